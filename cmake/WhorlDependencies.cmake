@@ -1,0 +1,21 @@
+# The libraries the project stands on, all from Debian 12 (apt-packages.txt says what each is for).
+
+find_package(Threads REQUIRED)
+find_package(absl REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(GTest REQUIRED)
+find_package(rapidcheck REQUIRED)
+find_package(benchmark REQUIRED)
+
+# xxhash is used as a header (the source defines XXH_INLINE_ALL), so that no library of it is linked.
+find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
+add_library(whorl_xxhash INTERFACE)
+target_include_directories(whorl_xxhash SYSTEM INTERFACE ${XXHASH_INCLUDE_DIR})
+
+# Abseil's value types, and nothing of it that has a clock, a random generator or a seeded hash
+# order in its interface: all that protocol/ and spanner_model/ may link.
+add_library(whorl_value_types INTERFACE)
+target_link_libraries(whorl_value_types INTERFACE
+  absl::btree absl::fixed_array absl::inlined_vector absl::int128 absl::span
+  absl::status absl::statusor absl::str_format absl::strings absl::time)

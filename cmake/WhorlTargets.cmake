@@ -1,0 +1,34 @@
+# whorl_sources(<variable> <pattern>... [EXCEPT <regex>])
+# The .cc files of this folder that match, found again at each build: a new file needs no edit here.
+function(whorl_sources variable)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXCEPT" "")
+  file(GLOB_RECURSE found RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS
+       ${arg_UNPARSED_ARGUMENTS})
+  if(arg_EXCEPT)
+    list(FILTER found EXCLUDE REGEX "^${arg_EXCEPT}")
+  endif()
+  set(${variable} ${found} PARENT_SCOPE)
+endfunction()
+
+# whorl_library(<target> SOURCES <file>... LINKS <target>...)
+# A static library; where all is in headers, a library that only carries its links.
+function(whorl_library target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINKS")
+  if(arg_SOURCES)
+    add_library(${target} STATIC ${arg_SOURCES})
+    target_link_libraries(${target} PUBLIC ${arg_LINKS})
+  else()
+    add_library(${target} INTERFACE)
+    target_link_libraries(${target} INTERFACE ${arg_LINKS})
+  endif()
+endfunction()
+
+# whorl_executable(<target> SOURCES <file>... LINKS <target>...)
+# An executable; without sources there is no target, and callers ask if(TARGET <target>).
+function(whorl_executable target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINKS")
+  if(arg_SOURCES)
+    add_executable(${target} ${arg_SOURCES})
+    target_link_libraries(${target} PRIVATE ${arg_LINKS})
+  endif()
+endfunction()

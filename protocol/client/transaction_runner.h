@@ -1,0 +1,100 @@
+// The client's side of a transaction: turns a Transaction into the calls that a client library
+// sends, and retries as that library does.
+//
+// Invariants:
+//   1. One thing at a time: every step returns exactly one action (send a call, wait, finished).
+//   2. A Commit is resent only under the same transaction id; what cannot be told is kUnknown.
+//   3. Every retry starts with nothing heard, so the transaction's body is a pure function.
+//   4. Retries are bounded by the policy's timeouts only; the policy is a value.
+// Source of the Go policy: cloud.google.com/go/spanner (transaction.go, client.go, retry.go) and
+// Spanner's published gRPC service configuration.
+// Deliberately left out: sessions (the transport's) and "Session not found" (it comes with them).
+#pragma once
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "protocol/client/transaction.h"
+#include "protocol/machine.h"
+#include "protocol/spanner/fields.h"
+#include "protocol/spanner/rpc.h"
+
+namespace whorl {
+
+// Full jitter: each pause is uniform in [1 ns, current]; then current grows by growth_percent,
+// up to `max`.
+struct Backoff {
+  Duration initial;
+  int64_t growth_percent = 100;  // 130 for x1.3
+  Duration max;
+  WHORL_FIELDS(Backoff, initial, growth_percent, max);
+};
+
+enum class BeginAfterAborted : uint8_t { kInlined, kExplicit };
+
+struct RetryPolicy {
+  Backoff aborted;  // when ABORTED carries no RetryInfo
+  Backoff unary;    // of a call that ended UNAVAILABLE or RESOURCE_EXHAUSTED
+  Backoff query;    // the same for a streaming query
+  Duration statement_timeout;  // BeginTransaction, ExecuteSql of DML, Rollback; with its resends
+  Duration query_timeout;
+  Duration commit_timeout;
+  BeginAfterAborted begin_after_aborted = BeginAfterAborted::kInlined;
+  WHORL_FIELDS(RetryPolicy, aborted, unary, query, statement_timeout, query_timeout,
+               commit_timeout, begin_after_aborted);
+};
+// What Go's client does without a deadline in its context.
+RetryPolicy GoRetryPolicy();
+
+struct RunnerState {
+  enum class Doing : uint8_t { kBegin, kStatement, kCommit, kRollback };
+
+  Transaction transaction;
+  Doing doing = Doing::kStatement;
+  bool waiting = false;     // for a backoff, not for a reply
+  uint16_t attempt = 0;     // how often it was begun
+  uint16_t call = 0;        // calls sent in this attempt
+  bool has_begun = false;   // transaction_id is Spanner's for this attempt
+  bool resent = false;      // the current call was sent before
+  TransactionId transaction_id;
+  TransactionId previous;   // ABORTED attempt whose age the next begin inherits
+  int64_t sequence_number = 0;
+  Duration deadline;        // of the current call, resends included; local monotonic
+  Duration call_backoff;    // current, of the current call
+  Duration aborted_backoff;
+  std::vector<StatementResult> heard;
+  Status failure;           // that is being rolled back
+  WHORL_FIELDS(RunnerState, transaction, doing, waiting, attempt, call, has_begun, resent,
+               transaction_id, previous, sequence_number, deadline, call_backoff,
+               aborted_backoff, heard, failure);
+};
+
+struct SendCall {
+  StepName step = StepName::kCheck;
+  uint16_t attempt = 0;
+  uint16_t call = 0;
+  Request request;
+  Duration deadline;  // local monotonic; then the transport answers DEADLINE_EXCEEDED
+  WHORL_FIELDS(SendCall, step, attempt, call, request, deadline);
+};
+struct WaitFor {
+  Duration pause;
+  WHORL_FIELDS(WaitFor, pause);
+};
+struct Finished {
+  TransactionResult result;
+  WHORL_FIELDS(Finished, result);
+};
+using RunnerAction = std::variant<SendCall, WaitFor, Finished>;
+
+RunnerAction StartRunner(const RetryPolicy& policy, RunnerState& state, Transaction transaction,
+                         Duration now);
+// The reply to the call that was sent last. The transport makes up UNAVAILABLE (the connection
+// broke) and DEADLINE_EXCEEDED. REQUIRES: a call is out.
+RunnerAction OnReply(const RetryPolicy& policy, RunnerState& state, Duration now,
+                     Entropy& entropy, Response response);
+// REQUIRES: the last action was WaitFor, and the pause is over.
+RunnerAction OnWaited(const RetryPolicy& policy, RunnerState& state, Duration now);
+
+}  // namespace whorl

@@ -1,0 +1,20 @@
+#include "protocol/machine.h"
+
+#include <array>
+
+namespace whorl {
+
+std::string_view QuestionText(Question question) {
+  constexpr std::array<std::string_view, kQuestionCount> kTexts = {
+      "HasLock", "HasLock2", "Leader", "Duration", "Iterations", "Lock", "Unlock"};
+  return kTexts[static_cast<size_t>(question)];
+}
+
+std::string_view NoteText(NoteId note) {
+  constexpr std::array<std::string_view, kNoteCount> kTexts = {
+      "lease raised to its minimum", "got the first lock",  "got the next lock",
+      "read failed",                 "token update failed", "heartbeat failed"};
+  return kTexts[static_cast<size_t>(note)];
+}
+
+}  // namespace whorl

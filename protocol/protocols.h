@@ -1,0 +1,46 @@
+// The protocols by name: what each is, which steps it has and what it promises.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "protocol/names.h"
+#include "protocol/spanner/time.h"
+#include "protocol/spanner/value.h"
+
+namespace whorl {
+
+enum class Promise : uint8_t {
+  kPromised,
+  kNotPromised,
+  kNotApplicable,  // there is no token that it could be said of
+};
+
+// A column of the protocol's table, as `create_table` declares it.
+struct ColumnInfo {
+  std::string_view name;
+  Type type = Type::kString;
+  bool key = false;  // part of the primary key
+};
+
+struct ProtocolInfo {
+  std::string_view name;
+  std::string_view summary;         // one line, for `whorl protocols`
+  std::string_view create_table;    // DDL of its table
+  std::span<const ColumnInfo> columns;
+  std::span<const StepName> steps;  // its own, without has_lock and write
+  // Those of `steps` that have no commit of their own: reads, and statements within another step.
+  std::span<const StepName> steps_without_commit;
+  std::array<Promise, kInvariantCount> promises{};
+  Duration lease_min;      // a smaller one is raised to it, or refused: see the protocol
+  Duration lease_default;
+};
+
+// In the order of the documentation.
+std::span<const ProtocolInfo> Protocols();
+// Null when there is none of that name.
+const ProtocolInfo* FindProtocol(std::string_view name);
+
+}  // namespace whorl

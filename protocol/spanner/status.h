@@ -1,0 +1,54 @@
+// The outcome of a call to Spanner: gRPC's canonical codes, a message, and the delay that an
+// ABORTED reply may ask for. A value with fields (absl::Status cannot be visited field by field).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "protocol/spanner/fields.h"
+#include "protocol/spanner/time.h"
+
+namespace whorl {
+
+// The numbers are those of the wire.
+enum class Code : uint8_t {
+  kOk = 0,
+  kCancelled = 1,
+  kUnknown = 2,
+  kInvalidArgument = 3,
+  kDeadlineExceeded = 4,
+  kNotFound = 5,
+  kAlreadyExists = 6,
+  kPermissionDenied = 7,
+  kResourceExhausted = 8,
+  kFailedPrecondition = 9,
+  kAborted = 10,
+  kOutOfRange = 11,
+  kUnimplemented = 12,
+  kInternal = 13,
+  kUnavailable = 14,
+  kDataLoss = 15,
+  kUnauthenticated = 16,
+};
+// "ALREADY_EXISTS" and so on.
+std::string_view CodeName(Code code);
+
+struct Status {
+  Code code = Code::kOk;
+  std::optional<Duration> retry_after;  // RetryInfo of an ABORTED reply
+  std::string message;
+
+  bool ok() const { return code == Code::kOk; }
+  WHORL_FIELDS(Status, code, retry_after, message);
+};
+
+inline Status Error(Code code, std::string message) {
+  return {.code = code, .retry_after = std::nullopt, .message = std::move(message)};
+}
+
+// "ALREADY_EXISTS: Row ..."
+std::string FormatStatus(const Status& status);
+
+}  // namespace whorl

@@ -1,0 +1,43 @@
+#include "protocol/spindle_v2/info.h"
+
+#include <array>
+
+namespace whorl::spindle_v2 {
+
+ProtocolInfo Info() {
+  static constexpr std::array<StepName, 7> kSteps = {
+      StepName::kCheck,          StepName::kFirstInsert,    StepName::kReread,
+      StepName::kTakeoverInsert, StepName::kTakeoverUpdate, StepName::kHeartbeatUpdate,
+      StepName::kHeartbeatDelete};
+  static constexpr std::array<StepName, 3> kStepsWithoutCommit = {
+      StepName::kCheck, StepName::kReread, StepName::kHeartbeatDelete};
+  static constexpr std::array<ColumnInfo, 4> kColumns = {{
+      {.name = "name", .type = Type::kString, .key = true},
+      {.name = "heartbeat", .type = Type::kTimestamp},
+      {.name = "token", .type = Type::kTimestamp},
+      {.name = "writer", .type = Type::kString},
+  }};
+  ProtocolInfo info;
+  info.name = "spindle_v2";
+  info.summary =
+      "spindle v2 (Go): INSERT wins, the commit timestamp is the token, heartbeats keep the lease";
+  info.create_table =
+      "CREATE TABLE locktable (\n"
+      "  name STRING(MAX) NOT NULL,\n"
+      "  heartbeat TIMESTAMP OPTIONS (allow_commit_timestamp=true),\n"
+      "  token TIMESTAMP OPTIONS (allow_commit_timestamp=true),\n"
+      "  writer STRING(MAX),\n"
+      ") PRIMARY KEY (name)";
+  info.columns = kColumns;
+  info.steps = kSteps;
+  info.steps_without_commit = kStepsWithoutCommit;
+  info.promises.fill(Promise::kNotPromised);
+  info.promises[static_cast<size_t>(Invariant::kOneLiveToken)] = Promise::kPromised;
+  info.promises[static_cast<size_t>(Invariant::kHasLockTruthful)] = Promise::kPromised;
+  info.promises[static_cast<size_t>(Invariant::kFencedWritesOrdered)] = Promise::kPromised;
+  info.lease_min = Seconds(1);
+  info.lease_default = Seconds(10);
+  return info;
+}
+
+}  // namespace whorl::spindle_v2

@@ -1,0 +1,458 @@
+#include "protocol/spindle_v2/spindle_v2.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace whorl::spindle_v2 {
+namespace {
+
+using Round = RunState::Round;
+using Heartbeats = RunState::Heartbeats;
+
+constexpr Duration kLeaseMin = Seconds(1);
+constexpr Duration kDriftAllowed = Seconds(1);
+constexpr Duration kFollowerSleep = Seconds(1);
+constexpr Duration kBackoffInitial = Seconds(1);
+
+// What one slot's timers and requests are numbered.
+constexpr uint16_t kIdsPerRun = 4;
+enum TimerOfRun : uint16_t { kTick = 0, kHeartbeatWake = 1 };
+enum RequestOfRun : uint16_t { kRoundRequest = 0, kHeartbeatRequest = 1 };
+
+constexpr uint16_t IdOf(size_t slot, uint16_t which) {
+  return static_cast<uint16_t>(slot * kIdsPerRun + which);
+}
+
+TokenHash HashOfText(const std::string& text) { return XXH64(text.data(), text.size(), 0); }
+
+// What Go's NullTime prints when the column is NULL.
+TokenHash HashOfColumn(const Value& token) {
+  const auto* time = std::get_if<Timestamp>(&token);
+  return HashOf(time == nullptr ? Timestamp::Min() : *time);
+}
+
+// Zero is "no token": the original's token() returns it when nothing was won.
+TokenHash OwnHash(const State& state) { return state.own_token ? HashOf(*state.own_token) : 0; }
+
+std::string FormatUuid(uint64_t high, uint64_t low) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  high = (high & ~uint64_t{0xf000}) | 0x4000;                // version 4
+  low = (low & ~(uint64_t{3} << 62)) | (uint64_t{2} << 62);  // variant 1
+  std::string out;
+  for (int digit = 0; digit < 32; ++digit) {
+    if (digit == 8 || digit == 12 || digit == 16 || digit == 20) out.push_back('-');
+    const uint64_t half = digit < 16 ? high : low;
+    out.push_back(kDigits[(half >> (60 - 4 * (digit % 16))) & 15]);
+  }
+  return out;
+}
+
+uint64_t Draw64(Entropy& entropy) {
+  constexpr int64_t kAll32 = 0xffff'ffff;
+  const auto high = static_cast<uint64_t>(entropy.Between(Purpose::kInstanceId, 0, kAll32));
+  const auto low = static_cast<uint64_t>(entropy.Between(Purpose::kInstanceId, 0, kAll32));
+  return high << 32 | low;
+}
+
+// One step of one Run: what every small function below works on.
+struct Here {
+  const Config& config;
+  State& state;
+  RunState& run;
+  size_t slot;
+  LocalTime now;
+  Entropy& entropy;
+  std::vector<Effect>& out;
+};
+
+Transaction ReadOf(StepName step, Sql sql, const std::string& name) {
+  Transaction transaction{.step = step, .mode = Mode::kStrongRead, .statements = {}};
+  transaction.statements.push_back({.step = step, .statement = {.sql = sql, .parameters = {name}}});
+  return transaction;
+}
+
+Transaction WriteOf(StepName step, Sql sql, std::vector<Value> parameters) {
+  Transaction transaction{.step = step, .mode = Mode::kReadWrite, .statements = {}};
+  transaction.statements.push_back(
+      {.step = step, .statement = {.sql = sql, .parameters = std::move(parameters)}});
+  return transaction;
+}
+
+void Send(Here& here, Round round, Transaction transaction) {
+  here.run.round = round;
+  here.out.emplace_back(RunTransaction{.request = IdOf(here.slot, kRoundRequest),
+                                       .transaction = std::move(transaction)});
+}
+
+Transaction HeartbeatOf(const Config& config) {
+  Transaction transaction = WriteOf(StepName::kHeartbeatUpdate, config.update_heartbeat,
+                                    {config.lock_name});
+  transaction.statements.push_back({.step = StepName::kHeartbeatDelete,
+                                    .statement = {.sql = config.delete_takeover_rows,
+                                                  .parameters = {config.lock_name + "_"},
+                                                  .ignore_error = true}});
+  return transaction;
+}
+
+void Remark(std::vector<Effect>& out, NoteId note, std::vector<Value> values) {
+  out.emplace_back(Note{.note = note, .values = std::move(values)});
+}
+
+void RemarkFailure(std::vector<Effect>& out, NoteId note, const Status& status) {
+  Remark(out, note, {FormatStatus(status)});
+}
+
+// A Run whose loops and round have all ended leaves its slot.
+void FreeIfOver(State& state, size_t slot) {
+  const RunState& run = *state.runs[slot];
+  if (!run.looping && run.round == Round::kIdle && run.heartbeats == Heartbeats::kEnded) {
+    state.runs[slot].reset();
+  }
+}
+
+// --- the round ---------------------------------------------------------------------------------
+
+void BeginRound(Here& here) {
+  Send(here, Round::kCheck, ReadOf(StepName::kCheck, here.config.check, here.config.lock_name));
+}
+
+void EndRound(Here& here) {
+  here.run.round = Round::kIdle;
+  here.state.active = true;  // also when the loop has been stopped meanwhile
+  ++here.state.iterations;
+}
+
+void CallBack(Here& here, bool leader) {
+  here.run.called_back_as_leader = leader;
+  here.out.emplace_back(LeadershipChanged{.leader = leader});
+}
+
+void TryNextLock(Here& here) {
+  Send(here, Round::kReread,
+       ReadOf(StepName::kReread, here.config.read_token, here.config.lock_name));
+}
+
+void OnAvailable(Here& here) {
+  if (!here.run.initial) return TryNextLock(here);
+  Send(here, Round::kFirstInsert,
+       WriteOf(StepName::kFirstInsert, here.config.insert_lock,
+               {here.config.lock_name, here.state.id}));
+}
+
+void OnMine(Here& here) {
+  if (++here.run.leader == 1) return Send(here, Round::kFirstHeartbeat, HeartbeatOf(here.config));
+  CallBack(here, true);
+  EndRound(here);
+}
+
+void OnChecked(Here& here, const TransactionResult& result) {
+  if (result.outcome != Outcome::kCommitted) {
+    RemarkFailure(here.out, NoteId::kReadFailed, result.status);
+    return EndRound(here);
+  }
+  TokenHash token = kHashOfNoRow;
+  int64_t age_ms = 0;
+  for (const Row& row : result.results.front().rows) {
+    const auto* diff = std::get_if<int64_t>(&row[0]);
+    age_ms = diff == nullptr ? 0 : *diff;
+    token = HashOfColumn(row[1]);
+  }
+  if (OwnHash(here.state) == token) return OnMine(here);
+  // An age of zero or less, a heartbeat in this very millisecond or ahead of this clock, counts
+  // as available: finding S5.
+  if (age_ms > 0 && Milliseconds(age_ms) - here.config.lease <= kDriftAllowed) {
+    CallBack(here, false);
+    here.run.leader = 0;
+    return EndRound(here);
+  }
+  OnAvailable(here);
+}
+
+void OnFirstHeartbeat(Here& here, const TransactionResult& result) {
+  if (result.outcome != Outcome::kCommitted) {
+    RemarkFailure(here.out, NoteId::kHeartbeatFailed, result.status);
+  }
+  CallBack(here, true);
+  EndRound(here);
+}
+
+void OnFirstInsert(Here& here, const TransactionResult& result) {
+  if (result.outcome == Outcome::kCommitted) {
+    here.state.own_token = result.commit_timestamp;
+    Remark(here.out, NoteId::kGotFirstLock, {result.commit_timestamp});
+    return EndRound(here);
+  }
+  here.run.initial = false;  // any error, an unknown outcome too
+  TryNextLock(here);
+}
+
+void OnReread(Here& here, const TransactionResult& result) {
+  if (result.outcome != Outcome::kCommitted) {
+    RemarkFailure(here.out, NoteId::kReadFailed, result.status);
+    return EndRound(here);
+  }
+  TokenHash token = kHashOfNoRow;
+  for (const Row& row : result.results.front().rows) token = HashOfColumn(row[0]);
+  Send(here, Round::kTakeoverInsert,
+       WriteOf(StepName::kTakeoverInsert, here.config.insert_takeover,
+               {TakeoverRowName(here.config.lock_name, token)}));
+}
+
+void OnTakeoverInsert(Here& here, const TransactionResult& result) {
+  if (result.outcome != Outcome::kCommitted) return EndRound(here);
+  here.run.takeover_token = result.commit_timestamp;
+  Send(here, Round::kTakeoverUpdate,
+       WriteOf(StepName::kTakeoverUpdate, here.config.update_token,
+               {here.config.lock_name, result.commit_timestamp, here.state.id}));
+}
+
+void OnTakeoverUpdate(Here& here, const TransactionResult& result) {
+  if (result.outcome == Outcome::kCommitted) {  // of zero rows too: finding S6
+    here.state.own_token = here.run.takeover_token;
+    Remark(here.out, NoteId::kGotNextLock, {here.run.takeover_token});
+  } else {
+    RemarkFailure(here.out, NoteId::kTokenUpdateFailed, result.status);
+  }
+  EndRound(here);
+}
+
+void OnRoundRequest(Here& here, const TransactionResult& result) {
+  switch (here.run.round) {
+    case Round::kIdle: return;
+    case Round::kCheck: return OnChecked(here, result);
+    case Round::kFirstHeartbeat: return OnFirstHeartbeat(here, result);
+    case Round::kFirstInsert: return OnFirstInsert(here, result);
+    case Round::kReread: return OnReread(here, result);
+    case Round::kTakeoverInsert: return OnTakeoverInsert(here, result);
+    case Round::kTakeoverUpdate: return OnTakeoverUpdate(here, result);
+  }
+}
+
+// --- the loops ---------------------------------------------------------------------------------
+
+void SetTimerOf(Here& here, TimerOfRun timer, Duration at) {
+  here.out.emplace_back(SetTimer{.timer = IdOf(here.slot, timer), .at = at});
+}
+
+// The ticker keeps its phase: ticks that were missed are dropped, not made up for.
+void SetNextTick(Here& here) {
+  const Duration lease = here.config.lease;
+  const int64_t periods = (here.now.monotonic - here.run.ticks_from).ns / lease.ns + 1;
+  SetTimerOf(here, kTick, here.run.ticks_from + lease * periods);
+}
+
+void OnTick(Here& here) {
+  SetNextTick(here);
+  if (here.run.round == Round::kIdle) BeginRound(here);
+}
+
+// Draws until a pause of at least half the lease comes. The upper end grows with every draw and
+// is never reset.
+Duration DrawHeartbeatPause(Here& here) {
+  Duration& current = here.run.heartbeat_backoff;
+  for (;;) {
+    if (current.ns == 0) current = kBackoffInitial;
+    const Duration pause{here.entropy.Between(Purpose::kHeartbeatPause, 1, current.ns)};
+    current = std::min(current * 2, here.config.lease);
+    if (pause >= here.config.lease / 2) return pause;
+  }
+}
+
+void OnHeartbeatWake(Here& here) {
+  // A context that ended by its deadline does not end this loop: finding S9.
+  if (here.run.stop == StopReason::kCancelled) {
+    here.run.heartbeats = Heartbeats::kEnded;
+    return;
+  }
+  if (here.run.leader == 0) {
+    return SetTimerOf(here, kHeartbeatWake, here.now.monotonic + kFollowerSleep);
+  }
+  here.run.heartbeat_pause = DrawHeartbeatPause(here);
+  here.run.heartbeats = Heartbeats::kBeating;
+  here.out.emplace_back(RunTransaction{.request = IdOf(here.slot, kHeartbeatRequest),
+                                       .transaction = HeartbeatOf(here.config)});
+}
+
+void OnHeartbeat(Here& here, const TransactionResult& result) {
+  if (result.outcome != Outcome::kCommitted) {
+    RemarkFailure(here.out, NoteId::kHeartbeatFailed, result.status);
+  }
+  here.run.heartbeats = Heartbeats::kSleeping;
+  SetTimerOf(here, kHeartbeatWake, here.now.monotonic + here.run.heartbeat_pause);
+}
+
+// --- Run, stop and the questions -----------------------------------------------------------------
+
+void MakeInstance(const Config& config, State& state, Entropy& entropy, std::vector<Effect>& out) {
+  if (!state.id.empty()) return;  // a second Run of the same instance
+  state.id = config.id;
+  if (state.id.empty()) {
+    const uint64_t high = Draw64(entropy);
+    state.id = FormatUuid(high, Draw64(entropy));
+  }
+  if (config.lease != config.lease_asked) {
+    Remark(out, NoteId::kLeaseRaised,
+           {config.lease_asked.ns / 1'000'000, config.lease.ns / 1'000'000});
+  }
+}
+
+size_t FreeSlot(State& state) {
+  for (size_t slot = 0; slot < state.runs.size(); ++slot) {
+    if (!state.runs[slot]) return slot;
+  }
+  state.runs.emplace_back();
+  return state.runs.size() - 1;
+}
+
+void OnStarted(const Config& config, State& state, LocalTime now, Entropy& entropy,
+               std::vector<Effect>& out) {
+  MakeInstance(config, state, entropy, out);
+  const size_t slot = FreeSlot(state);
+  RunState& run = state.runs[slot].emplace();
+  run.ticks_from = now.monotonic;
+  Here here{config, state, run, slot, now, entropy, out};
+  SetNextTick(here);
+  SetTimerOf(here, kHeartbeatWake, now.monotonic + kFollowerSleep);
+  BeginRound(here);
+}
+
+void OnStop(State& state, StopReason reason, std::vector<Effect>& out) {
+  for (size_t slot = 0; slot < state.runs.size(); ++slot) {
+    if (!state.runs[slot] || !state.runs[slot]->looping) continue;
+    RunState& run = *state.runs[slot];
+    run.looping = false;
+    run.stop = reason;
+    state.active = false;
+    out.emplace_back(CancelTimer{.timer = IdOf(slot, kTick)});
+  }
+}
+
+void OnAsked(const Config& config, State& state, const Asked& asked, std::vector<Effect>& out) {
+  Answer answer{.ask = asked.ask, .question = asked.question};
+  if (asked.question == Question::kDuration) answer.number = config.lease.ns / 1'000'000;
+  if (asked.question == Question::kIterations) answer.number = state.iterations;
+  const bool reads = asked.question == Question::kHasLock ||
+                     asked.question == Question::kHasLock2 || asked.question == Question::kLeader;
+  if (reads && state.active) {
+    state.asks.push_back({.ask = asked.ask, .question = asked.question});
+    out.emplace_back(RunTransaction{
+        .request = static_cast<RequestId>(kFirstAskRequest + asked.ask),
+        .transaction = ReadOf(StepName::kHasLock, config.read_token, config.lock_name)});
+    return;
+  }
+  if (asked.question == Question::kLeader) answer.text = "spindle: not running";
+  answer.yes = asked.question == Question::kDuration || asked.question == Question::kIterations;
+  out.emplace_back(std::move(answer));
+}
+
+Answer AnswerOf(const State& state, PendingAsk pending, const TransactionResult& result) {
+  Answer answer{.ask = pending.ask, .question = pending.question};
+  if (result.outcome != Outcome::kCommitted) {
+    if (pending.question == Question::kLeader) answer.text = FormatStatus(result.status);
+    return answer;
+  }
+  TokenHash token = kHashOfNoRow;
+  for (const Row& row : result.results.front().rows) {
+    token = HashOfColumn(row[0]);
+    const auto* writer = std::get_if<std::string>(&row[1]);
+    if (writer != nullptr && pending.question != Question::kHasLock) answer.text = *writer;
+  }
+  if (pending.question == Question::kLeader) {
+    answer.yes = true;  // the question was answered, for a dead lease too
+    return answer;
+  }
+  answer.yes = OwnHash(state) == token;
+  answer.token = token;
+  return answer;
+}
+
+void OnAskRequest(State& state, const TransactionEnded& ended, std::vector<Effect>& out) {
+  const auto ask = static_cast<AskId>(ended.request - kFirstAskRequest);
+  const auto pending = std::find_if(state.asks.begin(), state.asks.end(),
+                                    [ask](const PendingAsk& other) { return other.ask == ask; });
+  if (pending == state.asks.end()) return;
+  out.emplace_back(AnswerOf(state, *pending, ended.result));
+  state.asks.erase(pending);
+}
+
+}  // namespace
+
+TokenHash HashOf(Timestamp token) { return HashOfText(FormatRfc3339(token)); }
+
+std::string TakeoverRowName(const std::string& lock_name, TokenHash token) {
+  return lock_name + "_" + std::to_string(token);
+}
+
+Config MakeConfig(const std::string& table, std::string lock_name, std::string id,
+                  Duration lease) {
+  const Parameter name{.name = "name", .type = Type::kString};
+  const Parameter token{.name = "token", .type = Type::kTimestamp};
+  const Duration whole_ms = Milliseconds(lease.ns / 1'000'000);
+  Config config;
+  config.lock_name = std::move(lock_name);
+  config.id = std::move(id);
+  config.lease_asked = lease;
+  config.lease = std::max(whole_ms, kLeaseMin);
+  config.check = Sql::Intern(
+      "SELECT TIMESTAMP_DIFF(CURRENT_TIMESTAMP(), heartbeat, MILLISECOND) AS diff, token FROM " +
+          table + " WHERE name = @name",
+      {name});
+  config.read_token =
+      Sql::Intern("SELECT token, writer FROM " + table + " WHERE name = @name", {name});
+  config.insert_lock = Sql::Intern(
+      "INSERT " + table +
+          " (name, heartbeat, token, writer) VALUES (@name, PENDING_COMMIT_TIMESTAMP(), "
+          "PENDING_COMMIT_TIMESTAMP(), @id)",
+      {name, {.name = "id", .type = Type::kString}});
+  config.insert_takeover = Sql::Intern("INSERT " + table + " (name) VALUES (@name)", {name});
+  config.update_token = Sql::Intern(
+      "UPDATE " + table +
+          " SET heartbeat = PENDING_COMMIT_TIMESTAMP(), token = @token, writer = @writer "
+          "WHERE name = @name",
+      {name, token, {.name = "writer", .type = Type::kString}});
+  config.update_heartbeat = Sql::Intern(
+      "UPDATE " + table + " SET heartbeat = PENDING_COMMIT_TIMESTAMP() WHERE name = @name",
+      {name});
+  config.delete_takeover_rows =
+      Sql::Intern("DELETE FROM " + table + " WHERE STARTS_WITH(name, @prefix)",
+                  {{.name = "prefix", .type = Type::kString}});
+  return config;
+}
+
+void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, const Event& event,
+          std::vector<Effect>& out) {
+  if (std::holds_alternative<Started>(event)) return OnStarted(config, state, now, entropy, out);
+  if (const auto* stop = std::get_if<StopRequested>(&event)) {
+    return OnStop(state, stop->reason, out);
+  }
+  if (const auto* asked = std::get_if<Asked>(&event)) return OnAsked(config, state, *asked, out);
+  const auto* ended = std::get_if<TransactionEnded>(&event);
+  if (ended != nullptr && ended->request >= kFirstAskRequest) {
+    return OnAskRequest(state, *ended, out);
+  }
+  const uint16_t id = ended != nullptr ? ended->request : std::get<TimerFired>(event).timer;
+  const size_t slot = id / kIdsPerRun;
+  if (slot >= state.runs.size() || !state.runs[slot]) return;
+  Here here{config, state, *state.runs[slot], slot, now, entropy, out};
+  if (ended != nullptr) {
+    const bool round = id % kIdsPerRun == kRoundRequest;
+    round ? OnRoundRequest(here, ended->result) : OnHeartbeat(here, ended->result);
+  } else {
+    id % kIdsPerRun == kTick ? OnTick(here) : OnHeartbeatWake(here);
+  }
+  FreeIfOver(state, slot);
+}
+
+Standing StandingOf(const State& state) {
+  Standing standing{.answers = state.active, .own_token = state.own_token};
+  for (const auto& run : state.runs) {
+    if (run && run->called_back_as_leader) standing.believes = true;
+  }
+  return standing;
+}
+
+}  // namespace whorl::spindle_v2

@@ -1,0 +1,110 @@
+// spindle v2.2.0 (github.com/flowerinthenight/spindle), as a step machine.
+//
+// A process wins a named lock by INSERT; the commit timestamp is its token. A heartbeat keeps the
+// lease, and whoever reads a heartbeat older than the lease plus one second inserts a row named
+// after the token it read and, when that INSERT succeeds, makes that row's commit timestamp the
+// next token. State diagram and findings: README.md beside this file.
+//
+// Invariants:
+//   1. The port is as flawed as the original. What looks like a mistake here (the age is not
+//      looked at by the owner, the re-read does not judge expiry, the heartbeat has no token in
+//      its WHERE, its errors are thrown away) is upstream's behaviour and stays.
+//   2. Several Runs of one instance may be alive at once, as with Go's goroutines: a Run that was
+//      stopped lives on until its round and its heartbeat loop have ended.
+// Left out: the logger (notes take its place), and callbacks that take time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "protocol/machine.h"
+#include "protocol/spanner/fields.h"
+#include "protocol/spanner/sql.h"
+#include "protocol/spanner/time.h"
+
+namespace whorl::spindle_v2 {
+
+// A token as users see it: XXH64 of its text in RFC 3339.
+using TokenHash = uint64_t;
+TokenHash HashOf(Timestamp token);
+// Of no row at all, whose token is the empty string.
+inline constexpr TokenHash kHashOfNoRow = 17'241'709'254'077'376'921U;
+// "<name>_<hash>": the row whose INSERT decides who takes over from this token.
+std::string TakeoverRowName(const std::string& lock_name, TokenHash token);
+
+struct Config {
+  std::string lock_name;
+  std::string id;               // empty: a random UUID, drawn when the instance starts
+  Duration lease_asked;         // as the user gave it
+  Duration lease;               // raised to the minimum of one second, in whole milliseconds
+  Sql check;                    // @name
+  Sql read_token;               // @name
+  Sql insert_lock;              // @name, @id
+  Sql insert_takeover;          // @name
+  Sql update_token;             // @name, @token, @writer
+  Sql update_heartbeat;         // @name
+  Sql delete_takeover_rows;     // @prefix
+  WHORL_FIELDS(Config, lock_name, id, lease_asked, lease, check, read_token, insert_lock,
+               insert_takeover, update_token, update_heartbeat, delete_takeover_rows);
+};
+// REQUIRES: `table` is an identifier.
+Config MakeConfig(const std::string& table, std::string lock_name, std::string id,
+                  Duration lease);
+
+// One call of Run: its main loop, the round that is in flight, and its heartbeat loop.
+struct RunState {
+  enum class Round : uint8_t {
+    kIdle,
+    kCheck,
+    kFirstHeartbeat,  // of a leader that has just noticed, inside the round
+    kFirstInsert,
+    kReread,
+    kTakeoverInsert,
+    kTakeoverUpdate,
+  };
+  enum class Heartbeats : uint8_t { kSleeping, kBeating, kEnded };
+
+  bool looping = true;             // the main loop
+  std::optional<StopReason> stop;  // why its context ended
+  Duration ticks_from;             // phase of the ticker; local monotonic
+  Round round = Round::kIdle;
+  bool initial = true;             // nobody has beaten this Run to the first INSERT
+  int64_t leader = 0;              // rounds in a row in which it was the leader
+  bool called_back_as_leader = false;
+  Timestamp takeover_token;        // commit timestamp of the takeover row
+  Heartbeats heartbeats = Heartbeats::kSleeping;
+  Duration heartbeat_pause;        // drawn before the beat that is under way
+  Duration heartbeat_backoff;      // what the next draw's upper end grows from
+  WHORL_FIELDS(RunState, looping, stop, ticks_from, round, initial, leader,
+               called_back_as_leader, takeover_token, heartbeats, heartbeat_pause,
+               heartbeat_backoff);
+};
+
+struct PendingAsk {
+  AskId ask = 0;
+  Question question = Question::kHasLock;
+  WHORL_FIELDS(PendingAsk, ask, question);
+};
+
+struct State {
+  std::string id;
+  std::optional<Timestamp> own_token;  // never cleared once set
+  bool active = false;
+  int64_t iterations = 0;
+  std::vector<std::optional<RunState>> runs;  // by slot; an ended Run leaves its slot free
+  std::vector<PendingAsk> asks;
+  WHORL_FIELDS(State, id, own_token, active, iterations, runs, asks);
+};
+
+// Started is a call of Run; StopRequested ends the context of the newest Run.
+void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, const Event& event,
+          std::vector<Effect>& out);
+
+Standing StandingOf(const State& state);
+
+// Timers and requests of a Run are numbered from its slot; asks have requests of their own.
+inline constexpr uint16_t kFirstAskRequest = 1024;
+
+}  // namespace whorl::spindle_v2

@@ -1,0 +1,53 @@
+// no_wedge: once disturbances are over and a healthy candidate is there, some running process
+// would be answered "has lock" before W has passed.
+//
+// A lock's clock starts when all of this has become true, and ends when any of it no longer is:
+// no fault is active, no transaction that met one is unfinished, there is a candidate, and nobody
+// would be answered. Violated at the instant at which it has run for W, which the next observation
+// shows; once for each start of the clock. A run that ends while it runs cannot tell.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/checkers/tally.h"
+
+namespace whorl::sim {
+
+struct NoWedge {
+  static constexpr Invariant kInvariant = Invariant::kNoWedge;
+
+  struct Clock {
+    bool runs = false;
+    Instant deadline = kNever;  // kNever also when it has passed already
+    WHORL_FIELDS(Clock, runs, deadline);
+  };
+
+  Tally tally;
+  std::vector<Clock> clocks;  // by lock
+  bool was_quiet = true;
+  Instant next_deadline = kNever;  // the least of all
+  WHORL_FIELDS(NoWedge, tally, clocks, was_quiet, next_deadline);
+
+  static NoWedge For(const Setup& setup) {
+    return {.tally = {}, .clocks = std::vector<Clock>(setup.locks.size())};
+  }
+
+  // Before the observation of this instant is taken in.
+  void PassTo(const Now& now) {
+    if (now.at >= next_deadline) Expire(now);
+  }
+  // After anything that the ledger counts has changed for the lock.
+  void Settle(uint16_t lock, const Now& now);
+  // The same for what holds for all locks.
+  void SettleQuiet(const Now& now) {
+    if (now.ledger.IsQuiet() != was_quiet) SettleAll(now);
+  }
+  // Why it cannot be told at the run's end; empty when it can.
+  std::string UnknownBecause(const Now& end) const;
+
+  void Expire(const Now& now);
+  void SettleAll(const Now& now);
+};
+
+}  // namespace whorl::sim

@@ -1,0 +1,55 @@
+#include "sim/checkers/setup.h"
+
+#include <algorithm>
+
+namespace whorl::sim {
+namespace {
+
+NodeSetup MakeNode(const NodeSpec& spec, const Rules& rules, size_t lock_count) {
+  NodeSetup node{.name = spec.name, .lease = rules.lease_used(spec.lease), .locks = spec.locks};
+  if (node.locks.empty()) {
+    for (size_t lock = 0; lock < lock_count; ++lock) {
+      node.locks.push_back(static_cast<uint16_t>(lock));
+    }
+  }
+  return node;
+}
+
+}  // namespace
+
+std::optional<uint16_t> Setup::FindLock(std::string_view name) const {
+  const auto found = lock_of_name.find(name);
+  if (found == lock_of_name.end()) return std::nullopt;
+  return found->second;
+}
+
+std::string Setup::NameOf(ProcessId process) const {
+  if (process == ProcessId{}) return "nobody";
+  const std::string& name = Node(process.node).name;
+  if (process.incarnation <= 1) return name;
+  return name + "#" + std::to_string(process.incarnation);
+}
+
+Setup MakeSetup(const Scenario& scenario, Duration round_trip_p999) {
+  Setup setup;
+  setup.rules = &RulesOf(scenario.protocol);
+  setup.promises = FindProtocol(scenario.protocol)->promises;
+  for (const NodeSpec& node : scenario.nodes) {
+    setup.nodes.push_back(MakeNode(node, *setup.rules, scenario.locks.size()));
+  }
+  std::vector<Duration> greatest_lease(scenario.locks.size());
+  for (const NodeSetup& node : setup.nodes) {
+    for (const uint16_t lock : node.locks) {
+      greatest_lease[lock] = std::max(greatest_lease[lock], node.lease);
+    }
+  }
+  for (size_t lock = 0; lock < scenario.locks.size(); ++lock) {
+    setup.lock_of_name.emplace(scenario.locks[lock], static_cast<uint16_t>(lock));
+    setup.locks.push_back(
+        {.name = scenario.locks[lock],
+         .wedge_bound = setup.rules->wedge_bound(greatest_lease[lock], round_trip_p999)});
+  }
+  return setup;
+}
+
+}  // namespace whorl::sim

@@ -1,0 +1,29 @@
+// Pieces of error messages: whatever a person wrote comes out short, printable and on one line.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace whorl::sim {
+
+// The parts, one after the other.
+template <typename... Parts>
+std::string Cat(const Parts&... parts) {
+  std::string text;
+  (text.append(std::string_view(parts)), ...);
+  return text;
+}
+
+// `text` with control characters and bytes that are not UTF-8 escaped, and cut after about
+// `max_bytes`. A terminal that shows it obeys nothing in it.
+std::string Printable(std::string_view text, size_t max_bytes = 80);
+
+// The same between double quotes.
+std::string Quoted(std::string_view text);
+
+// "a, b, c", and "a, b, ... and 97 more" when there are many.
+std::string ListOf(std::span<const std::string_view> words);
+
+}  // namespace whorl::sim

@@ -1,0 +1,28 @@
+// True time in a simulation: nanoseconds since its start. Nothing under test can see it.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+#include "protocol/spanner/fields.h"
+#include "protocol/spanner/time.h"
+
+namespace whorl::sim {
+
+struct Instant {
+  int64_t ns = 0;
+  friend constexpr auto operator<=>(const Instant&, const Instant&) = default;
+  WHORL_FIELDS(Instant, ns);
+};
+
+constexpr Instant operator+(Instant t, Duration d) { return {SaturatingAdd(t.ns, d.ns)}; }
+constexpr Duration operator-(Instant a, Instant b) { return Duration{a.ns} - Duration{b.ns}; }
+inline constexpr Instant kNever = {std::numeric_limits<int64_t>::max()};
+
+// Every simulation starts on 2026-01-01: whole seconds, so that traces read well.
+inline constexpr Timestamp kStartTime = Timestamp::FromUnixNanos(1'767'225'600'000'000'000);
+
+constexpr Timestamp ToTimestamp(Instant t) { return kStartTime + Duration{t.ns}; }
+constexpr Instant ToInstant(Timestamp t) { return {(t - kStartTime).ns}; }
+
+}  // namespace whorl::sim

@@ -1,0 +1,116 @@
+#include "sim/json_print.h"
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+#include "absl/strings/escaping.h"
+
+namespace whorl::sim {
+namespace {
+
+Json FloatJson(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+  return value;
+}
+
+std::string RequestWord(Request request) { return std::string(RequestName(request)); }
+
+}  // namespace
+
+std::string DumpJson(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+Json ValueJson(const Value& value) {
+  struct Visitor {
+    Json operator()(Null) const { return nullptr; }
+    Json operator()(bool x) const { return x; }
+    Json operator()(int64_t x) const { return std::to_string(x); }
+    Json operator()(Float64 x) const { return FloatJson(x.value()); }
+    Json operator()(const std::string& x) const { return x; }
+    Json operator()(const Bytes& x) const { return absl::Base64Escape(x.data); }
+    Json operator()(Timestamp x) const { return FormatRfc3339(x); }
+  };
+  return std::visit(Visitor{}, value);
+}
+
+Json MetricsJson(const Metrics& metrics) {
+  Json object = Json::object();
+  for (size_t i = 0; i < kMetricCount; ++i) {
+    const auto metric = static_cast<Metric>(i);
+    Json& field = object[std::string(MetricText(metric))];
+    if (IsTime(metric)) {
+      field = SecondsText({metrics[metric]});
+    } else {
+      field = metrics[metric];
+    }
+  }
+  return object;
+}
+
+Json MetJson(const Metrics& metrics) {
+  Json object = Json::object();
+  for (size_t i = 0; i < kSometimesCount; ++i) {
+    const auto name = static_cast<Sometimes>(i);
+    object[std::string(SometimesText(name))] = metrics[name];
+  }
+  return object;
+}
+
+Json JsonPrinter::RequestText(uint8_t index) {
+  switch (index) {
+    case 0:
+      return RequestWord(std::variant_alternative_t<0, Request>{});
+    case 1:
+      return RequestWord(std::variant_alternative_t<1, Request>{});
+    case 2:
+      return RequestWord(std::variant_alternative_t<2, Request>{});
+    case 3:
+      return RequestWord(std::variant_alternative_t<3, Request>{});
+    default:
+      return static_cast<int64_t>(index);
+  }
+  static_assert(std::variant_size_v<Request> == 4, "each kind of call has its word here");
+}
+
+Json JsonPrinter::Text(std::string_view name, std::string_view text) {
+  const bool is_transaction_id =
+      name == "transaction" || name == "transaction_id" || name == "previous";
+  return is_transaction_id ? absl::BytesToHexString(text) : std::string(text);
+}
+
+Json JsonPrinter::Special(std::string_view name, const Row& row) const {
+  const bool is_of_the_table =
+      (name == "before" || name == "after") && row.size() == names_.columns.size();
+  Json result = is_of_the_table ? Json::object() : Json::array();
+  for (size_t i = 0; i < row.size(); ++i) {
+    if (is_of_the_table) {
+      result[names_.columns[i]] = ValueJson(row[i]);
+    } else {
+      result.push_back(ValueJson(row[i]));
+    }
+  }
+  return result;
+}
+
+Json JsonPrinter::Special(std::string_view, ProcessId process) const {
+  return names_.Process(process);
+}
+Json JsonPrinter::Special(std::string_view, Duration duration) const {
+  return SecondsText(duration);
+}
+Json JsonPrinter::Special(std::string_view, Instant instant) const {
+  return SecondsText({instant.ns});
+}
+Json JsonPrinter::Special(std::string_view, Timestamp timestamp) const {
+  return FormatRfc3339(timestamp);
+}
+Json JsonPrinter::Special(std::string_view, Sql sql) const { return sql.text(); }
+Json JsonPrinter::Special(std::string_view, const Value& value) const { return ValueJson(value); }
+Json JsonPrinter::Special(std::string_view, const Metrics& metrics) const {
+  return {{"values", MetricsJson(metrics)}, {"met", MetJson(metrics)}};
+}
+
+}  // namespace whorl::sim

@@ -1,0 +1,34 @@
+// How long things take, as tables of quantiles in whole nanoseconds.
+//
+// Source of `regional`: Spanner's published figures (OSDI 2012, tables 3 and 4: about 9 ms of Paxos
+// for a replicated write, about 1.4 ms for a read) and Cloud Spanner's documentation ("typically a
+// handful of milliseconds" for a write). Nobody publishes tails; ours reach 200 ms once in ten
+// thousand, so that they are met in a run of a day.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "protocol/spanner/time.h"
+#include "sim/scenario.h"
+
+namespace whorl::sim {
+
+// Values at the quantiles 0, 0.5, 0.9, 0.99, 0.999, 0.9999 and 1; linear between them.
+using LatencyTable = std::array<Duration, 7>;
+
+struct Latencies {
+  LatencyTable one_way;      // between a process and Spanner
+  LatencyTable service;      // of a statement, at Spanner
+  LatencyTable replication;  // of a commit, without its commit wait
+  LatencyTable resource;     // one way between a process and the resource it writes to
+};
+const Latencies& LatenciesOf(Preset preset);
+
+// The table's value at a uniform 64-bit number.
+Duration Pick(const LatencyTable& table, uint64_t bits);
+
+// p99.9 of a Commit's round trip, at most: the sum of its parts' p99.9.
+Duration RoundTripP999(Preset preset);
+
+}  // namespace whorl::sim

@@ -1,0 +1,194 @@
+// What is true at each moment of a run, for all checkers: who owns each lock by the newest
+// version of its row, who would be answered "has lock", who believes, and what disturbs.
+//
+// Invariants:
+//   1. Only the newest incarnation of a node is kept. An older one is gone, and all that can
+//      still come of it is a commit or a write that was under way.
+//   2. Memory is that of nodes x locks and of open transactions, however long a run lasts.
+//   3. An observation costs O(1), or O(log n) and a move of small entries when a token changes
+//      hands; the locks of one node are walked when its process's life or link changes.
+// The counts that it keeps are also what its own fields say when counted anew.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "protocol/spanner/fields.h"
+#include "protocol/spanner/rpc.h"
+#include "protocol/spanner/time.h"
+#include "sim/checkers/setup.h"
+#include "sim/observation.h"
+
+namespace whorl::sim {
+
+// The newest version of a lock's row.
+struct Version {
+  std::optional<Timestamp> token;
+  ProcessId owner;  // whose commit installed the token; nobody for rows of the start
+  // By the newest version that the owner wrote; nothing when nobody owns it.
+  std::optional<Timestamp> lease_until;
+  bool released = false;  // by its owner
+  WHORL_FIELDS(Version, token, owner, lease_until, released);
+};
+
+// --- what an observation changed; checkers take these as they take observations ----------------
+
+struct VersionChanged {
+  enum class Kind : uint8_t {
+    kKept,     // the token stayed: a heartbeat
+    kGranted,  // a token was installed
+    kRemoved,  // the row was deleted, or its token set to NULL
+  };
+  uint16_t lock = 0;  // whose row it is, whichever lock the writer wrote for
+  Kind kind = Kind::kKept;
+  ProcessId writer;
+  Timestamp commit;
+  std::optional<Version> before;
+  std::optional<Version> after;
+  // Of the last version that had a token, also when it was deleted since.
+  ProcessId last_owner;
+  std::optional<Timestamp> last_lease_until;
+};
+
+struct OwnTokenChanged {
+  ProcessId process;
+  uint16_t lock = 0;
+};
+// By what the process did or learnt, not because it crashed, stopped, paused or was told to end.
+struct SteppedDown {
+  ProcessId process;
+  uint16_t lock = 0;
+};
+struct BeliefBegan {
+  ProcessId process;
+  uint16_t lock = 0;
+};
+struct TransactionLeft {  // finished, as the process sees it
+  Outcome outcome = Outcome::kUnknown;
+  bool hung = false;  // one of its calls did
+};
+
+// --- the ledger ----------------------------------------------------------------------------------
+
+class Ledger {
+ public:
+  explicit Ledger(const Setup& setup);
+
+  void On(const ProcessStarted& x, const Setup& setup);
+  void On(const ProcessStopped& x, const Setup& setup);
+  void On(const ProcessGone& x, const Setup& setup);
+  void On(const ProcessPaused& x, const Setup& setup);
+  void On(const ProcessResumed& x, const Setup& setup);
+  void On(const ParticipationEnded& x, const Setup& setup);
+  void On(const LinkChanged& x, const Setup& setup);
+  void On(const FaultBegan&, const Setup&) { ++faults_; }
+  void On(const FaultEnded&, const Setup&) { --faults_; }
+  void On(const TransactionStarted& x, const Setup& setup);
+  void On(const CallHangs& x, const Setup& setup);
+  std::optional<TransactionLeft> On(const TransactionFinished& x, const Setup& setup);
+  // Nothing when the row is no lock's.
+  std::optional<VersionChanged> On(const RowCommitted& x, const Setup& setup);
+  std::optional<BeliefBegan> On(const BeliefChanged& x, const Setup& setup);
+  struct StandingEffects {
+    std::optional<OwnTokenChanged> own_token;
+    std::optional<SteppedDown> stepped_down;
+  };
+  StandingEffects On(const StandingChanged& x, const Setup& setup);
+
+  const std::optional<Version>& Newest(uint16_t lock) const { return locks_[lock].newest; }
+  // Nobody when there is no row.
+  ProcessId OwnerOf(uint16_t lock) const;
+  // What the process takes for its own; nothing of one that is gone.
+  std::optional<Timestamp> OwnToken(ProcessId process, uint16_t lock, const Setup& setup) const;
+  // Processes that are not gone and take the newest version's token for their own.
+  int HolderCount(uint16_t lock) const { return locks_[lock].holders; }
+  std::vector<ProcessId> Holders(uint16_t lock) const;
+  // Processes that would be answered "has lock" if they asked.
+  int AnsweredCount(uint16_t lock) const { return locks_[lock].answered; }
+  // Processes that could take the lock: up, connected, and taking part.
+  int CandidateCount(uint16_t lock) const { return locks_[lock].candidates; }
+  int BelieverCount(uint16_t lock) const { return locks_[lock].believers; }
+  std::vector<ProcessId> Believers(uint16_t lock, const Setup& setup) const;
+  bool IsCandidate(ProcessId process, uint16_t lock, const Setup& setup) const;
+  // No fault is active, and no transaction that met one is unfinished.
+  bool IsQuiet() const { return faults_ == 0 && hanging_ == 0; }
+
+  friend bool operator==(const Ledger&, const Ledger&) = default;
+
+ private:
+  // A node's newest process.
+  struct Life {
+    uint32_t incarnation = 0;
+    bool gone = true;
+    bool stopped = false;
+    bool paused = false;
+    LinkState link = LinkState::kUp;  // the node's
+    WHORL_FIELDS(Life, incarnation, gone, stopped, paused, link);
+  };
+  // Its part in one lock.
+  struct Seat {
+    bool participates = false;
+    bool answers = false;
+    bool standing_believes = false;
+    bool believes = false;
+    std::optional<Timestamp> own_token;
+    // As counted in Lock.
+    bool is_answered = false;
+    bool is_candidate = false;
+    WHORL_FIELDS(Seat, participates, answers, standing_believes, believes, own_token, is_answered,
+                 is_candidate);
+  };
+  // Sorted by token, then node.
+  struct KeptToken {
+    Timestamp token;
+    int16_t node = 0;
+    friend auto operator<=>(const KeptToken&, const KeptToken&) = default;
+  };
+  struct Lock {
+    std::optional<Version> newest;
+    ProcessId last_owner;
+    std::optional<Timestamp> last_lease_until;
+    std::vector<KeptToken> kept;  // by processes that are not gone
+    int holders = 0;
+    int answered = 0;
+    int candidates = 0;
+    int believers = 0;
+    WHORL_FIELDS(Lock, newest, last_owner, last_lease_until, kept, holders, answered, candidates,
+                 believers);
+  };
+  struct OpenTransaction {
+    uint16_t lock = 0;
+    RequestId request = 0;
+    bool hung = false;
+    WHORL_FIELDS(OpenTransaction, lock, request, hung);
+  };
+
+  bool IsCurrent(ProcessId process) const;
+  Life& LifeOf(int16_t node) { return lives_[static_cast<size_t>(node)]; }
+  const Life& LifeOf(int16_t node) const { return lives_[static_cast<size_t>(node)]; }
+  std::vector<OpenTransaction>& OpenOf(int16_t node) { return open_[static_cast<size_t>(node)]; }
+
+  std::span<const KeptToken> Keepers(const Lock& lock, std::optional<Timestamp> token) const;
+  // The version that a commit leaves.
+  std::optional<Version> NextVersion(const Lock& lock, const RowCommitted& x,
+                                     const Setup& setup) const;
+  void SetOwnToken(int16_t node, uint16_t lock, std::optional<Timestamp> token,
+                   const Setup& setup);
+  void SetBelief(int16_t node, uint16_t lock, bool believes, const Setup& setup);
+  // Counts one seat, or all of a node, anew.
+  void Recount(int16_t node, uint16_t lock, const Setup& setup);
+  void RecountAll(int16_t node, const Setup& setup);
+  void ForgetTransactions(int16_t node);
+
+  std::vector<Life> lives_;                         // by node
+  std::vector<std::vector<OpenTransaction>> open_;  // by node; few, in the order of their ids
+  std::vector<Seat> seats_;                         // by Setup::Seat
+  std::vector<Lock> locks_;
+  int64_t faults_ = 0;   // active
+  int64_t hanging_ = 0;  // open transactions that hung
+};
+
+}  // namespace whorl::sim

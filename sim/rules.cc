@@ -1,0 +1,63 @@
+#include "sim/rules.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <variant>
+
+#include "protocol/spanner/value.h"
+
+namespace whorl::sim {
+namespace {
+
+// Of a key such as "job_17241709254077376921", as Go prints an unsigned integer.
+bool IsDecimal(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789";
+  return !text.empty() && text.find_first_not_of(kDigits) == std::string_view::npos;
+}
+
+namespace spindle_v2 {
+
+constexpr size_t kHeartbeatColumn = 1;
+
+Duration LeaseUsed(Duration asked) {
+  return std::max(Milliseconds(asked.ns / 1'000'000), Seconds(1));
+}
+
+std::optional<Timestamp> LeaseUntil(const Row& row, Duration owners_lease) {
+  const auto* heartbeat = std::get_if<Timestamp>(&row[kHeartbeatColumn]);
+  if (heartbeat == nullptr) return std::nullopt;
+  return *heartbeat + owners_lease;
+}
+
+bool IsReleased(const Row&) { return false; }  // nothing in spindle v2 gives a lock up
+
+bool IsSideRow(std::string_view lock, std::string_view key) {
+  return key.size() > lock.size() && key.starts_with(lock) && key[lock.size()] == '_' &&
+         IsDecimal(key.substr(lock.size() + 1));
+}
+
+Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
+  return greatest_lease * 3 + Seconds(1) + round_trip_p999 * 4;
+}
+
+constexpr Rules kRules = {.protocol = "spindle_v2",
+                          .key_column = 0,
+                          .token_column = 2,
+                          .lease_used = LeaseUsed,
+                          .lease_until = LeaseUntil,
+                          .is_released = IsReleased,
+                          .is_side_row = IsSideRow,
+                          .wedge_bound = WedgeBound};
+
+}  // namespace spindle_v2
+}  // namespace
+
+const Rules& RulesOf(std::string_view protocol) {
+  if (protocol == spindle_v2::kRules.protocol) return spindle_v2::kRules;
+  std::fprintf(stderr, "no rules for the protocol %s\n", std::string(protocol).c_str());
+  std::abort();
+}
+
+}  // namespace whorl::sim

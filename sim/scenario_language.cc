@@ -1,0 +1,369 @@
+#include "sim/scenario_language.h"
+
+#include <algorithm>
+#include <array>
+
+#include "protocol/names.h"
+#include "protocol/protocols.h"
+#include "sim/error_text.h"
+#include "sim/metrics.h"
+
+namespace whorl::sim {
+namespace {
+
+using Words = std::vector<std::string_view>;
+
+constexpr std::array<std::string_view, 6> kFaultKinds = {"pause", "crash",     "stop",
+                                                         "start", "partition", "drop_reply"};
+constexpr std::array<std::string_view, 9> kLaterFaults = {
+    "latency",  "drop_request",      "abort",     "unavailable", "session_loss", "clock",
+    "truetime", "current_timestamp", "delete_row"};
+
+// In the order of Use, ResourceKind, PendingCommitTimestampRule, Preset and PartitionMode.
+constexpr std::array<std::string_view, 3> kUses = {"has_lock", "callback", "lock"};
+constexpr std::array<std::string_view, 3> kResources = {"fenced", "unfenced", "both"};
+constexpr std::array<std::string_view, 2> kPendingRules = {"table", "column"};
+constexpr std::array<std::string_view, 1> kPresets = {"regional"};
+constexpr std::array<std::string_view, 2> kModes = {"black_hole", "refuse"};
+
+Words Listed(std::span<const std::string_view> words) { return {words.begin(), words.end()}; }
+
+template <typename Enum>
+Words AllWords(int count, std::string_view (*text)(Enum)) {
+  Words words;
+  for (int i = 0; i < count; ++i) words.push_back(text(static_cast<Enum>(i)));
+  return words;
+}
+
+Words ProtocolWords() {
+  Words words;
+  for (const ProtocolInfo& info : Protocols()) words.push_back(info.name);
+  return words;
+}
+
+std::string Json(Duration duration) { return Cat("\"", FormatDuration(duration), "\""); }
+template <typename Enum>
+std::string Json(std::span<const std::string_view> words, Enum value) {
+  return Cat("\"", words[static_cast<size_t>(value)], "\"");
+}
+
+ObjectInfo DescribeScenario() {
+  return {"scenario",
+          {{.name = "$schema", .about = "where schema.json lies, for editors; not used otherwise"},
+           {.name = "version",
+            .form = Form::kInteger,
+            .about = "of the scenario language",
+            .required = true,
+            .min = 1,
+            .max = 1},
+           {.name = "about",
+            .about = "what happens here, and why it is worth a scenario",
+            .required = true},
+           {.name = "protocol",
+            .form = Form::kWord,
+            .about = "which lock protocol the nodes run",
+            .required = true,
+            .words = ProtocolWords()},
+           {.name = "locks",
+            .form = Form::kNames,
+            .about = "names of the locks",
+            .otherwise = "[\"lock\"]"},
+           {.name = "lease",
+            .form = Form::kPositiveDuration,
+            .about = "of every node that does not say its own; else the protocol's default"},
+           {.name = "nodes",
+            .form = Form::kNodes,
+            .about = "the processes: each a name, or an object that says more",
+            .required = true,
+            .object = ObjectId::kNode},
+           {.name = "rows",
+            .form = Form::kRows,
+            .about = "rows of the protocol's table that are present at the start; a TIMESTAMP is a "
+                     "duration relative to the start (\"-12s\") or RFC 3339, and a column that is "
+                     "not named is NULL"},
+           {.name = "duration",
+            .form = Form::kPositiveDuration,
+            .about = "of the run, in simulated time",
+            .required = true},
+           {.name = "seed",
+            .form = Form::kInteger,
+            .about = "of all chance; `expect` is judged for this seed",
+            .max = std::numeric_limits<uint64_t>::max(),
+            .otherwise = std::to_string(Scenario().seed)},
+           {.name = "spanner",
+            .form = Form::kObject,
+            .about = "the database and its clocks",
+            .object = ObjectId::kSpanner},
+           {.name = "network",
+            .form = Form::kObject,
+            .about = "between the nodes and Spanner",
+            .object = ObjectId::kNetwork},
+           {.name = "workload",
+            .form = Form::kObject,
+            .about = "what the application on every node does with its lock",
+            .object = ObjectId::kWorkload},
+           {.name = "faults",
+            .form = Form::kObjects,
+            .about = "what goes wrong, and when; each must fire in the run",
+            .object = ObjectId::kFault},
+           {.name = "expect",
+            .form = Form::kObject,
+            .about = "what must come out; a violation that is not listed fails the scenario",
+            .object = ObjectId::kExpect}}};
+}
+
+ObjectInfo DescribeNode() {
+  return {
+      "node",
+      {{.name = "name",
+        .form = Form::kNewName,
+        .about = "of the process, distinct after `count` was expanded",
+        .required = true},
+       {.name = "count",
+        .form = Form::kInteger,
+        .about = "when given, the node stands for that many, named name-1, name-2 and so on",
+        .min = 1,
+        .max = static_cast<uint64_t>(kMaxNodes)},
+       {.name = "id",
+        .form = Form::kName,
+        .about = "the lock's instance id, shared by all of `count`; else a random UUID for each "
+                 "start of the process"},
+       {.name = "locks", .form = Form::kNames, .about = "the locks it takes part in; else all"},
+       {.name = "lease", .form = Form::kPositiveDuration, .about = "else the scenario's"},
+       {.name = "start_at",
+        .form = Form::kStart,
+        .about = "when it starts; \"never\" for one that only a `start` fault starts",
+        .otherwise = Json(Duration{})},
+       {.name = "deadline",
+        .form = Form::kPositiveDuration,
+        .about = "of the context given to the lock, from the start of the process on; else "
+                 "none"},
+       {.name = "use",
+        .form = Form::kWord,
+        .about = "how its application uses the lock: it asks has_lock before each write, works "
+                 "between callbacks, or calls the wrapper's Lock() and Unlock()",
+        .words = Listed(kUses),
+        .otherwise = Json(kUses, NodeSpec().use)},
+       {.name = "clock",
+        .form = Form::kObject,
+        .about = "the node's own clocks",
+        .object = ObjectId::kClock}}};
+}
+
+ObjectInfo DescribeClock() {
+  return {"clock",
+          {{.name = "offset",
+            .form = Form::kSignedDuration,
+            .about = "wall clock minus true time at the start",
+            .otherwise = Json(ClockSpec().offset)},
+           {.name = "rate_ppm",
+            .form = Form::kInteger,
+            .about = "how much faster than true time both of the node's clocks run",
+            .min = -100'000,
+            .max = 100'000,
+            .otherwise = std::to_string(ClockSpec().rate_ppm)}}};
+}
+
+ObjectInfo DescribeSpanner() {
+  return {"spanner",
+          {{.name = "preset",
+            .form = Form::kWord,
+            .about = "latencies of the database and of the way to it",
+            .words = Listed(kPresets),
+            .otherwise = Json(kPresets, SpannerSpec().preset)},
+           {.name = "truetime",
+            .form = Form::kObject,
+            .about = "the clocks behind commit timestamps",
+            .object = ObjectId::kTrueTime},
+           {.name = "current_timestamp_error",
+            .form = Form::kSignedDuration,
+            .about = "CURRENT_TIMESTAMP minus true time",
+            .otherwise = Json(SpannerSpec().current_timestamp_error)},
+           {.name = "strict_pending_commit_timestamp",
+            .form = Form::kWord,
+            .about = "what cannot be read after PENDING_COMMIT_TIMESTAMP was written in the same "
+                     "transaction: the table, as documented, or the column, as the emulator does",
+            .words = Listed(kPendingRules),
+            .otherwise = Json(kPendingRules, SpannerSpec().strict_pending_commit_timestamp)}}};
+}
+
+ObjectInfo DescribeTrueTime() {
+  return {"truetime",
+          {{.name = "epsilon",
+            .form = Form::kDuration,
+            .about = "half the width of the interval",
+            .otherwise = Json(TrueTimeSpec().epsilon)},
+           {.name = "truthful",
+            .form = Form::kBoolean,
+            .about = "false: true time lies outside the interval, by `error`",
+            .otherwise = TrueTimeSpec().truthful ? "true" : "false"},
+           {.name = "error",
+            .form = Form::kSignedDuration,
+            .about = "with truthful false: the interval's middle minus true time, beyond epsilon "
+                     "either way"}}};
+}
+
+ObjectInfo DescribeNetwork() {
+  return {"network",
+          {{.name = "connection_timeout",
+            .form = Form::kPositiveDuration,
+            .about = "after which a black-holed call ends UNAVAILABLE",
+            .otherwise = Json(NetworkSpec().connection_timeout)}}};
+}
+
+ObjectInfo DescribeWorkload() {
+  return {"workload",
+          {{.name = "write_every",
+            .form = Form::kPositiveDuration,
+            .about = "how often a holder works and writes",
+            .otherwise = Json(WorkloadSpec().write_every)},
+           {.name = "work_for",
+            .form = Form::kDuration,
+            .about = "from the answer that it has the lock to the write",
+            .otherwise = Json(WorkloadSpec().work_for)},
+           {.name = "resource",
+            .form = Form::kWord,
+            .about = "what is written to: one that refuses old tokens, one that takes any, or both",
+            .words = Listed(kResources),
+            .otherwise = Json(kResources, WorkloadSpec().resource)}}};
+}
+
+ObjectInfo DescribeFault() {
+  return {
+      "fault",
+      {{.name = "at", .form = Form::kDuration, .about = "when; this or `when`"},
+       {.name = "when",
+        .form = Form::kObject,
+        .about = "what has to happen first; this or `at`",
+        .object = ObjectId::kWhen},
+       {.name = "do",
+        .form = Form::kWord,
+        .about = "what goes wrong",
+        .required = true,
+        .words = Listed(kFaultKinds)},
+       {.name = "node",
+        .form = Form::kName,
+        .about = "which node; a pattern with * makes one fault for each node that matches; with "
+                 "`when`, else the node that it names"},
+       {.name = "stagger",
+        .form = Form::kDuration,
+        .about = "with `at` and a pattern: each node that matches is hit so much later than "
+                 "the one before it"},
+       {.name = "for",
+        .form = Form::kPositiveDuration,
+        .about = "how long it lasts: required for pause; a partition without it is for good"},
+       {.name = "restart_after",
+        .form = Form::kDuration,
+        .about = "crash and stop: how much later the node starts again; else never"},
+       {.name = "mode",
+        .form = Form::kWord,
+        .about = "partition: calls hang until the connection timeout, or fail at once",
+        .words = Listed(kModes),
+        .otherwise = Json(kModes, FaultSpec().mode)}}};
+}
+
+ObjectInfo DescribeWhen() {
+  return {"when",
+          {{.name = "node", .form = Form::kName, .about = "whose step", .required = true},
+           {.name = "step",
+            .form = Form::kWord,
+            .about = "which step of the protocol, or has_lock, or write (to the resource)",
+            .required = true,
+            .words = AllWords<StepName>(kStepCount, StepText)},
+           {.name = "phase",
+            .form = Form::kWord,
+            .about = "how far the step has come",
+            .required = true,
+            .words = AllWords<Phase>(kPhaseCount, PhaseText)},
+           {.name = "count",
+            .form = Form::kInteger,
+            .about = "at which time that this happens",
+            .min = 1,
+            .otherwise = std::to_string(When().count)},
+           {.name = "lock", .form = Form::kName, .about = "of which lock; else of any"}}};
+}
+
+ObjectInfo DescribeExpect() {
+  const Words invariants = AllWords<Invariant>(kInvariantCount, InvariantText);
+  return {"expect",
+          {{.name = "holds",
+            .form = Form::kWords,
+            .about = "invariants that must hold, rather than be unknown",
+            .words = invariants},
+           {.name = "violates",
+            .form = Form::kWords,
+            .about = "invariants that must be violated",
+            .words = invariants},
+           {.name = "sometimes",
+            .form = Form::kWords,
+            .about = "what must happen at least once",
+            .words = AllWords<Sometimes>(static_cast<int>(kSometimesCount), SometimesText)},
+           {.name = "metrics",
+            .form = Form::kMetrics,
+            .about = "bounds of metrics, or their exact values",
+            .object = ObjectId::kBound},
+           {.name = "takeover_within",
+            .form = Form::kPositiveDuration,
+            .about = "the longest time without a holder"}}};
+}
+
+ObjectInfo DescribeBound() {
+  return {"bound",
+          {{.name = "min", .form = Form::kLimit, .about = "the least that is allowed"},
+           {.name = "max", .form = Form::kLimit, .about = "the most that is allowed"}}};
+}
+
+}  // namespace
+
+std::string_view FaultKindText(FaultKind kind) { return kFaultKinds[static_cast<size_t>(kind)]; }
+
+const KeyInfo* ObjectInfo::Find(std::string_view key) const {
+  for (const KeyInfo& info : keys) {
+    if (info.name == key) return &info;
+  }
+  return nullptr;
+}
+
+std::vector<std::string_view> ObjectInfo::KeyNames() const {
+  std::vector<std::string_view> names;
+  for (const KeyInfo& info : keys) names.push_back(info.name);
+  return names;
+}
+
+const ObjectInfo& DescribeObject(ObjectId id) {
+  // In the order of ObjectId.
+  static const std::array<ObjectInfo, kObjectCount> objects = {
+      DescribeScenario(), DescribeNode(),    DescribeClock(),    DescribeSpanner(),
+      DescribeTrueTime(), DescribeNetwork(), DescribeWorkload(), DescribeFault(),
+      DescribeWhen(),     DescribeExpect(),  DescribeBound()};
+  return objects[static_cast<size_t>(id)];
+}
+
+bool FaultInfo::Takes(std::string_view key) const {
+  return std::find(required.begin(), required.end(), key) != required.end() ||
+         std::find(optional.begin(), optional.end(), key) != optional.end();
+}
+
+std::span<const FaultInfo> Faults() {
+  static const std::array<FaultInfo, kFaultKinds.size()> faults = {{
+      {.kind = FaultKind::kPause,
+       .about = "nothing runs for a while, as in a garbage collection; timers and replies wait",
+       .required = {"for"}},
+      {.kind = FaultKind::kCrash,
+       .about = "the process dies with all that it knew",
+       .optional = {"restart_after"}},
+      {.kind = FaultKind::kStop,
+       .about = "the process is told to stop, and does what the protocol does then",
+       .optional = {"restart_after"}},
+      {.kind = FaultKind::kStart, .about = "the process starts"},
+      {.kind = FaultKind::kPartition,
+       .about = "nothing passes between the node and Spanner, either way",
+       .optional = {"for", "mode"}},
+      {.kind = FaultKind::kDropReply, .about = "one reply of Spanner is lost on its way"},
+  }};
+  return faults;
+}
+
+std::span<const std::string_view> LaterFaults() { return kLaterFaults; }
+
+}  // namespace whorl::sim

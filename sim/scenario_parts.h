@@ -1,0 +1,33 @@
+// The parts of a scenario, each read by its own function; only scenario_loader.cc calls them.
+//
+// Invariant: a part that refers to another says nothing about it where the other was wrong, so that
+// no error is only the echo of another. Known tells them.
+#pragma once
+
+#include "protocol/protocols.h"
+#include "sim/scenario.h"
+#include "sim/scenario_fields.h"
+
+namespace whorl::sim {
+
+// What was read without an error.
+struct Known {
+  const ProtocolInfo* protocol = nullptr;
+  bool locks = false;
+  bool node_names = false;
+  bool nodes = false;  // the names and all else
+  bool duration = false;
+};
+
+// REQUIRES: scenario.protocol, .locks and .duration were read; sets known.node_names and .nodes.
+void ReadNodes(const ObjectFields& file, Known& known, Scenario& scenario, Problems& problems);
+void ReadRows(const ObjectFields& file, const Known& known, Scenario& scenario, Problems& problems);
+// REQUIRES: ReadNodes came before.
+void ReadFaults(const ObjectFields& file, const Known& known, Scenario& scenario,
+                Problems& problems);
+void ReadExpect(const ObjectFields& file, Scenario& scenario, Problems& problems);
+
+// Views of names, for messages that list them.
+std::vector<std::string_view> Views(std::span<const std::string> names);
+
+}  // namespace whorl::sim

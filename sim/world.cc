@@ -1,0 +1,190 @@
+#include "sim/world.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/protocols.h"
+#include "sim/world_turn.h"
+
+namespace whorl::sim {
+namespace {
+
+// A whole row from the columns that a scenario names.
+Row CompleteRow(const model::Table& table, const RowSpec& spec) {
+  Row row(table.columns.size(), Null{});
+  for (size_t i = 0; i < spec.columns.size(); ++i) {
+    row[*table.FindColumn(spec.columns[i])] = spec.values[i];
+  }
+  return row;
+}
+
+// When a row of the start was written: its latest timestamp, so that no version is older than
+// what it says.
+Timestamp CommitOf(const Row& row) {
+  Timestamp commit = kStartTime - Seconds(3600);
+  for (const Value& value : row) {
+    const auto* time = std::get_if<Timestamp>(&value);
+    if (time != nullptr) commit = std::max(commit, *time);
+  }
+  return commit;
+}
+
+model::Options OptionsOf(const SpannerSpec& spanner) {
+  model::Options options;
+  options.pending_rule =
+      spanner.strict_pending_commit_timestamp == PendingCommitTimestampRule::kTable
+          ? model::PendingRule::kTable
+          : model::PendingRule::kColumn;
+  return options;
+}
+
+std::vector<std::vector<ProtocolConfig>> ConfigsOf(const Scenario& scenario) {
+  std::vector<std::vector<ProtocolConfig>> configs;
+  for (const NodeSpec& node : scenario.nodes) {
+    std::vector<ProtocolConfig>& own = configs.emplace_back();
+    for (const uint16_t lock : node.locks) {
+      own.push_back(
+          MakeProtocolConfig(scenario.protocol, scenario.locks[lock], node.id, node.lease));
+    }
+  }
+  return configs;
+}
+
+// A process does nothing while it is paused, but its belief lapses all the same.
+bool WaitsForPause(const PendingEvent& event) {
+  if (const auto* timer = std::get_if<TimerDue>(&event)) {
+    return timer->owner != TimerOwner::kBeliefLapses;
+  }
+  return std::holds_alternative<ReplyArrives>(event) ||
+         std::holds_alternative<CallTimesOut>(event);
+}
+
+}  // namespace
+
+std::shared_ptr<const WorldSetup> MakeSetup(const Scenario& scenario) {
+  auto configs = ConfigsOf(scenario);
+  std::vector<Sql> statements;
+  for (const auto& own : configs) {
+    for (const ProtocolConfig& config : own) {
+      for (const Sql sql : StatementsOf(config)) statements.push_back(sql);
+    }
+  }
+  model::Schema schema;
+  schema.tables.push_back(std::get<model::Table>(
+      model::ParseCreateTable(FindProtocol(scenario.protocol)->create_table)));
+  RetryPolicy policy = RetryPolicyOf(configs.front().front());
+  return std::make_shared<const WorldSetup>(WorldSetup{
+      .scenario = scenario,
+      .configs = std::move(configs),
+      .retry_policy = policy,
+      .catalogue = model::Catalogue(std::move(schema), statements, OptionsOf(scenario.spanner))});
+}
+
+World::World(std::shared_ptr<const WorldSetup> setup, Outbox& out) : setup_(std::move(setup)) {
+  const Scenario& scenario = setup_->scenario;
+  out.observed.clear();
+  out.scheduled.clear();
+  state_.nodes.resize(scenario.nodes.size());
+  state_.resources.resize(scenario.locks.size());
+  state_.database = model::MakeDatabase(setup_->catalogue.schema());
+  Turn turn(*setup_, state_, nullptr, out);
+  for (const RowSpec& spec : scenario.rows) {
+    Row row = CompleteRow(setup_->catalogue.schema().tables.front(), spec);
+    const Timestamp commit = CommitOf(row);
+    RowCommitted committed;
+    committed.after = row;
+    committed.commit = commit;
+    turn.Observe(std::move(committed));
+    model::LoadRow(setup_->catalogue, state_.database, 0, std::move(row), commit);
+  }
+  for (size_t i = 0; i < scenario.nodes.size(); ++i) {
+    if (!scenario.nodes[i].start_at) continue;
+    turn.Schedule(*scenario.nodes[i].start_at, ChoiceKind::kFire, static_cast<int16_t>(i),
+                  NodeStarts{});
+  }
+  for (size_t i = 0; i < scenario.faults.size(); ++i) {
+    const auto* at = std::get_if<Instant>(&scenario.faults[i].trigger);
+    if (at == nullptr) continue;
+    turn.Schedule(*at, ChoiceKind::kFault, scenario.faults[i].node,
+                  FaultBegins{.fault = static_cast<uint32_t>(i), .trigger = std::nullopt});
+  }
+}
+
+bool World::IsPending(const Choice& choice) const {
+  return choice.place < state_.pending.size() &&
+         state_.pending[choice.place].stamp == choice.stamp &&
+         state_.pending[choice.place].event.has_value();
+}
+
+void World::Take(const Choice& choice, Chance& chance, Outbox& out) {
+  out.scheduled.clear();
+  out.observed.clear();
+  if (!IsPending(choice)) return;
+  PendingSlot& slot = state_.pending[choice.place];
+  state_.now = std::max(state_.now, slot.due);
+  if (choice.node >= 0) {
+    Node& node = state_.nodes[static_cast<size_t>(choice.node)];
+    if (node.pauses > 0 && WaitsForPause(*slot.event)) {
+      node.held_up.push_back(choice.place);
+      return;
+    }
+  }
+  PendingEvent event = std::move(*slot.event);
+  Turn turn(*setup_, state_, &chance, out);
+  turn.Cancel(choice.place);
+  turn.Happen(std::move(event), choice.node);
+  turn.RunMachines();
+}
+
+void World::Trigger(uint32_t fault, const CallName& call, Outbox& out) {
+  Turn turn(*setup_, state_, nullptr, out);
+  turn.Schedule(state_.now, ChoiceKind::kFault, setup_->scenario.faults[fault].node,
+                FaultBegins{.fault = fault, .trigger = call});
+}
+
+uint32_t Turn::Store(PendingEvent event) {
+  uint32_t place = 0;
+  if (state_.free_pending.empty()) {
+    place = static_cast<uint32_t>(state_.pending.size());
+    state_.pending.emplace_back();
+  } else {
+    place = state_.free_pending.back();
+    state_.free_pending.pop_back();
+  }
+  state_.pending[place].due = state_.now;
+  state_.pending[place].event = std::move(event);
+  return place;
+}
+
+uint32_t Turn::Schedule(Instant at, ChoiceKind kind, int16_t node, PendingEvent event) {
+  const uint32_t place = Store(std::move(event));
+  PendingSlot& slot = state_.pending[place];
+  slot.due = std::max(at, state_.now);
+  out_.scheduled.push_back(
+      {slot.due, {.kind = kind, .node = node, .place = place, .stamp = slot.stamp}});
+  return place;
+}
+
+void Turn::Cancel(uint32_t place) {
+  PendingSlot& slot = state_.pending[place];
+  slot.event.reset();
+  ++slot.stamp;
+  state_.free_pending.push_back(place);
+}
+
+void Turn::Happen(PendingEvent event, int16_t node) {
+  if (const auto* arrives = std::get_if<CallArrives>(&event)) return OnCallArrives(arrives->call);
+  if (auto* reply = std::get_if<ReplyArrives>(&event)) return OnReplyArrives(std::move(*reply));
+  if (const auto* late = std::get_if<CallTimesOut>(&event)) return OnCallTimesOut(late->call);
+  if (const auto* timer = std::get_if<TimerDue>(&event)) return OnTimer(*timer);
+  if (const auto* visible = std::get_if<CommitBecomesVisible>(&event)) {
+    return OnCommitVisible(*visible);
+  }
+  if (std::holds_alternative<SpannerLooksAgain>(event)) return OnSpannerLooksAgain();
+  if (const auto* write = std::get_if<ResourceWrite>(&event)) return OnResourceWrite(*write);
+  if (const auto* starts = std::get_if<NodeStarts>(&event)) return StartNode(node, starts->fault);
+  if (const auto* begins = std::get_if<FaultBegins>(&event)) return OnFaultBegins(*begins);
+  OnFaultEnds(std::get<FaultEnds>(event).fault);
+}
+
+}  // namespace whorl::sim

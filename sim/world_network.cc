@@ -1,0 +1,308 @@
+// Between processes and Spanner: calls, replies, and what the network does to them.
+//
+// A black hole holds messages back, as TCP does: they arrive when it ends, unless the connection
+// has timed out by then, in which case the call ends UNAVAILABLE and the message is lost.
+#include <algorithm>
+#include <utility>
+
+#include "sim/world_turn.h"
+
+namespace whorl::sim {
+namespace {
+
+ActiveRunner* FindRunner(Participant& participant, RequestId request) {
+  for (ActiveRunner& runner : participant.runners) {
+    if (runner.request == request) return &runner;
+  }
+  return nullptr;
+}
+
+// Answers what WouldEnd asks; no draw can change whether a transaction ends.
+class NoEntropy final : public Entropy {
+ public:
+  int64_t Between(Purpose, int64_t lo, int64_t) override { return lo; }
+};
+
+}  // namespace
+
+// --- the client's side -----------------------------------------------------------------------------
+
+void Turn::StartRunnerFor(int16_t node, Participant& participant, RunTransaction run) {
+  Observe(TransactionStarted{.process = ProcessOf(node),
+                             .lock = participant.lock,
+                             .request = run.request,
+                             .step = run.transaction.step});
+  ActiveRunner& runner = participant.runners.emplace_back();
+  runner.request = run.request;
+  runner.generation = NodeAt(node).generation;
+  RunnerAction action = StartRunner(setup_.retry_policy, runner.state, std::move(run.transaction),
+                                    ClocksOf(node).monotonic);
+  DoRunnerAction(node, participant, run.request, std::move(action));
+}
+
+void Turn::DoRunnerAction(int16_t node, Participant& participant, RequestId request,
+                          RunnerAction action) {
+  ActiveRunner& runner = *FindRunner(participant, request);
+  if (auto* send = std::get_if<SendCall>(&action)) {
+    return SendToSpanner(node, participant, runner, std::move(*send));
+  }
+  if (const auto* wait = std::get_if<WaitFor>(&action)) {
+    return SetTimerAt(node, participant, TimerOwner::kRunner, request,
+                      ClocksOf(node).monotonic + wait->pause);
+  }
+  const StepName step = runner.state.transaction.step;
+  TransactionResult result = std::move(std::get<Finished>(action).result);
+  participant.runners.erase(participant.runners.begin() + (&runner - participant.runners.data()));
+  Observe(TransactionFinished{.process = ProcessOf(node),
+                              .lock = participant.lock,
+                              .request = request,
+                              .step = step,
+                              .outcome = result.outcome,
+                              .code = result.status.code});
+  TellMachine(node, participant,
+              TransactionEnded{.request = request, .step = step, .result = std::move(result)});
+}
+
+void Turn::OnRunnerWaited(int16_t node, Participant& participant, RequestId request) {
+  ActiveRunner& runner = *FindRunner(participant, request);
+  DoRunnerAction(node, participant, request,
+                 OnWaited(setup_.retry_policy, runner.state, ClocksOf(node).monotonic));
+}
+
+void Turn::SendToSpanner(int16_t node, Participant& participant, const ActiveRunner& runner,
+                         SendCall send) {
+  Call call;
+  call.name = {.process = ProcessOf(node),
+               .lock = participant.lock,
+               .request = runner.request,
+               .generation = runner.generation,
+               .attempt = send.attempt,
+               .call = send.call};
+  call.step = send.step;
+  call.request = std::move(send.request);
+  call.sent_at = state_.now;
+  call.deadline = send.deadline;
+  Observe(CallSent{.call = call.name,
+                   .step = call.step,
+                   .request = static_cast<uint8_t>(call.request.index())});
+  const uint32_t place = AddCall(std::move(call));
+  switch (NodeAt(node).link) {
+    case LinkState::kUp:
+      Schedule(state_.now + PickLatency(latencies_.one_way, Draw::kRequestLatency, node),
+               ChoiceKind::kDeliver, -1, CallArrives{.call = place});
+      return;
+    case LinkState::kBlackHoled: return Hold(place, CallArrives{.call = place});
+    case LinkState::kRefused: return Refuse(place);
+  }
+}
+
+void Turn::OnReplyArrives(ReplyArrives reply) {
+  Call& call = *state_.calls[reply.call].call;
+  if (!call.awaited) {
+    Observe(LateReplyIgnored{.call = call.name});
+    call.at_spanner = false;
+    return FreeIfDone(reply.call);
+  }
+  const LinkState link = NodeAt(call.name.process.node).link;
+  if (reply.from_spanner && link == LinkState::kBlackHoled) {
+    const uint32_t place = reply.call;
+    return Hold(place, std::move(reply));
+  }
+  call.at_spanner = false;
+  if (reply.from_spanner && link == LinkState::kRefused) return Refuse(reply.call);
+  EndCall(reply.call, reply.from_spanner, std::move(reply.response));
+}
+
+void Turn::OnCallTimesOut(uint32_t place) {
+  Call& call = *state_.calls[place].call;
+  call.timeout.reset();
+  if (!call.awaited) return FreeIfDone(place);
+  if (call.held) {
+    Cancel(*call.held);
+    call.held.reset();
+    call.at_spanner = false;
+  }
+  const bool deadline = state_.now >= DeadlineOf(call);
+  Response response;
+  response.status = deadline ? Error(Code::kDeadlineExceeded, "the call's deadline passed")
+                             : Error(Code::kUnavailable, "the connection timed out");
+  // Something of this call may still be under way at Spanner.
+  ++NodeAt(call.name.process.node).generation;
+  EndCall(place, /*from_spanner=*/false, std::move(response));
+}
+
+// The process hears how its call ended.
+void Turn::EndCall(uint32_t place, bool from_spanner, Response response) {
+  Call& call = *state_.calls[place].call;
+  call.awaited = false;
+  if (call.timeout) Cancel(*call.timeout);
+  call.timeout.reset();
+  const CallName name = call.name;
+  Observe(CallEnded{.call = name,
+                    .step = call.step,
+                    .code = response.status.code,
+                    .from_spanner = from_spanner});
+  FreeIfDone(place);
+  const int16_t node = name.process.node;
+  Participant* participant = FindParticipant(name.process, name.lock);
+  if (participant == nullptr) return;
+  ActiveRunner* runner = FindRunner(*participant, name.request);
+  if (runner == nullptr) return;
+  ProcessEntropy entropy(*chance_, name.process, name.lock);
+  DoRunnerAction(node, *participant, name.request,
+                 OnReply(setup_.retry_policy, runner->state, ClocksOf(node).monotonic, entropy,
+                         std::move(response)));
+}
+
+// --- the network -----------------------------------------------------------------------------------
+
+void Turn::OnCallArrives(uint32_t place) {
+  Call& call = *state_.calls[place].call;
+  const LinkState link = NodeAt(call.name.process.node).link;
+  const bool sender_lives = FindParticipant(call.name.process, call.name.lock) != nullptr;
+  if (sender_lives && call.awaited && link == LinkState::kBlackHoled) {
+    return Hold(place, CallArrives{.call = place});
+  }
+  if (sender_lives && call.awaited && link == LinkState::kRefused) {
+    call.at_spanner = false;
+    return Refuse(place);
+  }
+  ServeAtSpanner(place);
+}
+
+// The connection is gone: the process learns it after one way of the network.
+void Turn::Refuse(uint32_t place) {
+  Call& call = *state_.calls[place].call;
+  const int16_t node = call.name.process.node;
+  call.at_spanner = false;
+  if (!call.hangs) {
+    call.hangs = true;
+    Observe(CallHangs{.call = call.name, .step = call.step});
+  }
+  Response response;
+  response.status = Error(Code::kUnavailable, "connection refused");
+  Schedule(state_.now + PickLatency(latencies_.one_way, Draw::kReplyLatency, node),
+           ChoiceKind::kDeliver, node,
+           ReplyArrives{.call = place, .from_spanner = false, .response = std::move(response)});
+}
+
+void Turn::Hold(uint32_t place, PendingEvent message) {
+  MarkHanging(place);
+  state_.calls[place].call->held = Store(std::move(message));
+}
+
+void Turn::MarkHanging(uint32_t place) {
+  Call& call = *state_.calls[place].call;
+  if (!call.hangs) {
+    call.hangs = true;
+    Observe(CallHangs{.call = call.name, .step = call.step});
+  }
+  SetTimeout(place, std::min(call.sent_at + scenario_.network.connection_timeout,
+                             DeadlineOf(call)));
+}
+
+// Brings the call's timeout forward to `at`; it is never put off.
+void Turn::SetTimeout(uint32_t place, Instant at) {
+  Call& call = *state_.calls[place].call;
+  if (call.timeout) {
+    if (state_.pending[*call.timeout].due <= at) return;
+    Cancel(*call.timeout);
+  }
+  call.timeout =
+      Schedule(at, ChoiceKind::kSettle, call.name.process.node, CallTimesOut{.call = place});
+}
+
+Instant Turn::DeadlineOf(const Call& call) {
+  const int16_t node = call.name.process.node;
+  return WhenShows(SpecOf(node).clock, NodeAt(node).started_at, call.deadline);
+}
+
+void Turn::SetLink(int16_t node, LinkState link) {
+  if (NodeAt(node).link == link) return;
+  NodeAt(node).link = link;
+  Observe(LinkChanged{.node = node, .link = link});
+  if (link != LinkState::kUp) return;
+  for (CallSlot& slot : state_.calls) {
+    if (!slot.call || !slot.call->held || slot.call->name.process.node != node) continue;
+    PendingEvent message = std::move(*state_.pending[*slot.call->held].event);
+    Cancel(*slot.call->held);
+    slot.call->held.reset();
+    const bool request = std::holds_alternative<CallArrives>(message);
+    const Duration way = PickLatency(
+        latencies_.one_way, request ? Draw::kRequestLatency : Draw::kReplyLatency, node);
+    const int16_t to = request ? int16_t{-1} : node;
+    Schedule(state_.now + way, ChoiceKind::kDeliver, to, std::move(message));
+  }
+}
+
+// Loses the reply to `call`, or the next reply to the node when there is none to point at.
+void Turn::DropReply(int16_t node, const std::optional<CallName>& call) {
+  const std::optional<uint32_t> place = call ? FindCall(*call) : std::nullopt;
+  if (!place || !state_.calls[*place].call->awaited) {
+    NodeAt(node).drop_next_reply = true;
+    return;
+  }
+  for (uint32_t at = 0; at < state_.pending.size(); ++at) {
+    if (!state_.pending[at].event) continue;
+    const auto* reply = std::get_if<ReplyArrives>(&*state_.pending[at].event);
+    if (reply == nullptr || reply->call != *place) continue;
+    Cancel(at);
+    state_.calls[*place].call->at_spanner = false;
+    return MarkHanging(*place);
+  }
+  state_.calls[*place].call->drop_reply = true;
+}
+
+// --- calls -----------------------------------------------------------------------------------------
+
+uint32_t Turn::AddCall(Call call) {
+  call.at_spanner = true;
+  if (state_.free_calls.empty()) {
+    state_.calls.push_back({.call = std::move(call)});
+    return static_cast<uint32_t>(state_.calls.size() - 1);
+  }
+  const uint32_t place = state_.free_calls.back();
+  state_.free_calls.pop_back();
+  state_.calls[place].call = std::move(call);
+  return place;
+}
+
+void Turn::FreeIfDone(uint32_t place) {
+  const Call& call = *state_.calls[place].call;
+  if (call.awaited || call.at_spanner || call.timeout) return;
+  state_.calls[place].call.reset();
+  state_.free_calls.push_back(place);
+}
+
+std::optional<uint32_t> Turn::FindCall(const CallName& name) const {
+  for (uint32_t place = 0; place < state_.calls.size(); ++place) {
+    if (state_.calls[place].call && state_.calls[place].call->name == name) return place;
+  }
+  return std::nullopt;
+}
+
+std::optional<World::StepEnd> World::WouldEnd(const Choice& choice) const {
+  if (!IsPending(choice)) return std::nullopt;
+  const auto* reply = std::get_if<ReplyArrives>(&*state_.pending[choice.place].event);
+  if (reply == nullptr || !state_.calls[reply->call].call->awaited) return std::nullopt;
+  const Call& call = *state_.calls[reply->call].call;
+  const Node& node = state_.nodes[static_cast<size_t>(call.name.process.node)];
+  if (node.pauses > 0 || node.life == Life::kDown) return std::nullopt;
+  if (reply->from_spanner && node.link != LinkState::kUp) return std::nullopt;
+  for (const Participant& participant : node.participants) {
+    if (participant.lock != call.name.lock) continue;
+    for (const ActiveRunner& runner : participant.runners) {
+      if (runner.request != call.name.request) continue;
+      // A statement with a step of its own ends with its reply.
+      if (call.step != runner.state.transaction.step) return StepEnd{call.name, call.step};
+      RunnerState copy = runner.state;
+      NoEntropy entropy;
+      const RunnerAction action =
+          OnReply(setup_->retry_policy, copy, Duration{}, entropy, reply->response);
+      if (std::holds_alternative<Finished>(action)) return StepEnd{call.name, call.step};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace whorl::sim

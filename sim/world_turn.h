@@ -1,0 +1,133 @@
+// One Take of a World: what the files world*.cc share, and nobody else.
+//
+// A Turn works on the state of its world, draws from its driver's Chance and writes to its
+// driver's Outbox; it lives as long as the Take. world_network.cc holds what happens between
+// processes and Spanner, world_process.cc what happens inside a process, world_faults.cc what
+// faults do.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "sim/latency.h"
+#include "sim/node_clock.h"
+#include "sim/world.h"
+
+namespace whorl::sim {
+
+class Turn {
+ public:
+  // `chance` may be null for what draws nothing (Trigger, the constructor of World).
+  Turn(const WorldSetup& setup, WorldState& state, Chance* chance, Outbox& out)
+      : setup_(setup),
+        scenario_(setup.scenario),
+        latencies_(LatenciesOf(setup.scenario.spanner.preset)),
+        state_(state),
+        chance_(chance),
+        out_(out) {}
+
+  void Happen(PendingEvent event, int16_t node);
+  // After Happen: runs the machines on what it queued for them.
+  void RunMachines();
+
+  // --- bookkeeping ---------------------------------------------------------------------------------
+  void Observe(Happening what) { out_.observed.push_back({state_.now, std::move(what)}); }
+  uint32_t Schedule(Instant at, ChoiceKind kind, int16_t node, PendingEvent event);
+  uint32_t Store(PendingEvent event);  // pending, but nobody's turn yet
+  void Cancel(uint32_t place);
+
+  // --- processes -----------------------------------------------------------------------------------
+  void StartNode(int16_t node, std::optional<uint32_t> fault);
+  void LetGo(int16_t node, bool crashed);
+  void StopNode(int16_t node);
+  void PauseNode(int16_t node);
+  void ResumeNode(int16_t node);
+
+  // --- the network ---------------------------------------------------------------------------------
+  void SetLink(int16_t node, LinkState link);
+  void DropReply(int16_t node, const std::optional<CallName>& call);
+
+ private:
+  Node& NodeAt(int16_t node) { return state_.nodes[static_cast<size_t>(node)]; }
+  const NodeSpec& SpecOf(int16_t node) const { return scenario_.nodes[static_cast<size_t>(node)]; }
+  ProcessId ProcessOf(int16_t node) { return {node, NodeAt(node).incarnation}; }
+  LocalTime ClocksOf(int16_t node) {
+    return ReadClocks(SpecOf(node).clock, NodeAt(node).started_at, state_.now);
+  }
+  Duration PickLatency(const LatencyTable& table, Draw draw, int16_t node) {
+    return Pick(table, chance_->Bits(draw, node));
+  }
+  Participant* FindParticipant(ProcessId process, uint16_t lock);
+
+  // world_process.cc
+  void OnTimer(const TimerDue& timer);
+  void OnResourceWrite(const ResourceWrite& write);
+  void SetTimerAt(int16_t node, Participant& participant, TimerOwner owner, uint16_t id,
+                  Duration local);
+  void CancelTimerOf(Participant& participant, TimerOwner owner, uint16_t id);
+  void TellMachine(int16_t node, const Participant& participant, Event event);
+  void StepMachine(int16_t node, Participant& participant, const Event& event);
+  void DoEffect(int16_t node, Participant& participant, Effect effect);
+  void NoticeStanding(int16_t node, Participant& participant);
+  void UpdateBelief(int16_t node, Participant& participant);
+  void StartParticipant(int16_t node, uint16_t place);
+  void EndParticipation(int16_t node, Participant& participant, StopReason reason);
+  void Ask(int16_t node, Participant& participant, AskId ask, Question question);
+  void OnAnswer(int16_t node, Participant& participant, Answer answer);
+  void OnCallback(int16_t node, Participant& participant, bool leader);
+  void OnApplicationTimer(int16_t node, Participant& participant);
+  void BeginLeading(int16_t node, Participant& participant);
+  void EndLeading(Participant& participant);
+  void BeginWork(int16_t node, Participant& participant);
+  void SendWrite(int16_t node, Participant& participant);
+  void ResourceHears(const ResourceWrite& write, bool fenced);
+
+  // world_network.cc
+  void StartRunnerFor(int16_t node, Participant& participant, RunTransaction run);
+  void DoRunnerAction(int16_t node, Participant& participant, RequestId request,
+                      RunnerAction action);
+  void SendToSpanner(int16_t node, Participant& participant, const ActiveRunner& runner,
+                     SendCall send);
+  void OnCallArrives(uint32_t call);
+  void OnReplyArrives(ReplyArrives reply);
+  void OnCallTimesOut(uint32_t call);
+  void OnRunnerWaited(int16_t node, Participant& participant, RequestId request);
+  void EndCall(uint32_t call, bool from_spanner, Response response);
+  void Refuse(uint32_t call);
+  void Hold(uint32_t call, PendingEvent message);
+  void MarkHanging(uint32_t call);
+  void SetTimeout(uint32_t call, Instant at);
+  Instant DeadlineOf(const Call& call);
+  uint32_t AddCall(Call call);
+  void FreeIfDone(uint32_t call);
+  std::optional<uint32_t> FindCall(const CallName& name) const;
+
+  // world_spanner.cc
+  model::Moment MomentNow() const;
+  Instant WhenSurelyPast(Timestamp commit) const;
+  void ServeAtSpanner(uint32_t call);
+  void DoDatabaseEffects(bool waited_for_truetime);
+  void OnReplied(model::Replied replied);
+  void OnCommitStarted(const model::CommitStarted& started);
+  void OnCommitVisible(const CommitBecomesVisible& visible);
+  void OnSpannerLooksAgain();
+
+  // world_faults.cc
+  void OnFaultBegins(const FaultBegins& begins);
+  void OnFaultEnds(uint32_t fault);
+  bool Strike(const FaultBegins& begins, const FaultSpec& fault);
+
+  const WorldSetup& setup_;
+  const Scenario& scenario_;
+  const Latencies& latencies_;
+  WorldState& state_;
+  Chance* chance_;
+  Outbox& out_;
+};
+
+// The two questions that an application may have under way, by their AskId.
+inline constexpr AskId kAskHasLock = 0;
+inline constexpr AskId kAskLock = 1;
+inline constexpr AskId kAskUnlock = 2;
+
+}  // namespace whorl::sim

@@ -1,0 +1,107 @@
+// A bound expression, and its evaluation over one row.
+//
+// Invariants:
+//   1. An Expression is immutable and shared by every evaluation. Its nodes stand in pre-order: the
+//      root is nodes[0], a node's first operand follows it, and `next` leads to the next operand.
+//   2. Types were checked by the binder: every operand of a node is NULL or of the type that the
+//      node expects, so evaluation asks no types. This holds for parameters that passed
+//      CheckParameters and for rows of the table that the expression was bound to.
+//   3. Evaluation copies no stored value: the result is a column, a parameter, a literal, or the
+//      caller's scratch when it had to be computed (BOOL, INT64, FLOAT64 and TIMESTAMP only, so
+//      that no evaluation allocates).
+//   4. NULL in, NULL out, but for AND, OR, NOT (three-valued) and IS [NOT] NULL. AND and OR stop at
+//      the first operand that decides; an error in a later operand does not show.
+// Deliberately left out: FLOAT64 arithmetic, casts, string functions but STARTS_WITH, subqueries.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "protocol/spanner/fields.h"
+#include "protocol/spanner/sql.h"
+#include "protocol/spanner/status.h"
+#include "protocol/spanner/time.h"
+#include "protocol/spanner/value.h"
+
+namespace whorl::model {
+
+enum class Op : uint8_t {
+  kLiteral,    // index into literals
+  kParameter,  // index into the statement's parameters
+  kColumn,     // index into the row
+  kCurrentTimestamp,
+  kAnd,  // two operands or more
+  kOr,   // two operands or more
+  kNot,
+  kIsNull,
+  kIsNotNull,
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessOrEqual,
+  kGreater,
+  kGreaterOrEqual,
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kNegate,
+  kTimestampDiff,     // (a, b), part
+  kTimestampAdd,      // (timestamp, amount), part
+  kTimestampSub,      // (timestamp, amount), part
+  kStartsWith,        // (text, prefix), both STRING or both BYTES
+  kInt64ToFloat64,    // implicit coercion
+  kStringToTimestamp  // implicit coercion of a STRING parameter
+};
+
+enum class DatePart : uint8_t {
+  kNanosecond,
+  kMicrosecond,
+  kMillisecond,
+  kSecond,
+  kMinute,
+  kHour,
+  kDay
+};
+
+struct Node {
+  Op op = Op::kLiteral;
+  Type operand_type = Type::kBool;  // of the operands of a comparison and of STARTS_WITH
+  DatePart part = DatePart::kNanosecond;
+  uint32_t index = 0;
+  uint32_t next = 0;  // the next operand of the same parent, 0 after the last
+  WHORL_FIELDS(Node, op, operand_type, part, index, next);
+};
+
+struct Expression {
+  std::vector<Node> nodes;
+  std::vector<Value> literals;
+  WHORL_FIELDS(Expression, nodes, literals);
+};
+
+// What one evaluation reads. Columns stand in the order of the table; an expression without
+// columns (a key, a prefix, a value of INSERT) may be given an empty row.
+struct EvaluationContext {
+  std::span<const Value> parameters;
+  std::span<const Value> row;
+  Timestamp current_timestamp;  // fixed for the statement
+};
+
+// The value of the expression; nullptr when it failed, with the reason in `error`, which is left
+// alone otherwise (so that success builds no Status). The result lives as long as the expression,
+// the context's spans and `scratch` do; `scratch` may have been overwritten in any case.
+// REQUIRES: the expression is not empty; invariant 2.
+const Value* Evaluate(const Expression& expression, const EvaluationContext& context,
+                      Value& scratch, Status& error);
+
+enum class Match : uint8_t { kNo, kYes, kError };
+
+// Whether a WHERE keeps the row: only TRUE does, FALSE and NULL do not.
+// REQUIRES: as above, and the expression is BOOL.
+Match Matches(const Expression& filter, const EvaluationContext& context, Status& error);
+
+// OK when there are as many values as parameters and each is NULL or of the declared type: what
+// invariant 2 asks for, to be called once for each statement that arrives. INVALID_ARGUMENT else.
+Status CheckParameters(std::span<const Parameter> parameters, std::span<const Value> values);
+
+}  // namespace whorl::model

@@ -1,0 +1,353 @@
+#include "spanner_model/sql/expression_parser.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "spanner_model/sql/compile.h"
+#include "spanner_model/sql/words.h"
+
+namespace whorl::model {
+namespace {
+
+using ast::ExpressionKind;
+
+std::optional<Op> ComparisonOp(const Token& token) {
+  if (token.IsSymbol("=")) return Op::kEqual;
+  if (token.IsSymbol("!=") || token.IsSymbol("<>")) return Op::kNotEqual;
+  if (token.IsSymbol("<")) return Op::kLess;
+  if (token.IsSymbol("<=")) return Op::kLessOrEqual;
+  if (token.IsSymbol(">")) return Op::kGreater;
+  if (token.IsSymbol(">=")) return Op::kGreaterOrEqual;
+  return std::nullopt;
+}
+
+// What Spanner's grammar has and this parser does not, wherever it turns up.
+bool IsUnmodelled(const Token& token) {
+  constexpr auto kWords = std::to_array<std::string_view>(
+      {"ALL",         "ANY",     "ARRAY",     "ASSERT_ROWS_MODIFIED",
+       "BETWEEN",     "CASE",    "CAST",      "COLLATE",
+       "CROSS",       "DEFAULT", "DISTINCT",  "EXCEPT",
+       "EXISTS",      "EXTRACT", "FOR",       "FULL",
+       "GROUP",       "HAVING",  "IF",        "IGNORE",
+       "IN",          "INNER",   "INTERSECT", "JOIN",
+       "LEFT",        "LIKE",    "LIMIT",     "NEW",
+       "ORDER",       "OVER",    "RIGHT",     "STRUCT",
+       "TABLESAMPLE", "THEN",    "UNION",     "UNNEST",
+       "USING",       "WINDOW",  "WITH"});
+  constexpr auto kSymbols = std::to_array<std::string_view>(
+      {"/", "||", "&", "|", "^", "~", "<<", ">>", "[", "{", "?", "."});
+  if (token.kind == TokenKind::kIdentifier) {
+    return std::find(kWords.begin(), kWords.end(), ToCapitals(token.text)) != kWords.end();
+  }
+  return token.kind == TokenKind::kSymbol &&
+         std::find(kSymbols.begin(), kSymbols.end(), token.text) != kSymbols.end();
+}
+
+}  // namespace
+
+void FailAtToken(TokenStream& tokens, std::string_view expected) {
+  const Token& token = tokens.Peek();
+  if (IsUnmodelled(token)) {
+    tokens.Fail(token.offset, ToCapitals(token.text) + " is not modelled");
+    return;
+  }
+  const std::string what = tokens.Describe(token);
+  if (expected.empty()) {
+    tokens.Fail(token.offset, "Syntax error: Unexpected " + what);
+  } else {
+    tokens.Fail(token.offset,
+                "Syntax error: Expected " + std::string(expected) + " but got " + what);
+  }
+}
+
+// Counts one level of nesting; the caller leaves it again by --nesting_.
+bool ExpressionParser::Enter() {
+  if (tokens_.failed()) return false;
+  if (nesting_ >= kMaxDepth) {
+    tokens_.Fail(tokens_.Peek().offset,
+                 "Expression is nested more than " + std::to_string(kMaxDepth) + " levels deep");
+    return false;
+  }
+  ++nesting_;
+  return true;
+}
+
+// Every node passes here once its operands are known.
+ast::Expression ExpressionParser::Finish(ast::Expression expression) {
+  for (const ast::Expression& operand : expression.operands) {
+    expression.depth = std::max(expression.depth, operand.depth + 1);
+  }
+  if (expression.depth > kMaxDepth) {
+    tokens_.Fail(expression.offset,
+                 "Expression is nested more than " + std::to_string(kMaxDepth) + " levels deep");
+  }
+  return expression;
+}
+
+ast::Expression ExpressionParser::Operator(Op op, size_t offset,
+                                           std::vector<ast::Expression> operands) {
+  ast::Expression expression;
+  expression.kind = ExpressionKind::kOperator;
+  expression.offset = offset;
+  expression.op = op;
+  expression.operands = std::move(operands);
+  return Finish(std::move(expression));
+}
+
+ast::Expression ExpressionParser::ParseOr() {
+  const size_t offset = tokens_.Peek().offset;
+  std::vector<ast::Expression> operands;
+  operands.push_back(ParseAnd());
+  while (tokens_.TakeWord("OR")) operands.push_back(ParseAnd());
+  if (operands.size() == 1) return std::move(operands.front());
+  return Operator(Op::kOr, offset, std::move(operands));
+}
+
+ast::Expression ExpressionParser::ParseAnd() {
+  const size_t offset = tokens_.Peek().offset;
+  std::vector<ast::Expression> operands;
+  operands.push_back(ParseNot());
+  while (tokens_.TakeWord("AND")) operands.push_back(ParseNot());
+  if (operands.size() == 1) return std::move(operands.front());
+  return Operator(Op::kAnd, offset, std::move(operands));
+}
+
+ast::Expression ExpressionParser::ParseNot() {
+  const size_t offset = tokens_.Peek().offset;
+  if (!tokens_.TakeWord("NOT")) return ParseComparison();
+  if (!Enter()) return {};
+  std::vector<ast::Expression> operands;
+  operands.push_back(ParseNot());
+  --nesting_;
+  return Operator(Op::kNot, offset, std::move(operands));
+}
+
+ast::Expression ExpressionParser::ParseComparison() {
+  const size_t offset = tokens_.Peek().offset;
+  ast::Expression left = ParseSum();
+  if (tokens_.failed()) return left;
+  if (tokens_.AtWord("IS")) {
+    left = ParseIs(std::move(left));
+  } else if (tokens_.AtWord("NOT") && IsUnmodelled(tokens_.Peek(1))) {
+    tokens_.Take();  // NOT LIKE and its kin: the second word is what is missing
+    FailAtToken(tokens_);
+  } else if (const auto op = ComparisonOp(tokens_.Peek())) {
+    tokens_.Take();
+    std::vector<ast::Expression> operands;
+    operands.push_back(std::move(left));
+    operands.push_back(ParseSum());
+    left = Operator(*op, offset, std::move(operands));
+  } else {
+    return left;
+  }
+  // Comparisons do not chain: `a = b = c` wants parentheses.
+  if (tokens_.AtWord("IS") || ComparisonOp(tokens_.Peek())) FailAtToken(tokens_);
+  return left;
+}
+
+ast::Expression ExpressionParser::ParseIs(ast::Expression operand) {
+  const size_t is_offset = tokens_.Take().offset;
+  const size_t offset = operand.offset;
+  const Op op = tokens_.TakeWord("NOT") ? Op::kIsNotNull : Op::kIsNull;
+  if (!tokens_.TakeWord("NULL")) {
+    if (tokens_.AtWord("TRUE") || tokens_.AtWord("FALSE") || tokens_.AtWord("DISTINCT")) {
+      const std::string word = ToCapitals(tokens_.Peek().text);
+      tokens_.Fail(is_offset, "IS " + word + " is not modelled");
+    }
+    FailAtToken(tokens_, "keyword NULL");
+    return operand;
+  }
+  std::vector<ast::Expression> operands;
+  operands.push_back(std::move(operand));
+  return Operator(op, offset, std::move(operands));
+}
+
+ast::Expression ExpressionParser::ParseSum() {
+  const size_t offset = tokens_.Peek().offset;
+  ast::Expression left = ParseProduct();
+  while (!tokens_.failed() && (tokens_.AtSymbol("+") || tokens_.AtSymbol("-"))) {
+    const Op op = tokens_.Take().text == "+" ? Op::kAdd : Op::kSubtract;
+    std::vector<ast::Expression> operands;
+    operands.push_back(std::move(left));
+    operands.push_back(ParseProduct());
+    left = Operator(op, offset, std::move(operands));
+  }
+  return left;
+}
+
+ast::Expression ExpressionParser::ParseProduct() {
+  const size_t offset = tokens_.Peek().offset;
+  ast::Expression left = ParseUnary();
+  while (tokens_.TakeSymbol("*")) {
+    std::vector<ast::Expression> operands;
+    operands.push_back(std::move(left));
+    operands.push_back(ParseUnary());
+    left = Operator(Op::kMultiply, offset, std::move(operands));
+  }
+  return left;
+}
+
+ast::Expression ExpressionParser::ParseUnary() {
+  const size_t offset = tokens_.Peek().offset;
+  if (tokens_.TakeSymbol("+")) {
+    tokens_.Fail(offset, "Unary + is not modelled");
+    return {};
+  }
+  if (!tokens_.TakeSymbol("-")) return ParsePrimary();
+  // A minus sign belongs to the literal after it: -9223372036854775808 has no positive.
+  if (tokens_.Peek().kind == TokenKind::kInteger) return ParseInteger(offset, true);
+  if (tokens_.Peek().kind == TokenKind::kFloat) {
+    ast::Expression literal;
+    literal.offset = offset;
+    literal.value = Float64(-tokens_.Take().number);
+    return literal;
+  }
+  if (!Enter()) return {};
+  std::vector<ast::Expression> operands;
+  operands.push_back(ParseUnary());
+  --nesting_;
+  return Operator(Op::kNegate, offset, std::move(operands));
+}
+
+ast::Expression ExpressionParser::ParseInteger(size_t offset, bool negative) {
+  const uint64_t magnitude = tokens_.Peek().magnitude;
+  ast::Expression literal;
+  literal.offset = offset;
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  if (magnitude <= static_cast<uint64_t>(kMost)) {
+    const auto value = static_cast<int64_t>(magnitude);
+    literal.value = negative ? -value : value;
+  } else if (negative) {
+    literal.value = std::numeric_limits<int64_t>::min();
+  } else {
+    tokens_.Fail(offset, "Invalid integer literal: " + std::to_string(magnitude));
+  }
+  tokens_.Take();
+  return literal;
+}
+
+ast::Expression ExpressionParser::ParsePrimary() {
+  if (tokens_.failed()) return {};
+  const Token& token = tokens_.Peek();
+  ast::Expression expression;
+  expression.offset = token.offset;
+  switch (token.kind) {
+    case TokenKind::kInteger:
+      return ParseInteger(token.offset, false);
+    case TokenKind::kFloat:
+      expression.value = Float64(token.number);
+      break;
+    case TokenKind::kString:
+      expression.value = token.text;
+      break;
+    case TokenKind::kParameter:
+      expression.kind = ExpressionKind::kParameter;
+      expression.text = token.text;
+      break;
+    case TokenKind::kIdentifier:
+      return ParseWord();
+    case TokenKind::kQuotedIdentifier:
+      if (tokens_.Peek(1).IsSymbol("(")) return ParseCall();
+      expression.kind = ExpressionKind::kQuotedName;
+      expression.text = token.text;
+      break;
+    case TokenKind::kSymbol:
+      if (token.IsSymbol("(")) return ParseParenthesis();
+      FailAtToken(tokens_);
+      return expression;
+    case TokenKind::kEnd:
+      FailAtToken(tokens_);
+      return expression;
+  }
+  tokens_.Take();
+  return expression;
+}
+
+ast::Expression ExpressionParser::ParseParenthesis() {
+  const size_t offset = tokens_.Take().offset;
+  if (tokens_.AtWord("SELECT") || tokens_.AtWord("WITH")) {
+    tokens_.Fail(offset, "A subquery is not modelled");
+    return {};
+  }
+  if (!Enter()) return {};
+  ast::Expression inner = ParseOr();
+  --nesting_;
+  if (tokens_.failed()) return inner;
+  if (tokens_.AtSymbol(",")) tokens_.Fail(offset, "A STRUCT is not modelled");
+  if (!tokens_.TakeSymbol(")")) FailAtToken(tokens_, "\")\"");
+  return inner;
+}
+
+// A keyword that is a value, a name, or the beginning of a call or of a typed literal.
+ast::Expression ExpressionParser::ParseWord() {
+  const Token& token = tokens_.Peek();
+  const std::string word = ToCapitals(token.text);
+  ast::Expression expression;
+  expression.offset = token.offset;
+  if (word == "NULL" || word == "TRUE" || word == "FALSE") {
+    if (word != "NULL") expression.value = word == "TRUE";
+    tokens_.Take();
+    return expression;
+  }
+  if (IsReserved(word)) {
+    FailAtToken(tokens_);
+    return expression;
+  }
+  if (tokens_.Peek(1).kind == TokenKind::kString) {
+    if (word != "TIMESTAMP") {
+      tokens_.Fail(token.offset, "A literal of type " + word + " is not modelled");
+      return expression;
+    }
+    tokens_.Take();
+    expression.kind = ExpressionKind::kTimestampLiteral;
+    expression.text = tokens_.Take().text;
+    return expression;
+  }
+  if (tokens_.Peek(1).IsSymbol("(")) return ParseCall();
+  expression.kind = ExpressionKind::kName;
+  expression.text = token.text;
+  tokens_.Take();
+  return expression;
+}
+
+ast::Expression ExpressionParser::ParseCall() {
+  ast::Expression call;
+  call.kind = ExpressionKind::kCall;
+  call.offset = tokens_.Peek().offset;
+  call.text = tokens_.Take().text;
+  if (!Enter()) return call;
+  tokens_.Take();  // (
+  if (tokens_.AtSymbol("*")) {
+    tokens_.Fail(call.offset, ToCapitals(call.text) + "(*) is not modelled");
+  }
+  if (!tokens_.AtSymbol(")")) {
+    do {
+      call.operands.push_back(ParseArgument());
+    } while (tokens_.TakeSymbol(","));
+  }
+  --nesting_;
+  if (!tokens_.failed() && !tokens_.TakeSymbol(")")) FailAtToken(tokens_, "\")\" or \",\"");
+  return Finish(std::move(call));
+}
+
+ast::Expression ExpressionParser::ParseArgument() {
+  if (!tokens_.AtWord("INTERVAL")) return ParseOr();
+  ast::Expression interval;
+  interval.kind = ExpressionKind::kInterval;
+  interval.offset = tokens_.Take().offset;
+  interval.operands.push_back(ParseOr());
+  if (tokens_.failed()) return interval;
+  if (tokens_.Peek().kind != TokenKind::kIdentifier ||
+      IsReserved(ToCapitals(tokens_.Peek().text))) {
+    FailAtToken(tokens_, "a date part");
+    return interval;
+  }
+  interval.text = tokens_.Take().text;
+  return Finish(std::move(interval));
+}
+
+}  // namespace whorl::model

@@ -1,0 +1,52 @@
+// Expressions, by recursive descent; from loose to tight: OR, AND, NOT, comparisons and IS (which
+// do not chain), + -, *, unary -, literals, names, calls, parentheses.
+//
+// Invariant: neither the nesting of calls in this parser nor the depth of what it returns exceeds
+// kMaxDepth levels; deeper texts are an error.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "spanner_model/sql/ast.h"
+#include "spanner_model/sql/token_stream.h"
+
+namespace whorl::model {
+
+class ExpressionParser {
+ public:
+  explicit ExpressionParser(TokenStream& tokens) : tokens_(tokens) {}
+
+  // What it returns is of no use once tokens.failed().
+  ast::Expression Parse() { return ParseOr(); }
+
+ private:
+  ast::Expression ParseOr();
+  ast::Expression ParseAnd();
+  ast::Expression ParseNot();
+  ast::Expression ParseComparison();
+  ast::Expression ParseIs(ast::Expression operand);
+  ast::Expression ParseSum();
+  ast::Expression ParseProduct();
+  ast::Expression ParseUnary();
+  ast::Expression ParsePrimary();
+  ast::Expression ParseParenthesis();
+  ast::Expression ParseWord();
+  ast::Expression ParseCall();
+  ast::Expression ParseArgument();
+  ast::Expression ParseInteger(size_t offset, bool negative);
+
+  ast::Expression Operator(Op op, size_t offset, std::vector<ast::Expression> operands);
+  ast::Expression Finish(ast::Expression expression);
+  bool Enter();
+
+  TokenStream& tokens_;
+  int nesting_ = 0;
+};
+
+// Fails with what is wrong with the next token: `X is not modelled` when Spanner would know what to
+// do with it here, else `Syntax error: Unexpected ...` (or `Expected ... but got ...`).
+void FailAtToken(TokenStream& tokens, std::string_view expected = "");
+
+}  // namespace whorl::model

@@ -1,0 +1,376 @@
+#include "spanner_model/sql/lexer.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "spanner_model/sql/source_error.h"
+#include "spanner_model/sql/string_escapes.h"
+#include "spanner_model/sql/words.h"
+
+namespace whorl::model {
+namespace {
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsHexDigit(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+bool StartsWord(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool ContinuesWord(char c) { return StartsWord(c) || IsDigit(c); }
+bool IsSpace(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
+}
+
+class Lexer {
+ public:
+  explicit Lexer(std::string_view text) : text_(text) {}
+
+  std::variant<std::vector<Token>, Status> Run() {
+    while (!error_) {
+      SkipSpaceAndComments();
+      if (error_ || at_ == text_.size()) break;
+      LexToken();
+    }
+    if (error_) return std::move(*error_);
+    Token& end = Begin(TokenKind::kEnd);
+    end.offset = text_.size();
+    end.end = text_.size();
+    return std::move(tokens_);
+  }
+
+ private:
+  // The character `ahead` bytes on, or NUL, which no token holds, beyond the end.
+  char Peek(size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+  void Fail(size_t offset, const std::string& message) {
+    if (!error_) error_ = SourceError(text_, offset, message);
+  }
+  Token& Begin(TokenKind kind) {
+    Token& token = tokens_.emplace_back();
+    token.kind = kind;
+    token.offset = at_;
+    return token;
+  }
+
+  void SkipSpaceAndComments() {
+    while (at_ < text_.size()) {
+      if (IsSpace(Peek())) {
+        ++at_;
+      } else if (Peek() == '#' || (Peek() == '-' && Peek(1) == '-')) {
+        while (at_ < text_.size() && Peek() != '\n' && Peek() != '\r') ++at_;
+      } else if (Peek() == '/' && Peek(1) == '*') {
+        const size_t close = text_.find("*/", at_ + 2);
+        if (close == std::string_view::npos) return Fail(at_, "Syntax error: Unclosed comment");
+        at_ = close + 2;
+      } else {
+        return;
+      }
+    }
+  }
+
+  void LexToken() {
+    const char c = Peek();
+    if (StartsWord(c)) {
+      LexWord();
+    } else if (IsDigit(c) || (c == '.' && IsDigit(Peek(1)))) {
+      LexNumber();
+    } else if (c == '\'' || c == '"') {
+      LexString();
+    } else if (c == '`') {
+      LexQuotedIdentifier(TokenKind::kQuotedIdentifier);
+    } else if (c == '@') {
+      LexParameter();
+    } else {
+      LexSymbol();
+    }
+    if (!error_) tokens_.back().end = at_;
+  }
+
+  void LexWord() {
+    const size_t start = at_;
+    Token& token = Begin(TokenKind::kIdentifier);
+    while (ContinuesWord(Peek())) ++at_;
+    token.text = std::string(text_.substr(start, at_ - start));
+    if (Peek() != '\'' && Peek() != '"') return;
+    const std::string prefix = ToCapitals(token.text);
+    if (prefix == "B" || prefix == "R" || prefix == "RB" || prefix == "BR") {
+      Fail(start, "A literal with the prefix " + token.text + " is not modelled");
+    }
+  }
+
+  void LexNumber() {
+    Token& token = Begin(TokenKind::kInteger);
+    const size_t start = at_;
+    if (Peek() == '0' && (Peek(1) == 'x' || Peek(1) == 'X') && IsHexDigit(Peek(2))) {
+      at_ += 2;
+      while (IsHexDigit(Peek())) ++at_;
+      FinishInteger(token, start + 2, 16);
+    } else {
+      while (IsDigit(Peek())) ++at_;
+      if (SkipFractionAndExponent()) {
+        FinishFloat(token);
+      } else {
+        FinishInteger(token, start, 10);
+      }
+    }
+    if (ContinuesWord(Peek())) {
+      Fail(at_, "Syntax error: Missing whitespace between literal and alias");
+    }
+  }
+
+  // Moves over `.5`, `e-3` and the like; false when there is neither.
+  bool SkipFractionAndExponent() {
+    const size_t start = at_;
+    if (Peek() == '.') {
+      ++at_;
+      while (IsDigit(Peek())) ++at_;
+    }
+    if (Peek() == 'e' || Peek() == 'E') {
+      const size_t sign = Peek(1) == '+' || Peek(1) == '-' ? 1 : 0;
+      if (IsDigit(Peek(1 + sign))) {
+        at_ += 2 + sign;
+        while (IsDigit(Peek())) ++at_;
+      }
+    }
+    return at_ != start;
+  }
+
+  void FinishInteger(Token& token, size_t digits, int base) {
+    const auto result =
+        std::from_chars(text_.data() + digits, text_.data() + at_, token.magnitude, base);
+    // One more than the greatest INT64 may follow a minus sign, which the parser knows.
+    constexpr uint64_t kMost = uint64_t{1} << 63;
+    if (result.ec != std::errc() || token.magnitude > kMost) {
+      Fail(token.offset, "Invalid integer literal: " +
+                             std::string(text_.substr(token.offset, at_ - token.offset)));
+    }
+  }
+
+  void FinishFloat(Token& token) {
+    token.kind = TokenKind::kFloat;
+    const char* const begin = text_.data() + token.offset;
+    const auto result = std::from_chars(begin, text_.data() + at_, token.number);
+    if (result.ec != std::errc() || result.ptr != text_.data() + at_) {
+      Fail(token.offset, "Invalid floating point literal: " +
+                             std::string(text_.substr(token.offset, at_ - token.offset)));
+    }
+  }
+
+  void LexString() {
+    Token& token = Begin(TokenKind::kString);
+    const char quote = Peek();
+    if (Peek(1) == quote && Peek(2) == quote) {
+      return Fail(at_, "A triple-quoted string is not modelled");
+    }
+    if (const auto body = TakeQuoted(quote, "string literal")) Unescape(*body, token);
+  }
+
+  void LexQuotedIdentifier(TokenKind kind) {
+    Token& token = Begin(kind);
+    const auto body = TakeQuoted('`', "identifier literal");
+    if (!body) return;
+    Unescape(*body, token);
+    if (!error_ && token.text.empty()) Fail(token.offset, "Syntax error: Invalid empty identifier");
+  }
+
+  // What stands between two quotes; moves past them. Escapes are left as they are.
+  std::optional<std::string_view> TakeQuoted(char quote, const char* what) {
+    const size_t start = at_++;
+    while (at_ < text_.size() && Peek() != quote && Peek() != '\n' && Peek() != '\r') {
+      at_ += Peek() == '\\' && at_ + 1 < text_.size() ? 2 : 1;
+    }
+    if (at_ >= text_.size() || Peek() != quote) {
+      Fail(start, std::string("Syntax error: Unclosed ") + what);
+      return std::nullopt;
+    }
+    ++at_;
+    return text_.substr(start + 1, at_ - start - 2);
+  }
+
+  void Unescape(std::string_view body, Token& token) {
+    EscapeError error;
+    if (auto text = UndoEscapes(body, error)) {
+      token.text = std::move(*text);
+      return;
+    }
+    Fail(static_cast<size_t>(body.data() - text_.data()) + error.offset,
+         "Syntax error: Illegal escape sequence: " + error.reason);
+  }
+
+  void LexParameter() {
+    const size_t start = at_;
+    if (Peek(1) == '@') return Fail(start, "A system variable is not modelled");
+    if (Peek(1) == '{') return Fail(start, "A hint is not modelled");
+    ++at_;
+    if (Peek() == '`') {
+      LexQuotedIdentifier(TokenKind::kParameter);
+    } else if (StartsWord(Peek())) {
+      Token& token = Begin(TokenKind::kParameter);
+      while (ContinuesWord(Peek())) ++at_;
+      token.text = std::string(text_.substr(start + 1, at_ - start - 1));
+    } else {
+      return Fail(start, "Syntax error: Unexpected \"@\"");
+    }
+    tokens_.back().offset = start;
+  }
+
+  void LexSymbol() {
+    constexpr std::array<std::string_view, 7> kDouble = {"!=", "<>", "<=", ">=", "||", "<<", ">>"};
+    constexpr std::string_view kSingle = "(),;=<>+-*/.[]{}:~&|^%?";
+    const std::string_view two = text_.substr(at_, 2);
+    size_t length = 1;
+    if (std::find(kDouble.begin(), kDouble.end(), two) != kDouble.end()) {
+      length = 2;
+    } else if (kSingle.find(Peek()) == std::string_view::npos || Peek() == '\0') {
+      return Fail(at_, "Syntax error: Illegal input character \"" +
+                           std::string(text_.substr(at_, 1)) + "\"");
+    }
+    Begin(TokenKind::kSymbol).text = std::string(text_.substr(at_, length));
+    at_ += length;
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  std::vector<Token> tokens_;
+  std::optional<Status> error_;
+};
+
+}  // namespace
+
+bool Token::Is(std::string_view word) const {
+  return kind == TokenKind::kIdentifier && EqualIgnoringCase(text, word);
+}
+
+std::variant<std::vector<Token>, Status> Tokenize(std::string_view text) {
+  return Lexer(text).Run();
+}
+
+bool IsReserved(std::string_view word) {
+  // Sorted, for the search.
+  constexpr auto kWords = std::to_array<std::string_view>({"ALL",
+                                                           "AND",
+                                                           "ANY",
+                                                           "ARRAY",
+                                                           "AS",
+                                                           "ASC",
+                                                           "ASSERT_ROWS_MODIFIED",
+                                                           "AT",
+                                                           "BETWEEN",
+                                                           "BY",
+                                                           "CASE",
+                                                           "CAST",
+                                                           "COLLATE",
+                                                           "CONTAINS",
+                                                           "CREATE",
+                                                           "CROSS",
+                                                           "CUBE",
+                                                           "CURRENT",
+                                                           "DEFAULT",
+                                                           "DEFINE",
+                                                           "DESC",
+                                                           "DISTINCT",
+                                                           "ELSE",
+                                                           "END",
+                                                           "ENUM",
+                                                           "ESCAPE",
+                                                           "EXCEPT",
+                                                           "EXCLUDE",
+                                                           "EXISTS",
+                                                           "EXTRACT",
+                                                           "FALSE",
+                                                           "FETCH",
+                                                           "FOLLOWING",
+                                                           "FOR",
+                                                           "FROM",
+                                                           "FULL",
+                                                           "GROUP",
+                                                           "GROUPING",
+                                                           "GROUPS",
+                                                           "HASH",
+                                                           "HAVING",
+                                                           "IF",
+                                                           "IGNORE",
+                                                           "IN",
+                                                           "INNER",
+                                                           "INTERSECT",
+                                                           "INTERVAL",
+                                                           "INTO",
+                                                           "IS",
+                                                           "JOIN",
+                                                           "LATERAL",
+                                                           "LEFT",
+                                                           "LIKE",
+                                                           "LIMIT",
+                                                           "LOOKUP",
+                                                           "MERGE",
+                                                           "NATURAL",
+                                                           "NEW",
+                                                           "NO",
+                                                           "NOT",
+                                                           "NULL",
+                                                           "NULLS",
+                                                           "OF",
+                                                           "ON",
+                                                           "OR",
+                                                           "ORDER",
+                                                           "OUTER",
+                                                           "OVER",
+                                                           "PARTITION",
+                                                           "PRECEDING",
+                                                           "PROTO",
+                                                           "RANGE",
+                                                           "RECURSIVE",
+                                                           "RESPECT",
+                                                           "RIGHT",
+                                                           "ROLLUP",
+                                                           "ROWS",
+                                                           "SELECT",
+                                                           "SET",
+                                                           "SOME",
+                                                           "STRUCT",
+                                                           "TABLESAMPLE",
+                                                           "THEN",
+                                                           "TO",
+                                                           "TREAT",
+                                                           "TRUE",
+                                                           "UNBOUNDED",
+                                                           "UNION",
+                                                           "UNNEST",
+                                                           "USING",
+                                                           "WHEN",
+                                                           "WHERE",
+                                                           "WINDOW",
+                                                           "WITH",
+                                                           "WITHIN"});
+  static_assert(std::is_sorted(kWords.begin(), kWords.end()));
+  return std::binary_search(kWords.begin(), kWords.end(), word);
+}
+
+std::string DescribeToken(const Token& token, std::string_view source) {
+  std::string written(source.substr(token.offset, token.end - token.offset));
+  switch (token.kind) {
+    case TokenKind::kIdentifier: {
+      const std::string word = ToCapitals(token.text);
+      return IsReserved(word) ? "keyword " + word : "identifier \"" + token.text + "\"";
+    }
+    case TokenKind::kQuotedIdentifier:
+      return "identifier " + written;
+    case TokenKind::kInteger:
+      return "integer literal \"" + written + "\"";
+    case TokenKind::kFloat:
+      return "floating point literal \"" + written + "\"";
+    case TokenKind::kString:
+      return "string literal " + written;
+    case TokenKind::kParameter:
+      return "parameter " + written;
+    case TokenKind::kSymbol:
+      return "\"" + written + "\"";
+    case TokenKind::kEnd:
+      return "end of statement";
+  }
+  return written;
+}
+
+}  // namespace whorl::model

@@ -1,0 +1,57 @@
+// From text to tokens, for statements and for DDL.
+//
+// Invariants:
+//   1. Any bytes are accepted; a bad text is an INVALID_ARGUMENT Status that points at the place.
+//   2. The last token is kEnd. Tokens refer to the text by offset and hold no pointers into it.
+//   3. A keyword is an identifier that was not quoted: the parser decides, by Token::Is, since most
+//      words of GoogleSQL are keywords in some places only. IsReserved tells those that never name
+//      a column without backquotes.
+// Deliberately left out: BYTES and raw literals, triple quotes, positional parameters, hints.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "protocol/spanner/status.h"
+
+namespace whorl::model {
+
+enum class TokenKind : uint8_t {
+  kIdentifier,        // text as written
+  kQuotedIdentifier,  // text without the backquotes
+  kInteger,           // magnitude
+  kFloat,             // number
+  kString,            // text with its escapes undone
+  kParameter,         // text without the @
+  kSymbol,            // text: ( ) , ; = != < and so on
+  kEnd
+};
+
+struct Token {
+  TokenKind kind = TokenKind::kEnd;
+  size_t offset = 0;
+  size_t end = 0;  // one past the last byte
+  std::string text;
+  uint64_t magnitude = 0;
+  double number = 0;
+
+  // An unquoted word, compared without regard to case.
+  bool Is(std::string_view word) const;
+  bool IsSymbol(std::string_view symbol) const {
+    return kind == TokenKind::kSymbol && text == symbol;
+  }
+};
+
+std::variant<std::vector<Token>, Status> Tokenize(std::string_view text);
+
+// Whether GoogleSQL reserves the word. REQUIRES: `word` in capitals.
+bool IsReserved(std::string_view word);
+
+// What a message calls the token: `keyword FROM`, `identifier "x"`, `end of statement`.
+std::string DescribeToken(const Token& token, std::string_view source);
+
+}  // namespace whorl::model

@@ -1,0 +1,56 @@
+#include "spanner_model/transaction.h"
+
+#include <algorithm>
+
+namespace whorl::model {
+namespace {
+
+template <typename Integer>
+void AppendBytes(std::string& out, Integer number) {
+  for (size_t i = sizeof(Integer); i-- > 0;) {
+    out.push_back(static_cast<char>(static_cast<uint64_t>(number) >> (8 * i) & 0xff));
+  }
+}
+
+}  // namespace
+
+bool Conflict(const ReadLock& read, const BufferedWrite& write) {
+  if (read.table != write.table || !Contains(read.range, write.key)) return false;
+  return write.changes_existence || (read.columns & write.columns) != 0;
+}
+
+bool Conflict(const BufferedWrite& a, const BufferedWrite& b) {
+  return a.table == b.table && CompareKeys(a.key, b.key) == 0;
+}
+
+bool ReadConflicts(const ReadLock& wanted, const ServerTransaction& other) {
+  return std::any_of(other.writes.begin(), other.writes.end(),
+                     [&](const BufferedWrite& write) { return Conflict(wanted, write); });
+}
+
+bool CommitConflicts(const ServerTransaction& writer, const ServerTransaction& other) {
+  for (const BufferedWrite& write : writer.writes) {
+    for (const ReadLock& read : other.reads) {
+      if (Conflict(read, write)) return true;
+    }
+    if (other.phase != TransactionPhase::kCommitting) continue;
+    for (const BufferedWrite& others : other.writes) {
+      if (Conflict(write, others)) return true;
+    }
+  }
+  return false;
+}
+
+// Fourteen bytes: short enough for a std::string that allocates nothing.
+TransactionId MakeTransactionId(const CallName& begun_by) {
+  TransactionId id;
+  AppendBytes(id, begun_by.process.node);
+  AppendBytes(id, begun_by.process.incarnation);
+  AppendBytes(id, begun_by.lock);
+  AppendBytes(id, begun_by.request);
+  AppendBytes(id, begun_by.generation);
+  AppendBytes(id, begun_by.attempt);
+  return id;
+}
+
+}  // namespace whorl::model

@@ -1,0 +1,11 @@
+// libFuzzer's entry: any bytes as a scenario.
+//   clang++ -fsanitize=fuzzer,address,undefined ... && scenario_fuzz -dict=tests/fuzz/scenario.dict
+#include <cstddef>
+#include <cstdint>
+
+#include "tests/scenario_any_text.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  whorl::sim::LoadAnyText({reinterpret_cast<const char*>(data), size});
+  return 0;
+}

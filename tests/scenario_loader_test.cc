@@ -1,0 +1,261 @@
+#include "sim/scenario_loader.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "sim/scenario_language.h"
+
+namespace whorl::sim {
+namespace {
+
+// Everything that the language has, once.
+constexpr std::string_view kFull = R"({
+  "$schema": "schema.json",
+  "version": 1,
+  "about": "Everything at once.",
+  "protocol": "spindle_v2",
+  "locks": ["job", "job_daily"],
+  "lease": "5s",
+  "nodes": [
+    "a",
+    { "name": "b", "id": "same", "locks": ["job_daily"], "lease": "2.5s", "start_at": "1500ms",
+      "deadline": "1m", "use": "callback", "clock": { "offset": "-3ms", "rate_ppm": -200 } },
+    { "name": "pod", "count": 3, "id": "twin", "start_at": "never", "use": "lock" }
+  ],
+  "rows": [
+    { "name": "job", "writer": "old", "heartbeat": "-12s", "token": "2025-12-31T23:59:00Z" },
+    { "writer": null, "name": "job_daily", "token": "0s" }
+  ],
+  "duration": "2h",
+  "seed": 18446744073709551615,
+  "spanner": {
+    "preset": "regional",
+    "truetime": { "epsilon": "4ms", "truthful": false, "error": "-10ms" },
+    "current_timestamp_error": "-6ms",
+    "strict_pending_commit_timestamp": "column"
+  },
+  "network": { "connection_timeout": "7s" },
+  "workload": { "write_every": "200ms", "work_for": "0s", "resource": "fenced" },
+  "faults": [
+    { "at": "1m", "do": "start", "node": "pod-*", "stagger": "10s" },
+    { "when": { "node": "b", "step": "takeover_insert", "phase": "replied", "count": 2,
+                "lock": "job_daily" }, "do": "pause", "for": "9s" },
+    { "when": { "node": "a", "step": "has_lock", "phase": "ended" }, "do": "crash", "node": "b",
+      "restart_after": "3s" },
+    { "at": "0s", "do": "partition", "node": "a", "for": "30s", "mode": "refuse" },
+    { "at": "90m", "do": "stop", "node": "b" },
+    { "at": "91m", "do": "drop_reply", "node": "b" }
+  ],
+  "expect": {
+    "holds": ["one_live_token", "no_wedge"],
+    "violates": ["lease_respected"],
+    "sometimes": ["takeover", "aborted"],
+    "metrics": { "takeovers": { "min": 1 }, "grants": 3, "without_holder_max": { "max": "12s" },
+                 "belief_overlap_sum": "0s" },
+    "takeover_within": "12s"
+  }
+})";
+
+constexpr std::string_view kSmall = R"({
+  "version": 1,
+  "about": "x",
+  "protocol": "spindle_v2",
+  "nodes": ["a", "b"],
+  "duration": "60s"
+})";
+
+// kSmall with its `from` turned into `to`.
+std::string Changed(std::string_view from, std::string_view to) {
+  std::string text(kSmall);
+  return text.replace(text.find(from), from.size(), to);
+}
+
+Scenario Parsed(std::string_view text) {
+  const absl::StatusOr<Scenario> scenario = ParseScenario(text, "dir/x.json");
+  EXPECT_TRUE(scenario.ok()) << scenario.status();
+  return scenario.ok() ? *scenario : Scenario();
+}
+
+TEST(ScenarioLoader, FillsInTheDefaults) {
+  const Scenario scenario = Parsed(kSmall);
+  Scenario expected;
+  expected.name = "x";
+  expected.path = "dir/x.json";
+  expected.about = "x";
+  expected.protocol = "spindle_v2";
+  expected.locks = {"lock"};
+  expected.nodes.resize(2);
+  expected.nodes[0].name = "a";
+  expected.nodes[1].name = "b";
+  for (NodeSpec& node : expected.nodes) node.locks = {0};
+  expected.duration = Seconds(60);
+  EXPECT_EQ(scenario, expected);
+}
+
+TEST(ScenarioLoader, ReadsNodesWithEachOfTheirKeys) {
+  const std::vector<NodeSpec> nodes = Parsed(kFull).nodes;
+  NodeSpec a;
+  a.name = "a";
+  a.locks = {0, 1};
+  a.lease = Seconds(5);
+  const NodeSpec b = {.name = "b",
+                      .id = "same",
+                      .locks = {1},
+                      .lease = Milliseconds(2500),
+                      .start_at = Instant{1'500'000'000},
+                      .deadline = Seconds(60),
+                      .use = Use::kCallback,
+                      .clock = {.offset = Milliseconds(-3), .rate_ppm = -200}};
+  NodeSpec pod = a;
+  pod.name = "pod-1";
+  pod.id = "twin";  // shared: this is how two processes with one id are written
+  pod.start_at = std::nullopt;
+  pod.use = Use::kLock;
+  ASSERT_EQ(nodes.size(), 5U);
+  EXPECT_EQ(nodes[0], a);
+  EXPECT_EQ(nodes[1], b);
+  EXPECT_EQ(nodes[2], pod);
+  pod.name = "pod-3";
+  EXPECT_EQ(nodes[4], pod);
+}
+
+TEST(ScenarioLoader, ReadsRowsInTheOrderOfTheTable) {
+  const std::vector<RowSpec> rows = Parsed(kFull).rows;
+  const RowSpec job = {.columns = {"name", "heartbeat", "token", "writer"},
+                       .values = {std::string("job"), kStartTime - Seconds(12),
+                                  kStartTime - Seconds(60), std::string("old")}};
+  const RowSpec daily = {.columns = {"name", "token", "writer"},
+                         .values = {std::string("job_daily"), kStartTime, Null{}}};
+  EXPECT_EQ(rows, (std::vector{job, daily}));
+}
+
+FaultSpec Fault(std::variant<Instant, When> trigger, FaultKind kind, int16_t node, int line) {
+  FaultSpec fault;
+  fault.trigger = trigger;
+  fault.kind = kind;
+  fault.node = node;
+  fault.line = line;
+  return fault;
+}
+
+TEST(ScenarioLoader, MakesOneFaultForEachNodeThatAPatternMatches) {
+  const std::vector<FaultSpec> faults = Parsed(kFull).faults;
+  ASSERT_EQ(faults.size(), 8U);
+  EXPECT_EQ(faults[0], Fault(Instant{60'000'000'000}, FaultKind::kStart, 2, 29));
+  EXPECT_EQ(faults[1], Fault(Instant{70'000'000'000}, FaultKind::kStart, 3, 29));
+  EXPECT_EQ(faults[2], Fault(Instant{80'000'000'000}, FaultKind::kStart, 4, 29));
+}
+
+TEST(ScenarioLoader, ReadsFaultsWithEachOfTheirKeys) {
+  const std::vector<FaultSpec> faults = Parsed(kFull).faults;
+  ASSERT_EQ(faults.size(), 8U);
+  const When takeover = {1, StepName::kTakeoverInsert, Phase::kReplied, 2, uint16_t{1}};
+  FaultSpec pause = Fault(takeover, FaultKind::kPause, 1, 30);
+  pause.lasts = Seconds(9);
+  EXPECT_EQ(faults[3], pause);
+  const When answer = {0, StepName::kHasLock, Phase::kEnded, 1, std::nullopt};
+  FaultSpec crash = Fault(answer, FaultKind::kCrash, 1, 32);
+  crash.restart_after = Seconds(3);
+  EXPECT_EQ(faults[4], crash);
+  FaultSpec partition = Fault(Instant{}, FaultKind::kPartition, 0, 34);
+  partition.lasts = Seconds(30);
+  partition.mode = PartitionMode::kRefuse;
+  EXPECT_EQ(faults[5], partition);
+  EXPECT_EQ(faults[6], Fault(Instant{} + Seconds(5400), FaultKind::kStop, 1, 35));
+  EXPECT_EQ(faults[7], Fault(Instant{} + Seconds(5460), FaultKind::kDropReply, 1, 36));
+}
+
+TEST(ScenarioLoader, ReadsEverythingElse) {
+  const Scenario scenario = Parsed(kFull);
+  EXPECT_EQ(scenario.locks, (std::vector<std::string>{"job", "job_daily"}));
+  EXPECT_EQ(scenario.duration, Seconds(7200));
+  EXPECT_EQ(scenario.seed, 18'446'744'073'709'551'615U);
+  EXPECT_EQ(scenario.spanner,
+            (SpannerSpec{.preset = Preset::kRegional,
+                         .truetime = {Milliseconds(4), false, Milliseconds(-10)},
+                         .current_timestamp_error = Milliseconds(-6),
+                         .strict_pending_commit_timestamp = PendingCommitTimestampRule::kColumn}));
+  EXPECT_EQ(scenario.network, (NetworkSpec{.connection_timeout = Seconds(7)}));
+  EXPECT_EQ(scenario.workload, (WorkloadSpec{.write_every = Milliseconds(200),
+                                             .work_for = Duration{},
+                                             .resource = ResourceKind::kFenced}));
+  Expectations expect;
+  expect.holds = {Invariant::kOneLiveToken, Invariant::kNoWedge};
+  expect.violates = {Invariant::kLeaseRespected};
+  expect.sometimes = {Sometimes::kTakeover, Sometimes::kAborted};
+  expect.metrics = {{Metric::kTakeovers, 1, std::nullopt},
+                    {Metric::kGrants, 3, 3},
+                    {Metric::kWithoutHolderMax, std::nullopt, Seconds(12).ns},
+                    {Metric::kBeliefOverlapSum, 0, 0}};
+  expect.takeover_within = Seconds(12);
+  EXPECT_EQ(scenario.expect, expect);
+}
+
+TEST(ScenarioLoader, ReadsTheExampleOfTheDesign) {
+  // People copy it; the protocol is one that exists, and the lease is in its range.
+  const Scenario scenario = Parsed(R"({
+    "version": 1,
+    "about": "A GC pause hits a after it was told that it has the lock, and outlives the lease.",
+    "protocol": "spindle_v2",
+    "lease": "5s",
+    "nodes": [ { "name": "a" }, { "name": "b", "start_at": "2s" } ],
+    "duration": "60s",
+    "seed": 7,
+    "spanner": { "preset": "regional", "truetime": { "epsilon": "4ms" },
+                 "current_timestamp_error": "2ms" },
+    "workload": { "write_every": "200ms", "work_for": "50ms", "resource": "fenced" },
+    "faults": [
+      { "when": { "node": "a", "step": "has_lock", "phase": "ended", "count": 40 },
+        "do": "pause", "node": "a", "for": "9s" }
+    ],
+    "expect": { "holds": ["one_live_token", "single_leader_belief"], "violates": [],
+                "sometimes": ["takeover", "stale_write_refused"],
+                "metrics": { "takeovers": { "min": 1 } }, "takeover_within": "12s" }
+  })");
+  EXPECT_EQ(scenario.nodes.at(1).start_at, Instant{2'000'000'000});
+  EXPECT_EQ(std::get<When>(scenario.faults.at(0).trigger).count, 40);
+}
+
+TEST(ScenarioLoader, IsTestedOnEachKeyThatItDescribes) {
+  // A key that is described and read by nobody would be taken and ignored.
+  for (size_t i = 0; i < kObjectCount; ++i) {
+    for (const std::string_view key : DescribeObject(static_cast<ObjectId>(i)).KeyNames()) {
+      EXPECT_NE(kFull.find("\"" + std::string(key) + "\":"), std::string_view::npos) << key;
+    }
+  }
+}
+
+TEST(ScenarioLoader, TakesDurationsInEachUnitWhenTheyAreWholeNanoseconds) {
+  const auto duration = [](std::string_view text) {
+    return Parsed(Changed("60s", text)).duration.ns;
+  };
+  EXPECT_EQ(duration("7ns"), 7);
+  EXPECT_EQ(duration("1.5us"), 1'500);
+  EXPECT_EQ(duration("0.000001ms"), 1);
+  EXPECT_EQ(duration("001.50s"), 1'500'000'000);
+  EXPECT_EQ(duration("0.05m"), 3'000'000'000);
+  EXPECT_EQ(duration("0.000000000005h"), 18);
+  EXPECT_EQ(duration("87600h"), kMaxDuration.ns);
+}
+
+TEST(ScenarioLoader, NamesAScenarioAfterItsFile) {
+  EXPECT_EQ(ParseScenario(kSmall, "scenarios/s1/insert_race.json")->name, "insert_race");
+  EXPECT_EQ(ParseScenario(kSmall, "-")->name, "-");
+}
+
+TEST(ScenarioLoader, MatchesPatternsWithSeveralStars) {
+  const Scenario scenario = Parsed(R"({ "version": 1, "about": "x", "protocol": "spindle_v2",
+    "nodes": ["eu-pod-1", "eu-api-1", "us-pod-1", "us-pod-12"], "duration": "60s",
+    "faults": [{ "at": "1s", "do": "crash", "node": "*-pod*1" }] })");
+  ASSERT_EQ(scenario.faults.size(), 2U);
+  EXPECT_EQ(scenario.faults[0].node, 0);
+  EXPECT_EQ(scenario.faults[1].node, 2);
+}
+
+}  // namespace
+}  // namespace whorl::sim

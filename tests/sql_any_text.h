@@ -1,0 +1,161 @@
+// What has to hold for any text of SQL, however wrong: it compiles, or is refused with a message,
+// and what compiles can be evaluated over any row of its table. Shared by the fuzz target and by
+// the test that mutates statements.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "spanner_model/schema.h"
+#include "spanner_model/sql/compile.h"
+
+namespace whorl::model {
+
+enum class Compilation : uint8_t { kRefused, kCompiled };
+
+namespace any_text_internal {
+
+// CHECKs of the fuzz target, which has no test around it.
+inline void Require(bool holds, const char* what, std::string_view text) {
+  if (holds) return;
+  std::cerr << what << ": " << text << "\n";
+  std::abort();
+}
+
+inline const Schema& SeedSchema() {
+  static const Schema& schema = *new Schema{{
+      std::get<Table>(ParseCreateTable(
+          "CREATE TABLE locktable (name STRING(MAX) NOT NULL, "
+          "heartbeat TIMESTAMP OPTIONS (allow_commit_timestamp=true), "
+          "token TIMESTAMP OPTIONS (allow_commit_timestamp=true), writer STRING(MAX), "
+          "lease_ms INT64, attempt STRING(MAX)) PRIMARY KEY (name)")),
+      std::get<Table>(ParseCreateTable(
+          "CREATE TABLE LeaderElection (anchor INT64 NOT NULL, service_id STRING(MAX), "
+          "last_seen_active TIMESTAMP) PRIMARY KEY (anchor)")),
+  }};
+  return schema;
+}
+
+inline const std::vector<Parameter>& SeedParameters() {
+  static const auto& parameters = *new std::vector<Parameter>{
+      {"name", Type::kString},    {"id", Type::kString},      {"token", Type::kTimestamp},
+      {"prefix", Type::kString},  {"me", Type::kString},      {"timeout", Type::kInt64},
+      {"lease_ms", Type::kInt64}, {"attempt", Type::kString}, {"seen", Type::kTimestamp},
+      {"ratio", Type::kFloat64},  {"flag", Type::kBool},      {"data", Type::kBytes}};
+  return parameters;
+}
+
+inline Value SampleOf(Type type) {
+  switch (type) {
+    case Type::kBool:
+      return true;
+    case Type::kInt64:
+      return int64_t{5};
+    case Type::kFloat64:
+      return Float64(0.5);
+    case Type::kString:
+      return std::string("2026-01-01T00:00:00Z");
+    case Type::kBytes:
+      return Bytes{"\xff"};
+    case Type::kTimestamp:
+      return Timestamp::FromUnixNanos(1'767'225'600'000'000'001);
+  }
+  return {};
+}
+
+// Whether the value is NULL or of the type.
+inline bool IsOf(const Value& value, Type type) {
+  return IsNull(value) || value.index() == SampleOf(type).index();
+}
+
+class Exercise {
+ public:
+  Exercise(std::string_view text, Row row, Row parameters)
+      : text_(text), row_(std::move(row)), parameters_(std::move(parameters)) {}
+
+  void operator()(const SelectPlan& plan) {
+    Look(plan.table, plan.access, plan.filter ? &*plan.filter : nullptr);
+    for (const Output& output : plan.outputs) Evaluated(output.expression, output.type, row_);
+  }
+  void operator()(const InsertPlan& plan) {
+    for (const auto& row : plan.rows) {
+      Require(row.size() == plan.columns.size(), "a row of another width", text_);
+      // VALUES mentions no columns, so there is no row to read.
+      Assign(plan.table, row, {});
+    }
+  }
+  void operator()(const UpdatePlan& plan) {
+    Look(plan.table, plan.access, &plan.filter);
+    Assign(plan.table, plan.assignments, row_);
+  }
+  void operator()(const DeletePlan& plan) { Look(plan.table, plan.access, &plan.filter); }
+
+ private:
+  void Look(uint32_t table_index, const Access& access, const Expression* filter) {
+    const Table& table = SeedSchema().tables[table_index];
+    if (access.kind == AccessKind::kKey) {
+      Require(access.key.size() == table.key.size(), "a key of another width", text_);
+      for (size_t i = 0; i < access.key.size(); ++i) {
+        Evaluated(access.key[i], table.columns[table.key[i]].type, {});
+      }
+    }
+    if (access.kind == AccessKind::kPrefix) Evaluated(access.prefix, Type::kString, {});
+    if (filter == nullptr) return;
+    Status error;
+    const Match match = Matches(*filter, Context(row_), error);
+    Require((match == Match::kError) == !error.ok(), "an error without a status", text_);
+  }
+  void Assign(uint32_t table, const std::vector<Assignment>& assignments, const Row& row) {
+    for (const Assignment& assignment : assignments) {
+      if (assignment.pending_commit_timestamp) continue;
+      Evaluated(assignment.expression, SeedSchema().tables[table].columns[assignment.column].type,
+                row);
+    }
+  }
+  void Evaluated(const Expression& expression, Type type, const Row& row) {
+    Value scratch;
+    Status error;
+    const Value* value = Evaluate(expression, Context(row), scratch, error);
+    Require((value == nullptr) == !error.ok(), "an error without a status", text_);
+    Require(value == nullptr || IsOf(*value, type), "a value of another type", text_);
+  }
+  EvaluationContext Context(const Row& row) const {
+    return {.parameters = parameters_,
+            .row = row,
+            .current_timestamp = Timestamp::FromUnixNanos(1'767'225'600'000'000'000)};
+  }
+
+  std::string_view text_;
+  Row row_;
+  Row parameters_;
+};
+
+}  // namespace any_text_internal
+
+// Aborts when something does not hold.
+inline Compilation CompileAndEvaluate(std::string_view text) {
+  namespace internal = any_text_internal;
+  const Schema& schema = internal::SeedSchema();
+  const std::vector<Parameter>& parameters = internal::SeedParameters();
+  const auto compiled = Compile(schema, text, parameters);
+  if (const auto* error = std::get_if<Status>(&compiled)) {
+    internal::Require(!error->ok() && !error->message.empty(), "refused without a reason", text);
+    return Compilation::kRefused;
+  }
+  const Plan& plan = std::get<Plan>(compiled);
+  const Table& table = schema.tables[std::visit([](const auto& kind) { return kind.table; }, plan)];
+  Row values;
+  for (const Column& column : table.columns) values.push_back(internal::SampleOf(column.type));
+  Row given;
+  for (const Parameter& parameter : parameters) given.push_back(internal::SampleOf(parameter.type));
+  std::visit(internal::Exercise(text, Row(table.columns.size()), Row(parameters.size())), plan);
+  std::visit(internal::Exercise(text, values, given), plan);
+  return Compilation::kCompiled;
+}
+
+}  // namespace whorl::model
