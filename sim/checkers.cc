@@ -23,8 +23,8 @@ constexpr bool StandInOrder(std::index_sequence<I...>) {
 template <typename Happened>
 std::optional<int16_t> NodeChangedBy(const Happened& x) {
   if constexpr (std::is_same_v<Happened, ProcessStarted> ||
-                std::is_same_v<Happened, ProcessStopped> ||
-                std::is_same_v<Happened, ProcessGone> || std::is_same_v<Happened, ProcessPaused> ||
+                std::is_same_v<Happened, ProcessStopped> || std::is_same_v<Happened, ProcessGone> ||
+                std::is_same_v<Happened, ProcessPaused> ||
                 std::is_same_v<Happened, ProcessResumed>) {
     return x.process.node;
   } else if constexpr (std::is_same_v<Happened, LinkChanged>) {
@@ -131,8 +131,7 @@ int64_t Checkers::violations(Invariant invariant) const {
 }
 
 int64_t Checkers::violations() const {
-  return std::apply([](const auto&... judges) { return (judges.tally.violations + ...); },
-                    judges_);
+  return std::apply([](const auto&... judges) { return (judges.tally.violations + ...); }, judges_);
 }
 
 CheckReport Checkers::Finish(Instant end) const {

@@ -32,13 +32,13 @@ void Comparison::Hear(const Observation& observation, uint64_t ordinal, uint64_t
                  .second = TraceLine(printer_, observation, ordinal, hash)};
 }
 
-std::optional<Difference> Comparison::Finish(bool hashes_equal) const {
+std::optional<Difference> Comparison::Finish(bool results_equal) const {
   if (difference_.has_value()) return difference_;
   if (heard_ < recording_.hashes().size()) {
     return Difference{
         .ordinal = heard_ + 1, .first = FirstSide(heard_), .second = std::string(kEnded)};
   }
-  if (hashes_equal) return std::nullopt;
+  if (results_equal) return std::nullopt;
   return Difference{.ordinal = heard_ + 1,
                     .first = "(something that was not observed, after the last observation)",
                     .second = "(something else)"};

@@ -49,9 +49,9 @@ class Comparison : public ObservationSink {
 
   void Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) override;
 
-  // After the second run; `hashes_equal`: of the results, which also cover what comes after the
-  // last observation.
-  std::optional<Difference> Finish(bool hashes_equal) const;
+  // After the second run; `results_equal`: whether both ended alike, which also covers what came
+  // after the last observation.
+  std::optional<Difference> Finish(bool results_equal) const;
 
  private:
   std::string FirstSide(size_t i) const;

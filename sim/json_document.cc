@@ -19,8 +19,9 @@ template <typename Integer>
 std::optional<Integer> WholeNumber(JsonKind kind, std::string_view text) {
   if (kind != JsonKind::kNumber) return std::nullopt;
   Integer value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  const char* begin = text.data();
+  const char* end = begin + text.size();
+  const auto [stop, error] = std::from_chars(begin, end, value);
   if (error != std::errc() || stop != end) return std::nullopt;
   return value;
 }
@@ -28,11 +29,13 @@ std::optional<Integer> WholeNumber(JsonKind kind, std::string_view text) {
 // The library reads through this; `consumed` is how the builder knows where it is.
 class CountingIterator {
  public:
+  // NOLINTBEGIN(readability-identifier-naming): std::iterator_traits looks these names up.
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
   using difference_type = std::ptrdiff_t;
   using pointer = const char*;
   using reference = const char&;
+  // NOLINTEND(readability-identifier-naming)
 
   CountingIterator(const char* at, size_t* consumed) : at_(at), consumed_(consumed) {}
   const char& operator*() const { return *at_; }
@@ -192,7 +195,8 @@ class JsonBuilder : public nlohmann::json_sax<nlohmann::json> {
 
   bool Add(JsonKind kind, size_t start, std::string text);
   bool AddLiteral(JsonKind kind, std::string text) {
-    return Add(kind, consumed_ - text.size(), std::move(text));
+    const size_t start = consumed_ - text.size();
+    return Add(kind, start, std::move(text));
   }
   bool AddNumber();
   bool Open(JsonKind kind);
@@ -306,8 +310,9 @@ std::optional<JsonDocument> JsonDocument::Parse(std::string_view text,
   }
   size_t consumed = 0;
   JsonBuilder builder(text, consumed, problems);
-  const CountingIterator begin(text.data(), &consumed);
-  const CountingIterator end(text.data() + text.size(), &consumed);
+  const char* first = text.data();
+  const CountingIterator begin(first, &consumed);
+  const CountingIterator end(first + text.size(), &consumed);
   if (!nlohmann::json::sax_parse(begin, end, &builder)) return std::nullopt;
   JsonDocument document;
   document.nodes_ = builder.TakeNodes();

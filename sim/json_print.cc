@@ -78,7 +78,8 @@ Json JsonPrinter::RequestText(uint8_t index) {
 Json JsonPrinter::Text(std::string_view name, std::string_view text) {
   const bool is_transaction_id =
       name == "transaction" || name == "transaction_id" || name == "previous";
-  return is_transaction_id ? absl::BytesToHexString(text) : std::string(text);
+  std::string copy(text);
+  return is_transaction_id ? absl::BytesToHexString(copy) : copy;
 }
 
 Json JsonPrinter::Special(std::string_view name, const Row& row) const {

@@ -18,7 +18,8 @@ bool Ledger::IsCurrent(ProcessId process) const {
   return !life.gone && life.incarnation == process.incarnation;
 }
 
-// --- lives -----------------------------------------------------------------------------------------
+// --- lives
+// -----------------------------------------------------------------------------------------
 
 void Ledger::On(const ProcessStarted& x, const Setup& setup) {
   Life& life = LifeOf(x.process.node);
@@ -175,7 +176,8 @@ ProcessId Ledger::OwnerOf(uint16_t lock) const {
   return newest ? newest->owner : ProcessId{};
 }
 
-// --- what processes know ---------------------------------------------------------------------------
+// --- what processes know
+// ---------------------------------------------------------------------------
 
 std::optional<BeliefBegan> Ledger::On(const BeliefChanged& x, const Setup& setup) {
   if (!IsCurrent(x.process)) return std::nullopt;
@@ -213,9 +215,9 @@ std::optional<Timestamp> Ledger::OwnToken(ProcessId process, uint16_t lock,
 std::span<const Ledger::KeptToken> Ledger::Keepers(const Lock& lock,
                                                    std::optional<Timestamp> token) const {
   if (!token) return {};
-  const auto begin = std::lower_bound(
-      lock.kept.begin(), lock.kept.end(), *token,
-      [](const KeptToken& kept, Timestamp sought) { return kept.token < sought; });
+  const auto begin =
+      std::lower_bound(lock.kept.begin(), lock.kept.end(), *token,
+                       [](const KeptToken& kept, Timestamp sought) { return kept.token < sought; });
   auto end = begin;
   while (end != lock.kept.end() && end->token == *token) ++end;
   return {begin, end};
@@ -273,8 +275,8 @@ void Ledger::Recount(int16_t node, uint16_t lock, const Setup& setup) {
   Lock& its = locks_[lock];
   const bool runs = !life.gone && !life.stopped && !life.paused && life.link == LinkState::kUp;
   const bool is_candidate = runs && seat.participates;
-  const bool is_answered = runs && seat.answers && seat.own_token && its.newest &&
-                           its.newest->token == seat.own_token;
+  const bool is_answered =
+      runs && seat.answers && seat.own_token && its.newest && its.newest->token == seat.own_token;
   its.candidates += (is_candidate ? 1 : 0) - (seat.is_candidate ? 1 : 0);
   its.answered += (is_answered ? 1 : 0) - (seat.is_answered ? 1 : 0);
   seat.is_candidate = is_candidate;

@@ -175,8 +175,7 @@ class Ledger {
   // The version that a commit leaves.
   std::optional<Version> NextVersion(const Lock& lock, const RowCommitted& x,
                                      const Setup& setup) const;
-  void SetOwnToken(int16_t node, uint16_t lock, std::optional<Timestamp> token,
-                   const Setup& setup);
+  void SetOwnToken(int16_t node, uint16_t lock, std::optional<Timestamp> token, const Setup& setup);
   void SetBelief(int16_t node, uint16_t lock, bool believes, const Setup& setup);
   // Counts one seat, or all of a node, anew.
   void Recount(int16_t node, uint16_t lock, const Setup& setup);

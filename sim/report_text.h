@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "protocol/machine.h"
+#include "protocol/protocols.h"
 #include "protocol/spanner/rpc.h"
 #include "protocol/spanner/time.h"
 #include "sim/observation.h"

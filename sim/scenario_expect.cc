@@ -10,8 +10,8 @@ namespace whorl::sim {
 namespace {
 
 std::vector<std::string_view> MetricWords() {
-  std::vector<std::string_view> words;
-  for (size_t i = 0; i < kMetricCount; ++i) words.push_back(MetricText(static_cast<Metric>(i)));
+  std::vector<std::string_view> words(kMetricCount);
+  for (size_t i = 0; i < words.size(); ++i) words[i] = MetricText(static_cast<Metric>(i));
   return words;
 }
 

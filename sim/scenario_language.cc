@@ -326,6 +326,7 @@ const KeyInfo* ObjectInfo::Find(std::string_view key) const {
 
 std::vector<std::string_view> ObjectInfo::KeyNames() const {
   std::vector<std::string_view> names;
+  names.reserve(keys.size());
   for (const KeyInfo& info : keys) names.push_back(info.name);
   return names;
 }

@@ -164,13 +164,12 @@ absl::StatusOr<std::string> ReadAll(const std::string& path) {
   if (file == nullptr) return CannotRead(path, errno);
   std::string text;
   std::array<char, 65'536> buffer{};
-  while (text.size() <= kMaxScenarioBytes) {
-    const size_t n = std::fread(buffer.data(), 1, buffer.size(), file.get());
+  size_t n = buffer.size();
+  while (n == buffer.size() && text.size() <= kMaxScenarioBytes) {
+    n = std::fread(buffer.data(), 1, buffer.size(), file.get());
     text.append(buffer.data(), n);
-    if (n == buffer.size()) continue;
-    if (std::ferror(file.get()) != 0) return CannotRead(path, errno);
-    break;
   }
+  if (std::ferror(file.get()) != 0) return CannotRead(path, errno);
   return text;
 }
 

@@ -101,7 +101,7 @@ void Timeline::On(const ProcessStarted& x) {
 }
 void Timeline::On(const ProcessStopped& x) { Add(x.process.node, Tone::kWarning, "told to stop"); }
 void Timeline::On(const ProcessGone& x) {
-  LifeOf(x.process.node) = {};
+  LifeOf(x.process.node).runs = false;  // a belief that it had lapses by an observation of its own
   Add(x.process.node, Tone::kWarning, x.crashed ? "crashed" : "gone");
 }
 void Timeline::On(const ProcessPaused& x) {

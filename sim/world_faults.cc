@@ -5,12 +5,6 @@
 
 namespace whorl::sim {
 
-std::string_view FaultKindText(FaultKind kind) {
-  constexpr std::array<std::string_view, 6> kTexts = {"pause", "crash",     "stop",
-                                                      "start", "partition", "drop_reply"};
-  return kTexts[static_cast<size_t>(kind)];
-}
-
 // A fault that finds nothing to strike (a crash of a process that is down) does not begin.
 void Turn::OnFaultBegins(const FaultBegins& begins) {
   const FaultSpec& fault = scenario_.faults[begins.fault];

@@ -121,7 +121,7 @@ TEST(MetricsTest, JudgesWritesByTheOwnerAtTheirArrival) {
   Trace trace = HeldByA();
   trace.Writes("a", true, true, 1).Writes("a", false, true, 1);  // neither counts
   trace.At(Seconds(20)).Grants("b", Seconds(20));
-  trace.Writes("a", true, false, 1);                             // stale, refused
+  trace.Writes("a", true, false, 1);                              // stale, refused
   trace.Writes("a", false, true, 1).Writes("a", false, true, 1);  // stale, accepted
   trace.Writes("a", true, true, 1);   // stale, accepted by the fence: no metric of its own
   trace.Writes("b", true, false, 0);  // S12: the rightful leader is refused

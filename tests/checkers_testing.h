@@ -143,8 +143,7 @@ class Trace {
     return Happens(StandingChanged{.process = Process(node), .lock = lock_, .standing = standing});
   }
   Trace& Believes(std::string_view node, bool believes = true) {
-    return Happens(
-        BeliefChanged{.process = Process(node), .lock = lock_, .believes = believes});
+    return Happens(BeliefChanged{.process = Process(node), .lock = lock_, .believes = believes});
   }
   Trace& IsToldYes(std::string_view node, Duration asked_at, std::optional<uint64_t> token = {},
                    Question question = Question::kHasLock) {
@@ -162,14 +161,12 @@ class Trace {
   Trace& FaultBegins(uint32_t fault = 0) { return Happens(FaultBegan{.fault = fault}); }
   Trace& FaultEnds(uint32_t fault = 0) { return Happens(FaultEnded{.fault = fault}); }
   Trace& Begins(std::string_view node, RequestId request) {
-    return Happens(
-        TransactionStarted{.process = Process(node), .lock = lock_, .request = request});
+    return Happens(TransactionStarted{.process = Process(node), .lock = lock_, .request = request});
   }
   Trace& Hangs(std::string_view node, RequestId request) {
     return Happens(CallHangs{.call = CallOf(node, request)});
   }
-  Trace& Finishes(std::string_view node, RequestId request,
-                  Outcome outcome = Outcome::kCommitted) {
+  Trace& Finishes(std::string_view node, RequestId request, Outcome outcome = Outcome::kCommitted) {
     return Happens(TransactionFinished{
         .process = Process(node), .lock = lock_, .request = request, .outcome = outcome});
   }

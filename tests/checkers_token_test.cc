@@ -154,7 +154,8 @@ TEST(TokenMonotonicTest, IgnoresTakeoverRowsAndKeepsLocksApart) {
   ExpectHolds(trace.EndsAt(Seconds(6)), kMonotonic);
 }
 
-// --- handed_token_monotonic -----------------------------------------------------------------------
+// --- handed_token_monotonic
+// -----------------------------------------------------------------------
 
 TEST(HandedTokenMonotonicTest, CatchesASmallerTokenInAnotherTerm) {
   // S12: half of all successive hashes go down, and a fence refuses the rightful leader.

@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-const json& SchemaOf(const json& schema, ObjectId id) {
+json SchemaOf(const json& schema, ObjectId id) {
   if (id == ObjectId::kScenario) return schema;
   return schema.at("$defs").at(std::string(DescribeObject(id).name));
 }
@@ -39,7 +39,7 @@ TEST(ScenarioSchema, HasTheKeysAndTheWordsOfTheLoader) {
   for (size_t i = 0; i + 1 < kObjectCount; ++i) {  // all but the bound, which stands there twice
     const auto id = static_cast<ObjectId>(i);
     const ObjectInfo& info = DescribeObject(id);
-    const json& object = SchemaOf(schema, id);
+    const json object = SchemaOf(schema, id);
     EXPECT_EQ(object.at("additionalProperties"), false) << info.name;
     EXPECT_EQ(object.at("properties").size(), info.keys.size()) << info.name;
     std::vector<std::string> required;

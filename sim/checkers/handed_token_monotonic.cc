@@ -33,10 +33,9 @@ void Remember(OfLock& lock, const Handed& handed) {
 void HandedTokenMonotonic::On(const QuestionAnswered& x, const Now& now) {
   if (!HandsTokenOut(x.answer)) return;
   OfLock& lock = locks[x.lock];
-  const Handed handed{
-      .token = *x.answer.token,
-      .term = {.process = x.process,
-               .own_token = now.ledger.OwnToken(x.process, x.lock, now.setup)}};
+  const Handed handed{.token = *x.answer.token,
+                      .term = {.process = x.process,
+                               .own_token = now.ledger.OwnToken(x.process, x.lock, now.setup)}};
   const bool same_term = lock.greatest && lock.greatest->term == handed.term;
   const std::optional<Handed>& other = same_term ? lock.of_others : lock.greatest;
   if (other && handed.token <= other->token) {

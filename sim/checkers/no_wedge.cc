@@ -17,8 +17,8 @@ Instant LeastDeadline(const std::vector<Clock>& clocks) {
 }  // namespace
 
 void NoWedge::Settle(uint16_t lock, const Now& now) {
-  const bool runs = was_quiet && now.ledger.CandidateCount(lock) > 0 &&
-                    now.ledger.AnsweredCount(lock) == 0;
+  const bool runs =
+      was_quiet && now.ledger.CandidateCount(lock) > 0 && now.ledger.AnsweredCount(lock) == 0;
   Clock& clock = clocks[lock];
   if (runs == clock.runs) return;
   const bool was_next = clock.deadline == next_deadline;
@@ -47,11 +47,13 @@ void NoWedge::Expire(const Now& now) {
 }
 
 std::string NoWedge::UnknownBecause(const Now& end) const {
-  const auto last = std::max_element(clocks.begin(), clocks.end(), [](const Clock& a,
-                                                                      const Clock& b) {
-    const auto key = [](const Clock& c) { return c.deadline == kNever ? Instant{} : c.deadline; };
-    return key(a) < key(b);
-  });
+  const auto last =
+      std::max_element(clocks.begin(), clocks.end(), [](const Clock& a, const Clock& b) {
+        const auto key = [](const Clock& c) {
+          return c.deadline == kNever ? Instant{} : c.deadline;
+        };
+        return key(a) < key(b);
+      });
   if (last == clocks.end() || !last->runs || last->deadline == kNever) return "";
   const auto lock = static_cast<uint16_t>(last - clocks.begin());
   const Duration bound = end.setup.locks[lock].wedge_bound;

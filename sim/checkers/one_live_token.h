@@ -15,7 +15,6 @@ struct OneLiveToken {
 
   void On(const VersionChanged& x, const Now& now);
   void On(const OwnTokenChanged& x, const Now& now);
-
 };
 
 }  // namespace whorl::sim

@@ -154,7 +154,12 @@ class Evaluator {
 
   template <typename T>
   const Value* Keep(T value) {
-    scratch_.emplace<T>(value);
+    // A scratch that is used again mostly holds the type already: nothing to destroy.
+    if (T* held = std::get_if<T>(&scratch_)) {
+      *held = value;
+    } else {
+      scratch_.emplace<T>(value);
+    }
     return &scratch_;
   }
   const Value* KeepNull() { return Keep(Null{}); }
@@ -198,15 +203,16 @@ class Evaluator {
   Truth CompareComputed(uint32_t at) {
     const Value* left = Evaluate(First(at));
     if (left == nullptr) return Truth::kError;
-    Value kept;
-    if (left == &scratch_) {
-      kept = scratch_;
-      left = &kept;
-    }
+    if (left != &scratch_) return CompareWithSecond(at, *left);
+    const Value kept = scratch_;
+    return CompareWithSecond(at, kept);
+  }
+
+  Truth CompareWithSecond(uint32_t at, const Value& left) {
     const Value* right = Evaluate(Second(at));
     if (right == nullptr) return Truth::kError;
-    if (IsNull(*left) || IsNull(*right)) return Truth::kNull;
-    return FromBool(CompareBy(nodes_[at], *left, *right));
+    if (IsNull(left) || IsNull(*right)) return Truth::kNull;
+    return FromBool(CompareBy(nodes_[at], left, *right));
   }
 
   Truth StartsWith(uint32_t at) {

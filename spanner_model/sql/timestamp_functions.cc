@@ -1,5 +1,7 @@
 #include "spanner_model/sql/timestamp_functions.h"
 
+#include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -30,31 +32,27 @@ std::string_view PartName(DatePart part) {
   return "";
 }
 
-// Of a part, one of the two is 1: how many go into a second, or how many seconds it has.
+// A part is a fraction of a second or a number of seconds: one of the first two is 1.
 struct PartSize {
   int64_t per_second = 1;
   int64_t seconds = 1;
+  int64_t nanos = kNanosPerSecond;  // of a second, divided by per_second
 };
 
-constexpr PartSize SizeOf(DatePart part) {
-  switch (part) {
-    case DatePart::kNanosecond:
-      return {.per_second = kNanosPerSecond, .seconds = 1};
-    case DatePart::kMicrosecond:
-      return {.per_second = 1'000'000, .seconds = 1};
-    case DatePart::kMillisecond:
-      return {.per_second = 1'000, .seconds = 1};
-    case DatePart::kSecond:
-      return {.per_second = 1, .seconds = 1};
-    case DatePart::kMinute:
-      return {.per_second = 1, .seconds = 60};
-    case DatePart::kHour:
-      return {.per_second = 1, .seconds = 3'600};
-    case DatePart::kDay:
-      return {.per_second = 1, .seconds = 86'400};
-  }
-  return {};
+constexpr PartSize Fraction(int64_t per_second) {
+  return {.per_second = per_second, .seconds = 1, .nanos = kNanosPerSecond / per_second};
 }
+constexpr PartSize Multiple(int64_t seconds) {
+  return {.per_second = 1, .seconds = seconds, .nanos = kNanosPerSecond};
+}
+
+// By DatePart.
+constexpr std::array<PartSize, 7> kPartSizes = {
+    Fraction(kNanosPerSecond), Fraction(1'000'000), Fraction(1'000), Multiple(1), Multiple(60),
+    Multiple(3'600),           Multiple(86'400)};
+static_assert(kPartSizes.size() == static_cast<size_t>(DatePart::kDay) + 1);
+
+constexpr const PartSize& SizeOf(DatePart part) { return kPartSizes[static_cast<size_t>(part)]; }
 
 }  // namespace
 
@@ -69,11 +67,11 @@ std::optional<int64_t> TimestampDiff(Timestamp a, Timestamp b, DatePart part) {
     ++seconds;
     nanos -= kNanosPerSecond;
   }
-  const PartSize size = SizeOf(part);
+  const PartSize& size = SizeOf(part);
   if (size.seconds > 1) return seconds / size.seconds;
   int64_t parts = 0;
   if (__builtin_mul_overflow(seconds, size.per_second, &parts)) return std::nullopt;
-  if (__builtin_add_overflow(parts, nanos / (kNanosPerSecond / size.per_second), &parts)) {
+  if (__builtin_add_overflow(parts, nanos / size.nanos, &parts)) {
     return std::nullopt;
   }
   return parts;
@@ -81,9 +79,9 @@ std::optional<int64_t> TimestampDiff(Timestamp a, Timestamp b, DatePart part) {
 
 std::optional<Timestamp> TimestampShift(Timestamp timestamp, int64_t amount, DatePart part,
                                         Direction direction) {
-  const PartSize size = SizeOf(part);
+  const PartSize& size = SizeOf(part);
   int64_t seconds = amount / size.per_second;
-  int64_t nanos = amount % size.per_second * (kNanosPerSecond / size.per_second);
+  int64_t nanos = amount % size.per_second * size.nanos;
   if (__builtin_mul_overflow(seconds, size.seconds, &seconds)) return std::nullopt;
   if (direction == Direction::kBackward) {
     if (__builtin_sub_overflow(int64_t{0}, seconds, &seconds)) return std::nullopt;

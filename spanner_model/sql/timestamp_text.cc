@@ -87,7 +87,7 @@ std::variant<int64_t, TimestampTextError> ReadZone(Reader& reader) {
   if (hours.empty() || minutes.empty() || !reader.AtEnd()) return TimestampTextError::kInvalid;
   const int64_t hour = TwoDigits(hours);
   const int64_t minute = TwoDigits(minutes);
-  if (minute > 59 || hour * 60 + minute > 14 * 60) return TimestampTextError::kInvalid;
+  if (minute > 59 || hour * 60 + minute > int64_t{14} * 60) return TimestampTextError::kInvalid;
   const int64_t seconds = hour * 3'600 + minute * 60;
   return west ? -seconds : seconds;
 }

@@ -1,0 +1,24 @@
+// From what a person wrote on the command line to scenarios.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/scenario.h"
+
+namespace whorl::cli {
+
+struct BadInput {
+  std::string path;                 // as given
+  std::vector<std::string> errors;  // each for one line, beginning with the path
+};
+
+struct Inputs {
+  std::vector<sim::Scenario> scenarios;  // in the order given; those of a folder by name
+  std::vector<BadInput> bad;
+};
+
+// A path is a file, a folder (all its *.json but *schema.json) or "-" (standard input, once).
+Inputs LoadInputs(const std::vector<std::string>& paths);
+
+}  // namespace whorl::cli

@@ -1,0 +1,127 @@
+#include "cli/interrupt.h"
+
+#include <pthread.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): POSIX's, not C's
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <thread>
+
+#include "cli/exit_code.h"
+
+namespace whorl::cli {
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::set<std::string> paths;
+};
+
+// Never destroyed, since a signal may come while the process exits.
+Registry& TemporaryFiles() {
+  static Registry& registry = *new Registry;
+  return registry;
+}
+
+absl::Status ErrnoStatus(const std::string& path, std::string_view what, int error) {
+  return absl::UnavailableError(path + ": " + std::string(what) + ": " +
+                                std::generic_category().message(error));
+}
+
+sigset_t EndingSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  return signals;
+}
+
+// The mutex stays locked, so that no file can appear any more.
+[[noreturn]] void End(int signal) {
+  Registry& registry = TemporaryFiles();
+  registry.mutex.lock();
+  for (const std::string& path : registry.paths) unlink(path.c_str());
+  constexpr std::string_view kMessage = "whorl: interrupted\n";
+  if (signal == SIGINT && write(STDERR_FILENO, kMessage.data(), kMessage.size()) < 0) {
+    // There is nobody left to be told.
+  }
+  _exit(signal == SIGINT ? kInterrupted : 128 + signal);
+}
+
+void WaitForSignal() {
+  const sigset_t signals = EndingSignals();
+  int signal = 0;
+  while (sigwait(&signals, &signal) != 0) {
+  }
+  End(signal);
+}
+
+// mkstemp lets only the owner read; a file that is published is as readable as any new one. Asked
+// for first while there is one thread, because asking means changing it.
+mode_t ModeOfNewFiles() {
+  static const mode_t mode = [] {
+    const mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~mask;
+  }();
+  return mode;
+}
+
+}  // namespace
+
+void HandleSignals() {
+  // With a handler of the system's own, a signal would end the process before the thread hears.
+  const sigset_t signals = EndingSignals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  ModeOfNewFiles();
+  try {
+    std::thread(WaitForSignal).detach();
+  } catch (const std::system_error&) {
+    // No thread to be had: the signals end the process as they always did.
+    pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  }
+}
+
+absl::Status TemporaryFile::Open(const std::string& target) {
+  std::string path = target + ".XXXXXX";
+  Registry& registry = TemporaryFiles();
+  const std::scoped_lock lock(registry.mutex);
+  const int file = mkstemp(path.data());
+  if (file < 0) return ErrnoStatus(target, "cannot be written", errno);
+  fchmod(file, ModeOfNewFiles());
+  close(file);
+  registry.paths.insert(path);
+  path_ = path;
+  target_ = target;
+  return absl::OkStatus();
+}
+
+absl::Status TemporaryFile::Publish() {
+  Registry& registry = TemporaryFiles();
+  const std::scoped_lock lock(registry.mutex);
+  if (rename(path_.c_str(), target_.c_str()) != 0) {
+    return ErrnoStatus(target_, "cannot be written", errno);
+  }
+  registry.paths.erase(path_);
+  path_.clear();
+  return absl::OkStatus();
+}
+
+TemporaryFile::~TemporaryFile() {
+  if (path_.empty()) return;
+  Registry& registry = TemporaryFiles();
+  const std::scoped_lock lock(registry.mutex);
+  unlink(path_.c_str());
+  registry.paths.erase(path_);
+}
+
+}  // namespace whorl::cli

@@ -1,0 +1,90 @@
+// The command `whorl`: parses the command line and runs one sub-command.
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <cstddef>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "cli/exit_code.h"
+#include "cli/interrupt.h"
+#include "cli/output.h"
+#include "cli/protocols_command.h"
+#include "cli/replay_command.h"
+#include "cli/sub_command.h"
+#include "cli/usage.h"
+#include "cli/version.h"
+
+namespace whorl::cli {
+namespace {
+
+constexpr size_t kHelpColumn = 26;
+
+// How a person would call this command from here: build/whorl rather than a long path.
+std::string CommandFromHere(const std::string& called) {
+  const std::filesystem::path path = called;
+  std::error_code error;
+  if (!path.is_absolute()) return called;
+  const std::filesystem::path near = path.lexically_relative(std::filesystem::current_path(error));
+  if (error || near.empty() || *near.begin() == "..") return called;
+  return near.has_parent_path() ? near.string() : "./" + near.string();
+}
+
+int Print(const std::string& text) {
+  std::cout << text;
+  const absl::Status written = FlushStdout();
+  if (written.ok()) return kAsExpected;
+  Complain(std::string(written.message()));
+  return kCannotRun;
+}
+
+int Run(int argc, char** argv) {
+  CLI::App root("Simulation and verification testbed for distributed locks on Cloud Spanner.",
+                "whorl");
+  root.set_version_flag("--version", std::string("whorl ") + kVersion);
+  root.require_subcommand(1);
+  root.get_formatter()->column_width(kHelpColumn);
+  root.footer(
+      "Examples:\n"
+      "  whorl replay scenarios\n"
+      "  whorl replay scenarios/gc_pause.json --timeline\n"
+      "  whorl protocols\n"
+      "\n"
+      "whorl SUBCOMMAND --help says more.");
+  const std::vector<SubCommand> commands = {
+      AddReplayCommand(root, CommandFromHere(argc > 0 ? argv[0] : "whorl")),
+      AddProtocolsCommand(root)};
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return Print(root.help());
+  } catch (const CLI::CallForVersion& version) {
+    return Print(std::string(version.what()) + "\n");
+  } catch (const CLI::ParseError& error) {
+    Complain(UsageError(root, error));
+    return kBadInput;
+  }
+  for (const SubCommand& command : commands) {
+    if (root.got_subcommand(command.app)) return command.run();
+  }
+  return kBadInput;
+}
+
+}  // namespace
+}  // namespace whorl::cli
+
+int main(int argc, char** argv) {
+  whorl::cli::HandleSignals();
+  std::ios::sync_with_stdio(false);
+  try {
+    return whorl::cli::Run(argc, argv);
+  } catch (const std::exception& error) {
+    whorl::cli::Complain(std::string("cannot go on: ") + error.what());
+    return whorl::cli::kCannotRun;
+  }
+}

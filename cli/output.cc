@@ -1,0 +1,110 @@
+#include "cli/output.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <system_error>
+
+namespace whorl::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kWidthWithoutTerminal = 100;
+constexpr std::chrono::seconds kProgressAfter(2);
+constexpr std::chrono::milliseconds kProgressEvery(100);
+
+// Whether a progress line stands on the terminal. Only the main thread prints.
+bool progress_stands = false;
+
+std::string EnvironmentValue(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+absl::Status WriteError(const std::string& where, int error) {
+  const std::string reason =
+      error == 0 ? "the write failed" : std::generic_category().message(error);
+  return absl::UnavailableError(where + ": cannot be written: " + reason);
+}
+
+}  // namespace
+
+void Complain(std::string_view message) {
+  Progress::Clear();
+  std::cerr << "whorl: " << message << '\n' << std::flush;
+}
+
+absl::Status FlushStdout() {
+  errno = 0;
+  if (std::cout.flush()) return absl::OkStatus();
+  return WriteError("standard output", errno);
+}
+
+absl::Status OutputFile::Open(const std::string& path) {
+  path_ = path;
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  in_place_ = fs::exists(status) && !fs::is_regular_file(status);
+  std::string written = path;
+  if (!in_place_) {
+    // Behind a symbolic link, the file is replaced and the link stays.
+    const fs::path real = fs::is_symlink(path, error) ? fs::canonical(path, error) : fs::path(path);
+    if (error && fs::is_symlink(path)) return WriteError(path, error.value());
+    if (const absl::Status opened = temporary_.Open(real.string()); !opened.ok()) return opened;
+    written = temporary_.path();
+  }
+  errno = 0;
+  stream_.open(written, std::ios::binary | std::ios::trunc);
+  return stream_ ? absl::OkStatus() : WriteError(path, errno);
+}
+
+absl::Status OutputFile::Commit() {
+  errno = 0;
+  // A failure of an earlier write has left the stream bad; its reason is gone by now.
+  const bool was_good = stream_.good();
+  stream_.close();
+  if (!was_good || !stream_) return WriteError(path_, was_good ? errno : 0);
+  return in_place_ ? absl::OkStatus() : temporary_.Publish();
+}
+
+bool StdoutIsTerminal() { return isatty(STDOUT_FILENO) == 1; }
+
+bool WantsColour() {
+  return StdoutIsTerminal() && EnvironmentValue("NO_COLOR").empty() &&
+         EnvironmentValue("CI") != "true" && EnvironmentValue("TERM") != "dumb";
+}
+
+int ScreenWidth() {
+  winsize size{};
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system's interface
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return kWidthWithoutTerminal;
+}
+
+Progress::Progress(size_t total)
+    : total_(total),
+      on_terminal_(isatty(STDERR_FILENO) == 1 && EnvironmentValue("CI") != "true" &&
+                   EnvironmentValue("TERM") != "dumb"),
+      started_(std::chrono::steady_clock::now()) {}
+
+void Progress::Show(size_t done) {
+  if (!on_terminal_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - started_ < kProgressAfter || now - shown_ < kProgressEvery) return;
+  shown_ = now;
+  progress_stands = true;
+  std::cerr << "\r\x1b[K" << done << " of " << total_ << " runs" << std::flush;
+}
+
+void Progress::Clear() {
+  if (!progress_stands) return;
+  progress_stands = false;
+  std::cerr << "\r\x1b[K" << std::flush;
+}
+
+}  // namespace whorl::cli

@@ -1,0 +1,106 @@
+#include "cli/protocols_command.h"
+
+#include <iostream>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "cli/exit_code.h"
+#include "cli/output.h"
+#include "cli/version.h"
+#include "sim/check_report.h"
+#include "sim/error_text.h"
+#include "sim/json_print.h"
+#include "sim/report_text.h"
+
+namespace whorl::cli {
+namespace {
+
+using sim::Json;
+
+std::string_view PromiseWords(Promise promise) {
+  switch (promise) {
+    case Promise::kPromised:
+      return "promised";
+    case Promise::kNotPromised:
+      return "not promised";
+    case Promise::kNotApplicable:
+      break;
+  }
+  return "n/a";
+}
+
+std::string StepsText(const ProtocolInfo& protocol) {
+  std::string text;
+  for (const StepName step : protocol.steps) {
+    if (!text.empty()) text += ", ";
+    text += StepText(step);
+  }
+  return text;
+}
+
+void PrintProtocol(const ProtocolInfo& protocol) {
+  std::cout << protocol.name << "\n  " << protocol.summary << "\n  lease       "
+            << FormatDuration(protocol.lease_default) << " by default, at least "
+            << FormatDuration(protocol.lease_min) << "\n  steps       " << StepsText(protocol)
+            << "\n  invariants  ";
+  std::string_view separator;
+  for (int i = 0; i < kInvariantCount; ++i) {
+    std::string name(InvariantText(static_cast<Invariant>(i)));
+    name.resize(24, ' ');
+    std::cout << separator << name << PromiseWords(protocol.promises[static_cast<size_t>(i)])
+              << '\n';
+    separator = "              ";
+  }
+}
+
+Json ProtocolJson(const ProtocolInfo& protocol) {
+  Json json = Json::object();
+  json["name"] = std::string(protocol.name);
+  json["summary"] = std::string(protocol.summary);
+  json["create_table"] = std::string(protocol.create_table);
+  json["lease_default"] = sim::SecondsText(protocol.lease_default);
+  json["lease_min"] = sim::SecondsText(protocol.lease_min);
+  Json& steps = json["steps"] = Json::array();
+  for (const StepName step : protocol.steps) steps.push_back(std::string(StepText(step)));
+  Json& promises = json["promises"] = Json::object();
+  for (int i = 0; i < kInvariantCount; ++i) {
+    promises[std::string(InvariantText(static_cast<Invariant>(i)))] =
+        std::string(sim::PromiseText(protocol.promises[static_cast<size_t>(i)]));
+  }
+  return json;
+}
+
+int RunProtocols(bool json) {
+  if (json) {
+    Json document = Json::object();
+    document["format"] = "whorl-protocols";
+    document["version"] = 1;
+    document["whorl"] = kVersion;
+    Json& protocols = document["protocols"] = Json::array();
+    for (const ProtocolInfo& protocol : Protocols()) protocols.push_back(ProtocolJson(protocol));
+    std::cout << sim::DumpJson(document, 2) << '\n';
+  } else {
+    for (const ProtocolInfo& protocol : Protocols()) PrintProtocol(protocol);
+  }
+  const absl::Status written = FlushStdout();
+  if (written.ok()) return kAsExpected;
+  Complain(std::string(written.message()));
+  return kCannotRun;
+}
+
+}  // namespace
+
+SubCommand AddProtocolsCommand(CLI::App& root) {
+  CLI::App* app =
+      root.add_subcommand("protocols", "List the lock protocols and what each promises");
+  const auto json = std::make_shared<bool>(false);
+  app->add_flag("--json", *json, "print one JSON document");
+  app->footer(
+      "Examples:\n"
+      "  whorl protocols\n"
+      "  whorl protocols --json");
+  return {.app = app, .run = [json] { return RunProtocols(*json); }};
+}
+
+}  // namespace whorl::cli

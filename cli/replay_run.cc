@@ -1,0 +1,74 @@
+#include "cli/replay_run.h"
+
+#include <chrono>
+#include <vector>
+
+#include "cli/output.h"
+#include "cli/version.h"
+#include "sim/trace.h"
+
+namespace whorl::cli {
+namespace {
+
+class Listeners : public sim::ObservationSink {
+ public:
+  void Add(sim::ObservationSink* sink) {
+    if (sink != nullptr) sinks_.push_back(sink);
+  }
+  // Null when nobody listens.
+  sim::ObservationSink* get() { return sinks_.empty() ? nullptr : this; }
+
+  void Hear(const sim::Observation& observation, uint64_t ordinal, uint64_t hash) override {
+    for (sim::ObservationSink* sink : sinks_) sink->Hear(observation, ordinal, hash);
+  }
+
+ private:
+  std::vector<sim::ObservationSink*> sinks_;
+};
+
+// A trace that appears when the run was written whole.
+class TraceFile {
+ public:
+  explicit TraceFile(const RunRequest& request) {
+    if (request.trace_path.empty()) return;
+    status_ = file_.Open(request.trace_path);
+    if (!status_.ok()) return;
+    writer_.emplace(file_.stream(), *request.scenario, request.seed, kVersion);
+  }
+
+  sim::ObservationSink* writer() { return writer_.has_value() ? &*writer_ : nullptr; }
+  absl::Status Finish() { return writer_.has_value() ? file_.Commit() : status_; }
+
+ private:
+  OutputFile file_;
+  absl::Status status_;
+  std::optional<sim::TraceWriter> writer_;
+};
+
+}  // namespace
+
+RunOutcome RunOnce(const RunRequest& request) {
+  const sim::Scenario& scenario = *request.scenario;
+  RunOutcome outcome;
+  TraceFile trace(request);
+  sim::Recording recording;
+  Listeners listeners;
+  listeners.Add(trace.writer());
+  if (request.timeline) outcome.timeline = std::make_unique<sim::Timeline>(scenario);
+  listeners.Add(outcome.timeline.get());
+  if (request.check_determinism) listeners.Add(&recording);
+
+  const auto started = std::chrono::steady_clock::now();
+  outcome.result = sim::RunScenario(scenario, request.seed, listeners.get());
+  outcome.wall_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  outcome.written = trace.Finish();
+  if (request.check_determinism) {
+    sim::Comparison comparison(recording, scenario);
+    const sim::RunResult second = sim::RunScenario(scenario, request.seed, &comparison);
+    outcome.difference = comparison.Finish(second == outcome.result);
+  }
+  return outcome;
+}
+
+}  // namespace whorl::cli

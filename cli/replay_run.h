@@ -1,0 +1,35 @@
+// One run for `whorl replay`, with whatever listens to it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "sim/determinism.h"
+#include "sim/run.h"
+#include "sim/scenario.h"
+#include "sim/timeline.h"
+
+namespace whorl::cli {
+
+struct RunRequest {
+  const sim::Scenario* scenario = nullptr;
+  uint64_t seed = 0;
+  std::string trace_path;  // empty: no trace
+  bool timeline = false;
+  bool check_determinism = false;  // run it a second time, and compare
+};
+
+struct RunOutcome {
+  sim::RunResult result;
+  double wall_seconds = 0;  // of the first run, listeners included
+  absl::Status written;     // of the trace
+  std::unique_ptr<sim::Timeline> timeline;
+  std::optional<sim::Difference> difference;  // between the two runs
+};
+
+RunOutcome RunOnce(const RunRequest& request);
+
+}  // namespace whorl::cli

@@ -1,0 +1,68 @@
+#include "cli/usage.h"
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "sim/error_text.h"
+#include "sim/nearest_word.h"
+
+namespace whorl::cli {
+namespace {
+
+using sim::Cat;
+
+// Words that were not understood, in their order.
+std::vector<std::string> Remaining(const CLI::App& root) { return root.remaining(true); }
+
+std::vector<std::string> OptionsOf(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> SubCommandsOf(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(sub->get_name());
+  }
+  return names;
+}
+
+// "unknown option --sed; did you mean --seed?"
+std::string Unknown(std::string_view kind, std::string_view word,
+                    const std::vector<std::string>& known) {
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  const std::optional<std::string_view> nearest = sim::NearestWord(word, views);
+  return Cat("unknown ", kind, " ", sim::Printable(word),
+             nearest.has_value() ? Cat("; did you mean ", *nearest, "?") : "");
+}
+
+// --seed=7: --seed.
+std::string_view WithoutValue(std::string_view word) { return word.substr(0, word.find('=')); }
+
+}  // namespace
+
+std::string UsageError(const CLI::App& root, const CLI::ParseError& error) {
+  const std::vector<CLI::App*> chosen = root.get_subcommands();
+  const CLI::App& app = chosen.empty() ? root : *chosen.front();
+  const std::string command = chosen.empty() ? "whorl" : Cat("whorl ", app.get_name());
+  const std::vector<std::string> remaining = Remaining(root);
+  std::string text;
+  if (!remaining.empty() && remaining.front().starts_with('-')) {
+    text = Unknown("option", WithoutValue(remaining.front()), OptionsOf(app));
+  } else if (!remaining.empty() && chosen.empty()) {
+    text = Unknown("sub-command", remaining.front(), SubCommandsOf(root));
+  } else if (!remaining.empty()) {
+    text = Cat("unexpected argument ", sim::Printable(remaining.front()));
+  } else if (chosen.empty()) {
+    text = "a sub-command is missing";
+  } else {
+    text = error.what();
+  }
+  return Cat(text, " (", command, " --help says what there is)");
+}
+
+}  // namespace whorl::cli
