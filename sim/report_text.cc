@@ -21,6 +21,10 @@ std::string Names::Process(ProcessId process) const {
   return Node(process.node) + "#" + std::to_string(process.incarnation);
 }
 
+std::string Names::ShortProcess(ProcessId process) const {
+  return process.incarnation == 1 ? Node(process.node) : Process(process);
+}
+
 Names NamesOf(const Scenario& scenario) {
   Names names;
   for (const NodeSpec& node : scenario.nodes) names.nodes.push_back(node.name);

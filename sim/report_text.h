@@ -30,6 +30,8 @@ struct Names {
   std::string Lock(uint16_t lock) const;
   // "a#1"; "nobody" for the writer of the rows of the start, and for an operator.
   std::string Process(ProcessId process) const;
+  // The same for people: "a", "a#2" for a's second life.
+  std::string ShortProcess(ProcessId process) const;
 };
 Names NamesOf(const Scenario& scenario);
 

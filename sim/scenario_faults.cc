@@ -84,6 +84,7 @@ class FaultReader {
 };
 
 void FaultReader::Read(const JsonValue& entry) {
+  if (full_) return;
   const size_t before = problems_.size();
   const ObjectFields fields(entry, ObjectId::kFault, problems_);
   if (entry.kind() != JsonKind::kObject) return;

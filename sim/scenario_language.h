@@ -24,8 +24,8 @@ namespace whorl::sim {
 inline constexpr Duration kMaxDuration = Seconds(int64_t{10} * 365 * 24 * 3600);  // ten years
 inline constexpr int64_t kMaxNodes = 1000;
 inline constexpr size_t kMaxLocks = 1000;
-inline constexpr size_t kMaxFaults = 100'000;  // after patterns were expanded
-inline constexpr size_t kMaxNameBytes = 100;   // of nodes, ids and locks
+inline constexpr size_t kMaxFaults = 20'000;  // after patterns were expanded
+inline constexpr size_t kMaxNameBytes = 100;  // of nodes, ids and locks
 
 enum class ObjectId : uint8_t {
   kScenario,

@@ -164,10 +164,9 @@ absl::StatusOr<std::string> ReadAll(const std::string& path) {
   if (file == nullptr) return CannotRead(path, errno);
   std::string text;
   std::array<char, 65'536> buffer{};
-  size_t n = buffer.size();
-  while (n == buffer.size() && text.size() <= kMaxScenarioBytes) {
-    n = std::fread(buffer.data(), 1, buffer.size(), file.get());
-    text.append(buffer.data(), n);
+  while (text.size() <= kMaxScenarioBytes && std::feof(file.get()) == 0 &&
+         std::ferror(file.get()) == 0) {
+    text.append(buffer.data(), std::fread(buffer.data(), 1, buffer.size(), file.get()));
   }
   if (std::ferror(file.get()) != 0) return CannotRead(path, errno);
   return text;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "sim/error_text.h"
 #include "sim/rules.h"
@@ -161,7 +162,7 @@ void Timeline::On(const RowCommitted& x) {
   }
   if (x.before.has_value() == x.after.has_value()) return;
   Add(TimelineLine::kSpanner, Tone::kPlain,
-      Cat(x.after.has_value() ? "+ " : "- ", KeyText(key), " by ", names_.Process(x.writer)));
+      Cat(x.after.has_value() ? "+ " : "- ", KeyText(key), " by ", names_.ShortProcess(x.writer)));
 }
 
 void Timeline::OnLockRow(const RowCommitted& x, uint16_t lock) {
@@ -169,14 +170,15 @@ void Timeline::OnLockRow(const RowCommitted& x, uint16_t lock) {
   const Value after = ColumnOf(x.after, token_column_);
   const std::string name = Cat(names_.Lock(lock), ": ");
   if (!x.after.has_value()) {
-    Add(TimelineLine::kSpanner, Tone::kBad, Cat(name, "row deleted by ", names_.Process(x.writer)));
+    Add(TimelineLine::kSpanner, Tone::kBad,
+        Cat(name, "row deleted by ", names_.ShortProcess(x.writer)));
     return;
   }
   if (x.before.has_value() && before == after) return;
   // A failure after a grant is another story than the same failure before it.
   for (Seat& seat : seats_) seat.failures.clear();
   Add(TimelineLine::kSpanner, Tone::kGood,
-      Cat(name, "token ", TokenText(after), " by ", names_.Process(x.writer)));
+      Cat(name, "token ", TokenText(after), " by ", names_.ShortProcess(x.writer)));
 }
 
 // --- what processes say --------------------------------------------------------------------------
@@ -213,7 +215,10 @@ void Timeline::OnHasLock(const QuestionAnswered& x) {
       Cat(Prefix(x.lock), QuestionText(x.answer.question), ": ", x.answer.yes ? "yes" : "no"));
 }
 void Timeline::On(const WriteArrived& x) {
-  if (x.accepted) return;
+  // Only the resource that fences refuses.
+  if (!x.fenced) return;
+  Seat& seat = SeatOf(x.process, x.lock);
+  if (std::exchange(seat.refused, !x.accepted) || x.accepted) return;
   Add(x.process.node, Tone::kBad, Cat(Prefix(x.lock), "write refused"));
 }
 

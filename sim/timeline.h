@@ -6,8 +6,8 @@
 //     0.021034  lock: token 0.013000 by a         |                |
 //
 // Invariants:
-//   1. Only what changed has a line: an answer equal to the last one, a heartbeat, a read and a
-//      failure that repeats itself have none.
+//   1. Only what changed has a line: a heartbeat, a read, and an answer, a failure or a refusal
+//      that repeats the last one have none.
 //   2. Nothing is cut off: a long text runs over the columns to its right, and on in the next line.
 //   3. Where nodes are too many for columns, there is one column, and each line names its node.
 //   4. Memory is bounded: after kMaxLines lines the rest is only counted. A trace has all of them.
@@ -54,6 +54,7 @@ class Timeline : public ObservationSink {
   struct Seat {
     bool leader = false;    // by the callback
     bool has_lock = false;  // by the answer
+    bool refused = false;   // by the resource that fences
     bool believes = false;
     std::map<StepName, std::pair<Outcome, Code>> failures;
   };

@@ -117,9 +117,11 @@ class Layout {
     return is_node ? NodeStart(static_cast<size_t>(line.node)) + 2 : kTextStart;
   }
 
-  // What stands behind the text: the marks of all lanes, or the name of the line's node.
+  // What stands behind the text: the marks of all lanes, or the name of the line's node; nothing
+  // behind a text across all columns.
   std::string Background(const TimelineLine& line, bool is_node, bool first) const {
     std::string row(width_, ' ');
+    if (line.node == TimelineLine::kAll) return row;
     if (has_columns_) {
       for (size_t i = 0; i < nodes_.size(); ++i) row[NodeStart(i)] = MarkOf(lanes_[i]);
     } else if (is_node) {

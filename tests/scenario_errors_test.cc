@@ -425,7 +425,7 @@ TEST(ScenarioErrors, StopThousandsOfPatternsFromFillingMemory) {
     { "at": "1s", "do": "crash", "node": "*" })";
   for (int i = 0; i < 200; ++i) text += ",\n{ \"at\": \"1s\", \"do\": \"crash\", \"node\": \"*\" }";
   EXPECT_EQ(ErrorsOf(text + "] }"),
-            "x.json:103: /faults/100: more than 100000 faults, counting each node that a pattern "
+            "x.json:23: /faults/20: more than 20000 faults, counting each node that a pattern "
             "matches");
 }
 
