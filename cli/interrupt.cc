@@ -36,11 +36,16 @@ absl::Status ErrnoStatus(const std::string& path, std::string_view what, int err
                                 std::generic_category().message(error));
 }
 
+// But for those that whoever started this command has told it to ignore (nohup, and `&` in a
+// script): a blocked signal would be heard all the same.
 sigset_t EndingSignals() {
   sigset_t signals;
   sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    struct sigaction action{};
+    if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;
+    sigaddset(&signals, signal);
+  }
   return signals;
 }
 
@@ -56,8 +61,7 @@ sigset_t EndingSignals() {
   _exit(signal == SIGINT ? kInterrupted : 128 + signal);
 }
 
-void WaitForSignal() {
-  const sigset_t signals = EndingSignals();
+void WaitForSignal(sigset_t signals) {
   int signal = 0;
   while (sigwait(&signals, &signal) != 0) {
   }
@@ -84,7 +88,7 @@ void HandleSignals() {
   signal(SIGPIPE, SIG_IGN);
   ModeOfNewFiles();
   try {
-    std::thread(WaitForSignal).detach();
+    std::thread(WaitForSignal, signals).detach();
   } catch (const std::system_error&) {
     // No thread to be had: the signals end the process as they always did.
     pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);

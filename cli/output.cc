@@ -40,7 +40,8 @@ void Complain(std::string_view message) {
 }
 
 absl::Status FlushStdout() {
-  errno = 0;
+  // After a write that failed before this, its reason still stands in errno.
+  if (std::cout) errno = 0;
   if (std::cout.flush()) return absl::OkStatus();
   return WriteError("standard output", errno);
 }
@@ -64,11 +65,11 @@ absl::Status OutputFile::Open(const std::string& path) {
 }
 
 absl::Status OutputFile::Commit() {
+  // After a write that failed before this, its reason still stands in errno.
+  if (!stream_) return WriteError(path_, errno);
   errno = 0;
-  // A failure of an earlier write has left the stream bad; its reason is gone by now.
-  const bool was_good = stream_.good();
   stream_.close();
-  if (!was_good || !stream_) return WriteError(path_, was_good ? errno : 0);
+  if (!stream_) return WriteError(path_, errno);
   return in_place_ ? absl::OkStatus() : temporary_.Publish();
 }
 

@@ -60,17 +60,17 @@ class Replay {
     for (const sim::Scenario& scenario : inputs_.scenarios) {
       tallies_.emplace_back(scenario, FirstSeed(scenario), options_.repeat, WantsJson());
     }
-    outcomes_.resize(tallies_.size() * options_.repeat);
+    outcomes_.resize(std::min(JobCount(), sim::kBatchWindow));
     summary_.bad_inputs = inputs_.bad.size();
   }
 
   int Run() {
     if (const absl::Status ready = Prepare(); !ready.ok()) return End(ready, kCannotRun);
-    if (!outcomes_.empty()) {
+    if (JobCount() > 0) {
       if (!options_.json) table_.PrintHead();
-      Progress progress(outcomes_.size());
+      Progress progress(JobCount());
       sim::RunBatch(
-          outcomes_.size(), static_cast<int>(options_.jobs), [&](size_t i) { RunJob(i); },
+          JobCount(), static_cast<int>(options_.jobs), [&](size_t i) { RunJob(i); },
           [&](size_t i, const std::optional<std::string>& error) {
             const sim::BatchStep step = JobDone(i, error);
             progress.Show(i + 1);
@@ -93,6 +93,8 @@ class Replay {
   uint64_t FirstSeed(const sim::Scenario& scenario) const {
     return options_.seed.value_or(scenario.seed);
   }
+  // A job is a seed of a scenario; those of a scenario stand together.
+  size_t JobCount() const { return tallies_.size() * options_.repeat; }
   Tally& TallyOf(size_t job) { return tallies_[job / options_.repeat]; }
   uint64_t SeedOf(size_t job) { return TallyOf(job).first_seed() + job % options_.repeat; }
 
@@ -119,11 +121,11 @@ class Replay {
   void RunJob(size_t job) {
     const sim::Scenario& scenario = TallyOf(job).scenario();
     const uint64_t seed = SeedOf(job);
-    outcomes_[job] = RunOnce({.scenario = &scenario,
-                              .seed = seed,
-                              .trace_path = TracePath(scenario, seed),
-                              .timeline = options_.timeline,
-                              .check_determinism = options_.check_determinism});
+    outcomes_[job % sim::kBatchWindow] = RunOnce({.scenario = &scenario,
+                                                  .seed = seed,
+                                                  .trace_path = TracePath(scenario, seed),
+                                                  .timeline = options_.timeline,
+                                                  .check_determinism = options_.check_determinism});
   }
 
   // On the main thread, in order.
@@ -134,7 +136,7 @@ class Replay {
           absl::InternalError(Cat(tally.scenario().path, ", seed ", std::to_string(SeedOf(job)),
                                   ": cannot be run: ", *error)));
     }
-    RunOutcome outcome = *std::exchange(outcomes_[job], std::nullopt);
+    RunOutcome outcome = *std::exchange(outcomes_[job % sim::kBatchWindow], std::nullopt);
     if (!outcome.written.ok()) return Stop(outcome.written);
     tally.Add(std::move(outcome));
     if (!tally.IsComplete()) return sim::BatchStep::kGoOn;
@@ -193,7 +195,7 @@ class Replay {
   ReplayTable table_;
   OutputFile document_;
   std::vector<Tally> tallies_;                       // one for each scenario
-  std::vector<std::optional<RunOutcome>> outcomes_;  // of jobs: seeds within scenarios
+  std::vector<std::optional<RunOutcome>> outcomes_;  // of jobs, by place
   std::vector<sim::Json> documents_;
   Summary summary_;
   absl::Status stopped_;  // why the work was broken off
@@ -215,7 +217,7 @@ uint64_t NumberOf(const std::string& option, const std::string& text, uint64_t m
 // Two runs that would write the same trace, or a seed that does not exist.
 std::vector<std::string> Contradictions(const Options& options, const Inputs& inputs) {
   std::vector<std::string> errors;
-  std::map<std::pair<std::string, uint64_t>, std::string> traced;
+  std::map<std::string, std::string> traced;  // path by name
   for (const sim::Scenario& scenario : inputs.scenarios) {
     const uint64_t first = options.seed.value_or(scenario.seed);
     if (first > std::numeric_limits<uint64_t>::max() - (options.repeat - 1)) {
@@ -223,7 +225,7 @@ std::vector<std::string> Contradictions(const Options& options, const Inputs& in
                            "seed, ", std::to_string(std::numeric_limits<uint64_t>::max())));
     }
     if (options.trace_folder.empty()) continue;
-    const auto [other, is_new] = traced.try_emplace({scenario.name, 0}, scenario.path);
+    const auto [other, is_new] = traced.try_emplace(scenario.name, scenario.path);
     if (is_new) continue;
     errors.push_back(Cat(sim::Printable(scenario.path, 1000), ": would write the same trace as ",
                          sim::Printable(other->second, 1000), ": both are named ",

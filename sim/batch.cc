@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdint>
 #include <exception>
-#include <memory>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -26,34 +24,60 @@ std::optional<std::string> RunJob(const BatchJob& job, size_t i) {
 // Jobs that threads take one after the other, and the news of their ends.
 class Queue {
  public:
-  Queue(size_t count, const BatchJob& job)
-      : count_(count), job_(job), errors_(count), ended_(new std::atomic<int>[count]()) {}
+  Queue(size_t count, const BatchJob& job) : count_(count), job_(job), places_(kBatchWindow) {}
 
   void Work() {
-    while (!stop_.load(std::memory_order_relaxed)) {
+    while (true) {
       const size_t i = next_.fetch_add(1, std::memory_order_relaxed);
-      if (i >= count_) return;
-      errors_[i] = RunJob(job_, i);
-      ended_[i].store(1, std::memory_order_release);
-      ended_[i].notify_one();
+      if (i >= count_ || !WaitForPlace(i)) return;
+      Place& place = places_[i % kBatchWindow];
+      place.error = RunJob(job_, i);
+      place.ended.store(i + 1, std::memory_order_release);
+      place.ended.notify_one();
     }
   }
 
-  // Waits for job `i`.
+  // Waits for the end of job `i`.
   const std::optional<std::string>& Wait(size_t i) {
-    ended_[i].wait(0, std::memory_order_acquire);
-    return errors_[i];
+    Place& place = places_[i % kBatchWindow];
+    for (size_t ended = 0; (ended = place.ended.load(std::memory_order_acquire)) != i + 1;) {
+      place.ended.wait(ended, std::memory_order_acquire);
+    }
+    return place.error;
   }
 
-  void Stop() { stop_.store(true, std::memory_order_relaxed); }
+  // The jobs before `i` are done with.
+  void Deliver(size_t i) {
+    delivered_.store(i, std::memory_order_release);
+    delivered_.notify_all();
+  }
+
+  // No job begins from now on.
+  void Stop() { Deliver(kStopped); }
 
  private:
+  static constexpr size_t kStopped = static_cast<size_t>(-1);
+
+  struct Place {
+    std::optional<std::string> error;
+    std::atomic<size_t> ended = 0;  // 1 + the job that has ended here
+  };
+
+  // False when no job may begin any more.
+  bool WaitForPlace(size_t i) {
+    size_t delivered = delivered_.load(std::memory_order_acquire);
+    while (delivered != kStopped && i - delivered >= kBatchWindow) {
+      delivered_.wait(delivered, std::memory_order_acquire);
+      delivered = delivered_.load(std::memory_order_acquire);
+    }
+    return delivered != kStopped;
+  }
+
   size_t count_;
   const BatchJob& job_;
-  std::vector<std::optional<std::string>> errors_;  // element i is job i's until `ended_[i]`
-  std::unique_ptr<std::atomic<int>[]> ended_;
+  std::vector<Place> places_;
   std::atomic<size_t> next_ = 0;
-  std::atomic<bool> stop_ = false;
+  std::atomic<size_t> delivered_ = 0;  // jobs whose `done` has returned, or kStopped
 };
 
 // The threads that work on a queue. They are joined when this goes away.
@@ -97,6 +121,7 @@ void RunBatch(size_t count, int threads, const BatchJob& job, const BatchDone& d
   if (crew.empty()) return RunHere(count, job, done);
   for (size_t i = 0; i < count; ++i) {
     if (done(i, queue.Wait(i)) == BatchStep::kStop) return;
+    queue.Deliver(i + 1);
   }
 }
 

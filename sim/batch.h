@@ -5,8 +5,9 @@
 //      thread, once for each job, in the order of the jobs.
 //   2. No exception of a job escapes: its text is given to `done` instead.
 //   3. When RunBatch returns, by an exception of `done` too, no job is running any more.
-// A job writes its outcome into a place of its own and shares nothing else; `done` may read that
-// place from then on.
+//   4. At most kBatchWindow jobs have begun whose `done` has not returned, so memory does not grow
+//      with the number of jobs: place i % kBatchWindow is job i's until its `done` has returned.
+// A job writes its outcome into its place and shares nothing else.
 // Deliberately left out: breaking off a job that runs, and priorities.
 #pragma once
 
@@ -16,6 +17,8 @@
 #include <string>
 
 namespace whorl::sim {
+
+inline constexpr size_t kBatchWindow = 1024;
 
 // Does job `i`. Called once for each i in [0, count), on some thread.
 using BatchJob = std::function<void(size_t i)>;

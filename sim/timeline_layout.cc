@@ -13,7 +13,7 @@ constexpr size_t kTimeWidth = 12;  // a day in seconds, with microseconds
 constexpr size_t kTextStart = kTimeWidth + 2;
 constexpr size_t kScreenMin = 60;
 constexpr size_t kNodeMin = 16;  // "| belief lapsed" and a blank
-constexpr size_t kNodeWanted = 17;
+constexpr size_t kNodeWanted = 18;
 constexpr size_t kSpannerMin = 22;
 constexpr size_t kSpannerMax = 34;
 constexpr size_t kNameMax = 24;  // of a node, where lines name theirs
@@ -42,14 +42,23 @@ std::string TimeText(Instant at) {
   return std::string(kTimeWidth - std::min(kTimeWidth, text.size()), ' ') + text;
 }
 
-// Pieces of at most `width`, cut at blanks where there are some.
+// Where the first piece of `text` ends, which is longer than `width`: before a blank, or else after
+// an underscore, as in takeover_insert, or else just there.
+size_t EndOfPiece(std::string_view text, size_t width) {
+  const size_t blank = text.rfind(' ', width);
+  if (blank != std::string_view::npos && blank > 0) return blank;
+  const size_t underscore = text.rfind('_', width - 1);
+  return underscore == std::string_view::npos ? width : underscore + 1;
+}
+
+// Pieces of at most `width`.
 std::vector<std::string_view> Wrap(std::string_view text, size_t width) {
   std::vector<std::string_view> pieces;
   while (text.size() > width) {
-    const size_t blank = text.rfind(' ', width);
-    const bool at_blank = blank != std::string_view::npos && blank > 0;
-    pieces.push_back(text.substr(0, at_blank ? blank : width));
-    text.remove_prefix(at_blank ? blank + 1 : width);
+    const size_t end = EndOfPiece(text, width);
+    pieces.push_back(text.substr(0, end));
+    text.remove_prefix(end);
+    if (text.starts_with(' ')) text.remove_prefix(1);
   }
   pieces.push_back(text);
   return pieces;
@@ -83,7 +92,9 @@ class Layout {
       Put("node", kTextStart, row);
     }
     Print(row, 0, 0, Tone::kPlain);
-    out_ << std::string(kTextStart, ' ') << kLegend << '\n';
+    for (const std::string_view piece : Wrap(kLegend, width_ - kTextStart)) {
+      out_ << std::string(kTextStart, ' ') << piece << '\n';
+    }
   }
 
   void PrintLine(const TimelineLine& line) {

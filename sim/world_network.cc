@@ -65,8 +65,9 @@ void Turn::DoRunnerAction(int16_t node, Participant& participant, RequestId requ
 
 void Turn::OnRunnerWaited(int16_t node, Participant& participant, RequestId request) {
   ActiveRunner& runner = *FindRunner(participant, request);
+  ProcessEntropy entropy(*chance_, ProcessOf(node), participant.lock);
   DoRunnerAction(node, participant, request,
-                 OnWaited(setup_.retry_policy, runner.state, ClocksOf(node).monotonic));
+                 OnWaited(setup_.retry_policy, runner.state, ClocksOf(node).monotonic, entropy));
 }
 
 void Turn::SendToSpanner(int16_t node, Participant& participant, const ActiveRunner& runner,

@@ -11,6 +11,7 @@
 namespace whorl::sim {
 namespace {
 
+constexpr uint16_t kLockCount = 2;
 const std::vector<std::string> kLocks = {"x", "x_1"};  // the second looks like a side row
 
 // All that was ever seen, and the naive judgement of it.
@@ -21,11 +22,11 @@ class Oracle {
   void Observe(const Observation& o) {
     Advance(o.at);
     std::visit([this](const auto& x) { See(x); }, o.what);
-    for (uint16_t lock = 0; lock < kLocks.size(); ++lock) Evaluate(lock);
+    for (uint16_t lock = 0; lock < kLockCount; ++lock) Evaluate(lock);
   }
   void End(Instant end) {
     Advance(end);
-    for (uint16_t lock = 0; lock < kLocks.size(); ++lock) CloseClock(lock);
+    for (uint16_t lock = 0; lock < kLockCount; ++lock) CloseClock(lock);
   }
   int64_t Count(Invariant invariant) const { return counts_[static_cast<size_t>(invariant)]; }
   const Metrics& metrics() const { return metrics_; }
@@ -209,7 +210,7 @@ class Oracle {
     const bool own_key = key == own || (own == "x" && key == "x_77") ||
                          (own == "x_1" && (key == "x_1_5" || key == "x_1_66"));
     if (x.writer != ProcessId{} && !own_key) Violate(Invariant::kIsolation);
-    for (uint16_t lock = 0; lock < kLocks.size(); ++lock) {
+    for (uint16_t lock = 0; lock < kLockCount; ++lock) {
       if (kLocks[lock] == key) SeeLockRow(lock, x);
     }
   }

@@ -49,8 +49,9 @@ struct SayRollback {
 };
 using Said = std::variant<SayStatement, SayCommit, SayRollback>;
 
-// Statements run in their order. After one that failed, only those with `ignore_error` still run
-// (a Go closure that cleans up before it returns its error), and then it is rolled back.
+// Statements run in their order. After one that failed, those that follow it directly and have
+// `ignore_error` still run (a Go closure that cleans up before it returns its error), and then the
+// transaction is rolled back. A failure of a statement with `ignore_error` is no failure.
 // REQUIRES: heard.size() <= transaction.statements.size().
 Said Continue(const Transaction& transaction, std::span<const StatementResult> heard);
 

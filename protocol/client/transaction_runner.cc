@@ -124,9 +124,12 @@ RunnerAction BeginAgain(const RetryPolicy& policy, RunnerState& state, Duration 
 // ABORTED: the whole transaction again, after the pause that Spanner or the policy asks for.
 RunnerAction OnAborted(const RetryPolicy& policy, RunnerState& state, Entropy& entropy,
                        const Status& status) {
+  // Go inlines the begin only when the old attempt had got an id: a BeginTransaction that was
+  // ABORTED is followed by another one.
+  const bool inlined =
+      state.has_begun && policy.begin_after_aborted == BeginAfterAborted::kInlined;
   ForgetAttempt(state);
-  state.doing = policy.begin_after_aborted == BeginAfterAborted::kInlined ? Doing::kStatement
-                                                                          : Doing::kBegin;
+  state.doing = inlined ? Doing::kStatement : Doing::kBegin;
   state.resent = false;
   state.waiting = true;
   const Duration drawn =
@@ -156,9 +159,9 @@ RunnerAction OnCommitReply(const RetryPolicy& policy, RunnerState& state, Entrop
 RunnerAction OnStatementReply(const RetryPolicy& policy, RunnerState& state, Duration now,
                               Entropy& entropy, Response& response) {
   if (CarriesBegin(state)) {
-    if (!response.status.ok()) {
-      // Go masks every error of a statement that carried the begin, runs the body again at once,
-      // and begins explicitly.
+    if (!response.status.ok() || response.transaction.empty()) {
+      // Go masks every error of a statement that carried the begin (and an answer without an id),
+      // runs the body again at once, and begins explicitly.
       ForgetAttempt(state);
       return BeginAgain(policy, state, now, /*inlined=*/false);
     }
@@ -183,12 +186,28 @@ RunnerAction OnBeginReply(const RetryPolicy& policy, RunnerState& state, Duratio
   if (response.status.code == Code::kAborted) {
     return OnAborted(policy, state, entropy, response.status);
   }
+  if (response.status.ok() && response.transaction.empty()) {
+    response.status = Error(Code::kUnknown, "BeginTransaction returned no transaction id");
+  }
   if (!response.status.ok()) {
     return Finish(state, Outcome::kAborted, std::move(response.status), {});
   }
   state.transaction_id = std::move(response.transaction);
   state.has_begun = true;
   return GoOn(policy, state, now);
+}
+
+// The call that was sent last has ended, after whatever resends.
+RunnerAction OnCallEnded(const RetryPolicy& policy, RunnerState& state, Duration now,
+                         Entropy& entropy, Response& response) {
+  switch (state.doing) {
+    case Doing::kBegin: return OnBeginReply(policy, state, now, entropy, response);
+    case Doing::kStatement: return OnStatementReply(policy, state, now, entropy, response);
+    case Doing::kCommit: return OnCommitReply(policy, state, entropy, response);
+    case Doing::kRollback: break;
+  }
+  // However the rollback went, the transaction had no effect.
+  return Finish(state, Outcome::kAborted, std::move(state.failure), {});
 }
 
 }  // namespace
@@ -213,32 +232,27 @@ RunnerAction StartRunner(const RetryPolicy& policy, RunnerState& state, Transact
 
 RunnerAction OnReply(const RetryPolicy& policy, RunnerState& state, Duration now,
                      Entropy& entropy, Response response) {
-  if (IsRetryableCall(response.status.code)) {
-    const Duration pause =
-        DrawPause(BackoffOf(policy, state), state.call_backoff, entropy, Purpose::kCallBackoff);
-    if (now + pause < state.deadline) {
-      state.waiting = true;
-      state.resent = true;
-      return WaitFor{.pause = pause};
-    }
-    response.status = Error(Code::kDeadlineExceeded, "retried until the call's timeout: " +
-                                                         FormatStatus(response.status));
-    state.resent = true;
+  if (!IsRetryableCall(response.status.code)) {
+    return OnCallEnded(policy, state, now, entropy, response);
   }
-  switch (state.doing) {
-    case Doing::kBegin: return OnBeginReply(policy, state, now, entropy, response);
-    case Doing::kStatement: return OnStatementReply(policy, state, now, entropy, response);
-    case Doing::kCommit: return OnCommitReply(policy, state, entropy, response);
-    case Doing::kRollback: break;
-  }
-  // However the rollback went, the transaction had no effect.
-  return Finish(state, Outcome::kAborted, std::move(state.failure), {});
+  const Duration pause =
+      DrawPause(BackoffOf(policy, state), state.call_backoff, entropy, Purpose::kCallBackoff);
+  state.waiting = true;
+  state.resent = true;
+  // A pause that would outlast the call's timeout is cut short by it.
+  return WaitFor{.pause = std::min(pause, std::max(state.deadline - now, Duration{}))};
 }
 
-RunnerAction OnWaited(const RetryPolicy& policy, RunnerState& state, Duration now) {
+RunnerAction OnWaited(const RetryPolicy& policy, RunnerState& state, Duration now,
+                      Entropy& entropy) {
   state.waiting = false;
-  if (state.resent) return Send(state);
-  return BeginAgain(policy, state, now, /*inlined=*/state.doing == Doing::kStatement);
+  if (!state.resent) {
+    return BeginAgain(policy, state, now, /*inlined=*/state.doing == Doing::kStatement);
+  }
+  if (now < state.deadline) return Send(state);
+  Response response;
+  response.status = Error(Code::kDeadlineExceeded, "the call was retried until its timeout");
+  return OnCallEnded(policy, state, now, entropy, response);
 }
 
 }  // namespace whorl

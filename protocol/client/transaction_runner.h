@@ -88,6 +88,7 @@ struct Finished {
 };
 using RunnerAction = std::variant<SendCall, WaitFor, Finished>;
 
+// REQUIRES: the transaction has at least one statement.
 RunnerAction StartRunner(const RetryPolicy& policy, RunnerState& state, Transaction transaction,
                          Duration now);
 // The reply to the call that was sent last. The transport makes up UNAVAILABLE (the connection
@@ -95,6 +96,7 @@ RunnerAction StartRunner(const RetryPolicy& policy, RunnerState& state, Transact
 RunnerAction OnReply(const RetryPolicy& policy, RunnerState& state, Duration now,
                      Entropy& entropy, Response response);
 // REQUIRES: the last action was WaitFor, and the pause is over.
-RunnerAction OnWaited(const RetryPolicy& policy, RunnerState& state, Duration now);
+RunnerAction OnWaited(const RetryPolicy& policy, RunnerState& state, Duration now,
+                      Entropy& entropy);
 
 }  // namespace whorl

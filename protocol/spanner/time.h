@@ -36,6 +36,23 @@ constexpr int64_t SaturatingAdd(int64_t a, int64_t b) {
   return a < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
 }
 
+// seconds * 1e9 + nanos, saturated. REQUIRES: nanos in (-1e9, 1e9).
+constexpr int64_t SaturatingNanos(int64_t seconds, int64_t nanos) {
+  // Of one sign first, so that the product does not overflow where the sum would not.
+  if (seconds > 0 && nanos < 0) {
+    --seconds;
+    nanos += 1'000'000'000;
+  } else if (seconds < 0 && nanos > 0) {
+    ++seconds;
+    nanos -= 1'000'000'000;
+  }
+  int64_t ns = 0;
+  if (__builtin_mul_overflow(seconds, int64_t{1'000'000'000}, &ns)) {
+    return seconds < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
+  }
+  return SaturatingAdd(ns, nanos);
+}
+
 constexpr Duration operator-(Duration a) {
   return {a.ns == std::numeric_limits<int64_t>::min() ? std::numeric_limits<int64_t>::max()
                                                       : -a.ns};
@@ -75,14 +92,7 @@ class Timestamp {
   constexpr int64_t seconds() const { return seconds_; }
   constexpr int32_t nanos() const { return nanos_; }
   // Saturates outside the years 1677 to 2262.
-  constexpr int64_t UnixNanos() const {
-    int64_t ns = 0;
-    if (__builtin_mul_overflow(seconds_, int64_t{1'000'000'000}, &ns)) {
-      return seconds_ < 0 ? std::numeric_limits<int64_t>::min()
-                          : std::numeric_limits<int64_t>::max();
-    }
-    return SaturatingAdd(ns, nanos_);
-  }
+  constexpr int64_t UnixNanos() const { return SaturatingNanos(seconds_, nanos_); }
   // Spanner's clocks tick in microseconds.
   constexpr Timestamp TruncatedToMicros() const {
     return Timestamp(seconds_, nanos_ / 1'000 * 1'000);
@@ -116,13 +126,7 @@ constexpr Timestamp operator+(Timestamp t, Duration d) {
 constexpr Timestamp operator-(Timestamp t, Duration d) { return t + -d; }
 // Saturates at +-292 years.
 constexpr Duration operator-(Timestamp a, Timestamp b) {
-  const int64_t seconds = a.seconds() - b.seconds();
-  int64_t ns = 0;
-  if (__builtin_mul_overflow(seconds, int64_t{1'000'000'000}, &ns)) {
-    return {seconds < 0 ? std::numeric_limits<int64_t>::min()
-                        : std::numeric_limits<int64_t>::max()};
-  }
-  return {SaturatingAdd(ns, int64_t{a.nanos()} - b.nanos())};
+  return {SaturatingNanos(a.seconds() - b.seconds(), int64_t{a.nanos()} - b.nanos())};
 }
 
 // RFC 3339 in UTC with nanoseconds, trailing zeros trimmed, "Z": what spindle hashes and what

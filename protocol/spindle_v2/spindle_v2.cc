@@ -14,7 +14,7 @@ using Round = RunState::Round;
 using Heartbeats = RunState::Heartbeats;
 
 constexpr Duration kLeaseMin = Seconds(1);
-constexpr Duration kDriftAllowed = Seconds(1);
+constexpr int64_t kDriftAllowedMs = 1'000;  // in Spanner's unit: an age of centuries is no Duration
 constexpr Duration kFollowerSleep = Seconds(1);
 constexpr Duration kBackoffInitial = Seconds(1);
 
@@ -127,7 +127,7 @@ void EndRound(Here& here) {
 }
 
 void CallBack(Here& here, bool leader) {
-  here.run.called_back_as_leader = leader;
+  here.state.told_leader = leader;
   here.out.emplace_back(LeadershipChanged{.leader = leader});
 }
 
@@ -164,7 +164,7 @@ void OnChecked(Here& here, const TransactionResult& result) {
   if (OwnHash(here.state) == token) return OnMine(here);
   // An age of zero or less, a heartbeat in this very millisecond or ahead of this clock, counts
   // as available: finding S5.
-  if (age_ms > 0 && Milliseconds(age_ms) - here.config.lease <= kDriftAllowed) {
+  if (age_ms > 0 && age_ms - here.config.lease.ns / 1'000'000 <= kDriftAllowedMs) {
     CallBack(here, false);
     here.run.leader = 0;
     return EndRound(here);
@@ -294,7 +294,7 @@ void MakeInstance(const Config& config, State& state, Entropy& entropy, std::vec
     const uint64_t high = Draw64(entropy);
     state.id = FormatUuid(high, Draw64(entropy));
   }
-  if (config.lease != config.lease_asked) {
+  if (config.lease > config.lease_asked) {
     Remark(out, NoteId::kLeaseRaised,
            {config.lease_asked.ns / 1'000'000, config.lease.ns / 1'000'000});
   }
@@ -448,11 +448,10 @@ void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, c
 }
 
 Standing StandingOf(const State& state) {
-  Standing standing{.answers = state.active, .own_token = state.own_token};
-  for (const auto& run : state.runs) {
-    if (run && run->called_back_as_leader) standing.believes = true;
-  }
-  return standing;
+  return {.answers = state.active,
+          .own_token = state.own_token,
+          .believes = state.told_leader,
+          .believes_until = std::nullopt};
 }
 
 }  // namespace whorl::spindle_v2

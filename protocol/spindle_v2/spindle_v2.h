@@ -72,14 +72,12 @@ struct RunState {
   Round round = Round::kIdle;
   bool initial = true;             // nobody has beaten this Run to the first INSERT
   int64_t leader = 0;              // rounds in a row in which it was the leader
-  bool called_back_as_leader = false;
   Timestamp takeover_token;        // commit timestamp of the takeover row
   Heartbeats heartbeats = Heartbeats::kSleeping;
   Duration heartbeat_pause;        // drawn before the beat that is under way
   Duration heartbeat_backoff;      // what the next draw's upper end grows from
-  WHORL_FIELDS(RunState, looping, stop, ticks_from, round, initial, leader,
-               called_back_as_leader, takeover_token, heartbeats, heartbeat_pause,
-               heartbeat_backoff);
+  WHORL_FIELDS(RunState, looping, stop, ticks_from, round, initial, leader, takeover_token,
+               heartbeats, heartbeat_pause, heartbeat_backoff);
 };
 
 struct PendingAsk {
@@ -92,19 +90,22 @@ struct State {
   std::string id;
   std::optional<Timestamp> own_token;  // never cleared once set
   bool active = false;
+  bool told_leader = false;            // what the last callback said, of whichever Run
   int64_t iterations = 0;
   std::vector<std::optional<RunState>> runs;  // by slot; an ended Run leaves its slot free
   std::vector<PendingAsk> asks;
-  WHORL_FIELDS(State, id, own_token, active, iterations, runs, asks);
+  WHORL_FIELDS(State, id, own_token, active, told_leader, iterations, runs, asks);
 };
 
-// Started is a call of Run; StopRequested ends the context of the newest Run.
+// Started is a call of Run; StopRequested ends the context of every Run that still loops.
 void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, const Event& event,
           std::vector<Effect>& out);
 
 Standing StandingOf(const State& state);
 
 // Timers and requests of a Run are numbered from its slot; asks have requests of their own.
-inline constexpr uint16_t kFirstAskRequest = 1024;
+// REQUIRES: an AskId is below 0x8000 (below 0x7fff where the wrapper is used, which asks too), and
+// fewer than 8192 Runs of an instance are alive: a Run that a deadline ended is alive for good.
+inline constexpr uint16_t kFirstAskRequest = 0x8000;
 
 }  // namespace whorl::spindle_v2

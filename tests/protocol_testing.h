@@ -1,0 +1,73 @@
+// What the tests of the protocol layer share: draws that a test decides and can look at, points in
+// time, and the transactions of spindle in short.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "protocol/client/transaction.h"
+#include "protocol/machine.h"
+#include "protocol/spanner/sql.h"
+#include "protocol/spanner/time.h"
+
+namespace whorl {
+
+// Answers what the test put into `next`, then the upper end of what was asked for; remembers all.
+class ScriptedEntropy final : public Entropy {
+ public:
+  struct Draw {
+    Purpose purpose = Purpose::kInstanceId;
+    int64_t lo = 0;
+    int64_t hi = 0;
+    friend bool operator==(const Draw&, const Draw&) = default;
+  };
+
+  int64_t Between(Purpose purpose, int64_t lo, int64_t hi) override {
+    draws.push_back({.purpose = purpose, .lo = lo, .hi = hi});
+    if (next.empty()) return hi;
+    const int64_t drawn = next.front();
+    next.pop_front();
+    EXPECT_GE(drawn, lo);
+    EXPECT_LE(drawn, hi);
+    return drawn;
+  }
+
+  std::deque<int64_t> next;
+  std::vector<Draw> draws;
+};
+
+// A point in time, `since` after the first second of 2026.
+inline Timestamp At(Duration since) { return Timestamp::FromUnixNanos(1'767'225'600'000'000'000) + since; }
+
+inline TransactionStatement Statement1(StepName step, std::string_view text) {
+  return {.step = step, .statement = {.sql = Sql::Intern(text), .parameters = {}}};
+}
+
+inline Transaction ReadTransaction() {
+  return {.step = StepName::kCheck,
+          .mode = Mode::kStrongRead,
+          .statements = {Statement1(StepName::kCheck, "SELECT")}};
+}
+
+inline Transaction InsertTransaction() {
+  return {.step = StepName::kFirstInsert,
+          .mode = Mode::kReadWrite,
+          .statements = {Statement1(StepName::kFirstInsert, "INSERT")}};
+}
+
+// As spindle's: the clean-up does not look at errors, neither the UPDATE's nor its own.
+inline Transaction HeartbeatTransaction() {
+  Transaction heartbeat = {.step = StepName::kHeartbeatUpdate,
+                           .mode = Mode::kReadWrite,
+                           .statements = {Statement1(StepName::kHeartbeatUpdate, "UPDATE"),
+                                          Statement1(StepName::kHeartbeatDelete, "DELETE")}};
+  heartbeat.statements[1].statement.ignore_error = true;
+  return heartbeat;
+}
+
+}  // namespace whorl

@@ -1,0 +1,316 @@
+// The world as processes feel it: lives, pauses, partitions, lost replies, clocks; and as drivers
+// hold it: a value that can be forked.
+#include "sim/world.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "sim/chance.h"
+#include "sim/node_clock.h"
+#include "tests/sim_testing.h"
+
+namespace whorl::sim {
+namespace {
+
+bool By(ProcessId process, int16_t node) { return process.node == node; }
+
+// A run must not depend on whether somebody looks, or traces would lie about the runs that the
+// hash stands for.
+TEST(Run, IsTheSameWithAndWithoutAListener) {
+  const Scenario scenario = ScenarioOf(
+      R"({"version": 1, "about": "x", "protocol": "spindle_v2", "nodes": ["a", "b"],
+          "duration": "60s", "faults": [{"at": "20s", "do": "crash", "node": "a"}]})");
+  EXPECT_EQ(Record(scenario).result, RunScenario(scenario, scenario.seed, nullptr));
+}
+
+// Seeds that made no difference would make every hunt a single run.
+TEST(Run, DiffersWithTheSeed) {
+  const Scenario scenario = ScenarioOf(
+      R"({"version": 1, "about": "x", "protocol": "spindle_v2", "nodes": ["a", "b"],
+          "duration": "60s"})");
+  EXPECT_NE(RunScenario(scenario, 1, nullptr).hash, RunScenario(scenario, 2, nullptr).hash);
+}
+
+// "Nothing runs": a paused process that still sent a call would hide every stale-token finding.
+TEST(Pause, HoldsUpTimersAndRepliesUntilItEnds) {
+  const Recording run =
+      RecordThree("60s", "", R"({"at": "20s", "do": "pause", "node": "a", "for": "9s"})");
+  const auto sent =
+      run.When<CallSent>([](const CallSent& call) { return By(call.call.process, 0); });
+  EXPECT_TRUE(std::none_of(sent.begin(), sent.end(), [](Instant at) {
+    return at > At(Seconds(20)) && at < At(Seconds(29));
+  }));
+  EXPECT_TRUE(std::any_of(sent.begin(), sent.end(),
+                          [](Instant at) { return at == At(Seconds(29)); }));
+}
+
+// Two pauses that overlap end with the later one.
+TEST(Pause, OverlappingPausesEndWithTheLast) {
+  const Recording run = RecordThree("60s", "",
+                                    R"({"at": "20s", "do": "pause", "node": "a", "for": "9s"},
+                                       {"at": "25s", "do": "pause", "node": "a", "for": "9s"})");
+  EXPECT_EQ(run.When<ProcessPaused>(), std::vector{At(Seconds(20))});
+  EXPECT_EQ(run.When<ProcessResumed>(), std::vector{At(Seconds(34))});
+}
+
+// A crash loses volatile state: the next incarnation must not own the token of the last.
+TEST(Crash, LosesTheOwnTokenAndComesBackAsAnotherProcess) {
+  const Recording run = RecordThree(
+      "40s", "", R"({"at": "20s", "do": "crash", "node": "a", "restart_after": "1s"})");
+  const auto owning = run.When<StandingChanged>([](const StandingChanged& change) {
+    return change.process == ProcessId{0, 2} && change.standing.own_token.has_value();
+  });
+  EXPECT_TRUE(owning.empty() || owning.front() > At(Seconds(26)));
+  EXPECT_EQ(run.When<ProcessStarted>([](const ProcessStarted& x) {
+               return x.process == ProcessId{0, 2};
+             }),
+            std::vector{At(Seconds(21))});
+}
+
+// What crashed was on its way stays on its way: a Commit that was sent still commits.
+TEST(Crash, DoesNotTakeBackWhatWasSent) {
+  const Recording run = RecordThree(
+      "30s", "",
+      R"({"when": {"node": "a", "step": "first_insert", "phase": "served"}, "do": "pause",
+          "node": "b", "for": "1s"},
+         {"when": {"node": "a", "step": "heartbeat_update", "phase": "committed"},
+          "do": "crash", "node": "a"})");
+  EXPECT_FALSE(run.When<RowCommitted>([](const RowCommitted& row) {
+                    return row.step == StepName::kHeartbeatUpdate;
+                  }).empty());
+}
+
+// A call into a black hole ends at the connection timeout, not before and not never.
+TEST(Partition, BlackHoledCallsEndUnavailableAfterTheConnectionTimeout) {
+  const Recording run = RecordThree(
+      "80s", R"("network": {"connection_timeout": "7s"}, )",
+      R"({"at": "20.5s", "do": "partition", "node": "a", "for": "50s"})");
+  std::map<CallName, Instant> hanging;
+  int ended = 0;
+  for (const Observation& observation : run.observations) {
+    if (const auto* sent = std::get_if<CallSent>(&observation.what)) {
+      if (sent->call.process.node == 0) hanging[sent->call] = observation.at;
+    }
+    const auto* end = std::get_if<CallEnded>(&observation.what);
+    if (end == nullptr || end->from_spanner || end->call.process.node != 0) continue;
+    const Duration lasted = observation.at - hanging[end->call];
+    if (end->code == Code::kDeadlineExceeded) {  // 30 s in all for a statement and its resends
+      EXPECT_LT(lasted, Seconds(7));
+      continue;
+    }
+    EXPECT_EQ(end->code, Code::kUnavailable);
+    EXPECT_EQ(lasted, Seconds(7));
+    ++ended;
+  }
+  EXPECT_GT(ended, 3);
+}
+
+// TCP retransmits: what a short partition held back arrives when it ends.
+TEST(Partition, WhatABlackHoleHeldArrivesWhenItEndsInTime) {
+  const Recording run = RecordThree(
+      "60s", "", R"({"at": "20.5s", "do": "partition", "node": "a", "for": "5s"})");
+  EXPECT_TRUE(run.When<CallEnded>([](const CallEnded& end) { return !end.from_spanner; }).empty());
+  const auto ended =
+      run.When<CallEnded>([](const CallEnded& end) { return By(end.call.process, 0); });
+  EXPECT_TRUE(std::any_of(ended.begin(), ended.end(), [](Instant at) {
+    return at > At(Milliseconds(25'500)) && at < At(Milliseconds(25'900));
+  }));
+}
+
+// Refused connections fail at once: the two modes must not be the same thing with two names.
+TEST(Partition, RefusedCallsEndUnavailableAtOnce) {
+  const Recording run = RecordThree(
+      "60s", "",
+      R"({"at": "20.5s", "do": "partition", "node": "a", "for": "20s", "mode": "refuse"})");
+  const auto refused = run.When<CallEnded>([](const CallEnded& end) {
+    return !end.from_spanner && end.code == Code::kUnavailable;
+  });
+  ASSERT_FALSE(refused.empty());
+  EXPECT_LT(refused.front(), At(Seconds(22)));
+}
+
+// The reply is lost, not the commit: the outcome is unknown to the client until it asks again.
+TEST(DropReply, LosesTheReplyButNotTheCommit) {
+  const Recording run = RecordThree(
+      "60s", "",
+      R"({"when": {"node": "a", "step": "first_insert", "phase": "committed"},
+          "do": "drop_reply", "node": "a"})");
+  const auto commits = run.When<TransactionCommitted>([](const TransactionCommitted& commit) {
+    return commit.step == StepName::kFirstInsert;
+  });
+  ASSERT_EQ(commits.size(), 1u);  // the resent Commit is answered, not done again
+  const auto finished = run.When<TransactionFinished>([](const TransactionFinished& end) {
+    return end.step == StepName::kFirstInsert && end.outcome == Outcome::kCommitted;
+  });
+  ASSERT_EQ(finished.size(), 1u);
+  EXPECT_GE(finished.front() - commits.front(), Seconds(19));
+}
+
+// "Between INSERT and UPDATE" has to mean exactly that.
+TEST(Triggers, RepliedStrikesAfterTheCommitAndBeforeTheNextStep) {
+  const Recording run = RecordThree(
+      "60s", "",
+      R"({"at": "10s", "do": "crash", "node": "a"},
+         {"when": {"node": "b", "step": "takeover_insert", "phase": "replied"},
+          "do": "crash", "node": "b"})");
+  EXPECT_EQ(run.When<RowCommitted>([](const RowCommitted& row) {
+                 return row.step == StepName::kTakeoverInsert && row.writer.node == 1;
+               }).size(),
+            1u);
+  EXPECT_TRUE(run.When<CallSent>([](const CallSent& sent) {
+                   return sent.step == StepName::kTakeoverUpdate && sent.call.process.node == 1;
+                 }).empty());
+}
+
+// The count-th time, not every time and not the first.
+TEST(Triggers, CountChoosesWhichTime) {
+  const Recording run = RecordThree(
+      "60s", "",
+      R"({"when": {"node": "b", "step": "check", "phase": "ended", "count": 3},
+          "do": "crash", "node": "b"})");
+  const auto checks = run.When<TransactionFinished>([](const TransactionFinished& end) {
+    return end.step == StepName::kCheck && end.process.node == 1;
+  });
+  ASSERT_EQ(checks.size(), 3u);
+  EXPECT_EQ(run.When<ProcessGone>(), std::vector{checks.back()});
+}
+
+// A declared fault that finds nothing to strike must be reported, or a scenario proves nothing.
+TEST(Faults, OneThatNeverStrikesIsReported) {
+  const Recording run = RecordThree(
+      "30s", "",
+      R"({"at": "10s", "do": "crash", "node": "a"}, {"at": "11s", "do": "crash", "node": "a"})");
+  EXPECT_EQ(run.result.unfired_faults, std::vector<uint32_t>{1});
+}
+
+// A clock that runs fast makes this node's rounds come early; the others keep their times.
+TEST(Clocks, ARateMovesTheRoundsOfItsNodeOnly) {
+  const Recording run = Record(ScenarioOf(
+      R"({"version": 1, "about": "x", "protocol": "spindle_v2", "lease": "10s",
+          "nodes": [{"name": "a", "clock": {"rate_ppm": 100000}}, "b"], "duration": "25s"})"));
+  const auto rounds = [&](int16_t node) {
+    return run.When<CallSent>([node](const CallSent& sent) {
+      return sent.step == StepName::kCheck && sent.call.process.node == node;
+    });
+  };
+  ASSERT_GE(rounds(0).size(), 3u);
+  EXPECT_EQ(rounds(0)[1], (Instant{9'090'909'091}));  // 10 s at 1.1, rounded up
+  EXPECT_EQ(rounds(0)[2], (Instant{18'181'818'182}));
+  ASSERT_EQ(rounds(1).size(), 3u);
+  EXPECT_EQ(rounds(1)[2], At(Seconds(20)));
+}
+
+TEST(Clocks, LocalTimersNeverFireBeforeTheirTime) {
+  for (const int64_t rate : {-100'000, -333, -1, 0, 1, 777, 100'000}) {
+    const ClockSpec clock{.offset = {}, .rate_ppm = rate};
+    const Instant start = At(Milliseconds(12'345));
+    for (const Duration local : {Nanoseconds(1), Milliseconds(999), Seconds(12'345)}) {
+      const Instant fires = WhenShows(clock, start, local);
+      EXPECT_GE(ReadClocks(clock, start, fires).monotonic, local) << rate;
+      EXPECT_LT(ReadClocks(clock, start, Instant{fires.ns - 2}).monotonic, local) << rate;
+    }
+  }
+}
+
+// TrueTime that lies moves commit timestamps away from true time: the switch must do something.
+TEST(TrueTime, ALyingIntervalShiftsCommitTimestamps) {
+  const auto first_commit_error = [](const std::string& truetime) {
+    const Recording run =
+        RecordThree("10s", R"("spanner": {"truetime": )" + truetime + "}, ", "");
+    for (const Observation& observation : run.observations) {
+      const auto* row = std::get_if<RowCommitted>(&observation.what);
+      if (row != nullptr) return row->commit - ToTimestamp(observation.at);
+    }
+    return Duration{};
+  };
+  const Duration honest = first_commit_error(R"({"epsilon": "4ms"})");
+  EXPECT_LT(honest, Duration{});  // commit wait: visible only when the timestamp is past
+  const Duration lying =
+      first_commit_error(R"({"epsilon": "4ms", "truthful": false, "error": "-1s"})");
+  EXPECT_LT(lying, Milliseconds(-900));
+}
+
+// --- the world as a value ------------------------------------------------------------------------
+
+// A small driver: earliest first.
+struct Driver {
+  Driver(const Scenario& scenario, uint64_t seed)
+      : chance(seed, scenario.nodes.size(), scenario.locks.size()),
+        world(MakeSetup(scenario), out) {
+    agenda = out.scheduled;
+  }
+  bool TakeNext() {
+    const auto next = std::min_element(
+        agenda.begin(), agenda.end(),
+        [](const Scheduled& a, const Scheduled& b) { return a.at < b.at; });
+    if (next == agenda.end()) return false;
+    const Choice choice = next->choice;
+    agenda.erase(next);
+    world.Take(choice, chance, out);
+    agenda.insert(agenda.end(), out.scheduled.begin(), out.scheduled.end());
+    return true;
+  }
+  void TakeUntil(Instant end) {
+    while (world.now() < end && TakeNext()) {
+    }
+  }
+
+  Outbox out;
+  Chance chance;
+  World world;
+  std::vector<Scheduled> agenda;
+};
+
+Scenario Busy() {
+  return ScenarioOf(R"({"version": 1, "about": "x", "protocol": "spindle_v2", "lease": "2s",
+    "nodes": [{"name": "n", "count": 4}], "duration": "1000h",
+    "spanner": {"strict_pending_commit_timestamp": "column"},
+    "workload": {"write_every": "300ms"},
+    "faults": [{"at": "7s", "do": "pause", "node": "n-1", "for": "9s"},
+               {"at": "20s", "do": "crash", "node": "n-2", "restart_after": "3s"},
+               {"at": "30s", "do": "partition", "node": "n-3", "for": "30s"}]})");
+}
+
+// Exploration and shrinking fork worlds: a copy must be the same world, and its own.
+TEST(World, ACopyIsAForkThatGoesTheSameWay) {
+  Driver original(Busy(), 5);
+  original.TakeUntil(At(Seconds(33)));
+  Driver fork = original;
+  EXPECT_EQ(fork.world, original.world);
+  original.TakeUntil(At(Seconds(80)));
+  EXPECT_FALSE(fork.world == original.world);
+  fork.TakeUntil(At(Seconds(80)));
+  EXPECT_EQ(fork.world, original.world);
+}
+
+// A day must not cost more memory than an hour: hunts and benchmarks run for days.
+TEST(World, DoesNotGrowWithSimulatedTime) {
+  const auto size_after = [](Duration time) {
+    Driver driver(Busy(), 5);
+    driver.TakeUntil(At(time));
+    const WorldState& state = driver.world.state();
+    size_t versions = 0;
+    for (const auto& row : state.database.tables.front().rows) versions += row.versions.size();
+    return std::vector<size_t>{state.calls.size() / 16, state.pending.size() / 32,
+                               state.database.transactions.size() / 16,
+                               state.database.tables.front().rows.size() / 4, versions / 4,
+                               driver.agenda.size() / 32};
+  };
+  EXPECT_EQ(size_after(Seconds(300)), size_after(Seconds(3 * 3600)));
+}
+
+// A driver may hold choices of events that were cancelled since.
+TEST(World, TakingACancelledEventDoesNothing) {
+  Driver driver(Busy(), 5);
+  driver.TakeUntil(At(Seconds(10)));
+  const World before = driver.world;
+  driver.world.Take({.kind = ChoiceKind::kFire, .node = 0, .place = 0, .stamp = 12'345},
+                    driver.chance, driver.out);
+  EXPECT_EQ(driver.world, before);
+  EXPECT_TRUE(driver.out.observed.empty());
+}
+
+}  // namespace
+}  // namespace whorl::sim
