@@ -48,3 +48,10 @@ if(WHORL_SANITIZE)
                       -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${whorl_sanitizers})
 endif()
+
+# libFuzzer's targets (tests/fuzz/) need every library to report which branches it takes.
+option(WHORL_FUZZ "Build the fuzz targets; clang only. On in the asan preset." OFF)
+if(WHORL_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+  add_link_options(-fsanitize=fuzzer-no-link)
+endif()

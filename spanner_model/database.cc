@@ -20,7 +20,8 @@ struct Work {
   Database& database;
   const Moment& moment;
   std::vector<DatabaseEffect>& out;
-  bool released = false;  // locks were released: parked calls may go on
+  bool released = false;          // locks were released: parked calls may go on
+  std::optional<Timestamp> look;  // when the first transaction that is waited for falls idle
 };
 
 enum class Progress : uint8_t { kDone, kParked };
@@ -70,16 +71,22 @@ void Abort(Work& work, ServerTransaction& transaction) {
 
 // --- begin ---------------------------------------------------------------------------------------
 
-// The outcomes that nobody will ask for again: of an earlier transaction in the same place of the
-// same process, and of those that ended long ago. What is still active stays, since a client that
-// lost its begin's reply leaves locks behind on real Spanner too.
-void ForgetOutcomes(Work& work, const CallName& begin) {
+// What nobody will ask for again: the outcome of an earlier transaction in the same place of the
+// same process, but for `previous`, whose age a resent begin asks for once more; and whatever has
+// not been used for long. What is active stays that long, too, since a client that lost its begin's
+// reply leaves locks behind on real Spanner.
+void ForgetOutcomes(Work& work, const CallName& begin, const TransactionId& previous) {
   std::erase_if(work.database.transactions, [&](const ServerTransaction& old) {
-    if (!IsOver(old)) return false;
+    if (old.phase == TransactionPhase::kCommitting || old.parked) return false;
+    const bool unused = ServerTime(work.moment) - old.last_used > kRememberOutcome;
+    if (!IsOver(old)) {
+      work.released = work.released || unused;
+      return unused;
+    }
     const CallName& name = old.begun_by;
     const bool replaced = name.process == begin.process && name.lock == begin.lock &&
-                          name.request == begin.request;
-    return replaced || ServerTime(work.moment) - old.last_used > kRememberOutcome;
+                          name.request == begin.request && old.id != previous;
+    return replaced || unused;
   });
 }
 
@@ -88,7 +95,9 @@ ServerTransaction& Begin(Work& work, const CallName& call, const BeginReadWrite&
   if (!options.previous.empty()) {
     if (const ServerTransaction* previous = Find(work, options.previous)) age = previous->age;
   }
-  ForgetOutcomes(work, call);
+  // Two heirs of one attempt are not equally old: each would wait for the other.
+  if (age) age->name = call;
+  ForgetOutcomes(work, call, options.previous);
   ServerTransaction transaction;
   transaction.id = MakeTransactionId(call);
   transaction.begun_by = call;
@@ -124,8 +133,8 @@ bool MustWaitFor(Work& work, const ServerTransaction& mine, ServerTransaction& o
     return false;
   }
   if (!other.parked) {
-    work.out.emplace_back(
-        LookAgainAt{.server_time = other.last_used + work.catalogue.options().idle_limit});
+    const Timestamp idle_from = other.last_used + work.catalogue.options().idle_limit;
+    work.look = std::min(work.look.value_or(idle_from), idle_from);
   }
   return true;
 }
@@ -147,8 +156,8 @@ bool IsInReadersWay(const ServerTransaction& reader, const ReadLock& wanted,
                     const ServerTransaction& other) {
   const bool waits_to_commit =
       other.parked && std::holds_alternative<Commit>(other.parked->request);
-  const bool counts = other.phase == TransactionPhase::kCommitting ||
-                      (waits_to_commit && *other.age < *reader.age);
+  const bool counts =
+      other.phase == TransactionPhase::kCommitting || (waits_to_commit && *other.age < *reader.age);
   return counts && ReadConflicts(wanted, other);
 }
 
@@ -159,7 +168,7 @@ Progress Park(Work& work, ServerTransaction& transaction, const CallName& call,
   return Progress::kParked;
 }
 
-// --- statements ------------------------------------------------------------------------------------
+// --- statements ---------------------------------------------------------------------------------
 
 // The statement's plan; one that was not named ahead is compiled into `own`.
 const std::variant<Plan, Status>& PlanOf(Work& work, const Statement& statement,
@@ -191,14 +200,23 @@ StatementResult ReadOnce(Work& work, const Statement& statement) {
   return Execute(InputOf(work, nullptr, statement), std::get<Plan>(plan)).result;
 }
 
+// Only DML is numbered; a query that comes again is run again.
+bool IsQuery(Work& work, const Statement& statement) {
+  std::optional<std::variant<Plan, Status>> own;
+  const auto* plan = std::get_if<Plan>(&PlanOf(work, statement, own));
+  return plan != nullptr && std::holds_alternative<SelectPlan>(*plan);
+}
+
 // A repeated sequence number: its stored answer, or an error when it is not what was sent then.
-std::optional<Response> Replay(const ServerTransaction& transaction, const ExecuteSql& execute) {
+std::optional<Response> Replay(Work& work, const ServerTransaction& transaction,
+                               const ExecuteSql& execute) {
+  if (IsQuery(work, execute.statement)) return std::nullopt;
   for (const ServedStatement& served : transaction.served) {
     if (served.sequence_number != execute.sequence_number) continue;
     if (served.digest == execute.statement.sql.digest()) return served.response;
     Response response;
-    response.status = Error(Code::kInvalidArgument,
-                            "Previously received a different request with this seqno.");
+    response.status =
+        Error(Code::kInvalidArgument, "Previously received a different request with this seqno.");
     return response;
   }
   if (transaction.served.empty() ||
@@ -245,14 +263,16 @@ std::optional<Execution> LockAndExecute(Work& work, ServerTransaction& transacti
 Status UnusableStatus(Work& work, const ServerTransaction& transaction) {
   if (transaction.doomed) return *transaction.doomed;
   switch (transaction.phase) {
-    case TransactionPhase::kAborted: return AbortedStatus(work);
+    case TransactionPhase::kAborted:
+      return AbortedStatus(work);
     case TransactionPhase::kCommitting:
     case TransactionPhase::kCommitted:
     case TransactionPhase::kRolledBack:
       return Error(Code::kFailedPrecondition,
                    "Cannot read or query using a transaction after it has been committed or "
                    "rolledback.");
-    case TransactionPhase::kActive: break;
+    case TransactionPhase::kActive:
+      break;
   }
   return {};
 }
@@ -277,9 +297,11 @@ Progress ExecuteIn(Work& work, ServerTransaction& transaction, const CallName& c
   }
   if (execution->dooms) transaction.doomed = response.status;
   if (begins) response.transaction = transaction.id;
-  transaction.served.push_back({.sequence_number = execute.sequence_number,
-                                .digest = execute.statement.sql.digest(),
-                                .response = response});
+  if (!IsQuery(work, execute.statement)) {
+    transaction.served.push_back({.sequence_number = execute.sequence_number,
+                                  .digest = execute.statement.sql.digest(),
+                                  .response = response});
+  }
   Reply(work, call, std::move(response));
   return Progress::kDone;
 }
@@ -292,6 +314,7 @@ void SupersedeParked(Work& work, ServerTransaction& transaction) {
   if (!transaction.parked) return;
   ReplyError(work, transaction.parked->call, Superseded());
   transaction.parked.reset();
+  work.released = true;  // a Commit that no longer waits is in no reader's way
 }
 
 Status NotFound() { return Error(Code::kNotFound, "Transaction not found"); }
@@ -311,7 +334,7 @@ void ServeExecute(Work& work, const CallName& call, const Request& request) {
   ServerTransaction* transaction = Find(work, std::get<TransactionId>(execute.transaction));
   if (transaction == nullptr) return ReplyError(work, call, NotFound());
   SupersedeParked(work, *transaction);
-  if (std::optional<Response> again = Replay(*transaction, execute)) {
+  if (std::optional<Response> again = Replay(work, *transaction, execute)) {
     return Reply(work, call, std::move(*again));
   }
   Status unusable = UnusableStatus(work, *transaction);
@@ -319,7 +342,7 @@ void ServeExecute(Work& work, const CallName& call, const Request& request) {
   ExecuteIn(work, *transaction, call, request);
 }
 
-// --- commit and rollback -----------------------------------------------------------------------------
+// --- commit and rollback ------------------------------------------------------------------------
 
 // s >= TT.now().latest, and above everything given before.
 Timestamp NextCommitTimestamp(Work& work) {
@@ -355,7 +378,8 @@ void ServeCommit(Work& work, const CallName& call, const Request& request) {
       response.commit_timestamp = transaction->commit_timestamp;
       return Reply(work, call, std::move(response));
     }
-    case TransactionPhase::kAborted: return ReplyError(work, call, AbortedStatus(work));
+    case TransactionPhase::kAborted:
+      return ReplyError(work, call, AbortedStatus(work));
     case TransactionPhase::kRolledBack:
       return ReplyError(work, call,
                         Error(Code::kFailedPrecondition,
@@ -363,7 +387,8 @@ void ServeCommit(Work& work, const CallName& call, const Request& request) {
     case TransactionPhase::kCommitting:
       ReplyError(work, std::exchange(transaction->commit_call, call), Superseded());
       return;
-    case TransactionPhase::kActive: break;
+    case TransactionPhase::kActive:
+      break;
   }
   CommitIn(work, *transaction, call, request);
 }
@@ -377,6 +402,7 @@ void ServeRollback(Work& work, const CallName& call, const TransactionId& id) {
                    "Cannot rollback a transaction after it has been committed.");
   } else if (transaction != nullptr && transaction->phase == TransactionPhase::kActive) {
     SupersedeParked(work, *transaction);
+    transaction->doomed.reset();
     Release(work, *transaction, TransactionPhase::kRolledBack);
   }
   ReplyError(work, call, std::move(status));
@@ -391,6 +417,7 @@ void Apply(Work& work, ServerTransaction& transaction) {
     const Row* before = FindNewest(table, write.key);
     if (before == nullptr && !write.row) continue;  // deleted within the transaction
     if (write.row) {
+      if (before != nullptr) TakeUnwritten(write, *before, *write.row);
       for (size_t column = 0; column < write.row->size(); ++column) {
         if ((write.pending >> column & 1) != 0) (*write.row)[column] = commit;
       }
@@ -402,7 +429,7 @@ void Apply(Work& work, ServerTransaction& transaction) {
   }
 }
 
-// --- waking ------------------------------------------------------------------------------------------
+// --- waking -------------------------------------------------------------------------------------
 
 // The parked transactions, oldest first.
 std::vector<TransactionId> ParkedByAge(Work& work) {
@@ -435,6 +462,15 @@ void WakeParked(Work& work) {
   }
 }
 
+// What every call into the database ends with.
+void GoOn(Work& work) {
+  WakeParked(work);
+  std::optional<Timestamp>& asked = work.database.look_again;
+  if (!work.look || (asked && *asked <= *work.look)) return;
+  asked = work.look;
+  work.out.emplace_back(LookAgainAt{.server_time = *work.look});
+}
+
 }  // namespace
 
 Database MakeDatabase(const Schema& schema) {
@@ -464,28 +500,29 @@ void Serve(const Catalogue& catalogue, Database& database, const CallName& call,
   } else {
     ServeRollback(work, call, std::get<Rollback>(request).transaction);
   }
-  WakeParked(work);
+  GoOn(work);
 }
 
 void CommitVisible(const Catalogue& catalogue, Database& database, const TransactionId& id,
                    const Moment& moment, std::vector<DatabaseEffect>& out) {
   Work work{catalogue, database, moment, out};
   ServerTransaction& transaction = *Find(work, id);
-  out.emplace_back(Committed{.commit_call = transaction.commit_call,
-                             .commit = transaction.commit_timestamp});
+  out.emplace_back(
+      Committed{.commit_call = transaction.commit_call, .commit = transaction.commit_timestamp});
   Apply(work, transaction);
   Response response;
   response.commit_timestamp = transaction.commit_timestamp;
   Reply(work, transaction.commit_call, std::move(response));
   Release(work, transaction, TransactionPhase::kCommitted);
-  WakeParked(work);
+  GoOn(work);
 }
 
 void LookAgain(const Catalogue& catalogue, Database& database, const Moment& moment,
                std::vector<DatabaseEffect>& out) {
   Work work{catalogue, database, moment, out};
+  database.look_again.reset();
   work.released = true;
-  WakeParked(work);
+  GoOn(work);
 }
 
 }  // namespace whorl::model

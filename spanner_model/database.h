@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -58,7 +59,8 @@ struct RowChanged {
   std::optional<Row> after;
   WHORL_FIELDS(RowChanged, table, before, after);
 };
-// The driver calls LookAgain then: an idle transaction will be in the way for too long.
+// The driver calls LookAgain then: an idle transaction will be in the way for too long. At most one
+// look is asked for that has not come yet, unless a later request is for an earlier time.
 struct LookAgainAt {
   Timestamp server_time;
   WHORL_FIELDS(LookAgainAt, server_time);
@@ -72,7 +74,8 @@ struct Database {
   std::vector<StoredTable> tables;  // in the order of the schema
   std::vector<ServerTransaction> transactions;
   Timestamp last_commit;
-  WHORL_FIELDS(Database, tables, transactions, last_commit);
+  std::optional<Timestamp> look_again;  // the look that was asked for and has not come yet
+  WHORL_FIELDS(Database, tables, transactions, last_commit, look_again);
 };
 
 Database MakeDatabase(const Schema& schema);

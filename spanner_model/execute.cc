@@ -65,17 +65,23 @@ void ForEachRow(const ExecutionInput& input, uint32_t table, const KeyRange& ran
   }
   auto next_own = own.begin();
   for (size_t at = first; at < last || next_own != own.end();) {
-    const bool take_own =
-        next_own != own.end() &&
-        (at == last || CompareKeys((*next_own)->key, stored.rows[at].key) <= 0);
+    const bool take_own = next_own != own.end() &&
+                          (at == last || CompareKeys((*next_own)->key, stored.rows[at].key) <= 0);
     if (!take_own) {
       const Version& newest = stored.rows[at++].versions.back();
       if (newest.row && !visit(*newest.row)) return;
       continue;
     }
-    if (at < last && CompareKeys((*next_own)->key, stored.rows[at].key) == 0) ++at;
     const BufferedWrite& write = **next_own++;
-    if (write.row && !visit(*write.row)) return;
+    const Row* newest = nullptr;
+    if (at < last && CompareKeys(write.key, stored.rows[at].key) == 0) {
+      const Version& version = stored.rows[at++].versions.back();
+      if (version.row) newest = &*version.row;
+    }
+    if (!write.row) continue;
+    Row row = *write.row;
+    if (newest != nullptr) TakeUnwritten(write, *newest, row);
+    if (!visit(row)) return;
   }
 }
 
@@ -110,8 +116,7 @@ Execution RunSelect(const ExecutionInput& input, const SelectPlan& plan) {
         Row out;
         out.reserve(plan.outputs.size());
         for (const Output& output : plan.outputs) {
-          const Value* value =
-              Evaluate(output.expression, ContextOf(input, row), scratch, error);
+          const Value* value = Evaluate(output.expression, ContextOf(input, row), scratch, error);
           if (value == nullptr) return error;
           out.push_back(*value);
         }
@@ -131,8 +136,7 @@ Status Assign(const ExecutionInput& input, const Table& table, const Assignment&
   }
   Status error;
   Value scratch;
-  const Value* value =
-      Evaluate(assignment.expression, ContextOf(input, old_row), scratch, error);
+  const Value* value = Evaluate(assignment.expression, ContextOf(input, old_row), scratch, error);
   if (value == nullptr) return error;
   const Column& column = table.columns[assignment.column];
   const auto* time = std::get_if<Timestamp>(value);
@@ -144,9 +148,9 @@ Status Assign(const ExecutionInput& input, const Table& table, const Assignment&
                      table.name + "." + column.name);
   }
   if (IsNull(*value) && column.not_null) {
-    return Error(Code::kFailedPrecondition, "Cannot specify a null value for column: " +
-                                                table.name + "." + column.name + " in table: " +
-                                                table.name);
+    return Error(Code::kFailedPrecondition,
+                 "Cannot specify a null value for column: " + table.name + "." + column.name +
+                     " in table: " + table.name);
   }
   row[assignment.column] = *value;
   return {};
@@ -203,6 +207,13 @@ Status MakeInsertedRow(const ExecutionInput& input, const InsertPlan& plan,
   for (const Assignment& assignment : assignments) {
     if (Status status = Assign(input, table, assignment, {}, row); !status.ok()) return status;
   }
+  for (uint32_t column = 0; column < table.columns.size(); ++column) {
+    if (!table.columns[column].not_null || plan.writes.Contains(column)) continue;
+    return Error(Code::kFailedPrecondition,
+                 "A new row in table " + table.name +
+                     " does not specify a non-null value for NOT NULL column: " +
+                     table.columns[column].name);
+  }
   return {};
 }
 
@@ -212,7 +223,8 @@ Execution RunInsert(const ExecutionInput& input, const InsertPlan& plan) {
   for (const std::vector<Assignment>& assignments : plan.rows) {
     Row row;
     if (Status status = MakeInsertedRow(input, plan, assignments, row); !status.ok()) {
-      return Failed(std::move(status), /*dooms=*/true);
+      const bool constraint = status.code == Code::kFailedPrecondition;
+      return Failed(std::move(status), /*dooms=*/constraint);
     }
     Key key = KeyOf(table, row);
     const bool twice = std::any_of(writes.begin(), writes.end(), [&](const BufferedWrite& other) {
@@ -312,9 +324,9 @@ Status CheckPending(const ExecutionInput& input, const Plan& plan) {
   for (const BufferedWrite& write : input.transaction->writes) {
     if (write.table != reads.table || write.pending == 0) continue;
     if (input.catalogue.options().pending_rule == PendingRule::kTable) {
-      return Error(Code::kInvalidArgument,
-                   "Table " + table.name +
-                       " cannot be accessed because it has a pending CommitTimestamp");
+      return Error(
+          Code::kInvalidArgument,
+          "Table " + table.name + " cannot be accessed because it has a pending CommitTimestamp");
     }
     for (uint32_t column = 0; column < table.columns.size(); ++column) {
       if (!reads.columns.Contains(column) || (write.pending >> column & 1) == 0) continue;

@@ -14,6 +14,13 @@ void AppendBytes(std::string& out, Integer number) {
 
 }  // namespace
 
+void TakeUnwritten(const BufferedWrite& write, const Row& newest, Row& row) {
+  if (write.changes_existence) return;
+  for (size_t column = 0; column < row.size(); ++column) {
+    if ((write.columns >> column & 1) == 0) row[column] = newest[column];
+  }
+}
+
 bool Conflict(const ReadLock& read, const BufferedWrite& write) {
   if (read.table != write.table || !Contains(read.range, write.key)) return false;
   return write.changes_existence || (read.columns & write.columns) != 0;

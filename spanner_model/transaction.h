@@ -34,9 +34,10 @@ struct ReadLock {
 struct BufferedWrite {
   uint32_t table = 0;
   Key key;
-  std::optional<Row> row;        // as it will be; empty for a deletion
-  uint64_t columns = 0;          // that were written
-  uint64_t pending = 0;          // of these, the ones that become the commit timestamp
+  // As it will be, but for what an UPDATE left alone: see TakeUnwritten. Empty for a deletion.
+  std::optional<Row> row;
+  uint64_t columns = 0;  // that were written
+  uint64_t pending = 0;  // of these, the ones that become the commit timestamp
   bool changes_existence = false;
   WHORL_FIELDS(BufferedWrite, table, key, row, columns, pending, changes_existence);
 };
@@ -85,6 +86,10 @@ struct ServerTransaction {
 inline bool IsOver(const ServerTransaction& t) {
   return t.phase != TransactionPhase::kActive && t.phase != TransactionPhase::kCommitting;
 }
+
+// Gives `row`, the write's, the columns that an UPDATE did not write: those of the newest version.
+// They are not locked, so another transaction may have changed them since the statement ran.
+void TakeUnwritten(const BufferedWrite& write, const Row& newest, Row& row);
 
 bool Conflict(const ReadLock& read, const BufferedWrite& write);
 bool Conflict(const BufferedWrite& a, const BufferedWrite& b);

@@ -112,6 +112,15 @@ TEST(TokenMonotonicTest, RemembersTokensOfDeletedRows) {
   ExpectViolated(trace.EndsAt(Seconds(8)), kMonotonic, Seconds(7));
 }
 
+TEST(TokenMonotonicTest, ComparesWithTheGreatestAndNotWithTheLast) {
+  // After a step back, a token between the two is below what was stored before.
+  Trace trace{"a", "b"};
+  trace.At(Seconds(30)).Starts("a").Starts("b").Grants("a", Seconds(30));
+  trace.At(Seconds(31)).Grants("b", Seconds(20));
+  trace.At(Seconds(32)).Grants("a", Seconds(25));
+  EXPECT_EQ(trace.EndsAt(Seconds(33))[kMonotonic].violations, 2);
+}
+
 TEST(TokenMonotonicTest, CatchesAnEqualTokenOfAnotherOwner) {
   // An equal token would let two terms pass the same fence.
   Trace trace{"a", "b"};

@@ -208,6 +208,27 @@ TEST(NoWedgeTest, EveryLockHasItsOwnClockAndBound) {
   EXPECT_EQ(report[kWedge].violations, 2);
 }
 
+TEST(NoWedgeTest, TheBoundFollowsTheGreatestLeaseOfThoseThatTakePart) {
+  // Whoever has the longest lease is waited for the longest, wherever it stands in the list.
+  Scenario scenario = MakeScenario({"a", "b", "c"});
+  scenario.nodes[0].lease = Seconds(2);
+  scenario.nodes[2].lease = Seconds(3);
+  Trace trace(scenario);
+  trace.At(Seconds(1)).Starts("a");
+  ExpectViolated(trace.EndsAt(Seconds(100)), kWedge, Seconds(1) + kBound);
+}
+
+TEST(NoWedgeTest, TellsOfTheLockThatNeedsTheLongestRun) {
+  // One longer run has to be enough for all locks.
+  Trace trace(MakeScenario({"a", "b"}, {"x", "y", "z"}));
+  trace.At(Seconds(1)).Starts("a").At(Seconds(2)).Lock("y");
+  Holds(trace, "a", Seconds(2));
+  trace.At(Seconds(5)).Deletes("a", "y");
+  const CheckReport report = trace.EndsAt(Seconds(11));
+  EXPECT_EQ(report[kWedge].verdict, Verdict::kUnknown);
+  EXPECT_NE(report[kWedge].unknown_because.find("lock y for 6s"), std::string::npos);
+}
+
 TEST(NoWedgeTest, TheClockRestartsForAnotherLockOnlyWhereItStopped) {
   // Taking one lock leaves the other one's clock alone.
   Trace trace(MakeScenario({"a"}, {"x", "y"}));

@@ -2,7 +2,7 @@
 // transaction that is asked for twice.
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "tests/database_testing.h"
@@ -41,7 +41,7 @@ TEST(DatabaseCommit, AStrongReadSeesTheNewestVisibleVersionOnly) {
   EXPECT_EQ(a.Read(ReadWriter("job")).rows, Rows({{"c"}}));
 }
 
-TEST(DatabaseCommit, ReadsOfATransactionThatNeverCommitsAreSeenByNobody) {
+TEST(DatabaseCommit, WritesOfATransactionThatNeverCommitsAreSeenByNobody) {
   // Writes are buffered: a rolled back one leaves no trace, not even an empty row.
   Spanner spanner;
   Client a = spanner.NewClient();
@@ -296,20 +296,6 @@ TEST(DatabaseCommit, AnOutcomeIsRememberedUntilTheSamePlaceBeginsAgain) {
   a.UseRequest(0);
   a.Begin();
   EXPECT_EQ(first.TryCommit().status.code, Code::kNotFound);
-}
-
-TEST(DatabaseCommit, ALateBeginForgetsNoNewerOutcome) {
-  // The first copy of a resent begin may arrive after the second one has committed, and the reply
-  // to that Commit may be lost.
-  Spanner spanner;
-  const CallName late = {.process = {.node = 0, .incarnation = 1}, .attempt = 1};
-  const CallName resent = {.process = {.node = 0, .incarnation = 1}, .attempt = 2};
-  spanner.Serve(resent, BeginTransaction{});
-  Attempt attempt(spanner, resent);
-  attempt.id = spanner.AnswerTo(resent).transaction;
-  const Timestamp commit = attempt.Commit();
-  spanner.Serve(late, BeginTransaction{});
-  EXPECT_EQ(attempt.TryCommit().commit_timestamp, commit);
 }
 
 TEST(DatabaseCommit, NothingOfATransactionIsKeptForEver) {

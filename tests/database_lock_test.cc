@@ -1,10 +1,6 @@
 // Locks of the database: what conflicts, who waits for whom, and who is wounded.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "tests/database_testing.h"
 
 namespace whorl::model {
@@ -35,6 +31,7 @@ TEST(DatabaseLock, AWriterOfAnotherColumnIsNotInAReadersWay) {
 }
 
 TEST(DatabaseLock, AWriterOfAnotherRowIsNotInAReadersWay) {
+  // Locks of different names share a table, and must not slow each other down.
   Spanner spanner;
   LoadLock(spanner, "job");
   LoadLock(spanner, "other");
@@ -121,6 +118,7 @@ TEST(DatabaseLock, AnOlderCommitWoundsAYoungerReader) {
 }
 
 TEST(DatabaseLock, AYoungerCommitWaitsForAnOlderReader) {
+  // The other half of wound-wait: nobody is aborted, and the wait ends with the reader.
   Spanner spanner;
   TwoReaders two(spanner);
   two.younger.Run(SetWriter("job", "b"));

@@ -134,7 +134,16 @@ TEST(FieldsTest, EqualityLooksAtEveryField) {
   // A field that == forgets merges states that mean different things.
   EXPECT_EQ(Sample(), Sample());
   for (const Outer& changed : ChangedSamples()) EXPECT_FALSE(changed == Sample());
+  EXPECT_FALSE((Texts{.a = "ab", .b = "c"}) == (Texts{.a = "a", .b = "bc"}));
+  EXPECT_FALSE((Lists{.a = {1}, .b = {}}) == (Lists{.a = {}, .b = {1}}));
+  EXPECT_FALSE(Number{.value = 1} == Number{.value = 2});
+}
+
+TEST(FieldsTest, WithoutFieldsAllAreEqual) {
+  // An event that says nothing but that it happened.
   EXPECT_EQ(Nothing(), Nothing());
+  EXPECT_EQ(OtherNothing(), OtherNothing());
+  EXPECT_EQ(FingerprintOf(Nothing()), FingerprintOf(OtherNothing()));
 }
 
 // --- the fingerprint -----------------------------------------------------------------------------

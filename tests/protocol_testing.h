@@ -42,7 +42,9 @@ class ScriptedEntropy final : public Entropy {
 };
 
 // A point in time, `since` after the first second of 2026.
-inline Timestamp At(Duration since) { return Timestamp::FromUnixNanos(1'767'225'600'000'000'000) + since; }
+inline Timestamp At(Duration since) {
+  return Timestamp::FromUnixNanos(1'767'225'600'000'000'000) + since;
+}
 
 inline TransactionStatement Statement1(StepName step, std::string_view text) {
   return {.step = step, .statement = {.sql = Sql::Intern(text), .parameters = {}}};

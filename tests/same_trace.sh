@@ -31,7 +31,7 @@ trace() {  # trace NAME COMMAND JOBS: writes the traces of all scenarios into $t
 first_difference() {  # first_difference FILE OTHER_FILE: the first line that differs, of both
   local line
   line="$(cmp "$1" "$2" 2>&1 | sed -n 's/.*line \([0-9]*\).*/\1/p' | head -n 1)"
-  sed -n "${line:-1}p" "$1" "$2" | cut -c 1-1000
+  sed --separate --quiet "${line:-1}p" "$1" "$2" | cut -c 1-1000
 }
 
 compare() {  # compare NAME: prints what differs from the first traces, and fails if anything does

@@ -75,6 +75,7 @@ TEST(Storage, APrefixOfHighBytesEndsWhereItsRowsEnd) {
 }
 
 TEST(Storage, AKeyFindsItsRowOnly) {
+  // Also where the place of a missing key lies between rows, or after the last one.
   const StoredTable table = TableOf({"a", "b", "c"});
   EXPECT_EQ(NamesIn(table, OneKey({"b"})), std::vector<std::string>{"b"});
   EXPECT_EQ(NamesIn(table, OneKey({"bb"})), std::vector<std::string>{});
@@ -97,6 +98,7 @@ TEST(Storage, RowsInAndContainsAgree) {
 }
 
 TEST(Storage, TheNewestVersionIsTheLastOneWritten) {
+  // Every strong read asks for it.
   StoredTable table = TableOf({"a"});
   Put(table, {"a"}, Second(2), Row{"second"}, Second(2));
   ASSERT_NE(FindNewest(table, {"a"}), nullptr);
@@ -140,6 +142,7 @@ TEST(Storage, ADeletionThatAnOldReadCanSeePastIsKept) {
 }
 
 TEST(Storage, ADeletionOfWhatIsNotThereLeavesNothing) {
+  // A tombstone without a row would stay for ever.
   StoredTable table = TableOf({"b"});
   Put(table, {"a"}, Second(2), std::nullopt, Second(2));
   EXPECT_EQ(table, TableOf({"b"}));

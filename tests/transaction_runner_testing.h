@@ -29,9 +29,7 @@ class Client {
     return Does(StartRunner(policy_, state, std::move(transaction), now));
   }
   // The statement or BeginTransaction that is out began (or belongs to) transaction `id`.
-  Client& HearsAnswer(std::string id = {}) {
-    return Hears({.transaction = std::move(id)});
-  }
+  Client& HearsAnswer(std::string id = {}) { return Hears({.transaction = std::move(id)}); }
   Client& HearsCommit(Timestamp at) { return Hears({.commit_timestamp = at}); }
   Client& HearsError(Code code, std::string message = {}) {
     return Hears({.status = Error(code, std::move(message))});
@@ -58,6 +56,8 @@ class Client {
   }
 
   const SendCall& Sent() const { return std::get<SendCall>(last); }
+  // Attempt and call of what was sent last.
+  std::pair<int, int> Name() const { return {Sent().attempt, Sent().call}; }
   const TransactionResult& Result() const { return std::get<Finished>(last).result; }
   bool IsFinished() const { return std::holds_alternative<Finished>(last); }
 

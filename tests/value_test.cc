@@ -50,9 +50,12 @@ TEST(Float64Test, TellsDifferentNumbersApart) {
 
 TEST(ValueTest, TypesAreNeverEqualToEachOther) {
   // A column of the wrong type must be seen as different, whatever it holds.
-  const std::vector<Value> ones = {Null{},         true,
-                                   int64_t{1},     Float64(1.0),
-                                   std::string("1"), Bytes1("1"),
+  const std::vector<Value> ones = {Null{},
+                                   true,
+                                   int64_t{1},
+                                   Float64(1.0),
+                                   std::string("1"),
+                                   Bytes1("1"),
                                    Timestamp::FromUnixNanos(1)};
   for (size_t i = 0; i < ones.size(); ++i) {
     for (size_t j = 0; j < ones.size(); ++j) {
@@ -123,7 +126,8 @@ TEST(SqlTest, TheSameTextAndParametersAreOneObject) {
   // A handle is compared as a pointer, and its plan is found by index: two objects would be two
   // statements.
   const Sql first = Sql::Intern("SELECT @a", {{.name = "a", .type = Type::kInt64}});
-  const Sql again = Sql::Intern(std::string("SELECT ") + "@a", {{.name = "a", .type = Type::kInt64}});
+  const Sql again =
+      Sql::Intern(std::string("SELECT ") + "@a", {{.name = "a", .type = Type::kInt64}});
   EXPECT_EQ(first, again);
   EXPECT_EQ(first.index(), again.index());
   EXPECT_EQ(&first.text(), &again.text());

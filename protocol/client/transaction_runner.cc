@@ -58,12 +58,13 @@ StepName StepOf(const RunnerState& state) {
 }
 
 // Sends the call that `doing` names. A call that carries a begin starts a new attempt, a resent
-// one too: Spanner cannot tell that it began the transaction before.
+// one too: Spanner cannot tell that it began the transaction before. Every sending has a name of
+// its own, so that the reply to a copy that was given up is not taken for the reply to the next.
 RunnerAction Send(RunnerState& state) {
   if (CarriesBegin(state)) {
     ++state.attempt;
     state.call = 0;
-  } else if (!state.resent) {
+  } else {
     ++state.call;
   }
   return SendCall{.step = StepOf(state),

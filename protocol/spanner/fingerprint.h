@@ -70,11 +70,11 @@ class Fingerprint {
   template <typename... T>
   void Add(const std::variant<T...>& value) {
     AddWord(value.index());
-    std::visit([this](const auto& held) { Add(held); }, value);
+    std::visit([this](const auto& held) { this->Add(held); }, value);
   }
   template <HasFields T>
   void Add(const T& value) {
-    VisitFields(value, [this](std::string_view, const auto& field) { Add(field); });
+    VisitFields(value, [this](std::string_view, const auto& field) { this->Add(field); });
   }
 
  private:

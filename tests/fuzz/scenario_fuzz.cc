@@ -1,5 +1,4 @@
 // libFuzzer's entry: any bytes as a scenario.
-//   clang++ -fsanitize=fuzzer,address,undefined ... && scenario_fuzz -dict=tests/fuzz/scenario.dict
 #include <cstddef>
 #include <cstdint>
 
