@@ -5,8 +5,8 @@
 //   ./dev bench --benchmark_filter=Nodes/3       one
 //
 // Counters: `ratio` is simulated : wall time; `events_per_sim_s` and `rpcs_per_sim_s` say how much
-// happens in a simulated second, without which a ratio means nothing. The label is the rolling hash,
-// equal to the one that `whorl replay --json bench/three_nodes_one_day.json` prints.
+// happens in a simulated second, without which a ratio means nothing. The label is the rolling
+// hash, equal to the one that `whorl replay --json bench/three_nodes_one_day.json` prints.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 

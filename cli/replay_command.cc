@@ -48,8 +48,7 @@ struct Options {
   std::string command;
 };
 
-// --- the work
-// --------------------------------------------------------------------------------------
+// --- the work ----------------------------------------------------------------------------------
 
 class Replay {
  public:
@@ -201,8 +200,7 @@ class Replay {
   absl::Status stopped_;  // why the work was broken off
 };
 
-// --- the command line
-// ------------------------------------------------------------------------------
+// --- the command line --------------------------------------------------------------------------
 
 // CLI11 would take -1 for the greatest of all numbers.
 uint64_t NumberOf(const std::string& option, const std::string& text, uint64_t min, uint64_t max) {

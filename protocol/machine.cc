@@ -12,8 +12,8 @@ std::string_view QuestionText(Question question) {
 
 std::string_view NoteText(NoteId note) {
   constexpr std::array<std::string_view, kNoteCount> kTexts = {
-      "lease raised to its minimum", "got the first lock",  "got the next lock",
-      "read failed",                 "token update failed", "heartbeat failed"};
+      "lease raised to its minimum", "got the first lock", "got the next lock", "read failed",
+      "token update failed",         "heartbeat failed"};
   return kTexts[static_cast<size_t>(note)];
 }
 

@@ -127,8 +127,7 @@ struct Note {
   std::vector<Value> values;
   WHORL_FIELDS(Note, note, values);
 };
-using Effect =
-    std::variant<RunTransaction, SetTimer, CancelTimer, LeadershipChanged, Answer, Note>;
+using Effect = std::variant<RunTransaction, SetTimer, CancelTimer, LeadershipChanged, Answer, Note>;
 
 // What checkers may know of a process's local state.
 struct Standing {

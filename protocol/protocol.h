@@ -19,8 +19,8 @@ using ProtocolConfig = std::variant<spindle_v2::Config>;
 using ProtocolState = std::variant<spindle_v2::State, spindle_v2::LockState>;
 
 // REQUIRES: FindProtocol(protocol) is not null.
-ProtocolConfig MakeProtocolConfig(std::string_view protocol, std::string lock_name,
-                                  std::string id, Duration lease);
+ProtocolConfig MakeProtocolConfig(std::string_view protocol, std::string lock_name, std::string id,
+                                  Duration lease);
 ProtocolState MakeProtocolState(const ProtocolConfig& config, bool blocking_wrapper);
 RetryPolicy RetryPolicyOf(const ProtocolConfig& config);
 // Every text that the protocol sends, so that a database can plan them ahead.

@@ -27,14 +27,14 @@ struct ColumnInfo {
 
 struct ProtocolInfo {
   std::string_view name;
-  std::string_view summary;         // one line, for `whorl protocols`
-  std::string_view create_table;    // DDL of its table
+  std::string_view summary;       // one line, for `whorl protocols`
+  std::string_view create_table;  // DDL of its table
   std::span<const ColumnInfo> columns;
   std::span<const StepName> steps;  // its own, without has_lock and write
   // Those of `steps` that have no commit of their own: reads, and statements within another step.
   std::span<const StepName> steps_without_commit;
   std::array<Promise, kInvariantCount> promises{};
-  Duration lease_min;      // a smaller one is raised to it, or refused: see the protocol
+  Duration lease_min;  // a smaller one is raised to it, or refused: see the protocol
   Duration lease_default;
 };
 

@@ -85,10 +85,7 @@ class Crew {
  public:
   Crew(Queue& queue, size_t size) : queue_(queue) {
     threads_.reserve(size);
-    try {
-      while (threads_.size() < size) threads_.emplace_back([&queue] { queue.Work(); });
-    } catch (const std::system_error&) {
-      // The system gives no more threads: those that are there do the work.
+    while (threads_.size() < size && AddOne()) {
     }
   }
   Crew(const Crew&) = delete;
@@ -101,6 +98,16 @@ class Crew {
   bool empty() const { return threads_.empty(); }
 
  private:
+  // False when the system gives no more threads: those that are there do the work.
+  bool AddOne() {
+    try {
+      threads_.emplace_back([this] { queue_.Work(); });
+      return true;
+    } catch (const std::system_error&) {
+      return false;
+    }
+  }
+
   Queue& queue_;
   std::vector<std::thread> threads_;
 };

@@ -35,8 +35,7 @@ uint64_t Chance::Bits(Draw draw, int16_t node) {
   return Combine(Combine(seed_, stream), n);
 }
 
-int64_t Chance::Between(ProcessId process, uint16_t lock, Purpose purpose, int64_t lo,
-                        int64_t hi) {
+int64_t Chance::Between(ProcessId process, uint16_t lock, Purpose purpose, int64_t lo, int64_t hi) {
   const size_t place = static_cast<size_t>(process.node) * locks_ + lock;
   const uint64_t n = drawn_inside_[place][static_cast<size_t>(purpose)]++;
   const uint64_t stream = kMachineStream << 32 | static_cast<uint64_t>(purpose) << 16 |

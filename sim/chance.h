@@ -37,7 +37,7 @@ class Chance {
  private:
   uint64_t seed_;
   size_t locks_;
-  std::vector<std::array<uint64_t, kDrawCount>> drawn_;           // by node
+  std::vector<std::array<uint64_t, kDrawCount>> drawn_;            // by node
   std::vector<std::array<uint64_t, kPurposeCount>> drawn_inside_;  // by node and lock
 };
 

@@ -15,7 +15,7 @@ Json FloatJson(double value) {
   return value;
 }
 
-std::string RequestWord(Request request) { return std::string(RequestName(request)); }
+std::string RequestWord(const Request& request) { return std::string(RequestName(request)); }
 
 }  // namespace
 

@@ -18,8 +18,7 @@ bool Ledger::IsCurrent(ProcessId process) const {
   return !life.gone && life.incarnation == process.incarnation;
 }
 
-// --- lives
-// -----------------------------------------------------------------------------------------
+// --- lives -------------------------------------------------------------------------------------
 
 void Ledger::On(const ProcessStarted& x, const Setup& setup) {
   Life& life = LifeOf(x.process.node);
@@ -121,7 +120,7 @@ void Ledger::ForgetTransactions(int16_t node) {
   open.clear();
 }
 
-// --- rows ----------------------------------------------------------------------------------------
+// --- rows --------------------------------------------------------------------------------------
 
 std::optional<Version> Ledger::NextVersion(const Lock& lock, const RowCommitted& x,
                                            const Setup& setup) const {
@@ -176,8 +175,7 @@ ProcessId Ledger::OwnerOf(uint16_t lock) const {
   return newest ? newest->owner : ProcessId{};
 }
 
-// --- what processes know
-// ---------------------------------------------------------------------------
+// --- what processes know -----------------------------------------------------------------------
 
 std::optional<BeliefBegan> Ledger::On(const BeliefChanged& x, const Setup& setup) {
   if (!IsCurrent(x.process)) return std::nullopt;

@@ -71,7 +71,7 @@ struct TransactionLeft {  // finished, as the process sees it
   bool hung = false;  // one of its calls did
 };
 
-// --- the ledger ----------------------------------------------------------------------------------
+// --- the ledger --------------------------------------------------------------------------------
 
 class Ledger {
  public:

@@ -30,9 +30,9 @@ constexpr Duration ToTrue(Duration local, int64_t rate_ppm) {
 }  // namespace clock_internal
 
 constexpr LocalTime ReadClocks(const ClockSpec& clock, Instant process_start, Instant now) {
-  return {.monotonic = clock_internal::ToLocal(now - process_start, clock.rate_ppm),
-          .wall = kStartTime + clock.offset +
-                  clock_internal::ToLocal(now - Instant{}, clock.rate_ppm)};
+  return {
+      .monotonic = clock_internal::ToLocal(now - process_start, clock.rate_ppm),
+      .wall = kStartTime + clock.offset + clock_internal::ToLocal(now - Instant{}, clock.rate_ppm)};
 }
 
 // When a timer for `monotonic` fires.

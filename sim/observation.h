@@ -21,7 +21,7 @@
 
 namespace whorl::sim {
 
-// --- lives of processes ----------------------------------------------------------------------
+// --- lives of processes ------------------------------------------------------------------------
 
 struct ProcessStarted {
   ProcessId process;
@@ -150,7 +150,7 @@ struct RowCommitted {
   WHORL_FIELDS(RowCommitted, writer, lock, step, before, after, commit);
 };
 
-// --- what a process knows and says -----------------------------------------------------------------
+// --- what a process knows and says -------------------------------------------------------------
 
 struct StandingChanged {
   ProcessId process;
@@ -193,7 +193,7 @@ struct Noted {
   WHORL_FIELDS(Noted, process, lock, note);
 };
 
-// --- the resource ----------------------------------------------------------------------------------
+// --- the resource ------------------------------------------------------------------------------
 
 struct WriteSent {
   ProcessId process;

@@ -26,8 +26,8 @@ class ObservationSink {
 
 struct RunResult {
   uint64_t seed = 0;
-  uint64_t hash = 0;          // over all events and observations
-  uint64_t events = 0;        // choices taken
+  uint64_t hash = 0;    // over all events and observations
+  uint64_t events = 0;  // choices taken
   uint64_t observations = 0;
   Duration simulated;
   CheckReport checks;

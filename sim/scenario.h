@@ -29,7 +29,7 @@ enum class Use : uint8_t {
 };
 
 struct ClockSpec {
-  Duration offset;  // wall clock minus true time at the start
+  Duration offset;       // wall clock minus true time at the start
   int64_t rate_ppm = 0;  // how much faster than true time both of the node's clocks run
   WHORL_FIELDS(ClockSpec, offset, rate_ppm);
 };

@@ -89,7 +89,7 @@ void Timeline::Print(const CheckReport& checks, const TimelineStyle& style,
   }
 }
 
-// --- lives of processes --------------------------------------------------------------------------
+// --- lives of processes ------------------------------------------------------------------------
 
 void Timeline::On(const ProcessStarted& x) {
   LifeOf(x.process.node) = {.runs = true};
@@ -118,7 +118,7 @@ void Timeline::On(const ParticipationEnded& x) {
       Cat(Prefix(x.lock), "context ", x.reason == StopReason::kDeadline ? "expired" : "cancelled"));
 }
 
-// --- faults --------------------------------------------------------------------------------------
+// --- faults ------------------------------------------------------------------------------------
 
 void Timeline::On(const LinkChanged& x) {
   Add(x.node, ToneOf(x.link == LinkState::kUp), std::string(LinkWords(x.link)));
@@ -134,7 +134,7 @@ void Timeline::On(const FaultEnded& x) {
   Add(scenario_.faults[x.fault].node, Tone::kPlain, Cat("over: ", FaultName(x.fault)));
 }
 
-// --- transactions and rows -----------------------------------------------------------------------
+// --- transactions and rows ---------------------------------------------------------------------
 
 void Timeline::On(const TransactionFinished& x) {
   auto& failures = SeatOf(x.process, x.lock).failures;
@@ -181,7 +181,7 @@ void Timeline::OnLockRow(const RowCommitted& x, uint16_t lock) {
       Cat(name, "token ", TokenText(after), " by ", names_.ShortProcess(x.writer)));
 }
 
-// --- what processes say --------------------------------------------------------------------------
+// --- what processes say ------------------------------------------------------------------------
 
 void Timeline::On(const BeliefChanged& x) {
   Seat& seat = SeatOf(x.process, x.lock);
@@ -222,7 +222,7 @@ void Timeline::On(const WriteArrived& x) {
   Add(x.process.node, Tone::kBad, Cat(Prefix(x.lock), "write refused"));
 }
 
-// --- helpers -------------------------------------------------------------------------------------
+// --- helpers -----------------------------------------------------------------------------------
 
 void Timeline::Add(int16_t node, Tone tone, std::string text) {
   if (lines_.size() >= kMaxLines) {

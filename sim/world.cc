@@ -55,8 +55,7 @@ bool WaitsForPause(const PendingEvent& event) {
   if (const auto* timer = std::get_if<TimerDue>(&event)) {
     return timer->owner != TimerOwner::kBeliefLapses;
   }
-  return std::holds_alternative<ReplyArrives>(event) ||
-         std::holds_alternative<CallTimesOut>(event);
+  return std::holds_alternative<ReplyArrives>(event) || std::holds_alternative<CallTimesOut>(event);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@
 
 namespace whorl::sim {
 
-// --- choices ---------------------------------------------------------------------------------------
+// --- choices -----------------------------------------------------------------------------------
 
 enum class ChoiceKind : uint8_t {
   kDeliver,  // a message arrives
@@ -71,7 +71,7 @@ struct Outbox {
   std::vector<MachineEvent> machine_events;
 };
 
-// --- what is pending ---------------------------------------------------------------------------------
+// --- what is pending ---------------------------------------------------------------------------
 
 enum class TimerOwner : uint8_t {
   kMachine,       // id: the protocol's TimerId
@@ -117,7 +117,7 @@ struct ResourceWrite {  // reaches the resource, or both of them
   std::optional<uint64_t> token;
   WHORL_FIELDS(ResourceWrite, process, lock, token);
 };
-struct NodeStarts {  // by the scenario's start_at, or again after a crash or a stop
+struct NodeStarts {               // by the scenario's start_at, or again after a crash or a stop
   std::optional<uint32_t> fault;  // that ends with it
   WHORL_FIELDS(NodeStarts, fault);
 };
@@ -141,7 +141,7 @@ struct PendingSlot {
   WHORL_FIELDS(PendingSlot, stamp, due, event);
 };
 
-// --- processes ---------------------------------------------------------------------------------------
+// --- processes ---------------------------------------------------------------------------------
 
 struct ActiveTimer {
   TimerOwner owner = TimerOwner::kMachine;
@@ -160,10 +160,10 @@ struct ActiveRunner {
 // What the application does with one lock.
 struct Application {
   bool running = false;
-  bool leading = false;            // by callback, or because Lock returned
-  bool asking = false;             // HasLock is under way
-  bool working = false;            // between the answer and the write
-  std::optional<uint64_t> token;   // that it writes with
+  bool leading = false;           // by callback, or because Lock returned
+  bool asking = false;            // HasLock is under way
+  bool working = false;           // between the answer and the write
+  std::optional<uint64_t> token;  // that it writes with
   Instant asked_at;
   WHORL_FIELDS(Application, running, leading, asking, working, token, asked_at);
 };
@@ -206,15 +206,15 @@ struct Call {
   StepName step = StepName::kCheck;
   Request request;
   Instant sent_at;
-  Duration deadline;          // local monotonic
-  bool awaited = true;        // the process still waits
-  bool at_spanner = false;    // from sending until the reply is sent or lost
-  bool hangs = false;         // a fault has hold of it
+  Duration deadline;        // local monotonic
+  bool awaited = true;      // the process still waits
+  bool at_spanner = false;  // from sending until the reply is sent or lost
+  bool hangs = false;       // a fault has hold of it
   bool drop_reply = false;
   std::optional<uint32_t> held;     // place of the pending message that a black hole holds
   std::optional<uint32_t> timeout;  // place of the pending CallTimesOut
-  WHORL_FIELDS(Call, name, step, request, sent_at, deadline, awaited, at_spanner, hangs,
-               drop_reply, held, timeout);
+  WHORL_FIELDS(Call, name, step, request, sent_at, deadline, awaited, at_spanner, hangs, drop_reply,
+               held, timeout);
 };
 
 struct CallSlot {
@@ -241,7 +241,7 @@ struct WorldState {
                free_pending);
 };
 
-// --- the world -----------------------------------------------------------------------------------------
+// --- the world ---------------------------------------------------------------------------------
 
 // Everything that a world is made from and that no event changes.
 struct WorldSetup {

@@ -36,14 +36,18 @@ bool Turn::Strike(const FaultBegins& begins, const FaultSpec& fault) {
       Schedule(state_.now + *fault.restart_after, ChoiceKind::kFault, fault.node,
                NodeStarts{.fault = begins.fault});
       return true;
-    case FaultKind::kStart: StartNode(fault.node, std::nullopt); return false;
+    case FaultKind::kStart:
+      StartNode(fault.node, std::nullopt);
+      return false;
     case FaultKind::kPartition:
       ++NodeAt(fault.node).partitions;
-      SetLink(fault.node, fault.mode == PartitionMode::kRefuse ? LinkState::kRefused
-                                                               : LinkState::kBlackHoled);
+      SetLink(fault.node,
+              fault.mode == PartitionMode::kRefuse ? LinkState::kRefused : LinkState::kBlackHoled);
       if (fault.lasts) end_after(*fault.lasts);
       return true;
-    case FaultKind::kDropReply: DropReply(fault.node, begins.trigger); return false;
+    case FaultKind::kDropReply:
+      DropReply(fault.node, begins.trigger);
+      return false;
   }
   return false;
 }

@@ -25,7 +25,7 @@ class NoEntropy final : public Entropy {
 
 }  // namespace
 
-// --- the client's side -----------------------------------------------------------------------------
+// --- the client's side -------------------------------------------------------------------------
 
 void Turn::StartRunnerFor(int16_t node, Participant& participant, RunTransaction run) {
   Observe(TransactionStarted{.process = ProcessOf(node),
@@ -83,17 +83,18 @@ void Turn::SendToSpanner(int16_t node, Participant& participant, const ActiveRun
   call.request = std::move(send.request);
   call.sent_at = state_.now;
   call.deadline = send.deadline;
-  Observe(CallSent{.call = call.name,
-                   .step = call.step,
-                   .request = static_cast<uint8_t>(call.request.index())});
+  Observe(CallSent{
+      .call = call.name, .step = call.step, .request = static_cast<uint8_t>(call.request.index())});
   const uint32_t place = AddCall(std::move(call));
   switch (NodeAt(node).link) {
     case LinkState::kUp:
       Schedule(state_.now + PickLatency(latencies_.one_way, Draw::kRequestLatency, node),
                ChoiceKind::kDeliver, -1, CallArrives{.call = place});
       return;
-    case LinkState::kBlackHoled: return Hold(place, CallArrives{.call = place});
-    case LinkState::kRefused: return Refuse(place);
+    case LinkState::kBlackHoled:
+      return Hold(place, CallArrives{.call = place});
+    case LinkState::kRefused:
+      return Refuse(place);
   }
 }
 
@@ -110,7 +111,11 @@ void Turn::OnReplyArrives(ReplyArrives reply) {
     return Hold(place, std::move(reply));
   }
   call.at_spanner = false;
-  if (reply.from_spanner && link == LinkState::kRefused) return Refuse(reply.call);
+  if (reply.from_spanner && link == LinkState::kRefused) {
+    // The call did its work, of which the process will never hear: what it began may live on.
+    ++NodeAt(call.name.process.node).generation;
+    return Refuse(reply.call);
+  }
   EndCall(reply.call, reply.from_spanner, std::move(reply.response));
 }
 
@@ -139,10 +144,8 @@ void Turn::EndCall(uint32_t place, bool from_spanner, Response response) {
   if (call.timeout) Cancel(*call.timeout);
   call.timeout.reset();
   const CallName name = call.name;
-  Observe(CallEnded{.call = name,
-                    .step = call.step,
-                    .code = response.status.code,
-                    .from_spanner = from_spanner});
+  Observe(CallEnded{
+      .call = name, .step = call.step, .code = response.status.code, .from_spanner = from_spanner});
   FreeIfDone(place);
   const int16_t node = name.process.node;
   Participant* participant = FindParticipant(name.process, name.lock);
@@ -155,7 +158,7 @@ void Turn::EndCall(uint32_t place, bool from_spanner, Response response) {
                          std::move(response)));
 }
 
-// --- the network -----------------------------------------------------------------------------------
+// --- the network -------------------------------------------------------------------------------
 
 void Turn::OnCallArrives(uint32_t place) {
   Call& call = *state_.calls[place].call;
@@ -198,8 +201,8 @@ void Turn::MarkHanging(uint32_t place) {
     call.hangs = true;
     Observe(CallHangs{.call = call.name, .step = call.step});
   }
-  SetTimeout(place, std::min(call.sent_at + scenario_.network.connection_timeout,
-                             DeadlineOf(call)));
+  SetTimeout(place,
+             std::min(call.sent_at + scenario_.network.connection_timeout, DeadlineOf(call)));
 }
 
 // Brings the call's timeout forward to `at`; it is never put off.
@@ -229,8 +232,8 @@ void Turn::SetLink(int16_t node, LinkState link) {
     Cancel(*slot.call->held);
     slot.call->held.reset();
     const bool request = std::holds_alternative<CallArrives>(message);
-    const Duration way = PickLatency(
-        latencies_.one_way, request ? Draw::kRequestLatency : Draw::kReplyLatency, node);
+    const Duration way = PickLatency(latencies_.one_way,
+                                     request ? Draw::kRequestLatency : Draw::kReplyLatency, node);
     const int16_t to = request ? int16_t{-1} : node;
     Schedule(state_.now + way, ChoiceKind::kDeliver, to, std::move(message));
   }
@@ -254,7 +257,7 @@ void Turn::DropReply(int16_t node, const std::optional<CallName>& call) {
   state_.calls[*place].call->drop_reply = true;
 }
 
-// --- calls -----------------------------------------------------------------------------------------
+// --- calls -------------------------------------------------------------------------------------
 
 uint32_t Turn::AddCall(Call call) {
   call.at_spanner = true;

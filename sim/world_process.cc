@@ -6,7 +6,7 @@
 
 namespace whorl::sim {
 
-// --- lives -----------------------------------------------------------------------------------------
+// --- lives -------------------------------------------------------------------------------------
 
 void Turn::StartNode(int16_t node_index, std::optional<uint32_t> fault) {
   Node& node = NodeAt(node_index);
@@ -27,8 +27,8 @@ void Turn::StartParticipant(int16_t node, uint16_t place) {
   const NodeSpec& spec = SpecOf(node);
   Participant& participant = NodeAt(node).participants[place];
   participant.lock = spec.locks[place];
-  participant.machine = MakeProtocolState(
-      setup_.configs[static_cast<size_t>(node)][place], spec.use == Use::kLock);
+  participant.machine =
+      MakeProtocolState(setup_.configs[static_cast<size_t>(node)][place], spec.use == Use::kLock);
   participant.application.running = true;
   if (spec.deadline) {
     SetTimerAt(node, participant, TimerOwner::kDeadline, 0, *spec.deadline);
@@ -89,8 +89,8 @@ void Turn::EndParticipation(int16_t node, Participant& participant, StopReason r
   if (participant.ended) return;
   participant.ended = true;
   CancelTimerOf(participant, TimerOwner::kDeadline, 0);
-  Observe(ParticipationEnded{
-      .process = ProcessOf(node), .lock = participant.lock, .reason = reason});
+  Observe(
+      ParticipationEnded{.process = ProcessOf(node), .lock = participant.lock, .reason = reason});
   TellMachine(node, participant, StopRequested{.reason = reason});
 }
 
@@ -104,9 +104,8 @@ void Turn::ResumeNode(int16_t node_index) {
   Observe(ProcessResumed{.process = ProcessOf(node_index)});
   for (const uint32_t place : node.held_up) {
     const PendingSlot& slot = state_.pending[place];
-    const ChoiceKind kind = std::holds_alternative<ReplyArrives>(*slot.event)
-                                ? ChoiceKind::kDeliver
-                                : ChoiceKind::kFire;
+    const ChoiceKind kind = std::holds_alternative<ReplyArrives>(*slot.event) ? ChoiceKind::kDeliver
+                                                                              : ChoiceKind::kFire;
     out_.scheduled.push_back(
         {state_.now, {.kind = kind, .node = node_index, .place = place, .stamp = slot.stamp}});
   }
@@ -122,7 +121,7 @@ Participant* Turn::FindParticipant(ProcessId process, uint16_t lock) {
   return nullptr;
 }
 
-// --- timers ----------------------------------------------------------------------------------------
+// --- timers ------------------------------------------------------------------------------------
 
 void Turn::SetTimerAt(int16_t node, Participant& participant, TimerOwner owner, uint16_t id,
                       Duration local) {
@@ -151,10 +150,14 @@ void Turn::OnTimer(const TimerDue& due) {
   });
   const int16_t node = due.process.node;
   switch (due.owner) {
-    case TimerOwner::kMachine: return TellMachine(node, *participant, TimerFired{due.id});
-    case TimerOwner::kRunner: return OnRunnerWaited(node, *participant, due.id);
-    case TimerOwner::kApplication: return OnApplicationTimer(node, *participant);
-    case TimerOwner::kWork: return SendWrite(node, *participant);
+    case TimerOwner::kMachine:
+      return TellMachine(node, *participant, TimerFired{due.id});
+    case TimerOwner::kRunner:
+      return OnRunnerWaited(node, *participant, due.id);
+    case TimerOwner::kApplication:
+      return OnApplicationTimer(node, *participant);
+    case TimerOwner::kWork:
+      return SendWrite(node, *participant);
     case TimerOwner::kDeadline:
       return EndParticipation(node, *participant, StopReason::kDeadline);
     case TimerOwner::kBeliefLapses:
@@ -163,12 +166,11 @@ void Turn::OnTimer(const TimerDue& due) {
   }
 }
 
-// --- machines --------------------------------------------------------------------------------------
+// --- machines ----------------------------------------------------------------------------------
 
 void Turn::TellMachine(int16_t node, const Participant& participant, Event event) {
   const auto place = static_cast<uint16_t>(&participant - NodeAt(node).participants.data());
-  out_.machine_events.push_back(
-      {.node = node, .participant = place, .event = std::move(event)});
+  out_.machine_events.push_back({.node = node, .participant = place, .event = std::move(event)});
 }
 
 void Turn::RunMachines() {
@@ -231,17 +233,15 @@ void Turn::UpdateBelief(int16_t node, Participant& participant) {
                         NodeAt(node).life == Life::kRunning;
   if (believes == participant.believes) return;
   participant.believes = believes;
-  Observe(BeliefChanged{
-      .process = ProcessOf(node), .lock = participant.lock, .believes = believes});
+  Observe(
+      BeliefChanged{.process = ProcessOf(node), .lock = participant.lock, .believes = believes});
 }
 
-// --- the application -------------------------------------------------------------------------------
+// --- the application ---------------------------------------------------------------------------
 
 void Turn::Ask(int16_t node, Participant& participant, AskId ask, Question question) {
-  Observe(QuestionAsked{.process = ProcessOf(node),
-                        .lock = participant.lock,
-                        .ask = ask,
-                        .question = question});
+  Observe(QuestionAsked{
+      .process = ProcessOf(node), .lock = participant.lock, .ask = ask, .question = question});
   if (question == Question::kHasLock) {
     participant.application.asking = true;
     participant.application.asked_at = state_.now;
@@ -319,7 +319,7 @@ void Turn::SendWrite(int16_t node, Participant& participant) {
                          .token = participant.application.token});
 }
 
-// --- the resource ----------------------------------------------------------------------------------
+// --- the resource ------------------------------------------------------------------------------
 
 void Turn::OnResourceWrite(const ResourceWrite& write) {
   const ResourceKind kind = scenario_.workload.resource;

@@ -7,12 +7,10 @@
 namespace whorl::sim {
 namespace {
 
-// A parked transaction is looked at again no sooner than this, whatever a lying clock says.
+// A parked transaction is looked at again no sooner than this: time has to move on in between.
 constexpr Duration kLookAgainMin = Milliseconds(1);
 
-Duration TrueTimeShift(const TrueTimeSpec& spec) {
-  return spec.truthful ? Duration{} : spec.error;
-}
+Duration TrueTimeShift(const TrueTimeSpec& spec) { return spec.truthful ? Duration{} : spec.error; }
 
 }  // namespace
 
@@ -29,6 +27,12 @@ model::Moment Turn::MomentNow() const {
 Instant Turn::WhenSurelyPast(Timestamp commit) const {
   const TrueTimeSpec& truetime = scenario_.spanner.truetime;
   return ToInstant(commit) + truetime.epsilon + -TrueTimeShift(truetime) + Nanoseconds(1);
+}
+
+// The first instant at which TT.now().latest, the server's own time, is not before `server_time`.
+Instant Turn::WhenServerShows(Timestamp server_time) const {
+  const TrueTimeSpec& truetime = scenario_.spanner.truetime;
+  return ToInstant(server_time) + -truetime.epsilon + -TrueTimeShift(truetime);
 }
 
 void Turn::ServeAtSpanner(uint32_t place) {
@@ -87,7 +91,7 @@ void Turn::DoDatabaseEffects(bool waited_for_truetime) {
                            .after = std::move(changed->after),
                            .commit = commit});
     } else {
-      const Instant at = ToInstant(std::get<model::LookAgainAt>(effect).server_time);
+      const Instant at = WhenServerShows(std::get<model::LookAgainAt>(effect).server_time);
       Schedule(std::max(at, state_.now + kLookAgainMin), ChoiceKind::kSettle, -1,
                SpannerLooksAgain{});
     }
@@ -129,10 +133,9 @@ void Turn::OnReplied(model::Replied replied) {
   if (!std::holds_alternative<Commit>(call.request)) {
     way += PickLatency(latencies_.service, Draw::kServiceTime, node);
   }
-  Schedule(state_.now + way, ChoiceKind::kDeliver, node,
-           ReplyArrives{.call = place,
-                        .from_spanner = true,
-                        .response = std::move(replied.response)});
+  Schedule(
+      state_.now + way, ChoiceKind::kDeliver, node,
+      ReplyArrives{.call = place, .from_spanner = true, .response = std::move(replied.response)});
 }
 
 }  // namespace whorl::sim

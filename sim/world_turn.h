@@ -30,20 +30,23 @@ class Turn {
   // After Happen: runs the machines on what it queued for them.
   void RunMachines();
 
-  // --- bookkeeping ---------------------------------------------------------------------------------
+  // --- bookkeeping
+  // ---------------------------------------------------------------------------------
   void Observe(Happening what) { out_.observed.push_back({state_.now, std::move(what)}); }
   uint32_t Schedule(Instant at, ChoiceKind kind, int16_t node, PendingEvent event);
   uint32_t Store(PendingEvent event);  // pending, but nobody's turn yet
   void Cancel(uint32_t place);
 
-  // --- processes -----------------------------------------------------------------------------------
+  // --- processes
+  // -----------------------------------------------------------------------------------
   void StartNode(int16_t node, std::optional<uint32_t> fault);
   void LetGo(int16_t node, bool crashed);
   void StopNode(int16_t node);
   void PauseNode(int16_t node);
   void ResumeNode(int16_t node);
 
-  // --- the network ---------------------------------------------------------------------------------
+  // --- the network
+  // ---------------------------------------------------------------------------------
   void SetLink(int16_t node, LinkState link);
   void DropReply(int16_t node, const std::optional<CallName>& call);
 
@@ -105,6 +108,7 @@ class Turn {
   // world_spanner.cc
   model::Moment MomentNow() const;
   Instant WhenSurelyPast(Timestamp commit) const;
+  Instant WhenServerShows(Timestamp server_time) const;
   void ServeAtSpanner(uint32_t call);
   void DoDatabaseEffects(bool waited_for_truetime);
   void OnReplied(model::Replied replied);

@@ -69,7 +69,7 @@ void Abort(Work& work, ServerTransaction& transaction) {
   Release(work, transaction, TransactionPhase::kAborted);
 }
 
-// --- begin ---------------------------------------------------------------------------------------
+// --- begin -------------------------------------------------------------------------------------
 
 // What nobody will ask for again: the outcome of an earlier transaction in the same place of the
 // same process, but for `previous`, whose age a resent begin asks for once more; and whatever has
@@ -118,7 +118,7 @@ void SetAge(Work& work, ServerTransaction& transaction) {
   transaction.age = Age{.since = ServerTime(work.moment), .name = transaction.begun_by};
 }
 
-// --- locks ---------------------------------------------------------------------------------------
+// --- locks -------------------------------------------------------------------------------------
 
 bool IsIdle(Work& work, const ServerTransaction& transaction) {
   return !transaction.parked && transaction.phase == TransactionPhase::kActive &&
@@ -168,7 +168,7 @@ Progress Park(Work& work, ServerTransaction& transaction, const CallName& call,
   return Progress::kParked;
 }
 
-// --- statements ---------------------------------------------------------------------------------
+// --- statements --------------------------------------------------------------------------------
 
 // The statement's plan; one that was not named ahead is compiled into `own`.
 const std::variant<Plan, Status>& PlanOf(Work& work, const Statement& statement,
@@ -342,7 +342,7 @@ void ServeExecute(Work& work, const CallName& call, const Request& request) {
   ExecuteIn(work, *transaction, call, request);
 }
 
-// --- commit and rollback ------------------------------------------------------------------------
+// --- commit and rollback -----------------------------------------------------------------------
 
 // s >= TT.now().latest, and above everything given before.
 Timestamp NextCommitTimestamp(Work& work) {
@@ -429,7 +429,7 @@ void Apply(Work& work, ServerTransaction& transaction) {
   }
 }
 
-// --- waking -------------------------------------------------------------------------------------
+// --- waking ------------------------------------------------------------------------------------
 
 // The parked transactions, oldest first.
 std::vector<TransactionId> ParkedByAge(Work& work) {

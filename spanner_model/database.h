@@ -27,7 +27,7 @@
 
 namespace whorl::model {
 
-// --- what comes of a call --------------------------------------------------------------------
+// --- what comes of a call ----------------------------------------------------------------------
 
 struct Replied {
   CallName call;
@@ -68,7 +68,7 @@ struct LookAgainAt {
 using DatabaseEffect =
     std::variant<Replied, Parked, CommitStarted, Aborted, Committed, RowChanged, LookAgainAt>;
 
-// --- the database --------------------------------------------------------------------------------
+// --- the database ------------------------------------------------------------------------------
 
 struct Database {
   std::vector<StoredTable> tables;  // in the order of the schema

@@ -37,10 +37,14 @@ Key KeyOf(const Table& table, const Row& row) {
 
 bool Contains(const KeyRange& range, const Key& key) {
   switch (range.kind) {
-    case RangeKind::kAll: return true;
-    case RangeKind::kKey: return CompareKeys(range.key, key) == 0;
-    case RangeKind::kPrefix: return HasPrefix(key.front(), range.prefix);
-    case RangeKind::kNothing: return false;
+    case RangeKind::kAll:
+      return true;
+    case RangeKind::kKey:
+      return CompareKeys(range.key, key) == 0;
+    case RangeKind::kPrefix:
+      return HasPrefix(key.front(), range.prefix);
+    case RangeKind::kNothing:
+      return false;
   }
   return false;
 }
@@ -54,15 +58,17 @@ const Row* FindNewest(const StoredTable& table, const Key& key) {
 
 std::pair<size_t, size_t> RowsIn(const StoredTable& table, const KeyRange& range) {
   switch (range.kind) {
-    case RangeKind::kAll: return {0, table.rows.size()};
-    case RangeKind::kNothing: return {0, 0};
+    case RangeKind::kAll:
+      return {0, table.rows.size()};
+    case RangeKind::kNothing:
+      return {0, 0};
     case RangeKind::kKey: {
       const size_t at = LowerBound(table, range.key);
-      const bool found =
-          at < table.rows.size() && CompareKeys(table.rows[at].key, range.key) == 0;
+      const bool found = at < table.rows.size() && CompareKeys(table.rows[at].key, range.key) == 0;
       return {at, found ? at + 1 : at};
     }
-    case RangeKind::kPrefix: break;
+    case RangeKind::kPrefix:
+      break;
   }
   const size_t first = LowerBound(table, {range.prefix});
   size_t last = first;

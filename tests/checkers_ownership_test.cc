@@ -11,8 +11,7 @@ constexpr Invariant kIsolation = Invariant::kIsolation;
 constexpr Invariant kFenced = Invariant::kFencedWritesOrdered;
 constexpr Invariant kBelief = Invariant::kSingleLeaderBelief;
 
-// --- has_lock_truthful
-// ----------------------------------------------------------------------------
+// --- has_lock_truthful -------------------------------------------------------------------------
 
 // a owns the lock from 1 s to 20 s, then b does.
 Trace OwnedByAThenB() {
@@ -101,8 +100,7 @@ TEST(HasLockTruthfulTest, IgnoresNoAndOtherQuestions) {
   ExpectHolds(trace.EndsAt(Seconds(2)), kTruthful);
 }
 
-// --- lease_respected
-// ------------------------------------------------------------------------------
+// --- lease_respected ---------------------------------------------------------------------------
 
 // a takes the lock at 1 s and renews it at 5 s: its lease lasts until 15 s.
 Trace HeldByAUntil15() {
@@ -194,8 +192,7 @@ TEST(LeaseRespectedTest, AllowsAHeartbeatOfAnotherNode) {
   ExpectHolds(trace.EndsAt(Seconds(7)), kLease);
 }
 
-// --- isolation
-// --------------------------------------------------------------------------------------
+// --- isolation ---------------------------------------------------------------------------------
 
 Trace TwoLocks(const std::string& first, const std::string& second) {
   Trace trace(MakeScenario({"a"}, {first, second}));
@@ -259,8 +256,7 @@ TEST(IsolationTest, DoesNotJudgeNobody) {
   ExpectHolds(trace.EndsAt(Seconds(3)), kIsolation);
 }
 
-// --- fenced_writes_ordered
-// --------------------------------------------------------------------------
+// --- fenced_writes_ordered ---------------------------------------------------------------------
 
 TEST(FencedWritesOrderedTest, CatchesAnAcceptedTokenBelowOneAccepted) {
   // A fence that lets a smaller token pass is no fence.
@@ -279,8 +275,7 @@ TEST(FencedWritesOrderedTest, AllowsEqualTokensRefusedOnesAndOtherResources) {
   ExpectHolds(trace.EndsAt(Seconds(2)), kFenced);
 }
 
-// --- single_leader_belief
-// -----------------------------------------------------------------------------
+// --- single_leader_belief ----------------------------------------------------------------------
 
 TEST(SingleLeaderBeliefTest, CatchesASecondBeliever) {
   // S10: a leader that is cut off hears no callback(0).

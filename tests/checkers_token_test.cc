@@ -9,7 +9,7 @@ constexpr Invariant kOneLive = Invariant::kOneLiveToken;
 constexpr Invariant kMonotonic = Invariant::kTokenMonotonic;
 constexpr Invariant kHanded = Invariant::kHandedTokenMonotonic;
 
-// --- one_live_token ---------------------------------------------------------------------------
+// --- one_live_token ----------------------------------------------------------------------------
 
 TEST(OneLiveTokenTest, CatchesASecondProcessThatLearnsTheLiveToken) {
   // Two holders of a live token would both be told that they have the lock.
@@ -92,7 +92,7 @@ TEST(OneLiveTokenTest, AllowsTwoThatKeepADeletedRowsToken) {
   ExpectHolds(trace.EndsAt(Seconds(3)), kOneLive);
 }
 
-// --- token_monotonic ----------------------------------------------------------------------------
+// --- token_monotonic ---------------------------------------------------------------------------
 
 TEST(TokenMonotonicTest, CatchesATokenThatGoesBack) {
   // S4: a late UPDATE writes an older takeover row's timestamp over a newer token.
@@ -163,8 +163,7 @@ TEST(TokenMonotonicTest, IgnoresTakeoverRowsAndKeepsLocksApart) {
   ExpectHolds(trace.EndsAt(Seconds(6)), kMonotonic);
 }
 
-// --- handed_token_monotonic
-// -----------------------------------------------------------------------
+// --- handed_token_monotonic --------------------------------------------------------------------
 
 TEST(HandedTokenMonotonicTest, CatchesASmallerTokenInAnotherTerm) {
   // S12: half of all successive hashes go down, and a fence refuses the rightful leader.

@@ -99,7 +99,7 @@ class CliTest : public testing::Test {
                             testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
-// --- help ----------------------------------------------------------------------------------------
+// --- help --------------------------------------------------------------------------------------
 
 // Help is what people try first; it goes to stdout, so that it can be paged, and it shows by
 // example what to type.
@@ -120,7 +120,7 @@ TEST_F(CliTest, VersionIsOneLine) {
   EXPECT_THAT(ended.out, testing::MatchesRegex("whorl [0-9]+\\.[0-9]+\\.[0-9]+\n"));
 }
 
-// --- usage errors --------------------------------------------------------------------------------
+// --- usage errors ------------------------------------------------------------------------------
 
 // A typo is answered with the word that was meant, and with the code of bad usage.
 TEST_F(CliTest, TyposGetTheNearestWordAndExitCode2) {
@@ -157,7 +157,7 @@ TEST_F(CliTest, ImpossibleArgumentsAreRefused) {
   EXPECT_THAT(Whorl("replay quiet.json --jobs 0").err, HasSubstr("from 1 to"));
 }
 
-// --- replay --------------------------------------------------------------------------------------
+// --- replay ------------------------------------------------------------------------------------
 
 // The exit code is what a script sees: 0 only when everything was as expected.
 TEST_F(CliTest, ExitCodeTellsWhetherAllWasAsExpected) {
@@ -266,7 +266,7 @@ TEST_F(CliTest, TimelineIsPlainTextWhereThereIsNoTerminal) {
                                HasSubstr("HasLock: yes"), Not(HasSubstr("\x1b"))));
 }
 
-// --- files ---------------------------------------------------------------------------------------
+// --- files -------------------------------------------------------------------------------------
 
 // A trace is found by its scenario and seed, and no temporary file stays beside it.
 TEST_F(CliTest, TracesAreNamedByScenarioAndSeed) {

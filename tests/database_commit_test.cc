@@ -199,7 +199,7 @@ TEST(DatabaseCommit, ATransactionWithoutWritesCommits) {
   EXPECT_TRUE(spanner.Said<RowChanged>().empty());
 }
 
-// --- outcomes, asked for twice ------------------------------------------------------------------
+// --- outcomes, asked for twice -----------------------------------------------------------------
 
 TEST(DatabaseCommit, ARepeatedCommitGivesTheSameTimestamp) {
   // The only way to learn the outcome of a Commit whose reply was lost.

@@ -14,7 +14,7 @@ namespace {
 
 Statement Text(std::string_view text) { return {.sql = Sql::Intern(text), .parameters = {}}; }
 
-// --- pending commit timestamps ------------------------------------------------------------------
+// --- pending commit timestamps -----------------------------------------------------------------
 
 TEST(DatabaseStatement, UnderTheTableRuleSpindlesCleanUpFailsAndItsHeartbeatCommits) {
   // Spindle ignores the error, so that on a Spanner of this rule its takeover rows pile up.
@@ -103,7 +103,7 @@ TEST(DatabaseStatement, AnUpdateThatMatchedNoRowMakesNothingPending) {
   EXPECT_EQ(attempt.Run(DeleteTakeoverRows("job")).status, Status{});
 }
 
-// --- errors that doom, and errors that do not ---------------------------------------------------
+// --- errors that doom, and errors that do not --------------------------------------------------
 
 TEST(DatabaseStatement, AnInsertOfAnExistingKeyDoomsItsTransaction) {
   // A client that swallowed the error must not be able to commit what was before it.
@@ -272,7 +272,7 @@ TEST(DatabaseStatement, DmlNeedsAReadWriteTransaction) {
   EXPECT_EQ(spanner.database, MakeDatabase(TestSchema()));
 }
 
-// --- a first statement that carries the begin ---------------------------------------------------
+// --- a first statement that carries the begin --------------------------------------------------
 
 TEST(DatabaseStatement, AFailedFirstStatementBeginsNothingAndLeavesNoLocks) {
   // The client gets no id, so that it could never end what it had begun.
@@ -306,7 +306,7 @@ TEST(DatabaseStatement, AFirstStatementBeginsATransactionOfItsOwn) {
   EXPECT_TRUE(spanner.NewestRow(kLocks, {"b"}));
 }
 
-// --- sequence numbers ---------------------------------------------------------------------------
+// --- sequence numbers --------------------------------------------------------------------------
 
 TEST(DatabaseStatement, ARepeatedSequenceNumberIsAnsweredAndNotRun) {
   // A resent INSERT must not meet its own row.
@@ -376,7 +376,7 @@ TEST(DatabaseStatement, QueriesHaveNoSequenceNumbers) {
   EXPECT_EQ(attempt.Run(ReadWriter("other"), 0).result.rows, Rows({}));
 }
 
-// --- clocks, and the semaphore ------------------------------------------------------------------
+// --- clocks, and the semaphore -----------------------------------------------------------------
 
 TEST(DatabaseStatement, CurrentTimestampIsAClockOfItsOwn) {
   // Its error has no bound against commit timestamps: an age may come out negative.

@@ -42,7 +42,7 @@ inline void PrintTo(const Value& value, std::ostream* out) { *out << FormatValue
 
 namespace model {
 
-// --- the statements of the protocols ------------------------------------------------------------
+// --- the statements of the protocols -----------------------------------------------------------
 
 inline Parameter TextParameter(std::string_view name) {
   return {.name = std::string(name), .type = Type::kString};
@@ -127,7 +127,7 @@ inline Statement AskWhoLeads(int64_t timeout_seconds) {
   return {.sql = sql, .parameters = {timeout_seconds}};
 }
 
-// --- the database and its clients ---------------------------------------------------------------
+// --- the database and its clients --------------------------------------------------------------
 
 inline constexpr uint32_t kLocks = 0;  // the tables of TestSchema
 inline constexpr uint32_t kElections = 1;
@@ -286,7 +286,7 @@ class Spanner {
   std::map<CallName, std::vector<Response>> answers_;
 };
 
-// --- verbs --------------------------------------------------------------------------------------
+// --- verbs -------------------------------------------------------------------------------------
 
 inline CallName Attempt::NextCall() {
   ++last_call_.call;
@@ -371,7 +371,7 @@ inline Timestamp Client::Commits(const Statement& statement) {
   return attempt.Commit();
 }
 
-// --- situations ---------------------------------------------------------------------------------
+// --- situations --------------------------------------------------------------------------------
 
 // A row that is there at the start, of which every column can be locked.
 inline void LoadLock(Spanner& spanner, std::string_view name) {

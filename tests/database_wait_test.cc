@@ -11,7 +11,7 @@
 namespace whorl::model {
 namespace {
 
-// --- waiting and waking -------------------------------------------------------------------------
+// --- waiting and waking ------------------------------------------------------------------------
 
 TEST(DatabaseWait, WaitersAreWokenInTheOrderOfTheirAgeNotOfTheirArrival) {
   // Whoever has waited through retries comes first. Begun as 0, 1, 2, of age 2, 0, 1.
@@ -177,7 +177,7 @@ TEST(DatabaseWait, ACommitThatIsGivenUpForAStatementWakesWhoWaitedForIt) {
   EXPECT_EQ(spanner.AnswerTo(read).result.rows, Rows({{"nobody"}}));
 }
 
-// --- idle transactions --------------------------------------------------------------------------
+// --- idle transactions -------------------------------------------------------------------------
 
 TEST(DatabaseWait, AnIdleHolderIsAbortedWhenItIsInTheWay) {
   // A client that died between its statement and its Commit must not keep the lock.

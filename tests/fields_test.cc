@@ -103,7 +103,7 @@ std::vector<Outer> ChangedSamples() {
   return changed;
 }
 
-// --- the visitor ---------------------------------------------------------------------------------
+// --- the visitor -------------------------------------------------------------------------------
 
 TEST(FieldsTest, AreVisitedByNameInTheOrderOfDeclaration) {
   // JSON, traces and fingerprints all come from this one visit.
@@ -146,7 +146,7 @@ TEST(FieldsTest, WithoutFieldsAllAreEqual) {
   EXPECT_EQ(FingerprintOf(Nothing()), FingerprintOf(OtherNothing()));
 }
 
-// --- the fingerprint -----------------------------------------------------------------------------
+// --- the fingerprint ---------------------------------------------------------------------------
 
 TEST(FingerprintTest, EqualValuesHaveEqualFingerprints) {
   // However they came about: a copied state that took the same events is the same state.

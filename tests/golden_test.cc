@@ -62,10 +62,8 @@ TEST_P(GoldenTest, FindingHappensForTheStatedReason) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Findings, GoldenTest,
-                         testing::Values("s1_insert_loser_takes_over",
-                                         "s2_reread_does_not_judge",
-                                         "s3_dies_between_insert_and_update",
-                                         "s4_token_goes_back",
+                         testing::Values("s1_insert_loser_takes_over", "s2_reread_does_not_judge",
+                                         "s3_dies_between_insert_and_update", "s4_token_goes_back",
                                          "s4b_late_update_takes_live_lease",
                                          "s10_partitioned_leader_is_not_told",
                                          "gc_pause_stale_token", "readme_leader_stops"),
@@ -100,8 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Finding{"s3_dies_between_insert_and_update", Invariant::kNoWedge},
                     Finding{"s4_token_goes_back", Invariant::kTokenMonotonic},
                     Finding{"s4b_late_update_takes_live_lease", Invariant::kLeaseRespected},
-                    Finding{"s10_partitioned_leader_is_not_told",
-                            Invariant::kSingleLeaderBelief}),
+                    Finding{"s10_partitioned_leader_is_not_told", Invariant::kSingleLeaderBelief}),
     [](const auto& test) { return std::string(test.param.scenario); });
 
 }  // namespace

@@ -59,7 +59,7 @@ std::string ErrorsOf(std::string_view text) {
   return std::string(scenario.status().message());
 }
 
-// --- Not JSON -----------------------------------------------------------------------------------
+// --- Not JSON ----------------------------------------------------------------------------------
 
 TEST(ScenarioErrors, SayWhereATextStopsBeingJson) {
   EXPECT_EQ(ErrorsOf("{\n  \"version\": 1,\n  \"about\": tru }"),
@@ -110,7 +110,7 @@ TEST(ScenarioErrors, RefuseATextThatIsTooLong) {
             "x.json: longer than a scenario may be (16 MiB)");
 }
 
-// --- Keys and types -----------------------------------------------------------------------------
+// --- Keys and types ----------------------------------------------------------------------------
 
 TEST(ScenarioErrors, NameTheKeysThatAreMissing) {
   EXPECT_EQ(ErrorsOf("{}"),
@@ -209,7 +209,7 @@ TEST(ScenarioErrors, ArePrintableWhateverTheTextSays) {
   EXPECT_LT(ErrorsOf(With("\"" + std::string(1 << 20, 'k') + "\": 1")).size(), 1'000U);
 }
 
-// --- Durations ----------------------------------------------------------------------------------
+// --- Durations ---------------------------------------------------------------------------------
 
 TEST(ScenarioErrors, SayWhatIsWrongWithADuration) {
   const auto error = [](std::string_view text) {
@@ -241,7 +241,7 @@ TEST(ScenarioErrors, RefuseANegativeDurationWhereItHasNoMeaning) {
             "x.json:7: /workload/work_for: expected 0s or more, got the string \"-1ms\"");
 }
 
-// --- Nodes, locks, rows -------------------------------------------------------------------------
+// --- Nodes, locks, rows ------------------------------------------------------------------------
 
 TEST(ScenarioErrors, NameTheProtocolsThatThereAre) {
   EXPECT_EQ(ErrorsOf(Changed("spindle_v2", "zookeeper")),
@@ -332,7 +332,7 @@ TEST(ScenarioErrors, OfAnIntervalThatLies) {
             "true time lies inside the interval");
 }
 
-// --- Faults -------------------------------------------------------------------------------------
+// --- Faults ------------------------------------------------------------------------------------
 
 TEST(ScenarioErrors, NameTheNodeThatWasMeant) {
   EXPECT_EQ(
@@ -429,7 +429,7 @@ TEST(ScenarioErrors, StopThousandsOfPatternsFromFillingMemory) {
             "matches");
 }
 
-// --- Expectations -------------------------------------------------------------------------------
+// --- Expectations ------------------------------------------------------------------------------
 
 TEST(ScenarioErrors, OfExpectations) {
   const auto error = [](std::string_view expect) {
@@ -465,7 +465,7 @@ TEST(ScenarioErrors, OfExpectations) {
             "/metrics/grants: \"min\" is above \"max\", so that no run can meet both");
 }
 
-// --- Files --------------------------------------------------------------------------------------
+// --- Files -------------------------------------------------------------------------------------
 
 TEST(ScenarioErrors, TellAFileThatCannotBeReadFromOneThatIsWrong) {
   const std::string directory = ::testing::TempDir();

@@ -29,8 +29,7 @@ std::vector<Duration> UpperEnds(const Spindle& spindle) {
   return ends;
 }
 
-// --- what a heartbeat is
-// -----------------------------------------------------------------------------
+// --- what a heartbeat is -----------------------------------------------------------------------
 
 TEST(SpindleV2HeartbeatTest, IsAnUpdateAndACleanUpThatDoesNotLook) {
   // The clean-up is what lets anybody take over again (S3), and what deletes others' rows (S7, S8).
@@ -73,8 +72,7 @@ TEST(SpindleV2HeartbeatTest, AnErrorChangesNothing) {
   EXPECT_TRUE(StandingOf(spindle.state).believes);
 }
 
-// --- the loop
-// ----------------------------------------------------------------------------------------
+// --- the loop ----------------------------------------------------------------------------------
 
 TEST(SpindleV2HeartbeatLoopTest, LooksOnceASecondWhileItIsNotTheLeader) {
   // So that the first beat of a new leader can come a second after it noticed.
@@ -171,8 +169,7 @@ TEST(SpindleV2HeartbeatLoopTest, AFollowerStopsBeatingWhenItNoticesNotWhenItLost
   EXPECT_THAT(spindle.did.front(), testing::StartsWith("set wake "));
 }
 
-// --- the end
-// -----------------------------------------------------------------------------------------
+// --- the end -----------------------------------------------------------------------------------
 
 TEST(SpindleV2StopTest, NothingReleasesTheRow) {
   // Others wait the whole lease out, as after a crash; and no callback is made.

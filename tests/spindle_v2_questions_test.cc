@@ -17,8 +17,7 @@ using testing::ElementsAre;
 const Timestamp kMine = At(Duration{});           // hash 14098415059675736591
 const Timestamp kTheirs = At(Milliseconds(500));  // hash 4534056637851642752
 
-// --- when it does not run
-// ------------------------------------------------------------------------------
+// --- when it does not run ----------------------------------------------------------------------
 
 TEST(SpindleV2QuestionTest, NotRunningIsAnsweredWithoutAskingSpanner) {
   // Nothing is known before the first round has ended; a read would only cost.
@@ -60,8 +59,7 @@ TEST(SpindleV2QuestionTest, DurationAndIterationsAreAnsweredAtAnyTime) {
   EXPECT_THAT(spindle.did, ElementsAre("answer 1 Iterations yes 2"));
 }
 
-// --- HasLock
-// -------------------------------------------------------------------------------------------
+// --- HasLock -----------------------------------------------------------------------------------
 
 TEST(SpindleV2HasLockTest, AsksSpannerEachTime) {
   // No belief is kept between two questions: that is what makes the answer true
@@ -157,8 +155,7 @@ TEST(SpindleV2HasLockTest, AQuestionUnderWayIsAnsweredAfterAStopToo) {
   EXPECT_THAT(spindle.did, ElementsAre("answer 1 HasLock yes token=14098415059675736591"));
 }
 
-// --- HasLock2 and Leader
-// -------------------------------------------------------------------------------
+// --- HasLock2 and Leader -----------------------------------------------------------------------
 
 TEST(SpindleV2HasLock2Test, AddsTheWriter) {
   // One read for both answers, so that they belong together.

@@ -19,8 +19,7 @@ using testing::IsEmpty;
 const Timestamp kMine = At(Seconds(1));
 const Timestamp kTheirs = At(Seconds(-3));
 
-// --- the ticker
-// ------------------------------------------------------------------------------------
+// --- the ticker --------------------------------------------------------------------------------
 
 TEST(SpindleV2TickerTest, EveryLeaseARound) {
   // A follower's takeover can come as late as one period after the lease ran out.
@@ -77,8 +76,7 @@ TEST(SpindleV2TickerTest, ASlowRoundDoesNotShiftTheTicks) {
   EXPECT_EQ(spindle.now, Seconds(10));
 }
 
-// --- the check
-// -------------------------------------------------------------------------------------
+// --- the check ---------------------------------------------------------------------------------
 
 TEST(SpindleV2CheckTest, AnErrorDoesNothingInThisRound) {
   // "On the safer side" upstream: no callback, so a leader that cannot ask goes on leading (S10).
@@ -163,8 +161,7 @@ TEST(SpindleV2CheckTest, ANullTokenIsNobodys) {
   EXPECT_THAT(spindle.did, ElementsAre("callback 0"));
 }
 
-// --- being the leader
-// --------------------------------------------------------------------------------
+// --- being the leader --------------------------------------------------------------------------
 
 TEST(SpindleV2LeaderTest, TheOwnerDoesNotLookAtTheAge) {
   // However long it slept: as long as nobody took over, the token is its own and so is the lock.
@@ -247,8 +244,7 @@ TEST(SpindleV2LeaderTest, OnlyCallbackZeroResetsTheCounter) {
   EXPECT_THAT(spindle.did, ElementsAre("run heartbeat_update"));
 }
 
-// --- the first INSERT
-// --------------------------------------------------------------------------------
+// --- the first INSERT --------------------------------------------------------------------------
 
 TEST(SpindleV2FirstInsertTest, MakesTheCommitTimestampTheTokenAndEndsTheRound) {
   // The fence is Spanner's own clock.
@@ -305,8 +301,7 @@ TEST(SpindleV2FirstInsertTest, IsNeverTriedAgainAfterAnError) {
   EXPECT_THAT(spindle.did, ElementsAre("run reread"));
 }
 
-// --- the takeover
-// --------------------------------------------------------------------------------------
+// --- the takeover ------------------------------------------------------------------------------
 
 // Up to the second read, by a process that has lost the INSERT.
 void Takes(Spindle& spindle) {
@@ -437,8 +432,7 @@ TEST(SpindleV2TakeoverTest, ALeaderWhoseCounterWasKeptDoesNotBeatBeforeItsNextCa
   EXPECT_THAT(spindle.did, ElementsAre("callback 1"));
 }
 
-// --- after every round
-// -----------------------------------------------------------------------------------
+// --- after every round -------------------------------------------------------------------------
 
 TEST(SpindleV2RoundTest, EveryWayOutCountsAndMakesActive) {
   // Iterations and "running" are set in a deferred function upstream: no way out misses it.

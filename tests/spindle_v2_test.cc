@@ -28,8 +28,7 @@ uint64_t FingerprintOf(const auto& value) {
   return fingerprint.value();
 }
 
-// --- tokens
-// ----------------------------------------------------------------------------------------
+// --- tokens ------------------------------------------------------------------------------------
 
 TEST(SpindleV2TokenTest, IsHashedAsItsRfc3339TextWithXxh64) {
   // Go pods and this port decide over the same rows; a different hash would be a second lock. The
@@ -63,8 +62,7 @@ TEST(SpindleV2TokenTest, HashesGoDownAboutAsOftenAsUp) {
   EXPECT_LT(down, 600);
 }
 
-// --- the configuration
-// -----------------------------------------------------------------------------
+// --- the configuration -------------------------------------------------------------------------
 
 TEST(SpindleV2ConfigTest, RaisesTheLeaseToOneSecondAndSaysSo) {
   // Upstream does not refuse a short lease; whoever asked for 200 ms gets 1 s and a line in the
@@ -130,8 +128,7 @@ TEST(SpindleV2ConfigTest, PromisesOnlyWhatHolds) {
   EXPECT_EQ(info.lease_default, Seconds(10));
 }
 
-// --- the statements
-// --------------------------------------------------------------------------------
+// --- the statements ----------------------------------------------------------------------------
 
 TEST(SpindleV2StatementTest, AreReadsOutsideOfTransactionsAndWritesInside) {
   // The check must not take locks; that it does not is why two pods can both see a lease expired.
@@ -187,8 +184,7 @@ TEST(SpindleV2StatementTest, OfTheTokenUpdateAndTheHeartbeatHaveNoConditionButTh
   EXPECT_EQ(condition(config.delete_takeover_rows), "WHERE STARTS_WITH(name, @prefix)");
 }
 
-// --- from start to leadership
-// ------------------------------------------------------------------------
+// --- from start to leadership ------------------------------------------------------------------
 
 TEST(SpindleV2Test, AsksAtOnceWhenItStarts) {
   // A free lock is taken within a round trip, not after one period.
@@ -236,8 +232,7 @@ TEST(SpindleV2Test, TheOldLeaseIsTakenOverThroughTheTakeoverRow) {
   EXPECT_EQ(spindle.state.own_token, At(Seconds(1))) << "the takeover row's commit timestamp";
 }
 
-// --- several Runs of one instance
-// --------------------------------------------------------------------
+// --- several Runs of one instance --------------------------------------------------------------
 
 TEST(SpindleV2RunsTest, TwoOfOneInstanceGoOnSideBySide) {
   // Go's Run only starts goroutines: a second call makes a second loop beside the first.
@@ -330,8 +325,7 @@ TEST(SpindleV2RunsTest, TheBeliefIsTheLastCallbacksWhicheverRunMadeIt) {
   EXPECT_FALSE(StandingOf(spindle.state).believes);
 }
 
-// --- as a value
-// ------------------------------------------------------------------------------------
+// --- as a value --------------------------------------------------------------------------------
 
 TEST(SpindleV2ValueTest, ACopyThatTakesTheSameEventsStaysEqual) {
   // Exploration forks the world by copying it; a hidden pointer or clock would let copies differ.

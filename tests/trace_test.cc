@@ -63,7 +63,7 @@ std::string TraceOf(const Scenario& scenario, uint64_t seed) {
   return out.str();
 }
 
-// --- the form of a line --------------------------------------------------------------------------
+// --- the form of a line ------------------------------------------------------------------------
 
 // A reader that knows these lines must be able to rely on them.
 TEST(TraceTest, ALineNamesTimeHashEventAndFields) {
@@ -157,7 +157,7 @@ TEST(TraceTest, TheHeaderNamesTheRunAndNoPlace) {
             "\n");
 }
 
-// --- traces of runs ------------------------------------------------------------------------------
+// --- traces of runs ----------------------------------------------------------------------------
 
 // Rule 5 of the house: a run is its inputs.
 TEST(TraceTest, TwoRunsOfOneSeedAreTheSameBytes) {
@@ -180,7 +180,7 @@ TEST(TraceTest, ListeningChangesNothingAndTheLastHashIsTheRuns) {
   EXPECT_TRUE(out.str().ends_with(last)) << last;
 }
 
-// --- finding a difference ------------------------------------------------------------------------
+// --- finding a difference ----------------------------------------------------------------------
 
 Observation At(int64_t ns) { return {.at = {ns}, .what = ProcessStarted{.process = kA1}}; }
 
@@ -228,7 +228,7 @@ TEST_F(ComparisonTest, SeesARunThatEndedEarlierAndADifferenceAfterTheEnd) {
   EXPECT_THAT(unseen->first, HasSubstr("not observed"));
 }
 
-// --- numbers -------------------------------------------------------------------------------------
+// --- numbers -----------------------------------------------------------------------------------
 
 // Times are compared by people digit by digit; a locale or a double would change them.
 TEST(ReportTextTest, SecondsAreExactAndRoundedByWholeNumbers) {

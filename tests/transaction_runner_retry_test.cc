@@ -51,7 +51,7 @@ TEST(RunnerAbortedTest, AStatementThatIsAbortedRunsTheWholeTransactionAgain) {
 }
 
 TEST(RunnerAbortedTest, TheNextAttemptInlinesItsBeginAndHandsTheOldIdOn) {
-  // The Go client was read and its calls were seen: no BeginTransaction here. The old id gives the
+  // So the source of the Go client reads: no BeginTransaction here. The old id gives the
   // new attempt its age, without which wound-wait would starve it.
   Client client;
   client.Runs(InsertTransaction()).HearsAnswer("t1").HearsAborted().Waits();
@@ -155,8 +155,7 @@ TEST(RunnerAbortedTest, AResentCommitThatIsAbortedIsRunAgainAsWell) {
   EXPECT_EQ(client.did.back(), "INSERT begin after t1 seq=1");
 }
 
-// --- UNAVAILABLE and RESOURCE_EXHAUSTED
-// ------------------------------------------------------------
+// --- UNAVAILABLE and RESOURCE_EXHAUSTED --------------------------------------------------------
 
 TEST(RunnerUnavailableTest, ResendsTheSameCall) {
   // A statement that has an id is resent with its sequence number, so that it runs once.
@@ -342,8 +341,7 @@ TEST(RunnerDeadlineTest, TheDeletesTimeoutAfterAnAbortedUpdateRunsAllAgain) {
   EXPECT_EQ(client.did.back(), "UPDATE begin after t1 seq=1");
 }
 
-// --- the policy
-// ------------------------------------------------------------------------------------
+// --- the policy --------------------------------------------------------------------------------
 
 TEST(RunnerPolicyTest, GosIsWhatWasReadInItsSources) {
   // Every number here is somebody's waiting time; a change of one must be meant.

@@ -17,7 +17,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// --- reads ---------------------------------------------------------------------------------------
+// --- reads -------------------------------------------------------------------------------------
 
 TEST(RunnerReadTest, IsOneSingleUseCall) {
   // A read holds no lock and needs no commit: spindle asks this way once per round and question.
@@ -44,7 +44,7 @@ TEST(RunnerReadTest, ThatIsAbortedIsNotRetried) {
   EXPECT_THAT(client.did, ElementsAre("SELECT single seq=1", "aborted ABORTED"));
 }
 
-// --- the normal course ---------------------------------------------------------------------------
+// --- the normal course -------------------------------------------------------------------------
 
 TEST(RunnerTest, TheFirstStatementCarriesTheBegin) {
   // One round trip less than an explicit begin: an INSERT costs two calls.
@@ -135,11 +135,10 @@ TEST(RunnerTest, TheCallsDeadlineIsItsKindsTimeoutFromItsFirstSend) {
   EXPECT_EQ(loser.Sent().deadline, loser.now + Seconds(30));
 }
 
-// --- a begin that fails with its statement
-// -----------------------------------------------------------
+// --- a begin that fails with its statement -----------------------------------------------------
 
 TEST(RunnerBeginTest, TheLosingInsertCostsFourCalls) {
-  // What upstream's losers do to Spanner in every INSERT race; the emulator was seen to get them.
+  // What upstream's losers do to Spanner in every INSERT race.
   Client client;
   client.Runs(InsertTransaction());
   client.HearsError(Code::kAlreadyExists, "Row [job] in table locktable already exists");
@@ -196,8 +195,7 @@ TEST(RunnerBeginTest, AnExplicitBeginWithoutAnIdEndsTheTransaction) {
   EXPECT_THAT(client.did, ElementsAre("INSERT begin seq=1", "BeginTransaction", "aborted UNKNOWN"));
 }
 
-// --- errors within the body
-// --------------------------------------------------------------------------
+// --- errors within the body --------------------------------------------------------------------
 
 TEST(RunnerHeartbeatTest, TheDeleteIsSentAfterAFailedUpdateAndThenAllIsRolledBack) {
   // The closure of spindle's heartbeat cleans up before it returns the UPDATE's error.
@@ -247,8 +245,7 @@ TEST(RunnerRollbackTest, HoweverItGoesTheTransactionHadNoEffect) {
   EXPECT_EQ(client.Result().status.code, Code::kAlreadyExists);
 }
 
-// --- the outcome
-// -----------------------------------------------------------------------------------
+// --- the outcome -------------------------------------------------------------------------------
 
 TEST(RunnerOutcomeTest, IsUnknownExactlyWhenACommitsAnswerLeavesItOpen) {
   // A protocol may take back a belief on kAborted, and must read back on kUnknown.
@@ -303,8 +300,7 @@ TEST(RunnerOutcomeTest, IsNeverUnknownWithoutACommit) {
   }
 }
 
-// --- as a value
-// ------------------------------------------------------------------------------------
+// --- as a value --------------------------------------------------------------------------------
 
 TEST(RunnerTest, ACopyGoesOnAsTheOriginalDoes) {
   // The world is forked by copying it, and its runners with it.

@@ -26,7 +26,7 @@ uint64_t FingerprintOf(const auto& value) {
 
 Value Bytes1(std::string data) { return Bytes{.data = std::move(data)}; }
 
-// --- Float64 -------------------------------------------------------------------------------------
+// --- Float64 -----------------------------------------------------------------------------------
 
 TEST(Float64Test, KeepsOneNanAndOneZero) {
   // == and the fingerprint look at different things, the number and its bits: they have to agree.
@@ -46,7 +46,7 @@ TEST(Float64Test, TellsDifferentNumbersApart) {
   EXPECT_NE(Float64(kInfinity), Float64(-kInfinity));
 }
 
-// --- Value ---------------------------------------------------------------------------------------
+// --- Value -------------------------------------------------------------------------------------
 
 TEST(ValueTest, TypesAreNeverEqualToEachOther) {
   // A column of the wrong type must be seen as different, whatever it holds.
@@ -120,7 +120,7 @@ TEST(ValueTest, TypesHaveTheNamesOfGoogleSql) {
   EXPECT_EQ(TypeName(Type::kTimestamp), "TIMESTAMP");
 }
 
-// --- Sql -----------------------------------------------------------------------------------------
+// --- Sql ---------------------------------------------------------------------------------------
 
 TEST(SqlTest, TheSameTextAndParametersAreOneObject) {
   // A handle is compared as a pointer, and its plan is found by index: two objects would be two

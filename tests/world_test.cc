@@ -44,8 +44,8 @@ TEST(Pause, HoldsUpTimersAndRepliesUntilItEnds) {
   EXPECT_TRUE(std::none_of(sent.begin(), sent.end(), [](Instant at) {
     return at > At(Seconds(20)) && at < At(Seconds(29));
   }));
-  EXPECT_TRUE(std::any_of(sent.begin(), sent.end(),
-                          [](Instant at) { return at == At(Seconds(29)); }));
+  EXPECT_TRUE(
+      std::any_of(sent.begin(), sent.end(), [](Instant at) { return at == At(Seconds(29)); }));
 }
 
 // Two pauses that overlap end with the later one.
@@ -59,15 +59,14 @@ TEST(Pause, OverlappingPausesEndWithTheLast) {
 
 // A crash loses volatile state: the next incarnation must not own the token of the last.
 TEST(Crash, LosesTheOwnTokenAndComesBackAsAnotherProcess) {
-  const Recording run = RecordThree(
-      "40s", "", R"({"at": "20s", "do": "crash", "node": "a", "restart_after": "1s"})");
+  const Recording run =
+      RecordThree("40s", "", R"({"at": "20s", "do": "crash", "node": "a", "restart_after": "1s"})");
   const auto owning = run.When<StandingChanged>([](const StandingChanged& change) {
     return change.process == ProcessId{0, 2} && change.standing.own_token.has_value();
   });
   EXPECT_TRUE(owning.empty() || owning.front() > At(Seconds(26)));
-  EXPECT_EQ(run.When<ProcessStarted>([](const ProcessStarted& x) {
-               return x.process == ProcessId{0, 2};
-             }),
+  EXPECT_EQ(run.When<ProcessStarted>(
+                [](const ProcessStarted& x) { return x.process == ProcessId{0, 2}; }),
             std::vector{At(Seconds(21))});
 }
 
@@ -81,14 +80,15 @@ TEST(Crash, DoesNotTakeBackWhatWasSent) {
           "do": "crash", "node": "a"})");
   EXPECT_FALSE(run.When<RowCommitted>([](const RowCommitted& row) {
                     return row.step == StepName::kHeartbeatUpdate;
-                  }).empty());
+                  })
+                   .empty());
 }
 
 // A call into a black hole ends at the connection timeout, not before and not never.
 TEST(Partition, BlackHoledCallsEndUnavailableAfterTheConnectionTimeout) {
-  const Recording run = RecordThree(
-      "80s", R"("network": {"connection_timeout": "7s"}, )",
-      R"({"at": "20.5s", "do": "partition", "node": "a", "for": "50s"})");
+  const Recording run =
+      RecordThree("80s", R"("network": {"connection_timeout": "7s"}, )",
+                  R"({"at": "20.5s", "do": "partition", "node": "a", "for": "50s"})");
   std::map<CallName, Instant> hanging;
   int ended = 0;
   for (const Observation& observation : run.observations) {
@@ -111,8 +111,8 @@ TEST(Partition, BlackHoledCallsEndUnavailableAfterTheConnectionTimeout) {
 
 // TCP retransmits: what a short partition held back arrives when it ends.
 TEST(Partition, WhatABlackHoleHeldArrivesWhenItEndsInTime) {
-  const Recording run = RecordThree(
-      "60s", "", R"({"at": "20.5s", "do": "partition", "node": "a", "for": "5s"})");
+  const Recording run =
+      RecordThree("60s", "", R"({"at": "20.5s", "do": "partition", "node": "a", "for": "5s"})");
   EXPECT_TRUE(run.When<CallEnded>([](const CallEnded& end) { return !end.from_spanner; }).empty());
   const auto ended =
       run.When<CallEnded>([](const CallEnded& end) { return By(end.call.process, 0); });
@@ -126,22 +126,20 @@ TEST(Partition, RefusedCallsEndUnavailableAtOnce) {
   const Recording run = RecordThree(
       "60s", "",
       R"({"at": "20.5s", "do": "partition", "node": "a", "for": "20s", "mode": "refuse"})");
-  const auto refused = run.When<CallEnded>([](const CallEnded& end) {
-    return !end.from_spanner && end.code == Code::kUnavailable;
-  });
+  const auto refused = run.When<CallEnded>(
+      [](const CallEnded& end) { return !end.from_spanner && end.code == Code::kUnavailable; });
   ASSERT_FALSE(refused.empty());
   EXPECT_LT(refused.front(), At(Seconds(22)));
 }
 
 // The reply is lost, not the commit: the outcome is unknown to the client until it asks again.
 TEST(DropReply, LosesTheReplyButNotTheCommit) {
-  const Recording run = RecordThree(
-      "60s", "",
-      R"({"when": {"node": "a", "step": "first_insert", "phase": "committed"},
+  const Recording run =
+      RecordThree("60s", "",
+                  R"({"when": {"node": "a", "step": "first_insert", "phase": "committed"},
           "do": "drop_reply", "node": "a"})");
-  const auto commits = run.When<TransactionCommitted>([](const TransactionCommitted& commit) {
-    return commit.step == StepName::kFirstInsert;
-  });
+  const auto commits = run.When<TransactionCommitted>(
+      [](const TransactionCommitted& commit) { return commit.step == StepName::kFirstInsert; });
   ASSERT_EQ(commits.size(), 1u);  // the resent Commit is answered, not done again
   const auto finished = run.When<TransactionFinished>([](const TransactionFinished& end) {
     return end.step == StepName::kFirstInsert && end.outcome == Outcome::kCommitted;
@@ -152,25 +150,26 @@ TEST(DropReply, LosesTheReplyButNotTheCommit) {
 
 // "Between INSERT and UPDATE" has to mean exactly that.
 TEST(Triggers, RepliedStrikesAfterTheCommitAndBeforeTheNextStep) {
-  const Recording run = RecordThree(
-      "60s", "",
-      R"({"at": "10s", "do": "crash", "node": "a"},
+  const Recording run = RecordThree("60s", "",
+                                    R"({"at": "10s", "do": "crash", "node": "a"},
          {"when": {"node": "b", "step": "takeover_insert", "phase": "replied"},
           "do": "crash", "node": "b"})");
   EXPECT_EQ(run.When<RowCommitted>([](const RowCommitted& row) {
                  return row.step == StepName::kTakeoverInsert && row.writer.node == 1;
-               }).size(),
+               })
+                .size(),
             1u);
   EXPECT_TRUE(run.When<CallSent>([](const CallSent& sent) {
                    return sent.step == StepName::kTakeoverUpdate && sent.call.process.node == 1;
-                 }).empty());
+                 })
+                  .empty());
 }
 
 // The count-th time, not every time and not the first.
 TEST(Triggers, CountChoosesWhichTime) {
-  const Recording run = RecordThree(
-      "60s", "",
-      R"({"when": {"node": "b", "step": "check", "phase": "ended", "count": 3},
+  const Recording run =
+      RecordThree("60s", "",
+                  R"({"when": {"node": "b", "step": "check", "phase": "ended", "count": 3},
           "do": "crash", "node": "b"})");
   const auto checks = run.When<TransactionFinished>([](const TransactionFinished& end) {
     return end.step == StepName::kCheck && end.process.node == 1;
@@ -219,8 +218,7 @@ TEST(Clocks, LocalTimersNeverFireBeforeTheirTime) {
 // TrueTime that lies moves commit timestamps away from true time: the switch must do something.
 TEST(TrueTime, ALyingIntervalShiftsCommitTimestamps) {
   const auto first_commit_error = [](const std::string& truetime) {
-    const Recording run =
-        RecordThree("10s", R"("spanner": {"truetime": )" + truetime + "}, ", "");
+    const Recording run = RecordThree("10s", R"("spanner": {"truetime": )" + truetime + "}, ", "");
     for (const Observation& observation : run.observations) {
       const auto* row = std::get_if<RowCommitted>(&observation.what);
       if (row != nullptr) return row->commit - ToTimestamp(observation.at);
@@ -234,9 +232,9 @@ TEST(TrueTime, ALyingIntervalShiftsCommitTimestamps) {
   EXPECT_LT(lying, Milliseconds(-900));
 }
 
-// A belief ends at its local deadline, which no pause puts off: the process would still be asked, and
-// still say yes, if this were not an event of the world. No protocol here has such a deadline yet,
-// so the world's own timer is taken by itself.
+// A belief ends at its local deadline, which no pause puts off: the process would still be asked,
+// and still say yes, if this were not an event of the world. No protocol here has such a deadline
+// yet, so the world's own timer is taken by itself.
 TEST(Belief, LapsesAtItsLocalDeadlineEvenWhileItsProcessIsPaused) {
   const Scenario scenario = ScenarioOf(
       R"({"version": 1, "about": "x", "protocol": "spindle_v2", "nodes": ["a"],
@@ -260,7 +258,7 @@ TEST(Belief, LapsesAtItsLocalDeadlineEvenWhileItsProcessIsPaused) {
             Happening(BeliefChanged{.process = {0, 1}, .lock = 0, .believes = false}));
 }
 
-// --- the world as a value ------------------------------------------------------------------------
+// --- the world as a value ----------------------------------------------------------------------
 
 // A small driver: earliest first.
 struct Driver {
@@ -270,9 +268,9 @@ struct Driver {
     agenda = out.scheduled;
   }
   bool TakeNext() {
-    const auto next = std::min_element(
-        agenda.begin(), agenda.end(),
-        [](const Scheduled& a, const Scheduled& b) { return a.at < b.at; });
+    const auto next =
+        std::min_element(agenda.begin(), agenda.end(),
+                         [](const Scheduled& a, const Scheduled& b) { return a.at < b.at; });
     if (next == agenda.end()) return false;
     const Choice choice = next->choice;
     agenda.erase(next);
@@ -341,9 +339,11 @@ TEST(World, DoesNotGrowWithSimulatedTime) {
     const WorldState& state = driver.world.state();
     size_t versions = 0;
     for (const auto& row : state.database.tables.front().rows) versions += row.versions.size();
-    return std::vector<size_t>{state.calls.size() / 16, state.pending.size() / 32,
+    return std::vector<size_t>{state.calls.size() / 16,
+                               state.pending.size() / 32,
                                state.database.transactions.size() / 16,
-                               state.database.tables.front().rows.size() / 4, versions / 4,
+                               state.database.tables.front().rows.size() / 4,
+                               versions / 4,
                                driver.agenda.size() / 32};
   };
   EXPECT_EQ(size_after(Seconds(300)), size_after(Seconds(3 * 3600)));

@@ -42,10 +42,14 @@ bool CarriesBegin(const RunnerState& state) {
 
 Request RequestOf(const RunnerState& state) {
   switch (state.doing) {
-    case Doing::kBegin: return BeginTransaction{.options = {.previous = state.previous}};
-    case Doing::kCommit: return Commit{.transaction = state.transaction_id};
-    case Doing::kRollback: return Rollback{.transaction = state.transaction_id};
-    case Doing::kStatement: break;
+    case Doing::kBegin:
+      return BeginTransaction{.options = {.previous = state.previous}};
+    case Doing::kCommit:
+      return Commit{.transaction = state.transaction_id};
+    case Doing::kRollback:
+      return Rollback{.transaction = state.transaction_id};
+    case Doing::kStatement:
+      break;
   }
   return ExecuteSql{.transaction = SelectorOf(state),
                     .statement = state.transaction.statements[state.heard.size()].statement,
@@ -127,8 +131,7 @@ RunnerAction OnAborted(const RetryPolicy& policy, RunnerState& state, Entropy& e
                        const Status& status) {
   // Go inlines the begin only when the old attempt had got an id: a BeginTransaction that was
   // ABORTED is followed by another one.
-  const bool inlined =
-      state.has_begun && policy.begin_after_aborted == BeginAfterAborted::kInlined;
+  const bool inlined = state.has_begun && policy.begin_after_aborted == BeginAfterAborted::kInlined;
   ForgetAttempt(state);
   state.doing = inlined ? Doing::kStatement : Doing::kBegin;
   state.resent = false;
@@ -149,12 +152,12 @@ RunnerAction OnCommitReply(const RetryPolicy& policy, RunnerState& state, Entrop
   // An error that Spanner found is certain; one that the way there or back may have made is not,
   // nor is the answer to a resent Commit, whose first copy may have done its work.
   const Code code = response.status.code;
-  const bool certain = !state.resent &&
-                       (code == Code::kAlreadyExists || code == Code::kFailedPrecondition ||
-                        code == Code::kInvalidArgument || code == Code::kNotFound ||
-                        code == Code::kOutOfRange);
-  return Finish(state, certain ? Outcome::kAborted : Outcome::kUnknown,
-                std::move(response.status), {});
+  const bool certain =
+      !state.resent &&
+      (code == Code::kAlreadyExists || code == Code::kFailedPrecondition ||
+       code == Code::kInvalidArgument || code == Code::kNotFound || code == Code::kOutOfRange);
+  return Finish(state, certain ? Outcome::kAborted : Outcome::kUnknown, std::move(response.status),
+                {});
 }
 
 RunnerAction OnStatementReply(const RetryPolicy& policy, RunnerState& state, Duration now,
@@ -202,10 +205,14 @@ RunnerAction OnBeginReply(const RetryPolicy& policy, RunnerState& state, Duratio
 RunnerAction OnCallEnded(const RetryPolicy& policy, RunnerState& state, Duration now,
                          Entropy& entropy, Response& response) {
   switch (state.doing) {
-    case Doing::kBegin: return OnBeginReply(policy, state, now, entropy, response);
-    case Doing::kStatement: return OnStatementReply(policy, state, now, entropy, response);
-    case Doing::kCommit: return OnCommitReply(policy, state, entropy, response);
-    case Doing::kRollback: break;
+    case Doing::kBegin:
+      return OnBeginReply(policy, state, now, entropy, response);
+    case Doing::kStatement:
+      return OnStatementReply(policy, state, now, entropy, response);
+    case Doing::kCommit:
+      return OnCommitReply(policy, state, entropy, response);
+    case Doing::kRollback:
+      break;
   }
   // However the rollback went, the transaction had no effect.
   return Finish(state, Outcome::kAborted, std::move(state.failure), {});
@@ -231,8 +238,8 @@ RunnerAction StartRunner(const RetryPolicy& policy, RunnerState& state, Transact
   return GoOn(policy, state, now);
 }
 
-RunnerAction OnReply(const RetryPolicy& policy, RunnerState& state, Duration now,
-                     Entropy& entropy, Response response) {
+RunnerAction OnReply(const RetryPolicy& policy, RunnerState& state, Duration now, Entropy& entropy,
+                     Response response) {
   if (!IsRetryableCall(response.status.code)) {
     return OnCallEnded(policy, state, now, entropy, response);
   }

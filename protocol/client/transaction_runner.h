@@ -34,15 +34,15 @@ struct Backoff {
 enum class BeginAfterAborted : uint8_t { kInlined, kExplicit };
 
 struct RetryPolicy {
-  Backoff aborted;  // when ABORTED carries no RetryInfo
-  Backoff unary;    // of a call that ended UNAVAILABLE or RESOURCE_EXHAUSTED
-  Backoff query;    // the same for a streaming query
+  Backoff aborted;             // when ABORTED carries no RetryInfo
+  Backoff unary;               // of a call that ended UNAVAILABLE or RESOURCE_EXHAUSTED
+  Backoff query;               // the same for a streaming query
   Duration statement_timeout;  // BeginTransaction, ExecuteSql of DML, Rollback; with its resends
   Duration query_timeout;
   Duration commit_timeout;
   BeginAfterAborted begin_after_aborted = BeginAfterAborted::kInlined;
-  WHORL_FIELDS(RetryPolicy, aborted, unary, query, statement_timeout, query_timeout,
-               commit_timeout, begin_after_aborted);
+  WHORL_FIELDS(RetryPolicy, aborted, unary, query, statement_timeout, query_timeout, commit_timeout,
+               begin_after_aborted);
 };
 // What Go's client does without a deadline in its context.
 RetryPolicy GoRetryPolicy();
@@ -52,22 +52,22 @@ struct RunnerState {
 
   Transaction transaction;
   Doing doing = Doing::kStatement;
-  bool waiting = false;     // for a backoff, not for a reply
-  uint16_t attempt = 0;     // how often it was begun
-  uint16_t call = 0;        // calls sent in this attempt
-  bool has_begun = false;   // transaction_id is Spanner's for this attempt
-  bool resent = false;      // the current call was sent before
+  bool waiting = false;    // for a backoff, not for a reply
+  uint16_t attempt = 0;    // how often it was begun
+  uint16_t call = 0;       // calls sent in this attempt
+  bool has_begun = false;  // transaction_id is Spanner's for this attempt
+  bool resent = false;     // the current call was sent before
   TransactionId transaction_id;
-  TransactionId previous;   // ABORTED attempt whose age the next begin inherits
+  TransactionId previous;  // ABORTED attempt whose age the next begin inherits
   int64_t sequence_number = 0;
-  Duration deadline;        // of the current call, resends included; local monotonic
-  Duration call_backoff;    // current, of the current call
+  Duration deadline;      // of the current call, resends included; local monotonic
+  Duration call_backoff;  // current, of the current call
   Duration aborted_backoff;
   std::vector<StatementResult> heard;
-  Status failure;           // that is being rolled back
+  Status failure;  // that is being rolled back
   WHORL_FIELDS(RunnerState, transaction, doing, waiting, attempt, call, has_begun, resent,
-               transaction_id, previous, sequence_number, deadline, call_backoff,
-               aborted_backoff, heard, failure);
+               transaction_id, previous, sequence_number, deadline, call_backoff, aborted_backoff,
+               heard, failure);
 };
 
 struct SendCall {
@@ -93,8 +93,8 @@ RunnerAction StartRunner(const RetryPolicy& policy, RunnerState& state, Transact
                          Duration now);
 // The reply to the call that was sent last. The transport makes up UNAVAILABLE (the connection
 // broke) and DEADLINE_EXCEEDED. REQUIRES: a call is out.
-RunnerAction OnReply(const RetryPolicy& policy, RunnerState& state, Duration now,
-                     Entropy& entropy, Response response);
+RunnerAction OnReply(const RetryPolicy& policy, RunnerState& state, Duration now, Entropy& entropy,
+                     Response response);
 // REQUIRES: the last action was WaitFor, and the pause is over.
 RunnerAction OnWaited(const RetryPolicy& policy, RunnerState& state, Duration now,
                       Entropy& entropy);

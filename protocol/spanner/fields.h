@@ -21,27 +21,27 @@
 #include <variant>
 #include <vector>
 
-#define WHORL_FIELDS(Type, ...)                                                   \
-  template <typename Self>                                                        \
-  static constexpr auto Tie(Self& self) {                                         \
-    auto& [__VA_ARGS__] = self;                                                   \
-    return std::tie(__VA_ARGS__);                                                 \
-  }                                                                               \
-  static constexpr std::string_view FieldNames() { return #__VA_ARGS__; }         \
-  friend constexpr bool operator==(const Type& left, const Type& right) {         \
-    return Type::Tie(left) == Type::Tie(right);                                   \
-  }                                                                               \
+#define WHORL_FIELDS(Type, ...)                                           \
+  template <typename Self>                                                \
+  static constexpr auto Tie(Self& self) {                                 \
+    auto& [__VA_ARGS__] = self;                                           \
+    return std::tie(__VA_ARGS__);                                         \
+  }                                                                       \
+  static constexpr std::string_view FieldNames() { return #__VA_ARGS__; } \
+  friend constexpr bool operator==(const Type& left, const Type& right) { \
+    return Type::Tie(left) == Type::Tie(right);                           \
+  }                                                                       \
   static_assert(true, "so that the macro ends with a semicolon")
 
 // For an aggregate without fields.
-#define WHORL_NO_FIELDS(Type)                                                     \
-  template <typename Self>                                                        \
-  static constexpr auto Tie(Self&) {                                              \
-    static_assert(std::is_empty_v<Self>, "this type has fields: WHORL_FIELDS");   \
-    return std::tuple<>();                                                        \
-  }                                                                               \
-  static constexpr std::string_view FieldNames() { return ""; }                   \
-  friend constexpr bool operator==(const Type&, const Type&) { return true; }     \
+#define WHORL_NO_FIELDS(Type)                                                   \
+  template <typename Self>                                                      \
+  static constexpr auto Tie(Self&) {                                            \
+    static_assert(std::is_empty_v<Self>, "this type has fields: WHORL_FIELDS"); \
+    return std::tuple<>();                                                      \
+  }                                                                             \
+  static constexpr std::string_view FieldNames() { return ""; }                 \
+  friend constexpr bool operator==(const Type&, const Type&) { return true; }   \
   static_assert(true, "so that the macro ends with a semicolon")
 
 namespace whorl {

@@ -23,8 +23,7 @@ constexpr int64_t DaysFromDate(Date date) {
   const int64_t year_of_era = year - era * 400;
   const int64_t month_from_march = (date.month + 9) % 12;
   const int64_t day_of_year = (153 * month_from_march + 2) / 5 + date.day - 1;
-  const int64_t day_of_era =
-      year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+  const int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
   return era * 146'097 + day_of_era - 719'468;
 }
 
@@ -34,7 +33,8 @@ constexpr Date DateFromDays(int64_t days) {
   const int64_t day_of_era = shifted - era * 146'097;
   const int64_t year_of_era =
       (day_of_era - day_of_era / 1'460 + day_of_era / 36'524 - day_of_era / 146'096) / 365;
-  const int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+  const int64_t day_of_year =
+      day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
   const int64_t month_from_march = (5 * day_of_year + 2) / 153;
   const int64_t month = month_from_march < 10 ? month_from_march + 3 : month_from_march - 9;
   return {.year = year_of_era + era * 400 + (month <= 2 ? 1 : 0),

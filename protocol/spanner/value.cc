@@ -35,12 +35,18 @@ std::string FormatFloat(double value) {
 
 std::string_view TypeName(Type type) {
   switch (type) {
-    case Type::kBool: return "BOOL";
-    case Type::kInt64: return "INT64";
-    case Type::kFloat64: return "FLOAT64";
-    case Type::kString: return "STRING";
-    case Type::kBytes: return "BYTES";
-    case Type::kTimestamp: return "TIMESTAMP";
+    case Type::kBool:
+      return "BOOL";
+    case Type::kInt64:
+      return "INT64";
+    case Type::kFloat64:
+      return "FLOAT64";
+    case Type::kString:
+      return "STRING";
+    case Type::kBytes:
+      return "BYTES";
+    case Type::kTimestamp:
+      return "TIMESTAMP";
   }
   return "";
 }

@@ -26,8 +26,8 @@ void Reply(LockState& state, Question question, bool yes, std::vector<Effect>& o
 void Poll(const Config& config, LockState& state, LocalTime now, Entropy& entropy,
           std::vector<Effect>& out) {
   if (state.context_ended) return Reply(state, Question::kLock, false, out, *state.locking);
-  Step(config, state.spindle, now, entropy,
-       Asked{.ask = kPollAsk, .question = Question::kHasLock}, out);
+  Step(config, state.spindle, now, entropy, Asked{.ask = kPollAsk, .question = Question::kHasLock},
+       out);
 }
 
 void OnPolled(LockState& state, bool has_lock, LocalTime now, std::vector<Effect>& out) {
@@ -62,8 +62,7 @@ void OnLock(const Config& config, LockState& state, LocalTime now, Entropy& entr
 void OnUnlock(const Config& config, LockState& state, LocalTime now, Entropy& entropy, AskId ask,
               std::vector<Effect>& out) {
   if (state.locked) {
-    Step(config, state.spindle, now, entropy, StopRequested{.reason = StopReason::kCancelled},
-         out);
+    Step(config, state.spindle, now, entropy, StopRequested{.reason = StopReason::kCancelled}, out);
     state.locked = false;
   }
   Reply(state, Question::kUnlock, true, out, ask);

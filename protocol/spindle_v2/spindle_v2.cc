@@ -89,8 +89,8 @@ void Send(Here& here, Round round, Transaction transaction) {
 }
 
 Transaction HeartbeatOf(const Config& config) {
-  Transaction transaction = WriteOf(StepName::kHeartbeatUpdate, config.update_heartbeat,
-                                    {config.lock_name});
+  Transaction transaction =
+      WriteOf(StepName::kHeartbeatUpdate, config.update_heartbeat, {config.lock_name});
   transaction.statements.push_back({.step = StepName::kHeartbeatDelete,
                                     .statement = {.sql = config.delete_takeover_rows,
                                                   .parameters = {config.lock_name + "_"},
@@ -222,13 +222,20 @@ void OnTakeoverUpdate(Here& here, const TransactionResult& result) {
 
 void OnRoundRequest(Here& here, const TransactionResult& result) {
   switch (here.run.round) {
-    case Round::kIdle: return;
-    case Round::kCheck: return OnChecked(here, result);
-    case Round::kFirstHeartbeat: return OnFirstHeartbeat(here, result);
-    case Round::kFirstInsert: return OnFirstInsert(here, result);
-    case Round::kReread: return OnReread(here, result);
-    case Round::kTakeoverInsert: return OnTakeoverInsert(here, result);
-    case Round::kTakeoverUpdate: return OnTakeoverUpdate(here, result);
+    case Round::kIdle:
+      return;
+    case Round::kCheck:
+      return OnChecked(here, result);
+    case Round::kFirstHeartbeat:
+      return OnFirstHeartbeat(here, result);
+    case Round::kFirstInsert:
+      return OnFirstInsert(here, result);
+    case Round::kReread:
+      return OnReread(here, result);
+    case Round::kTakeoverInsert:
+      return OnTakeoverInsert(here, result);
+    case Round::kTakeoverUpdate:
+      return OnTakeoverUpdate(here, result);
   }
 }
 
@@ -285,7 +292,7 @@ void OnHeartbeat(Here& here, const TransactionResult& result) {
   SetTimerOf(here, kHeartbeatWake, here.now.monotonic + here.run.heartbeat_pause);
 }
 
-// --- Run, stop and the questions -----------------------------------------------------------------
+// --- Run, stop and the questions ---------------------------------------------------------------
 
 void MakeInstance(const Config& config, State& state, Entropy& entropy, std::vector<Effect>& out) {
   if (!state.id.empty()) return;  // a second Run of the same instance
@@ -387,8 +394,7 @@ std::string TakeoverRowName(const std::string& lock_name, TokenHash token) {
   return lock_name + "_" + std::to_string(token);
 }
 
-Config MakeConfig(const std::string& table, std::string lock_name, std::string id,
-                  Duration lease) {
+Config MakeConfig(const std::string& table, std::string lock_name, std::string id, Duration lease) {
   const Parameter name{.name = "name", .type = Type::kString};
   const Parameter token{.name = "token", .type = Type::kTimestamp};
   const Duration whole_ms = Milliseconds(lease.ns / 1'000'000);
@@ -415,8 +421,7 @@ Config MakeConfig(const std::string& table, std::string lock_name, std::string i
           "WHERE name = @name",
       {name, token, {.name = "writer", .type = Type::kString}});
   config.update_heartbeat = Sql::Intern(
-      "UPDATE " + table + " SET heartbeat = PENDING_COMMIT_TIMESTAMP() WHERE name = @name",
-      {name});
+      "UPDATE " + table + " SET heartbeat = PENDING_COMMIT_TIMESTAMP() WHERE name = @name", {name});
   config.delete_takeover_rows =
       Sql::Intern("DELETE FROM " + table + " WHERE STARTS_WITH(name, @prefix)",
                   {{.name = "prefix", .type = Type::kString}});

@@ -36,22 +36,21 @@ std::string TakeoverRowName(const std::string& lock_name, TokenHash token);
 
 struct Config {
   std::string lock_name;
-  std::string id;               // empty: a random UUID, drawn when the instance starts
-  Duration lease_asked;         // as the user gave it
-  Duration lease;               // raised to the minimum of one second, in whole milliseconds
-  Sql check;                    // @name
-  Sql read_token;               // @name
-  Sql insert_lock;              // @name, @id
-  Sql insert_takeover;          // @name
-  Sql update_token;             // @name, @token, @writer
-  Sql update_heartbeat;         // @name
-  Sql delete_takeover_rows;     // @prefix
+  std::string id;            // empty: a random UUID, drawn when the instance starts
+  Duration lease_asked;      // as the user gave it
+  Duration lease;            // raised to the minimum of one second, in whole milliseconds
+  Sql check;                 // @name
+  Sql read_token;            // @name
+  Sql insert_lock;           // @name, @id
+  Sql insert_takeover;       // @name
+  Sql update_token;          // @name, @token, @writer
+  Sql update_heartbeat;      // @name
+  Sql delete_takeover_rows;  // @prefix
   WHORL_FIELDS(Config, lock_name, id, lease_asked, lease, check, read_token, insert_lock,
                insert_takeover, update_token, update_heartbeat, delete_takeover_rows);
 };
 // REQUIRES: `table` is an identifier.
-Config MakeConfig(const std::string& table, std::string lock_name, std::string id,
-                  Duration lease);
+Config MakeConfig(const std::string& table, std::string lock_name, std::string id, Duration lease);
 
 // One call of Run: its main loop, the round that is in flight, and its heartbeat loop.
 struct RunState {
@@ -70,12 +69,12 @@ struct RunState {
   std::optional<StopReason> stop;  // why its context ended
   Duration ticks_from;             // phase of the ticker; local monotonic
   Round round = Round::kIdle;
-  bool initial = true;             // nobody has beaten this Run to the first INSERT
-  int64_t leader = 0;              // rounds in a row in which it was the leader
-  Timestamp takeover_token;        // commit timestamp of the takeover row
+  bool initial = true;       // nobody has beaten this Run to the first INSERT
+  int64_t leader = 0;        // rounds in a row in which it was the leader
+  Timestamp takeover_token;  // commit timestamp of the takeover row
   Heartbeats heartbeats = Heartbeats::kSleeping;
-  Duration heartbeat_pause;        // drawn before the beat that is under way
-  Duration heartbeat_backoff;      // what the next draw's upper end grows from
+  Duration heartbeat_pause;    // drawn before the beat that is under way
+  Duration heartbeat_backoff;  // what the next draw's upper end grows from
   WHORL_FIELDS(RunState, looping, stop, ticks_from, round, initial, leader, takeover_token,
                heartbeats, heartbeat_pause, heartbeat_backoff);
 };
@@ -90,7 +89,7 @@ struct State {
   std::string id;
   std::optional<Timestamp> own_token;  // never cleared once set
   bool active = false;
-  bool told_leader = false;            // what the last callback said, of whichever Run
+  bool told_leader = false;  // what the last callback said, of whichever Run
   int64_t iterations = 0;
   std::vector<std::optional<RunState>> runs;  // by slot; an ended Run leaves its slot free
   std::vector<PendingAsk> asks;
