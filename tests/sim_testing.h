@@ -12,7 +12,7 @@
 
 namespace whorl::sim {
 
-struct Recording : ObservationSink {
+struct Witness : ObservationSink {
   std::vector<Observation> observations;
   RunResult result;
 
@@ -42,21 +42,21 @@ inline Scenario ScenarioOf(const std::string& text) {
   return scenario.ok() ? *scenario : Scenario{};
 }
 
-inline Recording Record(const Scenario& scenario) {
-  Recording recording;
-  recording.result = RunScenario(scenario, scenario.seed, &recording);
-  return recording;
+inline Witness Watch(const Scenario& scenario) {
+  Witness witness;
+  witness.result = RunScenario(scenario, scenario.seed, &witness);
+  return witness;
 }
 
 // A scenario of spindle_v2 with a lease of 5 s and nodes a, b and c that start at 0, 1 and 2 s.
 // `more` are further keys, each followed by a comma.
-inline Recording RecordThree(const std::string& duration, const std::string& more,
-                             const std::string& faults) {
-  return Record(ScenarioOf(R"({"version": 1, "about": "a test", "protocol": "spindle_v2",
+inline Witness WitnessThree(const std::string& duration, const std::string& more,
+                            const std::string& faults) {
+  return Watch(ScenarioOf(R"({"version": 1, "about": "a test", "protocol": "spindle_v2",
     "lease": "5s", "nodes": [{"name": "a"}, {"name": "b", "start_at": "1s"},
     {"name": "c", "start_at": "2s"}], )" +
-                           more + R"("duration": ")" + duration + R"(", "faults": [)" + faults +
-                           "]}"));
+                          more + R"("duration": ")" + duration + R"(", "faults": [)" + faults +
+                          "]}"));
 }
 
 constexpr Instant At(Duration since_start) { return Instant{} + since_start; }

@@ -24,7 +24,7 @@ TEST(Run, IsTheSameWithAndWithoutAListener) {
   const Scenario scenario = ScenarioOf(
       R"({"version": 1, "about": "x", "protocol": "spindle_v2", "nodes": ["a", "b"],
           "duration": "60s", "faults": [{"at": "20s", "do": "crash", "node": "a"}]})");
-  EXPECT_EQ(Record(scenario).result, RunScenario(scenario, scenario.seed, nullptr));
+  EXPECT_EQ(Watch(scenario).result, RunScenario(scenario, scenario.seed, nullptr));
 }
 
 // Seeds that made no difference would make every hunt a single run.
@@ -37,8 +37,8 @@ TEST(Run, DiffersWithTheSeed) {
 
 // "Nothing runs": a paused process that still sent a call would hide every stale-token finding.
 TEST(Pause, HoldsUpTimersAndRepliesUntilItEnds) {
-  const Recording run =
-      RecordThree("60s", "", R"({"at": "20s", "do": "pause", "node": "a", "for": "9s"})");
+  const Witness run =
+      WitnessThree("60s", "", R"({"at": "20s", "do": "pause", "node": "a", "for": "9s"})");
   const auto sent =
       run.When<CallSent>([](const CallSent& call) { return By(call.call.process, 0); });
   EXPECT_TRUE(std::none_of(sent.begin(), sent.end(), [](Instant at) {
@@ -50,8 +50,8 @@ TEST(Pause, HoldsUpTimersAndRepliesUntilItEnds) {
 
 // Two pauses that overlap end with the later one.
 TEST(Pause, OverlappingPausesEndWithTheLast) {
-  const Recording run = RecordThree("60s", "",
-                                    R"({"at": "20s", "do": "pause", "node": "a", "for": "9s"},
+  const Witness run = WitnessThree("60s", "",
+                                   R"({"at": "20s", "do": "pause", "node": "a", "for": "9s"},
                                        {"at": "25s", "do": "pause", "node": "a", "for": "9s"})");
   EXPECT_EQ(run.When<ProcessPaused>(), std::vector{At(Seconds(20))});
   EXPECT_EQ(run.When<ProcessResumed>(), std::vector{At(Seconds(34))});
@@ -59,8 +59,8 @@ TEST(Pause, OverlappingPausesEndWithTheLast) {
 
 // A crash loses volatile state: the next incarnation must not own the token of the last.
 TEST(Crash, LosesTheOwnTokenAndComesBackAsAnotherProcess) {
-  const Recording run =
-      RecordThree("40s", "", R"({"at": "20s", "do": "crash", "node": "a", "restart_after": "1s"})");
+  const Witness run = WitnessThree(
+      "40s", "", R"({"at": "20s", "do": "crash", "node": "a", "restart_after": "1s"})");
   const auto owning = run.When<StandingChanged>([](const StandingChanged& change) {
     return change.process == ProcessId{0, 2} && change.standing.own_token.has_value();
   });
@@ -72,7 +72,7 @@ TEST(Crash, LosesTheOwnTokenAndComesBackAsAnotherProcess) {
 
 // What crashed was on its way stays on its way: a Commit that was sent still commits.
 TEST(Crash, DoesNotTakeBackWhatWasSent) {
-  const Recording run = RecordThree(
+  const Witness run = WitnessThree(
       "30s", "",
       R"({"when": {"node": "a", "step": "first_insert", "phase": "served"}, "do": "pause",
           "node": "b", "for": "1s"},
@@ -86,9 +86,9 @@ TEST(Crash, DoesNotTakeBackWhatWasSent) {
 
 // A call into a black hole ends at the connection timeout, not before and not never.
 TEST(Partition, BlackHoledCallsEndUnavailableAfterTheConnectionTimeout) {
-  const Recording run =
-      RecordThree("80s", R"("network": {"connection_timeout": "7s"}, )",
-                  R"({"at": "20.5s", "do": "partition", "node": "a", "for": "50s"})");
+  const Witness run =
+      WitnessThree("80s", R"("network": {"connection_timeout": "7s"}, )",
+                   R"({"at": "20.5s", "do": "partition", "node": "a", "for": "50s"})");
   std::map<CallName, Instant> hanging;
   int ended = 0;
   for (const Observation& observation : run.observations) {
@@ -111,8 +111,8 @@ TEST(Partition, BlackHoledCallsEndUnavailableAfterTheConnectionTimeout) {
 
 // TCP retransmits: what a short partition held back arrives when it ends.
 TEST(Partition, WhatABlackHoleHeldArrivesWhenItEndsInTime) {
-  const Recording run =
-      RecordThree("60s", "", R"({"at": "20.5s", "do": "partition", "node": "a", "for": "5s"})");
+  const Witness run =
+      WitnessThree("60s", "", R"({"at": "20.5s", "do": "partition", "node": "a", "for": "5s"})");
   EXPECT_TRUE(run.When<CallEnded>([](const CallEnded& end) { return !end.from_spanner; }).empty());
   const auto ended =
       run.When<CallEnded>([](const CallEnded& end) { return By(end.call.process, 0); });
@@ -123,7 +123,7 @@ TEST(Partition, WhatABlackHoleHeldArrivesWhenItEndsInTime) {
 
 // Refused connections fail at once: the two modes must not be the same thing with two names.
 TEST(Partition, RefusedCallsEndUnavailableAtOnce) {
-  const Recording run = RecordThree(
+  const Witness run = WitnessThree(
       "60s", "",
       R"({"at": "20.5s", "do": "partition", "node": "a", "for": "20s", "mode": "refuse"})");
   const auto refused = run.When<CallEnded>(
@@ -134,9 +134,9 @@ TEST(Partition, RefusedCallsEndUnavailableAtOnce) {
 
 // The reply is lost, not the commit: the outcome is unknown to the client until it asks again.
 TEST(DropReply, LosesTheReplyButNotTheCommit) {
-  const Recording run =
-      RecordThree("60s", "",
-                  R"({"when": {"node": "a", "step": "first_insert", "phase": "committed"},
+  const Witness run =
+      WitnessThree("60s", "",
+                   R"({"when": {"node": "a", "step": "first_insert", "phase": "committed"},
           "do": "drop_reply", "node": "a"})");
   const auto commits = run.When<TransactionCommitted>(
       [](const TransactionCommitted& commit) { return commit.step == StepName::kFirstInsert; });
@@ -150,8 +150,8 @@ TEST(DropReply, LosesTheReplyButNotTheCommit) {
 
 // "Between INSERT and UPDATE" has to mean exactly that.
 TEST(Triggers, RepliedStrikesAfterTheCommitAndBeforeTheNextStep) {
-  const Recording run = RecordThree("60s", "",
-                                    R"({"at": "10s", "do": "crash", "node": "a"},
+  const Witness run = WitnessThree("60s", "",
+                                   R"({"at": "10s", "do": "crash", "node": "a"},
          {"when": {"node": "b", "step": "takeover_insert", "phase": "replied"},
           "do": "crash", "node": "b"})");
   EXPECT_EQ(run.When<RowCommitted>([](const RowCommitted& row) {
@@ -167,9 +167,9 @@ TEST(Triggers, RepliedStrikesAfterTheCommitAndBeforeTheNextStep) {
 
 // The count-th time, not every time and not the first.
 TEST(Triggers, CountChoosesWhichTime) {
-  const Recording run =
-      RecordThree("60s", "",
-                  R"({"when": {"node": "b", "step": "check", "phase": "ended", "count": 3},
+  const Witness run =
+      WitnessThree("60s", "",
+                   R"({"when": {"node": "b", "step": "check", "phase": "ended", "count": 3},
           "do": "crash", "node": "b"})");
   const auto checks = run.When<TransactionFinished>([](const TransactionFinished& end) {
     return end.step == StepName::kCheck && end.process.node == 1;
@@ -180,7 +180,7 @@ TEST(Triggers, CountChoosesWhichTime) {
 
 // A declared fault that finds nothing to strike must be reported, or a scenario proves nothing.
 TEST(Faults, OneThatNeverStrikesIsReported) {
-  const Recording run = RecordThree(
+  const Witness run = WitnessThree(
       "30s", "",
       R"({"at": "10s", "do": "crash", "node": "a"}, {"at": "11s", "do": "crash", "node": "a"})");
   EXPECT_EQ(run.result.unfired_faults, std::vector<uint32_t>{1});
@@ -188,7 +188,7 @@ TEST(Faults, OneThatNeverStrikesIsReported) {
 
 // A clock that runs fast makes this node's rounds come early; the others keep their times.
 TEST(Clocks, ARateMovesTheRoundsOfItsNodeOnly) {
-  const Recording run = Record(ScenarioOf(
+  const Witness run = Watch(ScenarioOf(
       R"({"version": 1, "about": "x", "protocol": "spindle_v2", "lease": "10s",
           "nodes": [{"name": "a", "clock": {"rate_ppm": 100000}}, "b"], "duration": "25s"})"));
   const auto rounds = [&](int16_t node) {
@@ -218,7 +218,7 @@ TEST(Clocks, LocalTimersNeverFireBeforeTheirTime) {
 // TrueTime that lies moves commit timestamps away from true time: the switch must do something.
 TEST(TrueTime, ALyingIntervalShiftsCommitTimestamps) {
   const auto first_commit_error = [](const std::string& truetime) {
-    const Recording run = RecordThree("10s", R"("spanner": {"truetime": )" + truetime + "}, ", "");
+    const Witness run = WitnessThree("10s", R"("spanner": {"truetime": )" + truetime + "}, ", "");
     for (const Observation& observation : run.observations) {
       const auto* row = std::get_if<RowCommitted>(&observation.what);
       if (row != nullptr) return row->commit - ToTimestamp(observation.at);
