@@ -38,8 +38,8 @@ void Nodes(benchmark::State& state) {
   state.counters["events_per_sim_s"] = static_cast<double>(result.events) / simulated;
   state.counters["rpcs_per_sim_s"] =
       static_cast<double>(result.checks.metrics[Metric::kRpcs]) / simulated;
-  state.counters["ns_per_event"] =
-      benchmark::Counter(static_cast<double>(result.events) * runs / 1e9,
+  state.counters["time_per_event"] =
+      benchmark::Counter(static_cast<double>(result.events) * runs,
                          benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
   std::array<char, 24> label{};
   std::snprintf(label.data(), label.size(), "hash %016" PRIx64, result.hash);

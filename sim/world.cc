@@ -183,7 +183,7 @@ void Turn::Happen(PendingEvent event, int16_t node) {
   if (const auto* write = std::get_if<ResourceWrite>(&event)) return OnResourceWrite(*write);
   if (const auto* starts = std::get_if<NodeStarts>(&event)) return StartNode(node, starts->fault);
   if (const auto* begins = std::get_if<FaultBegins>(&event)) return OnFaultBegins(*begins);
-  OnFaultEnds(std::get<FaultEnds>(event).fault);
+  OnFaultEnds(std::get<FaultEnds>(event));
 }
 
 }  // namespace whorl::sim

@@ -128,7 +128,8 @@ struct FaultBegins {
 };
 struct FaultEnds {
   uint32_t fault = 0;
-  WHORL_FIELDS(FaultEnds, fault);
+  uint32_t incarnation = 0;  // that it struck: a pause does not outlive its process
+  WHORL_FIELDS(FaultEnds, fault, incarnation);
 };
 using PendingEvent =
     std::variant<CallArrives, ReplyArrives, CallTimesOut, TimerDue, CommitBecomesVisible,

@@ -22,7 +22,8 @@ void Turn::OnFaultBegins(const FaultBegins& begins) {
 // Whether the fault goes on: its end will be said by what ends it.
 bool Turn::Strike(const FaultBegins& begins, const FaultSpec& fault) {
   const auto end_after = [&](Duration duration) {
-    Schedule(state_.now + duration, ChoiceKind::kFault, -1, FaultEnds{.fault = begins.fault});
+    Schedule(state_.now + duration, ChoiceKind::kFault, -1,
+             FaultEnds{.fault = begins.fault, .incarnation = NodeAt(fault.node).incarnation});
   };
   switch (fault.kind) {
     case FaultKind::kPause:
@@ -52,13 +53,14 @@ bool Turn::Strike(const FaultBegins& begins, const FaultSpec& fault) {
   return false;
 }
 
-void Turn::OnFaultEnds(uint32_t index) {
-  const FaultSpec& fault = scenario_.faults[index];
-  if (fault.kind == FaultKind::kPause) ResumeNode(fault.node);
+void Turn::OnFaultEnds(const FaultEnds& ends) {
+  const FaultSpec& fault = scenario_.faults[ends.fault];
+  const bool same_process = NodeAt(fault.node).incarnation == ends.incarnation;
+  if (fault.kind == FaultKind::kPause && same_process) ResumeNode(fault.node);
   if (fault.kind == FaultKind::kPartition && --NodeAt(fault.node).partitions == 0) {
     SetLink(fault.node, LinkState::kUp);
   }
-  Observe(FaultEnded{.fault = index});
+  Observe(FaultEnded{.fault = ends.fault});
 }
 
 }  // namespace whorl::sim

@@ -10,7 +10,11 @@ namespace whorl::sim {
 
 void Turn::StartNode(int16_t node_index, std::optional<uint32_t> fault) {
   Node& node = NodeAt(node_index);
-  if (node.life == Life::kRunning) return;
+  if (node.life == Life::kRunning) {
+    // Something else started it first; the fault is over all the same.
+    if (fault) Observe(FaultEnded{.fault = *fault});
+    return;
+  }
   LetGo(node_index, /*crashed=*/false);
   node.life = Life::kRunning;
   ++node.incarnation;

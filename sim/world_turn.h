@@ -118,7 +118,7 @@ class Turn {
 
   // world_faults.cc
   void OnFaultBegins(const FaultBegins& begins);
-  void OnFaultEnds(uint32_t fault);
+  void OnFaultEnds(const FaultEnds& ends);
   bool Strike(const FaultBegins& begins, const FaultSpec& fault);
 
   const WorldSetup& setup_;

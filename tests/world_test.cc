@@ -57,6 +57,15 @@ TEST(Pause, OverlappingPausesEndWithTheLast) {
   EXPECT_EQ(run.When<ProcessResumed>(), std::vector{At(Seconds(34))});
 }
 
+// A pause belongs to the process it struck: its end must not wake the next one out of its own.
+TEST(Pause, DoesNotOutliveItsProcess) {
+  const Witness run = WitnessThree("60s", "",
+                                   R"({"at": "20s", "do": "pause", "node": "a", "for": "10s"},
+         {"at": "22s", "do": "crash", "node": "a", "restart_after": "1s"},
+         {"at": "25s", "do": "pause", "node": "a", "for": "10s"})");
+  EXPECT_EQ(run.When<ProcessResumed>(), std::vector{At(Seconds(35))});
+}
+
 // A crash loses volatile state: the next incarnation must not own the token of the last.
 TEST(Crash, LosesTheOwnTokenAndComesBackAsAnotherProcess) {
   const Witness run = WitnessThree(
@@ -184,6 +193,15 @@ TEST(Faults, OneThatNeverStrikesIsReported) {
       "30s", "",
       R"({"at": "10s", "do": "crash", "node": "a"}, {"at": "11s", "do": "crash", "node": "a"})");
   EXPECT_EQ(run.result.unfired_faults, std::vector<uint32_t>{1});
+}
+
+// A fault that is never said to be over would keep no_wedge from ever being judged.
+TEST(Faults, ARestartThatFindsItsNodeRunningIsOver) {
+  const Witness run = WitnessThree("60s", "",
+                                   R"({"at": "20s", "do": "crash", "node": "a",
+                                       "restart_after": "9s"},
+                                      {"at": "22s", "do": "start", "node": "a"})");
+  EXPECT_EQ(run.When<FaultEnded>(), (std::vector{At(Seconds(22)), At(Seconds(29))}));
 }
 
 // A clock that runs fast makes this node's rounds come early; the others keep their times.
