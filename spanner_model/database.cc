@@ -368,7 +368,8 @@ Progress CommitIn(Work& work, ServerTransaction& transaction, const CallName& ca
 }
 
 void ServeCommit(Work& work, const CallName& call, const Request& request) {
-  ServerTransaction* transaction = Find(work, std::get<Commit>(request).transaction);
+  ServerTransaction* transaction =
+      Find(work, std::get<TransactionId>(std::get<Commit>(request).transaction));
   if (transaction == nullptr) return ReplyError(work, call, NotFound());
   SupersedeParked(work, *transaction);
   if (transaction->doomed) return ReplyError(work, call, *transaction->doomed);
@@ -493,7 +494,7 @@ void Serve(const Catalogue& catalogue, Database& database, const CallName& call,
     ServeExecute(work, call, request);
   } else if (const auto* begin = std::get_if<BeginTransaction>(&request)) {
     Response response;
-    response.transaction = Begin(work, call, begin->options).id;
+    response.transaction = Begin(work, call, std::get<BeginReadWrite>(begin->options)).id;
     Reply(work, call, std::move(response));
   } else if (std::holds_alternative<Commit>(request)) {
     ServeCommit(work, call, request);

@@ -224,7 +224,8 @@ class RandomRun {
 
   void GoOn(RandomClient& client) {
     if (!client.id && client.begins_explicitly) {
-      return Serve(client, BeginTransaction{.options = {.previous = client.previous}});
+      return Serve(client,
+                   BeginTransaction{.options = BeginReadWrite{.previous = client.previous}});
     }
     if (client.ran.size() == client.program.size()) {
       if (client.rolls_back) return Serve(client, Rollback{.transaction = *client.id});

@@ -333,7 +333,7 @@ inline CallName Client::NextBegin() {
 
 inline Attempt Client::Begin(const TransactionId& previous) {
   const CallName call = NextBegin();
-  spanner_->Serve(call, BeginTransaction{.options = {.previous = previous}});
+  spanner_->Serve(call, BeginTransaction{.options = BeginReadWrite{.previous = previous}});
   Attempt attempt(*spanner_, call);
   attempt.id = spanner_->AnswerTo(call).transaction;
   return attempt;
