@@ -142,24 +142,27 @@ google::protobuf::Value List(const std::vector<std::string>& texts) {
   return value;
 }
 
-// From the documentation of PartialResultSet: ["a", "b"] and ["c", "d"] are ["a", "bc", "d"].
-// Arrays are not whorl's, but a stream that has one must fail by its type, not by its parts.
+std::vector<std::string> Texts(const google::protobuf::Value& list) {
+  std::vector<std::string> texts;
+  for (const auto& value : list.list_value().values()) texts.push_back(value.string_value());
+  return texts;
+}
+
+// Whatever a server cuts, also what whorl itself has not.
 TEST(WireResultsTest, ListsAreJoinedAtTheirEnds) {
-  v1::PartialResultSet part;
-  v1::Type& type = *part.mutable_metadata()->mutable_row_type()->add_fields()->mutable_type();
-  type.set_code(v1::ARRAY);
-  *part.add_values() = List({"a", "b"});
-  part.set_chunked_value(true);
-  PartialResultDecoder decoder;
-  ASSERT_TRUE(decoder.Add(part).ok());
-  v1::PartialResultSet rest;
-  *rest.add_values() = List({"c", "d"});
-  ASSERT_TRUE(decoder.Add(rest).ok());
-  Response response;
-  ResultShape shape;
-  const Status status = decoder.Finish(response, shape);
-  EXPECT_EQ(status.code, Code::kUnimplemented);
-  EXPECT_THAT(status.message, HasSubstr("ARRAY"));
+  google::protobuf::ListValue values;
+  *values.add_values() = List({"a", "b"});
+  google::protobuf::ListValue next;
+  *next.add_values() = List({"c", "d"});
+  *next.add_values() = List({"e"});
+  ASSERT_TRUE(AppendValues(next.values(), true, values).ok());
+  ASSERT_EQ(values.values_size(), 2);
+  EXPECT_THAT(values.values(0), testing::ResultOf(Texts, testing::ElementsAre("a", "bc", "d")));
+  EXPECT_THAT(values.values(1), testing::ResultOf(Texts, testing::ElementsAre("e")));
+
+  google::protobuf::ListValue number;
+  number.add_values()->set_number_value(1);
+  EXPECT_EQ(AppendValues(number.values(), true, values).code, Code::kInternal);
 }
 
 Status FinishOf(const std::vector<v1::PartialResultSet>& parts) {

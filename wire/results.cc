@@ -102,11 +102,6 @@ class Cutter {
   size_t used_ = 0;
 };
 
-// Appends `next`, whose first value goes on with the last one of `values` when `chunked`.
-Status AppendValues(const google::protobuf::RepeatedPtrField<ProtoValue>& next, bool chunked,
-                    ListValue& values);
-
-// Texts are joined, and lists are joined by the same rule; nothing else is ever cut.
 Status Join(const ProtoValue& next, ProtoValue& value) {
   if (value.has_string_value() && next.has_string_value()) {
     value.mutable_string_value()->append(next.string_value());
@@ -122,21 +117,6 @@ Status Join(const ProtoValue& next, ProtoValue& value) {
   const bool is_cut =
       last.kind_case() == rest[0].kind_case() && (last.has_string_value() || last.has_list_value());
   return AppendValues(rest, is_cut, list);
-}
-
-Status AppendValues(const google::protobuf::RepeatedPtrField<ProtoValue>& next, bool chunked,
-                    ListValue& values) {
-  bool is_continuation = chunked;
-  for (const ProtoValue& value : next) {
-    if (!is_continuation) {
-      *values.add_values() = value;
-      continue;
-    }
-    is_continuation = false;
-    Status status = Join(value, *values.mutable_values(values.values_size() - 1));
-    if (!status.ok()) return status;
-  }
-  return {};
 }
 
 Status DecodeMetadata(const v1::ResultSetMetadata& proto, Response& out, ResultShape& shape) {
@@ -185,6 +165,21 @@ Status DecodeHead(const v1::ResultSet& proto, Response& out, ResultShape& shape)
 }
 
 }  // namespace
+
+Status AppendValues(const google::protobuf::RepeatedPtrField<ProtoValue>& next, bool chunked,
+                    ListValue& values) {
+  bool is_continuation = chunked;
+  for (const ProtoValue& value : next) {
+    if (!is_continuation) {
+      *values.add_values() = value;
+      continue;
+    }
+    is_continuation = false;
+    Status status = Join(value, *values.mutable_values(values.values_size() - 1));
+    if (!status.ok()) return status;
+  }
+  return {};
+}
 
 v1::MultiplexedSessionPrecommitToken EncodePrecommitToken(const std::string& token,
                                                           int32_t sequence) {

@@ -49,6 +49,12 @@ void TakePrecommitToken(const v1::MultiplexedSessionPrecommitToken& proto, Respo
 v1::MultiplexedSessionPrecommitToken EncodePrecommitToken(const std::string& token,
                                                           int32_t sequence);
 
+// Appends `next` to `values`; when `chunked`, its first value goes on with the last one of
+// `values`: texts are joined, and so are lists, whose two ends are joined in turn. Nothing else is
+// ever cut. REQUIRES: `values` is not empty when `chunked`.
+Status AppendValues(const google::protobuf::RepeatedPtrField<google::protobuf::Value>& next,
+                    bool chunked, google::protobuf::ListValue& values);
+
 // Puts the parts of a stream together again.
 class PartialResultDecoder {
  public:
