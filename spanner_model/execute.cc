@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "spanner_model/visible_rows.h"
+
 namespace whorl::model {
 namespace {
 
@@ -38,51 +40,6 @@ KeyRange RangeOf(const ExecutionInput& input, const Access& access) {
     range.key.push_back(*value);
   }
   return range;
-}
-
-BufferedWrite* FindWrite(ServerTransaction& transaction, uint32_t table, const Key& key) {
-  for (BufferedWrite& write : transaction.writes) {
-    if (write.table == table && CompareKeys(write.key, key) == 0) return &write;
-  }
-  return nullptr;
-}
-
-// Calls visit(row) for every row in the range, in key order, as the transaction sees it, until it
-// returns false.
-template <typename Visit>
-void ForEachRow(const ExecutionInput& input, uint32_t table, const KeyRange& range,
-                const Visit& visit) {
-  const StoredTable& stored = input.tables[table];
-  const auto [first, last] = RowsIn(stored, range);
-  std::vector<const BufferedWrite*> own;
-  if (input.transaction != nullptr) {
-    for (const BufferedWrite& write : input.transaction->writes) {
-      if (write.table == table && Contains(range, write.key)) own.push_back(&write);
-    }
-    std::sort(own.begin(), own.end(), [](const BufferedWrite* a, const BufferedWrite* b) {
-      return CompareKeys(a->key, b->key) < 0;
-    });
-  }
-  auto next_own = own.begin();
-  for (size_t at = first; at < last || next_own != own.end();) {
-    const bool take_own = next_own != own.end() &&
-                          (at == last || CompareKeys((*next_own)->key, stored.rows[at].key) <= 0);
-    if (!take_own) {
-      const Version& newest = stored.rows[at++].versions.back();
-      if (newest.row && !visit(*newest.row)) return;
-      continue;
-    }
-    const BufferedWrite& write = **next_own++;
-    const Row* newest = nullptr;
-    if (at < last && CompareKeys(write.key, stored.rows[at].key) == 0) {
-      const Version& version = stored.rows[at++].versions.back();
-      if (version.row) newest = &*version.row;
-    }
-    if (!write.row) continue;
-    Row row = *write.row;
-    if (newest != nullptr) TakeUnwritten(write, *newest, row);
-    if (!visit(row)) return;
-  }
 }
 
 // The rows that the WHERE keeps; an error ends the search.
@@ -167,23 +124,9 @@ std::string DescribeKey(const Key& key) {
 }
 
 bool RowExists(const ExecutionInput& input, uint32_t table, const Key& key) {
-  const BufferedWrite* own = FindWrite(*input.transaction, table, key);
+  const BufferedWrite* own = FindWrite(input.transaction->writes, table, key);
   if (own != nullptr) return own->row.has_value();
-  return FindNewest(input.tables[table], key) != nullptr;
-}
-
-// Adds to what the transaction has already written to the row.
-void Buffer(ServerTransaction& transaction, BufferedWrite write) {
-  BufferedWrite* earlier = FindWrite(transaction, write.table, write.key);
-  if (earlier == nullptr) {
-    transaction.writes.push_back(std::move(write));
-    return;
-  }
-  const uint64_t overwritten = write.columns & ~write.pending;
-  earlier->pending = (earlier->pending & ~overwritten) | write.pending;
-  earlier->columns |= write.columns;
-  earlier->changes_existence = earlier->changes_existence || write.changes_existence;
-  earlier->row = std::move(write.row);
+  return FindAt(input.tables[table], key, input.snapshot) != nullptr;
 }
 
 uint64_t AllColumns(const Table& table) {
@@ -244,7 +187,7 @@ Execution RunInsert(const ExecutionInput& input, const InsertPlan& plan) {
   }
   Execution execution;
   execution.result.row_count = static_cast<int64_t>(writes.size());
-  for (BufferedWrite& write : writes) Buffer(*input.transaction, std::move(write));
+  for (BufferedWrite& write : writes) AddWrite(input.transaction->writes, std::move(write));
   return execution;
 }
 
@@ -271,7 +214,7 @@ Execution RunUpdate(const ExecutionInput& input, const UpdatePlan& plan) {
   if (!status.ok()) return Failed(std::move(status), dooms);
   Execution execution;
   execution.result.row_count = static_cast<int64_t>(writes.size());
-  for (BufferedWrite& write : writes) Buffer(*input.transaction, std::move(write));
+  for (BufferedWrite& write : writes) AddWrite(input.transaction->writes, std::move(write));
   return execution;
 }
 
@@ -286,12 +229,12 @@ Execution RunDelete(const ExecutionInput& input, const DeletePlan& plan) {
   Execution execution;
   execution.result.row_count = static_cast<int64_t>(keys.size());
   for (Key& key : keys) {
-    Buffer(*input.transaction, {.table = plan.table,
-                                .key = std::move(key),
-                                .row = std::nullopt,
-                                .columns = AllColumns(table),
-                                .pending = 0,
-                                .changes_existence = true});
+    AddWrite(input.transaction->writes, {.table = plan.table,
+                                         .key = std::move(key),
+                                         .row = std::nullopt,
+                                         .columns = AllColumns(table),
+                                         .pending = 0,
+                                         .changes_existence = true});
   }
   return execution;
 }
@@ -317,19 +260,18 @@ Reads ReadsOf(const Plan& plan) {
 
 }  // namespace
 
-Status CheckPending(const ExecutionInput& input, const Plan& plan) {
-  const Reads reads = ReadsOf(plan);
-  if (input.transaction == nullptr || reads.access == nullptr) return {};
-  const Table& table = TableOf(input, reads.table);
+Status CheckPendingColumns(const ExecutionInput& input, uint32_t table_index, ColumnSet columns) {
+  if (input.transaction == nullptr) return {};
+  const Table& table = TableOf(input, table_index);
   for (const BufferedWrite& write : input.transaction->writes) {
-    if (write.table != reads.table || write.pending == 0) continue;
+    if (write.table != table_index || write.pending == 0) continue;
     if (input.catalogue.options().pending_rule == PendingRule::kTable) {
       return Error(
           Code::kInvalidArgument,
           "Table " + table.name + " cannot be accessed because it has a pending CommitTimestamp");
     }
     for (uint32_t column = 0; column < table.columns.size(); ++column) {
-      if (!reads.columns.Contains(column) || (write.pending >> column & 1) == 0) continue;
+      if (!columns.Contains(column) || (write.pending >> column & 1) == 0) continue;
       return Error(Code::kInvalidArgument,
                    "Column " + table.columns[column].name +
                        " cannot be accessed because it, or its associated index, has a pending "
@@ -337,6 +279,12 @@ Status CheckPending(const ExecutionInput& input, const Plan& plan) {
     }
   }
   return {};
+}
+
+Status CheckPending(const ExecutionInput& input, const Plan& plan) {
+  const Reads reads = ReadsOf(plan);
+  if (reads.access == nullptr) return {};
+  return CheckPendingColumns(input, reads.table, reads.columns);
 }
 
 void AppendReadLocks(const ExecutionInput& input, const Plan& plan, std::vector<ReadLock>& out) {

@@ -5,6 +5,7 @@
 //   2. Locks are the caller's business: AppendReadLocks says which ones the statement needs.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct ExecutionInput {
   ServerTransaction* transaction;
   std::span<const Value> parameters;
   const Moment& moment;
+  std::optional<Timestamp> snapshot;  // as of when rows are read; nothing: the newest
 };
 
 struct Execution {
