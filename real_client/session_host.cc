@@ -59,7 +59,21 @@ void SessionHost::Do(const CreateSessions& create) {
   }
 }
 
+void SessionHost::FallBackToRegular() {
+  SessionPoolPolicy regular = RegularSessionPolicy();
+  regular.min_sessions = 0;
+  regular.ask_timeout = policy_.ask_timeout;
+  regular.creation = policy_.creation;
+  policy_ = regular;
+}
+
 void SessionHost::OnCreated(int32_t asked, const Response& response) {
+  if (policy_.kind == SessionKind::kMultiplexed) {
+    const bool unknown = response.status.code == Code::kUnimplemented;
+    const bool ignored = response.status.ok() && !response.sessions.front().multiplexed;
+    if (unknown || ignored) FallBackToRegular();
+    if (unknown) return Do(OnSessionsCreated, MonotonicNow(), asked, std::vector<SessionName>());
+  }
   if (!response.status.ok()) {
     return Do([&](const auto& policy, auto& pool, auto& effects) {
       OnCreationFailed(policy, pool, MonotonicNow(), entropy_, asked, response.status, effects);

@@ -40,6 +40,9 @@ class SessionHost {
   void Do(const SessionGranted& granted);
   void Do(const SessionRefused& refused);
   void Grant(AskerId asker, std::variant<Session, Status> session);
+  // The server has no multiplexed sessions (an older emulator), so regular ones have to do, as in
+  // Google's clients.
+  void FallBackToRegular();
   void OnCreated(int32_t asked, const Response& response);
   void SetTimer();
   Duration DeadlineAfter(Duration timeout) const;

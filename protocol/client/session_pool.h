@@ -120,7 +120,7 @@ void StopAsking(SessionPool& pool, AskerId asker);
 // The user of a session is done with it; `lost`: Spanner answered that there is no such session.
 void ReturnSession(const SessionPoolPolicy& policy, SessionPool& pool, Duration now,
                    const SessionName& name, bool lost, std::vector<PoolEffect>& out);
-// `asked`: the count of CreateSessions; Spanner may create fewer, but at least one.
+// `asked`: the count of CreateSessions; Spanner may create fewer.
 void OnSessionsCreated(const SessionPoolPolicy& policy, SessionPool& pool, Duration now,
                        int32_t asked, std::span<const SessionName> names,
                        std::vector<PoolEffect>& out);
