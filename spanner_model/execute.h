@@ -1,10 +1,12 @@
-// Runs a plan over the rows that a transaction sees: the newest versions, under its own writes.
+// Runs a plan over the rows that a statement sees: the newest versions, or those of a snapshot,
+// under its transaction's own writes.
 //
 // Invariants:
 //   1. Nothing is changed but `transaction.writes`, and that only when the statement succeeds.
 //   2. Locks are the caller's business: AppendReadLocks says which ones the statement needs.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,18 +20,21 @@
 
 namespace whorl::model {
 
-// What a statement runs in. `transaction` is null for a single-use read.
+// What a statement runs in. `transaction` is null for a read outside of a read-write transaction,
+// and only such a one may have a snapshot: the time as of which it reads, every commit at or before
+// it included. Without a snapshot the newest versions are read.
 struct ExecutionInput {
   const Catalogue& catalogue;
   const std::vector<StoredTable>& tables;
   ServerTransaction* transaction;
   std::span<const Value> parameters;
   const Moment& moment;
+  std::optional<Timestamp> snapshot = std::nullopt;
 };
 
 struct Execution {
-  StatementResult result;
-  bool dooms = false;  // a constraint failed, which the transaction does not survive
+  StatementResult result;  // the rows of a query, or of THEN RETURN
+  bool dooms = false;      // a constraint failed, which the transaction does not survive
 };
 
 // Columns that the transaction wrote PENDING_COMMIT_TIMESTAMP() to cannot be read any more (or

@@ -49,6 +49,12 @@ bool Contains(const KeyRange& range, const Key& key) {
   return false;
 }
 
+const Row* VersionAt(const StoredRow& row, std::optional<Timestamp> snapshot) {
+  auto version = row.versions.rbegin();
+  while (version != row.versions.rend() && snapshot && version->commit > *snapshot) ++version;
+  return version != row.versions.rend() && version->row ? &*version->row : nullptr;
+}
+
 const Row* FindNewest(const StoredTable& table, const Key& key) {
   const size_t at = LowerBound(table, key);
   if (at == table.rows.size() || CompareKeys(table.rows[at].key, key) != 0) return nullptr;

@@ -52,6 +52,9 @@ struct KeyRange {
 };
 bool Contains(const KeyRange& range, const Key& key);
 
+// The values of the row as of the snapshot (the newest version committed at or before it), or the
+// newest ones without a snapshot; null when there are none.
+const Row* VersionAt(const StoredRow& row, std::optional<Timestamp> snapshot);
 // The newest values of the row, or null when there is none.
 const Row* FindNewest(const StoredTable& table, const Key& key);
 // Rows [first, last) of table.rows that can lie in the range.
