@@ -60,19 +60,12 @@ Json MetJson(const Metrics& metrics) {
 }
 
 Json JsonPrinter::RequestText(uint8_t index) {
-  switch (index) {
-    case 0:
-      return RequestWord(std::variant_alternative_t<0, Request>{});
-    case 1:
-      return RequestWord(std::variant_alternative_t<1, Request>{});
-    case 2:
-      return RequestWord(std::variant_alternative_t<2, Request>{});
-    case 3:
-      return RequestWord(std::variant_alternative_t<3, Request>{});
-    default:
-      return static_cast<int64_t>(index);
-  }
-  static_assert(std::variant_size_v<Request> == 4, "each kind of call has its word here");
+  return [index]<size_t... I>(std::index_sequence<I...>) {
+    Json word = static_cast<int64_t>(index);
+    ((I == index ? void(word = RequestWord(std::variant_alternative_t<I, Request>{})) : void()),
+     ...);
+    return word;
+  }(std::make_index_sequence<std::variant_size_v<Request>>());
 }
 
 Json JsonPrinter::Text(std::string_view name, std::string_view text) {

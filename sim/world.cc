@@ -85,7 +85,7 @@ World::World(std::shared_ptr<const WorldSetup> setup, Outbox& out) : setup_(std:
   out.scheduled.clear();
   state_.nodes.resize(scenario.nodes.size());
   state_.resources.resize(scenario.locks.size());
-  state_.database = model::MakeDatabase(setup_->catalogue.schema());
+  state_.database = model::MakeDatabase(setup_->catalogue);
   Turn turn(*setup_, state_, nullptr, out);
   for (const RowSpec& spec : scenario.rows) {
     Row row = CompleteRow(setup_->catalogue.schema().tables.front(), spec);

@@ -40,21 +40,24 @@ void Turn::ServeAtSpanner(uint32_t place) {
   const CallName name = state_.calls[place].call->name;
   const Request request = std::move(state_.calls[place].call->request);
   out_.database_effects.clear();
-  model::Serve(setup_.catalogue, state_.database, name, request, MomentNow(),
+  const model::Moment leader = MomentNow();
+  model::Serve(setup_.catalogue, state_.database, name, request, {&leader, 1},
                out_.database_effects);
   DoDatabaseEffects(/*waited_for_truetime=*/false);
 }
 
 void Turn::OnCommitVisible(const CommitBecomesVisible& visible) {
   out_.database_effects.clear();
-  model::CommitVisible(setup_.catalogue, state_.database, visible.transaction, MomentNow(),
+  const model::Moment leader = MomentNow();
+  model::CommitVisible(setup_.catalogue, state_.database, visible.transaction, {&leader, 1},
                        out_.database_effects);
   DoDatabaseEffects(visible.waited_for_truetime);
 }
 
 void Turn::OnSpannerLooksAgain() {
   out_.database_effects.clear();
-  model::LookAgain(setup_.catalogue, state_.database, MomentNow(), out_.database_effects);
+  const model::Moment leader = MomentNow();
+  model::LookAgain(setup_.catalogue, state_.database, {&leader, 1}, out_.database_effects);
   DoDatabaseEffects(/*waited_for_truetime=*/false);
 }
 

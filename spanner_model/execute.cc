@@ -110,23 +110,9 @@ std::string DescribeKey(const Key& key) {
 }
 
 bool RowExists(const ExecutionInput& input, uint32_t table, const Key& key) {
-  const BufferedWrite* own = FindWrite(*input.transaction, table, key);
+  const BufferedWrite* own = FindWrite(input.transaction->writes, table, key);
   if (own != nullptr) return own->row.has_value();
-  return FindNewest(input.tables[table], key) != nullptr;
-}
-
-// Adds to what the transaction has already written to the row.
-void Buffer(ServerTransaction& transaction, BufferedWrite write) {
-  BufferedWrite* earlier = FindWrite(transaction, write.table, write.key);
-  if (earlier == nullptr) {
-    transaction.writes.push_back(std::move(write));
-    return;
-  }
-  const uint64_t overwritten = write.columns & ~write.pending;
-  earlier->pending = (earlier->pending & ~overwritten) | write.pending;
-  earlier->columns |= write.columns;
-  earlier->changes_existence = earlier->changes_existence || write.changes_existence;
-  earlier->row = std::move(write.row);
+  return FindAt(input.tables[table], key, input.snapshot) != nullptr;
 }
 
 uint64_t AllColumns(const Table& table) {
@@ -156,7 +142,7 @@ Execution BufferAll(const ExecutionInput& input, std::vector<BufferedWrite> writ
   Execution execution;
   execution.result.row_count = static_cast<int64_t>(writes.size());
   execution.result.rows = std::move(returned);
-  for (BufferedWrite& write : writes) Buffer(*input.transaction, std::move(write));
+  for (BufferedWrite& write : writes) AddWrite(input.transaction->writes, std::move(write));
   return execution;
 }
 
@@ -308,25 +294,30 @@ bool ReadsNoTable(const Reads& reads) {
 
 }  // namespace
 
-Status CheckPending(const ExecutionInput& input, const Plan& plan) {
-  const Reads reads = ReadsOf(plan);
-  if (input.transaction == nullptr || ReadsNoTable(reads)) return {};
-  // The existence of the keys alone may be read.
-  if (reads.access == nullptr && reads.columns.empty()) return {};
-  const Table& table = TableOf(input, reads.table);
+Status CheckPendingColumns(const ExecutionInput& input, uint32_t table_index, ColumnSet columns) {
+  if (input.transaction == nullptr) return {};
+  const Table& table = TableOf(input, table_index);
   for (const BufferedWrite& write : input.transaction->writes) {
-    if (write.table != reads.table || write.pending == 0) continue;
+    if (write.table != table_index || write.pending == 0) continue;
     if (input.catalogue.options().pending_rule == PendingRule::kTable) {
       return Error(
           Code::kInvalidArgument,
           "Table " + table.name + " cannot be accessed because it has a pending CommitTimestamp");
     }
     for (uint32_t column = 0; column < table.columns.size(); ++column) {
-      if (!reads.columns.Contains(column) || (write.pending >> column & 1) == 0) continue;
+      if (!columns.Contains(column) || (write.pending >> column & 1) == 0) continue;
       return PendingColumnError(table.columns[column].name);
     }
   }
   return {};
+}
+
+Status CheckPending(const ExecutionInput& input, const Plan& plan) {
+  const Reads reads = ReadsOf(plan);
+  if (ReadsNoTable(reads)) return {};
+  // The existence of the keys alone may be read.
+  if (reads.access == nullptr && reads.columns.empty()) return {};
+  return CheckPendingColumns(input, reads.table, reads.columns);
 }
 
 void AppendReadLocks(const ExecutionInput& input, const Plan& plan, std::vector<ReadLock>& out) {

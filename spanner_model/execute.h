@@ -20,20 +20,18 @@
 
 namespace whorl::model {
 
-// What a statement runs in. `transaction` is null for a read outside of a read-write transaction,
-// and only such a one may have a snapshot: the time as of which it reads, every commit at or before
-// it included. Without a snapshot the newest versions are read.
+// What a statement runs in. `transaction` is null for a single-use read.
 struct ExecutionInput {
   const Catalogue& catalogue;
   const std::vector<StoredTable>& tables;
   ServerTransaction* transaction;
   std::span<const Value> parameters;
   const Moment& moment;
-  std::optional<Timestamp> snapshot = std::nullopt;
+  std::optional<Timestamp> snapshot;  // as of when rows are read; nothing: the newest
 };
 
 struct Execution {
-  StatementResult result;  // the rows of a query, or of THEN RETURN
+  StatementResult result;  // with the rows of a query, or of THEN RETURN
   bool dooms = false;      // a constraint failed, which the transaction does not survive
 };
 

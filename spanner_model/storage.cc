@@ -18,6 +18,32 @@ bool HasPrefix(const Value& value, const std::string& prefix) {
   return text != nullptr && text->starts_with(prefix);
 }
 
+// The first columns of `key`, as many as the bound has.
+std::weak_ordering CompareWithBound(const Key& key, const Row& bound) {
+  return CompareKeys(std::span(key).first(std::min(key.size(), bound.size())), bound);
+}
+
+bool IsBefore(const Key& key, const KeySpan& span) {
+  const std::weak_ordering order = CompareWithBound(key, span.start);
+  return order < 0 || (order == 0 && !span.start_closed);
+}
+
+bool IsAfter(const Key& key, const KeySpan& span) {
+  const std::weak_ordering order = CompareWithBound(key, span.end);
+  return order > 0 || (order == 0 && !span.end_closed);
+}
+
+// Drops the versions that no read at or after `oldest_read` can see; whether the row is gone.
+bool Trim(StoredRow& row, Timestamp oldest_read) {
+  // The newest version that is not younger than the oldest read is still seen; what lies before
+  // it is not.
+  std::vector<Version>& versions = row.versions;
+  auto seen = versions.begin();
+  while (seen + 1 != versions.end() && (seen + 1)->commit <= oldest_read) ++seen;
+  versions.erase(versions.begin(), seen);
+  return versions.size() == 1 && !versions.front().row && versions.front().commit <= oldest_read;
+}
+
 }  // namespace
 
 std::weak_ordering CompareKeys(std::span<const Value> a, std::span<const Value> b) {
@@ -45,21 +71,25 @@ bool Contains(const KeyRange& range, const Key& key) {
       return HasPrefix(key.front(), range.prefix);
     case RangeKind::kNothing:
       return false;
+    case RangeKind::kSpan:
+      return !IsBefore(key, range.span) && !IsAfter(key, range.span);
   }
   return false;
 }
 
 const Row* VersionAt(const StoredRow& row, std::optional<Timestamp> snapshot) {
-  auto version = row.versions.rbegin();
-  while (version != row.versions.rend() && snapshot && version->commit > *snapshot) ++version;
-  return version != row.versions.rend() && version->row ? &*version->row : nullptr;
+  for (size_t i = row.versions.size(); i-- > 0;) {
+    const Version& version = row.versions[i];
+    if (snapshot && version.commit > *snapshot) continue;
+    return version.row ? &*version.row : nullptr;
+  }
+  return nullptr;
 }
 
-const Row* FindNewest(const StoredTable& table, const Key& key) {
+const Row* FindAt(const StoredTable& table, const Key& key, std::optional<Timestamp> snapshot) {
   const size_t at = LowerBound(table, key);
   if (at == table.rows.size() || CompareKeys(table.rows[at].key, key) != 0) return nullptr;
-  const Version& newest = table.rows[at].versions.back();
-  return newest.row ? &*newest.row : nullptr;
+  return VersionAt(table.rows[at], snapshot);
 }
 
 std::pair<size_t, size_t> RowsIn(const StoredTable& table, const KeyRange& range) {
@@ -73,6 +103,16 @@ std::pair<size_t, size_t> RowsIn(const StoredTable& table, const KeyRange& range
       const bool found = at < table.rows.size() && CompareKeys(table.rows[at].key, range.key) == 0;
       return {at, found ? at + 1 : at};
     }
+    case RangeKind::kSpan: {
+      const auto first =
+          std::partition_point(table.rows.begin(), table.rows.end(),
+                               [&](const StoredRow& row) { return IsBefore(row.key, range.span); });
+      const auto last = std::partition_point(first, table.rows.end(), [&](const StoredRow& row) {
+        return !IsAfter(row.key, range.span);
+      });
+      return {static_cast<size_t>(first - table.rows.begin()),
+              static_cast<size_t>(last - table.rows.begin())};
+    }
     case RangeKind::kPrefix:
       break;
   }
@@ -82,23 +122,27 @@ std::pair<size_t, size_t> RowsIn(const StoredTable& table, const KeyRange& range
   return {first, last};
 }
 
-void Put(StoredTable& table, const Key& key, Timestamp commit, std::optional<Row> row,
-         Timestamp oldest_read) {
+void Put(StoredTable& table, const Key& key, Version version, Timestamp oldest_read) {
   const size_t at = LowerBound(table, key);
   if (at == table.rows.size() || CompareKeys(table.rows[at].key, key) != 0) {
     table.rows.insert(table.rows.begin() + static_cast<std::ptrdiff_t>(at),
                       {.key = key, .versions = {}});
   }
-  std::vector<Version>& versions = table.rows[at].versions;
-  versions.push_back({.commit = commit, .row = std::move(row)});
-  // The newest version that is not younger than the oldest read is still seen; what lies before
-  // it is not.
-  auto seen = versions.begin();
-  while (seen + 1 != versions.end() && (seen + 1)->commit <= oldest_read) ++seen;
-  versions.erase(versions.begin(), seen);
-  if (versions.size() == 1 && !versions.front().row && versions.front().commit <= oldest_read) {
+  table.rows[at].versions.push_back(std::move(version));
+  if (Trim(table.rows[at], oldest_read)) {
     table.rows.erase(table.rows.begin() + static_cast<std::ptrdiff_t>(at));
   }
+}
+
+void Collect(StoredTable& table, Timestamp oldest_read) {
+  std::vector<StoredRow>& rows = table.rows;
+  auto kept = rows.begin();
+  for (auto row = rows.begin(); row != rows.end(); ++row) {
+    if (Trim(*row, oldest_read)) continue;
+    if (kept != row) *kept = std::move(*row);
+    ++kept;
+  }
+  rows.erase(kept, rows.end());
 }
 
 }  // namespace whorl::model

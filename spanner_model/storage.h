@@ -3,7 +3,8 @@
 // Invariants:
 //   1. Rows of a table are sorted by key; versions of a row by commit timestamp, newest last.
 //   2. A version without values says that the row was deleted.
-//   3. Versions that nobody can read any more are dropped when their row is written.
+//   3. Versions that nobody can read any more are dropped when their row is written, and by
+//   Collect.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +25,9 @@ using Key = Row;  // values of the key columns, in the order of Table::key
 
 struct Version {
   Timestamp commit;
+  uint64_t columns = 0;  // that this version wrote, as bits: what a validation compares
   std::optional<Row> row;
-  WHORL_FIELDS(Version, commit, row);
+  WHORL_FIELDS(Version, commit, columns, row);
 };
 
 struct StoredRow {
@@ -43,24 +45,27 @@ std::weak_ordering CompareKeys(std::span<const Value> a, std::span<const Value> 
 Key KeyOf(const Table& table, const Row& row);
 
 // The keys that a statement looks at.
-enum class RangeKind : uint8_t { kAll, kKey, kPrefix, kNothing };
+enum class RangeKind : uint8_t { kAll, kKey, kPrefix, kNothing, kSpan };
 struct KeyRange {
   RangeKind kind = RangeKind::kAll;
   Key key;             // kKey
   std::string prefix;  // kPrefix: of the only key column
-  WHORL_FIELDS(KeyRange, kind, key, prefix);
+  KeySpan span;        // kSpan
+  WHORL_FIELDS(KeyRange, kind, key, prefix, span);
 };
 bool Contains(const KeyRange& range, const Key& key);
 
-// The values of the row as of the snapshot (the newest version committed at or before it), or the
-// newest ones without a snapshot; null when there are none.
+// The row as of a time (nothing: the newest), or null when there was none.
 const Row* VersionAt(const StoredRow& row, std::optional<Timestamp> snapshot);
-// The newest values of the row, or null when there is none.
-const Row* FindNewest(const StoredTable& table, const Key& key);
+const Row* FindAt(const StoredTable& table, const Key& key, std::optional<Timestamp> snapshot);
+inline const Row* FindNewest(const StoredTable& table, const Key& key) {
+  return FindAt(table, key, std::nullopt);
+}
 // Rows [first, last) of table.rows that can lie in the range.
 std::pair<size_t, size_t> RowsIn(const StoredTable& table, const KeyRange& range);
 // Adds a version, and drops those that a read at or after `oldest_read` cannot see.
-void Put(StoredTable& table, const Key& key, Timestamp commit, std::optional<Row> row,
-         Timestamp oldest_read);
+void Put(StoredTable& table, const Key& key, Version version, Timestamp oldest_read);
+// Drops what no read at or after `oldest_read` can see, in all rows.
+void Collect(StoredTable& table, Timestamp oldest_read);
 
 }  // namespace whorl::model

@@ -1,6 +1,7 @@
 #include "spanner_model/transaction.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace whorl::model {
 namespace {
@@ -35,10 +36,13 @@ bool ReadConflicts(const ReadLock& wanted, const ServerTransaction& other) {
                      [&](const BufferedWrite& write) { return Conflict(wanted, write); });
 }
 
-bool CommitConflicts(const ServerTransaction& writer, const ServerTransaction& other) {
-  for (const BufferedWrite& write : writer.writes) {
-    for (const ReadLock& read : other.reads) {
-      if (Conflict(read, write)) return true;
+bool CommitConflicts(std::span<const BufferedWrite> writes, const ServerTransaction& other) {
+  const bool holds_reads = other.kind == TransactionKind::kPessimistic;
+  for (const BufferedWrite& write : writes) {
+    if (holds_reads) {
+      for (const ReadLock& read : other.reads) {
+        if (Conflict(read, write)) return true;
+      }
     }
     if (other.phase != TransactionPhase::kCommitting) continue;
     for (const BufferedWrite& others : other.writes) {
@@ -46,6 +50,28 @@ bool CommitConflicts(const ServerTransaction& writer, const ServerTransaction& o
     }
   }
   return false;
+}
+
+const BufferedWrite* FindWrite(std::span<const BufferedWrite> writes, uint32_t table,
+                               const Key& key) {
+  for (const BufferedWrite& write : writes) {
+    if (write.table == table && CompareKeys(write.key, key) == 0) return &write;
+  }
+  return nullptr;
+}
+
+void AddWrite(std::vector<BufferedWrite>& writes, BufferedWrite write) {
+  const auto earlier = std::find_if(writes.begin(), writes.end(),
+                                    [&](const BufferedWrite& one) { return Conflict(one, write); });
+  if (earlier == writes.end()) {
+    writes.push_back(std::move(write));
+    return;
+  }
+  const uint64_t overwritten = write.columns & ~write.pending;
+  earlier->pending = (earlier->pending & ~overwritten) | write.pending;
+  earlier->columns |= write.columns;
+  earlier->changes_existence = earlier->changes_existence || write.changes_existence;
+  earlier->row = std::move(write.row);
 }
 
 // Fourteen bytes: short enough for a std::string that allocates nothing.

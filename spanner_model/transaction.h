@@ -1,6 +1,7 @@
-// A read-write transaction as the server keeps it, and the rules of its locks.
+// A transaction as the server keeps it, and the rules of its locks.
 //
-// Lock rules (Spanner's documentation, lock modes and wound-wait):
+// Lock rules of a pessimistic read-write transaction (Spanner's documentation, lock modes and
+// wound-wait):
 //   - A statement takes shared locks on what it reads: the existence of the rows in its range, and
 //     in them the columns that it mentions. They are held to the end.
 //   - Writes are buffered; their locks are taken by Commit.
@@ -9,11 +10,15 @@
 //     way, and no protocol can tell.
 //   - Wound-wait: an older transaction aborts a younger one that is in its way, a younger one
 //     waits. One that is already committing is never aborted.
+// An optimistic one reads as of its first statement and locks nothing. Its Commit takes the locks
+// of its writes as any other, and is ABORTED when something that it read has changed since.
+// A read-only one has a time, and neither locks nor ages.
 #pragma once
 
 #include <compare>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "protocol/spanner/fields.h"
@@ -64,14 +69,26 @@ struct Age {
   WHORL_FIELDS(Age, since, name);
 };
 
-enum class TransactionPhase : uint8_t { kActive, kCommitting, kCommitted, kAborted, kRolledBack };
+enum class TransactionKind : uint8_t { kPessimistic, kOptimistic, kReadOnly };
+
+enum class TransactionPhase : uint8_t {
+  kActive,
+  kCommitting,
+  kCommitted,
+  kAborted,
+  kRolledBack,
+  kShutOut,  // the emulator's rule: a later transaction of its session was used
+};
 
 struct ServerTransaction {
   TransactionId id;
+  SessionName session;
   CallName begun_by;
+  TransactionKind kind = TransactionKind::kPessimistic;
   TransactionPhase phase = TransactionPhase::kActive;
-  std::optional<Age> age;  // from its first statement or commit on
-  Timestamp last_used;     // server time of the end of its last call
+  std::optional<Timestamp> snapshot;  // that all of it reads; unless it is pessimistic
+  std::optional<Age> age;             // from its first statement or commit on
+  Timestamp last_used;                // server time of the end of its last call
   std::vector<ReadLock> reads;
   std::vector<BufferedWrite> writes;
   std::optional<Status> doomed;  // a constraint failed: every later call fails the same way
@@ -79,8 +96,12 @@ struct ServerTransaction {
   std::optional<ParkedCall> parked;
   Timestamp commit_timestamp;  // from kCommitting on
   CallName commit_call;        // that is being answered while kCommitting
-  WHORL_FIELDS(ServerTransaction, id, begun_by, phase, age, last_used, reads, writes, doomed,
-               served, parked, commit_timestamp, commit_call);
+  bool replicated = false;     // while kCommitting: only an earlier commit keeps it from being seen
+  int32_t precommit_sequence = 0;   // of the newest precommit token
+  std::vector<Mutation> mutations;  // of a Commit that was answered with a precommit token
+  WHORL_FIELDS(ServerTransaction, id, session, begun_by, kind, phase, snapshot, age, last_used,
+               reads, writes, doomed, served, parked, commit_timestamp, commit_call, replicated,
+               precommit_sequence, mutations);
 };
 
 inline bool IsOver(const ServerTransaction& t) {
@@ -96,8 +117,14 @@ bool Conflict(const BufferedWrite& a, const BufferedWrite& b);
 
 // Whether `reader`, about to take `wanted`, is in the way of what `other` writes.
 bool ReadConflicts(const ReadLock& wanted, const ServerTransaction& other);
-// Whether committing `writer` is in the way of what `other` holds.
-bool CommitConflicts(const ServerTransaction& writer, const ServerTransaction& other);
+// Whether committing `writes` is in the way of what `other` holds.
+bool CommitConflicts(std::span<const BufferedWrite> writes, const ServerTransaction& other);
+
+// The write to a row, if there is one.
+const BufferedWrite* FindWrite(std::span<const BufferedWrite> writes, uint32_t table,
+                               const Key& key);
+// Adds to what has been written to the row already.
+void AddWrite(std::vector<BufferedWrite>& writes, BufferedWrite write);
 
 // The id of the transaction that this call begins: its name's bytes, which no other call has.
 TransactionId MakeTransactionId(const CallName& begun_by);

@@ -27,13 +27,6 @@ KeyRange RangeOf(const ExecutionInput& input, const Access& access) {
   return range;
 }
 
-BufferedWrite* FindWrite(ServerTransaction& transaction, uint32_t table, const Key& key) {
-  for (BufferedWrite& write : transaction.writes) {
-    if (write.table == table && CompareKeys(write.key, key) == 0) return &write;
-  }
-  return nullptr;
-}
-
 Status AppendOutputs(const ExecutionInput& input, const std::vector<Output>& outputs,
                      std::span<const Value> row, std::vector<Row>& out) {
   const EvaluationContext context = ContextOf(input, row);

@@ -1,9 +1,11 @@
-// The rows that a statement sees: the versions of its snapshot, under its transaction's own writes.
+// The rows of a table as a statement sees them: the committed versions as of its time, under what
+// its own transaction has written.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "protocol/spanner/status.h"
@@ -11,6 +13,7 @@
 #include "spanner_model/sql/expression.h"
 #include "spanner_model/sql/plan.h"
 #include "spanner_model/storage.h"
+#include "spanner_model/transaction.h"
 
 namespace whorl::model {
 
@@ -27,11 +30,7 @@ inline const Table& TableOf(const ExecutionInput& input, uint32_t table) {
 // The keys that the access looks at with these parameters. REQUIRES: it is not kNothing.
 KeyRange RangeOf(const ExecutionInput& input, const Access& access);
 
-// What the transaction has written to the row so far, or null.
-BufferedWrite* FindWrite(ServerTransaction& transaction, uint32_t table, const Key& key);
-
-// Calls visit(row) for every row in the range, in key order, as the transaction sees it, until it
-// returns false.
+// Calls visit(row) for every row in the range, in key order, until it returns false.
 template <typename Visit>
 void ForEachRow(const ExecutionInput& input, uint32_t table, const KeyRange& range,
                 const Visit& visit) {
@@ -56,13 +55,13 @@ void ForEachRow(const ExecutionInput& input, uint32_t table, const KeyRange& ran
       continue;
     }
     const BufferedWrite& write = **next_own++;
-    const Row* newest = nullptr;
+    const Row* committed = nullptr;
     if (at < last && CompareKeys(write.key, stored.rows[at].key) == 0) {
-      newest = VersionAt(stored.rows[at++], input.snapshot);
+      committed = VersionAt(stored.rows[at++], input.snapshot);
     }
     if (!write.row) continue;
     Row row = *write.row;
-    if (newest != nullptr) TakeUnwritten(write, *newest, row);
+    if (committed != nullptr) TakeUnwritten(write, *committed, row);
     if (!visit(row)) return;
   }
 }
@@ -81,8 +80,12 @@ Status ForEachMatch(const ExecutionInput& input, uint32_t table, const Access& a
   return status;
 }
 
-// The outputs over a row; an error of their evaluation.
+// Appends the row that the outputs make of a row; an error of their evaluation.
 Status AppendOutputs(const ExecutionInput& input, const std::vector<Output>& outputs,
                      std::span<const Value> row, std::vector<Row>& out);
+
+// Columns that the transaction wrote PENDING_COMMIT_TIMESTAMP() to cannot be read any more (or
+// nothing of their table, by the catalogue's rule): INVALID_ARGUMENT.
+Status CheckPendingColumns(const ExecutionInput& input, uint32_t table, ColumnSet columns);
 
 }  // namespace whorl::model

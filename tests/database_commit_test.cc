@@ -78,7 +78,7 @@ TEST(DatabaseCommit, ARowInsertedAndDeletedInOneTransactionNeverWas) {
   EXPECT_EQ(attempt.Run(DeleteTakeoverRows("job")).result.row_count, 1);
   attempt.Commit();
   EXPECT_TRUE(spanner.Said<RowChanged>().empty());
-  EXPECT_EQ(spanner.database.tables, MakeDatabase(TestSchema()).tables);
+  EXPECT_EQ(spanner.database.tables, MakeDatabase(spanner.catalogue).tables);
 }
 
 TEST(DatabaseCommit, TimestampsGrowStrictlyInWholeMicrosecondsNotBelowTheLatestNow) {
@@ -308,10 +308,11 @@ TEST(DatabaseCommit, NothingOfATransactionIsKeptForEver) {
     passing.UseRequest(1);
     passing.Begin().Run(ReadToken("job"));
   }
-  EXPECT_EQ(spanner.database.transactions.size(), 40U);
+  const Database& database = spanner.database;
+  EXPECT_EQ(database.transactions.size() + database.finished.size(), 40U);
   spanner.Advance(Seconds(3601));
   spanner.NewClient().Begin();
-  EXPECT_EQ(spanner.database.transactions.size(), 1U);
+  EXPECT_EQ(database.transactions.size() + database.finished.size(), 1U);
 }
 
 TEST(DatabaseCommit, AFinishedTransactionKeepsNoLocksAndNoAnswers) {

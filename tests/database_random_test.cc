@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -120,6 +121,8 @@ class RandomRun {
     return rows;
   }
 
+  // The clocks of the only split's leader.
+  static std::array<Moment, 1> Leader(const Moment& moment) { return {moment}; }
   Moment Now() const {
     return {.truetime = {.earliest = now_ - kEpsilon, .latest = now_ + kEpsilon},
             .current_timestamp = (now_ + current_timestamp_error_).TruncatedToMicros()};
@@ -163,7 +166,9 @@ class RandomRun {
   void Look() {
     look_at_.reset();
     ++seen_.looks;
-    Give([&](Database& database, auto& out) { LookAgain(catalogue_, database, Now(), out); });
+    Give([&](Database& database, auto& out) {
+      LookAgain(catalogue_, database, Leader(Now()), out);
+    });
   }
 
   void MakeOneVisible() {
@@ -173,7 +178,7 @@ class RandomRun {
     const TransactionId id = chosen->first;
     committing_.erase(chosen);
     Give([&](Database& database, auto& out) {
-      CommitVisible(catalogue_, database, id, Now(), out);
+      CommitVisible(catalogue_, database, id, Leader(Now()), out);
     });
   }
 
@@ -185,7 +190,7 @@ class RandomRun {
     EXPECT_EQ(answers_.count(call), 0U);
     answers_[call] = 0;
     Give([&](Database& database, auto& out) {
-      model::Serve(catalogue_, database, call, request, Now(), out);
+      model::Serve(catalogue_, database, call, request, Leader(Now()), out);
     });
   }
 
@@ -224,7 +229,8 @@ class RandomRun {
 
   void GoOn(RandomClient& client) {
     if (!client.id && client.begins_explicitly) {
-      return Serve(client, BeginTransaction{.options = {.previous = client.previous}});
+      return Serve(client,
+                   BeginTransaction{.options = BeginReadWrite{.previous = client.previous}});
     }
     if (client.ran.size() == client.program.size()) {
       if (client.rolls_back) return Serve(client, Rollback{.transaction = *client.id});
@@ -461,7 +467,7 @@ class RandomRun {
       const CallName name = {.process = {.node = 0, .incarnation = 1}, .attempt = ++next};
       const auto one = [&](const Request& request, const Moment& moment) {
         std::vector<DatabaseEffect> out;
-        model::Serve(catalogue_, serial, name, request, moment, out);
+        model::Serve(catalogue_, serial, name, request, Leader(moment), out);
         EXPECT_EQ(out.size(), 1U);
         return out;
       };
@@ -481,7 +487,7 @@ class RandomRun {
       const auto out = one(whorl::Commit{.transaction = id}, at_commit);
       EXPECT_EQ(std::get<CommitStarted>(out.at(0)).commit, commit);
       std::vector<DatabaseEffect> ignored;
-      CommitVisible(catalogue_, serial, id, transaction.visible, ignored);
+      CommitVisible(catalogue_, serial, id, Leader(transaction.visible), ignored);
     }
     EXPECT_EQ(serial.tables, database_.tables);
     EXPECT_EQ(VisibleRows(serial), visible_);
@@ -490,7 +496,7 @@ class RandomRun {
   Dice dice_;
   Seen& seen_;
   Catalogue catalogue_;
-  Database database_ = MakeDatabase(TestSchema());
+  Database database_ = MakeDatabase(catalogue_);
   Database initial_;
   std::optional<Database> twin_;
   std::vector<RandomClient> clients_;

@@ -269,7 +269,7 @@ TEST(DatabaseStatement, DmlNeedsAReadWriteTransaction) {
        {InsertTakeover("job"), Heartbeat("job"), DeleteTakeoverRows("job")}) {
     EXPECT_EQ(a.Read(dml).status.code, Code::kInvalidArgument);
   }
-  EXPECT_EQ(spanner.database, MakeDatabase(TestSchema()));
+  EXPECT_EQ(spanner.database, MakeDatabase(spanner.catalogue));
 }
 
 // --- a first statement that carries the begin --------------------------------------------------

@@ -18,6 +18,7 @@
 #include <map>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -200,13 +201,17 @@ class Spanner {
   // --- inputs
   void Serve(const CallName& call, const Request& request) {
     ++served_[call];
-    Keep([&](auto& out) { model::Serve(catalogue, database, call, request, Now(), out); });
+    Keep([&](auto leaders, auto& out) {
+      model::Serve(catalogue, database, call, request, leaders, out);
+    });
   }
   void CommitVisible(const TransactionId& id) {
-    Keep([&](auto& out) { model::CommitVisible(catalogue, database, id, Now(), out); });
+    Keep([&](auto leaders, auto& out) {
+      model::CommitVisible(catalogue, database, id, leaders, out);
+    });
   }
   void LookAgain() {
-    Keep([&](auto& out) { model::LookAgain(catalogue, database, Now(), out); });
+    Keep([&](auto leaders, auto& out) { model::LookAgain(catalogue, database, leaders, out); });
   }
   // Waits out the commit, which has to have started.
   void Settle(const TransactionId& id) {
@@ -244,8 +249,10 @@ class Spanner {
     return transaction != nullptr && transaction->phase == TransactionPhase::kCommitting;
   }
   const ServerTransaction* Find(const TransactionId& id) const {
-    for (const ServerTransaction& transaction : database.transactions) {
-      if (transaction.id == id) return &transaction;
+    for (const auto* all : {&database.transactions, &database.finished}) {
+      for (const ServerTransaction& transaction : *all) {
+        if (transaction.id == id) return &transaction;
+      }
     }
     return nullptr;
   }
@@ -263,7 +270,7 @@ class Spanner {
   }
 
   Catalogue catalogue;
-  Database database = MakeDatabase(catalogue.schema());
+  Database database = MakeDatabase(catalogue);
   Timestamp now = At("2026-01-01T00:00:00.0000005Z");
   Duration current_timestamp_error;
   std::vector<DatabaseEffect> said;
@@ -272,7 +279,8 @@ class Spanner {
   template <typename Input>
   void Keep(const Input& input) {
     std::vector<DatabaseEffect> out;
-    input(out);
+    const std::vector<Moment> leaders(catalogue.split_count(), Now());
+    input(std::span<const Moment>(leaders), out);
     for (DatabaseEffect& effect : out) {
       if (const auto* replied = std::get_if<Replied>(&effect)) {
         answers_[replied->call].push_back(replied->response);
@@ -333,7 +341,7 @@ inline CallName Client::NextBegin() {
 
 inline Attempt Client::Begin(const TransactionId& previous) {
   const CallName call = NextBegin();
-  spanner_->Serve(call, BeginTransaction{.options = {.previous = previous}});
+  spanner_->Serve(call, BeginTransaction{.options = BeginReadWrite{.previous = previous}});
   Attempt attempt(*spanner_, call);
   attempt.id = spanner_->AnswerTo(call).transaction;
   return attempt;

@@ -18,7 +18,8 @@ constexpr Timestamp Second(int64_t n) { return Timestamp::FromUnixNanos(n * 1'00
 // A table of one key column, with one row for each name.
 StoredTable TableOf(const std::vector<std::string>& names) {
   StoredTable table;
-  for (const std::string& name : names) Put(table, {name}, Second(1), Row{name}, Second(1));
+  for (const std::string& name : names)
+    Put(table, {name}, {.commit = Second(1), .row = Row{name}}, Second(1));
   return table;
 }
 
@@ -100,7 +101,7 @@ TEST(Storage, RowsInAndContainsAgree) {
 TEST(Storage, TheNewestVersionIsTheLastOneWritten) {
   // Every strong read asks for it.
   StoredTable table = TableOf({"a"});
-  Put(table, {"a"}, Second(2), Row{"second"}, Second(2));
+  Put(table, {"a"}, {.commit = Second(2), .row = Row{"second"}}, Second(2));
   ASSERT_NE(FindNewest(table, {"a"}), nullptr);
   EXPECT_EQ(*FindNewest(table, {"a"}), Row{"second"});
   EXPECT_EQ(FindNewest(table, {"b"}), nullptr);
@@ -109,7 +110,7 @@ TEST(Storage, TheNewestVersionIsTheLastOneWritten) {
 TEST(Storage, ADeletedRowIsNotFoundAndLeavesNothingWhenNobodyCanReadIt) {
   // Takeover rows come and go under ever new names: what is left of them would pile up.
   StoredTable table = TableOf({"a", "b"});
-  Put(table, {"a"}, Second(2), std::nullopt, Second(3));
+  Put(table, {"a"}, {.commit = Second(2), .row = std::nullopt}, Second(3));
   EXPECT_EQ(FindNewest(table, {"a"}), nullptr);
   EXPECT_EQ(table, TableOf({"b"}));
 }
@@ -119,7 +120,7 @@ TEST(Storage, VersionsThatCanBeReadAreKeptAndOlderOnesDropped) {
   // oldest possible read has to stay.
   StoredTable table;
   for (int64_t second = 1; second <= 5; ++second) {
-    Put(table, {"a"}, Second(second), Row{second}, Second(3));
+    Put(table, {"a"}, {.commit = Second(second), .row = Row{second}}, Second(3));
   }
   std::vector<Version> expected;
   for (int64_t second = 3; second <= 5; ++second) {
@@ -132,11 +133,11 @@ TEST(Storage, VersionsThatCanBeReadAreKeptAndOlderOnesDropped) {
 TEST(Storage, ADeletionThatAnOldReadCanSeePastIsKept) {
   // A stale read from before the deletion still finds the row.
   StoredTable table = TableOf({"a"});
-  Put(table, {"a"}, Second(5), std::nullopt, Second(2));
+  Put(table, {"a"}, {.commit = Second(5), .row = std::nullopt}, Second(2));
   EXPECT_EQ(FindNewest(table, {"a"}), nullptr);
   ASSERT_EQ(table.rows.size(), 1U);
   EXPECT_EQ(table.rows[0].versions.size(), 2U);
-  Put(table, {"a"}, Second(6), Row{"again"}, Second(6));
+  Put(table, {"a"}, {.commit = Second(6), .row = Row{"again"}}, Second(6));
   EXPECT_EQ(*FindNewest(table, {"a"}), Row{"again"});
   EXPECT_EQ(table.rows[0].versions.size(), 1U);
 }
@@ -144,7 +145,7 @@ TEST(Storage, ADeletionThatAnOldReadCanSeePastIsKept) {
 TEST(Storage, ADeletionOfWhatIsNotThereLeavesNothing) {
   // A tombstone without a row would stay for ever.
   StoredTable table = TableOf({"b"});
-  Put(table, {"a"}, Second(2), std::nullopt, Second(2));
+  Put(table, {"a"}, {.commit = Second(2), .row = std::nullopt}, Second(2));
   EXPECT_EQ(table, TableOf({"b"}));
 }
 

@@ -82,9 +82,10 @@ class Client {
              " seq=" + std::to_string(execute->sequence_number);
     }
     if (const auto* begin = std::get_if<BeginTransaction>(&request)) {
-      return "BeginTransaction" + After(begin->options);
+      return "BeginTransaction" + After(std::get<BeginReadWrite>(begin->options));
     }
-    if (const auto* commit = std::get_if<Commit>(&request)) return "Commit " + commit->transaction;
+    if (const auto* commit = std::get_if<Commit>(&request))
+      return "Commit " + std::get<TransactionId>(commit->transaction);
     return "Rollback " + std::get<Rollback>(request).transaction;
   }
   static std::string Text(const RunnerAction& action) {

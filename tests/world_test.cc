@@ -360,6 +360,7 @@ TEST(World, DoesNotGrowWithSimulatedTime) {
     return std::vector<size_t>{state.calls.size() / 16,
                                state.pending.size() / 32,
                                state.database.transactions.size() / 16,
+                               state.database.finished.size() / 16,
                                state.database.tables.front().rows.size() / 4,
                                versions / 4,
                                driver.agenda.size() / 32};

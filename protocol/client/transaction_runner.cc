@@ -43,7 +43,7 @@ bool CarriesBegin(const RunnerState& state) {
 Request RequestOf(const RunnerState& state) {
   switch (state.doing) {
     case Doing::kBegin:
-      return BeginTransaction{.options = {.previous = state.previous}};
+      return BeginTransaction{.options = BeginReadWrite{.previous = state.previous}};
     case Doing::kCommit:
       return Commit{.transaction = state.transaction_id};
     case Doing::kRollback:

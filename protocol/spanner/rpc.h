@@ -5,16 +5,21 @@
 //      attempt and its statement, never a global counter, so that states that mean the same are
 //      the same. On the wire this is the request-id header that Google's clients send.
 //   2. A TransactionId is opaque bytes that Spanner hands out; a client only sends them back.
-// Deliberately left out, until something needs it: reads by key, batch DML, partitions.
+//   3. A call names its session as the wire does; the simulated clients use their own (empty).
+// Deliberately left out, until something needs it: partitions, partitioned DML, batch write,
+// REPEATABLE READ.
 #pragma once
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "protocol/spanner/fields.h"
+#include "protocol/spanner/mutation.h"
 #include "protocol/spanner/sql.h"
 #include "protocol/spanner/status.h"
 
@@ -40,46 +45,156 @@ struct CallName {
 };
 
 using TransactionId = std::string;
+// As Spanner names it (projects/p/instances/i/databases/d/sessions/s). Empty: the calling process's
+// own session, which is multiplexed, needs no precommit tokens, and is always there.
+using SessionName = std::string;
 
-// Where a statement runs: in a strong single-use read, in a read-write transaction that this call
-// begins, or in one that has begun.
+// --- when and how a transaction reads ------------------------------------------------------------
+
+// As of when a read sees the rows.
+enum class BoundKind : uint8_t {
+  kStrong,            // everything that was committed before the read started
+  kReadTimestamp,     // exactly `timestamp`
+  kMinReadTimestamp,  // some time not before `timestamp`; single-use only
+  kExactStaleness,    // exactly `staleness` ago
+  kMaxStaleness,      // some time not longer than `staleness` ago; single-use only
+};
+struct TimestampBound {
+  BoundKind kind = BoundKind::kStrong;
+  Timestamp timestamp;
+  Duration staleness;
+  WHORL_FIELDS(TimestampBound, kind, timestamp, staleness);
+};
+
+enum class LockMode : uint8_t {
+  kPessimistic,  // what is read is locked until the end
+  kOptimistic,   // nothing is locked before Commit, which checks that what was read has not changed
+};
+
 struct SingleUseRead {
-  WHORL_NO_FIELDS(SingleUseRead);
+  TimestampBound bound;
+  bool return_read_timestamp = false;
+  WHORL_FIELDS(SingleUseRead, bound, return_read_timestamp);
+};
+struct BeginReadOnly {
+  TimestampBound bound;
+  bool return_read_timestamp = false;
+  WHORL_FIELDS(BeginReadOnly, bound, return_read_timestamp);
 };
 struct BeginReadWrite {
-  TransactionId previous;  // the ABORTED attempt whose age this one inherits; empty for none
-  WHORL_FIELDS(BeginReadWrite, previous);
+  // The ABORTED attempt whose age this one inherits; empty for none. On a regular session Spanner
+  // knows it by itself.
+  TransactionId previous;
+  LockMode lock_mode = LockMode::kPessimistic;
+  WHORL_FIELDS(BeginReadWrite, previous, lock_mode);
 };
-using TransactionSelector = std::variant<SingleUseRead, BeginReadWrite, TransactionId>;
+// Where a statement or a read runs: by itself, in a transaction that this call begins, or in one
+// that has begun.
+using TransactionSelector =
+    std::variant<SingleUseRead, BeginReadWrite, TransactionId, BeginReadOnly>;
+
+// A read-write transaction of one Commit. Sent twice, it may be executed twice.
+struct SingleUseWrite {
+  WHORL_NO_FIELDS(SingleUseWrite);
+};
+
+// --- requests
+// --------------------------------------------------------------------------------------
 
 struct ExecuteSql {
+  SessionName session;
   TransactionSelector transaction;
   Statement statement;
   int64_t sequence_number = 0;  // of DML in its transaction; a repeated one is answered, not run
-  WHORL_FIELDS(ExecuteSql, transaction, statement, sequence_number);
+  WHORL_FIELDS(ExecuteSql, session, transaction, statement, sequence_number);
 };
 struct BeginTransaction {
-  BeginReadWrite options;
-  WHORL_FIELDS(BeginTransaction, options);
+  SessionName session;
+  std::variant<BeginReadWrite, BeginReadOnly> options;
+  // On a multiplexed session, of a transaction of mutations alone: one of them, so that the answer
+  // brings a precommit token. Otherwise empty.
+  std::vector<Mutation> mutation_key;
+  WHORL_FIELDS(BeginTransaction, session, options, mutation_key);
 };
 struct Commit {
-  TransactionId transaction;
-  WHORL_FIELDS(Commit, transaction);
+  SessionName session;
+  std::variant<TransactionId, SingleUseWrite> transaction;
+  std::vector<Mutation> mutations;
+  std::string precommit_token;  // the newest one heard, on a multiplexed session
+  int32_t precommit_sequence = 0;
+  WHORL_FIELDS(Commit, session, transaction, mutations, precommit_token, precommit_sequence);
 };
 struct Rollback {
+  SessionName session;
   TransactionId transaction;
-  WHORL_FIELDS(Rollback, transaction);
+  WHORL_FIELDS(Rollback, session, transaction);
 };
-using Request = std::variant<ExecuteSql, BeginTransaction, Commit, Rollback>;
-// "ExecuteSql", "BeginTransaction", "Commit", "Rollback".
+// Rows by their keys, without SQL.
+struct Read {
+  SessionName session;
+  TransactionSelector transaction;
+  std::string table;
+  std::vector<std::string> columns;
+  KeySet keys;
+  int64_t limit = 0;  // 0: all
+  WHORL_FIELDS(Read, session, transaction, table, columns, keys, limit);
+};
+// DML statements one after the other, up to the first that fails.
+struct ExecuteBatchDml {
+  SessionName session;
+  TransactionSelector transaction;
+  std::vector<Statement> statements;
+  int64_t sequence_number = 0;
+  WHORL_FIELDS(ExecuteBatchDml, session, transaction, statements, sequence_number);
+};
+struct CreateSession {
+  bool multiplexed = false;
+  WHORL_FIELDS(CreateSession, multiplexed);
+};
+struct GetSession {
+  SessionName session;
+  WHORL_FIELDS(GetSession, session);
+};
+struct DeleteSession {
+  SessionName session;
+  WHORL_FIELDS(DeleteSession, session);
+};
+// New alternatives go to the end: traces print the index.
+using Request = std::variant<ExecuteSql, BeginTransaction, Commit, Rollback, Read, ExecuteBatchDml,
+                             CreateSession, GetSession, DeleteSession>;
+// "ExecuteSql", "BeginTransaction" and so on.
 std::string_view RequestName(const Request& request);
+const SessionName& SessionOf(const Request& request);    // empty for CreateSession
+void SetSession(Request& request, SessionName session);  // nothing happens to a CreateSession
+
+// --- responses
+// -------------------------------------------------------------------------------------
+
+struct SessionInfo {
+  SessionName name;
+  bool multiplexed = false;
+  Timestamp created;
+  Timestamp last_used;
+  WHORL_FIELDS(SessionInfo, name, multiplexed, created, last_used);
+};
 
 struct Response {
   Status status;
   TransactionId transaction;   // of the transaction that this call began, otherwise empty
-  StatementResult result;      // of ExecuteSql
+  StatementResult result;      // of ExecuteSql and Read
   Timestamp commit_timestamp;  // of Commit
-  WHORL_FIELDS(Response, status, transaction, result, commit_timestamp);
+  // Of the read or the transaction that this call began, if it asked for it.
+  std::optional<Timestamp> read_timestamp;
+  // Of each statement of ExecuteBatchDml that succeeded; `status` is then OK, and the first failure
+  // is in result.status.
+  std::vector<StatementResult> batch;
+  // On a multiplexed session: what Commit has to carry. In the answer to a Commit it says that the
+  // transaction has NOT committed, and that Commit is to be sent again with this token.
+  std::string precommit_token;
+  int32_t precommit_sequence = 0;     // the token of the greatest one counts
+  std::vector<SessionInfo> sessions;  // of CreateSession and GetSession
+  WHORL_FIELDS(Response, status, transaction, result, commit_timestamp, read_timestamp, batch,
+               precommit_token, precommit_sequence, sessions);
 };
 
 }  // namespace whorl

@@ -38,6 +38,15 @@ Texts& TheTexts() {
 
 }  // namespace
 
+SqlText MakeSqlText(std::string_view text, std::vector<Parameter> parameters) {
+  const std::string key = KeyOf(text, parameters);
+  SqlText made;
+  made.text = std::string(text);
+  made.parameters = std::move(parameters);
+  made.digest = XXH64(key.data(), key.size(), 0);
+  return made;
+}
+
 Sql::Sql() {
   static const Sql empty = Intern("");
   text_ = empty.text_;
@@ -49,10 +58,9 @@ Sql Sql::Intern(std::string_view text, std::vector<Parameter> parameters) {
   const std::lock_guard<std::mutex> lock(texts.mutex);
   const auto found = texts.by_key.find(key);
   if (found != texts.by_key.end()) return Sql(found->second);
-  texts.all.push_back({.text = std::string(text),
-                       .parameters = std::move(parameters),
-                       .digest = XXH64(key.data(), key.size(), 0),
-                       .index = static_cast<uint32_t>(texts.all.size())});
+  SqlText interned = MakeSqlText(text, std::move(parameters));
+  interned.index = static_cast<uint32_t>(texts.all.size());
+  texts.all.push_back(std::move(interned));
   texts.by_key.emplace(key, &texts.all.back());
   return Sql(&texts.all.back());
 }

@@ -5,15 +5,19 @@
 //      freed, so a handle is one pointer, == is one comparison, and a statement costs no copy.
 //   2. index() numbers texts in the order in which this process first saw them. It finds a plan
 //      in an array and must reach no trace and no fingerprint; digest() is what these use.
+//   3. A text that is not interned is borrowed: its owner keeps it for as long as any handle lives.
+//      A server does that, which hears any number of texts.
 // Interning happens when a configuration is made, not in a run; it may be called from any thread.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "protocol/spanner/fields.h"
+#include "protocol/spanner/mutation.h"
 #include "protocol/spanner/status.h"
 #include "protocol/spanner/value.h"
 
@@ -29,14 +33,21 @@ struct SqlText {
   std::string text;
   std::vector<Parameter> parameters;
   uint64_t digest = 0;
-  uint32_t index = 0;
+  uint32_t index = kNotInterned;
+
+  static constexpr uint32_t kNotInterned = std::numeric_limits<uint32_t>::max();
 };
+
+// With its digest. REQUIRES: the names of `parameters` differ.
+SqlText MakeSqlText(std::string_view text, std::vector<Parameter> parameters);
 
 class Sql {
  public:
   // The empty text, which Spanner would refuse.
   Sql();
   static Sql Intern(std::string_view text, std::vector<Parameter> parameters = {});
+  // REQUIRES: `text` outlives every copy of the handle, and was made by MakeSqlText.
+  static Sql Borrow(const SqlText& text) { return Sql(&text); }
 
   const std::string& text() const { return text_->text; }
   const std::vector<Parameter>& parameters() const { return text_->parameters; }
@@ -58,8 +69,6 @@ struct Statement {
   bool ignore_error = false;
   WHORL_FIELDS(Statement, sql, parameters, ignore_error);
 };
-
-using Row = std::vector<Value>;
 
 // What one statement answered.
 struct StatementResult {

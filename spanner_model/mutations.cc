@@ -1,0 +1,263 @@
+#include "spanner_model/mutations.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "spanner_model/key_read.h"
+
+namespace whorl::model {
+namespace {
+
+std::string DescribeKey(const Key& key) {
+  std::string out = "{";
+  for (const Value& value : key) {
+    if (out.size() > 1) out += ", ";
+    out += FormatValue(value);
+  }
+  return out + "}";
+}
+
+// One call of ApplyMutations.
+struct Application {
+  const Schema& schema;
+  std::span<const StoredTable> tables;
+  Timestamp now;
+  MutationWrites result;
+
+  bool Invalid(Status status) {
+    result.invalid = std::move(status);
+    return false;
+  }
+  void Refuse(Status status) {
+    if (!result.refused) result.refused = std::move(status);
+  }
+};
+
+std::string NameOf(const Table& table, const Column& column) {
+  return table.name + "." + column.name;
+}
+
+Status TypeMismatch(const Table& table, const Column& column) {
+  return Error(Code::kFailedPrecondition, "Invalid value for column " + column.name + " in table " +
+                                              table.name + ": Expected " +
+                                              std::string(TypeName(column.type)) + ".");
+}
+
+bool IsCommitTimestamp(const Column& column, const Value& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  return column.type == Type::kTimestamp && text != nullptr && *text == kCommitTimestamp;
+}
+
+std::optional<int64_t> LengthOf(const Value& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    // Characters: all bytes but those that continue one.
+    return std::count_if(text->begin(), text->end(),
+                         [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; });
+  }
+  if (const auto* bytes = std::get_if<Bytes>(&value)) {
+    return static_cast<int64_t>(bytes->data.size());
+  }
+  return std::nullopt;
+}
+
+Status CheckValue(const Application& application, const Table& table, const Column& column,
+                  const Value& value) {
+  if (IsNull(value)) {
+    if (!column.not_null) return {};
+    return Error(Code::kFailedPrecondition, "Cannot specify a null value for column: " +
+                                                NameOf(table, column) + " in table: " + table.name);
+  }
+  if (IsCommitTimestamp(column, value)) {
+    if (column.allow_commit_timestamp) return {};
+    return Error(Code::kFailedPrecondition,
+                 "Cannot write commit timestamp because the allow_commit_timestamp column option "
+                 "is not set to true for column " +
+                     NameOf(table, column));
+  }
+  if (!FitsColumn(column, value)) return TypeMismatch(table, column);
+  const auto* time = std::get_if<Timestamp>(&value);
+  if (time != nullptr && column.allow_commit_timestamp && *time > application.now) {
+    return Error(Code::kFailedPrecondition,
+                 "Cannot write timestamps in the future, found: " + FormatRfc3339(*time));
+  }
+  const auto length = LengthOf(value);
+  if (length && column.max_length && *length > *column.max_length) {
+    return Error(Code::kFailedPrecondition, "New value exceeds the maximum size limit for column " +
+                                                NameOf(table, column) + ": " +
+                                                std::to_string(*column.max_length));
+  }
+  return {};
+}
+
+// The row as the transaction sees it at its commit; null when it is not there.
+std::optional<Row> CurrentRow(const Application& application, uint32_t table, const Key& key) {
+  const Row* newest = FindNewest(application.tables[table], key);
+  const BufferedWrite* own = FindWrite(application.result.writes, table, key);
+  if (own == nullptr) return newest == nullptr ? std::nullopt : std::optional<Row>(*newest);
+  if (!own->row) return std::nullopt;
+  Row row = *own->row;
+  if (newest != nullptr) TakeUnwritten(*own, *newest, row);
+  return row;
+}
+
+uint64_t AllColumns(const Table& table) {
+  return table.columns.size() == kMaxColumns ? ~uint64_t{0}
+                                             : (uint64_t{1} << table.columns.size()) - 1;
+}
+
+// The columns that a mutation names, once each, with all of the key among them.
+bool FindColumns(Application& application, const Table& table, const Mutation& mutation,
+                 std::vector<uint32_t>& columns) {
+  for (const std::string& name : mutation.columns) {
+    const auto column = table.FindColumn(name);
+    if (!column) {
+      return application.Invalid(
+          Error(Code::kNotFound, "Column not found in table " + table.name + ": " + name));
+    }
+    if (std::find(columns.begin(), columns.end(), *column) != columns.end()) {
+      return application.Invalid(Error(
+          Code::kInvalidArgument, "Multiple values for column " + table.columns[*column].name));
+    }
+    columns.push_back(*column);
+  }
+  for (const uint32_t key : table.key) {
+    if (std::find(columns.begin(), columns.end(), key) != columns.end()) continue;
+    // A key column that may be NULL and is not named is NULL in a new row.
+    if (!table.columns[key].not_null && mutation.kind != MutationKind::kUpdate) continue;
+    return application.Invalid(
+        Error(Code::kFailedPrecondition,
+              "Table " + table.name + " needs a value for key column " + table.columns[key].name));
+  }
+  return true;
+}
+
+// A new row names all that must not be NULL.
+Status CheckNewRow(const Table& table, const std::vector<uint32_t>& columns) {
+  for (uint32_t column = 0; column < table.columns.size(); ++column) {
+    if (!table.columns[column].not_null) continue;
+    if (std::find(columns.begin(), columns.end(), column) != columns.end()) continue;
+    return Error(Code::kFailedPrecondition,
+                 "A new row in table " + table.name +
+                     " does not specify a non-null value for NOT NULL column: " +
+                     table.columns[column].name);
+  }
+  return {};
+}
+
+bool WriteRow(Application& application, uint32_t table_index, const Mutation& mutation,
+              const std::vector<uint32_t>& columns, const Row& values) {
+  const Table& table = application.schema.tables[table_index];
+  if (values.size() != columns.size()) {
+    return application.Invalid(
+        Error(Code::kInvalidArgument, "A mutation of table " + table.name + " has " +
+                                          std::to_string(columns.size()) + " columns and " +
+                                          std::to_string(values.size()) + " values"));
+  }
+  Row row(table.columns.size(), Null{});
+  uint64_t pending = 0;
+  uint64_t written = 0;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const Column& column = table.columns[columns[i]];
+    if (Status status = CheckValue(application, table, column, values[i]); !status.ok()) {
+      return application.Invalid(std::move(status));
+    }
+    written |= uint64_t{1} << columns[i];
+    if (IsCommitTimestamp(column, values[i]) && table.IsKey(columns[i])) {
+      return application.Invalid(
+          Error(Code::kInvalidArgument, "A commit timestamp in a primary key is not modelled"));
+    }
+    if (IsCommitTimestamp(column, values[i])) {
+      pending |= uint64_t{1} << columns[i];
+    } else {
+      row[columns[i]] = values[i];
+    }
+  }
+  const Key key = KeyOf(table, row);
+  const std::optional<Row> there = CurrentRow(application, table_index, key);
+  if (there && mutation.kind == MutationKind::kInsert) {
+    application.Refuse(Error(Code::kAlreadyExists, "Table " + table.name + ": Row " +
+                                                       DescribeKey(key) + " already exists."));
+  }
+  if (!there && mutation.kind == MutationKind::kUpdate) {
+    application.Refuse(Error(Code::kNotFound,
+                             "Table " + table.name + ": Row " + DescribeKey(key) + " not found."));
+    return true;
+  }
+  const bool is_new =
+      !there || mutation.kind == MutationKind::kReplace || mutation.kind == MutationKind::kInsert;
+  if (mutation.kind != MutationKind::kUpdate) {
+    // Also where the row turns out to be there: Spanner looks at the mutation before the rows.
+    if (Status status = CheckNewRow(table, columns); !status.ok()) {
+      return application.Invalid(std::move(status));
+    }
+  }
+  if (!is_new) {
+    for (uint32_t column = 0; column < row.size(); ++column) {
+      if ((written >> column & 1) == 0) row[column] = (*there)[column];
+    }
+  }
+  AddWrite(application.result.writes, {.table = table_index,
+                                       .key = key,
+                                       .row = std::move(row),
+                                       .columns = is_new ? AllColumns(table) : written,
+                                       .pending = pending,
+                                       .changes_existence = is_new});
+  return true;
+}
+
+bool DeleteRows(Application& application, uint32_t table_index, const KeySet& keys) {
+  const Table& table = application.schema.tables[table_index];
+  auto ranges = RangesOf(table, keys);
+  if (auto* error = std::get_if<Status>(&ranges)) return application.Invalid(std::move(*error));
+  const StoredTable& stored = application.tables[table_index];
+  for (const KeyRange& range : std::get<std::vector<KeyRange>>(ranges)) {
+    std::vector<Key> gone;
+    const auto [first, last] = RowsIn(stored, range);
+    for (size_t at = first; at < last; ++at) gone.push_back(stored.rows[at].key);
+    for (const BufferedWrite& write : application.result.writes) {
+      if (write.table == table_index && Contains(range, write.key)) gone.push_back(write.key);
+    }
+    // One that is not there is written, too: it orders the deletion against an insert.
+    if (range.kind == RangeKind::kKey) gone.push_back(range.key);
+    for (Key& key : gone) {
+      AddWrite(application.result.writes, {.table = table_index,
+                                           .key = std::move(key),
+                                           .row = std::nullopt,
+                                           .columns = AllColumns(table),
+                                           .pending = 0,
+                                           .changes_existence = true});
+    }
+  }
+  return true;
+}
+
+bool Apply(Application& application, const Mutation& mutation) {
+  const auto table = application.schema.FindTable(mutation.table);
+  if (!table) {
+    return application.Invalid(Error(Code::kNotFound, "Table not found: " + mutation.table));
+  }
+  if (mutation.kind == MutationKind::kDelete) {
+    return DeleteRows(application, *table, mutation.keys);
+  }
+  std::vector<uint32_t> columns;
+  if (!FindColumns(application, application.schema.tables[*table], mutation, columns)) return false;
+  return std::all_of(mutation.rows.begin(), mutation.rows.end(), [&](const Row& row) {
+    return WriteRow(application, *table, mutation, columns, row);
+  });
+}
+
+}  // namespace
+
+MutationWrites ApplyMutations(const Schema& schema, std::span<const StoredTable> tables,
+                              std::vector<BufferedWrite> writes,
+                              std::span<const Mutation> mutations, Timestamp now) {
+  Application application{.schema = schema, .tables = tables, .now = now, .result = {}};
+  application.result.writes = std::move(writes);
+  for (const Mutation& mutation : mutations) {
+    if (!Apply(application, mutation)) break;
+  }
+  return std::move(application.result);
+}
+
+}  // namespace whorl::model

@@ -1,0 +1,286 @@
+// Commit and Rollback.
+#include "spanner_model/database_work.h"
+#include "spanner_model/mutations.h"
+
+namespace whorl::model {
+namespace {
+
+// --- a commit's place among the splits
+// -------------------------------------------------------------
+
+std::vector<uint32_t> SplitsOf(const Work& work, std::span<const BufferedWrite> writes) {
+  std::vector<uint32_t> splits;
+  const auto& points = work.catalogue.options().split_points;
+  if (!points.empty()) {
+    for (const BufferedWrite& write : writes) {
+      splits.push_back(SplitOf(points, write.table, write.key));
+    }
+    std::sort(splits.begin(), splits.end());
+    splits.erase(std::unique(splits.begin(), splits.end()), splits.end());
+  }
+  if (splits.empty()) splits.push_back(0);
+  return splits;
+}
+
+bool ShareASplit(const Work& work, const ServerTransaction& a, const ServerTransaction& b) {
+  if (work.catalogue.split_count() == 1) return true;
+  const auto first = SplitsOf(work, a.writes);
+  const auto second = SplitsOf(work, b.writes);
+  return std::find_first_of(first.begin(), first.end(), second.begin(), second.end()) !=
+         first.end();
+}
+
+// s >= TT.now().latest at the coordinator, above everything that a participant has given, and above
+// everything that was read there.
+Timestamp NextCommitTimestamp(Work& work, std::span<const uint32_t> splits) {
+  Timestamp commit = RoundUpToMicros(work.leaders[splits.front()].truetime.latest);
+  for (const uint32_t split : splits) {
+    const SplitState& state = work.database.splits[split];
+    commit = std::max(
+        commit, std::max(state.last_commit, RoundUpToMicros(state.last_read)) + Microseconds(1));
+  }
+  for (const uint32_t split : splits) work.database.splits[split].last_commit = commit;
+  return commit;
+}
+
+// --- optimistic transactions
+// -------------------------------------------------------------------------
+
+bool ChangedSince(const Version& version, bool was_there, const ReadLock& read) {
+  return was_there != version.row.has_value() || (read.columns & version.columns) != 0;
+}
+
+// Whether something that was read has another version than the one that was read, or will have.
+bool ReadsAreStale(const Work& work, const ServerTransaction& transaction) {
+  if (transaction.kind != TransactionKind::kOptimistic || !transaction.snapshot) return false;
+  for (const ReadLock& read : transaction.reads) {
+    const StoredTable& table = work.database.tables[read.table];
+    const auto [first, last] = RowsIn(table, read.range);
+    for (size_t at = first; at < last; ++at) {
+      bool was_there = false;
+      for (const Version& version : table.rows[at].versions) {
+        if (version.commit > *transaction.snapshot && ChangedSince(version, was_there, read)) {
+          return true;
+        }
+        was_there = version.row.has_value();
+      }
+    }
+    for (const ServerTransaction& other : work.database.transactions) {
+      if (other.phase == TransactionPhase::kCommitting && ReadConflicts(read, other)) return true;
+    }
+  }
+  return false;
+}
+
+// --- commit --------------------------------------------------------------------------------------
+
+Response CommitResponse(Timestamp commit) {
+  Response response;
+  response.commit_timestamp = commit;
+  return response;
+}
+
+void Doom(Work& work, ServerTransaction& transaction, const CallName& call, const Status& status) {
+  transaction.parked.reset();
+  transaction.doomed = status;
+  ReplyError(work, call, status);
+}
+
+void CommitIn(Work& work, ServerTransaction& transaction, const CallName& call,
+              const Request& request) {
+  if (work.catalogue.options().concurrency == Concurrency::kSpanner ||
+      !transaction.mutations.empty()) {
+    SetAge(work, transaction);
+  }
+  MutationWrites writes =
+      ApplyMutations(work.catalogue.schema(), work.database.tables, transaction.writes,
+                     transaction.mutations, ServerTime(work));
+  if (writes.invalid) return Doom(work, transaction, call, *writes.invalid);
+  const Way way = transaction.age ? ClearForCommit(work, transaction, writes.writes) : Way::kClear;
+  if (way == Way::kWait) return Park(work, transaction, call, request);
+  if (way == Way::kAborted || ReadsAreStale(work, transaction)) {
+    transaction.parked.reset();
+    Abort(work, transaction);
+    return ReplyError(work, call, AbortedStatus(work));
+  }
+  if (writes.refused) return Doom(work, transaction, call, *writes.refused);
+  transaction.parked.reset();
+  transaction.writes = std::move(writes.writes);
+  transaction.phase = TransactionPhase::kCommitting;
+  const auto splits = SplitsOf(work, transaction.writes);
+  transaction.commit_timestamp = NextCommitTimestamp(work, splits);
+  transaction.commit_call = call;
+  work.out.emplace_back(CommitStarted{.transaction = transaction.id,
+                                      .commit = transaction.commit_timestamp,
+                                      .leader = splits.front()});
+}
+
+// On a multiplexed session, a Commit shows that it has heard of everything that was executed.
+// Whether it did; otherwise it has been answered.
+bool CheckPrecommitToken(Work& work, ServerTransaction& transaction, const CallName& call,
+                         const Commit& commit) {
+  if (commit.session.empty() || !IsMultiplexed(work, commit.session)) return true;
+  if (commit.precommit_token.empty()) {
+    ReplyError(work, call,
+               Error(Code::kFailedPrecondition,
+                     "Commit in a multiplexed session needs the precommit token that the last "
+                     "statement's answer has brought"));
+    return false;
+  }
+  if (commit.precommit_token == PrecommitToken(transaction)) return true;
+  Response response;
+  response.precommit_token = PrecommitToken(transaction);
+  response.precommit_sequence = transaction.precommit_sequence;
+  Reply(work, call, std::move(response));
+  return false;
+}
+
+void CommitBegun(Work& work, ServerTransaction& transaction, const CallName& call,
+                 const Request& request) {
+  const Commit& commit = std::get<Commit>(request);
+  SupersedeParked(work, transaction);
+  if (transaction.doomed) return ReplyError(work, call, *transaction.doomed);
+  switch (transaction.phase) {
+    case TransactionPhase::kCommitted:
+      return Reply(work, call, CommitResponse(transaction.commit_timestamp));
+    case TransactionPhase::kAborted:
+      return ReplyError(work, call, AbortedStatus(work));
+    case TransactionPhase::kRolledBack:
+      return ReplyError(work, call,
+                        Error(Code::kFailedPrecondition,
+                              "Cannot commit a transaction after it has been rolled back."));
+    case TransactionPhase::kShutOut:
+      return ReplyError(work, call,
+                        Error(Code::kFailedPrecondition,
+                              "Invalid transaction ID. A later transaction of the session was "
+                              "used."));
+    case TransactionPhase::kCommitting:
+      return ReplyError(work, std::exchange(transaction.commit_call, call), Superseded());
+    case TransactionPhase::kActive:
+      break;
+  }
+  if (!commit.mutations.empty()) transaction.mutations = commit.mutations;
+  if (!CheckPrecommitToken(work, transaction, call, commit)) return;
+  CommitIn(work, transaction, call, request);
+}
+
+void Apply(Work& work, ServerTransaction& transaction) {
+  const Timestamp commit = transaction.commit_timestamp;
+  for (const uint32_t split : SplitsOf(work, transaction.writes)) {
+    work.database.splits[split].last_visible = commit;
+  }
+  const Timestamp oldest_read = OldestRead(work);
+  for (BufferedWrite& write : transaction.writes) {
+    StoredTable& table = work.database.tables[write.table];
+    const Row* before = FindNewest(table, write.key);
+    if (before == nullptr && !write.row) continue;  // deleted within the transaction
+    if (write.row) {
+      if (before != nullptr) TakeUnwritten(write, *before, *write.row);
+      for (size_t column = 0; column < write.row->size(); ++column) {
+        if ((write.pending >> column & 1) != 0) (*write.row)[column] = commit;
+      }
+    }
+    RowChanged changed{.table = write.table, .before = std::nullopt, .after = write.row};
+    if (before != nullptr) changed.before = *before;
+    work.out.emplace_back(std::move(changed));
+    Put(table, write.key, {.commit = commit, .columns = write.columns, .row = std::move(write.row)},
+        oldest_read);
+  }
+}
+
+// Rows that are not written again keep their versions until somebody looks: now and then.
+void CollectNowAndThen(Work& work) {
+  constexpr Duration kEvery = Seconds(60);
+  const Timestamp oldest_read = OldestRead(work);
+  if (oldest_read - work.database.collected < kEvery) return;
+  work.database.collected = oldest_read;
+  for (StoredTable& table : work.database.tables) Collect(table, oldest_read);
+}
+
+// Null when no earlier commit on its splits is still to be seen.
+bool IsHeldBack(const Work& work, const ServerTransaction& transaction) {
+  return std::any_of(work.database.transactions.begin(), work.database.transactions.end(),
+                     [&](const ServerTransaction& other) {
+                       return other.phase == TransactionPhase::kCommitting &&
+                              other.commit_timestamp < transaction.commit_timestamp &&
+                              ShareASplit(work, other, transaction);
+                     });
+}
+
+// The first, by its timestamp, of those that only an earlier commit has kept from being seen.
+ServerTransaction* NextToBeSeen(Work& work) {
+  ServerTransaction* next = nullptr;
+  for (ServerTransaction& one : work.database.transactions) {
+    if (one.phase != TransactionPhase::kCommitting || !one.replicated) continue;
+    if (next != nullptr && next->commit_timestamp < one.commit_timestamp) continue;
+    if (!IsHeldBack(work, one)) next = &one;
+  }
+  return next;
+}
+
+void Show(Work& work, ServerTransaction& transaction) {
+  const CallName call = transaction.commit_call;
+  work.out.emplace_back(Committed{.commit_call = call, .commit = transaction.commit_timestamp});
+  Apply(work, transaction);
+  Reply(work, call, CommitResponse(transaction.commit_timestamp));
+  Release(work, transaction, TransactionPhase::kCommitted);
+}
+
+Status CannotEndReadOnly() {
+  return Error(Code::kFailedPrecondition,
+               "Cannot commit or rollback a read-only or partitioned-dml transaction.");
+}
+
+}  // namespace
+
+void ServeCommit(Work& work, const CallName& call, const Request& request) {
+  const Commit& commit = std::get<Commit>(request);
+  if (Status status = UseSession(work, commit.session); !status.ok()) {
+    return ReplyError(work, call, std::move(status));
+  }
+  if (const auto* id = std::get_if<TransactionId>(&commit.transaction)) {
+    ServerTransaction* transaction = FindOnSession(work, *id, commit.session);
+    if (transaction == nullptr) return ReplyError(work, call, TransactionNotFound());
+    if (transaction->kind == TransactionKind::kReadOnly) {
+      return ReplyError(work, call, CannotEndReadOnly());
+    }
+    return CommitBegun(work, *transaction, call, request);
+  }
+  ServerTransaction& transaction = BeginIn(work, call, commit.session, BeginReadWrite{});
+  transaction.mutations = commit.mutations;
+  CommitIn(work, transaction, call, request);
+}
+
+void RetryParkedCommit(Work& work, ServerTransaction& transaction) {
+  const ParkedCall parked = *transaction.parked;
+  CommitIn(work, transaction, parked.call, parked.request);
+}
+
+void ServeRollback(Work& work, const CallName& call, const Rollback& rollback) {
+  if (Status status = UseSession(work, rollback.session); !status.ok()) {
+    return ReplyError(work, call, std::move(status));
+  }
+  ServerTransaction* transaction = FindOnSession(work, rollback.transaction, rollback.session);
+  Status status;  // OK for a transaction that is not known (any more)
+  if (transaction == nullptr) return ReplyError(work, call, std::move(status));
+  if (transaction->kind == TransactionKind::kReadOnly) {
+    status = CannotEndReadOnly();
+  } else if (transaction->phase == TransactionPhase::kCommitted ||
+             transaction->phase == TransactionPhase::kCommitting) {
+    status = Error(Code::kFailedPrecondition,
+                   "Cannot rollback a transaction after it has been committed.");
+  } else if (transaction->phase == TransactionPhase::kActive) {
+    SupersedeParked(work, *transaction);
+    transaction->doomed.reset();
+    Release(work, *transaction, TransactionPhase::kRolledBack);
+  }
+  ReplyError(work, call, std::move(status));
+}
+
+void MakeVisible(Work& work, const TransactionId& id) {
+  FindLive(work, id)->replicated = true;
+  while (ServerTransaction* next = NextToBeSeen(work)) Show(work, *next);
+  CollectNowAndThen(work);
+}
+
+}  // namespace whorl::model

@@ -1,0 +1,465 @@
+// Statements and reads: which rows they see, what they lock, and what is remembered of them.
+#include "spanner_model/database_work.h"
+#include "spanner_model/key_read.h"
+#include "spanner_model/sql/compile.h"
+
+namespace whorl::model {
+namespace {
+
+// --- what is to be run -------------------------------------------------------------------------
+
+// A statement with its plan, or a read with its names looked up; or why there is none.
+struct Job {
+  const Plan* plan = nullptr;
+  std::span<const Value> parameters;
+  std::optional<KeyRead> read;
+  Status wrong;
+  std::optional<CompiledStatement> own;  // the plan of a statement that nobody named ahead
+
+  Job() = default;
+  Job(const Job&) = delete;  // `plan` may point into `own`
+  Job& operator=(const Job&) = delete;
+
+  // Only DML is numbered; a query that comes again is run again.
+  bool IsDml() const { return plan != nullptr && !std::holds_alternative<SelectPlan>(*plan); }
+};
+
+void Prepare(const Work& work, const Statement& statement, Job& job) {
+  const CompiledStatement* compiled = work.catalogue.FindPlan(statement.sql);
+  if (compiled == nullptr) {
+    job.own = Compile(work.catalogue.schema(), statement.sql);
+    compiled = &*job.own;
+  }
+  job.plan = std::get_if<Plan>(compiled);
+  job.parameters = statement.parameters;
+  job.wrong = job.plan == nullptr
+                  ? std::get<Status>(*compiled)
+                  : CheckParameters(statement.sql.parameters(), statement.parameters);
+}
+
+void Prepare(const Work& work, const Read& read, Job& job) {
+  auto resolved = ResolveRead(work.catalogue.schema(), read);
+  if (auto* error = std::get_if<Status>(&resolved)) {
+    job.wrong = std::move(*error);
+  } else {
+    job.read = std::get<KeyRead>(std::move(resolved));
+  }
+}
+
+void Prepare(const Work& work, const Request& request, Job& job) {
+  if (const auto* execute = std::get_if<ExecuteSql>(&request)) {
+    Prepare(work, execute->statement, job);
+  } else {
+    Prepare(work, std::get<Read>(request), job);
+  }
+}
+
+ExecutionInput InputOf(const Work& work, const Job& job, ServerTransaction* transaction,
+                       std::optional<Timestamp> snapshot, uint32_t split) {
+  return {.catalogue = work.catalogue,
+          .tables = work.database.tables,
+          .transaction = transaction,
+          .parameters = job.parameters,
+          .moment = work.leaders[split],
+          .snapshot = snapshot};
+}
+
+std::vector<ReadLock> LocksOf(const ExecutionInput& input, const Job& job) {
+  std::vector<ReadLock> locks;
+  if (job.read) {
+    AppendReadLocks(*job.read, locks);
+  } else {
+    AppendReadLocks(input, *job.plan, locks);
+  }
+  return locks;
+}
+
+SplitRange SplitsOf(const Work& work, std::span<const ReadLock> locks) {
+  if (work.catalogue.split_count() == 1 || locks.empty()) return {};
+  SplitRange all{.first = work.catalogue.split_count(), .last = 0};
+  for (const ReadLock& lock : locks) {
+    const SplitRange one = SplitsOf(work.catalogue.options().split_points, lock.table, lock.range);
+    all.first = std::min(all.first, one.first);
+    all.last = std::max(all.last, one.last);
+  }
+  return all;
+}
+
+Status CheckPending(const ExecutionInput& input, const Job& job) {
+  return job.read ? CheckPending(input, *job.read) : CheckPending(input, *job.plan);
+}
+
+Execution Run(const ExecutionInput& input, const Job& job) {
+  return job.read ? Execute(input, *job.read) : Execute(input, *job.plan);
+}
+
+Execution Failed(Status status) {
+  Execution execution;
+  execution.result.status = std::move(status);
+  return execution;
+}
+
+Response ResponseOf(StatementResult result) {
+  Response response;
+  response.status = result.status;
+  response.result = std::move(result);
+  return response;
+}
+
+// --- reads outside of read-write transactions
+// ------------------------------------------------------
+
+// Runs a read as of a time that has come. Nothing when it has not: the read waits.
+std::optional<StatementResult> ReadAt(Work& work, const Job& job, Timestamp at, SplitRange splits) {
+  if (!CanReadAt(work, at, splits)) return std::nullopt;
+  RememberReadAt(work, at, splits);
+  return Run(InputOf(work, job, nullptr, at, splits.first), job).result;
+}
+
+void Wait(Work& work, const CallName& call, const Request& request, Timestamp at, bool again) {
+  if (!again) work.out.emplace_back(Parked{.call = call});
+  WaitToRead(work, call, request, at);
+}
+
+void ServeSingleUse(Work& work, const CallName& call, const Request& request,
+                    const SingleUseRead& single, std::optional<Timestamp> waited_for) {
+  Job job;
+  Prepare(work, request, job);
+  if (!job.wrong.ok()) return Reply(work, call, ResponseOf({.status = std::move(job.wrong)}));
+  const bool newest = single.bound.kind == BoundKind::kStrong && !single.return_read_timestamp &&
+                      work.catalogue.split_count() == 1;
+  if (newest || job.IsDml()) {
+    return Reply(work, call,
+                 ResponseOf(Run(InputOf(work, job, nullptr, std::nullopt, 0), job).result));
+  }
+  const SplitRange splits =
+      SplitsOf(work, LocksOf(InputOf(work, job, nullptr, std::nullopt, 0), job));
+  std::variant<Timestamp, Status> chosen = Timestamp();
+  if (waited_for) {
+    chosen = *waited_for;
+  } else {
+    chosen = ChooseReadTimestamp(work, single.bound, splits, /*single_use=*/true);
+  }
+  if (auto* error = std::get_if<Status>(&chosen)) return ReplyError(work, call, std::move(*error));
+  const Timestamp at = std::get<Timestamp>(chosen);
+  auto result = ReadAt(work, job, at, splits);
+  if (!result) return Wait(work, call, request, at, waited_for.has_value());
+  Response response = ResponseOf(std::move(*result));
+  if (single.return_read_timestamp) response.read_timestamp = at;
+  Reply(work, call, std::move(response));
+}
+
+// In a read-only transaction, which `begin` begins if it is given.
+void ServeReadOnly(Work& work, const CallName& call, const Request& request,
+                   const BeginReadOnly* begin, Timestamp at, bool again) {
+  Job job;
+  Prepare(work, request, job);
+  if (!job.wrong.ok()) return Reply(work, call, ResponseOf({.status = std::move(job.wrong)}));
+  auto result = ReadAt(work, job, at, AllSplits(work));
+  if (!result) return Wait(work, call, request, at, again);
+  Response response = ResponseOf(std::move(*result));
+  if (begin != nullptr && response.status.ok()) {
+    response.transaction = BeginIn(work, call, SessionOf(request), at).id;
+    if (begin->return_read_timestamp) response.read_timestamp = at;
+  }
+  Reply(work, call, std::move(response));
+}
+
+void ServeBeginReadOnly(Work& work, const CallName& call, const Request& request,
+                        const BeginReadOnly& begin, std::optional<Timestamp> waited_for) {
+  if (waited_for) return ServeReadOnly(work, call, request, &begin, *waited_for, true);
+  auto chosen = ChooseReadTimestamp(work, begin.bound, AllSplits(work), /*single_use=*/false);
+  if (auto* error = std::get_if<Status>(&chosen)) return ReplyError(work, call, std::move(*error));
+  ServeReadOnly(work, call, request, &begin, std::get<Timestamp>(chosen), false);
+}
+
+// --- in read-write transactions ------------------------------------------------------------------
+
+void KeepReads(ServerTransaction& transaction, std::vector<ReadLock> locks) {
+  std::vector<ReadLock>& reads = transaction.reads;
+  for (ReadLock& lock : locks) {
+    if (std::find(reads.begin(), reads.end(), lock) == reads.end()) {
+      reads.push_back(std::move(lock));
+    }
+  }
+}
+
+// An optimistic transaction reads as of its first statement.
+Way FindSnapshot(Work& work, ServerTransaction& transaction) {
+  const SplitRange splits = AllSplits(work);
+  if (!transaction.snapshot) {
+    transaction.snapshot =
+        std::get<Timestamp>(ChooseReadTimestamp(work, {}, splits, /*single_use=*/false));
+  }
+  if (!CanReadAt(work, *transaction.snapshot, splits)) return Way::kWait;
+  RememberReadAt(work, *transaction.snapshot, splits);
+  return Way::kClear;
+}
+
+// Takes what the statement needs and runs it into `execution`, if the way is clear.
+Way LockAndRun(Work& work, ServerTransaction& transaction, const Job& job, Execution& execution) {
+  if (!job.wrong.ok()) {
+    execution = Failed(job.wrong);
+    return Way::kClear;
+  }
+  ExecutionInput input = InputOf(work, job, &transaction, std::nullopt, 0);
+  if (Status pending = CheckPending(input, job); !pending.ok()) {
+    execution = Failed(std::move(pending));
+    return Way::kClear;
+  }
+  std::vector<ReadLock> locks = LocksOf(input, job);
+  if (!locks.empty()) SetAge(work, transaction);
+  if (transaction.age) {
+    const Way way = transaction.kind == TransactionKind::kOptimistic
+                        ? FindSnapshot(work, transaction)
+                        : ClearForReads(work, transaction, locks);
+    if (way != Way::kClear) return way;
+  }
+  const uint32_t leader = SplitsOf(work, locks).first;
+  KeepReads(transaction, std::move(locks));
+  execution = Run(InputOf(work, job, &transaction, transaction.snapshot, leader), job);
+  return Way::kClear;
+}
+
+// A repeated sequence number: its stored answer, or an error when it is not what was sent then.
+std::optional<Response> Replay(const ServerTransaction& transaction, int64_t sequence_number,
+                               uint64_t digest) {
+  const auto& served = transaction.served;
+  for (const ServedStatement& one : served) {
+    if (one.sequence_number != sequence_number) continue;
+    if (one.digest == digest) return one.response;
+    return ResponseOf(
+        {.status = Error(Code::kInvalidArgument,
+                         "Previously received a different request with this seqno.")});
+  }
+  if (served.empty() || sequence_number > served.back().sequence_number) return std::nullopt;
+  return ResponseOf(
+      {.status = Error(Code::kInvalidArgument, "Request has an out-of-order seqno.")});
+}
+
+Status UnusableStatus(const Work& work, const ServerTransaction& transaction) {
+  if (transaction.doomed) return *transaction.doomed;
+  switch (transaction.phase) {
+    case TransactionPhase::kAborted:
+      return AbortedStatus(work);
+    case TransactionPhase::kShutOut:
+      return Error(Code::kFailedPrecondition,
+                   "Invalid transaction ID. A later transaction of the session was used.");
+    case TransactionPhase::kCommitting:
+    case TransactionPhase::kCommitted:
+    case TransactionPhase::kRolledBack:
+      return Error(Code::kFailedPrecondition,
+                   "Cannot read or query using a transaction after it has been committed or "
+                   "rolledback.");
+    case TransactionPhase::kActive:
+      break;
+  }
+  return {};
+}
+
+uint64_t DigestOf(const Request& request) {
+  if (const auto* execute = std::get_if<ExecuteSql>(&request)) {
+    return execute->statement.sql.digest();
+  }
+  uint64_t digest = 0;
+  for (const Statement& statement : std::get<ExecuteBatchDml>(request).statements) {
+    digest = digest * 31 + statement.sql.digest();
+  }
+  return digest;
+}
+
+int64_t SequenceNumberOf(const Request& request) {
+  const auto* execute = std::get_if<ExecuteSql>(&request);
+  return execute != nullptr ? execute->sequence_number
+                            : std::get<ExecuteBatchDml>(request).sequence_number;
+}
+
+bool CarriesBegin(const Request& request) {
+  return std::visit(
+      [](const auto& one) {
+        if constexpr (
+            requires { one.statement; } || requires { one.keys; } || requires { one.statements; }) {
+          return std::holds_alternative<BeginReadWrite>(one.transaction);
+        } else {
+          return false;
+        }
+      },
+      request);
+}
+
+// Runs one statement or read; what came of it is in `response`.
+Way RunOne(Work& work, ServerTransaction& transaction, const Job& job, Response& response) {
+  Execution execution;
+  const Way way = LockAndRun(work, transaction, job, execution);
+  if (way != Way::kClear) return way;
+  response = ResponseOf(std::move(execution.result));
+  if (execution.dooms) transaction.doomed = response.status;
+  return way;
+}
+
+// Runs DML statements up to the first that fails. One that waits undoes those before it: the whole
+// batch comes again, with the locks that it has.
+Way RunBatch(Work& work, ServerTransaction& transaction, const ExecuteBatchDml& batch,
+             Response& response) {
+  const std::vector<BufferedWrite> before = transaction.writes;
+  for (const Statement& statement : batch.statements) {
+    Job job;
+    Prepare(work, statement, job);
+    if (job.wrong.ok() && !job.IsDml()) {
+      job.wrong = Error(Code::kInvalidArgument, "ExecuteBatchDml supports DML statements only");
+    }
+    Execution execution;
+    const Way way = LockAndRun(work, transaction, job, execution);
+    if (way != Way::kClear) {
+      transaction.writes = before;
+      response = {};
+      return way;
+    }
+    if (!execution.result.status.ok()) {
+      if (execution.dooms) transaction.doomed = execution.result.status;
+      response.result = std::move(execution.result);
+      break;
+    }
+    response.batch.push_back(std::move(execution.result));
+  }
+  return Way::kClear;
+}
+
+// The answer of a call that ran in a read-write transaction.
+void Answer(Work& work, ServerTransaction& transaction, const CallName& call,
+            const Request& request, bool numbered, Response response) {
+  transaction.parked.reset();
+  transaction.last_used = ServerTime(work);
+  const bool begins = CarriesBegin(request);
+  const bool nothing_ran = std::holds_alternative<ExecuteBatchDml>(request) &&
+                           response.batch.empty() && !response.result.status.ok();
+  if (begins && (!response.status.ok() || nothing_ran)) {
+    // Spanner does not begin a transaction whose first statement failed.
+    Forget(work, TransactionId(transaction.id));
+    return Reply(work, call, std::move(response));
+  }
+  if (begins) response.transaction = transaction.id;
+  if (response.status.ok()) GivePrecommitToken(work, transaction, response);
+  if (numbered) {
+    transaction.served.push_back({.sequence_number = SequenceNumberOf(request),
+                                  .digest = DigestOf(request),
+                                  .response = response});
+  }
+  Reply(work, call, std::move(response));
+}
+
+void Yield(Work& work, ServerTransaction& transaction, const CallName& call, const Request& request,
+           Way way) {
+  if (way == Way::kWait) return Park(work, transaction, call, request);
+  if (CarriesBegin(request)) {
+    Forget(work, TransactionId(transaction.id));
+  } else {
+    Abort(work, transaction);
+  }
+  ReplyError(work, call, AbortedStatus(work));
+}
+
+void RunIn(Work& work, ServerTransaction& transaction, const CallName& call,
+           const Request& request) {
+  Response response;
+  bool numbered = true;
+  Way way = Way::kClear;
+  if (const auto* batch = std::get_if<ExecuteBatchDml>(&request)) {
+    way = RunBatch(work, transaction, *batch, response);
+  } else {
+    Job job;
+    Prepare(work, request, job);
+    numbered = std::holds_alternative<ExecuteSql>(request) && (job.IsDml() || !job.wrong.ok());
+    way = RunOne(work, transaction, job, response);
+  }
+  if (way != Way::kClear) return Yield(work, transaction, call, request, way);
+  Answer(work, transaction, call, request, numbered, std::move(response));
+}
+
+// The emulator lets a session use its newest transaction only.
+void ShutOutEarlier(Work& work, const ServerTransaction& used) {
+  if (work.catalogue.options().concurrency != Concurrency::kEmulator) return;
+  if (used.session.empty() || IsMultiplexed(work, used.session)) return;
+  for (auto* all : {&work.database.transactions, &work.database.finished}) {
+    for (ServerTransaction& other : *all) {
+      if (other.session != used.session || !(other.begun_by < used.begun_by)) continue;
+      if (other.phase != TransactionPhase::kCommitting) {
+        Release(work, other, TransactionPhase::kShutOut);
+      }
+    }
+  }
+}
+
+// Whether a call of this kind has a sequence number that may have been heard before.
+bool IsNumbered(const Work& work, const Request& request) {
+  if (std::holds_alternative<Read>(request)) return false;
+  const auto* execute = std::get_if<ExecuteSql>(&request);
+  if (execute == nullptr) return true;
+  Job job;
+  Prepare(work, execute->statement, job);
+  return job.IsDml() || !job.wrong.ok();
+}
+
+void ServeInTransaction(Work& work, const CallName& call, const Request& request,
+                        const TransactionId& id, bool again) {
+  ServerTransaction* transaction = FindOnSession(work, id, SessionOf(request));
+  if (transaction == nullptr) return ReplyError(work, call, TransactionNotFound());
+  ShutOutEarlier(work, *transaction);
+  if (transaction->kind == TransactionKind::kReadOnly) {
+    if (Status status = UnusableStatus(work, *transaction); !status.ok()) {
+      return ReplyError(work, call, std::move(status));
+    }
+    transaction->last_used = ServerTime(work);
+    return ServeReadOnly(work, call, request, nullptr, *transaction->snapshot, again);
+  }
+  SupersedeParked(work, *transaction);
+  if (!transaction->served.empty() && IsNumbered(work, request)) {
+    if (auto replayed = Replay(*transaction, SequenceNumberOf(request), DigestOf(request))) {
+      return Reply(work, call, std::move(*replayed));
+    }
+  }
+  Status unusable = UnusableStatus(work, *transaction);
+  if (!unusable.ok()) return ReplyError(work, call, std::move(unusable));
+  RunIn(work, *transaction, call, request);
+}
+
+const TransactionSelector& SelectorOf(const Request& request) {
+  if (const auto* execute = std::get_if<ExecuteSql>(&request)) return execute->transaction;
+  if (const auto* read = std::get_if<Read>(&request)) return read->transaction;
+  return std::get<ExecuteBatchDml>(request).transaction;
+}
+
+}  // namespace
+
+void ServeStatement(Work& work, const CallName& call, const Request& request,
+                    std::optional<Timestamp> read_timestamp) {
+  if (Status status = UseSession(work, SessionOf(request)); !status.ok()) {
+    return ReplyError(work, call, std::move(status));
+  }
+  const TransactionSelector& selector = SelectorOf(request);
+  const bool is_batch = std::holds_alternative<ExecuteBatchDml>(request);
+  if (const auto* id = std::get_if<TransactionId>(&selector)) {
+    return ServeInTransaction(work, call, request, *id, read_timestamp.has_value());
+  }
+  if (const auto* begin = std::get_if<BeginReadWrite>(&selector)) {
+    ServerTransaction& transaction = BeginIn(work, call, SessionOf(request), *begin);
+    ShutOutEarlier(work, transaction);
+    return RunIn(work, transaction, call, request);
+  }
+  if (is_batch) {
+    return ReplyError(work, call,
+                      Error(Code::kInvalidArgument,
+                            "DML statements can only be performed in a read-write transaction"));
+  }
+  if (const auto* single = std::get_if<SingleUseRead>(&selector)) {
+    return ServeSingleUse(work, call, request, *single, read_timestamp);
+  }
+  ServeBeginReadOnly(work, call, request, std::get<BeginReadOnly>(selector), read_timestamp);
+}
+
+void RetryParkedStatement(Work& work, ServerTransaction& transaction) {
+  const ParkedCall parked = *transaction.parked;
+  RunIn(work, transaction, parked.call, parked.request);
+}
+
+}  // namespace whorl::model

@@ -1,0 +1,287 @@
+#include "wire/results.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "wire/times.h"
+
+namespace whorl::wire {
+namespace {
+
+using google::protobuf::ListValue;
+using ProtoValue = google::protobuf::Value;
+
+void EncodeFields(const std::vector<Column>& columns, v1::StructType& proto) {
+  for (const Column& column : columns) {
+    v1::StructType::Field& field = *proto.add_fields();
+    field.set_name(column.name);
+    *field.mutable_type() = EncodeType(column.type);
+  }
+}
+
+v1::ResultSetMetadata EncodeMetadata(const Response& response, const ResultShape& shape) {
+  v1::ResultSetMetadata metadata;
+  // Present even without columns: that is how a client sees that DML returns no rows.
+  EncodeFields(shape.columns, *metadata.mutable_row_type());
+  for (const Parameter& parameter : shape.undeclared_parameters) {
+    v1::StructType::Field& field = *metadata.mutable_undeclared_parameters()->add_fields();
+    field.set_name(parameter.name);
+    *field.mutable_type() = EncodeType(parameter.type);
+  }
+  if (!response.transaction.empty()) {
+    metadata.mutable_transaction()->set_id(response.transaction);
+  }
+  if (response.read_timestamp) {
+    *metadata.mutable_transaction()->mutable_read_timestamp() =
+        EncodeTimestamp(*response.read_timestamp);
+  }
+  return metadata;
+}
+
+// What stands at the end of a result, whole or in parts.
+template <typename Proto>
+void EncodeEnd(const Response& response, const ResultShape& shape, Proto& proto) {
+  if (shape.is_dml) proto.mutable_stats()->set_row_count_exact(response.result.row_count);
+  if (response.precommit_token.empty()) return;
+  *proto.mutable_precommit_token() =
+      EncodePrecommitToken(response.precommit_token, response.precommit_sequence);
+}
+
+// Cuts a list of values into parts of a stream.
+class Cutter {
+ public:
+  Cutter(std::vector<v1::PartialResultSet>& parts, size_t max_bytes)
+      : parts_(parts), max_bytes_(max_bytes) {
+    parts_.emplace_back();
+  }
+
+  void Add(ProtoValue value) {
+    while (value.has_string_value() && value.string_value().size() > Room()) {
+      std::string& text = *value.mutable_string_value();
+      const size_t cut = CutBefore(text, Room());
+      ProtoValue head;
+      head.set_string_value(text.substr(0, cut));
+      Append(std::move(head), cut);
+      text.erase(0, cut);
+      parts_.back().set_chunked_value(true);
+      NextPart();
+    }
+    const size_t bytes = value.string_value().size() + kOverhead;
+    if (used_ >= max_bytes_) NextPart();
+    Append(std::move(value), bytes);
+  }
+
+ private:
+  // About what a value takes beyond its text.
+  static constexpr size_t kOverhead = 8;
+
+  // Never less than the longest character, so that each cut gets on.
+  size_t Room() {
+    constexpr size_t kLongestCharacter = 4;
+    if (used_ + kLongestCharacter > max_bytes_ && used_ > 0) NextPart();
+    return std::max(max_bytes_ - used_, kLongestCharacter);
+  }
+  void Append(ProtoValue value, size_t bytes) {
+    *parts_.back().add_values() = std::move(value);
+    used_ += bytes;
+  }
+  void NextPart() {
+    parts_.emplace_back();
+    used_ = 0;
+  }
+  // The last place not after `at` where a character of UTF-8 begins: proto3's strings are UTF-8.
+  static size_t CutBefore(const std::string& text, size_t at) {
+    while (at > 1 && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U) --at;
+    return at;
+  }
+
+  std::vector<v1::PartialResultSet>& parts_;
+  size_t max_bytes_;
+  size_t used_ = 0;
+};
+
+Status Join(const ProtoValue& next, ProtoValue& value) {
+  if (value.has_string_value() && next.has_string_value()) {
+    value.mutable_string_value()->append(next.string_value());
+    return {};
+  }
+  if (!value.has_list_value() || !next.has_list_value()) {
+    return Error(Code::kInternal, "a chunked value goes on as one of another kind");
+  }
+  ListValue& list = *value.mutable_list_value();
+  const auto& rest = next.list_value().values();
+  if (list.values().empty() || rest.empty()) return AppendValues(rest, false, list);
+  const ProtoValue& last = list.values(list.values_size() - 1);
+  const bool is_cut =
+      last.kind_case() == rest[0].kind_case() && (last.has_string_value() || last.has_list_value());
+  return AppendValues(rest, is_cut, list);
+}
+
+Status DecodeMetadata(const v1::ResultSetMetadata& proto, Response& out, ResultShape& shape) {
+  for (const v1::StructType::Field& field : proto.row_type().fields()) {
+    Column column = {.name = field.name()};
+    Status status = DecodeType(field.type(), column.type);
+    if (!status.ok()) return status;
+    shape.columns.push_back(std::move(column));
+  }
+  for (const v1::StructType::Field& field : proto.undeclared_parameters().fields()) {
+    Parameter parameter = {.name = field.name()};
+    Status status = DecodeType(field.type(), parameter.type);
+    if (!status.ok()) return status;
+    shape.undeclared_parameters.push_back(std::move(parameter));
+  }
+  out.transaction = proto.transaction().id();
+  if (proto.transaction().has_read_timestamp()) {
+    out.read_timestamp = DecodeTimestamp(proto.transaction().read_timestamp());
+    if (!out.read_timestamp) return Error(Code::kInternal, "read_timestamp is no timestamp");
+  }
+  TakePrecommitToken(proto.transaction().precommit_token(), out);
+  return {};
+}
+
+// The values of `row` from `first` on, as many as there are columns.
+Status DecodeRow(const ListValue& values, int first, const std::vector<Column>& columns, Row& out) {
+  for (size_t i = 0; i < columns.size(); ++i) {
+    Value value;
+    Status status = DecodeValue(values.values(first + static_cast<int>(i)), columns[i].type, value);
+    if (!status.ok()) {
+      return Error(Code::kInternal, "column " + columns[i].name + ": " + status.message);
+    }
+    out.push_back(std::move(value));
+  }
+  return {};
+}
+
+// All but the rows.
+Status DecodeHead(const v1::ResultSet& proto, Response& out, ResultShape& shape) {
+  Status status = DecodeMetadata(proto.metadata(), out, shape);
+  if (!status.ok()) return status;
+  shape.is_dml = proto.stats().row_count_case() != v1::ResultSetStats::ROW_COUNT_NOT_SET;
+  out.result.row_count = proto.stats().row_count_exact();
+  TakePrecommitToken(proto.precommit_token(), out);
+  return {};
+}
+
+}  // namespace
+
+Status AppendValues(const google::protobuf::RepeatedPtrField<ProtoValue>& next, bool chunked,
+                    ListValue& values) {
+  bool is_continuation = chunked;
+  for (const ProtoValue& value : next) {
+    if (!is_continuation) {
+      *values.add_values() = value;
+      continue;
+    }
+    is_continuation = false;
+    Status status = Join(value, *values.mutable_values(values.values_size() - 1));
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+v1::MultiplexedSessionPrecommitToken EncodePrecommitToken(const std::string& token,
+                                                          int32_t sequence) {
+  v1::MultiplexedSessionPrecommitToken proto;
+  proto.set_precommit_token(token);
+  proto.set_seq_num(sequence);
+  return proto;
+}
+
+void TakePrecommitToken(const v1::MultiplexedSessionPrecommitToken& proto, Response& out) {
+  if (proto.precommit_token().empty()) return;
+  if (!out.precommit_token.empty() && proto.seq_num() < out.precommit_sequence) return;
+  out.precommit_token = proto.precommit_token();
+  out.precommit_sequence = proto.seq_num();
+}
+
+v1::ResultSet EncodeResultSet(const Response& response, const ResultShape& shape) {
+  v1::ResultSet proto;
+  *proto.mutable_metadata() = EncodeMetadata(response, shape);
+  for (const Row& row : response.result.rows) *proto.add_rows() = EncodeRow(row);
+  EncodeEnd(response, shape, proto);
+  return proto;
+}
+
+std::vector<v1::PartialResultSet> EncodePartialResultSets(const Response& response,
+                                                          const ResultShape& shape,
+                                                          size_t max_bytes) {
+  std::vector<v1::PartialResultSet> parts;
+  Cutter cutter(parts, max_bytes);
+  for (const Row& row : response.result.rows) {
+    for (const Value& value : row) cutter.Add(EncodeValue(value));
+  }
+  *parts.front().mutable_metadata() = EncodeMetadata(response, shape);
+  EncodeEnd(response, shape, parts.back());
+  parts.back().set_last(true);
+  return parts;
+}
+
+Status DecodeResultSet(const v1::ResultSet& proto, Response& out, ResultShape& shape) {
+  Response response = out;
+  ResultShape decoded;
+  Status status = DecodeHead(proto, response, decoded);
+  if (!status.ok()) return status;
+  for (const ListValue& values : proto.rows()) {
+    if (values.values_size() != static_cast<int>(decoded.columns.size())) {
+      return Error(Code::kInternal, "a row has not as many values as there are columns");
+    }
+    Row row;
+    status = DecodeRow(values, 0, decoded.columns, row);
+    if (!status.ok()) return status;
+    response.result.rows.push_back(std::move(row));
+  }
+  out = std::move(response);
+  shape = std::move(decoded);
+  return {};
+}
+
+Status PartialResultDecoder::Add(const v1::PartialResultSet& part) {
+  if (!heard_.has_metadata) {
+    if (!part.has_metadata()) return Error(Code::kInternal, "the stream begins without metadata");
+    *heard_.head.mutable_metadata() = part.metadata();
+    heard_.has_metadata = true;
+  }
+  if (part.has_stats()) *heard_.head.mutable_stats() = part.stats();
+  if (part.has_precommit_token() &&
+      part.precommit_token().seq_num() >= heard_.head.precommit_token().seq_num()) {
+    *heard_.head.mutable_precommit_token() = part.precommit_token();
+  }
+  Status status = AppendValues(part.values(), heard_.chunked, heard_.values);
+  if (!status.ok()) return status;
+  // A part without values does not end a value that goes on.
+  if (!part.values().empty()) heard_.chunked = part.chunked_value();
+  if (!part.resume_token().empty()) {
+    resume_token_ = part.resume_token();
+    at_token_ = heard_;
+  }
+  return {};
+}
+
+void PartialResultDecoder::Rewind() { heard_ = at_token_; }
+
+Status PartialResultDecoder::Finish(Response& out, ResultShape& shape) const {
+  if (!heard_.has_metadata) return Error(Code::kInternal, "the stream ended before its metadata");
+  if (heard_.chunked) return Error(Code::kInternal, "the stream ended inside a value");
+  Response response = out;
+  ResultShape decoded;
+  Status status = DecodeHead(heard_.head, response, decoded);
+  if (!status.ok()) return status;
+  const auto width = static_cast<int>(decoded.columns.size());
+  const int count = heard_.values.values_size();
+  if (width == 0 ? count != 0 : count % width != 0) {
+    return Error(Code::kInternal, "the stream ended inside a row");
+  }
+  for (int first = 0; first < count; first += width) {
+    Row row;
+    status = DecodeRow(heard_.values, first, decoded.columns, row);
+    if (!status.ok()) return status;
+    response.result.rows.push_back(std::move(row));
+  }
+  out = std::move(response);
+  shape = std::move(decoded);
+  return {};
+}
+
+}  // namespace whorl::wire

@@ -1,0 +1,106 @@
+#include "wire/status.h"
+
+#include <array>
+#include <cstdint>
+
+#include "google/rpc/error_details.pb.h"
+#include "wire/times.h"
+
+namespace whorl::wire {
+namespace {
+
+using google::rpc::ResourceInfo;
+using google::rpc::RetryInfo;
+
+struct Resource {
+  std::string_view not_found;  // what the message starts with; the resource's name follows
+  std::string_view type;
+  std::string_view description;
+};
+constexpr std::array<Resource, 3> kResources = {
+    {{"Session not found: ", "type.googleapis.com/google.spanner.v1.Session",
+      "Session does not exist."},
+     {"Database not found: ", "type.googleapis.com/google.spanner.admin.database.v1.Database",
+      "Database does not exist."},
+     {"Instance not found: ", "type.googleapis.com/google.spanner.admin.instance.v1.Instance",
+      "Instance does not exist."}}};
+
+std::optional<ResourceInfo> MissingResource(const Status& status) {
+  if (status.code != Code::kNotFound) return std::nullopt;
+  for (const Resource& resource : kResources) {
+    if (!status.message.starts_with(resource.not_found)) continue;
+    ResourceInfo info;
+    info.set_resource_type(std::string(resource.type));
+    info.set_resource_name(status.message.substr(resource.not_found.size()));
+    info.set_description(std::string(resource.description));
+    return info;
+  }
+  return std::nullopt;
+}
+
+std::optional<RetryInfo> RetryInfoOf(const Status& status) {
+  if (!status.retry_after) return std::nullopt;
+  RetryInfo info;
+  *info.mutable_retry_delay() = EncodeDuration(*status.retry_after);
+  return info;
+}
+
+std::optional<Duration> RetryAfter(const google::rpc::Status& proto) {
+  for (const google::protobuf::Any& detail : proto.details()) {
+    RetryInfo info;
+    if (detail.Is<RetryInfo>() && detail.UnpackTo(&info)) return DecodeDuration(info.retry_delay());
+  }
+  return std::nullopt;
+}
+
+Code DecodeCode(int64_t code) {
+  return code >= 0 && code <= 16 ? static_cast<Code>(code) : Code::kUnknown;
+}
+
+}  // namespace
+
+google::rpc::Status EncodeRpcStatus(const Status& status) {
+  google::rpc::Status proto;
+  proto.set_code(static_cast<int32_t>(status.code));
+  proto.set_message(status.message);
+  if (const auto retry = RetryInfoOf(status)) proto.add_details()->PackFrom(*retry);
+  if (const auto resource = MissingResource(status)) proto.add_details()->PackFrom(*resource);
+  return proto;
+}
+
+Status DecodeRpcStatus(const google::rpc::Status& proto) {
+  return {.code = DecodeCode(proto.code()),
+          .retry_after = RetryAfter(proto),
+          .message = proto.message()};
+}
+
+grpc::Status EncodeStatus(const Status& status) {
+  if (status.ok()) return grpc::Status::OK;
+  return {static_cast<grpc::StatusCode>(status.code), status.message,
+          EncodeRpcStatus(status).SerializeAsString()};
+}
+
+std::optional<std::string> EncodeRetryInfoTrailer(const Status& status) {
+  const auto info = RetryInfoOf(status);
+  if (!info) return std::nullopt;
+  return info->SerializeAsString();
+}
+
+Status DecodeStatus(const grpc::Status& status,
+                    std::optional<std::string_view> retry_info_trailer) {
+  Status decoded = {.code = DecodeCode(status.error_code()),
+                    .retry_after = std::nullopt,
+                    .message = status.error_message()};
+  google::rpc::Status details;
+  if (!status.error_details().empty() && details.ParseFromString(status.error_details())) {
+    decoded.retry_after = RetryAfter(details);
+  }
+  RetryInfo info;
+  if (!decoded.retry_after && retry_info_trailer &&
+      info.ParseFromString(std::string(*retry_info_trailer))) {
+    decoded.retry_after = DecodeDuration(info.retry_delay());
+  }
+  return decoded;
+}
+
+}  // namespace whorl::wire

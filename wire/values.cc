@@ -1,0 +1,238 @@
+#include "wire/values.h"
+
+#include <absl/strings/escaping.h>
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace whorl::wire {
+namespace {
+
+using ProtoValue = google::protobuf::Value;
+
+Status WrongForm(std::string message) {
+  return Error(Code::kFailedPrecondition, std::move(message));
+}
+
+// The value is of a kind that no value of the type has.
+Status WrongKind(const ProtoValue& proto, Type type) {
+  if (proto.kind_case() == ProtoValue::KIND_NOT_SET) {
+    return Error(Code::kInvalidArgument, "No value provided for required field: Value.kind");
+  }
+  // The emulator calls a FLOAT64 a DOUBLE in this text.
+  const std::string name(type == Type::kFloat64 ? "DOUBLE" : TypeName(type));
+  return WrongForm(absl::StrCat("Could not parse ", proto.DebugString(), " as ", name));
+}
+
+Status DecodeInt64(const std::string& text, Value& out) {
+  int64_t number = 0;
+  if (!absl::SimpleAtoi(text, &number)) {
+    return WrongForm(absl::StrCat("Could not parse ", text, " as an integer"));
+  }
+  out = number;
+  return {};
+}
+
+Status DecodeFloat64(const std::string& text, Value& out) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (text == "NaN") {
+    out = Float64(std::numeric_limits<double>::quiet_NaN());
+  } else if (text == "Infinity") {
+    out = Float64(kInfinity);
+  } else if (text == "-Infinity") {
+    out = Float64(-kInfinity);
+  } else {
+    return WrongForm(
+        absl::StrCat("Could not parse ", text,
+                     " as a FLOAT64. Only the following string values are supported for FLOAT64: "
+                     "'Infinity', 'NaN', and '-Infinity'."));
+  }
+  return {};
+}
+
+Status DecodeBytes(const std::string& text, Value& out) {
+  std::string data;
+  if (!absl::Base64Unescape(text, &data)) {
+    return WrongForm(
+        absl::StrCat("Could not parse ", text, " as BYTES. Byte strings must be base64-encoded."));
+  }
+  out = Bytes{std::move(data)};
+  return {};
+}
+
+// Digits beyond nanoseconds are cut off, as Spanner does.
+std::string WithoutDigitsBeyondNanos(const std::string& text) {
+  const size_t dot = text.find('.');
+  constexpr size_t kNanoDigits = 9;
+  if (dot == std::string::npos) return text;
+  const size_t end = text.find_first_not_of("0123456789", dot + 1);
+  if (end == std::string::npos || end - dot - 1 <= kNanoDigits) return text;
+  return text.substr(0, dot + 1 + kNanoDigits) + text.substr(end);
+}
+
+Status DecodeTimestampText(const std::string& text, Value& out) {
+  if (text == kCommitTimestamp) {
+    return Error(Code::kOutOfRange, absl::StrCat("Invalid timestamp: '", text, "'"));
+  }
+  if (!text.ends_with('Z')) {
+    return WrongForm(
+        absl::StrCat("Could not parse ", text,
+                     " as a TIMESTAMP. The timestamp value must end with an uppercase literal 'Z' "
+                     "to specify Zulu time (UTC-0)."));
+  }
+  const std::optional<Timestamp> timestamp = ParseRfc3339(WithoutDigitsBeyondNanos(text));
+  if (!timestamp) {
+    return WrongForm(
+        absl::StrCat("Could not parse ", text, " as a TIMESTAMP: Failed to parse input."));
+  }
+  out = *timestamp;
+  return {};
+}
+
+Status DecodeText(const std::string& text, Type type, Value& out) {
+  switch (type) {
+    case Type::kInt64:
+      return DecodeInt64(text, out);
+    case Type::kFloat64:
+      return DecodeFloat64(text, out);
+    case Type::kBytes:
+      return DecodeBytes(text, out);
+    case Type::kTimestamp:
+      return DecodeTimestampText(text, out);
+    default:
+      out = text;
+      return {};
+  }
+}
+
+struct ValueEncoder {
+  ProtoValue& proto;
+
+  void operator()(Null) const { proto.set_null_value(google::protobuf::NULL_VALUE); }
+  void operator()(bool value) const { proto.set_bool_value(value); }
+  void operator()(int64_t value) const { proto.set_string_value(absl::StrCat(value)); }
+  void operator()(Float64 value) const {
+    const double number = value.value();
+    if (std::isfinite(number)) {
+      proto.set_number_value(number);
+    } else if (std::isnan(number)) {
+      proto.set_string_value("NaN");
+    } else {
+      proto.set_string_value(number > 0 ? "Infinity" : "-Infinity");
+    }
+  }
+  void operator()(const std::string& value) const { proto.set_string_value(value); }
+  void operator()(const Bytes& value) const {
+    proto.set_string_value(absl::Base64Escape(value.data));
+  }
+  void operator()(Timestamp value) const { proto.set_string_value(FormatRfc3339(value)); }
+};
+
+}  // namespace
+
+v1::Type EncodeType(Type type) {
+  v1::Type proto;
+  switch (type) {
+    case Type::kBool:
+      proto.set_code(v1::BOOL);
+      break;
+    case Type::kInt64:
+      proto.set_code(v1::INT64);
+      break;
+    case Type::kFloat64:
+      proto.set_code(v1::FLOAT64);
+      break;
+    case Type::kString:
+      proto.set_code(v1::STRING);
+      break;
+    case Type::kBytes:
+      proto.set_code(v1::BYTES);
+      break;
+    case Type::kTimestamp:
+      proto.set_code(v1::TIMESTAMP);
+      break;
+  }
+  return proto;
+}
+
+Status DecodeType(const v1::Type& proto, Type& out) {
+  switch (proto.code()) {
+    case v1::BOOL:
+      out = Type::kBool;
+      return {};
+    case v1::INT64:
+      out = Type::kInt64;
+      return {};
+    case v1::FLOAT64:
+      out = Type::kFloat64;
+      return {};
+    case v1::STRING:
+      out = Type::kString;
+      return {};
+    case v1::BYTES:
+      out = Type::kBytes;
+      return {};
+    case v1::TIMESTAMP:
+      out = Type::kTimestamp;
+      return {};
+    case v1::TYPE_CODE_UNSPECIFIED:
+      return Error(Code::kInvalidArgument, "Type code must be specified");
+    default:
+      return Error(Code::kUnimplemented,
+                   absl::StrCat("whorl has no values of type ", v1::TypeCode_Name(proto.code())));
+  }
+}
+
+ProtoValue EncodeValue(const Value& value) {
+  ProtoValue proto;
+  std::visit(ValueEncoder{proto}, value);
+  return proto;
+}
+
+Status DecodeValue(const ProtoValue& proto, Type type, Value& out) {
+  switch (proto.kind_case()) {
+    case ProtoValue::kNullValue:
+      out = Null{};
+      return {};
+    case ProtoValue::kBoolValue:
+      if (type != Type::kBool) return WrongKind(proto, type);
+      out = proto.bool_value();
+      return {};
+    case ProtoValue::kNumberValue:
+      if (type != Type::kFloat64) return WrongKind(proto, type);
+      out = Float64(proto.number_value());
+      return {};
+    case ProtoValue::kStringValue:
+      if (type == Type::kBool) return WrongKind(proto, type);
+      return DecodeText(proto.string_value(), type, out);
+    default:
+      return WrongKind(proto, type);
+  }
+}
+
+Status DecodeColumnValue(const ProtoValue& proto, Type type, Value& out) {
+  if (type == Type::kTimestamp && proto.string_value() == kCommitTimestamp) {
+    out = std::string(kCommitTimestamp);
+    return {};
+  }
+  return DecodeValue(proto, type, out);
+}
+
+Type TypeByKind(const ProtoValue& proto) {
+  if (proto.has_bool_value()) return Type::kBool;
+  return proto.has_number_value() ? Type::kFloat64 : Type::kString;
+}
+
+google::protobuf::ListValue EncodeRow(const Row& row) {
+  google::protobuf::ListValue proto;
+  for (const Value& value : row) *proto.add_values() = EncodeValue(value);
+  return proto;
+}
+
+}  // namespace whorl::wire
