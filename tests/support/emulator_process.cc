@@ -30,7 +30,7 @@ std::optional<fs::path> FindOnPath(std::string_view name) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "" : path);
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const fs::path candidate = fs::path(folder) / name;
+    fs::path candidate = fs::path(folder) / name;
     if (IsProgram(candidate)) return candidate;
   }
   return std::nullopt;
@@ -41,14 +41,14 @@ std::optional<fs::path> FindBesideGcloud() {
   if (!gcloud) return std::nullopt;
   std::error_code ignored;
   // /usr/bin/gcloud is a link into the SDK's bin/.
-  const fs::path candidate = fs::canonical(*gcloud, ignored).parent_path() / kBesideGcloud;
+  fs::path candidate = fs::canonical(*gcloud, ignored).parent_path() / kBesideGcloud;
   return IsProgram(candidate) ? std::optional(candidate) : std::nullopt;
 }
 
 std::optional<fs::path> FindInUsualPlaces() {
   for (const std::string_view sdk :
        {"/usr/lib/google-cloud-sdk", "/opt/google-cloud-sdk", "/usr/local/google-cloud-sdk"}) {
-    const fs::path candidate = fs::path(sdk) / "bin" / kBesideGcloud;
+    fs::path candidate = fs::path(sdk) / "bin" / kBesideGcloud;
     if (IsProgram(candidate)) return candidate;
   }
   return std::nullopt;
