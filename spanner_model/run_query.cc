@@ -143,12 +143,14 @@ StatementResult RunSorted(const ExecutionInput& input, const SelectPlan& plan,
   if (!status.ok()) return Failed(std::move(status));
   std::vector<size_t> order(rows.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+  // Ties stay in the order in which they were found. (std::stable_sort asks for a temporary buffer
+  // in a way that clang's library deprecates.)
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     for (size_t i = 0; i < plan.order.size(); ++i) {
       const std::weak_ordering compared = CompareValues(keys[a][i], keys[b][i]);
       if (compared != 0) return plan.order[i].descending ? compared > 0 : compared < 0;
     }
-    return false;
+    return a < b;
   });
   StatementResult result;
   result.rows.reserve(rows.size());
