@@ -151,12 +151,16 @@ void Abort(Work& work, ServerTransaction& transaction) {
 
 void SortOutFinished(Work& work) {
   std::vector<ServerTransaction>& live = work.database.transactions;
-  const auto over = std::stable_partition(
-      live.begin(), live.end(), [](const ServerTransaction& one) { return !IsOver(one); });
-  for (auto one = over; one != live.end(); ++one) {
-    work.database.finished.push_back(std::move(*one));
+  auto kept = live.begin();
+  for (auto one = live.begin(); one != live.end(); ++one) {
+    if (IsOver(*one)) {
+      work.database.finished.push_back(std::move(*one));
+    } else {
+      if (kept != one) *kept = std::move(*one);
+      ++kept;
+    }
   }
-  live.erase(over, live.end());
+  live.erase(kept, live.end());
 }
 
 void SetAge(Work& work, ServerTransaction& transaction) {
