@@ -174,7 +174,9 @@ Bound ExpressionBinder::BindName(const ast::Expression& expression) {
       EqualIgnoringCase(expression.text, "CURRENT_TIMESTAMP")) {
     return MakeLeaf(Op::kCurrentTimestamp, Type::kTimestamp, expression.offset);
   }
-  Fail(expression.offset, "Unrecognized name: " + expression.text);
+  const bool is_table = table_ != nullptr && EqualIgnoringCase(table_->name, expression.text);
+  Fail(expression.offset, is_table ? "A row as a value is not modelled"
+                                   : "Unrecognized name: " + expression.text);
   return {};
 }
 

@@ -22,6 +22,14 @@ bool IsSpace(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
 }
 
+// One byte of a text, which may be a part of a character: in octal when it is not ASCII.
+std::string Printable(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  if (byte < 0x80) return {c};
+  const auto digit = [byte](int shift) { return static_cast<char>('0' + (byte >> shift & 7)); };
+  return {'\\', digit(6), digit(3), digit(0)};
+}
+
 class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {}
@@ -234,8 +242,7 @@ class Lexer {
     if (std::find(kDouble.begin(), kDouble.end(), two) != kDouble.end()) {
       length = 2;
     } else if (kSingle.find(Peek()) == std::string_view::npos || Peek() == '\0') {
-      return Fail(at_, "Syntax error: Illegal input character \"" +
-                           std::string(text_.substr(at_, 1)) + "\"");
+      return Fail(at_, "Syntax error: Illegal input character \"" + Printable(Peek()) + "\"");
     }
     Begin(TokenKind::kSymbol).text = std::string(text_.substr(at_, length));
     at_ += length;
