@@ -135,7 +135,8 @@ void Release(Work& work, ServerTransaction& transaction, TransactionPhase phase)
   transaction.phase = phase;
   transaction.reads.clear();
   transaction.writes.clear();
-  transaction.served.clear();
+  // A repeated statement is answered after the end, too, but for an ABORTED transaction's.
+  if (phase == TransactionPhase::kAborted) transaction.served.clear();
   transaction.last_used = ServerTime(work);
   work.released = true;
 }
