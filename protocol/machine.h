@@ -29,8 +29,14 @@ struct LocalTime {
 };
 
 // What a draw is for: draws of one purpose do not move those of another.
-enum class Purpose : uint8_t { kInstanceId, kHeartbeatPause, kAbortedBackoff, kCallBackoff };
-inline constexpr int kPurposeCount = 4;
+enum class Purpose : uint8_t {
+  kInstanceId,
+  kHeartbeatPause,
+  kAbortedBackoff,
+  kCallBackoff,
+  kSessionBackoff,
+};
+inline constexpr int kPurposeCount = 5;
 
 class Entropy {
  public:

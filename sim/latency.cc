@@ -20,9 +20,23 @@ constexpr Latencies kRegional = {
                  Microseconds(20'000), Microseconds(60'000), Microseconds(120'000)},
 };
 
+constexpr Latencies kMultiRegion = {
+    .one_way = {Microseconds(500), Microseconds(1'200), Microseconds(3'000), Microseconds(10'000),
+                Microseconds(30'000), Microseconds(80'000), Microseconds(150'000)},
+    .service = {Microseconds(500), Microseconds(3'000), Microseconds(8'000), Microseconds(20'000),
+                Microseconds(50'000), Microseconds(100'000), Microseconds(200'000)},
+    .replication = {Microseconds(45'000), Microseconds(62'000), Microseconds(80'000),
+                    Microseconds(120'000), Microseconds(200'000), Microseconds(300'000),
+                    Microseconds(400'000)},
+    .resource = {Microseconds(200), Microseconds(500), Microseconds(1'000), Microseconds(5'000),
+                 Microseconds(20'000), Microseconds(60'000), Microseconds(120'000)},
+};
+
 }  // namespace
 
-const Latencies& LatenciesOf(Preset /*preset*/) { return kRegional; }
+const Latencies& LatenciesOf(Preset preset) {
+  return preset == Preset::kRegional ? kRegional : kMultiRegion;
+}
 
 Duration Pick(const LatencyTable& table, uint64_t bits) {
   const uint64_t u = bits >> 32;

@@ -53,7 +53,7 @@ struct RowSpec {
   WHORL_FIELDS(RowSpec, columns, values);
 };
 
-enum class Preset : uint8_t { kRegional };
+enum class Preset : uint8_t { kRegional, kMultiRegion };
 
 struct TrueTimeSpec {
   Duration epsilon = Milliseconds(4);  // half the width of the interval

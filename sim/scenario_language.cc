@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 9> kLaterFaults = {
 constexpr std::array<std::string_view, 3> kUses = {"has_lock", "callback", "lock"};
 constexpr std::array<std::string_view, 3> kResources = {"fenced", "unfenced", "both"};
 constexpr std::array<std::string_view, 2> kPendingRules = {"table", "column"};
-constexpr std::array<std::string_view, 1> kPresets = {"regional"};
+constexpr std::array<std::string_view, 2> kPresets = {"regional", "multi_region"};
 constexpr std::array<std::string_view, 2> kModes = {"black_hole", "refuse"};
 
 Words Listed(std::span<const std::string_view> words) { return {words.begin(), words.end()}; }

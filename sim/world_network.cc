@@ -50,6 +50,12 @@ void Turn::DoRunnerAction(int16_t node, Participant& participant, RequestId requ
     return SetTimerAt(node, participant, TimerOwner::kRunner, request,
                       ClocksOf(node).monotonic + wait->pause);
   }
+  if (std::holds_alternative<NeedSession>(action)) {
+    // A process's own session is always there, so another one is too, at once.
+    return DoRunnerAction(
+        node, participant, request,
+        OnSession(setup_.retry_policy, runner.state, ClocksOf(node).monotonic, Session{}));
+  }
   const StepName step = runner.state.transaction.step;
   TransactionResult result = std::move(std::get<Finished>(action).result);
   participant.runners.erase(participant.runners.begin() + (&runner - participant.runners.data()));

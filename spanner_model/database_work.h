@@ -56,7 +56,7 @@ ServerTransaction& BeginIn(Work& work, const CallName& call, const SessionName& 
                            Timestamp snapshot);
 // As if it had never begun.
 void Forget(Work& work, const TransactionId& id);
-// It keeps its id, its age and its outcome, and nothing else.
+// It keeps its id, its age, its outcome and its answers, and nothing else.
 void Release(Work& work, ServerTransaction& transaction, TransactionPhase phase);
 void Abort(Work& work, ServerTransaction& transaction);
 // Moves what has ended to the outcomes. References to transactions do not survive it.

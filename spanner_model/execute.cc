@@ -1,60 +1,16 @@
 #include "spanner_model/execute.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "spanner_model/run_query.h"
+#include "spanner_model/sql/text_functions.h"
 #include "spanner_model/visible_rows.h"
 
 namespace whorl::model {
 namespace {
-
-EvaluationContext ContextOf(const ExecutionInput& input, std::span<const Value> row) {
-  return {.parameters = input.parameters,
-          .row = row,
-          .current_timestamp = input.moment.current_timestamp};
-}
-
-const Table& TableOf(const ExecutionInput& input, uint32_t table) {
-  return input.catalogue.schema().tables[table];
-}
-
-KeyRange RangeOf(const ExecutionInput& input, const Access& access) {
-  const EvaluationContext context = ContextOf(input, {});
-  Value scratch;
-  Status error;
-  if (access.kind == AccessKind::kAll) return {};
-  if (access.kind == AccessKind::kPrefix) {
-    const Value* prefix = Evaluate(access.prefix, context, scratch, error);
-    // An error is the filter's to report, for the rows there are.
-    if (prefix == nullptr) return {};
-    if (IsNull(*prefix)) return {.kind = RangeKind::kNothing, .key = {}, .prefix = {}};
-    return {.kind = RangeKind::kPrefix, .key = {}, .prefix = std::get<std::string>(*prefix)};
-  }
-  KeyRange range{.kind = RangeKind::kKey, .key = {}, .prefix = {}};
-  range.key.reserve(access.key.size());
-  for (const Expression& expression : access.key) {
-    const Value* value = Evaluate(expression, context, scratch, error);
-    if (value == nullptr) return {};
-    if (IsNull(*value)) return {.kind = RangeKind::kNothing, .key = {}, .prefix = {}};
-    range.key.push_back(*value);
-  }
-  return range;
-}
-
-// The rows that the WHERE keeps; an error ends the search.
-template <typename Visit>
-Status ForEachMatch(const ExecutionInput& input, uint32_t table, const Access& access,
-                    const Expression* filter, const Visit& visit) {
-  Status status;
-  ForEachRow(input, table, RangeOf(input, access), [&](const Row& row) {
-    const Match match =
-        filter == nullptr ? Match::kYes : Matches(*filter, ContextOf(input, row), status);
-    if (match == Match::kYes) status = visit(row);
-    return status.ok();
-  });
-  return status;
-}
 
 Execution Failed(Status status, bool dooms) {
   Execution execution;
@@ -63,53 +19,83 @@ Execution Failed(Status status, bool dooms) {
   return execution;
 }
 
-Execution RunSelect(const ExecutionInput& input, const SelectPlan& plan) {
-  Execution execution;
-  std::vector<Row>& rows = execution.result.rows;
+// The new values of a row, before any constraint is looked at. The commit timestamp of a pending
+// column comes with the commit.
+Status Assign(const ExecutionInput& input, std::span<const Assignment> assignments,
+              std::span<const Value> old_row, Row& row) {
+  const EvaluationContext context = ContextOf(input, old_row);
   Value scratch;
-  execution.result.status = ForEachMatch(
-      input, plan.table, plan.access, plan.filter ? &*plan.filter : nullptr, [&](const Row& row) {
-        Status error;
-        Row out;
-        out.reserve(plan.outputs.size());
-        for (const Output& output : plan.outputs) {
-          const Value* value = Evaluate(output.expression, ContextOf(input, row), scratch, error);
-          if (value == nullptr) return error;
-          out.push_back(*value);
-        }
-        rows.push_back(std::move(out));
-        return error;
-      });
-  if (!execution.result.status.ok()) rows.clear();
-  return execution;
+  Status error;
+  for (const Assignment& assignment : assignments) {
+    if (assignment.pending_commit_timestamp) {
+      row[assignment.column] = Null{};
+      continue;
+    }
+    const Value* value = Evaluate(assignment.expression, context, scratch, error);
+    if (value == nullptr) return error;
+    row[assignment.column] = *value;
+  }
+  return {};
 }
 
-// A column's new value. The commit timestamp of a pending one comes with the commit.
-Status Assign(const ExecutionInput& input, const Table& table, const Assignment& assignment,
-              std::span<const Value> old_row, Row& row) {
-  if (assignment.pending_commit_timestamp) {
-    row[assignment.column] = Null{};
-    return {};
+// Characters of a STRING, bytes of a BYTES; nothing of the other types.
+std::optional<int64_t> SizeOf(const Value& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    return TextLength(*text, TextUnit::kCharacter);
   }
-  Status error;
-  Value scratch;
-  const Value* value = Evaluate(assignment.expression, ContextOf(input, old_row), scratch, error);
-  if (value == nullptr) return error;
-  const Column& column = table.columns[assignment.column];
-  const auto* time = std::get_if<Timestamp>(value);
+  if (const auto* bytes = std::get_if<Bytes>(&value)) {
+    return TextLength(bytes->data, TextUnit::kByte);
+  }
+  return std::nullopt;
+}
+
+// What the database does not store: FAILED_PRECONDITION.
+Status CheckValue(const ExecutionInput& input, const Table& table, const Column& column,
+                  const Value& value) {
+  const std::string name = table.name + "." + column.name;
+  if (IsNull(value) && column.not_null) {
+    return Error(Code::kFailedPrecondition,
+                 "Cannot specify a null value for column: " + name + " in table: " + table.name);
+  }
+  const int64_t most =
+      column.max_length.value_or(column.type == Type::kBytes ? kMaxBytesLength : kMaxStringLength);
+  if (const auto size = SizeOf(value); size && *size > most) {
+    return Error(Code::kFailedPrecondition,
+                 "New value exceeds the maximum size limit for this column: " + name +
+                     ", size: " + std::to_string(*size) + ", limit: " + std::to_string(most) + ".");
+  }
+  const auto* time = std::get_if<Timestamp>(&value);
   if (time != nullptr && column.allow_commit_timestamp && *time > input.moment.truetime.latest) {
     return Error(Code::kFailedPrecondition,
                  "Cannot write timestamps in the future " + FormatRfc3339(*time) +
                      " > NOW because the allow_commit_timestamp column option is set to true "
                      "for column " +
-                     table.name + "." + column.name);
+                     name);
   }
-  if (IsNull(*value) && column.not_null) {
-    return Error(Code::kFailedPrecondition,
-                 "Cannot specify a null value for column: " + table.name + "." + column.name +
-                     " in table: " + table.name);
+  return {};
+}
+
+Status CheckPendingColumn(const Table& table, const Column& column) {
+  if (column.allow_commit_timestamp) return {};
+  return Error(Code::kFailedPrecondition,
+               "Cannot write commit timestamp because the allow_commit_timestamp column option is "
+               "not set to true for column " +
+                   table.name + "." + column.name +
+                   ", or for all corresponding shared key columns in this table's interleaved "
+                   "table hierarchy.");
+}
+
+// Whether the database may store the row's values of `columns`, of which `pending` await the
+// commit timestamp.
+Status CheckRow(const ExecutionInput& input, const Table& table, uint64_t columns, uint64_t pending,
+                const Row& row) {
+  for (uint32_t index = 0; index < table.columns.size(); ++index) {
+    if ((columns >> index & 1) == 0) continue;
+    const Column& column = table.columns[index];
+    Status status = (pending >> index & 1) != 0 ? CheckPendingColumn(table, column)
+                                                : CheckValue(input, table, column, row[index]);
+    if (!status.ok()) return status;
   }
-  row[assignment.column] = *value;
   return {};
 }
 
@@ -143,103 +129,147 @@ uint64_t PendingOf(std::span<const Assignment> assignments) {
   return pending.bits();
 }
 
+// A row of INSERT as VALUES gives it: NULL in the columns that are not listed.
 Status MakeInsertedRow(const ExecutionInput& input, const InsertPlan& plan,
                        std::span<const Assignment> assignments, Row& row) {
-  const Table& table = TableOf(input, plan.table);
-  row.assign(table.columns.size(), Null{});
-  for (const Assignment& assignment : assignments) {
-    if (Status status = Assign(input, table, assignment, {}, row); !status.ok()) return status;
-  }
-  for (uint32_t column = 0; column < table.columns.size(); ++column) {
-    if (!table.columns[column].not_null || plan.writes.Contains(column)) continue;
-    return Error(Code::kFailedPrecondition,
-                 "A new row in table " + table.name +
-                     " does not specify a non-null value for NOT NULL column: " +
-                     table.columns[column].name);
-  }
-  return {};
+  row.assign(TableOf(input, plan.table).columns.size(), Null{});
+  return Assign(input, assignments, {}, row);
 }
 
-Execution RunInsert(const ExecutionInput& input, const InsertPlan& plan) {
-  const Table& table = TableOf(input, plan.table);
-  std::vector<BufferedWrite> writes;
-  for (const std::vector<Assignment>& assignments : plan.rows) {
-    Row row;
-    if (Status status = MakeInsertedRow(input, plan, assignments, row); !status.ok()) {
-      const bool constraint = status.code == Code::kFailedPrecondition;
-      return Failed(std::move(status), /*dooms=*/constraint);
-    }
-    Key key = KeyOf(table, row);
-    const bool twice = std::any_of(writes.begin(), writes.end(), [&](const BufferedWrite& other) {
-      return CompareKeys(other.key, key) == 0;
-    });
-    if (twice || RowExists(input, plan.table, key)) {
-      return Failed(Error(Code::kAlreadyExists, "Row " + DescribeKey(key) + " in table " +
-                                                    table.name + " already exists"),
-                    /*dooms=*/true);
-    }
-    writes.push_back({.table = plan.table,
-                      .key = std::move(key),
-                      .row = std::move(row),
-                      .columns = AllColumns(table),
-                      .pending = PendingOf(assignments),
-                      .changes_existence = true});
-  }
+// Buffers the writes, which makes the statement a success.
+Execution BufferAll(const ExecutionInput& input, std::vector<BufferedWrite> writes,
+                    std::vector<Row> returned) {
   Execution execution;
   execution.result.row_count = static_cast<int64_t>(writes.size());
+  execution.result.rows = std::move(returned);
   for (BufferedWrite& write : writes) AddWrite(input.transaction->writes, std::move(write));
   return execution;
 }
 
+// The rows of an INSERT, one after the other.
+class Inserter {
+ public:
+  Inserter(const ExecutionInput& input, const InsertPlan& plan)
+      : input_(input), plan_(plan), table_(TableOf(input, plan.table)) {}
+
+  // All rows are evaluated before any is compared with what there is, and all keys before any
+  // constraint, so that errors take that order too.
+  Execution Run() {
+    std::vector<Row> rows(plan_.rows.size());
+    for (size_t i = 0; i < rows.size(); ++i) {
+      Status status = MakeInsertedRow(input_, plan_, plan_.rows[i], rows[i]);
+      if (!status.ok()) return Failed(std::move(status), /*dooms=*/false);
+    }
+    for (size_t i = 0; i < rows.size(); ++i) {
+      Status status = Take(std::move(rows[i]), PendingOf(plan_.rows[i]));
+      const bool dooms = status.code == Code::kAlreadyExists;
+      if (!status.ok()) return Failed(std::move(status), dooms);
+    }
+    std::vector<Row> returned;
+    for (const BufferedWrite& write : writes_) {
+      Status status = CheckRow(input_, table_, AllColumns(table_), write.pending, *write.row);
+      if (!status.ok()) return Failed(std::move(status), /*dooms=*/true);
+    }
+    for (BufferedWrite& write : writes_) {
+      if (!write.changes_existence) KeepOtherColumns(write);
+      if (plan_.returning.empty()) continue;
+      Status status = AppendOutputs(input_, plan_.returning, *write.row, returned);
+      if (!status.ok()) return Failed(std::move(status), /*dooms=*/false);
+    }
+    return BufferAll(input_, std::move(writes_), std::move(returned));
+  }
+
+ private:
+  // Makes a write of the row, or not, by what there is of its key.
+  Status Take(Row row, uint64_t pending) {
+    Key key = KeyOf(table_, row);
+    const bool twice = std::any_of(writes_.begin(), writes_.end(), [&](const BufferedWrite& other) {
+      return CompareKeys(other.key, key) == 0;
+    });
+    const bool exists = RowExists(input_, plan_.table, key);
+    switch (plan_.mode) {
+      case InsertMode::kInsert:
+        if (!twice && !exists) break;
+        return Error(Code::kAlreadyExists,
+                     "Row " + DescribeKey(key) + " in table " + table_.name + " already exists");
+      case InsertMode::kInsertOrIgnore:
+        if (!twice && !exists) break;
+        return {};
+      case InsertMode::kInsertOrUpdate:
+        if (!twice) break;
+        return Error(Code::kInvalidArgument,
+                     "Cannot affect a row second time for key: " + DescribeKey(key));
+    }
+    writes_.push_back({.table = plan_.table,
+                       .key = std::move(key),
+                       .row = std::move(row),
+                       .columns = exists ? plan_.writes.bits() : AllColumns(table_),
+                       .pending = pending,
+                       .changes_existence = !exists});
+    return {};
+  }
+
+  // What INSERT OR UPDATE does not list stays as it is in the row.
+  void KeepOtherColumns(BufferedWrite& write) {
+    const KeyRange range{.kind = RangeKind::kKey, .key = write.key, .prefix = {}};
+    ForEachRow(input_, plan_.table, range, [&](const Row& old_row) {
+      TakeUnwritten(write, old_row, *write.row);
+      return false;
+    });
+  }
+
+  const ExecutionInput& input_;
+  const InsertPlan& plan_;
+  const Table& table_;
+  std::vector<BufferedWrite> writes_;
+};
+
 Execution RunUpdate(const ExecutionInput& input, const UpdatePlan& plan) {
   const Table& table = TableOf(input, plan.table);
   std::vector<BufferedWrite> writes;
-  bool dooms = false;
+  std::vector<Row> returned;
   Status status =
       ForEachMatch(input, plan.table, plan.access, &plan.filter, [&](const Row& old_row) {
         Row row = old_row;
-        for (const Assignment& assignment : plan.assignments) {
-          Status failure = Assign(input, table, assignment, old_row, row);
-          dooms = dooms || failure.code == Code::kFailedPrecondition;
-          if (!failure.ok()) return failure;
+        Status failure = Assign(input, plan.assignments, old_row, row);
+        if (failure.ok() && !plan.returning.empty()) {
+          failure = AppendOutputs(input, plan.returning, row, returned);
         }
+        if (!failure.ok()) return failure;
         writes.push_back({.table = plan.table,
                           .key = KeyOf(table, old_row),
                           .row = std::move(row),
                           .columns = plan.writes.bits(),
                           .pending = PendingOf(plan.assignments),
                           .changes_existence = false});
-        return Status{};
+        return failure;
       });
-  if (!status.ok()) return Failed(std::move(status), dooms);
-  Execution execution;
-  execution.result.row_count = static_cast<int64_t>(writes.size());
-  for (BufferedWrite& write : writes) AddWrite(input.transaction->writes, std::move(write));
-  return execution;
+  if (!status.ok()) return Failed(std::move(status), /*dooms=*/false);
+  for (const BufferedWrite& write : writes) {
+    status = CheckRow(input, table, write.columns, write.pending, *write.row);
+    if (!status.ok()) return Failed(std::move(status), /*dooms=*/true);
+  }
+  return BufferAll(input, std::move(writes), std::move(returned));
 }
 
 Execution RunDelete(const ExecutionInput& input, const DeletePlan& plan) {
   const Table& table = TableOf(input, plan.table);
-  std::vector<Key> keys;
+  std::vector<BufferedWrite> writes;
+  std::vector<Row> returned;
   Status status = ForEachMatch(input, plan.table, plan.access, &plan.filter, [&](const Row& row) {
-    keys.push_back(KeyOf(table, row));
-    return Status{};
+    writes.push_back({.table = plan.table,
+                      .key = KeyOf(table, row),
+                      .row = std::nullopt,
+                      .columns = AllColumns(table),
+                      .pending = 0,
+                      .changes_existence = true});
+    return plan.returning.empty() ? Status{} : AppendOutputs(input, plan.returning, row, returned);
   });
   if (!status.ok()) return Failed(std::move(status), /*dooms=*/false);
-  Execution execution;
-  execution.result.row_count = static_cast<int64_t>(keys.size());
-  for (Key& key : keys) {
-    AddWrite(input.transaction->writes, {.table = plan.table,
-                                         .key = std::move(key),
-                                         .row = std::nullopt,
-                                         .columns = AllColumns(table),
-                                         .pending = 0,
-                                         .changes_existence = true});
-  }
-  return execution;
+  return BufferAll(input, std::move(writes), std::move(returned));
 }
 
-// What a plan reads of which table: INSERT reads only whether its keys exist.
+// What a plan reads of which table. INSERT has no access: it reads whether its keys exist.
 struct Reads {
   uint32_t table = 0;
   const Access* access = nullptr;
@@ -258,6 +288,10 @@ Reads ReadsOf(const Plan& plan) {
       plan);
 }
 
+bool ReadsNoTable(const Reads& reads) {
+  return reads.access != nullptr && reads.access->kind == AccessKind::kNothing;
+}
+
 }  // namespace
 
 Status CheckPendingColumns(const ExecutionInput& input, uint32_t table_index, ColumnSet columns) {
@@ -272,10 +306,7 @@ Status CheckPendingColumns(const ExecutionInput& input, uint32_t table_index, Co
     }
     for (uint32_t column = 0; column < table.columns.size(); ++column) {
       if (!columns.Contains(column) || (write.pending >> column & 1) == 0) continue;
-      return Error(Code::kInvalidArgument,
-                   "Column " + table.columns[column].name +
-                       " cannot be accessed because it, or its associated index, has a pending "
-                       "CommitTimestamp");
+      return PendingColumnError(table.columns[column].name);
     }
   }
   return {};
@@ -283,12 +314,15 @@ Status CheckPendingColumns(const ExecutionInput& input, uint32_t table_index, Co
 
 Status CheckPending(const ExecutionInput& input, const Plan& plan) {
   const Reads reads = ReadsOf(plan);
-  if (reads.access == nullptr) return {};
+  if (ReadsNoTable(reads)) return {};
+  // The existence of the keys alone may be read.
+  if (reads.access == nullptr && reads.columns.empty()) return {};
   return CheckPendingColumns(input, reads.table, reads.columns);
 }
 
 void AppendReadLocks(const ExecutionInput& input, const Plan& plan, std::vector<ReadLock>& out) {
   const Reads reads = ReadsOf(plan);
+  if (ReadsNoTable(reads)) return;
   if (reads.access != nullptr) {
     out.push_back({.table = reads.table,
                    .range = RangeOf(input, *reads.access),
@@ -303,18 +337,23 @@ void AppendReadLocks(const ExecutionInput& input, const Plan& plan, std::vector<
                    .range = {.kind = RangeKind::kKey,
                              .key = KeyOf(TableOf(input, insert.table), row),
                              .prefix = {}},
-                   .columns = 0});
+                   .columns = reads.columns.bits()});
   }
 }
 
 Execution Execute(const ExecutionInput& input, const Plan& plan) {
-  if (const auto* select = std::get_if<SelectPlan>(&plan)) return RunSelect(input, *select);
+  if (const auto* select = std::get_if<SelectPlan>(&plan)) {
+    return {.result = RunQuery(input, *select)};
+  }
   if (input.transaction == nullptr) {
     return Failed(Error(Code::kInvalidArgument,
-                        "DML statements can only be performed in a read-write transaction"),
+                        "DML statements can only be performed in a read-write or partitioned-dml "
+                        "transaction."),
                   /*dooms=*/false);
   }
-  if (const auto* insert = std::get_if<InsertPlan>(&plan)) return RunInsert(input, *insert);
+  if (const auto* insert = std::get_if<InsertPlan>(&plan)) {
+    return Inserter(input, *insert).Run();
+  }
   if (const auto* update = std::get_if<UpdatePlan>(&plan)) return RunUpdate(input, *update);
   return RunDelete(input, std::get<DeletePlan>(plan));
 }

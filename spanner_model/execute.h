@@ -1,4 +1,5 @@
-// Runs a plan over the rows that a transaction sees: the newest versions, under its own writes.
+// Runs a plan over the rows that a statement sees: the newest versions, or those of a snapshot,
+// under its transaction's own writes.
 //
 // Invariants:
 //   1. Nothing is changed but `transaction.writes`, and that only when the statement succeeds.
@@ -30,8 +31,8 @@ struct ExecutionInput {
 };
 
 struct Execution {
-  StatementResult result;
-  bool dooms = false;  // a constraint failed, which the transaction does not survive
+  StatementResult result;  // with the rows of a query, or of THEN RETURN
+  bool dooms = false;      // a constraint failed, which the transaction does not survive
 };
 
 // Columns that the transaction wrote PENDING_COMMIT_TIMESTAMP() to cannot be read any more (or

@@ -1,5 +1,6 @@
 #include "spanner_model/key_read.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "spanner_model/visible_rows.h"
@@ -117,7 +118,7 @@ Execution Execute(const ExecutionInput& input, const KeyRead& read) {
       return true;
     });
   }
-  std::stable_sort(found.begin(), found.end(),
+  std::sort(found.begin(), found.end(),
                    [](const auto& a, const auto& b) { return CompareKeys(a.first, b.first) < 0; });
   const Key* last = nullptr;
   for (auto& [key, row] : found) {

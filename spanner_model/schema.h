@@ -1,4 +1,4 @@
-// Tables as the database and the SQL binder see them, and the CREATE TABLE text that makes them.
+// Tables as the database and the SQL binder see them, and the DDL that makes and removes them.
 //
 // Invariants:
 //   1. A Schema is an immutable value: plans hold indexes of its tables and columns, so it does not
@@ -9,7 +9,7 @@
 //   3. A table has at most kMaxColumns columns, so that a set of columns is one word, and every
 //      entry of `key` is the index of one of them.
 // Deliberately left out: interleaving, secondary and foreign keys, DEFAULT, generated columns,
-// descending keys, row deletion policies, ALTER TABLE.
+// descending and empty keys, row deletion policies, ALTER TABLE, indexes.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +27,9 @@
 namespace whorl::model {
 
 inline constexpr size_t kMaxColumns = 64;
+// Spanner's limits of a STRING, in characters, and of a BYTES; they are those of MAX too.
+inline constexpr int64_t kMaxStringLength = 2'621'440;
+inline constexpr int64_t kMaxBytesLength = 10'485'760;
 
 struct Column {
   std::string name;
@@ -35,7 +38,10 @@ struct Column {
   bool allow_commit_timestamp = false;
   // Characters of a STRING(n), bytes of a BYTES(n); nothing for MAX and for other types.
   std::optional<int64_t> max_length;
-  WHORL_FIELDS(Column, name, type, not_null, allow_commit_timestamp, max_length);
+  // OPTIONS (allow_commit_timestamp = false) was written, which PrintDdl repeats.
+  bool denies_commit_timestamp = false;
+  WHORL_FIELDS(Column, name, type, not_null, allow_commit_timestamp, max_length,
+               denies_commit_timestamp);
 };
 
 struct Table {
@@ -55,8 +61,32 @@ struct Schema {
   WHORL_FIELDS(Schema, tables);
 };
 
-// The table of one CREATE TABLE statement (a trailing semicolon is allowed), or INVALID_ARGUMENT
-// with `Error parsing Spanner DDL statement: ...` that names the line and column.
+struct CreateTable {
+  Table table;
+  bool if_not_exists = false;
+  WHORL_FIELDS(CreateTable, table, if_not_exists);
+};
+struct DropTable {
+  std::string name;
+  bool if_exists = false;
+  WHORL_FIELDS(DropTable, name, if_exists);
+};
+using DdlStatement = std::variant<CreateTable, DropTable>;
+
+// One statement, without a semicolon. INVALID_ARGUMENT with `Error parsing Spanner DDL statement:
+// ...` that names the line and column, or with what is not modelled; FAILED_PRECONDITION for a
+// table that contradicts itself.
+std::variant<DdlStatement, Status> ParseDdl(std::string_view text);
+
+// The table of one CREATE TABLE statement; a trailing semicolon is allowed. Errors as above.
 std::variant<Table, Status> ParseCreateTable(std::string_view text);
+
+// The schema after the statement. A new table stands last; the tables after a dropped one move up
+// by one, which changes their indexes. FAILED_PRECONDITION when the name is taken (without regard
+// to case), NOT_FOUND when there is no table to drop (with regard to it, as the emulator does).
+std::variant<Schema, Status> ApplyDdl(Schema schema, const DdlStatement& statement);
+
+// The CREATE TABLE statement as Spanner's GetDatabaseDdl prints it.
+std::string PrintDdl(const Table& table);
 
 }  // namespace whorl::model

@@ -135,7 +135,8 @@ void Release(Work& work, ServerTransaction& transaction, TransactionPhase phase)
   transaction.phase = phase;
   transaction.reads.clear();
   transaction.writes.clear();
-  transaction.served.clear();
+  // A repeated statement is answered after the end, too, but for an ABORTED transaction's.
+  if (phase == TransactionPhase::kAborted) transaction.served.clear();
   transaction.last_used = ServerTime(work);
   work.released = true;
 }
@@ -151,12 +152,16 @@ void Abort(Work& work, ServerTransaction& transaction) {
 
 void SortOutFinished(Work& work) {
   std::vector<ServerTransaction>& live = work.database.transactions;
-  const auto over = std::stable_partition(
-      live.begin(), live.end(), [](const ServerTransaction& one) { return !IsOver(one); });
-  for (auto one = over; one != live.end(); ++one) {
-    work.database.finished.push_back(std::move(*one));
+  auto kept = live.begin();
+  for (auto one = live.begin(); one != live.end(); ++one) {
+    if (IsOver(*one)) {
+      work.database.finished.push_back(std::move(*one));
+    } else {
+      if (kept != one) *kept = std::move(*one);
+      ++kept;
+    }
   }
-  live.erase(over, live.end());
+  live.erase(kept, live.end());
 }
 
 void SetAge(Work& work, ServerTransaction& transaction) {

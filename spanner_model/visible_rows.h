@@ -5,13 +5,30 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "protocol/spanner/status.h"
 #include "spanner_model/execute.h"
+#include "spanner_model/sql/expression.h"
+#include "spanner_model/sql/plan.h"
 #include "spanner_model/storage.h"
 #include "spanner_model/transaction.h"
 
 namespace whorl::model {
+
+inline EvaluationContext ContextOf(const ExecutionInput& input, std::span<const Value> row) {
+  return {.parameters = input.parameters,
+          .row = row,
+          .current_timestamp = input.moment.current_timestamp};
+}
+
+inline const Table& TableOf(const ExecutionInput& input, uint32_t table) {
+  return input.catalogue.schema().tables[table];
+}
+
+// The keys that the access looks at with these parameters. REQUIRES: it is not kNothing.
+KeyRange RangeOf(const ExecutionInput& input, const Access& access);
 
 // Calls visit(row) for every row in the range, in key order, until it returns false.
 template <typename Visit>
@@ -48,6 +65,24 @@ void ForEachRow(const ExecutionInput& input, uint32_t table, const KeyRange& ran
     if (!visit(row)) return;
   }
 }
+
+// The rows that the WHERE keeps; an error ends the search.
+template <typename Visit>
+Status ForEachMatch(const ExecutionInput& input, uint32_t table, const Access& access,
+                    const Expression* filter, const Visit& visit) {
+  Status status;
+  ForEachRow(input, table, RangeOf(input, access), [&](const Row& row) {
+    const Match match =
+        filter == nullptr ? Match::kYes : Matches(*filter, ContextOf(input, row), status);
+    if (match == Match::kYes) status = visit(row);
+    return status.ok();
+  });
+  return status;
+}
+
+// Appends the row that the outputs make of a row; an error of their evaluation.
+Status AppendOutputs(const ExecutionInput& input, const std::vector<Output>& outputs,
+                     std::span<const Value> row, std::vector<Row>& out);
 
 // Columns that the transaction wrote PENDING_COMMIT_TIMESTAMP() to cannot be read any more (or
 // nothing of their table, by the catalogue's rule): INVALID_ARGUMENT.

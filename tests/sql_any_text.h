@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -79,10 +80,24 @@ class Exercise {
       : text_(text), row_(std::move(row)), parameters_(std::move(parameters)) {}
 
   void operator()(const SelectPlan& plan) {
-    Look(plan.table, plan.access, plan.filter ? &*plan.filter : nullptr);
-    for (const Output& output : plan.outputs) Evaluated(output.expression, output.type, row_);
+    if (plan.access.kind != AccessKind::kNothing) {
+      Look(plan.table, plan.access, plan.filter ? &*plan.filter : nullptr);
+    }
+    // Aggregates of no rows: a count is 0, the others are NULL.
+    Row aggregates;
+    for (const Aggregate& aggregate : plan.aggregates) {
+      const bool counts =
+          aggregate.kind == AggregateKind::kCountRows || aggregate.kind == AggregateKind::kCount;
+      aggregates.push_back(counts ? Value(int64_t{0}) : Value());
+      if (!aggregate.argument.nodes.empty()) Evaluated(aggregate.argument, std::nullopt, row_);
+    }
+    Return(plan.outputs, plan.aggregates.empty() ? row_ : aggregates);
+    for (const OrderKey& key : plan.order) Evaluated(key.expression, std::nullopt, row_);
+    if (plan.limit) Evaluated(*plan.limit, Type::kInt64, {});
+    if (plan.offset) Evaluated(*plan.offset, Type::kInt64, {});
   }
   void operator()(const InsertPlan& plan) {
+    Return(plan.returning, row_);
     for (const auto& row : plan.rows) {
       Require(row.size() == plan.columns.size(), "a row of another width", text_);
       // VALUES mentions no columns, so there is no row to read.
@@ -92,8 +107,12 @@ class Exercise {
   void operator()(const UpdatePlan& plan) {
     Look(plan.table, plan.access, &plan.filter);
     Assign(plan.table, plan.assignments, row_);
+    Return(plan.returning, row_);
   }
-  void operator()(const DeletePlan& plan) { Look(plan.table, plan.access, &plan.filter); }
+  void operator()(const DeletePlan& plan) {
+    Look(plan.table, plan.access, &plan.filter);
+    Return(plan.returning, row_);
+  }
 
  private:
   void Look(uint32_t table_index, const Access& access, const Expression* filter) {
@@ -117,12 +136,15 @@ class Exercise {
                 row);
     }
   }
-  void Evaluated(const Expression& expression, Type type, const Row& row) {
+  void Return(const std::vector<Output>& outputs, const Row& row) {
+    for (const Output& output : outputs) Evaluated(output.expression, output.type, row);
+  }
+  void Evaluated(const Expression& expression, std::optional<Type> type, const Row& row) {
     Value scratch;
     Status error;
     const Value* value = Evaluate(expression, Context(row), scratch, error);
     Require((value == nullptr) == !error.ok(), "an error without a status", text_);
-    Require(value == nullptr || IsOf(*value, type), "a value of another type", text_);
+    Require(value == nullptr || !type || IsOf(*value, *type), "a value of another type", text_);
   }
   EvaluationContext Context(const Row& row) const {
     return {.parameters = parameters_,
@@ -143,6 +165,12 @@ inline Compilation CompileAndEvaluate(std::string_view text) {
   const Schema& schema = internal::SeedSchema();
   const std::vector<Parameter>& parameters = internal::SeedParameters();
   const auto compiled = Compile(schema, text, parameters);
+  // Inference has to bear any text as well, and to find the types that are declared otherwise.
+  const auto inferred = InferParameters(schema, text, {});
+  if (const auto* all = std::get_if<std::vector<Parameter>>(&inferred)) {
+    internal::Require(std::holds_alternative<Plan>(Compile(schema, text, *all)),
+                      "does not compile with the types inferred", text);
+  }
   if (const auto* error = std::get_if<Status>(&compiled)) {
     internal::Require(!error->ok() && !error->message.empty(), "refused without a reason", text);
     return Compilation::kRefused;

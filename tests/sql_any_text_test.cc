@@ -33,6 +33,16 @@ constexpr auto kStatements = std::to_array<std::string_view>({
     "TIMESTAMP_ADD(TIMESTAMP '2026-01-01 00:00:00.5+01:30', INTERVAL -@timeout DAY)",
     "DELETE LeaderElection WHERE NOT (anchor <= 1.5e3 OR service_id IS NOT NULL) /* all */ "
     "AND @flag # or none",
+    "SELECT COUNT(*) AS n, MAX(lease_ms) - MIN(lease_ms), SUM(lease_ms) FROM locktable "
+    "WHERE name IN ('a', @name) LIMIT 1",
+    "SELECT UPPER(name) || 'x', IF(@flag, COALESCE(lease_ms, 0), 1) AS z FROM locktable "
+    "WHERE name LIKE 'a%' AND lease_ms BETWEEN 1 AND @timeout ORDER BY z DESC, 1 LIMIT 3 OFFSET 1",
+    "SELECT CAST(token AS STRING), SAFE_CAST(attempt AS INT64), CAST(lease_ms AS FLOAT64) / 2 "
+    "FROM locktable",
+    "SELECT 1, SUBSTR(@name, 2, 3), b'\\xff' || @data, MOD(@timeout, 2), @ratio IS NULL LIMIT 1",
+    "INSERT OR UPDATE locktable (name, lease_ms) VALUES (@name, DEFAULT) THEN RETURN *, 1 AS one",
+    "INSERT OR IGNORE INTO locktable (name) VALUES ('a') THEN RETURN writer",
+    "DELETE FROM locktable WHERE (NULLIF(writer, @id) = 'x') IS NOT TRUE THEN RETURN name",
     "SELECT @ratio >= 1, STARTS_WITH(@data, @data), @seen = @name FROM locktable WHERE TRUE",
 });
 
@@ -72,7 +82,20 @@ constexpr auto kFragments =
                                      "- ",
                                      "TRUE AND ",
                                      "NOT ",
-                                     "TIMESTAMP '2026-01-01Z'",
+                                     "TIMESTAMP '2026-01-01'",
+                                     "/",
+                                     "||",
+                                     " IN (1)",
+                                     " BETWEEN 1 AND 2",
+                                     " LIKE '_%'",
+                                     " ORDER BY 1",
+                                     " LIMIT 1",
+                                     " THEN RETURN *",
+                                     "COUNT(*)",
+                                     "CAST(1 AS STRING)",
+                                     "IF(TRUE, 1, 2)",
+                                     "LENGTH(",
+                                     "b'\\xff'",
                                      "\\",
                                      "\n",
                                      "\t",

@@ -28,6 +28,32 @@ class Client {
   Client& Runs(Transaction transaction) {
     return Does(StartRunner(policy_, state, std::move(transaction), now));
   }
+  Client& RunsWithoutSession(Transaction transaction) {
+    return Does(StartRunner(policy_, state, std::move(transaction), now, std::nullopt));
+  }
+  // The session that the runner asked for.
+  Client& Gets(SessionName name, bool multiplexed) {
+    EXPECT_TRUE(std::holds_alternative<NeedSession>(last)) << "no session was asked for";
+    return Does(OnSession(policy_, state, now, {std::move(name), multiplexed}));
+  }
+  Client& GetsNone(Code code) {
+    EXPECT_TRUE(std::holds_alternative<NeedSession>(last)) << "no session was asked for";
+    return Does(OnNoSession(state, Error(code, "no session")));
+  }
+  Client& IsCancelled() {
+    auto action = OnCancelled(policy_, state, now, Error(Code::kCancelled, "the caller gave up"));
+    EXPECT_TRUE(action.has_value()) << "a rollback is under way";
+    return action ? Does(*std::move(action)) : *this;
+  }
+  Client& HearsSessionNotFound() {
+    return HearsError(Code::kNotFound, "Session not found: projects/p/instances/i/databases/d/s");
+  }
+  // As HearsAnswer, with a precommit token.
+  Client& HearsToken(std::string token, int32_t sequence, std::string id = {}) {
+    return Hears({.transaction = std::move(id),
+                  .precommit_token = std::move(token),
+                  .precommit_sequence = sequence});
+  }
   // The statement or BeginTransaction that is out began (or belongs to) transaction `id`.
   Client& HearsAnswer(std::string id = {}) { return Hears({.transaction = std::move(id)}); }
   Client& HearsCommit(Timestamp at) { return Hears({.commit_timestamp = at}); }
@@ -74,25 +100,38 @@ class Client {
     return "begin" + After(std::get<BeginReadWrite>(selector));
   }
   static std::string After(const BeginReadWrite& begin) {
-    return begin.previous.empty() ? "" : " after " + begin.previous;
+    std::string text = begin.lock_mode == LockMode::kOptimistic ? " optimistic" : "";
+    if (!begin.previous.empty()) text += " after " + begin.previous;
+    return text;
+  }
+  static std::string Tables(std::string_view what, const std::vector<Mutation>& mutations) {
+    std::string text;
+    for (const Mutation& mutation : mutations) text += std::string(what) + mutation.table;
+    return text;
   }
   static std::string Text(const Request& request) {
+    const std::string session = SessionOf(request).empty() ? "" : SessionOf(request) + ": ";
     if (const auto* execute = std::get_if<ExecuteSql>(&request)) {
-      return execute->statement.sql.text() + " " + Selected(execute->transaction) +
+      return session + execute->statement.sql.text() + " " + Selected(execute->transaction) +
              " seq=" + std::to_string(execute->sequence_number);
     }
     if (const auto* begin = std::get_if<BeginTransaction>(&request)) {
-      return "BeginTransaction" + After(std::get<BeginReadWrite>(begin->options));
+      return session + "BeginTransaction" + After(std::get<BeginReadWrite>(begin->options)) +
+             Tables(" key=", begin->mutation_key);
     }
-    if (const auto* commit = std::get_if<Commit>(&request))
-      return "Commit " + std::get<TransactionId>(commit->transaction);
-    return "Rollback " + std::get<Rollback>(request).transaction;
+    if (const auto* commit = std::get_if<Commit>(&request)) {
+      const bool token = !commit->precommit_token.empty();
+      return session + "Commit " + std::get<TransactionId>(commit->transaction) +
+             Tables(" +", commit->mutations) + (token ? " token=" + commit->precommit_token : "");
+    }
+    return session + "Rollback " + std::get<Rollback>(request).transaction;
   }
   static std::string Text(const RunnerAction& action) {
     if (const auto* send = std::get_if<SendCall>(&action)) return Text(send->request);
     if (const auto* wait = std::get_if<WaitFor>(&action)) {
       return "wait " + FormatDuration(wait->pause);
     }
+    if (std::holds_alternative<NeedSession>(action)) return "need session";
     const TransactionResult& result = std::get<Finished>(action).result;
     std::string text(OutcomeText(result.outcome));
     if (!result.status.ok()) text += " " + std::string(CodeName(result.status.code));

@@ -12,6 +12,8 @@
 
 #include "protocol/names.h"
 #include "protocol/spanner/fields.h"
+#include "protocol/spanner/mutation.h"
+#include "protocol/spanner/rpc.h"
 #include "protocol/spanner/sql.h"
 #include "protocol/spanner/status.h"
 #include "protocol/spanner/time.h"
@@ -20,7 +22,7 @@ namespace whorl {
 
 enum class Mode : uint8_t {
   kStrongRead,  // one query, outside of any transaction
-  kReadWrite,   // pessimistic
+  kReadWrite,
 };
 
 struct TransactionStatement {
@@ -33,7 +35,10 @@ struct Transaction {
   StepName step = StepName::kCheck;  // to which its begin, commit and outcome belong
   Mode mode = Mode::kStrongRead;
   std::vector<TransactionStatement> statements;
-  WHORL_FIELDS(Transaction, step, mode, statements);
+  // Of kReadWrite: they go with the Commit, so no statement sees them.
+  std::vector<Mutation> mutations;
+  LockMode lock_mode = LockMode::kPessimistic;  // of kReadWrite
+  WHORL_FIELDS(Transaction, step, mode, statements, mutations, lock_mode);
 };
 
 struct SayStatement {

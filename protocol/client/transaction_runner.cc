@@ -22,16 +22,16 @@ const Backoff& BackoffOf(const RetryPolicy& policy, const RunnerState& state) {
   return state.transaction.mode == Mode::kStrongRead ? policy.query : policy.unary;
 }
 
-Duration DrawPause(const Backoff& backoff, Duration& current, Entropy& entropy, Purpose purpose) {
-  if (current.ns == 0) current = backoff.initial;
-  const Duration pause{entropy.Between(purpose, 1, current.ns)};
-  current = std::min(backoff.max, Duration{current.ns / 100 * backoff.growth_percent});
-  return pause;
+BeginReadWrite BeginOptionsOf(const RunnerState& state) {
+  BeginReadWrite options{.lock_mode = state.transaction.lock_mode};
+  // A regular session hands the age on by itself.
+  if (state.session.multiplexed) options.previous = state.previous;
+  return options;
 }
 
 TransactionSelector SelectorOf(const RunnerState& state) {
   if (state.transaction.mode == Mode::kStrongRead) return SingleUseRead{};
-  if (!state.has_begun) return BeginReadWrite{.previous = state.previous};
+  if (!state.has_begun) return BeginOptionsOf(state);
   return state.transaction_id;
 }
 
@@ -40,18 +40,50 @@ bool CarriesBegin(const RunnerState& state) {
          (state.doing == Doing::kBegin || state.doing == Doing::kStatement);
 }
 
+bool IsMutationsAlone(const RunnerState& state) {
+  return state.transaction.mode == Mode::kReadWrite && state.transaction.statements.empty();
+}
+
+// One mutation for BeginTransaction, from which Spanner makes a precommit token: one that names an
+// existing row where there is such a one, or else that with the most rows, as Go's client chooses.
+std::vector<Mutation> MutationKeyOf(const RunnerState& state) {
+  const std::vector<Mutation>& all = state.transaction.mutations;
+  const bool wanted = state.session.multiplexed && !state.session.name.empty();
+  if (!wanted || !IsMutationsAlone(state)) return {};
+  const auto weight = [](const Mutation& mutation) {
+    return std::pair(mutation.kind != MutationKind::kInsert, mutation.rows.size());
+  };
+  const auto chosen =
+      std::max_element(all.begin(), all.end(),
+                       [&](const Mutation& a, const Mutation& b) { return weight(a) < weight(b); });
+  return {*chosen};
+}
+
+Commit CommitOf(const RunnerState& state) {
+  Commit commit{.session = state.session.name,
+                .transaction = state.transaction_id,
+                .precommit_token = state.precommit_token,
+                .precommit_sequence = state.precommit_sequence};
+  // Spanner has kept the mutations of the Commit that it answered with a token.
+  if (!state.confirms) commit.mutations = state.transaction.mutations;
+  return commit;
+}
+
 Request RequestOf(const RunnerState& state) {
   switch (state.doing) {
     case Doing::kBegin:
-      return BeginTransaction{.options = BeginReadWrite{.previous = state.previous}};
+      return BeginTransaction{.session = state.session.name,
+                              .options = BeginOptionsOf(state),
+                              .mutation_key = MutationKeyOf(state)};
     case Doing::kCommit:
-      return Commit{.transaction = state.transaction_id};
+      return CommitOf(state);
     case Doing::kRollback:
-      return Rollback{.transaction = state.transaction_id};
+      return Rollback{.session = state.session.name, .transaction = state.transaction_id};
     case Doing::kStatement:
       break;
   }
-  return ExecuteSql{.transaction = SelectorOf(state),
+  return ExecuteSql{.session = state.session.name,
+                    .transaction = SelectorOf(state),
                     .statement = state.transaction.statements[state.heard.size()].statement,
                     .sequence_number = state.sequence_number};
 }
@@ -110,39 +142,80 @@ RunnerAction GoOn(const RetryPolicy& policy, RunnerState& state, Duration now) {
   if (state.transaction.mode == Mode::kStrongRead) {
     return Finish(state, Outcome::kCommitted, {}, {});
   }
-  return SendFirst(policy, state, now, Doing::kCommit);
+  // Only a transaction without statements has not begun here.
+  return SendFirst(policy, state, now, state.has_begun ? Doing::kCommit : Doing::kBegin);
 }
 
-// Forgets what this attempt heard; the next one inherits its age.
-void ForgetAttempt(RunnerState& state) {
+// Forgets what this attempt heard; the next one inherits its age. Go inlines the next begin only
+// when the old attempt had got an id: a BeginTransaction that failed is followed by another one.
+void ForgetAttempt(const RetryPolicy& policy, RunnerState& state) {
+  const bool inlined = state.has_begun && !IsMutationsAlone(state) &&
+                       policy.begin_after_aborted == BeginAfterAborted::kInlined;
+  const bool explicitly = state.transaction.mode == Mode::kReadWrite && !inlined;
+  state.doing = explicitly ? Doing::kBegin : Doing::kStatement;
   if (state.has_begun) state.previous = std::move(state.transaction_id);
   state.transaction_id.clear();
   state.has_begun = false;
+  state.resent = false;
   state.heard.clear();
   state.sequence_number = 0;
-}
-
-RunnerAction BeginAgain(const RetryPolicy& policy, RunnerState& state, Duration now, bool inlined) {
-  return SendFirst(policy, state, now, inlined ? Doing::kStatement : Doing::kBegin);
+  state.precommit_token.clear();
+  state.precommit_sequence = 0;
+  state.confirms = false;
 }
 
 // ABORTED: the whole transaction again, after the pause that Spanner or the policy asks for.
 RunnerAction OnAborted(const RetryPolicy& policy, RunnerState& state, Entropy& entropy,
                        const Status& status) {
-  // Go inlines the begin only when the old attempt had got an id: a BeginTransaction that was
-  // ABORTED is followed by another one.
-  const bool inlined = state.has_begun && policy.begin_after_aborted == BeginAfterAborted::kInlined;
-  ForgetAttempt(state);
-  state.doing = inlined ? Doing::kStatement : Doing::kBegin;
-  state.resent = false;
+  ForgetAttempt(policy, state);
   state.waiting = true;
   const Duration drawn =
       DrawPause(policy.aborted, state.aborted_backoff, entropy, Purpose::kAbortedBackoff);
   return WaitFor{.pause = status.retry_after.value_or(drawn)};
 }
 
-RunnerAction OnCommitReply(const RetryPolicy& policy, RunnerState& state, Entropy& entropy,
+// The whole transaction again, at once, on another session, which knows nothing of its age.
+RunnerAction OnSessionLost(const RetryPolicy& policy, RunnerState& state, Status status) {
+  state.session_lost = true;
+  if (state.doing == Doing::kRollback) {
+    return Finish(state, Outcome::kAborted, std::move(state.failure), {});
+  }
+  if (state.doing == Doing::kCommit && state.resent) {
+    // The first copy may have committed before the session went.
+    return Finish(state, Outcome::kUnknown, std::move(status), {});
+  }
+  ForgetAttempt(policy, state);
+  state.previous.clear();
+  return NeedSession{};
+}
+
+void KeepPrecommitToken(RunnerState& state, Response& response) {
+  if (response.precommit_token.empty()) return;
+  if (!state.precommit_token.empty() && response.precommit_sequence <= state.precommit_sequence) {
+    return;
+  }
+  state.precommit_token = std::move(response.precommit_token);
+  state.precommit_sequence = response.precommit_sequence;
+}
+
+// A Commit that was answered by a token has not committed; it is sent once more, with the token.
+RunnerAction OnCommitToken(const RetryPolicy& policy, RunnerState& state, Duration now,
                            Response& response) {
+  if (state.confirms) {
+    return Finish(state, Outcome::kUnknown,
+                  Error(Code::kInternal, "Commit was answered by a precommit token twice"), {});
+  }
+  state.precommit_token = std::move(response.precommit_token);
+  state.precommit_sequence = response.precommit_sequence;
+  state.confirms = true;
+  return SendFirst(policy, state, now, Doing::kCommit);
+}
+
+RunnerAction OnCommitReply(const RetryPolicy& policy, RunnerState& state, Duration now,
+                           Entropy& entropy, Response& response) {
+  if (response.status.ok() && !response.precommit_token.empty()) {
+    return OnCommitToken(policy, state, now, response);
+  }
   if (response.status.ok()) {
     return Finish(state, Outcome::kCommitted, {}, response.commit_timestamp);
   }
@@ -166,12 +239,13 @@ RunnerAction OnStatementReply(const RetryPolicy& policy, RunnerState& state, Dur
     if (!response.status.ok() || response.transaction.empty()) {
       // Go masks every error of a statement that carried the begin (and an answer without an id),
       // runs the body again at once, and begins explicitly.
-      ForgetAttempt(state);
-      return BeginAgain(policy, state, now, /*inlined=*/false);
+      ForgetAttempt(policy, state);
+      return SendFirst(policy, state, now, state.doing);
     }
     state.transaction_id = std::move(response.transaction);
     state.has_begun = true;
   }
+  KeepPrecommitToken(state, response);
   StatementResult result = std::move(response.result);
   result.status = std::move(response.status);
   state.heard.push_back(std::move(result));
@@ -198,19 +272,23 @@ RunnerAction OnBeginReply(const RetryPolicy& policy, RunnerState& state, Duratio
   }
   state.transaction_id = std::move(response.transaction);
   state.has_begun = true;
+  KeepPrecommitToken(state, response);
   return GoOn(policy, state, now);
 }
 
 // The call that was sent last has ended, after whatever resends.
 RunnerAction OnCallEnded(const RetryPolicy& policy, RunnerState& state, Duration now,
                          Entropy& entropy, Response& response) {
+  if (IsSessionNotFound(response.status)) {
+    return OnSessionLost(policy, state, std::move(response.status));
+  }
   switch (state.doing) {
     case Doing::kBegin:
       return OnBeginReply(policy, state, now, entropy, response);
     case Doing::kStatement:
       return OnStatementReply(policy, state, now, entropy, response);
     case Doing::kCommit:
-      return OnCommitReply(policy, state, entropy, response);
+      return OnCommitReply(policy, state, now, entropy, response);
     case Doing::kRollback:
       break;
   }
@@ -231,11 +309,41 @@ RetryPolicy GoRetryPolicy() {
           .begin_after_aborted = BeginAfterAborted::kInlined};
 }
 
+bool IsSessionNotFound(const Status& status) {
+  return status.code == Code::kNotFound &&
+         status.message.find("Session not found") != std::string::npos;
+}
+
 RunnerAction StartRunner(const RetryPolicy& policy, RunnerState& state, Transaction transaction,
-                         Duration now) {
+                         Duration now, std::optional<Session> session) {
   state = RunnerState{};
   state.transaction = std::move(transaction);
-  return GoOn(policy, state, now);
+  if (IsMutationsAlone(state)) state.doing = Doing::kBegin;
+  if (!session) return NeedSession{};
+  return OnSession(policy, state, now, *std::move(session));
+}
+
+RunnerAction OnSession(const RetryPolicy& policy, RunnerState& state, Duration now,
+                       Session session) {
+  state.session = std::move(session);
+  state.session_lost = false;
+  return SendFirst(policy, state, now, state.doing);
+}
+
+RunnerAction OnNoSession(RunnerState& state, Status status) {
+  return Finish(state, Outcome::kAborted, std::move(status), {});
+}
+
+std::optional<RunnerAction> OnCancelled(const RetryPolicy& policy, RunnerState& state, Duration now,
+                                        Status reason) {
+  if (state.doing == Doing::kRollback) return std::nullopt;
+  state.waiting = false;
+  if (state.doing == Doing::kCommit) {
+    return Finish(state, Outcome::kUnknown, std::move(reason), {});
+  }
+  if (!state.has_begun) return Finish(state, Outcome::kAborted, std::move(reason), {});
+  state.failure = std::move(reason);
+  return SendFirst(policy, state, now, Doing::kRollback);
 }
 
 RunnerAction OnReply(const RetryPolicy& policy, RunnerState& state, Duration now, Entropy& entropy,
@@ -254,9 +362,7 @@ RunnerAction OnReply(const RetryPolicy& policy, RunnerState& state, Duration now
 RunnerAction OnWaited(const RetryPolicy& policy, RunnerState& state, Duration now,
                       Entropy& entropy) {
   state.waiting = false;
-  if (!state.resent) {
-    return BeginAgain(policy, state, now, /*inlined=*/state.doing == Doing::kStatement);
-  }
+  if (!state.resent) return SendFirst(policy, state, now, state.doing);
   if (now < state.deadline) return Send(state);
   Response response;
   response.status = Error(Code::kDeadlineExceeded, "the call was retried until its timeout");

@@ -6,30 +6,25 @@
 //   2. A Commit is resent only under the same transaction id; what cannot be told is kUnknown.
 //   3. Every retry starts with nothing heard, so the transaction's body is a pure function.
 //   4. Retries are bounded by the policy's timeouts only; the policy is a value.
+//   5. A transaction that lost its session has no effect, unless a copy of its Commit was given up
+//      before: then it is kUnknown, and is not run again.
 // Source of the Go policy: cloud.google.com/go/spanner (transaction.go, client.go, retry.go) and
 // Spanner's published gRPC service configuration.
-// Deliberately left out: sessions (the transport's) and "Session not found" (it comes with them).
+// Deliberately left out: making and keeping sessions (session_pool.h).
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
+#include "protocol/client/backoff.h"
 #include "protocol/client/transaction.h"
 #include "protocol/machine.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/rpc.h"
 
 namespace whorl {
-
-// Full jitter: each pause is uniform in [1 ns, current]; then current grows by growth_percent,
-// up to `max`.
-struct Backoff {
-  Duration initial;
-  int64_t growth_percent = 100;  // 130 for x1.3
-  Duration max;
-  WHORL_FIELDS(Backoff, initial, growth_percent, max);
-};
 
 enum class BeginAfterAborted : uint8_t { kInlined, kExplicit };
 
@@ -47,10 +42,19 @@ struct RetryPolicy {
 // What Go's client does without a deadline in its context.
 RetryPolicy GoRetryPolicy();
 
+// The session under which a transaction runs. Without a name it is the process's own (rpc.h).
+struct Session {
+  SessionName name;
+  bool multiplexed = true;
+  WHORL_FIELDS(Session, name, multiplexed);
+};
+
 struct RunnerState {
   enum class Doing : uint8_t { kBegin, kStatement, kCommit, kRollback };
 
   Transaction transaction;
+  Session session;
+  bool session_lost = false;  // Spanner does not know `session` any more: nobody may use it
   Doing doing = Doing::kStatement;
   bool waiting = false;    // for a backoff, not for a reply
   uint16_t attempt = 0;    // how often it was begun
@@ -60,14 +64,18 @@ struct RunnerState {
   TransactionId transaction_id;
   TransactionId previous;  // ABORTED attempt whose age the next begin inherits
   int64_t sequence_number = 0;
+  std::string precommit_token;  // the newest heard in this attempt
+  int32_t precommit_sequence = 0;
+  bool confirms = false;  // the Commit is sent once more, for the token that answered the first
   Duration deadline;      // of the current call, resends included; local monotonic
   Duration call_backoff;  // current, of the current call
   Duration aborted_backoff;
   std::vector<StatementResult> heard;
   Status failure;  // that is being rolled back
-  WHORL_FIELDS(RunnerState, transaction, doing, waiting, attempt, call, has_begun, resent,
-               transaction_id, previous, sequence_number, deadline, call_backoff, aborted_backoff,
-               heard, failure);
+  WHORL_FIELDS(RunnerState, transaction, session, session_lost, doing, waiting, attempt, call,
+               has_begun, resent, transaction_id, previous, sequence_number, precommit_token,
+               precommit_sequence, confirms, deadline, call_backoff, aborted_backoff, heard,
+               failure);
 };
 
 struct SendCall {
@@ -82,15 +90,23 @@ struct WaitFor {
   Duration pause;
   WHORL_FIELDS(WaitFor, pause);
 };
+// The transaction has no session, or has lost the one it had (RunnerState::session_lost).
+struct NeedSession {
+  WHORL_NO_FIELDS(NeedSession);
+};
 struct Finished {
   TransactionResult result;
   WHORL_FIELDS(Finished, result);
 };
-using RunnerAction = std::variant<SendCall, WaitFor, Finished>;
+using RunnerAction = std::variant<SendCall, WaitFor, Finished, NeedSession>;
 
-// REQUIRES: the transaction has at least one statement.
+// Whether the session of a call does not exist (any more). Spanner tells it by the text only.
+bool IsSessionNotFound(const Status& status);
+
+// Without a session the first action is NeedSession.
+// REQUIRES: the transaction has a statement, or is kReadWrite and has a mutation.
 RunnerAction StartRunner(const RetryPolicy& policy, RunnerState& state, Transaction transaction,
-                         Duration now);
+                         Duration now, std::optional<Session> session = Session{});
 // The reply to the call that was sent last. The transport makes up UNAVAILABLE (the connection
 // broke) and DEADLINE_EXCEEDED. REQUIRES: a call is out.
 RunnerAction OnReply(const RetryPolicy& policy, RunnerState& state, Duration now, Entropy& entropy,
@@ -98,5 +114,16 @@ RunnerAction OnReply(const RetryPolicy& policy, RunnerState& state, Duration now
 // REQUIRES: the last action was WaitFor, and the pause is over.
 RunnerAction OnWaited(const RetryPolicy& policy, RunnerState& state, Duration now,
                       Entropy& entropy);
+// REQUIRES: the last action was NeedSession.
+RunnerAction OnSession(const RetryPolicy& policy, RunnerState& state, Duration now,
+                       Session session);
+// The caller gives up, in whatever state but Finished; of a call that is out nothing more is heard.
+// A transaction that has begun is rolled back, so that its locks do not wait for its idle timeout.
+// Nothing: a rollback is under way already, and goes on. REQUIRES: OnReply is not called for the
+// call that was out.
+std::optional<RunnerAction> OnCancelled(const RetryPolicy& policy, RunnerState& state, Duration now,
+                                        Status reason);
+// There is none to be had. REQUIRES: the last action was NeedSession.
+RunnerAction OnNoSession(RunnerState& state, Status status);
 
 }  // namespace whorl

@@ -4,8 +4,9 @@
 //   1. Every node knows the offset in the text at which it begins, for messages.
 //   2. No expression is deeper than kMaxDepth (compile.h), so recursion over it is safe. Chains of
 //      AND and of OR are one node.
-//   3. Only these operators are in kOperator nodes: kAnd, kOr, kNot, kIsNull, kIsNotNull, the
-//      comparisons, kAdd, kSubtract, kMultiply, kNegate.
+//   3. Only these operators are in kOperator nodes: kAnd, kOr, kNot, kIsNull, kIsNotNull, kIsTrue,
+//      kIsFalse, the comparisons, kBetween, kIn, kAdd (of one operand: unary +), kSubtract,
+//      kMultiply, kDivide, kNegate, kConcat, and kFunction, which is LIKE.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +18,7 @@
 
 #include "protocol/spanner/value.h"
 #include "spanner_model/sql/expression.h"
+#include "spanner_model/sql/plan.h"
 
 namespace whorl::model::ast {
 
@@ -27,7 +29,8 @@ enum class ExpressionKind : uint8_t {
   kQuotedName,        // text: never a function or a date part
   kParameter,         // text
   kOperator,          // op, operands
-  kCall,              // text, operands
+  kCall,              // text, operands or star
+  kCast,              // op is kCast or kSafeCast, type, one operand
   kInterval           // text is the date part, one operand; an argument of a call only
 };
 
@@ -38,6 +41,8 @@ struct Expression {
   Op op = Op::kLiteral;
   std::string text;
   Value value;
+  Type type = Type::kInt64;
+  bool star = false;  // the argument of COUNT(*)
   std::vector<Expression> operands;
 };
 
@@ -47,15 +52,24 @@ struct Name {
 };
 
 struct SelectItem {
+  size_t offset = 0;
   bool star = false;
   Expression expression;
   std::string alias;  // empty: none
 };
 
+struct OrderItem {
+  Expression expression;
+  bool descending = false;
+};
+
 struct Select {
   std::vector<SelectItem> items;
-  Name table;
+  std::optional<Name> table;
   std::optional<Expression> where;
+  std::vector<OrderItem> order;
+  std::optional<Expression> limit;
+  std::optional<Expression> offset;
 };
 
 struct InsertRow {
@@ -63,10 +77,13 @@ struct InsertRow {
   std::vector<Expression> values;
 };
 
+// DEFAULT as a value is a literal NULL, since no column here has another default.
 struct Insert {
+  InsertMode mode = InsertMode::kInsert;
   Name table;
   std::vector<Name> columns;
   std::vector<InsertRow> rows;
+  std::vector<SelectItem> returning;
 };
 
 struct SetItem {
@@ -79,12 +96,14 @@ struct Update {
   Name table;
   std::vector<SetItem> items;
   std::optional<Expression> where;
+  std::vector<SelectItem> returning;
 };
 
 struct Delete {
   size_t offset = 0;
   Name table;
   std::optional<Expression> where;
+  std::vector<SelectItem> returning;
 };
 
 using Statement = std::variant<Select, Insert, Update, Delete>;

@@ -4,9 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "spanner_model/sql/access.h"
-#include "spanner_model/sql/bound.h"
-#include "spanner_model/sql/expression_binder.h"
 #include "spanner_model/sql/source_error.h"
 
 namespace whorl::model {
@@ -14,53 +11,23 @@ namespace {
 
 using Result = std::variant<Plan, Status>;
 
-// A WHERE, bound.
-struct Where {
-  Access access;
-  Expression filter;
-  ColumnSet reads;
-};
-
 // Who assigns, since the two say it in other words when the types differ.
 enum class Assigner : uint8_t { kInsert, kUpdate };
 
 class StatementBinder {
  public:
-  StatementBinder(const Schema& schema, std::string_view text,
-                  std::span<const Parameter> parameters)
-      : schema_(schema), text_(text), parameters_(parameters) {}
+  explicit StatementBinder(const StatementContext& context) : context_(context) {}
 
-  Result operator()(const ast::Select& select) {
-    const auto index = FindTable(select.table);
-    if (!index) return NoTable(select.table);
-    const Table& table = schema_.tables[*index];
-    ExpressionBinder binder(text_, parameters_, &table);
-    SelectPlan plan;
-    plan.table = *index;
-    if (select.where) {
-      Where where = BindWhere(binder, table, *select.where);
-      plan.access = std::move(where.access);
-      plan.filter = std::move(where.filter);
-      plan.reads = where.reads;
-    }
-    for (const ast::SelectItem& item : select.items) {
-      if (item.star) {
-        AddAllColumns(table, plan);
-      } else {
-        AddOutput(binder, item, plan);
-      }
-    }
-    if (binder.failed()) return binder.TakeError();
-    return plan;
-  }
+  Result operator()(const ast::Select& select) { return BindSelect(context_, select); }
 
   Result operator()(const ast::Insert& insert) {
     const auto index = FindTable(insert.table);
-    if (!index) return NoTable(insert.table);
-    const Table& table = schema_.tables[*index];
+    if (!index) return context_.NoTable(insert.table);
+    const Table& table = context_.schema.tables[*index];
     // VALUES may mention no columns, so there is no table to look them up in.
-    ExpressionBinder binder(text_, parameters_, nullptr);
+    ExpressionBinder binder = context_.MakeBinder(nullptr);
     InsertPlan plan;
+    plan.mode = insert.mode;
     plan.table = *index;
     for (const ast::Name& name : insert.columns) {
       const auto column = table.FindColumn(name.text);
@@ -73,91 +40,99 @@ class StatementBinder {
         plan.writes.Add(*column);
       }
     }
+    ColumnSet pending;
     for (const ast::InsertRow& row : insert.rows) {
-      if (!binder.failed()) plan.rows.push_back(BindRow(binder, table, plan.columns, row));
+      if (binder.failed()) break;
+      plan.rows.push_back(BindRow(binder, table, plan.columns, row));
+      pending.AddAll(PendingOf(plan.rows.back()));
     }
     if (binder.failed()) return binder.TakeError();
+    const auto returned = BindReturning(table, insert.returning, pending, plan.returning);
+    if (const auto* error = std::get_if<Status>(&returned)) return *error;
+    // The row of an INSERT is wholly its own; an update shows what it finds in the others.
+    if (insert.mode == InsertMode::kInsertOrUpdate) {
+      plan.reads.AddAll(std::get<ColumnSet>(returned).Without(plan.writes));
+    }
     return plan;
   }
 
   Result operator()(const ast::Update& update) {
     if (!update.where) return NoWhere(update.offset, "UPDATE");
     const auto index = FindTable(update.table);
-    if (!index) return NoTable(update.table);
-    const Table& table = schema_.tables[*index];
-    ExpressionBinder binder(text_, parameters_, &table);
+    if (!index) return context_.NoTable(update.table);
+    const Table& table = context_.schema.tables[*index];
+    ExpressionBinder binder = context_.MakeBinder(&table);
     UpdatePlan plan;
     plan.table = *index;
-    Where where = BindWhere(binder, table, *update.where);
+    BoundWhere where = BindWhere(binder, table, *update.where);
     plan.access = std::move(where.access);
     plan.filter = std::move(where.filter);
     plan.reads = where.reads;
     for (const ast::SetItem& item : update.items) BindSetItem(binder, table, item, plan);
     if (binder.failed()) return binder.TakeError();
+    const auto returned =
+        BindReturning(table, update.returning, PendingOf(plan.assignments), plan.returning);
+    if (const auto* error = std::get_if<Status>(&returned)) return *error;
+    plan.reads.AddAll(std::get<ColumnSet>(returned).Without(plan.writes));
     return plan;
   }
 
   Result operator()(const ast::Delete& statement) {
     if (!statement.where) return NoWhere(statement.offset, "DELETE");
     const auto index = FindTable(statement.table);
-    if (!index) return NoTable(statement.table);
-    const Table& table = schema_.tables[*index];
-    ExpressionBinder binder(text_, parameters_, &table);
+    if (!index) return context_.NoTable(statement.table);
+    const Table& table = context_.schema.tables[*index];
+    ExpressionBinder binder = context_.MakeBinder(&table);
     DeletePlan plan;
     plan.table = *index;
-    Where where = BindWhere(binder, table, *statement.where);
+    BoundWhere where = BindWhere(binder, table, *statement.where);
     if (binder.failed()) return binder.TakeError();
     plan.access = std::move(where.access);
     plan.filter = std::move(where.filter);
     plan.reads = where.reads;
+    const auto returned = BindReturning(table, statement.returning, {}, plan.returning);
+    if (const auto* error = std::get_if<Status>(&returned)) return *error;
+    plan.reads.AddAll(std::get<ColumnSet>(returned));
     return plan;
   }
 
  private:
   std::optional<uint32_t> FindTable(const ast::Name& name) const {
-    return schema_.FindTable(name.text);
-  }
-  Status NoTable(const ast::Name& name) const {
-    return SourceError(text_, name.offset, "Table not found: " + name.text);
+    return context_.schema.FindTable(name.text);
   }
   Status NoWhere(size_t offset, const std::string& statement) const {
-    return SourceError(text_, offset, statement + " must have a WHERE clause");
+    return SourceError(context_.text, offset, statement + " must have a WHERE clause");
   }
 
-  static Where BindWhere(ExpressionBinder& binder, const Table& table,
-                         const ast::Expression& expression) {
-    Bound bound = binder.Bind(expression);
-    if (!binder.failed() && !binder.Coerce(bound, Type::kBool)) {
-      binder.Fail(expression.offset, "WHERE clause should return type BOOL, but returns " +
-                                         std::string(TypeName(*bound.type)));
+  static ColumnSet PendingOf(const std::vector<Assignment>& assignments) {
+    ColumnSet pending;
+    for (const Assignment& assignment : assignments) {
+      if (assignment.pending_commit_timestamp) pending.Add(assignment.column);
     }
-    if (binder.failed()) return {};
-    return {.access = FindAccess(table, bound), .filter = Flatten(bound), .reads = bound.columns};
+    return pending;
   }
 
-  static void AddAllColumns(const Table& table, SelectPlan& plan) {
+  // Fills in the outputs of THEN RETURN; the columns that they mention, or an error. A commit
+  // timestamp that is pending cannot be returned (Spanner and newer emulators; the one measured
+  // returned 0001-01-01).
+  std::variant<ColumnSet, Status> BindReturning(const Table& table,
+                                                const std::vector<ast::SelectItem>& items,
+                                                ColumnSet pending,
+                                                std::vector<Output>& returning) const {
+    for (const ast::SelectItem& item : items) {
+      if (!HasAggregate(item.expression)) continue;
+      return SourceError(context_.text, item.offset, "THEN RETURN clause cannot use aggregation");
+    }
+    ExpressionBinder binder = context_.MakeBinder(&table);
+    const std::vector<BoundOutput> outputs = BindOutputs(binder, &table, items);
+    if (binder.failed()) return binder.TakeError();
+    returning = FlattenOutputs(outputs);
+    const ColumnSet columns = ColumnsOf(outputs);
     for (uint32_t column = 0; column < table.columns.size(); ++column) {
-      Bound bound;
-      bound.node.op = Op::kColumn;
-      bound.node.index = column;
-      plan.outputs.push_back({.name = table.columns[column].name,
-                              .type = table.columns[column].type,
-                              .expression = Flatten(bound)});
-      plan.reads.Add(column);
+      if (!columns.Contains(column) || !pending.Contains(column)) continue;
+      return PendingColumnError(table.columns[column].name);
     }
-  }
-
-  static void AddOutput(ExpressionBinder& binder, const ast::SelectItem& item, SelectPlan& plan) {
-    const Bound bound = binder.Bind(item.expression);
-    if (binder.failed()) return;
-    Output output;
-    output.name = item.alias;
-    const bool is_column = bound.node.op == Op::kColumn;
-    if (output.name.empty() && is_column) output.name = item.expression.text;
-    output.type = bound.type.value_or(Type::kInt64);  // an untyped NULL is INT64 in a result
-    output.expression = Flatten(bound);
-    plan.outputs.push_back(std::move(output));
-    plan.reads.AddAll(bound.columns);
+    return columns;
   }
 
   static std::vector<Assignment> BindRow(ExpressionBinder& binder, const Table& table,
@@ -204,7 +179,7 @@ class StatementBinder {
     assignment.column = index;
     if (IsPendingCommitTimestamp(value) && value.operands.empty()) {
       assignment.pending_commit_timestamp = true;
-      CheckTakesCommitTimestamp(binder, table, column, value.offset, assigner);
+      CheckIsTimestamp(binder, column, value.offset, assigner);
       return assignment;
     }
     Bound bound = binder.Bind(value);
@@ -217,17 +192,10 @@ class StatementBinder {
     return assignment;
   }
 
-  static void CheckTakesCommitTimestamp(ExpressionBinder& binder, const Table& table,
-                                        const Column& column, size_t offset, Assigner assigner) {
+  static void CheckIsTimestamp(ExpressionBinder& binder, const Column& column, size_t offset,
+                               Assigner assigner) {
     if (column.type != Type::kTimestamp) {
       FailAssignment(binder, Type::kTimestamp, column, offset, assigner);
-    } else if (!column.allow_commit_timestamp) {
-      binder.Fail(Error(Code::kFailedPrecondition,
-                        "Cannot write commit timestamp because the allow_commit_timestamp column "
-                        "option is not set to true for column " +
-                            table.name + "." + column.name +
-                            ", or for all corresponding shared key columns in this table's "
-                            "interleaved table hierarchy."));
     }
   }
 
@@ -242,17 +210,14 @@ class StatementBinder {
                     : "Value of type " + what + " cannot be assigned to " + which);
   }
 
-  const Schema& schema_;
-  std::string_view text_;
-  std::span<const Parameter> parameters_;
+  const StatementContext& context_;
 };
 
 }  // namespace
 
-std::variant<Plan, Status> BindStatement(const Schema& schema, std::string_view text,
-                                         std::span<const Parameter> parameters,
+std::variant<Plan, Status> BindStatement(const StatementContext& context,
                                          const ast::Statement& statement) {
-  return std::visit(StatementBinder(schema, text, parameters), statement);
+  return std::visit(StatementBinder(context), statement);
 }
 
 }  // namespace whorl::model

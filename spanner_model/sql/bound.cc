@@ -1,5 +1,7 @@
 #include "spanner_model/sql/bound.h"
 
+#include <utility>
+
 namespace whorl::model {
 namespace {
 
@@ -24,6 +26,49 @@ Expression Flatten(const Bound& bound) {
   Expression expression;
   Append(bound, expression);
   return expression;
+}
+
+Bound MakeLeaf(Op op, std::optional<Type> type, size_t offset, uint32_t index) {
+  Bound bound;
+  bound.node.op = op;
+  bound.node.index = index;
+  bound.type = type;
+  bound.offset = offset;
+  return bound;
+}
+
+Bound MakeInner(Op op, Type type, size_t offset, std::vector<Bound> operands) {
+  Bound bound = MakeLeaf(op, type, offset);
+  for (const Bound& operand : operands) bound.columns.AddAll(operand.columns);
+  bound.operands = std::move(operands);
+  return bound;
+}
+
+void Wrap(Bound& bound, Op op, Type type) {
+  std::vector<Bound> operands;
+  const size_t offset = bound.offset;
+  operands.push_back(std::move(bound));
+  bound = MakeInner(op, type, offset, std::move(operands));
+}
+
+std::optional<Type> CommonType(std::span<const Bound> operands) {
+  std::optional<Type> common;
+  for (const Bound& operand : operands) {
+    if (!operand.type || common == operand.type) continue;
+    if (!common) {
+      common = operand.type;
+      continue;
+    }
+    const auto one_is = [&](Type type) { return common == type || operand.type == type; };
+    if (one_is(Type::kFloat64) && one_is(Type::kInt64)) {
+      common = Type::kFloat64;
+    } else if (one_is(Type::kTimestamp) && one_is(Type::kString)) {
+      common = Type::kTimestamp;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return common.value_or(Type::kInt64);
 }
 
 }  // namespace whorl::model

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <optional>
-#include <string>
+#include <span>
 #include <vector>
 
 #include "protocol/spanner/value.h"
@@ -23,5 +23,14 @@ struct Bound {
 };
 
 Expression Flatten(const Bound& bound);
+
+Bound MakeLeaf(Op op, std::optional<Type> type, size_t offset, uint32_t index = 0);
+// It mentions the columns of its operands.
+Bound MakeInner(Op op, Type type, size_t offset, std::vector<Bound> operands);
+// Puts a coercion between the expression and its parent.
+void Wrap(Bound& bound, Op op, Type type);
+
+// The one type that all can have, if there is one: INT64 when none has a type yet.
+std::optional<Type> CommonType(std::span<const Bound> operands);
 
 }  // namespace whorl::model

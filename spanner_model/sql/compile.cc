@@ -11,7 +11,26 @@ std::variant<Plan, Status> Compile(const Schema& schema, std::string_view text,
                                    std::span<const Parameter> parameters) {
   auto statement = Parse(text);
   if (auto* error = std::get_if<Status>(&statement)) return std::move(*error);
-  return BindStatement(schema, text, parameters, std::get<ast::Statement>(statement));
+  const StatementContext context{.schema = schema, .text = text, .parameters = parameters};
+  return BindStatement(context, std::get<ast::Statement>(statement));
+}
+
+std::variant<std::vector<Parameter>, Status> InferParameters(const Schema& schema,
+                                                             std::string_view text,
+                                                             std::span<const Parameter> declared) {
+  auto statement = Parse(text);
+  if (auto* error = std::get_if<Status>(&statement)) return std::move(*error);
+  std::vector<InferredParameter> inferred;
+  const StatementContext context{
+      .schema = schema, .text = text, .parameters = declared, .inferred = &inferred};
+  auto plan = BindStatement(context, std::get<ast::Statement>(statement));
+  if (auto* error = std::get_if<Status>(&plan)) return std::move(*error);
+  std::vector<Parameter> all(declared.begin(), declared.end());
+  for (InferredParameter& parameter : inferred) {
+    all.push_back(
+        {.name = std::move(parameter.name), .type = parameter.type.value_or(Type::kInt64)});
+  }
+  return all;
 }
 
 }  // namespace whorl::model

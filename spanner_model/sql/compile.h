@@ -12,6 +12,7 @@
 #include <span>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "protocol/spanner/sql.h"
 #include "protocol/spanner/status.h"
@@ -24,6 +25,14 @@ inline constexpr int kMaxDepth = 100;
 
 std::variant<Plan, Status> Compile(const Schema& schema, std::string_view text,
                                    std::span<const Parameter> parameters);
+
+// All parameters of the text with their types: the declared ones first, as they are, then those
+// that it mentions without declaration, in the order of first mention, each at the type at which it
+// is used: that of the column, function or other operand, INT64 where nothing asks for one. The
+// error of a text that does not compile, or that uses one at two types.
+std::variant<std::vector<Parameter>, Status> InferParameters(const Schema& schema,
+                                                             std::string_view text,
+                                                             std::span<const Parameter> declared);
 
 inline std::variant<Plan, Status> Compile(const Schema& schema, const Sql& sql) {
   return Compile(schema, sql.text(), sql.parameters());

@@ -1,14 +1,18 @@
 #include "spanner_model/sql/expression.h"
 
+#include <array>
 #include <compare>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 
+#include "spanner_model/sql/arithmetic.h"
+#include "spanner_model/sql/cast.h"
+#include "spanner_model/sql/functions.h"
 #include "spanner_model/sql/timestamp_functions.h"
-#include "spanner_model/sql/timestamp_text.h"
 
 namespace whorl::model {
 namespace {
@@ -41,23 +45,28 @@ bool CompareTexts(Op op, std::string_view left, std::string_view right) {
   return Holds(op, left <=> right);
 }
 
-// REQUIRES: neither is NULL, both are of the node's operand type.
-bool CompareBy(const Node& node, const Value& left, const Value& right) {
-  switch (node.operand_type) {
+// REQUIRES: neither is NULL, both are of the type.
+bool CompareBy(Op op, Type type, const Value& left, const Value& right) {
+  switch (type) {
     case Type::kBool:
-      return Holds(node.op, std::get<bool>(left) <=> std::get<bool>(right));
+      return Holds(op, std::get<bool>(left) <=> std::get<bool>(right));
     case Type::kInt64:
-      return Holds(node.op, std::get<int64_t>(left) <=> std::get<int64_t>(right));
+      return Holds(op, std::get<int64_t>(left) <=> std::get<int64_t>(right));
     case Type::kFloat64:
-      return Holds(node.op, std::get<Float64>(left).value() <=> std::get<Float64>(right).value());
+      return Holds(op, std::get<Float64>(left).value() <=> std::get<Float64>(right).value());
     case Type::kString:
-      return CompareTexts(node.op, std::get<std::string>(left), std::get<std::string>(right));
+      return CompareTexts(op, std::get<std::string>(left), std::get<std::string>(right));
     case Type::kBytes:
-      return CompareTexts(node.op, std::get<Bytes>(left).data, std::get<Bytes>(right).data);
+      return CompareTexts(op, std::get<Bytes>(left).data, std::get<Bytes>(right).data);
     case Type::kTimestamp:
-      return Holds(node.op, std::get<Timestamp>(left) <=> std::get<Timestamp>(right));
+      return Holds(op, std::get<Timestamp>(left) <=> std::get<Timestamp>(right));
   }
   return false;
+}
+
+Truth CompareNullable(Op op, Type type, const Value& left, const Value& right) {
+  if (IsNull(left) || IsNull(right)) return Truth::kNull;
+  return FromBool(CompareBy(op, type, left, right));
 }
 
 std::string_view TextOf(const Node& node, const Value& value) {
@@ -66,8 +75,7 @@ std::string_view TextOf(const Node& node, const Value& value) {
 }
 
 // One evaluation. A node's operands are evaluated one after the other into the same scratch, so
-// what the first one left there is copied out before the second: a few bytes, since only scalars
-// are ever computed.
+// what the first one left there is moved out before the second.
 class Evaluator {
  public:
   Evaluator(const Expression& expression, const EvaluationContext& context, Value& scratch,
@@ -86,6 +94,7 @@ class Evaluator {
       case Op::kAdd:
       case Op::kSubtract:
       case Op::kMultiply:
+      case Op::kDivide:
         return Arithmetic(at);
       case Op::kNegate:
         return Negate(at);
@@ -99,6 +108,23 @@ class Evaluator {
         return ToFloat64(at);
       case Op::kStringToTimestamp:
         return ToTimestamp(at);
+      case Op::kConcat:
+        return Concat(at);
+      case Op::kIf:
+        return If(at);
+      case Op::kCoalesce:
+        return Coalesce(at);
+      case Op::kNullIf:
+        return NullIf(at);
+      case Op::kGreatest:
+        return FindExtreme(at, Extreme::kGreatest);
+      case Op::kLeast:
+        return FindExtreme(at, Extreme::kLeast);
+      case Op::kCast:
+      case Op::kSafeCast:
+        return Cast(at);
+      case Op::kFunction:
+        return Call(at);
       default:
         return FromTruth(EvaluateTruth(at));
     }
@@ -120,6 +146,12 @@ class Evaluator {
         if (value == nullptr) return Truth::kError;
         return FromBool(IsNull(*value) == (node.op == Op::kIsNull));
       }
+      case Op::kIsTrue:
+      case Op::kIsFalse: {
+        const Truth truth = EvaluateTruth(First(at));
+        if (truth == Truth::kError) return truth;
+        return FromBool(truth == (node.op == Op::kIsTrue ? Truth::kTrue : Truth::kFalse));
+      }
       case Op::kEqual:
       case Op::kNotEqual:
       case Op::kLess:
@@ -127,6 +159,10 @@ class Evaluator {
       case Op::kGreater:
       case Op::kGreaterOrEqual:
         return Compare(at);
+      case Op::kBetween:
+        return Between(at);
+      case Op::kIn:
+        return In(at);
       case Op::kStartsWith:
         return StartsWith(at);
       default:
@@ -146,6 +182,7 @@ class Evaluator {
       case Op::kParameter:
         return &context_.parameters[node.index];
       case Op::kColumn:
+      case Op::kAggregate:
         return &context_.row[node.index];
       default:
         return nullptr;
@@ -156,9 +193,9 @@ class Evaluator {
   const Value* Keep(T value) {
     // A scratch that is used again mostly holds the type already: nothing to destroy.
     if (T* held = std::get_if<T>(&scratch_)) {
-      *held = value;
+      *held = std::move(value);
     } else {
-      scratch_.emplace<T>(value);
+      scratch_.emplace<T>(std::move(value));
     }
     return &scratch_;
   }
@@ -181,86 +218,200 @@ class Evaluator {
     return truth == Truth::kFalse ? Truth::kTrue : truth;
   }
 
+  // The value of the operand, safe from the evaluation of the next one.
+  const Value* EvaluateAside(uint32_t at, Value& kept) {
+    const Value* value = Evaluate(at);
+    if (value != &scratch_) return value;
+    kept = std::move(scratch_);
+    return &kept;
+  }
+
+  // Both operands; the second is null when one of them failed.
+  struct Two {
+    const Value* left = nullptr;
+    const Value* right = nullptr;
+    bool HasNull() const { return IsNull(*left) || IsNull(*right); }
+  };
+  Two EvaluateBoth(uint32_t at, Value& kept) {
+    Two two;
+    two.left = EvaluateAside(First(at), kept);
+    if (two.left != nullptr) two.right = Evaluate(Second(at));
+    return two;
+  }
+
   // AND, which FALSE decides, or OR, which TRUE does; else one NULL makes the result NULL.
   Truth Junction(uint32_t at, Truth decides) {
     Truth result = Not(decides);
     for (uint32_t operand = First(at); operand != 0; operand = nodes_[operand].next) {
       const Truth truth = EvaluateTruth(operand);
-      if (truth == decides || truth == Truth::kError) return truth;
-      if (truth == Truth::kNull) result = Truth::kNull;
+      if (truth == Truth::kError) return truth;
+      if (truth == decides || (truth == Truth::kNull && result != decides)) result = truth;
     }
     return result;
   }
 
   Truth Compare(uint32_t at) {
+    const Node& node = nodes_[at];
     const Value* left = Leaf(nodes_[First(at)]);
     const Value* right = Leaf(nodes_[Second(at)]);
-    if (left == nullptr || right == nullptr) return CompareComputed(at);
-    if (IsNull(*left) || IsNull(*right)) return Truth::kNull;
-    return FromBool(CompareBy(nodes_[at], *left, *right));
+    if (left != nullptr && right != nullptr) {
+      return CompareNullable(node.op, node.operand_type, *left, *right);
+    }
+    Value kept;
+    const Two two = EvaluateBoth(at, kept);
+    if (two.right == nullptr) return Truth::kError;
+    return CompareNullable(node.op, node.operand_type, *two.left, *two.right);
   }
 
-  Truth CompareComputed(uint32_t at) {
-    const Value* left = Evaluate(First(at));
-    if (left == nullptr) return Truth::kError;
-    if (left != &scratch_) return CompareWithSecond(at, *left);
-    const Value kept = scratch_;
-    return CompareWithSecond(at, kept);
+  Truth Between(uint32_t at) {
+    const Type type = nodes_[at].operand_type;
+    Value kept;
+    const Two two = EvaluateBoth(at, kept);
+    if (two.right == nullptr) return Truth::kError;
+    const Truth above = CompareNullable(Op::kGreaterOrEqual, type, *two.left, *two.right);
+    const Value* high = Evaluate(nodes_[Second(at)].next);
+    if (high == nullptr) return Truth::kError;
+    const Truth below = CompareNullable(Op::kLessOrEqual, type, *two.left, *high);
+    if (above == Truth::kFalse || below == Truth::kFalse) return Truth::kFalse;
+    return above == Truth::kNull ? above : below;
   }
 
-  Truth CompareWithSecond(uint32_t at, const Value& left) {
-    const Value* right = Evaluate(Second(at));
-    if (right == nullptr) return Truth::kError;
-    if (IsNull(left) || IsNull(*right)) return Truth::kNull;
-    return FromBool(CompareBy(nodes_[at], left, *right));
+  // An OR of comparisons, all of which are made.
+  Truth In(uint32_t at) {
+    Value kept;
+    const Value* value = EvaluateAside(First(at), kept);
+    if (value == nullptr) return Truth::kError;
+    Truth result = Truth::kFalse;
+    for (uint32_t candidate = Second(at); candidate != 0; candidate = nodes_[candidate].next) {
+      const Value* other = Evaluate(candidate);
+      if (other == nullptr) return Truth::kError;
+      const Truth equal = CompareNullable(Op::kEqual, nodes_[at].operand_type, *value, *other);
+      if (equal == Truth::kTrue || (equal == Truth::kNull && result != Truth::kTrue)) {
+        result = equal;
+      }
+    }
+    return result;
   }
 
   Truth StartsWith(uint32_t at) {
-    // Texts are never computed, so both are stored and nothing is overwritten.
-    const Value* text = Evaluate(First(at));
-    const Value* prefix = Evaluate(Second(at));
-    if (text == nullptr || prefix == nullptr) return Truth::kError;
-    if (IsNull(*text) || IsNull(*prefix)) return Truth::kNull;
-    return FromBool(TextOf(nodes_[at], *text).starts_with(TextOf(nodes_[at], *prefix)));
+    Value kept;
+    const Two two = EvaluateBoth(at, kept);
+    if (two.right == nullptr) return Truth::kError;
+    if (two.HasNull()) return Truth::kNull;
+    return FromBool(TextOf(nodes_[at], *two.left).starts_with(TextOf(nodes_[at], *two.right)));
   }
 
   const Value* Arithmetic(uint32_t at) {
-    const Value* value = Evaluate(First(at));
-    if (value == nullptr) return nullptr;
-    const bool null = IsNull(*value);
-    const int64_t left = null ? 0 : std::get<int64_t>(*value);
-    value = Evaluate(Second(at));
-    if (value == nullptr) return nullptr;
-    if (null || IsNull(*value)) return KeepNull();
-    const int64_t right = std::get<int64_t>(*value);
-    int64_t result = 0;
-    bool overflow = false;
-    const char* sign = " * ";
-    switch (nodes_[at].op) {
-      case Op::kAdd:
-        overflow = __builtin_add_overflow(left, right, &result);
-        sign = " + ";
-        break;
-      case Op::kSubtract:
-        overflow = __builtin_sub_overflow(left, right, &result);
-        sign = " - ";
-        break;
-      default:
-        overflow = __builtin_mul_overflow(left, right, &result);
-        break;
+    Value kept;
+    const Two two = EvaluateBoth(at, kept);
+    if (two.right == nullptr) return nullptr;
+    if (two.HasNull()) return KeepNull();
+    const Op op = nodes_[at].op;
+    if (nodes_[at].operand_type == Type::kFloat64) {
+      const double left = std::get<Float64>(*two.left).value();
+      const double right = std::get<Float64>(*two.right).value();
+      if (const auto result = ComputeFloat64(op, left, right)) return Keep(Float64(*result));
+      return Fail(Float64Error(op, left, right));
     }
-    if (!overflow) return Keep(result);
-    return Fail(Error(Code::kOutOfRange,
-                      "int64 overflow: " + std::to_string(left) + sign + std::to_string(right)));
+    const int64_t left = std::get<int64_t>(*two.left);
+    const int64_t right = std::get<int64_t>(*two.right);
+    if (const auto result = ComputeInt64(op, left, right)) return Keep(*result);
+    return Fail(Int64Overflow(op, left, right));
   }
 
   const Value* Negate(uint32_t at) {
     const Value* value = Evaluate(First(at));
     if (value == nullptr || IsNull(*value)) return value;
+    if (nodes_[at].operand_type == Type::kFloat64) {
+      return Keep(Float64(-std::get<Float64>(*value).value()));
+    }
     const int64_t operand = std::get<int64_t>(*value);
-    int64_t result = 0;
-    if (!__builtin_sub_overflow(int64_t{0}, operand, &result)) return Keep(result);
-    return Fail(Error(Code::kOutOfRange, "int64 overflow: -(" + std::to_string(operand) + ")"));
+    if (const auto result = ComputeInt64(Op::kSubtract, 0, operand)) return Keep(*result);
+    return Fail(NegationOverflow(operand));
+  }
+
+  const Value* Concat(uint32_t at) {
+    std::string text;
+    bool null = false;
+    for (uint32_t operand = First(at); operand != 0; operand = nodes_[operand].next) {
+      const Value* value = Evaluate(operand);
+      if (value == nullptr) return nullptr;
+      null = null || IsNull(*value);
+      if (!null) text += TextOf(nodes_[at], *value);
+    }
+    if (null) return KeepNull();
+    if (nodes_[at].operand_type == Type::kBytes) return Keep(Bytes{std::move(text)});
+    return Keep(std::move(text));
+  }
+
+  const Value* If(uint32_t at) {
+    const Truth condition = EvaluateTruth(First(at));
+    if (condition == Truth::kError) return nullptr;
+    const uint32_t then = Second(at);
+    return Evaluate(condition == Truth::kTrue ? then : nodes_[then].next);
+  }
+
+  const Value* Coalesce(uint32_t at) {
+    for (uint32_t operand = First(at); operand != 0; operand = nodes_[operand].next) {
+      const Value* value = Evaluate(operand);
+      if (value == nullptr || !IsNull(*value)) return value;
+    }
+    return KeepNull();
+  }
+
+  const Value* NullIf(uint32_t at) {
+    Value kept;
+    const Two two = EvaluateBoth(at, kept);
+    if (two.right == nullptr) return nullptr;
+    const Type type = nodes_[at].operand_type;
+    if (CompareNullable(Op::kEqual, type, *two.left, *two.right) == Truth::kTrue) {
+      return KeepNull();
+    }
+    if (two.left != &kept) kept = *two.left;
+    scratch_ = std::move(kept);
+    return &scratch_;
+  }
+
+  const Value* FindExtreme(uint32_t at, Extreme extreme) {
+    std::optional<Value> best;
+    bool null = false;
+    for (uint32_t operand = First(at); operand != 0; operand = nodes_[operand].next) {
+      const Value* value = Evaluate(operand);
+      if (value == nullptr) return nullptr;
+      null = null || IsNull(*value);
+      if (!null && (!best || Surpasses(extreme, *value, *best))) best = *value;
+    }
+    if (null) return KeepNull();
+    scratch_ = std::move(*best);
+    return &scratch_;
+  }
+
+  const Value* Cast(uint32_t at) {
+    const Node& node = nodes_[at];
+    const Value* value = Evaluate(First(at));
+    if (value == nullptr || IsNull(*value)) return value;
+    auto result = CastValue(*value, node.operand_type, static_cast<Type>(node.index));
+    if (auto* error = std::get_if<Status>(&result)) {
+      if (node.op == Op::kSafeCast && error->code == Code::kOutOfRange) return KeepNull();
+      return Fail(std::move(*error));
+    }
+    scratch_ = std::get<Value>(std::move(result));
+    return &scratch_;
+  }
+
+  const Value* Call(uint32_t at) {
+    std::array<Value, kMaxArguments> arguments;
+    size_t count = 0;
+    bool null = false;
+    for (uint32_t operand = First(at); operand != 0; operand = nodes_[operand].next) {
+      const Value* value = Evaluate(operand);
+      if (value == nullptr) return nullptr;
+      null = null || IsNull(*value);
+      arguments[count++] = *value;
+    }
+    if (null) return KeepNull();
+    Status status = ScalarFunctions()[nodes_[at].index].apply({arguments.data(), count}, scratch_);
+    return status.ok() ? &scratch_ : Fail(std::move(status));
   }
 
   const Value* Diff(uint32_t at) {
@@ -301,13 +452,9 @@ class Evaluator {
   const Value* ToTimestamp(uint32_t at) {
     const Value* value = Evaluate(First(at));
     if (value == nullptr || IsNull(*value)) return value;
-    const auto& text = std::get<std::string>(*value);
-    const auto parsed = ParseTimestampText(text);
-    if (const auto* timestamp = std::get_if<Timestamp>(&parsed)) return Keep(*timestamp);
-    const bool invalid = std::get<TimestampTextError>(parsed) == TimestampTextError::kInvalid;
-    return Fail(Error(Code::kOutOfRange,
-                      "Invalid timestamp: '" + text + "'" +
-                          (invalid ? "" : " (without Z, UTC or an offset it is not modelled)")));
+    auto timestamp = TimestampOf(std::get<std::string>(*value));
+    if (auto* error = std::get_if<Status>(&timestamp)) return Fail(std::move(*error));
+    return Keep(std::get<Timestamp>(std::get<Value>(timestamp)));
   }
 
   const Node* nodes_;

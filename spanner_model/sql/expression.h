@@ -7,11 +7,13 @@
 //      node expects, so evaluation asks no types. This holds for parameters that passed
 //      CheckParameters and for rows of the table that the expression was bound to.
 //   3. Evaluation copies no stored value: the result is a column, a parameter, a literal, or the
-//      caller's scratch when it had to be computed (BOOL, INT64, FLOAT64 and TIMESTAMP only, so
-//      that no evaluation allocates).
-//   4. NULL in, NULL out, but for AND, OR, NOT (three-valued) and IS [NOT] NULL. AND and OR stop at
-//      the first operand that decides; an error in a later operand does not show.
-// Deliberately left out: FLOAT64 arithmetic, casts, string functions but STARTS_WITH, subqueries.
+//      caller's scratch when it had to be computed. Only what computes a STRING or BYTES, or calls
+//      a function of functions.h, allocates.
+//   4. NULL in, NULL out, but for AND, OR, NOT, IN and BETWEEN (three-valued), IS, IF, COALESCE and
+//      NULLIF. All operands of AND and OR are evaluated, so that an error in any of them shows, as
+//      the emulator does it (the documentation promises no order); IF and COALESCE evaluate no
+//      more than they need.
+// Deliberately left out: CASE, subqueries, bit operators, arrays and structs.
 #pragma once
 
 #include <cstdint>
@@ -30,22 +32,37 @@ enum class Op : uint8_t {
   kLiteral,    // index into literals
   kParameter,  // index into the statement's parameters
   kColumn,     // index into the row
+  kAggregate,  // index into the row, which is that of the query's aggregates
   kCurrentTimestamp,
   kAnd,  // two operands or more
   kOr,   // two operands or more
   kNot,
   kIsNull,
   kIsNotNull,
+  kIsTrue,   // never NULL
+  kIsFalse,  // never NULL
   kEqual,
   kNotEqual,
   kLess,
   kLessOrEqual,
   kGreater,
   kGreaterOrEqual,
+  kBetween,  // (value, low, high)
+  kIn,       // (value, one candidate or more)
   kAdd,
   kSubtract,
   kMultiply,
+  kDivide,
   kNegate,
+  kConcat,            // one operand or more, all STRING or all BYTES
+  kIf,                // (condition, then, else)
+  kCoalesce,          // one operand or more; IFNULL too
+  kNullIf,            // (value, value)
+  kGreatest,          // one operand or more
+  kLeast,             // one operand or more
+  kCast,              // from operand_type to the Type that index is
+  kSafeCast,          // the same, NULL instead of an error of the cast
+  kFunction,          // index into ScalarFunctions()
   kTimestampDiff,     // (a, b), part
   kTimestampAdd,      // (timestamp, amount), part
   kTimestampSub,      // (timestamp, amount), part
@@ -66,7 +83,9 @@ enum class DatePart : uint8_t {
 
 struct Node {
   Op op = Op::kLiteral;
-  Type operand_type = Type::kBool;  // of the operands of a comparison and of STARTS_WITH
+  // Of the operands of a comparison, IN, BETWEEN, arithmetic, NULLIF, a cast, a concatenation and
+  // STARTS_WITH.
+  Type operand_type = Type::kBool;
   DatePart part = DatePart::kNanosecond;
   uint32_t index = 0;
   uint32_t next = 0;  // the next operand of the same parent, 0 after the last

@@ -4,6 +4,7 @@
 #include <array>
 #include <variant>
 
+#include "spanner_model/sql/cast.h"
 #include "spanner_model/sql/source_error.h"
 #include "spanner_model/sql/timestamp_text.h"
 #include "spanner_model/sql/words.h"
@@ -12,6 +13,10 @@ namespace whorl::model {
 namespace {
 
 using ast::ExpressionKind;
+
+constexpr std::string_view kZoneNotModelled =
+    "A TIMESTAMP literal before 1967 on the clock of Los Angeles, or with the name of another time "
+    "zone, is not modelled";
 
 std::optional<Type> TypeOf(const Value& value) {
   constexpr auto kTypes = std::to_array<Type>(
@@ -48,43 +53,23 @@ std::string_view Spell(Op op) {
       return "-";
     case Op::kMultiply:
       return "*";
+    case Op::kDivide:
+      return "/";
+    case Op::kConcat:
+      return "||";
+    case Op::kFunction:
+      return "LIKE";
+    case Op::kIn:
+      return "IN";
+    case Op::kBetween:
+      return "BETWEEN";
+    case Op::kIsTrue:
+      return "IS TRUE";
+    case Op::kIsFalse:
+      return "IS FALSE";
     default:
       return "";
   }
-}
-
-Bound Leaf(Op op, std::optional<Type> type, size_t offset, uint32_t index = 0) {
-  Bound bound;
-  bound.node.op = op;
-  bound.node.index = index;
-  bound.type = type;
-  bound.offset = offset;
-  return bound;
-}
-
-Bound Inner(Op op, Type type, size_t offset, std::vector<Bound> operands) {
-  Bound bound = Leaf(op, type, offset);
-  for (const Bound& operand : operands) bound.columns.AddAll(operand.columns);
-  bound.operands = std::move(operands);
-  return bound;
-}
-
-// Puts a coercion between the expression and its parent.
-void Wrap(Bound& bound, Op op, Type type) {
-  std::vector<Bound> operands;
-  const size_t offset = bound.offset;
-  operands.push_back(std::move(bound));
-  bound = Inner(op, type, offset, std::move(operands));
-}
-
-// The one type that both sides of a comparison can have, if there is one.
-std::optional<Type> CommonType(const Bound& left, const Bound& right) {
-  if (!left.type) return right.type ? right.type : Type::kInt64;
-  if (!right.type || *left.type == *right.type) return left.type;
-  const auto one_is = [&](Type type) { return *left.type == type || *right.type == type; };
-  if (one_is(Type::kFloat64) && one_is(Type::kInt64)) return Type::kFloat64;
-  if (one_is(Type::kTimestamp) && one_is(Type::kString)) return Type::kTimestamp;
-  return std::nullopt;
 }
 
 }  // namespace
@@ -110,7 +95,7 @@ void ExpressionBinder::Fail(Status status) {
 }
 
 void ExpressionBinder::FailSignature(const std::string& what, size_t offset,
-                                     const std::vector<Bound>& operands) {
+                                     std::span<const Bound> operands) {
   std::string message = "No matching signature for " + what;
   if (operands.empty()) {
     message += " with no arguments";
@@ -128,7 +113,7 @@ Bound ExpressionBinder::Bind(const ast::Expression& expression) {
   if (failed()) return {};
   switch (expression.kind) {
     case ExpressionKind::kLiteral: {
-      Bound literal = Leaf(Op::kLiteral, TypeOf(expression.value), expression.offset);
+      Bound literal = MakeLeaf(Op::kLiteral, TypeOf(expression.value), expression.offset);
       literal.literal = expression.value;
       return literal;
     }
@@ -143,6 +128,8 @@ Bound ExpressionBinder::Bind(const ast::Expression& expression) {
       return BindOperator(expression);
     case ExpressionKind::kCall:
       return BindCall(expression);
+    case ExpressionKind::kCast:
+      return BindCast(expression);
     case ExpressionKind::kInterval:
       Fail(expression.offset, "Unexpected INTERVAL expression");
       return {};
@@ -153,39 +140,83 @@ Bound ExpressionBinder::Bind(const ast::Expression& expression) {
 Bound ExpressionBinder::BindTimestampLiteral(const ast::Expression& expression) {
   const auto parsed = ParseTimestampText(expression.text);
   if (const auto* error = std::get_if<TimestampTextError>(&parsed)) {
-    Fail(expression.offset,
-         *error == TimestampTextError::kInvalid
-             ? "Invalid TIMESTAMP literal"
-             : "A TIMESTAMP literal without Z, UTC or an offset is not modelled");
+    Fail(expression.offset, *error == TimestampTextError::kInvalid ? "Invalid TIMESTAMP literal"
+                                                                   : std::string(kZoneNotModelled));
     return {};
   }
-  Bound literal = Leaf(Op::kLiteral, Type::kTimestamp, expression.offset);
+  Bound literal = MakeLeaf(Op::kLiteral, Type::kTimestamp, expression.offset);
   literal.literal = std::get<Timestamp>(parsed);
   return literal;
 }
 
 Bound ExpressionBinder::BindName(const ast::Expression& expression) {
+  const BoundOutput* output = nullptr;
+  for (const BoundOutput& candidate : outputs_) {
+    if (!EqualIgnoringCase(candidate.name, expression.text)) continue;
+    if (output != nullptr) {
+      Fail(expression.offset, "Column name " + expression.text + " is ambiguous");
+      return {};
+    }
+    output = &candidate;
+  }
+  if (output != nullptr) return output->bound;
   if (const auto column = table_ != nullptr ? table_->FindColumn(expression.text) : std::nullopt) {
-    Bound bound = Leaf(Op::kColumn, table_->columns[*column].type, expression.offset, *column);
+    if (aggregates_ != nullptr && !inside_aggregate_) {
+      Fail(expression.offset, "SELECT list expression references column " + expression.text +
+                                  " which is neither grouped nor aggregated");
+    }
+    Bound bound = MakeLeaf(Op::kColumn, table_->columns[*column].type, expression.offset, *column);
     bound.columns.Add(*column);
     return bound;
   }
   // The one function that needs no parentheses.
   if (expression.kind == ExpressionKind::kName &&
       EqualIgnoringCase(expression.text, "CURRENT_TIMESTAMP")) {
-    return Leaf(Op::kCurrentTimestamp, Type::kTimestamp, expression.offset);
+    return MakeLeaf(Op::kCurrentTimestamp, Type::kTimestamp, expression.offset);
   }
-  Fail(expression.offset, "Unrecognized name: " + expression.text);
+  const bool is_table = table_ != nullptr && EqualIgnoringCase(table_->name, expression.text);
+  Fail(expression.offset, is_table ? "A row as a value is not modelled"
+                                   : "Unrecognized name: " + expression.text);
   return {};
 }
 
 Bound ExpressionBinder::BindParameter(const ast::Expression& expression) {
-  for (size_t i = 0; i < parameters_.size(); ++i) {
-    if (!EqualIgnoringCase(parameters_[i].name, expression.text)) continue;
-    return Leaf(Op::kParameter, parameters_[i].type, expression.offset, static_cast<uint32_t>(i));
+  const auto is_named = [&](const auto& parameter) {
+    return EqualIgnoringCase(parameter.name, expression.text);
+  };
+  const auto declared = std::find_if(parameters_.begin(), parameters_.end(), is_named);
+  auto index = static_cast<uint32_t>(declared - parameters_.begin());
+  if (declared != parameters_.end()) {
+    return MakeLeaf(Op::kParameter, declared->type, expression.offset, index);
   }
-  Fail(Error(Code::kInvalidArgument, "Incomplete query parameters " + expression.text));
-  return {};
+  if (inferred_ == nullptr) {
+    Fail(Error(Code::kInvalidArgument, "Incomplete query parameters " + expression.text));
+    return {};
+  }
+  const auto known = std::find_if(inferred_->begin(), inferred_->end(), is_named);
+  index += static_cast<uint32_t>(known - inferred_->begin());
+  if (known == inferred_->end()) {
+    inferred_->push_back({.name = expression.text, .type = std::nullopt});
+  }
+  return MakeLeaf(Op::kParameter, std::nullopt, expression.offset, index);
+}
+
+// REQUIRES: the parameter has no type, so it was not declared.
+void ExpressionBinder::Infer(Bound& parameter, Type type) {
+  InferredParameter& inferred = (*inferred_)[parameter.node.index - parameters_.size()];
+  if (inferred.type && *inferred.type != type) {
+    Fail(parameter.offset,
+         "Undeclared parameter '" + inferred.name + "' is used assuming different types (" +
+             std::string(TypeName(*inferred.type)) + " vs " + std::string(TypeName(type)) + ")");
+  }
+  inferred.type = type;
+  parameter.type = type;
+}
+
+void ExpressionBinder::Settle(Bound& bound) {
+  if (failed() || bound.type) return;
+  Coerce(bound, Type::kInt64);
+  bound.type = Type::kInt64;
 }
 
 std::vector<Bound> ExpressionBinder::BindAll(const std::vector<ast::Expression>& expressions) {
@@ -195,10 +226,23 @@ std::vector<Bound> ExpressionBinder::BindAll(const std::vector<ast::Expression>&
   return bound;
 }
 
+bool ExpressionBinder::CanCoerce(const Bound& bound, Type type) {
+  if (!bound.type || *bound.type == type) return true;
+  if (*bound.type == Type::kInt64) return type == Type::kFloat64;
+  const bool constant = bound.node.op == Op::kLiteral || bound.node.op == Op::kParameter;
+  return *bound.type == Type::kString && type == Type::kTimestamp && constant;
+}
+
 bool ExpressionBinder::Coerce(Bound& bound, Type type) {
-  if (failed() || !bound.type || *bound.type == type) return true;
+  if (failed()) return true;
+  if (!CanCoerce(bound, type)) return false;
+  if (bound.type == type) return true;
   const bool literal = bound.node.op == Op::kLiteral;
-  if (*bound.type == Type::kInt64 && type == Type::kFloat64) {
+  if (!bound.type) {
+    if (bound.node.op == Op::kParameter) Infer(bound, type);
+    return true;
+  }
+  if (type == Type::kFloat64) {
     if (literal) {
       bound.literal = Float64(static_cast<double>(std::get<int64_t>(bound.literal)));
       bound.type = type;
@@ -207,12 +251,10 @@ bool ExpressionBinder::Coerce(Bound& bound, Type type) {
     }
     return true;
   }
-  if (*bound.type != Type::kString || type != Type::kTimestamp) return false;
-  if (bound.node.op == Op::kParameter) {
+  if (!literal) {
     Wrap(bound, Op::kStringToTimestamp, type);
     return true;
   }
-  if (!literal) return false;
   const auto& text = std::get<std::string>(bound.literal);
   const auto parsed = ParseTimestampText(text);
   if (const auto* timestamp = std::get_if<Timestamp>(&parsed)) {
@@ -221,165 +263,140 @@ bool ExpressionBinder::Coerce(Bound& bound, Type type) {
   } else if (std::get<TimestampTextError>(parsed) == TimestampTextError::kInvalid) {
     Fail(bound.offset, "Could not cast literal \"" + text + "\" to type TIMESTAMP");
   } else {
-    Fail(bound.offset, "A TIMESTAMP literal without Z, UTC or an offset is not modelled");
+    Fail(bound.offset, std::string(kZoneNotModelled));
   }
   return true;
 }
 
-bool ExpressionBinder::CoerceAll(std::vector<Bound>& operands, Type type) {
-  return std::all_of(operands.begin(), operands.end(),
-                     [&](Bound& operand) { return Coerce(operand, type); });
+bool ExpressionBinder::CoerceAll(std::span<Bound> operands, Type type) {
+  if (!std::all_of(operands.begin(), operands.end(),
+                   [&](const Bound& operand) { return CanCoerce(operand, type); })) {
+    return false;
+  }
+  for (Bound& operand : operands) Coerce(operand, type);
+  return true;
+}
+
+void ExpressionBinder::RefuseNullLiterals(std::string_view op, const std::vector<Bound>& operands) {
+  for (const Bound& operand : operands) {
+    if (operand.node.op != Op::kLiteral || operand.type) continue;
+    Fail(operand.offset, "Operands of " + std::string(op) + " cannot be literal NULL");
+  }
 }
 
 Bound ExpressionBinder::BindOperator(const ast::Expression& expression) {
-  switch (expression.op) {
-    case Op::kEqual:
-    case Op::kNotEqual:
-    case Op::kLess:
-    case Op::kLessOrEqual:
-    case Op::kGreater:
-    case Op::kGreaterOrEqual:
-      return BindComparison(expression);
-    default:
-      break;
-  }
-  const Op op = expression.op;
   std::vector<Bound> operands = BindAll(expression.operands);
   if (failed()) return {};
-  if (op == Op::kIsNull || op == Op::kIsNotNull) {
-    return Inner(op, Type::kBool, expression.offset, std::move(operands));
+  switch (expression.op) {
+    case Op::kAnd:
+    case Op::kOr:
+    case Op::kIsTrue:
+    case Op::kIsFalse:
+    case Op::kIn:
+    case Op::kBetween:
+    case Op::kIsNull:
+    case Op::kIsNotNull:
+      break;
+    default:
+      RefuseNullLiterals(Spell(expression.op), operands);
+      break;
   }
-  const bool logical = op == Op::kAnd || op == Op::kOr || op == Op::kNot;
-  const Type type = logical ? Type::kBool : Type::kInt64;
+  switch (expression.op) {
+    case Op::kAnd:
+    case Op::kOr:
+    case Op::kNot:
+    case Op::kIsTrue:
+    case Op::kIsFalse:
+      return BindLogical(expression, std::move(operands));
+    case Op::kIsNull:
+    case Op::kIsNotNull:
+      Settle(operands.front());
+      return MakeInner(expression.op, Type::kBool, expression.offset, std::move(operands));
+    case Op::kFunction:
+      return BindFunction("LIKE", "operator LIKE", expression.offset, std::move(operands));
+    case Op::kConcat:
+      return BindConcatenation("operator ||", expression.offset, std::move(operands));
+    case Op::kAdd:
+    case Op::kSubtract:
+    case Op::kMultiply:
+    case Op::kDivide:
+    case Op::kNegate:
+      return BindArithmetic(expression, std::move(operands));
+    default:
+      return BindComparison(expression, std::move(operands));
+  }
+}
+
+Bound ExpressionBinder::BindLogical(const ast::Expression& expression,
+                                    std::vector<Bound> operands) {
+  if (!CoerceAll(operands, Type::kBool)) {
+    FailSignature("operator " + std::string(Spell(expression.op)), expression.offset, operands);
+    return {};
+  }
+  return MakeInner(expression.op, Type::kBool, expression.offset, std::move(operands));
+}
+
+// In INT64 unless an operand is FLOAT64, or it is a division.
+Bound ExpressionBinder::BindArithmetic(const ast::Expression& expression,
+                                       std::vector<Bound> operands) {
   const bool has_float = std::any_of(operands.begin(), operands.end(), [](const Bound& operand) {
     return operand.type == Type::kFloat64;
   });
-  if (!logical && has_float) {
-    Fail(expression.offset, "Operator " + std::string(Spell(op)) + " on FLOAT64 is not modelled");
-    return {};
-  }
+  const Type type = has_float || expression.op == Op::kDivide ? Type::kFloat64 : Type::kInt64;
   if (!CoerceAll(operands, type)) {
-    FailSignature("operator " + std::string(Spell(op)), expression.offset, operands);
+    FailSignature("operator " + std::string(Spell(expression.op)), expression.offset, operands);
     return {};
   }
-  return Inner(op, type, expression.offset, std::move(operands));
+  if (expression.op == Op::kAdd && operands.size() == 1) return std::move(operands.front());
+  Bound bound = MakeInner(expression.op, type, expression.offset, std::move(operands));
+  bound.node.operand_type = type;
+  return bound;
 }
 
-Bound ExpressionBinder::BindComparison(const ast::Expression& expression) {
-  std::vector<Bound> operands = BindAll(expression.operands);
-  if (failed()) return {};
-  const auto type = CommonType(operands[0], operands[1]);
+// A comparison, IN or BETWEEN.
+Bound ExpressionBinder::BindComparison(const ast::Expression& expression,
+                                       std::vector<Bound> operands) {
+  const auto type = CommonType(operands);
   if (!type || !CoerceAll(operands, *type)) {
     FailSignature("operator " + std::string(Spell(expression.op)), expression.offset, operands);
     return {};
   }
-  Bound bound = Inner(expression.op, Type::kBool, expression.offset, std::move(operands));
+  Bound bound = MakeInner(expression.op, Type::kBool, expression.offset, std::move(operands));
   bound.node.operand_type = *type;
   return bound;
 }
 
-Bound ExpressionBinder::BindCall(const ast::Expression& call) {
-  const std::string name = ToCapitals(call.text);
-  if (name == "CURRENT_TIMESTAMP") return BindCurrentTimestamp(call);
-  if (name == "STARTS_WITH") return BindStartsWith(call);
-  if (name == "TIMESTAMP_DIFF") return BindTimestampDiff(call);
-  if (name == "TIMESTAMP_ADD") return BindTimestampShift(call, Op::kTimestampAdd);
-  if (name == "TIMESTAMP_SUB") return BindTimestampShift(call, Op::kTimestampSub);
-  if (IsPendingCommitTimestamp(call)) {
-    Fail(PendingCommitTimestampMisplaced());
-  } else {
-    Fail(call.offset, "Function not found: " + call.text + " (or it is not modelled)");
-  }
-  return {};
-}
-
-Bound ExpressionBinder::BindCurrentTimestamp(const ast::Expression& call) {
-  const std::vector<Bound> arguments = BindAll(call.operands);
-  if (!arguments.empty()) FailSignature("function CURRENT_TIMESTAMP", call.offset, arguments);
-  return Leaf(Op::kCurrentTimestamp, Type::kTimestamp, call.offset);
-}
-
-Bound ExpressionBinder::BindStartsWith(const ast::Expression& call) {
-  std::vector<Bound> arguments = BindAll(call.operands);
-  if (failed()) return {};
-  const auto type = arguments.size() == 2 ? CommonType(arguments[0], arguments[1]) : std::nullopt;
-  // Of two untyped NULLs the first signature is taken, which is that of STRING.
-  const bool untyped = type && !arguments[0].type && !arguments[1].type;
-  if (!untyped && type != Type::kString && type != Type::kBytes) {
-    FailSignature("function STARTS_WITH", call.offset, arguments);
+// All STRING, which they are when none has a type, or all BYTES.
+Bound ExpressionBinder::BindConcatenation(const std::string& what, size_t offset,
+                                          std::vector<Bound> operands) {
+  const bool bytes = std::any_of(operands.begin(), operands.end(),
+                                 [](const Bound& operand) { return operand.type == Type::kBytes; });
+  const Type type = bytes ? Type::kBytes : Type::kString;
+  if (operands.empty() || !CoerceAll(operands, type)) {
+    FailSignature(what, offset, operands);
     return {};
   }
-  Bound bound = Inner(Op::kStartsWith, Type::kBool, call.offset, std::move(arguments));
-  bound.node.operand_type = untyped ? Type::kString : *type;
+  Bound bound = MakeInner(Op::kConcat, type, offset, std::move(operands));
+  bound.node.operand_type = type;
   return bound;
 }
 
-Bound ExpressionBinder::BindTimestampDiff(const ast::Expression& call) {
-  if (call.operands.size() != 3) {
-    FailSignature("function TIMESTAMP_DIFF", call.offset, BindAll(call.operands));
-    return {};
-  }
-  std::vector<Bound> arguments;
-  arguments.push_back(Bind(call.operands[0]));
-  arguments.push_back(Bind(call.operands[1]));
+Bound ExpressionBinder::BindCast(const ast::Expression& cast) {
+  std::vector<Bound> operands = BindAll(cast.operands);
   if (failed()) return {};
-  const ast::Expression& part_name = call.operands[2];
-  const auto part = FindDatePart(part_name.kind == ExpressionKind::kName ? part_name.text : "",
-                                 "TIMESTAMP_DIFF", part_name.offset);
-  if (!part) return {};
-  if (!CoerceAll(arguments, Type::kTimestamp)) {
-    FailSignature("function TIMESTAMP_DIFF", call.offset, arguments);
+  Bound& operand = operands.front();
+  // A NULL without a type, and a parameter without one, are of the type they are cast to.
+  if (!operand.type) Coerce(operand, cast.type);
+  const Type from = operand.type.value_or(cast.type);
+  if (!CanCast(from, cast.type)) {
+    Fail(operand.offset, "Invalid cast from " + std::string(TypeName(from)) + " to " +
+                             std::string(TypeName(cast.type)));
     return {};
   }
-  Bound bound = Inner(Op::kTimestampDiff, Type::kInt64, call.offset, std::move(arguments));
-  bound.node.part = *part;
+  Bound bound = MakeInner(cast.op, cast.type, cast.offset, std::move(operands));
+  bound.node.operand_type = from;
+  bound.node.index = static_cast<uint32_t>(cast.type);
   return bound;
-}
-
-// TIMESTAMP_ADD and TIMESTAMP_SUB.
-Bound ExpressionBinder::BindTimestampShift(const ast::Expression& call, Op op) {
-  const std::string name = ToCapitals(call.text);
-  if (call.operands.size() != 2 || call.operands[1].kind != ExpressionKind::kInterval) {
-    FailSignature("function " + name, call.offset, BindAll(call.operands));
-    return {};
-  }
-  const ast::Expression& interval = call.operands[1];
-  std::vector<Bound> arguments;
-  arguments.push_back(Bind(call.operands[0]));
-  arguments.push_back(Bind(interval.operands[0]));
-  if (failed()) return {};
-  const auto part = FindDatePart(interval.text, name, interval.offset);
-  if (!part) return {};
-  if (!Coerce(arguments[1], Type::kInt64)) {
-    Fail(arguments[1].offset, "Interval value must be coercible to INT64 type");
-    return {};
-  }
-  if (!Coerce(arguments[0], Type::kTimestamp)) {
-    FailSignature("function " + name, call.offset, arguments);
-    return {};
-  }
-  Bound bound = Inner(op, Type::kTimestamp, call.offset, std::move(arguments));
-  bound.node.part = *part;
-  return bound;
-}
-
-std::optional<DatePart> ExpressionBinder::FindDatePart(const std::string& name,
-                                                       const std::string& function, size_t offset) {
-  constexpr auto kParts = std::to_array<std::string_view>(
-      {"NANOSECOND", "MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY"});
-  static_assert(kParts.size() == static_cast<size_t>(DatePart::kDay) + 1, "in the enum's order");
-  constexpr auto kLonger = std::to_array<std::string_view>(
-      {"WEEK", "ISOWEEK", "MONTH", "QUARTER", "YEAR", "ISOYEAR", "DAYOFWEEK", "DAYOFYEAR"});
-  const std::string word = ToCapitals(name);
-  const auto* const found = std::find(kParts.begin(), kParts.end(), word);
-  if (found != kParts.end()) return static_cast<DatePart>(found - kParts.begin());
-  if (std::find(kLonger.begin(), kLonger.end(), word) != kLonger.end()) {
-    Fail(offset, function + " does not support the " + word + " date part");
-  } else {
-    Fail(offset,
-         "A valid date part name is required but found " + (name.empty() ? "an expression" : name));
-  }
-  return std::nullopt;
 }
 
 }  // namespace whorl::model

@@ -20,8 +20,21 @@
 #include "spanner_model/schema.h"
 #include "spanner_model/sql/ast.h"
 #include "spanner_model/sql/bound.h"
+#include "spanner_model/sql/plan.h"
 
 namespace whorl::model {
+
+// A parameter that the text mentions and nobody declared, with the type at which it is used.
+struct InferredParameter {
+  std::string name;  // as it is written first
+  std::optional<Type> type;
+};
+
+// An output of a query, by which ORDER BY may call it.
+struct BoundOutput {
+  std::string name;
+  Bound bound;
+};
 
 class ExpressionBinder {
  public:
@@ -29,6 +42,13 @@ class ExpressionBinder {
   // REQUIRES: all of it outlives this.
   ExpressionBinder(std::string_view text, std::span<const Parameter> parameters, const Table* table)
       : text_(text), parameters_(parameters), table_(table) {}
+
+  // From here on an undeclared parameter is not an error but noted there.
+  void InferInto(std::vector<InferredParameter>* inferred) { inferred_ = inferred; }
+  // From here on aggregates are noted there, and columns stand inside of them only.
+  void AggregateInto(std::vector<Aggregate>* aggregates) { aggregates_ = aggregates; }
+  // From here on a name may mean one of these, before it means a column.
+  void LookInto(std::span<const BoundOutput> outputs) { outputs_ = outputs; }
 
   bool failed() const { return error_.has_value(); }
   Status TakeError() { return std::move(*error_); }
@@ -42,27 +62,56 @@ class ExpressionBinder {
   // when failed(), which a bad text of a timestamp causes.
   bool Coerce(Bound& bound, Type type);
 
+  // What has no type yet is INT64, as in a result.
+  void Settle(Bound& bound);
+
  private:
   Bound BindTimestampLiteral(const ast::Expression& expression);
   Bound BindName(const ast::Expression& expression);
   Bound BindParameter(const ast::Expression& expression);
   Bound BindOperator(const ast::Expression& expression);
-  Bound BindComparison(const ast::Expression& expression);
+  Bound BindLogical(const ast::Expression& expression, std::vector<Bound> operands);
+  Bound BindArithmetic(const ast::Expression& expression, std::vector<Bound> operands);
+  Bound BindComparison(const ast::Expression& expression, std::vector<Bound> operands);
+  Bound BindConcatenation(const std::string& what, size_t offset, std::vector<Bound> operands);
+  Bound BindCast(const ast::Expression& cast);
+
+  // call_binder.cc.
   Bound BindCall(const ast::Expression& call);
   Bound BindCurrentTimestamp(const ast::Expression& call);
   Bound BindStartsWith(const ast::Expression& call);
   Bound BindTimestampDiff(const ast::Expression& call);
+  Bound BindTimestampAdd(const ast::Expression& call);
+  Bound BindTimestampSub(const ast::Expression& call);
   Bound BindTimestampShift(const ast::Expression& call, Op op);
+  Bound BindIf(const ast::Expression& call);
+  Bound BindCoalesce(const ast::Expression& call);
+  Bound BindIfNull(const ast::Expression& call);
+  Bound BindNullIf(const ast::Expression& call);
+  Bound BindGreatest(const ast::Expression& call);
+  Bound BindLeast(const ast::Expression& call);
+  Bound BindConcat(const ast::Expression& call);
+  Bound BindOfOneType(const ast::Expression& call, Op op, std::vector<Bound> arguments);
+  Bound BindFunction(const std::string& name, const std::string& what, size_t offset,
+                     std::vector<Bound> arguments);
+  Bound BindAggregate(const ast::Expression& call);
 
   std::vector<Bound> BindAll(const std::vector<ast::Expression>& expressions);
-  bool CoerceAll(std::vector<Bound>& operands, Type type);
+  static bool CanCoerce(const Bound& bound, Type type);
+  bool CoerceAll(std::span<Bound> operands, Type type);
+  void Infer(Bound& parameter, Type type);
   std::optional<DatePart> FindDatePart(const std::string& name, const std::string& function,
                                        size_t offset);
-  void FailSignature(const std::string& what, size_t offset, const std::vector<Bound>& operands);
+  void RefuseNullLiterals(std::string_view op, const std::vector<Bound>& operands);
+  void FailSignature(const std::string& what, size_t offset, std::span<const Bound> operands);
 
   std::string_view text_;
   std::span<const Parameter> parameters_;
   const Table* table_;
+  std::span<const BoundOutput> outputs_;
+  std::vector<InferredParameter>* inferred_ = nullptr;
+  std::vector<Aggregate>* aggregates_ = nullptr;
+  bool inside_aggregate_ = false;
   std::optional<Status> error_;
 };
 
@@ -71,5 +120,8 @@ Status PendingCommitTimestampMisplaced();
 
 // PENDING_COMMIT_TIMESTAMP(), whatever its arguments.
 bool IsPendingCommitTimestamp(const ast::Expression& expression);
+
+// Whether an aggregate stands anywhere in it.
+bool HasAggregate(const ast::Expression& expression);
 
 }  // namespace whorl::model

@@ -27,19 +27,17 @@ std::optional<Op> ComparisonOp(const Token& token) {
 
 // What Spanner's grammar has and this parser does not, wherever it turns up.
 bool IsUnmodelled(const Token& token) {
-  constexpr auto kWords = std::to_array<std::string_view>(
-      {"ALL",         "ANY",     "ARRAY",     "ASSERT_ROWS_MODIFIED",
-       "BETWEEN",     "CASE",    "CAST",      "COLLATE",
-       "CROSS",       "DEFAULT", "DISTINCT",  "EXCEPT",
-       "EXISTS",      "EXTRACT", "FOR",       "FULL",
-       "GROUP",       "HAVING",  "IF",        "IGNORE",
-       "IN",          "INNER",   "INTERSECT", "JOIN",
-       "LEFT",        "LIKE",    "LIMIT",     "NEW",
-       "ORDER",       "OVER",    "RIGHT",     "STRUCT",
-       "TABLESAMPLE", "THEN",    "UNION",     "UNNEST",
-       "USING",       "WINDOW",  "WITH"});
-  constexpr auto kSymbols = std::to_array<std::string_view>(
-      {"/", "||", "&", "|", "^", "~", "<<", ">>", "[", "{", "?", "."});
+  constexpr auto kWords =
+      std::to_array<std::string_view>({"ALL",       "ANY",     "ARRAY",   "ASSERT_ROWS_MODIFIED",
+                                       "CASE",      "COLLATE", "CROSS",   "DISTINCT",
+                                       "EXCEPT",    "EXISTS",  "EXTRACT", "FOR",
+                                       "FULL",      "GROUP",   "HAVING",  "INNER",
+                                       "INTERSECT", "JOIN",    "LEFT",    "NEW",
+                                       "OVER",      "RIGHT",   "STRUCT",  "TABLESAMPLE",
+                                       "UNION",     "UNNEST",  "USING",   "WINDOW",
+                                       "WITH"});
+  constexpr auto kSymbols =
+      std::to_array<std::string_view>({"&", "|", "^", "~", "<<", ">>", "[", "{", "?", "."});
   if (token.kind == TokenKind::kIdentifier) {
     return std::find(kWords.begin(), kWords.end(), ToCapitals(token.text)) != kWords.end();
   }
@@ -132,9 +130,8 @@ ast::Expression ExpressionParser::ParseComparison() {
   if (tokens_.failed()) return left;
   if (tokens_.AtWord("IS")) {
     left = ParseIs(std::move(left));
-  } else if (tokens_.AtWord("NOT") && IsUnmodelled(tokens_.Peek(1))) {
-    tokens_.Take();  // NOT LIKE and its kin: the second word is what is missing
-    FailAtToken(tokens_);
+  } else if (AtTest()) {
+    left = ParseTest(std::move(left));
   } else if (const auto op = ComparisonOp(tokens_.Peek())) {
     tokens_.Take();
     std::vector<ast::Expression> operands;
@@ -145,25 +142,100 @@ ast::Expression ExpressionParser::ParseComparison() {
     return left;
   }
   // Comparisons do not chain: `a = b = c` wants parentheses.
-  if (tokens_.AtWord("IS") || ComparisonOp(tokens_.Peek())) FailAtToken(tokens_);
+  if (tokens_.AtWord("IS") || AtTest() || ComparisonOp(tokens_.Peek())) FailAtToken(tokens_);
   return left;
 }
 
-ast::Expression ExpressionParser::ParseIs(ast::Expression operand) {
-  const size_t is_offset = tokens_.Take().offset;
+// Whether IN, LIKE or BETWEEN follows, or one of them after NOT.
+bool ExpressionParser::AtTest() const {
+  const Token& token = tokens_.Peek(tokens_.AtWord("NOT") ? 1 : 0);
+  return token.Is("IN") || token.Is("LIKE") || token.Is("BETWEEN");
+}
+
+// REQUIRES: AtTest().
+ast::Expression ExpressionParser::ParseTest(ast::Expression operand) {
   const size_t offset = operand.offset;
-  const Op op = tokens_.TakeWord("NOT") ? Op::kIsNotNull : Op::kIsNull;
-  if (!tokens_.TakeWord("NULL")) {
-    if (tokens_.AtWord("TRUE") || tokens_.AtWord("FALSE") || tokens_.AtWord("DISTINCT")) {
-      const std::string word = ToCapitals(tokens_.Peek().text);
-      tokens_.Fail(is_offset, "IS " + word + " is not modelled");
-    }
+  const bool negated = tokens_.TakeWord("NOT");
+  ast::Expression test;
+  if (tokens_.AtWord("IN")) {
+    test = ParseIn(std::move(operand));
+  } else if (tokens_.AtWord("LIKE")) {
+    test = ParseLike(std::move(operand));
+  } else {
+    test = ParseBetween(std::move(operand));
+  }
+  if (!negated || tokens_.failed()) return test;
+  std::vector<ast::Expression> operands;
+  operands.push_back(std::move(test));
+  return Operator(Op::kNot, offset, std::move(operands));
+}
+
+ast::Expression ExpressionParser::ParseIn(ast::Expression operand) {
+  const size_t offset = tokens_.Take().offset;
+  std::vector<ast::Expression> operands;
+  operands.push_back(std::move(operand));
+  if (!Expect("(")) return {};
+  if (tokens_.AtWord("SELECT") || tokens_.AtWord("WITH")) {
+    tokens_.Fail(tokens_.Peek().offset, "A subquery is not modelled");
+  }
+  if (!Enter()) return {};
+  do {
+    operands.push_back(ParseOr());
+  } while (tokens_.TakeSymbol(","));
+  --nesting_;
+  if (!Expect(")")) return {};
+  return Operator(Op::kIn, offset, std::move(operands));
+}
+
+ast::Expression ExpressionParser::ParseBetween(ast::Expression operand) {
+  const size_t offset = tokens_.Take().offset;
+  std::vector<ast::Expression> operands;
+  operands.push_back(std::move(operand));
+  operands.push_back(ParseSum());
+  if (!tokens_.TakeWord("AND")) {
+    if (!tokens_.failed()) FailAtToken(tokens_, "keyword AND");
+    return {};
+  }
+  operands.push_back(ParseSum());
+  return Operator(Op::kBetween, offset, std::move(operands));
+}
+
+ast::Expression ExpressionParser::ParseLike(ast::Expression operand) {
+  const size_t offset = operand.offset;
+  tokens_.Take();
+  std::vector<ast::Expression> operands;
+  operands.push_back(std::move(operand));
+  operands.push_back(ParseSum());
+  return Operator(Op::kFunction, offset, std::move(operands));
+}
+
+// Takes the symbol, or fails.
+bool ExpressionParser::Expect(std::string_view symbol) {
+  if (tokens_.TakeSymbol(symbol)) return true;
+  if (!tokens_.failed()) FailAtToken(tokens_, "\"" + std::string(symbol) + "\"");
+  return false;
+}
+
+ast::Expression ExpressionParser::ParseIs(ast::Expression operand) {
+  tokens_.Take();
+  const size_t offset = operand.offset;
+  const bool negated = tokens_.TakeWord("NOT");
+  Op op = negated ? Op::kIsNotNull : Op::kIsNull;
+  if (tokens_.TakeWord("TRUE")) {
+    op = Op::kIsTrue;
+  } else if (tokens_.TakeWord("FALSE")) {
+    op = Op::kIsFalse;
+  } else if (!tokens_.TakeWord("NULL")) {
     FailAtToken(tokens_, "keyword NULL");
     return operand;
   }
   std::vector<ast::Expression> operands;
   operands.push_back(std::move(operand));
-  return Operator(op, offset, std::move(operands));
+  ast::Expression test = Operator(op, offset, std::move(operands));
+  if (!negated || op == Op::kIsNotNull) return test;
+  std::vector<ast::Expression> tests;
+  tests.push_back(std::move(test));
+  return Operator(Op::kNot, offset, std::move(tests));
 }
 
 ast::Expression ExpressionParser::ParseSum() {
@@ -182,35 +254,41 @@ ast::Expression ExpressionParser::ParseSum() {
 ast::Expression ExpressionParser::ParseProduct() {
   const size_t offset = tokens_.Peek().offset;
   ast::Expression left = ParseUnary();
-  while (tokens_.TakeSymbol("*")) {
+  while (!tokens_.failed()) {
+    Op op = Op::kMultiply;
+    if (tokens_.TakeSymbol("/")) {
+      op = Op::kDivide;
+    } else if (tokens_.TakeSymbol("||")) {
+      op = Op::kConcat;
+    } else if (!tokens_.TakeSymbol("*")) {
+      break;
+    }
     std::vector<ast::Expression> operands;
     operands.push_back(std::move(left));
     operands.push_back(ParseUnary());
-    left = Operator(Op::kMultiply, offset, std::move(operands));
+    left = Operator(op, offset, std::move(operands));
   }
   return left;
 }
 
 ast::Expression ExpressionParser::ParseUnary() {
   const size_t offset = tokens_.Peek().offset;
-  if (tokens_.TakeSymbol("+")) {
-    tokens_.Fail(offset, "Unary + is not modelled");
-    return {};
-  }
-  if (!tokens_.TakeSymbol("-")) return ParsePrimary();
+  const bool plus = tokens_.TakeSymbol("+");
+  if (!plus && !tokens_.TakeSymbol("-")) return ParsePrimary();
   // A minus sign belongs to the literal after it: -9223372036854775808 has no positive.
-  if (tokens_.Peek().kind == TokenKind::kInteger) return ParseInteger(offset, true);
+  if (tokens_.Peek().kind == TokenKind::kInteger) return ParseInteger(offset, !plus);
   if (tokens_.Peek().kind == TokenKind::kFloat) {
     ast::Expression literal;
     literal.offset = offset;
-    literal.value = Float64(-tokens_.Take().number);
+    const double number = tokens_.Take().number;
+    literal.value = Float64(plus ? number : -number);
     return literal;
   }
   if (!Enter()) return {};
   std::vector<ast::Expression> operands;
   operands.push_back(ParseUnary());
   --nesting_;
-  return Operator(Op::kNegate, offset, std::move(operands));
+  return Operator(plus ? Op::kAdd : Op::kNegate, offset, std::move(operands));
 }
 
 ast::Expression ExpressionParser::ParseInteger(size_t offset, bool negative) {
@@ -243,6 +321,9 @@ ast::Expression ExpressionParser::ParsePrimary() {
       break;
     case TokenKind::kString:
       expression.value = token.text;
+      break;
+    case TokenKind::kBytes:
+      expression.value = Bytes{token.text};
       break;
     case TokenKind::kParameter:
       expression.kind = ExpressionKind::kParameter;
@@ -293,7 +374,9 @@ ast::Expression ExpressionParser::ParseWord() {
     tokens_.Take();
     return expression;
   }
-  if (IsReserved(word)) {
+  const bool call = tokens_.Peek(1).IsSymbol("(");
+  if (call && (word == "CAST" || word == "SAFE_CAST")) return ParseCast();
+  if (IsReserved(word) && !(call && word == "IF")) {
     FailAtToken(tokens_);
     return expression;
   }
@@ -307,7 +390,7 @@ ast::Expression ExpressionParser::ParseWord() {
     expression.text = tokens_.Take().text;
     return expression;
   }
-  if (tokens_.Peek(1).IsSymbol("(")) return ParseCall();
+  if (call) return ParseCall();
   expression.kind = ExpressionKind::kName;
   expression.text = token.text;
   tokens_.Take();
@@ -322,9 +405,9 @@ ast::Expression ExpressionParser::ParseCall() {
   if (!Enter()) return call;
   tokens_.Take();  // (
   if (tokens_.AtSymbol("*")) {
-    tokens_.Fail(call.offset, ToCapitals(call.text) + "(*) is not modelled");
-  }
-  if (!tokens_.AtSymbol(")")) {
+    if (!EqualIgnoringCase(call.text, "COUNT")) FailAtToken(tokens_);
+    call.star = tokens_.TakeSymbol("*");
+  } else if (!tokens_.AtSymbol(")")) {
     do {
       call.operands.push_back(ParseArgument());
     } while (tokens_.TakeSymbol(","));
@@ -332,6 +415,45 @@ ast::Expression ExpressionParser::ParseCall() {
   --nesting_;
   if (!tokens_.failed() && !tokens_.TakeSymbol(")")) FailAtToken(tokens_, "\")\" or \",\"");
   return Finish(std::move(call));
+}
+
+ast::Expression ExpressionParser::ParseCast() {
+  ast::Expression cast;
+  cast.kind = ExpressionKind::kCast;
+  cast.offset = tokens_.Peek().offset;
+  cast.op = tokens_.Take().Is("CAST") ? Op::kCast : Op::kSafeCast;
+  if (!Enter()) return cast;
+  tokens_.Take();  // (
+  cast.operands.push_back(ParseOr());
+  --nesting_;
+  if (!tokens_.TakeWord("AS")) {
+    if (!tokens_.failed()) FailAtToken(tokens_, "keyword AS");
+    return cast;
+  }
+  cast.type = ParseType();
+  if (!Expect(")")) return cast;
+  return Finish(std::move(cast));
+}
+
+Type ExpressionParser::ParseType() {
+  constexpr auto kUnmodelled = std::to_array<std::string_view>(
+      {"ARRAY", "DATE", "FLOAT32", "INTERVAL", "JSON", "NUMERIC", "STRUCT", "TOKENLIST", "UUID"});
+  const Token& token = tokens_.Peek();
+  if (token.kind != TokenKind::kIdentifier) {
+    FailAtToken(tokens_, "a type");
+    return {};
+  }
+  const std::string name = ToCapitals(token.text);
+  if (std::find(kUnmodelled.begin(), kUnmodelled.end(), name) != kUnmodelled.end()) {
+    tokens_.Fail(token.offset, "Type " + name + " is not modelled");
+  }
+  const auto type = FindType(name);
+  if (!type) tokens_.Fail(token.offset, "Type not found: " + token.text);
+  tokens_.Take();
+  if (tokens_.AtSymbol("(")) {
+    tokens_.Fail(tokens_.Peek().offset, "Parameterized types are not supported");
+  }
+  return type.value_or(Type::kInt64);
 }
 
 ast::Expression ExpressionParser::ParseArgument() {

@@ -1,5 +1,5 @@
-// Expressions, by recursive descent; from loose to tight: OR, AND, NOT, comparisons and IS (which
-// do not chain), + -, *, unary -, literals, names, calls, parentheses.
+// Expressions, by recursive descent; from loose to tight: OR, AND, NOT, comparisons, IS, IN, LIKE
+// and BETWEEN (which do not chain), + -, * / ||, unary + -, literals, names, calls, parentheses.
 //
 // Invariant: neither the nesting of calls in this parser nor the depth of what it returns exceeds
 // kMaxDepth levels; deeper texts are an error.
@@ -27,6 +27,10 @@ class ExpressionParser {
   ast::Expression ParseNot();
   ast::Expression ParseComparison();
   ast::Expression ParseIs(ast::Expression operand);
+  ast::Expression ParseTest(ast::Expression operand);
+  ast::Expression ParseIn(ast::Expression operand);
+  ast::Expression ParseBetween(ast::Expression operand);
+  ast::Expression ParseLike(ast::Expression operand);
   ast::Expression ParseSum();
   ast::Expression ParseProduct();
   ast::Expression ParseUnary();
@@ -35,8 +39,12 @@ class ExpressionParser {
   ast::Expression ParseWord();
   ast::Expression ParseCall();
   ast::Expression ParseArgument();
+  ast::Expression ParseCast();
+  Type ParseType();
   ast::Expression ParseInteger(size_t offset, bool negative);
 
+  bool AtTest() const;
+  bool Expect(std::string_view symbol);
   ast::Expression Operator(Op op, size_t offset, std::vector<ast::Expression> operands);
   ast::Expression Finish(ast::Expression expression);
   bool Enter();

@@ -22,6 +22,14 @@ bool IsSpace(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
 }
 
+// One byte of a text, which may be a part of a character: in octal when it is not ASCII.
+std::string Printable(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  if (byte < 0x80) return {c};
+  const auto digit = [byte](int shift) { return static_cast<char>('0' + (byte >> shift & 7)); };
+  return {'\\', digit(6), digit(3), digit(0)};
+}
+
 class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {}
@@ -77,7 +85,7 @@ class Lexer {
     } else if (IsDigit(c) || (c == '.' && IsDigit(Peek(1)))) {
       LexNumber();
     } else if (c == '\'' || c == '"') {
-      LexString();
+      TakeLiteral(Begin(TokenKind::kString), /*raw=*/false);
     } else if (c == '`') {
       LexQuotedIdentifier(TokenKind::kQuotedIdentifier);
     } else if (c == '@') {
@@ -95,9 +103,10 @@ class Lexer {
     token.text = std::string(text_.substr(start, at_ - start));
     if (Peek() != '\'' && Peek() != '"') return;
     const std::string prefix = ToCapitals(token.text);
-    if (prefix == "B" || prefix == "R" || prefix == "RB" || prefix == "BR") {
-      Fail(start, "A literal with the prefix " + token.text + " is not modelled");
-    }
+    const bool raw = prefix == "R" || prefix == "RB" || prefix == "BR";
+    if (!raw && prefix != "B") return;
+    token.kind = prefix == "R" ? TokenKind::kString : TokenKind::kBytes;
+    TakeLiteral(token, raw);
   }
 
   void LexNumber() {
@@ -158,13 +167,20 @@ class Lexer {
     }
   }
 
-  void LexString() {
-    Token& token = Begin(TokenKind::kString);
+  // From its opening quote on. A raw literal keeps its backslashes.
+  void TakeLiteral(Token& token, bool raw) {
     const char quote = Peek();
     if (Peek(1) == quote && Peek(2) == quote) {
       return Fail(at_, "A triple-quoted string is not modelled");
     }
-    if (const auto body = TakeQuoted(quote, "string literal")) Unescape(*body, token);
+    const bool bytes = token.kind == TokenKind::kBytes;
+    const auto body = TakeQuoted(quote, bytes ? "bytes literal" : "string literal");
+    if (!body) return;
+    if (raw) {
+      token.text = std::string(*body);
+    } else {
+      Unescape(*body, token);
+    }
   }
 
   void LexQuotedIdentifier(TokenKind kind) {
@@ -191,7 +207,9 @@ class Lexer {
 
   void Unescape(std::string_view body, Token& token) {
     EscapeError error;
-    if (auto text = UndoEscapes(body, error)) {
+    const EscapesOf literal =
+        token.kind == TokenKind::kBytes ? EscapesOf::kBytes : EscapesOf::kString;
+    if (auto text = UndoEscapes(body, literal, error)) {
       token.text = std::move(*text);
       return;
     }
@@ -224,8 +242,7 @@ class Lexer {
     if (std::find(kDouble.begin(), kDouble.end(), two) != kDouble.end()) {
       length = 2;
     } else if (kSingle.find(Peek()) == std::string_view::npos || Peek() == '\0') {
-      return Fail(at_, "Syntax error: Illegal input character \"" +
-                           std::string(text_.substr(at_, 1)) + "\"");
+      return Fail(at_, "Syntax error: Illegal input character \"" + Printable(Peek()) + "\"");
     }
     Begin(TokenKind::kSymbol).text = std::string(text_.substr(at_, length));
     at_ += length;
@@ -363,6 +380,8 @@ std::string DescribeToken(const Token& token, std::string_view source) {
       return "floating point literal \"" + written + "\"";
     case TokenKind::kString:
       return "string literal " + written;
+    case TokenKind::kBytes:
+      return "bytes literal " + written;
     case TokenKind::kParameter:
       return "parameter " + written;
     case TokenKind::kSymbol:

@@ -6,7 +6,7 @@
 //   3. A keyword is an identifier that was not quoted: the parser decides, by Token::Is, since most
 //      words of GoogleSQL are keywords in some places only. IsReserved tells those that never name
 //      a column without backquotes.
-// Deliberately left out: BYTES and raw literals, triple quotes, positional parameters, hints.
+// Deliberately left out: triple quotes, positional parameters, hints.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +26,7 @@ enum class TokenKind : uint8_t {
   kInteger,           // magnitude
   kFloat,             // number
   kString,            // text with its escapes undone
+  kBytes,             // text with its escapes undone
   kParameter,         // text without the @
   kSymbol,            // text: ( ) , ; = != < and so on
   kEnd

@@ -93,26 +93,62 @@ class StatementParser {
     return expressions_.Parse();
   }
 
+  bool AtEnd() const { return tokens_.Peek().kind == TokenKind::kEnd || tokens_.AtSymbol(";"); }
+
   ast::Statement ParseSelect() {
     ast::Select select;
-    do {
-      select.items.push_back(ParseSelectItem());
-    } while (tokens_.TakeSymbol(","));
+    select.items = ParseSelectList();
     if (tokens_.failed()) return select;
-    if (tokens_.Peek().kind == TokenKind::kEnd || tokens_.AtSymbol(";") ||
-        tokens_.AtWord("WHERE")) {
-      tokens_.Fail(tokens_.Peek().offset, "SELECT without FROM is not modelled");
-      return select;
+    if (tokens_.TakeWord("FROM")) {
+      select.table = ParseTable();
+      if (tokens_.AtSymbol(",")) tokens_.Fail(tokens_.Peek().offset, "A join is not modelled");
+      select.where = ParseWhere();
+      if (tokens_.TakeWord("ORDER")) ParseOrder(select);
+    } else if (tokens_.AtWord("WHERE") || tokens_.AtWord("ORDER")) {
+      tokens_.Fail(tokens_.Peek().offset, tokens_.AtWord("WHERE")
+                                              ? "Query without FROM clause cannot have a WHERE "
+                                                "clause"
+                                              : "Query without FROM clause cannot have an ORDER "
+                                                "BY clause");
+    } else if (!AtEnd() && !tokens_.AtWord("LIMIT")) {
+      FailAtToken(tokens_, "end of input");
     }
-    if (!Expect(tokens_.TakeWord("FROM"), "keyword FROM")) return select;
-    select.table = ParseTable();
-    if (tokens_.AtSymbol(",")) tokens_.Fail(tokens_.Peek().offset, "A join is not modelled");
-    select.where = ParseWhere();
+    if (tokens_.TakeWord("LIMIT")) ParseLimit(select);
     return select;
+  }
+
+  // A comma may follow the last item.
+  std::vector<ast::SelectItem> ParseSelectList() {
+    std::vector<ast::SelectItem> items;
+    do {
+      if (!items.empty() && (AtEnd() || tokens_.AtWord("FROM"))) break;
+      items.push_back(ParseSelectItem());
+    } while (tokens_.TakeSymbol(","));
+    return items;
+  }
+
+  void ParseOrder(ast::Select& select) {
+    if (!Expect(tokens_.TakeWord("BY"), "keyword BY")) return;
+    do {
+      ast::OrderItem item;
+      item.expression = expressions_.Parse();
+      item.descending = tokens_.TakeWord("DESC");
+      if (!item.descending) tokens_.TakeWord("ASC");
+      if (tokens_.AtWord("NULLS")) {
+        tokens_.Fail(tokens_.Peek().offset, "NULLS FIRST and NULLS LAST are not supported");
+      }
+      select.order.push_back(std::move(item));
+    } while (tokens_.TakeSymbol(","));
+  }
+
+  void ParseLimit(ast::Select& select) {
+    select.limit = expressions_.Parse();
+    if (tokens_.TakeWord("OFFSET")) select.offset = expressions_.Parse();
   }
 
   ast::SelectItem ParseSelectItem() {
     ast::SelectItem item;
+    item.offset = tokens_.Peek().offset;
     if (tokens_.TakeSymbol("*")) {
       item.star = true;
       return item;
@@ -128,12 +164,35 @@ class StatementParser {
     return item;
   }
 
+  std::vector<ast::SelectItem> ParseReturning() {
+    if (!tokens_.TakeWord("THEN")) return {};
+    if (!Expect(tokens_.TakeWord("RETURN"), "keyword RETURN")) return {};
+    return ParseSelectList();
+  }
+
+  // Of INSERT: OR UPDATE and so on, where the OR may be left out.
+  InsertMode ParseInsertMode() {
+    const bool needed = tokens_.TakeWord("OR");
+    if (tokens_.TakeWord("UPDATE")) return InsertMode::kInsertOrUpdate;
+    if (tokens_.TakeWord("IGNORE")) return InsertMode::kInsertOrIgnore;
+    if (tokens_.AtWord("REPLACE")) {
+      tokens_.Fail(tokens_.Peek().offset, "INSERT OR REPLACE is not modelled");
+    }
+    if (needed) FailAtToken(tokens_, "keyword UPDATE or IGNORE");
+    return InsertMode::kInsert;
+  }
+
+  // An expression, or DEFAULT, which is NULL in every column here.
+  ast::Expression ParseValue() {
+    if (!tokens_.AtWord("DEFAULT")) return expressions_.Parse();
+    ast::Expression null;
+    null.offset = tokens_.Take().offset;
+    return null;
+  }
+
   ast::Statement ParseInsert(size_t offset) {
     ast::Insert insert;
-    if (tokens_.AtWord("OR") || tokens_.AtWord("IGNORE") || tokens_.AtWord("UPDATE")) {
-      const std::string word = ToCapitals(tokens_.Peek().text);
-      tokens_.Fail(tokens_.Peek().offset, "INSERT " + word + " is not modelled");
-    }
+    insert.mode = ParseInsertMode();
     tokens_.TakeWord("INTO");
     insert.table = ParseTable();
     if (tokens_.AtWord("VALUES") || tokens_.AtWord("SELECT")) {
@@ -151,6 +210,7 @@ class StatementParser {
     do {
       insert.rows.push_back(ParseInsertRow());
     } while (tokens_.TakeSymbol(","));
+    insert.returning = ParseReturning();
     return insert;
   }
 
@@ -159,7 +219,7 @@ class StatementParser {
     row.offset = tokens_.Peek().offset;
     if (!Expect(tokens_.TakeSymbol("("), "\"(\"")) return row;
     do {
-      row.values.push_back(expressions_.Parse());
+      row.values.push_back(ParseValue());
     } while (tokens_.TakeSymbol(","));
     Expect(tokens_.TakeSymbol(")"), "\")\" or \",\"");
     return row;
@@ -174,13 +234,14 @@ class StatementParser {
       ast::SetItem item;
       item.column = ParseName();
       if (!Expect(tokens_.TakeSymbol("="), "\"=\"")) return update;
-      item.value = expressions_.Parse();
+      item.value = ParseValue();
       update.items.push_back(std::move(item));
     } while (tokens_.TakeSymbol(","));
     if (tokens_.AtWord("FROM")) {
       tokens_.Fail(tokens_.Peek().offset, "UPDATE with FROM is not modelled");
     }
     update.where = ParseWhere();
+    update.returning = ParseReturning();
     return update;
   }
 
@@ -190,6 +251,7 @@ class StatementParser {
     tokens_.TakeWord("FROM");
     statement.table = ParseTable();
     statement.where = ParseWhere();
+    statement.returning = ParseReturning();
     return statement;
   }
 

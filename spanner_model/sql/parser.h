@@ -1,8 +1,9 @@
 // From text to the statement it writes: SELECT, INSERT, UPDATE and DELETE of one table.
 //
-// Deliberately left out, and refused by name (`ORDER is not modelled`): joins, table aliases,
-// subqueries, GROUP BY, ORDER BY, LIMIT, THEN RETURN, INSERT OR UPDATE, IN, LIKE, BETWEEN, CASE,
-// CAST, DDL. A new clause is a function here, a field in ast.h, and a step in binder.cc.
+// Deliberately left out, and refused by name (`GROUP is not modelled`): joins, table aliases and
+// qualified names, subqueries, DISTINCT, GROUP BY, set operations, CASE, hints, INSERT of a query,
+// INSERT OR REPLACE, THEN RETURN WITH ACTION; DDL is schema.h's. A new clause is a function here, a
+// field in ast.h, and a step in binder.cc or select_binder.cc.
 #pragma once
 
 #include <string_view>

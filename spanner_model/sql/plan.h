@@ -6,8 +6,9 @@
 //   2. `access` only narrows where to look: the whole WHERE is in `filter` and is still evaluated
 //      for every row found, so treating every access as kAll gives the same rows.
 //   3. `reads` holds every column that some expression of the statement mentions, key columns
-//      included; what an access path alone reads (the existence of a row) is not in it.
-// Deliberately left out: ORDER BY, LIMIT, joins, aggregates, THEN RETURN, INSERT OR UPDATE.
+//      included; what an access path alone reads (the existence of a row) is not in it, nor is a
+//      column that THEN RETURN only shows as the statement itself wrote it.
+// Deliberately left out: joins, GROUP BY, DISTINCT, INSERT of a query.
 #pragma once
 
 #include <bit>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "protocol/spanner/fields.h"
+#include "protocol/spanner/status.h"
 #include "protocol/spanner/value.h"
 #include "spanner_model/sql/expression.h"
 
@@ -29,6 +31,11 @@ class ColumnSet {
   constexpr ColumnSet() = default;
   constexpr void Add(uint32_t column) { bits_ |= uint64_t{1} << column; }
   constexpr void AddAll(ColumnSet other) { bits_ |= other.bits_; }
+  constexpr ColumnSet Without(ColumnSet other) const {
+    ColumnSet rest;
+    rest.bits_ = bits_ & ~other.bits_;
+    return rest;
+  }
   constexpr bool Contains(uint32_t column) const { return (bits_ >> column & 1) != 0; }
   constexpr bool Intersects(ColumnSet other) const { return (bits_ & other.bits_) != 0; }
   constexpr bool empty() const { return bits_ == 0; }
@@ -44,9 +51,10 @@ class ColumnSet {
 //   kAll     anywhere in the table
 //   kKey     WHERE holds `key column = expression` for every column of the key
 //   kPrefix  WHERE holds STARTS_WITH(key column, expression) and the key is that STRING alone
+//   kNothing there is no table: a SELECT without FROM
 // The expressions mention no columns and have the type of their key column; one that is NULL means
 // that no row can match.
-enum class AccessKind : uint8_t { kAll, kKey, kPrefix };
+enum class AccessKind : uint8_t { kAll, kKey, kPrefix, kNothing };
 
 struct Access {
   AccessKind kind = AccessKind::kAll;
@@ -70,22 +78,48 @@ struct Assignment {
   WHORL_FIELDS(Assignment, column, pending_commit_timestamp, expression);
 };
 
-struct SelectPlan {
-  uint32_t table = 0;
-  Access access;
-  std::optional<Expression> filter;
-  std::vector<Output> outputs;
-  ColumnSet reads;
-  WHORL_FIELDS(SelectPlan, table, access, filter, outputs, reads);
+enum class AggregateKind : uint8_t { kCountRows, kCount, kMin, kMax, kSum };
+
+struct Aggregate {
+  AggregateKind kind = AggregateKind::kCountRows;
+  Expression argument;  // empty for kCountRows
+  WHORL_FIELDS(Aggregate, kind, argument);
 };
 
+struct OrderKey {
+  Expression expression;
+  bool descending = false;
+  WHORL_FIELDS(OrderKey, expression, descending);
+};
+
+// With aggregates there is one row, that of their values in order, and the outputs are expressions
+// over it (Op::kAggregate) instead of over rows of the table; `order` is empty then.
+struct SelectPlan {
+  uint32_t table = 0;  // of no meaning when access is kNothing
+  Access access;
+  std::optional<Expression> filter;
+  std::vector<Aggregate> aggregates;
+  std::vector<Output> outputs;
+  std::vector<OrderKey> order;
+  std::optional<Expression> limit;   // an INT64 without columns
+  std::optional<Expression> offset;  // likewise
+  ColumnSet reads;
+  WHORL_FIELDS(SelectPlan, table, access, filter, aggregates, outputs, order, limit, offset, reads);
+};
+
+// What an INSERT does with a row whose key exists.
+enum class InsertMode : uint8_t { kInsert, kInsertOrUpdate, kInsertOrIgnore };
+
 struct InsertPlan {
+  InsertMode mode = InsertMode::kInsert;
   uint32_t table = 0;
   std::vector<uint32_t> columns;              // as the statement lists them
   std::vector<std::vector<Assignment>> rows;  // each in the order of `columns`
-  ColumnSet reads;                            // empty: VALUES cannot mention columns
+  std::vector<Output> returning;              // over the row as written
+  // VALUES cannot mention columns; what THEN RETURN shows of a row that INSERT OR UPDATE updates.
+  ColumnSet reads;
   ColumnSet writes;
-  WHORL_FIELDS(InsertPlan, table, columns, rows, reads, writes);
+  WHORL_FIELDS(InsertPlan, mode, table, columns, rows, returning, reads, writes);
 };
 
 // The expressions of all assignments see the row as it was before the statement.
@@ -94,19 +128,35 @@ struct UpdatePlan {
   Access access;
   Expression filter;
   std::vector<Assignment> assignments;
+  std::vector<Output> returning;  // over the row as written
   ColumnSet reads;
   ColumnSet writes;
-  WHORL_FIELDS(UpdatePlan, table, access, filter, assignments, reads, writes);
+  WHORL_FIELDS(UpdatePlan, table, access, filter, assignments, returning, reads, writes);
 };
 
 struct DeletePlan {
   uint32_t table = 0;
   Access access;
   Expression filter;
+  std::vector<Output> returning;  // over the row as it was
   ColumnSet reads;
-  WHORL_FIELDS(DeletePlan, table, access, filter, reads);
+  WHORL_FIELDS(DeletePlan, table, access, filter, returning, reads);
 };
 
 using Plan = std::variant<SelectPlan, InsertPlan, UpdatePlan, DeletePlan>;
+
+// What a row of the statement's result is made of: the outputs of a query or of THEN RETURN, none
+// for other DML.
+const std::vector<Output>& OutputsOf(const Plan& plan);
+
+// INVALID_ARGUMENT: the column holds a PENDING_COMMIT_TIMESTAMP() and may not be read.
+Status PendingColumnError(const std::string& column);
+
+struct ResultColumn {
+  std::string name;
+  Type type = Type::kInt64;
+  WHORL_FIELDS(ResultColumn, name, type);
+};
+std::vector<ResultColumn> ResultColumns(const Plan& plan);
 
 }  // namespace whorl::model

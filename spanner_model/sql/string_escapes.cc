@@ -60,9 +60,12 @@ struct NumberForm {
   uint32_t limit = 0x7F;  // greatest value
 };
 
-std::optional<NumberForm> FormOf(char c) {
-  if (c >= '0' && c <= '7') return NumberForm{.prefix = 0, .digits = 3, .base = 8, .limit = 0x7F};
-  if (c == 'x' || c == 'X') return NumberForm{.prefix = 1, .digits = 2, .base = 16, .limit = 0x7F};
+std::optional<NumberForm> FormOf(char c, EscapesOf literal) {
+  const bool bytes = literal == EscapesOf::kBytes;
+  const uint32_t limit = bytes ? 0xFF : 0x7F;
+  if (c >= '0' && c <= '7') return NumberForm{.prefix = 0, .digits = 3, .base = 8, .limit = limit};
+  if (c == 'x' || c == 'X') return NumberForm{.prefix = 1, .digits = 2, .base = 16, .limit = limit};
+  if (bytes) return std::nullopt;
   if (c == 'u') return NumberForm{.prefix = 1, .digits = 4, .base = 16, .limit = 0xFFFF};
   if (c == 'U') return NumberForm{.prefix = 1, .digits = 8, .base = 16, .limit = 0x10FFFF};
   return std::nullopt;
@@ -93,7 +96,8 @@ std::optional<uint32_t> ReadNumber(std::string_view digits, const NumberForm& fo
 
 }  // namespace
 
-std::optional<std::string> UndoEscapes(std::string_view body, EscapeError& error) {
+std::optional<std::string> UndoEscapes(std::string_view body, EscapesOf literal,
+                                       EscapeError& error) {
   std::string out;
   out.reserve(body.size());
   for (size_t at = 0; at < body.size();) {
@@ -108,7 +112,7 @@ std::optional<std::string> UndoEscapes(std::string_view body, EscapeError& error
       at += 2;
       continue;
     }
-    const auto form = FormOf(c);
+    const auto form = FormOf(c, literal);
     const auto number =
         form ? ReadNumber(rest.substr(form->prefix, form->digits), *form) : std::nullopt;
     if (!number) {
@@ -116,7 +120,11 @@ std::optional<std::string> UndoEscapes(std::string_view body, EscapeError& error
       error = {.offset = at, .reason = "\\" + std::string(rest.substr(0, length))};
       return std::nullopt;
     }
-    AppendUtf8(*number, out);
+    if (literal == EscapesOf::kBytes) {
+      out.push_back(static_cast<char>(*number));
+    } else {
+      AppendUtf8(*number, out);
+    }
     at += 1 + form->prefix + form->digits;
   }
   return out;

@@ -1,8 +1,8 @@
 #include "spanner_model/sql/timestamp_text.h"
 
 #include <cstddef>
-#include <optional>
 
+#include "spanner_model/sql/time_zone.h"
 #include "spanner_model/sql/words.h"
 
 namespace whorl::model {
@@ -22,12 +22,16 @@ class Reader {
     return true;
   }
 
+  // How many digits the last call of Digits found.
+  size_t LastDigits() const { return last_digits_; }
+
   // One to `width` digits (exactly `width` when `exact`), padded with zeros; empty if none.
   std::string Digits(size_t width, bool exact) {
     std::string digits;
     while (!AtEnd() && digits.size() < width && text_[at_] >= '0' && text_[at_] <= '9') {
       digits.push_back(text_[at_++]);
     }
+    last_digits_ = digits.size();
     if (digits.empty() || (exact && digits.size() < width)) return "";
     digits.insert(0, width - digits.size(), '0');
     return digits;
@@ -36,16 +40,18 @@ class Reader {
  private:
   std::string_view text_;
   size_t at_ = 0;
+  size_t last_digits_ = 0;
 };
 
-// "YYYY-MM-DD", or empty.
+// "YYYY-MM-DD", or empty. Spanner takes a leading zero of the year.
 std::string ReadDate(Reader& reader) {
-  const std::string year = reader.Digits(4, true);
-  if (year.empty() || !reader.Skip("-")) return "";
+  std::string year = reader.Digits(5, false);
+  if (year.size() != 5 || year[0] != '0' || !reader.Skip("-")) return "";
+  const bool short_year = reader.LastDigits() < 4;
   const std::string month = reader.Digits(2, false);
-  if (month.empty() || !reader.Skip("-")) return "";
+  if (short_year || month.empty() || !reader.Skip("-")) return "";
   const std::string day = reader.Digits(2, false);
-  return day.empty() ? "" : year + "-" + month + "-" + day;
+  return day.empty() ? "" : year.substr(1) + "-" + month + "-" + day;
 }
 
 // "hh:mm:ss.f", or empty.
@@ -56,40 +62,66 @@ std::string ReadTime(Reader& reader) {
   if (minute.empty() || !reader.Skip(":")) return "";
   const std::string second = reader.Digits(2, false);
   if (second.empty()) return "";
-  std::string time = hour + ":" + minute + ":" + second;
+  const std::string time = hour + ":" + minute + ":" + second;
   if (!reader.Skip(".")) return time;
-  time += ".";
+  std::string fraction;
   for (std::string digit = reader.Digits(1, true); !digit.empty(); digit = reader.Digits(1, true)) {
-    time += digit;
+    fraction += digit;
   }
-  if (time.back() == '.') time.pop_back();
-  return time;
+  return fraction.empty() ? "" : time + "." + fraction;
 }
 
 int64_t TwoDigits(const std::string& digits) {
   return int64_t{10} * (digits[0] - '0') + (digits[1] - '0');
 }
 
-// Seconds east of UTC.
-std::variant<int64_t, TimestampTextError> ReadZone(Reader& reader) {
-  if (EqualIgnoringCase(reader.Rest(), "Z")) return 0;
-  reader.Skip(" ");
-  const std::string_view zone = reader.Rest();
-  if (EqualIgnoringCase(zone, "UTC")) return 0;
-  const bool west = !zone.empty() && zone.front() == '-';
-  if (!reader.Skip("+-")) {
-    const bool name = zone.empty() || (zone.front() >= 'A' && zone.front() <= 'z');
-    return name ? TimestampTextError::kZoneNotModelled : TimestampTextError::kInvalid;
-  }
+// The offset in seconds east of UTC of "+8", "-08:30" or "+0830", up to the end of the text.
+std::optional<int64_t> ReadOffset(Reader& reader) {
+  const bool west = reader.Skip("-");
+  if (!west && !reader.Skip("+")) return std::nullopt;
   const std::string hours = reader.Digits(2, false);
   std::string minutes = "00";
-  if (reader.Skip(":")) minutes = reader.Digits(2, true);
-  if (hours.empty() || minutes.empty() || !reader.AtEnd()) return TimestampTextError::kInvalid;
+  if (reader.Skip(":")) {
+    minutes = reader.Digits(2, false);
+  } else if (!reader.AtEnd()) {
+    minutes = reader.Digits(2, true);
+  }
+  if (hours.empty() || minutes.empty() || !reader.AtEnd()) return std::nullopt;
   const int64_t hour = TwoDigits(hours);
   const int64_t minute = TwoDigits(minutes);
-  if (minute > 59 || hour * 60 + minute > int64_t{14} * 60) return TimestampTextError::kInvalid;
+  if (minute > 59 || hour * 60 + minute > int64_t{14} * 60) return std::nullopt;
   const int64_t seconds = hour * 3'600 + minute * 60;
   return west ? -seconds : seconds;
+}
+
+using Seconds = std::variant<int64_t, TimestampTextError>;
+
+Seconds FromLosAngeles(int64_t local_seconds) {
+  const auto utc = LosAngelesToUtc(local_seconds);
+  if (!utc) return TimestampTextError::kZoneNotModelled;
+  return *utc;
+}
+
+// The time in UTC of one on the clock of the zone that the rest of the text names.
+Seconds ReadZone(Reader& reader, bool has_time, int64_t local_seconds) {
+  if (reader.AtEnd()) return FromLosAngeles(local_seconds);
+  if (has_time && EqualIgnoringCase(reader.Rest(), "Z")) return local_seconds;
+  const bool space = reader.Skip(" ");
+  const std::string_view zone = reader.Rest();
+  const bool offset = zone.starts_with('+') || zone.starts_with('-');
+  // An offset follows a time at once, and a date after a space; a name does the reverse.
+  if (offset == (has_time == space)) return TimestampTextError::kInvalid;
+  if (offset) {
+    const auto seconds = ReadOffset(reader);
+    if (!seconds) return TimestampTextError::kInvalid;
+    return local_seconds - *seconds;
+  }
+  if (!has_time || !space || EqualIgnoringCase(zone, "Z")) return TimestampTextError::kInvalid;
+  if (zone == "UTC") return local_seconds;
+  if (zone == "America/Los_Angeles") return FromLosAngeles(local_seconds);
+  const bool name =
+      !zone.empty() && ToCapital(zone.front()) >= 'A' && ToCapital(zone.front()) <= 'Z';
+  return name ? TimestampTextError::kZoneNotModelled : TimestampTextError::kInvalid;
 }
 
 }  // namespace
@@ -101,16 +133,33 @@ std::variant<Timestamp, TimestampTextError> ParseTimestampText(std::string_view 
   std::string time = "00:00:00";
   const std::string_view rest = reader.Rest();
   const bool has_time = rest.size() > 1 && rest[1] >= '0' && rest[1] <= '9';
-  if (has_time && reader.Skip("Tt ")) time = ReadTime(reader);
+  if (has_time) time = reader.Skip("Tt ") ? ReadTime(reader) : "";
   if (time.empty()) return TimestampTextError::kInvalid;
+  // A leap second is the one after it.
+  const bool leap = time.substr(6, 2) == "60";
+  if (leap) time.replace(6, 2, "59");
   const auto local = ParseRfc3339(date + "T" + time + "Z");
   if (!local) return TimestampTextError::kInvalid;
-  const auto zone = ReadZone(reader);
-  if (const auto* error = std::get_if<TimestampTextError>(&zone)) return *error;
-  const auto timestamp =
-      Timestamp::FromParts(local->seconds() - std::get<int64_t>(zone), local->nanos());
+  const auto seconds = ReadZone(reader, has_time, local->seconds() + (leap ? 1 : 0));
+  if (const auto* error = std::get_if<TimestampTextError>(&seconds)) return *error;
+  const auto timestamp = Timestamp::FromParts(std::get<int64_t>(seconds), local->nanos());
   if (!timestamp) return TimestampTextError::kInvalid;
   return *timestamp;
+}
+
+std::optional<std::string> FormatInLosAngeles(Timestamp timestamp) {
+  const auto offset = LosAngelesOffset(timestamp.seconds());
+  if (!offset) return std::nullopt;
+  const auto local = Timestamp::FromParts(timestamp.seconds() + *offset, timestamp.nanos());
+  if (!local) return std::nullopt;
+  std::string text = FormatRfc3339(*local);
+  text[text.find('T')] = ' ';
+  text.pop_back();  // Z
+  if (const size_t point = text.find('.'); point != std::string::npos) {
+    const size_t digits = text.size() - point - 1;
+    text.append((3 - digits % 3) % 3, '0');
+  }
+  return text + "-0" + std::to_string(-*offset / 3'600);
 }
 
 std::string FormatTimestampForMessage(Timestamp timestamp) {

@@ -1,9 +1,12 @@
-// Names and keywords without regard to case: ASCII letters only, as in GoogleSQL.
+// Names, keywords and types without regard to case: ASCII letters only, as in GoogleSQL.
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "protocol/spanner/value.h"
 
 namespace whorl::model {
 
@@ -20,6 +23,15 @@ inline std::string ToCapitals(std::string_view word) {
 constexpr bool EqualIgnoringCase(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](char x, char y) { return ToCapital(x) == ToCapital(y); });
+}
+
+// The type that GoogleSQL calls so. REQUIRES: `name` in capitals.
+inline std::optional<Type> FindType(std::string_view name) {
+  for (const Type type :
+       {Type::kBool, Type::kInt64, Type::kFloat64, Type::kString, Type::kBytes, Type::kTimestamp}) {
+    if (TypeName(type) == name) return type;
+  }
+  return std::nullopt;
 }
 
 }  // namespace whorl::model

@@ -1,0 +1,261 @@
+#include "real_client/spanner_client.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "real_client/connection.h"
+#include "real_client/event_loop.h"
+#include "real_client/os.h"
+#include "real_client/session_host.h"
+#include "real_client/transport.h"
+
+namespace whorl::real_client {
+namespace {
+
+constexpr Duration kShutdownTimeout = Seconds(2);
+
+uint64_t NextClientNumber() {
+  static std::atomic<uint64_t> last = 0;
+  return ++last;
+}
+
+Status Validate(const ClientOptions& options) {
+  DatabaseName name;
+  Status status = ParseDatabaseName(options.database, name);
+  if (!status.ok()) return status;
+  if (options.connection.channels < 1) {
+    return Error(Code::kInvalidArgument, "channels: expected at least 1, got " +
+                                             std::to_string(options.connection.channels));
+  }
+  const SessionPoolPolicy& sessions = options.sessions;
+  const bool regular = sessions.kind == SessionKind::kRegular;
+  if (regular && (sessions.max_sessions < 1 || sessions.min_sessions > sessions.max_sessions)) {
+    return Error(Code::kInvalidArgument,
+                 "sessions: expected 1 or more at most, and no more at least; got " +
+                     std::to_string(sessions.min_sessions) + " to " +
+                     std::to_string(sessions.max_sessions));
+  }
+  return {};
+}
+
+}  // namespace
+
+// The client's side of all its transactions. But for what says otherwise, it belongs to the loop's
+// thread.
+class SpannerClient::Core {
+ public:
+  explicit Core(ClientOptions options)
+      : options_(std::move(options)),
+        transport_(loop_, options_.database, NextClientNumber()),
+        sessions_(loop_, transport_, options_.sessions) {
+    transport_.WhenIdle([this] { NoticeEnd(); });
+    loop_.Post([this] {
+      transport_.Open(options_.connection);
+      sessions_.Open();
+    });
+  }
+
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+  // The loop's thread uses all the rest, so it ends first. REQUIRES: StopLoop() was called, or will
+  // be by the loop's thread.
+  ~Core() { loop_.Join(); }
+
+  // From any thread.
+  RunId Run(Transaction transaction, Done done) {
+    const RunId id = ++last_run_;
+    loop_.Post([this, id, transaction = std::move(transaction), done = std::move(done)]() mutable {
+      Begin(id, std::move(transaction), std::move(done));
+    });
+    return id;
+  }
+  // From any thread.
+  void Cancel(RunId id) {
+    loop_.Post([this, id] {
+      const auto found = runs_.find(id);
+      if (found != runs_.end()) {
+        CancelRun(id, found->second, Error(Code::kCancelled, "the caller gave up"));
+      }
+    });
+  }
+  // From any thread.
+  void Shutdown(std::function<void()> done) {
+    loop_.Post([this, done = std::move(done)]() mutable { Close(std::move(done)); });
+  }
+  // From any thread. REQUIRES: nothing is under way any more.
+  void StopLoop() { loop_.Stop(); }
+
+ private:
+  struct Running {
+    RunnerState runner;
+    Done done;
+    Transport::CallId call = 0;    // that is out
+    EventLoop::TimerId timer = 0;  // of a pause
+    uint64_t request = 0;          // of the current call and its copies
+    uint64_t copies = 0;
+    uint64_t generation = 0;  // raised by a cancellation: what is out is not heard any more
+    QueryProgress progress;   // of the current query
+  };
+
+  void Begin(RunId id, Transaction transaction, Done done) {
+    Running& run = runs_[id];
+    run.done = std::move(done);
+    RunnerAction action = StartRunner(options_.retry, run.runner, std::move(transaction),
+                                      MonotonicNow(), std::nullopt);
+    Do(id, run, std::move(action));
+  }
+
+  // `run` may be gone afterwards.
+  void Do(RunId id, Running& run, RunnerAction action) {
+    if (auto* send = std::get_if<SendCall>(&action)) return Send(id, run, *send);
+    if (const auto* wait = std::get_if<WaitFor>(&action)) return Wait(id, run, wait->pause);
+    GiveSessionBack(run);
+    if (std::holds_alternative<NeedSession>(action)) return AskForSession(id, run);
+    Finish(id, run, std::move(std::get<Finished>(action).result));
+  }
+
+  void Send(RunId id, Running& run, const SendCall& send) {
+    const bool resent = run.runner.resent && run.request != 0;
+    if (!resent) {
+      run.request = transport_.NewRequest();
+      run.copies = 0;
+      run.progress.reset();
+    }
+    // A transaction that a query began twice is another one: nothing goes on from the first.
+    if (send.call == 0 && run.runner.transaction.mode == Mode::kReadWrite) run.progress.reset();
+    if (run.progress == nullptr) run.progress = std::make_shared<wire::PartialResultDecoder>();
+    Transport::Options options{.deadline = send.deadline,
+                               .lane = id,
+                               .request = run.request,
+                               .copy = ++run.copies,
+                               .progress = run.progress};
+    if (closing_) options.deadline = std::min(options.deadline, closing_at_);
+    run.call = transport_.Send(send.request, std::move(options),
+                               [this, id, generation = run.generation](Response response) {
+                                 Running* running = Find(id, generation);
+                                 if (running == nullptr) return;
+                                 running->call = 0;
+                                 Do(id, *running,
+                                    OnReply(options_.retry, running->runner, MonotonicNow(),
+                                            entropy_, std::move(response)));
+                               });
+  }
+
+  void Wait(RunId id, Running& run, Duration pause) {
+    run.timer = loop_.At(MonotonicNow() + pause, [this, id, generation = run.generation] {
+      Running* running = Find(id, generation);
+      if (running == nullptr) return;
+      Do(id, *running, OnWaited(options_.retry, running->runner, MonotonicNow(), entropy_));
+    });
+  }
+
+  void AskForSession(RunId id, Running& run) {
+    sessions_.Ask(id, [this, id, generation = run.generation](auto granted) {
+      Running* running = Find(id, generation);
+      if (running == nullptr) return;  // StopAsking was called: nothing was granted
+      if (auto* session = std::get_if<Session>(&granted)) {
+        return Do(id, *running,
+                  OnSession(options_.retry, running->runner, MonotonicNow(), std::move(*session)));
+      }
+      Do(id, *running, OnNoSession(running->runner, std::get<Status>(std::move(granted))));
+    });
+  }
+
+  void GiveSessionBack(Running& run) {
+    if (run.runner.session.name.empty()) return;
+    sessions_.Return(run.runner.session.name, run.runner.session_lost);
+    run.runner.session = {};
+  }
+
+  void Finish(RunId id, Running& run, TransactionResult result) {
+    result.status = Advise(std::move(result.status), options_.connection, options_.database);
+    const Done done = std::move(run.done);
+    runs_.erase(id);
+    done(std::move(result));
+    NoticeEnd();
+  }
+
+  void CancelRun(RunId id, Running& run, Status reason) {
+    std::optional<RunnerAction> action =
+        OnCancelled(options_.retry, run.runner, MonotonicNow(), std::move(reason));
+    if (!action) return;
+    ++run.generation;
+    transport_.Cancel(run.call);
+    loop_.Cancel(run.timer);
+    sessions_.StopAsking(id);
+    Do(id, run, *std::move(action));
+  }
+
+  Running* Find(RunId id, uint64_t generation) {
+    const auto found = runs_.find(id);
+    if (found == runs_.end() || found->second.generation != generation) return nullptr;
+    return &found->second;
+  }
+
+  void Close(std::function<void()> done) {
+    closed_.push_back(std::move(done));
+    if (!closing_) {
+      closing_ = true;
+      closing_at_ = MonotonicNow() + kShutdownTimeout;
+      // What is out is given up before anything is sent that is to arrive: rollbacks, deletions.
+      transport_.CancelAll();
+      std::vector<RunId> ids;
+      for (const auto& [id, run] : runs_) ids.push_back(id);
+      for (const RunId id : ids) {
+        const auto found = runs_.find(id);
+        if (found == runs_.end()) continue;
+        CancelRun(id, found->second, Error(Code::kCancelled, "the client was shut down"));
+      }
+      sessions_.Close(closing_at_);
+    }
+    NoticeEnd();
+  }
+
+  // After a shutdown, once all is answered.
+  void NoticeEnd() {
+    if (!closing_ || !runs_.empty() || transport_.calls_under_way() > 0) return;
+    const std::vector<std::function<void()>> closed = std::exchange(closed_, {});
+    for (const std::function<void()>& done : closed) done();
+  }
+
+  const ClientOptions options_;
+  std::atomic<RunId> last_run_ = 0;
+  OsEntropy entropy_;
+  std::map<RunId, Running> runs_;
+  bool closing_ = false;
+  Duration closing_at_;
+  std::vector<std::function<void()>> closed_;
+  EventLoop loop_;
+  Transport transport_;
+  SessionHost sessions_;
+};
+
+SpannerClient::SpannerClient(ClientOptions options)
+    : core_(std::make_unique<Core>(std::move(options))) {}
+
+SpannerClient::~SpannerClient() {
+  core_->Shutdown([core = core_.get()] { core->StopLoop(); });
+}
+
+Status SpannerClient::Create(ClientOptions options, std::unique_ptr<SpannerClient>& out) {
+  Status status = Validate(options);
+  if (!status.ok()) return status;
+  options.connection = ResolveWithEnvironment(std::move(options.connection));
+  out.reset(new SpannerClient(std::move(options)));
+  return {};
+}
+
+SpannerClient::RunId SpannerClient::Run(Transaction transaction, Done done) {
+  return core_->Run(std::move(transaction), std::move(done));
+}
+
+void SpannerClient::Cancel(RunId run) { core_->Cancel(run); }
+
+void SpannerClient::Shutdown(std::function<void()> done) { core_->Shutdown(std::move(done)); }
+
+}  // namespace whorl::real_client

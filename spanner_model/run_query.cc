@@ -1,0 +1,194 @@
+#include "spanner_model/run_query.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "spanner_model/sql/arithmetic.h"
+#include "spanner_model/visible_rows.h"
+
+namespace whorl::model {
+namespace {
+
+StatementResult Failed(Status status) {
+  StatementResult result;
+  result.status = std::move(status);
+  return result;
+}
+
+// Which rows LIMIT and OFFSET leave: `count` after the first `skipped`.
+struct Window {
+  uint64_t skipped = 0;
+  uint64_t count = std::numeric_limits<uint64_t>::max();
+};
+
+// Fills in the number that LIMIT or OFFSET gives, if there is one.
+Status ReadCount(const ExecutionInput& input, const std::optional<Expression>& expression,
+                 uint64_t& count) {
+  if (!expression) return {};
+  Value scratch;
+  Status error;
+  const Value* value = Evaluate(*expression, ContextOf(input, {}), scratch, error);
+  if (value == nullptr) return error;
+  if (IsNull(*value)) {
+    return Error(Code::kOutOfRange, "Limit requires non-null count and offset");
+  }
+  const int64_t number = std::get<int64_t>(*value);
+  if (number < 0) {
+    return Error(Code::kOutOfRange, "Limit requires non-negative count and offset");
+  }
+  count = static_cast<uint64_t>(number);
+  return {};
+}
+
+void Cut(const Window& window, std::vector<Row>& rows) {
+  const size_t first = std::min<uint64_t>(window.skipped, rows.size());
+  rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(first));
+  if (rows.size() > window.count) rows.resize(window.count);
+}
+
+// Calls visit(row) for the rows that the query is about; once, with none, when there is no table.
+template <typename Visit>
+Status ForEachSource(const ExecutionInput& input, const SelectPlan& plan, const Visit& visit) {
+  if (plan.access.kind == AccessKind::kNothing) return visit(Row());
+  return ForEachMatch(input, plan.table, plan.access, plan.filter ? &*plan.filter : nullptr, visit);
+}
+
+// One aggregate as far as its rows have been seen.
+class Accumulator {
+ public:
+  explicit Accumulator(AggregateKind kind) : kind_(kind) {
+    const bool counts = kind == AggregateKind::kCountRows || kind == AggregateKind::kCount;
+    if (counts) value_ = int64_t{0};
+  }
+
+  // False when the sum overflows.
+  bool Add(const Value& value) {
+    if (kind_ != AggregateKind::kCountRows && IsNull(value)) return true;
+    switch (kind_) {
+      case AggregateKind::kCountRows:
+      case AggregateKind::kCount:
+        ++std::get<int64_t>(value_);
+        return true;
+      case AggregateKind::kMin:
+      case AggregateKind::kMax: {
+        const Extreme extreme = kind_ == AggregateKind::kMin ? Extreme::kLeast : Extreme::kGreatest;
+        if (IsNull(value_) || Surpasses(extreme, value, value_)) value_ = value;
+        return true;
+      }
+      case AggregateKind::kSum:
+        break;
+    }
+    const int64_t so_far = IsNull(value_) ? 0 : std::get<int64_t>(value_);
+    const auto sum = ComputeInt64(Op::kAdd, so_far, std::get<int64_t>(value));
+    if (sum) value_ = *sum;
+    return sum.has_value();
+  }
+
+  const Value& value() const { return value_; }
+
+ private:
+  AggregateKind kind_;
+  Value value_;
+};
+
+StatementResult RunAggregates(const ExecutionInput& input, const SelectPlan& plan,
+                              const Window& window) {
+  std::vector<Accumulator> accumulators;
+  for (const Aggregate& aggregate : plan.aggregates) accumulators.emplace_back(aggregate.kind);
+  Value scratch;
+  StatementResult result;
+  result.status = ForEachSource(input, plan, [&](const Row& row) {
+    Status error;
+    for (size_t i = 0; i < accumulators.size(); ++i) {
+      const Expression& argument = plan.aggregates[i].argument;
+      static const Value none;
+      const Value* value = argument.nodes.empty()
+                               ? &none
+                               : Evaluate(argument, ContextOf(input, row), scratch, error);
+      if (value == nullptr) return error;
+      if (!accumulators[i].Add(*value)) return Error(Code::kOutOfRange, "int64 overflow");
+    }
+    return error;
+  });
+  if (!result.status.ok()) return Failed(std::move(result.status));
+  Row values;
+  for (const Accumulator& accumulator : accumulators) values.push_back(accumulator.value());
+  result.status = AppendOutputs(input, plan.outputs, values, result.rows);
+  Cut(window, result.rows);
+  return result;
+}
+
+StatementResult RunSorted(const ExecutionInput& input, const SelectPlan& plan,
+                          const Window& window) {
+  std::vector<Row> rows;
+  std::vector<Row> keys;
+  Value scratch;
+  Status status = ForEachSource(input, plan, [&](const Row& row) {
+    Status error = AppendOutputs(input, plan.outputs, row, rows);
+    if (!error.ok()) return error;
+    Row& key = keys.emplace_back();
+    for (const OrderKey& order : plan.order) {
+      const Value* value = Evaluate(order.expression, ContextOf(input, row), scratch, error);
+      if (value == nullptr) return error;
+      key.push_back(*value);
+    }
+    return error;
+  });
+  if (!status.ok()) return Failed(std::move(status));
+  std::vector<size_t> order(rows.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  // Ties stay in the order in which they were found. (std::stable_sort asks for a temporary buffer
+  // in a way that clang's library deprecates.)
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    for (size_t i = 0; i < plan.order.size(); ++i) {
+      const std::weak_ordering compared = CompareValues(keys[a][i], keys[b][i]);
+      if (compared != 0) return plan.order[i].descending ? compared > 0 : compared < 0;
+    }
+    return a < b;
+  });
+  StatementResult result;
+  result.rows.reserve(rows.size());
+  for (const size_t at : order) result.rows.push_back(std::move(rows[at]));
+  Cut(window, result.rows);
+  return result;
+}
+
+StatementResult RunInKeyOrder(const ExecutionInput& input, const SelectPlan& plan, Window window) {
+  StatementResult result;
+  if (window.count == 0) return result;
+  bool enough = false;
+  // Ends the search when there are rows enough; it is not given to anybody.
+  const Status stop = Error(Code::kCancelled, "enough rows");
+  Status status = ForEachSource(input, plan, [&](const Row& row) {
+    Status error = AppendOutputs(input, plan.outputs, row, result.rows);
+    if (!error.ok()) return error;
+    if (window.skipped > 0) {
+      --window.skipped;
+      result.rows.pop_back();
+    }
+    enough = result.rows.size() >= window.count;
+    return enough ? stop : error;
+  });
+  if (status.ok() || enough) return result;
+  return Failed(std::move(status));
+}
+
+}  // namespace
+
+StatementResult RunQuery(const ExecutionInput& input, const SelectPlan& plan) {
+  Window window;
+  Status status = ReadCount(input, plan.limit, window.count);
+  if (status.ok()) status = ReadCount(input, plan.offset, window.skipped);
+  if (!status.ok()) return Failed(std::move(status));
+  if (!plan.aggregates.empty()) return RunAggregates(input, plan, window);
+  if (!plan.order.empty()) return RunSorted(input, plan, window);
+  return RunInKeyOrder(input, plan, window);
+}
+
+}  // namespace whorl::model

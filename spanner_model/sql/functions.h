@@ -1,0 +1,33 @@
+// The scalar functions with a plain signature, as a table: a new one is a row here.
+//
+// Invariant: they are strict: an argument that is NULL makes the result NULL, and `apply` is not
+// called.
+// Deliberately left out: functions whose arguments share a type of any kind (IF, COALESCE,
+// GREATEST and so on), or take a date part, or are operators of an access path (STARTS_WITH); those
+// are nodes of their own (expression.h).
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "protocol/spanner/status.h"
+#include "protocol/spanner/value.h"
+
+namespace whorl::model {
+
+inline constexpr size_t kMaxArguments = 3;
+
+struct ScalarFunction {
+  std::string_view name;  // in capitals; LIKE is the operator
+  std::span<const Type> parameters;
+  size_t required = 0;  // the others may be left out
+  Type result = Type::kInt64;
+  // REQUIRES: as many arguments as `required` or more, of the types above, none NULL.
+  Status (*apply)(std::span<const Value> arguments, Value& result) = nullptr;
+};
+
+// Signatures of one name stand together, in the order in which they are tried.
+std::span<const ScalarFunction> ScalarFunctions();
+
+}  // namespace whorl::model

@@ -1,0 +1,209 @@
+// Queries, and what they share with THEN RETURN (statement_binding.h).
+#include <algorithm>
+#include <utility>
+
+#include "spanner_model/sql/access.h"
+#include "spanner_model/sql/source_error.h"
+#include "spanner_model/sql/statement_binding.h"
+
+namespace whorl::model {
+namespace {
+
+void AddAllColumns(const Table& table, size_t offset, std::vector<BoundOutput>& outputs) {
+  for (uint32_t column = 0; column < table.columns.size(); ++column) {
+    Bound bound = MakeLeaf(Op::kColumn, table.columns[column].type, offset, column);
+    bound.columns.Add(column);
+    outputs.push_back({.name = table.columns[column].name, .bound = std::move(bound)});
+  }
+}
+
+class SelectBinder {
+ public:
+  SelectBinder(const StatementContext& context, const ast::Select& select, const Table* table)
+      : select_(select), table_(table), binder_(context.MakeBinder(table)) {}
+
+  std::variant<Plan, Status> Run(uint32_t table) {
+    plan_.table = table;
+    if (table_ == nullptr) plan_.access.kind = AccessKind::kNothing;
+    if (select_.where) {
+      BoundWhere where = BindWhere(binder_, *table_, *select_.where);
+      plan_.access = std::move(where.access);
+      plan_.filter = std::move(where.filter);
+      plan_.reads = where.reads;
+    }
+    BindItems();
+    for (const ast::OrderItem& item : select_.order) BindOrder(item);
+    binder_.LookInto({});
+    plan_.limit = BindLimit(select_.limit, "LIMIT");
+    plan_.offset = BindLimit(select_.offset, "OFFSET");
+    if (binder_.failed()) return binder_.TakeError();
+    return std::move(plan_);
+  }
+
+ private:
+  void BindItems() {
+    const auto aggregate =
+        std::find_if(select_.items.begin(), select_.items.end(),
+                     [](const ast::SelectItem& item) { return HasAggregate(item.expression); });
+    if (aggregate != select_.items.end()) CheckAggregates(aggregate->offset);
+    if (binder_.failed()) return;
+    outputs_ = BindOutputs(binder_, table_, select_.items);
+    if (binder_.failed()) return;
+    plan_.outputs = FlattenOutputs(outputs_);
+    plan_.reads.AddAll(ColumnsOf(outputs_));
+  }
+
+  // Makes a query of aggregates of this one.
+  void CheckAggregates(size_t offset) {
+    if (table_ == nullptr) {
+      return binder_.Fail(offset, "Aggregate function not allowed in SELECT without FROM clause");
+    }
+    for (const ast::SelectItem& item : select_.items) {
+      if (!item.star) continue;
+      return binder_.Fail(item.offset, "Star expansion expression references column " +
+                                           table_->columns.front().name +
+                                           " which is neither grouped nor aggregated");
+    }
+    if (!select_.order.empty()) {
+      return binder_.Fail(select_.order.front().expression.offset,
+                          "ORDER BY of aggregates is not modelled");
+    }
+    binder_.AggregateInto(&plan_.aggregates);
+  }
+
+  void BindOrder(const ast::OrderItem& item) {
+    if (binder_.failed()) return;
+    Bound bound;
+    const ast::Expression& expression = item.expression;
+    if (expression.kind == ast::ExpressionKind::kLiteral) {
+      const BoundOutput* output = FindOrdinal(expression);
+      if (output == nullptr) return;
+      bound = output->bound;
+    } else {
+      binder_.LookInto(outputs_);
+      bound = binder_.Bind(expression);
+      binder_.Settle(bound);
+    }
+    if (binder_.failed()) return;
+    plan_.reads.AddAll(bound.columns);
+    plan_.order.push_back({.expression = Flatten(bound), .descending = item.descending});
+  }
+
+  // The output that `ORDER BY 2` means.
+  const BoundOutput* FindOrdinal(const ast::Expression& literal) {
+    const auto* number = std::get_if<int64_t>(&literal.value);
+    if (number == nullptr) {
+      binder_.Fail(literal.offset, "Cannot ORDER BY literal values");
+    } else if (*number < 1) {
+      binder_.Fail(literal.offset,
+                   "ORDER BY column number item is out of range. Column numbers must be greater "
+                   "than or equal to one. Found : " +
+                       std::to_string(*number));
+    } else if (static_cast<uint64_t>(*number) > outputs_.size()) {
+      binder_.Fail(literal.offset,
+                   "ORDER BY is out of SELECT column number range: " + std::to_string(*number));
+    } else {
+      return &outputs_[static_cast<size_t>(*number) - 1];
+    }
+    return nullptr;
+  }
+
+  std::optional<Expression> BindLimit(const std::optional<ast::Expression>& expression,
+                                      const std::string& clause) {
+    if (!expression || binder_.failed()) return std::nullopt;
+    const bool literal = expression->kind == ast::ExpressionKind::kLiteral;
+    if (!literal && expression->kind != ast::ExpressionKind::kParameter) {
+      binder_.Fail(expression->offset, clause + " expects an integer literal or parameter");
+      return std::nullopt;
+    }
+    if (literal && IsNull(expression->value)) {
+      binder_.Fail(expression->offset, clause + " must not be null");
+      return std::nullopt;
+    }
+    Bound bound = binder_.Bind(*expression);
+    binder_.Settle(bound);
+    if (binder_.failed()) return std::nullopt;
+    if (bound.type != Type::kInt64) {
+      binder_.Fail(expression->offset, clause + " expects an integer literal or parameter");
+    } else if (literal && std::get<int64_t>(bound.literal) < 0) {
+      binder_.Fail(expression->offset,
+                   clause + " expects a non-negative integer literal or parameter");
+    }
+    return Flatten(bound);
+  }
+
+  const ast::Select& select_;
+  const Table* table_;
+  ExpressionBinder binder_;
+  std::vector<BoundOutput> outputs_;
+  SelectPlan plan_;
+};
+
+}  // namespace
+
+ExpressionBinder StatementContext::MakeBinder(const Table* table) const {
+  ExpressionBinder binder(text, parameters, table);
+  if (inferred != nullptr) binder.InferInto(inferred);
+  return binder;
+}
+
+Status StatementContext::NoTable(const ast::Name& name) const {
+  return SourceError(text, name.offset, "Table not found: " + name.text);
+}
+
+BoundWhere BindWhere(ExpressionBinder& binder, const Table& table,
+                     const ast::Expression& expression) {
+  Bound bound = binder.Bind(expression);
+  if (!binder.failed() && !binder.Coerce(bound, Type::kBool)) {
+    binder.Fail(expression.offset, "WHERE clause should return type BOOL, but returns " +
+                                       std::string(TypeName(*bound.type)));
+  }
+  if (binder.failed()) return {};
+  return {.access = FindAccess(table, bound), .filter = Flatten(bound), .reads = bound.columns};
+}
+
+std::vector<BoundOutput> BindOutputs(ExpressionBinder& binder, const Table* table,
+                                     const std::vector<ast::SelectItem>& items) {
+  std::vector<BoundOutput> outputs;
+  for (const ast::SelectItem& item : items) {
+    if (item.star && table == nullptr) {
+      binder.Fail(item.offset, "SELECT * must have a FROM clause");
+    } else if (item.star) {
+      AddAllColumns(*table, item.offset, outputs);
+    } else {
+      BoundOutput output{.name = item.alias, .bound = binder.Bind(item.expression)};
+      binder.Settle(output.bound);
+      const bool is_column = output.bound.node.op == Op::kColumn;
+      if (output.name.empty() && is_column) output.name = item.expression.text;
+      outputs.push_back(std::move(output));
+    }
+    if (binder.failed()) return {};
+  }
+  return outputs;
+}
+
+std::vector<Output> FlattenOutputs(const std::vector<BoundOutput>& outputs) {
+  std::vector<Output> flat;
+  flat.reserve(outputs.size());
+  for (const BoundOutput& output : outputs) {
+    flat.push_back({.name = output.name,
+                    .type = output.bound.type.value_or(Type::kInt64),
+                    .expression = Flatten(output.bound)});
+  }
+  return flat;
+}
+
+ColumnSet ColumnsOf(const std::vector<BoundOutput>& outputs) {
+  ColumnSet columns;
+  for (const BoundOutput& output : outputs) columns.AddAll(output.bound.columns);
+  return columns;
+}
+
+std::variant<Plan, Status> BindSelect(const StatementContext& context, const ast::Select& select) {
+  if (!select.table) return SelectBinder(context, select, nullptr).Run(0);
+  const auto table = context.schema.FindTable(select.table->text);
+  if (!table) return context.NoTable(*select.table);
+  return SelectBinder(context, select, &context.schema.tables[*table]).Run(*table);
+}
+
+}  // namespace whorl::model

@@ -1,0 +1,126 @@
+#include "spanner_model/sql/text_functions.h"
+
+#include <algorithm>
+
+namespace whorl::model {
+namespace {
+
+// Of the characters of UTF-8, the bytes after the first.
+bool ContinuesCharacter(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+// The bytes of the character at the beginning. REQUIRES: the text is not empty.
+size_t FirstCharacter(std::string_view text, TextUnit unit) {
+  size_t size = 1;
+  if (unit == TextUnit::kByte) return size;
+  while (size < text.size() && ContinuesCharacter(text[size])) ++size;
+  return size;
+}
+
+// The byte at which the character number `index`, from 0, begins; the end when there are fewer.
+size_t OffsetOf(std::string_view text, int64_t index, TextUnit unit) {
+  if (unit == TextUnit::kByte) {
+    return std::min(text.size(), static_cast<size_t>(index));
+  }
+  size_t at = 0;
+  for (; index > 0 && at < text.size(); --index) at += FirstCharacter(text.substr(at), unit);
+  return at;
+}
+
+// The length of a code point's encoding by its first byte; 0 for a byte that begins none.
+size_t EncodedLength(unsigned char first) {
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return 2;
+  if (first >= 0xE0 && first <= 0xEF) return 3;
+  return first >= 0xF0 && first <= 0xF4 ? 4 : 0;
+}
+
+// Whether the second byte may follow the first: no overlong forms, surrogates, or beyond the last.
+bool MayFollow(unsigned char first, unsigned char second) {
+  if (first == 0xE0) return second >= 0xA0;
+  if (first == 0xED) return second <= 0x9F;
+  if (first == 0xF0) return second >= 0x90;
+  return first != 0xF4 || second <= 0x8F;
+}
+
+bool EndsInBackslash(std::string_view pattern) {
+  size_t at = 0;
+  while (at < pattern.size()) {
+    if (pattern[at] == '\\' && at + 1 == pattern.size()) return true;
+    at += pattern[at] == '\\' ? 2 : 1;
+  }
+  return false;
+}
+
+}  // namespace
+
+int64_t TextLength(std::string_view text, TextUnit unit) {
+  if (unit == TextUnit::kByte) return static_cast<int64_t>(text.size());
+  return std::count_if(text.begin(), text.end(), [](char c) { return !ContinuesCharacter(c); });
+}
+
+std::string_view TextPart(std::string_view text, int64_t position, int64_t length, TextUnit unit) {
+  const int64_t size = TextLength(text, unit);
+  int64_t first = position > 0 ? position - 1 : 0;
+  if (position < 0 && position >= -size) first = size + position;
+  text.remove_prefix(OffsetOf(text, std::min(first, size), unit));
+  return text.substr(0, OffsetOf(text, std::min(length, size), unit));
+}
+
+int64_t TextPosition(std::string_view text, std::string_view part, TextUnit unit) {
+  const size_t at = text.find(part);
+  return at == std::string_view::npos ? 0 : TextLength(text.substr(0, at), unit) + 1;
+}
+
+bool IsAscii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const auto first = static_cast<unsigned char>(text[0]);
+    const size_t length = EncodedLength(first);
+    if (length == 0 || length > text.size()) return false;
+    if (length > 1 && !MayFollow(first, static_cast<unsigned char>(text[1]))) return false;
+    for (size_t i = 1; i < length; ++i) {
+      if (!ContinuesCharacter(text[i])) return false;
+    }
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+std::optional<bool> MatchesPattern(std::string_view text, std::string_view pattern, TextUnit unit) {
+  if (EndsInBackslash(pattern)) return std::nullopt;
+  // The pattern after the last % so far, and the text that it was last tried on.
+  std::optional<std::string_view> retry_pattern;
+  std::string_view retry_text;
+  while (!text.empty() || !pattern.empty()) {
+    if (!pattern.empty() && pattern[0] == '%') {
+      pattern.remove_prefix(1);
+      retry_pattern = pattern;
+      retry_text = text;
+      continue;
+    }
+    if (!pattern.empty() && !text.empty()) {
+      if (pattern[0] == '_') {
+        pattern.remove_prefix(1);
+        text.remove_prefix(FirstCharacter(text, unit));
+        continue;
+      }
+      const size_t escape = pattern[0] == '\\' ? 1 : 0;
+      if (pattern[escape] == text[0]) {
+        pattern.remove_prefix(escape + 1);
+        text.remove_prefix(1);
+        continue;
+      }
+    }
+    if (!retry_pattern || retry_text.empty()) return false;
+    retry_text.remove_prefix(FirstCharacter(retry_text, unit));
+    text = retry_text;
+    pattern = *retry_pattern;
+  }
+  return true;
+}
+
+}  // namespace whorl::model

@@ -1,0 +1,92 @@
+#include "tests/support/child_process.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+namespace whorl {
+namespace {
+
+[[noreturn]] void ThrowErrno(const std::string& what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+// In the child, after fork: only what is safe between fork and exec.
+[[noreturn]] void Become(char* const* arguments, int output, pid_t parent) {
+  constexpr int kCouldNotExec = 127;
+  // The parent may have died before the first line took effect.
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) _exit(kCouldNotExec);
+  dup2(output, STDOUT_FILENO);
+  dup2(output, STDERR_FILENO);
+  execv(arguments[0], arguments);
+  _exit(kCouldNotExec);
+}
+
+}  // namespace
+
+ChildProcess::ChildProcess(const std::vector<std::string>& arguments) {
+  output_path_ = (std::filesystem::temp_directory_path() / "whorl_child_XXXXXX").string();
+  const int output = mkostemp(output_path_.data(), O_CLOEXEC);
+  if (output < 0) ThrowErrno("no file for the output of " + arguments.at(0));
+  std::vector<std::string> copies = arguments;
+  std::vector<char*> pointers;
+  pointers.reserve(copies.size() + 1);
+  for (std::string& argument : copies) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  const pid_t parent = getpid();
+  pid_ = fork();
+  if (pid_ == 0) Become(pointers.data(), output, parent);
+  close(output);
+  if (pid_ < 0) ThrowErrno("cannot fork to run " + arguments.at(0));
+}
+
+ChildProcess::~ChildProcess() {
+  Kill();
+  std::error_code ignored;
+  std::filesystem::remove(output_path_, ignored);
+}
+
+bool ChildProcess::IsRunning() {
+  if (pid_ > 0 && waitpid(pid_, nullptr, WNOHANG) == pid_) pid_ = -1;
+  return pid_ > 0;
+}
+
+void ChildProcess::Kill() {
+  if (pid_ <= 0) return;
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+  pid_ = -1;
+}
+
+std::string ChildProcess::Output() const {
+  std::ifstream stream(output_path_, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+int FreePort() {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) ThrowErrno("no socket");
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  const bool bound = bind(fd, generic, size) == 0 && getsockname(fd, generic, &size) == 0;
+  close(fd);
+  if (!bound) ThrowErrno("no free port");
+  return ntohs(address.sin_port);
+}
+
+}  // namespace whorl

@@ -1,0 +1,41 @@
+// A program that a test starts, and that ends with it.
+//
+// Invariants:
+//   1. The child is ended by its process id in the destructor, and by the kernel when the thread
+//      that started it dies without one: no test leaves a server behind. So it is started from a
+//      thread that lives as long as it is needed.
+//   2. What it prints goes to a file, which is removed unless the test keeps it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace whorl {
+
+class ChildProcess {
+ public:
+  // `arguments`: the program's path first. Throws std::system_error when it cannot be started.
+  explicit ChildProcess(const std::vector<std::string>& arguments);
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  pid_t pid() const { return pid_; }
+  bool IsRunning();
+  // SIGKILL, and waits for its end. Nothing happens when it has ended.
+  void Kill();
+  // What it has printed so far, on both streams.
+  std::string Output() const;
+
+ private:
+  std::string output_path_;
+  pid_t pid_ = -1;  // -1 once its end was waited for
+};
+
+// A port of the loopback interface that was free a moment ago. Somebody else may take it before it
+// is used: whoever starts a server on it tries again.
+int FreePort();
+
+}  // namespace whorl

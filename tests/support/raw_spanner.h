@@ -1,0 +1,77 @@
+// Spanner's API as it is: a blocking client that speaks protos and does nothing by itself: no
+// retry, no session pool, no begin. It drives the emulator and whorl's server alike.
+#pragma once
+
+#include <grpcpp/channel.h>
+#include <grpcpp/support/status.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "google/spanner/admin/database/v1/spanner_database_admin.grpc.pb.h"
+#include "google/spanner/admin/instance/v1/spanner_instance_admin.grpc.pb.h"
+#include "google/spanner/v1/spanner.grpc.pb.h"
+
+namespace whorl {
+
+// What a call answered.
+template <typename Reply>
+struct Heard {
+  grpc::Status status;
+  Reply reply;
+  // Bytes of the trailer google.rpc.retryinfo-bin, if there was one.
+  std::optional<std::string> retry_info;
+
+  bool ok() const { return status.ok(); }
+};
+
+class RawSpanner {
+ public:
+  using Api = google::spanner::v1::Spanner;
+  using Instances = google::spanner::admin::instance::v1::InstanceAdmin;
+  using Databases = google::spanner::admin::database::v1::DatabaseAdmin;
+
+  // Every call ends after 60 s at the latest.
+  explicit RawSpanner(const std::shared_ptr<grpc::Channel>& channel);
+
+  // projects/test-project/instances/test-instance, which may exist.
+  grpc::Status CreateInstance();
+  // In that instance; its name is DatabaseName(id).
+  grpc::Status CreateDatabase(const std::string& id, const std::vector<std::string>& ddl);
+  static std::string DatabaseName(const std::string& id);
+
+  Heard<google::spanner::v1::Session> CreateSession(const std::string& database,
+                                                    bool multiplexed = false);
+  Heard<google::spanner::v1::Session> CreateSession(
+      const google::spanner::v1::CreateSessionRequest& request);
+  Heard<google::spanner::v1::Session> GetSession(const std::string& session);
+  Heard<google::protobuf::Empty> DeleteSession(const std::string& session);
+  Heard<google::spanner::v1::ResultSet> ExecuteSql(
+      const google::spanner::v1::ExecuteSqlRequest& request);
+  Heard<std::vector<google::spanner::v1::PartialResultSet>> ExecuteStreamingSql(
+      const google::spanner::v1::ExecuteSqlRequest& request);
+  Heard<google::spanner::v1::ExecuteBatchDmlResponse> ExecuteBatchDml(
+      const google::spanner::v1::ExecuteBatchDmlRequest& request);
+  Heard<google::spanner::v1::ResultSet> Read(const google::spanner::v1::ReadRequest& request);
+  Heard<std::vector<google::spanner::v1::PartialResultSet>> StreamingRead(
+      const google::spanner::v1::ReadRequest& request);
+  Heard<google::spanner::v1::Transaction> BeginTransaction(
+      const google::spanner::v1::BeginTransactionRequest& request);
+  Heard<google::spanner::v1::CommitResponse> Commit(
+      const google::spanner::v1::CommitRequest& request);
+  Heard<google::protobuf::Empty> Rollback(const google::spanner::v1::RollbackRequest& request);
+
+  // For calls that are not above.
+  Api::Stub& api() { return *api_; }
+  Instances::Stub& instances() { return *instances_; }
+  Databases::Stub& databases() { return *databases_; }
+
+ private:
+  std::unique_ptr<Api::Stub> api_;
+  std::unique_ptr<Instances::Stub> instances_;
+  std::unique_ptr<Databases::Stub> databases_;
+};
+
+}  // namespace whorl
