@@ -229,8 +229,7 @@ TEST(SqlExpression, ArithmeticOverflowIsOutOfRange) {
             "OUT_OF_RANGE: int64 overflow: -9223372036854775808 - 1");
   EXPECT_EQ(Show("4611686018427387904 * 2"),
             "OUT_OF_RANGE: int64 overflow: 4611686018427387904 * 2");
-  EXPECT_EQ(Show("-(-9223372036854775808)"),
-            "OUT_OF_RANGE: int64 overflow: --9223372036854775808");
+  EXPECT_EQ(Show("-(-9223372036854775808)"), "OUT_OF_RANGE: int64 overflow: --9223372036854775808");
 }
 
 TEST(SqlExpression, AndBindsTighterThanOrAndNotLooserThanComparison) {
