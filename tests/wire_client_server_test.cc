@@ -12,6 +12,7 @@
 #include "spanner_model/server/server.h"
 #include "tests/support/client_waits.h"
 #include "tests/support/self_signed.h"
+#include "tests/support/service_account.h"
 
 namespace whorl::real_client {
 namespace {
@@ -119,16 +120,9 @@ TEST_F(ClientTlsTest, AStrangersCertificateIsNotTrusted) {
 TEST_F(ClientTlsTest, AKeyFileMakesTokens) {
   // Signed by the client itself; this server takes any.
   const auto server = Serve("");
-  std::string key = own_.private_key_pem;
-  for (size_t at = 0; (at = key.find('\n', at)) != std::string::npos; at += 2) {
-    key.replace(at, 1, "\\n");
-  }
   const TransactionResult result =
       Try(*server, {.root_certificates = own_.certificate_pem,
-                    .service_account_key =
-                        R"({"type": "service_account", "private_key_id": "1", "client_id": "2",
-           "client_email": "someone@example.com", "private_key": ")" +
-                        key + "\"}"});
+                    .service_account_key = ServiceAccountKey(own_.private_key_pem)});
   EXPECT_EQ(result.outcome, Outcome::kCommitted) << FormatStatus(result.status);
 }
 
