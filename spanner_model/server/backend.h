@@ -1,0 +1,137 @@
+// Spanner's API without sockets, threads or a clock: calls in, answers out, time as an input.
+//
+// Invariants:
+//   1. Every call is answered once: by the function that it was given to or by a later one, in the
+//      outcomes that they append.
+//   2. What waits for a time is done by RunDue at or after NextDue.
+//   3. Any message of any content is answered; a bad one by an error.
+//   4. A change of the schema waits until nothing is committing; the calls that come in the
+//      meantime wait behind it.
+// Not to be called from several threads at once (frontend.h sees to that).
+// Deliberately left out: what methods.cc does not list; pages (lists are whole), backups, access
+// control, labels, and operations that last: they are done when they are answered.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "google/longrunning/operations.pb.h"
+#include "google/spanner/admin/database/v1/spanner_database_admin.pb.h"
+#include "google/spanner/admin/instance/v1/spanner_instance_admin.pb.h"
+#include "google/spanner/v1/spanner.pb.h"
+#include "protocol/spanner/time.h"
+#include "spanner_model/server/answer.h"
+#include "spanner_model/server/options.h"
+#include "spanner_model/server/served_database.h"
+
+namespace whorl::server {
+
+namespace database_admin = ::google::spanner::admin::database::v1;
+namespace instance_admin = ::google::spanner::admin::instance::v1;
+namespace longrunning = ::google::longrunning;
+
+struct Method;  // methods.h
+
+// A call on its way through the backend.
+struct CallInHand {
+  const Method& method;
+  const MessagePtr& request;
+  CallTag tag = 0;
+  Timestamp now;
+  std::vector<CallOutcome>& out;
+
+  void Refuse(Status status) const {
+    out.push_back({.tag = tag, .answer = Refused(std::move(status))});
+  }
+};
+
+class Backend {
+ public:
+  explicit Backend(BackendOptions options) : options_(std::move(options)) {}
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+
+  // Makes the initial databases; the error of the first that is wrong.
+  Status Start(Timestamp now);
+
+  // REQUIRES: `request` is what method.new_request makes; no other call under way has this tag.
+  void Handle(const Method& method, const MessagePtr& request, CallTag tag, Timestamp now,
+              std::vector<CallOutcome>& out);
+  std::optional<Timestamp> NextDue() const;
+  void RunDue(Timestamp now, std::vector<CallOutcome>& out);
+
+  // --- the methods, for methods.cc
+  // -----------------------------------------------------------------
+
+  // What goes to a session of a database as a call of protocol/spanner/rpc.h.
+  template <typename Call, AnswerForm kForm, typename Proto>
+  void OnSession(const Proto& proto, const CallInHand& call);
+  void CreateSession(const google::spanner::v1::CreateSessionRequest& proto,
+                     const CallInHand& call);
+  void BatchCreateSessions(const google::spanner::v1::BatchCreateSessionsRequest& proto,
+                           const CallInHand& call);
+
+  Answer CreateInstance(const instance_admin::CreateInstanceRequest& proto, Timestamp now);
+  Answer GetInstance(const instance_admin::GetInstanceRequest& proto) const;
+  Answer ListInstances(const instance_admin::ListInstancesRequest& proto) const;
+  void DeleteInstance(const instance_admin::DeleteInstanceRequest& proto, const CallInHand& call);
+  Answer GetInstanceConfig(const instance_admin::GetInstanceConfigRequest& proto) const;
+  Answer ListInstanceConfigs(const instance_admin::ListInstanceConfigsRequest& proto) const;
+
+  Answer CreateDatabase(const database_admin::CreateDatabaseRequest& proto, Timestamp now);
+  Answer GetDatabase(const database_admin::GetDatabaseRequest& proto) const;
+  Answer GetDatabaseDdl(const database_admin::GetDatabaseDdlRequest& proto) const;
+  Answer ListDatabases(const database_admin::ListDatabasesRequest& proto) const;
+  void UpdateDatabaseDdl(const database_admin::UpdateDatabaseDdlRequest& proto,
+                         const CallInHand& call);
+  void DropDatabase(const database_admin::DropDatabaseRequest& proto, const CallInHand& call);
+
+  Answer GetOperation(const longrunning::GetOperationRequest& proto) const;
+
+ private:
+  struct WaitingCall {
+    const Method* method = nullptr;
+    MessagePtr request;
+    CallTag tag = 0;
+  };
+  struct SchemaUpdate {
+    CallTag tag = 0;
+    std::vector<std::string> statements;
+    std::string operation;
+  };
+  struct Entry {
+    Entry(std::string name, uint32_t incarnation, const BackendOptions& options, Timestamp now)
+        : served(std::move(name), incarnation, options, now) {}
+    ServedDatabase served;
+    std::deque<SchemaUpdate> updates;   // that wait until nothing is committing
+    std::deque<WaitingCall> behind_it;  // calls that wait for these
+  };
+
+  // The database, if calls to it can be served now. Null: this one was answered, or waits.
+  Entry* FindForCall(const std::string& database, const CallInHand& call);
+  const Entry* FindDatabase(const std::string& name) const;
+  // Makes what can be made of the schema updates, and serves what waited for them.
+  void UpdateSchemas(Entry& entry, Timestamp now, std::vector<CallOutcome>& out);
+  void Drop(const std::string& database, std::vector<CallOutcome>& out);
+  Status MakeDatabase(const std::string& name, const std::vector<std::string>& statements,
+                      Timestamp now);
+  std::string OperationName(const std::string& of, const std::string& id);
+  Answer FinishOperation(std::string name, const google::protobuf::Message& metadata,
+                         const google::protobuf::Message& response);
+
+  const BackendOptions options_;
+  std::map<std::string, instance_admin::Instance> instances_;
+  std::map<std::string, std::unique_ptr<Entry>> databases_;
+  std::map<std::string, longrunning::Operation> operations_;
+  uint64_t operations_made_ = 0;
+  uint32_t databases_made_ = 0;
+};
+
+}  // namespace whorl::server

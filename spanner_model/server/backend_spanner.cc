@@ -1,0 +1,115 @@
+// google.spanner.v1.Spanner: what goes to the sessions of a database.
+#include "spanner_model/server/backend.h"
+#include "spanner_model/server/methods.h"
+#include "spanner_model/server/resource_names.h"
+#include "wire/mutations.h"
+
+namespace whorl::server {
+
+namespace v1 = ::google::spanner::v1;
+
+void Backend::Handle(const Method& method, const MessagePtr& request, CallTag tag, Timestamp now,
+                     std::vector<CallOutcome>& out) {
+  method.serve(*this, {.method = method, .request = request, .tag = tag, .now = now, .out = out});
+}
+
+Backend::Entry* Backend::FindForCall(const std::string& database, const CallInHand& call) {
+  const auto found = databases_.find(database);
+  if (found == databases_.end()) {
+    call.Refuse(DatabaseNotFound(database));
+    return nullptr;
+  }
+  Entry& entry = *found->second;
+  if (entry.updates.empty()) return &entry;
+  entry.behind_it.push_back({.method = &call.method, .request = call.request, .tag = call.tag});
+  return nullptr;
+}
+
+template <typename Call, AnswerForm kForm, typename Proto>
+void Backend::OnSession(const Proto& proto, const CallInHand& call) {
+  const std::string name = call.method.session_of(proto);
+  if (name.empty()) {
+    const bool is_about_it =
+        call.method.name == "GetSession" || call.method.name == "DeleteSession";
+    return call.Refuse(
+        wire::MissingField(proto.GetDescriptor()->name() + (is_about_it ? ".name" : ".session")));
+  }
+  const auto path = ParseSessionName(name);
+  if (!path) return call.Refuse(Error(Code::kInvalidArgument, "Invalid session uri: " + name));
+  Entry* entry = FindForCall(path->database, call);
+  if (entry == nullptr) return;
+  entry->served.Serve<Call>(proto, path->session, kForm, call.tag, call.now, call.out);
+}
+
+template void Backend::OnSession<GetSession, AnswerForm::kWhole>(const v1::GetSessionRequest&,
+                                                                 const CallInHand&);
+template void Backend::OnSession<DeleteSession, AnswerForm::kWhole>(const v1::DeleteSessionRequest&,
+                                                                    const CallInHand&);
+template void Backend::OnSession<ExecuteSql, AnswerForm::kWhole>(const v1::ExecuteSqlRequest&,
+                                                                 const CallInHand&);
+template void Backend::OnSession<ExecuteSql, AnswerForm::kStream>(const v1::ExecuteSqlRequest&,
+                                                                  const CallInHand&);
+template void Backend::OnSession<ExecuteBatchDml, AnswerForm::kWhole>(
+    const v1::ExecuteBatchDmlRequest&, const CallInHand&);
+template void Backend::OnSession<Read, AnswerForm::kWhole>(const v1::ReadRequest&,
+                                                           const CallInHand&);
+template void Backend::OnSession<Read, AnswerForm::kStream>(const v1::ReadRequest&,
+                                                            const CallInHand&);
+template void Backend::OnSession<BeginTransaction, AnswerForm::kWhole>(
+    const v1::BeginTransactionRequest&, const CallInHand&);
+template void Backend::OnSession<Commit, AnswerForm::kWhole>(const v1::CommitRequest&,
+                                                             const CallInHand&);
+template void Backend::OnSession<Rollback, AnswerForm::kWhole>(const v1::RollbackRequest&,
+                                                               const CallInHand&);
+
+void Backend::CreateSession(const v1::CreateSessionRequest& proto, const CallInHand& call) {
+  if (proto.database().empty()) {
+    return call.Refuse(wire::MissingField("CreateSessionRequest.database"));
+  }
+  Entry* entry = FindForCall(proto.database(), call);
+  if (entry == nullptr) return;
+  entry->served.Serve<whorl::CreateSession>(proto, "", AnswerForm::kWhole, call.tag, call.now,
+                                            call.out);
+}
+
+void Backend::BatchCreateSessions(const v1::BatchCreateSessionsRequest& proto,
+                                  const CallInHand& call) {
+  // Fewer than asked for is allowed; as many as Spanner makes at most.
+  constexpr int kMost = 100;
+  if (proto.database().empty()) {
+    return call.Refuse(wire::MissingField("BatchCreateSessionsRequest.database"));
+  }
+  if (proto.session_count() <= 0) {
+    return call.Refuse(Error(Code::kInvalidArgument, "Number of sessions must be positive"));
+  }
+  if (proto.session_template().multiplexed()) {
+    return call.Refuse(
+        Error(Code::kInvalidArgument, "Multiplexed sessions are created one at a time"));
+  }
+  Entry* entry = FindForCall(proto.database(), call);
+  if (entry == nullptr) return;
+  v1::BatchCreateSessionsResponse response;
+  for (v1::Session& session :
+       entry->served.CreateSessions(std::min(proto.session_count(), kMost), call.now, call.out)) {
+    *response.add_session() = std::move(session);
+  }
+  call.out.push_back({.tag = call.tag, .answer = Answered(std::move(response))});
+}
+
+std::optional<Timestamp> Backend::NextDue() const {
+  std::optional<Timestamp> next;
+  for (const auto& [name, entry] : databases_) {
+    const auto due = entry->served.NextDue();
+    if (due) next = std::min(next.value_or(*due), *due);
+  }
+  return next;
+}
+
+void Backend::RunDue(Timestamp now, std::vector<CallOutcome>& out) {
+  for (const auto& [name, entry] : databases_) {
+    entry->served.RunDue(now, out);
+    UpdateSchemas(*entry, now, out);
+  }
+}
+
+}  // namespace whorl::server

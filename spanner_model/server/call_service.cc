@@ -1,0 +1,110 @@
+#include "spanner_model/server/call_service.h"
+
+#include <grpcpp/impl/codegen/proto_utils.h>
+#include <grpcpp/support/byte_buffer.h>
+
+#include <string_view>
+
+#include "wire/status.h"
+
+namespace whorl::server {
+namespace {
+
+// A call that is refused without being read.
+class RefusedCall final : public grpc::ServerGenericBidiReactor {
+ public:
+  explicit RefusedCall(grpc::Status status) { Finish(std::move(status)); }
+  void OnDone() override { delete this; }
+};
+
+// Lives until gRPC has sent the answer. Its functions run one at a time: each is called when the
+// one before has asked for it, but for Send, which comes from wherever the answer does.
+class ServedCall final : public grpc::ServerGenericBidiReactor {
+ public:
+  ServedCall(Frontend& frontend, grpc::GenericCallbackServerContext& context, const Method& method)
+      : frontend_(frontend), context_(context), method_(method) {
+    StartRead(&buffer_);
+  }
+
+  void OnReadDone(bool ok) override {
+    std::unique_ptr<google::protobuf::Message> request = method_.new_request();
+    if (!ok || !Parse(*request)) {
+      return Finish({grpc::StatusCode::INVALID_ARGUMENT, "The request cannot be parsed."});
+    }
+    frontend_.Handle(method_, std::move(request),
+                     [this](Answer answer) { Send(std::move(answer)); });
+  }
+
+  void OnWriteDone(bool ok) override {
+    // Not sent means that the client has gone.
+    if (!ok) return Finish({grpc::StatusCode::CANCELLED, "The client has gone."});
+    SendNext();
+  }
+
+  void OnDone() override { delete this; }
+
+ private:
+  bool Parse(google::protobuf::Message& request) {
+    return grpc::GenericDeserialize<grpc::ProtoBufferReader, google::protobuf::Message>(&buffer_,
+                                                                                        &request)
+        .ok();
+  }
+
+  void Send(Answer answer) {
+    answer_ = std::move(answer);
+    if (answer_.status.ok()) return SendNext();
+    if (const auto trailer = wire::EncodeRetryInfoTrailer(answer_.status)) {
+      context_.AddTrailingMetadata(std::string(wire::kRetryInfoTrailer), *trailer);
+    }
+    Finish(wire::EncodeStatus(answer_.status));
+  }
+
+  void SendNext() {
+    if (sent_ == answer_.messages.size()) return Finish(grpc::Status::OK);
+    bool own_buffer = false;
+    buffer_.Clear();
+    const grpc::Status serialized =
+        grpc::GenericSerialize<grpc::ProtoBufferWriter, google::protobuf::Message>(
+            *answer_.messages[sent_], &buffer_, &own_buffer);
+    answer_.messages[sent_].reset();
+    if (!serialized.ok()) return Finish(serialized);
+    if (++sent_ == answer_.messages.size()) {
+      return StartWriteAndFinish(&buffer_, grpc::WriteOptions(), grpc::Status::OK);
+    }
+    StartWrite(&buffer_);
+  }
+
+  Frontend& frontend_;
+  grpc::GenericCallbackServerContext& context_;
+  const Method& method_;
+  grpc::ByteBuffer buffer_;  // the request's bytes, then those of the message on its way
+  Answer answer_;
+  size_t sent_ = 0;
+};
+
+}  // namespace
+
+grpc::Status CallService::Authenticate(const grpc::GenericCallbackServerContext& context) const {
+  if (bearer_token_.empty()) return grpc::Status::OK;
+  const auto [first, last] = context.client_metadata().equal_range("authorization");
+  for (auto header = first; header != last; ++header) {
+    const std::string_view value(header->second.data(), header->second.size());
+    if (value == "Bearer " + bearer_token_) return grpc::Status::OK;
+  }
+  return {grpc::StatusCode::UNAUTHENTICATED,
+          "Request had invalid authentication credentials: a Bearer token is expected."};
+}
+
+grpc::ServerGenericBidiReactor* CallService::CreateReactor(
+    grpc::GenericCallbackServerContext* context) {
+  grpc::Status status = Authenticate(*context);
+  if (!status.ok()) return new RefusedCall(std::move(status));
+  const Method* method = FindMethod(context->method());
+  if (method == nullptr) {
+    return new RefusedCall(
+        {grpc::StatusCode::UNIMPLEMENTED, "whorl's server has no method " + context->method()});
+  }
+  return new ServedCall(*frontend_, *context, *method);
+}
+
+}  // namespace whorl::server

@@ -1,0 +1,208 @@
+#include "spanner_model/server/frontend.h"
+
+#include <utility>
+
+namespace whorl::server {
+namespace {
+
+Status ShuttingDown() { return Error(Code::kUnavailable, "The server is shutting down."); }
+
+}  // namespace
+
+// --- gates ---------------------------------------------------------------------------------------
+
+void Gate::Open() {
+  std::vector<std::function<void()>> waiting;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_open_ = true;
+    waiting.swap(waiting_);
+  }
+  for (const std::function<void()>& run : waiting) run();
+}
+
+void Gate::WhenOpen(std::function<void()> run) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!is_open_) {
+      waiting_.push_back(std::move(run));
+      return;
+    }
+  }
+  run();
+}
+
+// --- life ----------------------------------------------------------------------------------------
+
+Frontend::Frontend(BackendOptions options, std::shared_ptr<ServerClock> clock)
+    : clock_(std::move(clock)), backend_(std::move(options)) {}
+
+Frontend::~Frontend() { Shutdown(); }
+
+Status Frontend::Start() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Status status = backend_.Start(clock_->Now());
+    if (!status.ok()) return status;
+  }
+  timers_ = std::thread([this] { RunTimers(); });
+  return {};
+}
+
+void Frontend::Shutdown() {
+  std::map<CallTag, Outstanding> unanswered;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+    unanswered.swap(outstanding_);
+  }
+  clock_->Interrupt();
+  if (timers_.joinable()) timers_.join();
+  for (auto& [tag, call] : unanswered) GiveAnswer(std::move(call), Refused(ShuttingDown()));
+}
+
+// --- calls ---------------------------------------------------------------------------------------
+
+void Frontend::Handle(const Method& method, MessagePtr request, AnswerFunction done) {
+  CallInfo info = {.method = method.name,
+                   .session = method.session_of(*request),
+                   .transaction = method.transaction_of(*request)};
+  FaultAction action;
+  if (method.service == kSpannerService) action = ChooseFault(info);
+  Observe(info, CallStage::kArrived, {});
+  if (const auto* fail = std::get_if<FailBefore>(&action)) {
+    return GiveAnswer({.info = std::move(info), .done = std::move(done)}, Refused(fail->status));
+  }
+  std::shared_ptr<Gate> gate;
+  if (const auto* hold = std::get_if<HoldRequest>(&action)) gate = hold->gate;
+  CallTag tag = 0;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!stopping_) {
+      tag = ++last_tag_;
+      outstanding_.emplace(
+          tag, Outstanding{
+                   .info = std::move(info), .action = std::move(action), .done = std::move(done)});
+    }
+  }
+  if (tag == 0) {
+    return GiveAnswer({.info = std::move(info), .done = std::move(done)}, Refused(ShuttingDown()));
+  }
+  if (gate == nullptr) return Serve(method, request, tag);
+  gate->WhenOpen([weak = weak_from_this(), &method, request, tag] {
+    if (const auto self = weak.lock()) self->Serve(method, request, tag);
+  });
+}
+
+void Frontend::Serve(const Method& method, const MessagePtr& request, CallTag tag) {
+  ToDo to_do;
+  bool wakes_earlier = false;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!outstanding_.contains(tag)) return;  // Shutdown has answered it
+    std::vector<CallOutcome> outcomes;
+    backend_.Handle(method, request, tag, clock_->Now(), outcomes);
+    to_do = SortOut(std::move(outcomes));
+    const std::optional<Timestamp> due = backend_.NextDue();
+    wakes_earlier = due && (!next_wake_ || *due < *next_wake_);
+    if (wakes_earlier) next_wake_ = due;
+  }
+  if (wakes_earlier) clock_->Interrupt();
+  Do(std::move(to_do));
+}
+
+void Frontend::RunTimers() {
+  while (true) {
+    ToDo to_do;
+    std::optional<Timestamp> wake;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (stopping_) return;
+      std::vector<CallOutcome> outcomes;
+      backend_.RunDue(clock_->Now(), outcomes);
+      to_do = SortOut(std::move(outcomes));
+      next_wake_ = wake = backend_.NextDue();
+    }
+    Do(std::move(to_do));
+    clock_->SleepUntil(wake);
+  }
+}
+
+// --- answers -------------------------------------------------------------------------------------
+
+Frontend::ToDo Frontend::SortOut(std::vector<CallOutcome> outcomes) {
+  ToDo to_do;
+  for (CallOutcome& outcome : outcomes) {
+    const auto found = outstanding_.find(outcome.tag);
+    if (found == outstanding_.end()) continue;  // Shutdown has answered it
+    Outstanding& call = found->second;
+    if (!outcome.answer) {
+      to_do.parked.push_back(call.info);
+      continue;
+    }
+    if (const auto* lose = std::get_if<LoseReply>(&call.action)) {
+      outcome.answer = Refused(lose->status);
+    }
+    if (const auto* hold = std::get_if<HoldReply>(&call.action)) {
+      call.held = std::move(outcome.answer);
+      to_do.held.emplace_back(hold->gate, outcome.tag);
+    } else {
+      to_do.answers.emplace_back(std::move(call), std::move(*outcome.answer));
+      outstanding_.erase(found);
+    }
+  }
+  return to_do;
+}
+
+void Frontend::Do(ToDo to_do) {
+  for (const CallInfo& info : to_do.parked) Observe(info, CallStage::kParked, {});
+  for (auto& [call, answer] : to_do.answers) GiveAnswer(std::move(call), std::move(answer));
+  for (auto& [gate, tag] : to_do.held) {
+    gate->WhenOpen([weak = weak_from_this(), held = tag] {
+      if (const auto self = weak.lock()) self->AnswerHeld(held);
+    });
+  }
+}
+
+void Frontend::AnswerHeld(CallTag tag) {
+  std::optional<Outstanding> call;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = outstanding_.find(tag);
+    if (found == outstanding_.end()) return;  // Shutdown has answered it
+    call = std::move(found->second);
+    outstanding_.erase(found);
+  }
+  Answer answer = std::move(*call->held);
+  GiveAnswer(std::move(*call), std::move(answer));
+}
+
+void Frontend::GiveAnswer(Outstanding call, Answer answer) {
+  Observe(call.info, CallStage::kAnswered, answer.status);
+  call.done(std::move(answer));
+}
+
+// --- tests ---------------------------------------------------------------------------------------
+
+void Frontend::SetFaults(FaultFunction faults) {
+  const std::lock_guard<std::mutex> lock(tests_mutex_);
+  faults_ = std::move(faults);
+}
+
+void Frontend::SetObserver(ObserverFunction observer) {
+  const std::lock_guard<std::mutex> lock(tests_mutex_);
+  observer_ = std::move(observer);
+}
+
+FaultAction Frontend::ChooseFault(CallInfo& info) {
+  const std::lock_guard<std::mutex> lock(tests_mutex_);
+  info.nth = ++calls_[info.method];
+  return faults_ ? faults_(info) : FaultAction();
+}
+
+void Frontend::Observe(const CallInfo& info, CallStage stage, const Status& status) {
+  const std::lock_guard<std::mutex> lock(tests_mutex_);
+  if (observer_) observer_(info, stage, status);
+}
+
+}  // namespace whorl::server

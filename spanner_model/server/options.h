@@ -1,0 +1,48 @@
+// What of a server can be chosen, apart from its sockets (server.h).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "protocol/spanner/time.h"
+#include "spanner_model/catalogue.h"
+#include "spanner_model/server/statement_cache.h"
+
+namespace whorl::server {
+
+enum class CommitWait : uint8_t {
+  kUntilSurelyPast,  // a commit is visible, and answered, when TT.after(its timestamp) holds
+  kNone,             // at once, as in the emulator
+};
+
+// A database that is there from the start, and so are its project and instance.
+struct InitialDatabase {
+  std::string name;  // projects/P/instances/I/databases/D
+  std::vector<std::string> statements;
+};
+
+struct BackendOptions {
+  model::Options model = {.version_retention = Seconds(3600)};
+  // Half the width of TrueTime's interval around the server's clock.
+  Duration epsilon = Microseconds(100);
+  CommitWait commit_wait = CommitWait::kUntilSurelyPast;
+  // From the choice of a commit's timestamp to the write's being on enough replicas.
+  Duration replication_latency;
+  StatementCacheLimits statements;
+  // Of one message of a stream: gRPC's clients refuse more than 4 MiB.
+  size_t stream_part_bytes = size_t{1} << 20;
+  std::vector<InitialDatabase> databases;
+};
+
+// As the official emulator behaves: one lock for a database, pending columns, no commit wait.
+inline BackendOptions EmulatorLike() {
+  BackendOptions options;
+  options.model.pending_rule = model::PendingRule::kColumn;
+  options.model.concurrency = model::Concurrency::kEmulator;
+  options.epsilon = {};
+  options.commit_wait = CommitWait::kNone;
+  return options;
+}
+
+}  // namespace whorl::server

@@ -1,0 +1,352 @@
+#include "spanner_model/server/served_database.h"
+
+#include <bit>
+#include <span>
+#include <type_traits>
+#include <variant>
+
+#include "spanner_model/server/resource_names.h"
+#include "spanner_model/sql/compile.h"
+#include "wire/responses.h"
+
+namespace whorl::server {
+
+namespace v1 = ::google::spanner::v1;
+
+// --- what a request needs to know of the database ------------------------------------------------
+
+// For the decoding of one request; keeps what it was asked for in its call.
+class ServedDatabase::DirectoryOfCall final : public wire::Directory {
+ public:
+  DirectoryOfCall(ServedDatabase& database, Pending& call) : database_(database), call_(call) {}
+
+  Sql FindSql(std::string_view text, std::vector<Parameter> parameters) override {
+    call_.statements.push_back(database_.statements_.Use(text, std::move(parameters)));
+    return Sql::Borrow(*call_.statements.back());
+  }
+
+  std::optional<Type> ParameterType(std::string_view sql, std::string_view name) const override {
+    for (const Parameter& parameter : database_.InferredParameters(sql)) {
+      if (parameter.name != name) continue;
+      call_.undeclared.push_back(parameter);
+      return parameter.type;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Type> ColumnType(std::string_view table, std::string_view column) const override {
+    const model::Table* found = FindTable(table);
+    if (found == nullptr) return std::nullopt;
+    const auto index = found->FindColumn(column);
+    return index ? std::optional(found->columns[*index].type) : std::nullopt;
+  }
+
+  std::optional<std::vector<Type>> KeyTypes(std::string_view table) const override {
+    const model::Table* found = FindTable(table);
+    if (found == nullptr) return std::nullopt;
+    std::vector<Type> types;
+    for (const uint32_t column : found->key) types.push_back(found->columns[column].type);
+    return types;
+  }
+
+ private:
+  const model::Table* FindTable(std::string_view name) const {
+    const auto index = database_.schema().FindTable(name);
+    return index ? &database_.schema().tables[*index] : nullptr;
+  }
+
+  ServedDatabase& database_;
+  Pending& call_;
+};
+
+// Nothing is inferred yet: parameters without a type go by the kind of their value.
+const std::vector<Parameter>& ServedDatabase::InferredParameters(std::string_view text) {
+  constexpr size_t kMostTexts = 1024;
+  const auto found = inferred_.find(text);
+  if (found != inferred_.end()) return found->second;
+  if (inferred_.size() >= kMostTexts) inferred_.clear();
+  return inferred_.emplace(text, std::vector<Parameter>()).first->second;
+}
+
+// --- calls ---------------------------------------------------------------------------------------
+
+ServedDatabase::ServedDatabase(std::string name, uint32_t incarnation,
+                               const BackendOptions& options, Timestamp now)
+    : name_(std::move(name)),
+      incarnation_(incarnation),
+      options_(options),
+      created_(now),
+      catalogue_(model::Schema{}, {}, options.model),
+      statements_(catalogue_, options.statements),
+      database_(model::MakeDatabase(catalogue_)) {}
+
+// Growing, as the model's ages and the emulator's rule need it.
+CallName ServedDatabase::NextCallName() {
+  const uint64_t number = ++calls_;
+  return {.process = {.node = 0, .incarnation = incarnation_},
+          .lock = static_cast<uint16_t>(number >> 32U),
+          .request = static_cast<uint16_t>(number >> 16U),
+          .generation = static_cast<uint16_t>(number)};
+}
+
+std::vector<model::Moment> ServedDatabase::LeadersAt(Timestamp now) const {
+  const model::Moment moment = {
+      .truetime = {.earliest = now - options_.epsilon, .latest = now + options_.epsilon},
+      .current_timestamp = now.TruncatedToMicros()};
+  return std::vector<model::Moment>(catalogue_.split_count(), moment);
+}
+
+template <typename Call, typename Proto>
+void ServedDatabase::Serve(const Proto& proto, const std::string& session, AnswerForm form,
+                           CallTag tag, Timestamp now, std::vector<CallOutcome>& out) {
+  Pending call = {.tag = tag, .form = form, .session = session};
+  DirectoryOfCall directory(*this, call);
+  Call request;
+  Status status;
+  if constexpr (requires { wire::Decode(proto, directory, request); }) {
+    status = wire::Decode(proto, directory, request);
+  } else {
+    status = wire::Decode(proto, request);
+  }
+  if (!status.ok()) {
+    out.push_back({.tag = tag, .answer = Refused(std::move(status))});
+    return;
+  }
+  if constexpr (std::is_same_v<Call, Commit>) call.wants_commit_stats = proto.return_commit_stats();
+  call.request = std::move(request);
+  SetSession(call.request, session);
+  Submit(std::move(call), now, out);
+}
+
+template void ServedDatabase::Serve<ExecuteSql>(const v1::ExecuteSqlRequest&, const std::string&,
+                                                AnswerForm, CallTag, Timestamp,
+                                                std::vector<CallOutcome>&);
+template void ServedDatabase::Serve<ExecuteBatchDml>(const v1::ExecuteBatchDmlRequest&,
+                                                     const std::string&, AnswerForm, CallTag,
+                                                     Timestamp, std::vector<CallOutcome>&);
+template void ServedDatabase::Serve<Read>(const v1::ReadRequest&, const std::string&, AnswerForm,
+                                          CallTag, Timestamp, std::vector<CallOutcome>&);
+template void ServedDatabase::Serve<BeginTransaction>(const v1::BeginTransactionRequest&,
+                                                      const std::string&, AnswerForm, CallTag,
+                                                      Timestamp, std::vector<CallOutcome>&);
+template void ServedDatabase::Serve<Commit>(const v1::CommitRequest&, const std::string&,
+                                            AnswerForm, CallTag, Timestamp,
+                                            std::vector<CallOutcome>&);
+template void ServedDatabase::Serve<Rollback>(const v1::RollbackRequest&, const std::string&,
+                                              AnswerForm, CallTag, Timestamp,
+                                              std::vector<CallOutcome>&);
+template void ServedDatabase::Serve<CreateSession>(const v1::CreateSessionRequest&,
+                                                   const std::string&, AnswerForm, CallTag,
+                                                   Timestamp, std::vector<CallOutcome>&);
+template void ServedDatabase::Serve<GetSession>(const v1::GetSessionRequest&, const std::string&,
+                                                AnswerForm, CallTag, Timestamp,
+                                                std::vector<CallOutcome>&);
+template void ServedDatabase::Serve<DeleteSession>(const v1::DeleteSessionRequest&,
+                                                   const std::string&, AnswerForm, CallTag,
+                                                   Timestamp, std::vector<CallOutcome>&);
+
+void ServedDatabase::Submit(Pending pending, Timestamp now, std::vector<CallOutcome>& out) {
+  const CallName call = NextCallName();
+  const Pending& kept = pending_.emplace(call, std::move(pending)).first->second;
+  model::Serve(catalogue_, database_, call, kept.request, LeadersAt(now), effects_);
+  Settle(now, out);
+}
+
+std::vector<v1::Session> ServedDatabase::CreateSessions(int count, Timestamp now,
+                                                        std::vector<CallOutcome>& out) {
+  std::vector<v1::Session> sessions;
+  const auto leaders = LeadersAt(now);
+  for (int i = 0; i < count; ++i) {
+    model::Serve(catalogue_, database_, NextCallName(), CreateSession{}, leaders, effects_);
+    SessionInfo session = database_.sessions.back();
+    session.name = MakeSessionName(name_, session.name);
+    sessions.push_back(wire::EncodeSession(session));
+  }
+  Settle(now, out);
+  return sessions;
+}
+
+// --- the driver ----------------------------------------------------------------------------------
+
+void ServedDatabase::Settle(Timestamp now, std::vector<CallOutcome>& out) {
+  // Commits that are visible at once add effects on the way.
+  for (size_t i = 0; i < effects_.size(); ++i) {
+    const model::DatabaseEffect effect = std::move(effects_[i]);
+    if (const auto* replied = std::get_if<model::Replied>(&effect)) {
+      const auto pending = pending_.find(replied->call);
+      if (pending == pending_.end()) continue;
+      out.push_back(
+          {.tag = pending->second.tag, .answer = Encode(pending->second, replied->response)});
+      pending_.erase(pending);
+    } else if (const auto* parked = std::get_if<model::Parked>(&effect)) {
+      out.push_back({.tag = pending_.at(parked->call).tag, .answer = std::nullopt});
+    } else if (const auto* started = std::get_if<model::CommitStarted>(&effect)) {
+      StartCommit(*started, now);
+    } else if (const auto* look = std::get_if<model::LookAgainAt>(&effect)) {
+      look_due_ = look->server_time - options_.epsilon;
+    }
+  }
+  effects_.clear();
+}
+
+// Of the transaction's writes, as Spanner counts them: a column of a row is one, a deletion is one.
+int64_t CountMutations(const model::ServerTransaction& transaction) {
+  int64_t count = 0;
+  for (const model::BufferedWrite& write : transaction.writes) {
+    count += write.row ? std::popcount(write.columns) : 1;
+  }
+  return count;
+}
+
+void ServedDatabase::StartCommit(const model::CommitStarted& started, Timestamp now) {
+  for (const model::ServerTransaction& transaction : database_.transactions) {
+    if (transaction.id != started.transaction) continue;
+    Pending& pending = pending_.at(transaction.commit_call);
+    if (pending.wants_commit_stats) pending.mutation_count = CountMutations(transaction);
+  }
+  Timestamp due = now + options_.replication_latency;
+  if (options_.commit_wait == CommitWait::kUntilSurelyPast) {
+    due = std::max(due, started.commit + options_.epsilon + Nanoseconds(1));
+  }
+  if (due > now) {
+    commits_due_.emplace(due, started.transaction);
+  } else {
+    model::CommitVisible(catalogue_, database_, started.transaction, LeadersAt(now), effects_);
+  }
+}
+
+std::optional<Timestamp> ServedDatabase::NextDue() const {
+  std::optional<Timestamp> next = look_due_;
+  if (!commits_due_.empty()) {
+    const Timestamp commit = commits_due_.begin()->first;
+    next = std::min(next.value_or(commit), commit);
+  }
+  return next;
+}
+
+void ServedDatabase::RunDue(Timestamp now, std::vector<CallOutcome>& out) {
+  while (!commits_due_.empty() && commits_due_.begin()->first <= now) {
+    const TransactionId id = commits_due_.extract(commits_due_.begin()).mapped();
+    model::CommitVisible(catalogue_, database_, id, LeadersAt(now), effects_);
+    Settle(now, out);
+  }
+  if (look_due_ && *look_due_ <= now) {
+    look_due_.reset();
+    model::LookAgain(catalogue_, database_, LeadersAt(now), effects_);
+    Settle(now, out);
+  }
+}
+
+void ServedDatabase::ChangeSchema(SchemaChange change, Timestamp now,
+                                  std::vector<CallOutcome>& out) {
+  inferred_.clear();
+  model::ChangeSchema(catalogue_, database_, std::move(change.schema), change.kept, LeadersAt(now),
+                      effects_);
+  Settle(now, out);
+}
+
+void ServedDatabase::RefuseAll(const Status& status, std::vector<CallOutcome>& out) {
+  for (const auto& [call, pending] : pending_) {
+    out.push_back({.tag = pending.tag, .answer = Refused(status)});
+  }
+  pending_.clear();
+}
+
+// --- answers -------------------------------------------------------------------------------------
+
+wire::ResultShape ServedDatabase::ShapeOf(const Sql& sql) const {
+  const model::CompiledStatement* known = catalogue_.FindPlan(sql);
+  const model::CompiledStatement compiled =
+      known != nullptr ? *known : model::Compile(schema(), sql);
+  const auto* plan = std::get_if<model::Plan>(&compiled);
+  if (plan == nullptr) return {};  // the answer is its error
+  wire::ResultShape shape;
+  const auto* select = std::get_if<model::SelectPlan>(plan);
+  shape.is_dml = select == nullptr;
+  if (select == nullptr) return shape;
+  for (const model::Output& output : select->outputs) {
+    shape.columns.push_back({.name = output.name, .type = output.type});
+  }
+  return shape;
+}
+
+wire::ResultShape ServedDatabase::ShapeOf(const Read& read) const {
+  const auto index = schema().FindTable(read.table);
+  if (!index) return {};
+  const model::Table& table = schema().tables[*index];
+  wire::ResultShape shape;
+  for (const std::string& name : read.columns) {
+    if (const auto column = table.FindColumn(name)) {
+      shape.columns.push_back({.name = name, .type = table.columns[*column].type});
+    }
+  }
+  return shape;
+}
+
+Answer ServedDatabase::EncodeResult(const Pending& pending, const Response& response,
+                                    wire::ResultShape shape) const {
+  shape.undeclared_parameters = pending.undeclared;
+  if (pending.form == AnswerForm::kWhole) return Answered(wire::EncodeResultSet(response, shape));
+  Answer answer;
+  for (v1::PartialResultSet& part :
+       wire::EncodePartialResultSets(response, shape, options_.stream_part_bytes)) {
+    answer.messages.push_back(std::make_shared<const v1::PartialResultSet>(std::move(part)));
+  }
+  return answer;
+}
+
+// One function for each kind of call that has an answer of its own.
+struct ServedDatabase::Encoder {
+  const ServedDatabase& database;
+  const Pending& pending;
+  const Response& response;
+
+  Answer operator()(const ExecuteSql& call) const {
+    return database.EncodeResult(pending, response, database.ShapeOf(call.statement.sql));
+  }
+  Answer operator()(const Read& call) const {
+    return database.EncodeResult(pending, response, database.ShapeOf(call));
+  }
+  Answer operator()(const ExecuteBatchDml& call) const {
+    std::vector<wire::ResultShape> shapes;
+    for (const Statement& statement : call.statements) {
+      shapes.push_back(database.ShapeOf(statement.sql));
+    }
+    return Answered(wire::EncodeBatchDmlResponse(response, shapes));
+  }
+  Answer operator()(const BeginTransaction&) const {
+    return Answered(wire::EncodeTransaction(response));
+  }
+  Answer operator()(const Commit&) const {
+    v1::CommitResponse proto = wire::EncodeCommitResponse(response);
+    if (pending.mutation_count && proto.has_commit_timestamp()) {
+      proto.mutable_commit_stats()->set_mutation_count(*pending.mutation_count);
+    }
+    return Answered(std::move(proto));
+  }
+  Answer operator()(const Rollback&) const { return Answered(google::protobuf::Empty()); }
+  Answer operator()(const DeleteSession&) const { return Answered(google::protobuf::Empty()); }
+  Answer operator()(const CreateSession&) const { return EncodeSession(); }
+  Answer operator()(const GetSession&) const { return EncodeSession(); }
+
+  Answer EncodeSession() const {
+    SessionInfo session = response.sessions.at(0);
+    session.name = MakeSessionName(database.name_, session.name);
+    return Answered(wire::EncodeSession(session));
+  }
+};
+
+Answer ServedDatabase::Encode(const Pending& pending, const Response& response) const {
+  if (response.status.ok()) {
+    return std::visit(Encoder{*this, pending, response}, pending.request);
+  }
+  Status status = response.status;
+  // The model knows sessions by the last part of their names.
+  const std::string prefix = "Session not found: ";
+  if (status.code == Code::kNotFound && status.message == prefix + pending.session) {
+    status.message = prefix + MakeSessionName(name_, pending.session);
+  }
+  return Refused(std::move(status));
+}
+
+}  // namespace whorl::server

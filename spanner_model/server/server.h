@@ -1,0 +1,73 @@
+// The Spanner model behind gRPC, on a port of this machine.
+//
+// Invariants:
+//   1. It listens on the loopback interface, unless the options name another.
+//   2. Every call is answered; a client that goes away does not stop what it asked for, as Spanner
+//      may go on, too.
+//   3. The destructor answers what is under way (UNAVAILABLE), and ends the server's threads.
+#pragma once
+
+#include <absl/status/statusor.h>
+#include <grpcpp/server.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "spanner_model/server/clock.h"
+#include "spanner_model/server/faults.h"
+#include "spanner_model/server/frontend.h"
+#include "spanner_model/server/options.h"
+
+namespace whorl::server {
+
+struct TlsOptions {
+  std::string certificate_chain_pem;
+  std::string private_key_pem;
+};
+
+struct ServerOptions {
+  BackendOptions backend;
+  std::string host = "127.0.0.1";  // an address, or [::1]
+  int port = 0;                    // 0: any that is free
+  std::optional<TlsOptions> tls;   // nothing: plaintext
+  // When not empty, each call has to bring the metadata `authorization: Bearer <token>`.
+  std::string bearer_token;
+  // Of a request. Spanner takes 100 MB.
+  int max_request_bytes = 100 << 20;
+  std::shared_ptr<ServerClock> clock;  // null: the real one
+  FaultFunction faults;
+  ObserverFunction observer;
+};
+
+class CallService;
+
+class Server {
+ public:
+  // INVALID_ARGUMENT for an initial database that is wrong, UNAVAILABLE when there is no such
+  // address or the port is taken.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(ServerOptions options);
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+  ~Server();
+
+  int port() const { return port_; }
+  std::string address() const;  // "127.0.0.1:41234"
+
+  void SetFaults(FaultFunction faults) { frontend_->SetFaults(std::move(faults)); }
+  void SetObserver(ObserverFunction observer) { frontend_->SetObserver(std::move(observer)); }
+  // Until it is called off.
+  void Wait() { server_->Wait(); }
+  void Shutdown();
+
+ private:
+  explicit Server(const ServerOptions& options);
+
+  const std::string host_;
+  int port_ = 0;
+  std::shared_ptr<Frontend> frontend_;
+  std::unique_ptr<CallService> service_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+}  // namespace whorl::server
