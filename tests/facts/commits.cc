@@ -322,7 +322,8 @@ Section Sessions() {
                .name = "commit_answered_by_a_token",
                .source = "P, S",
                .says = "an answer with a token has not committed",
-               .shown_by = "DatabasePrecommitToken.AnOldOneIsAnsweredByTheNewOneAndMutationsAreKept"},
+               .shown_by =
+                   "DatabasePrecommitToken.AnOldOneIsAnsweredByTheNewOneAndMutationsAreKept"},
           },
   };
 }

@@ -237,8 +237,7 @@ Section Concurrency() {
                    [](Probe& p) {
                      AbortB(p);
                      const Outcome& aborted = p.b.Commit();
-                     p.Is("RetryInfo",
-                          aborted.details.find("RetryInfo") != std::string::npos);
+                     p.Is("RetryInfo", aborted.details.find("RetryInfo") != std::string::npos);
                      p.Is("trailer", aborted.has_retry_info);
                    },
                .heard = "ABORTED | RetryInfo | trailer",

@@ -40,7 +40,8 @@ struct Fact {
   std::string_view shown_by = "";  // Suite.Name of a test
   void (*probe)(Probe&) = nullptr;
   // What the probe hears (Probe::Transcript): from the model by Spanner's rules, from the model by
-  // the emulator's (empty: the same), and from the emulator (empty: as the model by the emulator's).
+  // the emulator's (empty: the same), and from the emulator (empty: as the model by the
+  // emulator's).
   std::string_view heard = "";
   std::string_view by_emulators_rules = "";
   std::string_view from_emulator = "";

@@ -1,9 +1,12 @@
 // What is known of Spanner and of its emulator, one verdict each (facts.h), held against the model
 // behind gRPC and, where there is one, against the emulator itself.
+#include "tests/facts/facts.h"
+
 #include <absl/strings/str_cat.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -12,11 +15,12 @@
 #include <memory>
 #include <regex>
 #include <set>
-#include <sstream>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "tests/facts/facts.h"
+#include "spanner_model/server/server.h"
 #include "tests/facts/probe.h"
 #include "tests/support/emulator_process.h"
 
@@ -30,9 +34,9 @@ namespace {
 
 const std::vector<Section>& AllSections() {
   static const std::vector<Section> kSections = {
-      Surprises(),        Inserts(),       CommitTimestamps(), CurrentTimestamp(), Functions(),
-      EmptyDml(),         Concurrency(),   CommitReplay(),     Sessions(),         TimedReads(),
-      UnknownOutcomes(),  CallSequences(), Published(),        EmulatorSpeed(),    Consequences()};
+      Surprises(),       Inserts(),       CommitTimestamps(), CurrentTimestamp(), Functions(),
+      EmptyDml(),        Concurrency(),   CommitReplay(),     Sessions(),         TimedReads(),
+      UnknownOutcomes(), CallSequences(), Published(),        EmulatorSpeed(),    Consequences()};
   return kSections;
 }
 
@@ -143,14 +147,14 @@ TEST(FactsTest, TestsThatAreNamedExist) {
 
 using Expectation = std::string_view (*)(const Fact&);
 
-void Run(const std::shared_ptr<grpc::Channel>& channel, bool is_emulator, Expectation expected) {
+void Run(const std::shared_ptr<grpc::Channel>& channel, Expectation expected) {
   RawSpanner spanner(channel);
   int probes = 0;
   ForEachFact([&](const Section& section, const Fact& fact) {
     if (fact.probe == nullptr || expected(fact) == kNotAsked) return;
     ++probes;
     try {
-      Probe probe(spanner, absl::StrCat("facts-", probes), is_emulator);
+      Probe probe(spanner, absl::StrCat("facts-", probes));
       fact.probe(probe);
       EXPECT_EQ(probe.Transcript(), expected(fact))
           << "where " << FactId(section, fact) << ": " << fact.says << "\n"
@@ -162,10 +166,30 @@ void Run(const std::shared_ptr<grpc::Channel>& channel, bool is_emulator, Expect
   std::cout << probes << " probes\n";
 }
 
+void RunOnModel(server::BackendOptions backend, Expectation expected) {
+  const auto server = server::Server::Start({.backend = std::move(backend)});
+  ASSERT_TRUE(server.ok()) << server.status();
+  const std::shared_ptr<grpc::Channel> channel = MakeChannel((*server)->address());
+  ASSERT_TRUE(WaitForServer(*channel, nullptr));
+  const grpc::Status status = RawSpanner(channel).CreateInstance();
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  Run(channel, expected);
+}
+
+TEST(FactsTest, TheModelAnswersAsTheFactsSay) {
+  server::BackendOptions options;
+  options.model.retry_delay = Milliseconds(5);
+  RunOnModel(options, FromModel);
+}
+
+TEST(FactsTest, TheModelByTheEmulatorsRulesAnswersAsTheFactsSay) {
+  RunOnModel(server::EmulatorLike(), FromModelAsEmulator);
+}
+
 TEST(FactsTest, TheEmulatorAnswersAsTheFactsSay) {
   const std::unique_ptr<EmulatorProcess> emulator = EmulatorProcess::Start();
   if (emulator == nullptr) GTEST_SKIP() << kNoEmulator;
-  Run(emulator->channel(), true, FromEmulator);
+  Run(emulator->channel(), FromEmulator);
 }
 
 }  // namespace

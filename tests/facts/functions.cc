@@ -110,8 +110,9 @@ Section Functions() {
                .says = "over the whole range they are OUT_OF_RANGE",
                .probe =
                    [](Probe& p) {
-                     p.a.Sql("SELECT TIMESTAMP_DIFF(@a, @b, NANOSECOND)",
-                             {Time("a", "9999-12-31T23:59:59Z"), Time("b", "0001-01-01T00:00:00Z")});
+                     p.a.Sql(
+                         "SELECT TIMESTAMP_DIFF(@a, @b, NANOSECOND)",
+                         {Time("a", "9999-12-31T23:59:59Z"), Time("b", "0001-01-01T00:00:00Z")});
                    },
                .heard = "OUT_OF_RANGE"},
               {.row = 4,

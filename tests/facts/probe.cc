@@ -252,8 +252,7 @@ const Outcome& Client::Commit(std::vector<Mutation> mutations) {
   const auto heard = probe_.spanner().Commit(wire::Encode(commit));
   Outcome outcome = OutcomeOf(heard.status);
   outcome.has_retry_info = heard.retry_info.has_value();
-  outcome.commit =
-      wire::DecodeTimestamp(heard.reply.commit_timestamp()).value_or(Timestamp::Min());
+  outcome.commit = wire::DecodeTimestamp(heard.reply.commit_timestamp()).value_or(Timestamp::Min());
   outcome.has_precommit_token = heard.reply.has_precommit_token();
   if (outcome.has_precommit_token) {
     outcome.text = "a token instead";
@@ -276,14 +275,13 @@ const Outcome& Client::Delete() {
 
 // --- a probe -------------------------------------------------------------------------------------
 
-Probe::Probe(RawSpanner& spanner, const std::string& id, bool is_emulator)
-    : spanner_(spanner), database_(RawSpanner::DatabaseName(id)), is_emulator_(is_emulator) {
+Probe::Probe(RawSpanner& spanner, const std::string& id)
+    : spanner_(spanner), database_(RawSpanner::DatabaseName(id)) {
   const grpc::Status status = spanner.CreateDatabase(
-      id,
-      {"CREATE TABLE locktable (name STRING(MAX) NOT NULL, "
-       "heartbeat TIMESTAMP OPTIONS (allow_commit_timestamp=true), "
-       "token TIMESTAMP OPTIONS (allow_commit_timestamp=true), writer STRING(MAX)) "
-       "PRIMARY KEY (name)"});
+      id, {"CREATE TABLE locktable (name STRING(MAX) NOT NULL, "
+           "heartbeat TIMESTAMP OPTIONS (allow_commit_timestamp=true), "
+           "token TIMESTAMP OPTIONS (allow_commit_timestamp=true), writer STRING(MAX)) "
+           "PRIMARY KEY (name)"});
   if (!status.ok()) throw std::runtime_error("no database: " + status.error_message());
 }
 

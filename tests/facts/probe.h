@@ -119,7 +119,7 @@ class Client {
 class Probe {
  public:
   // Makes the database `id`, which ends with this.
-  Probe(RawSpanner& spanner, const std::string& id, bool is_emulator);
+  Probe(RawSpanner& spanner, const std::string& id);
   ~Probe();
   Probe(const Probe&) = delete;
   Probe& operator=(const Probe&) = delete;
@@ -143,7 +143,6 @@ class Probe {
 
   RawSpanner& spanner() { return spanner_; }
   const std::string& database() const { return database_; }
-  bool is_emulator() const { return is_emulator_; }
   // "OK | 1 row | ALREADY_EXISTS"
   std::string Transcript() const;
   // What the errors said, a line each.
@@ -152,7 +151,6 @@ class Probe {
  private:
   RawSpanner& spanner_;
   const std::string database_;
-  const bool is_emulator_;
   bool quietly_ = false;
   std::vector<std::string> heard_;
   std::string messages_;

@@ -49,9 +49,9 @@ void ExactStaleness(Probe& p) {
 void Bounded(Probe& p) {
   const Versions versions = WriteTwice(p);
   Read(p, Stale(Seconds(10), BoundKind::kMaxStaleness));
-  const Outcome& read = Read(p, {.bound = {.kind = BoundKind::kMinReadTimestamp,
-                                           .timestamp = versions.first},
-                                 .return_read_timestamp = true});
+  const Outcome& read =
+      Read(p, {.bound = {.kind = BoundKind::kMinReadTimestamp, .timestamp = versions.first},
+               .return_read_timestamp = true});
   p.Is("not before the bound", *read.read >= versions.first);
 }
 
@@ -186,7 +186,8 @@ Section TimedReads() {
                .name = "when_stale_reads_pay",
                .source = "D",
                .says = "from about 10 s on, since leaders push safe times about so often",
-               .not_covered = "a rule of thumb; Options::replica_lag is a number of the scenario's"},
+               .not_covered =
+                   "a rule of thumb; Options::replica_lag is a number of the scenario's"},
           },
   };
 }

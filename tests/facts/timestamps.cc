@@ -141,8 +141,7 @@ Section CommitTimestamps() {
                .source = "E, D",
                .says = "not of any row, by no means, until Commit; the transaction lives on",
                .probe = WhatReadsThePendingColumn,
-               .heard =
-                   "1 row | INVALID_ARGUMENT | INVALID_ARGUMENT | INVALID_ARGUMENT | OK"},
+               .heard = "1 row | INVALID_ARGUMENT | INVALID_ARGUMENT | INVALID_ARGUMENT | OK"},
               {.row = 3,
                .name = "other_columns",
                .source = "E, D",
@@ -218,8 +217,7 @@ Section CommitTimestamps() {
                      p.a.Sql("SELECT 1");
                      p.a.Commit();
                    },
-               .heard =
-                   "OK | FAILED_PRECONDITION | FAILED_PRECONDITION | FAILED_PRECONDITION"},
+               .heard = "OK | FAILED_PRECONDITION | FAILED_PRECONDITION | FAILED_PRECONDITION"},
               {.row = 10,
                .name = "the_future_by_mutation",
                .source = "E, D",
