@@ -168,7 +168,7 @@ void NodesUpsert(Probe& p) {
 
 void LastStatement(Probe& p) {
   p.a.BeginWith("SELECT 1");
-  p.a.Sql({.sql = kInsertA, .last_statement = true});
+  p.a.Run({.sql = kInsertA, .last_statement = true});
   p.a.Sql("INSERT INTO locktable (name) VALUES ('b')");
 }
 

@@ -22,7 +22,7 @@ void AbortB(Probe& p) {
   p.Quietly(true);
   p.a.BeginWith(kSelectX);
   p.b.BeginWith(kSelectX);
-  p.b.Sql({.sql = kUpdateY, .sequence = 2});
+  p.b.Run({.sql = kUpdateY, .sequence = 2});
   p.a.Sql(kUpdateX);
   p.a.Commit();
   p.Quietly(false);
@@ -33,12 +33,12 @@ void AfterAborted(Probe& p) {
   p.Quietly(true);
   p.a.BeginWith(kSelectX);
   p.b.Begin();
-  p.b.Sql({.sql = kSelectX, .sequence = 1});
+  p.b.Run({.sql = kSelectX, .sequence = 1});
   p.a.Sql(kUpdateX);
   p.a.Commit();
   p.Quietly(false);
-  p.b.Sql({.sql = kUpdateY, .sequence = 2});
-  p.b.Sql({.sql = kUpdateY, .sequence = 2});
+  p.b.Run({.sql = kUpdateY, .sequence = 2});
+  p.b.Run({.sql = kUpdateY, .sequence = 2});
   p.b.Commit();
   p.b.Rollback();
 }
@@ -119,8 +119,7 @@ Section Concurrency() {
                      p.b.Sql(kSelectX);
                    },
                .heard = "1 row | [NULL] | OK | ABORTED",
-               .from_emulator = kNotAsked,
-               .by_emulators_rules = "1 row | ABORTED | OK | NULL"},
+               .by_emulators_rules = "1 row | ABORTED | OK | ABORTED"},
               {.row = 3,
                .name = "a_select_locks",
                .source = "E, D",

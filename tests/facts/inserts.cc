@@ -204,10 +204,10 @@ Section Inserts() {
                .probe =
                    [](Probe& p) {
                      p.a.Begin();
-                     p.a.Sql({.sql = kInsertA, .sequence = 7});
-                     p.a.Sql({.sql = kInsertA, .sequence = 7});
+                     p.a.Run({.sql = kInsertA, .sequence = 7});
+                     p.a.Run({.sql = kInsertA, .sequence = 7});
                      p.a.Commit();
-                     p.a.Sql({.sql = kInsertA, .sequence = 7});
+                     p.a.Run({.sql = kInsertA, .sequence = 7});
                    },
                .heard = "OK | 1 row | 1 row | OK | 1 row"},
               {.row = 16,
@@ -217,9 +217,9 @@ Section Inserts() {
                .probe =
                    [](Probe& p) {
                      p.a.Begin();
-                     p.a.Sql({.sql = kInsertA, .sequence = 7});
-                     p.a.Sql({.sql = kInsertB, .sequence = 6});
-                     p.a.Sql({.sql = kInsertB, .sequence = 7});
+                     p.a.Run({.sql = kInsertA, .sequence = 7});
+                     p.a.Run({.sql = kInsertB, .sequence = 6});
+                     p.a.Run({.sql = kInsertB, .sequence = 7});
                    },
                .heard = "OK | 1 row | INVALID_ARGUMENT | INVALID_ARGUMENT"},
               {.row = 17,
@@ -229,9 +229,9 @@ Section Inserts() {
                .probe =
                    [](Probe& p) {
                      p.a.Begin();
-                     p.a.Sql({.sql = kInsertA, .sequence = 0});
-                     p.a.Sql({.sql = kInsertA, .sequence = 0});
-                     p.a.Sql({.sql = kInsertB, .sequence = 0});
+                     p.a.Run({.sql = kInsertA, .sequence = 0});
+                     p.a.Run({.sql = kInsertA, .sequence = 0});
+                     p.a.Run({.sql = kInsertB, .sequence = 0});
                    },
                .heard = "OK | 1 row | 1 row | INVALID_ARGUMENT"},
           },

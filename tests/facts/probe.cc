@@ -168,7 +168,7 @@ const Outcome& Client::HearRows(const grpc::Status& status, const v1::ResultSet&
   return probe_.Hear(std::move(outcome));
 }
 
-const Outcome& Client::Sql(const Call& call) {
+const Outcome& Client::Run(const Call& call) {
   const auto heard = probe_.spanner().ExecuteSql(Encode(call));
   return HearRows(heard.status, heard.reply, heard.retry_info.has_value());
 }
@@ -176,7 +176,7 @@ const Outcome& Client::Sql(const Call& call) {
 const Outcome& Client::BeginWith(const std::string& sql, std::vector<Argument> arguments) {
   transaction_.clear();
   sequence_ = 0;
-  return Sql({.sql = sql, .arguments = std::move(arguments), .selector = BeginReadWrite{}});
+  return Run({.sql = sql, .arguments = std::move(arguments), .selector = BeginReadWrite{}});
 }
 
 const Outcome& Client::Stream(const Call& call) {
@@ -312,7 +312,7 @@ Timestamp Probe::Insert(const std::string& name) {
 }
 
 void Probe::Is(std::string_view what, bool holds) {
-  Add(holds ? std::string(what) : absl::StrCat("not: ", what));
+  Add(holds ? std::string(what) : "not: " + std::string(what));
 }
 
 const Outcome& Probe::Hear(const grpc::Status& status) { return Hear(OutcomeOf(status)); }

@@ -79,9 +79,9 @@ class Client {
   const std::string& session();
 
   const Outcome& Begin(const std::variant<BeginReadWrite, BeginReadOnly>& options = {});
-  const Outcome& Sql(const Call& call);
+  const Outcome& Run(const Call& call);
   const Outcome& Sql(const std::string& sql, std::vector<Argument> arguments = {}) {
-    return Sql(Call{.sql = sql, .arguments = std::move(arguments)});
+    return Run({.sql = sql, .arguments = std::move(arguments)});
   }
   // The statement carries the begin.
   const Outcome& BeginWith(const std::string& sql, std::vector<Argument> arguments = {});

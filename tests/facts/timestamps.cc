@@ -92,7 +92,7 @@ void CurrentTimestampInAReadOnlyTransaction(Probe& p) {
 
 void StrongReadsTime(Probe& p) {
   p.Quietly(true);
-  const Outcome& read = p.a.Sql({.sql = "SELECT CURRENT_TIMESTAMP()",
+  const Outcome& read = p.a.Run({.sql = "SELECT CURRENT_TIMESTAMP()",
                                  .selector = SingleUseRead{.return_read_timestamp = true}});
   p.Quietly(false);
   p.Is("read as of a time before CURRENT_TIMESTAMP", *read.read <= read.TimeAt(0, 0));
@@ -101,7 +101,7 @@ void StrongReadsTime(Probe& p) {
 void StaleReadsTime(Probe& p) {
   p.Quietly(true);
   const Outcome& read =
-      p.a.Sql({.sql = "SELECT CURRENT_TIMESTAMP()",
+      p.a.Run({.sql = "SELECT CURRENT_TIMESTAMP()",
                .selector = SingleUseRead{
                    .bound = {.kind = BoundKind::kExactStaleness, .staleness = Seconds(2)},
                    .return_read_timestamp = true}});
