@@ -1,64 +1,83 @@
 #include "spanner_model/sql/time_zone.h"
 
-#include <chrono>
-
 namespace whorl::model {
 namespace {
-
-using std::chrono::Sunday;
-using std::chrono::sys_days;
-using std::chrono::year;
 
 constexpr int64_t kStandard = -8 * 3'600;
 constexpr int64_t kDaylight = -7 * 3'600;
 constexpr int64_t kChangeHour = 2 * 3'600;  // by the clock on the wall, both times
-constexpr int kFirstYear = 1967;
+constexpr int64_t kSecondsPerDay = 86'400;
+constexpr int64_t kFirstYear = 1967;
 
-int64_t Seconds(sys_days day) {
-  return std::chrono::duration_cast<std::chrono::seconds>(day.time_since_epoch()).count();
+// 0 is the first of March, so that the leap day is the last of its year.
+constexpr int64_t kJanuary = 10;
+constexpr int64_t kFebruary = 11;
+constexpr int64_t kMarch = 0;
+constexpr int64_t kApril = 1;
+constexpr int64_t kOctober = 7;
+constexpr int64_t kNovember = 8;
+
+// Days from 1970-01-01 to a day of the Gregorian calendar. REQUIRES: the year is positive.
+constexpr int64_t DayNumber(int64_t year, int64_t month, int64_t day) {
+  if (month == kJanuary || month == kFebruary) --year;
+  const int64_t leap_days = year / 4 - year / 100 + year / 400;
+  // The months from March on have 31, 30, 31, 30, 31 days, again and again.
+  const int64_t days_before_month = (153 * month + 2) / 5;
+  constexpr int64_t kFrom0ToEpoch = 719'469;  // 0000-03-01 to 1970-01-01, and days count from 1
+  return year * 365 + leap_days + days_before_month + day - kFrom0ToEpoch;
 }
+static_assert(DayNumber(1970, kJanuary, 1) == 0);
+static_assert(DayNumber(2000, kMarch, 1) - DayNumber(2000, kFebruary, 29) == 1);
+static_assert(DayNumber(2026, kNovember, 21) == 20'778);
+
+// The first Sunday on or after the day. 1970-01-01 was a Thursday.
+constexpr int64_t SundayFrom(int64_t day) { return day + 6 - ((day + 10) % 7 + 7) % 7; }
+static_assert(SundayFrom(0) == 3 && SundayFrom(3) == 3 && SundayFrom(4) == 10);
+static_assert(SundayFrom(-11) == -11 && SundayFrom(-12) == -11);
 
 // The Uniform Time Act and its changes; 1974 and 1975 are those of the oil crisis.
-sys_days FirstDayOfDaylight(year y) {
-  using std::chrono::April;
-  using std::chrono::last;
-  if (y >= year(2007)) return sys_days(y / std::chrono::March / Sunday[2]);
-  if (y >= year(1987)) return sys_days(y / April / Sunday[1]);
-  if (y == year(1974)) return sys_days(y / std::chrono::January / 6);
-  if (y == year(1975)) return sys_days(y / std::chrono::February / 23);
-  return sys_days(y / April / Sunday[last]);
+int64_t FirstDayOfDaylight(int64_t year) {
+  if (year >= 2007) return SundayFrom(DayNumber(year, kMarch, 8));
+  if (year >= 1987) return SundayFrom(DayNumber(year, kApril, 1));
+  if (year == 1974) return DayNumber(year, kJanuary, 6);
+  if (year == 1975) return DayNumber(year, kFebruary, 23);
+  return SundayFrom(DayNumber(year, kApril, 24));
 }
 
-sys_days LastDayOfDaylight(year y) {
-  if (y >= year(2007)) return sys_days(y / std::chrono::November / Sunday[1]);
-  return sys_days(y / std::chrono::October / Sunday[std::chrono::last]);
+int64_t LastDayOfDaylight(int64_t year) {
+  if (year >= 2007) return SundayFrom(DayNumber(year, kNovember, 1));
+  return SundayFrom(DayNumber(year, kOctober, 25));
 }
 
 // The year of a wall clock, or nothing before the first.
-std::optional<year> YearOf(int64_t local_seconds) {
-  const std::chrono::sys_seconds time{std::chrono::seconds(local_seconds)};
-  const year y = std::chrono::year_month_day(std::chrono::floor<std::chrono::days>(time)).year();
-  if (y < year(kFirstYear)) return std::nullopt;
-  return y;
+std::optional<int64_t> YearOf(int64_t local_seconds) {
+  if (local_seconds < DayNumber(kFirstYear, kJanuary, 1) * kSecondsPerDay) return std::nullopt;
+  constexpr int64_t kSecondsPerYear = 31'556'952;  // on average
+  // At most one too early or too late.
+  int64_t year = 1970 + local_seconds / kSecondsPerYear;
+  while (local_seconds < DayNumber(year, kJanuary, 1) * kSecondsPerDay) --year;
+  while (local_seconds >= DayNumber(year + 1, kJanuary, 1) * kSecondsPerDay) ++year;
+  return year;
 }
 
 }  // namespace
 
 std::optional<int64_t> LosAngelesOffset(int64_t utc_seconds) {
   // No change falls near a new year, so standard time tells the year.
-  const auto y = YearOf(utc_seconds + kStandard);
-  if (!y) return std::nullopt;
-  const int64_t begin = Seconds(FirstDayOfDaylight(*y)) + kChangeHour - kStandard;
-  const int64_t end = Seconds(LastDayOfDaylight(*y)) + kChangeHour - kDaylight;
+  const auto year = YearOf(utc_seconds + kStandard);
+  if (!year) return std::nullopt;
+  const int64_t begin = FirstDayOfDaylight(*year) * kSecondsPerDay + kChangeHour - kStandard;
+  const int64_t end = LastDayOfDaylight(*year) * kSecondsPerDay + kChangeHour - kDaylight;
   return utc_seconds >= begin && utc_seconds < end ? kDaylight : kStandard;
 }
 
 std::optional<int64_t> LosAngelesToUtc(int64_t local_seconds) {
-  const auto y = YearOf(local_seconds);
-  if (!y) return std::nullopt;
+  const auto year = YearOf(local_seconds);
+  if (!year) return std::nullopt;
   // In the skipped hour standard time still counts, in the one that comes twice daylight time does.
-  const int64_t begin = Seconds(FirstDayOfDaylight(*y)) + kChangeHour + (kDaylight - kStandard);
-  const int64_t end = Seconds(LastDayOfDaylight(*y)) + kChangeHour;
+  const int64_t begin =
+      FirstDayOfDaylight(*year) * kSecondsPerDay + kChangeHour + (kDaylight - kStandard);
+  const int64_t end = LastDayOfDaylight(*year) * kSecondsPerDay + kChangeHour;
   const bool daylight = local_seconds >= begin && local_seconds < end;
   return local_seconds - (daylight ? kDaylight : kStandard);
 }

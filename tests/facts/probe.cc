@@ -40,7 +40,12 @@ Outcome OutcomeOf(const grpc::Status& status) {
   outcome.code = static_cast<Code>(status.error_code());
   outcome.text = std::string(CodeName(outcome.code));
   outcome.message = status.error_message();
-  outcome.details = status.error_details();
+  google::rpc::Status details;
+  if (details.ParseFromString(status.error_details())) {
+    for (const auto& detail : details.details()) {
+      absl::StrAppend(&outcome.details, detail.type_url(), "\n");
+    }
+  }
   return outcome;
 }
 

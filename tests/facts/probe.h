@@ -45,7 +45,7 @@ struct Outcome {
   std::string text;  // as in the transcript
   Code code = Code::kOk;
   std::string message;
-  std::string details;  // google.rpc.Status, serialised
+  std::string details;  // the types of its details, a line each
   bool has_retry_info = false;
   std::vector<std::vector<std::string>> rows;
   std::string transaction;  // that it began
