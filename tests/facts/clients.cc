@@ -168,7 +168,7 @@ void NodesUpsert(Probe& p) {
 
 void LastStatement(Probe& p) {
   p.a.BeginWith("SELECT 1");
-  p.a.Sql({.sql = kInsertA, .last_statement = true});
+  p.a.Run({.sql = kInsertA, .last_statement = true});
   p.a.Sql("INSERT INTO locktable (name) VALUES ('b')");
 }
 
@@ -370,7 +370,7 @@ Section CallSequences() {
                .name = "least_of_operations",
                .source = "N",
                .says = "GetOperation, for those that are not done",
-               .not_covered = "TODO"},
+               .shown_by = "ServerAdminTest.AnswersAgainWithTheOperationThatIsDone"},
               {.row = 17,
                .name = "operations_are_done",
                .source = "E",
@@ -394,12 +394,15 @@ Section CallSequences() {
                .heard = "[1] | no name | no row | undeclared parameter"},
               {.row = 19,
                .name = "last_statement",
-               .source = "E, P",
-               .says = "the emulator ignores it; by the protos later statements are refused",
-               .differs = "TODO",
+               .source = "E",
+               .says = "the emulator ignores it: later statements run",
                .probe = LastStatement,
-               .heard = "[1] | 1 row | INVALID_ARGUMENT",
-               .from_emulator = "[1] | 1 row | 1 row"},
+               .heard = "[1] | 1 row | 1 row"},
+              {.row = 19,
+               .name = "statements_after_the_last",
+               .source = "P",
+               .says = "are to be refused",
+               .differs = "nobody here says which statement is the last, so it is ignored"},
           },
   };
 }

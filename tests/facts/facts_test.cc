@@ -27,7 +27,7 @@
 namespace whorl::facts {
 
 std::string FactId(const Section& section, const Fact& fact) {
-  return absl::StrCat(section.number, ".", fact.row, " ", fact.name);
+  return absl::StrCat(section.number, ".", fact.row, " ", std::string(fact.name));
 }
 
 namespace {
@@ -110,8 +110,8 @@ TEST(FactsTest, WhatAgreesIsShownAndWhatDoesNotSaysWhy) {
     EXPECT_TRUE(fact.differs.empty() || fact.not_covered.empty()) << "two verdicts";
     EXPECT_EQ(fact.probe == nullptr, fact.heard.empty()) << "a probe without expectation, or v. v.";
     const bool shown = fact.probe != nullptr || !fact.shown_by.empty();
-    if (VerdictOf(fact) == Verdict::kAgrees) EXPECT_TRUE(shown);
-    if (VerdictOf(fact) == Verdict::kNotCovered) EXPECT_FALSE(shown);
+    EXPECT_TRUE(shown || VerdictOf(fact) != Verdict::kAgrees);
+    EXPECT_FALSE(shown && VerdictOf(fact) == Verdict::kNotCovered);
     if (fact.probe == nullptr || FromEmulator(fact) == kNotAsked) return;
     const bool alike =
         FromEmulator(fact) == FromModel(fact) || FromEmulator(fact) == FromModelAsEmulator(fact);
@@ -147,7 +147,7 @@ TEST(FactsTest, TestsThatAreNamedExist) {
 
 using Expectation = std::string_view (*)(const Fact&);
 
-void Run(const std::shared_ptr<grpc::Channel>& channel, Expectation expected) {
+void RunProbes(const std::shared_ptr<grpc::Channel>& channel, Expectation expected) {
   RawSpanner spanner(channel);
   int probes = 0;
   ForEachFact([&](const Section& section, const Fact& fact) {
@@ -173,7 +173,7 @@ void RunOnModel(server::BackendOptions backend, Expectation expected) {
   ASSERT_TRUE(WaitForServer(*channel, nullptr));
   const grpc::Status status = RawSpanner(channel).CreateInstance();
   ASSERT_TRUE(status.ok()) << status.error_message();
-  Run(channel, expected);
+  RunProbes(channel, expected);
 }
 
 TEST(FactsTest, TheModelAnswersAsTheFactsSay) {
@@ -189,7 +189,7 @@ TEST(FactsTest, TheModelByTheEmulatorsRulesAnswersAsTheFactsSay) {
 TEST(FactsTest, TheEmulatorAnswersAsTheFactsSay) {
   const std::unique_ptr<EmulatorProcess> emulator = EmulatorProcess::Start();
   if (emulator == nullptr) GTEST_SKIP() << kNoEmulator;
-  Run(emulator->channel(), FromEmulator);
+  RunProbes(emulator->channel(), FromEmulator);
 }
 
 }  // namespace

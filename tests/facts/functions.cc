@@ -59,7 +59,10 @@ void WrongValues(Probe& p) {
   p.a.Sql("SELECT @p", {Number("p", 1, Type::kInt64)});
   p.a.Sql("SELECT @p", {Time("p", "2026-01-01T00:00:00+01:00")});
   p.a.Sql("SELECT @p", {Time("p", "2026-01-01 00:00:00Z")});
-  p.a.Sql("SELECT @p", {Argument{.name = "p", .type = Type::kInt64, .value = {}}});
+  for (const Type type : {Type::kInt64, Type::kTimestamp, Type::kString}) {
+    p.a.Sql("SELECT @p", {Argument{.name = "p", .type = type, .value = {}}});
+  }
+  p.a.Sql("SELECT @p", {Argument{.name = "p", .type = {}, .value = {}}});
   p.a.Sql("SELECT 1 + @p");
 }
 

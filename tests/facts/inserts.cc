@@ -20,7 +20,8 @@ void SingleUseReadWriteDml(Probe& p) {
 // Two that insert one key and, as clients do, try again when they are aborted.
 void Race(Probe& p) {
   p.a.BeginWith(kInsertA);
-  p.b.BeginWith(kInsertA);
+  p.b.Begin();
+  p.b.Sql(kInsertA);
   p.a.Commit();
   p.b.Commit();
   p.b.BeginWith(kInsertA);
@@ -174,8 +175,8 @@ Section Inserts() {
                .says = "of two clients that insert one key and retry, one is OK and one hears "
                        "ALREADY_EXISTS",
                .probe = Race,
-               .heard = "1 row | 1 row | OK | ABORTED | ALREADY_EXISTS",
-               .by_emulators_rules = "1 row | ABORTED | OK | INVALID_ARGUMENT | ALREADY_EXISTS"},
+               .heard = "1 row | OK | 1 row | OK | ABORTED | ALREADY_EXISTS",
+               .by_emulators_rules = "1 row | OK | ABORTED | OK | ABORTED | ALREADY_EXISTS"},
               {.row = 13,
                .name = "dml_needs_a_read_write_transaction",
                .source = "E",
@@ -204,10 +205,10 @@ Section Inserts() {
                .probe =
                    [](Probe& p) {
                      p.a.Begin();
-                     p.a.Sql({.sql = kInsertA, .sequence = 7});
-                     p.a.Sql({.sql = kInsertA, .sequence = 7});
+                     p.a.Run({.sql = kInsertA, .sequence = 7});
+                     p.a.Run({.sql = kInsertA, .sequence = 7});
                      p.a.Commit();
-                     p.a.Sql({.sql = kInsertA, .sequence = 7});
+                     p.a.Run({.sql = kInsertA, .sequence = 7});
                    },
                .heard = "OK | 1 row | 1 row | OK | 1 row"},
               {.row = 16,
@@ -217,9 +218,9 @@ Section Inserts() {
                .probe =
                    [](Probe& p) {
                      p.a.Begin();
-                     p.a.Sql({.sql = kInsertA, .sequence = 7});
-                     p.a.Sql({.sql = kInsertB, .sequence = 6});
-                     p.a.Sql({.sql = kInsertB, .sequence = 7});
+                     p.a.Run({.sql = kInsertA, .sequence = 7});
+                     p.a.Run({.sql = kInsertB, .sequence = 6});
+                     p.a.Run({.sql = kInsertB, .sequence = 7});
                    },
                .heard = "OK | 1 row | INVALID_ARGUMENT | INVALID_ARGUMENT"},
               {.row = 17,
@@ -229,9 +230,9 @@ Section Inserts() {
                .probe =
                    [](Probe& p) {
                      p.a.Begin();
-                     p.a.Sql({.sql = kInsertA, .sequence = 0});
-                     p.a.Sql({.sql = kInsertA, .sequence = 0});
-                     p.a.Sql({.sql = kInsertB, .sequence = 0});
+                     p.a.Run({.sql = kInsertA, .sequence = 0});
+                     p.a.Run({.sql = kInsertA, .sequence = 0});
+                     p.a.Run({.sql = kInsertB, .sequence = 0});
                    },
                .heard = "OK | 1 row | 1 row | INVALID_ARGUMENT"},
           },

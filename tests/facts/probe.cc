@@ -40,7 +40,12 @@ Outcome OutcomeOf(const grpc::Status& status) {
   outcome.code = static_cast<Code>(status.error_code());
   outcome.text = std::string(CodeName(outcome.code));
   outcome.message = status.error_message();
-  outcome.details = status.error_details();
+  google::rpc::Status details;
+  if (details.ParseFromString(status.error_details())) {
+    for (const auto& detail : details.details()) {
+      absl::StrAppend(&outcome.details, detail.type_url(), "\n");
+    }
+  }
   return outcome;
 }
 
@@ -168,7 +173,7 @@ const Outcome& Client::HearRows(const grpc::Status& status, const v1::ResultSet&
   return probe_.Hear(std::move(outcome));
 }
 
-const Outcome& Client::Sql(const Call& call) {
+const Outcome& Client::Run(const Call& call) {
   const auto heard = probe_.spanner().ExecuteSql(Encode(call));
   return HearRows(heard.status, heard.reply, heard.retry_info.has_value());
 }
@@ -176,7 +181,7 @@ const Outcome& Client::Sql(const Call& call) {
 const Outcome& Client::BeginWith(const std::string& sql, std::vector<Argument> arguments) {
   transaction_.clear();
   sequence_ = 0;
-  return Sql({.sql = sql, .arguments = std::move(arguments), .selector = BeginReadWrite{}});
+  return Run({.sql = sql, .arguments = std::move(arguments), .selector = BeginReadWrite{}});
 }
 
 const Outcome& Client::Stream(const Call& call) {
@@ -312,7 +317,7 @@ Timestamp Probe::Insert(const std::string& name) {
 }
 
 void Probe::Is(std::string_view what, bool holds) {
-  Add(holds ? std::string(what) : absl::StrCat("not: ", what));
+  Add(holds ? std::string(what) : "not: " + std::string(what));
 }
 
 const Outcome& Probe::Hear(const grpc::Status& status) { return Hear(OutcomeOf(status)); }

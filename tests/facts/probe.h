@@ -45,7 +45,7 @@ struct Outcome {
   std::string text;  // as in the transcript
   Code code = Code::kOk;
   std::string message;
-  std::string details;  // google.rpc.Status, serialised
+  std::string details;  // the types of its details, a line each
   bool has_retry_info = false;
   std::vector<std::vector<std::string>> rows;
   std::string transaction;  // that it began
@@ -79,9 +79,9 @@ class Client {
   const std::string& session();
 
   const Outcome& Begin(const std::variant<BeginReadWrite, BeginReadOnly>& options = {});
-  const Outcome& Sql(const Call& call);
+  const Outcome& Run(const Call& call);
   const Outcome& Sql(const std::string& sql, std::vector<Argument> arguments = {}) {
-    return Sql(Call{.sql = sql, .arguments = std::move(arguments)});
+    return Run({.sql = sql, .arguments = std::move(arguments)});
   }
   // The statement carries the begin.
   const Outcome& BeginWith(const std::string& sql, std::vector<Argument> arguments = {});

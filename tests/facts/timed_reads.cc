@@ -28,7 +28,7 @@ Versions WriteTwice(Probe& p) {
 }
 
 const Outcome& Read(Probe& p, const SingleUseRead& read) {
-  return p.a.Sql({.sql = kSelect, .selector = read});
+  return p.a.Run({.sql = kSelect, .selector = read});
 }
 
 void Strong(Probe& p) {

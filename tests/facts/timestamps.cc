@@ -92,7 +92,7 @@ void CurrentTimestampInAReadOnlyTransaction(Probe& p) {
 
 void StrongReadsTime(Probe& p) {
   p.Quietly(true);
-  const Outcome& read = p.a.Sql({.sql = "SELECT CURRENT_TIMESTAMP()",
+  const Outcome& read = p.a.Run({.sql = "SELECT CURRENT_TIMESTAMP()",
                                  .selector = SingleUseRead{.return_read_timestamp = true}});
   p.Quietly(false);
   p.Is("read as of a time before CURRENT_TIMESTAMP", *read.read <= read.TimeAt(0, 0));
@@ -101,7 +101,7 @@ void StrongReadsTime(Probe& p) {
 void StaleReadsTime(Probe& p) {
   p.Quietly(true);
   const Outcome& read =
-      p.a.Sql({.sql = "SELECT CURRENT_TIMESTAMP()",
+      p.a.Run({.sql = "SELECT CURRENT_TIMESTAMP()",
                .selector = SingleUseRead{
                    .bound = {.kind = BoundKind::kExactStaleness, .staleness = Seconds(2)},
                    .return_read_timestamp = true}});
@@ -147,7 +147,8 @@ Section CommitTimestamps() {
                .source = "E, D",
                .says = "the rest of the table: readable in the emulator; not by the documentation",
                .probe = WhatReadsOtherColumns,
-               .heard = "1 row | INVALID_ARGUMENT | INVALID_ARGUMENT | 1 row | INVALID_ARGUMENT | "
+               .heard = "1 row | INVALID_ARGUMENT | INVALID_ARGUMENT | INVALID_ARGUMENT | "
+                        "INVALID_ARGUMENT | "
                         "OK",
                .by_emulators_rules = "1 row | [NULL] | [2] | 1 row | 1 row | OK"},
               {.row = 4,
@@ -198,7 +199,7 @@ Section CommitTimestamps() {
                      p.Insert("a");
                      p.a.BeginWith(kSetToken, {Time("token", std::string(kCommitTimestamp))});
                    },
-               .heard = "FAILED_PRECONDITION"},
+               .heard = "OUT_OF_RANGE"},
               {.row = 9,
                .name = "an_earlier_timestamp",
                .source = "E",
@@ -248,9 +249,21 @@ Section CommitTimestamps() {
                .says = "INVALID_ARGUMENT",
                .probe =
                    [](Probe& p) {
+                     p.Insert("a");
                      p.a.BeginWith("UPDATE locktable SET name = 'b' WHERE name = 'a'");
                    },
                .heard = "INVALID_ARGUMENT"},
+              {.row = 13,
+               .name = "update_of_the_key_of_no_row",
+               .source = "E",
+               .says = "the emulator notices it only when a row matches",
+               .differs = "the text is wrong whatever rows there are",
+               .probe =
+                   [](Probe& p) {
+                     p.a.BeginWith("UPDATE locktable SET name = 'b' WHERE name = 'a'");
+                   },
+               .heard = "INVALID_ARGUMENT",
+               .from_emulator = "0 rows"},
               {.row = 14,
                .name = "timestamps_of_one_cell_differ",
                .source = "D",
@@ -295,9 +308,12 @@ Section CurrentTimestamp() {
               {.row = 3,
                .name = "of_a_strong_read",
                .source = "E",
-               .says = "the emulator's strong read is as of a little before CURRENT_TIMESTAMP",
+               .says =
+                   "the emulator's strong read is as of a little before it; nobody promises that, "
+                   "and with an epsilon a strong read is as of TT.now().latest",
                .probe = StrongReadsTime,
-               .heard = "read as of a time before CURRENT_TIMESTAMP"},
+               .heard = "not: read as of a time before CURRENT_TIMESTAMP",
+               .by_emulators_rules = "read as of a time before CURRENT_TIMESTAMP"},
               {.row = 4,
                .name = "of_a_stale_read",
                .source = "E",
