@@ -23,7 +23,7 @@ struct Answer {
 
 inline Answer Refused(Status status) { return {.status = std::move(status)}; }
 template <typename Proto>
-Answer Answered(Proto proto) {
+Answer AnswerWith(Proto proto) {
   Answer answer;
   answer.messages.push_back(std::make_shared<const Proto>(std::move(proto)));
   return answer;
@@ -32,7 +32,8 @@ Answer Answered(Proto proto) {
 // Whoever hands a call in gives it a tag of its own.
 using CallTag = uint64_t;
 
-// Each call is answered once; before that it may be parked once.
+// Each call is answered once; before that it may be parked, also more than once: for a lock, for a
+// time to read at, for the end of its commit, or for a change of the schema.
 struct CallOutcome {
   CallTag tag = 0;
   std::optional<Answer> answer;  // nothing: it is parked

@@ -50,6 +50,7 @@ struct CallInHand {
   void Refuse(Status status) const {
     out.push_back({.tag = tag, .answer = Refused(std::move(status))});
   }
+  void Park() const { out.push_back({.tag = tag, .answer = std::nullopt}); }
 };
 
 class Backend {

@@ -48,7 +48,7 @@ Answer Backend::FinishOperation(std::string name, const google::protobuf::Messag
   operation.mutable_metadata()->PackFrom(metadata);
   operation.mutable_response()->PackFrom(response);
   operations_.insert_or_assign(std::move(name), operation);
-  return Answered(std::move(operation));
+  return AnswerWith(std::move(operation));
 }
 
 Answer Backend::GetOperation(const longrunning::GetOperationRequest& proto) const {
@@ -56,7 +56,7 @@ Answer Backend::GetOperation(const longrunning::GetOperationRequest& proto) cons
   if (found == operations_.end()) {
     return Refused(Error(Code::kNotFound, "Operation not found: " + proto.name()));
   }
-  return Answered(found->second);
+  return AnswerWith(found->second);
 }
 
 // --- instances -----------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ Answer Backend::CreateInstance(const instance_admin::CreateInstanceRequest& prot
 Answer Backend::GetInstance(const instance_admin::GetInstanceRequest& proto) const {
   const auto found = instances_.find(proto.name());
   if (found == instances_.end()) return Refused(InstanceNotFound(proto.name()));
-  return Answered(found->second);
+  return AnswerWith(found->second);
 }
 
 Answer Backend::ListInstances(const instance_admin::ListInstancesRequest& proto) const {
@@ -98,7 +98,7 @@ Answer Backend::ListInstances(const instance_admin::ListInstancesRequest& proto)
   for (const auto& [name, instance] : instances_) {
     if (name.starts_with(proto.parent() + "/")) *response.add_instances() = instance;
   }
-  return Answered(std::move(response));
+  return AnswerWith(std::move(response));
 }
 
 void Backend::DeleteInstance(const instance_admin::DeleteInstanceRequest& proto,
@@ -109,7 +109,7 @@ void Backend::DeleteInstance(const instance_admin::DeleteInstanceRequest& proto,
     if (InstanceOf(name) == proto.name()) its.push_back(name);
   }
   for (const std::string& name : its) Drop(name, call.out);
-  call.out.push_back({.tag = call.tag, .answer = Answered(google::protobuf::Empty())});
+  call.out.push_back({.tag = call.tag, .answer = AnswerWith(google::protobuf::Empty())});
 }
 
 Answer Backend::GetInstanceConfig(const instance_admin::GetInstanceConfigRequest& proto) const {
@@ -118,7 +118,7 @@ Answer Backend::GetInstanceConfig(const instance_admin::GetInstanceConfigRequest
   if (!IsProjectName(project) || MakeConfig(project).name() != name) {
     return Refused(Error(Code::kNotFound, "Instance config not found: " + name));
   }
-  return Answered(MakeConfig(project));
+  return AnswerWith(MakeConfig(project));
 }
 
 Answer Backend::ListInstanceConfigs(const instance_admin::ListInstanceConfigsRequest& proto) const {
@@ -127,7 +127,7 @@ Answer Backend::ListInstanceConfigs(const instance_admin::ListInstanceConfigsReq
   }
   instance_admin::ListInstanceConfigsResponse response;
   *response.add_instance_configs() = MakeConfig(proto.parent());
-  return Answered(std::move(response));
+  return AnswerWith(std::move(response));
 }
 
 // --- databases -----------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ Answer Backend::CreateDatabase(const database_admin::CreateDatabaseRequest& prot
 Answer Backend::GetDatabase(const database_admin::GetDatabaseRequest& proto) const {
   const Entry* entry = FindDatabase(proto.name());
   if (entry == nullptr) return Refused(DatabaseNotFound(proto.name()));
-  return Answered(Describe(entry->served, options_.model.version_retention));
+  return AnswerWith(Describe(entry->served, options_.model.version_retention));
 }
 
 Answer Backend::GetDatabaseDdl(const database_admin::GetDatabaseDdlRequest& proto) const {
@@ -204,7 +204,7 @@ Answer Backend::GetDatabaseDdl(const database_admin::GetDatabaseDdlRequest& prot
   for (std::string& statement : PrintSchema(entry->served.schema())) {
     response.add_statements(std::move(statement));
   }
-  return Answered(std::move(response));
+  return AnswerWith(std::move(response));
 }
 
 Answer Backend::ListDatabases(const database_admin::ListDatabasesRequest& proto) const {
@@ -214,7 +214,7 @@ Answer Backend::ListDatabases(const database_admin::ListDatabasesRequest& proto)
     if (InstanceOf(name) != proto.parent()) continue;
     *response.add_databases() = Describe(entry->served, options_.model.version_retention);
   }
-  return Answered(std::move(response));
+  return AnswerWith(std::move(response));
 }
 
 void Backend::UpdateDatabaseDdl(const database_admin::UpdateDatabaseDdlRequest& proto,
@@ -232,6 +232,7 @@ void Backend::UpdateDatabaseDdl(const database_admin::UpdateDatabaseDdlRequest& 
       {.tag = call.tag,
        .statements = {proto.statements().begin(), proto.statements().end()},
        .operation = operation});
+  if (found->second->served.IsCommitting()) return call.Park();
   UpdateSchemas(*found->second, call.now, call.out);
 }
 
@@ -283,7 +284,7 @@ void Backend::DropDatabase(const database_admin::DropDatabaseRequest& proto,
     return call.Refuse(DatabaseNotFound(proto.database()));
   }
   Drop(proto.database(), call.out);
-  call.out.push_back({.tag = call.tag, .answer = Answered(google::protobuf::Empty())});
+  call.out.push_back({.tag = call.tag, .answer = AnswerWith(google::protobuf::Empty())});
 }
 
 }  // namespace whorl::server

@@ -22,6 +22,7 @@ Backend::Entry* Backend::FindForCall(const std::string& database, const CallInHa
   Entry& entry = *found->second;
   if (entry.updates.empty()) return &entry;
   entry.behind_it.push_back({.method = &call.method, .request = call.request, .tag = call.tag});
+  call.Park();
   return nullptr;
 }
 
@@ -93,7 +94,7 @@ void Backend::BatchCreateSessions(const v1::BatchCreateSessionsRequest& proto,
        entry->served.CreateSessions(std::min(proto.session_count(), kMost), call.now, call.out)) {
     *response.add_session() = std::move(session);
   }
-  call.out.push_back({.tag = call.tag, .answer = Answered(std::move(response))});
+  call.out.push_back({.tag = call.tag, .answer = AnswerWith(std::move(response))});
 }
 
 std::optional<Timestamp> Backend::NextDue() const {

@@ -55,7 +55,7 @@ using FaultFunction = std::function<FaultAction(const CallInfo&)>;
 
 enum class CallStage : uint8_t {
   kArrived,
-  kParked,    // it waits for a lock, or for its time
+  kParked,    // it waits (answer.h says for what); may come more than once
   kAnswered,  // the reply is about to be sent
 };
 // Called from any thread, one call at a time; it opens no gate and calls nothing of the server.

@@ -1,5 +1,6 @@
 #include "spanner_model/server/served_database.h"
 
+#include <algorithm>
 #include <bit>
 #include <span>
 #include <type_traits>
@@ -7,6 +8,7 @@
 
 #include "spanner_model/server/resource_names.h"
 #include "spanner_model/sql/compile.h"
+#include "spanner_model/sql/words.h"
 #include "wire/responses.h"
 
 namespace whorl::server {
@@ -27,7 +29,7 @@ class ServedDatabase::DirectoryOfCall final : public wire::Directory {
 
   std::optional<Type> ParameterType(std::string_view sql, std::string_view name) const override {
     for (const Parameter& parameter : database_.InferredParameters(sql)) {
-      if (parameter.name != name) continue;
+      if (!model::EqualIgnoringCase(parameter.name, name)) continue;
       call_.undeclared.push_back(parameter);
       return parameter.type;
     }
@@ -59,13 +61,17 @@ class ServedDatabase::DirectoryOfCall final : public wire::Directory {
   Pending& call_;
 };
 
-// Nothing is inferred yet: parameters without a type go by the kind of their value.
+// A text that does not compile has none: the model says what is wrong with it.
 const std::vector<Parameter>& ServedDatabase::InferredParameters(std::string_view text) {
   constexpr size_t kMostTexts = 1024;
   const auto found = inferred_.find(text);
   if (found != inferred_.end()) return found->second;
   if (inferred_.size() >= kMostTexts) inferred_.clear();
-  return inferred_.emplace(text, std::vector<Parameter>()).first->second;
+  auto inferred = model::InferParameters(schema(), text, {});
+  auto* parameters = std::get_if<std::vector<Parameter>>(&inferred);
+  return inferred_
+      .emplace(text, parameters != nullptr ? std::move(*parameters) : std::vector<Parameter>())
+      .first->second;
 }
 
 // --- calls ---------------------------------------------------------------------------------------
@@ -181,13 +187,15 @@ void ServedDatabase::Settle(Timestamp now, std::vector<CallOutcome>& out) {
     } else if (const auto* parked = std::get_if<model::Parked>(&effect)) {
       out.push_back({.tag = pending_.at(parked->call).tag, .answer = std::nullopt});
     } else if (const auto* started = std::get_if<model::CommitStarted>(&effect)) {
-      StartCommit(*started, now);
+      StartCommit(*started, now, out);
     } else if (const auto* look = std::get_if<model::LookAgainAt>(&effect)) {
       look_due_ = look->server_time - options_.epsilon;
     }
   }
   effects_.clear();
 }
+
+namespace {
 
 // Of the transaction's writes, as Spanner counts them: a column of a row is one, a deletion is one.
 int64_t CountMutations(const model::ServerTransaction& transaction) {
@@ -198,18 +206,22 @@ int64_t CountMutations(const model::ServerTransaction& transaction) {
   return count;
 }
 
-void ServedDatabase::StartCommit(const model::CommitStarted& started, Timestamp now) {
-  for (const model::ServerTransaction& transaction : database_.transactions) {
-    if (transaction.id != started.transaction) continue;
-    Pending& pending = pending_.at(transaction.commit_call);
-    if (pending.wants_commit_stats) pending.mutation_count = CountMutations(transaction);
-  }
+}  // namespace
+
+void ServedDatabase::StartCommit(const model::CommitStarted& started, Timestamp now,
+                                 std::vector<CallOutcome>& out) {
+  const auto transaction = std::find_if(
+      database_.transactions.begin(), database_.transactions.end(),
+      [&](const model::ServerTransaction& one) { return one.id == started.transaction; });
+  Pending& pending = pending_.at(transaction->commit_call);
+  if (pending.wants_commit_stats) pending.mutation_count = CountMutations(*transaction);
   Timestamp due = now + options_.replication_latency;
   if (options_.commit_wait == CommitWait::kUntilSurelyPast) {
     due = std::max(due, started.commit + options_.epsilon + Nanoseconds(1));
   }
   if (due > now) {
     commits_due_.emplace(due, started.transaction);
+    out.push_back({.tag = pending.tag, .answer = std::nullopt});
   } else {
     model::CommitVisible(catalogue_, database_, started.transaction, LeadersAt(now), effects_);
   }
@@ -260,12 +272,9 @@ wire::ResultShape ServedDatabase::ShapeOf(const Sql& sql) const {
       known != nullptr ? *known : model::Compile(schema(), sql);
   const auto* plan = std::get_if<model::Plan>(&compiled);
   if (plan == nullptr) return {};  // the answer is its error
-  wire::ResultShape shape;
-  const auto* select = std::get_if<model::SelectPlan>(plan);
-  shape.is_dml = select == nullptr;
-  if (select == nullptr) return shape;
-  for (const model::Output& output : select->outputs) {
-    shape.columns.push_back({.name = output.name, .type = output.type});
+  wire::ResultShape shape = {.is_dml = !std::holds_alternative<model::SelectPlan>(*plan)};
+  for (const model::ResultColumn& column : model::ResultColumns(*plan)) {
+    shape.columns.push_back({.name = column.name, .type = column.type});
   }
   return shape;
 }
@@ -286,7 +295,7 @@ wire::ResultShape ServedDatabase::ShapeOf(const Read& read) const {
 Answer ServedDatabase::EncodeResult(const Pending& pending, const Response& response,
                                     wire::ResultShape shape) const {
   shape.undeclared_parameters = pending.undeclared;
-  if (pending.form == AnswerForm::kWhole) return Answered(wire::EncodeResultSet(response, shape));
+  if (pending.form == AnswerForm::kWhole) return AnswerWith(wire::EncodeResultSet(response, shape));
   Answer answer;
   for (v1::PartialResultSet& part :
        wire::EncodePartialResultSets(response, shape, options_.stream_part_bytes)) {
@@ -312,27 +321,27 @@ struct ServedDatabase::Encoder {
     for (const Statement& statement : call.statements) {
       shapes.push_back(database.ShapeOf(statement.sql));
     }
-    return Answered(wire::EncodeBatchDmlResponse(response, shapes));
+    return AnswerWith(wire::EncodeBatchDmlResponse(response, shapes));
   }
   Answer operator()(const BeginTransaction&) const {
-    return Answered(wire::EncodeTransaction(response));
+    return AnswerWith(wire::EncodeTransaction(response));
   }
   Answer operator()(const Commit&) const {
     v1::CommitResponse proto = wire::EncodeCommitResponse(response);
     if (pending.mutation_count && proto.has_commit_timestamp()) {
       proto.mutable_commit_stats()->set_mutation_count(*pending.mutation_count);
     }
-    return Answered(std::move(proto));
+    return AnswerWith(std::move(proto));
   }
-  Answer operator()(const Rollback&) const { return Answered(google::protobuf::Empty()); }
-  Answer operator()(const DeleteSession&) const { return Answered(google::protobuf::Empty()); }
+  Answer operator()(const Rollback&) const { return AnswerWith(google::protobuf::Empty()); }
+  Answer operator()(const DeleteSession&) const { return AnswerWith(google::protobuf::Empty()); }
   Answer operator()(const CreateSession&) const { return EncodeSession(); }
   Answer operator()(const GetSession&) const { return EncodeSession(); }
 
   Answer EncodeSession() const {
     SessionInfo session = response.sessions.at(0);
     session.name = MakeSessionName(database.name_, session.name);
-    return Answered(wire::EncodeSession(session));
+    return AnswerWith(wire::EncodeSession(session));
   }
 };
 

@@ -81,7 +81,8 @@ class ServedDatabase {
   CallName NextCallName();
   // What the model said in effects_, until it says nothing more.
   void Settle(Timestamp now, std::vector<CallOutcome>& out);
-  void StartCommit(const model::CommitStarted& started, Timestamp now);
+  void StartCommit(const model::CommitStarted& started, Timestamp now,
+                   std::vector<CallOutcome>& out);
   Answer Encode(const Pending& pending, const Response& response) const;
   Answer EncodeResult(const Pending& pending, const Response& response,
                       wire::ResultShape shape) const;
