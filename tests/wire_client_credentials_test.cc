@@ -82,8 +82,7 @@ class ClientCredentialsDeathTest : public testing::Test {
 std::string UseKeyFile() {
   const TestCertificate own = MakeTestCertificate();
   const Scratch scratch;
-  Set("GOOGLE_APPLICATION_CREDENTIALS",
-      scratch.Write("key.json", ServiceAccountKey(own.private_key_pem)));
+  Set("GOOGLE_APPLICATION_CREDENTIALS", scratch.Write("key.json", MakeServiceAccountKey()));
   Set("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", scratch.Write("roots.pem", own.certificate_pem));
   unsetenv("SPANNER_EMULATOR_HOST");
   server::ServerOptions options = WithDatabase();

@@ -121,9 +121,8 @@ TEST_F(ClientTlsTest, AStrangersCertificateIsNotTrusted) {
 TEST_F(ClientTlsTest, AKeyFileMakesTokens) {
   // Signed by the client itself; this server takes any.
   const auto server = Serve("");
-  const TransactionResult result =
-      Try(*server, {.root_certificates = own_.certificate_pem,
-                    .service_account_key = ServiceAccountKey(own_.private_key_pem)});
+  const TransactionResult result = Try(*server, {.root_certificates = own_.certificate_pem,
+                                                 .service_account_key = MakeServiceAccountKey()});
   EXPECT_EQ(result.outcome, Outcome::kCommitted) << FormatStatus(result.status);
 }
 
