@@ -354,6 +354,11 @@ Section CallSequences() {
                      p.a.Read({"name"});
                    },
                .heard = "OK | 3 sessions | OK | 1 row | OK | [a]"},
+              {.row = 13,
+               .name = "what_the_spanner_service_can_do_without",
+               .source = "E",
+               .says = "partitions, batch writes and lists of sessions are UNIMPLEMENTED",
+               .shown_by = "ServerCallsTest.NamesTheMethodThatItDoesNotHave"},
               {.row = 14,
                .name = "least_of_instances",
                .source = "N",

@@ -301,6 +301,23 @@ Section Concurrency() {
                .heard = "OK | [NULL] | OK | [NULL] | ABORTED",
                .by_emulators_rules = "OK | [NULL] | OK | [NULL] | FAILED_PRECONDITION"},
               {.row = 16,
+               .name = "a_second_transaction_begun_by_its_statement",
+               .source = "E",
+               .says = "where statements carried the begins, the emulator has forgotten the first",
+               .differs = "the id is known and over, however it began",
+               .probe =
+                   [](Probe& p) {
+                     p.Insert("x");
+                     p.a.BeginWith(kSelectX);
+                     const std::string first = p.a.transaction();
+                     p.a.BeginWith(kSelectX);
+                     p.a.Use(first);
+                     p.a.Sql(kSelectX);
+                   },
+               .heard = "[NULL] | [NULL] | ABORTED",
+               .by_emulators_rules = "[NULL] | [NULL] | FAILED_PRECONDITION",
+               .from_emulator = "[NULL] | [NULL] | NOT_FOUND"},
+              {.row = 16,
                .name = "many_on_a_multiplexed_session",
                .source = "D",
                .says = "are active at a time",

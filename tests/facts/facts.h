@@ -23,9 +23,6 @@ namespace whorl::facts {
 
 class Probe;
 
-// Of an expectation: this server is not asked.
-inline constexpr std::string_view kNotAsked = "(not asked)";
-
 struct Fact {
   int row = 0;  // in its section, from 1
   std::string_view name;

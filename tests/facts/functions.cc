@@ -168,10 +168,12 @@ Section Functions() {
               {.row = 10,
                .name = "wrong_values",
                .source = "E",
-               .says = "a value of the wrong form is FAILED_PRECONDITION, of no kind or without "
-                       "a value INVALID_ARGUMENT",
+               .says = "a value of the wrong form, or of no kind, is FAILED_PRECONDITION for a "
+                       "parameter with a type and INVALID_ARGUMENT for one without; so is no "
+                       "value",
                .probe = WrongValues,
                .heard = "FAILED_PRECONDITION | FAILED_PRECONDITION | FAILED_PRECONDITION | "
+                        "FAILED_PRECONDITION | FAILED_PRECONDITION | FAILED_PRECONDITION | "
                         "INVALID_ARGUMENT | INVALID_ARGUMENT"},
           },
   };
