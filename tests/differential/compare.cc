@@ -1,0 +1,135 @@
+#include "tests/differential/compare.h"
+
+#include <absl/strings/str_format.h>
+
+#include <algorithm>
+
+namespace whorl::differential {
+namespace {
+
+// "declared parameters": the emulator tells of those too.
+std::vector<std::string> WithoutDeclared(std::vector<std::string> undeclared, const Call* call) {
+  const auto is_declared = [&](const std::string& parameter) {
+    return call != nullptr && std::any_of(call->inputs.begin(), call->inputs.end(), [&](auto& one) {
+             return one.declared && parameter.starts_with(one.name + " ");
+           });
+  };
+  undeclared.erase(std::remove_if(undeclared.begin(), undeclared.end(), is_declared),
+                   undeclared.end());
+  return undeclared;
+}
+
+std::string FindDifference(bool ordered, const Call* call, ResultAnswer model,
+                           ResultAnswer emulator) {
+  if (!ordered) {
+    std::sort(model.rows.begin(), model.rows.end());
+    std::sort(emulator.rows.begin(), emulator.rows.end());
+  }
+  if (model.columns != emulator.columns) return "columns";
+  if (model.undeclared != WithoutDeclared(emulator.undeclared, call)) return "undeclared parameters";
+  if (model.count != emulator.count) return "count of changed rows";
+  if (model.rows != emulator.rows) return "rows";
+  return "";
+}
+
+constexpr KnownDifference kKnown[] = {
+    {"declared parameters", "the emulator tells their types as if they had not been", nullptr},
+    {"multiplexed sessions", "the emulator has none", nullptr},
+    {"optimistic transactions", "the emulator locks in them as in others", nullptr},
+    {"sessions deleted with an open transaction", "the emulator keeps their lock for ever",
+     nullptr},
+    {"ids that nobody was given", "the emulator shuts out the session's later transactions",
+     nullptr},
+    {"reads older than the schema", "the model has one schema, the emulator one for each time",
+     nullptr},
+    {"computing with a pending timestamp", "the emulator allows it, documentation forbids it",
+     nullptr},
+    {"returning a pending timestamp", "the emulator returns 0001-01-01T00:00:00Z", nullptr},
+    {"columns that INSERT OR UPDATE does not list", "they become NULL in the emulator", nullptr},
+    {"THEN RETURN of INSERT OR IGNORE", "the emulator returns other rows than it inserted",
+     nullptr},
+    {"nanoseconds of TIMESTAMP_ADD and TIMESTAMP_SUB", "the emulator cuts them off", nullptr},
+    {"errors of rows that the key rules out", "the emulator evaluates WHERE for every row",
+     nullptr},
+};
+
+}  // namespace
+
+std::string FindDifference(const Operation& operation, const std::optional<Answer>& model,
+                           const std::optional<Answer>& emulator) {
+  if (model.has_value() != emulator.has_value()) return "whether there is such a transaction";
+  if (!model) return "";
+  if (model->code != emulator->code) return "code";
+  if (model->batch_code != emulator->batch_code) return "code in the batch";
+  if (model->began != emulator->began) return "whether a transaction began";
+  if (model->commit != emulator->commit) return "which commit it is";
+  if (model->place_of_commit != emulator->place_of_commit) return "order of the commit timestamp";
+  if (model->place_of_read != emulator->place_of_read) return "order of the read timestamp";
+  if (model->results.size() != emulator->results.size()) return "number of results";
+  for (size_t i = 0; i < model->results.size(); ++i) {
+    const Call* call = i < operation.calls.size() ? &operation.calls[i] : nullptr;
+    std::string difference =
+        FindDifference(operation.ordered, call, model->results[i], emulator->results[i]);
+    if (!difference.empty()) return difference;
+  }
+  return "";
+}
+
+const KnownDifference* Explain(const Operation& operation, const std::optional<Answer>& model,
+                               const std::optional<Answer>& emulator) {
+  if (!model || !emulator) return nullptr;
+  for (const KnownDifference& known : kKnown) {
+    if (known.explains != nullptr && known.explains(operation, *model, *emulator)) return &known;
+  }
+  return nullptr;
+}
+
+std::string DescribeKnownDifferences() {
+  std::string text = "known differences that are not drawn:\n";
+  for (const KnownDifference& known : kKnown) {
+    if (known.explains == nullptr) {
+      text += absl::StrFormat("  %s: %s\n", known.name, known.reason);
+    }
+  }
+  return text;
+}
+
+void Tally::AddSequence(int most_open, int statements) {
+  ++sequences_;
+  if (most_open >= 2) ++interleaved_;
+  statements_ += statements;
+}
+
+void Tally::AddAnswer(const Operation& operation, const std::optional<Answer>& emulator) {
+  if (!emulator) {
+    ++left_out_;
+    return;
+  }
+  ++answers_.at(static_cast<size_t>(operation.kind))[emulator->code];
+  if (emulator->batch_code != grpc::StatusCode::OK) ++statements_failed_in_batches_;
+  for (const ResultAnswer& result : emulator->results) {
+    rows_ += static_cast<int>(result.rows.size());
+  }
+}
+
+std::string Tally::Describe() const {
+  std::string text = absl::StrFormat(
+      "%d sequences, %d operations; in %.1f %% of the sequences two transactions or more were open "
+      "at a time\n%d operations left out, since they name what was not begun; %d rows; %d batches "
+      "ended in an error\n",
+      sequences_, statements_, percent_interleaved(), left_out_, rows_,
+      statements_failed_in_batches_);
+  for (int kind = 0; kind < kOperationKinds; ++kind) {
+    text += absl::StrFormat("  %-16s", KindName(static_cast<OperationKind>(kind)));
+    for (const auto& [code, count] : answers_[static_cast<size_t>(kind)]) {
+      text += " " + std::string(CodeName(static_cast<Code>(code))) + " " + std::to_string(count);
+    }
+    text += "\n";
+  }
+  text += "known differences met:";
+  if (known_.empty()) text += " none";
+  for (const auto& [name, count] : known_) text += absl::StrFormat("\n  %s: %d", name, count);
+  return text + "\n" + DescribeKnownDifferences();
+}
+
+}  // namespace whorl::differential

@@ -1,0 +1,59 @@
+// Whether two servers answered the same.
+//
+// Compared: status codes, also of a batch's statement; column names and types; rows, in their order
+// where the call asks for one; counts of changed rows; which commit a timestamp is of, and the
+// order of commit and read timestamps; whether a transaction began. Texts of errors are not: they
+// are no API.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "tests/differential/player.h"
+#include "tests/differential/sequence.h"
+
+namespace whorl::differential {
+
+// What differs; empty when nothing does.
+std::string FindDifference(const Operation& operation, const std::optional<Answer>& model,
+                           const std::optional<Answer>& emulator);
+
+// A difference that is known and right, by its name in spanner_model/README.md. It is either met
+// by nothing that the generator draws (`explains` is null), or explained where it is met.
+struct KnownDifference {
+  const char* name;
+  const char* reason;
+  bool (*explains)(const Operation& operation, const Answer& model, const Answer& emulator);
+};
+// Null when there is none.
+const KnownDifference* Explain(const Operation& operation, const std::optional<Answer>& model,
+                               const std::optional<Answer>& emulator);
+std::string DescribeKnownDifferences();
+
+// What has been met, so that one can see that it is not nothing.
+class Tally {
+ public:
+  void AddSequence(int most_open, int statements);
+  void AddAnswer(const Operation& operation, const std::optional<Answer>& emulator);
+  void AddKnown(const KnownDifference& known) { ++known_[known.name]; }
+
+  int sequences() const { return sequences_; }
+  // Of a hundred sequences, those in which two transactions or more were open at a time.
+  double percent_interleaved() const { return 100.0 * interleaved_ / std::max(sequences_, 1); }
+  int statements() const { return statements_; }
+  std::string Describe() const;
+
+ private:
+  int sequences_ = 0;
+  int interleaved_ = 0;
+  int statements_ = 0;
+  int left_out_ = 0;
+  std::array<std::map<grpc::StatusCode, int>, kOperationKinds> answers_;
+  std::map<std::string, int> known_;
+  int rows_ = 0;
+  int statements_failed_in_batches_ = 0;
+};
+
+}  // namespace whorl::differential

@@ -1,0 +1,428 @@
+#include "tests/differential/player.h"
+
+#include <google/protobuf/empty.pb.h>
+#include <grpcpp/client_context.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "wire/mutations.h"
+#include "wire/results.h"
+#include "wire/times.h"
+#include "wire/transactions.h"
+#include "wire/values.h"
+
+namespace whorl::differential {
+namespace {
+
+namespace v1 = google::spanner::v1;
+namespace admin = google::spanner::admin::database::v1;
+
+// For a commit timestamp of a commit that failed.
+Timestamp NoCommit() { return *ParseRfc3339("2001-01-01T00:00:00Z"); }
+
+std::string TypeText(const v1::Type& type) { return v1::TypeCode_Name(type.code()); }
+
+std::vector<std::string> FieldTexts(const v1::StructType& type) {
+  std::vector<std::string> texts;
+  for (const v1::StructType::Field& field : type.fields()) {
+    texts.push_back(field.name() + " " + TypeText(field.type()));
+  }
+  return texts;
+}
+
+// The parts of a stream as the whole that they are.
+v1::ResultSet Join(const std::vector<v1::PartialResultSet>& parts) {
+  v1::ResultSet set;
+  google::protobuf::ListValue values;
+  bool chunked = false;
+  for (const v1::PartialResultSet& part : parts) {
+    if (part.has_metadata()) *set.mutable_metadata() = part.metadata();
+    if (part.has_stats()) *set.mutable_stats() = part.stats();
+    const Status status = wire::AppendValues(part.values(), chunked, values);
+    if (!status.ok()) throw std::runtime_error("a stream of parts that do not fit");
+    if (part.values_size() > 0) chunked = part.chunked_value();
+  }
+  const int width = set.metadata().row_type().fields_size();
+  for (int i = 0; i < values.values_size(); ++i) {
+    if (i % width == 0) set.add_rows();
+    *set.mutable_rows(set.rows_size() - 1)->add_values() = values.values(i);
+  }
+  return set;
+}
+
+std::string Brackets(const std::vector<std::string>& texts) {
+  std::string all = "[";
+  for (const std::string& text : texts) all += (all.size() > 1 ? ", " : "") + text;
+  return all + "]";
+}
+
+}  // namespace
+
+std::string Describe(const Answer& answer) {
+  std::string text = "code " + std::to_string(answer.code);
+  if (!answer.message.empty()) text += " " + answer.message.substr(0, 300);
+  if (answer.began) text += "; began a transaction";
+  if (!answer.commit.empty()) text += "; " + answer.commit + answer.place_of_commit;
+  if (!answer.place_of_read.empty()) text += "; read" + answer.place_of_read;
+  for (const ResultAnswer& result : answer.results) {
+    text += "\n        " + Brackets(result.columns);
+    if (!result.undeclared.empty()) text += " undeclared " + Brackets(result.undeclared);
+    if (result.count) text += " count " + std::to_string(*result.count);
+    for (const auto& row : result.rows) text += "\n          " + Brackets(row);
+  }
+  if (answer.batch_code != grpc::StatusCode::OK) {
+    text += "\n        then code " + std::to_string(answer.batch_code);
+  }
+  return text;
+}
+
+Player::Player(RawSpanner& spanner, std::string database)
+    : spanner_(spanner), database_(std::move(database)) {}
+
+Player::~Player() {
+  for (const auto& [operation, begun] : open_) {
+    v1::RollbackRequest request;
+    request.set_session(SessionName(begun.session));
+    request.set_transaction_id(begun.id);
+    spanner_.Rollback(request);
+  }
+  grpc::ClientContext context;
+  admin::DropDatabaseRequest request;
+  request.set_database(RawSpanner::DatabaseName(database_));
+  google::protobuf::Empty reply;
+  spanner_.databases().DropDatabase(&context, request, &reply);
+}
+
+void Player::Prepare(const Sequence& sequence) {
+  const grpc::Status status = spanner_.CreateDatabase(database_, sequence.schema);
+  if (!status.ok()) throw std::runtime_error("CreateDatabase: " + status.error_message());
+  for (int i = 0; i < sequence.sessions; ++i) SessionName(i);
+}
+
+const std::string& Player::SessionName(int session) {
+  while (static_cast<size_t>(session) >= sessions_.size()) {
+    ++calls_;
+    const auto heard = spanner_.CreateSession(RawSpanner::DatabaseName(database_));
+    if (!heard.ok()) throw std::runtime_error("CreateSession: " + heard.status.error_message());
+    sessions_.push_back(heard.reply.name());
+  }
+  return sessions_[session];
+}
+
+// --- what is sent
+// --------------------------------------------------------------------------------
+
+Value Player::Resolve(const Value& value) const {
+  const auto* timestamp = std::get_if<Timestamp>(&value);
+  const auto time = timestamp == nullptr ? std::nullopt : FindCommitTime(*timestamp);
+  if (!time) return value;
+  const auto commit = commits_.find(time->operation);
+  if (commit == commits_.end()) return NoCommit();
+  const Timestamp resolved = commit->second + Microseconds(time->plus_microseconds);
+  names_.emplace(resolved, "commit of #" + std::to_string(time->operation) + " plus " +
+                               std::to_string(time->plus_microseconds) + " us");
+  return resolved;
+}
+
+Row Player::Resolve(const Row& row) const {
+  Row resolved;
+  for (const Value& value : row) resolved.push_back(Resolve(value));
+  return resolved;
+}
+
+KeySet Player::Resolve(const KeySet& keys) const {
+  KeySet resolved = keys;
+  for (Row& key : resolved.keys) key = Resolve(key);
+  for (KeySpan& span : resolved.spans) {
+    span.start = Resolve(span.start);
+    span.end = Resolve(span.end);
+  }
+  return resolved;
+}
+
+bool Player::CanSelect(const Selector& selector) const {
+  return selector.kind != SelectorKind::kOf || begun_.count(selector.of) > 0;
+}
+
+const std::string& Player::IdOf(const Selector& selector) const {
+  return selector.kind == SelectorKind::kOf ? begun_.at(selector.of).id : selector.wrong_id;
+}
+
+v1::TransactionOptions Player::MakeOptions(const Selector& selector) const {
+  if (selector.kind == SelectorKind::kBeginReadWrite) {
+    return wire::EncodeOptions(BeginReadWrite{});
+  }
+  BeginReadOnly begin{.bound = selector.bound,
+                      .return_read_timestamp = selector.return_read_timestamp};
+  begin.bound.timestamp = std::get<Timestamp>(Resolve(Value(begin.bound.timestamp)));
+  return wire::EncodeOptions(begin);
+}
+
+v1::TransactionSelector Player::MakeSelector(const Selector& selector) const {
+  v1::TransactionSelector proto;
+  switch (selector.kind) {
+    case SelectorKind::kNone:
+      break;
+    case SelectorKind::kSingleUse:
+      *proto.mutable_single_use() = MakeOptions(selector);
+      break;
+    case SelectorKind::kBeginReadWrite:
+    case SelectorKind::kBeginReadOnly:
+      *proto.mutable_begin() = MakeOptions(selector);
+      break;
+    case SelectorKind::kOf:
+    case SelectorKind::kWrongId:
+      proto.set_id(IdOf(selector));
+      break;
+  }
+  return proto;
+}
+
+template <typename Statement>
+void Player::FillStatement(const Call& call, Statement& statement) const {
+  statement.set_sql(call.sql);
+  for (const Input& input : call.inputs) {
+    (*statement.mutable_params()->mutable_fields())[input.name] =
+        wire::EncodeValue(Resolve(input.value));
+    if (input.declared) {
+      (*statement.mutable_param_types())[input.name] = wire::EncodeType(input.type);
+    }
+  }
+}
+
+// --- what is heard
+// -------------------------------------------------------------------------------
+
+void Player::Take(const grpc::Status& status, Answer& answer) const {
+  answer.code = status.error_code();
+  answer.message = status.error_message();
+}
+
+void Player::TakeBegun(const Operation& operation, const v1::Transaction& transaction,
+                       Answer& answer) {
+  answer.began = !transaction.id().empty();
+  if (answer.began) {
+    begun_[operation.id] = {.session = operation.session, .id = transaction.id()};
+    open_[operation.id] = begun_[operation.id];
+  }
+  if (!transaction.has_read_timestamp()) return;
+  const auto read = wire::DecodeTimestamp(transaction.read_timestamp());
+  if (!read) {
+    answer.place_of_read = " at no time";
+    return;
+  }
+  const auto before = std::count_if(commits_.begin(), commits_.end(),
+                                    [&](const auto& commit) { return commit.second <= *read; });
+  answer.place_of_read = " after " + std::to_string(before) + " commits";
+  reads_.push_back(*read);
+}
+
+void Player::TakeCommit(const Operation& operation, Timestamp commit, Answer& answer) {
+  const std::string name = "commit of #" + std::to_string(operation.id);
+  const auto named = names_.emplace(commit, name).first;
+  answer.commit = named->second;
+  const auto commits = std::count_if(commits_.begin(), commits_.end(),
+                                     [&](const auto& other) { return other.second < commit; });
+  const auto reads = std::count_if(reads_.begin(), reads_.end(),
+                                   [&](const Timestamp& read) { return read < commit; });
+  answer.place_of_commit = " after " + std::to_string(commits) + " commits and " +
+                           std::to_string(reads) + " read timestamps";
+  commits_.emplace(operation.id, commit);
+}
+
+std::string Player::Text(const google::protobuf::Value& value, const v1::Type& type) const {
+  using google::protobuf::Value;
+  switch (value.kind_case()) {
+    case Value::kNullValue:
+      return "NULL";
+    case Value::kBoolValue:
+      return value.bool_value() ? "true" : "false";
+    case Value::kNumberValue:
+      return FormatValue(Float64(value.number_value()));
+    case Value::kStringValue:
+      break;
+    default:
+      return "a value of kind " + std::to_string(value.kind_case());
+  }
+  const std::string& text = value.string_value();
+  if (type.code() == v1::TIMESTAMP) {
+    const auto timestamp = ParseRfc3339(text);
+    const auto name = timestamp ? names_.find(*timestamp) : names_.end();
+    if (name != names_.end()) return name->second;
+  }
+  return "'" + text + "'";
+}
+
+ResultAnswer Player::MakeResult(const v1::ResultSet& set) const {
+  ResultAnswer answer;
+  answer.columns = FieldTexts(set.metadata().row_type());
+  answer.undeclared = FieldTexts(set.metadata().undeclared_parameters());
+  for (const google::protobuf::ListValue& row : set.rows()) {
+    answer.rows.emplace_back();
+    for (int i = 0; i < row.values_size(); ++i) {
+      answer.rows.back().push_back(Text(row.values(i), set.metadata().row_type().fields(i).type()));
+    }
+  }
+  if (set.stats().has_row_count_exact()) answer.count = set.stats().row_count_exact();
+  return answer;
+}
+
+// --- the operations
+// ------------------------------------------------------------------------------
+
+std::optional<Answer> Player::Play(const Operation& operation) {
+  if (!CanSelect(operation.transaction)) return std::nullopt;
+  ++calls_;
+  Answer answer;
+  switch (operation.kind) {
+    case OperationKind::kDdl:
+      return PlayDdl(operation);
+    case OperationKind::kBegin:
+      return PlayBegin(operation);
+    case OperationKind::kExecute:
+      return PlayExecute(operation);
+    case OperationKind::kBatch:
+      return PlayBatch(operation);
+    case OperationKind::kRead:
+      return PlayRead(operation);
+    case OperationKind::kCommit:
+      return PlayCommit(operation);
+    case OperationKind::kRollback:
+      return PlayRollback(operation);
+    case OperationKind::kDeleteSession:
+      Take(spanner_.DeleteSession(SessionName(operation.session)).status, answer);
+      return answer;
+  }
+  return std::nullopt;
+}
+
+std::optional<Answer> Player::PlayDdl(const Operation& operation) {
+  admin::UpdateDatabaseDdlRequest request;
+  request.set_database(RawSpanner::DatabaseName(database_));
+  for (const std::string& statement : operation.schema) request.add_statements(statement);
+  grpc::ClientContext context;
+  google::longrunning::Operation reply;
+  Answer answer;
+  Take(spanner_.databases().UpdateDatabaseDdl(&context, request, &reply), answer);
+  if (answer.code == grpc::StatusCode::OK) {
+    answer.code = static_cast<grpc::StatusCode>(reply.error().code());
+    answer.message = reply.error().message();
+  }
+  return answer;
+}
+
+Answer Player::PlayBegin(const Operation& operation) {
+  v1::BeginTransactionRequest request;
+  request.set_session(SessionName(operation.session));
+  *request.mutable_options() = MakeOptions(operation.transaction);
+  const auto heard = spanner_.BeginTransaction(request);
+  Answer answer;
+  Take(heard.status, answer);
+  if (heard.ok()) TakeBegun(operation, heard.reply, answer);
+  return answer;
+}
+
+Answer Player::PlayExecute(const Operation& operation) {
+  v1::ExecuteSqlRequest request;
+  request.set_session(SessionName(operation.session));
+  *request.mutable_transaction() = MakeSelector(operation.transaction);
+  FillStatement(operation.calls.at(0), request);
+  request.set_seqno(operation.sequence_number);
+  Answer answer;
+  v1::ResultSet set;
+  if (operation.streamed) {
+    const auto heard = spanner_.ExecuteStreamingSql(request);
+    Take(heard.status, answer);
+    if (heard.ok()) set = Join(heard.reply);
+  } else {
+    const auto heard = spanner_.ExecuteSql(request);
+    Take(heard.status, answer);
+    if (heard.ok()) set = heard.reply;
+  }
+  if (answer.code != grpc::StatusCode::OK) return answer;
+  TakeBegun(operation, set.metadata().transaction(), answer);
+  answer.results.push_back(MakeResult(set));
+  return answer;
+}
+
+Answer Player::PlayBatch(const Operation& operation) {
+  v1::ExecuteBatchDmlRequest request;
+  request.set_session(SessionName(operation.session));
+  *request.mutable_transaction() = MakeSelector(operation.transaction);
+  for (const Call& call : operation.calls) FillStatement(call, *request.add_statements());
+  request.set_seqno(operation.sequence_number);
+  const auto heard = spanner_.ExecuteBatchDml(request);
+  Answer answer;
+  Take(heard.status, answer);
+  if (!heard.ok()) return answer;
+  for (const v1::ResultSet& set : heard.reply.result_sets()) {
+    if (answer.results.empty()) TakeBegun(operation, set.metadata().transaction(), answer);
+    answer.results.push_back(MakeResult(set));
+  }
+  answer.batch_code = static_cast<grpc::StatusCode>(heard.reply.status().code());
+  answer.message = heard.reply.status().message();
+  return answer;
+}
+
+Answer Player::PlayRead(const Operation& operation) {
+  v1::ReadRequest request;
+  request.set_session(SessionName(operation.session));
+  *request.mutable_transaction() = MakeSelector(operation.transaction);
+  request.set_table(operation.table);
+  for (const std::string& column : operation.columns) request.add_columns(column);
+  *request.mutable_key_set() = wire::EncodeKeySet(Resolve(operation.keys));
+  request.set_limit(operation.limit);
+  Answer answer;
+  v1::ResultSet set;
+  if (operation.streamed) {
+    const auto heard = spanner_.StreamingRead(request);
+    Take(heard.status, answer);
+    if (heard.ok()) set = Join(heard.reply);
+  } else {
+    const auto heard = spanner_.Read(request);
+    Take(heard.status, answer);
+    if (heard.ok()) set = heard.reply;
+  }
+  if (answer.code != grpc::StatusCode::OK) return answer;
+  TakeBegun(operation, set.metadata().transaction(), answer);
+  answer.results.push_back(MakeResult(set));
+  return answer;
+}
+
+Answer Player::PlayCommit(const Operation& operation) {
+  v1::CommitRequest request;
+  request.set_session(SessionName(operation.session));
+  const Selector& selector = operation.transaction;
+  if (selector.kind == SelectorKind::kSingleUse) {
+    request.mutable_single_use_transaction()->mutable_read_write();
+  } else if (selector.kind != SelectorKind::kNone) {
+    request.set_transaction_id(IdOf(selector));
+  }
+  for (Mutation mutation : operation.mutations) {
+    for (Row& row : mutation.rows) row = Resolve(row);
+    mutation.keys = Resolve(mutation.keys);
+    *request.add_mutations() = wire::EncodeMutation(mutation);
+  }
+  const auto heard = spanner_.Commit(request);
+  Answer answer;
+  Take(heard.status, answer);
+  if (!heard.ok()) return answer;
+  if (selector.kind == SelectorKind::kOf) open_.erase(selector.of);
+  const auto commit = wire::DecodeTimestamp(heard.reply.commit_timestamp());
+  if (commit) TakeCommit(operation, *commit, answer);
+  return answer;
+}
+
+Answer Player::PlayRollback(const Operation& operation) {
+  v1::RollbackRequest request;
+  request.set_session(SessionName(operation.session));
+  request.set_transaction_id(IdOf(operation.transaction));
+  Answer answer;
+  Take(spanner_.Rollback(request).status, answer);
+  if (answer.code == grpc::StatusCode::OK) open_.erase(operation.transaction.of);
+  return answer;
+}
+
+}  // namespace whorl::differential

@@ -1,0 +1,49 @@
+// Tables, statements, mutations and reads of them, drawn at random.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "spanner_model/schema.h"
+#include "tests/differential/draw.h"
+#include "tests/differential/sequence.h"
+
+namespace whorl::differential {
+
+model::Table DrawTable(Draw& draw, const std::string& name);
+
+class StatementMaker {
+ public:
+  // `tables` is not empty, and may grow and shrink between calls. `commits` as in expressions.h.
+  StatementMaker(Draw& draw, const std::vector<model::Table>& tables,
+                 const std::vector<int>& commits)
+      : draw_(draw), tables_(tables), commits_(commits) {}
+
+  // `ordered` says whether the order of its rows is asked for.
+  Call Query(bool& ordered);
+  Call Dml();
+  // Fills in what a read reads.
+  void Read(Operation& read);
+  std::vector<Mutation> Mutations();
+
+ private:
+  const model::Table& DrawTableOf() { return draw_.Of(tables_); }
+  Call Insert(const model::Table& table);
+  Call Update(const model::Table& table);
+  Call Delete(const model::Table& table);
+  std::string Where(Call& call, const model::Table& table);
+  std::string Outputs(Call& call, const model::Table& table, int most);
+  std::string Aggregates(Call& call, const model::Table& table);
+  std::string ThenReturn(Call& call, const model::Table& table);
+  std::string OrderAndLimit(Call& call, const model::Table& table, bool& ordered);
+  Value DrawCell(const model::Column& column);
+  Row DrawKey(const model::Table& table, size_t size);
+  KeySet DrawKeys(const model::Table& table);
+  std::vector<const model::Column*> DrawColumns(const model::Table& table, bool all);
+
+  Draw& draw_;
+  const std::vector<model::Table>& tables_;
+  const std::vector<int>& commits_;
+};
+
+}  // namespace whorl::differential

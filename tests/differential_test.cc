@@ -1,0 +1,136 @@
+// The model against the official Cloud Spanner emulator: random sequences of calls, made of both,
+// are answered the same. Skipped where there is no emulator.
+//
+// WHORL_DIFFERENTIAL_SEQUENCES says how many sequences (500). RC_PARAMS is respected: its seed, and
+// its max_success if given. A failure prints the smallest sequence found that shows it, as a
+// script.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+#include "spanner_model/server/server.h"
+#include "tests/differential/compare.h"
+#include "tests/differential/generator.h"
+#include "tests/differential/player.h"
+#include "tests/support/emulator_process.h"
+
+namespace whorl::differential {
+
+// What rapidcheck prints of a counterexample.
+void showValue(const Sequence& sequence, std::ostream& out) {
+  out << sequence.operations.size() << " operations; the script stands below\n";
+}
+
+namespace {
+
+// The emulator's clock gains a microsecond with every call, and its reads wait for real time.
+constexpr int kCallsOfAnEmulator = 2000;
+
+class Emulator {
+ public:
+  RawSpanner& spanner() { return *spanner_; }
+  // False when there is no emulator.
+  bool Start() {
+    process_ = EmulatorProcess::Start();
+    if (process_ == nullptr) return false;
+    spanner_ = std::make_unique<RawSpanner>(process_->channel());
+    calls_ = 0;
+    return true;
+  }
+  void AddCalls(int calls) {
+    calls_ += calls;
+    if (calls_ >= kCallsOfAnEmulator) Start();
+  }
+
+ private:
+  std::unique_ptr<EmulatorProcess> process_;
+  std::unique_ptr<RawSpanner> spanner_;
+  int calls_ = 0;
+};
+
+class DifferentialTest : public testing::Test {
+ protected:
+  // The two that are compared, over one sequence.
+  std::string Play(const Sequence& sequence, RawSpanner& one, RawSpanner& other, int& calls) {
+    const std::string database = "d" + std::to_string(++databases_);
+    Player model(one, database);
+    Player emulator(other, database);
+    model.Prepare(sequence);
+    emulator.Prepare(sequence);
+    int most_open = 0;
+    std::string script;
+    for (const std::string& statement : sequence.schema) script += statement + ";\n";
+    std::string difference;
+    for (const Operation& operation : sequence.operations) {
+      const auto modelled = model.Play(operation);
+      const auto measured = emulator.Play(operation);
+      script += Describe(operation) + "\n";
+      if (modelled) script += "    model:    " + Describe(*modelled) + "\n";
+      if (measured) script += "    emulator: " + Describe(*measured) + "\n";
+      tally_.AddAnswer(operation, measured);
+      most_open = std::max(most_open, emulator.open_transactions());
+      difference = FindDifference(operation, modelled, measured);
+      if (difference.empty()) continue;
+      const KnownDifference* known = Explain(operation, modelled, measured);
+      if (known == nullptr) break;
+      tally_.AddKnown(*known);
+      difference.clear();
+    }
+    calls = emulator.calls();
+    tally_.AddSequence(most_open, static_cast<int>(sequence.operations.size()));
+    if (difference.empty()) return "";
+    return "a difference: " + difference + "\n" + script;
+  }
+
+  Tally tally_;
+  int databases_ = 0;
+};
+
+rc::detail::TestParams Params() {
+  rc::detail::TestParams params = rc::detail::configuration().testParams;
+  const char* own = std::getenv("RC_PARAMS");
+  const bool counts = own != nullptr && std::string(own).find("max_success") != std::string::npos;
+  if (!counts) params.maxSuccess = 500;
+  if (const char* count = std::getenv("WHORL_DIFFERENTIAL_SEQUENCES"); count != nullptr) {
+    params.maxSuccess = std::stoi(count);
+  }
+  return params;
+}
+
+// A sequence that is answered differently is a fault of the model, or of the emulator; the second
+// kind is named in known_differences.
+TEST_F(DifferentialTest, AnswersRandomSequencesAsTheEmulatorDoes) {
+  Emulator emulator;
+  if (!emulator.Start()) GTEST_SKIP() << kNoEmulator;
+  auto server = server::Server::Start({.backend = server::EmulatorLike()});
+  ASSERT_TRUE(server.ok()) << server.status().message();
+  RawSpanner model(MakeChannel((*server)->address()));
+
+  const rc::detail::TestParams params = Params();
+  const auto start = std::chrono::steady_clock::now();
+  const auto result = rc::detail::checkTestable(
+      [&] {
+        const Sequence sequence = *Sequences();
+        int calls = 0;
+        const std::string difference = Play(sequence, model, emulator.spanner(), calls);
+        emulator.AddCalls(calls);
+        if (!difference.empty()) RC_FAIL(difference);
+      },
+      rc::detail::TestMetadata{.id = "differential", .description = "differential"}, params);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  std::cout << "seed " << params.seed << ", " << seconds.count() << " s\n" << tally_.Describe();
+  std::ostringstream message;
+  rc::detail::printResultMessage(result, message);
+  ASSERT_TRUE(result.is<rc::detail::SuccessResult>()) << message.str();
+  EXPECT_GE(tally_.percent_interleaved(), 50);
+}
+
+}  // namespace
+}  // namespace whorl::differential
