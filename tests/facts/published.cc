@@ -23,8 +23,9 @@ Section Published() {
               {.row = 3,
                .name = "an_interval_with_true_time_in_it",
                .source = "paper",
-               .says = "TT.now() surely holds the time of its call",
-               .shown_by = "TrueTime.ALyingIntervalShiftsCommitTimestamps"},
+               .says = "TT.now() surely holds the time of its call (unless a scenario says that it "
+                       "lies)",
+               .shown_by = "ScenarioErrors.OfAnIntervalThatLies"},
               {.row = 4,
                .name = "start_rule",
                .source = "paper",
