@@ -1,6 +1,6 @@
 // How fast the server is: SQL by itself, the backend without sockets, and calls over loopback.
 //
-//   ./dev bench                                        the simulator's and these
+//   cmake --build build --target whorl_wire_bench
 //   build/bench/whorl_wire_bench --benchmark_filter=Heartbeat
 //
 // `calls` are RPCs per second of wall time, of all clients together. Commit wait is off, so that

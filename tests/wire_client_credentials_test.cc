@@ -16,8 +16,8 @@
 #include "real_client/spanner_client.h"
 #include "spanner_model/server/server.h"
 #include "tests/support/client_waits.h"
-#include "tests/support/self_signed.h"
 #include "tests/support/service_account.h"
+#include "tests/support/test_certificate.h"
 
 namespace whorl::real_client {
 namespace {
@@ -80,10 +80,9 @@ class ClientCredentialsDeathTest : public testing::Test {
 };
 
 std::string UseKeyFile() {
-  const SelfSigned own = MakeSelfSigned();
+  const TestCertificate own = MakeTestCertificate();
   const Scratch scratch;
-  Set("GOOGLE_APPLICATION_CREDENTIALS",
-      scratch.Write("key.json", ServiceAccountKey(own.private_key_pem)));
+  Set("GOOGLE_APPLICATION_CREDENTIALS", scratch.Write("key.json", MakeServiceAccountKey()));
   Set("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", scratch.Write("roots.pem", own.certificate_pem));
   unsetenv("SPANNER_EMULATOR_HOST");
   server::ServerOptions options = WithDatabase();

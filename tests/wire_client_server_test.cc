@@ -11,8 +11,8 @@
 #include "real_client/spanner_client.h"
 #include "spanner_model/server/server.h"
 #include "tests/support/client_waits.h"
-#include "tests/support/self_signed.h"
 #include "tests/support/service_account.h"
+#include "tests/support/test_certificate.h"
 
 namespace whorl::real_client {
 namespace {
@@ -88,7 +88,7 @@ class ClientTlsTest : public testing::Test {
     return RunIn(*Connect(server, std::move(options)), ReadWrite({Insert("a")}));
   }
 
-  const SelfSigned own_ = MakeSelfSigned();
+  const TestCertificate own_ = MakeTestCertificate();
 };
 
 TEST_F(ClientTlsTest, ATokenGoesAlongWithEveryCall) {
@@ -111,8 +111,9 @@ TEST_F(ClientTlsTest, AWrongTokenIsToldAtOnceWithARemedy) {
 TEST_F(ClientTlsTest, AStrangersCertificateIsNotTrusted) {
   // Or the token would be given to anybody who answers.
   const auto server = Serve("secret");
-  const TransactionResult result = Try(
-      *server, {.root_certificates = MakeSelfSigned().certificate_pem, .access_token = "secret"});
+  const TransactionResult result =
+      Try(*server,
+          {.root_certificates = MakeTestCertificate().certificate_pem, .access_token = "secret"});
   EXPECT_EQ(result.outcome, Outcome::kAborted);
   EXPECT_THAT(FormatStatus(result.status), HasSubstr("UNAVAILABLE"));
 }
@@ -120,9 +121,8 @@ TEST_F(ClientTlsTest, AStrangersCertificateIsNotTrusted) {
 TEST_F(ClientTlsTest, AKeyFileMakesTokens) {
   // Signed by the client itself; this server takes any.
   const auto server = Serve("");
-  const TransactionResult result =
-      Try(*server, {.root_certificates = own_.certificate_pem,
-                    .service_account_key = ServiceAccountKey(own_.private_key_pem)});
+  const TransactionResult result = Try(*server, {.root_certificates = own_.certificate_pem,
+                                                 .service_account_key = MakeServiceAccountKey()});
   EXPECT_EQ(result.outcome, Outcome::kCommitted) << FormatStatus(result.status);
 }
 
