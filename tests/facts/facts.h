@@ -14,7 +14,6 @@
 //      own, if and only if the fact agrees.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,11 +22,15 @@ namespace whorl::facts {
 
 class Probe;
 
+// Of an expectation: this server is not asked.
+inline constexpr std::string_view kNotAsked = "(not asked)";
+
 struct Fact {
   int row = 0;  // in its section, from 1
   std::string_view name;
   // E the emulator, measured; S its source; D Spanner's documentation; P comments in its protos;
-  // C sources of clients; I threads of issues; N captured from a client; ? not confirmed.
+  // C sources of clients; I threads of issues; N captured from a client; paper Corbett et al.,
+  // Spanner (OSDI 2012); ? not confirmed.
   std::string_view source;
   std::string_view says;
 
