@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "spanner_model/row_checks.h"
 #include "spanner_model/run_query.h"
-#include "spanner_model/sql/text_functions.h"
 #include "spanner_model/visible_rows.h"
 
 namespace whorl::model {
@@ -38,53 +38,6 @@ Status Assign(const ExecutionInput& input, std::span<const Assignment> assignmen
   return {};
 }
 
-// Characters of a STRING, bytes of a BYTES; nothing of the other types.
-std::optional<int64_t> SizeOf(const Value& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) {
-    return TextLength(*text, TextUnit::kCharacter);
-  }
-  if (const auto* bytes = std::get_if<Bytes>(&value)) {
-    return TextLength(bytes->data, TextUnit::kByte);
-  }
-  return std::nullopt;
-}
-
-// What the database does not store: FAILED_PRECONDITION.
-Status CheckValue(const ExecutionInput& input, const Table& table, const Column& column,
-                  const Value& value) {
-  const std::string name = table.name + "." + column.name;
-  if (IsNull(value) && column.not_null) {
-    return Error(Code::kFailedPrecondition,
-                 "Cannot specify a null value for column: " + name + " in table: " + table.name);
-  }
-  const int64_t most =
-      column.max_length.value_or(column.type == Type::kBytes ? kMaxBytesLength : kMaxStringLength);
-  if (const auto size = SizeOf(value); size && *size > most) {
-    return Error(Code::kFailedPrecondition,
-                 "New value exceeds the maximum size limit for this column: " + name +
-                     ", size: " + std::to_string(*size) + ", limit: " + std::to_string(most) + ".");
-  }
-  const auto* time = std::get_if<Timestamp>(&value);
-  if (time != nullptr && column.allow_commit_timestamp && *time > input.moment.truetime.latest) {
-    return Error(Code::kFailedPrecondition,
-                 "Cannot write timestamps in the future " + FormatRfc3339(*time) +
-                     " > NOW because the allow_commit_timestamp column option is set to true "
-                     "for column " +
-                     name);
-  }
-  return {};
-}
-
-Status CheckPendingColumn(const Table& table, const Column& column) {
-  if (column.allow_commit_timestamp) return {};
-  return Error(Code::kFailedPrecondition,
-               "Cannot write commit timestamp because the allow_commit_timestamp column option is "
-               "not set to true for column " +
-                   table.name + "." + column.name +
-                   ", or for all corresponding shared key columns in this table's interleaved "
-                   "table hierarchy.");
-}
-
 // Whether the database may store the row's values of `columns`, of which `pending` await the
 // commit timestamp.
 Status CheckRow(const ExecutionInput& input, const Table& table, uint64_t columns, uint64_t pending,
@@ -92,33 +45,18 @@ Status CheckRow(const ExecutionInput& input, const Table& table, uint64_t column
   for (uint32_t index = 0; index < table.columns.size(); ++index) {
     if ((columns >> index & 1) == 0) continue;
     const Column& column = table.columns[index];
-    Status status = (pending >> index & 1) != 0 ? CheckPendingColumn(table, column)
-                                                : CheckValue(input, table, column, row[index]);
+    Status status = (pending >> index & 1) != 0
+                        ? CheckPendingColumn(table, column)
+                        : CheckValue(table, column, row[index], input.moment.truetime.latest);
     if (!status.ok()) return status;
   }
   return {};
-}
-
-std::string DescribeKey(const Key& key) {
-  std::string out = "[";
-  for (const Value& value : key) {
-    if (out.size() > 1) out += ", ";
-    const auto* text = std::get_if<std::string>(&value);
-    out += text != nullptr ? *text : FormatValue(value);
-  }
-  return out + "]";
 }
 
 bool RowExists(const ExecutionInput& input, uint32_t table, const Key& key) {
   const BufferedWrite* own = FindWrite(input.transaction->writes, table, key);
   if (own != nullptr) return own->row.has_value();
   return FindAt(input.tables[table], key, input.snapshot) != nullptr;
-}
-
-uint64_t AllColumns(const Table& table) {
-  ColumnSet all;
-  for (uint32_t column = 0; column < table.columns.size(); ++column) all.Add(column);
-  return all.bits();
 }
 
 uint64_t PendingOf(std::span<const Assignment> assignments) {

@@ -20,7 +20,7 @@ Status CheckKey(const Table& table, const Row& key, bool whole) {
   }
   for (size_t i = 0; i < key.size(); ++i) {
     const Column& column = table.columns[table.key[i]];
-    if (!IsNull(key[i]) && !FitsColumn(column, key[i])) {
+    if (!IsNull(key[i]) && !FitsType(column.type, key[i])) {
       return WrongKey(table, "part " + std::to_string(i + 1) + " of a key is not of type " +
                                  std::string(TypeName(column.type)));
     }
@@ -29,24 +29,6 @@ Status CheckKey(const Table& table, const Row& key, bool whole) {
 }
 
 }  // namespace
-
-bool FitsColumn(const Column& column, const Value& value) {
-  switch (column.type) {
-    case Type::kBool:
-      return std::holds_alternative<bool>(value);
-    case Type::kInt64:
-      return std::holds_alternative<int64_t>(value);
-    case Type::kFloat64:
-      return std::holds_alternative<Float64>(value);
-    case Type::kString:
-      return std::holds_alternative<std::string>(value);
-    case Type::kBytes:
-      return std::holds_alternative<Bytes>(value);
-    case Type::kTimestamp:
-      return std::holds_alternative<Timestamp>(value);
-  }
-  return false;
-}
 
 std::variant<std::vector<KeyRange>, Status> RangesOf(const Table& table, const KeySet& keys) {
   std::vector<KeyRange> ranges;
@@ -119,7 +101,7 @@ Execution Execute(const ExecutionInput& input, const KeyRead& read) {
     });
   }
   std::sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return CompareKeys(a.first, b.first) < 0; });
+            [](const auto& a, const auto& b) { return CompareKeys(a.first, b.first) < 0; });
   const Key* last = nullptr;
   for (auto& [key, row] : found) {
     if (read.limit > 0 && static_cast<int64_t>(rows.size()) >= read.limit) break;

@@ -33,7 +33,4 @@ Status CheckPending(const ExecutionInput& input, const KeyRead& read);
 void AppendReadLocks(const KeyRead& read, std::vector<ReadLock>& out);
 Execution Execute(const ExecutionInput& input, const KeyRead& read);
 
-// Whether a value may stand in the column, but for NULL.
-bool FitsColumn(const Column& column, const Value& value);
-
 }  // namespace whorl::model

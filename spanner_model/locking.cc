@@ -1,5 +1,6 @@
 // Who makes way for whom. The rules stand in transaction.h.
 #include "spanner_model/database_work.h"
+#include "spanner_model/mutations.h"
 
 namespace whorl::model {
 namespace {
@@ -32,13 +33,18 @@ Way ClearTheWay(Work& work, const ServerTransaction& mine, const InTheWay& in_th
 
 // A writer is in a reader's way while it commits, and while it waits to commit if it is older:
 // otherwise new readers could keep it waiting for ever.
-bool IsInReadersWay(const ServerTransaction& reader, const ReadLock& wanted,
+bool IsInReadersWay(const Work& work, const ServerTransaction& reader, const ReadLock& wanted,
                     const ServerTransaction& other) {
+  if (other.phase == TransactionPhase::kCommitting) return ReadConflicts(wanted, other);
   const bool waits_to_commit =
       other.parked && std::holds_alternative<Commit>(other.parked->request);
-  const bool counts =
-      other.phase == TransactionPhase::kCommitting || (waits_to_commit && *other.age < *reader.age);
-  return counts && ReadConflicts(wanted, other);
+  if (!waits_to_commit || *reader.age < *other.age) return false;
+  if (other.mutations.empty()) return ReadConflicts(wanted, other);
+  // Its mutations become writes when it commits.
+  const MutationWrites writes = ApplyMutations(work.catalogue.schema(), work.database.tables,
+                                               other.writes, other.mutations, ServerTime(work));
+  return std::any_of(writes.writes.begin(), writes.writes.end(),
+                     [&](const BufferedWrite& write) { return Conflict(wanted, write); });
 }
 
 // The emulator's only lock: whoever has an age holds it.
@@ -58,8 +64,9 @@ bool IsEmulator(const Work& work) {
 Way ClearForReads(Work& work, const ServerTransaction& mine, std::span<const ReadLock> wanted) {
   if (IsEmulator(work)) return TakeTheOneLock(work, mine);
   return ClearTheWay(work, mine, [&](const ServerTransaction& other) {
-    return std::any_of(wanted.begin(), wanted.end(),
-                       [&](const ReadLock& lock) { return IsInReadersWay(mine, lock, other); });
+    return std::any_of(wanted.begin(), wanted.end(), [&](const ReadLock& lock) {
+      return IsInReadersWay(work, mine, lock, other);
+    });
   });
 }
 

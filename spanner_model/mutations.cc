@@ -5,18 +5,10 @@
 #include <utility>
 
 #include "spanner_model/key_read.h"
+#include "spanner_model/row_checks.h"
 
 namespace whorl::model {
 namespace {
-
-std::string DescribeKey(const Key& key) {
-  std::string out = "{";
-  for (const Value& value : key) {
-    if (out.size() > 1) out += ", ";
-    out += FormatValue(value);
-  }
-  return out + "}";
-}
 
 // One call of ApplyMutations.
 struct Application {
@@ -34,10 +26,6 @@ struct Application {
   }
 };
 
-std::string NameOf(const Table& table, const Column& column) {
-  return table.name + "." + column.name;
-}
-
 Status TypeMismatch(const Table& table, const Column& column) {
   return Error(Code::kFailedPrecondition, "Invalid value for column " + column.name + " in table " +
                                               table.name + ": Expected " +
@@ -49,45 +37,11 @@ bool IsCommitTimestamp(const Column& column, const Value& value) {
   return column.type == Type::kTimestamp && text != nullptr && *text == kCommitTimestamp;
 }
 
-std::optional<int64_t> LengthOf(const Value& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) {
-    // Characters: all bytes but those that continue one.
-    return std::count_if(text->begin(), text->end(),
-                         [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; });
-  }
-  if (const auto* bytes = std::get_if<Bytes>(&value)) {
-    return static_cast<int64_t>(bytes->data.size());
-  }
-  return std::nullopt;
-}
-
-Status CheckValue(const Application& application, const Table& table, const Column& column,
-                  const Value& value) {
-  if (IsNull(value)) {
-    if (!column.not_null) return {};
-    return Error(Code::kFailedPrecondition, "Cannot specify a null value for column: " +
-                                                NameOf(table, column) + " in table: " + table.name);
-  }
-  if (IsCommitTimestamp(column, value)) {
-    if (column.allow_commit_timestamp) return {};
-    return Error(Code::kFailedPrecondition,
-                 "Cannot write commit timestamp because the allow_commit_timestamp column option "
-                 "is not set to true for column " +
-                     NameOf(table, column));
-  }
-  if (!FitsColumn(column, value)) return TypeMismatch(table, column);
-  const auto* time = std::get_if<Timestamp>(&value);
-  if (time != nullptr && column.allow_commit_timestamp && *time > application.now) {
-    return Error(Code::kFailedPrecondition,
-                 "Cannot write timestamps in the future, found: " + FormatRfc3339(*time));
-  }
-  const auto length = LengthOf(value);
-  if (length && column.max_length && *length > *column.max_length) {
-    return Error(Code::kFailedPrecondition, "New value exceeds the maximum size limit for column " +
-                                                NameOf(table, column) + ": " +
-                                                std::to_string(*column.max_length));
-  }
-  return {};
+Status CheckMutated(const Application& application, const Table& table, const Column& column,
+                    const Value& value) {
+  if (IsCommitTimestamp(column, value)) return CheckPendingColumn(table, column);
+  if (!IsNull(value) && !FitsType(column.type, value)) return TypeMismatch(table, column);
+  return CheckValue(table, column, value, application.now);
 }
 
 // The row as the transaction sees it at its commit; null when it is not there.
@@ -99,11 +53,6 @@ std::optional<Row> CurrentRow(const Application& application, uint32_t table, co
   Row row = *own->row;
   if (newest != nullptr) TakeUnwritten(*own, *newest, row);
   return row;
-}
-
-uint64_t AllColumns(const Table& table) {
-  return table.columns.size() == kMaxColumns ? ~uint64_t{0}
-                                             : (uint64_t{1} << table.columns.size()) - 1;
 }
 
 // The columns that a mutation names, once each, with all of the key among them.
@@ -159,7 +108,7 @@ bool WriteRow(Application& application, uint32_t table_index, const Mutation& mu
   uint64_t written = 0;
   for (size_t i = 0; i < columns.size(); ++i) {
     const Column& column = table.columns[columns[i]];
-    if (Status status = CheckValue(application, table, column, values[i]); !status.ok()) {
+    if (Status status = CheckMutated(application, table, column, values[i]); !status.ok()) {
       return application.Invalid(std::move(status));
     }
     written |= uint64_t{1} << columns[i];

@@ -400,6 +400,11 @@ bool IsNumbered(const Work& work, const Request& request) {
   return job.IsDml() || !job.wrong.ok();
 }
 
+Status DmlNeedsReadWrite() {
+  return Error(Code::kInvalidArgument,
+               "DML statements can only be performed in a read-write transaction");
+}
+
 void ServeInTransaction(Work& work, const CallName& call, const Request& request,
                         const TransactionId& id, bool again) {
   ServerTransaction* transaction = FindOnSession(work, id, SessionOf(request));
@@ -408,6 +413,9 @@ void ServeInTransaction(Work& work, const CallName& call, const Request& request
   if (transaction->kind == TransactionKind::kReadOnly) {
     if (Status status = UnusableStatus(work, *transaction); !status.ok()) {
       return ReplyError(work, call, std::move(status));
+    }
+    if (std::holds_alternative<ExecuteBatchDml>(request)) {
+      return ReplyError(work, call, DmlNeedsReadWrite());
     }
     transaction->last_used = ServerTime(work);
     return ServeReadOnly(work, call, request, nullptr, *transaction->snapshot, again);
@@ -446,11 +454,7 @@ void ServeStatement(Work& work, const CallName& call, const Request& request,
     ShutOutEarlier(work, transaction);
     return RunIn(work, transaction, call, request);
   }
-  if (is_batch) {
-    return ReplyError(work, call,
-                      Error(Code::kInvalidArgument,
-                            "DML statements can only be performed in a read-write transaction"));
-  }
+  if (is_batch) return ReplyError(work, call, DmlNeedsReadWrite());
   if (const auto* single = std::get_if<SingleUseRead>(&selector)) {
     return ServeSingleUse(work, call, request, *single, read_timestamp);
   }

@@ -53,11 +53,12 @@ void ForgetOutcomes(Work& work, const CallName& begin, const SessionName& sessio
 // A regular session has one read-write transaction at a time: the one before is over, and if it was
 // ABORTED, the new one is its next attempt. Returns that one.
 TransactionId EndEarlierOnSession(Work& work, const SessionName& session) {
-  TransactionId last_aborted;
-  for (const ServerTransaction& old : work.database.finished) {
-    if (old.session != session) continue;
-    last_aborted = old.phase == TransactionPhase::kAborted ? old.id : TransactionId();
-  }
+  const auto& finished = work.database.finished;
+  const auto last =
+      std::find_if(finished.rbegin(), finished.rend(),
+                   [&](const ServerTransaction& old) { return old.session == session; });
+  const bool was_aborted = last != finished.rend() && last->phase == TransactionPhase::kAborted;
+  TransactionId last_aborted = was_aborted ? last->id : TransactionId();
   if (work.catalogue.options().concurrency == Concurrency::kEmulator) return last_aborted;
   for (ServerTransaction& old : work.database.transactions) {
     if (old.session == session && old.phase == TransactionPhase::kActive) Abort(work, old);

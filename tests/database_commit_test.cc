@@ -315,20 +315,30 @@ TEST(DatabaseCommit, NothingOfATransactionIsKeptForEver) {
   EXPECT_EQ(database.transactions.size() + database.finished.size(), 1U);
 }
 
-TEST(DatabaseCommit, AFinishedTransactionKeepsNoLocksAndNoAnswers) {
-  // Only its id, its age and its outcome can be asked for.
+TEST(DatabaseCommit, AFinishedTransactionKeepsItsAnswersAndNoLocks) {
+  // Its id, its age, its outcome and its answers can be asked for.
   Spanner spanner;
   Client a = spanner.NewClient();
   Attempt attempt = a.Begin();
-  attempt.Run(InsertLock("job", "a"));
+  const Response inserted = attempt.Run(InsertLock("job", "a"), 1);
   attempt.Commit();
   const ServerTransaction* transaction = spanner.Find(attempt.id);
   ASSERT_NE(transaction, nullptr);
   EXPECT_TRUE(IsOver(*transaction));
   EXPECT_TRUE(transaction->reads.empty());
   EXPECT_TRUE(transaction->writes.empty());
-  EXPECT_TRUE(transaction->served.empty());
   EXPECT_TRUE(transaction->age);
+  EXPECT_EQ(attempt.Run(InsertLock("job", "a"), 1), inserted);
+  EXPECT_EQ(attempt.Run(InsertLock("job", "a"), 2).status.code, Code::kFailedPrecondition);
+}
+
+TEST(DatabaseCommit, AnAbortedTransactionForgetsItsAnswers) {
+  Spanner spanner;
+  TwoReaders readers(spanner);
+  readers.younger.Run(SetWriter("job", "y"), 7);
+  readers.older.Run(SetWriter("job", "o"));
+  readers.older.Commit();
+  EXPECT_EQ(readers.younger.Run(SetWriter("job", "y"), 7).status.code, Code::kAborted);
 }
 
 }  // namespace

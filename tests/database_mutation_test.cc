@@ -232,5 +232,27 @@ TEST(DatabaseBatch, ABatchThatWaitsRunsOnceWhenItGoesOn) {
   EXPECT_TRUE(spanner.NewestRow(kLocks, {"new"}));
 }
 
+TEST(DatabaseMutation, NewReaderWaitsForAnOlderCommitOfMutationsThatWaits) {
+  // As for one of statements: new readers could keep it waiting for ever.
+  Spanner spanner;
+  LoadLock(spanner, "job");
+  Calls calls(spanner);
+  Attempt holder = spanner.NewClient().Begin();
+  holder.Run(ReadWriter("job"));
+  spanner.Advance(Milliseconds(1));
+  const CallName commit =
+      calls.Send(Commit{.transaction = SingleUseWrite{},
+                        .mutations = {WriteLock(MutationKind::kReplace, "job", "b")}});
+  EXPECT_TRUE(spanner.Waits(commit));
+  spanner.Advance(Milliseconds(1));
+  Attempt reader = spanner.NewClient().Begin();
+  const CallName read = reader.Send(ReadWriter("job"));
+  EXPECT_TRUE(spanner.Waits(read));
+  holder.Rollback();
+  calls.Settle();
+  EXPECT_EQ(spanner.AnswerTo(commit).status, Status{});
+  EXPECT_EQ(spanner.AnswerTo(read).result.rows, std::vector<Row>{{"b"}});
+}
+
 }  // namespace
 }  // namespace whorl::model

@@ -469,5 +469,18 @@ TEST(DatabaseEmulator, ASessionCanUseItsNewestTransactionOnly) {
             Code::kFailedPrecondition);
 }
 
+TEST(DatabaseSnapshot, BatchDmlIsRefusedInAReadOnlyTransaction) {
+  Spanner spanner;
+  Calls calls(spanner);
+  const TransactionId id = calls.Ask(BeginTransaction{.options = BeginReadOnly{}}).transaction;
+  for (const TransactionSelector& selector :
+       {TransactionSelector(id), TransactionSelector(BeginReadOnly{})}) {
+    EXPECT_EQ(
+        calls.Ask(ExecuteBatchDml{.transaction = selector, .statements = {InsertLock("job", "a")}})
+            .status.code,
+        Code::kInvalidArgument);
+  }
+}
+
 }  // namespace
 }  // namespace whorl::model

@@ -188,6 +188,8 @@ TEST_F(ServerCallsTest, SaysWhichDatabaseIsNotThere) {
   EXPECT_EQ(heard.status.error_message(), "Database not found: " + missing);
   const auto read = client_.raw().GetSession(missing + "/sessions/s");
   EXPECT_EQ(read.status.error_message(), "Database not found: " + missing);
+  const auto nowhere = client_.raw().CreateSession("projects/p/instances/nowhere/databases/d");
+  EXPECT_EQ(nowhere.status.error_message(), "Instance not found: projects/p/instances/nowhere");
 }
 
 TEST_F(ServerCallsTest, RefusesWhatIsNoSessionName) {

@@ -357,5 +357,18 @@ TEST(RunnerPolicyTest, GosIsWhatWasReadInItsSources) {
   EXPECT_EQ(policy.begin_after_aborted, BeginAfterAborted::kInlined);
 }
 
+TEST(RunnerUnavailableTest, ThePauseThatSpannerAsksForIsTaken) {
+  // A server that is overloaded says how long it needs; still not beyond the call's timeout.
+  Client client;
+  client.Runs(InsertTransaction()).HearsAnswer("t1");
+  const auto asks_for = [](Duration pause) {
+    return Response{.status = {.code = Code::kResourceExhausted, .retry_after = pause}};
+  };
+  client.Hears(asks_for(Seconds(7)));
+  EXPECT_EQ(client.did.back(), "wait 7s");
+  client.Waits().Hears(asks_for(Seconds(36'000)));
+  EXPECT_EQ(client.did.back(), "wait " + FormatDuration(Seconds(3600 - 7)));
+}
+
 }  // namespace
 }  // namespace whorl

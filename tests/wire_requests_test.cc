@@ -407,6 +407,23 @@ TEST(WireRequestsTest, WhatChangesTheAnswerIsNotIgnored) {
   ExpectError(Decode(read, table, call), Code::kNotFound, "No index 'by_heartbeat'");
 }
 
+// Spanner refuses what it could not keep to.
+TEST(WireRequestsTest, ACommitIsDelayedByHalfASecondAtMost) {
+  v1::CommitRequest proto;
+  proto.set_session("s");
+  proto.set_transaction_id("t");
+  OneTable table;
+  Commit call;
+  for (const int32_t nanos : {0, 500'000'000}) {
+    proto.mutable_max_commit_delay()->set_nanos(nanos);
+    EXPECT_TRUE(Decode(proto, table, call).ok()) << nanos;
+  }
+  for (const int32_t nanos : {-1, 500'000'001, 1'000'000'000}) {
+    proto.mutable_max_commit_delay()->set_nanos(nanos);
+    ExpectError(Decode(proto, table, call), Code::kInvalidArgument, "max_commit_delay");
+  }
+}
+
 // --- answers -------------------------------------------------------------------------------------
 
 TEST(WireResponsesTest, AnswersComeBack) {

@@ -259,6 +259,32 @@ std::vector<Script> Refusals() {
   };
 }
 
+// Wound-wait by the server itself: the rival is older, and commits what the transaction has read.
+std::vector<Script> Wounds() {
+  const auto rival = [](size_t call) {
+    return Fate{.call = call, .kind = FateKind::kRivalCommits};
+  };
+  return {
+      {.name = "WoundedAtAStatement",
+       .transaction = ReadWrite({Select("a"), Update("a")}),
+       .before = {OneInsert()},
+       .fates = {rival(1)},
+       .expected = {"s1 SELECT begin #1: OK, t1, a token", "s1 UPDATE t1 #2: ABORTED",
+                    "s1 SELECT begin after t1 #1: OK, t2, a token", "s1 UPDATE t2 #2: OK, a token",
+                    "s1 Commit t2 with a token: OK, a timestamp",
+                    "committed, 0 rows changed and 1 read, 1 rows changed and 0 read"}},
+      {.name = "WoundedAtCommit",
+       .transaction = ReadWrite({Select("a"), Update("a")}),
+       .before = {OneInsert()},
+       .fates = {rival(2)},
+       .expected = {"s1 SELECT begin #1: OK, t1, a token", "s1 UPDATE t1 #2: OK, a token",
+                    "s1 Commit t1 with a token: ABORTED",
+                    "s1 SELECT begin after t1 #1: OK, t2, a token", "s1 UPDATE t2 #2: OK, a token",
+                    "s1 Commit t2 with a token: OK, a timestamp",
+                    "committed, 0 rows changed and 1 read, 1 rows changed and 0 read"}},
+  };
+}
+
 std::vector<Script> LostSessions() {
   const auto deleted = [](size_t call) {
     return Fate{.call = call, .kind = FateKind::kSessionDeleted};
@@ -315,7 +341,7 @@ std::vector<Script> LostSessions() {
 // Each script on both kinds of sessions.
 std::vector<Script> AllScripts() {
   std::vector<Script> all;
-  for (const auto& group : {Commits(), LostCalls(), Refusals(), LostSessions()}) {
+  for (const auto& group : {Commits(), LostCalls(), Refusals(), Wounds(), LostSessions()}) {
     for (Script script : group) {
       for (const SessionKind kind : {SessionKind::kMultiplexed, SessionKind::kRegular}) {
         script.sessions = kind;
@@ -363,8 +389,8 @@ TEST_P(TwoBackendsTest, ByGrpc) {
 
 INSTANTIATE_TEST_SUITE_P(Scripts, TwoBackendsTest, testing::ValuesIn(AllScripts()), NameOf);
 
-// The official emulator, for those that it can serve: it has no multiplexed sessions, and keeps the
-// locks of a session that was deleted.
+// The official emulator, for those that it can serve: it has no multiplexed sessions, one lock for
+// a whole database, and keeps the locks of a session that was deleted.
 class TwoBackendsEmulatorTest : public testing::TestWithParam<Script> {
  protected:
   static void SetUpTestSuite() { emulator_ = EmulatorProcess::Start(); }
@@ -386,7 +412,7 @@ TEST_P(TwoBackendsEmulatorTest, ByGrpc) {
 std::vector<Script> ScriptsForTheEmulator() {
   std::vector<Script> scripts = AllScripts();
   std::erase_if(scripts, [](const Script& script) {
-    return script.sessions == SessionKind::kMultiplexed ||
+    return script.sessions == SessionKind::kMultiplexed || script.name.starts_with("Wounded") ||
            script.name == "TheSessionIsGoneBetweenStatements" ||
            script.name == "TheSessionIsGoneAtCommit";
   });

@@ -116,7 +116,8 @@ TEST(WireValuesTest, RefusesWhatSpannerRefuses) {
             "Failed to parse input"},
            {Text("spanner.commit_timestamp()"), Type::kTimestamp, Code::kOutOfRange,
             "Invalid timestamp: 'spanner.commit_timestamp()'"},
-           {ProtoValue(), Type::kString, Code::kInvalidArgument, "Value.kind"}}) {
+           {ProtoValue(), Type::kString, Code::kFailedPrecondition,
+            "Could not parse  as STRING"}}) {
     Value value = std::string("untouched");
     const Status status = DecodeValue(refusal.proto, refusal.type, value);
     EXPECT_EQ(status.code, refusal.code) << refusal.proto.DebugString();

@@ -7,6 +7,7 @@
 
 #include "wire/mutations.h"
 #include "wire/requests.h"
+#include "wire/times.h"
 #include "wire/transactions.h"
 
 namespace whorl::wire {
@@ -100,6 +101,14 @@ Status CheckTextOnly(const v1::ExecuteSqlRequest& proto) {
   return {};
 }
 
+// How long Spanner may hold the Commit back to carry out several at once. It does not change what
+// comes of it, so it is checked and not kept.
+bool IsAllowedCommitDelay(const v1::CommitRequest& proto) {
+  if (!proto.has_max_commit_delay()) return true;
+  const std::optional<Duration> delay = DecodeDuration(proto.max_commit_delay());
+  return delay && *delay >= Duration{} && *delay <= Milliseconds(500);
+}
+
 Status DecodeCommitTransaction(const v1::CommitRequest& proto,
                                std::variant<TransactionId, SingleUseWrite>& out) {
   switch (proto.transaction_case()) {
@@ -177,6 +186,9 @@ Status Decode(const v1::BeginTransactionRequest& proto, const Directory& directo
 
 Status Decode(const v1::CommitRequest& proto, const Directory& directory, Commit& out) {
   if (proto.session().empty()) return MissingField("CommitRequest.session");
+  if (!IsAllowedCommitDelay(proto)) {
+    return Error(Code::kInvalidArgument, "max_commit_delay must be from 0 to 500 ms");
+  }
   Commit call = {.session = proto.session(),
                  .precommit_token = proto.precommit_token().precommit_token(),
                  .precommit_sequence = proto.precommit_token().seq_num()};

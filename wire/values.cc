@@ -20,11 +20,8 @@ Status WrongForm(std::string message) {
   return Error(Code::kFailedPrecondition, std::move(message));
 }
 
-// The value is of a kind that no value of the type has.
+// The value is of a kind that no value of the type has, or of none.
 Status WrongKind(const ProtoValue& proto, Type type) {
-  if (proto.kind_case() == ProtoValue::KIND_NOT_SET) {
-    return Error(Code::kInvalidArgument, "No value provided for required field: Value.kind");
-  }
   // The emulator calls a FLOAT64 a DOUBLE in this text.
   const std::string name(type == Type::kFloat64 ? "DOUBLE" : TypeName(type));
   return WrongForm(absl::StrCat("Could not parse ", proto.DebugString(), " as ", name));

@@ -351,8 +351,9 @@ RunnerAction OnReply(const RetryPolicy& policy, RunnerState& state, Duration now
   if (!IsRetryableCall(response.status.code)) {
     return OnCallEnded(policy, state, now, entropy, response);
   }
-  const Duration pause =
+  const Duration drawn =
       DrawPause(BackoffOf(policy, state), state.call_backoff, entropy, Purpose::kCallBackoff);
+  const Duration pause = response.status.retry_after.value_or(drawn);
   state.waiting = true;
   state.resent = true;
   // A pause that would outlast the call's timeout is cut short by it.

@@ -37,7 +37,7 @@ std::string_view CodeName(Code code);
 
 struct Status {
   Code code = Code::kOk;
-  std::optional<Duration> retry_after;  // RetryInfo of an ABORTED reply
+  std::optional<Duration> retry_after;  // RetryInfo: how long to wait before the next attempt
   std::string message;
 
   bool ok() const { return code == Code::kOk; }

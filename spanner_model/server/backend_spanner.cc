@@ -16,7 +16,9 @@ void Backend::Handle(const Method& method, const MessagePtr& request, CallTag ta
 Backend::Entry* Backend::FindForCall(const std::string& database, const CallInHand& call) {
   const auto found = databases_.find(database);
   if (found == databases_.end()) {
-    call.Refuse(DatabaseNotFound(database));
+    const std::string instance = IsDatabaseName(database) ? InstanceOf(database) : "";
+    const bool is_there = instance.empty() || instances_.contains(instance);
+    call.Refuse(is_there ? DatabaseNotFound(database) : InstanceNotFound(instance));
     return nullptr;
   }
   Entry& entry = *found->second;

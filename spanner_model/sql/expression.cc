@@ -464,8 +464,9 @@ class Evaluator {
   Status& error_;
 };
 
-// Whether a parameter of the type may hold the value.
-bool Fits(Type type, const Value& value) {
+}  // namespace
+
+bool FitsType(Type type, const Value& value) {
   switch (type) {
     case Type::kBool:
       return std::holds_alternative<bool>(value);
@@ -482,8 +483,6 @@ bool Fits(Type type, const Value& value) {
   }
   return false;
 }
-
-}  // namespace
 
 const Value* Evaluate(const Expression& expression, const EvaluationContext& context,
                       Value& scratch, Status& error) {
@@ -509,7 +508,7 @@ Status CheckParameters(std::span<const Parameter> parameters, std::span<const Va
     if (i >= values.size()) {
       return Error(Code::kInvalidArgument, "Incomplete query parameters " + parameters[i].name);
     }
-    if (!IsNull(values[i]) && !Fits(parameters[i].type, values[i])) {
+    if (!IsNull(values[i]) && !FitsType(parameters[i].type, values[i])) {
       return Error(Code::kInvalidArgument, "Invalid value for bind parameter " +
                                                parameters[i].name + ": Expected " +
                                                std::string(TypeName(parameters[i].type)) + ".");

@@ -119,6 +119,9 @@ enum class Match : uint8_t { kNo, kYes, kError };
 // REQUIRES: as above, and the expression is BOOL.
 Match Matches(const Expression& filter, const EvaluationContext& context, Status& error);
 
+// Whether a parameter or a column of the type may hold the value, which is not NULL.
+bool FitsType(Type type, const Value& value);
+
 // OK when there are as many values as parameters and each is NULL or of the declared type: what
 // invariant 2 asks for, to be called once for each statement that arrives. INVALID_ARGUMENT else.
 Status CheckParameters(std::span<const Parameter> parameters, std::span<const Value> values);

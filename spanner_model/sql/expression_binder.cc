@@ -175,8 +175,8 @@ Bound ExpressionBinder::BindName(const ast::Expression& expression) {
     return MakeLeaf(Op::kCurrentTimestamp, Type::kTimestamp, expression.offset);
   }
   const bool is_table = table_ != nullptr && EqualIgnoringCase(table_->name, expression.text);
-  Fail(expression.offset, is_table ? "A row as a value is not modelled"
-                                   : "Unrecognized name: " + expression.text);
+  Fail(expression.offset,
+       is_table ? "A row as a value is not modelled" : "Unrecognized name: " + expression.text);
   return {};
 }
 

@@ -1,6 +1,7 @@
 #include "tests/support/scripted_network.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace whorl {
@@ -69,6 +70,8 @@ std::string DescribeResult(const TransactionResult& result) {
 std::optional<Response> ScriptedNetwork::Deliver(const Request& request) {
   const std::lock_guard lock(mutex_);
   const auto fate = std::ranges::find(fates_, transcript_.size(), &Fate::call);
+  const bool has_rival = std::ranges::count(fates_, FateKind::kRivalCommits, &Fate::kind) > 0;
+  if (has_rival && rival_.empty()) BeginRival();
   std::string line = Describe(request) + ": ";
   std::string what;
   std::optional<Response> heard = Meet(fate == fates_.end() ? nullptr : &*fate, request, what);
@@ -107,10 +110,36 @@ std::optional<Response> ScriptedNetwork::Meet(const Fate* fate, const Request& r
       what += "ABORTED by script";
       return Failed({.code = Code::kAborted, .retry_after = Milliseconds(2), .message = {}});
     case FateKind::kSessionDeleted:
+      server_.Serve(DeleteSession{.session = SessionOf(request)});
+      break;
+    case FateKind::kRivalCommits:
+      CommitRival();
       break;
   }
-  server_.Serve(DeleteSession{.session = SessionOf(request)});
   return serve();
+}
+
+// Older than the script's transaction, by a read that disturbs nobody.
+void ScriptedNetwork::BeginRival() {
+  static const Sql kRead = Sql::Intern("SELECT writer FROM locktable WHERE name = 'a'");
+  rival_session_ = server_.Serve(CreateSession{}).sessions.front().name;
+  rival_ = server_
+               .Serve(ExecuteSql{.session = rival_session_,
+                                 .transaction = BeginReadWrite{},
+                                 .statement = {.sql = kRead},
+                                 .sequence_number = 1})
+               .transaction;
+}
+
+void ScriptedNetwork::CommitRival() {
+  const Response committed =
+      server_.Serve(Commit{.session = rival_session_,
+                           .transaction = rival_,
+                           .mutations = {{.kind = MutationKind::kUpdate,
+                                          .table = "locktable",
+                                          .columns = {"name", "writer"},
+                                          .rows = {{std::string("a"), std::string("rival")}}}}});
+  if (!committed.status.ok()) throw std::runtime_error(FormatStatus(committed.status));
 }
 
 std::vector<std::string> ScriptedNetwork::transcript() const {

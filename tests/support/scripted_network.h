@@ -31,6 +31,9 @@ enum class FateKind : uint8_t {
   kAnswered,        // with `status`, without being served
   kAborted,         // Spanner ends the transaction for reasons of its own: ABORTED
   kSessionDeleted,  // the session is deleted just before the call is served
+  // Just before the call is served, an older transaction commits what row a holds: the server
+  // itself aborts the younger one that has read it.
+  kRivalCommits,
 };
 
 struct Fate {
@@ -81,6 +84,8 @@ class ScriptedNetwork {
   std::string Describe(const Response& response);
   std::string SessionText(const SessionName& session);
   std::string TransactionText(const TransactionId& transaction);
+  void BeginRival();
+  void CommitRival();
   std::optional<Response> Meet(const Fate* fate, const Request& request, std::string& what);
 
   const std::vector<Fate> fates_;
@@ -89,6 +94,8 @@ class ScriptedNetwork {
   std::vector<std::string> transcript_;
   std::vector<SessionName> sessions_;
   std::vector<TransactionId> transactions_;
+  SessionName rival_session_;
+  TransactionId rival_;
 };
 
 // What one way of running a script came to: the calls that were seen, then the result.

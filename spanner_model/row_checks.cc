@@ -1,0 +1,77 @@
+#include "spanner_model/row_checks.h"
+
+#include <optional>
+#include <variant>
+
+#include "spanner_model/sql/text_functions.h"
+
+namespace whorl::model {
+namespace {
+
+// Characters of a STRING, bytes of a BYTES; nothing of the other types.
+std::optional<int64_t> SizeOf(const Value& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    return TextLength(*text, TextUnit::kCharacter);
+  }
+  if (const auto* bytes = std::get_if<Bytes>(&value)) {
+    return TextLength(bytes->data, TextUnit::kByte);
+  }
+  return std::nullopt;
+}
+
+std::string NameOf(const Table& table, const Column& column) {
+  return table.name + "." + column.name;
+}
+
+}  // namespace
+
+Status CheckValue(const Table& table, const Column& column, const Value& value, Timestamp now) {
+  if (IsNull(value) && column.not_null) {
+    return Error(Code::kFailedPrecondition, "Cannot specify a null value for column: " +
+                                                NameOf(table, column) + " in table: " + table.name);
+  }
+  const int64_t most =
+      column.max_length.value_or(column.type == Type::kBytes ? kMaxBytesLength : kMaxStringLength);
+  if (const auto size = SizeOf(value); size && *size > most) {
+    return Error(
+        Code::kFailedPrecondition,
+        "New value exceeds the maximum size limit for this column: " + NameOf(table, column) +
+            ", size: " + std::to_string(*size) + ", limit: " + std::to_string(most) + ".");
+  }
+  const auto* time = std::get_if<Timestamp>(&value);
+  if (time != nullptr && column.allow_commit_timestamp && *time > now) {
+    return Error(Code::kFailedPrecondition,
+                 "Cannot write timestamps in the future " + FormatRfc3339(*time) +
+                     " > NOW because the allow_commit_timestamp column option is set to true "
+                     "for column " +
+                     NameOf(table, column));
+  }
+  return {};
+}
+
+Status CheckPendingColumn(const Table& table, const Column& column) {
+  if (column.allow_commit_timestamp) return {};
+  return Error(Code::kFailedPrecondition,
+               "Cannot write commit timestamp because the allow_commit_timestamp column option is "
+               "not set to true for column " +
+                   NameOf(table, column) +
+                   ", or for all corresponding shared key columns in this table's interleaved "
+                   "table hierarchy.");
+}
+
+uint64_t AllColumns(const Table& table) {
+  return table.columns.size() == kMaxColumns ? ~uint64_t{0}
+                                             : (uint64_t{1} << table.columns.size()) - 1;
+}
+
+std::string DescribeKey(const Key& key) {
+  std::string out = "[";
+  for (const Value& value : key) {
+    if (out.size() > 1) out += ", ";
+    const auto* text = std::get_if<std::string>(&value);
+    out += text != nullptr ? *text : FormatValue(value);
+  }
+  return out + "]";
+}
+
+}  // namespace whorl::model

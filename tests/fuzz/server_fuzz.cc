@@ -1,0 +1,14 @@
+// libFuzzer's entry: any bytes as calls to the server's backend.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "tests/server_any_calls.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  using whorl::server::AnyCalls;
+  AnyCalls(whorl::server::BackendOptions()).Run(bytes);
+  AnyCalls(whorl::server::EmulatorLike()).Run(bytes);
+  return 0;
+}
