@@ -80,9 +80,17 @@ Response CommitResponse(Timestamp commit) {
   return response;
 }
 
-void Doom(Work& work, ServerTransaction& transaction, const CallName& call, const Status& status) {
+// A Commit that fails ends the transaction, as clients send no Rollback after it; its error is
+// repeated. Of a single use nobody knows the id.
+void Fail(Work& work, ServerTransaction& transaction, const CallName& call, const Request& request,
+          const Status& status) {
   transaction.parked.reset();
-  transaction.doomed = status;
+  if (std::holds_alternative<SingleUseWrite>(std::get<Commit>(request).transaction)) {
+    Forget(work, TransactionId(transaction.id));
+  } else {
+    transaction.doomed = status;
+    Release(work, transaction, TransactionPhase::kRolledBack);
+  }
   ReplyError(work, call, status);
 }
 
@@ -95,7 +103,7 @@ void CommitIn(Work& work, ServerTransaction& transaction, const CallName& call,
   MutationWrites writes =
       ApplyMutations(work.catalogue.schema(), work.database.tables, transaction.writes,
                      transaction.mutations, ServerTime(work));
-  if (writes.invalid) return Doom(work, transaction, call, *writes.invalid);
+  if (writes.invalid) return Fail(work, transaction, call, request, *writes.invalid);
   const Way way = transaction.age ? ClearForCommit(work, transaction, writes.writes) : Way::kClear;
   if (way == Way::kWait) return Park(work, transaction, call, request);
   if (way == Way::kAborted || ReadsAreStale(work, transaction)) {
@@ -103,7 +111,7 @@ void CommitIn(Work& work, ServerTransaction& transaction, const CallName& call,
     Abort(work, transaction);
     return ReplyError(work, call, AbortedStatus(work));
   }
-  if (writes.refused) return Doom(work, transaction, call, *writes.refused);
+  if (writes.refused) return Fail(work, transaction, call, request, *writes.refused);
   transaction.parked.reset();
   transaction.writes = std::move(writes.writes);
   transaction.phase = TransactionPhase::kCommitting;
@@ -269,6 +277,8 @@ void ServeRollback(Work& work, const CallName& call, const Rollback& rollback) {
              transaction->phase == TransactionPhase::kCommitting) {
     status = Error(Code::kFailedPrecondition,
                    "Cannot rollback a transaction after it has been committed.");
+  } else if (transaction->phase == TransactionPhase::kRolledBack) {
+    transaction->doomed.reset();
   } else if (transaction->phase == TransactionPhase::kActive) {
     SupersedeParked(work, *transaction);
     transaction->doomed.reset();

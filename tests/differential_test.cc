@@ -82,6 +82,7 @@ class DifferentialTest : public testing::Test {
       if (known == nullptr) break;
       tally_.AddKnown(*known);
       difference.clear();
+      if (known->afterwards == Afterwards::kNotTheSame) break;
     }
     calls = emulator.calls();
     tally_.AddSequence(most_open, static_cast<int>(sequence.operations.size()));

@@ -82,9 +82,12 @@ v1::ExecuteBatchDmlResponse EncodeBatchDmlResponse(const Response& response,
                                                    const std::vector<ResultShape>& shapes) {
   v1::ExecuteBatchDmlResponse proto;
   for (size_t i = 0; i < response.batch.size(); ++i) {
-    Response one = {.result = response.batch[i]};
+    // The results of a batch have counts and no rows, whatever THEN RETURN says.
+    Response one = {.result = {.row_count = response.batch[i].row_count}};
+    ResultShape shape = shapes[i];
+    shape.columns.clear();
     if (i == 0) one.transaction = response.transaction;
-    *proto.add_result_sets() = EncodeResultSet(one, shapes[i]);
+    *proto.add_result_sets() = EncodeResultSet(one, shape);
   }
   *proto.mutable_status() = EncodeRpcStatus(response.result.status);
   if (!response.precommit_token.empty()) {

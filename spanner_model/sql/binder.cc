@@ -47,6 +47,7 @@ class StatementBinder {
       pending.AddAll(PendingOf(plan.rows.back()));
     }
     if (binder.failed()) return binder.TakeError();
+    if (Status mixed = CheckPending(plan.rows); !mixed.ok()) return mixed;
     const auto returned = BindReturning(table, insert.returning, pending, plan.returning);
     if (const auto* error = std::get_if<Status>(&returned)) return *error;
     // The row of an INSERT is wholly its own; an update shows what it finds in the others.
@@ -110,6 +111,20 @@ class StatementBinder {
       if (assignment.pending_commit_timestamp) pending.Add(assignment.column);
     }
     return pending;
+  }
+
+  // The rows of an INSERT make the same columns pending.
+  static Status CheckPending(const std::vector<std::vector<Assignment>>& rows) {
+    for (const std::vector<Assignment>& row : rows) {
+      for (size_t i = 0; i < row.size(); ++i) {
+        if (row[i].pending_commit_timestamp == rows.front()[i].pending_commit_timestamp) continue;
+        return Error(Code::kInvalidArgument,
+                     "Invalid use of PENDING_COMMIT_TIMESTAMP in column " + std::to_string(i + 1) +
+                         ". All values for the column must be PENDING_COMMIT_TIMESTAMP() or none "
+                         "of them.");
+      }
+    }
+    return {};
   }
 
   // Fills in the outputs of THEN RETURN; the columns that they mention, or an error. A commit

@@ -6,7 +6,9 @@
 // are no API.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,12 +22,17 @@ namespace whorl::differential {
 std::string FindDifference(const Operation& operation, const std::optional<Answer>& model,
                            const std::optional<Answer>& emulator);
 
+// What the two know after a difference: the same, or not, so that the sequence ends there.
+enum class Afterwards : uint8_t { kTheSame, kNotTheSame };
+
 // A difference that is known and right, by its name in spanner_model/README.md. It is either met
 // by nothing that the generator draws (`explains` is null), or explained where it is met.
 struct KnownDifference {
   const char* name;
   const char* reason;
-  bool (*explains)(const Operation& operation, const Answer& model, const Answer& emulator);
+  bool (*explains)(const Operation& operation, const Answer& model,
+                   const Answer& emulator) = nullptr;
+  Afterwards afterwards = Afterwards::kTheSame;
 };
 // Null when there is none.
 const KnownDifference* Explain(const Operation& operation, const std::optional<Answer>& model,
@@ -37,7 +44,10 @@ class Tally {
  public:
   void AddSequence(int most_open, int statements);
   void AddAnswer(const Operation& operation, const std::optional<Answer>& emulator);
-  void AddKnown(const KnownDifference& known) { ++known_[known.name]; }
+  void AddKnown(const KnownDifference& known) {
+    ++known_[known.name];
+    if (known.afterwards == Afterwards::kNotTheSame) ++cut_short_;
+  }
 
   int sequences() const { return sequences_; }
   // Of a hundred sequences, those in which two transactions or more were open at a time.
@@ -50,6 +60,7 @@ class Tally {
   int interleaved_ = 0;
   int statements_ = 0;
   int left_out_ = 0;
+  int cut_short_ = 0;  // sequences, by a difference after which the two do not know the same
   std::array<std::map<grpc::StatusCode, int>, kOperationKinds> answers_;
   std::map<std::string, int> known_;
   int rows_ = 0;

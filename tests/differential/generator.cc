@@ -239,6 +239,14 @@ class SequenceMaker {
   }
 
   void AddSchemaChange() {
+    // The emulator changes no schema beside a transaction that holds its lock.
+    for (Begun& begun : begun_) {
+      if (begun.read_only) continue;
+      Operation rollback = New(OperationKind::kRollback, begun.session);
+      rollback.transaction = {.kind = SelectorKind::kOf, .of = begun.operation};
+      if (!begun.ended) Add(std::move(rollback));
+      begun.ended = true;
+    }
     Operation change = New(OperationKind::kDdl, 0);
     if (tables_.size() > 1 && draw_.OneIn(2)) {
       const int gone = draw_.Below(static_cast<int>(tables_.size()));

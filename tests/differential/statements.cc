@@ -269,6 +269,18 @@ Row StatementMaker::DrawKey(const model::Table& table, size_t size) {
   return key;
 }
 
+// The emulator deletes only ranges whose ends differ in their last part.
+KeySet StatementMaker::DrawKeysToDelete(const model::Table& table) {
+  KeySet keys = DrawKeys(table);
+  for (KeySpan& span : keys.spans) {
+    const size_t size = std::max<size_t>(span.start.size(), 1);
+    span.start = DrawKey(table, size);
+    span.end = span.start;
+    span.end.back() = DrawKey(table, size).back();
+  }
+  return keys;
+}
+
 KeySet StatementMaker::DrawKeys(const model::Table& table) {
   KeySet keys;
   const size_t size = table.key.size();
@@ -314,7 +326,7 @@ std::vector<Mutation> StatementMaker::Mutations() {
     const model::Table& table = DrawTableOf();
     Mutation mutation{.kind = static_cast<MutationKind>(draw_.Below(5)), .table = table.name};
     if (mutation.kind == MutationKind::kDelete) {
-      mutation.keys = DrawKeys(table);
+      mutation.keys = DrawKeysToDelete(table);
       mutations.push_back(std::move(mutation));
       continue;
     }

@@ -39,6 +39,7 @@ class StatementMaker {
   Value DrawCell(const model::Column& column);
   Row DrawKey(const model::Table& table, size_t size);
   KeySet DrawKeys(const model::Table& table);
+  KeySet DrawKeysToDelete(const model::Table& table);
   std::vector<const model::Column*> DrawColumns(const model::Table& table, bool all);
 
   Draw& draw_;
