@@ -47,10 +47,10 @@ bool IsInReadersWay(const Work& work, const ServerTransaction& reader, const Rea
                      [&](const BufferedWrite& write) { return Conflict(wanted, write); });
 }
 
-// The emulator's only lock: whoever has an age holds it.
+// The emulator's only lock: whoever has an age holds it, until it is doomed.
 Way TakeTheOneLock(const Work& work, const ServerTransaction& mine) {
   for (const ServerTransaction& other : work.database.transactions) {
-    if (&other != &mine && !IsOver(other) && other.age) return Way::kAborted;
+    if (&other != &mine && !IsOver(other) && other.age && !other.doomed) return Way::kAborted;
   }
   return Way::kClear;
 }

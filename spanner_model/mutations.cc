@@ -37,11 +37,11 @@ bool IsCommitTimestamp(const Column& column, const Value& value) {
   return column.type == Type::kTimestamp && text != nullptr && *text == kCommitTimestamp;
 }
 
-Status CheckMutated(const Application& application, const Table& table, const Column& column,
-                    const Value& value) {
+// What is wrong before any row is looked at.
+Status CheckMutated(const Table& table, const Column& column, const Value& value) {
   if (IsCommitTimestamp(column, value)) return CheckPendingColumn(table, column);
   if (!IsNull(value) && !FitsType(column.type, value)) return TypeMismatch(table, column);
-  return CheckValue(table, column, value, application.now);
+  return {};
 }
 
 // The row as the transaction sees it at its commit; null when it is not there.
@@ -72,9 +72,9 @@ bool FindColumns(Application& application, const Table& table, const Mutation& m
   }
   for (const uint32_t key : table.key) {
     if (std::find(columns.begin(), columns.end(), key) != columns.end()) continue;
-    // A key column that may be NULL and is not named is NULL in a new row.
-    if (!table.columns[key].not_null && mutation.kind != MutationKind::kUpdate) continue;
-    return application.Invalid(
+    // A key column that may be NULL and is not named is NULL.
+    if (!table.columns[key].not_null) continue;
+    application.Refuse(
         Error(Code::kFailedPrecondition,
               "Table " + table.name + " needs a value for key column " + table.columns[key].name));
   }
@@ -108,8 +108,13 @@ bool WriteRow(Application& application, uint32_t table_index, const Mutation& mu
   uint64_t written = 0;
   for (size_t i = 0; i < columns.size(); ++i) {
     const Column& column = table.columns[columns[i]];
-    if (Status status = CheckMutated(application, table, column, values[i]); !status.ok()) {
+    if (Status status = CheckMutated(table, column, values[i]); !status.ok()) {
       return application.Invalid(std::move(status));
+    }
+    // In its turn, as whether the row is there.
+    if (!IsCommitTimestamp(column, values[i])) {
+      Status status = CheckValue(table, column, values[i], application.now);
+      if (!status.ok()) application.Refuse(std::move(status));
     }
     written |= uint64_t{1} << columns[i];
     if (IsCommitTimestamp(column, values[i]) && table.IsKey(columns[i])) {
@@ -138,7 +143,7 @@ bool WriteRow(Application& application, uint32_t table_index, const Mutation& mu
   if (mutation.kind != MutationKind::kUpdate) {
     // Also where the row turns out to be there: Spanner looks at the mutation before the rows.
     if (Status status = CheckNewRow(table, columns); !status.ok()) {
-      return application.Invalid(std::move(status));
+      application.Refuse(std::move(status));
     }
   }
   if (!is_new) {

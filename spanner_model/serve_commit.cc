@@ -96,15 +96,12 @@ void Fail(Work& work, ServerTransaction& transaction, const CallName& call, cons
 
 void CommitIn(Work& work, ServerTransaction& transaction, const CallName& call,
               const Request& request) {
-  if (work.catalogue.options().concurrency == Concurrency::kSpanner ||
-      !transaction.mutations.empty()) {
-    SetAge(work, transaction);
-  }
+  SetAge(work, transaction);
   MutationWrites writes =
       ApplyMutations(work.catalogue.schema(), work.database.tables, transaction.writes,
                      transaction.mutations, ServerTime(work));
   if (writes.invalid) return Fail(work, transaction, call, request, *writes.invalid);
-  const Way way = transaction.age ? ClearForCommit(work, transaction, writes.writes) : Way::kClear;
+  const Way way = ClearForCommit(work, transaction, writes.writes);
   if (way == Way::kWait) return Park(work, transaction, call, request);
   if (way == Way::kAborted || ReadsAreStale(work, transaction)) {
     transaction.parked.reset();

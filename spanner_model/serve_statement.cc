@@ -2,6 +2,7 @@
 #include "spanner_model/database_work.h"
 #include "spanner_model/key_read.h"
 #include "spanner_model/sql/compile.h"
+#include "spanner_model/sql/words.h"
 
 namespace whorl::model {
 namespace {
@@ -15,14 +16,22 @@ struct Job {
   std::optional<KeyRead> read;
   Status wrong;
   std::optional<CompiledStatement> own;  // the plan of a statement that nobody named ahead
+  // DML, or a wrong text that is no query; a query that comes again is run again.
+  bool is_numbered = false;
 
   Job() = default;
   Job(const Job&) = delete;  // `plan` may point into `own`
   Job& operator=(const Job&) = delete;
 
-  // Only DML is numbered; a query that comes again is run again.
   bool IsDml() const { return plan != nullptr && !std::holds_alternative<SelectPlan>(*plan); }
 };
+
+bool BeginsWithSelect(std::string_view text) {
+  constexpr std::string_view kSelect = "SELECT";
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos &&
+         EqualIgnoringCase(text.substr(first, kSelect.size()), kSelect);
+}
 
 void Prepare(const Work& work, const Statement& statement, Job& job) {
   const CompiledStatement* compiled = work.catalogue.FindPlan(statement.sql);
@@ -35,6 +44,7 @@ void Prepare(const Work& work, const Statement& statement, Job& job) {
   job.wrong = job.plan == nullptr
                   ? std::get<Status>(*compiled)
                   : CheckParameters(statement.sql.parameters(), statement.parameters);
+  job.is_numbered = job.plan == nullptr ? !BeginsWithSelect(statement.sql.text()) : job.IsDml();
 }
 
 void Prepare(const Work& work, const Read& read, Job& job) {
@@ -369,7 +379,7 @@ void RunIn(Work& work, ServerTransaction& transaction, const CallName& call,
   } else {
     Job job;
     Prepare(work, request, job);
-    numbered = std::holds_alternative<ExecuteSql>(request) && (job.IsDml() || !job.wrong.ok());
+    numbered = job.is_numbered;
     way = RunOne(work, transaction, job, response);
   }
   if (way != Way::kClear) return Yield(work, transaction, call, request, way);
@@ -397,7 +407,7 @@ bool IsNumbered(const Work& work, const Request& request) {
   if (execute == nullptr) return true;
   Job job;
   Prepare(work, execute->statement, job);
-  return job.IsDml() || !job.wrong.ok();
+  return job.is_numbered;
 }
 
 Status DmlNeedsReadWrite() {

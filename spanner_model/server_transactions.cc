@@ -99,7 +99,9 @@ ServerTransaction& BeginIn(Work& work, const CallName& call, const SessionName& 
     previous = EndEarlierOnSession(work, session);
   }
   std::optional<Age> age;
-  if (!previous.empty()) {
+  // By the emulator's rule, age is to hold the lock, and no attempt is born with it.
+  const bool inherits = work.catalogue.options().concurrency == Concurrency::kSpanner;
+  if (inherits && !previous.empty()) {
     if (const ServerTransaction* earlier = FindOnSession(work, previous, session)) {
       age = earlier->age;
     }

@@ -46,7 +46,7 @@ class Emulator {
   }
   void AddCalls(int calls) {
     calls_ += calls;
-    if (calls_ >= kCallsOfAnEmulator) Start();
+    if (calls_ >= kCallsOfAnEmulator || !process_->process().IsRunning()) Start();
   }
 
  private:

@@ -9,13 +9,7 @@ namespace {
 
 // "declared parameters": the emulator tells of those too.
 std::vector<std::string> WithoutDeclared(std::vector<std::string> undeclared, const Call* call) {
-  const auto is_declared = [&](const std::string& parameter) {
-    return call != nullptr && std::any_of(call->inputs.begin(), call->inputs.end(), [&](auto& one) {
-             return one.declared && parameter.starts_with(one.name + " ");
-           });
-  };
-  undeclared.erase(std::remove_if(undeclared.begin(), undeclared.end(), is_declared),
-                   undeclared.end());
+  if (call != nullptr && call->declared) undeclared.clear();
   return undeclared;
 }
 
@@ -40,17 +34,83 @@ bool Says(const Answer& answer, StatusCode code, std::string_view text) {
 }
 
 constexpr KnownDifference kKnown[] = {
-    {"shut out by an inlined begin", "the emulator no longer finds the session's older transaction",
-     [](const Operation&, const Answer& model, const Answer& emulator) {
-       return Says(model, StatusCode::FAILED_PRECONDITION, "Invalid transaction ID") &&
-              Says(emulator, StatusCode::NOT_FOUND, "Transaction not found");
+    {"death of the emulator", "some calls end it, or are never answered",
+     [](const Operation&, const Answer&, const Answer& emulator) {
+       return emulator.code == StatusCode::UNAVAILABLE ||
+              emulator.code == StatusCode::DEADLINE_EXCEEDED;
+     },
+     Afterwards::kNotTheSame},
+    {"older id of a session",
+     "the emulator closes it at any later begin, and forgets it if that was inlined",
+     [](const Operation& operation, const Answer&, const Answer& emulator) {
+       return operation.transaction.kind == SelectorKind::kOf &&
+              (Says(emulator, StatusCode::NOT_FOUND, "Transaction not found") ||
+               Says(emulator, StatusCode::FAILED_PRECONDITION, "Invalid transaction ID"));
+     },
+     Afterwards::kNotTheSame},
+    {"time too far in the past",
+     "the emulator refuses to read a table then, and not to begin or to read none",
+     [](const Operation& operation, const Answer& model, const Answer& emulator) {
+       const bool reads_none = operation.kind == OperationKind::kExecute &&
+                               operation.calls.at(0).sql.find(" FROM ") == std::string::npos;
+       return (reads_none || operation.kind == OperationKind::kBegin) &&
+              emulator.code == StatusCode::OK &&
+              Says(model, StatusCode::FAILED_PRECONDITION, "maximum timestamp staleness");
+     },
+     Afterwards::kNotTheSame},
+    {"batch outside of a read-write transaction",
+     "the emulator tells of it in the batch's status, also as an internal error",
+     [](const Operation& operation, const Answer& model, const Answer& emulator) {
+       return operation.kind == OperationKind::kBatch &&
+              Says(model, StatusCode::INVALID_ARGUMENT, "DML statements can only") &&
+              emulator.code == StatusCode::OK && emulator.results.empty() &&
+              emulator.batch_code != StatusCode::OK;
      }},
-    {"Commit of a read-only transaction", "the emulator repeats its error to DML",
+    {"values that cannot be read", "the model tells of them before any other error",
+     [](const Operation&, const Answer& model, const Answer& emulator) {
+       return emulator.code != StatusCode::OK &&
+              (Says(model, StatusCode::INVALID_ARGUMENT, "Invalid value for bind parameter") ||
+               Says(model, StatusCode::FAILED_PRECONDITION, "Could not parse"));
+     }},
+    {"keys that are too long for their column",
+     "the emulator tells of them before it takes its lock",
+     [](const Operation& operation, const Answer& model, const Answer& emulator) {
+       return operation.kind == OperationKind::kCommit && model.code == StatusCode::ABORTED &&
+              Says(emulator, StatusCode::FAILED_PRECONDITION, "exceeds the maximum size limit");
+     },
+     Afterwards::kNotTheSame},
+    {"values of parameters of a batch",
+     "the emulator tells of them in the batch's status, after the statements before",
+     [](const Operation& operation, const Answer& model, const Answer& emulator) {
+       return operation.kind == OperationKind::kBatch && emulator.batch_code == model.code &&
+              emulator.message.find("Could not parse") != std::string::npos;
+     },
+     Afterwards::kNotTheSame},
+    {"end that was refused", "the emulator repeats its error to later calls of the transaction",
+     [](const Operation& operation, const Answer&, const Answer& emulator) {
+       const bool commits = operation.kind == OperationKind::kCommit;
+       const bool rolls_back = operation.kind == OperationKind::kRollback;
+       return operation.transaction.kind == SelectorKind::kOf &&
+              ((!commits && !rolls_back &&
+                Says(emulator, StatusCode::FAILED_PRECONDITION, "Cannot commit or rollback")) ||
+               (!rolls_back &&
+                Says(emulator, StatusCode::FAILED_PRECONDITION, "Cannot rollback a transaction")) ||
+               (!commits &&
+                Says(emulator, StatusCode::FAILED_PRECONDITION, "Cannot commit a transaction")));
+     }},
+    {"ABORTED and rolled back", "the emulator then tells of the Rollback, the model of the ABORTED",
      [](const Operation& operation, const Answer& model, const Answer& emulator) {
        return operation.transaction.kind == SelectorKind::kOf &&
-              Says(model, StatusCode::INVALID_ARGUMENT, "DML statements can only") &&
-              Says(emulator, StatusCode::FAILED_PRECONDITION, "Cannot commit or rollback");
+              model.code == StatusCode::ABORTED &&
+              (Says(emulator, StatusCode::FAILED_PRECONDITION, "committed or rolledback") ||
+               Says(emulator, StatusCode::FAILED_PRECONDITION, "after it has been rolled back"));
      }},
+    {"sequence numbers of an aborted transaction", "the emulator looks at them first",
+     [](const Operation&, const Answer& model, const Answer& emulator) {
+       return model.code == StatusCode::ABORTED &&
+              Says(emulator, StatusCode::INVALID_ARGUMENT, "seqno");
+     },
+     Afterwards::kNotTheSame},
     {"schema changes beside a transaction", "the emulator refuses them, Spanner makes them",
      [](const Operation& operation, const Answer& model, const Answer& emulator) {
        return operation.kind == OperationKind::kDdl && model.code == StatusCode::OK &&
@@ -81,6 +141,12 @@ constexpr KnownDifference kKnown[] = {
     {"columns that INSERT OR UPDATE does not list", "they become NULL in the emulator"},
     {"THEN RETURN of INSERT OR IGNORE", "the emulator returns other rows than it inserted"},
     {"nanoseconds of TIMESTAMP_ADD and TIMESTAMP_SUB", "the emulator cuts them off"},
+    {"ranges of keys that end before they begin", "the emulator finds NULL in them"},
+    {"mutations that cannot be read in a transaction", "they doom it in the emulator"},
+    {"types of some of the parameters", "the model's server infers them without the others"},
+    {"UPDATE of a key column where no row matches", "the emulator finds nothing wrong"},
+    {"errors in THEN RETURN of a row that cannot be inserted", "the emulator tells of these first"},
+    {"constants compared with a column", "the emulator evaluates them where there is no row"},
     {"errors of rows that the key rules out", "the emulator evaluates WHERE for every row"},
 };
 

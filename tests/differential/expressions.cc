@@ -32,8 +32,7 @@ std::string ExpressionMaker::Write(const Value& value, Type type) {
   const bool placeholder = timestamp != nullptr && FindCommitTime(*timestamp).has_value();
   if (!placeholder && draw_.Percent(60)) return Literal(value, type);
   const std::string name = "p" + std::to_string(call_.inputs.size());
-  call_.inputs.push_back(
-      {.name = name, .type = type, .value = value, .declared = !draw_.OneIn(20)});
+  call_.inputs.push_back({.name = name, .type = type, .value = value});
   return "@" + name;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 
 #include "tests/differential/statements.h"
@@ -9,6 +10,13 @@
 
 namespace whorl::differential {
 namespace {
+
+constexpr Duration kTooOld = Seconds(7200);  // versions are kept for an hour
+
+bool Begins(const Operation& operation) {
+  return operation.transaction.kind == SelectorKind::kBeginReadWrite ||
+         operation.transaction.kind == SelectorKind::kBeginReadOnly;
+}
 
 // What is drawn next depends on what came before; on what was answered it cannot depend.
 class SequenceMaker {
@@ -25,7 +33,7 @@ class SequenceMaker {
     if (draw_.Percent(90)) {
       Operation commit = New(OperationKind::kCommit, 0);
       commit.transaction.kind = SelectorKind::kSingleUse;
-      commit.mutations = statements_.Mutations();
+      commit.mutations = statements_.Mutations(Typing::kMayBeWrong);
       for (Mutation& mutation : commit.mutations) {
         if (mutation.kind == MutationKind::kUpdate) mutation.kind = MutationKind::kInsertOrUpdate;
       }
@@ -74,7 +82,7 @@ class SequenceMaker {
       case 0:
         bound.kind = BoundKind::kExactStaleness;
         // The past before the database, this moment, and what no version is kept for.
-        bound.staleness = draw_.Of(std::array{Duration{}, Seconds(600), Seconds(7200)});
+        bound.staleness = draw_.Of(std::array{Duration{}, Seconds(600), kTooOld});
         break;
       case 1:
       case 2:
@@ -99,23 +107,38 @@ class SequenceMaker {
   }
 
   void BeginOn(int session) {
+    if (IsBusy(session)) return AddEnd();
     Operation begin = New(OperationKind::kBegin, session);
     const bool read_only = draw_.OneIn(3);
     begin.transaction.kind =
         read_only ? SelectorKind::kBeginReadOnly : SelectorKind::kBeginReadWrite;
     if (read_only) {
       begin.transaction.bound = DrawBound(draw_.OneIn(12));
+      if (begin.transaction.bound.staleness == kTooOld) begin.transaction.bound = {};
       begin.transaction.return_read_timestamp = draw_.OneIn(2);
     }
     begun_.push_back({.operation = begin.id, .session = session, .read_only = read_only});
     Add(std::move(begin));
   }
 
+  // Whether a transaction of the session has not ended: the emulator closes it at the next begin.
+  bool IsBusy(int session) const {
+    return std::any_of(begun_.begin(), begun_.end(), [&](const Begun& begun) {
+      return begun.session == session && !begun.ended;
+    });
+  }
+
+  bool IsNewestOfSession(const Begun& begun) const {
+    return std::none_of(begun_.begin(), begun_.end(), [&](const Begun& other) {
+      return other.session == begun.session && other.operation > begun.operation;
+    });
+  }
+
   // One that has not ended, if there is one; at times one that has.
   Begun* DrawBegun() {
     std::vector<Begun*> open;
     for (Begun& begun : begun_) {
-      if (!begun.ended || draw_.OneIn(8)) open.push_back(&begun);
+      if (IsNewestOfSession(begun) && (!begun.ended || draw_.OneIn(8))) open.push_back(&begun);
     }
     return open.empty() ? nullptr : draw_.Of(open);
   }
@@ -130,9 +153,10 @@ class SequenceMaker {
       if (dml) Number(operation, *begun);
       return;
     }
-    if (draw_.Percent(dml ? 90 : 25)) {
+    const bool may_begin = !IsBusy(operation.session);
+    if (may_begin && draw_.Percent(dml ? 90 : 25)) {
       selector.kind = SelectorKind::kBeginReadWrite;
-    } else if (draw_.OneIn(3)) {
+    } else if (may_begin && draw_.OneIn(3)) {
       selector.kind = SelectorKind::kBeginReadOnly;
     } else {
       selector.kind = draw_.OneIn(4) ? SelectorKind::kNone : SelectorKind::kSingleUse;
@@ -182,6 +206,7 @@ class SequenceMaker {
         bool ordered = false;
         for (int i = draw_.Between(1, 3); i > 0; --i) {
           batch.calls.push_back(draw_.OneIn(40) ? statements_.Query(ordered) : statements_.Dml());
+          batch.calls.back().declared = true;
         }
         return Add(std::move(batch));
       }
@@ -198,7 +223,7 @@ class SequenceMaker {
       case 6: {
         Operation commit = New(OperationKind::kCommit, DrawSession());
         commit.transaction.kind = SelectorKind::kSingleUse;
-        commit.mutations = statements_.Mutations();
+        commit.mutations = statements_.Mutations(Typing::kMayBeWrong);
         return AddCommit(std::move(commit));
       }
       case 8:
@@ -214,14 +239,14 @@ class SequenceMaker {
 
   void AddEnd() {
     Begun* begun = DrawBegun();
-    if (begun == nullptr) return BeginOn(DrawSession());
+    if (begun == nullptr) return;
     begun->ended = true;
     const bool rollback = draw_.OneIn(6);
     Operation end =
         New(rollback ? OperationKind::kRollback : OperationKind::kCommit, begun->session);
     end.transaction = {.kind = SelectorKind::kOf, .of = begun->operation};
     if (rollback) return Add(std::move(end));
-    if (draw_.OneIn(3)) end.mutations = statements_.Mutations();
+    if (draw_.OneIn(3)) end.mutations = statements_.Mutations(Typing::kRight);
     AddCommit(std::move(end));
   }
 
@@ -233,7 +258,16 @@ class SequenceMaker {
     const bool schema = again.kind == OperationKind::kDdl;
     // What was drawn for tables that are gone may name a column of another type.
     if (schema || again.id < first_id_of_schema_) return;
+    const bool begins = Begins(again);
+    if (begins && IsBusy(again.session)) return;
+    const bool of_older =
+        again.transaction.kind == SelectorKind::kOf &&
+        std::none_of(begun_.begin(), begun_.end(), [&](const Begun& begun) {
+          return begun.operation == again.transaction.of && IsNewestOfSession(begun);
+        });
+    if (of_older) return;
     again.id = ++last_id_;
+    if (begins) begun_.push_back({.operation = again.id, .session = again.session});
     if (again.kind == OperationKind::kCommit) return AddCommit(std::move(again));
     Add(std::move(again));
   }
@@ -297,7 +331,7 @@ class SequenceMaker {
     if (draw_.OneIn(2)) {
       Operation commit = New(OperationKind::kCommit, session);
       commit.transaction.kind = SelectorKind::kSingleUse;
-      commit.mutations = statements_.Mutations();
+      commit.mutations = statements_.Mutations(Typing::kMayBeWrong);
       Add(std::move(commit));
     }
     if (draw_.OneIn(2)) Add(New(OperationKind::kDeleteSession, session));
@@ -317,6 +351,20 @@ class SequenceMaker {
   int first_id_of_schema_ = 0;
   int wrong_sessions_ = 0;
 };
+
+// Whether no transaction begins on a session whose last one has not been ended, as SequenceMaker
+// has it: what is made smaller shall not end in another difference, which is known.
+bool EndsBeforeItBegins(const Sequence& sequence) {
+  std::map<int, int> last;  // begin of a session
+  for (const Operation& operation : sequence.operations) {
+    const bool ends =
+        operation.kind == OperationKind::kCommit || operation.kind == OperationKind::kRollback;
+    const auto open = last.find(operation.session);
+    if (ends && open != last.end() && open->second == operation.transaction.of) last.erase(open);
+    if (Begins(operation) && !last.emplace(operation.session, operation.id).second) return false;
+  }
+  return true;
+}
 
 // Fewer operations, then fewer statements and mutations in them.
 rc::Seq<Sequence> Smaller(const Sequence& sequence) {
@@ -340,7 +388,9 @@ rc::Seq<Sequence> Smaller(const Sequence& sequence) {
       mutations.erase(mutations.begin() + static_cast<std::ptrdiff_t>(k));
     }
   }
-  return rc::seq::concat(std::move(fewer), rc::seq::fromContainer(std::move(simpler)));
+  return rc::seq::filter(
+      rc::seq::concat(std::move(fewer), rc::seq::fromContainer(std::move(simpler))),
+      &EndsBeforeItBegins);
 }
 
 }  // namespace

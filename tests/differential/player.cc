@@ -143,6 +143,8 @@ KeySet Player::Resolve(const KeySet& keys) const {
 }
 
 bool Player::CanSelect(const Selector& selector) const {
+  const auto time = FindCommitTime(selector.bound.timestamp);
+  if (time && commits_.count(time->operation) == 0) return false;
   return selector.kind != SelectorKind::kOf || begun_.count(selector.of) > 0;
 }
 
@@ -186,7 +188,7 @@ void Player::FillStatement(const Call& call, Statement& statement) const {
   for (const Input& input : call.inputs) {
     (*statement.mutable_params()->mutable_fields())[input.name] =
         wire::EncodeValue(Resolve(input.value));
-    if (input.declared) {
+    if (call.declared) {
       (*statement.mutable_param_types())[input.name] = wire::EncodeType(input.type);
     }
   }

@@ -80,7 +80,7 @@ std::string Show(const Call& call) {
   std::string text = "\n      " + call.sql;
   for (const Input& input : call.inputs) {
     text += "\n        @" + input.name + " " +
-            (input.declared ? std::string(TypeName(input.type)) : "(no type)") + " = " +
+            (call.declared ? std::string(TypeName(input.type)) : "(no type)") + " = " +
             Show(input.value);
   }
   return text;

@@ -51,10 +51,10 @@ struct Input {
   std::string name;
   Type type = Type::kString;
   Value value;
-  bool declared = true;  // with its type
 };
 struct Call {
   std::string sql;
+  bool declared = true;  // the parameters, with their types
   std::vector<Input> inputs;
 };
 

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
+#include <utility>
 
-#include "tests/differential/expressions.h"
 #include "tests/differential/values.h"
 
 namespace whorl::differential {
@@ -16,6 +17,14 @@ std::string Join(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
   return text;
+}
+
+bool IsGreater(const Row& a, const Row& b) {
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    const auto order = CompareValues(a[i], b[i]);
+    if (order != std::weak_ordering::equivalent) return order == std::weak_ordering::greater;
+  }
+  return false;
 }
 
 }  // namespace
@@ -53,7 +62,8 @@ std::string StatementMaker::Where(Call& call, const model::Table& table) {
     for (const uint32_t key : table.key) without_keys.columns[key].name = table.columns.back().name;
     for (const uint32_t key : table.key) without_keys.columns[key].type = table.columns.back().type;
     ExpressionMaker other(draw_, call, &without_keys, commits_);
-    return " WHERE " + other.Make(Type::kBool, kDepth, Failing::kMay);
+    // Not a conjunct: the emulator evaluates what those compare a column with for no row, too.
+    return " WHERE (" + other.Make(Type::kBool, kDepth, Failing::kMay) + ") OR FALSE";
   }
   std::string where = " WHERE ";
   const size_t keys = draw_.OneIn(3) ? 1 : table.key.size();
@@ -67,7 +77,8 @@ std::string StatementMaker::Where(Call& call, const model::Table& table) {
   return where + maker.Make(Type::kBool, kDepth, Failing::kNever);
 }
 
-std::string StatementMaker::Outputs(Call& call, const model::Table& table, int most) {
+std::string StatementMaker::Outputs(Call& call, const model::Table& table, int most,
+                                    Failing failing) {
   ExpressionMaker maker(draw_, call, &table, commits_);
   std::vector<std::string> outputs;
   const int count = draw_.Between(1, most);
@@ -76,7 +87,7 @@ std::string StatementMaker::Outputs(Call& call, const model::Table& table, int m
       outputs.push_back(draw_.Of(table.columns).name);
       continue;
     }
-    outputs.push_back(maker.Make(DrawType(draw_), kDepth));
+    outputs.push_back(maker.Make(DrawType(draw_), kDepth, failing));
     if (draw_.OneIn(3)) outputs.back() += " AS o" + std::to_string(i);
   }
   return Join(outputs);
@@ -126,6 +137,13 @@ std::string StatementMaker::OrderAndLimit(Call& call, const model::Table& table,
   return text;
 }
 
+// One parameter may go without its type; of several, the model's server does not tell one from the
+// others' declared types.
+Call StatementMaker::MaybeUndeclared(Call call) {
+  call.declared = call.inputs.size() != 1 || !draw_.OneIn(8);
+  return call;
+}
+
 Call StatementMaker::Query(bool& ordered) {
   Call call;
   if (draw_.OneIn(6)) {
@@ -135,7 +153,7 @@ Call StatementMaker::Query(bool& ordered) {
     for (int i = 0; i < count; ++i) outputs.push_back(maker.Make(DrawType(draw_), kDepth + 1));
     call.sql = "SELECT " + Join(outputs);
     ordered = true;
-    return call;
+    return MaybeUndeclared(std::move(call));
   }
   const model::Table& table = DrawTableOf();
   if (draw_.OneIn(6)) {
@@ -144,10 +162,11 @@ Call StatementMaker::Query(bool& ordered) {
     ordered = true;
     return call;
   }
-  call.sql = "SELECT " + (draw_.OneIn(2) ? "*" : Outputs(call, table, 4)) + " FROM " + table.name;
+  call.sql = "SELECT " + (draw_.OneIn(2) ? "*" : Outputs(call, table, 4, Failing::kMay)) +
+             " FROM " + table.name;
   if (draw_.Percent(60)) call.sql += Where(call, table);
   call.sql += OrderAndLimit(call, table, ordered);
-  return call;
+  return MaybeUndeclared(std::move(call));
 }
 
 Call StatementMaker::Dml() {
@@ -167,7 +186,7 @@ std::string StatementMaker::ThenReturn(Call& call, const model::Table& table) {
   // What is pending cannot be returned: the emulator returns a time that is none.
   const bool pending = call.sql.find(kPending) != std::string::npos;
   if (pending || !draw_.OneIn(5)) return "";
-  return " THEN RETURN " + (draw_.OneIn(3) ? "*" : Outputs(call, table, 3));
+  return " THEN RETURN " + (draw_.OneIn(3) ? "*" : Outputs(call, table, 3, Failing::kNever));
 }
 
 std::vector<const model::Column*> StatementMaker::DrawColumns(const model::Table& table, bool all) {
@@ -220,7 +239,7 @@ Call StatementMaker::Update(const model::Table& table) {
   std::vector<std::string> items;
   for (uint32_t i = 0; i < table.columns.size(); ++i) {
     const model::Column& column = table.columns[i];
-    if (table.IsKey(i) ? !draw_.OneIn(60) : !draw_.OneIn(2)) continue;
+    if (table.IsKey(i) || !draw_.OneIn(2)) continue;
     std::string value;
     if (column.allow_commit_timestamp && draw_.Percent(60)) {
       value = kPending;
@@ -277,6 +296,7 @@ KeySet StatementMaker::DrawKeysToDelete(const model::Table& table) {
     span.start = DrawKey(table, size);
     span.end = span.start;
     span.end.back() = DrawKey(table, size).back();
+    if (IsGreater(span.start, span.end)) std::swap(span.start, span.end);
   }
   return keys;
 }
@@ -298,6 +318,7 @@ KeySet StatementMaker::DrawKeys(const model::Table& table) {
       span.end_closed = draw_.OneIn(2);
       span.start = DrawKey(table, part());
       span.end = DrawKey(table, part());
+      if (IsGreater(span.start, span.end)) std::swap(span.start, span.end);
       keys.spans.push_back(std::move(span));
       break;
     }
@@ -320,7 +341,7 @@ void StatementMaker::Read(Operation& read) {
   read.ordered = true;
 }
 
-std::vector<Mutation> StatementMaker::Mutations() {
+std::vector<Mutation> StatementMaker::Mutations(Typing typing) {
   std::vector<Mutation> mutations;
   for (int i = draw_.Between(1, 3); i > 0; --i) {
     const model::Table& table = DrawTableOf();
@@ -339,7 +360,7 @@ std::vector<Mutation> StatementMaker::Mutations() {
           row.emplace_back(std::string(kCommitTimestamp));
         } else if (!column->not_null && draw_.OneIn(8)) {
           row.emplace_back(Null{});
-        } else if (draw_.OneIn(60)) {
+        } else if (typing == Typing::kMayBeWrong && draw_.OneIn(60)) {
           row.push_back(DrawValue(draw_, DrawType(draw_)));
         } else {
           row.push_back(DrawCell(*column));

@@ -1,16 +1,20 @@
 // Tables, statements, mutations and reads of them, drawn at random.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "spanner_model/schema.h"
 #include "tests/differential/draw.h"
+#include "tests/differential/expressions.h"
 #include "tests/differential/sequence.h"
 
 namespace whorl::differential {
 
 model::Table DrawTable(Draw& draw, const std::string& name);
+
+enum class Typing : uint8_t { kRight, kMayBeWrong };
 
 class StatementMaker {
  public:
@@ -24,15 +28,16 @@ class StatementMaker {
   Call Dml();
   // Fills in what a read reads.
   void Read(Operation& read);
-  std::vector<Mutation> Mutations();
+  std::vector<Mutation> Mutations(Typing typing);
 
  private:
   const model::Table& DrawTableOf() { return draw_.Of(tables_); }
+  Call MaybeUndeclared(Call call);
   Call Insert(const model::Table& table);
   Call Update(const model::Table& table);
   Call Delete(const model::Table& table);
   std::string Where(Call& call, const model::Table& table);
-  std::string Outputs(Call& call, const model::Table& table, int most);
+  std::string Outputs(Call& call, const model::Table& table, int most, Failing failing);
   std::string Aggregates(Call& call, const model::Table& table);
   std::string ThenReturn(Call& call, const model::Table& table);
   std::string OrderAndLimit(Call& call, const model::Table& table, bool& ordered);
