@@ -19,7 +19,7 @@ void SessionHost::Do(F verb, const Args&... args) {
   verb(policy_, pool_, args..., effects);
   SetTimer();
   for (const PoolEffect& effect : effects) {
-    std::visit([this](const auto& one) { Do(one); }, effect);
+    std::visit([this](const auto& one) { this->Do(one); }, effect);
   }
 }
 
