@@ -61,8 +61,9 @@ constexpr KnownDifference kKnown[] = {
      Afterwards::kNotTheSame},
     {"reads older than the schema", "the model has one schema, the emulator one for each time",
      [](const Operation& operation, const Answer& model, const Answer& emulator) {
+       const Selector& selector = operation.transaction;
        return model.code == StatusCode::OK &&
-              operation.transaction.bound.kind != BoundKind::kStrong &&
+              (selector.kind == SelectorKind::kOf || selector.bound.kind != BoundKind::kStrong) &&
               (Says(emulator, StatusCode::INVALID_ARGUMENT, "Table not found") ||
                Says(emulator, StatusCode::NOT_FOUND, "Table not found"));
      },
@@ -172,7 +173,8 @@ constexpr KnownDifference kKnown[] = {
      [](const Operation& operation, const Answer&, const Answer& emulator) {
        const bool batch = emulator.results.empty() && emulator.batch_code != StatusCode::OK;
        return operation.transaction.kind == SelectorKind::kBeginReadWrite &&
-              (batch || emulator.code == StatusCode::OUT_OF_RANGE);
+              (batch || emulator.code == StatusCode::OUT_OF_RANGE ||
+               Says(emulator, StatusCode::INVALID_ARGUMENT, "affect a row second time"));
      },
      Afterwards::kNotTheSame, Shows::kLater},
     {"nanoseconds of TIMESTAMP_DIFF", "the emulator cuts both times down to microseconds first"},

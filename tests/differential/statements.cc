@@ -106,7 +106,7 @@ std::string StatementMaker::Aggregates(Call& call, const model::Table& table) {
         outputs.push_back("COUNT(" + maker.Make(DrawType(draw_), 1) + ")");
         break;
       case 2:
-        outputs.push_back("SUM(" + maker.Make(Type::kInt64, 1) + ")");
+        outputs.push_back("SUM(" + maker.Make(Type::kInt64, 1, Failing::kNever) + ")");
         break;
       default:
         // Of a key, since the emulator cuts off the nanoseconds of a TIMESTAMP.
