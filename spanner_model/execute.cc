@@ -236,14 +236,14 @@ Status CheckPendingColumns(const ExecutionInput& input, uint32_t table_index, Co
   if (input.transaction == nullptr) return {};
   const Table& table = TableOf(input, table_index);
   for (const BufferedWrite& write : input.transaction->writes) {
-    if (write.table != table_index || write.pending == 0) continue;
+    if (write.table != table_index || write.unreadable == 0) continue;
     if (input.catalogue.options().pending_rule == PendingRule::kTable) {
       return Error(
           Code::kInvalidArgument,
           "Table " + table.name + " cannot be accessed because it has a pending CommitTimestamp");
     }
     for (uint32_t column = 0; column < table.columns.size(); ++column) {
-      if (!columns.Contains(column) || (write.pending >> column & 1) == 0) continue;
+      if (!columns.Contains(column) || (write.unreadable >> column & 1) == 0) continue;
       return PendingColumnError(table.columns[column].name);
     }
   }

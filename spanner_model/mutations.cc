@@ -129,6 +129,12 @@ bool WriteRow(Application& application, uint32_t table_index, const Mutation& mu
   }
   const Key key = KeyOf(table, row);
   const std::optional<Row> there = CurrentRow(application, table_index, key);
+  if (mutation.kind != MutationKind::kUpdate) {
+    // Also where the row turns out to be there: Spanner looks at the mutation before the rows.
+    if (Status status = CheckNewRow(table, columns); !status.ok()) {
+      application.Refuse(std::move(status));
+    }
+  }
   if (there && mutation.kind == MutationKind::kInsert) {
     application.Refuse(Error(Code::kAlreadyExists, "Table " + table.name + ": Row " +
                                                        DescribeKey(key) + " already exists."));
@@ -140,12 +146,6 @@ bool WriteRow(Application& application, uint32_t table_index, const Mutation& mu
   }
   const bool is_new =
       !there || mutation.kind == MutationKind::kReplace || mutation.kind == MutationKind::kInsert;
-  if (mutation.kind != MutationKind::kUpdate) {
-    // Also where the row turns out to be there: Spanner looks at the mutation before the rows.
-    if (Status status = CheckNewRow(table, columns); !status.ok()) {
-      application.Refuse(std::move(status));
-    }
-  }
   if (!is_new) {
     for (uint32_t column = 0; column < row.size(); ++column) {
       if ((written >> column & 1) == 0) row[column] = (*there)[column];

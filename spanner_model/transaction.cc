@@ -61,6 +61,7 @@ const BufferedWrite* FindWrite(std::span<const BufferedWrite> writes, uint32_t t
 }
 
 void AddWrite(std::vector<BufferedWrite>& writes, BufferedWrite write) {
+  write.unreadable |= write.pending;
   const auto earlier = std::find_if(writes.begin(), writes.end(),
                                     [&](const BufferedWrite& one) { return Conflict(one, write); });
   if (earlier == writes.end()) {
@@ -69,6 +70,7 @@ void AddWrite(std::vector<BufferedWrite>& writes, BufferedWrite write) {
   }
   const uint64_t overwritten = write.columns & ~write.pending;
   earlier->pending = (earlier->pending & ~overwritten) | write.pending;
+  earlier->unreadable |= write.unreadable;
   earlier->columns |= write.columns;
   earlier->changes_existence = earlier->changes_existence || write.changes_existence;
   earlier->row = std::move(write.row);

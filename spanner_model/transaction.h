@@ -44,7 +44,9 @@ struct BufferedWrite {
   uint64_t columns = 0;  // that were written
   uint64_t pending = 0;  // of these, the ones that become the commit timestamp
   bool changes_existence = false;
-  WHORL_FIELDS(BufferedWrite, table, key, row, columns, pending, changes_existence);
+  // Those that were to become it at any time: they stay unreadable, whatever was written later.
+  uint64_t unreadable = 0;
+  WHORL_FIELDS(BufferedWrite, table, key, row, columns, pending, changes_existence, unreadable);
 };
 
 // A statement that was executed, so that a repeated one is answered and not run again.

@@ -49,13 +49,23 @@ constexpr KnownDifference kKnown[] = {
      },
      Afterwards::kNotTheSame},
     {"time too far in the past",
-     "the emulator refuses to read a table then, and not to begin or to read none",
+     "the emulator refuses to read a table then, and not to begin or to read none, and tells of "
+     "other errors first",
      [](const Operation& operation, const Answer& model, const Answer& emulator) {
        const bool reads_none = operation.kind == OperationKind::kExecute &&
                                operation.calls.at(0).sql.find(" FROM ") == std::string::npos;
-       return (reads_none || operation.kind == OperationKind::kBegin) &&
-              emulator.code == StatusCode::OK &&
+       return (reads_none || operation.kind == OperationKind::kBegin ||
+               emulator.code != StatusCode::OK) &&
               Says(model, StatusCode::FAILED_PRECONDITION, "maximum timestamp staleness");
+     },
+     Afterwards::kNotTheSame},
+    {"reads older than the schema", "the model has one schema, the emulator one for each time",
+     [](const Operation& operation, const Answer& model, const Answer& emulator) {
+       const Selector& selector = operation.transaction;
+       return model.code == StatusCode::OK &&
+              (selector.kind == SelectorKind::kOf || selector.bound.kind != BoundKind::kStrong) &&
+              (Says(emulator, StatusCode::INVALID_ARGUMENT, "Table not found") ||
+               Says(emulator, StatusCode::NOT_FOUND, "Table not found"));
      },
      Afterwards::kNotTheSame},
     {"batch outside of a read-write transaction",
@@ -72,11 +82,25 @@ constexpr KnownDifference kKnown[] = {
               (Says(model, StatusCode::INVALID_ARGUMENT, "Invalid value for bind parameter") ||
                Says(model, StatusCode::FAILED_PRECONDITION, "Could not parse"));
      }},
-    {"keys that are too long for their column",
-     "the emulator tells of them before it takes its lock",
+    {"first row of a Commit", "the emulator tells what is wrong with it before it takes its lock",
      [](const Operation& operation, const Answer& model, const Answer& emulator) {
        return operation.kind == OperationKind::kCommit && model.code == StatusCode::ABORTED &&
-              Says(emulator, StatusCode::FAILED_PRECONDITION, "exceeds the maximum size limit");
+              (Says(emulator, StatusCode::FAILED_PRECONDITION, "exceeds the maximum size limit") ||
+               Says(emulator, StatusCode::FAILED_PRECONDITION, "timestamps in the future") ||
+               Says(emulator, StatusCode::FAILED_PRECONDITION, "a non-null value") ||
+               Says(emulator, StatusCode::FAILED_PRECONDITION, "a null value"));
+     },
+     Afterwards::kNotTheSame},
+    {"THEN RETURN of a column that was pending",
+     "the emulator refuses it where the statement writes another value",
+     [](const Operation& operation, const Answer& model, const Answer& emulator) {
+       const bool returns = std::any_of(
+           operation.calls.begin(), operation.calls.end(),
+           [](const Call& call) { return call.sql.find(" THEN RETURN ") != std::string::npos; });
+       return returns && model.code == StatusCode::OK &&
+              (emulator.code == StatusCode::INVALID_ARGUMENT ||
+               emulator.batch_code == StatusCode::INVALID_ARGUMENT) &&
+              emulator.message.find("has a pending CommitTimestamp") != std::string::npos;
      },
      Afterwards::kNotTheSame},
     {"values of parameters of a batch",
@@ -105,10 +129,10 @@ constexpr KnownDifference kKnown[] = {
               (Says(emulator, StatusCode::FAILED_PRECONDITION, "committed or rolledback") ||
                Says(emulator, StatusCode::FAILED_PRECONDITION, "after it has been rolled back"));
      }},
-    {"sequence numbers of an aborted transaction", "the emulator looks at them first",
+    {"sequence numbers of a transaction that is over or doomed",
+     "the emulator looks at them first, and remembers those of statements that came too late",
      [](const Operation&, const Answer& model, const Answer& emulator) {
-       return model.code == StatusCode::ABORTED &&
-              Says(emulator, StatusCode::INVALID_ARGUMENT, "seqno");
+       return model.code != StatusCode::OK && Says(emulator, StatusCode::INVALID_ARGUMENT, "seqno");
      },
      Afterwards::kNotTheSame},
     {"schema changes beside a transaction", "the emulator refuses them, Spanner makes them",
@@ -135,12 +159,30 @@ constexpr KnownDifference kKnown[] = {
     {"optimistic transactions", "the emulator locks in them as in others"},
     {"sessions deleted with an open transaction", "the emulator keeps their lock for ever"},
     {"ids that nobody was given", "the emulator shuts out the session's later transactions"},
-    {"reads older than the schema", "the model has one schema, the emulator one for each time"},
     {"computing with a pending timestamp", "the emulator allows it, documentation forbids it"},
     {"returning a pending timestamp", "the emulator returns 0001-01-01T00:00:00Z"},
     {"columns that INSERT OR UPDATE does not list", "they become NULL in the emulator"},
     {"THEN RETURN of INSERT OR IGNORE", "the emulator returns other rows than it inserted"},
     {"nanoseconds of TIMESTAMP_ADD and TIMESTAMP_SUB", "the emulator cuts them off"},
+    {"rows of a repeated streaming statement", "the emulator leaves out what THEN RETURN returned",
+     [](const Operation& operation, const Answer& model, const Answer& emulator) {
+       return operation.kind == OperationKind::kExecute && operation.streamed &&
+              operation.sequence_number != 0 && model.results.size() == 1 &&
+              emulator.results.size() == 1 && emulator.results[0].rows.empty() &&
+              model.results[0].count == emulator.results[0].count &&
+              model.results[0].columns == emulator.results[0].columns;
+     }},
+    {"inlined begin whose statement fails",
+     "in a batch or by an evaluation; the emulator begins a transaction that nobody can end",
+     [](const Operation& operation, const Answer&, const Answer& emulator) {
+       const bool batch = emulator.results.empty() && emulator.batch_code != StatusCode::OK;
+       return operation.transaction.kind == SelectorKind::kBeginReadWrite &&
+              (batch || emulator.code == StatusCode::OUT_OF_RANGE ||
+               Says(emulator, StatusCode::INVALID_ARGUMENT, "affect a row second time"));
+     },
+     Afterwards::kNotTheSame, Shows::kLater},
+    {"nanoseconds of TIMESTAMP_DIFF", "the emulator cuts both times down to microseconds first"},
+    {"nanoseconds of MIN and MAX", "the emulator cuts them off"},
     {"ranges of keys that end before they begin", "the emulator finds NULL in them"},
     {"mutations that cannot be read in a transaction", "they doom it in the emulator"},
     {"types of some of the parameters", "the model's server infers them without the others"},
@@ -173,10 +215,12 @@ std::string FindDifference(const Operation& operation, const std::optional<Answe
 }
 
 const KnownDifference* Explain(const Operation& operation, const std::optional<Answer>& model,
-                               const std::optional<Answer>& emulator) {
+                               const std::optional<Answer>& emulator, Shows shows) {
   if (!model || !emulator) return nullptr;
   for (const KnownDifference& known : kKnown) {
-    if (known.explains != nullptr && known.explains(operation, *model, *emulator)) return &known;
+    if (known.explains != nullptr && (shows == Shows::kNow || known.shows == Shows::kLater) &&
+        known.explains(operation, *model, *emulator))
+      return &known;
   }
   return nullptr;
 }
@@ -201,6 +245,10 @@ void Tally::AddAnswer(const Operation& operation, const std::optional<Answer>& e
   if (!emulator) {
     ++left_out_;
     return;
+  }
+  if (emulator->code == StatusCode::UNAVAILABLE ||
+      emulator->code == StatusCode::DEADLINE_EXCEEDED) {
+    deaths_ += differential::Describe(operation) + "\n" + emulator->message + "\n";
   }
   ++answers_.at(static_cast<size_t>(operation.kind))[emulator->code];
   if (emulator->batch_code != grpc::StatusCode::OK) ++statements_failed_in_batches_;
@@ -227,6 +275,7 @@ std::string Tally::Describe() const {
   text += "known differences met:";
   if (known_.empty()) text += " none";
   for (const auto& [name, count] : known_) text += absl::StrFormat("\n  %s: %d", name, count);
+  if (!deaths_.empty()) text += "\nthe emulator did not live to answer:\n" + deaths_;
   return text + "\n" + DescribeKnownDifferences();
 }
 

@@ -24,6 +24,8 @@ std::string FindDifference(const Operation& operation, const std::optional<Answe
 
 // What the two know after a difference: the same, or not, so that the sequence ends there.
 enum class Afterwards : uint8_t { kTheSame, kNotTheSame };
+// Whether the answers differ, or only those to what follows.
+enum class Shows : uint8_t { kNow, kLater };
 
 // A difference that is known and right, by its name in spanner_model/README.md. It is either met
 // by nothing that the generator draws (`explains` is null), or explained where it is met.
@@ -33,10 +35,12 @@ struct KnownDifference {
   bool (*explains)(const Operation& operation, const Answer& model,
                    const Answer& emulator) = nullptr;
   Afterwards afterwards = Afterwards::kTheSame;
+  Shows shows = Shows::kNow;
 };
-// Null when there is none.
+// Null when there is none. Where the answers are the same (`shows` is kLater), one that shows
+// later.
 const KnownDifference* Explain(const Operation& operation, const std::optional<Answer>& model,
-                               const std::optional<Answer>& emulator);
+                               const std::optional<Answer>& emulator, Shows shows);
 std::string DescribeKnownDifferences();
 
 // What has been met, so that one can see that it is not nothing.
@@ -63,6 +67,7 @@ class Tally {
   int cut_short_ = 0;  // sequences, by a difference after which the two do not know the same
   std::array<std::map<grpc::StatusCode, int>, kOperationKinds> answers_;
   std::map<std::string, int> known_;
+  std::string deaths_;
   int rows_ = 0;
   int statements_failed_in_batches_ = 0;
 };

@@ -215,8 +215,8 @@ void Player::TakeBegun(const Operation& operation, const v1::Transaction& transa
     answer.place_of_read = " at no time";
     return;
   }
-  const auto before = std::count_if(commits_.begin(), commits_.end(),
-                                    [&](const auto& commit) { return commit.second <= *read; });
+  const auto before = std::count_if(commit_times_.begin(), commit_times_.end(),
+                                    [&](Timestamp commit) { return commit <= *read; });
   answer.place_of_read = " after " + std::to_string(before) + " commits";
   reads_.push_back(*read);
 }
@@ -225,13 +225,14 @@ void Player::TakeCommit(const Operation& operation, Timestamp commit, Answer& an
   const std::string name = "commit of #" + std::to_string(operation.id);
   const auto named = names_.emplace(commit, name).first;
   answer.commit = named->second;
-  const auto commits = std::count_if(commits_.begin(), commits_.end(),
-                                     [&](const auto& other) { return other.second < commit; });
+  const auto commits = std::count_if(commit_times_.begin(), commit_times_.end(),
+                                     [&](Timestamp other) { return other < commit; });
   const auto reads = std::count_if(reads_.begin(), reads_.end(),
                                    [&](const Timestamp& read) { return read < commit; });
   answer.place_of_commit = " after " + std::to_string(commits) + " commits and " +
                            std::to_string(reads) + " read timestamps";
   commits_.emplace(operation.id, commit);
+  commit_times_.insert(commit);
 }
 
 std::string Player::Text(const google::protobuf::Value& value, const v1::Type& type) const {

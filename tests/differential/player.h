@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -93,9 +94,10 @@ class Player {
   RawSpanner& spanner_;
   std::string database_;
   std::vector<std::string> sessions_;
-  std::map<int, Begun> begun_;                      // by the operation that began it
-  std::map<int, Begun> open_;                       // of these
-  std::map<int, Timestamp> commits_;                // by the operation
+  std::map<int, Begun> begun_;        // by the operation that began it
+  std::map<int, Begun> open_;         // of these
+  std::map<int, Timestamp> commits_;  // by the operation
+  std::set<Timestamp> commit_times_;
   std::vector<Timestamp> reads_;                    // that were told
   mutable std::map<Timestamp, std::string> names_;  // of times that only the run knows
   int calls_ = 0;
