@@ -323,6 +323,9 @@ KeySet StatementMaker::DrawKeys(const model::Table& table) {
       span.start = DrawKey(table, part());
       span.end = DrawKey(table, part());
       if (IsGreater(span.start, span.end)) std::swap(span.start, span.end);
+      // An empty end that is open is the death of the emulator.
+      span.start_closed = span.start_closed || span.start.empty();
+      span.end_closed = span.end_closed || span.end.empty();
       keys.spans.push_back(std::move(span));
       break;
     }
