@@ -324,8 +324,9 @@ KeySet StatementMaker::DrawKeys(const model::Table& table) {
       span.end = DrawKey(table, part());
       if (IsGreater(span.start, span.end)) std::swap(span.start, span.end);
       // An empty end that is open is the death of the emulator.
-      span.start_closed = span.start_closed || span.start.empty();
-      span.end_closed = span.end_closed || span.end.empty();
+      const bool nested = !IsGreater(span.end, span.start);  // and not the other way round
+      span.start_closed = span.start_closed || span.start.empty() || nested;
+      span.end_closed = span.end_closed || span.end.empty() || nested;
       keys.spans.push_back(std::move(span));
       break;
     }
