@@ -323,6 +323,10 @@ KeySet StatementMaker::DrawKeys(const model::Table& table) {
       span.start = DrawKey(table, part());
       span.end = DrawKey(table, part());
       if (IsGreater(span.start, span.end)) std::swap(span.start, span.end);
+      // An empty end that is open is the death of the emulator.
+      const bool nested = !IsGreater(span.end, span.start);  // and not the other way round
+      span.start_closed = span.start_closed || span.start.empty() || nested;
+      span.end_closed = span.end_closed || span.end.empty() || nested;
       keys.spans.push_back(std::move(span));
       break;
     }
