@@ -1,4 +1,5 @@
 // Statements and reads: which rows they see, what they lock, and what is remembered of them.
+#include "protocol/spanner/fingerprint.h"
 #include "spanner_model/database_work.h"
 #include "spanner_model/key_read.h"
 #include "spanner_model/sql/compile.h"
@@ -268,14 +269,17 @@ Status UnusableStatus(const Work& work, const ServerTransaction& transaction) {
 }
 
 uint64_t DigestOf(const Request& request) {
+  Fingerprint digest;
+  const auto add = [&](const Statement& statement) {
+    digest.Add(statement.sql);
+    digest.Add(statement.parameters);
+  };
   if (const auto* execute = std::get_if<ExecuteSql>(&request)) {
-    return execute->statement.sql.digest();
+    add(execute->statement);
+  } else {
+    for (const Statement& statement : std::get<ExecuteBatchDml>(request).statements) add(statement);
   }
-  uint64_t digest = 0;
-  for (const Statement& statement : std::get<ExecuteBatchDml>(request).statements) {
-    digest = digest * 31 + statement.sql.digest();
-  }
-  return digest;
+  return digest.value();
 }
 
 int64_t SequenceNumberOf(const Request& request) {

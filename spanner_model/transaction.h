@@ -52,7 +52,7 @@ struct BufferedWrite {
 // A statement that was executed, so that a repeated one is answered and not run again.
 struct ServedStatement {
   int64_t sequence_number = 0;
-  uint64_t digest = 0;  // of its text
+  uint64_t digest = 0;  // of its text and parameters
   Response response;
   WHORL_FIELDS(ServedStatement, sequence_number, digest, response);
 };

@@ -348,6 +348,7 @@ TEST(DatabaseStatement, ARepeatedSequenceNumberOfAnotherStatementIsRefused) {
   EXPECT_EQ(
       attempt.Run(Heartbeat("job"), 1).status,
       Error(Code::kInvalidArgument, "Previously received a different request with this seqno."));
+  EXPECT_EQ(attempt.Run(InsertTakeover("other"), 1).status.code, Code::kInvalidArgument);
   EXPECT_EQ(attempt.Run(Heartbeat("job"), 2).status, Status{});
 }
 
