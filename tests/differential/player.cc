@@ -154,7 +154,8 @@ const std::string& Player::IdOf(const Selector& selector) const {
 
 v1::TransactionOptions Player::MakeOptions(const Selector& selector) const {
   if (selector.kind == SelectorKind::kBeginReadWrite) {
-    return wire::EncodeOptions(BeginReadWrite{});
+    return wire::EncodeOptions(BeginReadWrite{
+        .lock_mode = selector.optimistic ? LockMode::kOptimistic : LockMode::kPessimistic});
   }
   BeginReadOnly begin{.bound = selector.bound,
                       .return_read_timestamp = selector.return_read_timestamp};
@@ -188,7 +189,7 @@ void Player::FillStatement(const Call& call, Statement& statement) const {
   for (const Input& input : call.inputs) {
     (*statement.mutable_params()->mutable_fields())[input.name] =
         wire::EncodeValue(Resolve(input.value));
-    if (call.declared) {
+    if (input.declared) {
       (*statement.mutable_param_types())[input.name] = wire::EncodeType(input.type);
     }
   }
@@ -285,9 +286,11 @@ std::optional<Answer> Player::Play(const Operation& operation) {
     case OperationKind::kBegin:
       return PlayBegin(operation);
     case OperationKind::kExecute:
-      return PlayExecute(operation);
     case OperationKind::kBatch:
-      return PlayBatch(operation);
+      answer =
+          operation.kind == OperationKind::kBatch ? PlayBatch(operation) : PlayExecute(operation);
+      NoteRepeat(operation, answer);
+      return answer;
     case OperationKind::kRead:
       return PlayRead(operation);
     case OperationKind::kCommit:
@@ -325,6 +328,16 @@ Answer Player::PlayBegin(const Operation& operation) {
   Take(heard.status, answer);
   if (heard.ok()) TakeBegun(operation, heard.reply, answer);
   return answer;
+}
+
+void Player::NoteRepeat(const Operation& operation, Answer& answer) {
+  const Selector& selector = operation.transaction;
+  const int began = selector.kind == SelectorKind::kOf ? selector.of : operation.id;
+  const auto [first, is_first] =
+      numbered_.emplace(std::pair(began, operation.sequence_number), answer);
+  answer.repeats = !is_first && first->second.code == answer.code &&
+                   first->second.batch_code == answer.batch_code &&
+                   first->second.results == answer.results;
 }
 
 Answer Player::PlayExecute(const Operation& operation) {
