@@ -93,6 +93,17 @@ TEST(DatabaseRefusal, TheRowsOfAnInsertMakeTheSameColumnsPending) {
   EXPECT_THAT(mixed.status.message, HasSubstr("PENDING_COMMIT_TIMESTAMP"));
 }
 
+// No key of it has been looked up, so nobody has to wait for it.
+TEST(DatabaseRefusal, AnInsertThatCannotBeEvaluatedTakesNoLocks) {
+  Spanner spanner;
+  Attempt attempt = spanner.NewClient().Begin();
+  EXPECT_EQ(attempt.Run(SqlText("INSERT locktable (name, writer) VALUES ('a', 'x'), "
+                                "('b', CAST(1 / 0 AS STRING))"))
+                .status.code,
+            Code::kOutOfRange);
+  EXPECT_TRUE(spanner.Find(attempt.id)->reads.empty());
+}
+
 // --- mutations
 // -----------------------------------------------------------------------------------
 

@@ -97,16 +97,6 @@ constexpr KnownDifference kKnown[] = {
                Says(emulator, StatusCode::FAILED_PRECONDITION, "a null value"));
      },
      Afterwards::kNotTheSame},
-    {"values of an INSERT", "the emulator evaluates them before it takes its lock",
-     [](const Operation& operation, const Answer& model, const Answer& emulator) {
-       const bool inserts =
-           std::any_of(operation.calls.begin(), operation.calls.end(),
-                       [](const Call& call) { return call.sql.starts_with("INSERT"); });
-       return inserts && model.code == StatusCode::ABORTED &&
-              (emulator.code == StatusCode::OUT_OF_RANGE ||
-               emulator.batch_code == StatusCode::OUT_OF_RANGE);
-     },
-     Afterwards::kNotTheSame},
     {"THEN RETURN of a column that was pending",
      "the emulator refuses it where the statement writes another value",
      [](const Operation& operation, const Answer& model, const Answer& emulator) {

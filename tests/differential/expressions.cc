@@ -215,7 +215,7 @@ std::string ExpressionMaker::String(int depth, Failing failing) {
     case 3:
       // Of ASCII letters only: others are not modelled.
       return Function(draw_.OneIn(2) ? "LOWER" : "UPPER",
-                      {Cast(Make(Type::kBool, depth, failing), Type::kString)});
+                      {Function("IF", {Make(Type::kBool, depth, failing), "'aB1'", "''"})});
     case 4:
       return Function("SUBSTR",
                       {Make(Type::kString, depth, failing), std::to_string(draw_.Between(-3, 3))});

@@ -232,8 +232,8 @@ void Player::TakeCommit(const Operation& operation, Timestamp commit, Answer& an
                                    [&](const Timestamp& read) { return read < commit; });
   answer.place_of_commit = " after " + std::to_string(commits) + " commits and " +
                            std::to_string(reads) + " read timestamps";
-  commits_.emplace(operation.id, commit);
-  commit_times_.insert(commit);
+  // A Commit that was sent again has none of its own: the emulator may not have answered it.
+  if (commit_times_.insert(commit).second) commits_.emplace(operation.id, commit);
 }
 
 std::string Player::Text(const google::protobuf::Value& value, const v1::Type& type) const {
