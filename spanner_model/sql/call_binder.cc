@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "spanner_model/sql/cast.h"
 #include "spanner_model/sql/expression_binder.h"
 #include "spanner_model/sql/functions.h"
 #include "spanner_model/sql/words.h"
@@ -205,6 +206,18 @@ Bound ExpressionBinder::BindTimestampSub(const ast::Expression& call) {
 void ExpressionBinder::CastText(Bound& constant, Type type) {
   const Op op = constant.node.op;
   if (constant.type != Type::kString || (op != Op::kLiteral && op != Op::kParameter)) return;
+  if (op == Op::kLiteral) {
+    const std::string text = std::get<std::string>(constant.literal);
+    auto cast = CastValue(constant.literal, Type::kString, type);
+    if (std::holds_alternative<Status>(cast)) {
+      Fail(constant.offset,
+           "Could not cast literal \"" + text + "\" to type " + std::string(TypeName(type)));
+      return;
+    }
+    constant.literal = std::get<Value>(std::move(cast));
+    constant.type = type;
+    return;
+  }
   Wrap(constant, Op::kCast, type);
   constant.node.operand_type = Type::kString;
   constant.node.index = static_cast<uint32_t>(type);

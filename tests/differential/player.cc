@@ -277,8 +277,16 @@ ResultAnswer Player::MakeResult(const v1::ResultSet& set) const {
 // ------------------------------------------------------------------------------
 
 std::optional<Answer> Player::Play(const Operation& operation) {
-  if (!CanSelect(operation.transaction)) return std::nullopt;
+  const Selector& selector = operation.transaction;
+  if (!CanSelect(selector)) return std::nullopt;
   ++calls_;
+  const bool ended = selector.kind == SelectorKind::kOf && open_.count(selector.of) == 0;
+  std::optional<Answer> answer = Make(operation);
+  if (answer) answer->after_end = ended;
+  return answer;
+}
+
+std::optional<Answer> Player::Make(const Operation& operation) {
   Answer answer;
   switch (operation.kind) {
     case OperationKind::kDdl:

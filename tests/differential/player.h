@@ -40,6 +40,8 @@ struct Answer {
   std::string place_of_read;    // among the commits
   // The same as to an earlier call of the transaction with this sequence number. Not compared.
   bool repeats = false;
+  // To a call of a transaction that a Commit or Rollback had ended. Not compared.
+  bool after_end = false;
 };
 std::string Describe(const Answer& answer);
 
@@ -66,6 +68,7 @@ class Player {
     std::string id;
   };
 
+  std::optional<Answer> Make(const Operation& operation);
   std::optional<Answer> PlayDdl(const Operation& operation);
   Answer PlayBegin(const Operation& operation);
   void NoteRepeat(const Operation& operation, Answer& answer);
