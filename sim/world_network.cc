@@ -71,7 +71,8 @@ void Turn::DoRunnerAction(int16_t node, Participant& participant, RequestId requ
 
 void Turn::OnRunnerWaited(int16_t node, Participant& participant, RequestId request) {
   ActiveRunner& runner = *FindRunner(participant, request);
-  ProcessEntropy entropy(*chance_, ProcessOf(node), participant.lock);
+  ProcessEntropy entropy(*chance_, ProcessOf(node), participant.lock,
+                         runner.state.transaction.step);
   DoRunnerAction(node, participant, request,
                  OnWaited(setup_.retry_policy, runner.state, ClocksOf(node).monotonic, entropy));
 }
@@ -91,10 +92,11 @@ void Turn::SendToSpanner(int16_t node, Participant& participant, const ActiveRun
   call.deadline = send.deadline;
   Observe(CallSent{
       .call = call.name, .step = call.step, .request = static_cast<uint8_t>(call.request.index())});
+  const DrawnFor whom = DrawnForCall(call);
   const uint32_t place = AddCall(std::move(call));
   switch (NodeAt(node).link) {
     case LinkState::kUp:
-      Schedule(state_.now + PickLatency(latencies_.one_way, Draw::kRequestLatency, node),
+      Schedule(state_.now + PickLatency(latencies_.one_way, Draw::kRequestLatency, whom),
                ChoiceKind::kDeliver, -1, CallArrives{.call = place});
       return;
     case LinkState::kBlackHoled:
@@ -158,7 +160,7 @@ void Turn::EndCall(uint32_t place, bool from_spanner, Response response) {
   if (participant == nullptr) return;
   ActiveRunner* runner = FindRunner(*participant, name.request);
   if (runner == nullptr) return;
-  ProcessEntropy entropy(*chance_, name.process, name.lock);
+  ProcessEntropy entropy(*chance_, name.process, name.lock, runner->state.transaction.step);
   DoRunnerAction(node, *participant, name.request,
                  OnReply(setup_.retry_policy, runner->state, ClocksOf(node).monotonic, entropy,
                          std::move(response)));
@@ -191,7 +193,7 @@ void Turn::Refuse(uint32_t place) {
   }
   Response response;
   response.status = Error(Code::kUnavailable, "connection refused");
-  Schedule(state_.now + PickLatency(latencies_.one_way, Draw::kReplyLatency, node),
+  Schedule(state_.now + PickLatency(latencies_.one_way, Draw::kReplyLatency, DrawnForCall(call)),
            ChoiceKind::kDeliver, node,
            ReplyArrives{.call = place, .from_spanner = false, .response = std::move(response)});
 }
@@ -238,8 +240,9 @@ void Turn::SetLink(int16_t node, LinkState link) {
     Cancel(*slot.call->held);
     slot.call->held.reset();
     const bool request = std::holds_alternative<CallArrives>(message);
-    const Duration way = PickLatency(latencies_.one_way,
-                                     request ? Draw::kRequestLatency : Draw::kReplyLatency, node);
+    const Duration way =
+        PickLatency(latencies_.one_way, request ? Draw::kRequestLatency : Draw::kReplyLatency,
+                    DrawnForCall(*slot.call));
     const int16_t to = request ? int16_t{-1} : node;
     Schedule(state_.now + way, ChoiceKind::kDeliver, to, std::move(message));
   }

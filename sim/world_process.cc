@@ -316,11 +316,13 @@ void Turn::SendWrite(int16_t node, Participant& participant) {
                       .fenced = fenced,
                       .token = participant.application.token});
   }
-  Schedule(state_.now + PickLatency(latencies_.resource, Draw::kResourceLatency, node),
-           ChoiceKind::kDeliver, -1,
-           ResourceWrite{.process = ProcessOf(node),
-                         .lock = participant.lock,
-                         .token = participant.application.token});
+  Schedule(
+      state_.now + PickLatency(latencies_.resource, Draw::kResourceLatency,
+                               {.node = node, .lock = participant.lock, .step = StepName::kWrite}),
+      ChoiceKind::kDeliver, -1,
+      ResourceWrite{.process = ProcessOf(node),
+                    .lock = participant.lock,
+                    .token = participant.application.token});
 }
 
 // --- the resource ------------------------------------------------------------------------------

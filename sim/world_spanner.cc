@@ -105,9 +105,9 @@ void Turn::OnCommitStarted(const model::CommitStarted& started) {
   const model::ServerTransaction& transaction =
       *std::find_if(state_.database.transactions.rbegin(), state_.database.transactions.rend(),
                     [&](const auto& other) { return other.id == started.transaction; });
-  const int16_t node = transaction.begun_by.process.node;
+  const Call& call = *state_.calls[*FindCall(transaction.commit_call)].call;
   const Instant replicated =
-      state_.now + PickLatency(latencies_.replication, Draw::kReplicationTime, node);
+      state_.now + PickLatency(latencies_.replication, Draw::kReplicationTime, DrawnForCall(call));
   const Instant past = WhenSurelyPast(started.commit);
   Schedule(std::max(replicated, past), ChoiceKind::kSettle, -1,
            CommitBecomesVisible{.transaction = started.transaction,
@@ -132,9 +132,10 @@ void Turn::OnReplied(model::Replied replied) {
     call.at_spanner = false;
     return MarkHanging(place);
   }
-  Duration way = PickLatency(latencies_.one_way, Draw::kReplyLatency, node);
+  const DrawnFor whom = DrawnForCall(call);
+  Duration way = PickLatency(latencies_.one_way, Draw::kReplyLatency, whom);
   if (!std::holds_alternative<Commit>(call.request)) {
-    way += PickLatency(latencies_.service, Draw::kServiceTime, node);
+    way += PickLatency(latencies_.service, Draw::kServiceTime, whom);
   }
   Schedule(
       state_.now + way, ChoiceKind::kDeliver, node,

@@ -57,8 +57,14 @@ class Turn {
   LocalTime ClocksOf(int16_t node) {
     return ReadClocks(SpecOf(node).clock, NodeAt(node).started_at, state_.now);
   }
-  Duration PickLatency(const LatencyTable& table, Draw draw, int16_t node) {
-    return Pick(table, chance_->Bits(draw, node));
+  static DrawnFor DrawnForCall(const Call& call) {
+    return {.node = call.name.process.node,
+            .lock = call.name.lock,
+            .step = call.step,
+            .request = static_cast<uint8_t>(call.request.index())};
+  }
+  Duration PickLatency(const LatencyTable& table, Draw draw, const DrawnFor& whom) {
+    return Pick(table, chance_->Bits(draw, whom));
   }
   Participant* FindParticipant(ProcessId process, uint16_t lock);
 

@@ -259,7 +259,7 @@ TEST(Belief, LapsesAtItsLocalDeadlineEvenWhileItsProcessIsPaused) {
           "duration": "60s"})");
   const auto setup = MakeSetup(scenario);
   Outbox out;
-  Chance chance(1, 1, 1);
+  Chance chance(1, scenario);
   WorldState state = World(setup, out).state();
   Turn turn(*setup, state, &chance, out);
   turn.StartNode(0, std::nullopt);
@@ -281,8 +281,7 @@ TEST(Belief, LapsesAtItsLocalDeadlineEvenWhileItsProcessIsPaused) {
 // A small driver: earliest first.
 struct Driver {
   Driver(const Scenario& scenario, uint64_t seed)
-      : chance(seed, scenario.nodes.size(), scenario.locks.size()),
-        world(MakeSetup(scenario), out) {
+      : chance(seed, scenario), world(MakeSetup(scenario), out) {
     agenda = out.scheduled;
   }
   bool TakeNext() {
