@@ -115,7 +115,22 @@ ObjectInfo DescribeScenario() {
            {.name = "expect",
             .form = Form::kObject,
             .about = "what must come out; a violation that is not listed fails the scenario",
-            .object = ObjectId::kExpect}}};
+            .object = ObjectId::kExpect}},
+          R"({
+  "version": 1,
+  "about": "The leader is cut off for longer than its lease: b takes over, and a is not told.",
+  "protocol": "spindle_v2",
+  "lease": "5s",
+  "nodes": [ "a", { "name": "b", "start_at": "2s" } ],
+  "duration": "60s",
+  "seed": 4,
+  "faults": [ { "at": "20s", "do": "partition", "node": "a", "for": "15s" } ],
+  "expect": {
+    "holds": [ "one_live_token", "has_lock_truthful" ],
+    "violates": [ "single_leader_belief" ],
+    "sometimes": [ "takeover" ]
+  }
+})"};
 }
 
 ObjectInfo DescribeNode() {
@@ -153,7 +168,8 @@ ObjectInfo DescribeNode() {
        {.name = "clock",
         .form = Form::kObject,
         .about = "the node's own clocks",
-        .object = ObjectId::kClock}}};
+        .object = ObjectId::kClock}},
+      R"({ "name": "pod", "count": 3, "lease": "5s", "start_at": "1s", "use": "callback" })"};
 }
 
 ObjectInfo DescribeClock() {
@@ -167,7 +183,8 @@ ObjectInfo DescribeClock() {
             .about = "how much faster than true time both of the node's clocks run",
             .min = -100'000,
             .max = 100'000,
-            .otherwise = std::to_string(ClockSpec().rate_ppm)}}};
+            .otherwise = std::to_string(ClockSpec().rate_ppm)}},
+          R"({ "offset": "-200ms", "rate_ppm": 50 })"};
 }
 
 ObjectInfo DescribeSpanner() {
@@ -190,7 +207,8 @@ ObjectInfo DescribeSpanner() {
             .about = "what cannot be read after PENDING_COMMIT_TIMESTAMP was written in the same "
                      "transaction: the table, as documented, or the column, as the emulator does",
             .words = Listed(kPendingRules),
-            .otherwise = Json(kPendingRules, SpannerSpec().strict_pending_commit_timestamp)}}};
+            .otherwise = Json(kPendingRules, SpannerSpec().strict_pending_commit_timestamp)}},
+          R"({ "preset": "multi_region", "truetime": { "epsilon": "3ms" } })"};
 }
 
 ObjectInfo DescribeTrueTime() {
@@ -206,7 +224,8 @@ ObjectInfo DescribeTrueTime() {
            {.name = "error",
             .form = Form::kSignedDuration,
             .about = "with truthful false: the interval's middle minus true time, beyond epsilon "
-                     "either way"}}};
+                     "either way"}},
+          R"({ "epsilon": "4ms", "truthful": false, "error": "-3s" })"};
 }
 
 ObjectInfo DescribeNetwork() {
@@ -214,7 +233,8 @@ ObjectInfo DescribeNetwork() {
           {{.name = "connection_timeout",
             .form = Form::kPositiveDuration,
             .about = "after which a black-holed call ends UNAVAILABLE",
-            .otherwise = Json(NetworkSpec().connection_timeout)}}};
+            .otherwise = Json(NetworkSpec().connection_timeout)}},
+          R"({ "connection_timeout": "5s" })"};
 }
 
 ObjectInfo DescribeWorkload() {
@@ -231,7 +251,8 @@ ObjectInfo DescribeWorkload() {
             .form = Form::kWord,
             .about = "what is written to: one that refuses old tokens, one that takes any, or both",
             .words = Listed(kResources),
-            .otherwise = Json(kResources, WorkloadSpec().resource)}}};
+            .otherwise = Json(kResources, WorkloadSpec().resource)}},
+          R"({ "write_every": "200ms", "work_for": "50ms", "resource": "both" })"};
 }
 
 // The keys that every kind of fault takes.
@@ -344,7 +365,8 @@ ObjectInfo DescribeDelay() {
            {.name = "max",
             .form = Form::kPositiveDuration,
             .about = "none takes longer; between these values it rises evenly",
-            .required = true}}};
+            .required = true}},
+          R"({ "min": "7s", "p50": "8s", "p99": "9s", "max": "10s" })"};
 }
 
 ObjectInfo DescribeWhen() {
@@ -365,7 +387,8 @@ ObjectInfo DescribeWhen() {
             .about = "at which time that this happens",
             .min = 1,
             .otherwise = std::to_string(When().count)},
-           {.name = "lock", .form = Form::kName, .about = "of which lock; else of any"}}};
+           {.name = "lock", .form = Form::kName, .about = "of which lock; else of any"}},
+          R"({ "node": "a", "step": "heartbeat_update", "phase": "replied", "count": 3 })"};
 }
 
 ObjectInfo DescribeExpect() {
@@ -389,13 +412,21 @@ ObjectInfo DescribeExpect() {
             .object = ObjectId::kBound},
            {.name = "takeover_within",
             .form = Form::kPositiveDuration,
-            .about = "the longest time without a holder"}}};
+            .about = "the longest time without a holder"}},
+          R"({
+  "holds": [ "one_live_token" ],
+  "violates": [ "single_leader_belief" ],
+  "sometimes": [ "takeover" ],
+  "metrics": { "takeovers": 1, "without_holder_max": { "min": "5s", "max": "12s" } },
+  "takeover_within": "12s"
+})"};
 }
 
 ObjectInfo DescribeBound() {
   return {"bound",
           {{.name = "min", .form = Form::kLimit, .about = "the least that is allowed"},
-           {.name = "max", .form = Form::kLimit, .about = "the most that is allowed"}}};
+           {.name = "max", .form = Form::kLimit, .about = "the most that is allowed"}},
+          R"({ "min": 1, "max": 3 })"};
 }
 
 }  // namespace
@@ -439,68 +470,93 @@ std::span<const FaultInfo> Faults() {
       {.kind = FaultKind::kPause,
        .about = "nothing runs in the process for a while, as in a garbage collection; its timers "
                 "and the replies to it wait until it goes on, and its clocks do not stop",
-       .required = {"for"}},
+       .required = {"for"},
+       .example = R"({ "at": "20s", "do": "pause", "node": "a", "for": "15s" })"},
       {.kind = FaultKind::kCrash,
        .about = "the process dies with all that it knew; what it sent stays on its way",
-       .optional = {"restart_after"}},
+       .optional = {"restart_after"},
+       .example =
+           R"({ "when": { "node": "a", "step": "heartbeat_update", "phase": "sent", "count": 3 },
+  "do": "crash", "restart_after": "10s" })"},
       {.kind = FaultKind::kStop,
        .about = "the process is told to stop, and does what the protocol does then",
-       .optional = {"restart_after"}},
-      {.kind = FaultKind::kStart, .about = "the process starts"},
+       .optional = {"restart_after"},
+       .example =
+           R"({ "at": "20s", "do": "stop", "node": "pod-*", "stagger": "5s", "restart_after": "2s" })"},
+      {.kind = FaultKind::kStart,
+       .about = "the process starts",
+       .example = R"({ "at": "30s", "do": "start", "node": "spare" })"},
       {.kind = FaultKind::kPartition,
        .about = "nothing passes between the node and Spanner, both ways or one way; for good "
                 "without `for`. Messages that a black hole holds arrive when it ends, unless the "
                 "connection has timed out by then",
-       .optional = {"for", "mode", "direction"}},
+       .optional = {"for", "mode", "direction"},
+       .example =
+           R"({ "at": "20s", "do": "partition", "node": "a", "direction": "from", "for": "15s" })"},
       {.kind = FaultKind::kLatency,
        .about = "messages between the node and Spanner take longer, by what `add` says; for good "
                 "without `for`. Calls still end at their deadlines; the connection holds. Several "
                 "at once add up",
        .required = {"add"},
-       .optional = {"for", "direction"}},
+       .optional = {"for", "direction"},
+       .example = R"({ "at": "20s", "do": "latency", "node": "a", "for": "30s",
+  "add": { "p50": "200ms", "p99": "2s", "max": "8s" } })"},
       {.kind = FaultKind::kDropRequest,
        .about = "one request is lost before Spanner hears it, and its call hangs until the "
                 "connection or the call times out: the request of the step that `when` names with "
-                "phase `sent`, or else the node's next one"},
+                "phase `sent`, or else the node's next one",
+       .example =
+           R"({ "when": { "node": "a", "step": "heartbeat_update", "phase": "sent", "count": 3 },
+  "do": "drop_request" })"},
       {.kind = FaultKind::kDropReply,
        .about = "one reply of Spanner is lost on its way, and its call hangs until the connection "
                 "or the call times out: the reply to the call that `when` names, or else the next "
-                "one to the node"},
+                "one to the node",
+       .example =
+           R"({ "when": { "node": "a", "step": "first_insert", "phase": "committed" }, "do": "drop_reply" })"},
       {.kind = FaultKind::kAbort,
        .about = "Spanner answers ABORTED, and the transaction is over there: with `for`, every "
                 "statement and Commit of the node's read-write transactions that comes meanwhile "
                 "(or `percent` of them); without, one: the call that `when` names with phase "
                 "`sent`, or else the node's next one. \"node\": \"*\" is a storm that hits all",
-       .optional = {"for", "percent"}},
+       .optional = {"for", "percent"},
+       .example = R"({ "at": "20s", "do": "abort", "node": "*", "for": "15s", "percent": 50 })"},
       {.kind = FaultKind::kUnavailable,
        .about = "Spanner, that is, the leader of its one split, answers UNAVAILABLE to every call "
                 "that comes; a Commit that has begun to commit goes on",
        .required = {"for"},
-       .has_node = false},
+       .has_node = false,
+       .example = R"({ "at": "20s", "do": "unavailable", "for": "9s" })"},
       {.kind = FaultKind::kSessionLoss,
        .about = "Spanner deletes the session of the node's process, whose open transactions are "
                 "gone with their locks; calls that name it are answered NOT_FOUND, and the client "
-                "creates another session"},
+                "creates another session",
+       .example = R"({ "at": "20s", "do": "session_loss", "node": "a" })"},
       {.kind = FaultKind::kClock,
        .about = "the node's clocks go wrong: `offset` or `step` of its wall clock, `rate_ppm` of "
                 "both, or both stand still (`stands`, the only one that takes `for`). Timers keep "
                 "to the node's monotonic clock",
-       .optional = {"for", "offset", "step", "rate_ppm", "stands"}},
+       .optional = {"for", "offset", "step", "rate_ppm", "stands"},
+       .example = R"({ "at": "20s", "do": "clock", "node": "a", "stands": true, "for": "15s" })"},
       {.kind = FaultKind::kTrueTime,
        .about = "the interval of Spanner's TrueTime becomes another one; for good without `for`. "
                 "A Commit that has begun to commit waits until the new interval is past it, too",
        .optional = {"for", "epsilon", "truthful", "error"},
-       .has_node = false},
+       .has_node = false,
+       .example =
+           R"({ "at": "20s", "do": "truetime", "truthful": false, "error": "10s", "for": "1500ms" })"},
       {.kind = FaultKind::kCurrentTimestamp,
        .about = "the clock behind CURRENT_TIMESTAMP goes wrong by `error`; for good without `for`",
        .required = {"error"},
        .optional = {"for"},
-       .has_node = false},
+       .has_node = false,
+       .example = R"({ "at": "20s", "do": "current_timestamp", "error": "-6ms", "for": "10s" })"},
       {.kind = FaultKind::kDeleteRow,
        .about = "an operator deletes a row of the protocol's table, by a transaction that waits "
                 "for locks as any other",
        .optional = {"lock", "row"},
-       .has_node = false},
+       .has_node = false,
+       .example = R"({ "at": "20s", "do": "delete_row", "lock": "lock" })"},
   }};
   return faults;
 }

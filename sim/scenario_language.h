@@ -1,11 +1,15 @@
 // The words of the scenario language: every object, its keys, what may stand there and why.
 //
 // One description serves the loader (what is required, which range and which words are allowed,
-// which keys are known), the error messages, and scenarios/schema.json (scenario_schema.h).
+// which keys are known), the error messages, scenarios/schema.json (scenario_schema.h) and
+// scenarios/LANGUAGE.md (scenario_guide.h), with its examples.
 // Invariants:
 //   1. The loader cannot read a key that is not described here (ObjectFields checks it).
 //   2. Words of an enumeration stand in the enumerators' order.
 //   3. Defaults are those of the structs in scenario.h, printed; none is written down twice.
+//   4. Examples stand on their own in a scenario of spindle_v2 with the nodes a, b, pod-1, pod-2
+//   and
+//      spare, which nothing starts; those of faults strike in it (a test runs them).
 #pragma once
 
 #include <cstdint>
@@ -81,6 +85,7 @@ struct KeyInfo {
 struct ObjectInfo {
   std::string_view name;
   std::vector<KeyInfo> keys;
+  std::string_view example = {};  // JSON; for a fault, the kinds have theirs
 
   const KeyInfo* Find(std::string_view key) const;
   std::vector<std::string_view> KeyNames() const;
@@ -93,7 +98,8 @@ struct FaultInfo {
   std::string_view about;
   std::vector<std::string_view> required = {};
   std::vector<std::string_view> optional = {};
-  bool has_node = true;  // it takes `node`, and `stagger`
+  bool has_node = true;           // it takes `node`, and `stagger`
+  std::string_view example = {};  // JSON
 
   bool Takes(std::string_view key) const;
 };

@@ -114,6 +114,7 @@ Json ObjectSchema(const ObjectInfo& info) {
     if (key.required) required.push_back(key.name);
   }
   if (!required.empty()) schema["required"] = std::move(required);
+  if (!info.example.empty()) schema["examples"] = Json::array({Json::parse(info.example)});
   return schema;
 }
 
@@ -188,6 +189,9 @@ std::string ScenarioSchema() {
   defs["fault"]["oneOf"] =
       Json::array({{{"required", Json::array({"at"})}}, {{"required", Json::array({"when"})}}});
   defs["fault"]["allOf"] = FaultRules();
+  for (const FaultInfo& fault : Faults()) {
+    defs["fault"]["examples"].push_back(Json::parse(fault.example));
+  }
   AddValues(defs);
   return schema.dump(2) + "\n";
 }
