@@ -1,6 +1,12 @@
 #include "cli/inputs.h"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -14,6 +20,8 @@ namespace whorl::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int kWaitForWriterMs = 1000;
 
 bool IsScenarioFile(const fs::path& path) {
   const std::string name = path.filename().string();
@@ -35,8 +43,51 @@ void AddBad(const std::string& path, std::string_view error, Inputs& inputs) {
       {.path = path, .errors = {sim::Cat(sim::Printable(path, 1000), ": ", error)}});
 }
 
+absl::Status CannotRead(const std::string& path, const std::string& reason) {
+  return absl::UnavailableError(sim::Cat(sim::Printable(path, 1000), ": cannot be read: ", reason));
+}
+
+// What comes through an open pipe: to its end, or to more than a scenario may have.
+absl::StatusOr<std::string> ReadOpenPipe(int pipe, const std::string& path) {
+  pollfd waiting = {.fd = pipe, .events = POLLIN, .revents = 0};
+  poll(&waiting, 1, kWaitForWriterMs);
+  std::string text;
+  std::array<char, 65'536> buffer{};
+  while (text.size() <= sim::kMaxScenarioBytes) {
+    const ssize_t count = read(pipe, buffer.data(), buffer.size());
+    if (count > 0) {
+      text.append(buffer.data(), static_cast<size_t>(count));
+    } else if (count == 0) {
+      // A writer that came and went without a word has left a sign.
+      if (text.empty() && waiting.revents == 0) {
+        return CannotRead(path, "nobody writes into this pipe");
+      }
+      break;
+    } else if (errno == EAGAIN) {
+      // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system's interface
+      fcntl(pipe, F_SETFL, 0);  // there is a writer: wait for it
+    } else if (errno != EINTR) {
+      return CannotRead(path, std::generic_category().message(errno));
+    }
+  }
+  return text;
+}
+
+// Opening a pipe that nobody writes into would wait for ever.
+absl::StatusOr<sim::Scenario> LoadPipe(const std::string& path) {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system's interface
+  const int pipe = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (pipe < 0) return CannotRead(path, std::generic_category().message(errno));
+  const absl::StatusOr<std::string> text = ReadOpenPipe(pipe, path);
+  close(pipe);
+  if (!text.ok()) return text.status();
+  return sim::ParseScenario(*text, path);
+}
+
 void LoadFile(const std::string& path, Inputs& inputs) {
-  absl::StatusOr<sim::Scenario> scenario = sim::LoadScenario(path);
+  std::error_code ignored;  // whatever it is, opening the file says it better
+  absl::StatusOr<sim::Scenario> scenario =
+      fs::is_fifo(path, ignored) ? LoadPipe(path) : sim::LoadScenario(path);
   if (scenario.ok()) {
     if (path == "-") scenario->name = "stdin";
     inputs.scenarios.push_back(*std::move(scenario));
@@ -76,6 +127,21 @@ Inputs LoadInputs(const std::vector<std::string>& paths) {
     }
   }
   return inputs;
+}
+
+std::string SameInput(const Inputs& inputs, const std::string& path) {
+  std::error_code ignored;  // what is not there is no input
+  for (const sim::Scenario& scenario : inputs.scenarios) {
+    if (fs::is_regular_file(path, ignored) && fs::equivalent(scenario.path, path, ignored)) {
+      return scenario.path;
+    }
+  }
+  for (const BadInput& bad : inputs.bad) {
+    if (fs::is_regular_file(path, ignored) && fs::equivalent(bad.path, path, ignored)) {
+      return bad.path;
+    }
+  }
+  return {};
 }
 
 }  // namespace whorl::cli

@@ -18,7 +18,11 @@ struct Inputs {
   std::vector<BadInput> bad;
 };
 
-// A path is a file, a folder (all its *.json but *schema.json) or "-" (standard input, once).
+// A path is a file, a folder (all its *.json but *schema.json) or "-" (standard input, once). A
+// pipe that nobody opens for writing within a second is a bad input.
 Inputs LoadInputs(const std::vector<std::string>& paths);
+
+// The path of the input that is the file `path`, by whatever name; empty when none is.
+std::string SameInput(const Inputs& inputs, const std::string& path);
 
 }  // namespace whorl::cli

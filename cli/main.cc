@@ -43,7 +43,22 @@ int Print(const std::string& text) {
   return kCannotRun;
 }
 
+// What is wrong with an argument that says nothing, as an unset variable of a script makes it;
+// nothing when all say something. No argument of any command means anything when it is empty.
+std::string EmptyArgument(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument.empty()) return "argument " + std::to_string(i) + " is empty";
+    if (argument.starts_with("--") && argument.ends_with("=")) return argument + " has no value";
+  }
+  return {};
+}
+
 int Run(int argc, char** argv) {
+  if (const std::string empty = EmptyArgument(argc, argv); !empty.empty()) {
+    Complain(empty);
+    return kBadInput;
+  }
   CLI::App root("Simulation and verification testbed for distributed locks on Cloud Spanner.",
                 "whorl");
   root.set_version_flag("--version", std::string("whorl ") + kVersion);

@@ -250,7 +250,11 @@ int RunReplay(const Options& options) {
     // As they are, so that an editor finds file and line.
     for (const std::string& error : bad.errors) std::cerr << error << '\n';
   }
-  const std::vector<std::string> contradictions = Contradictions(options, inputs);
+  std::vector<std::string> contradictions = Contradictions(options, inputs);
+  if (const std::string same = SameInput(inputs, options.out); !same.empty()) {
+    contradictions.push_back(Cat("--out ", sim::Printable(options.out, 1000),
+                                 " would write over the scenario ", sim::Printable(same, 1000)));
+  }
   for (const std::string& error : contradictions) Complain(error);
   if (!contradictions.empty()) return kBadInput;
   return Replay(options, std::move(inputs)).Run();
