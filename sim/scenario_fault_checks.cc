@@ -6,6 +6,7 @@
 #include <map>
 #include <queue>
 #include <tuple>
+#include <utility>
 
 #include "sim/error_text.h"
 #include "sim/scenario_parts.h"
@@ -203,8 +204,9 @@ void Checks::CheckLives() {
     const FaultSpec& fault = scenario_.faults[i];
     if (fault.node != FaultSpec::kNoNode) by_node[fault.node].push_back(i);
   }
-  for (const auto& [node, faults] : by_node) {
-    LifeOfNode(scenario_, node, faults).Follow([&, node = node](uint32_t found) {
+  for (const auto& entry : by_node) {
+    const int16_t node = entry.first;
+    LifeOfNode(scenario_, node, entry.second).Follow([&](uint32_t found) {
       const FaultSpec& fault = scenario_.faults[found];
       const bool start = fault.kind == FaultKind::kStart;
       problems_.Add(entries_[found],
@@ -240,8 +242,8 @@ void Checks::CheckContradictions() {
 }
 
 void Checks::Compare(std::vector<uint32_t>& faults) {
-  std::stable_sort(faults.begin(), faults.end(), [&](uint32_t a, uint32_t b) {
-    return TimeOf(scenario_.faults[a]) < TimeOf(scenario_.faults[b]);
+  std::sort(faults.begin(), faults.end(), [&](uint32_t a, uint32_t b) {
+    return std::pair(TimeOf(scenario_.faults[a]), a) < std::pair(TimeOf(scenario_.faults[b]), b);
   });
   for (size_t i = 0; i < faults.size(); ++i) {
     const FaultSpec& first = scenario_.faults[faults[i]];
