@@ -104,7 +104,11 @@ std::string DeedWriter::TextOf(const Deed& deed) const {
     return Cat(step, " committed: ", ChangesText(deed),
                heard_otherwise ? Cat("; but it heard ", CodeName(deed.code)) : "");
   }
-  if (!deed.finished) return Cat(step, " sent; no reply so far");
+  if (!deed.finished && deed.failed_calls == 0) return Cat(step, " sent; no reply so far");
+  if (!deed.finished) {
+    return Cat(step, " begun; so far only ", CodeName(deed.last_failure), ", ",
+               CountText(deed.failed_calls, "time", "times"));
+  }
   if (deed.outcome == Outcome::kCommitted) return Cat(step, " saw ", SeenText(deed));
   return Cat(step, deed.outcome == Outcome::kUnknown ? ": outcome unknown, " : " failed: ",
              CodeName(deed.code));

@@ -23,8 +23,13 @@ namespace {
 // What is left out last stands first.
 enum class Weight : uint8_t { kEvent, kRound, kFault, kAct, kBelief, kContext, kDetail };
 
+// Of two lines of the same time, the one with the smaller rank stands first: a fault that struck at
+// a time comes before what it held up, one that waited for a call comes after it.
+enum class Rank : uint8_t { kAct, kTimedFault, kUnfinished, kTriggeredFault, kEvent };
+
 struct Draft {
   Instant at;
+  Rank rank = Rank::kAct;
   Weight weight = Weight::kDetail;
   std::string who;
   std::string text;
@@ -124,6 +129,7 @@ class Teller {
   void AddDeed(const Deed& deed, Weight weight) {
     if (!told_.insert(&deed).second) return;
     Draft& draft = Add(DeedWriter::TimeOf(deed), weight, deed.process, writer_.TextOf(deed));
+    if (!deed.finished && !deed.committed) draft.rank = Rank::kUnfinished;
     if (weight < Weight::kAct) return;
     draft.same = Cat(Name(deed.process), " ", StepText(deed.step), " ", CodeName(deed.code), " ",
                      deed.rows.empty() ? "" : history_.KeyOf(deed.rows.front()));
@@ -211,12 +217,13 @@ class Teller {
     if (is_commit && cause != nullptr) {
       Draft& event = drafts_.back();
       event.weight = Weight::kEvent;
+      event.rank = Rank::kEvent;
       event.text += Mark();
       TellKnowledge(*cause);
       return;
     }
     if (const Deed* grant = LastGrant(process_, at_)) TellRound(*grant);
-    Add(at_, Weight::kEvent, process_, EventText() + Mark());
+    Add(at_, Weight::kEvent, process_, EventText() + Mark()).rank = Rank::kEvent;
   }
 
   std::string Mark() const { return Cat("   <- ", InvariantText(violated_.invariant)); }
@@ -265,7 +272,8 @@ class Teller {
                                         " changed these rows since");
     Add(at_, Weight::kEvent, process_,
         Cat("its last look (", StepText(read->step), ") was ",
-            AfterText(*cause.committed - *read->served), " before, and ", since));
+            AfterText(*cause.committed - *read->served), " before, and ", since))
+        .rank = Rank::kEvent;
   }
 
   // --- everybody else ----------------------------------------------------------------------------
@@ -292,7 +300,8 @@ class Teller {
       if (deed.outcome != Outcome::kCommitted && !writer_.IsRead(deed)) AddDeed(deed, Weight::kAct);
     }
     Add(at_, Weight::kEvent, {},
-        Cat("nobody has had lock ", scenario_.locks[lock_], " since ", TimeText(from_), Mark()));
+        Cat("nobody has had lock ", scenario_.locks[lock_], " since ", TimeText(from_), Mark()))
+        .rank = Rank::kEvent;
   }
 
   void CollectInvolved() {
@@ -374,10 +383,12 @@ class Teller {
       const bool is_short = span.to == span.from;
       const std::string until = span.to ? Cat(" until ", TimeText(*span.to)) : ", which goes on";
       const Weight weight = involved_.contains(fault.node) ? Weight::kFault : Weight::kDetail;
-      Add(span.from, weight, {},
-          Cat("fault: ", FaultKindText(fault.kind), " (line ", std::to_string(fault.line), ")",
-              is_short ? "" : until))
-          .who = fault.node < 0 ? "" : names_.Node(fault.node);
+      Draft& draft = Add(span.from, weight, {},
+                         Cat("fault: ", FaultKindText(fault.kind), " (line ",
+                             std::to_string(fault.line), ")", is_short ? "" : until));
+      draft.who = fault.node < 0 ? "" : names_.Node(fault.node);
+      draft.rank =
+          std::holds_alternative<When>(fault.trigger) ? Rank::kTriggeredFault : Rank::kTimedFault;
     }
   }
 
@@ -389,7 +400,8 @@ class Teller {
       if (is_belief && (turning.lock != lock_ || turning.at == at_)) continue;
       if (!is_belief && IsToldByFault(turning)) continue;
       Add(turning.at, is_belief ? Weight::kBelief : Weight::kContext, turning.process,
-          std::string(TurnText(turning.kind)));
+          std::string(TurnText(turning.kind)))
+          .rank = Rank::kUnfinished;
     }
   }
   bool IsToldByFault(const Turning& turning) const {
@@ -435,7 +447,8 @@ class Teller {
   }
 
   Story Finish() {
-    std::ranges::stable_sort(drafts_, {}, &Draft::at);
+    std::ranges::stable_sort(drafts_, {},
+                             [](const Draft& draft) { return std::pair(draft.at, draft.rank); });
     MergeRepeated();
     Story story{.invariant = std::string(InvariantText(violated_.invariant)), .at = at_};
     constexpr size_t kRoom = kMaxStoryLines - 2;  // for lines between the first and the last

@@ -150,11 +150,11 @@ void History::On(const CallServed& x) {
   deed->served = now();
   deed->seen = rows_[x.call.lock];
 }
-void History::On(const CallWaits& x) {
-  if (Deed* deed = Open(x.call)) deed->waited = true;
-}
-void History::On(const CallHangs& x) {
-  if (Deed* deed = Open(x.call)) deed->hung = true;
+void History::On(const CallEnded& x) {
+  Deed* deed = Open(x.call);
+  if (deed == nullptr || x.code == Code::kOk) return;
+  ++deed->failed_calls;
+  deed->last_failure = x.code;
 }
 void History::On(const TransactionCommitted& x) {
   const auto sent = sent_.find(x.call);

@@ -49,8 +49,8 @@ struct Deed {
   std::optional<Instant> committed;
   Timestamp commit;
   std::vector<RowChange> rows;
-  bool waited = false;  // for a lock
-  bool hung = false;
+  int failed_calls = 0;  // of which it heard; it may have tried again
+  Code last_failure = Code::kOk;
   std::optional<Instant> finished;  // as its process sees it
   Outcome outcome = Outcome::kUnknown;
   Code code = Code::kOk;
@@ -129,8 +129,7 @@ class History : public ObservationSink {
   void On(const FaultEnded& x);
   void On(const CallSent& x);
   void On(const CallServed& x);
-  void On(const CallWaits& x);
-  void On(const CallHangs& x);
+  void On(const CallEnded& x);
   void On(const TransactionStarted& x);
   void On(const TransactionCommitted& x);
   void On(const TransactionFinished& x);
