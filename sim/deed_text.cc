@@ -95,7 +95,9 @@ std::string DeedWriter::SeenText(const Deed& deed) const {
 }
 
 std::string DeedWriter::TextOf(const Deed& deed) const {
-  const std::string_view step = StepText(deed.step);
+  const std::string lock =
+      scenario_.locks.size() > 1 ? Cat(scenario_.locks[deed.lock], ": ") : std::string();
+  const std::string step = Cat(lock, StepText(deed.step));
   if (deed.process == ProcessId{}) {
     return Cat(deed.started == Instant{} ? "at the start: " : "an operator: ", ChangesText(deed));
   }

@@ -6,6 +6,7 @@
 #include <ranges>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -30,6 +31,7 @@ enum class Rank : uint8_t { kAct, kTimedFault, kUnfinished, kTriggeredFault, kEv
 struct Draft {
   Instant at;
   Rank rank = Rank::kAct;
+  size_t order = 0;  // in which it was thought of
   Weight weight = Weight::kDetail;
   std::string who;
   std::string text;
@@ -97,6 +99,7 @@ class Teller {
   }
   Draft& Add(Instant at, Weight weight, ProcessId who, std::string text) {
     drafts_.push_back({.at = at,
+                       .order = drafts_.size(),
                        .weight = weight,
                        .who = who == ProcessId{} ? "" : Name(who),
                        .text = std::move(text),
@@ -254,6 +257,7 @@ class Teller {
 
   // How old the knowledge was on which a commit was decided, and what it missed.
   void TellKnowledge(const Deed& cause) {
+    if (cause.lock != lock_) return;  // it was about another lock's row
     const Deed* read = nullptr;
     for (const Deed* deed : RoundOf(cause)) {
       if (writer_.IsRead(*deed) && deed != &cause) read = deed;
@@ -378,10 +382,10 @@ class Teller {
 
   void TellOfFaults() {
     for (const FaultSpan& span : history_.faults()) {
-      if (span.to && *span.to < from_) continue;
+      if (span.to && *span.to < from_ && !IsWhyDown(span)) continue;
       const FaultSpec& fault = scenario_.faults[span.fault];
       const bool is_short = span.to == span.from;
-      const std::string until = span.to ? Cat(" until ", TimeText(*span.to)) : ", which goes on";
+      const std::string until = span.to ? Cat(" until ", TimeText(*span.to)) : ", not over yet";
       const Weight weight = involved_.contains(fault.node) ? Weight::kFault : Weight::kDetail;
       Draft& draft = Add(span.from, weight, {},
                          Cat("fault: ", FaultKindText(fault.kind), " (line ",
@@ -390,6 +394,12 @@ class Teller {
       draft.rank =
           std::holds_alternative<When>(fault.trigger) ? Rank::kTriggeredFault : Rank::kTimedFault;
     }
+  }
+
+  // A crash is over at once, and yet is why a process that took part is not there.
+  bool IsWhyDown(const FaultSpan& span) const {
+    const int16_t node = scenario_.faults[span.fault].node;
+    return involved_.contains(node) && history_.node(node).gone_at == span.from;
   }
 
   void TellOfTurnings() {
@@ -447,8 +457,9 @@ class Teller {
   }
 
   Story Finish() {
-    std::ranges::stable_sort(drafts_, {},
-                             [](const Draft& draft) { return std::pair(draft.at, draft.rank); });
+    std::ranges::sort(drafts_, {}, [](const Draft& draft) {
+      return std::tuple(draft.at, draft.rank, draft.order);
+    });
     MergeRepeated();
     Story story{.invariant = std::string(InvariantText(violated_.invariant)), .at = at_};
     constexpr size_t kRoom = kMaxStoryLines - 2;  // for lines between the first and the last

@@ -92,6 +92,7 @@ void History::On(const ProcessGone& x) {
   node.runs = false;
   node.paused = false;
   node.crashed = x.crashed;
+  node.gone_at = now();
   Turn(TurnKind::kGone, x.process);
 }
 void History::On(const ProcessPaused& x) { NodeOf(x.process).paused = true; }

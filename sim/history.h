@@ -3,7 +3,9 @@
 // Invariants:
 //   1. Built from observations alone, and the same for every protocol: transactions are known by
 //      their steps, rows by their columns.
-//   2. Memory is bounded: of the transactions, only the last kMaxDeeds are kept.
+//   2. Of the transactions, which are many, the last kMaxDeeds are kept. What changes rarely
+//   (lives,
+//      faults, beliefs, answers that differ from the last) is kept whole.
 // What a read saw is not observed. It is what stood there when Spanner served the read, which is
 // the same for the strong reads that all protocols make.
 #pragma once
@@ -106,6 +108,7 @@ class History : public ObservationSink {
     bool runs = false;
     bool stopped = false;
     bool crashed = false;
+    std::optional<Instant> gone_at;  // of one that does not run
     bool paused = false;
     LinkState link = LinkState::kUp;
   };

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -96,7 +97,7 @@ TEST_F(ToolsTest, ExplainTellsTheStoryUnderTheTable) {
   EXPECT_THAT(
       ended.out,
       AllOf(StartsWith("verdict"), ContainsRegex("single_leader_belief violated at [0-9.]+ s by b"),
-            HasSubstr("a  fault: pause (line 4), which goes on"),
+            HasSubstr("a  fault: pause (line 4), not over yet"),
             HasSubstr("<- single_leader_belief\n"), EndsWith("1 scenario: 1 as expected\n")));
   const json story =
       json::parse(Whorl("replay two.json --explain --json").out)["scenarios"][0]["run"]["story"];

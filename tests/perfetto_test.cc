@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -136,7 +138,7 @@ class Reader {
   // Two slices of a track are apart, or one contains the other.
   static void ExpectNested(std::vector<Slice>& slices) {
     std::vector<Slice> sorted = slices;
-    std::ranges::stable_sort(sorted, [](const Slice& a, const Slice& b) {
+    std::ranges::sort(sorted, [](const Slice& a, const Slice& b) {
       return a.from != b.from ? a.from < b.from : a.to > b.to;
     });
     std::vector<int64_t> ends;
