@@ -28,14 +28,6 @@ Status DecodeResult(const v1::ResultSet& reply, Response& response) {
   return wire::DecodeResultSet(reply, response, shape);
 }
 
-Status DecodeCommit(const v1::CommitResponse& reply, Response& response) {
-  // Without its text the token would look like none, and the Commit like done.
-  if (reply.has_precommit_token() && reply.precommit_token().precommit_token().empty()) {
-    return Error(Code::kInternal, "Commit was answered by an empty precommit token");
-  }
-  return wire::DecodeCommitResponse(reply, response);
-}
-
 Status DecodeNothing(const google::protobuf::Empty&, Response&) { return {}; }
 
 Status DecodeOneSession(const v1::Session& reply, Response& response) {
@@ -196,7 +188,7 @@ void Transport::Start(const Sending& call, const Commit& request) {
   UnaryCall<v1::CommitResponse>::Start(
       call.context,
       call.stub->PrepareAsyncCommit(call.context.get(), wire::Encode(request), &loop_.queue()),
-      AnswerWith<v1::CommitResponse>(call.id, DecodeCommit));
+      AnswerWith<v1::CommitResponse>(call.id, wire::DecodeCommitResponse));
 }
 
 void Transport::Start(const Sending& call, const Rollback& request) {

@@ -87,6 +87,11 @@ void Checkers::Take(const Happened& x, const Now& now) {
                 std::is_same_v<Happened, BeliefChanged>) {
     Settle(x.lock, now);
   }
+  if constexpr (std::is_same_v<Happened, SpannerAvailability>) {
+    for (size_t lock = 0; lock < setup_->locks.size(); ++lock) {
+      Settle(static_cast<uint16_t>(lock), now);
+    }
+  }
   if (const std::optional<int16_t> node = NodeChangedBy(x)) {
     for (const uint16_t lock : setup_->Node(*node).locks) Settle(lock, now);
   }

@@ -113,8 +113,10 @@ std::vector<std::string> FailuresOf(const Scenario& scenario, const RunResult& r
 std::string FaultText(const Scenario& scenario, uint32_t fault) {
   if (fault >= scenario.faults.size()) return Cat("fault ", std::to_string(fault));
   const FaultSpec& spec = scenario.faults[fault];
+  const std::string whose =
+      spec.node == FaultSpec::kNoNode ? "" : Cat(" of ", NamesOf(scenario).Node(spec.node));
   return Cat("the fault at ", Printable(scenario.path, 1000), ":", std::to_string(spec.line), " (",
-             FaultKindText(spec.kind), " of ", NamesOf(scenario).Node(spec.node), ")");
+             FaultKindText(spec.kind), whose, ")");
 }
 
 const InvariantResult* FirstViolation(const Scenario& scenario, const RunResult& result) {

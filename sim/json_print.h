@@ -56,6 +56,8 @@ inline std::string_view WordOf(Question word) { return QuestionText(word); }
 inline std::string_view WordOf(NoteId word) { return NoteText(word); }
 inline std::string_view WordOf(StopReason word) { return StopReasonText(word); }
 inline std::string_view WordOf(LinkState word) { return LinkStateText(word); }
+inline std::string_view WordOf(Direction word) { return DirectionText(word); }
+inline std::string_view WordOf(PartitionMode word) { return PartitionModeText(word); }
 inline std::string_view WordOf(FaultKind word) { return FaultKindText(word); }
 inline std::string_view WordOf(Verdict word) { return VerdictText(word); }
 inline std::string_view WordOf(Promise word) { return PromiseText(word); }

@@ -1,5 +1,7 @@
 #include "sim/latency.h"
 
+#include "sim/wide.h"
+
 namespace whorl::sim {
 namespace {
 
@@ -47,6 +49,24 @@ Duration Pick(const LatencyTable& table, uint64_t bits) {
   const auto rise = static_cast<uint64_t>((table[above] - table[above - 1]).ns);
   // rise < 2^30 ns and u - from < 2^32: the product fits.
   return table[above - 1] + Duration{static_cast<int64_t>(rise * (u - from) / width)};
+}
+
+Duration Pick(const DelaySpec& delay, uint64_t bits) {
+  struct Quantile {
+    uint64_t at;  // in 2^32nds
+    Duration value;
+  };
+  const std::array<Quantile, 4> quantiles = {{{0, delay.min},
+                                              {kQuantiles[1], delay.p50},
+                                              {kQuantiles[3], delay.p99},
+                                              {kQuantiles[6], delay.max}}};
+  const uint64_t u = bits >> 32;
+  size_t above = 1;
+  while (u >= quantiles[above].at) ++above;
+  const Quantile& low = quantiles[above - 1];
+  const Quantile& high = quantiles[above];
+  const auto rise = static_cast<Uint128>((high.value - low.value).ns);
+  return low.value + Duration{static_cast<int64_t>(rise * (u - low.at) / (high.at - low.at))};
 }
 
 Duration RoundTripP999(Preset preset) {

@@ -31,6 +31,8 @@ const Latencies& LatenciesOf(Preset preset);
 // The table's value at a uniform 64-bit number.
 Duration Pick(const LatencyTable& table, uint64_t bits);
 
+Duration Pick(const DelaySpec& delay, uint64_t bits);
+
 // p99.9 of a Commit's round trip, at most: the sum of its parts' p99.9.
 Duration RoundTripP999(Preset preset);
 

@@ -22,7 +22,10 @@ bool Ledger::IsCurrent(ProcessId process) const {
 
 void Ledger::On(const ProcessStarted& x, const Setup& setup) {
   Life& life = LifeOf(x.process.node);
-  life = {.incarnation = x.process.incarnation, .gone = false, .link = life.link};
+  life = {.incarnation = x.process.incarnation,
+          .gone = false,
+          .cut_to = life.cut_to,
+          .cut_from = life.cut_from};
   for (const uint16_t lock : setup.Node(x.process.node).locks) {
     seats_[setup.Seat(x.process.node, lock)].participates = true;
   }
@@ -73,8 +76,17 @@ void Ledger::On(const ParticipationEnded& x, const Setup& setup) {
 }
 
 void Ledger::On(const LinkChanged& x, const Setup& setup) {
-  LifeOf(x.node).link = x.link;
+  Life& life = LifeOf(x.node);
+  if (Covers(x.direction, Direction::kTo)) life.cut_to = x.link != LinkState::kUp;
+  if (Covers(x.direction, Direction::kFrom)) life.cut_from = x.link != LinkState::kUp;
   RecountAll(x.node, setup);
+}
+
+void Ledger::On(const SpannerAvailability& x, const Setup& setup) {
+  spanner_available_ = x.available;
+  for (size_t node = 0; node < lives_.size(); ++node) {
+    RecountAll(static_cast<int16_t>(node), setup);
+  }
 }
 
 // --- transactions ------------------------------------------------------------------------------
@@ -271,7 +283,8 @@ void Ledger::Recount(int16_t node, uint16_t lock, const Setup& setup) {
   const Life& life = LifeOf(node);
   Seat& seat = seats_[setup.Seat(node, lock)];
   Lock& its = locks_[lock];
-  const bool runs = !life.gone && !life.stopped && !life.paused && life.link == LinkState::kUp;
+  const bool runs = !life.gone && !life.stopped && !life.paused && !life.cut_to && !life.cut_from &&
+                    spanner_available_;
   const bool is_candidate = runs && seat.participates;
   const bool is_answered =
       runs && seat.answers && seat.own_token && its.newest && its.newest->token == seat.own_token;

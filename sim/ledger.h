@@ -84,6 +84,7 @@ class Ledger {
   void On(const ProcessResumed& x, const Setup& setup);
   void On(const ParticipationEnded& x, const Setup& setup);
   void On(const LinkChanged& x, const Setup& setup);
+  void On(const SpannerAvailability& x, const Setup& setup);
   void On(const FaultBegan&, const Setup&) { ++faults_; }
   void On(const FaultEnded&, const Setup&) { --faults_; }
   void On(const TransactionStarted& x, const Setup& setup);
@@ -125,8 +126,9 @@ class Ledger {
     bool gone = true;
     bool stopped = false;
     bool paused = false;
-    LinkState link = LinkState::kUp;  // the node's
-    WHORL_FIELDS(Life, incarnation, gone, stopped, paused, link);
+    bool cut_to = false;  // the node's way to Spanner, and the way back
+    bool cut_from = false;
+    WHORL_FIELDS(Life, incarnation, gone, stopped, paused, cut_to, cut_from);
   };
   // Its part in one lock.
   struct Seat {
@@ -186,6 +188,7 @@ class Ledger {
   std::vector<std::vector<OpenTransaction>> open_;  // by node; few, in the order of their ids
   std::vector<Seat> seats_;                         // by Setup::Seat
   std::vector<Lock> locks_;
+  bool spanner_available_ = true;
   int64_t faults_ = 0;   // active
   int64_t hanging_ = 0;  // open transactions that hung
 };

@@ -17,6 +17,7 @@
 #include "protocol/names.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/rpc.h"
+#include "sim/direction.h"
 #include "sim/instant.h"
 
 namespace whorl::sim {
@@ -57,11 +58,40 @@ struct ParticipationEnded {
 // --- faults and the network --------------------------------------------------------------------
 
 enum class LinkState : uint8_t { kUp, kBlackHoled, kRefused };
-// Between a node and Spanner.
+// Between a node and Spanner: what one way, or both, have become.
 struct LinkChanged {
   int16_t node = 0;
   LinkState link = LinkState::kUp;
-  WHORL_FIELDS(LinkChanged, node, link);
+  Direction direction = Direction::kBoth;
+  WHORL_FIELDS(LinkChanged, node, link, direction);
+};
+// Whether Spanner answers calls at all.
+struct SpannerAvailability {
+  bool available = true;
+  WHORL_FIELDS(SpannerAvailability, available);
+};
+// A fault changed how a node's clocks run.
+struct ClockChanged {
+  int16_t node = 0;
+  Duration error;  // the wall clock minus true time, from now on
+  int64_t rate_ppm = 0;
+  bool stands = false;
+  WHORL_FIELDS(ClockChanged, node, error, rate_ppm, stands);
+};
+// A fault changed Spanner's clocks, or its end did.
+struct SpannerClocksChanged {
+  Duration epsilon;                  // half of TrueTime's interval
+  Duration truetime_error;           // its middle minus true time
+  Duration current_timestamp_error;  // CURRENT_TIMESTAMP minus true time
+  WHORL_FIELDS(SpannerClocksChanged, epsilon, truetime_error, current_timestamp_error);
+};
+struct SessionLost {  // Spanner deleted the session of the process
+  ProcessId process;
+  WHORL_FIELDS(SessionLost, process);
+};
+struct SessionCreated {  // and the process has another one
+  ProcessId process;
+  WHORL_FIELDS(SessionCreated, process);
 };
 struct FaultBegan {
   uint32_t fault = 0;  // index into Scenario::faults
@@ -221,7 +251,8 @@ using Happening =
                  CallWaits, CallHangs, CallEnded, LateReplyIgnored, TransactionStarted,
                  TransactionAbortedBySpanner, TransactionCommitted, TransactionFinished,
                  RowCommitted, StandingChanged, BeliefChanged, CalledBack, QuestionAsked,
-                 QuestionAnswered, Noted, WriteSent, WriteArrived, RunEnded>;
+                 QuestionAnswered, Noted, WriteSent, WriteArrived, RunEnded, SpannerAvailability,
+                 ClockChanged, SpannerClocksChanged, SessionLost, SessionCreated>;
 
 struct Observation {
   Instant at;

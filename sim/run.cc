@@ -47,7 +47,7 @@ class Driver {
   Driver(const Scenario& scenario, uint64_t seed, ObservationSink* sink)
       : end_{scenario.duration.ns},
         sink_(sink),
-        chance_(seed, scenario.nodes.size(), scenario.locks.size()),
+        chance_(seed, scenario),
         checkers_(scenario, RoundTripP999(scenario.spanner.preset)),
         triggers_(scenario),
         struck_(scenario.faults.size(), 0),

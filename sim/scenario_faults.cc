@@ -49,8 +49,8 @@ class FaultReader {
   }
 
   void Read(const JsonValue& entry);
-  // After all of them: a step of a node that nothing starts can never come.
-  void CheckStarts() const;
+  // After all of them, when all were good.
+  void CheckTogether() const;
 
  private:
   struct Waiting {
@@ -58,8 +58,6 @@ class FaultReader {
     int16_t node = 0;
   };
 
-  std::optional<FaultKind> ReadKind(const ObjectFields& fields);
-  void CheckKeys(const ObjectFields& fields, FaultKind kind);
   bool CheckTrigger(const ObjectFields& fields);
   void CheckStagger(const ObjectFields& fields);
 
@@ -69,6 +67,8 @@ class FaultReader {
   void ReadLock(const ObjectFields& fields, When& when);
 
   std::optional<int16_t> FindNode(const JsonValue& value);
+  // A step of a node that nothing starts can never come.
+  void CheckStarts() const;
   std::vector<int16_t> ReadTargets(const ObjectFields& fields, const std::optional<When>& when);
   void AddAll(const ObjectFields& fields, const FaultSpec& fault,
               const std::vector<int16_t>& targets);
@@ -80,6 +80,7 @@ class FaultReader {
   Words node_names_;
   std::map<std::string_view, int16_t> nodes_;
   std::vector<Waiting> waiting_;
+  std::vector<JsonValue> entries_;  // of each fault
   bool full_ = false;
 };
 
@@ -90,56 +91,27 @@ void FaultReader::Read(const JsonValue& entry) {
   if (entry.kind() != JsonKind::kObject) return;
   FaultSpec fault;
   fault.line = entry.position().line;
-  if (const std::optional<FaultKind> kind = ReadKind(fields)) {
-    fault.kind = *kind;
-    CheckKeys(fields, *kind);
+  const std::optional<FaultKind> kind = fields.Word<FaultKind>("do", "fault");
+  fault.kind = kind.value_or(fault.kind);
+  const bool has_trigger = CheckTrigger(fields);
+  if (!has_trigger) {
+    if (kind.has_value()) ReadFaultKeys(fields, known_, scenario_, fault, problems_);
+    return;
   }
-  fault.lasts = fields.Time("for");
-  fault.restart_after = fields.Time("restart_after");
-  fault.mode = fields.Word<PartitionMode>("mode").value_or(fault.mode);
-  if (!CheckTrigger(fields)) return;
   const std::optional<When> when = ReadWhen(fields);
   if (when.has_value()) {
     fault.trigger = *when;
   } else {
     fault.trigger = Instant{fields.Time("at").value_or(Duration{}).ns};
   }
+  if (kind.has_value()) ReadFaultKeys(fields, known_, scenario_, fault, problems_);
+  if (kind.has_value() && !Faults()[static_cast<size_t>(*kind)].has_node) {
+    if (problems_.size() == before) AddAll(fields, fault, {FaultSpec::kNoNode});
+    return;
+  }
   CheckStagger(fields);
   const std::vector<int16_t> targets = ReadTargets(fields, when);
   if (problems_.size() == before) AddAll(fields, fault, targets);
-}
-
-std::optional<FaultKind> FaultReader::ReadKind(const ObjectFields& fields) {
-  const std::optional<JsonValue> value = fields.Find("do");
-  if (!value.has_value()) return std::nullopt;
-  const std::span<const std::string_view> later = LaterFaults();
-  if (value->kind() == JsonKind::kString &&
-      std::find(later.begin(), later.end(), value->text()) != later.end()) {
-    Words now;
-    for (const FaultInfo& info : Faults()) now.push_back(FaultKindText(info.kind));
-    problems_.Add(*value, Cat("fault ", Quoted(value->text()),
-                              " is not modelled yet. Known faults: ", ListOf(now), "."));
-    return std::nullopt;
-  }
-  return fields.Word<FaultKind>("do", "fault");
-}
-
-void FaultReader::CheckKeys(const ObjectFields& fields, FaultKind kind) {
-  const FaultInfo& info = Faults()[static_cast<size_t>(kind)];
-  for (const std::string_view key : {"for", "restart_after", "mode"}) {
-    const std::optional<JsonValue> value = fields.Find(key);
-    if (!value.has_value() || info.Takes(key)) continue;
-    Words kinds;
-    for (const FaultInfo& other : Faults()) {
-      if (other.Takes(key)) kinds.push_back(FaultKindText(other.kind));
-    }
-    problems_.AddAtKey(*value, Cat("a ", FaultKindText(kind), " has no ", Quoted(key),
-                                   "; that is for: ", ListOf(kinds), "."));
-  }
-  for (const std::string_view key : info.required) {
-    if (fields.Has(key)) continue;
-    problems_.Add(fields.value(), Cat("a ", FaultKindText(kind), " needs the key ", Quoted(key)));
-  }
 }
 
 bool FaultReader::CheckTrigger(const ObjectFields& fields) {
@@ -290,6 +262,7 @@ void FaultReader::AddAll(const ObjectFields& fields, const FaultSpec& fault,
     } else {
       scenario_.faults.push_back(next);
     }
+    entries_.push_back(fields.value());
   }
 }
 
@@ -305,6 +278,12 @@ bool FaultReader::IsInRun(const ObjectFields& fields, Instant at, int16_t node) 
                                 ", and the run ends at ", end));
   }
   return false;
+}
+
+void FaultReader::CheckTogether() const {
+  const size_t before = problems_.size();
+  CheckStarts();
+  if (problems_.size() == before) CheckFaults(scenario_, entries_, problems_);
 }
 
 void FaultReader::CheckStarts() const {
@@ -330,7 +309,7 @@ void ReadFaults(const ObjectFields& file, const Known& known, Scenario& scenario
     if (problems.Full()) return;
     reader.Read(entry);
   }
-  if (known.nodes && problems.size() == before) reader.CheckStarts();
+  if (known.nodes && known.duration && problems.size() == before) reader.CheckTogether();
 }
 
 }  // namespace whorl::sim

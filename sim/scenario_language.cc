@@ -13,18 +13,24 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-constexpr std::array<std::string_view, 6> kFaultKinds = {"pause", "crash",     "stop",
-                                                         "start", "partition", "drop_reply"};
-constexpr std::array<std::string_view, 9> kLaterFaults = {
-    "latency",  "drop_request",      "abort",     "unavailable", "session_loss", "clock",
-    "truetime", "current_timestamp", "delete_row"};
+constexpr std::array<std::string_view, kFaultKindCount> kFaultKinds = {
+    "pause",        "crash",
+    "stop",         "start",
+    "partition",    "latency",
+    "drop_request", "drop_reply",
+    "abort",        "unavailable",
+    "session_loss", "clock",
+    "truetime",     "current_timestamp",
+    "delete_row"};
 
-// In the order of Use, ResourceKind, PendingCommitTimestampRule, Preset and PartitionMode.
+// In the order of Use, ResourceKind, PendingCommitTimestampRule, Preset, PartitionMode and
+// Direction.
 constexpr std::array<std::string_view, 3> kUses = {"has_lock", "callback", "lock"};
 constexpr std::array<std::string_view, 3> kResources = {"fenced", "unfenced", "both"};
 constexpr std::array<std::string_view, 2> kPendingRules = {"table", "column"};
 constexpr std::array<std::string_view, 2> kPresets = {"regional", "multi_region"};
 constexpr std::array<std::string_view, 2> kModes = {"black_hole", "refuse"};
+constexpr std::array<std::string_view, 3> kDirections = {"both", "to", "from"};
 
 Words Listed(std::span<const std::string_view> words) { return {words.begin(), words.end()}; }
 
@@ -228,38 +234,117 @@ ObjectInfo DescribeWorkload() {
             .otherwise = Json(kResources, WorkloadSpec().resource)}}};
 }
 
-ObjectInfo DescribeFault() {
+// The keys that every kind of fault takes.
+std::vector<KeyInfo> CommonFaultKeys() {
+  return {{.name = "at", .form = Form::kDuration, .about = "when; this or `when`"},
+          {.name = "when",
+           .form = Form::kObject,
+           .about = "what has to happen first; this or `at`",
+           .object = ObjectId::kWhen},
+          {.name = "do",
+           .form = Form::kWord,
+           .about = "what goes wrong",
+           .required = true,
+           .words = Listed(kFaultKinds)},
+          {.name = "node",
+           .form = Form::kName,
+           .about = "which node; a pattern with * makes one fault for each node that matches; with "
+                    "`when`, else the node that it names. Faults of Spanner have none"},
+          {.name = "stagger",
+           .form = Form::kDuration,
+           .about = "with `at` and a pattern: each node that matches is hit so much later than "
+                    "the one before it"}};
+}
+
+// Those that only some take: Faults() says which.
+std::vector<KeyInfo> ParticularFaultKeys() {
   return {
-      "fault",
-      {{.name = "at", .form = Form::kDuration, .about = "when; this or `when`"},
-       {.name = "when",
-        .form = Form::kObject,
-        .about = "what has to happen first; this or `at`",
-        .object = ObjectId::kWhen},
-       {.name = "do",
-        .form = Form::kWord,
-        .about = "what goes wrong",
-        .required = true,
-        .words = Listed(kFaultKinds)},
-       {.name = "node",
-        .form = Form::kName,
-        .about = "which node; a pattern with * makes one fault for each node that matches; with "
-                 "`when`, else the node that it names"},
-       {.name = "stagger",
-        .form = Form::kDuration,
-        .about = "with `at` and a pattern: each node that matches is hit so much later than "
-                 "the one before it"},
-       {.name = "for",
-        .form = Form::kPositiveDuration,
-        .about = "how long it lasts: required for pause; a partition without it is for good"},
-       {.name = "restart_after",
-        .form = Form::kDuration,
-        .about = "crash and stop: how much later the node starts again; else never"},
-       {.name = "mode",
-        .form = Form::kWord,
-        .about = "partition: calls hang until the connection timeout, or fail at once",
-        .words = Listed(kModes),
-        .otherwise = Json(kModes, FaultSpec().mode)}}};
+      {.name = "for",
+       .form = Form::kPositiveDuration,
+       .about = "how long it lasts; what is left out means is said with each kind"},
+      {.name = "restart_after",
+       .form = Form::kDuration,
+       .about = "crash and stop: how much later the node starts again; else never"},
+      {.name = "mode",
+       .form = Form::kWord,
+       .about = "partition: calls hang until the connection timeout, or fail at once",
+       .words = Listed(kModes),
+       .otherwise = Json(kModes, FaultSpec().mode)},
+      {.name = "direction",
+       .form = Form::kWord,
+       .about = "partition and latency: both ways, requests `to` Spanner, or replies `from` it",
+       .words = Listed(kDirections),
+       .otherwise = Json(kDirections, FaultSpec().direction)},
+      {.name = "add",
+       .form = Form::kDelay,
+       .about = "latency: how much later each message arrives: always the same duration, or drawn "
+                "for each message",
+       .object = ObjectId::kDelay},
+      {.name = "percent",
+       .form = Form::kInteger,
+       .about = "abort, with `for`: how many of a hundred calls it hits, drawn for each",
+       .min = 1,
+       .max = 100,
+       .otherwise = std::to_string(FaultSpec().percent)},
+      {.name = "offset",
+       .form = Form::kSignedDuration,
+       .about = "clock: what the wall clock shows minus true time, from now on"},
+      {.name = "step",
+       .form = Form::kSignedDuration,
+       .about = "clock: how far the wall clock is moved, back when negative; the monotonic clock "
+                "does not notice"},
+      {.name = "rate_ppm",
+       .form = Form::kInteger,
+       .about = "clock: how much faster than true time both clocks run, from now on",
+       .min = -100'000,
+       .max = 100'000},
+      {.name = "stands",
+       .form = Form::kBoolean,
+       .about = "clock: true, with `for`: the machine is suspended. Nothing runs, and both clocks "
+                "stand still and are not set right afterwards"},
+      {.name = "epsilon",
+       .form = Form::kDuration,
+       .about = "truetime: half the width of the interval; else that of `spanner`"},
+      {.name = "truthful",
+       .form = Form::kBoolean,
+       .about = "truetime: false: true time lies outside the interval, by `error`",
+       .otherwise = TrueTimeSpec().truthful ? "true" : "false"},
+      {.name = "error",
+       .form = Form::kSignedDuration,
+       .about = "truetime with truthful false: the interval's middle minus true time, beyond "
+                "epsilon either way; current_timestamp: CURRENT_TIMESTAMP minus true time"},
+      {.name = "lock",
+       .form = Form::kName,
+       .about = "delete_row: which lock's row; needed where there are several locks"},
+      {.name = "row",
+       .form = Form::kText,
+       .about = "delete_row: the key of the row; else the name of the lock"}};
+}
+
+ObjectInfo DescribeFault() {
+  std::vector<KeyInfo> keys = CommonFaultKeys();
+  for (KeyInfo& key : ParticularFaultKeys()) keys.push_back(std::move(key));
+  return {"fault", std::move(keys)};
+}
+
+ObjectInfo DescribeDelay() {
+  return {"delay",
+          {{.name = "min",
+            .form = Form::kDuration,
+            .about = "the least",
+            .otherwise = Json(DelaySpec().min)},
+           {.name = "p50",
+            .form = Form::kDuration,
+            .about = "half of the messages take no longer",
+            .required = true},
+           {.name = "p99",
+            .form = Form::kDuration,
+            .about = "all but one of a hundred take no longer",
+            .required = true},
+           {.name = "max",
+            .form = Form::kPositiveDuration,
+            .about = "none takes longer; between these values it rises evenly",
+            .required = true}}};
 }
 
 ObjectInfo DescribeWhen() {
@@ -316,6 +401,10 @@ ObjectInfo DescribeBound() {
 }  // namespace
 
 std::string_view FaultKindText(FaultKind kind) { return kFaultKinds[static_cast<size_t>(kind)]; }
+std::string_view PartitionModeText(PartitionMode mode) { return kModes[static_cast<size_t>(mode)]; }
+std::string_view DirectionText(Direction direction) {
+  return kDirections[static_cast<size_t>(direction)];
+}
 
 const KeyInfo* ObjectInfo::Find(std::string_view key) const {
   for (const KeyInfo& info : keys) {
@@ -336,7 +425,7 @@ const ObjectInfo& DescribeObject(ObjectId id) {
   static const std::array<ObjectInfo, kObjectCount> objects = {
       DescribeScenario(), DescribeNode(),    DescribeClock(),    DescribeSpanner(),
       DescribeTrueTime(), DescribeNetwork(), DescribeWorkload(), DescribeFault(),
-      DescribeWhen(),     DescribeExpect(),  DescribeBound()};
+      DescribeWhen(),     DescribeDelay(),   DescribeExpect(),   DescribeBound()};
   return objects[static_cast<size_t>(id)];
 }
 
@@ -346,25 +435,83 @@ bool FaultInfo::Takes(std::string_view key) const {
 }
 
 std::span<const FaultInfo> Faults() {
-  static const std::array<FaultInfo, kFaultKinds.size()> faults = {{
+  static const std::array<FaultInfo, kFaultKindCount> faults = {{
       {.kind = FaultKind::kPause,
-       .about = "nothing runs for a while, as in a garbage collection; timers and replies wait",
+       .about = "nothing runs in the process for a while, as in a garbage collection; its timers "
+                "and the replies to it wait until it goes on, and its clocks do not stop",
        .required = {"for"}},
       {.kind = FaultKind::kCrash,
-       .about = "the process dies with all that it knew",
+       .about = "the process dies with all that it knew; what it sent stays on its way",
        .optional = {"restart_after"}},
       {.kind = FaultKind::kStop,
        .about = "the process is told to stop, and does what the protocol does then",
        .optional = {"restart_after"}},
       {.kind = FaultKind::kStart, .about = "the process starts"},
       {.kind = FaultKind::kPartition,
-       .about = "nothing passes between the node and Spanner, either way",
-       .optional = {"for", "mode"}},
-      {.kind = FaultKind::kDropReply, .about = "one reply of Spanner is lost on its way"},
+       .about = "nothing passes between the node and Spanner, both ways or one way; for good "
+                "without `for`. Messages that a black hole holds arrive when it ends, unless the "
+                "connection has timed out by then",
+       .optional = {"for", "mode", "direction"}},
+      {.kind = FaultKind::kLatency,
+       .about = "messages between the node and Spanner take longer, by what `add` says; for good "
+                "without `for`. Calls still end at their deadlines; the connection holds. Several "
+                "at once add up",
+       .required = {"add"},
+       .optional = {"for", "direction"}},
+      {.kind = FaultKind::kDropRequest,
+       .about = "one request is lost before Spanner hears it, and its call hangs until the "
+                "connection or the call times out: the request of the step that `when` names with "
+                "phase `sent`, or else the node's next one"},
+      {.kind = FaultKind::kDropReply,
+       .about = "one reply of Spanner is lost on its way, and its call hangs until the connection "
+                "or the call times out: the reply to the call that `when` names, or else the next "
+                "one to the node"},
+      {.kind = FaultKind::kAbort,
+       .about = "Spanner answers ABORTED, and the transaction is over there: with `for`, every "
+                "statement and Commit of the node's read-write transactions that comes meanwhile "
+                "(or `percent` of them); without, one: the call that `when` names with phase "
+                "`sent`, or else the node's next one. \"node\": \"*\" is a storm that hits all",
+       .optional = {"for", "percent"}},
+      {.kind = FaultKind::kUnavailable,
+       .about = "Spanner, that is, the leader of its one split, answers UNAVAILABLE to every call "
+                "that comes; a Commit that has begun to commit goes on",
+       .required = {"for"},
+       .has_node = false},
+      {.kind = FaultKind::kSessionLoss,
+       .about = "Spanner deletes the session of the node's process, whose open transactions are "
+                "gone with their locks; calls that name it are answered NOT_FOUND, and the client "
+                "creates another session"},
+      {.kind = FaultKind::kClock,
+       .about = "the node's clocks go wrong: `offset` or `step` of its wall clock, `rate_ppm` of "
+                "both, or both stand still (`stands`, the only one that takes `for`). Timers keep "
+                "to the node's monotonic clock",
+       .optional = {"for", "offset", "step", "rate_ppm", "stands"}},
+      {.kind = FaultKind::kTrueTime,
+       .about = "the interval of Spanner's TrueTime becomes another one; for good without `for`. "
+                "A Commit that has begun to commit waits until the new interval is past it, too",
+       .optional = {"for", "epsilon", "truthful", "error"},
+       .has_node = false},
+      {.kind = FaultKind::kCurrentTimestamp,
+       .about = "the clock behind CURRENT_TIMESTAMP goes wrong by `error`; for good without `for`",
+       .required = {"error"},
+       .optional = {"for"},
+       .has_node = false},
+      {.kind = FaultKind::kDeleteRow,
+       .about = "an operator deletes a row of the protocol's table, by a transaction that waits "
+                "for locks as any other",
+       .optional = {"lock", "row"},
+       .has_node = false},
   }};
   return faults;
 }
 
-std::span<const std::string_view> LaterFaults() { return kLaterFaults; }
+std::span<const std::string_view> FaultKeys() {
+  static const Words keys = [] {
+    Words names;
+    for (const KeyInfo& key : ParticularFaultKeys()) names.push_back(key.name);
+    return names;
+  }();
+  return keys;
+}
 
 }  // namespace whorl::sim

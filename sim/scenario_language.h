@@ -39,10 +39,11 @@ enum class ObjectId : uint8_t {
   kWorkload,
   kFault,
   kWhen,
+  kDelay,
   kExpect,
   kBound,
 };
-inline constexpr size_t kObjectCount = 11;
+inline constexpr size_t kObjectCount = 12;
 
 // What may stand behind a key.
 enum class Form : uint8_t {
@@ -60,6 +61,7 @@ enum class Form : uint8_t {
   kWords,             // an array of distinct ones
   kObject,            // the object `object`
   kObjects,           // an array of them
+  kDelay,             // a duration above 0, or the object `object`
   kNodes,             // an array, not empty, of names and of objects
   kRows,              // an array of objects whose keys are the protocol's columns
   kMetrics,           // an object whose keys are metrics
@@ -87,18 +89,19 @@ struct ObjectInfo {
 };
 const ObjectInfo& DescribeObject(ObjectId id);
 
-// Which of the keys `for`, `restart_after` and `mode` a kind of fault takes.
+// A kind of fault, and which of FaultKeys() it takes.
 struct FaultInfo {
   FaultKind kind = FaultKind::kPause;
   std::string_view about;
   std::vector<std::string_view> required = {};
   std::vector<std::string_view> optional = {};
+  bool has_node = true;  // it takes `node`, and `stagger`
 
   bool Takes(std::string_view key) const;
 };
 // In the order of FaultKind.
 std::span<const FaultInfo> Faults();
-// Kinds that the design names and that are not modelled yet.
-std::span<const std::string_view> LaterFaults();
+// The keys of a fault that only some kinds take, in the order in which they are described.
+std::span<const std::string_view> FaultKeys();
 
 }  // namespace whorl::sim

@@ -28,25 +28,6 @@ std::string NameOf(std::string_view path) {
   return std::string(name);
 }
 
-void ReadTrueTime(const ObjectFields& fields, TrueTimeSpec& truetime, Problems& problems) {
-  const size_t before = problems.size();
-  truetime.epsilon = fields.Time("epsilon").value_or(truetime.epsilon);
-  truetime.truthful = fields.Boolean("truthful").value_or(truetime.truthful);
-  truetime.error = fields.Time("error").value_or(truetime.error);
-  if (problems.size() > before) return;
-  const std::optional<JsonValue> error = fields.Find("error");
-  if (truetime.truthful) {
-    if (error.has_value()) problems.AddAtKey(*error, "\"error\" needs \"truthful\": false");
-    return;
-  }
-  if (!error.has_value()) {
-    problems.Add(fields.value(), "missing key \"error\" (how far the interval that lies is off)");
-  } else if (truetime.error <= truetime.epsilon && truetime.error >= -truetime.epsilon) {
-    problems.Add(*error, Cat("expected more than epsilon (", FormatDuration(truetime.epsilon),
-                             ") either way, or true time lies inside the interval"));
-  }
-}
-
 void ReadSpanner(const ObjectFields& file, SpannerSpec& spanner, Problems& problems) {
   const std::optional<ObjectFields> fields = file.Object("spanner");
   if (!fields.has_value()) return;

@@ -4,6 +4,11 @@
 // no error is only the echo of another. Known tells them.
 #pragma once
 
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "protocol/protocols.h"
 #include "sim/scenario.h"
 #include "sim/scenario_fields.h"
@@ -25,6 +30,14 @@ void ReadRows(const ObjectFields& file, const Known& known, Scenario& scenario, 
 // REQUIRES: ReadNodes came before.
 void ReadFaults(const ObjectFields& file, const Known& known, Scenario& scenario,
                 Problems& problems);
+// The keys that only the fault's kind takes. REQUIRES: fault.kind and .trigger were read.
+void ReadFaultKeys(const ObjectFields& fields, const Known& known, const Scenario& scenario,
+                   FaultSpec& fault, Problems& problems);
+// What can be seen from all faults together: those that contradict each other, and those that can
+// never fire. `entries`: of each fault, what it was read from.
+void CheckFaults(const Scenario& scenario, std::span<const JsonValue> entries, Problems& problems);
+// Of `truetime`, at the start or as a fault; `fields` are the object that has its keys.
+void ReadTrueTime(const ObjectFields& fields, TrueTimeSpec& truetime, Problems& problems);
 void ReadExpect(const ObjectFields& file, Scenario& scenario, Problems& problems);
 
 // Views of names, for messages that list them.

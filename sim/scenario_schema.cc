@@ -89,6 +89,8 @@ Json FormOf(const KeyInfo& key) {
       return ObjectName(key);
     case Form::kObjects:
       return ArrayOf(ObjectName(key), 0, false);
+    case Form::kDelay:
+      return AnyOf(Reference("positive_duration"), ObjectName(key));
     case Form::kNodes:
       return ArrayOf(AnyOf(Reference("node_name"), ObjectName(key)), 1, false);
     case Form::kRows:
@@ -124,8 +126,11 @@ Json FaultRules() {
     Json then = Json::object();
     then["description"] = fault.about;
     if (!fault.required.empty()) then["required"] = fault.required;
-    for (const std::string_view key : {"for", "restart_after", "mode"}) {
+    for (const std::string_view key : FaultKeys()) {
       if (!fault.Takes(key)) then["properties"][std::string(key)] = false;
+    }
+    if (!fault.has_node) {
+      for (const char* key : {"node", "stagger"}) then["properties"][key] = false;
     }
     Json is_it = {{"properties", {{"do", {{"const", FaultKindText(fault.kind)}}}}},
                   {"required", Json::array({"do"})}};
@@ -175,9 +180,10 @@ std::string ScenarioSchema() {
       {"description", "What decides a run of whorl, and what its author expects of it."}};
   schema.update(ObjectSchema(DescribeObject(ObjectId::kScenario)));
   Json& defs = schema["$defs"];
-  for (const ObjectId id : {ObjectId::kNode, ObjectId::kClock, ObjectId::kSpanner,
-                            ObjectId::kTrueTime, ObjectId::kNetwork, ObjectId::kWorkload,
-                            ObjectId::kFault, ObjectId::kWhen, ObjectId::kExpect}) {
+  for (const ObjectId id :
+       {ObjectId::kNode, ObjectId::kClock, ObjectId::kSpanner, ObjectId::kTrueTime,
+        ObjectId::kNetwork, ObjectId::kWorkload, ObjectId::kFault, ObjectId::kWhen,
+        ObjectId::kDelay, ObjectId::kExpect}) {
     const ObjectInfo& info = DescribeObject(id);
     defs[std::string(info.name)] = ObjectSchema(info);
   }

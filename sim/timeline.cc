@@ -42,6 +42,38 @@ std::string_view LinkWords(LinkState link) {
   return "link";
 }
 
+std::string SignedText(Duration duration) {
+  return Cat(duration >= Duration{} ? "+" : "", FormatDuration(duration));
+}
+
+// Which of the two ways, where it is not both.
+std::string_view WayWords(Direction direction) {
+  switch (direction) {
+    case Direction::kTo:
+      return " to Spanner";
+    case Direction::kFrom:
+      return " from Spanner";
+    case Direction::kBoth:
+      break;
+  }
+  return "";
+}
+
+// What a fault says of itself beyond its kind, where nothing else in the timeline shows it.
+std::string FaultDetail(const FaultSpec& spec) {
+  if (spec.kind == FaultKind::kLatency) {
+    const std::string most = FormatDuration(spec.add.max);
+    const std::string_view way = WayWords(spec.direction);
+    if (spec.add.min == spec.add.max) return Cat(" +", most, way);
+    return Cat(" +", FormatDuration(spec.add.min), " to ", most, way);
+  }
+  if (spec.kind == FaultKind::kAbort && spec.lasts) {
+    return Cat(" ", std::to_string(spec.percent), "%");
+  }
+  if (spec.kind == FaultKind::kDeleteRow) return Cat(" ", Printable(spec.row));
+  return "";
+}
+
 TimelineLine ViolationLine(const InvariantResult& result) {
   const Violation& first = *result.first;
   return {.at = first.at,
@@ -121,8 +153,25 @@ void Timeline::On(const ParticipationEnded& x) {
 // --- faults ------------------------------------------------------------------------------------
 
 void Timeline::On(const LinkChanged& x) {
-  Add(x.node, ToneOf(x.link == LinkState::kUp), std::string(LinkWords(x.link)));
+  Add(x.node, ToneOf(x.link == LinkState::kUp), Cat(LinkWords(x.link), WayWords(x.direction)));
 }
+void Timeline::On(const SpannerAvailability& x) {
+  Add(TimelineLine::kSpanner, ToneOf(x.available), x.available ? "available" : "unavailable");
+}
+void Timeline::On(const ClockChanged& x) {
+  if (x.stands) return Add(x.node, Tone::kWarning, "clocks stand still");
+  const std::string rate = x.rate_ppm == 0 ? ""
+                                           : Cat(", rate ", x.rate_ppm > 0 ? "+" : "",
+                                                 std::to_string(x.rate_ppm), " ppm");
+  Add(x.node, Tone::kWarning, Cat("wall clock ", SignedText(x.error), rate));
+}
+void Timeline::On(const SpannerClocksChanged& x) {
+  Add(TimelineLine::kSpanner, Tone::kWarning,
+      Cat("TrueTime ", SignedText(x.truetime_error), " +-", FormatDuration(x.epsilon),
+          ", CURRENT_TIMESTAMP ", SignedText(x.current_timestamp_error)));
+}
+void Timeline::On(const SessionLost& x) { Add(x.process.node, Tone::kWarning, "session deleted"); }
+void Timeline::On(const SessionCreated& x) { Add(x.process.node, Tone::kPlain, "new session"); }
 void Timeline::On(const FaultBegan& x) {
   if (x.fault >= scenario_.faults.size()) return;
   fault_began_[x.fault] = now_;
@@ -162,7 +211,7 @@ void Timeline::On(const RowCommitted& x) {
   }
   if (x.before.has_value() == x.after.has_value()) return;
   Add(TimelineLine::kSpanner, Tone::kPlain,
-      Cat(x.after.has_value() ? "+ " : "- ", KeyText(key), " by ", names_.ShortProcess(x.writer)));
+      Cat(x.after.has_value() ? "+ " : "- ", KeyText(key), " by ", WriterText(x.writer)));
 }
 
 void Timeline::OnLockRow(const RowCommitted& x, uint16_t lock) {
@@ -170,8 +219,7 @@ void Timeline::OnLockRow(const RowCommitted& x, uint16_t lock) {
   const Value after = ColumnOf(x.after, token_column_);
   const std::string name = Cat(names_.Lock(lock), ": ");
   if (!x.after.has_value()) {
-    Add(TimelineLine::kSpanner, Tone::kBad,
-        Cat(name, "row deleted by ", names_.ShortProcess(x.writer)));
+    Add(TimelineLine::kSpanner, Tone::kBad, Cat(name, "row deleted by ", WriterText(x.writer)));
     return;
   }
   if (x.before.has_value() && before == after) return;
@@ -253,9 +301,15 @@ std::string Timeline::Prefix(uint16_t lock) const {
   return scenario_.locks.size() > 1 ? Cat(names_.Lock(lock), ": ") : std::string();
 }
 
+// Rows of the start come before every line: what nobody writes later, an operator does.
+std::string Timeline::WriterText(ProcessId writer) const {
+  return writer == ProcessId{} && now_ > Instant{} ? "an operator" : names_.ShortProcess(writer);
+}
+
 std::string Timeline::FaultName(uint32_t fault) const {
   const FaultSpec& spec = scenario_.faults[fault];
-  return Cat(FaultKindText(spec.kind), " (line ", std::to_string(spec.line), ")");
+  return Cat(FaultKindText(spec.kind), FaultDetail(spec), " (line ", std::to_string(spec.line),
+             ")");
 }
 
 }  // namespace whorl::sim

@@ -66,6 +66,11 @@ class Timeline : public ObservationSink {
   void On(const ProcessResumed& x);
   void On(const ParticipationEnded& x);
   void On(const LinkChanged& x);
+  void On(const SpannerAvailability& x);
+  void On(const ClockChanged& x);
+  void On(const SpannerClocksChanged& x);
+  void On(const SessionLost& x);
+  void On(const SessionCreated& x);
   void On(const FaultBegan& x);
   void On(const FaultEnded& x);
   void On(const TransactionFinished& x);
@@ -85,6 +90,7 @@ class Timeline : public ObservationSink {
   // "job: " where there are several locks.
   std::string Prefix(uint16_t lock) const;
   std::string FaultName(uint32_t fault) const;
+  std::string WriterText(ProcessId writer) const;
 
   const Scenario& scenario_;
   Names names_;

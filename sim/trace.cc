@@ -37,6 +37,11 @@ constexpr std::string_view WordOf(const Noted&) { return "noted"; }
 constexpr std::string_view WordOf(const WriteSent&) { return "write_sent"; }
 constexpr std::string_view WordOf(const WriteArrived&) { return "write_arrived"; }
 constexpr std::string_view WordOf(const RunEnded&) { return "run_ended"; }
+constexpr std::string_view WordOf(const SpannerAvailability&) { return "spanner_availability"; }
+constexpr std::string_view WordOf(const ClockChanged&) { return "clock_changed"; }
+constexpr std::string_view WordOf(const SpannerClocksChanged&) { return "spanner_clocks_changed"; }
+constexpr std::string_view WordOf(const SessionLost&) { return "session_lost"; }
+constexpr std::string_view WordOf(const SessionCreated&) { return "session_created"; }
 
 }  // namespace
 

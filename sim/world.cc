@@ -72,10 +72,19 @@ std::shared_ptr<const WorldSetup> MakeSetup(const Scenario& scenario) {
   schema.tables.push_back(std::get<model::Table>(
       model::ParseCreateTable(FindProtocol(scenario.protocol)->create_table)));
   RetryPolicy policy = RetryPolicyOf(configs.front().front());
+  std::vector<uint8_t> loses_session(scenario.nodes.size());
+  bool changes_truetime = false;
+  for (const FaultSpec& fault : scenario.faults) {
+    if (fault.kind == FaultKind::kSessionLoss) loses_session[static_cast<size_t>(fault.node)] = 1;
+    if (fault.kind == FaultKind::kTrueTime) changes_truetime = true;
+  }
   return std::make_shared<const WorldSetup>(WorldSetup{
       .scenario = scenario,
       .configs = std::move(configs),
       .retry_policy = policy,
+      .session_policy = MultiplexedSessionPolicy(),
+      .loses_session = std::move(loses_session),
+      .changes_truetime = changes_truetime,
       .catalogue = model::Catalogue(std::move(schema), statements, OptionsOf(scenario.spanner))});
 }
 
@@ -84,6 +93,11 @@ World::World(std::shared_ptr<const WorldSetup> setup, Outbox& out) : setup_(std:
   out.observed.clear();
   out.scheduled.clear();
   state_.nodes.resize(scenario.nodes.size());
+  for (size_t i = 0; i < scenario.nodes.size(); ++i) {
+    state_.nodes[i].clock = MakeNodeClock(scenario.nodes[i].clock);
+  }
+  state_.spanner.truetime = scenario.spanner.truetime;
+  state_.spanner.current_timestamp_error = scenario.spanner.current_timestamp_error;
   state_.resources.resize(scenario.locks.size());
   state_.database = model::MakeDatabase(setup_->catalogue);
   Turn turn(*setup_, state_, nullptr, out);
@@ -124,7 +138,7 @@ void World::Take(const Choice& choice, Chance& chance, Outbox& out) {
   if (choice.node >= 0) {
     Node& node = state_.nodes[static_cast<size_t>(choice.node)];
     if (node.pauses > 0 && WaitsForPause(*slot.event)) {
-      node.held_up.push_back(choice.place);
+      node.held_up.push_back(choice);
       return;
     }
   }
@@ -183,7 +197,8 @@ void Turn::Happen(PendingEvent event, int16_t node) {
   if (const auto* write = std::get_if<ResourceWrite>(&event)) return OnResourceWrite(*write);
   if (const auto* starts = std::get_if<NodeStarts>(&event)) return StartNode(node, starts->fault);
   if (const auto* begins = std::get_if<FaultBegins>(&event)) return OnFaultBegins(*begins);
-  OnFaultEnds(std::get<FaultEnds>(event));
+  if (const auto* ends = std::get_if<FaultEnds>(&event)) return OnFaultEnds(*ends);
+  DeleteRow(std::get<OperatorDeletes>(event));
 }
 
 }  // namespace whorl::sim

@@ -19,12 +19,14 @@
 #include <variant>
 #include <vector>
 
+#include "protocol/client/session_pool.h"
 #include "protocol/client/transaction_runner.h"
 #include "protocol/machine.h"
 #include "protocol/protocol.h"
 #include "protocol/spanner/fields.h"
 #include "sim/chance.h"
 #include "sim/instant.h"
+#include "sim/node_clock.h"
 #include "sim/observation.h"
 #include "sim/scenario.h"
 #include "spanner_model/catalogue.h"
@@ -80,6 +82,7 @@ enum class TimerOwner : uint8_t {
   kWork,          // id: unused; the application has worked long enough
   kDeadline,      // id: unused; the context given to Run or Lock ends
   kBeliefLapses,  // id: unused; a belief's local deadline, which no pause holds up
+  kSessions,      // id: unused; the process's sessions want to be looked after
 };
 
 struct CallArrives {  // at Spanner
@@ -131,9 +134,14 @@ struct FaultEnds {
   uint32_t incarnation = 0;  // that it struck: a pause does not outlive its process
   WHORL_FIELDS(FaultEnds, fault, incarnation);
 };
-using PendingEvent =
-    std::variant<CallArrives, ReplyArrives, CallTimesOut, TimerDue, CommitBecomesVisible,
-                 SpannerLooksAgain, ResourceWrite, NodeStarts, FaultBegins, FaultEnds>;
+struct OperatorDeletes {  // the row that the fault names; again, after it was ABORTED
+  uint32_t fault = 0;
+  uint16_t attempt = 0;
+  WHORL_FIELDS(OperatorDeletes, fault, attempt);
+};
+using PendingEvent = std::variant<CallArrives, ReplyArrives, CallTimesOut, TimerDue,
+                                  CommitBecomesVisible, SpannerLooksAgain, ResourceWrite,
+                                  NodeStarts, FaultBegins, FaultEnds, OperatorDeletes>;
 
 struct PendingSlot {
   uint32_t stamp = 0;
@@ -148,7 +156,8 @@ struct ActiveTimer {
   TimerOwner owner = TimerOwner::kMachine;
   uint16_t id = 0;
   uint32_t place = 0;  // of the pending event
-  WHORL_FIELDS(ActiveTimer, owner, id, place);
+  Duration at;         // local monotonic
+  WHORL_FIELDS(ActiveTimer, owner, id, place, at);
 };
 
 struct ActiveRunner {
@@ -186,19 +195,36 @@ struct Participant {
 
 enum class Life : uint8_t { kDown, kRunning, kStopped };
 
+// The sessions of a process from which a fault takes one away. Any other process uses its own one,
+// which is always there and needs no calls.
+struct ClientSessions {
+  SessionPool pool;
+  uint16_t asked = 0;  // how often Spanner was asked to create one
+  // Of the transaction that asked last.
+  uint16_t lock = 0;
+  RequestId request = 0;
+  StepName step = StepName::kCheck;
+  WHORL_FIELDS(ClientSessions, pool, asked, lock, request, step);
+};
+
 struct Node {
   Life life = Life::kDown;
   uint32_t incarnation = 0;
-  Instant started_at;
-  uint16_t generation = 0;  // of calls: see CallName
-  int32_t pauses = 0;       // how many pauses hold it up at this moment
-  LinkState link = LinkState::kUp;
-  int32_t partitions = 0;
-  bool drop_next_reply = false;
-  std::vector<uint32_t> held_up;  // places of pending events that wait for the pause to end
+  NodeClock clock;
+  Duration started;                      // what the clock showed when the process started
+  uint16_t generation = 0;               // of calls: see CallName
+  int32_t pauses = 0;                    // how many pauses hold it up at this moment
+  LinkState link_to = LinkState::kUp;    // the way to Spanner
+  LinkState link_from = LinkState::kUp;  // the way back
+  // Faults that concern its calls, in the order in which they began: those that go on, and those
+  // that will strike the next call of their kind.
+  std::vector<uint32_t> active;
+  std::vector<uint32_t> armed;
+  std::vector<Choice> held_up;  // that wait for the pause to end
+  std::optional<ClientSessions> sessions;
   std::vector<Participant> participants;
-  WHORL_FIELDS(Node, life, incarnation, started_at, generation, pauses, link, partitions,
-               drop_next_reply, held_up, participants);
+  WHORL_FIELDS(Node, life, incarnation, clock, started, generation, pauses, link_to, link_from,
+               active, armed, held_up, sessions, participants);
 };
 
 // A call on its way, from when it is sent until both ends are done with it.
@@ -211,11 +237,13 @@ struct Call {
   bool awaited = true;      // the process still waits
   bool at_spanner = false;  // from sending until the reply is sent or lost
   bool hangs = false;       // a fault has hold of it
+  bool slowed = false;      // by a fault that goes on
   bool drop_reply = false;
+  bool abort = false;               // it will be answered ABORTED
   std::optional<uint32_t> held;     // place of the pending message that a black hole holds
   std::optional<uint32_t> timeout;  // place of the pending CallTimesOut
-  WHORL_FIELDS(Call, name, step, request, sent_at, deadline, awaited, at_spanner, hangs, drop_reply,
-               held, timeout);
+  WHORL_FIELDS(Call, name, step, request, sent_at, deadline, awaited, at_spanner, hangs, slowed,
+               drop_reply, abort, held, timeout);
 };
 
 struct CallSlot {
@@ -229,16 +257,26 @@ struct Resource {
   WHORL_FIELDS(Resource, greatest);
 };
 
+// Spanner's own clocks and faults.
+struct SpannerState {
+  TrueTimeSpec truetime;
+  Duration current_timestamp_error;
+  int32_t unavailable = 0;       // how many faults keep it from answering
+  std::vector<uint32_t> active;  // faults that change its clocks, in the order of their beginning
+  WHORL_FIELDS(SpannerState, truetime, current_timestamp_error, unavailable, active);
+};
+
 struct WorldState {
   Instant now;
   std::vector<Node> nodes;
+  SpannerState spanner;
   model::Database database;
   std::vector<Resource> resources;  // by lock
   std::vector<CallSlot> calls;
   std::vector<uint32_t> free_calls;
   std::vector<PendingSlot> pending;
   std::vector<uint32_t> free_pending;
-  WHORL_FIELDS(WorldState, now, nodes, database, resources, calls, free_calls, pending,
+  WHORL_FIELDS(WorldState, now, nodes, spanner, database, resources, calls, free_calls, pending,
                free_pending);
 };
 
@@ -249,6 +287,9 @@ struct WorldSetup {
   Scenario scenario;
   std::vector<std::vector<ProtocolConfig>> configs;  // by node, by its place in NodeSpec::locks
   RetryPolicy retry_policy;
+  SessionPoolPolicy session_policy;
+  std::vector<uint8_t> loses_session;  // by node: whether a fault may take its session away
+  bool changes_truetime = false;       // whether a fault may
   model::Catalogue catalogue;
 };
 // REQUIRES: the scenario came from the loader.

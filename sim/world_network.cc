@@ -35,8 +35,11 @@ void Turn::StartRunnerFor(int16_t node, Participant& participant, RunTransaction
   ActiveRunner& runner = participant.runners.emplace_back();
   runner.request = run.request;
   runner.generation = NodeAt(node).generation;
+  // Without sessions of the process's own making, its transactions run on the one that is always
+  // there.
+  const auto session = NodeAt(node).sessions ? std::nullopt : std::optional(Session{});
   RunnerAction action = StartRunner(setup_.retry_policy, runner.state, std::move(run.transaction),
-                                    ClocksOf(node).monotonic);
+                                    ClocksOf(node).monotonic, session);
   DoRunnerAction(node, participant, run.request, std::move(action));
 }
 
@@ -51,12 +54,10 @@ void Turn::DoRunnerAction(int16_t node, Participant& participant, RequestId requ
                       ClocksOf(node).monotonic + wait->pause);
   }
   if (std::holds_alternative<NeedSession>(action)) {
-    // A process's own session is always there, so another one is too, at once.
-    return DoRunnerAction(
-        node, participant, request,
-        OnSession(setup_.retry_policy, runner.state, ClocksOf(node).monotonic, Session{}));
+    return NeedSessionFor(node, participant, request);
   }
   const StepName step = runner.state.transaction.step;
+  const SessionName lost = runner.state.session_lost ? runner.state.session.name : SessionName();
   TransactionResult result = std::move(std::get<Finished>(action).result);
   participant.runners.erase(participant.runners.begin() + (&runner - participant.runners.data()));
   Observe(TransactionFinished{.process = ProcessOf(node),
@@ -67,11 +68,13 @@ void Turn::DoRunnerAction(int16_t node, Participant& participant, RequestId requ
                               .code = result.status.code});
   TellMachine(node, participant,
               TransactionEnded{.request = request, .step = step, .result = std::move(result)});
+  if (!lost.empty()) OnSessionLost(node, lost);
 }
 
 void Turn::OnRunnerWaited(int16_t node, Participant& participant, RequestId request) {
   ActiveRunner& runner = *FindRunner(participant, request);
-  ProcessEntropy entropy(*chance_, ProcessOf(node), participant.lock);
+  ProcessEntropy entropy(*chance_, ProcessOf(node), participant.lock,
+                         runner.state.transaction.step);
   DoRunnerAction(node, participant, request,
                  OnWaited(setup_.retry_policy, runner.state, ClocksOf(node).monotonic, entropy));
 }
@@ -89,13 +92,21 @@ void Turn::SendToSpanner(int16_t node, Participant& participant, const ActiveRun
   call.request = std::move(send.request);
   call.sent_at = state_.now;
   call.deadline = send.deadline;
+  SendCallOf(node, std::move(call));
+}
+
+void Turn::SendCallOf(int16_t node, Call call) {
   Observe(CallSent{
       .call = call.name, .step = call.step, .request = static_cast<uint8_t>(call.request.index())});
   const uint32_t place = AddCall(std::move(call));
-  switch (NodeAt(node).link) {
+  if (!NodeAt(node).armed.empty() && StrikesNextCall(node, FaultKind::kDropRequest)) {
+    state_.calls[place].call->at_spanner = false;
+    return MarkHanging(place);
+  }
+  switch (NodeAt(node).link_to) {
     case LinkState::kUp:
-      Schedule(state_.now + PickLatency(latencies_.one_way, Draw::kRequestLatency, node),
-               ChoiceKind::kDeliver, -1, CallArrives{.call = place});
+      Schedule(state_.now + WayOf(place, Draw::kRequestLatency), ChoiceKind::kDeliver, -1,
+               CallArrives{.call = place});
       return;
     case LinkState::kBlackHoled:
       return Hold(place, CallArrives{.call = place});
@@ -111,7 +122,7 @@ void Turn::OnReplyArrives(ReplyArrives reply) {
     call.at_spanner = false;
     return FreeIfDone(reply.call);
   }
-  const LinkState link = NodeAt(call.name.process.node).link;
+  const LinkState link = NodeAt(call.name.process.node).link_from;
   if (reply.from_spanner && link == LinkState::kBlackHoled) {
     const uint32_t place = reply.call;
     return Hold(place, std::move(reply));
@@ -156,9 +167,10 @@ void Turn::EndCall(uint32_t place, bool from_spanner, Response response) {
   const int16_t node = name.process.node;
   Participant* participant = FindParticipant(name.process, name.lock);
   if (participant == nullptr) return;
+  if (name.call == kSessionCall) return OnSessionReply(node, response);
   ActiveRunner* runner = FindRunner(*participant, name.request);
   if (runner == nullptr) return;
-  ProcessEntropy entropy(*chance_, name.process, name.lock);
+  ProcessEntropy entropy(*chance_, name.process, name.lock, runner->state.transaction.step);
   DoRunnerAction(node, *participant, name.request,
                  OnReply(setup_.retry_policy, runner->state, ClocksOf(node).monotonic, entropy,
                          std::move(response)));
@@ -168,7 +180,7 @@ void Turn::EndCall(uint32_t place, bool from_spanner, Response response) {
 
 void Turn::OnCallArrives(uint32_t place) {
   Call& call = *state_.calls[place].call;
-  const LinkState link = NodeAt(call.name.process.node).link;
+  const LinkState link = NodeAt(call.name.process.node).link_to;
   const bool sender_lives = FindParticipant(call.name.process, call.name.lock) != nullptr;
   if (sender_lives && call.awaited && link == LinkState::kBlackHoled) {
     return Hold(place, CallArrives{.call = place});
@@ -185,13 +197,10 @@ void Turn::Refuse(uint32_t place) {
   Call& call = *state_.calls[place].call;
   const int16_t node = call.name.process.node;
   call.at_spanner = false;
-  if (!call.hangs) {
-    call.hangs = true;
-    Observe(CallHangs{.call = call.name, .step = call.step});
-  }
+  SayHangs(call);
   Response response;
   response.status = Error(Code::kUnavailable, "connection refused");
-  Schedule(state_.now + PickLatency(latencies_.one_way, Draw::kReplyLatency, node),
+  Schedule(state_.now + PickLatency(latencies_.one_way, Draw::kReplyLatency, DrawnForCall(call)),
            ChoiceKind::kDeliver, node,
            ReplyArrives{.call = place, .from_spanner = false, .response = std::move(response)});
 }
@@ -203,12 +212,15 @@ void Turn::Hold(uint32_t place, PendingEvent message) {
 
 void Turn::MarkHanging(uint32_t place) {
   Call& call = *state_.calls[place].call;
-  if (!call.hangs) {
-    call.hangs = true;
-    Observe(CallHangs{.call = call.name, .step = call.step});
-  }
+  SayHangs(call);
   SetTimeout(place,
              std::min(call.sent_at + scenario_.network.connection_timeout, DeadlineOf(call)));
+}
+
+void Turn::SayHangs(Call& call) {
+  if (call.hangs) return;
+  call.hangs = true;
+  Observe(CallHangs{.call = call.name, .step = call.step});
 }
 
 // Brings the call's timeout forward to `at`; it is never put off.
@@ -223,44 +235,99 @@ void Turn::SetTimeout(uint32_t place, Instant at) {
 }
 
 Instant Turn::DeadlineOf(const Call& call) {
-  const int16_t node = call.name.process.node;
-  return WhenShows(SpecOf(node).clock, NodeAt(node).started_at, call.deadline);
+  return WhenShown(call.name.process.node, call.deadline);
 }
 
-void Turn::SetLink(int16_t node, LinkState link) {
-  if (NodeAt(node).link == link) return;
-  NodeAt(node).link = link;
-  Observe(LinkChanged{.node = node, .link = link});
-  if (link != LinkState::kUp) return;
-  for (CallSlot& slot : state_.calls) {
+// The later of two partitions decides.
+void Turn::UpdateLinks(int16_t node_index) {
+  Node& node = NodeAt(node_index);
+  LinkState to = LinkState::kUp;
+  LinkState from = LinkState::kUp;
+  for (const uint32_t index : node.active) {
+    const FaultSpec& fault = scenario_.faults[index];
+    if (fault.kind != FaultKind::kPartition) continue;
+    const LinkState link =
+        fault.mode == PartitionMode::kRefuse ? LinkState::kRefused : LinkState::kBlackHoled;
+    if (Covers(fault.direction, Direction::kTo)) to = link;
+    if (Covers(fault.direction, Direction::kFrom)) from = link;
+  }
+  const bool to_changed = to != node.link_to;
+  const bool from_changed = from != node.link_from;
+  node.link_to = to;
+  node.link_from = from;
+  if (to_changed && from_changed && to == from) {
+    Observe(LinkChanged{.node = node_index, .link = to});
+  } else {
+    if (to_changed) {
+      Observe(LinkChanged{.node = node_index, .link = to, .direction = Direction::kTo});
+    }
+    if (from_changed) {
+      Observe(LinkChanged{.node = node_index, .link = from, .direction = Direction::kFrom});
+    }
+  }
+  ReleaseHeld(node_index, to_changed && to == LinkState::kUp,
+              from_changed && from == LinkState::kUp);
+}
+
+// What black holes have held back goes on.
+void Turn::ReleaseHeld(int16_t node, bool requests, bool replies) {
+  if (!requests && !replies) return;
+  for (uint32_t place = 0; place < state_.calls.size(); ++place) {
+    const CallSlot& slot = state_.calls[place];
     if (!slot.call || !slot.call->held || slot.call->name.process.node != node) continue;
-    PendingEvent message = std::move(*state_.pending[*slot.call->held].event);
-    Cancel(*slot.call->held);
-    slot.call->held.reset();
-    const bool request = std::holds_alternative<CallArrives>(message);
-    const Duration way = PickLatency(latencies_.one_way,
-                                     request ? Draw::kRequestLatency : Draw::kReplyLatency, node);
+    const uint32_t held = *slot.call->held;
+    const bool request = std::holds_alternative<CallArrives>(*state_.pending[held].event);
+    if (request ? !requests : !replies) continue;
+    PendingEvent message = std::move(*state_.pending[held].event);
+    Cancel(held);
+    state_.calls[place].call->held.reset();
+    const Duration way = WayOf(place, request ? Draw::kRequestLatency : Draw::kReplyLatency);
     const int16_t to = request ? int16_t{-1} : node;
     Schedule(state_.now + way, ChoiceKind::kDeliver, to, std::move(message));
   }
 }
 
-// Loses the reply to `call`, or the next reply to the node when there is none to point at.
-void Turn::DropReply(int16_t node, const std::optional<CallName>& call) {
-  const std::optional<uint32_t> place = call ? FindCall(*call) : std::nullopt;
-  if (!place || !state_.calls[*place].call->awaited) {
-    NodeAt(node).drop_next_reply = true;
-    return;
+Duration Turn::WayOf(uint32_t place, Draw draw) {
+  const Call& call = *state_.calls[place].call;
+  const Duration way = PickLatency(latencies_.one_way, draw, DrawnForCall(call));
+  if (NodeAt(call.name.process.node).active.empty()) return way;
+  return way + AddedLatency(place, draw);
+}
+
+Duration Turn::AddedLatency(uint32_t place, Draw draw) {
+  Call& call = *state_.calls[place].call;
+  const Direction way = draw == Draw::kRequestLatency ? Direction::kTo : Direction::kFrom;
+  Duration added;
+  for (const uint32_t index : NodeAt(call.name.process.node).active) {
+    const FaultSpec& fault = scenario_.faults[index];
+    if (fault.kind != FaultKind::kLatency || !Covers(fault.direction, way)) continue;
+    added += Pick(fault.add, chance_->BitsOfFault(index, draw, DrawnForCall(call)));
   }
-  for (uint32_t at = 0; at < state_.pending.size(); ++at) {
-    if (!state_.pending[at].event) continue;
-    const auto* reply = std::get_if<ReplyArrives>(&*state_.pending[at].event);
-    if (reply == nullptr || reply->call != *place) continue;
-    Cancel(at);
-    state_.calls[*place].call->at_spanner = false;
-    return MarkHanging(*place);
+  if (added > Duration{} && call.awaited) {
+    // Without faults no call takes as long as its deadline, and none is watched.
+    call.slowed = true;
+    SetTimeout(place, DeadlineOf(call));
   }
-  state_.calls[*place].call->drop_reply = true;
+  return added;
+}
+
+// From Spanner to whoever waits for it.
+void Turn::SendReply(uint32_t place, Response response, Duration service) {
+  Call& call = *state_.calls[place].call;
+  const int16_t node = call.name.process.node;
+  if (!call.awaited) {
+    Observe(LateReplyIgnored{.call = call.name});
+    call.at_spanner = false;
+    return FreeIfDone(place);
+  }
+  const bool lost = call.drop_reply ||
+                    (!NodeAt(node).armed.empty() && StrikesNextCall(node, FaultKind::kDropReply));
+  if (lost) {
+    call.at_spanner = false;
+    return MarkHanging(place);
+  }
+  Schedule(state_.now + service + WayOf(place, Draw::kReplyLatency), ChoiceKind::kDeliver, node,
+           ReplyArrives{.call = place, .from_spanner = true, .response = std::move(response)});
 }
 
 // --- calls -------------------------------------------------------------------------------------
@@ -291,6 +358,16 @@ std::optional<uint32_t> Turn::FindCall(const CallName& name) const {
   return std::nullopt;
 }
 
+// The place of the pending request of a call that Spanner has not heard of yet.
+std::optional<uint32_t> Turn::FindRequestOnItsWay(uint32_t call) const {
+  for (uint32_t at = 0; at < state_.pending.size(); ++at) {
+    if (!state_.pending[at].event) continue;
+    const auto* arrives = std::get_if<CallArrives>(&*state_.pending[at].event);
+    if (arrives != nullptr && arrives->call == call) return at;
+  }
+  return std::nullopt;
+}
+
 std::optional<World::StepEnd> World::WouldEnd(const Choice& choice) const {
   if (!IsPending(choice)) return std::nullopt;
   const auto* reply = std::get_if<ReplyArrives>(&*state_.pending[choice.place].event);
@@ -298,7 +375,7 @@ std::optional<World::StepEnd> World::WouldEnd(const Choice& choice) const {
   const Call& call = *state_.calls[reply->call].call;
   const Node& node = state_.nodes[static_cast<size_t>(call.name.process.node)];
   if (node.pauses > 0 || node.life == Life::kDown) return std::nullopt;
-  if (reply->from_spanner && node.link != LinkState::kUp) return std::nullopt;
+  if (reply->from_spanner && node.link_from != LinkState::kUp) return std::nullopt;
   for (const Participant& participant : node.participants) {
     if (participant.lock != call.name.lock) continue;
     for (const ActiveRunner& runner : participant.runners) {

@@ -18,11 +18,15 @@ void Turn::StartNode(int16_t node_index, std::optional<uint32_t> fault) {
   LetGo(node_index, /*crashed=*/false);
   node.life = Life::kRunning;
   ++node.incarnation;
-  node.started_at = state_.now;
+  node.started = Shows(node.clock, state_.now);
   node.generation = 0;
   Observe(ProcessStarted{.process = ProcessOf(node_index)});
   const NodeSpec& spec = SpecOf(node_index);
   node.participants.resize(spec.locks.size());
+  for (uint16_t place = 0; place < spec.locks.size(); ++place) {
+    node.participants[place].lock = spec.locks[place];
+  }
+  if (setup_.loses_session[static_cast<size_t>(node_index)] != 0) MakeSessions(node_index);
   for (uint16_t place = 0; place < spec.locks.size(); ++place) StartParticipant(node_index, place);
   if (fault) Observe(FaultEnded{.fault = *fault});
 }
@@ -30,7 +34,6 @@ void Turn::StartNode(int16_t node_index, std::optional<uint32_t> fault) {
 void Turn::StartParticipant(int16_t node, uint16_t place) {
   const NodeSpec& spec = SpecOf(node);
   Participant& participant = NodeAt(node).participants[place];
-  participant.lock = spec.locks[place];
   participant.machine =
       MakeProtocolState(setup_.configs[static_cast<size_t>(node)][place], spec.use == Use::kLock);
   participant.application.running = true;
@@ -69,7 +72,10 @@ void Turn::LetGo(int16_t node_index, bool crashed) {
   }
   node.held_up.clear();
   node.participants.clear();
+  node.sessions.reset();
   node.pauses = 0;
+  // Whatever kept its machine still is over with it.
+  if (node.clock.stands > 0) ClockGoesOn(node_index);
   Observe(ProcessGone{.process = process, .crashed = crashed});
 }
 
@@ -106,12 +112,10 @@ void Turn::ResumeNode(int16_t node_index) {
   Node& node = NodeAt(node_index);
   if (node.pauses == 0 || --node.pauses > 0) return;
   Observe(ProcessResumed{.process = ProcessOf(node_index)});
-  for (const uint32_t place : node.held_up) {
-    const PendingSlot& slot = state_.pending[place];
-    const ChoiceKind kind = std::holds_alternative<ReplyArrives>(*slot.event) ? ChoiceKind::kDeliver
-                                                                              : ChoiceKind::kFire;
-    out_.scheduled.push_back(
-        {state_.now, {.kind = kind, .node = node_index, .place = place, .stamp = slot.stamp}});
+  for (const Choice& choice : node.held_up) {
+    // What was cancelled meanwhile has another stamp.
+    const PendingSlot& slot = state_.pending[choice.place];
+    if (slot.event && slot.stamp == choice.stamp) out_.scheduled.push_back({state_.now, choice});
   }
   node.held_up.clear();
 }
@@ -131,9 +135,30 @@ void Turn::SetTimerAt(int16_t node, Participant& participant, TimerOwner owner, 
                       Duration local) {
   CancelTimerOf(participant, owner, id);
   const uint32_t place = Schedule(
-      WhenShows(SpecOf(node).clock, NodeAt(node).started_at, local), ChoiceKind::kFire, node,
+      WhenShown(node, local), ChoiceKind::kFire, node,
       TimerDue{.process = ProcessOf(node), .lock = participant.lock, .owner = owner, .id = id});
-  participant.timers.push_back({.owner = owner, .id = id, .place = place});
+  participant.timers.push_back({.owner = owner, .id = id, .place = place, .at = local});
+}
+
+// After the node's clock has begun to run in another way: what is due by it is due at another time.
+void Turn::RescheduleTimers(int16_t node_index) {
+  for (Participant& participant : NodeAt(node_index).participants) {
+    for (ActiveTimer& timer : participant.timers) {
+      PendingEvent event = std::move(*state_.pending[timer.place].event);
+      Cancel(timer.place);
+      timer.place = Schedule(WhenShown(node_index, timer.at), ChoiceKind::kFire, node_index,
+                             std::move(event));
+    }
+  }
+  for (uint32_t place = 0; place < state_.calls.size(); ++place) {
+    if (!state_.calls[place].call || !state_.calls[place].call->timeout) continue;
+    Call& call = *state_.calls[place].call;
+    if (call.name.process.node != node_index) continue;
+    Cancel(*call.timeout);
+    call.timeout.reset();
+    const Instant connection = call.sent_at + scenario_.network.connection_timeout;
+    SetTimeout(place, call.hangs ? std::min(connection, DeadlineOf(call)) : DeadlineOf(call));
+  }
 }
 
 void Turn::CancelTimerOf(Participant& participant, TimerOwner owner, uint16_t id) {
@@ -167,6 +192,8 @@ void Turn::OnTimer(const TimerDue& due) {
     case TimerOwner::kBeliefLapses:
       participant->belief_lapsed = true;
       return UpdateBelief(node, *participant);
+    case TimerOwner::kSessions:
+      return OnSessionsTimer(node);
   }
 }
 
@@ -316,11 +343,13 @@ void Turn::SendWrite(int16_t node, Participant& participant) {
                       .fenced = fenced,
                       .token = participant.application.token});
   }
-  Schedule(state_.now + PickLatency(latencies_.resource, Draw::kResourceLatency, node),
-           ChoiceKind::kDeliver, -1,
-           ResourceWrite{.process = ProcessOf(node),
-                         .lock = participant.lock,
-                         .token = participant.application.token});
+  Schedule(
+      state_.now + PickLatency(latencies_.resource, Draw::kResourceLatency,
+                               {.node = node, .lock = participant.lock, .step = StepName::kWrite}),
+      ChoiceKind::kDeliver, -1,
+      ResourceWrite{.process = ProcessOf(node),
+                    .lock = participant.lock,
+                    .token = participant.application.token});
 }
 
 // --- the resource ------------------------------------------------------------------------------

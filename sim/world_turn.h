@@ -2,8 +2,8 @@
 //
 // A Turn works on the state of its world, draws from its driver's Chance and writes to its
 // driver's Outbox; it lives as long as the Take. world_network.cc holds what happens between
-// processes and Spanner, world_process.cc what happens inside a process, world_faults.cc what
-// faults do.
+// processes and Spanner, world_sessions.cc the sessions of processes, world_process.cc what happens
+// inside a process, world_spanner.cc Spanner's side, world_faults.cc what faults do.
 #pragma once
 
 #include <cstdint>
@@ -47,18 +47,26 @@ class Turn {
 
   // --- the network
   // ---------------------------------------------------------------------------------
-  void SetLink(int16_t node, LinkState link);
-  void DropReply(int16_t node, const std::optional<CallName>& call);
+  void UpdateLinks(int16_t node);
 
  private:
   Node& NodeAt(int16_t node) { return state_.nodes[static_cast<size_t>(node)]; }
   const NodeSpec& SpecOf(int16_t node) const { return scenario_.nodes[static_cast<size_t>(node)]; }
   ProcessId ProcessOf(int16_t node) { return {node, NodeAt(node).incarnation}; }
   LocalTime ClocksOf(int16_t node) {
-    return ReadClocks(SpecOf(node).clock, NodeAt(node).started_at, state_.now);
+    return ReadClocks(NodeAt(node).clock, NodeAt(node).started, state_.now);
   }
-  Duration PickLatency(const LatencyTable& table, Draw draw, int16_t node) {
-    return Pick(table, chance_->Bits(draw, node));
+  static DrawnFor DrawnForCall(const Call& call) {
+    return {.node = call.name.process.node,
+            .lock = call.name.lock,
+            .step = call.step,
+            .request = static_cast<uint8_t>(call.request.index())};
+  }
+  Duration PickLatency(const LatencyTable& table, Draw draw, const DrawnFor& whom) {
+    return Pick(table, chance_->Bits(draw, whom));
+  }
+  Instant WhenShown(int16_t node, Duration monotonic) {
+    return WhenShows(NodeAt(node).clock, NodeAt(node).started, monotonic);
   }
   Participant* FindParticipant(ProcessId process, uint16_t lock);
 
@@ -68,6 +76,7 @@ class Turn {
   void SetTimerAt(int16_t node, Participant& participant, TimerOwner owner, uint16_t id,
                   Duration local);
   void CancelTimerOf(Participant& participant, TimerOwner owner, uint16_t id);
+  void RescheduleTimers(int16_t node);
   void TellMachine(int16_t node, const Participant& participant, Event event);
   void StepMachine(int16_t node, Participant& participant, const Event& event);
   void DoEffect(int16_t node, Participant& participant, Effect effect);
@@ -91,6 +100,10 @@ class Turn {
                       RunnerAction action);
   void SendToSpanner(int16_t node, Participant& participant, const ActiveRunner& runner,
                      SendCall send);
+  void SendCallOf(int16_t node, Call call);
+  Duration WayOf(uint32_t call, Draw draw);
+  Duration AddedLatency(uint32_t call, Draw draw);
+  void SendReply(uint32_t call, Response response, Duration service);
   void OnCallArrives(uint32_t call);
   void OnReplyArrives(ReplyArrives reply);
   void OnCallTimesOut(uint32_t call);
@@ -99,11 +112,25 @@ class Turn {
   void Refuse(uint32_t call);
   void Hold(uint32_t call, PendingEvent message);
   void MarkHanging(uint32_t call);
+  void SayHangs(Call& call);
+  void ReleaseHeld(int16_t node, bool requests, bool replies);
   void SetTimeout(uint32_t call, Instant at);
   Instant DeadlineOf(const Call& call);
   uint32_t AddCall(Call call);
   void FreeIfDone(uint32_t call);
   std::optional<uint32_t> FindCall(const CallName& name) const;
+  std::optional<uint32_t> FindRequestOnItsWay(uint32_t call) const;
+
+  // world_sessions.cc
+  void MakeSessions(int16_t node);
+  void NeedSessionFor(int16_t node, Participant& participant, RequestId request);
+  void OnSessionLost(int16_t node, const SessionName& name);
+  void OnSessionReply(int16_t node, const Response& response);
+  void OnSessionsTimer(int16_t node);
+  void DoPoolEffects(int16_t node, std::vector<PoolEffect> effects);
+  void CreateSessionOf(int16_t node, const CreateSessions& create);
+  const SessionName* SessionOfNode(int16_t node);
+  void LoseSession(int16_t node);
 
   // world_spanner.cc
   model::Moment MomentNow() const;
@@ -115,11 +142,26 @@ class Turn {
   void OnCommitStarted(const model::CommitStarted& started);
   void OnCommitVisible(const CommitBecomesVisible& visible);
   void OnSpannerLooksAgain();
+  bool IsAborted(const Call& call, const Request& request, const model::Moment& leader);
+  bool AbortsByChance(const Call& call);
+  void AnswerUnavailable(uint32_t call);
+  void DeleteRow(const OperatorDeletes& deletes);
+  void OnOperatorHears(const model::Replied& replied);
+  void UpdateSpannerClocks();
 
   // world_faults.cc
   void OnFaultBegins(const FaultBegins& begins);
   void OnFaultEnds(const FaultEnds& ends);
+  bool CanStrike(const FaultSpec& fault);
   bool Strike(const FaultBegins& begins, const FaultSpec& fault);
+  void StrikeOneCall(const FaultBegins& begins, const FaultSpec& fault);
+  std::optional<uint32_t> TargetOf(const FaultSpec& fault, const CallName& call) const;
+  void LoseReply(uint32_t call);
+  bool StrikesNextCall(int16_t node, FaultKind kind);
+  void ChangeClock(const FaultSpec& fault);
+  void ClockGoesOn(int16_t node);
+  void ObserveClock(int16_t node);
+  void EndLatency(int16_t node);
 
   const WorldSetup& setup_;
   const Scenario& scenario_;
@@ -133,5 +175,9 @@ class Turn {
 inline constexpr AskId kAskHasLock = 0;
 inline constexpr AskId kAskLock = 1;
 inline constexpr AskId kAskUnlock = 2;
+
+// CallName::call of those that no transaction of a lock makes: for sessions. No transaction makes
+// so many.
+inline constexpr uint16_t kSessionCall = 0xFFFF;
 
 }  // namespace whorl::sim

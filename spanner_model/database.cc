@@ -97,6 +97,25 @@ void WakeReads(Work& work) {
   }
 }
 
+// Whether the call begins a read-write transaction, or which transaction it belongs to.
+struct Belongs {
+  bool begins = false;
+  const TransactionId* id = nullptr;
+};
+Belongs BelongsTo(const Request& request) {
+  if (const auto* commit = std::get_if<Commit>(&request)) {
+    return {.begins = std::holds_alternative<SingleUseWrite>(commit->transaction),
+            .id = std::get_if<TransactionId>(&commit->transaction)};
+  }
+  const TransactionSelector* selector = nullptr;
+  if (const auto* execute = std::get_if<ExecuteSql>(&request)) selector = &execute->transaction;
+  if (const auto* read = std::get_if<Read>(&request)) selector = &read->transaction;
+  if (const auto* batch = std::get_if<ExecuteBatchDml>(&request)) selector = &batch->transaction;
+  if (selector == nullptr) return {};
+  return {.begins = std::holds_alternative<BeginReadWrite>(*selector),
+          .id = std::get_if<TransactionId>(selector)};
+}
+
 // What every call into the database ends with.
 void GoOn(Work& work) {
   while (work.released) {
@@ -136,6 +155,32 @@ void Serve(const Catalogue& catalogue, Database& database, const CallName& call,
   Work work{.catalogue = catalogue, .database = database, .leaders = leaders, .out = out};
   Dispatch(work, call, request);
   GoOn(work);
+}
+
+bool IsOfReadWrite(const Request& request) {
+  const Belongs belongs = BelongsTo(request);
+  return belongs.begins || belongs.id != nullptr;
+}
+
+bool AbortCall(const Catalogue& catalogue, Database& database, const CallName& call,
+               const Request& request, std::span<const Moment> leaders,
+               std::vector<DatabaseEffect>& out) {
+  Work work{.catalogue = catalogue, .database = database, .leaders = leaders, .out = out};
+  const Belongs belongs = BelongsTo(request);
+  if (belongs.id != nullptr) {
+    ServerTransaction* transaction = FindLive(work, *belongs.id);
+    if (transaction == nullptr || transaction->session != SessionOf(request)) return false;
+    if (transaction->phase != TransactionPhase::kActive) return false;
+    if (transaction->kind == TransactionKind::kReadOnly) return false;
+    Abort(work, *transaction);
+  } else if (belongs.begins) {
+    out.emplace_back(Aborted{.begun_by = call});
+  } else {
+    return false;
+  }
+  ReplyError(work, call, AbortedStatus(work));
+  GoOn(work);
+  return true;
 }
 
 void CommitVisible(const Catalogue& catalogue, Database& database, const TransactionId& id,

@@ -112,6 +112,15 @@ void LoadRow(const Catalogue& catalogue, Database& database, uint32_t table, Row
 void Serve(const Catalogue& catalogue, Database& database, const CallName& call,
            const Request& request, std::span<const Moment> leaders,
            std::vector<DatabaseEffect>& out);
+// Whether the call is a statement, a read or a Commit of a read-write transaction; of one that it
+// names, that can be any but a single-use one.
+bool IsOfReadWrite(const Request& request);
+// Spanner may abort a read-write transaction for reasons of its own. Answers the call ABORTED and
+// ends its transaction, if it is a statement or a Commit of one that is not ending already;
+// otherwise does nothing, and returns false.
+bool AbortCall(const Catalogue& catalogue, Database& database, const CallName& call,
+               const Request& request, std::span<const Moment> leaders,
+               std::vector<DatabaseEffect>& out);
 // REQUIRES: CommitStarted was said of the transaction, and this is the first time.
 void CommitVisible(const Catalogue& catalogue, Database& database, const TransactionId& id,
                    std::span<const Moment> leaders, std::vector<DatabaseEffect>& out);

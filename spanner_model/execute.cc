@@ -268,9 +268,11 @@ void AppendReadLocks(const ExecutionInput& input, const Plan& plan, std::vector<
     return;
   }
   const InsertPlan& insert = std::get<InsertPlan>(plan);
+  const size_t before = out.size();
   for (const std::vector<Assignment>& assignments : insert.rows) {
     Row row;
-    if (!MakeInsertedRow(input, insert, assignments, row).ok()) return;  // Execute says why
+    // One that cannot be evaluated looks up no key of any row: Execute says why.
+    if (!MakeInsertedRow(input, insert, assignments, row).ok()) return out.resize(before);
     out.push_back({.table = insert.table,
                    .range = {.kind = RangeKind::kKey,
                              .key = KeyOf(TableOf(input, insert.table), row),

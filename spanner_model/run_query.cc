@@ -1,5 +1,7 @@
 #include "spanner_model/run_query.h"
 
+#include <absl/numeric/int128.h>
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -67,34 +69,36 @@ class Accumulator {
     if (counts) value_ = int64_t{0};
   }
 
-  // False when the sum overflows.
-  bool Add(const Value& value) {
-    if (kind_ != AggregateKind::kCountRows && IsNull(value)) return true;
+  void Add(const Value& value) {
+    if (kind_ != AggregateKind::kCountRows && IsNull(value)) return;
     switch (kind_) {
       case AggregateKind::kCountRows:
       case AggregateKind::kCount:
         ++std::get<int64_t>(value_);
-        return true;
+        return;
       case AggregateKind::kMin:
       case AggregateKind::kMax: {
         const Extreme extreme = kind_ == AggregateKind::kMin ? Extreme::kLeast : Extreme::kGreatest;
         if (IsNull(value_) || Surpasses(extreme, value, value_)) value_ = value;
-        return true;
+        return;
       }
       case AggregateKind::kSum:
-        break;
+        sum_ += std::get<int64_t>(value);
+        value_ = static_cast<int64_t>(sum_);
+        return;
     }
-    const int64_t so_far = IsNull(value_) ? 0 : std::get<int64_t>(value_);
-    const auto sum = ComputeInt64(Op::kAdd, so_far, std::get<int64_t>(value));
-    if (sum) value_ = *sum;
-    return sum.has_value();
   }
 
+  // False when a sum is beyond INT64; on its way there it may be.
+  bool Fits() const {
+    return kind_ != AggregateKind::kSum || IsNull(value_) || sum_ == std::get<int64_t>(value_);
+  }
   const Value& value() const { return value_; }
 
  private:
   AggregateKind kind_;
   Value value_;
+  absl::int128 sum_ = 0;
 };
 
 StatementResult RunAggregates(const ExecutionInput& input, const SelectPlan& plan,
@@ -112,13 +116,16 @@ StatementResult RunAggregates(const ExecutionInput& input, const SelectPlan& pla
                                ? &none
                                : Evaluate(argument, ContextOf(input, row), scratch, error);
       if (value == nullptr) return error;
-      if (!accumulators[i].Add(*value)) return Error(Code::kOutOfRange, "int64 overflow");
+      accumulators[i].Add(*value);
     }
     return error;
   });
   if (!result.status.ok()) return Failed(std::move(result.status));
   Row values;
-  for (const Accumulator& accumulator : accumulators) values.push_back(accumulator.value());
+  for (const Accumulator& accumulator : accumulators) {
+    if (!accumulator.Fits()) return Failed(Error(Code::kOutOfRange, "int64 overflow"));
+    values.push_back(accumulator.value());
+  }
   result.status = AppendOutputs(input, plan.outputs, values, result.rows);
   Cut(window, result.rows);
   return result;

@@ -26,7 +26,17 @@ void RequireGoodFault(const Scenario& scenario, const FaultSpec& fault) {
   const auto is_node = [&](int16_t node) {
     return node >= 0 && static_cast<size_t>(node) < scenario.nodes.size();
   };
-  Require(is_node(fault.node), "a fault hits a node");
+  const bool has_node = Faults()[static_cast<size_t>(fault.kind)].has_node;
+  Require(has_node ? is_node(fault.node) : fault.node == FaultSpec::kNoNode,
+          "a fault hits a node, or Spanner");
+  Require(fault.lock < scenario.locks.size(), "a fault hits a lock that there is");
+  Require(fault.percent >= 1 && fault.percent <= 100, "a share of calls");
+  const DelaySpec& add = fault.add;
+  Require(Duration{} <= add.min && add.min <= add.p50 && add.p50 <= add.p99 && add.p99 <= add.max,
+          "quantiles rise");
+  Require(fault.kind != FaultKind::kDeleteRow || !fault.row.empty(), "a row has a key");
+  Require(fault.kind != FaultKind::kUnavailable || fault.lasts.has_value(), "Spanner comes back");
+  Require(!fault.clock.stands || fault.lasts.has_value(), "a clock goes on");
   Require(fault.line > 0, "a fault knows its line");
   Require(fault.kind != FaultKind::kPause || fault.lasts.has_value(), "a pause ends");
   if (const Instant* at = std::get_if<Instant>(&fault.trigger)) {

@@ -360,14 +360,13 @@ TEST(ScenarioErrors, OfKindsOfFaults) {
   EXPECT_EQ(
       ErrorsOf(WithFault("{ \"at\": \"1s\", \"do\": \"pasue\", \"node\": \"a\" }")),
       "x.json:7: /faults/0/do: unknown fault \"pasue\"; did you mean \"pause\"? Known faults: "
-      "pause, crash, stop, start, partition, drop_reply.");
-  EXPECT_EQ(ErrorsOf(WithFault("{ \"at\": \"1s\", \"do\": \"latency\", \"node\": \"a\" }")),
-            "x.json:7: /faults/0/do: fault \"latency\" is not modelled yet. Known faults: pause, "
-            "crash, stop, start, partition, drop_reply.");
+      "pause, crash, stop, start, partition, latency, drop_request, drop_reply, abort, "
+      "unavailable, session_loss, clock, truetime, current_timestamp, delete_row.");
   EXPECT_EQ(ErrorsOf(WithFault("{ \"at\": \"1s\", \"do\": \"pause\", \"node\": \"a\" }")),
             "x.json:7: /faults/0: a pause needs the key \"for\"");
   EXPECT_EQ(ErrorsOf(WithFault(R"({ "at": "1s", "do": "crash", "node": "a", "for": "1s" })")),
-            "x.json:7: /faults/0/for: a crash has no \"for\"; that is for: pause, partition.");
+            "x.json:7: /faults/0/for: a crash has no \"for\"; that is for: pause, partition, "
+            "latency, abort, unavailable, clock, truetime, current_timestamp.");
   EXPECT_EQ(ErrorsOf(WithFault(R"({ "at": "1s", "do": "stop", "node": "a", "mode": "refuse" })")),
             "x.json:7: /faults/0/mode: a stop has no \"mode\"; that is for: partition.");
 }
@@ -417,6 +416,222 @@ TEST(ScenarioErrors, OfFaultsThatCanNeverFire) {
       error(R"({ "when": { "node": "late", "step": "check", "phase": "sent" }, "do": "crash" })"),
       "/faults/0/when/node: can never fire: nothing starts node \"late\"; it needs a `start` "
       "fault, or a time in \"start_at\"");
+}
+
+// The error of one fault, from its pointer on.
+std::string FaultError(std::string_view fault) {
+  const std::string errors = ErrorsOf(WithFault(fault));
+  const size_t at = errors.find("/faults");
+  return at == std::string::npos ? errors : errors.substr(at);
+}
+
+TEST(ScenarioErrors, OfFaultsAtSpanner) {
+  EXPECT_EQ(FaultError(R"({ "at": "1s", "do": "unavailable", "node": "a", "for": "1s" })"),
+            "/faults/0/node: \"unavailable\" happens at Spanner and has no \"node\"; whose step it "
+            "waits for stands in \"when\"");
+  EXPECT_EQ(
+      FaultError(R"({ "at": "1s", "do": "delete_row", "stagger": "1s" })"),
+      "/faults/0/stagger: \"delete_row\" happens at Spanner and has no \"stagger\"; whose step "
+      "it waits for stands in \"when\"");
+  EXPECT_EQ(FaultError(R"({ "at": "1s", "do": "unavailable" })"),
+            "/faults/0: \"unavailable\" needs the key \"for\"");
+  EXPECT_EQ(FaultError(R"({ "at": "1s", "do": "truetime", "for": "1s" })"),
+            "/faults/0: \"truetime\" needs one of the keys epsilon, truthful, error");
+  EXPECT_EQ(
+      FaultError(R"({ "at": "1s", "do": "truetime", "truthful": false, "error": "4ms" })"),
+      "/faults/0/error: expected more than epsilon (4ms) either way, or true time lies inside "
+      "the interval");
+  EXPECT_EQ(FaultError(R"({ "at": "1s", "do": "truetime", "error": "9ms" })"),
+            "/faults/0/error: \"error\" needs \"truthful\": false");
+  EXPECT_EQ(FaultError(R"({ "at": "1s", "do": "current_timestamp" })"),
+            "/faults/0: \"current_timestamp\" needs the key \"error\"");
+}
+
+TEST(ScenarioErrors, OfDeletedRows) {
+  const auto error = [](std::string_view fault) {
+    const std::string errors =
+        ErrorsOf(WithNodes(std::string("\"faults\": [") + std::string(fault) + "]"));
+    return errors.substr(errors.find("/faults"));
+  };
+  EXPECT_EQ(error(R"({ "at": "1s", "do": "delete_row" })"),
+            "/faults/0: missing key \"lock\" (which lock's row). Known locks: x, y.");
+  EXPECT_EQ(error(R"({ "at": "1s", "do": "delete_row", "lock": "z" })"),
+            "/faults/0/lock: unknown lock \"z\". Known locks: x, y.");
+}
+
+TEST(ScenarioErrors, OfLatency) {
+  EXPECT_EQ(FaultError(R"({ "at": "1s", "do": "latency", "node": "a" })"),
+            "/faults/0: a latency needs the key \"add\"");
+  EXPECT_EQ(FaultError(R"({ "at": "1s", "do": "latency", "node": "a", "add": 5 })"),
+            "/faults/0/add: expected a duration such as \"200ms\", or an object with \"p50\", "
+            "\"p99\" and \"max\", got the number 5");
+  EXPECT_EQ(FaultError(R"({ "at": "1s", "do": "latency", "node": "a", "add": "0s" })"),
+            "/faults/0/add: expected more than 0s, got the string \"0s\"");
+  EXPECT_EQ(FaultError(R"({ "at": "1s", "do": "latency", "node": "a",
+    "add": { "p50": "1s", "p99": "2s", "p999": "3s" } })"),
+            "/faults/0/add: missing key \"max\" (none takes longer; between these values it rises "
+            "evenly)\n"
+            "x.json:8: /faults/0/add/p999: unknown key \"p999\"; did you mean \"p99\"? Known keys: "
+            "min, p50, p99, max.");
+  EXPECT_EQ(FaultError(R"({ "at": "1s", "do": "latency", "node": "a",
+    "add": { "p50": "2s", "p99": "1s", "max": "3s" } })"),
+            "/faults/0/add: expected min <= p50 <= p99 <= max");
+  EXPECT_EQ(FaultError(R"({ "at": "1s", "do": "latency", "node": "a", "add": "1s",
+    "direction": "form" })"),
+            "/faults/0/direction: expected one of both, to, from, got the string \"form\"; did you "
+            "mean \"from\"?");
+}
+
+TEST(ScenarioErrors, OfClocks) {
+  EXPECT_EQ(FaultError(R"({ "at": "1s", "do": "clock", "node": "a" })"),
+            "/faults/0: a clock needs one of the keys offset, step, rate_ppm, stands");
+  EXPECT_EQ(FaultError(R"({ "at": "1s", "do": "clock", "node": "a", "stands": true })"),
+            "/faults/0: a clock that stands needs the key \"for\"");
+  EXPECT_EQ(FaultError(R"({ "at": "1s", "do": "clock", "node": "a", "stands": true, "for": "1s",
+    "step": "1s" })"),
+            "/faults/0/step: a clock that stands does nothing else");
+  EXPECT_EQ(FaultError(R"({ "at": "1s", "do": "clock", "node": "a", "step": "1s", "for": "1s" })"),
+            "/faults/0/for: \"for\" needs \"stands\": true; other changes are for good");
+  EXPECT_EQ(
+      FaultError(R"({ "at": "1s", "do": "clock", "node": "a", "step": "1s", "offset": "1s" })"),
+      "/faults/0/step: \"offset\" sets the clock's error and \"step\" adds to it: expected one of "
+      "them");
+}
+
+TEST(ScenarioErrors, OfAborts) {
+  EXPECT_EQ(FaultError(R"({ "at": "1s", "do": "abort", "node": "*", "for": "1s", "percent": 0 })"),
+            "/faults/0/percent: expected an integer from 1 to 100, got the number 0");
+  EXPECT_EQ(FaultError(R"({ "at": "1s", "do": "abort", "node": "a", "percent": 50 })"),
+            "/faults/0/percent: \"percent\" needs \"for\": without it, one call is aborted");
+}
+
+TEST(ScenarioErrors, OfFaultsThatComeTooLate) {
+  for (const std::string phase : {"served", "committed", "replied"}) {
+    EXPECT_EQ(FaultError(R"({ "do": "drop_request", "when": { "node": "a", "step": "first_insert",
+    "phase": ")" + phase +
+                         R"(" } })"),
+              "/faults/0/when/phase: can never fire: in the phase " + phase +
+                  " the request has been heard. \"sent\" loses the step's request, \"ended\" the "
+                  "node's next one.");
+  }
+  const std::string restart = " would start again at ";
+  EXPECT_EQ(FaultError(R"({ "at": "50s", "do": "crash", "node": "a", "restart_after": "10s" })"),
+            "/faults/0/restart_after: node \"a\"" + restart +
+                "60s, and the run ends at 60s; without \"restart_after\" it stays down");
+  EXPECT_EQ(FaultError(R"({ "do": "stop", "restart_after": "2m",
+    "when": { "node": "a", "step": "check", "phase": "sent" } })"),
+            "/faults/0/restart_after: node \"a\"" + restart +
+                "120s at the earliest, and the run ends at 60s; without \"restart_after\" it stays "
+                "down");
+}
+
+TEST(ScenarioErrors, OfFaultsThatFindNothingToStrike) {
+  const auto error = [](std::string_view faults) {
+    const std::string errors =
+        ErrorsOf(WithNodes(std::string("\"faults\": [") + std::string(faults) + "]"));
+    return errors == "no error" ? errors : errors.substr(errors.find("/faults"));
+  };
+  const std::string down = ": can never fire: at 5s node \"late\" is not running";
+  for (const std::string fault :
+       {R"("do": "crash")", R"("do": "stop")", R"("do": "pause", "for": "1s")",
+        R"("do": "session_loss")", R"("do": "clock", "stands": true, "for": "1s")"}) {
+    const std::string at_5s = R"({ "at": "5s", "node": "late", )" + fault + "}";
+    EXPECT_EQ(error(at_5s), "/faults/0" + down);
+    EXPECT_EQ(error(at_5s + R"(, { "at": "6s", "do": "start", "node": "late" })"),
+              "/faults/0" + down);
+    EXPECT_EQ(error(R"({ "at": "4s", "do": "start", "node": "late" }, )" + at_5s), "no error");
+    EXPECT_EQ(error(R"({ "do": "start", "node": "late",
+      "when": { "node": "a", "step": "check", "phase": "sent" } }, )" +
+                    at_5s),
+              "no error");
+  }
+  // What needs no process strikes all the same.
+  EXPECT_EQ(error(R"({ "at": "5s", "node": "late", "do": "partition" })"), "no error");
+  EXPECT_EQ(error(R"({ "at": "5s", "node": "late", "do": "clock", "offset": "1s" })"), "no error");
+  EXPECT_EQ(error(R"({ "at": "5s", "do": "start", "node": "a" })"),
+            "/faults/0: can never fire: at 5s node \"a\" runs already");
+  EXPECT_EQ(error(R"({ "at": "4s", "do": "crash", "node": "a" },
+    { "at": "5s", "do": "crash", "node": "a" })"),
+            "/faults/1: can never fire: at 5s node \"a\" is not running");
+  EXPECT_EQ(error(R"({ "at": "4s", "do": "stop", "node": "a" },
+    { "at": "5s", "do": "stop", "node": "a" })"),
+            "/faults/1: can never fire: at 5s node \"a\" is not running");
+}
+
+// Refusing what can happen would be worse than letting pass what cannot.
+TEST(ScenarioErrors, AreNotMadeOfFaultsThatMayStrike) {
+  for (
+      const char* faults : {
+          // A stopped process still has a process that can crash, or start anew.
+          R"({ "at": "4s", "do": "stop", "node": "a" }, { "at": "5s", "do": "crash", "node": "a" })",
+          R"({ "at": "4s", "do": "stop", "node": "a" }, { "at": "5s", "do": "start", "node": "a" })",
+          // A restart, for certain or perhaps.
+          R"({ "at": "4s", "do": "crash", "node": "a", "restart_after": "1s" },
+              { "at": "6s", "do": "crash", "node": "a" })",
+          R"({ "do": "crash", "when": { "node": "a", "step": "check", "phase": "sent" },
+                "restart_after": "1s" }, { "at": "6s", "do": "stop", "node": "a" },
+              { "at": "7s", "do": "stop", "node": "a" })",
+          // It may have crashed before.
+          R"({ "do": "crash", "when": { "node": "a", "step": "check", "phase": "sent" } },
+              { "at": "6s", "do": "start", "node": "a" })",
+          R"({ "at": "4s", "do": "pause", "node": "a", "for": "9s" },
+              { "at": "5s", "do": "pause", "node": "a", "for": "2s" })",
+          R"({ "do": "drop_request", "node": "b",
+                "when": { "node": "a", "step": "check", "phase": "replied" } })",
+      }) {
+    EXPECT_EQ(ErrorsOf(WithFault(faults)), "no error") << faults;
+  }
+}
+
+TEST(ScenarioErrors, OfFaultsThatContradictEachOther) {
+  const auto both = [](std::string_view first, std::string_view second) {
+    const std::string errors = ErrorsOf(With(std::string("\"faults\": [\n") + std::string(first) +
+                                             ",\n" + std::string(second) + "]"));
+    return errors;
+  };
+  EXPECT_EQ(both(R"({ "at": "1s", "do": "truetime", "epsilon": "1ms", "for": "9s" })",
+                 R"({ "at": "5s", "do": "truetime", "epsilon": "2ms", "for": "9s" })"),
+            "x.json:9: /faults/1: contradicts the fault on line 8: both set the interval of "
+            "TrueTime at 5s");
+  EXPECT_EQ(
+      both(R"({ "at": "5s", "do": "partition", "node": "a" })",
+           R"({ "at": "1s", "do": "partition", "node": "a", "for": "9s", "mode": "refuse" })"),
+      "x.json:8: /faults/0: contradicts the fault on line 9: both set the mode of a partition "
+      "of node \"a\" at 5s");
+  EXPECT_EQ(
+      both(R"({ "at": "1s", "do": "clock", "node": "a", "offset": "1s" })",
+           R"({ "at": "1s", "do": "clock", "node": "a", "offset": "2s" })"),
+      "x.json:9: /faults/1: contradicts the fault on line 8: both set the offset of a clock of "
+      "node \"a\" at 1s");
+  EXPECT_EQ(both(R"({ "at": "1s", "do": "clock", "node": "a", "rate_ppm": 1 })",
+                 R"({ "at": "1s", "do": "clock", "node": "a", "rate_ppm": 2 })"),
+            "x.json:9: /faults/1: contradicts the fault on line 8: both set the rate of a clock of "
+            "node \"a\" at 1s");
+  EXPECT_EQ(both(R"({ "at": "1s", "do": "current_timestamp", "error": "1s", "for": "9s" })",
+                 R"({ "at": "5s", "do": "current_timestamp", "error": "2s" })"),
+            "x.json:9: /faults/1: contradicts the fault on line 8: both set the error of "
+            "CURRENT_TIMESTAMP at 5s");
+  // What follows one another, or is the same, or of other nodes or ways, does not.
+  EXPECT_EQ(both(R"({ "at": "1s", "do": "truetime", "epsilon": "1ms", "for": "4s" })",
+                 R"({ "at": "5s", "do": "truetime", "epsilon": "2ms", "for": "9s" })"),
+            "no error");
+  EXPECT_EQ(both(R"({ "at": "1s", "do": "current_timestamp", "error": "1s" })",
+                 R"({ "at": "5s", "do": "current_timestamp", "error": "2s" })"),
+            "no error");
+  EXPECT_EQ(
+      both(R"({ "at": "1s", "do": "partition", "node": "a", "for": "9s" })",
+           R"({ "at": "5s", "do": "partition", "node": "b", "for": "9s", "mode": "refuse" })"),
+      "no error");
+  EXPECT_EQ(both(R"({ "at": "1s", "do": "partition", "node": "a", "direction": "to" })",
+                 R"({ "at": "5s", "do": "partition", "node": "a", "direction": "from",
+                      "mode": "refuse" })"),
+            "no error");
+  EXPECT_EQ(both(R"({ "at": "1s", "do": "clock", "node": "a", "step": "1s" })",
+                 R"({ "at": "1s", "do": "clock", "node": "a", "step": "2s" })"),
+            "no error");
+  EXPECT_EQ(both(R"({ "at": "1s", "do": "latency", "node": "a", "add": "1s" })",
+                 R"({ "at": "1s", "do": "latency", "node": "a", "add": "2s" })"),
+            "no error");
 }
 
 TEST(ScenarioErrors, StopThousandsOfPatternsFromFillingMemory) {

@@ -49,7 +49,14 @@ constexpr std::string_view kFull = R"({
       "restart_after": "3s" },
     { "at": "0s", "do": "partition", "node": "a", "for": "30s", "mode": "refuse" },
     { "at": "90m", "do": "stop", "node": "b" },
-    { "at": "91m", "do": "drop_reply", "node": "b" }
+    { "at": "91m", "do": "drop_reply", "node": "b" },
+    { "at": "92m", "do": "partition", "node": "a", "direction": "to" },
+    { "at": "93m", "do": "latency", "node": "a",
+      "add": { "min": "1ms", "p50": "20ms", "p99": "400ms", "max": "1s" } },
+    { "at": "94m", "do": "abort", "node": "a", "for": "9s", "percent": 30 },
+    { "at": "95m", "do": "clock", "node": "a", "step": "-3s" },
+    { "at": "96m", "do": "clock", "node": "a", "stands": true, "for": "9s" },
+    { "at": "97m", "do": "delete_row", "lock": "job", "row": "job_1" }
   ],
   "expect": {
     "holds": ["one_live_token", "no_wedge"],
@@ -145,7 +152,7 @@ FaultSpec Fault(std::variant<Instant, When> trigger, FaultKind kind, int16_t nod
 
 TEST(ScenarioLoader, MakesOneFaultForEachNodeThatAPatternMatches) {
   const std::vector<FaultSpec> faults = Parsed(kFull).faults;
-  ASSERT_EQ(faults.size(), 8U);
+  ASSERT_EQ(faults.size(), 14U);
   EXPECT_EQ(faults[0], Fault(Instant{60'000'000'000}, FaultKind::kStart, 2, 29));
   EXPECT_EQ(faults[1], Fault(Instant{70'000'000'000}, FaultKind::kStart, 3, 29));
   EXPECT_EQ(faults[2], Fault(Instant{80'000'000'000}, FaultKind::kStart, 4, 29));
@@ -153,7 +160,7 @@ TEST(ScenarioLoader, MakesOneFaultForEachNodeThatAPatternMatches) {
 
 TEST(ScenarioLoader, ReadsFaultsWithEachOfTheirKeys) {
   const std::vector<FaultSpec> faults = Parsed(kFull).faults;
-  ASSERT_EQ(faults.size(), 8U);
+  ASSERT_EQ(faults.size(), 14U);
   const When takeover = {1, StepName::kTakeoverInsert, Phase::kReplied, 2, uint16_t{1}};
   FaultSpec pause = Fault(takeover, FaultKind::kPause, 1, 30);
   pause.lasts = Seconds(9);
@@ -168,6 +175,70 @@ TEST(ScenarioLoader, ReadsFaultsWithEachOfTheirKeys) {
   EXPECT_EQ(faults[5], partition);
   EXPECT_EQ(faults[6], Fault(Instant{} + Seconds(5400), FaultKind::kStop, 1, 35));
   EXPECT_EQ(faults[7], Fault(Instant{} + Seconds(5460), FaultKind::kDropReply, 1, 36));
+}
+
+// One fault of a scenario of two nodes and one lock.
+FaultSpec OnlyFault(const std::string& fault) {
+  std::string text(kSmall);
+  text.replace(text.rfind('}'), 1, ", \"faults\": [" + fault + "] }");
+  const std::vector<FaultSpec> faults = Parsed(text).faults;
+  EXPECT_EQ(faults.size(), 1U) << fault;
+  return faults.empty() ? FaultSpec{} : faults.front();
+}
+
+TEST(ScenarioLoader, ReadsTheKeysOfEachKindOfFault) {
+  const FaultSpec one_way = OnlyFault(
+      R"({ "at": "1s", "do": "partition", "node": "a", "direction": "to", "mode": "refuse" })");
+  EXPECT_EQ(one_way.direction, Direction::kTo);
+  EXPECT_EQ(one_way.mode, PartitionMode::kRefuse);
+
+  const FaultSpec constant =
+      OnlyFault(R"({ "at": "1s", "do": "latency", "node": "b", "add": "50ms" })");
+  const Duration ms50 = Milliseconds(50);
+  EXPECT_EQ(constant.add, (DelaySpec{.min = ms50, .p50 = ms50, .p99 = ms50, .max = ms50}));
+  EXPECT_EQ(constant.direction, Direction::kBoth);
+  const FaultSpec drawn = OnlyFault(R"({ "at": "1s", "do": "latency", "node": "b", "for": "9s",
+    "direction": "from", "add": { "p50": "20ms", "p99": "400ms", "max": "1s" } })");
+  EXPECT_EQ(
+      drawn.add,
+      (DelaySpec{.min = {}, .p50 = Milliseconds(20), .p99 = Milliseconds(400), .max = Seconds(1)}));
+  EXPECT_EQ(drawn.direction, Direction::kFrom);
+  EXPECT_EQ(drawn.lasts, Seconds(9));
+
+  const FaultSpec storm =
+      OnlyFault(R"({ "at": "1s", "do": "abort", "node": "a", "for": "9s", "percent": 30 })");
+  EXPECT_EQ(storm.percent, 30);
+  EXPECT_EQ(OnlyFault(R"({ "at": "1s", "do": "abort", "node": "a" })").lasts, std::nullopt);
+
+  EXPECT_EQ(OnlyFault(R"({ "at": "1s", "do": "clock", "node": "a", "offset": "-3s",
+                           "rate_ppm": 7 })")
+                .clock,
+            (ClockChange{.offset = -Seconds(3), .step = {}, .rate_ppm = 7, .stands = false}));
+  EXPECT_EQ(OnlyFault(R"({ "at": "1s", "do": "clock", "node": "a", "step": "3s" })").clock.step,
+            Seconds(3));
+  EXPECT_TRUE(
+      OnlyFault(R"({ "at": "1s", "do": "clock", "node": "a", "stands": true, "for": "1s" })")
+          .clock.stands);
+}
+
+TEST(ScenarioLoader, ReadsFaultsAtSpanner) {
+  const FaultSpec down = OnlyFault(R"({ "at": "1s", "do": "unavailable", "for": "2s" })");
+  EXPECT_EQ(down.node, FaultSpec::kNoNode);
+  EXPECT_EQ(down.lasts, Seconds(2));
+  EXPECT_EQ(
+      OnlyFault(R"({ "at": "1s", "do": "truetime", "truthful": false, "error": "-9ms" })").truetime,
+      (TrueTimeSpec{Milliseconds(4), false, Milliseconds(-9)}));
+  EXPECT_EQ(OnlyFault(R"({ "at": "1s", "do": "truetime", "epsilon": "1s" })").truetime,
+            (TrueTimeSpec{Seconds(1), true, {}}));
+  EXPECT_EQ(OnlyFault(R"({ "at": "1s", "do": "current_timestamp", "error": "-6ms" })").error,
+            Milliseconds(-6));
+  // `when` still names a node.
+  const FaultSpec deleted = OnlyFault(R"({ "do": "delete_row",
+    "when": { "node": "b", "step": "check", "phase": "ended" } })");
+  EXPECT_EQ(deleted.node, FaultSpec::kNoNode);
+  EXPECT_EQ(std::get<When>(deleted.trigger).node, 1);
+  EXPECT_EQ(deleted.row, "lock");
+  EXPECT_EQ(OnlyFault(R"({ "at": "1s", "do": "delete_row", "row": "lock_1" })").row, "lock_1");
 }
 
 TEST(ScenarioLoader, ReadsEverythingElse) {

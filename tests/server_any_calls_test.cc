@@ -79,52 +79,11 @@ class CallWriter {
   }
 
   std::string Request(std::string_view method) {
-    if (method == "ExecuteSql" || method == "ExecuteStreamingSql") {
-      v1::ExecuteSqlRequest proto;
-      proto.set_sql(Sql());
-      SetParameters(proto);
-      SetTransaction(*proto.mutable_transaction());
-      proto.set_seqno(static_cast<int64_t>(Draw(3)));
-      return proto.SerializeAsString();
-    }
-    if (method == "ExecuteBatchDml") {
-      v1::ExecuteBatchDmlRequest proto;
-      for (size_t i = Draw(3); i > 0; --i) {
-        auto& statement = *proto.add_statements();
-        statement.set_sql(Sql());
-        SetParameters(statement);
-      }
-      SetTransaction(*proto.mutable_transaction());
-      return proto.SerializeAsString();
-    }
-    if (method == "Read" || method == "StreamingRead") {
-      v1::ReadRequest proto;
-      proto.add_columns("k");
-      if (Draw(2) == 0) proto.add_columns("v");
-      proto.mutable_key_set()->set_all(true);
-      SetTransaction(*proto.mutable_transaction());
-      return proto.SerializeAsString();
-    }
-    if (method == "BeginTransaction") {
-      v1::BeginTransactionRequest proto;
-      v1::TransactionSelector selector;
-      SetTransaction(selector);
-      *proto.mutable_options() = selector.begin();
-      return proto.SerializeAsString();
-    }
-    if (method == "Commit") {
-      v1::CommitRequest proto;
-      if (Draw(2) == 0) proto.mutable_single_use_transaction()->mutable_read_write();
-      auto& write = *proto.add_mutations()->mutable_insert_or_update();
-      write.set_table("t");
-      write.add_columns("k");
-      write.add_columns(Draw(2) == 0 ? "v" : "ts");
-      auto& row = *write.add_values();
-      row.add_values()->set_string_value(Draw(2) == 0 ? "a" : "b");
-      row.add_values()->set_string_value(Draw(2) == 0 ? "5" : "spanner.commit_timestamp()");
-      proto.set_return_commit_stats(Draw(2) == 0);
-      return proto.SerializeAsString();
-    }
+    if (method == "ExecuteSql" || method == "ExecuteStreamingSql") return Execute();
+    if (method == "ExecuteBatchDml") return Batch();
+    if (method == "Read" || method == "StreamingRead") return ReadAll();
+    if (method == "BeginTransaction") return Begin();
+    if (method == "Commit") return CommitOne();
     if (method == "UpdateDatabaseDdl") {
       database_admin::UpdateDatabaseDdlRequest proto;
       proto.add_statements(Draw(2) == 0 ? "CREATE TABLE u (k INT64) PRIMARY KEY (k)"
@@ -142,6 +101,53 @@ class CallWriter {
       return proto.SerializeAsString();
     }
     return {};
+  }
+
+  std::string Execute() {
+    v1::ExecuteSqlRequest proto;
+    proto.set_sql(Sql());
+    SetParameters(proto);
+    SetTransaction(*proto.mutable_transaction());
+    proto.set_seqno(static_cast<int64_t>(Draw(3)));
+    return proto.SerializeAsString();
+  }
+  std::string Batch() {
+    v1::ExecuteBatchDmlRequest proto;
+    for (size_t i = Draw(3); i > 0; --i) {
+      auto& statement = *proto.add_statements();
+      statement.set_sql(Sql());
+      SetParameters(statement);
+    }
+    SetTransaction(*proto.mutable_transaction());
+    return proto.SerializeAsString();
+  }
+  std::string ReadAll() {
+    v1::ReadRequest proto;
+    proto.add_columns("k");
+    if (Draw(2) == 0) proto.add_columns("v");
+    proto.mutable_key_set()->set_all(true);
+    SetTransaction(*proto.mutable_transaction());
+    return proto.SerializeAsString();
+  }
+  std::string Begin() {
+    v1::BeginTransactionRequest proto;
+    v1::TransactionSelector selector;
+    SetTransaction(selector);
+    *proto.mutable_options() = selector.begin();
+    return proto.SerializeAsString();
+  }
+  std::string CommitOne() {
+    v1::CommitRequest proto;
+    if (Draw(2) == 0) proto.mutable_single_use_transaction()->mutable_read_write();
+    auto& write = *proto.add_mutations()->mutable_insert_or_update();
+    write.set_table("t");
+    write.add_columns("k");
+    write.add_columns(Draw(2) == 0 ? "v" : "ts");
+    auto& row = *write.add_values();
+    row.add_values()->set_string_value(Draw(2) == 0 ? "a" : "b");
+    row.add_values()->set_string_value(Draw(2) == 0 ? "5" : "spanner.commit_timestamp()");
+    proto.set_return_commit_stats(Draw(2) == 0);
+    return proto.SerializeAsString();
   }
 
   std::mt19937 chance_;

@@ -85,6 +85,23 @@ TEST_F(ServerCallsTest, InfersTheTypesOfParametersWithoutOne) {
   EXPECT_EQ(undeclared[1].type().code(), v1::INT64);
 }
 
+// As the emulator does: the types that were declared decide on those that were not.
+TEST_F(ServerCallsTest, InfersTypesBesideDeclaredOnes) {
+  v1::ExecuteSqlRequest request;
+  request.set_session(client_.OpenSession());
+  request.set_sql("SELECT COALESCE(@a, @b)");
+  (*request.mutable_params()->mutable_fields())["a"].set_number_value(1.5);
+  (*request.mutable_params()->mutable_fields())["b"].set_null_value({});
+  (*request.mutable_param_types())["A"].set_code(v1::FLOAT64);
+  const auto heard = client_.raw().ExecuteSql(request);
+  ASSERT_TRUE(heard.ok()) << heard.status.error_message();
+  const auto& undeclared = heard.reply.metadata().undeclared_parameters().fields();
+  ASSERT_EQ(undeclared.size(), 1);
+  EXPECT_EQ(undeclared[0].name(), "b");
+  EXPECT_EQ(undeclared[0].type().code(), v1::FLOAT64);
+  EXPECT_EQ(heard.reply.rows(0).values(0).number_value(), 1.5);
+}
+
 TEST_F(ServerCallsTest, CutsLargeResultsIntoPartsThatMakeTheWhole) {
   ServerOptions options = TestOptions();
   options.backend.stream_part_bytes = 64;

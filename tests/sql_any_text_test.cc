@@ -43,7 +43,7 @@ constexpr auto kStatements = std::to_array<std::string_view>({
     "INSERT OR UPDATE locktable (name, lease_ms) VALUES (@name, DEFAULT) THEN RETURN *, 1 AS one",
     "INSERT OR IGNORE INTO locktable (name) VALUES ('a') THEN RETURN writer",
     "DELETE FROM locktable WHERE (NULLIF(writer, @id) = 'x') IS NOT TRUE THEN RETURN name",
-    "SELECT @ratio >= 1, STARTS_WITH(@data, @data), @seen = @name FROM locktable WHERE TRUE",
+    "SELECT @ratio >= 1, STARTS_WITH(@data, @data), @seen = heartbeat FROM locktable WHERE TRUE",
 });
 
 // What a mutation puts in: fragments that mean something, so that many mutants still compile.

@@ -149,6 +149,8 @@ TEST(SqlErrors, DatePartsThatATimestampHasNotAreRefused) {
             "TIMESTAMP_SUB does not support the YEAR date part");
   EXPECT_EQ(Split("SELECT TIMESTAMP_DIFF(t, t, x) FROM types").first,
             "A valid date part name is required but found x");
+  EXPECT_EQ(Split("SELECT TIMESTAMP_ADD(t, INTERVAL '_b' SECOND) FROM types").first,
+            "Could not cast literal \"_b\" to type INT64");
   EXPECT_EQ(Split("SELECT TIMESTAMP_ADD(t, INTERVAL 1.5 SECOND) FROM types").first,
             "Interval value must be coercible to INT64 type");
 }

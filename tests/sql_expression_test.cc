@@ -136,6 +136,11 @@ TEST(SqlExpression, TimestampSubAndAddMoveByEveryPart) {
   EXPECT_EQ(
       Show("TIMESTAMP_ADD(" + t + ", INTERVAL @n SECOND)", {{"n", Type::kInt64}}, {int64_t{10}}),
       "2026-03-01T00:00:10.5Z");
+  // As measured: a text that is constant is read as a number.
+  EXPECT_EQ(sub("' 0x10' SECOND"), "2026-02-28T23:59:44.5Z");
+  EXPECT_EQ(Show("TIMESTAMP_ADD(" + t + ", INTERVAL @n SECOND)", {{"n", Type::kString}},
+                 {std::string("10")}),
+            "2026-03-01T00:00:10.5Z");
   EXPECT_EQ(Show("TIMESTAMP_ADD(" + t + ", INTERVAL -500000001 NANOSECOND)"),
             "2026-02-28T23:59:59.999999999Z");
 }

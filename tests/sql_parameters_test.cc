@@ -1,4 +1,5 @@
 // The types of parameters that a text uses without declaring them: as the emulator infers them.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -93,6 +94,26 @@ TEST(SqlParameters, DeclaredOnesStayAsTheyAre) {
   EXPECT_EQ(Inferred("SELECT k1 FROM types WHERE i = @p", {{"p", Type::kString}}),
             "No matching signature for operator = for argument types: INT64, STRING");
   EXPECT_EQ(Inferred("SELECT nosuch"), "Unrecognized name: nosuch");
+}
+
+// As measured: a STRING parameter is taken for a TIMESTAMP beside anything that is one, but for
+// another parameter; a literal is beside that, too.
+TEST(SqlParameters, AStringIsATimestampBesideMoreThanAParameterOnly) {
+  const std::vector<Parameter> declared = {{"s", Type::kString}, {"t", Type::kTimestamp}};
+  const std::string text = "'2020-01-01T00:00:00Z'";
+  for (const std::string& compared :
+       {"@s = TIMESTAMP " + text, std::string("t = @s"), "@t = " + text,
+        std::string("COALESCE(@s, @t, t)"), "LEAST(@s, @t, TIMESTAMP " + text + ")"}) {
+    EXPECT_EQ(Inferred("SELECT " + compared + " FROM types", declared), "s:STRING t:TIMESTAMP")
+        << compared;
+  }
+  for (const std::string& compared :
+       {std::string("@s = @t"), std::string("@t < @s"), std::string("IF(TRUE, @s, @t)"),
+        "COALESCE(@s, @t, " + text + ")", std::string("@t BETWEEN @s AND @s")}) {
+    EXPECT_THAT(Inferred("SELECT " + compared + " FROM types", declared),
+                ::testing::HasSubstr("No matching signature"))
+        << compared;
+  }
 }
 
 TEST(SqlParameters, AnUndeclaredOneDoesNotCompile) {

@@ -117,6 +117,9 @@ TEST_F(SqlQuery, AggregatesMakeOneRow) {
       {"SELECT COUNT(*) FROM types LIMIT 1 OFFSET 1", ":INT64"},
       {"SELECT COUNT(NULL), MAX(NULL) FROM types", ":INT64 :INT64 | 0 NULL"},
       {"SELECT SUM(9223372036854775807) FROM types", "OUT_OF_RANGE: int64 overflow"},
+      // Only the whole sum has to fit: k1 is 1, 2 and more.
+      {"SELECT SUM(IF(k1 = 1, 9223372036854775807, IF(k1 = 2, 1, IF(k1 = 3, -1, 0)))) FROM types",
+       ":INT64 | 9223372036854775807"},
       {"SELECT COUNT(*), k1 FROM types",
        "INVALID_ARGUMENT: SELECT list expression references column k1 which is neither grouped "
        "nor aggregated"},

@@ -72,7 +72,7 @@ TEST(TraceTest, ALineNamesTimeHashEventAndFields) {
             R"("process":"a#1"})");
   EXPECT_EQ(LineOf(LinkChanged{.node = 1, .link = LinkState::kBlackHoled}, Nanoseconds(1)),
             R"({"n":7,"t":"0.000000001","hash":"0000000000000abc","event":"link_changed",)"
-            R"("node":"b","link":"black_holed"})");
+            R"("node":"b","link":"black_holed","direction":"both"})");
   EXPECT_EQ(LineOf(TransactionFinished{.process = kA1,
                                        .request = 3,
                                        .step = StepName::kTakeoverInsert,

@@ -20,6 +20,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr std::string_view kTable = "locktable";
+constexpr std::string_view kWrongText = "SELECT nosuch";
 
 // One table: name STRING as its key, and a column of each type named after it.
 class OneTable : public Directory {
@@ -27,9 +28,10 @@ class OneTable : public Directory {
   Sql FindSql(std::string_view text, std::vector<Parameter> parameters) override {
     return Sql::Intern(text, std::move(parameters));
   }
-  std::optional<Type> ParameterType(std::string_view, std::string_view name) const override {
-    if (name == "inferred") return Type::kInt64;
-    return std::nullopt;
+  std::optional<std::vector<Parameter>> InferParameters(
+      std::string_view sql, const std::vector<Parameter>&) const override {
+    if (sql == kWrongText) return std::nullopt;
+    return std::vector<Parameter>{{.name = "inferred", .type = Type::kInt64}};
   }
   std::optional<Type> ColumnType(std::string_view table, std::string_view column) const override {
     if (table != kTable) return std::nullopt;
@@ -357,6 +359,21 @@ TEST(WireRequestsTest, AnUndeclaredParameterHasTheInferredTypeOrThatOfItsKind) {
   ExpectError(SqlError(proto), Code::kInvalidArgument, "bind parameter inferred");
 }
 
+// The database says what is wrong with the text, in its turn.
+TEST(WireRequestsTest, ATextThatIsWrongLeavesItsUndeclaredParametersOut) {
+  v1::ExecuteSqlRequest proto = Select();
+  proto.set_sql(std::string(kWrongText));
+  auto& fields = *proto.mutable_params()->mutable_fields();
+  fields["declared"] = Text("5");
+  (*proto.mutable_param_types())["declared"].set_code(v1::STRING);
+  fields["inferred"] = Text("x");
+  Status status;
+  const ExecuteSql call = DecodedSql(proto, status);
+  ASSERT_TRUE(status.ok()) << status.message;
+  EXPECT_EQ(call.statement.sql.parameters(),
+            (std::vector<Parameter>{{.name = "declared", .type = Type::kString}}));
+}
+
 TEST(WireRequestsTest, SelectorsThatSpannerRefusesAreRefused) {
   v1::ExecuteSqlRequest proto = Select();
   v1::TransactionSelector& selector = *proto.mutable_transaction();
@@ -459,6 +476,9 @@ TEST(WireResponsesTest, ACommitThatAsksForARetryHasNotCommitted) {
   ASSERT_TRUE(DecodeCommitResponse(EncodeCommitResponse(again), heard).ok());
   EXPECT_EQ(heard, again);
   EXPECT_EQ(DecodeCommitResponse(v1::CommitResponse(), heard).code, Code::kInternal);
+  v1::CommitResponse empty_token;
+  empty_token.mutable_precommit_token();
+  EXPECT_EQ(DecodeCommitResponse(empty_token, heard).code, Code::kInternal);
 }
 
 // The first failure ends a batch, and the statements before it count.

@@ -189,9 +189,10 @@ TEST(Triggers, CountChoosesWhichTime) {
 
 // A declared fault that finds nothing to strike must be reported, or a scenario proves nothing.
 TEST(Faults, OneThatNeverStrikesIsReported) {
-  const Witness run = WitnessThree(
-      "30s", "",
-      R"({"at": "10s", "do": "crash", "node": "a"}, {"at": "11s", "do": "crash", "node": "a"})");
+  const Witness run = WitnessThree("30s", "",
+                                   R"({"at": "10s", "do": "crash", "node": "a"},
+         {"when": {"node": "b", "step": "check", "phase": "sent", "count": 3}, "do": "pause",
+          "node": "a", "for": "1s"})");
   EXPECT_EQ(run.result.unfired_faults, std::vector<uint32_t>{1});
 }
 
@@ -223,12 +224,15 @@ TEST(Clocks, ARateMovesTheRoundsOfItsNodeOnly) {
 
 TEST(Clocks, LocalTimersNeverFireBeforeTheirTime) {
   for (const int64_t rate : {-100'000, -333, -1, 0, 1, 777, 100'000}) {
-    const ClockSpec clock{.offset = {}, .rate_ppm = rate};
-    const Instant start = At(Milliseconds(12'345));
-    for (const Duration local : {Nanoseconds(1), Milliseconds(999), Seconds(12'345)}) {
-      const Instant fires = WhenShows(clock, start, local);
-      EXPECT_GE(ReadClocks(clock, start, fires).monotonic, local) << rate;
-      EXPECT_LT(ReadClocks(clock, start, Instant{fires.ns - 2}).monotonic, local) << rate;
+    NodeClock clock = MakeNodeClock({.offset = {}, .rate_ppm = rate});
+    const Duration started = Shows(clock, At(Milliseconds(12'345)));
+    for (const Instant changed : {Instant{}, At(Milliseconds(12'345)), At(Seconds(13))}) {
+      Rebase(clock, changed);
+      for (const Duration local : {Seconds(1), Milliseconds(2'999), Seconds(12'345)}) {
+        const Instant fires = WhenShows(clock, started, local);
+        EXPECT_GE(ReadClocks(clock, started, fires).monotonic, local) << rate;
+        EXPECT_LT(ReadClocks(clock, started, Instant{fires.ns - 3}).monotonic, local) << rate;
+      }
     }
   }
 }
@@ -259,7 +263,7 @@ TEST(Belief, LapsesAtItsLocalDeadlineEvenWhileItsProcessIsPaused) {
           "duration": "60s"})");
   const auto setup = MakeSetup(scenario);
   Outbox out;
-  Chance chance(1, 1, 1);
+  Chance chance(1, scenario);
   WorldState state = World(setup, out).state();
   Turn turn(*setup, state, &chance, out);
   turn.StartNode(0, std::nullopt);
@@ -281,8 +285,7 @@ TEST(Belief, LapsesAtItsLocalDeadlineEvenWhileItsProcessIsPaused) {
 // A small driver: earliest first.
 struct Driver {
   Driver(const Scenario& scenario, uint64_t seed)
-      : chance(seed, scenario.nodes.size(), scenario.locks.size()),
-        world(MakeSetup(scenario), out) {
+      : chance(seed, scenario), world(MakeSetup(scenario), out) {
     agenda = out.scheduled;
   }
   bool TakeNext() {

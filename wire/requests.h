@@ -39,8 +39,10 @@ class Directory {
   // The handle of a text, whose owner the directory is. Names of `parameters` differ, also without
   // regard to case, and are sorted.
   virtual Sql FindSql(std::string_view text, std::vector<Parameter> parameters) = 0;
-  // Of a parameter without a declared type; nothing: the value's kind says it.
-  virtual std::optional<Type> ParameterType(std::string_view sql, std::string_view name) const = 0;
+  // The parameters of a text that have no declared type, beside those that have; nothing for a text
+  // that is wrong whatever they are. Of those that it does not mention the value's kind says it.
+  virtual std::optional<std::vector<Parameter>> InferParameters(
+      std::string_view sql, const std::vector<Parameter>& declared) const = 0;
   // Nothing for a column that does not exist: its value goes on by its kind, and the model says so.
   virtual std::optional<Type> ColumnType(std::string_view table, std::string_view column) const = 0;
   // Of the primary key; nothing for a table that does not exist.

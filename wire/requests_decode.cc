@@ -37,17 +37,30 @@ class ParametersDecoder {
       : sql_(sql), directory_(directory) {}
 
   Status Decode(const ProtoParameters& values, const ProtoTypes& types) {
-    Status status = DeclaredTypes(types, declared_);
+    std::map<std::string, Type> declared;
+    Status status = DeclaredTypes(types, declared);
     if (!status.ok()) return status;
     std::map<std::string, const std::string*> sorted;  // the name as sent, by the name without case
+    bool infers = false;
     for (const auto& [name, value] : values.fields()) {
-      if (!sorted.emplace(absl::AsciiStrToLower(name), &name).second) {
-        return Error(Code::kInvalidArgument,
-                     "Duplicate parameter name " + absl::AsciiStrToLower(name));
+      const std::string lower = absl::AsciiStrToLower(name);
+      if (!sorted.emplace(lower, &name).second) {
+        return Error(Code::kInvalidArgument, "Duplicate parameter name " + lower);
       }
+      infers = infers || declared.count(lower) == 0;
     }
+    const auto inferred = infers ? Infer(declared) : std::optional<std::map<std::string, Type>>();
     for (const auto& [lower, name] : sorted) {
-      status = DecodeOne(lower, *name, values.fields().at(*name));
+      const google::protobuf::Value& value = values.fields().at(*name);
+      const auto known = declared.find(lower);
+      if (known != declared.end()) {
+        status = DecodeOne(*name, value, known->second, /*is_declared=*/true);
+      } else if (inferred) {
+        const auto found = inferred->find(lower);
+        const Type type = found == inferred->end() ? TypeByKind(value) : found->second;
+        status = DecodeOne(*name, value, type, /*is_declared=*/false);
+      }
+      // Else the text is wrong in any case, which the database says in its turn.
       if (!status.ok()) return status;
     }
     return {};
@@ -57,13 +70,22 @@ class ParametersDecoder {
   std::vector<Value>& values() { return values_; }
 
  private:
-  Status DecodeOne(const std::string& lower, const std::string& name,
-                   const google::protobuf::Value& proto) {
-    const auto declared = declared_.find(lower);
-    const bool is_declared = declared != declared_.end();
-    const Type type = is_declared
-                          ? declared->second
-                          : directory_.ParameterType(sql_, name).value_or(TypeByKind(proto));
+  // The types of the parameters that have none, by the name without case.
+  std::optional<std::map<std::string, Type>> Infer(
+      const std::map<std::string, Type>& declared) const {
+    std::vector<Parameter> list;
+    for (const auto& [name, type] : declared) list.push_back({.name = name, .type = type});
+    const auto inferred = directory_.InferParameters(sql_, list);
+    if (!inferred) return std::nullopt;
+    std::map<std::string, Type> types;
+    for (const Parameter& parameter : *inferred) {
+      types.emplace(absl::AsciiStrToLower(parameter.name), parameter.type);
+    }
+    return types;
+  }
+
+  Status DecodeOne(const std::string& name, const google::protobuf::Value& proto, Type type,
+                   bool is_declared) {
     Value value;
     Status status = DecodeValue(proto, type, value);
     if (!status.ok()) {
@@ -78,7 +100,6 @@ class ParametersDecoder {
 
   const std::string& sql_;
   const Directory& directory_;
-  std::map<std::string, Type> declared_;
   std::vector<Parameter> parameters_;
   std::vector<Value> values_;
 };

@@ -47,6 +47,10 @@ v1::CommitResponse EncodeCommitResponse(const Response& response) {
 
 Status DecodeCommitResponse(const v1::CommitResponse& proto, Response& out) {
   if (proto.has_precommit_token()) {
+    // An empty one would look like a commit to who asks for the token.
+    if (proto.precommit_token().precommit_token().empty()) {
+      return Error(Code::kInternal, "Commit was answered by an empty precommit token");
+    }
     TakePrecommitToken(proto.precommit_token(), out);
     return {};
   }

@@ -27,13 +27,13 @@ class ServedDatabase::DirectoryOfCall final : public wire::Directory {
     return Sql::Borrow(*call_.statements.back());
   }
 
-  std::optional<Type> ParameterType(std::string_view sql, std::string_view name) const override {
-    for (const Parameter& parameter : database_.InferredParameters(sql)) {
-      if (!model::EqualIgnoringCase(parameter.name, name)) continue;
-      call_.undeclared.push_back(parameter);
-      return parameter.type;
+  std::optional<std::vector<Parameter>> InferParameters(
+      std::string_view sql, const std::vector<Parameter>& declared) const override {
+    const auto& inferred = database_.InferredParameters(sql, declared);
+    if (inferred) {
+      call_.undeclared.insert(call_.undeclared.end(), inferred->begin(), inferred->end());
     }
-    return std::nullopt;
+    return inferred;
   }
 
   std::optional<Type> ColumnType(std::string_view table, std::string_view column) const override {
@@ -61,17 +61,28 @@ class ServedDatabase::DirectoryOfCall final : public wire::Directory {
   Pending& call_;
 };
 
-// A text that does not compile has none: the model says what is wrong with it.
-const std::vector<Parameter>& ServedDatabase::InferredParameters(std::string_view text) {
+// Nothing for a text that does not compile: the model says what is wrong with it.
+const std::optional<std::vector<Parameter>>& ServedDatabase::InferredParameters(
+    std::string_view text, const std::vector<Parameter>& declared) {
   constexpr size_t kMostTexts = 1024;
-  const auto found = inferred_.find(text);
+  std::string key(text);
+  for (const Parameter& parameter : declared) {
+    key += '\0' + parameter.name + ' ' + std::string(TypeName(parameter.type));
+  }
+  const auto found = inferred_.find(key);
   if (found != inferred_.end()) return found->second;
   if (inferred_.size() >= kMostTexts) inferred_.clear();
-  auto inferred = model::InferParameters(schema(), text, {});
-  auto* parameters = std::get_if<std::vector<Parameter>>(&inferred);
-  return inferred_
-      .emplace(text, parameters != nullptr ? std::move(*parameters) : std::vector<Parameter>())
-      .first->second;
+  auto all = model::InferParameters(schema(), text, declared);
+  std::optional<std::vector<Parameter>> inferred;
+  if (const auto* parameters = std::get_if<std::vector<Parameter>>(&all)) {
+    // The declared ones stand first.
+    inferred.emplace(parameters->begin() + static_cast<std::ptrdiff_t>(declared.size()),
+                     parameters->end());
+    // By name, as Spanner tells of them.
+    std::sort(inferred->begin(), inferred->end(),
+              [](const Parameter& a, const Parameter& b) { return a.name < b.name; });
+  }
+  return inferred_.emplace(std::move(key), std::move(inferred)).first->second;
 }
 
 // --- calls ---------------------------------------------------------------------------------------

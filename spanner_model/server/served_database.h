@@ -88,7 +88,8 @@ class ServedDatabase {
                       wire::ResultShape shape) const;
   wire::ResultShape ShapeOf(const Sql& sql) const;
   wire::ResultShape ShapeOf(const Read& read) const;
-  const std::vector<Parameter>& InferredParameters(std::string_view text);
+  const std::optional<std::vector<Parameter>>& InferredParameters(
+      std::string_view text, const std::vector<Parameter>& declared);
 
   const std::string name_;
   const uint32_t incarnation_;
@@ -102,8 +103,9 @@ class ServedDatabase {
   std::vector<model::DatabaseEffect> effects_;
   std::multimap<Timestamp, TransactionId> commits_due_;
   std::optional<Timestamp> look_due_;
-  // Types of parameters without one, by the text; bounded, and of this schema.
-  std::map<std::string, std::vector<Parameter>, std::less<>> inferred_;
+  // Types of parameters without one, by the text and the others' types; bounded, and of this
+  // schema.
+  std::map<std::string, std::optional<std::vector<Parameter>>, std::less<>> inferred_;
 };
 
 }  // namespace whorl::server

@@ -51,6 +51,25 @@ void Wrap(Bound& bound, Op op, Type type) {
   bound = MakeInner(op, type, offset, std::move(operands));
 }
 
+namespace {
+
+bool IsParameter(const Bound& operand, Type type) {
+  return operand.node.op == Op::kParameter && operand.type == type;
+}
+
+// A STRING parameter becomes the TIMESTAMP of a column, a literal or an expression; of another
+// parameter it does not. Measured on the official emulator; no documentation tells.
+bool AreParametersAtOdds(std::span<const Bound> operands) {
+  bool text = false;
+  for (const Bound& operand : operands) {
+    if (operand.type == Type::kTimestamp && !IsParameter(operand, Type::kTimestamp)) return false;
+    text = text || IsParameter(operand, Type::kString);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::optional<Type> CommonType(std::span<const Bound> operands) {
   std::optional<Type> common;
   for (const Bound& operand : operands) {
@@ -68,6 +87,7 @@ std::optional<Type> CommonType(std::span<const Bound> operands) {
       return std::nullopt;
     }
   }
+  if (common == Type::kTimestamp && AreParametersAtOdds(operands)) return std::nullopt;
   return common.value_or(Type::kInt64);
 }
 

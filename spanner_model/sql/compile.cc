@@ -12,7 +12,12 @@ std::variant<Plan, Status> Compile(const Schema& schema, std::string_view text,
   auto statement = Parse(text);
   if (auto* error = std::get_if<Status>(&statement)) return std::move(*error);
   const StatementContext context{.schema = schema, .text = text, .parameters = parameters};
-  return BindStatement(context, std::get<ast::Statement>(statement));
+  auto plan = BindStatement(context, std::get<ast::Statement>(statement));
+  if (std::holds_alternative<Plan>(plan)) return plan;
+  // What is wrong whatever type a missing parameter has is the better message.
+  auto inferred = InferParameters(schema, text, parameters);
+  if (auto* error = std::get_if<Status>(&inferred)) return std::move(*error);
+  return plan;
 }
 
 std::variant<std::vector<Parameter>, Status> InferParameters(const Schema& schema,

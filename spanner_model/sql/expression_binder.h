@@ -84,6 +84,7 @@ class ExpressionBinder {
   Bound BindTimestampAdd(const ast::Expression& call);
   Bound BindTimestampSub(const ast::Expression& call);
   Bound BindTimestampShift(const ast::Expression& call, Op op);
+  void CastText(Bound& constant, Type type);
   Bound BindIf(const ast::Expression& call);
   Bound BindCoalesce(const ast::Expression& call);
   Bound BindIfNull(const ast::Expression& call);

@@ -9,7 +9,13 @@ namespace {
 
 // "declared parameters": the emulator tells of those too.
 std::vector<std::string> WithoutDeclared(std::vector<std::string> undeclared, const Call* call) {
-  if (call != nullptr && call->declared) undeclared.clear();
+  if (call == nullptr) return undeclared;
+  for (const Input& input : call->inputs) {
+    const auto is_it = [&](const std::string& field) {
+      return input.declared && field.starts_with(input.name + " ");
+    };
+    undeclared.erase(std::remove_if(undeclared.begin(), undeclared.end(), is_it), undeclared.end());
+  }
   return undeclared;
 }
 
@@ -97,7 +103,7 @@ constexpr KnownDifference kKnown[] = {
        const bool returns = std::any_of(
            operation.calls.begin(), operation.calls.end(),
            [](const Call& call) { return call.sql.find(" THEN RETURN ") != std::string::npos; });
-       return returns && model.code == StatusCode::OK &&
+       return returns && model.code != StatusCode::INVALID_ARGUMENT &&
               (emulator.code == StatusCode::INVALID_ARGUMENT ||
                emulator.batch_code == StatusCode::INVALID_ARGUMENT) &&
               emulator.message.find("has a pending CommitTimestamp") != std::string::npos;
@@ -131,10 +137,16 @@ constexpr KnownDifference kKnown[] = {
      }},
     {"sequence numbers of a transaction that is over or doomed",
      "the emulator looks at them first, and remembers those of statements that came too late",
-     [](const Operation&, const Answer& model, const Answer& emulator) {
-       return model.code != StatusCode::OK && Says(emulator, StatusCode::INVALID_ARGUMENT, "seqno");
+     [](const Operation& operation, const Answer& model, const Answer& emulator) {
+       return operation.transaction.kind == SelectorKind::kOf && model.code != StatusCode::OK &&
+              (emulator.repeats || Says(emulator, StatusCode::INVALID_ARGUMENT, "seqno"));
      },
      Afterwards::kNotTheSame},
+    {"failure that is repeated after the end", "the emulator tells later calls of it, too",
+     [](const Operation&, const Answer&, const Answer& emulator) {
+       return emulator.repeats && emulator.after_end && emulator.code != StatusCode::OK;
+     },
+     Afterwards::kNotTheSame, Shows::kLater},
     {"schema changes beside a transaction", "the emulator refuses them, Spanner makes them",
      [](const Operation& operation, const Answer& model, const Answer& emulator) {
        return operation.kind == OperationKind::kDdl && model.code == StatusCode::OK &&
@@ -185,7 +197,6 @@ constexpr KnownDifference kKnown[] = {
     {"nanoseconds of MIN and MAX", "the emulator cuts them off"},
     {"ranges of keys that end before they begin", "the emulator finds NULL in them"},
     {"mutations that cannot be read in a transaction", "they doom it in the emulator"},
-    {"types of some of the parameters", "the model's server infers them without the others"},
     {"UPDATE of a key column where no row matches", "the emulator finds nothing wrong"},
     {"errors in THEN RETURN of a row that cannot be inserted", "the emulator tells of these first"},
     {"constants compared with a column", "the emulator evaluates them where there is no row"},
@@ -235,10 +246,12 @@ std::string DescribeKnownDifferences() {
   return text;
 }
 
-void Tally::AddSequence(int most_open, int statements) {
+void Tally::AddSequence(int most_open, int operations, int statements) {
   ++sequences_;
   if (most_open >= 2) ++interleaved_;
+  operations_ += operations;
   statements_ += statements;
+  fewest_statements_ = std::min(fewest_statements_, statements);
 }
 
 void Tally::AddAnswer(const Operation& operation, const std::optional<Answer>& emulator) {
@@ -259,11 +272,12 @@ void Tally::AddAnswer(const Operation& operation, const std::optional<Answer>& e
 
 std::string Tally::Describe() const {
   std::string text = absl::StrFormat(
-      "%d sequences, %d operations; in %.1f %% of the sequences two transactions or more were open "
-      "at a time\n%d operations left out, since they name what was not begun; %d rows; %d batches "
-      "ended in an error\n",
-      sequences_, statements_, percent_interleaved(), left_out_, rows_,
-      statements_failed_in_batches_);
+      "%d whole sequences, %d operations, %d statements of SQL, at least %d a sequence; in %.1f %% "
+      "of the sequences two transactions or more were open at a time\n%d operations left out, "
+      "since "
+      "they name what was not begun; %d rows; %d batches ended in an error\n",
+      sequences_, operations_, statements_, fewest_statements_, percent_interleaved(), left_out_,
+      rows_, statements_failed_in_batches_);
   for (int kind = 0; kind < kOperationKinds; ++kind) {
     text += absl::StrFormat("  %-16s", KindName(static_cast<OperationKind>(kind)));
     for (const auto& [code, count] : answers_[static_cast<size_t>(kind)]) {
@@ -271,10 +285,18 @@ std::string Tally::Describe() const {
     }
     text += "\n";
   }
-  text += absl::StrFormat("%d sequences were cut short by a known difference\n", cut_short_);
-  text += "known differences met:";
+  int cut_short = 0;
+  for (const auto& [name, count] : cut_short_) cut_short += count;
+  text += absl::StrFormat(
+      "%d more sequences were cut short by a known difference, %d had too few statements\n",
+      cut_short, too_short_);
+  text += "known differences met (and sequences cut short by them):";
   if (known_.empty()) text += " none";
-  for (const auto& [name, count] : known_) text += absl::StrFormat("\n  %s: %d", name, count);
+  for (const auto& [name, count] : known_) {
+    const auto cut = cut_short_.find(name);
+    text +=
+        absl::StrFormat("\n  %s: %d (%d)", name, count, cut == cut_short_.end() ? 0 : cut->second);
+  }
   if (!deaths_.empty()) text += "\nthe emulator did not live to answer:\n" + deaths_;
   return text + "\n" + DescribeKnownDifferences();
 }

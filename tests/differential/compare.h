@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -46,25 +47,31 @@ std::string DescribeKnownDifferences();
 // What has been met, so that one can see that it is not nothing.
 class Tally {
  public:
-  void AddSequence(int most_open, int statements);
+  // One that was compared to its end, and how many of its statements were made.
+  void AddSequence(int most_open, int operations, int statements);
+  // One of which too much named what was not begun.
+  void AddTooShort() { ++too_short_; }
   void AddAnswer(const Operation& operation, const std::optional<Answer>& emulator);
   void AddKnown(const KnownDifference& known) {
     ++known_[known.name];
-    if (known.afterwards == Afterwards::kNotTheSame) ++cut_short_;
+    if (known.afterwards == Afterwards::kNotTheSame) ++cut_short_[known.name];
   }
 
   int sequences() const { return sequences_; }
   // Of a hundred sequences, those in which two transactions or more were open at a time.
   double percent_interleaved() const { return 100.0 * interleaved_ / std::max(sequences_, 1); }
-  int statements() const { return statements_; }
   std::string Describe() const;
 
  private:
   int sequences_ = 0;
   int interleaved_ = 0;
+  int operations_ = 0;
   int statements_ = 0;
+  int fewest_statements_ = std::numeric_limits<int>::max();  // of a sequence
+  int too_short_ = 0;                                        // sequences
   int left_out_ = 0;
-  int cut_short_ = 0;  // sequences, by a difference after which the two do not know the same
+  // Sequences, by a difference after which the two do not know the same.
+  std::map<std::string, int> cut_short_;
   std::array<std::map<grpc::StatusCode, int>, kOperationKinds> answers_;
   std::map<std::string, int> known_;
   std::string deaths_;

@@ -110,7 +110,11 @@ std::string ExpressionMaker::Comparison(int depth, Failing failing) {
   const Type type = DrawType(draw_);
   const std::string left = Make(type, depth, failing);
   const std::string negated = draw_.OneIn(3) ? " NOT" : "";
-  switch (draw_.Below(8)) {
+  switch (draw_.Below(9)) {
+    case 8:
+      // What is true at any time.
+      return Operator("CURRENT_TIMESTAMP()",
+                      draw_.OneIn(2) ? ">" : "<=", "TIMESTAMP '2020-01-01T00:00:00Z'");
     case 0:
       return "(" + left + negated + " IN (" + Make(type, depth, failing) + ", " + Constant(type) +
              "))";
@@ -211,7 +215,7 @@ std::string ExpressionMaker::String(int depth, Failing failing) {
     case 3:
       // Of ASCII letters only: others are not modelled.
       return Function(draw_.OneIn(2) ? "LOWER" : "UPPER",
-                      {Cast(Make(Type::kBool, depth, failing), Type::kString)});
+                      {Function("IF", {Make(Type::kBool, depth, failing), "'aB1'", "''"})});
     case 4:
       return Function("SUBSTR",
                       {Make(Type::kString, depth, failing), std::to_string(draw_.Between(-3, 3))});

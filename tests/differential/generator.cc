@@ -43,8 +43,9 @@ class SequenceMaker {
       BeginOn(0);
       BeginOn(1);
     }
-    const int operations = kLeastOperations + draw_.Below(16);
-    while (static_cast<int>(sequence_.operations.size()) < operations) AddOperation();
+    // Some will name what was not begun, and be left out.
+    const int statements = kLeastStatements + draw_.Between(9, 20);
+    while (statements_drawn_ < statements) AddOperation();
     return std::move(sequence_);
   }
 
@@ -64,7 +65,10 @@ class SequenceMaker {
     operation.session = session;
     return operation;
   }
-  void Add(Operation operation) { sequence_.operations.push_back(std::move(operation)); }
+  void Add(Operation operation) {
+    statements_drawn_ += CountStatements(operation);
+    sequence_.operations.push_back(std::move(operation));
+  }
   void AddCommit(Operation commit) {
     commits_.push_back(commit.id);
     Add(std::move(commit));
@@ -112,6 +116,7 @@ class SequenceMaker {
     const bool read_only = draw_.OneIn(3);
     begin.transaction.kind =
         read_only ? SelectorKind::kBeginReadOnly : SelectorKind::kBeginReadWrite;
+    begin.transaction.optimistic = draw_.OneIn(4);
     if (read_only) {
       begin.transaction.bound = DrawBound(draw_.OneIn(12));
       if (begin.transaction.bound.staleness == kTooOld) begin.transaction.bound = {};
@@ -156,6 +161,7 @@ class SequenceMaker {
     const bool may_begin = !IsBusy(operation.session);
     if (may_begin && draw_.Percent(dml ? 90 : 25)) {
       selector.kind = SelectorKind::kBeginReadWrite;
+      selector.optimistic = draw_.OneIn(4);
     } else if (may_begin && draw_.OneIn(3)) {
       selector.kind = SelectorKind::kBeginReadOnly;
     } else {
@@ -206,7 +212,7 @@ class SequenceMaker {
         bool ordered = false;
         for (int i = draw_.Between(1, 3); i > 0; --i) {
           batch.calls.push_back(draw_.OneIn(40) ? statements_.Query(ordered) : statements_.Dml());
-          batch.calls.back().declared = true;
+          for (Input& input : batch.calls.back().inputs) input.declared = true;
         }
         return Add(std::move(batch));
       }
@@ -346,6 +352,7 @@ class SequenceMaker {
   StatementMaker statements_;
   std::vector<Begun> begun_;
   int sessions_ = 1;
+  int statements_drawn_ = 0;
   int tables_made_ = 0;
   int last_id_ = 0;
   int first_id_of_schema_ = 0;

@@ -7,10 +7,10 @@
 
 namespace whorl::differential {
 
-inline constexpr int kLeastOperations = 20;
+inline constexpr int kLeastStatements = 20;
 
-// Of at least kLeastOperations operations over one to four sessions. What known_differences.h says
-// is avoided does not occur.
+// Of at least kLeastStatements statements, and of other operations beside them, over one to four
+// sessions. What compare.cc names without explaining it does not occur.
 rc::Gen<Sequence> Sequences();
 
 }  // namespace whorl::differential

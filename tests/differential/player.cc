@@ -154,7 +154,8 @@ const std::string& Player::IdOf(const Selector& selector) const {
 
 v1::TransactionOptions Player::MakeOptions(const Selector& selector) const {
   if (selector.kind == SelectorKind::kBeginReadWrite) {
-    return wire::EncodeOptions(BeginReadWrite{});
+    return wire::EncodeOptions(BeginReadWrite{
+        .lock_mode = selector.optimistic ? LockMode::kOptimistic : LockMode::kPessimistic});
   }
   BeginReadOnly begin{.bound = selector.bound,
                       .return_read_timestamp = selector.return_read_timestamp};
@@ -188,7 +189,7 @@ void Player::FillStatement(const Call& call, Statement& statement) const {
   for (const Input& input : call.inputs) {
     (*statement.mutable_params()->mutable_fields())[input.name] =
         wire::EncodeValue(Resolve(input.value));
-    if (call.declared) {
+    if (input.declared) {
       (*statement.mutable_param_types())[input.name] = wire::EncodeType(input.type);
     }
   }
@@ -231,8 +232,8 @@ void Player::TakeCommit(const Operation& operation, Timestamp commit, Answer& an
                                    [&](const Timestamp& read) { return read < commit; });
   answer.place_of_commit = " after " + std::to_string(commits) + " commits and " +
                            std::to_string(reads) + " read timestamps";
-  commits_.emplace(operation.id, commit);
-  commit_times_.insert(commit);
+  // A Commit that was sent again has none of its own: the emulator may not have answered it.
+  if (commit_times_.insert(commit).second) commits_.emplace(operation.id, commit);
 }
 
 std::string Player::Text(const google::protobuf::Value& value, const v1::Type& type) const {
@@ -276,8 +277,16 @@ ResultAnswer Player::MakeResult(const v1::ResultSet& set) const {
 // ------------------------------------------------------------------------------
 
 std::optional<Answer> Player::Play(const Operation& operation) {
-  if (!CanSelect(operation.transaction)) return std::nullopt;
+  const Selector& selector = operation.transaction;
+  if (!CanSelect(selector)) return std::nullopt;
   ++calls_;
+  const bool ended = selector.kind == SelectorKind::kOf && open_.count(selector.of) == 0;
+  std::optional<Answer> answer = Make(operation);
+  if (answer) answer->after_end = ended;
+  return answer;
+}
+
+std::optional<Answer> Player::Make(const Operation& operation) {
   Answer answer;
   switch (operation.kind) {
     case OperationKind::kDdl:
@@ -285,9 +294,11 @@ std::optional<Answer> Player::Play(const Operation& operation) {
     case OperationKind::kBegin:
       return PlayBegin(operation);
     case OperationKind::kExecute:
-      return PlayExecute(operation);
     case OperationKind::kBatch:
-      return PlayBatch(operation);
+      answer =
+          operation.kind == OperationKind::kBatch ? PlayBatch(operation) : PlayExecute(operation);
+      NoteRepeat(operation, answer);
+      return answer;
     case OperationKind::kRead:
       return PlayRead(operation);
     case OperationKind::kCommit:
@@ -325,6 +336,16 @@ Answer Player::PlayBegin(const Operation& operation) {
   Take(heard.status, answer);
   if (heard.ok()) TakeBegun(operation, heard.reply, answer);
   return answer;
+}
+
+void Player::NoteRepeat(const Operation& operation, Answer& answer) {
+  const Selector& selector = operation.transaction;
+  const int began = selector.kind == SelectorKind::kOf ? selector.of : operation.id;
+  const auto [first, is_first] =
+      numbered_.emplace(std::pair(began, operation.sequence_number), answer);
+  answer.repeats = !is_first && first->second.code == answer.code &&
+                   first->second.batch_code == answer.batch_code &&
+                   first->second.results == answer.results;
 }
 
 Answer Player::PlayExecute(const Operation& operation) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/differential/sequence.h"
@@ -37,6 +38,10 @@ struct Answer {
   std::string commit;           // "the commit of #7"
   std::string place_of_commit;  // among the earlier commits and read timestamps
   std::string place_of_read;    // among the commits
+  // The same as to an earlier call of the transaction with this sequence number. Not compared.
+  bool repeats = false;
+  // To a call of a transaction that a Commit or Rollback had ended. Not compared.
+  bool after_end = false;
 };
 std::string Describe(const Answer& answer);
 
@@ -63,8 +68,10 @@ class Player {
     std::string id;
   };
 
+  std::optional<Answer> Make(const Operation& operation);
   std::optional<Answer> PlayDdl(const Operation& operation);
   Answer PlayBegin(const Operation& operation);
+  void NoteRepeat(const Operation& operation, Answer& answer);
   Answer PlayExecute(const Operation& operation);
   Answer PlayBatch(const Operation& operation);
   Answer PlayRead(const Operation& operation);
@@ -97,6 +104,8 @@ class Player {
   std::map<int, Begun> begun_;        // by the operation that began it
   std::map<int, Begun> open_;         // of these
   std::map<int, Timestamp> commits_;  // by the operation
+  // By the operation that began the transaction, and the number: the first answer.
+  std::map<std::pair<int, int64_t>, Answer> numbered_;
   std::set<Timestamp> commit_times_;
   std::vector<Timestamp> reads_;                    // that were told
   mutable std::map<Timestamp, std::string> names_;  // of times that only the run knows

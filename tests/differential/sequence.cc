@@ -65,7 +65,7 @@ std::string Show(const Selector& selector, OperationKind kind) {
       if (kind == OperationKind::kCommit) return "single use";
       return "single use, " + Show(selector.bound) + asks;
     case SelectorKind::kBeginReadWrite:
-      return "begin read-write";
+      return selector.optimistic ? "begin read-write, optimistic" : "begin read-write";
     case SelectorKind::kBeginReadOnly:
       return "begin read-only, " + Show(selector.bound) + asks;
     case SelectorKind::kOf:
@@ -80,7 +80,7 @@ std::string Show(const Call& call) {
   std::string text = "\n      " + call.sql;
   for (const Input& input : call.inputs) {
     text += "\n        @" + input.name + " " +
-            (call.declared ? std::string(TypeName(input.type)) : "(no type)") + " = " +
+            (input.declared ? std::string(TypeName(input.type)) : "(no type)") + " = " +
             Show(input.value);
   }
   return text;
@@ -103,6 +103,10 @@ const char* KindName(OperationKind kind) {
                                  "Read", "Commit",           "Rollback",   "DeleteSession"};
   static_assert(kNames.size() == kOperationKinds);
   return kNames.at(static_cast<size_t>(kind));
+}
+
+int CountStatements(const Operation& operation) {
+  return static_cast<int>(operation.calls.size() + operation.schema.size());
 }
 
 Timestamp CommitTimeOf(CommitTime time) {

@@ -45,16 +45,17 @@ struct Selector {
   TimestampBound bound;
   bool return_read_timestamp = false;
   std::string wrong_id;
+  bool optimistic = false;  // of kBeginReadWrite
 };
 
 struct Input {
   std::string name;
   Type type = Type::kString;
   Value value;
+  bool declared = true;  // sent with its type
 };
 struct Call {
   std::string sql;
-  bool declared = true;  // the parameters, with their types
   std::vector<Input> inputs;
 };
 
@@ -74,6 +75,8 @@ struct Operation {
   int64_t limit = 0;                 // of a read
   std::vector<Mutation> mutations;   // of a commit
 };
+// Of SQL: those of a batch one by one.
+int CountStatements(const Operation& operation);
 
 struct Sequence {
   std::vector<std::string> schema;

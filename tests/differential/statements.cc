@@ -141,10 +141,10 @@ std::string StatementMaker::OrderAndLimit(Call& call, const model::Table& table,
   return text;
 }
 
-// One parameter may go without its type; of several, the model's server does not tell one from the
-// others' declared types.
+// At times parameters go without their types.
 Call StatementMaker::MaybeUndeclared(Call call) {
-  call.declared = call.inputs.size() != 1 || !draw_.OneIn(8);
+  if (!draw_.OneIn(8)) return call;
+  for (Input& input : call.inputs) input.declared = draw_.OneIn(2);
   return call;
 }
 

@@ -30,8 +30,9 @@ class NoDirectory final : public wire::Directory {
   Sql FindSql(std::string_view text, std::vector<Parameter> parameters) override {
     return Sql::Intern(text, std::move(parameters));
   }
-  std::optional<Type> ParameterType(std::string_view, std::string_view) const override {
-    return std::nullopt;
+  std::optional<std::vector<Parameter>> InferParameters(
+      std::string_view, const std::vector<Parameter>&) const override {
+    return std::vector<Parameter>();
   }
   std::optional<Type> ColumnType(std::string_view, std::string_view) const override {
     return std::nullopt;

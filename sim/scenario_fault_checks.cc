@@ -1,0 +1,273 @@
+// What can be seen from the text of all faults together: those that contradict each other, and
+// those that find nothing to strike. Only what is certain is said: a fault that waits for a step
+// (`when`) may strike at any time, or never.
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <queue>
+#include <tuple>
+
+#include "sim/error_text.h"
+#include "sim/scenario_parts.h"
+#include "sim/units.h"
+
+namespace whorl::sim {
+namespace {
+
+std::string TimeText(Instant at) { return FormatDuration(Duration{at.ns}); }
+
+bool IsTimed(const FaultSpec& fault) { return std::holds_alternative<Instant>(fault.trigger); }
+Instant TimeOf(const FaultSpec& fault) { return std::get<Instant>(fault.trigger); }
+
+// --- lives -------------------------------------------------------------------------------------
+
+// Sets of what a node may be doing.
+enum Lives : unsigned { kNothing = 0, kIsDown = 1, kIsRunning = 2, kIsStopped = 4 };
+
+// In which of these the fault finds something to strike; all, when it does not need a process.
+unsigned StrikesIn(const FaultSpec& fault) {
+  switch (fault.kind) {
+    case FaultKind::kPause:
+    case FaultKind::kCrash:
+    case FaultKind::kSessionLoss:
+      return kIsRunning | kIsStopped;
+    case FaultKind::kStop:
+      return kIsRunning;
+    case FaultKind::kStart:
+      return kIsDown | kIsStopped;
+    case FaultKind::kClock:
+      if (fault.clock.stands) return kIsRunning | kIsStopped;
+      [[fallthrough]];
+    default:
+      return kIsDown | kIsRunning | kIsStopped;
+  }
+}
+
+// What the node does afterwards; nothing where that does not change.
+unsigned LeadsTo(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::kCrash:
+      return kIsDown;
+    case FaultKind::kStop:
+      return kIsStopped;
+    case FaultKind::kStart:
+      return kIsRunning;
+    default:
+      return kNothing;
+  }
+}
+
+// Follows all that a node may be doing, in the order in which a run takes its faults.
+class LifeOfNode {
+ public:
+  LifeOfNode(const Scenario& scenario, int16_t node, const std::vector<uint32_t>& faults)
+      : scenario_(scenario) {
+    const NodeSpec& spec = scenario.nodes[static_cast<size_t>(node)];
+    if (spec.start_at) Add({.at = *spec.start_at, .starts_for_certain = true});
+    for (const uint32_t fault : faults) {
+      if (IsTimed(scenario.faults[fault])) {
+        Add({.at = TimeOf(scenario.faults[fault]), .fault = fault});
+      } else {
+        any_time_.push_back(&scenario.faults[fault]);
+      }
+    }
+  }
+
+  // Calls found(fault) for each that can find nothing to strike.
+  template <typename Found>
+  void Follow(const Found& found) {
+    Drift();
+    while (!agenda_.empty()) {
+      const Entry next = agenda_.top();
+      agenda_.pop();
+      if (!next.fault) {
+        may_be_ = next.starts_for_certain ? kIsRunning : may_be_ | kIsRunning;
+      } else if (!Strike(next)) {
+        found(*next.fault);
+      }
+      Drift();
+    }
+  }
+
+ private:
+  struct Entry {
+    Instant at;
+    std::optional<uint32_t> fault = std::nullopt;  // else the node starts
+    bool starts_for_certain = false;
+    uint64_t order = 0;
+    friend bool operator<(const Entry& a, const Entry& b) {  // the first is the greatest
+      return std::tie(b.at, b.order) < std::tie(a.at, a.order);
+    }
+  };
+
+  void Add(Entry entry) {
+    entry.order = order_++;
+    agenda_.push(entry);
+  }
+
+  bool Strike(const Entry& entry) {
+    const FaultSpec& fault = scenario_.faults[*entry.fault];
+    const unsigned hit = may_be_ & StrikesIn(fault);
+    if (hit == kNothing) return false;
+    const unsigned next = LeadsTo(fault.kind);
+    if (next == kNothing) return true;
+    if (fault.restart_after) {
+      Add({.at = entry.at + *fault.restart_after, .starts_for_certain = hit == may_be_});
+    }
+    may_be_ = (may_be_ & ~hit) | next;
+    return true;
+  }
+
+  // What faults that wait for a step may have done meanwhile.
+  void Drift() {
+    for (unsigned before = kNothing; before != may_be_;) {
+      before = may_be_;
+      for (const FaultSpec* fault : any_time_) {
+        if ((may_be_ & StrikesIn(*fault)) == kNothing) continue;
+        may_be_ |= LeadsTo(fault->kind);
+        if (fault->restart_after) may_be_ |= kIsRunning;
+      }
+    }
+  }
+
+  const Scenario& scenario_;
+  unsigned may_be_ = kIsDown;
+  std::priority_queue<Entry> agenda_;
+  std::vector<const FaultSpec*> any_time_;
+  uint64_t order_ = 0;
+};
+
+// --- contradictions ----------------------------------------------------------------------------
+
+// When a timed fault sets what it sets. A setting for good is set at an instant: a later one
+// replaces it.
+struct Span {
+  Instant begin;
+  Instant end;
+};
+Span SpanOf(const Scenario& scenario, const FaultSpec& fault) {
+  const Instant begin = TimeOf(fault);
+  if (fault.lasts) return {begin, begin + *fault.lasts};
+  if (fault.kind == FaultKind::kPartition) return {begin, Instant{scenario.duration.ns}};
+  return {begin, begin + Nanoseconds(1)};
+}
+
+template <typename T>
+bool Differ(const std::optional<T>& a, const std::optional<T>& b) {
+  return a && b && *a != *b;
+}
+
+// What the two set to different values; nothing where they do not.
+std::string_view SetByBoth(const FaultSpec& a, const FaultSpec& b) {
+  switch (a.kind) {
+    case FaultKind::kPartition:
+      return a.mode != b.mode && Overlap(a.direction, b.direction) ? "the mode of a partition" : "";
+    case FaultKind::kClock:
+      if (Differ(a.clock.offset, b.clock.offset)) return "the offset of a clock";
+      if (Differ(a.clock.rate_ppm, b.clock.rate_ppm)) return "the rate of a clock";
+      return (a.clock.offset && b.clock.step) || (a.clock.step && b.clock.offset)
+                 ? "the offset of a clock"
+                 : "";
+    case FaultKind::kTrueTime:
+      return a.truetime != b.truetime ? "the interval of TrueTime" : "";
+    case FaultKind::kCurrentTimestamp:
+      return a.error != b.error ? "the error of CURRENT_TIMESTAMP" : "";
+    default:
+      return "";
+  }
+}
+
+class Checks {
+ public:
+  Checks(const Scenario& scenario, std::span<const JsonValue> entries, Problems& problems)
+      : scenario_(scenario), entries_(entries), problems_(problems) {}
+
+  void CheckLives();
+  void CheckRestarts();
+  void CheckContradictions();
+
+ private:
+  std::string NodeText(int16_t node) const {
+    return Cat("node ", Quoted(scenario_.nodes[static_cast<size_t>(node)].name));
+  }
+  void Compare(std::vector<uint32_t>& faults);
+
+  const Scenario& scenario_;
+  std::span<const JsonValue> entries_;
+  Problems& problems_;
+};
+
+void Checks::CheckLives() {
+  std::map<int16_t, std::vector<uint32_t>> by_node;
+  for (uint32_t i = 0; i < scenario_.faults.size(); ++i) {
+    const FaultSpec& fault = scenario_.faults[i];
+    if (fault.node != FaultSpec::kNoNode) by_node[fault.node].push_back(i);
+  }
+  for (const auto& [node, faults] : by_node) {
+    LifeOfNode(scenario_, node, faults).Follow([&, node = node](uint32_t found) {
+      const FaultSpec& fault = scenario_.faults[found];
+      const bool start = fault.kind == FaultKind::kStart;
+      problems_.Add(entries_[found],
+                    Cat("can never fire: at ", TimeText(TimeOf(fault)), " ", NodeText(node),
+                        start ? " runs already" : " is not running"));
+    });
+    if (problems_.Full()) return;
+  }
+}
+
+// One that comes too late would leave the fault going on for ever.
+void Checks::CheckRestarts() {
+  for (size_t i = 0; i < scenario_.faults.size(); ++i) {
+    const FaultSpec& fault = scenario_.faults[i];
+    if (!fault.restart_after || problems_.Full()) continue;
+    const Instant again = (IsTimed(fault) ? TimeOf(fault) : Instant{}) + *fault.restart_after;
+    if (Duration{again.ns} < scenario_.duration) continue;
+    problems_.Add(
+        *entries_[i].Find("restart_after"),
+        Cat(NodeText(fault.node), " would start again at ", TimeText(again),
+            IsTimed(fault) ? "" : " at the earliest", ", and the run ends at ",
+            FormatDuration(scenario_.duration), "; without \"restart_after\" it stays down"));
+  }
+}
+
+void Checks::CheckContradictions() {
+  std::map<std::pair<FaultKind, int16_t>, std::vector<uint32_t>> by_target;
+  for (uint32_t i = 0; i < scenario_.faults.size(); ++i) {
+    const FaultSpec& fault = scenario_.faults[i];
+    if (IsTimed(fault)) by_target[{fault.kind, fault.node}].push_back(i);
+  }
+  for (auto& [target, faults] : by_target) Compare(faults);
+}
+
+void Checks::Compare(std::vector<uint32_t>& faults) {
+  std::stable_sort(faults.begin(), faults.end(), [&](uint32_t a, uint32_t b) {
+    return TimeOf(scenario_.faults[a]) < TimeOf(scenario_.faults[b]);
+  });
+  for (size_t i = 0; i < faults.size(); ++i) {
+    const FaultSpec& first = scenario_.faults[faults[i]];
+    const Instant end = SpanOf(scenario_, first).end;
+    for (size_t j = i + 1; j < faults.size() && !problems_.Full(); ++j) {
+      const FaultSpec& second = scenario_.faults[faults[j]];
+      if (TimeOf(second) >= end) break;
+      const std::string_view what = SetByBoth(first, second);
+      if (what.empty()) continue;
+      const std::string whose =
+          second.node == FaultSpec::kNoNode ? "" : Cat(" of ", NodeText(second.node));
+      problems_.Add(entries_[faults[j]],
+                    Cat("contradicts the fault on line ", std::to_string(first.line), ": both set ",
+                        what, whose, " at ", TimeText(TimeOf(second))));
+    }
+  }
+}
+
+}  // namespace
+
+void CheckFaults(const Scenario& scenario, std::span<const JsonValue> entries, Problems& problems) {
+  Checks checks(scenario, entries, problems);
+  checks.CheckRestarts();
+  checks.CheckContradictions();
+  // A life that is followed from faults that are wrong would be wrong, too.
+  if (problems.empty()) checks.CheckLives();
+}
+
+}  // namespace whorl::sim
