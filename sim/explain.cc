@@ -382,20 +382,30 @@ class Teller {
 
   void TellOfFaults() {
     for (const FaultSpan& span : history_.faults()) {
-      if (span.to && *span.to < from_ && !IsWhyDown(span)) continue;
+      if (span.to && *span.to < from_ && !IsForGood(span) && !IsWhyDown(span)) continue;
       const FaultSpec& fault = scenario_.faults[span.fault];
       const bool is_short = span.to == span.from;
       const std::string until = span.to ? Cat(" until ", TimeText(*span.to)) : ", not over yet";
-      const Weight weight = involved_.contains(fault.node) ? Weight::kFault : Weight::kDetail;
+      const bool concerns_all = fault.node == FaultSpec::kNoNode;  // it is Spanner's
+      const Weight weight =
+          concerns_all || involved_.contains(fault.node) ? Weight::kFault : Weight::kDetail;
       Draft& draft = Add(span.from, weight, {},
                          Cat("fault: ", FaultKindText(fault.kind), " (line ",
                              std::to_string(fault.line), ")", is_short ? "" : until));
-      draft.who = fault.node < 0 ? "" : names_.Node(fault.node);
+      draft.who = concerns_all ? "Spanner" : names_.Node(fault.node);
       draft.rank =
           std::holds_alternative<When>(fault.trigger) ? Rank::kTriggeredFault : Rank::kTimedFault;
     }
   }
 
+  // A clock that was set stays so, though the fault is over at once.
+  bool IsForGood(const FaultSpan& span) const {
+    const FaultSpec& fault = scenario_.faults[span.fault];
+    const bool sets_a_clock = fault.kind == FaultKind::kClock ||
+                              fault.kind == FaultKind::kTrueTime ||
+                              fault.kind == FaultKind::kCurrentTimestamp;
+    return sets_a_clock && !fault.lasts;
+  }
   // A crash is over at once, and yet is why a process that took part is not there.
   bool IsWhyDown(const FaultSpan& span) const {
     const int16_t node = scenario_.faults[span.fault].node;
@@ -518,7 +528,9 @@ class Teller {
     if (node.process == ProcessId{}) return "has not started";
     if (!node.runs) return node.crashed ? "has crashed" : "is gone";
     std::string text = node.paused ? "is paused" : node.stopped ? "was told to stop" : "runs";
-    if (node.link != LinkState::kUp) text += ", cut off from Spanner";
+    if (node.link_to != LinkState::kUp || node.link_from != LinkState::kUp) {
+      text += ", cut off from Spanner";
+    }
     return text;
   }
 

@@ -80,7 +80,7 @@ std::optional<uint16_t> History::LockOf(const RowChange& row) const {
 
 void History::On(const ProcessStarted& x) {
   NodeState& node = NodeOf(x.process);
-  node = {.process = x.process, .runs = true, .link = node.link};
+  node = {.process = x.process, .runs = true, .link_to = node.link_to, .link_from = node.link_from};
   Turn(TurnKind::kStarted, x.process);
 }
 void History::On(const ProcessStopped& x) {
@@ -101,7 +101,11 @@ void History::On(const ParticipationEnded& x) {
   // Of a process that was told to stop, it says nothing new.
   if (!NodeOf(x.process).stopped) Turn(TurnKind::kContextEnded, x.process, x.lock);
 }
-void History::On(const LinkChanged& x) { nodes_[static_cast<size_t>(x.node)].link = x.link; }
+void History::On(const LinkChanged& x) {
+  NodeState& node = nodes_[static_cast<size_t>(x.node)];
+  if (x.direction != Direction::kFrom) node.link_to = x.link;
+  if (x.direction != Direction::kTo) node.link_from = x.link;
+}
 void History::On(const FaultBegan& x) {
   faults_.push_back({.fault = x.fault, .from = now(), .to = std::nullopt});
 }

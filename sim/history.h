@@ -110,7 +110,8 @@ class History : public ObservationSink {
     bool crashed = false;
     std::optional<Instant> gone_at;  // of one that does not run
     bool paused = false;
-    LinkState link = LinkState::kUp;
+    LinkState link_to = LinkState::kUp;    // the way to Spanner
+    LinkState link_from = LinkState::kUp;  // the way back
   };
   const NodeState& node(int16_t node) const { return nodes_[static_cast<size_t>(node)]; }
   bool Believes(ProcessId process, uint16_t lock) const;

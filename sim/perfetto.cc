@@ -55,7 +55,8 @@ PerfettoWriter::PerfettoWriter(std::ostream& out, const Scenario& scenario, uint
         trace_.AddProcess(Cat("node ", scenario.nodes[i].name), static_cast<int>(3 + i));
     nodes_.push_back({.process = process,
                       .life = std::nullopt,
-                      .link = std::nullopt,
+                      .link_to = std::nullopt,
+                      .link_from = std::nullopt,
                       .locks = std::vector<std::optional<TraceTrack>>(scenario.locks.size()),
                       .faults = TraceLanes(process, "faults", kFaultOrder),
                       .work = TraceLanes(process, "transactions", kWorkOrder),
@@ -77,11 +78,6 @@ TraceTrack PerfettoWriter::LifeOf(int16_t node) {
   NodeTracks& tracks = NodeOf(node);
   if (!tracks.life) tracks.life = trace_.AddTrack(tracks.process, "life", kLifeOrder);
   return *tracks.life;
-}
-TraceTrack PerfettoWriter::LinkOf(int16_t node) {
-  NodeTracks& tracks = NodeOf(node);
-  if (!tracks.link) tracks.link = trace_.AddTrack(tracks.process, "link to Spanner", kLinkOrder);
-  return *tracks.link;
 }
 TraceTrack PerfettoWriter::LockOf(int16_t node, uint16_t lock) {
   NodeTracks& tracks = NodeOf(node);
@@ -109,6 +105,10 @@ TraceTrack PerfettoWriter::ResourceOf(uint16_t lock, bool fenced) {
 TraceTrack PerfettoWriter::Commits() {
   if (!commits_) commits_ = trace_.AddTrack(spanner_, "commits", kLockOrder);
   return *commits_;
+}
+TraceTrack PerfettoWriter::Clocks() {
+  if (!clocks_) clocks_ = trace_.AddTrack(spanner_, "clocks", kLinkOrder);
+  return *clocks_;
 }
 
 // --- lives and faults ----------------------------------------------------------------------------
@@ -148,10 +148,40 @@ void PerfettoWriter::On(const ParticipationEnded& x) {
 }
 void PerfettoWriter::On(const LinkChanged& x) {
   NodeTracks& node = NodeOf(x.node);
-  if (std::exchange(node.link_open, false)) trace_.End(LinkOf(x.node), now_);
-  if (x.link == LinkState::kUp) return;
-  node.link_open = true;
-  trace_.Begin(LinkOf(x.node), now_, LinkStateText(x.link), "link");
+  if (x.direction != Direction::kFrom) ShowLink(node.link_to, node.link_to_open, "to Spanner", x);
+  if (x.direction != Direction::kTo) {
+    ShowLink(node.link_from, node.link_from_open, "from Spanner", x);
+  }
+}
+void PerfettoWriter::ShowLink(std::optional<TraceTrack>& track, bool& is_open,
+                              std::string_view name, const LinkChanged& x) {
+  if (!track) track = trace_.AddTrack(NodeOf(x.node).process, name, kLinkOrder);
+  if (is_open) trace_.End(*track, now_);
+  is_open = x.link != LinkState::kUp;
+  if (is_open) trace_.Begin(*track, now_, LinkStateText(x.link), "link");
+}
+void PerfettoWriter::On(const SpannerAvailability& x) {
+  if (unavailable_ == !x.available) return;
+  if (!availability_) availability_ = trace_.AddTrack(spanner_, "availability", kLinkOrder);
+  unavailable_ = !x.available;
+  if (unavailable_) {
+    trace_.Begin(*availability_, now_, "unavailable", "fault");
+  } else {
+    trace_.End(*availability_, now_);
+  }
+}
+void PerfettoWriter::On(const ClockChanged& x) {
+  trace_.Point(LifeOf(x.node), now_, x.stands ? "clocks stand still" : "clock changed", "clock",
+               Args(x));
+}
+void PerfettoWriter::On(const SpannerClocksChanged& x) {
+  trace_.Point(Clocks(), now_, "clocks changed", "clock", Args(x));
+}
+void PerfettoWriter::On(const SessionLost& x) {
+  trace_.Point(LifeOf(x.process.node), now_, "session lost", "session");
+}
+void PerfettoWriter::On(const SessionCreated& x) {
+  trace_.Point(LifeOf(x.process.node), now_, "session created", "session");
 }
 void PerfettoWriter::On(const FaultBegan& x) { faults_[x.fault] = now_; }
 void PerfettoWriter::On(const FaultEnded& x) {
@@ -206,8 +236,10 @@ void PerfettoWriter::EndWork(Work& work, int16_t node, const Json& args) {
 }
 
 void PerfettoWriter::On(const CallSent& x) {
+  // Calls for sessions belong to no transaction; they are drawn at Spanner only.
+  const bool is_for_session = x.request == Request(CreateSession{}).index();
   Work* work = FindWork(x.call);
-  if (work == nullptr) return;
+  if (work == nullptr || work->call || is_for_session) return;
   work->call = OpenCall{.name = x.call, .sent = now_, .served = std::nullopt, .at_spanner = {}};
   Json args = Args(x);
   const std::string name = Cat(StepText(x.step), " ", args["request"].get<std::string>());
@@ -373,10 +405,12 @@ void PerfettoWriter::On(const RunEnded&) {
       if (nodes_[i].believes[lock])
         trace_.End(LockOf(node, static_cast<uint16_t>(lock)), now_, cut);
     }
-    if (nodes_[i].link_open) trace_.End(LinkOf(node), now_, cut);
+    if (nodes_[i].link_to_open) trace_.End(*nodes_[i].link_to, now_, cut);
+    if (nodes_[i].link_from_open) trace_.End(*nodes_[i].link_from, now_, cut);
     if (nodes_[i].paused) trace_.End(LifeOf(node), now_, cut);
     if (nodes_[i].runs) trace_.End(LifeOf(node), now_, cut);
   }
+  if (unavailable_) trace_.End(*availability_, now_, cut);
   trace_.Close();
 }
 

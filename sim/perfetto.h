@@ -73,13 +73,15 @@ class PerfettoWriter : public ObservationSink {
   struct NodeTracks {
     int process = 0;
     std::optional<TraceTrack> life;
-    std::optional<TraceTrack> link;
+    std::optional<TraceTrack> link_to;
+    std::optional<TraceTrack> link_from;
     std::vector<std::optional<TraceTrack>> locks;
     TraceLanes faults;
     TraceLanes work;
     bool runs = false;
     bool paused = false;
-    bool link_open = false;
+    bool link_to_open = false;
+    bool link_from_open = false;
     std::vector<bool> believes;  // by lock
   };
   // Who holds a lock, by the newest version of its row.
@@ -96,6 +98,11 @@ class PerfettoWriter : public ObservationSink {
   void On(const ProcessResumed& x);
   void On(const ParticipationEnded& x);
   void On(const LinkChanged& x);
+  void On(const SpannerAvailability& x);
+  void On(const ClockChanged& x);
+  void On(const SpannerClocksChanged& x);
+  void On(const SessionLost& x);
+  void On(const SessionCreated& x);
   void On(const FaultBegan& x);
   void On(const FaultEnded& x);
   void On(const CallSent& x);
@@ -120,7 +127,9 @@ class PerfettoWriter : public ObservationSink {
 
   NodeTracks& NodeOf(int16_t node) { return nodes_[static_cast<size_t>(node)]; }
   TraceTrack LifeOf(int16_t node);
-  TraceTrack LinkOf(int16_t node);
+  void ShowLink(std::optional<TraceTrack>& track, bool& is_open, std::string_view name,
+                const LinkChanged& x);
+  TraceTrack Clocks();
   TraceTrack LockOf(int16_t node, uint16_t lock);
   TraceTrack TermsOf(uint16_t lock);
   TraceTrack ResourceOf(uint16_t lock, bool fenced);
@@ -152,6 +161,9 @@ class PerfettoWriter : public ObservationSink {
   int resource_ = 0;
   std::optional<TraceTrack> violation_track_;
   std::optional<TraceTrack> commits_;
+  std::optional<TraceTrack> clocks_;
+  std::optional<TraceTrack> availability_;
+  bool unavailable_ = false;
   std::vector<std::optional<TraceTrack>> term_tracks_;  // by lock
   std::vector<Term> terms_;                             // by lock; as drawn
   std::vector<std::optional<TraceTrack>> fenced_;       // by lock

@@ -76,6 +76,7 @@ class SpannerReport {
   }
 
   std::string NameOf(const CallName& call) const {
+    if (call.process == ProcessId{}) return "an operator";
     const auto step = watch_.StepOf(call);
     return Cat(names_.ShortProcess(call.process), " ", step ? StepText(*step) : "?", ", attempt ",
                std::to_string(call.attempt));
@@ -168,6 +169,7 @@ Json SpannerJson(const World& world, const StateWatch& watch, const Names& names
   json["truetime"] = {{"earliest", TimeWords(ToInstant(moment.truetime.earliest))},
                       {"latest", TimeWords(ToInstant(moment.truetime.latest))}};
   json["current_timestamp"] = TimeWords(ToInstant(moment.current_timestamp));
+  if (world.state().spanner.unavailable > 0) json["available"] = false;
   json["rows"] = report.Rows();
   json["transactions"] = report.Transactions();
   if (Json sessions = report.Sessions(); !sessions.empty()) json["sessions"] = std::move(sessions);
@@ -221,18 +223,25 @@ std::string_view LifeText(Life life) {
   return "";
 }
 
+std::string LinkText(const Node& node) {
+  if (node.link_to == node.link_from) return std::string(LinkStateText(node.link_to));
+  return Cat("to Spanner ", LinkStateText(node.link_to), ", from Spanner ",
+             LinkStateText(node.link_from));
+}
+
 Json NodeJson(const World& world, int16_t index, const StateWatch& watch, const Names& names,
               Instant at) {
   const Node& node = world.state().nodes[static_cast<size_t>(index)];
   Json json = {{"node", names.Node(index)}, {"life", LifeText(node.life)}};
-  json["link"] = LinkStateText(node.link);
+  json["link"] = LinkText(node);
   if (node.life == Life::kDown) return json;
   const LocalTime clocks = NodesClocks(world, index, at);
   json["incarnation"] = node.incarnation;
   json["paused"] = node.pauses > 0;
-  json["started"] = TimeWords(node.started_at);
   json["wall_clock"] = TimeWords(ToInstant(clocks.wall));
   json["monotonic_clock"] = TimeWords(Instant{} + clocks.monotonic);
+  if (node.clock.rate_ppm != 0) json["clock_rate_ppm"] = node.clock.rate_ppm;
+  if (node.clock.stands > 0) json["clocks"] = "stand still";
   Json& locks = json["locks"] = Array();
   for (const Participant& participant : node.participants) {
     locks.push_back(ParticipantJson(participant, {index, node.incarnation}, watch, names));
@@ -311,6 +320,13 @@ std::string WhenText(const When& when, const Scenario& scenario, const Names& na
              when.count > 1 ? Cat(", time ", std::to_string(when.count)) : "");
 }
 
+// Whether its time has come, and it waits for a call that it can strike.
+bool IsArmed(const World& world, uint32_t fault) {
+  return std::ranges::any_of(world.state().nodes, [fault](const Node& node) {
+    return std::ranges::find(node.armed, fault) != node.armed.end();
+  });
+}
+
 Json FaultsJson(const World& world, const StateWatch& watch, const Names& names) {
   const Scenario& scenario = world.setup().scenario;
   const PendingReport pending(world);
@@ -325,8 +341,9 @@ Json FaultsJson(const World& world, const StateWatch& watch, const Names& names)
     if (spec.node >= 0) json["node"] = names.Node(spec.node);
     if (!times.began) {
       const auto* when = std::get_if<When>(&spec.trigger);
-      json["strikes"] = when != nullptr ? WhenText(*when, scenario, names)
-                                        : TimeWords(std::get<Instant>(spec.trigger));
+      json["strikes"] = IsArmed(world, i) ? "the next call of its kind"
+                        : when != nullptr ? WhenText(*when, scenario, names)
+                                          : TimeWords(std::get<Instant>(spec.trigger));
       to_come.push_back(std::move(json));
       continue;
     }

@@ -18,13 +18,12 @@ Json ValueWords(const Value& value) {
 }
 
 LocalTime NodesClocks(const World& world, int16_t node, Instant at) {
-  const auto index = static_cast<size_t>(node);
-  return ReadClocks(world.setup().scenario.nodes[index].clock,
-                    world.state().nodes[index].started_at, at);
+  const Node& of = world.state().nodes[static_cast<size_t>(node)];
+  return ReadClocks(of.clock, of.started, at);
 }
 
 model::Moment SpannersClocks(const World& world, Instant at) {
-  const SpannerSpec& spanner = world.setup().scenario.spanner;
+  const SpannerState& spanner = world.state().spanner;
   const Timestamp now = ToTimestamp(at);
   const TrueTimeSpec& truetime = spanner.truetime;
   const Timestamp middle = truetime.truthful ? now : now + truetime.error;
