@@ -30,6 +30,7 @@ enum class Rank : uint8_t { kAct, kTimedFault, kUnfinished, kTriggeredFault, kEv
 
 struct Draft {
   Instant at;
+  int16_t node = -1;  // whose it is; -1 for nobody's
   Rank rank = Rank::kAct;
   size_t order = 0;  // in which it was thought of
   Weight weight = Weight::kDetail;
@@ -99,6 +100,7 @@ class Teller {
   }
   Draft& Add(Instant at, Weight weight, ProcessId who, std::string text) {
     drafts_.push_back({.at = at,
+                       .node = who.node,
                        .order = drafts_.size(),
                        .weight = weight,
                        .who = who == ProcessId{} ? "" : Name(who),
@@ -393,6 +395,7 @@ class Teller {
                          Cat("fault: ", FaultKindText(fault.kind), " (line ",
                              std::to_string(fault.line), ")", is_short ? "" : until));
       draft.who = concerns_all ? "Spanner" : names_.Node(fault.node);
+      draft.node = fault.node;
       draft.rank =
           std::holds_alternative<When>(fault.trigger) ? Rank::kTriggeredFault : Rank::kTimedFault;
     }
@@ -470,6 +473,8 @@ class Teller {
     std::ranges::sort(drafts_, {}, [](const Draft& draft) {
       return std::tuple(draft.at, draft.rank, draft.order);
     });
+    // A deadline is noticed by what happens after it, which is no part of the story.
+    std::erase_if(drafts_, [this](const Draft& draft) { return draft.at > at_; });
     MergeRepeated();
     Story story{.invariant = std::string(InvariantText(violated_.invariant)), .at = at_};
     constexpr size_t kRoom = kMaxStoryLines - 2;  // for lines between the first and the last
@@ -478,6 +483,7 @@ class Teller {
       ++story.left_out;
     }
     for (const Draft& draft : drafts_) {
+      Involve(draft.node);
       const std::string again = draft.times == 1 ? ""
                                                  : Cat(" (", std::to_string(draft.times),
                                                        " times, until ", TimeText(draft.last), ")");

@@ -24,10 +24,12 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-// a is paused for longer than its lease: b takes over, and the two believe.
+// a is paused for longer than its lease: b takes over, and the two believe. It is run with other
+// seeds than its own, so that nothing is judged: what the protocol does not promise depends on the
+// seed.
 constexpr std::string_view kTwoBelieve = R"({
   "version": 1, "about": "Two believe.", "protocol": "spindle_v2", "lease": "2s",
-  "nodes": ["a", { "name": "b", "start_at": "1s" }], "duration": "30s", "seed": 1,
+  "nodes": ["a", { "name": "b", "start_at": "1s" }], "duration": "30s", "seed": 99,
   "faults": [ { "at": "10s", "do": "pause", "node": "a", "for": "15s" } ],
   "expect": { "violates": ["single_leader_belief"] }
 })";
@@ -66,9 +68,9 @@ TEST_F(ToolsTest, TyposGetTheNearestWord) {
 
 TEST_F(ToolsTest, PerfettoWritesOneRunWholeAndLeavesTheTable) {
   Write("two.json", kTwoBelieve);
-  const Ended ended = Whorl("replay two.json --perfetto run.json");
+  const Ended ended = Whorl("replay two.json --seed 1 --perfetto run.json");
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("1 scenario: 1 as expected"));
+  EXPECT_THAT(ended.out, HasSubstr("1 scenario: 1 not judged"));
   const json document = json::parse(ReadText(folder_ / "run.json"));
   EXPECT_EQ(document["otherData"]["scenario"], "two");
   EXPECT_GT(document["traceEvents"].size(), 100U);
@@ -92,15 +94,22 @@ TEST_F(ToolsTest, PerfettoAndAtAreForOneRun) {
 
 TEST_F(ToolsTest, ExplainTellsTheStoryUnderTheTable) {
   Write("two.json", kTwoBelieve);
-  const Ended ended = Whorl("replay two.json --explain");
+  // Half of all seeds hand out a smaller token before the two believe.
+  std::string arguments;
+  Ended ended;
+  for (int seed = 1; seed <= 30; ++seed) {
+    arguments = "replay two.json --explain --seed " + std::to_string(seed);
+    ended = Whorl(arguments);
+    if (ended.out.find("\nsingle_leader_belief violated") != std::string::npos) break;
+  }
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(
       ended.out,
       AllOf(StartsWith("verdict"), ContainsRegex("single_leader_belief violated at [0-9.]+ s by b"),
             HasSubstr("a  fault: pause (line 4), not over yet"),
-            HasSubstr("<- single_leader_belief\n"), EndsWith("1 scenario: 1 as expected\n")));
-  const json story =
-      json::parse(Whorl("replay two.json --explain --json").out)["scenarios"][0]["run"]["story"];
+            HasSubstr("<- single_leader_belief\n"), HasSubstr("b and a believe that they lead\n"),
+            HasSubstr("1 scenario: 1 not judged")));
+  const json story = json::parse(Whorl(arguments + " --json").out)["scenarios"][0]["run"]["story"];
   EXPECT_EQ(story["invariant"], "single_leader_belief");
   EXPECT_GT(story["lines"].size(), 5U);
 }
@@ -114,17 +123,17 @@ TEST_F(ToolsTest, ExplainSaysInOneLineThatNothingWasViolated) {
 
 TEST_F(ToolsTest, AtShowsTheStateThen) {
   Write("two.json", kTwoBelieve);
-  const Ended ended = Whorl("replay two.json --at 12.5s");
+  const Ended ended = Whorl("replay two.json --seed 1 --at 12.5s");
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.out,
               AllOf(StartsWith("scenario: two\nprotocol: spindle_v2\nseed: 1\nat: 12.5\n"),
                     HasSubstr("    paused: yes\n"), HasSubstr("believes: yes")));
-  const json state = json::parse(Whorl("replay two.json --at 12500ms --json").out);
+  const json state = json::parse(Whorl("replay two.json --seed 1 --at 12500ms --json").out);
   EXPECT_EQ(state["format"], "whorl-state");
   EXPECT_EQ(state["nodes"][0]["paused"], true);
-  EXPECT_EQ(Whorl("replay two.json --at 12.5s --out s.json").code, 0);
+  EXPECT_EQ(Whorl("replay two.json --seed 1 --at 12.5s --out s.json").code, 0);
   EXPECT_EQ(json::parse(ReadText(folder_ / "s.json")), state);
-  EXPECT_EQ(Whorl("replay two.json --at 30s").code, 0) << "the end is a time of the run";
+  EXPECT_EQ(Whorl("replay two.json --seed 1 --at 30s").code, 0) << "the end is a time of the run";
 }
 
 TEST_F(ToolsTest, ATimeThatIsNoneIsRefused) {
@@ -143,8 +152,8 @@ TEST_F(ToolsTest, ATimeThatIsNoneIsRefused) {
 
 TEST_F(ToolsTest, DiffSaysWhetherAndWhereTracesDiffer) {
   Write("two.json", kTwoBelieve);
-  ASSERT_EQ(Whorl("replay two.json --trace t --repeat 2").code, 0);
-  ASSERT_EQ(Whorl("replay two.json --trace u").code, 0);
+  ASSERT_EQ(Whorl("replay two.json --seed 1 --trace t --repeat 2").code, 0);
+  ASSERT_EQ(Whorl("replay two.json --seed 1 --trace u").code, 0);
   const Ended equal = Whorl("diff t/two.1.jsonl u/two.1.jsonl");
   EXPECT_EQ(equal.code, 0) << equal.err;
   EXPECT_THAT(equal.out, testing::MatchesRegex("equal: [0-9,]+ events\n"));
@@ -162,7 +171,7 @@ TEST_F(ToolsTest, DiffSaysWhetherAndWhereTracesDiffer) {
 
 TEST_F(ToolsTest, DiffRefusesWhatIsNoTrace) {
   Write("two.json", kTwoBelieve);
-  ASSERT_EQ(Whorl("replay two.json --trace t").code, 0);
+  ASSERT_EQ(Whorl("replay two.json --seed 1 --trace t").code, 0);
   const std::string trace = ReadText(folder_ / "t/two.1.jsonl");
   Write("cut.jsonl", trace.substr(0, trace.size() - 9));
   const auto lines = std::to_string(std::ranges::count(trace, '\n'));
@@ -207,7 +216,7 @@ TEST_F(ToolsTest, NewOverwritesNothingUnlessItIsForced) {
 TEST_F(ToolsTest, OutputThatCannotBeWrittenIsExitCode3) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "this system has no /dev/full";
   Write("two.json", kTwoBelieve);
-  ASSERT_EQ(Whorl("replay two.json --trace t").code, 0);
+  ASSERT_EQ(Whorl("replay two.json --seed 1 --trace t").code, 0);
   for (const std::string line :
        {"replay two.json --perfetto /dev/full", "replay two.json --perfetto no/such/run.json",
         "replay two.json --explain >/dev/full", "replay two.json --at 5s >/dev/full",
