@@ -11,8 +11,10 @@
 #include <system_error>
 #include <vector>
 
+#include "cli/diff_command.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
+#include "cli/new_command.h"
 #include "cli/output.h"
 #include "cli/protocols_command.h"
 #include "cli/replay_command.h"
@@ -68,12 +70,14 @@ int Run(int argc, char** argv) {
       "Examples:\n"
       "  whorl replay scenarios\n"
       "  whorl replay scenarios/gc_pause.json --timeline\n"
+      "  whorl new my.json\n"
       "  whorl protocols\n"
       "\n"
       "whorl SUBCOMMAND --help says more.");
-  const std::vector<SubCommand> commands = {
-      AddReplayCommand(root, CommandFromHere(argc > 0 ? argv[0] : "whorl")),
-      AddProtocolsCommand(root)};
+  const std::string called = CommandFromHere(argc > 0 ? argv[0] : "whorl");
+  const std::vector<SubCommand> commands = {AddReplayCommand(root, called),
+                                            AddNewCommand(root, called), AddDiffCommand(root),
+                                            AddProtocolsCommand(root)};
   try {
     root.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -53,6 +53,18 @@ Json FaultsJson(const sim::Scenario& scenario, const sim::RunResult& result) {
   return faults;
 }
 
+Json StoryJson(const sim::Story& story) {
+  if (story.invariant.empty()) return nullptr;
+  Json lines = Json::array();
+  for (const sim::StoryLine& line : story.lines) {
+    lines.push_back(
+        {{"at", sim::SecondsText({line.at.ns})}, {"node", line.who}, {"text", line.text}});
+  }
+  return {{"invariant", story.invariant}, {"at", sim::SecondsText({story.at.ns})},
+          {"head", story.head},           {"lines", std::move(lines)},
+          {"left_out", story.left_out},   {"end", story.end}};
+}
+
 // The run that is shown, in full.
 void AddRun(const Tally& tally, const RunOutcome& outcome, Json& json) {
   const sim::JsonPrinter printer(sim::NamesOf(tally.scenario()));
@@ -70,6 +82,7 @@ void AddRun(const Tally& tally, const RunOutcome& outcome, Json& json) {
   json["metrics"] = sim::MetricsJson(result.checks.metrics);
   json["sometimes"] = sim::MetJson(result.checks.metrics);
   json["unfired_faults"] = FaultsJson(tally.scenario(), result);
+  if (outcome.story.has_value()) json["story"] = StoryJson(*outcome.story);
 }
 
 Json RepeatJson(const Tally& tally) {

@@ -5,6 +5,7 @@
 
 #include "cli/output.h"
 #include "cli/version.h"
+#include "sim/perfetto.h"
 #include "sim/trace.h"
 
 namespace whorl::cli {
@@ -26,12 +27,13 @@ class Listeners : public sim::ObservationSink {
   std::vector<sim::ObservationSink*> sinks_;
 };
 
-// A trace that appears when the run was written whole.
-class TraceFile {
+// A listener's file, which appears when the run was written whole; none without a path.
+template <typename Writer>
+class ListenersFile {
  public:
-  explicit TraceFile(const RunRequest& request) {
-    if (request.trace_path.empty()) return;
-    status_ = file_.Open(request.trace_path);
+  ListenersFile(const std::string& path, const RunRequest& request) {
+    if (path.empty()) return;
+    status_ = file_.Open(path);
     if (!status_.ok()) return;
     writer_.emplace(file_.stream(), *request.scenario, request.seed, kVersion);
   }
@@ -42,7 +44,7 @@ class TraceFile {
  private:
   OutputFile file_;
   absl::Status status_;
-  std::optional<sim::TraceWriter> writer_;
+  std::optional<Writer> writer_;
 };
 
 }  // namespace
@@ -50,10 +52,12 @@ class TraceFile {
 RunOutcome RunOnce(const RunRequest& request) {
   const sim::Scenario& scenario = *request.scenario;
   RunOutcome outcome;
-  TraceFile trace(request);
+  ListenersFile<sim::TraceWriter> trace(request.trace_path, request);
+  ListenersFile<sim::PerfettoWriter> picture(request.perfetto_path, request);
   sim::Recording recording;
   Listeners listeners;
   listeners.Add(trace.writer());
+  listeners.Add(picture.writer());
   if (request.timeline) outcome.timeline = std::make_unique<sim::Timeline>(scenario);
   listeners.Add(outcome.timeline.get());
   if (request.check_determinism) listeners.Add(&recording);
@@ -63,6 +67,8 @@ RunOutcome RunOnce(const RunRequest& request) {
   outcome.wall_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   outcome.written = trace.Finish();
+  outcome.written.Update(picture.Finish());
+  if (request.explain) outcome.story = sim::Explain(scenario, outcome.result);
   if (request.check_determinism) {
     sim::Comparison comparison(recording, scenario);
     const sim::RunResult second = sim::RunScenario(scenario, request.seed, &comparison);

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "sim/determinism.h"
+#include "sim/explain.h"
 #include "sim/run.h"
 #include "sim/scenario.h"
 #include "sim/timeline.h"
@@ -17,16 +18,19 @@ namespace whorl::cli {
 struct RunRequest {
   const sim::Scenario* scenario = nullptr;
   uint64_t seed = 0;
-  std::string trace_path;  // empty: no trace
+  std::string trace_path;     // empty: no trace
+  std::string perfetto_path;  // empty: none
   bool timeline = false;
+  bool explain = false;
   bool check_determinism = false;  // run it a second time, and compare
 };
 
 struct RunOutcome {
   sim::RunResult result;
   double wall_seconds = 0;  // of the first run, listeners included
-  absl::Status written;     // of the trace
+  absl::Status written;     // of the trace and the like
   std::unique_ptr<sim::Timeline> timeline;
+  std::optional<sim::Story> story;
   std::optional<sim::Difference> difference;  // between the two runs
 };
 

@@ -58,7 +58,8 @@ std::string NodeName(const Scenario& scenario, int16_t node) {
   return node < 0 ? std::string() : scenario.nodes[static_cast<size_t>(node)].name;
 }
 
-// What the fault says, without its line and its place in the file.
+// What the fault says, without its line and its place in the file, and without what it draws from:
+// another distribution or another share gets the same draws.
 uint64_t NameOf(const Scenario& scenario, const FaultSpec& fault) {
   Fingerprint name;
   name.Add(std::string(FaultKindText(fault.kind)));
@@ -74,6 +75,7 @@ uint64_t NameOf(const Scenario& scenario, const FaultSpec& fault) {
     if (when.lock) name.Add(scenario.locks[*when.lock]);
   }
   name.Add(fault.lasts);
+  name.Add(std::string(DirectionText(fault.direction)));
   return name.value();
 }
 

@@ -6,6 +6,7 @@
 #include "protocol/spanner/fingerprint.h"
 #include "sim/chance.h"
 #include "sim/latency.h"
+#include "sim/run_until.h"
 #include "sim/triggers.h"
 #include "sim/world.h"
 
@@ -56,8 +57,9 @@ class Driver {
     TakeIn();
   }
 
-  RunResult Run() {
-    while (!agenda_.empty() && agenda_.top().at <= end_.ns) {
+  // Takes what is due until then.
+  void Advance(Instant until) {
+    while (!agenda_.empty() && agenda_.top().at <= until.ns) {
       const Choice choice = agenda_.top().choice;
       if (!world_.IsPending(choice)) {
         agenda_.Pop();
@@ -67,6 +69,12 @@ class Driver {
       agenda_.Pop();
       Take(choice);
     }
+  }
+
+  World TakeWorld() && { return std::move(world_); }
+
+  RunResult Run() {
+    Advance(end_);
     Hear({.at = end_, .what = RunEnded{}});
     result_.hash = hash_.value();
     result_.simulated = end_ - Instant{};
@@ -146,6 +154,12 @@ class Driver {
 
 RunResult RunScenario(const Scenario& scenario, uint64_t seed, ObservationSink* sink) {
   return Driver(scenario, seed, sink).Run();
+}
+
+World RunUntil(const Scenario& scenario, uint64_t seed, Instant until, ObservationSink* sink) {
+  Driver driver(scenario, seed, sink);
+  driver.Advance(std::min(until, Instant{scenario.duration.ns}));
+  return std::move(driver).TakeWorld();
 }
 
 }  // namespace whorl::sim

@@ -142,6 +142,8 @@ ObjectFields::ObjectFields(const JsonValue& value, ObjectId id, Problems& proble
     const auto found = std::find(known.begin(), known.end(), member.key());
     if (found != known.end()) {
       present[static_cast<size_t>(found - known.begin())] = true;
+    } else if (member.key().starts_with(kCommentPrefix)) {
+      IsString(member, "a string, since this key is a comment", problems);
     } else if (!problems.Full()) {
       problems.AddAtKey(member, UnknownWord("key", member.key(), known));
     }

@@ -282,7 +282,7 @@ std::vector<KeyInfo> ParticularFaultKeys() {
   return {
       {.name = "for",
        .form = Form::kPositiveDuration,
-       .about = "how long it lasts; what is left out means is said with each kind"},
+       .about = "how long it lasts; each kind says what it means to leave it out"},
       {.name = "restart_after",
        .form = Form::kDuration,
        .about = "crash and stop: how much later the node starts again; else never"},

@@ -30,6 +30,8 @@ inline constexpr int64_t kMaxNodes = 1000;
 inline constexpr size_t kMaxLocks = 1000;
 inline constexpr size_t kMaxFaults = 20'000;  // after patterns were expanded
 inline constexpr size_t kMaxNameBytes = 100;  // of nodes, ids and locks
+// A key that begins so, in any object of this language, is a comment: a string that nobody reads.
+inline constexpr std::string_view kCommentPrefix = "//";
 
 enum class ObjectId : uint8_t {
   kScenario,

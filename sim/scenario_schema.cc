@@ -105,6 +105,8 @@ Json FormOf(const KeyInfo& key) {
 
 Json ObjectSchema(const ObjectInfo& info) {
   Json schema = {{"type", "object"}, {"additionalProperties", false}};
+  schema["patternProperties"][Cat("^", kCommentPrefix)] = {{"type", "string"},
+                                                           {"description", "a comment"}};
   Json required = Json::array();
   for (const KeyInfo& key : info.keys) {
     Json property = {{"description", key.about}};

@@ -31,6 +31,7 @@ Timestamp CommitOf(const Row& row) {
 
 model::Options OptionsOf(const SpannerSpec& spanner) {
   model::Options options;
+  options.calls_name_places = true;
   options.pending_rule =
       spanner.strict_pending_commit_timestamp == PendingCommitTimestampRule::kTable
           ? model::PendingRule::kTable

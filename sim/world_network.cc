@@ -95,7 +95,7 @@ void Turn::SendToSpanner(int16_t node, Participant& participant, const ActiveRun
   SendCallOf(node, std::move(call));
 }
 
-void Turn::SendCallOf(int16_t node, Call call) {
+void Turn::SendCallOf(int16_t node, Call&& call) {
   Observe(CallSent{
       .call = call.name, .step = call.step, .request = static_cast<uint8_t>(call.request.index())});
   const uint32_t place = AddCall(std::move(call));
@@ -287,26 +287,28 @@ void Turn::ReleaseHeld(int16_t node, bool requests, bool replies) {
   }
 }
 
-Duration Turn::WayOf(uint32_t place, Draw draw) {
-  const Call& call = *state_.calls[place].call;
-  const Duration way = PickLatency(latencies_.one_way, draw, DrawnForCall(call));
+// How long a message of the call takes, after `service` at Spanner.
+Duration Turn::WayOf(uint32_t place, Draw draw, Duration service) {
+  Call& call = *state_.calls[place].call;
+  const Duration way = service + PickLatency(latencies_.one_way, draw, DrawnForCall(call));
   if (NodeAt(call.name.process.node).active.empty()) return way;
-  return way + AddedLatency(place, draw);
+  const Duration slow = way + AddedLatency(call, draw);
+  // Without faults no call takes as long as its deadline, and none is watched.
+  if (call.awaited && slow > way) {
+    call.slowed = true;
+    const Instant deadline = DeadlineOf(call);
+    if (state_.now + slow > deadline) SetTimeout(place, deadline);
+  }
+  return slow;
 }
 
-Duration Turn::AddedLatency(uint32_t place, Draw draw) {
-  Call& call = *state_.calls[place].call;
+Duration Turn::AddedLatency(const Call& call, Draw draw) {
   const Direction way = draw == Draw::kRequestLatency ? Direction::kTo : Direction::kFrom;
   Duration added;
   for (const uint32_t index : NodeAt(call.name.process.node).active) {
     const FaultSpec& fault = scenario_.faults[index];
     if (fault.kind != FaultKind::kLatency || !Covers(fault.direction, way)) continue;
     added += Pick(fault.add, chance_->BitsOfFault(index, draw, DrawnForCall(call)));
-  }
-  if (added > Duration{} && call.awaited) {
-    // Without faults no call takes as long as its deadline, and none is watched.
-    call.slowed = true;
-    SetTimeout(place, DeadlineOf(call));
   }
   return added;
 }
@@ -326,13 +328,13 @@ void Turn::SendReply(uint32_t place, Response response, Duration service) {
     call.at_spanner = false;
     return MarkHanging(place);
   }
-  Schedule(state_.now + service + WayOf(place, Draw::kReplyLatency), ChoiceKind::kDeliver, node,
+  Schedule(state_.now + WayOf(place, Draw::kReplyLatency, service), ChoiceKind::kDeliver, node,
            ReplyArrives{.call = place, .from_spanner = true, .response = std::move(response)});
 }
 
 // --- calls -------------------------------------------------------------------------------------
 
-uint32_t Turn::AddCall(Call call) {
+uint32_t Turn::AddCall(Call&& call) {
   call.at_spanner = true;
   if (state_.free_calls.empty()) {
     state_.calls.push_back({.call = std::move(call)});

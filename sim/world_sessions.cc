@@ -84,10 +84,19 @@ void Turn::DoPoolEffects(int16_t node_index, std::vector<PoolEffect> effects) {
                                                   ClocksOf(node_index).monotonic, granted->session)
                                       : OnNoSession(runner->state, refused->status));
   }
+  SetSessionsTimer(node_index);
+}
+
+void Turn::SetSessionsTimer(int16_t node_index) {
   Participant& first = NodeAt(node_index).participants.front();
   const auto next = NextPoolTime(setup_.session_policy, NodeAt(node_index).sessions->pool);
-  if (next) return SetTimerAt(node_index, first, TimerOwner::kSessions, 0, *next);
-  CancelTimerOf(first, TimerOwner::kSessions, 0);
+  if (!next) return CancelTimerOf(first, TimerOwner::kSessions, 0);
+  const bool is_set =
+      std::any_of(first.timers.begin(), first.timers.end(), [&](const ActiveTimer& timer) {
+        return timer.owner == TimerOwner::kSessions && timer.at == *next;
+      });
+  // Not anew for each transaction: drivers keep what was scheduled until it is due.
+  if (!is_set) SetTimerAt(node_index, first, TimerOwner::kSessions, 0, *next);
 }
 
 void Turn::CreateSessionOf(int16_t node_index, const CreateSessions& create) {

@@ -100,9 +100,9 @@ class Turn {
                       RunnerAction action);
   void SendToSpanner(int16_t node, Participant& participant, const ActiveRunner& runner,
                      SendCall send);
-  void SendCallOf(int16_t node, Call call);
-  Duration WayOf(uint32_t call, Draw draw);
-  Duration AddedLatency(uint32_t call, Draw draw);
+  void SendCallOf(int16_t node, Call&& call);
+  Duration WayOf(uint32_t call, Draw draw, Duration service = {});
+  Duration AddedLatency(const Call& call, Draw draw);
   void SendReply(uint32_t call, Response response, Duration service);
   void OnCallArrives(uint32_t call);
   void OnReplyArrives(ReplyArrives reply);
@@ -116,7 +116,7 @@ class Turn {
   void ReleaseHeld(int16_t node, bool requests, bool replies);
   void SetTimeout(uint32_t call, Instant at);
   Instant DeadlineOf(const Call& call);
-  uint32_t AddCall(Call call);
+  uint32_t AddCall(Call&& call);
   void FreeIfDone(uint32_t call);
   std::optional<uint32_t> FindCall(const CallName& name) const;
   std::optional<uint32_t> FindRequestOnItsWay(uint32_t call) const;
@@ -127,6 +127,7 @@ class Turn {
   void OnSessionLost(int16_t node, const SessionName& name);
   void OnSessionReply(int16_t node, const Response& response);
   void OnSessionsTimer(int16_t node);
+  void SetSessionsTimer(int16_t node);
   void DoPoolEffects(int16_t node, std::vector<PoolEffect> effects);
   void CreateSessionOf(int16_t node, const CreateSessions& create);
   const SessionName* SessionOfNode(int16_t node);

@@ -48,6 +48,9 @@ struct Options {
   // Sessions without a call for this long are gone. (Spanner: 1 h, and 28 days when multiplexed.)
   Duration session_idle_limit = Seconds(3600);
   Duration multiplexed_idle_limit = Seconds(28 * 24 * 3600);
+  // Calls name the places of their process's transactions (CallName), also on sessions that have
+  // names: who begins in a place does not ask for the outcome of the one before in it.
+  bool calls_name_places = false;
   // Where the key space is cut: each split has a leader, with its own clocks.
   std::vector<SplitPoint> split_points;  // sorted
 };

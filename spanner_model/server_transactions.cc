@@ -38,10 +38,10 @@ void ForgetAbandoned(Work& work) {
 void ForgetOutcomes(Work& work, const CallName& begin, const SessionName& session,
                     const TransactionId& previous) {
   std::vector<ServerTransaction>& finished = work.database.finished;
-  if (session.empty()) {
+  if (session.empty() || work.catalogue.options().calls_name_places) {
     std::erase_if(finished, [&](const ServerTransaction& old) {
       const CallName& name = old.begun_by;
-      return old.session.empty() && name.process == begin.process && name.lock == begin.lock &&
+      return old.session == session && name.process == begin.process && name.lock == begin.lock &&
              name.request == begin.request && old.id != previous;
     });
   }

@@ -62,6 +62,23 @@ TEST(Chance, AFaultMovesNoDrawOfOtherNodes) {
   }
 }
 
+// What a fault draws is its own, and does not depend on its place among the others.
+TEST(Chance, AFaultMovesNoDrawOfOtherFaults) {
+  const std::string slow = R"({"at": "5s", "do": "latency", "node": "c",
+      "add": {"p50": "20ms", "p99": "400ms", "max": "1s"}})";
+  const std::string other = R"({"at": "4s", "do": "latency", "node": "b",
+      "add": {"p50": "20ms", "p99": "400ms", "max": "1s"}})";
+  const auto with = [&](const std::string& faults) {
+    return ChecksOfC(kNodes, R"(, "faults": [)" + faults + "]");
+  };
+  const std::vector<Duration> before = with(slow);
+  EXPECT_NE(before, ChecksOfC(kNodes, ""));
+  EXPECT_EQ(with(other + "," + slow), before);
+  EXPECT_EQ(with(slow + "," + other), before);
+  // Two that say the same are two.
+  EXPECT_NE(with(slow + "," + slow), before);
+}
+
 TEST(Chance, AStepMovesNoDrawOfOtherSteps) {
   EXPECT_EQ(ChecksOfC(kNodes, R"(, "workload": {"write_every": "110ms"})"), ChecksOfC(kNodes, ""));
 }

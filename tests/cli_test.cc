@@ -6,22 +6,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "tests/cli_testing.h"
 
 namespace whorl {
 namespace {
-
-namespace fs = std::filesystem;
 
 using nlohmann::json;
 using testing::AllOf;
@@ -31,11 +26,6 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-constexpr std::string_view kQuiet = R"({
-  "version": 1, "about": "Nothing happens.", "protocol": "spindle_v2", "lease": "2s",
-  "nodes": ["a", { "name": "b", "start_at": "1s" }], "duration": "20s", "seed": 5,
-  "expect": { "holds": ["one_live_token"] }
-})";
 constexpr std::string_view kWantsTooMuch = R"({
   "version": 1, "about": "Expects what cannot be.", "protocol": "spindle_v2", "lease": "2s",
   "nodes": ["a", { "name": "b", "start_at": "1s" }], "duration": "20s", "seed": 5,
@@ -46,58 +36,6 @@ constexpr std::string_view kBad = R"({
   "nodes": ["a", "b"], "duraton": "20s",
   "faults": [ { "at": "1s", "do": "crash", "node": "bb" } ]
 })";
-
-std::string ReadText(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
-
-struct Ended {
-  int code = -1;  // 128 + the signal, if one ended it
-  std::string out;
-  std::string err;
-};
-
-class CliTest : public testing::Test {
- protected:
-  CliTest() {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  ~CliTest() override { fs::remove_all(folder_); }
-
-  std::string Write(const std::string& name, std::string_view text) {
-    const fs::path path = folder_ / name;
-    fs::create_directories(path.parent_path());
-    std::ofstream(path, std::ios::binary) << text;
-    return path.string();
-  }
-
-  // Runs a line of shell in the test's folder, in which $W is the command.
-  Ended Shell(const std::string& line) {
-    const std::string script =
-        "cd '" + folder_.string() + "' && W='" WHORL_COMMAND "'; { " + line + "\n} >.out 2>.err";
-    const int status = std::system(script.c_str());  // NOLINT(concurrency-mt-unsafe)
-    return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-            .out = ReadText(folder_ / ".out"),
-            .err = ReadText(folder_ / ".err")};
-  }
-  Ended Whorl(const std::string& arguments) { return Shell("\"$W\" " + arguments); }
-
-  // Names of files that are left in a folder of the test's.
-  std::vector<std::string> Files(const std::string& folder) {
-    std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(folder_ / folder)) {
-      names.push_back(entry.path().filename().string());
-    }
-    std::ranges::sort(names);
-    return names;
-  }
-
-  const fs::path folder_ = fs::path(testing::TempDir()) /
-                           ("whorl_cli_" + std::to_string(getpid()) + "_" +
-                            testing::UnitTest::GetInstance()->current_test_info()->name());
-};
 
 // --- help --------------------------------------------------------------------------------------
 

@@ -119,6 +119,42 @@ TEST_F(TimelineTest, WhatRepeatsItselfHasNoLine) {
                                            HasSubstr("takeover_insert: ALREADY_EXISTS")));
 }
 
+// What a fault changed must be seen where it happened, and how much.
+TEST_F(TimelineTest, FaultsSayWhatTheyChange) {
+  Nodes({"a", "b"});
+  const Duration ms20 = Milliseconds(20);
+  scenario_.faults = {
+      {.kind = FaultKind::kLatency,
+       .direction = Direction::kTo,
+       .add = {.min = ms20, .p50 = ms20, .p99 = ms20, .max = ms20},
+       .line = 9},
+      {.kind = FaultKind::kAbort, .lasts = Seconds(9), .percent = 30, .line = 10},
+      {.kind = FaultKind::kDeleteRow, .node = FaultSpec::kNoNode, .row = "lock_1", .line = 11}};
+  timeline_.emplace(scenario_);
+  for (uint32_t fault = 0; fault < 3; ++fault) Hear(Seconds(1), FaultBegan{.fault = fault});
+  Hear(Seconds(2),
+       LinkChanged{.node = 0, .link = LinkState::kBlackHoled, .direction = Direction::kFrom});
+  Hear(Seconds(3), SpannerAvailability{.available = false});
+  Hear(Seconds(3), SpannerAvailability{.available = true});
+  Hear(Seconds(4), ClockChanged{.node = 0, .error = -Seconds(3), .rate_ppm = 200});
+  Hear(Seconds(4), ClockChanged{.node = 1, .error = {}, .rate_ppm = 0, .stands = true});
+  Hear(Seconds(5), SpannerClocksChanged{.epsilon = Milliseconds(4),
+                                        .truetime_error = Seconds(10),
+                                        .current_timestamp_error = -Milliseconds(6)});
+  Hear(Seconds(6), SessionLost{.process = Process(0)});
+  Hear(Seconds(6), SessionCreated{.process = Process(0)});
+  Hear(Seconds(7), RowCommitted{.before = LockRow(Seconds(1), Seconds(1)), .commit = Stamp({})});
+  const std::string text = Printed({.width = 200});
+  for (const std::string expected :
+       {"fault latency +20ms to Spanner (line 9)", "fault abort 30% (line 10)",
+        "fault delete_row lock_1 (line 11)", "link black-holed from Spanner", " unavailable",
+        " available", "wall clock -3s, rate +200 ppm", "clocks stand still",
+        "TrueTime +10s +-4ms, CURRENT_TIMESTAMP -6ms", "session deleted", "new session",
+        "lock: row deleted by an operator"}) {
+    EXPECT_THAT(text, HasSubstr(expected));
+  }
+}
+
 // Each of these is a turn in the story.
 TEST_F(TimelineTest, EveryChangeHasALine) {
   Nodes({"a", "b"});

@@ -14,9 +14,12 @@
 // Left out: the logger (notes take its place), and callbacks that take time.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "protocol/machine.h"
@@ -78,6 +81,18 @@ struct RunState {
   WHORL_FIELDS(RunState, looping, stop, ticks_from, round, initial, leader, takeover_token,
                heartbeats, heartbeat_pause, heartbeat_backoff);
 };
+
+// For reports of a state.
+constexpr std::string_view WordOf(RunState::Round round) {
+  constexpr std::array<std::string_view, 7> kWords = {"idle",           "check",  "first_heartbeat",
+                                                      "first_insert",   "reread", "takeover_insert",
+                                                      "takeover_update"};
+  return kWords[static_cast<size_t>(round)];
+}
+constexpr std::string_view WordOf(RunState::Heartbeats heartbeats) {
+  constexpr std::array<std::string_view, 3> kWords = {"sleeping", "beating", "ended"};
+  return kWords[static_cast<size_t>(heartbeats)];
+}
 
 struct PendingAsk {
   AskId ask = 0;

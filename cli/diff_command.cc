@@ -1,0 +1,188 @@
+#include "cli/diff_command.h"
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cli/exit_code.h"
+#include "cli/output.h"
+#include "cli/version.h"
+#include "sim/error_text.h"
+#include "sim/report_text.h"
+#include "sim/trace_diff.h"
+
+namespace whorl::cli {
+namespace {
+
+using sim::Cat;
+using sim::Json;
+
+constexpr int kDiffFormat = 1;
+
+struct Options {
+  std::vector<std::string> paths;
+  bool json = false;
+};
+
+// --- for people ----------------------------------------------------------------------------------
+
+std::string Shown(const std::string& text) { return sim::Printable(text, sim::kMaxTraceLine); }
+std::string Shown(const Json& json) { return Shown(sim::DumpJson(json)); }
+
+void PrintFields(const std::vector<sim::FieldDifference>& fields) {
+  for (const sim::FieldDifference& field : fields) {
+    std::cout << "  " << Shown(field.field) << ": " << Shown(field.a) << " / " << Shown(field.b)
+              << '\n';
+  }
+}
+
+std::string EventsText(uint64_t events) {
+  return sim::CountText(static_cast<int64_t>(events), "event", "events");
+}
+
+void PrintEvent(const sim::EventDifference& event, const Options& options) {
+  std::cout << "the first event that differs is number " << event.n << ":\n";
+  for (const std::string& line : event.before) std::cout << "  " << Shown(line) << '\n';
+  const auto print = [](char mark, const std::optional<std::string>& line,
+                        const std::string& path) {
+    std::cout << mark << ' '
+              << (line.has_value() ? Shown(*line) : Cat("(", Shown(path), " ends here)")) << '\n';
+  };
+  print('-', event.a, options.paths[0]);
+  print('+', event.b, options.paths[1]);
+  if (event.fields.empty()) return;
+  std::cout << "it differs in:\n";
+  PrintFields(event.fields);
+}
+
+void PrintDifference(const sim::TraceDifference& difference, const Options& options) {
+  if (difference.IsEqual()) {
+    std::cout << "equal: " << EventsText(difference.equal_events) << '\n';
+    return;
+  }
+  if (!difference.header.empty()) {
+    std::cout << "the heads differ (" << Shown(options.paths[0]) << " / " << Shown(options.paths[1])
+              << "):\n";
+    PrintFields(difference.header);
+  }
+  if (difference.event.has_value()) return PrintEvent(*difference.event, options);
+  std::cout << "all " << EventsText(difference.equal_events) << " are alike";
+  if (difference.hash_from.has_value()) {
+    std::cout << ", but the hash differs from event " << *difference.hash_from
+              << " on: the seeds differ, or something that was not observed does";
+  }
+  std::cout << '\n';
+}
+
+// --- for machines --------------------------------------------------------------------------------
+
+Json FieldsJson(const std::vector<sim::FieldDifference>& fields) {
+  Json json = Json::array();
+  for (const sim::FieldDifference& field : fields) {
+    json.push_back({{"field", field.field}, {"a", field.a}, {"b", field.b}});
+  }
+  return json;
+}
+
+Json LineJson(const std::optional<std::string>& line) {
+  return line.has_value() ? Json::parse(*line, nullptr, /*allow_exceptions=*/false) : Json(nullptr);
+}
+
+Json DifferenceJson(const sim::TraceDifference& difference, const Options& options) {
+  Json json = {{"format", "whorl-diff"}, {"version", kDiffFormat}, {"whorl", kVersion}};
+  json["a"] = options.paths[0];
+  json["b"] = options.paths[1];
+  json["equal"] = difference.IsEqual();
+  json["header"] = FieldsJson(difference.header);
+  json["equal_events"] = difference.equal_events;
+  json["hash_from"] =
+      difference.hash_from.has_value() ? Json(*difference.hash_from) : Json(nullptr);
+  Json& first = json["first"] = nullptr;
+  if (!difference.event.has_value()) return json;
+  const sim::EventDifference& event = *difference.event;
+  first = {{"n", event.n}};
+  Json& before = first["before"] = Json::array();
+  for (const std::string& line : event.before) before.push_back(LineJson(line));
+  first["a"] = LineJson(event.a);
+  first["b"] = LineJson(event.b);
+  first["fields"] = FieldsJson(event.fields);
+  return json;
+}
+
+// --- the command ---------------------------------------------------------------------------------
+
+// A folder opens as a file would, and only fails to be read.
+bool OpenTrace(const std::string& path, std::ifstream& stream) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    Complain(Cat(sim::Printable(path, 1'000), ": cannot be read: it is a folder"));
+    return false;
+  }
+  errno = 0;
+  stream.open(path, std::ios::binary);
+  if (stream) return true;
+  Complain(Cat(sim::Printable(path, 1'000),
+               ": cannot be read: ", std::generic_category().message(errno)));
+  return false;
+}
+
+int RunDiff(const Options& options) {
+  if (options.paths.size() != 2) {
+    Complain(
+        "diff wants two traces, which whorl replay --trace writes (whorl diff --help has "
+        "examples)");
+    return kBadInput;
+  }
+  std::ifstream a;
+  std::ifstream b;
+  const bool opened = OpenTrace(options.paths[0], a) && OpenTrace(options.paths[1], b);
+  if (!opened) return kBadInput;
+  const absl::StatusOr<sim::TraceDifference> difference = sim::DiffTraces(
+      {.stream = &a, .name = options.paths[0]}, {.stream = &b, .name = options.paths[1]});
+  if (!difference.ok()) {
+    Complain(std::string(difference.status().message()));
+    return kBadInput;
+  }
+  if (options.json) {
+    std::cout << sim::DumpJson(DifferenceJson(*difference, options), 2) << '\n';
+  } else {
+    PrintDifference(*difference, options);
+  }
+  const absl::Status written = FlushStdout();
+  if (written.ok()) return difference->IsEqual() ? kAsExpected : kExpectationFailed;
+  Complain(std::string(written.message()));
+  return kCannotRun;
+}
+
+constexpr std::string_view kFooter = R"(Examples:
+  whorl replay x.json --trace before             before/x.1.jsonl
+  ... change something, build ...
+  whorl replay x.json --trace after
+  whorl diff before/x.1.jsonl after/x.1.jsonl    the first event that differs
+  whorl diff a.jsonl b.jsonl --json              for machines
+
+Exit codes: 0 equal; 1 they differ; 2 bad input (no trace, another version, cut off) or usage;
+3 the output could not be written; 130 interrupted.)";
+
+}  // namespace
+
+SubCommand AddDiffCommand(CLI::App& root) {
+  CLI::App* app = root.add_subcommand("diff", "Find the first event in which two traces differ");
+  const auto options = std::make_shared<Options>();
+  app->add_option("traces", options->paths, "two traces, as whorl replay --trace writes them")
+      ->type_name("A B")
+      ->expected(0, 2);
+  app->add_flag("--json", options->json, "print one JSON document");
+  app->footer(std::string(kFooter));
+  return {.app = app, .run = [options] { return RunDiff(*options); }};
+}
+
+}  // namespace whorl::cli

@@ -1,0 +1,54 @@
+#include "cli/replay_state.h"
+
+#include <iostream>
+#include <string>
+
+#include "cli/exit_code.h"
+#include "cli/output.h"
+#include "cli/version.h"
+#include "sim/json_print.h"
+#include "sim/run_until.h"
+#include "sim/state_report.h"
+
+namespace whorl::cli {
+namespace {
+
+constexpr int kStateFormat = 1;
+
+int End(const absl::Status& status) {
+  if (status.ok()) return kAsExpected;
+  Complain(std::string(status.message()));
+  return kCannotRun;
+}
+
+}  // namespace
+
+int ShowState(const ReplayOptions& options, const sim::Scenario& scenario) {
+  OutputFile file;
+  if (!options.out.empty()) {
+    if (const absl::Status opened = file.Open(options.out); !opened.ok()) return End(opened);
+  }
+  const uint64_t seed = options.seed.value_or(scenario.seed);
+  sim::StateWatch watch(scenario);
+  const sim::World world = sim::RunUntil(scenario, seed, *options.at, &watch);
+  sim::Json about = sim::Json::object();
+  about["scenario"] = scenario.name;
+  about["protocol"] = scenario.protocol;
+  about["seed"] = std::to_string(seed);
+  about.update(sim::StateJson(world, watch, *options.at));
+  sim::Json document = {{"format", "whorl-state"}, {"version", kStateFormat}, {"whorl", kVersion}};
+  document.update(about);
+  const std::string text = sim::DumpJson(document, 2) + "\n";
+  if (options.json) {
+    std::cout << text;
+  } else {
+    sim::PrintState(about, std::cout);
+  }
+  if (!options.out.empty()) {
+    file.stream() << text;
+    if (const absl::Status written = file.Commit(); !written.ok()) return End(written);
+  }
+  return End(FlushStdout());
+}
+
+}  // namespace whorl::cli

@@ -1,0 +1,56 @@
+// Why it came to a violation: who did what, on which knowledge, in at most kMaxStoryLines lines.
+//
+//   token_monotonic violated at 56.040398 s, by b (a and c took part): b committed the token ...
+//      26.012345  b  check read lock: token 0.009273 (a's), last written 18.020000 by a
+//      ...
+//      56.040398  b  takeover_update committed: lock: token 42.009073 -> 26.015705   <- here
+//             then   a is down, b runs, c is down; nobody believes that it leads
+//
+// What is told, of the history up to the violating observation:
+//   - the round of the process that did it: its transactions, one after the other, from the read
+//     that the last of them was decided on;
+//   - what others did to the same rows meanwhile, faults that overlapped, and beliefs;
+//   - for a belief or an answer, how its process came by the token, and why the others still
+//     believed; for a wedge, who held the lock last and what has failed since.
+// Invariants:
+//   1. It knows observations only, and no protocol and no scenario by name.
+//   2. Times are true time since the start of the run; lines stand in the order of time.
+//   3. What does not fit is left out by its weight, and counted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/run.h"
+#include "sim/scenario.h"
+
+namespace whorl::sim {
+
+inline constexpr size_t kMaxStoryLines = 20;  // the head and the last line included
+
+struct StoryLine {
+  Instant at;
+  std::string who;  // a node, or empty
+  std::string text;
+};
+
+struct Story {
+  // Empty when nothing was violated; then all else is empty, too.
+  std::string invariant;
+  Instant at;
+  std::string head;
+  std::vector<StoryLine> lines;
+  size_t left_out = 0;
+  std::string end;  // what everybody was doing at that time
+
+  std::vector<std::string> Lines() const;  // as above; one line when nothing was violated
+};
+
+// Of the first violation in time. Runs the scenario once more.
+// REQUIRES: `result` is what RunScenario said of `scenario` with that seed.
+Story Explain(const Scenario& scenario, const RunResult& result);
+
+}  // namespace whorl::sim

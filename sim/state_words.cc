@@ -1,0 +1,34 @@
+#include "sim/state_words.h"
+
+#include "sim/node_clock.h"
+#include "sim/report_text.h"
+
+namespace whorl::sim {
+
+std::string TimeWords(Instant at) {
+  std::string text = SecondsText({at.ns});
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+Json ValueWords(const Value& value) {
+  if (const auto* time = std::get_if<Timestamp>(&value)) return TimeWords(ToInstant(*time));
+  return ValueJson(value);
+}
+
+LocalTime NodesClocks(const World& world, int16_t node, Instant at) {
+  const Node& of = world.state().nodes[static_cast<size_t>(node)];
+  return ReadClocks(of.clock, of.started, at);
+}
+
+model::Moment SpannersClocks(const World& world, Instant at) {
+  const SpannerState& spanner = world.state().spanner;
+  const Timestamp now = ToTimestamp(at);
+  const TrueTimeSpec& truetime = spanner.truetime;
+  const Timestamp middle = truetime.truthful ? now : now + truetime.error;
+  return {.truetime = {.earliest = middle - truetime.epsilon, .latest = middle + truetime.epsilon},
+          .current_timestamp = (now + spanner.current_timestamp_error).TruncatedToMicros()};
+}
+
+}  // namespace whorl::sim
