@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <map>
@@ -86,6 +87,16 @@ void AddWaysToLook(CLI::App& app, const std::shared_ptr<ReplayOptions>& options)
       ->type_name("FILE");
 }
 
+// Whether two files that are to be written are one. Devices and pipes can be written twice.
+bool IsSamePlace(const std::string& a, const std::string& b) {
+  namespace fs = std::filesystem;
+  if (a.empty() || b.empty()) return false;
+  std::error_code error;  // what cannot be found cannot be written either, which is said later
+  const fs::path place = fs::weakly_canonical(a, error);
+  if (error || place != fs::weakly_canonical(b, error)) return false;
+  return !fs::exists(place, error) || fs::is_regular_file(place, error);
+}
+
 std::string PathOf(const sim::Scenario& scenario) { return sim::Printable(scenario.path, 1000); }
 
 }  // namespace
@@ -155,6 +166,10 @@ std::vector<std::string> Contradictions(const ReplayOptions& options, const Inpu
     if (same.empty()) continue;
     errors.push_back(Cat(name, " ", sim::Printable(path, 1000), " would write over the scenario ",
                          sim::Printable(same, 1000)));
+  }
+  if (IsSamePlace(options.out, options.perfetto_path)) {
+    errors.push_back(
+        Cat("--out and --perfetto would both write ", sim::Printable(options.out, 1000)));
   }
   std::map<std::string, std::string> traced;  // path by name
   for (const sim::Scenario& scenario : inputs.scenarios) {

@@ -36,9 +36,9 @@ What holds everywhere:
 
 - A key that begins with `//` is a comment, in any object but those of `rows` and `metrics`: its value
   is a string that nobody reads.
-- Any other key that is not described here is an error, and so is a second key of one name. The message names
-  file, line, the place as a JSON pointer, what was expected, and the nearest known word. All errors
-  of a file are reported at once, but not more than twenty; the exit code is 2.
+- Any other key that is not described here is an error, and so is a second key of one name. The
+  message names file, line, the place as a JSON pointer, what was expected, and the nearest known
+  word. All errors of a file are reported at once, but not more than twenty; the exit code is 2.
 - A **duration** is a string of a number and a unit (`ns`, `us`, `ms`, `s`, `m`, `h`), such as
   `"200ms"` or `"1.5s"`: whole nanoseconds, at most ten years.
 - A **name** is a string that is not empty, of at most )";

@@ -20,7 +20,7 @@ class TraceReader {
     if (!line.ok()) return line.status();
     if (!line->has_value()) return Error("is empty, and no trace");
     Json header = Json::parse(**line, nullptr, /*allow_exceptions=*/false);
-    if (!header.is_object() || header.value("format", "") != "whorl-trace") {
+    if (!header.is_object() || header["format"] != "whorl-trace") {
       return Error("is no trace: expected the head that whorl replay --trace writes");
     }
     const Json& version = header["version"];

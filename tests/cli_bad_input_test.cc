@@ -197,12 +197,36 @@ TEST_F(CliBadInputTest, TheReportIsNotWrittenOverAScenario) {
   ASSERT_EQ(Shell("ln -s f/quiet.json link").code, 0);
   for (const std::string arguments :
        {"f/quiet.json --out f/quiet.json", "f --out f/quiet.json", "f/quiet.json --out link",
-        "link --out f/../f/quiet.json", "f --out f/bad.json"}) {
+        "link --out f/../f/quiet.json", "f --out f/bad.json", "f/quiet.json --perfetto link"}) {
     const Ended ended = Whorl("replay " + arguments);
     ExpectBad(ended, arguments);
     EXPECT_THAT(ended.err, HasSubstr("would write over the scenario ")) << arguments;
     EXPECT_EQ(ReadText(folder_ / "f/quiet.json"), kQuiet) << arguments;
     EXPECT_EQ(ReadText(folder_ / "f/bad.json"), "{") << arguments;
+  }
+}
+
+// One of the two would be lost without a word.
+TEST_F(CliBadInputTest, ReportAndPictureAreNotWrittenIntoOneFile) {
+  Write("quiet.json", kQuiet);
+  const Ended ended = Whorl("replay quiet.json --out x.json --perfetto ./x.json");
+  ExpectBad(ended, "x.json");
+  EXPECT_EQ(ended.err, "whorl: --out and --perfetto would both write x.json\n");
+  EXPECT_EQ(Whorl("replay quiet.json --out /dev/null --perfetto /dev/null").code, 0);
+}
+
+TEST_F(CliBadInputTest, WhatIsNoTraceIsNotCompared) {
+  Write("quiet.json", kQuiet);
+  ASSERT_EQ(Whorl("replay quiet.json --trace t").code, 0);
+  Write("number.jsonl", "{\"format\":1}\n");
+  Write("nothing.jsonl", "{}\n");
+  Write("array.jsonl", "[1]\n");
+  Write("deep.jsonl", std::string(100'000, '[') + "\n");
+  for (const std::string name :
+       {"number.jsonl", "nothing.jsonl", "array.jsonl", "deep.jsonl", "/dev/zero", "/dev/null"}) {
+    const Ended ended = Shell(InOneGigabyte() + "\"$W\" diff t/quiet.5.jsonl " + name);
+    ExpectBad(ended, name);
+    EXPECT_THAT(ended.err, StartsWith("whorl: " + name + ":")) << name;
   }
 }
 
