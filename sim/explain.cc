@@ -88,6 +88,7 @@ class Teller {
     }
     CollectInvolved();
     TellOfOthers();
+    TellOfClocks();
     TellOfFaults();
     TellOfTurnings();
     return Finish();
@@ -380,6 +381,20 @@ class Teller {
       Add(answered.at, Weight::kAct, answered.process, AnswerText(answered.answer, answered.asked));
       return;
     }
+  }
+
+  // What the scenario itself gives Spanner for clocks, where they are wrong.
+  void TellOfClocks() {
+    const SpannerSpec& spanner = scenario_.spanner;
+    std::string text;
+    if (spanner.current_timestamp_error != Duration{}) {
+      text = Cat("CURRENT_TIMESTAMP is wrong by ", FormatDuration(spanner.current_timestamp_error));
+    }
+    if (!spanner.truetime.truthful) {
+      text += Cat(text.empty() ? "" : ", ", "TrueTime is wrong by ",
+                  FormatDuration(spanner.truetime.error));
+    }
+    if (!text.empty()) Add(Instant{}, Weight::kContext, {}, text).who = "Spanner";
   }
 
   void TellOfFaults() {

@@ -138,6 +138,8 @@ TEST(SqlExpression, TimestampSubAndAddMoveByEveryPart) {
       "2026-03-01T00:00:10.5Z");
   // As measured: a text that is constant is read as a number.
   EXPECT_EQ(sub("' 0x10' SECOND"), "2026-02-28T23:59:44.5Z");
+  EXPECT_EQ(sub("CAST(NULL AS STRING) SECOND"), "NULL");
+  EXPECT_EQ(sub("CAST('5' AS STRING) SECOND"), "2026-02-28T23:59:55.5Z");
   EXPECT_EQ(Show("TIMESTAMP_ADD(" + t + ", INTERVAL @n SECOND)", {{"n", Type::kString}},
                  {std::string("10")}),
             "2026-03-01T00:00:10.5Z");

@@ -201,11 +201,13 @@ Bound ExpressionBinder::BindTimestampSub(const ast::Expression& call) {
   return BindTimestampShift(call, Op::kTimestampSub);
 }
 
-// An INTERVAL takes a STRING, too, if it is a literal or a parameter. Measured on the official
-// emulator; no documentation tells.
+// An INTERVAL takes a STRING, too, if it is a literal, a CAST of one, or a parameter. Measured on the
+// official emulator; no documentation tells.
 void ExpressionBinder::CastText(Bound& constant, Type type) {
   const Op op = constant.node.op;
-  if (constant.type != Type::kString || (op != Op::kLiteral && op != Op::kParameter)) return;
+  const bool is_cast = op == Op::kCast && constant.operands.front().node.op == Op::kLiteral;
+  if (constant.type != Type::kString) return;
+  if (!is_cast && op != Op::kLiteral && op != Op::kParameter) return;
   if (op == Op::kLiteral) {
     const std::string text = std::get<std::string>(constant.literal);
     auto cast = CastValue(constant.literal, Type::kString, type);
