@@ -97,8 +97,9 @@ TEST(DatabaseRefusal, TheRowsOfAnInsertMakeTheSameColumnsPending) {
 TEST(DatabaseRefusal, AnInsertThatCannotBeEvaluatedTakesNoLocks) {
   Spanner spanner;
   Attempt attempt = spanner.NewClient().Begin();
-  EXPECT_EQ(attempt.Run(SqlText("INSERT locktable (name, writer) VALUES ('a', 'x'), "
-                                "('b', CAST(1 / 0 AS STRING))"))
+  EXPECT_EQ(attempt
+                .Run(SqlText("INSERT locktable (name, writer) VALUES ('a', 'x'), "
+                             "('b', CAST(1 / 0 AS STRING))"))
                 .status.code,
             Code::kOutOfRange);
   EXPECT_TRUE(spanner.Find(attempt.id)->reads.empty());

@@ -336,9 +336,9 @@ TEST(DatabaseStatement, TheFirstStatementsNumberIsRememberedWithItsBegin) {
   Spanner spanner;
   Client a = spanner.NewClient();
   auto [attempt, first] = a.BeginWith(InsertTakeover("job"));
-  EXPECT_EQ(attempt.Run(InsertTakeover("job"), 1).status,
-            Error(Code::kInvalidArgument,
-                  "Previously received a different request with this seqno."));
+  EXPECT_EQ(
+      attempt.Run(InsertTakeover("job"), 1).status,
+      Error(Code::kInvalidArgument, "Previously received a different request with this seqno."));
   EXPECT_EQ(attempt.Run(InsertTakeover("other"), 2).status, Status{});
 }
 

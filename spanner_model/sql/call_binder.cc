@@ -201,8 +201,8 @@ Bound ExpressionBinder::BindTimestampSub(const ast::Expression& call) {
   return BindTimestampShift(call, Op::kTimestampSub);
 }
 
-// An INTERVAL takes a STRING, too, if it is a literal, a CAST of one, or a parameter. Measured on the
-// official emulator; no documentation tells.
+// An INTERVAL takes a STRING, too, if it is a literal, a CAST of one, or a parameter. Measured on
+// the official emulator; no documentation tells.
 void ExpressionBinder::CastText(Bound& constant, Type type) {
   const Op op = constant.node.op;
   const bool is_cast = op == Op::kCast && constant.operands.front().node.op == Op::kLiteral;
