@@ -92,8 +92,12 @@ bool IsSamePlace(const std::string& a, const std::string& b) {
   namespace fs = std::filesystem;
   if (a.empty() || b.empty()) return false;
   std::error_code error;  // what cannot be found cannot be written either, which is said later
-  const fs::path place = fs::weakly_canonical(a, error);
-  if (error || place != fs::weakly_canonical(b, error)) return false;
+  // Absolute first: of a relative path that is not there, only "./" would be resolved.
+  const auto place_of = [&](const std::string& path) {
+    return fs::weakly_canonical(fs::absolute(path, error), error);
+  };
+  const fs::path place = place_of(a);
+  if (error || place != place_of(b)) return false;
   return !fs::exists(place, error) || fs::is_regular_file(place, error);
 }
 

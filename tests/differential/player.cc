@@ -343,6 +343,7 @@ void Player::NoteRepeat(const Operation& operation, Answer& answer) {
   const int began = selector.kind == SelectorKind::kOf ? selector.of : operation.id;
   const auto [first, is_first] =
       numbered_.emplace(std::pair(began, operation.sequence_number), answer);
+  answer.number_is_old = !is_first;
   answer.repeats = !is_first && first->second.code == answer.code &&
                    first->second.batch_code == answer.batch_code &&
                    first->second.results == answer.results;

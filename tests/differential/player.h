@@ -40,6 +40,8 @@ struct Answer {
   std::string place_of_read;    // among the commits
   // The same as to an earlier call of the transaction with this sequence number. Not compared.
   bool repeats = false;
+  // To a call with a sequence number that the transaction had had. Not compared.
+  bool number_is_old = false;
   // To a call of a transaction that a Commit or Rollback had ended. Not compared.
   bool after_end = false;
 };
