@@ -151,6 +151,9 @@ TEST(SqlErrors, DatePartsThatATimestampHasNotAreRefused) {
             "A valid date part name is required but found x");
   EXPECT_EQ(Split("SELECT TIMESTAMP_ADD(t, INTERVAL '_b' SECOND) FROM types").first,
             "Could not cast literal \"_b\" to type INT64");
+  EXPECT_EQ(
+      Split("SELECT TIMESTAMP_ADD(t, INTERVAL CAST(-2.25 AS STRING) SECOND) FROM types").first,
+      "Could not cast literal \"-2.25\" to type INT64");
   EXPECT_EQ(Split("SELECT TIMESTAMP_ADD(t, INTERVAL 1.5 SECOND) FROM types").first,
             "Interval value must be coercible to INT64 type");
 }

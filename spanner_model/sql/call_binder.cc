@@ -25,6 +25,17 @@ std::optional<AggregateKind> FindAggregate(std::string_view name) {
   return std::nullopt;
 }
 
+// The text that a STRING is in every row, if the statement says it.
+std::optional<std::string> LiteralText(const Bound& bound) {
+  const bool is_cast = bound.node.op == Op::kCast;
+  const Bound& literal = is_cast ? bound.operands.front() : bound;
+  if (literal.node.op != Op::kLiteral || IsNull(literal.literal)) return std::nullopt;
+  if (!is_cast) return std::get<std::string>(literal.literal);
+  const auto text = CastValue(literal.literal, bound.node.operand_type, Type::kString);
+  if (const auto* value = std::get_if<Value>(&text)) return std::get<std::string>(*value);
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool HasAggregate(const ast::Expression& expression) {
@@ -204,25 +215,25 @@ Bound ExpressionBinder::BindTimestampSub(const ast::Expression& call) {
 // An INTERVAL takes a STRING, too, if it is a literal, a CAST of one, or a parameter. Measured on
 // the official emulator; no documentation tells.
 void ExpressionBinder::CastText(Bound& constant, Type type) {
-  const Op op = constant.node.op;
-  const bool is_cast = op == Op::kCast && constant.operands.front().node.op == Op::kLiteral;
   if (constant.type != Type::kString) return;
-  if (!is_cast && op != Op::kLiteral && op != Op::kParameter) return;
-  if (op == Op::kLiteral) {
-    const std::string text = std::get<std::string>(constant.literal);
-    auto cast = CastValue(constant.literal, Type::kString, type);
-    if (std::holds_alternative<Status>(cast)) {
-      Fail(constant.offset,
-           "Could not cast literal \"" + text + "\" to type " + std::string(TypeName(type)));
-      return;
-    }
-    constant.literal = std::get<Value>(std::move(cast));
-    constant.type = type;
+  const bool is_cast =
+      constant.node.op == Op::kCast && constant.operands.front().node.op == Op::kLiteral;
+  if (!is_cast && constant.node.op != Op::kLiteral && constant.node.op != Op::kParameter) return;
+  const std::optional<std::string> text = LiteralText(constant);
+  if (!text) {
+    Wrap(constant, Op::kCast, type);
+    constant.node.operand_type = Type::kString;
+    constant.node.index = static_cast<uint32_t>(type);
     return;
   }
-  Wrap(constant, Op::kCast, type);
-  constant.node.operand_type = Type::kString;
-  constant.node.index = static_cast<uint32_t>(type);
+  auto cast = CastValue(*text, Type::kString, type);
+  if (std::holds_alternative<Status>(cast)) {
+    Fail(constant.offset,
+         "Could not cast literal \"" + *text + "\" to type " + std::string(TypeName(type)));
+    return;
+  }
+  constant = MakeLeaf(Op::kLiteral, type, constant.offset);
+  constant.literal = std::get<Value>(std::move(cast));
 }
 
 Bound ExpressionBinder::BindTimestampShift(const ast::Expression& call, Op op) {
