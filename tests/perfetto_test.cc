@@ -187,7 +187,7 @@ TEST(Perfetto, EveryScenarioMakesAPictureThatPairsAndNests) {
     if (entry.path().extension() != ".json" || name == "schema") continue;
     const Scenario scenario = Load(name);
     // A picture of a long run takes long to read, and has nothing that a short one lacks.
-    if (scenario.duration > Seconds(120) || scenario.nodes.size() > 10) continue;
+    if (scenario.duration > Seconds(60) || scenario.nodes.size() > 4) continue;
     SCOPED_TRACE(name);
     const Picture picture = ReadPicture(scenario);
     EXPECT_GT(picture.arrows, 20);

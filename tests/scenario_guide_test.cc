@@ -50,22 +50,23 @@ ordered_json Around(ObjectId id, const ordered_json& example) {
     case ObjectId::kScenario:
       return example;
     case ObjectId::kNode:
-      scenario["nodes"] = {example};
+      scenario["nodes"] = ordered_json::array({example});
       break;
     case ObjectId::kClock:
-      scenario["nodes"] = {{{"name", "a"}, {"clock", example}}};
+      scenario["nodes"] = ordered_json::array({ordered_json{{"name", "a"}, {"clock", example}}});
       break;
     case ObjectId::kTrueTime:
       scenario["spanner"]["truetime"] = example;
       break;
     case ObjectId::kFault:
-      scenario["faults"] = {example};
+      scenario["faults"] = ordered_json::array({example});
       break;
     case ObjectId::kWhen:
-      scenario["faults"] = {crash(example)};
+      scenario["faults"] = ordered_json::array({crash(example)});
       break;
     case ObjectId::kDelay:
-      scenario["faults"] = {{{"at", "1s"}, {"do", "latency"}, {"node", "a"}, {"add", example}}};
+      scenario["faults"] = ordered_json::array(
+          {ordered_json{{"at", "1s"}, {"do", "latency"}, {"node", "a"}, {"add", example}}});
       break;
     case ObjectId::kBound:
       scenario["expect"]["metrics"]["grants"] = example;
