@@ -419,7 +419,7 @@ TEST(World, DoesNotGrowWithSimulatedTime) {
                                // With timeouts of an hour that were cancelled.
                                driver.agenda.size() / 512};
   };
-  EXPECT_EQ(size_after(Seconds(300)), size_after(Seconds(3 * 3600)));
+  EXPECT_EQ(size_after(Seconds(300)), size_after(Seconds(3600)));
 }
 
 // A driver may hold choices of events that were cancelled since.
