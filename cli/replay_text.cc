@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/shell_text.h"
+#include "sim/checkers/setup.h"
 #include "sim/error_text.h"
 #include "sim/expectations.h"
 #include "sim/report_text.h"
@@ -50,9 +51,8 @@ std::string_view MarkOf(const Tally& tally, Invariant invariant) {
     const bool expected = sim::ExpectedOf(tally.scenario(), invariant) == sim::Expected::kViolated;
     return expected ? "expected" : "NOT EXPECTED";
   }
-  const auto* protocol = FindProtocol(tally.scenario().protocol);
-  if (protocol == nullptr) return "not judged";
-  const Promise promise = protocol->promises[static_cast<size_t>(invariant)];
+  if (FindProtocol(tally.scenario().protocol) == nullptr) return "not judged";
+  const Promise promise = sim::PromisesIn(tally.scenario())[static_cast<size_t>(invariant)];
   return promise == Promise::kPromised ? "PROMISED" : "not promised";
 }
 

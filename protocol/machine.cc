@@ -11,9 +11,19 @@ std::string_view QuestionText(Question question) {
 }
 
 std::string_view NoteText(NoteId note) {
-  constexpr std::array<std::string_view, kNoteCount> kTexts = {
-      "lease raised to its minimum", "got the first lock", "got the next lock", "read failed",
-      "token update failed",         "heartbeat failed"};
+  constexpr std::array<std::string_view, kNoteCount> kTexts = {"lease raised to its minimum",
+                                                               "got the first lock",
+                                                               "got the next lock",
+                                                               "read failed",
+                                                               "token update failed",
+                                                               "heartbeat failed",
+                                                               "got the lock",
+                                                               "lost the lock",
+                                                               "claim failed",
+                                                               "outcome unknown",
+                                                               "outcome read back",
+                                                               "the clock stood still",
+                                                               "the row cannot be read"};
   return kTexts[static_cast<size_t>(note)];
 }
 

@@ -35,8 +35,10 @@ enum class Purpose : uint8_t {
   kAbortedBackoff,
   kCallBackoff,
   kSessionBackoff,
+  kAttemptId,
+  kTakeDelay,
 };
-inline constexpr int kPurposeCount = 5;
+inline constexpr int kPurposeCount = 7;
 
 class Entropy {
  public:
@@ -86,7 +88,13 @@ struct StopRequested {
   StopReason reason = StopReason::kCancelled;
   WHORL_FIELDS(StopRequested, reason);
 };
-using Event = std::variant<Started, TimerFired, TransactionEnded, Asked, StopRequested>;
+// After StopRequested, once nothing runs any more that the application does under the lock: what is
+// given up on a stop is given up now.
+struct WorkStopped {
+  WHORL_NO_FIELDS(WorkStopped);
+};
+using Event =
+    std::variant<Started, TimerFired, TransactionEnded, Asked, StopRequested, WorkStopped>;
 
 struct RunTransaction {
   RequestId request = 0;
@@ -124,8 +132,15 @@ enum class NoteId : uint8_t {
   kReadFailed,         // error
   kTokenUpdateFailed,  // error
   kHeartbeatFailed,    // error
+  kGotLock,            // token
+  kLostLock,           // why
+  kClaimFailed,        // error
+  kOutcomeUnknown,     // of a claim that is read back: error
+  kOutcomeReadBack,    // whether it had been committed
+  kClockStoodStill,    // by how much at least, in ms
+  kBadRow,             // the lock, and what is wrong with its row
 };
-inline constexpr int kNoteCount = 6;
+inline constexpr int kNoteCount = 13;
 std::string_view NoteText(NoteId note);
 
 struct Note {
@@ -137,7 +152,9 @@ using Effect = std::variant<RunTransaction, SetTimer, CancelTimer, LeadershipCha
 
 // What checkers may know of a process's local state.
 struct Standing {
-  bool answers = false;                // would ask Spanner, rather than say "not running"
+  // Would answer that it has the lock if the newest token is its own: by asking Spanner, or by its
+  // own knowledge.
+  bool answers = false;
   std::optional<Timestamp> own_token;  // as Spanner stores it
   bool believes = false;               // what the API would answer, as design.md defines it
   // Local monotonic time at which the belief lapses by itself; nothing when only an event ends it.

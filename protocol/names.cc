@@ -11,7 +11,12 @@ constexpr std::array<std::string_view, kStepCount> kSteps = {"check",
                                                              "heartbeat_update",
                                                              "heartbeat_delete",
                                                              "has_lock",
-                                                             "write"};
+                                                             "write",
+                                                             "read",
+                                                             "take",
+                                                             "create",
+                                                             "beat",
+                                                             "release"};
 constexpr std::array<std::string_view, kPhaseCount> kPhases = {"sent", "served", "committed",
                                                                "replied", "ended"};
 constexpr std::array<std::string_view, kInvariantCount> kInvariants = {

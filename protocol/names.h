@@ -32,8 +32,14 @@ enum class StepName : uint8_t {
   // every protocol
   kHasLock,
   kWrite,
+  // fenced_lease
+  kRead,
+  kTake,
+  kCreate,
+  kBeat,
+  kRelease,
 };
-inline constexpr int kStepCount = 9;
+inline constexpr int kStepCount = 14;
 std::string_view StepText(StepName step);
 std::optional<StepName> ParseStep(std::string_view text);
 

@@ -1,11 +1,12 @@
 #include "protocol/protocols.h"
 
+#include "protocol/fenced_lease/info.h"
 #include "protocol/spindle_v2/info.h"
 
 namespace whorl {
 
 std::span<const ProtocolInfo> Protocols() {
-  static const std::array<ProtocolInfo, 1> protocols = {spindle_v2::Info()};
+  static const std::array<ProtocolInfo, 2> protocols = {spindle_v2::Info(), fenced_lease::Info()};
   return protocols;
 }
 

@@ -34,7 +34,13 @@ struct ProtocolInfo {
   // Those of `steps` that have no commit of their own: reads, and statements within another step.
   std::span<const StepName> steps_without_commit;
   std::array<Promise, kInvariantCount> promises{};
-  Duration lease_min;  // a smaller one is raised to it, or refused: see the protocol
+  // Those of the promises that do not cover an operator who deletes a row.
+  std::span<const Invariant> not_with_delete_row;
+  // HasLock is answered from what the process knows, without a call to Spanner.
+  bool answers_locally = false;
+  bool has_blocking_wrapper = false;  // Lock() and Unlock()
+  Duration lease_min;                 // a smaller one is raised to it, or refused: see the protocol
+  Duration lease_max = Duration::Max();  // a greater one is refused
   Duration lease_default;
 };
 

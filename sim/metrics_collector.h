@@ -49,6 +49,10 @@ struct MetricsCollector {
     Count(Metric::kAborted, Sometimes::kAborted);
   }
   void On(const SteppedDown&, const Now&) { ++metrics[Sometimes::kStepDown]; }
+  void On(const Noted& x, const Now&) {
+    if (x.note.note == NoteId::kOutcomeReadBack) ++metrics[Sometimes::kUnknownResolved];
+    if (x.note.note == NoteId::kClockStoodStill) ++metrics[Sometimes::kClockStopNoticed];
+  }
 
   // After anything that the ledger counts has changed for the lock.
   void Settle(uint16_t lock, const Now& now);

@@ -52,10 +52,52 @@ constexpr Rules kRules = {.protocol = "spindle_v2",
                           .wedge_bound = WedgeBound};
 
 }  // namespace spindle_v2
+
+namespace fenced_lease {
+
+constexpr size_t kHeartbeatColumn = 1;
+constexpr size_t kWriterColumn = 3;
+constexpr size_t kLeaseMsColumn = 4;
+constexpr int64_t kRhoPpm = 1'000;  // by how much clocks may run fast or slow
+
+Duration LeaseUsed(Duration asked) {
+  return std::clamp(Milliseconds(asked.ns / 1'000'000), Seconds(1), Seconds(3600));
+}
+
+std::optional<Timestamp> LeaseUntil(const Row& row, Duration owners_lease) {
+  const auto* heartbeat = std::get_if<Timestamp>(&row[kHeartbeatColumn]);
+  if (heartbeat == nullptr) return std::nullopt;
+  const auto* lease_ms = std::get_if<int64_t>(&row[kLeaseMsColumn]);
+  return *heartbeat + (lease_ms == nullptr ? owners_lease : Milliseconds(*lease_ms));
+}
+
+bool IsReleased(const Row& row) { return std::holds_alternative<Null>(row[kWriterColumn]); }
+
+bool IsSideRow(std::string_view, std::string_view) { return false; }
+
+// 1.8 leases (1 + rho) / (1 - rho): a heartbeat that was just missed, and the wait that follows, by
+// the slowest of clocks.
+Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
+  const Duration waits = greatest_lease * 18 / 10;
+  const Duration slow = {waits.ns / (1'000'000 - kRhoPpm) * (2 * kRhoPpm)};
+  return waits + slow + round_trip_p999 * 4;
+}
+
+constexpr Rules kRules = {.protocol = "fenced_lease",
+                          .key_column = 0,
+                          .token_column = 2,
+                          .lease_used = LeaseUsed,
+                          .lease_until = LeaseUntil,
+                          .is_released = IsReleased,
+                          .is_side_row = IsSideRow,
+                          .wedge_bound = WedgeBound};
+
+}  // namespace fenced_lease
 }  // namespace
 
 const Rules& RulesOf(std::string_view protocol) {
   if (protocol == spindle_v2::kRules.protocol) return spindle_v2::kRules;
+  if (protocol == fenced_lease::kRules.protocol) return fenced_lease::kRules;
   std::fprintf(stderr, "no rules for the protocol %s\n", std::string(protocol).c_str());
   std::abort();
 }

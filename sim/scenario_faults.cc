@@ -172,8 +172,15 @@ std::optional<StepName> FaultReader::ReadStep(const ObjectFields& fields) {
   return std::nullopt;
 }
 
-// has_lock is a read, and a write goes to the resource.
+// has_lock is a read, or no call at all, and a write goes to the resource.
 void FaultReader::CheckPhase(const ObjectFields& fields, StepName step, Phase phase) {
+  const bool local = known_.protocol != nullptr && known_.protocol->answers_locally;
+  if (local && step == StepName::kHasLock && phase != Phase::kEnded) {
+    problems_.Add(*fields.Find("phase"),
+                  Cat(kNever, known_.protocol->name, " answers has_lock without a call to Spanner.",
+                      " Its phase: ", PhaseText(Phase::kEnded), "."));
+    return;
+  }
   if (phase != Phase::kCommitted || known_.protocol == nullptr) return;
   const std::span<const StepName> none = known_.protocol->steps_without_commit;
   const bool commits = step != StepName::kHasLock && step != StepName::kWrite &&

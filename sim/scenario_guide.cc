@@ -307,8 +307,7 @@ std::string ProtocolSection(const ProtocolInfo& protocol) {
   text += "\nThe columns of its table: ";
   std::string_view separator;
   for (const ColumnInfo& column : protocol.columns) {
-    text += Cat(separator, Code(column.name), " ",
-                column.type == Type::kTimestamp ? "TIMESTAMP" : "STRING",
+    text += Cat(separator, Code(column.name), " ", TypeName(column.type),
                 column.key ? " (the key)" : "");
     separator = ", ";
   }

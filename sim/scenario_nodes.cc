@@ -11,6 +11,19 @@
 namespace whorl::sim {
 namespace {
 
+// Of the scenario or of a node; `otherwise` where it says none.
+Duration ReadLease(const ObjectFields& fields, const Known& known, Duration otherwise,
+                   Problems& problems) {
+  const std::optional<Duration> lease = fields.Time("lease");
+  if (!lease.has_value()) return otherwise;
+  if (known.protocol != nullptr && *lease > known.protocol->lease_max) {
+    problems.Add(*fields.Find("lease"),
+                 Cat("a lease of ", known.protocol->name, " is at most ",
+                     FormatDuration(known.protocol->lease_max), ", got ", FormatDuration(*lease)));
+  }
+  return *lease;
+}
+
 class NodeReader {
  public:
   NodeReader(Known& known, Scenario& scenario, Problems& problems)
@@ -39,9 +52,10 @@ class NodeReader {
  private:
   void ReadObject(const ObjectFields& fields, NodeSpec& node) {
     node.id = fields.Name("id").value_or("");
-    node.lease = fields.Time("lease").value_or(node.lease);
+    node.lease = ReadLease(fields, known_, node.lease, problems_);
     node.deadline = fields.Time("deadline");
     node.use = fields.Word<Use>("use").value_or(node.use);
+    CheckUse(fields, node.use);
     ReadLocks(fields, node);
     ReadStart(fields, node);
     if (const auto clock = fields.Object("clock")) {
@@ -62,6 +76,14 @@ class NodeReader {
       // One error speaks for all of them.
       if (!AddNode(*fields.Find("name"), Cat(*name, "-", std::to_string(i)), node)) return;
     }
+  }
+
+  void CheckUse(const ObjectFields& fields, Use use) {
+    if (use != Use::kLock || known_.protocol == nullptr || known_.protocol->has_blocking_wrapper) {
+      return;
+    }
+    problems_.Add(*fields.Find("use"), Cat(known_.protocol->name, " has no blocking Lock(); its ",
+                                           "uses: \"has_lock\", \"callback\""));
   }
 
   void ReadLocks(const ObjectFields& fields, NodeSpec& node) {
@@ -161,6 +183,9 @@ std::optional<Value> ReadColumn(const JsonValue& value, const ColumnInfo& column
   if (column.type == Type::kString && value.kind() == JsonKind::kString) {
     return std::string(value.text());
   }
+  if (column.type == Type::kInt64) {
+    if (const std::optional<int64_t> number = value.AsInt64()) return *number;
+  }
   problems.Add(value, Cat("expected a ", TypeName(column.type), ", got ", Described(value)));
   return std::nullopt;
 }
@@ -219,7 +244,7 @@ void ReadNodes(const ObjectFields& file, Known& known, Scenario& scenario, Probl
   const size_t before = problems.size();
   const Duration own_lease =
       known.protocol == nullptr ? NodeSpec().lease : known.protocol->lease_default;
-  const Duration lease = file.Time("lease").value_or(own_lease);
+  const Duration lease = ReadLease(file, known, own_lease, problems);
   known.node_names = file.Has("nodes");
   const std::vector<JsonValue> entries = file.Entries("nodes");
   if (file.Has("nodes") && entries.empty() && problems.size() == before) {

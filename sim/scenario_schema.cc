@@ -49,8 +49,9 @@ Json RowObject() {
   Json row = {{"type", "object"}, {"additionalProperties", false}};
   for (const ProtocolInfo& protocol : Protocols()) {
     for (const ColumnInfo& column : protocol.columns) {
-      row["properties"][std::string(column.name)] =
-          Json{{"type", column.key ? Json("string") : Json::array({"string", "null"})}};
+      const std::string type = column.type == Type::kInt64 ? "integer" : "string";
+      const Json types = column.key ? Json(type) : Json::array({type, "null"});
+      row["properties"][std::string(column.name)] = Json{{"type", types}};
     }
   }
   return row;

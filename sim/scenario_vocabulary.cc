@@ -17,6 +17,11 @@ constexpr std::array<std::string_view, kStepCount> kSteps = {
     "the DELETE of takeover rows, in the transaction of `heartbeat_update`",
     "a question of the application: do I have the lock?",
     "a write of the application to the resource, with the token that it was handed",
+    "the strong read of the whole row, with the heartbeat's age",
+    "the UPDATE that takes the lock, if the heartbeat is still the one that was seen",
+    "the INSERT of the lock's row, where there is none",
+    "the UPDATE of the heartbeat, if token and attempt are still the process's own",
+    "the UPDATE that gives the lock back: no writer and no attempt any more",
 };
 constexpr std::array<std::string_view, kPhaseCount> kPhases = {
     "the process has handed the step's first call to the network",
@@ -60,7 +65,7 @@ constexpr std::array<std::string_view, kSometimesCount> kSometimes = {
     "a write of the lock's owner was refused",
     "the lock was taken from an owner that was up, connected and renewing",
     "a client could not learn whether its transaction had committed",
-    "a transaction whose call had hung came to a known end",
+    "a transaction whose call had hung came to a known end, or its outcome was read back",
     "Spanner aborted an attempt of a transaction",
     "a call had to wait for a lock of another transaction",
     "a commit did not have to wait for TrueTime, because replication took longer",

@@ -222,7 +222,13 @@ void Timeline::OnLockRow(const RowCommitted& x, uint16_t lock) {
     Add(TimelineLine::kSpanner, Tone::kBad, Cat(name, "row deleted by ", WriterText(x.writer)));
     return;
   }
-  if (x.before.has_value() && before == after) return;
+  if (x.before.has_value() && before == after) {
+    const auto is_released = RulesOf(scenario_.protocol).is_released;
+    if (is_released(*x.after) && !is_released(*x.before)) {
+      Add(TimelineLine::kSpanner, Tone::kGood, Cat(name, "given back by ", WriterText(x.writer)));
+    }
+    return;
+  }
   // A failure after a grant is another story than the same failure before it.
   for (Seat& seat : seats_) seat.failures.clear();
   Add(TimelineLine::kSpanner, Tone::kGood,

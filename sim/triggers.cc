@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <variant>
 
+#include "protocol/protocols.h"
+
 namespace whorl::sim {
 namespace {
 
@@ -17,7 +19,8 @@ CallName NameOf(ProcessId process, uint16_t lock) {
 
 }  // namespace
 
-Triggers::Triggers(const Scenario& scenario) {
+Triggers::Triggers(const Scenario& scenario)
+    : answers_locally_(FindProtocol(scenario.protocol)->answers_locally) {
   for (size_t i = 0; i < scenario.faults.size(); ++i) {
     const auto* when = std::get_if<When>(&scenario.faults[i].trigger);
     if (when != nullptr) armed_.push_back({.fault = static_cast<uint32_t>(i), .when = *when});
@@ -65,6 +68,10 @@ void Triggers::Observe(const Observation& observation, std::vector<Hit>& hits) {
     }
   } else if (const auto* finished = std::get_if<TransactionFinished>(&what)) {
     Reach(NameOf(finished->process, finished->lock), finished->step, Phase::kEnded, hits);
+  } else if (const auto* answered = std::get_if<QuestionAnswered>(&what)) {
+    if (answers_locally_ && answered->answer.question == Question::kHasLock) {
+      Reach(NameOf(answered->process, answered->lock), StepName::kHasLock, Phase::kEnded, hits);
+    }
   } else if (const auto* write = std::get_if<WriteSent>(&what)) {
     Reach(NameOf(write->process, write->lock), StepName::kWrite, Phase::kSent, hits);
   } else if (const auto* arrived = std::get_if<WriteArrived>(&what)) {

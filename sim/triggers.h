@@ -40,6 +40,7 @@ class Triggers {
   };
   void Reach(const CallName& call, StepName step, Phase phase, std::vector<Hit>& hits);
 
+  bool answers_locally_ = false;  // has_lock ends with its answer
   std::vector<Armed> armed_;
 };
 

@@ -386,8 +386,9 @@ std::optional<World::StepEnd> World::WouldEnd(const Choice& choice) const {
       if (call.step != runner.state.transaction.step) return StepEnd{call.name, call.step};
       RunnerState copy = runner.state;
       NoEntropy entropy;
+      const Duration local = ReadClocks(node.clock, node.started, state_.now).monotonic;
       const RunnerAction action =
-          OnReply(setup_->retry_policy, copy, Duration{}, entropy, reply->response);
+          OnReply(setup_->retry_policy, copy, local, entropy, reply->response);
       if (std::holds_alternative<Finished>(action)) return StepEnd{call.name, call.step};
     }
   }

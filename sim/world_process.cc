@@ -88,7 +88,7 @@ void Turn::StopNode(int16_t node_index) {
     EndLeading(participant);
     participant.application.running = false;
     CancelTimerOf(participant, TimerOwner::kApplication, 0);
-    CancelTimerOf(participant, TimerOwner::kWork, 0);
+    StopWork(participant);
     UpdateBelief(node_index, participant);
     if (locked) Ask(node_index, participant, kAskUnlock, Question::kUnlock);
     EndParticipation(node_index, participant, StopReason::kCancelled);
@@ -102,6 +102,7 @@ void Turn::EndParticipation(int16_t node, Participant& participant, StopReason r
   Observe(
       ParticipationEnded{.process = ProcessOf(node), .lock = participant.lock, .reason = reason});
   TellMachine(node, participant, StopRequested{.reason = reason});
+  if (!participant.application.working) TellMachine(node, participant, WorkStopped{});
 }
 
 void Turn::PauseNode(int16_t node) {
@@ -299,7 +300,10 @@ void Turn::OnCallback(int16_t node, Participant& participant, bool leader) {
   Observe(CalledBack{.process = ProcessOf(node), .lock = participant.lock, .leader = leader});
   if (SpecOf(node).use != Use::kCallback || !participant.application.running) return;
   if (leader && !participant.application.leading) BeginLeading(node, participant);
-  if (!leader) EndLeading(participant);
+  if (leader) return;
+  EndLeading(participant);
+  StopWork(participant);
+  if (participant.ended) TellMachine(node, participant, WorkStopped{});
 }
 
 // A leader by callback or by Lock asks for its token once, and writes from then on.
@@ -314,6 +318,12 @@ void Turn::EndLeading(Participant& participant) {
   participant.application.leading = false;
   participant.application.token.reset();
   CancelTimerOf(participant, TimerOwner::kApplication, 0);
+}
+
+// In the middle: nothing is written.
+void Turn::StopWork(Participant& participant) {
+  participant.application.working = false;
+  CancelTimerOf(participant, TimerOwner::kWork, 0);
 }
 
 void Turn::OnApplicationTimer(int16_t node, Participant& participant) {
@@ -350,6 +360,7 @@ void Turn::SendWrite(int16_t node, Participant& participant) {
       ResourceWrite{.process = ProcessOf(node),
                     .lock = participant.lock,
                     .token = participant.application.token});
+  if (participant.ended) TellMachine(node, participant, WorkStopped{});
 }
 
 // --- the resource ------------------------------------------------------------------------------

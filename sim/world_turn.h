@@ -90,6 +90,7 @@ class Turn {
   void OnApplicationTimer(int16_t node, Participant& participant);
   void BeginLeading(int16_t node, Participant& participant);
   void EndLeading(Participant& participant);
+  void StopWork(Participant& participant);
   void BeginWork(int16_t node, Participant& participant);
   void SendWrite(int16_t node, Participant& participant);
   void ResourceHears(const ResourceWrite& write, bool fenced);

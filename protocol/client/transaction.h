@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <variant>
@@ -38,7 +39,12 @@ struct Transaction {
   // Of kReadWrite: they go with the Commit, so no statement sees them.
   std::vector<Mutation> mutations;
   LockMode lock_mode = LockMode::kPessimistic;  // of kReadWrite
-  WHORL_FIELDS(Transaction, step, mode, statements, mutations, lock_mode);
+  bool return_read_timestamp = false;           // of kStrongRead
+  // Local monotonic time from which on nothing is sent for it any more, but a Rollback; nothing:
+  // only the policy's timeouts bound it.
+  std::optional<Duration> give_up_at;
+  WHORL_FIELDS(Transaction, step, mode, statements, mutations, lock_mode, return_read_timestamp,
+               give_up_at);
 };
 
 struct SayStatement {
@@ -72,7 +78,12 @@ struct TransactionResult {
   Status status;                         // why it did not commit
   std::vector<StatementResult> results;  // of the last attempt
   Timestamp commit_timestamp;            // when kCommitted and kReadWrite
-  WHORL_FIELDS(TransactionResult, outcome, status, results, commit_timestamp);
+  // Local monotonic time at which the Commit of the last attempt was sent first: the one that
+  // committed, or whose outcome is unknown. Nothing when that attempt had none.
+  std::optional<Duration> commit_sent;
+  std::optional<Timestamp> read_timestamp;  // when kStrongRead, asked for, and answered
+  WHORL_FIELDS(TransactionResult, outcome, status, results, commit_timestamp, commit_sent,
+               read_timestamp);
 };
 
 }  // namespace whorl

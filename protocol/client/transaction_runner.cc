@@ -30,7 +30,10 @@ BeginReadWrite BeginOptionsOf(const RunnerState& state) {
 }
 
 TransactionSelector SelectorOf(const RunnerState& state) {
-  if (state.transaction.mode == Mode::kStrongRead) return SingleUseRead{};
+  if (state.transaction.mode == Mode::kStrongRead) {
+    return SingleUseRead{.bound = {},
+                         .return_read_timestamp = state.transaction.return_read_timestamp};
+  }
   if (!state.has_begun) return BeginOptionsOf(state);
   return state.transaction_id;
 }
@@ -115,7 +118,11 @@ RunnerAction SendFirst(const RetryPolicy& policy, RunnerState& state, Duration n
   state.resent = false;
   state.call_backoff = Duration{};
   state.deadline = now + TimeoutOf(policy, state);
+  if (doing != Doing::kRollback && state.transaction.give_up_at) {
+    state.deadline = std::min(state.deadline, *state.transaction.give_up_at);
+  }
   if (doing == Doing::kStatement) ++state.sequence_number;
+  if (doing == Doing::kCommit && !state.commit_sent) state.commit_sent = now;
   return Send(state);
 }
 
@@ -123,12 +130,26 @@ RunnerAction Finish(RunnerState& state, Outcome outcome, Status status, Timestam
   return Finished{.result = {.outcome = outcome,
                              .status = std::move(status),
                              .results = std::move(state.heard),
-                             .commit_timestamp = commit}};
+                             .commit_timestamp = commit,
+                             .commit_sent = state.commit_sent,
+                             .read_timestamp = state.read_timestamp}};
 }
+
+bool IsGivenUp(const RunnerState& state, Duration now) {
+  return state.transaction.give_up_at && now >= *state.transaction.give_up_at;
+}
+
+Status GivenUp() { return Error(Code::kDeadlineExceeded, "given up when its time was over"); }
+
+// REQUIRES: nothing of the transaction can have been committed.
+RunnerAction GiveUp(RunnerState& state) { return Finish(state, Outcome::kAborted, GivenUp(), {}); }
 
 // What the body says next, now that `heard` has grown.
 RunnerAction GoOn(const RetryPolicy& policy, RunnerState& state, Duration now) {
   Said said = Continue(state.transaction, state.heard);
+  if (IsGivenUp(state, now) && state.has_begun && !std::holds_alternative<SayRollback>(said)) {
+    said = SayRollback{.reason = GivenUp()};
+  }
   if (std::holds_alternative<SayStatement>(said)) {
     return SendFirst(policy, state, now, Doing::kStatement);
   }
@@ -162,16 +183,22 @@ void ForgetAttempt(const RetryPolicy& policy, RunnerState& state) {
   state.precommit_token.clear();
   state.precommit_sequence = 0;
   state.confirms = false;
+  state.commit_sent.reset();
 }
 
 // ABORTED: the whole transaction again, after the pause that Spanner or the policy asks for.
-RunnerAction OnAborted(const RetryPolicy& policy, RunnerState& state, Entropy& entropy,
-                       const Status& status) {
+RunnerAction OnAborted(const RetryPolicy& policy, RunnerState& state, Duration now,
+                       Entropy& entropy, const Status& status) {
   ForgetAttempt(policy, state);
-  state.waiting = true;
   const Duration drawn =
       DrawPause(policy.aborted, state.aborted_backoff, entropy, Purpose::kAbortedBackoff);
-  return WaitFor{.pause = status.retry_after.value_or(drawn)};
+  Duration pause = status.retry_after.value_or(drawn);
+  if (IsGivenUp(state, now)) return GiveUp(state);
+  if (state.transaction.give_up_at) {
+    pause = std::min(pause, *state.transaction.give_up_at - now);
+  }
+  state.waiting = true;
+  return WaitFor{.pause = pause};
 }
 
 // The whole transaction again, at once, on another session, which knows nothing of its age.
@@ -220,7 +247,7 @@ RunnerAction OnCommitReply(const RetryPolicy& policy, RunnerState& state, Durati
     return Finish(state, Outcome::kCommitted, {}, response.commit_timestamp);
   }
   if (response.status.code == Code::kAborted) {
-    return OnAborted(policy, state, entropy, response.status);
+    return OnAborted(policy, state, now, entropy, response.status);
   }
   // An error that Spanner found is certain; one that the way there or back may have made is not,
   // nor is the answer to a resent Commit, whose first copy may have done its work.
@@ -233,10 +260,22 @@ RunnerAction OnCommitReply(const RetryPolicy& policy, RunnerState& state, Durati
                 {});
 }
 
+// Of the statement that carries the begin. Without an id there is nothing to roll back.
+RunnerAction OnFirstError(const RetryPolicy& policy, RunnerState& state, Duration now,
+                          Entropy& entropy, const Status& status) {
+  if (status.code == Code::kAborted) return OnAborted(policy, state, now, entropy, status);
+  const Status error = status.ok() ? Error(Code::kInternal, "no transaction was begun") : status;
+  return Finish(state, Outcome::kAborted, error, {});
+}
+
 RunnerAction OnStatementReply(const RetryPolicy& policy, RunnerState& state, Duration now,
                               Entropy& entropy, Response& response) {
   if (CarriesBegin(state)) {
-    if (!response.status.ok() || response.transaction.empty()) {
+    const bool failed = !response.status.ok() || response.transaction.empty();
+    if (failed && policy.first_error == FirstError::kTold) {
+      return OnFirstError(policy, state, now, entropy, response.status);
+    }
+    if (failed) {
       // Go masks every error of a statement that carried the begin (and an answer without an id),
       // runs the body again at once, and begins explicitly.
       ForgetAttempt(policy, state);
@@ -246,6 +285,7 @@ RunnerAction OnStatementReply(const RetryPolicy& policy, RunnerState& state, Dur
     state.has_begun = true;
   }
   KeepPrecommitToken(state, response);
+  state.read_timestamp = response.read_timestamp;
   StatementResult result = std::move(response.result);
   result.status = std::move(response.status);
   state.heard.push_back(std::move(result));
@@ -253,7 +293,7 @@ RunnerAction OnStatementReply(const RetryPolicy& policy, RunnerState& state, Dur
   if (const auto* rollback = std::get_if<SayRollback>(&said)) {
     // Not rolled back: Spanner did that, and the retry wants the age.
     if (rollback->reason.code == Code::kAborted && state.transaction.mode == Mode::kReadWrite) {
-      return OnAborted(policy, state, entropy, Status(rollback->reason));
+      return OnAborted(policy, state, now, entropy, Status(rollback->reason));
     }
   }
   return GoOn(policy, state, now);
@@ -262,7 +302,7 @@ RunnerAction OnStatementReply(const RetryPolicy& policy, RunnerState& state, Dur
 RunnerAction OnBeginReply(const RetryPolicy& policy, RunnerState& state, Duration now,
                           Entropy& entropy, Response& response) {
   if (response.status.code == Code::kAborted) {
-    return OnAborted(policy, state, entropy, response.status);
+    return OnAborted(policy, state, now, entropy, response.status);
   }
   if (response.status.ok() && response.transaction.empty()) {
     response.status = Error(Code::kUnknown, "BeginTransaction returned no transaction id");
@@ -309,6 +349,19 @@ RetryPolicy GoRetryPolicy() {
           .begin_after_aborted = BeginAfterAborted::kInlined};
 }
 
+RetryPolicy OurRetryPolicy() {
+  const Backoff backoff = {
+      .initial = Milliseconds(10), .growth_percent = 130, .max = Milliseconds(500)};
+  return {.aborted = backoff,
+          .unary = backoff,
+          .query = backoff,
+          .statement_timeout = Seconds(30),
+          .query_timeout = Seconds(30),
+          .commit_timeout = Seconds(30),
+          .begin_after_aborted = BeginAfterAborted::kInlined,
+          .first_error = FirstError::kTold};
+}
+
 bool IsSessionNotFound(const Status& status) {
   return status.code == Code::kNotFound &&
          status.message.find("Session not found") != std::string::npos;
@@ -327,6 +380,7 @@ RunnerAction OnSession(const RetryPolicy& policy, RunnerState& state, Duration n
                        Session session) {
   state.session = std::move(session);
   state.session_lost = false;
+  if (IsGivenUp(state, now)) return GiveUp(state);
   return SendFirst(policy, state, now, state.doing);
 }
 
@@ -363,7 +417,10 @@ RunnerAction OnReply(const RetryPolicy& policy, RunnerState& state, Duration now
 RunnerAction OnWaited(const RetryPolicy& policy, RunnerState& state, Duration now,
                       Entropy& entropy) {
   state.waiting = false;
-  if (!state.resent) return SendFirst(policy, state, now, state.doing);
+  if (!state.resent) {
+    if (IsGivenUp(state, now)) return GiveUp(state);
+    return SendFirst(policy, state, now, state.doing);
+  }
   if (now < state.deadline) return Send(state);
   Response response;
   response.status = Error(Code::kDeadlineExceeded, "the call was retried until its timeout");

@@ -5,7 +5,8 @@
 //   1. One thing at a time: every step returns exactly one action (send a call, wait, finished).
 //   2. A Commit is resent only under the same transaction id; what cannot be told is kUnknown.
 //   3. Every retry starts with nothing heard, so the transaction's body is a pure function.
-//   4. Retries are bounded by the policy's timeouts only; the policy is a value.
+//   4. Retries are bounded by the policy's timeouts and the transaction's own give_up_at only; the
+//      policy is a value.
 //   5. A transaction that lost its session has no effect, unless a copy of its Commit was given up
 //      before: then it is kUnknown, and is not run again.
 // Source of the Go policy: cloud.google.com/go/spanner (transaction.go, client.go, retry.go) and
@@ -27,6 +28,12 @@
 namespace whorl {
 
 enum class BeginAfterAborted : uint8_t { kInlined, kExplicit };
+// An error of the statement that carries the begin.
+enum class FirstError : uint8_t {
+  kMasked,  // the body runs again after a BeginTransaction of its own, and only then is an error
+            // one
+  kTold,    // it is the transaction's error: nothing was committed, so nothing can have happened
+};
 
 struct RetryPolicy {
   Backoff aborted;             // when ABORTED carries no RetryInfo
@@ -36,11 +43,15 @@ struct RetryPolicy {
   Duration query_timeout;
   Duration commit_timeout;
   BeginAfterAborted begin_after_aborted = BeginAfterAborted::kInlined;
+  FirstError first_error = FirstError::kMasked;
   WHORL_FIELDS(RetryPolicy, aborted, unary, query, statement_timeout, query_timeout, commit_timeout,
-               begin_after_aborted);
+               begin_after_aborted, first_error);
 };
 // What Go's client does without a deadline in its context.
 RetryPolicy GoRetryPolicy();
+// Ours: short pauses, and no error is masked. A protocol that uses it says in each transaction when
+// to give up.
+RetryPolicy OurRetryPolicy();
 
 // The session under which a transaction runs. Without a name it is the process's own (rpc.h).
 struct Session {
@@ -68,14 +79,16 @@ struct RunnerState {
   int32_t precommit_sequence = 0;
   bool confirms = false;  // the Commit is sent once more, for the token that answered the first
   Duration deadline;      // of the current call, resends included; local monotonic
-  Duration call_backoff;  // current, of the current call
+  std::optional<Duration> commit_sent;      // first, in this attempt
+  std::optional<Timestamp> read_timestamp;  // that the read was told
+  Duration call_backoff;                    // current, of the current call
   Duration aborted_backoff;
   std::vector<StatementResult> heard;
   Status failure;  // that is being rolled back
   WHORL_FIELDS(RunnerState, transaction, session, session_lost, doing, waiting, attempt, call,
                has_begun, resent, transaction_id, previous, sequence_number, precommit_token,
-               precommit_sequence, confirms, deadline, call_backoff, aborted_backoff, heard,
-               failure);
+               precommit_sequence, confirms, deadline, commit_sent, read_timestamp, call_backoff,
+               aborted_backoff, heard, failure);
 };
 
 struct SendCall {

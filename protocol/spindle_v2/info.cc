@@ -35,6 +35,7 @@ ProtocolInfo Info() {
   info.promises[static_cast<size_t>(Invariant::kOneLiveToken)] = Promise::kPromised;
   info.promises[static_cast<size_t>(Invariant::kHasLockTruthful)] = Promise::kPromised;
   info.promises[static_cast<size_t>(Invariant::kFencedWritesOrdered)] = Promise::kPromised;
+  info.has_blocking_wrapper = true;
   info.lease_min = Seconds(1);
   info.lease_default = Seconds(10);
   return info;

@@ -7,6 +7,8 @@
 #include <array>
 #include <utility>
 
+#include "protocol/random_id.h"
+
 namespace whorl::spindle_v2 {
 namespace {
 
@@ -37,26 +39,6 @@ TokenHash HashOfColumn(const Value& token) {
 
 // Zero is "no token": the original's token() returns it when nothing was won.
 TokenHash OwnHash(const State& state) { return state.own_token ? HashOf(*state.own_token) : 0; }
-
-std::string FormatUuid(uint64_t high, uint64_t low) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  high = (high & ~uint64_t{0xf000}) | 0x4000;                // version 4
-  low = (low & ~(uint64_t{3} << 62)) | (uint64_t{2} << 62);  // variant 1
-  std::string out;
-  for (int digit = 0; digit < 32; ++digit) {
-    if (digit == 8 || digit == 12 || digit == 16 || digit == 20) out.push_back('-');
-    const uint64_t half = digit < 16 ? high : low;
-    out.push_back(kDigits[(half >> (60 - 4 * (digit % 16))) & 15]);
-  }
-  return out;
-}
-
-uint64_t Draw64(Entropy& entropy) {
-  constexpr int64_t kAll32 = 0xffff'ffff;
-  const auto high = static_cast<uint64_t>(entropy.Between(Purpose::kInstanceId, 0, kAll32));
-  const auto low = static_cast<uint64_t>(entropy.Between(Purpose::kInstanceId, 0, kAll32));
-  return high << 32 | low;
-}
 
 // One step of one Run: what every small function below works on.
 struct Here {
@@ -297,10 +279,7 @@ void OnHeartbeat(Here& here, const TransactionResult& result) {
 void MakeInstance(const Config& config, State& state, Entropy& entropy, std::vector<Effect>& out) {
   if (!state.id.empty()) return;  // a second Run of the same instance
   state.id = config.id;
-  if (state.id.empty()) {
-    const uint64_t high = Draw64(entropy);
-    state.id = FormatUuid(high, Draw64(entropy));
-  }
+  if (state.id.empty()) state.id = DrawUuid(entropy, Purpose::kInstanceId);
   if (config.lease > config.lease_asked) {
     Remark(out, NoteId::kLeaseRaised,
            {config.lease_asked.ns / 1'000'000, config.lease.ns / 1'000'000});
@@ -435,6 +414,7 @@ void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, c
     return OnStop(state, stop->reason, out);
   }
   if (const auto* asked = std::get_if<Asked>(&event)) return OnAsked(config, state, *asked, out);
+  if (std::holds_alternative<WorkStopped>(event)) return;  // nothing is given up, so nothing waits
   const auto* ended = std::get_if<TransactionEnded>(&event);
   if (ended != nullptr && ended->request >= kFirstAskRequest) {
     return OnAskRequest(state, *ended, out);

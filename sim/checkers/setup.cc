@@ -17,6 +17,18 @@ NodeSetup MakeNode(const NodeSpec& spec, const Rules& rules, size_t lock_count) 
 
 }  // namespace
 
+std::array<Promise, kInvariantCount> PromisesIn(const Scenario& scenario) {
+  const ProtocolInfo& protocol = *FindProtocol(scenario.protocol);
+  std::array<Promise, kInvariantCount> promises = protocol.promises;
+  const bool deletes = std::ranges::any_of(
+      scenario.faults, [](const FaultSpec& fault) { return fault.kind == FaultKind::kDeleteRow; });
+  if (!deletes) return promises;
+  for (const Invariant invariant : protocol.not_with_delete_row) {
+    promises[static_cast<size_t>(invariant)] = Promise::kNotPromised;
+  }
+  return promises;
+}
+
 std::optional<uint16_t> Setup::FindLock(std::string_view name) const {
   const auto found = lock_of_name.find(name);
   if (found == lock_of_name.end()) return std::nullopt;
@@ -33,7 +45,7 @@ std::string Setup::NameOf(ProcessId process) const {
 Setup MakeSetup(const Scenario& scenario, Duration round_trip_p999) {
   Setup setup;
   setup.rules = &RulesOf(scenario.protocol);
-  setup.promises = FindProtocol(scenario.protocol)->promises;
+  setup.promises = PromisesIn(scenario);
   for (const NodeSpec& node : scenario.nodes) {
     setup.nodes.push_back(MakeNode(node, *setup.rules, scenario.locks.size()));
   }

@@ -54,6 +54,10 @@ struct Setup {
   std::string NameOf(ProcessId process) const;
 };
 
+// What the scenario's protocol promises of a run with the scenario's faults.
+// REQUIRES: FindProtocol(scenario.protocol) is not null.
+std::array<Promise, kInvariantCount> PromisesIn(const Scenario& scenario);
+
 // REQUIRES: FindProtocol(scenario.protocol) is not null.
 Setup MakeSetup(const Scenario& scenario, Duration round_trip_p999);
 

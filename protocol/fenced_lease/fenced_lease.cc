@@ -1,0 +1,580 @@
+#include "protocol/fenced_lease/fenced_lease.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/fenced_lease/row.h"
+#include "protocol/random_id.h"
+
+namespace whorl::fenced_lease {
+namespace {
+
+using Kind = Flight::Kind;
+
+constexpr int64_t kMillion = 1'000'000;
+
+// Rounded so that a leader's deadline is never late and a follower's wait never short.
+constexpr Duration Shortened(Duration lease) {
+  return lease - Duration{(lease.ns * kRhoPpm + kMillion - 1) / kMillion};
+}
+constexpr Duration Lengthened(Duration lease) {
+  return lease + Duration{(lease.ns * kRhoPpm + kMillion - 1) / kMillion};
+}
+constexpr Duration BeatEvery(Duration lease) { return lease * kBeatPercent / 100; }
+
+// One step of one process: what every small function below works on.
+struct Here {
+  const Config& config;
+  State& state;
+  LocalTime now;
+  Entropy& entropy;
+  std::vector<Effect>& out;
+};
+
+// --- effects -----------------------------------------------------------------------------------
+
+void Set(Here& here, TimerOfLease timer, Duration at) {
+  here.out.emplace_back(SetTimer{.timer = timer, .at = at});
+}
+void Cancel(Here& here, TimerOfLease timer) { here.out.emplace_back(CancelTimer{.timer = timer}); }
+
+void Remark(Here& here, NoteId note, std::vector<Value> values) {
+  here.out.emplace_back(Note{.note = note, .values = std::move(values)});
+}
+
+// An attempt id says by its last letter whether the process may believe in it at once: an answer
+// that was lost for long can be judged by nothing but the row.
+std::string AttemptText(const State& state, const Claim& claim) {
+  return state.prefix + "-" + std::to_string(claim.number) + (claim.cautious ? "c" : "");
+}
+
+// The smallest id that no transaction under way has.
+RequestId FreeRequest(const State& state) {
+  RequestId request = 0;
+  while (std::ranges::any_of(state.flights,
+                             [&](const Flight& flight) { return flight.request == request; })) {
+    ++request;
+  }
+  return request;
+}
+
+void Fly(Here& here, Kind kind, Claim claim, Transaction transaction) {
+  const RequestId request = FreeRequest(here.state);
+  here.state.flights.push_back({.request = request,
+                                .kind = kind,
+                                .started = here.now.monotonic,
+                                .wanted = true,
+                                .claim = std::move(claim)});
+  here.out.emplace_back(RunTransaction{.request = request, .transaction = std::move(transaction)});
+}
+
+Transaction WriteOf(StepName step, Sql sql, std::vector<Value> parameters, Duration give_up_at) {
+  Transaction transaction{.step = step,
+                          .mode = Mode::kReadWrite,
+                          .statements = {},
+                          .lock_mode = LockMode::kOptimistic,
+                          .give_up_at = give_up_at};
+  transaction.statements.push_back(
+      {.step = step, .statement = {.sql = sql, .parameters = std::move(parameters)}});
+  return transaction;
+}
+
+bool IsFlying(const State& state, Kind kind) {
+  return std::ranges::any_of(state.flights, [&](const Flight& flight) {
+    return flight.kind == kind && (kind != Kind::kRead || flight.wanted);
+  });
+}
+
+void SendRead(Here& here) {
+  if (IsFlying(here.state, Kind::kRead)) return;
+  Cancel(here, kPoll);
+  Transaction transaction{.step = StepName::kRead,
+                          .mode = Mode::kStrongRead,
+                          .statements = {},
+                          .return_read_timestamp = here.state.first_look,
+                          .give_up_at = here.now.monotonic + here.config.lease};
+  transaction.statements.push_back(
+      {.step = StepName::kRead,
+       .statement = {.sql = here.config.read, .parameters = {here.config.lock_name}}});
+  Fly(here, Kind::kRead, {}, std::move(transaction));
+}
+
+int64_t LeaseMs(const Config& config) { return config.lease.ns / 1'000'000; }
+
+// TAKE or CREATE. Its answer after a whole lease would be of no use.
+void SendClaim(Here& here, Claim claim) {
+  State& state = here.state;
+  if (IsFlying(state, Kind::kClaim)) return;
+  Cancel(here, kPoll);
+  Cancel(here, kTake);
+  for (Flight& flight : state.flights) flight.wanted = flight.kind != Kind::kRead;
+  claim.number = ++state.claims;
+  const Config& config = here.config;
+  std::vector<Value> parameters = {config.lock_name, state.id, LeaseMs(config),
+                                   AttemptText(state, claim)};
+  if (!claim.create) parameters.emplace_back(claim.seen);
+  Transaction transaction = WriteOf(claim.create ? StepName::kCreate : StepName::kTake,
+                                    claim.create ? config.create : config.take,
+                                    std::move(parameters), here.now.monotonic + config.lease);
+  Fly(here, Kind::kClaim, std::move(claim), std::move(transaction));
+}
+
+void SendCreate(Here& here) {
+  SendClaim(here, {.create = true,
+                   .cautious = true,
+                   .seen = {},
+                   .seen_lease = std::max(here.state.longest_lease, here.config.lease),
+                   .sent = {}});
+}
+
+void SendTake(Here& here, Timestamp seen, Duration seen_lease, bool cautious = false) {
+  SendClaim(
+      here,
+      {.create = false, .cautious = cautious, .seen = seen, .seen_lease = seen_lease, .sent = {}});
+}
+
+void SendBeat(Here& here) {
+  const Term& term = *here.state.term;
+  const Duration now = here.now.monotonic;
+  Fly(here, Kind::kBeat, term.claim,
+      WriteOf(StepName::kBeat, here.config.beat,
+              {here.config.lock_name, term.token, AttemptText(here.state, term.claim)},
+              term.deadline));
+  // Should this one stay without an acknowledgement, another follows.
+  Set(here, kBeat, now + std::max(here.config.lease / 16, here.state.commit_latency * 2));
+}
+
+void SendRelease(Here& here, const Claim& claim, Timestamp token) {
+  Fly(here, Kind::kRelease, claim,
+      WriteOf(StepName::kRelease, here.config.release,
+              {here.config.lock_name, token, AttemptText(here.state, claim)},
+              here.now.monotonic + here.config.lease));
+}
+
+// --- terms -------------------------------------------------------------------------------------
+
+Duration DeadlineOf(const Config& config, Duration sent) {
+  return sent + Shortened(config.lease) - config.guard;
+}
+
+void Believe(Here& here) {
+  here.state.term->believes = true;
+  Remark(here, NoteId::kGotLock, {here.state.term->token});
+  here.out.emplace_back(LeadershipChanged{.leader = true});
+}
+
+// The row is this process's own, as of `claim`, whose Commit was sent at claim.sent.
+void BeginTerm(Here& here, const Claim& claim, Timestamp token, Timestamp renewed) {
+  State& state = here.state;
+  const Duration deadline = DeadlineOf(here.config, claim.sent);
+  state.unknown.clear();
+  state.seen.reset();
+  state.poll_pause = Duration{};
+  for (Flight& flight : state.flights) flight.wanted = flight.kind != Kind::kRead;
+  Cancel(here, kPoll);
+  Cancel(here, kTake);
+  state.term = Term{.claim = claim,
+                    .token = token,
+                    .renewed = renewed,
+                    .sent = claim.sent,
+                    .deadline = deadline,
+                    .believes = false};
+  Set(here, kDeadline, deadline);
+  Set(here, kBeat, claim.sent + BeatEvery(here.config.lease));
+  if (here.now.monotonic >= state.not_before) return Believe(here);
+  Set(here, kBelieve, state.not_before);
+}
+
+enum class Ending : uint8_t { kForGood, kGivenBack };
+
+void EndTerm(Here& here, Ending ending, std::string why) {
+  State& state = here.state;
+  const Term term = *std::exchange(state.term, std::nullopt);
+  state.last_term = term.claim.number;
+  for (const TimerOfLease timer : {kBeat, kBelieve, kDeadline}) Cancel(here, timer);
+  if (term.believes) {
+    Remark(here, NoteId::kLostLock, {std::move(why)});
+    // Whoever stops was told so already.
+    if (!state.stopping) here.out.emplace_back(LeadershipChanged{.leader = false});
+  }
+  if (ending == Ending::kGivenBack) return SendRelease(here, term.claim, term.token);
+  if (!state.stopping) SendRead(here);
+}
+
+// At D: of one that stops, its work has had its time.
+void OnDeadline(Here& here) {
+  const bool gives_back = here.state.stopping && here.state.term->believes;
+  EndTerm(here, gives_back ? Ending::kGivenBack : Ending::kForGood,
+          "no heartbeat was acknowledged in time");
+}
+
+// --- claims ------------------------------------------------------------------------------------
+
+// No belief before the last holder's must have ended, now that the row is known to be the
+// process's own: `wait` from now.
+void HoldBack(Here& here, Duration wait) {
+  here.state.not_before = std::max(here.state.not_before, here.now.monotonic + wait);
+}
+
+// How long after an answer the holder before may still believe. A commit timestamp is not below
+// true time at its Commit's first sending, nor above it once it was answered; so what lies between
+// two of them has passed.
+Duration WaitAfter(const Claim& claim, Timestamp token) {
+  if (!claim.cautious) return {};
+  if (claim.create) return Lengthened(claim.seen_lease);
+  const Duration passed = std::clamp(token - claim.seen, Duration{}, claim.seen_lease);
+  return Lengthened(claim.seen_lease - passed);
+}
+
+void OnWon(Here& here, const Claim& claim, Timestamp token) {
+  HoldBack(here, WaitAfter(claim, token));
+  // Too late for a term: the row is this process's, which the read finds.
+  if (here.now.monotonic >= DeadlineOf(here.config, claim.sent)) return SendRead(here);
+  BeginTerm(here, claim, token, token);
+}
+
+// A pause that doubles, from one look at an unchanged row to the next.
+void PollLater(Here& here) {
+  Duration& pause = here.state.poll_pause;
+  pause = pause.ns == 0 ? kPollDelay : pause * 2;
+  pause = std::min(pause, std::max(kPollDelay, here.config.lease / 4));
+  Set(here, kPoll, here.now.monotonic + pause);
+}
+
+void OnClaimEnded(Here& here, Claim claim, const TransactionResult& result) {
+  State& state = here.state;
+  claim.sent = result.commit_sent.value_or(Duration{});
+  const bool won = result.outcome == Outcome::kCommitted && result.results.front().row_count == 1;
+  if (state.stopping) {
+    // Nothing was begun under it. What may not be believed in yet is left to run out: invariant 5.
+    const bool waits = claim.cautious || here.now.monotonic < state.not_before;
+    if (won && !waits) SendRelease(here, claim, result.commit_timestamp);
+    return;
+  }
+  if (won) return OnWon(here, claim, result.commit_timestamp);
+  if (result.outcome == Outcome::kUnknown) {
+    Remark(here, NoteId::kOutcomeUnknown, {FormatStatus(result.status)});
+    std::erase_if(state.unknown, [&](const Claim& other) {
+      return DeadlineOf(here.config, other.sent) <= here.now.monotonic;
+    });
+    state.unknown.push_back(std::move(claim));
+    return SendRead(here);
+  }
+  // Somebody else was faster, or an attempt of one's own was.
+  const bool overtaken =
+      result.outcome == Outcome::kCommitted || result.status.code == Code::kAlreadyExists;
+  if (overtaken) return SendRead(here);
+  Remark(here, NoteId::kClaimFailed, {FormatStatus(result.status)});
+  PollLater(here);
+}
+
+// --- what a follower sees ----------------------------------------------------------------------
+
+struct OwnAttempt {
+  int64_t number = 0;
+  bool cautious = false;
+};
+
+// Nothing when the attempt is another process's.
+std::optional<OwnAttempt> ParseOwn(const State& state, std::string_view attempt) {
+  if (!attempt.starts_with(state.prefix)) return std::nullopt;
+  attempt.remove_prefix(state.prefix.size());
+  if (!attempt.starts_with('-')) return std::nullopt;
+  OwnAttempt own;
+  for (const char c : attempt.substr(1)) {
+    if (c >= '0' && c <= '9') own.number = own.number * 10 + (c - '0');
+    own.cautious = c == 'c';
+  }
+  return own;
+}
+
+// The row names an attempt of this process, which has no term: an answer was lost, came too late,
+// or a term is over.
+void OnOwnRow(Here& here, const LockRow& row, const OwnAttempt& own) {
+  State& state = here.state;
+  const auto known = std::ranges::find(state.unknown, own.number, &Claim::number);
+  if (known != state.unknown.end()) {
+    Remark(here, NoteId::kOutcomeReadBack, {true});
+    const Claim claim = *known;
+    state.unknown.clear();
+    HoldBack(here, WaitAfter(claim, row.token));
+    if (here.now.monotonic < DeadlineOf(here.config, claim.sent)) {
+      return BeginTerm(here, claim, row.token, row.heartbeat);
+    }
+  } else if (own.cautious && own.number != state.last_term) {
+    // Whom it displaced is not known any more; nor how long ago it was committed.
+    HoldBack(here, Lengthened(std::max(state.longest_lease, here.config.lease)));
+  }
+  // Nobody else can believe in a row of this process, so nobody has to be waited for.
+  SendTake(here, row.heartbeat, row.lease);
+}
+
+// How much of the time since the heartbeat has passed: by Spanner's clock, which may say anything,
+// but not before the last look that did not show it.
+Duration AgeOf(const Here& here, const LockRow& row, bool seen_before) {
+  const Duration most =
+      seen_before ? here.now.monotonic - here.state.last_look : BeatEvery(row.lease);
+  return std::clamp(row.age, Duration{}, std::max(most, Duration{}));
+}
+
+void OnNewHeartbeat(Here& here, const LockRow& row) {
+  State& state = here.state;
+  const Duration age = AgeOf(here, row, state.seen.has_value());
+  const Duration delay{here.entropy.Between(Purpose::kTakeDelay, 0, row.lease.ns / 200)};
+  state.seen = Seen{.heartbeat = row.heartbeat,
+                    .lease = row.lease,
+                    .take_at = here.now.monotonic + Lengthened(row.lease) + delay};
+  state.poll_pause = Duration{};
+  const Duration to_beat = std::max(BeatEvery(row.lease) - age, Duration{});
+  Set(here, kPoll, here.now.monotonic + to_beat + kPollDelay);
+  Set(here, kTake, state.seen->take_at);
+}
+
+void OnRow(Here& here, const LockRow& row, bool first_look,
+           const std::optional<Timestamp>& read_timestamp) {
+  State& state = here.state;
+  state.longest_lease = std::max(state.longest_lease, row.lease);
+  if (const auto own = ParseOwn(state, row.attempt)) return OnOwnRow(here, row, *own);
+  if (!state.unknown.empty()) Remark(here, NoteId::kOutcomeReadBack, {false});
+  if (row.released) return SendTake(here, row.heartbeat, row.lease);
+  const bool abandoned =
+      first_look && read_timestamp && *read_timestamp - row.heartbeat >= row.lease * 2;
+  if (abandoned) return SendTake(here, row.heartbeat, row.lease, /*cautious=*/true);
+  if (!state.seen || state.seen->heartbeat != row.heartbeat) return OnNewHeartbeat(here, row);
+  if (here.now.monotonic >= state.seen->take_at) {
+    return SendTake(here, row.heartbeat, row.lease);
+  }
+  PollLater(here);
+  Set(here, kTake, state.seen->take_at);
+}
+
+void OnBadRow(Here& here, std::string what) {
+  Remark(here, NoteId::kBadRow, {here.config.lock_name, std::move(what)});
+  here.state.seen.reset();
+  Cancel(here, kTake);
+  Set(here, kPoll, here.now.monotonic + here.config.lease);
+}
+
+void OnRead(Here& here, const Flight& flight, const TransactionResult& result) {
+  State& state = here.state;
+  if (!flight.wanted || state.term || state.stopping || IsFlying(state, Kind::kClaim)) return;
+  if (result.outcome != Outcome::kCommitted) {
+    Remark(here, NoteId::kReadFailed, {FormatStatus(result.status)});
+    return PollLater(here);
+  }
+  const bool first_look = std::exchange(state.first_look, false);
+  if (result.results.front().rows.empty()) {
+    state.seen.reset();
+    return SendCreate(here);
+  }
+  auto parsed = ParseRow(result.results.front().rows.front(), here.config.lease);
+  if (auto* what = std::get_if<std::string>(&parsed)) return OnBadRow(here, std::move(*what));
+  OnRow(here, std::get<LockRow>(parsed), first_look, result.read_timestamp);
+  state.last_look = flight.started;
+}
+
+// --- heartbeats --------------------------------------------------------------------------------
+
+// By how much Spanner's time has outrun this clock's since the Commit acknowledged before: a clock
+// that did not stand still cannot fall behind by more than its rate and TrueTime's uncertainty.
+Duration OutrunBy(const Here& here, const Term& term, Timestamp commit) {
+  const Duration by_own_clock = Lengthened(here.now.monotonic - term.sent);
+  return (commit - term.renewed) - by_own_clock - kClockSlack;
+}
+
+void OnBeaten(Here& here, const TransactionResult& result) {
+  Term& term = *here.state.term;
+  if (result.results.front().row_count == 0) {
+    return EndTerm(here, Ending::kForGood, "the row is not this term's any more");
+  }
+  const Duration sent = result.commit_sent.value_or(term.sent);
+  Duration& latency = here.state.commit_latency;
+  latency = (latency * 3 + (here.now.monotonic - sent)) / 4;
+  if (result.commit_timestamp <= term.renewed) return;  // an older one, acknowledged late
+  const Duration outrun = OutrunBy(here, term, result.commit_timestamp);
+  if (outrun > Duration{}) {
+    Remark(here, NoteId::kClockStoodStill, {outrun.ns / 1'000'000});
+    return EndTerm(here, Ending::kForGood, "the clock stood still");
+  }
+  term.renewed = result.commit_timestamp;
+  term.sent = std::max(term.sent, sent);
+  term.deadline = DeadlineOf(here.config, term.sent);
+  Set(here, kDeadline, term.deadline);
+  if (!here.state.stopping) Set(here, kBeat, term.sent + BeatEvery(here.config.lease));
+}
+
+void OnBeatEnded(Here& here, const Claim& claim, const TransactionResult& result) {
+  if (!here.state.term || here.state.term->claim.number != claim.number) return;
+  if (result.outcome == Outcome::kCommitted) return OnBeaten(here, result);
+  Remark(here, NoteId::kHeartbeatFailed, {FormatStatus(result.status)});
+}
+
+// --- events ------------------------------------------------------------------------------------
+
+void OnStarted(Here& here) {
+  State& state = here.state;
+  state.id = here.config.id;
+  if (state.id.empty()) state.id = DrawUuid(here.entropy, Purpose::kInstanceId);
+  state.prefix = DrawHex128(here.entropy, Purpose::kAttemptId);
+  if (here.config.lease > here.config.lease_asked) {
+    Remark(here, NoteId::kLeaseRaised,
+           {here.config.lease_asked.ns / 1'000'000, LeaseMs(here.config)});
+  }
+  SendRead(here);
+}
+
+void OnStop(Here& here) {
+  State& state = here.state;
+  if (std::exchange(state.stopping, true)) return;
+  Cancel(here, kPoll);
+  Cancel(here, kTake);
+  if (!state.term) return;
+  // What was never believed in is not given back: invariant 5.
+  if (!state.term->believes) return EndTerm(here, Ending::kForGood, "stopped");
+  Cancel(here, kBeat);
+  here.out.emplace_back(LeadershipChanged{.leader = false});
+}
+
+void OnWorkStopped(Here& here) {
+  if (here.state.stopping && here.state.term) EndTerm(here, Ending::kGivenBack, "stopped");
+}
+
+bool Leads(const State& state, Duration now) {
+  return state.term && state.term->believes && !state.stopping && now < state.term->deadline;
+}
+
+void OnAsked(Here& here, const Asked& asked) {
+  const bool leads = Leads(here.state, here.now.monotonic);
+  Answer answer{.ask = asked.ask, .question = asked.question};
+  switch (asked.question) {
+    case Question::kHasLock:
+    case Question::kHasLock2:
+      answer.yes = leads;
+      if (leads) answer.token = static_cast<uint64_t>(here.state.term->token.UnixNanos());
+      if (leads && asked.question == Question::kHasLock2) answer.text = here.state.id;
+      break;
+    case Question::kLeader:
+      answer.yes = leads;
+      answer.text = leads ? here.state.id : "not this process";
+      break;
+    case Question::kDuration:
+      answer.yes = true;
+      answer.number = LeaseMs(here.config);
+      break;
+    case Question::kIterations:
+      answer.yes = true;
+      answer.number = here.state.claims;
+      break;
+    case Question::kLock:
+    case Question::kUnlock:
+      answer.text = "fenced_lease has no blocking Lock()";
+      break;
+  }
+  here.out.emplace_back(std::move(answer));
+}
+
+void OnTimer(Here& here, TimerId timer) {
+  State& state = here.state;
+  switch (timer) {
+    case kPoll:
+      return SendRead(here);
+    case kTake:
+      if (state.seen) SendTake(here, state.seen->heartbeat, state.seen->lease);
+      return;
+    case kBeat:
+      if (state.term) SendBeat(here);
+      return;
+    case kBelieve:
+      if (state.term && !state.term->believes) Believe(here);
+      return;
+    default:  // kDeadline: looked at before every event
+      return;
+  }
+}
+
+void OnEnded(Here& here, const TransactionEnded& ended) {
+  std::vector<Flight>& flights = here.state.flights;
+  const auto found = std::ranges::find(flights, ended.request, &Flight::request);
+  if (found == flights.end()) return;
+  const Flight flight = std::move(*found);
+  flights.erase(found);
+  switch (flight.kind) {
+    case Kind::kRead:
+      return OnRead(here, flight, ended.result);
+    case Kind::kClaim:
+      return OnClaimEnded(here, flight.claim, ended.result);
+    case Kind::kBeat:
+      return OnBeatEnded(here, flight.claim, ended.result);
+    case Kind::kRelease:
+      return;  // what is not given back runs out
+  }
+}
+
+}  // namespace
+
+Config MakeConfig(const std::string& table, std::string lock_name, std::string id, Duration lease,
+                  Duration guard) {
+  const Parameter name{.name = "name", .type = Type::kString};
+  const Parameter writer{.name = "id", .type = Type::kString};
+  const Parameter lease_ms{.name = "lease_ms", .type = Type::kInt64};
+  const Parameter attempt{.name = "attempt", .type = Type::kString};
+  const Parameter token{.name = "token", .type = Type::kTimestamp};
+  const Parameter seen{.name = "seen", .type = Type::kTimestamp};
+  Config config;
+  config.lock_name = std::move(lock_name);
+  config.id = std::move(id);
+  config.lease_asked = lease;
+  config.lease = std::clamp(Milliseconds(lease.ns / 1'000'000), kLeaseMin, kLeaseMax);
+  config.guard = guard;
+  config.read = Sql::Intern(
+      "SELECT heartbeat, token, writer, lease_ms, attempt, "
+      "TIMESTAMP_DIFF(CURRENT_TIMESTAMP(), heartbeat, MICROSECOND) AS age_us "
+      "FROM " +
+          table + " WHERE name=@name",
+      {name});
+  config.take = Sql::Intern(
+      "UPDATE " + table +
+          " SET heartbeat=PENDING_COMMIT_TIMESTAMP(), token=PENDING_COMMIT_TIMESTAMP(), "
+          "writer=@id, lease_ms=@lease_ms, attempt=@attempt "
+          "WHERE name=@name AND heartbeat=@seen",
+      {name, writer, lease_ms, attempt, seen});
+  config.create = Sql::Intern(
+      "INSERT INTO " + table +
+          " (name, heartbeat, token, writer, lease_ms, attempt) VALUES (@name, "
+          "PENDING_COMMIT_TIMESTAMP(), PENDING_COMMIT_TIMESTAMP(), @id, @lease_ms, @attempt)",
+      {name, writer, lease_ms, attempt});
+  config.beat = Sql::Intern("UPDATE " + table +
+                                " SET heartbeat=PENDING_COMMIT_TIMESTAMP() "
+                                "WHERE name=@name AND token=@token AND attempt=@attempt",
+                            {name, token, attempt});
+  config.release =
+      Sql::Intern("UPDATE " + table +
+                      " SET heartbeat=PENDING_COMMIT_TIMESTAMP(), writer=NULL, attempt=NULL "
+                      "WHERE name=@name AND token=@token AND attempt=@attempt",
+                  {name, token, attempt});
+  return config;
+}
+
+void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, const Event& event,
+          std::vector<Effect>& out) {
+  Here here{config, state, now, entropy, out};
+  if (state.term && now.monotonic >= state.term->deadline) OnDeadline(here);
+  if (std::holds_alternative<Started>(event)) return OnStarted(here);
+  if (std::holds_alternative<StopRequested>(event)) return OnStop(here);
+  if (std::holds_alternative<WorkStopped>(event)) return OnWorkStopped(here);
+  if (const auto* asked = std::get_if<Asked>(&event)) return OnAsked(here, *asked);
+  if (const auto* fired = std::get_if<TimerFired>(&event)) return OnTimer(here, fired->timer);
+  OnEnded(here, std::get<TransactionEnded>(event));
+}
+
+Standing StandingOf(const State& state) {
+  Standing standing;
+  if (!state.term) return standing;
+  standing.own_token = state.term->token;
+  standing.believes = state.term->believes && !state.stopping;
+  standing.answers = standing.believes;
+  if (standing.believes) standing.believes_until = state.term->deadline;
+  return standing;
+}
+
+}  // namespace whorl::fenced_lease

@@ -1,0 +1,143 @@
+// fenced_lease: a lease kept by heartbeats, taken by compare-and-set, and believed in only as long
+// as the holder's own clock can prove it. State diagram, promises and the argument why they hold:
+// README.md beside this file, which a change here has to keep true.
+//
+// Invariants:
+//   1. A process leads iff it has a term, believes in it, was not told to stop, and its own clock
+//      shows less than the term's deadline D = s + L(1 - rho) - guard, where s is when it first
+//      sent the Commit that was acknowledged last. D is looked at before every event.
+//   2. A term ends once, for good: from then on no heartbeat of it is sent, and late replies are
+//      ignored. The next term has another attempt and another token.
+//   3. The token is the commit timestamp of the grant; heartbeats do not change it.
+//   4. Nobody takes a heartbeat value before its own clock has shown the row's lease (1 + rho)
+//   since
+//      it first received that value, except a released row, its own row, and at the very first look
+//      one that Spanner's read timestamp shows to be two leases old. No decision that safety rests
+//      on looks at CURRENT_TIMESTAMP: it only times the next look.
+//   5. What could be believed in too early (a row that was absent, a first look that took at once)
+//      is held without belief until the last holder's belief must have ended, and is not given back
+//      before that either.
+//   6. A Commit whose outcome stays unknown is read back; it is never run again.
+// Left out: a blocking Lock(), the cloned virtual machine (two processes with one attempt id), and
+// clocks that do not count suspension, which are noticed only afterwards.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/machine.h"
+#include "protocol/spanner/fields.h"
+#include "protocol/spanner/sql.h"
+#include "protocol/spanner/time.h"
+
+namespace whorl::fenced_lease {
+
+// What the argument assumes of every clock, and what followers rely on.
+inline constexpr int64_t kRhoPpm = 1'000;    // rates are within 0.1 % of true time
+inline constexpr int64_t kBeatPercent = 60;  // of the lease, from beat to beat
+inline constexpr Duration kPollDelay = Milliseconds(30);
+inline constexpr Duration kClockSlack = Milliseconds(50);  // for what timestamps may be off
+inline constexpr Duration kLeaseMin = Seconds(1);
+inline constexpr Duration kLeaseMax = Seconds(3600);
+
+struct Config {
+  std::string lock_name;
+  std::string id;        // empty: a random UUID, drawn when the process starts
+  Duration lease_asked;  // as the user gave it
+  Duration lease;        // in whole milliseconds, from kLeaseMin to kLeaseMax
+  Duration guard;        // taken off every deadline
+  Sql read;              // @name
+  Sql take;              // @name, @id, @lease_ms, @attempt, @seen
+  Sql create;            // @name, @id, @lease_ms, @attempt
+  Sql beat;              // @name, @token, @attempt
+  Sql release;           // @name, @token, @attempt
+  WHORL_FIELDS(Config, lock_name, id, lease_asked, lease, guard, read, take, create, beat, release);
+};
+// REQUIRES: `table` is an identifier; guard < lease / 4.
+Config MakeConfig(const std::string& table, std::string lock_name, std::string id, Duration lease,
+                  Duration guard = {});
+
+// One TAKE or CREATE. Times are local monotonic.
+struct Claim {
+  int64_t number = 0;  // of this process's claims, from 1
+  bool create = false;
+  // Believes only after a wait: CREATE, and a TAKE of the first look that did not wait before.
+  bool cautious = false;
+  Timestamp seen;       // the heartbeat that it replaces
+  Duration seen_lease;  // of the row that it replaces; of CREATE, the longest that was ever seen
+  Duration sent;        // s: when its Commit was first sent; once it has ended
+  WHORL_FIELDS(Claim, number, create, cautious, seen, seen_lease, sent);
+};
+
+// A transaction that is under way.
+struct Flight {
+  enum class Kind : uint8_t { kRead, kClaim, kBeat, kRelease };
+
+  RequestId request = 0;
+  Kind kind = Kind::kRead;
+  Duration started;
+  bool wanted = true;  // of a read: its answer is still waited for
+  Claim claim;         // of a claim; of a beat, that of its term
+  WHORL_FIELDS(Flight, request, kind, started, wanted, claim);
+};
+constexpr std::string_view WordOf(Flight::Kind kind) {
+  constexpr std::array<std::string_view, 4> kWords = {"read", "claim", "beat", "release"};
+  return kWords[static_cast<size_t>(kind)];
+}
+
+struct Term {
+  Claim claim;  // that began it
+  Timestamp token;
+  Timestamp renewed;  // commit timestamp of the newest acknowledged Commit
+  Duration sent;      // s: when that Commit was first sent
+  Duration deadline;  // D
+  bool believes = false;
+  WHORL_FIELDS(Term, claim, token, renewed, sent, deadline, believes);
+};
+
+// Of somebody else's row, as a follower sees it.
+struct Seen {
+  Timestamp heartbeat;
+  Duration lease;    // the row's, or the own one where the row says nothing
+  Duration take_at;  // from when on it may be taken
+  WHORL_FIELDS(Seen, heartbeat, lease, take_at);
+};
+
+struct State {
+  std::string id;
+  std::string prefix;  // of this process's attempt ids: 128 random bits
+  int64_t claims = 0;  // made so far
+  bool stopping = false;
+  bool first_look = true;  // nothing was ever read
+  std::optional<Term> term;
+  std::optional<Seen> seen;
+  Duration poll_pause;         // before the next look at a row that has not changed
+  Duration last_look;          // when the read was sent that showed the row last
+  Duration longest_lease;      // of all rows that were seen
+  Duration not_before;         // no belief before this local time: invariant 5
+  Duration commit_latency;     // smoothed
+  int64_t last_term = 0;       // number of the claim whose term ended last
+  std::vector<Claim> unknown;  // whose outcome is to be read back
+  std::vector<Flight> flights;
+  WHORL_FIELDS(State, id, prefix, claims, stopping, first_look, term, seen, poll_pause, last_look,
+               longest_lease, not_before, commit_latency, last_term, unknown, flights);
+};
+
+// HasLock and HasLock2 are answered at once, from the state and the clock. Lock and Unlock are
+// answered "no": there is no blocking wrapper. After StopRequested the row is given back by
+// WorkStopped, or at D.
+void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, const Event& event,
+          std::vector<Effect>& out);
+
+// believes_until is D.
+Standing StandingOf(const State& state);
+
+// Timers: see README.md.
+enum TimerOfLease : TimerId { kPoll, kTake, kBeat, kBelieve, kDeadline };
+
+}  // namespace whorl::fenced_lease

@@ -1,0 +1,49 @@
+#include "protocol/fenced_lease/info.h"
+
+#include <array>
+
+#include "protocol/fenced_lease/fenced_lease.h"
+
+namespace whorl::fenced_lease {
+
+ProtocolInfo Info() {
+  static constexpr std::array<StepName, 5> kSteps = {
+      StepName::kRead, StepName::kTake, StepName::kCreate, StepName::kBeat, StepName::kRelease};
+  static constexpr std::array<StepName, 1> kStepsWithoutCommit = {StepName::kRead};
+  static constexpr std::array<Invariant, 2> kNotWithDeleteRow = {Invariant::kHasLockTruthful,
+                                                                 Invariant::kLeaseRespected};
+  static constexpr std::array<ColumnInfo, 6> kColumns = {{
+      {.name = "name", .type = Type::kString, .key = true},
+      {.name = "heartbeat", .type = Type::kTimestamp},
+      {.name = "token", .type = Type::kTimestamp},
+      {.name = "writer", .type = Type::kString},
+      {.name = "lease_ms", .type = Type::kInt64},
+      {.name = "attempt", .type = Type::kString},
+  }};
+  ProtocolInfo info;
+  info.name = "fenced_lease";
+  info.summary =
+      "ours: compare-and-set on the heartbeat, the grant's commit timestamp is the token, and a "
+      "leader believes only as long as its own clock proves the lease";
+  info.create_table =
+      "CREATE TABLE locktable (\n"
+      "  name STRING(MAX) NOT NULL,\n"
+      "  heartbeat TIMESTAMP OPTIONS (allow_commit_timestamp=true),\n"
+      "  token TIMESTAMP OPTIONS (allow_commit_timestamp=true),\n"
+      "  writer STRING(MAX),\n"
+      "  lease_ms INT64,\n"
+      "  attempt STRING(MAX),\n"
+      ") PRIMARY KEY (name)";
+  info.columns = kColumns;
+  info.steps = kSteps;
+  info.steps_without_commit = kStepsWithoutCommit;
+  info.promises.fill(Promise::kPromised);
+  info.not_with_delete_row = kNotWithDeleteRow;
+  info.answers_locally = true;
+  info.lease_min = kLeaseMin;
+  info.lease_max = kLeaseMax;
+  info.lease_default = Seconds(10);
+  return info;
+}
+
+}  // namespace whorl::fenced_lease

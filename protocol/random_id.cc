@@ -1,0 +1,49 @@
+#include "protocol/random_id.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace whorl {
+namespace {
+
+struct Bits128 {
+  uint64_t high = 0;
+  uint64_t low = 0;
+};
+
+uint64_t Draw64(Entropy& entropy, Purpose purpose) {
+  constexpr int64_t kAll32 = 0xffff'ffff;
+  const auto high = static_cast<uint64_t>(entropy.Between(purpose, 0, kAll32));
+  const auto low = static_cast<uint64_t>(entropy.Between(purpose, 0, kAll32));
+  return high << 32 | low;
+}
+
+Bits128 Draw128(Entropy& entropy, Purpose purpose) {
+  const uint64_t high = Draw64(entropy, purpose);
+  return {.high = high, .low = Draw64(entropy, purpose)};
+}
+
+std::string Hex(Bits128 bits) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out;
+  for (int digit = 0; digit < 32; ++digit) {
+    const uint64_t half = digit < 16 ? bits.high : bits.low;
+    out.push_back(kDigits[(half >> (60 - 4 * (digit % 16))) & 15]);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string DrawUuid(Entropy& entropy, Purpose purpose) {
+  Bits128 bits = Draw128(entropy, purpose);
+  bits.high = (bits.high & ~uint64_t{0xf000}) | 0x4000;                // version 4
+  bits.low = (bits.low & ~(uint64_t{3} << 62)) | (uint64_t{2} << 62);  // variant 1
+  std::string text = Hex(bits);
+  for (const size_t place : {20, 16, 12, 8}) text.insert(place, 1, '-');
+  return text;
+}
+
+std::string DrawHex128(Entropy& entropy, Purpose purpose) { return Hex(Draw128(entropy, purpose)); }
+
+}  // namespace whorl

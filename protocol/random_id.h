@@ -1,0 +1,15 @@
+// Random names of processes and of what they attempt, as text.
+#pragma once
+
+#include <string>
+
+#include "protocol/machine.h"
+
+namespace whorl {
+
+// A random UUID (version 4, RFC 9562) of four draws of 32 bits.
+std::string DrawUuid(Entropy& entropy, Purpose purpose);
+// 128 random bits of four draws, as 32 hexadecimal digits.
+std::string DrawHex128(Entropy& entropy, Purpose purpose);
+
+}  // namespace whorl
