@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "cli/exit_code.h"
+#include "cli/inputs.h"
 #include "cli/output.h"
 #include "cli/version.h"
 #include "sim/error_text.h"
@@ -123,14 +124,13 @@ Json DifferenceJson(const sim::TraceDifference& difference, const Options& optio
 bool OpenTrace(const std::string& path, std::ifstream& stream) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
-    Complain(Cat(sim::Printable(path, 1'000), ": cannot be read: it is a folder"));
+    Complain(CannotRead(path, "it is a folder"));
     return false;
   }
   errno = 0;
   stream.open(path, std::ios::binary);
   if (stream) return true;
-  Complain(Cat(sim::Printable(path, 1'000),
-               ": cannot be read: ", std::generic_category().message(errno)));
+  Complain(CannotRead(path, std::generic_category().message(errno)));
   return false;
 }
 
@@ -156,10 +156,7 @@ int RunDiff(const Options& options) {
   } else {
     PrintDifference(*difference, options);
   }
-  const absl::Status written = FlushStdout();
-  if (written.ok()) return difference->IsEqual() ? kAsExpected : kExpectationFailed;
-  Complain(std::string(written.message()));
-  return kCannotRun;
+  return End(FlushStdout(), difference->IsEqual() ? kAsExpected : kExpectationFailed);
 }
 
 constexpr std::string_view kFooter = R"(Examples:

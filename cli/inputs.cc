@@ -43,8 +43,8 @@ void AddBad(const std::string& path, std::string_view error, Inputs& inputs) {
       {.path = path, .errors = {sim::Cat(sim::Printable(path, 1000), ": ", error)}});
 }
 
-absl::Status CannotRead(const std::string& path, const std::string& reason) {
-  return absl::UnavailableError(sim::Cat(sim::Printable(path, 1000), ": cannot be read: ", reason));
+absl::Status Unreadable(const std::string& path, std::string_view reason) {
+  return absl::UnavailableError(CannotRead(path, reason));
 }
 
 // What comes through an open pipe: to its end, or to more than a scenario may have.
@@ -60,14 +60,14 @@ absl::StatusOr<std::string> ReadOpenPipe(int pipe, const std::string& path) {
     } else if (count == 0) {
       // A writer that came and went without a word has left a sign.
       if (text.empty() && waiting.revents == 0) {
-        return CannotRead(path, "nobody writes into this pipe");
+        return Unreadable(path, "nobody writes into this pipe");
       }
       break;
     } else if (errno == EAGAIN) {
       // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system's interface
       fcntl(pipe, F_SETFL, 0);  // there is a writer: wait for it
     } else if (errno != EINTR) {
-      return CannotRead(path, std::generic_category().message(errno));
+      return Unreadable(path, std::generic_category().message(errno));
     }
   }
   return text;
@@ -77,7 +77,7 @@ absl::StatusOr<std::string> ReadOpenPipe(int pipe, const std::string& path) {
 absl::StatusOr<sim::Scenario> LoadPipe(const std::string& path) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system's interface
   const int pipe = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (pipe < 0) return CannotRead(path, std::generic_category().message(errno));
+  if (pipe < 0) return Unreadable(path, std::generic_category().message(errno));
   const absl::StatusOr<std::string> text = ReadOpenPipe(pipe, path);
   close(pipe);
   if (!text.ok()) return text.status();
@@ -103,7 +103,10 @@ void LoadFolder(const std::string& folder, Inputs& inputs) {
        entry.increment(error)) {
     if (IsScenarioFile(entry->path())) files.push_back(entry->path().string());
   }
-  if (error) return AddBad(folder, sim::Cat("cannot be read: ", error.message()), inputs);
+  if (error) {
+    inputs.bad.push_back({.path = folder, .errors = {CannotRead(folder, error.message())}});
+    return;
+  }
   if (files.empty()) {
     return AddBad(folder, "no scenario in this folder (*.json, but not *schema.json)", inputs);
   }
@@ -129,19 +132,18 @@ Inputs LoadInputs(const std::vector<std::string>& paths) {
   return inputs;
 }
 
+std::string CannotRead(const std::string& path, std::string_view reason) {
+  return sim::Cat(sim::Printable(path, 1'000), ": cannot be read: ", reason);
+}
+
 std::string SameInput(const Inputs& inputs, const std::string& path) {
   std::error_code ignored;  // what is not there is no input
-  for (const sim::Scenario& scenario : inputs.scenarios) {
-    if (fs::is_regular_file(path, ignored) && fs::equivalent(scenario.path, path, ignored)) {
-      return scenario.path;
-    }
-  }
-  for (const BadInput& bad : inputs.bad) {
-    if (fs::is_regular_file(path, ignored) && fs::equivalent(bad.path, path, ignored)) {
-      return bad.path;
-    }
-  }
-  return {};
+  if (!fs::is_regular_file(path, ignored)) return {};
+  const auto is_it = [&](const auto& input) { return fs::equivalent(input.path, path, ignored); };
+  const auto scenario = std::ranges::find_if(inputs.scenarios, is_it);
+  if (scenario != inputs.scenarios.end()) return scenario->path;
+  const auto bad = std::ranges::find_if(inputs.bad, is_it);
+  return bad == inputs.bad.end() ? std::string() : bad->path;
 }
 
 }  // namespace whorl::cli

@@ -22,6 +22,9 @@ struct Inputs {
 // pipe that nobody opens for writing within a second is a bad input.
 Inputs LoadInputs(const std::vector<std::string>& paths);
 
+// What to say of a file or folder that `reason` keeps from being read.
+std::string CannotRead(const std::string& path, std::string_view reason);
+
 // The path of the input that is the file `path`, by whatever name; empty when none is.
 std::string SameInput(const Inputs& inputs, const std::string& path);
 

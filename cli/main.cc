@@ -39,10 +39,7 @@ std::string CommandFromHere(const std::string& called) {
 
 int Print(const std::string& text) {
   std::cout << text;
-  const absl::Status written = FlushStdout();
-  if (written.ok()) return kAsExpected;
-  Complain(std::string(written.message()));
-  return kCannotRun;
+  return End(FlushStdout());
 }
 
 // What is wrong with an argument that says nothing, as an unset variable of a script makes it;

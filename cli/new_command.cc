@@ -26,12 +26,6 @@ struct Options {
   std::string command;
 };
 
-int End(const absl::Status& status) {
-  if (status.ok()) return kAsExpected;
-  Complain(std::string(status.message()));
-  return kCannotRun;
-}
-
 // Null, and said, when there is none of that name.
 const ProtocolInfo* ChooseProtocol(const Options& options) {
   if (options.protocol.empty()) return &Protocols().front();

@@ -64,6 +64,12 @@ absl::Status OutputFile::Open(const std::string& path) {
   return stream_ ? absl::OkStatus() : WriteError(path, errno);
 }
 
+int End(const absl::Status& written, int code) {
+  if (written.ok()) return code;
+  Complain(std::string(written.message()));
+  return kCannotRun;
+}
+
 absl::Status OutputFile::Commit() {
   // After a write that failed before this, its reason still stands in errno.
   if (!stream_) return WriteError(path_, errno);

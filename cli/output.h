@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "cli/exit_code.h"
 #include "cli/interrupt.h"
 
 namespace whorl::cli {
@@ -21,6 +22,10 @@ void Complain(std::string_view message);
 
 // Flushes standard output; an error when something of it could not be written.
 absl::Status FlushStdout();
+
+// How a command ends that has nothing left to do: `code`, or kCannotRun with a complaint when
+// `written` is an error.
+int End(const absl::Status& written, int code = kAsExpected);
 
 // A file that is written beside its place and put there by Commit(). Devices and pipes (/dev/full,
 // /dev/stdout) cannot be replaced; they are written as they are.

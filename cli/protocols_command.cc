@@ -83,10 +83,7 @@ int RunProtocols(bool json) {
   } else {
     for (const ProtocolInfo& protocol : Protocols()) PrintProtocol(protocol);
   }
-  const absl::Status written = FlushStdout();
-  if (written.ok()) return kAsExpected;
-  Complain(std::string(written.message()));
-  return kCannotRun;
+  return End(FlushStdout());
 }
 
 }  // namespace

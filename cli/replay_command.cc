@@ -46,7 +46,7 @@ class Replay {
   }
 
   int Run() {
-    if (const absl::Status ready = Prepare(); !ready.ok()) return End(ready, kCannotRun);
+    if (const absl::Status ready = Prepare(); !ready.ok()) return End(ready);
     if (JobCount() > 0) {
       if (!options_.json) table_.PrintHead();
       Progress progress(JobCount());
@@ -158,28 +158,20 @@ class Replay {
 
   int Finish() {
     Progress::Clear();
-    if (!stopped_.ok()) return End(stopped_, kCannotRun);
+    if (!stopped_.ok()) return End(stopped_);
     if (WantsJson()) {
       const std::string text =
           sim::DumpJson(ReplayJson(std::move(documents_), inputs_.bad, summary_), 2) + "\n";
       if (options_.json) std::cout << text;
       if (!options_.out.empty()) {
         document_.stream() << text;
-        if (const absl::Status written = document_.Commit(); !written.ok()) {
-          return End(written, kCannotRun);
-        }
+        if (const absl::Status written = document_.Commit(); !written.ok()) return End(written);
       }
     }
     if (!options_.json && summary_.scenarios() > 0) table_.PrintSummary(summary_);
     int code = summary_.failed > 0 ? kExpectationFailed : kAsExpected;
     if (summary_.bad_inputs > 0) code = kBadInput;
     return End(FlushStdout(), code);
-  }
-
-  static int End(const absl::Status& status, int code) {
-    if (status.ok()) return code;
-    Complain(std::string(status.message()));
-    return kCannotRun;
   }
 
   const ReplayOptions& options_;

@@ -15,12 +15,6 @@ namespace {
 
 constexpr int kStateFormat = 1;
 
-int End(const absl::Status& status) {
-  if (status.ok()) return kAsExpected;
-  Complain(std::string(status.message()));
-  return kCannotRun;
-}
-
 }  // namespace
 
 int ShowState(const ReplayOptions& options, const sim::Scenario& scenario) {

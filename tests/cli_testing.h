@@ -1,6 +1,7 @@
 // Runs the built command as people and scripts do, in a folder of the test's own.
 #pragma once
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -61,6 +62,16 @@ class CliTest : public testing::Test {
             .err = ReadText(folder_ / ".err")};
   }
   Ended Whorl(const std::string& arguments) { return Shell("\"$W\" " + arguments); }
+
+  // Nothing is run, and nothing is said but `message`.
+  void ExpectUsageError(const std::string& arguments, const std::string& message) {
+    const Ended ended = Whorl(arguments);
+    EXPECT_EQ(ended.code, 2) << arguments;
+    EXPECT_THAT(ended.err,
+                testing::AllOf(testing::StartsWith("whorl: "), testing::HasSubstr(message)))
+        << arguments;
+    EXPECT_THAT(ended.out, testing::IsEmpty()) << arguments;
+  }
 
   // Names of files that are left in a folder of the test's.
   std::vector<std::string> Files(const std::string& folder) {

@@ -34,15 +34,7 @@ constexpr std::string_view kTwoBelieve = R"({
   "expect": { "violates": ["single_leader_belief"] }
 })";
 
-class ToolsTest : public CliTest {
- protected:
-  void ExpectUsageError(const std::string& arguments, const std::string& message) {
-    const Ended ended = Whorl(arguments);
-    EXPECT_EQ(ended.code, 2) << arguments;
-    EXPECT_THAT(ended.err, AllOf(StartsWith("whorl: "), HasSubstr(message))) << arguments;
-    EXPECT_THAT(ended.out, IsEmpty()) << arguments;
-  }
-};
+class ToolsTest : public CliTest {};
 
 TEST_F(ToolsTest, HelpIsOnStdoutWithExamplesAndExitCodes) {
   for (const std::string command : {"new", "diff", "replay"}) {

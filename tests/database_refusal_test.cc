@@ -139,40 +139,44 @@ TEST(DatabaseRefusal, WhatIsWrongWithoutAnyRowIsSaidFirst) {
 // --- the emulator's rule
 // ---------------------------------------------------------------------------
 
+// Transactions of two sessions, since a session has one: the holder's has the only lock.
+struct TwoSessions {
+  TwoSessions() { LoadLock(spanner, "job"); }
+  // Begun, and given the lock by what it writes.
+  TransactionId Holder() {
+    const TransactionId id = calls.Begin(holders);
+    EXPECT_EQ(calls.Run(holders, id, SetWriter("job", "a")).status, Status{});
+    return id;
+  }
+  Spanner spanner{TheEmulatorsRule()};
+  Calls calls{spanner};
+  SessionName holders = calls.NewSession(false);
+  SessionName others = calls.NewSession(false);
+};
+
 TEST(DatabaseEmulator, ATransactionThatIsDoomedHoldsTheLockNoMore) {
-  Spanner spanner(TheEmulatorsRule());
-  LoadLock(spanner, "job");
-  Calls calls(spanner);
-  const SessionName session = calls.NewSession(false);
-  const TransactionId id = calls.Begin(session);
-  EXPECT_EQ(calls.Run(session, id, InsertLock("job", "a")).status.code, Code::kAlreadyExists);
-  EXPECT_EQ(calls.Run("", BeginReadWrite{}, SetWriter("job", "b")).status, Status{});
+  TwoSessions two;
+  const TransactionId id = two.calls.Begin(two.others);
+  EXPECT_EQ(two.calls.Run(two.others, id, InsertLock("job", "a")).status.code,
+            Code::kAlreadyExists);
+  EXPECT_EQ(two.calls.Run("", BeginReadWrite{}, SetWriter("job", "b")).status, Status{});
 }
 
 TEST(DatabaseEmulator, ANextAttemptIsBornWithoutTheLock) {
-  Spanner spanner(TheEmulatorsRule());
-  LoadLock(spanner, "job");
-  Calls calls(spanner);
-  const SessionName holders = calls.NewSession(false);
-  const SessionName session = calls.NewSession(false);
-  const TransactionId holder = calls.Begin(holders);
-  calls.Run(holders, holder, SetWriter("job", "a"));
-  const TransactionId newcomer = calls.Begin(session);
-  EXPECT_EQ(calls.Run(session, newcomer, SetWriter("job", "b")).status.code, Code::kAborted);
-  calls.Begin(session);
-  EXPECT_EQ(calls.Commits(holders, holder).status, Status{});
+  TwoSessions two;
+  const TransactionId holder = two.Holder();
+  const TransactionId newcomer = two.calls.Begin(two.others);
+  EXPECT_EQ(two.calls.Run(two.others, newcomer, SetWriter("job", "b")).status.code, Code::kAborted);
+  two.calls.Begin(two.others);
+  EXPECT_EQ(two.calls.Commits(two.holders, holder).status, Status{});
 }
 
 // A Commit without mutations takes it too, although it writes nothing.
 TEST(DatabaseEmulator, AnyCommitTakesTheLock) {
-  Spanner spanner(TheEmulatorsRule());
-  LoadLock(spanner, "job");
-  Calls calls(spanner);
-  const SessionName holders = calls.NewSession(false);
-  const SessionName session = calls.NewSession(false);
-  const TransactionId holder = calls.Begin(holders);
-  calls.Run(holders, holder, SetWriter("job", "a"));
-  EXPECT_EQ(calls.Ask(Commit{.session = session, .transaction = calls.Begin(session)}).status.code,
+  TwoSessions two;
+  two.Holder();
+  const TransactionId other = two.calls.Begin(two.others);
+  EXPECT_EQ(two.calls.Ask(Commit{.session = two.others, .transaction = other}).status.code,
             Code::kAborted);
 }
 

@@ -1,71 +1,89 @@
 #!/usr/bin/env bash
-# A run is its inputs: the trace of every scenario is the same, byte for byte, from two runs, over
-# one and two jobs, and from the commands of two compilers. A difference is nondeterminism that
-# would make every finding of this testbed unrepeatable.
+# A run is its inputs: it is the same from the commands of two compilers, from two processes, and
+# over one and two jobs. A difference is nondeterminism that would make every finding of this testbed
+# unrepeatable.
 #
-# Usage: same_trace.sh COMMAND [FOLDER]; $WHORL_CLANG is the command of the other compiler.
-# Exit codes: 0 the same; 1 a difference, or no trace; 77 $WHORL_CLANG is not set.
+# Of every scenario, the reports of both trees are compared (they hold the hash over all events, the
+# verdicts and the metrics, and the tests scenario.* leave them in TREE/scenario_reports/). Of the
+# short ones, the traces are, byte for byte.
+#
+# Usage: same_trace.sh TREE, in the project's folder; $WHORL_OTHER_TREE is that of the other
+# compiler. Exit codes: 0 the same; 1 a difference, or nothing to compare; 77 $WHORL_OTHER_TREE is
+# not set.
 set -euo pipefail
 
-command="$1"
-scenarios="${2:-scenarios}"
+readonly tree="$1" other_tree="${WHORL_OTHER_TREE:-}"
 
-if [[ -z "${WHORL_CLANG:-}" ]]; then
-  echo "WHORL_CLANG is not set, so there is no second compiler's command to compare with"
+if [[ -z "$other_tree" ]]; then
+  echo "WHORL_OTHER_TREE is not set, so there is no second compiler's command to compare with"
   exit 77
 fi
 
-traces="$(mktemp -d)"
-trap 'rm -rf "$traces"' EXIT
+scratch="$(mktemp -d)"
+trap 'rm -rf "$scratch"' EXIT
 
-trace() {  # trace NAME COMMAND JOBS: writes the traces of all scenarios into $traces/NAME
+replay() {  # replay TREE ARGUMENTS...
   local code=0
-  "$2" replay "$scenarios" --jobs "$3" --trace "$traces/$1" >/dev/null || code=$?
+  "$1/whorl" replay "${@:2}" >/dev/null || code=$?
   # 1 is an expectation that failed, which is for other tests to tell.
   if ((code > 1)); then
-    echo "$1: $2 replay ended with code $code"
+    echo "$1/whorl replay ${*:2} ended with code $code" >&2
     exit 1
   fi
 }
 
-first_difference() {  # first_difference FILE OTHER_FILE: the first line that differs, of both
-  local line
-  line="$(cmp "$1" "$2" 2>&1 | sed -n 's/.*line \([0-9]*\).*/\1/p' | head -n 1)"
-  sed --separate --quiet "${line:-1}p" "$1" "$2" | cut -c 1-1000
-}
-
-compare() {  # compare NAME: prints what differs from the first traces, and fails if anything does
-  local file other same=0
-  if ! diff <(ls "$traces/first") <(ls "$traces/$1"); then
-    echo "$1 has other traces than the first run"
-    same=1
+# report TREE NAME: what a run says of itself, but for how long it took. One of a command that has
+# been built again since then is made anew.
+report() {
+  local file="$1/scenario_reports/$2.json"
+  if [[ ! "$file" -nt "$1/whorl" ]]; then
+    mkdir -p "$1/scenario_reports"
+    replay "$1" "scenarios/$2.json" --out "$file"
   fi
-  for file in "$traces/first"/*.jsonl; do
-    other="$traces/$1/${file##*/}"
-    if [[ -f "$other" ]] && ! cmp --silent "$file" "$other"; then
-      echo "${file##*/} of $1 differs from that of the first run, first in:"
-      first_difference "$file" "$other"
-      same=1
-    fi
-  done
-  return "$same"
+  grep --invert-match '"wall_seconds"' "$file"
 }
 
-trace first "$command" 1
-trace again "$command" 1
-trace two_jobs "$command" 2
-trace clang "$WHORL_CLANG" 1
+show_difference() {  # show_difference NAME: the first event in which the runs of a scenario differ
+  local file
+  replay "$tree" "scenarios/$1.json" --trace "$scratch/a"
+  replay "$other_tree" "scenarios/$1.json" --trace "$scratch/b"
+  for file in "$scratch/a/$1".*.jsonl; do
+    "$tree/whorl" diff "$file" "$scratch/b/${file##*/}" || true
+  done
+}
 
-count="$(find "$traces/first" -name '*.jsonl' -size +0 | wc -l)"
-if ((count == 0)); then
-  echo "no trace was written"
-  exit 1
-fi
-code=0
-for name in again two_jobs clang; do
-  compare "$name" || code=1
+names=() short=()
+for file in scenarios/*.json; do
+  name="$(basename "$file" .json)"
+  [[ "$name" != schema ]] || continue
+  names+=("$name")
+  [[ ! "$name" =~ ^(fault_|s[0-9]|w[0-9]) ]] || short+=("$file")
 done
+
+code=0
+for name in "${names[@]}"; do
+  report "$tree" "$name" >"$scratch/report"
+  report "$other_tree" "$name" >"$scratch/other_report"
+  if ! cmp --silent "$scratch/report" "$scratch/other_report"; then
+    echo "$name: the reports of $tree and $other_tree differ"
+    show_difference "$name"
+    code=1
+  fi
+done
+
+replay "$tree" "${short[@]}" --jobs 1 --trace "$scratch/first"
+replay "$tree" "${short[@]}" --jobs 2 --trace "$scratch/two_jobs"
+replay "$other_tree" "${short[@]}" --jobs 1 --trace "$scratch/other"
+for run in two_jobs other; do
+  diff --recursive --brief "$scratch/first" "$scratch/$run" || code=1
+done
+count="$(find "$scratch/first" -name '*.jsonl' -size +0 | wc -l)"
+if ((count != ${#short[@]})); then
+  echo "$count traces were written of ${#short[@]} scenarios"
+  code=1
+fi
 if ((code == 0)); then
-  echo "$count traces: the same from two runs, over 1 and 2 jobs, and from both commands"
+  echo "${#names[@]} reports are the same from both commands, and $count traces byte for byte, which" \
+    "are also those of two jobs"
 fi
 exit "$code"

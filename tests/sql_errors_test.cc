@@ -153,7 +153,10 @@ TEST(SqlErrors, DatePartsThatATimestampHasNotAreRefused) {
             "Could not cast literal \"_b\" to type INT64");
   EXPECT_EQ(
       Split("SELECT TIMESTAMP_ADD(t, INTERVAL CAST(-2.25 AS STRING) SECOND) FROM types").first,
-      "Could not cast literal \"-2.25\" to type INT64");
+      "Could not cast \"-2.25\" to type INT64");
+  EXPECT_EQ(
+      Split("SELECT TIMESTAMP_ADD(t, INTERVAL CAST(b'\\xff' AS STRING) SECOND) FROM types").first,
+      "Interval value must be coercible to INT64 type");
   EXPECT_EQ(Split("SELECT TIMESTAMP_ADD(t, INTERVAL 1.5 SECOND) FROM types").first,
             "Interval value must be coercible to INT64 type");
 }

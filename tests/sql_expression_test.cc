@@ -140,6 +140,8 @@ TEST(SqlExpression, TimestampSubAndAddMoveByEveryPart) {
   EXPECT_EQ(sub("' 0x10' SECOND"), "2026-02-28T23:59:44.5Z");
   EXPECT_EQ(sub("CAST(NULL AS STRING) SECOND"), "NULL");
   EXPECT_EQ(sub("CAST('5' AS STRING) SECOND"), "2026-02-28T23:59:55.5Z");
+  EXPECT_EQ(sub("SAFE_CAST(CAST(5 AS STRING) AS STRING) SECOND"), "2026-02-28T23:59:55.5Z");
+  EXPECT_EQ(sub("SAFE_CAST(b'\\xff' AS STRING) SECOND"), "NULL");
   EXPECT_EQ(Show("TIMESTAMP_ADD(" + t + ", INTERVAL @n SECOND)", {{"n", Type::kString}},
                  {std::string("10")}),
             "2026-03-01T00:00:10.5Z");

@@ -188,9 +188,8 @@ TEST(DropRequest, LosesTheRequestThatTriggeredIt) {
       "60s", "",
       R"({"when": {"node": "a", "step": "first_insert", "phase": "sent"}, "do": "drop_request"})");
   const auto calls = CallsOf(run, 0);
-  const auto lost = std::find_if(calls.begin(), calls.end(), [](const CallStory& call) {
-    return call.step == StepName::kFirstInsert;
-  });
+  const auto lost = std::ranges::find_if(
+      calls, [](const CallStory& call) { return call.step == StepName::kFirstInsert; });
   ASSERT_NE(lost, calls.end());
   EXPECT_FALSE(lost->served.has_value());
   EXPECT_EQ(lost->code, Code::kUnavailable);
@@ -243,9 +242,8 @@ TEST(Abort, OfACommitUndoesTheWholeAttempt) {
       "30s", "",
       R"({"when": {"node": "a", "step": "first_insert", "phase": "served"}, "do": "abort"})");
   const auto calls = CallsOf(run, 0);
-  const auto aborted = std::find_if(calls.begin(), calls.end(), [](const CallStory& call) {
-    return call.code == Code::kAborted;
-  });
+  const auto aborted = std::ranges::find_if(
+      calls, [](const CallStory& call) { return call.code == Code::kAborted; });
   ASSERT_NE(aborted, calls.end());
   EXPECT_EQ(aborted->request, 2);  // Commit
   EXPECT_EQ(run.result.checks.metrics[Metric::kGrants], 1);
@@ -311,9 +309,8 @@ TEST(SessionLoss, IsToldByTheNextCallAndMendedByANewSession) {
       WitnessThree("60s", "", R"({"at": "20.4s", "do": "session_loss", "node": "a"})");
   const auto calls = SentBetween(CallsOf(run, 0), Milliseconds(20'400), Seconds(25));
   EXPECT_EQ(calls[0].code, Code::kNotFound);
-  const auto created = std::find_if(calls.begin(), calls.end(), [](const CallStory& call) {
-    return call.request == kCreateSession;
-  });
+  const auto created = std::ranges::find_if(
+      calls, [](const CallStory& call) { return call.request == kCreateSession; });
   ASSERT_NE(created, calls.end());
   EXPECT_EQ(created->code, Code::kOk);
   EXPECT_GT(*created->ended, *calls[0].ended);  // through the network

@@ -264,6 +264,19 @@ TEST(TrueTime, ALyingIntervalShiftsCommitTimestamps) {
   EXPECT_LT(lying, Milliseconds(-900));
 }
 
+// A world whose first node has just been started, and whose events happen by hand.
+struct Bench {
+  explicit Bench(const Scenario& scenario) : setup(MakeSetup(scenario)), chance(1, scenario) {
+    turn.StartNode(0, std::nullopt);
+    turn.RunMachines();
+  }
+  std::shared_ptr<const WorldSetup> setup;
+  Outbox out;
+  Chance chance;
+  WorldState state = World(setup, out).state();
+  Turn turn{*setup, state, &chance, out};
+};
+
 // A belief ends at its local deadline, which no pause puts off: the process would still be asked,
 // and still say yes, if this were not an event of the world. No protocol here has such a deadline
 // yet, so the world's own timer is taken by itself.
@@ -271,22 +284,16 @@ TEST(Belief, LapsesAtItsLocalDeadlineEvenWhileItsProcessIsPaused) {
   const Scenario scenario = ScenarioOf(
       R"({"version": 1, "about": "x", "protocol": "spindle_v2", "nodes": ["a"],
           "duration": "60s"})");
-  const auto setup = MakeSetup(scenario);
-  Outbox out;
-  Chance chance(1, scenario);
-  WorldState state = World(setup, out).state();
-  Turn turn(*setup, state, &chance, out);
-  turn.StartNode(0, std::nullopt);
-  turn.RunMachines();
-  Participant& participant = state.nodes[0].participants[0];
+  Bench bench(scenario);
+  Participant& participant = bench.state.nodes[0].participants[0];
   participant.standing.believes = true;
   participant.believes = true;
-  turn.PauseNode(0);
-  out.observed.clear();
-  turn.Happen(TimerDue{.process = {0, 1}, .lock = 0, .owner = TimerOwner::kBeliefLapses, .id = 0},
-              0);
-  ASSERT_EQ(out.observed.size(), 1u);
-  EXPECT_EQ(out.observed.front().what,
+  bench.turn.PauseNode(0);
+  bench.out.observed.clear();
+  bench.turn.Happen(
+      TimerDue{.process = {0, 1}, .lock = 0, .owner = TimerOwner::kBeliefLapses, .id = 0}, 0);
+  ASSERT_EQ(bench.out.observed.size(), 1u);
+  EXPECT_EQ(bench.out.observed.front().what,
             Happening(BeliefChanged{.process = {0, 1}, .lock = 0, .believes = false}));
 }
 
@@ -296,13 +303,9 @@ TEST(Belief, DoesNotLapseWhileItsMachineIsSuspended) {
       R"({"version": 1, "about": "x", "protocol": "spindle_v2", "nodes": ["a"],
           "duration": "60s",
           "faults": [{"at": "1s", "do": "clock", "node": "a", "stands": true, "for": "9s"}]})");
-  const auto setup = MakeSetup(scenario);
-  Outbox out;
-  Chance chance(1, scenario);
-  WorldState state = World(setup, out).state();
-  Turn turn(*setup, state, &chance, out);
-  turn.StartNode(0, std::nullopt);
-  turn.RunMachines();
+  Bench bench(scenario);
+  WorldState& state = bench.state;
+  Turn& turn = bench.turn;
   const auto dues = [&] {
     std::vector<Instant> all;
     for (const ActiveTimer& timer : state.nodes[0].participants[0].timers) {

@@ -25,14 +25,16 @@ std::optional<AggregateKind> FindAggregate(std::string_view name) {
   return std::nullopt;
 }
 
-// The text that a STRING is in every row, if the statement says it.
-std::optional<std::string> LiteralText(const Bound& bound) {
-  const bool is_cast = bound.node.op == Op::kCast;
-  const Bound& literal = is_cast ? bound.operands.front() : bound;
-  if (literal.node.op != Op::kLiteral || IsNull(literal.literal)) return std::nullopt;
-  if (!is_cast) return std::get<std::string>(literal.literal);
-  const auto text = CastValue(literal.literal, bound.node.operand_type, Type::kString);
-  if (const auto* value = std::get_if<Value>(&text)) return std::get<std::string>(*value);
+// What a literal, or a CAST of one, is in every row, if it can be cast.
+std::optional<Value> ConstantOf(const Bound& bound) {
+  if (bound.node.op == Op::kLiteral) return bound.literal;
+  if (bound.node.op != Op::kCast && bound.node.op != Op::kSafeCast) return std::nullopt;
+  const std::optional<Value> operand = ConstantOf(bound.operands.front());
+  if (!operand || IsNull(*operand)) return operand;
+  const auto cast = CastValue(*operand, bound.node.operand_type, *bound.type);
+  if (const auto* value = std::get_if<Value>(&cast)) return *value;
+  const bool has_no_value = std::get<Status>(cast).code == Code::kOutOfRange;
+  if (has_no_value && bound.node.op == Op::kSafeCast) return Null{};
   return std::nullopt;
 }
 
@@ -212,28 +214,31 @@ Bound ExpressionBinder::BindTimestampSub(const ast::Expression& call) {
   return BindTimestampShift(call, Op::kTimestampSub);
 }
 
-// An INTERVAL takes a STRING, too, if it is a literal, a CAST of one, or a parameter. Measured on
-// the official emulator; no documentation tells.
+// An INTERVAL takes a STRING, too, if it is a literal, a CAST of one that succeeds, or a parameter.
+// Measured on the official emulator; no documentation tells.
 void ExpressionBinder::CastText(Bound& constant, Type type) {
   if (constant.type != Type::kString) return;
-  const bool is_cast =
-      constant.node.op == Op::kCast && constant.operands.front().node.op == Op::kLiteral;
-  if (!is_cast && constant.node.op != Op::kLiteral && constant.node.op != Op::kParameter) return;
-  const std::optional<std::string> text = LiteralText(constant);
-  if (!text) {
+  if (constant.node.op == Op::kParameter) {
     Wrap(constant, Op::kCast, type);
     constant.node.operand_type = Type::kString;
     constant.node.index = static_cast<uint32_t>(type);
     return;
   }
-  auto cast = CastValue(*text, Type::kString, type);
-  if (std::holds_alternative<Status>(cast)) {
-    Fail(constant.offset,
-         "Could not cast literal \"" + *text + "\" to type " + std::string(TypeName(type)));
-    return;
+  const bool is_literal = constant.node.op == Op::kLiteral;
+  std::optional<Value> value = ConstantOf(constant);
+  if (!value) return;
+  if (!IsNull(*value)) {
+    const std::string text = std::get<std::string>(*value);
+    auto cast = CastValue(*value, Type::kString, type);
+    if (std::holds_alternative<Status>(cast)) {
+      Fail(constant.offset, std::string("Could not cast ") + (is_literal ? "literal \"" : "\"") +
+                                text + "\" to type " + std::string(TypeName(type)));
+      return;
+    }
+    value = std::get<Value>(std::move(cast));
   }
   constant = MakeLeaf(Op::kLiteral, type, constant.offset);
-  constant.literal = std::get<Value>(std::move(cast));
+  constant.literal = *std::move(value);
 }
 
 Bound ExpressionBinder::BindTimestampShift(const ast::Expression& call, Op op) {
