@@ -33,8 +33,7 @@ Duration DurationOf(std::string_view option, const std::string& text, std::strin
   }
   const Duration duration = std::get<Duration>(parsed);
   if (duration >= Duration{}) return duration;
-  throw CLI::ValidationError(
-      Cat(option, " wants ", example, ", and got ", sim::Quoted(text)));
+  throw CLI::ValidationError(Cat(option, " wants ", example, ", and got ", sim::Quoted(text)));
 }
 
 size_t WordOf(std::string_view option, std::string_view what, const std::string& word,
