@@ -1,13 +1,10 @@
 #include "cli/diff_command.h"
 
-#include <cerrno>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 

@@ -109,8 +109,8 @@ class Hunter {
   explicit Hunter(const HuntRequest& request) : request_(request), reporter_(request) {}
 
   int Run() {
-    if (const absl::Status ready = reporter_.Prepare(); !ready.ok()) return End(ready);
     const SignalNotice notice;
+    if (const absl::Status ready = reporter_.Prepare(); !ready.ok()) return End(ready);
     if (const absl::Status hunted = HuntWorlds(); !hunted.ok()) return End(hunted);
     if (const absl::Status shrunk = Shrink(); !shrunk.ok()) return End(shrunk);
     return reporter_.Tell(MakeReport(request_.hunt, std::move(tallies_)));
