@@ -289,8 +289,9 @@ bool IsTall(const Json& json) {
 }  // namespace
 
 std::string ScenarioText(const Scenario& scenario) {
+  const Json json = ScenarioJson(scenario);
   std::string text = "{";
-  for (const auto& [key, value] : ScenarioJson(scenario).items()) {
+  for (const auto& [key, value] : json.items()) {
     text += Cat(text.size() > 1 ? "," : "", "\n  ", Inline(Json(key)), ": ");
     if (!IsTall(value)) {
       text += Inline(value);

@@ -65,7 +65,7 @@ class WorldGenerator {
 
   void DrawNodes() {
     static constexpr std::array<Shares, 6> kCounts = {
-        {{30, 2}, {34, 3}, {16, 4}, {10, 5}, {6, 6}, {4, 7}}};
+        {{36, 2}, {36, 3}, {13, 4}, {8, 5}, {4, 6}, {3, 7}}};
     const int64_t count = draws_.Weigh<int64_t>(kCounts);
     const Duration lease = DrawLease();
     const bool is_mixed = draws_.Percent(20);
@@ -128,8 +128,9 @@ class WorldGenerator {
   }
 
   void DrawWorkload() {
-    static constexpr std::array<Shares, 4> kWriteEveryMs = {
-        {{10, 200}, {15, 500}, {40, 1'000}, {35, 4'000}}};
+    // Questions are most of what a run costs: few worlds ask all the time.
+    static constexpr std::array<Shares, 5> kWriteEveryMs = {
+        {{5, 200}, {5, 500}, {20, 1'000}, {45, 4'000}, {25, 9'000}}};
     static constexpr std::array<Shares, 4> kWorkForMs = {
         {{20, 0}, {50, 50}, {20, 500}, {10, 3'000}}};
     world_.workload.write_every = Milliseconds(draws_.Weigh<int64_t>(kWriteEveryMs));
