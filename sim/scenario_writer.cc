@@ -73,6 +73,13 @@ Json NodeJson(const NodeSpec& node, const Scenario& scenario, Duration lease) {
   return json.size() == 1 ? Json(node.name) : json;
 }
 
+// Relative to the start, as people write it, unless that is too far away.
+std::string TimestampText(Timestamp at) {
+  const Duration since_start = at - kStartTime;
+  if (since_start < -kMaxDuration || since_start > kMaxDuration) return FormatRfc3339(at);
+  return FormatDuration(since_start);
+}
+
 Json RowJson(const RowSpec& row) {
   Json json = Json::object();
   for (size_t i = 0; i < row.columns.size(); ++i) {
@@ -80,7 +87,7 @@ Json RowJson(const RowSpec& row) {
     if (const auto* text = std::get_if<std::string>(&row.values[i])) {
       column = *text;
     } else if (const auto* at = std::get_if<Timestamp>(&row.values[i])) {
-      column = FormatRfc3339(*at);
+      column = TimestampText(*at);
     } else if (const auto* number = std::get_if<int64_t>(&row.values[i])) {
       column = *number;
     } else {
