@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <ranges>
 #include <set>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -17,30 +15,10 @@
 #include "sim/report_text.h"
 #include "sim/row_text.h"
 #include "sim/rules.h"
+#include "sim/story.h"
 
 namespace whorl::sim {
 namespace {
-
-// What is left out last stands first.
-enum class Weight : uint8_t { kEvent, kRound, kFault, kAct, kBelief, kContext, kDetail };
-
-// Of two lines of the same time, the one with the smaller rank stands first: a fault that struck at
-// a time comes before what it held up, one that waited for a call comes after it.
-enum class Rank : uint8_t { kAct, kTimedFault, kUnfinished, kTriggeredFault, kEvent };
-
-struct Draft {
-  Instant at;
-  int16_t node = -1;  // whose it is; -1 for nobody's
-  Rank rank = Rank::kAct;
-  size_t order = 0;  // in which it was thought of
-  Weight weight = Weight::kDetail;
-  std::string who;
-  std::string text;
-  // Lines that say the same again are told once, with their number; empty: never.
-  std::string same;
-  size_t times = 1;
-  Instant last;
-};
 
 constexpr size_t kMaxRound = 10;    // transactions
 constexpr size_t kMaxAtTheEnd = 6;  // nodes whose state is told
@@ -99,7 +77,7 @@ class Teller {
   std::string Name(ProcessId process) const {
     return process == ProcessId{} ? "nobody" : names_.ShortProcess(process);
   }
-  Draft& Add(Instant at, Weight weight, ProcessId who, std::string text) {
+  StoryDraft& Add(Instant at, Weight weight, ProcessId who, std::string text) {
     drafts_.push_back({.at = at,
                        .node = who.node,
                        .order = drafts_.size(),
@@ -134,7 +112,7 @@ class Teller {
 
   void AddDeed(const Deed& deed, Weight weight) {
     if (!told_.insert(&deed).second) return;
-    Draft& draft = Add(DeedWriter::TimeOf(deed), weight, deed.process, writer_.TextOf(deed));
+    StoryDraft& draft = Add(DeedWriter::TimeOf(deed), weight, deed.process, writer_.TextOf(deed));
     if (!deed.finished && !deed.committed) draft.rank = Rank::kUnfinished;
     if (weight < Weight::kAct) return;
     draft.same = Cat(Name(deed.process), " ", StepText(deed.step), " ", CodeName(deed.code), " ",
@@ -221,7 +199,7 @@ class Teller {
     const bool is_commit = std::holds_alternative<RowCommitted>(history_.last().what);
     if (cause != nullptr) TellRound(*cause);
     if (is_commit && cause != nullptr) {
-      Draft& event = drafts_.back();
+      StoryDraft& event = drafts_.back();
       event.weight = Weight::kEvent;
       event.rank = Rank::kEvent;
       event.text += Mark();
@@ -406,9 +384,9 @@ class Teller {
       const bool concerns_all = fault.node == FaultSpec::kNoNode;  // it is Spanner's
       const Weight weight =
           concerns_all || involved_.contains(fault.node) ? Weight::kFault : Weight::kDetail;
-      Draft& draft = Add(span.from, weight, {},
-                         Cat("fault: ", FaultKindText(fault.kind), " (line ",
-                             std::to_string(fault.line), ")", is_short ? "" : until));
+      StoryDraft& draft = Add(span.from, weight, {},
+                              Cat("fault: ", FaultKindText(fault.kind), " (line ",
+                                  std::to_string(fault.line), ")", is_short ? "" : until));
       draft.who = concerns_all ? "Spanner" : names_.Node(fault.node);
       draft.node = fault.node;
       draft.rank =
@@ -467,42 +445,13 @@ class Teller {
 
   // --- the whole ---------------------------------------------------------------------------------
 
-  void MergeRepeated() {
-    std::map<std::string, size_t> first;
-    std::vector<Draft> merged;
-    for (Draft& draft : drafts_) {
-      const auto [place, is_new] = first.try_emplace(draft.same, merged.size());
-      if (draft.same.empty() || is_new) {
-        merged.push_back(std::move(draft));
-        continue;
-      }
-      Draft& kept = merged[place->second];
-      ++kept.times;
-      kept.last = draft.at;
-      kept.weight = std::min(kept.weight, draft.weight);
-    }
-    drafts_ = std::move(merged);
-  }
-
   Story Finish() {
-    std::ranges::sort(drafts_, {}, [](const Draft& draft) {
-      return std::tuple(draft.at, draft.rank, draft.order);
-    });
     // A deadline is noticed by what happens after it, which is no part of the story.
-    std::erase_if(drafts_, [this](const Draft& draft) { return draft.at > at_; });
-    MergeRepeated();
+    std::erase_if(drafts_, [this](const StoryDraft& draft) { return draft.at > at_; });
     Story story{.invariant = std::string(InvariantText(violated_.invariant)), .at = at_};
-    constexpr size_t kRoom = kMaxStoryLines - 2;  // for lines between the first and the last
-    while (drafts_.size() > (story.left_out > 0 ? kRoom - 1 : kRoom)) {
-      drafts_.erase(std::ranges::max_element(drafts_, {}, &Draft::weight));
-      ++story.left_out;
-    }
-    for (const Draft& draft : drafts_) {
+    for (const StoryDraft& draft : FitIn(kMaxStoryLines - 2, std::move(drafts_), story.left_out)) {
       Involve(draft.node);
-      const std::string again = draft.times == 1 ? ""
-                                                 : Cat(" (", std::to_string(draft.times),
-                                                       " times, until ", TimeText(draft.last), ")");
-      story.lines.push_back({.at = draft.at, .who = draft.who, .text = draft.text + again});
+      story.lines.push_back({.at = draft.at, .who = draft.who, .text = draft.Text()});
     }
     story.head = HeadText();
     story.end = EndText();
@@ -565,34 +514,15 @@ class Teller {
   ProcessId process_;  // nobody for a wedge
   uint16_t lock_ = 0;
   Instant from_;  // when the story begins
-  std::vector<Draft> drafts_;
+  std::vector<StoryDraft> drafts_;
   std::set<const Deed*> told_;
   std::set<int16_t> involved_;
 };
 
 }  // namespace
 
-std::vector<std::string> Story::Lines() const {
-  if (invariant.empty()) return {"nothing was violated"};
-  constexpr size_t kTimeWidth = 12;
-  size_t width = 0;
-  for (const StoryLine& line : lines) width = std::max(width, line.who.size());
-  const auto laid_out = [&](std::string time, std::string who, std::string_view text) {
-    time.insert(0, kTimeWidth - std::min(kTimeWidth, time.size()), ' ');
-    who.resize(std::max(width, who.size()), ' ');
-    return Cat(time, "  ", who, "  ", text);
-  };
-  std::vector<std::string> all = {head};
-  for (const StoryLine& line : lines) {
-    all.push_back(laid_out(TimeText(line.at), line.who, line.text));
-  }
-  if (left_out > 0) {
-    all.push_back(laid_out("...", "",
-                           Cat(CountText(static_cast<int64_t>(left_out), "event", "events"),
-                               " of less weight left out; --trace has everything")));
-  }
-  all.push_back(laid_out("then", "", end));
-  return all;
+Story StoryOf(const Scenario& scenario, const InvariantResult& violated, const History& history) {
+  return Teller(scenario, violated, history).Tell();
 }
 
 Story Explain(const Scenario& scenario, const RunResult& result) {
@@ -600,7 +530,7 @@ Story Explain(const Scenario& scenario, const RunResult& result) {
   if (violated == nullptr) return {};
   History history(scenario, violated->first->observation);
   RunScenario(scenario, result.seed, &history);
-  return Teller(scenario, *violated, history).Tell();
+  return StoryOf(scenario, *violated, history);
 }
 
 }  // namespace whorl::sim

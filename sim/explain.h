@@ -18,39 +18,19 @@
 //   3. What does not fit is left out by its weight, and counted.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
+#include "sim/check_report.h"
+#include "sim/history.h"
 #include "sim/run.h"
 #include "sim/scenario.h"
+#include "sim/story.h"
 
 namespace whorl::sim {
-
-inline constexpr size_t kMaxStoryLines = 20;  // the head and the last line included
-
-struct StoryLine {
-  Instant at;
-  std::string who;  // a node, or empty
-  std::string text;
-};
-
-struct Story {
-  // Empty when nothing was violated; then all else is empty, too.
-  std::string invariant;
-  Instant at;
-  std::string head;
-  std::vector<StoryLine> lines;
-  size_t left_out = 0;
-  std::string end;  // what everybody was doing at that time
-
-  std::vector<std::string> Lines() const;  // as above; one line when nothing was violated
-};
 
 // Of the first violation in time. Runs the scenario once more.
 // REQUIRES: `result` is what RunScenario said of `scenario` with that seed.
 Story Explain(const Scenario& scenario, const RunResult& result);
+
+// Of one violation. REQUIRES: `history` heard the run up to the violating observation.
+Story StoryOf(const Scenario& scenario, const InvariantResult& violated, const History& history);
 
 }  // namespace whorl::sim

@@ -85,7 +85,9 @@ is listed nowhere may hold or be unknown, but not be violated. "Unknown" never c
 constexpr std::string_view kPhasesText = R"(
 ## Phases
 
-"Between INSERT and UPDATE" of a takeover is the step `takeover_insert` and the phase `replied`.
+"Between INSERT and UPDATE" of a takeover is the step `takeover_insert` and the phase `replied`. A
+pause or a partition that strikes at `replied` holds that very reply up; one that is to strike after
+the process has acted on it says `ended`.
 
 )";
 

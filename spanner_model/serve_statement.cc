@@ -282,10 +282,12 @@ bool CarriesBegin(const Request& request) {
 }
 
 // Of a statement that carried its transaction's begin, one that does not is no repetition: measured
-// on the official emulator, and a client that has heard no id has none to send.
+// on the official emulator, and a client that has heard no id has none to send. Nor is a statement
+// by itself one of a batch that has only it.
 uint64_t DigestOf(const Request& request) {
   Fingerprint digest;
   digest.Add(CarriesBegin(request));
+  digest.Add(std::holds_alternative<ExecuteBatchDml>(request));
   const auto add = [&](const Statement& statement) {
     digest.Add(statement.sql);
     digest.Add(statement.parameters);

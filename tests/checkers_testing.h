@@ -68,7 +68,8 @@ class Trace {
     return *this;
   }
   Trace& Happens(Happening what) {
-    checkers_.Observe({.at = now_, .what = std::move(what)});
+    observations_.push_back({.at = now_, .what = std::move(what)});
+    checkers_.Observe(observations_.back());
     return *this;
   }
 
@@ -192,6 +193,8 @@ class Trace {
     return {.process = Process(node), .lock = lock_, .request = request};
   }
   const Checkers& checkers() const { return checkers_; }
+  const Scenario& scenario() const { return scenario_; }
+  const std::vector<Observation>& observations() const { return observations_; }
 
  private:
   int16_t NodeOf(std::string_view name) const {
@@ -217,6 +220,7 @@ class Trace {
   std::vector<uint32_t> incarnations_;
   Checkers checkers_;
   std::map<std::string, Row> rows_;
+  std::vector<Observation> observations_;
   Instant now_;
   uint16_t lock_ = 0;
 };

@@ -68,6 +68,21 @@ TEST(DatabaseRefusal, AWrongQueryTakesNoSequenceNumberAndWrongDmlDoes) {
   EXPECT_THAT(calls.Run("", id, SetWriter("job", "b"), 2).status.message, HasSubstr("seqno"));
 }
 
+// A client that repeats what it sent repeats the call, too.
+TEST(DatabaseRefusal, AStatementDoesNotRepeatABatchOfIt) {
+  Spanner spanner;
+  Calls calls(spanner);
+  LoadLock(spanner, "job");
+  const TransactionId id = calls.Begin("");
+  const ExecuteBatchDml batch = {
+      .transaction = id, .statements = {SetWriter("job", "a")}, .sequence_number = 1};
+  const Response first = calls.Ask(batch);
+  EXPECT_EQ(first.batch.at(0).row_count, 1);
+  EXPECT_EQ(calls.Ask(batch), first);
+  EXPECT_THAT(calls.Run("", id, SetWriter("job", "a"), 1).status.message,
+              HasSubstr("a different request with this seqno"));
+}
+
 // Its value is not the commit timestamp any more, but what was is not known before the Commit.
 TEST(DatabaseRefusal, AColumnThatWasPendingStaysUnreadable) {
   Spanner spanner(TheColumnRule());
