@@ -1,8 +1,10 @@
 #include "cli/hunt_report.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -141,9 +143,10 @@ Json FindingLine(const HuntReport& report, const NamedFinding& named, const std:
 
 uint64_t Unsigned(const Json& json) {
   const auto text = json.get<std::string>();
-  size_t used = 0;
-  const uint64_t number = std::stoull(text, &used);
-  if (used != text.size()) Refuse("no number: " + sim::Quoted(text));
+  const char* end = text.data() + text.size();
+  uint64_t number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || rest != end) Refuse("no number: " + sim::Quoted(text));
   return number;
 }
 

@@ -5,7 +5,9 @@
 #include <rapidcheck.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,7 +54,11 @@ constexpr int kWorldsOfEach = 500;
 TEST(Promises, HoldInDrawnWorlds) {
   for (const ProtocolInfo& protocol : Protocols()) {
     rc::detail::TestParams params = rc::detail::configuration().testParams;
-    params.maxSuccess = kWorldsOfEach;
+    // Always the same worlds, unless RC_PARAMS asks for others: `whorl hunt` looks for what is new.
+    if (std::getenv("RC_PARAMS") == nullptr) {
+      params.seed = 20'260'101;
+      params.maxSuccess = kWorldsOfEach;
+    }
     const auto result = rc::detail::checkTestable(
         [&] {
           const Scenario world = *WorldsOf(protocol);

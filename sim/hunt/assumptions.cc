@@ -24,17 +24,24 @@ constexpr std::array<Entry, 5> kEntries = {{
       .current_timestamp_max = kHour,
       .clocks_may_stand = true,
       .ids_may_be_shared = true,
-      .rows_may_be_deleted = true}},
+      .rows_may_be_deleted = true,
+      .leases_may_differ = true}},
     // A lease expires by CURRENT_TIMESTAMP, which its no_wedge therefore rests on.
     {"spindle_v3",
      {.wall_clock_error_max = kHour,
       .current_timestamp_max = Milliseconds(100),
-      .clocks_may_stand = true}},
+      .clocks_may_stand = true,
+      .leases_may_differ = true}},
+    // Whoever looks judges a lease by its own timeout.
     {"semaphore",
      {.wall_clock_error_max = kHour, .current_timestamp_max = {}, .clocks_may_stand = true}},
     // Two nodes may be apart by less than its grace of 5 s.
-    {"lease_lock", {.wall_clock_error_max = Seconds(2), .current_timestamp_max = kHour}},
-    {"fenced_lease", {.wall_clock_error_max = kHour, .current_timestamp_max = kHour}},
+    {"lease_lock",
+     {.wall_clock_error_max = Seconds(2),
+      .current_timestamp_max = kHour,
+      .leases_may_differ = true}},
+    {"fenced_lease",
+     {.wall_clock_error_max = kHour, .current_timestamp_max = kHour, .leases_may_differ = true}},
 }};
 
 bool IsBeyond(Duration error, Duration max) { return error > max || error < -max; }
@@ -49,6 +56,7 @@ class Judge {
     for (size_t node = 0; node < scenario_.nodes.size(); ++node) {
       JudgeClock(scenario_.nodes[node], static_cast<int16_t>(node));
     }
+    JudgeLeases();
     JudgeIds();
     for (const FaultSpec& fault : scenario_.faults) JudgeFault(fault);
     return std::move(broken_);
@@ -84,6 +92,13 @@ class Judge {
     }
     Add(IsBeyond(worst + steps, may_.wall_clock_error_max), "a node's wall clock is wrong");
     Add(rate > may_.rate_ppm_max, "a node's clocks run faster or slower than assumed");
+  }
+
+  void JudgeLeases() {
+    for (const NodeSpec& node : scenario_.nodes) {
+      Add(node.lease != scenario_.nodes.front().lease && !may_.leases_may_differ,
+          "nodes have different leases");
+    }
   }
 
   void JudgeIds() {

@@ -22,6 +22,7 @@ struct Assumptions {
   bool clocks_may_stand = false;     // a machine may be suspended
   bool ids_may_be_shared = false;    // by two nodes
   bool rows_may_be_deleted = false;  // by an operator
+  bool leases_may_differ = false;    // from node to node
 };
 // One without any licence for a protocol of which nothing is known.
 const Assumptions& AssumptionsOf(std::string_view protocol);

@@ -68,7 +68,8 @@ class WorldGenerator {
         {{36, 2}, {36, 3}, {13, 4}, {8, 5}, {4, 6}, {3, 7}}};
     const int64_t count = draws_.Weigh<int64_t>(kCounts);
     const Duration lease = DrawLease();
-    const bool is_mixed = draws_.Percent(20);
+    const bool may_mix = options_.beyond_assumptions || may_.leases_may_differ;
+    const bool is_mixed = draws_.Percent(20) && may_mix;
     const bool has_bad_clocks = draws_.Percent(40);
     const auto uses = static_cast<int64_t>(draws_.Between(0, 3));
     for (int64_t i = 0; i < count; ++i) {
