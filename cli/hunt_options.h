@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "protocol/spanner/time.h"
 #include "sim/hunt/hunt.h"
 
 namespace whorl::cli {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/spanner/time.h"
+#include "sim/instant.h"
 
 namespace whorl::cli {
 

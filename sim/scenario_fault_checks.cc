@@ -312,7 +312,10 @@ bool FaultsArePossible(const Scenario& scenario) {
   const std::vector<bool> started = StartedNodes(scenario);
   const bool possible = std::ranges::all_of(scenario.faults, [&](const FaultSpec& fault) {
     if (IsTimed(fault)) return Duration{TimeOf(fault).ns} < scenario.duration;
-    return started[static_cast<size_t>(std::get<When>(fault.trigger).node)] == true;
+    const When& when = std::get<When>(fault.trigger);
+    const auto node = static_cast<size_t>(when.node);
+    const std::vector<uint16_t>& locks = scenario.nodes[node].locks;
+    return started[node] && (!when.lock || std::ranges::find(locks, *when.lock) != locks.end());
   });
   return possible && ProblemsOfFaults(scenario, 1).empty();
 }

@@ -28,7 +28,8 @@ std::vector<FaultProblem> ProblemsOfFaults(const Scenario& scenario, size_t max)
 std::vector<bool> StartedNodes(const Scenario& scenario);
 
 // Whether the loader would take the faults: each within the run, none that waits for a step of a
-// node that nothing starts, and no problem with all of them together.
+// node that nothing starts or of a lock in which it takes no part, and no problem with all of them
+// together.
 bool FaultsArePossible(const Scenario& scenario);
 
 }  // namespace whorl::sim

@@ -50,9 +50,9 @@ TEST_F(CliHuntTest, BadUsageNamesTheOptionAndTheNearestWord) {
   ExpectUsageError("hunt --faults pause,partitoin", "did you mean \"partition\"?");
   ExpectUsageError("hunt --invariant no_wedges", "did you mean \"no_wedge\"?");
   ExpectUsageError("hunt --runs 0", "--runs wants a whole number from 1");
-  ExpectUsageError("hunt --runs -1", "--runs wants a whole number");
+  ExpectUsageError("hunt --runs=-1", "--runs wants a whole number");
   ExpectUsageError("hunt --for 5", "--for: \"5\" has no unit");
-  ExpectUsageError("hunt --for -5s", "--for wants");
+  ExpectUsageError("hunt --for=-5s", "--for wants");
   ExpectUsageError("hunt --duration 1s", "--duration wants 10s to");
   ExpectUsageError("hunt --shard 3", "--shard wants I/N");
   ExpectUsageError("hunt --shard 0/3", "I of --shard I/N wants a whole number from 1 to 3");

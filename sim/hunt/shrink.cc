@@ -93,9 +93,22 @@ void TakeOutLock(Scenario& scenario, size_t gone) {
   scenario.locks.erase(scenario.locks.begin() + static_cast<ptrdiff_t>(gone));
 }
 
+// A node that starts by itself, in place of one that a fault starts.
+void OfferStartedAtOnce(size_t node, Offers& offers) {
+  offers.Offer([&](Scenario& smaller) {
+    smaller.nodes[node].start_at = Instant{};
+    std::erase_if(smaller.faults, [&](const FaultSpec& fault) {
+      return fault.kind == FaultKind::kStart && fault.node == static_cast<int16_t>(node);
+    });
+  });
+}
+
 void OfferWithoutNodesAndLocks(const Scenario& scenario, Offers& offers) {
   for (size_t node = scenario.nodes.size(); node-- > 0;) {
     offers.Offer([&](Scenario& smaller) { TakeOutNode(smaller, node); });
+  }
+  for (size_t node = 0; node < scenario.nodes.size(); ++node) {
+    if (!scenario.nodes[node].start_at) OfferStartedAtOnce(node, offers);
   }
   if (scenario.locks.size() > 1) {
     for (size_t lock = scenario.locks.size(); lock-- > 0;) {
