@@ -1,13 +1,10 @@
 #include "cli/diff_command.h"
 
-#include <cerrno>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -120,18 +117,10 @@ Json DifferenceJson(const sim::TraceDifference& difference, const Options& optio
 
 // --- the command ---------------------------------------------------------------------------------
 
-// A folder opens as a file would, and only fails to be read.
 bool OpenTrace(const std::string& path, std::ifstream& stream) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    Complain(CannotRead(path, "it is a folder"));
-    return false;
-  }
-  errno = 0;
-  stream.open(path, std::ios::binary);
-  if (stream) return true;
-  Complain(CannotRead(path, std::generic_category().message(errno)));
-  return false;
+  const absl::Status opened = OpenInput(path, stream);
+  if (!opened.ok()) Complain(std::string(opened.message()));
+  return opened.ok();
 }
 
 int RunDiff(const Options& options) {

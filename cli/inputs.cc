@@ -136,6 +136,16 @@ std::string CannotRead(const std::string& path, std::string_view reason) {
   return sim::Cat(sim::Printable(path, 1'000), ": cannot be read: ", reason);
 }
 
+// A folder opens as a file would, and only fails to be read.
+absl::Status OpenInput(const std::string& path, std::ifstream& stream) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return Unreadable(path, "it is a folder");
+  errno = 0;
+  stream.open(path, std::ios::binary);
+  if (stream) return absl::OkStatus();
+  return Unreadable(path, std::generic_category().message(errno));
+}
+
 std::string SameInput(const Inputs& inputs, const std::string& path) {
   std::error_code ignored;  // what is not there is no input
   if (!fs::is_regular_file(path, ignored)) return {};

@@ -1,9 +1,11 @@
 // From what a person wrote on the command line to scenarios.
 #pragma once
 
+#include <fstream>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "sim/scenario.h"
 
 namespace whorl::cli {
@@ -24,6 +26,9 @@ Inputs LoadInputs(const std::vector<std::string>& paths);
 
 // What to say of a file or folder that `reason` keeps from being read.
 std::string CannotRead(const std::string& path, std::string_view reason);
+
+// Opens a file for reading; an error, which says why, when it cannot be read (a folder, too).
+absl::Status OpenInput(const std::string& path, std::ifstream& stream);
 
 // The path of the input that is the file `path`, by whatever name; empty when none is.
 std::string SameInput(const Inputs& inputs, const std::string& path);

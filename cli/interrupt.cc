@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -61,11 +62,16 @@ sigset_t EndingSignals() {
   _exit(signal == SIGINT ? kInterrupted : 128 + signal);
 }
 
+// Whether a signal is to be noted, or has been.
+std::atomic<bool> is_noting = false;
+std::atomic<bool> has_come = false;
+
 void WaitForSignal(sigset_t signals) {
-  int signal = 0;
-  while (sigwait(&signals, &signal) != 0) {
+  while (true) {
+    int signal = 0;
+    if (sigwait(&signals, &signal) != 0) continue;
+    if (!is_noting || has_come.exchange(true)) End(signal);
   }
-  End(signal);
 }
 
 // mkstemp lets only the owner read; a file that is published is as readable as any new one. Asked
@@ -94,6 +100,10 @@ void HandleSignals() {
     pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
   }
 }
+
+SignalNotice::SignalNotice() { is_noting = true; }
+SignalNotice::~SignalNotice() { is_noting = false; }
+bool SignalNotice::HasCome() { return has_come; }
 
 absl::Status TemporaryFile::Open(const std::string& target) {
   std::string path = target + ".XXXXXX";

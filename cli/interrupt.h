@@ -17,6 +17,18 @@ namespace whorl::cli {
 // is an error rather than a signal. Call it first, before any other thread is there.
 void HandleSignals();
 
+// While one is there, the first of these signals is only noted, so that long work can end early and
+// report what it has; the second ends the command as ever.
+class SignalNotice {
+ public:
+  SignalNotice();
+  SignalNotice(const SignalNotice&) = delete;
+  SignalNotice& operator=(const SignalNotice&) = delete;
+  ~SignalNotice();
+
+  static bool HasCome();
+};
+
 // A temporary file, known to those who clean up.
 class TemporaryFile {
  public:

@@ -13,6 +13,7 @@
 
 #include "cli/diff_command.h"
 #include "cli/exit_code.h"
+#include "cli/hunt_command.h"
 #include "cli/interrupt.h"
 #include "cli/new_command.h"
 #include "cli/output.h"
@@ -67,14 +68,15 @@ int Run(int argc, char** argv) {
       "Examples:\n"
       "  whorl replay scenarios\n"
       "  whorl replay scenarios/gc_pause.json --timeline\n"
+      "  whorl hunt --protocol spindle_v2 --for 60s\n"
       "  whorl new my.json\n"
       "  whorl protocols\n"
       "\n"
       "whorl SUBCOMMAND --help says more.");
   const std::string called = CommandFromHere(argc > 0 ? argv[0] : "whorl");
-  const std::vector<SubCommand> commands = {AddReplayCommand(root, called),
-                                            AddNewCommand(root, called), AddDiffCommand(root),
-                                            AddProtocolsCommand(root)};
+  const std::vector<SubCommand> commands = {
+      AddReplayCommand(root, called), AddHuntCommand(root, called), AddNewCommand(root, called),
+      AddDiffCommand(root), AddProtocolsCommand(root)};
   try {
     root.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -93,19 +93,21 @@ int ScreenWidth() {
   return kWidthWithoutTerminal;
 }
 
-Progress::Progress(size_t total)
-    : total_(total),
-      on_terminal_(isatty(STDERR_FILENO) == 1 && EnvironmentValue("CI") != "true" &&
+Progress::Progress()
+    : on_terminal_(isatty(STDERR_FILENO) == 1 && EnvironmentValue("CI") != "true" &&
                    EnvironmentValue("TERM") != "dumb"),
       started_(std::chrono::steady_clock::now()) {}
 
-void Progress::Show(size_t done) {
-  if (!on_terminal_) return;
+bool Progress::IsDue() const {
+  if (!on_terminal_) return false;
   const auto now = std::chrono::steady_clock::now();
-  if (now - started_ < kProgressAfter || now - shown_ < kProgressEvery) return;
-  shown_ = now;
+  return now - started_ >= kProgressAfter && now - shown_ >= kProgressEvery;
+}
+
+void Progress::Show(std::string_view text) {
+  shown_ = std::chrono::steady_clock::now();
   progress_stands = true;
-  std::cerr << "\r\x1b[K" << done << " of " << total_ << " runs" << std::flush;
+  std::cerr << "\r\x1b[K" << text << std::flush;
 }
 
 void Progress::Clear() {

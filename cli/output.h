@@ -50,20 +50,22 @@ bool WantsColour();
 // Characters in a line; 100 where standard output is no terminal.
 int ScreenWidth();
 
-// "12 of 100 runs" on the last line of the terminal, once the work has taken two seconds.
+// How far the work is ("12 of 100 runs"), on the last line of the terminal, once it has taken two
+// seconds.
 class Progress {
  public:
-  explicit Progress(size_t total);
+  Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress() { Clear(); }
 
-  void Show(size_t done);
+  // Whether it is time to say something again.
+  bool IsDue() const;
+  void Show(std::string_view text);
   // Before anything else is printed.
   static void Clear();
 
  private:
-  size_t total_;
   bool on_terminal_;
   std::chrono::steady_clock::time_point started_;
   std::chrono::steady_clock::time_point shown_;

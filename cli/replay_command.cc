@@ -49,12 +49,15 @@ class Replay {
     if (const absl::Status ready = Prepare(); !ready.ok()) return End(ready);
     if (JobCount() > 0) {
       if (!options_.json) table_.PrintHead();
-      Progress progress(JobCount());
+      Progress progress;
       sim::RunBatch(
           JobCount(), static_cast<int>(options_.jobs), [&](size_t i) { RunJob(i); },
           [&](size_t i, const std::optional<std::string>& error) {
             const sim::BatchStep step = JobDone(i, error);
-            progress.Show(i + 1);
+            if (progress.IsDue()) {
+              progress.Show(
+                  Cat(std::to_string(i + 1), " of ", std::to_string(JobCount()), " runs"));
+            }
             return step;
           });
     }

@@ -1,20 +1,15 @@
 #include "cli/replay_options.h"
 
-#include <algorithm>
-#include <charconv>
 #include <filesystem>
-#include <functional>
 #include <limits>
 #include <map>
 #include <string_view>
 #include <system_error>
-#include <thread>
 #include <utility>
-#include <variant>
 
+#include "cli/option_values.h"
 #include "sim/error_text.h"
 #include "sim/report_text.h"
-#include "sim/units.h"
 
 namespace whorl::cli {
 namespace {
@@ -22,7 +17,6 @@ namespace {
 using sim::Cat;
 
 constexpr uint64_t kRepeatMax = 1'000'000;
-constexpr uint64_t kJobsMax = 256;
 
 constexpr std::string_view kFooter = R"(Examples:
   whorl replay scenarios                          every scenario of a folder
@@ -40,38 +34,9 @@ nothing is judged.
 Exit codes: 0 all as expected; 1 an expectation failed, or a run could not be repeated;
 2 bad input or usage; 3 the output could not be written; 130 interrupted.)";
 
-// CLI11 would take -1 for the greatest of all numbers.
-uint64_t NumberOf(const std::string& option, const std::string& text, uint64_t min, uint64_t max) {
-  uint64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error == std::errc() && rest == end && number >= min && number <= max) return number;
-  throw CLI::ValidationError(Cat(option, " wants a whole number from ", std::to_string(min), " to ",
-                                 std::to_string(max), ", and got ", sim::Quoted(text)));
-}
-
 sim::Instant TimeOf(const std::string& text) {
-  const std::variant<Duration, std::string> parsed = sim::ParseDuration(text);
-  if (const auto* wrong = std::get_if<std::string>(&parsed)) {
-    throw CLI::ValidationError(Cat("--at: ", *wrong));
-  }
-  const Duration since_start = std::get<Duration>(parsed);
-  if (since_start >= Duration{}) return sim::Instant{} + since_start;
-  throw CLI::ValidationError(
-      Cat("--at wants a time since the start of the run, such as 12.5s, and "
-          "got ",
-          sim::Quoted(text)));
-}
-
-void AddNumber(CLI::App& app, const std::string& name, uint64_t min, uint64_t max,
-               std::function<void(uint64_t)> take, const std::string& help) {
-  app.add_option_function<std::string>(
-         name,
-         [name, min, max, take = std::move(take)](const std::string& text) {
-           take(NumberOf(name, text, min, max));
-         },
-         help)
-      ->type_name("N");
+  return sim::Instant{} +
+         DurationOf("--at", text, "a time since the start of the run, such as 12.5s");
 }
 
 void AddWaysToLook(CLI::App& app, const std::shared_ptr<ReplayOptions>& options) {
@@ -106,7 +71,7 @@ std::string PathOf(const sim::Scenario& scenario) { return sim::Printable(scenar
 }  // namespace
 
 void AddReplayOptions(CLI::App& app, const std::shared_ptr<ReplayOptions>& options) {
-  options->jobs = std::max(1U, std::thread::hardware_concurrency());
+  options->jobs = DefaultJobs();
   app.add_option("paths", options->paths, "scenarios: files, folders, or - for standard input")
       ->type_name("FILE|DIR|-");
   AddNumber(

@@ -7,24 +7,10 @@
 #include <variant>
 
 #include "protocol/spanner/fingerprint.h"
-#include "sim/wide.h"
+#include "sim/mix.h"
 
 namespace whorl::sim {
 namespace {
-
-// SplitMix64's finaliser: every bit of the input moves every bit of the output.
-constexpr uint64_t Mix(uint64_t x) {
-  x ^= x >> 30;
-  x *= 0xbf58476d1ce4e5b9ULL;
-  x ^= x >> 27;
-  x *= 0x94d049bb133111ebULL;
-  x ^= x >> 31;
-  return x;
-}
-
-constexpr uint64_t kGolden = 0x9e3779b97f4a7c15ULL;
-
-constexpr uint64_t Combine(uint64_t hash, uint64_t word) { return Mix(hash + kGolden + Mix(word)); }
 
 // World streams and machine streams must not meet.
 constexpr uint64_t kWorldStream = 1;
@@ -136,9 +122,7 @@ int64_t Chance::Between(ProcessId process, uint16_t lock, std::optional<StepName
       (step ? NameOf(*step) : 0) ^ (kMachineStream << 32 | static_cast<uint64_t>(purpose) << 16);
   const uint64_t bits =
       Combine(Combine(Combine(seat.name, stream), uint64_t{process.incarnation}), n);
-  // The high half of a 128-bit product: uniform to within 2^-64 of the range.
-  const auto range = static_cast<Uint128>(static_cast<uint64_t>(hi - lo)) + 1;
-  return lo + static_cast<int64_t>(static_cast<uint64_t>(bits * range >> 64));
+  return whorl::sim::Between(bits, lo, hi);
 }
 
 }  // namespace whorl::sim

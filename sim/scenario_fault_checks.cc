@@ -1,6 +1,5 @@
-// What can be seen from the text of all faults together: those that contradict each other, and
-// those that find nothing to strike. Only what is certain is said: a fault that waits for a step
-// (`when`) may strike at any time, or never.
+#include "sim/scenario_fault_checks.h"
+
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -9,7 +8,6 @@
 #include <utility>
 
 #include "sim/error_text.h"
-#include "sim/scenario_parts.h"
 #include "sim/units.h"
 
 namespace whorl::sim {
@@ -186,14 +184,24 @@ bool SetTheSame(const FaultSpec& a, const FaultSpec& b) {
 
 class Checks {
  public:
-  Checks(const Scenario& scenario, std::span<const JsonValue> entries, Problems& problems)
-      : scenario_(scenario), entries_(entries), problems_(problems) {}
+  Checks(const Scenario& scenario, size_t max) : scenario_(scenario), max_(max) {}
 
   void CheckLives();
   void CheckRestarts();
   void CheckContradictions();
 
+  bool empty() const { return problems_.empty(); }
+  std::vector<FaultProblem> TakeProblems() && { return std::move(problems_); }
+
  private:
+  // More than anyone reads: time to stop looking for others.
+  bool Full() const { return problems_.size() >= max_; }
+  void Add(uint32_t fault, std::string text, FaultProblem::Place place) {
+    if (!Full()) problems_.push_back({.fault = fault, .place = place, .text = std::move(text)});
+  }
+  void Add(uint32_t fault, std::string text) {
+    Add(fault, std::move(text), FaultProblem::Place::kFault);
+  }
   std::string NodeText(int16_t node) const {
     return Cat("node ", Quoted(scenario_.nodes[static_cast<size_t>(node)].name));
   }
@@ -202,8 +210,8 @@ class Checks {
   Instant EndOf(uint32_t fault) const { return SpanOf(scenario_, scenario_.faults[fault]).end; }
 
   const Scenario& scenario_;
-  std::span<const JsonValue> entries_;
-  Problems& problems_;
+  size_t max_;
+  std::vector<FaultProblem> problems_;
 };
 
 void Checks::CheckLives() {
@@ -217,26 +225,25 @@ void Checks::CheckLives() {
     LifeOfNode(scenario_, node, entry.second).Follow([&](uint32_t found) {
       const FaultSpec& fault = scenario_.faults[found];
       const bool start = fault.kind == FaultKind::kStart;
-      problems_.Add(entries_[found],
-                    Cat("can never fire: at ", TimeText(TimeOf(fault)), " ", NodeText(node),
-                        start ? " runs already" : " is not running"));
+      Add(found, Cat("can never fire: at ", TimeText(TimeOf(fault)), " ", NodeText(node),
+                     start ? " runs already" : " is not running"));
     });
-    if (problems_.Full()) return;
+    if (Full()) return;
   }
 }
 
 // One that comes too late would leave the fault going on for ever.
 void Checks::CheckRestarts() {
-  for (size_t i = 0; i < scenario_.faults.size(); ++i) {
+  for (uint32_t i = 0; i < scenario_.faults.size(); ++i) {
     const FaultSpec& fault = scenario_.faults[i];
-    if (!fault.restart_after || problems_.Full()) continue;
+    if (!fault.restart_after || Full()) continue;
     const Instant again = (IsTimed(fault) ? TimeOf(fault) : Instant{}) + *fault.restart_after;
     if (Duration{again.ns} < scenario_.duration) continue;
-    problems_.Add(
-        *entries_[i].Find("restart_after"),
+    Add(i,
         Cat(NodeText(fault.node), " would start again at ", TimeText(again),
             IsTimed(fault) ? "" : " at the earliest", ", and the run ends at ",
-            FormatDuration(scenario_.duration), "; without \"restart_after\" it stays down"));
+            FormatDuration(scenario_.duration), "; without \"restart_after\" it stays down"),
+        FaultProblem::Place::kRestartAfter);
   }
 }
 
@@ -262,7 +269,7 @@ void Checks::Compare(std::vector<uint32_t>& faults) {
     bool is_new = true;
     for (uint32_t& first : going) {
       ReportContradiction(first, fault);
-      if (problems_.Full()) return;
+      if (Full()) return;
       if (!SetTheSame(scenario_.faults[first], second)) continue;
       is_new = false;
       if (EndOf(first) < EndOf(fault)) first = fault;
@@ -277,19 +284,40 @@ void Checks::ReportContradiction(uint32_t first, uint32_t second) {
   if (what.empty()) return;
   const std::string whose =
       later.node == FaultSpec::kNoNode ? "" : Cat(" of ", NodeText(later.node));
-  problems_.Add(entries_[second],
-                Cat("contradicts the fault on line ", std::to_string(scenario_.faults[first].line),
-                    ": both set ", what, whose, " at ", TimeText(TimeOf(later))));
+  Add(second, Cat("contradicts the fault on line ", std::to_string(scenario_.faults[first].line),
+                  ": both set ", what, whose, " at ", TimeText(TimeOf(later))));
 }
 
 }  // namespace
 
-void CheckFaults(const Scenario& scenario, std::span<const JsonValue> entries, Problems& problems) {
-  Checks checks(scenario, entries, problems);
+std::vector<FaultProblem> ProblemsOfFaults(const Scenario& scenario, size_t max) {
+  Checks checks(scenario, max);
   checks.CheckRestarts();
   checks.CheckContradictions();
   // A life that is followed from faults that are wrong would be wrong, too.
-  if (problems.empty()) checks.CheckLives();
+  if (checks.empty()) checks.CheckLives();
+  return std::move(checks).TakeProblems();
+}
+
+std::vector<bool> StartedNodes(const Scenario& scenario) {
+  std::vector<bool> started;
+  for (const NodeSpec& node : scenario.nodes) started.push_back(node.start_at.has_value());
+  for (const FaultSpec& fault : scenario.faults) {
+    if (fault.kind == FaultKind::kStart) started[static_cast<size_t>(fault.node)] = true;
+  }
+  return started;
+}
+
+bool FaultsArePossible(const Scenario& scenario) {
+  const std::vector<bool> started = StartedNodes(scenario);
+  const bool possible = std::ranges::all_of(scenario.faults, [&](const FaultSpec& fault) {
+    if (IsTimed(fault)) return Duration{TimeOf(fault).ns} < scenario.duration;
+    const When& when = std::get<When>(fault.trigger);
+    const auto node = static_cast<size_t>(when.node);
+    const std::vector<uint16_t>& locks = scenario.nodes[node].locks;
+    return started[node] && (!when.lock || std::ranges::find(locks, *when.lock) != locks.end());
+  });
+  return possible && ProblemsOfFaults(scenario, 1).empty();
 }
 
 }  // namespace whorl::sim

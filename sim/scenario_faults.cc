@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <utility>
 
 #include "sim/error_text.h"
 #include "sim/nearest_word.h"
+#include "sim/scenario_fault_checks.h"
 #include "sim/scenario_parts.h"
 
 namespace whorl::sim {
@@ -290,17 +292,19 @@ bool FaultReader::IsInRun(const ObjectFields& fields, Instant at, int16_t node) 
 void FaultReader::CheckTogether() const {
   const size_t before = problems_.size();
   CheckStarts();
-  if (problems_.size() == before) CheckFaults(scenario_, entries_, problems_);
+  if (problems_.size() != before) return;
+  for (FaultProblem& problem : ProblemsOfFaults(scenario_, Problems::kMax)) {
+    const JsonValue& entry = entries_[problem.fault];
+    const bool at_restart = problem.place == FaultProblem::Place::kRestartAfter;
+    problems_.Add(at_restart ? *entry.Find("restart_after") : entry, std::move(problem.text));
+  }
 }
 
 void FaultReader::CheckStarts() const {
-  std::vector<bool> started(scenario_.nodes.size());
-  for (const FaultSpec& fault : scenario_.faults) {
-    if (fault.kind == FaultKind::kStart) started[static_cast<size_t>(fault.node)] = true;
-  }
+  const std::vector<bool> started = StartedNodes(scenario_);
   for (const Waiting& waiting : waiting_) {
+    if (started[static_cast<size_t>(waiting.node)]) continue;
     const NodeSpec& node = scenario_.nodes[static_cast<size_t>(waiting.node)];
-    if (node.start_at.has_value() || started[static_cast<size_t>(waiting.node)]) continue;
     problems_.Add(waiting.value, Cat(kNever, "nothing starts node ", Quoted(node.name),
                                      "; it needs a `start` fault, or a time in \"start_at\""));
   }

@@ -26,6 +26,8 @@ namespace whorl::sim {
 // The problems of one text, in any order.
 class Problems {
  public:
+  static constexpr size_t kMax = 100;
+
   void Add(const JsonValue& value, std::string text) {
     Add({value.position(), value.Pointer(), std::move(text)});
   }
@@ -45,7 +47,6 @@ class Problems {
   std::vector<Problem>& list() { return list_; }
 
  private:
-  static constexpr size_t kMax = 100;
   std::vector<Problem> list_;
 };
 

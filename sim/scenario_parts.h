@@ -33,9 +33,6 @@ void ReadFaults(const ObjectFields& file, const Known& known, Scenario& scenario
 // The keys that only the fault's kind takes. REQUIRES: fault.kind and .trigger were read.
 void ReadFaultKeys(const ObjectFields& fields, const Known& known, const Scenario& scenario,
                    FaultSpec& fault, Problems& problems);
-// What can be seen from all faults together: those that contradict each other, and those that can
-// never fire. `entries`: of each fault, what it was read from.
-void CheckFaults(const Scenario& scenario, std::span<const JsonValue> entries, Problems& problems);
 // Of `truetime`, at the start or as a fault; `fields` are the object that has its keys.
 void ReadTrueTime(const ObjectFields& fields, TrueTimeSpec& truetime, Problems& problems);
 void ReadExpect(const ObjectFields& file, Scenario& scenario, Problems& problems);

@@ -1,0 +1,36 @@
+// What a person asks of `whorl hunt`, and what of it cannot be meant.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/hunt/hunt.h"
+
+namespace whorl::cli {
+
+struct HuntRequest {
+  sim::HuntOptions hunt;
+  std::optional<uint64_t> runs;       // of the whole hunt: a shard does its share of them
+  std::optional<Duration> time;       // of the machine
+  std::optional<uint64_t> shown_run;  // whose world is to be printed
+  std::vector<std::string> merged;    // reports to add up
+  uint64_t jobs = 1;
+  std::string save_folder;
+  bool json = false;
+  std::string out;
+  std::string command;  // how this command was called
+};
+
+void AddHuntOptions(CLI::App& app, const std::shared_ptr<HuntRequest>& request);
+
+// Options that do not go together; nothing when all is well.
+std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& request);
+
+// How many runs the request asks of its shard at most.
+uint64_t RunsOfShard(const HuntRequest& request);
+
+}  // namespace whorl::cli

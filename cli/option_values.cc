@@ -1,0 +1,67 @@
+#include "cli/option_values.h"
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include "sim/error_text.h"
+#include "sim/scenario_fields.h"
+#include "sim/units.h"
+
+namespace whorl::cli {
+
+using sim::Cat;
+
+uint64_t DefaultJobs() { return std::max(1U, std::thread::hardware_concurrency()); }
+
+uint64_t NumberOf(std::string_view option, const std::string& text, uint64_t min, uint64_t max) {
+  uint64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error == std::errc() && rest == end && number >= min && number <= max) return number;
+  throw CLI::ValidationError(Cat(option, " wants a whole number from ", std::to_string(min), " to ",
+                                 std::to_string(max), ", and got ", sim::Quoted(text)));
+}
+
+Duration DurationOf(std::string_view option, const std::string& text, std::string_view example) {
+  const std::variant<Duration, std::string> parsed = sim::ParseDuration(text);
+  if (const auto* wrong = std::get_if<std::string>(&parsed)) {
+    throw CLI::ValidationError(Cat(option, ": ", *wrong));
+  }
+  const Duration duration = std::get<Duration>(parsed);
+  if (duration >= Duration{}) return duration;
+  throw CLI::ValidationError(Cat(option, " wants ", example, ", and got ", sim::Quoted(text)));
+}
+
+size_t WordOf(std::string_view option, std::string_view what, const std::string& word,
+              std::span<const std::string_view> known) {
+  const auto found = std::ranges::find(known, word);
+  if (found != known.end()) return static_cast<size_t>(found - known.begin());
+  throw CLI::ValidationError(Cat(option, ": ", sim::UnknownWord(what, word, known)));
+}
+
+std::vector<std::string> CommaSeparated(const std::string& text) {
+  std::vector<std::string> words;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    words.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+void AddNumber(CLI::App& app, const std::string& name, uint64_t min, uint64_t max,
+               std::function<void(uint64_t)> take, const std::string& help) {
+  app.add_option_function<std::string>(
+         name,
+         [name, min, max, take = std::move(take)](const std::string& text) {
+           take(NumberOf(name, text, min, max));
+         },
+         help)
+      ->type_name("N");
+}
+
+}  // namespace whorl::cli

@@ -1,0 +1,92 @@
+#include "sim/hunt/breakage.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+#include <variant>
+
+#include "sim/trace.h"
+
+namespace whorl::sim {
+namespace {
+
+constexpr uint8_t kNoStep = 0xFF;
+
+template <typename T, typename Variant>
+struct IndexOf;
+template <typename T, typename... Types>
+struct IndexOf<T, std::variant<Types...>> {
+  static constexpr uint8_t value = [] {
+    uint8_t index = 0;
+    const bool found = ((std::is_same_v<T, Types> || (++index, false)) || ...);
+    return found ? index : uint8_t{0xFF};
+  }();
+};
+
+constexpr uint8_t kTransactionCommitted = IndexOf<TransactionCommitted, Happening>::value;
+
+uint8_t StepOf(const Happening& happening) {
+  return std::visit(
+      [](const auto& what) {
+        if constexpr (requires { what.step; }) return static_cast<uint8_t>(what.step);
+        return kNoStep;
+      },
+      happening);
+}
+
+// The word of an event by its place in Happening.
+template <size_t... I>
+std::string_view EventText(uint8_t event, std::index_sequence<I...>) {
+  std::string_view text;
+  ((event == I ? void(text = HappeningText(std::variant_alternative_t<I, Happening>{})) : void()),
+   ...);
+  return text;
+}
+
+}  // namespace
+
+void StepsOfRun::Hear(const Observation& observation, uint64_t, uint64_t) {
+  heard_.push_back(
+      {.event = static_cast<uint8_t>(observation.what.index()), .step = StepOf(observation.what)});
+}
+
+std::string StepsOfRun::WhereOf(const InvariantResult& result) const {
+  const size_t shown = std::min<size_t>(result.first->observation, heard_.size());
+  if (result.invariant == Invariant::kNoWedge) {
+    for (size_t i = shown; i-- > 0;) {
+      if (heard_[i].event != kTransactionCommitted) continue;
+      return std::string(StepText(static_cast<StepName>(heard_[i].step)));
+    }
+    return "nothing";
+  }
+  const Heard& heard = heard_[shown - 1];
+  if (heard.step != kNoStep) return std::string(StepText(static_cast<StepName>(heard.step)));
+  constexpr size_t kEvents = std::variant_size_v<Happening>;
+  return std::string(EventText(heard.event, std::make_index_sequence<kEvents>()));
+}
+
+std::vector<Breakage> StepsOfRun::BreakagesOf(const RunResult& result) const {
+  std::vector<Breakage> breakages;
+  for (const InvariantResult& invariant : result.checks.invariants) {
+    if (invariant.verdict != Verdict::kViolated || !invariant.first) continue;
+    breakages.push_back({.kind = {.invariant = invariant.invariant, .where = WhereOf(invariant)},
+                         .at = invariant.first->at,
+                         .text = invariant.first->text});
+  }
+  return breakages;
+}
+
+WatchedRun RunWatched(const Scenario& scenario) {
+  StepsOfRun steps;
+  WatchedRun run;
+  run.result = RunScenario(scenario, scenario.seed, &steps);
+  run.breakages = steps.BreakagesOf(run.result);
+  return run;
+}
+
+const Breakage* Find(const std::vector<Breakage>& breakages, const Kind& kind) {
+  const auto found = std::ranges::find(breakages, kind, &Breakage::kind);
+  return found == breakages.end() ? nullptr : &*found;
+}
+
+}  // namespace whorl::sim

@@ -1,0 +1,288 @@
+#include "sim/hunt/fault_generator.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "sim/hunt/assumptions.h"
+#include "sim/scenario_fault_checks.h"
+
+namespace whorl::sim {
+namespace {
+
+constexpr Duration kShortest = Milliseconds(20);
+
+bool HappensAtSpanner(FaultKind kind) {
+  return kind == FaultKind::kUnavailable || kind == FaultKind::kTrueTime ||
+         kind == FaultKind::kCurrentTimestamp || kind == FaultKind::kDeleteRow;
+}
+
+class FaultGenerator {
+ public:
+  FaultGenerator(const WorldOptions& options, const ProtocolInfo& protocol, Duration safety,
+                 Draws& draws, Scenario& world)
+      : options_(options), safety_(safety), draws_(draws), world_(world) {
+    for (const StepName step : protocol.steps) steps_.push_back(step);
+    for (const StepName step : {StepName::kHasLock, StepName::kWrite}) steps_.push_back(step);
+    without_commit_.assign(protocol.steps_without_commit.begin(),
+                           protocol.steps_without_commit.end());
+    without_commit_.push_back(StepName::kHasLock);
+  }
+
+  void Draw() {
+    DrawSwarm();
+    if (swarm_.empty()) return;
+    const int64_t count = DrawCount();
+    for (int64_t i = 0; i < count; ++i) {
+      const FaultKind kind = draws_.Pick(swarm_);
+      if (kind == FaultKind::kStart) {
+        AddStart();
+      } else if (kind == FaultKind::kLatency && draws_.Percent(20)) {
+        AddSlowNetwork();
+      } else {
+        AddIfPossible(DrawFault(kind));
+      }
+    }
+  }
+
+ private:
+  // This world's kinds of faults, and how it prefers to time them.
+  void DrawSwarm() {
+    static constexpr std::array<Draws::Weighted<int64_t>, 4> kShares = {
+        {{30, 10}, {40, 25}, {20, 50}, {10, 100}}};
+    std::vector<FaultKind> all = options_.kinds;
+    if (all.empty()) {
+      for (size_t i = 0; i < kFaultKindCount; ++i) all.push_back(static_cast<FaultKind>(i));
+    }
+    const int64_t share = draws_.Weigh<int64_t>(kShares);
+    for (const FaultKind kind : all) {
+      if (draws_.Percent(share)) swarm_.push_back(kind);
+    }
+    if (swarm_.empty()) swarm_.push_back(draws_.Pick(all));
+    static constexpr std::array<int64_t, 5> kOnSteps = {0, 30, 50, 80, 100};
+    on_steps_ = draws_.Pick<int64_t>(kOnSteps);
+    longest_ = Rounded(draws_.Log(Seconds(1), Seconds(40)));
+  }
+
+  int64_t DrawCount() {
+    struct Band {
+      int64_t least = 0;
+      int64_t most = 0;
+    };
+    static constexpr std::array<Draws::Weighted<Band>, 5> kBands = {
+        {{8, {0, 0}}, {27, {1, 2}}, {35, {3, 5}}, {22, {6, 10}}, {8, {11, 16}}}};
+    const Band band = draws_.Weigh<Band>(kBands);
+    return draws_.Between(band.least, band.most);
+  }
+
+  // Keeps the fault when the scenario stays one that loads, and that may be hunted in.
+  bool AddIfPossible(FaultSpec fault) {
+    world_.faults.push_back(std::move(fault));
+    if (IsPossible()) return true;
+    world_.faults.pop_back();
+    return false;
+  }
+
+  bool IsPossible() const {
+    if (!FaultsArePossible(world_)) return false;
+    return options_.beyond_assumptions || BrokenAssumptions(world_).empty();
+  }
+
+  // A node that only this fault starts.
+  void AddStart() {
+    const int16_t index = DrawNode();
+    NodeSpec& node = world_.nodes[static_cast<size_t>(index)];
+    const std::optional<Instant> before = node.start_at;
+    if (index == 0 || !before) return;
+    node.start_at = std::nullopt;
+    FaultSpec fault;
+    fault.kind = FaultKind::kStart;
+    fault.trigger = DrawTrigger(Duration{});
+    fault.node = index;
+    if (!AddIfPossible(std::move(fault))) node.start_at = before;
+  }
+
+  // From the beginning to the end of the safety phase, for everybody.
+  void AddSlowNetwork() {
+    FaultSpec fault = DrawFault(FaultKind::kLatency);
+    fault.trigger = Instant{};
+    fault.lasts = safety_;
+    fault.add.p50 = fault.add.min = std::min(fault.add.p50, Milliseconds(5));
+    fault.add.p99 = std::clamp(fault.add.p99, fault.add.p50, Milliseconds(400));
+    fault.add.max = std::clamp(fault.add.max, Milliseconds(200), Seconds(2));
+    fault.add.p99 = std::min(fault.add.p99, fault.add.max);
+    for (size_t node = 0; node < world_.nodes.size(); ++node) {
+      fault.node = static_cast<int16_t>(node);
+      AddIfPossible(fault);
+    }
+  }
+
+  int16_t DrawNode() {
+    return static_cast<int16_t>(draws_.Between(0, static_cast<int64_t>(world_.nodes.size()) - 1));
+  }
+  uint16_t DrawLock() {
+    return static_cast<uint16_t>(draws_.Between(0, static_cast<int64_t>(world_.locks.size()) - 1));
+  }
+
+  // Any length, or one that matters to the lease. It ends within the safety phase.
+  Duration DrawLength() {
+    const Duration lease = world_.nodes[static_cast<size_t>(DrawNode())].lease;
+    const Duration drawn = draws_.Percent(50) ? draws_.Log(kShortest, std::min(longest_, safety_))
+                                              : draws_.Between(lease / 2, lease * 3);
+    return Rounded(std::clamp(drawn, kShortest, safety_ * 3 / 4));
+  }
+
+  std::variant<Instant, When> DrawTrigger(Duration lasts) {
+    if (draws_.Percent(on_steps_)) return DrawWhen();
+    return Instant{Rounded(draws_.Between(Duration{}, safety_ - lasts)).ns};
+  }
+
+  When DrawWhen() {
+    When when;
+    when.node = DrawNode();
+    when.step = draws_.Pick(steps_);
+    do {
+      when.phase = static_cast<Phase>(draws_.Between(0, kPhaseCount - 1));
+    } while (!Reaches(when.step, when.phase));
+    // Questions are many; a round comes once in a lease.
+    const int64_t most = when.step == StepName::kHasLock ? 60 : 12;
+    if (draws_.Percent(60)) when.count = draws_.Log(1, most);
+    const std::vector<uint16_t>& locks = world_.nodes[static_cast<size_t>(when.node)].locks;
+    if (world_.locks.size() > 1 && draws_.Percent(50)) when.lock = draws_.Pick(locks);
+    return when;
+  }
+
+  bool Reaches(StepName step, Phase phase) const {
+    if (step == StepName::kWrite) return phase == Phase::kSent || phase == Phase::kServed;
+    if (phase != Phase::kCommitted) return true;
+    return std::ranges::find(without_commit_, step) == without_commit_.end();
+  }
+
+  FaultSpec DrawFault(FaultKind kind) {
+    FaultSpec fault;
+    fault.kind = kind;
+    DrawParticulars(fault);
+    fault.trigger = DrawTrigger(fault.lasts.value_or(Duration{}));
+    // Mostly the node that the fault waits for.
+    const When* when = std::get_if<When>(&fault.trigger);
+    fault.node = when != nullptr && draws_.Percent(70) ? when->node : DrawNode();
+    if (HappensAtSpanner(kind)) fault.node = FaultSpec::kNoNode;
+    if (kind == FaultKind::kDropRequest && when != nullptr) {
+      std::get<When>(fault.trigger).phase = Phase::kSent;
+    }
+    return fault;
+  }
+
+  void DrawParticulars(FaultSpec& fault) {
+    switch (fault.kind) {
+      case FaultKind::kPause:
+      case FaultKind::kUnavailable:
+        fault.lasts = DrawLength();
+        return;
+      case FaultKind::kCrash:
+      case FaultKind::kStop:
+        if (draws_.Percent(70)) fault.restart_after = DrawLength();
+        return;
+      case FaultKind::kPartition:
+        fault.lasts = DrawLength();
+        fault.mode = static_cast<PartitionMode>(draws_.Between(0, 1));
+        if (draws_.Percent(40)) fault.direction = static_cast<Direction>(draws_.Between(1, 2));
+        return;
+      case FaultKind::kLatency:
+        return DrawLatency(fault);
+      case FaultKind::kAbort:
+        if (draws_.Percent(50)) return;
+        fault.lasts = DrawLength();
+        fault.percent = draws_.Between(1, 10) * 10;
+        return;
+      case FaultKind::kClock:
+        return DrawClock(fault);
+      case FaultKind::kTrueTime:
+        return DrawTrueTime(fault);
+      case FaultKind::kCurrentTimestamp:
+        fault.lasts = DrawLength();
+        fault.error = draws_.EitherWay(Milliseconds(1), CurrentTimestampMax());
+        return;
+      case FaultKind::kDeleteRow:
+        fault.lock = DrawLock();
+        fault.row = world_.locks[fault.lock];
+        return;
+      default:
+        return;
+    }
+  }
+
+  // With a tail beyond 200 ms.
+  void DrawLatency(FaultSpec& fault) {
+    fault.lasts = DrawLength();
+    if (draws_.Percent(40)) fault.direction = static_cast<Direction>(draws_.Between(1, 2));
+    DelaySpec& add = fault.add;
+    add.max = Rounded(draws_.Log(Milliseconds(200), Seconds(20)));
+    if (draws_.Percent(30)) {
+      add.min = add.p50 = add.p99 = add.max;
+      return;
+    }
+    add.p99 = Rounded(draws_.Log(Milliseconds(1), add.max));
+    add.p50 = Rounded(draws_.Log(Microseconds(100), add.p99));
+    add.min = Duration{};
+  }
+
+  void DrawClock(FaultSpec& fault) {
+    const Duration wall = options_.beyond_assumptions
+                              ? Seconds(3600)
+                              : AssumptionsOf(world_.protocol).wall_clock_error_max;
+    const int64_t rate = options_.beyond_assumptions && draws_.Percent(30) ? 50'000 : 1'000;
+    switch (draws_.Between(0, 3)) {
+      case 0:
+        fault.clock.offset = draws_.EitherWay(Milliseconds(1), std::max(Milliseconds(1), wall));
+        return;
+      case 1:
+        fault.clock.step = draws_.EitherWay(Milliseconds(1), std::max(Milliseconds(1), wall));
+        return;
+      case 2:
+        fault.clock.rate_ppm = draws_.Between(-rate, rate);
+        return;
+      default:
+        fault.clock.stands = true;
+        fault.lasts = DrawLength();
+        return;
+    }
+  }
+
+  void DrawTrueTime(FaultSpec& fault) {
+    fault.lasts = DrawLength();
+    fault.truetime.epsilon = Rounded(draws_.Log(Microseconds(100), Milliseconds(500)));
+    if (!options_.beyond_assumptions || draws_.Percent(40)) return;
+    fault.truetime.truthful = false;
+    const Duration beyond =
+        fault.truetime.epsilon + Rounded(draws_.Log(Milliseconds(1), Seconds(10)));
+    fault.truetime.error = draws_.Percent(50) ? beyond : -beyond;
+  }
+
+  Duration CurrentTimestampMax() const {
+    const Duration most = AssumptionsOf(world_.protocol).current_timestamp_max;
+    // Where it may not be wrong at all, what is drawn is thrown away.
+    return options_.beyond_assumptions || most < Milliseconds(1) ? Seconds(3600) : most;
+  }
+
+  const WorldOptions& options_;
+  Duration safety_;
+  Draws& draws_;
+  Scenario& world_;
+  std::vector<StepName> steps_;
+  std::vector<StepName> without_commit_;
+  std::vector<FaultKind> swarm_;
+  int64_t on_steps_ = 0;  // percent
+  Duration longest_;
+};
+
+}  // namespace
+
+void DrawFaults(const WorldOptions& options, const ProtocolInfo& protocol, Duration safety,
+                Draws& draws, Scenario& world) {
+  FaultGenerator(options, protocol, safety, draws, world).Draw();
+}
+
+}  // namespace whorl::sim

@@ -1,0 +1,16 @@
+// Draws the faults of a world; only world_generator.cc calls it.
+#pragma once
+
+#include "protocol/protocols.h"
+#include "sim/hunt/draws.h"
+#include "sim/hunt/world_generator.h"
+#include "sim/scenario.h"
+
+namespace whorl::sim {
+
+// Adds faults to a world that has none. REQUIRES: all else of it was drawn; `safety` is the length
+// of the safety phase.
+void DrawFaults(const WorldOptions& options, const ProtocolInfo& protocol, Duration safety,
+                Draws& draws, Scenario& world);
+
+}  // namespace whorl::sim

@@ -1,0 +1,262 @@
+#include "sim/hunt/hunt.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "sim/error_text.h"
+#include "sim/hunt/assumptions.h"
+#include "sim/hunt/shrink.h"
+#include "sim/mix.h"
+#include "sim/report_text.h"
+
+namespace whorl::sim {
+namespace {
+
+constexpr uint64_t kCheckOneIn = 20;
+
+// What is drawn for a run by itself.
+enum class Purpose : uint64_t { kProtocol, kWorld, kCheck };
+uint64_t Bits(const HuntOptions& options, Purpose purpose, uint64_t n) {
+  return Combine(Combine(Mix(options.seed), static_cast<uint64_t>(purpose)), n);
+}
+
+bool IsCheckedTwice(const HuntOptions& options, uint64_t run) {
+  return run % kCheckOneIn == Bits(options, Purpose::kCheck, run / kCheckOneIn) % kCheckOneIn;
+}
+
+// What is left of a run when it has ended.
+struct Outcome {
+  std::string protocol;
+  Size size;
+  Metrics metrics;
+  std::array<bool, kFaultKindCount> struck{};
+  std::array<bool, kInvariantCount> unknown{};
+  int64_t faults_struck = 0;
+  std::vector<Breakage> breakages;
+  bool is_checked = false;
+  bool differs = false;
+};
+
+Outcome RunOne(const HuntOptions& options, uint64_t run) {
+  const Scenario world = WorldOfRun(options, run);
+  WatchedRun watched = RunWatched(world);
+  Outcome outcome;
+  outcome.protocol = world.protocol;
+  outcome.size = SizeOf(world);
+  outcome.metrics = watched.result.checks.metrics;
+  for (size_t i = 0; i < world.faults.size(); ++i) {
+    const std::vector<uint32_t>& unfired = watched.result.unfired_faults;
+    if (std::ranges::find(unfired, i) != unfired.end()) continue;
+    ++outcome.faults_struck;
+    outcome.struck[static_cast<size_t>(world.faults[i].kind)] = true;
+  }
+  for (const InvariantResult& invariant : watched.result.checks.invariants) {
+    outcome.unknown[static_cast<size_t>(invariant.invariant)] =
+        invariant.verdict == Verdict::kUnknown;
+  }
+  outcome.is_checked = IsCheckedTwice(options, run);
+  if (outcome.is_checked) {
+    outcome.differs = !(RunScenario(world, world.seed, nullptr) == watched.result);
+  }
+  outcome.breakages = std::move(watched.breakages);
+  return outcome;
+}
+
+void AddTo(HuntTally& tally, const HuntOptions& options, uint64_t run, const Outcome& outcome) {
+  ++tally.runs;
+  tally.checked += outcome.is_checked ? 1 : 0;
+  if (outcome.differs) tally.differing.push_back(run);
+  for (size_t i = 0; i < kSometimesCount; ++i) tally.met[i] += outcome.metrics.met[i] > 0 ? 1 : 0;
+  for (size_t i = 0; i < kFaultKindCount; ++i) tally.struck[i] += outcome.struck[i] ? 1 : 0;
+  for (size_t i = 0; i < kInvariantCount; ++i) tally.unknown[i] += outcome.unknown[i] ? 1 : 0;
+  tally.faults.Add(outcome.faults_struck);
+  tally.nodes.Add(outcome.size.nodes);
+  tally.takeovers.Add(outcome.metrics[Metric::kTakeovers]);
+  tally.unknown_outcomes.Add(outcome.metrics[Sometimes::kUnknownOutcome]);
+  const ProtocolInfo& protocol = *FindProtocol(outcome.protocol);
+  for (const Breakage& breakage : outcome.breakages) {
+    ++tally.violated[static_cast<size_t>(breakage.kind.invariant)];
+    if (!options.Wants(protocol, breakage.kind.invariant)) continue;
+    tally.findings[breakage.kind].Add(
+        {.runs = 1, .run = run, .size = outcome.size, .at = breakage.at, .shrunk = {}});
+  }
+}
+
+template <typename Counts>
+void AddEach(Counts& counts, const Counts& other) {
+  for (size_t i = 0; i < counts.size(); ++i) counts[i] += other[i];
+}
+
+// --- shrinking ---------------------------------------------------------------------------------
+
+// Says in the scenario what it violates, and what it is.
+void Describe(const Kind& kind, Scenario& scenario) {
+  const WatchedRun watched = RunWatched(scenario);
+  scenario.expect = {};
+  for (const Breakage& breakage : watched.breakages) {
+    scenario.expect.violates.push_back(breakage.kind.invariant);
+  }
+  const Breakage* found = Find(watched.breakages, kind);
+  if (found == nullptr) return;
+  scenario.about =
+      Cat("Found by whorl hunt. ", InvariantText(kind.invariant), " is violated at ",
+          SecondsText(found->at - Instant{}, 3), " s (", kind.where, "): ", found->text, ".");
+  scenario.name = Cat(scenario.protocol, ".", InvariantText(kind.invariant), ".", kind.where);
+}
+
+// Faults that never struck did nothing, and fail a scenario.
+void DropUnfired(Scenario& scenario) {
+  const RunResult result = RunScenario(scenario, scenario.seed, nullptr);
+  for (size_t i = result.unfired_faults.size(); i-- > 0;) {
+    scenario.faults.erase(scenario.faults.begin() +
+                          static_cast<ptrdiff_t>(result.unfired_faults[i]));
+  }
+}
+
+void ShrinkFinding(const HuntOptions& options, const Kind& kind, Finding& finding) {
+  Scenario world = WorldOfRun(options, finding.run);
+  const bool keeps_assumptions = BrokenAssumptions(world).empty();
+  const auto keeps = [&](const Scenario& scenario) {
+    // What is found within the assumptions is not explained by something beyond them.
+    if (keeps_assumptions && !BrokenAssumptions(scenario).empty()) return false;
+    return Find(RunWatched(scenario).breakages, kind) != nullptr;
+  };
+  Shrunk shrunk = Shrink(std::move(world), keeps, kShrinkRuns);
+  Describe(kind, shrunk.scenario);
+  finding.shrunk = std::move(shrunk.scenario);
+  finding.shrink_runs = shrunk.runs;
+}
+
+}  // namespace
+
+bool HuntOptions::Wants(const ProtocolInfo& protocol, Invariant found) const {
+  if (invariant && *invariant != found) return false;
+  return !promised_only || protocol.promises[static_cast<size_t>(found)] == Promise::kPromised;
+}
+
+const ProtocolInfo& ProtocolOfRun(const HuntOptions& options, uint64_t run) {
+  const uint64_t drawn = Bits(options, Purpose::kProtocol, run) % options.protocols.size();
+  return *FindProtocol(options.protocols[drawn]);
+}
+
+Scenario WorldOfRun(const HuntOptions& options, uint64_t run) {
+  return DrawWorld(options.world, ProtocolOfRun(options, run), Bits(options, Purpose::kWorld, run));
+}
+
+void Histogram::Add(const Histogram& other) {
+  for (const auto& [value, count] : other.counts) counts[value] += count;
+}
+
+int64_t Histogram::Quantile(int64_t percent) const {
+  int64_t all = 0;
+  for (const auto& [value, count] : counts) all += count;
+  int64_t below = 0;
+  for (const auto& [value, count] : counts) {
+    below += count;
+    if (below * 100 >= all * percent) return value;
+  }
+  return 0;
+}
+
+Size SizeOf(const Scenario& scenario) {
+  return {.faults = static_cast<int64_t>(scenario.faults.size()),
+          .nodes = static_cast<int64_t>(scenario.nodes.size()),
+          .locks = static_cast<int64_t>(scenario.locks.size()),
+          .duration = scenario.duration};
+}
+
+void Finding::Add(const Finding& other) {
+  const int64_t all = runs + other.runs;
+  if (runs == 0 || other.Rank() < Rank()) *this = other;
+  runs = all;
+}
+
+void HuntTally::Add(const HuntTally& other) {
+  runs += other.runs;
+  checked += other.checked;
+  differing.insert(differing.end(), other.differing.begin(), other.differing.end());
+  std::ranges::sort(differing);
+  AddEach(met, other.met);
+  AddEach(struck, other.struck);
+  AddEach(violated, other.violated);
+  AddEach(unknown, other.unknown);
+  faults.Add(other.faults);
+  nodes.Add(other.nodes);
+  takeovers.Add(other.takeovers);
+  unknown_outcomes.Add(other.unknown_outcomes);
+  for (const auto& [kind, finding] : other.findings) findings[kind].Add(finding);
+}
+
+int64_t RunCount(const HuntTallies& tallies) {
+  int64_t runs = 0;
+  for (const auto& [protocol, tally] : tallies) runs += tally.runs;
+  return runs;
+}
+
+bool FoundAnything(const HuntTallies& tallies) {
+  return std::ranges::any_of(tallies, [](const auto& entry) {
+    return !entry.second.findings.empty() || !entry.second.differing.empty();
+  });
+}
+
+absl::Status RunHunt(
+    const HuntOptions& options, uint64_t count, int threads,
+    const std::function<BatchStep(uint64_t done, const HuntTallies& so_far)>& go_on,
+    HuntTallies& tallies) {
+  for (const std::string& protocol : options.protocols) tallies[protocol];
+  std::vector<Outcome> outcomes(std::min<uint64_t>(count, kBatchWindow));
+  const auto run_of = [&](size_t i) { return options.shard + i * options.shards; };
+  absl::Status status;
+  RunBatch(
+      count, threads, [&](size_t i) { outcomes[i % kBatchWindow] = RunOne(options, run_of(i)); },
+      [&](size_t i, const std::optional<std::string>& error) {
+        if (error.has_value()) {
+          status = absl::InternalError(
+              Cat("run ", std::to_string(run_of(i)), " cannot be run: ", *error));
+          return BatchStep::kStop;
+        }
+        const Outcome& outcome = outcomes[i % kBatchWindow];
+        AddTo(tallies[outcome.protocol], options, run_of(i), outcome);
+        return go_on(i + 1, tallies);
+      });
+  return status;
+}
+
+absl::Status ShrinkFindings(const HuntOptions& options, int threads,
+                            const std::function<BatchStep(size_t done)>& go_on,
+                            HuntTallies& tallies) {
+  std::vector<std::pair<const Kind*, Finding*>> work;
+  for (auto& [protocol, tally] : tallies) {
+    for (auto& [kind, finding] : tally.findings) work.emplace_back(&kind, &finding);
+  }
+  // Each works on a copy: what was broken off leaves no trace.
+  std::vector<Finding> shrunk(work.size());
+  absl::Status status;
+  RunBatch(
+      work.size(), threads,
+      [&](size_t i) {
+        shrunk[i] = *work[i].second;
+        ShrinkFinding(options, *work[i].first, shrunk[i]);
+      },
+      [&](size_t i, const std::optional<std::string>& error) {
+        if (error.has_value()) {
+          status = absl::InternalError(
+              Cat("run ", std::to_string(work[i].second->run), " cannot be shrunk: ", *error));
+          return BatchStep::kStop;
+        }
+        *work[i].second = std::move(shrunk[i]);
+        return go_on(i + 1);
+      });
+  return status;
+}
+
+Scenario ScenarioOf(const HuntOptions& options, const Kind& kind, const Finding& finding) {
+  if (finding.shrunk) return *finding.shrunk;
+  Scenario world = WorldOfRun(options, finding.run);
+  DropUnfired(world);
+  Describe(kind, world);
+  return world;
+}
+
+}  // namespace whorl::sim

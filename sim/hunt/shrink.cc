@@ -1,0 +1,357 @@
+#include "sim/hunt/shrink.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <iterator>
+#include <limits>
+#include <utility>
+#include <variant>
+
+#include "protocol/protocols.h"
+#include "sim/scenario_fault_checks.h"
+
+namespace whorl::sim {
+namespace {
+
+class Offers {
+ public:
+  explicit Offers(const Scenario& scenario) : scenario_(scenario) {}
+
+  // Offers the scenario as `change` leaves it, when it did and when it loads.
+  template <typename Change>
+  void Offer(const Change& change) {
+    Scenario smaller = scenario_;
+    change(smaller);
+    if (smaller == scenario_ || smaller.nodes.empty()) return;
+    const bool starts_in_time = std::ranges::all_of(smaller.nodes, [&](const NodeSpec& node) {
+      return !node.start_at || Duration{node.start_at->ns} < smaller.duration;
+    });
+    if (starts_in_time && FaultsArePossible(smaller)) offers_.push_back(std::move(smaller));
+  }
+
+  std::vector<Scenario> Take() && { return std::move(offers_); }
+
+ private:
+  const Scenario& scenario_;
+  std::vector<Scenario> offers_;
+};
+
+// --- parts -------------------------------------------------------------------------------------
+
+void OfferWithoutFaults(const Scenario& scenario, Offers& offers) {
+  const size_t count = scenario.faults.size();
+  for (size_t length = count; length > 0; length /= 2) {
+    for (size_t first = 0; first < count; first += length) {
+      offers.Offer([&](Scenario& smaller) {
+        const auto begin = smaller.faults.begin() + static_cast<ptrdiff_t>(first);
+        const size_t last = std::min(length, count - first);
+        smaller.faults.erase(begin, begin + static_cast<ptrdiff_t>(last));
+      });
+    }
+  }
+}
+
+// Of an index into a list of which entry `gone` was taken out.
+template <typename Index>
+void CloseGap(Index& index, size_t gone) {
+  if (static_cast<ptrdiff_t>(index) > static_cast<ptrdiff_t>(gone)) --index;
+}
+
+void TakeOutNode(Scenario& scenario, size_t gone) {
+  const auto meets = [&](const FaultSpec& fault) {
+    const When* when = std::get_if<When>(&fault.trigger);
+    const auto node = static_cast<int16_t>(gone);
+    return fault.node == node || (when != nullptr && when->node == node);
+  };
+  std::erase_if(scenario.faults, meets);
+  scenario.nodes.erase(scenario.nodes.begin() + static_cast<ptrdiff_t>(gone));
+  for (FaultSpec& fault : scenario.faults) {
+    CloseGap(fault.node, gone);
+    if (When* when = std::get_if<When>(&fault.trigger)) CloseGap(when->node, gone);
+  }
+}
+
+void TakeOutLock(Scenario& scenario, size_t gone) {
+  const auto lock = static_cast<uint16_t>(gone);
+  std::erase_if(scenario.faults, [&](const FaultSpec& fault) {
+    const When* when = std::get_if<When>(&fault.trigger);
+    return (fault.kind == FaultKind::kDeleteRow && fault.lock == lock) ||
+           (when != nullptr && when->lock == lock);
+  });
+  for (FaultSpec& fault : scenario.faults) {
+    CloseGap(fault.lock, gone);
+    When* when = std::get_if<When>(&fault.trigger);
+    if (when != nullptr && when->lock) CloseGap(*when->lock, gone);
+  }
+  for (size_t node = scenario.nodes.size(); node-- > 0;) {
+    std::vector<uint16_t>& locks = scenario.nodes[node].locks;
+    std::erase(locks, lock);
+    for (uint16_t& other : locks) CloseGap(other, gone);
+    if (locks.empty()) TakeOutNode(scenario, node);
+  }
+  scenario.locks.erase(scenario.locks.begin() + static_cast<ptrdiff_t>(gone));
+}
+
+// A node that starts by itself, in place of one that a fault starts.
+void OfferStartedAtOnce(size_t node, Offers& offers) {
+  offers.Offer([&](Scenario& smaller) {
+    smaller.nodes[node].start_at = Instant{};
+    std::erase_if(smaller.faults, [&](const FaultSpec& fault) {
+      return fault.kind == FaultKind::kStart && fault.node == static_cast<int16_t>(node);
+    });
+  });
+}
+
+void OfferWithoutNodesAndLocks(const Scenario& scenario, Offers& offers) {
+  for (size_t node = scenario.nodes.size(); node-- > 0;) {
+    offers.Offer([&](Scenario& smaller) { TakeOutNode(smaller, node); });
+  }
+  for (size_t node = 0; node < scenario.nodes.size(); ++node) {
+    if (!scenario.nodes[node].start_at) OfferStartedAtOnce(node, offers);
+  }
+  if (scenario.locks.size() > 1) {
+    for (size_t lock = scenario.locks.size(); lock-- > 0;) {
+      offers.Offer([&](Scenario& smaller) { TakeOutLock(smaller, lock); });
+    }
+  }
+  for (size_t node = 0; node < scenario.nodes.size(); ++node) {
+    for (size_t i = 0; scenario.nodes[node].locks.size() > 1 && i < scenario.locks.size(); ++i) {
+      offers.Offer([&](Scenario& smaller) {
+        std::erase(smaller.nodes[node].locks, static_cast<uint16_t>(i));
+      });
+    }
+  }
+  for (size_t row = scenario.rows.size(); row-- > 0;) {
+    offers.Offer([&](Scenario& smaller) {
+      smaller.rows.erase(smaller.rows.begin() + static_cast<ptrdiff_t>(row));
+    });
+  }
+}
+
+// --- numbers -----------------------------------------------------------------------------------
+
+// Less than `value`: half of it, and what it is in coarser units.
+std::vector<Duration> Lesser(Duration value, Duration least) {
+  std::vector<Duration> lesser;
+  const auto add = [&](Duration candidate) {
+    if (candidate < value && candidate >= least) lesser.push_back(candidate);
+  };
+  for (const Duration unit :
+       {Seconds(10), Seconds(1), Milliseconds(100), Milliseconds(10), Milliseconds(1)}) {
+    const Duration half = value / 2;
+    if (half >= unit) {
+      add({half.ns / unit.ns * unit.ns});
+      break;
+    }
+  }
+  for (const Duration unit : {Seconds(10), Seconds(1), Milliseconds(100), Milliseconds(10)}) {
+    add({value.ns / unit.ns * unit.ns});
+  }
+  return lesser;
+}
+
+void OfferShorter(const Scenario& scenario, Offers& offers) {
+  std::vector<Duration> shorter = Lesser(scenario.duration, Seconds(1));
+  for (const int64_t eighths : {6, 7}) shorter.push_back(scenario.duration * eighths / 8);
+  shorter.push_back(scenario.duration - Seconds(1));
+  for (const Duration duration : shorter) {
+    if (duration < Seconds(1) || duration.ns % Seconds(1).ns != 0) continue;
+    offers.Offer([&](Scenario& smaller) { smaller.duration = duration; });
+  }
+}
+
+// `field` gives a reference to a part of a scenario.
+template <typename Field, typename T>
+void OfferDefault(Offers& offers, const Field& field, const T& otherwise) {
+  offers.Offer([&](Scenario& smaller) { field(smaller) = otherwise; });
+}
+template <typename Field>
+void OfferLesser(const Scenario& scenario, Offers& offers, const Field& field, Duration least) {
+  Scenario copy = scenario;
+  for (const Duration lesser : Lesser(field(copy), least)) {
+    offers.Offer([&](Scenario& smaller) { field(smaller) = lesser; });
+  }
+}
+
+void OfferPlainerWorld(Offers& offers) {
+  const Scenario defaults;
+  OfferDefault(offers, [](Scenario& s) -> auto& { return s.spanner; }, defaults.spanner);
+  OfferDefault(offers, [](Scenario& s) -> auto& { return s.spanner.preset; }, Preset::kRegional);
+  OfferDefault(
+      offers, [](Scenario& s) -> auto& { return s.spanner.truetime; }, defaults.spanner.truetime);
+  OfferDefault(
+      offers, [](Scenario& s) -> auto& { return s.spanner.current_timestamp_error; }, Duration{});
+  OfferDefault(
+      offers, [](Scenario& s) -> auto& { return s.spanner.strict_pending_commit_timestamp; },
+      defaults.spanner.strict_pending_commit_timestamp);
+  OfferDefault(offers, [](Scenario& s) -> auto& { return s.network; }, defaults.network);
+  OfferDefault(offers, [](Scenario& s) -> auto& { return s.workload; }, defaults.workload);
+  OfferDefault(
+      offers, [](Scenario& s) -> auto& { return s.workload.write_every; },
+      defaults.workload.write_every);
+  OfferDefault(
+      offers, [](Scenario& s) -> auto& { return s.workload.work_for; }, defaults.workload.work_for);
+}
+
+void OfferPlainerNode(const Scenario& scenario, size_t index, Offers& offers) {
+  const NodeSpec defaults;
+  const auto node = [index](Scenario& s) -> NodeSpec& { return s.nodes[index]; };
+  OfferDefault(offers, [&](Scenario& s) -> auto& { return node(s).id; }, std::string());
+  OfferDefault(offers, [&](Scenario& s) -> auto& { return node(s).deadline; }, std::nullopt);
+  OfferDefault(offers, [&](Scenario& s) -> auto& { return node(s).use; }, defaults.use);
+  OfferDefault(offers, [&](Scenario& s) -> auto& { return node(s).clock; }, defaults.clock);
+  OfferDefault(offers, [&](Scenario& s) -> auto& { return node(s).clock.offset; }, Duration{});
+  OfferDefault(offers, [&](Scenario& s) -> auto& { return node(s).clock.rate_ppm; }, 0);
+  if (scenario.nodes[index].start_at) {
+    OfferDefault(offers, [&](Scenario& s) -> auto& { return *node(s).start_at; }, Instant{});
+    for (const Duration at : Lesser({scenario.nodes[index].start_at->ns}, Milliseconds(10))) {
+      offers.Offer([&](Scenario& smaller) { smaller.nodes[index].start_at = Instant{at.ns}; });
+    }
+  }
+  if (scenario.nodes[index].deadline) {
+    OfferLesser(
+        scenario, offers, [&](Scenario& s) -> auto& { return *node(s).deadline; },
+        Milliseconds(100));
+  }
+}
+
+// One lease for all, and a lesser one.
+void OfferPlainerLeases(const Scenario& scenario, Offers& offers) {
+  const auto set_all = [](Scenario& smaller, Duration lease) {
+    for (NodeSpec& node : smaller.nodes) node.lease = lease;
+  };
+  const auto [least, greatest] =
+      std::ranges::minmax(scenario.nodes, {}, [](const NodeSpec& node) { return node.lease; });
+  if (least.lease != greatest.lease) {
+    offers.Offer([&](Scenario& smaller) { set_all(smaller, least.lease); });
+    for (size_t i = 0; i < scenario.nodes.size(); ++i) {
+      OfferLesser(
+          scenario, offers, [&](Scenario& s) -> auto& { return s.nodes[i].lease; },
+          std::max(Seconds(1), FindProtocol(scenario.protocol)->lease_min));
+    }
+    return;
+  }
+  const Duration floor = std::max(Seconds(1), FindProtocol(scenario.protocol)->lease_min);
+  for (const Duration lesser : Lesser(least.lease, floor)) {
+    offers.Offer([&](Scenario& smaller) { set_all(smaller, lesser); });
+  }
+}
+
+void OfferPlainerTrigger(const Scenario& scenario, size_t index, Offers& offers) {
+  const auto& trigger = scenario.faults[index].trigger;
+  if (const Instant* at = std::get_if<Instant>(&trigger)) {
+    for (const Duration lesser : Lesser({at->ns}, Duration{})) {
+      offers.Offer([&](Scenario& smaller) { smaller.faults[index].trigger = Instant{lesser.ns}; });
+    }
+    return;
+  }
+  const When& when = std::get<When>(trigger);
+  for (const int64_t count : {int64_t{1}, when.count / 2, when.count - 1}) {
+    if (count < 1 || count >= when.count) continue;
+    offers.Offer(
+        [&](Scenario& smaller) { std::get<When>(smaller.faults[index].trigger).count = count; });
+  }
+  offers.Offer([&](Scenario& smaller) {
+    std::get<When>(smaller.faults[index].trigger).lock = std::nullopt;
+  });
+}
+
+void OfferPlainerFault(const Scenario& scenario, size_t index, Offers& offers) {
+  const FaultSpec defaults;
+  const FaultSpec& spec = scenario.faults[index];
+  const auto fault = [index](Scenario& s) -> FaultSpec& { return s.faults[index]; };
+  OfferPlainerTrigger(scenario, index, offers);
+  OfferDefault(offers, [&](Scenario& s) -> auto& { return fault(s).restart_after; }, std::nullopt);
+  if (spec.kind == FaultKind::kAbort) {
+    OfferDefault(offers, [&](Scenario& s) -> auto& { return fault(s).percent; }, 100);
+  }
+  OfferDefault(offers, [&](Scenario& s) -> auto& { return fault(s).mode; }, defaults.mode);
+  OfferDefault(
+      offers, [&](Scenario& s) -> auto& { return fault(s).direction; }, defaults.direction);
+  if (spec.lasts) {
+    OfferLesser(
+        scenario, offers, [&](Scenario& s) -> auto& { return *fault(s).lasts; }, Milliseconds(10));
+  }
+  if (spec.restart_after) {
+    OfferLesser(
+        scenario, offers, [&](Scenario& s) -> auto& { return *fault(s).restart_after; },
+        Duration{});
+  }
+  if (spec.kind == FaultKind::kLatency) {
+    const Duration max = spec.add.max;
+    OfferDefault(
+        offers, [&](Scenario& s) -> auto& { return fault(s).add; },
+        DelaySpec{.min = max, .p50 = max, .p99 = max, .max = max});
+    if (spec.add.min == max) {
+      for (const Duration lesser : Lesser(max, Milliseconds(1))) {
+        OfferDefault(
+            offers, [&](Scenario& s) -> auto& { return fault(s).add; },
+            DelaySpec{.min = lesser, .p50 = lesser, .p99 = lesser, .max = lesser});
+      }
+    }
+  }
+}
+
+// --- the search --------------------------------------------------------------------------------
+
+using Keeps = std::function<bool(const Scenario&)>;
+using Smaller = std::vector<Scenario> (*)(const Scenario&);
+
+// Takes what is accepted, until a whole round of offers is not, or `left` questions were asked.
+// After a step it goes on where it stands: what was refused before is mostly refused again.
+void Descend(Smaller smaller, const Keeps& keeps, int64_t& left, Shrunk& shrunk) {
+  std::vector<Scenario> offers = smaller(shrunk.scenario);
+  size_t refused = 0;  // in a row
+  for (size_t i = 0; refused < offers.size() && left > 0;) {
+    if (i >= offers.size()) i = 0;
+    --left;
+    ++shrunk.runs;
+    if (!keeps(offers[i])) {
+      ++refused;
+      ++i;
+      continue;
+    }
+    shrunk.scenario = std::move(offers[i]);
+    offers = smaller(shrunk.scenario);
+    refused = 0;
+  }
+}
+
+}  // namespace
+
+std::vector<Scenario> WithoutAPart(const Scenario& scenario) {
+  Offers offers(scenario);
+  OfferWithoutFaults(scenario, offers);
+  OfferWithoutNodesAndLocks(scenario, offers);
+  OfferShorter(scenario, offers);
+  return std::move(offers).Take();
+}
+
+std::vector<Scenario> WithPlainerNumbers(const Scenario& scenario) {
+  Offers offers(scenario);
+  OfferPlainerWorld(offers);
+  OfferPlainerLeases(scenario, offers);
+  for (size_t i = 0; i < scenario.nodes.size(); ++i) OfferPlainerNode(scenario, i, offers);
+  for (size_t i = 0; i < scenario.faults.size(); ++i) OfferPlainerFault(scenario, i, offers);
+  return std::move(offers).Take();
+}
+
+std::vector<Scenario> SmallerScenarios(const Scenario& scenario) {
+  std::vector<Scenario> all = WithoutAPart(scenario);
+  std::ranges::move(WithPlainerNumbers(scenario), std::back_inserter(all));
+  return all;
+}
+
+Shrunk Shrink(Scenario scenario, const Keeps& keeps, int64_t max_runs) {
+  Shrunk shrunk{.scenario = std::move(scenario), .runs = 0};
+  int64_t unbounded = std::numeric_limits<int64_t>::max();
+  // Parts first: what has few of them runs fast.
+  Descend(WithoutAPart, keeps, unbounded, shrunk);
+  int64_t left = max_runs;
+  Descend(SmallerScenarios, keeps, left, shrunk);
+  if (left == 0) Descend(WithoutAPart, keeps, unbounded, shrunk);
+  return shrunk;
+}
+
+}  // namespace whorl::sim

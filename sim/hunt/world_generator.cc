@@ -1,0 +1,199 @@
+#include "sim/hunt/world_generator.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "sim/checkers/setup.h"
+#include "sim/hunt/assumptions.h"
+#include "sim/hunt/draws.h"
+#include "sim/hunt/fault_generator.h"
+#include "sim/latency.h"
+
+namespace whorl::sim {
+namespace {
+
+using Shares = Draws::Weighted<int64_t>;
+
+class WorldGenerator {
+ public:
+  WorldGenerator(const WorldOptions& options, const ProtocolInfo& protocol, uint64_t seed)
+      : options_(options),
+        protocol_(protocol),
+        may_(AssumptionsOf(protocol.name)),
+        draws_(Combine(Mix(seed), NameOf(protocol.name))) {}
+
+  Scenario Draw() {
+    world_.name = "drawn";
+    world_.about = "Drawn by whorl hunt.";
+    world_.protocol = protocol_.name;
+    world_.duration = options_.duration;
+    world_.seed = static_cast<uint64_t>(draws_.Between(1, 999'999));
+    DrawLocks();
+    DrawNodes();
+    DrawSpanner();
+    DrawWorkload();
+    DrawRows();
+    const Duration safety = SafetyPhase();
+    DrawStarts(safety);
+    DrawFaults(options_, protocol_, safety, draws_, world_);
+    return std::move(world_);
+  }
+
+ private:
+  static uint64_t NameOf(std::string_view text) {
+    uint64_t name = 0;
+    for (const char c : text) name = Combine(name, static_cast<unsigned char>(c));
+    return name;
+  }
+
+  // A heartbeat of job cleans up what begins with job_.
+  void DrawLocks() {
+    world_.locks = {"lock"};
+    if (!draws_.Percent(15)) return;
+    world_.locks = draws_.Percent(60) ? std::vector<std::string>{"job", "job_daily"}
+                                      : std::vector<std::string>{"jobs", "mails"};
+  }
+
+  Duration DrawLease() {
+    const Duration most = std::max(Seconds(30), protocol_.lease_min);
+    const Duration drawn = draws_.Log(std::max(Seconds(1), protocol_.lease_min), most);
+    return {drawn.ns / Milliseconds(100).ns * Milliseconds(100).ns};
+  }
+
+  void DrawNodes() {
+    static constexpr std::array<Shares, 6> kCounts = {
+        {{36, 2}, {36, 3}, {13, 4}, {8, 5}, {4, 6}, {3, 7}}};
+    const int64_t count = draws_.Weigh<int64_t>(kCounts);
+    const Duration lease = DrawLease();
+    const bool may_mix = options_.beyond_assumptions || may_.leases_may_differ;
+    const bool is_mixed = draws_.Percent(20) && may_mix;
+    const bool has_bad_clocks = draws_.Percent(40);
+    const auto uses = static_cast<int64_t>(draws_.Between(0, 3));
+    for (int64_t i = 0; i < count; ++i) {
+      NodeSpec node;
+      node.name = std::string(1, static_cast<char>('a' + i));
+      node.lease = is_mixed && draws_.Percent(50) ? DrawLease() : lease;
+      DrawLocksOf(node);
+      // One use for all nodes, or one for each.
+      node.use = static_cast<Use>(uses < 3 ? uses : draws_.Between(0, 2));
+      if (has_bad_clocks) DrawClock(node.clock);
+      world_.nodes.push_back(std::move(node));
+    }
+    DrawSharedId();
+  }
+
+  void DrawLocksOf(NodeSpec& node) {
+    if (world_.locks.size() == 1 || draws_.Percent(40)) {
+      for (size_t i = 0; i < world_.locks.size(); ++i) {
+        node.locks.push_back(static_cast<uint16_t>(i));
+      }
+    } else {
+      node.locks = {static_cast<uint16_t>(draws_.Between(0, 1))};
+    }
+  }
+
+  void DrawClock(ClockSpec& clock) {
+    const int64_t rate = options_.beyond_assumptions && draws_.Percent(20) ? 50'000 : 1'000;
+    if (draws_.Percent(70)) clock.rate_ppm = draws_.Between(-rate, rate);
+    const Duration most = options_.beyond_assumptions ? Seconds(3600) : may_.wall_clock_error_max;
+    if (draws_.Percent(50) && most >= Milliseconds(1)) {
+      clock.offset = draws_.EitherWay(Milliseconds(1), most);
+    }
+  }
+
+  void DrawSharedId() {
+    const bool may = options_.beyond_assumptions || may_.ids_may_be_shared;
+    if (!draws_.Percent(8) || !may) return;
+    world_.nodes[0].id = world_.nodes[1].id = "twin";
+  }
+
+  void DrawSpanner() {
+    SpannerSpec& spanner = world_.spanner;
+    if (draws_.Percent(15)) spanner.preset = Preset::kMultiRegion;
+    if (draws_.Percent(50)) {
+      spanner.truetime.epsilon = Rounded(draws_.Log(Microseconds(500), Milliseconds(50)));
+    }
+    const Duration most = options_.beyond_assumptions ? Seconds(3600) : may_.current_timestamp_max;
+    if (draws_.Percent(20) && most >= Milliseconds(1)) {
+      spanner.current_timestamp_error = draws_.EitherWay(Milliseconds(1), most);
+    }
+    if (draws_.Percent(50)) {
+      spanner.strict_pending_commit_timestamp = PendingCommitTimestampRule::kColumn;
+    }
+    if (draws_.Percent(60)) {
+      world_.network.connection_timeout = Rounded(draws_.Log(Seconds(1), Seconds(20)));
+    }
+  }
+
+  void DrawWorkload() {
+    // Questions are most of what a run costs: few worlds ask all the time.
+    static constexpr std::array<Shares, 5> kWriteEveryMs = {
+        {{5, 200}, {5, 500}, {20, 1'000}, {45, 4'000}, {25, 9'000}}};
+    static constexpr std::array<Shares, 4> kWorkForMs = {
+        {{20, 0}, {50, 50}, {20, 500}, {10, 3'000}}};
+    world_.workload.write_every = Milliseconds(draws_.Weigh<int64_t>(kWriteEveryMs));
+    world_.workload.work_for = Milliseconds(draws_.Weigh<int64_t>(kWorkForMs));
+  }
+
+  // What somebody left behind, in tables whose columns can be filled without knowing them.
+  void DrawRows() {
+    if (!draws_.Percent(15)) return;
+    for (const ColumnInfo& column : protocol_.columns) {
+      const bool is_known = column.type == Type::kString || column.type == Type::kTimestamp;
+      if (!is_known || (column.key && column.type != Type::kString)) return;
+    }
+    for (const std::string& lock : world_.locks) {
+      const Timestamp written = kStartTime - Rounded(draws_.Log(Seconds(1), Seconds(60)));
+      RowSpec row;
+      for (const ColumnInfo& column : protocol_.columns) {
+        row.columns.emplace_back(column.name);
+        if (column.key) {
+          row.values.emplace_back(lock);
+        } else if (column.type == Type::kTimestamp) {
+          row.values.emplace_back(written);
+        } else {
+          row.values.emplace_back(std::string("an earlier process"));
+        }
+      }
+      world_.rows.push_back(std::move(row));
+    }
+  }
+
+  // Leaves time for no_wedge to be judged, and for calls that hang when the faults end.
+  Duration SafetyPhase() const {
+    Duration bound;
+    for (const LockSetup& lock : MakeSetup(world_, RoundTripP999(world_.spanner.preset)).locks) {
+      bound = std::max(bound, lock.wedge_bound);
+    }
+    const Duration quiet = bound + world_.network.connection_timeout + Seconds(2);
+    return std::max(options_.duration - quiet, options_.duration / 4);
+  }
+
+  void DrawStarts(Duration safety) {
+    const bool at_once = draws_.Percent(15);
+    for (NodeSpec& node : world_.nodes) {
+      const Duration most = draws_.Percent(85) ? node.lease : safety;
+      if (!at_once) node.start_at = Instant{Rounded(draws_.Between(Duration{}, most)).ns};
+      if (draws_.Percent(3)) node.deadline = Rounded(draws_.Log(Milliseconds(500), safety));
+    }
+    // Somebody is there from the beginning.
+    world_.nodes.front().start_at = Instant{};
+  }
+
+  const WorldOptions& options_;
+  const ProtocolInfo& protocol_;
+  const Assumptions& may_;
+  Draws draws_;
+  Scenario world_;
+};
+
+}  // namespace
+
+Scenario DrawWorld(const WorldOptions& options, const ProtocolInfo& protocol, uint64_t seed) {
+  return WorldGenerator(options, protocol, seed).Draw();
+}
+
+}  // namespace whorl::sim
