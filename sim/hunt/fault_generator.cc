@@ -23,7 +23,11 @@ class FaultGenerator {
  public:
   FaultGenerator(const WorldOptions& options, const ProtocolInfo& protocol, Duration safety,
                  Draws& draws, Scenario& world)
-      : options_(options), safety_(safety), draws_(draws), world_(world) {
+      : options_(options),
+        safety_(safety),
+        draws_(draws),
+        world_(world),
+        answers_locally_(protocol.answers_locally) {
     for (const StepName step : protocol.steps) steps_.push_back(step);
     for (const StepName step : {StepName::kHasLock, StepName::kWrite}) steps_.push_back(step);
     without_commit_.assign(protocol.steps_without_commit.begin(),
@@ -72,7 +76,7 @@ class FaultGenerator {
       int64_t most = 0;
     };
     static constexpr std::array<Draws::Weighted<Band>, 5> kBands = {
-        {{8, {0, 0}}, {27, {1, 2}}, {35, {3, 5}}, {22, {6, 10}}, {8, {11, 16}}}};
+        {{4, {0, 0}}, {16, {1, 2}}, {30, {3, 6}}, {30, {7, 12}}, {20, {13, 20}}}};
     const Band band = draws_.Weigh<Band>(kBands);
     return draws_.Between(band.least, band.most);
   }
@@ -156,6 +160,7 @@ class FaultGenerator {
 
   bool Reaches(StepName step, Phase phase) const {
     if (step == StepName::kWrite) return phase == Phase::kSent || phase == Phase::kServed;
+    if (step == StepName::kHasLock && answers_locally_) return phase == Phase::kEnded;
     if (phase != Phase::kCommitted) return true;
     return std::ranges::find(without_commit_, step) == without_commit_.end();
   }
@@ -170,7 +175,10 @@ class FaultGenerator {
     fault.node = when != nullptr && draws_.Percent(70) ? when->node : DrawNode();
     if (HappensAtSpanner(kind)) fault.node = FaultSpec::kNoNode;
     if (kind == FaultKind::kDropRequest && when != nullptr) {
-      std::get<When>(fault.trigger).phase = Phase::kSent;
+      auto& at = std::get<When>(fault.trigger);
+      at.phase = Phase::kSent;
+      // A question that is answered without a call has no request.
+      if (!Reaches(at.step, at.phase)) at.step = steps_.front();
     }
     return fault;
   }
@@ -271,6 +279,7 @@ class FaultGenerator {
   Duration safety_;
   Draws& draws_;
   Scenario& world_;
+  bool answers_locally_;
   std::vector<StepName> steps_;
   std::vector<StepName> without_commit_;
   std::vector<FaultKind> swarm_;

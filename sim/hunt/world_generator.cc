@@ -71,14 +71,16 @@ class WorldGenerator {
     const bool may_mix = options_.beyond_assumptions || may_.leases_may_differ;
     const bool is_mixed = draws_.Percent(20) && may_mix;
     const bool has_bad_clocks = draws_.Percent(40);
-    const auto uses = static_cast<int64_t>(draws_.Between(0, 3));
+    // The last of the uses is the blocking wrapper.
+    const int64_t uses = protocol_.has_blocking_wrapper ? 3 : 2;
+    const int64_t use = draws_.Between(0, uses);
     for (int64_t i = 0; i < count; ++i) {
       NodeSpec node;
       node.name = std::string(1, static_cast<char>('a' + i));
       node.lease = is_mixed && draws_.Percent(50) ? DrawLease() : lease;
       DrawLocksOf(node);
       // One use for all nodes, or one for each.
-      node.use = static_cast<Use>(uses < 3 ? uses : draws_.Between(0, 2));
+      node.use = static_cast<Use>(use < uses ? use : draws_.Between(0, uses - 1));
       if (has_bad_clocks) DrawClock(node.clock);
       world_.nodes.push_back(std::move(node));
     }
