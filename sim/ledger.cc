@@ -253,6 +253,16 @@ std::vector<ProcessId> Ledger::Believers(uint16_t lock, const Setup& setup) cons
   return believers;
 }
 
+std::vector<ProcessId> Ledger::Candidates(uint16_t lock, const Setup& setup) const {
+  std::vector<ProcessId> candidates;
+  for (size_t i = 0; i < lives_.size(); ++i) {
+    const auto node = static_cast<int16_t>(i);
+    if (!seats_[setup.Seat(node, lock)].is_candidate) continue;
+    candidates.push_back({.node = node, .incarnation = lives_[i].incarnation});
+  }
+  return candidates;
+}
+
 bool Ledger::IsCandidate(ProcessId process, uint16_t lock, const Setup& setup) const {
   return IsCurrent(process) && seats_[setup.Seat(process.node, lock)].is_candidate;
 }

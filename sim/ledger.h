@@ -114,6 +114,7 @@ class Ledger {
   int BelieverCount(uint16_t lock) const { return locks_[lock].believers; }
   std::vector<ProcessId> Believers(uint16_t lock, const Setup& setup) const;
   bool IsCandidate(ProcessId process, uint16_t lock, const Setup& setup) const;
+  std::vector<ProcessId> Candidates(uint16_t lock, const Setup& setup) const;
   // No fault is active, and no transaction that met one is unfinished.
   bool IsQuiet() const { return faults_ == 0 && hanging_ == 0; }
 

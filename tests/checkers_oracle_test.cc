@@ -2,9 +2,11 @@
 // keeps everything and counts anew at each observation, on random traces in which everything
 // that can happen to a lock does.
 #include <array>
+#include <map>
 #include <random>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "tests/checkers_testing.h"
 
@@ -59,7 +61,9 @@ class Oracle {
     std::vector<Handed> handed;
     std::vector<uint64_t> accepted;
     std::optional<Stored> last;
-    std::optional<Instant> clock_since, without_since, overlap_since;
+    std::map<ProcessId, Instant> waiting;  // candidates, since when
+    bool overdue = false;                  // one of them has waited for the bound
+    std::optional<Instant> without_since, overlap_since;
   };
 
   void Violate(Invariant invariant) { ++counts_[static_cast<size_t>(invariant)]; }
@@ -90,33 +94,37 @@ class Oracle {
   void Evaluate(uint16_t index) {
     PerLock& lock = locks_[index];
     int holders = 0;
-    int candidates = 0;
+    std::set<ProcessId> candidates;
     int believers = 0;
     for (const auto& [p, alive] : alive_) {
       const Part& part = PartOf(p, index);
       const bool has_token = part.standing.own_token && lock.row && lock.row->token &&
                              *part.standing.own_token == *lock.row->token;
       holders += Runs(p) && part.standing.answers && has_token;
-      candidates += Runs(p) && part.participates;
+      if (Runs(p) && part.participates) candidates.insert(p);
       believers += part.believes && !alive.stopped;
     }
     Mark(lock.without_since, holders == 0);
     Mark(lock.overlap_since, believers >= 2);
     const bool quiet = faults_ == 0 && hung_.empty();
-    if (quiet && candidates > 0 && holders == 0) {
-      if (!lock.clock_since) lock.clock_since = now_;
-    } else {
-      CloseClock(index);
+    if (!quiet || candidates.empty() || holders > 0) return CloseClock(index);
+    for (const auto& [p, since] : std::map(lock.waiting)) {
+      if (!candidates.contains(p)) EndWait(lock, p);
     }
+    for (const ProcessId p : candidates) lock.waiting.try_emplace(p, now_);
   }
   void Mark(std::optional<Instant>& since, bool holds) {
     if (!holds) since.reset();
     if (holds && !since) since = now_;
   }
+  void EndWait(PerLock& lock, ProcessId candidate) {
+    lock.overdue = lock.overdue || now_ - lock.waiting.at(candidate) >= wedge_bound_;
+    lock.waiting.erase(candidate);
+  }
   void CloseClock(uint16_t index) {
-    std::optional<Instant>& since = locks_[index].clock_since;
-    if (since && now_ - *since >= wedge_bound_) Violate(Invariant::kNoWedge);
-    since.reset();
+    PerLock& lock = locks_[index];
+    while (!lock.waiting.empty()) EndWait(lock, lock.waiting.begin()->first);
+    if (std::exchange(lock.overdue, false)) Violate(Invariant::kNoWedge);
   }
   void JudgeOneLive(uint16_t index) {
     const PerLock& lock = locks_[index];

@@ -161,6 +161,18 @@ TEST(NoWedgeTest, OneOfTwoCandidatesIsEnough) {
   ExpectViolated(trace.EndsAt(Seconds(200)), kWedge, Seconds(1) + kBound);
 }
 
+TEST(NoWedgeTest, WhoComesAsTheOnlyOtherOneLeavesHasAllOfTheBound) {
+  // Nobody was there for long enough before; found by hunting, with a deadline and a late start.
+  Trace trace = FreeSince1();
+  trace.At(Seconds(20)).Starts("b").Stops("a");
+  ExpectViolated(trace.EndsAt(Seconds(200)), kWedge, Seconds(20) + kBound);
+  Trace overdue = FreeSince1();
+  overdue.At(Seconds(90)).Starts("b").Stops("a");
+  const CheckReport report = overdue.EndsAt(Seconds(300));
+  ExpectViolated(report, kWedge, Seconds(1) + kBound);
+  EXPECT_EQ(report[kWedge].violations, 1) << "the clock has started once";
+}
+
 TEST(NoWedgeTest, ACandidateIsOneAgainWhenItResumesOrItsLinkIsBack) {
   // What a pause and a partition end with.
   Trace paused = FreeSince1();

@@ -1,11 +1,29 @@
 #include "sim/checkers/no_wedge.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace whorl::sim {
 namespace {
 
 using Clock = NoWedge::Clock;
+
+// Of those that were there before, since when stays.
+void Follow(std::vector<NoWedge::Waiting>& waiting, const std::vector<ProcessId>& candidates,
+            Instant now) {
+  std::vector<NoWedge::Waiting> all;
+  all.reserve(candidates.size());
+  for (const ProcessId candidate : candidates) {
+    const auto known = std::ranges::find(waiting, candidate, &NoWedge::Waiting::candidate);
+    all.push_back({.candidate = candidate, .since = known == waiting.end() ? now : known->since});
+  }
+  waiting = std::move(all);
+}
+
+// REQUIRES: somebody waits.
+Instant FirstOf(const std::vector<NoWedge::Waiting>& waiting) {
+  return std::ranges::min_element(waiting, {}, &NoWedge::Waiting::since)->since;
+}
 
 bool EndsBefore(const Clock& a, const Clock& b) { return a.deadline < b.deadline; }
 
@@ -20,10 +38,14 @@ void NoWedge::Settle(uint16_t lock, const Now& now) {
   const bool runs =
       was_quiet && now.ledger.CandidateCount(lock) > 0 && now.ledger.AnsweredCount(lock) == 0;
   Clock& clock = clocks[lock];
-  if (runs == clock.runs) return;
+  if (!runs && !clock.runs) return;
+  const bool has_passed = clock.runs && clock.deadline == kNever;
   const bool was_next = clock.deadline == next_deadline;
   clock.runs = runs;
-  clock.deadline = runs ? now.at + now.setup.locks[lock].wedge_bound : kNever;
+  Follow(clock.waiting, runs ? now.ledger.Candidates(lock, now.setup) : std::vector<ProcessId>{},
+         now.at);
+  clock.deadline =
+      runs && !has_passed ? FirstOf(clock.waiting) + now.setup.locks[lock].wedge_bound : kNever;
   next_deadline = was_next ? LeastDeadline(clocks) : std::min(next_deadline, clock.deadline);
 }
 

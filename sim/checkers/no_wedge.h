@@ -3,8 +3,9 @@
 //
 // A lock's clock starts when all of this has become true, and ends when any of it no longer is:
 // no fault is active, no transaction that met one is unfinished, there is a candidate, and nobody
-// would be answered. Violated at the instant at which it has run for W, which the next observation
-// shows; once for each start of the clock. A run that ends while it runs cannot tell.
+// would be answered. Violated at the instant at which one candidate has waited for W, which the
+// next observation shows; once for each start of the clock. One that leaves takes its waiting with
+// it: whoever comes after it has all of W. A run that ends while the clock runs cannot tell.
 #pragma once
 
 #include <string>
@@ -17,10 +18,16 @@ namespace whorl::sim {
 struct NoWedge {
   static constexpr Invariant kInvariant = Invariant::kNoWedge;
 
+  struct Waiting {
+    ProcessId candidate;
+    Instant since;
+    WHORL_FIELDS(Waiting, candidate, since);
+  };
   struct Clock {
     bool runs = false;
-    Instant deadline = kNever;  // kNever also when it has passed already
-    WHORL_FIELDS(Clock, runs, deadline);
+    std::vector<Waiting> waiting;  // while it runs: all candidates, by node
+    Instant deadline = kNever;     // of the first of them; kNever also when it has passed already
+    WHORL_FIELDS(Clock, runs, waiting, deadline);
   };
 
   Tally tally;
