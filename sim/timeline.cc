@@ -95,6 +95,7 @@ Timeline::Timeline(const Scenario& scenario)
   const Rules& rules = RulesOf(scenario.protocol);
   key_column_ = rules.key_column;
   token_column_ = rules.token_column;
+  renewing_step_ = rules.renewing_step;
 }
 
 void Timeline::Hear(const Observation& observation, uint64_t ordinal, uint64_t /*hash*/) {
@@ -222,7 +223,7 @@ void Timeline::OnLockRow(const RowCommitted& x, uint16_t lock) {
     Add(TimelineLine::kSpanner, Tone::kBad, Cat(name, "row deleted by ", WriterText(x.writer)));
     return;
   }
-  if (x.before.has_value() && before == after) return;
+  if (x.before.has_value() && (before == after || x.step == renewing_step_)) return;
   // A failure after a grant is another story than the same failure before it.
   for (Seat& seat : seats_) seat.failures.clear();
   Add(TimelineLine::kSpanner, Tone::kGood,
