@@ -1,8 +1,11 @@
 // The bundle: reports, values, memory, and what checkers know of the protocol.
+#include <algorithm>
 #include <string>
 
+#include "protocol/fenced_lease/fenced_lease.h"
 #include "protocol/protocols.h"
 #include "protocol/spindle_v2/spindle_v2.h"
+#include "sim/checkers/setup.h"
 #include "sim/rules.h"
 #include "tests/checkers_testing.h"
 
@@ -162,6 +165,52 @@ TEST(RulesTest, SpindleV2sTakeoverRowsAreItsSideRows) {
     EXPECT_TRUE(rules.is_side_row("job", spindle_v2::TakeoverRowName("job", hash)));
     EXPECT_FALSE(rules.is_side_row("jo", spindle_v2::TakeoverRowName("job", hash)));
   }
+}
+
+TEST(RulesTest, FencedLeasesRowsSayTheirLeaseAndWhetherTheyAreReleased) {
+  // heartbeat + the row's own lease_ms, whatever the lease of its owner is; no writer: given back.
+  const Rules& rules = RulesOf("fenced_lease");
+  const ProtocolInfo& info = *FindProtocol("fenced_lease");
+  const auto place_of = [&info](std::string_view name) {
+    const auto found = std::ranges::find(info.columns, name, &ColumnInfo::name);
+    return static_cast<size_t>(found - info.columns.begin());
+  };
+  EXPECT_EQ(place_of("name"), rules.key_column);
+  EXPECT_EQ(place_of("token"), rules.token_column);
+  Row row = {std::string("lock"), Null{}, Null{}, std::string("a"), int64_t{3'000}, Null{}};
+  EXPECT_EQ(rules.lease_until(row, Seconds(10)), std::nullopt);
+  row[place_of("heartbeat")] = Stamp(Seconds(5));
+  EXPECT_EQ(rules.lease_until(row, Seconds(10)), Stamp(Seconds(8)));
+  EXPECT_FALSE(rules.is_released(row));
+  row[place_of("lease_ms")] = Null{};
+  row[place_of("writer")] = Null{};
+  EXPECT_EQ(rules.lease_until(row, Seconds(10)), Stamp(Seconds(15)));
+  EXPECT_TRUE(rules.is_released(row));
+}
+
+TEST(RulesTest, FencedLeasesBoundIsOneAndFourFifthsOfTheLeaseByTheSlowestClocks) {
+  const Duration bound = RulesOf("fenced_lease").wedge_bound(Seconds(10), Milliseconds(5));
+  const Duration least = Milliseconds(18'036 + 20);  // 18 s x 1.001 / 0.999 is 18.036036 s
+  EXPECT_GE(bound, least);
+  EXPECT_LE(bound, least + Microseconds(37));
+  for (const Duration asked : {Milliseconds(1), Nanoseconds(1'500'999'999), Seconds(7'200)}) {
+    EXPECT_EQ(RulesOf("fenced_lease").lease_used(asked),
+              fenced_lease::MakeConfig("locktable", "lock", "id", asked).lease);
+  }
+}
+
+TEST(PromisesTest, SomeOfThemDoNotCoverAnOperatorWhoDeletesTheRow) {
+  // A believer answers from what it knows, until its next heartbeat.
+  Scenario scenario;
+  scenario.protocol = "fenced_lease";
+  const auto promise = [&scenario](Invariant invariant) {
+    return PromisesIn(scenario)[static_cast<size_t>(invariant)];
+  };
+  EXPECT_EQ(promise(Invariant::kHasLockTruthful), Promise::kPromised);
+  scenario.faults.push_back({.kind = FaultKind::kDeleteRow});
+  EXPECT_EQ(promise(Invariant::kHasLockTruthful), Promise::kNotPromised);
+  EXPECT_EQ(promise(Invariant::kLeaseRespected), Promise::kNotPromised);
+  EXPECT_EQ(promise(Invariant::kSingleLeaderBelief), Promise::kPromised);
 }
 
 TEST(RulesTest, EveryProtocolHasRules) {

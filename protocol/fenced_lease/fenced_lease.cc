@@ -246,8 +246,9 @@ void OnClaimEnded(Here& here, Claim claim, const TransactionResult& result) {
   claim.sent = result.commit_sent.value_or(Duration{});
   const bool won = result.outcome == Outcome::kCommitted && result.results.front().row_count == 1;
   if (state.stopping) {
-    // Nothing was begun under it. A cautious one is left to run out: invariant 5.
-    if (won && !claim.cautious) SendRelease(here, claim, result.commit_timestamp);
+    // Nothing was begun under it. What may not be believed in yet is left to run out: invariant 5.
+    const bool waits = claim.cautious || here.now.monotonic < state.not_before;
+    if (won && !waits) SendRelease(here, claim, result.commit_timestamp);
     return;
   }
   if (won) return OnWon(here, claim, result.commit_timestamp);
