@@ -191,10 +191,12 @@ void OnStarted(Here& here) {
 void OnStop(Here& here) {
   State& state = here.state;
   if (std::exchange(state.stopped, true)) return;
-  const bool sleeps = state.doing == Doing::kSleeping;
-  if (sleeps) here.out.emplace_back(CancelTimer{.timer = kWake});
-  if (!sleeps) here.out.emplace_back(CancelTransaction{.request = kRoundRequest});
-  state.doing = Doing::kNothing;
+  const Doing was_doing = std::exchange(state.doing, Doing::kNothing);
+  if (was_doing == Doing::kSleeping) {
+    here.out.emplace_back(CancelTimer{.timer = kWake});
+  } else if (was_doing != Doing::kNothing) {
+    here.out.emplace_back(CancelTransaction{.request = kRoundRequest});
+  }
   if (!state.leader) return;
   Send(here, Doing::kReleasing, kReleaseRequest,
        WriteOfOwnRow(here, StepName::kRelease, here.config.release, kReleaseTimeout));
