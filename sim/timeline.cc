@@ -220,10 +220,19 @@ void Timeline::OnLockRow(const RowCommitted& x, uint16_t lock) {
   const Value after = ColumnOf(x.after, token_column_);
   const std::string name = Cat(names_.Lock(lock), ": ");
   if (!x.after.has_value()) {
-    Add(TimelineLine::kSpanner, Tone::kBad, Cat(name, "row deleted by ", WriterText(x.writer)));
+    const bool given_back = x.step == RulesOf(scenario_.protocol).releasing_step;
+    Add(TimelineLine::kSpanner, given_back ? Tone::kGood : Tone::kBad,
+        Cat(name, given_back ? "given back by " : "row deleted by ", WriterText(x.writer)));
     return;
   }
-  if (x.before.has_value() && (before == after || x.step == renewing_step_)) return;
+  if (x.before.has_value() && before == after) {
+    const auto is_released = RulesOf(scenario_.protocol).is_released;
+    if (is_released(*x.after) && !is_released(*x.before)) {
+      Add(TimelineLine::kSpanner, Tone::kGood, Cat(name, "given back by ", WriterText(x.writer)));
+    }
+    return;
+  }
+  if (x.before.has_value() && x.step == renewing_step_) return;
   // A failure after a grant is another story than the same failure before it.
   for (Seat& seat : seats_) seat.failures.clear();
   Add(TimelineLine::kSpanner, Tone::kGood,
