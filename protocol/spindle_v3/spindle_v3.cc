@@ -243,7 +243,6 @@ void OnAsked(Here& here, const Asked& asked) {
 
 void OnEnded(Here& here, const TransactionEnded& ended) {
   if (ended.request == kReleaseRequest) return OnReleased(here);
-  if (here.state.stopped) return;
   switch (here.state.doing) {
     case Doing::kLooking:
       return OnLooked(here, ended.result);
@@ -251,7 +250,7 @@ void OnEnded(Here& here, const TransactionEnded& ended) {
       return OnAcquireEnded(here, ended.result);
     case Doing::kBeating:
       return OnHeartbeatEnded(here, ended.result);
-    default:
+    default:  // stopped meanwhile
       return;
   }
 }
