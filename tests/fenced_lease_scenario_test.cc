@@ -42,7 +42,7 @@ TEST(FencedLeaseScenarioTest, HasNoBlockingLockAndNoLeaseAboveAnHour) {
   EXPECT_THAT(ErrorOf(R"({"name": "a", "use": "lock"})", ""),
               HasSubstr("/nodes/0/use: fenced_lease has no blocking Lock()"));
   EXPECT_THAT(ErrorOf(R"({"name": "a", "lease": "61m"})", ""),
-              HasSubstr("/nodes/0/lease: a lease of fenced_lease is at most 1h"));
+              HasSubstr("/nodes/0/lease: a lease of fenced_lease is at most 3600s"));
 }
 
 TEST(FencedLeaseScenarioTest, ItsHasLockOnlyEnds) {
@@ -59,8 +59,7 @@ void ExpectPromisesKept(const std::string& text, uint64_t seeds) {
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     const RunResult result = RunScenario(scenario, seed, nullptr);
     for (const InvariantResult& invariant : result.checks.invariants) {
-      EXPECT_TRUE(invariant.verdict == Verdict::kHolds ||
-                  invariant.promise != Promise::kPromised)
+      EXPECT_TRUE(invariant.verdict == Verdict::kHolds || invariant.promise != Promise::kPromised)
           << InvariantText(invariant.invariant) << ", seed " << seed;
     }
   }
@@ -68,9 +67,8 @@ void ExpectPromisesKept(const std::string& text, uint64_t seeds) {
 
 TEST(FencedLeaseScenarioTest, KeepsItsPromisesInBadWeather) {
   // Many faults at once, of every kind that it promises to stand.
-  ExpectPromisesKept(
-      Text(R"("a", "c")",
-           R"(, "network": {"connection_timeout": "2s"}, "faults": [
+  ExpectPromisesKept(Text(R"("a", "c")",
+                          R"(, "network": {"connection_timeout": "2s"}, "faults": [
       {"at": "8s", "do": "pause", "node": "a", "for": "7s"},
       {"at": "9s", "do": "partition", "node": "b", "for": "3s"},
       {"at": "12s", "do": "abort", "node": "c", "percent": 60, "for": "8s"},
@@ -80,7 +78,7 @@ TEST(FencedLeaseScenarioTest, KeepsItsPromisesInBadWeather) {
       {"at": "34s", "do": "unavailable", "for": "6s"},
       {"when": {"node": "c", "step": "take", "phase": "committed"}, "do": "drop_reply",
        "node": "c"}])"),
-      100);
+                     100);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ TEST(RunnerOurPolicyTest, AnErrorOfTheFirstStatementIsTheTransactions) {
 
 TEST(RunnerOurPolicyTest, AnAbortedFirstStatementRunsAgain) {
   Client client(OurRetryPolicy());
-  client.Runs(InsertTransaction()).HearsAborted().Waits().HearsAnswer("t1");
+  client.Runs(InsertTransaction()).HearsAborted().Waits().HearsAnswer("t1").HearsAnswer();
   client.HearsCommit(At(Seconds(1)));
   EXPECT_EQ(client.Result().outcome, Outcome::kCommitted);
 }
