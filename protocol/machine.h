@@ -37,8 +37,9 @@ enum class Purpose : uint8_t {
   kSessionBackoff,
   kAttemptId,
   kTakeDelay,
+  kWakeDelay,
 };
-inline constexpr int kPurposeCount = 7;
+inline constexpr int kPurposeCount = 8;
 
 class Entropy {
  public:
@@ -148,7 +149,14 @@ struct Note {
   std::vector<Value> values;
   WHORL_FIELDS(Note, note, values);
 };
-using Effect = std::variant<RunTransaction, SetTimer, CancelTimer, LeadershipChanged, Answer, Note>;
+// The context of a transaction under way was cancelled: it ends soon, as whatever it has become.
+// Nothing happens to one that has ended.
+struct CancelTransaction {
+  RequestId request = 0;
+  WHORL_FIELDS(CancelTransaction, request);
+};
+using Effect = std::variant<RunTransaction, SetTimer, CancelTimer, LeadershipChanged, Answer, Note,
+                            CancelTransaction>;
 
 // What checkers may know of a process's local state.
 struct Standing {

@@ -16,7 +16,10 @@ constexpr std::array<std::string_view, kStepCount> kSteps = {"check",
                                                              "take",
                                                              "create",
                                                              "beat",
-                                                             "release"};
+                                                             "release",
+                                                             "look",
+                                                             "acquire",
+                                                             "heartbeat"};
 constexpr std::array<std::string_view, kPhaseCount> kPhases = {"sent", "served", "committed",
                                                                "replied", "ended"};
 constexpr std::array<std::string_view, kInvariantCount> kInvariants = {

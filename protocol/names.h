@@ -37,9 +37,13 @@ enum class StepName : uint8_t {
   kTake,
   kCreate,
   kBeat,
-  kRelease,
+  kRelease,  // and spindle_v3
+  // spindle_v3
+  kLook,
+  kAcquire,
+  kHeartbeat,
 };
-inline constexpr int kStepCount = 14;
+inline constexpr int kStepCount = 17;
 std::string_view StepText(StepName step);
 std::optional<StepName> ParseStep(std::string_view text);
 

@@ -27,6 +27,12 @@ std::vector<Sql> TextsOf(const spindle_v2::Config& config) {
           config.delete_takeover_rows};
 }
 
+ProtocolState StateFor(const spindle_v3::Config&, bool) { return spindle_v3::State{}; }
+RetryPolicy PolicyOf(const spindle_v3::Config&) { return GoRetryPolicy(); }
+std::vector<Sql> TextsOf(const spindle_v3::Config& config) {
+  return {config.look, config.heartbeat, config.release};
+}
+
 ProtocolState StateFor(const fenced_lease::Config&, bool) { return fenced_lease::State{}; }
 RetryPolicy PolicyOf(const fenced_lease::Config&) { return OurRetryPolicy(); }
 std::vector<Sql> TextsOf(const fenced_lease::Config& config) {
@@ -51,6 +57,9 @@ ProtocolConfig MakeProtocolConfig(std::string_view protocol, std::string lock_na
                                   Duration lease) {
   if (protocol == "spindle_v2") {
     return spindle_v2::MakeConfig(kTable, std::move(lock_name), std::move(id), lease);
+  }
+  if (protocol == "spindle_v3") {
+    return spindle_v3::MakeConfig(kTable, std::move(lock_name), std::move(id), lease);
   }
   if (protocol == "fenced_lease") {
     return fenced_lease::MakeConfig(kTable, std::move(lock_name), std::move(id), lease);

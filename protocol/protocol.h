@@ -11,13 +11,15 @@
 #include "protocol/machine.h"
 #include "protocol/spindle_v2/lock.h"
 #include "protocol/spindle_v2/spindle_v2.h"
+#include "protocol/spindle_v3/spindle_v3.h"
 
 namespace whorl {
 
-using ProtocolConfig = std::variant<spindle_v2::Config, fenced_lease::Config>;
+using ProtocolConfig = std::variant<spindle_v2::Config, spindle_v3::Config, fenced_lease::Config>;
 // The state of one process's part in one lock. Which alternative it holds decides whether the
 // protocol itself or its blocking wrapper is run.
-using ProtocolState = std::variant<spindle_v2::State, spindle_v2::LockState, fenced_lease::State>;
+using ProtocolState =
+    std::variant<spindle_v2::State, spindle_v2::LockState, spindle_v3::State, fenced_lease::State>;
 
 // REQUIRES: FindProtocol(protocol) is not null.
 ProtocolConfig MakeProtocolConfig(std::string_view protocol, std::string lock_name, std::string id,

@@ -2,11 +2,13 @@
 
 #include "protocol/fenced_lease/info.h"
 #include "protocol/spindle_v2/info.h"
+#include "protocol/spindle_v3/info.h"
 
 namespace whorl {
 
 std::span<const ProtocolInfo> Protocols() {
-  static const std::array<ProtocolInfo, 2> protocols = {spindle_v2::Info(), fenced_lease::Info()};
+  static const std::array<ProtocolInfo, 3> protocols = {spindle_v2::Info(), spindle_v3::Info(),
+                                                        fenced_lease::Info()};
   return protocols;
 }
 

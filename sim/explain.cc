@@ -154,6 +154,7 @@ class Teller {
   }
 
   bool GrantsTheLock(const Deed& deed) const {
+    if (deed.step == rules_.renewing_step) return false;
     return std::ranges::any_of(deed.rows, [&](const RowChange& change) {
       if (history_.LockOf(change) != lock_ || !change.after) return false;
       const Value& token = (*change.after)[rules_.token_column];

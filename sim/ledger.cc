@@ -152,6 +152,17 @@ std::optional<Version> Ledger::NextVersion(const Lock& lock, const RowCommitted&
   return next;
 }
 
+VersionChanged::Kind Ledger::KindOf(const VersionChanged& change, const RowCommitted& x,
+                                    const Rules& rules) {
+  using Kind = VersionChanged::Kind;
+  const auto before = change.before ? change.before->token : std::nullopt;
+  const auto after = change.after ? change.after->token : std::nullopt;
+  if (before == after) return Kind::kKept;
+  const bool by_its_owner = before && x.writer != ProcessId{} && change.before->owner == x.writer;
+  if (after) return by_its_owner && x.step == rules.renewing_step ? Kind::kRenewed : Kind::kGranted;
+  return by_its_owner && x.step == rules.releasing_step ? Kind::kReleased : Kind::kRemoved;
+}
+
 std::optional<VersionChanged> Ledger::On(const RowCommitted& x, const Setup& setup) {
   const Row& row = x.after ? *x.after : *x.before;
   const auto* key = std::get_if<std::string>(&row[setup.rules->key_column]);
@@ -172,13 +183,15 @@ std::optional<VersionChanged> Ledger::On(const RowCommitted& x, const Setup& set
     lock.last_lease_until = lock.newest->lease_until;
   }
 
-  const auto before = change.before ? change.before->token : std::nullopt;
+  change.kind = KindOf(change, x, *setup.rules);
+  if (change.kind == VersionChanged::Kind::kKept) return change;
   const auto after = change.after ? change.after->token : std::nullopt;
-  if (before == after) return change;
-  change.kind = after ? VersionChanged::Kind::kGranted : VersionChanged::Kind::kRemoved;
   lock.holders = static_cast<int>(Keepers(lock, after).size());
-  for (const KeptToken& kept : Keepers(lock, before)) Recount(kept.node, *index, setup);
-  for (const KeptToken& kept : Keepers(lock, after)) Recount(kept.node, *index, setup);
+  for (const std::optional<Version>& version : {change.before, change.after}) {
+    if (!version) continue;
+    for (const KeptToken& kept : Keepers(lock, version->token)) Recount(kept.node, *index, setup);
+    if (IsCurrent(version->owner)) Recount(version->owner.node, *index, setup);
+  }
   return change;
 }
 
@@ -289,6 +302,15 @@ void Ledger::SetBelief(int16_t node, uint16_t lock, bool believes, const Setup& 
   seat.believes = believes;
 }
 
+// Of an owner whose own heartbeats replace the token, the newest one may be known to Spanner only.
+bool Ledger::HasNewest(int16_t node, uint16_t lock, const Setup& setup) const {
+  const Seat& seat = seats_[setup.Seat(node, lock)];
+  const Version& newest = *locks_[lock].newest;
+  if (seat.own_token && newest.token == seat.own_token) return true;
+  const ProcessId process = {.node = node, .incarnation = LifeOf(node).incarnation};
+  return setup.rules->renewing_step.has_value() && newest.owner == process;
+}
+
 void Ledger::Recount(int16_t node, uint16_t lock, const Setup& setup) {
   const Life& life = LifeOf(node);
   Seat& seat = seats_[setup.Seat(node, lock)];
@@ -296,8 +318,7 @@ void Ledger::Recount(int16_t node, uint16_t lock, const Setup& setup) {
   const bool runs = !life.gone && !life.stopped && !life.paused && !life.cut_to && !life.cut_from &&
                     spanner_available_;
   const bool is_candidate = runs && seat.participates;
-  const bool is_answered =
-      runs && seat.answers && seat.own_token && its.newest && its.newest->token == seat.own_token;
+  const bool is_answered = runs && seat.answers && its.newest && HasNewest(node, lock, setup);
   its.candidates += (is_candidate ? 1 : 0) - (seat.is_candidate ? 1 : 0);
   its.answered += (is_answered ? 1 : 0) - (seat.is_answered ? 1 : 0);
   seat.is_candidate = is_candidate;

@@ -38,9 +38,11 @@ struct Version {
 
 struct VersionChanged {
   enum class Kind : uint8_t {
-    kKept,     // the token stayed: a heartbeat
-    kGranted,  // a token was installed
-    kRemoved,  // the row was deleted, or its token set to NULL
+    kKept,      // the token stayed: a heartbeat
+    kRenewed,   // its owner's heartbeat replaced it
+    kGranted,   // a token was installed
+    kRemoved,   // the row was deleted, or its token set to NULL
+    kReleased,  // the same by its owner, to give the lock back
   };
   uint16_t lock = 0;  // whose row it is, whichever lock the writer wrote for
   Kind kind = Kind::kKept;
@@ -52,6 +54,10 @@ struct VersionChanged {
   ProcessId last_owner;
   std::optional<Timestamp> last_lease_until;
 };
+
+constexpr bool InstallsToken(VersionChanged::Kind kind) {
+  return kind == VersionChanged::Kind::kGranted || kind == VersionChanged::Kind::kRenewed;
+}
 
 struct OwnTokenChanged {
   ProcessId process;
@@ -180,6 +186,11 @@ class Ledger {
                                      const Setup& setup) const;
   void SetOwnToken(int16_t node, uint16_t lock, std::optional<Timestamp> token, const Setup& setup);
   void SetBelief(int16_t node, uint16_t lock, bool believes, const Setup& setup);
+  static VersionChanged::Kind KindOf(const VersionChanged& change, const RowCommitted& x,
+                                     const Rules& rules);
+  // Whether the process owns the newest version, as far as it knows or in truth.
+  // REQUIRES: the lock has a newest version.
+  bool HasNewest(int16_t node, uint16_t lock, const Setup& setup) const;
   // Counts one seat, or all of a node, anew.
   void Recount(int16_t node, uint16_t lock, const Setup& setup);
   void RecountAll(int16_t node, const Setup& setup);

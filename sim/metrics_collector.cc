@@ -31,7 +31,8 @@ bool IsNeedless(const VersionChanged& x, const Now& now) {
 }  // namespace
 
 void MetricsCollector::On(const VersionChanged& x, const Now& now) {
-  if (x.after && x.after->released && !(x.before && x.before->released)) {
+  const bool released = x.after && x.after->released && !(x.before && x.before->released);
+  if (released || x.kind == VersionChanged::Kind::kReleased) {
     ++metrics[Sometimes::kRelease];
   }
   if (x.kind != VersionChanged::Kind::kGranted || x.writer == ProcessId{}) return;

@@ -7,7 +7,9 @@
 //   3. A write is legitimate if its process owns the lock's newest version when it arrives.
 //   4. Transactions are counted when they start and calls when they are sent, attempts that
 //      Spanner aborted when it does so.
-//   5. Nobody holds a lock, or two believe, from and to the instants of observations; what is
+//   5. An owner's heartbeat that replaces the token (spindle v3) is no grant; the same process
+//      taking the lock again is one.
+//   6. Nobody holds a lock, or two believe, from and to the instants of observations; what is
 //      left open when the run ends, ends with it.
 #pragma once
 

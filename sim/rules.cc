@@ -45,6 +45,8 @@ Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
 constexpr Rules kRules = {.protocol = "spindle_v2",
                           .key_column = 0,
                           .token_column = 2,
+                          .renewing_step = {},
+                          .releasing_step = {},
                           .lease_used = LeaseUsed,
                           .lease_until = LeaseUntil,
                           .is_released = IsReleased,
@@ -52,6 +54,43 @@ constexpr Rules kRules = {.protocol = "spindle_v2",
                           .wedge_bound = WedgeBound};
 
 }  // namespace spindle_v2
+
+namespace spindle_v3 {
+
+constexpr size_t kTokenColumn = 1;
+
+Duration LeaseUsed(Duration asked) {
+  return std::max(Seconds(asked.ns / 1'000'000'000), Seconds(5));
+}
+
+std::optional<Timestamp> LeaseUntil(const Row& row, Duration owners_lease) {
+  const auto* token = std::get_if<Timestamp>(&row[kTokenColumn]);
+  if (token == nullptr) return std::nullopt;
+  return *token + owners_lease;
+}
+
+bool IsReleased(const Row&) { return false; }  // what is given back is deleted
+
+bool IsSideRow(std::string_view, std::string_view) { return false; }
+
+// A lease, the delay that keeps followers apart, and the buffer, which is a third of a lease at the
+// most.
+Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
+  return greatest_lease + greatest_lease / 7 + greatest_lease / 3 + round_trip_p999 * 4;
+}
+
+constexpr Rules kRules = {.protocol = "spindle_v3",
+                          .key_column = 0,
+                          .token_column = kTokenColumn,
+                          .renewing_step = StepName::kHeartbeat,
+                          .releasing_step = StepName::kRelease,
+                          .lease_used = LeaseUsed,
+                          .lease_until = LeaseUntil,
+                          .is_released = IsReleased,
+                          .is_side_row = IsSideRow,
+                          .wedge_bound = WedgeBound};
+
+}  // namespace spindle_v3
 
 namespace fenced_lease {
 
@@ -86,6 +125,8 @@ Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
 constexpr Rules kRules = {.protocol = "fenced_lease",
                           .key_column = 0,
                           .token_column = 2,
+                          .renewing_step = {},
+                          .releasing_step = {},
                           .lease_used = LeaseUsed,
                           .lease_until = LeaseUntil,
                           .is_released = IsReleased,
@@ -97,6 +138,7 @@ constexpr Rules kRules = {.protocol = "fenced_lease",
 
 const Rules& RulesOf(std::string_view protocol) {
   if (protocol == spindle_v2::kRules.protocol) return spindle_v2::kRules;
+  if (protocol == spindle_v3::kRules.protocol) return spindle_v3::kRules;
   if (protocol == fenced_lease::kRules.protocol) return fenced_lease::kRules;
   std::fprintf(stderr, "no rules for the protocol %s\n", std::string(protocol).c_str());
   std::abort();

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string_view>
 
+#include "protocol/names.h"
 #include "protocol/spanner/sql.h"
 #include "protocol/spanner/time.h"
 
@@ -21,7 +22,11 @@ struct Rules {
   std::string_view protocol;
   // Places of columns in a row.
   size_t key_column = 0;
-  size_t token_column = 0;  // a change of it to something that is not NULL is a grant
+  size_t token_column = 0;  // a change of it to something that is not NULL is a grant, but:
+  // The step by which an owner replaces its own token to renew its lease, which is no grant.
+  std::optional<StepName> renewing_step;
+  // The step by which an owner deletes its row to give the lock back.
+  std::optional<StepName> releasing_step;
 
   // What a lease that a user asked for is in truth.
   Duration (*lease_used)(Duration asked);

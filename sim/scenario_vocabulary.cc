@@ -21,7 +21,12 @@ constexpr std::array<std::string_view, kStepCount> kSteps = {
     "the UPDATE that takes the lock, if the heartbeat is still the one that was seen",
     "the INSERT of the lock's row, where there is none",
     "the UPDATE of the heartbeat, if token and attempt are still the process's own",
-    "the UPDATE that gives the lock back: no writer and no attempt any more",
+    "gives the lock back: an UPDATE that leaves no writer (fenced_lease), or the DELETE of the row "
+    "(spindle_v3)",
+    "the strong read of owner and token, with the time at Spanner",
+    "the transaction that reads the same again and takes the lock, unless another owner's lease is "
+    "live",
+    "the UPDATE of the token, if token and owner are still the process's own",
 };
 constexpr std::array<std::string_view, kPhaseCount> kPhases = {
     "the process has handed the step's first call to the network",

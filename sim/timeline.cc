@@ -95,6 +95,7 @@ Timeline::Timeline(const Scenario& scenario)
   const Rules& rules = RulesOf(scenario.protocol);
   key_column_ = rules.key_column;
   token_column_ = rules.token_column;
+  renewing_step_ = rules.renewing_step;
 }
 
 void Timeline::Hear(const Observation& observation, uint64_t ordinal, uint64_t /*hash*/) {
@@ -219,7 +220,9 @@ void Timeline::OnLockRow(const RowCommitted& x, uint16_t lock) {
   const Value after = ColumnOf(x.after, token_column_);
   const std::string name = Cat(names_.Lock(lock), ": ");
   if (!x.after.has_value()) {
-    Add(TimelineLine::kSpanner, Tone::kBad, Cat(name, "row deleted by ", WriterText(x.writer)));
+    const bool given_back = x.step == RulesOf(scenario_.protocol).releasing_step;
+    Add(TimelineLine::kSpanner, given_back ? Tone::kGood : Tone::kBad,
+        Cat(name, given_back ? "given back by " : "row deleted by ", WriterText(x.writer)));
     return;
   }
   if (x.before.has_value() && before == after) {
@@ -229,6 +232,7 @@ void Timeline::OnLockRow(const RowCommitted& x, uint16_t lock) {
     }
     return;
   }
+  if (x.before.has_value() && x.step == renewing_step_) return;
   // A failure after a grant is another story than the same failure before it.
   for (Seat& seat : seats_) seat.failures.clear();
   Add(TimelineLine::kSpanner, Tone::kGood,

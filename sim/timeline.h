@@ -96,8 +96,9 @@ class Timeline : public ObservationSink {
   Names names_;
   size_t key_column_ = 0;
   size_t token_column_ = 0;
-  std::vector<Life> lives_;  // by node
-  std::vector<Seat> seats_;  // nodes x locks
+  std::optional<StepName> renewing_step_;  // whose new tokens are no news
+  std::vector<Life> lives_;                // by node
+  std::vector<Seat> seats_;                // nodes x locks
   std::vector<std::optional<Instant>> fault_began_;
   Instant now_;
   uint64_t ordinal_ = 0;

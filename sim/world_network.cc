@@ -71,6 +71,30 @@ void Turn::DoRunnerAction(int16_t node, Participant& participant, RequestId requ
   if (!lost.empty()) OnSessionLost(node, lost);
 }
 
+// The transaction's caller has gone. What was sent stays on its way, and nothing more is heard of
+// it. One that waits for a session is left to get it.
+void Turn::CancelRunnerOf(int16_t node_index, Participant& participant, RequestId request) {
+  ActiveRunner* runner = FindRunner(participant, request);
+  if (runner == nullptr) return;
+  Node& node = NodeAt(node_index);
+  const bool has_session = !runner->state.session_lost && !runner->state.session.name.empty();
+  if (node.sessions && !has_session) return;
+  CancelTimerOf(participant, TimerOwner::kRunner, request);
+  for (uint32_t place = 0; place < state_.calls.size(); ++place) {
+    if (!state_.calls[place].call || !state_.calls[place].call->awaited) continue;
+    const CallName& name = state_.calls[place].call->name;
+    const bool is_its = name.process == ProcessOf(node_index) && name.lock == participant.lock &&
+                        name.request == request && name.call != kSessionCall;
+    if (!is_its) continue;
+    ++node.generation;
+    Abandon(place);
+  }
+  std::optional<RunnerAction> action =
+      OnCancelled(setup_.retry_policy, runner->state, ClocksOf(node_index).monotonic,
+                  Error(Code::kCancelled, "its context was cancelled"));
+  if (action) DoRunnerAction(node_index, participant, request, *std::move(action));
+}
+
 void Turn::OnRunnerWaited(int16_t node, Participant& participant, RequestId request) {
   ActiveRunner& runner = *FindRunner(participant, request);
   ProcessEntropy entropy(*chance_, ProcessOf(node), participant.lock,
@@ -344,6 +368,20 @@ uint32_t Turn::AddCall(Call&& call) {
   state_.free_calls.pop_back();
   state_.calls[place].call = std::move(call);
   return place;
+}
+
+// Nobody waits for the call any more; what the network holds back of it never arrives.
+void Turn::Abandon(uint32_t place) {
+  Call& call = *state_.calls[place].call;
+  call.awaited = false;
+  if (call.timeout) Cancel(*call.timeout);
+  call.timeout.reset();
+  if (call.held) {
+    Cancel(*call.held);
+    call.held.reset();
+    call.at_spanner = false;
+  }
+  FreeIfDone(place);
 }
 
 void Turn::FreeIfDone(uint32_t place) {

@@ -59,16 +59,7 @@ void Turn::LetGo(int16_t node_index, bool crashed) {
   }
   for (uint32_t place = 0; place < state_.calls.size(); ++place) {
     if (!state_.calls[place].call || state_.calls[place].call->name.process != process) continue;
-    Call& call = *state_.calls[place].call;
-    call.awaited = false;
-    if (call.timeout) Cancel(*call.timeout);
-    call.timeout.reset();
-    if (call.held) {
-      Cancel(*call.held);
-      call.held.reset();
-      call.at_spanner = false;
-    }
-    FreeIfDone(place);
+    Abandon(place);
   }
   node.held_up.clear();
   node.participants.clear();
@@ -233,6 +224,8 @@ void Turn::DoEffect(int16_t node, Participant& participant, Effect effect) {
     SetTimerAt(node, participant, TimerOwner::kMachine, set->timer, set->at);
   } else if (const auto* cancel = std::get_if<CancelTimer>(&effect)) {
     CancelTimerOf(participant, TimerOwner::kMachine, cancel->timer);
+  } else if (const auto* given_up = std::get_if<CancelTransaction>(&effect)) {
+    CancelRunnerOf(node, participant, given_up->request);
   } else if (const auto* changed = std::get_if<LeadershipChanged>(&effect)) {
     OnCallback(node, participant, changed->leader);
   } else if (auto* answer = std::get_if<Answer>(&effect)) {

@@ -97,6 +97,7 @@ class Turn {
 
   // world_network.cc
   void StartRunnerFor(int16_t node, Participant& participant, RunTransaction run);
+  void CancelRunnerOf(int16_t node, Participant& participant, RequestId request);
   void DoRunnerAction(int16_t node, Participant& participant, RequestId request,
                       RunnerAction action);
   void SendToSpanner(int16_t node, Participant& participant, const ActiveRunner& runner,
@@ -118,6 +119,7 @@ class Turn {
   void SetTimeout(uint32_t call, Instant at);
   Instant DeadlineOf(const Call& call);
   uint32_t AddCall(Call&& call);
+  void Abandon(uint32_t place);
   void FreeIfDone(uint32_t call);
   std::optional<uint32_t> FindCall(const CallName& name) const;
   std::optional<uint32_t> FindRequestOnItsWay(uint32_t call) const;

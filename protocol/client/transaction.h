@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -32,19 +33,47 @@ struct TransactionStatement {
   WHORL_FIELDS(TransactionStatement, step, statement);
 };
 
+// The test of a read-test-write transaction on a lock's row. The first statement is a query of
+// owner (STRING), token (TIMESTAMP, the last sign of life) and CURRENT_TIMESTAMP: the row of
+// another owner whose token is younger than `lease` ends the transaction, and so does one with a
+// NULL. No row at all, one's own, or an old one passes.
+struct UnlessHeld {
+  std::string me;
+  Duration lease;
+  WHORL_FIELDS(UnlessHeld, me, lease);
+};
+// The first statement is DML; when it changes no row, the transaction ends.
+struct IfRowChanged {
+  WHORL_NO_FIELDS(IfRowChanged);
+};
+struct NoTest {
+  WHORL_NO_FIELDS(NoTest);
+};
+using Body = std::variant<NoTest, UnlessHeld, IfRowChanged>;
+
+struct Holder {
+  enum class Kind : uint8_t { kNone, kAnother, kUnreadable };
+
+  Kind kind = Kind::kNone;
+  Duration age;  // of kAnother: CURRENT_TIMESTAMP minus token, which may be negative
+};
+// REQUIRES: a row of `rows` has the columns that UnlessHeld names, in their order.
+Holder HolderIn(const std::vector<Row>& rows, const UnlessHeld& test);
+
 struct Transaction {
   StepName step = StepName::kCheck;  // to which its begin, commit and outcome belong
   Mode mode = Mode::kStrongRead;
   std::vector<TransactionStatement> statements;
   // Of kReadWrite: they go with the Commit, so no statement sees them.
   std::vector<Mutation> mutations;
+  Body body;                                    // of kReadWrite
   LockMode lock_mode = LockMode::kPessimistic;  // of kReadWrite
   bool return_read_timestamp = false;           // of kStrongRead
   // Local monotonic time from which on nothing is sent for it any more, but a Rollback; nothing:
   // only the policy's timeouts bound it.
   std::optional<Duration> give_up_at;
-  WHORL_FIELDS(Transaction, step, mode, statements, mutations, lock_mode, return_read_timestamp,
-               give_up_at);
+  WHORL_FIELDS(Transaction, step, mode, statements, mutations, body, lock_mode,
+               return_read_timestamp, give_up_at);
 };
 
 struct SayStatement {
@@ -62,7 +91,9 @@ using Said = std::variant<SayStatement, SayCommit, SayRollback>;
 
 // Statements run in their order. After one that failed, those that follow it directly and have
 // `ignore_error` still run (a Go closure that cleans up before it returns its error), and then the
-// transaction is rolled back. A failure of a statement with `ignore_error` is no failure.
+// transaction is rolled back. A failure of a statement with `ignore_error` is no failure. Where the
+// body has a test, it is made as soon as the first statement has answered; what it ends, ends with
+// FAILED_PRECONDITION, and its results tell why.
 // REQUIRES: heard.size() <= transaction.statements.size().
 Said Continue(const Transaction& transaction, std::span<const StatementResult> heard);
 

@@ -12,14 +12,21 @@ bool IsRetryableCall(Code code) {
   return code == Code::kUnavailable || code == Code::kResourceExhausted;
 }
 
+// A strong read, or the query that a body tests: a stream, which client libraries retry otherwise
+// than DML.
+bool IsQuery(const RunnerState& state) {
+  if (state.transaction.mode == Mode::kStrongRead) return true;
+  return state.doing == Doing::kStatement && state.heard.empty() &&
+         std::holds_alternative<UnlessHeld>(state.transaction.body);
+}
+
 Duration TimeoutOf(const RetryPolicy& policy, const RunnerState& state) {
   if (state.doing == Doing::kCommit) return policy.commit_timeout;
-  return state.transaction.mode == Mode::kStrongRead ? policy.query_timeout
-                                                     : policy.statement_timeout;
+  return IsQuery(state) ? policy.query_timeout : policy.statement_timeout;
 }
 
 const Backoff& BackoffOf(const RetryPolicy& policy, const RunnerState& state) {
-  return state.transaction.mode == Mode::kStrongRead ? policy.query : policy.unary;
+  return IsQuery(state) ? policy.query : policy.unary;
 }
 
 BeginReadWrite BeginOptionsOf(const RunnerState& state) {
@@ -278,6 +285,7 @@ RunnerAction OnStatementReply(const RetryPolicy& policy, RunnerState& state, Dur
     if (failed) {
       // Go masks every error of a statement that carried the begin (and an answer without an id),
       // runs the body again at once, and begins explicitly.
+      if (IsGivenUp(state, now)) return GiveUp(state);
       ForgetAttempt(policy, state);
       return SendFirst(policy, state, now, state.doing);
     }

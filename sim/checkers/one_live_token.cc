@@ -27,7 +27,7 @@ void JudgeHolders(Tally& tally, uint16_t lock, const Now& now) {
 }  // namespace
 
 void OneLiveToken::On(const VersionChanged& x, const Now& now) {
-  if (x.kind == VersionChanged::Kind::kGranted) JudgeHolders(tally, x.lock, now);
+  if (InstallsToken(x.kind)) JudgeHolders(tally, x.lock, now);
 }
 
 void OneLiveToken::On(const OwnTokenChanged& x, const Now& now) {

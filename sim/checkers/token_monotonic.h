@@ -1,6 +1,7 @@
 // token_monotonic: a token that is committed is not below any token ever stored under the row's
 // name, in rows deleted since too, and above all of them when the owner changes. A commit that
-// leaves the token as it was commits none. Rows of the start count as stored.
+// leaves the token as it was commits none, a heartbeat that replaces it commits one. Rows of the
+// start count as stored.
 #pragma once
 
 #include <vector>

@@ -1,0 +1,44 @@
+#include "protocol/spindle_v3/info.h"
+
+#include <array>
+
+#include "protocol/spindle_v3/spindle_v3.h"
+
+namespace whorl::spindle_v3 {
+
+ProtocolInfo Info() {
+  static constexpr std::array<StepName, 4> kSteps = {StepName::kLook, StepName::kAcquire,
+                                                     StepName::kHeartbeat, StepName::kRelease};
+  static constexpr std::array<StepName, 1> kStepsWithoutCommit = {StepName::kLook};
+  static constexpr std::array<ColumnInfo, 3> kColumns = {{
+      {.name = "name", .type = Type::kString, .key = true},
+      {.name = "token", .type = Type::kTimestamp},
+      {.name = "owner", .type = Type::kString},
+  }};
+  ProtocolInfo info;
+  info.name = "spindle_v3";
+  info.summary =
+      "spindle v3 (Go): a read-test-write transaction takes the lock, the token is fence and "
+      "heartbeat at once, and a leader steps down by its own clock";
+  info.create_table =
+      "CREATE TABLE locktable (\n"
+      "  name STRING(MAX) NOT NULL,\n"
+      "  token TIMESTAMP OPTIONS (allow_commit_timestamp=true),\n"
+      "  owner STRING(MAX),\n"
+      ") PRIMARY KEY (name)";
+  info.columns = kColumns;
+  info.steps = kSteps;
+  info.steps_without_commit = kStepsWithoutCommit;
+  info.promises.fill(Promise::kNotPromised);
+  for (const Invariant invariant :
+       {Invariant::kOneLiveToken, Invariant::kTokenMonotonic, Invariant::kFencedWritesOrdered,
+        Invariant::kIsolation, Invariant::kNoWedge}) {
+    info.promises[static_cast<size_t>(invariant)] = Promise::kPromised;
+  }
+  info.answers_locally = true;
+  info.lease_min = kLeaseMin;
+  info.lease_default = Seconds(10);
+  return info;
+}
+
+}  // namespace whorl::spindle_v3

@@ -1,0 +1,307 @@
+#include "protocol/spindle_v3/spindle_v3.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/random_id.h"
+
+namespace whorl::spindle_v3 {
+namespace {
+
+using Doing = State::Doing;
+
+constexpr Duration kBufferMin = Milliseconds(50);
+constexpr Duration kHeartbeatTimeoutMin = Milliseconds(100);
+constexpr Duration kReleaseTimeout = Seconds(5);
+
+// One step of one process: what every small function below works on.
+struct Here {
+  const Config& config;
+  State& state;
+  LocalTime now;
+  Entropy& entropy;
+  std::vector<Effect>& out;
+};
+
+// --- effects -----------------------------------------------------------------------------------
+
+void Remark(Here& here, NoteId note, std::vector<Value> values) {
+  here.out.emplace_back(Note{.note = note, .values = std::move(values)});
+}
+
+void Send(Here& here, Doing doing, RequestId request, Transaction transaction) {
+  here.state.doing = doing;
+  here.out.emplace_back(RunTransaction{.request = request, .transaction = std::move(transaction)});
+}
+
+Transaction TransactionOf(StepName step, Mode mode, Sql sql, std::vector<Value> parameters) {
+  Transaction transaction{.step = step, .mode = mode, .statements = {}};
+  transaction.statements.push_back(
+      {.step = step, .statement = {.sql = sql, .parameters = std::move(parameters)}});
+  return transaction;
+}
+
+UnlessHeld TestOf(const Here& here) { return {.me = here.state.id, .lease = here.config.lease}; }
+
+// An UPDATE or DELETE of the row, if it is still the own one as far as this process knows.
+Transaction WriteOfOwnRow(const Here& here, StepName step, Sql sql, Duration timeout) {
+  Transaction transaction = TransactionOf(
+      step, Mode::kReadWrite, sql, {here.config.lock_name, *here.state.own_token, here.state.id});
+  transaction.give_up_at = here.now.monotonic + timeout;
+  return transaction;
+}
+
+// --- a round -----------------------------------------------------------------------------------
+
+Duration SinceSuccess(const Here& here) { return here.now.monotonic - here.state.last_success; }
+
+void SendLook(Here& here) {
+  Send(
+      here, Doing::kLooking, kRoundRequest,
+      TransactionOf(StepName::kLook, Mode::kStrongRead, here.config.look, {here.config.lock_name}));
+}
+
+void SendAcquire(Here& here) {
+  Transaction transaction = TransactionOf(StepName::kAcquire, Mode::kReadWrite, here.config.look,
+                                          {here.config.lock_name});
+  transaction.body = TestOf(here);
+  transaction.mutations.push_back(
+      {.kind = MutationKind::kInsertOrUpdate,
+       .table = here.config.table,
+       .columns = {"name", "owner", "token"},
+       .rows = {{here.config.lock_name, here.state.id, std::string(kCommitTimestamp)}},
+       .keys = {}});
+  Send(here, Doing::kAcquiring, kRoundRequest, std::move(transaction));
+}
+
+void SendHeartbeat(Here& here) {
+  const Duration left = here.config.lease - SinceSuccess(here) - here.state.buffer;
+  Transaction transaction = WriteOfOwnRow(here, StepName::kHeartbeat, here.config.heartbeat,
+                                          std::max(kHeartbeatTimeoutMin, left));
+  transaction.body = IfRowChanged{};
+  Send(here, Doing::kBeating, kRoundRequest, std::move(transaction));
+}
+
+void BeginRound(Here& here) {
+  ++here.state.iterations;
+  here.state.round_began = here.now.monotonic;
+  if (here.state.leader) return SendHeartbeat(here);
+  SendLook(here);
+}
+
+// How a round ended for the next wake-up.
+struct Ending {
+  bool failed = true;
+  std::optional<Duration> holders_age;  // a live lease of another was seen
+};
+
+// Before the buffer is taken off, from the end of the round on.
+Duration PauseAfter(Here& here, const Ending& ending) {
+  const Duration lease = here.config.lease;
+  const Duration took = here.now.monotonic - here.state.round_began;
+  if (here.state.leader) {
+    return ending.failed ? std::max(here.state.buffer, lease / 4) : lease / 2 - took;
+  }
+  // So that followers do not all come at once.
+  const Duration delay = {here.entropy.Between(Purpose::kWakeDelay, 0, lease.ns / 7 - 1)};
+  return (ending.holders_age ? lease - *ending.holders_age : here.state.buffer) + delay;
+}
+
+void EndRound(Here& here, bool was_leader, const Ending& ending) {
+  State& state = here.state;
+  state.latency = Smoothed(state.latency, here.now.monotonic - state.round_began);
+  state.buffer = BufferFor(here.config.lease, state.latency);
+  if (std::exchange(state.first_round, false) || state.leader != was_leader) {
+    here.out.emplace_back(LeadershipChanged{.leader = state.leader});
+  }
+  state.doing = Doing::kSleeping;
+  const Duration pause = std::max(PauseAfter(here, ending) - state.buffer, state.buffer);
+  here.out.emplace_back(SetTimer{.timer = kWake, .at = here.now.monotonic + pause});
+}
+
+// The own token is the commit timestamp, and the local lease counts from now: from the reply.
+void Succeed(Here& here, const TransactionResult& result) {
+  State& state = here.state;
+  const bool was_leader = std::exchange(state.leader, true);
+  state.own_token = result.commit_timestamp;
+  state.last_success = here.now.monotonic;
+  if (!was_leader) Remark(here, NoteId::kGotLock, {*state.own_token});
+  EndRound(here, was_leader, {.failed = false, .holders_age = {}});
+}
+
+void OnLooked(Here& here, const TransactionResult& result) {
+  if (result.outcome != Outcome::kCommitted) {
+    Remark(here, NoteId::kReadFailed, {FormatStatus(result.status)});
+    return EndRound(here, false, {});
+  }
+  const Holder holder = HolderIn(result.results.front().rows, TestOf(here));
+  switch (holder.kind) {
+    case Holder::Kind::kNone:
+      return SendAcquire(here);
+    case Holder::Kind::kAnother:
+      return EndRound(here, false, {.failed = true, .holders_age = holder.age});
+    case Holder::Kind::kUnreadable:
+      Remark(here, NoteId::kBadRow, {here.config.lock_name, std::string("owner or token is NULL")});
+      return EndRound(here, false, {});
+  }
+}
+
+void OnAcquireEnded(Here& here, const TransactionResult& result) {
+  if (result.outcome == Outcome::kCommitted) return Succeed(here, result);
+  Remark(here, NoteId::kClaimFailed, {FormatStatus(result.status)});
+  Ending ending;
+  if (!result.results.empty() && result.results.front().status.ok()) {
+    const Holder holder = HolderIn(result.results.front().rows, TestOf(here));
+    if (holder.kind == Holder::Kind::kAnother) ending.holders_age = holder.age;
+  }
+  EndRound(here, false, ending);
+}
+
+void OnHeartbeatEnded(Here& here, const TransactionResult& result) {
+  if (result.outcome == Outcome::kCommitted) return Succeed(here, result);
+  const bool superseded = !result.results.empty() && result.results.front().status.ok() &&
+                          result.results.front().row_count == 0;
+  Remark(here, NoteId::kHeartbeatFailed,
+         {superseded ? std::string("superseded") : FormatStatus(result.status)});
+  if (superseded || SinceSuccess(here) + here.state.buffer >= here.config.lease) {
+    here.state.leader = false;
+    Remark(here, NoteId::kLostLock,
+           {std::string(superseded ? "superseded" : "no heartbeat for a lease")});
+  }
+  EndRound(here, true, {});
+}
+
+// --- events ------------------------------------------------------------------------------------
+
+void OnStarted(Here& here) {
+  State& state = here.state;
+  if (state.doing != Doing::kNothing || state.stopped) return;
+  state.id = here.config.id;
+  if (state.id.empty()) state.id = DrawUuid(here.entropy, Purpose::kInstanceId);
+  if (here.config.lease > here.config.lease_asked) {
+    Remark(here, NoteId::kLeaseRaised,
+           {here.config.lease_asked.ns / 1'000'000, here.config.lease.ns / 1'000'000});
+  }
+  state.buffer = BufferFor(here.config.lease, Duration{});
+  BeginRound(here);
+}
+
+// The leader's context is a child of the one that ended, so it is over at once. What its work does
+// is not waited for, and what is under way is not heard of any more.
+void OnStop(Here& here) {
+  State& state = here.state;
+  if (std::exchange(state.stopped, true)) return;
+  const Doing was_doing = std::exchange(state.doing, Doing::kNothing);
+  if (was_doing == Doing::kSleeping) {
+    here.out.emplace_back(CancelTimer{.timer = kWake});
+  } else if (was_doing != Doing::kNothing) {
+    here.out.emplace_back(CancelTransaction{.request = kRoundRequest});
+  }
+  if (!state.leader) return;
+  Send(here, Doing::kReleasing, kReleaseRequest,
+       WriteOfOwnRow(here, StepName::kRelease, here.config.release, kReleaseTimeout));
+}
+
+// However it ended: a row that was not deleted runs out.
+void OnReleased(Here& here) {
+  here.state.doing = Doing::kNothing;
+  here.state.leader = false;
+  here.out.emplace_back(LeadershipChanged{.leader = false});
+}
+
+bool Leads(const State& state) { return state.leader && !state.stopped; }
+
+void OnAsked(Here& here, const Asked& asked) {
+  const bool leads = Leads(here.state);
+  Answer answer{.ask = asked.ask, .question = asked.question};
+  switch (asked.question) {
+    case Question::kHasLock:
+    case Question::kHasLock2:
+      answer.yes = leads;
+      if (leads) answer.token = static_cast<uint64_t>(here.state.own_token->UnixNanos());
+      if (leads && asked.question == Question::kHasLock2) answer.text = here.state.id;
+      break;
+    case Question::kLeader:
+      answer.yes = leads;
+      answer.text = leads ? here.state.id : "not this process";
+      break;
+    case Question::kDuration:
+      answer.yes = true;
+      answer.number = here.config.lease.ns / 1'000'000;
+      break;
+    case Question::kIterations:
+      answer.yes = true;
+      answer.number = here.state.iterations;
+      break;
+    case Question::kLock:
+    case Question::kUnlock:
+      answer.text = "spindle_v3 has no blocking Lock()";
+      break;
+  }
+  here.out.emplace_back(std::move(answer));
+}
+
+void OnEnded(Here& here, const TransactionEnded& ended) {
+  if (ended.request == kReleaseRequest) return OnReleased(here);
+  switch (here.state.doing) {
+    case Doing::kLooking:
+      return OnLooked(here, ended.result);
+    case Doing::kAcquiring:
+      return OnAcquireEnded(here, ended.result);
+    case Doing::kBeating:
+      return OnHeartbeatEnded(here, ended.result);
+    default:  // stopped meanwhile
+      return;
+  }
+}
+
+}  // namespace
+
+Config MakeConfig(const std::string& table, std::string lock_name, std::string id, Duration lease) {
+  const Parameter name{.name = "name", .type = Type::kString};
+  const Parameter token{.name = "token", .type = Type::kTimestamp};
+  const Parameter owner{.name = "owner", .type = Type::kString};
+  const std::string own_row = " WHERE name = @name AND token = @token AND owner = @owner";
+  Config config;
+  config.lock_name = std::move(lock_name);
+  config.id = std::move(id);
+  config.lease_asked = lease;
+  config.lease = std::max(Seconds(lease.ns / 1'000'000'000), kLeaseMin);
+  config.table = table;
+  config.look = Sql::Intern(
+      "SELECT owner, token, CURRENT_TIMESTAMP() AS now FROM " + table + " WHERE name = @name",
+      {name});
+  config.heartbeat =
+      Sql::Intern("UPDATE " + table + " SET token = PENDING_COMMIT_TIMESTAMP()" + own_row,
+                  {name, token, owner});
+  config.release = Sql::Intern("DELETE FROM " + table + own_row, {name, token, owner});
+  return config;
+}
+
+Duration BufferFor(Duration lease, Duration smoothed_latency) {
+  return std::min(std::max(smoothed_latency * 3, std::max(kBufferMin, lease / 20)), lease / 3);
+}
+
+Duration Smoothed(Duration old, Duration latest) {
+  if (old == Duration{}) return latest;
+  return (old * 7 + latest * 3) / 10;
+}
+
+void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, const Event& event,
+          std::vector<Effect>& out) {
+  Here here{config, state, now, entropy, out};
+  if (std::holds_alternative<Started>(event)) return OnStarted(here);
+  if (std::holds_alternative<StopRequested>(event)) return OnStop(here);
+  if (const auto* asked = std::get_if<Asked>(&event)) return OnAsked(here, *asked);
+  if (const auto* ended = std::get_if<TransactionEnded>(&event)) return OnEnded(here, *ended);
+  if (std::holds_alternative<TimerFired>(event) && state.doing == Doing::kSleeping) {
+    BeginRound(here);
+  }
+}
+
+Standing StandingOf(const State& state) {
+  const bool leads = Leads(state);
+  return {.answers = leads, .own_token = state.own_token, .believes = leads, .believes_until = {}};
+}
+
+}  // namespace whorl::spindle_v3

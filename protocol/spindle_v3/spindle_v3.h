@@ -1,0 +1,93 @@
+// spindle v3 (github.com/flowerinthenight/spindle), as a step machine.
+//
+// One row per lock: name, token, owner. A process takes the lock by a transaction that reads the
+// row, tests whether another owner's token is younger than the lease, and writes owner and token.
+// The token is the commit timestamp, and every heartbeat replaces it by its own: it is fence and
+// heartbeat at once. State diagram and findings: README.md beside this file.
+//
+// Invariants:
+//   1. The port is as flawed as the original. What looks like a mistake here (the local deadline
+//      counts from the reply, an own row is taken whatever its age, expiry is judged by the
+//      observer's lease, the row is given back before the work has stopped) is upstream's and
+//      stays.
+//   2. One thing at a time: a round is one look, a look and an acquire, or one heartbeat, and then
+//      the process sleeps until the next one.
+//   3. The process leads, and its leader's context is alive, iff `leader` and not `stopped`. Only
+//      the end of a round or a stop changes that: no timer does, so a paused leader still leads.
+//   4. `own_token` is never cleared; it is sent as the old token of a heartbeat and of the release.
+// Left out: creating the table, several Runs of one instance, and callbacks that take time (so that
+// the queue of callbacks is always empty).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/machine.h"
+#include "protocol/spanner/fields.h"
+#include "protocol/spanner/sql.h"
+#include "protocol/spanner/time.h"
+
+namespace whorl::spindle_v3 {
+
+inline constexpr Duration kLeaseMin = Seconds(5);
+
+struct Config {
+  std::string lock_name;
+  std::string id;        // empty: a random UUID, drawn when the instance starts
+  Duration lease_asked;  // as the user gave it
+  Duration lease;        // L: raised to the minimum of five seconds, in whole seconds
+  std::string table;
+  Sql look;       // @name
+  Sql heartbeat;  // @name, @token, @owner
+  Sql release;    // @name, @token, @owner
+  WHORL_FIELDS(Config, lock_name, id, lease_asked, lease, table, look, heartbeat, release);
+};
+// REQUIRES: `table` is an identifier.
+Config MakeConfig(const std::string& table, std::string lock_name, std::string id, Duration lease);
+
+struct State {
+  enum class Doing : uint8_t { kNothing, kSleeping, kLooking, kAcquiring, kBeating, kReleasing };
+
+  std::string id;
+  Doing doing = Doing::kNothing;
+  bool stopped = false;
+  bool leader = false;
+  bool first_round = true;  // no round has ended: the end of the first one calls back
+  std::optional<Timestamp> own_token;
+  Duration round_began;  // local monotonic, as all times here
+  Duration
+      last_success;  // when the reply of the last acquire or heartbeat that committed was heard
+  Duration latency;  // of rounds, smoothed; zero before the first has ended
+  Duration buffer;   // b; zero before the start
+  int64_t iterations = 0;  // rounds begun
+  WHORL_FIELDS(State, id, doing, stopped, leader, first_round, own_token, round_began, last_success,
+               latency, buffer, iterations);
+};
+constexpr std::string_view WordOf(State::Doing doing) {
+  constexpr std::array<std::string_view, 6> kWords = {"nothing",   "sleeping", "looking",
+                                                      "acquiring", "beating",  "releasing"};
+  return kWords[static_cast<size_t>(doing)];
+}
+
+// b for a smoothed latency: three times that, from max(50 ms, L/20) to L/3.
+Duration BufferFor(Duration lease, Duration smoothed_latency);
+// 0.7 old + 0.3 new; the first one as it is.
+Duration Smoothed(Duration old, Duration latest);
+
+// HasLock and HasLock2 are answered at once: whether the leader's context is alive, with the own
+// token in nanoseconds since 1970. Upstream has no such question; it hands the same token to the
+// callback. Lock and Unlock are answered "no": there is no blocking wrapper.
+void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, const Event& event,
+          std::vector<Effect>& out);
+
+Standing StandingOf(const State& state);
+
+enum TimerOfSpindle : TimerId { kWake };
+enum RequestOfSpindle : RequestId { kRoundRequest, kReleaseRequest };
+
+}  // namespace whorl::spindle_v3
