@@ -209,10 +209,7 @@ void Turn::OnCallArrives(uint32_t place) {
   if (sender_lives && call.awaited && link == LinkState::kBlackHoled) {
     return Hold(place, CallArrives{.call = place});
   }
-  if (sender_lives && call.awaited && link == LinkState::kRefused) {
-    call.at_spanner = false;
-    return Refuse(place);
-  }
+  if (sender_lives && call.awaited && link == LinkState::kRefused) return Refuse(place);
   ServeAtSpanner(place);
 }
 
@@ -220,7 +217,7 @@ void Turn::OnCallArrives(uint32_t place) {
 void Turn::Refuse(uint32_t place) {
   Call& call = *state_.calls[place].call;
   const int16_t node = call.name.process.node;
-  call.at_spanner = false;
+  call.at_spanner = true;  // its place is taken until the refusal has arrived
   SayHangs(call);
   Response response;
   response.status = Error(Code::kUnavailable, "connection refused");

@@ -114,6 +114,23 @@ TEST(PartitionDirection, RefusedRepliesLeaveTheWorkDone) {
             1u);
 }
 
+// A refusal that is on its way when its process dies must not come to whoever has the call's place
+// then; found by hunting, where it made two calls share one.
+TEST(Partition, ARefusalThatComesTooLateEndsNothingElse) {
+  const Witness run =
+      WitnessThree("60s", "",
+                   R"({"at": "10s", "do": "partition", "node": "a", "for": "40s", "mode": "refuse"},
+         {"when": {"node": "a", "step": "check", "phase": "sent", "count": 4}, "do": "crash",
+          "node": "a", "restart_after": "0s"})");
+  ASSERT_EQ(Count<ProcessGone>(run), 1);
+  EXPECT_EQ(Count<LateReplyIgnored>(run), 1);
+  for (int16_t node = 1; node < 3; ++node) {
+    for (const CallStory& call : CallsOf(run, node)) {
+      EXPECT_NE(call.code, Code::kUnavailable) << call.request;
+    }
+  }
+}
+
 // --- latency -----------------------------------------------------------------------------------
 
 TEST(Latency, IsAddedOnTheWaysThatAreNamed) {
