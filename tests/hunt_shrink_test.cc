@@ -96,8 +96,8 @@ TEST(Shrinking, OfAFindingIsMinimalRepeatableAndReadyToBeCommitted) {
               saved.expect.violates.end());
     EXPECT_LE(SizeOf(saved).faults, finding.size.faults);
     EXPECT_LE(SizeOf(saved).nodes, finding.size.nodes);
-    ExpectMinimal(saved, [&kind = kind](const Scenario& scenario) {
-      return Find(RunWatched(scenario).breakages, kind) != nullptr;
+    ExpectMinimal(saved, [&wanted = kind](const Scenario& scenario) {
+      return Find(RunWatched(scenario).breakages, wanted) != nullptr;
     });
   }
 }
