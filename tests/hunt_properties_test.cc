@@ -49,7 +49,7 @@ std::vector<Invariant> BrokenPromises(const ProtocolInfo& protocol, const Scenar
   return broken;
 }
 
-constexpr int kWorldsOfEach = 500;
+constexpr int kWorldsOfEach = 150;
 
 TEST(Promises, HoldInDrawnWorlds) {
   for (const ProtocolInfo& protocol : Protocols()) {
