@@ -25,7 +25,7 @@ bool Waits(const FaultSpec& fault) { return std::holds_alternative<When>(fault.t
 
 // A finding is saved as text, and has to be the world that was run.
 TEST(DrawnWorlds, LoadAsTheyWereDrawn) {
-  ForEachWorld(10'000, {}, [](const ProtocolInfo&, const Scenario& world) {
+  ForEachWorld(3'000, {}, [](const ProtocolInfo&, const Scenario& world) {
     EXPECT_EQ(WithoutPlace(Reloaded(world)), WithoutPlace(world));
   });
 }
