@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <memory>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -61,12 +59,7 @@ class Reporter {
     if (!request_.out.empty()) {
       if (absl::Status opened = file_.Open(request_.out); !opened.ok()) return opened;
     }
-    if (request_.save_folder.empty()) return absl::OkStatus();
-    std::error_code error;
-    std::filesystem::create_directories(request_.save_folder, error);
-    if (!error) return absl::OkStatus();
-    return absl::UnavailableError(
-        Cat(request_.save_folder, ": cannot be created: ", error.message()));
+    return request_.save_folder.empty() ? absl::OkStatus() : MakeFolder(request_.save_folder);
   }
 
   // How the command ends.

@@ -43,6 +43,9 @@ class OutputFile {
   std::ofstream stream_;
 };
 
+// A folder for output, with those above it; one that is there already will do.
+absl::Status MakeFolder(const std::string& path);
+
 bool StdoutIsTerminal();
 // Whether people see standard output in colour: a terminal, and neither NO_COLOR, nor CI=true, nor
 // a terminal that knows none.

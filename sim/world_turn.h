@@ -105,12 +105,12 @@ class Turn {
   void SendCallOf(int16_t node, Call&& call);
   Duration WayOf(uint32_t call, Draw draw, Duration service = {});
   Duration AddedLatency(const Call& call, Draw draw);
-  void SendReply(uint32_t call, Response response, Duration service);
+  void SendReply(uint32_t call, Response&& response, Duration service);
   void OnCallArrives(uint32_t call);
-  void OnReplyArrives(ReplyArrives reply);
+  void OnReplyArrives(const ReplyArrives& reply);
   void OnCallTimesOut(uint32_t call);
   void OnRunnerWaited(int16_t node, Participant& participant, RequestId request);
-  void EndCall(uint32_t call, bool from_spanner, Response response);
+  void EndCall(uint32_t call, bool from_spanner, Response&& response);
   void Refuse(uint32_t call);
   void Hold(uint32_t call, PendingEvent message);
   void MarkHanging(uint32_t call);
@@ -142,9 +142,10 @@ class Turn {
   Instant WhenServerShows(Timestamp server_time) const;
   void ServeAtSpanner(uint32_t call);
   void DoDatabaseEffects(bool waited_for_truetime);
-  void OnReplied(model::Replied replied);
+  void OnReplied(model::Replied&& replied);
   void OnCommitStarted(const model::CommitStarted& started);
   void OnCommitVisible(const CommitBecomesVisible& visible);
+  void TrueTimeHolds(const CallName& commit);
   void OnSpannerLooksAgain();
   bool IsAborted(const Call& call, const Request& request, const model::Moment& leader);
   bool AbortsByChance(const Call& call);
