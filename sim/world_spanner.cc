@@ -50,7 +50,7 @@ void Turn::ServeAtSpanner(uint32_t place) {
 }
 
 // Whether a fault aborts the call's transaction; then the call has been answered.
-bool Turn::IsAborted(const Call& call, const Request& request, const model::Moment& leader) {
+bool Turn::IsAborted(Call& call, const Request& request, const model::Moment& leader) {
   const Node& node = NodeAt(call.name.process.node);
   if (!call.abort && node.armed.empty() && node.active.empty()) return false;
   const auto armed = std::find_if(node.armed.begin(), node.armed.end(), [&](uint32_t fault) {
@@ -64,6 +64,8 @@ bool Turn::IsAborted(const Call& call, const Request& request, const model::Mome
   if (!call.abort && armed != node.armed.end()) {
     StrikesNextCall(call.name.process.node, FaultKind::kAbort);
   }
+  // The pause before the next attempt may outlast the fault.
+  if (call.awaited) SayHangs(call);
   return true;
 }
 

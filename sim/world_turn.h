@@ -147,7 +147,7 @@ class Turn {
   void OnCommitVisible(const CommitBecomesVisible& visible);
   void TrueTimeHolds(const CallName& commit);
   void OnSpannerLooksAgain();
-  bool IsAborted(const Call& call, const Request& request, const model::Moment& leader);
+  bool IsAborted(Call& call, const Request& request, const model::Moment& leader);
   bool AbortsByChance(const Call& call);
   void AnswerUnavailable(uint32_t call);
   void DeleteRow(const OperatorDeletes& deletes);
