@@ -57,8 +57,9 @@ class WorldGenerator {
                                       : std::vector<std::string>{"jobs", "mails"};
   }
 
+  // A longer run has room for longer leases.
   Duration DrawLease() {
-    const Duration most = std::max(Seconds(30), protocol_.lease_min);
+    const Duration most = std::max({Seconds(30), options_.duration / 5, protocol_.lease_min});
     const Duration drawn = draws_.Log(std::max(Seconds(1), protocol_.lease_min), most);
     return {drawn.ns / Milliseconds(100).ns * Milliseconds(100).ns};
   }
@@ -138,6 +139,11 @@ class WorldGenerator {
         {{20, 0}, {50, 50}, {20, 500}, {10, 3'000}}};
     world_.workload.write_every = Milliseconds(draws_.Weigh<int64_t>(kWriteEveryMs));
     world_.workload.work_for = Milliseconds(draws_.Weigh<int64_t>(kWorkForMs));
+    // Work that takes most of a lease goes on when much else has ended.
+    const Duration lease = world_.nodes.front().lease;
+    if (draws_.Percent(8)) {
+      world_.workload.work_for = Rounded(draws_.Between(lease / 2, lease));
+    }
   }
 
   // What somebody left behind, in tables whose columns can be filled without knowing them.
@@ -176,10 +182,12 @@ class WorldGenerator {
 
   void DrawStarts(Duration safety) {
     const bool at_once = draws_.Percent(15);
+    const int64_t with_deadline = draws_.Percent(15) ? 50 : 1;  // of a hundred nodes
     for (NodeSpec& node : world_.nodes) {
       const Duration most = draws_.Percent(85) ? node.lease : safety;
       if (!at_once) node.start_at = Instant{Rounded(draws_.Between(Duration{}, most)).ns};
-      if (draws_.Percent(3)) node.deadline = Rounded(draws_.Log(Milliseconds(500), safety));
+      if (draws_.Percent(with_deadline))
+        node.deadline = Rounded(draws_.Log(Milliseconds(500), safety));
     }
     // Somebody is there from the beginning.
     world_.nodes.front().start_at = Instant{};
