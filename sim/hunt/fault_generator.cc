@@ -91,7 +91,7 @@ class FaultGenerator {
 
   bool IsPossible() const {
     if (!FaultsArePossible(world_)) return false;
-    return options_.beyond_assumptions || BrokenAssumptions(world_).empty();
+    return options_.beyond_assumptions || BrokenAssumptions(world_, options_.rate_ppm_max).empty();
   }
 
   // A node that only this fault starts.
@@ -241,7 +241,10 @@ class FaultGenerator {
     const Duration wall = options_.beyond_assumptions
                               ? Seconds(3600)
                               : AssumptionsOf(world_.protocol).wall_clock_error_max;
-    const int64_t rate = options_.beyond_assumptions && draws_.Percent(30) ? 50'000 : 1'000;
+    const int64_t assumed = options_.rate_ppm_max != 0
+                                ? options_.rate_ppm_max
+                                : AssumptionsOf(world_.protocol).rate_ppm_max;
+    const int64_t rate = options_.beyond_assumptions && draws_.Percent(30) ? 50'000 : assumed;
     switch (draws_.Between(0, 3)) {
       case 0:
         fault.clock.offset = draws_.EitherWay(Milliseconds(1), std::max(Milliseconds(1), wall));

@@ -58,8 +58,8 @@ class WorldGenerator {
   }
 
   Duration DrawLease() {
-    const Duration most = std::max(Seconds(30), protocol_.lease_min);
-    const Duration drawn = draws_.Log(std::max(Seconds(1), protocol_.lease_min), most);
+    const Duration least = std::max({Seconds(1), protocol_.lease_min, options_.lease_min});
+    const Duration drawn = draws_.Log(least, std::max(Seconds(30), least));
     return {drawn.ns / Milliseconds(100).ns * Milliseconds(100).ns};
   }
 
@@ -98,7 +98,8 @@ class WorldGenerator {
   }
 
   void DrawClock(ClockSpec& clock) {
-    const int64_t rate = options_.beyond_assumptions && draws_.Percent(20) ? 50'000 : 1'000;
+    const int64_t assumed = options_.rate_ppm_max != 0 ? options_.rate_ppm_max : may_.rate_ppm_max;
+    const int64_t rate = options_.beyond_assumptions && draws_.Percent(20) ? 50'000 : assumed;
     if (draws_.Percent(70)) clock.rate_ppm = draws_.Between(-rate, rate);
     const Duration most = options_.beyond_assumptions ? Seconds(3600) : may_.wall_clock_error_max;
     if (draws_.Percent(50) && most >= Milliseconds(1)) {
