@@ -68,6 +68,10 @@ class FaultGenerator {
     static constexpr std::array<int64_t, 5> kOnSteps = {0, 30, 50, 80, 100};
     on_steps_ = draws_.Pick<int64_t>(kOnSteps);
     longest_ = Rounded(draws_.Log(Seconds(1), Seconds(40)));
+    static constexpr std::array<int64_t, 4> kCompanions = {0, 0, 30, 60};
+    companions_ = draws_.Pick<int64_t>(kCompanions);
+    // Who starts first mostly leads first, and a leader's misfortunes are the ones that matter.
+    if (draws_.Percent(60)) favourite_ = draws_.Percent(60) ? int16_t{0} : DrawNode();
   }
 
   int64_t DrawCount() {
@@ -124,6 +128,7 @@ class FaultGenerator {
   }
 
   int16_t DrawNode() {
+    if (favourite_ && draws_.Percent(60)) return *favourite_;
     return static_cast<int16_t>(draws_.Between(0, static_cast<int64_t>(world_.nodes.size()) - 1));
   }
   uint16_t DrawLock() {
@@ -165,14 +170,40 @@ class FaultGenerator {
     return std::ranges::find(without_commit_, step) == without_commit_.end();
   }
 
+  // Misfortunes seldom come alone: the next phase of the same step, a later round of it, or a time
+  // that is not far from the first one's.
+  std::variant<Instant, When> DrawTriggerBeside(const FaultSpec& first, Duration lasts) {
+    if (const Instant* at = std::get_if<Instant>(&first.trigger)) {
+      const Duration lease = world_.nodes[static_cast<size_t>(first.node)].lease;
+      const Duration later = Duration{at->ns} + draws_.Between(Duration{}, lease * 3 / 2);
+      return Instant{Rounded(std::min(later, safety_ - lasts)).ns};
+    }
+    When when = std::get<When>(first.trigger);
+    if (draws_.Percent(30)) when.step = draws_.Pick(steps_);
+    do {
+      when.phase = static_cast<Phase>(draws_.Between(0, kPhaseCount - 1));
+    } while (!Reaches(when.step, when.phase));
+    if (draws_.Percent(40)) when.count += draws_.Between(0, 2);
+    return when;
+  }
+
   FaultSpec DrawFault(FaultKind kind) {
     FaultSpec fault;
     fault.kind = kind;
     DrawParticulars(fault);
-    fault.trigger = DrawTrigger(fault.lasts.value_or(Duration{}));
-    // Mostly the node that the fault waits for.
+    const Duration lasts = fault.lasts.value_or(Duration{});
+    const bool has_company = !world_.faults.empty() && draws_.Percent(companions_) &&
+                             world_.faults.back().node != FaultSpec::kNoNode;
+    if (has_company) {
+      fault.trigger = DrawTriggerBeside(world_.faults.back(), lasts);
+      fault.node = world_.faults.back().node;
+    } else {
+      fault.trigger = DrawTrigger(lasts);
+      // Mostly the node that the fault waits for.
+      const When* waits = std::get_if<When>(&fault.trigger);
+      fault.node = waits != nullptr && draws_.Percent(70) ? waits->node : DrawNode();
+    }
     const When* when = std::get_if<When>(&fault.trigger);
-    fault.node = when != nullptr && draws_.Percent(70) ? when->node : DrawNode();
     if (HappensAtSpanner(kind)) fault.node = FaultSpec::kNoNode;
     if (kind == FaultKind::kDropRequest && when != nullptr) {
       auto& at = std::get<When>(fault.trigger);
@@ -228,6 +259,11 @@ class FaultGenerator {
     if (draws_.Percent(40)) fault.direction = static_cast<Direction>(draws_.Between(1, 2));
     DelaySpec& add = fault.add;
     add.max = Rounded(draws_.Log(Milliseconds(200), Seconds(20)));
+    // Or one that matters to the lease: calls that are late, and still in time.
+    const Duration lease = world_.nodes[static_cast<size_t>(DrawNode())].lease;
+    if (draws_.Percent(40)) {
+      add.max = Rounded(std::max(Milliseconds(200), draws_.Between(lease / 20, lease / 2)));
+    }
     if (draws_.Percent(30)) {
       add.min = add.p50 = add.p99 = add.max;
       return;
@@ -286,7 +322,9 @@ class FaultGenerator {
   std::vector<StepName> steps_;
   std::vector<StepName> without_commit_;
   std::vector<FaultKind> swarm_;
-  int64_t on_steps_ = 0;  // percent
+  int64_t on_steps_ = 0;              // percent
+  int64_t companions_ = 0;            // percent of faults that follow the one before them
+  std::optional<int16_t> favourite_;  // the node on which most of them strike
   Duration longest_;
 };
 

@@ -139,6 +139,10 @@ class WorldGenerator {
         {{20, 0}, {50, 50}, {20, 500}, {10, 3'000}}};
     world_.workload.write_every = Milliseconds(draws_.Weigh<int64_t>(kWriteEveryMs));
     world_.workload.work_for = Milliseconds(draws_.Weigh<int64_t>(kWorkForMs));
+    // Work that takes a good part of the lease outlasts it, or keeps a stop waiting.
+    if (!draws_.Percent(15)) return;
+    const Duration lease = world_.nodes.front().lease;
+    world_.workload.work_for = Rounded(draws_.Between(lease / 4, lease * 2));
   }
 
   // What somebody left behind, in tables whose columns can be filled without knowing them.
