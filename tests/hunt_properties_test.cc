@@ -52,7 +52,7 @@ std::vector<Invariant> BrokenPromises(const Scenario& world) {
   return broken;
 }
 
-constexpr int kWorldsOfEach = 150;
+constexpr auto kWorldsOfEach = static_cast<int>(Fewer(150));
 
 TEST(Promises, HoldInDrawnWorlds) {
   for (const ProtocolInfo& protocol : Protocols()) {
