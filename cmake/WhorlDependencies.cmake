@@ -11,7 +11,7 @@ find_package(benchmark REQUIRED)
 # xxhash is used as a header (the source defines XXH_INLINE_ALL), so that no library of it is linked.
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 add_library(whorl_xxhash INTERFACE)
-target_include_directories(whorl_xxhash SYSTEM INTERFACE ${XXHASH_INCLUDE_DIR})
+target_include_directories(whorl_xxhash SYSTEM INTERFACE $<BUILD_INTERFACE:${XXHASH_INCLUDE_DIR}>)
 
 # Abseil's value types, and nothing of it that has a clock, a random generator or a seeded hash
 # order in its interface: all that protocol/ and spanner_model/ may link.

@@ -10,6 +10,11 @@ std::string_view QuestionText(Question question) {
   return kTexts[static_cast<size_t>(question)];
 }
 
+std::string_view StopReasonText(StopReason stop) {
+  constexpr std::array<std::string_view, 2> kWords = {"cancelled", "deadline"};
+  return kWords[static_cast<size_t>(stop)];
+}
+
 std::string_view NoteText(NoteId note) {
   constexpr std::array<std::string_view, kNoteCount> kTexts = {"lease raised to its minimum",
                                                                "got the first lock",

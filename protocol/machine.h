@@ -66,6 +66,7 @@ inline constexpr int kQuestionCount = 7;
 std::string_view QuestionText(Question question);
 
 enum class StopReason : uint8_t { kCancelled, kDeadline };
+std::string_view StopReasonText(StopReason stop);  // "cancelled", "deadline"
 
 struct Started {
   WHORL_NO_FIELDS(Started);

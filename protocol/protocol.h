@@ -1,38 +1,109 @@
 // Any of the protocols, as one machine: what hosts (the simulator, the real client) run.
+//
+// Invariants:
+//   1. A ProtocolState is a value: a copy is a state of its own, and == compares the fields. Two
+//      states of different types are different.
+//   2. A ProtocolConfig never changes; copies share it.
+// hosted.h makes both from a protocol's own types.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <variant>
+#include <memory>
+#include <typeinfo>
 #include <vector>
 
-#include "protocol/client/transaction_runner.h"
-#include "protocol/fenced_lease/fenced_lease.h"
 #include "protocol/machine.h"
-#include "protocol/spindle_v2/lock.h"
-#include "protocol/spindle_v2/spindle_v2.h"
-#include "protocol/spindle_v3/spindle_v3.h"
+#include "protocol/spanner/sql.h"
+#include "protocol/told.h"
 
 namespace whorl {
 
-using ProtocolConfig = std::variant<spindle_v2::Config, spindle_v3::Config, fenced_lease::Config>;
-// The state of one process's part in one lock. Which alternative it holds decides whether the
-// protocol itself or its blocking wrapper is run.
-using ProtocolState =
-    std::variant<spindle_v2::State, spindle_v2::LockState, spindle_v3::State, fenced_lease::State>;
+class Fingerprint;
 
-// REQUIRES: FindProtocol(protocol) is not null.
-ProtocolConfig MakeProtocolConfig(std::string_view protocol, std::string lock_name, std::string id,
-                                  Duration lease);
+namespace protocol_internal {
+
+// The configuration of some protocol, and what only its type can say.
+class AnyConfig;
+
+// The state of some protocol's machine.
+class AnyState {
+ public:
+  virtual ~AnyState() = default;
+  virtual std::unique_ptr<AnyState> Clone() const = 0;
+  virtual bool Equals(const AnyState& other) const = 0;
+  // REQUIRES: the configuration is of the state's protocol.
+  virtual void Take(const AnyConfig& config, LocalTime now, Entropy& entropy, const Event& event,
+                    std::vector<Effect>& out) = 0;
+  virtual Standing Stands() const = 0;
+  virtual void AddTo(Fingerprint& fingerprint) const = 0;
+  virtual Told::Fields TellAll() const = 0;
+  virtual const void* Get(const std::type_info& type) const = 0;  // null: it is of another type
+};
+
+class AnyConfig {
+ public:
+  virtual ~AnyConfig() = default;
+  virtual std::unique_ptr<AnyState> MakeState(bool blocking_wrapper) const = 0;
+  virtual std::vector<Sql> Statements() const = 0;
+  virtual const void* Get(const std::type_info& type) const = 0;  // null: it is of another type
+};
+
+}  // namespace protocol_internal
+
+class ProtocolConfig {
+ public:
+  explicit ProtocolConfig(std::shared_ptr<const protocol_internal::AnyConfig> held)
+      : held_(std::move(held)) {}
+  const protocol_internal::AnyConfig& held() const { return *held_; }
+
+ private:
+  std::shared_ptr<const protocol_internal::AnyConfig> held_;
+};
+
+// The state of one process's part in one lock. Its type decides whether the protocol itself or its
+// blocking wrapper is run.
+class ProtocolState {
+ public:
+  ProtocolState() = default;  // of a process that has not started: it may not be stepped
+  explicit ProtocolState(std::unique_ptr<protocol_internal::AnyState> held)
+      : held_(std::move(held)) {}
+  ProtocolState(const ProtocolState& other)
+      : held_(other.held_ == nullptr ? nullptr : other.held_->Clone()) {}
+  ProtocolState(ProtocolState&&) noexcept = default;
+  ProtocolState& operator=(const ProtocolState& other) { return *this = ProtocolState(other); }
+  ProtocolState& operator=(ProtocolState&&) noexcept = default;
+  ~ProtocolState() = default;
+
+  // Null when the state is of another type.
+  template <typename State>
+  const State* Get() const {
+    return held_ == nullptr ? nullptr : static_cast<const State*>(held_->Get(typeid(State)));
+  }
+
+  friend bool operator==(const ProtocolState& a, const ProtocolState& b) {
+    if (a.held_ == nullptr || b.held_ == nullptr) return a.held_ == b.held_;
+    return a.held_->Equals(*b.held_);
+  }
+  // Of nothing, when the process has not started.
+  void AddTo(Fingerprint& fingerprint) const;
+  Told::Fields TellAll() const;
+
+  friend void Step(const ProtocolConfig& config, ProtocolState& state, LocalTime now,
+                   Entropy& entropy, const Event& event, std::vector<Effect>& out);
+  friend Standing StandingOf(const ProtocolState& state);
+
+ private:
+  std::unique_ptr<protocol_internal::AnyState> held_;
+};
+
 // REQUIRES: blocking_wrapper only where ProtocolInfo::has_blocking_wrapper.
 ProtocolState MakeProtocolState(const ProtocolConfig& config, bool blocking_wrapper);
-RetryPolicy RetryPolicyOf(const ProtocolConfig& config);
 // Every text that the protocol sends, so that a database can plan them ahead.
 std::vector<Sql> StatementsOf(const ProtocolConfig& config);
 
 // REQUIRES: `state` was made by MakeProtocolState for `config`.
 void Step(const ProtocolConfig& config, ProtocolState& state, LocalTime now, Entropy& entropy,
           const Event& event, std::vector<Effect>& out);
+// REQUIRES: `state` was made by MakeProtocolState.
 Standing StandingOf(const ProtocolState& state);
 
 }  // namespace whorl

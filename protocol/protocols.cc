@@ -5,12 +5,21 @@
 #include "protocol/spindle_v3/info.h"
 
 namespace whorl {
+namespace {
 
-std::span<const ProtocolInfo> Protocols() {
-  static const std::array<ProtocolInfo, 3> protocols = {spindle_v2::Info(), spindle_v3::Info(),
-                                                        fenced_lease::Info()};
+// A deque, because pointers to what it holds stay good when something is added.
+std::deque<ProtocolInfo>& AllProtocols() {
+  static std::deque<ProtocolInfo> protocols = {
+      spindle_v2::Info(),
+      spindle_v3::Info(),
+      fenced_lease::Info(),
+  };
   return protocols;
 }
+
+}  // namespace
+
+const std::deque<ProtocolInfo>& Protocols() { return AllProtocols(); }
 
 const ProtocolInfo* FindProtocol(std::string_view name) {
   for (const ProtocolInfo& info : Protocols()) {
@@ -18,5 +27,7 @@ const ProtocolInfo* FindProtocol(std::string_view name) {
   }
   return nullptr;
 }
+
+void AddToProtocols(const ProtocolInfo& info) { AllProtocols().push_back(info); }
 
 }  // namespace whorl

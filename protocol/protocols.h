@@ -1,12 +1,15 @@
-// The protocols by name: what each is, which steps it has and what it promises.
+// The protocols by name: what each is, which steps it has and what it promises, and how to run it.
 #pragma once
 
 #include <array>
+#include <deque>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "protocol/client/transaction_runner.h"
 #include "protocol/names.h"
+#include "protocol/protocol.h"
 #include "protocol/spanner/time.h"
 #include "protocol/spanner/value.h"
 
@@ -25,6 +28,7 @@ struct ColumnInfo {
   bool key = false;  // part of the primary key
 };
 
+// What its texts and spans point to lives as long as the program.
 struct ProtocolInfo {
   std::string_view name;
   std::string_view summary;       // one line, for `whorl protocols`
@@ -42,11 +46,18 @@ struct ProtocolInfo {
   Duration lease_min;                 // a smaller one is raised to it, or refused: see the protocol
   Duration lease_max = Duration::Max();  // a greater one is refused
   Duration lease_default;
+  RetryPolicy retry_policy;  // of its transactions
+  // Of a process's part in one lock: Hosted() of the protocol's own configuration. An empty `id`
+  // means one that the process draws. REQUIRES: lease is not above lease_max.
+  ProtocolConfig (*make_config)(std::string lock_name, std::string id, Duration lease) = nullptr;
 };
 
-// In the order of the documentation.
-std::span<const ProtocolInfo> Protocols();
+// In the order of the documentation; then those that were added, as they came.
+const std::deque<ProtocolInfo>& Protocols();
 // Null when there is none of that name.
 const ProtocolInfo* FindProtocol(std::string_view name);
+// Puts one at the end, for as long as the program runs: part of sim::AddProtocol, which checks it.
+// REQUIRES: no other thread runs yet; there is no protocol of that name.
+void AddToProtocols(const ProtocolInfo& info);
 
 }  // namespace whorl

@@ -24,6 +24,7 @@
 #include "protocol/machine.h"
 #include "protocol/names.h"
 #include "protocol/spanner/fields.h"
+#include "protocol/told.h"
 #include "sim/check_report.h"
 #include "sim/metrics.h"
 #include "sim/observation.h"
@@ -47,14 +48,7 @@ Json ValueJson(const Value& value);
 
 namespace json_internal {
 
-inline std::string_view WordOf(StepName word) { return StepText(word); }
-inline std::string_view WordOf(Phase word) { return PhaseText(word); }
-inline std::string_view WordOf(Invariant word) { return InvariantText(word); }
-inline std::string_view WordOf(Outcome word) { return OutcomeText(word); }
-inline std::string_view WordOf(Code word) { return CodeName(word); }
-inline std::string_view WordOf(Question word) { return QuestionText(word); }
-inline std::string_view WordOf(NoteId word) { return NoteText(word); }
-inline std::string_view WordOf(StopReason word) { return StopReasonText(word); }
+using whorl::WordOf;
 inline std::string_view WordOf(LinkState word) { return LinkStateText(word); }
 inline std::string_view WordOf(Direction word) { return DirectionText(word); }
 inline std::string_view WordOf(PartitionMode word) { return PartitionModeText(word); }
@@ -69,14 +63,8 @@ concept HasWord = requires(T word) {
   { WordOf(word) } -> std::same_as<std::string_view>;
 };
 
-template <typename T>
-inline constexpr bool kIsOptional = false;
-template <typename T>
-inline constexpr bool kIsOptional<std::optional<T>> = true;
-template <typename T>
-inline constexpr bool kIsVariant = false;
-template <typename... T>
-inline constexpr bool kIsVariant<std::variant<T...>> = true;
+using told_internal::kIsOptional;
+using told_internal::kIsVariant;
 
 }  // namespace json_internal
 

@@ -73,11 +73,6 @@ std::string_view LinkStateText(LinkState link) {
   return kWords[static_cast<size_t>(link)];
 }
 
-std::string_view StopReasonText(StopReason stop) {
-  constexpr std::array<std::string_view, 2> kWords = {"cancelled", "deadline"};
-  return kWords[static_cast<size_t>(stop)];
-}
-
 std::string_view PromiseText(Promise promise) {
   constexpr std::array<std::string_view, 3> kWords = {"promised", "not_promised", "not_applicable"};
   return kWords[static_cast<size_t>(promise)];

@@ -48,8 +48,7 @@ std::string GroupedText(int64_t number);
 // "1 grant", "2 grants".
 std::string CountText(int64_t count, std::string_view one, std::string_view many);
 
-std::string_view LinkStateText(LinkState link);    // "up", "black_holed", "refused"
-std::string_view StopReasonText(StopReason stop);  // "cancelled", "deadline"
-std::string_view PromiseText(Promise promise);     // "promised", "not_promised", "not_applicable"
+std::string_view LinkStateText(LinkState link);  // "up", "black_holed", "refused"
+std::string_view PromiseText(Promise promise);   // "promised", "not_promised", "not_applicable"
 
 }  // namespace whorl::sim

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <string>
 #include <variant>
 
@@ -143,14 +144,27 @@ constexpr Rules kRules = {.protocol = "fenced_lease",
                           .wedge_bound = WedgeBound};
 
 }  // namespace fenced_lease
+
+// A deque, because references to what it holds stay good when something is added.
+std::deque<Rules>& AllRules() {
+  static std::deque<Rules> rules = {
+      spindle_v2::kRules,
+      spindle_v3::kRules,
+      fenced_lease::kRules,
+  };
+  return rules;
+}
+
 }  // namespace
 
 const Rules& RulesOf(std::string_view protocol) {
-  if (protocol == spindle_v2::kRules.protocol) return spindle_v2::kRules;
-  if (protocol == spindle_v3::kRules.protocol) return spindle_v3::kRules;
-  if (protocol == fenced_lease::kRules.protocol) return fenced_lease::kRules;
+  for (const Rules& rules : AllRules()) {
+    if (rules.protocol == protocol) return rules;
+  }
   std::fprintf(stderr, "no rules for the protocol %s\n", std::string(protocol).c_str());
   std::abort();
 }
+
+void AddRules(const Rules& rules) { AllRules().push_back(rules); }
 
 }  // namespace whorl::sim

@@ -1,7 +1,8 @@
 // What checkers must know of a protocol beyond its promises: how to read its table, when a lease
 // ends, which keys a process may write, and how long nobody may hold a lock.
 //
-// A protocol is one table of functions (RulesOf); a new protocol adds a table and nothing else.
+// A protocol is one table of functions (RulesOf); a new protocol adds a table and nothing else. One
+// outside of this repository gives its table to AddProtocol (add_protocol.h).
 // They are written from the protocol's text, and not with the protocol's code, so that a mistake
 // in one shows in the other.
 // Deliberately left out: protocols without tokens or without string keys; the first one that
@@ -47,5 +48,7 @@ struct Rules {
 
 // REQUIRES: a protocol of Protocols().
 const Rules& RulesOf(std::string_view protocol);
+// Part of AddProtocol.
+void AddRules(const Rules& rules);
 
 }  // namespace whorl::sim

@@ -199,8 +199,8 @@ Json ParticipantJson(const Participant& participant, ProcessId process, const St
   if (const Observation* answer = watch.LastAnswer(process, participant.lock)) {
     json["last_answer"] = AnswerJson(*answer);
   }
-  json["protocol"] = Words(participant.machine);
-  json["application"] = Words(participant.application);
+  json["protocol"] = Words(participant.machine.TellAll());
+  json["application"] = Words(TellFields(participant.application));
   Json running = Array();
   for (const ActiveRunner& runner : participant.runners) {
     running.push_back(Cat(StepText(runner.state.transaction.step), ", attempt ",

@@ -67,12 +67,12 @@ std::shared_ptr<const model::Catalogue> CatalogueOf(const Scenario& scenario,
 }
 
 std::vector<std::vector<ProtocolConfig>> ConfigsOf(const Scenario& scenario) {
+  const ProtocolInfo& protocol = *FindProtocol(scenario.protocol);
   std::vector<std::vector<ProtocolConfig>> configs;
   for (const NodeSpec& node : scenario.nodes) {
     std::vector<ProtocolConfig>& own = configs.emplace_back();
     for (const uint16_t lock : node.locks) {
-      own.push_back(
-          MakeProtocolConfig(scenario.protocol, scenario.locks[lock], node.id, node.lease));
+      own.push_back(protocol.make_config(scenario.locks[lock], node.id, node.lease));
     }
   }
   return configs;
@@ -96,7 +96,6 @@ std::shared_ptr<const WorldSetup> MakeSetup(const Scenario& scenario) {
       for (const Sql sql : StatementsOf(config)) statements.push_back(sql);
     }
   }
-  RetryPolicy policy = RetryPolicyOf(configs.front().front());
   std::vector<uint8_t> loses_session(scenario.nodes.size());
   bool changes_truetime = false;
   for (const FaultSpec& fault : scenario.faults) {
@@ -106,7 +105,7 @@ std::shared_ptr<const WorldSetup> MakeSetup(const Scenario& scenario) {
   return std::make_shared<const WorldSetup>(
       WorldSetup{.scenario = scenario,
                  .configs = std::move(configs),
-                 .retry_policy = policy,
+                 .retry_policy = FindProtocol(scenario.protocol)->retry_policy,
                  .session_policy = MultiplexedSessionPolicy(),
                  .loses_session = std::move(loses_session),
                  .changes_truetime = changes_truetime,

@@ -181,10 +181,11 @@ TEST(SpindleV3ConfigTest, PromisesOnlyWhatHolds) {
 
 TEST(SpindleV3ConfigTest, HostsRunItWithGosRetries) {
   // It is a Go library: its retries are those of Google's Go client.
-  const ProtocolConfig config = MakeProtocolConfig("spindle_v3", "job", "a", Seconds(10));
-  EXPECT_EQ(RetryPolicyOf(config), GoRetryPolicy());
+  const ProtocolInfo& info = *FindProtocol("spindle_v3");
+  EXPECT_EQ(info.retry_policy, GoRetryPolicy());
+  const ProtocolConfig config = info.make_config("job", "a", Seconds(10));
   EXPECT_EQ(StatementsOf(config).size(), 3U);
-  EXPECT_TRUE(std::holds_alternative<State>(MakeProtocolState(config, false)));
+  EXPECT_NE(MakeProtocolState(config, false).Get<State>(), nullptr);
 }
 
 TEST(SpindleV3StatementTest, HeartbeatAndReleaseNameTokenAndOwner) {

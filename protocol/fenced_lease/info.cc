@@ -1,8 +1,11 @@
 #include "protocol/fenced_lease/info.h"
 
 #include <array>
+#include <string>
+#include <utility>
 
 #include "protocol/fenced_lease/fenced_lease.h"
+#include "protocol/hosted.h"
 
 namespace whorl::fenced_lease {
 
@@ -43,6 +46,10 @@ ProtocolInfo Info() {
   info.lease_min = kLeaseMin;
   info.lease_max = kLeaseMax;
   info.lease_default = Seconds(10);
+  info.retry_policy = OurRetryPolicy();
+  info.make_config = [](std::string lock_name, std::string id, Duration lease) {
+    return Hosted<State>(MakeConfig("locktable", std::move(lock_name), std::move(id), lease));
+  };
   return info;
 }
 

@@ -77,6 +77,12 @@ class Fingerprint {
   void Add(const T& value) {
     VisitFields(value, [this](std::string_view, const auto& field) { this->Add(field); });
   }
+  // Of a value that hides its type.
+  template <typename T>
+    requires requires(const T& value, Fingerprint& fingerprint) { value.AddTo(fingerprint); }
+  void Add(const T& value) {
+    value.AddTo(*this);
+  }
 
  private:
   static constexpr uint64_t kPrime1 = 0x9E3779B185EBCA87ULL;

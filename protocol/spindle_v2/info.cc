@@ -1,6 +1,12 @@
 #include "protocol/spindle_v2/info.h"
 
 #include <array>
+#include <string>
+#include <utility>
+
+#include "protocol/hosted.h"
+#include "protocol/spindle_v2/lock.h"
+#include "protocol/spindle_v2/spindle_v2.h"
 
 namespace whorl::spindle_v2 {
 
@@ -38,6 +44,11 @@ ProtocolInfo Info() {
   info.has_blocking_wrapper = true;
   info.lease_min = Seconds(1);
   info.lease_default = Seconds(10);
+  info.retry_policy = GoRetryPolicy();
+  info.make_config = [](std::string lock_name, std::string id, Duration lease) {
+    return Hosted<State, LockState>(
+        MakeConfig("locktable", std::move(lock_name), std::move(id), lease));
+  };
   return info;
 }
 

@@ -1,7 +1,10 @@
 #include "protocol/spindle_v3/info.h"
 
 #include <array>
+#include <string>
+#include <utility>
 
+#include "protocol/hosted.h"
 #include "protocol/spindle_v3/spindle_v3.h"
 
 namespace whorl::spindle_v3 {
@@ -38,6 +41,10 @@ ProtocolInfo Info() {
   info.answers_locally = true;
   info.lease_min = kLeaseMin;
   info.lease_default = Seconds(10);
+  info.retry_policy = GoRetryPolicy();
+  info.make_config = [](std::string lock_name, std::string id, Duration lease) {
+    return Hosted<State>(MakeConfig("locktable", std::move(lock_name), std::move(id), lease));
+  };
   return info;
 }
 

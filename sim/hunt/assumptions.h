@@ -28,6 +28,9 @@ struct Assumptions {
 // One without any licence for a protocol of which nothing is known.
 const Assumptions& AssumptionsOf(std::string_view protocol);
 
+// Part of AddProtocol. `protocol` lives as long as the program.
+void AddAssumptions(std::string_view protocol, const Assumptions& assumptions);
+
 // What the scenario does that its protocol's promises do not cover, for people: "TrueTime lies".
 // Empty when they cover all of it. `rate_ppm_max`, where it is not 0, stands in for the protocol's:
 // of a protocol that was built for other clocks.

@@ -1,0 +1,109 @@
+#include "cli/command_line.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <cstddef>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "cli/diff_command.h"
+#include "cli/exit_code.h"
+#include "cli/hunt_command.h"
+#include "cli/interrupt.h"
+#include "cli/new_command.h"
+#include "cli/output.h"
+#include "cli/protocols_command.h"
+#include "cli/replay_command.h"
+#include "cli/sub_command.h"
+#include "cli/usage.h"
+#include "cli/version.h"
+
+namespace whorl::cli {
+namespace {
+
+constexpr size_t kHelpColumn = 26;
+
+// How a person would call this command from here: build/whorl rather than a long path.
+std::string CommandFromHere(const std::string& called) {
+  const std::filesystem::path path = called;
+  std::error_code error;
+  if (!path.is_absolute()) return called;
+  const std::filesystem::path near = path.lexically_relative(std::filesystem::current_path(error));
+  if (error || near.empty() || *near.begin() == "..") return called;
+  return near.has_parent_path() ? near.string() : "./" + near.string();
+}
+
+int Print(const std::string& text) {
+  std::cout << text;
+  return End(FlushStdout());
+}
+
+// What is wrong with an argument that says nothing, as an unset variable of a script makes it;
+// nothing when all say something. No argument of any command means anything when it is empty.
+std::string EmptyArgument(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument.empty()) return "argument " + std::to_string(i) + " is empty";
+    if (argument.starts_with("--") && argument.ends_with("=")) return argument + " has no value";
+  }
+  return {};
+}
+
+int Run(int argc, char** argv) {
+  if (const std::string empty = EmptyArgument(argc, argv); !empty.empty()) {
+    Complain(empty);
+    return kBadInput;
+  }
+  CLI::App root("Simulation and verification testbed for distributed locks on Cloud Spanner.",
+                "whorl");
+  root.set_version_flag("--version", std::string("whorl ") + kVersion);
+  root.require_subcommand(1);
+  root.get_formatter()->column_width(kHelpColumn);
+  root.footer(
+      "Examples:\n"
+      "  whorl replay scenarios\n"
+      "  whorl replay scenarios/gc_pause.json --timeline\n"
+      "  whorl hunt --protocol spindle_v2 --for 60s\n"
+      "  whorl new my.json\n"
+      "  whorl protocols\n"
+      "\n"
+      "whorl SUBCOMMAND --help says more.");
+  const std::string called = CommandFromHere(argc > 0 ? argv[0] : "whorl");
+  const std::vector<SubCommand> commands = {
+      AddReplayCommand(root, called), AddHuntCommand(root, called), AddNewCommand(root, called),
+      AddDiffCommand(root), AddProtocolsCommand(root)};
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return Print(root.help());
+  } catch (const CLI::CallForVersion& version) {
+    return Print(std::string(version.what()) + "\n");
+  } catch (const CLI::ParseError& error) {
+    Complain(UsageError(root, error));
+    return kBadInput;
+  }
+  for (const SubCommand& command : commands) {
+    if (root.got_subcommand(command.app)) return command.run();
+  }
+  return kBadInput;
+}
+
+}  // namespace
+
+int Main(int argc, char** argv) {
+  HandleSignals();
+  std::ios::sync_with_stdio(false);
+  try {
+    return Run(argc, argv);
+  } catch (const std::exception& error) {
+    Complain(std::string("cannot go on: ") + error.what());
+    return kCannotRun;
+  }
+}
+
+}  // namespace whorl::cli

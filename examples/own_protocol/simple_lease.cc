@@ -1,0 +1,272 @@
+#include "simple_lease.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "protocol/local_answer.h"
+#include "protocol/random_id.h"
+
+namespace simple_lease {
+namespace {
+
+using whorl::Duration;
+using whorl::Outcome;
+using whorl::StepName;
+using whorl::Timestamp;
+using whorl::TransactionResult;
+using whorl::Value;
+using Doing = State::Doing;
+
+// Short of the lease by what a clock within 0.1 % may lose on it, and as much again.
+Duration Believable(Duration lease) { return lease - lease / 500; }
+
+// One step of one process: what every small function below works on.
+struct Here {
+  const Config& config;
+  State& state;
+  whorl::LocalTime now;
+  whorl::Entropy& entropy;
+  std::vector<whorl::Effect>& out;
+};
+
+// --- effects -----------------------------------------------------------------------------------
+
+void SleepUntil(Here& here, Duration at) {
+  here.state.doing = Doing::kSleeping;
+  here.out.emplace_back(whorl::SetTimer{.timer = kWake, .at = at});
+}
+void Sleep(Here& here, Duration pause) { SleepUntil(here, here.now.monotonic + pause); }
+void PollLater(Here& here) { Sleep(here, here.config.lease / 4); }
+
+void Run(Here& here, Request request, whorl::Transaction transaction) {
+  here.out.emplace_back(
+      whorl::RunTransaction{.request = request, .transaction = std::move(transaction)});
+}
+
+// Optimistic, so that a process that hangs between statement and Commit leaves no locks.
+whorl::Transaction WriteOf(StepName step, whorl::Sql sql, std::vector<Value> parameters,
+                           Duration give_up_at) {
+  whorl::Transaction transaction;
+  transaction.step = step;
+  transaction.mode = whorl::Mode::kReadWrite;
+  transaction.lock_mode = whorl::LockMode::kOptimistic;
+  transaction.give_up_at = give_up_at;
+  transaction.statements.push_back(
+      {.step = step, .statement = {.sql = sql, .parameters = std::move(parameters)}});
+  return transaction;
+}
+
+void SendRead(Here& here) {
+  here.state.doing = Doing::kReading;
+  whorl::Transaction transaction;
+  transaction.step = StepName::kRead;
+  transaction.mode = whorl::Mode::kStrongRead;
+  transaction.give_up_at = here.now.monotonic + here.config.lease;
+  transaction.statements.push_back(
+      {.step = StepName::kRead,
+       .statement = {.sql = here.config.read, .parameters = {here.config.lock_name}}});
+  Run(here, kRound, std::move(transaction));
+}
+
+void SendCreate(Here& here) {
+  here.state.doing = Doing::kClaiming;
+  Run(here, kRound,
+      WriteOf(StepName::kCreate, here.config.create, {here.config.lock_name, here.state.id},
+              here.now.monotonic + here.config.lease));
+}
+
+void SendTake(Here& here, Timestamp seen) {
+  here.state.doing = Doing::kClaiming;
+  Run(here, kRound,
+      WriteOf(StepName::kTake, here.config.take, {here.config.lock_name, here.state.id, seen},
+              here.now.monotonic + here.config.lease));
+}
+
+void SendBeat(Here& here) {
+  here.state.doing = Doing::kBeating;
+  const Term& term = *here.state.term;
+  Run(here, kRound,
+      WriteOf(StepName::kBeat, here.config.beat, {here.config.lock_name, term.token},
+              term.deadline));
+}
+
+void SendRelease(Here& here, Timestamp token) {
+  Run(here, kRelease,
+      WriteOf(StepName::kRelease, here.config.release, {here.config.lock_name, token},
+              here.now.monotonic + here.config.lease));
+}
+
+// --- terms -------------------------------------------------------------------------------------
+
+// The row is this process's own by a Commit that was first sent at `sent`.
+void Renew(Here& here, Timestamp token, Duration sent) {
+  here.state.term = Term{.token = token, .deadline = sent + Believable(here.config.lease)};
+  here.out.emplace_back(whorl::SetTimer{.timer = kDeadline, .at = here.state.term->deadline});
+  SleepUntil(here, sent + here.config.lease / 3);
+}
+
+void EndTerm(Here& here) {
+  here.state.term.reset();
+  here.out.emplace_back(whorl::CancelTimer{.timer = kDeadline});
+  // Whoever stops was told so already.
+  if (!here.state.stopping) here.out.emplace_back(whorl::LeadershipChanged{.leader = false});
+}
+
+// --- what has ended ------------------------------------------------------------------------------
+
+// `row`: heartbeat, owner, age_ms. Nothing where it may not be taken, or has no heartbeat.
+std::optional<Timestamp> TakeableHeartbeat(const whorl::Row& row, Duration lease) {
+  const auto* heartbeat = std::get_if<Timestamp>(&row[0]);
+  if (heartbeat == nullptr) return std::nullopt;
+  if (std::holds_alternative<whorl::Null>(row[1])) return *heartbeat;  // given back
+  const auto age_ms = std::get<int64_t>(row[2]);
+  if (age_ms < (lease + kClockMargin).ns / 1'000'000) return std::nullopt;
+  return *heartbeat;
+}
+
+void OnRead(Here& here, const TransactionResult& result) {
+  if (result.outcome != Outcome::kCommitted) return PollLater(here);
+  const std::vector<whorl::Row>& rows = result.results.front().rows;
+  if (rows.empty()) return SendCreate(here);
+  const auto seen = TakeableHeartbeat(rows.front(), here.config.lease);
+  return seen ? SendTake(here, *seen) : PollLater(here);
+}
+
+bool ChangedTheRow(const TransactionResult& result) {
+  return result.outcome == Outcome::kCommitted && result.results.front().row_count == 1;
+}
+
+void OnClaimed(Here& here, const TransactionResult& result) {
+  const bool won = ChangedTheRow(result);
+  if (here.state.stopping) {
+    if (won) SendRelease(here, result.commit_timestamp);
+    return;
+  }
+  // One that was answered too late is nobody's: like one whose outcome is unknown, it runs out.
+  const bool in_time =
+      won && here.now.monotonic < *result.commit_sent + Believable(here.config.lease);
+  if (!in_time) return PollLater(here);
+  Renew(here, result.commit_timestamp, *result.commit_sent);
+  here.out.emplace_back(whorl::LeadershipChanged{.leader = true});
+}
+
+void OnBeaten(Here& here, const TransactionResult& result) {
+  if (here.state.stopping) return;
+  if (!here.state.term) return PollLater(here);
+  if (ChangedTheRow(result)) return Renew(here, here.state.term->token, *result.commit_sent);
+  if (result.outcome == Outcome::kCommitted) {  // the row is another's
+    EndTerm(here);
+    return PollLater(here);
+  }
+  Sleep(here, here.config.lease / 16);  // and beat again
+}
+
+void OnEnded(Here& here, const whorl::TransactionEnded& ended) {
+  if (ended.request == kRelease) return;  // what is not given back runs out
+  const Doing done = std::exchange(here.state.doing, Doing::kNothing);
+  if (done == Doing::kClaiming) return OnClaimed(here, ended.result);
+  if (done == Doing::kBeating) return OnBeaten(here, ended.result);
+  if (!here.state.stopping) OnRead(here, ended.result);
+}
+
+// --- other events --------------------------------------------------------------------------------
+
+void OnStarted(Here& here) {
+  here.state.id = here.config.id;
+  if (here.state.id.empty()) {
+    here.state.id = whorl::DrawUuid(here.entropy, whorl::Purpose::kInstanceId);
+  }
+  SendRead(here);
+}
+
+void OnTimer(Here& here, whorl::TimerId timer) {
+  if (timer != kWake) return;  // the deadline is looked at before every event
+  return here.state.term ? SendBeat(here) : SendRead(here);
+}
+
+void OnAsked(Here& here, const whorl::Asked& asked) {
+  const bool leads = here.state.term && !here.state.stopping;
+  here.out.emplace_back(
+      whorl::AnswerLocally(asked, {.protocol = "simple_lease",
+                                   .id = here.state.id,
+                                   .leads = leads,
+                                   .token = leads ? here.state.term->token : Timestamp{},
+                                   .lease = here.config.lease}));
+}
+
+void OnStop(Here& here) {
+  if (std::exchange(here.state.stopping, true)) return;
+  here.out.emplace_back(whorl::CancelTimer{.timer = kWake});
+  if (here.state.term) here.out.emplace_back(whorl::LeadershipChanged{.leader = false});
+}
+
+void OnWorkStopped(Here& here) {
+  if (!here.state.stopping || !here.state.term) return;
+  SendRelease(here, here.state.term->token);
+  EndTerm(here);
+}
+
+}  // namespace
+
+Config MakeConfig(const std::string& table, std::string lock_name, std::string id, Duration lease) {
+  const whorl::Parameter name{.name = "name", .type = whorl::Type::kString};
+  const whorl::Parameter owner{.name = "id", .type = whorl::Type::kString};
+  const whorl::Parameter seen{.name = "seen", .type = whorl::Type::kTimestamp};
+  const whorl::Parameter token{.name = "token", .type = whorl::Type::kTimestamp};
+  Config config;
+  config.lock_name = std::move(lock_name);
+  config.id = std::move(id);
+  config.lease = std::max(lease, kLeaseMin);
+  config.read = whorl::Sql::Intern(
+      "SELECT heartbeat, owner, "
+      "TIMESTAMP_DIFF(CURRENT_TIMESTAMP(), heartbeat, MILLISECOND) AS age_ms "
+      "FROM " +
+          table + " WHERE name=@name",
+      {name});
+  config.take = whorl::Sql::Intern(
+      "UPDATE " + table +
+          " SET heartbeat=PENDING_COMMIT_TIMESTAMP(), token=PENDING_COMMIT_TIMESTAMP(), "
+          "owner=@id WHERE name=@name AND heartbeat=@seen",
+      {name, owner, seen});
+  config.create =
+      whorl::Sql::Intern("INSERT INTO " + table +
+                             " (name, heartbeat, token, owner) VALUES "
+                             "(@name, PENDING_COMMIT_TIMESTAMP(), PENDING_COMMIT_TIMESTAMP(), @id)",
+                         {name, owner});
+  config.beat = whorl::Sql::Intern("UPDATE " + table +
+                                       " SET heartbeat=PENDING_COMMIT_TIMESTAMP() "
+                                       "WHERE name=@name AND token=@token",
+                                   {name, token});
+  config.release = whorl::Sql::Intern("UPDATE " + table +
+                                          " SET heartbeat=PENDING_COMMIT_TIMESTAMP(), owner=NULL "
+                                          "WHERE name=@name AND token=@token",
+                                      {name, token});
+  return config;
+}
+
+void Step(const Config& config, State& state, whorl::LocalTime now, whorl::Entropy& entropy,
+          const whorl::Event& event, std::vector<whorl::Effect>& out) {
+  Here here{config, state, now, entropy, out};
+  if (state.term && now.monotonic >= state.term->deadline) EndTerm(here);
+  if (std::holds_alternative<whorl::Started>(event)) return OnStarted(here);
+  if (std::holds_alternative<whorl::StopRequested>(event)) return OnStop(here);
+  if (std::holds_alternative<whorl::WorkStopped>(event)) return OnWorkStopped(here);
+  if (const auto* asked = std::get_if<whorl::Asked>(&event)) return OnAsked(here, *asked);
+  if (const auto* fired = std::get_if<whorl::TimerFired>(&event)) {
+    return OnTimer(here, fired->timer);
+  }
+  OnEnded(here, std::get<whorl::TransactionEnded>(event));
+}
+
+whorl::Standing StandingOf(const State& state) {
+  whorl::Standing standing;
+  if (!state.term) return standing;
+  standing.own_token = state.term->token;
+  standing.believes = !state.stopping;
+  standing.answers = standing.believes;
+  if (standing.believes) standing.believes_until = state.term->deadline;
+  return standing;
+}
+
+}  // namespace simple_lease

@@ -1,0 +1,82 @@
+// simple_lease: about the simplest lock that keeps its promises, as an example of a protocol
+// outside of whorl's repository.
+//
+// One row per lock: name, heartbeat, token, owner. Whoever reads a heartbeat that is a lease and a
+// margin old by Spanner's CURRENT_TIMESTAMP takes the row by compare-and-set; the commit timestamp
+// of that is the fencing token. The owner beats three times a lease.
+//
+// Invariants:
+//   1. A process leads iff it has a term, was not told to stop, and its own clock shows less than
+//      the term's deadline: a lease, shortened for a slow clock, from when it first sent the Commit
+//      that was acknowledged last. That is looked at before every event.
+//   2. A term that has ended never comes back; the next one has another token.
+//   3. One thing at a time: a read, a claim or a heartbeat is under way, or the process sleeps.
+// It assumes (simple_lease_info.cc says so to whorl) that all nodes have one lease, that
+// CURRENT_TIMESTAMP is wrong by less than kClockMargin, and that nobody deletes rows.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/machine.h"
+#include "protocol/spanner/fields.h"
+#include "protocol/spanner/sql.h"
+#include "protocol/spanner/time.h"
+
+namespace simple_lease {
+
+inline constexpr whorl::Duration kLeaseMin = whorl::Seconds(1);
+inline constexpr whorl::Duration kClockMargin = whorl::Milliseconds(250);
+
+// What never changes. Its fields that are Sql are what the database is told to plan.
+struct Config {
+  std::string lock_name;
+  std::string id;  // empty: a random UUID, drawn when the process starts
+  whorl::Duration lease;
+  whorl::Sql read;     // @name
+  whorl::Sql take;     // @name, @id, @seen
+  whorl::Sql create;   // @name, @id
+  whorl::Sql beat;     // @name, @token
+  whorl::Sql release;  // @name, @token
+  WHORL_FIELDS(Config, lock_name, id, lease, read, take, create, beat, release);
+};
+Config MakeConfig(const std::string& table, std::string lock_name, std::string id,
+                  whorl::Duration lease);
+
+struct Term {
+  whorl::Timestamp token;
+  whorl::Duration deadline;  // local monotonic
+  WHORL_FIELDS(Term, token, deadline);
+};
+
+// All that a process knows: a value that can be copied, compared and printed.
+struct State {
+  enum class Doing : uint8_t { kNothing, kSleeping, kReading, kClaiming, kBeating };
+
+  std::string id;
+  Doing doing = Doing::kNothing;
+  bool stopping = false;
+  std::optional<Term> term;
+  WHORL_FIELDS(State, id, doing, stopping, term);
+};
+// For reports of a state.
+constexpr std::string_view WordOf(State::Doing doing) {
+  constexpr std::array<std::string_view, 5> kWords = {"nothing", "sleeping", "reading", "claiming",
+                                                      "beating"};
+  return kWords[static_cast<size_t>(doing)];
+}
+
+void Step(const Config& config, State& state, whorl::LocalTime now, whorl::Entropy& entropy,
+          const whorl::Event& event, std::vector<whorl::Effect>& out);
+
+whorl::Standing StandingOf(const State& state);
+
+enum Timer : whorl::TimerId { kWake, kDeadline };
+enum Request : whorl::RequestId { kRound, kRelease };
+
+}  // namespace simple_lease

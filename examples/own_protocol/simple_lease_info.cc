@@ -1,0 +1,117 @@
+#include "simple_lease_info.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "protocol/hosted.h"
+#include "protocol/protocols.h"
+#include "sim/add_protocol.h"
+#include "simple_lease.h"
+
+namespace simple_lease {
+namespace {
+
+using whorl::Duration;
+using whorl::Invariant;
+using whorl::StepName;
+using whorl::Timestamp;
+
+// --- what it is ----------------------------------------------------------------------------------
+
+constexpr std::array<StepName, 5> kSteps = {StepName::kRead, StepName::kTake, StepName::kCreate,
+                                            StepName::kBeat, StepName::kRelease};
+constexpr std::array<StepName, 1> kStepsWithoutCommit = {StepName::kRead};
+constexpr std::array<Invariant, 4> kNotWithDeleteRow = {
+    Invariant::kHandedTokenMonotonic, Invariant::kHasLockTruthful, Invariant::kLeaseRespected,
+    Invariant::kSingleLeaderBelief};
+constexpr std::array<whorl::ColumnInfo, 4> kColumns = {{
+    {.name = "name", .type = whorl::Type::kString, .key = true},
+    {.name = "heartbeat", .type = whorl::Type::kTimestamp},
+    {.name = "token", .type = whorl::Type::kTimestamp},
+    {.name = "owner", .type = whorl::Type::kString},
+}};
+
+whorl::ProtocolInfo Info() {
+  whorl::ProtocolInfo info;
+  info.name = "simple_lease";
+  info.summary =
+      "an example: compare-and-set on a heartbeat that is a lease old by Spanner's clock";
+  info.create_table =
+      "CREATE TABLE locktable (\n"
+      "  name STRING(MAX) NOT NULL,\n"
+      "  heartbeat TIMESTAMP OPTIONS (allow_commit_timestamp=true),\n"
+      "  token TIMESTAMP OPTIONS (allow_commit_timestamp=true),\n"
+      "  owner STRING(MAX),\n"
+      ") PRIMARY KEY (name)";
+  info.columns = kColumns;
+  info.steps = kSteps;
+  info.steps_without_commit = kStepsWithoutCommit;
+  info.promises.fill(whorl::Promise::kPromised);
+  info.not_with_delete_row = kNotWithDeleteRow;
+  info.answers_locally = true;
+  info.lease_min = kLeaseMin;
+  info.lease_default = whorl::Seconds(10);
+  info.retry_policy = whorl::OurRetryPolicy();
+  info.make_config = [](std::string lock_name, std::string id, Duration lease) {
+    return whorl::Hosted<State>(
+        MakeConfig("locktable", std::move(lock_name), std::move(id), lease));
+  };
+  return info;
+}
+
+// --- how it is judged ----------------------------------------------------------------------------
+
+// Written from the protocol's text and not with its code, so that a mistake in one shows in the
+// other.
+constexpr size_t kHeartbeatColumn = 1;
+constexpr size_t kTokenColumn = 2;
+constexpr size_t kOwnerColumn = 3;
+
+Duration LeaseUsed(Duration asked) { return std::max(asked, whorl::Seconds(1)); }
+
+std::optional<Timestamp> LeaseUntil(const whorl::Row& row, Duration owners_lease) {
+  const auto* heartbeat = std::get_if<Timestamp>(&row[kHeartbeatColumn]);
+  if (heartbeat == nullptr) return std::nullopt;
+  return *heartbeat + owners_lease;
+}
+
+bool IsReleased(const whorl::Row& row) {
+  return std::holds_alternative<whorl::Null>(row[kOwnerColumn]);
+}
+
+bool IsSideRow(std::string_view, std::string_view) { return false; }
+
+// A lease and the margin from the last heartbeat on, and a quarter until somebody looks; a second
+// for the margin, for CURRENT_TIMESTAMP, and for clocks that run slow.
+Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
+  return greatest_lease * 13 / 10 + whorl::Seconds(1) + round_trip_p999 * 4;
+}
+
+constexpr whorl::sim::Rules kRules = {.protocol = "simple_lease",
+                                      .key_column = 0,
+                                      .token_column = kTokenColumn,
+                                      .renewing_step = {},
+                                      .releasing_step = {},
+                                      .locking_steps = {},  // its transactions are optimistic
+                                      .lease_used = LeaseUsed,
+                                      .lease_until = LeaseUntil,
+                                      .is_released = IsReleased,
+                                      .is_side_row = IsSideRow,
+                                      .wedge_bound = WedgeBound};
+
+// No node's wall clock matters to it. What is not said here stays at "may not": machines may not be
+// suspended, ids not shared, rows not deleted, leases not different.
+constexpr whorl::sim::Assumptions kAssumptions = {
+    .wall_clock_error_max = whorl::Seconds(3600),
+    .current_timestamp_max = whorl::Milliseconds(200)};
+
+}  // namespace
+
+void Add() { whorl::sim::AddProtocol(Info(), kRules, kAssumptions); }
+
+}  // namespace simple_lease

@@ -1,0 +1,90 @@
+// The machine by itself: events in, effects out, no world. Every rule of simple_lease.h wants a
+// test like these; what several processes do to each other is for scenarios and for hunting.
+
+#include "simple_lease.h"
+
+#include <gtest/gtest.h>
+
+#include <variant>
+#include <vector>
+
+namespace simple_lease {
+namespace {
+
+using whorl::Duration;
+using whorl::Milliseconds;
+using whorl::Seconds;
+
+class LowestDraws : public whorl::Entropy {
+ public:
+  int64_t Between(whorl::Purpose, int64_t lo, int64_t) override { return lo; }
+};
+
+class SimpleLeaseTest : public testing::Test {
+ protected:
+  void Take(Duration at, const whorl::Event& event) {
+    effects_.clear();
+    Step(config_, state_, {.monotonic = at, .wall = {}}, entropy_, event, effects_);
+  }
+  // The transaction under way changed one row; its Commit was sent at `sent`.
+  void CommitsAt(Duration at, whorl::StepName step, Duration sent) {
+    whorl::TransactionEnded ended{.request = kRound, .step = step, .result = {}};
+    ended.result.outcome = whorl::Outcome::kCommitted;
+    ended.result.results.push_back({.status = {}, .rows = {}, .row_count = 1});
+    ended.result.commit_timestamp = whorl::Timestamp::FromUnixNanos(1'000'000 + sent.ns);
+    ended.result.commit_sent = sent;
+    Take(at, ended);
+  }
+  // Finds no row, and makes it.
+  void BecomesLeader(Duration sent, Duration answered) {
+    Take({}, whorl::Started{});
+    whorl::TransactionEnded read{.request = kRound, .step = whorl::StepName::kRead, .result = {}};
+    read.result.outcome = whorl::Outcome::kCommitted;
+    read.result.results.emplace_back();
+    Take(Milliseconds(5), read);
+    CommitsAt(answered, whorl::StepName::kCreate, sent);
+  }
+  bool SaysThatItHasTheLock(Duration at) {
+    Take(at, whorl::Asked{.ask = 1, .question = whorl::Question::kHasLock});
+    return std::get<whorl::Answer>(effects_.back()).yes;
+  }
+
+  Config config_ = MakeConfig("locktable", "lock", "a", Seconds(10));
+  State state_;
+  LowestDraws entropy_;
+  std::vector<whorl::Effect> effects_;
+};
+
+TEST_F(SimpleLeaseTest, BelievesForLessThanALeaseFromTheSendingOfTheCommit) {
+  // Others count the lease from the commit timestamp, which is not before the sending.
+  BecomesLeader(Milliseconds(6), Seconds(3));
+  EXPECT_TRUE(SaysThatItHasTheLock(Seconds(9)));
+  EXPECT_FALSE(SaysThatItHasTheLock(Milliseconds(10'006)));
+}
+
+TEST_F(SimpleLeaseTest, AHeartbeatProlongsTheBelief) {
+  BecomesLeader(Milliseconds(6), Milliseconds(12));
+  Take(Seconds(4), whorl::TimerFired{kWake});
+  CommitsAt(Seconds(5), whorl::StepName::kBeat, Seconds(4));
+  EXPECT_TRUE(SaysThatItHasTheLock(Seconds(13)));
+  EXPECT_FALSE(SaysThatItHasTheLock(Seconds(14)));
+}
+
+TEST_F(SimpleLeaseTest, AnAnswerThatComesTooLateIsNotBelieved) {
+  // A pause between Commit and answer may have outlived the lease.
+  BecomesLeader(Milliseconds(6), Seconds(11));
+  EXPECT_FALSE(SaysThatItHasTheLock(Seconds(11)));
+}
+
+TEST_F(SimpleLeaseTest, GivesTheRowBackOnceTheWorkHasStopped) {
+  // Not before: the next leader would work beside it.
+  BecomesLeader(Milliseconds(6), Milliseconds(12));
+  Take(Seconds(1), whorl::StopRequested{});
+  EXPECT_FALSE(SaysThatItHasTheLock(Seconds(1)));
+  Take(Seconds(2), whorl::WorkStopped{});
+  const auto& run = std::get<whorl::RunTransaction>(effects_.front());
+  EXPECT_EQ(run.transaction.step, whorl::StepName::kRelease);
+}
+
+}  // namespace
+}  // namespace simple_lease

@@ -1,0 +1,114 @@
+// Makes what hosts run (protocol.h) from a protocol's own types: its Config, its State, and the
+// functions Step and StandingOf that stand beside them in its namespace.
+#pragma once
+
+#include <concepts>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+#include "protocol/machine.h"
+#include "protocol/protocol.h"
+#include "protocol/spanner/fields.h"
+#include "protocol/spanner/fingerprint.h"
+#include "protocol/spanner/sql.h"
+#include "protocol/told.h"
+
+namespace whorl {
+
+// What a protocol has to bring with it: values with WHORL_FIELDS, a step, and what checkers may
+// know.
+template <typename State, typename Config>
+concept MachineOf = HasFields<Config> && HasFields<State> && std::copyable<State> &&
+                    std::default_initializable<State> &&
+                    requires(const Config& config, State& state, LocalTime now, Entropy& entropy,
+                             const Event& event, std::vector<Effect>& out) {
+                      Step(config, state, now, entropy, event, out);
+                      { StandingOf(std::as_const(state)) } -> std::same_as<Standing>;
+                    };
+
+namespace protocol_internal {
+
+// The configuration of one protocol and the state of another: a mistake of the host.
+[[noreturn]] inline void Mismatch() {
+  std::fprintf(stderr, "a protocol's state was stepped with another protocol's configuration\n");
+  std::abort();
+}
+
+template <HasFields T>
+void CollectStatements(const T& value, std::vector<Sql>& statements) {
+  VisitFields(value, [&statements](std::string_view, const auto& field) {
+    using Field = std::remove_cvref_t<decltype(field)>;
+    if constexpr (std::is_same_v<Field, Sql>) {
+      statements.push_back(field);
+    } else if constexpr (HasFields<Field>) {
+      CollectStatements(field, statements);
+    }
+  });
+}
+
+template <typename Config, MachineOf<Config> State>
+class HeldState final : public AnyState {
+ public:
+  std::unique_ptr<AnyState> Clone() const override { return std::make_unique<HeldState>(*this); }
+  bool Equals(const AnyState& other) const override {
+    const void* state = other.Get(typeid(State));
+    return state != nullptr && *static_cast<const State*>(state) == state_;
+  }
+  void Take(const AnyConfig& config, LocalTime now, Entropy& entropy, const Event& event,
+            std::vector<Effect>& out) override {
+    const void* its = config.Get(typeid(Config));
+    if (its == nullptr) Mismatch();
+    Step(*static_cast<const Config*>(its), state_, now, entropy, event, out);
+  }
+  Standing Stands() const override { return StandingOf(state_); }
+  void AddTo(Fingerprint& fingerprint) const override { fingerprint.Add(state_); }
+  Told::Fields TellAll() const override { return TellFields(state_); }
+  const void* Get(const std::type_info& type) const override {
+    return type == typeid(State) ? &state_ : nullptr;
+  }
+
+ private:
+  State state_;
+};
+
+template <typename Config, MachineOf<Config> State, MachineOf<Config> Wrapper>
+class HeldConfig final : public AnyConfig {
+ public:
+  explicit HeldConfig(Config config) : config_(std::move(config)) {}
+
+  std::unique_ptr<AnyState> MakeState(bool blocking_wrapper) const override {
+    if (blocking_wrapper) return std::make_unique<HeldState<Config, Wrapper>>();
+    return std::make_unique<HeldState<Config, State>>();
+  }
+  std::vector<Sql> Statements() const override {
+    std::vector<Sql> statements;
+    CollectStatements(config_, statements);
+    return statements;
+  }
+  const void* Get(const std::type_info& type) const override {
+    return type == typeid(Config) ? &config_ : nullptr;
+  }
+
+ private:
+  Config config_;
+};
+
+}  // namespace protocol_internal
+
+// A machine starts as State{}, or as Wrapper{} where the application uses the blocking Lock() and
+// Unlock(). What it sends to Spanner are the fields of `config` that are Sql.
+template <typename State, typename Wrapper = State, typename Config>
+  requires MachineOf<State, Config> && MachineOf<Wrapper, Config>
+ProtocolConfig Hosted(Config config) {
+  return ProtocolConfig(
+      std::make_shared<const protocol_internal::HeldConfig<Config, State, Wrapper>>(
+          std::move(config)));
+}
+
+}  // namespace whorl

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# A protocol outside of this repository is built, replayed and hunted with nothing but what
+# `cmake --install` has put there, by the very commands of protocol/ADDING.md.
+#
+# Usage: own_protocol.sh TREE COMPILER, in the project's folder. Exit codes: 0 all went as the page
+# says; 1 something did not.
+set -euo pipefail
+
+readonly tree="$1"
+export CXX="$2"
+
+scratch="$(mktemp -d)"
+trap 'rm -rf "$scratch"' EXIT
+export PREFIX="$scratch/installed" OWN="$scratch/built"
+
+fail() {
+  echo "own_protocol.sh: $*" >&2
+  exit 1
+}
+
+# The page's commands, which install from build/: that is this tree.
+commands="$(sed -n '/^```sh$/,/^```$/{/^```/d;p}' protocol/ADDING.md)"
+[[ "$commands" == "cmake --install build "* ]] || fail "protocol/ADDING.md shows no installation"
+bash -euxo pipefail -c "${commands/--install build /--install \"$tree\" }" |
+  tee "$scratch/output" || fail "a command of protocol/ADDING.md failed"
+
+# Silence of a hunter that did not hunt, or of checkers that did not judge, would pass, too.
+for said in '^100% tests passed, 0 tests failed out of 3' '^simple_lease' \
+  '^2 scenarios: 2 as expected' 'single_leader_belief (expected)' \
+  '^300 runs: 0 kinds of violations'; do
+  grep --quiet -e "$said" "$scratch/output" || fail "nothing says: $said"
+done
+
+# Beyond its assumptions it has to break.
+code=0
+"$OWN/own_whorl" hunt --protocol simple_lease --runs 100 --seed 1 --beyond-assumptions \
+  --invariant single_leader_belief >"$scratch/beyond" || code=$?
+((code == 1)) || fail "hunting beyond the assumptions ended with $code: $(cat "$scratch/beyond")"
+
+# What is installed names no folder of the tree that it came from.
+if grep --recursive --fixed-strings --files-with-matches -e "$PWD" -e "$tree" \
+  "$PREFIX/include" "$PREFIX/lib/cmake"; then
+  fail "these files name the folder that they were installed from"
+fi
