@@ -9,6 +9,7 @@ namespace whorl {
 namespace {
 
 constexpr const char* kTable = "locktable";
+constexpr const char* kSemaphoreTable = "LeaderElection";
 
 // What hosts need of each protocol beside its Step, one group for each.
 
@@ -31,6 +32,16 @@ ProtocolState StateFor(const spindle_v3::Config&, bool) { return spindle_v3::Sta
 RetryPolicy PolicyOf(const spindle_v3::Config&) { return GoRetryPolicy(); }
 std::vector<Sql> TextsOf(const spindle_v3::Config& config) {
   return {config.look, config.heartbeat, config.release};
+}
+
+ProtocolState StateFor(const semaphore::Config&, bool) { return semaphore::State{}; }
+RetryPolicy PolicyOf(const semaphore::Config&) { return GoRetryPolicy(); }
+std::vector<Sql> TextsOf(const semaphore::Config& config) { return {config.update, config.query}; }
+
+ProtocolState StateFor(const lease_lock::Config&, bool) { return lease_lock::State{}; }
+RetryPolicy PolicyOf(const lease_lock::Config&) { return GoRetryPolicy(); }
+std::vector<Sql> TextsOf(const lease_lock::Config& config) {
+  return {config.locker.test, config.locker.heartbeat, config.locker.get};
 }
 
 ProtocolState StateFor(const fenced_lease::Config&, bool) { return fenced_lease::State{}; }
@@ -60,6 +71,12 @@ ProtocolConfig MakeProtocolConfig(std::string_view protocol, std::string lock_na
   }
   if (protocol == "spindle_v3") {
     return spindle_v3::MakeConfig(kTable, std::move(lock_name), std::move(id), lease);
+  }
+  if (protocol == "semaphore") {
+    return semaphore::MakeConfig(kSemaphoreTable, std::move(lock_name), std::move(id), lease);
+  }
+  if (protocol == "lease_lock") {
+    return lease_lock::MakeConfig(kTable, std::move(lock_name), std::move(id), lease);
   }
   if (protocol == "fenced_lease") {
     return fenced_lease::MakeConfig(kTable, std::move(lock_name), std::move(id), lease);
@@ -93,8 +110,16 @@ void Step(const ProtocolConfig& config, ProtocolState& state, LocalTime now, Ent
       config, state);
 }
 
-Standing StandingOf(const ProtocolState& state) {
-  return std::visit([](const auto& machine) { return StandingOf(machine); }, state);
+Standing StandingOf(const ProtocolState& state, LocalTime now) {
+  return std::visit(
+      [&](const auto& machine) {
+        if constexpr (requires { StandingOf(machine, now); }) {
+          return StandingOf(machine, now);
+        } else {
+          return StandingOf(machine);
+        }
+      },
+      state);
 }
 
 }  // namespace whorl

@@ -1,13 +1,16 @@
 #include "protocol/protocols.h"
 
 #include "protocol/fenced_lease/info.h"
+#include "protocol/lease_lock/info.h"
+#include "protocol/semaphore/info.h"
 #include "protocol/spindle_v2/info.h"
 #include "protocol/spindle_v3/info.h"
 
 namespace whorl {
 
 std::span<const ProtocolInfo> Protocols() {
-  static const std::array<ProtocolInfo, 3> protocols = {spindle_v2::Info(), spindle_v3::Info(),
+  static const std::array<ProtocolInfo, 5> protocols = {spindle_v2::Info(), spindle_v3::Info(),
+                                                        semaphore::Info(), lease_lock::Info(),
                                                         fenced_lease::Info()};
   return protocols;
 }

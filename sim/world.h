@@ -290,6 +290,7 @@ struct WorldSetup {
   SessionPoolPolicy session_policy;
   std::vector<uint8_t> loses_session;  // by node: whether a fault may take its session away
   bool changes_truetime = false;       // whether a fault may
+  ResourceKind resource = ResourceKind::kBoth;  // that the application writes to
   model::Catalogue catalogue;
 };
 // REQUIRES: the scenario came from the loader.
