@@ -50,6 +50,15 @@ std::vector<Sql> TextsOf(const fenced_lease::Config& config) {
   return {config.read, config.take, config.create, config.beat, config.release};
 }
 
+// Only a lease by the wall clock needs the clocks.
+Standing StandingAt(const lease_lock::State& state, LocalTime now) {
+  return StandingOf(state, now);
+}
+template <typename State>
+Standing StandingAt(const State& state, LocalTime) {
+  return StandingOf(state);
+}
+
 // The protocol of a configuration and that of a state differ: a mistake of the host.
 [[noreturn]] void Mismatch() {
   std::fprintf(stderr, "a protocol's state was stepped with another protocol's configuration\n");
@@ -111,15 +120,7 @@ void Step(const ProtocolConfig& config, ProtocolState& state, LocalTime now, Ent
 }
 
 Standing StandingOf(const ProtocolState& state, LocalTime now) {
-  return std::visit(
-      [&](const auto& machine) {
-        if constexpr (requires { StandingOf(machine, now); }) {
-          return StandingOf(machine, now);
-        } else {
-          return StandingOf(machine);
-        }
-      },
-      state);
+  return std::visit([&](const auto& machine) { return StandingAt(machine, now); }, state);
 }
 
 }  // namespace whorl

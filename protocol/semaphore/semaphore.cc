@@ -224,10 +224,11 @@ void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, c
 }
 
 Standing StandingOf(const State& state) {
-  const bool runs = state.doing != State::Doing::kNothing && !state.stopped;
-  return {.answers = runs,
+  // A question now would be answered as the last query was, but for what has changed since.
+  const bool leads = state.leader && !state.stopped;
+  return {.answers = leads,
           .own_token = std::nullopt,
-          .believes = runs && state.leader,
+          .believes = leads,
           .believes_until = std::nullopt};
 }
 
