@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/rules.h"
 #include "sim/world_turn.h"
 
 namespace whorl::sim {
@@ -208,6 +209,11 @@ void Turn::OnReplied(model::Replied&& replied) {
 
 // --- what faults do at Spanner -----------------------------------------------------------------
 
+Value Turn::KeyOfDeleted(const FaultSpec& fault) const {
+  const Rules& rules = RulesOf(scenario_.protocol);
+  return ParseKey(rules, scenario_.locks[fault.lock], fault.row).value_or(Null{});
+}
+
 // An operator's transaction, without a network in between.
 void Turn::DeleteRow(const OperatorDeletes& deletes) {
   const FaultSpec& fault = scenario_.faults[deletes.fault];
@@ -218,7 +224,7 @@ void Turn::DeleteRow(const OperatorDeletes& deletes) {
   Mutation deletion;
   deletion.kind = MutationKind::kDelete;
   deletion.table = setup_.catalogue->schema().tables.front().name;
-  deletion.keys.keys.push_back({fault.row});
+  deletion.keys.keys.push_back({KeyOfDeleted(fault)});
   Commit commit;
   commit.transaction = SingleUseWrite{};
   commit.mutations.push_back(std::move(deletion));

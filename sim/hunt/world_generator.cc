@@ -52,7 +52,7 @@ class WorldGenerator {
   // A heartbeat of job cleans up what begins with job_.
   void DrawLocks() {
     world_.locks = {"lock"};
-    if (!draws_.Percent(15)) return;
+    if (protocol_.takes_one_lock || !draws_.Percent(15)) return;
     world_.locks = draws_.Percent(60) ? std::vector<std::string>{"job", "job_daily"}
                                       : std::vector<std::string>{"jobs", "mails"};
   }
