@@ -402,7 +402,7 @@ void PerfettoWriter::On(const RunEnded&) {
   works_.clear();
   for (const auto& [fault, began] : faults_) ShowFault(fault, began, /*is_over=*/false);
   for (size_t lock = 0; lock < terms_.size(); ++lock) {
-    if (terms_[lock].token) trace_.End(TermsOf(static_cast<uint16_t>(lock)), now_, cut);
+    if (terms_[lock].held) trace_.End(TermsOf(static_cast<uint16_t>(lock)), now_, cut);
   }
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const auto node = static_cast<int16_t>(i);
