@@ -51,8 +51,8 @@ constexpr std::string_view kRowsText = R"(
 ## Rows
 
 An entry of `rows` is an object whose keys are the columns of the protocol's table
-([below](#protocols)). A STRING is a string; a TIMESTAMP is a duration relative to the start of the
-run, or a time in RFC 3339 in UTC, and never in the future; a column that is not named is NULL. Every
+([below](#protocols)). A STRING is a string, an INT64 an integer; a TIMESTAMP is a duration relative to
+the start of the run, or a time in RFC 3339 in UTC, and never in the future; a column that is not named is NULL. Every
 run starts on )";
 
 constexpr std::string_view kRowExample =
@@ -298,7 +298,17 @@ std::string StepRow(const ProtocolInfo& protocol, StepName step) {
 std::string ProtocolSection(const ProtocolInfo& protocol) {
   std::string text = Cat("\n### `", protocol.name, "`\n\n", Sentence(protocol.summary),
                          " The lease is ", FormatDuration(protocol.lease_default),
-                         " by default, and at least ", FormatDuration(protocol.lease_min), ".\n\n");
+                         " by default, and at least ", FormatDuration(protocol.lease_min),
+                         protocol.refuses_short_lease ? "; less is an error." : ".");
+  if (protocol.takes_one_lock) text += " A scenario of it has one lock.";
+  if (!protocol.init_row.empty()) {
+    text += " Where `rows` give no row for that, the one that its `init` leaves is there.";
+  }
+  if (!protocol.has_tokens) {
+    text +=
+        " It hands out no tokens, so its applications write to the resource that does not fence.";
+  }
+  text += "\n\n";
   text += Head({"step", "commits", "what it is"});
   for (const StepName step : protocol.steps) text += StepRow(protocol, step);
   for (const StepName step : {StepName::kHasLock, StepName::kWrite}) {
