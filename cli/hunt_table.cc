@@ -34,17 +34,19 @@ std::string Cell(const ProtocolInfo& protocol, const sim::HuntTally& tally, Inva
   const auto place = static_cast<size_t>(invariant);
   const Promise promise = protocol.promises[place];
   if (promise == Promise::kNotApplicable) return "n/a";
-  const int64_t broken = tally.violated[place];
   if (promise == Promise::kPromised) {
-    const std::string runs = sim::CountText(tally.runs, "run", "runs");
-    if (broken == 0) return Cat("holds (", runs, ")");
-    return Cat("**promised, and broken** (", sim::GroupedText(broken), " of ", runs, ")");
+    // What is broken where a fault takes it out of the promise is no finding against it.
+    const bool is_broken = std::ranges::any_of(tally.findings, [invariant](const auto& found) {
+      return found.first.invariant == invariant && found.second.promised;
+    });
+    if (is_broken) return "**promised, and broken**";
+    return Cat("holds (", sim::CountText(tally.runs, "run", "runs"), ")");
   }
   if (const sim::Scenario* shows = Showing(inputs, protocol.name, invariant)) {
     const std::string file = (std::filesystem::path(folder) / (shows->name + ".json")).string();
     return Cat("broken ([", shows->name, "](", file, "))");
   }
-  return broken == 0 ? "not promised" : "broken";
+  return tally.violated[place] == 0 ? "not promised" : "broken";
 }
 
 }  // namespace
