@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "cli/inputs.h"
 #include "cli/shell_text.h"
 #include "cli/version.h"
 #include "sim/error_text.h"
@@ -315,10 +316,7 @@ absl::StatusOr<HuntReport> ReadReport(std::string_view text, const std::string& 
   HuntReport report;
   const std::string name = sim::Printable(path, 1000);
   int number = 0;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    const std::string line(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for (const std::string& line : LinesOf(text)) {
     ++number;
     try {
       ReadLine(Json::parse(line), report, number == 1);

@@ -28,16 +28,6 @@ bool IsScenarioFile(const fs::path& path) {
   return name.ends_with(".json") && !name.ends_with("schema.json");
 }
 
-std::vector<std::string> Lines(std::string_view text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    lines.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
-
 void AddBad(const std::string& path, std::string_view error, Inputs& inputs) {
   inputs.bad.push_back(
       {.path = path, .errors = {sim::Cat(sim::Printable(path, 1000), ": ", error)}});
@@ -92,7 +82,8 @@ void LoadFile(const std::string& path, Inputs& inputs) {
     if (path == "-") scenario->name = "stdin";
     inputs.scenarios.push_back(*std::move(scenario));
   } else {
-    inputs.bad.push_back({.path = path, .errors = Lines(std::string(scenario.status().message()))});
+    inputs.bad.push_back(
+        {.path = path, .errors = LinesOf(std::string(scenario.status().message()))});
   }
 }
 
@@ -115,6 +106,16 @@ void LoadFolder(const std::string& folder, Inputs& inputs) {
 }
 
 }  // namespace
+
+std::vector<std::string> LinesOf(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
 
 Inputs LoadInputs(const std::vector<std::string>& paths) {
   Inputs inputs;

@@ -3,6 +3,7 @@
 
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -26,6 +27,9 @@ Inputs LoadInputs(const std::vector<std::string>& paths);
 
 // What to say of a file or folder that `reason` keeps from being read.
 std::string CannotRead(const std::string& path, std::string_view reason);
+
+// The lines of a text, without their ends.
+std::vector<std::string> LinesOf(std::string_view text);
 
 // Opens a file for reading; an error, which says why, when it cannot be read (a folder, too).
 absl::Status OpenInput(const std::string& path, std::ifstream& stream);

@@ -9,6 +9,8 @@
 #include <iostream>
 #include <system_error>
 
+#include "sim/error_text.h"
+
 namespace whorl::cli {
 namespace {
 
@@ -64,10 +66,10 @@ absl::Status OutputFile::Open(const std::string& path) {
   return stream_ ? absl::OkStatus() : WriteError(path, errno);
 }
 
-int End(const absl::Status& written, int code) {
-  if (written.ok()) return code;
-  Complain(std::string(written.message()));
-  return kCannotRun;
+int End(const absl::Status& done, int code) {
+  if (done.ok()) return code;
+  Complain(std::string(done.message()));
+  return absl::IsInvalidArgument(done) ? kBadInput : kCannotRun;
 }
 
 absl::Status OutputFile::Commit() {
@@ -77,6 +79,13 @@ absl::Status OutputFile::Commit() {
   stream_.close();
   if (!stream_) return WriteError(path_, errno);
   return in_place_ ? absl::OkStatus() : temporary_.Publish();
+}
+
+absl::Status MakeFolder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (!error) return absl::OkStatus();
+  return absl::UnavailableError(sim::Cat(path, ": cannot be created: ", error.message()));
 }
 
 bool StdoutIsTerminal() { return isatty(STDOUT_FILENO) == 1; }

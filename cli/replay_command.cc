@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -87,12 +86,7 @@ class Replay {
     if (!options_.out.empty()) {
       if (absl::Status opened = document_.Open(options_.out); !opened.ok()) return opened;
     }
-    if (options_.trace_folder.empty()) return absl::OkStatus();
-    std::error_code error;
-    std::filesystem::create_directories(options_.trace_folder, error);
-    if (!error) return absl::OkStatus();
-    return absl::UnavailableError(
-        Cat(options_.trace_folder, ": cannot be created: ", error.message()));
+    return options_.trace_folder.empty() ? absl::OkStatus() : MakeFolder(options_.trace_folder);
   }
 
   std::string TracePath(const sim::Scenario& scenario, uint64_t seed) const {

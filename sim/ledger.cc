@@ -41,8 +41,8 @@ void Ledger::On(const ProcessStopped& x, const Setup& setup) {
   RecountAll(x.process.node, setup);
 }
 
-void Ledger::On(const ProcessGone& x, const Setup& setup) {
-  if (!IsCurrent(x.process)) return;
+std::optional<TransactionsAbandoned> Ledger::On(const ProcessGone& x, const Setup& setup) {
+  if (!IsCurrent(x.process)) return std::nullopt;
   const int16_t node = x.process.node;
   LifeOf(node).gone = true;
   for (const uint16_t lock : setup.Node(node).locks) {
@@ -53,8 +53,9 @@ void Ledger::On(const ProcessGone& x, const Setup& setup) {
     seat.answers = false;
     seat.standing_believes = false;
   }
-  ForgetTransactions(node);
+  std::optional<TransactionsAbandoned> abandoned = AbandonTransactions(node);
   RecountAll(node, setup);
+  return abandoned;
 }
 
 void Ledger::On(const ProcessPaused& x, const Setup& setup) {
@@ -98,7 +99,7 @@ void Ledger::On(const TransactionStarted& x, const Setup&) {
     return std::pair(other.lock, other.request) >= std::pair(x.lock, x.request);
   });
   if (place != open.end() && place->lock == x.lock && place->request == x.request) return;
-  open.insert(place, {.lock = x.lock, .request = x.request});
+  open.insert(place, {.lock = x.lock, .request = x.request, .step = x.step});
 }
 
 // One that the process no longer waits for holds nobody up.
@@ -112,7 +113,7 @@ void Ledger::On(const CallHangs& x, const Setup&) {
 }
 
 std::optional<TransactionLeft> Ledger::On(const TransactionFinished& x, const Setup&) {
-  TransactionLeft left{.outcome = x.outcome};
+  TransactionLeft left{.step = x.step, .outcome = x.outcome, .code = x.code};
   if (!IsCurrent(x.process)) return left;
   std::vector<OpenTransaction>& open = OpenOf(x.process.node);
   const auto found = std::find_if(open.begin(), open.end(), [&x](const OpenTransaction& other) {
@@ -125,11 +126,23 @@ std::optional<TransactionLeft> Ledger::On(const TransactionFinished& x, const Se
   return left;
 }
 
-void Ledger::ForgetTransactions(int16_t node) {
+bool Ledger::IsAwaited(const CallName& call) const {
+  return IsCurrent(call.process) &&
+         std::ranges::any_of(OpenOf(call.process.node), [&call](const OpenTransaction& open) {
+           return open.lock == call.lock && open.request == call.request;
+         });
+}
+
+std::optional<TransactionsAbandoned> Ledger::AbandonTransactions(int16_t node) {
   std::vector<OpenTransaction>& open = OpenOf(node);
-  hanging_ -= std::count_if(open.begin(), open.end(),
-                            [](const OpenTransaction& other) { return other.hung; });
+  if (open.empty()) return std::nullopt;
+  TransactionsAbandoned abandoned;
+  for (const OpenTransaction& transaction : open) {
+    abandoned.steps.push_back(transaction.step);
+    hanging_ -= transaction.hung ? 1 : 0;
+  }
   open.clear();
+  return abandoned;
 }
 
 // --- rows --------------------------------------------------------------------------------------
@@ -257,23 +270,21 @@ std::vector<ProcessId> Ledger::Holders(uint16_t lock) const {
 }
 
 std::vector<ProcessId> Ledger::Believers(uint16_t lock, const Setup& setup) const {
-  std::vector<ProcessId> believers;
-  for (size_t i = 0; i < lives_.size(); ++i) {
-    const auto node = static_cast<int16_t>(i);
-    if (!seats_[setup.Seat(node, lock)].believes) continue;
-    believers.push_back({.node = node, .incarnation = lives_[i].incarnation});
-  }
-  return believers;
+  return Those(&Seat::believes, lock, setup);
 }
 
 std::vector<ProcessId> Ledger::Candidates(uint16_t lock, const Setup& setup) const {
-  std::vector<ProcessId> candidates;
+  return Those(&Seat::is_candidate, lock, setup);
+}
+
+std::vector<ProcessId> Ledger::Those(bool Seat::* are, uint16_t lock, const Setup& setup) const {
+  std::vector<ProcessId> processes;
   for (size_t i = 0; i < lives_.size(); ++i) {
     const auto node = static_cast<int16_t>(i);
-    if (!seats_[setup.Seat(node, lock)].is_candidate) continue;
-    candidates.push_back({.node = node, .incarnation = lives_[i].incarnation});
+    if (!(seats_[setup.Seat(node, lock)].*are)) continue;
+    processes.push_back({.node = node, .incarnation = lives_[i].incarnation});
   }
-  return candidates;
+  return processes;
 }
 
 bool Ledger::IsCandidate(ProcessId process, uint16_t lock, const Setup& setup) const {

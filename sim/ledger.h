@@ -73,8 +73,14 @@ struct BeliefBegan {
   uint16_t lock = 0;
 };
 struct TransactionLeft {  // finished, as the process sees it
+  StepName step = StepName::kCheck;
   Outcome outcome = Outcome::kUnknown;
+  Code code = Code::kOk;
   bool hung = false;  // one of its calls did
+};
+// With its process: nobody will hear how they end.
+struct TransactionsAbandoned {
+  std::vector<StepName> steps;  // one for each
 };
 
 // --- the ledger --------------------------------------------------------------------------------
@@ -85,7 +91,8 @@ class Ledger {
 
   void On(const ProcessStarted& x, const Setup& setup);
   void On(const ProcessStopped& x, const Setup& setup);
-  void On(const ProcessGone& x, const Setup& setup);
+  // Nothing when none was under way.
+  std::optional<TransactionsAbandoned> On(const ProcessGone& x, const Setup& setup);
   void On(const ProcessPaused& x, const Setup& setup);
   void On(const ProcessResumed& x, const Setup& setup);
   void On(const ParticipationEnded& x, const Setup& setup);
@@ -121,6 +128,8 @@ class Ledger {
   std::vector<ProcessId> Believers(uint16_t lock, const Setup& setup) const;
   bool IsCandidate(ProcessId process, uint16_t lock, const Setup& setup) const;
   std::vector<ProcessId> Candidates(uint16_t lock, const Setup& setup) const;
+  // Whether a process waits for the transaction that makes the call.
+  bool IsAwaited(const CallName& call) const;
   // No fault is active, and no transaction that met one is unfinished.
   bool IsQuiet() const { return faults_ == 0 && hanging_ == 0; }
 
@@ -171,15 +180,21 @@ class Ledger {
   struct OpenTransaction {
     uint16_t lock = 0;
     RequestId request = 0;
+    StepName step = StepName::kCheck;
     bool hung = false;
-    WHORL_FIELDS(OpenTransaction, lock, request, hung);
+    WHORL_FIELDS(OpenTransaction, lock, request, step, hung);
   };
 
   bool IsCurrent(ProcessId process) const;
   Life& LifeOf(int16_t node) { return lives_[static_cast<size_t>(node)]; }
   const Life& LifeOf(int16_t node) const { return lives_[static_cast<size_t>(node)]; }
   std::vector<OpenTransaction>& OpenOf(int16_t node) { return open_[static_cast<size_t>(node)]; }
+  const std::vector<OpenTransaction>& OpenOf(int16_t node) const {
+    return open_[static_cast<size_t>(node)];
+  }
 
+  // The processes whose seat is so, by node.
+  std::vector<ProcessId> Those(bool Seat::* are, uint16_t lock, const Setup& setup) const;
   std::span<const KeptToken> Keepers(const Lock& lock, std::optional<Timestamp> token) const;
   // The version that a commit leaves.
   std::optional<Version> NextVersion(const Lock& lock, const RowCommitted& x,
@@ -194,7 +209,7 @@ class Ledger {
   // Counts one seat, or all of a node, anew.
   void Recount(int16_t node, uint16_t lock, const Setup& setup);
   void RecountAll(int16_t node, const Setup& setup);
-  void ForgetTransactions(int16_t node);
+  std::optional<TransactionsAbandoned> AbandonTransactions(int16_t node);
 
   std::vector<Life> lives_;                         // by node
   std::vector<std::vector<OpenTransaction>> open_;  // by node; few, in the order of their ids

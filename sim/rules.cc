@@ -1,6 +1,7 @@
 #include "sim/rules.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -19,6 +20,9 @@ bool IsDecimal(std::string_view text) {
 
 namespace spindle_v2 {
 
+constexpr std::array<StepName, 5> kLockingSteps = {
+    StepName::kFirstInsert, StepName::kTakeoverInsert, StepName::kTakeoverUpdate,
+    StepName::kHeartbeatUpdate, StepName::kHeartbeatDelete};
 constexpr size_t kHeartbeatColumn = 1;
 
 Duration LeaseUsed(Duration asked) {
@@ -47,6 +51,7 @@ constexpr Rules kRules = {.protocol = "spindle_v2",
                           .token_column = 2,
                           .renewing_step = {},
                           .releasing_step = {},
+                          .locking_steps = kLockingSteps,
                           .lease_used = LeaseUsed,
                           .lease_until = LeaseUntil,
                           .is_released = IsReleased,
@@ -57,6 +62,8 @@ constexpr Rules kRules = {.protocol = "spindle_v2",
 
 namespace spindle_v3 {
 
+constexpr std::array<StepName, 3> kLockingSteps = {StepName::kAcquire, StepName::kHeartbeat,
+                                                   StepName::kRelease};
 constexpr size_t kTokenColumn = 1;
 
 Duration LeaseUsed(Duration asked) {
@@ -84,6 +91,7 @@ constexpr Rules kRules = {.protocol = "spindle_v3",
                           .token_column = kTokenColumn,
                           .renewing_step = StepName::kHeartbeat,
                           .releasing_step = StepName::kRelease,
+                          .locking_steps = kLockingSteps,
                           .lease_used = LeaseUsed,
                           .lease_until = LeaseUntil,
                           .is_released = IsReleased,
@@ -127,6 +135,7 @@ constexpr Rules kRules = {.protocol = "fenced_lease",
                           .token_column = 2,
                           .renewing_step = {},
                           .releasing_step = {},
+                          .locking_steps = {},  // its transactions are optimistic
                           .lease_used = LeaseUsed,
                           .lease_until = LeaseUntil,
                           .is_released = IsReleased,

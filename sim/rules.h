@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "protocol/names.h"
@@ -27,6 +28,10 @@ struct Rules {
   std::optional<StepName> renewing_step;
   // The step by which an owner deletes its row to give the lock back.
   std::optional<StepName> releasing_step;
+
+  // The steps whose transactions lock what they touch. One whose process gives it up, or goes, may
+  // keep others out until Spanner aborts it for being idle.
+  std::span<const StepName> locking_steps;
 
   // What a lease that a user asked for is in truth.
   Duration (*lease_used)(Duration asked);

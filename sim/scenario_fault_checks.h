@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "protocol/names.h"
+#include "protocol/protocols.h"
 #include "sim/scenario.h"
 
 namespace whorl::sim {
@@ -19,6 +21,10 @@ struct FaultProblem {
   Place place = Place::kFault;
   std::string text;
 };
+
+// Whether a step can come to the phase at all: has_lock is a read, or no call, and a write goes to
+// the resource, which answers nothing.
+bool ReachesPhase(const ProtocolInfo& protocol, StepName step, Phase phase);
 
 // At least one when there are any, and none beyond `max`.
 // REQUIRES: nodes, duration and each fault by itself are as the loader promises them.

@@ -174,26 +174,18 @@ std::optional<StepName> FaultReader::ReadStep(const ObjectFields& fields) {
   return std::nullopt;
 }
 
-// has_lock is a read, or no call at all, and a write goes to the resource.
 void FaultReader::CheckPhase(const ObjectFields& fields, StepName step, Phase phase) {
-  const bool local = known_.protocol != nullptr && known_.protocol->answers_locally;
-  if (local && step == StepName::kHasLock && phase != Phase::kEnded) {
-    problems_.Add(*fields.Find("phase"),
-                  Cat(kNever, known_.protocol->name, " answers has_lock without a call to Spanner.",
-                      " Its phase: ", PhaseText(Phase::kEnded), "."));
-    return;
-  }
-  if (phase != Phase::kCommitted || known_.protocol == nullptr) return;
-  const std::span<const StepName> none = known_.protocol->steps_without_commit;
-  const bool commits = step != StepName::kHasLock && step != StepName::kWrite &&
-                       std::find(none.begin(), none.end(), step) == none.end();
-  if (commits) return;
+  if (known_.protocol == nullptr || ReachesPhase(*known_.protocol, step, phase)) return;
   Words phases;
   for (int i = 0; i < kPhaseCount; ++i) {
-    if (static_cast<Phase>(i) != phase) phases.push_back(PhaseText(static_cast<Phase>(i)));
+    const auto other = static_cast<Phase>(i);
+    if (ReachesPhase(*known_.protocol, step, other)) phases.push_back(PhaseText(other));
   }
-  problems_.Add(*fields.Find("phase"), Cat(kNever, StepText(step), " has no commit of its own. ",
-                                           "Its phases: ", ListOf(phases), "."));
+  std::string_view why = " has no commit of its own.";
+  if (step == StepName::kWrite) why = " goes to the resource, which answers nothing.";
+  if (phases.size() == 1) why = " is answered without a call to Spanner.";
+  problems_.Add(*fields.Find("phase"),
+                Cat(kNever, StepText(step), why, " Its phases: ", ListOf(phases), "."));
 }
 
 void FaultReader::ReadLock(const ObjectFields& fields, When& when) {

@@ -40,7 +40,7 @@ class SpannerReport {
 
   Json Rows() const {
     Json rows = Array();
-    const auto& tables = world_.setup().catalogue.schema().tables;
+    const auto& tables = world_.setup().catalogue->schema().tables;
     for (size_t table = 0; table < tables.size(); ++table) {
       for (const model::StoredRow& stored : database_.tables[table].rows) {
         const Row* newest = model::VersionAt(stored, std::nullopt);
@@ -148,7 +148,7 @@ class SpannerReport {
     return "";
   }
   std::string ColumnsText(uint32_t table, uint64_t bits) const {
-    const auto& columns = world_.setup().catalogue.schema().tables[table].columns;
+    const auto& columns = world_.setup().catalogue->schema().tables[table].columns;
     std::string text;
     for (size_t i = 0; i < columns.size(); ++i) {
       if ((bits >> i & 1U) != 0) text += Cat(text.empty() ? "" : ", ", columns[i].name);

@@ -1,6 +1,10 @@
 #include "sim/world.h"
 
 #include <algorithm>
+#include <map>
+#include <span>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "protocol/protocols.h"
@@ -39,6 +43,29 @@ model::Options OptionsOf(const SpannerSpec& spanner) {
   return options;
 }
 
+// Worlds are drawn by the million, and of few catalogues: each is made once, and kept as long as
+// the interned statements are.
+std::shared_ptr<const model::Catalogue> CatalogueOf(const Scenario& scenario,
+                                                    std::span<const Sql> statements) {
+  using Key = std::tuple<std::string, PendingCommitTimestampRule, std::vector<uint32_t>>;
+  thread_local std::map<Key, std::shared_ptr<const model::Catalogue>> made;
+  std::vector<uint32_t> indexes;
+  for (const Sql sql : statements) indexes.push_back(sql.index());
+  std::ranges::sort(indexes);
+  const auto repeated = std::ranges::unique(indexes);
+  indexes.erase(repeated.begin(), repeated.end());
+  Key key(scenario.protocol, scenario.spanner.strict_pending_commit_timestamp, std::move(indexes));
+  std::shared_ptr<const model::Catalogue>& catalogue = made[std::move(key)];
+  if (!catalogue) {
+    model::Schema schema;
+    schema.tables.push_back(std::get<model::Table>(
+        model::ParseCreateTable(FindProtocol(scenario.protocol)->create_table)));
+    catalogue = std::make_shared<const model::Catalogue>(std::move(schema), statements,
+                                                         OptionsOf(scenario.spanner));
+  }
+  return catalogue;
+}
+
 std::vector<std::vector<ProtocolConfig>> ConfigsOf(const Scenario& scenario) {
   std::vector<std::vector<ProtocolConfig>> configs;
   for (const NodeSpec& node : scenario.nodes) {
@@ -69,9 +96,6 @@ std::shared_ptr<const WorldSetup> MakeSetup(const Scenario& scenario) {
       for (const Sql sql : StatementsOf(config)) statements.push_back(sql);
     }
   }
-  model::Schema schema;
-  schema.tables.push_back(std::get<model::Table>(
-      model::ParseCreateTable(FindProtocol(scenario.protocol)->create_table)));
   RetryPolicy policy = RetryPolicyOf(configs.front().front());
   std::vector<uint8_t> loses_session(scenario.nodes.size());
   bool changes_truetime = false;
@@ -79,14 +103,14 @@ std::shared_ptr<const WorldSetup> MakeSetup(const Scenario& scenario) {
     if (fault.kind == FaultKind::kSessionLoss) loses_session[static_cast<size_t>(fault.node)] = 1;
     if (fault.kind == FaultKind::kTrueTime) changes_truetime = true;
   }
-  return std::make_shared<const WorldSetup>(WorldSetup{
-      .scenario = scenario,
-      .configs = std::move(configs),
-      .retry_policy = policy,
-      .session_policy = MultiplexedSessionPolicy(),
-      .loses_session = std::move(loses_session),
-      .changes_truetime = changes_truetime,
-      .catalogue = model::Catalogue(std::move(schema), statements, OptionsOf(scenario.spanner))});
+  return std::make_shared<const WorldSetup>(
+      WorldSetup{.scenario = scenario,
+                 .configs = std::move(configs),
+                 .retry_policy = policy,
+                 .session_policy = MultiplexedSessionPolicy(),
+                 .loses_session = std::move(loses_session),
+                 .changes_truetime = changes_truetime,
+                 .catalogue = CatalogueOf(scenario, statements)});
 }
 
 World::World(std::shared_ptr<const WorldSetup> setup, Outbox& out) : setup_(std::move(setup)) {
@@ -100,16 +124,16 @@ World::World(std::shared_ptr<const WorldSetup> setup, Outbox& out) : setup_(std:
   state_.spanner.truetime = scenario.spanner.truetime;
   state_.spanner.current_timestamp_error = scenario.spanner.current_timestamp_error;
   state_.resources.resize(scenario.locks.size());
-  state_.database = model::MakeDatabase(setup_->catalogue);
+  state_.database = model::MakeDatabase(*setup_->catalogue);
   Turn turn(*setup_, state_, nullptr, out);
   for (const RowSpec& spec : scenario.rows) {
-    Row row = CompleteRow(setup_->catalogue.schema().tables.front(), spec);
+    Row row = CompleteRow(setup_->catalogue->schema().tables.front(), spec);
     const Timestamp commit = CommitOf(row);
     RowCommitted committed;
     committed.after = row;
     committed.commit = commit;
     turn.Observe(std::move(committed));
-    model::LoadRow(setup_->catalogue, state_.database, 0, std::move(row), commit);
+    model::LoadRow(*setup_->catalogue, state_.database, 0, std::move(row), commit);
   }
   for (size_t i = 0; i < scenario.nodes.size(); ++i) {
     if (!scenario.nodes[i].start_at) continue;
@@ -188,7 +212,7 @@ void Turn::Cancel(uint32_t place) {
 
 void Turn::Happen(PendingEvent event, int16_t node) {
   if (const auto* arrives = std::get_if<CallArrives>(&event)) return OnCallArrives(arrives->call);
-  if (auto* reply = std::get_if<ReplyArrives>(&event)) return OnReplyArrives(std::move(*reply));
+  if (const auto* reply = std::get_if<ReplyArrives>(&event)) return OnReplyArrives(*reply);
   if (const auto* late = std::get_if<CallTimesOut>(&event)) return OnCallTimesOut(late->call);
   if (const auto* timer = std::get_if<TimerDue>(&event)) return OnTimer(*timer);
   if (const auto* visible = std::get_if<CommitBecomesVisible>(&event)) {

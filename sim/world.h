@@ -89,11 +89,10 @@ struct CallArrives {  // at Spanner
   uint32_t call = 0;
   WHORL_FIELDS(CallArrives, call);
 };
-struct ReplyArrives {  // at the process; `response` may be the transport's own
+struct ReplyArrives {  // at the process: Call::response, which may be the transport's own
   uint32_t call = 0;
   bool from_spanner = true;
-  Response response;
-  WHORL_FIELDS(ReplyArrives, call, from_spanner, response);
+  WHORL_FIELDS(ReplyArrives, call, from_spanner);
 };
 struct CallTimesOut {  // the connection's timeout, or the call's deadline
   uint32_t call = 0;
@@ -242,8 +241,10 @@ struct Call {
   bool abort = false;               // it will be answered ABORTED
   std::optional<uint32_t> held;     // place of the pending message that a black hole holds
   std::optional<uint32_t> timeout;  // place of the pending CallTimesOut
+  // While its reply is on its way. Here and not in the pending event, which is moved more often.
+  Response response;
   WHORL_FIELDS(Call, name, step, request, sent_at, deadline, awaited, at_spanner, hangs, slowed,
-               drop_reply, abort, held, timeout);
+               drop_reply, abort, held, timeout, response);
 };
 
 struct CallSlot {
@@ -290,7 +291,7 @@ struct WorldSetup {
   SessionPoolPolicy session_policy;
   std::vector<uint8_t> loses_session;  // by node: whether a fault may take its session away
   bool changes_truetime = false;       // whether a fault may
-  model::Catalogue catalogue;
+  std::shared_ptr<const model::Catalogue> catalogue;  // shared by all worlds of its statements
 };
 // REQUIRES: the scenario came from the loader.
 std::shared_ptr<const WorldSetup> MakeSetup(const Scenario& scenario);

@@ -188,6 +188,7 @@ void Turn::LoseReply(uint32_t place) {
     const auto* reply = std::get_if<ReplyArrives>(&*state_.pending[at].event);
     if (reply == nullptr || reply->call != place) continue;
     Cancel(at);
+    call.response = {};
     call.held.reset();
     call.at_spanner = false;
     return MarkHanging(place);

@@ -139,7 +139,7 @@ void Turn::SendCallOf(int16_t node, Call&& call) {
   }
 }
 
-void Turn::OnReplyArrives(ReplyArrives reply) {
+void Turn::OnReplyArrives(const ReplyArrives& reply) {
   Call& call = *state_.calls[reply.call].call;
   if (!call.awaited) {
     Observe(LateReplyIgnored{.call = call.name});
@@ -147,17 +147,15 @@ void Turn::OnReplyArrives(ReplyArrives reply) {
     return FreeIfDone(reply.call);
   }
   const LinkState link = NodeAt(call.name.process.node).link_from;
-  if (reply.from_spanner && link == LinkState::kBlackHoled) {
-    const uint32_t place = reply.call;
-    return Hold(place, std::move(reply));
-  }
+  if (reply.from_spanner && link == LinkState::kBlackHoled) return Hold(reply.call, reply);
   call.at_spanner = false;
   if (reply.from_spanner && link == LinkState::kRefused) {
     // The call did its work, of which the process will never hear: what it began may live on.
     ++NodeAt(call.name.process.node).generation;
     return Refuse(reply.call);
   }
-  EndCall(reply.call, reply.from_spanner, std::move(reply.response));
+  // Taken out: its call may be gone before all of it was heard.
+  EndCall(reply.call, reply.from_spanner, std::exchange(call.response, {}));
 }
 
 void Turn::OnCallTimesOut(uint32_t place) {
@@ -179,7 +177,7 @@ void Turn::OnCallTimesOut(uint32_t place) {
 }
 
 // The process hears how its call ended.
-void Turn::EndCall(uint32_t place, bool from_spanner, Response response) {
+void Turn::EndCall(uint32_t place, bool from_spanner, Response&& response) {
   Call& call = *state_.calls[place].call;
   call.awaited = false;
   if (call.timeout) Cancel(*call.timeout);
@@ -219,11 +217,10 @@ void Turn::Refuse(uint32_t place) {
   const int16_t node = call.name.process.node;
   call.at_spanner = true;  // its place is taken until the refusal has arrived
   SayHangs(call);
-  Response response;
-  response.status = Error(Code::kUnavailable, "connection refused");
+  call.response = {};
+  call.response.status = Error(Code::kUnavailable, "connection refused");
   Schedule(state_.now + PickLatency(latencies_.one_way, Draw::kReplyLatency, DrawnForCall(call)),
-           ChoiceKind::kDeliver, node,
-           ReplyArrives{.call = place, .from_spanner = false, .response = std::move(response)});
+           ChoiceKind::kDeliver, node, ReplyArrives{.call = place, .from_spanner = false});
 }
 
 void Turn::Hold(uint32_t place, PendingEvent message) {
@@ -335,7 +332,7 @@ Duration Turn::AddedLatency(const Call& call, Draw draw) {
 }
 
 // From Spanner to whoever waits for it.
-void Turn::SendReply(uint32_t place, Response response, Duration service) {
+void Turn::SendReply(uint32_t place, Response&& response, Duration service) {
   Call& call = *state_.calls[place].call;
   const int16_t node = call.name.process.node;
   if (!call.awaited) {
@@ -349,8 +346,9 @@ void Turn::SendReply(uint32_t place, Response response, Duration service) {
     call.at_spanner = false;
     return MarkHanging(place);
   }
+  call.response = std::move(response);
   Schedule(state_.now + WayOf(place, Draw::kReplyLatency, service), ChoiceKind::kDeliver, node,
-           ReplyArrives{.call = place, .from_spanner = true, .response = std::move(response)});
+           ReplyArrives{.call = place, .from_spanner = true});
 }
 
 // --- calls -------------------------------------------------------------------------------------
@@ -423,7 +421,7 @@ std::optional<World::StepEnd> World::WouldEnd(const Choice& choice) const {
       NoEntropy entropy;
       const Duration local = ReadClocks(node.clock, node.started, state_.now).monotonic;
       const RunnerAction action =
-          OnReply(setup_->retry_policy, copy, local, entropy, reply->response);
+          OnReply(setup_->retry_policy, copy, local, entropy, call.response);
       if (std::holds_alternative<Finished>(action)) return StepEnd{call.name, call.step};
     }
   }

@@ -21,7 +21,7 @@ void Turn::MakeSessions(int16_t node_index) {
                          .call = kSessionCall};
   std::vector<model::DatabaseEffect> effects;
   const model::Moment leader = MomentNow();
-  model::Serve(setup_.catalogue, state_.database, name, CreateSession{.multiplexed = true},
+  model::Serve(*setup_.catalogue, state_.database, name, CreateSession{.multiplexed = true},
                {&leader, 1}, effects);
   const auto& made = std::get<model::Replied>(effects.front()).response.sessions.front();
   node.sessions.emplace();
@@ -152,7 +152,7 @@ void Turn::LoseSession(int16_t node) {
   Observe(SessionLost{.process = ProcessOf(node)});
   out_.database_effects.clear();
   const model::Moment leader = MomentNow();
-  model::Serve(setup_.catalogue, state_.database, {.process = {}, .call = kSessionCall},
+  model::Serve(*setup_.catalogue, state_.database, {.process = {}, .call = kSessionCall},
                DeleteSession{.session = name}, {&leader, 1}, out_.database_effects);
   DoDatabaseEffects(/*waited_for_truetime=*/false);
 }

@@ -43,27 +43,29 @@ void Turn::ServeAtSpanner(uint32_t place) {
   out_.database_effects.clear();
   const model::Moment leader = MomentNow();
   if (!IsAborted(*state_.calls[place].call, request, leader)) {
-    model::Serve(setup_.catalogue, state_.database, name, request, {&leader, 1},
+    model::Serve(*setup_.catalogue, state_.database, name, request, {&leader, 1},
                  out_.database_effects);
   }
   DoDatabaseEffects(/*waited_for_truetime=*/false);
 }
 
 // Whether a fault aborts the call's transaction; then the call has been answered.
-bool Turn::IsAborted(const Call& call, const Request& request, const model::Moment& leader) {
+bool Turn::IsAborted(Call& call, const Request& request, const model::Moment& leader) {
   const Node& node = NodeAt(call.name.process.node);
   if (!call.abort && node.armed.empty() && node.active.empty()) return false;
   const auto armed = std::find_if(node.armed.begin(), node.armed.end(), [&](uint32_t fault) {
     return scenario_.faults[fault].kind == FaultKind::kAbort;
   });
   if (!call.abort && armed == node.armed.end() && !AbortsByChance(call)) return false;
-  if (!model::AbortCall(setup_.catalogue, state_.database, call.name, request, {&leader, 1},
+  if (!model::AbortCall(*setup_.catalogue, state_.database, call.name, request, {&leader, 1},
                         out_.database_effects)) {
     return false;
   }
   if (!call.abort && armed != node.armed.end()) {
     StrikesNextCall(call.name.process.node, FaultKind::kAbort);
   }
+  // The pause before the next attempt may outlast the fault.
+  if (call.awaited) SayHangs(call);
   return true;
 }
 
@@ -96,6 +98,7 @@ void Turn::OnCommitVisible(const CommitBecomesVisible& visible) {
     });
     const Instant past = WhenSurelyPast(found->commit_timestamp);
     if (past > state_.now) {
+      TrueTimeHolds(found->commit_call);
       Schedule(
           past, ChoiceKind::kSettle, -1,
           CommitBecomesVisible{.transaction = visible.transaction, .waited_for_truetime = true});
@@ -104,7 +107,7 @@ void Turn::OnCommitVisible(const CommitBecomesVisible& visible) {
   }
   out_.database_effects.clear();
   const model::Moment leader = MomentNow();
-  model::CommitVisible(setup_.catalogue, state_.database, visible.transaction, {&leader, 1},
+  model::CommitVisible(*setup_.catalogue, state_.database, visible.transaction, {&leader, 1},
                        out_.database_effects);
   DoDatabaseEffects(visible.waited_for_truetime);
 }
@@ -112,7 +115,7 @@ void Turn::OnCommitVisible(const CommitBecomesVisible& visible) {
 void Turn::OnSpannerLooksAgain() {
   out_.database_effects.clear();
   const model::Moment leader = MomentNow();
-  model::LookAgain(setup_.catalogue, state_.database, {&leader, 1}, out_.database_effects);
+  model::LookAgain(*setup_.catalogue, state_.database, {&leader, 1}, out_.database_effects);
   DoDatabaseEffects(/*waited_for_truetime=*/false);
 }
 
@@ -173,12 +176,22 @@ void Turn::OnCommitStarted(const model::CommitStarted& started) {
   }
   const Instant replicated = state_.now + replication;
   const Instant past = WhenSurelyPast(started.commit);
+  if (past > replicated) TrueTimeHolds(name);
   Schedule(std::max(replicated, past), ChoiceKind::kSettle, -1,
            CommitBecomesVisible{.transaction = started.transaction,
                                 .waited_for_truetime = past > replicated});
 }
 
-void Turn::OnReplied(model::Replied replied) {
+// A commit waits for TrueTime: for longer than the scenario's own interval asks, when a fault has
+// changed it.
+void Turn::TrueTimeHolds(const CallName& commit) {
+  if (commit.process == ProcessId{} || state_.spanner.truetime == scenario_.spanner.truetime)
+    return;
+  Call& call = *state_.calls[*FindCall(commit)].call;
+  if (call.awaited) SayHangs(call);
+}
+
+void Turn::OnReplied(model::Replied&& replied) {
   if (replied.call.process == ProcessId{}) return OnOperatorHears(replied);
   const uint32_t place = *FindCall(replied.call);
   const Call& call = *state_.calls[place].call;
@@ -204,14 +217,14 @@ void Turn::DeleteRow(const OperatorDeletes& deletes) {
                          .attempt = deletes.attempt};
   Mutation deletion;
   deletion.kind = MutationKind::kDelete;
-  deletion.table = setup_.catalogue.schema().tables.front().name;
+  deletion.table = setup_.catalogue->schema().tables.front().name;
   deletion.keys.keys.push_back({fault.row});
   Commit commit;
   commit.transaction = SingleUseWrite{};
   commit.mutations.push_back(std::move(deletion));
   out_.database_effects.clear();
   const model::Moment leader = MomentNow();
-  model::Serve(setup_.catalogue, state_.database, name, commit, {&leader, 1},
+  model::Serve(*setup_.catalogue, state_.database, name, commit, {&leader, 1},
                out_.database_effects);
   DoDatabaseEffects(/*waited_for_truetime=*/false);
 }

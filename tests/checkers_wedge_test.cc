@@ -1,4 +1,6 @@
 // no_wedge: when its clock runs, when it does not, and the exact instant at which it is violated.
+#include <functional>
+
 #include "tests/checkers_testing.h"
 
 namespace whorl::sim {
@@ -250,6 +252,82 @@ TEST(NoWedgeTest, TheClockRestartsForAnotherLockOnlyWhereItStopped) {
   const CheckReport report = trace.EndsAt(Seconds(100));
   ExpectViolated(report, kWedge, Seconds(1) + kBound, 0, {"lock y"});
   EXPECT_EQ(report[kWedge].violations, 1);
+}
+
+// --- what is left behind at Spanner ------------------------------------------------------------
+
+constexpr Duration kIdle = Seconds(10);  // for which locks outlive whoever holds them
+
+// When the free lock of FreeSince1() is violated after `happens` at 20 s.
+void ExpectCountedFrom(Duration from, const std::function<void(Trace&)>& happens) {
+  Trace trace = FreeSince1();
+  trace.At(Seconds(15)).Starts("b");
+  trace.At(Seconds(20));
+  happens(trace);
+  ExpectViolated(trace.EndsAt(Seconds(100)), kWedge, from + kBound);
+}
+
+TransactionStarted Started(const Trace& trace, std::string_view node, StepName step) {
+  return {.process = trace.Process(node), .lock = 0, .request = 3, .step = step};
+}
+TransactionFinished Finished(const Trace& trace, std::string_view node, StepName step, Code code) {
+  return {.process = trace.Process(node),
+          .lock = 0,
+          .request = 3,
+          .step = step,
+          .outcome = Outcome::kAborted,
+          .code = code};
+}
+
+TEST(NoWedgeTest, ATransactionThatWasGivenUpKeepsItsLocksForTenSeconds) {
+  const auto given_up = [](StepName step, Code code) {
+    return [step, code](Trace& trace) {
+      trace.Happens(Started(trace, "b", step)).Happens(Finished(trace, "b", step, code));
+    };
+  };
+  for (const Code code : {Code::kDeadlineExceeded, Code::kCancelled, Code::kUnavailable}) {
+    ExpectCountedFrom(Seconds(20) + kIdle, given_up(StepName::kHeartbeatUpdate, code));
+  }
+  // A read locks nothing, and Spanner itself lets go of what it has ABORTED.
+  ExpectCountedFrom(Seconds(1), given_up(StepName::kCheck, Code::kDeadlineExceeded));
+  ExpectCountedFrom(Seconds(1), given_up(StepName::kHeartbeatUpdate, Code::kAborted));
+}
+
+TEST(NoWedgeTest, SoDoesOneWhoseProcessHasCrashed) {
+  const auto crash_in = [](StepName step) {
+    return [step](Trace& trace) { trace.Happens(Started(trace, "b", step)).Crashes("b"); };
+  };
+  ExpectCountedFrom(Seconds(20) + kIdle, crash_in(StepName::kTakeoverInsert));
+  ExpectCountedFrom(Seconds(1), crash_in(StepName::kCheck));
+}
+
+TEST(NoWedgeTest, AStatementThatIsServedLateLocksForTenSecondsMore) {
+  const auto served = [](const Request& request, bool awaited) {
+    return [request, awaited](Trace& trace) {
+      if (awaited) trace.Happens(Started(trace, "b", StepName::kHeartbeatUpdate));
+      trace.Happens(CallServed{.call = trace.CallOf("b", 3),
+                               .step = StepName::kHeartbeatUpdate,
+                               .request = static_cast<uint8_t>(request.index()),
+                               .code = Code::kOk});
+    };
+  };
+  ExpectCountedFrom(Seconds(20) + kIdle, served(ExecuteSql{}, /*awaited=*/false));
+  ExpectCountedFrom(Seconds(1), served(ExecuteSql{}, /*awaited=*/true));
+  // These end the transaction.
+  ExpectCountedFrom(Seconds(1), served(Commit{}, /*awaited=*/false));
+  ExpectCountedFrom(Seconds(1), served(Rollback{}, /*awaited=*/false));
+}
+
+TEST(NoWedgeTest, ACommitThatNobodyWaitsForTakesTheTimeBeforeItBack) {
+  const auto commits = [](bool awaited) {
+    return [awaited](Trace& trace) {
+      if (awaited) trace.Happens(Started(trace, "b", StepName::kHeartbeatUpdate));
+      trace.Happens(TransactionCommitted{
+          .call = trace.CallOf("b", 3), .step = StepName::kHeartbeatUpdate, .commit = {}});
+    };
+  };
+  ExpectCountedFrom(Seconds(20), commits(/*awaited=*/false));
+  ExpectCountedFrom(Seconds(1), commits(/*awaited=*/true));
 }
 
 }  // namespace

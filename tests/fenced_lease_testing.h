@@ -67,23 +67,23 @@ class Lease {
 
   void Sees(const TestRow& row, std::optional<Timestamp> read_timestamp = std::nullopt) {
     TransactionResult result =
-        Read({{row.heartbeat, row.token, row.writer, row.lease_ms, row.attempt, row.age_us}});
+        Found({{row.heartbeat, row.token, row.writer, row.lease_ms, row.attempt, row.age_us}});
     result.read_timestamp = read_timestamp;
     Ends(StepName::kRead, std::move(result));
   }
-  void SeesNoRow() { Ends(StepName::kRead, Read({})); }
+  void SeesNoRow() { Ends(StepName::kRead, Found({})); }
   void CannotRead() { Ends(StepName::kRead, Failed(Code::kUnavailable)); }
 
   // A TAKE or CREATE, whichever is out.
   void Wins(Timestamp commit) { Ends(Claiming(), Committed(commit, 1)); }
   void Loses() { Ends(Claiming(), Committed({}, 0)); }
   void ClaimFails(Code code) { Ends(Claiming(), Failed(code)); }
-  void ClaimEndsUnknown() { Ends(Claiming(), Unknown()); }
+  void ClaimEndsUnknown() { Ends(Claiming(), EndedUnknown()); }
   // The oldest BEAT that is out.
   void BeatCommits(Timestamp commit) { Ends(StepName::kBeat, Committed(commit, 1)); }
   void BeatFindsNothing() { Ends(StepName::kBeat, Committed({}, 0)); }
   void BeatFails() { Ends(StepName::kBeat, Failed(Code::kUnavailable)); }
-  void BeatEndsUnknown() { Ends(StepName::kBeat, Unknown()); }
+  void BeatEndsUnknown() { Ends(StepName::kBeat, EndedUnknown()); }
   void ReleaseCommits() { Ends(StepName::kRelease, Committed(whorl::At(now), 1)); }
 
   // --- what it does ------------------------------------------------------------------------------
@@ -128,24 +128,6 @@ class Lease {
     return oldest;
   }
   StepName Claiming() const { return IsOut(StepName::kTake) ? StepName::kTake : StepName::kCreate; }
-
-  static TransactionResult Read(std::vector<Row> rows) {
-    return {.outcome = Outcome::kCommitted, .status = {}, .results = {{.rows = std::move(rows)}}};
-  }
-  static TransactionResult Committed(Timestamp at, int64_t rows_changed) {
-    return {.outcome = Outcome::kCommitted,
-            .status = {},
-            .results = {{.row_count = rows_changed}},
-            .commit_timestamp = at};
-  }
-  static TransactionResult Failed(Code code) {
-    return {.outcome = Outcome::kAborted, .status = Error(code, "lost"), .results = {}};
-  }
-  static TransactionResult Unknown() {
-    return {.outcome = Outcome::kUnknown,
-            .status = Error(Code::kDeadlineExceeded, "lost"),
-            .results = {}};
-  }
 
   void Ends(StepName step, TransactionResult result) {
     const auto found = Find(step);

@@ -46,6 +46,26 @@ inline Timestamp At(Duration since) {
   return Timestamp::FromUnixNanos(1'767'225'600'000'000'000) + since;
 }
 
+// How a transaction ended: what a read found, a write that changed so many rows, one of which
+// nothing was done, and one of which nobody knows.
+inline TransactionResult Found(std::vector<Row> rows) {
+  return {.outcome = Outcome::kCommitted, .status = {}, .results = {{.rows = std::move(rows)}}};
+}
+inline TransactionResult Committed(Timestamp at, int64_t rows_changed) {
+  return {.outcome = Outcome::kCommitted,
+          .status = {},
+          .results = {{.row_count = rows_changed}},
+          .commit_timestamp = at};
+}
+inline TransactionResult Failed(Code code) {
+  return {.outcome = Outcome::kAborted, .status = Error(code, "lost"), .results = {}};
+}
+inline TransactionResult EndedUnknown() {
+  return {.outcome = Outcome::kUnknown,
+          .status = Error(Code::kDeadlineExceeded, "lost"),
+          .results = {}};
+}
+
 inline TransactionStatement Statement1(StepName step, std::string_view text) {
   return {.step = step, .statement = {.sql = Sql::Intern(text), .parameters = {}}};
 }

@@ -7,12 +7,12 @@
 # verdicts and the metrics, and the tests scenario.* leave them in TREE/scenario_reports/). Of the
 # short ones, the traces are, byte for byte.
 #
-# Usage: same_trace.sh TREE, in the project's folder; $WHORL_OTHER_TREE is that of the other
-# compiler. Exit codes: 0 the same; 1 a difference, or nothing to compare; 77 $WHORL_OTHER_TREE is
+# Usage: same_trace.sh TREE SHORT_SCENARIO..., in the project's folder; $WHORL_OTHER_TREE is the tree
+# of the other compiler. Exit codes: 0 the same; 1 a difference, or nothing to compare; 77 $WHORL_OTHER_TREE is
 # not set.
 set -euo pipefail
 
-readonly tree="$1" other_tree="${WHORL_OTHER_TREE:-}"
+readonly tree="$1" short=("${@:2}") other_tree="${WHORL_OTHER_TREE:-}"
 
 if [[ -z "$other_tree" ]]; then
   echo "WHORL_OTHER_TREE is not set, so there is no second compiler's command to compare with"
@@ -52,12 +52,10 @@ show_difference() {  # show_difference NAME: the first event in which the runs o
   done
 }
 
-names=() short=()
+names=()
 for file in scenarios/*.json; do
   name="$(basename "$file" .json)"
-  [[ "$name" != schema ]] || continue
-  names+=("$name")
-  [[ ! "$name" =~ ^(fault_|s[0-9]|w[0-9]) ]] || short+=("$file")
+  [[ "$name" == schema ]] || names+=("$name")
 done
 
 code=0

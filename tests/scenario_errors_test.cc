@@ -407,7 +407,12 @@ TEST(ScenarioErrors, OfFaultsThatCanNeverFire) {
       "has_lock, write.");
   EXPECT_EQ(
       error(R"({ "when": { "node": "a", "step": "write", "phase": "committed" }, "do": "crash" })"),
-      "/faults/0/when/phase: can never fire: write has no commit of its own. Its phases: sent, "
+      "/faults/0/when/phase: can never fire: write goes to the resource, which answers nothing. "
+      "Its "
+      "phases: sent, served.");
+  EXPECT_EQ(
+      error(R"({ "when": { "node": "a", "step": "check", "phase": "committed" }, "do": "crash" })"),
+      "/faults/0/when/phase: can never fire: check has no commit of its own. Its phases: sent, "
       "served, replied, ended.");
   EXPECT_EQ(error(R"({ "when": { "node": "a", "step": "check", "phase": "sent", "lock": "y" },
     "do": "crash" })"),

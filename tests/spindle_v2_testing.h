@@ -51,14 +51,14 @@ class Process {
   void Polls() { Fires(0xffff); }
 
   // The reply to what the round has asked for.
-  void SeesNoRow(uint16_t run = 0) { Ends(Round(run), Read({})); }
+  void SeesNoRow(uint16_t run = 0) { Ends(Round(run), Found({})); }
   // The check's: the age that Spanner computed, and the token.
   void Sees(Value age_ms, Value token, uint16_t run = 0) {
-    Ends(Round(run), Read({{std::move(age_ms), std::move(token)}}));
+    Ends(Round(run), Found({{std::move(age_ms), std::move(token)}}));
   }
   // The second read's: it does not ask for the age.
   void Rereads(Value token, Value writer = Null{}, uint16_t run = 0) {
-    Ends(Round(run), Read({{std::move(token), std::move(writer)}}));
+    Ends(Round(run), Found({{std::move(token), std::move(writer)}}));
   }
   void Commits(Timestamp at, uint16_t run = 0) { Ends(Round(run), Committed(at, 1)); }
   void CommitsWithoutARow(Timestamp at) { Ends(Round(0), Committed(at, 0)); }
@@ -75,9 +75,9 @@ class Process {
 
   // The reply to a question's read.
   void AnswersRow(AskId ask, Value token, Value writer) {
-    Ends(Ask(ask), Read({{std::move(token), std::move(writer)}}));
+    Ends(Ask(ask), Found({{std::move(token), std::move(writer)}}));
   }
-  void AnswersNoRow(AskId ask) { Ends(Ask(ask), Read({})); }
+  void AnswersNoRow(AskId ask) { Ends(Ask(ask), Found({})); }
   void AnswersError(AskId ask) { Ends(Ask(ask), Failed(Code::kInternal)); }
 
   // --- what it does ------------------------------------------------------------------------------
@@ -107,19 +107,6 @@ class Process {
   static constexpr RequestId Beat(uint16_t run) { return static_cast<RequestId>(run * 4 + 1); }
   static constexpr RequestId Ask(AskId ask) {
     return static_cast<RequestId>(kFirstAskRequest + ask);
-  }
-
-  static TransactionResult Read(std::vector<Row> rows) {
-    return {.outcome = Outcome::kCommitted, .status = {}, .results = {{.rows = std::move(rows)}}};
-  }
-  static TransactionResult Committed(Timestamp at, int64_t rows_changed) {
-    return {.outcome = Outcome::kCommitted,
-            .status = {},
-            .results = {{.row_count = rows_changed}},
-            .commit_timestamp = at};
-  }
-  static TransactionResult Failed(Code code) {
-    return {.outcome = Outcome::kAborted, .status = Error(code, "lost"), .results = {}};
   }
 
   void Fires(TimerId timer) {

@@ -50,11 +50,11 @@ class Process {
   }
 
   // The reply to the look, or the rows that an acquire ended by.
-  void SeesNoRow() { Ends(Read({})); }
+  void SeesNoRow() { Ends(Found({})); }
   void Sees(Value owner, Duration age) {
-    Ends(Read({{std::move(owner), At(Seconds(100)) - age, At(Seconds(100))}}));
+    Ends(Found({{std::move(owner), At(Seconds(100)) - age, At(Seconds(100))}}));
   }
-  void SeesRow(Row row) { Ends(Read({std::move(row)})); }
+  void SeesRow(Row row) { Ends(Found({std::move(row)})); }
   void AcquireFindsHolder(Duration age) {
     TransactionResult result = Failed(Code::kFailedPrecondition);
     result.results = {{.rows = {{std::string("b"), At(Seconds(100)) - age, At(Seconds(100))}}}};
@@ -95,12 +95,6 @@ class Process {
   std::optional<Duration> wake;
 
  private:
-  static TransactionResult Read(std::vector<Row> rows) {
-    return {.outcome = Outcome::kCommitted, .status = {}, .results = {{.rows = std::move(rows)}}};
-  }
-  static TransactionResult Failed(Code code) {
-    return {.outcome = Outcome::kAborted, .status = Error(code, "lost"), .results = {}};
-  }
   void Ends(TransactionResult result) {
     Hears(TransactionEnded{
         .request = kRoundRequest, .step = running.step, .result = std::move(result)});

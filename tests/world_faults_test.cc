@@ -239,6 +239,7 @@ TEST(Abort, HitsOneCallAndEndsItsTransaction) {
       R"({"when": {"node": "a", "step": "heartbeat_update", "phase": "sent", "count": 2},
           "do": "abort"})");
   ASSERT_EQ(Count<TransactionAbortedBySpanner>(run), 1);
+  EXPECT_EQ(Count<CallHangs>(run), 1);  // its transaction meets the fault, until it has ended
   const Instant aborted = run.When<TransactionAbortedBySpanner>().front();
   const auto calls = CallsOf(run, 0);
   EXPECT_EQ(std::count_if(calls.begin(), calls.end(),
@@ -478,14 +479,28 @@ TEST(TrueTimeFault, LiesForAWhile) {
   }
 }
 
-// The promise of commit wait is about the interval at its end.
+// The promise of commit wait is about the interval at its end. What the fault holds up, it leaves
+// behind when it ends.
 TEST(TrueTimeFault, AWiderIntervalMakesCommitsThatHaveBegunWaitToo) {
   const auto first_commit = [](const Witness& run) { return run.When<RowCommitted>().front(); };
-  const Instant narrow = first_commit(WitnessThree("10s", "", ""));
+  const Witness undisturbed = WitnessThree("10s", "", "");
+  const Instant narrow = first_commit(undisturbed);
   const std::string at = std::to_string(narrow.ns - 1'000) + "ns";
   const Witness run =
       WitnessThree("10s", "", R"({"at": ")" + at + R"(", "do": "truetime", "epsilon": "800ms"})");
   EXPECT_GT(first_commit(run), narrow + Milliseconds(700));
+  EXPECT_TRUE(undisturbed.When<CallHangs>().empty());
+  ASSERT_FALSE(run.When<CallHangs>().empty());
+  EXPECT_LT(run.When<CallHangs>().front(), first_commit(run));
+}
+
+TEST(TrueTimeFault, ACommitThatBeginsInAWiderIntervalHangs) {
+  const Witness run = WitnessThree(
+      "60s", "", R"({"at": "20s", "do": "truetime", "epsilon": "800ms", "for": "10s"})");
+  const std::vector<Instant> hanging = run.When<CallHangs>();
+  ASSERT_FALSE(hanging.empty());
+  EXPECT_GE(hanging.front(), At(Seconds(20)));
+  EXPECT_LE(hanging.back(), At(Seconds(30)));
 }
 
 TEST(CurrentTimestampFault, MovesTheClockBehindTheExpiryTestOnly) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "protocol/fenced_lease/row.h"
+#include "protocol/local_answer.h"
 #include "protocol/random_id.h"
 
 namespace whorl::fenced_lease {
@@ -99,15 +100,20 @@ void SendRead(Here& here) {
   Fly(here, Kind::kRead, {}, std::move(transaction));
 }
 
+// What a look would show is of no use any more.
+void StopLooking(Here& here) {
+  Cancel(here, kPoll);
+  Cancel(here, kTake);
+  for (Flight& flight : here.state.flights) flight.wanted = flight.kind != Kind::kRead;
+}
+
 int64_t LeaseMs(const Config& config) { return config.lease.ns / 1'000'000; }
 
 // TAKE or CREATE. Its answer after a whole lease would be of no use.
 void SendClaim(Here& here, Claim claim) {
   State& state = here.state;
   if (IsFlying(state, Kind::kClaim)) return;
-  Cancel(here, kPoll);
-  Cancel(here, kTake);
-  for (Flight& flight : state.flights) flight.wanted = flight.kind != Kind::kRead;
+  StopLooking(here);
   claim.number = ++state.claims;
   const Config& config = here.config;
   std::vector<Value> parameters = {config.lock_name, state.id, LeaseMs(config),
@@ -170,9 +176,7 @@ void BeginTerm(Here& here, const Claim& claim, Timestamp token, Timestamp renewe
   state.unknown.clear();
   state.seen.reset();
   state.poll_pause = Duration{};
-  for (Flight& flight : state.flights) flight.wanted = flight.kind != Kind::kRead;
-  Cancel(here, kPoll);
-  Cancel(here, kTake);
+  StopLooking(here);
   state.term = Term{.claim = claim,
                     .token = token,
                     .renewed = renewed,
@@ -445,32 +449,12 @@ bool Leads(const State& state, Duration now) {
 
 void OnAsked(Here& here, const Asked& asked) {
   const bool leads = Leads(here.state, here.now.monotonic);
-  Answer answer{.ask = asked.ask, .question = asked.question};
-  switch (asked.question) {
-    case Question::kHasLock:
-    case Question::kHasLock2:
-      answer.yes = leads;
-      if (leads) answer.token = static_cast<uint64_t>(here.state.term->token.UnixNanos());
-      if (leads && asked.question == Question::kHasLock2) answer.text = here.state.id;
-      break;
-    case Question::kLeader:
-      answer.yes = leads;
-      answer.text = leads ? here.state.id : "not this process";
-      break;
-    case Question::kDuration:
-      answer.yes = true;
-      answer.number = LeaseMs(here.config);
-      break;
-    case Question::kIterations:
-      answer.yes = true;
-      answer.number = here.state.claims;
-      break;
-    case Question::kLock:
-    case Question::kUnlock:
-      answer.text = "fenced_lease has no blocking Lock()";
-      break;
-  }
-  here.out.emplace_back(std::move(answer));
+  here.out.emplace_back(AnswerLocally(asked, {.protocol = "fenced_lease",
+                                              .id = here.state.id,
+                                              .leads = leads,
+                                              .token = leads ? here.state.term->token : Timestamp{},
+                                              .lease = here.config.lease,
+                                              .iterations = here.state.claims}));
 }
 
 void OnTimer(Here& here, TimerId timer) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/local_answer.h"
 #include "protocol/random_id.h"
 
 namespace whorl::spindle_v3 {
@@ -213,32 +214,12 @@ bool Leads(const State& state) { return state.leader && !state.stopped; }
 
 void OnAsked(Here& here, const Asked& asked) {
   const bool leads = Leads(here.state);
-  Answer answer{.ask = asked.ask, .question = asked.question};
-  switch (asked.question) {
-    case Question::kHasLock:
-    case Question::kHasLock2:
-      answer.yes = leads;
-      if (leads) answer.token = static_cast<uint64_t>(here.state.own_token->UnixNanos());
-      if (leads && asked.question == Question::kHasLock2) answer.text = here.state.id;
-      break;
-    case Question::kLeader:
-      answer.yes = leads;
-      answer.text = leads ? here.state.id : "not this process";
-      break;
-    case Question::kDuration:
-      answer.yes = true;
-      answer.number = here.config.lease.ns / 1'000'000;
-      break;
-    case Question::kIterations:
-      answer.yes = true;
-      answer.number = here.state.iterations;
-      break;
-    case Question::kLock:
-    case Question::kUnlock:
-      answer.text = "spindle_v3 has no blocking Lock()";
-      break;
-  }
-  here.out.emplace_back(std::move(answer));
+  here.out.emplace_back(AnswerLocally(asked, {.protocol = "spindle_v3",
+                                              .id = here.state.id,
+                                              .leads = leads,
+                                              .token = here.state.own_token.value_or(Timestamp{}),
+                                              .lease = here.config.lease,
+                                              .iterations = here.state.iterations}));
 }
 
 void OnEnded(Here& here, const TransactionEnded& ended) {

@@ -1,6 +1,8 @@
 #include "sim/checkers/no_wedge.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
 #include <utility>
 
 namespace whorl::sim {
@@ -25,6 +27,27 @@ Instant FirstOf(const std::vector<NoWedge::Waiting>& waiting) {
   return std::ranges::min_element(waiting, {}, &NoWedge::Waiting::since)->since;
 }
 
+// After its last call, Spanner may abort a transaction that is in another's way.
+constexpr Duration kIdleLimit = Seconds(10);
+
+bool Locks(const Now& now, StepName step) {
+  const std::span<const StepName> locking = now.setup.rules->locking_steps;
+  return std::ranges::find(locking, step) != locking.end();
+}
+
+// The client stopped waiting, so Spanner may not have heard of the end.
+bool IsGivenUp(const TransactionLeft& left) {
+  return left.code == Code::kCancelled || left.code == Code::kDeadlineExceeded ||
+         left.code == Code::kUnavailable;
+}
+
+// Whether the call may leave its transaction open.
+bool LeavesOpen(const CallServed& served) {
+  static const size_t commit = Request(Commit{}).index();
+  static const size_t rollback = Request(Rollback{}).index();
+  return served.code == Code::kOk && served.request != commit && served.request != rollback;
+}
+
 bool EndsBefore(const Clock& a, const Clock& b) { return a.deadline < b.deadline; }
 
 Instant LeastDeadline(const std::vector<Clock>& clocks) {
@@ -44,9 +67,34 @@ void NoWedge::Settle(uint16_t lock, const Now& now) {
   clock.runs = runs;
   Follow(clock.waiting, runs ? now.ledger.Candidates(lock, now.setup) : std::vector<ProcessId>{},
          now.at);
-  clock.deadline =
-      runs && !has_passed ? FirstOf(clock.waiting) + now.setup.locks[lock].wedge_bound : kNever;
+  clock.deadline = runs && !has_passed ? std::max(FirstOf(clock.waiting), undisturbed_from) +
+                                             now.setup.locks[lock].wedge_bound
+                                       : kNever;
   next_deadline = was_next ? LeastDeadline(clocks) : std::min(next_deadline, clock.deadline);
+}
+
+void NoWedge::On(const TransactionLeft& x, const Now& now) {
+  if (IsGivenUp(x) && Locks(now, x.step)) Disturb(now.at + kIdleLimit, now);
+}
+
+void NoWedge::On(const TransactionsAbandoned& x, const Now& now) {
+  const bool locks = std::ranges::any_of(x.steps, [&](StepName step) { return Locks(now, step); });
+  if (locks) Disturb(now.at + kIdleLimit, now);
+}
+
+void NoWedge::On(const CallServed& x, const Now& now) {
+  if (!Locks(now, x.step) || !LeavesOpen(x) || now.ledger.IsAwaited(x.call)) return;
+  Disturb(now.at + kIdleLimit, now);
+}
+
+void NoWedge::On(const TransactionCommitted& x, const Now& now) {
+  if (!now.ledger.IsAwaited(x.call)) Disturb(now.at, now);
+}
+
+void NoWedge::Disturb(Instant until, const Now& now) {
+  if (until <= undisturbed_from) return;
+  undisturbed_from = until;
+  SettleAll(now);
 }
 
 void NoWedge::SettleAll(const Now& now) {

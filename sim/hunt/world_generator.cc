@@ -57,9 +57,10 @@ class WorldGenerator {
                                       : std::vector<std::string>{"jobs", "mails"};
   }
 
+  // A longer run has room for longer leases.
   Duration DrawLease() {
     const Duration least = std::max({Seconds(1), protocol_.lease_min, options_.lease_min});
-    const Duration drawn = draws_.Log(least, std::max(Seconds(30), least));
+    const Duration drawn = draws_.Log(least, std::max({Seconds(30), options_.duration / 5, least}));
     return {drawn.ns / Milliseconds(100).ns * Milliseconds(100).ns};
   }
 
@@ -181,10 +182,12 @@ class WorldGenerator {
 
   void DrawStarts(Duration safety) {
     const bool at_once = draws_.Percent(15);
+    const int64_t with_deadline = draws_.Percent(15) ? 50 : 1;  // of a hundred nodes
     for (NodeSpec& node : world_.nodes) {
       const Duration most = draws_.Percent(85) ? node.lease : safety;
       if (!at_once) node.start_at = Instant{Rounded(draws_.Between(Duration{}, most)).ns};
-      if (draws_.Percent(3)) node.deadline = Rounded(draws_.Log(Milliseconds(500), safety));
+      if (draws_.Percent(with_deadline))
+        node.deadline = Rounded(draws_.Log(Milliseconds(500), safety));
     }
     // Somebody is there from the beginning.
     world_.nodes.front().start_at = Instant{};
