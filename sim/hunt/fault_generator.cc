@@ -30,7 +30,7 @@ class FaultGenerator {
 
   void Draw() {
     DrawSwarm();
-    const int64_t count = DrawCount();
+    const int64_t count = whoever_ ? std::min<int64_t>(DrawCount(), 6) : DrawCount();
     if (count == 0) return;
     if (draws_.Percent(75)) AddUpsets();
     for (int64_t i = 0; i < count; ++i) {
@@ -40,7 +40,7 @@ class FaultGenerator {
       } else if (kind == FaultKind::kLatency && draws_.Percent(20)) {
         AddSlowNetwork();
       } else {
-        AddIfPossible(DrawFault(kind));
+        AddFault(DrawFault(kind));
       }
     }
   }
@@ -64,6 +64,7 @@ class FaultGenerator {
     longest_ = Rounded(draws_.Log(Seconds(1), Seconds(40)));
     static constexpr std::array<int64_t, 4> kCompanions = {0, 0, 30, 60};
     companions_ = draws_.Pick<int64_t>(kCompanions);
+    whoever_ = draws_.Percent(30);
     // Who starts first mostly leads first, and a leader's misfortunes are the ones that matter.
     if (draws_.Percent(60)) favourite_ = draws_.Percent(60) ? int16_t{0} : DrawNode();
   }
@@ -109,6 +110,20 @@ class FaultGenerator {
         {{4, {0, 0}}, {16, {1, 2}}, {30, {3, 6}}, {30, {7, 12}}, {20, {13, 20}}}};
     const Band band = draws_.Weigh<Band>(kBands);
     return draws_.Between(band.least, band.most);
+  }
+
+  // One that waits for a step of its own node strikes, in some worlds, whoever takes that step.
+  void AddFault(FaultSpec fault) {
+    const When* when = std::get_if<When>(&fault.trigger);
+    if (!whoever_ || when == nullptr || when->node != fault.node) {
+      AddIfPossible(std::move(fault));
+      return;
+    }
+    for (size_t node = 0; node < world_.nodes.size(); ++node) {
+      fault.node = static_cast<int16_t>(node);
+      std::get<When>(fault.trigger).node = fault.node;
+      AddIfPossible(fault);
+    }
   }
 
   // Keeps the fault when the scenario stays one that loads, and that may be hunted in.
@@ -342,6 +357,7 @@ class FaultGenerator {
   std::vector<FaultKind> swarm_;
   int64_t on_steps_ = 0;              // percent
   int64_t companions_ = 0;            // percent of faults that follow the one before them
+  bool whoever_ = false;              // faults that wait for a step do so on every node
   std::optional<int16_t> favourite_;  // the node on which most of them strike
   Duration longest_;
 };

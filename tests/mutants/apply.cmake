@@ -26,8 +26,8 @@ cmake_path(GET MUTANT STEM mutant)
 
 function(complain what)
   message(FATAL_ERROR
-    "The mutant ${mutant} does not apply: ${what}. Write tests/mutants/${mutant}.diff anew, so that "
-    "it makes the same mistake in the code as it is now.")
+    "The mutant ${mutant} does not apply. Write tests/mutants/${mutant}.diff anew, so that it makes "
+    "the same mistake in the code as it is now: ${what}")
 endfunction()
 
 # Replaces `old` by `new` in the copy of `path`.
