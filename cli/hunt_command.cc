@@ -15,6 +15,7 @@
 #include "cli/exit_code.h"
 #include "cli/hunt_options.h"
 #include "cli/hunt_report.h"
+#include "cli/hunt_table.h"
 #include "cli/hunt_text.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
@@ -59,6 +60,10 @@ class Reporter {
     if (!request_.out.empty()) {
       if (absl::Status opened = file_.Open(request_.out); !opened.ok()) return opened;
     }
+    if (!request_.table_folder.empty()) scenarios_ = LoadInputs({request_.table_folder});
+    if (!scenarios_.bad.empty()) {
+      return absl::InvalidArgumentError(scenarios_.bad.front().errors.front());
+    }
     return request_.save_folder.empty() ? absl::OkStatus() : MakeFolder(request_.save_folder);
   }
 
@@ -74,7 +79,11 @@ class Reporter {
         if (const absl::Status written = file_.Commit(); !written.ok()) return End(written);
       }
     }
-    if (!request_.json) PrintHunt(report, request_.command, folder, std::cout);
+    if (!request_.table_folder.empty()) {
+      PrintHuntTable(report, scenarios_, request_.table_folder, std::cout);
+    } else if (!request_.json) {
+      PrintHunt(report, request_.command, folder, std::cout);
+    }
     const bool found = sim::FoundAnything(report.tallies);
     return End(FlushStdout(), found ? kExpectationFailed : kAsExpected);
   }
@@ -94,6 +103,7 @@ class Reporter {
   }
 
   const HuntRequest& request_;
+  Inputs scenarios_;  // that a table links
   OutputFile file_;
 };
 
@@ -138,7 +148,8 @@ class Hunter {
 
   absl::Status Shrink() {
     const size_t count = FindingCount(tallies_);
-    if (count == 0 || SignalNotice::HasCome()) return absl::OkStatus();
+    const bool is_told = request_.table_folder.empty() || !request_.out.empty();
+    if (count == 0 || !is_told || SignalNotice::HasCome()) return absl::OkStatus();
     const Clock::time_point started = Clock::now();
     Progress progress;
     const absl::Status status = sim::ShrinkFindings(

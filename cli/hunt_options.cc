@@ -163,6 +163,11 @@ void AddHuntOptions(CLI::App& app, const std::shared_ptr<HuntRequest>& request) 
   app.add_option("--save", request->save_folder,
                  "write a scenario for each finding into DIR, ready to be committed")
       ->type_name("DIR");
+  app.add_option(
+         "--table", request->table_folder,
+         "print a Markdown table of protocols and invariants, which links scenarios of DIR, "
+         "instead of findings")
+      ->type_name("DIR");
   app.add_flag("--json", request->json, "print JSON lines instead of text");
   app.add_option("--out", request->out, "write the JSON lines into FILE")->type_name("FILE");
   app.footer(std::string(kFooter));
@@ -172,7 +177,7 @@ std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& 
   const std::array<Mode, 2> modes = {{
       {.name = "--merge",
        .is_chosen = !request.merged.empty(),
-       .others = {"--save", "--json", "--out"}},
+       .others = {"--save", "--table", "--json", "--out"}},
       {.name = "--show",
        .is_chosen = request.shown_run.has_value(),
        .others = {"--protocol", "--faults", "--beyond-assumptions", "--duration", "--seed"}},
@@ -186,6 +191,10 @@ std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& 
       if (std::ranges::find(mode.others, name) != mode.others.end()) continue;
       errors.push_back(Cat(mode.name, " makes no runs; it does not go with ", name));
     }
+  }
+  const bool prints = request.json || !request.save_folder.empty();
+  if (!request.table_folder.empty() && prints) {
+    errors.emplace_back("--table prints no findings; it does not go with --json and --save");
   }
   return errors;
 }

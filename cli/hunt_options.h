@@ -20,6 +20,7 @@ struct HuntRequest {
   std::vector<std::string> merged;    // reports to add up
   uint64_t jobs = 1;
   std::string save_folder;
+  std::string table_folder;  // of scenarios that a table is to link; empty: no table
   bool json = false;
   std::string out;
   std::string command;  // how this command was called

@@ -246,6 +246,7 @@ void ReadFinding(const Json& json, HuntReport& report) {
   sim::Finding finding;
   finding.runs = json.at("runs").get<int64_t>();
   finding.run = Unsigned(json.at("run"));
+  finding.promised = json.at("promised").get<bool>();
   finding.size = ReadSize(json.at("drawn"));
   finding.at = sim::Instant{} + Time(json.at("at"));
   finding.shrink_runs = json.at("shrink_runs").get<int64_t>();

@@ -40,9 +40,7 @@ struct NamedFinding {
   const sim::Kind* kind = nullptr;
   const sim::Finding* finding = nullptr;
 
-  bool IsPromised() const {
-    return protocol->promises[static_cast<size_t>(kind->invariant)] == Promise::kPromised;
-  }
+  bool IsPromised() const { return finding->promised; }
 };
 std::vector<NamedFinding> FindingsOf(const sim::HuntTallies& tallies);
 

@@ -66,10 +66,10 @@ absl::Status OutputFile::Open(const std::string& path) {
   return stream_ ? absl::OkStatus() : WriteError(path, errno);
 }
 
-int End(const absl::Status& written, int code) {
-  if (written.ok()) return code;
-  Complain(std::string(written.message()));
-  return kCannotRun;
+int End(const absl::Status& done, int code) {
+  if (done.ok()) return code;
+  Complain(std::string(done.message()));
+  return absl::IsInvalidArgument(done) ? kBadInput : kCannotRun;
 }
 
 absl::Status OutputFile::Commit() {

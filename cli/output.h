@@ -23,9 +23,9 @@ void Complain(std::string_view message);
 // Flushes standard output; an error when something of it could not be written.
 absl::Status FlushStdout();
 
-// How a command ends that has nothing left to do: `code`, or kCannotRun with a complaint when
-// `written` is an error.
-int End(const absl::Status& written, int code = kAsExpected);
+// How a command ends that has nothing left to do: `code`, or with a complaint when `done` is an
+// error: kBadInput when that is kInvalidArgument, otherwise kCannotRun.
+int End(const absl::Status& done, int code = kAsExpected);
 
 // A file that is written beside its place and put there by Commit(). Devices and pipes (/dev/full,
 // /dev/stdout) cannot be replaced; they are written as they are.

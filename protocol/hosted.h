@@ -29,8 +29,11 @@ concept MachineOf = HasFields<Config> && HasFields<State> && std::copyable<State
                     requires(const Config& config, State& state, LocalTime now, Entropy& entropy,
                              const Event& event, std::vector<Effect>& out) {
                       Step(config, state, now, entropy, event, out);
-                      { StandingOf(std::as_const(state)) } -> std::same_as<Standing>;
-                    };
+                    } && (requires(const State& state) {
+                            { StandingOf(state) } -> std::same_as<Standing>;
+                          } || requires(const State& state, LocalTime now) {
+                            { StandingOf(state, now) } -> std::same_as<Standing>;
+                          });
 
 namespace protocol_internal {
 
@@ -66,7 +69,14 @@ class HeldState final : public AnyState {
     if (its == nullptr) Mismatch();
     Step(*static_cast<const Config*>(its), state_, now, entropy, event, out);
   }
-  Standing Stands() const override { return StandingOf(state_); }
+  Standing Stands(LocalTime now) const override {
+    // Where a belief ends by the wall clock, the clocks are asked for.
+    if constexpr (requires { StandingOf(state_, now); }) {
+      return StandingOf(state_, now);
+    } else {
+      return StandingOf(state_);
+    }
+  }
   void AddTo(Fingerprint& fingerprint) const override { fingerprint.Add(state_); }
   Told::Fields TellAll() const override { return TellFields(state_); }
   const void* Get(const std::type_info& type) const override {

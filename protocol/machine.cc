@@ -28,7 +28,9 @@ std::string_view NoteText(NoteId note) {
                                                                "outcome unknown",
                                                                "outcome read back",
                                                                "the clock stood still",
-                                                               "the row cannot be read"};
+                                                               "the row cannot be read",
+                                                               "held by another",
+                                                               "release failed"};
   return kTexts[static_cast<size_t>(note)];
 }
 

@@ -38,8 +38,9 @@ enum class Purpose : uint8_t {
   kAttemptId,
   kTakeDelay,
   kWakeDelay,
+  kKeyOrder,
 };
-inline constexpr int kPurposeCount = 8;
+inline constexpr int kPurposeCount = 9;
 
 class Entropy {
  public:
@@ -134,15 +135,17 @@ enum class NoteId : uint8_t {
   kReadFailed,         // error
   kTokenUpdateFailed,  // error
   kHeartbeatFailed,    // error
-  kGotLock,            // token
+  kGotLock,            // token, or in a protocol without tokens: until when
   kLostLock,           // why
   kClaimFailed,        // error
   kOutcomeUnknown,     // of a claim that is read back: error
   kOutcomeReadBack,    // whether it had been committed
   kClockStoodStill,    // by how much at least, in ms
   kBadRow,             // the lock, and what is wrong with its row
+  kHeldBy,             // who holds the lock that one waits for, and until when
+  kReleaseFailed,      // error
 };
-inline constexpr int kNoteCount = 13;
+inline constexpr int kNoteCount = 15;
 std::string_view NoteText(NoteId note);
 
 struct Note {

@@ -19,7 +19,10 @@ constexpr std::array<std::string_view, kStepCount> kSteps = {"check",
                                                              "release",
                                                              "look",
                                                              "acquire",
-                                                             "heartbeat"};
+                                                             "heartbeat",
+                                                             "update",
+                                                             "query",
+                                                             "get"};
 constexpr std::array<std::string_view, kPhaseCount> kPhases = {"sent", "served", "committed",
                                                                "replied", "ended"};
 constexpr std::array<std::string_view, kInvariantCount> kInvariants = {

@@ -37,13 +37,18 @@ enum class StepName : uint8_t {
   kTake,
   kCreate,
   kBeat,
-  kRelease,  // and spindle_v3
+  kRelease,  // and spindle_v3, lease_lock
   // spindle_v3
   kLook,
-  kAcquire,
-  kHeartbeat,
+  kAcquire,    // and lease_lock
+  kHeartbeat,  // and lease_lock
+  // semaphore
+  kUpdate,
+  kQuery,
+  // lease_lock
+  kGet,
 };
-inline constexpr int kStepCount = 17;
+inline constexpr int kStepCount = 20;
 std::string_view StepText(StepName step);
 std::optional<StepName> ParseStep(std::string_view text);
 

@@ -33,7 +33,7 @@ class AnyState {
   // REQUIRES: the configuration is of the state's protocol.
   virtual void Take(const AnyConfig& config, LocalTime now, Entropy& entropy, const Event& event,
                     std::vector<Effect>& out) = 0;
-  virtual Standing Stands() const = 0;
+  virtual Standing Stands(LocalTime now) const = 0;
   virtual void AddTo(Fingerprint& fingerprint) const = 0;
   virtual Told::Fields TellAll() const = 0;
   virtual const void* Get(const std::type_info& type) const = 0;  // null: it is of another type
@@ -89,7 +89,7 @@ class ProtocolState {
 
   friend void Step(const ProtocolConfig& config, ProtocolState& state, LocalTime now,
                    Entropy& entropy, const Event& event, std::vector<Effect>& out);
-  friend Standing StandingOf(const ProtocolState& state);
+  friend Standing StandingOf(const ProtocolState& state, LocalTime now);
 
  private:
   std::unique_ptr<protocol_internal::AnyState> held_;
@@ -103,7 +103,8 @@ std::vector<Sql> StatementsOf(const ProtocolConfig& config);
 // REQUIRES: `state` was made by MakeProtocolState for `config`.
 void Step(const ProtocolConfig& config, ProtocolState& state, LocalTime now, Entropy& entropy,
           const Event& event, std::vector<Effect>& out);
+// As of `now`: a belief may end by the wall clock, which can be set.
 // REQUIRES: `state` was made by MakeProtocolState.
-Standing StandingOf(const ProtocolState& state);
+Standing StandingOf(const ProtocolState& state, LocalTime now);
 
 }  // namespace whorl

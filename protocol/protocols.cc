@@ -1,6 +1,8 @@
 #include "protocol/protocols.h"
 
 #include "protocol/fenced_lease/info.h"
+#include "protocol/lease_lock/info.h"
+#include "protocol/semaphore/info.h"
 #include "protocol/spindle_v2/info.h"
 #include "protocol/spindle_v3/info.h"
 
@@ -10,9 +12,8 @@ namespace {
 // A deque, because pointers to what it holds stay good when something is added.
 std::deque<ProtocolInfo>& AllProtocols() {
   static std::deque<ProtocolInfo> protocols = {
-      spindle_v2::Info(),
-      spindle_v3::Info(),
-      fenced_lease::Info(),
+      spindle_v2::Info(), spindle_v3::Info(),   semaphore::Info(),
+      lease_lock::Info(), fenced_lease::Info(),
   };
   return protocols;
 }

@@ -10,6 +10,7 @@
 #include "protocol/client/transaction_runner.h"
 #include "protocol/names.h"
 #include "protocol/protocol.h"
+#include "protocol/spanner/mutation.h"
 #include "protocol/spanner/time.h"
 #include "protocol/spanner/value.h"
 
@@ -43,7 +44,13 @@ struct ProtocolInfo {
   // HasLock is answered from what the process knows, without a call to Spanner.
   bool answers_locally = false;
   bool has_blocking_wrapper = false;  // Lock() and Unlock()
-  Duration lease_min;                 // a smaller one is raised to it, or refused: see the protocol
+  bool has_tokens = true;             // a resource can fence by what is handed out
+  bool takes_one_lock = false;        // its table has room for no other
+  // The row that its `init` leaves, without which nobody can ever hold the lock; empty where a
+  // process makes the row.
+  Row init_row;
+  Duration lease_min;                    // a smaller one is raised to it, or refused:
+  bool refuses_short_lease = false;      // as an error of configuration
   Duration lease_max = Duration::Max();  // a greater one is refused
   Duration lease_default;
   RetryPolicy retry_policy;  // of its transactions

@@ -89,14 +89,24 @@ class Inspection {
     if (rules_.protocol != info_.name) {
       Add(Cat("its rules are of the protocol \"", rules_.protocol, "\""));
     }
-    InspectColumn("key_column", rules_.key_column, Type::kString);
-    InspectColumn("token_column", rules_.token_column, Type::kTimestamp);
-    const bool all_there = rules_.lease_used != nullptr && rules_.lease_until != nullptr &&
-                           rules_.is_released != nullptr && rules_.is_side_row != nullptr &&
-                           rules_.wedge_bound != nullptr;
-    if (!all_there) {
-      Add("its rules need lease_used, lease_until, is_released, is_side_row and wedge_bound");
+    if (rules_.token_column.has_value() != info_.has_tokens) {
+      Add("has_tokens and token_column say different things");
     }
+    if (rules_.token_column) {
+      InspectColumn("token_column", *rules_.token_column, Type::kTimestamp);
+    } else {
+      InspectColumn("owner_column", rules_.owner_column, Type::kString);
+    }
+    const bool all_there = rules_.row_key != nullptr && rules_.lease_used != nullptr &&
+                           rules_.lease_until != nullptr && rules_.is_released != nullptr &&
+                           rules_.is_side_row != nullptr && rules_.wedge_bound != nullptr;
+    if (!all_there) {
+      return Add(
+          "its rules need row_key, lease_used, lease_until, is_released, is_side_row and "
+          "wedge_bound");
+    }
+    const bool is_number = std::holds_alternative<int64_t>(rules_.row_key("lock"));
+    InspectColumn("key_column", rules_.key_column, is_number ? Type::kInt64 : Type::kString);
   }
   void InspectColumn(std::string_view what, size_t place, Type type) {
     if (place >= info_.columns.size() || info_.columns[place].type != type) {

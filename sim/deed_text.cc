@@ -82,8 +82,9 @@ std::string DeedWriter::ChangesText(const Deed& deed) const {
 }
 
 std::string DeedWriter::SeenText(const Deed& deed) const {
-  if (!deed.seen.row) return Cat("no row ", scenario_.locks[deed.lock]);
-  std::string text = Cat("row ", scenario_.locks[deed.lock], ": ", ColumnsText(*deed.seen.row));
+  const std::string key = KeyText(rules_.row_key(scenario_.locks[deed.lock]));
+  if (!deed.seen.row) return Cat("no row ", key);
+  std::string text = Cat("row ", key, ": ", ColumnsText(*deed.seen.row));
   if (deed.seen.owner != ProcessId{}) {
     text += Cat(" (", names_.ShortProcess(deed.seen.owner), "'s)");
   }

@@ -154,11 +154,8 @@ class Teller {
   }
 
   bool GrantsTheLock(const Deed& deed) const {
-    if (deed.step == rules_.renewing_step) return false;
     return std::ranges::any_of(deed.rows, [&](const RowChange& change) {
-      if (history_.LockOf(change) != lock_ || !change.after) return false;
-      const Value& token = (*change.after)[rules_.token_column];
-      return !change.before || (*change.before)[rules_.token_column] != token;
+      return change.takes_the_lock && history_.LockOf(change) == lock_;
     });
   }
 
@@ -266,8 +263,8 @@ class Teller {
 
   bool IsRelated(const Deed& deed) const {
     return std::ranges::any_of(deed.rows, [&](const RowChange& change) {
-      const std::string key = history_.KeyOf(change);
-      return key == scenario_.locks[lock_] || rules_.is_side_row(scenario_.locks[lock_], key);
+      return history_.LockOf(change) == lock_ ||
+             rules_.is_side_row(scenario_.locks[lock_], history_.KeyOf(change));
     });
   }
 

@@ -8,7 +8,6 @@
 
 #include "sim/latency.h"
 #include "sim/row_text.h"
-#include "sim/rules.h"
 
 namespace whorl::sim {
 namespace {
@@ -29,7 +28,7 @@ bool IsStatement(uint8_t request) {
 History::History(const Scenario& scenario, uint64_t last)
     : scenario_(scenario),
       last_(last),
-      key_column_(RulesOf(scenario.protocol).key_column),
+      rules_(RulesOf(scenario.protocol)),
       checkers_(scenario, RoundTripP999(scenario.spanner.preset)),
       orphaned_(scenario.locks.size(), Instant{}),
       nodes_(scenario.nodes.size()),
@@ -67,13 +66,11 @@ bool History::Believes(ProcessId process, uint16_t lock) const {
 }
 
 std::string History::KeyOf(const RowChange& row) const {
-  return RowKeyText(row.after ? *row.after : *row.before, key_column_);
+  return RowKeyText(row.after ? *row.after : *row.before, rules_.key_column);
 }
 
 std::optional<uint16_t> History::LockOf(const RowChange& row) const {
-  const auto found = std::ranges::find(scenario_.locks, KeyOf(row));
-  if (found == scenario_.locks.end()) return std::nullopt;
-  return static_cast<uint16_t>(found - scenario_.locks.begin());
+  return checkers_.setup().LockOfRow(row.after ? *row.after : *row.before);
 }
 
 // --- lives and faults ----------------------------------------------------------------------------
@@ -185,6 +182,7 @@ void History::On(const RowCommitted& x) {
   RowChange change = {.before = x.before, .after = x.after};
   if (const auto lock = LockOf(change)) {
     const auto& newest = checkers_.ledger().Newest(*lock);
+    change.takes_the_lock = TakesTheLock(rules_, x, rows_[*lock].owner);
     rows_[*lock] = {.row = x.after,
                     .owner = newest ? newest->owner : ProcessId{},
                     .writer = x.writer,

@@ -21,6 +21,7 @@
 #include "protocol/machine.h"
 #include "sim/checkers.h"
 #include "sim/observation.h"
+#include "sim/rules.h"
 #include "sim/run.h"
 #include "sim/scenario.h"
 
@@ -29,7 +30,7 @@ namespace whorl::sim {
 // The row of a lock as it stood at some time.
 struct SeenRow {
   std::optional<Row> row;
-  ProcessId owner;   // whose grant installed its token
+  ProcessId owner;   // whose grant it is
   ProcessId writer;  // who wrote it last
   Instant written;   // when
 };
@@ -37,6 +38,7 @@ struct SeenRow {
 struct RowChange {
   std::optional<Row> before;
   std::optional<Row> after;
+  bool takes_the_lock = false;  // whose row it is
 };
 
 // One transaction as its process ran it, or what nobody's hand did to rows (an operator's).
@@ -154,7 +156,7 @@ class History : public ObservationSink {
 
   const Scenario& scenario_;
   uint64_t last_;
-  size_t key_column_;
+  const Rules& rules_;
   Checkers checkers_;
   Observation observation_;
   uint16_t orphan_ = 0;

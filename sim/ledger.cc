@@ -151,11 +151,11 @@ std::optional<Version> Ledger::NextVersion(const Lock& lock, const RowCommitted&
                                            const Setup& setup) const {
   if (!x.after) return std::nullopt;
   const Rules& rules = *setup.rules;
-  const auto* token = std::get_if<Timestamp>(&(*x.after)[rules.token_column]);
-  if (token == nullptr) return Version{};
+  if (!IsHeld(rules, *x.after)) return Version{};
   Version next;
-  next.token = *token;
-  const bool kept = lock.newest && lock.newest->token == next.token;
+  next.held = true;
+  if (rules.token_column) next.token = std::get<Timestamp>((*x.after)[*rules.token_column]);
+  const bool kept = next.token && lock.newest && lock.newest->token == next.token;
   next.owner = kept ? lock.newest->owner : x.writer;
   if (kept) next.lease_until = lock.newest->lease_until;
   if (next.owner != ProcessId{} && next.owner == x.writer) {
@@ -168,20 +168,22 @@ std::optional<Version> Ledger::NextVersion(const Lock& lock, const RowCommitted&
 VersionChanged::Kind Ledger::KindOf(const VersionChanged& change, const RowCommitted& x,
                                     const Rules& rules) {
   using Kind = VersionChanged::Kind;
-  const auto before = change.before ? change.before->token : std::nullopt;
-  const auto after = change.after ? change.after->token : std::nullopt;
-  if (before == after) return Kind::kKept;
-  const bool by_its_owner = before && x.writer != ProcessId{} && change.before->owner == x.writer;
-  if (after) return by_its_owner && x.step == rules.renewing_step ? Kind::kRenewed : Kind::kGranted;
+  const bool was_held = change.before && change.before->held;
+  const ProcessId owner = was_held ? change.before->owner : ProcessId{};
+  if (TakesTheLock(rules, x, owner)) return Kind::kGranted;
+  if (!was_held) return Kind::kKept;
+  const bool by_its_owner = x.writer != ProcessId{} && owner == x.writer;
+  if (change.after && change.after->held) {
+    return by_its_owner && x.step == rules.renewing_step ? Kind::kRenewed : Kind::kKept;
+  }
   return by_its_owner && x.step == rules.releasing_step ? Kind::kReleased : Kind::kRemoved;
 }
 
 std::optional<VersionChanged> Ledger::On(const RowCommitted& x, const Setup& setup) {
   const Row& row = x.after ? *x.after : *x.before;
-  const auto* key = std::get_if<std::string>(&row[setup.rules->key_column]);
-  if (key == nullptr) return std::nullopt;
-  const bool own_row = x.lock < locks_.size() && setup.LockName(x.lock) == *key;
-  const std::optional<uint16_t> index = own_row ? x.lock : setup.FindLock(*key);
+  const bool own_row =
+      x.lock < locks_.size() && setup.locks[x.lock].key == row[setup.rules->key_column];
+  const std::optional<uint16_t> index = own_row ? x.lock : setup.LockOfRow(row);
   if (!index) return std::nullopt;
 
   Lock& lock = locks_[*index];
@@ -191,7 +193,7 @@ std::optional<VersionChanged> Ledger::On(const RowCommitted& x, const Setup& set
   change.last_lease_until = lock.last_lease_until;
   lock.newest = NextVersion(lock, x, setup);
   change.after = lock.newest;
-  if (lock.newest && lock.newest->token) {
+  if (lock.newest && lock.newest->held) {
     lock.last_owner = lock.newest->owner;
     lock.last_lease_until = lock.newest->lease_until;
   }
@@ -313,7 +315,8 @@ void Ledger::SetBelief(int16_t node, uint16_t lock, bool believes, const Setup& 
   seat.believes = believes;
 }
 
-// Of an owner whose own heartbeats replace the token, the newest one may be known to Spanner only.
+// Of an owner whose own heartbeats replace the token, the newest one may be known to Spanner only;
+// where there are no tokens, the owner of the row is all that there is.
 bool Ledger::HasNewest(int16_t node, uint16_t lock, const Setup& setup) const {
   const Seat& seat = seats_[setup.Seat(node, lock)];
   const Version& newest = *locks_[lock].newest;

@@ -26,12 +26,15 @@ namespace whorl::sim {
 
 // The newest version of a lock's row.
 struct Version {
+  bool held = false;  // the row names a token or, where there are none, an owner
   std::optional<Timestamp> token;
-  ProcessId owner;  // whose commit installed the token; nobody for rows of the start
+  // Whose commit installed the token, or where there are none, the owner; nobody for rows of the
+  // start.
+  ProcessId owner;
   // By the newest version that the owner wrote; nothing when nobody owns it.
   std::optional<Timestamp> lease_until;
   bool released = false;  // by its owner
-  WHORL_FIELDS(Version, token, owner, lease_until, released);
+  WHORL_FIELDS(Version, held, token, owner, lease_until, released);
 };
 
 // --- what an observation changed; checkers take these as they take observations ----------------
@@ -39,9 +42,9 @@ struct Version {
 struct VersionChanged {
   enum class Kind : uint8_t {
     kKept,      // the token stayed: a heartbeat
-    kRenewed,   // its owner's heartbeat replaced it
-    kGranted,   // a token was installed
-    kRemoved,   // the row was deleted, or its token set to NULL
+    kRenewed,   // its owner's heartbeat replaced it, or wrote the owner's row anew
+    kGranted,   // a token was installed, or an owner
+    kRemoved,   // the row was deleted, or its token or owner set to NULL
     kReleased,  // the same by its owner, to give the lock back
   };
   uint16_t lock = 0;  // whose row it is, whichever lock the writer wrote for
@@ -50,11 +53,12 @@ struct VersionChanged {
   Timestamp commit;
   std::optional<Version> before;
   std::optional<Version> after;
-  // Of the last version that had a token, also when it was deleted since.
+  // Of the last version that was held, also when it was deleted since.
   ProcessId last_owner;
   std::optional<Timestamp> last_lease_until;
 };
 
+// Or an owner, where there are no tokens.
 constexpr bool InstallsToken(VersionChanged::Kind kind) {
   return kind == VersionChanged::Kind::kGranted || kind == VersionChanged::Kind::kRenewed;
 }

@@ -323,11 +323,16 @@ void PerfettoWriter::On(const RowCommitted& x) {
 
 void PerfettoWriter::ShowTerm(uint16_t lock) {
   const auto& newest = checkers_.ledger().Newest(lock);
-  const Term term = newest ? Term{.owner = newest->owner, .token = newest->token} : Term{};
+  const Term term =
+      newest ? Term{.held = newest->held, .owner = newest->owner, .token = newest->token} : Term{};
   if (term == terms_[lock]) return;
-  if (terms_[lock].token) trace_.End(TermsOf(lock), now_);
+  if (terms_[lock].held) trace_.End(TermsOf(lock), now_);
   terms_[lock] = term;
-  if (!term.token) return;
+  if (!term.held) return;
+  if (!term.token) {
+    trace_.Begin(TermsOf(lock), now_, printer_.names().ShortProcess(term.owner), "term");
+    return;
+  }
   trace_.Begin(
       TermsOf(lock), now_,
       Cat(printer_.names().ShortProcess(term.owner), ", token ", TimeText(ToInstant(*term.token))),

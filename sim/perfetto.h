@@ -86,6 +86,7 @@ class PerfettoWriter : public ObservationSink {
   };
   // Who holds a lock, by the newest version of its row.
   struct Term {
+    bool held = false;
     ProcessId owner;
     std::optional<Timestamp> token;
     friend bool operator==(const Term&, const Term&) = default;

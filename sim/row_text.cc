@@ -49,9 +49,12 @@ std::string RowChangeText(const Names& names, const Row& before, const Row& afte
 }
 
 std::string RowKeyText(const Row& row, size_t key_column) {
-  if (key_column >= row.size()) return "";
-  const auto* name = std::get_if<std::string>(&row[key_column]);
-  return name != nullptr ? Printable(*name) : FormatValue(row[key_column]);
+  return key_column < row.size() ? KeyText(row[key_column]) : "";
+}
+
+std::string KeyText(const Value& key) {
+  const auto* name = std::get_if<std::string>(&key);
+  return name != nullptr ? Printable(*name) : FormatValue(key);
 }
 
 }  // namespace whorl::sim

@@ -25,5 +25,6 @@ std::string RowChangeText(const Names& names, const Row& before, const Row& afte
 
 // The key column's value, or the whole key's when it is no string.
 std::string RowKeyText(const Row& row, size_t key_column);
+std::string KeyText(const Value& key);
 
 }  // namespace whorl::sim

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
@@ -19,6 +20,24 @@ bool IsDecimal(std::string_view text) {
   return !text.empty() && text.find_first_not_of(kDigits) == std::string_view::npos;
 }
 
+// --- what several protocols have in common -----------------------------------------------------
+
+Value NameIsTheKey(std::string_view lock) { return std::string(lock); }
+
+// Where what is given back is deleted, or nothing gives a lock up.
+bool NeverReleased(const Row&) { return false; }
+
+bool NoSideRows(std::string_view, std::string_view) { return false; }
+
+// Where a row says when its owner was last active.
+std::optional<Timestamp> LeaseAfter(const Row& row, size_t column, Duration lease) {
+  const auto* active = std::get_if<Timestamp>(&row[column]);
+  if (active == nullptr) return std::nullopt;
+  return *active + lease;
+}
+
+// --- each of them ------------------------------------------------------------------------------
+
 namespace spindle_v2 {
 
 constexpr std::array<StepName, 5> kLockingSteps = {
@@ -31,12 +50,8 @@ Duration LeaseUsed(Duration asked) {
 }
 
 std::optional<Timestamp> LeaseUntil(const Row& row, Duration owners_lease) {
-  const auto* heartbeat = std::get_if<Timestamp>(&row[kHeartbeatColumn]);
-  if (heartbeat == nullptr) return std::nullopt;
-  return *heartbeat + owners_lease;
+  return LeaseAfter(row, kHeartbeatColumn, owners_lease);
 }
-
-bool IsReleased(const Row&) { return false; }  // nothing in spindle v2 gives a lock up
 
 bool IsSideRow(std::string_view lock, std::string_view key) {
   return key.size() > lock.size() && key.starts_with(lock) && key[lock.size()] == '_' &&
@@ -50,12 +65,14 @@ Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
 constexpr Rules kRules = {.protocol = "spindle_v2",
                           .key_column = 0,
                           .token_column = 2,
+                          .owner_column = {},
                           .renewing_step = {},
                           .releasing_step = {},
                           .locking_steps = kLockingSteps,
+                          .row_key = NameIsTheKey,
                           .lease_used = LeaseUsed,
                           .lease_until = LeaseUntil,
-                          .is_released = IsReleased,
+                          .is_released = NeverReleased,
                           .is_side_row = IsSideRow,
                           .wedge_bound = WedgeBound};
 
@@ -72,14 +89,8 @@ Duration LeaseUsed(Duration asked) {
 }
 
 std::optional<Timestamp> LeaseUntil(const Row& row, Duration owners_lease) {
-  const auto* token = std::get_if<Timestamp>(&row[kTokenColumn]);
-  if (token == nullptr) return std::nullopt;
-  return *token + owners_lease;
+  return LeaseAfter(row, kTokenColumn, owners_lease);
 }
-
-bool IsReleased(const Row&) { return false; }  // what is given back is deleted
-
-bool IsSideRow(std::string_view, std::string_view) { return false; }
 
 // A lease, the delay that keeps followers apart, and the buffer, which is a third of a lease at the
 // most.
@@ -90,16 +101,93 @@ Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
 constexpr Rules kRules = {.protocol = "spindle_v3",
                           .key_column = 0,
                           .token_column = kTokenColumn,
+                          .owner_column = {},
                           .renewing_step = StepName::kHeartbeat,
                           .releasing_step = StepName::kRelease,
                           .locking_steps = kLockingSteps,
+                          .row_key = NameIsTheKey,
                           .lease_used = LeaseUsed,
                           .lease_until = LeaseUntil,
-                          .is_released = IsReleased,
-                          .is_side_row = IsSideRow,
+                          .is_released = NeverReleased,
+                          .is_side_row = NoSideRows,
                           .wedge_bound = WedgeBound};
 
 }  // namespace spindle_v3
+
+namespace semaphore {
+
+constexpr std::array<StepName, 1> kLockingSteps = {StepName::kUpdate};
+constexpr size_t kServiceColumn = 1;
+constexpr size_t kLastSeenColumn = 2;
+constexpr Duration kPeriod = Seconds(1);
+// An UPDATE that its service has given up may arrive all the same, and keep the row locked for so
+// long: then Spanner aborts what is idle.
+constexpr Duration kIdleAbort = Seconds(10);
+
+// Its statements name this one, whatever the lock is called.
+Value RowKey(std::string_view) { return int64_t{1}; }
+
+Duration LeaseUsed(Duration asked) { return Seconds(asked.ns / 1'000'000'000); }
+
+std::optional<Timestamp> LeaseUntil(const Row& row, Duration owners_lease) {
+  return LeaseAfter(row, kLastSeenColumn, owners_lease);
+}
+
+Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
+  return greatest_lease + kPeriod + kIdleAbort + round_trip_p999 * 4;
+}
+
+constexpr Rules kRules = {.protocol = "semaphore",
+                          .key_column = 0,
+                          .token_column = {},
+                          .owner_column = kServiceColumn,
+                          .renewing_step = StepName::kUpdate,
+                          .releasing_step = {},
+                          .locking_steps = kLockingSteps,
+                          .row_key = RowKey,
+                          .lease_used = LeaseUsed,
+                          .lease_until = LeaseUntil,
+                          .is_released = NeverReleased,
+                          .is_side_row = NoSideRows,
+                          .wedge_bound = WedgeBound};
+
+}  // namespace semaphore
+
+namespace lease_lock {
+
+constexpr std::array<StepName, 3> kLockingSteps = {StepName::kAcquire, StepName::kHeartbeat,
+                                                   StepName::kRelease};
+constexpr size_t kOwnerColumn = 1;
+constexpr size_t kLeasedUntilColumn = 2;
+constexpr Duration kGrace = Seconds(5);
+
+Duration LeaseUsed(Duration asked) { return asked; }
+
+std::optional<Timestamp> LeaseUntil(const Row& row, Duration) {
+  return LeaseAfter(row, kLeasedUntilColumn, Duration{});
+}
+
+// The lease, the grace, and the quarter of a lease between two polls; and once more the grace, by
+// which the clocks of who wrote and who judges may be apart.
+Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
+  return greatest_lease + kGrace * 2 + greatest_lease / 4 + round_trip_p999 * 4;
+}
+
+constexpr Rules kRules = {.protocol = "lease_lock",
+                          .key_column = 0,
+                          .token_column = {},
+                          .owner_column = kOwnerColumn,
+                          .renewing_step = StepName::kHeartbeat,
+                          .releasing_step = StepName::kRelease,
+                          .locking_steps = kLockingSteps,
+                          .row_key = NameIsTheKey,
+                          .lease_used = LeaseUsed,
+                          .lease_until = LeaseUntil,
+                          .is_released = NeverReleased,
+                          .is_side_row = NoSideRows,
+                          .wedge_bound = WedgeBound};
+
+}  // namespace lease_lock
 
 namespace fenced_lease {
 
@@ -113,15 +201,12 @@ Duration LeaseUsed(Duration asked) {
 }
 
 std::optional<Timestamp> LeaseUntil(const Row& row, Duration owners_lease) {
-  const auto* heartbeat = std::get_if<Timestamp>(&row[kHeartbeatColumn]);
-  if (heartbeat == nullptr) return std::nullopt;
   const auto* lease_ms = std::get_if<int64_t>(&row[kLeaseMsColumn]);
-  return *heartbeat + (lease_ms == nullptr ? owners_lease : Milliseconds(*lease_ms));
+  return LeaseAfter(row, kHeartbeatColumn,
+                    lease_ms == nullptr ? owners_lease : Milliseconds(*lease_ms));
 }
 
 bool IsReleased(const Row& row) { return std::holds_alternative<Null>(row[kWriterColumn]); }
-
-bool IsSideRow(std::string_view, std::string_view) { return false; }
 
 // 1.8 leases (1 + rho) / (1 - rho): a heartbeat that was just missed, and the wait that follows, by
 // the slowest of clocks.
@@ -134,13 +219,15 @@ Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
 constexpr Rules kRules = {.protocol = "fenced_lease",
                           .key_column = 0,
                           .token_column = 2,
+                          .owner_column = {},
                           .renewing_step = {},
                           .releasing_step = {},
                           .locking_steps = {},  // its transactions are optimistic
+                          .row_key = NameIsTheKey,
                           .lease_used = LeaseUsed,
                           .lease_until = LeaseUntil,
                           .is_released = IsReleased,
-                          .is_side_row = IsSideRow,
+                          .is_side_row = NoSideRows,
                           .wedge_bound = WedgeBound};
 
 }  // namespace fenced_lease
@@ -148,9 +235,8 @@ constexpr Rules kRules = {.protocol = "fenced_lease",
 // A deque, because references to what it holds stay good when something is added.
 std::deque<Rules>& AllRules() {
   static std::deque<Rules> rules = {
-      spindle_v2::kRules,
-      spindle_v3::kRules,
-      fenced_lease::kRules,
+      spindle_v2::kRules, spindle_v3::kRules,   semaphore::kRules,
+      lease_lock::kRules, fenced_lease::kRules,
   };
   return rules;
 }
@@ -166,5 +252,34 @@ const Rules& RulesOf(std::string_view protocol) {
 }
 
 void AddRules(const Rules& rules) { AllRules().push_back(rules); }
+bool IsHeld(const Rules& rules, const Row& row) {
+  return !std::holds_alternative<Null>(row[rules.HolderColumn()]);
+}
+
+bool TakesTheLock(const Rules& rules, const RowCommitted& x, ProcessId owner) {
+  if (!x.after || !IsHeld(rules, *x.after)) return false;
+  if (!x.before) return true;
+  const auto token = rules.token_column;
+  if (token && (*x.before)[*token] == (*x.after)[*token]) return false;
+  const bool is_theirs = x.writer != ProcessId{} && x.writer == owner;
+  return !is_theirs || x.step != rules.renewing_step;
+}
+
+std::vector<Value> KeysOfLocks(const Rules& rules, const Scenario& scenario) {
+  std::vector<Value> keys;
+  for (const std::string& lock : scenario.locks) keys.push_back(rules.row_key(lock));
+  return keys;
+}
+
+std::optional<Value> ParseKey(const Rules& rules, std::string_view lock, std::string_view text) {
+  Value key = rules.row_key(lock);
+  if (text == lock) return key;
+  auto* number = std::get_if<int64_t>(&key);
+  if (number == nullptr) return std::string(text);
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, *number);
+  if (error != std::errc{} || rest != end) return std::nullopt;
+  return key;
+}
 
 }  // namespace whorl::sim

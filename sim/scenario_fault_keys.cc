@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "sim/error_text.h"
+#include "sim/rules.h"
 #include "sim/scenario_parts.h"
 
 namespace whorl::sim {
@@ -187,7 +188,12 @@ void KeyReader::ReadDeleteRow() {
                                        ListOf(Views(scenario_.locks)), "."));
     return;
   }
-  fault_.row = fields_.Text("row").value_or(scenario_.locks[fault_.lock]);
+  const std::string& lock = scenario_.locks[fault_.lock];
+  fault_.row = fields_.Text("row").value_or(lock);
+  if (known_.protocol == nullptr) return;
+  if (ParseKey(RulesOf(known_.protocol->name), lock, fault_.row)) return;
+  problems_.Add(*fields_.Find("row"), Cat("expected an integer: the key of ", known_.protocol->name,
+                                          "'s rows is an INT64"));
 }
 
 }  // namespace

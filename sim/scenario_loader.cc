@@ -49,16 +49,22 @@ void ReadNetwork(const ObjectFields& file, NetworkSpec& network) {
       fields->Time("connection_timeout").value_or(network.connection_timeout);
 }
 
-void ReadWorkload(const ObjectFields& file, WorkloadSpec& workload) {
+void ReadWorkload(const ObjectFields& file, const Known& known, WorkloadSpec& workload,
+                  Problems& problems) {
   const std::optional<ObjectFields> fields = file.Object("workload");
   if (!fields.has_value()) return;
   workload.write_every = fields->Time("write_every").value_or(workload.write_every);
   workload.work_for = fields->Time("work_for").value_or(workload.work_for);
   workload.resource = fields->Word<ResourceKind>("resource").value_or(workload.resource);
+  const bool has_tokens = known.protocol == nullptr || known.protocol->has_tokens;
+  if (has_tokens || workload.resource != ResourceKind::kFenced) return;
+  problems.Add(*fields->Find("resource"),
+               Cat(known.protocol->name, " hands out no tokens, which a ",
+                   "resource could fence by: expected \"unfenced\""));
 }
 
 // The keys that other parts refer to.
-Known ReadBasics(const ObjectFields& file, Scenario& scenario) {
+Known ReadBasics(const ObjectFields& file, Scenario& scenario, Problems& problems) {
   Known known;
   scenario.about = file.Text("about").value_or("");
   if (const auto protocol = file.Word<size_t>("protocol", "protocol")) {
@@ -68,6 +74,11 @@ Known ReadBasics(const ObjectFields& file, Scenario& scenario) {
   const std::optional<std::vector<std::string>> locks = file.Names("locks", "lock");
   known.locks = locks.has_value() || !file.Has("locks");
   scenario.locks = locks.value_or(std::vector<std::string>{"lock"});
+  if (known.protocol != nullptr && known.protocol->takes_one_lock && scenario.locks.size() > 1) {
+    problems.Add(*file.Find("locks"),
+                 Cat(known.protocol->name, " has one row and takes one lock, got ",
+                     std::to_string(scenario.locks.size())));
+  }
   const std::optional<Duration> duration = file.Time("duration");
   known.duration = duration.has_value();
   scenario.duration = duration.value_or(Duration{});
@@ -87,12 +98,12 @@ void ReadScenario(const JsonValue& root, Scenario& scenario, Problems& problems)
   const ObjectFields file(root, ObjectId::kScenario, problems);
   if (root.kind() != JsonKind::kObject) return;
   if (file.Has("$schema")) file.Text("$schema");
-  Known known = ReadBasics(file, scenario);
+  Known known = ReadBasics(file, scenario, problems);
   ReadNodes(file, known, scenario, problems);
   ReadRows(file, known, scenario, problems);
   ReadSpanner(file, scenario.spanner, problems);
   ReadNetwork(file, scenario.network);
-  ReadWorkload(file, scenario.workload);
+  ReadWorkload(file, known, scenario.workload, problems);
   ReadFaults(file, known, scenario, problems);
   ReadExpect(file, scenario, problems);
 }

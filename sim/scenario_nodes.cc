@@ -16,10 +16,16 @@ Duration ReadLease(const ObjectFields& fields, const Known& known, Duration othe
                    Problems& problems) {
   const std::optional<Duration> lease = fields.Time("lease");
   if (!lease.has_value()) return otherwise;
-  if (known.protocol != nullptr && *lease > known.protocol->lease_max) {
+  if (known.protocol == nullptr) return *lease;
+  const ProtocolInfo& protocol = *known.protocol;
+  const auto refuse = [&](std::string_view bound, Duration limit) {
     problems.Add(*fields.Find("lease"),
-                 Cat("a lease of ", known.protocol->name, " is at most ",
-                     FormatDuration(known.protocol->lease_max), ", got ", FormatDuration(*lease)));
+                 Cat("a lease of ", protocol.name, " is ", bound, FormatDuration(limit), ", got ",
+                     FormatDuration(*lease)));
+  };
+  if (*lease > protocol.lease_max) refuse("at most ", protocol.lease_max);
+  if (protocol.refuses_short_lease && *lease < protocol.lease_min) {
+    refuse("at least ", protocol.lease_min);
   }
   return *lease;
 }

@@ -35,7 +35,7 @@ constexpr std::string_view kText = R"({
   "spanner": { "preset": "regional", "truetime": { "epsilon": "4ms" }, "current_timestamp_error": "0s" },
 
   "// workload": "What the application does while it has the lock: it writes to a resource that refuses old tokens, to one that takes any, or to both.",
-  "workload": { "write_every": "1s", "work_for": "50ms", "resource": "both" },
+  "workload": { "write_every": "1s", "work_for": "50ms", "resource": "@resource@" },
 
   "// faults": "Each strikes at a time, or when a node reaches a phase (sent, served, committed, replied, ended) of a step. Steps of this protocol: @steps@. In the place of the first, try { \"when\": { \"node\": \"a\", \"step\": \"has_lock\", \"phase\": \"ended\", \"count\": 20 }, \"do\": \"pause\", \"node\": \"a\", \"for\": \"20s\" }.",
   "faults": [
@@ -81,6 +81,7 @@ std::string TextWithSeed(const ProtocolInfo& protocol, uint64_t seed) {
   Put("@lease@", FormatDuration(lease), text);
   Put("@duration@", FormatDuration(lease * 24), text);
   Put("@seed@", std::to_string(seed), text);
+  Put("@resource@", protocol.has_tokens ? "both" : "unfenced", text);
   Put("@crash@", FormatDuration(lease * 4), text);
   Put("@restart@", FormatDuration(lease * 8), text);
   Put("@within@", FormatDuration(lease * 3), text);

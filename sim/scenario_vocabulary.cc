@@ -21,12 +21,17 @@ constexpr std::array<std::string_view, kStepCount> kSteps = {
     "the UPDATE that takes the lock, if the heartbeat is still the one that was seen",
     "the INSERT of the lock's row, where there is none",
     "the UPDATE of the heartbeat, if token and attempt are still the process's own",
-    "gives the lock back: an UPDATE that leaves no writer (fenced_lease), or the DELETE of the row "
-    "(spindle_v3)",
+    "gives the lock back: an UPDATE that leaves no writer (fenced_lease), the DELETE of the row "
+    "(spindle_v3), or the deletion of a row that the process could acquire (lease_lock)",
     "the strong read of owner and token, with the time at Spanner",
-    "the transaction that reads the same again and takes the lock, unless another owner's lease is "
-    "live",
-    "the UPDATE of the token, if token and owner are still the process's own",
+    "the transaction that reads the row and takes the lock, unless another owner's lease is live",
+    "the UPDATE that renews the row, if it is still the process's own: by token and owner "
+    "(spindle_v3), or by the owner alone (lease_lock)",
+    "the UPDATE that renews the row, if it is the service's own, or takes it, if it was not "
+    "renewed "
+    "for the timeout",
+    "the strong read of the service that leads, after each `update`",
+    "the strong read of the row, to learn who has the lock",
 };
 constexpr std::array<std::string_view, kPhaseCount> kPhases = {
     "the process has handed the step's first call to the network",

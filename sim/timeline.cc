@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "sim/error_text.h"
-#include "sim/rules.h"
+#include "sim/row_text.h"
 
 namespace whorl::sim {
 namespace {
@@ -21,11 +21,6 @@ std::string TokenText(const Value& token) {
 
 Value ColumnOf(const std::optional<Row>& row, size_t column) {
   return row.has_value() && column < row->size() ? (*row)[column] : Value(Null{});
-}
-
-std::string KeyText(const Value& key) {
-  const auto* text = std::get_if<std::string>(&key);
-  return text != nullptr ? Printable(*text) : FormatValue(key);
 }
 
 Tone ToneOf(bool good) { return good ? Tone::kGood : Tone::kWarning; }
@@ -89,14 +84,12 @@ TimelineLine ViolationLine(const InvariantResult& result) {
 Timeline::Timeline(const Scenario& scenario)
     : scenario_(scenario),
       names_(NamesOf(scenario)),
+      rules_(RulesOf(scenario.protocol)),
+      keys_(KeysOfLocks(rules_, scenario)),
+      owners_(scenario.locks.size()),
       lives_(scenario.nodes.size()),
       seats_(scenario.nodes.size() * scenario.locks.size()),
-      fault_began_(scenario.faults.size()) {
-  const Rules& rules = RulesOf(scenario.protocol);
-  key_column_ = rules.key_column;
-  token_column_ = rules.token_column;
-  renewing_step_ = rules.renewing_step;
-}
+      fault_began_(scenario.faults.size()) {}
 
 void Timeline::Hear(const Observation& observation, uint64_t ordinal, uint64_t /*hash*/) {
   now_ = observation.at;
@@ -202,12 +195,10 @@ void Timeline::On(const TransactionFinished& x) {
 }
 
 void Timeline::On(const RowCommitted& x) {
-  const Value key = ColumnOf(x.after.has_value() ? x.after : x.before, key_column_);
-  const auto* name = std::get_if<std::string>(&key);
-  const auto lock =
-      name == nullptr ? scenario_.locks.end() : std::ranges::find(scenario_.locks, *name);
-  if (lock != scenario_.locks.end()) {
-    OnLockRow(x, static_cast<uint16_t>(std::distance(scenario_.locks.begin(), lock)));
+  const Value key = ColumnOf(x.after.has_value() ? x.after : x.before, rules_.key_column);
+  const auto lock = std::ranges::find(keys_, key);
+  if (lock != keys_.end()) {
+    OnLockRow(x, static_cast<uint16_t>(std::distance(keys_.begin(), lock)));
     return;
   }
   if (x.before.has_value() == x.after.has_value()) return;
@@ -216,27 +207,34 @@ void Timeline::On(const RowCommitted& x) {
 }
 
 void Timeline::OnLockRow(const RowCommitted& x, uint16_t lock) {
-  const Value before = ColumnOf(x.before, token_column_);
-  const Value after = ColumnOf(x.after, token_column_);
   const std::string name = Cat(names_.Lock(lock), ": ");
+  const ProcessId owner = owners_[lock];
   if (!x.after.has_value()) {
-    const bool given_back = x.step == RulesOf(scenario_.protocol).releasing_step;
+    owners_[lock] = {};
+    const bool given_back = x.step == rules_.releasing_step && x.writer == owner;
     Add(TimelineLine::kSpanner, given_back ? Tone::kGood : Tone::kBad,
         Cat(name, given_back ? "given back by " : "row deleted by ", WriterText(x.writer)));
     return;
   }
-  if (x.before.has_value() && before == after) {
-    const auto is_released = RulesOf(scenario_.protocol).is_released;
-    if (is_released(*x.after) && !is_released(*x.before)) {
+  const bool takes_it = TakesTheLock(rules_, x, owner);
+  if (x.before.has_value() && !takes_it) {
+    if (rules_.is_released(*x.after) && !rules_.is_released(*x.before)) {
       Add(TimelineLine::kSpanner, Tone::kGood, Cat(name, "given back by ", WriterText(x.writer)));
     }
     return;
   }
-  if (x.before.has_value() && x.step == renewing_step_) return;
+  if (takes_it) owners_[lock] = x.writer;
   // A failure after a grant is another story than the same failure before it.
   for (Seat& seat : seats_) seat.failures.clear();
   Add(TimelineLine::kSpanner, Tone::kGood,
-      Cat(name, "token ", TokenText(after), " by ", names_.ShortProcess(x.writer)));
+      Cat(name, GrantText(x), " by ", names_.ShortProcess(x.writer)));
+}
+
+std::string Timeline::GrantText(const RowCommitted& x) const {
+  const size_t column = rules_.HolderColumn();
+  const Value value = ColumnOf(x.after, column);
+  if (rules_.token_column) return Cat("token ", TokenText(value));
+  return Cat(names_.columns[column], " ", ShortValueText(value));
 }
 
 // --- what processes say ------------------------------------------------------------------------

@@ -26,6 +26,7 @@
 #include "sim/check_report.h"
 #include "sim/observation.h"
 #include "sim/report_text.h"
+#include "sim/rules.h"
 #include "sim/run.h"
 #include "sim/scenario.h"
 #include "sim/timeline_layout.h"
@@ -82,6 +83,8 @@ class Timeline : public ObservationSink {
   void On(const auto&) {}  // no transition
 
   void OnLockRow(const RowCommitted& x, uint16_t lock);
+  // "token 0.013000", or where there are none, the owner.
+  std::string GrantText(const RowCommitted& x) const;
   void OnHasLock(const QuestionAnswered& x);
   void Add(int16_t node, Tone tone, std::string text);
   Lane LaneOf(int16_t node) const;
@@ -94,11 +97,11 @@ class Timeline : public ObservationSink {
 
   const Scenario& scenario_;
   Names names_;
-  size_t key_column_ = 0;
-  size_t token_column_ = 0;
-  std::optional<StepName> renewing_step_;  // whose new tokens are no news
-  std::vector<Life> lives_;                // by node
-  std::vector<Seat> seats_;                // nodes x locks
+  const Rules& rules_;
+  std::vector<Value> keys_;        // of the locks' rows
+  std::vector<ProcessId> owners_;  // of the locks, by their rows
+  std::vector<Life> lives_;        // by node
+  std::vector<Seat> seats_;        // nodes x locks
   std::vector<std::optional<Instant>> fault_began_;
   Instant now_;
   uint64_t ordinal_ = 0;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "protocol/protocols.h"
+#include "sim/rules.h"
 #include "sim/world_turn.h"
 
 namespace whorl::sim {
@@ -20,6 +21,20 @@ Row CompleteRow(const model::Table& table, const RowSpec& spec) {
     row[*table.FindColumn(spec.columns[i])] = spec.values[i];
   }
   return row;
+}
+
+// Those of the scenario, and the row that the protocol's `init` leaves, unless the scenario has
+// another one in its place.
+std::vector<Row> RowsOfTheStart(const Scenario& scenario, const model::Table& table) {
+  std::vector<Row> rows;
+  for (const RowSpec& spec : scenario.rows) rows.push_back(CompleteRow(table, spec));
+  const Row& init = FindProtocol(scenario.protocol)->init_row;
+  if (init.empty()) return rows;
+  const size_t key = RulesOf(scenario.protocol).key_column;
+  const bool has_another =
+      std::ranges::any_of(rows, [&](const Row& row) { return row[key] == init[key]; });
+  if (!has_another) rows.insert(rows.begin(), init);
+  return rows;
 }
 
 // When a row of the start was written: its latest timestamp, so that no version is older than
@@ -96,20 +111,23 @@ std::shared_ptr<const WorldSetup> MakeSetup(const Scenario& scenario) {
       for (const Sql sql : StatementsOf(config)) statements.push_back(sql);
     }
   }
+  const ProtocolInfo& protocol = *FindProtocol(scenario.protocol);
   std::vector<uint8_t> loses_session(scenario.nodes.size());
   bool changes_truetime = false;
   for (const FaultSpec& fault : scenario.faults) {
     if (fault.kind == FaultKind::kSessionLoss) loses_session[static_cast<size_t>(fault.node)] = 1;
     if (fault.kind == FaultKind::kTrueTime) changes_truetime = true;
   }
-  return std::make_shared<const WorldSetup>(
-      WorldSetup{.scenario = scenario,
-                 .configs = std::move(configs),
-                 .retry_policy = FindProtocol(scenario.protocol)->retry_policy,
-                 .session_policy = MultiplexedSessionPolicy(),
-                 .loses_session = std::move(loses_session),
-                 .changes_truetime = changes_truetime,
-                 .catalogue = CatalogueOf(scenario, statements)});
+  return std::make_shared<const WorldSetup>(WorldSetup{
+      .scenario = scenario,
+      .configs = std::move(configs),
+      .retry_policy = FindProtocol(scenario.protocol)->retry_policy,
+      .session_policy = MultiplexedSessionPolicy(),
+      .loses_session = std::move(loses_session),
+      .changes_truetime = changes_truetime,
+      // What fences does so by a token.
+      .resource = protocol.has_tokens ? scenario.workload.resource : ResourceKind::kUnfenced,
+      .catalogue = CatalogueOf(scenario, statements)});
 }
 
 World::World(std::shared_ptr<const WorldSetup> setup, Outbox& out) : setup_(std::move(setup)) {
@@ -125,8 +143,7 @@ World::World(std::shared_ptr<const WorldSetup> setup, Outbox& out) : setup_(std:
   state_.resources.resize(scenario.locks.size());
   state_.database = model::MakeDatabase(*setup_->catalogue);
   Turn turn(*setup_, state_, nullptr, out);
-  for (const RowSpec& spec : scenario.rows) {
-    Row row = CompleteRow(setup_->catalogue->schema().tables.front(), spec);
+  for (Row& row : RowsOfTheStart(scenario, setup_->catalogue->schema().tables.front())) {
     const Timestamp commit = CommitOf(row);
     RowCommitted committed;
     committed.after = row;

@@ -291,6 +291,7 @@ struct WorldSetup {
   SessionPoolPolicy session_policy;
   std::vector<uint8_t> loses_session;  // by node: whether a fault may take its session away
   bool changes_truetime = false;       // whether a fault may
+  ResourceKind resource = ResourceKind::kBoth;        // that the application writes to
   std::shared_ptr<const model::Catalogue> catalogue;  // shared by all worlds of its statements
 };
 // REQUIRES: the scenario came from the loader.

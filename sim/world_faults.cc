@@ -38,7 +38,7 @@ bool Turn::CanStrike(const FaultSpec& fault) {
     case FaultKind::kSessionLoss:
       return SessionOfNode(fault.node) != nullptr;
     case FaultKind::kDeleteRow:
-      return model::FindNewest(state_.database.tables.front(), {fault.row}) != nullptr;
+      return model::FindNewest(state_.database.tables.front(), {KeyOfDeleted(fault)}) != nullptr;
     default:
       return true;
   }
@@ -229,6 +229,10 @@ void Turn::ChangeClock(const FaultSpec& fault) {
   NodeClock& clock = NodeAt(fault.node).clock;
   if (change.offset) clock.offset += *change.offset - WallError(clock, state_.now);
   if (change.step) clock.offset += *change.step;
+  // A belief that lasts by the wall clock lasts as long as that says from now on.
+  for (Participant& participant : NodeAt(fault.node).participants) {
+    NoticeStanding(fault.node, participant);
+  }
   if (change.rate_ppm || change.stands) {
     Rebase(clock, state_.now);
     clock.rate_ppm = change.rate_ppm.value_or(clock.rate_ppm);

@@ -238,7 +238,7 @@ void Turn::DoEffect(int16_t node, Participant& participant, Effect effect) {
 }
 
 void Turn::NoticeStanding(int16_t node, Participant& participant) {
-  Standing standing = StandingOf(participant.machine);
+  Standing standing = StandingOf(participant.machine, ClocksOf(node));
   if (standing == participant.standing) return;
   if (standing.believes_until != participant.standing.believes_until) {
     participant.belief_lapsed = false;
@@ -338,7 +338,7 @@ void Turn::BeginWork(int16_t node, Participant& participant) {
 
 void Turn::SendWrite(int16_t node, Participant& participant) {
   participant.application.working = false;
-  const ResourceKind kind = scenario_.workload.resource;
+  const ResourceKind kind = setup_.resource;
   for (const bool fenced : {true, false}) {
     if (kind == (fenced ? ResourceKind::kUnfenced : ResourceKind::kFenced)) continue;
     Observe(WriteSent{.process = ProcessOf(node),
@@ -359,7 +359,7 @@ void Turn::SendWrite(int16_t node, Participant& participant) {
 // --- the resource ------------------------------------------------------------------------------
 
 void Turn::OnResourceWrite(const ResourceWrite& write) {
-  const ResourceKind kind = scenario_.workload.resource;
+  const ResourceKind kind = setup_.resource;
   if (kind != ResourceKind::kUnfenced) ResourceHears(write, /*fenced=*/true);
   if (kind != ResourceKind::kFenced) ResourceHears(write, /*fenced=*/false);
 }

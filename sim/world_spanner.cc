@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/rules.h"
 #include "sim/world_turn.h"
 
 namespace whorl::sim {
@@ -50,7 +51,7 @@ void Turn::ServeAtSpanner(uint32_t place) {
 }
 
 // Whether a fault aborts the call's transaction; then the call has been answered.
-bool Turn::IsAborted(const Call& call, const Request& request, const model::Moment& leader) {
+bool Turn::IsAborted(Call& call, const Request& request, const model::Moment& leader) {
   const Node& node = NodeAt(call.name.process.node);
   if (!call.abort && node.armed.empty() && node.active.empty()) return false;
   const auto armed = std::find_if(node.armed.begin(), node.armed.end(), [&](uint32_t fault) {
@@ -64,6 +65,8 @@ bool Turn::IsAborted(const Call& call, const Request& request, const model::Mome
   if (!call.abort && armed != node.armed.end()) {
     StrikesNextCall(call.name.process.node, FaultKind::kAbort);
   }
+  // The pause before the next attempt may outlast the fault.
+  if (call.awaited) SayHangs(call);
   return true;
 }
 
@@ -206,6 +209,11 @@ void Turn::OnReplied(model::Replied&& replied) {
 
 // --- what faults do at Spanner -----------------------------------------------------------------
 
+Value Turn::KeyOfDeleted(const FaultSpec& fault) const {
+  const Rules& rules = RulesOf(scenario_.protocol);
+  return ParseKey(rules, scenario_.locks[fault.lock], fault.row).value_or(Null{});
+}
+
 // An operator's transaction, without a network in between.
 void Turn::DeleteRow(const OperatorDeletes& deletes) {
   const FaultSpec& fault = scenario_.faults[deletes.fault];
@@ -216,7 +224,7 @@ void Turn::DeleteRow(const OperatorDeletes& deletes) {
   Mutation deletion;
   deletion.kind = MutationKind::kDelete;
   deletion.table = setup_.catalogue->schema().tables.front().name;
-  deletion.keys.keys.push_back({fault.row});
+  deletion.keys.keys.push_back({KeyOfDeleted(fault)});
   Commit commit;
   commit.transaction = SingleUseWrite{};
   commit.mutations.push_back(std::move(deletion));

@@ -147,9 +147,10 @@ class Turn {
   void OnCommitVisible(const CommitBecomesVisible& visible);
   void TrueTimeHolds(const CallName& commit);
   void OnSpannerLooksAgain();
-  bool IsAborted(const Call& call, const Request& request, const model::Moment& leader);
+  bool IsAborted(Call& call, const Request& request, const model::Moment& leader);
   bool AbortsByChance(const Call& call);
   void AnswerUnavailable(uint32_t call);
+  Value KeyOfDeleted(const FaultSpec& fault) const;
   void DeleteRow(const OperatorDeletes& deletes);
   void OnOperatorHears(const model::Replied& replied);
   void UpdateSpannerClocks();

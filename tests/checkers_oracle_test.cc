@@ -148,7 +148,16 @@ class Oracle {
     std::erase_if(hung_, [&](const auto& key) { return std::get<0>(key) == x.process; });
     std::erase_if(open_, [&](const auto& key) { return std::get<0>(key) == x.process; });
   }
-  void See(const ParticipationEnded& x) { PartOf(x.process, x.lock).participates = false; }
+  void See(const ParticipationEnded& x) {
+    PartOf(x.process, x.lock).participates = false;
+    // All wait anew.
+    for (PerLock& lock : locks_) {
+      for (auto& [p, since] : lock.waiting) {
+        lock.overdue = lock.overdue || now_ - since >= wedge_bound_;
+        since = now_;
+      }
+    }
+  }
   void See(const LinkChanged& x) {
     x.link == LinkState::kUp ? (void)cut_.erase(x.node) : (void)cut_.insert(x.node);
   }

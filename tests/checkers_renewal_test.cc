@@ -175,7 +175,7 @@ TEST(RulesTest, SpindleV3sColumnsStandWhereItsTableSays) {
   const Rules& rules = RulesOf("spindle_v3");
   const ProtocolInfo& info = *FindProtocol("spindle_v3");
   EXPECT_EQ(info.columns[rules.key_column].name, "name");
-  EXPECT_EQ(info.columns[rules.token_column].name, "token");
+  EXPECT_EQ(info.columns[rules.token_column.value()].name, "token");
   const Row row = {std::string("lock"), Stamp(Seconds(5)), std::string("a")};
   EXPECT_EQ(rules.lease_until(row, Seconds(10)), Stamp(Seconds(15)));
   EXPECT_EQ(rules.lease_until({std::string("lock"), Null{}, Null{}}, Seconds(10)), std::nullopt);

@@ -254,6 +254,13 @@ TEST(NoWedgeTest, TheClockRestartsForAnotherLockOnlyWhereItStopped) {
   EXPECT_EQ(report[kWedge].violations, 1);
 }
 
+TEST(NoWedgeTest, AProcessThatLeavesByItsDeadlineIsADisturbance) {
+  Trace trace = FreeSince1();
+  trace.At(Seconds(15)).Starts("b");
+  trace.At(Seconds(20)).EndsParticipation("b");
+  ExpectViolated(trace.EndsAt(Seconds(100)), kWedge, Seconds(20) + kBound);
+}
+
 // --- what is left behind at Spanner ------------------------------------------------------------
 
 constexpr Duration kIdle = Seconds(10);  // for which locks outlive whoever holds them

@@ -59,6 +59,7 @@ TEST_F(CliHuntTest, BadUsageNamesTheOptionAndTheNearestWord) {
   ExpectUsageError("hunt --shard 4/3", "I of --shard I/N wants a whole number from 1 to 3");
   ExpectUsageError("hunt --merge x.jsonl --runs 5", "--merge makes no runs; it does not go with");
   ExpectUsageError("hunt --show 5 --json", "--show makes no runs; it does not go with --json");
+  ExpectUsageError("hunt --table . --json", "--table prints no findings; it does not go with");
 }
 
 // The last line of a finding replays it, and says what the hunt said.
@@ -85,6 +86,25 @@ TEST_F(CliHuntTest, NothingFoundEndsWithZero) {
   const Ended ended = Small("--promised");
   EXPECT_EQ(ended.code, 0) << ended.out;
   EXPECT_THAT(ended.out, HasSubstr("60 runs: 0 kinds of violations"));
+}
+
+// A page says what holds, and links what shows the contrary.
+TEST_F(CliHuntTest, ATableLinksTheScenariosOfAFolder) {
+  const std::string name = "s1_insert_loser_takes_over";
+  Shell("mkdir some && cp " WHORL_SOURCE_DIR "/scenarios/" + name + ".json some");
+  const Ended ended = Small("--table some");
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.out, AllOf(testing::StartsWith("| invariant | spindle_v2 |\n|---|---|\n"),
+                               HasSubstr("| `one_live_token` | holds (60 runs) |\n"),
+                               HasSubstr("| `lease_respected` | broken ([" + name + "](some/" +
+                                         name + ".json)) |\n"),
+                               HasSubstr("| `handed_token_monotonic` | broken |\n"),
+                               HasSubstr("| `token_monotonic` | not promised |\n")));
+  EXPECT_THAT(ended.err, Not(HasSubstr("shrunk")));
+  const Ended missing = Small("--table nowhere");
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_THAT(missing.err, HasSubstr("nowhere"));
+  EXPECT_THAT(missing.out, IsEmpty());
 }
 
 // What stands on standard output depends on the options alone.

@@ -29,7 +29,7 @@ void ExpectMinimal(const Scenario& scenario, const Keeps& keeps) {
 // rapidcheck and the hunter try what is offered in its order: an offer that does not load, or is
 // no smaller, would be a finding that nobody can save, or a search without an end.
 TEST(Shrinking, OffersWhatLoads) {
-  ForEachWorld(100, {}, [](const ProtocolInfo&, const Scenario& world) {
+  ForEachWorld(Fewer(100), {}, [](const ProtocolInfo&, const Scenario& world) {
     const std::vector<Scenario> offers = SmallerScenarios(world);
     EXPECT_GE(offers.size(), 5U);
     for (const Scenario& smaller : offers) {
@@ -56,7 +56,7 @@ TEST(Shrinking, KeepsWhatIsNeededAndNothingElse) {
     });
   };
   size_t shrunk = 0;
-  ForEachWorld(500, {}, [&](const ProtocolInfo&, const Scenario& world) {
+  ForEachWorld(Fewer(500), {}, [&](const ProtocolInfo&, const Scenario& world) {
     if (!keeps(world)) return;
     ++shrunk;
     const Scenario least = Shrink(world, keeps, 1'000'000).scenario;
@@ -80,7 +80,7 @@ TEST(Shrinking, TakesOutPartsHoweverFewQuestionsNumbersGet) {
 // The whole way: drawn, run, shrunk, written, and run again as anybody would.
 TEST(Shrinking, OfAFindingIsMinimalRepeatableAndReadyToBeCommitted) {
   const HuntOptions options = HuntOf("spindle_v2", 3);
-  HuntTallies tallies = Hunted(options, 150);
+  HuntTallies tallies = Hunted(options, Fewer(150));
   ASSERT_TRUE(FoundAnything(tallies));
   HuntTallies again = tallies;
   const auto go_on = [](size_t) { return BatchStep::kGoOn; };

@@ -24,17 +24,18 @@ HuntOptions HuntOfAll(uint64_t seed) {
 
 // A batch system that spreads a hunt finds what one machine would.
 TEST(Hunt, ShardsAddUpToTheWhole) {
-  const HuntTallies whole = Hunted(HuntOfAll(5), 200);
+  constexpr uint64_t kRuns = Fewer(200);
+  const HuntTallies whole = Hunted(HuntOfAll(5), kRuns);
   HuntTallies sum;
   for (const uint64_t shard : {2, 0, 1}) {  // in any order
     HuntOptions options = HuntOfAll(5);
     options.shard = shard;
     options.shards = 3;
-    for (const auto& [protocol, tally] : Hunted(options, shard < 2 ? 67 : 66)) {
+    for (const auto& [protocol, tally] : Hunted(options, kRuns / 3 + (shard < kRuns % 3 ? 1 : 0))) {
       sum[protocol].Add(tally);
     }
   }
-  EXPECT_EQ(RunCount(sum), 200);
+  EXPECT_EQ(RunCount(sum), int64_t{kRuns});
   EXPECT_TRUE(sum == whole);
 }
 
@@ -48,10 +49,10 @@ TEST(Hunt, ChecksOneRunInTwentyTwice) {
 // Runs in which nothing happens would prove nothing.
 TEST(Hunt, RunsAreNotVacuous) {
   for (const ProtocolInfo& info : Protocols()) {
-    const HuntTallies tallies = Hunted(HuntOf(std::string(info.name), 1), 300);
+    const HuntTallies tallies = Hunted(HuntOf(std::string(info.name), 1), Fewer(300));
     const HuntTally& tally = tallies.at(std::string(info.name));
-    EXPECT_GE(tally.faults.Quantile(50), 1) << info.name;
-    EXPECT_GE(tally.takeovers.Quantile(90), 1) << info.name;
+    EXPECT_GE(tally.faults.Quantile(50), 3) << info.name;
+    EXPECT_GE(tally.takeovers.Quantile(50), 1) << info.name;
     for (const Sometimes name : {Sometimes::kTakeover, Sometimes::kAborted}) {
       EXPECT_GT(tally.met[static_cast<size_t>(name)], 0)
           << info.name << ": " << SometimesText(name);
@@ -61,7 +62,7 @@ TEST(Hunt, RunsAreNotVacuous) {
 
 // The published flaws are found without a world made for them, and no promise is broken.
 TEST(Hunt, FindsWhatSpindleV2DoesNotPromiseAndNothingElse) {
-  const HuntTallies tallies = Hunted(HuntOf("spindle_v2", 1), 1'000);
+  const HuntTallies tallies = Hunted(HuntOf("spindle_v2", 1), Fewer(1'000));
   const HuntTally& tally = tallies.at("spindle_v2");
   for (const Invariant invariant :
        {Invariant::kHandedTokenMonotonic, Invariant::kLeaseRespected, Invariant::kNoWedge,

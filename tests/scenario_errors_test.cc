@@ -181,7 +181,7 @@ TEST(ScenarioErrors, AreAllReportedByLine) {
 })"),
             "x.json:1: missing key \"about\" (what happens here, and why it is worth a scenario)\n"
             "x.json:3: /protocol: unknown protocol \"spindel_v2\"; did you mean \"spindle_v2\"? "
-            "Known protocols: spindle_v2, spindle_v3, fenced_lease.\n"
+            "Known protocols: spindle_v2, spindle_v3, semaphore, lease_lock, fenced_lease.\n"
             "x.json:4: /nodes/1: node \"a\" is named twice\n"
             "x.json:5: /lease: expected more than 0s, got the string \"0s\"\n"
             "x.json:6: /duration: unknown unit \" s\" in \"1 s\"; did you mean \"s\"? expected a "
@@ -246,7 +246,7 @@ TEST(ScenarioErrors, RefuseANegativeDurationWhereItHasNoMeaning) {
 TEST(ScenarioErrors, NameTheProtocolsThatThereAre) {
   EXPECT_EQ(ErrorsOf(Changed("spindle_v2", "zookeeper")),
             "x.json:4: /protocol: unknown protocol \"zookeeper\". Known protocols: spindle_v2, "
-            "spindle_v3, fenced_lease.");
+            "spindle_v3, semaphore, lease_lock, fenced_lease.");
 }
 
 TEST(ScenarioErrors, OfNodes) {

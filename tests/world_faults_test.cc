@@ -239,6 +239,7 @@ TEST(Abort, HitsOneCallAndEndsItsTransaction) {
       R"({"when": {"node": "a", "step": "heartbeat_update", "phase": "sent", "count": 2},
           "do": "abort"})");
   ASSERT_EQ(Count<TransactionAbortedBySpanner>(run), 1);
+  EXPECT_EQ(Count<CallHangs>(run), 1);  // its transaction meets the fault, until it has ended
   const Instant aborted = run.When<TransactionAbortedBySpanner>().front();
   const auto calls = CallsOf(run, 0);
   EXPECT_EQ(std::count_if(calls.begin(), calls.end(),

@@ -80,6 +80,8 @@ std::optional<Timestamp> LeaseUntil(const whorl::Row& row, Duration owners_lease
   return *heartbeat + owners_lease;
 }
 
+whorl::Value RowKey(std::string_view lock) { return std::string(lock); }
+
 bool IsReleased(const whorl::Row& row) {
   return std::holds_alternative<whorl::Null>(row[kOwnerColumn]);
 }
@@ -95,9 +97,11 @@ Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
 constexpr whorl::sim::Rules kRules = {.protocol = "simple_lease",
                                       .key_column = 0,
                                       .token_column = kTokenColumn,
+                                      .owner_column = {},
                                       .renewing_step = {},
                                       .releasing_step = {},
                                       .locking_steps = {},  // its transactions are optimistic
+                                      .row_key = RowKey,
                                       .lease_used = LeaseUsed,
                                       .lease_until = LeaseUntil,
                                       .is_released = IsReleased,

@@ -34,9 +34,10 @@ struct TransactionStatement {
 };
 
 // The test of a read-test-write transaction on a lock's row. The first statement is a query of
-// owner (STRING), token (TIMESTAMP, the last sign of life) and CURRENT_TIMESTAMP: the row of
-// another owner whose token is younger than `lease` ends the transaction, and so does one with a
-// NULL. No row at all, one's own, or an old one passes.
+// owner (STRING), token (TIMESTAMP: the last sign of life, or until when a lease lasts) and the
+// time to judge by (CURRENT_TIMESTAMP, or the client's): the row of another owner whose token is
+// younger than `lease` ends the transaction, and so does one with a NULL. No row at all, one's own,
+// or an old one passes.
 struct UnlessHeld {
   std::string me;
   Duration lease;
@@ -55,7 +56,7 @@ struct Holder {
   enum class Kind : uint8_t { kNone, kAnother, kUnreadable };
 
   Kind kind = Kind::kNone;
-  Duration age;  // of kAnother: CURRENT_TIMESTAMP minus token, which may be negative
+  Duration age;  // of kAnother: the time minus token, which may be negative
 };
 // REQUIRES: a row of `rows` has the columns that UnlessHeld names, in their order.
 Holder HolderIn(const std::vector<Row>& rows, const UnlessHeld& test);

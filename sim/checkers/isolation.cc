@@ -8,13 +8,16 @@ namespace whorl::sim {
 void Isolation::On(const RowCommitted& x, const Now& now) {
   if (x.writer == ProcessId{}) return;
   const Row& row = x.after ? *x.after : *x.before;
-  const auto* key = std::get_if<std::string>(&row[now.setup.rules->key_column]);
+  const Value& key = row[now.setup.rules->key_column];
+  if (key == now.setup.locks[x.lock].key) return;
   const std::string& lock = now.LockName(x.lock);
-  if (key == nullptr || *key == lock) return;
-  if (now.setup.rules->is_side_row(lock, *key) && !now.setup.FindLock(*key)) return;
+  const auto* name = std::get_if<std::string>(&key);
+  const bool is_side_row = name != nullptr && now.setup.rules->is_side_row(lock, *name);
+  if (is_side_row && !now.setup.FindLock(*name)) return;
   tally.Add(now, [&] {
     return now.NameOf(x.writer) + ", acting for lock " + lock +
-           (x.after ? ", wrote the row " : ", deleted the row ") + *key;
+           (x.after ? ", wrote the row " : ", deleted the row ") +
+           (name != nullptr ? *name : FormatValue(key));
   });
 }
 

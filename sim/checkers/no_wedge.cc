@@ -73,6 +73,8 @@ void NoWedge::Settle(uint16_t lock, const Now& now) {
   next_deadline = was_next ? LeastDeadline(clocks) : std::min(next_deadline, clock.deadline);
 }
 
+void NoWedge::On(const ParticipationEnded&, const Now& now) { Disturb(now.at, now); }
+
 void NoWedge::On(const TransactionLeft& x, const Now& now) {
   if (IsGivenUp(x) && Locks(now, x.step)) Disturb(now.at + kIdleLimit, now);
 }

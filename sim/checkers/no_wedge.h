@@ -4,10 +4,11 @@
 // A lock's clock starts when all of this has become true, and ends when any of it no longer is:
 // no fault is active, no transaction that met one is unfinished, there is a candidate, and nobody
 // would be answered. What a transaction leaves behind that nobody waits for any more takes the time
-// before it back: its commit, and the 10 s for which Spanner lets it keep its locks. Violated at
-// the instant at which one candidate has waited for W, which the next observation shows; once for
-// each start of the clock. One that leaves takes its waiting with it: whoever comes after it has
-// all of W. A run that ends while the clock runs cannot tell.
+// before it back: its commit, and the 10 s for which Spanner lets it keep its locks. So does a
+// process that leaves by its own deadline, as one that a fault stops. Violated at the instant at
+// which one candidate has waited for W, which the next observation shows; once for each start of
+// the clock. One that leaves takes its waiting with it: whoever comes after it has all of W. A run
+// that ends while the clock runs cannot tell.
 #pragma once
 
 #include <string>
@@ -35,7 +36,7 @@ struct NoWedge {
   Tally tally;
   std::vector<Clock> clocks;  // by lock
   bool was_quiet = true;
-  Instant undisturbed_from;        // by what nobody waits for any more
+  Instant undisturbed_from;        // by what was left behind
   Instant next_deadline = kNever;  // the least of all
   WHORL_FIELDS(NoWedge, tally, clocks, was_quiet, undisturbed_from, next_deadline);
 
@@ -43,6 +44,7 @@ struct NoWedge {
     return {.tally = {}, .clocks = std::vector<Clock>(setup.locks.size())};
   }
 
+  void On(const ParticipationEnded& x, const Now& now);
   void On(const TransactionLeft& x, const Now& now);
   void On(const TransactionsAbandoned& x, const Now& now);
   void On(const CallServed& x, const Now& now);

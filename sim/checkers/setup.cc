@@ -35,6 +35,15 @@ std::optional<uint16_t> Setup::FindLock(std::string_view name) const {
   return found->second;
 }
 
+std::optional<uint16_t> Setup::LockOfRow(const Row& row) const {
+  const Value& key = row[rules->key_column];
+  // There may be many locks only where their names are the keys.
+  if (const auto* name = std::get_if<std::string>(&key)) return FindLock(*name);
+  const auto found = std::ranges::find(locks, key, &LockSetup::key);
+  if (found == locks.end()) return std::nullopt;
+  return static_cast<uint16_t>(found - locks.begin());
+}
+
 std::string Setup::NameOf(ProcessId process) const {
   if (process == ProcessId{}) return "nobody";
   const std::string& name = Node(process.node).name;
@@ -59,6 +68,7 @@ Setup MakeSetup(const Scenario& scenario, Duration round_trip_p999) {
     setup.lock_of_name.emplace(scenario.locks[lock], static_cast<uint16_t>(lock));
     setup.locks.push_back(
         {.name = scenario.locks[lock],
+         .key = setup.rules->row_key(scenario.locks[lock]),
          .wedge_bound = setup.rules->wedge_bound(greatest_lease[lock], round_trip_p999)});
   }
   return setup;

@@ -30,8 +30,9 @@ struct NodeSetup {
 
 struct LockSetup {
   std::string name;
+  Value key;  // of its row
   Duration wedge_bound;
-  WHORL_FIELDS(LockSetup, name, wedge_bound);
+  WHORL_FIELDS(LockSetup, name, key, wedge_bound);
 };
 
 struct Setup {
@@ -50,6 +51,8 @@ struct Setup {
   const NodeSetup& Node(int16_t node) const { return nodes[static_cast<size_t>(node)]; }
   const std::string& LockName(uint16_t lock) const { return locks[lock].name; }
   std::optional<uint16_t> FindLock(std::string_view name) const;
+  // Whose row it is; nothing when it is no lock's.
+  std::optional<uint16_t> LockOfRow(const Row& row) const;
   // "a", "a#2" for a's second incarnation, "nobody".
   std::string NameOf(ProcessId process) const;
 };

@@ -5,7 +5,7 @@
 namespace whorl::sim {
 
 void TokenMonotonic::On(const VersionChanged& x, const Now& now) {
-  if (!InstallsToken(x.kind)) return;
+  if (!InstallsToken(x.kind) || !x.after->token) return;
   const Timestamp token = *x.after->token;
   std::optional<Timestamp>& most = greatest[x.lock];
   const bool owner_changes = x.after->owner != x.last_owner;

@@ -41,8 +41,14 @@ constexpr std::array<Entry, 5> kBuiltIn = {{
      {.wall_clock_error_max = Seconds(2),
       .current_timestamp_max = kHour,
       .leases_may_differ = true}},
+    // Who creates a row anew waits for the longest lease that it knows of.
     {"fenced_lease",
-     {.wall_clock_error_max = kHour, .current_timestamp_max = kHour, .leases_may_differ = true}},
+     {.wall_clock_error_max = kHour,
+      .current_timestamp_max = kHour,
+      .ids_may_be_shared = true,
+      .rows_may_be_deleted = true,
+      .leases_may_differ = true,
+      .deleted_only_with_one_lease = true}},
 }};
 
 // A deque, because references to what it holds stay good when something is added.
@@ -55,8 +61,10 @@ bool IsBeyond(Duration error, Duration max) { return error > max || error < -max
 
 class Judge {
  public:
-  explicit Judge(const Scenario& scenario)
-      : scenario_(scenario), may_(AssumptionsOf(scenario.protocol)) {}
+  Judge(const Scenario& scenario, int64_t rate_ppm_max)
+      : scenario_(scenario), may_(AssumptionsOf(scenario.protocol)) {
+    if (rate_ppm_max != 0) may_.rate_ppm_max = rate_ppm_max;
+  }
 
   std::vector<std::string> Judged() && {
     JudgeSpanner();
@@ -101,11 +109,13 @@ class Judge {
     Add(rate > may_.rate_ppm_max, "a node's clocks run faster or slower than assumed");
   }
 
+  bool LeasesDiffer() const {
+    return std::ranges::any_of(scenario_.nodes, [&](const NodeSpec& node) {
+      return node.lease != scenario_.nodes.front().lease;
+    });
+  }
   void JudgeLeases() {
-    for (const NodeSpec& node : scenario_.nodes) {
-      Add(node.lease != scenario_.nodes.front().lease && !may_.leases_may_differ,
-          "nodes have different leases");
-    }
+    Add(LeasesDiffer() && !may_.leases_may_differ, "nodes have different leases");
   }
 
   void JudgeIds() {
@@ -120,12 +130,16 @@ class Judge {
     if (fault.kind == FaultKind::kTrueTime) JudgeTrueTime(fault.truetime);
     if (fault.kind == FaultKind::kCurrentTimestamp) JudgeCurrentTimestamp(fault.error);
     Add(fault.clock.stands && !may_.clocks_may_stand, "a node's clocks stand still");
-    Add(fault.kind == FaultKind::kDeleteRow && !may_.rows_may_be_deleted,
-        "an operator deletes a row");
+    if (fault.kind == FaultKind::kDeleteRow) JudgeDeletion();
+  }
+  void JudgeDeletion() {
+    Add(!may_.rows_may_be_deleted, "an operator deletes a row");
+    Add(may_.deleted_only_with_one_lease && LeasesDiffer(),
+        "an operator deletes a row, and nodes have different leases");
   }
 
   const Scenario& scenario_;
-  const Assumptions& may_;
+  Assumptions may_;
   std::vector<std::string> broken_;
 };
 
@@ -143,8 +157,8 @@ void AddAssumptions(std::string_view protocol, const Assumptions& assumptions) {
   Entries().push_back({protocol, assumptions});
 }
 
-std::vector<std::string> BrokenAssumptions(const Scenario& scenario) {
-  return Judge(scenario).Judged();
+std::vector<std::string> BrokenAssumptions(const Scenario& scenario, int64_t rate_ppm_max) {
+  return Judge(scenario, rate_ppm_max).Judged();
 }
 
 }  // namespace whorl::sim

@@ -62,6 +62,10 @@ class FaultGenerator {
     static constexpr std::array<int64_t, 5> kOnSteps = {0, 30, 50, 80, 100};
     on_steps_ = draws_.Pick<int64_t>(kOnSteps);
     longest_ = Rounded(draws_.Log(Seconds(1), Seconds(40)));
+    static constexpr std::array<int64_t, 4> kCompanions = {0, 0, 30, 60};
+    companions_ = draws_.Pick<int64_t>(kCompanions);
+    // Who starts first mostly leads first, and a leader's misfortunes are the ones that matter.
+    if (draws_.Percent(60)) favourite_ = draws_.Percent(60) ? int16_t{0} : DrawNode();
   }
 
   // Faults that cost a leader its lease: a write tells who leads, so whoever does is struck after
@@ -117,7 +121,7 @@ class FaultGenerator {
 
   bool IsPossible() const {
     if (!FaultsArePossible(world_)) return false;
-    return options_.beyond_assumptions || BrokenAssumptions(world_).empty();
+    return options_.beyond_assumptions || BrokenAssumptions(world_, options_.rate_ppm_max).empty();
   }
 
   // A node that only this fault starts.
@@ -150,6 +154,7 @@ class FaultGenerator {
   }
 
   int16_t DrawNode() {
+    if (favourite_ && draws_.Percent(60)) return *favourite_;
     return static_cast<int16_t>(draws_.Between(0, static_cast<int64_t>(world_.nodes.size()) - 1));
   }
   uint16_t DrawLock() {
@@ -184,14 +189,40 @@ class FaultGenerator {
     return when;
   }
 
+  // Misfortunes seldom come alone: the next phase of the same step, a later round of it, or a time
+  // that is not far from the first one's.
+  std::variant<Instant, When> DrawTriggerBeside(const FaultSpec& first, Duration lasts) {
+    if (const Instant* at = std::get_if<Instant>(&first.trigger)) {
+      const Duration lease = world_.nodes[static_cast<size_t>(first.node)].lease;
+      const Duration later = Duration{at->ns} + draws_.Between(Duration{}, lease * 3 / 2);
+      return Instant{Rounded(std::min(later, safety_ - lasts)).ns};
+    }
+    When when = std::get<When>(first.trigger);
+    if (draws_.Percent(30)) when.step = draws_.Pick(steps_);
+    do {
+      when.phase = static_cast<Phase>(draws_.Between(0, kPhaseCount - 1));
+    } while (!ReachesPhase(protocol_, when.step, when.phase));
+    if (draws_.Percent(40)) when.count += draws_.Between(0, 2);
+    return when;
+  }
+
   FaultSpec DrawFault(FaultKind kind) {
     FaultSpec fault;
     fault.kind = kind;
     DrawParticulars(fault);
-    fault.trigger = DrawTrigger(fault.lasts.value_or(Duration{}));
-    // Mostly the node that the fault waits for.
+    const Duration lasts = fault.lasts.value_or(Duration{});
+    const bool has_company = !world_.faults.empty() && draws_.Percent(companions_) &&
+                             world_.faults.back().node != FaultSpec::kNoNode;
+    if (has_company) {
+      fault.trigger = DrawTriggerBeside(world_.faults.back(), lasts);
+      fault.node = world_.faults.back().node;
+    } else {
+      fault.trigger = DrawTrigger(lasts);
+      // Mostly the node that the fault waits for.
+      const When* waits = std::get_if<When>(&fault.trigger);
+      fault.node = waits != nullptr && draws_.Percent(70) ? waits->node : DrawNode();
+    }
     const When* when = std::get_if<When>(&fault.trigger);
-    fault.node = when != nullptr && draws_.Percent(70) ? when->node : DrawNode();
     if (HappensAtSpanner(kind)) fault.node = FaultSpec::kNoNode;
     if (kind == FaultKind::kDropRequest && when != nullptr) {
       auto& at = std::get<When>(fault.trigger);
@@ -247,6 +278,11 @@ class FaultGenerator {
     if (draws_.Percent(40)) fault.direction = static_cast<Direction>(draws_.Between(1, 2));
     DelaySpec& add = fault.add;
     add.max = Rounded(draws_.Log(Milliseconds(200), Seconds(20)));
+    // Or one that matters to the lease: calls that are late, and still in time.
+    const Duration lease = world_.nodes[static_cast<size_t>(DrawNode())].lease;
+    if (draws_.Percent(40)) {
+      add.max = Rounded(std::max(Milliseconds(200), draws_.Between(lease / 20, lease / 2)));
+    }
     if (draws_.Percent(30)) {
       add.min = add.p50 = add.p99 = add.max;
       return;
@@ -260,7 +296,10 @@ class FaultGenerator {
     const Duration wall = options_.beyond_assumptions
                               ? Seconds(3600)
                               : AssumptionsOf(world_.protocol).wall_clock_error_max;
-    const int64_t rate = options_.beyond_assumptions && draws_.Percent(30) ? 50'000 : 1'000;
+    const int64_t assumed = options_.rate_ppm_max != 0
+                                ? options_.rate_ppm_max
+                                : AssumptionsOf(world_.protocol).rate_ppm_max;
+    const int64_t rate = options_.beyond_assumptions && draws_.Percent(30) ? 50'000 : assumed;
     switch (draws_.Between(0, 3)) {
       case 0:
         fault.clock.offset = draws_.EitherWay(Milliseconds(1), std::max(Milliseconds(1), wall));
@@ -301,7 +340,9 @@ class FaultGenerator {
   const ProtocolInfo& protocol_;
   std::vector<StepName> steps_;
   std::vector<FaultKind> swarm_;
-  int64_t on_steps_ = 0;  // percent
+  int64_t on_steps_ = 0;              // percent
+  int64_t companions_ = 0;            // percent of faults that follow the one before them
+  std::optional<int16_t> favourite_;  // the node on which most of them strike
   Duration longest_;
 };
 

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "sim/checkers/setup.h"
 #include "sim/error_text.h"
 #include "sim/hunt/assumptions.h"
 #include "sim/hunt/shrink.h"
@@ -34,6 +35,7 @@ struct Outcome {
   std::array<bool, kInvariantCount> unknown{};
   int64_t faults_struck = 0;
   std::vector<Breakage> breakages;
+  std::array<Promise, kInvariantCount> promises{};
   bool is_checked = false;
   bool differs = false;
 };
@@ -55,6 +57,7 @@ Outcome RunOne(const HuntOptions& options, uint64_t run) {
     outcome.unknown[static_cast<size_t>(invariant.invariant)] =
         invariant.verdict == Verdict::kUnknown;
   }
+  outcome.promises = PromisesIn(world);
   outcome.is_checked = IsCheckedTwice(options, run);
   if (outcome.is_checked) {
     outcome.differs = !(RunScenario(world, world.seed, nullptr) == watched.result);
@@ -74,12 +77,17 @@ void AddTo(HuntTally& tally, const HuntOptions& options, uint64_t run, const Out
   tally.nodes.Add(outcome.size.nodes);
   tally.takeovers.Add(outcome.metrics[Metric::kTakeovers]);
   tally.unknown_outcomes.Add(outcome.metrics[Sometimes::kUnknownOutcome]);
-  const ProtocolInfo& protocol = *FindProtocol(outcome.protocol);
   for (const Breakage& breakage : outcome.breakages) {
-    ++tally.violated[static_cast<size_t>(breakage.kind.invariant)];
-    if (!options.Wants(protocol, breakage.kind.invariant)) continue;
-    tally.findings[breakage.kind].Add(
-        {.runs = 1, .run = run, .size = outcome.size, .at = breakage.at, .shrunk = {}});
+    const auto place = static_cast<size_t>(breakage.kind.invariant);
+    ++tally.violated[place];
+    const bool promised = outcome.promises[place] == Promise::kPromised;
+    if (!options.Wants(breakage.kind.invariant, promised)) continue;
+    tally.findings[breakage.kind].Add({.runs = 1,
+                                       .run = run,
+                                       .promised = promised,
+                                       .size = outcome.size,
+                                       .at = breakage.at,
+                                       .shrunk = {}});
   }
 }
 
@@ -116,10 +124,11 @@ void DropUnfired(Scenario& scenario) {
 
 void ShrinkFinding(const HuntOptions& options, const Kind& kind, Finding& finding) {
   Scenario world = WorldOfRun(options, finding.run);
-  const bool keeps_assumptions = BrokenAssumptions(world).empty();
+  const int64_t rate = options.world.rate_ppm_max;
+  const bool keeps_assumptions = BrokenAssumptions(world, rate).empty();
   const auto keeps = [&](const Scenario& scenario) {
     // What is found within the assumptions is not explained by something beyond them.
-    if (keeps_assumptions && !BrokenAssumptions(scenario).empty()) return false;
+    if (keeps_assumptions && !BrokenAssumptions(scenario, rate).empty()) return false;
     return Find(RunWatched(scenario).breakages, kind) != nullptr;
   };
   Shrunk shrunk = Shrink(std::move(world), keeps, kShrinkRuns);
@@ -130,9 +139,9 @@ void ShrinkFinding(const HuntOptions& options, const Kind& kind, Finding& findin
 
 }  // namespace
 
-bool HuntOptions::Wants(const ProtocolInfo& protocol, Invariant found) const {
+bool HuntOptions::Wants(Invariant found, bool promised) const {
   if (invariant && *invariant != found) return false;
-  return !promised_only || protocol.promises[static_cast<size_t>(found)] == Promise::kPromised;
+  return promised || !promised_only;
 }
 
 const ProtocolInfo& ProtocolOfRun(const HuntOptions& options, uint64_t run) {

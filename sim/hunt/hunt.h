@@ -42,7 +42,7 @@ struct HuntOptions {
   bool promised_only = false;          // for what a protocol promises alone
   WHORL_FIELDS(HuntOptions, protocols, world, seed, shard, shards, invariant, promised_only);
 
-  bool Wants(const ProtocolInfo& protocol, Invariant found) const;
+  bool Wants(Invariant found, bool promised) const;
 };
 
 // Which protocol and which world run number `run` of the hunt has.
@@ -72,16 +72,18 @@ Size SizeOf(const Scenario& scenario);
 // What is known of one kind of violation of one protocol.
 struct Finding {
   int64_t runs = 0;  // that had it
-  // The run with the smallest scenario: fewest faults, then nodes, then soonest.
+  // The run with the smallest scenario: one that broke a promise, where any did, then fewest
+  // faults, then nodes, then soonest.
   uint64_t run = 0;
-  Size size;   // of its scenario as drawn
-  Instant at;  // when it broke there
+  bool promised = false;  // the protocol promises otherwise in that world
+  Size size;              // of its scenario as drawn
+  Instant at;             // when it broke there
   // Once it was shrunk: the scenario, which says what it violates, and how often that was asked.
   std::optional<Scenario> shrunk;
   int64_t shrink_runs = 0;
   friend bool operator==(const Finding&, const Finding&) = default;
 
-  auto Rank() const { return std::tuple(size.faults, size.nodes, at.ns, run); }
+  auto Rank() const { return std::tuple(!promised, size.faults, size.nodes, at.ns, run); }
   void Add(const Finding& other);
 };
 

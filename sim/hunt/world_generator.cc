@@ -52,14 +52,15 @@ class WorldGenerator {
   // A heartbeat of job cleans up what begins with job_.
   void DrawLocks() {
     world_.locks = {"lock"};
-    if (!draws_.Percent(15)) return;
+    if (protocol_.takes_one_lock || !draws_.Percent(15)) return;
     world_.locks = draws_.Percent(60) ? std::vector<std::string>{"job", "job_daily"}
                                       : std::vector<std::string>{"jobs", "mails"};
   }
 
+  // A longer run has room for longer leases.
   Duration DrawLease() {
-    const Duration most = std::max(Seconds(30), protocol_.lease_min);
-    const Duration drawn = draws_.Log(std::max(Seconds(1), protocol_.lease_min), most);
+    const Duration least = std::max({Seconds(1), protocol_.lease_min, options_.lease_min});
+    const Duration drawn = draws_.Log(least, std::max({Seconds(30), options_.duration / 5, least}));
     return {drawn.ns / Milliseconds(100).ns * Milliseconds(100).ns};
   }
 
@@ -98,7 +99,8 @@ class WorldGenerator {
   }
 
   void DrawClock(ClockSpec& clock) {
-    const int64_t rate = options_.beyond_assumptions && draws_.Percent(20) ? 50'000 : 1'000;
+    const int64_t assumed = options_.rate_ppm_max != 0 ? options_.rate_ppm_max : may_.rate_ppm_max;
+    const int64_t rate = options_.beyond_assumptions && draws_.Percent(20) ? 50'000 : assumed;
     if (draws_.Percent(70)) clock.rate_ppm = draws_.Between(-rate, rate);
     const Duration most = options_.beyond_assumptions ? Seconds(3600) : may_.wall_clock_error_max;
     if (draws_.Percent(50) && most >= Milliseconds(1)) {
@@ -138,6 +140,10 @@ class WorldGenerator {
         {{20, 0}, {50, 50}, {20, 500}, {10, 3'000}}};
     world_.workload.write_every = Milliseconds(draws_.Weigh<int64_t>(kWriteEveryMs));
     world_.workload.work_for = Milliseconds(draws_.Weigh<int64_t>(kWorkForMs));
+    // Work that takes a good part of the lease outlasts it, or keeps a stop waiting.
+    if (!draws_.Percent(15)) return;
+    const Duration lease = world_.nodes.front().lease;
+    world_.workload.work_for = Rounded(draws_.Between(lease / 4, lease * 2));
   }
 
   // What somebody left behind, in tables whose columns can be filled without knowing them.
@@ -176,10 +182,12 @@ class WorldGenerator {
 
   void DrawStarts(Duration safety) {
     const bool at_once = draws_.Percent(15);
+    const int64_t with_deadline = draws_.Percent(15) ? 50 : 1;  // of a hundred nodes
     for (NodeSpec& node : world_.nodes) {
       const Duration most = draws_.Percent(85) ? node.lease : safety;
       if (!at_once) node.start_at = Instant{Rounded(draws_.Between(Duration{}, most)).ns};
-      if (draws_.Percent(3)) node.deadline = Rounded(draws_.Log(Milliseconds(500), safety));
+      if (draws_.Percent(with_deadline))
+        node.deadline = Rounded(draws_.Log(Milliseconds(500), safety));
     }
     // Somebody is there from the beginning.
     world_.nodes.front().start_at = Instant{};

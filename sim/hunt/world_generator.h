@@ -25,7 +25,9 @@ struct WorldOptions {
   std::vector<FaultKind> kinds;  // that may strike; all when empty
   bool beyond_assumptions = false;
   Duration duration = Seconds(120);
-  WHORL_FIELDS(WorldOptions, kinds, beyond_assumptions, duration);
+  Duration lease_min;        // no lease is shorter, whatever the protocol allows
+  int64_t rate_ppm_max = 0;  // of clocks, either way; 0: what the protocol assumes of them
+  WHORL_FIELDS(WorldOptions, kinds, beyond_assumptions, duration, lease_min, rate_ppm_max);
 };
 
 // REQUIRES: duration >= 10 s.

@@ -1,0 +1,59 @@
+#include "protocol/lease_lock/info.h"
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "protocol/hosted.h"
+#include "protocol/lease_lock/lease_lock.h"
+
+namespace whorl::lease_lock {
+
+ProtocolInfo Info() {
+  static constexpr std::array<StepName, 4> kSteps = {StepName::kAcquire, StepName::kHeartbeat,
+                                                     StepName::kRelease, StepName::kGet};
+  static constexpr std::array<StepName, 1> kStepsWithoutCommit = {StepName::kGet};
+  static constexpr std::array<Invariant, 1> kNotWithDeleteRow = {Invariant::kHasLockTruthful};
+  static constexpr std::array<ColumnInfo, 5> kColumns = {{
+      {.name = "key", .type = Type::kString, .key = true},
+      {.name = "owner", .type = Type::kString},
+      {.name = "leased_until", .type = Type::kTimestamp},
+      {.name = "created_at", .type = Type::kTimestamp},
+      {.name = "ttl", .type = Type::kTimestamp},
+  }};
+  ProtocolInfo info;
+  info.name = "lease_lock";
+  info.summary =
+      "Clever's Locker (Go), on a Spanner table: the row says until when it is leased, and every "
+      "client judges that by its own wall clock, with five seconds of grace";
+  info.create_table =
+      "CREATE TABLE locktable (\n"
+      "  key STRING(MAX) NOT NULL,\n"
+      "  owner STRING(MAX),\n"
+      "  leased_until TIMESTAMP,\n"
+      "  created_at TIMESTAMP,\n"
+      "  ttl TIMESTAMP,\n"
+      ") PRIMARY KEY (key)";
+  info.columns = kColumns;
+  info.steps = kSteps;
+  info.steps_without_commit = kStepsWithoutCommit;
+  info.promises.fill(Promise::kNotApplicable);
+  for (const Invariant invariant : {Invariant::kHasLockTruthful, Invariant::kLeaseRespected,
+                                    Invariant::kIsolation, Invariant::kNoWedge}) {
+    info.promises[static_cast<size_t>(invariant)] = Promise::kPromised;
+  }
+  info.promises[static_cast<size_t>(Invariant::kSingleLeaderBelief)] = Promise::kNotPromised;
+  info.not_with_delete_row = kNotWithDeleteRow;
+  info.answers_locally = true;
+  info.has_tokens = false;
+  info.lease_min = kLeaseMin;
+  info.refuses_short_lease = true;
+  info.lease_default = Seconds(10);
+  info.retry_policy = GoRetryPolicy();
+  info.make_config = [](std::string lock_name, std::string id, Duration lease) {
+    return Hosted<State>(MakeConfig("locktable", std::move(lock_name), std::move(id), lease));
+  };
+  return info;
+}
+
+}  // namespace whorl::lease_lock

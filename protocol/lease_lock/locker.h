@@ -1,0 +1,159 @@
+// Locker, as the Go package `lock` of Clever has it, on a Spanner table in DynamoDB's place: what a
+// client may ask for, and each call as a value that says which transaction comes next.
+//
+// Invariants:
+//   1. All times in a row are the caller's wall clock: `now` is read once for each attempt to
+//      acquire, heartbeat or release, and what is sent under it stays as it is in every retry.
+//   2. A row counts as leased to another while its leased_until + kGrace is not before `now`; an
+//      own row is never in the way.
+//   3. The condition of ReleaseLock is that of AcquireLock, so it may delete another owner's row:
+//      upstream's flaw, which stays.
+//   4. An argument that is missing is noticed before anything is sent.
+// Left out: DynamoDB's deletion of rows whose `ttl` is over, and the logger.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "protocol/client/transaction.h"
+#include "protocol/machine.h"
+#include "protocol/spanner/fields.h"
+#include "protocol/spanner/sql.h"
+#include "protocol/spanner/time.h"
+
+namespace whorl::lease_lock {
+
+inline constexpr Duration kGrace = Seconds(5);              // for clocks that disagree
+inline constexpr Duration kKeptAfter = Seconds(48 * 3600);  // ttl beyond leased_until
+
+// A row of the table.
+struct Lock {
+  std::string key;
+  std::string owner;
+  Timestamp leased_until;
+  Timestamp created_at;
+  Timestamp ttl;
+  WHORL_FIELDS(Lock, key, owner, leased_until, created_at, ttl);
+};
+
+// Exactly one of the two: until when, or for how long from the call on.
+struct LeaseTerm {
+  std::optional<Timestamp> lease_end;
+  std::optional<Duration> lease_duration;
+  WHORL_FIELDS(LeaseTerm, lease_end, lease_duration);
+};
+struct AcquireLockInput {
+  std::string key;
+  std::string owner;
+  LeaseTerm term;
+  WHORL_FIELDS(AcquireLockInput, key, owner, term);
+};
+struct AcquireAnyLockInput {
+  std::vector<std::string> keys;
+  std::string owner;
+  bool randomize_order = false;
+  LeaseTerm term;
+  WHORL_FIELDS(AcquireAnyLockInput, keys, owner, randomize_order, term);
+};
+struct HeartbeatLockInput {
+  Lock original_lock;  // of which leased_until is ignored
+  LeaseTerm term;
+  WHORL_FIELDS(HeartbeatLockInput, original_lock, term);
+};
+
+enum class ErrorKind : uint8_t {
+  kInvalidArgument,  // nothing was sent
+  kUnavailable,      // another owner has the lock
+  kFailed,           // anything else; the caller may or may not hold the lock
+};
+struct LockerError {
+  ErrorKind kind = ErrorKind::kFailed;
+  std::string text;
+  WHORL_FIELDS(LockerError, kind, text);
+};
+
+// How a call ended. Without an error: the lock that was acquired, renewed or found; nothing after
+// a release, and where GetCurrentLock found none.
+struct Reply {
+  std::optional<Lock> lock;
+  std::optional<LockerError> error;
+  WHORL_FIELDS(Reply, lock, error);
+};
+
+// A call that is under way.
+struct Call {
+  enum class Kind : uint8_t { kAcquire, kHeartbeat, kRelease, kGet };
+
+  Kind kind = Kind::kAcquire;
+  Lock lock;                           // as it is being written; of kRelease and kGet, which one
+  LeaseTerm term;                      // of kAcquire and kHeartbeat
+  std::vector<std::string> keys_left;  // of AcquireAnyLock: after lock.key, the next one first
+  WHORL_FIELDS(Call, kind, lock, term, keys_left);
+};
+constexpr std::string_view WordOf(Call::Kind kind) {
+  constexpr std::array<std::string_view, 4> kWords = {"acquire", "heartbeat", "release", "get"};
+  return kWords[static_cast<size_t>(kind)];
+}
+
+// What a call comes to: it goes on with a transaction, or has ended.
+using Next = std::variant<Transaction, Reply>;
+
+struct Locker {
+  std::string table;
+  Sql test;       // @key, @now: of AcquireLock and ReleaseLock
+  Sql heartbeat;  // @key, @owner, @leased_until, @created_at, @ttl
+  Sql get;        // @key
+  WHORL_FIELDS(Locker, table, test, heartbeat, get);
+};
+// REQUIRES: `table` is an identifier.
+Locker NewLocker(const std::string& table);
+
+// Each begins a call: the caller runs the transaction and tells OnEnded its result, until there is
+// a Reply. `now` is the caller's wall clock.
+//
+// The lock, if it is free, expired for longer than the grace, or the owner's own, whose lease is
+// replaced. kUnavailable: another owner's.
+Next AcquireLock(const Locker& locker, const AcquireLockInput& input, Timestamp now, Call& call);
+// The first of the keys that can be had, tried one after the other. kUnavailable only when every
+// one was; another error ends the call.
+Next AcquireAnyLock(const Locker& locker, const AcquireAnyLockInput& input, Timestamp now,
+                    Entropy& entropy, Call& call);
+// A new lease for a lock that nobody else has held since, even an expired one. kUnavailable: it is
+// another owner's, or nobody's any more.
+Next HeartbeatLock(const Locker& locker, const HeartbeatLockInput& input, Timestamp now,
+                   Call& call);
+// Deletes the row, if the owner could acquire it now; no error where there is none.
+Next ReleaseLock(const Locker& locker, const Lock& lock, Timestamp now, Call& call);
+// The row as it stands, expired or not, or nothing.
+Next GetCurrentLock(const Locker& locker, const std::string& key, Call& call);
+
+// The transaction of `call` has ended.
+Next OnEnded(const Locker& locker, Call& call, const TransactionResult& result, Timestamp now);
+
+// StartBackgroundHeartbeats: a heartbeat at each tick, until one fails or it is told to stop. Ticks
+// are those of a Go ticker: one that comes while a heartbeat is under way is kept, more are not.
+struct Background {
+  Lock lock;  // as the last heartbeat that succeeded has left it
+  Duration interval;
+  Duration lease_duration;
+  Duration tick_at;  // local monotonic: of the next tick
+  bool beating = false;
+  std::optional<LockerError> error;  // ended by it
+  WHORL_FIELDS(Background, lock, interval, lease_duration, tick_at, beating, error);
+};
+// Its first heartbeat is due an interval from now. kInvalidArgument: an interval or a lease that is
+// not above zero.
+std::optional<LockerError> StartBackgroundHeartbeats(const Lock& lock, Duration interval,
+                                                     Duration lease_duration, Duration now,
+                                                     Background& background);
+// REQUIRES: tick_at has come, none is under way, and none has failed.
+Next OnTick(const Locker& locker, Background& background, LocalTime now, Call& call);
+void OnBeatEnded(Background& background, const Reply& reply);
+
+}  // namespace whorl::lease_lock

@@ -1,0 +1,56 @@
+#include "protocol/semaphore/info.h"
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "protocol/hosted.h"
+#include "protocol/semaphore/semaphore.h"
+
+namespace whorl::semaphore {
+
+ProtocolInfo Info() {
+  static constexpr std::array<StepName, 2> kSteps = {StepName::kUpdate, StepName::kQuery};
+  static constexpr std::array<StepName, 1> kStepsWithoutCommit = {StepName::kQuery};
+  // Without its row nobody can hold the lock any more.
+  static constexpr std::array<Invariant, 1> kNotWithDeleteRow = {Invariant::kNoWedge};
+  static constexpr std::array<ColumnInfo, 3> kColumns = {{
+      {.name = "anchor", .type = Type::kInt64, .key = true},
+      {.name = "service_id", .type = Type::kString},
+      {.name = "last_seen_active", .type = Type::kTimestamp},
+  }};
+  ProtocolInfo info;
+  info.name = "semaphore";
+  info.summary =
+      "a semaphore from an article: every second each service renews the one row, or takes it when "
+      "its holder was not seen for the timeout, and asks who leads";
+  info.create_table =
+      "CREATE TABLE LeaderElection (\n"
+      "  anchor INT64 NOT NULL,\n"
+      "  service_id STRING(MAX),\n"
+      "  last_seen_active TIMESTAMP,\n"
+      ") PRIMARY KEY (anchor)";
+  info.columns = kColumns;
+  info.steps = kSteps;
+  info.steps_without_commit = kStepsWithoutCommit;
+  info.promises.fill(Promise::kNotApplicable);
+  for (const Invariant invariant : {Invariant::kHasLockTruthful, Invariant::kLeaseRespected,
+                                    Invariant::kIsolation, Invariant::kNoWedge}) {
+    info.promises[static_cast<size_t>(invariant)] = Promise::kPromised;
+  }
+  info.promises[static_cast<size_t>(Invariant::kSingleLeaderBelief)] = Promise::kNotPromised;
+  info.not_with_delete_row = kNotWithDeleteRow;
+  info.has_tokens = false;
+  info.takes_one_lock = true;
+  info.init_row = InitRow();
+  info.lease_min = kTimeoutMin;
+  info.refuses_short_lease = true;
+  info.lease_default = Seconds(10);
+  info.retry_policy = GoRetryPolicy();
+  info.make_config = [](std::string lock_name, std::string id, Duration lease) {
+    return Hosted<State>(MakeConfig("LeaderElection", std::move(lock_name), std::move(id), lease));
+  };
+  return info;
+}
+
+}  // namespace whorl::semaphore

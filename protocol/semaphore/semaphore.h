@@ -1,0 +1,89 @@
+// The semaphore of an article on Cloud Spanner, as a step machine.
+//
+// One row names the service that leads and when it was last active. Every second each service runs
+// one UPDATE, which renews the row if it is the service's own, or takes it if it is older than the
+// timeout; the leader is whom the query then returns. State diagram and findings: README.md beside
+// this file.
+//
+// Invariants:
+//   1. The port is as flawed as the original: there is no token, nothing is given back, and no
+//      clock of the process's own ends a belief.
+//   2. A process believes that it leads iff the last query that it heard of said so, and it was not
+//      told to stop. A round's query and the application's questions are such queries alike; one
+//      that failed says nothing.
+//   3. One round at a time: an UPDATE, then a query, however the UPDATE ended. The next round
+//      begins a period after the last one began, or at once if that took longer.
+//   4. A state's own row is known by the service's id alone, so two services of one id share it.
+// Left out: several anchors (the article's statements name anchor 1), creating the table, and
+// `init`, whose row is given by InitRow().
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/machine.h"
+#include "protocol/spanner/fields.h"
+#include "protocol/spanner/mutation.h"
+#include "protocol/spanner/sql.h"
+#include "protocol/spanner/time.h"
+
+namespace whorl::semaphore {
+
+inline constexpr Duration kPeriod = Seconds(1);
+inline constexpr Duration kTimeoutMin = kPeriod * 2;
+inline constexpr int64_t kAnchor = 1;
+
+struct Config {
+  std::string lock_name;  // for people: the row's key is kAnchor
+  std::string id;         // empty: a random UUID, drawn when the service starts
+  Duration timeout;       // in whole seconds
+  Sql update;             // @serviceId, @timeout
+  Sql query;              // @timeout
+  WHORL_FIELDS(Config, lock_name, id, timeout, update, query);
+};
+// A timeout is cut to whole seconds. REQUIRES: `table` is an identifier; timeout >= kTimeoutMin.
+Config MakeConfig(const std::string& table, std::string lock_name, std::string id,
+                  Duration timeout);
+
+// Nobody's, and expired: a NULL in service_id would never be taken.
+Row InitRow();
+
+struct PendingAsk {
+  AskId ask = 0;
+  Question question = Question::kHasLock;
+  WHORL_FIELDS(PendingAsk, ask, question);
+};
+
+struct State {
+  enum class Doing : uint8_t { kNothing, kSleeping, kUpdating, kQuerying };
+
+  std::string id;
+  Doing doing = Doing::kNothing;
+  bool stopped = false;
+  bool leader = false;   // the last query that was heard of said so
+  Duration round_began;  // local monotonic
+  int64_t rounds = 0;    // begun
+  std::vector<PendingAsk> asks;
+  WHORL_FIELDS(State, id, doing, stopped, leader, round_began, rounds, asks);
+};
+constexpr std::string_view WordOf(State::Doing doing) {
+  constexpr std::array<std::string_view, 4> kWords = {"nothing", "sleeping", "updating",
+                                                      "querying"};
+  return kWords[static_cast<size_t>(doing)];
+}
+
+// HasLock, HasLock2 and Leader run the query. Lock and Unlock are answered "no": there is no
+// blocking wrapper. LeadershipChanged comes whenever a query changes who leads, and with a stop.
+void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, const Event& event,
+          std::vector<Effect>& out);
+
+Standing StandingOf(const State& state);
+
+enum TimerOfSemaphore : TimerId { kRound };
+enum RequestOfSemaphore : RequestId { kRoundRequest, kFirstAskRequest };
+
+}  // namespace whorl::semaphore

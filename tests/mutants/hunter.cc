@@ -1,0 +1,253 @@
+// Hunts in the protocol that it is linked with, which may be a mutant, until a promise is broken;
+// once for each of several seeds. Prints, as a row of a table, what it was and how long it took.
+//
+// Exit codes: 0 as expected: caught with every seed, or with --expect-nothing with none; 1 not so;
+// 2 bad usage; 3 a run could not be run, or the row could not be written.
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <ctime>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "sim/error_text.h"
+#include "sim/hunt/hunt.h"
+#include "sim/report_text.h"
+#include "sim/units.h"
+
+namespace whorl::sim {
+namespace {
+
+constexpr std::string_view kProtocol = "fenced_lease";
+
+struct Request {
+  std::string name = "unmutated";
+  bool expects_nothing = false;
+  uint64_t seeds = 3;     // 1, 2, 3 and so on
+  uint64_t runs = 5'000;  // at most, of each seed
+  uint64_t shrunk = 1;    // how many seeds' findings are shrunk
+  std::string row_path;
+  WorldOptions world;
+  std::optional<Invariant> invariant;
+};
+
+// What the hunt of one seed came to.
+struct Caught {
+  uint64_t runs = 0;  // until a promise was broken; nothing was found: all of them
+  Duration time;      // of this process's own, which others on the machine do not lengthen
+  std::set<Invariant> broken;
+  Size drawn;
+  std::optional<Size> shrunk;
+};
+
+Duration ProcessTime() {
+  return {static_cast<int64_t>(std::clock()) * (1'000'000'000 / CLOCKS_PER_SEC)};
+}
+
+HuntOptions OptionsOf(const Request& request, uint64_t seed) {
+  HuntOptions options;
+  options.protocols = {std::string(kProtocol)};
+  options.world = request.world;
+  options.seed = seed;
+  options.invariant = request.invariant;
+  options.promised_only = true;
+  return options;
+}
+
+// Of the kinds that one run showed, the first is shrunk.
+absl::Status ShrinkFirst(const HuntOptions& options, HuntTallies& tallies, Caught& caught) {
+  std::map<Kind, Finding>& findings = tallies.begin()->second.findings;
+  findings.erase(std::next(findings.begin()), findings.end());
+  absl::Status status =
+      ShrinkFindings(options, 1, [](size_t) { return BatchStep::kGoOn; }, tallies);
+  if (status.ok()) caught.shrunk = SizeOf(*findings.begin()->second.shrunk);
+  return status;
+}
+
+absl::StatusOr<Caught> HuntOnce(const Request& request, uint64_t seed, bool shrinks) {
+  const HuntOptions options = OptionsOf(request, seed);
+  const Duration started = ProcessTime();
+  Caught caught;
+  HuntTallies tallies;
+  const absl::Status hunted = RunHunt(
+      options, request.runs, 1,
+      [&](uint64_t done, const HuntTallies& so_far) {
+        caught.runs = done;
+        return FoundAnything(so_far) ? BatchStep::kStop : BatchStep::kGoOn;
+      },
+      tallies);
+  if (!hunted.ok()) return hunted;
+  caught.time = ProcessTime() - started;
+  const HuntTally& tally = tallies.begin()->second;
+  if (!tally.differing.empty())
+    return absl::InternalError("a run came out otherwise when repeated");
+  for (const auto& [kind, finding] : tally.findings) {
+    caught.broken.insert(kind.invariant);
+    caught.drawn = finding.size;
+  }
+  if (caught.broken.empty() || !shrinks) return caught;
+  if (absl::Status shrunk = ShrinkFirst(options, tallies, caught); !shrunk.ok()) return shrunk;
+  return caught;
+}
+
+// --- the row -----------------------------------------------------------------------------------
+
+template <typename Field>
+Histogram Collected(const std::vector<Caught>& all, const Field& field) {
+  Histogram histogram;
+  for (const Caught& caught : all) {
+    if (const std::optional<int64_t> value = field(caught)) histogram.Add(*value);
+  }
+  return histogram;
+}
+
+// "12, at most 345"
+std::string RunsText(const std::vector<Caught>& all) {
+  const Histogram runs =
+      Collected(all, [](const Caught& c) { return std::optional(static_cast<int64_t>(c.runs)); });
+  return Cat(GroupedText(runs.Quantile(50)), ", at most ", GroupedText(runs.Quantile(100)));
+}
+
+std::string TimeText(const std::vector<Caught>& all) {
+  const Histogram time = Collected(all, [](const Caught& c) { return std::optional(c.time.ns); });
+  return Cat(SecondsText({time.Quantile(50)}, 2), ", at most ",
+             SecondsText({time.Quantile(100)}, 2));
+}
+
+// "lease_respected 20, single_leader_belief 12": with how many seeds.
+std::string BrokenText(const std::vector<Caught>& all) {
+  std::map<Invariant, int64_t> counts;
+  for (const Caught& caught : all) {
+    for (const Invariant invariant : caught.broken) ++counts[invariant];
+  }
+  std::string text;
+  for (const auto& [invariant, count] : counts) {
+    text += Cat(text.empty() ? "" : ", ", InvariantText(invariant), " ", GroupedText(count));
+  }
+  return text.empty() ? "nothing" : text;
+}
+
+// "4 faults, 3 nodes, 120 s": the median of each, of the findings that were shrunk.
+std::string SizeText(const std::vector<Caught>& all, bool after) {
+  const auto median = [&](auto part) {
+    return Collected(all,
+                     [&](const Caught& c) -> std::optional<int64_t> {
+                       if (!c.shrunk) return std::nullopt;
+                       return part(after ? *c.shrunk : c.drawn);
+                     })
+        .Quantile(50);
+  };
+  if (std::ranges::none_of(all, [](const Caught& c) { return c.shrunk.has_value(); })) return "";
+  return Cat(CountText(median([](const Size& s) { return s.faults; }), "fault", "faults"), ", ",
+             CountText(median([](const Size& s) { return s.nodes; }), "node", "nodes"), ", ",
+             SecondsText({median([](const Size& s) { return s.duration.ns; })}, 0), " s");
+}
+
+size_t CaughtCount(const std::vector<Caught>& all) {
+  return static_cast<size_t>(
+      std::ranges::count_if(all, [](const Caught& c) { return !c.broken.empty(); }));
+}
+
+// Of the table in README.md.
+std::string RowText(const Request& request, const std::vector<Caught>& all) {
+  return Cat("| `", request.name, "` | ", BrokenText(all), " | ", std::to_string(CaughtCount(all)),
+             " of ", std::to_string(all.size()), " | ", RunsText(all), " | ", TimeText(all), " | ",
+             SizeText(all, false), " | ", SizeText(all, true), " |\n");
+}
+
+// --- the command -------------------------------------------------------------------------------
+
+int Fail(int code, const std::string& what) {
+  std::cerr << what << '\n';
+  return code;
+}
+
+int Conclude(const Request& request, const std::vector<Caught>& all) {
+  const std::string row = RowText(request, all);
+  std::cout << row;
+  if (!request.row_path.empty()) {
+    std::ofstream file(request.row_path);
+    file << row;
+    if (!file.flush()) return Fail(3, Cat(request.row_path, " cannot be written"));
+  }
+  if (request.expects_nothing) {
+    if (CaughtCount(all) == 0) return 0;
+    return Fail(1, Cat(request.name, " breaks a promise, and was said not to"));
+  }
+  if (CaughtCount(all) == all.size()) return 0;
+  return Fail(1, Cat(request.name, " was not caught within ",
+                     GroupedText(static_cast<int64_t>(request.runs)), " runs with every seed"));
+}
+
+int Hunt(const Request& request) {
+  std::vector<Caught> all;
+  for (uint64_t seed = 1; seed <= request.seeds; ++seed) {
+    absl::StatusOr<Caught> caught = HuntOnce(request, seed, seed <= request.shrunk);
+    if (!caught.ok()) {
+      return Fail(3,
+                  Cat("seed ", std::to_string(seed), ": ", std::string(caught.status().message())));
+    }
+    all.push_back(*std::move(caught));
+  }
+  return Conclude(request, all);
+}
+
+void TakeInvariant(const std::string& word, Request& request) {
+  for (int i = 0; i < kInvariantCount; ++i) {
+    if (InvariantText(static_cast<Invariant>(i)) == word) {
+      request.invariant = static_cast<Invariant>(i);
+      return;
+    }
+  }
+  throw CLI::ValidationError(Cat("there is no invariant ", Quoted(word)));
+}
+
+void TakeLease(const std::string& text, Request& request) {
+  const auto parsed = ParseDuration(text);
+  const auto* lease = std::get_if<Duration>(&parsed);
+  if (lease == nullptr) throw CLI::ValidationError(std::get<std::string>(parsed));
+  request.world.lease_min = *lease;
+}
+
+int Run(int argc, char** argv) {
+  Request request;
+  CLI::App app("Hunts in the protocol that this was linked with, once for each seed");
+  app.add_option("--name", request.name, "of the mutant, for the row");
+  app.add_flag("--expect-nothing", request.expects_nothing, "no promise may be broken");
+  app.add_option("--seeds", request.seeds, "how many: 1, 2, 3 and so on")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--runs", request.runs, "at most, of each seed")->check(CLI::PositiveNumber);
+  app.add_option("--shrink", request.shrunk, "of how many seeds the finding is shrunk");
+  app.add_option("--row", request.row_path, "a file to write the row into, too");
+  app.add_option("--rate-ppm-max", request.world.rate_ppm_max, "of the clocks in drawn worlds");
+  app.add_option_function<std::string>(
+      "--lease-min", [&](const std::string& text) { TakeLease(text, request); },
+      "of the leases in drawn worlds, such as 10s");
+  app.add_option_function<std::string>(
+      "--invariant", [&](const std::string& word) { TakeInvariant(word, request); },
+      "look for violations of this one alone");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return Hunt(request);
+}
+
+}  // namespace
+}  // namespace whorl::sim
+
+int main(int argc, char** argv) { return whorl::sim::Run(argc, argv); }
