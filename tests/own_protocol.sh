@@ -6,7 +6,8 @@
 # says; 1 something did not.
 set -euo pipefail
 
-readonly tree="$1"
+tree="$(realpath "$1")"
+readonly tree
 export CXX="$2"
 
 scratch="$(mktemp -d)"
