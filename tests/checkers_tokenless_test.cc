@@ -212,7 +212,7 @@ TEST(RulesTest, TheirLeasesEndWhereTheirTextsSay) {
 
 TEST(RulesTest, TheirWedgeBoundsAreThoseOfTheirPages) {
   // timeout + period + idle abort + R; lease + grace, twice, + poll + R.
-  EXPECT_EQ(RulesOf("semaphore").wedge_bound(Seconds(10), Milliseconds(50)), Milliseconds(21'200));
+  EXPECT_EQ(RulesOf("semaphore").wedge_bound(Seconds(10), Milliseconds(50)), Milliseconds(11'200));
   EXPECT_EQ(RulesOf("lease_lock").wedge_bound(Seconds(12), Milliseconds(50)), Milliseconds(25'200));
 }
 

@@ -325,6 +325,21 @@ TEST(NoWedgeTest, AStatementThatIsServedLateLocksForTenSecondsMore) {
   ExpectCountedFrom(Seconds(1), served(Rollback{}, /*awaited=*/false));
 }
 
+TEST(NoWedgeTest, AnAttemptWhoseReplyWasLostLocksForTenSecondsToo) {
+  const auto ended = [](StepName step, bool from_spanner) {
+    return [step, from_spanner](Trace& trace) {
+      trace.Happens(Started(trace, "b", step))
+          .Happens(CallEnded{.call = trace.CallOf("b", 3),
+                             .step = step,
+                             .code = Code::kUnavailable,
+                             .from_spanner = from_spanner});
+    };
+  };
+  ExpectCountedFrom(Seconds(20) + kIdle, ended(StepName::kHeartbeatUpdate, false));
+  ExpectCountedFrom(Seconds(1), ended(StepName::kHeartbeatUpdate, true));
+  ExpectCountedFrom(Seconds(1), ended(StepName::kCheck, false));
+}
+
 TEST(NoWedgeTest, ACommitThatNobodyWaitsForTakesTheTimeBeforeItBack) {
   const auto commits = [](bool awaited) {
     return [awaited](Trace& trace) {

@@ -89,6 +89,12 @@ void NoWedge::On(const CallServed& x, const Now& now) {
   Disturb(now.at + kIdleLimit, now);
 }
 
+// A call that the transport ended may have begun an attempt of which its process never hears: the
+// next one begins anew, and waits for it.
+void NoWedge::On(const CallEnded& x, const Now& now) {
+  if (!x.from_spanner && Locks(now, x.step)) Disturb(now.at + kIdleLimit, now);
+}
+
 void NoWedge::On(const TransactionCommitted& x, const Now& now) {
   if (!now.ledger.IsAwaited(x.call)) Disturb(now.at, now);
 }

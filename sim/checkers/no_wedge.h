@@ -48,6 +48,7 @@ struct NoWedge {
   void On(const TransactionLeft& x, const Now& now);
   void On(const TransactionsAbandoned& x, const Now& now);
   void On(const CallServed& x, const Now& now);
+  void On(const CallEnded& x, const Now& now);
   void On(const TransactionCommitted& x, const Now& now);
 
   // Before the observation of this instant is taken in.
