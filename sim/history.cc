@@ -26,8 +26,7 @@ bool IsStatement(uint8_t request) {
 }  // namespace
 
 History::History(const Scenario& scenario, uint64_t last)
-    : scenario_(scenario),
-      last_(last),
+    : last_(last),
       rules_(RulesOf(scenario.protocol)),
       checkers_(scenario, RoundTripP999(scenario.spanner.preset)),
       orphaned_(scenario.locks.size(), Instant{}),

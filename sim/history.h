@@ -154,7 +154,6 @@ class History : public ObservationSink {
   }
   Instant now() const { return observation_.at; }
 
-  const Scenario& scenario_;
   uint64_t last_;
   const Rules& rules_;
   Checkers checkers_;

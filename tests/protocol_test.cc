@@ -115,6 +115,7 @@ TEST(ProtocolConfigTest, AllItsTextsAreStatements) {
                          .first = Sql::Intern("SELECT 1"),
                          .nested = {.inner = Sql::Intern("SELECT 2")},
                          .last = Sql::Intern("SELECT 3")};
+  ASSERT_TRUE(config == Config(config));
   EXPECT_EQ(StatementsOf(Hosted<State>(config)),
             (std::vector<Sql>{config.first, config.nested.inner, config.last}));
 }
