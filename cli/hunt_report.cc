@@ -94,6 +94,7 @@ Json ProtocolLine(const HuntReport& report, const std::string& protocol,
   Json json = Line(report, "protocol");
   json["protocol"] = protocol;
   json["runs"] = tally.runs;
+  json["hash"] = sim::HashText(tally.hash);
   json["checked"] = tally.checked;
   Json& differing = json["differing"] = Json::array();
   for (const uint64_t run : tally.differing) differing.push_back(std::to_string(run));
@@ -142,11 +143,11 @@ Json FindingLine(const HuntReport& report, const NamedFinding& named, const std:
 
 [[noreturn]] void Refuse(const std::string& what) { throw std::invalid_argument(what); }
 
-uint64_t Unsigned(const Json& json) {
+uint64_t Unsigned(const Json& json, int base = 10) {
   const auto text = json.get<std::string>();
   const char* end = text.data() + text.size();
   uint64_t number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  const auto [rest, error] = std::from_chars(text.data(), end, number, base);
   if (error != std::errc() || rest != end) Refuse("no number: " + sim::Quoted(text));
   return number;
 }
@@ -212,6 +213,7 @@ HuntReport ReadHunt(const Json& json) {
 sim::HuntTally ReadTally(const Json& json) {
   sim::HuntTally tally;
   tally.runs = json.at("runs").get<int64_t>();
+  tally.hash = Unsigned(json.at("hash"), 16);
   tally.checked = json.at("checked").get<int64_t>();
   for (const Json& run : json.at("differing")) tally.differing.push_back(Unsigned(run));
   ReadCounts(json.at("sometimes"), sim::SometimesText, tally.met);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "protocol/machine.h"
@@ -14,7 +15,7 @@ struct LocalKnowledge {
   std::string_view protocol;
   std::string_view id;  // of this process
   bool leads = false;
-  Timestamp token;  // of its grant; looked at only when it leads
+  std::optional<Timestamp> token;  // of its grant; nothing: the protocol has none
   Duration lease;
   int64_t iterations = 0;
 };

@@ -14,42 +14,6 @@ Scenario ScenarioOfV3() {
   return scenario;
 }
 
-// Commits of spindle v3's rows (name, token, owner); the token is the commit timestamp, at the
-// trace's time.
-class Table {
- public:
-  explicit Table(Trace& trace) : trace_(trace) {}
-
-  Table& At(Duration time) {
-    now_ = time;
-    trace_.At(time);
-    return *this;
-  }
-  Table& Acquires(const std::string& node) { return Writes(node, StepName::kAcquire, now_); }
-  Table& Beats(const std::string& node) { return Writes(node, StepName::kHeartbeat, now_); }
-  Table& Writes(const std::string& node, StepName step, Duration token) {
-    return Commits(trace_.Process(node), step, Row{std::string("lock"), Stamp(token), node});
-  }
-  Table& Releases(const std::string& node) {
-    return Commits(trace_.Process(node), StepName::kRelease, std::nullopt);
-  }
-  Table& Commits(ProcessId writer, StepName step, std::optional<Row> after) {
-    trace_.Happens(RowCommitted{.writer = writer,
-                                .lock = 0,
-                                .step = step,
-                                .before = row_,
-                                .after = after,
-                                .commit = Stamp(now_)});
-    row_ = std::move(after);
-    return *this;
-  }
-
- private:
-  Trace& trace_;
-  std::optional<Row> row_;
-  Duration now_;
-};
-
 // a takes the lock at 1 s and knows so.
 struct HeldByA {
   HeldByA() : trace(ScenarioOfV3()), table(trace) {
@@ -58,7 +22,7 @@ struct HeldByA {
     trace.Knows("a", Seconds(1), true, true);
   }
   Trace trace;
-  Table table;
+  OneRow table;
 };
 
 TEST(RenewalTest, AHeartbeatsTokenIsNoGrantAndTakingTheLockAgainIsOne) {

@@ -225,6 +225,53 @@ class Trace {
   uint16_t lock_ = 0;
 };
 
+// Commits of one lock's row, at the trace's time, for protocols whose rows are not spindle v2's. An
+// owner's name need not be the node's.
+class OneRow {
+ public:
+  explicit OneRow(Trace& trace) : trace_(trace) {}
+
+  OneRow& At(Duration time) {
+    now_ = time;
+    trace_.At(time);
+    return *this;
+  }
+  // spindle_v3: (name, token, owner), the token being the commit timestamp unless a test says not.
+  OneRow& Acquires(const std::string& node) { return Writes(node, StepName::kAcquire, now_); }
+  OneRow& Beats(const std::string& node) { return Writes(node, StepName::kHeartbeat, now_); }
+  OneRow& Writes(const std::string& node, StepName step, Duration token) {
+    return Commits(trace_.Process(node), step, Row{std::string("lock"), Stamp(token), node});
+  }
+  // semaphore: the owner was seen now.
+  OneRow& Updates(const std::string& node, const std::string& service) {
+    return Commits(trace_.Process(node), StepName::kUpdate, Row{int64_t{1}, service, Stamp(now_)});
+  }
+  // lease_lock: leased for ten seconds.
+  OneRow& Leases(const std::string& node, StepName step, const std::string& owner) {
+    const Timestamp until = Stamp(now_ + Seconds(10));
+    return Commits(trace_.Process(node), step,
+                   Row{std::string("lock"), owner, until, Stamp(now_), until});
+  }
+  OneRow& Releases(const std::string& node) {
+    return Commits(trace_.Process(node), StepName::kRelease, std::nullopt);
+  }
+  OneRow& Commits(ProcessId writer, StepName step, std::optional<Row> after) {
+    trace_.Happens(RowCommitted{.writer = writer,
+                                .lock = 0,
+                                .step = step,
+                                .before = row_,
+                                .after = after,
+                                .commit = Stamp(now_)});
+    row_ = std::move(after);
+    return *this;
+  }
+
+ private:
+  Trace& trace_;
+  std::optional<Row> row_;
+  Duration now_;
+};
+
 inline void ExpectHolds(const CheckReport& report, Invariant invariant) {
   const InvariantResult& result = report[invariant];
   EXPECT_EQ(VerdictText(result.verdict), "holds")

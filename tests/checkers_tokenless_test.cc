@@ -15,47 +15,12 @@ Scenario ScenarioFor(std::string_view protocol) {
   return scenario;
 }
 
-// Commits of the one row, at the trace's time. An owner's name need not be the node's.
-class Table {
- public:
-  explicit Table(std::string_view protocol) : trace(ScenarioFor(protocol)) {
+// Nodes a and b are up.
+struct Table : OneRow {
+  explicit Table(std::string_view protocol) : OneRow(trace), trace(ScenarioFor(protocol)) {
     trace.Starts("a").Starts("b");
   }
-
-  Table& At(Duration time) {
-    now_ = time;
-    trace.At(time);
-    return *this;
-  }
-  // semaphore: the owner was seen now.
-  Table& Updates(const std::string& node, const std::string& service) {
-    return Commits(trace.Process(node), StepName::kUpdate, Row{int64_t{1}, service, Stamp(now_)});
-  }
-  // lease_lock: leased for ten seconds.
-  Table& Leases(const std::string& node, StepName step, const std::string& owner) {
-    const Timestamp until = Stamp(now_ + Seconds(10));
-    return Commits(trace.Process(node), step,
-                   Row{std::string("lock"), owner, until, Stamp(now_), until});
-  }
-  Table& Releases(const std::string& node) {
-    return Commits(trace.Process(node), StepName::kRelease, std::nullopt);
-  }
-  Table& Commits(ProcessId writer, StepName step, std::optional<Row> after) {
-    trace.Happens(RowCommitted{.writer = writer,
-                               .lock = 0,
-                               .step = step,
-                               .before = row_,
-                               .after = after,
-                               .commit = Stamp(now_)});
-    row_ = std::move(after);
-    return *this;
-  }
-
   Trace trace;
-
- private:
-  std::optional<Row> row_;
-  Duration now_;
 };
 
 TEST(TokenlessTest, WhoeverWritesTheOwnerIsTheOwner) {

@@ -148,6 +148,7 @@ TEST_F(CliHuntTest, JsonLinesSayWhatWasHuntedAndFound) {
   EXPECT_EQ(lines[0]["line"], "protocol");
   EXPECT_EQ(lines[0]["runs"], 60);
   EXPECT_EQ(lines[0]["checked"], 3);
+  EXPECT_THAT(lines[0]["hash"].get<std::string>(), testing::MatchesRegex("[0-9a-f]{16}"));
   EXPECT_TRUE(lines[0]["sometimes"].contains("takeover"));
   for (size_t i = 1; i < lines.size(); ++i) {
     EXPECT_EQ(lines[i]["line"], "finding");

@@ -122,8 +122,8 @@ class DifferentialTest : public testing::Test {
   bool emulator_answers_ = true;
 };
 
-// Campaigns with the seeds 303 to 306, of 2,466 to 5,000 sequences each, met no difference without a
-// name.
+// Campaigns with the seeds 303 to 306, of 2,466 to 5,000 sequences each, met no difference without
+// a name.
 constexpr uint64_t kSeed = 1096094798938401192;
 
 rc::detail::TestParams Params() {

@@ -54,17 +54,6 @@ TEST(FencedLeaseScenarioTest, ItsHasLockOnlyEnds) {
 }
 
 // The metrics of a run for many seeds, in which nothing that is promised may be violated.
-void ExpectPromisesKept(const std::string& text, uint64_t seeds) {
-  const Scenario scenario = ScenarioOf(text);
-  for (uint64_t seed = 1; seed <= seeds; ++seed) {
-    const RunResult result = RunScenario(scenario, seed, nullptr);
-    for (const InvariantResult& invariant : result.checks.invariants) {
-      EXPECT_TRUE(invariant.verdict == Verdict::kHolds || invariant.promise != Promise::kPromised)
-          << InvariantText(invariant.invariant) << ", seed " << seed;
-    }
-  }
-}
-
 TEST(FencedLeaseScenarioTest, KeepsItsPromisesInBadWeather) {
   // Many faults at once, of every kind that it promises to stand.
   ExpectPromisesKept(Text(R"("a", "c")",

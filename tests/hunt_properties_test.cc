@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <ostream>
@@ -13,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "sim/checkers/setup.h"
 #include "sim/hunt/assumptions.h"
 #include "sim/hunt/breakage.h"
 #include "sim/hunt/shrink.h"
@@ -42,12 +40,9 @@ rc::Gen<Scenario> WorldsOf(const ProtocolInfo& protocol) {
 }
 
 std::vector<Invariant> BrokenPromises(const Scenario& world) {
-  const std::array<Promise, kInvariantCount> promises = PromisesIn(world);
   std::vector<Invariant> broken;
   for (const Breakage& breakage : RunWatched(world).breakages) {
-    const auto place = static_cast<size_t>(breakage.kind.invariant);
-    if (promises[place] != Promise::kPromised) continue;
-    broken.push_back(breakage.kind.invariant);
+    if (breakage.promised) broken.push_back(breakage.kind.invariant);
   }
   return broken;
 }

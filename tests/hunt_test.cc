@@ -39,6 +39,15 @@ TEST(Hunt, ShardsAddUpToTheWhole) {
   EXPECT_TRUE(sum == whole);
 }
 
+TEST(Hunt, SaysByItsHashThatTwoHuntsHadTheSameRuns) {
+  const auto hash = [](uint64_t seed, uint64_t runs) {
+    return Hunted(HuntOf("spindle_v2", seed), runs).at("spindle_v2").hash;
+  };
+  EXPECT_EQ(hash(9, 5), hash(9, 5));
+  EXPECT_NE(hash(9, 5), hash(9, 6));
+  EXPECT_NE(hash(9, 5), hash(10, 5));
+}
+
 TEST(Hunt, ChecksOneRunInTwentyTwice) {
   const HuntTallies tallies = Hunted(HuntOf("spindle_v2", 9), 100);
   const HuntTally& tally = tallies.at("spindle_v2");

@@ -6,12 +6,16 @@
 
 #include <cstdint>
 #include <deque>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "protocol/client/transaction.h"
+#include "protocol/client/transaction_runner.h"
 #include "protocol/machine.h"
+#include "protocol/protocols.h"
 #include "protocol/spanner/sql.h"
 #include "protocol/spanner/time.h"
 
@@ -90,6 +94,27 @@ inline Transaction HeartbeatTransaction() {
                                           Statement1(StepName::kHeartbeatDelete, "DELETE")}};
   heartbeat.statements[1].statement.ignore_error = true;
   return heartbeat;
+}
+
+// The invariants of which the protocol says so.
+inline std::set<Invariant> InvariantsThatAre(Promise promise, const ProtocolInfo& info) {
+  std::set<Invariant> invariants;
+  for (int i = 0; i < kInvariantCount; ++i) {
+    if (info.promises[static_cast<size_t>(i)] == promise) {
+      invariants.insert(static_cast<Invariant>(i));
+    }
+  }
+  return invariants;
+}
+
+// A protocol ported from a Go library, under its name: its retries are those of Google's client.
+template <typename State>
+void ExpectHostedWithGosRetries(std::string_view name, size_t statements) {
+  const ProtocolInfo& info = *FindProtocol(name);
+  EXPECT_EQ(info.retry_policy, GoRetryPolicy());
+  const ProtocolConfig config = info.make_config("job", "a", Seconds(10));
+  EXPECT_EQ(StatementsOf(config).size(), statements);
+  EXPECT_NE(MakeProtocolState(config, false).Get<State>(), nullptr);
 }
 
 }  // namespace whorl

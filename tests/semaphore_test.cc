@@ -169,26 +169,17 @@ TEST(SemaphoreConfigTest, TheRowOfInitIsExpiredAndNotNull) {
 
 TEST(SemaphoreConfigTest, PromisesNothingOfTokensAndNoSingleBelief) {
   const ProtocolInfo info = Info();
-  std::set<Invariant> promised;
-  std::set<Invariant> not_promised;
-  for (int i = 0; i < kInvariantCount; ++i) {
-    const Promise promise = info.promises[static_cast<size_t>(i)];
-    if (promise == Promise::kPromised) promised.insert(static_cast<Invariant>(i));
-    if (promise == Promise::kNotPromised) not_promised.insert(static_cast<Invariant>(i));
-  }
-  EXPECT_THAT(promised, ElementsAre(Invariant::kHasLockTruthful, Invariant::kLeaseRespected,
-                                    Invariant::kIsolation, Invariant::kNoWedge));
-  EXPECT_THAT(not_promised, ElementsAre(Invariant::kSingleLeaderBelief));
+  EXPECT_THAT(InvariantsThatAre(Promise::kPromised, info),
+              ElementsAre(Invariant::kHasLockTruthful, Invariant::kLeaseRespected,
+                          Invariant::kIsolation, Invariant::kNoWedge));
+  EXPECT_THAT(InvariantsThatAre(Promise::kNotPromised, info),
+              ElementsAre(Invariant::kSingleLeaderBelief));
   EXPECT_FALSE(info.has_tokens);
   EXPECT_FALSE(info.answers_locally);
 }
 
 TEST(SemaphoreConfigTest, HostsRunItWithGosRetries) {
-  const ProtocolInfo& info = *FindProtocol("semaphore");
-  EXPECT_EQ(info.retry_policy, GoRetryPolicy());
-  const ProtocolConfig config = info.make_config("job", "a", Seconds(5));
-  EXPECT_EQ(StatementsOf(config).size(), 2U);
-  EXPECT_NE(MakeProtocolState(config, false).Get<State>(), nullptr);
+  ExpectHostedWithGosRetries<State>("semaphore", 2);
 }
 
 TEST(SemaphoreConfigTest, AMissingIdIsDrawnAsAUuid) {

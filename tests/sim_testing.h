@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
@@ -60,5 +61,17 @@ inline Witness WitnessThree(const std::string& duration, const std::string& more
 }
 
 constexpr Instant At(Duration since_start) { return Instant{} + since_start; }
+
+// In runs of the scenario with so many seeds.
+inline void ExpectPromisesKept(const std::string& text, uint64_t seeds) {
+  const Scenario scenario = ScenarioOf(text);
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    const RunResult result = RunScenario(scenario, seed, nullptr);
+    for (const InvariantResult& invariant : result.checks.invariants) {
+      EXPECT_TRUE(invariant.verdict == Verdict::kHolds || invariant.promise != Promise::kPromised)
+          << InvariantText(invariant.invariant) << ", seed " << seed;
+    }
+  }
+}
 
 }  // namespace whorl::sim

@@ -166,26 +166,16 @@ TEST(SpindleV3ConfigTest, AMissingIdIsDrawnAsAUuid) {
 TEST(SpindleV3ConfigTest, PromisesOnlyWhatHolds) {
   // The rest is what the findings break.
   const ProtocolInfo info = Info();
-  std::set<Invariant> promised;
-  for (int i = 0; i < kInvariantCount; ++i) {
-    if (info.promises[static_cast<size_t>(i)] == Promise::kPromised) {
-      promised.insert(static_cast<Invariant>(i));
-    }
-  }
-  EXPECT_THAT(promised, ElementsAre(Invariant::kOneLiveToken, Invariant::kTokenMonotonic,
-                                    Invariant::kFencedWritesOrdered, Invariant::kIsolation,
-                                    Invariant::kNoWedge));
+  EXPECT_THAT(
+      InvariantsThatAre(Promise::kPromised, info),
+      ElementsAre(Invariant::kOneLiveToken, Invariant::kTokenMonotonic,
+                  Invariant::kFencedWritesOrdered, Invariant::kIsolation, Invariant::kNoWedge));
   EXPECT_EQ(info.lease_min, Seconds(5));
   EXPECT_TRUE(info.answers_locally);
 }
 
 TEST(SpindleV3ConfigTest, HostsRunItWithGosRetries) {
-  // It is a Go library: its retries are those of Google's Go client.
-  const ProtocolInfo& info = *FindProtocol("spindle_v3");
-  EXPECT_EQ(info.retry_policy, GoRetryPolicy());
-  const ProtocolConfig config = info.make_config("job", "a", Seconds(10));
-  EXPECT_EQ(StatementsOf(config).size(), 3U);
-  EXPECT_NE(MakeProtocolState(config, false).Get<State>(), nullptr);
+  ExpectHostedWithGosRetries<State>("spindle_v3", 3);
 }
 
 TEST(SpindleV3StatementTest, HeartbeatAndReleaseNameTokenAndOwner) {

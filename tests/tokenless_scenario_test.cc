@@ -143,17 +143,6 @@ TEST(TokenlessScenarioTest, ABeliefByTheWallClockLastsLongerWhenThatIsSetBack) {
 }
 
 // Nothing that is promised may be violated, whatever the seed.
-void ExpectPromisesKept(const std::string& text, uint64_t seeds) {
-  const Scenario scenario = ScenarioOf(text);
-  for (uint64_t seed = 1; seed <= seeds; ++seed) {
-    const RunResult result = RunScenario(scenario, seed, nullptr);
-    for (const InvariantResult& invariant : result.checks.invariants) {
-      EXPECT_TRUE(invariant.verdict == Verdict::kHolds || invariant.promise != Promise::kPromised)
-          << InvariantText(invariant.invariant) << ", seed " << seed;
-    }
-  }
-}
-
 // Many faults at once, of every kind that both promise to stand.
 constexpr const char* kBadWeather = R"(, "network": {"connection_timeout": "2s"}, "faults": [
     {"at": "4s", "do": "pause", "node": "a", "for": "7s"},

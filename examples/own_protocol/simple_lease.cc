@@ -47,25 +47,18 @@ void Run(Here& here, Request request, whorl::Transaction transaction) {
 // Optimistic, so that a process that hangs between statement and Commit leaves no locks.
 whorl::Transaction WriteOf(StepName step, whorl::Sql sql, std::vector<Value> parameters,
                            Duration give_up_at) {
-  whorl::Transaction transaction;
-  transaction.step = step;
-  transaction.mode = whorl::Mode::kReadWrite;
+  whorl::Transaction transaction =
+      whorl::OneStatement(step, whorl::Mode::kReadWrite, sql, std::move(parameters));
   transaction.lock_mode = whorl::LockMode::kOptimistic;
   transaction.give_up_at = give_up_at;
-  transaction.statements.push_back(
-      {.step = step, .statement = {.sql = sql, .parameters = std::move(parameters)}});
   return transaction;
 }
 
 void SendRead(Here& here) {
   here.state.doing = Doing::kReading;
-  whorl::Transaction transaction;
-  transaction.step = StepName::kRead;
-  transaction.mode = whorl::Mode::kStrongRead;
+  whorl::Transaction transaction = whorl::OneStatement(StepName::kRead, whorl::Mode::kStrongRead,
+                                                       here.config.read, {here.config.lock_name});
   transaction.give_up_at = here.now.monotonic + here.config.lease;
-  transaction.statements.push_back(
-      {.step = StepName::kRead,
-       .statement = {.sql = here.config.read, .parameters = {here.config.lock_name}}});
   Run(here, kRound, std::move(transaction));
 }
 

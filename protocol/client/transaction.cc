@@ -27,6 +27,13 @@ Status Tested(const Body& body, const StatementResult& first) {
 
 }  // namespace
 
+Transaction OneStatement(StepName step, Mode mode, Sql sql, std::vector<Value> parameters) {
+  Transaction transaction{.step = step, .mode = mode, .statements = {}};
+  transaction.statements.push_back(
+      {.step = step, .statement = {.sql = sql, .parameters = std::move(parameters)}});
+  return transaction;
+}
+
 Holder HolderIn(const std::vector<Row>& rows, const UnlessHeld& test) {
   if (rows.empty()) return {};
   const Row& row = rows.front();

@@ -77,6 +77,10 @@ struct Transaction {
                return_read_timestamp, give_up_at);
 };
 
+// A transaction of one statement, whose step is the transaction's. What else it is, the caller
+// adds.
+Transaction OneStatement(StepName step, Mode mode, Sql sql, std::vector<Value> parameters);
+
 struct SayStatement {
   size_t index = 0;  // of Transaction::statements
   WHORL_FIELDS(SayStatement, index);

@@ -70,13 +70,9 @@ void Fly(Here& here, Kind kind, Claim claim, Transaction transaction) {
 }
 
 Transaction WriteOf(StepName step, Sql sql, std::vector<Value> parameters, Duration give_up_at) {
-  Transaction transaction{.step = step,
-                          .mode = Mode::kReadWrite,
-                          .statements = {},
-                          .lock_mode = LockMode::kOptimistic,
-                          .give_up_at = give_up_at};
-  transaction.statements.push_back(
-      {.step = step, .statement = {.sql = sql, .parameters = std::move(parameters)}});
+  Transaction transaction = OneStatement(step, Mode::kReadWrite, sql, std::move(parameters));
+  transaction.lock_mode = LockMode::kOptimistic;
+  transaction.give_up_at = give_up_at;
   return transaction;
 }
 
@@ -89,14 +85,10 @@ bool IsFlying(const State& state, Kind kind) {
 void SendRead(Here& here) {
   if (IsFlying(here.state, Kind::kRead)) return;
   Cancel(here, kPoll);
-  Transaction transaction{.step = StepName::kRead,
-                          .mode = Mode::kStrongRead,
-                          .statements = {},
-                          .return_read_timestamp = here.state.first_look,
-                          .give_up_at = here.now.monotonic + here.config.lease};
-  transaction.statements.push_back(
-      {.step = StepName::kRead,
-       .statement = {.sql = here.config.read, .parameters = {here.config.lock_name}}});
+  Transaction transaction =
+      OneStatement(StepName::kRead, Mode::kStrongRead, here.config.read, {here.config.lock_name});
+  transaction.return_read_timestamp = here.state.first_look;
+  transaction.give_up_at = here.now.monotonic + here.config.lease;
   Fly(here, Kind::kRead, {}, std::move(transaction));
 }
 

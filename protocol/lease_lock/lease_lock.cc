@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "protocol/local_answer.h"
 #include "protocol/random_id.h"
 
 namespace whorl::lease_lock {
@@ -139,30 +140,16 @@ bool HasLock(const State& state, Timestamp wall) {
 
 void OnAsked(Here& here, const Asked& asked) {
   State& state = here.state;
-  Answer answer{.ask = asked.ask, .question = asked.question};
-  switch (asked.question) {
-    case Question::kHasLock:
-    case Question::kHasLock2:
-      answer.yes = HasLock(state, here.now.wall);
-      if (answer.yes && asked.question == Question::kHasLock2) answer.text = state.id;
-      break;
-    case Question::kLeader:
-      state.asks.push_back(asked.ask);
-      return AskWhoHasIt(here, static_cast<RequestId>(kFirstAskRequest + asked.ask));
-    case Question::kDuration:
-      answer.yes = true;
-      answer.number = here.config.lease.ns / 1'000'000;
-      break;
-    case Question::kIterations:
-      answer.yes = true;
-      answer.number = state.polls;
-      break;
-    case Question::kLock:
-    case Question::kUnlock:
-      answer.text = "lease_lock has no blocking Lock()";
-      break;
+  if (asked.question == Question::kLeader) {
+    state.asks.push_back(asked.ask);
+    return AskWhoHasIt(here, static_cast<RequestId>(kFirstAskRequest + asked.ask));
   }
-  here.out.emplace_back(std::move(answer));
+  here.out.emplace_back(AnswerLocally(asked, {.protocol = "lease_lock",
+                                              .id = state.id,
+                                              .leads = HasLock(state, here.now.wall),
+                                              .token = std::nullopt,
+                                              .lease = here.config.lease,
+                                              .iterations = state.polls}));
 }
 
 void OnFound(Here& here, AskId ask, const Reply& reply) {

@@ -31,13 +31,6 @@ Lock LockFrom(std::string key, std::string owner, const LeaseTerm& term, Timesta
           .ttl = until + kKeptAfter};
 }
 
-Transaction TransactionOf(StepName step, Mode mode, Sql sql, std::vector<Value> parameters) {
-  Transaction transaction{.step = step, .mode = mode, .statements = {}};
-  transaction.statements.push_back(
-      {.step = step, .statement = {.sql = sql, .parameters = std::move(parameters)}});
-  return transaction;
-}
-
 // That another owner's lease, and the grace after it, is not over. The test lets pass what is as
 // old as the length that it is given, and a lease is over for who reads a later time than its end.
 UnlessHeld TestFor(const Lock& lock) {
@@ -46,7 +39,7 @@ UnlessHeld TestFor(const Lock& lock) {
 
 // A transaction that reads who has the lock, and ends if another owner has.
 Transaction Tested(const Locker& locker, StepName step, const Lock& lock, Timestamp now) {
-  Transaction transaction = TransactionOf(step, Mode::kReadWrite, locker.test, {lock.key, now});
+  Transaction transaction = OneStatement(step, Mode::kReadWrite, locker.test, {lock.key, now});
   transaction.body = TestFor(lock);
   return transaction;
 }
@@ -173,8 +166,8 @@ Next HeartbeatLock(const Locker& locker, const HeartbeatLockInput& input, Timest
           .keys_left = {}};
   const Lock& lock = call.lock;
   Transaction transaction =
-      TransactionOf(StepName::kHeartbeat, Mode::kReadWrite, locker.heartbeat,
-                    {lock.key, lock.owner, lock.leased_until, lock.created_at, lock.ttl});
+      OneStatement(StepName::kHeartbeat, Mode::kReadWrite, locker.heartbeat,
+                   {lock.key, lock.owner, lock.leased_until, lock.created_at, lock.ttl});
   transaction.body = IfRowChanged{};
   return transaction;
 }
@@ -194,7 +187,7 @@ Next GetCurrentLock(const Locker& locker, const std::string& key, Call& call) {
   if (key.empty()) return Invalid("the key is required");
   call = {.kind = Call::Kind::kGet, .lock = {}, .term = {}, .keys_left = {}};
   call.lock.key = key;
-  return TransactionOf(StepName::kGet, Mode::kStrongRead, locker.get, {key});
+  return OneStatement(StepName::kGet, Mode::kStrongRead, locker.get, {key});
 }
 
 Next OnEnded(const Locker& locker, Call& call, const TransactionResult& result, Timestamp now) {

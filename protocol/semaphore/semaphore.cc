@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/local_answer.h"
 #include "protocol/random_id.h"
 
 namespace whorl::semaphore {
@@ -25,13 +26,6 @@ void Remark(Here& here, NoteId note, std::string text) {
   here.out.emplace_back(Note{.note = note, .values = {std::move(text)}});
 }
 
-Transaction TransactionOf(StepName step, Mode mode, Sql sql, std::vector<Value> parameters) {
-  Transaction transaction{.step = step, .mode = mode, .statements = {}};
-  transaction.statements.push_back(
-      {.step = step, .statement = {.sql = sql, .parameters = std::move(parameters)}});
-  return transaction;
-}
-
 Value TimeoutOf(const Config& config) { return config.timeout.ns / 1'000'000'000; }
 
 void Send(Here& here, Doing doing, Transaction transaction) {
@@ -41,7 +35,7 @@ void Send(Here& here, Doing doing, Transaction transaction) {
 }
 
 Transaction QueryAs(const Here& here, StepName step) {
-  return TransactionOf(step, Mode::kStrongRead, here.config.query, {TimeoutOf(here.config)});
+  return OneStatement(step, Mode::kStrongRead, here.config.query, {TimeoutOf(here.config)});
 }
 
 // --- rounds ------------------------------------------------------------------------------------
@@ -50,8 +44,8 @@ void BeginRound(Here& here) {
   ++here.state.rounds;
   here.state.round_began = here.now.monotonic;
   Send(here, Doing::kUpdating,
-       TransactionOf(StepName::kUpdate, Mode::kReadWrite, here.config.update,
-                     {here.state.id, TimeoutOf(here.config)}));
+       OneStatement(StepName::kUpdate, Mode::kReadWrite, here.config.update,
+                    {here.state.id, TimeoutOf(here.config)}));
 }
 
 void EndRound(Here& here) {
@@ -102,31 +96,23 @@ void OnQueried(Here& here, const TransactionResult& result) {
 void OnAsked(Here& here, const Asked& asked) {
   State& state = here.state;
   const bool runs = state.doing != Doing::kNothing && !state.stopped;
-  Answer answer{.ask = asked.ask, .question = asked.question};
-  switch (asked.question) {
-    case Question::kHasLock:
-    case Question::kHasLock2:
-    case Question::kLeader:
-      if (!runs) break;
-      state.asks.push_back({.ask = asked.ask, .question = asked.question});
-      here.out.emplace_back(
-          RunTransaction{.request = static_cast<RequestId>(kFirstAskRequest + asked.ask),
-                         .transaction = QueryAs(here, StepName::kHasLock)});
-      return;
-    case Question::kDuration:
-      answer.yes = true;
-      answer.number = here.config.timeout.ns / 1'000'000;
-      break;
-    case Question::kIterations:
-      answer.yes = true;
-      answer.number = state.rounds;
-      break;
-    case Question::kLock:
-    case Question::kUnlock:
-      answer.text = "semaphore has no blocking Lock()";
-      break;
+  const bool asks_who_leads = asked.question == Question::kHasLock ||
+                              asked.question == Question::kHasLock2 ||
+                              asked.question == Question::kLeader;
+  if (asks_who_leads && runs) {
+    state.asks.push_back({.ask = asked.ask, .question = asked.question});
+    here.out.emplace_back(
+        RunTransaction{.request = static_cast<RequestId>(kFirstAskRequest + asked.ask),
+                       .transaction = QueryAs(here, StepName::kHasLock)});
+  } else if (asks_who_leads) {
+    here.out.emplace_back(Answer{.ask = asked.ask, .question = asked.question});
+  } else {
+    here.out.emplace_back(AnswerLocally(asked, {.protocol = "semaphore",
+                                                .id = state.id,
+                                                .token = std::nullopt,
+                                                .lease = here.config.timeout,
+                                                .iterations = state.rounds}));
   }
-  here.out.emplace_back(std::move(answer));
 }
 
 void OnAskEnded(Here& here, AskId ask, const TransactionResult& result) {

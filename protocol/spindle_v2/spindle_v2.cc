@@ -52,16 +52,11 @@ struct Here {
 };
 
 Transaction ReadOf(StepName step, Sql sql, const std::string& name) {
-  Transaction transaction{.step = step, .mode = Mode::kStrongRead, .statements = {}};
-  transaction.statements.push_back({.step = step, .statement = {.sql = sql, .parameters = {name}}});
-  return transaction;
+  return OneStatement(step, Mode::kStrongRead, sql, {name});
 }
 
 Transaction WriteOf(StepName step, Sql sql, std::vector<Value> parameters) {
-  Transaction transaction{.step = step, .mode = Mode::kReadWrite, .statements = {}};
-  transaction.statements.push_back(
-      {.step = step, .statement = {.sql = sql, .parameters = std::move(parameters)}});
-  return transaction;
+  return OneStatement(step, Mode::kReadWrite, sql, std::move(parameters));
 }
 
 void Send(Here& here, Round round, Transaction transaction) {

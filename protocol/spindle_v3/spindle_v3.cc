@@ -35,18 +35,11 @@ void Send(Here& here, Doing doing, RequestId request, Transaction transaction) {
   here.out.emplace_back(RunTransaction{.request = request, .transaction = std::move(transaction)});
 }
 
-Transaction TransactionOf(StepName step, Mode mode, Sql sql, std::vector<Value> parameters) {
-  Transaction transaction{.step = step, .mode = mode, .statements = {}};
-  transaction.statements.push_back(
-      {.step = step, .statement = {.sql = sql, .parameters = std::move(parameters)}});
-  return transaction;
-}
-
 UnlessHeld TestOf(const Here& here) { return {.me = here.state.id, .lease = here.config.lease}; }
 
 // An UPDATE or DELETE of the row, if it is still the own one as far as this process knows.
 Transaction WriteOfOwnRow(const Here& here, StepName step, Sql sql, Duration timeout) {
-  Transaction transaction = TransactionOf(
+  Transaction transaction = OneStatement(
       step, Mode::kReadWrite, sql, {here.config.lock_name, *here.state.own_token, here.state.id});
   transaction.give_up_at = here.now.monotonic + timeout;
   return transaction;
@@ -57,14 +50,13 @@ Transaction WriteOfOwnRow(const Here& here, StepName step, Sql sql, Duration tim
 Duration SinceSuccess(const Here& here) { return here.now.monotonic - here.state.last_success; }
 
 void SendLook(Here& here) {
-  Send(
-      here, Doing::kLooking, kRoundRequest,
-      TransactionOf(StepName::kLook, Mode::kStrongRead, here.config.look, {here.config.lock_name}));
+  Send(here, Doing::kLooking, kRoundRequest,
+       OneStatement(StepName::kLook, Mode::kStrongRead, here.config.look, {here.config.lock_name}));
 }
 
 void SendAcquire(Here& here) {
-  Transaction transaction = TransactionOf(StepName::kAcquire, Mode::kReadWrite, here.config.look,
-                                          {here.config.lock_name});
+  Transaction transaction =
+      OneStatement(StepName::kAcquire, Mode::kReadWrite, here.config.look, {here.config.lock_name});
   transaction.body = TestOf(here);
   transaction.mutations.push_back(
       {.kind = MutationKind::kInsertOrUpdate,

@@ -71,7 +71,8 @@ std::vector<Breakage> StepsOfRun::BreakagesOf(const RunResult& result) const {
     if (invariant.verdict != Verdict::kViolated || !invariant.first) continue;
     breakages.push_back({.kind = {.invariant = invariant.invariant, .where = WhereOf(invariant)},
                          .at = invariant.first->at,
-                         .text = invariant.first->text});
+                         .text = invariant.first->text,
+                         .promised = invariant.promise == Promise::kPromised});
   }
   return breakages;
 }

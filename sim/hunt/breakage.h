@@ -28,7 +28,8 @@ struct Kind {
 struct Breakage {
   Kind kind;
   Instant at;
-  std::string text;  // for people
+  std::string text;       // for people
+  bool promised = false;  // the protocol promises otherwise in that world
 };
 
 // Listens to a run, and remembers of each observation what it was; two bytes for each.

@@ -50,9 +50,9 @@ class FaultGenerator {
   void DrawSwarm() {
     static constexpr std::array<Draws::Weighted<int64_t>, 4> kShares = {
         {{30, 10}, {40, 25}, {20, 50}, {10, 100}}};
-    std::vector<FaultKind> all = options_.kinds;
-    if (all.empty()) {
-      for (size_t i = 0; i < kFaultKindCount; ++i) all.push_back(static_cast<FaultKind>(i));
+    std::vector<FaultKind> all;
+    for (size_t i = 0; i < kFaultKindCount; ++i) {
+      if (Allows(static_cast<FaultKind>(i))) all.push_back(static_cast<FaultKind>(i));
     }
     const int64_t share = draws_.Weigh<int64_t>(kShares);
     for (const FaultKind kind : all) {
@@ -189,13 +189,19 @@ class FaultGenerator {
     return Instant{Rounded(draws_.Between(Duration{}, safety_ - lasts)).ns};
   }
 
+  // One that the step comes to.
+  Phase DrawPhase(StepName step) {
+    while (true) {
+      const auto phase = static_cast<Phase>(draws_.Between(0, kPhaseCount - 1));
+      if (ReachesPhase(protocol_, step, phase)) return phase;
+    }
+  }
+
   When DrawWhen() {
     When when;
     when.node = DrawNode();
     when.step = draws_.Pick(steps_);
-    do {
-      when.phase = static_cast<Phase>(draws_.Between(0, kPhaseCount - 1));
-    } while (!ReachesPhase(protocol_, when.step, when.phase));
+    when.phase = DrawPhase(when.step);
     // Questions are many; a round comes once in a lease.
     const int64_t most = when.step == StepName::kHasLock ? 60 : 12;
     if (draws_.Percent(60)) when.count = draws_.Log(1, most);
@@ -214,9 +220,7 @@ class FaultGenerator {
     }
     When when = std::get<When>(first.trigger);
     if (draws_.Percent(30)) when.step = draws_.Pick(steps_);
-    do {
-      when.phase = static_cast<Phase>(draws_.Between(0, kPhaseCount - 1));
-    } while (!ReachesPhase(protocol_, when.step, when.phase));
+    when.phase = DrawPhase(when.step);
     if (draws_.Percent(40)) when.count += draws_.Between(0, 2);
     return when;
   }

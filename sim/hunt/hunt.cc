@@ -4,7 +4,6 @@
 #include <set>
 #include <utility>
 
-#include "sim/checkers/setup.h"
 #include "sim/error_text.h"
 #include "sim/hunt/assumptions.h"
 #include "sim/hunt/shrink.h"
@@ -29,13 +28,13 @@ bool IsCheckedTwice(const HuntOptions& options, uint64_t run) {
 // What is left of a run when it has ended.
 struct Outcome {
   std::string protocol;
+  uint64_t hash = 0;
   Size size;
   Metrics metrics;
   std::array<bool, kFaultKindCount> struck{};
   std::array<bool, kInvariantCount> unknown{};
   int64_t faults_struck = 0;
   std::vector<Breakage> breakages;
-  std::array<Promise, kInvariantCount> promises{};
   bool is_checked = false;
   bool differs = false;
 };
@@ -45,6 +44,7 @@ Outcome RunOne(const HuntOptions& options, uint64_t run) {
   WatchedRun watched = RunWatched(world);
   Outcome outcome;
   outcome.protocol = world.protocol;
+  outcome.hash = watched.result.hash;
   outcome.size = SizeOf(world);
   outcome.metrics = watched.result.checks.metrics;
   for (size_t i = 0; i < world.faults.size(); ++i) {
@@ -57,7 +57,6 @@ Outcome RunOne(const HuntOptions& options, uint64_t run) {
     outcome.unknown[static_cast<size_t>(invariant.invariant)] =
         invariant.verdict == Verdict::kUnknown;
   }
-  outcome.promises = PromisesIn(world);
   outcome.is_checked = IsCheckedTwice(options, run);
   if (outcome.is_checked) {
     outcome.differs = !(RunScenario(world, world.seed, nullptr) == watched.result);
@@ -68,6 +67,7 @@ Outcome RunOne(const HuntOptions& options, uint64_t run) {
 
 void AddTo(HuntTally& tally, const HuntOptions& options, uint64_t run, const Outcome& outcome) {
   ++tally.runs;
+  tally.hash += Combine(Mix(run), outcome.hash);
   tally.checked += outcome.is_checked ? 1 : 0;
   if (outcome.differs) tally.differing.push_back(run);
   for (size_t i = 0; i < kSometimesCount; ++i) tally.met[i] += outcome.metrics.met[i] > 0 ? 1 : 0;
@@ -78,13 +78,11 @@ void AddTo(HuntTally& tally, const HuntOptions& options, uint64_t run, const Out
   tally.takeovers.Add(outcome.metrics[Metric::kTakeovers]);
   tally.unknown_outcomes.Add(outcome.metrics[Sometimes::kUnknownOutcome]);
   for (const Breakage& breakage : outcome.breakages) {
-    const auto place = static_cast<size_t>(breakage.kind.invariant);
-    ++tally.violated[place];
-    const bool promised = outcome.promises[place] == Promise::kPromised;
-    if (!options.Wants(breakage.kind.invariant, promised)) continue;
+    ++tally.violated[static_cast<size_t>(breakage.kind.invariant)];
+    if (!options.Wants(breakage.kind.invariant, breakage.promised)) continue;
     tally.findings[breakage.kind].Add({.runs = 1,
                                        .run = run,
-                                       .promised = promised,
+                                       .promised = breakage.promised,
                                        .size = outcome.size,
                                        .at = breakage.at,
                                        .shrunk = {}});
@@ -183,6 +181,7 @@ void Finding::Add(const Finding& other) {
 
 void HuntTally::Add(const HuntTally& other) {
   runs += other.runs;
+  hash += other.hash;
   checked += other.checked;
   differing.insert(differing.end(), other.differing.begin(), other.differing.end());
   std::ranges::sort(differing);

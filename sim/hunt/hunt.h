@@ -6,6 +6,7 @@
 //   2. Tallies add up: the tallies of all shards of a hunt, added in any order, equal the tally of
 //      the hunt as a whole.
 //   3. Of 20 runs that follow each other, one is run twice and compared.
+//   4. Two tallies of the same runs are equal, and their hashes say so of every event.
 // Deliberately left out: time. Whoever calls says when to stop; a run that has not been counted by
 // then has not been.
 #pragma once
@@ -90,6 +91,8 @@ struct Finding {
 // Of one protocol.
 struct HuntTally {
   int64_t runs = 0;
+  // Over all runs, in any order: two hunts of the same runs have the same one, or a run differs.
+  uint64_t hash = 0;
   int64_t checked = 0;                              // run twice
   std::vector<uint64_t> differing;                  // runs whose second run was another, in order
   std::array<int64_t, kSometimesCount> met{};       // runs in which it happened
