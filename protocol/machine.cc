@@ -30,7 +30,8 @@ std::string_view NoteText(NoteId note) {
                                                                "the clock stood still",
                                                                "the row cannot be read",
                                                                "held by another",
-                                                               "release failed"};
+                                                               "release failed",
+                                                               "heard of a release"};
   return kTexts[static_cast<size_t>(note)];
 }
 

@@ -96,8 +96,13 @@ struct StopRequested {
 struct WorkStopped {
   WHORL_NO_FIELDS(WorkStopped);
 };
-using Event =
-    std::variant<Started, TimerFired, TransactionEnded, Asked, StopRequested, WorkStopped>;
+// Another process says that it has given the lock back (AnnounceRelease). That may be wrong, late,
+// or never come: who hears it may look sooner, and may conclude nothing from it.
+struct ReleaseAnnounced {
+  WHORL_NO_FIELDS(ReleaseAnnounced);
+};
+using Event = std::variant<Started, TimerFired, TransactionEnded, Asked, StopRequested, WorkStopped,
+                           ReleaseAnnounced>;
 
 struct RunTransaction {
   RequestId request = 0;
@@ -144,8 +149,9 @@ enum class NoteId : uint8_t {
   kBadRow,             // the lock, and what is wrong with its row
   kHeldBy,             // who holds the lock that one waits for, and until when
   kReleaseFailed,      // error
+  kHeardOfRelease,     // looks at once
 };
-inline constexpr int kNoteCount = 15;
+inline constexpr int kNoteCount = 16;
 std::string_view NoteText(NoteId note);
 
 struct Note {
@@ -159,8 +165,13 @@ struct CancelTransaction {
   RequestId request = 0;
   WHORL_FIELDS(CancelTransaction, request);
 };
+// The lock was given back: to be told to the other processes that wait for it, in whatever way the
+// host has; by default it has none.
+struct AnnounceRelease {
+  WHORL_NO_FIELDS(AnnounceRelease);
+};
 using Effect = std::variant<RunTransaction, SetTimer, CancelTimer, LeadershipChanged, Answer, Note,
-                            CancelTransaction>;
+                            CancelTransaction, AnnounceRelease>;
 
 // What checkers may know of a process's local state.
 struct Standing {

@@ -80,7 +80,8 @@ struct SpannerSpec {
 
 struct NetworkSpec {
   Duration connection_timeout = Seconds(20);  // after which a black-holed call ends UNAVAILABLE
-  WHORL_FIELDS(NetworkSpec, connection_timeout);
+  bool announce_releases = false;             // from process to process, past Spanner
+  WHORL_FIELDS(NetworkSpec, connection_timeout, announce_releases);
 };
 
 enum class ResourceKind : uint8_t { kFenced, kUnfenced, kBoth };

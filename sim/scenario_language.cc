@@ -233,8 +233,13 @@ ObjectInfo DescribeNetwork() {
           {{.name = "connection_timeout",
             .form = Form::kPositiveDuration,
             .about = "after which a black-holed call ends UNAVAILABLE",
-            .otherwise = Json(NetworkSpec().connection_timeout)}},
-          R"({ "connection_timeout": "5s" })"};
+            .otherwise = Json(NetworkSpec().connection_timeout)},
+           {.name = "announce_releases",
+            .form = Form::kBoolean,
+            .about = "whether a process that has given the lock back tells the others, who look at "
+                     "once (fenced_lease); no fault holds that message up",
+            .otherwise = NetworkSpec().announce_releases ? "true" : "false"}},
+          R"({ "connection_timeout": "5s", "announce_releases": true })"};
 }
 
 ObjectInfo DescribeWorkload() {

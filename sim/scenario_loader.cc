@@ -47,6 +47,8 @@ void ReadNetwork(const ObjectFields& file, NetworkSpec& network) {
   if (!fields.has_value()) return;
   network.connection_timeout =
       fields->Time("connection_timeout").value_or(network.connection_timeout);
+  network.announce_releases =
+      fields->Boolean("announce_releases").value_or(network.announce_releases);
 }
 
 void ReadWorkload(const ObjectFields& file, const Known& known, WorkloadSpec& workload,

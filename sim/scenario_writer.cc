@@ -123,6 +123,7 @@ Json SpannerJson(const SpannerSpec& spanner) {
 Json NetworkJson(const NetworkSpec& network) {
   Json json = Json::object();
   PutTime("connection_timeout", network.connection_timeout, NetworkSpec().connection_timeout, json);
+  if (network.announce_releases) json["announce_releases"] = true;
   return json;
 }
 

@@ -98,7 +98,8 @@ bool WaitsForPause(const PendingEvent& event) {
   if (const auto* timer = std::get_if<TimerDue>(&event)) {
     return timer->owner != TimerOwner::kBeliefLapses;
   }
-  return std::holds_alternative<ReplyArrives>(event) || std::holds_alternative<CallTimesOut>(event);
+  return std::holds_alternative<ReplyArrives>(event) ||
+         std::holds_alternative<CallTimesOut>(event) || std::holds_alternative<ReleaseHeard>(event);
 }
 
 }  // namespace
@@ -239,6 +240,7 @@ void Turn::Happen(PendingEvent event, int16_t node) {
   if (const auto* starts = std::get_if<NodeStarts>(&event)) return StartNode(node, starts->fault);
   if (const auto* begins = std::get_if<FaultBegins>(&event)) return OnFaultBegins(*begins);
   if (const auto* ends = std::get_if<FaultEnds>(&event)) return OnFaultEnds(*ends);
+  if (const auto* heard = std::get_if<ReleaseHeard>(&event)) return OnReleaseHeard(node, *heard);
   DeleteRow(std::get<OperatorDeletes>(event));
 }
 

@@ -138,9 +138,14 @@ struct OperatorDeletes {  // the row that the fault names; again, after it was A
   uint16_t attempt = 0;
   WHORL_FIELDS(OperatorDeletes, fault, attempt);
 };
-using PendingEvent = std::variant<CallArrives, ReplyArrives, CallTimesOut, TimerDue,
-                                  CommitBecomesVisible, SpannerLooksAgain, ResourceWrite,
-                                  NodeStarts, FaultBegins, FaultEnds, OperatorDeletes>;
+struct ReleaseHeard {  // that somebody gave the lock back, as it was announced
+  uint16_t lock = 0;
+  WHORL_FIELDS(ReleaseHeard, lock);
+};
+using PendingEvent =
+    std::variant<CallArrives, ReplyArrives, CallTimesOut, TimerDue, CommitBecomesVisible,
+                 SpannerLooksAgain, ResourceWrite, NodeStarts, FaultBegins, FaultEnds,
+                 OperatorDeletes, ReleaseHeard>;
 
 struct PendingSlot {
   uint32_t stamp = 0;

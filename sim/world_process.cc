@@ -96,6 +96,27 @@ void Turn::EndParticipation(int16_t node, Participant& participant, StopReason r
   if (!participant.application.working) TellMachine(node, participant, WorkStopped{});
 }
 
+// Not by Spanner, and so past every fault that is between a node and Spanner.
+void Turn::AnnounceReleaseOf(int16_t sender, const Participant& participant) {
+  if (!scenario_.network.announce_releases) return;
+  const uint16_t lock = participant.lock;
+  for (size_t i = 0; i < state_.nodes.size(); ++i) {
+    const std::vector<uint16_t>& locks = scenario_.nodes[i].locks;
+    const auto node = static_cast<int16_t>(i);
+    if (node == sender || std::ranges::find(locks, lock) == locks.end()) continue;
+    // As far as the resource is: another service of the same kind of place.
+    const Duration way = PickLatency(latencies_.resource, Draw::kResourceLatency,
+                                     {.node = sender, .lock = lock, .step = StepName::kRelease});
+    Schedule(state_.now + way, ChoiceKind::kDeliver, node, ReleaseHeard{.lock = lock});
+  }
+}
+
+// By whatever process the node runs by then.
+void Turn::OnReleaseHeard(int16_t node, const ReleaseHeard& heard) {
+  const Participant* participant = FindParticipant(ProcessOf(node), heard.lock);
+  if (participant != nullptr) TellMachine(node, *participant, ReleaseAnnounced{});
+}
+
 void Turn::PauseNode(int16_t node) {
   if (NodeAt(node).pauses++ == 0) Observe(ProcessPaused{.process = ProcessOf(node)});
 }
@@ -230,6 +251,8 @@ void Turn::DoEffect(int16_t node, Participant& participant, Effect effect) {
     OnCallback(node, participant, changed->leader);
   } else if (auto* answer = std::get_if<Answer>(&effect)) {
     OnAnswer(node, participant, std::move(*answer));
+  } else if (std::holds_alternative<AnnounceRelease>(effect)) {
+    AnnounceReleaseOf(node, participant);
   } else {
     Observe(Noted{.process = ProcessOf(node),
                   .lock = participant.lock,

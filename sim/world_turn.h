@@ -83,6 +83,8 @@ class Turn {
   void NoticeStanding(int16_t node, Participant& participant);
   void UpdateBelief(int16_t node, Participant& participant);
   void StartParticipant(int16_t node, uint16_t place);
+  void AnnounceReleaseOf(int16_t node, const Participant& participant);
+  void OnReleaseHeard(int16_t node, const ReleaseHeard& heard);
   void EndParticipation(int16_t node, Participant& participant, StopReason reason);
   void Ask(int16_t node, Participant& participant, AskId ask, Question question);
   void OnAnswer(int16_t node, Participant& participant, Answer answer);

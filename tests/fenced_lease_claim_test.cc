@@ -14,6 +14,7 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 const Duration kLonger = Seconds(10) + Milliseconds(10);  // L (1 + rho)
 
@@ -99,6 +100,50 @@ TEST(FencedLeaseFollowerTest, LooksWhenTheNextHeartbeatIsDueAndThenLessAndLessOf
     a.Sees(row);
     EXPECT_EQ(a.timers.at(kPoll), a.now + Milliseconds(pause));
   }
+}
+
+TEST(FencedLeaseFollowerTest, LooksAtOnceWhenItHearsOfAReleaseAndBelievesNothingElseOfIt) {
+  Lease a;
+  Follows(a);
+  const Duration take_at = a.timers.at(kTake);
+  a.At(Seconds(3));
+  a.HearsOfARelease();
+  EXPECT_THAT(a.did, ElementsAre("note heard of a release", "cancel poll", "run read"));
+  a.Sees(TheirRow());  // it was not true
+  EXPECT_FALSE(a.IsOut(StepName::kTake));
+  EXPECT_EQ(a.timers.at(kTake), take_at);
+  a.HearsOfARelease();
+  a.Sees(ReleasedRow());
+  EXPECT_TRUE(a.IsOut(StepName::kTake));
+  a.HearsOfARelease();
+  EXPECT_THAT(a.did, IsEmpty()) << "a claim is under way, whose answer says all";
+}
+
+TEST(FencedLeaseFollowerTest, ALookThatIsUnderWayMayBeOlderThanTheReleaseItHearsOf) {
+  Lease a;
+  Follows(a);
+  a.Fires(kPoll);
+  a.HearsOfARelease();
+  EXPECT_EQ(a.CountOut(StepName::kRead), 2U);
+  a.Sees(TheirRow());
+  EXPECT_FALSE(a.IsOut(StepName::kTake));
+  a.Sees(ReleasedRow());
+  EXPECT_TRUE(a.IsOut(StepName::kTake));
+}
+
+TEST(FencedLeaseFollowerTest, WhoLeadsOrStopsOrHasNotStartedDoesNotLookBecauseOfARelease) {
+  Lease leader;
+  Leads(leader);
+  leader.HearsOfARelease();
+  EXPECT_THAT(leader.did, IsEmpty());
+  Lease stopped;
+  Follows(stopped);
+  stopped.Stops();
+  stopped.HearsOfARelease();
+  EXPECT_THAT(stopped.did, IsEmpty());
+  Lease unborn;
+  unborn.HearsOfARelease();
+  EXPECT_THAT(unborn.did, IsEmpty());
 }
 
 TEST(FencedLeaseFollowerTest, AnAgeThatIsWrongByAnHourOnlyShiftsTheNextLook) {

@@ -53,6 +53,22 @@ TEST(FencedLeaseScenarioTest, ItsHasLockOnlyEnds) {
   EXPECT_THAT(ErrorOf("\"a\"", fault), HasSubstr("can never fire"));
 }
 
+// From the stop to the next leader's belief.
+Duration HandOver(const std::string& network) {
+  const Witness run = Watch(ScenarioOf(
+      Text("\"a\"", R"(, "rows": [{"name": "lock", "heartbeat": "-1h", "token": "-1h"}],)" +
+                        network + R"("faults": [{"at": "20s", "do": "stop", "node": "a"}])")));
+  const std::vector<Instant> begun =
+      run.When<BeliefChanged>([](const BeliefChanged& changed) { return changed.believes; });
+  EXPECT_EQ(begun.size(), 2U);
+  return begun.empty() ? Duration{} : begun.back() - (Instant{} + Seconds(20));
+}
+
+TEST(FencedLeaseScenarioTest, AnAnnouncedReleaseIsTakenAtOnceAndAnotherAtTheNextLook) {
+  EXPECT_GT(HandOver(""), Milliseconds(200));
+  EXPECT_LT(HandOver(R"("network": {"announce_releases": true},)"), Milliseconds(100));
+}
+
 // The metrics of a run for many seeds, in which nothing that is promised may be violated.
 TEST(FencedLeaseScenarioTest, KeepsItsPromisesInBadWeather) {
   // Many faults at once, of every kind that it promises to stand.

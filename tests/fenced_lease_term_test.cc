@@ -11,6 +11,7 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Not;
 
 // --- the deadline ------------------------------------------------------------------------------
 
@@ -245,8 +246,21 @@ TEST(FencedLeaseStopTest, GivesTheRowBackOnlyWhenTheWorkHasStopped) {
   ASSERT_TRUE(a.IsOut(StepName::kRelease));
   EXPECT_EQ(a.Parameter(StepName::kRelease, 1), Value(FirstToken()));
   EXPECT_EQ(a.Parameter(StepName::kRelease, 2), Value(a.state.prefix + "-1"));
-  a.ReleaseCommits();
-  EXPECT_THAT(a.did, IsEmpty());
+}
+
+TEST(FencedLeaseStopTest, AnnouncesWhatItHasGivenBackAndNothingElse) {
+  const auto releasing = [](const auto& ends) {
+    Lease a;
+    Leads(a);
+    a.Stops();
+    a.WorkIsOver();
+    EXPECT_THAT(a.did, Not(Contains("announce"))) << "it is not given back yet";
+    ends(a);
+    return a.did;
+  };
+  EXPECT_THAT(releasing([](Lease& a) { a.ReleaseCommits(); }), ElementsAre("announce"));
+  EXPECT_THAT(releasing([](Lease& a) { a.ReleaseFindsNothing(); }), IsEmpty());
+  EXPECT_THAT(releasing([](Lease& a) { a.ReleaseEndsUnknown(); }), IsEmpty());
 }
 
 TEST(FencedLeaseStopTest, GivesTheRowBackAtTheDeadlineAtTheLatest) {

@@ -49,6 +49,7 @@ class Lease {
   void Starts() { Hears(Started{}); }
   void Stops() { Hears(StopRequested{}); }
   void WorkIsOver() { Hears(WorkStopped{}); }
+  void HearsOfARelease() { Hears(ReleaseAnnounced{}); }
   void Asks(Question question = Question::kHasLock) {
     Hears(Asked{.ask = 1, .question = question});
   }
@@ -85,6 +86,8 @@ class Lease {
   void BeatFails() { Ends(StepName::kBeat, Failed(Code::kUnavailable)); }
   void BeatEndsUnknown() { Ends(StepName::kBeat, EndedUnknown()); }
   void ReleaseCommits() { Ends(StepName::kRelease, Committed(whorl::At(now), 1)); }
+  void ReleaseFindsNothing() { Ends(StepName::kRelease, Committed({}, 0)); }
+  void ReleaseEndsUnknown() { Ends(StepName::kRelease, EndedUnknown()); }
 
   // --- what it does ------------------------------------------------------------------------------
 
@@ -170,6 +173,7 @@ class Lease {
       if (!answer->text.empty()) text += " '" + answer->text + "'";
       return text;
     }
+    if (std::holds_alternative<AnnounceRelease>(effect)) return "announce";
     const auto& note = std::get<Note>(effect);
     std::string text = "note " + std::string(NoteText(note.note));
     for (const Value& value : note.values) text += " " + FormatValue(value);

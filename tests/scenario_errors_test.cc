@@ -129,7 +129,8 @@ TEST(ScenarioErrors, SuggestTheKeyThatWasMeant) {
       "version, about, protocol, locks, lease, nodes, rows, duration, seed, spanner, network, "
       "workload, faults, expect.");
   EXPECT_EQ(ErrorsOf(With(R"("network": { "x/y~z": 1 })")),
-            "x.json:7: /network/x~1y~0z: unknown key \"x/y~z\". Known keys: connection_timeout.");
+            "x.json:7: /network/x~1y~0z: unknown key \"x/y~z\". Known keys: connection_timeout, "
+            "announce_releases.");
 }
 
 TEST(ScenarioErrors, SayWhatWasExpectedAndWhatIsThere) {

@@ -39,7 +39,7 @@ constexpr std::string_view kFull = R"({
     "current_timestamp_error": "-6ms",
     "strict_pending_commit_timestamp": "column"
   },
-  "network": { "connection_timeout": "7s" },
+  "network": { "connection_timeout": "7s", "announce_releases": true },
   "workload": { "write_every": "200ms", "work_for": "0s", "resource": "fenced" },
   "faults": [
     { "at": "1m", "do": "start", "node": "pod-*", "stagger": "10s" },
@@ -251,7 +251,8 @@ TEST(ScenarioLoader, ReadsEverythingElse) {
                          .truetime = {Milliseconds(4), false, Milliseconds(-10)},
                          .current_timestamp_error = Milliseconds(-6),
                          .strict_pending_commit_timestamp = PendingCommitTimestampRule::kColumn}));
-  EXPECT_EQ(scenario.network, (NetworkSpec{.connection_timeout = Seconds(7)}));
+  EXPECT_EQ(scenario.network,
+            (NetworkSpec{.connection_timeout = Seconds(7), .announce_releases = true}));
   EXPECT_EQ(scenario.workload, (WorkloadSpec{.write_every = Milliseconds(200),
                                              .work_for = Duration{},
                                              .resource = ResourceKind::kFenced}));

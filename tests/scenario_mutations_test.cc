@@ -17,7 +17,7 @@ constexpr std::string_view kScenario = R"({
   "nodes": [ "a", { "name": "p", "count": 3, "id": "i", "locks": ["y"], "start_at": "never" } ],
   "rows": [ { "name": "x", "heartbeat": "-12s", "token": "2025-12-31T23:59:00Z" } ],
   "duration": "1h", "seed": 7, "spanner": { "truetime": { "truthful": false, "error": "9ms" } },
-  "network": { "connection_timeout": "7s" }, "workload": { "resource": "both" },
+  "network": { "connection_timeout": "7s", "announce_releases": true }, "workload": { "resource": "both" },
   "faults": [ { "at": "1s", "do": "start", "node": "p-*", "stagger": "10s" },
     { "when": { "node": "a", "step": "check", "phase": "sent", "lock": "x" }, "do": "pause",
       "for": "9s" },

@@ -249,7 +249,7 @@ void Step(const Config& config, State& state, whorl::LocalTime now, whorl::Entro
   if (const auto* fired = std::get_if<whorl::TimerFired>(&event)) {
     return OnTimer(here, fired->timer);
   }
-  OnEnded(here, std::get<whorl::TransactionEnded>(event));
+  if (const auto* ended = std::get_if<whorl::TransactionEnded>(&event)) OnEnded(here, *ended);
 }
 
 whorl::Standing StandingOf(const State& state) {

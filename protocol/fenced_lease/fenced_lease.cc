@@ -369,6 +369,17 @@ void OnRead(Here& here, const Flight& flight, const TransactionResult& result) {
   state.last_look = flight.started;
 }
 
+// Only a hint: the row decides, as after any other look. One that is under way may have left too
+// early to show it.
+void OnReleaseAnnounced(Here& here) {
+  State& state = here.state;
+  if (state.term || state.stopping || state.prefix.empty()) return;
+  if (IsFlying(state, Kind::kClaim)) return;
+  for (Flight& flight : state.flights) flight.wanted = flight.kind != Kind::kRead;
+  Remark(here, NoteId::kHeardOfRelease, {});
+  SendRead(here);
+}
+
 // --- heartbeats --------------------------------------------------------------------------------
 
 // By how much Spanner's time has outrun this clock's since the Commit acknowledged before: a clock
@@ -403,6 +414,15 @@ void OnBeatEnded(Here& here, const Claim& claim, const TransactionResult& result
   if (!here.state.term || here.state.term->claim.number != claim.number) return;
   if (result.outcome == Outcome::kCommitted) return OnBeaten(here, result);
   Remark(here, NoteId::kHeartbeatFailed, {FormatStatus(result.status)});
+}
+
+// --- releases ----------------------------------------------------------------------------------
+
+// What is not given back runs out.
+void OnReleaseEnded(Here& here, const TransactionResult& result) {
+  const bool released =
+      result.outcome == Outcome::kCommitted && result.results.front().row_count == 1;
+  if (released) here.out.emplace_back(AnnounceRelease{});
 }
 
 // --- events ------------------------------------------------------------------------------------
@@ -482,7 +502,7 @@ void OnEnded(Here& here, const TransactionEnded& ended) {
     case Kind::kBeat:
       return OnBeatEnded(here, flight.claim, ended.result);
     case Kind::kRelease:
-      return;  // what is not given back runs out
+      return OnReleaseEnded(here, ended.result);
   }
 }
 
@@ -540,6 +560,7 @@ void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, c
   if (std::holds_alternative<WorkStopped>(event)) return OnWorkStopped(here);
   if (const auto* asked = std::get_if<Asked>(&event)) return OnAsked(here, *asked);
   if (const auto* fired = std::get_if<TimerFired>(&event)) return OnTimer(here, fired->timer);
+  if (std::holds_alternative<ReleaseAnnounced>(event)) return OnReleaseAnnounced(here);
   OnEnded(here, std::get<TransactionEnded>(event));
 }
 

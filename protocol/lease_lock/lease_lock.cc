@@ -240,7 +240,7 @@ void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, c
   if (std::holds_alternative<WorkStopped>(event)) return OnWorkStopped(here);
   if (const auto* asked = std::get_if<Asked>(&event)) return OnAsked(here, *asked);
   if (const auto* fired = std::get_if<TimerFired>(&event)) return OnTimer(here, fired->timer);
-  OnEnded(here, std::get<TransactionEnded>(event));
+  if (const auto* ended = std::get_if<TransactionEnded>(&event)) return OnEnded(here, *ended);
 }
 
 Standing StandingOf(const State& state, LocalTime now) {

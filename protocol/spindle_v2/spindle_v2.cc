@@ -409,7 +409,9 @@ void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, c
     return OnStop(state, stop->reason, out);
   }
   if (const auto* asked = std::get_if<Asked>(&event)) return OnAsked(config, state, *asked, out);
-  if (std::holds_alternative<WorkStopped>(event)) return;  // nothing is given up, so nothing waits
+  // Nothing is given up, so nothing waits, and nothing is announced.
+  if (std::holds_alternative<WorkStopped>(event)) return;
+  if (std::holds_alternative<ReleaseAnnounced>(event)) return;
   const auto* ended = std::get_if<TransactionEnded>(&event);
   if (ended != nullptr && ended->request >= kFirstAskRequest) {
     return OnAskRequest(state, *ended, out);

@@ -186,6 +186,9 @@ void OfferPlainerWorld(Offers& offers) {
       offers, [](Scenario& s) -> auto& { return s.spanner.strict_pending_commit_timestamp; },
       defaults.spanner.strict_pending_commit_timestamp);
   OfferDefault(offers, [](Scenario& s) -> auto& { return s.network; }, defaults.network);
+  OfferDefault(
+      offers, [](Scenario& s) -> auto& { return s.network.announce_releases; },
+      defaults.network.announce_releases);
   OfferDefault(offers, [](Scenario& s) -> auto& { return s.workload; }, defaults.workload);
   OfferDefault(
       offers, [](Scenario& s) -> auto& { return s.workload.write_every; },

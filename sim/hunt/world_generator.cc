@@ -39,6 +39,8 @@ class WorldGenerator {
     const Duration safety = SafetyPhase();
     DrawStarts(safety);
     DrawFaults(options_, protocol_, safety, draws_, world_);
+    // Last, so that it has moved no other draw.
+    world_.network.announce_releases = draws_.Percent(25);
     return std::move(world_);
   }
 
