@@ -65,11 +65,7 @@ void TakeKinds(const std::string& text, HuntRequest& request) {
 }
 
 void TakeInvariant(const std::string& text, HuntRequest& request) {
-  Words known;
-  for (int i = 0; i < kInvariantCount; ++i) {
-    known.push_back(InvariantText(static_cast<Invariant>(i)));
-  }
-  request.hunt.invariant = static_cast<Invariant>(WordOf("--invariant", "invariant", text, known));
+  request.hunt.invariant = InvariantOf("--invariant", text);
 }
 
 // "2/8": the second of eight.

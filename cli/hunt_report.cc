@@ -362,11 +362,13 @@ std::string SavedPath(const NamedFinding& finding, const std::string& save_folde
 std::string ReplayLine(const HuntReport& report, const NamedFinding& finding,
                        const std::string& command, const std::string& save_folder) {
   const std::string replay = Cat(ShellQuoted(command), " replay ");
+  // Others may be violated before it.
+  const std::string explain = Cat(" --explain=", InvariantText(finding.kind->invariant));
   if (!save_folder.empty()) {
-    return Cat(replay, ShellQuoted(SavedPath(finding, save_folder)), " --explain");
+    return Cat(replay, ShellQuoted(SavedPath(finding, save_folder)), explain);
   }
   const sim::Scenario scenario = sim::ScenarioOf(report.hunt, *finding.kind, *finding.finding);
-  return Cat("echo ", ShellQuoted(sim::ScenarioLine(scenario)), " | ", replay, "- --explain");
+  return Cat("echo ", ShellQuoted(sim::ScenarioLine(scenario)), " | ", replay, "-", explain);
 }
 
 }  // namespace whorl::cli

@@ -43,6 +43,14 @@ size_t WordOf(std::string_view option, std::string_view what, const std::string&
   throw CLI::ValidationError(Cat(option, ": ", sim::UnknownWord(what, word, known)));
 }
 
+Invariant InvariantOf(std::string_view option, const std::string& word) {
+  std::vector<std::string_view> known;
+  for (int i = 0; i < kInvariantCount; ++i) {
+    known.push_back(InvariantText(static_cast<Invariant>(i)));
+  }
+  return static_cast<Invariant>(WordOf(option, "invariant", word, known));
+}
+
 std::vector<std::string> CommaSeparated(const std::string& text) {
   std::vector<std::string> words;
   for (size_t at = 0; at <= text.size();) {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "protocol/names.h"
 #include "sim/instant.h"
 
 namespace whorl::cli {
@@ -28,6 +29,8 @@ Duration DurationOf(std::string_view option, const std::string& text, std::strin
 // The place of `word` in `known`; `what` is "invariant" or the like.
 size_t WordOf(std::string_view option, std::string_view what, const std::string& word,
               std::span<const std::string_view> known);
+
+Invariant InvariantOf(std::string_view option, const std::string& word);
 
 // "a,b,c": a, b and c.
 std::vector<std::string> CommaSeparated(const std::string& text);

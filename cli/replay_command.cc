@@ -105,6 +105,7 @@ class Replay {
                                                   .perfetto_path = options_.perfetto_path,
                                                   .timeline = options_.timeline,
                                                   .explain = options_.explain,
+                                                  .explained = options_.explained,
                                                   .check_determinism = options_.check_determinism});
   }
 

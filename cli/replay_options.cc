@@ -22,6 +22,7 @@ constexpr std::string_view kFooter = R"(Examples:
   whorl replay scenarios                          every scenario of a folder
   whorl replay scenarios/gc_pause.json --timeline what happened, on one screen
   whorl replay scenarios/gc_pause.json --explain  why it came to the violation, in 20 lines
+  whorl replay x.json --explain=no_wedge          to this one, where others come before it
   whorl replay x.json --at 12.5s                  rows, locks, clocks and nodes at that time
   whorl replay x.json --perfetto run.json         a picture; open it in ui.perfetto.dev
   whorl replay scenarios --repeat 100             how often what is violated, over 100 seeds
@@ -41,8 +42,16 @@ sim::Instant TimeOf(const std::string& text) {
 
 void AddWaysToLook(CLI::App& app, const std::shared_ptr<ReplayOptions>& options) {
   app.add_flag("--timeline", options->timeline, "show each run, a line for each transition");
-  app.add_flag("--explain", options->explain,
-               "tell why it came to the first violation: who did what, on which knowledge");
+  app.add_flag("--explain", options->explain_text,
+               "tell why it came to the first violation: who did what, on which knowledge; "
+               "--explain=INVARIANT: to that invariant's first one");
+  app.parse_complete_callback([options] {
+    options->explain = !options->explain_text.empty();
+    // A flag without a value says so.
+    if (options->explain && options->explain_text != "true") {
+      options->explained = InvariantOf("--explain", options->explain_text);
+    }
+  });
   app.add_option_function<std::string>(
          "--at", [options](const std::string& text) { options->at = TimeOf(text); },
          "show the state of one run then: rows, locks, clocks, nodes")

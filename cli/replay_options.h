@@ -19,7 +19,9 @@ struct ReplayOptions {
   uint64_t repeat = 1;
   uint64_t jobs = 1;
   bool timeline = false;
+  std::string explain_text;  // as given
   bool explain = false;
+  std::optional<Invariant> explained;  // rather than whatever came first
   std::optional<sim::Instant> at;
   std::string trace_folder;
   std::string perfetto_path;

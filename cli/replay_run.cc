@@ -68,7 +68,7 @@ RunOutcome RunOnce(const RunRequest& request) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   outcome.written = trace.Finish();
   outcome.written.Update(picture.Finish());
-  if (request.explain) outcome.story = sim::Explain(scenario, outcome.result);
+  if (request.explain) outcome.story = sim::Explain(scenario, outcome.result, request.explained);
   if (request.check_determinism) {
     sim::Comparison comparison(recording, scenario);
     const sim::RunResult second = sim::RunScenario(scenario, request.seed, &comparison);

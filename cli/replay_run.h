@@ -22,7 +22,8 @@ struct RunRequest {
   std::string perfetto_path;  // empty: none
   bool timeline = false;
   bool explain = false;
-  bool check_determinism = false;  // run it a second time, and compare
+  std::optional<Invariant> explained;  // this one rather than whatever came first
+  bool check_determinism = false;      // run it a second time, and compare
 };
 
 struct RunOutcome {

@@ -23,11 +23,11 @@ namespace {
 constexpr size_t kMaxRound = 10;    // transactions
 constexpr size_t kMaxAtTheEnd = 6;  // nodes whose state is told
 
-// The invariant that was violated first, in time.
-const InvariantResult* FirstOf(const CheckReport& checks) {
+// The invariant that was violated first, in time; the wanted one where there is such.
+const InvariantResult* FirstOf(const CheckReport& checks, std::optional<Invariant> wanted) {
   const InvariantResult* first = nullptr;
   for (const InvariantResult& invariant : checks.invariants) {
-    if (!invariant.first) continue;
+    if (!invariant.first || (wanted && invariant.invariant != *wanted)) continue;
     if (first == nullptr || invariant.first->observation < first->first->observation) {
       first = &invariant;
     }
@@ -523,9 +523,12 @@ Story StoryOf(const Scenario& scenario, const InvariantResult& violated, const H
   return Teller(scenario, violated, history).Tell();
 }
 
-Story Explain(const Scenario& scenario, const RunResult& result) {
-  const InvariantResult* violated = FirstOf(result.checks);
-  if (violated == nullptr) return {};
+Story Explain(const Scenario& scenario, const RunResult& result,
+              std::optional<Invariant> invariant) {
+  const InvariantResult* violated = FirstOf(result.checks, invariant);
+  if (violated == nullptr) {
+    return {.asked = invariant ? std::string(InvariantText(*invariant)) : std::string()};
+  }
   History history(scenario, violated->first->observation);
   RunScenario(scenario, result.seed, &history);
   return StoryOf(scenario, *violated, history);

@@ -18,6 +18,8 @@
 //   3. What does not fit is left out by its weight, and counted.
 #pragma once
 
+#include <optional>
+
 #include "sim/check_report.h"
 #include "sim/history.h"
 #include "sim/run.h"
@@ -26,9 +28,10 @@
 
 namespace whorl::sim {
 
-// Of the first violation in time. Runs the scenario once more.
+// Of the first violation in time, or of the first one of `invariant`. Runs the scenario once more.
 // REQUIRES: `result` is what RunScenario said of `scenario` with that seed.
-Story Explain(const Scenario& scenario, const RunResult& result);
+Story Explain(const Scenario& scenario, const RunResult& result,
+              std::optional<Invariant> invariant = std::nullopt);
 
 // Of one violation. REQUIRES: `history` heard the run up to the violating observation.
 Story StoryOf(const Scenario& scenario, const InvariantResult& violated, const History& history);

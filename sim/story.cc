@@ -50,7 +50,9 @@ std::vector<StoryDraft> FitIn(size_t room, std::vector<StoryDraft> drafts, size_
 }
 
 std::vector<std::string> Story::Lines() const {
-  if (invariant.empty()) return {"nothing was violated"};
+  if (invariant.empty()) {
+    return {asked.empty() ? "nothing was violated" : asked + " was not violated"};
+  }
   constexpr size_t kTimeWidth = 12;
   size_t width = 0;
   for (const StoryLine& line : lines) width = std::max(width, line.who.size());

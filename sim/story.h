@@ -19,8 +19,9 @@ struct StoryLine {
 };
 
 struct Story {
-  // Empty when nothing was violated; then all else is empty, too.
+  // Empty when nothing was violated; then all else is empty, but for what was asked for.
   std::string invariant;
+  std::string asked;  // an invariant, where one was named
   Instant at;
   std::string head;
   std::vector<StoryLine> lines;

@@ -50,6 +50,7 @@ TEST_F(ToolsTest, HelpIsOnStdoutWithExamplesAndExitCodes) {
 TEST_F(ToolsTest, TyposGetTheNearestWord) {
   ExpectUsageError("replay --perfeto x", "unknown option --perfeto; did you mean --perfetto?");
   ExpectUsageError("replay --explian", "did you mean --explain?");
+  ExpectUsageError("replay d/one.json --explain=no_wegde", "did you mean \"no_wedge\"?");
   ExpectUsageError("new --protocl x", "did you mean --protocol?");
   ExpectUsageError("new --protocol spindle_v3x", "unknown protocol \"spindle_v3x\"");
   ExpectUsageError("diff --jsno", "did you mean --json?");
@@ -109,6 +110,16 @@ TEST_F(ToolsTest, ExplainTellsTheStoryUnderTheTable) {
 TEST_F(ToolsTest, ExplainSaysInOneLineThatNothingWasViolated) {
   Write("quiet.json", kQuiet);
   EXPECT_THAT(Whorl("replay quiet.json --explain").out, HasSubstr("\n\nnothing was violated\n\n"));
+  EXPECT_THAT(Whorl("replay quiet.json --explain=no_wedge").out,
+              HasSubstr("\n\nno_wedge was not violated\n\n"));
+}
+
+TEST_F(ToolsTest, ExplainTellsOfTheInvariantThatIsNamedWhateverCameBeforeIt) {
+  const std::string file = WHORL_SOURCE_DIR "/scenarios/everybody_cut_off.json";
+  EXPECT_THAT(Whorl("replay " + file + " --explain").out,
+              HasSubstr("\nlease_respected violated at"));
+  EXPECT_THAT(Whorl("replay " + file + " --explain=single_leader_belief").out,
+              HasSubstr("\nsingle_leader_belief violated at"));
 }
 
 // --- replay --at ---------------------------------------------------------------------------------
