@@ -42,15 +42,14 @@ constexpr Date DateFromDays(int64_t days) {
           .day = day_of_year - (153 * month_from_march + 2) / 5 + 1};
 }
 
+// REQUIRES: number >= 0, 0 < width <= 20.
 void AppendPadded(std::string& out, int64_t number, int width) {
   std::array<char, 20> digits{};
-  int count = 0;
-  do {
-    digits[static_cast<size_t>(count++)] = static_cast<char>('0' + number % 10);
-    number /= 10;
-  } while (number > 0);
-  for (int i = count; i < width; ++i) out.push_back('0');
-  while (count > 0) out.push_back(digits[static_cast<size_t>(--count)]);
+  size_t first = digits.size();
+  for (; number > 0 || width > 0; number /= 10, --width) {
+    digits[--first] = static_cast<char>('0' + number % 10);
+  }
+  out.append(digits.data() + first, digits.size() - first);
 }
 
 // Exactly `width` digits at `at`, which moves past them.

@@ -362,7 +362,16 @@ void OnAskRequest(State& state, const TransactionEnded& ended, std::vector<Effec
 
 }  // namespace
 
-TokenHash HashOf(Timestamp token) { return HashOfText(FormatRfc3339(token)); }
+TokenHash HashOf(Timestamp token) {
+  // Remembered, since a lock's token is hashed at every answer, and changes with its holder.
+  struct Known {
+    Timestamp token;
+    TokenHash hash = 0;
+  };
+  thread_local Known known{.token = Timestamp{}, .hash = HashOfText(FormatRfc3339(Timestamp{}))};
+  if (known.token != token) known = {.token = token, .hash = HashOfText(FormatRfc3339(token))};
+  return known.hash;
+}
 
 std::string TakeoverRowName(const std::string& lock_name, TokenHash token) {
   return lock_name + "_" + std::to_string(token);
