@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/names.h"
 #include "sim/instant.h"
+#include "sim/scenario.h"
 
 namespace whorl::cli {
 

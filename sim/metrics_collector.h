@@ -4,7 +4,8 @@
 //   1. The last owner of a row that was there at the start is nobody, so the first grant over it
 //      is no takeover; a deleted row's last owner is remembered.
 //   2. A process of another incarnation is another process: its grant is a takeover.
-//   3. A write is legitimate if its process owns the lock's newest version when it arrives.
+//   3. A write is legitimate if its process owns the lock's newest version when it arrives, and did
+//      when it was sent: a late write of an earlier term of one's own is as stale as anybody's.
 //   4. Transactions are counted when they start and calls when they are sent, attempts that
 //      Spanner aborted when it does so.
 //   5. An owner's heartbeat that replaces the token (spindle v3) is no grant; the same process
@@ -23,10 +24,19 @@
 namespace whorl::sim {
 
 struct MetricsCollector {
+  struct WriteUnderWay {
+    ProcessId process;
+    bool fenced = false;
+    std::optional<uint64_t> token;
+    Instant sent_at;
+    WHORL_FIELDS(WriteUnderWay, process, fenced, token, sent_at);
+  };
   struct OfLock {
     std::optional<Instant> without_holder_since = Instant{};  // a run begins without one
     std::optional<Instant> overlap_since;
-    WHORL_FIELDS(OfLock, without_holder_since, overlap_since);
+    Instant granted_at;                 // when the newest version's grant was seen
+    std::vector<WriteUnderWay> writes;  // in the order in which they were sent
+    WHORL_FIELDS(OfLock, without_holder_since, overlap_since, granted_at, writes);
   };
 
   Metrics metrics;  // of times, only the intervals that have ended
@@ -38,6 +48,10 @@ struct MetricsCollector {
   }
 
   void On(const VersionChanged& x, const Now& now);
+  void On(const WriteSent& x, const Now& now) {
+    locks[x.lock].writes.push_back(
+        {.process = x.process, .fenced = x.fenced, .token = x.token, .sent_at = now.at});
+  }
   void On(const WriteArrived& x, const Now& now);
   void On(const TransactionLeft& x, const Now& now);
   void On(const TransactionCommitted& x, const Now&) {

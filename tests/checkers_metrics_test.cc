@@ -134,6 +134,33 @@ TEST(MetricsTest, JudgesWritesByTheOwnerAtTheirArrival) {
   EXPECT_EQ(metrics[Sometimes::kLegitimateWriteRefused], 1);
 }
 
+TEST(MetricsTest, ALateWriteOfAnEarlierTermOfTheOwnersOwnIsStale) {
+  // It was slow, and its process has lost the lock and won it again meanwhile: refused by right.
+  Trace trace = HeldByA();
+  trace.SendsWrite("a", true, 1).SendsWrite("a", false, 1);
+  trace.At(Seconds(20)).Grants("b", Seconds(20));
+  trace.At(Seconds(40)).Grants("a", Seconds(40)).SendsWrite("a", true, 40);
+  trace.At(Seconds(41)).Writes("a", true, true, 40).Writes("a", true, false, 1);
+  trace.Writes("a", false, true, 1);
+  const Metrics metrics = trace.EndsAt(Seconds(42)).metrics;
+  EXPECT_EQ(metrics[Metric::kStaleWriteRefused], 1);
+  EXPECT_EQ(metrics[Metric::kStaleWriteAccepted], 1);
+  EXPECT_EQ(metrics[Metric::kLegitimateWriteRefused], 0);
+}
+
+TEST(MetricsTest, ARenewalThatReplacesTheTokenMakesNoWriteStale) {
+  Scenario scenario = MakeScenario({"a"});
+  scenario.protocol = "spindle_v3";
+  Trace trace(scenario);
+  OneRow row(trace);
+  trace.Starts("a");
+  row.At(Seconds(1)).Acquires("a");
+  trace.At(Seconds(2)).SendsWrite("a", true, 1);
+  row.At(Seconds(3)).Beats("a");
+  trace.Writes("a", true, false, 1);
+  EXPECT_EQ(trace.EndsAt(Seconds(4)).metrics[Metric::kLegitimateWriteRefused], 1);
+}
+
 TEST(MetricsTest, CountsCallsTransactionsAndWhatBecameOfThem) {
   // One of each kind, so that no two counters can stand in each other's place.
   Trace trace = HeldByA();

@@ -171,6 +171,10 @@ class Trace {
     return Happens(TransactionFinished{
         .process = Process(node), .lock = lock_, .request = request, .outcome = outcome});
   }
+  Trace& SendsWrite(std::string_view node, bool fenced, uint64_t token) {
+    return Happens(
+        WriteSent{.process = Process(node), .lock = lock_, .fenced = fenced, .token = token});
+  }
   Trace& Writes(std::string_view node, bool fenced, bool accepted,
                 std::optional<uint64_t> token = {}) {
     return Happens(WriteArrived{.process = Process(node),
