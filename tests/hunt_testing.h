@@ -20,7 +20,7 @@ namespace whorl::sim {
 #endif
 #endif
 
-// A run takes a hundred times longer under the sanitizers, and what they look for shows in few.
+// A run takes ten times longer under the sanitizers, and what they look for shows in few.
 constexpr uint64_t Fewer(uint64_t count) {
 #ifdef WHORL_TESTS_ARE_SLOW
   return count / 5;
