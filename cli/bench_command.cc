@@ -1,0 +1,22 @@
+#include "cli/bench_command.h"
+
+#include <utility>
+#include <vector>
+
+#include "cli/exit_code.h"
+
+namespace whorl::cli {
+
+SubCommand AddBenchCommand(CLI::App& root, const std::string& /*command*/) {
+  CLI::App* app = root.add_subcommand("bench", "Measure takeover latency, cost and speed");
+  app->require_subcommand(1);
+  std::vector<SubCommand> benches;
+  return {.app = app, .run = [benches = std::move(benches)] {
+            for (const SubCommand& bench : benches) {
+              if (bench.app->parsed()) return bench.run();
+            }
+            return static_cast<int>(kBadInput);
+          }};
+}
+
+}  // namespace whorl::cli
