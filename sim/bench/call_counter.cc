@@ -71,8 +71,8 @@ void CallCounter::On(const CallSent& x) {
   ++counts->rpcs;
   if (IsStatement(x.request)) ++counts->statements;
   if (x.request == kPlace<Commit>) ++counts->commits;
-  // A statement that has no commit of its own may also stand later in a transaction.
-  if (IsStatement(x.request) && IsRead(x.step) && x.call.call == 0) ++counts->reads;
+  // Attempts of read-write transactions count from 1.
+  if (IsStatement(x.request) && x.call.attempt == 0) ++counts->reads;
   if (IsSteady()) return steady_peak_.Add(now_);
   takeover_.busiest.Add(now_);
   if (takeover_.rush && now_ - *takeover_.rush < Seconds(1)) ++takeover_.first_second;

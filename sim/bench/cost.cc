@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "sim/batch.h"
+#include "sim/checkers/setup.h"
 #include "sim/error_text.h"
 #include "sim/hunt/draws.h"
+#include "sim/latency.h"
 #include "sim/run.h"
 
 namespace whorl::sim {
@@ -17,7 +20,7 @@ constexpr Duration kHour = Seconds(3600);
 // Of small cases the steady state is watched for an hour; of larger ones for so many processes'
 // hours together, but for a number of leases at least.
 constexpr int64_t kProcessHours = 20;
-constexpr int64_t kLeasesAtLeast = 6;
+constexpr int64_t kLeasesAtLeast = 3;
 // Up to so many processes' parts in locks, a case gets all of its runs.
 constexpr int64_t kSmallCase = 101;
 
@@ -39,17 +42,32 @@ uint64_t SeedOf(const CostCase& what, uint64_t seed, uint64_t run) {
   return name;
 }
 
-NodeSpec MakeNode(std::string name, const CostCase& what, Instant start_at) {
+NodeSpec MakeNode(const CostCase& what, uint16_t lock, std::string_view role, Instant start_at) {
   NodeSpec node;
-  node.name = std::move(name);
+  node.name = Cat(role, "_of_", std::to_string(lock));
+  node.locks = {lock};
   node.lease = what.lease;
   node.start_at = start_at;
   node.use = Use::kCallback;
-  for (int64_t i = 0; i < what.locks; ++i) node.locks.push_back(static_cast<uint16_t>(i));
   return node;
 }
 
 }  // namespace
+
+std::string WhyNoCost(const CostCase& what) {
+  const ProtocolInfo& protocol = *FindProtocol(what.protocol);
+  if (what.lease < protocol.lease_min) {
+    return Cat("has no lease below ", FormatDuration(protocol.lease_min));
+  }
+  if (what.lease > protocol.lease_max) {
+    return Cat("has no lease above ", FormatDuration(protocol.lease_max));
+  }
+  if (what.locks > 1 && protocol.takes_one_lock) return "has one lock to a table";
+  if (PartsOf(what) > kCostPartsMax) {
+    return Cat("cannot be simulated with more than ", std::to_string(kCostPartsMax), " processes");
+  }
+  return {};
+}
 
 CostWorld MakeCostWorld(const CostCase& what, uint64_t seed, uint64_t run) {
   Draws draws(SeedOf(what, seed, run));
@@ -62,20 +80,28 @@ CostWorld MakeCostWorld(const CostCase& what, uint64_t seed, uint64_t run) {
   scenario.spanner.preset = what.preset;
   // Its questions and writes are not counted, so it has none but the first.
   scenario.workload.write_every = kHour * 24;
-  for (int64_t i = 0; i < what.locks; ++i) scenario.locks.push_back(Cat("lock", std::to_string(i)));
 
-  // The followers come when the leader has been told so, at any time of its rounds.
-  const Instant led = Instant{} + what.lease * 2 + Seconds(1);
-  scenario.nodes.push_back(MakeNode("leader", what, Instant{}));
-  for (int64_t i = 0; i < what.followers; ++i) {
-    const Duration phase = draws.Between(Duration{}, std::max(what.lease, Seconds(1)));
-    scenario.nodes.push_back(MakeNode(Cat("follower", std::to_string(i)), what, led + phase));
+  // A lock's followers come when its leader knows that it leads, at any time of its rounds, and
+  // locks begin at any time of each other's.
+  const Duration round = std::max(what.lease, Seconds(1));
+  const Duration led = what.lease * 2 + Seconds(1);
+  for (int64_t i = 0; i < what.locks; ++i) {
+    const auto lock = static_cast<uint16_t>(i);
+    scenario.locks.push_back(Cat("lock", std::to_string(i)));
+    const Instant start = Instant{} + (i == 0 ? Duration{} : draws.Between(Duration{}, round));
+    scenario.nodes.push_back(MakeNode(what, lock, "leader", start));
+    for (int64_t j = 0; j < what.followers; ++j) {
+      const Duration phase = draws.Between(Duration{}, round);
+      scenario.nodes.push_back(
+          MakeNode(what, lock, Cat("follower", std::to_string(j)), start + led + phase));
+    }
   }
-  world.from = led + what.lease * 4;
+  world.from = Instant{} + led + round * 3;
   world.until = world.from + WindowOf(what);
   world.crash = world.until + draws.Between(Duration{}, what.lease);
-  // The slowest wait two leases, a second and a grace, and then there is a lease to watch.
-  const Duration rest = what.lease * 4 + Seconds(15);
+  // By then somebody has the lock again (no_wedge), and then there is a lease to watch.
+  const Setup setup = MakeSetup(scenario, RoundTripP999(what.preset));
+  const Duration rest = setup.locks.front().wedge_bound + what.lease;
   scenario.duration = world.crash + rest - Instant{};
   FaultSpec crash;
   crash.trigger = world.crash;

@@ -30,7 +30,7 @@ struct CostCase {
   std::string protocol;
   Duration lease;
   int64_t followers = 2;  // besides the leader
-  int64_t locks = 1;      // that each of the processes takes part in
+  int64_t locks = 1;      // each with a leader and followers of its own
   Preset preset = Preset::kRegional;
   WHORL_FIELDS(CostCase, protocol, lease, followers, locks, preset);
 };
@@ -50,15 +50,23 @@ struct CostRun {
                takeover, takeover_peak, first_second);
 };
 
-// The world of a run, without its checkers' expectations. Steady state is from `from` to `until`.
+// A world names processes and locks by small numbers.
+inline constexpr int64_t kCostPartsMax = 30'000;
+
+// Why the case cannot be measured, as the rest of a sentence that begins with the protocol's name;
+// empty when it can.
+std::string WhyNoCost(const CostCase& what);
+
+// The world of a run. Steady state is from `from` to `until`, of all locks together; the crash is of
+// the first lock's leader, node 0.
 struct CostWorld {
   Scenario scenario;
   Instant from;
   Instant until;
-  Instant crash;  // of the leader, node 0
+  Instant crash;
 };
 
-// REQUIRES: the protocol is known and allows the lease; 1 <= followers; 1 <= locks.
+// REQUIRES: WhyNoCost(what) is empty.
 CostWorld MakeCostWorld(const CostCase& what, uint64_t seed, uint64_t run);
 CostRun RunCostCase(const CostCase& what, uint64_t seed, uint64_t run);
 
