@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/bench_cost_command.h"
 #include "cli/exit_code.h"
 
 namespace whorl::cli {
@@ -10,7 +11,9 @@ namespace whorl::cli {
 SubCommand AddBenchCommand(CLI::App& root, const std::string& /*command*/) {
   CLI::App* app = root.add_subcommand("bench", "Measure takeover latency, cost and speed");
   app->require_subcommand(1);
-  std::vector<SubCommand> benches;
+  std::vector<SubCommand> benches = {
+      AddCostCommand(*app),
+  };
   return {.app = app, .run = [benches = std::move(benches)] {
             for (const SubCommand& bench : benches) {
               if (bench.app->parsed()) return bench.run();

@@ -57,8 +57,8 @@ inline constexpr int64_t kCostPartsMax = 30'000;
 // empty when it can.
 std::string WhyNoCost(const CostCase& what);
 
-// The world of a run. Steady state is from `from` to `until`, of all locks together; the crash is of
-// the first lock's leader, node 0.
+// The world of a run. Steady state is from `from` to `until`, of all locks together; the crash is
+// of the first lock's leader, node 0.
 struct CostWorld {
   Scenario scenario;
   Instant from;

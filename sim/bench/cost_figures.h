@@ -52,14 +52,15 @@ CostFigures FiguresOf(const CostResult& result);
 
 // By the first law, on the line through two cases that differ in followers.
 CostFigures WithFollowers(const CostFigures& few, const CostFigures& many, int64_t followers);
-// By the second law. A takeover concerns one lock, however many there are, and the busiest second is
-// the worst that can be: that all have theirs at once.
+// By the second law. A takeover concerns one lock, however many there are, and the busiest second
+// is the worst that can be: that all have theirs at once.
 CostFigures WithLocks(const CostFigures& one, int64_t locks);
 
 // How far a law is from what was measured: the relative difference of the calls in an hour.
 double DeviationOf(const CostFigures& measured, const CostFigures& by_law);
 
-// --- processing units -----------------------------------------------------------------------------
+// --- processing units
+// -----------------------------------------------------------------------------
 
 // What 1,000 processing units (a node) do at best, and the share of that which Spanner's makers
 // advise to use. Each reads or writes single rows of 1 KB, on SSD.
