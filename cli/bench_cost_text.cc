@@ -22,11 +22,11 @@ using Row = std::vector<std::string>;
 
 constexpr double kSecondsOfHour = 3600;
 
-// "1,234", "12.3", "0.012": three digits where there are no more.
-std::string NumberText(double number) {
+// "1,234", "12.3", "0.012": `digits_below_one` decimals below one, then one, then none.
+std::string NumberText(double number, int digits_below_one = 3) {
   constexpr double kPlain = 99.95;
   if (std::abs(number) >= kPlain) return sim::GroupedText(std::llround(number));
-  const int digits = std::abs(number) >= 1 || number == 0 ? 1 : 3;
+  const int digits = std::abs(number) >= 1 ? 1 : digits_below_one;
   const double scale = digits == 1 ? 10 : 1000;
   const int64_t scaled = std::llround(number * scale);
   if (scaled == 0) return "0";
@@ -47,7 +47,7 @@ std::string SizeText(int64_t size, bool measured) {
 // Of a takeover, in which nothing was seen when there was none.
 std::string TakeoverText(const CostFigures& figures, double sim::CostRates::* rate) {
   const bool unknown = figures.measured && figures.takeovers == 0;
-  return unknown ? "-" : NumberText(figures.rates.*rate);
+  return unknown ? "-" : NumberText(figures.rates.*rate, 1);
 }
 
 std::string PresetWord(Preset preset) {

@@ -20,9 +20,10 @@ constexpr Duration kHour = Seconds(3600);
 // Of small cases the steady state is watched for an hour; of larger ones for so many processes'
 // hours together, but for a number of leases at least.
 constexpr int64_t kProcessHours = 20;
-constexpr int64_t kLeasesAtLeast = 3;
+constexpr int64_t kLeasesAtLeast = 6;
 // Up to so many processes' parts in locks, a case gets all of its runs.
 constexpr int64_t kSmallCase = 101;
+constexpr int64_t kRunsOfLargeCase = 4;
 
 int64_t PartsOf(const CostCase& what) { return (what.followers + 1) * what.locks; }
 
@@ -156,7 +157,7 @@ double CostResult::ExtraPerTakeover(int64_t CallCounts::* count) const {
 }
 
 int64_t RunsOfCase(const CostCase& what, int64_t runs) {
-  return std::max<int64_t>(1, std::min(runs, runs * kSmallCase / PartsOf(what)));
+  return PartsOf(what) <= kSmallCase ? runs : std::min(runs, kRunsOfLargeCase);
 }
 
 absl::Status MeasureCosts(std::span<const CostCase> cases, int64_t runs, uint64_t seed, int threads,

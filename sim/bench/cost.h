@@ -95,7 +95,7 @@ struct CostResult {
   double ExtraPerTakeover(int64_t CallCounts::* count) const;
 };
 
-// How many runs a case gets where small ones get `runs`: fewer where it is large, at least one.
+// How many runs a case gets where small ones get `runs`: fewer where it is large.
 int64_t RunsOfCase(const CostCase& what, int64_t runs);
 
 // Runs all cases on `threads` threads; results come in the order of the cases. `go_on` is asked

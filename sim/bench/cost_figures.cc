@@ -59,6 +59,10 @@ CostFigures WithFollowers(const CostFigures& few, const CostFigures& many, int64
   CostFigures figures = {.what = many.what, .measured = false};
   figures.what.followers = followers;
   figures.rates = RatesOf(numbers);
+  // What is rare is uncertain, and its line may run below nothing.
+  for (double* rate : {&figures.rates.aborted, &figures.rates.takeover_aborted}) {
+    *rate = std::max(*rate, 0.0);
+  }
   return figures;
 }
 
