@@ -4,13 +4,17 @@
 #include <vector>
 
 #include "cli/exit_code.h"
+#include "cli/takeover_command.h"
 
 namespace whorl::cli {
 
 SubCommand AddBenchCommand(CLI::App& root, const std::string& /*command*/) {
   CLI::App* app = root.add_subcommand("bench", "Measure takeover latency, cost and speed");
   app->require_subcommand(1);
-  std::vector<SubCommand> benches;
+  app->footer("whorl bench SUBCOMMAND --help says more.");
+  std::vector<SubCommand> benches = {
+      AddTakeoverCommand(*app),
+  };
   return {.app = app, .run = [benches = std::move(benches)] {
             for (const SubCommand& bench : benches) {
               if (bench.app->parsed()) return bench.run();
