@@ -1,6 +1,7 @@
 #include "cli/bench_cost_command.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -45,12 +46,27 @@ class CostBench {
           return SignalNotice::HasCome() ? BatchStep::kStop : BatchStep::kGoOn;
         },
         report);
-    Progress::Clear();
     if (!measured.ok()) return End(measured);
-    return Tell(report, sim::TradeoffsOf(report));
+    std::vector<sim::Tradeoff> tradeoffs = sim::TradeoffsOf(report);
+    if (const absl::Status joined = Join(progress, tradeoffs); !joined.ok()) return End(joined);
+    Progress::Clear();
+    return Tell(report, tradeoffs);
   }
 
  private:
+  absl::Status Join(Progress& progress, std::vector<sim::Tradeoff>& tradeoffs) const {
+    if (request_.takeovers == 0 || SignalNotice::HasCome()) return absl::OkStatus();
+    int64_t done = 0;
+    return sim::MeasureTakeovers(
+        request_.cost, request_.takeovers, static_cast<int>(request_.jobs),
+        [&] {
+          ++done;
+          if (progress.IsDue()) progress.Show(sim::CountText(done, "takeover", "takeovers"));
+          return SignalNotice::HasCome() ? BatchStep::kStop : BatchStep::kGoOn;
+        },
+        tradeoffs);
+  }
+
   static absl::Status Open(const std::string& path, OutputFile& file) {
     return path.empty() ? absl::OkStatus() : file.Open(path);
   }

@@ -137,6 +137,9 @@ void AddCostOptions(CLI::App& app, const std::shared_ptr<CostRequest>& request) 
       [request](uint64_t n) { request->cost.runs = static_cast<int64_t>(n); },
       "runs of each case, fewer above 100 processes (default: 8)");
   AddNumber(
+      app, "--takeovers", 0, kRunsMax, [request](uint64_t n) { request->takeovers = n; },
+      "crashes of each protocol and lease, for the last table (default: 1000; 0: no such times)");
+  AddNumber(
       app, "--seed", 0, std::numeric_limits<uint64_t>::max(),
       [request](uint64_t seed) { request->cost.seed = seed; }, "of all runs (default: 1)");
   request->jobs = DefaultJobs();

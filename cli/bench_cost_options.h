@@ -13,6 +13,7 @@ namespace whorl::cli {
 
 struct CostRequest {
   sim::CostOptions cost;
+  uint64_t takeovers = 1'000;  // of each protocol and lease; 0: none
   uint64_t jobs = 1;
   bool json = false;
   bool markdown = false;

@@ -20,7 +20,7 @@ using testing::IsEmpty;
 
 constexpr const char* kSmall =
     "bench cost --protocol spindle_v3 --lease 5s --followers 1 --herd 2,4,9 --locks 1,2,70 "
-    "--largest 4 --runs 1 ";
+    "--largest 4 --runs 1 --takeovers 3 ";
 
 class CliBenchCostTest : public CliTest {
  protected:
