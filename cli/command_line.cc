@@ -11,6 +11,7 @@
 #include <system_error>
 #include <vector>
 
+#include "cli/bench_command.h"
 #include "cli/diff_command.h"
 #include "cli/exit_code.h"
 #include "cli/hunt_command.h"
@@ -75,8 +76,8 @@ int Run(int argc, char** argv) {
       "whorl SUBCOMMAND --help says more.");
   const std::string called = CommandFromHere(argc > 0 ? argv[0] : "whorl");
   const std::vector<SubCommand> commands = {
-      AddReplayCommand(root, called), AddHuntCommand(root, called), AddNewCommand(root, called),
-      AddDiffCommand(root), AddProtocolsCommand(root)};
+      AddReplayCommand(root, called), AddHuntCommand(root, called), AddBenchCommand(root, called),
+      AddNewCommand(root, called),    AddDiffCommand(root),         AddProtocolsCommand(root)};
   try {
     root.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -43,21 +43,35 @@ std::string Unknown(std::string_view kind, std::string_view word,
 // --seed=7: --seed.
 std::string_view WithoutValue(std::string_view word) { return word.substr(0, word.find('=')); }
 
+// What of the command line was understood as sub-commands.
+struct Chosen {
+  const CLI::App* app = nullptr;  // the innermost
+  std::string command;            // "whorl bench takeover"
+};
+
+Chosen ChosenIn(const CLI::App& root) {
+  Chosen chosen{.app = &root, .command = "whorl"};
+  while (!chosen.app->get_subcommands().empty()) {
+    chosen.app = chosen.app->get_subcommands().front();
+    chosen.command += Cat(" ", chosen.app->get_name());
+  }
+  return chosen;
+}
+
 }  // namespace
 
 std::string UsageError(const CLI::App& root, const CLI::ParseError& error) {
-  const std::vector<CLI::App*> chosen = root.get_subcommands();
-  const CLI::App& app = chosen.empty() ? root : *chosen.front();
-  const std::string command = chosen.empty() ? "whorl" : Cat("whorl ", app.get_name());
+  const auto [app, command] = ChosenIn(root);
+  const std::vector<std::string> sub_commands = SubCommandsOf(*app);
   const std::vector<std::string> remaining = Remaining(root);
   std::string text;
   if (!remaining.empty() && remaining.front().starts_with('-')) {
-    text = Unknown("option", WithoutValue(remaining.front()), OptionsOf(app));
-  } else if (!remaining.empty() && chosen.empty()) {
-    text = Unknown("sub-command", remaining.front(), SubCommandsOf(root));
+    text = Unknown("option", WithoutValue(remaining.front()), OptionsOf(*app));
+  } else if (!remaining.empty() && !sub_commands.empty()) {
+    text = Unknown("sub-command", remaining.front(), sub_commands);
   } else if (!remaining.empty()) {
     text = Cat("unexpected argument ", sim::Printable(remaining.front()));
-  } else if (chosen.empty()) {
+  } else if (!sub_commands.empty()) {
     text = "a sub-command is missing";
   } else {
     text = error.what();

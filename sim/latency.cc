@@ -34,10 +34,20 @@ constexpr Latencies kMultiRegion = {
                  Microseconds(20'000), Microseconds(60'000), Microseconds(120'000)},
 };
 
+constexpr Latencies kInstant = {};
+
 }  // namespace
 
 const Latencies& LatenciesOf(Preset preset) {
-  return preset == Preset::kRegional ? kRegional : kMultiRegion;
+  switch (preset) {
+    case Preset::kRegional:
+      return kRegional;
+    case Preset::kMultiRegion:
+      return kMultiRegion;
+    default:
+      break;
+  }
+  return kInstant;
 }
 
 Duration Pick(const LatencyTable& table, uint64_t bits) {

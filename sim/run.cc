@@ -57,9 +57,10 @@ class Driver {
     TakeIn();
   }
 
-  // Takes what is due until then.
-  void Advance(Instant until) {
+  // Takes what is due until then, or until `enough`, where that is given, says so.
+  void Advance(Instant until, const EndingSink* enough = nullptr) {
     while (!agenda_.empty() && agenda_.top().at <= until.ns) {
+      if (enough != nullptr && enough->HasEnough()) return;
       const Choice choice = agenda_.top().choice;
       if (!world_.IsPending(choice)) {
         agenda_.Pop();
@@ -154,6 +155,10 @@ class Driver {
 
 RunResult RunScenario(const Scenario& scenario, uint64_t seed, ObservationSink* sink) {
   return Driver(scenario, seed, sink).Run();
+}
+
+void RunWhileHeard(const Scenario& scenario, uint64_t seed, EndingSink& sink) {
+  Driver(scenario, seed, &sink).Advance({scenario.duration.ns}, &sink);
 }
 
 World RunUntil(const Scenario& scenario, uint64_t seed, Instant until, ObservationSink* sink) {

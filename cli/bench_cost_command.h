@@ -1,0 +1,13 @@
+// `whorl bench cost`: what a lock costs to keep, by protocol, lease, followers and locks.
+#pragma once
+
+#include <CLI/App.hpp>
+
+#include "cli/sub_command.h"
+
+namespace whorl::cli {
+
+// `bench`: the command `whorl bench`.
+SubCommand AddCostCommand(CLI::App& bench);
+
+}  // namespace whorl::cli

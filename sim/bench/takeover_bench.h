@@ -1,0 +1,61 @@
+// Many runs of each case, until their p99 is known well enough.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "sim/batch.h"
+#include "sim/bench/statistics.h"
+#include "sim/bench/takeover_case.h"
+#include "sim/bench/takeover_observer.h"
+
+namespace whorl::sim {
+
+// Runs are added until the 95 % intervals of p99, of times and of ratios, are within so much of it.
+inline constexpr int64_t kStablePercent = 2;
+inline constexpr uint64_t kRunsAtFirst = 500;
+inline constexpr uint64_t kRunsAtMost = 16'000;
+
+struct TakeoverOptions {
+  uint64_t seed = 1;
+  // So many runs of each case; nothing: from kRunsAtFirst to kRunsAtMost.
+  std::optional<uint64_t> runs;
+  WHORL_FIELDS(TakeoverOptions, seed, runs);
+};
+
+// What was measured of one case. Times are in nanoseconds.
+struct TakeoverResult {
+  TakeoverCase measured;
+  MedianTimes times;
+  uint64_t runs = 0;
+  bool stable = false;       // p99 is within kStablePercent
+  bool interrupted = false;  // before as many runs as were asked for
+  int64_t kept = 0;          // runs in which the old leader kept the lock
+  int64_t spoilt = 0;        // runs that count for nothing: the leader had changed before the fault
+  int64_t believed_still = 0;  // takeovers whose first write came while the old leader believed
+  Distribution least;          // T*
+  Distribution first_write;    // from the fault to the first write's arrival
+  Distribution grant;          // from the fault to when the grant is visible
+  Distribution above_least;    // first_write - T*
+  Distribution ratio;          // first_write / T* in millionths; of nothing where T* is 0
+  Distribution grant_ratio;    // grant / T*, likewise
+  Distribution since_lapse;    // from the lapse of the old leader's belief to the first write
+  friend bool operator==(const TakeoverResult&, const TakeoverResult&) = default;
+};
+
+// Measures one case, on `threads` threads; the result does not depend on how many. `go_on` is asked
+// after each run, on the caller's thread; a case that it ends has `interrupted` set.
+// kInternal: a run could not be run, and which.
+absl::Status MeasureCase(const TakeoverOptions& options, const TakeoverCase& takeover_case,
+                         int threads, const std::function<BatchStep(uint64_t runs)>& go_on,
+                         TakeoverResult& result);
+
+// What is known of a case after these runs.
+TakeoverResult ResultOf(const TakeoverCase& takeover_case, MedianTimes times,
+                        const std::vector<TakeoverRun>& runs);
+
+}  // namespace whorl::sim
