@@ -74,15 +74,19 @@ LogAxis AxisOf(const std::vector<Curve>& curves) {
   return {.from = from, .to = std::max(std::log10(most) + 0.05, from + 0.3)};
 }
 
-// 1, 2 and 5 times each power of ten that the axis shows.
+// Round numbers, the fewer the more powers of ten the axis shows.
 std::vector<double> TicksOf(const LogAxis& axis) {
+  static constexpr std::array<double, 8> kFew = {1};
+  static constexpr std::array<double, 8> kSome = {1, 2, 5};
+  static constexpr std::array<double, 8> kMany = {1, 1.5, 2, 3, 4, 5, 6, 8};
+  const double width = axis.to - axis.from;
+  const auto& steps = width > 1.7 ? kFew : width > 0.7 ? kSome : kMany;
   std::vector<double> ticks;
-  const bool is_wide = axis.to - axis.from > 1.7;
   for (double power = 1e6; power < 1e14; power *= 10) {
-    for (const double step : {1.0, 2.0, 5.0}) {
+    for (const double step : steps) {
+      if (step == 0) continue;
       const double at = std::log10(power * step);
-      if (at < axis.from || at > axis.to || (is_wide && step != 1)) continue;
-      ticks.push_back(power * step);
+      if (at >= axis.from && at <= axis.to) ticks.push_back(power * step);
     }
   }
   return ticks;

@@ -38,11 +38,12 @@ std::string WithInterval(const QuantileEstimate& estimate) {
   return Cat(SecondsOf(estimate.value, 3), " (", end(estimate.low), "-", end(estimate.high), ")");
 }
 
-constexpr size_t kColumns = 15;
+constexpr size_t kColumns = 16;
 using Cells = std::array<std::string, kColumns>;
 constexpr std::array<std::string_view, kColumns> kHeads = {
-    "fault", "protocol", "lease",        "followers", "preset",   "runs",     "takeovers",  "kept",
-    "p50 s", "p90 s",    "p99 s (95 %)", "max s",     "p50 / T*", "p99 / T*", "p99 - T* ms"};
+    "fault",     "protocol", "lease",       "followers",  "preset",       "runs",
+    "takeovers", "kept",     "p50 s",       "p90 s",      "p99 s (95 %)", "max s",
+    "p50 / T*",  "p99 / T*", "p50 - T* ms", "p99 - T* ms"};
 constexpr size_t kWords = 5;  // the first columns are words, the others numbers
 
 Cells CellsOf(const TakeoverResult& result) {
@@ -63,6 +64,7 @@ Cells CellsOf(const TakeoverResult& result) {
           SecondsOf(time.max, 3),
           no_ratio ? "-" : RatioText(result.ratio.p50.value),
           no_ratio ? "-" : RatioText(result.ratio.p99.value),
+          MillisecondsOf(result.above_least.p50.value),
           MillisecondsOf(result.above_least.p99.value)};
 }
 
@@ -81,7 +83,7 @@ Cells GrantCellsOf(const TakeoverResult& result) {
   cells[11] = SecondsOf(time.max, 3);
   cells[12] = result.ratio.count == 0 ? "-" : RatioText(result.grant_ratio.p50.value);
   cells[13] = result.ratio.count == 0 ? "-" : RatioText(result.grant_ratio.p99.value);
-  cells[14] = "";
+  cells[14] = cells[15] = "";
   return cells;
 }
 
@@ -113,6 +115,15 @@ void PrintTable(const std::vector<Cells>& rows, std::ostream& out) {
 
 std::string NameOf(const TakeoverResult& result) { return result.measured.Text(); }
 
+void PrintClosedForm(const TakeoverResult& result, std::ostream& out) {
+  const std::optional<sim::ClosedForm> paper = ClosedFormOf(result.measured);
+  if (!paper) return;
+  out << NameOf(result) << ": mean / p99 / max until the token UPDATE "
+      << SecondsOf(result.grant.mean, 3) << " / " << SecondsOf(result.grant.p99.value, 3) << " / "
+      << SecondsOf(result.grant.max, 3) << " s; on paper " << SecondsOf(paper->mean.ns, 3) << " / "
+      << SecondsOf(paper->p99.ns, 3) << " / " << SecondsOf(paper->max.ns, 3) << " s\n";
+}
+
 // What the table does not show.
 void PrintRemarks(const TakeoverResult& result, std::ostream& out) {
   if (result.interrupted) {
@@ -129,6 +140,12 @@ void PrintRemarks(const TakeoverResult& result, std::ostream& out) {
     out << NameOf(result) << ": in " << sim::CountText(result.spoilt, "run", "runs")
         << " the leader had changed before the fault; not counted\n";
   }
+  if (ShouldKeep(result.measured.fault) && result.NeedlessTakeovers() > 0) {
+    out << NameOf(result) << ": "
+        << sim::CountText(result.NeedlessTakeovers(), "needless takeover", "needless takeovers")
+        << " in " << sim::CountText(static_cast<int64_t>(result.runs), "run", "runs") << '\n';
+  }
+  PrintClosedForm(result, out);
   if (result.measured.fault != sim::TakeoverFault::kCutOff || result.first_write.count == 0) return;
   out << NameOf(result) << ": ";
   if (result.believed_still > 0) {
@@ -204,6 +221,7 @@ Columns ColumnsOf(const TakeoverReport& report, const TakeoverResult& result) {
                      {"stable", result.stable},
                      {"interrupted", result.interrupted},
                      {"takeovers", result.first_write.count},
+                     {"needless_takeovers", result.NeedlessTakeovers()},
                      {"kept", result.kept},
                      {"missing", result.first_write.missing},
                      {"spoilt", result.spoilt},

@@ -34,7 +34,7 @@ constexpr Latencies kMultiRegion = {
                  Microseconds(20'000), Microseconds(60'000), Microseconds(120'000)},
 };
 
-constexpr Latencies kInstant = {};
+constexpr Latencies kNone = {};
 
 }  // namespace
 
@@ -44,10 +44,10 @@ const Latencies& LatenciesOf(Preset preset) {
       return kRegional;
     case Preset::kMultiRegion:
       return kMultiRegion;
-    default:
+    default:  // kInstant
       break;
   }
-  return kInstant;
+  return kNone;
 }
 
 Duration Pick(const LatencyTable& table, uint64_t bits) {

@@ -13,8 +13,7 @@
 #include "sim/bench/takeover_bench.h"
 #include "sim/bench/takeover_case.h"
 #include "sim/bench/takeover_observer.h"
-#include "sim/scenario_loader.h"
-#include "sim/scenario_writer.h"
+#include "sim/latency.h"
 #include "tests/hunt_testing.h"
 
 namespace whorl::sim {
@@ -35,6 +34,7 @@ class ObservedTakeover : public testing::Test {
   void Expect(TakeoverFault fault) {
     world_ = TakeoverWorld({.protocol = "fenced_lease", .fault = fault, .followers = 1}, 1);
     observer_.emplace(world_, fault, kTimes);
+    row_.reset();
     Commits(kOld, Seconds(1), StepName::kTake);
     Tell(Seconds(1), BeliefChanged{.process = kOld, .believes = true});
     Commits(kOld, Seconds(10), StepName::kBeat);
@@ -286,11 +286,15 @@ TEST(TakeoverRuns, SpindleV2IsAsOnPaper) {
     }
     const TakeoverResult result = ResultOf(one, TimesOf(one), runs);
     ASSERT_EQ(result.grant.count, 400);
-    const double d = static_cast<double>(lease.ns);
+    const ClosedForm paper = *ClosedFormOf(one);
+    EXPECT_EQ(paper.mean, lease * 10 / 9 + Seconds(1));
     // Within four standard errors of the mean; p99 of so few runs is known to a twentieth.
-    EXPECT_NEAR(static_cast<double>(*result.grant.mean), 10 * d / 9 + 1e9, 0.08 * d);
-    EXPECT_NEAR(static_cast<double>(*result.grant.p99.value), 1.88 * d + 1e9, 0.08 * d);
-    EXPECT_LE(static_cast<double>(*result.grant.max), 2 * d + 1e9 + 1e7);
+    const auto tolerance = static_cast<double>(lease.ns) * 0.08;
+    EXPECT_NEAR(static_cast<double>(*result.grant.mean), static_cast<double>(paper.mean.ns),
+                tolerance);
+    EXPECT_NEAR(static_cast<double>(*result.grant.p99.value), static_cast<double>(paper.p99.ns),
+                tolerance);
+    EXPECT_LE(*result.grant.max, (paper.max + Milliseconds(10)).ns);
     for (const TakeoverRun& run : runs) {
       const Takeover& takeover = run.takeovers.front();
       const Duration later = takeover.first_write - takeover.grant;

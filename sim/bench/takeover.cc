@@ -5,6 +5,7 @@
 
 #include "sim/error_text.h"
 #include "sim/hunt/draws.h"
+#include "sim/latency.h"
 #include "sim/mix.h"
 
 namespace whorl::sim {

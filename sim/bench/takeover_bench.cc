@@ -55,6 +55,11 @@ absl::Status AddRuns(const TakeoverOptions& options, const TakeoverCase& takeove
 
 }  // namespace
 
+RunCounts RunCountsOf(TakeoverFault fault) {
+  if (fault == TakeoverFault::kDeployment) return {.at_first = 50, .at_most = 200};
+  return {};
+}
+
 TakeoverResult ResultOf(const TakeoverCase& takeover_case, MedianTimes times,
                         const std::vector<TakeoverRun>& runs) {
   TakeoverResult result{.measured = takeover_case, .times = times, .runs = runs.size()};
@@ -101,13 +106,14 @@ absl::Status MeasureCase(const TakeoverOptions& options, const TakeoverCase& tak
   const MedianTimes times = TimesOf(takeover_case);
   std::vector<TakeoverRun> runs;
   bool interrupted = false;
-  for (uint64_t to = options.runs.value_or(kRunsAtFirst);; to *= 2) {
+  const RunCounts counts = RunCountsOf(takeover_case.fault);
+  for (uint64_t to = options.runs.value_or(counts.at_first);; to *= 2) {
     const absl::Status status =
         AddRuns(options, takeover_case, times, to, threads, go_on, runs, interrupted);
     if (!status.ok()) return status;
     result = ResultOf(takeover_case, times, runs);
     result.interrupted = interrupted;
-    if (interrupted || options.runs || result.stable || to >= kRunsAtMost) return status;
+    if (interrupted || options.runs || result.stable || to >= counts.at_most) return status;
   }
 }
 

@@ -17,12 +17,17 @@ namespace whorl::sim {
 
 // Runs are added until the 95 % intervals of p99, of times and of ratios, are within so much of it.
 inline constexpr int64_t kStablePercent = 2;
-inline constexpr uint64_t kRunsAtFirst = 500;
-inline constexpr uint64_t kRunsAtMost = 16'000;
+// How many there are before it is asked whether that is so, and at most: those of deployments take a
+// hundred times as long as others, and have several takeovers each.
+struct RunCounts {
+  uint64_t at_first = 500;
+  uint64_t at_most = 8'000;
+};
+RunCounts RunCountsOf(TakeoverFault fault);
 
 struct TakeoverOptions {
   uint64_t seed = 1;
-  // So many runs of each case; nothing: from kRunsAtFirst to kRunsAtMost.
+  // So many runs of each case; nothing: as RunCountsOf says.
   std::optional<uint64_t> runs;
   WHORL_FIELDS(TakeoverOptions, seed, runs);
 };
@@ -44,6 +49,10 @@ struct TakeoverResult {
   Distribution ratio;          // first_write / T* in millionths; of nothing where T* is 0
   Distribution grant_ratio;    // grant / T*, likewise
   Distribution since_lapse;    // from the lapse of the old leader's belief to the first write
+  // From a leader that should have kept the lock.
+  int64_t NeedlessTakeovers() const {
+    return ShouldKeep(measured.fault) ? first_write.count + first_write.missing : 0;
+  }
   friend bool operator==(const TakeoverResult&, const TakeoverResult&) = default;
 };
 

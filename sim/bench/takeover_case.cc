@@ -2,6 +2,7 @@
 
 #include "protocol/protocols.h"
 #include "sim/error_text.h"
+#include "sim/latency.h"
 #include "sim/rules.h"
 
 namespace whorl::sim {
@@ -17,7 +18,7 @@ constexpr std::array<FaultWords, kTakeoverFaultCount> kFaults = {{
     {"cut_off", "a black hole between the leader and Spanner, which does not end"},
     {"graceful_stop", "the leader is asked to stop"},
     {"spanner_unavailable", "Spanner answers nobody for one and a half leases"},
-    {"lost_heartbeat", "the first message of one renewal is lost, and its connection hangs"},
+    {"lost_heartbeat", "a renewal's first message is lost, and its connection hangs for 20 s"},
     {"short_pause", "the leader pauses for three tenths of a lease"},
     {"deployment", "100 pods are stopped and started again, one every 2 s"},
 }};
@@ -75,6 +76,17 @@ std::string WhyNot(const TakeoverCase& takeover_case) {
     return "how it renews its lease is not known here";
   }
   return {};
+}
+
+std::optional<ClosedForm> ClosedFormOf(const TakeoverCase& takeover_case) {
+  const bool leader_is_gone =
+      takeover_case.fault == TakeoverFault::kCrash || takeover_case.fault == TakeoverFault::kPause;
+  if (takeover_case.protocol != "spindle_v2" || !leader_is_gone) return std::nullopt;
+  if (takeover_case.followers != 1 || takeover_case.preset != kInstant) return std::nullopt;
+  const Duration d = takeover_case.lease;
+  return ClosedForm{.mean = d * 10 / 9 + Seconds(1),
+                    .p99 = d * 188 / 100 + Seconds(1),
+                    .max = d * 2 + Seconds(1)};
 }
 
 bool ShouldKeep(TakeoverFault fault) {

@@ -129,8 +129,6 @@ void TakeoverObserver::On(const WriteArrived& x) {
   if (open_->lapsed) takeover.since_lapse = now_ - *open_->lapsed;
   run_.takeovers.push_back(takeover);
   open_.reset();
-  // Of the new leader: it is not known when its grant was sent, but a renewal comes before a pod
-  // is stopped, or T* does not need it.
 }
 
 Duration TakeoverObserver::Least() const {

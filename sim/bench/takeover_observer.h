@@ -30,6 +30,7 @@ namespace whorl::sim {
 struct MedianTimes {
   Duration commit;    // C: a Commit call, as its process sees it
   Duration resource;  // w: one way from a process to the resource
+  WHORL_FIELDS(MedianTimes, commit, resource);
 };
 // `epsilon`: half the width of TrueTime's interval, which a commit waits out.
 MedianTimes MedianTimesOf(Preset preset, Duration epsilon);
