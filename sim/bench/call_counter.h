@@ -51,7 +51,7 @@ class BusiestSecond {
 };
 
 // The same, begun anew for the takeover.
-struct Takeover {
+struct TakeoverCalls {
   CallCounts counts;
   BusiestSecond busiest;
   // In the second that begins when somebody first starts a read-write transaction after the old
@@ -73,7 +73,7 @@ class CallCounter final : public ObservationSink {
   int64_t steady_peak() const { return steady_peak_.most(); }
   // Grants before the crash to another process than node 0's: the steady state was none.
   int64_t early_grants() const { return early_grants_; }
-  const Takeover& takeover() const { return takeover_; }
+  const TakeoverCalls& takeover() const { return takeover_; }
 
  private:
   void On(const CallSent& x);
@@ -98,7 +98,7 @@ class CallCounter final : public ObservationSink {
   CallCounts steady_;
   BusiestSecond steady_peak_;
   int64_t early_grants_ = 0;
-  Takeover takeover_;
+  TakeoverCalls takeover_;
 };
 
 }  // namespace whorl::sim

@@ -116,7 +116,7 @@ CostRun RunCostCase(const CostCase& what, uint64_t seed, uint64_t run) {
   const CostWorld world = MakeCostWorld(what, seed, run);
   CallCounter counter(world.scenario, world.from, world.until, world.crash);
   RunScenario(world.scenario, world.scenario.seed, &counter);
-  const Takeover& takeover = counter.takeover();
+  const TakeoverCalls& takeover = counter.takeover();
   CostRun result = {.window = world.until - world.from,
                     .steady = counter.steady(),
                     .steady_peak = counter.steady_peak(),
