@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cli/bench_cost_command.h"
+#include "cli/bench_sim_command.h"
 #include "cli/exit_code.h"
 #include "cli/takeover_command.h"
 
@@ -16,6 +17,7 @@ SubCommand AddBenchCommand(CLI::App& root, const std::string& /*command*/) {
   std::vector<SubCommand> benches = {
       AddTakeoverCommand(*app),
       AddCostCommand(*app),
+      AddSimCommand(*app),
   };
   return {.app = app, .run = [benches = std::move(benches)] {
             for (const SubCommand& bench : benches) {

@@ -1,0 +1,214 @@
+# shellcheck shell=bash disable=SC2154
+# The sub-command `bench` of ./dev, which sources this file: running the benchmarks, keeping their
+# figures as a baseline, and comparing two revisions.
+
+readonly baseline="$root/bench/baseline.csv"
+# Folders that do not stay, however this ends: the first holds figures, another one is a worktree
+# that is not built yet.
+unfinished=()
+
+help_bench() {
+  cat <<'TEXT'
+Usage: ./dev bench [--wire] [ARGUMENTS OF THE BENCHMARK]
+       ./dev bench --compare [REV|baseline] [--rounds N] [ARGUMENTS OF THE BENCHMARK]
+       ./dev bench --baseline [--rounds N] [ARGUMENTS OF THE BENCHMARK]
+
+Builds and runs the benchmarks in the release tree: the speed of the simulation, or with --wire that
+of SQL and of the server over the model.
+
+  --compare   also builds REV, in a git worktree under .deps/ (kept for the next time; there is one
+              at most), runs old and new in turn, and prints how many times faster the new one is:
+              the median of the rounds' ratios, and the least and the greatest. REV is the last
+              commit where sources have changed since, otherwise the one before it. `baseline` is
+              bench/baseline.csv, which says what it was made with: another machine, another figure.
+  --baseline  writes bench/baseline.csv
+  --rounds N  how often each is run (default: 5)
+
+Examples:
+
+  ./dev bench --benchmark_filter=REGEX
+  ./dev bench --wire
+  ./dev bench --compare
+  ./dev bench --compare main --rounds 9 --benchmark_filter=QuietNodes
+
+`whorl bench sim` measures the speed of worlds without a benchmark library.
+TEXT
+}
+
+run_bench() {
+  case "${1:-}" in
+    --compare | --baseline)
+      bench_in_rounds "$@"
+      return
+      ;;
+  esac
+  local target=whorl_bench
+  if [[ "${1:-}" == --wire ]]; then
+    target=whorl_wire_bench
+    shift
+  fi
+  ensure_setup
+  if [[ "$target" == whorl_wire_bench ]]; then ensure_protos; fi
+  build release "$target" >&2
+  exec "$root/build/bench/$target" "$@"
+}
+
+# Reads the options of --compare and --baseline, and does what they say.
+bench_in_rounds() {
+  local mode="$1" revision="" rounds=5 scratch
+  shift
+  if [[ "$mode" == --compare && -n "${1:-}" && "$1" != -* ]]; then
+    revision="$1"
+    shift
+  fi
+  if [[ "${1:-}" == --rounds ]]; then
+    [[ "${2:-}" =~ ^[1-9][0-9]{0,2}$ ]] || die "$usage_error" "--rounds wants a number from 1 to 999"
+    rounds="$2"
+    shift 2
+  fi
+  [[ -z "${1:-}" || "$1" == --benchmark_* ]] || die "$usage_error" \
+    "bench $mode does not know the argument $1; see ./dev bench --help"
+  ensure_setup
+  mkdir -p "$root/.deps"
+  scratch="$(mktemp -d "$root/.deps/benching.XXXXXX")"
+  unfinished=("$scratch")
+  trap remove_unfinished EXIT
+  if [[ "$mode" == --baseline ]]; then
+    write_baseline "$scratch" "$rounds" "$@"
+  elif [[ "$revision" == baseline ]]; then
+    compare_with_baseline "$scratch" "$rounds" "$@"
+  else
+    compare_with_revision "$scratch" "$rounds" "${revision:-$(last_revision)}" "$@"
+  fi
+}
+
+last_revision() {
+  if git -C "$root" diff --quiet HEAD; then echo HEAD~1; else echo HEAD; fi
+}
+
+# One round: name and nanoseconds of CPU time, tab-separated, a benchmark to a line.
+bench_once() {  # bench_once EXECUTABLE FILE ARGUMENTS...
+  local executable="$1" file="$2"
+  shift 2
+  "$executable" --benchmark_format=csv --benchmark_min_time=0.2 "$@" 2>/dev/null |
+    awk -F, 'header { gsub(/"/, "", $1)
+                      print $1 "\t" $4 * ($5 == "s" ? 1e9 : $5 == "ms" ? 1e6 : $5 == "us" ? 1e3 : 1) }
+             $1 == "name" { header = 1 }' >"$file"
+  [[ -s "$file" ]] || die "$cannot_run" "$(basename "$executable") ran no benchmark"
+}
+
+# The ratio of old to new in each round; then their median, least and greatest.
+print_ratios() {  # print_ratios FOLDER ROUNDS: of files old.N and new.N
+  awk -F'\t' -v rounds="$2" '
+    function sorted_middle(values, count,    i, j, kept) {
+      for (i = 2; i <= count; ++i) {
+        kept = values[i]
+        for (j = i - 1; j >= 1 && values[j] > kept; --j) values[j + 1] = values[j]
+        values[j + 1] = kept
+      }
+      return count % 2 ? values[(count + 1) / 2] : (values[count / 2] + values[count / 2 + 1]) / 2
+    }
+    { file = FILENAME; sub(/.*\//, "", file); split(file, part, ".") }
+    part[1] == "old" { old[$1, part[2]] = $2 }
+    part[1] == "new" { new[$1, part[2]] = $2; if (!($1 in seen)) { seen[$1] = ++names; name[names] = $1 } }
+    END {
+      printf "%-32s %12s %12s %8s  %s\n", "benchmark", "old ns", "new ns", "ratio", "least-greatest"
+      for (n = 1; n <= names; ++n) {
+        count = 0
+        for (r = 1; r <= rounds; ++r) {
+          if (!((name[n], r) in old) || !((name[n], r) in new)) continue
+          ++count
+          was[count] = old[name[n], r]; is[count] = new[name[n], r]; ratio[count] = was[count] / is[count]
+        }
+        if (count == 0) { printf "%-32s %12s\n", name[n], "(is new)"; continue }
+        middle = sorted_middle(ratio, count)
+        word = ratio[1] > 1 ? "  faster" : ratio[count] < 1 ? "  slower" : ""
+        printf "%-32s %12.0f %12.0f %8.3f  %.3f-%.3f%s\n", name[n], sorted_middle(was, count), \
+          sorted_middle(is, count), middle, ratio[1], ratio[count], word
+      }
+    }' "$1"/old.* "$1"/new.*
+}
+
+# The tree of REV with its benchmarks built; its path is left in `built_tree`.
+build_revision() {  # build_revision REV
+  local commit tree other
+  commit="$(git -C "$root" rev-parse --verify --quiet --short=12 "$1^{commit}")" ||
+    die "$usage_error" "there is no revision $1"
+  tree="$root/.deps/bench-$commit"
+  built_tree="$tree"
+  for other in "$root"/.deps/bench-*; do
+    if [[ -d "$other" && "$other" != "$tree" ]]; then remove_tree "$other"; fi
+  done
+  if [[ -f "$tree/BUILT" ]]; then return 0; fi
+  remove_tree "$tree"
+  unfinished+=("$tree")
+  say "building $1 ($commit) in .deps/bench-$commit/"
+  git -C "$root" worktree add --detach --quiet "$tree" "$commit" >&2
+  (cd "$tree" && cmake --preset release && cmake --build build --target whorl_bench) >&2 ||
+    die "$cannot_run" "$1 does not build"
+  touch "$tree/BUILT"
+  unfinished=("${unfinished[@]:0:1}")
+}
+
+remove_unfinished() {
+  local folder
+  for folder in "${unfinished[@]}"; do remove_tree "$folder"; done
+}
+
+remove_tree() {  # remove_tree FOLDER: a worktree of this repository, or any other
+  git -C "$root" worktree remove --force "$1" 2>/dev/null || rm -rf "$1"
+  git -C "$root" worktree prune
+}
+
+compare_with_revision() {  # compare_with_revision FOLDER ROUNDS REV ARGUMENTS...
+  local folder="$1" rounds="$2" revision="$3" round built_tree=""
+  shift 3
+  build_revision "$revision"
+  build release whorl_bench >&2
+  for ((round = 1; round <= rounds; ++round)); do
+    say "round $round of $rounds"
+    # By turns, so that neither always follows the other's heat.
+    if ((round % 2)); then
+      bench_once "$built_tree/build/bench/whorl_bench" "$folder/old.$round" "$@"
+      bench_once "$root/build/bench/whorl_bench" "$folder/new.$round" "$@"
+    else
+      bench_once "$root/build/bench/whorl_bench" "$folder/new.$round" "$@"
+      bench_once "$built_tree/build/bench/whorl_bench" "$folder/old.$round" "$@"
+    fi
+  done
+  print_ratios "$folder" "$rounds"
+}
+
+compare_with_baseline() {  # compare_with_baseline FOLDER ROUNDS ARGUMENTS...
+  local folder="$1" rounds="$2" round
+  shift 2
+  [[ -f "$baseline" ]] || die "$cannot_run" "there is no bench/baseline.csv; ./dev bench --baseline"
+  sed -n 's/^# /dev: baseline: /p' "$baseline" >&2
+  build release whorl_bench >&2
+  for ((round = 1; round <= rounds; ++round)); do
+    say "round $round of $rounds"
+    sed -e '/^#/d' -e 's/,/\t/' "$baseline" >"$folder/old.$round"
+    bench_once "$root/build/bench/whorl_bench" "$folder/new.$round" "$@"
+  done
+  print_ratios "$folder" "$rounds"
+}
+
+# The median of the rounds, so that one that was disturbed does not count.
+write_baseline() {  # write_baseline FOLDER ROUNDS ARGUMENTS...
+  local folder="$1" rounds="$2" round
+  shift 2
+  build release whorl_bench >&2
+  for ((round = 1; round <= rounds; ++round)); do
+    say "round $round of $rounds"
+    bench_once "$root/build/bench/whorl_bench" "$folder/new.$round" "$@"
+    cp "$folder/new.$round" "$folder/old.$round"
+  done
+  {
+    echo "# commit $(git -C "$root" describe --always --dirty --abbrev=12), g++ $(g++ -dumpfullversion)"
+    echo "# $(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores"
+    echo "# benchmark,nanoseconds of CPU time (median of $rounds rounds)"
+    print_ratios "$folder" "$rounds" | awk 'NR > 1 { print $1 "," $3 }'
+  } >"$folder/baseline"
+  mv "$folder/baseline" "$baseline"
+  say "wrote bench/baseline.csv"
+}

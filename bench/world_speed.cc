@@ -1,0 +1,137 @@
+// What the speed of whole runs is made of: worlds of other sizes, runs of a hunt, copying,
+// comparing and fingerprinting a world, SQL, and the lines of a trace.
+#include <benchmark/benchmark.h>
+#include <malloc.h>
+
+#include <cstdint>
+#include <ostream>
+#include <streambuf>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "protocol/spanner/fingerprint.h"
+#include "protocol/spanner/sql.h"
+#include "sim/bench/speed_worlds.h"
+#include "sim/run.h"
+#include "sim/run_until.h"
+#include "sim/trace.h"
+#include "spanner_model/catalogue.h"
+#include "spanner_model/sql/compile.h"
+
+namespace whorl::sim {
+namespace {
+
+// Counters as in replay_speed.cc. Any number of nodes, without a file for each.
+void QuietNodes(benchmark::State& state) {
+  const Scenario scenario = QuietWorld(state.range(0), QuietDuration(state.range(0)));
+  RunResult result;
+  for (auto _ : state) result = RunScenario(scenario, scenario.seed, nullptr);
+  const auto runs = static_cast<double>(state.iterations());
+  const double simulated = static_cast<double>(result.simulated.ns) / 1e9;
+  state.counters["ratio"] = benchmark::Counter(simulated * runs, benchmark::Counter::kIsRate);
+  state.counters["events"] =
+      benchmark::Counter(static_cast<double>(result.events) * runs, benchmark::Counter::kIsRate);
+}
+BENCHMARK(QuietNodes)->Arg(3)->Arg(10)->Arg(100)->Arg(500)->Unit(benchmark::kMillisecond);
+
+// Worlds of fenced_lease as `whorl hunt` draws them, drawing included, of 120 simulated seconds.
+void HuntedRuns(benchmark::State& state) {
+  uint64_t run = 0;
+  for (auto _ : state) {
+    const Scenario scenario = HuntedWorld(run++ % 500);
+    benchmark::DoNotOptimize(RunScenario(scenario, scenario.seed, nullptr));
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(HuntedRuns)->Iterations(500)->Unit(benchmark::kMicrosecond);
+
+// --- a world as a value --------------------------------------------------------------------------
+
+World MidWorld(int64_t nodes) {
+  const Scenario scenario = QuietWorld(nodes, Seconds(600));
+  return RunUntil(scenario, scenario.seed, Instant{} + Seconds(300), nullptr);
+}
+
+void WorldCopied(benchmark::State& state) {
+  const World world = MidWorld(state.range(0));
+  const auto before = mallinfo2().uordblks;
+  const World kept = world;
+  state.counters["bytes_per_node"] =
+      static_cast<double>(mallinfo2().uordblks - before) / static_cast<double>(state.range(0));
+  for (auto _ : state) {
+    World copy = world;
+    benchmark::DoNotOptimize(copy);
+  }
+}
+void WorldCompared(benchmark::State& state) {
+  const World world = MidWorld(state.range(0));
+  const World copy = world;
+  for (auto _ : state) benchmark::DoNotOptimize(world == copy);
+}
+void WorldFingerprinted(benchmark::State& state) {
+  const World world = MidWorld(state.range(0));
+  for (auto _ : state) {
+    Fingerprint fingerprint;
+    fingerprint.Add(world.state());
+    benchmark::DoNotOptimize(fingerprint.value());
+  }
+}
+BENCHMARK(WorldCopied)->Arg(3)->Arg(100);
+BENCHMARK(WorldCompared)->Arg(3)->Arg(100);
+BENCHMARK(WorldFingerprinted)->Arg(3)->Arg(100);
+
+// --- SQL -----------------------------------------------------------------------------------------
+
+constexpr const char* kTable =
+    "CREATE TABLE locktable (name STRING(MAX) NOT NULL, heartbeat TIMESTAMP OPTIONS "
+    "(allow_commit_timestamp = true), token TIMESTAMP OPTIONS (allow_commit_timestamp = true), "
+    "writer STRING(MAX)) PRIMARY KEY (name)";
+constexpr const char* kCheck =
+    "SELECT TIMESTAMP_DIFF(CURRENT_TIMESTAMP(), heartbeat, MILLISECOND) AS diff, token FROM "
+    "locktable WHERE name = @name";
+
+model::Schema OneTable() {
+  return {.tables = {std::get<model::Table>(model::ParseCreateTable(kTable))}};
+}
+std::vector<Parameter> Name() { return {{.name = "name", .type = Type::kString}}; }
+
+void SqlParsed(benchmark::State& state) {
+  const model::Schema schema = OneTable();
+  const std::vector<Parameter> parameters = Name();
+  for (auto _ : state) benchmark::DoNotOptimize(model::Compile(schema, kCheck, parameters));
+  state.SetItemsProcessed(state.iterations());
+}
+void SqlCached(benchmark::State& state) {
+  const Sql sql = Sql::Intern(kCheck, Name());
+  const std::vector<Sql> statements = {sql};
+  const model::Catalogue catalogue(OneTable(), statements, {});
+  for (auto _ : state) benchmark::DoNotOptimize(catalogue.FindPlan(sql));
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(SqlParsed);
+BENCHMARK(SqlCached);
+
+// --- traces --------------------------------------------------------------------------------------
+
+class Nowhere : public std::streambuf {
+ protected:
+  int_type overflow(int_type character) override { return traits_type::not_eof(character); }
+  std::streamsize xsputn(const char* /*text*/, std::streamsize count) override { return count; }
+};
+
+void TraceLines(benchmark::State& state) {
+  const Scenario scenario = QuietWorld(3, Seconds(600));
+  Nowhere nowhere;
+  std::ostream out(&nowhere);
+  uint64_t lines = 0;
+  for (auto _ : state) {
+    TraceWriter writer(out, scenario, scenario.seed, "bench");
+    lines += RunScenario(scenario, scenario.seed, &writer).observations;
+  }
+  state.SetItemsProcessed(static_cast<int64_t>(lines));
+}
+BENCHMARK(TraceLines)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace whorl::sim
