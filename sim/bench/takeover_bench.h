@@ -17,8 +17,8 @@ namespace whorl::sim {
 
 // Runs are added until the 95 % intervals of p99, of times and of ratios, are within so much of it.
 inline constexpr int64_t kStablePercent = 2;
-// How many there are before it is asked whether that is so, and at most: those of deployments take a
-// hundred times as long as others, and have several takeovers each.
+// How many there are before it is asked whether that is so, and at most: those of deployments take
+// a hundred times as long as others, and have several takeovers each.
 struct RunCounts {
   uint64_t at_first = 500;
   uint64_t at_most = 8'000;
