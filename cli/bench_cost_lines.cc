@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "cli/bench_cost_text.h"
-#include "protocol/spanner/time.h"
+#include "sim/instant.h"
 #include "sim/json_print.h"
 #include "sim/report_text.h"
 

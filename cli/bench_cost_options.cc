@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "cli/option_values.h"
-#include "protocol/protocols.h"
+#include "sim/add_protocol.h"
 #include "sim/error_text.h"
 
 namespace whorl::cli {

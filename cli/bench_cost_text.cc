@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "cli/text_table.h"
-#include "protocol/spanner/time.h"
 #include "sim/error_text.h"
+#include "sim/instant.h"
 #include "sim/report_text.h"
 
 namespace whorl::cli {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "cli/option_values.h"
-#include "protocol/protocols.h"
+#include "sim/add_protocol.h"
 #include "sim/error_text.h"
 
 namespace whorl::cli {

@@ -79,7 +79,7 @@ class FindingTest : public testing::TestWithParam<Finding> {};
 
 TEST_P(FindingTest, BreaksExactlyWhatIsPublishedAndKeepsOneLiveToken) {
   const std::string path =
-      std::string(WHORL_SOURCE_DIR) + "/scenarios/" + GetParam().scenario + ".json";
+      std::string(WHORL_SOURCE_DIR "/scenarios/").append(GetParam().scenario).append(".json");
   const auto scenario = LoadScenario(path);
   ASSERT_TRUE(scenario.ok()) << scenario.status().message();
   const RunResult result = RunScenario(*scenario, scenario->seed, nullptr);

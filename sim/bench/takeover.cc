@@ -45,6 +45,7 @@ class TakeoverWorldMaker {
     world_.locks = {"lock"};
     world_.seed = seed;
     world_.spanner.preset = case_.preset;
+    world_.network.announce_releases = case_.fault == TakeoverFault::kAnnouncedStop;
     world_.spanner.truetime = TrueTimeOf(case_.preset);
     // The first write comes at once; what else the leader writes is of no interest.
     world_.workload = {
@@ -125,6 +126,7 @@ class TakeoverWorldMaker {
       case TakeoverFault::kCutOff:
         return FaultKind::kPartition;
       case TakeoverFault::kStop:
+      case TakeoverFault::kAnnouncedStop:
       case TakeoverFault::kDeployment:
         return FaultKind::kStop;
       case TakeoverFault::kSpannerUnavailable:

@@ -17,6 +17,7 @@ constexpr std::array<FaultWords, kTakeoverFaultCount> kFaults = {{
     {"pause", "the leader pauses for longer than the lease"},
     {"cut_off", "a black hole between the leader and Spanner, which does not end"},
     {"graceful_stop", "the leader is asked to stop"},
+    {"announced_stop", "the same, and it tells the others that it has given the lock back"},
     {"spanner_unavailable", "Spanner answers nobody for one and a half leases"},
     {"lost_heartbeat", "a renewal's first message is lost, and its connection hangs for 20 s"},
     {"short_pause", "the leader pauses for three tenths of a lease"},
@@ -30,6 +31,9 @@ std::vector<TakeoverFault> AllFaults() {
   for (size_t i = 0; i < kTakeoverFaultCount; ++i) faults.push_back(static_cast<TakeoverFault>(i));
   return faults;
 }
+
+// Whether the protocol asks for its releases to be announced, and listens.
+bool AnnouncesReleases(std::string_view protocol) { return protocol == "fenced_lease"; }
 
 }  // namespace
 
@@ -74,6 +78,9 @@ std::string WhyNot(const TakeoverCase& takeover_case) {
   const bool needs_renewal = takeover_case.fault == TakeoverFault::kLostHeartbeat;
   if (needs_renewal && !RenewalOf(protocol.name, lease)) {
     return "how it renews its lease is not known here";
+  }
+  if (takeover_case.fault == TakeoverFault::kAnnouncedStop && !AnnouncesReleases(protocol.name)) {
+    return "it announces nothing";
   }
   return {};
 }

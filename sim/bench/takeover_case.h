@@ -26,12 +26,13 @@ enum class TakeoverFault : uint8_t {
   kPause,               // that outlives the lease
   kCutOff,              // a black hole between the leader and Spanner, which does not end
   kStop,                // graceful
+  kAnnouncedStop,       // the same, and whoever gave the lock back says so to the others
   kSpannerUnavailable,  // for one and a half leases
   kLostHeartbeat,       // the first message of one renewal is lost
   kShortPause,          // of less than what is left of the lease
   kDeployment,          // a hundred pods, stopped and started one after the other
 };
-inline constexpr size_t kTakeoverFaultCount = 8;
+inline constexpr size_t kTakeoverFaultCount = 9;
 // "crash", "cut_off" and so on.
 std::string_view TakeoverFaultText(TakeoverFault fault);
 // One line for help texts.

@@ -140,6 +140,7 @@ Duration TakeoverObserver::Least() const {
     case TakeoverFault::kCutOff:
       return std::max(lease_left, Duration{}) + grant;
     case TakeoverFault::kStop:
+    case TakeoverFault::kAnnouncedStop:
     case TakeoverFault::kDeployment:
       return times_.commit + grant;
     case TakeoverFault::kSpannerUnavailable:
