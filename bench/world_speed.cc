@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 #include <malloc.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <ostream>
 #include <streambuf>
@@ -48,6 +49,11 @@ BENCHMARK(HuntedRuns)->Iterations(500)->Unit(benchmark::kMicrosecond);
 
 // --- a world as a value --------------------------------------------------------------------------
 
+size_t HeapBytes() {
+  const auto info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
 World MidWorld(int64_t nodes) {
   const Scenario scenario = QuietWorld(nodes, Seconds(600));
   return RunUntil(scenario, scenario.seed, Instant{} + Seconds(300), nullptr);
@@ -55,10 +61,10 @@ World MidWorld(int64_t nodes) {
 
 void WorldCopied(benchmark::State& state) {
   const World world = MidWorld(state.range(0));
-  const auto before = mallinfo2().uordblks;
+  const size_t before = HeapBytes();
   const World kept = world;
   state.counters["bytes_per_node"] =
-      static_cast<double>(mallinfo2().uordblks - before) / static_cast<double>(state.range(0));
+      static_cast<double>(HeapBytes() - before) / static_cast<double>(state.range(0));
   for (auto _ : state) {
     World copy = world;
     benchmark::DoNotOptimize(copy);

@@ -73,7 +73,10 @@ double SecondsSince(Clock::time_point started) {
 }
 
 // In use at this moment. A sanitizer's heap is not counted.
-int64_t HeapBytes() { return static_cast<int64_t>(mallinfo2().uordblks); }
+int64_t HeapBytes() {
+  const auto info = mallinfo2();
+  return static_cast<int64_t>(info.uordblks + info.hblkhd);
+}
 
 int64_t BytesOf(const sim::Scenario& scenario) {
   const sim::World world =
