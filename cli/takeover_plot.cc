@@ -5,7 +5,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/svg.h"
@@ -130,8 +132,9 @@ std::vector<Curve> CurvesOf(const TakeoverReport& report, sim::TakeoverFault fau
     }
   }
   // From left to right, so that names of neighbours stand at different heights.
-  std::ranges::stable_sort(curves, {},
-                           [](const Curve& curve) { return curve.times->percentiles[50]; });
+  std::ranges::sort(curves, {}, [](const Curve& curve) {
+    return std::pair(curve.times->percentiles[50], curve.name);
+  });
   return curves;
 }
 
