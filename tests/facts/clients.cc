@@ -51,8 +51,8 @@ Operation MakeInstance(Probe& p, const std::string& id) {
   instance_admin::CreateInstanceRequest request;
   request.set_parent(kProject);
   request.set_instance_id(id);
-  request.mutable_instance()->set_config(std::string(kProject) +
-                                         "/instanceConfigs/emulator-config");
+  request.mutable_instance()->set_config(
+      std::string(kProject).append("/instanceConfigs/emulator-config"));
   request.mutable_instance()->set_display_name(id);
   request.mutable_instance()->set_node_count(1);
   return Ask(p, p.spanner().instances(), &RawSpanner::Instances::Stub::CreateInstance, request);
