@@ -50,6 +50,7 @@ class CostBench {
     std::vector<sim::Tradeoff> tradeoffs = sim::TradeoffsOf(report);
     if (const absl::Status joined = Join(progress, tradeoffs); !joined.ok()) return End(joined);
     Progress::Clear();
+    if (SignalNotice::HasCome()) report.interrupted = true;
     return Tell(report, tradeoffs);
   }
 
