@@ -29,12 +29,30 @@ struct ColumnInfo {
   bool key = false;  // part of the primary key
 };
 
+// Which columns of a lock's row say who holds it, for people who ask the table; empty: none does.
+struct HolderColumns {
+  std::string_view lock;     // STRING; empty: the table has room for one lock only
+  std::string_view holder;   // STRING; NULL: nobody
+  std::string_view since;    // TIMESTAMP: of the grant
+  std::string_view token;    // TIMESTAMP
+  std::string_view renewed;  // TIMESTAMP: the last sign of life
+  std::string_view until;    // TIMESTAMP: the end of the lease; instead of `renewed`
+  std::string_view lease;    // INT64, ms; empty or NULL: each observer judges by a lease of its own
+};
+
 // What its texts and spans point to lives as long as the program.
 struct ProtocolInfo {
   std::string_view name;
-  std::string_view summary;       // one line, for `whorl protocols`
+  std::string_view summary;  // one line, for `whorl protocols`
+  // What its table is called unless the user says otherwise. The texts below name the table so.
+  std::string_view table = "locktable";
   std::string_view create_table;  // DDL of its table
   std::span<const ColumnInfo> columns;
+  HolderColumns holder_columns;
+  // DML with @name that makes the lock's row as if it had been released; empty: starts need none.
+  std::string_view init_lock;
+  // DML with @name by which an operator ends whatever lease there is; empty: there is no such way.
+  std::string_view force_release;
   std::span<const StepName> steps;  // its own, without has_lock and write
   // Those of `steps` that have no commit of their own: reads, and statements within another step.
   std::span<const StepName> steps_without_commit;
@@ -46,6 +64,8 @@ struct ProtocolInfo {
   bool has_blocking_wrapper = false;  // Lock() and Unlock()
   bool has_tokens = true;             // a resource can fence by what is handed out
   bool takes_one_lock = false;        // its table has room for no other
+  // It asks for its releases to be announced (AnnounceRelease), and looks when it hears of one.
+  bool announces_releases = false;
   // The row that its `init` leaves, without which nobody can ever hold the lock; empty where a
   // process makes the row.
   Row init_row;
@@ -53,10 +73,14 @@ struct ProtocolInfo {
   bool refuses_short_lease = false;      // as an error of configuration
   Duration lease_max = Duration::Max();  // a greater one is refused
   Duration lease_default;
+  // How much older than a lease a sign of life may be before others take the lock.
+  Duration lease_grace;
   RetryPolicy retry_policy;  // of its transactions
   // Of a process's part in one lock: Hosted() of the protocol's own configuration. An empty `id`
-  // means one that the process draws. REQUIRES: lease is not above lease_max.
-  ProtocolConfig (*make_config)(std::string lock_name, std::string id, Duration lease) = nullptr;
+  // means one that the process draws. REQUIRES: `table` is an identifier; lease is not above
+  // lease_max.
+  ProtocolConfig (*make_config)(const std::string& table, std::string lock_name, std::string id,
+                                Duration lease) = nullptr;
 };
 
 // In the order of the documentation; then those that were added, as they came.

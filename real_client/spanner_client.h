@@ -10,40 +10,28 @@
 // key.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 
 #include "protocol/client/transaction.h"
 #include "protocol/spanner/status.h"
 #include "real_client/options.h"
+#include "real_client/transaction_client.h"
 
 namespace whorl::real_client {
 
-class SpannerClient {
+class SpannerClient final : public TransactionClient {
  public:
-  using RunId = uint64_t;
-  using Done = std::function<void(TransactionResult)>;
-
   // INVALID_ARGUMENT where the options cannot be meant. Nothing is sent yet: whether the database
   // can be reached is told by the first transaction.
   static Status Create(ClientOptions options, std::unique_ptr<SpannerClient>& out);
+  // Waits two seconds at most beyond the callbacks.
+  ~SpannerClient() override;
 
-  SpannerClient(const SpannerClient&) = delete;
-  SpannerClient& operator=(const SpannerClient&) = delete;
-  // As Shutdown, and waits until it is done (two seconds at most beyond the callbacks).
-  // REQUIRES: not in a callback.
-  ~SpannerClient();
-
-  // These may be called from any thread, also in a callback.
-  //
-  // REQUIRES: the transaction has a statement, or is kReadWrite and has a mutation.
-  RunId Run(Transaction transaction, Done done);
-  // Ends the transaction with CANCELLED, unless it ends by itself before.
-  void Cancel(RunId run);
-  // Cancels all that is under way, refuses what comes, rolls back what has begun, and gives regular
-  // sessions back, for two seconds at most; then `done`, after the callbacks of all transactions.
-  void Shutdown(std::function<void()> done);
+  RunId Run(Transaction transaction, Done done) override;
+  void Cancel(RunId run) override;
+  // Rolls back what has begun, and gives regular sessions back, for two seconds at most.
+  void Shutdown(std::function<void()> done) override;
 
  private:
   class Core;

@@ -58,6 +58,14 @@ class Inspection {
         Add(Cat("column ", column.name, " of create_table is described otherwise"));
       }
     }
+    if (table.name != info_.table) Add(Cat("create_table makes ", table.name, ", not `table`"));
+    const HolderColumns& holder = info_.holder_columns;
+    for (const std::string_view column : {holder.lock, holder.holder, holder.since, holder.token,
+                                          holder.renewed, holder.until, holder.lease}) {
+      if (!column.empty() && !table.FindColumn(column)) {
+        Add(Cat("holder_columns names ", column, ", which is no column"));
+      }
+    }
   }
 
   bool HasStep(StepName step) const {

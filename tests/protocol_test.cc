@@ -18,7 +18,7 @@ namespace whorl {
 namespace {
 
 ProtocolConfig ConfigOf(std::string_view protocol) {
-  return FindProtocol(protocol)->make_config("lock", "a", Seconds(10));
+  return FindProtocol(protocol)->make_config("locktable", "lock", "a", Seconds(10));
 }
 
 std::vector<Effect> Take(const ProtocolConfig& config, ProtocolState& state, const Event& event) {

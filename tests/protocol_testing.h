@@ -112,7 +112,7 @@ template <typename State>
 void ExpectHostedWithGosRetries(std::string_view name, size_t statements) {
   const ProtocolInfo& info = *FindProtocol(name);
   EXPECT_EQ(info.retry_policy, GoRetryPolicy());
-  const ProtocolConfig config = info.make_config("job", "a", Seconds(10));
+  const ProtocolConfig config = info.make_config(std::string(info.table), "job", "a", Seconds(10));
   EXPECT_EQ(StatementsOf(config).size(), statements);
   EXPECT_NE(MakeProtocolState(config, false).Get<State>(), nullptr);
 }

@@ -49,6 +49,13 @@ whorl::ProtocolInfo Info() {
       "  owner STRING(MAX),\n"
       ") PRIMARY KEY (name)";
   info.columns = kColumns;
+  info.holder_columns = {.lock = "name",
+                         .holder = "owner",
+                         .since = "token",
+                         .token = "token",
+                         .renewed = "heartbeat",
+                         .until = {},
+                         .lease = {}};
   info.steps = kSteps;
   info.steps_without_commit = kStepsWithoutCommit;
   info.promises.fill(whorl::Promise::kPromised);
@@ -57,9 +64,9 @@ whorl::ProtocolInfo Info() {
   info.lease_min = kLeaseMin;
   info.lease_default = whorl::Seconds(10);
   info.retry_policy = whorl::OurRetryPolicy();
-  info.make_config = [](std::string lock_name, std::string id, Duration lease) {
-    return whorl::Hosted<State>(
-        MakeConfig("locktable", std::move(lock_name), std::move(id), lease));
+  info.make_config = [](const std::string& table, std::string lock_name, std::string id,
+                        Duration lease) {
+    return whorl::Hosted<State>(MakeConfig(table, std::move(lock_name), std::move(id), lease));
   };
   return info;
 }

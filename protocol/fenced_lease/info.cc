@@ -38,17 +38,32 @@ ProtocolInfo Info() {
       "  attempt STRING(MAX),\n"
       ") PRIMARY KEY (name)";
   info.columns = kColumns;
+  info.holder_columns = {.lock = "name",
+                         .holder = "writer",
+                         .since = "token",
+                         .token = "token",
+                         .renewed = "heartbeat",
+                         .until = {},
+                         .lease = "lease_ms"};
+  info.init_lock =
+      "INSERT INTO locktable (name, heartbeat) VALUES (@name, PENDING_COMMIT_TIMESTAMP())";
+  // The token stays, so that the next one is compared with it.
+  info.force_release =
+      "UPDATE locktable SET heartbeat = PENDING_COMMIT_TIMESTAMP(), writer = NULL, attempt = NULL "
+      "WHERE name = @name";
   info.steps = kSteps;
   info.steps_without_commit = kStepsWithoutCommit;
   info.promises.fill(Promise::kPromised);
   info.not_with_delete_row = kNotWithDeleteRow;
   info.answers_locally = true;
+  info.announces_releases = true;
   info.lease_min = kLeaseMin;
   info.lease_max = kLeaseMax;
   info.lease_default = Seconds(10);
   info.retry_policy = OurRetryPolicy();
-  info.make_config = [](std::string lock_name, std::string id, Duration lease) {
-    return Hosted<State>(MakeConfig("locktable", std::move(lock_name), std::move(id), lease));
+  info.make_config = [](const std::string& table, std::string lock_name, std::string id,
+                        Duration lease) {
+    return Hosted<State>(MakeConfig(table, std::move(lock_name), std::move(id), lease));
   };
   return info;
 }

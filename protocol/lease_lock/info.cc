@@ -35,6 +35,14 @@ ProtocolInfo Info() {
       "  ttl TIMESTAMP,\n"
       ") PRIMARY KEY (key)";
   info.columns = kColumns;
+  info.holder_columns = {.lock = "key",
+                         .holder = "owner",
+                         .since = {},
+                         .token = {},
+                         .renewed = {},
+                         .until = "leased_until",
+                         .lease = {}};
+  info.force_release = "DELETE FROM locktable WHERE key = @name";
   info.steps = kSteps;
   info.steps_without_commit = kStepsWithoutCommit;
   info.promises.fill(Promise::kNotApplicable);
@@ -50,8 +58,9 @@ ProtocolInfo Info() {
   info.refuses_short_lease = true;
   info.lease_default = Seconds(10);
   info.retry_policy = GoRetryPolicy();
-  info.make_config = [](std::string lock_name, std::string id, Duration lease) {
-    return Hosted<State>(MakeConfig("locktable", std::move(lock_name), std::move(id), lease));
+  info.make_config = [](const std::string& table, std::string lock_name, std::string id,
+                        Duration lease) {
+    return Hosted<State>(MakeConfig(table, std::move(lock_name), std::move(id), lease));
   };
   return info;
 }

@@ -31,6 +31,17 @@ ProtocolInfo Info() {
       "  last_seen_active TIMESTAMP,\n"
       ") PRIMARY KEY (anchor)";
   info.columns = kColumns;
+  info.table = "LeaderElection";
+  info.holder_columns = {.lock = {},
+                         .holder = "service_id",
+                         .since = {},
+                         .token = {},
+                         .renewed = "last_seen_active",
+                         .until = {},
+                         .lease = {}};
+  info.force_release =
+      "UPDATE LeaderElection SET last_seen_active = TIMESTAMP '1970-01-01T00:00:00Z' "
+      "WHERE anchor = 1";
   info.steps = kSteps;
   info.steps_without_commit = kStepsWithoutCommit;
   info.promises.fill(Promise::kNotApplicable);
@@ -47,8 +58,9 @@ ProtocolInfo Info() {
   info.refuses_short_lease = true;
   info.lease_default = Seconds(10);
   info.retry_policy = GoRetryPolicy();
-  info.make_config = [](std::string lock_name, std::string id, Duration lease) {
-    return Hosted<State>(MakeConfig("LeaderElection", std::move(lock_name), std::move(id), lease));
+  info.make_config = [](const std::string& table, std::string lock_name, std::string id,
+                        Duration lease) {
+    return Hosted<State>(MakeConfig(table, std::move(lock_name), std::move(id), lease));
   };
   return info;
 }

@@ -35,6 +35,16 @@ ProtocolInfo Info() {
       "  writer STRING(MAX),\n"
       ") PRIMARY KEY (name)";
   info.columns = kColumns;
+  info.holder_columns = {.lock = "name",
+                         .holder = "writer",
+                         .since = "token",
+                         .token = "token",
+                         .renewed = "heartbeat",
+                         .until = {},
+                         .lease = {}};
+  // Not a DELETE: without its row, nobody but a process that starts can take the lock (S6).
+  info.force_release =
+      "UPDATE locktable SET heartbeat = TIMESTAMP '1970-01-01T00:00:00Z' WHERE name = @name";
   info.steps = kSteps;
   info.steps_without_commit = kStepsWithoutCommit;
   info.promises.fill(Promise::kNotPromised);
@@ -44,10 +54,11 @@ ProtocolInfo Info() {
   info.has_blocking_wrapper = true;
   info.lease_min = Seconds(1);
   info.lease_default = Seconds(10);
+  info.lease_grace = Seconds(1);
   info.retry_policy = GoRetryPolicy();
-  info.make_config = [](std::string lock_name, std::string id, Duration lease) {
-    return Hosted<State, LockState>(
-        MakeConfig("locktable", std::move(lock_name), std::move(id), lease));
+  info.make_config = [](const std::string& table, std::string lock_name, std::string id,
+                        Duration lease) {
+    return Hosted<State, LockState>(MakeConfig(table, std::move(lock_name), std::move(id), lease));
   };
   return info;
 }

@@ -30,6 +30,14 @@ ProtocolInfo Info() {
       "  owner STRING(MAX),\n"
       ") PRIMARY KEY (name)";
   info.columns = kColumns;
+  info.holder_columns = {.lock = "name",
+                         .holder = "owner",
+                         .since = {},
+                         .token = "token",
+                         .renewed = "token",
+                         .until = {},
+                         .lease = {}};
+  info.force_release = "DELETE FROM locktable WHERE name = @name";
   info.steps = kSteps;
   info.steps_without_commit = kStepsWithoutCommit;
   info.promises.fill(Promise::kNotPromised);
@@ -42,8 +50,9 @@ ProtocolInfo Info() {
   info.lease_min = kLeaseMin;
   info.lease_default = Seconds(10);
   info.retry_policy = GoRetryPolicy();
-  info.make_config = [](std::string lock_name, std::string id, Duration lease) {
-    return Hosted<State>(MakeConfig("locktable", std::move(lock_name), std::move(id), lease));
+  info.make_config = [](const std::string& table, std::string lock_name, std::string id,
+                        Duration lease) {
+    return Hosted<State>(MakeConfig(table, std::move(lock_name), std::move(id), lease));
   };
   return info;
 }

@@ -32,9 +32,6 @@ std::vector<TakeoverFault> AllFaults() {
   return faults;
 }
 
-// Whether the protocol asks for its releases to be announced, and listens.
-bool AnnouncesReleases(std::string_view protocol) { return protocol == "fenced_lease"; }
-
 }  // namespace
 
 std::string_view TakeoverFaultText(TakeoverFault fault) {
@@ -79,7 +76,7 @@ std::string WhyNot(const TakeoverCase& takeover_case) {
   if (needs_renewal && !RenewalOf(protocol.name, lease)) {
     return "how it renews its lease is not known here";
   }
-  if (takeover_case.fault == TakeoverFault::kAnnouncedStop && !AnnouncesReleases(protocol.name)) {
+  if (takeover_case.fault == TakeoverFault::kAnnouncedStop && !protocol.announces_releases) {
     return "it announces nothing";
   }
   return {};
