@@ -1,6 +1,7 @@
 # The libraries the project stands on, all from Debian 12 (apt-packages.txt says what each is for).
 
 find_package(Threads REQUIRED)
+find_package(Boost REQUIRED)
 find_package(absl REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)

@@ -148,6 +148,8 @@ class LockGuard {
   std::stop_token stop() const { return stop_; }            // of the same
 
  private:
+  void Remember();
+
   DistributedLock& lock_;
   Status status_;
   std::optional<uint64_t> token_;

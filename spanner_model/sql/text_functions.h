@@ -24,7 +24,6 @@ std::string_view TextPart(std::string_view text, int64_t position, int64_t lengt
 int64_t TextPosition(std::string_view text, std::string_view part, TextUnit unit);
 
 bool IsAscii(std::string_view text);
-bool IsUtf8(std::string_view text);
 
 // LIKE: % is any characters, _ is one, a backslash takes the next one as it is. Nothing when the
 // pattern ends in a backslash.

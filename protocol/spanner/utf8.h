@@ -1,0 +1,11 @@
+// The encoding of Spanner's STRING.
+#pragma once
+
+#include <string_view>
+
+namespace whorl {
+
+// Whether it is well-formed (RFC 3629): no overlong forms, no surrogates.
+bool IsUtf8(std::string_view text);
+
+}  // namespace whorl

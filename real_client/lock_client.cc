@@ -1,0 +1,254 @@
+#include <array>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "protocol/random_id.h"
+#include "protocol/spanner/utf8.h"
+#include "real_client/lock.h"
+#include "real_client/lock_host.h"
+#include "real_client/lock_loop.h"
+#include "real_client/lock_table.h"
+#include "real_client/os.h"
+#include "real_client/spanner_client.h"
+
+#ifdef WHORL_GOOGLE_CLOUD_CPP
+#include "real_client/google_cloud_client.h"
+#endif
+
+namespace whorl::real_client {
+namespace {
+
+constexpr std::array<std::string_view, 2> kClientKinds = {"grpc", "google-cloud-cpp"};
+// Of what an operator asks.
+constexpr Duration kTimeout = Seconds(30);
+
+Status MakeTransactionClient(ClientKind kind, ClientOptions options,
+                             std::unique_ptr<TransactionClient>& out) {
+  if (kind == ClientKind::kGrpc) {
+    std::unique_ptr<SpannerClient> client;
+    Status status = SpannerClient::Create(std::move(options), client);
+    out = std::move(client);
+    return status;
+  }
+#ifdef WHORL_GOOGLE_CLOUD_CPP
+  std::unique_ptr<GoogleCloudClient> client;
+  Status status = GoogleCloudClient::Create(std::move(options), client);
+  out = std::move(client);
+  return status;
+#else
+  return Error(Code::kUnimplemented,
+               "this program was built without google-cloud-cpp (real_client/README.md says how)");
+#endif
+}
+
+Status FindProtocolNamed(std::string_view name, const ProtocolInfo*& out) {
+  out = FindProtocol(name);
+  if (out != nullptr) return {};
+  return Error(Code::kInvalidArgument, "there is no protocol " + std::string(name));
+}
+
+Status ValidateLease(const ProtocolInfo& info, Duration lease) {
+  if (lease <= Duration() || (info.refuses_short_lease && lease < info.lease_min)) {
+    return Error(Code::kInvalidArgument, "a lease of " + FormatDuration(lease) +
+                                             " is too short for " + std::string(info.name) +
+                                             ": at least " + FormatDuration(info.lease_min));
+  }
+  if (lease > info.lease_max) {
+    return Error(Code::kInvalidArgument, "a lease of " + FormatDuration(lease) +
+                                             " is too long for " + std::string(info.name) +
+                                             ": at most " + FormatDuration(info.lease_max));
+  }
+  return {};
+}
+
+// The table, or one lock in it, that a call is about.
+struct Target {
+  const ProtocolInfo* info = nullptr;
+  std::string table;
+};
+Status Resolve(std::string_view protocol, const std::string& table,
+               const std::optional<std::string>& name, Target& out) {
+  Status status = FindProtocolNamed(protocol, out.info);
+  if (!status.ok()) return status;
+  out.table = table.empty() ? std::string(out.info->table) : table;
+  status = ValidateTable(out.table);
+  if (status.ok() && name) status = ValidateLockName(*out.info, *name);
+  return status;
+}
+
+}  // namespace
+
+std::string_view ClientKindText(ClientKind kind) { return kClientKinds[static_cast<size_t>(kind)]; }
+
+std::vector<ClientKind> BuiltClients() {
+  std::vector<ClientKind> built = {ClientKind::kGrpc};
+#ifdef WHORL_GOOGLE_CLOUD_CPP
+  built.push_back(ClientKind::kGoogleCloudCpp);
+#endif
+  return built;
+}
+
+class LockClient::Core {
+ public:
+  explicit Core(LockClientOptions options) : options_(std::move(options)) {}
+
+  // One client for each policy by which its transactions are retried, made when it is first needed.
+  Status ClientFor(const ProtocolInfo& info, TransactionClient*& out) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [policy, client] : clients_) {
+      if (policy == info.retry_policy) {
+        out = client.get();
+        return {};
+      }
+    }
+    std::unique_ptr<TransactionClient> client;
+    Status status = MakeTransactionClient(options_.client,
+                                          {.database = options_.database,
+                                           .connection = options_.connection,
+                                           .sessions = MultiplexedSessionPolicy(),
+                                           .retry = info.retry_policy},
+                                          client);
+    if (!status.ok()) return status;
+    out = client.get();
+    clients_.emplace_back(info.retry_policy, std::move(client));
+    return {};
+  }
+
+  // Waits. REQUIRES: not on a thread of the client's.
+  Status Run(const ProtocolInfo& info, Transaction transaction, Duration timeout,
+             TransactionResult& out) {
+    TransactionClient* client = nullptr;
+    Status status = ClientFor(info, client);
+    if (!status.ok()) return status;
+    transaction.give_up_at = MonotonicNow() + timeout;
+    std::promise<TransactionResult> promise;
+    client->Run(std::move(transaction),
+                [&promise](TransactionResult result) { promise.set_value(std::move(result)); });
+    out = promise.get_future().get();
+    return out.status;
+  }
+
+  std::shared_ptr<LockHost> MakeHost(const ProtocolInfo& info, TransactionClient& client,
+                                     LockOptions options) {
+    auto host = std::make_shared<LockHost>(
+        LockHost::Surroundings{
+            .loop = loop_,
+            .client = client,
+            .announce = [this](const LockHost& released) { Announce(released); }},
+        info, std::move(options));
+    loop_.Post([this, host] {
+      std::erase_if(hosts_, [](const auto& other) { return other.expired(); });
+      hosts_.push_back(host);
+    });
+    return host;
+  }
+
+ private:
+  // To the other parts in the same lock that this client has.
+  void Announce(const LockHost& released) {
+    for (const std::weak_ptr<LockHost>& weak : hosts_) {
+      const std::shared_ptr<LockHost> host = weak.lock();
+      if (host == nullptr || host.get() == &released) continue;
+      if (&host->info() != &released.info() || host->options().name != released.options().name ||
+          host->options().table != released.options().table) {
+        continue;
+      }
+      loop_.Post([host] { host->HearOfRelease(); });
+    }
+  }
+
+  const LockClientOptions options_;
+  LockLoop loop_;
+  std::vector<std::weak_ptr<LockHost>> hosts_;  // of the loop's thread
+  std::mutex mutex_;
+  // Guarded by mutex_. They go before the loop, which their callbacks post to.
+  std::vector<std::pair<RetryPolicy, std::unique_ptr<TransactionClient>>> clients_;
+};
+
+LockClient::LockClient(std::unique_ptr<Core> core) : core_(std::move(core)) {}
+
+LockClient::~LockClient() = default;
+
+Status LockClient::Open(LockClientOptions options, std::unique_ptr<LockClient>& out) {
+  auto core = std::make_unique<Core>(std::move(options));
+  TransactionClient* client = nullptr;
+  // What is wrong with the options shows now.
+  Status status = core->ClientFor(*FindProtocol(LockOptions().protocol), client);
+  if (status.ok()) out.reset(new LockClient(std::move(core)));
+  return status;
+}
+
+Status LockClient::Make(LockOptions options, std::unique_ptr<DistributedLock>& out) {
+  Target target;
+  Status status = Resolve(options.protocol, options.table, options.name, target);
+  if (!status.ok()) return status;
+  const ProtocolInfo& info = *target.info;
+  options.table = std::move(target.table);
+  status = ValidateLease(info, options.lease.value_or(info.lease_default));
+  if (status.ok() && !IsUtf8(options.id)) {
+    status = Error(Code::kInvalidArgument, "a process's id is no UTF-8");
+  }
+  TransactionClient* client = nullptr;
+  if (status.ok()) status = core_->ClientFor(info, client);
+  if (!status.ok()) return status;
+  if (options.id.empty()) {
+    OsEntropy entropy;
+    options.id = DrawUuid(entropy, Purpose::kInstanceId);
+  }
+  out = std::make_unique<DistributedLock>(core_->MakeHost(info, *client, std::move(options)));
+  return {};
+}
+
+Status LockClient::Check(std::string_view protocol, const std::string& table, Duration timeout) {
+  Target target;
+  Status status = Resolve(protocol, table, std::nullopt, target);
+  if (!status.ok()) return status;
+  TransactionResult result;
+  return core_->Run(*target.info, ProbeOf(*target.info, target.table), timeout, result);
+}
+
+Status LockClient::List(std::string_view protocol, const std::string& table,
+                        std::optional<std::string> name, Duration lease,
+                        std::vector<Holding>& out) {
+  Target target;
+  Status status = Resolve(protocol, table, name, target);
+  if (!status.ok()) return status;
+  TransactionResult result;
+  status =
+      core_->Run(*target.info, ReadHoldings(*target.info, target.table, name), kTimeout, result);
+  if (status.ok()) out = HoldingsIn(*target.info, result.results.at(0).rows, lease);
+  return status;
+}
+
+Status LockClient::InitLock(std::string_view protocol, const std::string& table,
+                            const std::string& name) {
+  Target target;
+  Status status = Resolve(protocol, table, name, target);
+  if (!status.ok()) return status;
+  std::optional<Transaction> init = InitTransaction(*target.info, target.table, name);
+  if (!init) return {};
+  TransactionResult result;
+  status = core_->Run(*target.info, *std::move(init), kTimeout, result);
+  return status.code == Code::kAlreadyExists ? Status() : status;
+}
+
+Status LockClient::ForceRelease(std::string_view protocol, const std::string& table,
+                                const std::string& name) {
+  Target target;
+  Status status = Resolve(protocol, table, name, target);
+  if (!status.ok()) return status;
+  std::optional<Transaction> release = ForceReleaseTransaction(*target.info, target.table, name);
+  if (!release) {
+    return Error(Code::kUnimplemented, std::string(protocol) + " says no way to end a lease");
+  }
+  TransactionResult result;
+  status = core_->Run(*target.info, *std::move(release), kTimeout, result);
+  if (status.ok() && result.results.at(0).row_count == 0) {
+    return Error(Code::kNotFound, "there is no lock " + name + " in the table " + target.table);
+  }
+  return status;
+}
+
+}  // namespace whorl::real_client

@@ -1,0 +1,180 @@
+#include "real_client/lock_table.h"
+
+#include <absl/strings/str_replace.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "protocol/spanner/utf8.h"
+
+namespace whorl::real_client {
+namespace {
+
+// A key's limit at Spanner (8 KiB), less what a row's encoding adds and what spindle_v2 appends to
+// the name of a takeover row: "_" and up to 20 digits.
+constexpr size_t kKeyBytesMax = 8192;
+constexpr size_t kKeyOverhead = 64;
+constexpr size_t kTableNameMax = 128;
+
+constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+std::string InTable(const ProtocolInfo& info, std::string_view sql, const std::string& table) {
+  return absl::StrReplaceAll({sql.data(), sql.size()}, {{std::string(info.table), table}});
+}
+
+// The columns that a read of holdings asks for, in their order. Empty ones are left out.
+using Part = std::string_view HolderColumns::*;
+constexpr std::array<Part, 7> kParts = {
+    &HolderColumns::lock,    &HolderColumns::holder, &HolderColumns::since, &HolderColumns::token,
+    &HolderColumns::renewed, &HolderColumns::until,  &HolderColumns::lease};
+
+// Reads a row of ReadHoldings column by column.
+class HoldingRow {
+ public:
+  HoldingRow(const HolderColumns& columns, const Row& row) : row_(row) {
+    size_t next = 0;
+    for (size_t i = 0; i < kParts.size(); ++i) {
+      if (!(columns.*kParts[i]).empty()) at_[i] = next++;
+    }
+  }
+  // Nothing: NULL, or the table has no such column.
+  template <typename T>
+  std::optional<T> Get(Part part) const {
+    for (size_t i = 0; i < kParts.size(); ++i) {
+      if (kParts[i] == part && at_[i]) return As<T>(row_[*at_[i]]);
+    }
+    return std::nullopt;
+  }
+  Timestamp now() const { return As<Timestamp>(row_.back()).value_or(Timestamp()); }
+
+ private:
+  template <typename T>
+  static std::optional<T> As(const Value& value) {
+    const T* typed = std::get_if<T>(&value);
+    return typed == nullptr ? std::nullopt : std::optional(*typed);
+  }
+
+  const Row& row_;
+  std::array<std::optional<size_t>, kParts.size()> at_{};
+};
+
+Holding HoldingIn(const ProtocolInfo& info, const HoldingRow& row, Duration lease) {
+  Holding holding;
+  holding.lock = row.Get<std::string>(&HolderColumns::lock).value_or(std::string(info.table));
+  holding.holder = row.Get<std::string>(&HolderColumns::holder).value_or("");
+  if (holding.holder.empty()) return holding;
+  holding.since = row.Get<Timestamp>(&HolderColumns::since);
+  holding.token = row.Get<Timestamp>(&HolderColumns::token);
+  const auto until = row.Get<Timestamp>(&HolderColumns::until);
+  const auto renewed = row.Get<Timestamp>(&HolderColumns::renewed);
+  const auto own_lease = row.Get<int64_t>(&HolderColumns::lease);
+  if (own_lease) lease = Milliseconds(*own_lease);
+  if (until) holding.left = *until - row.now();
+  if (renewed) holding.left = *renewed - row.now() + lease + info.lease_grace;
+  return holding;
+}
+
+// Optimistic, as everything that people send: it leaves no locks where a process hangs.
+Transaction WriteOf(const std::string& sql, const std::string& name) {
+  std::vector<Parameter> parameters;
+  std::vector<Value> values;
+  if (sql.find("@name") != std::string::npos) {
+    parameters.push_back({.name = "name", .type = Type::kString});
+    values.emplace_back(name);
+  }
+  Transaction transaction =
+      OneStatement(StepName::kWrite, Mode::kReadWrite, Sql::Intern(sql, std::move(parameters)),
+                   std::move(values));
+  transaction.lock_mode = LockMode::kOptimistic;
+  return transaction;
+}
+
+}  // namespace
+
+Status ValidateTable(const std::string& table) {
+  constexpr std::string_view kDigits = "0123456789_";
+  const bool valid = !table.empty() && table.size() <= kTableNameMax &&
+                     kLetters.find(table.front()) != std::string_view::npos &&
+                     std::ranges::all_of(table, [&](char c) {
+                       return kLetters.find(c) != std::string_view::npos ||
+                              kDigits.find(c) != std::string_view::npos;
+                     });
+  if (valid) return {};
+  return Error(Code::kInvalidArgument,
+               "table \"" + table + "\": expected a letter, then letters, digits and _, at most " +
+                   std::to_string(kTableNameMax) + " in all");
+}
+
+Status ValidateLockName(const ProtocolInfo& info, const std::string& name) {
+  if (name.empty()) return Error(Code::kInvalidArgument, "a lock's name is empty");
+  if (!IsUtf8(name)) return Error(Code::kInvalidArgument, "a lock's name is no UTF-8");
+  if (!info.takes_one_lock && name.size() > kKeyBytesMax - kKeyOverhead) {
+    return Error(Code::kInvalidArgument, "a lock's name has " + std::to_string(name.size()) +
+                                             " bytes, and Spanner's keys "
+                                             "leave room for " +
+                                             std::to_string(kKeyBytesMax - kKeyOverhead));
+  }
+  return {};
+}
+
+Transaction ProbeOf(const ProtocolInfo& info, const std::string& table) {
+  std::string sql = "SELECT ";
+  for (const ColumnInfo& column : info.columns) {
+    if (&column != &info.columns.front()) sql += ", ";
+    sql += column.name;
+  }
+  return OneStatement(StepName::kRead, Mode::kStrongRead,
+                      Sql::Intern(sql + " FROM " + table + " LIMIT 1"), {});
+}
+
+Transaction ReadHoldings(const ProtocolInfo& info, const std::string& table,
+                         const std::optional<std::string>& name) {
+  const HolderColumns& columns = info.holder_columns;
+  std::string sql = "SELECT ";
+  for (const Part part : kParts) {
+    if (!(columns.*part).empty()) sql += std::string(columns.*part) + ", ";
+  }
+  sql += "CURRENT_TIMESTAMP() AS now FROM " + table;
+  std::vector<Parameter> parameters;
+  std::vector<Value> values;
+  if (name && !columns.lock.empty()) {
+    sql += " WHERE " + std::string(columns.lock) + " = @name";
+    parameters.push_back({.name = "name", .type = Type::kString});
+    values.emplace_back(*name);
+  }
+  return OneStatement(StepName::kRead, Mode::kStrongRead, Sql::Intern(sql, std::move(parameters)),
+                      std::move(values));
+}
+
+std::vector<Holding> HoldingsIn(const ProtocolInfo& info, const std::vector<Row>& rows,
+                                Duration lease) {
+  std::vector<Holding> holdings;
+  for (const Row& row : rows) {
+    const HoldingRow read(info.holder_columns, row);
+    // A takeover row of spindle_v2 is no lock.
+    if (!info.holder_columns.token.empty() && !read.Get<Timestamp>(&HolderColumns::renewed)) {
+      continue;
+    }
+    holdings.push_back(HoldingIn(info, read, lease));
+  }
+  std::ranges::sort(holdings, {}, &Holding::lock);
+  return holdings;
+}
+
+std::optional<Transaction> InitTransaction(const ProtocolInfo& info, const std::string& table,
+                                           const std::string& name) {
+  if (info.init_lock.empty()) return std::nullopt;
+  return WriteOf(InTable(info, info.init_lock, table), name);
+}
+
+std::optional<Transaction> ForceReleaseTransaction(const ProtocolInfo& info,
+                                                   const std::string& table,
+                                                   const std::string& name) {
+  if (info.force_release.empty()) return std::nullopt;
+  return WriteOf(InTable(info, info.force_release, table), name);
+}
+
+}  // namespace whorl::real_client
