@@ -45,6 +45,8 @@ struct LockClientOptions {
   std::string database;  // projects/P/instances/I/databases/D
   ConnectionOptions connection;
   ClientKind client = ClientKind::kGrpc;
+  // Transactions that may be under way at a time; the others wait for their turn.
+  int32_t concurrency = 100;
 };
 
 // How a process stands to a lock.

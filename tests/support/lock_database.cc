@@ -23,9 +23,10 @@ std::vector<std::string> TableOf(std::string_view protocol) {
 
 class ModelDatabase final : public LockDatabase {
  public:
-  explicit ModelDatabase(std::string_view protocol) {
+  ModelDatabase(std::string_view protocol, std::vector<std::string> ddl) {
     server::ServerOptions options;
-    options.backend.databases = {{.name = kLockDatabase, .statements = TableOf(protocol)}};
+    for (std::string& statement : TableOf(protocol)) ddl.push_back(std::move(statement));
+    options.backend.databases = {{.name = kLockDatabase, .statements = std::move(ddl)}};
     auto started = server::Server::Start(std::move(options));
     EXPECT_TRUE(started.ok()) << started.status().message();
     if (started.ok()) server_ = *std::move(started);
@@ -109,8 +110,8 @@ class NamedDatabase final : public LockDatabase {
 
 }  // namespace
 
-std::unique_ptr<LockDatabase> ServeModel(std::string_view protocol) {
-  auto database = std::make_unique<ModelDatabase>(protocol);
+std::unique_ptr<LockDatabase> ServeModel(std::string_view protocol, std::vector<std::string> ddl) {
+  auto database = std::make_unique<ModelDatabase>(protocol, std::move(ddl));
   InsertInitRow(*database, protocol);
   return database;
 }

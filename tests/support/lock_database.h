@@ -28,8 +28,9 @@ class LockDatabase {
   virtual bool DeleteSessions() { return false; }
 };
 
-// In this process. `protocol`: whose table it has; empty: none.
-std::unique_ptr<LockDatabase> ServeModel(std::string_view protocol);
+// In this process. `protocol`: whose table it has; empty: none. `ddl`: of more tables.
+std::unique_ptr<LockDatabase> ServeModel(std::string_view protocol,
+                                         std::vector<std::string> ddl = {});
 // Null when there is no emulator.
 std::unique_ptr<LockDatabase> StartEmulator(std::string_view protocol);
 
