@@ -63,8 +63,7 @@ std::shared_ptr<LockDatabase> Start(const Options& options, const std::string& p
   return StartEmulator(protocol);
 }
 
-// --- many
-// ------------------------------------------------------------------------------------------
+// --- many ----------------------------------------------------------------------------------------
 
 // What one lock went through.
 class Belief final : public real_client::LockObserver {
@@ -197,8 +196,7 @@ int Many(const Options& options) {
   return 0;
 }
 
-// --- takeover
-// --------------------------------------------------------------------------------------
+// --- takeover ------------------------------------------------------------------------------------
 
 int Takeover(const Options& options) {
   const ProtocolInfo& info = *FindProtocol("fenced_lease");

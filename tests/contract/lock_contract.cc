@@ -43,8 +43,7 @@ Contender Named(const ProtocolInfo& info, const std::string& id,
   return {.id = id, .lock = lock, .lease = info.lease_min};
 }
 
-// --- the ordinary life
-// -----------------------------------------------------------------------------
+// --- the ordinary life ---------------------------------------------------------------------------
 
 void OneProcessTakesAFreeLock(const ProtocolInfo& info, LockBackend& backend) {
   backend.Start(Named(info, "a"));
@@ -82,8 +81,7 @@ void AReleasedLockIsTaken(const ProtocolInfo& info, LockBackend& backend) {
   EXPECT_EQ(Leaders(backend), (Names{"a", "b"}));
 }
 
-// --- faults
-// ------------------------------------------------------------------------------------------
+// --- faults --------------------------------------------------------------------------------------
 
 void ACrashedLeaderIsReplaced(const ProtocolInfo& info, LockBackend& backend) {
   backend.Start(Named(info, "a"));
@@ -131,8 +129,7 @@ void ADeletedSessionCostsNoLeadership(const ProtocolInfo& info, LockBackend& bac
   EXPECT_EQ(backend.Terms()[0].ended, Duration::Max());
 }
 
-// --- names
-// -------------------------------------------------------------------------------------------
+// --- names ---------------------------------------------------------------------------------------
 
 void EachNameIsALockOfItsOwn(const ProtocolInfo& info, LockBackend& backend) {
   const std::vector<std::string> locks = {
