@@ -26,8 +26,9 @@ install(FILES cli/command_line.h DESTINATION ${headers_dir}/cli)
 
 # Real locks bring gRPC along, so they are a component that one asks for.
 if(TARGET whorl_real_client)
-  set(installed_for_real whorl_real_client whorl_wire whorl_google_protos)
+  set(installed_for_real whorl_real_client whorl_lock_host whorl_wire whorl_google_protos)
   set_target_properties(whorl_real_client PROPERTIES EXPORT_NAME real_client)
+  set_target_properties(whorl_lock_host PROPERTIES EXPORT_NAME lock_host)
   set_target_properties(whorl_wire PROPERTIES EXPORT_NAME wire)
   set_target_properties(whorl_google_protos PROPERTIES EXPORT_NAME google_protos)
   install(TARGETS ${installed_for_real} EXPORT whorlRealClient
