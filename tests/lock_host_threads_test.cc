@@ -177,16 +177,20 @@ class BoundedClientTest : public LockHostTest {
     read.give_up_at = give_up_at;
     return read;
   }
+  // Whose transactions do not begin before the promise is kept.
+  std::unique_ptr<TransactionClient> HeldUpBy(std::promise<void>& gate) {
+    auto model = std::make_unique<ModelClient>(info_.create_table);
+    model->SetFate([opened = gate.get_future().share()](const Transaction&) {
+      opened.wait();
+      return std::nullopt;
+    });
+    return model;
+  }
 };
 
 TEST_F(BoundedClientTest, SendsNoMoreThanItsLimitInTheirOrder) {
-  auto model = std::make_unique<ModelClient>(info_.create_table);
   std::promise<void> gate;
-  model->SetFate([opened = gate.get_future().share()](const Transaction&) {
-    opened.wait();
-    return std::nullopt;
-  });
-  BoundedClient bounded(std::move(model), 1);
+  BoundedClient bounded(HeldUpBy(gate), 1);
   std::mutex mutex;
   std::vector<int> order;
   std::vector<std::promise<void>> ended(3);
@@ -215,13 +219,8 @@ TEST_F(BoundedClientTest, SendsNoMoreThanItsLimitInTheirOrder) {
 }
 
 TEST_F(BoundedClientTest, AShutdownAnswersWhatWaits) {
-  auto model = std::make_unique<ModelClient>(info_.create_table);
   std::promise<void> gate;
-  model->SetFate([opened = gate.get_future().share()](const Transaction&) {
-    opened.wait();
-    return std::nullopt;
-  });
-  BoundedClient bounded(std::move(model), 1);
+  BoundedClient bounded(HeldUpBy(gate), 1);
   std::promise<TransactionResult> first;
   std::promise<TransactionResult> waiting;
   std::promise<TransactionResult> after;

@@ -46,26 +46,35 @@ Contender Named(const ProtocolInfo& info, const std::string& id,
   return {.id = id, .lock = lock, .lease = LeaseFor(info)};
 }
 
+// a leads.
+void StartLeader(const ProtocolInfo& info, LockBackend& backend) {
+  backend.Start(Named(info, "a"));
+  backend.AwaitTerm("a");
+}
+// And b has seen that it does.
+void StartLeaderAndFollower(const ProtocolInfo& info, LockBackend& backend) {
+  StartLeader(info, backend);
+  backend.Start(Named(info, "b"));
+  backend.AwaitTransactions("b", 1);
+}
+
 // --- the ordinary life ---------------------------------------------------------------------------
 
 void OneProcessTakesAFreeLock(const ProtocolInfo& info, LockBackend& backend) {
-  backend.Start(Named(info, "a"));
-  backend.AwaitTerm("a");
+  StartLeader(info, backend);
   ASSERT_EQ(Leaders(backend), Names{"a"});
   EXPECT_EQ(backend.Terms()[0].token.has_value(), info.has_tokens);
 }
 
 void OnlyOneOfManyLeads(const ProtocolInfo& info, LockBackend& backend) {
-  backend.Start(Named(info, "a"));
-  backend.AwaitTerm("a");
+  StartLeader(info, backend);
   for (const char* id : {"b", "c", "d"}) backend.Start(Named(info, id));
   for (const char* id : {"b", "c", "d"}) backend.AwaitTransactions(id, 1);
   EXPECT_EQ(Leaders(backend), Names{"a"});
 }
 
 void HeartbeatsKeepTheLock(const ProtocolInfo& info, LockBackend& backend) {
-  backend.Start(Named(info, "a"));
-  backend.AwaitTerm("a");
+  StartLeader(info, backend);
   backend.Start(Named(info, "b"));
   const Duration began = backend.Now();
   // Longer than b would leave a lock alone that nobody keeps.
@@ -75,10 +84,7 @@ void HeartbeatsKeepTheLock(const ProtocolInfo& info, LockBackend& backend) {
 }
 
 void AReleasedLockIsTaken(const ProtocolInfo& info, LockBackend& backend) {
-  backend.Start(Named(info, "a"));
-  backend.AwaitTerm("a");
-  backend.Start(Named(info, "b"));
-  backend.AwaitTransactions("b", 1);
+  StartLeaderAndFollower(info, backend);
   backend.Stop("a");
   backend.AwaitTerm("b");
   EXPECT_EQ(Leaders(backend), (Names{"a", "b"}));
@@ -87,10 +93,7 @@ void AReleasedLockIsTaken(const ProtocolInfo& info, LockBackend& backend) {
 // --- faults --------------------------------------------------------------------------------------
 
 void ACrashedLeaderIsReplaced(const ProtocolInfo& info, LockBackend& backend) {
-  backend.Start(Named(info, "a"));
-  backend.AwaitTerm("a");
-  backend.Start(Named(info, "b"));
-  backend.AwaitTransactions("b", 1);
+  StartLeaderAndFollower(info, backend);
   backend.Crash("a");
   backend.AwaitTerm("b");
   EXPECT_EQ(Leaders(backend), (Names{"a", "b"}));
@@ -98,10 +101,7 @@ void ACrashedLeaderIsReplaced(const ProtocolInfo& info, LockBackend& backend) {
 
 void ALeaderThatPausedBeyondItsLeaseComesBackAsAFollower(const ProtocolInfo& info,
                                                          LockBackend& backend) {
-  backend.Start(Named(info, "a"));
-  backend.AwaitTerm("a");
-  backend.Start(Named(info, "b"));
-  backend.AwaitTransactions("b", 1);
+  StartLeaderAndFollower(info, backend);
   backend.Pause("a");
   backend.AwaitTerm("b");
   backend.Resume("a");
@@ -115,8 +115,7 @@ void ALeaderThatPausedBeyondItsLeaseComesBackAsAFollower(const ProtocolInfo& inf
 }
 
 void ALostReplyCostsNoLeadership(const ProtocolInfo& info, LockBackend& backend) {
-  backend.Start(Named(info, "a"));
-  backend.AwaitTerm("a");
+  StartLeader(info, backend);
   if (!backend.LoseReply("a")) GTEST_SKIP() << "nothing here loses replies";
   backend.AwaitTransactions("a", 4);
   ASSERT_EQ(backend.Terms().size(), 1);
@@ -124,8 +123,7 @@ void ALostReplyCostsNoLeadership(const ProtocolInfo& info, LockBackend& backend)
 }
 
 void ADeletedSessionCostsNoLeadership(const ProtocolInfo& info, LockBackend& backend) {
-  backend.Start(Named(info, "a"));
-  backend.AwaitTerm("a");
+  StartLeader(info, backend);
   if (!backend.DeleteSessions("a")) GTEST_SKIP() << "nothing here deletes sessions";
   backend.AwaitTransactions("a", 4);
   ASSERT_EQ(backend.Terms().size(), 1);
