@@ -1,10 +1,16 @@
 #include "real_client/event_loop.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "real_client/os.h"
 
 namespace whorl::real_client {
+
+gpr_timespec ToGrpcDeadline(Duration at) {
+  const int64_t pause = std::max<int64_t>(0, (at - MonotonicNow()).ns);
+  return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_nanos(pause, GPR_TIMESPAN));
+}
 
 // Brings the tasks of other threads to the loop. It is set when the first task comes to an empty
 // list, so it is never set twice at a time.

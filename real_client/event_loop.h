@@ -10,6 +10,7 @@
 // Times are of the monotonic clock of os.h.
 #pragma once
 
+#include <grpc/support/time.h>
 #include <grpcpp/alarm.h>
 #include <grpcpp/completion_queue.h>
 
@@ -24,6 +25,10 @@
 #include "protocol/spanner/time.h"
 
 namespace whorl::real_client {
+
+// `at` of MonotonicNow, as gRPC takes its deadlines. gRPC's own clock stands still in suspension,
+// so a timer that was set before is late by as much; whoever acts on it reads the clock again.
+gpr_timespec ToGrpcDeadline(Duration at);
 
 // What gRPC's queue gives back.
 class Completion {

@@ -45,6 +45,8 @@ struct LockClientOptions {
   std::string database;  // projects/P/instances/I/databases/D
   ConnectionOptions connection;
   ClientKind client = ClientKind::kGrpc;
+  // Transactions that may be under way at a time; the others wait for their turn.
+  int32_t concurrency = 100;
 };
 
 // How a process stands to a lock.
@@ -77,7 +79,7 @@ struct LockOptions {
   std::string table;              // empty: as the protocol's table is usually called
   // Runs once for each term, in a thread of its own, when leadership begins. `stop` is stopped the
   // moment leadership ends: then it has to return, since Unlock() gives the lock back only after
-  // that. An exception of it ends the program.
+  // that (and so must not be called in it). An exception of it ends the program.
   std::function<void(std::stop_token stop, std::optional<uint64_t> token)> lead;
   std::shared_ptr<LockObserver> observer;
 };

@@ -6,6 +6,7 @@
 
 #include "protocol/random_id.h"
 #include "protocol/spanner/utf8.h"
+#include "real_client/bounded_client.h"
 #include "real_client/lock.h"
 #include "real_client/lock_host.h"
 #include "real_client/lock_loop.h"
@@ -111,8 +112,9 @@ class LockClient::Core {
                                            .retry = info.retry_policy},
                                           client);
     if (!status.ok()) return status;
-    out = client.get();
-    clients_.emplace_back(info.retry_policy, std::move(client));
+    clients_.emplace_back(info.retry_policy,
+                          std::make_unique<BoundedClient>(std::move(client), options_.concurrency));
+    out = clients_.back().second.get();
     return {};
   }
 
@@ -172,6 +174,10 @@ LockClient::LockClient(std::unique_ptr<Core> core) : core_(std::move(core)) {}
 LockClient::~LockClient() = default;
 
 Status LockClient::Open(LockClientOptions options, std::unique_ptr<LockClient>& out) {
+  if (options.concurrency < 1) {
+    return Error(Code::kInvalidArgument,
+                 "concurrency: expected at least 1, got " + std::to_string(options.concurrency));
+  }
   auto core = std::make_unique<Core>(std::move(options));
   TransactionClient* client = nullptr;
   // What is wrong with the options shows now.

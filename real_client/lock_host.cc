@@ -204,11 +204,14 @@ void LockHost::OnEnded(RequestId request, TransactionResult result) {
   }
   NoticeRenewal(flight, result);
   failure_ = result.status;
-  const Status status = result.status;
-  Give(TransactionEnded{.request = request, .step = flight.step, .result = std::move(result)});
-  if (!status.ok() && !Now().leads && IsFinal(status, flight.has_test)) {
-    FailWaiters(status, [](const Waiter&) { return true; });
+  StepMachine(
+      TransactionEnded{.request = request, .step = flight.step, .result = std::move(result)});
+  Publish();
+  if (!failure_.ok() && !Now().leads && IsFinal(failure_, flight.has_test)) {
+    FailWaiters(failure_, [](const Waiter&) { return true; });
   }
+  NoticeLooked();
+  NoticeEnd();
 }
 
 void LockHost::NoticeRenewal(const Flight& flight, const TransactionResult& result) {
@@ -356,14 +359,14 @@ void LockHost::AnswerWaiters(const Status& status) {
   for (const Waiter& waiter : std::exchange(waiters_, {})) waiter.done(status);
 }
 
-void LockHost::FailWaiters(const Status& status, bool (*fails)(const Waiter&)) {
+void LockHost::FailWaiters(Status status, bool (*fails)(const Waiter&)) {
   const auto failed = std::make_shared<std::vector<Waiter>>();
   for (Waiter& waiter : waiters_) {
     if (fails(waiter)) failed->push_back(std::move(waiter));
   }
   if (failed->empty()) return;
   std::erase_if(waiters_, [](const Waiter& waiter) { return waiter.done == nullptr; });
-  const auto tell = [failed, status] {
+  const auto tell = [failed, status = std::move(status)] {
     for (const Waiter& waiter : *failed) waiter.done(status);
   };
   // The part ends first, so that who hears of it can begin another one.

@@ -112,7 +112,7 @@ class LockHost : public std::enable_shared_from_this<LockHost> {
 
   void AnswerWaiters(const Status& status);
   // Tells those, and ends the part unless somebody else wants it.
-  void FailWaiters(const Status& status, bool (*fails)(const Waiter&));
+  void FailWaiters(Status status, bool (*fails)(const Waiter&));
   void NoticeLooked();
   Status NotYet() const;
   void EndWork();

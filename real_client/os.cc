@@ -2,7 +2,6 @@
 
 #include <time.h>
 
-#include <algorithm>
 #include <random>
 
 namespace whorl::real_client {
@@ -12,11 +11,6 @@ Duration MonotonicNow() {
   // It fails for no clock that Linux has had since 2011.
   clock_gettime(CLOCK_BOOTTIME, &now);
   return Seconds(now.tv_sec) + Nanoseconds(now.tv_nsec);
-}
-
-gpr_timespec ToGrpcDeadline(Duration at) {
-  const int64_t pause = std::max<int64_t>(0, (at - MonotonicNow()).ns);
-  return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_nanos(pause, GPR_TIMESPAN));
 }
 
 int64_t OsEntropy::Between(Purpose, int64_t lo, int64_t hi) {

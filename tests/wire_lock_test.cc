@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "protocol/protocols.h"
+#include "real_client/admin_client.h"
 #include "real_client/lock.h"
 #include "real_client/os.h"
+#include "tests/support/client_waits.h"
 #include "tests/support/lock_database.h"
 
 namespace whorl::real_client {
@@ -172,8 +174,7 @@ TEST_F(LockTest, CanBeTakenAgain) {
   }
 }
 
-// --- what cannot be
-// --------------------------------------------------------------------------------
+// --- what cannot be ------------------------------------------------------------------------------
 
 TEST_F(LockTest, NamesThatCannotBeAreRefusedBeforeAnythingIsSent) {
   std::atomic<int> calls = 0;
@@ -213,8 +214,7 @@ TEST_F(LockTest, UnlockEndsALockThatWaits) {
   EXPECT_EQ(waiting.get().code, Code::kCancelled);
 }
 
-// --- names
-// ---------------------------------------------------------------------------------------------
+// --- names ---------------------------------------------------------------------------------------
 
 class LockNameTest : public LockTest, public testing::WithParamInterface<std::string> {};
 
@@ -247,8 +247,7 @@ TEST_F(LockTest, ANameThatBeginsLikeAnotherIsAnotherLock) {
   EXPECT_TRUE(b->HasLock());
 }
 
-// --- operators
-// -------------------------------------------------------------------------------------------
+// --- operators -----------------------------------------------------------------------------------
 
 TEST_F(LockTest, AnOperatorSeesWhoHoldsWhatAndCanEndIt) {
   Init("job");
@@ -272,8 +271,33 @@ TEST_F(LockTest, AnOperatorSeesWhoHoldsWhatAndCanEndIt) {
   EXPECT_EQ(client_->ForceRelease("fenced_lease", "", "none").code, Code::kNotFound);
 }
 
-// --- every protocol
-// ----------------------------------------------------------------------------------------
+// --- a table of spindle --------------------------------------------------------------------------
+
+// The statements of real_client/README.md, where there is an emulator that can alter a table.
+TEST(LockMigrationTest, ATableOfSpindleBecomesOneOfFencedLease) {
+  const auto database = StartEmulator("spindle_v2");
+  if (database == nullptr) GTEST_SKIP() << kNoEmulator;
+  const auto client = Open(*database);
+  {
+    const auto old =
+        Make(*client, {.name = "job", .protocol = "spindle_v2", .id = "old", .lease = Seconds(1)});
+    ASSERT_EQ(FormatStatus(old->Lock()), "OK");
+  }
+  const auto lock = Make(*client, {.name = "job", .id = "new", .lease = Seconds(1)});
+  EXPECT_EQ(lock->TryLock().code, Code::kInvalidArgument);  // two columns are missing
+  AdminClient admin(database->Connection());
+  Answered<Status> altered;
+  admin.UpdateDdl(kLockDatabase,
+                  {"ALTER TABLE locktable ADD COLUMN lease_ms INT64",
+                   "ALTER TABLE locktable ADD COLUMN attempt STRING(MAX)"},
+                  altered.Callback());
+  ASSERT_EQ(FormatStatus(altered.Wait()), "OK");
+  // Spindle gives nothing back, so its last lease is waited for.
+  ASSERT_EQ(FormatStatus(lock->LockFor(Seconds(30))), "OK");
+  EXPECT_TRUE(lock->HasLock());
+}
+
+// --- every protocol ------------------------------------------------------------------------------
 
 class EveryProtocolTest : public testing::TestWithParam<std::string> {};
 

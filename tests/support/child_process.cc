@@ -24,19 +24,19 @@ namespace {
 }
 
 // In the child, after fork: only what is safe between fork and exec.
-[[noreturn]] void Become(char* const* arguments, int output, pid_t parent) {
+[[noreturn]] void Become(char* const* arguments, int output, int errors, pid_t parent) {
   constexpr int kCouldNotExec = 127;
   // The parent may have died before the first line took effect.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) _exit(kCouldNotExec);
   dup2(output, STDOUT_FILENO);
-  dup2(output, STDERR_FILENO);
+  dup2(errors, STDERR_FILENO);
   execv(arguments[0], arguments);
   _exit(kCouldNotExec);
 }
 
 }  // namespace
 
-ChildProcess::ChildProcess(const std::vector<std::string>& arguments) {
+ChildProcess::ChildProcess(const std::vector<std::string>& arguments, int standard_output) {
   output_path_ = (std::filesystem::temp_directory_path() / "whorl_child_XXXXXX").string();
   const int output = mkostemp(output_path_.data(), O_CLOEXEC);
   if (output < 0) ThrowErrno("no file for the output of " + arguments.at(0));
@@ -47,7 +47,8 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments) {
   pointers.push_back(nullptr);
   const pid_t parent = getpid();
   pid_ = fork();
-  if (pid_ == 0) Become(pointers.data(), output, parent);
+  if (pid_ == 0)
+    Become(pointers.data(), standard_output < 0 ? output : standard_output, output, parent);
   close(output);
   if (pid_ < 0) ThrowErrno("cannot fork to run " + arguments.at(0));
 }

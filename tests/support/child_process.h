@@ -17,7 +17,8 @@ namespace whorl {
 class ChildProcess {
  public:
   // `arguments`: the program's path first. Throws std::system_error when it cannot be started.
-  explicit ChildProcess(const std::vector<std::string>& arguments);
+  // `standard_output`: where it prints to instead of the file; standard error goes to the file.
+  explicit ChildProcess(const std::vector<std::string>& arguments, int standard_output = -1);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;

@@ -12,7 +12,7 @@
 #include <termios.h>
 
 #include "cli/lock/process_tree.h"
-#include "tests/lock_guard_testing.h"
+#include "tests/guard_testing.h"
 
 namespace whorl::cli {
 namespace {

@@ -1,0 +1,181 @@
+#include "tests/contract/lock_contract.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace whorl {
+namespace {
+
+bool Promises(const ProtocolInfo& info, Invariant invariant) {
+  return info.promises[static_cast<size_t>(invariant)] == Promise::kPromised;
+}
+
+// What every story keeps, as far as the protocol promises it.
+void ExpectPromisesKept(const ProtocolInfo& info, LockBackend& backend) {
+  const std::vector<Term> terms = backend.Terms();
+  for (size_t later = 1; later < terms.size(); ++later) {
+    for (size_t earlier = 0; earlier < later; ++earlier) {
+      if (terms[earlier].lock != terms[later].lock) continue;
+      if (Promises(info, Invariant::kSingleLeaderBelief) && terms[earlier].id != terms[later].id) {
+        EXPECT_LE(terms[earlier].ended.ns, terms[later].began.ns)
+            << terms[earlier].id << " led when " << terms[later].id << " began to";
+      }
+      if (Promises(info, Invariant::kHandedTokenMonotonic)) {
+        EXPECT_LT(terms[earlier].token.value(), terms[later].token.value());
+      }
+    }
+  }
+}
+
+std::vector<std::string> Leaders(LockBackend& backend) {
+  std::vector<std::string> leaders;
+  for (const Term& term : backend.Terms()) {
+    if (leaders.empty() || leaders.back() != term.id) leaders.push_back(term.id);
+  }
+  return leaders;
+}
+using Names = std::vector<std::string>;
+
+// Short, and not so short that a busy machine alone makes processes lose it.
+Duration LeaseFor(const ProtocolInfo& info) { return std::max(info.lease_min, Seconds(2)); }
+
+Contender Named(const ProtocolInfo& info, const std::string& id,
+                const std::string& lock = "contract") {
+  return {.id = id, .lock = lock, .lease = LeaseFor(info)};
+}
+
+// a leads.
+void StartLeader(const ProtocolInfo& info, LockBackend& backend) {
+  backend.Start(Named(info, "a"));
+  backend.AwaitTerm("a");
+}
+// And b has seen that it does.
+void StartLeaderAndFollower(const ProtocolInfo& info, LockBackend& backend) {
+  StartLeader(info, backend);
+  backend.Start(Named(info, "b"));
+  backend.AwaitTransactions("b", 1);
+}
+
+// --- the ordinary life ---------------------------------------------------------------------------
+
+void OneProcessTakesAFreeLock(const ProtocolInfo& info, LockBackend& backend) {
+  StartLeader(info, backend);
+  ASSERT_EQ(Leaders(backend), Names{"a"});
+  EXPECT_EQ(backend.Terms()[0].token.has_value(), info.has_tokens);
+}
+
+void OnlyOneOfManyLeads(const ProtocolInfo& info, LockBackend& backend) {
+  StartLeader(info, backend);
+  for (const char* id : {"b", "c", "d"}) backend.Start(Named(info, id));
+  for (const char* id : {"b", "c", "d"}) backend.AwaitTransactions(id, 1);
+  EXPECT_EQ(Leaders(backend), Names{"a"});
+}
+
+void HeartbeatsKeepTheLock(const ProtocolInfo& info, LockBackend& backend) {
+  StartLeader(info, backend);
+  backend.Start(Named(info, "b"));
+  const Duration began = backend.Now();
+  // Longer than b would leave a lock alone that nobody keeps.
+  const Duration long_enough = LeaseFor(info) * 3 / 2 + info.lease_grace;
+  while (backend.Now() - began < long_enough) backend.AwaitTransactions("a", 1);
+  EXPECT_EQ(Leaders(backend), Names{"a"});
+}
+
+void AReleasedLockIsTaken(const ProtocolInfo& info, LockBackend& backend) {
+  StartLeaderAndFollower(info, backend);
+  backend.Stop("a");
+  backend.AwaitTerm("b");
+  EXPECT_EQ(Leaders(backend), (Names{"a", "b"}));
+}
+
+// --- faults --------------------------------------------------------------------------------------
+
+void ACrashedLeaderIsReplaced(const ProtocolInfo& info, LockBackend& backend) {
+  StartLeaderAndFollower(info, backend);
+  backend.Crash("a");
+  backend.AwaitTerm("b");
+  EXPECT_EQ(Leaders(backend), (Names{"a", "b"}));
+}
+
+void ALeaderThatPausedBeyondItsLeaseComesBackAsAFollower(const ProtocolInfo& info,
+                                                         LockBackend& backend) {
+  StartLeaderAndFollower(info, backend);
+  backend.Pause("a");
+  backend.AwaitTerm("b");
+  backend.Resume("a");
+  backend.AwaitEnd("a");
+  backend.AwaitTransactions("a", 2);
+  EXPECT_EQ(Leaders(backend), (Names{"a", "b"}));
+  // And leads again when it is its turn.
+  backend.Stop("b");
+  backend.AwaitTerm("a");
+  EXPECT_EQ(Leaders(backend), (Names{"a", "b", "a"}));
+}
+
+void ALostReplyCostsNoLeadership(const ProtocolInfo& info, LockBackend& backend) {
+  StartLeader(info, backend);
+  if (!backend.LoseReply("a")) GTEST_SKIP() << "nothing here loses replies";
+  backend.AwaitTransactions("a", 4);
+  ASSERT_EQ(backend.Terms().size(), 1);
+  EXPECT_EQ(backend.Terms()[0].ended, Duration::Max());
+}
+
+void ADeletedSessionCostsNoLeadership(const ProtocolInfo& info, LockBackend& backend) {
+  StartLeader(info, backend);
+  if (!backend.DeleteSessions("a")) GTEST_SKIP() << "nothing here deletes sessions";
+  backend.AwaitTransactions("a", 4);
+  ASSERT_EQ(backend.Terms().size(), 1);
+  EXPECT_EQ(backend.Terms()[0].ended, Duration::Max());
+}
+
+// --- names ---------------------------------------------------------------------------------------
+
+void EachNameIsALockOfItsOwn(const ProtocolInfo& info, LockBackend& backend) {
+  const std::vector<std::string> locks = {
+      "job", "job_daily", "it's", "\"job\"", "j\\ob", "\xC3\xBC\xE2\x82\xAC\xF0\x9F\x94\x92",
+      "job "};
+  for (size_t i = 0; i < locks.size(); ++i) {
+    backend.Start(Named(info, "p" + std::to_string(i), locks[i]));
+  }
+  for (size_t i = 0; i < locks.size(); ++i) backend.AwaitTerm("p" + std::to_string(i));
+  for (size_t i = 0; i < locks.size(); ++i) {
+    backend.AwaitTransactions("p" + std::to_string(i), 1);
+  }
+  for (const Term& term : backend.Terms()) EXPECT_EQ(term.ended, Duration::Max()) << term.lock;
+}
+
+bool Always(const ProtocolInfo&) { return true; }
+bool HasManyLocks(const ProtocolInfo& info) {
+  return !info.takes_one_lock && Promises(info, Invariant::kIsolation);
+}
+bool IsSafe(const ProtocolInfo& info) { return Promises(info, Invariant::kSingleLeaderBelief); }
+
+template <void (*kStory)(const ProtocolInfo&, LockBackend&)>
+void Run(const ProtocolInfo& info, LockBackend& backend) {
+  kStory(info, backend);
+  if (!testing::Test::IsSkipped() && !testing::Test::HasFatalFailure()) {
+    ExpectPromisesKept(info, backend);
+  }
+}
+
+}  // namespace
+
+const std::vector<ContractCase>& ContractCases() {
+  static const std::vector<ContractCase> cases = {
+      {"OneProcessTakesAFreeLock", Run<OneProcessTakesAFreeLock>, Always},
+      {"OnlyOneOfManyLeads", Run<OnlyOneOfManyLeads>, Always},
+      {"HeartbeatsKeepTheLock", Run<HeartbeatsKeepTheLock>, Always},
+      {"AReleasedLockIsTaken", Run<AReleasedLockIsTaken>, Always},
+      {"ACrashedLeaderIsReplaced", Run<ACrashedLeaderIsReplaced>, Always},
+      {"ALeaderThatPausedBeyondItsLeaseComesBackAsAFollower",
+       Run<ALeaderThatPausedBeyondItsLeaseComesBackAsAFollower>, IsSafe},
+      {"ALostReplyCostsNoLeadership", Run<ALostReplyCostsNoLeadership>, IsSafe},
+      {"ADeletedSessionCostsNoLeadership", Run<ADeletedSessionCostsNoLeadership>, IsSafe},
+      {"EachNameIsALockOfItsOwn", Run<EachNameIsALockOfItsOwn>, HasManyLocks},
+  };
+  return cases;
+}
+
+}  // namespace whorl

@@ -1,0 +1,83 @@
+// A process that takes part in one lock until SIGTERM, and says on its standard output what
+// happens, a line each, with times of MonotonicNow() in nanoseconds:
+//   leads TOKEN|- UNTIL AT      leadership begins, or its lease was renewed
+//   ends AT                     it is over
+//   looked AT                   a transaction has ended
+//   gone                        the lock was given back
+// Arguments: CLIENT ENDPOINT|- DATABASE PROTOCOL LOCK ID LEASE_MS
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "real_client/lock.h"
+#include "real_client/os.h"
+
+namespace whorl::real_client {
+namespace {
+
+class Teller final : public LockObserver {
+ public:
+  void OnLeadership(const Leadership& leadership) override {
+    const int64_t now = MonotonicNow().ns;
+    if (!leadership.leads) return Say("ends " + std::to_string(now));
+    const std::string token = leadership.token ? std::to_string(*leadership.token) : "-";
+    Say("leads " + token + " " + std::to_string(leadership.until.ns) + " " + std::to_string(now));
+  }
+  void OnTransaction(StepName, const TransactionResult& result, Duration) override {
+    Say("looked " + std::to_string(MonotonicNow().ns));
+    if (!result.status.ok()) std::fprintf(stderr, "%s\n", FormatStatus(result.status).c_str());
+  }
+
+ private:
+  static void Say(const std::string& line) {
+    std::printf("%s\n", line.c_str());
+    std::fflush(stdout);
+  }
+};
+
+int Main(char** arguments) {
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &stop, nullptr);  // before there are threads
+  LockClientOptions options;
+  for (const ClientKind kind : BuiltClients()) {
+    if (ClientKindText(kind) == arguments[1]) options.client = kind;
+  }
+  options.database = arguments[3];
+  if (std::string(arguments[2]) != "-") {
+    options.connection = {.endpoint = arguments[2], .credentials = Plaintext{}};
+  }
+  std::unique_ptr<LockClient> client;
+  Status status = LockClient::Open(options, client);
+  std::unique_ptr<DistributedLock> lock;
+  if (status.ok()) {
+    status = client->Make({.name = arguments[5],
+                           .protocol = arguments[4],
+                           .id = arguments[6],
+                           .lease = Milliseconds(std::atoll(arguments[7])),
+                           .observer = std::make_shared<Teller>()},
+                          lock);
+  }
+  if (!status.ok()) {
+    std::fprintf(stderr, "%s\n", FormatStatus(status).c_str());
+    return 1;
+  }
+  lock->Start();
+  int signal = 0;
+  sigwait(&stop, &signal);
+  lock->Unlock();
+  std::puts("gone");
+  return 0;
+}
+
+}  // namespace
+}  // namespace whorl::real_client
+
+int main(int argc, char** argv) {
+  constexpr int kArguments = 8;
+  if (argc != kArguments) return 2;
+  return whorl::real_client::Main(argv);
+}

@@ -1,0 +1,240 @@
+// What hosts a lock's machine, without gRPC: on the model in this process, by all of its threads.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "protocol/protocols.h"
+#include "real_client/bounded_client.h"
+#include "real_client/lock.h"
+#include "real_client/lock_host.h"
+#include "real_client/lock_loop.h"
+#include "real_client/os.h"
+#include "tests/model_client.h"
+
+namespace whorl::real_client {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr Duration kLease = Seconds(1);
+
+class LockHostTest : public testing::Test {
+ protected:
+  std::unique_ptr<DistributedLock> Make(const std::string& id, const std::string& name = "job",
+                                        decltype(LockOptions::lead) lead = nullptr) {
+    const LockHost::Surroundings around = {
+        .loop = loop_, .client = client_, .announce = [](const LockHost&) {}};
+    return std::make_unique<DistributedLock>(
+        std::make_shared<LockHost>(around, info_,
+                                   LockOptions{.name = name,
+                                               .id = id,
+                                               .lease = kLease,
+                                               .table = "locktable",
+                                               .lead = std::move(lead)}));
+  }
+  static TransactionClient::Done Into(std::promise<TransactionResult>& promise) {
+    return [&promise](TransactionResult result) { promise.set_value(std::move(result)); };
+  }
+
+  const ProtocolInfo& info_ = *FindProtocol("fenced_lease");
+  LockLoop loop_;
+  ModelClient client_{info_.create_table};
+};
+
+TransactionResult Refused(Code code) {
+  return {.outcome = Outcome::kAborted, .status = Error(code, "refused by the test")};
+}
+
+TEST_F(LockHostTest, IsTakenAndGivenBack) {
+  const auto a = Make("a");
+  const auto b = Make("b");
+  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
+  EXPECT_TRUE(a->HasLock());
+  EXPECT_EQ(b->TryLock().code, Code::kDeadlineExceeded);
+  a->Unlock();
+  EXPECT_FALSE(a->HasLock());
+  EXPECT_EQ(FormatStatus(b->Lock()), "OK");
+}
+
+TEST_F(LockHostTest, BeliefEndsByTheClockAndComesBackWithAnotherTerm) {
+  const auto a = Make("a");
+  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
+  const std::optional<uint64_t> token = a->Token();
+  std::promise<void> stopped;
+  const std::stop_callback told(a->Term(), [&] { stopped.set_value(); });
+  client_.SetFate([](const Transaction&) { return Refused(Code::kUnavailable); });
+  stopped.get_future().wait();
+  EXPECT_FALSE(a->HasLock());
+  EXPECT_TRUE(a->Term().stop_requested());
+  client_.SetFate(nullptr);
+  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
+  EXPECT_GT(a->Token(), token);
+}
+
+TEST_F(LockHostTest, AnswersByTheClockWhileItsOwnThreadIsHeldUp) {
+  const auto a = Make("a");
+  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
+  std::promise<void> gate;
+  loop_.Post([&] { gate.get_future().wait(); });
+  // What the loop's thread has published stands; the clock alone says otherwise.
+  while (a->HasLock()) std::this_thread::yield();
+  EXPECT_EQ(a->Token(), std::nullopt);
+  gate.set_value();
+}
+
+TEST_F(LockHostTest, WhatNoWaitingMendsIsToldAtOnce) {
+  client_.SetFate([](const Transaction&) { return Refused(Code::kPermissionDenied); });
+  const auto a = Make("a");
+  EXPECT_EQ(a->Lock().code, Code::kPermissionDenied);
+  EXPECT_EQ(a->LockFor(Seconds(60)).code, Code::kPermissionDenied);
+}
+
+TEST_F(LockHostTest, ImpatienceSaysWhatIsKnown) {
+  client_.SetFate([](const Transaction&) { return Refused(Code::kUnavailable); });
+  EXPECT_THAT(FormatStatus(Make("a")->LockFor(Milliseconds(100))), HasSubstr("UNAVAILABLE"));
+}
+
+TEST_F(LockHostTest, WorkOfOneTermReturnsBeforeThatOfTheNextBegins) {
+  std::atomic<int> working = 0;
+  std::vector<uint64_t> tokens;
+  std::promise<void> second;
+  const auto a = Make("a", "job", [&](std::stop_token stop, std::optional<uint64_t> token) {
+    EXPECT_EQ(++working, 1);
+    tokens.push_back(token.value());
+    if (tokens.size() == 2) second.set_value();
+    std::promise<void> stopped;
+    const std::stop_callback told(stop, [&] { stopped.set_value(); });
+    stopped.get_future().wait();
+    --working;
+  });
+  a->Start();
+  while (!a->HasLock()) std::this_thread::yield();
+  client_.SetFate([](const Transaction&) { return Refused(Code::kUnavailable); });
+  while (a->HasLock()) std::this_thread::yield();
+  client_.SetFate(nullptr);
+  second.get_future().wait();
+  a->Unlock();
+  EXPECT_EQ(working, 0);
+  EXPECT_LT(tokens[0], tokens[1]);
+}
+
+TEST_F(LockHostTest, ManyLocksShareOneThread) {
+  constexpr int kLocks = 100;
+  std::vector<std::unique_ptr<DistributedLock>> locks;
+  for (int i = 0; i < kLocks; ++i) {
+    locks.push_back(Make("a", "lock-" + std::to_string(i)));
+    locks.back()->Start();
+  }
+  for (const auto& lock : locks) EXPECT_EQ(FormatStatus(lock->Lock()), "OK");
+  std::atomic<int> given_back = 0;
+  std::promise<void> all;
+  for (const auto& lock : locks) {
+    lock->UnlockThen([&] {
+      if (++given_back == kLocks) all.set_value();
+    });
+  }
+  all.get_future().wait();
+}
+
+TEST_F(LockHostTest, OneObjectMayBeUsedByManyThreads) {
+  const auto a = Make("a");
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 5; ++round) {
+        const Status status = a->LockFor(Seconds(60));
+        EXPECT_TRUE(status.ok() || status.code == Code::kCancelled) << FormatStatus(status);
+        a->HasLock();
+        a->Token();
+        a->Term();
+        a->Unlock();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_FALSE(a->HasLock());
+}
+
+// --- BoundedClient
+// --------------------------------------------------------------------------------
+
+class BoundedClientTest : public LockHostTest {
+ protected:
+  static Transaction Read(Duration give_up_at = Duration::Max()) {
+    Transaction read =
+        OneStatement(StepName::kRead, Mode::kStrongRead,
+                     Sql::Intern("SELECT writer FROM locktable WHERE name = 'x'"), {});
+    read.give_up_at = give_up_at;
+    return read;
+  }
+  // Whose transactions do not begin before the promise is kept.
+  std::unique_ptr<TransactionClient> HeldUpBy(std::promise<void>& gate) {
+    auto model = std::make_unique<ModelClient>(info_.create_table);
+    model->SetFate([opened = gate.get_future().share()](const Transaction&) {
+      opened.wait();
+      return std::nullopt;
+    });
+    return model;
+  }
+};
+
+TEST_F(BoundedClientTest, SendsNoMoreThanItsLimitInTheirOrder) {
+  std::promise<void> gate;
+  BoundedClient bounded(HeldUpBy(gate), 1);
+  std::mutex mutex;
+  std::vector<int> order;
+  std::vector<std::promise<void>> ended(3);
+  std::promise<TransactionResult> late;
+  std::promise<TransactionResult> cancelled;
+  const auto note = [&](int number) {
+    return [&, number](TransactionResult result) {
+      EXPECT_EQ(result.outcome, Outcome::kCommitted) << FormatStatus(result.status);
+      const std::lock_guard lock(mutex);
+      order.push_back(number);
+      ended[static_cast<size_t>(number)].set_value();
+    };
+  };
+  bounded.Run(Read(), note(0));
+  bounded.Run(Read(MonotonicNow()), Into(late));
+  bounded.Run(Read(), note(1));
+  bounded.Cancel(bounded.Run(Read(), Into(cancelled)));
+  bounded.Run(Read(), note(2));
+  const TransactionResult refused = cancelled.get_future().get();
+  EXPECT_EQ(refused.outcome, Outcome::kAborted);
+  EXPECT_EQ(refused.status.code, Code::kCancelled);
+  gate.set_value();
+  EXPECT_THAT(FormatStatus(late.get_future().get().status), HasSubstr("too many transactions"));
+  for (std::promise<void>& one : ended) one.get_future().wait();
+  EXPECT_THAT(order, ElementsAre(0, 1, 2));
+}
+
+TEST_F(BoundedClientTest, AShutdownAnswersWhatWaits) {
+  std::promise<void> gate;
+  BoundedClient bounded(HeldUpBy(gate), 1);
+  std::promise<TransactionResult> first;
+  std::promise<TransactionResult> waiting;
+  std::promise<TransactionResult> after;
+  bounded.Run(Read(), Into(first));
+  bounded.Run(Read(), Into(waiting));
+  std::promise<void> done;
+  bounded.Shutdown([&] { done.set_value(); });
+  bounded.Run(Read(), Into(after));
+  EXPECT_EQ(waiting.get_future().get().status.code, Code::kCancelled);
+  EXPECT_EQ(after.get_future().get().status.code, Code::kCancelled);
+  gate.set_value();
+  first.get_future().wait();
+  done.get_future().wait();
+}
+
+}  // namespace
+}  // namespace whorl::real_client
