@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): POSIX's, not C's
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,57 +22,9 @@
 #include <vector>
 
 #include "cli/lock/guard.h"
+#include "tests/family_output.h"
 
 namespace whorl::cli {
-
-// The reading end of what a family of processes prints. Its end of file is the event that none of
-// them is left, as each holds the other end.
-class FamilyOutput {
- public:
-  explicit FamilyOutput(int file) : file_(file) {}
-  FamilyOutput(const FamilyOutput&) = delete;
-  FamilyOutput& operator=(const FamilyOutput&) = delete;
-  ~FamilyOutput() { close(file_); }
-
-  const std::string& text() const { return text_; }
-  // Until `word` was printed `count` times; false when nobody is left, or after a minute.
-  bool WaitFor(const std::string& word, size_t count = 1) {
-    while (Count(word) < count) {
-      if (!ReadSome()) return false;
-    }
-    return true;
-  }
-  // Whether nobody is left; false after a minute.
-  bool WaitForEnd() {
-    while (ReadSome()) {
-    }
-    return at_end_;
-  }
-
- private:
-  size_t Count(const std::string& word) const {
-    size_t count = 0;
-    for (size_t at = text_.find(word); at != std::string::npos; at = text_.find(word, at + 1)) {
-      ++count;
-    }
-    return count;
-  }
-  bool ReadSome() {
-    constexpr int kMinuteMs = 60'000;
-    pollfd waiting = {.fd = file_, .events = POLLIN, .revents = 0};
-    if (poll(&waiting, 1, kMinuteMs) != 1) return false;
-    std::array<char, 4096> bytes{};
-    const ssize_t size = read(file_, bytes.data(), bytes.size());
-    // A terminal whose last user is gone answers with an error.
-    at_end_ = size <= 0;
-    if (!at_end_) text_.append(bytes.data(), static_cast<size_t>(size));
-    return !at_end_;
-  }
-
-  int file_;
-  std::string text_;
-  bool at_end_ = false;
-};
 
 // Prints a report as the test reads it: "report 7 0 1792\n".
 inline void PrintReport(const GuardReport& report) {

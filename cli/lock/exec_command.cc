@@ -89,8 +89,8 @@ void LockedCommand::OnLeadership(const Leadership& leadership) {
   if (meter_) meter_->SetLeadership(leadership);
   const std::lock_guard guard(mutex_);
   if (stage_ == Stage::kRunning && !lost_) {
-    // A new term is another one's: what the command was told of its token is no longer true.
-    lost_ = !leadership.leads || leadership.token != leadership_.token;
+    // Another term that may follow is not the one that the command was started in.
+    lost_ = !leadership.leads;
     if (lost_) {
       Complain(
           Cat("lock ", sim::Quoted(request_.names[0]), " was lost; the command is being ended"));
@@ -116,7 +116,11 @@ void LockedCommand::OnTransaction(StepName step, const TransactionResult& result
                        code == Code::kCancelled;
   const std::lock_guard guard(mutex_);
   if (std::exchange(failing_, answers ? Code::kOk : code) == failing_ || answers) return;
-  if (stage_ != Stage::kEnded) Complain(Explain(request_, result.status) + "; still trying");
+  // Who waits is told of what waiting does not mend by the answer to Lock().
+  const bool mends = code == Code::kUnavailable || code == Code::kDeadlineExceeded ||
+                     code == Code::kResourceExhausted || code == Code::kInternal;
+  if (stage_ == Stage::kEnded || (stage_ == Stage::kWaiting && !mends)) return;
+  Complain(Explain(request_, result.status) + "; still trying");
 }
 
 void LockedCommand::OnSignal(int signal) {

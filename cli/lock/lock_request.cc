@@ -152,6 +152,8 @@ std::string Explain(const LockRequest& request, const Status& status) {
     return Cat("the table ", table, " in ", request.database, " is not as ", request.protocol,
                " needs it: ", sim::Printable(status.message, 400));
   }
+  // An answer, and no error of anybody.
+  if (Says(status, "is held by another process")) return sim::Printable(status.message, 1000);
   return sim::Printable(FormatStatus(status), 1000);
 }
 

@@ -48,6 +48,8 @@ Json HoldingJson(const Holding& holding) {
   json["holder"] = holding.holder.empty() ? Json(nullptr) : Json(holding.holder);
   json["since"] = holding.since ? Json(FormatRfc3339(*holding.since)) : Json(nullptr);
   json["token"] = holding.token ? Json(FormatRfc3339(*holding.token)) : Json(nullptr);
+  json["token_ns"] =
+      holding.token ? Json(std::to_string(holding.token->UnixNanos())) : Json(nullptr);
   json["left"] = holding.left ? Json(sim::SecondsText(*holding.left)) : Json(nullptr);
   return json;
 }
