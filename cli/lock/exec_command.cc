@@ -12,6 +12,7 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <variant>
 
 #include "cli/lock/guard.h"
 #include "cli/lock/lock_metrics.h"
@@ -47,6 +48,14 @@ lost it while the command ran, or the command line is wrong; 126 the command is 
 is no such command. When the lock is held by another and --no-wait or --wait was given: that of
 --conflict-exit-code, 125 unless said otherwise.)";
 
+std::string NoAnswer() {
+  const real_client::ConnectionOptions connection = real_client::ResolveWithEnvironment({});
+  const bool emulator = std::holds_alternative<real_client::Plaintext>(connection.credentials);
+  return Cat(
+      "no answer from Spanner at ", connection.endpoint, " in time",
+      emulator ? " (is the emulator running? SPANNER_EMULATOR_HOST names its gRPC address)" : "");
+}
+
 // One run of the command. Leadership comes on the client's thread, signals on another; reports of
 // the guard on this one.
 class LockedCommand final : public real_client::LockObserver {
@@ -81,7 +90,8 @@ class LockedCommand final : public real_client::LockObserver {
   DistributedLock* lock_ = nullptr;
   Leadership leadership_;
   bool lost_ = false;
-  int signal_ = 0;  // that asked whorl to end
+  int signal_ = 0;      // that asked whorl to end
+  bool heard_ = false;  // anything of Spanner
   Code failing_ = Code::kOk;
 };
 
@@ -115,6 +125,7 @@ void LockedCommand::OnTransaction(StepName step, const TransactionResult& result
                        code == Code::kAlreadyExists || code == Code::kAborted ||
                        code == Code::kCancelled;
   const std::lock_guard guard(mutex_);
+  heard_ = heard_ || answers;
   if (std::exchange(failing_, answers ? Code::kOk : code) == failing_ || answers) return;
   // Who waits is told of what waiting does not mend by the answer to Lock().
   const bool mends = code == Code::kUnavailable || code == Code::kDeadlineExceeded ||
@@ -147,10 +158,13 @@ Status LockedCommand::Take(DistributedLock& lock) const {
 int LockedCommand::NotTaken(const Status& status) {
   const std::lock_guard guard(mutex_);
   if (signal_ != 0) return 128 + signal_;
+  const bool too_late = status.code == Code::kDeadlineExceeded;
+  if (too_late && !heard_) {
+    Complain(NoAnswer());
+    return kExecFailed;
+  }
   Complain(Explain(request_, status));
-  // Nobody else holds it when Spanner did not answer.
-  const bool held = status.code == Code::kDeadlineExceeded &&
-                    status.message.find("held by another") != std::string::npos;
+  const bool held = too_late && status.message.find("held by another") != std::string::npos;
   return held ? request_.conflict_code : kExecFailed;
 }
 

@@ -70,8 +70,10 @@ std::optional<Table> ParseTable(std::string_view text) {
   // What follows the key (INTERLEAVE, a row deletion policy) is no matter of a lock.
   const auto key_end = std::find(at, tokens.end(), "KEY");
   if (key_end == tokens.end()) return std::nullopt;
-  const auto close = std::find(key_end, tokens.end(), ")");
-  std::vector<std::string> key(key_end + 1, close);
+  const auto key_begin = std::find(key_end, tokens.end(), "(");
+  if (key_begin == tokens.end()) return std::nullopt;
+  const auto close = std::find(key_begin, tokens.end(), ")");
+  std::vector<std::string> key(key_begin + 1, close);
   std::erase(key, "ASC");
   table.key = Joined(key);
   return table;
