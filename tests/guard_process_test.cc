@@ -29,7 +29,7 @@ void StartAndWait(Guard& guard) {
   PrintReports(guard);
 }
 
-// --- how a command ends -------------------------------------------------------------------------
+// --- how a command ends --------------------------------------------------------------------------
 
 TEST_F(LockGuardTest, PassesOnHowTheCommandEnded) {
   struct Case {
@@ -112,8 +112,7 @@ TEST_F(LockGuardTest, LeavesTheCommandTheSignalsThatWhorlWasStartedWith) {
   EXPECT_THAT(output_->text(), HasSubstr("SigBlk:\t0000000000000000\nSigIgn:\t0000000000000001\n"));
 }
 
-// --- what is left in the background
-// ---------------------------------------------------------------
+// --- what is left in the background --------------------------------------------------------------
 
 TEST_F(LockGuardTest, EndsWhatTheCommandHasLeftBehind) {
   Begin(Victim({"ignore", "group", "daemon", "daemon", "exit"}), StartAndWait);
@@ -135,8 +134,7 @@ TEST_F(LockGuardTest, EndsProcessesThatForkAndEndWithoutPause) {
   std::cout << ReadBeats().processes << " processes\n";
 }
 
-// --- asked to end
-// ---------------------------------------------------------------------------------
+// --- asked to end --------------------------------------------------------------------------------
 
 TEST_F(LockGuardTest, PassesOnASignalAndWhatTheCommandMakesOfIt) {
   Begin(Victim({"int"}), [](Guard& guard) {
@@ -192,8 +190,7 @@ TEST_F(LockGuardTest, AStoppedCommandGoesOn) {
   EXPECT_TRUE(output_->WaitForEnd());
 }
 
-// --- the deadline
-// ---------------------------------------------------------------------------------
+// --- the deadline --------------------------------------------------------------------------------
 
 class LockGuardDeadlineTest : public LockGuardTest {
  protected:
@@ -268,8 +265,7 @@ TEST_F(LockGuardDeadlineTest, RenewalsMoveIt) {
   EXPECT_THAT(output_->text(), HasSubstr(ReportLine(Kind::kEnded, EndCause::kAsked, SIGTERM)));
 }
 
-// --- the guard itself is killed
-// -------------------------------------------------------------------
+// --- the guard itself is killed ------------------------------------------------------------------
 
 TEST_F(LockGuardTest, WhenTheGuardIsKilledNothingIsLeft) {
   Begin(Victim({"ignore", "group", "daemon"}), StartAndWait);
@@ -289,8 +285,7 @@ TEST_F(LockGuardTest, WhenTheGuardIsKilledBeforeItHasStartedAnything) {
   EXPECT_THAT(output_->text(), HasSubstr(ReportLine(Kind::kGuardLost, EndCause::kItself, -1)));
 }
 
-// --- a terminal
-// -----------------------------------------------------------------------------------
+// --- a terminal ----------------------------------------------------------------------------------
 
 class LockGuardTerminalTest : public LockGuardTest {
  protected:
@@ -365,8 +360,7 @@ TEST_F(LockGuardTerminalTest, ACommandInTheBackgroundThatWantsTheTerminalIsEnded
                         std::to_string(SIGTTIN)));
 }
 
-// --- times
-// ----------------------------------------------------------------------------------------
+// --- times ---------------------------------------------------------------------------------------
 
 TEST(GuardTimesTest, AreFractionsOfTheLease) {
   const GuardTimes ten = TimesFor(Seconds(10), std::nullopt);

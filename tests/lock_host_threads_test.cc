@@ -165,8 +165,7 @@ TEST_F(LockHostTest, OneObjectMayBeUsedByManyThreads) {
   EXPECT_FALSE(a->HasLock());
 }
 
-// --- BoundedClient
-// --------------------------------------------------------------------------------
+// --- BoundedClient -------------------------------------------------------------------------------
 
 class BoundedClientTest : public LockHostTest {
  protected:

@@ -32,8 +32,7 @@ void ExpectComplaint(const Ended& ended, int code, const std::string& sentence) 
   EXPECT_EQ(std::ranges::count(ended.err, '\n'), 1) << ended.err;
 }
 
-// --- get, list, release
-// ----------------------------------------------------------------------------
+// --- get, list, release --------------------------------------------------------------------------
 
 TEST_F(LockCliTest, SaysWhoHoldsALock) {
   Init("job");
@@ -76,8 +75,7 @@ TEST_F(LockCliTest, ReleaseWantsForce) {
   EXPECT_EQ(Whorl("lock release --force job").out, "the lease of lock \"job\" was ended\n");
 }
 
-// --- init
-// ------------------------------------------------------------------------------------------
+// --- init ----------------------------------------------------------------------------------------
 
 TEST(LockInitTest, MakesWhatEachProtocolNeedsAndFindsItAgain) {
   for (const ProtocolInfo& info : Protocols()) {
@@ -123,8 +121,7 @@ TEST_F(LockCliTest, InitCanMakeTheDatabase) {
   EXPECT_EQ(Whorl("lock exec job --database " + other + " -- true").code, 0);
 }
 
-// --- run
-// -------------------------------------------------------------------------------------------
+// --- run -----------------------------------------------------------------------------------------
 
 TEST_F(LockCliTest, RunLogsHowALockPasses) {
   Init("job");
@@ -220,13 +217,36 @@ TEST_F(LockCliTest, RunSaysWhenSpannerDoesNotAnswerAndWhenItDoesAgain) {
   EXPECT_EQ(run.WaitForEnd(), 0);
 }
 
-// --- trouble
-// ---------------------------------------------------------------------------------------
+// --- the official emulator -----------------------------------------------------------------------
+
+class LockCliEmulatorTest : public CliTest {};
+
+TEST_F(LockCliEmulatorTest, FromNothingToACommandUnderALock) {
+  const std::unique_ptr<EmulatorProcess> emulator = EmulatorProcess::Start();
+  if (emulator == nullptr) GTEST_SKIP() << kNoEmulator;
+  setenv("SPANNER_EMULATOR_HOST", emulator->address().c_str(), 1);
+  setenv("WHORL_DATABASE", kLockDatabase, 1);
+  for (const ProtocolInfo& info : Protocols()) {
+    SCOPED_TRACE(info.name);
+    const std::string which =
+        " --protocol " + std::string(info.name) + " --table t_" + std::string(info.name) + " ";
+    EXPECT_EQ(Whorl("lock init --create-database job" + which).code, 0);
+    const Ended again = Whorl("lock init job" + which);
+    EXPECT_THAT(again.out, HasSubstr("is there already")) << again.err;
+    const Ended ended = Whorl("lock exec job" + which + "-- \"$W\" lock get job" + which);
+    EXPECT_EQ(ended.code, 0) << ended.err << ended.out;
+    EXPECT_EQ(Whorl("lock release --force job" + which).code, 0);
+  }
+  unsetenv("SPANNER_EMULATOR_HOST");
+  unsetenv("WHORL_DATABASE");
+}
+
+// --- trouble -------------------------------------------------------------------------------------
 
 TEST_F(LockCliTest, WithoutAServer) {
   const std::string nowhere =
       "SPANNER_EMULATOR_HOST=127.0.0.1:" + std::to_string(FreePort()) + " \"$W\" lock ";
-  const Ended ended = Shell(nowhere + "exec job --wait 500ms -- true");
+  const Ended ended = Shell(nowhere + "exec job --wait 500ms --lease 1s -- true");
   EXPECT_EQ(ended.code, 125);
   EXPECT_THAT(ended.err, HasSubstr("is the emulator running?"));
 }
@@ -266,8 +286,7 @@ TEST_F(LockCliTest, WithoutTheTableOrWithAnotherOne) {
   ExpectComplaint(Whorl("lock exec job --protocol spindle_v3 -- true"), 125, other);
 }
 
-// --- usage
-// -----------------------------------------------------------------------------------------
+// --- usage ---------------------------------------------------------------------------------------
 
 TEST_F(LockCliTest, UsageIsToldWithTheNearestWord) {
   ExpectComplaint(Whorl("lock"), 2, "a sub-command is missing \\(whorl lock --help");

@@ -92,8 +92,7 @@ TEST_F(LockExecTest, ALongCommandKeepsItsLockByRenewals) {
   EXPECT_EQ(ended.out, "125\n");
 }
 
-// --- what is done to whorl
-// -------------------------------------------------------------------------
+// --- what is done to whorl -----------------------------------------------------------------------
 
 TEST_F(LockExecTest, CommandsDoNotOverlapWhenWhorlIsKilled) {
   Init("job");
@@ -189,8 +188,7 @@ TEST_F(LockExecTest, WhatTheCommandLeavesInTheBackgroundEndsBeforeTheLockIsGiven
   EXPECT_EQ(Whorl("lock exec job --no-wait -- true").code, 0);
 }
 
-// --- what happens to the lock
-// ----------------------------------------------------------------------
+// --- what happens to the lock --------------------------------------------------------------------
 
 TEST_F(LockExecTest, ALockThatIsLostEndsTheCommand) {
   Init("job");
@@ -213,8 +211,7 @@ TEST_F(LockExecTest, WithoutAServerTheCommandEndsByItsDeadline) {
   EXPECT_THAT(whorl.output().text(), HasSubstr("whorl: "));
 }
 
-// --- with every protocol
-// ---------------------------------------------------------------------------
+// --- with every protocol -------------------------------------------------------------------------
 
 TEST(LockExecProtocolsTest, RunACommandForTwoLeases) {
   for (const auto& [protocol, lease, seconds] :

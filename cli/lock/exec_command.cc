@@ -125,7 +125,7 @@ void LockedCommand::OnTransaction(StepName step, const TransactionResult& result
                        code == Code::kAlreadyExists || code == Code::kAborted ||
                        code == Code::kCancelled;
   const std::lock_guard guard(mutex_);
-  heard_ = heard_ || answers;
+  heard_ = heard_ || (answers && code != Code::kCancelled);
   if (std::exchange(failing_, answers ? Code::kOk : code) == failing_ || answers) return;
   // Who waits is told of what waiting does not mend by the answer to Lock().
   const bool mends = code == Code::kUnavailable || code == Code::kDeadlineExceeded ||
