@@ -16,6 +16,7 @@
 #include "cli/exit_code.h"
 #include "cli/hunt_command.h"
 #include "cli/interrupt.h"
+#include "cli/lock_command.h"
 #include "cli/new_command.h"
 #include "cli/output.h"
 #include "cli/protocols_command.h"
@@ -77,7 +78,8 @@ int Run(int argc, char** argv) {
   const std::string called = CommandFromHere(argc > 0 ? argv[0] : "whorl");
   const std::vector<SubCommand> commands = {
       AddReplayCommand(root, called), AddHuntCommand(root, called), AddBenchCommand(root, called),
-      AddNewCommand(root, called),    AddDiffCommand(root),         AddProtocolsCommand(root)};
+      AddLockCommand(root),           AddNewCommand(root, called),  AddDiffCommand(root),
+      AddProtocolsCommand(root)};
   try {
     root.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -97,6 +99,8 @@ int Run(int argc, char** argv) {
 }  // namespace
 
 int Main(int argc, char** argv) {
+  // Before any thread and any change of what signals do: both would be inherited.
+  if (IsLockCommand(argc, argv)) return HandOverToLock(argc, argv);
   HandleSignals();
   std::ios::sync_with_stdio(false);
   try {

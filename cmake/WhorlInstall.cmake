@@ -20,6 +20,10 @@ install(TARGETS ${installed} EXPORT whorl
   INCLUDES DESTINATION ${headers_dir})
 install(EXPORT whorl NAMESPACE whorl:: FILE whorlTargets.cmake DESTINATION ${package_dir})
 install(TARGETS whorl RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET whorl-lock)
+  # Nobody types it: `whorl lock` finds it there.
+  install(TARGETS whorl-lock RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/whorl)
+endif()
 install(DIRECTORY protocol spanner_model sim DESTINATION ${headers_dir}
   FILES_MATCHING PATTERN "*.h" PATTERN "spanner_model/server" EXCLUDE)
 install(FILES cli/command_line.h DESTINATION ${headers_dir}/cli)

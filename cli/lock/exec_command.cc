@@ -1,0 +1,344 @@
+#include "cli/lock/exec_command.h"
+
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): POSIX's, not C's
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <iostream>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include "cli/lock/guard.h"
+#include "cli/lock/lock_metrics.h"
+#include "cli/lock/lock_request.h"
+#include "cli/lock/signals.h"
+#include "cli/option_values.h"
+#include "cli/output.h"
+#include "sim/error_text.h"
+
+namespace whorl::cli {
+namespace {
+
+using real_client::DistributedLock;
+using real_client::Leadership;
+using real_client::LockClient;
+using sim::Cat;
+
+constexpr std::string_view kFooter = R"(Examples:
+  whorl lock exec nightly -- ./backup.sh
+  whorl lock exec nightly --no-wait --conflict-exit-code 0 -- ./backup.sh
+  whorl lock exec nightly --wait 30s --lease 20s -- sh -c 'echo $WHORL_LOCK_TOKEN'
+
+The command has WHORL_LOCK_NAME, WHORL_LOCK_ID and, where the protocol has tokens, WHORL_LOCK_TOKEN
+in its environment. It runs in a process group of its own; if whorl has the terminal, the command
+gets it. SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed on. A command under a lock cannot be stopped:
+it is continued.
+A guard process ends the command in time: when the lock is lost or cannot be renewed, or when whorl
+is killed or stopped, all that descends from the command gets SIGTERM, and SIGKILL --kill-after later,
+a fiftieth of the lease (50 ms to 500 ms) before the lease's end at the latest. What the command
+leaves in the background is ended, too, before the lock is given back.
+Exit codes: the command's, or 128 and the signal that ended it; 125 whorl could not get the lock, or
+lost it while the command ran, or the command line is wrong; 126 the command is no program; 127 there
+is no such command. When the lock is held by another and --no-wait or --wait was given: that of
+--conflict-exit-code, 125 unless said otherwise.)";
+
+std::string NoAnswer() {
+  const real_client::ConnectionOptions connection = real_client::ResolveWithEnvironment({});
+  const bool emulator = std::holds_alternative<real_client::Plaintext>(connection.credentials);
+  return Cat(
+      "no answer from Spanner at ", connection.endpoint, " in time",
+      emulator ? " (is the emulator running? SPANNER_EMULATOR_HOST names its gRPC address)" : "");
+}
+
+// One run of the command. Leadership comes on the client's thread, signals on another; reports of
+// the guard on this one.
+class LockedCommand final : public real_client::LockObserver {
+ public:
+  LockedCommand(const LockRequest& request, Guard& guard) : request_(request), guard_(guard) {}
+
+  void UseMeter(std::shared_ptr<LockMeter> meter) { meter_ = std::move(meter); }
+  // Returns the exit code.
+  int Run(DistributedLock& lock);
+  void OnSignal(int signal);
+
+  void OnLeadership(const Leadership& leadership) override;
+  void OnNote(const Note& note) override;
+  void OnTransaction(StepName step, const TransactionResult& result, Duration took) override;
+
+ private:
+  enum class Stage : uint8_t { kWaiting, kRunning, kEnded };
+
+  Status Take(DistributedLock& lock) const;
+  int NotTaken(const Status& status);
+  int Follow();
+  int CodeOf(const GuardReport& last);
+  void Tell(const GuardReport& report) const;
+  Duration BackupTime();
+
+  const LockRequest& request_;
+  Guard& guard_;
+  std::shared_ptr<LockMeter> meter_;
+
+  std::mutex mutex_;  // guards what follows, and the guard's Start, Renew and End
+  Stage stage_ = Stage::kWaiting;
+  DistributedLock* lock_ = nullptr;
+  Leadership leadership_;
+  bool lost_ = false;
+  int signal_ = 0;      // that asked whorl to end
+  bool heard_ = false;  // anything of Spanner
+  Code failing_ = Code::kOk;
+};
+
+void LockedCommand::OnLeadership(const Leadership& leadership) {
+  if (meter_) meter_->SetLeadership(leadership);
+  const std::lock_guard guard(mutex_);
+  if (stage_ == Stage::kRunning && !lost_) {
+    // Another term that may follow is not the one that the command was started in.
+    lost_ = !leadership.leads;
+    if (lost_) {
+      Complain(
+          Cat("lock ", sim::Quoted(request_.names[0]), " was lost; the command is being ended"));
+      guard_.End(SIGTERM);
+    } else {
+      guard_.Renew(leadership.until);
+    }
+  }
+  if (!lost_) leadership_ = leadership;
+}
+
+void LockedCommand::OnNote(const Note& note) {
+  if (note.note != NoteId::kReleaseFailed) return;
+  Complain("the lock could not be given back; it is free when its lease has ended");
+}
+
+void LockedCommand::OnTransaction(StepName step, const TransactionResult& result, Duration took) {
+  if (meter_) meter_->CountTransaction(step, result, took);
+  const Code code = result.status.code;
+  // These are answers, or come back by themselves.
+  const bool answers = code == Code::kOk || code == Code::kFailedPrecondition ||
+                       code == Code::kAlreadyExists || code == Code::kAborted ||
+                       code == Code::kCancelled;
+  const std::lock_guard guard(mutex_);
+  heard_ = heard_ || answers;
+  if (std::exchange(failing_, answers ? Code::kOk : code) == failing_ || answers) return;
+  // Who waits is told of what waiting does not mend by the answer to Lock().
+  const bool mends = code == Code::kUnavailable || code == Code::kDeadlineExceeded ||
+                     code == Code::kResourceExhausted || code == Code::kInternal;
+  if (stage_ == Stage::kEnded || (stage_ == Stage::kWaiting && !mends)) return;
+  Complain(Explain(request_, result.status) + "; still trying");
+}
+
+void LockedCommand::OnSignal(int signal) {
+  const std::lock_guard guard(mutex_);
+  if (signal == SIGTSTP) return Complain("a command under a lock cannot be stopped; it goes on");
+  const bool again = std::exchange(signal_, signal) != 0;
+  switch (stage_) {
+    case Stage::kRunning:
+      return guard_.End(signal);
+    case Stage::kWaiting:
+      if (again || lock_ == nullptr) _exit(128 + signal);  // the guard has started nothing
+      return lock_->UnlockThen([] {});
+    case Stage::kEnded:
+      Complain("the lock was not given back; it is free when its lease has ended");
+      _exit(128 + signal);
+  }
+}
+
+Status LockedCommand::Take(DistributedLock& lock) const {
+  if (request_.no_wait) return lock.TryLock();
+  return request_.wait ? lock.LockFor(*request_.wait) : lock.Lock();
+}
+
+int LockedCommand::NotTaken(const Status& status) {
+  const std::lock_guard guard(mutex_);
+  if (signal_ != 0) return 128 + signal_;
+  const bool too_late = status.code == Code::kDeadlineExceeded;
+  if (too_late && !heard_) {
+    Complain(NoAnswer());
+    return kExecFailed;
+  }
+  Complain(Explain(request_, status));
+  const bool held = too_late && status.message.find("held by another") != std::string::npos;
+  return held ? request_.conflict_code : kExecFailed;
+}
+
+int LockedCommand::Run(DistributedLock& lock) {
+  {
+    const std::lock_guard guard(mutex_);
+    lock_ = &lock;
+  }
+  const Status taken = Take(lock);
+  if (!taken.ok()) return NotTaken(taken);
+  {
+    const std::lock_guard guard(mutex_);
+    if (signal_ != 0) return 128 + signal_;
+    const Leadership now = lock.Now();
+    if (!now.leads) {
+      Complain("the lock was lost before the command could be started");
+      return kExecFailed;
+    }
+    leadership_ = now;
+    stage_ = Stage::kRunning;
+    guard_.Start(now.token, now.until);
+  }
+  const int code = Follow();
+  lock.Unlock();
+  return code;
+}
+
+// When the guard should long have said that all is over.
+Duration LockedCommand::BackupTime() {
+  const std::lock_guard guard(mutex_);
+  return leadership_.until - TimesFor(request_.LeaseUsed(), request_.kill_after).margin / 2;
+}
+
+int LockedCommand::Follow() {
+  while (true) {
+    const Duration backup = BackupTime();
+    const std::optional<GuardReport> report = guard_.Wait(backup);
+    if (!report) {
+      // It is stopped, or the machine is overloaded. With it, the command dies.
+      if (BackupTime() <= backup) guard_.Kill();
+      continue;
+    }
+    Tell(*report);
+    if (!report->IsLast()) continue;
+    const std::lock_guard guard(mutex_);
+    stage_ = Stage::kEnded;
+    return CodeOf(*report);
+  }
+}
+
+void LockedCommand::Tell(const GuardReport& report) const {
+  switch (report.kind) {
+    case GuardReport::Kind::kTooLate:
+      return Complain("the lease had nearly ended before the command could be started");
+    case GuardReport::Kind::kCannotStart:
+      return Complain(Cat(sim::Printable(request_.command[0]), ": ",
+                          std::generic_category().message(report.number)));
+    case GuardReport::Kind::kContinued:
+      return Complain("a command under a lock cannot be stopped; it goes on");
+    case GuardReport::Kind::kNeedsTerminal:
+      return Complain(
+          "the command wants the terminal, which is another job's, and is being ended; give it "
+          "other input and output (</dev/null)");
+    case GuardReport::Kind::kEnding:
+      if (report.cause != EndCause::kDeadline) return;
+      return Complain("the lease was not renewed and ends; the command is being ended");
+    case GuardReport::Kind::kRefused:
+      return Complain(Cat("process ", std::to_string(report.number),
+                          " is another user's and cannot be ended; it may outlive the lease"));
+    case GuardReport::Kind::kGuardLost:
+      return Complain("the guard of the command was lost, so the command was ended");
+    case GuardReport::Kind::kStarted:
+    case GuardReport::Kind::kEnded:
+      return;
+  }
+}
+
+int LockedCommand::CodeOf(const GuardReport& last) {
+  switch (last.kind) {
+    case GuardReport::Kind::kCannotStart:
+      return last.number == ENOENT ? kNoSuchCommand : kCannotExecute;
+    case GuardReport::Kind::kEnded:
+      break;
+    default:
+      return kExecFailed;
+  }
+  if (lost_ || last.cause == EndCause::kDeadline) return kExecFailed;
+  return WIFEXITED(last.number) ? WEXITSTATUS(last.number) : 128 + WTERMSIG(last.number);
+}
+
+int Fail(const absl::Status& status) {
+  Complain(std::string(status.message()));
+  return kExecFailed;
+}
+
+absl::Status ForkGuard(const LockRequest& request, std::optional<Guard>& out) {
+  return Guard::Fork(
+      {.command = request.command,
+       .environment = {{"WHORL_LOCK_NAME", request.names[0]}, {"WHORL_LOCK_ID", request.id}},
+       .times = TimesFor(request.LeaseUsed(), request.kill_after)},
+      out);
+}
+
+int RunLocked(const LockRequest& request, Guard& guard) {
+  const auto command = std::make_shared<LockedCommand>(request, guard);
+  const Signals signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP},
+                        [&command](int signal) { command->OnSignal(signal); });
+  std::unique_ptr<LockMetrics> metrics;
+  if (!request.metrics.empty()) {
+    const absl::Status served = LockMetrics::Serve(request.metrics, metrics);
+    if (!served.ok()) return Fail(served);
+    command->UseMeter(metrics->Add(request.names[0], request.protocol));
+  }
+  std::unique_ptr<LockClient> client;
+  Status status = LockClient::Open(ClientOptionsOf(request), client);
+  std::unique_ptr<DistributedLock> lock;
+  if (status.ok()) {
+    real_client::LockOptions options = LockOptionsOf(request, request.names[0]);
+    options.observer = command;
+    status = client->Make(std::move(options), lock);
+  }
+  if (!status.ok()) {
+    Complain(Explain(request, status));
+    return kExecFailed;
+  }
+  return command->Run(*lock);
+}
+
+int RunExec(LockRequest& request) {
+  if (request.command.empty()) {
+    Complain("exec wants a command: whorl lock exec NAME -- COMMAND");
+    return kExecFailed;
+  }
+  if (const std::string wrong = Complete(request); !wrong.empty()) {
+    Complain(wrong);
+    return kExecFailed;
+  }
+  std::optional<Guard> guard;
+  // Before any thread is there, and before a signal is anything but what the command will find.
+  if (const absl::Status forked = ForkGuard(request, guard); !forked.ok()) {
+    return Fail(forked);
+  }
+  signal(SIGPIPE, SIG_IGN);
+  // The terminal may be the command's while this process has something to say.
+  signal(SIGTTOU, SIG_IGN);
+  return RunLocked(request, *guard);
+}
+
+}  // namespace
+
+SubCommand AddExecCommand(CLI::App& lock, const std::vector<std::string>& command) {
+  CLI::App* app = lock.add_subcommand("exec", "Run a command while holding a lock");
+  const auto request = std::make_shared<LockRequest>();
+  request->command = command;
+  AddName(*app, request);
+  AddWhere(*app, request);
+  AddWho(*app, request);
+  AddTime(*app, "--wait", request->wait, Duration(),
+          "give up when the lock could not be had for so long (default: wait for it)");
+  app->add_flag("--no-wait", request->no_wait, "give up at once when another holds the lock");
+  AddNumber(
+      *app, "--conflict-exit-code", 0, 255,
+      [request](uint64_t code) { request->conflict_code = static_cast<int>(code); },
+      "what to exit with after --wait and --no-wait (default: 125)");
+  AddTime(*app, "--kill-after", request->kill_after, Duration(),
+          "from SIGTERM to SIGKILL (default: a tenth of the lease)");
+  app->footer(std::string(kFooter));
+  return {.app = app, .run = [request] {
+            if (request->wait && request->no_wait) {
+              Complain("--wait does not go with --no-wait");
+              return static_cast<int>(kExecFailed);
+            }
+            return RunExec(*request);
+          }};
+}
+
+}  // namespace whorl::cli

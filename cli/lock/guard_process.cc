@@ -1,0 +1,358 @@
+#include "cli/lock/guard_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): POSIX's, not C's
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/lock/process_tree.h"
+
+namespace whorl::cli {
+namespace {
+
+using Kind = GuardReport::Kind;
+
+// While processes are being killed, in case that one of them hides from its parent's death.
+constexpr Duration kKillAgain = Milliseconds(20);
+
+// The signals of this process as it was started, and as the guard has them.
+class Signals {
+ public:
+  Signals() {
+    sigemptyset(&heard_);
+    sigaddset(&heard_, SIGCHLD);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+      struct sigaction action{};
+      sigaction(signal, nullptr, &action);
+      // nohup's wish.
+      if (action.sa_handler != SIG_IGN) sigaddset(&heard_, signal);
+    }
+    sigprocmask(SIG_BLOCK, &heard_, &mask_);
+    // The terminal may be handed over from the background, and nothing stops a guard that asks.
+    for (size_t i = 0; i < kIgnored.size(); ++i) Set(kIgnored[i], SIG_IGN, before_[i]);
+    Set(SIGCHLD, SIG_DFL, child_before_);
+  }
+  int Open() const { return signalfd(-1, &heard_, SFD_CLOEXEC | SFD_NONBLOCK); }
+  // In the command's process.
+  void Restore() const {
+    for (size_t i = 0; i < kIgnored.size(); ++i) sigaction(kIgnored[i], &before_[i], nullptr);
+    sigaction(SIGCHLD, &child_before_, nullptr);
+    sigprocmask(SIG_SETMASK, &mask_, nullptr);
+  }
+
+ private:
+  static constexpr std::array<int, 4> kIgnored = {SIGTTOU, SIGTTIN, SIGTSTP, SIGPIPE};
+  static void Set(int signal, void (*handler)(int), struct sigaction& before) {
+    struct sigaction action{};
+    action.sa_handler = handler;
+    sigaction(signal, &action, &before);
+  }
+
+  sigset_t heard_{};
+  sigset_t mask_{};
+  std::array<struct sigaction, kIgnored.size()> before_{};
+  struct sigaction child_before_{};
+};
+
+// The terminal's foreground, which belongs to the command while it runs, if it was whorl's.
+class Foreground {
+ public:
+  // REQUIRES: this process is still in whorl's group.
+  Foreground() : group_(getpgrp()), is_ours_(tcgetpgrp(STDIN_FILENO) == group_) {}
+  // REQUIRES: SIGTTOU is ignored.
+  void GiveTo(pid_t group) const {
+    if (is_ours_) tcsetpgrp(STDIN_FILENO, group);
+  }
+  // Not where a shell has already taken it.
+  void TakeBackFrom(pid_t group) const {
+    if (is_ours_ && tcgetpgrp(STDIN_FILENO) == group) tcsetpgrp(STDIN_FILENO, group_);
+  }
+
+ private:
+  pid_t group_;
+  bool is_ours_;
+};
+
+class GuardProcess {
+ public:
+  GuardProcess(const GuardOptions& options, int socket)
+      : options_(options),
+        socket_(socket),
+        signal_file_(signals_.Open()),
+        timer_file_(timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK)) {}
+
+  [[noreturn]] void Run();
+
+ private:
+  enum class Phase : uint8_t { kWaiting, kRunning, kEnding, kKilling };
+
+  // What is due by the clock and by what has ended. Nothing is due before the time it returns.
+  Duration Act();
+  void SleepUntil(Duration time) const;
+  void Hear();
+  void HearOrder();
+  void HearSignals();
+  void LookAtChildren();
+  void LookAtStop();
+
+  void Start(const GuardOrder& order);
+  [[noreturn]] void BecomeCommand(pid_t guard, int errors) const;
+  void BeginEnding(int signal, EndCause cause);
+  void SignalAll(int signal);
+  void TellNewcomers();
+  Duration KillAt() const;
+  [[noreturn]] void Finish();
+  [[noreturn]] void End(const GuardReport& report) const;
+  void Report(Kind kind, int32_t number = 0) const;
+
+  const GuardOptions& options_;
+  int socket_;
+  Foreground foreground_;  // before this process leaves the group
+  Signals signals_;
+  int signal_file_;
+  int timer_file_;
+  Phase phase_ = Phase::kWaiting;
+  Duration deadline_;
+  Duration ending_since_;
+  EndCause cause_ = EndCause::kItself;
+  std::set<pid_t> told_;  // children that have heard that they are to end
+  bool owner_gone_ = false;
+  bool has_refused_ = false;
+  pid_t command_ = -1;
+  int exec_errors_ = -1;  // the command's errno, if it could not be started
+};
+
+void GuardProcess::Run() {
+  // By itself: what stops or ends whorl's group (kill %1) does not reach it.
+  setpgid(0, 0);
+  BecomeSubreaper();
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system's interface
+  prctl(PR_SET_NAME, "whorl-guard", 0, 0, 0);
+  while (true) {
+    SleepUntil(Act());
+    Hear();
+  }
+}
+
+Duration GuardProcess::Act() {
+  const Duration now = BootNow();
+  if (phase_ == Phase::kRunning) {
+    const Duration warn_at = deadline_ - options_.times.margin - options_.times.warning;
+    if (now < warn_at) return warn_at;
+    BeginEnding(SIGTERM, EndCause::kDeadline);
+  }
+  if (phase_ == Phase::kEnding && now >= KillAt()) phase_ = Phase::kKilling;
+  if (phase_ == Phase::kKilling) SignalAll(SIGKILL);
+  if (phase_ != Phase::kWaiting && !ReapAllBut(command_)) Finish();
+  if (phase_ == Phase::kWaiting) return Duration::Max();
+  return phase_ == Phase::kEnding ? KillAt() : now + kKillAgain;
+}
+
+void GuardProcess::SleepUntil(Duration time) const {
+  itimerspec spec{};
+  const int64_t ns = std::max<int64_t>(time.ns, 1);  // 0 would mean never
+  spec.it_value = {.tv_sec = ns / 1'000'000'000, .tv_nsec = ns % 1'000'000'000};
+  timerfd_settime(timer_file_, TFD_TIMER_ABSTIME, &spec, nullptr);
+}
+
+void GuardProcess::Hear() {
+  std::array<pollfd, 3> files = {{{.fd = owner_gone_ ? -1 : socket_, .events = POLLIN},
+                                  {.fd = signal_file_, .events = POLLIN},
+                                  {.fd = timer_file_, .events = POLLIN}}};
+  if (poll(files.data(), files.size(), -1) < 0) return;
+  if (files[0].revents != 0) HearOrder();
+  if (files[1].revents != 0) HearSignals();
+}
+
+void GuardProcess::HearOrder() {
+  GuardOrder order;
+  const ssize_t size = recv(socket_, &order, sizeof(order), MSG_DONTWAIT);
+  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (size != static_cast<ssize_t>(sizeof(order))) {
+    owner_gone_ = true;
+    if (phase_ == Phase::kWaiting) _exit(EXIT_SUCCESS);
+    return BeginEnding(SIGTERM, EndCause::kOwnerGone);
+  }
+  switch (order.kind) {
+    case GuardOrder::Kind::kStart:
+      return Start(order);
+    case GuardOrder::Kind::kRenew:
+      deadline_ = order.deadline;
+      return;
+    case GuardOrder::Kind::kEnd:
+      if (phase_ == Phase::kWaiting) End({.kind = Kind::kEnded, .cause = EndCause::kAsked});
+      return BeginEnding(order.signal, EndCause::kAsked);
+  }
+}
+
+void GuardProcess::HearSignals() {
+  signalfd_siginfo info{};
+  bool children_changed = false;
+  while (read(signal_file_, &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
+    const int signal = static_cast<int>(info.ssi_signo);
+    if (signal == SIGCHLD) {
+      children_changed = true;
+    } else if (phase_ != Phase::kWaiting) {
+      BeginEnding(signal, EndCause::kAsked);
+    }
+  }
+  if (children_changed && phase_ != Phase::kWaiting) LookAtChildren();
+}
+
+void GuardProcess::LookAtChildren() {
+  LookAtStop();
+  // Those that were left to us and have ended; a long command may leave many.
+  ReapAllBut(command_);
+  if (phase_ == Phase::kEnding) TellNewcomers();
+  if (phase_ != Phase::kRunning || !HasEnded(command_)) return;
+  // What it has left in the background does not outlive the lock.
+  BeginEnding(SIGTERM, EndCause::kItself);
+}
+
+void GuardProcess::LookAtStop() {
+  siginfo_t info{};
+  if (waitid(P_PID, static_cast<id_t>(command_), &info, WSTOPPED | WNOHANG) != 0) return;
+  if (info.si_pid != command_) return;
+  const int signal = info.si_status;
+  if (phase_ == Phase::kRunning && (signal == SIGTTIN || signal == SIGTTOU)) {
+    // Continued, it would stop again at once.
+    Report(Kind::kNeedsTerminal, signal);
+    return BeginEnding(SIGTERM, EndCause::kAsked);
+  }
+  kill(-command_, SIGCONT);
+  if (phase_ == Phase::kRunning) Report(Kind::kContinued, signal);
+}
+
+void GuardProcess::Start(const GuardOrder& order) {
+  if (phase_ != Phase::kWaiting) return;
+  deadline_ = order.deadline;
+  const Duration warn_at = deadline_ - options_.times.margin - options_.times.warning;
+  if (BootNow() >= warn_at) End({.kind = Kind::kTooLate});
+  for (const auto& [name, value] : options_.environment) setenv(name.c_str(), value.c_str(), 1);
+  unsetenv("WHORL_LOCK_TOKEN");
+  if (order.has_token) setenv("WHORL_LOCK_TOKEN", std::to_string(order.token).c_str(), 1);
+  std::array<int, 2> errors{};
+  if (pipe2(errors.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
+    End({.kind = Kind::kCannotStart, .number = errno});
+  }
+  const pid_t guard = getpid();
+  command_ = fork();
+  if (command_ == 0) BecomeCommand(guard, errors[1]);
+  if (command_ < 0) End({.kind = Kind::kCannotStart, .number = errno});
+  setpgid(command_, command_);  // in both processes, as nobody knows which of them is first
+  close(errors[1]);
+  exec_errors_ = errors[0];
+  phase_ = Phase::kRunning;
+  Report(Kind::kStarted, command_);
+}
+
+void GuardProcess::BecomeCommand(pid_t guard, int errors) const {
+  constexpr int kCouldNotExec = 127;
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system's interface
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (getppid() != guard) _exit(kCouldNotExec);  // it died before the line above
+  setpgid(0, 0);
+  foreground_.GiveTo(getpid());
+  signals_.Restore();
+  std::vector<char*> arguments;
+  arguments.reserve(options_.command.size() + 1);
+  for (const std::string& word : options_.command) {
+    arguments.push_back(const_cast<char*>(word.c_str()));  // NOLINT: execvp changes nothing
+  }
+  arguments.push_back(nullptr);
+  execvp(arguments[0], arguments.data());
+  const int error = errno;
+  if (write(errors, &error, sizeof(error)) < 0) _exit(kCouldNotExec);
+  _exit(kCouldNotExec);
+}
+
+void GuardProcess::BeginEnding(int signal, EndCause cause) {
+  // What came first is the reason; whoever asks again only passes another signal on.
+  if (phase_ == Phase::kRunning) {
+    phase_ = Phase::kEnding;
+    cause_ = cause;
+    ending_since_ = BootNow();
+    SignalAll(signal);
+    if (cause != EndCause::kItself) Report(Kind::kEnding);
+  } else if (phase_ == Phase::kEnding) {
+    SignalAll(signal);
+  }
+}
+
+// Those whose parents have ended of the signal, and who are in a group of their own.
+void GuardProcess::TellNewcomers() {
+  for (const pid_t child : ChildrenOfThisProcess()) {
+    if (!told_.insert(child).second || getpgid(child) == command_) continue;
+    kill(child, SIGTERM);
+    kill(child, SIGCONT);
+  }
+}
+
+void GuardProcess::SignalAll(int signal) {
+  const std::vector<pid_t> children = ChildrenOfThisProcess();
+  told_.insert(children.begin(), children.end());
+  const pid_t refused = SignalDescendants(command_, signal);
+  // One that is stopped hears nothing but SIGKILL.
+  if (signal != SIGKILL) SignalDescendants(command_, SIGCONT);
+  if (refused == 0 || has_refused_) return;
+  has_refused_ = true;
+  Report(Kind::kRefused, refused);
+}
+
+Duration GuardProcess::KillAt() const {
+  return std::min(ending_since_ + options_.times.kill_after, deadline_ - options_.times.margin);
+}
+
+void GuardProcess::Finish() {
+  foreground_.TakeBackFrom(command_);
+  int status = 0;
+  waitpid(command_, &status, 0);
+  int error = 0;
+  if (read(exec_errors_, &error, sizeof(error)) == static_cast<ssize_t>(sizeof(error))) {
+    End({.kind = Kind::kCannotStart, .number = error});
+  }
+  End({.kind = Kind::kEnded, .cause = cause_, .number = status});
+}
+
+// For people, since whorl may be unable to; only now, as a pipe that nobody reads would hold the
+// guard up.
+void SayNow(std::string_view text) {
+  pollfd file = {.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+  if (poll(&file, 1, 0) != 1 || (file.revents & POLLOUT) == 0) return;
+  if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;
+}
+
+void GuardProcess::End(const GuardReport& report) const {
+  send(socket_, &report, sizeof(report), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (report.kind == Kind::kEnded && report.cause == EndCause::kOwnerGone) {
+    SayNow("whorl: whorl itself was killed, so the command was ended\n");
+  } else if (report.kind == Kind::kEnded && report.cause == EndCause::kDeadline) {
+    SayNow("whorl: the lock was not renewed in time, so the command was ended\n");
+  }
+  _exit(EXIT_SUCCESS);
+}
+
+void GuardProcess::Report(Kind kind, int32_t number) const {
+  const GuardReport report = {.kind = kind, .cause = cause_, .number = number};
+  send(socket_, &report, sizeof(report), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+}  // namespace
+
+void RunGuard(const GuardOptions& options, int socket) { GuardProcess(options, socket).Run(); }
+
+}  // namespace whorl::cli

@@ -1,0 +1,189 @@
+#include "cli/lock/init_command.h"
+
+#include <future>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "cli/interrupt.h"
+#include "cli/lock/lock_request.h"
+#include "cli/lock/table_shape.h"
+#include "cli/output.h"
+#include "real_client/admin_client.h"
+#include "real_client/spanner_client.h"
+#include "sim/error_text.h"
+
+namespace whorl::cli {
+namespace {
+
+using real_client::AdminClient;
+using real_client::LockClient;
+using sim::Cat;
+
+constexpr std::string_view kFooter = R"(Examples:
+  whorl lock init nightly --database projects/p/instances/i/databases/d
+  whorl lock init --protocol semaphore
+  SPANNER_EMULATOR_HOST=localhost:9010 whorl lock init --create-database nightly
+
+Makes the protocol's table, unless it is there; one of another shape is an error, and is left as it
+is. Then the row that every process of the protocol needs (semaphore), and a row for each lock that
+is named, where the protocol gains by it (fenced_lease: who comes first need not wait for a lease).
+Exit codes: 0 all is there; 2 bad input or usage; 3 it could not be made.)";
+
+class Init {
+ public:
+  explicit Init(const LockRequest& request)
+      : request_(request),
+        connection_(real_client::ResolveWithEnvironment(ClientOptionsOf(request).connection)),
+        admin_(connection_) {}
+
+  Status Run() {
+    Status status;
+    if (request_.create_database) status = CreateDatabase();
+    if (status.ok()) status = CreateTable();
+    if (status.ok()) status = InsertRow();
+    return status.ok() ? InitLocks() : status;
+  }
+
+ private:
+  template <typename Call>
+  static Status Await(const Call& call) {
+    std::promise<Status> promise;
+    call([&promise](Status status) { promise.set_value(std::move(status)); });
+    return promise.get_future().get();
+  }
+  void Say(std::string_view text) { std::cout << text << '\n' << std::flush; }
+
+  Status CreateDatabase() {
+    real_client::DatabaseName name;
+    Status status = real_client::ParseDatabaseName(request_.database, name);
+    // Which configuration and capacity a real instance has is the user's to say, and to pay.
+    if (status.ok() && std::holds_alternative<real_client::Plaintext>(connection_.credentials)) {
+      status = Await([&](auto done) {
+        admin_.CreateInstance({.path = name.InstancePath()}, std::move(done));
+      });
+      if (status.code == Code::kAlreadyExists) status = {};
+    }
+    if (!status.ok()) return status;
+    status =
+        Await([&](auto done) { admin_.CreateDatabase(request_.database, {}, std::move(done)); });
+    if (status.code == Code::kAlreadyExists) return {};
+    if (status.ok()) Say(Cat("made database ", request_.database));
+    return status;
+  }
+
+  Status CreateTable() {
+    std::vector<std::string> ddl;
+    Status status = Await([&](auto done) {
+      admin_.GetDdl(request_.database,
+                    [&ddl, done = std::move(done)](Status answer, std::vector<std::string> text) {
+                      ddl = std::move(text);
+                      done(std::move(answer));
+                    });
+    });
+    if (!status.ok()) return status;
+    const ProtocolInfo& info = request_.info();
+    const std::string table = request_.TableName();
+    const std::string wanted = CreateTableNamed(info.create_table, info.table, table);
+    const std::string_view found = FindTable(ddl, table);
+    if (found.empty()) {
+      status =
+          Await([&](auto done) { admin_.UpdateDdl(request_.database, {wanted}, std::move(done)); });
+      if (status.ok()) Say(Cat("made table ", table, " for ", info.name));
+      return status;
+    }
+    if (const std::string other = DifferenceOfTables(wanted, found); !other.empty()) {
+      return Error(Code::kFailedPrecondition,
+                   Cat("there is a table ", table, " that is not as ", info.name,
+                       " needs it: ", other, "; --table names another one"));
+    }
+    Say(Cat("table ", table, " is there already, as ", info.name, " needs it"));
+    return {};
+  }
+
+  // The one without which nobody can ever hold the lock.
+  Status InsertRow() {
+    const ProtocolInfo& info = request_.info();
+    if (info.init_row.empty()) return {};
+    Mutation insert = {.kind = MutationKind::kInsert, .table = request_.TableName()};
+    for (const ColumnInfo& column : info.columns) insert.columns.emplace_back(column.name);
+    insert.rows = {info.init_row};
+    std::unique_ptr<real_client::SpannerClient> client;
+    Status status = real_client::SpannerClient::Create(
+        {.database = request_.database, .connection = connection_, .retry = info.retry_policy},
+        client);
+    if (!status.ok()) return status;
+    status = Await([&](auto done) {
+      client->Run(
+          {.step = StepName::kWrite, .mode = Mode::kReadWrite, .mutations = {std::move(insert)}},
+          [done = std::move(done)](TransactionResult result) { done(result.status); });
+    });
+    if (status.ok()) Say(Cat("made the row of ", request_.TableName()));
+    if (status.code == Code::kAlreadyExists) return {};
+    return status;
+  }
+
+  Status InitLocks() {
+    if (request_.names.empty()) return {};
+    std::unique_ptr<LockClient> client;
+    Status status = LockClient::Open(ClientOptionsOf(request_), client);
+    for (const std::string& name : request_.names) {
+      if (!status.ok()) break;
+      status = client->InitLock(request_.protocol, request_.table, name);
+      if (status.ok()) Say(Cat("lock ", sim::Quoted(name), " can be taken"));
+    }
+    return status;
+  }
+
+  const LockRequest& request_;
+  const real_client::ConnectionOptions connection_;
+  AdminClient admin_;
+};
+
+// Names and table, before anything is sent.
+Status Validate(const LockRequest& request) {
+  std::unique_ptr<LockClient> client;
+  Status status = LockClient::Open(ClientOptionsOf(request), client);
+  std::vector<std::string> names = request.names;
+  if (names.empty()) names.emplace_back("any");
+  for (const std::string& name : names) {
+    std::unique_ptr<real_client::DistributedLock> lock;
+    if (status.ok()) status = client->Make(LockOptionsOf(request, name), lock);
+  }
+  return status;
+}
+
+int RunInit(LockRequest& request) {
+  if (const std::string wrong = Complete(request); !wrong.empty()) {
+    Complain(wrong);
+    return kBadInput;
+  }
+  HandleSignals();
+  if (const Status status = Validate(request); !status.ok()) {
+    const bool is_input = status.code == Code::kInvalidArgument;
+    Complain(is_input ? status.message : Explain(request, status));
+    return is_input ? kBadInput : kCannotRun;
+  }
+  const Status status = Init(request).Run();
+  if (status.ok()) return End(FlushStdout());
+  Complain(status.code == Code::kFailedPrecondition ? status.message : Explain(request, status));
+  return kCannotRun;
+}
+
+}  // namespace
+
+SubCommand AddInitCommand(CLI::App& lock) {
+  CLI::App* app = lock.add_subcommand("init", "Make the tables and rows that a protocol needs");
+  const auto request = std::make_shared<LockRequest>();
+  AddNames(*app, request, /*required=*/false);
+  AddWhere(*app, request);
+  app->add_flag("--create-database", request->create_database,
+                "make the database first, and in an emulator its instance, too");
+  app->footer(std::string(kFooter));
+  return {.app = app, .run = [request] { return RunInit(*request); }};
+}
+
+}  // namespace whorl::cli

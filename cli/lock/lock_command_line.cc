@@ -1,0 +1,135 @@
+#include "cli/lock/lock_command_line.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/lock/exec_command.h"
+#include "cli/lock/init_command.h"
+#include "cli/lock/run_command.h"
+#include "cli/lock/table_commands.h"
+#include "cli/output.h"
+#include "cli/sub_command.h"
+#include "cli/usage.h"
+#include "cli/version.h"
+
+namespace whorl::cli {
+namespace {
+
+constexpr size_t kHelpColumn = 30;
+
+// Says where the command of exec stands, which CLI11 never sees.
+class Formatter final : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    std::string usage = CLI::Formatter::make_usage(app, std::move(name));
+    if (app->get_name() != "exec") return usage;
+    usage.erase(usage.find_last_not_of('\n') + 1);
+    return usage + " -- COMMAND [ARGUMENT...]\n";
+  }
+};
+
+// The arguments as a person gave them to whorl, and what stands behind the first `--` of exec.
+struct Words {
+  std::vector<std::string> arguments;  // "lock", "exec", ...
+  std::vector<std::string> command;
+  bool is_exec = false;
+};
+
+Words WordsOf(int argc, char** argv) {
+  Words words;
+  words.arguments.emplace_back("lock");
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    words.is_exec = words.is_exec || (i == 1 && word == "exec");
+    if (words.is_exec && word == "--") {
+      words.command.assign(argv + i + 1, argv + argc);
+      break;
+    }
+    words.arguments.push_back(word);
+  }
+  return words;
+}
+
+// No argument means anything when it is empty, as an unset variable of a script makes it.
+std::string EmptyArgument(const std::vector<std::string>& arguments) {
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (argument.empty()) return "argument " + std::to_string(i) + " of whorl lock is empty";
+    if (argument.starts_with("--") && argument.ends_with("=")) return argument + " has no value";
+  }
+  return {};
+}
+
+int Print(const std::string& text) {
+  std::cout << text;
+  return End(FlushStdout());
+}
+
+int Parse(CLI::App& root, std::vector<std::string> arguments, int wrong) {
+  std::ranges::reverse(arguments);  // as CLI11 takes them
+  try {
+    root.parse(arguments);
+  } catch (const CLI::CallForHelp&) {
+    return Print(root.help());
+  } catch (const CLI::CallForVersion& version) {
+    return Print(std::string(version.what()) + "\n");
+  } catch (const CLI::ParseError& error) {
+    Complain(UsageError(root, error));
+    return wrong;
+  }
+  return -1;
+}
+
+int Run(const Words& words) {
+  const int wrong = words.is_exec ? static_cast<int>(kExecFailed) : static_cast<int>(kBadInput);
+  if (const std::string empty = EmptyArgument(words.arguments); !empty.empty()) {
+    Complain(empty);
+    return wrong;
+  }
+  CLI::App root("Simulation and verification testbed for distributed locks on Cloud Spanner.",
+                "whorl");
+  root.formatter(std::make_shared<Formatter>());
+  root.require_subcommand(1);
+  root.get_formatter()->column_width(kHelpColumn);
+  CLI::App& lock = *root.add_subcommand("lock", "Take part in locks on Cloud Spanner");
+  lock.set_version_flag("--version", std::string("whorl ") + kVersion);
+  lock.require_subcommand(1);
+  lock.footer(
+      "SPANNER_EMULATOR_HOST names an emulator; credentials are Google's Application Default.\n"
+      "whorl lock SUBCOMMAND --help says more.");
+  const std::vector<SubCommand> commands = {AddExecCommand(lock, words.command),
+                                            AddRunCommand(lock),
+                                            AddInitCommand(lock),
+                                            AddGetCommand(lock),
+                                            AddListCommand(lock),
+                                            AddReleaseCommand(lock)};
+  if (const int code = Parse(root, words.arguments, wrong); code >= 0) return code;
+  for (const SubCommand& command : commands) {
+    if (command.app->parsed()) return command.run();
+  }
+  return wrong;
+}
+
+}  // namespace
+
+int LockMain(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);
+  const Words words = WordsOf(argc, argv);
+  try {
+    return Run(words);
+  } catch (const std::exception& error) {
+    Complain(std::string("cannot go on: ") + error.what());
+    return words.is_exec ? static_cast<int>(kExecFailed) : static_cast<int>(kCannotRun);
+  }
+}
+
+}  // namespace whorl::cli

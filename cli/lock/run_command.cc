@@ -1,0 +1,238 @@
+#include "cli/lock/run_command.h"
+
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): POSIX's, not C's
+#include <unistd.h>
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/lock/event_log.h"
+#include "cli/lock/guard.h"
+#include "cli/lock/lock_metrics.h"
+#include "cli/lock/lock_request.h"
+#include "cli/lock/signals.h"
+#include "cli/output.h"
+#include "sim/error_text.h"
+#include "sim/report_text.h"
+
+namespace whorl::cli {
+namespace {
+
+using real_client::DistributedLock;
+using real_client::Leadership;
+using real_client::LockClient;
+using sim::Cat;
+using sim::Json;
+
+constexpr std::string_view kFooter = R"(Examples:
+  whorl lock run nightly
+  whorl lock run nightly weekly --json --out locks.jsonl --metrics 127.0.0.1:9464
+
+Takes part until SIGINT or SIGTERM, and then gives back what it holds; a second signal ends it at
+once. Logged are: started, leads, lost, failing (Spanner refuses or does not answer; told when the
+reason changes), answers (it does again), note (what the protocol says), stopped. Renewals are not.
+Metrics, with the labels lock and protocol: whorl_lock_leader, whorl_lock_token,
+whorl_lock_lease_left_seconds, whorl_lock_terms_total, whorl_lock_heartbeats_sent_total,
+whorl_lock_heartbeats_failed_total, whorl_lock_transaction_duration_seconds (step, outcome).
+Exit codes: 0 stopped by a signal; 2 bad input or usage; 3 the log cannot be written, or nothing can
+be served at --metrics.)";
+
+// Events on their way from the client's thread, which must not wait, to the one that writes.
+class EventQueue {
+ public:
+  void Put(LogEvent event) {
+    const std::lock_guard lock(mutex_);
+    events_.push_back(std::move(event));
+    changed_.notify_one();
+  }
+  void Stop() {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    changed_.notify_one();
+  }
+  // Waits for one; false: it was stopped, and all were taken.
+  bool Take(LogEvent& event) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return stopped_ || !events_.empty(); });
+    if (events_.empty()) return false;
+    event = std::move(events_.front());
+    events_.pop_front();
+    return true;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<LogEvent> events_;  // guarded by mutex_
+  bool stopped_ = false;         // guarded by mutex_
+};
+
+Json JsonOf(const Value& value) { return sim::ValueJson(value); }
+
+// What happens to one lock, as events.
+class Reporter final : public real_client::LockObserver {
+ public:
+  Reporter(const LockRequest& request, std::string lock, EventQueue& queue,
+           std::shared_ptr<LockMeter> meter)
+      : request_(request), lock_(std::move(lock)), queue_(queue), meter_(std::move(meter)) {}
+
+  void OnLeadership(const Leadership& leadership) override {
+    if (meter_) meter_->SetLeadership(leadership);
+    const bool led = std::exchange(leads_, leadership.leads);
+    if (leadership.leads && !led) return Leads(leadership);
+    if (!leadership.leads && led) Put("lost", "leads no longer", {});
+  }
+  void OnNote(const Note& note) override {
+    const std::string_view text = NoteText(note.note);
+    Json values = Json::array();
+    std::string shown;
+    for (const Value& value : note.values) {
+      values.push_back(JsonOf(value));
+      shown += Cat(shown.empty() ? ": " : ", ", sim::Printable(FormatValue(value), 300));
+    }
+    Put("note", Cat(text, shown), {{"note", std::string(text)}, {"values", std::move(values)}});
+  }
+  void OnTransaction(StepName step, const TransactionResult& result, Duration took) override {
+    if (meter_) meter_->CountTransaction(step, result, took);
+    const Code code = result.status.code;
+    if (code == Code::kCancelled) return;
+    // These are answers.
+    const bool answers = code == Code::kOk || code == Code::kFailedPrecondition ||
+                         code == Code::kAlreadyExists || code == Code::kAborted;
+    const Code before = std::exchange(failing_, answers ? Code::kOk : code);
+    if (before == failing_) return;
+    if (answers) return Put("answers", "Spanner answers again", {});
+    Put("failing", Cat(StepText(step), ": ", Explain(request_, result.status)),
+        {{"step", std::string(StepText(step))},
+         {"code", std::string(CodeName(code))},
+         {"error", result.status.message}});
+  }
+
+ private:
+  void Leads(const Leadership& leadership) {
+    const Duration left = leadership.until - BootNow();
+    const std::string with =
+        leadership.token ? Cat(" with token ", std::to_string(*leadership.token)) : "";
+    Put("leads", Cat("leads", with, " for ", sim::SecondsText(left), " s unless renewed"),
+        {{"token", leadership.token ? Json(std::to_string(*leadership.token)) : Json(nullptr)},
+         {"left", sim::SecondsText(left)}});
+  }
+  void Put(std::string event, std::string text, std::vector<std::pair<std::string, Json>> fields) {
+    queue_.Put({.event = std::move(event),
+                .lock = lock_,
+                .text = std::move(text),
+                .fields = std::move(fields)});
+  }
+
+  const LockRequest& request_;
+  const std::string lock_;
+  EventQueue& queue_;
+  const std::shared_ptr<LockMeter> meter_;
+  bool leads_ = false;
+  Code failing_ = Code::kOk;
+};
+
+int Fail(const LockRequest& request, const Status& status) {
+  const bool is_input = status.code == Code::kInvalidArgument;
+  Complain(is_input ? status.message : Explain(request, status));
+  return is_input ? kBadInput : kCannotRun;
+}
+
+// Takes part in all locks until the queue is stopped, and writes what happens.
+class Runner {
+ public:
+  Runner(const LockRequest& request, EventLog& log) : request_(request), log_(log) {}
+
+  void OnSignal(int signal) {
+    if (std::exchange(signalled_, true)) _exit(128 + signal);
+    queue_.Stop();
+  }
+  int Run(LockMetrics* metrics) {
+    std::unique_ptr<LockClient> client;
+    Status status = LockClient::Open(ClientOptionsOf(request_), client);
+    std::vector<std::unique_ptr<DistributedLock>> locks;
+    for (const std::string& name : request_.names) {
+      if (!status.ok()) break;
+      real_client::LockOptions options = LockOptionsOf(request_, name);
+      options.observer = std::make_shared<Reporter>(
+          request_, name, queue_,
+          metrics == nullptr ? nullptr : metrics->Add(name, request_.protocol));
+      status = client->Make(std::move(options), locks.emplace_back());
+    }
+    if (!status.ok()) return Fail(request_, status);
+    return Write(locks);
+  }
+
+ private:
+  int Write(std::vector<std::unique_ptr<DistributedLock>>& locks) {
+    for (const auto& lock : locks) {
+      queue_.Put({.event = "started",
+                  .lock = lock->name(),
+                  .text = Cat("takes part as ", request_.id, ", by ", request_.protocol,
+                              " with a lease of ", FormatDuration(request_.LeaseUsed())),
+                  .fields = {{"protocol", request_.protocol},
+                             {"lease", sim::SecondsText(request_.LeaseUsed())}}});
+      lock->Start();
+    }
+    absl::Status written;
+    for (LogEvent event; written.ok() && queue_.Take(event);) written = log_.Write(event);
+    // What cannot be logged is not done either: the locks go to somebody else.
+    locks.clear();
+    for (LogEvent event; written.ok() && TakeLate(event);) written = log_.Write(event);
+    if (written.ok()) written = log_.Write({.event = "stopped", .text = "stopped"});
+    return End(written);
+  }
+  // What came while the locks were given back.
+  bool TakeLate(LogEvent& event) {
+    queue_.Stop();
+    return queue_.Take(event);
+  }
+
+  const LockRequest& request_;
+  EventLog& log_;
+  EventQueue queue_;
+  bool signalled_ = false;  // of the signals' thread
+};
+
+int RunRun(LockRequest& request) {
+  if (const std::string wrong = Complete(request); !wrong.empty()) {
+    Complain(wrong);
+    return kBadInput;
+  }
+  signal(SIGPIPE, SIG_IGN);
+  EventLog log(request.id, request.json);
+  if (!request.out.empty()) {
+    if (const absl::Status opened = log.Open(request.out); !opened.ok()) return End(opened);
+  }
+  Runner runner(request, log);
+  const Signals signals({SIGINT, SIGTERM, SIGHUP},
+                        [&runner](int signal) { runner.OnSignal(signal); });
+  std::unique_ptr<LockMetrics> metrics;
+  if (!request.metrics.empty()) {
+    const absl::Status served = LockMetrics::Serve(request.metrics, metrics);
+    if (!served.ok()) return End(served);
+  }
+  return runner.Run(metrics.get());
+}
+
+}  // namespace
+
+SubCommand AddRunCommand(CLI::App& lock) {
+  CLI::App* app = lock.add_subcommand("run", "Take part in locks, and log what happens");
+  const auto request = std::make_shared<LockRequest>();
+  AddNames(*app, request, /*required=*/true);
+  AddWhere(*app, request);
+  AddWho(*app, request);
+  app->add_flag("--json", request->json, "log JSON lines instead of text");
+  app->add_option("--out", request->out, "log into FILE, behind what stands there")
+      ->type_name("FILE");
+  app->footer(std::string(kFooter));
+  return {.app = app, .run = [request] { return RunRun(*request); }};
+}
+
+}  // namespace whorl::cli

@@ -1,0 +1,210 @@
+#include "cli/lock/table_commands.h"
+
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/interrupt.h"
+#include "cli/lock/lock_request.h"
+#include "cli/output.h"
+#include "cli/text_table.h"
+#include "sim/error_text.h"
+#include "sim/json_print.h"
+#include "sim/report_text.h"
+
+namespace whorl::cli {
+namespace {
+
+using real_client::Holding;
+using real_client::LockClient;
+using sim::Cat;
+using sim::Json;
+
+bool IsHeld(const Holding& holding) {
+  return !holding.holder.empty() && holding.left.value_or(Duration()) > Duration();
+}
+
+// "8.213 s"
+std::string LeftText(const Holding& holding) {
+  if (holding.holder.empty()) return "free";
+  if (!holding.left) return "?";
+  if (*holding.left <= Duration()) return "over";
+  const std::string text = std::to_string(holding.left->ns / 1'000'000 + 1'000'000);
+  std::string whole = std::to_string(holding.left->ns / 1'000'000'000);
+  return Cat(whole, ".", text.substr(text.size() - 3), " s");
+}
+
+std::string TimeText(const std::optional<Timestamp>& time) {
+  return time ? FormatRfc3339(*time) : "-";
+}
+
+Json HoldingJson(const Holding& holding) {
+  Json json = Json::object();
+  json["lock"] = holding.lock;
+  json["held"] = IsHeld(holding);
+  json["holder"] = holding.holder.empty() ? Json(nullptr) : Json(holding.holder);
+  json["since"] = holding.since ? Json(FormatRfc3339(*holding.since)) : Json(nullptr);
+  json["token"] = holding.token ? Json(FormatRfc3339(*holding.token)) : Json(nullptr);
+  json["token_ns"] =
+      holding.token ? Json(std::to_string(holding.token->UnixNanos())) : Json(nullptr);
+  json["left"] = holding.left ? Json(sim::SecondsText(*holding.left)) : Json(nullptr);
+  return json;
+}
+
+void PrintHoldings(const std::vector<Holding>& holdings) {
+  TextTable table({"lock", "holder", "since", "token", "lease left"}, 4);
+  for (const Holding& holding : holdings) {
+    table.Add({sim::Printable(holding.lock),
+               holding.holder.empty() ? "-" : sim::Printable(holding.holder),
+               TimeText(holding.since), TimeText(holding.token), LeftText(holding)});
+  }
+  table.Print(std::cout);
+}
+
+int Fail(const LockRequest& request, const Status& status) {
+  Complain(Explain(request, status));
+  return kCannotRun;
+}
+
+// What can be wrong before anything is sent is what the user said.
+Status OpenClient(LockRequest& request, std::unique_ptr<LockClient>& client, int& code) {
+  code = kBadInput;
+  if (std::string wrong = Complete(request); !wrong.empty()) {
+    return Error(Code::kInvalidArgument, std::move(wrong));
+  }
+  Status status = LockClient::Open(ClientOptionsOf(request), client);
+  if (status.code != Code::kInvalidArgument) code = kCannotRun;
+  if (!status.ok()) return status;
+  // Names, table and lease are judged by who would use them.
+  std::unique_ptr<real_client::DistributedLock> lock;
+  const std::string name = request.names.empty() ? "any" : request.names[0];
+  status = client->Make(LockOptionsOf(request, name), lock);
+  code = status.ok() ? kCannotRun : kBadInput;
+  return status;
+}
+
+int Ask(LockRequest& request, std::vector<Holding>& holdings) {
+  HandleSignals();
+  std::unique_ptr<LockClient> client;
+  int code = 0;
+  Status status = OpenClient(request, client, code);
+  if (!status.ok()) {
+    Complain(code == kBadInput ? status.message : Explain(request, status));
+    return code;
+  }
+  std::optional<std::string> name;
+  if (!request.names.empty()) name = request.names[0];
+  status =
+      client->List(request.protocol, request.table, std::move(name), request.LeaseUsed(), holdings);
+  return status.ok() ? static_cast<int>(kAsExpected) : Fail(request, status);
+}
+
+int RunGet(LockRequest& request) {
+  std::vector<Holding> holdings;
+  if (const int code = Ask(request, holdings); code != kAsExpected) return code;
+  // Of the protocol whose table is one lock, whatever its name.
+  Holding holding = holdings.empty() ? Holding{} : holdings[0];
+  holding.lock = request.names[0];
+  if (request.json) {
+    std::cout << sim::DumpJson(HoldingJson(holding)) << '\n';
+  } else {
+    PrintHoldings({holding});
+  }
+  return End(FlushStdout(), IsHeld(holding) ? kAsExpected : kExpectationFailed);
+}
+
+int RunList(LockRequest& request) {
+  std::vector<Holding> holdings;
+  if (const int code = Ask(request, holdings); code != kAsExpected) return code;
+  if (request.json) {
+    Json locks = Json::array();
+    for (const Holding& holding : holdings) locks.push_back(HoldingJson(holding));
+    std::cout << sim::DumpJson(locks, 2) << '\n';
+  } else if (holdings.empty()) {
+    std::cout << "no locks in " << request.TableName() << '\n';
+  } else {
+    PrintHoldings(holdings);
+  }
+  return End(FlushStdout());
+}
+
+int RunRelease(LockRequest& request) {
+  if (!request.force) {
+    Complain(
+        "a lock is given back by who holds it. release --force ends its lease from outside: the "
+        "next process may take it at once, while the holder goes on believing that it leads until "
+        "it notices, or its lease ends");
+    return kBadInput;
+  }
+  HandleSignals();
+  std::unique_ptr<LockClient> client;
+  int code = 0;
+  Status status = OpenClient(request, client, code);
+  if (!status.ok()) {
+    Complain(code == kBadInput ? status.message : Explain(request, status));
+    return code;
+  }
+  const std::string& name = request.names[0];
+  std::vector<Holding> holdings;
+  status = client->List(request.protocol, request.table, name, request.LeaseUsed(), holdings);
+  if (!status.ok()) return Fail(request, status);
+  if (!holdings.empty() && IsHeld(holdings[0])) {
+    Complain(Cat("warning: ", sim::Printable(holdings[0].holder), " holds lock ", sim::Quoted(name),
+                 " for another ", LeftText(holdings[0]),
+                 ", and may go on believing so until then; only fencing tokens keep it from "
+                 "writing"));
+  }
+  status = client->ForceRelease(request.protocol, request.table, name);
+  if (status.code == Code::kNotFound && holdings.empty()) {
+    Complain(Cat("there is no lock ", sim::Quoted(name), " in ", request.TableName()));
+    return kExpectationFailed;
+  }
+  if (!status.ok()) return Fail(request, status);
+  std::cout << "the lease of lock " << sim::Quoted(name) << " was ended\n";
+  return End(FlushStdout());
+}
+
+}  // namespace
+
+SubCommand AddGetCommand(CLI::App& lock) {
+  CLI::App* app = lock.add_subcommand("get", "Print who holds a lock");
+  const auto request = std::make_shared<LockRequest>();
+  AddName(*app, request);
+  AddWhere(*app, request);
+  AddLease(*app, request, "by which to judge, where the table does not say the holder's own");
+  app->add_flag("--json", request->json, "print one JSON object");
+  app->footer(
+      "Times are Spanner's. A holder that has just lost its lease may still believe in it, if its\n"
+      "protocol lets it (whorl protocols).\n"
+      "Exit codes: 0 somebody holds it; 1 nobody does; 2 bad input or usage; 3 no answer.");
+  return {.app = app, .run = [request] { return RunGet(*request); }};
+}
+
+SubCommand AddListCommand(CLI::App& lock) {
+  CLI::App* app = lock.add_subcommand("list", "Print all locks of a table, and who holds them");
+  const auto request = std::make_shared<LockRequest>();
+  AddWhere(*app, request);
+  AddLease(*app, request, "by which to judge, where the table does not say the holder's own");
+  app->add_flag("--json", request->json, "print one JSON array");
+  app->footer("Exit codes: 0 printed; 2 bad input or usage; 3 no answer.");
+  return {.app = app, .run = [request] { return RunList(*request); }};
+}
+
+SubCommand AddReleaseCommand(CLI::App& lock) {
+  CLI::App* app = lock.add_subcommand("release", "End the lease of whoever holds a lock");
+  const auto request = std::make_shared<LockRequest>();
+  AddName(*app, request);
+  AddWhere(*app, request);
+  AddLease(*app, request, "by which to judge, where the table does not say the holder's own");
+  app->add_flag("--force", request->force,
+                "do it although the holder may go on believing until its lease ends");
+  app->footer(
+      "Exit codes: 0 ended; 1 there is no such lock; 2 bad input or usage; 3 it could not be "
+      "done.");
+  return {.app = app, .run = [request] { return RunRelease(*request); }};
+}
+
+}  // namespace whorl::cli

@@ -1,0 +1,126 @@
+#include "cli/lock/table_shape.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "sim/error_text.h"
+
+namespace whorl::cli {
+namespace {
+
+using sim::Cat;
+
+char Upper(char c) { return static_cast<char>(std::toupper(static_cast<unsigned char>(c))); }
+bool IsWordCharacter(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+// Words and single other characters, in upper case, without white space and quotes of names.
+std::vector<std::string> TokensOf(std::string_view text) {
+  std::vector<std::string> tokens;
+  bool in_word = false;
+  for (const char c : text) {
+    const bool is_word = IsWordCharacter(c);
+    if (is_word && in_word) {
+      tokens.back() += Upper(c);
+    } else if (std::isspace(static_cast<unsigned char>(c)) == 0 && c != '`') {
+      tokens.emplace_back(1, Upper(c));
+    }
+    in_word = is_word;
+  }
+  return tokens;
+}
+
+struct Table {
+  std::map<std::string, std::string> columns;  // name: its definition
+  std::string key;
+};
+
+std::string Joined(std::span<const std::string> tokens) {
+  std::string text;
+  for (const std::string& token : tokens) {
+    const bool between_words =
+        !text.empty() && IsWordCharacter(text.back()) && IsWordCharacter(token[0]);
+    text += Cat(between_words ? " " : "", token);
+  }
+  return text;
+}
+
+// CREATE TABLE name ( columns ) PRIMARY KEY ( key )
+std::optional<Table> ParseTable(std::string_view text) {
+  const std::vector<std::string> tokens = TokensOf(text);
+  const auto open = std::ranges::find(tokens, "(");
+  if (open == tokens.end()) return std::nullopt;
+  Table table;
+  int depth = 0;
+  auto begin = open + 1;
+  auto at = open;
+  for (; at != tokens.end(); ++at) {
+    if (*at == "(") ++depth;
+    if (*at == ")") --depth;
+    const bool ends = (depth == 1 && *at == ",") || depth == 0;
+    if (ends && begin != at) table.columns[*begin] = Joined({begin + 1, at});
+    if (ends) begin = at + 1;
+    if (depth == 0) break;
+  }
+  if (at == tokens.end()) return std::nullopt;
+  // What follows the key (INTERLEAVE, a row deletion policy) is no matter of a lock.
+  const auto key_end = std::find(at, tokens.end(), "KEY");
+  if (key_end == tokens.end()) return std::nullopt;
+  const auto key_begin = std::find(key_end, tokens.end(), "(");
+  if (key_begin == tokens.end()) return std::nullopt;
+  const auto close = std::find(key_begin, tokens.end(), ")");
+  std::vector<std::string> key(key_begin + 1, close);
+  std::erase(key, "ASC");
+  table.key = Joined(key);
+  return table;
+}
+
+bool IsDispensable(const std::string& definition) {
+  return definition.find("NOT NULL") == std::string::npos ||
+         definition.find("DEFAULT") != std::string::npos;
+}
+
+}  // namespace
+
+std::string_view FindTable(std::span<const std::string> ddl, std::string_view table) {
+  const std::vector<std::string> name = TokensOf(table);
+  for (const std::string& statement : ddl) {
+    const std::vector<std::string> tokens = TokensOf(statement.substr(0, statement.find('(')));
+    if (tokens.size() < 3 || tokens[0] != "CREATE" || tokens[1] != "TABLE") continue;
+    if (name.size() == 1 && tokens.back() == name[0]) return statement;
+  }
+  return {};
+}
+
+std::string CreateTableNamed(std::string_view create_table, std::string_view from,
+                             std::string_view to) {
+  const size_t at = create_table.find(from);
+  if (at == std::string_view::npos) return std::string(create_table);
+  return Cat(create_table.substr(0, at), to, create_table.substr(at + from.size()));
+}
+
+std::string DifferenceOfTables(std::string_view wanted, std::string_view found) {
+  const std::optional<Table> needs = ParseTable(wanted);
+  const std::optional<Table> has = ParseTable(found);
+  if (!needs || !has) return "its definition cannot be read";
+  for (const auto& [name, definition] : needs->columns) {
+    const auto column = has->columns.find(name);
+    if (column == has->columns.end()) return Cat("it has no column ", name, " ", definition);
+    if (column->second != definition) {
+      return Cat("column ", name, " is ", column->second, " instead of ", definition);
+    }
+  }
+  for (const auto& [name, definition] : has->columns) {
+    if (!needs->columns.contains(name) && !IsDispensable(definition)) {
+      return Cat("column ", name, " may not be left out (", definition, ")");
+    }
+  }
+  if (needs->key == has->key) return {};
+  return Cat("its primary key is ", has->key, " instead of ", needs->key);
+}
+
+}  // namespace whorl::cli
