@@ -212,8 +212,8 @@ Response GoogleCloudSession::Call(const ExecuteSql& call) {
 // The library has no such call. A query that reads no table is one that it can answer for.
 Response GoogleCloudSession::Call(const BeginTransaction& call) {
   Begin(std::get<BeginReadWrite>(call.options));
-  static const Sql kNothing = Sql::Intern("SELECT 1");
-  Response response = InTransaction({.sql = kNothing, .parameters = {}});
+  static const Sql nothing = Sql::Intern("SELECT 1");
+  Response response = InTransaction({.sql = nothing, .parameters = {}});
   response.result = {};
   if (response.status.ok()) response.transaction = kTransactionId;
   return response;
