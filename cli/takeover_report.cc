@@ -163,11 +163,14 @@ void PrintRemarks(const TakeoverResult& result, std::ostream& out) {
 }
 
 void PrintLeftOut(const std::vector<sim::LeftOut>& left_out, std::ostream& out) {
-  // The same lease is left out for every fault and number of followers.
+  // The same lease is left out for every fault and number of followers, the same fault for every
+  // lease.
   std::vector<std::string> told;
   for (const sim::LeftOut& one : left_out) {
-    std::string line = Cat("left out: ", one.left_out.protocol, " with a lease of ",
-                           FormatDuration(one.left_out.lease), ": ", one.why);
+    const std::string what = one.any_lease
+                                 ? Cat(" with ", TakeoverFaultText(one.left_out.fault))
+                                 : Cat(" with a lease of ", FormatDuration(one.left_out.lease));
+    std::string line = Cat("left out: ", one.left_out.protocol, what, ": ", one.why);
     if (std::ranges::find(told, line) != told.end()) continue;
     out << line << '\n';
     told.push_back(std::move(line));

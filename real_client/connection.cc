@@ -1,7 +1,6 @@
 #include "real_client/connection.h"
 
 #include <grpcpp/create_channel.h>
-#include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
 
 #include <string>
@@ -27,24 +26,6 @@ std::shared_ptr<grpc::ChannelCredentials> TlsCredentials(const Tls& tls) {
     return channel;
   }
   return grpc::CompositeChannelCredentials(channel, call);
-}
-
-Status MakeCredentials(const Credentials& credentials,
-                       std::shared_ptr<grpc::ChannelCredentials>& out) {
-  if (std::holds_alternative<Plaintext>(credentials)) {
-    out = grpc::InsecureChannelCredentials();
-    return {};
-  }
-  if (const auto* tls = std::get_if<Tls>(&credentials)) {
-    out = TlsCredentials(*tls);
-    if (out != nullptr) return {};
-    return Error(Code::kFailedPrecondition,
-                 "the service account's key is not the JSON text of a key file; make one with "
-                 "`gcloud iam service-accounts keys create`");
-  }
-  out = grpc::GoogleDefaultCredentials();
-  if (out != nullptr) return {};
-  return Error(Code::kUnauthenticated, "no Application Default Credentials were found");
 }
 
 grpc::ChannelArguments ArgumentsOf(const ConnectionOptions& options, int32_t channel) {
@@ -94,6 +75,24 @@ std::string_view RemedyOf(const Status& status, bool emulator) {
 }
 
 }  // namespace
+
+Status MakeCredentials(const Credentials& credentials,
+                       std::shared_ptr<grpc::ChannelCredentials>& out) {
+  if (std::holds_alternative<Plaintext>(credentials)) {
+    out = grpc::InsecureChannelCredentials();
+    return {};
+  }
+  if (const auto* tls = std::get_if<Tls>(&credentials)) {
+    out = TlsCredentials(*tls);
+    if (out != nullptr) return {};
+    return Error(Code::kFailedPrecondition,
+                 "the service account's key is not the JSON text of a key file; make one with "
+                 "`gcloud iam service-accounts keys create`");
+  }
+  out = grpc::GoogleDefaultCredentials();
+  if (out != nullptr) return {};
+  return Error(Code::kUnauthenticated, "no Application Default Credentials were found");
+}
 
 Status OpenChannels(const ConnectionOptions& options,
                     std::vector<std::shared_ptr<grpc::Channel>>& out) {

@@ -3,6 +3,7 @@
 
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
+#include <grpcpp/security/credentials.h>
 
 #include <memory>
 #include <vector>
@@ -16,6 +17,10 @@ namespace whorl::real_client {
 // Looking for Application Default Credentials may ask the machine's metadata server, so this can
 // take seconds: it is for an event loop's thread, before anything else runs there.
 // UNAUTHENTICATED when there are none, and FAILED_PRECONDITION when they cannot be used.
+Status MakeCredentials(const Credentials& credentials,
+                       std::shared_ptr<grpc::ChannelCredentials>& out);
+
+// The same of their credentials.
 Status OpenChannels(const ConnectionOptions& options,
                     std::vector<std::shared_ptr<grpc::Channel>>& out);
 

@@ -60,6 +60,8 @@ struct ClientOptions {
   ConnectionOptions connection;
   SessionPoolPolicy sessions = MultiplexedSessionPolicy();
   RetryPolicy retry = GoRetryPolicy();
+  // Of a client whose calls block (google_cloud_client.h): so many transactions run at a time.
+  int32_t threads = 64;
 };
 
 }  // namespace whorl::real_client

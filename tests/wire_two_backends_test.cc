@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,376 +13,37 @@
 #include "tests/support/grpc_backend.h"
 #include "tests/support/raw_spanner.h"
 #include "tests/support/scripted_network.h"
+#include "tests/support/scripts.h"
 #include "tests/support/simulated_backend.h"
 
 namespace whorl {
 namespace {
-
-const std::vector<std::string>& Ddl() {
-  static const std::vector<std::string> ddl = {
-      "CREATE TABLE locktable (name STRING(MAX) NOT NULL, heartbeat TIMESTAMP OPTIONS "
-      "(allow_commit_timestamp=true), writer STRING(MAX)) PRIMARY KEY (name)"};
-  return ddl;
-}
-
-// --- the transactions ----------------------------------------------------------------------------
-
-TransactionStatement On(std::string_view sql, const std::string& name) {
-  return {.statement = {.sql = Sql::Intern(sql, {{.name = "name", .type = Type::kString}}),
-                        .parameters = {name}}};
-}
-TransactionStatement Insert(const std::string& name) {
-  return On("INSERT locktable (name, heartbeat) VALUES (@name, PENDING_COMMIT_TIMESTAMP())", name);
-}
-TransactionStatement Update(const std::string& name) {
-  return On("UPDATE locktable SET heartbeat = PENDING_COMMIT_TIMESTAMP() WHERE name = @name", name);
-}
-TransactionStatement Select(const std::string& name) {
-  return On("SELECT writer FROM locktable WHERE name = @name", name);
-}
-Mutation InsertMutation(const std::string& name) {
-  return {.kind = MutationKind::kInsert,
-          .table = "locktable",
-          .columns = {"name", "heartbeat"},
-          .rows = {{name, std::string(kCommitTimestamp)}}};
-}
-Transaction ReadWrite(std::vector<TransactionStatement> statements) {
-  return {.mode = Mode::kReadWrite, .statements = std::move(statements)};
-}
-Transaction OneRead() { return {.mode = Mode::kStrongRead, .statements = {Select("a")}}; }
-Transaction OneInsert() { return ReadWrite({Insert("a")}); }
-Transaction TwoInserts() { return ReadWrite({Insert("a"), Insert("b")}); }
-Transaction Mutations(std::vector<TransactionStatement> statements) {
-  Transaction transaction = ReadWrite(std::move(statements));
-  transaction.mutations = {InsertMutation("m")};
-  return transaction;
-}
-
-constexpr const char* kDatabase = "projects/test-project/instances/test-instance/databases/locks";
-constexpr Duration kShort = Milliseconds(150);
-
-// --- the scripts ---------------------------------------------------------------------------------
-
-std::vector<Script> Commits() {
-  return {
-      {.name = "AnInsertCommits",
-       .transaction = OneInsert(),
-       .expected = {"s1 INSERT begin #1: OK, t1, a token",
-                    "s1 Commit t1 with a token: OK, a timestamp",
-                    "committed, 1 rows changed and 0 read"}},
-      {.name = "ThePrecommitTokenIsTheNewest",
-       .transaction = TwoInserts(),
-       .expected = {"s1 INSERT begin #1: OK, t1, a token", "s1 INSERT t1 #2: OK, a token",
-                    "s1 Commit t1 with a token: OK, a timestamp",
-                    "committed, 1 rows changed and 0 read, 1 rows changed and 0 read"}},
-      {.name = "ARead",
-       .transaction = OneRead(),
-       .before = {OneInsert()},
-       .expected = {"s1 SELECT single #1: OK", "committed, 0 rows changed and 1 read"}},
-      {.name = "AReadInsideATransaction",
-       .transaction = ReadWrite({Select("a"), Update("a")}),
-       .before = {OneInsert()},
-       .expected = {"s1 SELECT begin #1: OK, t1, a token", "s1 UPDATE t1 #2: OK, a token",
-                    "s1 Commit t1 with a token: OK, a timestamp",
-                    "committed, 0 rows changed and 1 read, 1 rows changed and 0 read"}},
-      {.name = "MutationsAlone",
-       .transaction = Mutations({}),
-       .expected = {"s1 BeginTransaction begin with a key: OK, t1, a token",
-                    "s1 Commit t1 with 1 mutations with a token: OK, a timestamp", "committed"}},
-      {.name = "MutationsWithStatements",
-       .transaction = Mutations({Insert("a")}),
-       .expected = {"s1 INSERT begin #1: OK, t1, a token",
-                    "s1 Commit t1 with 1 mutations with a token: OK, a timestamp",
-                    "committed, 1 rows changed and 0 read"}},
-      {.name = "ALosingInsertBeginsAgainAndRollsBack",
-       .transaction = OneInsert(),
-       .before = {OneInsert()},
-       .expected = {"s1 INSERT begin #1: ALREADY_EXISTS", "s1 BeginTransaction begin: OK, t1",
-                    "s1 INSERT t1 #1: ALREADY_EXISTS", "s1 Rollback t1: OK",
-                    "aborted ALREADY_EXISTS"}},
-  };
-}
-
-std::vector<Script> LostCalls() {
-  return {
-      {.name = "TheReplyToCommitIsLost",
-       .transaction = OneInsert(),
-       .fates = {{.call = 1, .kind = FateKind::kReplyLost}},
-       .expected = {"s1 INSERT begin #1: OK, t1, a token",
-                    "s1 Commit t1 with a token: OK, a timestamp, but the reply is lost",
-                    "s1 Commit t1 with a token: OK, a timestamp",
-                    "committed, 1 rows changed and 0 read"}},
-      {.name = "CommitIsLostOnItsWay",
-       .transaction = OneInsert(),
-       .fates = {{.call = 1, .kind = FateKind::kRequestLost}},
-       .expected = {"s1 INSERT begin #1: OK, t1, a token", "s1 Commit t1 with a token: lost",
-                    "s1 Commit t1 with a token: OK, a timestamp",
-                    "committed, 1 rows changed and 0 read"}},
-      {.name = "CommitIsLostTwice",
-       .transaction = OneInsert(),
-       .fates = {{.call = 1, .kind = FateKind::kReplyLost},
-                 {.call = 2, .kind = FateKind::kRequestLost}},
-       .expected = {"s1 INSERT begin #1: OK, t1, a token",
-                    "s1 Commit t1 with a token: OK, a timestamp, but the reply is lost",
-                    "s1 Commit t1 with a token: lost", "s1 Commit t1 with a token: OK, a timestamp",
-                    "committed, 1 rows changed and 0 read"}},
-      {.name = "ACommitThatHangsIsUnknown",
-       .transaction = OneInsert(),
-       .fates = {{.call = 1, .kind = FateKind::kHangs}},
-       .commit_timeout = kShort,
-       .expected = {"s1 INSERT begin #1: OK, t1, a token", "s1 Commit t1 with a token: hangs",
-                    "unknown DEADLINE_EXCEEDED"}},
-      {.name = "ACommitThatWorksAndHangsIsUnknown",
-       .transaction = OneInsert(),
-       .fates = {{.call = 1, .kind = FateKind::kServedAndHangs}},
-       .commit_timeout = kShort,
-       .expected = {"s1 INSERT begin #1: OK, t1, a token",
-                    "s1 Commit t1 with a token: OK, a timestamp, but hangs",
-                    "unknown DEADLINE_EXCEEDED"}},
-      {.name = "ACommitThatFailsForGoodIsCertain",
-       .transaction = OneInsert(),
-       .fates = {{.call = 1,
-                  .kind = FateKind::kAnswered,
-                  .status = Error(Code::kFailedPrecondition, "no")}},
-       .expected = {"s1 INSERT begin #1: OK, t1, a token",
-                    "s1 Commit t1 with a token: FAILED_PRECONDITION by script",
-                    "aborted FAILED_PRECONDITION"}},
-      {.name = "TheSameErrorOfAResentCommitIsNot",
-       .transaction = OneInsert(),
-       .fates = {{.call = 1, .kind = FateKind::kReplyLost},
-                 {.call = 2,
-                  .kind = FateKind::kAnswered,
-                  .status = Error(Code::kFailedPrecondition, "no")}},
-       .expected = {"s1 INSERT begin #1: OK, t1, a token",
-                    "s1 Commit t1 with a token: OK, a timestamp, but the reply is lost",
-                    "s1 Commit t1 with a token: FAILED_PRECONDITION by script",
-                    "unknown FAILED_PRECONDITION"}},
-      {.name = "AStatementIsLostOnItsWay",
-       .transaction = TwoInserts(),
-       .fates = {{.call = 1, .kind = FateKind::kRequestLost}},
-       .expected = {"s1 INSERT begin #1: OK, t1, a token", "s1 INSERT t1 #2: lost",
-                    "s1 INSERT t1 #2: OK, a token", "s1 Commit t1 with a token: OK, a timestamp",
-                    "committed, 1 rows changed and 0 read, 1 rows changed and 0 read"}},
-      {.name = "TheReplyToAStatementIsLostAndAnsweredFromMemory",
-       .transaction = TwoInserts(),
-       .fates = {{.call = 1, .kind = FateKind::kReplyLost}},
-       .expected = {"s1 INSERT begin #1: OK, t1, a token",
-                    "s1 INSERT t1 #2: OK, a token, but the reply is lost",
-                    "s1 INSERT t1 #2: OK, a token", "s1 Commit t1 with a token: OK, a timestamp",
-                    "committed, 1 rows changed and 0 read, 1 rows changed and 0 read"}},
-      {.name = "TheBeginIsLostOnItsWay",
-       .transaction = OneInsert(),
-       .fates = {{.call = 0, .kind = FateKind::kRequestLost}},
-       .expected = {"s1 INSERT begin #1: lost", "s1 INSERT begin #1: OK, t1, a token",
-                    "s1 Commit t1 with a token: OK, a timestamp",
-                    "committed, 1 rows changed and 0 read"}},
-      {.name = "AReadIsLost",
-       .transaction = OneRead(),
-       .fates = {{.call = 0, .kind = FateKind::kReplyLost}},
-       .expected = {"s1 SELECT single #1: OK, but the reply is lost", "s1 SELECT single #1: OK",
-                    "committed, 0 rows changed and 0 read"}},
-      {.name = "TheRollbackIsLost",
-       .transaction = OneInsert(),
-       .before = {OneInsert()},
-       .fates = {{.call = 3, .kind = FateKind::kReplyLost}},
-       .expected = {"s1 INSERT begin #1: ALREADY_EXISTS", "s1 BeginTransaction begin: OK, t1",
-                    "s1 INSERT t1 #1: ALREADY_EXISTS", "s1 Rollback t1: OK, but the reply is lost",
-                    "s1 Rollback t1: OK", "aborted ALREADY_EXISTS"}},
-  };
-}
-
-std::vector<Script> Refusals() {
-  const Status exhausted = Error(Code::kResourceExhausted, "too many requests");
-  const Status internal = Error(Code::kInternal, "by mistake");
-  return {
-      {.name = "ResourceExhaustedIsRetriedAtAStatement",
-       .transaction = TwoInserts(),
-       .fates = {{.call = 1, .kind = FateKind::kAnswered, .status = exhausted}},
-       .expected = {"s1 INSERT begin #1: OK, t1, a token",
-                    "s1 INSERT t1 #2: RESOURCE_EXHAUSTED by script", "s1 INSERT t1 #2: OK, a token",
-                    "s1 Commit t1 with a token: OK, a timestamp",
-                    "committed, 1 rows changed and 0 read, 1 rows changed and 0 read"}},
-      {.name = "ResourceExhaustedIsRetriedAtCommit",
-       .transaction = OneInsert(),
-       .fates = {{.call = 1, .kind = FateKind::kAnswered, .status = exhausted}},
-       .expected = {"s1 INSERT begin #1: OK, t1, a token",
-                    "s1 Commit t1 with a token: RESOURCE_EXHAUSTED by script",
-                    "s1 Commit t1 with a token: OK, a timestamp",
-                    "committed, 1 rows changed and 0 read"}},
-      {.name = "ResourceExhaustedIsRetriedAtARead",
-       .transaction = OneRead(),
-       .fates = {{.call = 0, .kind = FateKind::kAnswered, .status = exhausted}},
-       .expected = {"s1 SELECT single #1: RESOURCE_EXHAUSTED by script", "s1 SELECT single #1: OK",
-                    "committed, 0 rows changed and 0 read"}},
-      {.name = "AnInternalErrorOfTheFirstStatementIsMasked",
-       .transaction = OneInsert(),
-       .fates = {{.call = 0, .kind = FateKind::kAnswered, .status = internal}},
-       .expected = {"s1 INSERT begin #1: INTERNAL by script", "s1 BeginTransaction begin: OK, t1",
-                    "s1 INSERT t1 #1: OK, a token", "s1 Commit t1 with a token: OK, a timestamp",
-                    "committed, 1 rows changed and 0 read"}},
-      {.name = "AnInternalErrorOfALaterStatementRollsBack",
-       .transaction = TwoInserts(),
-       .fates = {{.call = 1, .kind = FateKind::kAnswered, .status = internal}},
-       .expected = {"s1 INSERT begin #1: OK, t1, a token", "s1 INSERT t1 #2: INTERNAL by script",
-                    "s1 Rollback t1: OK", "aborted INTERNAL"}},
-      {.name = "AnInternalErrorOfCommitIsUnknown",
-       .transaction = OneInsert(),
-       .fates = {{.call = 1, .kind = FateKind::kAnswered, .status = internal}},
-       .expected = {"s1 INSERT begin #1: OK, t1, a token",
-                    "s1 Commit t1 with a token: INTERNAL by script", "unknown INTERNAL"}},
-      {.name = "AbortedAtAStatementRunsAgainAndInheritsItsAge",
-       .transaction = TwoInserts(),
-       .fates = {{.call = 1, .kind = FateKind::kAborted}},
-       .expected = {"s1 INSERT begin #1: OK, t1, a token", "s1 INSERT t1 #2: ABORTED by script",
-                    "s1 INSERT begin after t1 #1: OK, t2, a token", "s1 INSERT t2 #2: OK, a token",
-                    "s1 Commit t2 with a token: OK, a timestamp",
-                    "committed, 1 rows changed and 0 read, 1 rows changed and 0 read"}},
-      {.name = "AbortedAtCommitRunsAgainAndInheritsItsAge",
-       .transaction = OneInsert(),
-       .fates = {{.call = 1, .kind = FateKind::kAborted}},
-       .expected = {"s1 INSERT begin #1: OK, t1, a token",
-                    "s1 Commit t1 with a token: ABORTED by script",
-                    "s1 INSERT begin after t1 #1: OK, t2, a token",
-                    "s1 Commit t2 with a token: OK, a timestamp",
-                    "committed, 1 rows changed and 0 read"}},
-      {.name = "AbortedTwice",
-       .transaction = OneInsert(),
-       .fates = {{.call = 1, .kind = FateKind::kAborted}, {.call = 3, .kind = FateKind::kAborted}},
-       .expected = {"s1 INSERT begin #1: OK, t1, a token",
-                    "s1 Commit t1 with a token: ABORTED by script",
-                    "s1 INSERT begin after t1 #1: OK, t2, a token",
-                    "s1 Commit t2 with a token: ABORTED by script",
-                    "s1 INSERT begin after t2 #1: OK, t3, a token",
-                    "s1 Commit t3 with a token: OK, a timestamp",
-                    "committed, 1 rows changed and 0 read"}},
-  };
-}
-
-// Wound-wait by the server itself: the rival is older, and commits what the transaction has read.
-std::vector<Script> Wounds() {
-  const auto rival = [](size_t call) {
-    return Fate{.call = call, .kind = FateKind::kRivalCommits};
-  };
-  return {
-      {.name = "WoundedAtAStatement",
-       .transaction = ReadWrite({Select("a"), Update("a")}),
-       .before = {OneInsert()},
-       .fates = {rival(1)},
-       .expected = {"s1 SELECT begin #1: OK, t1, a token", "s1 UPDATE t1 #2: ABORTED",
-                    "s1 SELECT begin after t1 #1: OK, t2, a token", "s1 UPDATE t2 #2: OK, a token",
-                    "s1 Commit t2 with a token: OK, a timestamp",
-                    "committed, 0 rows changed and 1 read, 1 rows changed and 0 read"}},
-      {.name = "WoundedAtCommit",
-       .transaction = ReadWrite({Select("a"), Update("a")}),
-       .before = {OneInsert()},
-       .fates = {rival(2)},
-       .expected = {"s1 SELECT begin #1: OK, t1, a token", "s1 UPDATE t1 #2: OK, a token",
-                    "s1 Commit t1 with a token: ABORTED",
-                    "s1 SELECT begin after t1 #1: OK, t2, a token", "s1 UPDATE t2 #2: OK, a token",
-                    "s1 Commit t2 with a token: OK, a timestamp",
-                    "committed, 0 rows changed and 1 read, 1 rows changed and 0 read"}},
-  };
-}
-
-std::vector<Script> LostSessions() {
-  const auto deleted = [](size_t call) {
-    return Fate{.call = call, .kind = FateKind::kSessionDeleted};
-  };
-  return {
-      {.name = "TheSessionIsGoneAtARead",
-       .transaction = OneRead(),
-       .fates = {deleted(0)},
-       .expected = {"s1 SELECT single #1: NOT_FOUND", "s2 SELECT single #1: OK",
-                    "committed, 0 rows changed and 0 read"}},
-      {.name = "TheSessionIsGoneAtTheFirstStatement",
-       .transaction = OneInsert(),
-       .fates = {deleted(0)},
-       .expected = {"s1 INSERT begin #1: NOT_FOUND", "s2 BeginTransaction begin: OK, t1",
-                    "s2 INSERT t1 #1: OK, a token", "s2 Commit t1 with a token: OK, a timestamp",
-                    "committed, 1 rows changed and 0 read"}},
-      {.name = "TheSessionIsGoneBetweenStatements",
-       .transaction = TwoInserts(),
-       .fates = {deleted(1)},
-       .expected = {"s1 INSERT begin #1: OK, t1, a token", "s1 INSERT t1 #2: NOT_FOUND",
-                    "s2 INSERT begin #1: OK, t2, a token", "s2 INSERT t2 #2: OK, a token",
-                    "s2 Commit t2 with a token: OK, a timestamp",
-                    "committed, 1 rows changed and 0 read, 1 rows changed and 0 read"}},
-      {.name = "TheSessionIsGoneAtCommit",
-       .transaction = OneInsert(),
-       .fates = {deleted(1)},
-       .expected = {"s1 INSERT begin #1: OK, t1, a token", "s1 Commit t1 with a token: NOT_FOUND",
-                    "s2 INSERT begin #1: OK, t2, a token",
-                    "s2 Commit t2 with a token: OK, a timestamp",
-                    "committed, 1 rows changed and 0 read"}},
-      {.name = "TheSessionIsGoneTwice",
-       .transaction = OneInsert(),
-       .fates = {deleted(0), deleted(1)},
-       .expected = {"s1 INSERT begin #1: NOT_FOUND", "s2 BeginTransaction begin: NOT_FOUND",
-                    "s3 BeginTransaction begin: OK, t1", "s3 INSERT t1 #1: OK, a token",
-                    "s3 Commit t1 with a token: OK, a timestamp",
-                    "committed, 1 rows changed and 0 read"}},
-      {.name = "TheSessionIsGoneAtAResentCommit",
-       .transaction = OneInsert(),
-       .fates = {{.call = 1, .kind = FateKind::kReplyLost}, deleted(2)},
-       .expected = {"s1 INSERT begin #1: OK, t1, a token",
-                    "s1 Commit t1 with a token: OK, a timestamp, but the reply is lost",
-                    "s1 Commit t1 with a token: NOT_FOUND", "unknown NOT_FOUND"}},
-      {.name = "TheSessionIsGoneAtTheRollback",
-       .transaction = OneInsert(),
-       .before = {OneInsert()},
-       .fates = {deleted(3)},
-       .expected = {"s1 INSERT begin #1: ALREADY_EXISTS", "s1 BeginTransaction begin: OK, t1",
-                    "s1 INSERT t1 #1: ALREADY_EXISTS", "s1 Rollback t1: NOT_FOUND",
-                    "aborted ALREADY_EXISTS"}},
-  };
-}
-
-// Each script on both kinds of sessions.
-std::vector<Script> AllScripts() {
-  std::vector<Script> all;
-  for (const auto& group : {Commits(), LostCalls(), Refusals(), Wounds(), LostSessions()}) {
-    for (Script script : group) {
-      for (const SessionKind kind : {SessionKind::kMultiplexed, SessionKind::kRegular}) {
-        script.sessions = kind;
-        all.push_back(script);
-      }
-    }
-  }
-  return all;
-}
 
 std::string NameOf(const testing::TestParamInfo<Script>& script) {
   const bool regular = script.param.sessions == SessionKind::kRegular;
   return script.param.name + (regular ? "OnRegular" : "OnMultiplexed");
 }
 
-// On a regular session everything is the same, but that there are no precommit tokens, and that
-// Spanner hands the age on by itself.
-std::vector<std::string> OnRegular(std::vector<std::string> lines) {
-  static const std::regex multiplexed_only(", a token| with a token| with a key| after t\\d+");
-  for (std::string& line : lines) line = std::regex_replace(line, multiplexed_only, "");
-  return lines;
-}
-
 class TwoBackendsTest : public testing::TestWithParam<Script> {
  protected:
   static std::vector<std::string> Expected() {
     const Script& script = GetParam();
-    return script.sessions == SessionKind::kRegular ? OnRegular(script.expected) : script.expected;
+    return script.sessions == SessionKind::kRegular ? LinesOnRegular(script.expected)
+                                                    : script.expected;
   }
 };
 
 TEST_P(TwoBackendsTest, BySimulation) {
-  EXPECT_EQ(SimulatedBackend(Ddl()).Run(GetParam()), Expected());
+  EXPECT_EQ(SimulatedBackend(ScriptDdl()).Run(GetParam()), Expected());
 }
 
 // The server over the model.
 TEST_P(TwoBackendsTest, ByGrpc) {
   server::ServerOptions options;
-  options.backend.databases = {{.name = kDatabase, .statements = Ddl()}};
+  options.backend.databases = {{.name = kScriptDatabase, .statements = ScriptDdl()}};
   auto server = server::Server::Start(std::move(options));
   ASSERT_TRUE(server.ok()) << server.status().message();
-  GrpcBackend grpc(MakeChannel((*server)->address()), kDatabase);
+  GrpcBackend grpc(MakeChannel((*server)->address()), kScriptDatabase);
   EXPECT_EQ(grpc.Run(GetParam()), Expected());
 }
 
@@ -404,9 +64,9 @@ TEST_P(TwoBackendsEmulatorTest, ByGrpc) {
   if (emulator_ == nullptr) GTEST_SKIP() << kNoEmulator;
   RawSpanner admin(emulator_->channel());
   const std::string id = "database" + std::to_string(++databases_);
-  ASSERT_TRUE(admin.CreateDatabase(id, Ddl()).ok());
+  ASSERT_TRUE(admin.CreateDatabase(id, ScriptDdl()).ok());
   GrpcBackend grpc(emulator_->channel(), RawSpanner::DatabaseName(id));
-  EXPECT_EQ(grpc.Run(GetParam()), OnRegular(GetParam().expected));
+  EXPECT_EQ(grpc.Run(GetParam()), LinesOnRegular(GetParam().expected));
 }
 
 std::vector<Script> ScriptsForTheEmulator() {

@@ -59,9 +59,8 @@ std::optional<Renewal> RenewalOf(std::string_view protocol, Duration lease) {
   return std::nullopt;
 }
 
-std::string WhyNot(const TakeoverCase& takeover_case) {
-  const ProtocolInfo& protocol = *FindProtocol(takeover_case.protocol);
-  const Duration lease = takeover_case.lease;
+// Why the protocol cannot be used so.
+std::string WhyNotLease(const ProtocolInfo& protocol, Duration lease) {
   if (lease < protocol.lease_min || lease > protocol.lease_max) {
     return Cat("it allows leases from ", FormatDuration(protocol.lease_min),
                protocol.lease_max == Duration::Max()
@@ -72,14 +71,25 @@ std::string WhyNot(const TakeoverCase& takeover_case) {
   if (used != lease) {
     return Cat("it would make ", FormatDuration(used), " of ", FormatDuration(lease));
   }
+  return {};
+}
+
+// Why the fault cannot be shown with the protocol, whatever the lease.
+std::string WhyNotFault(const ProtocolInfo& protocol, const TakeoverCase& takeover_case) {
   const bool needs_renewal = takeover_case.fault == TakeoverFault::kLostHeartbeat;
-  if (needs_renewal && !RenewalOf(protocol.name, lease)) {
+  if (needs_renewal && !RenewalOf(protocol.name, takeover_case.lease)) {
     return "how it renews its lease is not known here";
   }
   if (takeover_case.fault == TakeoverFault::kAnnouncedStop && !protocol.announces_releases) {
     return "it announces nothing";
   }
   return {};
+}
+
+std::string WhyNot(const TakeoverCase& takeover_case) {
+  const ProtocolInfo& protocol = *FindProtocol(takeover_case.protocol);
+  const std::string lease = WhyNotLease(protocol, takeover_case.lease);
+  return lease.empty() ? WhyNotFault(protocol, takeover_case) : lease;
 }
 
 std::optional<ClosedForm> ClosedFormOf(const TakeoverCase& takeover_case) {
@@ -121,7 +131,9 @@ TakeoverCases CasesOf(const TakeoverGrid& grid) {
     if (why.empty()) {
       all.cases.push_back(std::move(one));
     } else {
-      all.left_out.push_back({std::move(one), std::move(why)});
+      const bool any_lease = WhyNotLease(*FindProtocol(one.protocol), one.lease).empty();
+      all.left_out.push_back(
+          {.left_out = std::move(one), .why = std::move(why), .any_lease = any_lease});
     }
   };
   for (const TakeoverFault fault : grid.faults) {

@@ -95,7 +95,8 @@ TakeoverGrid AllTakeovers();
 
 struct LeftOut {
   TakeoverCase left_out;
-  std::string why;
+  std::string why;         // continues a sentence that begins with the protocol's name
+  bool any_lease = false;  // it is the fault, not the lease
 };
 struct TakeoverCases {
   std::vector<TakeoverCase> cases;  // by fault, protocol, lease, followers, preset

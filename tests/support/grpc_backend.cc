@@ -213,16 +213,24 @@ class Proxy final : public v1::Spanner::Service {
 
 }  // namespace
 
+Status MakeSpannerClient(real_client::ClientOptions options,
+                         std::unique_ptr<real_client::TransactionClient>& out) {
+  std::unique_ptr<real_client::SpannerClient> client;
+  Status status = real_client::SpannerClient::Create(std::move(options), client);
+  out = std::move(client);
+  return status;
+}
+
 std::vector<std::string> GrpcBackend::Run(const Script& script) {
   ForwardingServer server(server_, database_);
   Proxy proxy(server);
-  std::unique_ptr<real_client::SpannerClient> client;
-  const Status made = real_client::SpannerClient::Create(
-      {.database = database_,
-       .connection = {.endpoint = proxy.address(), .credentials = real_client::Plaintext{}},
-       .sessions = PoolOf(script),
-       .retry = PolicyOf(script)},
-      client);
+  std::unique_ptr<real_client::TransactionClient> client;
+  const Status made =
+      maker_({.database = database_,
+              .connection = {.endpoint = proxy.address(), .credentials = real_client::Plaintext{}},
+              .sessions = PoolOf(script),
+              .retry = PolicyOf(script)},
+             client);
   if (!made.ok()) throw std::runtime_error(FormatStatus(made));
   const auto run = [&](const Transaction& transaction) {
     Answered<TransactionResult> answered;
@@ -235,10 +243,10 @@ std::vector<std::string> GrpcBackend::Run(const Script& script) {
   ScriptedNetwork network(script.fates, server);
   proxy.Use(&network);
   const TransactionResult result = run(script.transaction);
-  std::vector<std::string> lines = network.transcript();
-  lines.push_back(DescribeResult(result));
   proxy.Release();
   client.reset();
+  std::vector<std::string> lines = network.transcript();
+  lines.push_back(DescribeResult(result));
   return lines;
 }
 

@@ -1,5 +1,6 @@
 // Runs a script through the real client and gRPC. Between the client and the server stands a gRPC
-// server of the test's own, which hands each call on, or does to it what the script says.
+// server of the test's own, which hands each call on, or does to it what the script says. The calls
+// that are seen are also those that the client makes after its answer, until its end.
 #pragma once
 
 #include <grpcpp/channel.h>
@@ -9,20 +10,30 @@
 #include <string>
 #include <vector>
 
+#include "real_client/options.h"
+#include "real_client/transaction_client.h"
 #include "tests/support/scripted_network.h"
 
 namespace whorl {
 
+// Makes the client that is tested.
+using ClientMaker = std::function<Status(real_client::ClientOptions,
+                                         std::unique_ptr<real_client::TransactionClient>&)>;
+Status MakeSpannerClient(real_client::ClientOptions options,
+                         std::unique_ptr<real_client::TransactionClient>& out);
+
 class GrpcBackend final : public ScriptBackend {
  public:
   // `server` is Spanner's API for `database`, which is there.
-  GrpcBackend(std::shared_ptr<grpc::Channel> server, std::string database)
-      : server_(std::move(server)), database_(std::move(database)) {}
+  GrpcBackend(std::shared_ptr<grpc::Channel> server, std::string database,
+              ClientMaker maker = MakeSpannerClient)
+      : server_(std::move(server)), database_(std::move(database)), maker_(std::move(maker)) {}
   std::vector<std::string> Run(const Script& script) override;
 
  private:
   std::shared_ptr<grpc::Channel> server_;
   std::string database_;
+  ClientMaker maker_;
 };
 
 }  // namespace whorl

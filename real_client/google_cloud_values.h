@@ -1,0 +1,27 @@
+// Values, statements, mutations and outcomes, as google-cloud-cpp's public interface takes and
+// gives them.
+#pragma once
+
+#include <google/cloud/spanner/mutations.h>
+#include <google/cloud/spanner/row.h>
+#include <google/cloud/spanner/sql_statement.h>
+#include <google/cloud/spanner/timestamp.h>
+#include <google/cloud/status.h>
+
+#include "protocol/spanner/mutation.h"
+#include "protocol/spanner/sql.h"
+#include "protocol/spanner/status.h"
+#include "protocol/spanner/time.h"
+
+namespace whorl::real_client {
+
+// The library adds to Spanner's text which call it was, and hides RetryInfo.
+Status FromLibrary(const google::cloud::Status& status);
+Timestamp FromLibrary(google::cloud::spanner::Timestamp timestamp);
+// UNIMPLEMENTED for types that whorl has not (ARRAY, NUMERIC and so on).
+Status FromLibrary(const google::cloud::spanner::Row& row, Row& out);
+
+google::cloud::spanner::SqlStatement ToLibrary(const Statement& statement);
+google::cloud::spanner::Mutation ToLibrary(const Mutation& mutation);
+
+}  // namespace whorl::real_client
