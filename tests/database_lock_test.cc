@@ -6,7 +6,7 @@
 namespace whorl::model {
 namespace {
 
-// --- what conflicts ------------------------------------------------------------------------------
+// --- what conflicts ----------------------------------------------------------------------------
 
 TEST(DatabaseLock, TwoReadersOfOneCellDoNotWait) {
   // Shared locks.
@@ -102,7 +102,7 @@ TEST(DatabaseLock, TwoCommitsOfOneRowFollowEachOther) {
   EXPECT_EQ(spanner.NewestRow(kLocks, {"job"})->at(3), Value("b"));
 }
 
-// --- wound-wait ----------------------------------------------------------------------------------
+// --- wound-wait --------------------------------------------------------------------------------
 
 TEST(DatabaseLock, AnOlderCommitWoundsAYoungerReader) {
   // The wounded one must hear of it whatever it does next, except that a Rollback is always OK.
@@ -194,7 +194,7 @@ TEST(DatabaseLock, OfTwoInsertsOfOneKeyExactlyOneCommits) {
   }
 }
 
-// --- age -----------------------------------------------------------------------------------------
+// --- age ---------------------------------------------------------------------------------------
 
 TEST(DatabaseLock, AgeCountsFromTheFirstStatementNotFromTheBegin) {
   // As Spanner's documentation says: BeginTransaction alone takes no place in the queue.

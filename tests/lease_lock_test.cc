@@ -140,7 +140,7 @@ void Holds(User& user) {
   user.Gets();
 }
 
-// --- words ---------------------------------------------------------------------------------------
+// --- words -------------------------------------------------------------------------------------
 
 TEST(LeaseLockConfigTest, PromisesNothingOfTokensAndNoSingleBelief) {
   const ProtocolInfo info = Info();
@@ -164,7 +164,7 @@ TEST(LeaseLockConfigTest, AMissingOwnerIsDrawnAsAUuid) {
   EXPECT_EQ(unnamed.state.id, "01234567-89ab-4def-8fed-cba976543210");
 }
 
-// --- polling -------------------------------------------------------------------------------------
+// --- polling -----------------------------------------------------------------------------------
 
 TEST(LeaseLockPollTest, ComesEveryQuarterOfALease) {
   User user;
@@ -207,7 +207,7 @@ TEST(LeaseLockPollTest, DoesNotAskTwiceAtOnce) {
   EXPECT_THAT(user.did, ElementsAre("poll at 10s"));
 }
 
-// --- holding -------------------------------------------------------------------------------------
+// --- holding -----------------------------------------------------------------------------------
 
 TEST(LeaseLockHoldTest, HeartbeatsEveryThirdOfALease) {
   User user;
@@ -272,7 +272,7 @@ TEST(LeaseLockHoldTest, AnyErrorOfAHeartbeatEndsIt) {
   EXPECT_TRUE(user.Believes()) << "its own row is not in its way";
 }
 
-// --- questions -----------------------------------------------------------------------------------
+// --- questions ---------------------------------------------------------------------------------
 
 TEST(LeaseLockQuestionTest, HasLockIsAnsweredFromWhatItKnows) {
   User user;
@@ -312,7 +312,7 @@ TEST(LeaseLockQuestionTest, TellsItsLeaseAndItsPolls) {
   EXPECT_THAT(user.did, ElementsAre("Lock no 'lease_lock has no blocking Lock()'"));
 }
 
-// --- the stop ------------------------------------------------------------------------------------
+// --- the stop ----------------------------------------------------------------------------------
 
 TEST(LeaseLockStopTest, ReleasesWhenTheWorkHasStopped) {
   User user;
@@ -388,7 +388,7 @@ TEST(LeaseLockStopTest, ReleasesAlsoAfterAnErrorUnlessAnotherHasTheLock) {
   EXPECT_THAT(sure.did, IsEmpty());
 }
 
-// --- the state as a value ------------------------------------------------------------------------
+// --- the state as a value ----------------------------------------------------------------------
 
 TEST(LeaseLockStateTest, IsTheSameAfterTheSameEvents) {
   const auto fingerprint = [](const State& state) {

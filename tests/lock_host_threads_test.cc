@@ -165,7 +165,8 @@ TEST_F(LockHostTest, OneObjectMayBeUsedByManyThreads) {
   EXPECT_FALSE(a->HasLock());
 }
 
-// --- BoundedClient -------------------------------------------------------------------------------
+// --- BoundedClient
+// --------------------------------------------------------------------------------
 
 class BoundedClientTest : public LockHostTest {
  protected:

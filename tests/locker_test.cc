@@ -63,7 +63,7 @@ StatementResult RowOf(std::string owner, Timestamp until, Timestamp now) {
   return {.rows = {{std::move(owner), until, now}}};
 }
 
-// --- arguments -----------------------------------------------------------------------------------
+// --- arguments ---------------------------------------------------------------------------------
 
 TEST(LockerTest, NeedsAKeyAndAnOwner) {
   Call call;
@@ -112,7 +112,7 @@ TEST(LockerTest, ALeaseDurationCountsFromTheCall) {
   EXPECT_EQ(call.lock.leased_until, At(Seconds(99)));
 }
 
-// --- acquiring -----------------------------------------------------------------------------------
+// --- acquiring ---------------------------------------------------------------------------------
 
 struct Acquiring {
   explicit Acquiring(Timestamp now = At(Seconds(100))) {
@@ -166,7 +166,7 @@ TEST(LockerTest, TellsAnotherOwnersLockFromAnyOtherError) {
   EXPECT_EQ(outcome(Refused({.rows = {}})), "failed") << "it had read that nobody has it";
 }
 
-// --- any of several ------------------------------------------------------------------------------
+// --- any of several ----------------------------------------------------------------------------
 
 struct AcquiringAny {
   explicit AcquiringAny(bool shuffled = false, std::deque<int64_t> draws = {}) {
@@ -233,7 +233,7 @@ TEST(LockerTest, AnyOfNoneIsAnInvalidArgument) {
       "invalid: the key is required");
 }
 
-// --- heartbeats ----------------------------------------------------------------------------------
+// --- heartbeats --------------------------------------------------------------------------------
 
 const Lock kHeld = {.key = "job",
                     .owner = "a",
@@ -314,7 +314,7 @@ TEST(LockerTest, BackgroundHeartbeatsNeedAnIntervalAndALease) {
   }
 }
 
-// --- releasing and looking -----------------------------------------------------------------------
+// --- releasing and looking ---------------------------------------------------------------------
 
 TEST(LockerTest, ReleasesUnderTheConditionOfAcquiring) {
   // So a clock that is ahead deletes another owner's live lease: finding L2.

@@ -48,7 +48,7 @@ void Locks(Wrapper& wrapper) {
   wrapper.AnswersRow(kPoll, kMine, std::string("a"));
 }
 
-// --- Lock ----------------------------------------------------------------------------------------
+// --- Lock --------------------------------------------------------------------------------------
 
 TEST(SpindleV2LockTest, StartsTheLoopAndAsksAtOnce) {
   // The first answer is always no: the loop has not ended a round yet.
@@ -157,7 +157,7 @@ TEST(SpindleV2LockTest, BelievesFromLocksReturnToUnlock) {
   EXPECT_FALSE(StandingOf(wrapper.state).believes);
 }
 
-// --- the context ends ----------------------------------------------------------------------------
+// --- the context ends --------------------------------------------------------------------------
 
 TEST(SpindleV2LockTest, ReturnsTheTimeoutErrorHoweverTheContextEnded) {
   // A user who cancelled is told "timeout" as well.
@@ -235,7 +235,7 @@ TEST(SpindleV2LockTest, ALockAfterATimeoutRunsAnew) {
   EXPECT_THAT(wrapper.did, ElementsAre("set poll 1.5s")) << "the new context has not ended";
 }
 
-// --- Unlock --------------------------------------------------------------------------------------
+// --- Unlock ------------------------------------------------------------------------------------
 
 TEST(SpindleV2UnlockTest, EndsTheLoopAndLeavesTheRow) {
   // The next owner waits the whole lease out, as after a crash.
@@ -304,7 +304,7 @@ TEST(SpindleV2UnlockTest, AfterItLockComesAsSoonAsTheFirstRoundFindsItsToken) {
   EXPECT_EQ(wrapper.now, Milliseconds(11'500));
 }
 
-// --- the rest is the spindle's -------------------------------------------------------------------
+// --- the rest is the spindle's -----------------------------------------------------------------
 
 TEST(SpindleV2LockTest, StartedDoesNothing) {
   // The wrapper's loop begins with Lock.
