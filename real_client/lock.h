@@ -104,9 +104,10 @@ class DistributedLock {
   // another shape). CANCELLED: Unlock() was called meanwhile. Anything but OK ends the part, as
   // Unlock() does.
   Status Lock();
-  // The same for so long at most: then DEADLINE_EXCEEDED, with what was known last.
+  // The same for so long at most: then DEADLINE_EXCEEDED, since another process holds the lock, or
+  // UNAVAILABLE, since Spanner has not answered.
   Status LockFor(Duration timeout);
-  // The same for as long as it takes to look and to take what is free: then DEADLINE_EXCEEDED.
+  // The same for as long as it takes to look once and to take what is free.
   Status TryLock();
   // Ends the part: leadership ends at once, the lock is given back when `lead` has returned (or at
   // the end of the lease), and this returns after that. Blocking; nothing happens when it takes no

@@ -35,6 +35,12 @@ bool IsFinal(const Status& status, bool has_test) {
   }
 }
 
+// Whether Spanner said how it stands with the lock, be it by refusing.
+bool IsAnswer(const Status& status) {
+  return status.ok() || status.code == Code::kFailedPrecondition ||
+         status.code == Code::kAlreadyExists || status.code == Code::kAborted;
+}
+
 // Some protocols use whole seconds of what they were given, so this is not above what they use.
 Duration LeaseAtLeastUsed(const ProtocolInfo& info, const LockOptions& options) {
   const Duration lease = std::max(options.lease.value_or(info.lease_default), info.lease_min);
@@ -83,6 +89,7 @@ void LockHost::Begin() {
   work_stopped_ = false;
   ended_ = 0;
   failure_ = {};
+  answered_ = false;
   renewed_.reset();
   state_ = MakeProtocolState(config_, /*blocking_wrapper=*/false);
   Give(Started{});
@@ -116,6 +123,10 @@ void LockHost::Stop(std::function<void()> done) {
   AnswerWaiters(Error(Code::kCancelled, "the lock " + options_.name + " was given up meanwhile"));
   Publish();
   StepMachine(StopRequested{.reason = StopReason::kCancelled});
+  // What a read would tell is of no use any more.
+  for (const auto& [request, flight] : flights_) {
+    if (!flight.writes) around_.client.Cancel(flight.run);
+  }
   if (!works_) EndWork();
 }
 
@@ -204,6 +215,7 @@ void LockHost::OnEnded(RequestId request, TransactionResult result) {
   }
   NoticeRenewal(flight, result);
   failure_ = result.status;
+  answered_ = IsAnswer(failure_);
   StepMachine(
       TransactionEnded{.request = request, .step = flight.step, .result = std::move(result)});
   Publish();
@@ -375,9 +387,9 @@ void LockHost::FailWaiters(Status status, bool (*fails)(const Waiter&)) {
 }
 
 Status LockHost::NotYet() const {
-  if (!failure_.ok() && failure_.code != Code::kFailedPrecondition) {
-    return Error(Code::kDeadlineExceeded,
-                 "no answer from Spanner in time; the last error was " + FormatStatus(failure_));
+  if (!answered_) {
+    const std::string error = failure_.ok() ? "" : "; the last error was " + FormatStatus(failure_);
+    return Error(Code::kUnavailable, "no answer from Spanner in time" + error);
   }
   return Error(Code::kDeadlineExceeded,
                "the lock " + options_.name + " is held by another process");

@@ -139,6 +139,7 @@ class LockHost : public std::enable_shared_from_this<LockHost> {
   bool work_stopped_ = false;
   int64_t ended_ = 0;                // transactions of this part
   Status failure_;                   // of the transaction that ended last
+  bool answered_ = false;            // it was an answer
   std::optional<Duration> renewed_;  // when the write that succeeded last was begun
 
   // What the machine answered about its token, where it has to ask Spanner for that.

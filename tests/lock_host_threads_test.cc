@@ -165,6 +165,29 @@ TEST_F(LockHostTest, OneObjectMayBeUsedByManyThreads) {
   EXPECT_FALSE(a->HasLock());
 }
 
+TEST_F(LockHostTest, ImpatienceDoesNotWaitForAReadThatHangs) {
+  // A client whose reads are answered when they are cancelled, and not before.
+  class Hanging final : public TransactionClient {
+   public:
+    RunId Run(Transaction, Done done) override {
+      done_ = std::move(done);
+      return 1;
+    }
+    void Cancel(RunId) override { done_(Refused(Code::kCancelled)); }
+    void Shutdown(std::function<void()> done) override { done(); }
+
+   private:
+    Done done_;
+  } hanging;
+  const LockHost::Surroundings around = {
+      .loop = loop_, .client = hanging, .announce = [](const LockHost&) {}};
+  // With a lease of an hour it would wait for the ten seconds that are the most.
+  DistributedLock lock(std::make_shared<LockHost>(
+      around, info_,
+      LockOptions{.name = "job", .id = "a", .lease = Seconds(3600), .table = "locktable"}));
+  EXPECT_THAT(FormatStatus(lock.LockFor(Milliseconds(50))), HasSubstr("no answer from Spanner"));
+}
+
 // --- BoundedClient
 // --------------------------------------------------------------------------------
 

@@ -91,7 +91,6 @@ class LockedCommand final : public real_client::LockObserver {
   Leadership leadership_;
   bool lost_ = false;
   int signal_ = 0;      // that asked whorl to end
-  bool heard_ = false;  // anything of Spanner
   Code failing_ = Code::kOk;
 };
 
@@ -125,7 +124,6 @@ void LockedCommand::OnTransaction(StepName step, const TransactionResult& result
                        code == Code::kAlreadyExists || code == Code::kAborted ||
                        code == Code::kCancelled;
   const std::lock_guard guard(mutex_);
-  heard_ = heard_ || (answers && code != Code::kCancelled);
   if (std::exchange(failing_, answers ? Code::kOk : code) == failing_ || answers) return;
   // Who waits is told of what waiting does not mend by the answer to Lock().
   const bool mends = code == Code::kUnavailable || code == Code::kDeadlineExceeded ||
@@ -158,14 +156,8 @@ Status LockedCommand::Take(DistributedLock& lock) const {
 int LockedCommand::NotTaken(const Status& status) {
   const std::lock_guard guard(mutex_);
   if (signal_ != 0) return 128 + signal_;
-  const bool too_late = status.code == Code::kDeadlineExceeded;
-  if (too_late && !heard_) {
-    Complain(NoAnswer());
-    return kExecFailed;
-  }
-  Complain(Explain(request_, status));
-  const bool held = too_late && status.message.find("held by another") != std::string::npos;
-  return held ? request_.conflict_code : kExecFailed;
+  Complain(status.code == Code::kUnavailable ? NoAnswer() : Explain(request_, status));
+  return status.code == Code::kDeadlineExceeded ? request_.conflict_code : kExecFailed;
 }
 
 int LockedCommand::Run(DistributedLock& lock) {

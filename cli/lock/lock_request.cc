@@ -153,7 +153,7 @@ std::string Explain(const LockRequest& request, const Status& status) {
                " needs it: ", sim::Printable(status.message, 400));
   }
   // An answer, and no error of anybody.
-  if (Says(status, "is held by another process")) return sim::Printable(status.message, 1000);
+  if (status.code == Code::kDeadlineExceeded) return sim::Printable(status.message, 1000);
   return sim::Printable(FormatStatus(status), 1000);
 }
 
