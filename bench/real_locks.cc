@@ -178,6 +178,11 @@ int Many(const Options& options) {
                                                        .concurrency = options.concurrency},
                                                       client);
   if (!opened.ok()) return (void)std::puts(FormatStatus(opened).c_str()), 3;
+  const auto name = [](int i) { return "lock-" + std::to_string(i); };
+  for (int i = 0; i < options.locks; ++i) {
+    const Status init = client->InitLock("fenced_lease", "", name(i));
+    if (!init.ok()) return (void)std::puts(FormatStatus(init).c_str()), 3;
+  }
   const int64_t memory_before = ResidentKilobytes();
   const double cpu_before = CpuSeconds();
   const Duration began = MonotonicNow();
@@ -186,17 +191,14 @@ int Many(const Options& options) {
   for (int i = 0; i < options.locks; ++i) {
     beliefs.push_back(std::make_shared<Belief>());
     std::unique_ptr<real_client::DistributedLock>& lock = locks.emplace_back();
-    const Status made = client->Make({.name = "lock-" + std::to_string(i),
-                                      .lease = Seconds(options.lease_seconds),
-                                      .observer = beliefs.back()},
-                                     lock);
+    const Status made = client->Make(
+        {.name = name(i), .lease = Seconds(options.lease_seconds), .observer = beliefs.back()},
+        lock);
     if (!made.ok()) return (void)std::puts(FormatStatus(made).c_str()), 3;
     // Spread out, as the emulator does one transaction at a time.
     if (i * options.start_over / options.locks != (i + 1) * options.start_over / options.locks) {
       std::this_thread::sleep_for(std::chrono::seconds(1));
     }
-    const Status init = client->InitLock("fenced_lease", "", lock->name());
-    if (!init.ok()) return (void)std::puts(FormatStatus(init).c_str()), 3;
     lock->Start();
   }
   std::this_thread::sleep_for(std::chrono::seconds(options.seconds));
