@@ -90,7 +90,7 @@ class LockedCommand final : public real_client::LockObserver {
   DistributedLock* lock_ = nullptr;
   Leadership leadership_;
   bool lost_ = false;
-  int signal_ = 0;      // that asked whorl to end
+  int signal_ = 0;  // that asked whorl to end
   Code failing_ = Code::kOk;
 };
 
