@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "protocol/protocols.h"
+#include "real_client/admin_client.h"
 #include "real_client/lock.h"
 #include "real_client/os.h"
 #include "tests/contract/real_processes.h"
@@ -35,7 +37,8 @@ struct Options {
   int locks = 1000;
   int seconds = 300;
   int concurrency = 1;  // more only makes the emulator abort
-  int start_over = 60;
+  int start_over = 90;
+  int tables = 100;  // the emulator reads a whole table for each statement
   std::string lease = "10s";
   int rounds = 20;
   int64_t lease_seconds = 10;
@@ -169,6 +172,22 @@ void ReportMany(const Options& options, const std::vector<std::shared_ptr<Belief
               static_cast<long long>(memory_before), static_cast<long long>(ResidentKilobytes()));
 }
 
+std::string TableNumber(int number) { return "locktable" + std::to_string(number); }
+
+Status MakeTables(const LockDatabase& database, int count) {
+  std::vector<std::string> ddl;
+  for (int i = 0; i < count; ++i) {
+    std::string create(FindProtocol("fenced_lease")->create_table);
+    const std::string_view usual = FindProtocol("fenced_lease")->table;
+    create.replace(create.find(usual), usual.size(), TableNumber(i));
+    ddl.push_back(std::move(create));
+  }
+  real_client::AdminClient admin(database.Connection());
+  std::promise<Status> made;
+  admin.UpdateDdl(database.path(), std::move(ddl), [&](Status status) { made.set_value(status); });
+  return made.get_future().get();
+}
+
 int Many(const Options& options) {
   const auto database = Start(options, "fenced_lease");
   if (database == nullptr) return (void)std::puts(kNoEmulator), 3;
@@ -179,8 +198,11 @@ int Many(const Options& options) {
                                                       client);
   if (!opened.ok()) return (void)std::puts(FormatStatus(opened).c_str()), 3;
   const auto name = [](int i) { return "lock-" + std::to_string(i); };
+  const auto table = [&](int i) { return TableNumber(i % options.tables); };
+  const Status tables = MakeTables(*database, options.tables);
+  if (!tables.ok()) return (void)std::puts(FormatStatus(tables).c_str()), 3;
   for (int i = 0; i < options.locks; ++i) {
-    const Status init = client->InitLock("fenced_lease", "", name(i));
+    const Status init = client->InitLock("fenced_lease", table(i), name(i));
     if (!init.ok()) return (void)std::puts(FormatStatus(init).c_str()), 3;
   }
   const int64_t memory_before = ResidentKilobytes();
@@ -191,9 +213,11 @@ int Many(const Options& options) {
   for (int i = 0; i < options.locks; ++i) {
     beliefs.push_back(std::make_shared<Belief>());
     std::unique_ptr<real_client::DistributedLock>& lock = locks.emplace_back();
-    const Status made = client->Make(
-        {.name = name(i), .lease = Seconds(options.lease_seconds), .observer = beliefs.back()},
-        lock);
+    const Status made = client->Make({.name = name(i),
+                                      .lease = Seconds(options.lease_seconds),
+                                      .table = table(i),
+                                      .observer = beliefs.back()},
+                                     lock);
     if (!made.ok()) return (void)std::puts(FormatStatus(made).c_str()), 3;
     // Spread out, as the emulator does one transaction at a time.
     if (i * options.start_over / options.locks != (i + 1) * options.start_over / options.locks) {
@@ -250,6 +274,8 @@ int Main(int argc, char** argv) {
   CLI::App* many = app.add_subcommand("many", "many locks of one process");
   many->add_option("--locks", options.locks)->check(CLI::PositiveNumber);
   many->add_option("--start-over", options.start_over, "seconds in which they start");
+  many->add_option("--tables", options.tables, "that the locks are spread over")
+      ->check(CLI::PositiveNumber);
   many->add_option("--seconds", options.seconds, "then they are watched so long")
       ->check(CLI::PositiveNumber);
   many->add_option("--concurrency", options.concurrency)->check(CLI::PositiveNumber);
