@@ -90,10 +90,11 @@ last_revision() {
 bench_once() {  # bench_once EXECUTABLE FILE ARGUMENTS...
   local executable="$1" file="$2"
   shift 2
-  "$executable" --benchmark_format=csv --benchmark_min_time=0.2 "$@" 2>/dev/null |
-    awk -F, 'header { gsub(/"/, "", $1)
-                      print $1 "\t" $4 * ($5 == "s" ? 1e9 : $5 == "ms" ? 1e6 : $5 == "us" ? 1e3 : 1) }
-             $1 == "name" { header = 1 }' >"$file"
+  # Not its CSV, which ends the program where two benchmarks have different counters. A line is: name,
+  # time, unit, CPU time, unit, and so on.
+  "$executable" --benchmark_color=false --benchmark_min_time=0.2 "$@" 2>/dev/null |
+    awk 'BEGIN { ns["ns"] = 1; ns["us"] = 1e3; ns["ms"] = 1e6; ns["s"] = 1e9 }
+         ($3 in ns) && ($5 in ns) { print $1 "\t" $4 * ns[$5] }' >"$file"
   [[ -s "$file" ]] || die "$cannot_run" "$(basename "$executable") ran no benchmark"
 }
 
