@@ -23,6 +23,7 @@
 #include "protocol/protocols.h"
 #include "real_client/admin_client.h"
 #include "real_client/lock.h"
+#include "real_client/lock_table.h"
 #include "real_client/os.h"
 #include "tests/contract/real_processes.h"
 #include "tests/support/lock_database.h"
@@ -39,7 +40,6 @@ struct Options {
   int concurrency = 1;  // more only makes the emulator abort
   int start_over = 90;
   int tables = 100;  // the emulator reads a whole table for each statement
-  std::string lease = "10s";
   int rounds = 20;
   int64_t lease_seconds = 10;
 };
@@ -155,9 +155,9 @@ void ReportMany(const Options& options, const std::vector<std::shared_ptr<Belief
     for (const auto& [outcome, count] : report.outcomes) outcomes[outcome] += count;
   }
   std::printf(
-      "%d locks, lease %s, started over %d s, watched for %d s, %d transactions at a time\n",
-      options.locks, options.lease.c_str(), options.start_over, options.seconds,
-      options.concurrency);
+      "%d locks, lease %lld s, started over %d s, watched for %d s, %d transactions at a time\n",
+      options.locks, static_cast<long long>(options.lease_seconds), options.start_over,
+      options.seconds, options.concurrency);
   PrintDistribution("from the start to leadership", first);
   std::printf("leading at the end: %lld of %d; leaderships that ended: %d\n",
               static_cast<long long>(leading), options.locks, losses);
@@ -175,12 +175,10 @@ void ReportMany(const Options& options, const std::vector<std::shared_ptr<Belief
 std::string TableNumber(int number) { return "locktable" + std::to_string(number); }
 
 Status MakeTables(const LockDatabase& database, int count) {
+  const ProtocolInfo& info = *FindProtocol("fenced_lease");
   std::vector<std::string> ddl;
   for (int i = 0; i < count; ++i) {
-    std::string create(FindProtocol("fenced_lease")->create_table);
-    const std::string_view usual = FindProtocol("fenced_lease")->table;
-    create.replace(create.find(usual), usual.size(), TableNumber(i));
-    ddl.push_back(std::move(create));
+    ddl.push_back(real_client::WithTable(info.create_table, info.table, TableNumber(i)));
   }
   real_client::AdminClient admin(database.Connection());
   std::promise<Status> made;
@@ -287,7 +285,6 @@ int Main(int argc, char** argv) {
     command->add_option("--lease", options.lease_seconds, "in seconds")->check(CLI::PositiveNumber);
   }
   CLI11_PARSE(app, argc, argv);
-  options.lease = std::to_string(options.lease_seconds) + "s";
   return app.got_subcommand(many) ? Many(options) : Takeover(options);
 }
 

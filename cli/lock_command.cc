@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/exit_code.h"
+#include "cli/lock/exec_command.h"
 #include "cli/output.h"
 #include "sim/error_text.h"
 
@@ -20,8 +21,8 @@ namespace fs = std::filesystem;
 
 // As whorl-lock itself would: `exec` keeps lower codes for its command.
 int CodeOfFailure(int argc, char** argv) {
-  constexpr int kExecFailed = 125;
-  return argc > 2 && std::string_view(argv[2]) == "exec" ? kExecFailed : kCannotRun;
+  const bool is_exec = argc > 2 && std::string_view(argv[2]) == "exec";
+  return is_exec ? static_cast<int>(kExecFailed) : static_cast<int>(kCannotRun);
 }
 
 }  // namespace

@@ -1,14 +1,26 @@
 #include "real_client/bounded_client.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
-#include "real_client/os.h"
-
 namespace whorl::real_client {
+namespace {
 
-BoundedClient::BoundedClient(std::unique_ptr<TransactionClient> client, int32_t limit)
-    : free_(limit), client_(std::move(client)) {}
+// When a transaction without give_up_at takes its turn: as if it had to be there so long after it
+// was asked for.
+constexpr Duration kUsualPatience = Seconds(10);
+
+bool KeepsOrGivesBack(StepName step) {
+  constexpr std::array kSteps = {StepName::kHeartbeatUpdate, StepName::kHeartbeatDelete,
+                                 StepName::kBeat, StepName::kHeartbeat, StepName::kRelease};
+  return std::ranges::find(kSteps, step) != kSteps.end();
+}
+
+}  // namespace
+
+BoundedClient::BoundedClient(std::unique_ptr<TransactionClient> client, int32_t limit, Clock clock)
+    : clock_(std::move(clock)), free_(limit), client_(std::move(client)) {}
 
 BoundedClient::~BoundedClient() {
   Shutdown([] {});
@@ -16,85 +28,131 @@ BoundedClient::~BoundedClient() {
   client_.reset();
 }
 
-void BoundedClient::Refuse(const Waiting& waiting, Status status) {
-  waiting.done({.outcome = Outcome::kAborted, .status = std::move(status)});
+void BoundedClient::Answer(std::vector<Refused> refused) {
+  for (Refused& one : refused) {
+    one.done({.outcome = Outcome::kAborted, .status = std::move(one.status)});
+  }
 }
 
 TransactionClient::RunId BoundedClient::Run(Transaction transaction, Done done) {
-  Waiting waiting = {.run = 0, .transaction = std::move(transaction), .done = std::move(done)};
+  Waiting waiting = {.transaction = std::move(transaction), .done = std::move(done)};
+  std::vector<Refused> refused;
   std::unique_lock lock(mutex_);
-  const RunId run = waiting.run = ++last_run_;
+  const RunId run = ++last_run_;
   if (closed_) {
-    lock.unlock();
-    Refuse(waiting, Error(Code::kCancelled, "the client was shut down"));
+    refused.push_back(
+        {std::move(waiting.done), Error(Code::kCancelled, "the client was shut down")});
   } else if (free_ > 0) {
     --free_;
-    Send(std::move(waiting));
+    Send(run, std::move(waiting));
   } else {
-    waiting_.push_back(std::move(waiting));
+    Wait(run, std::move(waiting), refused);
   }
+  lock.unlock();
+  Answer(std::move(refused));
   return run;
 }
 
+void BoundedClient::Wait(RunId run, Waiting waiting, std::vector<Refused>& refused) {
+  const Transaction& transaction = waiting.transaction;
+  Queue& queue = KeepsOrGivesBack(transaction.step) ? keeping_ : looking_;
+  const Duration by = transaction.give_up_at.value_or(clock_() + kUsualPatience);
+  const auto end = queue.lower_bound({by, run});
+  const auto equal = std::find_if(queue.lower_bound({by, 0}), end, [&](const auto& other) {
+    return other.second.transaction == transaction;
+  });
+  if (equal != end) {
+    refused.push_back({std::move(equal->second.done),
+                       Error(Code::kCancelled, "an equal one took its place before it was sent")});
+    queue.erase(equal);
+  }
+  queue.emplace(std::pair(by, run), std::move(waiting));
+}
+
 // The client never answers within Run(), so the lock may be held.
-void BoundedClient::Send(Waiting waiting) {
-  under_way_[waiting.run] = client_->Run(
+void BoundedClient::Send(RunId run, Waiting waiting) {
+  under_way_[run] = client_->Run(
       std::move(waiting.transaction),
-      [this, run = waiting.run, done = std::move(waiting.done)](TransactionResult result) {
-        OnEnded(run);
+      [this, run, sent = clock_(), done = std::move(waiting.done)](TransactionResult result) {
+        OnEnded(run, sent);
         done(std::move(result));
       });
 }
 
-void BoundedClient::OnEnded(RunId run) {
-  std::deque<Waiting> late;
+void BoundedClient::RefuseLate(Duration now, std::vector<Refused>& refused) {
+  for (Queue* queue : {&keeping_, &looking_}) {
+    while (!queue->empty()) {
+      const auto first = queue->begin();
+      if (first->second.transaction.give_up_at.value_or(Duration::Max()) > now) break;
+      refused.push_back(
+          {std::move(first->second.done),
+           Error(Code::kDeadlineExceeded, "too many transactions of this process were under way")});
+      queue->erase(first);
+    }
+  }
+}
+
+std::optional<BoundedClient::Queue::node_type> BoundedClient::Next(Duration now) {
+  for (Queue* queue : {&keeping_, &looking_}) {
+    const auto in_time = queue->lower_bound({now + took_ * 2, 0});
+    if (in_time != queue->end()) return queue->extract(in_time);
+  }
+  for (Queue* queue : {&keeping_, &looking_}) {
+    if (!queue->empty()) return queue->extract(queue->begin());
+  }
+  return std::nullopt;
+}
+
+void BoundedClient::OnEnded(RunId run, Duration sent) {
+  std::vector<Refused> refused;
   {
     const std::lock_guard lock(mutex_);
     under_way_.erase(run);
-    const Duration now = MonotonicNow();
-    while (!waiting_.empty() &&
-           waiting_.front().transaction.give_up_at.value_or(now + Seconds(1)) <= now) {
-      late.push_back(std::move(waiting_.front()));
-      waiting_.pop_front();
-    }
-    if (waiting_.empty()) {
-      ++free_;
+    const Duration now = clock_();
+    took_ = (took_ * 3 + (now - sent)) / 4;
+    RefuseLate(now, refused);
+    if (auto next = Next(now)) {
+      Send(next->key().second, std::move(next->mapped()));
     } else {
-      Waiting next = std::move(waiting_.front());
-      waiting_.pop_front();
-      Send(std::move(next));
+      ++free_;
     }
   }
-  for (const Waiting& waiting : late) {
-    Refuse(waiting,
-           Error(Code::kDeadlineExceeded, "too many transactions of this process were under way"));
-  }
+  Answer(std::move(refused));
 }
 
 void BoundedClient::Cancel(RunId run) {
-  std::optional<Waiting> cancelled;
+  std::vector<Refused> cancelled;
+  std::optional<RunId> sent;
   {
     const std::lock_guard lock(mutex_);
-    const auto sent = under_way_.find(run);
-    if (sent != under_way_.end()) return client_->Cancel(sent->second);
-    const auto found = std::ranges::find(waiting_, run, &Waiting::run);
-    if (found == waiting_.end()) return;
-    cancelled = std::move(*found);
-    waiting_.erase(found);
+    const auto found = under_way_.find(run);
+    if (found != under_way_.end()) sent = found->second;
+    for (Queue* queue : {&keeping_, &looking_}) {
+      const auto waiting =
+          std::ranges::find_if(*queue, [run](const auto& one) { return one.first.second == run; });
+      if (waiting == queue->end()) continue;
+      cancelled.push_back(
+          {std::move(waiting->second.done), Error(Code::kCancelled, "the caller gave up")});
+      queue->erase(waiting);
+    }
   }
-  Refuse(*cancelled, Error(Code::kCancelled, "the caller gave up"));
+  if (sent) client_->Cancel(*sent);
+  Answer(std::move(cancelled));
 }
 
 void BoundedClient::Shutdown(std::function<void()> done) {
-  std::deque<Waiting> refused;
+  std::vector<Refused> refused;
   {
     const std::lock_guard lock(mutex_);
     closed_ = true;
-    refused = std::exchange(waiting_, {});
+    for (Queue* queue : {&keeping_, &looking_}) {
+      for (auto& [when, waiting] : std::exchange(*queue, {})) {
+        refused.push_back(
+            {std::move(waiting.done), Error(Code::kCancelled, "the client was shut down")});
+      }
+    }
   }
-  for (const Waiting& waiting : refused) {
-    Refuse(waiting, Error(Code::kCancelled, "the client was shut down"));
-  }
+  Answer(std::move(refused));
   client_->Shutdown(std::move(done));
 }
 

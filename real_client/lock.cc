@@ -98,8 +98,7 @@ Status DistributedLock::Leader(std::string& holder) {
   if (!result.status.ok()) return result.status;
   const Duration lease = options.lease.value_or(info.lease_default);
   const std::vector<Holding> holdings = HoldingsIn(info, result.results.at(0).rows, lease);
-  const bool held = !holdings.empty() && holdings[0].left.value_or(Duration()) > Duration();
-  holder = held ? holdings[0].holder : "";
+  holder = !holdings.empty() && holdings[0].is_held() ? holdings[0].holder : "";
   return {};
 }
 

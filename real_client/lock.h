@@ -84,6 +84,12 @@ struct LockOptions {
   std::shared_ptr<LockObserver> observer;
 };
 
+// Whether Spanner said how it stands with the lock, be it by refusing.
+inline bool IsAnswer(const Status& status) {
+  return status.ok() || status.code == Code::kFailedPrecondition ||
+         status.code == Code::kAlreadyExists || status.code == Code::kAborted;
+}
+
 class LockHost;
 
 // One process's part in one lock. All functions may be called from any thread.
@@ -167,6 +173,8 @@ struct Holding {
   std::optional<Timestamp> token;
   // By Spanner's clock, at the time of asking; not above zero: over. Nothing: nobody holds it.
   std::optional<Duration> left;
+
+  bool is_held() const { return left && *left > Duration(); }
 };
 
 // One database: its locks, and what an operator does with their tables.

@@ -35,12 +35,6 @@ bool IsFinal(const Status& status, bool has_test) {
   }
 }
 
-// Whether Spanner said how it stands with the lock, be it by refusing.
-bool IsAnswer(const Status& status) {
-  return status.ok() || status.code == Code::kFailedPrecondition ||
-         status.code == Code::kAlreadyExists || status.code == Code::kAborted;
-}
-
 // Some protocols use whole seconds of what they were given, so this is not above what they use.
 Duration LeaseAtLeastUsed(const ProtocolInfo& info, const LockOptions& options) {
   const Duration lease = std::max(options.lease.value_or(info.lease_default), info.lease_min);

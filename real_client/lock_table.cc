@@ -21,10 +21,6 @@ constexpr size_t kTableNameMax = 128;
 
 constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-std::string InTable(const ProtocolInfo& info, std::string_view sql, const std::string& table) {
-  return absl::StrReplaceAll({sql.data(), sql.size()}, {{std::string(info.table), table}});
-}
-
 // The columns that a read of holdings asks for, in their order. Empty ones are left out.
 using Part = std::string_view HolderColumns::*;
 constexpr std::array<Part, 7> kParts = {
@@ -93,6 +89,10 @@ Transaction WriteOf(const std::string& sql, const std::string& name) {
 }
 
 }  // namespace
+
+std::string WithTable(std::string_view text, std::string_view from, std::string_view to) {
+  return absl::StrReplaceAll({text.data(), text.size()}, {{std::string(from), std::string(to)}});
+}
 
 Status ValidateTable(const std::string& table) {
   constexpr std::string_view kDigits = "0123456789_";
@@ -167,14 +167,14 @@ std::vector<Holding> HoldingsIn(const ProtocolInfo& info, const std::vector<Row>
 std::optional<Transaction> InitTransaction(const ProtocolInfo& info, const std::string& table,
                                            const std::string& name) {
   if (info.init_lock.empty()) return std::nullopt;
-  return WriteOf(InTable(info, info.init_lock, table), name);
+  return WriteOf(WithTable(info.init_lock, info.table, table), name);
 }
 
 std::optional<Transaction> ForceReleaseTransaction(const ProtocolInfo& info,
                                                    const std::string& table,
                                                    const std::string& name) {
   if (info.force_release.empty()) return std::nullopt;
-  return WriteOf(InTable(info, info.force_release, table), name);
+  return WriteOf(WithTable(info.force_release, info.table, table), name);
 }
 
 }  // namespace whorl::real_client

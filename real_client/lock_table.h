@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "protocol/client/transaction.h"
@@ -13,6 +14,9 @@
 #include "real_client/lock.h"
 
 namespace whorl::real_client {
+
+// A text of ProtocolInfo, which names the table `from`, for a table that is called `to`.
+std::string WithTable(std::string_view text, std::string_view from, std::string_view to);
 
 // INVALID_ARGUMENT unless Spanner takes it as a table's name without quotes.
 Status ValidateTable(const std::string& table);

@@ -102,6 +102,12 @@ class SpannerClient::Core {
     QueryProgress progress;   // of the current query
   };
 
+  // A cancelled transaction, with a call that is left to end.
+  struct Abandoned {
+    SessionName session;
+    TransactionId committing;  // empty: it was being begun
+  };
+
   void Begin(RunId id, Transaction transaction, Done done) {
     Running& run = runs_[id];
     run.done = std::move(done);
@@ -138,7 +144,8 @@ class SpannerClient::Core {
     run.call = transport_.Send(send.request, std::move(options),
                                [this, id, generation = run.generation](Response response) {
                                  Running* running = Find(id, generation);
-                                 if (running == nullptr) return;
+                                 if (running == nullptr)
+                                   return UndoAbandoned(id, generation, response);
                                  running->call = 0;
                                  Do(id, *running,
                                     OnReply(options_.retry, running->runner, MonotonicNow(),
@@ -181,14 +188,45 @@ class SpannerClient::Core {
   }
 
   void CancelRun(RunId id, Running& run, Status reason) {
+    const bool is_left_to_end = IsLeftToEnd(run);
     std::optional<RunnerAction> action =
         OnCancelled(options_.retry, run.runner, MonotonicNow(), std::move(reason));
     if (!action) return;
+    if (is_left_to_end) {
+      abandoned_[{id, run.generation}] = {.session = run.runner.session.name,
+                                          .committing = run.runner.transaction_id};
+    } else {
+      transport_.Cancel(run.call);
+    }
     ++run.generation;
-    transport_.Cancel(run.call);
     loop_.Cancel(run.timer);
     sessions_.StopAsking(id);
     Do(id, run, *std::move(action));
+  }
+
+  // Whether Spanner may just be beginning a transaction for it, whose name nobody else hears, or
+  // committing it. Were that call cancelled, the transaction could stay open, with its locks, until
+  // Spanner gives it up for being idle. (A regular session goes to somebody else, whose next
+  // transaction ends this one.)
+  static bool IsLeftToEnd(const Running& run) {
+    const RunnerState& runner = run.runner;
+    return run.call != 0 && runner.transaction.mode == Mode::kReadWrite &&
+           runner.session.multiplexed &&
+           (!runner.has_begun || runner.doing == RunnerState::Doing::kCommit);
+  }
+
+  void UndoAbandoned(RunId id, uint64_t generation, const Response& response) {
+    const auto abandoned = abandoned_.extract({id, generation});
+    if (!abandoned) return;
+    const Abandoned& what = abandoned.mapped();
+    const bool asks_again = response.status.ok() && !response.precommit_token.empty();
+    const TransactionId& open =
+        !what.committing.empty() && asks_again ? what.committing : response.transaction;
+    if (open.empty()) return;
+    const Duration by = MonotonicNow() + kShutdownTimeout;
+    transport_.Send(Rollback{.session = what.session, .transaction = open},
+                    {.deadline = closing_ ? std::min(by, closing_at_) : by, .lane = id},
+                    [](const Response&) {});
   }
 
   Running* Find(RunId id, uint64_t generation) {
@@ -227,6 +265,7 @@ class SpannerClient::Core {
   std::atomic<RunId> last_run_ = 0;
   OsEntropy entropy_;
   std::map<RunId, Running> runs_;
+  std::map<std::pair<RunId, uint64_t>, Abandoned> abandoned_;  // by the call's generation
   bool closing_ = false;
   Duration closing_at_;
   std::vector<std::function<void()>> closed_;

@@ -4,7 +4,7 @@
 // Invariants, of every implementation:
 //   1. Every transaction is answered exactly once, in whatever way the client ends.
 //   2. What became of a transaction is never guessed: kUnknown where it cannot be told.
-//   3. No caller is blocked, but by the destructor.
+//   3. No caller is blocked, but by the destructor, and Run() returns before its answer comes.
 // Sources of the implementations: spanner_client.h (the project's own, by gRPC) and
 // google_cloud_client.h (google-cloud-cpp, where it is installed).
 #pragma once

@@ -12,6 +12,7 @@
 #include <termios.h>
 
 #include "cli/lock/process_tree.h"
+#include "real_client/os.h"
 #include "tests/guard_testing.h"
 
 namespace whorl::cli {
@@ -25,8 +26,16 @@ std::string InMs(Duration duration) { return std::to_string(duration.ns / 1'000)
 
 // Starts, and reports to the end.
 void StartAndWait(Guard& guard) {
-  guard.Start(7, BootNow() + Seconds(3600));
+  guard.Start(7, real_client::MonotonicNow() + Seconds(3600));
   PrintReports(guard);
+}
+
+// 'Z': it has ended, and its parent has not asked how; 'T': stopped; '?': it is not there.
+char StateOf(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  const size_t name_ends = text.rfind(')');
+  return name_ends == std::string::npos ? '?' : text[name_ends + 2];
 }
 
 // --- how a command ends --------------------------------------------------------------------------
@@ -46,10 +55,28 @@ TEST_F(LockGuardTest, PassesOnHowTheCommandEnded) {
   }
 }
 
+// As when a heartbeat's answer comes just as the command ends.
+TEST_F(LockGuardTest, SaysHowTheCommandEndedThoughItHasNotReadAllThatItWasTold) {
+  const std::string go = (folder_ / "go").string();
+  const std::string script = "until [ -e " + go + " ]; do :; done; kill -STOP $PPID; exit 7";
+  Begin(Command({"sh", "-c", script}), [&go](Guard& guard) {
+    const Duration deadline = real_client::MonotonicNow() + Seconds(3600);
+    guard.Start(7, deadline);
+    const std::optional<GuardReport> started = guard.Wait(Duration::Max());
+    std::ofstream{go};
+    while (StateOf(started->number) != 'Z') sched_yield();
+    for (int i = 0; i < 10; ++i) guard.Renew(deadline);
+    for (const pid_t child : ChildrenOfThisProcess()) kill(child, SIGCONT);
+    PrintReports(guard);
+  });
+  EXPECT_TRUE(output_->WaitForEnd());
+  EXPECT_THAT(output_->text(), HasSubstr(ReportLine(Kind::kEnded, EndCause::kItself, 7 << 8)));
+}
+
 TEST_F(LockGuardTest, GivesTheCommandItsEnvironment) {
   constexpr const char* kScript = "echo \"[$WHORL_LOCK_NAME] [${WHORL_LOCK_TOKEN-none}] [$HOME]\"";
   Begin(Command({"sh", "-c", kScript}), [](Guard& guard) {
-    guard.Start(18'446'744'073'709'551'615U, BootNow() + Seconds(60));
+    guard.Start(18'446'744'073'709'551'615U, real_client::MonotonicNow() + Seconds(60));
     PrintReports(guard);
   });
   EXPECT_TRUE(output_->WaitForEnd());
@@ -60,7 +87,7 @@ TEST_F(LockGuardTest, GivesTheCommandItsEnvironment) {
 
   setenv("WHORL_LOCK_TOKEN", "of another lock", 1);
   Begin(Command({"sh", "-c", kScript}), [](Guard& guard) {
-    guard.Start(std::nullopt, BootNow() + Seconds(60));
+    guard.Start(std::nullopt, real_client::MonotonicNow() + Seconds(60));
     PrintReports(guard);
   });
   unsetenv("WHORL_LOCK_TOKEN");
@@ -86,7 +113,7 @@ TEST_F(LockGuardTest, StartsNothingWhenTheDeadlineHasPassed) {
   for (const Duration left :
        {Seconds(-1), Duration{}, times_.margin, times_.margin + times_.warning}) {
     Begin(Victim({}), [left](Guard& guard) {
-      guard.Start(1, BootNow() + left);
+      guard.Start(1, real_client::MonotonicNow() + left);
       PrintReports(guard);
     });
     EXPECT_TRUE(output_->WaitForEnd());
@@ -122,7 +149,7 @@ TEST_F(LockGuardTest, EndsWhatTheCommandHasLeftBehind) {
 
 TEST_F(LockGuardTest, EndsProcessesThatForkAndEndWithoutPause) {
   Begin(Victim({"ignore", "storm"}), [](Guard& guard) {
-    guard.Start(1, BootNow() + Seconds(60));
+    guard.Start(1, real_client::MonotonicNow() + Seconds(60));
     AwaitGo();
     guard.End(SIGTERM);
     PrintReports(guard);
@@ -138,7 +165,7 @@ TEST_F(LockGuardTest, EndsProcessesThatForkAndEndWithoutPause) {
 
 TEST_F(LockGuardTest, PassesOnASignalAndWhatTheCommandMakesOfIt) {
   Begin(Victim({"int"}), [](Guard& guard) {
-    guard.Start(1, BootNow() + Seconds(60));
+    guard.Start(1, real_client::MonotonicNow() + Seconds(60));
     PrintReport(*guard.Wait(Duration::Max()));
     AwaitGo();
     guard.End(SIGINT);
@@ -152,10 +179,10 @@ TEST_F(LockGuardTest, PassesOnASignalAndWhatTheCommandMakesOfIt) {
 
 TEST_F(LockGuardTest, KillsACommandThatIgnoresIt) {
   Begin(Victim({"ignore", "daemon"}), [](Guard& guard) {
-    guard.Start(1, BootNow() + Seconds(60));
+    guard.Start(1, real_client::MonotonicNow() + Seconds(60));
     PrintReport(*guard.Wait(Duration::Max()));
     AwaitGo();
-    std::cout << "asked " << BootNow().ns << "\n";
+    std::cout << "asked " << real_client::MonotonicNow().ns << "\n";
     guard.End(SIGTERM);
     PrintReports(guard);
   });
@@ -198,13 +225,13 @@ class LockGuardDeadlineTest : public LockGuardTest {
   // once all run.
   void ExpectNothingOutlivesTheDeadline(std::vector<std::string> words, size_t processes,
                                         int harm) {
-    const Duration deadline = BootNow() + kLease;
+    const Duration deadline = real_client::MonotonicNow() + kLease;
     Begin(Victim(std::move(words)), [deadline](Guard& guard) {
       guard.Start(1, deadline);
       PrintReports(guard);
     });
     ASSERT_TRUE(output_->WaitFor("ready\n", processes));
-    const Duration harmed = BootNow();
+    const Duration harmed = real_client::MonotonicNow();
     if (harm != 0) kill(owner_, harm);
     // Only what was stopped may be left.
     if (harm == SIGSTOP) {
@@ -251,7 +278,7 @@ TEST_F(LockGuardDeadlineTest, WhenWhorlIsStopped) {
 
 TEST_F(LockGuardDeadlineTest, RenewalsMoveIt) {
   Begin(Victim({}), [](Guard& guard) {
-    const Duration start = BootNow();
+    const Duration start = real_client::MonotonicNow();
     guard.Start(1, start + Milliseconds(600));
     PrintReport(*guard.Wait(Duration::Max()));
     for (int i = 1; i <= 10; ++i) {

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "protocol/protocols.h"
-#include "real_client/bounded_client.h"
 #include "real_client/lock.h"
 #include "real_client/lock_host.h"
 #include "real_client/lock_loop.h"
@@ -186,77 +185,6 @@ TEST_F(LockHostTest, ImpatienceDoesNotWaitForAReadThatHangs) {
       around, info_,
       LockOptions{.name = "job", .id = "a", .lease = Seconds(3600), .table = "locktable"}));
   EXPECT_THAT(FormatStatus(lock.LockFor(Milliseconds(50))), HasSubstr("no answer from Spanner"));
-}
-
-// --- BoundedClient
-// --------------------------------------------------------------------------------
-
-class BoundedClientTest : public LockHostTest {
- protected:
-  static Transaction Read(Duration give_up_at = Duration::Max()) {
-    Transaction read =
-        OneStatement(StepName::kRead, Mode::kStrongRead,
-                     Sql::Intern("SELECT writer FROM locktable WHERE name = 'x'"), {});
-    read.give_up_at = give_up_at;
-    return read;
-  }
-  // Whose transactions do not begin before the promise is kept.
-  std::unique_ptr<TransactionClient> HeldUpBy(std::promise<void>& gate) {
-    auto model = std::make_unique<ModelClient>(info_.create_table);
-    model->SetFate([opened = gate.get_future().share()](const Transaction&) {
-      opened.wait();
-      return std::nullopt;
-    });
-    return model;
-  }
-};
-
-TEST_F(BoundedClientTest, SendsNoMoreThanItsLimitInTheirOrder) {
-  std::promise<void> gate;
-  BoundedClient bounded(HeldUpBy(gate), 1);
-  std::mutex mutex;
-  std::vector<int> order;
-  std::vector<std::promise<void>> ended(3);
-  std::promise<TransactionResult> late;
-  std::promise<TransactionResult> cancelled;
-  const auto note = [&](int number) {
-    return [&, number](TransactionResult result) {
-      EXPECT_EQ(result.outcome, Outcome::kCommitted) << FormatStatus(result.status);
-      const std::lock_guard lock(mutex);
-      order.push_back(number);
-      ended[static_cast<size_t>(number)].set_value();
-    };
-  };
-  bounded.Run(Read(), note(0));
-  bounded.Run(Read(MonotonicNow()), Into(late));
-  bounded.Run(Read(), note(1));
-  bounded.Cancel(bounded.Run(Read(), Into(cancelled)));
-  bounded.Run(Read(), note(2));
-  const TransactionResult refused = cancelled.get_future().get();
-  EXPECT_EQ(refused.outcome, Outcome::kAborted);
-  EXPECT_EQ(refused.status.code, Code::kCancelled);
-  gate.set_value();
-  EXPECT_THAT(FormatStatus(late.get_future().get().status), HasSubstr("too many transactions"));
-  for (std::promise<void>& one : ended) one.get_future().wait();
-  EXPECT_THAT(order, ElementsAre(0, 1, 2));
-}
-
-TEST_F(BoundedClientTest, AShutdownAnswersWhatWaits) {
-  std::promise<void> gate;
-  BoundedClient bounded(HeldUpBy(gate), 1);
-  std::promise<TransactionResult> first;
-  std::promise<TransactionResult> waiting;
-  std::promise<TransactionResult> after;
-  bounded.Run(Read(), Into(first));
-  bounded.Run(Read(), Into(waiting));
-  std::promise<void> done;
-  bounded.Shutdown([&] { done.set_value(); });
-  bounded.Run(Read(), Into(after));
-  EXPECT_EQ(waiting.get_future().get().status.code, Code::kCancelled);
-  EXPECT_EQ(after.get_future().get().status.code, Code::kCancelled);
-  gate.set_value();
-  first.get_future().wait();
-  done.get_future().wait();
 }
 
 }  // namespace

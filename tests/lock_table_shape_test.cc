@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/lock/table_shape.h"
+#include "real_client/lock_table.h"
 #include "sim/add_protocol.h"
 
 namespace whorl::cli {
@@ -72,7 +73,8 @@ TEST(TableShapeTest, FindsATableByItsName) {
 }
 
 TEST(TableShapeTest, NamesTheTableOtherwise) {
-  EXPECT_THAT(CreateTableNamed(kWanted, "locktable", "mine"), HasSubstr("CREATE TABLE mine (\n"));
+  EXPECT_THAT(real_client::WithTable(kWanted, "locktable", "mine"),
+              HasSubstr("CREATE TABLE mine (\n"));
 }
 
 }  // namespace

@@ -184,6 +184,28 @@ TEST(ClientCancelTest, OfAnOpenTransactionRollsItBack) {
   EXPECT_TRUE(rollbacks.reached.Wait());
 }
 
+TEST(ClientCancelTest, OfATransactionThatIsBeingBegunRollsItBackOnceItHasBegun) {
+  // The name of the transaction was in an answer that nobody waits for any more.
+  const auto gate = std::make_shared<server::Gate>();
+  Answered<bool> arrived;
+  Counter rollbacks;
+  const auto server = StartServer(WithTable());
+  server->SetFaults([&, tell = arrived.Callback()](const CallInfo& call) -> server::FaultAction {
+    if (call.method != "ExecuteSql") return server::LetPass{};
+    tell(true);
+    return server::HoldReply{gate};
+  });
+  server->SetObserver(rollbacks.Of("Rollback", 1));
+  const auto client = Connect(*server);
+  Answered<TransactionResult> answered;
+  const auto run = client->Run(ReadWrite({Insert("a")}), answered.Callback());
+  arrived.Wait();
+  client->Cancel(run);
+  EXPECT_EQ(answered.Wait().outcome, Outcome::kAborted);
+  gate->Open();
+  EXPECT_TRUE(rollbacks.reached.Wait());
+}
+
 TEST(ClientCancelTest, OfACommitIsUnknown) {
   // It may have arrived, as here: it is served after all.
   Holdup holdup;

@@ -113,16 +113,16 @@ void LockedCommand::OnLeadership(const Leadership& leadership) {
 
 void LockedCommand::OnNote(const Note& note) {
   if (note.note != NoteId::kReleaseFailed) return;
-  Complain("the lock could not be given back; it is free when its lease has ended");
+  const auto* why = note.values.empty() ? nullptr : std::get_if<std::string>(&note.values.front());
+  Complain(Cat("the lock could not be given back; it is free when its lease has ended",
+               why == nullptr ? "" : ": " + *why));
 }
 
 void LockedCommand::OnTransaction(StepName step, const TransactionResult& result, Duration took) {
   if (meter_) meter_->CountTransaction(step, result, took);
   const Code code = result.status.code;
   // These are answers, or come back by themselves.
-  const bool answers = code == Code::kOk || code == Code::kFailedPrecondition ||
-                       code == Code::kAlreadyExists || code == Code::kAborted ||
-                       code == Code::kCancelled;
+  const bool answers = real_client::IsAnswer(result.status) || code == Code::kCancelled;
   const std::lock_guard guard(mutex_);
   if (std::exchange(failing_, answers ? Code::kOk : code) == failing_ || answers) return;
   // Who waits is told of what waiting does not mend by the answer to Lock().

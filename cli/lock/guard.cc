@@ -10,19 +10,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <ctime>
 #include <system_error>
 
 #include "cli/lock/guard_process.h"
 #include "cli/lock/process_tree.h"
+#include "real_client/os.h"
 
 namespace whorl::cli {
-
-Duration BootNow() {
-  timespec now{};
-  clock_gettime(CLOCK_BOOTTIME, &now);
-  return Seconds(now.tv_sec) + Nanoseconds(now.tv_nsec);
-}
 
 GuardTimes TimesFor(Duration lease, std::optional<Duration> kill_after) {
   GuardTimes times;
@@ -97,7 +91,7 @@ void Guard::Kill() {
 std::optional<GuardReport> Guard::Wait(Duration deadline) {
   pollfd waiting = {.fd = socket_, .events = POLLIN, .revents = 0};
   while (true) {
-    const Duration left = std::max(deadline - BootNow(), Duration{});
+    const Duration left = std::max(deadline - real_client::MonotonicNow(), Duration{});
     // poll's own clock stands still in suspension, so it is never trusted with a long wait.
     constexpr int64_t kLongestMs = 1000;
     const int64_t ms = std::min((left.ns + 999'999) / 1'000'000, kLongestMs);
@@ -106,7 +100,11 @@ std::optional<GuardReport> Guard::Wait(Duration deadline) {
     if (left <= Duration{}) return std::nullopt;
   }
   GuardReport report;
-  if (recv(socket_, &report, sizeof(report), 0) == static_cast<ssize_t>(sizeof(report))) {
+  ssize_t size = recv(socket_, &report, sizeof(report), 0);
+  // A guard that ends without having read all that it was told leaves this error, before what it
+  // said last.
+  if (size < 0 && errno == ECONNRESET) size = recv(socket_, &report, sizeof(report), 0);
+  if (size == static_cast<ssize_t>(sizeof(report))) {
     if (report.kind == GuardReport::Kind::kStarted) command_ = report.number;
     return report;
   }

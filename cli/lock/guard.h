@@ -31,9 +31,7 @@
 
 namespace whorl::cli {
 
-// CLOCK_BOOTTIME, the clock of all deadlines here: it goes on while the machine is suspended.
-Duration BootNow();
-
+// All deadlines here are of real_client::MonotonicNow().
 struct GuardTimes {
   Duration kill_after;  // from SIGTERM to SIGKILL
   Duration warning;     // the same when the lease runs out: not above kill_after

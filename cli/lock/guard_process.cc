@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "cli/lock/process_tree.h"
+#include "real_client/os.h"
 
 namespace whorl::cli {
 namespace {
@@ -149,7 +150,7 @@ void GuardProcess::Run() {
 }
 
 Duration GuardProcess::Act() {
-  const Duration now = BootNow();
+  const Duration now = real_client::MonotonicNow();
   if (phase_ == Phase::kRunning) {
     const Duration warn_at = deadline_ - options_.times.margin - options_.times.warning;
     if (now < warn_at) return warn_at;
@@ -241,7 +242,7 @@ void GuardProcess::Start(const GuardOrder& order) {
   if (phase_ != Phase::kWaiting) return;
   deadline_ = order.deadline;
   const Duration warn_at = deadline_ - options_.times.margin - options_.times.warning;
-  if (BootNow() >= warn_at) End({.kind = Kind::kTooLate});
+  if (real_client::MonotonicNow() >= warn_at) End({.kind = Kind::kTooLate});
   for (const auto& [name, value] : options_.environment) setenv(name.c_str(), value.c_str(), 1);
   unsetenv("WHORL_LOCK_TOKEN");
   if (order.has_token) setenv("WHORL_LOCK_TOKEN", std::to_string(order.token).c_str(), 1);
@@ -285,7 +286,7 @@ void GuardProcess::BeginEnding(int signal, EndCause cause) {
   if (phase_ == Phase::kRunning) {
     phase_ = Phase::kEnding;
     cause_ = cause;
-    ending_since_ = BootNow();
+    ending_since_ = real_client::MonotonicNow();
     SignalAll(signal);
     if (cause != EndCause::kItself) Report(Kind::kEnding);
   } else if (phase_ == Phase::kEnding) {

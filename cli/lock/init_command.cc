@@ -13,6 +13,7 @@
 #include "cli/lock/table_shape.h"
 #include "cli/output.h"
 #include "real_client/admin_client.h"
+#include "real_client/lock_table.h"
 #include "real_client/spanner_client.h"
 #include "sim/error_text.h"
 
@@ -87,7 +88,7 @@ class Init {
     if (!status.ok()) return status;
     const ProtocolInfo& info = request_.info();
     const std::string table = request_.TableName();
-    const std::string wanted = CreateTableNamed(info.create_table, info.table, table);
+    const std::string wanted = real_client::WithTable(info.create_table, info.table, table);
     const std::string_view found = FindTable(ddl, table);
     if (found.empty()) {
       status =

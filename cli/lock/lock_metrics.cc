@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cli/lock/guard.h"
+#include "real_client/os.h"
 #include "sim/error_text.h"
 
 namespace whorl::cli {
@@ -100,7 +101,7 @@ class Meter final : public LockMeter {
   // How it stands now: a lease runs out by itself.
   void Settle() {
     const std::lock_guard lock(mutex_);
-    const Duration left = leadership_.until - BootNow();
+    const Duration left = leadership_.until - real_client::MonotonicNow();
     const bool leads = leadership_.leads && left > Duration();
     leader_.Set(leads ? 1 : 0);
     token_.Set(leads ? static_cast<double>(leadership_.token.value_or(0)) : 0);

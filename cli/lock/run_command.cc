@@ -17,6 +17,7 @@
 #include "cli/lock/lock_request.h"
 #include "cli/lock/signals.h"
 #include "cli/output.h"
+#include "real_client/os.h"
 #include "sim/error_text.h"
 #include "sim/report_text.h"
 
@@ -101,9 +102,7 @@ class Reporter final : public real_client::LockObserver {
     if (meter_) meter_->CountTransaction(step, result, took);
     const Code code = result.status.code;
     if (code == Code::kCancelled) return;
-    // These are answers.
-    const bool answers = code == Code::kOk || code == Code::kFailedPrecondition ||
-                         code == Code::kAlreadyExists || code == Code::kAborted;
+    const bool answers = real_client::IsAnswer(result.status);
     const Code before = std::exchange(failing_, answers ? Code::kOk : code);
     if (before == failing_) return;
     if (answers) return Put("answers", "Spanner answers again", {});
@@ -115,7 +114,7 @@ class Reporter final : public real_client::LockObserver {
 
  private:
   void Leads(const Leadership& leadership) {
-    const Duration left = leadership.until - BootNow();
+    const Duration left = leadership.until - real_client::MonotonicNow();
     const std::string with =
         leadership.token ? Cat(" with token ", std::to_string(*leadership.token)) : "";
     Put("leads", Cat("leads", with, " for ", sim::SecondsText(left), " s unless renewed"),

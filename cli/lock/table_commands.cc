@@ -23,10 +23,6 @@ using real_client::LockClient;
 using sim::Cat;
 using sim::Json;
 
-bool IsHeld(const Holding& holding) {
-  return !holding.holder.empty() && holding.left.value_or(Duration()) > Duration();
-}
-
 // "8.213 s"
 std::string LeftText(const Holding& holding) {
   if (holding.holder.empty()) return "free";
@@ -44,7 +40,7 @@ std::string TimeText(const std::optional<Timestamp>& time) {
 Json HoldingJson(const Holding& holding) {
   Json json = Json::object();
   json["lock"] = holding.lock;
-  json["held"] = IsHeld(holding);
+  json["held"] = holding.is_held();
   json["holder"] = holding.holder.empty() ? Json(nullptr) : Json(holding.holder);
   json["since"] = holding.since ? Json(FormatRfc3339(*holding.since)) : Json(nullptr);
   json["token"] = holding.token ? Json(FormatRfc3339(*holding.token)) : Json(nullptr);
@@ -69,35 +65,33 @@ int Fail(const LockRequest& request, const Status& status) {
   return kCannotRun;
 }
 
-// What can be wrong before anything is sent is what the user said.
-Status OpenClient(LockRequest& request, std::unique_ptr<LockClient>& client, int& code) {
-  code = kBadInput;
-  if (std::string wrong = Complete(request); !wrong.empty()) {
-    return Error(Code::kInvalidArgument, std::move(wrong));
+// What can be wrong before anything is sent is what the user said. An exit code, and what is wrong
+// has been told; kAsExpected: there is a client.
+int OpenClient(LockRequest& request, std::unique_ptr<LockClient>& client) {
+  HandleSignals();
+  if (const std::string wrong = Complete(request); !wrong.empty()) {
+    Complain(wrong);
+    return kBadInput;
   }
   Status status = LockClient::Open(ClientOptionsOf(request), client);
-  if (status.code != Code::kInvalidArgument) code = kCannotRun;
-  if (!status.ok()) return status;
-  // Names, table and lease are judged by who would use them.
-  std::unique_ptr<real_client::DistributedLock> lock;
-  const std::string name = request.names.empty() ? "any" : request.names[0];
-  status = client->Make(LockOptionsOf(request, name), lock);
-  code = status.ok() ? kCannotRun : kBadInput;
-  return status;
+  if (!status.ok() && status.code != Code::kInvalidArgument) return Fail(request, status);
+  if (status.ok()) {
+    // Names, table and lease are judged by who would use them.
+    std::unique_ptr<real_client::DistributedLock> lock;
+    const std::string name = request.names.empty() ? "any" : request.names[0];
+    status = client->Make(LockOptionsOf(request, name), lock);
+  }
+  if (status.ok()) return kAsExpected;
+  Complain(status.message);
+  return kBadInput;
 }
 
 int Ask(LockRequest& request, std::vector<Holding>& holdings) {
-  HandleSignals();
   std::unique_ptr<LockClient> client;
-  int code = 0;
-  Status status = OpenClient(request, client, code);
-  if (!status.ok()) {
-    Complain(code == kBadInput ? status.message : Explain(request, status));
-    return code;
-  }
+  if (const int code = OpenClient(request, client); code != kAsExpected) return code;
   std::optional<std::string> name;
   if (!request.names.empty()) name = request.names[0];
-  status =
+  const Status status =
       client->List(request.protocol, request.table, std::move(name), request.LeaseUsed(), holdings);
   return status.ok() ? static_cast<int>(kAsExpected) : Fail(request, status);
 }
@@ -113,7 +107,7 @@ int RunGet(LockRequest& request) {
   } else {
     PrintHoldings({holding});
   }
-  return End(FlushStdout(), IsHeld(holding) ? kAsExpected : kExpectationFailed);
+  return End(FlushStdout(), holding.is_held() ? kAsExpected : kExpectationFailed);
 }
 
 int RunList(LockRequest& request) {
@@ -139,19 +133,14 @@ int RunRelease(LockRequest& request) {
         "it notices, or its lease ends");
     return kBadInput;
   }
-  HandleSignals();
   std::unique_ptr<LockClient> client;
-  int code = 0;
-  Status status = OpenClient(request, client, code);
-  if (!status.ok()) {
-    Complain(code == kBadInput ? status.message : Explain(request, status));
-    return code;
-  }
+  if (const int code = OpenClient(request, client); code != kAsExpected) return code;
   const std::string& name = request.names[0];
   std::vector<Holding> holdings;
-  status = client->List(request.protocol, request.table, name, request.LeaseUsed(), holdings);
+  Status status =
+      client->List(request.protocol, request.table, name, request.LeaseUsed(), holdings);
   if (!status.ok()) return Fail(request, status);
-  if (!holdings.empty() && IsHeld(holdings[0])) {
+  if (!holdings.empty() && holdings[0].is_held()) {
     Complain(Cat("warning: ", sim::Printable(holdings[0].holder), " holds lock ", sim::Quoted(name),
                  " for another ", LeftText(holdings[0]),
                  ", and may go on believing so until then; only fencing tokens keep it from "

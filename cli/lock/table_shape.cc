@@ -96,13 +96,6 @@ std::string_view FindTable(std::span<const std::string> ddl, std::string_view ta
   return {};
 }
 
-std::string CreateTableNamed(std::string_view create_table, std::string_view from,
-                             std::string_view to) {
-  const size_t at = create_table.find(from);
-  if (at == std::string_view::npos) return std::string(create_table);
-  return Cat(create_table.substr(0, at), to, create_table.substr(at + from.size()));
-}
-
 std::string DifferenceOfTables(std::string_view wanted, std::string_view found) {
   const std::optional<Table> needs = ParseTable(wanted);
   const std::optional<Table> has = ParseTable(found);

@@ -10,10 +10,6 @@ namespace whorl::cli {
 // The CREATE TABLE statement of that table; empty: there is none. Names of tables know no case.
 std::string_view FindTable(std::span<const std::string> ddl, std::string_view table);
 
-// `create_table` for a table of another name.
-std::string CreateTableNamed(std::string_view create_table, std::string_view from,
-                             std::string_view to);
-
 // What of `wanted` is missing in `found` (both CREATE TABLE), or is other there: a column or the
 // primary key; empty: nothing. More columns do no harm, unless they may not be left out.
 std::string DifferenceOfTables(std::string_view wanted, std::string_view found);
