@@ -37,8 +37,8 @@ struct Options {
   std::string database = "emulator";
   int locks = 1000;
   int seconds = 300;
-  int concurrency = 1;  // more only makes the emulator abort
-  int start_over = 90;
+  int concurrency = 4;  // of which the emulator does one at a time
+  int start_over = 60;
   int tables = 100;  // the emulator reads a whole table for each statement
   int rounds = 20;
   int64_t lease_seconds = 10;
