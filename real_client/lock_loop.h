@@ -13,6 +13,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <chrono>
+#include <future>
 #include <thread>
 #include <utility>
 
@@ -64,6 +65,17 @@ class LockLoop {
   template <typename Task>
   void Post(Task task) {
     boost::asio::post(context_, std::move(task));
+  }
+  // The same, and waits for its end. REQUIRES: another thread than the loop's.
+  template <typename Task>
+  void PostAndWait(Task task) {
+    std::promise<void> done;
+    const std::future<void> end = done.get_future();
+    Post([&task, done = std::move(done)]() mutable {
+      task();
+      done.set_value();
+    });
+    end.wait();
   }
   bool IsThisThread() const { return std::this_thread::get_id() == thread_.get_id(); }
   boost::asio::io_context& context() { return context_; }

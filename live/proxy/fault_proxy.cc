@@ -1,6 +1,5 @@
 #include "live/proxy/fault_proxy.h"
 
-#include <future>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -10,20 +9,6 @@
 #include "real_client/lock_loop.h"
 
 namespace whorl::live {
-namespace {
-
-// Runs it on the loop's thread, and waits.
-template <typename Task>
-void RunOn(real_client::LockLoop& loop, Task task) {
-  std::promise<void> done;
-  loop.Post([&] {
-    task();
-    done.set_value();
-  });
-  done.get_future().wait();
-}
-
-}  // namespace
 
 class FaultProxy::Node {
  public:
@@ -66,7 +51,7 @@ uint16_t FaultProxy::Open(int16_t node) {
       std::make_unique<Node>(node, state_->core, *state_->loop, state_->options.connection_timeout);
   Relay& relay = made->relay();
   state_->nodes[node] = std::move(made);
-  RunOn(*state_->loop, [&relay] { relay.Start(); });
+  state_->loop->PostAndWait([&relay] { relay.Start(); });
   return relay.port();
 }
 
@@ -74,7 +59,7 @@ void FaultProxy::SetLink(int16_t node, sim::Direction direction, sim::LinkState 
   const std::lock_guard lock(state_->mutex);
   if (state_->is_shut_down) return;
   Node& changed = *state_->nodes.at(node);
-  RunOn(*state_->loop, [&] { changed.SetLink(direction, state); });
+  state_->loop->PostAndWait([&] { changed.SetLink(direction, state); });
 }
 
 void FaultProxy::Shutdown() {
@@ -83,7 +68,7 @@ void FaultProxy::Shutdown() {
     if (std::exchange(state_->is_shut_down, true)) return;
   }
   // Without the mutex, which a judge that is waited for may need. Nobody changes nodes any more.
-  RunOn(*state_->loop, [this] {
+  state_->loop->PostAndWait([this] {
     for (const auto& [name, node] : state_->nodes) node->relay().Close();
   });
   state_->core.stop.request_stop();

@@ -43,7 +43,11 @@ class Relay::Connection : public std::enable_shared_from_this<Connection> {
         node_(relay_->loop_.context(), {AF_INET, IPPROTO_TCP}, node),
         inner_(relay_->loop_.context(), {AF_UNIX, 0}, inner),
         timeout_(relay_->loop_.context()) {
-    node_.set_option(tcp::no_delay(true));
+    ErrorCode ignored;  // where the node has gone already, which is read soon
+    node_.set_option(tcp::no_delay(true), ignored);
+    // That they are so is not enough: Asio wants to have been told.
+    node_.non_blocking(true);
+    inner_.non_blocking(true);
   }
 
   void Start() {
