@@ -52,7 +52,8 @@ inline std::unique_ptr<Server> StartOrThrow(ServerOptions options) {
 // Calls of protocol/spanner/rpc.h, each made and waited for.
 class TestClient {
  public:
-  explicit TestClient(const Server& server) : raw_(MakeChannel(server.address())) {}
+  explicit TestClient(const Server& server) : TestClient(server.address()) {}
+  explicit TestClient(const std::string& address) : raw_(MakeChannel(address)) {}
 
   RawSpanner& raw() { return raw_; }
 

@@ -12,6 +12,7 @@
 #include "tests/contract/real_processes.h"
 #include "tests/contract/simulated_processes.h"
 #include "tests/support/lock_database.h"
+#include "tests/support/proxied_database.h"
 
 namespace whorl {
 namespace {
@@ -35,10 +36,10 @@ std::unique_ptr<LockBackend> OnTheServer(const ProtocolInfo& info, std::string&)
 
 template <ClientKind kClient>
 std::unique_ptr<LockBackend> OnTheEmulator(const ProtocolInfo& info, std::string& why) {
-  std::shared_ptr<LockDatabase> emulator = StartEmulator(info.name);
+  std::unique_ptr<LockDatabase> emulator = StartEmulator(info.name);
   why = kNoEmulator;
   if (emulator == nullptr) return nullptr;
-  return StartProcesses(info, std::move(emulator), kClient, "");
+  return StartProcesses(info, BehindProxy(std::move(emulator)), kClient, "");
 }
 
 // A real one, if there is one.

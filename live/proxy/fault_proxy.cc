@@ -1,0 +1,95 @@
+#include "live/proxy/fault_proxy.h"
+
+#include <future>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "live/proxy/node_server.h"
+#include "live/proxy/relay.h"
+#include "real_client/lock_loop.h"
+
+namespace whorl::live {
+namespace {
+
+// Runs it on the loop's thread, and waits.
+template <typename Task>
+void RunOn(real_client::LockLoop& loop, Task task) {
+  std::promise<void> done;
+  loop.Post([&] {
+    task();
+    done.set_value();
+  });
+  done.get_future().wait();
+}
+
+}  // namespace
+
+class FaultProxy::Node {
+ public:
+  Node(int16_t node, ProxyCore& core, real_client::LockLoop& loop, Duration connection_timeout)
+      : server_(node, core),
+        relay_(std::make_shared<Relay>(loop, connection_timeout,
+                                       [this](int socket) { server_.Serve(socket); })) {}
+
+  Relay& relay() { return *relay_; }
+  void SetLink(sim::Direction direction, sim::LinkState state) {
+    relay_->SetLink(direction, state);
+    if (Covers(direction, sim::Direction::kFrom)) {
+      server_.RefuseReplies(state == sim::LinkState::kRefused);
+    }
+  }
+
+ private:
+  NodeServer server_;
+  const std::shared_ptr<Relay> relay_;
+};
+
+struct FaultProxy::State {
+  ProxyCore core;
+  const ProxyOptions options;
+  std::unique_ptr<real_client::LockLoop> loop = std::make_unique<real_client::LockLoop>();
+  std::mutex mutex = {};  // guards what follows
+  bool is_shut_down = false;
+  std::map<int16_t, std::unique_ptr<Node>> nodes = {};
+};
+
+FaultProxy::FaultProxy(std::string upstream, Judge& judge, ProxyOptions options)
+    : state_(new State{.core = {.upstream = std::move(upstream), .judge = judge},
+                       .options = options}) {}
+
+FaultProxy::~FaultProxy() { Shutdown(); }
+
+uint16_t FaultProxy::Open(int16_t node) {
+  const std::lock_guard lock(state_->mutex);
+  auto made =
+      std::make_unique<Node>(node, state_->core, *state_->loop, state_->options.connection_timeout);
+  Relay& relay = made->relay();
+  state_->nodes[node] = std::move(made);
+  RunOn(*state_->loop, [&relay] { relay.Start(); });
+  return relay.port();
+}
+
+void FaultProxy::SetLink(int16_t node, sim::Direction direction, sim::LinkState state) {
+  const std::lock_guard lock(state_->mutex);
+  if (state_->is_shut_down) return;
+  Node& changed = *state_->nodes.at(node);
+  RunOn(*state_->loop, [&] { changed.SetLink(direction, state); });
+}
+
+void FaultProxy::Shutdown() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (std::exchange(state_->is_shut_down, true)) return;
+  }
+  // Without the mutex, which a judge that is waited for may need. Nobody changes nodes any more.
+  RunOn(*state_->loop, [this] {
+    for (const auto& [name, node] : state_->nodes) node->relay().Close();
+  });
+  state_->core.stop.request_stop();
+  state_->core.workers.Stop();
+  state_->nodes.clear();
+  state_->loop.reset();
+}
+
+}  // namespace whorl::live

@@ -1,0 +1,172 @@
+#include "live/proxy/node_server.h"
+
+#include <grpcpp/server_builder.h>
+#include <grpcpp/server_posix.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "wire/status.h"
+
+namespace whorl::live {
+namespace {
+
+std::string BytesOf(const grpc::ByteBuffer& buffer) {
+  std::vector<grpc::Slice> slices;
+  std::string bytes;
+  if (!buffer.Dump(&slices).ok()) return bytes;
+  for (const grpc::Slice& slice : slices) {
+    bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  }
+  return bytes;
+}
+
+Status StatusOf(const Reply& reply) {
+  const auto retry_info = reply.trailers.find(std::string(wire::kRetryInfoTrailer));
+  return wire::DecodeStatus(reply.status,
+                            retry_info == reply.trailers.end()
+                                ? std::nullopt
+                                : std::optional<std::string_view>(retry_info->second));
+}
+
+Reply Answer(const Status& status) {
+  Reply reply;
+  reply.status = wire::EncodeStatus(status);
+  if (auto trailer = wire::EncodeRetryInfoTrailer(status)) {
+    reply.trailers.emplace(wire::kRetryInfoTrailer, *std::move(trailer));
+  }
+  return reply;
+}
+
+// False: `stop` was requested before.
+bool Pause(Duration pause, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  return !never.wait_for(lock, stop, std::chrono::nanoseconds(pause.ns),
+                         [&stop] { return stop.stop_requested(); });
+}
+
+ProxiedCall CallOf(int16_t node, uint64_t number,
+                   const grpc::GenericCallbackServerContext& context) {
+  ProxiedCall call{.node = node, .number = number, .path = context.method()};
+  call.method = call.path.substr(call.path.rfind('/') + 1);
+  for (const auto& [name, value] : context.client_metadata()) {
+    call.metadata.emplace(std::string(name.data(), name.size()),
+                          std::string(value.data(), value.size()));
+  }
+  return call;
+}
+
+}  // namespace
+
+// A call of the node. It lives until gRPC is done with it, which is after Finish.
+class NodeServer::Call final : public grpc::ServerGenericBidiReactor {
+ public:
+  Call(NodeServer& server, grpc::GenericCallbackServerContext& context)
+      : server_(server),
+        context_(context),
+        call_(CallOf(server.node_, ++server.core_.last_call, context)) {
+    StartRead(&buffer_);
+  }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) return Finish({grpc::StatusCode::INVALID_ARGUMENT, "The call brought no request."});
+    if (!server_.core_.workers.Run([this] { Pass(); })) Finish(wire::EncodeStatus(ShutDown()));
+  }
+  void OnWriteDone(bool ok) override {
+    if (!ok) return Finish({grpc::StatusCode::CANCELLED, "The node has gone."});
+    WriteNext();
+  }
+  // A call that was dropped ends with its node.
+  void OnCancel() override {
+    if (standing_.exchange(Standing::kCancelled) == Standing::kDropped) FinishUnheard();
+  }
+  void OnDone() override { delete this; }
+
+ private:
+  enum class Standing : uint8_t { kAwaited, kDropped, kCancelled };
+
+  static Status ShutDown() { return Error(Code::kUnavailable, "The proxy shuts down."); }
+
+  // On a thread of its own. After each of Carry (when false) and Tell, the call may be gone.
+  void Pass() {
+    if (!Carry(server_.core_.judge.OnRequest(call_, BytesOf(buffer_)))) return;
+    Reply reply = server_.upstream_.Send(call_, buffer_, server_.core_.stop.get_token());
+    if (server_.core_.stop.stop_requested()) return Tell(Answer(ShutDown()));
+    std::vector<std::string> messages;
+    for (const grpc::ByteBuffer& message : reply.messages) messages.push_back(BytesOf(message));
+    if (!Carry(server_.core_.judge.OnReply(call_, StatusOf(reply), messages))) return;
+    Tell(std::move(reply));
+  }
+
+  // Does what the verdict says. True: the message passes.
+  bool Carry(const Verdict& verdict) {
+    if (verdict.kind == Verdict::Kind::kDrop) {
+      if (standing_.exchange(Standing::kDropped) == Standing::kCancelled) FinishUnheard();
+      return false;
+    }
+    if (!Pause(verdict.delay, server_.core_.stop.get_token())) {
+      Tell(Answer(ShutDown()));
+      return false;
+    }
+    if (verdict.kind == Verdict::Kind::kPass) return true;
+    Tell(Answer(verdict.status));
+    return false;
+  }
+
+  void FinishUnheard() { Finish({grpc::StatusCode::CANCELLED, "The node waits no more."}); }
+
+  void Tell(Reply reply) {
+    reply_ = server_.refuses_replies_
+                 ? Answer(Error(Code::kUnavailable, "The way back is refused."))
+                 : std::move(reply);
+    for (const auto& [name, value] : reply_.headers) {
+      if (!IsOfOneConnection(name)) context_.AddInitialMetadata(name, value);
+    }
+    for (const auto& [name, value] : reply_.trailers) {
+      if (!IsOfOneConnection(name)) context_.AddTrailingMetadata(name, value);
+    }
+    WriteNext();
+  }
+  void WriteNext() {
+    if (written_ == reply_.messages.size()) return Finish(reply_.status);
+    StartWrite(&reply_.messages[written_++]);
+  }
+
+  NodeServer& server_;
+  grpc::GenericCallbackServerContext& context_;
+  const ProxiedCall call_;
+  grpc::ByteBuffer buffer_;  // the request
+  std::atomic<Standing> standing_ = Standing::kAwaited;
+  Reply reply_;
+  size_t written_ = 0;
+};
+
+NodeServer::NodeServer(int16_t node, ProxyCore& core)
+    : node_(node), core_(core), upstream_(core.upstream) {
+  grpc::ServerBuilder builder;
+  builder.RegisterCallbackGenericService(this);
+  builder.SetMaxReceiveMessageSize(-1);  // no limit: that is Spanner's matter
+  // A node may ask as often as it likes whether its connection is alive.
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1);
+  server_ = builder.BuildAndStart();
+  if (server_ == nullptr) throw std::runtime_error("gRPC starts no server");
+}
+
+NodeServer::~NodeServer() { server_->Shutdown(std::chrono::system_clock::now()); }
+
+void NodeServer::Serve(int socket) { grpc::AddInsecureChannelFromFd(server_.get(), socket); }
+
+grpc::ServerGenericBidiReactor* NodeServer::CreateReactor(
+    grpc::GenericCallbackServerContext* context) {
+  return new Call(*this, *context);
+}
+
+}  // namespace whorl::live
