@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <iomanip>
-#include <map>
-#include <sstream>
+#include <ranges>
+#include <utility>
 
 #include "sim/error_text.h"
 #include "sim/expectations.h"
@@ -15,24 +15,24 @@ namespace {
 using sim::Cat;
 using sim::Metric;
 
-// "2", or "2-3" over all runs.
-template <typename TextOf>
-std::string RangeText(const std::vector<RealRun>& runs, Metric metric, TextOf text_of) {
-  const auto value = [metric](const RealRun& run) { return run.result.checks.metrics[metric]; };
-  const auto [least, most] = std::ranges::minmax_element(runs, {}, value);
-  const std::string low = text_of(value(*least));
-  const std::string high = text_of(value(*most));
+using TextOf = std::string (*)(int64_t);
+
+std::string CountOf(int64_t count) { return std::to_string(count); }
+std::string SecondsOf(int64_t ns) { return sim::SecondsText({ns}, 2); }
+
+// "2", or "2-3".
+std::string RangeText(int64_t least, int64_t most, TextOf text_of) {
+  const std::string low = text_of(least);
+  const std::string high = text_of(most);
   return low == high ? low : Cat(low, "-", high);
 }
 
-std::string CountOf(int64_t count) { return std::to_string(count); }
-std::string SecondsOf(int64_t ns) { return sim::SecondsText({ns}, 3); }
-
-// "2 | 2-3": simulated and real.
-template <typename TextOf>
+// "2 | 2-3": simulated, over the seeds, and real, over the runs.
 std::string Beside(const Compared& compared, Metric metric, TextOf text_of) {
-  return Cat(text_of(compared.simulated.checks.metrics[metric]), " | ",
-             RangeText(compared.runs, metric, text_of));
+  const auto value = [metric](const RealRun& run) { return run.result.checks.metrics[metric]; };
+  const auto [least, most] = std::ranges::minmax(compared.runs | std::views::transform(value));
+  return Cat(RangeText(compared.simulated.least[metric], compared.simulated.most[metric], text_of),
+             " | ", RangeText(least, most, text_of));
 }
 
 std::string ViolatedIn(const sim::RunResult& result) {
@@ -79,6 +79,26 @@ sim::Json ResultJson(const sim::RunResult& result) {
   return json;
 }
 
+// The file's own seed, and how many seeds came to each verdict.
+sim::Json SimulatedJson(const Simulated& simulated) {
+  sim::Json json = ResultJson(simulated.own);
+  sim::Json seeds = sim::Json::object();
+  for (const sim::InvariantResult& invariant : simulated.own.checks.invariants) {
+    sim::Json counts = sim::Json::object();
+    for (int verdict = 0; verdict < sim::kVerdictCount; ++verdict) {
+      const uint64_t count =
+          simulated.Count(invariant.invariant, static_cast<sim::Verdict>(verdict));
+      if (count == 0) continue;
+      counts[std::string(VerdictText(static_cast<sim::Verdict>(verdict)))] = count;
+    }
+    seeds[std::string(InvariantText(invariant.invariant))] = std::move(counts);
+  }
+  json["verdicts_of_seeds"] = std::move(seeds);
+  json["metrics_least"] = sim::MetricsJson(simulated.least);
+  json["metrics_most"] = sim::MetricsJson(simulated.most);
+  return json;
+}
+
 }  // namespace
 
 size_t Compared::agreed() const {
@@ -93,8 +113,8 @@ size_t Compared::as_expected() const {
 void LiveReport::PrintHead() {
   out_ << "simulated | on the " << BackendText(kind_) << '\n';
   out_ << std::left << std::setw(9) << "verdict" << std::setw(static_cast<int>(name_width_) + 2)
-       << "scenario" << std::right << std::setw(8) << "agreed" << std::setw(10) << "grants"
-       << std::setw(12) << "takeovers" << std::setw(24) << "longest no holder s"
+       << "scenario" << std::right << std::setw(8) << "agreed" << std::setw(12) << "grants"
+       << std::setw(12) << "takeovers" << std::setw(26) << "longest no holder s"
        << "  violated\n";
 }
 
@@ -103,14 +123,15 @@ void LiveReport::Print(const Compared& compared) {
       Cat(std::to_string(compared.agreed()), "/", std::to_string(compared.runs.size()));
   out_ << std::left << std::setw(9) << (compared.good() ? "ok" : "PARTS")
        << std::setw(static_cast<int>(name_width_) + 2) << sim::Printable(compared.scenario->name)
-       << std::right << std::setw(8) << agreed << std::setw(10)
+       << std::right << std::setw(8) << agreed << std::setw(12)
        << Beside(compared, Metric::kGrants, CountOf) << std::setw(12)
-       << Beside(compared, Metric::kTakeovers, CountOf) << std::setw(24)
+       << Beside(compared, Metric::kTakeovers, CountOf) << std::setw(26)
        << Beside(compared, Metric::kWithoutHolderMax, SecondsOf) << "  "
-       << ViolatedIn(compared.simulated) << '\n';
+       << ViolatedIn(compared.simulated.own) << '\n';
   PrintSentences(out_, compared.runs, &RealRun::parts, "parts");
   PrintSentences(out_, compared.runs, &RealRun::failures, "not as expected");
   PrintSentences(out_, compared.runs, &RealRun::holes, "hole");
+  PrintSentences(out_, compared.runs, &RealRun::chances, "by chance");
 }
 
 void LiveReport::PrintSkipped(const sim::Scenario& scenario, Duration longest) {
@@ -135,13 +156,14 @@ sim::Json ComparedJson(const Compared& compared) {
   json["changed_by_backend"] = compared.changes;
   json["agreed"] = compared.agreed();
   json["runs"] = compared.runs.size();
-  json["simulated"] = ResultJson(compared.simulated);
+  json["simulated"] = SimulatedJson(compared.simulated);
   json["real"] = sim::Json::array();
   for (const RealRun& run : compared.runs) {
     sim::Json one = ResultJson(run.result);
     one["agrees"] = run.agrees();
     one["parts"] = run.parts;
     one["not_as_expected"] = run.failures;
+    one["by_chance"] = run.chances;
     one["holes"] = run.holes;
     json["real"].push_back(std::move(one));
   }

@@ -15,7 +15,7 @@ namespace whorl::live {
 struct Compared {
   const sim::Scenario* scenario = nullptr;  // as it is on the backend
   std::string changes;                      // of the scenario by the backend, for people
-  sim::RunResult simulated;
+  Simulated simulated;
   std::vector<RealRun> runs;
 
   size_t agreed() const;
