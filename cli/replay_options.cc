@@ -98,7 +98,7 @@ void AddReplayOptions(CLI::App& app, const std::shared_ptr<ReplayOptions>& optio
       ->type_name("DIR");
   app.add_flag("--json", options->json, "print one JSON document instead of the table");
   app.add_option("--out", options->out, "write the JSON document into FILE")->type_name("FILE");
-  // For whoever reads the help: with it, another program takes the command (live_replay.h).
+  // For whoever reads the help: with it, another program takes the command (live_command.h).
   app.add_option("--on",
                  "run on real processes: on whorl's own server, or the official emulator; "
                  "`whorl replay --on server --help` says more")

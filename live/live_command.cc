@@ -17,10 +17,12 @@
 #include "live/history.h"
 #include "live/live_report.h"
 #include "live/refusals.h"
+#include "live/save.h"
 #include "sim/batch.h"
 #include "sim/error_text.h"
 #include "sim/explain.h"
 #include "sim/perfetto.h"
+#include "sim/scenario_writer.h"
 #include "sim/timeline.h"
 #include "sim/trace.h"
 
@@ -30,6 +32,16 @@ namespace {
 using cli::Complain;
 using sim::Cat;
 
+// Why the scenario is left out; empty when it is not.
+std::string WhySkipped(const LiveOptions& options, const sim::Scenario& scenario) {
+  if (scenario.duration > options.longest) {
+    return Cat("it lasts ", FormatDuration(scenario.duration), ", and --longest is ",
+               FormatDuration(options.longest));
+  }
+  const std::vector<std::string> refusals = RefusalsOf(options.on, scenario);
+  return options.where_possible && !refusals.empty() ? refusals.front() : std::string();
+}
+
 class LiveReplay {
  public:
   LiveReplay(const LiveOptions& options, std::vector<sim::Scenario> scenarios)
@@ -38,7 +50,7 @@ class LiveReplay {
         report_(std::cout, options.on, NameWidth(scenarios_)),
         runs_(sim::kBatchWindow) {
     for (const sim::Scenario& scenario : scenarios_) {
-      if (scenario.duration > options_.longest) {
+      if (!WhySkipped(options, scenario).empty()) {
         ++skipped_;
         continue;
       }
@@ -53,7 +65,8 @@ class LiveReplay {
     if (!options_.json) {
       report_.PrintHead();
       for (const sim::Scenario& scenario : scenarios_) {
-        if (scenario.duration > options_.longest) report_.PrintSkipped(scenario, options_.longest);
+        const std::string why = WhySkipped(options_, scenario);
+        if (!why.empty()) report_.PrintSkipped(scenario, why);
       }
     }
     for (Compared& compared : compared_) {
@@ -179,7 +192,15 @@ class LiveReplay {
       written.Update(
           WriteFile<sim::PerfettoWriter>(options_.perfetto_path, *compared.scenario, number, tell));
     }
+    if (!options_.save_path.empty()) written.Update(Save(compared, run));
     return written;
+  }
+  absl::Status Save(const Compared& compared, const RealRun& run) const {
+    cli::OutputFile file;
+    if (absl::Status opened = file.Open(options_.save_path); !opened.ok()) return opened;
+    file.stream() << sim::ScenarioText(
+        ScenarioOf(options_.on, *compared.scenario, run.history, run.result));
+    return file.Commit();
   }
   template <typename Writer, typename Tell>
   static absl::Status WriteFile(const std::string& path, const sim::Scenario& scenario,
@@ -251,7 +272,7 @@ int RunLive(const LiveOptions& options) {
     refused = true;
   }
   for (const sim::Scenario& scenario : inputs.scenarios) {
-    if (scenario.duration > options.longest) continue;
+    if (!WhySkipped(options, scenario).empty()) continue;
     for (const std::string& refusal : RefusalsOf(options.on, scenario)) {
       std::cerr << refusal << '\n';
       refused = true;

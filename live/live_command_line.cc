@@ -16,6 +16,7 @@
 #include "cli/usage.h"
 #include "live/live_command.h"
 #include "live/live_options.h"
+#include "live/live_takeover.h"
 
 namespace whorl::live {
 namespace {
@@ -30,10 +31,14 @@ int Run(int argc, char** argv) {
   CLI::App* replay = root.add_subcommand("replay", "Run scenarios on real processes");
   const auto options = std::make_shared<LiveOptions>();
   AddLiveOptions(*replay, options);
+  CLI::App* bench = root.add_subcommand("bench", "Measure on real processes");
+  bench->require_subcommand(1);
+  CLI::App* takeover = bench->add_subcommand("takeover", "How long until somebody else leads");
+  const auto request = std::make_shared<LiveTakeoverRequest>();
+  AddLiveTakeoverOptions(*takeover, request);
   // argv[0] is the sub-command, and CLI11 takes arguments from the last to the first.
-  std::vector<std::string> arguments(argv + 1, argv + argc);
+  std::vector<std::string> arguments(argv, argv + argc);
   std::ranges::reverse(arguments);
-  arguments.emplace_back("replay");
   try {
     root.parse(arguments);
   } catch (const CLI::CallForHelp&) {
@@ -43,7 +48,7 @@ int Run(int argc, char** argv) {
     cli::Complain(cli::UsageError(root, error));
     return cli::kBadInput;
   }
-  return RunLive(*options);
+  return replay->parsed() ? RunLive(*options) : RunLiveTakeover(*request);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "cli/option_values.h"
 #include "sim/error_text.h"
@@ -26,7 +27,8 @@ report puts the simulation beside it. What cannot be made real is refused by nam
 Examples:
   whorl replay scenarios/s1_*.json --on server
   whorl replay scenarios/gc_pause_stale_token.json --on emulator --timeline
-  whorl replay scenarios --on emulator --longest 2m --repeat 5 --jobs 4 --json --out real.json
+  whorl replay x.json --on emulator --save surprise.json
+  whorl replay scenarios --on emulator --where-possible --repeat 5 --out real.json
 
 Exit codes: 0 verdicts are as expected, and those of the simulation; 1 they are not;
 2 bad input or usage, or what cannot be made real; 3 could not run; 130 interrupted.)";
@@ -44,23 +46,30 @@ void AddWaysToLook(CLI::App& app, const std::shared_ptr<LiveOptions>& options) {
   app.add_option("--perfetto", options->perfetto_path,
                  "write the run into FILE, for ui.perfetto.dev and chrome://tracing")
       ->type_name("FILE");
+  app.add_option("--save", options->save_path,
+                 "write what happened into FILE, as a scenario with its faults on named steps")
+      ->type_name("FILE");
 }
 
 }  // namespace
+
+void AddOnOption(CLI::App& app, std::function<void(BackendKind)> take) {
+  app.add_option_function<std::string>(
+         "--on",
+         [take = std::move(take)](const std::string& text) {
+           constexpr std::string_view kKnown[] = {"server", "emulator"};
+           take(*ParseBackend(kKnown[cli::WordOf("--on", "backend", text, kKnown)]));
+         },
+         "run for real, on whorl's own server over the model, or on the official emulator")
+      ->type_name("server|emulator")
+      ->required();
+}
 
 void AddLiveOptions(CLI::App& app, const std::shared_ptr<LiveOptions>& options) {
   options->jobs = std::max<uint64_t>(1, cli::DefaultJobs() * kJobsOfCore);
   app.add_option("paths", options->paths, "scenarios: files, folders, or - for standard input")
       ->type_name("FILE|DIR|-");
-  app.add_option_function<std::string>(
-         "--on",
-         [options](const std::string& text) {
-           constexpr std::string_view kKnown[] = {"server", "emulator"};
-           options->on = *ParseBackend(kKnown[cli::WordOf("--on", "backend", text, kKnown)]);
-         },
-         "run for real, on whorl's own server over the model, or on the official emulator")
-      ->type_name("server|emulator")
-      ->required();
+  AddOnOption(app, [options](BackendKind kind) { options->on = kind; });
   AddNumber(
       app, "--repeat", 1, kRepeatMax, [options](uint64_t n) { options->repeat = n; },
       "run each scenario N times, and count how often it agrees");
@@ -74,6 +83,8 @@ void AddLiveOptions(CLI::App& app, const std::shared_ptr<LiveOptions>& options) 
          },
          "leave out scenarios that last longer, and say so (default: 3m)")
       ->type_name("TIME");
+  app.add_flag("--where-possible", options->where_possible,
+               "leave out scenarios that cannot be made real, and say so, rather than refuse all");
   AddWaysToLook(app, options);
   app.add_option("--trace", options->trace_folder,
                  "write each run's trace into DIR, as JSON lines, and the simulation's")
@@ -90,7 +101,7 @@ std::vector<std::string> Contradictions(const LiveOptions& options, size_t scena
   }
   if (options.ShowsOneRun() && (scenarios > 1 || options.repeat > 1)) {
     errors.push_back(
-        Cat("--timeline, --explain and --perfetto show one run of one scenario, and here "
+        Cat("--timeline, --explain, --perfetto and --save show one run of one scenario, and here "
             "are ",
             std::to_string(scenarios * options.repeat)));
   }

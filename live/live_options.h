@@ -3,6 +3,7 @@
 
 #include <CLI/App.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,18 +21,25 @@ struct LiveOptions {
   uint64_t repeat = 1;
   uint64_t jobs = 1;
   Duration longest = Seconds(180);
+  bool where_possible = false;
   bool timeline = false;
   std::string explain_text;  // as given
   bool explain = false;
   std::optional<Invariant> explained;  // rather than whatever came first
   std::string trace_folder;
   std::string perfetto_path;
+  std::string save_path;
   bool json = false;
   std::string out;
 
   // One of the ways to look closely at a single run.
-  bool ShowsOneRun() const { return timeline || explain || !perfetto_path.empty(); }
+  bool ShowsOneRun() const {
+    return timeline || explain || !perfetto_path.empty() || !save_path.empty();
+  }
 };
+
+// --on, which has to be given.
+void AddOnOption(CLI::App& app, std::function<void(BackendKind)> take);
 
 void AddLiveOptions(CLI::App& app, const std::shared_ptr<LiveOptions>& options);
 

@@ -29,7 +29,7 @@ class LiveReport {
       : out_(out), kind_(kind), name_width_(name_width) {}
   void PrintHead();
   void Print(const Compared& compared);
-  void PrintSkipped(const sim::Scenario& scenario, Duration longest);
+  void PrintSkipped(const sim::Scenario& scenario, const std::string& why);
   void PrintSummary(size_t scenarios, size_t good, size_t skipped);
 
  private:

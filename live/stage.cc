@@ -27,6 +27,8 @@ constexpr Duration kPreparing = Milliseconds(150);
 // How long the replies to Commits are waited for that are under way when the run ends.
 constexpr auto kLastReplies = std::chrono::seconds(3);
 constexpr auto kSlice = std::chrono::milliseconds(5);
+// How often a run looks whether it is over.
+constexpr auto kLook = std::chrono::milliseconds(50);
 constexpr auto kReadyMax = std::chrono::seconds(30);
 
 Timestamp SystemNow() {
@@ -121,10 +123,10 @@ void Stage::Perform() {
   if (kind_ == BackendKind::kEmulator) AbortIdle();
   const Instant end = {scenario_.duration.ns};
   context_.restart();
-  while (failure_.ok() && Now() < end) {
+  while (failure_.ok() && Now() < end && !has_enough_) {
     const auto left = std::chrono::nanoseconds((end - Now()).ns);
     // In slices, since the steady clock that is waited by stands still in suspension.
-    context_.run_for(std::min<std::chrono::nanoseconds>(left, std::chrono::milliseconds(50)));
+    context_.run_for(std::min<std::chrono::nanoseconds>(left, kLook));
     if (context_.stopped()) context_.restart();
   }
   performing_ = false;
@@ -335,6 +337,7 @@ void Stage::ResourceHears(const sim::WriteSent& write) {
                                   .accepted = accepted};
   Tell(arrived);
   Observe(arrived);
+  if (struck_ && enough_ && enough_(arrived)) has_enough_ = true;
 }
 
 }  // namespace whorl::live

@@ -45,6 +45,9 @@ class Stage final : public Judge {
   Stage(BackendKind kind, const sim::Scenario& scenario, uint64_t seed);
   ~Stage() override;
 
+  // Ends the run early, once `enough` says so of a write that has arrived after a fault has struck.
+  void EndWhen(std::function<bool(const sim::Happening&)> enough) { enough_ = std::move(enough); }
+
   // Takes the scenario's duration, and some seconds. kUnavailable: it could not be run. Once.
   absl::StatusOr<Record> Run();
 
@@ -165,6 +168,9 @@ class Stage final : public Judge {
       greatest_;      // token that the fencing resource has seen, by lock
   Duration started_;  // of CLOCK_BOOTTIME
   bool performing_ = false;
+  std::function<bool(const sim::Happening&)> enough_;  // null: never
+  bool struck_ = false;                                // some fault
+  bool has_enough_ = false;
   absl::Status failure_;
   std::atomic<bool> closed_ = false;
   Record record_;

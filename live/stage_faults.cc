@@ -43,6 +43,7 @@ void Stage::StrikeAll(const std::vector<sim::Triggers::Hit>& hits) {
 void Stage::Begin(uint32_t index, const CallName* trigger) {
   const FaultSpec& fault = scenario_.faults[index];
   if (!CanStrike(fault)) return;
+  struck_ = true;
   if (StrikesOneCall(fault)) return StrikeOneCall(index, fault, trigger);
   Tell(sim::FaultBegan{.fault = index});
   if (!Strike(index, fault)) Tell(sim::FaultEnded{.fault = index});

@@ -1,4 +1,4 @@
-#include "cli/live_replay.h"
+#include "cli/live_command.h"
 
 #include <algorithm>
 #include <string_view>
@@ -8,15 +8,18 @@
 
 namespace whorl::cli {
 
-bool IsLiveReplay(int argc, char** argv) {
-  if (argc < 2 || std::string_view(argv[1]) != "replay") return false;
+bool IsLiveCommand(int argc, char** argv) {
+  const auto is = [&](int place, std::string_view word) {
+    return place < argc && std::string_view(argv[place]) == word;
+  };
+  if (!is(1, "replay") && !(is(1, "bench") && is(2, "takeover"))) return false;
   return std::any_of(argv + 2, argv + argc, [](std::string_view argument) {
     return argument == "--on" || argument.starts_with("--on=");
   });
 }
 
 int HandOverToLive(char** argv) {
-  HandOver("whorl-live", "whorl replay --on", argv);
+  HandOver("whorl-live", "--on", argv);
   return kCannotRun;
 }
 

@@ -1,9 +1,10 @@
-// whorl replay --on: scenarios on real processes, by another program, since it links gRPC.
+// whorl replay --on, whorl bench takeover --on: on real processes, by another program, since that
+// links gRPC.
 #pragma once
 
 namespace whorl::cli {
 
-bool IsLiveReplay(int argc, char** argv);
+bool IsLiveCommand(int argc, char** argv);
 
 // Becomes whorl-live (live/). Returns only when it cannot: the exit code.
 // REQUIRES: as HandOver.
