@@ -16,6 +16,7 @@
 #include "cli/exit_code.h"
 #include "cli/hunt_command.h"
 #include "cli/interrupt.h"
+#include "cli/live_command.h"
 #include "cli/lock_command.h"
 #include "cli/new_command.h"
 #include "cli/output.h"
@@ -101,6 +102,7 @@ int Run(int argc, char** argv) {
 int Main(int argc, char** argv) {
   // Before any thread and any change of what signals do: both would be inherited.
   if (IsLockCommand(argc, argv)) return HandOverToLock(argc, argv);
+  if (IsLiveCommand(argc, argv)) return HandOverToLive(argv);
   HandleSignals();
   std::ios::sync_with_stdio(false);
   try {

@@ -28,6 +28,7 @@ constexpr std::string_view kFooter = R"(Examples:
   whorl replay scenarios --repeat 100             how often what is violated, over 100 seeds
   whorl replay scenarios --json --out report.json for machines
   whorl replay scenarios --trace traces           traces/NAME.SEED.jsonl, an event a line
+  whorl replay x.json --on emulator               the same on real processes
   generate | whorl replay -                       a scenario from standard input
 
 `expect` is judged for the file's own seed; other seeds are counted. --at stops there, so that
@@ -97,6 +98,11 @@ void AddReplayOptions(CLI::App& app, const std::shared_ptr<ReplayOptions>& optio
       ->type_name("DIR");
   app.add_flag("--json", options->json, "print one JSON document instead of the table");
   app.add_option("--out", options->out, "write the JSON document into FILE")->type_name("FILE");
+  // For whoever reads the help: with it, another program takes the command (live_command.h).
+  app.add_option("--on",
+                 "run on real processes: on whorl's own server, or the official emulator; "
+                 "`whorl replay --on server --help` says more")
+      ->type_name("server|emulator");
   app.add_flag("--check-determinism", options->check_determinism,
                "run everything twice; a difference is a failure");
   app.footer(std::string(kFooter));

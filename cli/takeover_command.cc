@@ -127,6 +127,9 @@ SubCommand AddTakeoverCommand(CLI::App& bench) {
   CLI::App* app = bench.add_subcommand("takeover", "How long until somebody else leads");
   const auto request = std::make_shared<TakeoverRequest>();
   AddTakeoverOptions(*app, request);
+  // For whoever reads the help: with it, another program takes the command (live_command.h).
+  app->add_option("--on", "a few runs in real time, on whorl's own server or the official emulator")
+      ->type_name("server|emulator");
   return {.app = app, .run = [request] { return RunTakeoverCommand(*request); }};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -55,6 +56,8 @@ ConnectionOptions Resolve(ConnectionOptions options, std::optional<std::string> 
 // The same with the environment of this process.
 ConnectionOptions ResolveWithEnvironment(ConnectionOptions options);
 
+class CallObserver;
+
 struct ClientOptions {
   std::string database;  // projects/P/instances/I/databases/D
   ConnectionOptions connection;
@@ -62,6 +65,8 @@ struct ClientOptions {
   RetryPolicy retry = GoRetryPolicy();
   // Of a client whose calls block (google_cloud_client.h): so many transactions run at a time.
   int32_t threads = 64;
+  // Of SpannerClient: hears of each call of a transaction, and may name it. Null: nobody does.
+  std::shared_ptr<CallObserver> call_observer;
 };
 
 }  // namespace whorl::real_client

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "real_client/call_observer.h"
 #include "real_client/connection.h"
 #include "real_client/event_loop.h"
 #include "real_client/os.h"
@@ -125,6 +126,13 @@ class SpannerClient::Core {
     Finish(id, run, std::move(std::get<Finished>(action).result));
   }
 
+  static SentCall NameOf(const SendCall& send) {
+    return {.step = send.step,
+            .attempt = send.attempt,
+            .call = send.call,
+            .request = static_cast<uint8_t>(send.request.index())};
+  }
+
   void Send(RunId id, Running& run, const SendCall& send) {
     const bool resent = run.runner.resent && run.request != 0;
     if (!resent) {
@@ -139,18 +147,22 @@ class SpannerClient::Core {
                                .lane = id,
                                .request = run.request,
                                .copy = ++run.copies,
-                               .progress = run.progress};
+                               .progress = run.progress,
+                               .headers = {}};
+    CallObserver* const observer = options_.call_observer.get();
+    if (observer != nullptr) options.headers = observer->OnSend(id, NameOf(send));
     if (closing_) options.deadline = std::min(options.deadline, closing_at_);
-    run.call = transport_.Send(send.request, std::move(options),
-                               [this, id, generation = run.generation](Response response) {
-                                 Running* running = Find(id, generation);
-                                 if (running == nullptr)
-                                   return UndoAbandoned(id, generation, response);
-                                 running->call = 0;
-                                 Do(id, *running,
-                                    OnReply(options_.retry, running->runner, MonotonicNow(),
-                                            entropy_, std::move(response)));
-                               });
+    run.call = transport_.Send(
+        send.request, std::move(options),
+        [this, id, observer, sent = NameOf(send), generation = run.generation](Response response) {
+          Running* running = Find(id, generation);
+          if (running == nullptr) return UndoAbandoned(id, generation, response);
+          running->call = 0;
+          if (observer != nullptr) observer->OnReply(id, sent, response);
+          Do(id, *running,
+             OnReply(options_.retry, running->runner, MonotonicNow(), entropy_,
+                     std::move(response)));
+        });
   }
 
   void Wait(RunId id, Running& run, Duration pause) {

@@ -101,6 +101,7 @@ Transport::CallId Transport::Send(const Request& request, Options options, Done 
     return call.id;
   }
   AddHeaders(HeadersOf(request, database_, RequestIdOf(options)), *call.context);
+  AddHeaders(options.headers, *call.context);
   std::visit([&](const auto& one) { Start(call, one); }, request);
   return call.id;
 }

@@ -44,6 +44,7 @@ class Transport {
     uint64_t request = 0;
     uint64_t copy = 1;       // the first, the second...
     QueryProgress progress;  // of a query; created by the first call that needs it
+    Headers headers;         // beside those that every call has
   };
 
   Transport(EventLoop& loop, std::string database, uint64_t client);

@@ -525,12 +525,18 @@ Story StoryOf(const Scenario& scenario, const InvariantResult& violated, const H
 
 Story Explain(const Scenario& scenario, const RunResult& result,
               std::optional<Invariant> invariant) {
+  return Explain(scenario, result, invariant,
+                 [&](ObservationSink& sink) { RunScenario(scenario, result.seed, &sink); });
+}
+
+Story Explain(const Scenario& scenario, const RunResult& result, std::optional<Invariant> invariant,
+              const Retelling& tell) {
   const InvariantResult* violated = FirstOf(result.checks, invariant);
   if (violated == nullptr) {
     return {.asked = invariant ? std::string(InvariantText(*invariant)) : std::string()};
   }
   History history(scenario, violated->first->observation);
-  RunScenario(scenario, result.seed, &history);
+  tell(history);
   return StoryOf(scenario, *violated, history);
 }
 

@@ -18,6 +18,7 @@
 //   3. What does not fit is left out by its weight, and counted.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "sim/check_report.h"
@@ -32,6 +33,11 @@ namespace whorl::sim {
 // REQUIRES: `result` is what RunScenario said of `scenario` with that seed.
 Story Explain(const Scenario& scenario, const RunResult& result,
               std::optional<Invariant> invariant = std::nullopt);
+
+// The same of a run that is told again by `tell` rather than run once more: a real one.
+using Retelling = std::function<void(ObservationSink&)>;
+Story Explain(const Scenario& scenario, const RunResult& result, std::optional<Invariant> invariant,
+              const Retelling& tell);
 
 // Of one violation. REQUIRES: `history` heard the run up to the violating observation.
 Story StoryOf(const Scenario& scenario, const InvariantResult& violated, const History& history);

@@ -8,34 +8,11 @@
 #include <utility>
 
 #include "protocol/protocols.h"
-#include "sim/rules.h"
+#include "sim/start_rows.h"
 #include "sim/world_turn.h"
 
 namespace whorl::sim {
 namespace {
-
-// A whole row from the columns that a scenario names.
-Row CompleteRow(const model::Table& table, const RowSpec& spec) {
-  Row row(table.columns.size(), Null{});
-  for (size_t i = 0; i < spec.columns.size(); ++i) {
-    row[*table.FindColumn(spec.columns[i])] = spec.values[i];
-  }
-  return row;
-}
-
-// Those of the scenario, and the row that the protocol's `init` leaves, unless the scenario has
-// another one in its place.
-std::vector<Row> RowsOfTheStart(const Scenario& scenario, const model::Table& table) {
-  std::vector<Row> rows;
-  for (const RowSpec& spec : scenario.rows) rows.push_back(CompleteRow(table, spec));
-  const Row& init = FindProtocol(scenario.protocol)->init_row;
-  if (init.empty()) return rows;
-  const size_t key = RulesOf(scenario.protocol).key_column;
-  const bool has_another =
-      std::ranges::any_of(rows, [&](const Row& row) { return row[key] == init[key]; });
-  if (!has_another) rows.insert(rows.begin(), init);
-  return rows;
-}
 
 // When a row of the start was written: its latest timestamp, so that no version is older than
 // what it says.
@@ -145,7 +122,7 @@ World::World(std::shared_ptr<const WorldSetup> setup, Outbox& out) : setup_(std:
   state_.resources.resize(scenario.locks.size());
   state_.database = model::MakeDatabase(*setup_->catalogue);
   Turn turn(*setup_, state_, nullptr, out);
-  for (Row& row : RowsOfTheStart(scenario, setup_->catalogue->schema().tables.front())) {
+  for (Row& row : RowsOfTheStart(scenario)) {
     const Timestamp commit = CommitOf(row);
     RowCommitted committed;
     committed.after = row;

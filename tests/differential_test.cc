@@ -15,11 +15,11 @@
 #include <stdexcept>
 #include <string>
 
+#include "live/emulator_process.h"
 #include "spanner_model/server/server.h"
 #include "tests/differential/compare.h"
 #include "tests/differential/generator.h"
 #include "tests/differential/player.h"
-#include "tests/support/emulator_process.h"
 
 namespace whorl::differential {
 

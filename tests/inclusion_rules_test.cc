@@ -136,6 +136,11 @@ const std::vector<Area>& Areas() {
                        "sim/direction.h", "sim/observation.h"},
        .foreign = Foreign::kAny,
        .rule = "live/proxy includes of the project only wire, protocol/spanner and a few names"},
+      {.folder = "live/",
+       .may_include = {"live/", "cli/", "sim/", "real_client/", "spanner_model/server/", "wire/",
+                       "protocol/"},
+       .foreign = Foreign::kAny,
+       .rule = "live includes of spanner_model only the server"},
       {.folder = "cli/",
        .may_include = {"cli/", "sim/", "real_client/"},
        .foreign = Foreign::kNoGrpc,
@@ -335,7 +340,7 @@ TEST_P(InclusionRulesTest, HoldInEverySource) {
 
 INSTANTIATE_TEST_SUITE_P(Folders, InclusionRulesTest,
                          testing::Values("protocol", "wire", "spanner_model", "sim", "real_client",
-                                         "live/proxy", "cli"),
+                                         "live/proxy", "live", "cli"),
                          [](const auto& folder) {
                            std::string name(folder.param);
                            std::ranges::replace(name, '/', '_');
@@ -381,6 +386,9 @@ TEST(InclusionRulesCheckTest, CatchesWhatCrossesAFolder) {
            {"live/proxy/relay.h", "\"sim/world.h\"", "live/proxy includes of the project only"},
            {"live/proxy/relay.h", "\"real_client/lock.h\"", "live/proxy includes of the project"},
            {"sim/world.h", "\"live/proxy/relay.h\"", "only spanner_model and protocol"},
+           {"live/stage.h", "\"spanner_model/database.h\"", "only the server"},
+           {"live/proxy/relay.h", "\"live/stage.h\"", "live/proxy includes of the project only"},
+           {"cli/main.cc", "\"live/stage.h\"", "only sim and real_client"},
            {"real_client/client.cc", "\"live/proxy/relay.h\"", "only protocol"},
            {"sim/world.h", "\"cli/version.h\"", "only spanner_model and protocol"},
            {"sim/world.h", "\"real_client/client.h\"", "only spanner_model and protocol"},
@@ -472,6 +480,8 @@ TEST(InclusionRulesCheckTest, AllowsWhatTheDesignAllows) {
                          {"real_client/client.cc", "\"protocol/client/runner.h\"", ""},
                          {"live/proxy/relay.h", "\"sim/direction.h\"", ""},
                          {"live/proxy/node_server.h", "<grpcpp/server.h>", ""},
+                         {"live/stage.h", "\"cli/output.h\"", ""},
+                         {"live/backend.cc", "\"spanner_model/server/server.h\"", ""},
                          {"cli/main.cc", "\"sim/world.h\"", ""},
                          {"cli/main.cc", "\"real_client/client.h\"", ""},
                          {"cli/main.cc", "<chrono>", ""},

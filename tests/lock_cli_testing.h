@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
+#include "live/child_process.h"
 #include "tests/cli_testing.h"
 #include "tests/family_output.h"
-#include "tests/support/child_process.h"
 #include "tests/support/lock_database.h"
 
 namespace whorl {

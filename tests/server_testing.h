@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "live/emulator_process.h"
 #include "spanner_model/server/server.h"
-#include "tests/support/emulator_process.h"
 #include "tests/support/raw_spanner.h"
 #include "wire/requests.h"
 #include "wire/responses.h"

@@ -9,7 +9,7 @@
 #include <array>
 #include <string>
 
-#include "tests/support/child_process.h"
+#include "live/child_process.h"
 
 namespace whorl {
 namespace {

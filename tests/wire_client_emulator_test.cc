@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "live/emulator_process.h"
 #include "protocol/client/transaction.h"
 #include "real_client/admin_client.h"
 #include "real_client/spanner_client.h"
 #include "tests/support/client_waits.h"
-#include "tests/support/emulator_process.h"
 #include "tests/support/raw_spanner.h"
 
 namespace whorl::real_client {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "live/child_process.h"
 #include "real_client/admin_client.h"
 #include "real_client/connection.h"
 #include "real_client/headers.h"
@@ -14,7 +15,6 @@
 #include "real_client/os.h"
 #include "real_client/spanner_client.h"
 #include "real_client/transport.h"
-#include "tests/support/child_process.h"
 #include "tests/support/client_waits.h"
 
 namespace whorl::real_client {

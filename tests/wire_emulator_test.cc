@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/emulator_process.h"
+#include "live/emulator_process.h"
 #include "tests/support/raw_spanner.h"
 #include "wire/requests.h"
 #include "wire/responses.h"

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "live/emulator_process.h"
 #include "real_client/google_cloud_client.h"
 #include "real_client/os.h"
 #include "tests/support/client_waits.h"
-#include "tests/support/emulator_process.h"
 #include "tests/support/raw_spanner.h"
 
 namespace whorl::real_client {

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "live/emulator_process.h"
 #include "real_client/google_cloud_client.h"
 #include "spanner_model/server/server.h"
-#include "tests/support/emulator_process.h"
 #include "tests/support/grpc_backend.h"
 #include "tests/support/raw_spanner.h"
 #include "tests/support/scripted_network.h"

@@ -20,9 +20,9 @@
 #include <utility>
 #include <vector>
 
+#include "live/emulator_process.h"
 #include "spanner_model/server/server.h"
 #include "tests/facts/probe.h"
-#include "tests/support/emulator_process.h"
 
 namespace whorl::facts {
 

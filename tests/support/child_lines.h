@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "live/child_process.h"
 #include "protocol/spanner/time.h"
-#include "tests/support/child_process.h"
 
 namespace whorl {
 

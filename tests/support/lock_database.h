@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "live/emulator_process.h"
 #include "real_client/options.h"
 #include "spanner_model/server/server.h"
-#include "tests/support/emulator_process.h"
 
 namespace whorl {
 

@@ -1,4 +1,4 @@
-#include "tests/support/emulator_process.h"
+#include "live/emulator_process.h"
 
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>

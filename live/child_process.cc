@@ -1,4 +1,4 @@
-#include "tests/support/child_process.h"
+#include "live/child_process.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -12,8 +12,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 namespace whorl {
@@ -24,10 +22,11 @@ namespace {
 }
 
 // In the child, after fork: only what is safe between fork and exec.
-[[noreturn]] void Become(char* const* arguments, int output, int errors, pid_t parent) {
+[[noreturn]] void Become(char* const* arguments, int input, int output, int errors, pid_t parent) {
   constexpr int kCouldNotExec = 127;
   // The parent may have died before the first line took effect.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) _exit(kCouldNotExec);
+  if (input >= 0) dup2(input, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
   dup2(errors, STDERR_FILENO);
   execv(arguments[0], arguments);
@@ -36,10 +35,12 @@ namespace {
 
 }  // namespace
 
-ChildProcess::ChildProcess(const std::vector<std::string>& arguments, int standard_output) {
-  output_path_ = (std::filesystem::temp_directory_path() / "whorl_child_XXXXXX").string();
-  const int output = mkostemp(output_path_.data(), O_CLOEXEC);
-  if (output < 0) ThrowErrno("no file for the output of " + arguments.at(0));
+ChildProcess::ChildProcess(const std::vector<std::string>& arguments, int standard_output,
+                           int standard_input) {
+  std::string path = (std::filesystem::temp_directory_path() / "whorl_child_XXXXXX").string();
+  output_ = mkostemp(path.data(), O_CLOEXEC);
+  if (output_ < 0) ThrowErrno("no file for the output of " + arguments.at(0));
+  unlink(path.c_str());
   std::vector<std::string> copies = arguments;
   std::vector<char*> pointers;
   pointers.reserve(copies.size() + 1);
@@ -47,16 +48,19 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments, int standa
   pointers.push_back(nullptr);
   const pid_t parent = getpid();
   pid_ = fork();
-  if (pid_ == 0)
-    Become(pointers.data(), standard_output < 0 ? output : standard_output, output, parent);
-  close(output);
-  if (pid_ < 0) ThrowErrno("cannot fork to run " + arguments.at(0));
+  if (pid_ == 0) {
+    Become(pointers.data(), standard_input, standard_output < 0 ? output_ : standard_output,
+           output_, parent);
+  }
+  if (pid_ < 0) {
+    close(output_);
+    ThrowErrno("cannot fork to run " + arguments.at(0));
+  }
 }
 
 ChildProcess::~ChildProcess() {
   Kill();
-  std::error_code ignored;
-  std::filesystem::remove(output_path_, ignored);
+  close(output_);
 }
 
 bool ChildProcess::IsRunning() {
@@ -72,8 +76,14 @@ void ChildProcess::Kill() {
 }
 
 std::string ChildProcess::Output() const {
-  std::ifstream stream(output_path_, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  std::string text;
+  char piece[4096];
+  while (true) {
+    // The child's own place in the file is left alone.
+    const ssize_t size = pread(output_, piece, sizeof(piece), static_cast<off_t>(text.size()));
+    if (size <= 0) return text;
+    text.append(piece, static_cast<size_t>(size));
+  }
 }
 
 int FreePort() {

@@ -1,10 +1,10 @@
-// A program that a test starts, and that ends with it.
+// A program that ends with who started it: a node, a server, the emulator.
 //
 // Invariants:
 //   1. The child is ended by its process id in the destructor, and by the kernel when the thread
-//      that started it dies without one: no test leaves a server behind. So it is started from a
-//      thread that lives as long as it is needed.
-//   2. What it prints goes to a file, which is removed unless the test keeps it.
+//      that started it dies without one: nothing is left behind. So it is started from a thread
+//      that lives as long as it is needed.
+//   2. What it prints goes to a file without a name, which is gone with whoever holds it.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +18,9 @@ class ChildProcess {
  public:
   // `arguments`: the program's path first. Throws std::system_error when it cannot be started.
   // `standard_output`: where it prints to instead of the file; standard error goes to the file.
-  explicit ChildProcess(const std::vector<std::string>& arguments, int standard_output = -1);
+  // `standard_input`: what it reads; this process's own where there is none.
+  explicit ChildProcess(const std::vector<std::string>& arguments, int standard_output = -1,
+                        int standard_input = -1);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
@@ -31,7 +33,7 @@ class ChildProcess {
   std::string Output() const;
 
  private:
-  std::string output_path_;
+  int output_ = -1;
   pid_t pid_ = -1;  // -1 once its end was waited for
 };
 

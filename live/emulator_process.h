@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "tests/support/child_process.h"
+#include "live/child_process.h"
 
 namespace whorl {
 

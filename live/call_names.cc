@@ -1,0 +1,116 @@
+#include "live/call_names.h"
+
+#include <array>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "live/talk.h"
+
+namespace whorl::live {
+namespace {
+
+constexpr size_t kNumbers = 9;
+
+// gRPC makes these up where Spanner did not answer. Spanner may answer so, too, which then counts
+// as if it had not been heard.
+bool IsMadeUp(Code code) {
+  return code == Code::kUnavailable || code == Code::kDeadlineExceeded || code == Code::kCancelled;
+}
+
+CallName NameOf(const CallName& transaction, const real_client::SentCall& sent) {
+  CallName name = transaction;
+  name.attempt = sent.attempt;
+  name.call = sent.call;
+  return name;
+}
+
+}  // namespace
+
+std::string FormatCallHeader(const NamedCall& call) {
+  std::string text;
+  for (const int64_t number : std::array<int64_t, kNumbers>{
+           call.name.process.node, call.name.process.incarnation, call.name.lock, call.name.request,
+           call.name.generation, call.name.attempt, call.name.call, static_cast<int64_t>(call.step),
+           call.request}) {
+    if (!text.empty()) text += '.';
+    text += std::to_string(number);
+  }
+  return text;
+}
+
+std::optional<NamedCall> ParseCallHeader(std::string_view text) {
+  std::array<uint32_t, kNumbers> numbers{};
+  const char* at = text.data();
+  const char* const end = text.data() + text.size();
+  for (size_t i = 0; i < kNumbers; ++i) {
+    if (i > 0 && (at == end || *at++ != '.')) return std::nullopt;
+    const auto [rest, error] = std::from_chars(at, end, numbers[i]);
+    if (error != std::errc{}) return std::nullopt;
+    at = rest;
+  }
+  if (at != end) return std::nullopt;
+  return NamedCall{.name = {.process = {static_cast<int16_t>(numbers[0]), numbers[1]},
+                            .lock = static_cast<uint16_t>(numbers[2]),
+                            .request = static_cast<uint16_t>(numbers[3]),
+                            .generation = static_cast<uint16_t>(numbers[4]),
+                            .attempt = static_cast<uint16_t>(numbers[5]),
+                            .call = static_cast<uint16_t>(numbers[6])},
+                   .step = static_cast<StepName>(numbers[7]),
+                   .request = static_cast<uint8_t>(numbers[8])};
+}
+
+CallNames::RunId CallNames::Start(CallName name, StepName step, const std::function<RunId()>& run) {
+  // The client's thread asks for the name under the same lock.
+  const std::lock_guard lock(mutex_);
+  name.process = process_;
+  name.generation = generation_;
+  const RunId id = run();
+  running_[id] = {.name = name, .step = step};
+  return id;
+}
+
+CallName CallNames::Forget(RunId run) {
+  const std::lock_guard lock(mutex_);
+  const auto found = running_.extract(run);
+  return found.empty() ? CallName{} : found.mapped().name;
+}
+
+std::optional<CallNames::Running> CallNames::Find(RunId run) {
+  const std::lock_guard lock(mutex_);
+  const auto found = running_.find(run);
+  return found == running_.end() ? std::nullopt : std::optional(found->second);
+}
+
+real_client::Headers CallNames::OnSend(RunId run, const real_client::SentCall& call) {
+  const std::optional<Running> running = Find(run);
+  if (!running) return {};  // the process's own, to be connected when it starts
+  const CallName name = NameOf(running->name, call);
+  reporter_.Tell(sim::CallSent{.call = name, .step = call.step, .request = call.request});
+  return {{std::string(kCallHeader),
+           FormatCallHeader({.name = name, .step = call.step, .request = call.request})}};
+}
+
+void CallNames::OnReply(RunId run, const real_client::SentCall& call, const Response& response) {
+  const std::optional<Running> running = Find(run);
+  if (!running) return;
+  const CallName name = NameOf(running->name, call);
+  // A statement with a step of its own ends with its reply; all other steps with their transaction.
+  const bool ends_step = call.step != running->step;
+  if (ends_step && points_.Has(call.step, Phase::kReplied)) {
+    reporter_.StopAt(name, call.step, Phase::kReplied);
+  }
+  const bool made_up = IsMadeUp(response.status.code);
+  if (made_up) {
+    const std::lock_guard lock(mutex_);
+    ++generation_;
+  }
+  const sim::CallEnded ended{
+      .call = name, .step = call.step, .code = response.status.code, .from_spanner = !made_up};
+  reporter_.Tell(ended);
+  if (ends_step && points_.Has(call.step, Phase::kEnded)) {
+    reporter_.StopAt(name, call.step, Phase::kEnded, {ended});
+  }
+}
+
+}  // namespace whorl::live

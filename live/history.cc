@@ -1,0 +1,318 @@
+#include "live/history.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include "live/shift_times.h"
+#include "protocol/spanner/fingerprint.h"
+#include "sim/checkers.h"
+#include "sim/error_text.h"
+#include "sim/instant.h"
+#include "sim/latency.h"
+#include "sim/rules.h"
+
+namespace whorl::live {
+namespace {
+
+using sim::Instant;
+using sim::Observation;
+
+// When rows of the start were written at the latest, unless they say so themselves; as in the
+// simulation.
+constexpr Duration kRowsWritten = Seconds(3600);
+
+// --- commits and their rows ----------------------------------------------------------------------
+
+// In the order of their timestamps, and seen in that order.
+void PutInOrder(std::vector<SeenCommit>& commits) {
+  std::ranges::stable_sort(commits, {}, &SeenCommit::commit);
+  Instant seen = sim::kNever;
+  for (auto commit = commits.rbegin(); commit != commits.rend(); ++commit) {
+    seen = std::min(seen, commit->at);
+    commit->at = seen;
+  }
+}
+
+using RowsByKey = std::map<std::string, const Row*>;
+RowsByKey ByKey(const std::vector<Row>& rows, size_t key) {
+  RowsByKey by_key;
+  for (const Row& row : rows) by_key[FormatValue(row[key])] = &row;
+  return by_key;
+}
+
+// Rows that one commit changed.
+std::vector<sim::RowCommitted> ChangesOf(const SeenCommit& seen, size_t key) {
+  const RowsByKey before = ByKey(*seen.before, key);
+  const RowsByKey after = ByKey(*seen.after, key);
+  std::set<std::string> keys;
+  for (const auto& [name, row] : before) keys.insert(name);
+  for (const auto& [name, row] : after) keys.insert(name);
+  std::vector<sim::RowCommitted> changes;
+  for (const std::string& name : keys) {
+    const auto old_row = before.find(name);
+    const auto new_row = after.find(name);
+    sim::RowCommitted change{
+        .writer = seen.call.process, .lock = seen.call.lock, .step = seen.step};
+    if (old_row != before.end()) change.before = *old_row->second;
+    if (new_row != after.end()) change.after = *new_row->second;
+    change.commit = seen.commit;
+    if (change.before != change.after) changes.push_back(std::move(change));
+  }
+  return changes;
+}
+
+// Whether what each commit left is what the next one found.
+void LookForHoles(const Record& record, size_t key, std::vector<std::string>& holes) {
+  std::vector<Row> left = record.rows;
+  const auto sorted = [key](std::vector<Row> rows) {
+    std::ranges::sort(rows, {}, [key](const Row& row) { return FormatValue(row[key]); });
+    return rows;
+  };
+  const SeenCommit* last = nullptr;
+  for (const SeenCommit& seen : record.commits) {
+    if (!seen.before || !seen.after) {
+      holes.emplace_back("the rows of a commit were not read");
+      return;
+    }
+    if (last != nullptr && last->commit == seen.commit) {
+      holes.emplace_back("two commits have one timestamp, and their rows cannot be told apart");
+    }
+    if (sorted(left) != sorted(*seen.before)) {
+      holes.push_back(sim::Cat("rows changed before ", FormatRfc3339(seen.commit),
+                               " by a commit whose reply was not seen"));
+    }
+    left = *seen.after;
+    last = &seen;
+  }
+}
+
+// --- the merge -----------------------------------------------------------------------------------
+
+class Merge {
+ public:
+  Merge(const sim::Scenario& scenario, const Record& record)
+      : scenario_(scenario), shift_(sim::kStartTime - record.start), end_{scenario.duration.ns} {}
+
+  std::vector<Observation> Take(const Record& record) {
+    TakeRowsOfTheStart(record);
+    std::vector<const Occurrence*> heard;
+    for (const Occurrence& occurrence : record.heard) heard.push_back(&occurrence);
+    std::ranges::stable_sort(heard, {}, [](const Occurrence* one) { return one->at; });
+    size_t next = 0;
+    for (const SeenCommit& seen : record.commits) {
+      for (; next < heard.size() && heard[next]->at < seen.at; ++next) TakeOne(*heard[next]);
+      TakeCommit(seen);
+    }
+    for (; next < heard.size(); ++next) TakeOne(*heard[next]);
+    LapseUntil(end_);
+    Observe(end_, sim::RunEnded{});
+    return std::move(history_);
+  }
+
+ private:
+  struct Seat {
+    bool standing = false;
+    std::optional<Instant> lapses_at;
+    bool believes = false;
+  };
+  struct OpenCall {
+    StepName step = StepName::kCheck;
+    bool hangs = false;
+  };
+  struct Node {
+    uint32_t incarnation = 0;
+    bool runs = false;
+    bool cut_to = false;
+    bool cut_from = false;
+    std::map<CallName, OpenCall> calls;  // that the process waits for
+  };
+
+  void Observe(Instant at, sim::Happening what) {
+    // What was started a moment before the run, and what came after its end, is not of the run.
+    at = std::clamp(at, Instant{}, end_);
+    ShiftTimes(shift_, what);
+    history_.push_back({.at = at, .what = std::move(what)});
+  }
+
+  void TakeRowsOfTheStart(const Record& record) {
+    for (const Row& row : record.rows) {
+      sim::RowCommitted committed;
+      committed.after = row;
+      committed.commit = record.start - kRowsWritten;
+      for (const Value& value : row) {
+        const auto* time = std::get_if<Timestamp>(&value);
+        if (time != nullptr) committed.commit = std::max(committed.commit, *time);
+      }
+      Observe({}, std::move(committed));
+    }
+  }
+
+  void TakeCommit(const SeenCommit& seen) {
+    if (seen.at > end_ || !seen.before || !seen.after) return;
+    LapseUntil(seen.at);
+    if (seen.call.process != ProcessId{}) {
+      Observe(seen.at, sim::TransactionCommitted{.call = seen.call,
+                                                 .step = seen.step,
+                                                 .commit = seen.commit,
+                                                 .waited_for_truetime = true});
+    }
+    const size_t key = sim::RulesOf(scenario_.protocol).key_column;
+    for (sim::RowCommitted& change : ChangesOf(seen, key)) Observe(seen.at, std::move(change));
+  }
+
+  void TakeOne(const Occurrence& occurrence) {
+    if (occurrence.at > end_) return;
+    LapseUntil(occurrence.at);
+    std::visit([&](const auto& what) { Take(what, occurrence); }, occurrence.what);
+  }
+
+  template <typename Happened>
+  void Take(const Happened& what, const Occurrence& occurrence) {
+    Observe(occurrence.at, what);
+  }
+
+  // --- beliefs
+  void Take(const sim::ProcessStarted& what, const Occurrence& occurrence) {
+    Node& node = nodes_[what.process.node];
+    node.incarnation = what.process.incarnation;
+    node.runs = true;
+    Observe(occurrence.at, what);
+  }
+  void Take(const sim::ProcessStopped& what, const Occurrence& occurrence) {
+    Observe(occurrence.at, what);
+    nodes_[what.process.node].runs = false;
+    SettleBeliefs(what.process, occurrence.at);
+  }
+  void Take(const sim::ProcessGone& what, const Occurrence& occurrence) {
+    nodes_[what.process.node].runs = false;
+    SettleBeliefs(what.process, occurrence.at);
+    nodes_[what.process.node].calls.clear();
+    std::erase_if(seats_,
+                  [&](const auto& seat) { return seat.first.first.node == what.process.node; });
+    Observe(occurrence.at, what);
+  }
+  void Take(const sim::StandingChanged& what, const Occurrence& occurrence) {
+    Observe(occurrence.at, what);
+    Seat& seat = seats_[{what.process, what.lock}];
+    seat.standing = what.standing.believes;
+    seat.lapses_at = occurrence.lapses_at;
+    Settle({what.process, what.lock}, seat, occurrence.at);
+  }
+  void SettleBeliefs(ProcessId process, Instant at) {
+    for (auto& [key, seat] : seats_) {
+      if (key.first == process) Settle(key, seat, at);
+    }
+  }
+  void Settle(const std::pair<ProcessId, uint16_t>& key, Seat& seat, Instant at) {
+    const bool lapsed = seat.lapses_at && at >= *seat.lapses_at;
+    const bool believes = seat.standing && !lapsed && nodes_[key.first.node].runs;
+    if (believes == std::exchange(seat.believes, believes)) return;
+    Observe(at, sim::BeliefChanged{.process = key.first, .lock = key.second, .believes = believes});
+  }
+  // Beliefs that lapse by the clock up to then.
+  void LapseUntil(Instant at) {
+    while (true) {
+      auto next = seats_.end();
+      for (auto seat = seats_.begin(); seat != seats_.end(); ++seat) {
+        if (!seat->second.believes || !seat->second.lapses_at || *seat->second.lapses_at > at) {
+          continue;
+        }
+        if (next == seats_.end() || *seat->second.lapses_at < *next->second.lapses_at) next = seat;
+      }
+      if (next == seats_.end()) return;
+      Settle(next->first, next->second, *next->second.lapses_at);
+    }
+  }
+
+  // --- calls that hang
+  void Take(const sim::CallSent& what, const Occurrence& occurrence) {
+    Observe(occurrence.at, what);
+    Node& node = nodes_[what.call.process.node];
+    OpenCall& call = node.calls[what.call];
+    call = {.step = what.step};
+    if (node.cut_to || node.cut_from) Hang(what.call, call, occurrence.at);
+  }
+  void Take(const sim::CallHangs& what, const Occurrence& occurrence) {
+    auto& calls = nodes_[what.call.process.node].calls;
+    const auto found = calls.find(what.call);
+    if (found != calls.end()) Hang(what.call, found->second, occurrence.at);
+  }
+  void Take(const sim::CallEnded& what, const Occurrence& occurrence) {
+    nodes_[what.call.process.node].calls.erase(what.call);
+    Observe(occurrence.at, what);
+  }
+  // A transaction that was given up ends its calls without a word.
+  void Take(const sim::TransactionFinished& what, const Occurrence& occurrence) {
+    std::erase_if(nodes_[what.process.node].calls, [&](const auto& one) {
+      return one.first.lock == what.lock && one.first.request == what.request;
+    });
+    Observe(occurrence.at, what);
+  }
+  void Take(const sim::LinkChanged& what, const Occurrence& occurrence) {
+    Observe(occurrence.at, what);
+    Node& node = nodes_[what.node];
+    const bool cut = what.link != sim::LinkState::kUp;
+    if (Covers(what.direction, sim::Direction::kTo)) node.cut_to = cut;
+    if (Covers(what.direction, sim::Direction::kFrom)) node.cut_from = cut;
+    if (!cut) return;
+    for (auto& [name, call] : node.calls) Hang(name, call, occurrence.at);
+  }
+  void Hang(const CallName& name, OpenCall& call, Instant at) {
+    if (std::exchange(call.hangs, true)) return;
+    Observe(at, sim::CallHangs{.call = name, .step = call.step});
+  }
+
+  const sim::Scenario& scenario_;
+  const Duration shift_;
+  const Instant end_;
+  std::map<int16_t, Node> nodes_;
+  std::map<std::pair<ProcessId, uint16_t>, Seat> seats_;
+  std::vector<Observation> history_;
+};
+
+}  // namespace
+
+std::vector<Observation> HistoryOf(const sim::Scenario& scenario, Record& record) {
+  PutInOrder(record.commits);
+  LookForHoles(record, sim::RulesOf(scenario.protocol).key_column, record.holes);
+  return Merge(scenario, record).Take(record);
+}
+
+sim::RunResult JudgeHistory(const sim::Scenario& scenario, uint64_t seed,
+                            const std::vector<Observation>& history,
+                            const std::vector<std::string>& holes, sim::ObservationSink* sink) {
+  sim::Checkers checkers(scenario, sim::RoundTripP999(scenario.spanner.preset));
+  Fingerprint hash(seed);
+  std::set<uint32_t> struck;
+  sim::RunResult result;
+  result.seed = seed;
+  for (const Observation& observation : history) {
+    hash.Add(observation);
+    checkers.Observe(observation);
+    ++result.observations;
+    const auto* began = std::get_if<sim::FaultBegan>(&observation.what);
+    if (began != nullptr) struck.insert(began->fault);
+    if (sink != nullptr) sink->Hear(observation, result.observations, hash.value());
+  }
+  result.hash = hash.value();
+  result.events = result.observations;
+  result.simulated = scenario.duration;
+  result.checks = checkers.Finish(Instant{scenario.duration.ns});
+  for (uint32_t i = 0; i < scenario.faults.size(); ++i) {
+    if (!struck.contains(i)) result.unfired_faults.push_back(i);
+  }
+  if (holes.empty()) return result;
+  for (sim::InvariantResult& invariant : result.checks.invariants) {
+    if (invariant.verdict == sim::Verdict::kNotApplicable) continue;
+    invariant.verdict = sim::Verdict::kUnknown;
+    invariant.unknown_because = "the history has a hole: " + holes.front();
+  }
+  return result;
+}
+
+}  // namespace whorl::live

@@ -1,0 +1,147 @@
+#include "live/node_process.h"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "live/call_names.h"
+#include "live/message_codec.h"
+#include "live/node_time.h"
+#include "live/participant.h"
+#include "live/reporter.h"
+#include "live/talk.h"
+#include "protocol/protocols.h"
+#include "real_client/lock_loop.h"
+#include "real_client/spanner_client.h"
+
+namespace whorl::live {
+namespace {
+
+// How long a process waits for its first answer from Spanner before it says that it is ready: it
+// may be started behind a network that is cut.
+constexpr Duration kConnectingMax = Seconds(2);
+
+class NodeProcess {
+ public:
+  explicit NodeProcess(Setup setup)
+      : setup_(std::move(setup)),
+        points_(setup_.scenario, setup_.process.node),
+        calls_(std::make_shared<CallNames>(setup_.process, reporter_, points_)) {}
+
+  // The connection and the session are there before the scenario begins, as in the simulation.
+  void Connect() {
+    const Status opened = real_client::SpannerClient::Create(
+        {.database = setup_.database,
+         .connection = {.endpoint = setup_.endpoint,
+                        .credentials = real_client::Plaintext{},
+                        .channels = 1},
+         .sessions = MultiplexedSessionPolicy(),
+         .retry = FindProtocol(setup_.scenario.protocol)->retry_policy,
+         .call_observer = calls_},
+        client_);
+    if (!opened.ok()) return reporter_.Say(CannotGoOn{.why = FormatStatus(opened)});
+    Transaction probe =
+        OneStatement(StepName::kCheck, Mode::kStrongRead, Sql::Intern("SELECT 1"), {});
+    probe.give_up_at = real_client::MonotonicNow() + kConnectingMax;
+    client_->Run(std::move(probe), [this](const TransactionResult&) { reporter_.Say(Ready{}); });
+  }
+
+  void Obey(Order order) {
+    std::visit([this](auto& what) { Do(what); }, order);
+  }
+
+ private:
+  void Do(Setup&) {}  // the first line only
+  void Do(Begin& begin) {
+    reporter_.SetStart(begin.run_started);
+    const Duration at = begin.run_started + (begin.at - sim::Instant{});
+    loop_.Post([this, begin, at] {
+      starting_.expires_at(real_client::BootClock::At(at));
+      starting_.async_wait([this, begin](auto cancelled) {
+        if (!cancelled) Start(begin);
+      });
+    });
+  }
+  void Do(Go& go) { reporter_.Release(go.point); }
+  void Do(StopGracefully&) {
+    loop_.Post([this] {
+      reporter_.Tell(sim::ProcessStopped{.process = setup_.process});
+      for (const auto& participant : participants_) participant->StopGracefully();
+    });
+  }
+  void Do(HearOfRelease& heard) {
+    loop_.Post([this, lock = heard.lock] {
+      const std::vector<uint16_t>& locks = spec().locks;
+      for (size_t i = 0; i < participants_.size(); ++i) {
+        if (locks[i] == lock) participants_[i]->HearOfRelease();
+      }
+    });
+  }
+  void Do(SetClock& set) {
+    loop_.Post([this, clock = set.clock] {
+      time_.SetClock(clock);
+      for (const auto& participant : participants_) participant->ClockChanged();
+    });
+  }
+
+  void Start(const Begin& begin) {
+    time_ = NodeTime(begin.run_started, begin.run_started_wall, begin.clock);
+    reporter_.Tell(sim::ProcessStarted{.process = setup_.process});
+    for (const uint16_t lock : spec().locks) {
+      participants_.push_back(
+          std::make_unique<Participant>(Participant::Surroundings{.scenario = setup_.scenario,
+                                                                  .process = setup_.process,
+                                                                  .loop = loop_,
+                                                                  .client = *client_,
+                                                                  .calls = *calls_,
+                                                                  .time = time_,
+                                                                  .reporter = reporter_,
+                                                                  .points = points_},
+                                        lock));
+    }
+    for (const auto& participant : participants_) participant->Start();
+  }
+
+  const sim::NodeSpec& spec() const {
+    return setup_.scenario.nodes[static_cast<size_t>(setup_.process.node)];
+  }
+
+  const Setup setup_;
+  const Points points_;
+  Reporter reporter_;
+  NodeTime time_;
+  std::shared_ptr<CallNames> calls_;
+  real_client::LockLoop loop_;
+  real_client::LoopTimer starting_{loop_.context()};
+  std::unique_ptr<real_client::SpannerClient> client_;
+  std::vector<std::unique_ptr<Participant>> participants_;
+};
+
+Order ReadOrder(const std::string& line) {
+  Order order;
+  FromJson(MessageJson::parse(line), order);
+  return order;
+}
+
+}  // namespace
+
+int RunNodeProcess() {
+  // Ctrl-C is for the stage, which ends its nodes.
+  std::signal(SIGINT, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
+  std::string line;
+  if (!std::getline(std::cin, line)) return EXIT_FAILURE;
+  // It has threads of its own until the process ends, and ends with it.
+  auto* node = new NodeProcess(std::get<Setup>(ReadOrder(line)));
+  node->Connect();
+  while (std::getline(std::cin, line)) node->Obey(ReadOrder(line));
+  _exit(EXIT_SUCCESS);
+}
+
+}  // namespace whorl::live

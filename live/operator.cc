@@ -1,0 +1,114 @@
+#include "live/operator.h"
+
+#include <grpcpp/client_context.h>
+
+#include <chrono>
+#include <utility>
+
+#include "live/backend.h"
+#include "wire/requests.h"
+#include "wire/responses.h"
+#include "wire/results.h"
+#include "wire/status.h"
+
+namespace whorl::live {
+namespace {
+
+namespace v1 = google::spanner::v1;
+
+using Spanner = v1::Spanner::Stub;
+
+template <typename Request, typename Reply>
+Status Call(Spanner& spanner,
+            grpc::Status (Spanner::*method)(grpc::ClientContext*, const Request&, Reply*),
+            const Request& request, Reply& reply) {
+  constexpr auto kPatience = std::chrono::seconds(10);
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kPatience);
+  return wire::DecodeStatus((spanner.*method)(&context, request, &reply));
+}
+
+std::string SelectAll(const ProtocolInfo& protocol) {
+  std::string columns;
+  for (const ColumnInfo& column : protocol.columns) {
+    if (!columns.empty()) columns += ", ";
+    columns += column.name;
+  }
+  return "SELECT " + columns + " FROM " + std::string(protocol.table);
+}
+
+}  // namespace
+
+Operator::Operator(const std::shared_ptr<grpc::Channel>& channel, const ProtocolInfo& protocol)
+    : spanner_(v1::Spanner::NewStub(channel)), protocol_(protocol) {}
+
+Status Operator::Session(SessionName& out) {
+  if (session_.empty()) {
+    v1::Session reply;
+    Status status = Call(*spanner_, &Spanner::CreateSession,
+                         wire::Encode(CreateSession{}, std::string(kDatabase)), reply);
+    if (!status.ok()) return status;
+    session_ = reply.name();
+  }
+  out = session_;
+  return {};
+}
+
+Status Operator::Write(Mutation mutation, Timestamp& commit) {
+  Commit call;
+  Status status = Session(call.session);
+  if (!status.ok()) return status;
+  call.transaction = SingleUseWrite{};
+  call.mutations.push_back(std::move(mutation));
+  v1::CommitResponse reply;
+  status = Call(*spanner_, &Spanner::Commit, wire::Encode(call), reply);
+  Response response;
+  if (status.ok()) status = wire::DecodeCommitResponse(reply, response);
+  commit = response.commit_timestamp;
+  return status;
+}
+
+Status Operator::Insert(std::vector<Row> rows) {
+  Mutation insert = {.kind = MutationKind::kInsert, .table = std::string(protocol_.table)};
+  for (const ColumnInfo& column : protocol_.columns) insert.columns.emplace_back(column.name);
+  insert.rows = std::move(rows);
+  Timestamp commit;
+  return Write(std::move(insert), commit);
+}
+
+Status Operator::Delete(const Value& key, Timestamp& commit) {
+  Mutation deletion = {.kind = MutationKind::kDelete, .table = std::string(protocol_.table)};
+  deletion.keys.keys.push_back({key});
+  return Write(std::move(deletion), commit);
+}
+
+void Operator::Rollback(const SessionName& session, const TransactionId& transaction) {
+  google::protobuf::Empty reply;
+  Call(*spanner_, &Spanner::Rollback,
+       wire::Encode(whorl::Rollback{.session = session, .transaction = transaction}), reply);
+}
+
+void Operator::DeleteSession(const SessionName& session) {
+  google::protobuf::Empty reply;
+  Call(*spanner_, &Spanner::DeleteSession, wire::Encode(whorl::DeleteSession{.session = session}),
+       reply);
+}
+
+Status Operator::RowsAt(std::optional<Timestamp> at, std::vector<Row>& out) {
+  ExecuteSql call;
+  Status status = Session(call.session);
+  if (!status.ok()) return status;
+  SingleUseRead read;
+  if (at) read.bound = {.kind = BoundKind::kReadTimestamp, .timestamp = *at};
+  call.transaction = read;
+  call.statement.sql = Sql::Intern(SelectAll(protocol_));
+  v1::ResultSet reply;
+  status = Call(*spanner_, &Spanner::ExecuteSql, wire::Encode(call), reply);
+  Response response;
+  wire::ResultShape shape;
+  if (status.ok()) status = wire::DecodeResultSet(reply, response, shape);
+  if (status.ok()) out = std::move(response.result.rows);
+  return status;
+}
+
+}  // namespace whorl::live

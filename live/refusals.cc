@@ -1,0 +1,68 @@
+#include "live/refusals.h"
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "sim/error_text.h"
+
+namespace whorl::live {
+namespace {
+
+using sim::Cat;
+using sim::FaultKind;
+using sim::FaultSpec;
+
+// Processes of a real run, with a connection each, that two cores can carry without being late.
+constexpr size_t kNodesMax = 32;
+
+// Why this fault cannot be made real, and what to do instead; nothing when it can.
+std::optional<std::string_view> WhyNot(const FaultSpec& fault) {
+  switch (fault.kind) {
+    case FaultKind::kTrueTime:
+      return "nobody can make a real Spanner's TrueTime lie or widen; run it without --on";
+    case FaultKind::kCurrentTimestamp:
+      return "a real CURRENT_TIMESTAMP cannot be set wrong; run it without --on";
+    case FaultKind::kClock:
+      if (!fault.clock.stands) return std::nullopt;
+      return "a machine's clock cannot be made to stand still for one of its processes; use "
+             "`pause`, or run it without --on";
+    default:
+      return std::nullopt;
+  }
+}
+
+std::string Place(const sim::Scenario& scenario, const FaultSpec& fault, size_t index) {
+  return Cat(sim::Printable(scenario.path, 1000), ":", std::to_string(fault.line), ": /faults/",
+             std::to_string(index), "/do");
+}
+
+}  // namespace
+
+std::vector<std::string> RefusalsOf(BackendKind kind, const sim::Scenario& scenario) {
+  std::vector<std::string> refusals;
+  const std::string on = Cat(" cannot be made real on the ", BackendText(kind), ": ");
+  for (size_t i = 0; i < scenario.faults.size(); ++i) {
+    const FaultSpec& fault = scenario.faults[i];
+    if (const auto why = WhyNot(fault)) {
+      refusals.push_back(Cat(Place(scenario, fault, i), ": ", FaultKindText(fault.kind), on, *why));
+    }
+  }
+  const std::string path = sim::Printable(scenario.path, 1000);
+  const sim::SpannerSpec& spanner = scenario.spanner;
+  if (spanner.current_timestamp_error.ns != 0) {
+    refusals.push_back(Cat(path, ": /spanner/current_timestamp_error", on,
+                           "a real CURRENT_TIMESTAMP cannot be set wrong; run it without --on"));
+  }
+  if (!spanner.truetime.truthful) {
+    refusals.push_back(Cat(path, ": /spanner/truetime/truthful", on,
+                           "a real TrueTime does not lie; run it without --on"));
+  }
+  if (scenario.nodes.size() > kNodesMax) {
+    refusals.push_back(Cat(path, ": /nodes", on, "more than ", std::to_string(kNodesMax),
+                           " processes would be late on their own; run it without --on"));
+  }
+  return refusals;
+}
+
+}  // namespace whorl::live

@@ -1,0 +1,30 @@
+// Moves every Timestamp inside a value, wherever it stands.
+#pragma once
+
+#include <tuple>
+#include <type_traits>
+#include <variant>
+
+#include "live/message_codec.h"
+#include "protocol/spanner/fields.h"
+#include "protocol/spanner/time.h"
+
+namespace whorl::live {
+
+template <typename T>
+void ShiftTimes(Duration by, T& value) {
+  using namespace codec_internal;  // NOLINT(google-build-using-namespace): what kinds of types are
+  if constexpr (std::is_same_v<T, Timestamp>) {
+    value = value + by;
+  } else if constexpr (kIsOptional<T>) {
+    if (value.has_value()) ShiftTimes(by, *value);
+  } else if constexpr (kIsVariant<T>) {
+    std::visit([by](auto& alternative) { ShiftTimes(by, alternative); }, value);
+  } else if constexpr (HasFields<T>) {
+    std::apply([by](auto&... field) { (ShiftTimes(by, field), ...); }, T::Tie(value));
+  } else if constexpr (!std::is_same_v<T, std::string> && requires { value.begin(); }) {
+    for (auto& element : value) ShiftTimes(by, element);
+  }
+}
+
+}  // namespace whorl::live

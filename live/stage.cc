@@ -1,0 +1,343 @@
+#include "live/stage.h"
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include "protocol/protocols.h"
+#include "real_client/lock_loop.h"
+#include "real_client/os.h"
+#include "sim/error_text.h"
+#include "sim/start_rows.h"
+
+namespace whorl::live {
+namespace {
+
+using real_client::BootClock;
+using real_client::LoopTimer;
+using real_client::MonotonicNow;
+using sim::Cat;
+using sim::Instant;
+
+// From the insertion of the rows of the start to the start.
+constexpr Duration kPreparing = Milliseconds(150);
+// How long the replies to Commits are waited for that are under way when the run ends.
+constexpr auto kLastReplies = std::chrono::seconds(3);
+constexpr auto kSlice = std::chrono::milliseconds(5);
+// How often a run looks whether it is over.
+constexpr auto kLook = std::chrono::milliseconds(50);
+constexpr auto kReadyMax = std::chrono::seconds(30);
+
+Timestamp SystemNow() {
+  const auto wall = std::chrono::system_clock::now().time_since_epoch();
+  return Timestamp::FromUnixNanos(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count());
+}
+
+}  // namespace
+
+Stage::Stage(BackendKind kind, const sim::Scenario& scenario, uint64_t seed)
+    : kind_(kind),
+      scenario_(scenario),
+      latencies_(sim::LatenciesOf(scenario.spanner.preset)),
+      random_(seed),
+      nodes_(scenario.nodes.size()),
+      triggers_(scenario),
+      greatest_(scenario.locks.size()) {}
+
+Stage::~Stage() { Close(); }
+
+// --- the run's course ----------------------------------------------------------------------------
+
+absl::StatusOr<Record> Stage::Run() {
+  try {
+    absl::Status prepared = Prepare();
+    if (prepared.ok()) Perform();
+    Close();
+    if (!prepared.ok()) return prepared;
+  } catch (const std::system_error& error) {
+    return absl::UnavailableError(Cat("cannot be run: ", error.what()));
+  }
+  if (!failure_.ok()) return failure_;
+  ReadVersions();
+  return std::move(record_);
+}
+
+absl::Status Stage::Prepare() {
+  absl::StatusOr<std::unique_ptr<Backend>> backend = StartBackend(kind_, scenario_);
+  if (!backend.ok()) return backend.status();
+  backend_ = *std::move(backend);
+  operator_ = std::make_unique<Operator>(backend_->channel(), *FindProtocol(scenario_.protocol));
+  proxy_ = std::make_unique<FaultProxy>(
+      backend_->address(), *this,
+      ProxyOptions{.connection_timeout = scenario_.network.connection_timeout});
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    nodes_[i].clock = sim::MakeNodeClock(scenario_.nodes[i].clock);
+    nodes_[i].port = proxy_->Open(static_cast<int16_t>(i));
+    PrepareSpare(static_cast<int16_t>(i));
+  }
+  const auto give_up = std::chrono::steady_clock::now() + kReadyMax;
+  while (!std::ranges::all_of(nodes_, &Node::spare_ready) && failure_.ok()) {
+    context_.run_for(kSlice);
+    if (std::chrono::steady_clock::now() > give_up) {
+      return absl::UnavailableError("the nodes' processes do not get ready");
+    }
+  }
+  return failure_.ok() ? InsertRows() : failure_;
+}
+
+// They are written shortly before the run starts, as if they had been there for long: no timestamp
+// in them may be in Spanner's future.
+absl::Status Stage::InsertRows() {
+  const Timestamp now = SystemNow();
+  started_ = MonotonicNow() + kPreparing;
+  record_.start = now + kPreparing;
+  std::vector<Row> rows = sim::RowsOfTheStart(scenario_);
+  if (rows.empty()) return absl::OkStatus();
+  for (Row& row : rows) {
+    for (Value& value : row) {
+      auto* time = std::get_if<Timestamp>(&value);
+      if (time != nullptr) *time = std::min(record_.start + (*time - sim::kStartTime), now);
+    }
+  }
+  Status status = operator_->Insert(rows);
+  if (status.ok()) status = operator_->RowsAt(std::nullopt, record_.rows);
+  if (status.ok()) return absl::OkStatus();
+  return absl::UnavailableError(Cat("the rows of the start: ", FormatStatus(status)));
+}
+
+void Stage::Perform() {
+  performing_ = true;
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    const std::optional<Instant>& start_at = scenario_.nodes[i].start_at;
+    if (!start_at) continue;
+    At(*start_at, [this, i] { StartNode(static_cast<int16_t>(i), std::nullopt); });
+  }
+  for (uint32_t i = 0; i < scenario_.faults.size(); ++i) {
+    const auto* at = std::get_if<Instant>(&scenario_.faults[i].trigger);
+    if (at != nullptr) At(*at, [this, i] { Begin(i, nullptr); });
+  }
+  if (kind_ == BackendKind::kEmulator) AbortIdle();
+  const Instant end = {scenario_.duration.ns};
+  context_.restart();
+  while (failure_.ok() && Now() < end && !has_enough_) {
+    const auto left = std::chrono::nanoseconds((end - Now()).ns);
+    // In slices, since the steady clock that is waited by stands still in suspension.
+    context_.run_for(std::min<std::chrono::nanoseconds>(left, kLook));
+    if (context_.stopped()) context_.restart();
+  }
+  performing_ = false;
+}
+
+// Ends all that runs, in an order in which nobody waits for what has ended.
+void Stage::Close() {
+  if (closed_ || proxy_ == nullptr) return;
+  performing_ = false;
+  for (Node& node : nodes_) {
+    for (auto* process : {&node.process, &node.spare}) {
+      if (*process == nullptr) continue;
+      (*process)->Kill();
+      gone_.push_back(std::move(*process));
+    }
+  }
+  for (size_t i = 0; i < nodes_.size(); ++i) ReleaseHeld(static_cast<int16_t>(i), false);
+  const auto commits_under_way = [this] {
+    return std::ranges::any_of(passing_, [](const auto& one) { return one.second.wire.is_commit; });
+  };
+  const auto give_up = std::chrono::steady_clock::now() + kLastReplies;
+  const auto poll = [this] {
+    if (context_.stopped()) context_.restart();
+    context_.run_for(kSlice);
+  };
+  while (commits_under_way() && std::chrono::steady_clock::now() < give_up) poll();
+  if (commits_under_way()) record_.holes.emplace_back("the reply to a Commit was not seen");
+  // The proxy's threads may wait for answers of this one.
+  closed_ = true;
+  const std::future<void> shut = std::async(std::launch::async, [this] { proxy_->Shutdown(); });
+  while (shut.wait_for(std::chrono::seconds(0)) != std::future_status::ready) poll();
+  context_.poll();
+  gone_.clear();
+}
+
+void Stage::ReadVersions() {
+  for (SeenCommit& seen : record_.commits) {
+    std::vector<Row> before;
+    std::vector<Row> after;
+    Status status = operator_->RowsAt(seen.commit - Nanoseconds(1), before);
+    if (status.ok()) status = operator_->RowsAt(seen.commit, after);
+    if (!status.ok()) {
+      record_.holes.push_back(Cat("the rows of a commit cannot be read: ", FormatStatus(status)));
+      return;
+    }
+    seen.before = std::move(before);
+    seen.after = std::move(after);
+  }
+}
+
+void Stage::Fail(const std::string& why) {
+  if (failure_.ok()) failure_ = absl::UnavailableError(why);
+}
+
+Instant Stage::Now() const { return Instant{} + (MonotonicNow() - started_); }
+
+void Stage::At(Instant at, std::function<void()> task) {
+  auto timer = std::make_shared<LoopTimer>(context_);
+  timer->expires_at(BootClock::At(started_ + (at - Instant{})));
+  timer->async_wait([this, timer, task = std::move(task)](auto cancelled) {
+    if (!cancelled && performing_) task();
+  });
+}
+
+void Stage::Tell(sim::Happening what) {
+  record_.heard.push_back({.at = Now(), .what = std::move(what), .lapses_at = std::nullopt});
+}
+
+// --- lives of nodes ------------------------------------------------------------------------------
+
+void Stage::PrepareSpare(int16_t index) {
+  Node& node = NodeAt(index);
+  if (node.spare != nullptr) return;
+  const uint32_t incarnation = node.incarnation + 1;
+  node.spare_ready = false;
+  node.spare = std::make_unique<ChildNode>(
+      context_,
+      Setup{.scenario = scenario_,
+            .process = {index, incarnation},
+            .endpoint = "127.0.0.1:" + std::to_string(node.port),
+            .database = kDatabase},
+      [this, index, incarnation](Report& report) { Hear(index, incarnation, report); },
+      [this](const std::string& why) { Fail(why); });
+}
+
+void Stage::StartNode(int16_t index, std::optional<uint32_t> fault) {
+  Node& node = NodeAt(index);
+  if (fault && node.life == Life::kRunning) return Tell(sim::FaultEnded{.fault = *fault});
+  LetGo(index, /*crashed=*/false);
+  PrepareSpare(index);
+  node.life = Life::kRunning;
+  ++node.incarnation;
+  node.process = std::move(node.spare);
+  node.process->Send(live::Begin{.run_started = started_,
+                                 .run_started_wall = record_.start,
+                                 .clock = node.clock,
+                                 .at = Now()});
+  if (fault) Tell(sim::FaultEnded{.fault = *fault});
+}
+
+void Stage::LetGo(int16_t index, bool crashed) {
+  Node& node = NodeAt(index);
+  if (node.life == Life::kDown) return;
+  node.life = Life::kDown;
+  node.process->Kill();
+  gone_.push_back(std::move(node.process));
+  node.pauses = 0;
+  ReleaseHeld(index, /*passes=*/false);
+  Tell(sim::ProcessGone{.process = ProcessOf(index), .crashed = crashed});
+}
+
+// Its own line says when it has heard of it.
+void Stage::StopNode(int16_t index) {
+  NodeAt(index).life = Life::kStopped;
+  NodeAt(index).process->Send(StopGracefully{});
+}
+
+void Stage::PauseNode(int16_t index) {
+  Node& node = NodeAt(index);
+  if (node.pauses++ > 0) return;
+  node.process->Pause();
+  Tell(sim::ProcessPaused{.process = ProcessOf(index)});
+}
+
+void Stage::ResumeNode(int16_t index) {
+  Node& node = NodeAt(index);
+  if (node.pauses == 0 || --node.pauses > 0) return;
+  Tell(sim::ProcessResumed{.process = ProcessOf(index)});
+  node.process->Resume();
+}
+
+// --- what nodes say ------------------------------------------------------------------------------
+
+void Stage::Hear(int16_t index, uint32_t incarnation, Report& report) {
+  if (std::holds_alternative<Ready>(report)) {
+    NodeAt(index).spare_ready = true;
+  } else if (auto* happened = std::get_if<Happened>(&report)) {
+    OnHappened(*happened);
+  } else if (const auto* point = std::get_if<AtPoint>(&report)) {
+    OnAtPoint(index, incarnation, *point);
+  } else if (const auto* announces = std::get_if<Announces>(&report)) {
+    OnAnnounces(index, announces->lock);
+  } else if (const auto* cannot = std::get_if<CannotGoOn>(&report)) {
+    Fail(cannot->why);
+  }
+}
+
+void Stage::OnHappened(Happened& happened) {
+  if (const auto* write = std::get_if<sim::WriteSent>(&happened.what)) {
+    OnWrite(*write, happened.at);
+  } else if (const auto* ended = std::get_if<sim::CallEnded>(&happened.what)) {
+    OnCallEnded(ended->call);
+  }
+  record_.heard.push_back(
+      {.at = happened.at, .what = std::move(happened.what), .lapses_at = happened.lapses_at});
+}
+
+void Stage::OnAtPoint(int16_t index, uint32_t incarnation, const AtPoint& point) {
+  if (!performing_) return;
+  std::vector<sim::Triggers::Hit> hits;
+  if (point.phase == Phase::kReplied) {
+    triggers_.Replied(point.call, point.step, hits);
+  } else {
+    for (const sim::Happening& what : point.what) {
+      triggers_.Observe({.at = Now(), .what = what}, hits);
+    }
+  }
+  StrikeAll(hits);
+  const Node& node = NodeAt(index);
+  if (node.process != nullptr && node.incarnation == incarnation) {
+    node.process->Send(Go{.point = point.point});
+  }
+}
+
+// Not by Spanner, and so past every fault that is between a node and Spanner.
+void Stage::OnAnnounces(int16_t sender, uint16_t lock) {
+  if (!performing_ || !scenario_.network.announce_releases) return;
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    const std::vector<uint16_t>& locks = scenario_.nodes[i].locks;
+    if (static_cast<int16_t>(i) == sender || std::ranges::find(locks, lock) == locks.end()) {
+      continue;
+    }
+    At(Now() + Draw(latencies_.resource), [this, i, lock] {
+      if (nodes_[i].process != nullptr) nodes_[i].process->Send(HearOfRelease{.lock = lock});
+    });
+  }
+}
+
+// --- the resource --------------------------------------------------------------------------------
+
+void Stage::OnWrite(const sim::WriteSent& write, Instant sent_at) {
+  if (!performing_) return;
+  At(sent_at + Draw(latencies_.resource), [this, write] { ResourceHears(write); });
+}
+
+// The fencing resource keeps the greatest token that it has seen and refuses smaller ones.
+void Stage::ResourceHears(const sim::WriteSent& write) {
+  bool accepted = true;
+  if (write.fenced) {
+    std::optional<uint64_t>& greatest = greatest_[write.lock];
+    accepted = write.token && (!greatest || *write.token >= *greatest);
+    if (accepted) greatest = write.token;
+  }
+  const sim::WriteArrived arrived{.process = write.process,
+                                  .lock = write.lock,
+                                  .fenced = write.fenced,
+                                  .token = write.token,
+                                  .accepted = accepted};
+  Tell(arrived);
+  Observe(arrived);
+  if (struck_ && enough_ && enough_(arrived)) has_enough_ = true;
+}
+
+}  // namespace whorl::live

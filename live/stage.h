@@ -1,0 +1,179 @@
+// Runs one scenario for real: its nodes as processes, each behind a port of the proxy, a Spanner
+// that is the run's own, the resource that they write to, and the faults.
+//
+// Invariants:
+//   1. All that the stage knows belongs to the thread that calls Run; the proxy's threads ask it
+//      there and wait for the answer. A fault that a step triggers has struck before the call, or
+//      the process, goes on.
+//   2. When Run returns, none of its processes, threads and sockets is left, however it returns.
+// stage.cc holds the lives of nodes and the run's course, stage_calls.cc the calls that pass the
+// proxy, stage_faults.cc what faults do; they follow sim/world_*.cc, word for word where they can.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "live/backend.h"
+#include "live/call_names.h"
+#include "live/child_node.h"
+#include "live/operator.h"
+#include "live/proxy/fault_proxy.h"
+#include "live/record.h"
+#include "live/wire_calls.h"
+#include "sim/latency.h"
+#include "sim/node_clock.h"
+#include "sim/scenario.h"
+#include "sim/triggers.h"
+
+namespace whorl::live {
+
+class Stage final : public Judge {
+ public:
+  // `seed`: of the latencies that the network gets. The scenario outlives this; Refusals() of it
+  // are none.
+  Stage(BackendKind kind, const sim::Scenario& scenario, uint64_t seed);
+  ~Stage() override;
+
+  // Ends the run early, once `enough` says so of a write that has arrived after a fault has struck.
+  void EndWhen(std::function<bool(const sim::Happening&)> enough) { enough_ = std::move(enough); }
+
+  // Takes the scenario's duration, and some seconds. kUnavailable: it could not be run. Once.
+  absl::StatusOr<Record> Run();
+
+ private:
+  enum class Life : uint8_t { kDown, kRunning, kStopped };
+  struct Node {
+    Life life = Life::kDown;
+    uint32_t incarnation = 0;
+    uint16_t port = 0;
+    std::unique_ptr<ChildNode> process;
+    std::unique_ptr<ChildNode> spare;  // connected already, to become the next incarnation
+    bool spare_ready = false;
+    int pauses = 0;
+    std::vector<uint32_t> active;  // partitions, latencies and aborts, in the order they began
+    std::vector<uint32_t> armed;   // faults that wait for the node's next call
+    sim::LinkState to = sim::LinkState::kUp;
+    sim::LinkState from = sim::LinkState::kUp;
+    sim::NodeClock clock;
+    std::set<SessionName> sessions;
+    bool lost_session = false;  // and has no other yet
+  };
+  using Answer = std::function<void(Verdict)>;
+  // A call that is on its way to Spanner, there, or on its way back.
+  struct Passing {
+    NamedCall call;
+    WireCall wire;
+    sim::Instant arrived;
+    bool abort = false;
+    bool drop_request = false;
+    bool drop_reply = false;
+    bool slowed = false;
+    Answer held;  // set while a black hole keeps the request
+  };
+  struct OpenTransaction {
+    sim::Instant last_call;
+    int calls = 0;  // under way
+    bool aborted = false;
+  };
+
+  // --- the run's course (stage.cc)
+  absl::Status Prepare();
+  absl::Status InsertRows();
+  void Perform();
+  void Close();
+  void ReadVersions();
+  void Fail(const std::string& why);
+  sim::Instant Now() const;
+  void At(sim::Instant at, std::function<void()> task);
+  void Tell(sim::Happening what);
+  Node& NodeAt(int16_t node) { return nodes_[static_cast<size_t>(node)]; }
+  ProcessId ProcessOf(int16_t node) { return {node, NodeAt(node).incarnation}; }
+
+  // --- nodes (stage.cc)
+  void PrepareSpare(int16_t node);
+  void StartNode(int16_t node, std::optional<uint32_t> fault);
+  void LetGo(int16_t node, bool crashed);
+  void StopNode(int16_t node);
+  void PauseNode(int16_t node);
+  void ResumeNode(int16_t node);
+  void Hear(int16_t node, uint32_t incarnation, Report& report);
+  void OnHappened(Happened& happened);
+  void OnAtPoint(int16_t node, uint32_t incarnation, const AtPoint& point);
+  void OnAnnounces(int16_t node, uint16_t lock);
+  void OnWrite(const sim::WriteSent& write, sim::Instant sent_at);
+  void ResourceHears(const sim::WriteSent& write);
+  Duration Draw(const sim::LatencyTable& table) { return sim::Pick(table, random_()); }
+
+  // --- calls (stage_calls.cc)
+  live::Verdict OnRequest(const ProxiedCall& call, const std::string& message) override;
+  live::Verdict OnReply(const ProxiedCall& call, const Status& status,
+                        const std::vector<std::string>& messages) override;
+  live::Verdict Ask(std::function<void(const Answer&)> question);
+  void JudgeRequest(uint64_t number, Passing passing, const Answer& answer);
+  bool AnswersInItsPlace(Passing& passing, const Answer& answer);
+  live::Verdict JudgeReply(uint64_t number, const Status& status, const WireReply& reply);
+  void NoticeServed(const Passing& passing, const Status& status, const WireReply& reply);
+  void NoticeTransaction(const Passing& passing, const Status& status, const WireReply& reply);
+  bool IsAborted(Passing& passing);
+  void AbortIdle();
+  void Hang(const Passing& passing);
+  Duration AddedLatency(Passing& passing, sim::Direction way);
+  void ReleaseHeld(int16_t node, bool passes);
+  void OnCallEnded(const CallName& call);
+  Passing* FindPassing(const CallName& call);
+
+  // --- faults (stage_faults.cc)
+  void Observe(const sim::Happening& what);  // by the triggers, which strike at once
+  void StrikeAll(const std::vector<sim::Triggers::Hit>& hits);
+  void Begin(uint32_t fault, const CallName* trigger);
+  bool CanStrike(const sim::FaultSpec& fault);
+  bool Strike(uint32_t index, const sim::FaultSpec& fault);
+  void End(uint32_t fault, uint32_t incarnation);
+  void StrikeOneCall(uint32_t index, const sim::FaultSpec& fault, const CallName* trigger);
+  bool StrikesNextCall(int16_t node, sim::FaultKind kind);
+  void UpdateLinks(int16_t node);
+  void SetLink(int16_t node, sim::Direction direction, sim::LinkState link);
+  void EndLatency(int16_t node);
+  void LoseSession(int16_t node);
+  void DeleteRow(uint32_t index);
+  void ChangeClock(const sim::FaultSpec& fault);
+
+  const BackendKind kind_;
+  const sim::Scenario& scenario_;
+  const sim::Latencies& latencies_;
+  std::mt19937_64 random_;
+  boost::asio::io_context context_{1};
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Operator> operator_;
+  std::unique_ptr<FaultProxy> proxy_;
+  std::vector<Node> nodes_;
+  // Processes that are gone. They are kept, since one may be killed while it is being heard.
+  std::vector<std::unique_ptr<ChildNode>> gone_;
+  sim::Triggers triggers_;
+  std::map<uint64_t, Passing> passing_;
+  std::map<std::pair<SessionName, TransactionId>, OpenTransaction> open_;
+  int unavailable_ = 0;  // faults that make it so
+  std::vector<std::optional<uint64_t>>
+      greatest_;      // token that the fencing resource has seen, by lock
+  Duration started_;  // of CLOCK_BOOTTIME
+  bool performing_ = false;
+  std::function<bool(const sim::Happening&)> enough_;  // null: never
+  bool struck_ = false;                                // some fault
+  bool has_enough_ = false;
+  absl::Status failure_;
+  std::atomic<bool> closed_ = false;
+  Record record_;
+};
+
+}  // namespace whorl::live

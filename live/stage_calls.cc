@@ -1,0 +1,267 @@
+// The calls that pass the proxy: which step each is, what faults do to it, and what is seen of it.
+//
+// Requests and replies take as long as the scenario's network takes, beside what they take anyway;
+// a Commit's reply as long as its replication.
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <future>
+#include <utility>
+
+#include "live/stage.h"
+
+namespace whorl::live {
+namespace {
+
+using sim::FaultKind;
+using sim::Instant;
+using sim::LinkState;
+
+// Spanner may abort a transaction that was idle for so long; the emulator never does, and lets
+// nobody else in meanwhile.
+constexpr Duration kIdleLimit = Seconds(10);
+constexpr Duration kIdleLook = Milliseconds(500);
+
+live::Verdict Answered(Code code, std::string text, Duration delay) {
+  return {.kind = live::Verdict::Kind::kAnswer,
+          .delay = std::max(delay, Duration{}),
+          .status = Error(code, std::move(text))};
+}
+
+live::Verdict Passes(Duration delay) {
+  return {.kind = live::Verdict::Kind::kPass, .delay = delay, .status = {}};
+}
+
+constexpr live::Verdict kDropped = {.kind = live::Verdict::Kind::kDrop, .delay = {}, .status = {}};
+
+std::optional<NamedCall> NameOf(const ProxiedCall& call) {
+  const auto found = call.metadata.find(std::string(kCallHeader));
+  return found == call.metadata.end() ? std::nullopt : ParseCallHeader(found->second);
+}
+
+}  // namespace
+
+// --- on the proxy's threads ----------------------------------------------------------------------
+
+live::Verdict Stage::Ask(std::function<void(const Answer&)> question) {
+  if (closed_) return {};
+  auto answer = std::make_shared<std::promise<live::Verdict>>();
+  std::future<live::Verdict> answered = answer->get_future();
+  boost::asio::post(context_, [question = std::move(question), answer] {
+    question([answer](live::Verdict verdict) { answer->set_value(std::move(verdict)); });
+  });
+  return answered.get();
+}
+
+live::Verdict Stage::OnRequest(const ProxiedCall& call, const std::string& message) {
+  const std::optional<NamedCall> named = NameOf(call);
+  if (!named) return {};
+  return Ask([this, number = call.number, named,
+              wire = ReadCall(call.method, message)](const Answer& answer) {
+    JudgeRequest(number, {.call = *named, .wire = wire, .arrived = Now()}, answer);
+  });
+}
+
+live::Verdict Stage::OnReply(const ProxiedCall& call, const Status& status,
+                             const std::vector<std::string>& messages) {
+  if (!NameOf(call)) return {};
+  return Ask([this, number = call.number, status, reply = ReadReply(call.method, messages)](
+                 const Answer& answer) { answer(JudgeReply(number, status, reply)); });
+}
+
+// --- requests ------------------------------------------------------------------------------------
+
+void Stage::JudgeRequest(uint64_t number, Passing arrived, const Answer& answer) {
+  if (!performing_) return answer(kDropped);
+  Passing& passing = passing_[number] = std::move(arrived);
+  const int16_t index = passing.call.name.process.node;
+  Node& node = NodeAt(index);
+  node.sessions.insert(passing.wire.session);
+  if (node.lost_session) {
+    // It was used first by this call.
+    node.lost_session = false;
+    Tell(sim::SessionCreated{.process = passing.call.name.process});
+  }
+  Observe(sim::CallSent{
+      .call = passing.call.name, .step = passing.call.step, .request = passing.call.request});
+  if (AnswersInItsPlace(passing, answer)) {
+    passing_.erase(number);
+    return;
+  }
+  const bool alive =
+      node.process != nullptr && node.incarnation == passing.call.name.process.incarnation;
+  if (alive && node.to == LinkState::kBlackHoled) {
+    passing.held = answer;
+    return;
+  }
+  if (alive && node.to == LinkState::kRefused) {
+    passing_.erase(number);
+    return answer(kDropped);
+  }
+  const auto open = open_.find({passing.wire.session, passing.wire.transaction});
+  if (open != open_.end()) ++open->second.calls;
+  answer(Passes(Draw(latencies_.one_way) + AddedLatency(passing, sim::Direction::kTo)));
+}
+
+// Whether a fault answers the call, of which Spanner does not hear.
+bool Stage::AnswersInItsPlace(Passing& passing, const Answer& answer) {
+  const int16_t node = passing.call.name.process.node;
+  if (passing.drop_request || StrikesNextCall(node, FaultKind::kDropRequest)) {
+    Hang(passing);
+    answer(Answered(Code::kUnavailable, "the connection timed out",
+                    scenario_.network.connection_timeout));
+    return true;
+  }
+  if (unavailable_ > 0) {
+    Hang(passing);
+    answer(Answered(Code::kUnavailable, "the leader of the split does not answer",
+                    Draw(latencies_.one_way) + Draw(latencies_.one_way)));
+    return true;
+  }
+  if (!IsAborted(passing)) return false;
+  Tell(sim::TransactionAbortedBySpanner{.call = passing.call.name});
+  Tell(sim::CallServed{.call = passing.call.name,
+                       .step = passing.call.step,
+                       .request = passing.call.request,
+                       .code = Code::kAborted});
+  Hang(passing);
+  answer(Answered(Code::kAborted, "Transaction was aborted.",
+                  Draw(latencies_.one_way) + Draw(latencies_.one_way)));
+  return true;
+}
+
+// Then Spanner has let go of the transaction, too.
+bool Stage::IsAborted(Passing& passing) {
+  const WireCall& wire = passing.wire;
+  if (!wire.IsOfReadWrite() || wire.is_rollback) return false;
+  const auto found = open_.find({wire.session, wire.transaction});
+  if (found != open_.end() && found->second.aborted) return true;
+  Node& node = NodeAt(passing.call.name.process.node);
+  bool aborts = passing.abort;
+  for (const uint32_t index : node.active) {
+    const sim::FaultSpec& fault = scenario_.faults[index];
+    if (fault.kind != FaultKind::kAbort) continue;
+    aborts |= std::uniform_int_distribution<int64_t>(0, 99)(random_) < fault.percent;
+  }
+  if (!aborts && !StrikesNextCall(passing.call.name.process.node, FaultKind::kAbort)) return false;
+  if (!wire.transaction.empty()) {
+    operator_->Rollback(wire.session, wire.transaction);
+    open_[{wire.session, wire.transaction}].aborted = true;
+  }
+  return true;
+}
+
+// --- replies -------------------------------------------------------------------------------------
+
+live::Verdict Stage::JudgeReply(uint64_t number, const Status& status, const WireReply& reply) {
+  const auto found = passing_.find(number);
+  if (found == passing_.end()) return {};
+  NoticeTransaction(found->second, status, reply);
+  NoticeServed(found->second, status, reply);
+  Passing passing = std::move(found->second);
+  passing_.erase(found);
+  if (!performing_) return kDropped;
+  if (passing.drop_reply ||
+      StrikesNextCall(passing.call.name.process.node, FaultKind::kDropReply)) {
+    Hang(passing);
+    return Answered(Code::kUnavailable, "the connection timed out",
+                    passing.arrived + scenario_.network.connection_timeout - Now());
+  }
+  Duration delay = Draw(latencies_.one_way) + AddedLatency(passing, sim::Direction::kFrom);
+  if (reply.commit) delay += Draw(latencies_.replication);
+  return Passes(delay);
+}
+
+// In the order of the simulation: the commit, and then that its call was served.
+void Stage::NoticeServed(const Passing& passing, const Status& status, const WireReply& reply) {
+  const NamedCall call = passing.call;
+  const bool known = std::ranges::any_of(record_.commits, [&](const SeenCommit& seen) {
+    return reply.commit && seen.commit == *reply.commit && seen.call.process == call.name.process;
+  });
+  if (reply.commit && !known) {
+    record_.commits.push_back({.at = Now(),
+                               .call = call.name,
+                               .step = call.step,
+                               .commit = *reply.commit,
+                               .before = {},
+                               .after = {}});
+    Observe(
+        sim::TransactionCommitted{.call = call.name, .step = call.step, .commit = *reply.commit});
+  }
+  if (status.code == Code::kAborted) Tell(sim::TransactionAbortedBySpanner{.call = call.name});
+  const sim::CallServed served{
+      .call = call.name, .step = call.step, .request = call.request, .code = status.code};
+  Tell(served);
+  Observe(served);
+}
+
+void Stage::NoticeTransaction(const Passing& passing, const Status& status,
+                              const WireReply& reply) {
+  const WireCall& wire = passing.wire;
+  if (wire.begins_read_write && !reply.begun.empty()) {
+    open_[{wire.session, reply.begun}] = {.last_call = Now()};
+  }
+  const auto found = open_.find({wire.session, wire.transaction});
+  if (found == open_.end()) return;
+  found->second.last_call = Now();
+  --found->second.calls;
+  const bool ends =
+      wire.is_rollback || (wire.is_commit && status.ok()) || status.code == Code::kAborted;
+  if (ends) open_.erase(found);
+}
+
+void Stage::AbortIdle() {
+  for (auto& [name, open] : open_) {
+    if (open.aborted || open.calls > 0 || Now() - open.last_call < kIdleLimit) continue;
+    operator_->Rollback(name.first, name.second);
+    open.aborted = true;
+  }
+  At(Now() + kIdleLook, [this] { AbortIdle(); });
+}
+
+// --- what becomes of them ------------------------------------------------------------------------
+
+void Stage::Hang(const Passing& passing) {
+  Tell(sim::CallHangs{.call = passing.call.name, .step = passing.call.step});
+}
+
+Duration Stage::AddedLatency(Passing& passing, sim::Direction way) {
+  Duration added;
+  for (const uint32_t index : NodeAt(passing.call.name.process.node).active) {
+    const sim::FaultSpec& fault = scenario_.faults[index];
+    if (fault.kind != FaultKind::kLatency || !Covers(fault.direction, way)) continue;
+    added += sim::Pick(fault.add, random_());
+    passing.slowed = true;
+  }
+  return added;
+}
+
+// What a black hole has held back goes on, or is lost with its process.
+void Stage::ReleaseHeld(int16_t node, bool passes) {
+  std::vector<uint64_t> numbers;
+  for (const auto& [number, passing] : passing_) {
+    if (passing.held && passing.call.name.process.node == node) numbers.push_back(number);
+  }
+  for (const uint64_t number : numbers) {
+    const Answer answer = std::exchange(passing_.at(number).held, nullptr);
+    if (!passes) passing_.erase(number);
+    answer(passes ? Passes(Draw(latencies_.one_way)) : kDropped);
+  }
+}
+
+// Its process has given it up: what is held back of it never arrives.
+void Stage::OnCallEnded(const CallName& call) {
+  const auto found = std::ranges::find_if(
+      passing_, [&](const auto& one) { return one.second.held && one.second.call.name == call; });
+  if (found == passing_.end()) return;
+  const Answer answer = std::move(found->second.held);
+  passing_.erase(found);
+  answer(kDropped);
+}
+
+Stage::Passing* Stage::FindPassing(const CallName& call) {
+  const auto found =
+      std::ranges::find_if(passing_, [&](const auto& one) { return one.second.call.name == call; });
+  return found == passing_.end() ? nullptr : &found->second;
+}
+
+}  // namespace whorl::live
