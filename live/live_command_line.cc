@@ -16,7 +16,7 @@
 #include "cli/usage.h"
 #include "live/live_command.h"
 #include "live/live_options.h"
-#include "live/live_takeover.h"
+#include "live/takeover_on.h"
 
 namespace whorl::live {
 namespace {
@@ -34,8 +34,8 @@ int Run(int argc, char** argv) {
   CLI::App* bench = root.add_subcommand("bench", "Measure on real processes");
   bench->require_subcommand(1);
   CLI::App* takeover = bench->add_subcommand("takeover", "How long until somebody else leads");
-  const auto request = std::make_shared<LiveTakeoverRequest>();
-  AddLiveTakeoverOptions(*takeover, request);
+  const auto request = std::make_shared<TakeoverOnRequest>();
+  AddTakeoverOnOptions(*takeover, request);
   // argv[0] is the sub-command, and CLI11 takes arguments from the last to the first.
   std::vector<std::string> arguments(argv, argv + argc);
   std::ranges::reverse(arguments);
@@ -48,7 +48,7 @@ int Run(int argc, char** argv) {
     cli::Complain(cli::UsageError(root, error));
     return cli::kBadInput;
   }
-  return replay->parsed() ? RunLive(*options) : RunLiveTakeover(*request);
+  return replay->parsed() ? RunLive(*options) : RunTakeoverOn(*request);
 }
 
 }  // namespace

@@ -1,0 +1,124 @@
+#include "live/real_takeover.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "live/history.h"
+#include "live/stage.h"
+#include "sim/bench/takeover.h"
+#include "sim/error_text.h"
+
+namespace whorl::live {
+namespace {
+
+using sim::Cat;
+using sim::TakeoverCase;
+using sim::TakeoverFault;
+
+// After which a run has shown what it is for. The leader is node 0.
+bool IsNewLeadersWrite(const sim::Happening& what) {
+  const auto* arrived = std::get_if<sim::WriteArrived>(&what);
+  return arrived != nullptr && arrived->process.node != 0;
+}
+
+// What one real run came to.
+struct Measured {
+  sim::TakeoverRun run;
+  bool has_holes = false;
+};
+
+absl::StatusOr<Measured> MeasureForReal(BackendKind on, const TakeoverCase& takeover_case,
+                                        uint64_t seed) {
+  const sim::Scenario world = AsOn(on, TakeoverWorld(takeover_case, seed));
+  Stage stage(on, world, seed);
+  stage.EndWhen(IsNewLeadersWrite);
+  absl::StatusOr<Record> record = stage.Run();
+  if (!record.ok()) return record.status();
+  sim::TakeoverObserver observer(world, takeover_case.fault, TimesOf(takeover_case));
+  uint64_t ordinal = 0;
+  for (const sim::Observation& observation : HistoryOf(world, *record)) {
+    observer.Hear(observation, ++ordinal, /*hash=*/0);
+    if (observer.HasEnough()) break;
+  }
+  return Measured{.run = observer.Finish(), .has_holes = !record->holes.empty()};
+}
+
+void Note(const Measured& measured, std::vector<sim::TakeoverRun>& runs,
+          ComparedTakeovers& compared) {
+  if (measured.has_holes) {
+    ++compared.with_holes;
+    return;
+  }
+  runs.push_back(measured.run);
+  for (const sim::Takeover& takeover : measured.run.takeovers) {
+    compared.real_first_writes.push_back(takeover.first_write.ns);
+    compared.real_grants.push_back(takeover.grant.ns);
+  }
+}
+
+}  // namespace
+
+std::string WhyNotForReal(const TakeoverCase& takeover_case) {
+  if (takeover_case.fault == TakeoverFault::kDeployment) {
+    return "a hundred processes on one machine would be late on their own";
+  }
+  if (takeover_case.preset == sim::kInstant) return "a real network takes time";
+  constexpr int64_t kFollowersMax = 20;
+  if (takeover_case.followers > kFollowersMax) {
+    return Cat("more than ", std::to_string(kFollowersMax),
+               " followers on one machine would be late on their own");
+  }
+  return {};
+}
+
+absl::StatusOr<ComparedTakeovers> CompareTakeovers(
+    const TakeoverPlan& plan, const TakeoverCase& takeover_case,
+    const std::function<sim::BatchStep(uint64_t runs)>& go_on) {
+  ComparedTakeovers compared;
+  std::vector<sim::TakeoverRun> runs;
+  std::vector<std::optional<absl::StatusOr<Measured>>> places(sim::kBatchWindow);
+  absl::Status failed;
+  uint64_t done = 0;
+  sim::RunBatch(
+      plan.runs, plan.jobs,
+      [&](size_t i) {
+        const uint64_t seed = SeedOfTakeover(plan.seed, takeover_case, i);
+        places[i % sim::kBatchWindow] = MeasureForReal(plan.on, takeover_case, seed);
+      },
+      [&](size_t i, const std::optional<std::string>& error) {
+        if (error) failed = absl::InternalError(*error);
+        const auto place = std::exchange(places[i % sim::kBatchWindow], std::nullopt);
+        if (failed.ok() && !place->ok()) failed = place->status();
+        if (!failed.ok()) return sim::BatchStep::kStop;
+        Note(**place, runs, compared);
+        return go_on(++done);
+      });
+  if (!failed.ok()) {
+    return absl::UnavailableError(Cat(takeover_case.Text(), ": ", std::string(failed.message())));
+  }
+  compared.real = ResultOf(takeover_case, TimesOf(takeover_case), runs);
+  compared.real.interrupted = done < plan.runs;
+  if (compared.real.interrupted) return compared;
+  const sim::TakeoverOptions options{.seed = plan.seed, .runs = plan.simulated};
+  const absl::Status simulated = MeasureCase(
+      options, takeover_case, plan.jobs, [](uint64_t) { return sim::BatchStep::kGoOn; },
+      compared.simulated);
+  if (!simulated.ok()) return simulated;
+  return compared;
+}
+
+int64_t CountInMiddle(const std::vector<int64_t>& values, const sim::Distribution& distribution) {
+  constexpr size_t kFrom = 5;
+  constexpr size_t kTo = 95;
+  const std::vector<int64_t>& percentiles = distribution.percentiles;
+  if (percentiles.size() <= kTo) return 0;
+  return std::ranges::count_if(values, [&](int64_t value) {
+    return percentiles[kFrom] <= value && value <= percentiles[kTo];
+  });
+}
+
+}  // namespace whorl::live
