@@ -347,6 +347,27 @@ TEST_F(FaultProxyTest, WhatANodeAskedForIsDoneWhenItHasGone) {
   EXPECT_TRUE(IsThere("a"));
 }
 
+TEST_F(FaultProxyTest, ACallWhoseNodeHasGoneCanBeDropped) {
+  // And is over then, or the proxy could not shut down.
+  Answered<bool> open;
+  judge_.OnRequests([&](const ProxiedCall& call) {
+    if (call.method != "Commit") return Verdict{};
+    open.Wait();
+    return Drop();
+  });
+  auto client = Connect(address_);
+  Answered<TransactionResult> answered;
+  client->Run(ReadWrite({InsertRow("a", 1)}), answered.Callback());
+  judge_.AwaitRequest("Commit");
+  client.reset();
+  // The end of its connections came before this one's call.
+  TestClient next(address_);
+  next.OpenSession();
+  open.Callback()(true);
+  proxy_.Shutdown();
+  EXPECT_FALSE(IsThere("a"));
+}
+
 // --- connections ---------------------------------------------------------------------------------
 
 TEST_F(FaultProxyTest, ABlackHoleHoldsRequestsBackUntilItEnds) {
