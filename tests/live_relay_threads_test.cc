@@ -194,6 +194,29 @@ TEST_F(RelayTimeoutTest, UnacknowledgedBytesResetTheirConnection) {
   }
 }
 
+class RelayHealedTest : public RelayTest {
+ protected:
+  RelayHealedTest() : RelayTest(Seconds(1)) {}
+};
+
+TEST_F(RelayHealedTest, ABlackHoleThatEndsInTimeCostsNoConnection) {
+  SetLink(Direction::kTo, LinkState::kBlackHoled);
+  node_->Send("a");
+  LetLoopLook();
+  SetLink(Direction::kTo, LinkState::kUp);
+  EXPECT_EQ(inner_->Receive(1), "a");
+  const auto node = std::move(node_);
+  const auto inner = std::move(inner_);
+  // Another one is lost later, when the time of the first would have been up.
+  Open();
+  SetLink(Direction::kTo, LinkState::kBlackHoled);
+  node_->Send("b");
+  EXPECT_TRUE(node_->IsReset());
+  SetLink(Direction::kTo, LinkState::kUp);
+  node->Send("c");
+  EXPECT_EQ(inner->Receive(1), "c");
+}
+
 TEST(WorkersTest, RunsAllTasksAtATimeAndWaitsForThem) {
   // Each waits for all others, so fewer threads than tasks would wait for ever.
   constexpr int kTasks = 20;

@@ -56,7 +56,12 @@ class TestJudge final : public Judge {
   }
   // Until a request, or a reply, of the method has been judged so far.
   ProxiedCall AwaitRequest(const std::string& method) { return Await(requests_, method); }
-  Status AwaitReply(const std::string& method) { return Await(replies_, method); }
+  struct Judged {
+    Status status;
+    size_t messages = 0;
+  };
+  Judged AwaitJudged(const std::string& method) { return Await(replies_, method); }
+  Status AwaitReply(const std::string& method) { return AwaitJudged(method).status; }
   size_t requests() {
     const std::lock_guard lock(mutex_);
     return requests_.size();
@@ -73,11 +78,11 @@ class TestJudge final : public Judge {
     return judge ? judge(call) : Verdict{};
   }
   Verdict OnReply(const ProxiedCall& call, const Status& status,
-                  const std::vector<std::string>&) override {
+                  const std::vector<std::string>& messages) override {
     OfReply judge;
     {
       const std::lock_guard lock(mutex_);
-      replies_.emplace(call.method, status);
+      replies_.emplace(call.method, Judged{.status = status, .messages = messages.size()});
       judge = of_reply_;
       changed_.notify_all();
     }
@@ -97,7 +102,7 @@ class TestJudge final : public Judge {
   OfRequest of_request_;
   OfReply of_reply_;
   std::multimap<std::string, ProxiedCall> requests_;
-  std::multimap<std::string, Status> replies_;
+  std::multimap<std::string, Judged> replies_;
 };
 
 // Of calls of one method.
@@ -108,6 +113,14 @@ TestJudge::OfReply OfReplyTo(std::string method, Verdict verdict) {
   return [=](const ProxiedCall& call, const Status&) {
     return call.method == method ? verdict : Verdict{};
   };
+}
+
+constexpr size_t kPartBytes = 64;
+
+server::ServerOptions InParts() {
+  server::ServerOptions options = server::TestOptions();
+  options.backend.stream_part_bytes = kPartBytes;
+  return options;
 }
 
 std::string Local(uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
@@ -157,7 +170,7 @@ class FaultProxyTest : public testing::Test {
 
   server::Transcript transcript_;
   TestJudge judge_;
-  const std::unique_ptr<server::Server> server_ = server::StartOrThrow(server::TestOptions());
+  const std::unique_ptr<server::Server> server_ = server::StartOrThrow(InParts());
   FaultProxy proxy_;
   const std::string address_;
 };
@@ -189,13 +202,15 @@ TEST_F(FaultProxyTest, PassesStreamsOfManyParts) {
   // The whole reply is judged at once, and comes in the order in which it was sent.
   TestClient client(address_);
   const SessionName session = client.OpenSession();
-  const std::string large(1 << 20, 'x');
+  const std::string long_key(kPartBytes, 'x');
   for (const char* key : {"a", "b", "c"}) {
-    ASSERT_EQ(FormatStatus(Put(client, session, key + large).status), "OK");
+    ASSERT_EQ(FormatStatus(Put(client, session, key + long_key).status), "OK");
   }
   const Response heard = client.Stream(ExecuteSql{
       .session = session, .statement = {.sql = Sql::Intern("SELECT k FROM t ORDER BY k", {})}});
-  EXPECT_EQ(heard.result.rows, std::vector<Row>({{"a" + large}, {"b" + large}, {"c" + large}}));
+  EXPECT_EQ(heard.result.rows,
+            std::vector<Row>({{"a" + long_key}, {"b" + long_key}, {"c" + long_key}}));
+  EXPECT_GE(judge_.AwaitJudged("ExecuteStreamingSql").messages, 3);
 }
 
 TEST_F(FaultProxyTest, PassesDetailsAndTrailersOfAStatus) {
@@ -330,6 +345,27 @@ TEST_F(FaultProxyTest, WhatANodeAskedForIsDoneWhenItHasGone) {
   open.Callback()(true);
   EXPECT_EQ(FormatStatus(judge_.AwaitReply("Commit")), "OK");
   EXPECT_TRUE(IsThere("a"));
+}
+
+TEST_F(FaultProxyTest, ACallWhoseNodeHasGoneCanBeDropped) {
+  // And is over then, or the proxy could not shut down.
+  Answered<bool> open;
+  judge_.OnRequests([&](const ProxiedCall& call) {
+    if (call.method != "Commit") return Verdict{};
+    open.Wait();
+    return Drop();
+  });
+  auto client = Connect(address_);
+  Answered<TransactionResult> answered;
+  client->Run(ReadWrite({InsertRow("a", 1)}), answered.Callback());
+  judge_.AwaitRequest("Commit");
+  client.reset();
+  // The end of its connections came before this one's call.
+  TestClient next(address_);
+  next.OpenSession();
+  open.Callback()(true);
+  proxy_.Shutdown();
+  EXPECT_FALSE(IsThere("a"));
 }
 
 // --- connections ---------------------------------------------------------------------------------
