@@ -20,10 +20,12 @@ install(TARGETS ${installed} EXPORT whorl
   INCLUDES DESTINATION ${headers_dir})
 install(EXPORT whorl NAMESPACE whorl:: FILE whorlTargets.cmake DESTINATION ${package_dir})
 install(TARGETS whorl RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-if(TARGET whorl-lock)
-  # Nobody types it: `whorl lock` finds it there.
-  install(TARGETS whorl-lock RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/whorl)
-endif()
+foreach(program IN ITEMS whorl-lock whorl-live)
+  if(TARGET ${program})
+    # Nobody types it: `whorl lock` and `whorl replay --on` find them there.
+    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/whorl)
+  endif()
+endforeach()
 install(DIRECTORY protocol spanner_model sim DESTINATION ${headers_dir}
   FILES_MATCHING PATTERN "*.h" PATTERN "spanner_model/server" EXCLUDE)
 install(FILES cli/command_line.h DESTINATION ${headers_dir}/cli)

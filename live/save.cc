@@ -8,6 +8,7 @@
 
 #include "protocol/protocols.h"
 #include "sim/error_text.h"
+#include "sim/expectations.h"
 
 namespace whorl::live {
 namespace {
@@ -16,6 +17,7 @@ using sim::When;
 
 // More of them than this are the backend's way of making transactions wait, and no story.
 constexpr size_t kAbortsMax = 8;
+constexpr uint64_t kSeedsMax = 200;
 constexpr uint8_t kExecuteSql = 0;  // Request::index()
 
 // Counts how often each node has come to each phase of each step, as sim/triggers.h does.
@@ -71,6 +73,17 @@ bool IsNameable(const sim::CallServed& served) {
   return served.request == kExecuteSql && served.call.attempt <= 1 && served.code == Code::kAborted;
 }
 
+// The first seed of some whose run comes to the real one's verdicts, since some are a matter of
+// chance; the scenario's own where none does, and then the model does not agree.
+void SettleSeed(sim::Scenario& saved) {
+  const uint64_t own = saved.seed;
+  for (uint64_t i = 0; i < kSeedsMax; ++i) {
+    saved.seed = own + i;
+    if (sim::FailuresOf(saved, sim::RunScenario(saved, saved.seed, nullptr)).empty()) return;
+  }
+  saved.seed = own;
+}
+
 }  // namespace
 
 sim::Scenario ScenarioOf(BackendKind kind, const sim::Scenario& scenario,
@@ -109,6 +122,7 @@ sim::Scenario ScenarioOf(BackendKind kind, const sim::Scenario& scenario,
   if (aborts.size() <= kAbortsMax) {
     saved.faults.insert(saved.faults.end(), aborts.begin(), aborts.end());
   }
+  SettleSeed(saved);
   return saved;
 }
 

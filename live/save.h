@@ -2,7 +2,8 @@
 //
 // Faults that struck at a time strike at the last step that their node had come to by then, since
 // times are not the same in two worlds; ABORTED replies that Spanner gave by itself become faults.
-// It expects the verdicts that the real run came to, so replaying it says whether the model agrees.
+// It expects the verdicts that the real run came to, by the first of some seeds that comes to them;
+// where none does, replaying it fails, and the model does not agree.
 #pragma once
 
 #include <vector>

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "live/child_process.h"
+#include "live/emulator_process.h"
 #include "tests/cli_testing.h"
 
 namespace whorl {
@@ -87,6 +88,17 @@ TEST_F(LiveReplayTest, RealRunsComeToTheVerdictsOfTheSimulation) {
               HasSubstr(R"("event":"process_gone","process":"b#1","crashed":true)"));
 }
 
+// The same by the official emulator, which is somebody else's Spanner.
+TEST_F(LiveReplayTest, OnTheEmulatorToo) {
+  if (!FindEmulator()) GTEST_SKIP() << kNoEmulator;
+  Write("pause.json", kPause);
+  Write("crash.json", kCrash);
+  Write("lost.json", kLostReply);
+  const Ended ended = Shell("$W replay pause.json crash.json lost.json --on emulator --jobs 3");
+  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("3 as expected and as simulated in every run"));
+}
+
 // What happened for real can be replayed in the simulation, which comes to the same.
 TEST_F(LiveReplayTest, ARealRunIsSavedAsAScenario) {
   Write("pause.json", kPause);
@@ -138,6 +150,16 @@ TEST_F(LiveReplayTest, WhereThereIsNoEmulatorItSaysSo) {
       Shell("SPANNER_EMULATOR=/nonexistent/emulator $W replay quiet.json --on emulator");
   EXPECT_EQ(ended.code, 3) << ended.out;
   EXPECT_THAT(ended.err, HasSubstr("$SPANNER_EMULATOR names no program"));
+}
+
+// A few takeovers in real time, beside the simulated ones.
+TEST_F(LiveReplayTest, TakeoversAreMeasuredInRealTime) {
+  const Ended ended = Shell(
+      "$W bench takeover --on server --protocol fenced_lease --fault crash --lease 1s "
+      "--followers 1 --runs 2 --jobs 2");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("on the server, in real time"));
+  EXPECT_EQ(Shell("$W bench takeover --on server --csv x.csv --lease 1s").code, 2);
 }
 
 TEST_F(LiveReplayTest, BadUsageIsToldApart) {
