@@ -11,6 +11,7 @@
 
 #include "cli/exit_code.h"
 #include "cli/inputs.h"
+#include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/version.h"
 #include "live/comparison.h"
@@ -69,10 +70,8 @@ class LiveReplay {
         if (!why.empty()) report_.PrintSkipped(scenario, why);
       }
     }
-    for (Compared& compared : compared_) {
-      compared.simulated = Simulate(*compared.scenario);
-      if (absl::Status written = WriteSimulated(compared); !written.ok()) return cli::End(written);
-    }
+    SimulateAll();
+    if (!stopped_.ok()) return cli::End(stopped_);
     cli::Progress progress;
     sim::RunBatch(
         compared_.size() * options_.repeat, static_cast<int>(options_.jobs),
@@ -104,6 +103,17 @@ class LiveReplay {
     }
     return options_.trace_folder.empty() ? absl::OkStatus()
                                          : cli::MakeFolder(options_.trace_folder);
+  }
+
+  void SimulateAll() {
+    sim::RunBatch(
+        compared_.size(), static_cast<int>(cli::DefaultJobs()),
+        [&](size_t i) { compared_[i].simulated = Simulate(real_[i]); },
+        [&](size_t i, const std::optional<std::string>& error) {
+          if (error) return Stop(absl::InternalError(*error));
+          const absl::Status written = WriteSimulated(compared_[i]);
+          return written.ok() ? sim::BatchStep::kGoOn : Stop(written);
+        });
   }
 
   // On any thread.

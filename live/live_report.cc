@@ -53,6 +53,11 @@ std::string ViolatedText(const std::vector<RealRun>& runs) {
   return names.empty() ? "-" : names;
 }
 
+std::string_view Conclusion(const Compared& compared) {
+  if (compared.agreed() < compared.runs.size()) return "PARTS";
+  return compared.good() ? "ok" : "FAILED";
+}
+
 // Each sentence once, with in how many runs it was so.
 void PrintSentences(std::ostream& out, const std::vector<RealRun>& runs,
                     std::vector<std::string> RealRun::* sentences, std::string_view what) {
@@ -119,7 +124,12 @@ size_t Compared::as_expected() const {
 }
 
 void LiveReport::PrintHead() {
-  out_ << "simulated | on the " << BackendText(kind_) << '\n';
+  // As AsOn() has it.
+  const bool emulator = kind_ == BackendKind::kEmulator;
+  out_ << "simulated"
+       << (emulator ? ", with an epsilon of 0 and a pending commit timestamp that blocks its column"
+                    : "")
+       << " | on the " << BackendText(kind_) << '\n';
   out_ << std::left << std::setw(9) << "verdict" << std::setw(static_cast<int>(name_width_) + 2)
        << "scenario" << std::right << std::setw(8) << "agreed" << std::setw(12) << "grants"
        << std::setw(12) << "takeovers" << std::setw(26) << "longest no holder s"
@@ -129,7 +139,7 @@ void LiveReport::PrintHead() {
 void LiveReport::Print(const Compared& compared) {
   const std::string agreed =
       Cat(std::to_string(compared.agreed()), "/", std::to_string(compared.runs.size()));
-  out_ << std::left << std::setw(9) << (compared.good() ? "ok" : "PARTS")
+  out_ << std::left << std::setw(9) << Conclusion(compared)
        << std::setw(static_cast<int>(name_width_) + 2) << sim::Printable(compared.scenario->name)
        << std::right << std::setw(8) << agreed << std::setw(12)
        << Beside(compared, Metric::kGrants, CountOf) << std::setw(12)

@@ -66,8 +66,8 @@ class Stage final : public Judge {
     sim::LinkState to = sim::LinkState::kUp;
     sim::LinkState from = sim::LinkState::kUp;
     sim::NodeClock clock;
-    std::set<SessionName> sessions;
-    bool lost_session = false;  // and has no other yet
+    std::set<SessionName> sessions;       // that its calls have named
+    std::set<SessionName> lost_sessions;  // that were deleted since
   };
   using Answer = std::function<void(Verdict)>;
   // A call that is on its way to Spanner, there, or on its way back.
@@ -121,6 +121,7 @@ class Stage final : public Judge {
                         const std::vector<std::string>& messages) override;
   live::Verdict Ask(std::function<void(const Answer&)> question);
   void JudgeRequest(uint64_t number, Passing passing, const Answer& answer);
+  void NoticeSession(const Passing& passing);
   bool AnswersInItsPlace(Passing& passing, const Answer& answer);
   live::Verdict JudgeReply(uint64_t number, const Status& status, const WireReply& reply);
   void NoticeServed(const Passing& passing, const Status& status, const WireReply& reply);
@@ -139,6 +140,7 @@ class Stage final : public Judge {
   void Begin(uint32_t fault, const CallName* trigger);
   bool CanStrike(const sim::FaultSpec& fault);
   bool Strike(uint32_t index, const sim::FaultSpec& fault);
+  bool IsStartedByFault(int16_t node) const;
   void End(uint32_t fault, uint32_t incarnation);
   void StrikeOneCall(uint32_t index, const sim::FaultSpec& fault, const CallName* trigger);
   bool StrikesNextCall(int16_t node, sim::FaultKind kind);

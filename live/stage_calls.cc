@@ -75,12 +75,7 @@ void Stage::JudgeRequest(uint64_t number, Passing arrived, const Answer& answer)
   Passing& passing = passing_[number] = std::move(arrived);
   const int16_t index = passing.call.name.process.node;
   Node& node = NodeAt(index);
-  node.sessions.insert(passing.wire.session);
-  if (node.lost_session) {
-    // It was used first by this call.
-    node.lost_session = false;
-    Tell(sim::SessionCreated{.process = passing.call.name.process});
-  }
+  NoticeSession(passing);
   Observe(sim::CallSent{
       .call = passing.call.name, .step = passing.call.step, .request = passing.call.request});
   if (AnswersInItsPlace(passing, answer)) {
@@ -100,6 +95,16 @@ void Stage::JudgeRequest(uint64_t number, Passing arrived, const Answer& answer)
   const auto open = open_.find({passing.wire.session, passing.wire.transaction});
   if (open != open_.end()) ++open->second.calls;
   answer(Passes(Draw(latencies_.one_way) + AddedLatency(passing, sim::Direction::kTo)));
+}
+
+// A process that lost its session has another one once a call names it.
+void Stage::NoticeSession(const Passing& passing) {
+  const ProcessId process = passing.call.name.process;
+  Node& node = NodeAt(process.node);
+  if (node.lost_sessions.contains(passing.wire.session)) return;
+  const bool had_none = node.sessions.empty() && !node.lost_sessions.empty();
+  node.sessions.insert(passing.wire.session);
+  if (had_none) Tell(sim::SessionCreated{.process = process});
 }
 
 // Whether a fault answers the call, of which Spanner does not hear.

@@ -82,7 +82,7 @@ bool Stage::Strike(uint32_t index, const FaultSpec& fault) {
     case FaultKind::kStop:
       fault.kind == FaultKind::kCrash ? LetGo(fault.node, /*crashed=*/true) : StopNode(fault.node);
       // The next process connects meanwhile.
-      PrepareSpare(fault.node);
+      if (fault.restart_after || IsStartedByFault(fault.node)) PrepareSpare(fault.node);
       if (!fault.restart_after) return false;
       At(Now() + *fault.restart_after,
          [this, index] { StartNode(scenario_.faults[index].node, index); });
@@ -118,6 +118,12 @@ bool Stage::Strike(uint32_t index, const FaultSpec& fault) {
   }
   const bool of_network = fault.kind == FaultKind::kPartition || fault.kind == FaultKind::kLatency;
   return of_network || fault.lasts.has_value();
+}
+
+bool Stage::IsStartedByFault(int16_t node) const {
+  return std::ranges::any_of(scenario_.faults, [node](const FaultSpec& fault) {
+    return fault.kind == FaultKind::kStart && fault.node == node;
+  });
 }
 
 void Stage::End(uint32_t index, uint32_t incarnation) {
@@ -221,8 +227,8 @@ void Stage::LoseSession(int16_t index) {
     }
   }
   for (const SessionName& session : node.sessions) operator_->DeleteSession(session);
+  node.lost_sessions.merge(node.sessions);
   node.sessions.clear();
-  node.lost_session = true;
   Tell(sim::SessionLost{.process = ProcessOf(index)});
 }
 

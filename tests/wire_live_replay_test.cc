@@ -215,6 +215,12 @@ TEST_P(LiveEndTest, NodesEndWithTheCommand) {
   }
 }
 
+TEST_F(LiveReplayTest, CtrlCEndsItWithItsCode) {
+  Write("pause.json", kPause);
+  const Ended ended = Shell("timeout --preserve-status -s INT 3 $W replay pause.json --on server");
+  EXPECT_EQ(ended.code, 130) << ended.out << ended.err;
+}
+
 INSTANTIATE_TEST_SUITE_P(Signals, LiveEndTest, testing::Values(SIGINT, SIGTERM, SIGKILL));
 
 }  // namespace
