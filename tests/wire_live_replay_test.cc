@@ -158,7 +158,9 @@ TEST_F(LiveReplayTest, TakeoversAreMeasuredInRealTime) {
       "$W bench takeover --on server --protocol fenced_lease --fault crash --lease 1s "
       "--followers 1 --runs 2 --jobs 2");
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("on the server, in real time"));
+  // Both real ones are there, and the simulated ones beside them.
+  EXPECT_THAT(ended.out, HasSubstr("1s     1          server         2          2"));
+  EXPECT_THAT(ended.out, HasSubstr("1s     1          simulated  1,000      1,000"));
   EXPECT_EQ(Shell("$W bench takeover --on server --csv x.csv --lease 1s").code, 2);
 }
 
