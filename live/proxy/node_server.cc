@@ -54,13 +54,12 @@ bool Pause(Duration pause, const std::stop_token& stop) {
 
 ProxiedCall CallOf(int16_t node, uint64_t number,
                    const grpc::GenericCallbackServerContext& context) {
-  ProxiedCall call{.node = node, .number = number, .path = context.method()};
-  call.method = call.path.substr(call.path.rfind('/') + 1);
-  for (const auto& [name, value] : context.client_metadata()) {
-    call.metadata.emplace(std::string(name.data(), name.size()),
-                          std::string(value.data(), value.size()));
-  }
-  return call;
+  const std::string path = context.method();
+  return {.node = node,
+          .number = number,
+          .method = path.substr(path.rfind('/') + 1),
+          .path = path,
+          .metadata = CopyMetadata(context.client_metadata())};
 }
 
 }  // namespace

@@ -27,14 +27,6 @@ std::shared_ptr<grpc::Channel> OpenChannel(const std::string& endpoint) {
   return grpc::CreateCustomChannel(endpoint, grpc::InsecureChannelCredentials(), arguments);
 }
 
-Metadata Copied(const std::multimap<grpc::string_ref, grpc::string_ref>& metadata) {
-  Metadata copy;
-  for (const auto& [name, value] : metadata) {
-    copy.emplace(std::string(name.data(), name.size()), std::string(value.data(), value.size()));
-  }
-  return copy;
-}
-
 // Does one operation of gRPC after the other.
 class Operations {
  public:
@@ -58,6 +50,14 @@ class Operations {
 };
 
 }  // namespace
+
+Metadata CopyMetadata(const std::multimap<grpc::string_ref, grpc::string_ref>& metadata) {
+  Metadata copy;
+  for (const auto& [name, value] : metadata) {
+    copy.emplace(std::string(name.data(), name.size()), std::string(value.data(), value.size()));
+  }
+  return copy;
+}
 
 bool IsOfOneConnection(std::string_view name) {
   static constexpr std::array<std::string_view, 4> kNames = {"content-type", "host", "te",
@@ -88,8 +88,8 @@ Reply Upstream::Send(const ProxiedCall& call, const grpc::ByteBuffer& request,
   }
   stream->Finish(&reply.status, nullptr);
   operations.Await();
-  reply.headers = Copied(context.GetServerInitialMetadata());
-  reply.trailers = Copied(context.GetServerTrailingMetadata());
+  reply.headers = CopyMetadata(context.GetServerInitialMetadata());
+  reply.trailers = CopyMetadata(context.GetServerTrailingMetadata());
   return reply;
 }
 

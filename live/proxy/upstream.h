@@ -4,6 +4,7 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/status.h>
+#include <grpcpp/support/string_ref.h>
 
 #include <map>
 #include <stop_token>
@@ -25,6 +26,7 @@ struct Reply {
   Metadata trailers;
 };
 
+Metadata CopyMetadata(const std::multimap<grpc::string_ref, grpc::string_ref>& metadata);
 // Whether gRPC makes this entry anew for each connection, so that it is not passed on.
 bool IsOfOneConnection(std::string_view name);
 
