@@ -3,6 +3,7 @@
 #include <grpcpp/server_builder.h>
 #include <grpcpp/server_posix.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -54,7 +55,7 @@ bool Pause(Duration pause, const std::stop_token& stop) {
 
 ProxiedCall CallOf(int16_t node, uint64_t number,
                    const grpc::GenericCallbackServerContext& context) {
-  const std::string path = context.method();
+  const std::string& path = context.method();
   return {.node = node,
           .number = number,
           .method = path.substr(path.rfind('/') + 1),
@@ -98,8 +99,8 @@ class NodeServer::Call final : public grpc::ServerGenericBidiReactor {
     if (!Carry(server_.core_.judge.OnRequest(call_, BytesOf(buffer_)))) return;
     Reply reply = server_.upstream_.Send(call_, buffer_, server_.core_.stop.get_token());
     if (server_.core_.stop.stop_requested()) return Tell(Answer(ShutDown()));
-    std::vector<std::string> messages;
-    for (const grpc::ByteBuffer& message : reply.messages) messages.push_back(BytesOf(message));
+    std::vector<std::string> messages(reply.messages.size());
+    std::ranges::transform(reply.messages, messages.begin(), BytesOf);
     if (!Carry(server_.core_.judge.OnReply(call_, StatusOf(reply), messages))) return;
     Tell(std::move(reply));
   }

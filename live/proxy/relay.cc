@@ -43,8 +43,7 @@ class Relay::Connection : public std::enable_shared_from_this<Connection> {
         node_(relay_->loop_.context(), {AF_INET, IPPROTO_TCP}, node),
         inner_(relay_->loop_.context(), {AF_UNIX, 0}, inner),
         timeout_(relay_->loop_.context()) {
-    ErrorCode ignored;  // where the node has gone already, which is read soon
-    node_.set_option(tcp::no_delay(true), ignored);
+    node_.set_option(tcp::no_delay(true));
     // That they are so is not enough: Asio wants to have been told.
     node_.non_blocking(true);
     inner_.non_blocking(true);
@@ -67,8 +66,7 @@ class Relay::Connection : public std::enable_shared_from_this<Connection> {
   // Both ends see the end; the node sees a reset.
   void Reset() {
     if (!node_.is_open()) return;
-    ErrorCode ignored;
-    node_.set_option(boost::asio::socket_base::linger(true, 0), ignored);
+    node_.set_option(boost::asio::socket_base::linger(true, 0));
     End();
   }
 
@@ -130,9 +128,8 @@ class Relay::Connection : public std::enable_shared_from_this<Connection> {
 
   void End() {
     if (!node_.is_open()) return;
-    ErrorCode ignored;
-    node_.close(ignored);
-    inner_.close(ignored);
+    node_.close();
+    inner_.close();
     timeout_.cancel();
     relay_->connections_.erase(shared_from_this());
   }
@@ -169,8 +166,7 @@ void Relay::SetLink(sim::Direction direction, LinkState state) {
 }
 
 void Relay::Close() {
-  ErrorCode ignored;
-  acceptor_.close(ignored);
+  acceptor_.close();
   for (const auto& connection : std::set(connections_)) connection->Reset();
 }
 
