@@ -136,8 +136,10 @@ std::string NoWedge::UnknownBecause(const Now& end) const {
   const auto lock = static_cast<uint16_t>(last - clocks.begin());
   const Duration bound = end.setup.locks[lock].wedge_bound;
   const Duration left = last->deadline - end.at;
+  // Below zero while calls that were left hanging hold the clock up.
+  const Duration passed = std::max(bound - left, Duration{});
   return "at the end nobody had held lock " + end.LockName(lock) + " for " +
-         FormatDuration(bound - left) + " of the " + FormatDuration(bound) +
+         FormatDuration(passed) + " of the " + FormatDuration(bound) +
          " that may pass; the run should last " + FormatDuration(left) + " longer";
 }
 
