@@ -97,9 +97,15 @@ class LiveReplay {
     return width;
   }
 
+  // What would fail at the end of all the runs fails before them.
   absl::Status Prepare() {
-    if (!options_.out.empty()) {
-      if (absl::Status opened = document_.Open(options_.out); !opened.ok()) return opened;
+    const std::pair<cli::OutputFile*, const std::string*> files[] = {
+        {&document_, &options_.out},
+        {&saved_, &options_.save_path},
+        {&picture_, &options_.perfetto_path}};
+    for (const auto& [file, path] : files) {
+      if (path->empty()) continue;
+      if (absl::Status opened = file->Open(*path); !opened.ok()) return opened;
     }
     return options_.trace_folder.empty() ? absl::OkStatus()
                                          : cli::MakeFolder(options_.trace_folder);
@@ -185,38 +191,38 @@ class LiveReplay {
   absl::Status WriteSimulated(const Compared& compared) const {
     if (options_.trace_folder.empty()) return absl::OkStatus();
     const sim::Scenario& scenario = *compared.scenario;
-    return WriteFile<sim::TraceWriter>(
+    return WriteTrace(
         TracePath(compared, "simulated"), scenario, scenario.seed,
         [&](sim::ObservationSink& sink) { sim::RunScenario(scenario, scenario.seed, &sink); });
   }
-  absl::Status WriteReal(const Compared& compared, const RealRun& run) const {
+  absl::Status WriteReal(const Compared& compared, const RealRun& run) {
     const auto tell = [&](sim::ObservationSink& sink) { Tell(run, sink, *compared.scenario); };
     const uint64_t number = run.result.seed;
     absl::Status written;
     if (!options_.trace_folder.empty()) {
       const std::string which = Cat(BackendText(options_.on), "-", std::to_string(number));
-      written =
-          WriteFile<sim::TraceWriter>(TracePath(compared, which), *compared.scenario, number, tell);
+      written = WriteTrace(TracePath(compared, which), *compared.scenario, number, tell);
     }
     if (!options_.perfetto_path.empty()) {
-      written.Update(
-          WriteFile<sim::PerfettoWriter>(options_.perfetto_path, *compared.scenario, number, tell));
+      written.Update(Write<sim::PerfettoWriter>(picture_, *compared.scenario, number, tell));
     }
-    if (!options_.save_path.empty()) written.Update(Save(compared, run));
+    if (!options_.save_path.empty()) {
+      saved_.stream() << sim::ScenarioText(
+          ScenarioOf(options_.on, *compared.scenario, run.history, run.result));
+      written.Update(saved_.Commit());
+    }
     return written;
   }
-  absl::Status Save(const Compared& compared, const RealRun& run) const {
-    cli::OutputFile file;
-    if (absl::Status opened = file.Open(options_.save_path); !opened.ok()) return opened;
-    file.stream() << sim::ScenarioText(
-        ScenarioOf(options_.on, *compared.scenario, run.history, run.result));
-    return file.Commit();
-  }
-  template <typename Writer, typename Tell>
-  static absl::Status WriteFile(const std::string& path, const sim::Scenario& scenario,
-                                uint64_t seed, Tell tell) {
+  template <typename Tell>
+  static absl::Status WriteTrace(const std::string& path, const sim::Scenario& scenario,
+                                 uint64_t seed, Tell tell) {
     cli::OutputFile file;
     if (absl::Status opened = file.Open(path); !opened.ok()) return opened;
+    return Write<sim::TraceWriter>(file, scenario, seed, tell);
+  }
+  template <typename Writer, typename Tell>
+  static absl::Status Write(cli::OutputFile& file, const sim::Scenario& scenario, uint64_t seed,
+                            Tell tell) {
     {
       Writer writer(file.stream(), scenario, seed, cli::kVersion);
       tell(writer);
@@ -257,6 +263,8 @@ class LiveReplay {
   std::vector<Compared> compared_;   // one for each
   LiveReport report_;
   cli::OutputFile document_;
+  cli::OutputFile saved_;
+  cli::OutputFile picture_;
   std::vector<std::optional<absl::StatusOr<RealRun>>> runs_;  // of jobs, by place
   std::string shown_;                                         // of the one run, for people
   size_t skipped_ = 0;

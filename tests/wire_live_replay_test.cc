@@ -171,6 +171,12 @@ TEST_F(LiveReplayTest, BadUsageIsToldApart) {
   EXPECT_EQ(Shell("$W replay --on server").code, 2);
   EXPECT_EQ(Shell("$W replay nothere.json --on server").code, 2);
   EXPECT_EQ(Shell("$W replay quiet.json --on server --timeline --repeat 2").code, 2);
+  for (const std::string option : {"--save", "--out", "--perfetto"}) {
+    // Before anything runs.
+    const Ended ended = Shell("$W replay quiet.json --on server " + option + " nothere/x");
+    EXPECT_EQ(ended.code, 3);
+    EXPECT_THAT(ended.out, testing::IsEmpty());
+  }
   EXPECT_EQ(Shell("cp $W alone && ./alone replay quiet.json --on server").code, 3);
 }
 
