@@ -3,6 +3,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <filesystem>
@@ -41,24 +42,9 @@ std::string CommandFromHere(const std::string& called) {
   return near.has_parent_path() ? near.string() : "./" + near.string();
 }
 
-int Print(const std::string& text) {
-  std::cout << text;
-  return End(FlushStdout());
-}
-
-// What is wrong with an argument that says nothing, as an unset variable of a script makes it;
-// nothing when all say something. No argument of any command means anything when it is empty.
-std::string EmptyArgument(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    if (argument.empty()) return "argument " + std::to_string(i) + " is empty";
-    if (argument.starts_with("--") && argument.ends_with("=")) return argument + " has no value";
-  }
-  return {};
-}
-
 int Run(int argc, char** argv) {
-  if (const std::string empty = EmptyArgument(argc, argv); !empty.empty()) {
+  const std::vector<std::string> words(argv, argv + argc);
+  if (const std::string empty = EmptyArgument(words, ""); !empty.empty()) {
     Complain(empty);
     return kBadInput;
   }
@@ -81,16 +67,8 @@ int Run(int argc, char** argv) {
       AddReplayCommand(root, called), AddHuntCommand(root, called), AddBenchCommand(root, called),
       AddLockCommand(root),           AddNewCommand(root, called),  AddDiffCommand(root),
       AddProtocolsCommand(root)};
-  try {
-    root.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    return Print(root.help());
-  } catch (const CLI::CallForVersion& version) {
-    return Print(std::string(version.what()) + "\n");
-  } catch (const CLI::ParseError& error) {
-    Complain(UsageError(root, error));
-    return kBadInput;
-  }
+  const size_t named = std::min<size_t>(words.size(), 1);
+  if (const auto code = Parse(root, {words.begin() + named, words.end()}, kBadInput)) return *code;
   for (const SubCommand& command : commands) {
     if (root.got_subcommand(command.app)) return command.run();
   }

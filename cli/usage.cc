@@ -1,9 +1,12 @@
 #include "cli/usage.h"
 
+#include <algorithm>
+#include <iostream>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "cli/output.h"
 #include "sim/error_text.h"
 #include "sim/nearest_word.h"
 
@@ -77,6 +80,34 @@ std::string UsageError(const CLI::App& root, const CLI::ParseError& error) {
     text = error.what();
   }
   return Cat(text, " (", command, " --help says what there is)");
+}
+
+std::string EmptyArgument(std::span<const std::string> arguments, std::string_view of) {
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (argument.empty()) return Cat("argument ", std::to_string(i), of, " is empty");
+    if (argument.starts_with("--") && argument.ends_with("=")) return argument + " has no value";
+  }
+  return {};
+}
+
+std::optional<int> Parse(CLI::App& root, std::vector<std::string> arguments, int wrong) {
+  const auto print = [](const std::string& text) {
+    std::cout << text;
+    return End(FlushStdout());
+  };
+  std::ranges::reverse(arguments);  // as CLI11 takes them
+  try {
+    root.parse(arguments);
+  } catch (const CLI::CallForHelp&) {
+    return print(root.help());
+  } catch (const CLI::CallForVersion& version) {
+    return print(std::string(version.what()) + "\n");
+  } catch (const CLI::ParseError& error) {
+    Complain(UsageError(root, error));
+    return wrong;
+  }
+  return std::nullopt;
 }
 
 }  // namespace whorl::cli

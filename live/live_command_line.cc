@@ -3,7 +3,6 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <memory>
@@ -24,6 +23,13 @@ namespace {
 constexpr size_t kHelpColumn = 26;
 
 int Run(int argc, char** argv) {
+  // argv[0] is the sub-command.
+  const std::vector<std::string> words(argv, argv + argc);
+  if (const std::string empty = cli::EmptyArgument(words, " of whorl " + words[0]);
+      !empty.empty()) {
+    cli::Complain(empty);
+    return cli::kBadInput;
+  }
   CLI::App root("Simulation and verification testbed for distributed locks on Cloud Spanner.",
                 "whorl");
   root.require_subcommand(1);
@@ -36,18 +42,7 @@ int Run(int argc, char** argv) {
   CLI::App* takeover = bench->add_subcommand("takeover", "How long until somebody else leads");
   const auto request = std::make_shared<TakeoverOnRequest>();
   AddTakeoverOnOptions(*takeover, request);
-  // argv[0] is the sub-command, and CLI11 takes arguments from the last to the first.
-  std::vector<std::string> arguments(argv, argv + argc);
-  std::ranges::reverse(arguments);
-  try {
-    root.parse(arguments);
-  } catch (const CLI::CallForHelp&) {
-    std::cout << root.help();
-    return cli::End(cli::FlushStdout());
-  } catch (const CLI::ParseError& error) {
-    cli::Complain(cli::UsageError(root, error));
-    return cli::kBadInput;
-  }
+  if (const auto code = cli::Parse(root, words, cli::kBadInput)) return *code;
   return replay->parsed() ? RunLive(*options) : RunTakeoverOn(*request);
 }
 

@@ -9,6 +9,7 @@
 
 #include "live/history.h"
 #include "live/stage.h"
+#include "sim/batch.h"
 #include "sim/bench/takeover.h"
 #include "sim/error_text.h"
 
@@ -77,12 +78,11 @@ std::string WhyNotForReal(const TakeoverCase& takeover_case) {
 
 absl::StatusOr<ComparedTakeovers> CompareTakeovers(
     const TakeoverPlan& plan, const TakeoverCase& takeover_case,
-    const std::function<sim::BatchStep(uint64_t runs)>& go_on) {
+    const std::function<void(uint64_t runs)>& progress) {
   ComparedTakeovers compared;
   std::vector<sim::TakeoverRun> runs;
   std::vector<std::optional<absl::StatusOr<Measured>>> places(sim::kBatchWindow);
   absl::Status failed;
-  uint64_t done = 0;
   sim::RunBatch(
       plan.runs, plan.jobs,
       [&](size_t i) {
@@ -95,14 +95,13 @@ absl::StatusOr<ComparedTakeovers> CompareTakeovers(
         if (failed.ok() && !place->ok()) failed = place->status();
         if (!failed.ok()) return sim::BatchStep::kStop;
         Note(**place, runs, compared);
-        return go_on(++done);
+        progress(i + 1);
+        return sim::BatchStep::kGoOn;
       });
   if (!failed.ok()) {
     return absl::UnavailableError(Cat(takeover_case.Text(), ": ", std::string(failed.message())));
   }
   compared.real = ResultOf(takeover_case, TimesOf(takeover_case), runs);
-  compared.real.interrupted = done < plan.runs;
-  if (compared.real.interrupted) return compared;
   const sim::TakeoverOptions options{.seed = plan.seed, .runs = plan.simulated};
   const absl::Status simulated = MeasureCase(
       options, takeover_case, plan.jobs, [](uint64_t) { return sim::BatchStep::kGoOn; },

@@ -8,7 +8,6 @@
 
 #include "absl/status/statusor.h"
 #include "live/backend.h"
-#include "sim/batch.h"
 #include "sim/bench/takeover_bench.h"
 #include "sim/bench/takeover_case.h"
 
@@ -34,11 +33,11 @@ struct ComparedTakeovers {
 // Why the case cannot be run on real processes; empty when it can.
 std::string WhyNotForReal(const sim::TakeoverCase& takeover_case);
 
-// `go_on` is asked after each real run, on the caller's thread.
+// `progress` hears after each real run, on the caller's thread.
 // kUnavailable: a run could not be run, and why.
 absl::StatusOr<ComparedTakeovers> CompareTakeovers(
     const TakeoverPlan& plan, const sim::TakeoverCase& takeover_case,
-    const std::function<sim::BatchStep(uint64_t runs)>& go_on);
+    const std::function<void(uint64_t runs)>& progress);
 
 // How many of the values lie between what 5 and what 95 percent of the distribution do not exceed.
 int64_t CountInMiddle(const std::vector<int64_t>& values, const sim::Distribution& distribution);

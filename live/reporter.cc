@@ -36,7 +36,7 @@ void Reporter::Say(const Report& report) {
 }
 
 void Reporter::Tell(sim::Happening what, std::optional<sim::Instant> lapses_at) {
-  Say(Happened{.at = Now(), .what = std::move(what), .lapses_at = lapses_at});
+  Say(Occurrence{.at = Now(), .what = std::move(what), .lapses_at = lapses_at});
 }
 
 void Reporter::StopAt(const CallName& call, StepName step, Phase phase,

@@ -263,7 +263,7 @@ void Stage::ResumeNode(int16_t index) {
 void Stage::Hear(int16_t index, uint32_t incarnation, Report& report) {
   if (std::holds_alternative<Ready>(report)) {
     NodeAt(index).spare_ready = true;
-  } else if (auto* happened = std::get_if<Happened>(&report)) {
+  } else if (auto* happened = std::get_if<Occurrence>(&report)) {
     OnHappened(*happened);
   } else if (const auto* point = std::get_if<AtPoint>(&report)) {
     OnAtPoint(index, incarnation, *point);
@@ -274,14 +274,13 @@ void Stage::Hear(int16_t index, uint32_t incarnation, Report& report) {
   }
 }
 
-void Stage::OnHappened(Happened& happened) {
+void Stage::OnHappened(Occurrence& happened) {
   if (const auto* write = std::get_if<sim::WriteSent>(&happened.what)) {
     OnWrite(*write, happened.at);
   } else if (const auto* ended = std::get_if<sim::CallEnded>(&happened.what)) {
     OnCallEnded(ended->call);
   }
-  record_.heard.push_back(
-      {.at = happened.at, .what = std::move(happened.what), .lapses_at = happened.lapses_at});
+  record_.heard.push_back(std::move(happened));
 }
 
 void Stage::OnAtPoint(int16_t index, uint32_t incarnation, const AtPoint& point) {
@@ -322,14 +321,8 @@ void Stage::OnWrite(const sim::WriteSent& write, Instant sent_at) {
   At(sent_at + Draw(latencies_.resource), [this, write] { ResourceHears(write); });
 }
 
-// The fencing resource keeps the greatest token that it has seen and refuses smaller ones.
 void Stage::ResourceHears(const sim::WriteSent& write) {
-  bool accepted = true;
-  if (write.fenced) {
-    std::optional<uint64_t>& greatest = greatest_[write.lock];
-    accepted = write.token && (!greatest || *write.token >= *greatest);
-    if (accepted) greatest = write.token;
-  }
+  const bool accepted = sim::ResourceTakes(write.fenced, write.token, greatest_[write.lock]);
   const sim::WriteArrived arrived{.process = write.process,
                                   .lock = write.lock,
                                   .fenced = write.fenced,

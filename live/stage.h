@@ -31,6 +31,7 @@
 #include "live/proxy/fault_proxy.h"
 #include "live/record.h"
 #include "live/wire_calls.h"
+#include "sim/fault_rules.h"
 #include "sim/latency.h"
 #include "sim/node_clock.h"
 #include "sim/scenario.h"
@@ -63,8 +64,7 @@ class Stage final : public Judge {
     int pauses = 0;
     std::vector<uint32_t> active;  // partitions, latencies and aborts, in the order they began
     std::vector<uint32_t> armed;   // faults that wait for the node's next call
-    sim::LinkState to = sim::LinkState::kUp;
-    sim::LinkState from = sim::LinkState::kUp;
+    sim::Links links;
     sim::NodeClock clock;
     std::set<SessionName> sessions;       // that its calls have named
     std::set<SessionName> lost_sessions;  // that were deleted since
@@ -108,7 +108,7 @@ class Stage final : public Judge {
   void PauseNode(int16_t node);
   void ResumeNode(int16_t node);
   void Hear(int16_t node, uint32_t incarnation, Report& report);
-  void OnHappened(Happened& happened);
+  void OnHappened(Occurrence& happened);
   void OnAtPoint(int16_t node, uint32_t incarnation, const AtPoint& point);
   void OnAnnounces(int16_t node, uint16_t lock);
   void OnWrite(const sim::WriteSent& write, sim::Instant sent_at);
@@ -145,7 +145,6 @@ class Stage final : public Judge {
   void StrikeOneCall(uint32_t index, const sim::FaultSpec& fault, const CallName* trigger);
   bool StrikesNextCall(int16_t node, sim::FaultKind kind);
   void UpdateLinks(int16_t node);
-  void SetLink(int16_t node, sim::Direction direction, sim::LinkState link);
   void EndLatency(int16_t node);
   void LoseSession(int16_t node);
   void DeleteRow(uint32_t index);

@@ -84,11 +84,11 @@ void Stage::JudgeRequest(uint64_t number, Passing arrived, const Answer& answer)
   }
   const bool alive =
       node.process != nullptr && node.incarnation == passing.call.name.process.incarnation;
-  if (alive && node.to == LinkState::kBlackHoled) {
+  if (alive && node.links.to == LinkState::kBlackHoled) {
     passing.held = answer;
     return;
   }
-  if (alive && node.to == LinkState::kRefused) {
+  if (alive && node.links.to == LinkState::kRefused) {
     passing_.erase(number);
     return answer(kDropped);
   }

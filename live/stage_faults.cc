@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "live/stage.h"
-#include "protocol/protocols.h"
+#include "sim/fault_rules.h"
 #include "sim/rules.h"
 
 namespace whorl::live {
@@ -11,20 +11,12 @@ namespace {
 
 using sim::FaultKind;
 using sim::FaultSpec;
+using sim::KeyOfDeleted;
 using sim::LinkState;
+using sim::StrikesOneCall;
 
 // Until an operator's transaction that was aborted is tried again.
 constexpr Duration kOperatorRetry = Milliseconds(5);
-
-bool StrikesOneCall(const FaultSpec& fault) {
-  return fault.kind == FaultKind::kDropRequest || fault.kind == FaultKind::kDropReply ||
-         (fault.kind == FaultKind::kAbort && !fault.lasts);
-}
-
-Value KeyOfDeleted(const sim::Scenario& scenario, const FaultSpec& fault) {
-  const sim::Rules& rules = sim::RulesOf(scenario.protocol);
-  return sim::ParseKey(rules, scenario.locks[fault.lock], fault.row).value_or(Null{});
-}
 
 }  // namespace
 
@@ -178,33 +170,15 @@ bool Stage::StrikesNextCall(int16_t node, FaultKind kind) {
 
 // --- the network ---------------------------------------------------------------------------------
 
-// The later of two partitions decides.
 void Stage::UpdateLinks(int16_t index) {
   Node& node = NodeAt(index);
-  LinkState to = LinkState::kUp;
-  LinkState from = LinkState::kUp;
-  for (const uint32_t active : node.active) {
-    const FaultSpec& fault = scenario_.faults[active];
-    if (fault.kind != FaultKind::kPartition) continue;
-    const LinkState link =
-        fault.mode == sim::PartitionMode::kRefuse ? LinkState::kRefused : LinkState::kBlackHoled;
-    if (Covers(fault.direction, sim::Direction::kTo)) to = link;
-    if (Covers(fault.direction, sim::Direction::kFrom)) from = link;
+  const sim::Links before = std::exchange(node.links, LinksUnder(scenario_, node.active));
+  for (const sim::LinkChanged& change : LinkChanges(index, before, node.links)) {
+    proxy_->SetLink(index, change.direction, change.link);
+    Tell(change);
   }
-  const bool to_changed = to != std::exchange(node.to, to);
-  const bool from_changed = from != std::exchange(node.from, from);
-  if (to_changed && from_changed && to == from) {
-    SetLink(index, sim::Direction::kBoth, to);
-  } else {
-    if (to_changed) SetLink(index, sim::Direction::kTo, to);
-    if (from_changed) SetLink(index, sim::Direction::kFrom, from);
-  }
-  if (to_changed && to == LinkState::kUp) ReleaseHeld(index, /*passes=*/true);
-}
-
-void Stage::SetLink(int16_t node, sim::Direction direction, LinkState link) {
-  proxy_->SetLink(node, direction, link);
-  Tell(sim::LinkChanged{.node = node, .link = link, .direction = direction});
+  const bool heals = before.to != LinkState::kUp && node.links.to == LinkState::kUp;
+  if (heals) ReleaseHeld(index, /*passes=*/true);
 }
 
 // Calls that are still on their slow way are what the fault leaves behind.

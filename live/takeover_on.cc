@@ -155,7 +155,6 @@ class TakeoverOn {
         progress_.Show(Cat(one.Text(), ": ", std::to_string(runs), " of ",
                            std::to_string(plan.runs), " runs"));
       }
-      return sim::BatchStep::kGoOn;
     });
     if (!compared.ok()) return compared.status();
     AddRows(*compared, BackendText(request_.on), table_);

@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "live/record.h"
 #include "protocol/spanner/fields.h"
 #include "sim/instant.h"
 #include "sim/node_clock.h"
@@ -69,12 +70,6 @@ using Order = std::variant<Setup, Begin, Go, StopGracefully, HearOfRelease, SetC
 struct Ready {
   WHORL_NO_FIELDS(Ready);
 };
-struct Happened {
-  sim::Instant at;
-  sim::Happening what;
-  std::optional<sim::Instant> lapses_at;  // of StandingChanged: when the belief lapses by itself
-  WHORL_FIELDS(Happened, at, what, lapses_at);
-};
 // The process stands still, since a fault of the scenario waits for this phase of this step, until
 // it hears Go.
 struct AtPoint {
@@ -93,6 +88,6 @@ struct CannotGoOn {
   std::string why;
   WHORL_FIELDS(CannotGoOn, why);
 };
-using Report = std::variant<Ready, Happened, AtPoint, Announces, CannotGoOn>;
+using Report = std::variant<Ready, Occurrence, AtPoint, Announces, CannotGoOn>;
 
 }  // namespace whorl::live

@@ -2,17 +2,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/fault_rules.h"
 #include "sim/world_turn.h"
 
 namespace whorl::sim {
-namespace {
-
-bool StrikesOneCall(const FaultSpec& fault) {
-  return fault.kind == FaultKind::kDropRequest || fault.kind == FaultKind::kDropReply ||
-         (fault.kind == FaultKind::kAbort && !fault.lasts);
-}
-
-}  // namespace
 
 // A fault that finds nothing to strike (a crash of a process that is down) does not begin.
 void Turn::OnFaultBegins(const FaultBegins& begins) {
@@ -38,7 +31,8 @@ bool Turn::CanStrike(const FaultSpec& fault) {
     case FaultKind::kSessionLoss:
       return SessionOfNode(fault.node) != nullptr;
     case FaultKind::kDeleteRow:
-      return model::FindNewest(state_.database.tables.front(), {KeyOfDeleted(fault)}) != nullptr;
+      return model::FindNewest(state_.database.tables.front(), {KeyOfDeleted(scenario_, fault)}) !=
+             nullptr;
     default:
       return true;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/fault_rules.h"
 #include "sim/world_turn.h"
 
 namespace whorl::sim {
@@ -256,35 +257,15 @@ Instant Turn::DeadlineOf(const Call& call) {
   return WhenShown(call.name.process.node, call.deadline);
 }
 
-// The later of two partitions decides.
 void Turn::UpdateLinks(int16_t node_index) {
   Node& node = NodeAt(node_index);
-  LinkState to = LinkState::kUp;
-  LinkState from = LinkState::kUp;
-  for (const uint32_t index : node.active) {
-    const FaultSpec& fault = scenario_.faults[index];
-    if (fault.kind != FaultKind::kPartition) continue;
-    const LinkState link =
-        fault.mode == PartitionMode::kRefuse ? LinkState::kRefused : LinkState::kBlackHoled;
-    if (Covers(fault.direction, Direction::kTo)) to = link;
-    if (Covers(fault.direction, Direction::kFrom)) from = link;
-  }
-  const bool to_changed = to != node.link_to;
-  const bool from_changed = from != node.link_from;
-  node.link_to = to;
-  node.link_from = from;
-  if (to_changed && from_changed && to == from) {
-    Observe(LinkChanged{.node = node_index, .link = to});
-  } else {
-    if (to_changed) {
-      Observe(LinkChanged{.node = node_index, .link = to, .direction = Direction::kTo});
-    }
-    if (from_changed) {
-      Observe(LinkChanged{.node = node_index, .link = from, .direction = Direction::kFrom});
-    }
-  }
-  ReleaseHeld(node_index, to_changed && to == LinkState::kUp,
-              from_changed && from == LinkState::kUp);
+  const Links before = {.to = node.link_to, .from = node.link_from};
+  const Links after = LinksUnder(scenario_, node.active);
+  node.link_to = after.to;
+  node.link_from = after.from;
+  for (const LinkChanged& change : LinkChanges(node_index, before, after)) Observe(change);
+  ReleaseHeld(node_index, before.to != after.to && after.to == LinkState::kUp,
+              before.from != after.from && after.from == LinkState::kUp);
 }
 
 // What black holes have held back goes on.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/fault_rules.h"
 #include "sim/world_turn.h"
 
 namespace whorl::sim {
@@ -387,14 +388,8 @@ void Turn::OnResourceWrite(const ResourceWrite& write) {
   if (kind != ResourceKind::kFenced) ResourceHears(write, /*fenced=*/false);
 }
 
-// The fencing resource keeps the greatest token that it has seen and refuses smaller ones.
 void Turn::ResourceHears(const ResourceWrite& write, bool fenced) {
-  bool accepted = true;
-  if (fenced) {
-    std::optional<uint64_t>& greatest = state_.resources[write.lock].greatest;
-    accepted = write.token && (!greatest || *write.token >= *greatest);
-    if (accepted) greatest = write.token;
-  }
+  const bool accepted = ResourceTakes(fenced, write.token, state_.resources[write.lock].greatest);
   Observe(WriteArrived{.process = write.process,
                        .lock = write.lock,
                        .fenced = fenced,

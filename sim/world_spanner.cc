@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/fault_rules.h"
 #include "sim/rules.h"
 #include "sim/world_turn.h"
 
@@ -209,11 +210,6 @@ void Turn::OnReplied(model::Replied&& replied) {
 
 // --- what faults do at Spanner -----------------------------------------------------------------
 
-Value Turn::KeyOfDeleted(const FaultSpec& fault) const {
-  const Rules& rules = RulesOf(scenario_.protocol);
-  return ParseKey(rules, scenario_.locks[fault.lock], fault.row).value_or(Null{});
-}
-
 // An operator's transaction, without a network in between.
 void Turn::DeleteRow(const OperatorDeletes& deletes) {
   const FaultSpec& fault = scenario_.faults[deletes.fault];
@@ -224,7 +220,7 @@ void Turn::DeleteRow(const OperatorDeletes& deletes) {
   Mutation deletion;
   deletion.kind = MutationKind::kDelete;
   deletion.table = setup_.catalogue->schema().tables.front().name;
-  deletion.keys.keys.push_back({KeyOfDeleted(fault)});
+  deletion.keys.keys.push_back({KeyOfDeleted(scenario_, fault)});
   Commit commit;
   commit.transaction = SingleUseWrite{};
   commit.mutations.push_back(std::move(deletion));

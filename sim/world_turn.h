@@ -152,7 +152,6 @@ class Turn {
   bool IsAborted(Call& call, const Request& request, const model::Moment& leader);
   bool AbortsByChance(const Call& call);
   void AnswerUnavailable(uint32_t call);
-  Value KeyOfDeleted(const FaultSpec& fault) const;
   void DeleteRow(const OperatorDeletes& deletes);
   void OnOperatorHears(const model::Replied& replied);
   void UpdateSpannerClocks();

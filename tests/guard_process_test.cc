@@ -14,6 +14,7 @@
 #include "cli/lock/process_tree.h"
 #include "real_client/os.h"
 #include "tests/guard_testing.h"
+#include "tests/process_state.h"
 
 namespace whorl::cli {
 namespace {
@@ -28,14 +29,6 @@ std::string InMs(Duration duration) { return std::to_string(duration.ns / 1'000)
 void StartAndWait(Guard& guard) {
   guard.Start(7, real_client::MonotonicNow() + Seconds(3600));
   PrintReports(guard);
-}
-
-// 'Z': it has ended, and its parent has not asked how; 'T': stopped; '?': it is not there.
-char StateOf(pid_t process) {
-  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  const size_t name_ends = text.rfind(')');
-  return name_ends == std::string::npos ? '?' : text[name_ends + 2];
 }
 
 // --- how a command ends --------------------------------------------------------------------------

@@ -17,6 +17,7 @@
 #include "live/child_process.h"
 #include "live/emulator_process.h"
 #include "tests/cli_testing.h"
+#include "tests/process_state.h"
 
 namespace whorl {
 namespace {
@@ -194,11 +195,7 @@ std::vector<pid_t> ChildrenOf(pid_t pid) {
 }
 
 // By SIGSTOP.
-bool IsStopped(pid_t pid) {
-  const std::string stat = ReadText("/proc/" + std::to_string(pid) + "/stat");
-  const size_t name_ends = stat.rfind(')');
-  return name_ends != std::string::npos && stat.substr(name_ends, 3) == ") T";
-}
+bool IsStopped(pid_t pid) { return StateOf(pid) == 'T'; }
 
 // True once the process, which need not be a child of this one, has ended.
 bool Ends(int pidfd) {

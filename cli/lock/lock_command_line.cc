@@ -3,7 +3,6 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <iostream>
@@ -59,39 +58,9 @@ Words WordsOf(int argc, char** argv) {
   return words;
 }
 
-// No argument means anything when it is empty, as an unset variable of a script makes it.
-std::string EmptyArgument(const std::vector<std::string>& arguments) {
-  for (size_t i = 1; i < arguments.size(); ++i) {
-    const std::string& argument = arguments[i];
-    if (argument.empty()) return "argument " + std::to_string(i) + " of whorl lock is empty";
-    if (argument.starts_with("--") && argument.ends_with("=")) return argument + " has no value";
-  }
-  return {};
-}
-
-int Print(const std::string& text) {
-  std::cout << text;
-  return End(FlushStdout());
-}
-
-int Parse(CLI::App& root, std::vector<std::string> arguments, int wrong) {
-  std::ranges::reverse(arguments);  // as CLI11 takes them
-  try {
-    root.parse(arguments);
-  } catch (const CLI::CallForHelp&) {
-    return Print(root.help());
-  } catch (const CLI::CallForVersion& version) {
-    return Print(std::string(version.what()) + "\n");
-  } catch (const CLI::ParseError& error) {
-    Complain(UsageError(root, error));
-    return wrong;
-  }
-  return -1;
-}
-
 int Run(const Words& words) {
   const int wrong = words.is_exec ? static_cast<int>(kExecFailed) : static_cast<int>(kBadInput);
-  if (const std::string empty = EmptyArgument(words.arguments); !empty.empty()) {
+  if (const std::string empty = EmptyArgument(words.arguments, " of whorl lock"); !empty.empty()) {
     Complain(empty);
     return wrong;
   }
@@ -112,7 +81,7 @@ int Run(const Words& words) {
                                             AddGetCommand(lock),
                                             AddListCommand(lock),
                                             AddReleaseCommand(lock)};
-  if (const int code = Parse(root, words.arguments, wrong); code >= 0) return code;
+  if (const auto code = Parse(root, words.arguments, wrong)) return *code;
   for (const SubCommand& command : commands) {
     if (command.app->parsed()) return command.run();
   }
