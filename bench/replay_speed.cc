@@ -16,8 +16,8 @@
 #include <cstdio>
 #include <string>
 
-#include "sim/run.h"
-#include "sim/scenario_loader.h"
+#include "sim/judge/run.h"
+#include "sim/scenario/loader.h"
 
 namespace whorl::sim {
 namespace {

@@ -13,10 +13,10 @@
 
 #include "protocol/spanner/fingerprint.h"
 #include "protocol/spanner/sql.h"
-#include "sim/bench/speed_worlds.h"
-#include "sim/run.h"
-#include "sim/run_until.h"
-#include "sim/trace.h"
+#include "sim/hunt/speed_worlds.h"
+#include "sim/judge/run.h"
+#include "sim/report/trace.h"
+#include "sim/world/driver.h"
 #include "spanner_model/catalogue.h"
 #include "spanner_model/sql/compile.h"
 

@@ -13,11 +13,11 @@
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
-#include "sim/batch.h"
-#include "sim/bench/cost_report.h"
-#include "sim/bench/cost_tradeoff.h"
-#include "sim/error_text.h"
-#include "sim/report_text.h"
+#include "sim/judge/batch.h"
+#include "sim/measure/cost_report.h"
+#include "sim/measure/cost_tradeoff.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {

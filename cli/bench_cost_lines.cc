@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "cli/bench_cost_text.h"
-#include "sim/instant.h"
-#include "sim/json_print.h"
-#include "sim/report_text.h"
+#include "sim/report/json_print.h"
+#include "sim/scenario/instant.h"
+#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "cli/option_values.h"
-#include "sim/add_protocol.h"
-#include "sim/error_text.h"
+#include "sim/scenario/add_protocol.h"
+#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {

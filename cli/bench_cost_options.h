@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/bench/cost_report.h"
+#include "sim/measure/cost_report.h"
 
 namespace whorl::cli {
 

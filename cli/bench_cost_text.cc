@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "cli/text_table.h"
-#include "sim/error_text.h"
-#include "sim/instant.h"
-#include "sim/report_text.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/instant.h"
+#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <ostream>
 #include <vector>
 
-#include "sim/bench/cost_report.h"
-#include "sim/bench/cost_tradeoff.h"
+#include "sim/measure/cost_report.h"
+#include "sim/measure/cost_tradeoff.h"
 
 namespace whorl::cli {
 

@@ -19,13 +19,13 @@
 #include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/text_table.h"
-#include "sim/bench/speed_worlds.h"
-#include "sim/error_text.h"
 #include "sim/hunt/hunt.h"
-#include "sim/json_print.h"
-#include "sim/report_text.h"
-#include "sim/run.h"
-#include "sim/run_until.h"
+#include "sim/hunt/speed_worlds.h"
+#include "sim/judge/run.h"
+#include "sim/report/json_print.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
+#include "sim/world/driver.h"
 
 namespace whorl::cli {
 namespace {

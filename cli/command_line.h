@@ -4,7 +4,7 @@
 namespace whorl::cli {
 
 // All of the command's main(), for programs that add protocols of their own before it
-// (sim/add_protocol.h). Returns the exit code. REQUIRES: no other thread runs yet.
+// (sim/scenario/add_protocol.h). Returns the exit code. REQUIRES: no other thread runs yet.
 int Main(int argc, char** argv);
 
 }  // namespace whorl::cli

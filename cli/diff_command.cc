@@ -13,9 +13,9 @@
 #include "cli/inputs.h"
 #include "cli/output.h"
 #include "cli/version.h"
-#include "sim/error_text.h"
-#include "sim/report_text.h"
-#include "sim/trace_diff.h"
+#include "sim/report/trace_diff.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "cli/output.h"
-#include "sim/error_text.h"
+#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 

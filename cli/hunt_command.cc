@@ -20,9 +20,9 @@
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
-#include "sim/error_text.h"
-#include "sim/report_text.h"
-#include "sim/scenario_writer.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
+#include "sim/scenario/writer.h"
 
 namespace whorl::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "cli/option_values.h"
-#include "sim/error_text.h"
-#include "sim/scenario_language.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/language.h"
 
 namespace whorl::cli {
 namespace {

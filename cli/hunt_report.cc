@@ -11,12 +11,12 @@
 #include "cli/inputs.h"
 #include "cli/shell_text.h"
 #include "cli/version.h"
-#include "sim/error_text.h"
-#include "sim/hunt/assumptions.h"
-#include "sim/json_print.h"
-#include "sim/scenario_loader.h"
-#include "sim/scenario_writer.h"
-#include "sim/units.h"
+#include "sim/report/json_print.h"
+#include "sim/scenario/assumptions.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/loader.h"
+#include "sim/scenario/units.h"
+#include "sim/scenario/writer.h"
 
 namespace whorl::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <tuple>
 
-#include "sim/error_text.h"
-#include "sim/report_text.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {

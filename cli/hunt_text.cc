@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/error_text.h"
-#include "sim/hunt/assumptions.h"
-#include "sim/report_text.h"
+#include "sim/scenario/assumptions.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {

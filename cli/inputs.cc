@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "sim/error_text.h"
-#include "sim/scenario_loader.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/loader.h"
 
 namespace whorl::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "sim/scenario.h"
+#include "sim/scenario/scenario.h"
 
 namespace whorl::cli {
 

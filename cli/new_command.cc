@@ -10,9 +10,9 @@
 #include "cli/exit_code.h"
 #include "cli/output.h"
 #include "cli/shell_text.h"
-#include "sim/error_text.h"
-#include "sim/scenario_fields.h"
-#include "sim/scenario_starter.h"
+#include "sim/report/starter_scenario.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/fields.h"
 
 namespace whorl::cli {
 namespace {

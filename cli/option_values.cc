@@ -7,9 +7,9 @@
 #include <utility>
 #include <variant>
 
-#include "sim/error_text.h"
-#include "sim/scenario_fields.h"
-#include "sim/units.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/fields.h"
+#include "sim/scenario/units.h"
 
 namespace whorl::cli {
 

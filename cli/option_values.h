@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/instant.h"
-#include "sim/scenario.h"
+#include "sim/scenario/instant.h"
+#include "sim/scenario/scenario.h"
 
 namespace whorl::cli {
 

@@ -9,7 +9,7 @@
 #include <iostream>
 #include <system_error>
 
-#include "sim/error_text.h"
+#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {

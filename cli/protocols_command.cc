@@ -8,10 +8,10 @@
 #include "cli/exit_code.h"
 #include "cli/output.h"
 #include "cli/version.h"
-#include "sim/check_report.h"
-#include "sim/error_text.h"
-#include "sim/json_print.h"
-#include "sim/report_text.h"
+#include "sim/judge/check_report.h"
+#include "sim/report/json_print.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {
@@ -66,7 +66,7 @@ Json ProtocolJson(const ProtocolInfo& protocol) {
   Json& promises = json["promises"] = Json::object();
   for (int i = 0; i < kInvariantCount; ++i) {
     promises[std::string(InvariantText(static_cast<Invariant>(i)))] =
-        std::string(sim::PromiseText(protocol.promises[static_cast<size_t>(i)]));
+        std::string(PromiseText(protocol.promises[static_cast<size_t>(i)]));
   }
   return json;
 }

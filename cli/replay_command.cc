@@ -21,8 +21,8 @@
 #include "cli/replay_state.h"
 #include "cli/replay_tally.h"
 #include "cli/replay_text.h"
-#include "sim/batch.h"
-#include "sim/error_text.h"
+#include "sim/judge/batch.h"
+#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {

@@ -4,8 +4,9 @@
 #include <utility>
 
 #include "cli/version.h"
-#include "sim/expectations.h"
-#include "sim/report_text.h"
+#include "sim/judge/expectations.h"
+#include "sim/scenario/names.h"
+#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "cli/inputs.h"
 #include "cli/replay_tally.h"
 #include "cli/replay_text.h"
-#include "sim/json_print.h"
+#include "sim/report/json_print.h"
 
 namespace whorl::cli {
 

@@ -8,8 +8,7 @@
 #include <utility>
 
 #include "cli/option_values.h"
-#include "sim/error_text.h"
-#include "sim/report_text.h"
+#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {

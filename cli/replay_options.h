@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/inputs.h"
-#include "sim/instant.h"
+#include "sim/scenario/instant.h"
 
 namespace whorl::cli {
 

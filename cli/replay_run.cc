@@ -5,8 +5,8 @@
 
 #include "cli/output.h"
 #include "cli/version.h"
-#include "sim/perfetto.h"
-#include "sim/trace.h"
+#include "sim/report/perfetto.h"
+#include "sim/report/trace.h"
 
 namespace whorl::cli {
 namespace {

@@ -7,11 +7,11 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "sim/determinism.h"
-#include "sim/explain.h"
-#include "sim/run.h"
-#include "sim/scenario.h"
-#include "sim/timeline.h"
+#include "sim/judge/run.h"
+#include "sim/report/determinism.h"
+#include "sim/report/explain.h"
+#include "sim/report/timeline.h"
+#include "sim/scenario/scenario.h"
 
 namespace whorl::cli {
 

@@ -6,9 +6,9 @@
 #include "cli/exit_code.h"
 #include "cli/output.h"
 #include "cli/version.h"
-#include "sim/json_print.h"
-#include "sim/run_until.h"
-#include "sim/state_report.h"
+#include "sim/report/json_print.h"
+#include "sim/report/state_report.h"
+#include "sim/world/driver.h"
 
 namespace whorl::cli {
 namespace {

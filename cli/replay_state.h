@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/replay_options.h"
-#include "sim/scenario.h"
+#include "sim/scenario/scenario.h"
 
 namespace whorl::cli {
 

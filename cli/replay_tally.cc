@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "sim/error_text.h"
-#include "sim/expectations.h"
-#include "sim/report_text.h"
+#include "sim/judge/expectations.h"
+#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "cli/replay_run.h"
-#include "sim/check_report.h"
-#include "sim/run.h"
-#include "sim/scenario.h"
+#include "sim/judge/check_report.h"
+#include "sim/judge/run.h"
+#include "sim/scenario/scenario.h"
 
 namespace whorl::cli {
 

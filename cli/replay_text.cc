@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "cli/shell_text.h"
-#include "sim/checkers/setup.h"
-#include "sim/error_text.h"
-#include "sim/expectations.h"
-#include "sim/report_text.h"
+#include "sim/judge/checkers/setup.h"
+#include "sim/judge/expectations.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <array>
 #include <charconv>
 
-#include "sim/error_text.h"
+#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {

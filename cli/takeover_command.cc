@@ -14,8 +14,8 @@
 #include "cli/takeover_options.h"
 #include "cli/takeover_plot.h"
 #include "cli/takeover_report.h"
-#include "sim/error_text.h"
-#include "sim/report_text.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {

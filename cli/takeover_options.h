@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/bench/takeover_case.h"
+#include "sim/measure/takeover_case.h"
 
 namespace whorl::cli {
 

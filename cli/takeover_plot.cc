@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "cli/svg.h"
-#include "sim/error_text.h"
-#include "sim/report_text.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {

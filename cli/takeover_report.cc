@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
-#include "sim/error_text.h"
-#include "sim/json_print.h"
-#include "sim/report_text.h"
+#include "sim/report/json_print.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/bench/takeover_bench.h"
-#include "sim/bench/takeover_case.h"
+#include "sim/measure/takeover_bench.h"
+#include "sim/measure/takeover_case.h"
 
 namespace whorl::cli {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cli/output.h"
-#include "sim/error_text.h"
-#include "sim/nearest_word.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/nearest_word.h"
 
 namespace whorl::cli {
 namespace {

@@ -32,6 +32,12 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     -Wno-restrict -Wno-maybe-uninitialized)
 endif()
 
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ takes every source but the one it was given for a header, in which a type with external
+  # linkage must not have a field of an unnamed namespace.
+  add_compile_options(-Wno-subobject-linkage)
+endif()
+
 if(WHORL_WARNINGS_AS_ERRORS)
   add_compile_options(-Werror)
 endif()

@@ -10,7 +10,7 @@
 #include "protocol/names.h"
 #include "protocol/protocols.h"
 #include "real_client/admin_client.h"
-#include "sim/error_text.h"
+#include "sim/scenario/error_text.h"
 #include "spanner_model/server/server.h"
 
 namespace whorl::live {

@@ -5,8 +5,8 @@
 
 #include "live/history.h"
 #include "live/stage.h"
-#include "sim/error_text.h"
-#include "sim/expectations.h"
+#include "sim/judge/expectations.h"
+#include "sim/scenario/error_text.h"
 
 namespace whorl::live {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "absl/status/statusor.h"
 #include "live/backend.h"
-#include "sim/run.h"
-#include "sim/scenario.h"
+#include "sim/judge/run.h"
+#include "sim/scenario/scenario.h"
 
 namespace whorl::live {
 

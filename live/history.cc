@@ -10,11 +10,11 @@
 
 #include "live/shift_times.h"
 #include "protocol/spanner/fingerprint.h"
-#include "sim/checkers.h"
-#include "sim/error_text.h"
-#include "sim/instant.h"
-#include "sim/latency.h"
-#include "sim/rules.h"
+#include "sim/judge/checkers.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/instant.h"
+#include "sim/scenario/rules.h"
+#include "sim/world/latency.h"
 
 namespace whorl::live {
 namespace {

@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "live/record.h"
-#include "sim/observation.h"
-#include "sim/run.h"
-#include "sim/scenario.h"
+#include "sim/judge/run.h"
+#include "sim/scenario/scenario.h"
+#include "sim/world/observation.h"
 
 namespace whorl::live {
 

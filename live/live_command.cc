@@ -19,13 +19,13 @@
 #include "live/live_report.h"
 #include "live/refusals.h"
 #include "live/save.h"
-#include "sim/batch.h"
-#include "sim/error_text.h"
-#include "sim/explain.h"
-#include "sim/perfetto.h"
-#include "sim/scenario_writer.h"
-#include "sim/timeline.h"
-#include "sim/trace.h"
+#include "sim/judge/batch.h"
+#include "sim/report/explain.h"
+#include "sim/report/perfetto.h"
+#include "sim/report/timeline.h"
+#include "sim/report/trace.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/writer.h"
 
 namespace whorl::live {
 namespace {

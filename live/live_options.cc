@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "cli/option_values.h"
-#include "sim/error_text.h"
+#include "sim/scenario/error_text.h"
 
 namespace whorl::live {
 namespace {

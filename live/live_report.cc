@@ -5,9 +5,9 @@
 #include <ranges>
 #include <utility>
 
-#include "sim/error_text.h"
-#include "sim/expectations.h"
-#include "sim/report_text.h"
+#include "sim/judge/expectations.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
 
 namespace whorl::live {
 namespace {

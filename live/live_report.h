@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "live/comparison.h"
-#include "sim/json_print.h"
+#include "sim/report/json_print.h"
 
 namespace whorl::live {
 

@@ -3,8 +3,8 @@
 
 #include "protocol/machine.h"
 #include "real_client/os.h"
-#include "sim/instant.h"
-#include "sim/node_clock.h"
+#include "sim/scenario/instant.h"
+#include "sim/world/node_clock.h"
 
 namespace whorl::live {
 

@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "protocol/protocols.h"
-#include "sim/scenario.h"
+#include "sim/scenario/scenario.h"
 
 namespace whorl::live {
 namespace {

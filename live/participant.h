@@ -1,5 +1,5 @@
 // A process's part in one lock: the protocol's machine on real time, chance and Spanner, and the
-// scenario's application that uses it. What sim/world_process.cc is to the simulation; each word
+// scenario's application that uses it. What sim/world/process.cc is to the simulation; each word
 // and order of events there has its counterpart here.
 //
 // It is not real_client/lock_host.*, which publishes leadership more strictly than the protocols'
@@ -23,7 +23,7 @@
 #include "real_client/lock_loop.h"
 #include "real_client/os.h"
 #include "real_client/transaction_client.h"
-#include "sim/scenario.h"
+#include "sim/scenario/scenario.h"
 
 namespace whorl::live {
 

@@ -9,9 +9,9 @@
 
 #include "live/history.h"
 #include "live/stage.h"
-#include "sim/batch.h"
-#include "sim/bench/takeover.h"
-#include "sim/error_text.h"
+#include "sim/judge/batch.h"
+#include "sim/measure/takeover.h"
+#include "sim/scenario/error_text.h"
 
 namespace whorl::live {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "live/backend.h"
-#include "sim/bench/takeover_bench.h"
-#include "sim/bench/takeover_case.h"
+#include "sim/measure/takeover_bench.h"
+#include "sim/measure/takeover_case.h"
 
 namespace whorl::live {
 

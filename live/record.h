@@ -7,8 +7,8 @@
 
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/rpc.h"
-#include "sim/instant.h"
-#include "sim/observation.h"
+#include "sim/scenario/instant.h"
+#include "sim/world/observation.h"
 
 namespace whorl::live {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "sim/error_text.h"
+#include "sim/scenario/error_text.h"
 
 namespace whorl::live {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "live/backend.h"
-#include "sim/scenario.h"
+#include "sim/scenario/scenario.h"
 
 namespace whorl::live {
 

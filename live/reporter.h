@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "live/talk.h"
-#include "sim/instant.h"
-#include "sim/observation.h"
+#include "sim/scenario/instant.h"
+#include "sim/world/observation.h"
 
 namespace whorl::live {
 

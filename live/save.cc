@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "protocol/protocols.h"
-#include "sim/error_text.h"
-#include "sim/expectations.h"
+#include "sim/judge/expectations.h"
+#include "sim/scenario/error_text.h"
 
 namespace whorl::live {
 namespace {
@@ -20,7 +20,7 @@ constexpr size_t kAbortsMax = 8;
 constexpr uint64_t kSeedsMax = 200;
 constexpr uint8_t kExecuteSql = 0;  // Request::index()
 
-// Counts how often each node has come to each phase of each step, as sim/triggers.h does.
+// Counts how often each node has come to each phase of each step, as sim/world/triggers.h does.
 class Steps {
  public:
   explicit Steps(const sim::Scenario& scenario)

@@ -10,8 +10,8 @@
 #include "protocol/protocols.h"
 #include "real_client/lock_loop.h"
 #include "real_client/os.h"
-#include "sim/error_text.h"
-#include "sim/start_rows.h"
+#include "sim/scenario/error_text.h"
+#include "sim/world/start_rows.h"
 
 namespace whorl::live {
 namespace {

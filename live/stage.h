@@ -31,11 +31,11 @@
 #include "live/proxy/fault_proxy.h"
 #include "live/record.h"
 #include "live/wire_calls.h"
-#include "sim/fault_rules.h"
-#include "sim/latency.h"
-#include "sim/node_clock.h"
-#include "sim/scenario.h"
-#include "sim/triggers.h"
+#include "sim/scenario/scenario.h"
+#include "sim/world/fault_effects.h"
+#include "sim/world/latency.h"
+#include "sim/world/node_clock.h"
+#include "sim/world/triggers.h"
 
 namespace whorl::live {
 

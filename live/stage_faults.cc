@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "live/stage.h"
-#include "sim/fault_rules.h"
-#include "sim/rules.h"
+#include "sim/scenario/rules.h"
+#include "sim/world/fault_effects.h"
 
 namespace whorl::live {
 namespace {

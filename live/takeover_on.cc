@@ -15,9 +15,9 @@
 #include "cli/text_table.h"
 #include "live/live_options.h"
 #include "live/real_takeover.h"
-#include "sim/error_text.h"
-#include "sim/json_print.h"
-#include "sim/report_text.h"
+#include "sim/report/json_print.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
 
 namespace whorl::live {
 namespace {

@@ -17,10 +17,10 @@
 
 #include "live/record.h"
 #include "protocol/spanner/fields.h"
-#include "sim/instant.h"
-#include "sim/node_clock.h"
-#include "sim/observation.h"
-#include "sim/scenario.h"
+#include "sim/scenario/instant.h"
+#include "sim/scenario/scenario.h"
+#include "sim/world/node_clock.h"
+#include "sim/world/observation.h"
 
 namespace whorl::live {
 

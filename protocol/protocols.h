@@ -21,6 +21,7 @@ enum class Promise : uint8_t {
   kNotPromised,
   kNotApplicable,  // there is no token that it could be said of
 };
+std::string_view PromiseText(Promise promise);  // "promised", "not_promised", "not_applicable"
 
 // A column of the protocol's table, as `create_table` declares it.
 struct ColumnInfo {

@@ -17,7 +17,7 @@
 namespace whorl::model {
 namespace {
 
-StatementResult Failed(Status status) {
+StatementResult FailedQuery(Status status) {
   StatementResult result;
   result.status = std::move(status);
   return result;
@@ -120,10 +120,10 @@ StatementResult RunAggregates(const ExecutionInput& input, const SelectPlan& pla
     }
     return error;
   });
-  if (!result.status.ok()) return Failed(std::move(result.status));
+  if (!result.status.ok()) return FailedQuery(std::move(result.status));
   Row values;
   for (const Accumulator& accumulator : accumulators) {
-    if (!accumulator.Fits()) return Failed(Error(Code::kOutOfRange, "int64 overflow"));
+    if (!accumulator.Fits()) return FailedQuery(Error(Code::kOutOfRange, "int64 overflow"));
     values.push_back(accumulator.value());
   }
   result.status = AppendOutputs(input, plan.outputs, values, result.rows);
@@ -147,7 +147,7 @@ StatementResult RunSorted(const ExecutionInput& input, const SelectPlan& plan,
     }
     return error;
   });
-  if (!status.ok()) return Failed(std::move(status));
+  if (!status.ok()) return FailedQuery(std::move(status));
   std::vector<size_t> order(rows.size());
   std::iota(order.begin(), order.end(), size_t{0});
   // Ties stay in the order in which they were found. (std::stable_sort asks for a temporary buffer
@@ -183,7 +183,7 @@ StatementResult RunInKeyOrder(const ExecutionInput& input, const SelectPlan& pla
     return enough ? stop : error;
   });
   if (status.ok() || enough) return result;
-  return Failed(std::move(status));
+  return FailedQuery(std::move(status));
 }
 
 }  // namespace
@@ -192,7 +192,7 @@ StatementResult RunQuery(const ExecutionInput& input, const SelectPlan& plan) {
   Window window;
   Status status = ReadCount(input, plan.limit, window.count);
   if (status.ok()) status = ReadCount(input, plan.offset, window.skipped);
-  if (!status.ok()) return Failed(std::move(status));
+  if (!status.ok()) return FailedQuery(std::move(status));
   if (!plan.aggregates.empty()) return RunAggregates(input, plan, window);
   if (!plan.order.empty()) return RunSorted(input, plan, window);
   return RunInKeyOrder(input, plan, window);

@@ -104,7 +104,7 @@ Execution Run(const ExecutionInput& input, const Job& job) {
   return job.read ? Execute(input, *job.read) : Execute(input, *job.plan);
 }
 
-Execution Failed(Status status) {
+Execution FailedResult(Status status) {
   Execution execution;
   execution.result.status = std::move(status);
   return execution;
@@ -210,12 +210,12 @@ Way FindSnapshot(Work& work, ServerTransaction& transaction) {
 // Takes what the statement needs and runs it into `execution`, if the way is clear.
 Way LockAndRun(Work& work, ServerTransaction& transaction, const Job& job, Execution& execution) {
   if (!job.wrong.ok()) {
-    execution = Failed(job.wrong);
+    execution = FailedResult(job.wrong);
     return Way::kClear;
   }
   ExecutionInput input = InputOf(work, job, &transaction, std::nullopt, 0);
   if (Status pending = CheckPending(input, job); !pending.ok()) {
-    execution = Failed(std::move(pending));
+    execution = FailedResult(std::move(pending));
     return Way::kClear;
   }
   std::vector<ReadLock> locks = LocksOf(input, job);

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <system_error>
 
-#include "sim/error_text.h"
+#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "sim/json_print.h"
+#include "sim/report/json_print.h"
 
 namespace whorl::cli {
 

@@ -20,7 +20,7 @@
 #include "cli/lock/signals.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
-#include "sim/error_text.h"
+#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {

@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "sim/instant.h"
+#include "sim/scenario/instant.h"
 
 namespace whorl::cli {
 

@@ -15,7 +15,7 @@
 #include "real_client/admin_client.h"
 #include "real_client/lock_table.h"
 #include "real_client/spanner_client.h"
-#include "sim/error_text.h"
+#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "cli/lock/guard.h"
 #include "real_client/os.h"
-#include "sim/error_text.h"
+#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {

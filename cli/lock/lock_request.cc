@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "cli/option_values.h"
-#include "sim/error_text.h"
+#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {

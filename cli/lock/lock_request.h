@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "real_client/lock.h"
-#include "sim/add_protocol.h"
+#include "sim/scenario/add_protocol.h"
 
 namespace whorl::cli {
 

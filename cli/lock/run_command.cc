@@ -18,8 +18,8 @@
 #include "cli/lock/signals.h"
 #include "cli/output.h"
 #include "real_client/os.h"
-#include "sim/error_text.h"
-#include "sim/report_text.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {

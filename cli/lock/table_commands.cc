@@ -11,9 +11,10 @@
 #include "cli/lock/lock_request.h"
 #include "cli/output.h"
 #include "cli/text_table.h"
-#include "sim/error_text.h"
-#include "sim/json_print.h"
-#include "sim/report_text.h"
+#include "sim/report/json_print.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/names.h"
+#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {

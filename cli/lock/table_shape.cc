@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "sim/error_text.h"
+#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {

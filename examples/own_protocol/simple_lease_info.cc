@@ -10,7 +10,7 @@
 
 #include "protocol/hosted.h"
 #include "protocol/protocols.h"
-#include "sim/add_protocol.h"
+#include "sim/scenario/add_protocol.h"
 #include "simple_lease.h"
 
 namespace simple_lease {

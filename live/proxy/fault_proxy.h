@@ -26,8 +26,8 @@
 
 #include "live/proxy/judge.h"
 #include "protocol/spanner/time.h"
-#include "sim/direction.h"
-#include "sim/observation.h"
+#include "sim/scenario/direction.h"
+#include "sim/world/observation.h"
 
 namespace whorl::live {
 

@@ -14,8 +14,8 @@
 
 #include "protocol/spanner/time.h"
 #include "real_client/lock_loop.h"
-#include "sim/direction.h"
-#include "sim/observation.h"
+#include "sim/scenario/direction.h"
+#include "sim/world/observation.h"
 
 namespace whorl::live {
 

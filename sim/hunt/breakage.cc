@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <variant>
 
-#include "sim/trace.h"
+#include "sim/report/trace.h"
 
 namespace whorl::sim {
 namespace {

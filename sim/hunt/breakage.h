@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "protocol/names.h"
-#include "sim/instant.h"
-#include "sim/run.h"
-#include "sim/scenario.h"
+#include "sim/judge/run.h"
+#include "sim/scenario/instant.h"
+#include "sim/scenario/scenario.h"
 
 namespace whorl::sim {
 

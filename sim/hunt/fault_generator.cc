@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "sim/hunt/assumptions.h"
-#include "sim/scenario_fault_checks.h"
+#include "sim/scenario/assumptions.h"
+#include "sim/scenario/fault_checks.h"
 
 namespace whorl::sim {
 namespace {

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "protocol/protocols.h"
-#include "sim/hunt/draws.h"
 #include "sim/hunt/world_generator.h"
-#include "sim/scenario.h"
+#include "sim/scenario/scenario.h"
+#include "sim/world/draws.h"
 
 namespace whorl::sim {
 

@@ -4,11 +4,11 @@
 #include <set>
 #include <utility>
 
-#include "sim/error_text.h"
-#include "sim/hunt/assumptions.h"
 #include "sim/hunt/shrink.h"
-#include "sim/mix.h"
-#include "sim/report_text.h"
+#include "sim/scenario/assumptions.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
+#include "sim/world/mix.h"
 
 namespace whorl::sim {
 namespace {
@@ -26,7 +26,7 @@ bool IsCheckedTwice(const HuntOptions& options, uint64_t run) {
 }
 
 // What is left of a run when it has ended.
-struct Outcome {
+struct RunOutcome {
   std::string protocol;
   uint64_t hash = 0;
   Size size;
@@ -39,10 +39,10 @@ struct Outcome {
   bool differs = false;
 };
 
-Outcome RunOne(const HuntOptions& options, uint64_t run) {
+RunOutcome RunOne(const HuntOptions& options, uint64_t run) {
   const Scenario world = WorldOfRun(options, run);
   WatchedRun watched = RunWatched(world);
-  Outcome outcome;
+  RunOutcome outcome;
   outcome.protocol = world.protocol;
   outcome.hash = watched.result.hash;
   outcome.size = SizeOf(world);
@@ -65,7 +65,7 @@ Outcome RunOne(const HuntOptions& options, uint64_t run) {
   return outcome;
 }
 
-void AddTo(HuntTally& tally, const HuntOptions& options, uint64_t run, const Outcome& outcome) {
+void AddTo(HuntTally& tally, const HuntOptions& options, uint64_t run, const RunOutcome& outcome) {
   ++tally.runs;
   tally.hash += Combine(Mix(run), outcome.hash);
   tally.checked += outcome.is_checked ? 1 : 0;
@@ -213,7 +213,7 @@ absl::Status RunHunt(
     const std::function<BatchStep(uint64_t done, const HuntTallies& so_far)>& go_on,
     HuntTallies& tallies) {
   for (const std::string& protocol : options.protocols) tallies[protocol];
-  std::vector<Outcome> outcomes(std::min<uint64_t>(count, kBatchWindow));
+  std::vector<RunOutcome> outcomes(std::min<uint64_t>(count, kBatchWindow));
   const auto run_of = [&](size_t i) { return options.shard + i * options.shards; };
   absl::Status status;
   RunBatch(
@@ -224,7 +224,7 @@ absl::Status RunHunt(
               Cat("run ", std::to_string(run_of(i)), " cannot be run: ", *error));
           return BatchStep::kStop;
         }
-        const Outcome& outcome = outcomes[i % kBatchWindow];
+        const RunOutcome& outcome = outcomes[i % kBatchWindow];
         AddTo(tallies[outcome.protocol], options, run_of(i), outcome);
         return go_on(i + 1, tallies);
       });

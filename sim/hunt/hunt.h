@@ -24,11 +24,11 @@
 
 #include "absl/status/status.h"
 #include "protocol/protocols.h"
-#include "sim/batch.h"
 #include "sim/hunt/breakage.h"
 #include "sim/hunt/world_generator.h"
-#include "sim/metrics.h"
-#include "sim/scenario.h"
+#include "sim/judge/batch.h"
+#include "sim/scenario/metrics.h"
+#include "sim/scenario/scenario.h"
 
 namespace whorl::sim {
 

@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "protocol/protocols.h"
-#include "sim/scenario_fault_checks.h"
+#include "sim/scenario/fault_checks.h"
 
 namespace whorl::sim {
 namespace {

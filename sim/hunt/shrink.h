@@ -12,7 +12,7 @@
 #include <functional>
 #include <vector>
 
-#include "sim/scenario.h"
+#include "sim/scenario/scenario.h"
 
 namespace whorl::sim {
 

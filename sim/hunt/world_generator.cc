@@ -6,11 +6,11 @@
 #include <string>
 #include <utility>
 
-#include "sim/checkers/setup.h"
-#include "sim/hunt/assumptions.h"
-#include "sim/hunt/draws.h"
 #include "sim/hunt/fault_generator.h"
-#include "sim/latency.h"
+#include "sim/judge/checkers/setup.h"
+#include "sim/scenario/assumptions.h"
+#include "sim/world/draws.h"
+#include "sim/world/latency.h"
 
 namespace whorl::sim {
 namespace {

@@ -17,7 +17,7 @@
 
 #include "protocol/protocols.h"
 #include "protocol/spanner/time.h"
-#include "sim/scenario.h"
+#include "sim/scenario/scenario.h"
 
 namespace whorl::sim {
 

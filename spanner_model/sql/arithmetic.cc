@@ -62,6 +62,8 @@ std::optional<double> ComputeFloat64(Op op, double left, double right) {
   return result;
 }
 
+Status OutOfRange(const std::string& message) { return Error(Code::kOutOfRange, message); }
+
 Status Int64Overflow(Op op, int64_t left, int64_t right) {
   return Error(Code::kOutOfRange,
                "int64 overflow: " + Describe(std::to_string(left), op, std::to_string(right)));

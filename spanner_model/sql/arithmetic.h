@@ -19,6 +19,7 @@ std::optional<int64_t> ComputeInt64(Op op, int64_t left, int64_t right);
 std::optional<double> ComputeFloat64(Op op, double left, double right);
 
 // OUT_OF_RANGE, in Spanner's words.
+Status OutOfRange(const std::string& message);
 Status Int64Overflow(Op op, int64_t left, int64_t right);
 Status Float64Error(Op op, double left, double right);
 Status NegationOverflow(int64_t operand);

@@ -9,7 +9,7 @@
 namespace whorl::model {
 namespace {
 
-using Result = std::variant<Plan, Status>;
+using BindResult = std::variant<Plan, Status>;
 
 // Who assigns, since the two say it in other words when the types differ.
 enum class Assigner : uint8_t { kInsert, kUpdate };
@@ -18,9 +18,9 @@ class StatementBinder {
  public:
   explicit StatementBinder(const StatementContext& context) : context_(context) {}
 
-  Result operator()(const ast::Select& select) { return BindSelect(context_, select); }
+  BindResult operator()(const ast::Select& select) { return BindSelect(context_, select); }
 
-  Result operator()(const ast::Insert& insert) {
+  BindResult operator()(const ast::Insert& insert) {
     const auto index = FindTable(insert.table);
     if (!index) return context_.NoTable(insert.table);
     const Table& table = context_.schema.tables[*index];
@@ -57,7 +57,7 @@ class StatementBinder {
     return plan;
   }
 
-  Result operator()(const ast::Update& update) {
+  BindResult operator()(const ast::Update& update) {
     if (!update.where) return NoWhere(update.offset, "UPDATE");
     const auto index = FindTable(update.table);
     if (!index) return context_.NoTable(update.table);
@@ -78,7 +78,7 @@ class StatementBinder {
     return plan;
   }
 
-  Result operator()(const ast::Delete& statement) {
+  BindResult operator()(const ast::Delete& statement) {
     if (!statement.where) return NoWhere(statement.offset, "DELETE");
     const auto index = FindTable(statement.table);
     if (!index) return context_.NoTable(statement.table);

@@ -18,9 +18,7 @@
 namespace whorl::model {
 namespace {
 
-using Result = std::variant<Value, Status>;
-
-Status OutOfRange(const std::string& message) { return Error(Code::kOutOfRange, message); }
+using CastResult = std::variant<Value, Status>;
 
 std::string_view Trimmed(std::string_view text) {
   constexpr std::string_view kSpaces = " \t\n\r\f\v";
@@ -30,7 +28,7 @@ std::string_view Trimmed(std::string_view text) {
 }
 
 // Of decimal digits or of 0x and hexadecimal ones, with a sign or without.
-Result ParseInt64(const std::string& text) {
+CastResult ParseInt64(const std::string& text) {
   const Status bad = OutOfRange("Bad int64 value: " + text);
   std::string_view digits = Trimmed(text);
   const bool negative = digits.starts_with('-');
@@ -48,7 +46,7 @@ Result ParseInt64(const std::string& text) {
 }
 
 // What strtod reads, as Spanner does: hexadecimal, inf and nan too; too large is infinite.
-Result ParseFloat64(const std::string& text) {
+CastResult ParseFloat64(const std::string& text) {
   const std::string number(Trimmed(text));
   const bool wrong = number.empty() || number.find_first_of("()", 0) != std::string::npos ||
                      number.find('\0') != std::string::npos;
@@ -60,7 +58,7 @@ Result ParseFloat64(const std::string& text) {
   return Value(Float64(value));
 }
 
-Result ParseBool(const std::string& text) {
+CastResult ParseBool(const std::string& text) {
   if (EqualIgnoringCase(text, "true")) return Value(true);
   if (EqualIgnoringCase(text, "false")) return Value(false);
   return OutOfRange("Bad bool value: " + text);
@@ -79,7 +77,7 @@ std::string FormatFloat64(double number) {
   return text.data();
 }
 
-Result RoundToInt64(double number) {
+CastResult RoundToInt64(double number) {
   if (!std::isfinite(number)) {
     return OutOfRange("Illegal conversion of non-finite floating point number to an integer: " +
                       FormatShort(number));
@@ -92,7 +90,7 @@ Result RoundToInt64(double number) {
   return Value(static_cast<int64_t>(rounded));
 }
 
-Result FromString(const std::string& text, Type to) {
+CastResult FromString(const std::string& text, Type to) {
   switch (to) {
     case Type::kBool:
       return ParseBool(text);
@@ -110,7 +108,7 @@ Result FromString(const std::string& text, Type to) {
   return Value(text);
 }
 
-Result ToString(const Value& value, Type from) {
+CastResult ToString(const Value& value, Type from) {
   switch (from) {
     case Type::kBool:
       return Value(std::string(std::get<bool>(value) ? "true" : "false"));
@@ -156,7 +154,7 @@ bool CanCast(Type from, Type to) {
   return false;
 }
 
-Result TimestampOf(const std::string& text) {
+CastResult TimestampOf(const std::string& text) {
   const auto parsed = ParseTimestampText(text);
   if (const auto* timestamp = std::get_if<Timestamp>(&parsed)) return Value(*timestamp);
   if (std::get<TimestampTextError>(parsed) == TimestampTextError::kInvalid) {
@@ -166,7 +164,7 @@ Result TimestampOf(const std::string& text) {
                                            "', or its rules before 1967, is not modelled");
 }
 
-Result CastValue(const Value& value, Type from, Type to) {
+CastResult CastValue(const Value& value, Type from, Type to) {
   if (from == to) return value;
   if (from == Type::kString) return FromString(std::get<std::string>(value), to);
   if (to == Type::kString) return ToString(value, from);

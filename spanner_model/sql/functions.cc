@@ -15,8 +15,6 @@ namespace {
 
 using Arguments = std::span<const Value>;
 
-Status OutOfRange(const std::string& message) { return Error(Code::kOutOfRange, message); }
-
 int64_t Int64(const Value& value) { return std::get<int64_t>(value); }
 
 // What a STRING and a BYTES have in common: their bytes, and what counts as a character.

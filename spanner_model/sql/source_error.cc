@@ -1,5 +1,7 @@
 #include "spanner_model/sql/source_error.h"
 
+#include "spanner_model/sql/text_functions.h"
+
 namespace whorl::model {
 namespace {
 
@@ -7,13 +9,10 @@ constexpr int64_t kTabWidth = 8;
 
 bool EndsLine(char c) { return c == '\n' || c == '\r'; }
 
-// Of the characters of UTF-8, the bytes after the first.
-bool ContinuesCharacter(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-
 // The width that `c` takes when it starts at `column`.
 int64_t Width(char c, int64_t column) {
   if (c == '\t') return kTabWidth - (column - 1) % kTabWidth;
-  return ContinuesCharacter(c) ? 0 : 1;
+  return IsContinuationByte(c) ? 0 : 1;
 }
 
 }  // namespace

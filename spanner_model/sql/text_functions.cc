@@ -5,14 +5,11 @@
 namespace whorl::model {
 namespace {
 
-// Of the characters of UTF-8, the bytes after the first.
-bool ContinuesCharacter(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-
 // The bytes of the character at the beginning. REQUIRES: the text is not empty.
 size_t FirstCharacter(std::string_view text, TextUnit unit) {
   size_t size = 1;
   if (unit == TextUnit::kByte) return size;
-  while (size < text.size() && ContinuesCharacter(text[size])) ++size;
+  while (size < text.size() && IsContinuationByte(text[size])) ++size;
   return size;
 }
 
@@ -39,7 +36,7 @@ bool EndsInBackslash(std::string_view pattern) {
 
 int64_t TextLength(std::string_view text, TextUnit unit) {
   if (unit == TextUnit::kByte) return static_cast<int64_t>(text.size());
-  return std::count_if(text.begin(), text.end(), [](char c) { return !ContinuesCharacter(c); });
+  return std::count_if(text.begin(), text.end(), [](char c) { return !IsContinuationByte(c); });
 }
 
 std::string_view TextPart(std::string_view text, int64_t position, int64_t length, TextUnit unit) {

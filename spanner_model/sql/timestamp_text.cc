@@ -94,16 +94,16 @@ std::optional<int64_t> ReadOffset(Reader& reader) {
   return west ? -seconds : seconds;
 }
 
-using Seconds = std::variant<int64_t, TimestampTextError>;
+using ParsedSeconds = std::variant<int64_t, TimestampTextError>;
 
-Seconds FromLosAngeles(int64_t local_seconds) {
+ParsedSeconds FromLosAngeles(int64_t local_seconds) {
   const auto utc = LosAngelesToUtc(local_seconds);
   if (!utc) return TimestampTextError::kZoneNotModelled;
   return *utc;
 }
 
 // The time in UTC of one on the clock of the zone that the rest of the text names.
-Seconds ReadZone(Reader& reader, bool has_time, int64_t local_seconds) {
+ParsedSeconds ReadZone(Reader& reader, bool has_time, int64_t local_seconds) {
   if (reader.AtEnd()) return FromLosAngeles(local_seconds);
   if (has_time && EqualIgnoringCase(reader.Rest(), "Z")) return local_seconds;
   const bool space = reader.Skip(" ");

@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "tests/sim_testing.h"
+#include "tests/support/sim_testing.h"
 
 namespace whorl {
 namespace {

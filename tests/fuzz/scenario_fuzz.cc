@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tests/scenario_any_text.h"
+#include "tests/sim/scenario/any_text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   whorl::sim::LoadAnyText({reinterpret_cast<const char*>(data), size});

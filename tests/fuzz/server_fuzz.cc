@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tests/server_any_calls.h"
+#include "tests/spanner_model/server/any_calls.h"
 
 // protobuf writes a line for each text that is no UTF-8, and most are none.
 extern "C" int LLVMFuzzerInitialize(int*, char***) {

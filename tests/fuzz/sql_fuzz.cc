@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tests/sql_any_text.h"
+#include "tests/spanner_model/sql/any_text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   whorl::model::CompileAndEvaluate({reinterpret_cast<const char*>(data), size});

@@ -24,10 +24,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "sim/error_text.h"
 #include "sim/hunt/hunt.h"
-#include "sim/report_text.h"
-#include "sim/units.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
+#include "sim/scenario/units.h"
 
 namespace whorl::sim {
 namespace {

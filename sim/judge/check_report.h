@@ -1,0 +1,55 @@
+// What came out of checking a run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/names.h"
+#include "protocol/protocols.h"
+#include "protocol/spanner/fields.h"
+#include "sim/scenario/instant.h"
+#include "sim/scenario/metrics.h"
+
+namespace whorl::sim {
+
+enum class Verdict : uint8_t {
+  kHolds,
+  kViolated,
+  kUnknown,        // the run ended too early to tell; never as good as kHolds
+  kNotApplicable,  // the protocol has nothing that it could be said of
+};
+inline constexpr int kVerdictCount = 4;
+std::string_view VerdictText(Verdict verdict);  // "holds", "violated", "unknown", "n/a"
+
+struct Violation {
+  Instant at;                // when it came about; of a deadline, the deadline itself
+  uint64_t observation = 0;  // ordinal of the one that showed it; the first of a run is 1
+  std::string text;          // for people
+  WHORL_FIELDS(Violation, at, observation, text);
+};
+
+struct InvariantResult {
+  Invariant invariant = Invariant::kOneLiveToken;
+  Promise promise = Promise::kNotPromised;  // of the scenario's protocol
+  Verdict verdict = Verdict::kHolds;
+  int64_t violations = 0;
+  std::optional<Violation> first;
+  std::string unknown_because;  // for people; empty unless the verdict is kUnknown
+  WHORL_FIELDS(InvariantResult, invariant, promise, verdict, violations, first, unknown_because);
+};
+
+struct CheckReport {
+  std::vector<InvariantResult> invariants;  // in the order of Invariant, all of them
+  Metrics metrics;
+  WHORL_FIELDS(CheckReport, invariants, metrics);
+
+  const InvariantResult& operator[](Invariant name) const {
+    return invariants[static_cast<size_t>(name)];
+  }
+};
+
+}  // namespace whorl::sim

@@ -1,0 +1,162 @@
+#include "sim/judge/checkers.h"
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace whorl::sim {
+namespace {
+
+constexpr std::array<std::string_view, kVerdictCount> kVerdicts = {"holds", "violated", "unknown",
+                                                                   "n/a"};
+
+template <typename Judges, size_t... I>
+constexpr bool StandInOrder(std::index_sequence<I...>) {
+  return ((std::tuple_element_t<I, Judges>::kInvariant == static_cast<Invariant>(I)) && ...);
+}
+
+// The node whose process changed its life, or whose link changed; nothing for all else.
+template <typename Happened>
+std::optional<int16_t> NodeChangedBy(const Happened& x) {
+  if constexpr (std::is_same_v<Happened, ProcessStarted> ||
+                std::is_same_v<Happened, ProcessStopped> || std::is_same_v<Happened, ProcessGone> ||
+                std::is_same_v<Happened, ProcessPaused> ||
+                std::is_same_v<Happened, ProcessResumed>) {
+    return x.process.node;
+  } else if constexpr (std::is_same_v<Happened, LinkChanged>) {
+    return x.node;
+  }
+  return std::nullopt;
+}
+
+// What may begin or end a time of quiet.
+template <typename Happened>
+constexpr bool kDisturbs =
+    std::is_same_v<Happened, FaultBegan> || std::is_same_v<Happened, FaultEnded> ||
+    std::is_same_v<Happened, CallHangs> || std::is_same_v<Happened, TransactionFinished> ||
+    std::is_same_v<Happened, ProcessGone>;
+
+InvariantResult ResultOf(Invariant invariant, const Tally& tally, const Setup& setup) {
+  InvariantResult result;
+  result.invariant = invariant;
+  result.promise = setup.promises[static_cast<size_t>(invariant)];
+  result.violations = tally.violations;
+  result.first = tally.first;
+  result.verdict = tally.violations > 0 ? Verdict::kViolated : Verdict::kHolds;
+  if (result.promise == Promise::kNotApplicable) result.verdict = Verdict::kNotApplicable;
+  return result;
+}
+
+}  // namespace
+
+std::string_view VerdictText(Verdict verdict) { return kVerdicts[static_cast<size_t>(verdict)]; }
+
+Checkers::Checkers(const Scenario& scenario, Duration round_trip_p999)
+    : setup_(std::make_shared<const Setup>(MakeSetup(scenario, round_trip_p999))),
+      ledger_(*setup_),
+      judges_(OneLiveToken{}, TokenMonotonic::For(*setup_), HandedTokenMonotonic::For(*setup_),
+              HasLockTruthful::For(*setup_), LeaseRespected{}, FencedWritesOrdered::For(*setup_),
+              SingleLeaderBelief{}, Isolation{}, NoWedge::For(*setup_)),
+      metrics_(MetricsCollector::For(*setup_)) {
+  static_assert(std::tuple_size_v<Judges> == kInvariantCount);
+  static_assert(StandInOrder<Judges>(std::make_index_sequence<kInvariantCount>()));
+}
+
+void Checkers::Observe(const Observation& observation) {
+  const Now now{*setup_, ledger_, observation.at, ++observations_};
+  no_wedge().PassTo(now);
+  std::visit([&](const auto& x) { Take(x, now); }, observation.what);
+}
+
+template <typename Happened>
+void Checkers::Take(const Happened& x, const Now& now) {
+  if constexpr (requires { ledger_.On(x, *setup_); }) {
+    if constexpr (std::is_void_v<decltype(ledger_.On(x, *setup_))>) {
+      ledger_.On(x, *setup_);
+    } else if (const auto change = ledger_.On(x, *setup_)) {
+      Tell(*change, now);
+    }
+  }
+  Tell(x, now);
+  if constexpr (kDisturbs<Happened>) no_wedge().SettleQuiet(now);
+  if constexpr (std::is_same_v<Happened, ParticipationEnded> ||
+                std::is_same_v<Happened, BeliefChanged>) {
+    Settle(x.lock, now);
+  }
+  if constexpr (std::is_same_v<Happened, SpannerAvailability>) {
+    for (size_t lock = 0; lock < setup_->locks.size(); ++lock) {
+      Settle(static_cast<uint16_t>(lock), now);
+    }
+  }
+  if (const std::optional<int16_t> node = NodeChangedBy(x)) {
+    for (const uint16_t lock : setup_->Node(*node).locks) Settle(lock, now);
+  }
+}
+
+void Checkers::Take(const RowCommitted& x, const Now& now) {
+  Tell(x, now);
+  const std::optional<VersionChanged> change = ledger_.On(x, *setup_);
+  if (!change) return;
+  Tell(*change, now);
+  if (change->kind != VersionChanged::Kind::kKept) Settle(change->lock, now);
+}
+
+void Checkers::Take(const StandingChanged& x, const Now& now) {
+  const Ledger::StandingEffects effects = ledger_.On(x, *setup_);
+  if (effects.own_token) Tell(*effects.own_token, now);
+  if (effects.stepped_down) Tell(*effects.stepped_down, now);
+  Settle(x.lock, now);
+}
+
+template <typename Change>
+void Checkers::Tell(const Change& x, const Now& now) {
+  const auto tell = [&](auto& listener) {
+    if constexpr (requires { listener.On(x, now); }) listener.On(x, now);
+  };
+  std::apply([&](auto&... judges) { (tell(judges), ...); }, judges_);
+  tell(metrics_);
+}
+
+void Checkers::Settle(uint16_t lock, const Now& now) {
+  no_wedge().Settle(lock, now);
+  metrics_.Settle(lock, now);
+}
+
+int64_t Checkers::violations(Invariant invariant) const {
+  int64_t found = 0;
+  const auto look = [&](const auto& judge) {
+    if (judge.kInvariant == invariant) found = judge.tally.violations;
+  };
+  std::apply([&](const auto&... judges) { (look(judges), ...); }, judges_);
+  return found;
+}
+
+int64_t Checkers::violations() const {
+  return std::apply([](const auto&... judges) { return (judges.tally.violations + ...); }, judges_);
+}
+
+CheckReport Checkers::Finish(Instant end) const {
+  const Now now{*setup_, ledger_, end, observations_};
+  Judges judges = judges_;
+  auto& no_wedge = std::get<NoWedge>(judges);
+  no_wedge.PassTo(now);
+
+  CheckReport report;
+  const auto add = [&](const auto& judge) {
+    report.invariants.push_back(ResultOf(judge.kInvariant, judge.tally, *setup_));
+  };
+  std::apply([&](const auto&... all) { (add(all), ...); }, judges);
+  InvariantResult& wedge = report.invariants[static_cast<size_t>(Invariant::kNoWedge)];
+  if (wedge.verdict == Verdict::kHolds) {
+    wedge.unknown_because = no_wedge.UnknownBecause(now);
+    if (!wedge.unknown_because.empty()) wedge.verdict = Verdict::kUnknown;
+  }
+  report.metrics = metrics_.Until(end);
+  return report;
+}
+
+}  // namespace whorl::sim

@@ -1,0 +1,90 @@
+// Everything that watches a run: the nine invariants and the metrics, fed by observations alone.
+//
+// Invariants:
+//   1. A value: copying Checkers forks them, == compares them. What never changes (names, leases,
+//      the protocol's rules) is shared by all copies.
+//   2. Memory does not grow with simulated time, and an observation costs O(1) or O(log n) in the
+//      number of processes (ledger.h says which).
+//   3. Every invariant is judged, promised by the protocol or not; a deadline is judged when the
+//      first observation at or after it comes.
+// REQUIRES of observations: `lock`, also that of a CallName, is an index into Scenario::locks; a
+// node has one process at a time, so that ProcessGone of the old one comes before ProcessStarted
+// of the next.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <tuple>
+
+#include "protocol/names.h"
+#include "protocol/spanner/time.h"
+#include "sim/judge/check_report.h"
+#include "sim/judge/checkers/fenced_writes_ordered.h"
+#include "sim/judge/checkers/handed_token_monotonic.h"
+#include "sim/judge/checkers/has_lock_truthful.h"
+#include "sim/judge/checkers/isolation.h"
+#include "sim/judge/checkers/lease_respected.h"
+#include "sim/judge/checkers/no_wedge.h"
+#include "sim/judge/checkers/one_live_token.h"
+#include "sim/judge/checkers/setup.h"
+#include "sim/judge/checkers/single_leader_belief.h"
+#include "sim/judge/checkers/token_monotonic.h"
+#include "sim/judge/ledger.h"
+#include "sim/judge/metrics_collector.h"
+#include "sim/scenario/instant.h"
+#include "sim/scenario/scenario.h"
+#include "sim/world/observation.h"
+
+namespace whorl::sim {
+
+class Checkers {
+ public:
+  // `round_trip_p999`: of a call, by the scenario's preset; no_wedge waits four times as long.
+  // REQUIRES: FindProtocol(scenario.protocol) is not null.
+  Checkers(const Scenario& scenario, Duration round_trip_p999);
+
+  void Observe(const Observation& observation);
+
+  // So far. To see whether an observation showed a violation, compare before and after.
+  int64_t violations(Invariant invariant) const;
+  int64_t violations() const;
+
+  // What comes out if the run ends at `end`, with RunEnded observed or without.
+  // REQUIRES: `end` is not before the last observation.
+  CheckReport Finish(Instant end) const;
+
+  const Ledger& ledger() const { return ledger_; }
+  const Setup& setup() const { return *setup_; }
+
+  friend bool operator==(const Checkers& a, const Checkers& b) {
+    return (a.setup_ == b.setup_ || *a.setup_ == *b.setup_) && a.observations_ == b.observations_ &&
+           a.ledger_ == b.ledger_ && a.judges_ == b.judges_ && a.metrics_ == b.metrics_;
+  }
+
+ private:
+  // In the order of Invariant, which the .cc file checks.
+  using Judges =
+      std::tuple<OneLiveToken, TokenMonotonic, HandedTokenMonotonic, HasLockTruthful,
+                 LeaseRespected, FencedWritesOrdered, SingleLeaderBelief, Isolation, NoWedge>;
+
+  // What an observation does to the ledger, then what it and its changes mean to the judges, then
+  // the locks for which something that is counted has changed.
+  template <typename Happened>
+  void Take(const Happened& x, const Now& now);
+  void Take(const RowCommitted& x, const Now& now);
+  void Take(const StandingChanged& x, const Now& now);
+  // Gives every judge, and the metrics, what they have an On() for.
+  template <typename Change>
+  void Tell(const Change& x, const Now& now);
+  void Settle(uint16_t lock, const Now& now);
+
+  NoWedge& no_wedge() { return std::get<NoWedge>(judges_); }
+
+  std::shared_ptr<const Setup> setup_;
+  uint64_t observations_ = 0;
+  Ledger ledger_;
+  Judges judges_;
+  MetricsCollector metrics_;
+};
+
+}  // namespace whorl::sim

@@ -1,0 +1,31 @@
+// fenced_writes_ordered: the resource that fences accepts no token below one that it accepted for
+// the lock before. A check of the resource rather than of the protocol.
+// Left out: writes without a token, of which the definition says nothing.
+#pragma once
+
+#include <vector>
+
+#include "sim/judge/checkers/tally.h"
+
+namespace whorl::sim {
+
+struct FencedWritesOrdered {
+  static constexpr Invariant kInvariant = Invariant::kFencedWritesOrdered;
+
+  struct Accepted {
+    uint64_t token = 0;
+    ProcessId process;
+    WHORL_FIELDS(Accepted, token, process);
+  };
+
+  Tally tally;
+  std::vector<std::optional<Accepted>> greatest;  // by lock
+  WHORL_FIELDS(FencedWritesOrdered, tally, greatest);
+
+  static FencedWritesOrdered For(const Setup& setup) {
+    return {.tally = {}, .greatest = std::vector<std::optional<Accepted>>(setup.locks.size())};
+  }
+  void On(const WriteArrived& x, const Now& now);
+};
+
+}  // namespace whorl::sim

@@ -1,0 +1,43 @@
+// handed_token_monotonic: a token handed to a user (HasLock answered yes) is greater than all
+// that were handed out before in other terms of the lock. A term is a process and what it took
+// for its own token when it answered; one term may hand out the same token again and again.
+//
+// Two maxima are enough: the greatest token, with its term, and the greatest of all other terms.
+#pragma once
+
+#include <vector>
+
+#include "sim/judge/checkers/tally.h"
+
+namespace whorl::sim {
+
+struct HandedTokenMonotonic {
+  static constexpr Invariant kInvariant = Invariant::kHandedTokenMonotonic;
+
+  struct Term {
+    ProcessId process;
+    std::optional<Timestamp> own_token;
+    WHORL_FIELDS(Term, process, own_token);
+  };
+  struct Handed {
+    uint64_t token = 0;
+    Term term;
+    WHORL_FIELDS(Handed, token, term);
+  };
+  struct OfLock {
+    std::optional<Handed> greatest;
+    std::optional<Handed> of_others;  // the greatest of all terms but greatest->term
+    WHORL_FIELDS(OfLock, greatest, of_others);
+  };
+
+  Tally tally;
+  std::vector<OfLock> locks;
+  WHORL_FIELDS(HandedTokenMonotonic, tally, locks);
+
+  static HandedTokenMonotonic For(const Setup& setup) {
+    return {.tally = {}, .locks = std::vector<OfLock>(setup.locks.size())};
+  }
+  void On(const QuestionAnswered& x, const Now& now);
+};
+
+}  // namespace whorl::sim

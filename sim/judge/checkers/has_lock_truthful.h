@@ -1,0 +1,34 @@
+// has_lock_truthful: a process that asked at a and was told at b that it has the lock owned the
+// lock's newest version at some instant of [a, b]. Both ends are included: an owner that is
+// replaced at the very instant of asking still was one at it.
+#pragma once
+
+#include <vector>
+
+#include "sim/judge/checkers/tally.h"
+
+namespace whorl::sim {
+
+struct HasLockTruthful {
+  static constexpr Invariant kInvariant = Invariant::kHasLockTruthful;
+
+  // When a node's newest process that ever owned the lock last ceased to; 0 for none. Older ones
+  // are gone and get no answers.
+  struct Ceased {
+    uint32_t incarnation = 0;
+    Instant at;
+    WHORL_FIELDS(Ceased, incarnation, at);
+  };
+
+  Tally tally;
+  std::vector<Ceased> ceased;  // by Setup::Seat
+  WHORL_FIELDS(HasLockTruthful, tally, ceased);
+
+  static HasLockTruthful For(const Setup& setup) {
+    return {.tally = {}, .ceased = std::vector<Ceased>(setup.SeatCount())};
+  }
+  void On(const VersionChanged& x, const Now& now);
+  void On(const QuestionAnswered& x, const Now& now);
+};
+
+}  // namespace whorl::sim

@@ -1,0 +1,146 @@
+#include "sim/judge/checkers/no_wedge.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+
+namespace whorl::sim {
+namespace {
+
+using Clock = NoWedge::Clock;
+
+// Of those that were there before, since when stays.
+void Follow(std::vector<NoWedge::Waiting>& waiting, const std::vector<ProcessId>& candidates,
+            Instant now) {
+  std::vector<NoWedge::Waiting> all;
+  all.reserve(candidates.size());
+  for (const ProcessId candidate : candidates) {
+    const auto known = std::ranges::find(waiting, candidate, &NoWedge::Waiting::candidate);
+    all.push_back({.candidate = candidate, .since = known == waiting.end() ? now : known->since});
+  }
+  waiting = std::move(all);
+}
+
+// REQUIRES: somebody waits.
+Instant FirstOf(const std::vector<NoWedge::Waiting>& waiting) {
+  return std::ranges::min_element(waiting, {}, &NoWedge::Waiting::since)->since;
+}
+
+// After its last call, Spanner may abort a transaction that is in another's way.
+constexpr Duration kIdleLimit = Seconds(10);
+
+bool Locks(const Now& now, StepName step) {
+  const std::span<const StepName> locking = now.setup.rules->locking_steps;
+  return std::ranges::find(locking, step) != locking.end();
+}
+
+// The client stopped waiting, so Spanner may not have heard of the end.
+bool IsGivenUp(const TransactionLeft& left) {
+  return left.code == Code::kCancelled || left.code == Code::kDeadlineExceeded ||
+         left.code == Code::kUnavailable;
+}
+
+// Whether the call may leave its transaction open.
+bool LeavesOpen(const CallServed& served) {
+  static const size_t commit = Request(Commit{}).index();
+  static const size_t rollback = Request(Rollback{}).index();
+  return served.code == Code::kOk && served.request != commit && served.request != rollback;
+}
+
+bool EndsBefore(const Clock& a, const Clock& b) { return a.deadline < b.deadline; }
+
+Instant LeastDeadline(const std::vector<Clock>& clocks) {
+  const auto least = std::min_element(clocks.begin(), clocks.end(), EndsBefore);
+  return least == clocks.end() ? kNever : least->deadline;
+}
+
+}  // namespace
+
+void NoWedge::Settle(uint16_t lock, const Now& now) {
+  const bool runs =
+      was_quiet && now.ledger.CandidateCount(lock) > 0 && now.ledger.AnsweredCount(lock) == 0;
+  Clock& clock = clocks[lock];
+  if (!runs && !clock.runs) return;
+  const bool has_passed = clock.runs && clock.deadline == kNever;
+  const bool was_next = clock.deadline == next_deadline;
+  clock.runs = runs;
+  Follow(clock.waiting, runs ? now.ledger.Candidates(lock, now.setup) : std::vector<ProcessId>{},
+         now.at);
+  clock.deadline = runs && !has_passed ? std::max(FirstOf(clock.waiting), undisturbed_from) +
+                                             now.setup.locks[lock].wedge_bound
+                                       : kNever;
+  next_deadline = was_next ? LeastDeadline(clocks) : std::min(next_deadline, clock.deadline);
+}
+
+void NoWedge::On(const ParticipationEnded&, const Now& now) { Disturb(now.at, now); }
+
+void NoWedge::On(const TransactionLeft& x, const Now& now) {
+  if (IsGivenUp(x) && Locks(now, x.step)) Disturb(now.at + kIdleLimit, now);
+}
+
+void NoWedge::On(const TransactionsAbandoned& x, const Now& now) {
+  const bool locks = std::ranges::any_of(x.steps, [&](StepName step) { return Locks(now, step); });
+  if (locks) Disturb(now.at + kIdleLimit, now);
+}
+
+void NoWedge::On(const CallServed& x, const Now& now) {
+  if (!Locks(now, x.step) || !LeavesOpen(x) || now.ledger.IsAwaited(x.call)) return;
+  Disturb(now.at + kIdleLimit, now);
+}
+
+// A call that the transport ended may have begun an attempt of which its process never hears: the
+// next one begins anew, and waits for it.
+void NoWedge::On(const CallEnded& x, const Now& now) {
+  if (!x.from_spanner && Locks(now, x.step)) Disturb(now.at + kIdleLimit, now);
+}
+
+void NoWedge::On(const TransactionCommitted& x, const Now& now) {
+  if (!now.ledger.IsAwaited(x.call)) Disturb(now.at, now);
+}
+
+void NoWedge::Disturb(Instant until, const Now& now) {
+  if (until <= undisturbed_from) return;
+  undisturbed_from = until;
+  SettleAll(now);
+}
+
+void NoWedge::SettleAll(const Now& now) {
+  was_quiet = now.ledger.IsQuiet();
+  for (size_t lock = 0; lock < clocks.size(); ++lock) Settle(static_cast<uint16_t>(lock), now);
+}
+
+void NoWedge::Expire(const Now& now) {
+  while (next_deadline <= now.at) {
+    const auto first = std::min_element(clocks.begin(), clocks.end(), EndsBefore);
+    const auto lock = static_cast<uint16_t>(first - clocks.begin());
+    tally.Add(now, first->deadline, [&] {
+      return "for " + FormatDuration(now.setup.locks[lock].wedge_bound) +
+             " without a disturbance nobody would have been answered that it has lock " +
+             now.LockName(lock);
+    });
+    first->deadline = kNever;
+    next_deadline = LeastDeadline(clocks);
+  }
+}
+
+std::string NoWedge::UnknownBecause(const Now& end) const {
+  const auto last =
+      std::max_element(clocks.begin(), clocks.end(), [](const Clock& a, const Clock& b) {
+        const auto key = [](const Clock& c) {
+          return c.deadline == kNever ? Instant{} : c.deadline;
+        };
+        return key(a) < key(b);
+      });
+  if (last == clocks.end() || !last->runs || last->deadline == kNever) return "";
+  const auto lock = static_cast<uint16_t>(last - clocks.begin());
+  const Duration bound = end.setup.locks[lock].wedge_bound;
+  const Duration left = last->deadline - end.at;
+  // Below zero while calls that were left hanging hold the clock up.
+  const Duration passed = std::max(bound - left, Duration{});
+  return "at the end nobody had held lock " + end.LockName(lock) + " for " +
+         FormatDuration(passed) + " of the " + FormatDuration(bound) +
+         " that may pass; the run should last " + FormatDuration(left) + " longer";
+}
+
+}  // namespace whorl::sim

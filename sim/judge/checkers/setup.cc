@@ -1,0 +1,77 @@
+#include "sim/judge/checkers/setup.h"
+
+#include <algorithm>
+
+namespace whorl::sim {
+namespace {
+
+NodeSetup MakeNode(const NodeSpec& spec, const Rules& rules, size_t lock_count) {
+  NodeSetup node{.name = spec.name, .lease = rules.lease_used(spec.lease), .locks = spec.locks};
+  if (node.locks.empty()) {
+    for (size_t lock = 0; lock < lock_count; ++lock) {
+      node.locks.push_back(static_cast<uint16_t>(lock));
+    }
+  }
+  return node;
+}
+
+}  // namespace
+
+std::array<Promise, kInvariantCount> PromisesIn(const Scenario& scenario) {
+  const ProtocolInfo& protocol = *FindProtocol(scenario.protocol);
+  std::array<Promise, kInvariantCount> promises = protocol.promises;
+  const bool deletes = std::ranges::any_of(
+      scenario.faults, [](const FaultSpec& fault) { return fault.kind == FaultKind::kDeleteRow; });
+  if (!deletes) return promises;
+  for (const Invariant invariant : protocol.not_with_delete_row) {
+    promises[static_cast<size_t>(invariant)] = Promise::kNotPromised;
+  }
+  return promises;
+}
+
+std::optional<uint16_t> Setup::FindLock(std::string_view name) const {
+  const auto found = lock_of_name.find(name);
+  if (found == lock_of_name.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<uint16_t> Setup::LockOfRow(const Row& row) const {
+  const Value& key = row[rules->key_column];
+  // There may be many locks only where their names are the keys.
+  if (const auto* name = std::get_if<std::string>(&key)) return FindLock(*name);
+  const auto found = std::ranges::find(locks, key, &LockSetup::key);
+  if (found == locks.end()) return std::nullopt;
+  return static_cast<uint16_t>(found - locks.begin());
+}
+
+std::string Setup::NameOf(ProcessId process) const {
+  if (process == ProcessId{}) return "nobody";
+  const std::string& name = Node(process.node).name;
+  if (process.incarnation <= 1) return name;
+  return name + "#" + std::to_string(process.incarnation);
+}
+
+Setup MakeSetup(const Scenario& scenario, Duration round_trip_p999) {
+  Setup setup;
+  setup.rules = &RulesOf(scenario.protocol);
+  setup.promises = PromisesIn(scenario);
+  for (const NodeSpec& node : scenario.nodes) {
+    setup.nodes.push_back(MakeNode(node, *setup.rules, scenario.locks.size()));
+  }
+  std::vector<Duration> greatest_lease(scenario.locks.size());
+  for (const NodeSetup& node : setup.nodes) {
+    for (const uint16_t lock : node.locks) {
+      greatest_lease[lock] = std::max(greatest_lease[lock], node.lease);
+    }
+  }
+  for (size_t lock = 0; lock < scenario.locks.size(); ++lock) {
+    setup.lock_of_name.emplace(scenario.locks[lock], static_cast<uint16_t>(lock));
+    setup.locks.push_back(
+        {.name = scenario.locks[lock],
+         .key = setup.rules->row_key(scenario.locks[lock]),
+         .wedge_bound = setup.rules->wedge_bound(greatest_lease[lock], round_trip_p999)});
+  }
+  return setup;
+}
+
+}  // namespace whorl::sim

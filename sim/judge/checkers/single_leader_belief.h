@@ -1,0 +1,18 @@
+// single_leader_belief: no process begins to believe that it leads while another one believes it.
+// How long two did is a metric.
+#pragma once
+
+#include "sim/judge/checkers/tally.h"
+
+namespace whorl::sim {
+
+struct SingleLeaderBelief {
+  static constexpr Invariant kInvariant = Invariant::kSingleLeaderBelief;
+
+  Tally tally;
+  WHORL_FIELDS(SingleLeaderBelief, tally);
+
+  void On(const BeliefBegan& x, const Now& now);
+};
+
+}  // namespace whorl::sim

@@ -1,0 +1,35 @@
+// Judges a run against what its scenario expects.
+//
+// Invariants:
+//   1. No failure means: every invariant of `holds` holds, every one of `violates` is violated, no
+//      other is violated, every `sometimes` was met, every metric is within its bounds, and every
+//      declared fault struck.
+//   2. Unknown is never green: an expectation about a verdict that is unknown or n/a has failed.
+// Deliberately left out: other seeds than the file's own. They report counts and are not judged.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/judge/run.h"
+#include "sim/scenario/scenario.h"
+
+namespace whorl::sim {
+
+enum class Expected : uint8_t { kHolds, kViolated, kNothing };
+// What `expect` says of the invariant.
+Expected ExpectedOf(const Scenario& scenario, Invariant invariant);
+
+// What failed, each in one plain sentence without its full stop; empty when all is as expected.
+// REQUIRES: `result` is of `scenario`, with the scenario's own seed.
+std::vector<std::string> FailuresOf(const Scenario& scenario, const RunResult& result);
+
+// "the fault at x.json:12 (pause of b)".
+std::string FaultText(const Scenario& scenario, uint32_t fault);
+
+// The earliest violation of a run that its scenario does not expect, or else of any; null when
+// there is none.
+const InvariantResult* FirstViolation(const Scenario& scenario, const RunResult& result);
+
+}  // namespace whorl::sim

@@ -1,0 +1,355 @@
+#include "sim/judge/ledger.h"
+
+#include <algorithm>
+#include <string>
+#include <variant>
+
+namespace whorl::sim {
+
+bool TakesTheLock(const Rules& rules, const RowCommitted& x, ProcessId owner) {
+  if (!x.after || !IsHeld(rules, *x.after)) return false;
+  if (!x.before) return true;
+  const auto token = rules.token_column;
+  if (token && (*x.before)[*token] == (*x.after)[*token]) return false;
+  const bool is_theirs = x.writer != ProcessId{} && x.writer == owner;
+  return !is_theirs || x.step != rules.renewing_step;
+}
+
+Ledger::Ledger(const Setup& setup)
+    : lives_(setup.nodes.size()),
+      open_(setup.nodes.size()),
+      seats_(setup.SeatCount()),
+      locks_(setup.locks.size()) {}
+
+bool Ledger::IsCurrent(ProcessId process) const {
+  if (process == ProcessId{}) return false;
+  const Life& life = LifeOf(process.node);
+  return !life.gone && life.incarnation == process.incarnation;
+}
+
+// --- lives -------------------------------------------------------------------------------------
+
+void Ledger::On(const ProcessStarted& x, const Setup& setup) {
+  Life& life = LifeOf(x.process.node);
+  life = {.incarnation = x.process.incarnation,
+          .gone = false,
+          .cut_to = life.cut_to,
+          .cut_from = life.cut_from};
+  for (const uint16_t lock : setup.Node(x.process.node).locks) {
+    seats_[setup.Seat(x.process.node, lock)].participates = true;
+  }
+  RecountAll(x.process.node, setup);
+}
+
+void Ledger::On(const ProcessStopped& x, const Setup& setup) {
+  if (!IsCurrent(x.process)) return;
+  LifeOf(x.process.node).stopped = true;
+  for (const uint16_t lock : setup.Node(x.process.node).locks) {
+    SetBelief(x.process.node, lock, false, setup);
+  }
+  RecountAll(x.process.node, setup);
+}
+
+std::optional<TransactionsAbandoned> Ledger::On(const ProcessGone& x, const Setup& setup) {
+  if (!IsCurrent(x.process)) return std::nullopt;
+  const int16_t node = x.process.node;
+  LifeOf(node).gone = true;
+  for (const uint16_t lock : setup.Node(node).locks) {
+    SetBelief(node, lock, false, setup);
+    SetOwnToken(node, lock, std::nullopt, setup);
+    Seat& seat = seats_[setup.Seat(node, lock)];
+    seat.participates = false;
+    seat.answers = false;
+    seat.standing_believes = false;
+  }
+  std::optional<TransactionsAbandoned> abandoned = AbandonTransactions(node);
+  RecountAll(node, setup);
+  return abandoned;
+}
+
+void Ledger::On(const ProcessPaused& x, const Setup& setup) {
+  if (!IsCurrent(x.process)) return;
+  LifeOf(x.process.node).paused = true;
+  RecountAll(x.process.node, setup);
+}
+
+void Ledger::On(const ProcessResumed& x, const Setup& setup) {
+  if (!IsCurrent(x.process)) return;
+  LifeOf(x.process.node).paused = false;
+  RecountAll(x.process.node, setup);
+}
+
+void Ledger::On(const ParticipationEnded& x, const Setup& setup) {
+  if (!IsCurrent(x.process)) return;
+  seats_[setup.Seat(x.process.node, x.lock)].participates = false;
+  Recount(x.process.node, x.lock, setup);
+}
+
+void Ledger::On(const LinkChanged& x, const Setup& setup) {
+  Life& life = LifeOf(x.node);
+  if (Covers(x.direction, Direction::kTo)) life.cut_to = x.link != LinkState::kUp;
+  if (Covers(x.direction, Direction::kFrom)) life.cut_from = x.link != LinkState::kUp;
+  RecountAll(x.node, setup);
+}
+
+void Ledger::On(const SpannerAvailability& x, const Setup& setup) {
+  spanner_available_ = x.available;
+  for (size_t node = 0; node < lives_.size(); ++node) {
+    RecountAll(static_cast<int16_t>(node), setup);
+  }
+}
+
+// --- transactions ------------------------------------------------------------------------------
+
+void Ledger::On(const TransactionStarted& x, const Setup&) {
+  if (!IsCurrent(x.process)) return;
+  std::vector<OpenTransaction>& open = OpenOf(x.process.node);
+  const auto place = std::find_if(open.begin(), open.end(), [&x](const OpenTransaction& other) {
+    return std::pair(other.lock, other.request) >= std::pair(x.lock, x.request);
+  });
+  if (place != open.end() && place->lock == x.lock && place->request == x.request) return;
+  open.insert(place, {.lock = x.lock, .request = x.request, .step = x.step});
+}
+
+// One that the process no longer waits for holds nobody up.
+void Ledger::On(const CallHangs& x, const Setup&) {
+  if (!IsCurrent(x.call.process)) return;
+  for (OpenTransaction& open : OpenOf(x.call.process.node)) {
+    if (open.lock != x.call.lock || open.request != x.call.request || open.hung) continue;
+    open.hung = true;
+    ++hanging_;
+  }
+}
+
+std::optional<TransactionLeft> Ledger::On(const TransactionFinished& x, const Setup&) {
+  TransactionLeft left{.step = x.step, .outcome = x.outcome, .code = x.code};
+  if (!IsCurrent(x.process)) return left;
+  std::vector<OpenTransaction>& open = OpenOf(x.process.node);
+  const auto found = std::find_if(open.begin(), open.end(), [&x](const OpenTransaction& other) {
+    return other.lock == x.lock && other.request == x.request;
+  });
+  if (found == open.end()) return left;
+  left.hung = found->hung;
+  hanging_ -= found->hung ? 1 : 0;
+  open.erase(found);
+  return left;
+}
+
+bool Ledger::IsAwaited(const CallName& call) const {
+  return IsCurrent(call.process) &&
+         std::ranges::any_of(OpenOf(call.process.node), [&call](const OpenTransaction& open) {
+           return open.lock == call.lock && open.request == call.request;
+         });
+}
+
+std::optional<TransactionsAbandoned> Ledger::AbandonTransactions(int16_t node) {
+  std::vector<OpenTransaction>& open = OpenOf(node);
+  if (open.empty()) return std::nullopt;
+  TransactionsAbandoned abandoned;
+  for (const OpenTransaction& transaction : open) {
+    abandoned.steps.push_back(transaction.step);
+    hanging_ -= transaction.hung ? 1 : 0;
+  }
+  open.clear();
+  return abandoned;
+}
+
+// --- rows --------------------------------------------------------------------------------------
+
+std::optional<Version> Ledger::NextVersion(const Lock& lock, const RowCommitted& x,
+                                           const Setup& setup) const {
+  if (!x.after) return std::nullopt;
+  const Rules& rules = *setup.rules;
+  if (!IsHeld(rules, *x.after)) return Version{};
+  Version next;
+  next.held = true;
+  if (rules.token_column) next.token = std::get<Timestamp>((*x.after)[*rules.token_column]);
+  const bool kept = next.token && lock.newest && lock.newest->token == next.token;
+  next.owner = kept ? lock.newest->owner : x.writer;
+  if (kept) next.lease_until = lock.newest->lease_until;
+  if (next.owner != ProcessId{} && next.owner == x.writer) {
+    next.lease_until = rules.lease_until(*x.after, setup.Node(x.writer.node).lease);
+  }
+  next.released = next.owner != ProcessId{} && rules.is_released(*x.after);
+  return next;
+}
+
+VersionChanged::Kind Ledger::KindOf(const VersionChanged& change, const RowCommitted& x,
+                                    const Rules& rules) {
+  using Kind = VersionChanged::Kind;
+  const bool was_held = change.before && change.before->held;
+  const ProcessId owner = was_held ? change.before->owner : ProcessId{};
+  if (TakesTheLock(rules, x, owner)) return Kind::kGranted;
+  if (!was_held) return Kind::kKept;
+  const bool by_its_owner = x.writer != ProcessId{} && owner == x.writer;
+  if (change.after && change.after->held) {
+    return by_its_owner && x.step == rules.renewing_step ? Kind::kRenewed : Kind::kKept;
+  }
+  return by_its_owner && x.step == rules.releasing_step ? Kind::kReleased : Kind::kRemoved;
+}
+
+std::optional<VersionChanged> Ledger::On(const RowCommitted& x, const Setup& setup) {
+  const Row& row = x.after ? *x.after : *x.before;
+  const bool own_row =
+      x.lock < locks_.size() && setup.locks[x.lock].key == row[setup.rules->key_column];
+  const std::optional<uint16_t> index = own_row ? x.lock : setup.LockOfRow(row);
+  if (!index) return std::nullopt;
+
+  Lock& lock = locks_[*index];
+  VersionChanged change{.lock = *index, .writer = x.writer, .commit = x.commit};
+  change.before = lock.newest;
+  change.last_owner = lock.last_owner;
+  change.last_lease_until = lock.last_lease_until;
+  lock.newest = NextVersion(lock, x, setup);
+  change.after = lock.newest;
+  if (lock.newest && lock.newest->held) {
+    lock.last_owner = lock.newest->owner;
+    lock.last_lease_until = lock.newest->lease_until;
+  }
+
+  change.kind = KindOf(change, x, *setup.rules);
+  if (change.kind == VersionChanged::Kind::kKept) return change;
+  const auto after = change.after ? change.after->token : std::nullopt;
+  lock.holders = static_cast<int>(Keepers(lock, after).size());
+  for (const std::optional<Version>& version : {change.before, change.after}) {
+    if (!version) continue;
+    for (const KeptToken& kept : Keepers(lock, version->token)) Recount(kept.node, *index, setup);
+    if (IsCurrent(version->owner)) Recount(version->owner.node, *index, setup);
+  }
+  return change;
+}
+
+ProcessId Ledger::OwnerOf(uint16_t lock) const {
+  const std::optional<Version>& newest = locks_[lock].newest;
+  return newest ? newest->owner : ProcessId{};
+}
+
+// --- what processes know -----------------------------------------------------------------------
+
+std::optional<BeliefBegan> Ledger::On(const BeliefChanged& x, const Setup& setup) {
+  if (!IsCurrent(x.process)) return std::nullopt;
+  const bool believed = seats_[setup.Seat(x.process.node, x.lock)].believes;
+  const bool believes = x.believes && !LifeOf(x.process.node).stopped;
+  SetBelief(x.process.node, x.lock, believes, setup);
+  if (!believes || believed) return std::nullopt;
+  return BeliefBegan{.process = x.process, .lock = x.lock};
+}
+
+Ledger::StandingEffects Ledger::On(const StandingChanged& x, const Setup& setup) {
+  StandingEffects effects;
+  if (!IsCurrent(x.process)) return effects;
+  Seat& seat = seats_[setup.Seat(x.process.node, x.lock)];
+  if (seat.standing_believes && !x.standing.believes && seat.participates &&
+      !LifeOf(x.process.node).stopped) {
+    effects.stepped_down = SteppedDown{.process = x.process, .lock = x.lock};
+  }
+  seat.standing_believes = x.standing.believes;
+  seat.answers = x.standing.answers;
+  if (seat.own_token != x.standing.own_token) {
+    SetOwnToken(x.process.node, x.lock, x.standing.own_token, setup);
+    effects.own_token = OwnTokenChanged{.process = x.process, .lock = x.lock};
+  }
+  Recount(x.process.node, x.lock, setup);
+  return effects;
+}
+
+std::optional<Timestamp> Ledger::OwnToken(ProcessId process, uint16_t lock,
+                                          const Setup& setup) const {
+  if (!IsCurrent(process)) return std::nullopt;
+  return seats_[setup.Seat(process.node, lock)].own_token;
+}
+
+std::span<const Ledger::KeptToken> Ledger::Keepers(const Lock& lock,
+                                                   std::optional<Timestamp> token) const {
+  if (!token) return {};
+  const auto begin =
+      std::lower_bound(lock.kept.begin(), lock.kept.end(), *token,
+                       [](const KeptToken& kept, Timestamp sought) { return kept.token < sought; });
+  auto end = begin;
+  while (end != lock.kept.end() && end->token == *token) ++end;
+  return {begin, end};
+}
+
+std::vector<ProcessId> Ledger::Holders(uint16_t lock) const {
+  std::vector<ProcessId> holders;
+  const std::optional<Version>& newest = locks_[lock].newest;
+  if (!newest) return holders;
+  for (const KeptToken& kept : Keepers(locks_[lock], newest->token)) {
+    holders.push_back({.node = kept.node, .incarnation = LifeOf(kept.node).incarnation});
+  }
+  return holders;
+}
+
+std::vector<ProcessId> Ledger::Believers(uint16_t lock, const Setup& setup) const {
+  return Those(&Seat::believes, lock, setup);
+}
+
+std::vector<ProcessId> Ledger::Candidates(uint16_t lock, const Setup& setup) const {
+  return Those(&Seat::is_candidate, lock, setup);
+}
+
+std::vector<ProcessId> Ledger::Those(bool Seat::* are, uint16_t lock, const Setup& setup) const {
+  std::vector<ProcessId> processes;
+  for (size_t i = 0; i < lives_.size(); ++i) {
+    const auto node = static_cast<int16_t>(i);
+    if (!(seats_[setup.Seat(node, lock)].*are)) continue;
+    processes.push_back({.node = node, .incarnation = lives_[i].incarnation});
+  }
+  return processes;
+}
+
+bool Ledger::IsCandidate(ProcessId process, uint16_t lock, const Setup& setup) const {
+  return IsCurrent(process) && seats_[setup.Seat(process.node, lock)].is_candidate;
+}
+
+void Ledger::SetOwnToken(int16_t node, uint16_t lock, std::optional<Timestamp> token,
+                         const Setup& setup) {
+  Seat& seat = seats_[setup.Seat(node, lock)];
+  Lock& its = locks_[lock];
+  if (seat.own_token) {
+    its.kept.erase(std::lower_bound(its.kept.begin(), its.kept.end(),
+                                    KeptToken{.token = *seat.own_token, .node = node}));
+  }
+  seat.own_token = token;
+  if (token) {
+    const KeptToken kept{.token = *token, .node = node};
+    its.kept.insert(std::lower_bound(its.kept.begin(), its.kept.end(), kept), kept);
+  }
+  its.holders = its.newest ? static_cast<int>(Keepers(its, its.newest->token).size()) : 0;
+}
+
+void Ledger::SetBelief(int16_t node, uint16_t lock, bool believes, const Setup& setup) {
+  Seat& seat = seats_[setup.Seat(node, lock)];
+  locks_[lock].believers += (believes ? 1 : 0) - (seat.believes ? 1 : 0);
+  seat.believes = believes;
+}
+
+// Of an owner whose own heartbeats replace the token, the newest one may be known to Spanner only;
+// where there are no tokens, the owner of the row is all that there is.
+bool Ledger::HasNewest(int16_t node, uint16_t lock, const Setup& setup) const {
+  const Seat& seat = seats_[setup.Seat(node, lock)];
+  const Version& newest = *locks_[lock].newest;
+  if (seat.own_token && newest.token == seat.own_token) return true;
+  const ProcessId process = {.node = node, .incarnation = LifeOf(node).incarnation};
+  return setup.rules->renewing_step.has_value() && newest.owner == process;
+}
+
+void Ledger::Recount(int16_t node, uint16_t lock, const Setup& setup) {
+  const Life& life = LifeOf(node);
+  Seat& seat = seats_[setup.Seat(node, lock)];
+  Lock& its = locks_[lock];
+  const bool runs = !life.gone && !life.stopped && !life.paused && !life.cut_to && !life.cut_from &&
+                    spanner_available_;
+  const bool is_candidate = runs && seat.participates;
+  const bool is_answered = runs && seat.answers && its.newest && HasNewest(node, lock, setup);
+  its.candidates += (is_candidate ? 1 : 0) - (seat.is_candidate ? 1 : 0);
+  its.answered += (is_answered ? 1 : 0) - (seat.is_answered ? 1 : 0);
+  seat.is_candidate = is_candidate;
+  seat.is_answered = is_answered;
+}
+
+void Ledger::RecountAll(int16_t node, const Setup& setup) {
+  for (const uint16_t lock : setup.Node(node).locks) Recount(node, lock, setup);
+}
+
+}  // namespace whorl::sim

@@ -1,0 +1,112 @@
+#include "sim/measure/statistics.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "sim/world/wide.h"
+
+namespace whorl::sim {
+namespace {
+
+// Weights of 0, 1, ... n successes of n with probability p, as multiples of the greatest, from
+// ratios of neighbours alone: no library's logarithm is asked.
+std::vector<double> BinomialWeights(int64_t n, double p) {
+  std::vector<double> weights(static_cast<size_t>(n) + 1, 0);
+  const auto mode = static_cast<int64_t>(static_cast<double>(n + 1) * p);
+  const double odds = p / (1 - p);
+  weights[static_cast<size_t>(mode)] = 1;
+  for (int64_t k = mode; k < n; ++k) {
+    const double ratio = static_cast<double>(n - k) / static_cast<double>(k + 1) * odds;
+    weights[static_cast<size_t>(k) + 1] = weights[static_cast<size_t>(k)] * ratio;
+  }
+  for (int64_t k = mode; k > 0; --k) {
+    const double ratio = static_cast<double>(k) / static_cast<double>(n - k + 1) / odds;
+    weights[static_cast<size_t>(k) - 1] = weights[static_cast<size_t>(k)] * ratio;
+  }
+  return weights;
+}
+
+// The place, from 1 on, of the least of `count` values that so many do not exceed.
+int64_t RankOf(int64_t count, int64_t permille) { return (count * permille + 999) / 1000; }
+
+class Sorted {
+ public:
+  Sorted(const std::vector<int64_t>& values, int64_t missing)
+      : values_(values), all_(static_cast<int64_t>(values.size()) + missing) {}
+
+  QuantileEstimate At(int64_t permille) const {
+    if (all_ == 0) return {};
+    const Ranks ranks = RanksOfInterval(all_, permille);
+    return {.value = Ranked(RankOf(all_, permille)),
+            .low = ranks.low ? Ranked(*ranks.low) : std::nullopt,
+            .high = ranks.high ? Ranked(*ranks.high) : std::nullopt};
+  }
+
+ private:
+  std::optional<int64_t> Ranked(int64_t rank) const {
+    if (rank > static_cast<int64_t>(values_.size())) return std::nullopt;
+    return values_[static_cast<size_t>(rank) - 1];
+  }
+
+  const std::vector<int64_t>& values_;
+  int64_t all_;
+};
+
+std::vector<int64_t> PercentilesOf(const std::vector<int64_t>& sorted) {
+  std::vector<int64_t> percentiles;
+  const auto count = static_cast<int64_t>(sorted.size());
+  for (int64_t percent = 0; percent <= 100 && count > 0; ++percent) {
+    const int64_t rank = std::max<int64_t>(RankOf(count, percent * 10), 1);
+    percentiles.push_back(sorted[static_cast<size_t>(rank) - 1]);
+  }
+  return percentiles;
+}
+
+}  // namespace
+
+bool QuantileEstimate::IsWithin(int64_t percent) const {
+  if (!value || !low || !high) return false;
+  const auto least = static_cast<Int128>(*value) * (100 - percent);
+  const auto most = static_cast<Int128>(*value) * (100 + percent);
+  return static_cast<Int128>(*low) * 100 >= least && static_cast<Int128>(*high) * 100 <= most;
+}
+
+Ranks RanksOfInterval(int64_t count, int64_t permille) {
+  if (count == 0) return {};
+  const std::vector<double> weights = BinomialWeights(count, static_cast<double>(permille) / 1000);
+  double sum = 0;
+  for (const double weight : weights) sum += weight;
+  const double tail = sum * static_cast<double>(1000 - kConfidencePermille) / 2000;
+  Ranks ranks;
+  // The value of rank r is above the quantile when fewer than r values are at or below it.
+  double below = 0;
+  for (int64_t rank = 1; rank <= count; ++rank) {
+    below += weights[static_cast<size_t>(rank) - 1];
+    if (below <= tail) ranks.low = rank;
+    if (below < sum - tail) continue;
+    ranks.high = rank;
+    break;
+  }
+  return ranks;
+}
+
+Distribution DistributionOf(std::vector<int64_t> values, int64_t missing) {
+  std::ranges::sort(values);
+  const Sorted sorted(values, missing);
+  Distribution distribution{.count = static_cast<int64_t>(values.size()),
+                            .missing = missing,
+                            .p50 = sorted.At(500),
+                            .p90 = sorted.At(900),
+                            .p99 = sorted.At(990),
+                            .max = {},
+                            .mean = {},
+                            .percentiles = PercentilesOf(values)};
+  if (values.empty() || missing > 0) return distribution;
+  distribution.max = values.back();
+  Int128 sum = 0;
+  for (const int64_t value : values) sum += value;
+  distribution.mean = static_cast<int64_t>(sum / distribution.count);
+  return distribution;
+}
+
+}  // namespace whorl::sim

@@ -1,0 +1,160 @@
+#include "sim/measure/takeover_case.h"
+
+#include "protocol/protocols.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/rules.h"
+#include "sim/world/latency.h"
+
+namespace whorl::sim {
+namespace {
+
+struct FaultWords {
+  std::string_view name;
+  std::string_view meaning;
+};
+constexpr std::array<FaultWords, kTakeoverFaultCount> kFaults = {{
+    {"crash", "the leader crashes, and does not come back"},
+    {"pause", "the leader pauses for longer than the lease"},
+    {"cut_off", "a black hole between the leader and Spanner, which does not end"},
+    {"graceful_stop", "the leader is asked to stop"},
+    {"announced_stop", "the same, and it tells the others that it has given the lock back"},
+    {"spanner_unavailable", "Spanner answers nobody for one and a half leases"},
+    {"lost_heartbeat", "a renewal's first message is lost, and its connection hangs for 20 s"},
+    {"short_pause", "the leader pauses for three tenths of a lease"},
+    {"deployment", "100 pods are stopped and started again, one every 2 s"},
+}};
+constexpr std::array<std::string_view, kPresetCount> kPresets = {"regional", "multi_region",
+                                                                 "instant"};
+
+std::vector<TakeoverFault> AllFaults() {
+  std::vector<TakeoverFault> faults;
+  for (size_t i = 0; i < kTakeoverFaultCount; ++i) faults.push_back(static_cast<TakeoverFault>(i));
+  return faults;
+}
+
+}  // namespace
+
+std::string_view TakeoverFaultText(TakeoverFault fault) {
+  return kFaults[static_cast<size_t>(fault)].name;
+}
+
+std::string_view TakeoverFaultMeaning(TakeoverFault fault) {
+  return kFaults[static_cast<size_t>(fault)].meaning;
+}
+
+std::string_view PresetText(Preset preset) { return kPresets[static_cast<size_t>(preset)]; }
+
+std::string TakeoverCase::Text() const {
+  return Cat(protocol, " ", TakeoverFaultText(fault), " ", FormatDuration(lease), " ",
+             std::to_string(followers), " ", PresetText(preset));
+}
+
+std::optional<Renewal> RenewalOf(std::string_view protocol, Duration lease) {
+  // v2 draws each pause between half a lease and a whole one.
+  if (protocol == "spindle_v2") return Renewal{StepName::kHeartbeatUpdate, lease * 3 / 4};
+  if (protocol == "spindle_v3") return Renewal{StepName::kHeartbeat, lease / 2};
+  if (protocol == "semaphore") return Renewal{StepName::kUpdate, Seconds(1)};
+  if (protocol == "lease_lock") return Renewal{StepName::kHeartbeat, lease / 3};
+  if (protocol == "fenced_lease") return Renewal{StepName::kBeat, lease * 3 / 5};
+  return std::nullopt;
+}
+
+// Why the protocol cannot be used so.
+std::string WhyNotLease(const ProtocolInfo& protocol, Duration lease) {
+  if (lease < protocol.lease_min || lease > protocol.lease_max) {
+    return Cat("it allows leases from ", FormatDuration(protocol.lease_min),
+               protocol.lease_max == Duration::Max()
+                   ? std::string()
+                   : Cat(" to ", FormatDuration(protocol.lease_max)));
+  }
+  const Duration used = RulesOf(protocol.name).lease_used(lease);
+  if (used != lease) {
+    return Cat("it would make ", FormatDuration(used), " of ", FormatDuration(lease));
+  }
+  return {};
+}
+
+// Why the fault cannot be shown with the protocol, whatever the lease.
+std::string WhyNotFault(const ProtocolInfo& protocol, const TakeoverCase& takeover_case) {
+  const bool needs_renewal = takeover_case.fault == TakeoverFault::kLostHeartbeat;
+  if (needs_renewal && !RenewalOf(protocol.name, takeover_case.lease)) {
+    return "how it renews its lease is not known here";
+  }
+  if (takeover_case.fault == TakeoverFault::kAnnouncedStop && !protocol.announces_releases) {
+    return "it announces nothing";
+  }
+  return {};
+}
+
+std::string WhyNot(const TakeoverCase& takeover_case) {
+  const ProtocolInfo& protocol = *FindProtocol(takeover_case.protocol);
+  const std::string lease = WhyNotLease(protocol, takeover_case.lease);
+  return lease.empty() ? WhyNotFault(protocol, takeover_case) : lease;
+}
+
+std::optional<ClosedForm> ClosedFormOf(const TakeoverCase& takeover_case) {
+  const bool leader_is_gone =
+      takeover_case.fault == TakeoverFault::kCrash || takeover_case.fault == TakeoverFault::kPause;
+  if (takeover_case.protocol != "spindle_v2" || !leader_is_gone) return std::nullopt;
+  if (takeover_case.followers != 1 || takeover_case.preset != kInstant) return std::nullopt;
+  const Duration d = takeover_case.lease;
+  return ClosedForm{.mean = d * 10 / 9 + Seconds(1),
+                    .p99 = d * 188 / 100 + Seconds(1),
+                    .max = d * 2 + Seconds(1)};
+}
+
+bool ShouldKeep(TakeoverFault fault) {
+  return fault == TakeoverFault::kLostHeartbeat || fault == TakeoverFault::kShortPause;
+}
+
+TakeoverGrid UsualTakeovers() {
+  TakeoverGrid grid;
+  for (const ProtocolInfo& info : Protocols()) grid.protocols.emplace_back(info.name);
+  grid.faults = AllFaults();
+  grid.leases = {Seconds(1), Seconds(5), Seconds(10), Seconds(30)};
+  grid.followers = {2};
+  grid.presets = {Preset::kRegional};
+  return grid;
+}
+
+TakeoverGrid AllTakeovers() {
+  TakeoverGrid grid = UsualTakeovers();
+  grid.followers = {1, 2, 10, 100};
+  grid.presets = {Preset::kRegional, Preset::kMultiRegion};
+  return grid;
+}
+
+TakeoverCases CasesOf(const TakeoverGrid& grid) {
+  TakeoverCases all;
+  const auto add = [&all](TakeoverCase one) {
+    std::string why = WhyNot(one);
+    if (why.empty()) {
+      all.cases.push_back(std::move(one));
+    } else {
+      const bool any_lease = WhyNotLease(*FindProtocol(one.protocol), one.lease).empty();
+      all.left_out.push_back(
+          {.left_out = std::move(one), .why = std::move(why), .any_lease = any_lease});
+    }
+  };
+  for (const TakeoverFault fault : grid.faults) {
+    // A deployment has followers of its own.
+    const std::vector<int64_t> pods = {kDeployedPods - 1};
+    const bool deploys = fault == TakeoverFault::kDeployment;
+    for (const std::string& protocol : grid.protocols) {
+      for (const Duration lease : grid.leases) {
+        for (const int64_t followers : deploys ? pods : grid.followers) {
+          for (const Preset preset : grid.presets) {
+            add({.protocol = protocol,
+                 .fault = fault,
+                 .lease = lease,
+                 .followers = followers,
+                 .preset = preset});
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace whorl::sim

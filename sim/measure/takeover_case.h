@@ -1,0 +1,107 @@
+// What `whorl bench takeover` measures: a protocol, what happens to its leader, and the world in
+// which it does.
+//
+// Invariant: a case is a value, and its name (Text) decides the draws of its runs, so that a case
+// has the same figures whichever others are measured with it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/names.h"
+#include "protocol/spanner/fields.h"
+#include "protocol/spanner/time.h"
+#include "sim/scenario/scenario.h"
+
+namespace whorl::sim {
+
+// What ends a leader's term, or should not.
+enum class TakeoverFault : uint8_t {
+  kCrash,
+  kPause,               // that outlives the lease
+  kCutOff,              // a black hole between the leader and Spanner, which does not end
+  kStop,                // graceful
+  kAnnouncedStop,       // the same, and whoever gave the lock back says so to the others
+  kSpannerUnavailable,  // for one and a half leases
+  kLostHeartbeat,       // the first message of one renewal is lost
+  kShortPause,          // of less than what is left of the lease
+  kDeployment,          // a hundred pods, stopped and started one after the other
+};
+inline constexpr size_t kTakeoverFaultCount = 9;
+// "crash", "cut_off" and so on.
+std::string_view TakeoverFaultText(TakeoverFault fault);
+// One line for help texts.
+std::string_view TakeoverFaultMeaning(TakeoverFault fault);
+
+// "regional", "multi_region", "instant".
+inline constexpr size_t kPresetCount = 3;
+std::string_view PresetText(Preset preset);
+
+struct TakeoverCase {
+  std::string protocol;
+  TakeoverFault fault = TakeoverFault::kCrash;
+  Duration lease = Seconds(10);
+  int64_t followers = 2;  // of a deployment: always kDeployedPods - 1
+  Preset preset = Preset::kRegional;
+  WHORL_FIELDS(TakeoverCase, protocol, fault, lease, followers, preset);
+
+  // "fenced_lease crash 10s 2 regional".
+  std::string Text() const;
+};
+
+inline constexpr int64_t kDeployedPods = 100;
+
+// How a leader of the protocol keeps its lease: which step, and every how long when all is well.
+struct Renewal {
+  StepName step = StepName::kCheck;
+  Duration every;
+};
+// Nothing for a protocol that was added from outside.
+std::optional<Renewal> RenewalOf(std::string_view protocol, Duration lease);
+
+// Why the case cannot be measured; empty when it can.
+std::string WhyNot(const TakeoverCase& takeover_case);
+
+// What our own analysis says of the time from the fault to the grant, where it says anything: a
+// leader of spindle_v2 that crashes or pauses, one follower, and RPCs that take no time.
+struct ClosedForm {
+  Duration mean;
+  Duration p99;
+  Duration max;
+};
+std::optional<ClosedForm> ClosedFormOf(const TakeoverCase& takeover_case);
+
+// Whether the leader should keep the lock: then T* is 0, and who takes it does so needlessly.
+bool ShouldKeep(TakeoverFault fault);
+
+// What is to be measured: all combinations of these.
+struct TakeoverGrid {
+  std::vector<std::string> protocols;  // of Protocols()
+  std::vector<TakeoverFault> faults;
+  std::vector<Duration> leases;
+  std::vector<int64_t> followers;
+  std::vector<Preset> presets;
+  WHORL_FIELDS(TakeoverGrid, protocols, faults, leases, followers, presets);
+};
+// What an operator asks first: every protocol, fault and lease, two followers, one region.
+TakeoverGrid UsualTakeovers();
+// All that there is: every number of followers, and both regions' latencies.
+TakeoverGrid AllTakeovers();
+
+struct LeftOut {
+  TakeoverCase left_out;
+  std::string why;         // continues a sentence that begins with the protocol's name
+  bool any_lease = false;  // it is the fault, not the lease
+};
+struct TakeoverCases {
+  std::vector<TakeoverCase> cases;  // by fault, protocol, lease, followers, preset
+  std::vector<LeftOut> left_out;
+};
+TakeoverCases CasesOf(const TakeoverGrid& grid);
+
+}  // namespace whorl::sim

@@ -1,0 +1,224 @@
+#include "sim/report/history.h"
+
+#include <algorithm>
+#include <ranges>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "sim/judge/ledger.h"
+#include "sim/report/row_text.h"
+#include "sim/world/latency.h"
+
+namespace whorl::sim {
+namespace {
+
+// Commits that Spanner never served are forgotten beyond this.
+constexpr size_t kMaxSent = 10'000;
+
+template <typename T>
+bool Is(uint8_t request) {
+  return request == Request(T{}).index();
+}
+bool IsStatement(uint8_t request) {
+  return Is<ExecuteSql>(request) || Is<Read>(request) || Is<ExecuteBatchDml>(request);
+}
+
+}  // namespace
+
+History::History(const Scenario& scenario, uint64_t last)
+    : last_(last),
+      rules_(RulesOf(scenario.protocol)),
+      checkers_(scenario, RoundTripP999(scenario.spanner.preset)),
+      orphaned_(scenario.locks.size(), Instant{}),
+      nodes_(scenario.nodes.size()),
+      rows_(scenario.locks.size()) {}
+
+void History::Hear(const Observation& observation, uint64_t ordinal, uint64_t /*hash*/) {
+  if (ordinal > last_) return;
+  const Ledger& ledger = checkers_.ledger();
+  if (ordinal == last_) {
+    for (size_t i = rows_.size(); i > 0; --i) {
+      const auto lock = static_cast<uint16_t>(i - 1);
+      if (ledger.AnsweredCount(lock) == 0 && ledger.CandidateCount(lock) > 0) orphan_ = lock;
+    }
+  }
+  observation_ = observation;
+  checkers_.Observe(observation);
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    if (ledger.AnsweredCount(static_cast<uint16_t>(i)) > 0) {
+      orphaned_[i].reset();
+    } else if (!orphaned_[i]) {
+      orphaned_[i] = now();
+    }
+  }
+  std::visit([this](const auto& what) { On(what); }, observation.what);
+}
+
+bool History::Believes(ProcessId process, uint16_t lock) const {
+  for (const Turning& turning : std::views::reverse(turnings_)) {
+    const bool is_belief = turning.kind == TurnKind::kBelieves || turning.kind == TurnKind::kLapsed;
+    if (is_belief && turning.process == process && turning.lock == lock) {
+      return turning.kind == TurnKind::kBelieves;
+    }
+  }
+  return false;
+}
+
+std::string History::KeyOf(const RowChange& row) const {
+  return RowKeyText(row.after ? *row.after : *row.before, rules_.key_column);
+}
+
+std::optional<uint16_t> History::LockOf(const RowChange& row) const {
+  return checkers_.setup().LockOfRow(row.after ? *row.after : *row.before);
+}
+
+// --- lives and faults ----------------------------------------------------------------------------
+
+void History::On(const ProcessStarted& x) {
+  NodeState& node = NodeOf(x.process);
+  node = {.process = x.process, .runs = true, .link_to = node.link_to, .link_from = node.link_from};
+  Turn(TurnKind::kStarted, x.process);
+}
+void History::On(const ProcessStopped& x) {
+  NodeOf(x.process).stopped = true;
+  Turn(TurnKind::kStopped, x.process);
+}
+void History::On(const ProcessGone& x) {
+  NodeState& node = NodeOf(x.process);
+  node.runs = false;
+  node.paused = false;
+  node.crashed = x.crashed;
+  node.gone_at = now();
+  Turn(TurnKind::kGone, x.process);
+}
+void History::On(const ProcessPaused& x) { NodeOf(x.process).paused = true; }
+void History::On(const ProcessResumed& x) { NodeOf(x.process).paused = false; }
+void History::On(const ParticipationEnded& x) {
+  // Of a process that was told to stop, it says nothing new.
+  if (!NodeOf(x.process).stopped) Turn(TurnKind::kContextEnded, x.process, x.lock);
+}
+void History::On(const LinkChanged& x) {
+  NodeState& node = nodes_[static_cast<size_t>(x.node)];
+  if (x.direction != Direction::kFrom) node.link_to = x.link;
+  if (x.direction != Direction::kTo) node.link_from = x.link;
+}
+void History::On(const FaultBegan& x) {
+  faults_.push_back({.fault = x.fault, .from = now(), .to = std::nullopt});
+}
+void History::On(const FaultEnded& x) {
+  for (FaultSpan& span : std::views::reverse(faults_)) {
+    if (span.fault != x.fault || span.to) continue;
+    span.to = now();
+    return;
+  }
+}
+
+// --- transactions --------------------------------------------------------------------------------
+
+void History::Add(Deed deed) {
+  deeds_.push_back(std::move(deed));
+  if (deeds_.size() <= kMaxDeeds) return;
+  deeds_.pop_front();
+  ++forgotten_;
+}
+
+Deed* History::Open(const CallName& call) {
+  const auto found = open_.find({call.process, call.lock, call.request});
+  return found == open_.end() ? nullptr : At(found->second);
+}
+
+void History::On(const TransactionStarted& x) {
+  open_[{x.process, x.lock, x.request}] = forgotten_ + deeds_.size();
+  Add({.process = x.process,
+       .lock = x.lock,
+       .request = x.request,
+       .step = x.step,
+       .started = now()});
+}
+void History::On(const CallSent& x) {
+  const auto open = open_.find({x.call.process, x.call.lock, x.call.request});
+  if (!Is<Commit>(x.request) || open == open_.end()) return;
+  sent_[x.call] = open->second;
+  if (sent_.size() > kMaxSent) sent_.erase(sent_.begin());
+}
+void History::On(const CallServed& x) {
+  if (Is<Commit>(x.request)) {
+    sent_.erase(x.call);
+    return;
+  }
+  Deed* deed = Open(x.call);
+  if (deed == nullptr || !IsStatement(x.request) || x.code != Code::kOk) return;
+  deed->served = now();
+  deed->seen = rows_[x.call.lock];
+}
+void History::On(const CallEnded& x) {
+  Deed* deed = Open(x.call);
+  if (deed == nullptr || x.code == Code::kOk) return;
+  ++deed->failed_calls;
+  deed->last_failure = x.code;
+}
+void History::On(const TransactionCommitted& x) {
+  const auto sent = sent_.find(x.call);
+  committing_.reset();
+  Deed* deed = sent == sent_.end() ? nullptr : At(sent->second);
+  if (deed == nullptr) return;
+  committing_ = sent->second;
+  deed->committed = now();
+  deed->commit = x.commit;
+}
+void History::On(const TransactionFinished& x) {
+  const auto open = open_.find({x.process, x.lock, x.request});
+  if (open == open_.end()) return;
+  if (Deed* deed = At(open->second)) {
+    deed->finished = now();
+    deed->outcome = x.outcome;
+    deed->code = x.code;
+  }
+  open_.erase(open);
+}
+
+void History::On(const RowCommitted& x) {
+  RowChange change = {.before = x.before, .after = x.after};
+  if (const auto lock = LockOf(change)) {
+    const auto& newest = checkers_.ledger().Newest(*lock);
+    change.takes_the_lock = TakesTheLock(rules_, x, rows_[*lock].owner);
+    rows_[*lock] = {.row = x.after,
+                    .owner = newest ? newest->owner : ProcessId{},
+                    .writer = x.writer,
+                    .written = now()};
+  }
+  Deed* deed = committing_ && x.writer != ProcessId{} ? At(*committing_) : nullptr;
+  if (deed != nullptr && deed->process == x.writer && deed->commit == x.commit) {
+    deed->rows.push_back(std::move(change));
+    return;
+  }
+  // Of rows of the start, and of what an operator does.
+  Add({.process = x.writer,
+       .lock = x.lock,
+       .step = x.step,
+       .started = now(),
+       .committed = now(),
+       .commit = x.commit,
+       .rows = {std::move(change)},
+       .finished = now(),
+       .outcome = Outcome::kCommitted});
+}
+
+// --- what processes say --------------------------------------------------------------------------
+
+void History::On(const BeliefChanged& x) {
+  Turn(x.believes ? TurnKind::kBelieves : TurnKind::kLapsed, x.process, x.lock);
+}
+void History::On(const QuestionAnswered& x) {
+  const auto before = std::ranges::find_if(std::views::reverse(answers_), [&](const Answered& a) {
+    return a.process == x.process && a.lock == x.lock && a.answer.question == x.answer.question;
+  });
+  const bool is_new = before == std::views::reverse(answers_).end() ||
+                      before->answer.yes != x.answer.yes || before->answer.token != x.answer.token;
+  if (!is_new) return;
+  answers_.push_back(
+      {.at = now(), .asked = x.asked_at, .process = x.process, .lock = x.lock, .answer = x.answer});
+}
+
+}  // namespace whorl::sim

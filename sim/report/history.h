@@ -1,0 +1,176 @@
+// What everybody did in a run up to one observation, kept for telling why it came to that.
+//
+// Invariants:
+//   1. Built from observations alone, and the same for every protocol: transactions are known by
+//      their steps, rows by their columns.
+//   2. Of the transactions, which are many, the last kMaxDeeds are kept. What changes rarely
+//   (lives,
+//      faults, beliefs, answers that differ from the last) is kept whole.
+// What a read saw is not observed. It is what stood there when Spanner served the read, which is
+// the same for the strong reads that all protocols make.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "protocol/machine.h"
+#include "sim/judge/checkers.h"
+#include "sim/judge/run.h"
+#include "sim/scenario/rules.h"
+#include "sim/scenario/scenario.h"
+#include "sim/world/observation.h"
+
+namespace whorl::sim {
+
+// The row of a lock as it stood at some time.
+struct SeenRow {
+  std::optional<Row> row;
+  ProcessId owner;   // whose grant it is
+  ProcessId writer;  // who wrote it last
+  Instant written;   // when
+};
+
+struct RowChange {
+  std::optional<Row> before;
+  std::optional<Row> after;
+  bool takes_the_lock = false;  // whose row it is
+};
+
+// One transaction as its process ran it, or what nobody's hand did to rows (an operator's).
+struct Deed {
+  ProcessId process;
+  uint16_t lock = 0;
+  RequestId request = 0;
+  StepName step = StepName::kCheck;
+  Instant started;
+  std::optional<Instant> served;  // its last statement or read that succeeded
+  SeenRow seen;                   // the row of its lock then
+  std::optional<Instant> committed;
+  Timestamp commit;
+  std::vector<RowChange> rows;
+  int failed_calls = 0;  // of which it heard; it may have tried again
+  Code last_failure = Code::kOk;
+  std::optional<Instant> finished;  // as its process sees it
+  Outcome outcome = Outcome::kUnknown;
+  Code code = Code::kOk;
+};
+
+struct FaultSpan {
+  uint32_t fault = 0;
+  Instant from;
+  std::optional<Instant> to;
+};
+
+// Something that a process did or that happened to it, other than by transactions and faults.
+enum class TurnKind : uint8_t { kStarted, kStopped, kGone, kContextEnded, kBelieves, kLapsed };
+struct Turning {
+  Instant at;
+  TurnKind kind = TurnKind::kStarted;
+  ProcessId process;
+  uint16_t lock = 0;
+};
+
+// An answer that differs from the last one to the same process.
+struct Answered {
+  Instant at;
+  Instant asked;
+  ProcessId process;
+  uint16_t lock = 0;
+  Answer answer;
+};
+
+class History : public ObservationSink {
+ public:
+  static constexpr size_t kMaxDeeds = 100'000;
+
+  // Listens up to and including observation `last`. `scenario` outlives this.
+  History(const Scenario& scenario, uint64_t last);
+
+  void Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) override;
+
+  // Of each: in the order of time.
+  const std::deque<Deed>& deeds() const { return deeds_; }
+  const std::vector<FaultSpan>& faults() const { return faults_; }
+  const std::vector<Turning>& turnings() const { return turnings_; }
+  const std::vector<Answered>& answers() const { return answers_; }
+  // The last observation that was heard.
+  const Observation& last() const { return observation_; }
+  // A lock that nobody was answered for before the last observation; the first when none is so.
+  uint16_t orphan() const { return orphan_; }
+  // Since when nobody has been answered "has lock", as of the last observation.
+  std::optional<Instant> orphaned_since(uint16_t lock) const { return orphaned_[lock]; }
+
+  struct NodeState {
+    ProcessId process;
+    bool runs = false;
+    bool stopped = false;
+    bool crashed = false;
+    std::optional<Instant> gone_at;  // of one that does not run
+    bool paused = false;
+    LinkState link_to = LinkState::kUp;    // the way to Spanner
+    LinkState link_from = LinkState::kUp;  // the way back
+  };
+  const NodeState& node(int16_t node) const { return nodes_[static_cast<size_t>(node)]; }
+  bool Believes(ProcessId process, uint16_t lock) const;
+  // Nothing when the row is no lock's.
+  std::optional<uint16_t> LockOf(const RowChange& row) const;
+  std::string KeyOf(const RowChange& row) const;
+
+ private:
+  using WorkId = std::tuple<ProcessId, uint16_t, RequestId>;
+
+  void On(const ProcessStarted& x);
+  void On(const ProcessStopped& x);
+  void On(const ProcessGone& x);
+  void On(const ProcessPaused& x);
+  void On(const ProcessResumed& x);
+  void On(const ParticipationEnded& x);
+  void On(const LinkChanged& x);
+  void On(const FaultBegan& x);
+  void On(const FaultEnded& x);
+  void On(const CallSent& x);
+  void On(const CallServed& x);
+  void On(const CallEnded& x);
+  void On(const TransactionStarted& x);
+  void On(const TransactionCommitted& x);
+  void On(const TransactionFinished& x);
+  void On(const RowCommitted& x);
+  void On(const BeliefChanged& x);
+  void On(const QuestionAnswered& x);
+  void On(const auto&) {}
+
+  void Add(Deed deed);
+  // Null when it was forgotten.
+  Deed* At(uint64_t number) { return number < forgotten_ ? nullptr : &deeds_[number - forgotten_]; }
+  Deed* Open(const CallName& call);
+  NodeState& NodeOf(ProcessId process) { return nodes_[static_cast<size_t>(process.node)]; }
+  void Turn(TurnKind kind, ProcessId process, uint16_t lock = 0) {
+    turnings_.push_back({.at = observation_.at, .kind = kind, .process = process, .lock = lock});
+  }
+  Instant now() const { return observation_.at; }
+
+  uint64_t last_;
+  const Rules& rules_;
+  Checkers checkers_;
+  Observation observation_;
+  uint16_t orphan_ = 0;
+  std::vector<std::optional<Instant>> orphaned_;  // by lock
+
+  std::deque<Deed> deeds_;
+  uint64_t forgotten_ = 0;              // how many deeds before the first that is kept
+  std::map<WorkId, uint64_t> open_;     // by number of the deed
+  std::map<CallName, uint64_t> sent_;   // commits that were sent and not served
+  std::optional<uint64_t> committing_;  // whose rows are being told
+  std::vector<FaultSpan> faults_;
+  std::vector<Turning> turnings_;
+  std::vector<Answered> answers_;
+  std::vector<NodeState> nodes_;
+  std::vector<SeenRow> rows_;  // of each lock
+};
+
+}  // namespace whorl::sim

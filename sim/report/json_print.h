@@ -1,0 +1,141 @@
+// Any value with fields as JSON: the one way in which traces and machine-readable reports print.
+//
+// Invariants:
+//   1. Every field is printed, under its own name and in the order of its declaration
+//      (VisitFields), so a new field cannot be forgotten.
+//   2. The bytes are the same from every compiler: no floating point but a row's FLOAT64, no
+//      locale, no hash order.
+//   3. Numbers that a reader might take for a double are strings: times in seconds ("12.345678901",
+//      always nine decimals), uint64 (tokens), and INT64 in rows.
+// Enumerations that have words are printed as these, a Row as an object of its columns, values as
+// Spanner's own JSON writes them, ids of transactions (bytes that nobody may read) in hex.
+// Deliberately left out: reading back, and which alternative a variant holds (an observation's is
+// named by its `event`).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+
+#include "protocol/machine.h"
+#include "protocol/names.h"
+#include "protocol/spanner/fields.h"
+#include "protocol/told.h"
+#include "sim/judge/check_report.h"
+#include "sim/scenario/json_text.h"
+#include "sim/scenario/metrics.h"
+#include "sim/scenario/names.h"
+#include "sim/scenario/number_text.h"
+#include "sim/scenario/scenario.h"
+#include "sim/world/observation.h"
+
+namespace whorl::sim {
+
+// {"grants": 2, ..., "without_holder_max": "1.500000000", ...}
+Json MetricsJson(const Metrics& metrics);
+// {"takeover": 1, ...}: how often each was met.
+Json MetJson(const Metrics& metrics);
+
+// Spanner's JSON encoding of a column.
+Json ValueJson(const Value& value);
+
+namespace json_internal {
+
+using whorl::WordOf;
+inline std::string_view WordOf(LinkState word) { return LinkStateText(word); }
+inline std::string_view WordOf(Direction word) { return DirectionText(word); }
+inline std::string_view WordOf(PartitionMode word) { return PartitionModeText(word); }
+inline std::string_view WordOf(FaultKind word) { return FaultKindText(word); }
+inline std::string_view WordOf(Verdict word) { return VerdictText(word); }
+inline std::string_view WordOf(Promise word) { return PromiseText(word); }
+inline std::string_view WordOf(Metric word) { return MetricText(word); }
+inline std::string_view WordOf(Sometimes word) { return SometimesText(word); }
+
+template <typename T>
+concept HasWord = requires(T word) {
+  { WordOf(word) } -> std::same_as<std::string_view>;
+};
+
+using told_internal::kIsOptional;
+using told_internal::kIsVariant;
+
+}  // namespace json_internal
+
+class JsonPrinter {
+ public:
+  explicit JsonPrinter(Names names) : names_(std::move(names)) {}
+
+  // Adds the fields of `value` to an object.
+  template <HasFields T>
+  void AddFields(const T& value, Json& object) const {
+    VisitFields(value, [&](std::string_view name, const auto& field) {
+      object[std::string(name)] = Print(name, field);
+    });
+  }
+
+  // `name` is the field's: it tells numbers of nodes and locks from other numbers.
+  template <typename T>
+  Json Print(std::string_view name, const T& value) const {
+    if constexpr (std::is_same_v<T, bool>) {
+      return value;
+    } else if constexpr (json_internal::HasWord<T>) {
+      return std::string(json_internal::WordOf(value));
+    } else if constexpr (std::is_enum_v<T>) {
+      return static_cast<int64_t>(value);
+    } else if constexpr (std::is_integral_v<T>) {
+      return Integer(name, value);
+    } else if constexpr (std::is_convertible_v<T, std::string_view>) {
+      return Text(name, value);
+    } else if constexpr (requires { Special(name, value); }) {
+      return Special(name, value);
+    } else if constexpr (json_internal::kIsOptional<T>) {
+      return value.has_value() ? Print(name, *value) : Json(nullptr);
+    } else if constexpr (json_internal::kIsVariant<T>) {
+      return std::visit([&](const auto& alternative) { return Print(name, alternative); }, value);
+    } else if constexpr (HasFields<T>) {
+      Json object = Json::object();
+      AddFields(value, object);
+      return object;
+    } else {
+      Json array = Json::array();
+      for (const auto& element : value) array.push_back(Print(name, element));
+      return array;
+    }
+  }
+
+  const Names& names() const { return names_; }
+
+ private:
+  template <typename T>
+  Json Integer(std::string_view name, T value) const {
+    if constexpr (std::is_same_v<T, uint64_t>) return std::to_string(value);
+    if constexpr (std::is_same_v<T, int16_t>) {
+      if (name == "node") return names_.Node(value);
+    }
+    if constexpr (std::is_same_v<T, uint16_t>) {
+      if (name == "lock" || name == "locks") return names_.Lock(value);
+    }
+    if constexpr (std::is_same_v<T, uint8_t>) {
+      if (name == "request") return RequestText(value);
+    }
+    return static_cast<int64_t>(value);
+  }
+
+  static Json RequestText(uint8_t index);
+  static Json Text(std::string_view name, std::string_view text);
+  Json Special(std::string_view name, const Row& row) const;
+  Json Special(std::string_view name, ProcessId process) const;
+  Json Special(std::string_view name, Duration duration) const;
+  Json Special(std::string_view name, Instant instant) const;
+  Json Special(std::string_view name, Timestamp timestamp) const;
+  Json Special(std::string_view name, Sql sql) const;
+  Json Special(std::string_view name, const Value& value) const;
+  Json Special(std::string_view name, const Metrics& metrics) const;
+
+  Names names_;
+};
+
+}  // namespace whorl::sim

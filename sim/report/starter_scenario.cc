@@ -1,0 +1,112 @@
+#include "sim/report/starter_scenario.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "protocol/names.h"
+#include "sim/judge/expectations.h"
+#include "sim/judge/run.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/loader.h"
+
+namespace whorl::sim {
+namespace {
+
+// @words@ are put in below.
+constexpr std::string_view kText = R"({
+  "//": "A scenario to start from. A key that begins with // is a comment. schema.json, in the folder scenarios/, lets an editor complete and explain every other key.",
+  "version": 1,
+  "about": "The leader crashes, and another process takes over.",
+
+  "// protocol": "`whorl protocols` lists them, and what each promises.",
+  "protocol": "@protocol@",
+  "lease": "@lease@",
+
+  "// nodes": "The processes. Each is a name, or an object: name, count, id, locks, lease, start_at, deadline, use, clock.",
+  "nodes": [ "a", { "name": "b", "start_at": "1s" }, { "name": "c", "start_at": "2s", "clock": { "offset": "50ms", "rate_ppm": 20 } } ],
+
+  "// duration": "Of simulated time; a run takes milliseconds. The seed decides all chance (latencies, pauses, ids); `whorl replay FILE --repeat 100` shows what other seeds violate.",
+  "duration": "@duration@",
+  "seed": @seed@,
+
+  "// spanner": "Preset regional or multi_region; epsilon is half the width of TrueTime's interval.",
+  "spanner": { "preset": "regional", "truetime": { "epsilon": "4ms" }, "current_timestamp_error": "0s" },
+
+  "// workload": "What the application does while it has the lock: it writes to a resource that refuses old tokens, to one that takes any, or to both.",
+  "workload": { "write_every": "1s", "work_for": "50ms", "resource": "@resource@" },
+
+  "// faults": "Each strikes at a time, or when a node reaches a phase (sent, served, committed, replied, ended) of a step. Steps of this protocol: @steps@. In the place of the first, try { \"when\": { \"node\": \"a\", \"step\": \"has_lock\", \"phase\": \"ended\", \"count\": 20 }, \"do\": \"pause\", \"node\": \"a\", \"for\": \"20s\" }.",
+  "faults": [
+    { "at": "@crash@", "do": "crash", "node": "a", "restart_after": "@restart@" }
+  ],
+
+  "// expect": "Judged for the file's own seed. A violation that is not listed in `violates` fails the scenario, and so does a fault that does not strike.",
+  "expect": {
+    "holds": [@holds@],
+    "violates": [],
+    "sometimes": ["takeover"],
+    "metrics": { "takeovers": { "min": 1 } },
+    "takeover_within": "@within@"
+  }
+}
+)";
+
+std::string HoldsText(const ProtocolInfo& protocol) {
+  std::string text;
+  for (int i = 0; i < kInvariantCount; ++i) {
+    if (protocol.promises[static_cast<size_t>(i)] != Promise::kPromised) continue;
+    text += Cat(text.empty() ? "" : ", ", "\"", InvariantText(static_cast<Invariant>(i)), "\"");
+  }
+  return text;
+}
+
+std::string StepsText(const ProtocolInfo& protocol) {
+  std::string text;
+  for (const StepName step : protocol.steps) text += Cat(StepText(step), ", ");
+  return Cat(text, StepText(StepName::kHasLock), ", ", StepText(StepName::kWrite));
+}
+
+void Put(std::string_view word, const std::string& value, std::string& text) {
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word)) {
+    text.replace(at, word.size(), value);
+  }
+}
+
+std::string TextWithSeed(const ProtocolInfo& protocol, uint64_t seed) {
+  const Duration lease = std::max(Seconds(5), protocol.lease_min);
+  std::string text(kText);
+  Put("@protocol@", std::string(protocol.name), text);
+  Put("@lease@", FormatDuration(lease), text);
+  Put("@duration@", FormatDuration(lease * 24), text);
+  Put("@seed@", std::to_string(seed), text);
+  Put("@resource@", protocol.has_tokens ? "both" : "unfenced", text);
+  Put("@crash@", FormatDuration(lease * 4), text);
+  Put("@restart@", FormatDuration(lease * 8), text);
+  Put("@within@", FormatDuration(lease * 3), text);
+  Put("@steps@", StepsText(protocol), text);
+  Put("@holds@", HoldsText(protocol), text);
+  return text;
+}
+
+bool IsAsExpected(const std::string& text) {
+  const absl::StatusOr<Scenario> scenario = ParseScenario(text, "new.json");
+  return scenario.ok() &&
+         FailuresOf(*scenario, RunScenario(*scenario, scenario->seed, nullptr)).empty();
+}
+
+}  // namespace
+
+// A protocol may break what it does not promise in one run and not in another: the first seed is
+// taken whose run shows nothing of the kind.
+std::string StarterScenario(const ProtocolInfo& protocol) {
+  constexpr uint64_t kSeeds = 100;
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    std::string text = TextWithSeed(protocol, seed);
+    if (IsAsExpected(text)) return text;
+  }
+  return TextWithSeed(protocol, 1);
+}
+
+}  // namespace whorl::sim

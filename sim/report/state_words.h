@@ -1,0 +1,28 @@
+// Pieces of state_report.cc: times, values and what any state tells of itself in words, and the
+// clocks of a world at a time at which nothing happens.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "protocol/machine.h"
+#include "protocol/told.h"
+#include "sim/report/json_print.h"
+#include "sim/scenario/instant.h"
+#include "sim/world/world.h"
+#include "spanner_model/truetime.h"
+
+namespace whorl::sim {
+
+// Seconds since the start, exact, without trailing zeros: "12.5".
+std::string TimeWords(Instant at);
+// The same for a TIMESTAMP of a row; other values as Spanner's JSON has them.
+Json ValueWords(const Value& value);
+
+LocalTime NodesClocks(const World& world, int16_t node, Instant at);
+model::Moment SpannersClocks(const World& world, Instant at);
+
+Json Words(const Told& told);
+Json Words(const Told::Fields& fields);
+
+}  // namespace whorl::sim

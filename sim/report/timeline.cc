@@ -1,0 +1,324 @@
+#include "sim/report/timeline.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "sim/judge/ledger.h"
+#include "sim/report/row_text.h"
+#include "sim/scenario/error_text.h"
+
+namespace whorl::sim {
+namespace {
+
+// A timestamp as the time on the left of a line is written.
+std::string TokenText(const Value& token) {
+  if (const auto* timestamp = std::get_if<Timestamp>(&token)) {
+    return SecondsText({ToInstant(*timestamp).ns}, 6);
+  }
+  return FormatValue(token);
+}
+
+Value ColumnOf(const std::optional<Row>& row, size_t column) {
+  return row.has_value() && column < row->size() ? (*row)[column] : Value(Null{});
+}
+
+Tone ToneOf(bool good) { return good ? Tone::kGood : Tone::kWarning; }
+
+std::string_view LinkWords(LinkState link) {
+  switch (link) {
+    case LinkState::kUp:
+      return "link up";
+    case LinkState::kBlackHoled:
+      return "link black-holed";
+    case LinkState::kRefused:
+      return "link refused";
+  }
+  return "link";
+}
+
+std::string SignedText(Duration duration) {
+  return Cat(duration >= Duration{} ? "+" : "", FormatDuration(duration));
+}
+
+// Which of the two ways, where it is not both.
+std::string_view WayWords(Direction direction) {
+  switch (direction) {
+    case Direction::kTo:
+      return " to Spanner";
+    case Direction::kFrom:
+      return " from Spanner";
+    case Direction::kBoth:
+      break;
+  }
+  return "";
+}
+
+// What a fault says of itself beyond its kind, where nothing else in the timeline shows it.
+std::string FaultDetail(const FaultSpec& spec) {
+  if (spec.kind == FaultKind::kLatency) {
+    const std::string most = FormatDuration(spec.add.max);
+    const std::string_view way = WayWords(spec.direction);
+    if (spec.add.min == spec.add.max) return Cat(" +", most, way);
+    return Cat(" +", FormatDuration(spec.add.min), " to ", most, way);
+  }
+  if (spec.kind == FaultKind::kAbort && spec.lasts) {
+    return Cat(" ", std::to_string(spec.percent), "%");
+  }
+  if (spec.kind == FaultKind::kDeleteRow) return Cat(" ", Printable(spec.row));
+  return "";
+}
+
+TimelineLine ViolationLine(const InvariantResult& result) {
+  const Violation& first = *result.first;
+  return {.at = first.at,
+          .ordinal = first.observation,
+          .node = TimelineLine::kAll,
+          .lane = Lane::kAbsent,
+          .tone = Tone::kBad,
+          .text = Cat("!! ", InvariantText(result.invariant), " violated: ", first.text)};
+}
+
+}  // namespace
+
+Timeline::Timeline(const Scenario& scenario)
+    : scenario_(scenario),
+      names_(NamesOf(scenario)),
+      rules_(RulesOf(scenario.protocol)),
+      keys_(KeysOfLocks(rules_, scenario)),
+      owners_(scenario.locks.size()),
+      lives_(scenario.nodes.size()),
+      seats_(scenario.nodes.size() * scenario.locks.size()),
+      fault_began_(scenario.faults.size()) {}
+
+void Timeline::Hear(const Observation& observation, uint64_t ordinal, uint64_t /*hash*/) {
+  now_ = observation.at;
+  ordinal_ = ordinal;
+  std::visit([this](const auto& what) { On(what); }, observation.what);
+}
+
+void Timeline::Print(const CheckReport& checks, const TimelineStyle& style,
+                     std::ostream& out) const {
+  std::vector<TimelineLine> lines = lines_;
+  for (const InvariantResult& result : checks.invariants) {
+    if (!result.first.has_value()) continue;
+    TimelineLine line = ViolationLine(result);
+    const auto place = std::ranges::find_if(lines, [&](const TimelineLine& other) {
+      return other.at > line.at || (other.at == line.at && other.ordinal > line.ordinal);
+    });
+    lines.insert(place, std::move(line));
+  }
+  PrintTimelineLines(names_.nodes, lines, style, out);
+  if (left_out_ > 0) {
+    out << "and " << GroupedText(static_cast<int64_t>(left_out_))
+        << " more transitions, which a trace would show\n";
+  }
+}
+
+// --- lives of processes ------------------------------------------------------------------------
+
+void Timeline::On(const ProcessStarted& x) {
+  LifeOf(x.process.node) = {.runs = true};
+  for (size_t lock = 0; lock < scenario_.locks.size(); ++lock) {
+    SeatOf(x.process, static_cast<uint16_t>(lock)) = {};
+  }
+  const bool again = x.process.incarnation > 1;
+  Add(x.process.node, Tone::kPlain,
+      again ? Cat("started, #", std::to_string(x.process.incarnation)) : "started");
+}
+void Timeline::On(const ProcessStopped& x) { Add(x.process.node, Tone::kWarning, "told to stop"); }
+void Timeline::On(const ProcessGone& x) {
+  LifeOf(x.process.node).runs = false;  // a belief that it had lapses by an observation of its own
+  Add(x.process.node, Tone::kWarning, x.crashed ? "crashed" : "gone");
+}
+void Timeline::On(const ProcessPaused& x) {
+  LifeOf(x.process.node).paused = true;
+  Add(x.process.node, Tone::kWarning, "paused");
+}
+void Timeline::On(const ProcessResumed& x) {
+  LifeOf(x.process.node).paused = false;
+  Add(x.process.node, Tone::kPlain, "resumed");
+}
+void Timeline::On(const ParticipationEnded& x) {
+  Add(x.process.node, Tone::kWarning,
+      Cat(Prefix(x.lock), "context ", x.reason == StopReason::kDeadline ? "expired" : "cancelled"));
+}
+
+// --- faults ------------------------------------------------------------------------------------
+
+void Timeline::On(const LinkChanged& x) {
+  Add(x.node, ToneOf(x.link == LinkState::kUp), Cat(LinkWords(x.link), WayWords(x.direction)));
+}
+void Timeline::On(const SpannerAvailability& x) {
+  Add(TimelineLine::kSpanner, ToneOf(x.available), x.available ? "available" : "unavailable");
+}
+void Timeline::On(const ClockChanged& x) {
+  if (x.stands) return Add(x.node, Tone::kWarning, "clocks stand still");
+  const std::string rate = x.rate_ppm == 0 ? ""
+                                           : Cat(", rate ", x.rate_ppm > 0 ? "+" : "",
+                                                 std::to_string(x.rate_ppm), " ppm");
+  Add(x.node, Tone::kWarning, Cat("wall clock ", SignedText(x.error), rate));
+}
+void Timeline::On(const SpannerClocksChanged& x) {
+  Add(TimelineLine::kSpanner, Tone::kWarning,
+      Cat("TrueTime ", SignedText(x.truetime_error), " +-", FormatDuration(x.epsilon),
+          ", CURRENT_TIMESTAMP ", SignedText(x.current_timestamp_error)));
+}
+void Timeline::On(const SessionLost& x) { Add(x.process.node, Tone::kWarning, "session deleted"); }
+void Timeline::On(const SessionCreated& x) { Add(x.process.node, Tone::kPlain, "new session"); }
+void Timeline::On(const FaultBegan& x) {
+  if (x.fault >= scenario_.faults.size()) return;
+  fault_began_[x.fault] = now_;
+  Add(scenario_.faults[x.fault].node, Tone::kWarning, Cat("fault ", FaultName(x.fault)));
+}
+void Timeline::On(const FaultEnded& x) {
+  // One that has no duration is over at once, which says nothing.
+  if (x.fault >= scenario_.faults.size() || fault_began_[x.fault] == now_) return;
+  Add(scenario_.faults[x.fault].node, Tone::kPlain, Cat("over: ", FaultName(x.fault)));
+}
+
+// --- transactions and rows ---------------------------------------------------------------------
+
+void Timeline::On(const TransactionFinished& x) {
+  auto& failures = SeatOf(x.process, x.lock).failures;
+  if (x.outcome == Outcome::kCommitted) {
+    failures.erase(x.step);
+    return;
+  }
+  const std::pair failure(x.outcome, x.code);
+  const auto [known, is_new] = failures.try_emplace(x.step, failure);
+  if (!is_new && known->second == failure) return;
+  known->second = failure;
+  const std::string_view certainty = x.outcome == Outcome::kUnknown ? "outcome unknown, " : "";
+  Add(x.process.node, Tone::kWarning,
+      Cat(Prefix(x.lock), StepText(x.step), ": ", certainty, CodeName(x.code)));
+}
+
+void Timeline::On(const RowCommitted& x) {
+  const Value key = ColumnOf(x.after.has_value() ? x.after : x.before, rules_.key_column);
+  const auto lock = std::ranges::find(keys_, key);
+  if (lock != keys_.end()) {
+    OnLockRow(x, static_cast<uint16_t>(std::distance(keys_.begin(), lock)));
+    return;
+  }
+  if (x.before.has_value() == x.after.has_value()) return;
+  Add(TimelineLine::kSpanner, Tone::kPlain,
+      Cat(x.after.has_value() ? "+ " : "- ", KeyText(key), " by ", WriterText(x.writer)));
+}
+
+void Timeline::OnLockRow(const RowCommitted& x, uint16_t lock) {
+  const std::string name = Cat(names_.Lock(lock), ": ");
+  const ProcessId owner = owners_[lock];
+  if (!x.after.has_value()) {
+    owners_[lock] = {};
+    const bool given_back = x.step == rules_.releasing_step && x.writer == owner;
+    Add(TimelineLine::kSpanner, given_back ? Tone::kGood : Tone::kBad,
+        Cat(name, given_back ? "given back by " : "row deleted by ", WriterText(x.writer)));
+    return;
+  }
+  const bool takes_it = TakesTheLock(rules_, x, owner);
+  if (x.before.has_value() && !takes_it) {
+    if (rules_.is_released(*x.after) && !rules_.is_released(*x.before)) {
+      Add(TimelineLine::kSpanner, Tone::kGood, Cat(name, "given back by ", WriterText(x.writer)));
+    }
+    return;
+  }
+  if (takes_it) owners_[lock] = x.writer;
+  // A failure after a grant is another story than the same failure before it.
+  for (Seat& seat : seats_) seat.failures.clear();
+  Add(TimelineLine::kSpanner, Tone::kGood,
+      Cat(name, GrantText(x), " by ", names_.ShortProcess(x.writer)));
+}
+
+std::string Timeline::GrantText(const RowCommitted& x) const {
+  const size_t column = rules_.HolderColumn();
+  const Value value = ColumnOf(x.after, column);
+  if (rules_.token_column) return Cat("token ", TokenText(value));
+  return Cat(names_.columns[column], " ", ShortValueText(value));
+}
+
+// --- what processes say ------------------------------------------------------------------------
+
+void Timeline::On(const BeliefChanged& x) {
+  Seat& seat = SeatOf(x.process, x.lock);
+  if (seat.believes == x.believes) return;
+  seat.believes = x.believes;
+  LifeOf(x.process.node).beliefs += x.believes ? 1 : -1;
+  Add(x.process.node, ToneOf(x.believes),
+      Cat(Prefix(x.lock), x.believes ? "believes" : "belief lapsed"));
+}
+void Timeline::On(const CalledBack& x) {
+  Seat& seat = SeatOf(x.process, x.lock);
+  if (seat.leader == x.leader) return;
+  seat.leader = x.leader;
+  Add(x.process.node, ToneOf(x.leader), Cat(Prefix(x.lock), "callback ", x.leader ? "1" : "0"));
+}
+void Timeline::On(const QuestionAnswered& x) {
+  const Question question = x.answer.question;
+  if (question == Question::kHasLock || question == Question::kHasLock2) {
+    OnHasLock(x);
+  } else if (question == Question::kLock || question == Question::kUnlock) {
+    const std::string outcome = x.answer.yes ? "done" : Printable(x.answer.text);
+    Add(x.process.node, ToneOf(x.answer.yes),
+        Cat(Prefix(x.lock), QuestionText(question), ": ", outcome));
+  }
+}
+void Timeline::OnHasLock(const QuestionAnswered& x) {
+  Seat& seat = SeatOf(x.process, x.lock);
+  if (seat.has_lock == x.answer.yes) return;
+  seat.has_lock = x.answer.yes;
+  Add(x.process.node, ToneOf(x.answer.yes),
+      Cat(Prefix(x.lock), QuestionText(x.answer.question), ": ", x.answer.yes ? "yes" : "no"));
+}
+void Timeline::On(const WriteArrived& x) {
+  // Only the resource that fences refuses.
+  if (!x.fenced) return;
+  Seat& seat = SeatOf(x.process, x.lock);
+  if (std::exchange(seat.refused, !x.accepted) || x.accepted) return;
+  Add(x.process.node, Tone::kBad, Cat(Prefix(x.lock), "write refused"));
+}
+
+// --- helpers -----------------------------------------------------------------------------------
+
+void Timeline::Add(int16_t node, Tone tone, std::string text) {
+  if (lines_.size() >= kMaxLines) {
+    ++left_out_;
+    return;
+  }
+  lines_.push_back({.at = now_,
+                    .ordinal = ordinal_,
+                    .node = node,
+                    .lane = LaneOf(node),
+                    .tone = tone,
+                    .text = std::move(text)});
+}
+
+Lane Timeline::LaneOf(int16_t node) const {
+  if (node < 0) return Lane::kAbsent;
+  const Life& life = lives_[static_cast<size_t>(node)];
+  if (!life.runs) return Lane::kAbsent;
+  if (life.beliefs > 0) return life.paused ? Lane::kPausedBelieving : Lane::kBelieves;
+  return life.paused ? Lane::kPaused : Lane::kRuns;
+}
+
+Timeline::Seat& Timeline::SeatOf(ProcessId process, uint16_t lock) {
+  return seats_[static_cast<size_t>(process.node) * scenario_.locks.size() + lock];
+}
+
+std::string Timeline::Prefix(uint16_t lock) const {
+  return scenario_.locks.size() > 1 ? Cat(names_.Lock(lock), ": ") : std::string();
+}
+
+// Rows of the start come before every line: what nobody writes later, an operator does.
+std::string Timeline::WriterText(ProcessId writer) const {
+  return writer == ProcessId{} && now_ > Instant{} ? "an operator" : names_.ShortProcess(writer);
+}
+
+std::string Timeline::FaultName(uint32_t fault) const {
+  const FaultSpec& spec = scenario_.faults[fault];
+  return Cat(FaultKindText(spec.kind), FaultDetail(spec), " (line ", std::to_string(spec.line),
+             ")");
+}
+
+}  // namespace whorl::sim

@@ -1,0 +1,112 @@
+// A run for the terminal: one line for each transition, time on the left, one column for Spanner
+// and one for each node.
+//
+//            s  spanner                           a                b
+//     0.000000                                    | started        | started
+//     0.021034  lock: token 0.013000 by a         |                |
+//
+// Invariants:
+//   1. Only what changed has a line: a heartbeat, a read, and an answer, a failure or a refusal
+//      that repeats the last one have none.
+//   2. Nothing is cut off: a long text runs over the columns to its right, and on in the next line.
+//   3. Where nodes are too many for columns, there is one column, and each line names its node.
+//   4. Memory is bounded: after kMaxLines lines the rest is only counted. A trace has all of them.
+// Tokens are shown as true time since the start, as the time on the left is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/judge/check_report.h"
+#include "sim/judge/run.h"
+#include "sim/report/timeline_layout.h"
+#include "sim/scenario/names.h"
+#include "sim/scenario/rules.h"
+#include "sim/scenario/scenario.h"
+#include "sim/world/observation.h"
+
+namespace whorl::sim {
+
+class Timeline : public ObservationSink {
+ public:
+  static constexpr size_t kMaxLines = 20'000;
+
+  // `scenario` outlives this. REQUIRES: it came from the loader, or keeps its promises.
+  explicit Timeline(const Scenario& scenario);
+
+  void Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) override;
+
+  // With the first violation of each invariant where it came about.
+  void Print(const CheckReport& checks, const TimelineStyle& style, std::ostream& out) const;
+
+ private:
+  struct Life {
+    bool runs = false;
+    bool paused = false;
+    int beliefs = 0;  // in how many locks
+  };
+  // What was last said of a node and a lock, so that only changes are.
+  struct Seat {
+    bool leader = false;    // by the callback
+    bool has_lock = false;  // by the answer
+    bool refused = false;   // by the resource that fences
+    bool believes = false;
+    std::map<StepName, std::pair<Outcome, Code>> failures;
+  };
+
+  void On(const ProcessStarted& x);
+  void On(const ProcessStopped& x);
+  void On(const ProcessGone& x);
+  void On(const ProcessPaused& x);
+  void On(const ProcessResumed& x);
+  void On(const ParticipationEnded& x);
+  void On(const LinkChanged& x);
+  void On(const SpannerAvailability& x);
+  void On(const ClockChanged& x);
+  void On(const SpannerClocksChanged& x);
+  void On(const SessionLost& x);
+  void On(const SessionCreated& x);
+  void On(const FaultBegan& x);
+  void On(const FaultEnded& x);
+  void On(const TransactionFinished& x);
+  void On(const RowCommitted& x);
+  void On(const BeliefChanged& x);
+  void On(const CalledBack& x);
+  void On(const QuestionAnswered& x);
+  void On(const WriteArrived& x);
+  void On(const auto&) {}  // no transition
+
+  void OnLockRow(const RowCommitted& x, uint16_t lock);
+  // "token 0.013000", or where there are none, the owner.
+  std::string GrantText(const RowCommitted& x) const;
+  void OnHasLock(const QuestionAnswered& x);
+  void Add(int16_t node, Tone tone, std::string text);
+  Lane LaneOf(int16_t node) const;
+  Life& LifeOf(int16_t node) { return lives_[static_cast<size_t>(node)]; }
+  Seat& SeatOf(ProcessId process, uint16_t lock);
+  // "job: " where there are several locks.
+  std::string Prefix(uint16_t lock) const;
+  std::string FaultName(uint32_t fault) const;
+  std::string WriterText(ProcessId writer) const;
+
+  const Scenario& scenario_;
+  Names names_;
+  const Rules& rules_;
+  std::vector<Value> keys_;        // of the locks' rows
+  std::vector<ProcessId> owners_;  // of the locks, by their rows
+  std::vector<Life> lives_;        // by node
+  std::vector<Seat> seats_;        // nodes x locks
+  std::vector<std::optional<Instant>> fault_began_;
+  Instant now_;
+  uint64_t ordinal_ = 0;
+  std::vector<TimelineLine> lines_;
+  uint64_t left_out_ = 0;
+};
+
+}  // namespace whorl::sim

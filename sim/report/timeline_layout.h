@@ -1,0 +1,44 @@
+// How lines of a timeline are laid out on a screen. timeline.h says what they are.
+//
+// Invariants:
+//   1. No line is longer than the screen; a text that does not fit goes on in the next line.
+//   2. Colour codes are the only difference between coloured and plain output.
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "sim/scenario/instant.h"
+
+namespace whorl::sim {
+
+struct TimelineStyle {
+  int width = 100;  // of the screen; at least 60 is used
+  bool colour = false;
+};
+
+// What a node's process is doing; shown at the left of its column.
+enum class Lane : uint8_t { kAbsent, kRuns, kBelieves, kPaused, kPausedBelieving };
+
+enum class Tone : uint8_t { kPlain, kGood, kBad, kWarning };
+
+struct TimelineLine {
+  static constexpr int16_t kSpanner = -1;  // the column of Spanner
+  static constexpr int16_t kAll = -2;      // across all columns
+
+  Instant at;
+  uint64_t ordinal = 0;       // of the observation
+  int16_t node = kSpanner;    // or one of the two above
+  Lane lane = Lane::kAbsent;  // of the node, from this line on
+  Tone tone = Tone::kPlain;
+  std::string text;
+};
+
+// Lines in their order, under a head that names the columns.
+void PrintTimelineLines(const std::vector<std::string>& nodes,
+                        const std::vector<TimelineLine>& lines, const TimelineStyle& style,
+                        std::ostream& out);
+
+}  // namespace whorl::sim

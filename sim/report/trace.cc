@@ -1,0 +1,83 @@
+#include "sim/report/trace.h"
+
+#include <type_traits>
+
+namespace whorl::sim {
+namespace {
+
+// One for each alternative of Happening: a new one without a word does not compile.
+constexpr std::string_view WordOf(const ProcessStarted&) { return "process_started"; }
+constexpr std::string_view WordOf(const ProcessStopped&) { return "process_stopped"; }
+constexpr std::string_view WordOf(const ProcessGone&) { return "process_gone"; }
+constexpr std::string_view WordOf(const ProcessPaused&) { return "process_paused"; }
+constexpr std::string_view WordOf(const ProcessResumed&) { return "process_resumed"; }
+constexpr std::string_view WordOf(const ParticipationEnded&) { return "participation_ended"; }
+constexpr std::string_view WordOf(const LinkChanged&) { return "link_changed"; }
+constexpr std::string_view WordOf(const FaultBegan&) { return "fault_began"; }
+constexpr std::string_view WordOf(const FaultEnded&) { return "fault_ended"; }
+constexpr std::string_view WordOf(const CallSent&) { return "call_sent"; }
+constexpr std::string_view WordOf(const CallServed&) { return "call_served"; }
+constexpr std::string_view WordOf(const CallWaits&) { return "call_waits"; }
+constexpr std::string_view WordOf(const CallHangs&) { return "call_hangs"; }
+constexpr std::string_view WordOf(const CallEnded&) { return "call_ended"; }
+constexpr std::string_view WordOf(const LateReplyIgnored&) { return "late_reply_ignored"; }
+constexpr std::string_view WordOf(const TransactionStarted&) { return "transaction_started"; }
+constexpr std::string_view WordOf(const TransactionAbortedBySpanner&) {
+  return "transaction_aborted_by_spanner";
+}
+constexpr std::string_view WordOf(const TransactionCommitted&) { return "transaction_committed"; }
+constexpr std::string_view WordOf(const TransactionFinished&) { return "transaction_finished"; }
+constexpr std::string_view WordOf(const RowCommitted&) { return "row_committed"; }
+constexpr std::string_view WordOf(const StandingChanged&) { return "standing_changed"; }
+constexpr std::string_view WordOf(const BeliefChanged&) { return "belief_changed"; }
+constexpr std::string_view WordOf(const CalledBack&) { return "called_back"; }
+constexpr std::string_view WordOf(const QuestionAsked&) { return "question_asked"; }
+constexpr std::string_view WordOf(const QuestionAnswered&) { return "question_answered"; }
+constexpr std::string_view WordOf(const Noted&) { return "noted"; }
+constexpr std::string_view WordOf(const WriteSent&) { return "write_sent"; }
+constexpr std::string_view WordOf(const WriteArrived&) { return "write_arrived"; }
+constexpr std::string_view WordOf(const RunEnded&) { return "run_ended"; }
+constexpr std::string_view WordOf(const SpannerAvailability&) { return "spanner_availability"; }
+constexpr std::string_view WordOf(const ClockChanged&) { return "clock_changed"; }
+constexpr std::string_view WordOf(const SpannerClocksChanged&) { return "spanner_clocks_changed"; }
+constexpr std::string_view WordOf(const SessionLost&) { return "session_lost"; }
+constexpr std::string_view WordOf(const SessionCreated&) { return "session_created"; }
+
+}  // namespace
+
+std::string_view HappeningText(const Happening& happening) {
+  return std::visit([](const auto& what) { return WordOf(what); }, happening);
+}
+
+std::string TraceLine(const JsonPrinter& printer, const Observation& observation, uint64_t ordinal,
+                      uint64_t hash) {
+  Json line = Json::object();
+  line["n"] = ordinal;
+  line["t"] = SecondsText({observation.at.ns});
+  line["hash"] = HashText(hash);
+  line["event"] = std::string(HappeningText(observation.what));
+  std::visit([&](const auto& what) { printer.AddFields(what, line); }, observation.what);
+  return DumpJson(line);
+}
+
+TraceWriter::TraceWriter(std::ostream& out, const Scenario& scenario, uint64_t seed,
+                         std::string_view whorl_version)
+    : out_(out), printer_(NamesOf(scenario)) {
+  Json header = Json::object();
+  header["format"] = "whorl-trace";
+  header["version"] = kTraceVersion;
+  header["whorl"] = std::string(whorl_version);
+  header["scenario"] = scenario.name;
+  header["protocol"] = scenario.protocol;
+  header["seed"] = std::to_string(seed);
+  header["start"] = FormatRfc3339(kStartTime);
+  header["nodes"] = printer_.names().nodes;
+  header["locks"] = printer_.names().locks;
+  out_ << DumpJson(header) << '\n';
+}
+
+void TraceWriter::Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) {
+  out_ << TraceLine(printer_, observation, ordinal, hash) << '\n';
+}
+
+}  // namespace whorl::sim

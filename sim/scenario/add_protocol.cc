@@ -1,0 +1,151 @@
+#include "sim/scenario/add_protocol.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <variant>
+
+#include "sim/scenario/error_text.h"
+#include "spanner_model/schema.h"
+
+namespace whorl::sim {
+namespace {
+
+class Inspection {
+ public:
+  Inspection(const ProtocolInfo& info, const Rules& rules) : info_(info), rules_(rules) {}
+
+  std::vector<std::string> Mistakes() && {
+    InspectName();
+    InspectTable();
+    InspectSteps();
+    InspectLeases();
+    InspectRules();
+    if (info_.make_config == nullptr) Add("make_config is not set");
+    return std::move(mistakes_);
+  }
+
+ private:
+  void Add(std::string mistake) { mistakes_.push_back(std::move(mistake)); }
+
+  void InspectName() {
+    constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789_";
+    if (info_.name.empty() || info_.name.find_first_not_of(kLetters) != std::string_view::npos) {
+      Add("its name has to be made of small letters, digits and _");
+    }
+    if (info_.summary.empty()) Add("it has no summary");
+  }
+
+  // `columns` says the same as the DDL.
+  void InspectTable() {
+    const auto parsed = model::ParseCreateTable(info_.create_table);
+    if (const auto* error = std::get_if<Status>(&parsed)) {
+      return Add(Cat("create_table: ", error->message));
+    }
+    const auto& table = std::get<model::Table>(parsed);
+    if (table.columns.size() != info_.columns.size()) {
+      return Add(Cat("create_table has ", std::to_string(table.columns.size()), " columns, and ",
+                     std::to_string(info_.columns.size()), " are described"));
+    }
+    for (size_t i = 0; i < table.columns.size(); ++i) {
+      const model::Column& column = table.columns[i];
+      const ColumnInfo& described = info_.columns[i];
+      const bool is_key = table.IsKey(static_cast<uint32_t>(i));
+      if (column.name != described.name || column.type != described.type ||
+          is_key != described.key) {
+        Add(Cat("column ", column.name, " of create_table is described otherwise"));
+      }
+    }
+    if (table.name != info_.table) Add(Cat("create_table makes ", table.name, ", not `table`"));
+    const HolderColumns& holder = info_.holder_columns;
+    for (const std::string_view column : {holder.lock, holder.holder, holder.since, holder.token,
+                                          holder.renewed, holder.until, holder.lease}) {
+      if (!column.empty() && !table.FindColumn(column)) {
+        Add(Cat("holder_columns names ", column, ", which is no column"));
+      }
+    }
+  }
+
+  bool HasStep(StepName step) const {
+    return std::ranges::find(info_.steps, step) != info_.steps.end();
+  }
+  void InspectSteps() {
+    if (info_.steps.empty()) Add("it has no steps");
+    if (HasStep(StepName::kHasLock) || HasStep(StepName::kWrite)) {
+      Add("has_lock and write are steps of every protocol, and not among its own");
+    }
+    for (const StepName step : info_.steps_without_commit)
+      InspectStep("steps_without_commit", step);
+    for (const StepName step : rules_.locking_steps) InspectStep("locking_steps", step);
+    if (rules_.renewing_step) InspectStep("renewing_step", *rules_.renewing_step);
+    if (rules_.releasing_step) InspectStep("releasing_step", *rules_.releasing_step);
+  }
+  void InspectStep(std::string_view of, StepName step) {
+    if (!HasStep(step)) Add(Cat(of, " names ", StepText(step), ", which is none of its steps"));
+  }
+
+  void InspectLeases() {
+    if (info_.lease_min.ns <= 0 || info_.lease_default < info_.lease_min ||
+        info_.lease_max < info_.lease_default) {
+      Add("0 < lease_min <= lease_default <= lease_max has to hold");
+    }
+  }
+
+  void InspectRules() {
+    if (rules_.protocol != info_.name) {
+      Add(Cat("its rules are of the protocol \"", rules_.protocol, "\""));
+    }
+    if (rules_.token_column.has_value() != info_.has_tokens) {
+      Add("has_tokens and token_column say different things");
+    }
+    if (rules_.token_column) {
+      InspectColumn("token_column", *rules_.token_column, Type::kTimestamp);
+    } else {
+      InspectColumn("owner_column", rules_.owner_column, Type::kString);
+    }
+    const bool all_there = rules_.row_key != nullptr && rules_.lease_used != nullptr &&
+                           rules_.lease_until != nullptr && rules_.is_released != nullptr &&
+                           rules_.is_side_row != nullptr && rules_.wedge_bound != nullptr;
+    if (!all_there) {
+      return Add(
+          "its rules need row_key, lease_used, lease_until, is_released, is_side_row and "
+          "wedge_bound");
+    }
+    const bool is_number = std::holds_alternative<int64_t>(rules_.row_key("lock"));
+    InspectColumn("key_column", rules_.key_column, is_number ? Type::kInt64 : Type::kString);
+  }
+  void InspectColumn(std::string_view what, size_t place, Type type) {
+    if (place >= info_.columns.size() || info_.columns[place].type != type) {
+      Add(Cat(what, " ", std::to_string(place), " is no column of the type that it needs"));
+    }
+  }
+
+  const ProtocolInfo& info_;
+  const Rules& rules_;
+  std::vector<std::string> mistakes_;
+};
+
+}  // namespace
+
+std::vector<std::string> MistakesIn(const ProtocolInfo& info, const Rules& rules) {
+  return Inspection(info, rules).Mistakes();
+}
+
+void AddProtocol(const ProtocolInfo& info, const Rules& rules, const Assumptions& assumptions) {
+  std::vector<std::string> mistakes = MistakesIn(info, rules);
+  if (FindProtocol(info.name) != nullptr)
+    mistakes.emplace_back("there is one of that name already");
+  if (!mistakes.empty()) {
+    for (const std::string& mistake : mistakes) {
+      std::fprintf(stderr, "protocol %s: %s\n", std::string(info.name).c_str(), mistake.c_str());
+    }
+    std::abort();
+  }
+  AddToProtocols(info);
+  AddRules(rules);
+  AddAssumptions(info.name, assumptions);
+}
+
+}  // namespace whorl::sim

@@ -1,0 +1,164 @@
+#include "sim/scenario/assumptions.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <deque>
+#include <set>
+#include <utility>
+
+namespace whorl::sim {
+namespace {
+
+constexpr Duration kHour = Seconds(3600);
+
+struct Entry {
+  std::string_view protocol;
+  Assumptions assumptions;
+};
+
+// From the protocols' own texts: what each compares, and with whose clock.
+constexpr std::array<Entry, 5> kBuiltIn = {{
+    // Its promises are about commit timestamps of one split: no other clock matters to them.
+    {"spindle_v2",
+     {.wall_clock_error_max = kHour,
+      .current_timestamp_max = kHour,
+      .clocks_may_stand = true,
+      .ids_may_be_shared = true,
+      .rows_may_be_deleted = true,
+      .leases_may_differ = true}},
+    // A lease expires by CURRENT_TIMESTAMP, which its no_wedge therefore rests on.
+    {"spindle_v3",
+     {.wall_clock_error_max = kHour,
+      .current_timestamp_max = Milliseconds(100),
+      .clocks_may_stand = true,
+      .leases_may_differ = true}},
+    // Whoever looks judges a lease by its own timeout.
+    {"semaphore",
+     {.wall_clock_error_max = kHour, .current_timestamp_max = {}, .clocks_may_stand = true}},
+    // Two nodes may be apart by less than its grace of 5 s.
+    {"lease_lock",
+     {.wall_clock_error_max = Seconds(2),
+      .current_timestamp_max = kHour,
+      .leases_may_differ = true}},
+    // Who creates a row anew waits for the longest lease that it knows of.
+    {"fenced_lease",
+     {.wall_clock_error_max = kHour,
+      .current_timestamp_max = kHour,
+      .ids_may_be_shared = true,
+      .rows_may_be_deleted = true,
+      .leases_may_differ = true,
+      .deleted_only_with_one_lease = true}},
+}};
+
+// A deque, because references to what it holds stay good when something is added.
+std::deque<Entry>& Entries() {
+  static std::deque<Entry> entries(kBuiltIn.begin(), kBuiltIn.end());
+  return entries;
+}
+
+bool IsBeyond(Duration error, Duration max) { return error > max || error < -max; }
+
+class Judge {
+ public:
+  Judge(const Scenario& scenario, int64_t rate_ppm_max)
+      : scenario_(scenario), may_(AssumptionsOf(scenario.protocol)) {
+    if (rate_ppm_max != 0) may_.rate_ppm_max = rate_ppm_max;
+  }
+
+  std::vector<std::string> Judged() && {
+    JudgeSpanner();
+    for (size_t node = 0; node < scenario_.nodes.size(); ++node) {
+      JudgeClock(scenario_.nodes[node], static_cast<int16_t>(node));
+    }
+    JudgeLeases();
+    JudgeIds();
+    for (const FaultSpec& fault : scenario_.faults) JudgeFault(fault);
+    return std::move(broken_);
+  }
+
+ private:
+  void Add(bool is_broken, std::string_view what) {
+    if (!is_broken || std::ranges::find(broken_, what) != broken_.end()) return;
+    broken_.emplace_back(what);
+  }
+
+  void JudgeTrueTime(const TrueTimeSpec& truetime) {
+    Add(!truetime.truthful && !may_.truetime_may_lie, "TrueTime lies");
+  }
+  void JudgeCurrentTimestamp(Duration error) {
+    Add(IsBeyond(error, may_.current_timestamp_max), "CURRENT_TIMESTAMP is wrong");
+  }
+  void JudgeSpanner() {
+    JudgeTrueTime(scenario_.spanner.truetime);
+    JudgeCurrentTimestamp(scenario_.spanner.current_timestamp_error);
+  }
+
+  // At its worst: steps that add up.
+  void JudgeClock(const NodeSpec& node, int16_t index) {
+    Duration worst = {std::abs(node.clock.offset.ns)};
+    int64_t rate = std::abs(node.clock.rate_ppm);
+    Duration steps;
+    for (const FaultSpec& fault : scenario_.faults) {
+      if (fault.kind != FaultKind::kClock || fault.node != index) continue;
+      if (fault.clock.offset) worst = std::max(worst, {std::abs(fault.clock.offset->ns)});
+      if (fault.clock.step) steps += {std::abs(fault.clock.step->ns)};
+      if (fault.clock.rate_ppm) rate = std::max(rate, std::abs(*fault.clock.rate_ppm));
+    }
+    Add(IsBeyond(worst + steps, may_.wall_clock_error_max), "a node's wall clock is wrong");
+    Add(rate > may_.rate_ppm_max, "a node's clocks run faster or slower than assumed");
+  }
+
+  bool LeasesDiffer() const {
+    return std::ranges::any_of(scenario_.nodes, [&](const NodeSpec& node) {
+      return node.lease != scenario_.nodes.front().lease;
+    });
+  }
+  void JudgeLeases() {
+    Add(LeasesDiffer() && !may_.leases_may_differ, "nodes have different leases");
+  }
+
+  void JudgeIds() {
+    std::set<std::string_view> ids;
+    for (const NodeSpec& node : scenario_.nodes) {
+      if (node.id.empty() || ids.insert(node.id).second) continue;
+      Add(!may_.ids_may_be_shared, "two nodes share an id");
+    }
+  }
+
+  void JudgeFault(const FaultSpec& fault) {
+    if (fault.kind == FaultKind::kTrueTime) JudgeTrueTime(fault.truetime);
+    if (fault.kind == FaultKind::kCurrentTimestamp) JudgeCurrentTimestamp(fault.error);
+    Add(fault.clock.stands && !may_.clocks_may_stand, "a node's clocks stand still");
+    if (fault.kind == FaultKind::kDeleteRow) JudgeDeletion();
+  }
+  void JudgeDeletion() {
+    Add(!may_.rows_may_be_deleted, "an operator deletes a row");
+    Add(may_.deleted_only_with_one_lease && LeasesDiffer(),
+        "an operator deletes a row, and nodes have different leases");
+  }
+
+  const Scenario& scenario_;
+  Assumptions may_;
+  std::vector<std::string> broken_;
+};
+
+}  // namespace
+
+const Assumptions& AssumptionsOf(std::string_view protocol) {
+  static constexpr Assumptions kNone;
+  for (const Entry& entry : Entries()) {
+    if (entry.protocol == protocol) return entry.assumptions;
+  }
+  return kNone;
+}
+
+void AddAssumptions(std::string_view protocol, const Assumptions& assumptions) {
+  Entries().push_back({protocol, assumptions});
+}
+
+std::vector<std::string> BrokenAssumptions(const Scenario& scenario, int64_t rate_ppm_max) {
+  return Judge(scenario, rate_ppm_max).Judged();
+}
+
+}  // namespace whorl::sim

@@ -1,0 +1,88 @@
+// What the author of a scenario expects of its run.
+#include <algorithm>
+
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/metrics.h"
+#include "sim/scenario/parts.h"
+#include "sim/scenario/units.h"
+
+namespace whorl::sim {
+namespace {
+
+std::vector<std::string_view> MetricWords() {
+  std::vector<std::string_view> words(kMetricCount);
+  for (size_t i = 0; i < words.size(); ++i) words[i] = MetricText(static_cast<Metric>(i));
+  return words;
+}
+
+// A count, or the nanoseconds of a metric that is a time.
+std::optional<int64_t> ReadLimit(const JsonValue& value, Metric metric, Problems& problems) {
+  if (IsTime(metric)) {
+    const auto time = ReadDuration(value, Form::kDuration, problems);
+    return time.has_value() ? std::optional(time->ns) : std::nullopt;
+  }
+  const std::optional<int64_t> count = value.AsInt64();
+  if (count.has_value() && *count >= 0) return count;
+  problems.Add(value, Cat("expected a count, 0 or more, got ", Described(value)));
+  return std::nullopt;
+}
+
+MetricBound ReadBound(const JsonValue& value, Metric metric, Problems& problems) {
+  MetricBound bound;
+  bound.metric = metric;
+  if (value.kind() != JsonKind::kObject) {
+    bound.min = bound.max = ReadLimit(value, metric, problems);
+    return bound;
+  }
+  const ObjectFields fields(value, ObjectId::kBound, problems);
+  const std::optional<JsonValue> min = fields.Find("min");
+  const std::optional<JsonValue> max = fields.Find("max");
+  if (min.has_value()) bound.min = ReadLimit(*min, metric, problems);
+  if (max.has_value()) bound.max = ReadLimit(*max, metric, problems);
+  if (value.ChildCount() == 0) {
+    problems.Add(value, "expected \"min\", \"max\" or both, got an empty object");
+  }
+  if (bound.min.has_value() && bound.max.has_value() && *bound.min > *bound.max) {
+    problems.Add(value, "\"min\" is above \"max\", so that no run can meet both");
+  }
+  return bound;
+}
+
+void ReadMetrics(const ObjectFields& fields, Expectations& expect, Problems& problems) {
+  const std::optional<JsonValue> metrics = fields.Find("metrics");
+  if (!metrics.has_value()) return;
+  if (metrics->kind() != JsonKind::kObject) {
+    problems.Add(*metrics, Cat("expected an object of metrics, got ", Described(*metrics)));
+    return;
+  }
+  for (const JsonValue& member : metrics->Children()) {
+    if (problems.Full()) return;
+    if (const std::optional<Metric> metric = ParseMetric(member.key())) {
+      expect.metrics.push_back(ReadBound(member, *metric, problems));
+    } else {
+      problems.AddAtKey(member, UnknownWord("metric", member.key(), MetricWords()));
+    }
+  }
+}
+
+}  // namespace
+
+void ReadExpect(const ObjectFields& file, Scenario& scenario, Problems& problems) {
+  const std::optional<ObjectFields> fields = file.Object("expect");
+  if (!fields.has_value()) return;
+  Expectations& expect = scenario.expect;
+  expect.holds = fields->Words<Invariant>("holds", "invariant");
+  expect.violates = fields->Words<Invariant>("violates", "invariant");
+  expect.sometimes = fields->Words<Sometimes>("sometimes", "goal");
+  ReadMetrics(*fields, expect, problems);
+  expect.takeover_within = fields->Time("takeover_within");
+  for (const Invariant invariant : expect.violates) {
+    if (std::find(expect.holds.begin(), expect.holds.end(), invariant) == expect.holds.end()) {
+      continue;
+    }
+    problems.Add(*fields->Find("violates"), Cat("invariant ", Quoted(InvariantText(invariant)),
+                                                " cannot both hold and be violated"));
+  }
+}
+
+}  // namespace whorl::sim

@@ -1,0 +1,578 @@
+#include "sim/scenario/language.h"
+
+#include <algorithm>
+#include <array>
+
+#include "protocol/names.h"
+#include "protocol/protocols.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/metrics.h"
+
+namespace whorl::sim {
+namespace {
+
+using Words = std::vector<std::string_view>;
+
+constexpr std::array<std::string_view, kFaultKindCount> kFaultKinds = {
+    "pause",        "crash",
+    "stop",         "start",
+    "partition",    "latency",
+    "drop_request", "drop_reply",
+    "abort",        "unavailable",
+    "session_loss", "clock",
+    "truetime",     "current_timestamp",
+    "delete_row"};
+
+// In the order of Use, ResourceKind, PendingCommitTimestampRule, Preset, PartitionMode and
+// Direction.
+constexpr std::array<std::string_view, 3> kUses = {"has_lock", "callback", "lock"};
+constexpr std::array<std::string_view, 3> kResources = {"fenced", "unfenced", "both"};
+constexpr std::array<std::string_view, 2> kPendingRules = {"table", "column"};
+constexpr std::array<std::string_view, 2> kPresets = {"regional", "multi_region"};
+constexpr std::array<std::string_view, 2> kModes = {"black_hole", "refuse"};
+constexpr std::array<std::string_view, 3> kDirections = {"both", "to", "from"};
+
+Words Listed(std::span<const std::string_view> words) { return {words.begin(), words.end()}; }
+
+template <typename Enum>
+Words AllWords(int count, std::string_view (*text)(Enum)) {
+  Words words;
+  for (int i = 0; i < count; ++i) words.push_back(text(static_cast<Enum>(i)));
+  return words;
+}
+
+Words ProtocolWords() {
+  Words words;
+  for (const ProtocolInfo& info : Protocols()) words.push_back(info.name);
+  return words;
+}
+
+std::string Json(Duration duration) { return Cat("\"", FormatDuration(duration), "\""); }
+template <typename Enum>
+std::string Json(std::span<const std::string_view> words, Enum value) {
+  return Cat("\"", words[static_cast<size_t>(value)], "\"");
+}
+
+ObjectInfo DescribeScenario() {
+  return {"scenario",
+          {{.name = "$schema", .about = "where schema.json lies, for editors; not used otherwise"},
+           {.name = "version",
+            .form = Form::kInteger,
+            .about = "of the scenario language",
+            .required = true,
+            .min = 1,
+            .max = 1},
+           {.name = "about",
+            .about = "what happens here, and why it is worth a scenario",
+            .required = true},
+           {.name = "protocol",
+            .form = Form::kWord,
+            .about = "which lock protocol the nodes run",
+            .required = true,
+            .words = ProtocolWords()},
+           {.name = "locks",
+            .form = Form::kNames,
+            .about = "names of the locks",
+            .otherwise = "[\"lock\"]"},
+           {.name = "lease",
+            .form = Form::kPositiveDuration,
+            .about = "of every node that does not say its own; else the protocol's default"},
+           {.name = "nodes",
+            .form = Form::kNodes,
+            .about = "the processes: each a name, or an object that says more",
+            .required = true,
+            .object = ObjectId::kNode},
+           {.name = "rows",
+            .form = Form::kRows,
+            .about = "rows of the protocol's table that are present at the start; a TIMESTAMP is a "
+                     "duration relative to the start (\"-12s\") or RFC 3339, and a column that is "
+                     "not named is NULL"},
+           {.name = "duration",
+            .form = Form::kPositiveDuration,
+            .about = "of the run, in simulated time",
+            .required = true},
+           {.name = "seed",
+            .form = Form::kInteger,
+            .about = "of all chance; `expect` is judged for this seed",
+            .max = std::numeric_limits<uint64_t>::max(),
+            .otherwise = std::to_string(Scenario().seed)},
+           {.name = "spanner",
+            .form = Form::kObject,
+            .about = "the database and its clocks",
+            .object = ObjectId::kSpanner},
+           {.name = "network",
+            .form = Form::kObject,
+            .about = "between the nodes and Spanner",
+            .object = ObjectId::kNetwork},
+           {.name = "workload",
+            .form = Form::kObject,
+            .about = "what the application on every node does with its lock",
+            .object = ObjectId::kWorkload},
+           {.name = "faults",
+            .form = Form::kObjects,
+            .about = "what goes wrong, and when; each must fire in the run",
+            .object = ObjectId::kFault},
+           {.name = "expect",
+            .form = Form::kObject,
+            .about = "what must come out; a violation that is not listed fails the scenario",
+            .object = ObjectId::kExpect}},
+          R"({
+  "version": 1,
+  "about": "The leader is cut off for longer than its lease: b takes over, and a is not told.",
+  "protocol": "spindle_v2",
+  "lease": "5s",
+  "nodes": [ "a", { "name": "b", "start_at": "2s" } ],
+  "duration": "60s",
+  "seed": 4,
+  "faults": [ { "at": "20s", "do": "partition", "node": "a", "for": "15s" } ],
+  "expect": {
+    "holds": [ "one_live_token", "has_lock_truthful" ],
+    "violates": [ "single_leader_belief" ],
+    "sometimes": [ "takeover" ]
+  }
+})"};
+}
+
+ObjectInfo DescribeNode() {
+  return {
+      "node",
+      {{.name = "name",
+        .form = Form::kNewName,
+        .about = "of the process, distinct after `count` was expanded",
+        .required = true},
+       {.name = "count",
+        .form = Form::kInteger,
+        .about = "when given, the node stands for that many, named name-1, name-2 and so on",
+        .min = 1,
+        .max = static_cast<uint64_t>(kMaxNodes)},
+       {.name = "id",
+        .form = Form::kName,
+        .about = "the lock's instance id, shared by all of `count`; else a random UUID for each "
+                 "start of the process"},
+       {.name = "locks", .form = Form::kNames, .about = "the locks it takes part in; else all"},
+       {.name = "lease", .form = Form::kPositiveDuration, .about = "else the scenario's"},
+       {.name = "start_at",
+        .form = Form::kStart,
+        .about = "when it starts; \"never\" for one that only a `start` fault starts",
+        .otherwise = Json(Duration{})},
+       {.name = "deadline",
+        .form = Form::kPositiveDuration,
+        .about = "of the context given to the lock, from the start of the process on; else "
+                 "none"},
+       {.name = "use",
+        .form = Form::kWord,
+        .about = "how its application uses the lock: it asks has_lock before each write, works "
+                 "between callbacks, or calls the wrapper's Lock() and Unlock()",
+        .words = Listed(kUses),
+        .otherwise = Json(kUses, NodeSpec().use)},
+       {.name = "clock",
+        .form = Form::kObject,
+        .about = "the node's own clocks",
+        .object = ObjectId::kClock}},
+      R"({ "name": "pod", "count": 3, "lease": "5s", "start_at": "1s", "use": "callback" })"};
+}
+
+ObjectInfo DescribeClock() {
+  return {"clock",
+          {{.name = "offset",
+            .form = Form::kSignedDuration,
+            .about = "wall clock minus true time at the start",
+            .otherwise = Json(ClockSpec().offset)},
+           {.name = "rate_ppm",
+            .form = Form::kInteger,
+            .about = "how much faster than true time both of the node's clocks run",
+            .min = -100'000,
+            .max = 100'000,
+            .otherwise = std::to_string(ClockSpec().rate_ppm)}},
+          R"({ "offset": "-200ms", "rate_ppm": 50 })"};
+}
+
+ObjectInfo DescribeSpanner() {
+  return {"spanner",
+          {{.name = "preset",
+            .form = Form::kWord,
+            .about = "latencies of the database and of the way to it",
+            .words = Listed(kPresets),
+            .otherwise = Json(kPresets, SpannerSpec().preset)},
+           {.name = "truetime",
+            .form = Form::kObject,
+            .about = "the clocks behind commit timestamps",
+            .object = ObjectId::kTrueTime},
+           {.name = "current_timestamp_error",
+            .form = Form::kSignedDuration,
+            .about = "CURRENT_TIMESTAMP minus true time",
+            .otherwise = Json(SpannerSpec().current_timestamp_error)},
+           {.name = "strict_pending_commit_timestamp",
+            .form = Form::kWord,
+            .about = "what cannot be read after PENDING_COMMIT_TIMESTAMP was written in the same "
+                     "transaction: the table, as documented, or the column, as the emulator does",
+            .words = Listed(kPendingRules),
+            .otherwise = Json(kPendingRules, SpannerSpec().strict_pending_commit_timestamp)}},
+          R"({ "preset": "multi_region", "truetime": { "epsilon": "3ms" } })"};
+}
+
+ObjectInfo DescribeTrueTime() {
+  return {"truetime",
+          {{.name = "epsilon",
+            .form = Form::kDuration,
+            .about = "half the width of the interval",
+            .otherwise = Json(TrueTimeSpec().epsilon)},
+           {.name = "truthful",
+            .form = Form::kBoolean,
+            .about = "false: true time lies outside the interval, by `error`",
+            .otherwise = TrueTimeSpec().truthful ? "true" : "false"},
+           {.name = "error",
+            .form = Form::kSignedDuration,
+            .about = "with truthful false: the interval's middle minus true time, beyond epsilon "
+                     "either way"}},
+          R"({ "epsilon": "4ms", "truthful": false, "error": "-3s" })"};
+}
+
+ObjectInfo DescribeNetwork() {
+  return {"network",
+          {{.name = "connection_timeout",
+            .form = Form::kPositiveDuration,
+            .about = "after which a black-holed call ends UNAVAILABLE",
+            .otherwise = Json(NetworkSpec().connection_timeout)},
+           {.name = "announce_releases",
+            .form = Form::kBoolean,
+            .about = "whether a process that has given the lock back tells the others, who look at "
+                     "once (fenced_lease); no fault holds that message up",
+            .otherwise = NetworkSpec().announce_releases ? "true" : "false"}},
+          R"({ "connection_timeout": "5s", "announce_releases": true })"};
+}
+
+ObjectInfo DescribeWorkload() {
+  return {"workload",
+          {{.name = "write_every",
+            .form = Form::kPositiveDuration,
+            .about = "how often a holder works and writes",
+            .otherwise = Json(WorkloadSpec().write_every)},
+           {.name = "work_for",
+            .form = Form::kDuration,
+            .about = "from the answer that it has the lock to the write",
+            .otherwise = Json(WorkloadSpec().work_for)},
+           {.name = "resource",
+            .form = Form::kWord,
+            .about = "what is written to: one that refuses old tokens, one that takes any, or both",
+            .words = Listed(kResources),
+            .otherwise = Json(kResources, WorkloadSpec().resource)}},
+          R"({ "write_every": "200ms", "work_for": "50ms", "resource": "both" })"};
+}
+
+// The keys that every kind of fault takes.
+std::vector<KeyInfo> CommonFaultKeys() {
+  return {{.name = "at", .form = Form::kDuration, .about = "when; this or `when`"},
+          {.name = "when",
+           .form = Form::kObject,
+           .about = "what has to happen first; this or `at`",
+           .object = ObjectId::kWhen},
+          {.name = "do",
+           .form = Form::kWord,
+           .about = "what goes wrong",
+           .required = true,
+           .words = Listed(kFaultKinds)},
+          {.name = "node",
+           .form = Form::kName,
+           .about = "which node; a pattern with * makes one fault for each node that matches; with "
+                    "`when`, else the node that it names. Faults of Spanner have none"},
+          {.name = "stagger",
+           .form = Form::kDuration,
+           .about = "with `at` and a pattern: each node that matches is hit so much later than "
+                    "the one before it"}};
+}
+
+// Those that only some take: Faults() says which.
+std::vector<KeyInfo> ParticularFaultKeys() {
+  return {
+      {.name = "for",
+       .form = Form::kPositiveDuration,
+       .about = "how long it lasts; each kind says what it means to leave it out"},
+      {.name = "restart_after",
+       .form = Form::kDuration,
+       .about = "crash and stop: how much later the node starts again; else never"},
+      {.name = "mode",
+       .form = Form::kWord,
+       .about = "partition: calls hang until the connection timeout, or fail at once",
+       .words = Listed(kModes),
+       .otherwise = Json(kModes, FaultSpec().mode)},
+      {.name = "direction",
+       .form = Form::kWord,
+       .about = "partition and latency: both ways, requests `to` Spanner, or replies `from` it",
+       .words = Listed(kDirections),
+       .otherwise = Json(kDirections, FaultSpec().direction)},
+      {.name = "add",
+       .form = Form::kDelay,
+       .about = "latency: how much later each message arrives: always the same duration, or drawn "
+                "for each message",
+       .object = ObjectId::kDelay},
+      {.name = "percent",
+       .form = Form::kInteger,
+       .about = "abort, with `for`: how many of a hundred calls it hits, drawn for each",
+       .min = 1,
+       .max = 100,
+       .otherwise = std::to_string(FaultSpec().percent)},
+      {.name = "offset",
+       .form = Form::kSignedDuration,
+       .about = "clock: what the wall clock shows minus true time, from now on"},
+      {.name = "step",
+       .form = Form::kSignedDuration,
+       .about = "clock: how far the wall clock is moved, back when negative; the monotonic clock "
+                "does not notice"},
+      {.name = "rate_ppm",
+       .form = Form::kInteger,
+       .about = "clock: how much faster than true time both clocks run, from now on",
+       .min = -100'000,
+       .max = 100'000},
+      {.name = "stands",
+       .form = Form::kBoolean,
+       .about = "clock: true, with `for`: the machine is suspended. Nothing runs, and both clocks "
+                "stand still and are not set right afterwards"},
+      {.name = "epsilon",
+       .form = Form::kDuration,
+       .about = "truetime: half the width of the interval; else that of `spanner`"},
+      {.name = "truthful",
+       .form = Form::kBoolean,
+       .about = "truetime: false: true time lies outside the interval, by `error`",
+       .otherwise = TrueTimeSpec().truthful ? "true" : "false"},
+      {.name = "error",
+       .form = Form::kSignedDuration,
+       .about = "truetime with truthful false: the interval's middle minus true time, beyond "
+                "epsilon either way; current_timestamp: CURRENT_TIMESTAMP minus true time"},
+      {.name = "lock",
+       .form = Form::kName,
+       .about = "delete_row: which lock's row; needed where there are several locks"},
+      {.name = "row",
+       .form = Form::kText,
+       .about = "delete_row: the key of the row; else the name of the lock"}};
+}
+
+ObjectInfo DescribeFault() {
+  std::vector<KeyInfo> keys = CommonFaultKeys();
+  for (KeyInfo& key : ParticularFaultKeys()) keys.push_back(std::move(key));
+  return {"fault", std::move(keys)};
+}
+
+ObjectInfo DescribeDelay() {
+  return {"delay",
+          {{.name = "min",
+            .form = Form::kDuration,
+            .about = "the least",
+            .otherwise = Json(DelaySpec().min)},
+           {.name = "p50",
+            .form = Form::kDuration,
+            .about = "half of the messages take no longer",
+            .required = true},
+           {.name = "p99",
+            .form = Form::kDuration,
+            .about = "all but one of a hundred take no longer",
+            .required = true},
+           {.name = "max",
+            .form = Form::kPositiveDuration,
+            .about = "none takes longer; between these values it rises evenly",
+            .required = true}},
+          R"({ "min": "7s", "p50": "8s", "p99": "9s", "max": "10s" })"};
+}
+
+ObjectInfo DescribeWhen() {
+  return {"when",
+          {{.name = "node", .form = Form::kName, .about = "whose step", .required = true},
+           {.name = "step",
+            .form = Form::kWord,
+            .about = "which step of the protocol, or has_lock, or write (to the resource)",
+            .required = true,
+            .words = AllWords<StepName>(kStepCount, StepText)},
+           {.name = "phase",
+            .form = Form::kWord,
+            .about = "how far the step has come",
+            .required = true,
+            .words = AllWords<Phase>(kPhaseCount, PhaseText)},
+           {.name = "count",
+            .form = Form::kInteger,
+            .about = "at which time that this happens",
+            .min = 1,
+            .otherwise = std::to_string(When().count)},
+           {.name = "lock", .form = Form::kName, .about = "of which lock; else of any"}},
+          R"({ "node": "a", "step": "heartbeat_update", "phase": "replied", "count": 3 })"};
+}
+
+ObjectInfo DescribeExpect() {
+  const Words invariants = AllWords<Invariant>(kInvariantCount, InvariantText);
+  return {"expect",
+          {{.name = "holds",
+            .form = Form::kWords,
+            .about = "invariants that must hold, rather than be unknown",
+            .words = invariants},
+           {.name = "violates",
+            .form = Form::kWords,
+            .about = "invariants that must be violated",
+            .words = invariants},
+           {.name = "sometimes",
+            .form = Form::kWords,
+            .about = "what must happen at least once",
+            .words = AllWords<Sometimes>(static_cast<int>(kSometimesCount), SometimesText)},
+           {.name = "metrics",
+            .form = Form::kMetrics,
+            .about = "bounds of metrics, or their exact values",
+            .object = ObjectId::kBound},
+           {.name = "takeover_within",
+            .form = Form::kPositiveDuration,
+            .about = "the longest time without a holder"}},
+          R"({
+  "holds": [ "one_live_token" ],
+  "violates": [ "single_leader_belief" ],
+  "sometimes": [ "takeover" ],
+  "metrics": { "takeovers": 1, "without_holder_max": { "min": "5s", "max": "12s" } },
+  "takeover_within": "12s"
+})"};
+}
+
+ObjectInfo DescribeBound() {
+  return {"bound",
+          {{.name = "min", .form = Form::kLimit, .about = "the least that is allowed"},
+           {.name = "max", .form = Form::kLimit, .about = "the most that is allowed"}},
+          R"({ "min": 1, "max": 3 })"};
+}
+
+}  // namespace
+
+std::string_view FaultKindText(FaultKind kind) { return kFaultKinds[static_cast<size_t>(kind)]; }
+std::string_view PartitionModeText(PartitionMode mode) { return kModes[static_cast<size_t>(mode)]; }
+std::string_view DirectionText(Direction direction) {
+  return kDirections[static_cast<size_t>(direction)];
+}
+
+const KeyInfo* ObjectInfo::Find(std::string_view key) const {
+  for (const KeyInfo& info : keys) {
+    if (info.name == key) return &info;
+  }
+  return nullptr;
+}
+
+std::vector<std::string_view> ObjectInfo::KeyNames() const {
+  std::vector<std::string_view> names;
+  names.reserve(keys.size());
+  for (const KeyInfo& info : keys) names.push_back(info.name);
+  return names;
+}
+
+const ObjectInfo& DescribeObject(ObjectId id) {
+  // In the order of ObjectId.
+  static const std::array<ObjectInfo, kObjectCount> objects = {
+      DescribeScenario(), DescribeNode(),    DescribeClock(),    DescribeSpanner(),
+      DescribeTrueTime(), DescribeNetwork(), DescribeWorkload(), DescribeFault(),
+      DescribeWhen(),     DescribeDelay(),   DescribeExpect(),   DescribeBound()};
+  return objects[static_cast<size_t>(id)];
+}
+
+bool FaultInfo::Takes(std::string_view key) const {
+  return std::find(required.begin(), required.end(), key) != required.end() ||
+         std::find(optional.begin(), optional.end(), key) != optional.end();
+}
+
+std::span<const FaultInfo> Faults() {
+  static const std::array<FaultInfo, kFaultKindCount> faults = {{
+      {.kind = FaultKind::kPause,
+       .about = "nothing runs in the process for a while, as in a garbage collection; its timers "
+                "and the replies to it wait until it goes on, and its clocks do not stop",
+       .required = {"for"},
+       .example = R"({ "at": "20s", "do": "pause", "node": "a", "for": "15s" })"},
+      {.kind = FaultKind::kCrash,
+       .about = "the process dies with all that it knew; what it sent stays on its way",
+       .optional = {"restart_after"},
+       .example =
+           R"({ "when": { "node": "a", "step": "heartbeat_update", "phase": "sent", "count": 3 },
+  "do": "crash", "restart_after": "10s" })"},
+      {.kind = FaultKind::kStop,
+       .about = "the process is told to stop, and does what the protocol does then",
+       .optional = {"restart_after"},
+       .example =
+           R"({ "at": "20s", "do": "stop", "node": "pod-*", "stagger": "5s", "restart_after": "2s" })"},
+      {.kind = FaultKind::kStart,
+       .about = "the process starts",
+       .example = R"({ "at": "30s", "do": "start", "node": "spare" })"},
+      {.kind = FaultKind::kPartition,
+       .about = "nothing passes between the node and Spanner, both ways or one way; for good "
+                "without `for`. Messages that a black hole holds arrive when it ends, unless the "
+                "connection has timed out by then",
+       .optional = {"for", "mode", "direction"},
+       .example =
+           R"({ "at": "20s", "do": "partition", "node": "a", "direction": "from", "for": "15s" })"},
+      {.kind = FaultKind::kLatency,
+       .about = "messages between the node and Spanner take longer, by what `add` says; for good "
+                "without `for`. Calls still end at their deadlines; the connection holds. Several "
+                "at once add up",
+       .required = {"add"},
+       .optional = {"for", "direction"},
+       .example = R"({ "at": "20s", "do": "latency", "node": "a", "for": "30s",
+  "add": { "p50": "200ms", "p99": "2s", "max": "8s" } })"},
+      {.kind = FaultKind::kDropRequest,
+       .about = "one request is lost before Spanner hears it, and its call hangs until the "
+                "connection or the call times out: the request of the step that `when` names with "
+                "phase `sent`, or else the node's next one",
+       .example =
+           R"({ "when": { "node": "a", "step": "heartbeat_update", "phase": "sent", "count": 3 },
+  "do": "drop_request" })"},
+      {.kind = FaultKind::kDropReply,
+       .about = "one reply of Spanner is lost on its way, and its call hangs until the connection "
+                "or the call times out: the reply to the call that `when` names, or else the next "
+                "one to the node",
+       .example =
+           R"({ "when": { "node": "a", "step": "first_insert", "phase": "committed" }, "do": "drop_reply" })"},
+      {.kind = FaultKind::kAbort,
+       .about = "Spanner answers ABORTED, and the transaction is over there: with `for`, every "
+                "statement and Commit of the node's read-write transactions that comes meanwhile "
+                "(or `percent` of them); without, one: the call that `when` names with phase "
+                "`sent`, or else the node's next one. \"node\": \"*\" is a storm that hits all",
+       .optional = {"for", "percent"},
+       .example = R"({ "at": "20s", "do": "abort", "node": "*", "for": "15s", "percent": 50 })"},
+      {.kind = FaultKind::kUnavailable,
+       .about = "Spanner, that is, the leader of its one split, answers UNAVAILABLE to every call "
+                "that comes; a Commit that has begun to commit goes on",
+       .required = {"for"},
+       .has_node = false,
+       .example = R"({ "at": "20s", "do": "unavailable", "for": "9s" })"},
+      {.kind = FaultKind::kSessionLoss,
+       .about = "Spanner deletes the session of the node's process, whose open transactions are "
+                "gone with their locks; calls that name it are answered NOT_FOUND, and the client "
+                "creates another session",
+       .example = R"({ "at": "20s", "do": "session_loss", "node": "a" })"},
+      {.kind = FaultKind::kClock,
+       .about = "the node's clocks go wrong: `offset` or `step` of its wall clock, `rate_ppm` of "
+                "both, or both stand still (`stands`, the only one that takes `for`). Timers keep "
+                "to the node's monotonic clock",
+       .optional = {"for", "offset", "step", "rate_ppm", "stands"},
+       .example = R"({ "at": "20s", "do": "clock", "node": "a", "stands": true, "for": "15s" })"},
+      {.kind = FaultKind::kTrueTime,
+       .about = "the interval of Spanner's TrueTime becomes another one; for good without `for`. "
+                "A Commit that has begun to commit waits until the new interval is past it, too",
+       .optional = {"for", "epsilon", "truthful", "error"},
+       .has_node = false,
+       .example =
+           R"({ "at": "20s", "do": "truetime", "truthful": false, "error": "10s", "for": "1500ms" })"},
+      {.kind = FaultKind::kCurrentTimestamp,
+       .about = "the clock behind CURRENT_TIMESTAMP goes wrong by `error`; for good without `for`",
+       .required = {"error"},
+       .optional = {"for"},
+       .has_node = false,
+       .example = R"({ "at": "20s", "do": "current_timestamp", "error": "-6ms", "for": "10s" })"},
+      {.kind = FaultKind::kDeleteRow,
+       .about = "an operator deletes a row of the protocol's table, by a transaction that waits "
+                "for locks as any other",
+       .optional = {"lock", "row"},
+       .has_node = false,
+       .example = R"({ "at": "20s", "do": "delete_row", "lock": "lock" })"},
+  }};
+  return faults;
+}
+
+std::span<const std::string_view> FaultKeys() {
+  static const Words keys = [] {
+    Words names;
+    for (const KeyInfo& key : ParticularFaultKeys()) names.push_back(key.name);
+    return names;
+  }();
+  return keys;
+}
+
+}  // namespace whorl::sim

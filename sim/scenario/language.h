@@ -1,0 +1,113 @@
+// The words of the scenario language: every object, its keys, what may stand there and why.
+//
+// One description serves the loader (what is required, which range and which words are allowed,
+// which keys are known), the error messages, scenarios/schema.json (schema.h) and
+// scenarios/LANGUAGE.md (guide.h), with its examples.
+// Invariants:
+//   1. The loader cannot read a key that is not described here (ObjectFields checks it).
+//   2. Words of an enumeration stand in the enumerators' order.
+//   3. Defaults are those of the structs in scenario.h, printed; none is written down twice.
+//   4. Examples stand on their own in a scenario of spindle_v2 with the nodes a, b, pod-1, pod-2
+//   and
+//      spare, which nothing starts; those of faults strike in it (a test runs them).
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/spanner/time.h"
+#include "sim/scenario/scenario.h"
+
+namespace whorl::sim {
+
+inline constexpr Duration kMaxDuration = Seconds(int64_t{10} * 365 * 24 * 3600);  // ten years
+inline constexpr int64_t kMaxNodes = 1000;
+inline constexpr size_t kMaxLocks = 1000;
+inline constexpr size_t kMaxFaults = 20'000;  // after patterns were expanded
+inline constexpr size_t kMaxNameBytes = 100;  // of nodes, ids and locks
+// A key that begins so, in any object of this language, is a comment: a string that nobody reads.
+inline constexpr std::string_view kCommentPrefix = "//";
+
+enum class ObjectId : uint8_t {
+  kScenario,
+  kNode,
+  kClock,
+  kSpanner,
+  kTrueTime,
+  kNetwork,
+  kWorkload,
+  kFault,
+  kWhen,
+  kDelay,
+  kExpect,
+  kBound,
+};
+inline constexpr size_t kObjectCount = 12;
+
+// What may stand behind a key.
+enum class Form : uint8_t {
+  kText,     // a string that is not empty
+  kName,     // the same, short, and without control characters
+  kNewName,  // of a node: besides without *, which is for patterns
+  kNames,    // an array of distinct names, not empty
+  kBoolean,
+  kInteger,           // in [min, max]
+  kDuration,          // 0 to ten years
+  kPositiveDuration,  // the same without 0
+  kSignedDuration,    // ten years either way
+  kStart,             // a duration, or "never"
+  kWord,              // one of `words`
+  kWords,             // an array of distinct ones
+  kObject,            // the object `object`
+  kObjects,           // an array of them
+  kDelay,             // a duration above 0, or the object `object`
+  kNodes,             // an array, not empty, of names and of objects
+  kRows,              // an array of objects whose keys are the protocol's columns
+  kMetrics,           // an object whose keys are metrics
+  kLimit,             // a count, or a duration where the metric is a time
+};
+
+struct KeyInfo {
+  std::string_view name;
+  Form form = Form::kText;
+  std::string_view about;  // one line
+  bool required = false;
+  std::optional<ObjectId> object = std::nullopt;
+  std::vector<std::string_view> words = {};
+  int64_t min = 0;
+  uint64_t max = std::numeric_limits<int64_t>::max();
+  std::string otherwise = {};  // the default as JSON, or empty where there is none to show
+};
+
+struct ObjectInfo {
+  std::string_view name;
+  std::vector<KeyInfo> keys;
+  std::string_view example = {};  // JSON; for a fault, the kinds have theirs
+
+  const KeyInfo* Find(std::string_view key) const;
+  std::vector<std::string_view> KeyNames() const;
+};
+const ObjectInfo& DescribeObject(ObjectId id);
+
+// A kind of fault, and which of FaultKeys() it takes.
+struct FaultInfo {
+  FaultKind kind = FaultKind::kPause;
+  std::string_view about;
+  std::vector<std::string_view> required = {};
+  std::vector<std::string_view> optional = {};
+  bool has_node = true;           // it takes `node`, and `stagger`
+  std::string_view example = {};  // JSON
+
+  bool Takes(std::string_view key) const;
+};
+// In the order of FaultKind.
+std::span<const FaultInfo> Faults();
+// The keys of a fault that only some kinds take, in the order in which they are described.
+std::span<const std::string_view> FaultKeys();
+
+}  // namespace whorl::sim

@@ -1,0 +1,190 @@
+#include "sim/scenario/loader.h"
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/fields.h"
+#include "sim/scenario/json_document.h"
+#include "sim/scenario/parts.h"
+
+namespace whorl::sim {
+namespace {
+
+constexpr size_t kMaxPathShown = 1000;
+
+// x/gc_pause.json: gc_pause.
+std::string NameOf(std::string_view path) {
+  std::string_view name = path.substr(path.rfind('/') + 1);
+  if (name.ends_with(".json")) name.remove_suffix(5);
+  return std::string(name);
+}
+
+void ReadSpanner(const ObjectFields& file, SpannerSpec& spanner, Problems& problems) {
+  const std::optional<ObjectFields> fields = file.Object("spanner");
+  if (!fields.has_value()) return;
+  spanner.preset = fields->Word<Preset>("preset").value_or(spanner.preset);
+  if (const std::optional<ObjectFields> truetime = fields->Object("truetime")) {
+    ReadTrueTime(*truetime, spanner.truetime, problems);
+  }
+  spanner.current_timestamp_error =
+      fields->Time("current_timestamp_error").value_or(spanner.current_timestamp_error);
+  spanner.strict_pending_commit_timestamp =
+      fields->Word<PendingCommitTimestampRule>("strict_pending_commit_timestamp")
+          .value_or(spanner.strict_pending_commit_timestamp);
+}
+
+void ReadNetwork(const ObjectFields& file, NetworkSpec& network) {
+  const std::optional<ObjectFields> fields = file.Object("network");
+  if (!fields.has_value()) return;
+  network.connection_timeout =
+      fields->Time("connection_timeout").value_or(network.connection_timeout);
+  network.announce_releases =
+      fields->Boolean("announce_releases").value_or(network.announce_releases);
+}
+
+void ReadWorkload(const ObjectFields& file, const Known& known, WorkloadSpec& workload,
+                  Problems& problems) {
+  const std::optional<ObjectFields> fields = file.Object("workload");
+  if (!fields.has_value()) return;
+  workload.write_every = fields->Time("write_every").value_or(workload.write_every);
+  workload.work_for = fields->Time("work_for").value_or(workload.work_for);
+  workload.resource = fields->Word<ResourceKind>("resource").value_or(workload.resource);
+  const bool has_tokens = known.protocol == nullptr || known.protocol->has_tokens;
+  if (has_tokens || workload.resource != ResourceKind::kFenced) return;
+  problems.Add(*fields->Find("resource"),
+               Cat(known.protocol->name, " hands out no tokens, which a ",
+                   "resource could fence by: expected \"unfenced\""));
+}
+
+// The keys that other parts refer to.
+Known ReadBasics(const ObjectFields& file, Scenario& scenario, Problems& problems) {
+  Known known;
+  scenario.about = file.Text("about").value_or("");
+  if (const auto protocol = file.Word<size_t>("protocol", "protocol")) {
+    known.protocol = &Protocols()[*protocol];
+    scenario.protocol = known.protocol->name;
+  }
+  const std::optional<std::vector<std::string>> locks = file.Names("locks", "lock");
+  known.locks = locks.has_value() || !file.Has("locks");
+  scenario.locks = locks.value_or(std::vector<std::string>{"lock"});
+  if (known.protocol != nullptr && known.protocol->takes_one_lock && scenario.locks.size() > 1) {
+    problems.Add(*file.Find("locks"),
+                 Cat(known.protocol->name, " has one row and takes one lock, got ",
+                     std::to_string(scenario.locks.size())));
+  }
+  const std::optional<Duration> duration = file.Time("duration");
+  known.duration = duration.has_value();
+  scenario.duration = duration.value_or(Duration{});
+  scenario.seed = file.Unsigned("seed").value_or(scenario.seed);
+  return known;
+}
+
+void ReadScenario(const JsonValue& root, Scenario& scenario, Problems& problems) {
+  // Another version may have other keys: nothing else that is said about them would be of use.
+  if (const std::optional<JsonValue> version = root.Find("version")) {
+    if (version->AsInt64() != scenario.version) {
+      problems.Add(*version, Cat("expected 1, the only version of the scenario language, got ",
+                                 Described(*version)));
+      return;
+    }
+  }
+  const ObjectFields file(root, ObjectId::kScenario, problems);
+  if (root.kind() != JsonKind::kObject) return;
+  if (file.Has("$schema")) file.Text("$schema");
+  Known known = ReadBasics(file, scenario, problems);
+  ReadNodes(file, known, scenario, problems);
+  ReadRows(file, known, scenario, problems);
+  ReadSpanner(file, scenario.spanner, problems);
+  ReadNetwork(file, scenario.network);
+  ReadWorkload(file, known, scenario.workload, problems);
+  ReadFaults(file, known, scenario, problems);
+  ReadExpect(file, scenario, problems);
+}
+
+// One line for each problem, in the order of the text and, at one place, of their finding.
+absl::Status ErrorOf(std::string_view path, const std::vector<Problem>& problems) {
+  std::multimap<std::pair<int, int>, const Problem*> sorted;
+  for (const Problem& problem : problems) {
+    sorted.emplace(std::pair(problem.position.line, problem.position.column), &problem);
+  }
+  const std::string file = Printable(path, kMaxPathShown);
+  std::string text;
+  size_t shown = 0;
+  for (const auto& [position, problem] : sorted) {
+    if (shown > 0) text += '\n';
+    if (shown++ == kMaxScenarioErrors) {
+      text += Cat(file, ": further errors are not shown");
+      break;
+    }
+    text += Cat(file, ":", std::to_string(position.first), ": ", problem->pointer,
+                problem->pointer.empty() ? "" : ": ", problem->text);
+  }
+  return absl::InvalidArgumentError(text);
+}
+
+absl::Status TooLong(std::string_view path) {
+  return absl::InvalidArgumentError(Cat(Printable(path, kMaxPathShown),
+                                        ": longer than a scenario may be (",
+                                        std::to_string(kMaxScenarioBytes >> 20), " MiB)"));
+}
+
+absl::Status CannotRead(std::string_view path, int error) {
+  const std::string text = Cat(Printable(path, kMaxPathShown),
+                               ": cannot be read: ", std::generic_category().message(error));
+  return error == ENOENT ? absl::NotFoundError(text) : absl::UnavailableError(text);
+}
+
+// Reads one byte more than is allowed, so that a pipe or a device has an end too.
+absl::StatusOr<std::string> ReadAll(const std::string& path) {
+  std::error_code ignored;  // whatever it is, opening the file says it better
+  if (path != "-" && std::filesystem::is_regular_file(path, ignored) &&
+      std::filesystem::file_size(path, ignored) > kMaxScenarioBytes && !ignored) {
+    return TooLong(path);
+  }
+  const auto close = [](std::FILE* file) {
+    if (file != stdin) std::fclose(file);
+  };
+  const std::unique_ptr<std::FILE, decltype(close)> file(
+      path == "-" ? stdin : std::fopen(path.c_str(), "rb"), close);
+  if (file == nullptr) return CannotRead(path, errno);
+  std::string text;
+  std::array<char, 65'536> buffer{};
+  while (text.size() <= kMaxScenarioBytes && std::feof(file.get()) == 0 &&
+         std::ferror(file.get()) == 0) {
+    text.append(buffer.data(), std::fread(buffer.data(), 1, buffer.size(), file.get()));
+  }
+  if (std::ferror(file.get()) != 0) return CannotRead(path, errno);
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<Scenario> ParseScenario(std::string_view text, std::string_view path) {
+  if (text.size() > kMaxScenarioBytes) return TooLong(path);
+  Scenario scenario;
+  scenario.name = NameOf(path);
+  scenario.path = path;
+  Problems problems;
+  if (const auto document = JsonDocument::Parse(text, problems.list())) {
+    ReadScenario(document->root(), scenario, problems);
+  }
+  if (!problems.empty()) return ErrorOf(path, problems.list());
+  return scenario;
+}
+
+absl::StatusOr<Scenario> LoadScenario(const std::string& path) {
+  const absl::StatusOr<std::string> text = ReadAll(path);
+  if (!text.ok()) return text.status();
+  return ParseScenario(*text, path);
+}
+
+}  // namespace whorl::sim

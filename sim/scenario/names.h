@@ -1,0 +1,30 @@
+// Names of the nodes, locks and columns to which numbers in observations refer.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "protocol/spanner/fields.h"
+#include "protocol/spanner/rpc.h"
+#include "sim/scenario/scenario.h"
+
+namespace whorl::sim {
+
+struct Names {
+  std::vector<std::string> nodes;
+  std::vector<std::string> locks;
+  std::vector<std::string> columns;  // of the protocol's table
+  WHORL_FIELDS(Names, nodes, locks, columns);
+
+  // A number that has no name is printed as a number.
+  std::string Node(int16_t node) const;
+  std::string Lock(uint16_t lock) const;
+  // "a#1"; "nobody" for ProcessId{}, which wrote the rows of the start and stands for an operator.
+  std::string Process(ProcessId process) const;
+  // The same for people: "a", and "a#2" for the second incarnation of a.
+  std::string ShortProcess(ProcessId process) const;
+};
+Names NamesOf(const Scenario& scenario);
+
+}  // namespace whorl::sim

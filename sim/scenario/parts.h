@@ -1,0 +1,46 @@
+// The parts of a scenario, each read by its own function; only loader.cc calls them.
+//
+// Invariant: a part that refers to another says nothing about it where the other was wrong, so that
+// no error is only the echo of another. Known tells them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/protocols.h"
+#include "sim/scenario/fields.h"
+#include "sim/scenario/scenario.h"
+
+namespace whorl::sim {
+
+// How an error begins that tells of a fault which can never strike.
+inline constexpr std::string_view kNeverFires = "can never fire: ";
+
+// What was read without an error.
+struct Known {
+  const ProtocolInfo* protocol = nullptr;
+  bool locks = false;
+  bool node_names = false;
+  bool nodes = false;  // the names and all else
+  bool duration = false;
+};
+
+// REQUIRES: scenario.protocol, .locks and .duration were read; sets known.node_names and .nodes.
+void ReadNodes(const ObjectFields& file, Known& known, Scenario& scenario, Problems& problems);
+void ReadRows(const ObjectFields& file, const Known& known, Scenario& scenario, Problems& problems);
+// REQUIRES: ReadNodes came before.
+void ReadFaults(const ObjectFields& file, const Known& known, Scenario& scenario,
+                Problems& problems);
+// The keys that only the fault's kind takes. REQUIRES: fault.kind and .trigger were read.
+void ReadFaultKeys(const ObjectFields& fields, const Known& known, const Scenario& scenario,
+                   FaultSpec& fault, Problems& problems);
+// Of `truetime`, at the start or as a fault; `fields` are the object that has its keys.
+void ReadTrueTime(const ObjectFields& fields, TrueTimeSpec& truetime, Problems& problems);
+void ReadExpect(const ObjectFields& file, Scenario& scenario, Problems& problems);
+
+// Views of names, for messages that list them.
+std::vector<std::string_view> Views(std::span<const std::string> names);
+
+}  // namespace whorl::sim

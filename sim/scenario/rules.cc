@@ -1,0 +1,273 @@
+#include "sim/scenario/rules.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <string>
+#include <variant>
+
+#include "protocol/spanner/value.h"
+
+namespace whorl::sim {
+namespace {
+
+// Of a key such as "job_17241709254077376921", as Go prints an unsigned integer.
+bool IsDecimal(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789";
+  return !text.empty() && text.find_first_not_of(kDigits) == std::string_view::npos;
+}
+
+// --- what several protocols have in common -----------------------------------------------------
+
+Value NameIsTheKey(std::string_view lock) { return std::string(lock); }
+
+// Where what is given back is deleted, or nothing gives a lock up.
+bool NeverReleased(const Row&) { return false; }
+
+bool NoSideRows(std::string_view, std::string_view) { return false; }
+
+// Where a row says when its owner was last active.
+std::optional<Timestamp> LeaseAfter(const Row& row, size_t column, Duration lease) {
+  const auto* active = std::get_if<Timestamp>(&row[column]);
+  if (active == nullptr) return std::nullopt;
+  return *active + lease;
+}
+
+// --- each of them ------------------------------------------------------------------------------
+
+namespace spindle_v2 {
+
+constexpr std::array<StepName, 5> kLockingSteps = {
+    StepName::kFirstInsert, StepName::kTakeoverInsert, StepName::kTakeoverUpdate,
+    StepName::kHeartbeatUpdate, StepName::kHeartbeatDelete};
+constexpr size_t kHeartbeatColumn = 1;
+
+Duration LeaseUsed(Duration asked) {
+  return std::max(Milliseconds(asked.ns / 1'000'000), Seconds(1));
+}
+
+std::optional<Timestamp> LeaseUntil(const Row& row, Duration owners_lease) {
+  return LeaseAfter(row, kHeartbeatColumn, owners_lease);
+}
+
+bool IsSideRow(std::string_view lock, std::string_view key) {
+  return key.size() > lock.size() && key.starts_with(lock) && key[lock.size()] == '_' &&
+         IsDecimal(key.substr(lock.size() + 1));
+}
+
+Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
+  return greatest_lease * 3 + Seconds(1) + round_trip_p999 * 4;
+}
+
+constexpr Rules kRules = {.protocol = "spindle_v2",
+                          .key_column = 0,
+                          .token_column = 2,
+                          .owner_column = {},
+                          .renewing_step = {},
+                          .releasing_step = {},
+                          .locking_steps = kLockingSteps,
+                          .row_key = NameIsTheKey,
+                          .lease_used = LeaseUsed,
+                          .lease_until = LeaseUntil,
+                          .is_released = NeverReleased,
+                          .is_side_row = IsSideRow,
+                          .wedge_bound = WedgeBound};
+
+}  // namespace spindle_v2
+
+namespace spindle_v3 {
+
+constexpr std::array<StepName, 3> kLockingSteps = {StepName::kAcquire, StepName::kHeartbeat,
+                                                   StepName::kRelease};
+constexpr size_t kTokenColumn = 1;
+
+Duration LeaseUsed(Duration asked) {
+  return std::max(Seconds(asked.ns / 1'000'000'000), Seconds(5));
+}
+
+std::optional<Timestamp> LeaseUntil(const Row& row, Duration owners_lease) {
+  return LeaseAfter(row, kTokenColumn, owners_lease);
+}
+
+// A lease, the delay that keeps followers apart, and the buffer, which is a third of a lease at the
+// most.
+Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
+  return greatest_lease + greatest_lease / 7 + greatest_lease / 3 + round_trip_p999 * 4;
+}
+
+constexpr Rules kRules = {.protocol = "spindle_v3",
+                          .key_column = 0,
+                          .token_column = kTokenColumn,
+                          .owner_column = {},
+                          .renewing_step = StepName::kHeartbeat,
+                          .releasing_step = StepName::kRelease,
+                          .locking_steps = kLockingSteps,
+                          .row_key = NameIsTheKey,
+                          .lease_used = LeaseUsed,
+                          .lease_until = LeaseUntil,
+                          .is_released = NeverReleased,
+                          .is_side_row = NoSideRows,
+                          .wedge_bound = WedgeBound};
+
+}  // namespace spindle_v3
+
+namespace semaphore {
+
+constexpr std::array<StepName, 1> kLockingSteps = {StepName::kUpdate};
+constexpr size_t kServiceColumn = 1;
+constexpr size_t kLastSeenColumn = 2;
+constexpr Duration kPeriod = Seconds(1);
+
+// Its statements name this one, whatever the lock is called.
+Value RowKey(std::string_view) { return int64_t{1}; }
+
+Duration LeaseUsed(Duration asked) { return Seconds(asked.ns / 1'000'000'000); }
+
+std::optional<Timestamp> LeaseUntil(const Row& row, Duration owners_lease) {
+  return LeaseAfter(row, kLastSeenColumn, owners_lease);
+}
+
+Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
+  return greatest_lease + kPeriod + round_trip_p999 * 4;
+}
+
+constexpr Rules kRules = {.protocol = "semaphore",
+                          .key_column = 0,
+                          .token_column = {},
+                          .owner_column = kServiceColumn,
+                          .renewing_step = StepName::kUpdate,
+                          .releasing_step = {},
+                          .locking_steps = kLockingSteps,
+                          .row_key = RowKey,
+                          .lease_used = LeaseUsed,
+                          .lease_until = LeaseUntil,
+                          .is_released = NeverReleased,
+                          .is_side_row = NoSideRows,
+                          .wedge_bound = WedgeBound};
+
+}  // namespace semaphore
+
+namespace lease_lock {
+
+constexpr std::array<StepName, 3> kLockingSteps = {StepName::kAcquire, StepName::kHeartbeat,
+                                                   StepName::kRelease};
+constexpr size_t kOwnerColumn = 1;
+constexpr size_t kLeasedUntilColumn = 2;
+constexpr Duration kGrace = Seconds(5);
+
+Duration LeaseUsed(Duration asked) { return asked; }
+
+std::optional<Timestamp> LeaseUntil(const Row& row, Duration) {
+  return LeaseAfter(row, kLeasedUntilColumn, Duration{});
+}
+
+// The lease, the grace, and the quarter of a lease between two polls; and once more the grace, by
+// which the clocks of who wrote and who judges may be apart.
+Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
+  return greatest_lease + kGrace * 2 + greatest_lease / 4 + round_trip_p999 * 4;
+}
+
+constexpr Rules kRules = {.protocol = "lease_lock",
+                          .key_column = 0,
+                          .token_column = {},
+                          .owner_column = kOwnerColumn,
+                          .renewing_step = StepName::kHeartbeat,
+                          .releasing_step = StepName::kRelease,
+                          .locking_steps = kLockingSteps,
+                          .row_key = NameIsTheKey,
+                          .lease_used = LeaseUsed,
+                          .lease_until = LeaseUntil,
+                          .is_released = NeverReleased,
+                          .is_side_row = NoSideRows,
+                          .wedge_bound = WedgeBound};
+
+}  // namespace lease_lock
+
+namespace fenced_lease {
+
+constexpr size_t kHeartbeatColumn = 1;
+constexpr size_t kWriterColumn = 3;
+constexpr size_t kLeaseMsColumn = 4;
+constexpr int64_t kRhoPpm = 1'000;  // by how much clocks may run fast or slow
+
+Duration LeaseUsed(Duration asked) {
+  return std::clamp(Milliseconds(asked.ns / 1'000'000), Seconds(1), Seconds(3600));
+}
+
+std::optional<Timestamp> LeaseUntil(const Row& row, Duration owners_lease) {
+  const auto* lease_ms = std::get_if<int64_t>(&row[kLeaseMsColumn]);
+  return LeaseAfter(row, kHeartbeatColumn,
+                    lease_ms == nullptr ? owners_lease : Milliseconds(*lease_ms));
+}
+
+bool IsReleased(const Row& row) { return std::holds_alternative<Null>(row[kWriterColumn]); }
+
+// 1.8 leases (1 + rho) / (1 - rho): a heartbeat that was just missed, and the wait that follows, by
+// the slowest of clocks.
+Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
+  const Duration waits = greatest_lease * 18 / 10;
+  const Duration slow = {waits.ns / (1'000'000 - kRhoPpm) * (2 * kRhoPpm)};
+  return waits + slow + round_trip_p999 * 4;
+}
+
+constexpr Rules kRules = {.protocol = "fenced_lease",
+                          .key_column = 0,
+                          .token_column = 2,
+                          .owner_column = {},
+                          .renewing_step = {},
+                          .releasing_step = {},
+                          .locking_steps = {},  // its transactions are optimistic
+                          .row_key = NameIsTheKey,
+                          .lease_used = LeaseUsed,
+                          .lease_until = LeaseUntil,
+                          .is_released = IsReleased,
+                          .is_side_row = NoSideRows,
+                          .wedge_bound = WedgeBound};
+
+}  // namespace fenced_lease
+
+// A deque, because references to what it holds stay good when something is added.
+std::deque<Rules>& AllRules() {
+  static std::deque<Rules> rules = {
+      spindle_v2::kRules, spindle_v3::kRules,   semaphore::kRules,
+      lease_lock::kRules, fenced_lease::kRules,
+  };
+  return rules;
+}
+
+}  // namespace
+
+const Rules& RulesOf(std::string_view protocol) {
+  for (const Rules& rules : AllRules()) {
+    if (rules.protocol == protocol) return rules;
+  }
+  std::fprintf(stderr, "no rules for the protocol %s\n", std::string(protocol).c_str());
+  std::abort();
+}
+
+void AddRules(const Rules& rules) { AllRules().push_back(rules); }
+bool IsHeld(const Rules& rules, const Row& row) {
+  return !std::holds_alternative<Null>(row[rules.HolderColumn()]);
+}
+
+std::vector<Value> KeysOfLocks(const Rules& rules, const Scenario& scenario) {
+  std::vector<Value> keys;
+  for (const std::string& lock : scenario.locks) keys.push_back(rules.row_key(lock));
+  return keys;
+}
+
+std::optional<Value> ParseKey(const Rules& rules, std::string_view lock, std::string_view text) {
+  Value key = rules.row_key(lock);
+  if (text == lock) return key;
+  auto* number = std::get_if<int64_t>(&key);
+  if (number == nullptr) return std::string(text);
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, *number);
+  if (error != std::errc{} || rest != end) return std::nullopt;
+  return key;
+}
+
+}  // namespace whorl::sim

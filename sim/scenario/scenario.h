@@ -1,0 +1,207 @@
+// A scenario: everything that decides a run, and what its author expects of it.
+//
+// Invariants:
+//   1. Scenario is a plain value; every default stands here and nowhere else. The loader
+//      (loader.h) has checked names, ranges and references before one exists.
+//   2. Scenario + seed decides the run to the byte.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "protocol/names.h"
+#include "protocol/spanner/fields.h"
+#include "protocol/spanner/sql.h"
+#include "protocol/spanner/time.h"
+#include "sim/scenario/direction.h"
+#include "sim/scenario/instant.h"
+#include "sim/scenario/metrics.h"
+
+namespace whorl::sim {
+
+// How a node's application uses its lock.
+enum class Use : uint8_t {
+  kHasLock,   // asks HasLock every `write_every`; works and writes when it is true
+  kCallback,  // works and writes from callback 1 to callback 0, with the token asked for at first
+  kLock,      // calls Lock(), then works and writes until it is stopped, when it calls Unlock()
+};
+
+struct ClockSpec {
+  Duration offset;       // wall clock minus true time at the start
+  int64_t rate_ppm = 0;  // how much faster than true time both of the node's clocks run
+  WHORL_FIELDS(ClockSpec, offset, rate_ppm);
+};
+
+struct NodeSpec {
+  std::string name;
+  std::string id;               // the lock's instance id; empty: a random UUID for each start
+  std::vector<uint16_t> locks;  // indexes into Scenario::locks; empty in the file means all
+  Duration lease = Seconds(10);
+  std::optional<Instant> start_at = Instant{};  // nothing: only a `start` fault starts it
+  std::optional<Duration> deadline;  // of the context given to Run or Lock, from the start on
+  Use use = Use::kHasLock;
+  ClockSpec clock;
+  WHORL_FIELDS(NodeSpec, name, id, locks, lease, start_at, deadline, use, clock);
+};
+
+// A row that is present at the start. Columns that the file does not name are NULL.
+struct RowSpec {
+  std::vector<std::string> columns;
+  Row values;
+  WHORL_FIELDS(RowSpec, columns, values);
+};
+
+enum class Preset : uint8_t { kRegional, kMultiRegion };
+
+struct TrueTimeSpec {
+  Duration epsilon = Milliseconds(4);  // half the width of the interval
+  bool truthful = true;                // false: true time lies outside the interval
+  // Untruthful only: how far the interval's middle is from true time. REQUIRES: beyond epsilon.
+  Duration error;
+  WHORL_FIELDS(TrueTimeSpec, epsilon, truthful, error);
+};
+
+enum class PendingCommitTimestampRule : uint8_t {
+  kTable,   // as documented: after a write of it the whole table cannot be read
+  kColumn,  // as the emulator does: only the column cannot
+};
+
+struct SpannerSpec {
+  Preset preset = Preset::kRegional;
+  TrueTimeSpec truetime;
+  Duration current_timestamp_error;  // CURRENT_TIMESTAMP minus true time
+  PendingCommitTimestampRule strict_pending_commit_timestamp = PendingCommitTimestampRule::kTable;
+  WHORL_FIELDS(SpannerSpec, preset, truetime, current_timestamp_error,
+               strict_pending_commit_timestamp);
+};
+
+struct NetworkSpec {
+  Duration connection_timeout = Seconds(20);  // after which a black-holed call ends UNAVAILABLE
+  bool announce_releases = false;             // from process to process, past Spanner
+  WHORL_FIELDS(NetworkSpec, connection_timeout, announce_releases);
+};
+
+enum class ResourceKind : uint8_t { kFenced, kUnfenced, kBoth };
+
+struct WorkloadSpec {
+  Duration write_every = Seconds(1);
+  Duration work_for = Milliseconds(50);  // between the answer and the write
+  ResourceKind resource = ResourceKind::kBoth;
+  WHORL_FIELDS(WorkloadSpec, write_every, work_for, resource);
+};
+
+// The count-th time that a process of `node` reaches `phase` of `step` (of `lock`, when given).
+struct When {
+  int16_t node = 0;
+  StepName step = StepName::kCheck;
+  Phase phase = Phase::kSent;
+  int64_t count = 1;
+  std::optional<uint16_t> lock;
+  WHORL_FIELDS(When, node, step, phase, count, lock);
+};
+
+enum class FaultKind : uint8_t {
+  kPause,
+  kCrash,
+  kStop,
+  kStart,
+  kPartition,
+  kLatency,
+  kDropRequest,
+  kDropReply,
+  kAbort,
+  kUnavailable,
+  kSessionLoss,
+  kClock,
+  kTrueTime,
+  kCurrentTimestamp,
+  kDeleteRow,
+};
+inline constexpr size_t kFaultKindCount = 15;
+std::string_view FaultKindText(FaultKind kind);
+
+enum class PartitionMode : uint8_t { kBlackHole, kRefuse };
+std::string_view PartitionModeText(PartitionMode mode);
+std::string_view DirectionText(Direction direction);
+
+// Quantiles of a delay, linear between them. REQUIRES: they do not fall.
+struct DelaySpec {
+  Duration min;
+  Duration p50;
+  Duration p99;
+  Duration max;
+  WHORL_FIELDS(DelaySpec, min, p50, p99, max);
+};
+
+// What a `clock` fault does to a node's clocks.
+struct ClockChange {
+  std::optional<Duration> offset;   // the wall clock's error from now on
+  std::optional<Duration> step;     // added to the wall clock
+  std::optional<int64_t> rate_ppm;  // of both clocks, from now on
+  bool stands = false;              // for a while nothing runs, and both clocks stand still
+  WHORL_FIELDS(ClockChange, offset, step, rate_ppm, stands);
+};
+
+struct FaultSpec {
+  static constexpr int16_t kNoNode = -1;
+
+  std::variant<Instant, When> trigger;  // `at` or `when`
+  FaultKind kind = FaultKind::kPause;
+  int16_t node = 0;               // kNoNode for what happens at Spanner
+  std::optional<Duration> lasts;  // "for"; FaultInfo says what it means where it is not given
+  std::optional<Duration> restart_after;  // crash and stop
+  PartitionMode mode = PartitionMode::kBlackHole;
+  Direction direction = Direction::kBoth;  // partition and latency
+  DelaySpec add;                           // latency
+  int64_t percent = 100;                   // abort
+  ClockChange clock;
+  TrueTimeSpec truetime;  // all of it, from now on
+  Duration error;         // current_timestamp: minus true time
+  uint16_t lock = 0;      // delete_row: for which the operator meant to act
+  std::string row;        // delete_row: its key
+  int line = 0;           // in the file, so that a report can point at it
+  WHORL_FIELDS(FaultSpec, trigger, kind, node, lasts, restart_after, mode, direction, add, percent,
+               clock, truetime, error, lock, row, line);
+};
+
+// Both ends included. Counts, or nanoseconds where the metric is a time.
+struct MetricBound {
+  Metric metric = Metric::kGrants;
+  std::optional<int64_t> min;
+  std::optional<int64_t> max;
+  WHORL_FIELDS(MetricBound, metric, min, max);
+};
+
+struct Expectations {
+  std::vector<Invariant> holds;
+  std::vector<Invariant> violates;
+  std::vector<Sometimes> sometimes;
+  std::vector<MetricBound> metrics;
+  std::optional<Duration> takeover_within;  // of each takeover: without_holder_max
+  WHORL_FIELDS(Expectations, holds, violates, sometimes, metrics, takeover_within);
+};
+
+struct Scenario {
+  std::string name;  // the file's name without directory and .json
+  std::string path;  // as given, for messages
+  int64_t version = 1;
+  std::string about;
+  std::string protocol;
+  std::vector<std::string> locks;
+  std::vector<NodeSpec> nodes;
+  std::vector<RowSpec> rows;
+  Duration duration;
+  uint64_t seed = 1;
+  SpannerSpec spanner;
+  NetworkSpec network;
+  WorkloadSpec workload;
+  std::vector<FaultSpec> faults;
+  Expectations expect;
+  WHORL_FIELDS(Scenario, name, path, version, about, protocol, locks, nodes, rows, duration, seed,
+               spanner, network, workload, faults, expect);
+};
+
+}  // namespace whorl::sim

@@ -1,0 +1,325 @@
+#include "sim/scenario/writer.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "protocol/protocols.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/json_text.h"
+#include "sim/scenario/language.h"
+
+namespace whorl::sim {
+namespace {
+
+std::string TimeJson(Duration duration) { return FormatDuration(duration); }
+std::string TimeJson(Instant at) { return FormatDuration(Duration{at.ns}); }
+
+// The word of an enumerator: the description lists them in the enumerators' order.
+template <typename Enum>
+std::string WordOfKey(ObjectId object, std::string_view key, Enum value) {
+  return std::string(DescribeObject(object).Find(key)->words[static_cast<size_t>(value)]);
+}
+
+template <typename T>
+void PutTime(std::string_view key, const T& value, const T& otherwise, Json& json) {
+  if (value != otherwise) json[std::string(key)] = TimeJson(value);
+}
+void PutTime(std::string_view key, const std::optional<Duration>& value, Json& json) {
+  if (value) json[std::string(key)] = TimeJson(*value);
+}
+template <typename Enum>
+void PutWord(ObjectId object, std::string_view key, Enum value, Enum otherwise, Json& json) {
+  if (value != otherwise) json[std::string(key)] = WordOfKey(object, key, value);
+}
+void PutObject(std::string_view key, Json object, Json& json) {
+  if (!object.empty()) json[std::string(key)] = std::move(object);
+}
+
+// --- nodes and rows ----------------------------------------------------------------------------
+
+bool TakesPartInAll(const NodeSpec& node, const Scenario& scenario) {
+  if (node.locks.size() != scenario.locks.size()) return false;
+  for (size_t i = 0; i < node.locks.size(); ++i) {
+    if (node.locks[i] != i) return false;
+  }
+  return true;
+}
+
+// `lease`: of the nodes that do not say their own.
+Json NodeJson(const NodeSpec& node, const Scenario& scenario, Duration lease) {
+  const NodeSpec defaults;
+  Json json = Json::object();
+  json["name"] = node.name;
+  if (!node.id.empty()) json["id"] = node.id;
+  if (!TakesPartInAll(node, scenario)) {
+    Json& locks = json["locks"] = Json::array();
+    for (const uint16_t lock : node.locks) locks.push_back(scenario.locks[lock]);
+  }
+  PutTime("lease", node.lease, lease, json);
+  if (!node.start_at) {
+    json["start_at"] = "never";
+  } else {
+    PutTime("start_at", *node.start_at, *defaults.start_at, json);
+  }
+  PutTime("deadline", node.deadline, json);
+  PutWord(ObjectId::kNode, "use", node.use, defaults.use, json);
+  Json clock = Json::object();
+  PutTime("offset", node.clock.offset, defaults.clock.offset, clock);
+  if (node.clock.rate_ppm != 0) clock["rate_ppm"] = node.clock.rate_ppm;
+  PutObject("clock", std::move(clock), json);
+  return json.size() == 1 ? Json(node.name) : json;
+}
+
+// Relative to the start, as people write it, unless that is too far away.
+std::string TimestampText(Timestamp at) {
+  const Duration since_start = at - kStartTime;
+  if (since_start < -kMaxDuration || since_start > kMaxDuration) return FormatRfc3339(at);
+  return FormatDuration(since_start);
+}
+
+Json RowJson(const RowSpec& row) {
+  Json json = Json::object();
+  for (size_t i = 0; i < row.columns.size(); ++i) {
+    Json& column = json[row.columns[i]];
+    if (const auto* text = std::get_if<std::string>(&row.values[i])) {
+      column = *text;
+    } else if (const auto* at = std::get_if<Timestamp>(&row.values[i])) {
+      column = TimestampText(*at);
+    } else if (const auto* number = std::get_if<int64_t>(&row.values[i])) {
+      column = *number;
+    } else {
+      column = nullptr;
+    }
+  }
+  return json;
+}
+
+// --- spanner, network, workload ----------------------------------------------------------------
+
+void PutTrueTime(const TrueTimeSpec& truetime, Duration epsilon, Json& json) {
+  PutTime("epsilon", truetime.epsilon, epsilon, json);
+  if (truetime.truthful) return;
+  json["truthful"] = false;
+  json["error"] = TimeJson(truetime.error);
+}
+
+Json SpannerJson(const SpannerSpec& spanner) {
+  const SpannerSpec defaults;
+  Json json = Json::object();
+  PutWord(ObjectId::kSpanner, "preset", spanner.preset, defaults.preset, json);
+  Json truetime = Json::object();
+  PutTrueTime(spanner.truetime, defaults.truetime.epsilon, truetime);
+  PutObject("truetime", std::move(truetime), json);
+  PutTime("current_timestamp_error", spanner.current_timestamp_error,
+          defaults.current_timestamp_error, json);
+  PutWord(ObjectId::kSpanner, "strict_pending_commit_timestamp",
+          spanner.strict_pending_commit_timestamp, defaults.strict_pending_commit_timestamp, json);
+  return json;
+}
+
+Json NetworkJson(const NetworkSpec& network) {
+  Json json = Json::object();
+  PutTime("connection_timeout", network.connection_timeout, NetworkSpec().connection_timeout, json);
+  if (network.announce_releases) json["announce_releases"] = true;
+  return json;
+}
+
+Json WorkloadJson(const WorkloadSpec& workload) {
+  const WorkloadSpec defaults;
+  Json json = Json::object();
+  PutTime("write_every", workload.write_every, defaults.write_every, json);
+  PutTime("work_for", workload.work_for, defaults.work_for, json);
+  PutWord(ObjectId::kWorkload, "resource", workload.resource, defaults.resource, json);
+  return json;
+}
+
+// --- faults ------------------------------------------------------------------------------------
+
+Json WhenJson(const When& when, const Scenario& scenario) {
+  Json json = Json::object();
+  json["node"] = scenario.nodes[static_cast<size_t>(when.node)].name;
+  json["step"] = std::string(StepText(when.step));
+  json["phase"] = std::string(PhaseText(when.phase));
+  if (when.count != When().count) json["count"] = when.count;
+  if (when.lock) json["lock"] = scenario.locks[*when.lock];
+  return json;
+}
+
+Json DelayJson(const DelaySpec& add) {
+  if (add.min == add.max) return TimeJson(add.max);
+  Json json = Json::object();
+  PutTime("min", add.min, DelaySpec().min, json);
+  json["p50"] = TimeJson(add.p50);
+  json["p99"] = TimeJson(add.p99);
+  json["max"] = TimeJson(add.max);
+  return json;
+}
+
+void PutClock(const ClockChange& clock, Json& json) {
+  PutTime("offset", clock.offset, json);
+  PutTime("step", clock.step, json);
+  if (clock.rate_ppm) json["rate_ppm"] = *clock.rate_ppm;
+  if (clock.stands) json["stands"] = true;
+}
+
+void PutParticulars(const FaultSpec& fault, const Scenario& scenario, Json& json) {
+  switch (fault.kind) {
+    case FaultKind::kLatency:
+      json["add"] = DelayJson(fault.add);
+      return;
+    case FaultKind::kClock:
+      return PutClock(fault.clock, json);
+    case FaultKind::kTrueTime:
+      // One of its keys has to be there, so epsilon always is.
+      return PutTrueTime(fault.truetime, Duration{-1}, json);
+    case FaultKind::kCurrentTimestamp:
+      json["error"] = TimeJson(fault.error);
+      return;
+    case FaultKind::kDeleteRow:
+      if (scenario.locks.size() > 1) json["lock"] = scenario.locks[fault.lock];
+      if (fault.row != scenario.locks[fault.lock]) json["row"] = fault.row;
+      return;
+    default:
+      return;
+  }
+}
+
+Json FaultJson(const FaultSpec& fault, const Scenario& scenario) {
+  const FaultSpec defaults;
+  Json json = Json::object();
+  if (const auto* at = std::get_if<Instant>(&fault.trigger)) {
+    json["at"] = TimeJson(*at);
+  } else {
+    json["when"] = WhenJson(std::get<When>(fault.trigger), scenario);
+  }
+  json["do"] = std::string(FaultKindText(fault.kind));
+  if (fault.node != FaultSpec::kNoNode) {
+    json["node"] = scenario.nodes[static_cast<size_t>(fault.node)].name;
+  }
+  PutTime("for", fault.lasts, json);
+  PutTime("restart_after", fault.restart_after, json);
+  PutWord(ObjectId::kFault, "mode", fault.mode, defaults.mode, json);
+  PutWord(ObjectId::kFault, "direction", fault.direction, defaults.direction, json);
+  if (fault.percent != defaults.percent) json["percent"] = fault.percent;
+  PutParticulars(fault, scenario, json);
+  return json;
+}
+
+// --- what is expected --------------------------------------------------------------------------
+
+template <typename Enum>
+void PutWords(std::string_view key, const std::vector<Enum>& words, std::string_view (*text)(Enum),
+              Json& json) {
+  if (words.empty()) return;
+  Json& array = json[std::string(key)] = Json::array();
+  for (const Enum word : words) array.push_back(std::string(text(word)));
+}
+
+Json LimitJson(Metric metric, int64_t limit) {
+  return IsTime(metric) ? Json(TimeJson(Duration{limit})) : Json(limit);
+}
+
+Json BoundJson(const MetricBound& bound) {
+  if (bound.min && bound.min == bound.max) return LimitJson(bound.metric, *bound.min);
+  Json json = Json::object();
+  if (bound.min) json["min"] = LimitJson(bound.metric, *bound.min);
+  if (bound.max) json["max"] = LimitJson(bound.metric, *bound.max);
+  return json;
+}
+
+Json ExpectJson(const Expectations& expect) {
+  Json json = Json::object();
+  PutWords("holds", expect.holds, InvariantText, json);
+  PutWords("violates", expect.violates, InvariantText, json);
+  PutWords("sometimes", expect.sometimes, SometimesText, json);
+  Json metrics = Json::object();
+  for (const MetricBound& bound : expect.metrics) {
+    metrics[std::string(MetricText(bound.metric))] = BoundJson(bound);
+  }
+  PutObject("metrics", std::move(metrics), json);
+  PutTime("takeover_within", expect.takeover_within, json);
+  return json;
+}
+
+// --- all of it ---------------------------------------------------------------------------------
+
+Json ScenarioJson(const Scenario& scenario) {
+  const Scenario defaults;
+  const Duration lease = scenario.nodes.front().lease;
+  Json json = Json::object();
+  json["version"] = scenario.version;
+  json["about"] = scenario.about;
+  json["protocol"] = scenario.protocol;
+  if (scenario.locks != std::vector<std::string>{"lock"}) json["locks"] = scenario.locks;
+  json["lease"] = TimeJson(lease);
+  Json& nodes = json["nodes"] = Json::array();
+  for (const NodeSpec& node : scenario.nodes) nodes.push_back(NodeJson(node, scenario, lease));
+  Json rows = Json::array();
+  for (const RowSpec& row : scenario.rows) rows.push_back(RowJson(row));
+  PutObject("rows", std::move(rows), json);
+  json["duration"] = TimeJson(scenario.duration);
+  if (scenario.seed != defaults.seed) json["seed"] = scenario.seed;
+  PutObject("spanner", SpannerJson(scenario.spanner), json);
+  PutObject("network", NetworkJson(scenario.network), json);
+  PutObject("workload", WorkloadJson(scenario.workload), json);
+  Json faults = Json::array();
+  for (const FaultSpec& fault : scenario.faults) faults.push_back(FaultJson(fault, scenario));
+  PutObject("faults", std::move(faults), json);
+  PutObject("expect", ExpectJson(scenario.expect), json);
+  return json;
+}
+
+// On one line, with a space within each bracket that is not empty, as people write it.
+std::string Inline(const Json& json) {
+  const std::string indented = DumpJson(json, 1);
+  std::string line;
+  for (size_t i = 0; i < indented.size(); ++i) {
+    // A string has no such character in it: JSON escapes them.
+    if (indented[i] != '\n') {
+      line.push_back(indented[i]);
+      continue;
+    }
+    line.push_back(' ');
+    while (indented[i + 1] == ' ') ++i;
+  }
+  return line;
+}
+
+// Whether an array's elements stand on lines of their own.
+bool IsTall(const Json& json) {
+  return json.is_array() && std::any_of(json.begin(), json.end(),
+                                        [](const Json& element) { return element.is_object(); });
+}
+
+}  // namespace
+
+std::string ScenarioText(const Scenario& scenario) {
+  const Json json = ScenarioJson(scenario);
+  std::string text = "{";
+  for (const auto& [key, value] : json.items()) {
+    text += Cat(text.size() > 1 ? "," : "", "\n  ", Inline(Json(key)), ": ");
+    if (!IsTall(value)) {
+      text += Inline(value);
+      continue;
+    }
+    const char* separator = "[\n    ";
+    for (const Json& element : value)
+      text += Cat(std::exchange(separator, ",\n    "), Inline(element));
+    text += "\n  ]";
+  }
+  return text + "\n}\n";
+}
+
+std::string ScenarioLine(const Scenario& scenario) { return DumpJson(ScenarioJson(scenario)); }
+
+Scenario WithoutPlace(Scenario scenario) {
+  scenario.name.clear();
+  scenario.path.clear();
+  for (FaultSpec& fault : scenario.faults) fault.line = 0;
+  return scenario;
+}
+
+}  // namespace whorl::sim

@@ -1,0 +1,264 @@
+// What an omniscient observer sees of a run: the only thing that checkers, the trace, the
+// timeline, the rolling hash and `when` faults are fed with.
+//
+// Invariants:
+//   1. Observations come in the order in which things happened; `at` never decreases.
+//   2. They hold names and values, never addresses, slots of tables or texts for people, so a
+//      trace of them is the same on every compiler.
+// A process is known by ProcessId (node and incarnation, which counts from 1). ProcessId{} is
+// nobody: it wrote the rows that were present at the start, and is an operator later.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+
+#include "protocol/machine.h"
+#include "protocol/names.h"
+#include "protocol/spanner/fields.h"
+#include "protocol/spanner/rpc.h"
+#include "sim/scenario/direction.h"
+#include "sim/scenario/instant.h"
+
+namespace whorl::sim {
+
+// --- lives of processes ------------------------------------------------------------------------
+
+struct ProcessStarted {
+  ProcessId process;
+  WHORL_FIELDS(ProcessStarted, process);
+};
+// Asked to end gracefully: its application has stopped, calls under way still end.
+struct ProcessStopped {
+  ProcessId process;
+  WHORL_FIELDS(ProcessStopped, process);
+};
+// Gone, with all that it knew: crashed, or a stopped one that a new incarnation replaces.
+struct ProcessGone {
+  ProcessId process;
+  bool crashed = false;
+  WHORL_FIELDS(ProcessGone, process, crashed);
+};
+struct ProcessPaused {
+  ProcessId process;
+  WHORL_FIELDS(ProcessPaused, process);
+};
+struct ProcessResumed {
+  ProcessId process;
+  WHORL_FIELDS(ProcessResumed, process);
+};
+// The context given to Run or Lock ended: this process takes part in the lock no more.
+struct ParticipationEnded {
+  ProcessId process;
+  uint16_t lock = 0;
+  StopReason reason = StopReason::kCancelled;
+  WHORL_FIELDS(ParticipationEnded, process, lock, reason);
+};
+
+// --- faults and the network --------------------------------------------------------------------
+
+enum class LinkState : uint8_t { kUp, kBlackHoled, kRefused };
+std::string_view LinkStateText(LinkState link);  // "up", "black_holed", "refused"
+// Between a node and Spanner: what one way, or both, have become.
+struct LinkChanged {
+  int16_t node = 0;
+  LinkState link = LinkState::kUp;
+  Direction direction = Direction::kBoth;
+  WHORL_FIELDS(LinkChanged, node, link, direction);
+};
+// Whether Spanner answers calls at all.
+struct SpannerAvailability {
+  bool available = true;
+  WHORL_FIELDS(SpannerAvailability, available);
+};
+// A fault changed how a node's clocks run.
+struct ClockChanged {
+  int16_t node = 0;
+  Duration error;  // the wall clock minus true time, from now on
+  int64_t rate_ppm = 0;
+  bool stands = false;
+  WHORL_FIELDS(ClockChanged, node, error, rate_ppm, stands);
+};
+// A fault changed Spanner's clocks, or its end did.
+struct SpannerClocksChanged {
+  Duration epsilon;                  // half of TrueTime's interval
+  Duration truetime_error;           // its middle minus true time
+  Duration current_timestamp_error;  // CURRENT_TIMESTAMP minus true time
+  WHORL_FIELDS(SpannerClocksChanged, epsilon, truetime_error, current_timestamp_error);
+};
+struct SessionLost {  // Spanner deleted the session of the process
+  ProcessId process;
+  WHORL_FIELDS(SessionLost, process);
+};
+struct SessionCreated {  // and the process has another one
+  ProcessId process;
+  WHORL_FIELDS(SessionCreated, process);
+};
+struct FaultBegan {
+  uint32_t fault = 0;  // index into Scenario::faults
+  WHORL_FIELDS(FaultBegan, fault);
+};
+struct FaultEnded {  // at once, for one that has no duration
+  uint32_t fault = 0;
+  WHORL_FIELDS(FaultEnded, fault);
+};
+
+// --- calls and transactions --------------------------------------------------------------------
+
+struct CallSent {
+  CallName call;
+  StepName step = StepName::kCheck;
+  uint8_t request = 0;  // Request::index()
+  WHORL_FIELDS(CallSent, call, step, request);
+};
+struct CallServed {  // Spanner has worked on it; its reply is on the way
+  CallName call;
+  StepName step = StepName::kCheck;
+  uint8_t request = 0;
+  Code code = Code::kOk;
+  WHORL_FIELDS(CallServed, call, step, request, code);
+};
+struct CallWaits {  // for a lock
+  CallName call;
+  StepName step = StepName::kCheck;
+  WHORL_FIELDS(CallWaits, call, step);
+};
+// A fault holds back, refuses or loses the call or its reply: it hangs until its transaction ends.
+struct CallHangs {
+  CallName call;
+  StepName step = StepName::kCheck;
+  WHORL_FIELDS(CallHangs, call, step);
+};
+struct CallEnded {  // the process heard of it: a reply, or what the transport made up
+  CallName call;
+  StepName step = StepName::kCheck;
+  Code code = Code::kOk;
+  bool from_spanner = true;
+  WHORL_FIELDS(CallEnded, call, step, code, from_spanner);
+};
+struct LateReplyIgnored {  // nobody waited for it any more
+  CallName call;
+  WHORL_FIELDS(LateReplyIgnored, call);
+};
+struct TransactionStarted {
+  ProcessId process;
+  uint16_t lock = 0;
+  RequestId request = 0;
+  StepName step = StepName::kCheck;
+  WHORL_FIELDS(TransactionStarted, process, lock, request, step);
+};
+struct TransactionAbortedBySpanner {  // an attempt: wounded, or idle for too long
+  CallName call;                      // the begin of the attempt
+  WHORL_FIELDS(TransactionAbortedBySpanner, call);
+};
+// It is visible from now on. Its rows follow, as RowCommitted.
+struct TransactionCommitted {
+  CallName call;
+  StepName step = StepName::kCheck;
+  Timestamp commit;
+  bool waited_for_truetime = false;  // replication alone would have been faster
+  WHORL_FIELDS(TransactionCommitted, call, step, commit, waited_for_truetime);
+};
+struct TransactionFinished {  // as the process sees it
+  ProcessId process;
+  uint16_t lock = 0;
+  RequestId request = 0;
+  StepName step = StepName::kCheck;
+  Outcome outcome = Outcome::kUnknown;
+  Code code = Code::kOk;
+  WHORL_FIELDS(TransactionFinished, process, lock, request, step, outcome, code);
+};
+// A row became another; `before` or `after` is empty when it was not there. Columns stand in the
+// order of the protocol's table. `lock` is the lock for which the writer wrote, which need not be
+// the one whose row it is. Rows of the start come first of all, by nobody.
+struct RowCommitted {
+  ProcessId writer;
+  uint16_t lock = 0;
+  StepName step = StepName::kCheck;
+  std::optional<Row> before;
+  std::optional<Row> after;
+  Timestamp commit;
+  WHORL_FIELDS(RowCommitted, writer, lock, step, before, after, commit);
+};
+
+// --- what a process knows and says -------------------------------------------------------------
+
+struct StandingChanged {
+  ProcessId process;
+  uint16_t lock = 0;
+  Standing standing;
+  WHORL_FIELDS(StandingChanged, process, lock, standing);
+};
+// A belief begins or lapses; crash, stop and a local deadline make it lapse too, the last even
+// while the process is paused.
+struct BeliefChanged {
+  ProcessId process;
+  uint16_t lock = 0;
+  bool believes = false;
+  WHORL_FIELDS(BeliefChanged, process, lock, believes);
+};
+struct CalledBack {
+  ProcessId process;
+  uint16_t lock = 0;
+  bool leader = false;
+  WHORL_FIELDS(CalledBack, process, lock, leader);
+};
+struct QuestionAsked {
+  ProcessId process;
+  uint16_t lock = 0;
+  AskId ask = 0;
+  Question question = Question::kHasLock;
+  WHORL_FIELDS(QuestionAsked, process, lock, ask, question);
+};
+struct QuestionAnswered {
+  ProcessId process;
+  uint16_t lock = 0;
+  Answer answer;
+  Instant asked_at;
+  WHORL_FIELDS(QuestionAnswered, process, lock, answer, asked_at);
+};
+struct Noted {
+  ProcessId process;
+  uint16_t lock = 0;
+  Note note;
+  WHORL_FIELDS(Noted, process, lock, note);
+};
+
+// --- the resource ------------------------------------------------------------------------------
+
+struct WriteSent {
+  ProcessId process;
+  uint16_t lock = 0;
+  bool fenced = false;  // to the resource that fences
+  std::optional<uint64_t> token;
+  WHORL_FIELDS(WriteSent, process, lock, fenced, token);
+};
+struct WriteArrived {
+  ProcessId process;
+  uint16_t lock = 0;
+  bool fenced = false;
+  std::optional<uint64_t> token;
+  bool accepted = false;
+  WHORL_FIELDS(WriteArrived, process, lock, fenced, token, accepted);
+};
+
+struct RunEnded {  // the last observation: the scenario's duration is over
+  WHORL_NO_FIELDS(RunEnded);
+};
+
+using Happening =
+    std::variant<ProcessStarted, ProcessStopped, ProcessGone, ProcessPaused, ProcessResumed,
+                 ParticipationEnded, LinkChanged, FaultBegan, FaultEnded, CallSent, CallServed,
+                 CallWaits, CallHangs, CallEnded, LateReplyIgnored, TransactionStarted,
+                 TransactionAbortedBySpanner, TransactionCommitted, TransactionFinished,
+                 RowCommitted, StandingChanged, BeliefChanged, CalledBack, QuestionAsked,
+                 QuestionAnswered, Noted, WriteSent, WriteArrived, RunEnded, SpannerAvailability,
+                 ClockChanged, SpannerClocksChanged, SessionLost, SessionCreated>;
+
+struct Observation {
+  Instant at;
+  Happening what;
+  WHORL_FIELDS(Observation, at, what);
+};
+
+}  // namespace whorl::sim

@@ -1,0 +1,82 @@
+#include "sim/world/triggers.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "protocol/protocols.h"
+
+namespace whorl::sim {
+namespace {
+
+constexpr uint8_t kExecuteSql = 0;  // Request::index()
+
+CallName NameOf(ProcessId process, uint16_t lock) {
+  CallName name;
+  name.process = process;
+  name.lock = lock;
+  return name;
+}
+
+}  // namespace
+
+Triggers::Triggers(const Scenario& scenario)
+    : answers_locally_(FindProtocol(scenario.protocol)->answers_locally) {
+  for (size_t i = 0; i < scenario.faults.size(); ++i) {
+    const auto* when = std::get_if<When>(&scenario.faults[i].trigger);
+    if (when != nullptr) armed_.push_back({.fault = static_cast<uint32_t>(i), .when = *when});
+  }
+}
+
+bool Triggers::WaitsForReply(int16_t node) const {
+  return std::any_of(armed_.begin(), armed_.end(), [node](const Armed& armed) {
+    return armed.when.node == node && armed.when.phase == Phase::kReplied;
+  });
+}
+
+void Triggers::Reach(const CallName& call, StepName step, Phase phase, std::vector<Hit>& hits) {
+  for (Armed& armed : armed_) {
+    const When& when = armed.when;
+    if (when.node != call.process.node || when.step != step || when.phase != phase) continue;
+    if (when.lock && *when.lock != call.lock) continue;
+    if (++armed.seen == when.count) hits.push_back({.fault = armed.fault, .call = call});
+  }
+  std::erase_if(armed_, [](const Armed& armed) { return armed.seen >= armed.when.count; });
+}
+
+void Triggers::Replied(const CallName& call, StepName step, std::vector<Hit>& hits) {
+  Reach(call, step, Phase::kReplied, hits);
+}
+
+void Triggers::Observe(const Observation& observation, std::vector<Hit>& hits) {
+  if (armed_.empty()) return;
+  const Happening& what = observation.what;
+  if (const auto* sent = std::get_if<CallSent>(&what)) {
+    // The first call of a step: a retry does not send it anew.
+    if (sent->request == kExecuteSql && sent->call.attempt <= 1) {
+      Reach(sent->call, sent->step, Phase::kSent, hits);
+    }
+  } else if (const auto* served = std::get_if<CallServed>(&what)) {
+    if (served->request == kExecuteSql) {
+      Reach(served->call, served->step, Phase::kServed, hits);
+    }
+  } else if (const auto* committed = std::get_if<TransactionCommitted>(&what)) {
+    Reach(committed->call, committed->step, Phase::kCommitted, hits);
+  } else if (const auto* ended = std::get_if<CallEnded>(&what)) {
+    // A statement with a step of its own; all other steps end with their transaction.
+    if (ended->step == StepName::kHeartbeatDelete) {
+      Reach(ended->call, ended->step, Phase::kEnded, hits);
+    }
+  } else if (const auto* finished = std::get_if<TransactionFinished>(&what)) {
+    Reach(NameOf(finished->process, finished->lock), finished->step, Phase::kEnded, hits);
+  } else if (const auto* answered = std::get_if<QuestionAnswered>(&what)) {
+    if (answers_locally_ && answered->answer.question == Question::kHasLock) {
+      Reach(NameOf(answered->process, answered->lock), StepName::kHasLock, Phase::kEnded, hits);
+    }
+  } else if (const auto* write = std::get_if<WriteSent>(&what)) {
+    Reach(NameOf(write->process, write->lock), StepName::kWrite, Phase::kSent, hits);
+  } else if (const auto* arrived = std::get_if<WriteArrived>(&what)) {
+    Reach(NameOf(arrived->process, arrived->lock), StepName::kWrite, Phase::kServed, hits);
+  }
+}
+
+}  // namespace whorl::sim

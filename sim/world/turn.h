@@ -1,0 +1,190 @@
+// One Take of a World: what the files world*.cc share, and nobody else.
+//
+// A Turn works on the state of its world, draws from its driver's Chance and writes to its
+// driver's Outbox; it lives as long as the Take. network.cc holds what happens between
+// processes and Spanner, sessions.cc the sessions of processes, process.cc what happens
+// inside a process, spanner.cc Spanner's side, faults.cc what faults do.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "sim/world/latency.h"
+#include "sim/world/node_clock.h"
+#include "sim/world/world.h"
+
+namespace whorl::sim {
+
+class Turn {
+ public:
+  // `chance` may be null for what draws nothing (Trigger, the constructor of World).
+  Turn(const WorldSetup& setup, WorldState& state, Chance* chance, Outbox& out)
+      : setup_(setup),
+        scenario_(setup.scenario),
+        latencies_(LatenciesOf(setup.scenario.spanner.preset)),
+        state_(state),
+        chance_(chance),
+        out_(out) {}
+
+  void Happen(PendingEvent event, int16_t node);
+  // After Happen: runs the machines on what it queued for them.
+  void RunMachines();
+
+  // --- bookkeeping
+  // ---------------------------------------------------------------------------------
+  void Observe(Happening what) { out_.observed.push_back({state_.now, std::move(what)}); }
+  uint32_t Schedule(Instant at, ChoiceKind kind, int16_t node, PendingEvent event);
+  uint32_t Store(PendingEvent event);  // pending, but nobody's turn yet
+  void Cancel(uint32_t place);
+
+  // --- processes
+  // -----------------------------------------------------------------------------------
+  void StartNode(int16_t node, std::optional<uint32_t> fault);
+  void LetGo(int16_t node, bool crashed);
+  void StopNode(int16_t node);
+  void PauseNode(int16_t node);
+  void ResumeNode(int16_t node);
+
+  // --- the network
+  // ---------------------------------------------------------------------------------
+  void UpdateLinks(int16_t node);
+
+ private:
+  Node& NodeAt(int16_t node) { return state_.nodes[static_cast<size_t>(node)]; }
+  const NodeSpec& SpecOf(int16_t node) const { return scenario_.nodes[static_cast<size_t>(node)]; }
+  ProcessId ProcessOf(int16_t node) { return {node, NodeAt(node).incarnation}; }
+  LocalTime ClocksOf(int16_t node) {
+    return ReadClocks(NodeAt(node).clock, NodeAt(node).started, state_.now);
+  }
+  static DrawnFor DrawnForCall(const Call& call) {
+    return {.node = call.name.process.node,
+            .lock = call.name.lock,
+            .step = call.step,
+            .request = static_cast<uint8_t>(call.request.index())};
+  }
+  Duration PickLatency(const LatencyTable& table, Draw draw, const DrawnFor& whom) {
+    return Pick(table, chance_->Bits(draw, whom));
+  }
+  Instant WhenShown(int16_t node, Duration monotonic) {
+    return WhenShows(NodeAt(node).clock, NodeAt(node).started, monotonic);
+  }
+  Participant* FindParticipant(ProcessId process, uint16_t lock);
+
+  // process.cc
+  void OnTimer(const TimerDue& timer);
+  void OnResourceWrite(const ResourceWrite& write);
+  void SetTimerAt(int16_t node, Participant& participant, TimerOwner owner, uint16_t id,
+                  Duration local);
+  void CancelTimerOf(Participant& participant, TimerOwner owner, uint16_t id);
+  void RescheduleTimers(int16_t node);
+  void TellMachine(int16_t node, const Participant& participant, Event event);
+  void StepMachine(int16_t node, Participant& participant, const Event& event);
+  void DoEffect(int16_t node, Participant& participant, Effect effect);
+  void NoticeStanding(int16_t node, Participant& participant);
+  void UpdateBelief(int16_t node, Participant& participant);
+  void StartParticipant(int16_t node, uint16_t place);
+  void AnnounceReleaseOf(int16_t node, const Participant& participant);
+  void OnReleaseHeard(int16_t node, const ReleaseHeard& heard);
+  void EndParticipation(int16_t node, Participant& participant, StopReason reason);
+  void Ask(int16_t node, Participant& participant, AskId ask, Question question);
+  void OnAnswer(int16_t node, Participant& participant, Answer answer);
+  void OnCallback(int16_t node, Participant& participant, bool leader);
+  void OnApplicationTimer(int16_t node, Participant& participant);
+  void BeginLeading(int16_t node, Participant& participant);
+  void EndLeading(Participant& participant);
+  void StopWork(Participant& participant);
+  void BeginWork(int16_t node, Participant& participant);
+  void SendWrite(int16_t node, Participant& participant);
+  void ResourceHears(const ResourceWrite& write, bool fenced);
+
+  // network.cc
+  void StartRunnerFor(int16_t node, Participant& participant, RunTransaction run);
+  void CancelRunnerOf(int16_t node, Participant& participant, RequestId request);
+  void DoRunnerAction(int16_t node, Participant& participant, RequestId request,
+                      RunnerAction action);
+  void SendToSpanner(int16_t node, Participant& participant, const ActiveRunner& runner,
+                     SendCall send);
+  void SendCallOf(int16_t node, Call&& call);
+  Duration WayOf(uint32_t call, Draw draw, Duration service = {});
+  Duration AddedLatency(const Call& call, Draw draw);
+  void SendReply(uint32_t call, Response&& response, Duration service);
+  void OnCallArrives(uint32_t call);
+  void OnReplyArrives(const ReplyArrives& reply);
+  void OnCallTimesOut(uint32_t call);
+  void OnRunnerWaited(int16_t node, Participant& participant, RequestId request);
+  void EndCall(uint32_t call, bool from_spanner, Response&& response);
+  void Refuse(uint32_t call);
+  void Hold(uint32_t call, PendingEvent message);
+  void MarkHanging(uint32_t call);
+  void SayHangs(Call& call);
+  void ReleaseHeld(int16_t node, bool requests, bool replies);
+  void SetTimeout(uint32_t call, Instant at);
+  Instant DeadlineOf(const Call& call);
+  uint32_t AddCall(Call&& call);
+  void Abandon(uint32_t place);
+  void FreeIfDone(uint32_t call);
+  std::optional<uint32_t> FindCall(const CallName& name) const;
+  std::optional<uint32_t> FindRequestOnItsWay(uint32_t call) const;
+
+  // sessions.cc
+  void MakeSessions(int16_t node);
+  void NeedSessionFor(int16_t node, Participant& participant, RequestId request);
+  void OnSessionLost(int16_t node, const SessionName& name);
+  void OnSessionReply(int16_t node, const Response& response);
+  void OnSessionsTimer(int16_t node);
+  void SetSessionsTimer(int16_t node);
+  void DoPoolEffects(int16_t node, std::vector<PoolEffect> effects);
+  void CreateSessionOf(int16_t node, const CreateSessions& create);
+  const SessionName* SessionOfNode(int16_t node);
+  void LoseSession(int16_t node);
+
+  // spanner.cc
+  model::Moment MomentNow() const;
+  Instant WhenSurelyPast(Timestamp commit) const;
+  Instant WhenServerShows(Timestamp server_time) const;
+  void ServeAtSpanner(uint32_t call);
+  void DoDatabaseEffects(bool waited_for_truetime);
+  void OnReplied(model::Replied&& replied);
+  void OnCommitStarted(const model::CommitStarted& started);
+  void OnCommitVisible(const CommitBecomesVisible& visible);
+  void TrueTimeHolds(const CallName& commit);
+  void OnSpannerLooksAgain();
+  bool IsAborted(Call& call, const Request& request, const model::Moment& leader);
+  bool AbortsByChance(const Call& call);
+  void AnswerUnavailable(uint32_t call);
+  void DeleteRow(const OperatorDeletes& deletes);
+  void OnOperatorHears(const model::Replied& replied);
+  void UpdateSpannerClocks();
+
+  // faults.cc
+  void OnFaultBegins(const FaultBegins& begins);
+  void OnFaultEnds(const FaultEnds& ends);
+  bool CanStrike(const FaultSpec& fault);
+  bool Strike(const FaultBegins& begins, const FaultSpec& fault);
+  void StrikeOneCall(const FaultBegins& begins, const FaultSpec& fault);
+  std::optional<uint32_t> TargetOf(const FaultSpec& fault, const CallName& call) const;
+  void LoseReply(uint32_t call);
+  bool StrikesNextCall(int16_t node, FaultKind kind);
+  void ChangeClock(const FaultSpec& fault);
+  void ClockGoesOn(int16_t node);
+  void ObserveClock(int16_t node);
+  void EndLatency(int16_t node);
+
+  const WorldSetup& setup_;
+  const Scenario& scenario_;
+  const Latencies& latencies_;
+  WorldState& state_;
+  Chance* chance_;
+  Outbox& out_;
+};
+
+// The two questions that an application may have under way, by their AskId.
+inline constexpr AskId kAskHasLock = 0;
+inline constexpr AskId kAskLock = 1;
+inline constexpr AskId kAskUnlock = 2;
+
+// CallName::call of those that no transaction of a lock makes: for sessions. No transaction makes
+// so many.
+inline constexpr uint16_t kSessionCall = 0xFFFF;
+
+}  // namespace whorl::sim

@@ -1,0 +1,336 @@
+// The simulated world: nodes with their clocks and applications, the network, Spanner, and the
+// resource that the lock protects.
+//
+// A driver takes one choice at a time; the world says what it scheduled because of it and what
+// could be observed. The code under test cannot tell which driver it is.
+//
+// Invariants:
+//   1. World is a value: copying it forks it. What never changes (scenario, configurations, plans)
+//      is shared and no part of ==.
+//   2. Time, order and chance come in: Take says which pending event happens, the event's own due
+//      time moves the clock, and Chance answers every draw.
+//   3. A pending event that was cancelled is gone: Take of its choice does nothing (IsPending).
+// Deliberately left out: everything that only looks (checkers, trace, statistics).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "protocol/client/session_pool.h"
+#include "protocol/client/transaction_runner.h"
+#include "protocol/machine.h"
+#include "protocol/protocol.h"
+#include "protocol/spanner/fields.h"
+#include "sim/scenario/instant.h"
+#include "sim/scenario/scenario.h"
+#include "sim/world/chance.h"
+#include "sim/world/node_clock.h"
+#include "sim/world/observation.h"
+#include "spanner_model/catalogue.h"
+#include "spanner_model/database.h"
+
+namespace whorl::sim {
+
+// --- choices -----------------------------------------------------------------------------------
+
+enum class ChoiceKind : uint8_t {
+  kDeliver,  // a message arrives
+  kFire,     // a timer of a process fires
+  kSettle,   // Spanner, the transport or the observer's own bookkeeping moves on
+  kFault,    // a fault begins or ends
+};
+
+// Names a pending event by its place; the stamp tells it from earlier ones in that place.
+struct Choice {
+  ChoiceKind kind = ChoiceKind::kFire;
+  int16_t node = -1;  // to whom it happens; -1 for Spanner and the resource
+  uint32_t place = 0;
+  uint32_t stamp = 0;
+  WHORL_FIELDS(Choice, kind, node, place, stamp);
+};
+
+struct Scheduled {
+  Instant at;
+  Choice choice;
+  WHORL_FIELDS(Scheduled, at, choice);
+};
+
+// What came of one Take; the driver's, reused, and no part of World.
+struct Outbox {
+  std::vector<Scheduled> scheduled;
+  std::vector<Observation> observed;
+  // Room that a Take works in, kept between takes only so that it is not allocated again.
+  std::vector<Effect> effects;
+  std::vector<model::DatabaseEffect> database_effects;
+  struct MachineEvent {
+    int16_t node = 0;
+    uint16_t participant = 0;
+    Event event;
+  };
+  std::vector<MachineEvent> machine_events;
+};
+
+// --- what is pending ---------------------------------------------------------------------------
+
+enum class TimerOwner : uint8_t {
+  kMachine,       // id: the protocol's TimerId
+  kRunner,        // id: the RequestId whose transaction backs off
+  kApplication,   // id: unused
+  kWork,          // id: unused; the application has worked long enough
+  kDeadline,      // id: unused; the context given to Run or Lock ends
+  kBeliefLapses,  // id: unused; a belief's local deadline, which no pause holds up
+  kSessions,      // id: unused; the process's sessions want to be looked after
+};
+
+struct CallArrives {  // at Spanner
+  uint32_t call = 0;
+  WHORL_FIELDS(CallArrives, call);
+};
+struct ReplyArrives {  // at the process: Call::response, which may be the transport's own
+  uint32_t call = 0;
+  bool from_spanner = true;
+  WHORL_FIELDS(ReplyArrives, call, from_spanner);
+};
+struct CallTimesOut {  // the connection's timeout, or the call's deadline
+  uint32_t call = 0;
+  WHORL_FIELDS(CallTimesOut, call);
+};
+struct TimerDue {
+  ProcessId process;
+  uint16_t lock = 0;
+  TimerOwner owner = TimerOwner::kMachine;
+  uint16_t id = 0;
+  WHORL_FIELDS(TimerDue, process, lock, owner, id);
+};
+struct CommitBecomesVisible {
+  TransactionId transaction;
+  bool waited_for_truetime = false;
+  WHORL_FIELDS(CommitBecomesVisible, transaction, waited_for_truetime);
+};
+struct SpannerLooksAgain {
+  WHORL_NO_FIELDS(SpannerLooksAgain);
+};
+struct ResourceWrite {  // reaches the resource, or both of them
+  ProcessId process;
+  uint16_t lock = 0;
+  std::optional<uint64_t> token;
+  WHORL_FIELDS(ResourceWrite, process, lock, token);
+};
+struct NodeStarts {               // by the scenario's start_at, or again after a crash or a stop
+  std::optional<uint32_t> fault;  // that ends with it
+  WHORL_FIELDS(NodeStarts, fault);
+};
+struct FaultBegins {
+  uint32_t fault = 0;
+  std::optional<CallName> trigger;  // the call whose phase fired it
+  WHORL_FIELDS(FaultBegins, fault, trigger);
+};
+struct FaultEnds {
+  uint32_t fault = 0;
+  uint32_t incarnation = 0;  // that it struck: a pause does not outlive its process
+  WHORL_FIELDS(FaultEnds, fault, incarnation);
+};
+struct OperatorDeletes {  // the row that the fault names; again, after it was ABORTED
+  uint32_t fault = 0;
+  uint16_t attempt = 0;
+  WHORL_FIELDS(OperatorDeletes, fault, attempt);
+};
+struct ReleaseHeard {  // that somebody gave the lock back, as it was announced
+  uint16_t lock = 0;
+  WHORL_FIELDS(ReleaseHeard, lock);
+};
+using PendingEvent =
+    std::variant<CallArrives, ReplyArrives, CallTimesOut, TimerDue, CommitBecomesVisible,
+                 SpannerLooksAgain, ResourceWrite, NodeStarts, FaultBegins, FaultEnds,
+                 OperatorDeletes, ReleaseHeard>;
+
+struct PendingSlot {
+  uint32_t stamp = 0;
+  Instant due;
+  std::optional<PendingEvent> event;
+  WHORL_FIELDS(PendingSlot, stamp, due, event);
+};
+
+// --- processes ---------------------------------------------------------------------------------
+
+struct ActiveTimer {
+  TimerOwner owner = TimerOwner::kMachine;
+  uint16_t id = 0;
+  uint32_t place = 0;  // of the pending event
+  Duration at;         // local monotonic
+  WHORL_FIELDS(ActiveTimer, owner, id, place, at);
+};
+
+struct ActiveRunner {
+  RequestId request = 0;
+  uint16_t generation = 0;
+  RunnerState state;
+  WHORL_FIELDS(ActiveRunner, request, generation, state);
+};
+
+// What the application does with one lock.
+struct Application {
+  bool running = false;
+  bool leading = false;           // by callback, or because Lock returned
+  bool asking = false;            // HasLock is under way
+  bool working = false;           // between the answer and the write
+  std::optional<uint64_t> token;  // that it writes with
+  Instant asked_at;
+  WHORL_FIELDS(Application, running, leading, asking, working, token, asked_at);
+};
+
+// A process's part in one lock.
+struct Participant {
+  uint16_t lock = 0;
+  ProtocolState machine;
+  Standing standing;  // as last observed
+  bool believes = false;
+  bool belief_lapsed = false;  // at its local deadline
+  bool ended = false;          // its context ended
+  Application application;
+  std::vector<ActiveTimer> timers;
+  std::vector<ActiveRunner> runners;
+  WHORL_FIELDS(Participant, lock, machine, standing, believes, belief_lapsed, ended, application,
+               timers, runners);
+};
+
+enum class Life : uint8_t { kDown, kRunning, kStopped };
+
+// The sessions of a process from which a fault takes one away. Any other process uses its own one,
+// which is always there and needs no calls.
+struct ClientSessions {
+  SessionPool pool;
+  uint16_t asked = 0;  // how often Spanner was asked to create one
+  // Of the transaction that asked last.
+  uint16_t lock = 0;
+  RequestId request = 0;
+  StepName step = StepName::kCheck;
+  WHORL_FIELDS(ClientSessions, pool, asked, lock, request, step);
+};
+
+struct Node {
+  Life life = Life::kDown;
+  uint32_t incarnation = 0;
+  NodeClock clock;
+  Duration started;                      // what the clock showed when the process started
+  uint16_t generation = 0;               // of calls: see CallName
+  int32_t pauses = 0;                    // how many pauses hold it up at this moment
+  LinkState link_to = LinkState::kUp;    // the way to Spanner
+  LinkState link_from = LinkState::kUp;  // the way back
+  // Faults that concern its calls, in the order in which they began: those that go on, and those
+  // that will strike the next call of their kind.
+  std::vector<uint32_t> active;
+  std::vector<uint32_t> armed;
+  std::vector<Choice> held_up;  // that wait for the pause to end
+  std::optional<ClientSessions> sessions;
+  std::vector<Participant> participants;
+  WHORL_FIELDS(Node, life, incarnation, clock, started, generation, pauses, link_to, link_from,
+               active, armed, held_up, sessions, participants);
+};
+
+// A call on its way, from when it is sent until both ends are done with it.
+struct Call {
+  CallName name;
+  StepName step = StepName::kCheck;
+  Request request;
+  Instant sent_at;
+  Duration deadline;        // local monotonic
+  bool awaited = true;      // the process still waits
+  bool at_spanner = false;  // from sending until the reply is sent or lost
+  bool hangs = false;       // a fault has hold of it
+  bool slowed = false;      // by a fault that goes on
+  bool drop_reply = false;
+  bool abort = false;               // it will be answered ABORTED
+  std::optional<uint32_t> held;     // place of the pending message that a black hole holds
+  std::optional<uint32_t> timeout;  // place of the pending CallTimesOut
+  // While its reply is on its way. Here and not in the pending event, which is moved more often.
+  Response response;
+  WHORL_FIELDS(Call, name, step, request, sent_at, deadline, awaited, at_spanner, hangs, slowed,
+               drop_reply, abort, held, timeout, response);
+};
+
+struct CallSlot {
+  std::optional<Call> call;
+  WHORL_FIELDS(CallSlot, call);
+};
+
+// The greatest token that the fencing resource of each lock has accepted.
+struct Resource {
+  std::optional<uint64_t> greatest;
+  WHORL_FIELDS(Resource, greatest);
+};
+
+// Spanner's own clocks and faults.
+struct SpannerState {
+  TrueTimeSpec truetime;
+  Duration current_timestamp_error;
+  int32_t unavailable = 0;       // how many faults keep it from answering
+  std::vector<uint32_t> active;  // faults that change its clocks, in the order of their beginning
+  WHORL_FIELDS(SpannerState, truetime, current_timestamp_error, unavailable, active);
+};
+
+struct WorldState {
+  Instant now;
+  std::vector<Node> nodes;
+  SpannerState spanner;
+  model::Database database;
+  std::vector<Resource> resources;  // by lock
+  std::vector<CallSlot> calls;
+  std::vector<uint32_t> free_calls;
+  std::vector<PendingSlot> pending;
+  std::vector<uint32_t> free_pending;
+  WHORL_FIELDS(WorldState, now, nodes, spanner, database, resources, calls, free_calls, pending,
+               free_pending);
+};
+
+// --- the world ---------------------------------------------------------------------------------
+
+// Everything that a world is made from and that no event changes.
+struct WorldSetup {
+  Scenario scenario;
+  std::vector<std::vector<ProtocolConfig>> configs;  // by node, by its place in NodeSpec::locks
+  RetryPolicy retry_policy;
+  SessionPoolPolicy session_policy;
+  std::vector<uint8_t> loses_session;  // by node: whether a fault may take its session away
+  bool changes_truetime = false;       // whether a fault may
+  ResourceKind resource = ResourceKind::kBoth;        // that the application writes to
+  std::shared_ptr<const model::Catalogue> catalogue;  // shared by all worlds of its statements
+};
+// REQUIRES: the scenario came from the loader.
+std::shared_ptr<const WorldSetup> MakeSetup(const Scenario& scenario);
+
+class World {
+ public:
+  // Rows of the start are observed, and the starts and timed faults of the scenario scheduled.
+  World(std::shared_ptr<const WorldSetup> setup, Outbox& out);
+
+  // Lets the pending event happen, at its due time or now, whichever is later. Clears and fills
+  // `out`. Does nothing when the event is not pending any more.
+  void Take(const Choice& choice, Chance& chance, Outbox& out);
+  bool IsPending(const Choice& choice) const;
+
+  // Schedules a fault for now, because a call reached its phase.
+  void Trigger(uint32_t fault, const CallName& call, Outbox& out);
+
+  // The step that the event's reply would end, if it is one that would: for faults that strike
+  // when a reply has arrived and nothing has acted on it yet.
+  struct StepEnd {
+    CallName call;
+    StepName step = StepName::kCheck;
+  };
+  std::optional<StepEnd> WouldEnd(const Choice& choice) const;
+
+  Instant now() const { return state_.now; }
+  const WorldState& state() const { return state_; }
+  const WorldSetup& setup() const { return *setup_; }
+  friend bool operator==(const World& a, const World& b) { return a.state_ == b.state_; }
+
+ private:
+  std::shared_ptr<const WorldSetup> setup_;
+  WorldState state_;
+};
+
+}  // namespace whorl::sim

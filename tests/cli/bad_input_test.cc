@@ -1,0 +1,284 @@
+// Whatever a person or a script gives to the command: it answers with a place and a remedy, with
+// the right exit code, in bounded time and memory, and leaves no file half written.
+// The texts of all errors of the loader are held by scenario_errors_test.cc.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/cli/cli_testing.h"
+
+namespace whorl::bad_input_test {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+using testing::Not;
+using testing::StartsWith;
+
+// kQuiet with `more` on its second line.
+std::string With(std::string_view more) {
+  return "{\n  " + std::string(more) + "," + std::string(kQuiet.substr(1));
+}
+std::string WithFault(std::string_view fault) {
+  return With("\"faults\": [" + std::string(fault) + "]");
+}
+// kQuiet with its `from` turned into `to`.
+std::string Changed(std::string_view from, std::string_view to) {
+  std::string text(kQuiet);
+  return text.replace(text.find(from), from.size(), to);
+}
+
+// Before a command that must not take more; the sanitizers' shadow needs more than that.
+std::string InOneGigabyte() {
+#if defined(__SANITIZE_ADDRESS__)
+  return "";
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+  return "";
+#endif
+#endif
+  return "ulimit -v 1000000; ";
+}
+
+class CliBadInputTest : public CliTest {
+ protected:
+  // Nothing was run, and the message is that of the file.
+  void ExpectBad(const Ended& ended, const std::string& what) {
+    EXPECT_EQ(ended.code, 2) << what;
+    EXPECT_THAT(ended.out, IsEmpty()) << what;
+    EXPECT_THAT(ended.err, Not(IsEmpty())) << what;
+  }
+};
+
+// --- scenarios ---------------------------------------------------------------------------------
+
+TEST_F(CliBadInputTest, AScenarioThatIsWrongIsAnsweredWithFileLinePointerAndRemedy) {
+  struct Case {
+    std::string text;
+    std::string message;  // a regular expression
+  };
+  const std::vector<Case> cases = {
+      {"{ \"version\": 1,\n nodes }", "x\\.json:2: not JSON at column 3: .*"},
+      {"{ \"version\": 1", "x\\.json:1: not JSON at column .*expected '}'"},
+      {"", "x\\.json:1: empty: expected a JSON object"},
+      {"{ \"about\": \"\xff\xfe\" }", "x\\.json:1: .*ill-formed UTF-8 byte.*"},
+      {std::string(100'000, '['), "x\\.json:1: .*nested deeper than 64 levels"},
+      {With("\"seed\": 4"), "x\\.json:4: /seed: duplicate key .*the first is on line 2"},
+      {With("\"sed\": 4"), "x\\.json:2: /sed: unknown key .*did you mean \"seed\"\\?.*"},
+      {Changed("\"20s\"", "20"), "x\\.json:3: /duration: expected a duration .*the number 20"},
+      {Changed("20s", "20 sec"), "x\\.json:3: /duration: unknown unit .*units: ns, us, ms, s.*"},
+      {Changed("20s", "-20s"), "x\\.json:3: /duration: expected more than 0s.*"},
+      {Changed("20s", "87601h"), "x\\.json:3: /duration: .*beyond ten years.*"},
+      {Changed("spindle_v2", "spindle"), "x\\.json:2: /protocol: unknown protocol .*spindle_v2.*"},
+      {WithFault(R"({ "at": "1s", "do": "crash", "node": "aa" })"),
+       "x\\.json:2: /faults/0/node: unknown node \"aa\"; did you mean \"a\"\\?.*"},
+      {WithFault(R"({ "when": { "node": "a", "step": "chek", "phase": "sent" }, "do": "crash" })"),
+       "x\\.json:2: /faults/0/when/step: .*did you mean \"check\"\\?.*"},
+      {WithFault(R"({ "when": { "node": "a", "step": "check", "phase": "send" }, "do": "crash" })"),
+       "x\\.json:2: /faults/0/when/phase: .*did you mean \"sent\"\\?.*"},
+      {WithFault(R"({ "at": "20s", "do": "crash", "node": "a" })"),
+       "x\\.json:2: /faults/0/at: can never fire: the run ends at 20s"},
+      {WithFault(
+           "{ \"at\": \"1s\", \"do\": \"truetime\", \"epsilon\": \"1ms\", \"for\": \"9s\" },\n"
+           "{ \"at\": \"2s\", \"do\": \"truetime\", \"epsilon\": \"2ms\", \"for\": \"9s\" }"),
+       "x\\.json:3: /faults/1: contradicts the fault on line 2.*"},
+  };
+  for (const Case& bad : cases) {
+    Write("x.json", bad.text);
+    const Ended ended = Whorl("replay x.json");
+    ExpectBad(ended, bad.message);
+    EXPECT_THAT(ended.err, ContainsRegex("^" + bad.message + "\n"));
+  }
+}
+
+// What can be seen from the text is bad input; what only the run shows has failed.
+TEST_F(CliBadInputTest, AFaultThatDidNotFireIsAFailedExpectation) {
+  Write("x.json", WithFault(R"({ "do": "crash",
+    "when": { "node": "a", "step": "check", "phase": "sent", "count": 1000 } })"));
+  const Ended ended = Whorl("replay x.json");
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("FAILED"), HasSubstr("x.json:2 (crash of a)")));
+}
+
+// --- files that are none -----------------------------------------------------------------------
+
+TEST_F(CliBadInputTest, WhatIsNoScenarioFileEndsSoonAndInLittleMemory) {
+  Write("folder.json/inner.txt", "");
+  Write("file", kQuiet);
+  const struct {
+    std::string line;
+    std::string message;
+  } cases[] = {
+      {"replay missing.json", "missing.json: cannot be read: No such file or directory"},
+      {"replay file/x.json", "file/x.json: cannot be read: Not a directory"},
+      {"replay folder.json", "folder.json: no scenario in this folder"},
+      {"replay .", "./folder.json: cannot be read: Is a directory"},
+      {"replay /dev/null", "/dev/null:1: empty: expected a JSON object"},
+      {"replay /dev/zero", "/dev/zero: longer than a scenario may be (16 MiB)"},
+      {"replay - </dev/zero", "-: longer than a scenario may be (16 MiB)"},
+      {"replay - <&-", "-: cannot be read: Bad file descriptor"},
+  };
+  for (const auto& bad : cases) {
+    const Ended ended = Shell(InOneGigabyte() + "\"$W\" " + bad.line);
+    ExpectBad(ended, bad.line);
+    EXPECT_THAT(ended.err, StartsWith(bad.message)) << bad.line;
+  }
+  // 100 MB, of which it reads nothing; or as much through a pipe, of which it reads the beginning.
+  const std::string big = Write("big.json", "");
+  fs::resize_file(big, 100'000'000);
+  for (const std::string line : {"\"$W\" replay big.json", "cat big.json | \"$W\" replay -"}) {
+    const Ended ended = Shell(InOneGigabyte() + line);
+    ExpectBad(ended, line);
+    EXPECT_THAT(ended.err, HasSubstr("longer than a scenario may be (16 MiB)")) << line;
+  }
+}
+
+TEST_F(CliBadInputTest, AFileWithoutPermissionCannotBeRead) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may read everything";
+  fs::permissions(Write("x.json", kQuiet), fs::perms::none);
+  const Ended ended = Whorl("replay x.json");
+  ExpectBad(ended, "x.json");
+  EXPECT_EQ(ended.err, "x.json: cannot be read: Permission denied\n");
+}
+
+// A pipe with a name is as good as a file, and one that nobody writes into is no reason to hang.
+TEST_F(CliBadInputTest, APipeIsReadToItsEndUnlessNobodyWritesIntoIt) {
+  Write("quiet.json", kQuiet);
+  const Ended good = Shell("mkfifo p.json; cat quiet.json >p.json & \"$W\" replay p.json");
+  EXPECT_EQ(good.code, 0) << good.err;
+  EXPECT_THAT(good.out, ContainsRegex("ok +p "));
+  // Opened for both ways by somebody who is silent and goes: an end without a word.
+  const Ended empty = Shell("{ exec 3<>p.json; true; } & wait; : >p.json & \"$W\" replay p.json");
+  ExpectBad(empty, "empty");
+  EXPECT_EQ(empty.err, "p.json:1: empty: expected a JSON object\n");
+  for (const std::string arguments : {"replay p.json", "replay ."}) {
+    fs::remove(folder_ / "quiet.json");
+    const Ended nobody = Whorl(arguments);
+    ExpectBad(nobody, arguments);
+    EXPECT_THAT(nobody.err, MatchesRegex("(\\./)?p\\.json: cannot be read: nobody writes into this "
+                                         "pipe\n"));
+  }
+}
+
+// --- arguments ---------------------------------------------------------------------------------
+
+// `--out "$REPORT"` with an unset variable must not run for an hour and write nothing.
+TEST_F(CliBadInputTest, AnEmptyArgumentIsRefused) {
+  Write("quiet.json", kQuiet);
+  const struct {
+    std::string arguments;
+    std::string message;
+  } cases[] = {
+      {"\"\"", "whorl: argument 1 is empty\n"},
+      {"replay \"\"", "whorl: argument 2 is empty\n"},
+      {"replay quiet.json --out \"\"", "whorl: argument 4 is empty\n"},
+      {"replay quiet.json --trace \"\"", "whorl: argument 4 is empty\n"},
+      {"replay quiet.json --out=", "whorl: --out= has no value\n"},
+  };
+  for (const auto& bad : cases) {
+    const Ended ended = Whorl(bad.arguments);
+    ExpectBad(ended, bad.arguments);
+    EXPECT_EQ(ended.err, bad.message);
+  }
+}
+
+TEST_F(CliBadInputTest, TheReportIsNotWrittenOverAScenario) {
+  Write("f/quiet.json", kQuiet);
+  Write("f/bad.json", "{");
+  ASSERT_EQ(Shell("ln -s f/quiet.json link").code, 0);
+  for (const std::string arguments :
+       {"f/quiet.json --out f/quiet.json", "f --out f/quiet.json", "f/quiet.json --out link",
+        "link --out f/../f/quiet.json", "f --out f/bad.json", "f/quiet.json --perfetto link"}) {
+    const Ended ended = Whorl("replay " + arguments);
+    ExpectBad(ended, arguments);
+    EXPECT_THAT(ended.err, HasSubstr("would write over the scenario ")) << arguments;
+    EXPECT_EQ(ReadText(folder_ / "f/quiet.json"), kQuiet) << arguments;
+    EXPECT_EQ(ReadText(folder_ / "f/bad.json"), "{") << arguments;
+  }
+}
+
+// One of the two would be lost without a word.
+TEST_F(CliBadInputTest, ReportAndPictureAreNotWrittenIntoOneFile) {
+  Write("quiet.json", kQuiet);
+  const Ended ended = Whorl("replay quiet.json --out x.json --perfetto ./x.json");
+  ExpectBad(ended, "x.json");
+  EXPECT_EQ(ended.err, "whorl: --out and --perfetto would both write x.json\n");
+  EXPECT_EQ(Whorl("replay quiet.json --out /dev/null --perfetto /dev/null").code, 0);
+}
+
+TEST_F(CliBadInputTest, WhatIsNoTraceIsNotCompared) {
+  Write("quiet.json", kQuiet);
+  ASSERT_EQ(Whorl("replay quiet.json --trace t").code, 0);
+  Write("number.jsonl", "{\"format\":1}\n");
+  Write("nothing.jsonl", "{}\n");
+  Write("array.jsonl", "[1]\n");
+  Write("deep.jsonl", std::string(100'000, '[') + "\n");
+  for (const std::string name :
+       {"number.jsonl", "nothing.jsonl", "array.jsonl", "deep.jsonl", "/dev/zero", "/dev/null"}) {
+    const Ended ended = Shell(InOneGigabyte() + "\"$W\" diff t/quiet.5.jsonl " + name);
+    ExpectBad(ended, name);
+    EXPECT_THAT(ended.err, StartsWith("whorl: " + name + ":")) << name;
+  }
+}
+
+// --- output ------------------------------------------------------------------------------------
+
+// Yesterday's report is better than half of today's.
+TEST_F(CliBadInputTest, AnExistingReportSurvivesAFailure) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "this system has no /dev/full";
+  Write("quiet.json", kQuiet);
+  Write("o/report.json", "old");
+  ASSERT_EQ(Shell("mkdir t; ln -s /dev/full t/quiet.5.jsonl").code, 0);
+  const struct {
+    std::string arguments;
+    int code;
+  } cases[] = {
+      {"quiet.json --sed 5", 2},
+      {"quiet.json --repeat 0", 2},
+      {"quiet.json --trace /dev/null/x", 3},
+      {"quiet.json --trace t", 3},  // the disk is full when the trace is written
+      {"quiet.json >/dev/full", 3},
+  };
+  for (const auto& bad : cases) {
+    const Ended ended = Whorl("replay --out o/report.json " + bad.arguments);
+    EXPECT_EQ(ended.code, bad.code) << bad.arguments;
+    EXPECT_THAT(ended.err, StartsWith("whorl: ")) << bad.arguments;
+    EXPECT_EQ(ReadText(folder_ / "o/report.json"), "old") << bad.arguments;
+    EXPECT_THAT(Files("o"), testing::ElementsAre("report.json")) << bad.arguments;
+  }
+}
+
+TEST_F(CliBadInputTest, AFolderIsNoPlaceForAReport) {
+  Write("quiet.json", kQuiet);
+  Write("folder/x", "");
+  for (const std::string out : {".", "folder", "folder/", "quiet.json/x", "/proc/report.json"}) {
+    const Ended ended = Whorl("replay quiet.json --out " + out);
+    EXPECT_EQ(ended.code, 3) << out;
+    EXPECT_THAT(ended.err, StartsWith("whorl: " + out + ": cannot be written: ")) << out;
+    EXPECT_THAT(ended.out, IsEmpty()) << "refused before any work: " << out;
+  }
+  EXPECT_THAT(Files("folder"), testing::ElementsAre("x"));
+}
+
+// `| head -1`: more than a pipe holds, so that the reader is gone before the end.
+TEST_F(CliBadInputTest, AReaderThatGoesIsExitCode3AndNoSignal) {
+  Write("quiet.json", kQuiet);
+  std::string many;
+  for (int copy = 0; copy < 40; ++copy) many += "quiet.json ";
+  const Ended ended =
+      Shell("{ \"$W\" replay --json " + many + "; echo $? >code; } | head -1; cat code");
+  EXPECT_EQ(ended.out, "{\n3\n");
+  EXPECT_EQ(ended.err, "whorl: standard output: cannot be written: Broken pipe\n");
+}
+
+}  // namespace
+}  // namespace whorl::bad_input_test

@@ -1,0 +1,84 @@
+// `whorl bench cost` as people and scripts meet it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/cli/cli_testing.h"
+
+namespace whorl::bench_cost_test {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr const char* kSmall =
+    "bench cost --protocol spindle_v3 --lease 5s --followers 1 --herd 2,4,9 --locks 1,2,70 "
+    "--largest 4 --runs 1 --takeovers 3 ";
+
+class CliBenchCostTest : public CliTest {
+ protected:
+  Ended Small(const std::string& more = "") { return Whorl(kSmall + more); }
+};
+
+TEST_F(CliBenchCostTest, PrintsTablesAndWhereTheirUnitsComeFrom) {
+  const Ended ended = Small();
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.err, IsEmpty());
+  EXPECT_THAT(ended.out,
+              AllOf(HasSubstr("One lock, an hour"), HasSubstr("Followers of one lock, lease 5s"),
+                    HasSubstr("~9"), HasSubstr("~70"), HasSubstr("To choose a lease"),
+                    HasSubstr("https://cloud.google.com/spanner/docs/performance")));
+  EXPECT_THAT(Small("--markdown").out, HasSubstr("| protocol | lease | followers |"));
+}
+
+TEST_F(CliBenchCostTest, JobsChangeNoByte) {
+  const Ended one = Small("--jobs 1 --json");
+  EXPECT_EQ(one.code, 0);
+  EXPECT_EQ(Small("--jobs 3 --json").out, one.out);
+  EXPECT_NE(Small("--jobs 3 --json --seed 2").out, one.out);
+}
+
+TEST_F(CliBenchCostTest, WritesLinesAndCsv) {
+  const Ended ended = Small("--out cost.jsonl --csv cost.csv");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  std::istringstream lines(ReadText(folder_ / "cost.jsonl"));
+  std::vector<json> parsed;
+  for (std::string line; std::getline(lines, line);) parsed.push_back(json::parse(line));
+  ASSERT_GE(parsed.size(), 9);
+  EXPECT_EQ(parsed[0]["cost"], "options");
+  EXPECT_EQ(parsed[1]["cost"], "steady");
+  EXPECT_EQ(parsed[1]["lease"], "5s");
+  EXPECT_GT(parsed[1]["rpcs"].get<double>(), 0);
+  std::istringstream csv(ReadText(folder_ / "cost.csv"));
+  std::vector<std::string> rows;
+  for (std::string row; std::getline(csv, row);) rows.push_back(row);
+  ASSERT_EQ(rows.size(), 1 + 1 + 3 + 3);
+  for (const std::string& row : rows) {
+    EXPECT_EQ(std::ranges::count(row, ','), std::ranges::count(rows[0], ',')) << row;
+  }
+}
+
+TEST_F(CliBenchCostTest, BadUsageNamesTheOption) {
+  ExpectUsageError("bench cost --protocol spindle_v4", "--protocol: unknown protocol");
+  ExpectUsageError("bench cost --protocol all,semaphore", "\"all\" goes with no other");
+  ExpectUsageError("bench cost --lease 5", "--lease: \"5\" has no unit");
+  ExpectUsageError("bench cost --lease 1ms", "--lease wants");
+  ExpectUsageError("bench cost --followers 0", "--followers wants a whole number from 1");
+  ExpectUsageError("bench cost --locks 1,,2", "--locks wants a whole number");
+  ExpectUsageError("bench cost --preset regionl", "did you mean \"regional\"?");
+  ExpectUsageError("bench cost --runs 0", "--runs wants");
+  ExpectUsageError("bench cost --json --markdown", "does not go with --markdown");
+  ExpectUsageError("bench cost --out x --csv x", "--out and --csv name the same file");
+  ExpectUsageError("bench cost --herd 10,5000", "which needs two smaller ones");
+  ExpectUsageError("bench cost --protocol spindle_v3 --lease 1s", "spindle_v3 has no lease below");
+}
+
+}  // namespace
+}  // namespace whorl::bench_cost_test

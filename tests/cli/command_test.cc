@@ -1,0 +1,297 @@
+// The command line as people and scripts meet it: the built command is run, and its output, its
+// messages and its exit code are looked at.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "tests/cli/cli_testing.h"
+
+namespace whorl::command_test {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr std::string_view kWantsTooMuch = R"({
+  "version": 1, "about": "Expects what cannot be.", "protocol": "spindle_v2", "lease": "2s",
+  "nodes": ["a", { "name": "b", "start_at": "1s" }], "duration": "20s", "seed": 5,
+  "expect": { "metrics": { "grants": { "min": 99 } } }
+})";
+constexpr std::string_view kBad = R"({
+  "version": 1, "about": "Two mistakes.", "protocol": "spindle_v2",
+  "nodes": ["a", "b"], "duraton": "20s",
+  "faults": [ { "at": "1s", "do": "crash", "node": "bb" } ]
+})";
+
+// --- help --------------------------------------------------------------------------------------
+
+// Help is what people try first; it goes to stdout, so that it can be paged, and it shows by
+// example what to type.
+TEST_F(CliTest, HelpIsOnStdoutEverywhereWithExamples) {
+  for (const std::string arguments : {"--help", "-h", "replay --help", "protocols --help"}) {
+    const Ended ended = Whorl(arguments);
+    EXPECT_EQ(ended.code, 0) << arguments;
+    EXPECT_THAT(ended.out, AllOf(HasSubstr("Usage: whorl"), HasSubstr("Examples:"))) << arguments;
+    EXPECT_THAT(ended.err, IsEmpty()) << arguments;
+  }
+  EXPECT_THAT(Whorl("replay --help").out, HasSubstr("Exit codes"));
+}
+
+// A report of a problem is worth more with the version in it.
+TEST_F(CliTest, VersionIsOneLine) {
+  const Ended ended = Whorl("--version");
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.out, testing::MatchesRegex("whorl [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+// --- usage errors ------------------------------------------------------------------------------
+
+// A typo is answered with the word that was meant, and with the code of bad usage.
+TEST_F(CliTest, TyposGetTheNearestWordAndExitCode2) {
+  struct Case {
+    std::string arguments;
+    std::string message;
+  };
+  for (const Case& typo : {Case{"replya", "unknown sub-command replya; did you mean replay?"},
+                           Case{"replay --sed 7", "unknown option --sed; did you mean --seed?"},
+                           Case{"replay --jsn=1", "unknown option --jsn; did you mean --json?"},
+                           Case{"--verison", "did you mean --version?"},
+                           Case{"protocols --jason", "did you mean --json?"}}) {
+    const Ended ended = Whorl(typo.arguments);
+    EXPECT_EQ(ended.code, 2) << typo.arguments;
+    EXPECT_THAT(ended.err, AllOf(StartsWith("whorl: "), HasSubstr(typo.message)));
+    EXPECT_THAT(ended.out, IsEmpty()) << typo.arguments;
+  }
+}
+
+// What cannot be meant is refused before any work is done, with what would have been right.
+TEST_F(CliTest, ImpossibleArgumentsAreRefused) {
+  const std::string file = Write("quiet.json", kQuiet);
+  for (const std::string arguments :
+       {"", "replay", "replay quiet.json --seed -1", "replay quiet.json --seed 1.5",
+        "replay quiet.json --seed 18446744073709551616", "replay quiet.json --repeat 0",
+        "replay quiet.json --jobs 0", "replay quiet.json --jobs many", "replay quiet.json --seed",
+        "replay quiet.json --timeline --json", "replay quiet.json --timeline --repeat 2",
+        "replay quiet.json --seed 18446744073709551615 --repeat 2", "protocols extra"}) {
+    const Ended ended = Whorl(arguments);
+    EXPECT_EQ(ended.code, 2) << arguments;
+    EXPECT_THAT(ended.err, Not(IsEmpty())) << arguments;
+    EXPECT_THAT(ended.out, IsEmpty()) << arguments;
+  }
+  EXPECT_THAT(Whorl("replay quiet.json --jobs 0").err, HasSubstr("from 1 to"));
+}
+
+// --- replay ------------------------------------------------------------------------------------
+
+// The exit code is what a script sees: 0 only when everything was as expected.
+TEST_F(CliTest, ExitCodeTellsWhetherAllWasAsExpected) {
+  Write("good/quiet.json", kQuiet);
+  Write("good/my.schema.json", "{}");
+  Write("mixed/quiet.json", kQuiet);
+  Write("mixed/wants.json", kWantsTooMuch);
+  const Ended good = Whorl("replay good");
+  EXPECT_EQ(good.code, 0) << good.err;
+  EXPECT_THAT(good.out, AllOf(ContainsRegex("ok +quiet "), HasSubstr("1 scenario: 1 as expected")));
+  EXPECT_THAT(good.err, IsEmpty());
+  const Ended mixed = Whorl("replay mixed");
+  EXPECT_EQ(mixed.code, 1);
+  EXPECT_THAT(mixed.out, AllOf(ContainsRegex("FAILED +wants "),
+                               HasSubstr("         expected grants of at least 99, but it was "),
+                               HasSubstr(" replay mixed/wants.json --seed 5 --timeline\n"),
+                               HasSubstr("2 scenarios: 1 as expected, 1 failed")));
+}
+
+// One bad file must neither hide the others nor pass for a success.
+TEST_F(CliTest, BadFilesAreReportedWholeAndTheOthersStillRun) {
+  Write("bad.json", kBad);
+  Write("quiet.json", kQuiet);
+  const Ended ended = Whorl("replay bad.json quiet.json missing.json");
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, AllOf(ContainsRegex("bad\\.json:3: .*did you mean \"duration\""),
+                               ContainsRegex("bad\\.json:4: /faults/0/node: .*\"bb\""),
+                               HasSubstr("missing.json: cannot be read")));
+  EXPECT_THAT(ended.out, AllOf(ContainsRegex("ok +quiet "),
+                               HasSubstr("1 scenario: 1 as expected; 2 bad inputs")));
+}
+
+// A folder without scenarios is a wrong path, and "nothing failed" would be a lie.
+TEST_F(CliTest, AFolderWithoutScenariosIsAnError) {
+  Write("empty/my.schema.json", "{}");
+  const Ended ended = Whorl("replay empty");
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, StartsWith("empty: no scenario in this folder"));
+  EXPECT_THAT(ended.out, IsEmpty());
+}
+
+// A generator's output can be tried without a file.
+TEST_F(CliTest, AScenarioCanComeFromStandardInputOnce) {
+  Write("quiet.json", kQuiet);
+  const Ended ended = Shell("\"$W\" replay - <quiet.json");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, ContainsRegex("ok +stdin "));
+  EXPECT_EQ(Shell("\"$W\" replay - - <quiet.json").code, 2);
+}
+
+// Another seed is another run: its author has said nothing about it.
+TEST_F(CliTest, OtherSeedsAreCountedAndNotJudged) {
+  Write("wants.json", kWantsTooMuch);
+  const Ended other = Whorl("replay wants.json --seed 6");
+  EXPECT_EQ(other.code, 0);
+  EXPECT_THAT(other.out, AllOf(ContainsRegex("ran +wants "), HasSubstr("1 not judged")));
+  EXPECT_EQ(Whorl("replay wants.json --seed 6 --repeat 3").code, 0);
+  EXPECT_EQ(Whorl("replay wants.json --seed 3 --repeat 3").code, 1) << "seed 5 is among them";
+}
+
+// Scripts read one document from stdout; anything beside it would break them.
+TEST_F(CliTest, JsonIsOneDocumentAndNothingElse) {
+  Write("quiet.json", kQuiet);
+  Write("bad.json", kBad);
+  const Ended ended = Whorl("replay quiet.json bad.json --json");
+  EXPECT_EQ(ended.code, 2);
+  const json document = json::parse(ended.out);
+  EXPECT_EQ(document["summary"]["as_expected"], 1);
+  EXPECT_EQ(document["scenarios"][0]["verdict"], "ok");
+  EXPECT_THAT(document["scenarios"][0]["run"]["hash"].get<std::string>(),
+              testing::MatchesRegex("[0-9a-f]+"));
+  EXPECT_EQ(document["scenarios"][0]["run"]["invariants"].size(), 9U);
+  EXPECT_EQ(document["bad_inputs"][0]["errors"].size(), 3U);
+  EXPECT_FALSE(json::parse(Whorl("protocols --json").out)["protocols"].empty());
+}
+
+// The number of threads and the day of the week are no inputs of a run.
+TEST_F(CliTest, OutputDoesNotDependOnTheNumberOfJobs) {
+  for (const char name : {'a', 'b', 'c', 'd'}) Write(std::string(1, name) + ".json", kQuiet);
+  const auto run = [&](const std::string& jobs) {
+    json document = json::parse(Whorl("replay . --repeat 5 --json --jobs " + jobs).out);
+    for (json& scenario : document["scenarios"]) {
+      scenario["run"].erase("wall_seconds");
+      scenario["repeat"].erase("wall_seconds");
+    }
+    return document;
+  };
+  const json one = run("1");
+  EXPECT_EQ(one, run("3"));
+  EXPECT_EQ(one["scenarios"][3]["name"], "d");
+  EXPECT_EQ(one["scenarios"][3]["repeat"]["runs"].size(), 5U);
+}
+
+// A run that cannot be repeated is worth nothing; the check has to pass where it can.
+TEST_F(CliTest, DeterminismCheckPassesOnARepeatableRun) {
+  Write("quiet.json", kQuiet);
+  EXPECT_EQ(Whorl("replay quiet.json --check-determinism --trace t --timeline").code, 0);
+}
+
+// The timeline is the first thing to look at when something failed.
+TEST_F(CliTest, TimelineIsPlainTextWhereThereIsNoTerminal) {
+  Write("quiet.json", kQuiet);
+  const Ended ended = Whorl("replay quiet.json --timeline");
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("spanner"), HasSubstr("lock: token "),
+                               HasSubstr("HasLock: yes"), Not(HasSubstr("\x1b"))));
+}
+
+// --- files -------------------------------------------------------------------------------------
+
+// A trace is found by its scenario and seed, and no temporary file stays beside it.
+TEST_F(CliTest, TracesAreNamedByScenarioAndSeed) {
+  Write("quiet.json", kQuiet);
+  EXPECT_EQ(Whorl("replay quiet.json --trace new/traces --repeat 2").code, 0);
+  EXPECT_THAT(Files("new/traces"), testing::ElementsAre("quiet.5.jsonl", "quiet.6.jsonl"));
+  const std::string trace = ReadText(folder_ / "new/traces/quiet.5.jsonl");
+  EXPECT_THAT(trace, StartsWith("{\"format\":\"whorl-trace\""));
+  EXPECT_THAT(trace, testing::EndsWith("\"event\":\"run_ended\"}\n"));
+}
+
+// Two files of one name would overwrite each other's traces without a word.
+TEST_F(CliTest, TwoScenariosThatWouldWriteOneTraceAreRefused) {
+  Write("x/quiet.json", kQuiet);
+  Write("y/quiet.json", kQuiet);
+  EXPECT_EQ(Whorl("replay x y").code, 0);
+  const Ended ended = Whorl("replay x y --trace traces");
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("the same trace"));
+}
+
+// --out leaves the table for people on stdout and puts the document into the file.
+TEST_F(CliTest, OutWritesTheDocumentIntoAFileAndKeepsTheLinkToIt) {
+  Write("quiet.json", kQuiet);
+  Write("real.json", "old");
+  const Ended ended = Shell(
+      "mkdir o && mv real.json o && ln -s o/real.json link && \"$W\" replay quiet.json "
+      "--out link");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("1 scenario: 1 as expected"));
+  EXPECT_EQ(json::parse(ReadText(folder_ / "o/real.json"))["summary"]["scenarios"], 1);
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+  EXPECT_THAT(Files("o"), testing::ElementsAre("real.json"));
+}
+
+// A report that is not there must not look like one that is.
+TEST_F(CliTest, OutputThatCannotBeWrittenIsExitCode3) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "this system has no /dev/full";
+  Write("quiet.json", kQuiet);
+  for (const std::string line :
+       {"\"$W\" replay quiet.json >/dev/full", "\"$W\" replay quiet.json --json >/dev/full",
+        "\"$W\" replay quiet.json --out /dev/full", "\"$W\" replay quiet.json --out no/such/dir",
+        "\"$W\" replay quiet.json --trace /dev/null/x", "\"$W\" protocols >/dev/full",
+        "\"$W\" --version >/dev/full", "\"$W\" --help >/dev/full"}) {
+    const Ended ended = Shell(line);
+    EXPECT_EQ(ended.code, 3) << line;
+    EXPECT_THAT(ended.err, StartsWith("whorl: ")) << line;
+  }
+}
+
+// `whorl replay | head -1` is a usual thing to type, and no reason to die by a signal.
+TEST_F(CliTest, AClosedPipeIsExitCode3AndNoCrash) {
+  Write("quiet.json", kQuiet);
+  // The reader is gone before the command begins: the shell gives it a pipe that nobody reads.
+  const Ended ended =
+      Shell("mkfifo pipe; sh -c 'exec 3<>pipe 4>pipe 3<&-; \"$0\" replay quiet.json >&4' \"$W\"");
+  EXPECT_EQ(ended.code, 3);
+  EXPECT_THAT(ended.err, HasSubstr("standard output: cannot be written: Broken pipe"));
+}
+
+// Ctrl-C means now, and no half-written file may be taken for a whole one.
+TEST_F(CliTest, AnInterruptEndsItWith130AndLeavesNoTemporaryFile) {
+  Write("quiet.json", kQuiet);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    // The work would take hours.
+    if (chdir(folder_.c_str()) != 0 || std::freopen("out.txt", "w", stdout) == nullptr ||
+        std::freopen("err.txt", "w", stderr) == nullptr) {
+      _exit(99);
+    }
+    execl(WHORL_COMMAND, "whorl", "replay", "quiet.json", "--repeat", "1000000", "--trace", "t",
+          "--out", "report.json", nullptr);
+    _exit(99);
+  }
+  int status = 0;
+  // It is at work when its first trace is there.
+  while (!fs::exists(folder_ / "t/quiet.5.jsonl") && waitpid(child, &status, WNOHANG) == 0) {
+  }
+  kill(child, SIGINT);
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  EXPECT_EQ(ReadText(folder_ / "err.txt"), "whorl: interrupted\n");
+  for (const std::string& name : Files("t")) EXPECT_THAT(name, testing::EndsWith(".jsonl"));
+  for (const std::string& name : Files(".")) EXPECT_THAT(name, Not(StartsWith("report.json")));
+}
+
+}  // namespace
+}  // namespace whorl::command_test

@@ -1,0 +1,192 @@
+// `whorl hunt` as people, scripts and batch systems meet it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/cli/cli_testing.h"
+
+namespace whorl::cli_hunt_test {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+// Short runs, of which the tests need few.
+constexpr const char* kSmall = "hunt --protocol spindle_v2 --duration 40s --runs 60 --seed 4 ";
+
+std::vector<json> LinesOf(const std::string& text) {
+  std::vector<json> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(json::parse(line));
+  return lines;
+}
+
+class CliHuntTest : public CliTest {
+ protected:
+  Ended Small(const std::string& more = "") { return Whorl(kSmall + more); }
+};
+
+TEST_F(CliHuntTest, HelpHasExamplesAndExitCodes) {
+  const Ended ended = Whorl("hunt --help");
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("Examples:"), HasSubstr("Exit codes:"),
+                               HasSubstr("--merge"), HasSubstr("--beyond-assumptions")));
+  EXPECT_THAT(ended.err, IsEmpty());
+}
+
+TEST_F(CliHuntTest, BadUsageNamesTheOptionAndTheNearestWord) {
+  ExpectUsageError("hunt --protocl all", "did you mean --protocol?");
+  ExpectUsageError("hunt --protocol spindle_v1",
+                   "--protocol: unknown protocol \"spindle_v1\"; did "
+                   "you mean \"spindle_v2\"?");
+  ExpectUsageError("hunt --faults pause,partitoin", "did you mean \"partition\"?");
+  ExpectUsageError("hunt --invariant no_wedges", "did you mean \"no_wedge\"?");
+  ExpectUsageError("hunt --runs 0", "--runs wants a whole number from 1");
+  ExpectUsageError("hunt --runs=-1", "--runs wants a whole number");
+  ExpectUsageError("hunt --for 5", "--for: \"5\" has no unit");
+  ExpectUsageError("hunt --for=-5s", "--for wants");
+  ExpectUsageError("hunt --duration 1s", "--duration wants 10s to");
+  ExpectUsageError("hunt --shard 3", "--shard wants I/N");
+  ExpectUsageError("hunt --shard 0/3", "I of --shard I/N wants a whole number from 1 to 3");
+  ExpectUsageError("hunt --shard 4/3", "I of --shard I/N wants a whole number from 1 to 3");
+  ExpectUsageError("hunt --merge x.jsonl --runs 5", "--merge makes no runs; it does not go with");
+  ExpectUsageError("hunt --show 5 --json", "--show makes no runs; it does not go with --json");
+  ExpectUsageError("hunt --table . --json", "--table prints no findings; it does not go with");
+}
+
+// The last line of a finding replays it, and says what the hunt said.
+TEST_F(CliHuntTest, TheLastLineOfAFindingReplaysIt) {
+  const Ended ended = Small("--invariant lease_respected");
+  EXPECT_EQ(ended.code, 1) << ended.out;
+  const size_t line = ended.out.find("  echo ");
+  ASSERT_NE(line, std::string::npos) << ended.out;
+  const std::string command = ended.out.substr(line, ended.out.find('\n', line) - line);
+  const Ended replayed = Shell(command);
+  EXPECT_EQ(replayed.code, 0) << replayed.out << replayed.err;
+  EXPECT_THAT(replayed.out, HasSubstr("lease_respected violated at"));
+}
+
+TEST_F(CliHuntTest, SavesScenariosThatReplayAsExpected) {
+  EXPECT_EQ(Small("--save found").code, 1);
+  EXPECT_THAT(Files("found"), testing::Contains(testing::StartsWith("spindle_v2.lease_respected")));
+  const Ended replayed = Whorl("replay found");
+  EXPECT_EQ(replayed.code, 0) << replayed.out;
+  EXPECT_THAT(replayed.out, Not(HasSubstr("FAILED")));
+}
+
+TEST_F(CliHuntTest, NothingFoundEndsWithZero) {
+  const Ended ended = Small("--promised");
+  EXPECT_EQ(ended.code, 0) << ended.out;
+  EXPECT_THAT(ended.out, HasSubstr("60 runs: 0 kinds of violations"));
+}
+
+// A page says what holds, and links what shows the contrary.
+TEST_F(CliHuntTest, ATableLinksTheScenariosOfAFolder) {
+  const std::string name = "s1_insert_loser_takes_over";
+  Shell("mkdir some && cp " WHORL_SOURCE_DIR "/scenarios/" + name + ".json some");
+  const Ended ended = Small("--table some");
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.out, AllOf(testing::StartsWith("| invariant | spindle_v2 |\n|---|---|\n"),
+                               HasSubstr("| `one_live_token` | holds (60 runs) |\n"),
+                               HasSubstr("| `lease_respected` | broken ([" + name + "](some/" +
+                                         name + ".json)) |\n"),
+                               HasSubstr("| `handed_token_monotonic` | broken |\n"),
+                               HasSubstr("| `token_monotonic` | not promised |\n")));
+  EXPECT_THAT(ended.err, Not(HasSubstr("shrunk")));
+  const Ended missing = Small("--table nowhere");
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_THAT(missing.err, HasSubstr("nowhere"));
+  EXPECT_THAT(missing.out, IsEmpty());
+}
+
+// What stands on standard output depends on the options alone.
+TEST_F(CliHuntTest, JobsChangeNoByte) {
+  for (const std::string form : {"", "--json "}) {
+    const Ended one = Small(form + "--jobs 1");
+    const Ended two = Small(form + "--jobs 2");
+    EXPECT_EQ(one.out, two.out);
+    EXPECT_EQ(one.code, 1);
+  }
+}
+
+// Any batch system can spread a hunt: the parts add up to the whole.
+TEST_F(CliHuntTest, ShardsMergeIntoTheWholeHunt) {
+  const Ended whole = Small("--json");
+  for (const std::string i : {"1", "2", "3"}) {
+    const Ended shard = Small("--shard " + i + "/3 --out " + i + ".jsonl");
+    EXPECT_THAT(shard.out, HasSubstr("of 3 shards, 1 is here"));
+  }
+  EXPECT_EQ(Whorl("hunt --merge 2.jsonl 3.jsonl 1.jsonl --json").out, whole.out);
+  EXPECT_EQ(Whorl("hunt --merge 1.jsonl 2.jsonl 3.jsonl").out, Small().out);
+  EXPECT_THAT(Whorl("hunt --merge 1.jsonl 3.jsonl").out, HasSubstr("of 3 shards, 2 are here"));
+}
+
+TEST_F(CliHuntTest, MergingRefusesWhatIsNoPartOfTheSameHunt) {
+  Small("--shard 1/2 --out a.jsonl");
+  Small("--shard 2/2 --promised --out b.jsonl");
+  Write("c.jsonl", "{\"format\": \"whorl-trace\"}\n");
+  Write("d.jsonl", "");
+  ExpectUsageError("hunt --merge a.jsonl a.jsonl", "a.jsonl: shard 1/2 is there twice");
+  ExpectUsageError("hunt --merge a.jsonl b.jsonl", "b.jsonl: of another hunt");
+  ExpectUsageError("hunt --merge c.jsonl", "c.jsonl:1: expected a line that whorl hunt --json");
+  ExpectUsageError("hunt --merge d.jsonl", "d.jsonl: empty");
+  ExpectUsageError("hunt --merge e.jsonl", "e.jsonl: cannot be read");
+}
+
+TEST_F(CliHuntTest, JsonLinesSayWhatWasHuntedAndFound) {
+  const Ended ended = Small("--json");
+  const std::vector<json> lines = LinesOf(ended.out);
+  ASSERT_GE(lines.size(), 2U);
+  EXPECT_EQ(lines[0]["line"], "protocol");
+  EXPECT_EQ(lines[0]["runs"], 60);
+  EXPECT_EQ(lines[0]["checked"], 3);
+  EXPECT_THAT(lines[0]["hash"].get<std::string>(), testing::MatchesRegex("[0-9a-f]{16}"));
+  EXPECT_TRUE(lines[0]["sometimes"].contains("takeover"));
+  for (size_t i = 1; i < lines.size(); ++i) {
+    EXPECT_EQ(lines[i]["line"], "finding");
+    EXPECT_EQ(lines[i]["promised"], false);
+    EXPECT_THAT(lines[i]["scenario"]["expect"]["violates"],
+                testing::Contains(lines[i]["invariant"]));
+  }
+}
+
+TEST_F(CliHuntTest, ShowsTheWorldOfARun) {
+  const Ended ended = Whorl("hunt --show 17 --protocol spindle_v2");
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.out, HasSubstr("Drawn by whorl hunt"));
+  EXPECT_EQ(Shell("\"$W\" hunt --show 17 | \"$W\" replay - --seed 1").code, 0);
+}
+
+// Half a report would be taken for a whole one.
+TEST_F(CliHuntTest, OutputThatCannotBeWrittenEndsWithThree) {
+  const Ended full = Small(">/dev/full");
+  EXPECT_EQ(full.code, 3);
+  EXPECT_THAT(full.err, HasSubstr("standard output: cannot be written"));
+  EXPECT_EQ(Small("--out /dev/full").code, 3);
+  EXPECT_EQ(Small("--out no/such/folder/x").code, 3);
+  Write("file", "");
+  EXPECT_EQ(Small("--save file/x").code, 3);
+}
+
+// Somebody who has seen enough wants what was found until then.
+TEST_F(CliHuntTest, InterruptedItReportsWhatItHas) {
+  // The hunt would last a day; it is told to end as soon as it has begun.
+  const Ended ended = Shell(
+      "\"$W\" hunt --protocol spindle_v2 --for 24h --jobs 1 --out report.jsonl & PID=$!\n"
+      "while ! ls report.jsonl.* >/dev/null 2>&1; do :; done\n"
+      "kill -TERM $PID; wait $PID; echo \"code $?\"");
+  EXPECT_THAT(ended.out, testing::ContainsRegex("code [01]\n"));
+  EXPECT_THAT(ended.out, HasSubstr("run"));
+  EXPECT_FALSE(LinesOf(ReadText(folder_ / "report.jsonl")).empty());
+}
+
+}  // namespace
+}  // namespace whorl::cli_hunt_test

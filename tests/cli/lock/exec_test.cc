@@ -1,0 +1,233 @@
+// whorl lock exec against whorl's own server: whatever happens to whorl, two commands never
+// overlap, and nothing is left running.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <iostream>
+#include <tuple>
+
+#include "tests/cli/lock/lock_cli_testing.h"
+
+namespace whorl::exec_test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+using LockExecTest = LockCliTest;
+
+TEST_F(LockExecTest, PassesOnTheCommandsExitCode) {
+  Init("job");
+  for (const int code : {0, 1, 9, 124, 255}) {
+    const Ended ended = Whorl("lock exec job -- sh -c 'exit " + std::to_string(code) + "'");
+    EXPECT_EQ(ended.code, code);
+    EXPECT_THAT(ended.err, IsEmpty());
+  }
+  EXPECT_EQ(Whorl("lock exec job -- sh -c 'kill -9 $$'").code, 128 + 9);
+  EXPECT_EQ(Whorl("lock exec job -- sh -c 'kill -TERM $$'").code, 128 + 15);
+}
+
+TEST_F(LockExecTest, TellsTheCommandItsLock) {
+  Init("job");
+  constexpr const char* kPrint = "'echo $WHORL_LOCK_NAME $WHORL_LOCK_ID $WHORL_LOCK_TOKEN'";
+  const std::string first = Whorl(std::string("lock exec job --id me -- sh -c ") + kPrint).out;
+  const std::string second = Whorl(std::string("lock exec job --id me -- sh -c ") + kPrint).out;
+  EXPECT_THAT(first, testing::MatchesRegex("job me [0-9]{19}\n"));
+  EXPECT_LT(first, second) << "the token does not grow";
+}
+
+// Arguments of the command are its own, whatever they look like.
+TEST_F(LockExecTest, LeavesTheCommandsArgumentsAlone) {
+  Init("job");
+  EXPECT_EQ(Whorl("lock exec job -- printf '[%s]' --help '' -- --json").out,
+            "[--help][][--][--json]");
+}
+
+TEST_F(LockExecTest, SaysWhyACommandCannotBeRun) {
+  Init("job");
+  const Ended missing = Whorl("lock exec job -- whorl-no-such-command");
+  EXPECT_EQ(missing.code, 127);
+  EXPECT_EQ(missing.err, "whorl: whorl-no-such-command: No such file or directory\n");
+  const Ended folder = Whorl("lock exec job -- /etc");
+  EXPECT_EQ(folder.code, 126);
+  EXPECT_EQ(folder.err, "whorl: /etc: Permission denied\n");
+  // And the lock was given back.
+  EXPECT_EQ(Whorl("lock exec job --no-wait -- true").code, 0);
+}
+
+TEST_F(LockExecTest, GivesUpWhenAnotherHoldsTheLock) {
+  Init("job");
+  const std::string held = "whorl: the lock job is held by another process\n";
+  const Ended ended = Shell(
+      "\"$W\" lock exec job -- sh -c '"
+      "\"$0\" lock exec job --no-wait -- touch a; echo $?; "
+      "\"$0\" lock exec job --wait 100ms -- touch a; echo $?; "
+      "\"$0\" lock exec job --no-wait --conflict-exit-code 0 -- touch a; echo $?' \"$W\"");
+  EXPECT_EQ(ended.out, "125\n125\n0\n");
+  EXPECT_EQ(ended.err, held + held + held);
+  EXPECT_FALSE(fs::exists(folder_ / "a"));
+}
+
+// Nothing of a name is SQL, and none is a file or an option.
+TEST_F(LockExecTest, TakesAnyName) {
+  for (const std::string name : {"x; DROP TABLE locktable; --", "\"; SELECT 1", "@name", "../../x",
+                                 "\xC3\xBC \xF0\x9F\x94\x92"}) {
+    Init(name);
+    const Ended ended = Whorl("lock exec '" + name + "' -- sh -c 'echo \"$WHORL_LOCK_NAME\"'");
+    EXPECT_EQ(ended.out, name + "\n") << ended.err;
+    EXPECT_EQ(Whorl("lock get '" + name + "' --json").code, 1);
+  }
+}
+
+TEST_F(LockExecTest, ALongCommandKeepsItsLockByRenewals) {
+  Init("job");
+  const Ended ended = Shell(
+      "\"$W\" lock exec job --lease 1s -- sh -c 'sleep 3; \"$0\" lock exec job --no-wait -- true; "
+      "echo $?' \"$W\"");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.out, "125\n");
+}
+
+// --- what is done to whorl -----------------------------------------------------------------------
+
+TEST_F(LockExecTest, CommandsDoNotOverlapWhenWhorlIsKilled) {
+  Init("job");
+  RunningWhorl first(Victim("first", {"ignore", "group", "daemon"}), false);
+  ASSERT_TRUE(first.output().WaitFor("ready\n", 3)) << first.output().text();
+  RunningWhorl second(Victim("second", {}), false);
+  first.Signal(SIGKILL);
+  EXPECT_EQ(first.WaitForEnd(), 128 + SIGKILL);  // and nothing is left
+  EXPECT_THAT(first.output().text(), HasSubstr("whorl: whorl itself was killed"));
+  ASSERT_TRUE(second.output().WaitFor("ready\n"));
+  second.Signal(SIGTERM);
+  EXPECT_EQ(second.WaitForEnd(), 128 + SIGTERM);
+  const int64_t gap = ReadBeats("second").first - ReadBeats("first").last;
+  std::cout << "nobody ran for " << gap / 1'000'000 << " ms\n";
+  EXPECT_GT(gap, 0);
+}
+
+TEST_F(LockExecTest, CommandsDoNotOverlapWhenWhorlIsStopped) {
+  Init("job");
+  RunningWhorl first(Victim("first", {"ignore", "group", "daemon"}), false);
+  ASSERT_TRUE(first.output().WaitFor("ready\n", 3)) << first.output().text();
+  RunningWhorl second(Victim("second", {}), false);
+  first.Signal(SIGSTOP);
+  ASSERT_TRUE(second.output().WaitFor("ready\n"));
+  first.Signal(SIGCONT);
+  EXPECT_EQ(first.WaitForEnd(), 125);
+  EXPECT_THAT(first.output().text(), HasSubstr("was not renewed in time"));
+  second.Signal(SIGINT);
+  EXPECT_EQ(second.WaitForEnd(), 128 + SIGINT);
+  const int64_t gap = ReadBeats("second").first - ReadBeats("first").last;
+  std::cout << "nobody ran for " << gap / 1'000'000 << " ms\n";
+  EXPECT_GT(gap, 0);
+}
+
+TEST_F(LockExecTest, ASignalToWhorlEndsTheCommandAndGivesTheLockBack) {
+  Init("job");
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    RunningWhorl whorl(Victim("beats", {"daemon"}, "20s"), false);
+    ASSERT_TRUE(whorl.output().WaitFor("ready\n", 2)) << whorl.output().text();
+    whorl.Signal(signal);
+    EXPECT_EQ(whorl.WaitForEnd(), 128 + signal) << whorl.output().text();
+    EXPECT_EQ(Whorl("lock get job").code, 1);
+  }
+}
+
+TEST_F(LockExecTest, ACommandThatIgnoresSignalsIsKilled) {
+  Init("job");
+  RunningWhorl whorl(Victim("beats", {"ignore", "group", "daemon"}), false);
+  ASSERT_TRUE(whorl.output().WaitFor("ready\n", 3)) << whorl.output().text();
+  whorl.Signal(SIGTERM);
+  EXPECT_EQ(whorl.WaitForEnd(), 128 + SIGKILL);
+  EXPECT_EQ(Whorl("lock get job").code, 1);
+}
+
+TEST_F(LockExecTest, ASignalWhileItWaitsStartsNothing) {
+  Init("job");
+  RunningWhorl holder(Victim("first", {}, "60s"), false);
+  ASSERT_TRUE(holder.output().WaitFor("ready\n"));
+  RunningWhorl waiter(Victim("second", {}), false);
+  // It waits once it has asked who holds the lock.
+  std::promise<void> asked;
+  std::atomic<bool> told = false;
+  database_->server()->SetObserver([&](const server::CallInfo& call, server::CallStage stage,
+                                       const Status&) {
+    const bool read = call.method == "ExecuteStreamingSql" && stage == server::CallStage::kAnswered;
+    if (read && !told.exchange(true)) asked.set_value();
+  });
+  asked.get_future().wait();
+  waiter.Signal(SIGTERM);
+  EXPECT_EQ(waiter.WaitForEnd(), 128 + SIGTERM);
+  EXPECT_FALSE(fs::exists(folder_ / "second"));
+  holder.Signal(SIGTERM);
+  EXPECT_EQ(holder.WaitForEnd(), 128 + SIGTERM);
+  database_->server()->SetObserver({});
+}
+
+TEST_F(LockExecTest, WithATerminalCtrlCIsTheCommands) {
+  Init("job");
+  RunningWhorl whorl(Victim("beats", {"int"}), true);
+  ASSERT_TRUE(whorl.output().WaitFor("ready")) << whorl.output().text();
+  constexpr char kCtrlZ = 26;
+  constexpr char kCtrlC = 3;
+  whorl.Press(kCtrlZ);
+  ASSERT_TRUE(whorl.output().WaitFor("cannot be stopped; it goes on")) << whorl.output().text();
+  whorl.Press(kCtrlC);
+  EXPECT_EQ(whorl.WaitForEnd(), 5);
+}
+
+TEST_F(LockExecTest, WhatTheCommandLeavesInTheBackgroundEndsBeforeTheLockIsGivenBack) {
+  Init("job");
+  RunningWhorl whorl(Victim("beats", {"ignore", "daemon", "exit"}), false);
+  EXPECT_EQ(whorl.WaitForEnd(), 0) << whorl.output().text();
+  EXPECT_EQ(Whorl("lock exec job --no-wait -- true").code, 0);
+}
+
+// --- what happens to the lock --------------------------------------------------------------------
+
+TEST_F(LockExecTest, ALockThatIsLostEndsTheCommand) {
+  Init("job");
+  RunningWhorl whorl(Victim("beats", {"group"}), false);
+  ASSERT_TRUE(whorl.output().WaitFor("ready\n", 2)) << whorl.output().text();
+  const Ended released = Whorl("lock release --force job --lease 2s");
+  EXPECT_EQ(released.code, 0) << released.err;
+  EXPECT_THAT(released.err, AllOf(HasSubstr("holds lock \"job\""), HasSubstr("fencing tokens")));
+  EXPECT_EQ(whorl.WaitForEnd(), 125);
+  EXPECT_THAT(whorl.output().text(),
+              HasSubstr("lock \"job\" was lost; the command is being ended"));
+}
+
+TEST_F(LockExecTest, WithoutAServerTheCommandEndsByItsDeadline) {
+  Init("job");
+  RunningWhorl whorl(Victim("beats", {"ignore"}), false);
+  ASSERT_TRUE(whorl.output().WaitFor("ready\n")) << whorl.output().text();
+  database_.reset();
+  EXPECT_EQ(whorl.WaitForEnd(), 125);
+  EXPECT_THAT(whorl.output().text(), HasSubstr("whorl: "));
+}
+
+// --- with every protocol -------------------------------------------------------------------------
+
+TEST(LockExecProtocolsTest, RunACommandForTwoLeases) {
+  for (const auto& [protocol, lease, seconds] :
+       {std::tuple{"spindle_v2", "2s", 4}, std::tuple{"spindle_v3", "5s", 10},
+        std::tuple{"semaphore", "5s", 10}, std::tuple{"lease_lock", "5s", 10}}) {
+    SCOPED_TRACE(protocol);
+    const auto database = ServeModel(protocol);
+    setenv("SPANNER_EMULATOR_HOST", database->Connection().endpoint.c_str(), 1);
+    RunningWhorl whorl({"lock", "exec", "job", "--database", kLockDatabase, "--protocol", protocol,
+                        "--lease", lease, "--", "sleep", std::to_string(seconds)},
+                       false);
+    EXPECT_EQ(whorl.WaitForEnd(), 0) << whorl.output().text();
+    EXPECT_THAT(whorl.output().text(), IsEmpty());
+    unsetenv("SPANNER_EMULATOR_HOST");
+  }
+}
+
+}  // namespace
+}  // namespace whorl::exec_test

@@ -1,0 +1,384 @@
+// whorl lock run, init, get, list and release, and what is said when something is wrong.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <sstream>
+
+#include "protocol/protocols.h"
+#include "real_client/admin_client.h"
+#include "tests/cli/lock/lock_cli_testing.h"
+#include "tests/support/client_waits.h"
+
+namespace whorl::lock_command_test {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+using testing::Not;
+using testing::StartsWith;
+
+// One sentence on standard error, and nothing on standard output.
+void ExpectComplaint(const Ended& ended, int code, const std::string& sentence) {
+  EXPECT_EQ(ended.code, code) << ended.err;
+  EXPECT_THAT(ended.out, IsEmpty());
+  EXPECT_THAT(ended.err, AllOf(StartsWith("whorl: "), ContainsRegex(sentence)));
+  EXPECT_EQ(std::ranges::count(ended.err, '\n'), 1) << ended.err;
+}
+
+// --- get, list, release --------------------------------------------------------------------------
+
+TEST_F(LockCliTest, SaysWhoHoldsALock) {
+  Init("job");
+  Init("free one");
+  EXPECT_EQ(Whorl("lock get 'no such row'").code, 1);
+  const Ended free = Whorl("lock get job --json");
+  EXPECT_EQ(free.code, 1);
+  EXPECT_EQ(json::parse(free.out)["held"], false);
+  const Ended ended = Shell(
+      "\"$W\" lock exec job --id me -- sh -c 'echo $WHORL_LOCK_TOKEN; \"$0\" lock get job --json; "
+      "\"$0\" lock list' \"$W\"");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  std::istringstream lines(ended.out);
+  std::string token;
+  std::string got;
+  std::getline(lines, token);
+  std::getline(lines, got);
+  const json held = json::parse(got);
+  EXPECT_EQ(held["held"], true);
+  EXPECT_EQ(held["holder"], "me");
+  EXPECT_EQ(held["token_ns"], token);
+  const double left = std::stod(held["left"].get<std::string>());
+  EXPECT_GT(left, 0);
+  EXPECT_LE(left, 10);
+  const std::string table(std::istreambuf_iterator<char>(lines), {});
+  EXPECT_THAT(table, MatchesRegex("lock      holder  since +token +lease left\n"
+                                  "free one  -       -  +-  +free\n"
+                                  "job       me      20.*Z  20.*Z  +[0-9]\\.[0-9]{3} s\n"));
+}
+
+TEST_F(LockCliTest, AListWithoutLocks) {
+  EXPECT_EQ(Whorl("lock list").out, "no locks in locktable\n");
+  EXPECT_EQ(Whorl("lock list --json").out, "[]\n");
+}
+
+TEST_F(LockCliTest, ReleaseWantsForce) {
+  Init("job");
+  ExpectComplaint(Whorl("lock release job"), 2, "release --force ends its lease from outside");
+  ExpectComplaint(Whorl("lock release --force nothing"), 1, "there is no lock \"nothing\"");
+  EXPECT_EQ(Whorl("lock release --force job").out, "the lease of lock \"job\" was ended\n");
+}
+
+// --- init ----------------------------------------------------------------------------------------
+
+TEST(LockInitTest, MakesWhatEachProtocolNeedsAndFindsItAgain) {
+  for (const ProtocolInfo& info : Protocols()) {
+    SCOPED_TRACE(info.name);
+    const auto database = ServeModel("");
+    const std::string shell = "SPANNER_EMULATOR_HOST=" + database->Connection().endpoint +
+                              " WHORL_DATABASE=" + kLockDatabase +
+                              " " WHORL_COMMAND " lock init job --protocol " +
+                              std::string(info.name) + " --table other_table >/dev/null 2>&1";
+    EXPECT_EQ(std::system(shell.c_str()), 0);  // NOLINT(concurrency-mt-unsafe)
+    EXPECT_EQ(std::system(shell.c_str()), 0);  // NOLINT(concurrency-mt-unsafe)
+    const std::string exec = "SPANNER_EMULATOR_HOST=" + database->Connection().endpoint +
+                             " WHORL_DATABASE=" + kLockDatabase +
+                             " " WHORL_COMMAND " lock exec job --protocol " +
+                             std::string(info.name) + " --table other_table -- true";
+    EXPECT_EQ(std::system(exec.c_str()), 0);  // NOLINT(concurrency-mt-unsafe)
+  }
+}
+
+TEST_F(LockCliTest, InitSaysWhatItMade) {
+  EXPECT_EQ(Whorl("lock init a b").out,
+            "table locktable is there already, as fenced_lease needs it\n"
+            "lock \"a\" can be taken\n"
+            "lock \"b\" can be taken\n");
+  EXPECT_EQ(Whorl("lock init --protocol semaphore").out,
+            "made table LeaderElection for semaphore\nmade the row of LeaderElection\n");
+  // spindle v2 does not mind the columns that it does not know.
+  EXPECT_EQ(Whorl("lock init --protocol spindle_v2").code, 0);
+}
+
+TEST_F(LockCliTest, InitRefusesATableOfAnotherShape) {
+  ExpectComplaint(Whorl("lock init --protocol spindle_v3"), 3,
+                  "table locktable that is not as spindle_v3 needs it: it has no column OWNER");
+}
+
+TEST_F(LockCliTest, InitCanMakeTheDatabase) {
+  const std::string other = "projects/test-project/instances/test-instance/databases/other";
+  ExpectComplaint(Whorl("lock init --database " + other), 3, "NOT_FOUND: .*[Dd]atabase.*create it");
+  const Ended made = Whorl("lock init --create-database job --database " + other);
+  EXPECT_EQ(made.code, 0) << made.err;
+  EXPECT_THAT(made.out, StartsWith("made database " + other + "\nmade table locktable"));
+  EXPECT_EQ(Whorl("lock init --create-database --database " + other).code, 0);
+  EXPECT_EQ(Whorl("lock exec job --database " + other + " -- true").code, 0);
+}
+
+// --- run -----------------------------------------------------------------------------------------
+
+TEST_F(LockCliTest, RunLogsHowALockPasses) {
+  Init("job");
+  RunningWhorl first({"lock", "run", "job", "--id", "one"}, false);
+  ASSERT_TRUE(first.output().WaitFor("leads with token")) << first.output().text();
+  RunningWhorl second({"lock", "run", "job", "--id", "two", "--json"}, false);
+  ASSERT_TRUE(second.output().WaitFor("\"started\""));
+  first.Signal(SIGTERM);
+  EXPECT_EQ(first.WaitForEnd(), 0);
+  EXPECT_THAT(first.output().text(),
+              ContainsRegex("Z job: takes part as one, by fenced_lease with a lease of 10s\n"));
+  EXPECT_THAT(first.output().text(), ContainsRegex("Z job: leads no longer\n"));
+  EXPECT_THAT(first.output().text(), ContainsRegex("Z stopped\n$"));
+  ASSERT_TRUE(second.output().WaitFor("\"leads\"")) << second.output().text();
+  second.Signal(SIGINT);
+  EXPECT_EQ(second.WaitForEnd(), 0);
+  std::istringstream lines(second.output().text());
+  std::map<std::string, int> events;
+  for (std::string line; std::getline(lines, line);) {
+    const json event = json::parse(line);
+    EXPECT_EQ(event["id"], "two");
+    EXPECT_THAT(event["time"].get<std::string>(), MatchesRegex("20.*T.*Z"));
+    ++events[event["event"].get<std::string>()];
+    if (event["event"] == "leads") {
+      EXPECT_THAT(event["token"].get<std::string>(), Not(IsEmpty()));
+    }
+  }
+  EXPECT_EQ(events["started"], 1);
+  EXPECT_EQ(events["leads"], 1);
+  EXPECT_EQ(events["lost"], 1);
+  EXPECT_EQ(events["stopped"], 1);
+}
+
+TEST_F(LockCliTest, RunTakesPartInSeveralLocksAndAppendsToAFile) {
+  Init("a");
+  Init("b");
+  Write("log", "before\n");
+  RunningWhorl run({"lock", "run", "a", "b", "--out", (folder_ / "log").string()}, false);
+  ASSERT_TRUE(RunsUntil([&] { return Whorl("lock get a").code + Whorl("lock get b").code == 0; }));
+  run.Signal(SIGTERM);
+  EXPECT_EQ(run.WaitForEnd(), 0);
+  EXPECT_THAT(run.output().text(), IsEmpty());
+  EXPECT_THAT(ReadText(folder_ / "log"), AllOf(StartsWith("before\n"), HasSubstr("Z a: leads"),
+                                               HasSubstr("Z b: leads"), HasSubstr("Z stopped\n")));
+}
+
+TEST_F(LockCliTest, ALogThatCannotBeWrittenEndsRunAndGivesTheLockBack) {
+  Init("job");
+  ExpectComplaint(Shell("\"$W\" lock run job >/dev/full"), 3, "No space left on device");
+  ExpectComplaint(Whorl("lock run job --out /dev/full"), 3,
+                  "/dev/full: cannot be written: No space");
+  ExpectComplaint(Whorl("lock run job --out no/such/folder/log"), 3, "No such file or directory");
+  EXPECT_EQ(Whorl("lock get job").code, 1);
+}
+
+TEST_F(LockCliTest, RunServesMetrics) {
+  Init("job");
+  const std::string address = "127.0.0.1:" + std::to_string(FreePort());
+  RunningWhorl run({"lock", "run", "job", "--lease", "1s", "--metrics", address}, false);
+  ASSERT_TRUE(run.output().WaitFor("leads with token")) << run.output().text();
+  ExpectComplaint(Whorl("lock run other --metrics " + address), 3, "the port is taken");
+  EXPECT_EQ(Whorl("lock exec other --metrics " + address + " -- true").code, 125);
+  std::string text;
+  ASSERT_TRUE(RunsUntil([&] {
+    text = Shell("bash -c 'exec 3<>/dev/tcp/127.0.0.1/" + address.substr(10) +
+                 "; printf \"GET /metrics HTTP/1.0\\r\\n\\r\\n\" >&3; cat <&3'")
+               .out;
+    return text.find("step=\"beat\"") != std::string::npos;
+  })) << text;
+  const std::string labels = "{lock=\"job\",protocol=\"fenced_lease\"} ";
+  EXPECT_THAT(text, HasSubstr("\nwhorl_lock_leader" + labels + "1\n"));
+  EXPECT_THAT(text, HasSubstr("\nwhorl_lock_terms_total" + labels + "1\n"));
+  EXPECT_THAT(text, HasSubstr("\nwhorl_lock_heartbeats_failed_total" + labels + "0\n"));
+  EXPECT_THAT(text, HasSubstr("\nwhorl_lock_lease_left_seconds" + labels + "0."));
+  EXPECT_THAT(text, HasSubstr("# TYPE whorl_lock_transaction_duration_seconds histogram\n"));
+  run.Signal(SIGTERM);
+  EXPECT_EQ(run.WaitForEnd(), 0);
+}
+
+TEST_F(LockCliTest, RunSaysWhenSpannerDoesNotAnswerAndWhenItDoesAgain) {
+  Init("job");
+  RunningWhorl run({"lock", "run", "job", "--lease", "1s"}, false);
+  ASSERT_TRUE(run.output().WaitFor("leads with token"));
+  database_->server()->SetFaults([](const server::CallInfo&) {
+    return server::FailBefore{Error(Code::kPermissionDenied, "the test says no")};
+  });
+  EXPECT_TRUE(run.output().WaitFor("beat: PERMISSION_DENIED: the test says no"));
+  EXPECT_TRUE(run.output().WaitFor("leads no longer"));
+  database_->server()->SetFaults({});
+  EXPECT_TRUE(run.output().WaitFor("Spanner answers again"));
+  EXPECT_TRUE(run.output().WaitFor("leads with token", 2));
+  run.Signal(SIGTERM);
+  EXPECT_EQ(run.WaitForEnd(), 0);
+}
+
+// --- the official emulator -----------------------------------------------------------------------
+
+class LockCliEmulatorTest : public CliTest {};
+
+TEST_F(LockCliEmulatorTest, FromNothingToACommandUnderALock) {
+  const std::unique_ptr<EmulatorProcess> emulator = EmulatorProcess::Start();
+  if (emulator == nullptr) GTEST_SKIP() << kNoEmulator;
+  setenv("SPANNER_EMULATOR_HOST", emulator->address().c_str(), 1);
+  setenv("WHORL_DATABASE", kLockDatabase, 1);
+  for (const ProtocolInfo& info : Protocols()) {
+    SCOPED_TRACE(info.name);
+    const std::string which =
+        " --protocol " + std::string(info.name) + " --table t_" + std::string(info.name) + " ";
+    EXPECT_EQ(Whorl("lock init --create-database job" + which).code, 0);
+    const Ended again = Whorl("lock init job" + which);
+    EXPECT_THAT(again.out, HasSubstr("is there already")) << again.err;
+    const Ended ended = Whorl("lock exec job" + which + "-- \"$W\" lock get job" + which);
+    EXPECT_EQ(ended.code, 0) << ended.err << ended.out;
+    // Where a release deletes the row, there is no such lock any more.
+    const bool row_is_gone = info.force_release.starts_with("DELETE");
+    EXPECT_EQ(Whorl("lock release --force job" + which).code, row_is_gone ? 1 : 0);
+  }
+  unsetenv("SPANNER_EMULATOR_HOST");
+  unsetenv("WHORL_DATABASE");
+}
+
+// --- trouble -------------------------------------------------------------------------------------
+
+TEST_F(LockCliTest, WithoutAServer) {
+  const std::string nowhere =
+      "SPANNER_EMULATOR_HOST=127.0.0.1:" + std::to_string(FreePort()) + " \"$W\" lock ";
+  const Ended ended = Shell(nowhere + "exec job --wait 500ms --lease 1s -- true");
+  EXPECT_EQ(ended.code, 125);
+  EXPECT_THAT(ended.err, HasSubstr("is the emulator running?"));
+}
+
+TEST_F(LockCliTest, WithoutPermission) {
+  database_->server()->SetFaults([](const server::CallInfo&) {
+    return server::FailBefore{Error(Code::kPermissionDenied, "the test says no")};
+  });
+  const std::string sentence = "PERMISSION_DENIED: the test says no .*roles/spanner.databaseUser";
+  ExpectComplaint(Whorl("lock exec job -- true"), 125, sentence);
+  ExpectComplaint(Whorl("lock get job"), 3, sentence);
+  ExpectComplaint(Whorl("lock list"), 3, sentence);
+  ExpectComplaint(Whorl("lock release --force job"), 3, sentence);
+}
+
+TEST_F(LockCliTest, WithoutCredentials) {
+  const Ended ended = Shell(
+      "unset SPANNER_EMULATOR_HOST; HOME=/nowhere GOOGLE_APPLICATION_CREDENTIALS=/nowhere/key "
+      "\"$W\" lock exec job --wait 20s -- true");
+  EXPECT_EQ(ended.code, 125);
+  EXPECT_THAT(ended.err, HasSubstr("gcloud auth application-default login"));
+}
+
+TEST_F(LockCliTest, WithoutTheDatabase) {
+  const std::string other =
+      " --database projects/test-project/instances/test-instance/databases/nothing ";
+  ExpectComplaint(Whorl("lock get job" + other), 3, "NOT_FOUND: .*create it");
+  ExpectComplaint(Whorl("lock exec job" + other + "-- true"), 125, "NOT_FOUND: .*create it");
+}
+
+TEST_F(LockCliTest, WithoutTheTableOrWithAnotherOne) {
+  const std::string none = "there is no table nothing in projects/.*whorl lock init";
+  ExpectComplaint(Whorl("lock get job --table nothing"), 3, none);
+  ExpectComplaint(Whorl("lock exec job --table nothing -- true"), 125, none);
+  const std::string other = "the table locktable in .* is not as spindle_v3 needs it";
+  ExpectComplaint(Whorl("lock get job --protocol spindle_v3"), 3, other);
+  ExpectComplaint(Whorl("lock exec job --protocol spindle_v3 -- true"), 125, other);
+}
+
+// --- usage ---------------------------------------------------------------------------------------
+
+TEST_F(LockCliTest, UsageIsToldWithTheNearestWord) {
+  ExpectComplaint(Whorl("lock"), 2, "a sub-command is missing \\(whorl lock --help");
+  ExpectComplaint(Whorl("lock exce job"), 2, "unknown sub-command exce; did you mean exec\\?");
+  ExpectComplaint(Whorl("lock get job --databse x"), 2, "--databse; did you mean --database\\?");
+  ExpectComplaint(Whorl("lock get"), 2, "NAME is required");
+  ExpectComplaint(Whorl("lock get ''"), 2, "argument 2 of whorl lock is empty");
+  ExpectComplaint(Whorl("lock get job --database d"), 2, "--database: .*projects/");
+  ExpectComplaint(Whorl("lock get job --table 'a; b'"), 2, "expected a letter, then letters");
+  ExpectComplaint(Whorl("lock get job --protocol fencedlease"), 2, "did you mean \"?fenced_lease");
+  ExpectComplaint(Whorl("lock get job --client rest"), 2, "grpc");
+  ExpectComplaint(Whorl("lock run a a"), 2, "lock \"a\" is named twice");
+  ExpectComplaint(Whorl("lock run a --metrics x"), 2, "such as 127.0.0.1:9464");
+  ExpectComplaint(Whorl("lock run a --lease 1h30"), 2, "--lease: ");
+  ExpectComplaint(Shell("unset WHORL_DATABASE; \"$W\" lock list"), 2, "which database\\?");
+}
+
+TEST_F(LockCliTest, UsageOfExecLeavesLowerCodesToItsCommand) {
+  ExpectComplaint(Whorl("lock exec job"), 125, "whorl lock exec NAME -- COMMAND");
+  ExpectComplaint(Whorl("lock exec job true"), 125, "unexpected argument true");
+  ExpectComplaint(Whorl("lock exec -- true"), 125, "NAME is required");
+  ExpectComplaint(Whorl("lock exec job --wiat 3s -- true"), 125, "did you mean --wait\\?");
+  ExpectComplaint(Whorl("lock exec job --wait 3s --no-wait -- true"), 125, "does not go with");
+  ExpectComplaint(Whorl("lock exec job --conflict-exit-code 256 -- true"), 125, "from 0 to 255");
+  ExpectComplaint(Whorl("lock exec job --lease 0s -- true"), 125, "--lease wants at least");
+  ExpectComplaint(Whorl("lock exec job --lease 2h -- true"), 125, "too long for fenced_lease");
+}
+
+TEST_F(LockCliTest, HelpNamesTheCommandAsItIsTyped) {
+  for (const char* sub : {"", "exec ", "run ", "init ", "get ", "list ", "release "}) {
+    const Ended help = Whorl("lock " + std::string(sub) + "--help");
+    EXPECT_EQ(help.code, 0);
+    EXPECT_THAT(help.out, HasSubstr("Usage: whorl lock " + std::string(sub)));
+    EXPECT_THAT(help.out, Not(HasSubstr("whorl-lock")));
+  }
+  EXPECT_THAT(Whorl("--help").out, HasSubstr("  lock  "));
+  EXPECT_THAT(Whorl("lock --version").out, StartsWith("whorl "));
+}
+
+TEST_F(LockCliTest, WithoutItsProgramItSaysWhatIsMissing) {
+  fs::create_directories(folder_ / "bin");
+  fs::copy_file(WHORL_COMMAND, folder_ / "bin/whorl");
+  const std::string sentence = "whorl lock needs the program .*/bin/whorl-lock, which is missing";
+  ExpectComplaint(Shell("bin/whorl lock get job"), 3, sentence);
+  ExpectComplaint(Shell("bin/whorl lock exec job -- true"), 125, sentence);
+}
+
+// Whatever is typed, it ends by itself with a code of its own.
+TEST_F(LockCliTest, AnyArgumentsAreAnswered) {
+  std::mt19937 chance(20261122);  // NOLINT(cert-msc51-cpp): the same words each time
+  const std::vector<std::string> words = {"exec",
+                                          "get",
+                                          "list",
+                                          "release",
+                                          "init",
+                                          "job",
+                                          "--",
+                                          "--wait",
+                                          "1ms",
+                                          "-1s",
+                                          "--id",
+                                          "--json",
+                                          "--table",
+                                          "--lease",
+                                          "1s",
+                                          "'--x=y'",
+                                          "-h",
+                                          "'%s%n'",
+                                          "''",
+                                          "--no-wait",
+                                          "true",
+                                          "--force",
+                                          "--protocol",
+                                          "all",
+                                          "--client",
+                                          "--out=",
+                                          "-vvv",
+                                          "\"$(printf '\\377')\"",
+                                          "--conflict-exit-code",
+                                          "7",
+                                          "--kill-after",
+                                          "99999999999s"};
+  for (int i = 0; i < 150; ++i) {
+    std::string line = "lock";
+    const size_t count = chance() % 7;
+    for (size_t n = 0; n < count; ++n) line += " " + words[chance() % words.size()];
+    const Ended ended = Whorl(line);
+    EXPECT_LT(ended.code, 128) << line << "\n" << ended.err;
+  }
+}
+
+}  // namespace
+}  // namespace whorl::lock_command_test

@@ -1,0 +1,274 @@
+// What a person does with one run (replay --perfetto, --explain, --at), with two traces (diff) and
+// with none yet (new), by the built command.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "tests/cli/cli_testing.h"
+
+namespace whorl::tools_test {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+// a is paused for longer than its lease: b takes over, and the two believe. It is run with other
+// seeds than its own, so that nothing is judged: what the protocol does not promise depends on the
+// seed.
+constexpr std::string_view kTwoBelieve = R"({
+  "version": 1, "about": "Two believe.", "protocol": "spindle_v2", "lease": "2s",
+  "nodes": ["a", { "name": "b", "start_at": "1s" }], "duration": "30s", "seed": 99,
+  "faults": [ { "at": "10s", "do": "pause", "node": "a", "for": "15s" } ],
+  "expect": { "violates": ["single_leader_belief"] }
+})";
+
+class ToolsTest : public CliTest {};
+
+TEST_F(ToolsTest, HelpIsOnStdoutWithExamplesAndExitCodes) {
+  for (const std::string command : {"new", "diff", "replay"}) {
+    const Ended ended = Whorl(command + " --help");
+    EXPECT_EQ(ended.code, 0) << command;
+    EXPECT_THAT(ended.out, AllOf(HasSubstr("Usage: whorl " + command), HasSubstr("Examples:"),
+                                 HasSubstr("Exit codes: 0")));
+    EXPECT_THAT(ended.err, IsEmpty()) << command;
+  }
+  EXPECT_THAT(Whorl("--help").out, AllOf(HasSubstr("  new "), HasSubstr("  diff ")));
+}
+
+TEST_F(ToolsTest, TyposGetTheNearestWord) {
+  ExpectUsageError("replay --perfeto x", "unknown option --perfeto; did you mean --perfetto?");
+  ExpectUsageError("replay --explian", "did you mean --explain?");
+  ExpectUsageError("replay d/one.json --explain=no_wegde", "did you mean \"no_wedge\"?");
+  ExpectUsageError("new --protocl x", "did you mean --protocol?");
+  ExpectUsageError("new --protocol spindle_v3x", "unknown protocol \"spindle_v3x\"");
+  ExpectUsageError("diff --jsno", "did you mean --json?");
+  ExpectUsageError("dif", "did you mean diff?");
+}
+
+// --- replay --perfetto ---------------------------------------------------------------------------
+
+TEST_F(ToolsTest, PerfettoWritesOneRunWholeAndLeavesTheTable) {
+  Write("two.json", kTwoBelieve);
+  const Ended ended = Whorl("replay two.json --seed 1 --perfetto run.json");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("1 scenario: 1 not judged"));
+  const json document = json::parse(ReadText(folder_ / "run.json"));
+  EXPECT_EQ(document["otherData"]["scenario"], "two");
+  EXPECT_GT(document["traceEvents"].size(), 100U);
+  EXPECT_THAT(Files("."), Not(testing::Contains(StartsWith("run.json."))));
+}
+
+TEST_F(ToolsTest, PerfettoAndAtAreForOneRun) {
+  Write("d/one.json", kQuiet);
+  Write("d/two.json", kTwoBelieve);
+  ExpectUsageError("replay d --perfetto run.json",
+                   "--perfetto shows one run of one scenario, and here are 2");
+  ExpectUsageError("replay d/one.json --perfetto run.json --repeat 2",
+                   "it does not go with --repeat");
+  ExpectUsageError("replay d --at 1s", "--at shows one run of one scenario");
+  ExpectUsageError("replay d/one.json --at 1s --repeat 2", "it does not go with --repeat");
+  ExpectUsageError("replay d/one.json --explain --repeat 2", "it does not go with --repeat");
+  EXPECT_FALSE(fs::exists(folder_ / "run.json"));
+}
+
+// --- replay --explain ----------------------------------------------------------------------------
+
+TEST_F(ToolsTest, ExplainTellsTheStoryUnderTheTable) {
+  Write("two.json", kTwoBelieve);
+  // Half of all seeds hand out a smaller token before the two believe.
+  std::string arguments;
+  Ended ended;
+  for (int seed = 1; seed <= 30; ++seed) {
+    arguments = "replay two.json --explain --seed " + std::to_string(seed);
+    ended = Whorl(arguments);
+    if (ended.out.find("\nsingle_leader_belief violated") != std::string::npos) break;
+  }
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(
+      ended.out,
+      AllOf(StartsWith("verdict"), ContainsRegex("single_leader_belief violated at [0-9.]+ s by b"),
+            HasSubstr("a  fault: pause (line 4), not over yet"),
+            HasSubstr("<- single_leader_belief\n"), HasSubstr("b and a believe that they lead\n"),
+            HasSubstr("1 scenario: 1 not judged")));
+  const json story = json::parse(Whorl(arguments + " --json").out)["scenarios"][0]["run"]["story"];
+  EXPECT_EQ(story["invariant"], "single_leader_belief");
+  EXPECT_GT(story["lines"].size(), 5U);
+}
+
+TEST_F(ToolsTest, ExplainSaysInOneLineThatNothingWasViolated) {
+  Write("quiet.json", kQuiet);
+  EXPECT_THAT(Whorl("replay quiet.json --explain").out, HasSubstr("\n\nnothing was violated\n\n"));
+  EXPECT_THAT(Whorl("replay quiet.json --explain=no_wedge").out,
+              HasSubstr("\n\nno_wedge was not violated\n\n"));
+}
+
+TEST_F(ToolsTest, ExplainTellsOfTheInvariantThatIsNamedWhateverCameBeforeIt) {
+  const std::string file = WHORL_SOURCE_DIR "/scenarios/everybody_cut_off.json";
+  EXPECT_THAT(Whorl("replay " + file + " --explain").out,
+              HasSubstr("\nlease_respected violated at"));
+  EXPECT_THAT(Whorl("replay " + file + " --explain=single_leader_belief").out,
+              HasSubstr("\nsingle_leader_belief violated at"));
+}
+
+// --- replay --at ---------------------------------------------------------------------------------
+
+TEST_F(ToolsTest, AtShowsTheStateThen) {
+  Write("two.json", kTwoBelieve);
+  const Ended ended = Whorl("replay two.json --seed 1 --at 12.5s");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out,
+              AllOf(StartsWith("scenario: two\nprotocol: spindle_v2\nseed: 1\nat: 12.5\n"),
+                    HasSubstr("    paused: yes\n"), HasSubstr("believes: yes")));
+  const json state = json::parse(Whorl("replay two.json --seed 1 --at 12500ms --json").out);
+  EXPECT_EQ(state["format"], "whorl-state");
+  EXPECT_EQ(state["nodes"][0]["paused"], true);
+  EXPECT_EQ(Whorl("replay two.json --seed 1 --at 12.5s --out s.json").code, 0);
+  EXPECT_EQ(json::parse(ReadText(folder_ / "s.json")), state);
+  EXPECT_EQ(Whorl("replay two.json --seed 1 --at 30s").code, 0) << "the end is a time of the run";
+}
+
+TEST_F(ToolsTest, ATimeThatIsNoneIsRefused) {
+  Write("two.json", kTwoBelieve);
+  ExpectUsageError("replay two.json --at 31s",
+                   "--at 31s is after the end: the scenario's duration is 30s");
+  ExpectUsageError("replay two.json --at 5", "\"5\" has no unit");
+  ExpectUsageError("replay two.json --at=-5s", "--at wants a time since the start");
+  ExpectUsageError("replay two.json --at 5s --timeline", "it does not go with --timeline");
+  const Ended bad = Whorl("replay missing.json --at 5s");
+  EXPECT_EQ(bad.code, 2);
+  EXPECT_THAT(bad.err, HasSubstr("missing.json: cannot be read"));
+}
+
+// --- diff ----------------------------------------------------------------------------------------
+
+TEST_F(ToolsTest, DiffSaysWhetherAndWhereTracesDiffer) {
+  Write("two.json", kTwoBelieve);
+  ASSERT_EQ(Whorl("replay two.json --seed 1 --trace t --repeat 2").code, 0);
+  ASSERT_EQ(Whorl("replay two.json --seed 1 --trace u").code, 0);
+  const Ended equal = Whorl("diff t/two.1.jsonl u/two.1.jsonl");
+  EXPECT_EQ(equal.code, 0) << equal.err;
+  EXPECT_THAT(equal.out, testing::MatchesRegex("equal: [0-9,]+ events\n"));
+  const Ended differ = Whorl("diff t/two.1.jsonl t/two.2.jsonl");
+  EXPECT_EQ(differ.code, 1);
+  EXPECT_THAT(differ.out,
+              AllOf(HasSubstr("the heads differ"), HasSubstr("  seed: \"1\" / \"2\"\n"),
+                    HasSubstr("the first event that differs is number "), HasSubstr("\n- {\"n\":"),
+                    HasSubstr("\n+ {\"n\":"), HasSubstr("it differs in:\n")));
+  const json document = json::parse(Whorl("diff t/two.1.jsonl t/two.2.jsonl --json").out);
+  EXPECT_EQ(document["equal"], false);
+  EXPECT_EQ(document["first"]["a"]["n"], document["first"]["n"]);
+  EXPECT_EQ(json::parse(Whorl("diff t/two.1.jsonl u/two.1.jsonl --json").out)["equal"], true);
+}
+
+TEST_F(ToolsTest, DiffRefusesWhatIsNoTrace) {
+  Write("two.json", kTwoBelieve);
+  ASSERT_EQ(Whorl("replay two.json --seed 1 --trace t").code, 0);
+  const std::string trace = ReadText(folder_ / "t/two.1.jsonl");
+  Write("cut.jsonl", trace.substr(0, trace.size() - 9));
+  const auto lines = std::to_string(std::ranges::count(trace, '\n'));
+  ExpectUsageError("diff t/two.1.jsonl cut.jsonl",
+                   "cut.jsonl:" + lines + ": the last line is cut off");
+  ExpectUsageError("diff two.json t/two.1.jsonl", "two.json:1: is no trace");
+  ExpectUsageError("diff missing.jsonl t/two.1.jsonl",
+                   "missing.jsonl: cannot be read: No such file");
+  ExpectUsageError("diff t t/two.1.jsonl", "t: cannot be read: it is a folder");
+  ExpectUsageError("diff t/two.1.jsonl", "diff wants two traces");
+  ExpectUsageError("diff", "diff wants two traces");
+}
+
+// --- new -----------------------------------------------------------------------------------------
+
+TEST_F(ToolsTest, NewWritesAScenarioThatReplaysAsExpected) {
+  const Ended written = Whorl("new my.json");
+  EXPECT_EQ(written.code, 0) << written.err;
+  EXPECT_THAT(written.out,
+              AllOf(StartsWith("my.json: try "), EndsWith(" replay my.json --timeline\n")));
+  const Ended replayed = Whorl("replay my.json");
+  EXPECT_EQ(replayed.code, 0) << replayed.out;
+  const Ended printed = Whorl("new --protocol spindle_v2");
+  EXPECT_EQ(printed.out, ReadText(folder_ / "my.json"));
+  EXPECT_EQ(Shell("\"$W\" new | \"$W\" replay -").code, 0);
+}
+
+// A person's work is not written over by a slip.
+TEST_F(ToolsTest, NewOverwritesNothingUnlessItIsForced) {
+  Write("my.json", "mine");
+  ExpectUsageError("new my.json", "my.json: is there already; --force writes over it");
+  EXPECT_EQ(ReadText(folder_ / "my.json"), "mine");
+  EXPECT_EQ(Whorl("new my.json --force").code, 0);
+  EXPECT_THAT(ReadText(folder_ / "my.json"), HasSubstr("\"version\": 1"));
+  fs::create_directory(folder_ / "d");
+  ExpectUsageError("new d --force", "d: is a folder");
+  EXPECT_EQ(Shell("ln -s nowhere l && \"$W\" new l").code, 2) << "a link that leads nowhere";
+}
+
+// --- output that cannot be written, and interrupts -----------------------------------------------
+
+TEST_F(ToolsTest, OutputThatCannotBeWrittenIsExitCode3) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "this system has no /dev/full";
+  Write("two.json", kTwoBelieve);
+  ASSERT_EQ(Whorl("replay two.json --seed 1 --trace t").code, 0);
+  for (const std::string line :
+       {"replay two.json --perfetto /dev/full", "replay two.json --perfetto no/such/run.json",
+        "replay two.json --explain >/dev/full", "replay two.json --at 5s >/dev/full",
+        "replay two.json --at 5s --json >/dev/full", "replay two.json --at 5s --out /dev/full",
+        "diff t/two.1.jsonl t/two.1.jsonl >/dev/full", "new >/dev/full", "new --force /dev/full",
+        "new no/such/my.json"}) {
+    const Ended ended = Shell("\"$W\" " + line);
+    EXPECT_EQ(ended.code, 3) << line;
+    EXPECT_THAT(ended.err, StartsWith("whorl: ")) << line;
+  }
+}
+
+TEST_F(ToolsTest, AClosedPipeIsExitCode3) {
+  Write("two.json", kTwoBelieve);
+  for (const std::string arguments : {"new", "replay two.json --at 5s"}) {
+    const Ended ended = Shell("rm -f pipe; mkfifo pipe; sh -c 'exec 3<>pipe 4>pipe 3<&-; \"$0\" " +
+                              arguments + " >&4' \"$W\"");
+    EXPECT_EQ(ended.code, 3) << arguments;
+    EXPECT_THAT(ended.err, HasSubstr("Broken pipe")) << arguments;
+  }
+}
+
+// A picture of a long run takes a while, and half of one is no picture.
+TEST_F(ToolsTest, AnInterruptLeavesNoHalfPicture) {
+  std::string text(kQuiet);
+  text.replace(text.find("\"20s\""), 5, "\"87600h\"");
+  Write("long.json", text);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    if (chdir(folder_.c_str()) != 0 || std::freopen("err.txt", "w", stderr) == nullptr) _exit(99);
+    execl(WHORL_COMMAND, "whorl", "replay", "long.json", "--perfetto", "run.json", nullptr);
+    _exit(99);
+  }
+  const auto is_writing = [&] {
+    for (const std::string& name : Files(".")) {
+      if (name.starts_with("run.json.") && fs::file_size(folder_ / name) > 0) return true;
+    }
+    return false;
+  };
+  int status = 0;
+  while (!is_writing() && waitpid(child, &status, WNOHANG) == 0) {
+  }
+  kill(child, SIGINT);
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  for (const std::string& name : Files(".")) EXPECT_THAT(name, Not(StartsWith("run.json")));
+}
+
+}  // namespace
+}  // namespace whorl::tools_test

@@ -1,0 +1,350 @@
+// Every sample in the documentation is run: a scenario that it shows comes out as it expects, and a
+// command prints what the page says it prints.
+//
+// What a page may say, and what is done with it:
+//   ```json      valid JSON; an object with `version` and `protocol` is a scenario, and is replayed
+//   ```console   `$ ` begins a command, and what follows is its output. `[...]` stands for any
+//                number of lines that are left out; a command without output is run, and has to end
+//                well, but what it prints is not looked at. `$ cat FILE` shows a file: later
+//                commands of the page find it. The commands of a page run one after the other in
+//                one folder that has scenarios/ and build/whorl.
+// What differs between machines (the column `ratio`) is not compared.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/judge/expectations.h"
+#include "sim/judge/run.h"
+#include "sim/scenario/loader.h"
+#include "tests/cli/cli_testing.h"
+
+namespace whorl::documentation_test {
+namespace {
+
+using nlohmann::json;
+using Lines = std::vector<std::string>;
+
+constexpr std::string_view kLeftOut = "[...]";
+// How much the pages are known to hold: a reader of pages that finds nothing would pass.
+constexpr size_t kLeastJsonBlocks = 20;
+constexpr size_t kLeastCommands = 4;
+
+// Commands that the pages show and no test runs, by how they begin.
+struct NotRun {
+  std::string_view begins;
+  std::string_view why;
+};
+constexpr std::array<NotRun, 1> kNotRun = {{
+    {"./dev test", "it runs this test among all others, and its numbers change with each of them"},
+}};
+
+// --- pages -------------------------------------------------------------------------------------
+
+struct Block {
+  int line = 0;  // of its first line in the page
+  std::string language;
+  Lines lines;
+};
+
+struct Page {
+  std::string path;  // from the root of the repository
+  std::vector<Block> blocks;
+};
+
+Lines SplitLines(std::string_view text) {
+  Lines lines;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::string Joined(const Lines& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+std::string WithoutIndent(std::string_view line, size_t indent) {
+  const size_t text = std::min(line.find_first_not_of(' '), line.size());
+  return std::string(line.substr(std::min(indent, text)));
+}
+
+// The fenced blocks of a page; one that is not closed goes to the end.
+std::vector<Block> BlocksOf(std::string_view text) {
+  std::vector<Block> blocks;
+  bool inside = false;
+  size_t indent = 0;
+  int number = 0;
+  for (const std::string& line : SplitLines(text)) {
+    ++number;
+    const size_t start = std::min(line.find_first_not_of(' '), line.size());
+    if (line.compare(start, 3, "```") == 0) {
+      inside = !inside;
+      indent = start;
+      if (inside) blocks.push_back({number + 1, line.substr(start + 3), {}});
+    } else if (inside) {
+      blocks.back().lines.push_back(WithoutIndent(line, indent));
+    }
+  }
+  return blocks;
+}
+
+bool IsOurs(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return !name.starts_with(".") && !name.starts_with("build");
+}
+
+std::vector<Page> Pages() {
+  std::vector<Page> pages;
+  const fs::path root = WHORL_SOURCE_DIR;
+  for (auto entry = fs::recursive_directory_iterator(root);
+       entry != fs::recursive_directory_iterator(); ++entry) {
+    if (entry->is_directory() && !IsOurs(entry->path())) {
+      entry.disable_recursion_pending();
+    } else if (entry->path().extension() == ".md") {
+      pages.push_back(
+          {entry->path().lexically_relative(root).string(), BlocksOf(ReadText(entry->path()))});
+    }
+  }
+  std::ranges::sort(pages, {}, &Page::path);
+  return pages;
+}
+
+std::string PlaceOf(const Page& page, int line) { return page.path + ":" + std::to_string(line); }
+
+// --- commands ----------------------------------------------------------------------------------
+
+struct Command {
+  int line = 0;
+  std::string text;  // without "$ "
+  Lines output;
+};
+
+std::vector<Command> CommandsOf(const Block& block) {
+  std::vector<Command> commands;
+  for (size_t i = 0; i < block.lines.size(); ++i) {
+    const std::string& line = block.lines[i];
+    if (line.starts_with("$ ")) {
+      commands.push_back({block.line + static_cast<int>(i), line.substr(2), {}});
+    } else if (!commands.empty()) {
+      commands.back().output.push_back(line);
+    }
+  }
+  return commands;
+}
+
+// The line without what differs between machines, and without spaces at its end.
+std::string Masked(const std::string& line) {
+  static const std::regex ratio(R"( +[0-9][0-9,]*:1\b)");
+  std::string masked = std::regex_replace(line, ratio, " N:1");
+  masked.erase(masked.find_last_not_of(' ') + 1);
+  return masked;
+}
+
+Lines MaskedLines(const Lines& lines) {
+  Lines masked;
+  for (const std::string& line : lines) masked.push_back(Masked(line));
+  return masked;
+}
+
+bool MatchesFrom(const Lines& shown, size_t i, const Lines& actual, size_t j) {
+  for (; i < shown.size(); ++i, ++j) {
+    if (shown[i] == kLeftOut) {
+      for (size_t rest = j; rest <= actual.size(); ++rest) {
+        if (MatchesFrom(shown, i + 1, actual, rest)) return true;
+      }
+      return false;
+    }
+    if (j >= actual.size() || shown[i] != actual[j]) return false;
+  }
+  return j == actual.size();
+}
+
+// Whether the output is what the page shows.
+bool Matches(const Lines& shown, const Lines& actual) {
+  return MatchesFrom(MaskedLines(shown), 0, MaskedLines(actual), 0);
+}
+
+// For people: the first line of the page that the output lacks, if there is one.
+std::string FirstMissing(const Lines& shown, const Lines& actual) {
+  const Lines masked = MaskedLines(actual);
+  for (const std::string& line : shown) {
+    if (line != kLeftOut && std::ranges::find(masked, Masked(line)) == masked.end()) {
+      return "this line is not in the output:\n" + line;
+    }
+  }
+  return "all its lines are in the output, but not in this order or not without others between";
+}
+
+// `./dev replay` is `build/whorl replay`, of scenarios/ where no path is named.
+std::string WithoutDev(const std::string& command) {
+  constexpr std::string_view kDev = "./dev replay";
+  if (!command.starts_with(kDev)) return command;
+  const std::string rest = command.substr(kDev.size());
+  const bool names_a_path = rest.substr(0, rest.find('#')).find(".json") != std::string::npos;
+  return std::string("build/whorl replay") + (names_a_path ? "" : " scenarios") + rest;
+}
+
+class DocumentationTest : public CliTest {
+ protected:
+  DocumentationTest() {
+    fs::create_directory(folder_ / "build");
+    fs::create_symlink(WHORL_COMMAND, folder_ / "build/whorl");
+    fs::create_symlink(WHORL_SOURCE_DIR "/scenarios", folder_ / "scenarios");
+  }
+
+  // What the command prints, both streams as on a terminal.
+  const Ended& Run(const std::string& command) {
+    const auto known = ran_.find(command);
+    if (known != ran_.end()) return known->second;
+    return ran_.emplace(command, Shell("{ " + command + "\n} 2>&1")).first->second;
+  }
+
+  void Check(const Page& page, const Command& command) {
+    const std::string line = WithoutDev(command.text);
+    if (line.starts_with("cat ")) {
+      Write(line.substr(4), Joined(command.output));
+      return;
+    }
+    if (!line.starts_with("build/whorl ")) return CheckNotRun(page, command);
+    const Ended& ended = Run(line);
+    ++commands_;
+    if (command.output.empty()) {
+      EXPECT_EQ(ended.code, 0) << PlaceOf(page, command.line) << ": " << command.text;
+      return;
+    }
+    EXPECT_LE(ended.code, 2) << PlaceOf(page, command.line) << ": " << command.text;
+    const Lines actual = SplitLines(ended.out);
+    EXPECT_TRUE(Matches(command.output, actual))
+        << PlaceOf(page, command.line) << ": `" << command.text << "` prints something else; "
+        << FirstMissing(command.output, actual) << "\nThe output is:\n"
+        << ended.out;
+  }
+
+  void CheckNotRun(const Page& page, const Command& command) {
+    for (const NotRun& entry : kNotRun) {
+      if (!command.text.starts_with(entry.begins)) continue;
+      not_run_.insert(entry.begins);
+      return;
+    }
+    ADD_FAILURE() << PlaceOf(page, command.line) << ": no test runs `" << command.text
+                  << "`: show a command of build/whorl, or add it to kNotRun with the reason";
+  }
+
+  std::map<std::string, Ended> ran_;
+  size_t commands_ = 0;
+  std::set<std::string_view> not_run_;
+};
+
+// --- tests -------------------------------------------------------------------------------------
+
+// People type what they read.
+TEST_F(DocumentationTest, CommandsPrintWhatThePagesShow) {
+  for (const Page& page : Pages()) {
+    for (const Block& block : page.blocks) {
+      if (block.language != "console") continue;
+      for (const Command& command : CommandsOf(block)) Check(page, command);
+    }
+  }
+  EXPECT_GE(commands_, kLeastCommands);
+  for (const NotRun& entry : kNotRun) {
+    EXPECT_TRUE(not_run_.contains(entry.begins))
+        << "no page shows " << entry.begins << ": take it out of kNotRun";
+  }
+}
+
+// People copy what they see.
+TEST(Documentation, JsonIsValidAndScenariosComeOutAsTheyExpect) {
+  size_t blocks = 0;
+  size_t scenarios = 0;
+  for (const Page& page : Pages()) {
+    for (const Block& block : page.blocks) {
+      if (block.language != "json") continue;
+      ++blocks;
+      const std::string place = PlaceOf(page, block.line);
+      const std::string text = Joined(block.lines);
+      const json value = json::parse(text, nullptr, false);
+      EXPECT_FALSE(value.is_discarded()) << place << ": not JSON";
+      if (!value.is_object() || !value.contains("version") || !value.contains("protocol")) continue;
+      ++scenarios;
+      const absl::StatusOr<sim::Scenario> scenario = sim::ParseScenario(text, place);
+      ASSERT_TRUE(scenario.ok()) << scenario.status().message();
+      const sim::RunResult result = sim::RunScenario(*scenario, scenario->seed, nullptr);
+      for (const std::string& failure : sim::FailuresOf(*scenario, result)) {
+        ADD_FAILURE() << place << ": " << failure;
+      }
+    }
+  }
+  EXPECT_GE(blocks, kLeastJsonBlocks);
+  EXPECT_GE(scenarios, 2U);
+}
+
+// A scenario that the table lacks is one that nobody finds.
+TEST(Documentation, TheTableOfScenariosNamesThoseThatThereAre) {
+  std::multiset<std::string> listed;
+  for (const std::string& line : SplitLines(ReadText(WHORL_SOURCE_DIR "/scenarios/README.md"))) {
+    if (line.starts_with("| `")) listed.insert(line.substr(3, line.find('`', 3) - 3));
+  }
+  std::multiset<std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(WHORL_SOURCE_DIR "/scenarios")) {
+    const fs::path& path = entry.path();
+    if (path.extension() == ".json" && path.filename() != "schema.json") {
+      files.insert(path.stem().string());
+    }
+  }
+  EXPECT_EQ(listed, files);
+}
+
+// --- the test of the tests ---------------------------------------------------------------------
+
+TEST(DocumentationMatching, LeavesOutLinesOnlyWhereThePageSaysSo) {
+  EXPECT_TRUE(Matches({"a", "b"}, {"a", "b"}));
+  EXPECT_TRUE(Matches({"a", "[...]", "c"}, {"a", "b", "b", "c"}));
+  EXPECT_TRUE(Matches({"[...]", "c", "[...]"}, {"a", "c"}));
+  EXPECT_TRUE(Matches({"[...]", "c", "d"}, {"c", "a", "c", "d"}));
+  EXPECT_FALSE(Matches({"a"}, {"a", "b"}));
+  EXPECT_FALSE(Matches({"a", "b"}, {"a"}));
+  EXPECT_FALSE(Matches({"a", "[...]", "c"}, {"a", "b", "d"}));
+  EXPECT_FALSE(Matches({"a", "c"}, {"a", "b", "c"}));
+}
+
+TEST(DocumentationMatching, MasksTheRatioAndNothingElse) {
+  EXPECT_TRUE(Matches({"ok  x  1  60.000    114,647:1  -"}, {"ok  x  1  60.000      7,012:1  -"}));
+  EXPECT_FALSE(Matches({"ok  x  1  60.000    114,647:1  -"}, {"ok  x  2  60.000    114,647:1  -"}));
+  EXPECT_FALSE(Matches({"ok  x  1  60.000  114,647:1  -"}, {"ok  x  1  61.000  114,647:1  -"}));
+}
+
+TEST(DocumentationMatching, FindsBlocksWithTheirLinesAndCommands) {
+  const std::vector<Block> blocks =
+      BlocksOf("x\n```json\n{}\n```\n- y\n  ```console\n  $ a\n  b\n  ```\n");
+  ASSERT_EQ(blocks.size(), 2U);
+  EXPECT_EQ(blocks[0].line, 3);
+  EXPECT_EQ(blocks[0].language, "json");
+  EXPECT_EQ(blocks[1].lines, (Lines{"$ a", "b"}));
+  const std::vector<Command> commands = CommandsOf(blocks[1]);
+  ASSERT_EQ(commands.size(), 1U);
+  EXPECT_EQ(commands[0].text, "a");
+  EXPECT_EQ(commands[0].output, Lines{"b"});
+  EXPECT_EQ(WithoutDev("./dev replay"), "build/whorl replay scenarios");
+  EXPECT_EQ(WithoutDev("./dev replay --json  # x.json"),
+            "build/whorl replay scenarios --json  # x.json");
+  EXPECT_EQ(WithoutDev("./dev replay a.json"), "build/whorl replay a.json");
+}
+
+}  // namespace
+}  // namespace whorl::documentation_test

@@ -1,0 +1,240 @@
+// `whorl replay --on`: scenarios that happen for real come to the simulation's verdicts, what
+// cannot be made real is refused, and nothing is left running.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): POSIX's, not C's
+#include <sys/poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "live/child_process.h"
+#include "live/emulator_process.h"
+#include "tests/cli/cli_testing.h"
+#include "tests/cli/lock/process_state.h"
+
+namespace whorl::replay_test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+// The leader stands still between an answer and its write, and is replaced.
+constexpr std::string_view kPause = R"({
+  "version": 1, "about": "A pause.", "protocol": "fenced_lease", "lease": "2s",
+  "nodes": ["a", { "name": "b", "start_at": "1s" }], "duration": "10s", "seed": 1,
+  "workload": { "write_every": "100ms", "work_for": "20ms" },
+  "faults": [ { "when": { "node": "a", "step": "has_lock", "phase": "ended", "count": 10 },
+                "do": "pause", "node": "a", "for": "5s" } ],
+  "expect": { "holds": ["one_live_token", "single_leader_belief"], "sometimes": ["takeover"] }
+})";
+// It dies between the two steps of a takeover, and comes back under the same name.
+constexpr std::string_view kCrash = R"({
+  "version": 1, "about": "A crash between two steps.", "protocol": "spindle_v2", "lease": "1s",
+  "nodes": [{ "name": "a", "id": "one" }, { "name": "b", "start_at": "500ms", "id": "two" }],
+  "duration": "24s", "seed": 1,
+  "faults": [ { "at": "3s", "do": "crash", "node": "a" },
+              { "when": { "node": "b", "step": "takeover_insert", "phase": "replied" },
+                "do": "crash", "node": "b", "restart_after": "1s" } ],
+  "expect": { "holds": ["one_live_token"], "violates": ["no_wedge"] }
+})";
+// Spanner commits, and the reply is lost.
+constexpr std::string_view kLostReply = R"({
+  "version": 1, "about": "A lost reply.", "protocol": "fenced_lease", "lease": "2s",
+  "nodes": ["a", { "name": "b", "start_at": "500ms" }], "duration": "10s", "seed": 1,
+  "network": { "connection_timeout": "2s" },
+  "faults": [ { "when": { "node": "a", "step": "beat", "phase": "committed", "count": 3 },
+                "do": "drop_reply", "node": "a" },
+              { "at": "5s", "do": "partition", "node": "b", "for": "1s", "direction": "from" },
+              { "at": "7s", "do": "abort", "node": "a" } ],
+  "expect": { "holds": ["one_live_token", "single_leader_belief", "lease_respected"] }
+})";
+
+class LiveReplayTest : public CliTest {
+ protected:
+  static json Document(const Ended& ended) {
+    json document = json::parse(ended.out, nullptr, /*allow_exceptions=*/false);
+    EXPECT_FALSE(document.is_discarded()) << ended.out << ended.err;
+    return document;
+  }
+};
+
+TEST_F(LiveReplayTest, RealRunsComeToTheVerdictsOfTheSimulation) {
+  Write("pause.json", kPause);
+  Write("crash.json", kCrash);
+  Write("lost.json", kLostReply);
+  const Ended ended =
+      Shell("$W replay pause.json crash.json lost.json --on server --jobs 3 --json --trace traces");
+  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+  const json document = Document(ended);
+  ASSERT_EQ(document["scenarios"].size(), 3U);
+  for (const json& scenario : document["scenarios"]) {
+    EXPECT_EQ(scenario["agreed"], 1) << scenario;
+    EXPECT_TRUE(scenario["real"][0]["holes"].empty()) << scenario;
+  }
+  EXPECT_EQ(document["scenarios"][0]["real"][0]["metrics"]["takeovers"], 1);
+  EXPECT_EQ(document["scenarios"][1]["real"][0]["verdicts"]["no_wedge"], "violated");
+  // The crash is between the two steps: the second is never sent.
+  EXPECT_THAT(ReadText(folder_ / "traces/crash.server-1.jsonl"),
+              testing::Not(HasSubstr("takeover_update")));
+  // Traces have the simulation's format: its tools read them.
+  const Ended same = Shell("$W diff traces/crash.server-1.jsonl traces/crash.server-1.jsonl");
+  EXPECT_EQ(same.code, 0) << same.out << same.err;
+  EXPECT_THAT(ReadText(folder_ / "traces/crash.server-1.jsonl"),
+              HasSubstr(R"("event":"process_gone","process":"b#1","crashed":true)"));
+}
+
+// The same by the official emulator, which is somebody else's Spanner.
+TEST_F(LiveReplayTest, OnTheEmulatorToo) {
+  if (!FindEmulator()) GTEST_SKIP() << kNoEmulator;
+  Write("pause.json", kPause);
+  Write("crash.json", kCrash);
+  Write("lost.json", kLostReply);
+  const Ended ended = Shell("$W replay pause.json crash.json lost.json --on emulator --jobs 3");
+  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("3 as expected and as simulated in every run"));
+}
+
+// What happened for real can be replayed in the simulation, which comes to the same.
+TEST_F(LiveReplayTest, ARealRunIsSavedAsAScenario) {
+  Write("pause.json", kPause);
+  const Ended ended = Shell("$W replay pause.json --on server --save saved.json");
+  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+  EXPECT_THAT(ReadText(folder_ / "saved.json"), HasSubstr("Saved from a run on the server."));
+  const Ended again = Shell("$W replay saved.json");
+  EXPECT_EQ(again.code, 0) << again.out << again.err;
+}
+
+// A verdict that is not the scenario's fails, or the comparison would be worth nothing.
+TEST_F(LiveReplayTest, AnExpectationThatIsWrongFails) {
+  std::string text(kPause);
+  text.replace(text.find(R"("holds": ["one_live_token")"), 26, R"("violates": ["one_live_token")");
+  text.replace(text.find(", \"single_leader_belief\"]"), 25, "]");
+  Write("wrong.json", text);
+  const Ended ended = Shell("$W replay wrong.json --on server");
+  EXPECT_EQ(ended.code, 1) << ended.out << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("expected one_live_token to be violated, but it held"));
+}
+
+TEST_F(LiveReplayTest, WhatCannotBeMadeRealIsRefusedByNameBeforeAnythingStarts) {
+  Write("lies.json", R"({
+  "version": 1, "about": "x", "protocol": "spindle_v2", "nodes": ["a"], "duration": "60s",
+  "faults": [
+    { "at": "3s", "do": "truetime", "epsilon": "9ms", "for": "2s" },
+    { "at": "9s", "do": "clock", "node": "a", "stands": true, "for": "3s" }
+  ]
+})");
+  const Ended refused = Shell("$W replay lies.json --on emulator");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("lies.json:4: /faults/0/do: truetime cannot be made real"));
+  EXPECT_THAT(refused.err, HasSubstr("lies.json:5: /faults/1/do: clock cannot be made real"));
+  const Ended left_out = Shell("$W replay lies.json --on server --where-possible");
+  EXPECT_EQ(left_out.code, 0) << left_out.err;
+  EXPECT_THAT(left_out.out, HasSubstr("skipped"));
+}
+
+TEST_F(LiveReplayTest, LongScenariosAreLeftOutAndSaidSo) {
+  Write("quiet.json", kQuiet);
+  const Ended ended = Shell("$W replay quiet.json --on server --longest 5s");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("it lasts 20s, and --longest is 5s"));
+}
+
+TEST_F(LiveReplayTest, WhereThereIsNoEmulatorItSaysSo) {
+  Write("quiet.json", kQuiet);
+  const Ended ended =
+      Shell("SPANNER_EMULATOR=/nonexistent/emulator $W replay quiet.json --on emulator");
+  EXPECT_EQ(ended.code, 3) << ended.out;
+  EXPECT_THAT(ended.err, HasSubstr("$SPANNER_EMULATOR names no program"));
+}
+
+// A few takeovers in real time, beside the simulated ones.
+TEST_F(LiveReplayTest, TakeoversAreMeasuredInRealTime) {
+  const Ended ended = Shell(
+      "$W bench takeover --on server --protocol fenced_lease --fault crash --lease 1s "
+      "--followers 1 --runs 2 --jobs 2");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  // Both real ones are there, and the simulated ones beside them.
+  EXPECT_THAT(ended.out, HasSubstr("1s     1          server         2          2"));
+  EXPECT_THAT(ended.out, HasSubstr("1s     1          simulated  1,000      1,000"));
+  EXPECT_EQ(Shell("$W bench takeover --on server --csv x.csv --lease 1s").code, 2);
+}
+
+TEST_F(LiveReplayTest, BadUsageIsToldApart) {
+  Write("quiet.json", kQuiet);
+  EXPECT_EQ(Shell("$W replay quiet.json --on mars").code, 2);
+  EXPECT_EQ(Shell("$W replay --on server").code, 2);
+  EXPECT_EQ(Shell("$W replay nothere.json --on server").code, 2);
+  EXPECT_EQ(Shell("$W replay quiet.json --on server --timeline --repeat 2").code, 2);
+  for (const std::string option : {"--save", "--out", "--perfetto"}) {
+    // Before anything runs.
+    const Ended ended = Shell("$W replay quiet.json --on server " + option + " nothere/x");
+    EXPECT_EQ(ended.code, 3);
+    EXPECT_THAT(ended.out, testing::IsEmpty());
+  }
+  EXPECT_EQ(Shell("cp $W alone && ./alone replay quiet.json --on server").code, 3);
+}
+
+// --- nothing is left -----------------------------------------------------------------------------
+
+// Those that the process has started, as the kernel knows them.
+std::vector<pid_t> ChildrenOf(pid_t pid) {
+  std::vector<pid_t> children;
+  std::error_code gone;
+  for (const auto& task : fs::directory_iterator("/proc/" + std::to_string(pid) + "/task", gone)) {
+    std::istringstream words(ReadText(task.path() / "children"));
+    for (pid_t child = 0; words >> child;) children.push_back(child);
+  }
+  return children;
+}
+
+// By SIGSTOP.
+bool IsStopped(pid_t pid) { return StateOf(pid) == 'T'; }
+
+// True once the process, which need not be a child of this one, has ended.
+bool Ends(int pidfd) {
+  constexpr int kMillisecondsMax = 20'000;
+  pollfd watched = {.fd = pidfd, .events = POLLIN, .revents = 0};
+  return poll(&watched, 1, kMillisecondsMax) == 1;
+}
+
+class LiveEndTest : public LiveReplayTest, public testing::WithParamInterface<int> {};
+
+// As by Ctrl-C, and as by `kill -9` of the command: nodes end with it, also one that stands still.
+TEST_P(LiveEndTest, NodesEndWithTheCommand) {
+  const std::string path = Write("pause.json", kPause);
+  ChildProcess whorl({WHORL_COMMAND, "replay", path, "--on", "server"});
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  std::vector<pid_t> nodes;
+  while (!std::ranges::any_of(nodes, IsStopped) && std::chrono::steady_clock::now() < give_up) {
+    nodes = ChildrenOf(whorl.pid());
+  }
+  ASSERT_EQ(nodes.size(), 2U) << whorl.Output();
+  std::vector<int> watched;
+  for (const pid_t node : nodes) {
+    watched.push_back(static_cast<int>(syscall(SYS_pidfd_open, node, 0)));
+  }
+  kill(whorl.pid(), GetParam());
+  for (const int node : watched) {
+    if (node < 0) continue;  // it has ended already
+    EXPECT_TRUE(Ends(node));
+    close(node);
+  }
+}
+
+TEST_F(LiveReplayTest, CtrlCEndsItWithItsCode) {
+  Write("pause.json", kPause);
+  const Ended ended = Shell("timeout --preserve-status -s INT 3 $W replay pause.json --on server");
+  EXPECT_EQ(ended.code, 130) << ended.out << ended.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(Signals, LiveEndTest, testing::Values(SIGINT, SIGTERM, SIGKILL));
+
+}  // namespace
+}  // namespace whorl::replay_test

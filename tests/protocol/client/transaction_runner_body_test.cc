@@ -1,0 +1,101 @@
+// Transactions whose body tests what was read or changed: what the runner sends and says, how it
+// retries their query, and that nothing is sent once their time is over.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "protocol/client/transaction_runner.h"
+#include "tests/protocol/client/transaction_runner_testing.h"
+
+namespace whorl::transaction_runner_body_test {
+namespace {
+
+using testing::ElementsAre;
+
+// Reads the row and takes the lock, unless another owner's token is younger than 10 s.
+Transaction AcquireTransaction() {
+  Transaction transaction = {.step = StepName::kAcquire,
+                             .mode = Mode::kReadWrite,
+                             .statements = {Statement1(StepName::kAcquire, "SELECT")}};
+  transaction.mutations.push_back({.kind = MutationKind::kInsertOrUpdate, .table = "locktable"});
+  transaction.body = UnlessHeld{.me = "a", .lease = Seconds(10)};
+  return transaction;
+}
+Transaction BeatTransaction() {
+  Transaction transaction = {.step = StepName::kHeartbeat,
+                             .mode = Mode::kReadWrite,
+                             .statements = {Statement1(StepName::kHeartbeat, "UPDATE")}};
+  transaction.body = IfRowChanged{};
+  return transaction;
+}
+Response Row1(std::string owner, Duration age) {
+  Response response;
+  response.transaction = "t1";
+  response.result.rows = {{std::move(owner), At(Duration{}), At(age)}};
+  return response;
+}
+Response Changed(int64_t rows) {
+  Response response;
+  response.transaction = "t1";
+  response.result.row_count = rows;
+  return response;
+}
+
+TEST(RunnerBodyTest, AFreeLockIsWrittenByTheCommit) {
+  Client client;
+  client.Runs(AcquireTransaction()).Hears(Row1("b", Seconds(10))).HearsCommit(At(Seconds(1)));
+  EXPECT_THAT(client.did, ElementsAre("SELECT begin seq=1", "Commit t1 +locktable", "committed"));
+}
+
+TEST(RunnerBodyTest, AHeldOneIsRolledBackAndTheRowTold) {
+  // Whoever asked waits for the rest of that lease.
+  Client client;
+  client.Runs(AcquireTransaction()).Hears(Row1("b", Seconds(9))).HearsAnswer();
+  EXPECT_THAT(client.did,
+              ElementsAre("SELECT begin seq=1", "Rollback t1", "aborted FAILED_PRECONDITION"));
+  ASSERT_EQ(client.Result().results.size(), 1U);
+  EXPECT_EQ(client.Result().results.front().rows.size(), 1U);
+}
+
+TEST(RunnerBodyTest, ARetryTestsAnew) {
+  // The one that aborted us may have taken the lock.
+  Client client;
+  client.Runs(AcquireTransaction()).Hears(Row1("b", Seconds(10))).HearsAborted().Waits();
+  client.Hears(Row1("c", Milliseconds(20))).HearsAnswer();
+  EXPECT_EQ(client.did.back(), "aborted FAILED_PRECONDITION");
+}
+
+TEST(RunnerBodyTest, ItsQueryIsRetriedAsQueriesAre) {
+  // From 20 ms and for an hour, where DML has 250 ms and 30 s.
+  Client client;
+  client.Runs(AcquireTransaction());
+  EXPECT_EQ(client.Sent().deadline, client.now + Seconds(3600));
+  client.HearsError(Code::kUnavailable);
+  EXPECT_EQ(client.did.back(), "wait 20ms");
+  Client beat;
+  beat.Runs(BeatTransaction());
+  EXPECT_EQ(beat.Sent().deadline, beat.now + Seconds(30));
+}
+
+TEST(RunnerBodyTest, AnUpdateOfNoRowIsRolledBackAndTold) {
+  // That is how a leader learns that it was superseded.
+  Client client;
+  client.Runs(BeatTransaction()).Hears(Changed(0)).HearsAnswer();
+  EXPECT_THAT(client.did,
+              ElementsAre("UPDATE begin seq=1", "Rollback t1", "aborted FAILED_PRECONDITION"));
+  EXPECT_EQ(client.Result().results.front().row_count, 0);
+  Client changed;
+  changed.Runs(BeatTransaction()).Hears(Changed(1)).HearsCommit(At(Seconds(1)));
+  EXPECT_EQ(changed.did.back(), "committed");
+}
+
+TEST(RunnerBodyTest, AMaskedErrorIsNotTriedAgainOnceItsTimeIsOver) {
+  // Go's client would begin again with a context that has ended, and send nothing.
+  Transaction transaction = BeatTransaction();
+  Client client;
+  transaction.give_up_at = client.now + Seconds(5);
+  client.Runs(transaction).Later(Seconds(5)).HearsError(Code::kDeadlineExceeded);
+  EXPECT_THAT(client.did, ElementsAre("UPDATE begin seq=1", "aborted DEADLINE_EXCEEDED"));
+}
+
+}  // namespace
+}  // namespace whorl::transaction_runner_body_test

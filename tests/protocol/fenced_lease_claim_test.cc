@@ -1,0 +1,423 @@
+// fenced_lease before it leads: what it does with a row that it sees, when it takes it, what it
+// believes of what it took, and what becomes of answers that were lost.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "protocol/fenced_lease/row.h"
+#include "tests/protocol/fenced_lease_testing.h"
+
+namespace whorl::fenced_lease::fenced_lease_claim_test {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const Duration kLonger = Seconds(10) + Milliseconds(10);  // L (1 + rho)
+
+// --- looking -----------------------------------------------------------------------------------
+
+TEST(FencedLeaseFollowerTest, BeginsWithAStrongReadThatIsToldItsTimestamp) {
+  Lease a;
+  a.Starts();
+  EXPECT_THAT(a.did, ElementsAre("cancel poll", "run read"));
+  EXPECT_EQ(a.Out(StepName::kRead).mode, Mode::kStrongRead);
+  EXPECT_TRUE(a.Out(StepName::kRead).return_read_timestamp);
+}
+
+TEST(FencedLeaseFollowerTest, WaitsALeaseAndRhoFromTheFirstReplyThatShowedTheHeartbeat) {
+  // The holder's deadline is over by then, whatever the two clocks' rates within rho.
+  Lease a;
+  a.entropy.next = {0, 0, 0, 0, 0};  // four for the attempt ids, then no delay
+  Follows(a);
+  EXPECT_EQ(a.timers.at(kTake), kLonger);
+  a.At(Seconds(7));
+  a.Fires(kPoll);
+  a.Sees(TheirRow());
+  EXPECT_EQ(a.timers.at(kTake), kLonger) << "the same heartbeat again";
+}
+
+TEST(FencedLeaseFollowerTest, TakesUpToOneTwoHundredthLater) {
+  // So that many followers do not all come at once.
+  Lease a;
+  Follows(a);
+  EXPECT_EQ(
+      a.entropy.draws.back(),
+      (ScriptedEntropy::Draw{.purpose = Purpose::kTakeDelay, .lo = 0, .hi = Milliseconds(50).ns}));
+  EXPECT_EQ(a.timers.at(kTake), kLonger + Milliseconds(50));
+}
+
+TEST(FencedLeaseFollowerTest, JudgesByTheRowsLeaseAndNotItsOwn) {
+  // Finding S15 of spindle v2: pods with a shorter lease took live ones.
+  Lease a(Seconds(3));
+  Follows(a);
+  EXPECT_EQ(a.timers.at(kTake), kLonger + Milliseconds(50));
+  Lease b(Seconds(3));
+  b.Starts();
+  TestRow row = TheirRow();
+  row.lease_ms = Null{};
+  b.Sees(row);
+  EXPECT_EQ(b.timers.at(kTake), Milliseconds(3'003) + Milliseconds(15)) << "NULL is the observer's";
+}
+
+TEST(FencedLeaseFollowerTest, TakesWithoutAnotherLookTheHeartbeatThatItSaw) {
+  // The compare-and-set is the other look.
+  Lease a;
+  Follows(a);
+  a.Fires(kTake);
+  EXPECT_THAT(a.did, Contains("run take"));
+  EXPECT_EQ(a.Parameter(StepName::kTake, 0), Value(std::string("job")));
+  EXPECT_EQ(a.Parameter(StepName::kTake, 1), Value(std::string("a")));
+  EXPECT_EQ(a.Parameter(StepName::kTake, 2), Value(int64_t{10'000}));
+  EXPECT_EQ(a.Attempt(), a.state.prefix + "-1");
+  EXPECT_EQ(a.Parameter(StepName::kTake, 4), TheirRow().heartbeat);
+  EXPECT_EQ(a.Out(StepName::kTake).lock_mode, LockMode::kOptimistic);
+}
+
+TEST(FencedLeaseFollowerTest, ANewHeartbeatBeginsTheWaitAnew) {
+  Lease a;
+  Follows(a);
+  a.Fires(kPoll);
+  TestRow row = TheirRow();
+  row.heartbeat = At(Seconds(5));
+  a.Sees(row);
+  EXPECT_EQ(a.timers.at(kTake), a.now + kLonger + Milliseconds(50));
+}
+
+TEST(FencedLeaseFollowerTest, LooksWhenTheNextHeartbeatIsDueAndThenLessAndLessOften) {
+  // o + (0.6 L - age) + 30 ms; if nothing has changed, after 30, 60, 120 ms and so on.
+  Lease a;
+  a.Starts();
+  TestRow row = TheirRow();
+  row.age_us = 1'000'000;
+  a.Sees(row);
+  EXPECT_EQ(a.timers.at(kPoll), Milliseconds(5'030));
+  for (const int64_t pause : {30, 60, 120, 240}) {
+    a.Fires(kPoll);
+    a.Sees(row);
+    EXPECT_EQ(a.timers.at(kPoll), a.now + Milliseconds(pause));
+  }
+}
+
+TEST(FencedLeaseFollowerTest, LooksAtOnceWhenItHearsOfAReleaseAndBelievesNothingElseOfIt) {
+  Lease a;
+  Follows(a);
+  const Duration take_at = a.timers.at(kTake);
+  a.At(Seconds(3));
+  a.HearsOfARelease();
+  EXPECT_THAT(a.did, ElementsAre("note heard of a release", "cancel poll", "run read"));
+  a.Sees(TheirRow());  // it was not true
+  EXPECT_FALSE(a.IsOut(StepName::kTake));
+  EXPECT_EQ(a.timers.at(kTake), take_at);
+  a.HearsOfARelease();
+  a.Sees(ReleasedRow());
+  EXPECT_TRUE(a.IsOut(StepName::kTake));
+  a.HearsOfARelease();
+  EXPECT_THAT(a.did, IsEmpty()) << "a claim is under way, whose answer says all";
+}
+
+TEST(FencedLeaseFollowerTest, ALookThatIsUnderWayMayBeOlderThanTheReleaseItHearsOf) {
+  Lease a;
+  Follows(a);
+  a.Fires(kPoll);
+  a.HearsOfARelease();
+  EXPECT_EQ(a.CountOut(StepName::kRead), 2U);
+  a.Sees(TheirRow());
+  EXPECT_FALSE(a.IsOut(StepName::kTake));
+  a.Sees(ReleasedRow());
+  EXPECT_TRUE(a.IsOut(StepName::kTake));
+}
+
+TEST(FencedLeaseFollowerTest, WhoLeadsOrStopsOrHasNotStartedDoesNotLookBecauseOfARelease) {
+  Lease leader;
+  Leads(leader);
+  leader.HearsOfARelease();
+  EXPECT_THAT(leader.did, IsEmpty());
+  Lease stopped;
+  Follows(stopped);
+  stopped.Stops();
+  stopped.HearsOfARelease();
+  EXPECT_THAT(stopped.did, IsEmpty());
+  Lease unborn;
+  unborn.HearsOfARelease();
+  EXPECT_THAT(unborn.did, IsEmpty());
+}
+
+TEST(FencedLeaseFollowerTest, AnAgeThatIsWrongByAnHourOnlyShiftsTheNextLook) {
+  // CURRENT_TIMESTAMP has no bound; nothing that safety rests on may use it.
+  for (const int64_t age_us : {int64_t{3'600'000'000}, int64_t{-3'600'000'000}}) {
+    Lease a;
+    a.Starts();
+    TestRow row = TheirRow();
+    row.age_us = age_us;
+    a.Sees(row, At({}));
+    EXPECT_FALSE(a.IsOut(StepName::kTake));
+    EXPECT_EQ(a.timers.at(kTake), kLonger + Milliseconds(50));
+    EXPECT_GE(a.timers.at(kPoll), kPollDelay);
+    EXPECT_LE(a.timers.at(kPoll), Seconds(6) + kPollDelay);
+  }
+}
+
+TEST(FencedLeaseFollowerTest, AReadThatFailsIsTriedAgain) {
+  Lease a;
+  a.Starts();
+  a.CannotRead();
+  EXPECT_EQ(a.timers.at(kPoll), kPollDelay);
+  a.Fires(kPoll);
+  EXPECT_TRUE(a.Out(StepName::kRead).return_read_timestamp) << "it is still the first look";
+}
+
+TEST(FencedLeaseFollowerTest, ARowThatCannotBeJudgedIsNamedAndLeftAlone) {
+  Lease a;
+  a.Starts();
+  a.Sees({.heartbeat = Null{}, .writer = Null{}});
+  EXPECT_THAT(a.did, Contains(HasSubstr("'job' 'heartbeat is NULL")));
+  EXPECT_FALSE(a.IsOut(StepName::kTake));
+  for (const int64_t lease_ms : {int64_t{0}, int64_t{-1}, int64_t{3'600'001}}) {
+    const auto parsed =
+        ParseRow({At({}), Null{}, Null{}, lease_ms, Null{}, int64_t{0}}, Seconds(1));
+    EXPECT_TRUE(std::holds_alternative<std::string>(parsed)) << lease_ms;
+  }
+  const auto most =
+      ParseRow({At({}), Null{}, Null{}, int64_t{3'600'000}, Null{}, int64_t{0}}, Seconds(1));
+  EXPECT_EQ(std::get<LockRow>(most).lease, Seconds(3600));
+}
+
+// --- taking at once ----------------------------------------------------------------------------
+
+TEST(FencedLeaseFollowerTest, TakesAReleasedRowAtOnceAndBelievesAtOnce) {
+  Lease a;
+  Leads(a);
+  EXPECT_THAT(a.did, Contains("callback 1"));
+  EXPECT_TRUE(a.HasLock());
+}
+
+TEST(FencedLeaseFollowerTest, TakesAtItsFirstLookWhatTheReadsTimestampShowsToBeAbandoned) {
+  // Two leases: by TrueTime, which lease_respected assumes, and not by CURRENT_TIMESTAMP.
+  Lease a;
+  a.Starts();
+  a.Sees(TheirRow(), At(Seconds(19)));
+  EXPECT_TRUE(a.IsOut(StepName::kTake));
+  a.Wins(At(Seconds(19) + Milliseconds(5)));
+  EXPECT_TRUE(a.HasLock());
+  Lease b;
+  b.Starts();
+  b.Sees(TheirRow(), At(Seconds(19) - Nanoseconds(1)));
+  EXPECT_FALSE(b.IsOut(StepName::kTake));
+}
+
+TEST(FencedLeaseFollowerTest, OnlyAtItsFirstLookAndOnlyWithAReadTimestamp) {
+  Lease a;
+  Follows(a);
+  a.Fires(kPoll);
+  EXPECT_FALSE(a.Out(StepName::kRead).return_read_timestamp);
+  a.Sees(TheirRow(), At(Seconds(100)));
+  EXPECT_FALSE(a.IsOut(StepName::kTake));
+  Lease untold;
+  untold.Starts();
+  TestRow old = TheirRow();
+  old.age_us = 100'000'000;
+  untold.Sees(old);
+  EXPECT_FALSE(untold.IsOut(StepName::kTake)) << "an age by CURRENT_TIMESTAMP proves nothing";
+}
+
+TEST(FencedLeaseFollowerTest, WhatItTookAtOnceItBelievesInWhenTheLeaseIsOver) {
+  // Should the commit timestamp deny what the read's said, the rest of the lease is waited for.
+  Lease a;
+  a.Starts();
+  a.Sees(TheirRow(), At(Seconds(100)));
+  a.Wins(At(Seconds(3)));  // 4 s after the heartbeat: 6 s are left
+  EXPECT_FALSE(a.HasLock());
+  EXPECT_EQ(a.timers.at(kBelieve), Milliseconds(6'006));
+  a.Fires(kBeat);
+  a.BeatCommits(At(Seconds(9)));
+  a.Fires(kBelieve);
+  EXPECT_TRUE(a.HasLock());
+}
+
+TEST(FencedLeaseFollowerTest, CreatesWhereThereIsNoRowAndBelievesALeaseLater) {
+  // An operator may have deleted the row of somebody who still believes.
+  Lease a;
+  a.Starts();
+  a.SeesNoRow();
+  ASSERT_TRUE(a.IsOut(StepName::kCreate));
+  EXPECT_EQ(a.Attempt(), a.state.prefix + "-1c");
+  a.At(Seconds(1));
+  a.Wins(At(Seconds(1)));
+  EXPECT_FALSE(a.HasLock());
+  EXPECT_FALSE(StandingOf(a.state).believes);
+  EXPECT_EQ(a.timers.at(kBelieve), Seconds(1) + kLonger);
+  EXPECT_EQ(a.timers.at(kBeat), Seconds(6)) << "held by heartbeats all the while";
+  a.Fires(kBeat);
+  a.BeatCommits(At(Seconds(6)));
+  a.Fires(kBelieve);
+  EXPECT_THAT(a.did, Contains("callback 1"));
+  EXPECT_TRUE(a.HasLock());
+}
+
+TEST(FencedLeaseFollowerTest, WhoCreatesWaitsForTheLongestLeaseThatItHasSeen) {
+  // The row that was deleted may have been of a process with a longer lease.
+  Lease a(Seconds(2));
+  Follows(a);
+  a.Fires(kPoll);
+  a.SeesNoRow();
+  const Duration created = a.now;
+  a.Wins(At(Seconds(6)));
+  EXPECT_EQ(a.timers.at(kBelieve), created + kLonger);
+}
+
+TEST(FencedLeaseFollowerTest, AWaitOutlivesTheTermInWhichItBegan) {
+  // The heartbeats of the wait may fail; what is taken then is not believed in earlier.
+  Lease a;
+  a.Starts();
+  a.SeesNoRow();
+  a.sent = Seconds(-3);
+  a.Wins(At({}));
+  a.Fires(kDeadline);
+  EXPECT_EQ(a.now, Milliseconds(6'990));
+  a.Sees({.heartbeat = At({}), .token = At({}), .attempt = a.state.prefix + "-1c"});
+  a.Wins(At(Seconds(7)));
+  EXPECT_FALSE(a.HasLock());
+  EXPECT_EQ(a.timers.at(kBelieve), kLonger);
+}
+
+// --- answers -----------------------------------------------------------------------------------
+
+TEST(FencedLeaseAnswerTest, WhoIsOvertakenLooksAgain) {
+  Lease a;
+  Follows(a);
+  a.Fires(kTake);
+  a.Loses();
+  EXPECT_TRUE(a.IsOut(StepName::kRead));
+  Lease b;
+  b.Starts();
+  b.SeesNoRow();
+  b.ClaimFails(Code::kAlreadyExists);
+  EXPECT_TRUE(b.IsOut(StepName::kRead));
+}
+
+TEST(FencedLeaseAnswerTest, AClaimThatFailedIsNotRepeatedInALoop) {
+  Lease a;
+  Follows(a);
+  a.Fires(kTake);
+  a.ClaimFails(Code::kUnavailable);
+  EXPECT_FALSE(a.IsOut(StepName::kRead));
+  EXPECT_EQ(a.timers.at(kPoll), a.now + kPollDelay);
+}
+
+TEST(FencedLeaseAnswerTest, AnUnknownOutcomeIsReadBackAndAdoptedInTime) {
+  // Run again it could win twice; and s is when the Commit was first sent.
+  Lease a;
+  Follows(a);
+  a.Fires(kTake);
+  const Duration sent = a.now;
+  const std::string attempt = a.Attempt();
+  a.At(sent + Seconds(3));
+  a.ClaimEndsUnknown();
+  EXPECT_TRUE(a.IsOut(StepName::kRead));
+  EXPECT_FALSE(a.IsOut(StepName::kTake));
+  a.Sees({.heartbeat = At(Seconds(10)), .token = At(Seconds(10)), .attempt = attempt});
+  EXPECT_TRUE(a.HasLock());
+  EXPECT_EQ(a.timers.at(kDeadline), sent + Milliseconds(9'990));
+}
+
+TEST(FencedLeaseAnswerTest, AnOwnAttemptThatIsFoundTooLateIsTakenAnew) {
+  Lease a;
+  Follows(a);
+  a.Fires(kTake);
+  const Duration sent = a.now;
+  const std::string attempt = a.Attempt();
+  a.ClaimEndsUnknown();
+  a.At(sent + Milliseconds(9'990));
+  const Timestamp theirs = At(Seconds(10));
+  a.Sees({.heartbeat = theirs, .token = theirs, .attempt = attempt});
+  EXPECT_FALSE(a.HasLock());
+  ASSERT_TRUE(a.IsOut(StepName::kTake));
+  EXPECT_NE(a.Attempt(), attempt);
+  EXPECT_EQ(a.Parameter(StepName::kTake, 4), Value(theirs));
+}
+
+TEST(FencedLeaseAnswerTest, AReplyThatComesAfterItsDeadlineBeginsNoTerm) {
+  Lease a;
+  Follows(a);
+  a.Fires(kTake);
+  const Duration sent = a.now;
+  a.At(sent + Milliseconds(9'990));
+  a.sent = sent;
+  a.Wins(At(Seconds(11)));
+  EXPECT_FALSE(a.HasLock());
+  EXPECT_TRUE(a.IsOut(StepName::kRead));
+}
+
+TEST(FencedLeaseAnswerTest, AnUnknownOutcomeThatWasNoneIsTriedAnewUnderAnotherAttempt) {
+  Lease a;
+  Follows(a);
+  a.Fires(kTake);
+  const std::string attempt = a.Attempt();
+  a.ClaimEndsUnknown();
+  a.Sees(TheirRow());
+  ASSERT_TRUE(a.IsOut(StepName::kTake));
+  EXPECT_NE(a.Attempt(), attempt);
+}
+
+TEST(FencedLeaseAnswerTest, AnEarlierAttemptThatCommittedLateIsAdoptedToo) {
+  // Its Commit was on its way when the row was read back.
+  Lease a;
+  Follows(a);
+  a.Fires(kTake);
+  const Duration sent = a.now;
+  const std::string first = a.Attempt();
+  a.ClaimEndsUnknown();
+  a.Sees(TheirRow());
+  a.Loses();
+  a.Sees({.heartbeat = At(Seconds(11)), .token = At(Seconds(11)), .attempt = first});
+  EXPECT_TRUE(a.HasLock());
+  EXPECT_EQ(a.timers.at(kDeadline), sent + Milliseconds(9'990));
+}
+
+TEST(FencedLeaseAnswerTest, ACreateThatIsReadBackWaitsFromTheReadOn) {
+  // Nobody knows when it was committed.
+  Lease a;
+  a.Starts();
+  a.SeesNoRow();
+  const std::string attempt = a.Attempt();
+  a.ClaimEndsUnknown();
+  a.At(Seconds(2));
+  a.Sees({.heartbeat = At(Seconds(1)), .token = At(Seconds(1)), .attempt = attempt});
+  EXPECT_FALSE(a.HasLock());
+  EXPECT_EQ(a.timers.at(kBelieve), Seconds(2) + kLonger);
+}
+
+TEST(FencedLeaseAnswerTest, ACreateThatIsFoundTooLateWaitsAllTheSame) {
+  Lease a;
+  a.Starts();
+  a.SeesNoRow();
+  const std::string attempt = a.Attempt();
+  a.ClaimEndsUnknown();
+  a.At(Seconds(30));
+  a.CannotRead();
+  a.Fires(kPoll);
+  a.Sees({.heartbeat = At(Seconds(29)), .token = At(Seconds(29)), .attempt = attempt});
+  a.Wins(At(Seconds(31)));
+  EXPECT_FALSE(a.HasLock());
+  EXPECT_GE(a.timers.at(kBelieve), Seconds(30) + kLonger);
+}
+
+TEST(FencedLeaseAnswerTest, AttemptsOfAnotherProcessAreNeverItsOwn) {
+  // 128 random bits for each start, so the same id does not make two processes one.
+  Lease a;
+  a.entropy.next = {1, 2, 3, 4};
+  a.Starts();
+  EXPECT_EQ(a.state.prefix, "00000001000000020000000300000004");
+  TestRow row = TheirRow();
+  row.writer = std::string("a");
+  row.attempt = std::string("00000001000000020000000300000005-1");
+  a.Sees(row);
+  EXPECT_FALSE(a.IsOut(StepName::kTake));
+}
+
+}  // namespace
+}  // namespace whorl::fenced_lease::fenced_lease_claim_test

@@ -1,0 +1,358 @@
+// Locker: arguments, the conditions and what is written, AcquireAnyLock, heartbeats in the
+// background, and the three kinds of errors. The rules are those of the Go package's documentation.
+#include "protocol/lease_lock/locker.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "tests/protocol/protocol_testing.h"
+
+namespace whorl::lease_lock::locker_test {
+namespace {
+
+using testing::ElementsAre;
+
+const LeaseTerm kTenSeconds = {.lease_end = std::nullopt, .lease_duration = Seconds(10)};
+
+const Locker& TestLocker() {
+  static const Locker locker = NewLocker("locktable");
+  return locker;
+}
+
+// "acquire job", or how the call ended: "job until 10s", "nothing", "unavailable".
+std::string Text(const Next& next) {
+  if (const auto* transaction = std::get_if<Transaction>(&next)) {
+    const Value& key = transaction->statements.front().statement.parameters.front();
+    return std::string(StepText(transaction->step)) + " " + std::get<std::string>(key);
+  }
+  const auto& reply = std::get<Reply>(next);
+  if (reply.error) {
+    switch (reply.error->kind) {
+      case ErrorKind::kInvalidArgument:
+        return "invalid: " + reply.error->text;
+      case ErrorKind::kUnavailable:
+        return "unavailable";
+      case ErrorKind::kFailed:
+        return "failed";
+    }
+  }
+  if (!reply.lock) return "nothing";
+  return reply.lock->key + " of " + reply.lock->owner + " until " +
+         FormatDuration(reply.lock->leased_until - At(Duration{}));
+}
+
+TransactionResult Committed(StatementResult result = {}) {
+  return {.outcome = Outcome::kCommitted, .status = {}, .results = {std::move(result)}};
+}
+// Ended by the test of its first statement.
+TransactionResult Refused(StatementResult result) {
+  return {.outcome = Outcome::kAborted,
+          .status = Error(Code::kFailedPrecondition, "refused"),
+          .results = {std::move(result)}};
+}
+TransactionResult Failed(Outcome outcome = Outcome::kAborted) {
+  return {.outcome = outcome, .status = Error(Code::kUnavailable, "lost"), .results = {}};
+}
+// What the test reads: another owner's row, leased until the given time.
+StatementResult RowOf(std::string owner, Timestamp until, Timestamp now) {
+  return {.rows = {{std::move(owner), until, now}}};
+}
+
+// --- arguments ---------------------------------------------------------------------------------
+
+TEST(LockerTest, NeedsAKeyAndAnOwner) {
+  Call call;
+  EXPECT_EQ(Text(AcquireLock(TestLocker(), {.key = "", .owner = "a", .term = kTenSeconds},
+                             At(Duration{}), call)),
+            "invalid: the key is required");
+  EXPECT_EQ(Text(AcquireLock(TestLocker(), {.key = "job", .owner = "", .term = kTenSeconds},
+                             At(Duration{}), call)),
+            "invalid: the owner is required");
+  EXPECT_EQ(Text(HeartbeatLock(TestLocker(), {.original_lock = {}, .term = kTenSeconds},
+                               At(Duration{}), call)),
+            "invalid: the key is required");
+  EXPECT_EQ(Text(ReleaseLock(TestLocker(), {.key = "job", .owner = ""}, At(Duration{}), call)),
+            "invalid: the owner is required");
+  EXPECT_EQ(Text(GetCurrentLock(TestLocker(), "", call)), "invalid: the key is required");
+}
+
+TEST(LockerTest, NeedsExactlyOneOfLeaseEndAndLeaseDuration) {
+  const LeaseTerm both = {.lease_end = At(Seconds(9)), .lease_duration = Seconds(9)};
+  const std::string error = "invalid: exactly one of lease_end and lease_duration has to be given";
+  for (const LeaseTerm& term : {LeaseTerm{}, both}) {
+    Call call;
+    ScriptedEntropy entropy;
+    const Lock lock = {.key = "job", .owner = "a"};
+    const Timestamp now = At(Duration{});
+    EXPECT_EQ(
+        Text(AcquireLock(TestLocker(), {.key = "job", .owner = "a", .term = term}, now, call)),
+        error);
+    EXPECT_EQ(Text(AcquireAnyLock(TestLocker(), {.keys = {"job"}, .owner = "a", .term = term}, now,
+                                  entropy, call)),
+              error);
+    EXPECT_EQ(Text(HeartbeatLock(TestLocker(), {.original_lock = lock, .term = term}, now, call)),
+              error);
+  }
+}
+
+TEST(LockerTest, ALeaseDurationCountsFromTheCall) {
+  Call call;
+  AcquireLock(TestLocker(), {.key = "job", .owner = "a", .term = kTenSeconds}, At(Seconds(3)),
+              call);
+  EXPECT_EQ(call.lock.leased_until, At(Seconds(13)));
+  EXPECT_EQ(call.lock.created_at, At(Seconds(3)));
+  EXPECT_EQ(call.lock.ttl, At(Seconds(13 + 48 * 3'600)));
+  const LeaseTerm until = {.lease_end = At(Seconds(99)), .lease_duration = std::nullopt};
+  AcquireLock(TestLocker(), {.key = "job", .owner = "a", .term = until}, At(Seconds(3)), call);
+  EXPECT_EQ(call.lock.leased_until, At(Seconds(99)));
+}
+
+// --- acquiring ---------------------------------------------------------------------------------
+
+struct Acquiring {
+  explicit Acquiring(Timestamp now = At(Seconds(100))) {
+    transaction = std::get<Transaction>(
+        AcquireLock(TestLocker(), {.key = "job", .owner = "a", .term = kTenSeconds}, now, call));
+  }
+  // Whether the transaction goes on after it has read such a row.
+  bool Passes(StatementResult read) const {
+    const std::vector<StatementResult> heard = {std::move(read)};
+    return std::holds_alternative<SayCommit>(Continue(transaction, heard));
+  }
+  Call call;
+  Transaction transaction;
+};
+
+TEST(LockerTest, AcquiresWhatIsAbsentOrItsOwnOrExpiredForLongerThanTheGrace) {
+  // leased_until < now - 5 s, and not a nanosecond earlier.
+  const Acquiring acquiring;
+  const Timestamp now = At(Seconds(100));
+  EXPECT_TRUE(acquiring.Passes({}));
+  EXPECT_TRUE(acquiring.Passes(RowOf("a", now + Seconds(8), now))) << "a re-acquire";
+  EXPECT_FALSE(acquiring.Passes(RowOf("b", now + Seconds(8), now)));
+  EXPECT_FALSE(acquiring.Passes(RowOf("b", now - Seconds(1), now))) << "within the grace";
+  EXPECT_FALSE(acquiring.Passes(RowOf("b", now - Seconds(5), now)));
+  EXPECT_TRUE(acquiring.Passes(RowOf("b", now - Seconds(5) - Nanoseconds(1), now)));
+}
+
+TEST(LockerTest, JudgesAndWritesByTheClientsClock) {
+  const Acquiring acquiring(At(Seconds(7)));
+  EXPECT_EQ(acquiring.transaction.statements.front().statement.parameters,
+            (std::vector<Value>{std::string("job"), At(Seconds(7))}));
+  ASSERT_EQ(acquiring.transaction.mutations.size(), 1U);
+  const Mutation& write = acquiring.transaction.mutations.front();
+  EXPECT_EQ(write.kind, MutationKind::kInsertOrUpdate);
+  EXPECT_THAT(write.columns, ElementsAre("key", "owner", "leased_until", "created_at", "ttl"));
+  EXPECT_EQ(write.rows.front(), (Row{std::string("job"), std::string("a"), At(Seconds(17)),
+                                     At(Seconds(7)), At(Seconds(17 + 48 * 3'600))}));
+}
+
+TEST(LockerTest, TellsAnotherOwnersLockFromAnyOtherError) {
+  // Unavailable says for certain that another has it; anything else says nothing.
+  const Timestamp now = At(Seconds(100));
+  const auto outcome = [&](const TransactionResult& result) {
+    Acquiring acquiring;
+    return Text(OnEnded(TestLocker(), acquiring.call, result, now));
+  };
+  EXPECT_EQ(outcome(Committed()), "job of a until 110s");
+  EXPECT_EQ(outcome(Refused(RowOf("b", now, now))), "unavailable");
+  EXPECT_EQ(outcome(Failed()), "failed");
+  EXPECT_EQ(outcome(Failed(Outcome::kUnknown)), "failed");
+  EXPECT_EQ(outcome(Refused({.rows = {}})), "failed") << "it had read that nobody has it";
+}
+
+// --- any of several ----------------------------------------------------------------------------
+
+struct AcquiringAny {
+  explicit AcquiringAny(bool shuffled = false, std::deque<int64_t> draws = {}) {
+    entropy.next = std::move(draws);
+    next = AcquireAnyLock(
+        TestLocker(),
+        {.keys = {"x", "y", "z"}, .owner = "a", .randomize_order = shuffled, .term = kTenSeconds},
+        At(Duration{}), entropy, call);
+  }
+  void Ends(const TransactionResult& result, Timestamp now) {
+    next = OnEnded(TestLocker(), call, result, now);
+  }
+  void IsTaken(Timestamp now) { Ends(Refused(RowOf("b", now, now)), now); }
+  ScriptedEntropy entropy;
+  Call call;
+  Next next;
+};
+
+TEST(LockerTest, TriesTheKeysOneAfterTheOther) {
+  AcquiringAny any;
+  EXPECT_EQ(Text(any.next), "acquire x");
+  any.IsTaken(At(Seconds(1)));
+  EXPECT_EQ(Text(any.next), "acquire y");
+  any.Ends(Committed(), At(Seconds(2)));
+  EXPECT_EQ(Text(any.next), "y of a until 11s") << "a lease counts from the attempt";
+}
+
+TEST(LockerTest, IsUnavailableOnlyWhenEveryKeyWas) {
+  AcquiringAny any;
+  any.IsTaken(At(Seconds(1)));
+  any.IsTaken(At(Seconds(2)));
+  EXPECT_EQ(Text(any.next), "acquire z");
+  any.IsTaken(At(Seconds(3)));
+  EXPECT_EQ(Text(any.next), "unavailable");
+}
+
+TEST(LockerTest, AnotherErrorEndsTheSearch) {
+  AcquiringAny any;
+  any.IsTaken(At(Seconds(1)));
+  any.Ends(Failed(), At(Seconds(2)));
+  EXPECT_EQ(Text(any.next), "failed");
+}
+
+TEST(LockerTest, ShufflesTheKeysIfAskedTo) {
+  // So that many clients do not all begin with the same key.
+  AcquiringAny any(true, {0, 0});  // z stands where x stood, and then y where z stands now
+  EXPECT_THAT(any.entropy.draws,
+              ElementsAre(ScriptedEntropy::Draw{.purpose = Purpose::kKeyOrder, .lo = 0, .hi = 2},
+                          ScriptedEntropy::Draw{.purpose = Purpose::kKeyOrder, .lo = 0, .hi = 1}));
+  EXPECT_EQ(Text(any.next), "acquire y");
+  EXPECT_THAT(any.call.keys_left, ElementsAre("z", "x"));
+  EXPECT_TRUE(AcquiringAny().entropy.draws.empty());
+}
+
+TEST(LockerTest, AnyOfNoneIsAnInvalidArgument) {
+  Call call;
+  ScriptedEntropy entropy;
+  EXPECT_EQ(Text(AcquireAnyLock(TestLocker(), {.keys = {}, .owner = "a", .term = kTenSeconds},
+                                At(Duration{}), entropy, call)),
+            "invalid: at least one key is required");
+  EXPECT_EQ(
+      Text(AcquireAnyLock(TestLocker(), {.keys = {"x", ""}, .owner = "a", .term = kTenSeconds},
+                          At(Duration{}), entropy, call)),
+      "invalid: the key is required");
+}
+
+// --- heartbeats --------------------------------------------------------------------------------
+
+const Lock kHeld = {.key = "job",
+                    .owner = "a",
+                    .leased_until = At(Seconds(10)),
+                    .created_at = At(Duration{}),
+                    .ttl = {}};
+
+TEST(LockerTest, AHeartbeatRenewsWhatIsStillTheOwnersWhateverItsLease) {
+  // The row's owner is all that counts: leased_until of the lock that is passed in is ignored.
+  Call call;
+  const Next next = HeartbeatLock(TestLocker(), {.original_lock = kHeld, .term = kTenSeconds},
+                                  At(Seconds(60)), call);
+  const auto& transaction = std::get<Transaction>(next);
+  EXPECT_EQ(transaction.statements.front().statement.parameters,
+            (std::vector<Value>{std::string("job"), std::string("a"), At(Seconds(70)),
+                                At(Seconds(60)), At(Seconds(70 + 48 * 3'600))}));
+  EXPECT_TRUE(transaction.statements.front().statement.sql.text().ends_with(
+      "WHERE key = @key AND owner = @owner"));
+  EXPECT_EQ(transaction.body, Body{IfRowChanged{}});
+  EXPECT_EQ(Text(OnEnded(TestLocker(), call, Committed({.row_count = 1}), At(Seconds(60)))),
+            "job of a until 70s");
+}
+
+TEST(LockerTest, AHeartbeatFailsWhenAnotherHasHadTheLock) {
+  // Also when that one has released it: then there is no row.
+  const auto outcome = [](const TransactionResult& result) {
+    Call call;
+    HeartbeatLock(TestLocker(), {.original_lock = kHeld, .term = kTenSeconds}, At(Duration{}),
+                  call);
+    return Text(OnEnded(TestLocker(), call, result, At(Duration{})));
+  };
+  EXPECT_EQ(outcome(Refused({.row_count = 0})), "unavailable");
+  EXPECT_EQ(outcome(Failed()), "failed");
+  TransactionResult lost_commit = Failed(Outcome::kUnknown);
+  lost_commit.results = {{.row_count = 1}};
+  EXPECT_EQ(outcome(lost_commit), "failed");
+}
+
+TEST(LockerTest, BackgroundHeartbeatsGoOnUntilOneFails) {
+  Background beats;
+  ASSERT_FALSE(StartBackgroundHeartbeats(kHeld, Seconds(3), Seconds(10), Seconds(1), beats));
+  EXPECT_EQ(beats.tick_at, Seconds(4));
+  Call call;
+  const LocalTime at4 = {.monotonic = Seconds(4), .wall = At(Seconds(4))};
+  EXPECT_EQ(Text(OnTick(TestLocker(), beats, at4, call)), "heartbeat job");
+  EXPECT_TRUE(beats.beating);
+  EXPECT_EQ(beats.tick_at, Seconds(7));
+  OnBeatEnded(beats, {.lock = call.lock, .error = std::nullopt});
+  EXPECT_FALSE(beats.beating);
+  EXPECT_EQ(beats.lock.leased_until, At(Seconds(14))) << "the caller's lock is updated";
+  OnTick(TestLocker(), beats, {.monotonic = Seconds(7), .wall = At(Seconds(7))}, call);
+  OnBeatEnded(beats, {.lock = std::nullopt,
+                      .error = LockerError{.kind = ErrorKind::kUnavailable, .text = "taken"}});
+  ASSERT_TRUE(beats.error.has_value());
+  EXPECT_EQ(beats.error->kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(beats.lock.leased_until, At(Seconds(14)));
+}
+
+TEST(LockerTest, OfTicksThatWereMissedOneIsKept) {
+  // As with Go's ticker: a heartbeat that took three intervals is followed by one at once.
+  Background beats;
+  StartBackgroundHeartbeats(kHeld, Seconds(3), Seconds(10), Duration{}, beats);
+  Call call;
+  OnTick(TestLocker(), beats, {.monotonic = Seconds(3), .wall = {}}, call);
+  OnBeatEnded(beats, {.lock = call.lock, .error = std::nullopt});
+  EXPECT_EQ(beats.tick_at, Seconds(6));
+  OnTick(TestLocker(), beats, {.monotonic = Milliseconds(12'500), .wall = {}}, call);
+  EXPECT_EQ(beats.tick_at, Seconds(15));
+}
+
+TEST(LockerTest, BackgroundHeartbeatsNeedAnIntervalAndALease) {
+  Background beats;
+  for (const auto& [interval, lease] :
+       {std::pair(Duration{}, Seconds(1)), std::pair(Seconds(1), Duration{})}) {
+    const auto error = StartBackgroundHeartbeats(kHeld, interval, lease, Duration{}, beats);
+    ASSERT_TRUE(error.has_value());
+    EXPECT_EQ(error->kind, ErrorKind::kInvalidArgument);
+  }
+}
+
+// --- releasing and looking ---------------------------------------------------------------------
+
+TEST(LockerTest, ReleasesUnderTheConditionOfAcquiring) {
+  // So a clock that is ahead deletes another owner's live lease: finding L2.
+  Call call;
+  const Next next = ReleaseLock(TestLocker(), kHeld, At(Seconds(100)), call);
+  const auto& release = std::get<Transaction>(next);
+  const Acquiring acquiring;
+  EXPECT_EQ(release.statements.front().statement,
+            acquiring.transaction.statements.front().statement);
+  EXPECT_EQ(release.body, acquiring.transaction.body);
+  ASSERT_EQ(release.mutations.size(), 1U);
+  EXPECT_EQ(release.mutations.front().kind, MutationKind::kDelete);
+  EXPECT_EQ(release.mutations.front().keys.keys, (std::vector<Row>{{std::string("job")}}));
+}
+
+TEST(LockerTest, IsNoErrorToReleaseWhatNobodyHas) {
+  const auto outcome = [](const TransactionResult& result) {
+    Call call;
+    ReleaseLock(TestLocker(), kHeld, At(Seconds(100)), call);
+    return Text(OnEnded(TestLocker(), call, result, At(Seconds(100))));
+  };
+  EXPECT_EQ(outcome(Committed({.rows = {}})), "nothing");
+  EXPECT_EQ(outcome(Refused(RowOf("b", At(Seconds(99)), At(Seconds(100))))), "unavailable");
+  EXPECT_EQ(outcome(Failed()), "failed");
+}
+
+TEST(LockerTest, GetCurrentLockReadsTheRowAsItStands) {
+  const auto outcome = [](std::vector<Row> rows) {
+    Call call;
+    const Next next = GetCurrentLock(TestLocker(), "job", call);
+    EXPECT_EQ(std::get<Transaction>(next).mode, Mode::kStrongRead);
+    return Text(OnEnded(TestLocker(), call, Committed({.rows = std::move(rows)}), {}));
+  };
+  EXPECT_EQ(outcome({}), "nothing");
+  EXPECT_EQ(outcome({{std::string("job"), std::string("b"), At(Seconds(3)), At(Duration{}),
+                      At(Duration{})}}),
+            "job of b until 3s");
+}
+
+}  // namespace
+}  // namespace whorl::lease_lock::locker_test

@@ -1,0 +1,212 @@
+// Which transactions a bounded client sends, and when.
+#include "real_client/bounded_client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "protocol/spanner/sql.h"
+
+namespace whorl::real_client::bounded_client_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Keeps what it was given until the test ends it.
+class HeldClient final : public TransactionClient {
+ public:
+  ~HeldClient() override {
+    Shutdown([] {});
+  }
+
+  RunId Run(Transaction transaction, Done done) override {
+    sent.push_back(
+        std::get<std::string>(transaction.statements.front().statement.parameters.front()));
+    held_[++last_] = std::move(done);
+    return last_;
+  }
+  void Cancel(RunId run) override { End(run, Code::kCancelled); }
+  void Shutdown(std::function<void()> done) override {
+    while (!held_.empty()) End(held_.begin()->first, Code::kCancelled);
+    done();
+  }
+  void End(RunId run, Code code = Code::kOk) {
+    auto held = held_.extract(run);
+    held.mapped()({.outcome = code == Code::kOk ? Outcome::kCommitted : Outcome::kAborted,
+                   .status = Error(code, "")});
+  }
+  // The one that has been under way for the longest time.
+  void EndFirst() { End(held_.begin()->first); }
+
+  std::vector<std::string> sent;  // their first parameters, in the order in which they were sent
+
+ private:
+  RunId last_ = 0;
+  std::map<RunId, Done> held_;
+};
+
+class BoundedClientTest : public testing::Test {
+ protected:
+  // `by`: in seconds of the test's clock.
+  void Run(StepName step, const std::string& name, int by) {
+    Transaction transaction = OneStatement(
+        step, Mode::kReadWrite,
+        Sql::Intern("UPDATE t SET a=1 WHERE name=@name", {{.name = "name", .type = Type::kString}}),
+        {name});
+    transaction.give_up_at = Seconds(by);
+    runs_[name] =
+        client_.Run(std::move(transaction), [this, name](const TransactionResult& result) {
+          if (result.status.ok()) return;
+          EXPECT_EQ(result.outcome, Outcome::kAborted);
+          refused_.push_back(name + " " + FormatStatus(result.status));
+        });
+  }
+  void EndAll(size_t count) {
+    while (inner_->sent.size() < count) inner_->EndFirst();
+  }
+
+  Duration now_;
+  std::map<std::string, TransactionClient::RunId> runs_;
+  std::vector<std::string> refused_;
+  HeldClient* inner_ = new HeldClient;
+  BoundedClient client_{std::unique_ptr<TransactionClient>(inner_), 1, [this] { return now_; }};
+};
+
+TEST_F(BoundedClientTest, SendsWhatKeepsLocksFirstAndOfTheseTheMostUrgent) {
+  Run(StepName::kRead, "first", 60);
+  Run(StepName::kRead, "read", 10);
+  Run(StepName::kTake, "take", 9);
+  Run(StepName::kBeat, "beat", 30);
+  Run(StepName::kBeat, "urgent beat", 20);
+  Run(StepName::kRelease, "release", 40);
+  EXPECT_THAT(inner_->sent, ElementsAre("first"));
+  EndAll(6);
+  EXPECT_THAT(inner_->sent, ElementsAre("first", "urgent beat", "beat", "release", "take", "read"));
+  EXPECT_THAT(refused_, IsEmpty());
+}
+
+TEST_F(BoundedClientTest, DoesNotSendWhatIsTooLate) {
+  Run(StepName::kBeat, "first", 60);
+  Run(StepName::kBeat, "late beat", 5);
+  Run(StepName::kRead, "late read", 5);
+  Run(StepName::kRead, "read", 60);
+  now_ = Seconds(5);
+  EndAll(2);
+  EXPECT_THAT(inner_->sent, ElementsAre("first", "read"));
+  EXPECT_THAT(refused_, ElementsAre(HasSubstr("late beat DEADLINE_EXCEEDED: too many"),
+                                    HasSubstr("late read DEADLINE_EXCEEDED: too many")));
+}
+
+// The first took 8 s, of which a quarter is believed, and twice that is left as a margin.
+TEST_F(BoundedClientTest, SendsLastWhatWouldComeTooLate) {
+  Run(StepName::kBeat, "first", 60);
+  Run(StepName::kBeat, "hopeless", 9);
+  Run(StepName::kRead, "read", 60);
+  Run(StepName::kBeat, "beat", 12);
+  now_ = Seconds(8);
+  EndAll(4);
+  EXPECT_THAT(inner_->sent, ElementsAre("first", "beat", "read", "hopeless"));
+}
+
+TEST_F(BoundedClientTest, SendsOneOfEqualOnes) {
+  Run(StepName::kRead, "first", 60);
+  Run(StepName::kBeat, "beat", 20);
+  Run(StepName::kBeat, "other", 20);
+  Run(StepName::kBeat, "beat", 20);
+  EXPECT_THAT(refused_, ElementsAre(HasSubstr("beat CANCELLED: an equal one")));
+  EndAll(3);
+  EXPECT_THAT(inner_->sent, ElementsAre("first", "other", "beat"));
+  // What is under way already stands for nobody else.
+  Run(StepName::kBeat, "beat", 20);
+  EndAll(4);
+  EXPECT_EQ(refused_.size(), 1u);
+}
+
+TEST_F(BoundedClientTest, CancelsWhatWaitsAndWhatIsUnderWay) {
+  Run(StepName::kRead, "first", 60);
+  Run(StepName::kRead, "waiting", 60);
+  Run(StepName::kRead, "last", 60);
+  client_.Cancel(runs_["waiting"]);
+  EXPECT_THAT(refused_, ElementsAre("waiting CANCELLED: the caller gave up"));
+  client_.Cancel(runs_["first"]);
+  EXPECT_THAT(inner_->sent, ElementsAre("first", "last"));
+}
+
+TEST_F(BoundedClientTest, AShutdownAnswersAll) {
+  Run(StepName::kRead, "first", 60);
+  Run(StepName::kBeat, "waiting", 60);
+  bool done = false;
+  client_.Shutdown([&] { done = true; });
+  EXPECT_TRUE(done);
+  Run(StepName::kRead, "after", 60);
+  EXPECT_THAT(inner_->sent, ElementsAre("first"));
+  EXPECT_THAT(refused_, ElementsAre(HasSubstr("waiting CANCELLED"), HasSubstr("first CANCELLED"),
+                                    HasSubstr("after CANCELLED")));
+}
+
+// Threads that ask, and one that answers: no more than two are under way, and all are answered.
+TEST(BoundedClientThreads, AnswerEverythingOnce) {
+  constexpr int kThreads = 4;
+  constexpr int kEach = 500;
+  class Answering final : public TransactionClient {
+   public:
+    explicit Answering() : thread_([this] { Work(); }) {}
+    ~Answering() override {
+      ended_ = true;
+      thread_.join();
+    }
+    RunId Run(Transaction, Done done) override {
+      const std::lock_guard lock(mutex_);
+      held_.push_back(std::move(done));
+      EXPECT_LE(held_.size(), 2u);
+      return 0;
+    }
+    void Cancel(RunId) override {}
+    void Shutdown(std::function<void()> done) override { done(); }
+
+   private:
+    void Work() {
+      while (!ended_) {
+        Done done;
+        {
+          const std::lock_guard lock(mutex_);
+          if (!held_.empty()) done = std::move(held_.front());
+          if (done) held_.erase(held_.begin());
+        }
+        if (done) done({.outcome = Outcome::kCommitted, .status = {}});
+        std::this_thread::yield();
+      }
+    }
+    std::mutex mutex_;
+    std::vector<Done> held_;
+    std::atomic<bool> ended_ = false;
+    std::thread thread_;
+  };
+  std::atomic<int> answered = 0;
+  BoundedClient client(std::make_unique<Answering>(), 2);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&client, &answered] {
+      for (int j = 0; j < kEach; ++j) {
+        Transaction read = OneStatement(StepName::kRead, Mode::kStrongRead,
+                                        Sql::Intern("SELECT name FROM t", {}), {});
+        client.Run(std::move(read), [&answered](const TransactionResult&) { ++answered; });
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  while (answered < kThreads * kEach) std::this_thread::yield();
+  EXPECT_EQ(answered, kThreads * kEach);
+}
+
+}  // namespace
+}  // namespace whorl::real_client::bounded_client_test

@@ -1,0 +1,157 @@
+// The client of google-cloud-cpp through the scripts that the runner and the client of gRPC follow:
+// the same calls and the same outcomes, but where the library leaves no choice.
+#include "tests/support/scripts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "live/emulator_process.h"
+#include "real_client/google_cloud_client.h"
+#include "spanner_model/server/server.h"
+#include "tests/support/grpc_backend.h"
+#include "tests/support/raw_spanner.h"
+#include "tests/support/scripted_network.h"
+
+namespace whorl::scripts_test {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+Status MakeGoogleCloudClient(real_client::ClientOptions options,
+                             std::unique_ptr<real_client::TransactionClient>& out) {
+  std::unique_ptr<real_client::GoogleCloudClient> client;
+  Status status = real_client::GoogleCloudClient::Create(std::move(options), client);
+  out = std::move(client);
+  return status;
+}
+
+// --- what the library does otherwise -------------------------------------------------------------
+
+const std::string kBegun = "s1 INSERT begin #1: OK, t1";
+const std::string kCommitted = "committed, 1 rows changed and 0 read";
+
+// A Commit is sent once: what is not heard of it is not known.
+std::map<std::string, Lines> CommitsOnce() {
+  const std::string lost = "s1 Commit t1: OK, a timestamp, but the reply is lost";
+  const Lines reply_lost = {kBegun, lost, "unknown UNAVAILABLE"};
+  return {
+      {"TheReplyToCommitIsLost", reply_lost},
+      {"CommitIsLostOnItsWay", {kBegun, "s1 Commit t1: lost", "unknown UNAVAILABLE"}},
+      {"CommitIsLostTwice", reply_lost},
+      {"TheSameErrorOfAResentCommitIsNot", reply_lost},
+      {"TheSessionIsGoneAtAResentCommit", reply_lost},
+      {"ResourceExhaustedIsRetriedAtCommit",
+       {kBegun, "s1 Commit t1: RESOURCE_EXHAUSTED by script", "unknown RESOURCE_EXHAUSTED"}},
+  };
+}
+
+// A later statement cannot be repeated under its sequence number.
+std::map<std::string, Lines> RollsBack() {
+  return {
+      {"AStatementIsLostOnItsWay",
+       {kBegun, "s1 INSERT t1 #2: lost", "s1 Rollback t1: OK", "aborted UNAVAILABLE"}},
+      {"TheReplyToAStatementIsLostAndAnsweredFromMemory",
+       {kBegun, "s1 INSERT t1 #2: OK, but the reply is lost", "s1 Rollback t1: OK",
+        "aborted UNAVAILABLE"}},
+      {"ResourceExhaustedIsRetriedAtAStatement",
+       {kBegun, "s1 INSERT t1 #2: RESOURCE_EXHAUSTED by script", "s1 Rollback t1: OK",
+        "aborted RESOURCE_EXHAUSTED"}},
+      // It follows the answer, so nobody waits for it.
+      {"TheRollbackIsLost",
+       {"s1 INSERT begin #1: ALREADY_EXISTS", "s1 BeginTransaction begin: OK, t1",
+        "s1 INSERT t1 #1: ALREADY_EXISTS", "s1 Rollback t1: OK, but the reply is lost",
+        "aborted ALREADY_EXISTS"}},
+  };
+}
+
+// Whatever a statement that carries the begin came to, the library begins explicitly, and sends it
+// again. It has no BeginTransaction to ask for: a query that reads nothing takes its place.
+std::map<std::string, Lines> Begins() {
+  const Lines session_lost = {
+      "s1 INSERT begin #1: NOT_FOUND", "s1 BeginTransaction begin: NOT_FOUND",
+      "s2 SELECT begin #1: OK, t1",    "s2 INSERT t1 #2: OK",
+      "s2 Commit t1: OK, a timestamp", kCommitted};
+  return {
+      {"TheBeginIsLostOnItsWay",
+       {"s1 INSERT begin #1: lost", "s1 BeginTransaction begin: OK, t1", "s1 INSERT t1 #1: OK",
+        "s1 Commit t1: OK, a timestamp", kCommitted}},
+      {"TheSessionIsGoneAtTheFirstStatement", session_lost},
+      {"TheSessionIsGoneTwice", session_lost},
+      {"MutationsAlone",
+       {"s1 SELECT begin #1: OK, t1", "s1 Commit t1 with 1 mutations: OK, a timestamp",
+        "committed"}},
+  };
+}
+
+Lines Expected(const Script& script) {
+  for (const auto& others : {CommitsOnce(), RollsBack(), Begins()}) {
+    const auto found = others.find(script.name);
+    if (found != others.end()) return found->second;
+  }
+  return LinesOnRegular(script.expected);
+}
+
+// The library has no multiplexed sessions.
+std::vector<Script> Scripts() {
+  std::vector<Script> scripts = AllScripts();
+  std::erase_if(scripts,
+                [](const Script& script) { return script.sessions == SessionKind::kMultiplexed; });
+  return scripts;
+}
+std::string NameOf(const testing::TestParamInfo<Script>& script) { return script.param.name; }
+
+class GoogleCloudScriptTest : public testing::TestWithParam<Script> {};
+
+// The server over the model.
+TEST_P(GoogleCloudScriptTest, ByTheModel) {
+  server::ServerOptions options;
+  options.backend.databases = {{.name = kScriptDatabase, .statements = ScriptDdl()}};
+  auto server = server::Server::Start(std::move(options));
+  ASSERT_TRUE(server.ok()) << server.status().message();
+  GrpcBackend backend(MakeChannel((*server)->address()), kScriptDatabase, MakeGoogleCloudClient);
+  EXPECT_EQ(backend.Run(GetParam()), Expected(GetParam()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Scripts, GoogleCloudScriptTest, testing::ValuesIn(Scripts()), NameOf);
+
+// The official emulator, which has one lock for a whole database, and keeps those of a session that
+// was deleted.
+class GoogleCloudScriptEmulatorTest : public testing::TestWithParam<Script> {
+ protected:
+  static void SetUpTestSuite() { emulator_ = EmulatorProcess::Start(); }
+  static void TearDownTestSuite() { emulator_.reset(); }
+
+  static inline std::unique_ptr<EmulatorProcess> emulator_;
+  static inline int databases_ = 0;
+};
+
+TEST_P(GoogleCloudScriptEmulatorTest, ByTheEmulator) {
+  if (emulator_ == nullptr) GTEST_SKIP() << kNoEmulator;
+  RawSpanner admin(emulator_->channel());
+  const std::string id = "database" + std::to_string(++databases_);
+  ASSERT_TRUE(admin.CreateDatabase(id, ScriptDdl()).ok());
+  GrpcBackend backend(emulator_->channel(), RawSpanner::DatabaseName(id), MakeGoogleCloudClient);
+  EXPECT_EQ(backend.Run(GetParam()), Expected(GetParam()));
+}
+
+std::vector<Script> ScriptsForTheEmulator() {
+  std::vector<Script> scripts = Scripts();
+  std::erase_if(scripts, [](const Script& script) {
+    return script.name.starts_with("Wounded") ||
+           script.name == "TheSessionIsGoneBetweenStatements" ||
+           script.name == "TheSessionIsGoneAtCommit";
+  });
+  return scripts;
+}
+
+INSTANTIATE_TEST_SUITE_P(Scripts, GoogleCloudScriptEmulatorTest,
+                         testing::ValuesIn(ScriptsForTheEmulator()), NameOf);
+
+}  // namespace
+}  // namespace whorl::scripts_test

@@ -1,0 +1,344 @@
+// Real locks through their public header, against whorl's own server.
+#include "real_client/lock.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "protocol/protocols.h"
+#include "real_client/admin_client.h"
+#include "real_client/os.h"
+#include "tests/support/client_waits.h"
+#include "tests/support/lock_database.h"
+
+namespace whorl::real_client::lock_test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+std::unique_ptr<LockClient> Open(const LockDatabase& database) {
+  std::unique_ptr<LockClient> client;
+  EXPECT_EQ(FormatStatus(LockClient::Open(
+                {.database = kLockDatabase, .connection = database.Connection()}, client)),
+            "OK");
+  return client;
+}
+
+std::unique_ptr<DistributedLock> Make(LockClient& client, LockOptions options) {
+  std::unique_ptr<DistributedLock> lock;
+  EXPECT_EQ(FormatStatus(client.Make(std::move(options), lock)), "OK");
+  return lock;
+}
+
+class LockTest : public testing::Test {
+ protected:
+  explicit LockTest(std::string_view protocol = "fenced_lease")
+      : database_(ServeModel(protocol)), client_(Open(*database_)) {}
+
+  // So that nobody has to wait for a lease first.
+  void Init(const std::string& name) {
+    ASSERT_EQ(FormatStatus(client_->InitLock("fenced_lease", "", name)), "OK");
+  }
+  std::unique_ptr<DistributedLock> Lock(const std::string& name, const std::string& id) {
+    return Make(*client_, {.name = name, .id = id});
+  }
+
+  std::unique_ptr<LockDatabase> database_;
+  std::unique_ptr<LockClient> client_;
+};
+
+TEST_F(LockTest, IsTakenGivenBackAndTakenByAnother) {
+  Init("job");
+  const auto a = Lock("job", "a");
+  const auto b = Lock("job", "b");
+  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
+  EXPECT_TRUE(a->HasLock());
+  const uint64_t first = a->Token().value();
+  EXPECT_EQ(b->TryLock().code, Code::kDeadlineExceeded);
+  EXPECT_FALSE(b->HasLock());
+  EXPECT_EQ(b->Token(), std::nullopt);
+  std::string leader;
+  EXPECT_EQ(FormatStatus(b->Leader(leader)), "OK");
+  EXPECT_EQ(leader, "a");
+  a->Unlock();
+  EXPECT_FALSE(a->HasLock());
+  ASSERT_EQ(FormatStatus(b->TryLock()), "OK");
+  EXPECT_GT(b->Token().value(), first);
+}
+
+TEST_F(LockTest, IsHeldBeyondItsLeaseByHeartbeats) {
+  Init("job");
+  const auto a = Make(*client_, {.name = "job", .id = "a", .lease = Seconds(1)});
+  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
+  const uint64_t token = a->Token().value();
+  const auto b = Lock("job", "b");
+  // Time passes in which a has to renew twice; b waits all the while.
+  EXPECT_EQ(b->LockFor(Milliseconds(1500)).code, Code::kDeadlineExceeded);
+  EXPECT_TRUE(a->HasLock());
+  EXPECT_EQ(a->Token(), token);
+}
+
+TEST_F(LockTest, WhoWaitsIsToldOfAReleaseInTheSameProgram) {
+  Init("job");
+  const auto a = Lock("job", "a");
+  const auto b = Lock("job", "b");
+  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
+  ASSERT_EQ(b->TryLock().code, Code::kDeadlineExceeded);  // it has seen the row
+  auto waiting = std::async(std::launch::async, [&] { return b->Lock(); });
+  a->Unlock();
+  EXPECT_EQ(FormatStatus(waiting.get()), "OK");
+  EXPECT_TRUE(b->HasLock());
+}
+
+TEST_F(LockTest, AGuardGivesBackAtTheEndOfItsBlock) {
+  Init("job");
+  const auto a = Lock("job", "a");
+  const auto b = Lock("job", "b");
+  {
+    LockGuard guard(*a);
+    ASSERT_TRUE(guard) << FormatStatus(guard.status());
+    EXPECT_EQ(guard.token(), a->Token());
+    EXPECT_FALSE(guard.stop().stop_requested());
+    const LockGuard other(*b, Milliseconds(100));
+    EXPECT_FALSE(other);
+    EXPECT_THAT(FormatStatus(other.status()), HasSubstr("held by another process"));
+  }
+  EXPECT_FALSE(a->HasLock());
+  EXPECT_TRUE(LockGuard(*b));
+}
+
+TEST_F(LockTest, WorkIsToldToStopBeforeTheLockIsGivenBack) {
+  Init("job");
+  std::promise<uint64_t> began;
+  std::promise<void> may_return;
+  std::atomic<bool> returned = false;
+  const auto a =
+      Make(*client_, {.name = "job", .id = "a", .lead = [&](std::stop_token stop, auto token) {
+                        began.set_value(token.value());
+                        std::promise<void> stopped;
+                        const std::stop_callback told(stop, [&] { stopped.set_value(); });
+                        stopped.get_future().wait();
+                        may_return.get_future().wait();
+                        returned = true;
+                      }});
+  a->Start();
+  const uint64_t token = began.get_future().get();
+  EXPECT_EQ(token, a->Token());
+  std::promise<void> given_back;
+  a->UnlockThen([&] {
+    EXPECT_TRUE(returned);
+    given_back.set_value();
+  });
+  // The row is still a's, since its work has not returned.
+  EXPECT_EQ(Lock("job", "b")->TryLock().code, Code::kDeadlineExceeded);
+  may_return.set_value();
+  given_back.get_future().wait();
+  EXPECT_EQ(FormatStatus(Lock("job", "b")->TryLock()), "OK");
+}
+
+TEST_F(LockTest, LeadershipEndsByTheClockWhenSpannerIsGone) {
+  Init("job");
+  const auto a = Make(*client_, {.name = "job", .id = "a", .lease = Seconds(1)});
+  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
+  std::promise<Duration> stopped;
+  const std::stop_callback told(a->Term(), [&] { stopped.set_value(MonotonicNow()); });
+  database_->server()->SetFaults([](const server::CallInfo&) -> server::FaultAction {
+    return server::FailBefore{Error(Code::kUnavailable, "gone")};
+  });
+  const Duration until = a->Now().until;
+  const Duration at = stopped.get_future().get();
+  EXPECT_GE(at, until);
+  EXPECT_FALSE(a->HasLock());
+  EXPECT_EQ(a->Token(), std::nullopt);
+  database_->server()->SetFaults(
+      [](const server::CallInfo&) -> server::FaultAction { return server::LetPass{}; });
+}
+
+TEST_F(LockTest, CanBeTakenAgain) {
+  Init("job");
+  const auto a = Lock("job", "a");
+  uint64_t last = 0;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(FormatStatus(a->Lock()), "OK");
+    EXPECT_GT(a->Token().value(), last);
+    last = a->Token().value();
+    a->Unlock();
+  }
+}
+
+// --- what cannot be ------------------------------------------------------------------------------
+
+TEST_F(LockTest, NamesThatCannotBeAreRefusedBeforeAnythingIsSent) {
+  std::atomic<int> calls = 0;
+  database_->server()->SetObserver([&](const auto&, auto, const auto&) { ++calls; });
+  std::unique_ptr<DistributedLock> lock;
+  EXPECT_THAT(FormatStatus(client_->Make({.name = std::string(9000, 'x')}, lock)),
+              HasSubstr("9000 bytes"));
+  EXPECT_THAT(FormatStatus(client_->Make({.name = ""}, lock)), HasSubstr("empty"));
+  EXPECT_THAT(FormatStatus(client_->Make({.name = "\xff"}, lock)), HasSubstr("UTF-8"));
+  EXPECT_THAT(FormatStatus(client_->Make({.name = "x", .protocol = "fenced"}, lock)),
+              HasSubstr("no protocol fenced"));
+  EXPECT_THAT(FormatStatus(client_->Make({.name = "x", .table = "a; DROP TABLE b"}, lock)),
+              HasSubstr("a; DROP TABLE b"));
+  EXPECT_THAT(FormatStatus(client_->Make({.name = "x", .lease = Seconds(7200)}, lock)),
+              HasSubstr("too long"));
+  EXPECT_EQ(lock, nullptr);
+  EXPECT_EQ(calls, 0);
+}
+
+TEST_F(LockTest, ATableThatIsMissingIsToldAtOnce) {
+  const auto a = Make(*client_, {.name = "job", .table = "nowhere"});
+  const Status status = a->Lock();
+  EXPECT_EQ(status.code, Code::kInvalidArgument) << FormatStatus(status);
+  EXPECT_THAT(status.message, HasSubstr("nowhere"));
+  EXPECT_THAT(FormatStatus(client_->Check("fenced_lease", "nowhere", Seconds(5))),
+              HasSubstr("nowhere"));
+  EXPECT_EQ(FormatStatus(client_->Check("fenced_lease", "", Seconds(5))), "OK");
+}
+
+TEST_F(LockTest, UnlockEndsALockThatWaits) {
+  Init("job");
+  const auto a = Lock("job", "a");
+  const auto b = Lock("job", "b");
+  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
+  auto waiting = std::async(std::launch::async, [&] { return b->Lock(); });
+  while (waiting.wait_for(std::chrono::seconds(0)) != std::future_status::ready) b->Unlock();
+  EXPECT_EQ(waiting.get().code, Code::kCancelled);
+}
+
+// --- names ---------------------------------------------------------------------------------------
+
+class LockNameTest : public LockTest, public testing::WithParamInterface<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(Names, LockNameTest,
+                         testing::Values("plain", "it's", "\"quoted\"", "back\\slash",
+                                         "a; DROP TABLE locktable",
+                                         "\xC3\xBC\xE2\x82\xAC\xF0\x9F\x94\x92", "line\nbreak",
+                                         std::string(8000, 'n')));
+
+TEST_P(LockNameTest, IsALockLikeAnyOther) {
+  Init(GetParam());
+  const auto a = Lock(GetParam(), "a");
+  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
+  std::vector<Holding> holdings;
+  ASSERT_EQ(FormatStatus(client_->List("fenced_lease", "", GetParam(), Seconds(10), holdings)),
+            "OK");
+  ASSERT_THAT(holdings, SizeIs(1));
+  EXPECT_EQ(holdings[0].lock, GetParam());
+  EXPECT_EQ(holdings[0].holder, "a");
+}
+
+TEST_F(LockTest, ANameThatBeginsLikeAnotherIsAnotherLock) {
+  Init("job");
+  Init("job_daily");
+  const auto a = Lock("job", "a");
+  const auto b = Lock("job_daily", "b");
+  EXPECT_EQ(FormatStatus(a->Lock()), "OK");
+  EXPECT_EQ(FormatStatus(b->Lock()), "OK");
+  EXPECT_TRUE(a->HasLock());
+  EXPECT_TRUE(b->HasLock());
+}
+
+// --- operators -----------------------------------------------------------------------------------
+
+TEST_F(LockTest, AnOperatorSeesWhoHoldsWhatAndCanEndIt) {
+  Init("job");
+  Init("idle");
+  Init("job");  // again: it is there
+  const auto a = Lock("job", "a");
+  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
+  std::vector<Holding> holdings;
+  ASSERT_EQ(FormatStatus(client_->List("fenced_lease", "", std::nullopt, Seconds(10), holdings)),
+            "OK");
+  ASSERT_THAT(holdings, SizeIs(2));
+  EXPECT_EQ(holdings[0].lock, "idle");
+  EXPECT_THAT(holdings[0].holder, IsEmpty());
+  EXPECT_EQ(holdings[0].left, std::nullopt);
+  EXPECT_EQ(holdings[1].holder, "a");
+  EXPECT_EQ(static_cast<uint64_t>(holdings[1].token.value().UnixNanos()), a->Token());
+  EXPECT_GT(holdings[1].left.value(), Duration());
+  EXPECT_LE(holdings[1].left.value(), Seconds(10));
+  ASSERT_EQ(FormatStatus(client_->ForceRelease("fenced_lease", "", "job")), "OK");
+  EXPECT_EQ(FormatStatus(Lock("job", "b")->TryLock()), "OK");
+  EXPECT_EQ(client_->ForceRelease("fenced_lease", "", "none").code, Code::kNotFound);
+}
+
+// --- a table of spindle --------------------------------------------------------------------------
+
+// The statements of real_client/README.md, where there is an emulator that can alter a table.
+TEST(LockMigrationTest, ATableOfSpindleBecomesOneOfFencedLease) {
+  const auto database = StartEmulator("spindle_v2");
+  if (database == nullptr) GTEST_SKIP() << kNoEmulator;
+  const auto client = Open(*database);
+  {
+    const auto old =
+        Make(*client, {.name = "job", .protocol = "spindle_v2", .id = "old", .lease = Seconds(1)});
+    ASSERT_EQ(FormatStatus(old->Lock()), "OK");
+  }
+  const auto lock = Make(*client, {.name = "job", .id = "new", .lease = Seconds(1)});
+  EXPECT_EQ(lock->TryLock().code, Code::kInvalidArgument);  // two columns are missing
+  AdminClient admin(database->Connection());
+  Answered<Status> altered;
+  admin.UpdateDdl(kLockDatabase,
+                  {"ALTER TABLE locktable ADD COLUMN lease_ms INT64",
+                   "ALTER TABLE locktable ADD COLUMN attempt STRING(MAX)"},
+                  altered.Callback());
+  ASSERT_EQ(FormatStatus(altered.Wait()), "OK");
+  // Spindle gives nothing back, so its last lease is waited for.
+  ASSERT_EQ(FormatStatus(lock->LockFor(Seconds(30))), "OK");
+  EXPECT_TRUE(lock->HasLock());
+}
+
+// --- every protocol ------------------------------------------------------------------------------
+
+class EveryProtocolTest : public testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(Protocols, EveryProtocolTest,
+                         testing::Values("spindle_v2", "spindle_v3", "semaphore", "lease_lock",
+                                         "fenced_lease"),
+                         [](const auto& protocol) { return protocol.param; });
+
+TEST_P(EveryProtocolTest, TakesKeepsAndGivesBack) {
+  const auto database = ServeModel(GetParam());
+  const auto client = Open(*database);
+  const ProtocolInfo& info = *FindProtocol(GetParam());
+  if (!info.init_lock.empty()) {
+    ASSERT_EQ(FormatStatus(client->InitLock(GetParam(), "", "job")), "OK");
+  }
+  LockOptions options = {.name = "job", .protocol = GetParam(), .id = "a", .lease = info.lease_min};
+  const auto a = Make(*client, options);
+  options.id = "b";
+  const auto b = Make(*client, options);
+  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
+  EXPECT_TRUE(a->HasLock());
+  EXPECT_EQ(a->Token().has_value(), info.has_tokens);
+  std::vector<Holding> holdings;
+  ASSERT_EQ(FormatStatus(client->List(GetParam(), "", "job", info.lease_min, holdings)), "OK");
+  ASSERT_THAT(holdings, SizeIs(1));
+  EXPECT_EQ(holdings[0].holder, "a");
+  EXPECT_GT(holdings[0].left.value(), Duration());
+  EXPECT_EQ(b->TryLock().code, Code::kDeadlineExceeded);
+  a->Unlock();
+  EXPECT_EQ(FormatStatus(b->Lock()), "OK");
+  EXPECT_TRUE(b->HasLock());
+}
+
+TEST_P(EveryProtocolTest, ItsOperatorsWritesAreWhatItsTableTakes) {
+  const auto database = ServeModel(GetParam());
+  const auto client = Open(*database);
+  EXPECT_EQ(FormatStatus(client->InitLock(GetParam(), "", "job")), "OK");
+  const Status released = client->ForceRelease(GetParam(), "", "job");
+  EXPECT_TRUE(released.ok() || released.code == Code::kNotFound) << FormatStatus(released);
+}
+
+}  // namespace
+}  // namespace whorl::real_client::lock_test

@@ -1,0 +1,107 @@
+// Shrinking: what is left is small, loads, and still does what it was kept for.
+
+#include "sim/hunt/shrink.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "sim/hunt/breakage.h"
+#include "sim/judge/expectations.h"
+#include "tests/sim/hunt/hunt_testing.h"
+
+namespace whorl::sim::shrink_test {
+namespace {
+
+using testing::IsEmpty;
+
+// Whether removing any one fault, or any one node with what happens to it, loses it.
+template <typename Keeps>
+void ExpectMinimal(const Scenario& scenario, const Keeps& keeps) {
+  for (const Scenario& smaller : WithoutAPart(scenario)) {
+    EXPECT_FALSE(keeps(smaller)) << ScenarioText(smaller) << "does it, too, and is less than\n"
+                                 << ScenarioText(scenario);
+  }
+}
+
+// rapidcheck and the hunter try what is offered in its order: an offer that does not load, or is
+// no smaller, would be a finding that nobody can save, or a search without an end.
+TEST(Shrinking, OffersWhatLoads) {
+  ForEachWorld(Fewer(100), {}, [](const ProtocolInfo&, const Scenario& world) {
+    const std::vector<Scenario> offers = SmallerScenarios(world);
+    EXPECT_GE(offers.size(), 5U);
+    for (const Scenario& smaller : offers) {
+      EXPECT_NE(smaller, world);
+      EXPECT_EQ(WithoutPlace(Reloaded(smaller)), WithoutPlace(smaller));
+    }
+  });
+}
+
+TEST(Shrinking, EndsWithAlmostNothingWhenAnythingWillDo) {
+  ForEachWorld(50, {}, [](const ProtocolInfo&, const Scenario& world) {
+    const Scenario least = Shrink(world, [](const Scenario&) { return true; }, 1'000'000).scenario;
+    EXPECT_EQ(SizeOf(least), (Size{.faults = 0, .nodes = 1, .locks = 1, .duration = Seconds(1)}));
+    EXPECT_THAT(SmallerScenarios(least), IsEmpty()) << ScenarioText(least);
+  });
+}
+
+// What is asked for is kept, and nothing else.
+TEST(Shrinking, KeepsWhatIsNeededAndNothingElse) {
+  const auto keeps = [](const Scenario& scenario) {
+    return std::ranges::any_of(scenario.faults, [&](const FaultSpec& fault) {
+      return fault.kind == FaultKind::kPause && *fault.lasts >= Seconds(3) &&
+             scenario.nodes.size() >= 2;
+    });
+  };
+  size_t shrunk = 0;
+  ForEachWorld(Fewer(500), {}, [&](const ProtocolInfo&, const Scenario& world) {
+    if (!keeps(world)) return;
+    ++shrunk;
+    const Scenario least = Shrink(world, keeps, 1'000'000).scenario;
+    EXPECT_EQ(SizeOf(least).faults, 1);
+    EXPECT_EQ(SizeOf(least).nodes, 2);
+    EXPECT_LE(*least.faults.front().lasts, Seconds(6));
+    ExpectMinimal(least, keeps);
+  });
+  EXPECT_GE(shrunk, 5U);
+}
+
+// With no question left for numbers, parts are still taken out until none can be.
+TEST(Shrinking, TakesOutPartsHoweverFewQuestionsNumbersGet) {
+  const auto keeps = [](const Scenario& scenario) { return !scenario.faults.empty(); };
+  ForEachWorld(50, {}, [&](const ProtocolInfo&, const Scenario& world) {
+    if (!keeps(world)) return;
+    ExpectMinimal(Shrink(world, keeps, 3).scenario, keeps);
+  });
+}
+
+// The whole way: drawn, run, shrunk, written, and run again as anybody would.
+TEST(Shrinking, OfAFindingIsMinimalRepeatableAndReadyToBeCommitted) {
+  const HuntOptions options = HuntOf("spindle_v2", 3);
+  HuntTallies tallies = Hunted(options, Fewer(150));
+  ASSERT_TRUE(FoundAnything(tallies));
+  HuntTallies again = tallies;
+  const auto go_on = [](size_t) { return BatchStep::kGoOn; };
+  ASSERT_TRUE(ShrinkFindings(options, 1, go_on, tallies).ok());
+  ASSERT_TRUE(ShrinkFindings(options, 1, go_on, again).ok());
+  EXPECT_EQ(tallies, again);
+  for (const auto& [kind, finding] : tallies.at("spindle_v2").findings) {
+    ASSERT_TRUE(finding.shrunk.has_value());
+    const Scenario saved = Reloaded(*finding.shrunk);
+    EXPECT_THAT(FailuresOf(saved, RunScenario(saved, saved.seed, nullptr)), IsEmpty())
+        << ScenarioText(saved);
+    EXPECT_NE(std::ranges::find(saved.expect.violates, kind.invariant),
+              saved.expect.violates.end());
+    EXPECT_LE(SizeOf(saved).faults, finding.size.faults);
+    EXPECT_LE(SizeOf(saved).nodes, finding.size.nodes);
+    ExpectMinimal(saved, [&wanted = kind](const Scenario& scenario) {
+      return Find(RunWatched(scenario).breakages, wanted) != nullptr;
+    });
+  }
+}
+
+}  // namespace
+}  // namespace whorl::sim::shrink_test

@@ -1,0 +1,173 @@
+// The worlds that a hunt draws: they load, they are of all kinds, and they keep to what they may
+// do. A generator that never draws something never finds what needs it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <variant>
+
+#include "sim/judge/checkers/setup.h"
+#include "sim/scenario/assumptions.h"
+#include "sim/world/latency.h"
+#include "tests/sim/hunt/hunt_testing.h"
+
+namespace whorl::sim::hunt_world_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+bool Waits(const FaultSpec& fault) { return std::holds_alternative<When>(fault.trigger); }
+
+// A finding is saved as text, and has to be the world that was run.
+TEST(DrawnWorlds, LoadAsTheyWereDrawn) {
+  ForEachWorld(Fewer(3'000), {}, [](const ProtocolInfo&, const Scenario& world) {
+    EXPECT_EQ(WithoutPlace(Reloaded(world)), WithoutPlace(world));
+  });
+}
+
+TEST(DrawnWorlds, BeyondAssumptionsLoadToo) {
+  ForEachWorld(Fewer(2'000), {.beyond_assumptions = true},
+               [](const ProtocolInfo&, const Scenario& world) {
+                 EXPECT_EQ(WithoutPlace(Reloaded(world)), WithoutPlace(world));
+               });
+}
+
+TEST(DrawnWorlds, AreAFunctionOfTheSeed) {
+  const ProtocolInfo& protocol = Protocols().front();
+  EXPECT_EQ(DrawWorld({}, protocol, 7), DrawWorld({}, protocol, 7));
+  EXPECT_NE(DrawWorld({}, protocol, 7), DrawWorld({}, protocol, 8));
+}
+
+// Each kind at times and on steps, each step, each number of nodes: what is left out here can never
+// be found.
+TEST(DrawnWorlds, HaveEveryKindOfFaultAtTimesAndOnSteps) {
+  std::map<FaultKind, std::set<bool>> kinds;
+  std::map<std::string, std::set<StepName>> steps;
+  std::set<Phase> phases;
+  size_t without_faults = 0;
+  constexpr uint64_t kWorlds = Fewer(5'000);
+  ForEachWorld(kWorlds, {.beyond_assumptions = true},
+               [&](const ProtocolInfo&, const Scenario& world) {
+                 without_faults += world.faults.empty() ? 1 : 0;
+                 for (const FaultSpec& fault : world.faults) {
+                   kinds[fault.kind].insert(Waits(fault));
+                   if (!Waits(fault)) continue;
+                   steps[world.protocol].insert(std::get<When>(fault.trigger).step);
+                   phases.insert(std::get<When>(fault.trigger).phase);
+                 }
+               });
+  for (size_t i = 0; i < kFaultKindCount; ++i) {
+    EXPECT_THAT(kinds[static_cast<FaultKind>(i)], ElementsAre(false, true))
+        << FaultKindText(static_cast<FaultKind>(i));
+  }
+  EXPECT_EQ(phases.size(), size_t{kPhaseCount});
+  for (const ProtocolInfo& protocol : Protocols()) {
+    EXPECT_EQ(steps[std::string(protocol.name)].size(), protocol.steps.size() + 2) << protocol.name;
+  }
+  EXPECT_GT(without_faults, kWorlds / 40);
+  EXPECT_LT(without_faults, kWorlds / 5);
+}
+
+TEST(DrawnWorlds, HaveAllThatTheSpecificationNames) {
+  std::map<size_t, int> nodes;
+  std::map<std::string, int> seen;
+  const auto count = [&](const std::string& what, bool is_so) { seen[what] += is_so ? 1 : 0; };
+  constexpr auto kWorlds = static_cast<int>(Fewer(5'000));
+  ForEachWorld(kWorlds, {}, [&](const ProtocolInfo& protocol, const Scenario& world) {
+    ++nodes[world.nodes.size()];
+    const Duration lease = world.nodes.front().lease;
+    EXPECT_GE(lease, std::max(Seconds(1), protocol.lease_min));
+    EXPECT_LE(lease, Seconds(30));
+    count("a lease below 2 s", lease < Seconds(2) || protocol.lease_min >= Seconds(2));
+    count("a lease above 15 s", lease > Seconds(15));
+    count("mixed leases", std::ranges::any_of(world.nodes, [&](const NodeSpec& node) {
+            return node.lease != lease;
+          }));
+    count("two locks", world.locks.size() == 2);
+    count("one lock's name begins another's", world.locks.size() == 2 && world.locks[0] == "job");
+    count("a clock's rate", std::ranges::any_of(world.nodes, [](const NodeSpec& node) {
+            return node.clock.rate_ppm != 0;
+          }));
+    count("CURRENT_TIMESTAMP is wrong", world.spanner.current_timestamp_error != Duration{});
+    count("another epsilon", world.spanner.truetime.epsilon != TrueTimeSpec().epsilon);
+    count("a shared id", !world.nodes.front().id.empty());
+    count("writes every 200 ms", world.workload.write_every == Milliseconds(200));
+    count("a tail beyond 200 ms", std::ranges::any_of(world.faults, [](const FaultSpec& fault) {
+            return fault.kind == FaultKind::kLatency && fault.add.max > Milliseconds(200);
+          }));
+    count("rows from before", !world.rows.empty());
+    count("many faults", world.faults.size() >= 8);
+  });
+  for (const auto& [what, times] : seen) EXPECT_GT(times, kWorlds / 100) << what;
+  EXPECT_EQ(nodes.begin()->first, 2U);
+  EXPECT_EQ(nodes.rbegin()->first, 7U);
+  EXPECT_EQ(nodes.size(), 6U);
+}
+
+// No_wedge can only be judged when the faults have ended.
+TEST(DrawnWorlds, EndTheirTimedFaultsInTimeForARecovery) {
+  ForEachWorld(Fewer(2'000), {}, [](const ProtocolInfo&, const Scenario& world) {
+    Duration bound;
+    for (const LockSetup& lock : MakeSetup(world, RoundTripP999(world.spanner.preset)).locks) {
+      bound = std::max(bound, lock.wedge_bound);
+    }
+    const Duration quiet = std::min(bound, world.duration * 3 / 4);
+    for (const FaultSpec& fault : world.faults) {
+      if (Waits(fault)) continue;
+      const Instant ends = std::get<Instant>(fault.trigger) + fault.lasts.value_or(Duration{});
+      EXPECT_GE(world.duration - (ends - Instant{}), quiet) << ScenarioText(world);
+    }
+    for (const FaultSpec& fault : world.faults) {
+      if (fault.kind == FaultKind::kPartition || fault.kind == FaultKind::kLatency) {
+        EXPECT_TRUE(fault.lasts.has_value());
+      }
+    }
+  });
+}
+
+// A promise that is broken beyond its assumptions says nothing against the protocol.
+TEST(DrawnWorlds, KeepAssumptionsUnlessTheyMayNot) {
+  ForEachWorld(Fewer(2'000), {}, [](const ProtocolInfo&, const Scenario& world) {
+    EXPECT_THAT(BrokenAssumptions(world), IsEmpty()) << ScenarioText(world);
+  });
+  std::set<std::string> broken;
+  ForEachWorld(Fewer(2'000), {.beyond_assumptions = true},
+               [&](const ProtocolInfo&, const Scenario& world) {
+                 for (const std::string& what : BrokenAssumptions(world)) broken.insert(what);
+               });
+  EXPECT_THAT(broken, testing::IsSupersetOf(
+                          {"TrueTime lies", "a node's clocks run faster or slower than assumed"}));
+}
+
+TEST(DrawnWorlds, HaveOnlyTheFaultsThatAreAskedFor) {
+  const WorldOptions options{.kinds = {FaultKind::kPause, FaultKind::kPartition}};
+  std::set<FaultKind> kinds;
+  ForEachWorld(500, options, [&](const ProtocolInfo&, const Scenario& world) {
+    for (const FaultSpec& fault : world.faults) kinds.insert(fault.kind);
+  });
+  EXPECT_THAT(kinds, ElementsAre(FaultKind::kPause, FaultKind::kPartition));
+}
+
+TEST(Draws, LogReachesBothEndsAndEachDoublingAsOften) {
+  Draws draws(1);
+  std::map<int, int> doublings;
+  for (int i = 0; i < 8'000; ++i) {
+    const int64_t drawn = draws.Log(1, 255);
+    ASSERT_GE(drawn, 1);
+    ASSERT_LE(drawn, 255);
+    int doubling = 0;
+    while (drawn >> (doubling + 1) > 0) ++doubling;
+    ++doublings[doubling];
+  }
+  ASSERT_EQ(doublings.size(), 8U);
+  for (const auto& [doubling, count] : doublings) EXPECT_NEAR(count, 1'000, 150) << doubling;
+  EXPECT_EQ(draws.Log(5, 5), 5);
+}
+
+}  // namespace
+}  // namespace whorl::sim::hunt_world_test

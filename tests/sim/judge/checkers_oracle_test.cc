@@ -1,0 +1,475 @@
+// The checkers keep counts and prune; here they meet a second reading of the definitions that
+// keeps everything and counts anew at each observation, on random traces in which everything
+// that can happen to a lock does.
+#include <array>
+#include <map>
+#include <random>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "tests/sim/judge/checkers_testing.h"
+
+namespace whorl::sim::checkers_oracle_test {
+namespace {
+
+constexpr uint16_t kLockCount = 2;
+const std::vector<std::string> kLocks = {"x", "x_1"};  // the second looks like a side row
+
+// All that was ever seen, and the naive judgement of it.
+class Oracle {
+ public:
+  explicit Oracle(Duration wedge_bound) : wedge_bound_(wedge_bound) {}
+
+  void Observe(const Observation& o) {
+    Advance(o.at);
+    std::visit([this](const auto& x) { See(x); }, o.what);
+    for (uint16_t lock = 0; lock < kLockCount; ++lock) Evaluate(lock);
+  }
+  void End(Instant end) {
+    Advance(end);
+    for (uint16_t lock = 0; lock < kLockCount; ++lock) CloseClock(lock);
+  }
+  int64_t Count(Invariant invariant) const { return counts_[static_cast<size_t>(invariant)]; }
+  const Metrics& metrics() const { return metrics_; }
+
+ private:
+  struct Alive {
+    bool stopped = false, paused = false;
+  };
+  struct Part {
+    bool participates = true, believes = false;
+    Standing standing;
+  };
+  struct Stored {
+    std::optional<Timestamp> token, owner_heartbeat;
+    ProcessId owner;
+  };
+  struct Owned {
+    Instant from, to;
+    ProcessId owner;
+  };
+  struct Handed {
+    ProcessId process;
+    std::optional<Timestamp> own_token;
+    uint64_t token = 0;
+  };
+  struct PerLock {
+    std::optional<Stored> row;
+    std::vector<Timestamp> tokens;
+    std::vector<Owned> owned;
+    std::vector<Handed> handed;
+    std::vector<uint64_t> accepted;
+    std::optional<Stored> last;
+    std::map<ProcessId, Instant> waiting;  // candidates, since when
+    bool overdue = false;                  // one of them has waited for the bound
+    std::optional<Instant> without_since, overlap_since;
+  };
+
+  void Violate(Invariant invariant) { ++counts_[static_cast<size_t>(invariant)]; }
+  void Advance(Instant at) {
+    for (PerLock& lock : locks_) {
+      if (!lock.owned.empty() && lock.row) lock.owned.back().to = at;
+      Extend(lock.without_since, at, Metric::kWithoutHolderSum, Metric::kWithoutHolderMax);
+      Extend(lock.overlap_since, at, Metric::kBeliefOverlapSum, Metric::kBeliefOverlapMax);
+    }
+    sum_from_ = at;
+    now_ = at;
+  }
+  // Sums piece by piece, from observation to observation.
+  void Extend(std::optional<Instant> since, Instant at, Metric sum, Metric max) {
+    if (!since) return;
+    metrics_[sum] += (at - sum_from_).ns;
+    metrics_[max] = std::max(metrics_[max], (at - *since).ns);
+  }
+
+  bool Runs(ProcessId p) const {
+    const auto it = alive_.find(p);
+    return it != alive_.end() && !it->second.stopped && !it->second.paused &&
+           !cut_.contains(p.node);
+  }
+  Part& PartOf(ProcessId p, uint16_t lock) { return parts_[{p, lock}]; }
+
+  // --- what is so after each observation ---
+  void Evaluate(uint16_t index) {
+    PerLock& lock = locks_[index];
+    int holders = 0;
+    std::set<ProcessId> candidates;
+    int believers = 0;
+    for (const auto& [p, alive] : alive_) {
+      const Part& part = PartOf(p, index);
+      const bool has_token = part.standing.own_token && lock.row && lock.row->token &&
+                             *part.standing.own_token == *lock.row->token;
+      holders += Runs(p) && part.standing.answers && has_token;
+      if (Runs(p) && part.participates) candidates.insert(p);
+      believers += part.believes && !alive.stopped;
+    }
+    Mark(lock.without_since, holders == 0);
+    Mark(lock.overlap_since, believers >= 2);
+    const bool quiet = faults_ == 0 && hung_.empty();
+    if (!quiet || candidates.empty() || holders > 0) return CloseClock(index);
+    for (const auto& [p, since] : std::map(lock.waiting)) {
+      if (!candidates.contains(p)) EndWait(lock, p);
+    }
+    for (const ProcessId p : candidates) lock.waiting.try_emplace(p, now_);
+  }
+  void Mark(std::optional<Instant>& since, bool holds) {
+    if (!holds) since.reset();
+    if (holds && !since) since = now_;
+  }
+  void EndWait(PerLock& lock, ProcessId candidate) {
+    lock.overdue = lock.overdue || now_ - lock.waiting.at(candidate) >= wedge_bound_;
+    lock.waiting.erase(candidate);
+  }
+  void CloseClock(uint16_t index) {
+    PerLock& lock = locks_[index];
+    while (!lock.waiting.empty()) EndWait(lock, lock.waiting.begin()->first);
+    if (std::exchange(lock.overdue, false)) Violate(Invariant::kNoWedge);
+  }
+  void JudgeOneLive(uint16_t index) {
+    const PerLock& lock = locks_[index];
+    int keepers = 0;
+    for (const auto& [p, alive] : alive_) {
+      const auto token = PartOf(p, index).standing.own_token;
+      keepers += token && lock.row && lock.row->token == token;
+    }
+    if (keepers >= 2) Violate(Invariant::kOneLiveToken);
+  }
+
+  // --- what is seen ---
+  template <typename Other>
+  void See(const Other&) {}
+  void See(const ProcessStarted& x) { alive_[x.process] = {}; }
+  void See(const ProcessStopped& x) { alive_.at(x.process).stopped = true; }
+  void See(const ProcessPaused& x) { alive_.at(x.process).paused = true; }
+  void See(const ProcessResumed& x) { alive_.at(x.process).paused = false; }
+  void See(const ProcessGone& x) {
+    alive_.erase(x.process);
+    std::erase_if(hung_, [&](const auto& key) { return std::get<0>(key) == x.process; });
+    std::erase_if(open_, [&](const auto& key) { return std::get<0>(key) == x.process; });
+  }
+  void See(const ParticipationEnded& x) {
+    PartOf(x.process, x.lock).participates = false;
+    // All wait anew.
+    for (PerLock& lock : locks_) {
+      for (auto& [p, since] : lock.waiting) {
+        lock.overdue = lock.overdue || now_ - since >= wedge_bound_;
+        since = now_;
+      }
+    }
+  }
+  void See(const LinkChanged& x) {
+    x.link == LinkState::kUp ? (void)cut_.erase(x.node) : (void)cut_.insert(x.node);
+  }
+  void See(const FaultBegan&) { ++faults_; }
+  void See(const FaultEnded&) { --faults_; }
+  void See(const TransactionStarted& x) { open_.insert({x.process, x.lock, x.request}); }
+  void See(const CallHangs& x) {
+    const auto key = std::tuple(x.call.process, x.call.lock, x.call.request);
+    if (open_.contains(key)) hung_.insert(key);
+  }
+  void See(const TransactionFinished& x) {
+    open_.erase({x.process, x.lock, x.request});
+    hung_.erase({x.process, x.lock, x.request});
+  }
+  void See(const StandingChanged& x) {
+    Part& part = PartOf(x.process, x.lock);
+    const bool changed = part.standing.own_token != x.standing.own_token;
+    part.standing = x.standing;
+    const std::optional<Stored>& row = locks_[x.lock].row;
+    if (changed && row && row->token && row->token == x.standing.own_token) JudgeOneLive(x.lock);
+  }
+  void See(const BeliefChanged& x) {
+    Part& part = PartOf(x.process, x.lock);
+    const bool begins = x.believes && !part.believes && !alive_.at(x.process).stopped;
+    part.believes = x.believes;
+    if (alive_.at(x.process).stopped) part.believes = false;
+    int others = 0;
+    for (const auto& [p, alive] : alive_) {
+      others += p != x.process && PartOf(p, x.lock).believes && !alive.stopped;
+    }
+    if (begins && others > 0) Violate(Invariant::kSingleLeaderBelief);
+  }
+  void See(const QuestionAnswered& x) {
+    if (!x.answer.yes || x.answer.question != Question::kHasLock) return;
+    PerLock& lock = locks_[x.lock];
+    const bool owned = std::any_of(lock.owned.begin(), lock.owned.end(), [&](const Owned& o) {
+      return o.owner == x.process && o.to >= x.asked_at && o.from <= now_;
+    });
+    if (!owned) Violate(Invariant::kHasLockTruthful);
+    if (!x.answer.token) return;
+    const auto own = PartOf(x.process, x.lock).standing.own_token;
+    const bool smaller = std::any_of(lock.handed.begin(), lock.handed.end(), [&](const Handed& h) {
+      const bool same_term = h.process == x.process && h.own_token == own;
+      return !same_term && h.token >= *x.answer.token;
+    });
+    if (smaller) Violate(Invariant::kHandedTokenMonotonic);
+    lock.handed.push_back({x.process, own, *x.answer.token});
+  }
+  void See(const WriteArrived& x) {
+    PerLock& lock = locks_[x.lock];
+    const bool legitimate = lock.row && lock.row->owner == x.process;
+    if (!x.accepted) {
+      ++metrics_[legitimate ? Metric::kLegitimateWriteRefused : Metric::kStaleWriteRefused];
+    } else if (!x.fenced) {
+      metrics_[Metric::kStaleWriteAccepted] += legitimate ? 0 : 1;
+    } else if (x.token) {
+      const bool below = std::any_of(lock.accepted.begin(), lock.accepted.end(),
+                                     [&](uint64_t token) { return token > *x.token; });
+      if (below) Violate(Invariant::kFencedWritesOrdered);
+      lock.accepted.push_back(*x.token);
+    }
+  }
+  void See(const RowCommitted& x) {
+    const Row& any = x.after ? *x.after : *x.before;
+    const std::string key = std::get<std::string>(any[0]);
+    const std::string& own = kLocks[x.lock];
+    const bool own_key = key == own || (own == "x" && key == "x_77") ||
+                         (own == "x_1" && (key == "x_1_5" || key == "x_1_66"));
+    if (x.writer != ProcessId{} && !own_key) Violate(Invariant::kIsolation);
+    for (uint16_t lock = 0; lock < kLockCount; ++lock) {
+      if (kLocks[lock] == key) SeeLockRow(lock, x);
+    }
+  }
+  void SeeLockRow(uint16_t index, const RowCommitted& x) {
+    PerLock& lock = locks_[index];
+    const std::optional<Stored> before = lock.row;
+    std::optional<Stored> after;
+    if (x.after) after = Store(before, x);
+    std::optional<Timestamp> old_token;
+    std::optional<Timestamp> new_token;
+    if (before) old_token = before->token;
+    if (after) new_token = after->token;
+    const bool changes = old_token != new_token;
+    if (changes && before && before->owner != ProcessId{} && x.writer != ProcessId{} &&
+        before->owner.node != x.writer.node && x.commit < *before->owner_heartbeat + Seconds(10)) {
+      Violate(Invariant::kLeaseRespected);
+    }
+    if (changes && after && after->token) SeeGrant(lock, *after, x);
+    if (lock.row && changes) lock.owned.back().to = now_;
+    lock.row = after;
+    if (after && after->token) lock.last = after;
+    if (changes && after) lock.owned.push_back({now_, now_, after->owner});
+    if (changes && new_token) JudgeOneLive(index);
+  }
+  Stored Store(const std::optional<Stored>& before, const RowCommitted& x) const {
+    Stored stored;
+    stored.token = std::get<Timestamp>((*x.after)[2]);
+    const bool kept = before && before->token == stored.token;
+    stored.owner = kept ? before->owner : x.writer;
+    if (kept) stored.owner_heartbeat = before->owner_heartbeat;
+    if (stored.owner == x.writer) stored.owner_heartbeat = std::get<Timestamp>((*x.after)[1]);
+    return stored;
+  }
+  void SeeGrant(PerLock& lock, const Stored& after, const RowCommitted& x) {
+    const bool new_owner = lock.last && lock.last->owner != after.owner;
+    for (const Timestamp token : lock.tokens) {
+      if (*after.token > token || (*after.token == token && !new_owner)) continue;
+      Violate(Invariant::kTokenMonotonic);
+      break;
+    }
+    lock.tokens.push_back(*after.token);
+    ++metrics_[Metric::kGrants];
+    if (!new_owner) return;
+    ++metrics_[Metric::kTakeovers];
+    const ProcessId old = lock.last->owner;
+    const auto index = static_cast<uint16_t>(&lock - locks_.data());
+    const bool renewing = Runs(old) && PartOf(old, index).participates &&
+                          x.commit < *lock.last->owner_heartbeat + Seconds(10);
+    metrics_[Metric::kNeedlessTakeovers] += renewing ? 1 : 0;
+  }
+
+  Duration wedge_bound_;
+  Instant now_, sum_from_;
+  std::array<int64_t, kInvariantCount> counts_{};
+  Metrics metrics_;
+  std::map<ProcessId, Alive> alive_;
+  std::map<std::pair<ProcessId, uint16_t>, Part> parts_;
+  std::set<int16_t> cut_;
+  int faults_ = 0;
+  std::set<std::tuple<ProcessId, uint16_t, RequestId>> open_, hung_;
+  std::array<PerLock, 2> locks_ = {PerLock{.without_since = Instant{}},
+                                   PerLock{.without_since = Instant{}}};
+};
+
+// Draws what happens next, so that a node's process starts, lives and is gone in a sound order.
+class Chaos {
+ public:
+  explicit Chaos(uint32_t seed) : engine_(seed) {}
+
+  std::vector<Observation> Make(int count) {
+    while (static_cast<int>(trace_.size()) < count) {
+      Pass();
+      Next();
+    }
+    return trace_;
+  }
+
+ private:
+  struct Node {
+    uint32_t incarnation = 0;
+    bool alive = false;
+  };
+
+  uint32_t Draw(uint32_t below) { return static_cast<uint32_t>(engine_() % below); }
+  bool Chance(uint32_t one_in) { return Draw(one_in) == 0; }
+  void Add(Happening what) { trace_.push_back({.at = now_, .what = std::move(what)}); }
+  void Pass() {
+    const std::array<int64_t, 6> pauses_ms = {0, 0, 1, 700, 4'000, 16'000};
+    now_ = now_ + Milliseconds(pauses_ms[Draw(pauses_ms.size())]);
+  }
+  // Few values, so that equal tokens and tokens that go back are common.
+  Timestamp Token() { return Stamp(Seconds(Draw(6))); }
+
+  void Next() {
+    const auto index = static_cast<int16_t>(Draw(3));
+    Node& node = nodes_[static_cast<size_t>(index)];
+    if (!node.alive) {
+      ++node.incarnation;
+      node.alive = true;
+      return Add(ProcessStarted{.process = {index, node.incarnation}});
+    }
+    const ProcessId p = {index, node.incarnation};
+    const auto lock = static_cast<uint16_t>(Draw(2));
+    if (Chance(6)) return Disturb(p, lock);
+    if (Chance(3)) return Transact(p, lock);
+    if (Chance(2)) return Say(p, lock);
+    Write(p, lock);
+  }
+  void Disturb(ProcessId p, uint16_t lock) {
+    switch (Draw(10)) {
+      case 0:
+        nodes_[static_cast<size_t>(p.node)].alive = false;
+        return Add(ProcessGone{.process = p, .crashed = true});
+      case 1:
+        return Add(ProcessPaused{.process = p});
+      case 2:
+        return Add(ProcessResumed{.process = p});
+      case 3:
+        return Add(LinkChanged{.node = p.node, .link = LinkState::kBlackHoled});
+      case 4:
+        return Add(LinkChanged{.node = p.node, .link = LinkState::kUp});
+      case 5:
+        if (Chance(3)) return Add(ProcessStopped{.process = p});
+        return Add(ProcessResumed{.process = p});
+      case 6:
+        if (Chance(3)) return Add(ParticipationEnded{.process = p, .lock = lock});
+        return Add(LinkChanged{.node = p.node, .link = LinkState::kUp});
+      case 7:
+        if (faults_ == 0) {
+          ++faults_;
+          return Add(FaultBegan{});
+        }
+        [[fallthrough]];
+      default:
+        if (faults_ == 0) return;
+        --faults_;
+        return Add(FaultEnded{});
+    }
+  }
+  void Transact(ProcessId p, uint16_t lock) {
+    const auto request = static_cast<RequestId>(Draw(3));
+    switch (Draw(4)) {
+      case 0:
+        return Add(TransactionStarted{.process = p, .lock = lock, .request = request});
+      case 1:
+        if (!Chance(4)) return;
+        return Add(CallHangs{.call = {.process = p, .lock = lock, .request = request}});
+      default:
+        return Add(TransactionFinished{.process = p, .lock = lock, .request = request});
+    }
+  }
+  void Say(ProcessId p, uint16_t lock) {
+    switch (Draw(4)) {
+      case 0:
+        return Add(BeliefChanged{.process = p, .lock = lock, .believes = Chance(2)});
+      case 1: {
+        Answer answer{.yes = !Chance(4)};
+        if (!Chance(4)) answer.token = Draw(40);
+        const Instant asked = now_ + Milliseconds(-static_cast<int64_t>(Draw(3)) * 700);
+        return Add(
+            QuestionAnswered{.process = p, .lock = lock, .answer = answer, .asked_at = asked});
+      }
+      case 2: {
+        WriteArrived write{.process = p, .lock = lock, .fenced = Chance(2), .accepted = Chance(2)};
+        if (!Chance(4)) write.token = Draw(40);
+        return Add(write);
+      }
+      default: {
+        Standing standing{.answers = !Chance(4)};
+        if (!Chance(5)) standing.own_token = Token();
+        return Add(StandingChanged{.process = p, .lock = lock, .standing = standing});
+      }
+    }
+  }
+  void Write(ProcessId p, uint16_t lock) {
+    const std::array<std::string, 6> keys = {"x", "x_1", "x_77", "x_1_5", "x_1_66", "y"};
+    const std::string key = Chance(3) ? keys[Draw(keys.size())] : kLocks[lock];
+    // A process that is gone may still commit.
+    if (p.incarnation > 1 && Chance(8)) --p.incarnation;
+    RowCommitted commit{.writer = p, .lock = lock};
+    const auto found = rows_.find(key);
+    if (found != rows_.end()) commit.before = found->second;
+    commit.commit = ToTimestamp(now_) - Milliseconds(Draw(2));
+    if (!commit.before || !Chance(6)) {
+      const bool heartbeat = commit.before && Chance(2);
+      commit.after =
+          Row{key, commit.commit, heartbeat ? (*commit.before)[2] : Value(Token()), Null{}};
+    } else if (Chance(3)) {
+      commit.writer = ProcessId{};
+    }
+    if (commit.after) rows_[key] = *commit.after;
+    if (!commit.after) rows_.erase(key);
+    Add(commit);
+  }
+
+  std::mt19937 engine_;
+  std::vector<Observation> trace_;
+  std::array<Node, 3> nodes_;
+  std::map<std::string, Row> rows_;
+  Instant now_;
+  int faults_ = 0;
+};
+
+TEST(CheckersOracleTest, CountWhatTheDefinitionsCountOnRandomTraces) {
+  // A count that drifts, or a past that is pruned too early, shows as a difference.
+  std::array<int64_t, kInvariantCount> seen{};
+  std::array<int64_t, kMetricCount> seen_metrics{};
+  for (uint32_t seed = 1; seed <= 300; ++seed) {
+    const std::vector<Observation> trace = Chaos(seed).Make(400);
+    Checkers checkers(MakeScenario({"a", "b", "c"}, kLocks), Trace::kRoundTrip);
+    Oracle oracle(Trace::kBound);
+    for (const Observation& observation : trace) {
+      checkers.Observe(observation);
+      oracle.Observe(observation);
+    }
+    const Instant end = trace.back().at + Seconds(20);
+    oracle.End(end);
+    const CheckReport report = checkers.Finish(end);
+    for (const InvariantResult& result : report.invariants) {
+      ASSERT_EQ(result.violations, oracle.Count(result.invariant))
+          << InvariantText(result.invariant) << " with seed " << seed;
+      seen[static_cast<size_t>(result.invariant)] += result.violations;
+    }
+    for (const Metric metric :
+         {Metric::kGrants, Metric::kTakeovers, Metric::kNeedlessTakeovers,
+          Metric::kWithoutHolderSum, Metric::kWithoutHolderMax, Metric::kBeliefOverlapSum,
+          Metric::kBeliefOverlapMax, Metric::kStaleWriteRefused, Metric::kStaleWriteAccepted,
+          Metric::kLegitimateWriteRefused}) {
+      ASSERT_EQ(report.metrics[metric], oracle.metrics()[metric])
+          << MetricText(metric) << " with seed " << seed;
+      seen_metrics[static_cast<size_t>(metric)] += report.metrics[metric];
+    }
+  }
+  // Not vacuous: every invariant was broken, and every compared metric is above zero.
+  for (int i = 0; i < kInvariantCount; ++i) {
+    EXPECT_GT(seen[static_cast<size_t>(i)], 100) << InvariantText(static_cast<Invariant>(i));
+  }
+  for (const Metric metric : {Metric::kTakeovers, Metric::kNeedlessTakeovers,
+                              Metric::kBeliefOverlapMax, Metric::kLegitimateWriteRefused}) {
+    EXPECT_GT(seen_metrics[static_cast<size_t>(metric)], 100) << MetricText(metric);
+  }
+}
+
+}  // namespace
+}  // namespace whorl::sim::checkers_oracle_test

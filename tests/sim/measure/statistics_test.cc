@@ -1,0 +1,102 @@
+#include "sim/measure/statistics.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "sim/world/mix.h"
+
+namespace whorl::sim::statistics_test {
+namespace {
+
+// 1, 2, ... count.
+std::vector<int64_t> UpTo(int64_t count) {
+  std::vector<int64_t> values(static_cast<size_t>(count));
+  std::iota(values.begin(), values.end(), 1);
+  return values;
+}
+
+// As tables of the sign test have them.
+TEST(RanksOfInterval, AreThoseOfTables) {
+  EXPECT_EQ(RanksOfInterval(10, 500), (Ranks{.low = 2, .high = 9}));
+  EXPECT_EQ(RanksOfInterval(100, 500), (Ranks{.low = 40, .high = 61}));
+  // 1 - 0.99^n has to be 0.975 at least for the greatest value to be above p99.
+  EXPECT_EQ(RanksOfInterval(367, 990).high, std::nullopt);
+  EXPECT_EQ(RanksOfInterval(368, 990).high, 368);
+  EXPECT_EQ(RanksOfInterval(100, 990).low, 97);
+  EXPECT_EQ(RanksOfInterval(5, 500), (Ranks{.low = {}, .high = {}}));
+  EXPECT_EQ(RanksOfInterval(0, 500), Ranks{});
+}
+
+// Weights of far places vanish, and none becomes too great.
+TEST(RanksOfInterval, AreSymmetricOfManyValues) {
+  const Ranks ranks = RanksOfInterval(1'000'000, 500);
+  ASSERT_TRUE(ranks.low && ranks.high);
+  EXPECT_EQ(*ranks.low + *ranks.high, 1'000'001);
+  EXPECT_NEAR(static_cast<double>(*ranks.low), 500'000 - 980, 3);  // 1.96 standard deviations
+}
+
+TEST(Distribution, HasTheLeastValueThatAShareDoesNotExceed) {
+  std::vector<int64_t> values = UpTo(1000);
+  std::ranges::reverse(values);
+  const Distribution all = DistributionOf(values, 0);
+  EXPECT_EQ(all.count, 1000);
+  EXPECT_EQ(all.p50.value, 500);
+  EXPECT_EQ(all.p90.value, 900);
+  EXPECT_EQ(all.p99.value, 990);
+  EXPECT_EQ(all.max, 1000);
+  EXPECT_EQ(all.mean, 500);
+  EXPECT_EQ(all.p50.low, 469);
+  EXPECT_EQ(all.p50.high, 532);
+  ASSERT_EQ(all.percentiles.size(), 101U);
+  EXPECT_EQ(all.percentiles[0], 1);
+  EXPECT_EQ(all.percentiles[25], 250);
+  EXPECT_EQ(all.percentiles[100], 1000);
+}
+
+// What never ended is longer than everything that did.
+TEST(Distribution, MissingValuesAreGreaterThanAllOthers) {
+  const Distribution most = DistributionOf(UpTo(60), 40);
+  EXPECT_EQ(most.p50.value, 50);
+  EXPECT_EQ(most.p50.low, 40);
+  EXPECT_EQ(most.p50.high, std::nullopt);
+  EXPECT_EQ(most.p90.value, std::nullopt);
+  EXPECT_EQ(most.max, std::nullopt);
+  EXPECT_EQ(most.mean, std::nullopt);
+  EXPECT_EQ(DistributionOf({}, 3).p50.value, std::nullopt);
+  EXPECT_EQ(DistributionOf({}, 0), Distribution{});
+  EXPECT_EQ(DistributionOf({7}, 0).p99.value, 7);
+}
+
+TEST(Distribution, TellsWhetherItsIntervalIsNarrow) {
+  const QuantileEstimate estimate{.value = 1000, .low = 981, .high = 1020};
+  EXPECT_TRUE(estimate.IsWithin(2));
+  EXPECT_FALSE(estimate.IsWithin(1));
+  EXPECT_FALSE((QuantileEstimate{.value = 1000, .low = 979, .high = 1000}).IsWithin(2));
+  EXPECT_FALSE((QuantileEstimate{.value = 1000, .low = 1000, .high = {}}).IsWithin(2));
+  EXPECT_FALSE(QuantileEstimate{}.IsWithin(2));
+}
+
+// Of uniform values the quantiles are known, so it can be counted how often an interval holds them.
+TEST(Distribution, IntervalsHoldTheTruthAsOftenAsTheySay) {
+  constexpr int64_t kRange = 1'000'000'000;
+  constexpr int kRepetitions = 400;
+  int held = 0;
+  for (uint64_t repetition = 0; repetition < kRepetitions; ++repetition) {
+    std::vector<int64_t> values;
+    for (uint64_t i = 0; i < 300; ++i) {
+      values.push_back(Between(Combine(repetition, i), 1, kRange));
+    }
+    const QuantileEstimate p90 = DistributionOf(values, 0).p90;
+    held += *p90.low <= kRange / 10 * 9 && kRange / 10 * 9 <= *p90.high ? 1 : 0;
+  }
+  EXPECT_GE(held, kRepetitions * 93 / 100);
+  EXPECT_LE(held, kRepetitions * 99 / 100);
+}
+
+}  // namespace
+}  // namespace whorl::sim::statistics_test

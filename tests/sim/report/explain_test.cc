@@ -1,0 +1,264 @@
+// The story of a violation: short, in order, and about the right processes.
+#include "sim/report/explain.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "sim/report/row_text.h"
+#include "sim/scenario/loader.h"
+#include "tests/sim/judge/checkers_testing.h"
+#include "tests/support/sim_testing.h"
+
+namespace whorl::sim::explain_test {
+namespace {
+
+using testing::AllOf;
+using testing::AnyOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string kRoot = WHORL_SOURCE_DIR;
+
+struct Told {
+  Scenario scenario;
+  RunResult result;
+  Story story;
+};
+
+Told Tell(const Scenario& scenario) {
+  Told told = {.scenario = scenario, .result = RunScenario(scenario, scenario.seed, nullptr)};
+  told.story = Explain(scenario, told.result);
+  return told;
+}
+
+Told Tell(const std::string& name) {
+  const auto scenario = LoadScenario(kRoot + "/scenarios/" + name + ".json");
+  EXPECT_TRUE(scenario.ok()) << scenario.status().message();
+  return scenario.ok() ? Tell(*scenario) : Told{};
+}
+
+std::string Joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+const InvariantResult* FirstViolated(const RunResult& result) {
+  const InvariantResult* first = nullptr;
+  for (const InvariantResult& invariant : result.checks.invariants) {
+    if (!invariant.first) continue;
+    if (first == nullptr || invariant.first->observation < first->first->observation) {
+      first = &invariant;
+    }
+  }
+  return first;
+}
+
+// A story that is too long is not read, and one of another violation leads astray.
+TEST(Explain, EveryViolationHasAStoryOfAtMostTwentyLines) {
+  int stories = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(kRoot + "/scenarios")) {
+    const std::string name = entry.path().stem().string();
+    if (entry.path().extension() != ".json" || name == "schema") continue;
+    SCOPED_TRACE(name);
+    const auto scenario = LoadScenario(entry.path().string());
+    ASSERT_TRUE(scenario.ok()) << scenario.status().message();
+    if (scenario->duration > Seconds(3'600)) continue;  // it would take long, and is no other story
+    const Told told = Tell(*scenario);
+    const InvariantResult* violated = FirstViolated(told.result);
+    const std::vector<std::string> lines = told.story.Lines();
+    if (violated == nullptr) {
+      EXPECT_THAT(lines, ElementsAre("nothing was violated"));
+      continue;
+    }
+    ++stories;
+    EXPECT_LE(lines.size(), kMaxStoryLines);
+    EXPECT_THAT(lines.front(),
+                AllOf(StartsWith(std::string(InvariantText(violated->invariant)) + " violated at " +
+                                 TimeText(violated->first->at) + " s"),
+                      HasSubstr(violated->first->text)));
+    EXPECT_THAT(lines, Contains(HasSubstr("<- " + told.story.invariant)));
+    EXPECT_TRUE(std::ranges::is_sorted(told.story.lines, {}, &StoryLine::at));
+    for (const StoryLine& line : told.story.lines) {
+      EXPECT_LE(line.at, violated->first->at) << line.text;
+      const std::string node = line.who.substr(0, line.who.find('#'));
+      if (!node.empty() && node != "Spanner" && told.scenario.nodes.size() < 6) {
+        EXPECT_THAT(lines.front(), AnyOf(HasSubstr(" " + node + " "), HasSubstr("(" + node + " "),
+                                         HasSubstr(" " + node + ","), HasSubstr("(" + node + ",")));
+      }
+    }
+  }
+  EXPECT_GE(stories, 5);
+}
+
+// The chain of S4 as it is published, link by link.
+TEST(Explain, S4IsToldByThePausesTheCommitsAndTheOldKnowledge) {
+  const std::string text = Joined(Tell("s4_token_goes_back").story.Lines());
+  const std::vector<std::string> links = {
+      "a  fault: pause (line 11) until 34.000000",
+      "b  check saw row lock: ",
+      "b  takeover_insert committed: inserted row lock_",
+      "b  fault: pause (line 12) until ",
+      "; deleted row lock_",
+      "a  fault: crash (line 13)",
+      "c  takeover_update committed: row lock: ",
+      "c  fault: crash (line 14)",
+      "b  takeover_update committed: row lock: ",
+      "<- token_monotonic",
+      "b  its last look (reread) was 30.",
+      "and a and c have changed these rows since",
+      "a has crashed; b runs; c has crashed; nobody believes that it leads"};
+  size_t at = 0;
+  for (const std::string& link : links) {
+    at = text.find(link, at);
+    ASSERT_NE(at, std::string::npos) << link << "\nin\n" << text;
+  }
+}
+
+// An application that is told "no" is not in the story; one whose belief is wrong is, with what it
+// waits for.
+TEST(Explain, ABeliefIsToldWithWhyTheOtherStillBelieves) {
+  const std::vector<std::string> lines = Tell("s10_partitioned_leader_is_not_told").story.Lines();
+  EXPECT_THAT(lines, Contains(HasSubstr("a  fault: partition (line 10), not over yet")));
+  EXPECT_THAT(lines, Contains(HasSubstr("a  check sent; no reply so far")));
+  EXPECT_THAT(lines, Contains(HasSubstr("b  takeover_update committed")));
+  EXPECT_THAT(lines.back(), HasSubstr("b and a believe that they lead"));
+}
+
+TEST(Explain, AWedgeIsToldByWhatFailedAndHowOften) {
+  const std::vector<std::string> lines = Tell("s3_dies_between_insert_and_update").story.Lines();
+  EXPECT_THAT(lines, Contains(HasSubstr("takeover_insert failed: ALREADY_EXISTS (6 times, until")));
+  EXPECT_THAT(lines, Contains(HasSubstr("b    takeover_insert committed: inserted row lock_")));
+}
+
+// The row of one lock, deleted in the name of another: the story says in whose.
+TEST(Explain, WithSeveralLocksEachTransactionNamesItsOwn) {
+  const Told told = Tell(ScenarioOf(R"({"version": 1, "about": "a test", "protocol": "spindle_v2",
+    "locks": ["job", "job_daily"], "lease": "5s", "duration": "20s",
+    "spanner": {"strict_pending_commit_timestamp": "column"},
+    "nodes": [{"name": "a", "locks": ["job"]},
+              {"name": "b", "start_at": "1s", "locks": ["job_daily"]}]})"));
+  EXPECT_EQ(told.story.invariant, "lease_respected");
+  EXPECT_THAT(told.story.Lines(),
+              Contains(HasSubstr("b  job_daily: first_insert committed: inserted row job_daily")));
+  EXPECT_THAT(told.story.Lines(),
+              Contains(AllOf(HasSubstr("a  job: heartbeat_update committed: row job: heartbeat "),
+                             HasSubstr("; deleted row job_daily   <- lease_respected"))));
+}
+
+// An answer is told with how its process came by the token, and with the answer that it
+// contradicts.
+TEST(Explain, AnAnswerIsToldWithTheGrantAndTheOtherAnswer) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    Scenario scenario = ScenarioOf(R"({"version": 1, "about": "a test", "protocol": "spindle_v2",
+      "lease": "5s", "duration": "60s", "nodes": ["a", {"name": "b", "start_at": "1s"}],
+      "faults": [{"at": "20s", "do": "crash", "node": "a"}]})");
+    scenario.seed = seed;
+    const Told told = Tell(scenario);
+    if (told.story.invariant != "handed_token_monotonic") continue;
+    const std::vector<std::string> lines = told.story.Lines();
+    EXPECT_THAT(lines,
+                Contains(AllOf(HasSubstr("a  HasLock, asked at "), HasSubstr("yes, token"))));
+    EXPECT_THAT(lines, Contains(HasSubstr("a  fault: crash (line 3)")));
+    EXPECT_THAT(lines, Contains(HasSubstr("b  takeover_update committed")));
+    EXPECT_THAT(lines, Contains(AllOf(HasSubstr("b  HasLock, asked at "),
+                                      HasSubstr("<- handed_token_monotonic"))));
+    return;
+  }
+  FAIL() << "half of all seeds should hand out a smaller hash";
+}
+
+// What spindle v2 keeps cannot be told of a run, only of a trace that was made up.
+Story StoryOfTrace(Trace& trace, Invariant invariant) {
+  const InvariantResult violated = trace.EndsAt(Seconds(60))[invariant];
+  EXPECT_TRUE(violated.first.has_value());
+  if (!violated.first) return {};
+  History history(trace.scenario(), violated.first->observation);
+  uint64_t ordinal = 0;
+  for (const Observation& observation : trace.observations()) {
+    history.Hear(observation, ++ordinal, /*hash=*/0);
+  }
+  return StoryOf(trace.scenario(), violated, history);
+}
+
+TEST(Explain, TwoOwnersOfATokenAreToldByTheOneThatTookIt) {
+  Trace trace{"a", "b"};
+  trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1)).Knows("a", Seconds(1));
+  trace.At(Seconds(9)).Knows("b", Seconds(1));
+  const std::vector<std::string> lines = StoryOfTrace(trace, Invariant::kOneLiveToken).Lines();
+  EXPECT_THAT(lines.front(), StartsWith("one_live_token violated at 9.000000 s by b"));
+  EXPECT_THAT(lines,
+              Contains(HasSubstr("9.000000  b  takes the token 1.000000 for its own   <- ")));
+  EXPECT_THAT(lines.back(), HasSubstr("b runs"));
+}
+
+TEST(Explain, AWrongYesIsToldWithWhenItWasAsked) {
+  Trace trace{"a", "b"};
+  trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1)).Crashes("b").Starts("b");
+  trace.At(Seconds(5)).IsToldYes("b", Seconds(4), 77);
+  const std::vector<std::string> lines = StoryOfTrace(trace, Invariant::kHasLockTruthful).Lines();
+  EXPECT_THAT(lines.front(), StartsWith("has_lock_truthful violated at 5.000000 s by b"));
+  EXPECT_THAT(lines, Contains(AllOf(HasSubstr("HasLock, asked at 4.000000: yes, token 77"),
+                                    HasSubstr("<- has_lock_truthful"))));
+}
+
+TEST(Explain, AWriteBelowAnAcceptedOneIsToldWithItsToken) {
+  Trace trace{"a", "b"};
+  trace.At(Seconds(1)).Starts("a").Starts("b");
+  trace.At(Seconds(2)).Writes("a", /*fenced=*/true, /*accepted=*/true, 20);
+  trace.At(Seconds(3)).Writes("b", /*fenced=*/true, /*accepted=*/true, 10);
+  const std::vector<std::string> lines =
+      StoryOfTrace(trace, Invariant::kFencedWritesOrdered).Lines();
+  EXPECT_THAT(lines.front(), StartsWith("fenced_writes_ordered violated at 3.000000 s by b"));
+  EXPECT_THAT(lines, Contains(HasSubstr("b  a write with token 10 is accepted   <- ")));
+}
+
+// Fourteen processes, each with failures of its own: the weightiest lines are kept, and the rest is
+// counted.
+TEST(Explain, WhatDoesNotFitIsCounted) {
+  const Told told = Tell(ScenarioOf(R"({"version": 1, "about": "a test", "protocol": "spindle_v2",
+    "lease": "5s", "duration": "120s",
+    "nodes": ["a", {"name": "b", "start_at": "1s"}, {"name": "n", "count": 12, "start_at": "2s"}],
+    "faults": [{"at": "20s", "do": "crash", "node": "a"},
+               {"when": {"node": "b", "step": "takeover_insert", "phase": "replied"},
+                "do": "crash", "node": "b"}]})"));
+  ASSERT_FALSE(told.story.invariant.empty());
+  ASSERT_GT(told.story.left_out, 0U);
+  EXPECT_EQ(told.story.Lines().size(), kMaxStoryLines);
+  EXPECT_THAT(told.story.Lines(), Contains(HasSubstr(" left out; --trace has everything")));
+  EXPECT_THAT(told.story.Lines(), Contains(HasSubstr("fault: crash (line 5)"))) << "the cause";
+}
+
+// The whole text, as people read it. WHORL_UPDATE_GOLDEN=1 writes the files anew.
+class ExplainGolden : public testing::TestWithParam<const char*> {};
+
+TEST_P(ExplainGolden, ReadsAsBefore) {
+  const std::string path = kRoot + "/tests/golden/explain_" + GetParam() + ".txt";
+  const std::string now = Joined(Tell(GetParam()).story.Lines());
+  if (std::getenv("WHORL_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(path) << now;
+    GTEST_SKIP() << "wrote " << path;
+  }
+  std::ifstream file(path);
+  const std::string golden{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  EXPECT_EQ(golden, now);
+}
+
+INSTANTIATE_TEST_SUITE_P(Findings, ExplainGolden,
+                         testing::Values("s2_reread_does_not_judge",
+                                         "s3_dies_between_insert_and_update", "s4_token_goes_back",
+                                         "s10_partitioned_leader_is_not_told"),
+                         [](const auto& test) { return std::string(test.param); });
+
+}  // namespace
+}  // namespace whorl::sim::explain_test

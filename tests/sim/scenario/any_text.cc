@@ -1,0 +1,102 @@
+#include "tests/sim/scenario/any_text.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <variant>
+
+#include "sim/scenario/language.h"
+#include "sim/scenario/loader.h"
+
+namespace whorl::sim {
+namespace {
+
+constexpr std::string_view kPath = "any.json";
+
+void Require(bool holds, const char* claim) {
+  if (holds) return;
+  std::fprintf(stderr, "the loader broke its promise: %s\n", claim);
+  std::abort();
+}
+
+void RequireGoodFault(const Scenario& scenario, const FaultSpec& fault) {
+  const auto is_node = [&](int16_t node) {
+    return node >= 0 && static_cast<size_t>(node) < scenario.nodes.size();
+  };
+  const bool has_node = Faults()[static_cast<size_t>(fault.kind)].has_node;
+  Require(has_node ? is_node(fault.node) : fault.node == FaultSpec::kNoNode,
+          "a fault hits a node, or Spanner");
+  Require(fault.lock < scenario.locks.size(), "a fault hits a lock that there is");
+  Require(fault.percent >= 1 && fault.percent <= 100, "a share of calls");
+  const DelaySpec& add = fault.add;
+  Require(Duration{} <= add.min && add.min <= add.p50 && add.p50 <= add.p99 && add.p99 <= add.max,
+          "quantiles rise");
+  Require(fault.kind != FaultKind::kDeleteRow || !fault.row.empty(), "a row has a key");
+  Require(fault.kind != FaultKind::kUnavailable || fault.lasts.has_value(), "Spanner comes back");
+  Require(!fault.clock.stands || fault.lasts.has_value(), "a clock goes on");
+  Require(fault.line > 0, "a fault knows its line");
+  Require(fault.kind != FaultKind::kPause || fault.lasts.has_value(), "a pause ends");
+  if (const Instant* at = std::get_if<Instant>(&fault.trigger)) {
+    Require(at->ns >= 0 && Duration{at->ns} < scenario.duration, "a fault begins within the run");
+    return;
+  }
+  const When& when = std::get<When>(fault.trigger);
+  Require(is_node(when.node) && when.count >= 1, "a fault waits for a node");
+  if (!when.lock.has_value()) return;
+  const std::vector<uint16_t>& locks = scenario.nodes[static_cast<size_t>(when.node)].locks;
+  Require(std::find(locks.begin(), locks.end(), *when.lock) != locks.end(),
+          "a fault waits for a lock of its node");
+}
+
+void RequireGoodScenario(const Scenario& scenario) {
+  Require(scenario.version == 1 && !scenario.about.empty(), "version 1, and about");
+  Require(scenario.duration > Duration{} && scenario.duration <= kMaxDuration, "a duration");
+  Require(!scenario.nodes.empty() && scenario.nodes.size() <= kMaxNodes, "1 to 1000 nodes");
+  Require(!scenario.locks.empty() && scenario.locks.size() <= kMaxLocks, "1 to 1000 locks");
+  Require(scenario.faults.size() <= kMaxFaults, "a bounded number of faults");
+  for (const NodeSpec& node : scenario.nodes) {
+    Require(!node.name.empty() && !node.locks.empty(), "a node has a name and a lock");
+    Require(node.lease > Duration{}, "a lease is positive");
+    for (const uint16_t lock : node.locks) Require(lock < scenario.locks.size(), "a lock exists");
+  }
+  for (const FaultSpec& fault : scenario.faults) RequireGoodFault(scenario, fault);
+  for (const RowSpec& row : scenario.rows) {
+    Require(row.columns.size() == row.values.size(), "a value for each column");
+  }
+}
+
+void RequireGoodError(std::string_view message) {
+  const std::string start = std::string(kPath) + ":";
+  size_t lines = 0;
+  for (size_t at = 0; at <= message.size(); ++lines) {
+    const size_t end = std::min(message.find('\n', at), message.size());
+    const std::string_view line = message.substr(at, end - at);
+    Require(line.starts_with(start) && line.size() > start.size(), "an error names the file");
+    Require(line.size() < 3'000, "an error is short");
+    const bool printable = std::none_of(line.begin(), line.end(), [](char c) {
+      return static_cast<unsigned char>(c) < 0x20U || c == 0x7F;
+    });
+    Require(printable, "an error is printable");
+    at = end + 1;
+  }
+  Require(lines >= 1 && lines <= kMaxScenarioErrors + 1, "1 to 20 errors");
+}
+
+}  // namespace
+
+bool LoadAnyText(std::string_view text) {
+  const absl::StatusOr<Scenario> scenario = ParseScenario(text, kPath);
+  if (scenario.ok()) {
+    RequireGoodScenario(*scenario);
+    return true;
+  }
+  Require(scenario.status().code() == absl::StatusCode::kInvalidArgument, "a text can be read");
+  const auto message = scenario.status().message();
+  RequireGoodError(std::string_view(message.data(), message.size()));
+  return false;
+}
+
+}  // namespace whorl::sim

@@ -1,0 +1,180 @@
+// scenarios/LANGUAGE.md says what the loader does: its text is the description's, and its examples
+// are accepted and do what they say.
+#include "sim/scenario/guide.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sim/judge/expectations.h"
+#include "sim/judge/run.h"
+#include "sim/scenario/language.h"
+#include "sim/scenario/loader.h"
+#include "sim/scenario/vocabulary.h"
+
+namespace whorl::sim::guide_test {
+namespace {
+
+using nlohmann::ordered_json;
+
+// The one that the guide speaks of.
+ordered_json MinimalScenario() {
+  return ordered_json::parse(R"({
+    "version": 1, "about": "Around an example.", "protocol": "spindle_v2", "lease": "5s",
+    "nodes": [ "a", { "name": "b", "start_at": "1s" }, { "name": "pod", "count": 2, "start_at": "2s" },
+               { "name": "spare", "start_at": "never" } ],
+    "duration": "60s"
+  })");
+}
+
+absl::StatusOr<Scenario> Load(const ordered_json& scenario) {
+  return ParseScenario(scenario.dump(2), "example.json");
+}
+
+// A scenario around an example of the object.
+ordered_json Around(ObjectId id, const ordered_json& example) {
+  ordered_json scenario = MinimalScenario();
+  const auto crash = [](const ordered_json& when) {
+    return ordered_json{{"when", when}, {"do", "crash"}};
+  };
+  switch (id) {
+    case ObjectId::kScenario:
+      return example;
+    case ObjectId::kNode:
+      scenario["nodes"] = ordered_json::array({example});
+      break;
+    case ObjectId::kClock:
+      scenario["nodes"] = ordered_json::array({ordered_json{{"name", "a"}, {"clock", example}}});
+      break;
+    case ObjectId::kTrueTime:
+      scenario["spanner"]["truetime"] = example;
+      break;
+    case ObjectId::kFault:
+      scenario["faults"] = ordered_json::array({example});
+      break;
+    case ObjectId::kWhen:
+      scenario["faults"] = ordered_json::array({crash(example)});
+      break;
+    case ObjectId::kDelay:
+      scenario["faults"] = ordered_json::array(
+          {ordered_json{{"at", "1s"}, {"do", "latency"}, {"node", "a"}, {"add", example}}});
+      break;
+    case ObjectId::kBound:
+      scenario["expect"]["metrics"]["grants"] = example;
+      break;
+    case ObjectId::kSpanner:
+    case ObjectId::kNetwork:
+    case ObjectId::kWorkload:
+    case ObjectId::kExpect:
+      scenario[std::string(DescribeObject(id).name)] = example;
+      break;
+  }
+  return scenario;
+}
+
+TEST(ScenarioGuide, IsTheFileThatPeopleRead) {
+  // WHORL_UPDATE_GOLDEN=1 in the environment writes the file anew.
+  const std::filesystem::path path = WHORL_SOURCE_DIR "/scenarios/LANGUAGE.md";
+  if (std::getenv("WHORL_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << ScenarioGuide();
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  EXPECT_EQ(text, ScenarioGuide());
+}
+
+TEST(ScenarioGuide, TellsOfEveryKeyAndEveryWord) {
+  const std::string guide = ScenarioGuide();
+  const auto tells = [&](std::string_view word) {
+    return guide.find("`" + std::string(word) + "`") != std::string::npos;
+  };
+  for (size_t i = 0; i < kObjectCount; ++i) {
+    for (const KeyInfo& key : DescribeObject(static_cast<ObjectId>(i)).keys) {
+      EXPECT_TRUE(tells(key.name)) << key.name;
+      EXPECT_NE(guide.find(key.about), std::string::npos) << key.about;
+      for (const std::string_view word : key.words) EXPECT_TRUE(tells(word)) << word;
+    }
+  }
+  for (size_t i = 0; i < kMetricCount; ++i) {
+    EXPECT_TRUE(tells(MetricText(static_cast<Metric>(i))));
+  }
+}
+
+// A table of lines that is shorter than its enumeration would end in empty ones.
+TEST(ScenarioVocabulary, HasALineForEveryWord) {
+  EXPECT_FALSE(AboutStep(static_cast<StepName>(kStepCount - 1)).empty());
+  EXPECT_FALSE(AboutPhase(static_cast<Phase>(kPhaseCount - 1)).empty());
+  EXPECT_FALSE(AboutInvariant(static_cast<Invariant>(kInvariantCount - 1)).empty());
+  EXPECT_FALSE(AboutMetric(static_cast<Metric>(kMetricCount - 1)).empty());
+  EXPECT_FALSE(AboutSometimes(static_cast<Sometimes>(kSometimesCount - 1)).empty());
+}
+
+TEST(ScenarioGuide, EveryLinkWithinItLeadsToASection) {
+  const std::string guide = ScenarioGuide();
+  // As GitHub makes them: small letters, and - for a space.
+  std::string anchors = "\n";
+  for (size_t at = guide.find("\n#"); at != std::string::npos; at = guide.find("\n#", at + 1)) {
+    const size_t start = guide.find(' ', at) + 1;
+    for (const char c : guide.substr(start, guide.find('\n', start) - start)) {
+      if (c == ' ') anchors += '-';
+      if (c >= 'A' && c <= 'Z') anchors += static_cast<char>(c - 'A' + 'a');
+      if ((c >= 'a' && c <= 'z') || c == '_' || (c >= '0' && c <= '9')) anchors += c;
+    }
+    anchors += '\n';
+  }
+  int links = 0;
+  for (size_t at = guide.find("](#"); at != std::string::npos; at = guide.find("](#", at + 1)) {
+    const std::string target = guide.substr(at + 3, guide.find(')', at) - at - 3);
+    EXPECT_NE(anchors.find("\n" + target + "\n"), std::string::npos) << target;
+    ++links;
+  }
+  EXPECT_GT(links, 20);
+}
+
+// An example that the loader refuses teaches mistakes.
+TEST(ScenarioGuide, ItsExamplesOfObjectsAreAccepted) {
+  for (size_t i = 0; i < kObjectCount; ++i) {
+    const ObjectInfo& info = DescribeObject(static_cast<ObjectId>(i));
+    if (info.example.empty()) {
+      EXPECT_EQ(info.name, "fault") << "its kinds have the examples";
+      continue;
+    }
+    const auto id = static_cast<ObjectId>(i);
+    const absl::StatusOr<Scenario> scenario = Load(Around(id, ordered_json::parse(info.example)));
+    EXPECT_TRUE(scenario.ok()) << info.name << ": " << scenario.status().message();
+  }
+}
+
+// It is the first one that people copy.
+TEST(ScenarioGuide, ItsFirstExampleComesOutAsItExpects) {
+  const absl::StatusOr<Scenario> scenario =
+      ParseScenario(DescribeObject(ObjectId::kScenario).example, "example.json");
+  ASSERT_TRUE(scenario.ok()) << scenario.status().message();
+  const RunResult result = RunScenario(*scenario, scenario->seed, nullptr);
+  for (const std::string& failure : FailuresOf(*scenario, result)) ADD_FAILURE() << failure;
+}
+
+TEST(ScenarioGuide, ItsExamplesOfFaultsAreOfTheirKindAndStrike) {
+  for (const FaultInfo& fault : Faults()) {
+    const ordered_json example = ordered_json::parse(fault.example);
+    EXPECT_EQ(example.at("do"), FaultKindText(fault.kind));
+    const absl::StatusOr<Scenario> scenario = Load(Around(ObjectId::kFault, example));
+    ASSERT_TRUE(scenario.ok()) << scenario.status().message();
+    const RunResult result = RunScenario(*scenario, scenario->seed, nullptr);
+    EXPECT_TRUE(result.unfired_faults.empty()) << fault.example;
+    // And it does something: without the fault, the run is another one.
+    const absl::StatusOr<Scenario> quiet = Load(MinimalScenario());
+    ASSERT_TRUE(quiet.ok());
+    EXPECT_NE(result.hash, RunScenario(*quiet, quiet->seed, nullptr).hash) << fault.example;
+  }
+}
+
+}  // namespace
+}  // namespace whorl::sim::guide_test

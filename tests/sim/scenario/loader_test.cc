@@ -1,0 +1,333 @@
+#include "sim/scenario/loader.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "sim/scenario/language.h"
+
+namespace whorl::sim::loader_test {
+namespace {
+
+// Everything that the language has, once.
+constexpr std::string_view kFull = R"({
+  "$schema": "schema.json",
+  "version": 1,
+  "about": "Everything at once.",
+  "protocol": "spindle_v2",
+  "locks": ["job", "job_daily"],
+  "lease": "5s",
+  "nodes": [
+    "a",
+    { "name": "b", "id": "same", "locks": ["job_daily"], "lease": "2.5s", "start_at": "1500ms",
+      "deadline": "1m", "use": "callback", "clock": { "offset": "-3ms", "rate_ppm": -200 } },
+    { "name": "pod", "count": 3, "id": "twin", "start_at": "never", "use": "lock" }
+  ],
+  "rows": [
+    { "name": "job", "writer": "old", "heartbeat": "-12s", "token": "2025-12-31T23:59:00Z" },
+    { "writer": null, "name": "job_daily", "token": "0s" }
+  ],
+  "duration": "2h",
+  "seed": 18446744073709551615,
+  "spanner": {
+    "preset": "regional",
+    "truetime": { "epsilon": "4ms", "truthful": false, "error": "-10ms" },
+    "current_timestamp_error": "-6ms",
+    "strict_pending_commit_timestamp": "column"
+  },
+  "network": { "connection_timeout": "7s", "announce_releases": true },
+  "workload": { "write_every": "200ms", "work_for": "0s", "resource": "fenced" },
+  "faults": [
+    { "at": "1m", "do": "start", "node": "pod-*", "stagger": "10s" },
+    { "when": { "node": "b", "step": "takeover_insert", "phase": "replied", "count": 2,
+                "lock": "job_daily" }, "do": "pause", "for": "9s" },
+    { "when": { "node": "a", "step": "has_lock", "phase": "ended" }, "do": "crash", "node": "b",
+      "restart_after": "3s" },
+    { "at": "0s", "do": "partition", "node": "a", "for": "30s", "mode": "refuse" },
+    { "at": "90m", "do": "stop", "node": "b" },
+    { "at": "91m", "do": "drop_reply", "node": "b" },
+    { "at": "92m", "do": "partition", "node": "a", "direction": "to" },
+    { "at": "93m", "do": "latency", "node": "a",
+      "add": { "min": "1ms", "p50": "20ms", "p99": "400ms", "max": "1s" } },
+    { "at": "94m", "do": "abort", "node": "a", "for": "9s", "percent": 30 },
+    { "at": "95m", "do": "clock", "node": "a", "step": "-3s" },
+    { "at": "96m", "do": "clock", "node": "a", "stands": true, "for": "9s" },
+    { "at": "97m", "do": "delete_row", "lock": "job", "row": "job_1" }
+  ],
+  "expect": {
+    "holds": ["one_live_token", "no_wedge"],
+    "violates": ["lease_respected"],
+    "sometimes": ["takeover", "aborted"],
+    "metrics": { "takeovers": { "min": 1 }, "grants": 3, "without_holder_max": { "max": "12s" },
+                 "belief_overlap_sum": "0s" },
+    "takeover_within": "12s"
+  }
+})";
+
+constexpr std::string_view kSmall = R"({
+  "version": 1,
+  "about": "x",
+  "protocol": "spindle_v2",
+  "nodes": ["a", "b"],
+  "duration": "60s"
+})";
+
+// kSmall with its `from` turned into `to`.
+std::string Changed(std::string_view from, std::string_view to) {
+  std::string text(kSmall);
+  return text.replace(text.find(from), from.size(), to);
+}
+
+Scenario Parsed(std::string_view text) {
+  const absl::StatusOr<Scenario> scenario = ParseScenario(text, "dir/x.json");
+  EXPECT_TRUE(scenario.ok()) << scenario.status();
+  return scenario.ok() ? *scenario : Scenario();
+}
+
+TEST(ScenarioLoader, FillsInTheDefaults) {
+  const Scenario scenario = Parsed(kSmall);
+  Scenario expected;
+  expected.name = "x";
+  expected.path = "dir/x.json";
+  expected.about = "x";
+  expected.protocol = "spindle_v2";
+  expected.locks = {"lock"};
+  expected.nodes.resize(2);
+  expected.nodes[0].name = "a";
+  expected.nodes[1].name = "b";
+  for (NodeSpec& node : expected.nodes) node.locks = {0};
+  expected.duration = Seconds(60);
+  EXPECT_EQ(scenario, expected);
+}
+
+TEST(ScenarioLoader, ReadsNodesWithEachOfTheirKeys) {
+  const std::vector<NodeSpec> nodes = Parsed(kFull).nodes;
+  NodeSpec a;
+  a.name = "a";
+  a.locks = {0, 1};
+  a.lease = Seconds(5);
+  const NodeSpec b = {.name = "b",
+                      .id = "same",
+                      .locks = {1},
+                      .lease = Milliseconds(2500),
+                      .start_at = Instant{1'500'000'000},
+                      .deadline = Seconds(60),
+                      .use = Use::kCallback,
+                      .clock = {.offset = Milliseconds(-3), .rate_ppm = -200}};
+  NodeSpec pod = a;
+  pod.name = "pod-1";
+  pod.id = "twin";  // shared: this is how two processes with one id are written
+  pod.start_at = std::nullopt;
+  pod.use = Use::kLock;
+  ASSERT_EQ(nodes.size(), 5U);
+  EXPECT_EQ(nodes[0], a);
+  EXPECT_EQ(nodes[1], b);
+  EXPECT_EQ(nodes[2], pod);
+  pod.name = "pod-3";
+  EXPECT_EQ(nodes[4], pod);
+}
+
+TEST(ScenarioLoader, ReadsRowsInTheOrderOfTheTable) {
+  const std::vector<RowSpec> rows = Parsed(kFull).rows;
+  const RowSpec job = {.columns = {"name", "heartbeat", "token", "writer"},
+                       .values = {std::string("job"), kStartTime - Seconds(12),
+                                  kStartTime - Seconds(60), std::string("old")}};
+  const RowSpec daily = {.columns = {"name", "token", "writer"},
+                         .values = {std::string("job_daily"), kStartTime, Null{}}};
+  EXPECT_EQ(rows, (std::vector{job, daily}));
+}
+
+FaultSpec Fault(std::variant<Instant, When> trigger, FaultKind kind, int16_t node, int line) {
+  FaultSpec fault;
+  fault.trigger = trigger;
+  fault.kind = kind;
+  fault.node = node;
+  fault.line = line;
+  return fault;
+}
+
+TEST(ScenarioLoader, MakesOneFaultForEachNodeThatAPatternMatches) {
+  const std::vector<FaultSpec> faults = Parsed(kFull).faults;
+  ASSERT_EQ(faults.size(), 14U);
+  EXPECT_EQ(faults[0], Fault(Instant{60'000'000'000}, FaultKind::kStart, 2, 29));
+  EXPECT_EQ(faults[1], Fault(Instant{70'000'000'000}, FaultKind::kStart, 3, 29));
+  EXPECT_EQ(faults[2], Fault(Instant{80'000'000'000}, FaultKind::kStart, 4, 29));
+}
+
+TEST(ScenarioLoader, ReadsFaultsWithEachOfTheirKeys) {
+  const std::vector<FaultSpec> faults = Parsed(kFull).faults;
+  ASSERT_EQ(faults.size(), 14U);
+  const When takeover = {1, StepName::kTakeoverInsert, Phase::kReplied, 2, uint16_t{1}};
+  FaultSpec pause = Fault(takeover, FaultKind::kPause, 1, 30);
+  pause.lasts = Seconds(9);
+  EXPECT_EQ(faults[3], pause);
+  const When answer = {0, StepName::kHasLock, Phase::kEnded, 1, std::nullopt};
+  FaultSpec crash = Fault(answer, FaultKind::kCrash, 1, 32);
+  crash.restart_after = Seconds(3);
+  EXPECT_EQ(faults[4], crash);
+  FaultSpec partition = Fault(Instant{}, FaultKind::kPartition, 0, 34);
+  partition.lasts = Seconds(30);
+  partition.mode = PartitionMode::kRefuse;
+  EXPECT_EQ(faults[5], partition);
+  EXPECT_EQ(faults[6], Fault(Instant{} + Seconds(5400), FaultKind::kStop, 1, 35));
+  EXPECT_EQ(faults[7], Fault(Instant{} + Seconds(5460), FaultKind::kDropReply, 1, 36));
+}
+
+// One fault of a scenario of two nodes and one lock.
+FaultSpec OnlyFault(const std::string& fault) {
+  std::string text(kSmall);
+  text.replace(text.rfind('}'), 1, ", \"faults\": [" + fault + "] }");
+  const std::vector<FaultSpec> faults = Parsed(text).faults;
+  EXPECT_EQ(faults.size(), 1U) << fault;
+  return faults.empty() ? FaultSpec{} : faults.front();
+}
+
+TEST(ScenarioLoader, ReadsTheKeysOfEachKindOfFault) {
+  const FaultSpec one_way = OnlyFault(
+      R"({ "at": "1s", "do": "partition", "node": "a", "direction": "to", "mode": "refuse" })");
+  EXPECT_EQ(one_way.direction, Direction::kTo);
+  EXPECT_EQ(one_way.mode, PartitionMode::kRefuse);
+
+  const FaultSpec constant =
+      OnlyFault(R"({ "at": "1s", "do": "latency", "node": "b", "add": "50ms" })");
+  const Duration ms50 = Milliseconds(50);
+  EXPECT_EQ(constant.add, (DelaySpec{.min = ms50, .p50 = ms50, .p99 = ms50, .max = ms50}));
+  EXPECT_EQ(constant.direction, Direction::kBoth);
+  const FaultSpec drawn = OnlyFault(R"({ "at": "1s", "do": "latency", "node": "b", "for": "9s",
+    "direction": "from", "add": { "p50": "20ms", "p99": "400ms", "max": "1s" } })");
+  EXPECT_EQ(
+      drawn.add,
+      (DelaySpec{.min = {}, .p50 = Milliseconds(20), .p99 = Milliseconds(400), .max = Seconds(1)}));
+  EXPECT_EQ(drawn.direction, Direction::kFrom);
+  EXPECT_EQ(drawn.lasts, Seconds(9));
+
+  const FaultSpec storm =
+      OnlyFault(R"({ "at": "1s", "do": "abort", "node": "a", "for": "9s", "percent": 30 })");
+  EXPECT_EQ(storm.percent, 30);
+  EXPECT_EQ(OnlyFault(R"({ "at": "1s", "do": "abort", "node": "a" })").lasts, std::nullopt);
+
+  EXPECT_EQ(OnlyFault(R"({ "at": "1s", "do": "clock", "node": "a", "offset": "-3s",
+                           "rate_ppm": 7 })")
+                .clock,
+            (ClockChange{.offset = -Seconds(3), .step = {}, .rate_ppm = 7, .stands = false}));
+  EXPECT_EQ(OnlyFault(R"({ "at": "1s", "do": "clock", "node": "a", "step": "3s" })").clock.step,
+            Seconds(3));
+  EXPECT_TRUE(
+      OnlyFault(R"({ "at": "1s", "do": "clock", "node": "a", "stands": true, "for": "1s" })")
+          .clock.stands);
+}
+
+TEST(ScenarioLoader, ReadsFaultsAtSpanner) {
+  const FaultSpec down = OnlyFault(R"({ "at": "1s", "do": "unavailable", "for": "2s" })");
+  EXPECT_EQ(down.node, FaultSpec::kNoNode);
+  EXPECT_EQ(down.lasts, Seconds(2));
+  EXPECT_EQ(
+      OnlyFault(R"({ "at": "1s", "do": "truetime", "truthful": false, "error": "-9ms" })").truetime,
+      (TrueTimeSpec{Milliseconds(4), false, Milliseconds(-9)}));
+  EXPECT_EQ(OnlyFault(R"({ "at": "1s", "do": "truetime", "epsilon": "1s" })").truetime,
+            (TrueTimeSpec{Seconds(1), true, {}}));
+  EXPECT_EQ(OnlyFault(R"({ "at": "1s", "do": "current_timestamp", "error": "-6ms" })").error,
+            Milliseconds(-6));
+  // `when` still names a node.
+  const FaultSpec deleted = OnlyFault(R"({ "do": "delete_row",
+    "when": { "node": "b", "step": "check", "phase": "ended" } })");
+  EXPECT_EQ(deleted.node, FaultSpec::kNoNode);
+  EXPECT_EQ(std::get<When>(deleted.trigger).node, 1);
+  EXPECT_EQ(deleted.row, "lock");
+  EXPECT_EQ(OnlyFault(R"({ "at": "1s", "do": "delete_row", "row": "lock_1" })").row, "lock_1");
+}
+
+TEST(ScenarioLoader, ReadsEverythingElse) {
+  const Scenario scenario = Parsed(kFull);
+  EXPECT_EQ(scenario.locks, (std::vector<std::string>{"job", "job_daily"}));
+  EXPECT_EQ(scenario.duration, Seconds(7200));
+  EXPECT_EQ(scenario.seed, 18'446'744'073'709'551'615U);
+  EXPECT_EQ(scenario.spanner,
+            (SpannerSpec{.preset = Preset::kRegional,
+                         .truetime = {Milliseconds(4), false, Milliseconds(-10)},
+                         .current_timestamp_error = Milliseconds(-6),
+                         .strict_pending_commit_timestamp = PendingCommitTimestampRule::kColumn}));
+  EXPECT_EQ(scenario.network,
+            (NetworkSpec{.connection_timeout = Seconds(7), .announce_releases = true}));
+  EXPECT_EQ(scenario.workload, (WorkloadSpec{.write_every = Milliseconds(200),
+                                             .work_for = Duration{},
+                                             .resource = ResourceKind::kFenced}));
+  Expectations expect;
+  expect.holds = {Invariant::kOneLiveToken, Invariant::kNoWedge};
+  expect.violates = {Invariant::kLeaseRespected};
+  expect.sometimes = {Sometimes::kTakeover, Sometimes::kAborted};
+  expect.metrics = {{Metric::kTakeovers, 1, std::nullopt},
+                    {Metric::kGrants, 3, 3},
+                    {Metric::kWithoutHolderMax, std::nullopt, Seconds(12).ns},
+                    {Metric::kBeliefOverlapSum, 0, 0}};
+  expect.takeover_within = Seconds(12);
+  EXPECT_EQ(scenario.expect, expect);
+}
+
+TEST(ScenarioLoader, ReadsTheExampleOfTheDesign) {
+  // People copy it; the protocol is one that exists, and the lease is in its range.
+  const Scenario scenario = Parsed(R"({
+    "version": 1,
+    "about": "A GC pause hits a after it was told that it has the lock, and outlives the lease.",
+    "protocol": "spindle_v2",
+    "lease": "5s",
+    "nodes": [ { "name": "a" }, { "name": "b", "start_at": "2s" } ],
+    "duration": "60s",
+    "seed": 7,
+    "spanner": { "preset": "regional", "truetime": { "epsilon": "4ms" },
+                 "current_timestamp_error": "2ms" },
+    "workload": { "write_every": "200ms", "work_for": "50ms", "resource": "fenced" },
+    "faults": [
+      { "when": { "node": "a", "step": "has_lock", "phase": "ended", "count": 40 },
+        "do": "pause", "node": "a", "for": "9s" }
+    ],
+    "expect": { "holds": ["one_live_token", "single_leader_belief"], "violates": [],
+                "sometimes": ["takeover", "stale_write_refused"],
+                "metrics": { "takeovers": { "min": 1 } }, "takeover_within": "12s" }
+  })");
+  EXPECT_EQ(scenario.nodes.at(1).start_at, Instant{2'000'000'000});
+  EXPECT_EQ(std::get<When>(scenario.faults.at(0).trigger).count, 40);
+}
+
+TEST(ScenarioLoader, IsTestedOnEachKeyThatItDescribes) {
+  // A key that is described and read by nobody would be taken and ignored.
+  for (size_t i = 0; i < kObjectCount; ++i) {
+    for (const std::string_view key : DescribeObject(static_cast<ObjectId>(i)).KeyNames()) {
+      EXPECT_NE(kFull.find("\"" + std::string(key) + "\":"), std::string_view::npos) << key;
+    }
+  }
+}
+
+TEST(ScenarioLoader, TakesDurationsInEachUnitWhenTheyAreWholeNanoseconds) {
+  const auto duration = [](std::string_view text) {
+    return Parsed(Changed("60s", text)).duration.ns;
+  };
+  EXPECT_EQ(duration("7ns"), 7);
+  EXPECT_EQ(duration("1.5us"), 1'500);
+  EXPECT_EQ(duration("0.000001ms"), 1);
+  EXPECT_EQ(duration("001.50s"), 1'500'000'000);
+  EXPECT_EQ(duration("0.05m"), 3'000'000'000);
+  EXPECT_EQ(duration("0.000000000005h"), 18);
+  EXPECT_EQ(duration("87600h"), kMaxDuration.ns);
+}
+
+TEST(ScenarioLoader, NamesAScenarioAfterItsFile) {
+  EXPECT_EQ(ParseScenario(kSmall, "scenarios/s1/insert_race.json")->name, "insert_race");
+  EXPECT_EQ(ParseScenario(kSmall, "-")->name, "-");
+}
+
+TEST(ScenarioLoader, MatchesPatternsWithSeveralStars) {
+  const Scenario scenario = Parsed(R"({ "version": 1, "about": "x", "protocol": "spindle_v2",
+    "nodes": ["eu-pod-1", "eu-api-1", "us-pod-1", "us-pod-12"], "duration": "60s",
+    "faults": [{ "at": "1s", "do": "crash", "node": "*-pod*1" }] })");
+  ASSERT_EQ(scenario.faults.size(), 2U);
+  EXPECT_EQ(scenario.faults[0].node, 0);
+  EXPECT_EQ(scenario.faults[1].node, 2);
+}
+
+}  // namespace
+}  // namespace whorl::sim::loader_test

@@ -1,0 +1,73 @@
+// What is written of a scenario is read back as the same scenario.
+
+#include "sim/scenario/writer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "sim/scenario/loader.h"
+
+namespace whorl::sim::writer_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> ScenarioFiles() {
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(WHORL_SOURCE_DIR "/scenarios")) {
+    const fs::path& path = entry.path();
+    if (path.extension() == ".json" && path.filename() != "schema.json") files.push_back(path);
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+// A hunt saves what it found: a key that were lost on the way would be another scenario.
+TEST(ScenarioWriter, WritesEveryScenarioThatThereIsAsItIsRead) {
+  const std::vector<std::string> files = ScenarioFiles();
+  ASSERT_GE(files.size(), 60U);
+  for (const std::string& file : files) {
+    const absl::StatusOr<Scenario> scenario = LoadScenario(file);
+    ASSERT_TRUE(scenario.ok()) << scenario.status().message();
+    for (const std::string& text : {ScenarioText(*scenario), ScenarioLine(*scenario)}) {
+      const absl::StatusOr<Scenario> again = ParseScenario(text, file);
+      ASSERT_TRUE(again.ok()) << again.status().message() << "\n" << text;
+      EXPECT_EQ(WithoutPlace(*again), WithoutPlace(*scenario)) << file << "\n" << text;
+    }
+  }
+}
+
+// People commit what a hunt saves: it has to read like what they write.
+TEST(ScenarioWriter, WritesANodeAndAFaultALineAndLeavesOutDefaults) {
+  const std::string text = R"({
+  "version": 1,
+  "about": "A test.",
+  "protocol": "spindle_v2",
+  "lease": "5s",
+  "nodes": [ "a", { "name": "b", "start_at": "2s" } ],
+  "duration": "60s",
+  "faults": [
+    { "at": "20s", "do": "pause", "node": "a", "for": "15s" },
+    { "when": { "node": "b", "step": "check", "phase": "sent", "count": 2 }, "do": "crash", "node": "b" }
+  ],
+  "expect": { "violates": [ "isolation" ] }
+}
+)";
+  const absl::StatusOr<Scenario> scenario = ParseScenario(text, "x.json");
+  ASSERT_TRUE(scenario.ok()) << scenario.status().message();
+  // A list with an object in it has a line for each element.
+  std::string expected = text;
+  const std::string nodes = R"([ "a", { "name": "b", "start_at": "2s" } ])";
+  expected.replace(expected.find(nodes), nodes.size(),
+                   "[\n    \"a\",\n    { \"name\": \"b\", \"start_at\": \"2s\" }\n  ]");
+  EXPECT_EQ(ScenarioText(*scenario), expected);
+  EXPECT_EQ(ScenarioLine(*scenario).find('\n'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace whorl::sim::writer_test

@@ -1,0 +1,113 @@
+// Draws are named by content: whatever is added to a scenario leaves the draws of the rest alone,
+// so that two runs differ by what was changed and not by luck.
+#include "sim/world/chance.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/support/sim_testing.h"
+
+namespace whorl::sim::chance_test {
+namespace {
+
+std::string Text(const std::string& nodes, const std::string& more) {
+  return R"({"version": 1, "about": "x", "protocol": "spindle_v2", "lease": "5s", "nodes": [)" +
+         nodes + R"(], "duration": "60s")" + more + "}";
+}
+
+constexpr const char* kNodes = R"({"name": "a"}, {"name": "b", "start_at": "1s"},
+    {"name": "c", "start_at": "2s"})";
+
+// How long each check of a node took for the lock named "lock", in order: two ways and the service
+// time of a read, which waits for nobody.
+std::vector<Duration> Checks(const Scenario& scenario, const std::string& node) {
+  std::map<CallName, Instant> sent;
+  std::vector<Duration> took;
+  for (const Observation& observation : Watch(scenario).observations) {
+    const auto of_interest = [&](const CallName& call, StepName step) {
+      return step == StepName::kCheck && scenario.locks[call.lock] == "lock" &&
+             scenario.nodes[static_cast<size_t>(call.process.node)].name == node;
+    };
+    if (const auto* call = std::get_if<CallSent>(&observation.what)) {
+      if (of_interest(call->call, call->step)) sent[call->call] = observation.at;
+    } else if (const auto* end = std::get_if<CallEnded>(&observation.what)) {
+      if (of_interest(end->call, end->step)) took.push_back(observation.at - sent[end->call]);
+    }
+  }
+  return took;
+}
+
+std::vector<Duration> ChecksOfC(const std::string& nodes, const std::string& more) {
+  return Checks(ScenarioOf(Text(nodes, more)), "c");
+}
+
+TEST(Chance, DrawsDifferAtAll) {
+  // Or everything below would hold of a constant.
+  const Scenario scenario = ScenarioOf(Text(kNodes, ""));
+  const std::vector<Duration> c = Checks(scenario, "c");
+  ASSERT_GT(c.size(), 5u);
+  EXPECT_NE(c[0], c[1]);
+  EXPECT_NE(c, Checks(scenario, "b"));
+}
+
+TEST(Chance, AFaultMovesNoDrawOfOtherNodes) {
+  const std::vector<Duration> before = ChecksOfC(kNodes, "");
+  for (const char* fault : {R"({"at": "7s", "do": "pause", "node": "b", "for": "3s"})",
+                            R"({"at": "7s", "do": "crash", "node": "b", "restart_after": "1s"})",
+                            R"({"at": "7s", "do": "partition", "node": "b", "for": "9s"})"}) {
+    EXPECT_EQ(ChecksOfC(kNodes, std::string(R"(, "faults": [)") + fault + "]"), before) << fault;
+  }
+}
+
+// What a fault draws is its own, and does not depend on its place among the others.
+TEST(Chance, AFaultMovesNoDrawOfOtherFaults) {
+  const std::string slow = R"({"at": "5s", "do": "latency", "node": "c",
+      "add": {"p50": "20ms", "p99": "400ms", "max": "1s"}})";
+  const std::string other = R"({"at": "4s", "do": "latency", "node": "b",
+      "add": {"p50": "20ms", "p99": "400ms", "max": "1s"}})";
+  const auto with = [&](const std::string& faults) {
+    return ChecksOfC(kNodes, R"(, "faults": [)" + faults + "]");
+  };
+  const std::vector<Duration> before = with(slow);
+  EXPECT_NE(before, ChecksOfC(kNodes, ""));
+  EXPECT_EQ(with(other + "," + slow), before);
+  EXPECT_EQ(with(slow + "," + other), before);
+  // Two that say the same are two.
+  EXPECT_NE(with(slow + "," + slow), before);
+}
+
+TEST(Chance, AStepMovesNoDrawOfOtherSteps) {
+  EXPECT_EQ(ChecksOfC(kNodes, R"(, "workload": {"write_every": "110ms"})"), ChecksOfC(kNodes, ""));
+}
+
+TEST(Chance, ALockMovesNoDrawOfOtherLocks) {
+  const std::vector<Duration> before = ChecksOfC(kNodes, "");
+  EXPECT_EQ(ChecksOfC(kNodes, R"(, "locks": ["another", "lock"])"), before);
+  EXPECT_EQ(ChecksOfC(kNodes, R"(, "locks": ["lock", "another"])"), before);
+}
+
+TEST(Chance, ANodeMovesNoDrawOfOtherNodes) {
+  const std::string nodes = R"({"name": "z", "start_at": "3s"}, )" + std::string(kNodes);
+  EXPECT_EQ(ChecksOfC(nodes, ""), ChecksOfC(kNodes, ""));
+}
+
+// What the process before drew has no part in it: a fault that changes the first life would change
+// the next one otherwise, random id and all.
+TEST(Chance, AProcessDrawsTheSameWhateverTheOneBeforeDrew) {
+  const Scenario scenario = ScenarioOf(Text(kNodes, ""));
+  const auto draw = [](Chance& chance, uint32_t incarnation) {
+    return chance.Between({0, incarnation}, 0, std::nullopt, Purpose::kInstanceId, 0, 1'000'000);
+  };
+  Chance once(1, scenario);
+  Chance often(1, scenario);
+  draw(once, 1);
+  for (int i = 0; i < 10; ++i) draw(often, 1);
+  EXPECT_EQ(draw(once, 2), draw(often, 2));
+  EXPECT_NE(draw(once, 2), draw(once, 3));
+}
+
+}  // namespace
+}  // namespace whorl::sim::chance_test

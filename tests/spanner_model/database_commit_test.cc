@@ -1,0 +1,345 @@
+// Commits of the database: when they can be seen, their timestamps, and the outcomes of a
+// transaction that is asked for twice.
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <vector>
+
+#include "tests/spanner_model/database_testing.h"
+
+namespace whorl::model::database_commit_test {
+namespace {
+
+TEST(DatabaseCommit, AStrongReadSeesNothingBeforeTheCommitIsVisible) {
+  // A reader that saw a commit before its timestamp is surely past could tell somebody of it who
+  // then commits at an earlier timestamp.
+  Spanner spanner;
+  Client a = spanner.NewClient();
+  Client b = spanner.NewClient();
+  Attempt attempt = a.Begin();
+  attempt.Run(InsertLock("job", "a"));
+  EXPECT_EQ(b.Read(ReadWriter("job")).rows, Rows({}));
+  const CallName commit = attempt.SendCommit();
+  EXPECT_TRUE(spanner.IsCommitting(attempt.id));
+  EXPECT_EQ(b.Read(ReadWriter("job")).rows, Rows({}));
+  EXPECT_TRUE(spanner.Said<Committed>().empty());
+  spanner.Settle(attempt.id);
+  EXPECT_EQ(spanner.AnswerTo(commit).status, Status{});
+  EXPECT_EQ(b.Read(ReadWriter("job")).rows, Rows({{"a"}}));
+}
+
+TEST(DatabaseCommit, AStrongReadSeesTheNewestVisibleVersionOnly) {
+  // HasLock is one strong read: it has to follow every change of the owner, a deletion included.
+  Spanner spanner;
+  Client a = spanner.NewClient();
+  a.Commits(InsertLock("job", "a"));
+  a.Commits(SetWriter("job", "b"));
+  EXPECT_EQ(a.Read(ReadWriter("job")).rows, Rows({{"b"}}));
+  a.Commits(DeleteLock("job"));
+  EXPECT_EQ(a.Read(ReadWriter("job")).rows, Rows({}));
+  a.Commits(InsertLock("job", "c"));
+  EXPECT_EQ(a.Read(ReadWriter("job")).rows, Rows({{"c"}}));
+}
+
+TEST(DatabaseCommit, WritesOfATransactionThatNeverCommitsAreSeenByNobody) {
+  // Writes are buffered: a rolled back one leaves no trace, not even an empty row.
+  Spanner spanner;
+  Client a = spanner.NewClient();
+  const Database before = spanner.database;
+  Attempt attempt = a.Begin();
+  attempt.Run(InsertLock("job", "a"));
+  EXPECT_EQ(attempt.Rollback().status, Status{});
+  EXPECT_EQ(spanner.database.tables, before.tables);
+  EXPECT_TRUE(spanner.Said<RowChanged>().empty());
+}
+
+TEST(DatabaseCommit, ACommitSaysWhichRowsChangedFromWhatToWhat) {
+  // Checkers judge a run by these changes alone.
+  Spanner spanner;
+  Client a = spanner.NewClient();
+  const Timestamp inserted = a.Commits(InsertLock("job", "a"));
+  const Timestamp updated = a.Commits(Heartbeat("job"));
+  a.Commits(DeleteLock("job"));
+  const Row first = {"job", inserted, inserted, "a"};
+  const Row second = {"job", updated, inserted, "a"};
+  const std::vector<RowChanged> expected = {
+      {.table = kLocks, .before = std::nullopt, .after = first},
+      {.table = kLocks, .before = first, .after = second},
+      {.table = kLocks, .before = second, .after = std::nullopt}};
+  EXPECT_EQ(spanner.Said<RowChanged>(), expected);
+}
+
+TEST(DatabaseCommit, ARowInsertedAndDeletedInOneTransactionNeverWas) {
+  // Nothing changed, so nothing may be reported as changed.
+  Spanner spanner({.pending_rule = PendingRule::kColumn});
+  Client a = spanner.NewClient();
+  Attempt attempt = a.Begin();
+  attempt.Run(InsertLock("job_1", "a"));
+  EXPECT_EQ(attempt.Run(DeleteTakeoverRows("job")).result.row_count, 1);
+  attempt.Commit();
+  EXPECT_TRUE(spanner.Said<RowChanged>().empty());
+  EXPECT_EQ(spanner.database.tables, MakeDatabase(spanner.catalogue).tables);
+}
+
+TEST(DatabaseCommit, TimestampsGrowStrictlyInWholeMicrosecondsNotBelowTheLatestNow) {
+  // The start rule of TrueTime; a token is a commit timestamp, so that two equal ones would be one
+  // token for two holders.
+  Spanner spanner;
+  Client a = spanner.NewClient();
+  Timestamp last = Timestamp::Min();
+  for (int i = 0; i < 50; ++i) {
+    Attempt attempt = a.Begin();
+    attempt.SendCommit();
+    const Timestamp commit = spanner.Said<CommitStarted>().back().commit;
+    EXPECT_GT(commit, last);
+    EXPECT_GE(commit, spanner.Now().truetime.latest);
+    EXPECT_EQ(commit, commit.TruncatedToMicros());
+    last = commit;
+    if (i % 3 == 0) spanner.Advance(Nanoseconds(1'300));  // often no time passes at all
+  }
+}
+
+TEST(DatabaseCommit, TimestampsGrowEvenWhenTrueTimeStepsBack) {
+  // A lying clock may break the order with the outside world, never the order of versions.
+  Spanner spanner;
+  Client a = spanner.NewClient();
+  const Timestamp before = a.Commits(InsertLock("job", "a"));
+  spanner.Advance(-Seconds(5));
+  EXPECT_EQ(a.Commits(Heartbeat("job")), before + Microseconds(1));
+}
+
+TEST(DatabaseCommit, ACommitTakesNoTimestampBelowARowThatWasLoaded) {
+  // Rows of the start have commit timestamps, too.
+  Spanner spanner;
+  Client a = spanner.NewClient();
+  const Timestamp later = spanner.now + Seconds(60);
+  LoadRow(spanner.catalogue, spanner.database, kLocks, {"job", later, later, "z"}, later);
+  EXPECT_EQ(a.Commits(Heartbeat("job")), later + Microseconds(1));
+}
+
+TEST(DatabaseCommit, EveryPendingColumnBecomesTheCommitTimestamp) {
+  // A client takes its token from the Commit's reply and compares it with the column later.
+  Spanner spanner;
+  Client a = spanner.NewClient();
+  const Timestamp commit = a.Commits(InsertLock("job", "a"));
+  EXPECT_EQ(a.Read(ReadToken("job")).rows, Rows({{commit, "a"}}));
+  EXPECT_EQ(a.Read(ReadHeartbeat("job")).rows, Rows({{commit}}));
+  const Timestamp later = a.Commits(Heartbeat("job"));
+  EXPECT_EQ(a.Read(ReadToken("job")).rows, Rows({{commit, "a"}}));
+  EXPECT_EQ(a.Read(ReadHeartbeat("job")).rows, Rows({{later}}));
+}
+
+TEST(DatabaseCommit, AnUpdateOfARowInsertedInTheSameTransactionKeepsWhatItDoesNotWrite) {
+  // Writes of one transaction to one row add up, its pending timestamps included.
+  Spanner spanner;
+  Client a = spanner.NewClient();
+  Attempt attempt = a.Begin();
+  attempt.Run(InsertTakeover("job"));
+  EXPECT_EQ(attempt.Run(SetWriter("job", "a")).result.row_count, 1);
+  EXPECT_EQ(attempt.Run(Heartbeat("job")).result.row_count, 1);
+  const Timestamp commit = attempt.Commit();
+  EXPECT_EQ(spanner.NewestRow(kLocks, {"job"}), (Row{"job", commit, Null{}, "a"}));
+}
+
+TEST(DatabaseCommit, AValueWrittenOverAPendingOneStays) {
+  // The last write of a column wins; a pending mark that outlived it would overwrite it.
+  Spanner spanner({.pending_rule = PendingRule::kColumn});
+  Client a = spanner.NewClient();
+  const Timestamp token = At("2025-01-01T00:00:00.123456789Z");
+  Attempt attempt = a.Begin();
+  attempt.Run(InsertLock("job", "a"));
+  attempt.Run(SetToken("job", token));
+  const Timestamp commit = attempt.Commit();
+  EXPECT_EQ(spanner.NewestRow(kLocks, {"job"}), (Row{"job", commit, token, "a"}));
+}
+
+TEST(DatabaseCommit, TwoWritersOfOneRowKeepEachOthersColumns) {
+  // An old leader's heartbeat begins before a takeover and commits after it. It writes one column,
+  // so that it must not bring the old token and writer back.
+  Spanner spanner;
+  Client a = spanner.NewClient();
+  Client b = spanner.NewClient();
+  const Timestamp old_token = a.Commits(InsertLock("job", "a"));
+  Attempt heartbeat = a.Begin();
+  heartbeat.Run(Heartbeat("job"));
+  const Timestamp token = old_token + Microseconds(1);
+  Attempt takeover = b.Begin();
+  takeover.Run(UpdateToken("job", token, "b"));
+  takeover.Commit();
+  const Timestamp beat = heartbeat.Commit();
+  EXPECT_EQ(spanner.NewestRow(kLocks, {"job"}), (Row{"job", beat, token, "b"}));
+  EXPECT_EQ(spanner.Said<RowChanged>().back().after, (Row{"job", beat, token, "b"}));
+}
+
+TEST(DatabaseCommit, ATransactionReadsTheNewestOfWhatItDidNotWriteItself) {
+  // It locks a column when it reads it, so that what was committed before that has to be seen.
+  Spanner spanner;
+  Client a = spanner.NewClient();
+  Client b = spanner.NewClient();
+  const Timestamp first = a.Commits(InsertLock("job", "a"));
+  Attempt attempt = a.Begin();
+  attempt.Run(SetWriter("job", "c"));
+  b.Commits(SetToken("job", first + Microseconds(1)));
+  EXPECT_EQ(attempt.Run(ReadToken("job")).result.rows, Rows({{first + Microseconds(1), "c"}}));
+  attempt.Commit();
+  EXPECT_EQ(spanner.NewestRow(kLocks, {"job"}), (Row{"job", first, first + Microseconds(1), "c"}));
+}
+
+TEST(DatabaseCommit, ATransactionWithoutWritesCommits) {
+  // Spindle's zero-row UPDATE of a missing row is reported as success with a fresh timestamp.
+  Spanner spanner;
+  Client a = spanner.NewClient();
+  Attempt attempt = a.Begin();
+  const Response update = attempt.Run(Heartbeat("missing"));
+  EXPECT_EQ(update.status, Status{});
+  EXPECT_EQ(update.result.row_count, 0);
+  const Timestamp commit = attempt.Commit();
+  Attempt empty = a.Begin();
+  EXPECT_GT(empty.Commit(), commit);
+  EXPECT_TRUE(spanner.Said<RowChanged>().empty());
+}
+
+// --- outcomes, asked for twice -----------------------------------------------------------------
+
+TEST(DatabaseCommit, ARepeatedCommitGivesTheSameTimestamp) {
+  // The only way to learn the outcome of a Commit whose reply was lost.
+  Spanner spanner;
+  Client a = spanner.NewClient();
+  Attempt attempt = a.Begin();
+  attempt.Run(InsertLock("job", "a"));
+  const Timestamp commit = attempt.Commit();
+  const Database after = spanner.database;
+  spanner.Advance(Seconds(30));
+  const Response again = attempt.TryCommit();
+  EXPECT_EQ(again.status, Status{});
+  EXPECT_EQ(again.commit_timestamp, commit);
+  EXPECT_EQ(spanner.database, after);
+}
+
+TEST(DatabaseCommit, ACommitResentWhileCommittingAnswersEachCopyOnce) {
+  // The client gave up on the first copy: an answer to it must not count as one to the second.
+  Spanner spanner;
+  Client a = spanner.NewClient();
+  Attempt attempt = a.Begin();
+  attempt.Run(InsertLock("job", "a"));
+  const CallName first = attempt.SendCommit();
+  const CallName second = attempt.SendCommit();
+  EXPECT_EQ(spanner.AnswerTo(first).status.code, Code::kUnavailable);
+  EXPECT_EQ(spanner.Said<CommitStarted>().size(), 1U);
+  spanner.Settle(attempt.id);
+  EXPECT_EQ(spanner.AnswerTo(second).status, Status{});
+  EXPECT_EQ(spanner.Said<Committed>().front().commit_call, second);
+  spanner.ExpectEveryCallAnsweredOnce();
+}
+
+TEST(DatabaseCommit, ACommitAfterARollbackFails) {
+  // It must be an error that says so; OK would report a write that was thrown away.
+  Spanner spanner;
+  Client a = spanner.NewClient();
+  Attempt attempt = a.Begin();
+  attempt.Run(InsertLock("job", "a"));
+  attempt.Rollback();
+  EXPECT_EQ(attempt.TryCommit().status,
+            Error(Code::kFailedPrecondition,
+                  "Cannot commit a transaction after it has been rolled back."));
+  EXPECT_EQ(attempt.Rollback().status, Status{});
+}
+
+TEST(DatabaseCommit, ARollbackAfterACommitFails) {
+  // Neither a finished commit nor one that waits for its timestamp to pass can be taken back.
+  Spanner spanner;
+  Client a = spanner.NewClient();
+  Attempt attempt = a.Begin();
+  attempt.Run(InsertLock("job", "a"));
+  const CallName commit = attempt.SendCommit();
+  const Status refused = Error(Code::kFailedPrecondition,
+                               "Cannot rollback a transaction after it has been committed.");
+  EXPECT_EQ(attempt.Rollback().status, refused);
+  spanner.Settle(attempt.id);
+  EXPECT_EQ(spanner.AnswerTo(commit).status, Status{});
+  EXPECT_EQ(attempt.Rollback().status, refused);
+  EXPECT_TRUE(spanner.NewestRow(kLocks, {"job"}));
+}
+
+TEST(DatabaseCommit, AStatementAfterACommitFails) {
+  // A client that goes on with a finished transaction has a bug, and is told.
+  Spanner spanner;
+  Client a = spanner.NewClient();
+  Attempt attempt = a.Begin();
+  attempt.Run(InsertLock("job", "a"));
+  attempt.Commit();
+  EXPECT_EQ(attempt.Run(Heartbeat("job")).status.code, Code::kFailedPrecondition);
+  EXPECT_EQ(attempt.Run(ReadToken("job")).status.code, Code::kFailedPrecondition);
+}
+
+TEST(DatabaseCommit, AnUnknownTransactionIsNotFoundExceptForARollback) {
+  // Rollback promises OK for what is not there; clients send it without knowing.
+  Spanner spanner;
+  Client a = spanner.NewClient();
+  Attempt attempt = a.Begin();
+  attempt.id = "never begun";
+  EXPECT_EQ(attempt.TryCommit().status.code, Code::kNotFound);
+  EXPECT_EQ(attempt.Run(Heartbeat("job")).status.code, Code::kNotFound);
+  EXPECT_EQ(attempt.Rollback().status, Status{});
+}
+
+TEST(DatabaseCommit, AnOutcomeIsRememberedUntilTheSamePlaceBeginsAgain) {
+  // One transaction at a time in a place: its next begin says that the last outcome was heard. The
+  // outcomes of other places stay.
+  Spanner spanner;
+  Client a = spanner.NewClient();
+  Attempt first = a.Begin();
+  const Timestamp commit = first.Commit();
+  a.UseRequest(1);
+  a.Begin().Commit();
+  EXPECT_EQ(first.TryCommit().commit_timestamp, commit);
+  a.UseRequest(0);
+  a.Begin();
+  EXPECT_EQ(first.TryCommit().status.code, Code::kNotFound);
+}
+
+TEST(DatabaseCommit, NothingOfATransactionIsKeptForEver) {
+  // Memory must not grow with simulated time: neither by outcomes, nor by transactions that lost
+  // their client.
+  Spanner spanner;
+  for (int i = 0; i < 20; ++i) {
+    Client passing = spanner.NewClient();
+    passing.Begin().Commit();
+    passing.UseRequest(1);
+    passing.Begin().Run(ReadToken("job"));
+  }
+  const Database& database = spanner.database;
+  EXPECT_EQ(database.transactions.size() + database.finished.size(), 40U);
+  spanner.Advance(Seconds(3601));
+  spanner.NewClient().Begin();
+  EXPECT_EQ(database.transactions.size() + database.finished.size(), 1U);
+}
+
+TEST(DatabaseCommit, AFinishedTransactionKeepsItsAnswersAndNoLocks) {
+  // Its id, its age, its outcome and its answers can be asked for.
+  Spanner spanner;
+  Client a = spanner.NewClient();
+  Attempt attempt = a.Begin();
+  const Response inserted = attempt.Run(InsertLock("job", "a"), 1);
+  attempt.Commit();
+  const ServerTransaction* transaction = spanner.Find(attempt.id);
+  ASSERT_NE(transaction, nullptr);
+  EXPECT_TRUE(IsOver(*transaction));
+  EXPECT_TRUE(transaction->reads.empty());
+  EXPECT_TRUE(transaction->writes.empty());
+  EXPECT_TRUE(transaction->age);
+  EXPECT_EQ(attempt.Run(InsertLock("job", "a"), 1), inserted);
+  EXPECT_EQ(attempt.Run(InsertLock("job", "a"), 2).status.code, Code::kFailedPrecondition);
+}
+
+TEST(DatabaseCommit, AnAbortedTransactionForgetsItsAnswers) {
+  Spanner spanner;
+  TwoReaders readers(spanner);
+  readers.younger.Run(SetWriter("job", "y"), 7);
+  readers.older.Run(SetWriter("job", "o"));
+  readers.older.Commit();
+  EXPECT_EQ(readers.younger.Run(SetWriter("job", "y"), 7).status.code, Code::kAborted);
+}
+
+}  // namespace
+}  // namespace whorl::model::database_commit_test

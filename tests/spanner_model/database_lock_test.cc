@@ -1,0 +1,293 @@
+// Locks of the database: what conflicts, who waits for whom, and who is wounded.
+#include <gtest/gtest.h>
+
+#include "tests/spanner_model/database_testing.h"
+
+namespace whorl::model::database_lock_test {
+namespace {
+
+// --- what conflicts ----------------------------------------------------------------------------
+
+TEST(DatabaseLock, TwoReadersOfOneCellDoNotWait) {
+  // Shared locks.
+  Spanner spanner;
+  TwoReaders two(spanner);
+  two.younger.Commit();
+  two.older.Commit();
+  EXPECT_TRUE(spanner.Said<Parked>().empty());
+  EXPECT_TRUE(spanner.Said<Aborted>().empty());
+}
+
+TEST(DatabaseLock, AWriterOfAnotherColumnIsNotInAReadersWay) {
+  // Spanner locks cells: spindle's heartbeat does not disturb who reads the token.
+  Spanner spanner;
+  LoadLock(spanner, "job");
+  Attempt reader = spanner.NewClient().Begin();
+  reader.Run(ReadWriter("job"));
+  spanner.NewClient().Commits(Heartbeat("job"));
+  EXPECT_EQ(reader.Run(ReadWriter("job")).status, Status{});
+  reader.Commit();
+  EXPECT_TRUE(spanner.Said<Aborted>().empty());
+}
+
+TEST(DatabaseLock, AWriterOfAnotherRowIsNotInAReadersWay) {
+  // Locks of different names share a table, and must not slow each other down.
+  Spanner spanner;
+  LoadLock(spanner, "job");
+  LoadLock(spanner, "other");
+  Attempt reader = spanner.NewClient().Begin();
+  reader.Run(ReadWriter("job"));
+  spanner.NewClient().Commits(SetWriter("other", "b"));
+  reader.Commit();
+  EXPECT_TRUE(spanner.Said<Aborted>().empty());
+}
+
+TEST(DatabaseLock, ASingleUseReadNeitherWaitsNorIsInTheWay) {
+  // HasLock must be answered while others hold locks.
+  Spanner spanner;
+  TwoReaders two(spanner);
+  two.older.Run(SetWriter("job", "a"));
+  const CallName commit = two.older.SendCommit();
+  EXPECT_EQ(spanner.NewClient().Read(ReadWriter("job")).rows, Rows({{"nobody"}}));
+  spanner.Settle(two.older.id);
+  EXPECT_EQ(spanner.AnswerTo(commit).status, Status{});
+}
+
+TEST(DatabaseLock, AReaderWaitsForACommitThatIsNotYetVisible) {
+  // Reading the old value would order the reader before a commit that has its timestamp already.
+  Spanner spanner;
+  LoadLock(spanner, "job");
+  Attempt writer = spanner.NewClient().Begin();
+  writer.Run(SetWriter("job", "a"));
+  writer.SendCommit();
+  Attempt reader = spanner.NewClient().Begin();
+  const CallName read = reader.Send(ReadWriter("job"));
+  EXPECT_TRUE(spanner.Waits(read));
+  spanner.Settle(writer.id);
+  EXPECT_EQ(spanner.AnswerTo(read).result.rows, Rows({{"a"}}));
+}
+
+TEST(DatabaseLock, AnInsertIsInTheWayOfAReadOfItsRange) {
+  // The phantom: a row that appears in a range that was found empty.
+  Spanner spanner;
+  Attempt reader = spanner.NewClient().Begin();
+  reader.Run(DeleteTakeoverRows("job"));
+  spanner.Advance(Milliseconds(1));
+  Attempt writer = spanner.NewClient().Begin();
+  writer.Run(InsertTakeover("job_1"));
+  const CallName commit = writer.SendCommit();
+  EXPECT_TRUE(spanner.Waits(commit));
+  Attempt elsewhere = spanner.NewClient().Begin();
+  elsewhere.Run(InsertTakeover("jobs"));
+  elsewhere.Commit();
+  reader.Rollback();
+  EXPECT_TRUE(spanner.IsCommitting(writer.id));
+}
+
+TEST(DatabaseLock, TwoCommitsOfOneRowFollowEachOther) {
+  // Their versions have to be in the order of their timestamps.
+  Spanner spanner;
+  LoadLock(spanner, "job");
+  Attempt first = spanner.NewClient().Begin();
+  Attempt second = spanner.NewClient().Begin();
+  first.Run(SetWriter("job", "a"));
+  second.Run(SetWriter("job", "b"));
+  first.SendCommit();
+  const CallName waiting = second.SendCommit();
+  EXPECT_TRUE(spanner.Waits(waiting));
+  spanner.Settle(first.id);
+  EXPECT_TRUE(spanner.IsCommitting(second.id));
+  spanner.Settle(second.id);
+  EXPECT_GT(spanner.AnswerTo(waiting).commit_timestamp, spanner.Said<Committed>()[0].commit);
+  EXPECT_EQ(spanner.NewestRow(kLocks, {"job"})->at(3), Value("b"));
+}
+
+// --- wound-wait --------------------------------------------------------------------------------
+
+TEST(DatabaseLock, AnOlderCommitWoundsAYoungerReader) {
+  // The wounded one must hear of it whatever it does next, except that a Rollback is always OK.
+  Spanner spanner;
+  TwoReaders two(spanner);
+  two.older.Run(SetWriter("job", "a"));
+  two.older.Commit();
+  EXPECT_EQ(spanner.Said<Aborted>().size(), 1U);
+  EXPECT_EQ(two.younger.Run(ReadWriter("job")).status.code, Code::kAborted);
+  EXPECT_EQ(two.younger.TryCommit().status.code, Code::kAborted);
+  EXPECT_EQ(two.younger.Rollback().status, Status{});
+  EXPECT_EQ(two.younger.TryCommit().status.code, Code::kAborted);
+}
+
+TEST(DatabaseLock, AYoungerCommitWaitsForAnOlderReader) {
+  // The other half of wound-wait: nobody is aborted, and the wait ends with the reader.
+  Spanner spanner;
+  TwoReaders two(spanner);
+  two.younger.Run(SetWriter("job", "b"));
+  const CallName waiting = two.younger.SendCommit();
+  EXPECT_TRUE(spanner.Waits(waiting));
+  EXPECT_EQ(two.older.Run(ReadWriter("job")).result.rows, Rows({{"nobody"}}));
+  two.older.Commit();
+  EXPECT_TRUE(spanner.IsCommitting(two.younger.id));
+  spanner.Settle(two.younger.id);
+  EXPECT_EQ(spanner.AnswerTo(waiting).status, Status{});
+}
+
+TEST(DatabaseLock, AHolderThatIsWoundedWhileItWaitsIsAnsweredAtOnce) {
+  // Nobody would wake it otherwise.
+  Spanner spanner;
+  TwoReaders two(spanner);
+  two.younger.Run(SetWriter("job", "b"));
+  const CallName waiting = two.younger.SendCommit();
+  two.older.Run(SetWriter("job", "a"));
+  const CallName commit = two.older.SendCommit();
+  EXPECT_EQ(spanner.AnswerTo(waiting).status.code, Code::kAborted);
+  spanner.Settle(two.older.id);
+  EXPECT_EQ(spanner.AnswerTo(commit).status, Status{});
+  EXPECT_EQ(spanner.NewestRow(kLocks, {"job"})->at(3), Value("a"));
+  spanner.ExpectEveryCallAnsweredOnce();
+}
+
+TEST(DatabaseLock, ACommittingTransactionIsNeverWounded) {
+  // It has its timestamp: taking it back would take back a promise.
+  Spanner spanner;
+  LoadLock(spanner, "job");
+  Attempt older = spanner.NewClient().Begin();
+  older.Run(Heartbeat("other"));
+  spanner.Advance(Milliseconds(1));
+  Attempt younger = spanner.NewClient().Begin();
+  younger.Run(ReadWriter("job"));
+  younger.Run(SetWriter("job", "b"));
+  const CallName commit = younger.SendCommit();
+  older.Run(SetWriter("job", "a"));
+  const CallName waiting = older.SendCommit();
+  EXPECT_TRUE(spanner.Waits(waiting));
+  spanner.Advance(Seconds(60));
+  spanner.LookAgain();
+  EXPECT_TRUE(spanner.Said<Aborted>().empty());
+  spanner.CommitVisible(younger.id);
+  EXPECT_EQ(spanner.AnswerTo(commit).status, Status{});
+  EXPECT_TRUE(spanner.IsCommitting(older.id));
+}
+
+TEST(DatabaseLock, OfTwoInsertsOfOneKeyExactlyOneCommits) {
+  // The race of spindle's first insert: the loser is ABORTED, and finds the row when it retries.
+  for (const bool older_commits_first : {true, false}) {
+    Spanner spanner;
+    Client a = spanner.NewClient();
+    Client b = spanner.NewClient();
+    auto [older, first] = a.BeginWith(InsertLock("job", "a"));
+    spanner.Advance(Milliseconds(1));
+    auto [younger, second] = b.BeginWith(InsertLock("job", "b"));
+    EXPECT_EQ(first.status, Status{});
+    EXPECT_EQ(second.status, Status{});
+    CallName lost;
+    if (!older_commits_first) {
+      lost = younger.SendCommit();
+      EXPECT_TRUE(spanner.Waits(lost));
+    }
+    older.Commit();
+    if (older_commits_first) lost = younger.SendCommit();
+    EXPECT_EQ(spanner.AnswerTo(lost).status.code, Code::kAborted);
+    auto [again, retried] = b.BeginWith(InsertLock("job", "b"), younger.id);
+    EXPECT_EQ(retried.status.code, Code::kAlreadyExists);
+    EXPECT_EQ(spanner.NewestRow(kLocks, {"job"})->at(3), Value("a"));
+    spanner.ExpectEveryCallAnsweredOnce();
+  }
+}
+
+// --- age ---------------------------------------------------------------------------------------
+
+TEST(DatabaseLock, AgeCountsFromTheFirstStatementNotFromTheBegin) {
+  // As Spanner's documentation says: BeginTransaction alone takes no place in the queue.
+  Spanner spanner;
+  LoadLock(spanner, "job");
+  Attempt begun_first = spanner.NewClient().Begin();
+  spanner.Advance(Seconds(1));
+  Attempt read_first = spanner.NewClient().Begin();
+  read_first.Run(ReadWriter("job"));
+  spanner.Advance(Seconds(1));
+  begun_first.Run(ReadWriter("job"));
+  begun_first.Run(SetWriter("job", "a"));
+  EXPECT_TRUE(spanner.Waits(begun_first.SendCommit()));
+}
+
+TEST(DatabaseLock, ARetryInheritsTheAgeOfTheAbortedAttempt) {
+  // Otherwise a transaction could be wounded by newcomers for ever.
+  for (const bool inherits : {true, false}) {
+    Spanner spanner;
+    Client loser = spanner.NewClient();
+    LoadLock(spanner, "job");
+    Attempt older = spanner.NewClient().Begin();
+    older.Run(ReadWriter("job"));
+    spanner.Advance(Milliseconds(1));
+    Attempt wounded = loser.Begin();
+    wounded.Run(ReadWriter("job"));
+    older.Run(SetWriter("job", "a"));
+    older.Commit();
+    spanner.Advance(Milliseconds(1));
+    Attempt newcomer = spanner.NewClient().Begin();
+    newcomer.Run(ReadWriter("job"));
+    spanner.Advance(Milliseconds(1));
+    Attempt retry = loser.Begin(inherits ? wounded.id : "");
+    retry.Run(ReadWriter("job"));
+    retry.Run(SetWriter("job", "b"));
+    const CallName commit = retry.SendCommit();
+    EXPECT_EQ(spanner.IsCommitting(retry.id), inherits);
+    EXPECT_EQ(spanner.Waits(commit), !inherits);
+  }
+}
+
+TEST(DatabaseLock, AgeIsInheritedThroughSeveralAttempts) {
+  // Also when one of them never got as far as a statement, and when a begin's reply was lost.
+  Spanner spanner;
+  Client a = spanner.NewClient();
+  LoadLock(spanner, "job");
+  auto [first, read] = a.BeginWith(ReadWriter("job"));
+  const Age age = *spanner.Find(first.id)->age;
+  first.Rollback();
+  spanner.Advance(Seconds(1));
+  Attempt second = a.Begin(first.id);
+  EXPECT_EQ(spanner.Find(second.id)->age->since, age.since);
+  second.Rollback();
+  Attempt third = a.Begin(second.id);
+  EXPECT_EQ(spanner.Find(third.id)->age->since, age.since);
+  Attempt fourth = a.Begin(second.id);
+  EXPECT_EQ(spanner.Find(fourth.id)->age->since, age.since);
+}
+
+TEST(DatabaseLock, AFailedInlinedBeginDoesNotLoseTheAge) {
+  // Clients begin again explicitly after it, with the same previous attempt.
+  Spanner spanner;
+  Client a = spanner.NewClient();
+  LoadLock(spanner, "job");
+  auto [first, read] = a.BeginWith(ReadWriter("job"));
+  const Age age = *spanner.Find(first.id)->age;
+  first.Rollback();
+  spanner.Advance(Seconds(1));
+  auto [nothing, failed] = a.BeginWith(InsertLock("job", "a"), first.id);
+  EXPECT_EQ(failed.status.code, Code::kAlreadyExists);
+  Attempt retry = a.Begin(first.id);
+  ASSERT_TRUE(spanner.Find(retry.id)->age);
+  EXPECT_EQ(spanner.Find(retry.id)->age->since, age.since);
+}
+
+TEST(DatabaseLock, TwoHeirsOfOneAttemptDoNotWaitForEachOther) {
+  // The reply to a begin was lost and the begin was sent again: if both were equally old, each
+  // would wait for the other and nobody would be woken.
+  Spanner spanner;
+  Client a = spanner.NewClient();
+  LoadLock(spanner, "job");
+  auto [parent, read] = a.BeginWith(ReadWriter("job"));
+  parent.Rollback();
+  Attempt one = a.Begin(parent.id);
+  Attempt two = a.Begin(parent.id);
+  for (Attempt* heir : {&one, &two}) {
+    heir->Run(ReadWriter("job"));
+    heir->Run(SetWriter("job", "a"));
+  }
+  two.SendCommit();
+  one.SendCommit();
+  EXPECT_TRUE(spanner.IsCommitting(one.id) || spanner.IsCommitting(two.id));
+}
+
+}  // namespace
+}  // namespace whorl::model::database_lock_test

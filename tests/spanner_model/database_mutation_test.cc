@@ -1,0 +1,258 @@
+// Mutations, and reads by key.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/spanner_model/database_calls_testing.h"
+
+namespace whorl::model::database_mutation_test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+Mutation InsertOf(std::string_view name) { return WriteLock(MutationKind::kInsert, name, "a"); }
+
+Read ReadLocks(KeySet keys, std::vector<std::string> columns = {"name"}) {
+  return {.transaction = SingleUseRead{},
+          .table = "locktable",
+          .columns = std::move(columns),
+          .keys = std::move(keys)};
+}
+
+std::vector<std::string> NamesOf(const Response& response) {
+  EXPECT_EQ(response.status, Status{});
+  std::vector<std::string> names;
+  for (const Row& row : response.result.rows) names.push_back(std::get<std::string>(row.at(0)));
+  return names;
+}
+
+TEST(DatabaseMutation, InsertWritesTheCommitTimestamp) {
+  Spanner spanner;
+  Calls calls(spanner);
+  const Timestamp commit = calls.Writes({InsertOf("job")}).commit_timestamp;
+  EXPECT_EQ(spanner.NewestRow(kLocks, {"job"}), Row({"job", commit, commit, "a"}));
+}
+
+TEST(DatabaseMutation, WhatTheRowsRefuseIsSaidByCommitAndAgain) {
+  Spanner spanner;
+  Calls calls(spanner);
+  calls.Writes({InsertOf("job")});
+  const TransactionId id = calls.Begin("");
+  const Commit commit{.transaction = id, .mutations = {InsertOf("job")}};
+  const Status refused = calls.Ask(commit).status;
+  EXPECT_EQ(refused.code, Code::kAlreadyExists);
+  EXPECT_EQ(calls.Ask(commit).status, refused);
+  EXPECT_EQ(calls
+                .Ask(Commit{.transaction = SingleUseWrite{},
+                            .mutations = {WriteLock(MutationKind::kUpdate, "gone", "b")}})
+                .status.code,
+            Code::kNotFound);
+}
+
+TEST(DatabaseMutation, UpdateAndInsertOrUpdateLeaveOtherColumnsAlone) {
+  Spanner spanner;
+  Calls calls(spanner);
+  const Timestamp first = calls.Writes({InsertOf("job")}).commit_timestamp;
+  const auto set_writer = [](MutationKind kind, Value writer) {
+    return Mutation{.kind = kind,
+                    .table = "locktable",
+                    .columns = {"writer", "name"},
+                    .rows = {{std::move(writer), "job"}}};
+  };
+  calls.Writes({set_writer(MutationKind::kUpdate, "b")});
+  EXPECT_EQ(spanner.NewestRow(kLocks, {"job"}), Row({"job", first, first, "b"}));
+  calls.Writes({set_writer(MutationKind::kInsertOrUpdate, Null{})});
+  EXPECT_EQ(spanner.NewestRow(kLocks, {"job"}), Row({"job", first, first, Null{}}));
+  calls.Writes({set_writer(MutationKind::kReplace, "c")});
+  EXPECT_EQ(spanner.NewestRow(kLocks, {"job"}), Row({"job", Null{}, Null{}, "c"}));
+}
+
+TEST(DatabaseMutation, MutationsOfOneCommitSeeEachOther) {
+  Spanner spanner;
+  Calls calls(spanner);
+  EXPECT_EQ(calls.Writes({InsertOf("job"), DeleteLocks({{"job"}}), InsertOf("job")}).status,
+            Status{});
+  EXPECT_EQ(calls
+                .Ask(Commit{.transaction = SingleUseWrite{},
+                            .mutations = {InsertOf("new"), InsertOf("new")}})
+                .status.code,
+            Code::kAlreadyExists);
+}
+
+TEST(DatabaseMutation, DeletesByKeyBySpanAndAll) {
+  Spanner spanner;
+  Calls calls(spanner);
+  for (const char* name : {"a", "b", "c", "d", "e"}) calls.Writes({InsertOf(name)});
+  calls.Writes({DeleteLocks({{"a"}, {"never there"}})});
+  EXPECT_THAT(NamesOf(calls.Ask(ReadLocks({.all = true}))), ElementsAre("b", "c", "d", "e"));
+  Mutation span{.kind = MutationKind::kDelete, .table = "locktable"};
+  span.keys.spans = {{.start = {"b"}, .start_closed = false, .end = {"d"}, .end_closed = true}};
+  calls.Writes({span});
+  EXPECT_THAT(NamesOf(calls.Ask(ReadLocks({.all = true}))), ElementsAre("b", "e"));
+  Mutation all{.kind = MutationKind::kDelete, .table = "locktable", .keys = {.all = true}};
+  calls.Writes({all});
+  EXPECT_THAT(NamesOf(calls.Ask(ReadLocks({.all = true}))), IsEmpty());
+}
+
+TEST(DatabaseMutation, WhatIsWrongWithOneIsSaid) {
+  Spanner spanner;
+  Calls calls(spanner);
+  const auto code = [&](Mutation mutation) {
+    return calls.Ask(Commit{.transaction = SingleUseWrite{}, .mutations = {std::move(mutation)}})
+        .status.code;
+  };
+  Mutation mutation = InsertOf("job");
+  mutation.table = "nosuch";
+  EXPECT_EQ(code(mutation), Code::kNotFound);
+  mutation = InsertOf("job");
+  mutation.columns[3] = "nosuch";
+  EXPECT_EQ(code(mutation), Code::kNotFound);
+  mutation = InsertOf("job");
+  mutation.rows[0][0] = Null{};
+  EXPECT_EQ(code(mutation), Code::kFailedPrecondition);
+  mutation = InsertOf("job");
+  mutation.rows[0][3] = int64_t{1};
+  EXPECT_EQ(code(mutation), Code::kFailedPrecondition);
+  mutation = InsertOf("job");
+  mutation.rows[0][1] = spanner.now + Milliseconds(200);
+  EXPECT_EQ(code(mutation), Code::kFailedPrecondition);
+  EXPECT_THAT(NamesOf(calls.Ask(ReadLocks({.all = true}))), IsEmpty());
+}
+
+// Two blind inserts: the second waits for the first to be visible before it judges.
+TEST(DatabaseMutation, AnInsertThatMeetsACommittingOneWaitsAndIsRefused) {
+  Spanner spanner;
+  Calls calls(spanner);
+  const Commit insert{.transaction = SingleUseWrite{}, .mutations = {InsertOf("job")}};
+  const CallName first = calls.Send(insert);
+  const CallName second = calls.Send(insert);
+  EXPECT_TRUE(spanner.Waits(second));
+  calls.Settle();
+  EXPECT_EQ(spanner.AnswerTo(first).status, Status{});
+  EXPECT_EQ(spanner.AnswerTo(second).status.code, Code::kAlreadyExists);
+}
+
+TEST(DatabaseMutation, StatementsComeFirst) {
+  Spanner spanner;
+  Calls calls(spanner);
+  const TransactionId id = calls.Begin("");
+  calls.Run("", id, InsertLock("job", "a"));
+  calls.Commits(Commit{.transaction = id,
+                       .mutations = {WriteLock(MutationKind::kUpdate, "job", "from a mutation")}});
+  EXPECT_EQ(spanner.NewestRow(kLocks, {"job"})->at(3), Value("from a mutation"));
+}
+
+// --- reads by key --------------------------------------------------------------------------------
+
+TEST(DatabaseRead, GivesRowsInTheOrderOfKeysEachOnce) {
+  Spanner spanner;
+  Calls calls(spanner);
+  for (const char* name : {"a", "b", "c", "d"}) calls.Writes({InsertOf(name)});
+  KeySet keys{.keys = {{"c"}, {"a"}, {"c"}, {"nosuch"}}};
+  keys.spans = {{.start = {"b"}, .end = {"d"}}};
+  EXPECT_THAT(NamesOf(calls.Ask(ReadLocks(keys))), ElementsAre("a", "b", "c"));
+  Read limited = ReadLocks({.all = true});
+  limited.limit = 2;
+  EXPECT_THAT(NamesOf(calls.Ask(limited)), ElementsAre("a", "b"));
+}
+
+TEST(DatabaseRead, SeesItsTransactionsWritesAndLocksWhatItReads) {
+  Spanner spanner;
+  LoadLock(spanner, "job");
+  Calls calls(spanner);
+  const TransactionId id = calls.Begin("");
+  calls.Run("", id, SetWriter("job", "mine"));
+  Read read = ReadLocks({.keys = {{"job"}}}, {"name", "writer"});
+  read.transaction = id;
+  EXPECT_EQ(calls.Ask(read).result.rows, Rows({{"job", "mine"}}));
+  spanner.Advance(Milliseconds(1));
+  Attempt younger = spanner.NewClient().Begin();
+  younger.Run(SetWriter("job", "b"));
+  EXPECT_TRUE(spanner.Waits(younger.SendCommit()));
+}
+
+TEST(DatabaseRead, APendingColumnCannotBeRead) {
+  Spanner spanner;
+  LoadLock(spanner, "job");
+  Calls calls(spanner);
+  const TransactionId id = calls.Begin("");
+  calls.Run("", id, Heartbeat("job"));
+  Read read = ReadLocks({.keys = {{"job"}}}, {"heartbeat"});
+  read.transaction = id;
+  EXPECT_EQ(calls.Ask(read).status.code, Code::kInvalidArgument);
+}
+
+TEST(DatabaseRead, UnknownNamesAreNotFound) {
+  Spanner spanner;
+  Calls calls(spanner);
+  Read read = ReadLocks({.all = true});
+  read.table = "nosuch";
+  EXPECT_EQ(calls.Ask(read).status.code, Code::kNotFound);
+  EXPECT_EQ(calls.Ask(ReadLocks({.all = true}, {"nosuch"})).status.code, Code::kNotFound);
+  EXPECT_EQ(calls.Ask(ReadLocks({.keys = {{"a", "b"}}})).status.code, Code::kFailedPrecondition);
+}
+
+// --- batches
+// ---------------------------------------------------------------------------------------
+
+TEST(DatabaseBatch, RunsUpToTheFirstThatFails) {
+  Spanner spanner;
+  Calls calls(spanner);
+  const Response response =
+      calls.Ask(ExecuteBatchDml{.transaction = BeginReadWrite{},
+                                .statements = {InsertLock("a", "x"), InsertLock("b", "x"),
+                                               InsertLock("a", "x"), InsertLock("c", "x")},
+                                .sequence_number = 1});
+  EXPECT_EQ(response.status, Status{});
+  EXPECT_EQ(response.batch.size(), 2U);
+  EXPECT_EQ(response.result.status.code, Code::kAlreadyExists);
+  EXPECT_FALSE(response.transaction.empty());
+}
+
+TEST(DatabaseBatch, ABatchThatWaitsRunsOnceWhenItGoesOn) {
+  Spanner spanner;
+  LoadLock(spanner, "job");
+  Calls calls(spanner);
+  Attempt writer = spanner.NewClient().Begin();
+  writer.Run(DeleteLock("job"));
+  writer.SendCommit();
+  const TransactionId id = calls.Begin("");
+  const CallName batch =
+      calls.Send(ExecuteBatchDml{.transaction = id,
+                                 .statements = {InsertTakeover("new"), DeleteLock("job")},
+                                 .sequence_number = 1});
+  // Whether the row exists is being committed.
+  EXPECT_TRUE(spanner.Waits(batch));
+  spanner.Settle(writer.id);
+  const Response response = spanner.AnswerTo(batch);
+  ASSERT_EQ(response.batch.size(), 2U);
+  EXPECT_EQ(response.batch[0].row_count, 1);
+  EXPECT_EQ(response.batch[1].row_count, 0);
+  calls.Commits("", id);
+  EXPECT_TRUE(spanner.NewestRow(kLocks, {"new"}));
+}
+
+TEST(DatabaseMutation, NewReaderWaitsForAnOlderCommitOfMutationsThatWaits) {
+  // As for one of statements: new readers could keep it waiting for ever.
+  Spanner spanner;
+  LoadLock(spanner, "job");
+  Calls calls(spanner);
+  Attempt holder = spanner.NewClient().Begin();
+  holder.Run(ReadWriter("job"));
+  spanner.Advance(Milliseconds(1));
+  const CallName commit =
+      calls.Send(Commit{.transaction = SingleUseWrite{},
+                        .mutations = {WriteLock(MutationKind::kReplace, "job", "b")}});
+  EXPECT_TRUE(spanner.Waits(commit));
+  spanner.Advance(Milliseconds(1));
+  Attempt reader = spanner.NewClient().Begin();
+  const CallName read = reader.Send(ReadWriter("job"));
+  EXPECT_TRUE(spanner.Waits(read));
+  holder.Rollback();
+  calls.Settle();
+  EXPECT_EQ(spanner.AnswerTo(commit).status, Status{});
+  EXPECT_EQ(spanner.AnswerTo(read).result.rows, std::vector<Row>{{"b"}});
+}
+
+}  // namespace
+}  // namespace whorl::model::database_mutation_test

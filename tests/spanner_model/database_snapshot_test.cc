@@ -1,0 +1,486 @@
+// Reads as of a time: strong, stale, in the future; read-only transactions; splits whose leaders
+// have clocks of their own; and the versions that all this keeps.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/spanner_model/database_calls_testing.h"
+
+namespace whorl::model::database_snapshot_test {
+namespace {
+
+Options KeepAnHour() {
+  Options options;
+  options.version_retention = Seconds(3600);
+  return options;
+}
+
+SingleUseRead At(BoundKind kind, Timestamp timestamp, Duration staleness = {}) {
+  return {.bound = {.kind = kind, .timestamp = timestamp, .staleness = staleness},
+          .return_read_timestamp = true};
+}
+SingleUseRead AsOf(Timestamp timestamp) { return At(BoundKind::kReadTimestamp, timestamp); }
+SingleUseRead Stale(BoundKind kind, Duration staleness) { return At(kind, {}, staleness); }
+
+// "job" by writer v1 at `first`, by v2 at `second`, one second apart.
+struct TwoVersions {
+  explicit TwoVersions(Options options = KeepAnHour()) : spanner(options), calls(spanner) {
+    spanner.Advance(Seconds(3600));
+    first = calls.Writes({WriteLock(MutationKind::kInsert, "job", "v1")}).commit_timestamp;
+    spanner.Advance(Seconds(1));
+    second = calls.Writes({WriteLock(MutationKind::kUpdate, "job", "v2")}).commit_timestamp;
+    spanner.Advance(Seconds(1));
+  }
+  Response Reads(const TransactionSelector& selector) {
+    return calls.Run("", selector, ReadWriter("job"));
+  }
+  // "v1", "v2", or "" where there is no row.
+  std::string Sees(const TransactionSelector& selector) {
+    const Response response = Reads(selector);
+    EXPECT_EQ(response.status, Status{});
+    if (response.result.rows.empty()) return "";
+    return std::get<std::string>(response.result.rows.at(0).at(0));
+  }
+
+  Spanner spanner;
+  Calls calls;
+  Timestamp first;
+  Timestamp second;
+};
+
+TEST(DatabaseSnapshot, AReadTimestampIncludesWhatWasCommittedAtIt) {
+  TwoVersions world;
+  EXPECT_EQ(world.Sees(AsOf(world.second)), "v2");
+  EXPECT_EQ(world.Sees(AsOf(world.second - Nanoseconds(1))), "v1");
+  EXPECT_EQ(world.Sees(AsOf(world.first)), "v1");
+  EXPECT_EQ(world.Sees(AsOf(world.first - Nanoseconds(1))), "");
+  EXPECT_EQ(world.Reads(AsOf(world.second)).read_timestamp, world.second);
+}
+
+TEST(DatabaseSnapshot, ExactStalenessCountsFromTheServersTime) {
+  TwoVersions world;
+  EXPECT_EQ(world.Sees(Stale(BoundKind::kExactStaleness, {})), "v2");
+  const Duration to_v1 = world.spanner.now + kEpsilon - world.second + Milliseconds(1);
+  EXPECT_EQ(world.Sees(Stale(BoundKind::kExactStaleness, to_v1)), "v1");
+  EXPECT_EQ(world.Sees(Stale(BoundKind::kExactStaleness, Seconds(3000))), "");
+}
+
+TEST(DatabaseSnapshot, ABoundThatAllowsNewerDataGetsIt) {
+  TwoVersions world;
+  EXPECT_EQ(world.Sees(Stale(BoundKind::kMaxStaleness, Seconds(10))), "v2");
+  EXPECT_EQ(world.Sees(At(BoundKind::kMinReadTimestamp, world.first)), "v2");
+}
+
+// The nearest replica may be behind, but never behind the bound.
+TEST(DatabaseSnapshot, ALaggingReplicaAnswersAsOfTheBoundAtTheOldest) {
+  Options options = KeepAnHour();
+  options.replica_lag = Seconds(100);
+  TwoVersions world(options);
+  EXPECT_EQ(world.Sees(Stale(BoundKind::kMaxStaleness, Seconds(200))), "");
+  EXPECT_EQ(world.Sees(At(BoundKind::kMinReadTimestamp, world.first)), "v1");
+  EXPECT_EQ(world.Sees(At(BoundKind::kMinReadTimestamp, world.second)), "v2");
+  EXPECT_EQ(world.Sees(At(BoundKind::kStrong, {})), "v2");
+}
+
+TEST(DatabaseSnapshot, BoundsThatCannotBeMetAreErrors) {
+  TwoVersions world;
+  const auto code = [&](const TransactionSelector& selector) {
+    return world.Reads(selector).status.code;
+  };
+  EXPECT_EQ(code(AsOf(world.spanner.now - Seconds(3601))), Code::kFailedPrecondition);
+  EXPECT_EQ(code(AsOf(world.spanner.now + Seconds(3602))), Code::kDeadlineExceeded);
+  EXPECT_EQ(code(Stale(BoundKind::kExactStaleness, Seconds(-1))), Code::kInvalidArgument);
+  EXPECT_EQ(code(BeginReadOnly{.bound = {.kind = BoundKind::kMaxStaleness}}),
+            Code::kInvalidArgument);
+  EXPECT_EQ(code(BeginReadOnly{.bound = {.kind = BoundKind::kMinReadTimestamp}}),
+            Code::kInvalidArgument);
+}
+
+TEST(DatabaseSnapshot, AReadInTheFutureWaitsForItsTime) {
+  TwoVersions world;
+  const Timestamp then = world.spanner.now + Seconds(1);
+  const CallName read =
+      world.calls.Send(ExecuteSql{.transaction = AsOf(then), .statement = ReadWriter("job")});
+  EXPECT_TRUE(world.spanner.Waits(read));
+  const Timestamp look = world.spanner.Said<LookAgainAt>().back().server_time;
+  EXPECT_EQ(look, then);
+  world.calls.Writes({WriteLock(MutationKind::kUpdate, "job", "v3")});
+  world.spanner.Advance(Seconds(1));
+  world.spanner.LookAgain();
+  EXPECT_EQ(world.spanner.AnswerTo(read).result.rows, Rows({{"v3"}}));
+  EXPECT_EQ(world.spanner.AnswerTo(read).read_timestamp, then);
+}
+
+TEST(DatabaseSnapshot, AnExactReadWaitsForWhatCommitsAtOrBeforeIt) {
+  TwoVersions world;
+  const CallName commit =
+      world.calls.Send(Commit{.transaction = SingleUseWrite{},
+                              .mutations = {WriteLock(MutationKind::kUpdate, "job", "v3")}});
+  const Timestamp given = world.spanner.Said<CommitStarted>().back().commit;
+  world.spanner.Advance(kEpsilon);
+  EXPECT_EQ(world.Sees(AsOf(given - Microseconds(1))), "v2");
+  const CallName read =
+      world.calls.Send(ExecuteSql{.transaction = AsOf(given), .statement = ReadWriter("job")});
+  EXPECT_TRUE(world.spanner.Waits(read));
+  world.calls.Settle();
+  EXPECT_EQ(world.spanner.AnswerTo(commit).status, Status{});
+  EXPECT_EQ(world.spanner.AnswerTo(read).result.rows, Rows({{"v3"}}));
+}
+
+// A strong read does not wait: it is as of just before what is being committed.
+TEST(DatabaseSnapshot, AStrongReadIsAsOfBeforeWhatIsCommitting) {
+  TwoVersions world;
+  world.calls.Send(Commit{.transaction = SingleUseWrite{},
+                          .mutations = {WriteLock(MutationKind::kUpdate, "job", "v3")}});
+  const Timestamp given = world.spanner.Said<CommitStarted>().back().commit;
+  world.spanner.Advance(kEpsilon);
+  const Response read = world.Reads(At(BoundKind::kStrong, {}));
+  EXPECT_EQ(read.result.rows, Rows({{"v2"}}));
+  EXPECT_EQ(read.read_timestamp, given - Microseconds(1));
+}
+
+// What was read at a time stays what can be read at that time.
+TEST(DatabaseSnapshot, NoCommitComesAtOrBeforeATimeThatWasReadAt) {
+  TwoVersions world;
+  const Timestamp read = *world.Reads(At(BoundKind::kStrong, {})).read_timestamp;
+  const Timestamp commit =
+      world.calls.Writes({WriteLock(MutationKind::kUpdate, "job", "v3")}).commit_timestamp;
+  EXPECT_GT(commit, read);
+  EXPECT_EQ(world.Sees(AsOf(read)), "v2");
+}
+
+TEST(DatabaseSnapshot, CurrentTimestampIsTheTimeOfTheStatement) {
+  TwoVersions world;
+  static const Sql age =
+      Sql::Intern("SELECT TIMESTAMP_DIFF(CURRENT_TIMESTAMP(), heartbeat, SECOND) FROM locktable");
+  EXPECT_EQ(world.calls.Run("", AsOf(world.first), {.sql = age}).result.rows, Rows({{int64_t{2}}}));
+}
+
+// --- read-only transactions ----------------------------------------------------------------------
+
+TEST(DatabaseReadOnly, KeepsItsTime) {
+  TwoVersions world;
+  const Response begun = world.calls.Ask(
+      BeginTransaction{.options = BeginReadOnly{.bound = {}, .return_read_timestamp = true}});
+  ASSERT_TRUE(begun.read_timestamp);
+  EXPECT_EQ(world.Sees(begun.transaction), "v2");
+  world.calls.Writes({WriteLock(MutationKind::kUpdate, "job", "v3")});
+  EXPECT_EQ(world.Sees(begun.transaction), "v2");
+  EXPECT_EQ(world.Sees(SingleUseRead{}), "v3");
+}
+
+TEST(DatabaseReadOnly, MayBeBegunByItsFirstRead) {
+  TwoVersions world;
+  const Response begun = world.Reads(
+      BeginReadOnly{.bound = {.kind = BoundKind::kReadTimestamp, .timestamp = world.first},
+                    .return_read_timestamp = true});
+  EXPECT_EQ(begun.result.rows, Rows({{"v1"}}));
+  EXPECT_EQ(begun.read_timestamp, world.first);
+  EXPECT_EQ(world.Sees(begun.transaction), "v1");
+}
+
+TEST(DatabaseReadOnly, WritesNothingLocksNothingAndDoesNotEnd) {
+  TwoVersions world;
+  const TransactionId id =
+      world.calls.Ask(BeginTransaction{.options = BeginReadOnly{}}).transaction;
+  EXPECT_EQ(world.calls.Run("", id, SetWriter("job", "x")).status.code, Code::kInvalidArgument);
+  world.Reads(id);
+  EXPECT_EQ(world.calls.Writes({WriteLock(MutationKind::kUpdate, "job", "v3")}).status, Status{});
+  EXPECT_EQ(world.calls.Ask(Commit{.transaction = id}).status.code, Code::kFailedPrecondition);
+  EXPECT_EQ(world.calls.Ask(Rollback{.transaction = id}).status.code, Code::kFailedPrecondition);
+  EXPECT_EQ(world.Sees(id), "v2");
+}
+
+// Without any retention, versions live as long as a transaction that reads them.
+TEST(DatabaseReadOnly, ItsVersionsAreKeptAndThenCollected) {
+  TwoVersions world{Options{}};
+  const TransactionId id =
+      world.calls.Ask(BeginTransaction{.options = BeginReadOnly{}}).transaction;
+  for (int i = 0; i < 3; ++i) {
+    world.calls.Writes({WriteLock(MutationKind::kUpdate, "job", std::to_string(i))});
+  }
+  EXPECT_EQ(world.Sees(id), "v2");
+  const auto& rows = world.spanner.database.tables[kLocks].rows;
+  EXPECT_EQ(rows.at(0).versions.size(), 4U);
+  world.spanner.Advance(Seconds(3601));
+  world.calls.Writes({WriteLock(MutationKind::kInsert, "other", "x")});
+  EXPECT_EQ(rows.at(0).versions.size(), 1U);
+}
+
+TEST(DatabaseSnapshot, RemainsOfDeletedRowsAreCollectedOnceNobodyCanReadThem) {
+  TwoVersions world;
+  world.calls.Writes({DeleteLocks({{"job"}})});
+  EXPECT_EQ(world.Sees(AsOf(world.second)), "v2");
+  const auto& rows = world.spanner.database.tables[kLocks].rows;
+  EXPECT_EQ(rows.size(), 1U);
+  world.spanner.Advance(Seconds(3700));
+  world.calls.Writes({WriteLock(MutationKind::kInsert, "other", "x")});
+  EXPECT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows.at(0).key, Key{"other"});
+}
+
+// --- optimistic transactions
+// -----------------------------------------------------------------------
+
+constexpr BeginReadWrite Optimistic() {
+  return {.previous = {}, .lock_mode = LockMode::kOptimistic};
+}
+
+TEST(DatabaseOptimistic, LocksNothingBeforeItsCommit) {
+  TwoVersions world;
+  const TransactionId id = world.calls.Begin("", Optimistic());
+  world.Reads(id);
+  Attempt younger = world.spanner.NewClient().Begin();
+  younger.Run(SetWriter("job", "b"));
+  younger.Commit();
+  // It goes on reading as of its first statement, and finds out when it commits.
+  EXPECT_EQ(world.Sees(id), "v2");
+  EXPECT_EQ(world.calls.Ask(Commit{.transaction = id}).status.code, Code::kAborted);
+}
+
+TEST(DatabaseOptimistic, CommitsWhenWhatItReadIsUnchanged) {
+  TwoVersions world;
+  const TransactionId id = world.calls.Begin("", Optimistic());
+  world.Reads(id);  // writer only
+  world.calls.Run("", id, SetWriter("job", "mine"));
+  Attempt other = world.spanner.NewClient().Begin();
+  other.Run(Heartbeat("job"));  // another column
+  other.Commit();
+  EXPECT_EQ(world.calls.Commits("", id).status, Status{});
+  EXPECT_EQ(world.Sees(SingleUseRead{}), "mine");
+}
+
+TEST(DatabaseOptimistic, ARowThatHasComeOrGoneSinceIsAChange) {
+  for (const bool comes : {true, false}) {
+    TwoVersions world;
+    const TransactionId id = world.calls.Begin("", Optimistic());
+    world.calls.Run("", id, ReadWriter(comes ? "new" : "job"));
+    world.calls.Writes(
+        {comes ? WriteLock(MutationKind::kInsert, "new", "x") : DeleteLocks({{"job"}})});
+    EXPECT_EQ(world.calls.Ask(Commit{.transaction = id}).status.code, Code::kAborted) << comes;
+  }
+}
+
+TEST(DatabaseOptimistic, WhatIsCommittingCountsAsChanged) {
+  TwoVersions world;
+  const TransactionId id = world.calls.Begin("", Optimistic());
+  world.Reads(id);
+  world.calls.Send(Commit{.transaction = SingleUseWrite{},
+                          .mutations = {WriteLock(MutationKind::kUpdate, "job", "v3")}});
+  EXPECT_EQ(world.calls.Ask(Commit{.transaction = id}).status.code, Code::kAborted);
+}
+
+TEST(DatabaseOptimistic, ItsWritesWaitForAnOlderReader) {
+  TwoVersions world;
+  Attempt reader = world.spanner.NewClient().Begin();
+  reader.Run(ReadWriter("job"));
+  world.spanner.Advance(Milliseconds(1));
+  const TransactionId id = world.calls.Begin("", Optimistic());
+  world.calls.Run("", id, SetWriter("job", "mine"));
+  const CallName commit = world.calls.Send(Commit{.transaction = id});
+  EXPECT_TRUE(world.spanner.Waits(commit));
+  reader.Rollback();
+  world.calls.Settle();
+  EXPECT_EQ(world.spanner.AnswerTo(commit).status, Status{});
+}
+
+// --- order of visibility, and splits
+// -----------------------------------------------------------------
+
+TEST(DatabaseVisibility, IsInTheOrderOfTimestampsOnASplit) {
+  Spanner spanner;
+  Attempt first = spanner.NewClient().Begin();
+  first.Run(InsertLock("a", "x"));
+  Attempt second = spanner.NewClient().Begin();
+  second.Run(InsertLock("b", "x"));
+  const CallName one = first.SendCommit();
+  const CallName two = second.SendCommit();
+  spanner.Advance(kEpsilon * 3);
+  spanner.CommitVisible(second.id);
+  EXPECT_FALSE(spanner.NewestRow(kLocks, {"b"}));
+  EXPECT_TRUE(spanner.IsCommitting(second.id));
+  spanner.CommitVisible(first.id);
+  EXPECT_LT(spanner.AnswerTo(one).commit_timestamp, spanner.AnswerTo(two).commit_timestamp);
+  EXPECT_TRUE(spanner.NewestRow(kLocks, {"a"}));
+  EXPECT_TRUE(spanner.NewestRow(kLocks, {"b"}));
+}
+
+Options TwoSplits() {
+  Options options = KeepAnHour();
+  options.split_points = {{.table = kLocks, .key = {"m"}}};
+  return options;
+}
+
+// Leaders of two splits, of which the second one's clock is ahead.
+struct TwoLeaders {
+  explicit TwoLeaders(Duration second_is_ahead)
+      : catalogue(TestSchema(), {}, TwoSplits()), ahead(second_is_ahead) {}
+
+  std::vector<Moment> Clocks() const {
+    const auto at = [](Timestamp time) {
+      return Moment{.truetime = {.earliest = time - kEpsilon, .latest = time + kEpsilon},
+                    .current_timestamp = time.TruncatedToMicros()};
+    };
+    return {at(now), at(now + ahead)};
+  }
+  std::vector<DatabaseEffect> Serve(const Request& request) {
+    std::vector<DatabaseEffect> out;
+    const CallName name = {.process = {.node = 1, .incarnation = ++calls}};
+    model::Serve(catalogue, database, name, request, Clocks(), out);
+    return out;
+  }
+  CommitStarted StartWrite(std::vector<std::string> names) {
+    std::vector<Mutation> mutations;
+    for (const std::string& name : names) {
+      mutations.push_back(WriteLock(MutationKind::kInsertOrUpdate, name, "w"));
+    }
+    const auto out = Serve(Commit{.transaction = SingleUseWrite{}, .mutations = mutations});
+    return std::get<CommitStarted>(out.at(0));
+  }
+  void Show(const CommitStarted& started) {
+    std::vector<DatabaseEffect> out;
+    model::CommitVisible(catalogue, database, started.transaction, Clocks(), out);
+  }
+
+  Catalogue catalogue;
+  Database database = MakeDatabase(catalogue);
+  Timestamp now = model::At("2026-01-01T00:00:00Z");
+  Duration ahead;
+  uint32_t calls = 0;
+};
+
+TEST(DatabaseSplits, EachLeaderGivesTimestampsByItsOwnClock) {
+  TwoLeaders world(Milliseconds(3));
+  const CommitStarted low = world.StartWrite({"a"});
+  const CommitStarted high = world.StartWrite({"z"});
+  EXPECT_EQ(low.leader, 0U);
+  EXPECT_EQ(high.leader, 1U);
+  EXPECT_EQ(high.commit - low.commit, Milliseconds(3));
+}
+
+TEST(DatabaseSplits, DisjointCommitsMayShareATimestamp) {
+  TwoLeaders world(Duration{});
+  EXPECT_EQ(world.StartWrite({"a"}).commit, world.StartWrite({"z"}).commit);
+}
+
+TEST(DatabaseSplits, ACommitOverBothIsAboveWhatEitherGave) {
+  TwoLeaders world(Milliseconds(3));
+  const CommitStarted high = world.StartWrite({"z"});
+  const CommitStarted both = world.StartWrite({"b", "y"});
+  EXPECT_EQ(both.leader, 0U);
+  EXPECT_EQ(both.commit, high.commit + Microseconds(1));
+  EXPECT_GT(world.StartWrite({"c"}).commit, both.commit);
+}
+
+TEST(DatabaseSplits, OneSplitsCommitsDoNotWaitForTheOthers) {
+  TwoLeaders world(Milliseconds(3));
+  world.StartWrite({"a"});
+  const CommitStarted high = world.StartWrite({"z"});
+  world.Show(high);
+  EXPECT_NE(FindNewest(world.database.tables[kLocks], {"z"}), nullptr);
+}
+
+// A strong read of both splits must not show the younger commit of the leader whose clock is ahead
+// without the older one that the other leader is still committing.
+TEST(DatabaseSplits, AStrongReadOverBothWaitsRatherThanShowsHalfOfHistory) {
+  TwoLeaders world(Milliseconds(3));
+  const CommitStarted low = world.StartWrite({"a"});
+  const CommitStarted high = world.StartWrite({"z"});
+  ASSERT_LT(low.commit, high.commit);
+  world.now = world.now + Milliseconds(20);
+  world.Show(high);
+  static const Sql all = Sql::Intern("SELECT name FROM locktable");
+  const auto out =
+      world.Serve(ExecuteSql{.transaction = SingleUseRead{}, .statement = {.sql = all}});
+  EXPECT_TRUE(std::holds_alternative<Parked>(out.at(0)));
+  std::vector<DatabaseEffect> shown;
+  model::CommitVisible(world.catalogue, world.database, low.transaction, world.Clocks(), shown);
+  EXPECT_EQ(std::get<Replied>(shown.back()).response.result.rows, Rows({{"a"}, {"z"}}));
+}
+
+TEST(Splits, RangesTouchTheSplitsThatTheirKeysCanLieIn) {
+  const std::vector<SplitPoint> points = {
+      {.table = 0, .key = {"b"}}, {.table = 0, .key = {"bc"}}, {.table = 1, .key = {"a"}}};
+  const auto splits = [&](uint32_t table, const KeyRange& range) {
+    const SplitRange found = SplitsOf(points, table, range);
+    return std::pair(found.first, found.last);
+  };
+  const auto key = [](std::string name) {
+    return KeyRange{.kind = RangeKind::kKey, .key = {name}};
+  };
+  const auto prefix = [](std::string text) {
+    return KeyRange{.kind = RangeKind::kPrefix, .prefix = text};
+  };
+  EXPECT_EQ(splits(0, key("a")), std::pair(0U, 0U));
+  EXPECT_EQ(splits(0, key("b")), std::pair(1U, 1U));
+  EXPECT_EQ(splits(0, key("bc")), std::pair(2U, 2U));
+  EXPECT_EQ(splits(1, key("0")), std::pair(2U, 2U));
+  EXPECT_EQ(splits(1, key("a")), std::pair(3U, 3U));
+  EXPECT_EQ(splits(0, prefix("b")), std::pair(1U, 2U));
+  EXPECT_EQ(splits(0, prefix("bb")), std::pair(1U, 1U));
+  EXPECT_EQ(splits(0, prefix("a")), std::pair(0U, 0U));
+  EXPECT_EQ(splits(0, {}), std::pair(0U, 2U));
+  EXPECT_EQ(splits(1, {}), std::pair(2U, 3U));
+  EXPECT_EQ(splits(0, {.kind = RangeKind::kSpan, .span = {.start = {"a"}, .end = {"bb"}}}),
+            std::pair(0U, 1U));
+}
+
+// --- the emulator's rule
+// -----------------------------------------------------------------------------
+
+Options AsTheEmulator() {
+  Options options = KeepAnHour();
+  options.concurrency = Concurrency::kEmulator;
+  options.pending_rule = PendingRule::kColumn;
+  return options;
+}
+
+TEST(DatabaseEmulator, WhoComesWhileTheLockIsHeldIsAborted) {
+  TwoVersions world(AsTheEmulator());
+  const TransactionId holder = world.calls.Begin("");
+  world.Reads(holder);
+  // Another row, and older or not: there is one lock.
+  const Response late = world.calls.Run("", BeginReadWrite{}, InsertLock("other", "x"));
+  EXPECT_EQ(late.status.code, Code::kAborted);
+  EXPECT_EQ(late.transaction, "");
+  EXPECT_EQ(world.calls
+                .Ask(Commit{.transaction = SingleUseWrite{},
+                            .mutations = {WriteLock(MutationKind::kInsert, "other", "x")}})
+                .status.code,
+            Code::kAborted);
+  EXPECT_EQ(world.Sees(SingleUseRead{}), "v2");
+  EXPECT_EQ(world.calls.Commits("", holder).status, Status{});
+  EXPECT_EQ(world.calls.Writes({WriteLock(MutationKind::kInsert, "other", "x")}).status, Status{});
+}
+
+TEST(DatabaseEmulator, BeginAndAStatementWithoutATableTakeNoLock) {
+  TwoVersions world(AsTheEmulator());
+  world.calls.Begin("");
+  EXPECT_EQ(world.calls.Run("", BeginReadWrite{}, ReadWriter("job")).status, Status{});
+}
+
+TEST(DatabaseEmulator, ASessionCanUseItsNewestTransactionOnly) {
+  TwoVersions world(AsTheEmulator());
+  const SessionName session = world.calls.NewSession(false);
+  const TransactionId old = world.calls.Begin(session);
+  world.calls.Run(session, old, ReadWriter("job"));
+  const TransactionId next = world.calls.Begin(session);
+  EXPECT_EQ(world.calls.Run(session, next, ReadWriter("job")).status, Status{});
+  EXPECT_EQ(world.calls.Ask(Commit{.session = session, .transaction = old}).status.code,
+            Code::kFailedPrecondition);
+}
+
+TEST(DatabaseSnapshot, BatchDmlIsRefusedInAReadOnlyTransaction) {
+  Spanner spanner;
+  Calls calls(spanner);
+  const TransactionId id = calls.Ask(BeginTransaction{.options = BeginReadOnly{}}).transaction;
+  for (const TransactionSelector& selector :
+       {TransactionSelector(id), TransactionSelector(BeginReadOnly{})}) {
+    EXPECT_EQ(
+        calls.Ask(ExecuteBatchDml{.transaction = selector, .statements = {InsertLock("job", "a")}})
+            .status.code,
+        Code::kInvalidArgument);
+  }
+}
+
+}  // namespace
+}  // namespace whorl::model::database_snapshot_test

@@ -1,0 +1,406 @@
+// What the tests of the database share: clients with verbs, and a database between true clocks.
+//
+//   Spanner spanner;
+//   Client a = spanner.NewClient();
+//   Attempt attempt = a.Begin();
+//   attempt.Run(InsertLock("job", "a"));
+//   const Timestamp commit = attempt.Commit();
+//
+// Time moves only by Advance, and by Settle, which waits out a commit. A call that may have to wait
+// is sent by Send or SendCommit; Run, Commit and Rollback want their answer at once.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <ostream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "protocol/spanner/rpc.h"
+#include "protocol/spanner/sql.h"
+#include "protocol/spanner/status.h"
+#include "protocol/spanner/time.h"
+#include "protocol/spanner/value.h"
+#include "spanner_model/catalogue.h"
+#include "spanner_model/database.h"
+#include "spanner_model/truetime.h"
+#include "tests/spanner_model/sql/testing.h"
+
+namespace whorl {
+
+inline void PrintTo(const Status& status, std::ostream* out) { *out << FormatStatus(status); }
+inline void PrintTo(const Timestamp& time, std::ostream* out) { *out << FormatRfc3339(time); }
+inline void PrintTo(const Value& value, std::ostream* out) { *out << FormatValue(value); }
+
+namespace model {
+
+// --- the statements of the protocols -----------------------------------------------------------
+
+inline Parameter TextParameter(std::string_view name) {
+  return {.name = std::string(name), .type = Type::kString};
+}
+
+inline Statement InsertLock(std::string_view name, std::string_view writer) {
+  static const Sql sql = Sql::Intern(
+      "INSERT locktable (name, heartbeat, token, writer) VALUES (@name, "
+      "PENDING_COMMIT_TIMESTAMP(), PENDING_COMMIT_TIMESTAMP(), @id)",
+      {TextParameter("name"), TextParameter("id")});
+  return {.sql = sql, .parameters = {std::string(name), std::string(writer)}};
+}
+inline Statement InsertTakeover(std::string_view name) {
+  static const Sql sql =
+      Sql::Intern("INSERT locktable (name) VALUES (@name)", {TextParameter("name")});
+  return {.sql = sql, .parameters = {std::string(name)}};
+}
+inline Statement UpdateToken(std::string_view name, Timestamp token, std::string_view writer) {
+  static const Sql sql = Sql::Intern(
+      "UPDATE locktable SET heartbeat = PENDING_COMMIT_TIMESTAMP(), token = @token, "
+      "writer = @writer WHERE name = @name",
+      {TextParameter("name"),
+       {.name = "token", .type = Type::kTimestamp},
+       TextParameter("writer")});
+  return {.sql = sql, .parameters = {std::string(name), token, std::string(writer)}};
+}
+inline Statement Heartbeat(std::string_view name) {
+  static const Sql sql =
+      Sql::Intern("UPDATE locktable SET heartbeat = PENDING_COMMIT_TIMESTAMP() WHERE name = @name",
+                  {TextParameter("name")});
+  return {.sql = sql, .parameters = {std::string(name)}};
+}
+inline Statement DeleteTakeoverRows(std::string_view name) {
+  static const Sql sql = Sql::Intern("DELETE FROM locktable WHERE STARTS_WITH(name, @prefix)",
+                                     {TextParameter("prefix")});
+  return {.sql = sql, .parameters = {std::string(name) + "_"}};
+}
+inline Statement ReadToken(std::string_view name) {
+  static const Sql sql = Sql::Intern("SELECT token, writer FROM locktable WHERE name = @name",
+                                     {TextParameter("name")});
+  return {.sql = sql, .parameters = {std::string(name)}};
+}
+inline Statement ReadHeartbeat(std::string_view name) {
+  static const Sql sql =
+      Sql::Intern("SELECT heartbeat FROM locktable WHERE name = @name", {TextParameter("name")});
+  return {.sql = sql, .parameters = {std::string(name)}};
+}
+inline Statement ReadWriter(std::string_view name) {
+  static const Sql sql =
+      Sql::Intern("SELECT writer FROM locktable WHERE name = @name", {TextParameter("name")});
+  return {.sql = sql, .parameters = {std::string(name)}};
+}
+inline Statement SetWriter(std::string_view name, std::string_view writer) {
+  static const Sql sql = Sql::Intern("UPDATE locktable SET writer = @writer WHERE name = @name",
+                                     {TextParameter("name"), TextParameter("writer")});
+  return {.sql = sql, .parameters = {std::string(name), std::string(writer)}};
+}
+inline Statement SetToken(std::string_view name, Timestamp token) {
+  static const Sql sql =
+      Sql::Intern("UPDATE locktable SET token = @token WHERE name = @name",
+                  {TextParameter("name"), {.name = "token", .type = Type::kTimestamp}});
+  return {.sql = sql, .parameters = {std::string(name), token}};
+}
+inline Statement DeleteLock(std::string_view name) {
+  static const Sql sql =
+      Sql::Intern("DELETE FROM locktable WHERE name = @name", {TextParameter("name")});
+  return {.sql = sql, .parameters = {std::string(name)}};
+}
+inline Statement Campaign(std::string_view me, int64_t timeout_seconds) {
+  static const Sql sql = Sql::Intern(
+      "UPDATE LeaderElection SET service_id = @me, last_seen_active = CURRENT_TIMESTAMP() "
+      "WHERE anchor = 1 AND ((service_id != @me AND last_seen_active < "
+      "TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL @timeout SECOND)) OR service_id = @me)",
+      {TextParameter("me"), {.name = "timeout", .type = Type::kInt64}});
+  return {.sql = sql, .parameters = {std::string(me), timeout_seconds}};
+}
+inline Statement AskWhoLeads(int64_t timeout_seconds) {
+  static const Sql sql = Sql::Intern(
+      "SELECT service_id, last_seen_active FROM LeaderElection WHERE anchor = 1 AND "
+      "last_seen_active >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL @timeout SECOND)",
+      {{.name = "timeout", .type = Type::kInt64}});
+  return {.sql = sql, .parameters = {timeout_seconds}};
+}
+
+// --- the database and its clients --------------------------------------------------------------
+
+inline constexpr uint32_t kLocks = 0;  // the tables of TestSchema
+inline constexpr uint32_t kElections = 1;
+inline constexpr Duration kEpsilon = Milliseconds(4);
+
+class Spanner;
+
+// One attempt at a transaction, seen by its client.
+class Attempt {
+ public:
+  Attempt(Spanner& spanner, CallName begun_by) : spanner_(&spanner), last_call_(begun_by) {}
+
+  CallName Send(const Statement& statement) { return Send(statement, ++sequence_number_); }
+  CallName Send(const Statement& statement, int64_t sequence_number);
+  Response Run(const Statement& statement) { return Run(statement, ++sequence_number_); }
+  Response Run(const Statement& statement, int64_t sequence_number);
+  CallName SendCommit();
+  Response TryCommit();  // whose answer needs no write: an error, or a repeated success
+  Timestamp Commit();    // and waits until it is visible
+  Response Rollback();
+
+  TransactionId id;  // empty when it did not begin
+
+ private:
+  friend class Client;
+  CallName NextCall();
+
+  Spanner* spanner_;
+  CallName last_call_;
+  int64_t sequence_number_ = 0;
+};
+
+class Client {
+ public:
+  Client(Spanner& spanner, ProcessId process) : spanner_(&spanner), process_(process) {}
+
+  Attempt Begin(const TransactionId& previous = {});
+  // A first statement that carries the begin; what it answered, too, unless it has to wait.
+  CallName SendFirst(const Statement& statement, const TransactionId& previous = {});
+  std::pair<Attempt, Response> BeginWith(const Statement& statement,
+                                         const TransactionId& previous = {});
+  StatementResult Read(const Statement& statement);
+  // A whole transaction of one statement.
+  Timestamp Commits(const Statement& statement);
+  // The next transactions are of another place in the process: another lock, or another request.
+  void UseRequest(uint16_t request) { request_ = request; }
+
+ private:
+  CallName NextBegin();
+
+  Spanner* spanner_;
+  ProcessId process_;
+  uint16_t request_ = 0;
+  uint16_t attempts_ = 0;
+};
+
+class Spanner {
+ public:
+  explicit Spanner(Options options = {}) : catalogue(TestSchema(), {}, options) {}
+
+  Client NewClient() { return Client(*this, {.node = clients_++, .incarnation = 1}); }
+
+  // --- time
+  void Advance(Duration by) { now = now + by; }
+  Moment Now() const {
+    return {.truetime = {.earliest = now - kEpsilon, .latest = now + kEpsilon},
+            .current_timestamp = (now + current_timestamp_error).TruncatedToMicros()};
+  }
+
+  // --- inputs
+  void Serve(const CallName& call, const Request& request) {
+    ++served_[call];
+    Keep([&](auto leaders, auto& out) {
+      model::Serve(catalogue, database, call, request, leaders, out);
+    });
+  }
+  void CommitVisible(const TransactionId& id) {
+    Keep([&](auto leaders, auto& out) {
+      model::CommitVisible(catalogue, database, id, leaders, out);
+    });
+  }
+  void LookAgain() {
+    Keep([&](auto leaders, auto& out) { model::LookAgain(catalogue, database, leaders, out); });
+  }
+  // Waits out the commit, which has to have started.
+  void Settle(const TransactionId& id) {
+    Advance(kEpsilon * 3);
+    EXPECT_TRUE(IsCommitting(id));
+    if (IsCommitting(id)) CommitVisible(id);
+  }
+  void Load(uint32_t table, Row row) {
+    LoadRow(catalogue, database, table, std::move(row), (now - Seconds(1)).TruncatedToMicros());
+  }
+
+  // --- what was said
+  template <typename Effect>
+  std::vector<Effect> Said() const {
+    std::vector<Effect> found;
+    for (const DatabaseEffect& effect : said) {
+      if (const auto* one = std::get_if<Effect>(&effect)) found.push_back(*one);
+    }
+    return found;
+  }
+  // The answer to a call that has to have exactly one.
+  Response AnswerTo(const CallName& call) const {
+    const auto found = answers_.find(call);
+    const size_t count = found == answers_.end() ? 0 : found->second.size();
+    EXPECT_EQ(count, 1U);
+    return count == 0 ? Response{} : found->second.front();
+  }
+  bool Waits(const CallName& call) const {
+    bool parked = false;
+    for (const Parked& one : Said<Parked>()) parked = parked || one.call == call;
+    return parked && !answers_.contains(call);
+  }
+  bool IsCommitting(const TransactionId& id) const {
+    const ServerTransaction* transaction = Find(id);
+    return transaction != nullptr && transaction->phase == TransactionPhase::kCommitting;
+  }
+  const ServerTransaction* Find(const TransactionId& id) const {
+    for (const auto* all : {&database.transactions, &database.finished}) {
+      for (const ServerTransaction& transaction : *all) {
+        if (transaction.id == id) return &transaction;
+      }
+    }
+    return nullptr;
+  }
+  std::optional<Row> NewestRow(uint32_t table, const Key& key) const {
+    const Row* row = FindNewest(database.tables[table], key);
+    return row == nullptr ? std::nullopt : std::optional<Row>(*row);
+  }
+  void ExpectEveryCallAnsweredOnce() const {
+    for (const auto& [call, count] : served_) {
+      const auto found = answers_.find(call);
+      EXPECT_EQ(found == answers_.end() ? 0 : found->second.size(), count)
+          << "node " << call.process.node << ", attempt " << call.attempt << ", call " << call.call;
+    }
+    EXPECT_EQ(served_.size(), answers_.size());
+  }
+
+  Catalogue catalogue;
+  Database database = MakeDatabase(catalogue);
+  Timestamp now = At("2026-01-01T00:00:00.0000005Z");
+  Duration current_timestamp_error;
+  std::vector<DatabaseEffect> said;
+
+ private:
+  template <typename Input>
+  void Keep(const Input& input) {
+    std::vector<DatabaseEffect> out;
+    const std::vector<Moment> leaders(catalogue.split_count(), Now());
+    input(std::span<const Moment>(leaders), out);
+    for (DatabaseEffect& effect : out) {
+      if (const auto* replied = std::get_if<Replied>(&effect)) {
+        answers_[replied->call].push_back(replied->response);
+      }
+      said.push_back(std::move(effect));
+    }
+  }
+
+  int16_t clients_ = 0;
+  std::map<CallName, size_t> served_;
+  std::map<CallName, std::vector<Response>> answers_;
+};
+
+// --- verbs -------------------------------------------------------------------------------------
+
+inline CallName Attempt::NextCall() {
+  ++last_call_.call;
+  return last_call_;
+}
+
+inline CallName Attempt::Send(const Statement& statement, int64_t sequence_number) {
+  const CallName call = NextCall();
+  spanner_->Serve(
+      call,
+      ExecuteSql{.transaction = id, .statement = statement, .sequence_number = sequence_number});
+  return call;
+}
+
+inline Response Attempt::Run(const Statement& statement, int64_t sequence_number) {
+  return spanner_->AnswerTo(Send(statement, sequence_number));
+}
+
+inline CallName Attempt::SendCommit() {
+  const CallName call = NextCall();
+  spanner_->Serve(call, whorl::Commit{.transaction = id});
+  return call;
+}
+
+inline Response Attempt::TryCommit() { return spanner_->AnswerTo(SendCommit()); }
+
+inline Timestamp Attempt::Commit() {
+  const CallName call = SendCommit();
+  spanner_->Settle(id);
+  const Response response = spanner_->AnswerTo(call);
+  EXPECT_EQ(response.status, Status{});
+  return response.commit_timestamp;
+}
+
+inline Response Attempt::Rollback() {
+  const CallName call = NextCall();
+  spanner_->Serve(call, whorl::Rollback{.transaction = id});
+  return spanner_->AnswerTo(call);
+}
+
+inline CallName Client::NextBegin() {
+  return {.process = process_, .request = request_, .attempt = ++attempts_};
+}
+
+inline Attempt Client::Begin(const TransactionId& previous) {
+  const CallName call = NextBegin();
+  spanner_->Serve(call, BeginTransaction{.options = BeginReadWrite{.previous = previous}});
+  Attempt attempt(*spanner_, call);
+  attempt.id = spanner_->AnswerTo(call).transaction;
+  return attempt;
+}
+
+inline CallName Client::SendFirst(const Statement& statement, const TransactionId& previous) {
+  const CallName call = NextBegin();
+  spanner_->Serve(call, ExecuteSql{.transaction = BeginReadWrite{.previous = previous},
+                                   .statement = statement,
+                                   .sequence_number = 1});
+  return call;
+}
+
+inline std::pair<Attempt, Response> Client::BeginWith(const Statement& statement,
+                                                      const TransactionId& previous) {
+  const CallName call = SendFirst(statement, previous);
+  Attempt attempt(*spanner_, call);
+  attempt.sequence_number_ = 1;
+  Response response = spanner_->AnswerTo(call);
+  attempt.id = response.transaction;
+  return {attempt, std::move(response)};
+}
+
+inline StatementResult Client::Read(const Statement& statement) {
+  const CallName call = NextBegin();
+  spanner_->Serve(call, ExecuteSql{.transaction = SingleUseRead{}, .statement = statement});
+  const Response response = spanner_->AnswerTo(call);
+  EXPECT_EQ(response.status, response.result.status);
+  return response.result;
+}
+
+inline Timestamp Client::Commits(const Statement& statement) {
+  Attempt attempt = Begin();
+  EXPECT_EQ(attempt.Run(statement).status, Status{});
+  return attempt.Commit();
+}
+
+// --- situations --------------------------------------------------------------------------------
+
+// A row that is there at the start, of which every column can be locked.
+inline void LoadLock(Spanner& spanner, std::string_view name) {
+  const Timestamp then = spanner.now - Seconds(10);
+  spanner.Load(kLocks, {std::string(name), then, then, "nobody"});
+}
+
+// Two transactions, the first one older, that have both read the writer of "job".
+struct TwoReaders {
+  explicit TwoReaders(Spanner& spanner)
+      : older(spanner.NewClient().Begin()), younger(spanner.NewClient().Begin()) {
+    LoadLock(spanner, "job");
+    older.Run(ReadWriter("job"));
+    spanner.Advance(Milliseconds(1));
+    younger.Run(ReadWriter("job"));
+  }
+  Attempt older;
+  Attempt younger;
+};
+
+inline std::vector<Row> Rows(std::initializer_list<Row> rows) { return rows; }
+
+}  // namespace model
+}  // namespace whorl

@@ -1,0 +1,322 @@
+// Calls that wait in the database: the order in which they are woken, what becomes of a waiting
+// call that is sent again, and holders whose client is gone.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "tests/spanner_model/database_testing.h"
+
+namespace whorl::model::database_wait_test {
+namespace {
+
+// --- waiting and waking ------------------------------------------------------------------------
+
+TEST(DatabaseWait, WaitersAreWokenInTheOrderOfTheirAgeNotOfTheirArrival) {
+  // Whoever has waited through retries comes first. Begun as 0, 1, 2, of age 2, 0, 1.
+  Spanner spanner;
+  LoadLock(spanner, "job");
+  std::vector<Attempt> waiters;
+  for (int i = 0; i < 3; ++i) waiters.push_back(spanner.NewClient().Begin());
+  for (const size_t i : {2U, 0U, 1U}) {
+    waiters[i].Run(SetWriter("job", "w"));
+    spanner.Advance(Milliseconds(1));
+  }
+  Attempt holder = spanner.NewClient().Begin();
+  holder.Run(SetWriter("job", "h"));
+  holder.SendCommit();
+  for (const size_t i : {1U, 0U, 2U}) EXPECT_TRUE(spanner.Waits(waiters[i].SendCommit()));
+  spanner.Settle(holder.id);
+  for (const size_t i : {2U, 0U, 1U}) {
+    EXPECT_TRUE(spanner.IsCommitting(waiters[i].id)) << i;
+    spanner.Settle(waiters[i].id);
+  }
+  spanner.ExpectEveryCallAnsweredOnce();
+}
+
+TEST(DatabaseWait, AWaitingOlderCommitIsNotStarvedByNewReaders) {
+  // Readers that come one after the other would keep the row locked for ever.
+  Spanner spanner;
+  LoadLock(spanner, "job");
+  Attempt reader = spanner.NewClient().Begin();
+  reader.Run(ReadWriter("job"));
+  spanner.Advance(Milliseconds(1));
+  Attempt writer = spanner.NewClient().Begin();
+  writer.Run(SetWriter("job", "a"));
+  const CallName commit = writer.SendCommit();
+  EXPECT_TRUE(spanner.Waits(commit));
+  spanner.Advance(Milliseconds(1));
+  Attempt newcomer = spanner.NewClient().Begin();
+  const CallName read = newcomer.Send(ReadWriter("job"));
+  EXPECT_TRUE(spanner.Waits(read));
+  reader.Commit();
+  EXPECT_TRUE(spanner.IsCommitting(writer.id));
+  EXPECT_TRUE(spanner.Waits(read));
+  spanner.Settle(writer.id);
+  EXPECT_EQ(spanner.AnswerTo(read).result.rows, Rows({{"a"}}));
+}
+
+TEST(DatabaseWait, AnOlderReaderPassesAWaitingYoungerCommit) {
+  // It would wait for somebody who waits for the elder, which wound-wait forbids.
+  Spanner spanner;
+  LoadLock(spanner, "job");
+  LoadLock(spanner, "other");
+  Attempt oldest = spanner.NewClient().Begin();
+  oldest.Run(ReadWriter("other"));
+  spanner.Advance(Milliseconds(1));
+  Attempt reader = spanner.NewClient().Begin();
+  reader.Run(ReadWriter("job"));
+  spanner.Advance(Milliseconds(1));
+  Attempt writer = spanner.NewClient().Begin();
+  writer.Run(SetWriter("job", "a"));
+  EXPECT_TRUE(spanner.Waits(writer.SendCommit()));
+  EXPECT_EQ(oldest.Run(ReadWriter("job")).result.rows, Rows({{"nobody"}}));
+}
+
+TEST(DatabaseWait, AFirstStatementMayWaitAndBeginsWhenItIsWoken) {
+  // It holds no lock while it waits, and its id comes with the answer.
+  Spanner spanner;
+  LoadLock(spanner, "job");
+  Attempt writer = spanner.NewClient().Begin();
+  writer.Run(SetWriter("job", "a"));
+  writer.SendCommit();
+  const CallName first = spanner.NewClient().SendFirst(ReadWriter("job"));
+  EXPECT_TRUE(spanner.Waits(first));
+  spanner.Settle(writer.id);
+  const Response response = spanner.AnswerTo(first);
+  EXPECT_EQ(response.result.rows, Rows({{"a"}}));
+  EXPECT_NE(spanner.Find(response.transaction), nullptr);
+}
+
+TEST(DatabaseWait, AFirstStatementThatFailsAfterWaitingLeavesNothing) {
+  // The losing INSERT of a race, with its begin inlined.
+  Spanner spanner;
+  Attempt writer = spanner.NewClient().Begin();
+  writer.Run(InsertLock("job", "a"));
+  writer.SendCommit();
+  const CallName first = spanner.NewClient().SendFirst(InsertLock("job", "b"));
+  const CallName second = spanner.NewClient().SendFirst(InsertLock("job", "c"));
+  EXPECT_TRUE(spanner.Waits(first));
+  EXPECT_TRUE(spanner.Waits(second));
+  spanner.Settle(writer.id);
+  for (const CallName& call : {first, second}) {
+    EXPECT_EQ(spanner.AnswerTo(call).status.code, Code::kAlreadyExists);
+    EXPECT_EQ(spanner.AnswerTo(call).transaction, "");
+  }
+  EXPECT_TRUE(spanner.database.transactions.empty());
+  EXPECT_EQ(spanner.database.finished.size(), 1U);  // the writer
+}
+
+TEST(DatabaseWait, ACommitResentWhileItWaitsAnswersEachCopyOnce) {
+  // The client gave up on the first copy; the wait goes on for the second.
+  Spanner spanner;
+  TwoReaders two(spanner);
+  two.younger.Run(SetWriter("job", "b"));
+  const CallName first = two.younger.SendCommit();
+  const CallName second = two.younger.SendCommit();
+  EXPECT_EQ(spanner.AnswerTo(first).status.code, Code::kUnavailable);
+  EXPECT_TRUE(spanner.Waits(second));
+  two.older.Commit();
+  spanner.Settle(two.younger.id);
+  EXPECT_EQ(spanner.AnswerTo(second).status, Status{});
+  spanner.ExpectEveryCallAnsweredOnce();
+}
+
+TEST(DatabaseWait, AStatementResentWhileItWaitsIsRunOnce) {
+  // Both copies wait for one lock; run twice, the INSERT would meet its own row.
+  Spanner spanner;
+  LoadLock(spanner, "job");
+  Attempt writer = spanner.NewClient().Begin();
+  writer.Run(DeleteLock("job"));
+  writer.SendCommit();
+  Attempt inserter = spanner.NewClient().Begin();
+  const CallName first = inserter.Send(InsertLock("job", "b"), 1);
+  const CallName second = inserter.Send(InsertLock("job", "b"), 1);
+  EXPECT_EQ(spanner.AnswerTo(first).status.code, Code::kUnavailable);
+  EXPECT_TRUE(spanner.Waits(second));
+  spanner.Settle(writer.id);
+  EXPECT_EQ(spanner.AnswerTo(second).result.row_count, 1);
+  inserter.Commit();
+  spanner.ExpectEveryCallAnsweredOnce();
+}
+
+TEST(DatabaseWait, ARollbackOfAWaitingTransactionAnswersTheWaitAndWakesOthers) {
+  // The waiting commit kept a newcomer waiting, too.
+  Spanner spanner;
+  LoadLock(spanner, "job");
+  Attempt reader = spanner.NewClient().Begin();
+  reader.Run(ReadWriter("job"));
+  spanner.Advance(Milliseconds(1));
+  Attempt writer = spanner.NewClient().Begin();
+  writer.Run(SetWriter("job", "a"));
+  const CallName commit = writer.SendCommit();
+  spanner.Advance(Milliseconds(1));
+  Attempt newcomer = spanner.NewClient().Begin();
+  const CallName read = newcomer.Send(ReadWriter("job"));
+  EXPECT_TRUE(spanner.Waits(read));
+  EXPECT_EQ(writer.Rollback().status, Status{});
+  EXPECT_EQ(spanner.AnswerTo(commit).status.code, Code::kUnavailable);
+  EXPECT_EQ(spanner.AnswerTo(read).result.rows, Rows({{"nobody"}}));
+}
+
+TEST(DatabaseWait, ACommitThatIsGivenUpForAStatementWakesWhoWaitedForIt) {
+  // An unusual client; but whoever waited for its commit would wait for ever.
+  Spanner spanner;
+  LoadLock(spanner, "job");
+  Attempt reader = spanner.NewClient().Begin();
+  reader.Run(ReadWriter("job"));
+  spanner.Advance(Milliseconds(1));
+  Attempt writer = spanner.NewClient().Begin();
+  writer.Run(SetWriter("job", "a"));
+  writer.SendCommit();
+  spanner.Advance(Milliseconds(1));
+  Attempt newcomer = spanner.NewClient().Begin();
+  const CallName read = newcomer.Send(ReadWriter("job"));
+  EXPECT_TRUE(spanner.Waits(read));
+  writer.Run(ReadWriter("other"));
+  EXPECT_EQ(spanner.AnswerTo(read).result.rows, Rows({{"nobody"}}));
+}
+
+// --- idle transactions -------------------------------------------------------------------------
+
+TEST(DatabaseWait, AnIdleHolderIsAbortedWhenItIsInTheWay) {
+  // A client that died between its statement and its Commit must not keep the lock.
+  Spanner spanner;
+  TwoReaders two(spanner);
+  two.younger.Run(SetWriter("job", "b"));
+  const CallName waiting = two.younger.SendCommit();
+  const Timestamp last_used = spanner.Find(two.older.id)->last_used;
+  ASSERT_EQ(spanner.Said<LookAgainAt>().size(), 1U);
+  EXPECT_EQ(spanner.Said<LookAgainAt>()[0].server_time, last_used + Seconds(10));
+  spanner.now = last_used + Seconds(10) - kEpsilon;
+  spanner.LookAgain();
+  EXPECT_TRUE(spanner.IsCommitting(two.younger.id));
+  EXPECT_EQ(two.older.TryCommit().status.code, Code::kAborted);
+  spanner.Settle(two.younger.id);
+  EXPECT_EQ(spanner.AnswerTo(waiting).status, Status{});
+}
+
+TEST(DatabaseWait, AHolderIsNotIdleBeforeTheLimitNorAfterEachStatement) {
+  // A slow client that is alive must not be robbed of its locks.
+  Spanner spanner;
+  TwoReaders two(spanner);
+  two.younger.Run(SetWriter("job", "b"));
+  const CallName waiting = two.younger.SendCommit();
+  spanner.Advance(Seconds(6));
+  two.older.Run(ReadWriter("job"));
+  spanner.Advance(Seconds(6));
+  spanner.LookAgain();
+  EXPECT_TRUE(spanner.Waits(waiting));
+  ASSERT_FALSE(spanner.Said<LookAgainAt>().empty());
+  EXPECT_EQ(spanner.Said<LookAgainAt>().back().server_time,
+            spanner.Find(two.older.id)->last_used + Seconds(10));
+  spanner.Advance(Milliseconds(3'990));
+  spanner.LookAgain();
+  EXPECT_TRUE(spanner.Waits(waiting));
+  spanner.Advance(Milliseconds(10));
+  spanner.LookAgain();
+  EXPECT_TRUE(spanner.IsCommitting(two.younger.id));
+}
+
+TEST(DatabaseWait, AnIdleHolderThatIsInNobodysWayLives) {
+  // Spanner may abort it, and the model does not without need.
+  Spanner spanner;
+  Attempt idle = spanner.NewClient().Begin();
+  idle.Run(InsertLock("job", "a"));
+  spanner.Advance(Seconds(60));
+  spanner.LookAgain();
+  spanner.NewClient().Commits(InsertLock("other", "b"));
+  idle.Commit();
+}
+
+TEST(DatabaseWait, AHolderThatWaitsItselfIsNotIdle) {
+  // It has an outstanding call.
+  Spanner spanner;
+  LoadLock(spanner, "job");
+  LoadLock(spanner, "other");
+  Attempt oldest = spanner.NewClient().Begin();
+  oldest.Run(ReadWriter("other"));
+  spanner.Advance(Milliseconds(1));
+  Attempt middle = spanner.NewClient().Begin();
+  middle.Run(ReadWriter("job"));
+  middle.Run(SetWriter("other", "m"));
+  const CallName middles = middle.SendCommit();
+  spanner.Advance(Milliseconds(1));
+  Attempt youngest = spanner.NewClient().Begin();
+  youngest.Run(SetWriter("job", "y"));
+  const CallName youngests = youngest.SendCommit();
+  for (int i = 0; i < 4; ++i) {
+    spanner.Advance(Seconds(5));
+    oldest.Run(ReadWriter("other"));
+    spanner.LookAgain();
+  }
+  EXPECT_TRUE(spanner.Waits(middles));
+  EXPECT_TRUE(spanner.Waits(youngests));
+}
+
+TEST(DatabaseWait, OneLookIsAskedForHoweverManyWait) {
+  // Every look asks for the next one: if each waiter asked for its own, they would double each
+  // time that a holder turned out to be alive.
+  Spanner spanner;
+  LoadLock(spanner, "job");
+  Attempt holder = spanner.NewClient().Begin();
+  holder.Run(ReadWriter("job"));
+  for (int i = 0; i < 5; ++i) {
+    spanner.Advance(Milliseconds(1));
+    Attempt waiter = spanner.NewClient().Begin();
+    waiter.Run(SetWriter("job", "w"));
+    EXPECT_TRUE(spanner.Waits(waiter.SendCommit()));
+  }
+  EXPECT_EQ(spanner.Said<LookAgainAt>().size(), 1U);
+  spanner.NewClient().Commits(InsertLock("other", "o"));
+  EXPECT_EQ(spanner.Said<LookAgainAt>().size(), 1U);
+  for (size_t look = 2; look < 6; ++look) {
+    spanner.Advance(Seconds(9));
+    holder.Run(ReadWriter("job"));
+    spanner.Advance(Seconds(1));
+    spanner.LookAgain();
+    EXPECT_EQ(spanner.Said<LookAgainAt>().size(), look);
+  }
+}
+
+TEST(DatabaseWait, ALookIsAskedForWhenAWokenHolderMayFallIdle) {
+  // While it waited itself nobody had to look; once it is awake its client may be dead.
+  Spanner spanner;
+  LoadLock(spanner, "job");
+  LoadLock(spanner, "other");
+  Attempt committing = spanner.NewClient().Begin();
+  committing.Run(SetWriter("other", "c"));
+  committing.SendCommit();
+  Attempt holder = spanner.NewClient().Begin();
+  holder.Run(ReadWriter("job"));
+  const CallName read = holder.Send(ReadWriter("other"));
+  EXPECT_TRUE(spanner.Waits(read));
+  spanner.Advance(Milliseconds(1));
+  Attempt writer = spanner.NewClient().Begin();
+  writer.Run(SetWriter("job", "w"));
+  const CallName commit = writer.SendCommit();
+  EXPECT_TRUE(spanner.Said<LookAgainAt>().empty());
+  spanner.Settle(committing.id);
+  EXPECT_EQ(spanner.AnswerTo(read).status, Status{});
+  EXPECT_TRUE(spanner.Waits(commit));
+  EXPECT_EQ(spanner.Said<LookAgainAt>().size(), 1U);
+  spanner.Advance(Seconds(10));
+  spanner.LookAgain();
+  EXPECT_TRUE(spanner.IsCommitting(writer.id));
+}
+
+TEST(DatabaseWait, AbortedRepliesCarryADelayWhenTheyAreToldTo) {
+  // Clients prefer it to their own backoff.
+  for (const std::optional<Duration> delay :
+       {std::optional<Duration>(), std::optional<Duration>(Milliseconds(7))}) {
+    Spanner spanner({.retry_delay = delay});
+    TwoReaders two(spanner);
+    two.older.Run(SetWriter("job", "a"));
+    two.older.Commit();
+    EXPECT_EQ(two.younger.TryCommit().status.retry_after, delay);
+  }
+}
+
+}  // namespace
+}  // namespace whorl::model::database_wait_test

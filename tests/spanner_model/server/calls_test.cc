@@ -1,0 +1,303 @@
+// Single clients of the server: what each method answers.
+#include "tests/spanner_model/server/testing.h"
+
+namespace whorl::server::calls_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+class ServerCallsTest : public testing::Test {
+ protected:
+  ServerCallsTest() : server_(StartOrThrow(TestOptions())), client_(*server_) {}
+
+  void Put(const std::string& key, int64_t value) {
+    const Response commit = client_.Call(Commit{.session = client_.OpenSession(),
+                                                .transaction = SingleUseWrite{},
+                                                .mutations = {PutRow(key, value)}});
+    ASSERT_TRUE(commit.status.ok()) << FormatStatus(commit.status);
+  }
+
+  std::unique_ptr<Server> server_;
+  TestClient client_;
+};
+
+TEST_F(ServerCallsTest, CommitsWhatAStatementWroteAndReadsItBack) {
+  const SessionName session = client_.OpenSession();
+  const Response insert = client_.Call(ExecuteSql{.session = session,
+                                                  .transaction = BeginReadWrite{},
+                                                  .statement = InsertRow("a", 7),
+                                                  .sequence_number = 1});
+  ASSERT_TRUE(insert.status.ok()) << FormatStatus(insert.status);
+  EXPECT_EQ(insert.result.row_count, 1);
+  ASSERT_THAT(insert.transaction, SizeIs(14));
+  const Response commit =
+      client_.Call(Commit{.session = session, .transaction = insert.transaction});
+  ASSERT_TRUE(commit.status.ok()) << FormatStatus(commit.status);
+
+  const Statement select = {.sql = Sql::Intern("SELECT k, v, ts FROM t")};
+  const Row row = {std::string("a"), int64_t{7}, commit.commit_timestamp};
+  EXPECT_THAT(client_.Call(ExecuteSql{.session = session, .statement = select}).result.rows,
+              ElementsAre(row));
+  EXPECT_THAT(client_.Stream(ExecuteSql{.session = session, .statement = select}).result.rows,
+              ElementsAre(row));
+  const Read read = {
+      .session = session, .table = "t", .columns = {"k", "v", "ts"}, .keys = {.all = true}};
+  EXPECT_THAT(client_.Call(read).result.rows, ElementsAre(row));
+  EXPECT_THAT(client_.Stream(read).result.rows, ElementsAre(row));
+}
+
+// A client tells columns and types by the metadata alone.
+TEST_F(ServerCallsTest, NamesTheColumnsAndTypesOfAResult) {
+  v1::ExecuteSqlRequest request = wire::Encode(
+      ExecuteSql{.session = client_.OpenSession(),
+                 .statement = {.sql = Sql::Intern("SELECT k, v + 1, ts AS moment FROM t")}});
+  const auto heard = client_.raw().ExecuteSql(request);
+  ASSERT_TRUE(heard.ok()) << heard.status.error_message();
+  const auto& fields = heard.reply.metadata().row_type().fields();
+  ASSERT_EQ(fields.size(), 3);
+  EXPECT_EQ(fields[0].name() + "," + fields[1].name() + "," + fields[2].name(), "k,,moment");
+  EXPECT_EQ(fields[0].type().code(), v1::STRING);
+  EXPECT_EQ(fields[1].type().code(), v1::INT64);
+  EXPECT_EQ(fields[2].type().code(), v1::TIMESTAMP);
+  EXPECT_FALSE(heard.reply.has_stats());
+}
+
+// Google's clients leave the types of strings to the server.
+TEST_F(ServerCallsTest, InfersTheTypesOfParametersWithoutOne) {
+  Put("a", 1);
+  v1::ExecuteSqlRequest request;
+  request.set_session(client_.OpenSession());
+  request.set_sql("SELECT k FROM t WHERE v = @v AND ts > @t");
+  auto& fields = *request.mutable_params()->mutable_fields();
+  fields["v"].set_string_value("1");
+  fields["t"].set_string_value("2020-01-01T00:00:00Z");
+  const auto heard = client_.raw().ExecuteSql(request);
+  ASSERT_TRUE(heard.ok()) << heard.status.error_message();
+  EXPECT_EQ(heard.reply.rows_size(), 1);
+  const auto& undeclared = heard.reply.metadata().undeclared_parameters().fields();
+  ASSERT_EQ(undeclared.size(), 2);
+  EXPECT_EQ(undeclared[0].name(), "t");
+  EXPECT_EQ(undeclared[0].type().code(), v1::TIMESTAMP);
+  EXPECT_EQ(undeclared[1].type().code(), v1::INT64);
+}
+
+// As the emulator does: the types that were declared decide on those that were not.
+TEST_F(ServerCallsTest, InfersTypesBesideDeclaredOnes) {
+  v1::ExecuteSqlRequest request;
+  request.set_session(client_.OpenSession());
+  request.set_sql("SELECT COALESCE(@a, @b)");
+  (*request.mutable_params()->mutable_fields())["a"].set_number_value(1.5);
+  (*request.mutable_params()->mutable_fields())["b"].set_null_value({});
+  (*request.mutable_param_types())["A"].set_code(v1::FLOAT64);
+  const auto heard = client_.raw().ExecuteSql(request);
+  ASSERT_TRUE(heard.ok()) << heard.status.error_message();
+  const auto& undeclared = heard.reply.metadata().undeclared_parameters().fields();
+  ASSERT_EQ(undeclared.size(), 1);
+  EXPECT_EQ(undeclared[0].name(), "b");
+  EXPECT_EQ(undeclared[0].type().code(), v1::FLOAT64);
+  EXPECT_EQ(heard.reply.rows(0).values(0).number_value(), 1.5);
+}
+
+TEST_F(ServerCallsTest, CutsLargeResultsIntoPartsThatMakeTheWhole) {
+  ServerOptions options = TestOptions();
+  options.backend.stream_part_bytes = 64;
+  server_ = StartOrThrow(std::move(options));
+  client_ = TestClient(*server_);
+  for (int i = 0; i < 50; ++i) Put("key " + std::to_string(100 + i), i);
+  const ExecuteSql call = {.session = client_.OpenSession(),
+                           .statement = {.sql = Sql::Intern("SELECT k, v FROM t ORDER BY k")}};
+  const auto heard = client_.raw().ExecuteStreamingSql(wire::Encode(call));
+  EXPECT_THAT(heard.reply, SizeIs(testing::Gt(10)));
+  const Response response = client_.Stream(call);
+  ASSERT_THAT(response.result.rows, SizeIs(50));
+  EXPECT_EQ(response.result.rows[49], (Row{std::string("key 149"), int64_t{49}}));
+}
+
+TEST_F(ServerCallsTest, AnswersEachStatementOfABatch) {
+  const SessionName session = client_.OpenSession();
+  const Response batch = client_.Call(ExecuteBatchDml{
+      .session = session,
+      .transaction = BeginReadWrite{},
+      .statements = {InsertRow("a", 1), InsertRow("b", 2), InsertRow("a", 3), InsertRow("c", 4)},
+      .sequence_number = 1});
+  ASSERT_TRUE(batch.status.ok()) << FormatStatus(batch.status);
+  EXPECT_THAT(batch.batch, SizeIs(2));
+  EXPECT_EQ(batch.result.status.code, Code::kAlreadyExists);
+  EXPECT_THAT(batch.transaction, Not(IsEmpty()));
+}
+
+// What a client counts against Spanner's limit of mutations: the columns of each row written.
+TEST_F(ServerCallsTest, CountsMutationsWhenAsked) {
+  v1::CommitRequest request = wire::Encode(Commit{.session = client_.OpenSession(),
+                                                  .transaction = SingleUseWrite{},
+                                                  .mutations = {PutRow("a", 1), PutRow("b", 2)}});
+  EXPECT_FALSE(client_.raw().Commit(request).reply.has_commit_stats());
+  request.set_return_commit_stats(true);
+  EXPECT_EQ(client_.raw().Commit(request).reply.commit_stats().mutation_count(), 6);
+}
+
+TEST_F(ServerCallsTest, ReturnsTheReadTimestampWhenAskedFor) {
+  ExecuteSql call = {.session = client_.OpenSession(), .statement = SelectValue("a")};
+  EXPECT_FALSE(client_.Call(call).read_timestamp.has_value());
+  call.transaction = SingleUseRead{.return_read_timestamp = true};
+  EXPECT_TRUE(client_.Call(call).read_timestamp.has_value());
+}
+
+TEST_F(ServerCallsTest, ReadsAsOfATime) {
+  Put("a", 1);
+  const SessionName session = client_.OpenSession();
+  const Response first = client_.Call(ExecuteSql{
+      .session = session, .transaction = BeginReadWrite{}, .statement = UpdateRow("a", 2)});
+  const Response commit =
+      client_.Call(Commit{.session = session, .transaction = first.transaction});
+  const auto value_at = [&](Timestamp at) {
+    return client_
+        .Call(ExecuteSql{.session = session,
+                         .transaction = SingleUseRead{.bound = {.kind = BoundKind::kReadTimestamp,
+                                                                .timestamp = at}},
+                         .statement = SelectValue("a")})
+        .result.rows;
+  };
+  EXPECT_THAT(value_at(commit.commit_timestamp), ElementsAre(Row{int64_t{2}}));
+  EXPECT_THAT(value_at(commit.commit_timestamp - Microseconds(1)), ElementsAre(Row{int64_t{1}}));
+}
+
+TEST_F(ServerCallsTest, KeepsASnapshotThroughAReadOnlyTransaction) {
+  Put("a", 1);
+  const SessionName session = client_.OpenSession();
+  const Response begun = client_.Call(BeginTransaction{
+      .session = session, .options = BeginReadOnly{.return_read_timestamp = true}});
+  ASSERT_TRUE(begun.status.ok()) << FormatStatus(begun.status);
+  EXPECT_TRUE(begun.read_timestamp.has_value());
+  Put("a", 2);
+  EXPECT_THAT(
+      client_
+          .Call(ExecuteSql{
+              .session = session, .transaction = begun.transaction, .statement = SelectValue("a")})
+          .result.rows,
+      ElementsAre(Row{int64_t{1}}));
+}
+
+// --- errors --------------------------------------------------------------------------------------
+
+// Clients open another session when they see this code and these details.
+TEST_F(ServerCallsTest, SaysWhichSessionIsNotThere) {
+  const SessionName session = client_.OpenSession();
+  ASSERT_TRUE(client_.Call(GetSession{.session = session}).status.ok());
+  ASSERT_TRUE(client_.Call(DeleteSession{.session = session}).status.ok());
+  EXPECT_TRUE(client_.Call(DeleteSession{.session = session}).status.ok());
+  const auto heard = client_.raw().ExecuteSql(
+      wire::Encode(ExecuteSql{.session = session, .statement = SelectValue("a")}));
+  EXPECT_EQ(heard.status.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(heard.status.error_message(), "Session not found: " + session);
+  EXPECT_THAT(heard.status.error_details(), HasSubstr("google.spanner.v1.Session"));
+  EXPECT_THAT(heard.status.error_details(), HasSubstr(session));
+}
+
+TEST_F(ServerCallsTest, SaysWhichDatabaseIsNotThere) {
+  const std::string missing = RawSpanner::DatabaseName("missing");
+  const auto heard = client_.raw().CreateSession(missing);
+  EXPECT_EQ(heard.status.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(heard.status.error_message(), "Database not found: " + missing);
+  const auto read = client_.raw().GetSession(missing + "/sessions/s");
+  EXPECT_EQ(read.status.error_message(), "Database not found: " + missing);
+  const auto nowhere = client_.raw().CreateSession("projects/p/instances/nowhere/databases/d");
+  EXPECT_EQ(nowhere.status.error_message(), "Instance not found: projects/p/instances/nowhere");
+}
+
+TEST_F(ServerCallsTest, RefusesWhatIsNoSessionName) {
+  for (const std::string& name :
+       {std::string("garbage"), TestDatabase(), TestDatabase() + "/sessions/",
+        TestDatabase() + "/sessions/a/b", std::string("/"), std::string(1, '\0')}) {
+    EXPECT_EQ(client_.raw().GetSession(name).status.error_code(),
+              grpc::StatusCode::INVALID_ARGUMENT)
+        << name;
+  }
+  EXPECT_EQ(client_.raw().GetSession("").status.error_message(),
+            "No value provided for required field: GetSessionRequest.name");
+}
+
+TEST_F(ServerCallsTest, RefusesTransactionsThatAreNotThere) {
+  const SessionName session = client_.OpenSession();
+  for (const TransactionId& id :
+       {TransactionId("1"), TransactionId(14, '\0'), TransactionId("x")}) {
+    EXPECT_EQ(client_.Call(Commit{.session = session, .transaction = id}).status.code,
+              Code::kNotFound);
+    EXPECT_TRUE(client_.Call(Rollback{.session = session, .transaction = id}).status.ok());
+  }
+}
+
+TEST_F(ServerCallsTest, RepeatsAConstraintErrorToTheEndOfTheTransaction) {
+  Put("a", 1);
+  const SessionName session = client_.OpenSession();
+  const Response begun =
+      client_.Call(BeginTransaction{.session = session, .options = BeginReadWrite{}});
+  const Response insert = client_.Call(ExecuteSql{.session = session,
+                                                  .transaction = begun.transaction,
+                                                  .statement = InsertRow("a", 2),
+                                                  .sequence_number = 1});
+  EXPECT_EQ(insert.status.code, Code::kAlreadyExists);
+  EXPECT_EQ(client_.Call(Commit{.session = session, .transaction = begun.transaction}).status,
+            insert.status);
+}
+
+TEST_F(ServerCallsTest, NamesTheMethodThatItDoesNotHave) {
+  grpc::ClientContext context;
+  v1::PartitionResponse response;
+  const grpc::Status status =
+      client_.raw().api().PartitionQuery(&context, v1::PartitionQueryRequest(), &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_THAT(status.error_message(), HasSubstr("/google.spanner.v1.Spanner/PartitionQuery"));
+}
+
+TEST_F(ServerCallsTest, ServesAsManySessionsAsAreAskedForAtOnce) {
+  grpc::ClientContext context;
+  v1::BatchCreateSessionsRequest request;
+  request.set_database(TestDatabase());
+  request.set_session_count(25);
+  v1::BatchCreateSessionsResponse response;
+  ASSERT_TRUE(client_.raw().api().BatchCreateSessions(&context, request, &response).ok());
+  ASSERT_EQ(response.session_size(), 25);
+  for (const v1::Session& session : response.session()) {
+    EXPECT_TRUE(client_.Call(GetSession{.session = session.name()}).status.ok());
+  }
+}
+
+// --- precommit tokens ----------------------------------------------------------------------------
+
+// A Commit on a multiplexed session has to show the newest token; otherwise nothing is committed.
+TEST_F(ServerCallsTest, AsksForThePrecommitTokenOnAMultiplexedSession) {
+  const SessionName session = client_.OpenSession(/*multiplexed=*/true);
+  const Response first = client_.Call(ExecuteSql{.session = session,
+                                                 .transaction = BeginReadWrite{},
+                                                 .statement = InsertRow("a", 1),
+                                                 .sequence_number = 1});
+  ASSERT_TRUE(first.status.ok()) << FormatStatus(first.status);
+  ASSERT_THAT(first.precommit_token, Not(IsEmpty()));
+  const Response second = client_.Call(ExecuteSql{.session = session,
+                                                  .transaction = first.transaction,
+                                                  .statement = InsertRow("b", 2),
+                                                  .sequence_number = 2});
+  EXPECT_GT(second.precommit_sequence, first.precommit_sequence);
+
+  Commit commit = {.session = session, .transaction = first.transaction};
+  EXPECT_EQ(client_.Call(commit).status.code, Code::kFailedPrecondition);
+  commit.precommit_token = first.precommit_token;
+  commit.precommit_sequence = first.precommit_sequence;
+  const Response again = client_.Call(commit);
+  ASSERT_TRUE(again.status.ok()) << FormatStatus(again.status);
+  EXPECT_EQ(again.precommit_token, second.precommit_token);
+  commit.precommit_token = again.precommit_token;
+  commit.precommit_sequence = again.precommit_sequence;
+  const Response done = client_.Call(commit);
+  ASSERT_TRUE(done.status.ok()) << FormatStatus(done.status);
+  EXPECT_THAT(done.precommit_token, IsEmpty());
+  EXPECT_EQ(client_.Call(commit).commit_timestamp, done.commit_timestamp) << "Commit is idempotent";
+}
+
+}  // namespace
+}  // namespace whorl::server::calls_test

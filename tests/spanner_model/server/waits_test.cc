@@ -1,0 +1,355 @@
+// Calls that wait, and what ends their waiting: locks, time, faults, the end of the server.
+#include "tests/spanner_model/server/testing.h"
+
+namespace whorl::server::waits_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr Timestamp kStart = Timestamp::FromUnixNanos(1'800'000'000'000'000'000);
+
+// Time stands still unless a test moves it, but commits are visible at once.
+class ServerWaitsTest : public testing::Test {
+ protected:
+  ServerWaitsTest() { Restart(AtOnce()); }
+
+  static ServerOptions AtOnce() {
+    ServerOptions options = TestOptions();
+    options.backend.commit_wait = CommitWait::kNone;
+    return options;
+  }
+  void Restart(ServerOptions options) {
+    clock_ = std::make_shared<VirtualClock>(kStart);
+    options.clock = clock_;
+    options.observer = transcript_.Observer();
+    server_ = StartOrThrow(std::move(options));
+    client_ = std::make_unique<TestClient>(*server_);
+  }
+
+  Response Put(const std::string& key, int64_t value) {
+    return client_->Call(Commit{.session = client_->OpenSession(),
+                                .transaction = SingleUseWrite{},
+                                .mutations = {PutRow(key, value)}});
+  }
+  // Reads a row in a transaction of its own session, which stays open with its lock.
+  Commit BeginWithRead(const std::string& key) {
+    const SessionName session = client_->OpenSession();
+    const Response response = client_->Call(ExecuteSql{
+        .session = session, .transaction = BeginReadWrite{}, .statement = SelectValue(key)});
+    EXPECT_TRUE(response.status.ok()) << FormatStatus(response.status);
+    return {.session = session, .transaction = response.transaction};
+  }
+
+  Transcript transcript_;  // outlives the server, which writes to it
+  std::shared_ptr<VirtualClock> clock_;
+  std::unique_ptr<Server> server_;
+  std::unique_ptr<TestClient> client_;
+};
+
+// --- locks ---------------------------------------------------------------------------------------
+
+TEST_F(ServerWaitsTest, YoungerCommitWaitsForAnOlderReader) {
+  ASSERT_TRUE(Put("a", 1).status.ok());
+  const Commit older = BeginWithRead("a");
+  clock_->Advance(Milliseconds(1));
+  Commit younger = BeginWithRead("b");
+  younger.mutations = {PutRow("a", 2)};
+  InBackground commit([&] { return client_->Call(younger); });
+  transcript_.Await("Commit", CallStage::kParked);
+  EXPECT_EQ(transcript_.Count("Commit", CallStage::kAnswered), 1) << "only that of Put";
+  EXPECT_TRUE(client_->Call(older).status.ok());
+  EXPECT_TRUE(commit.Await().status.ok()) << FormatStatus(commit.Await().status);
+}
+
+TEST_F(ServerWaitsTest, OlderCommitAbortsAYoungerReader) {
+  ASSERT_TRUE(Put("a", 1).status.ok());
+  Commit older = BeginWithRead("b");
+  clock_->Advance(Milliseconds(1));
+  const Commit younger = BeginWithRead("a");
+  older.mutations = {PutRow("a", 2)};
+  EXPECT_TRUE(client_->Call(older).status.ok());
+  EXPECT_EQ(client_->Call(younger).status.code, Code::kAborted);
+}
+
+// From which clients take how long to pause; old ones look for it in a trailer.
+TEST_F(ServerWaitsTest, AbortedSaysWhenToTryAgain) {
+  ServerOptions options = AtOnce();
+  options.backend.model.retry_delay = Milliseconds(7);
+  Restart(std::move(options));
+  Commit older = BeginWithRead("b");
+  clock_->Advance(Milliseconds(1));
+  const Commit younger = BeginWithRead("a");
+  older.mutations = {PutRow("a", 2)};
+  ASSERT_TRUE(client_->Call(older).status.ok());
+  const auto heard = client_->raw().Commit(wire::Encode(younger));
+  EXPECT_EQ(wire::DecodeStatus(heard.status).retry_after, Milliseconds(7)) << "in the details";
+  EXPECT_TRUE(heard.retry_info.has_value()) << "in the trailer";
+}
+
+TEST_F(ServerWaitsTest, EmulatorLikeServerAbortsWhoComesSecond) {
+  ServerOptions options = TestOptions();
+  const auto databases = options.backend.databases;
+  options.backend = EmulatorLike();
+  options.backend.databases = databases;
+  Restart(std::move(options));
+  const Commit first = BeginWithRead("a");
+  const Response second = client_->Call(ExecuteSql{.session = client_->OpenSession(),
+                                                   .transaction = BeginReadWrite{},
+                                                   .statement = SelectValue("b")});
+  EXPECT_EQ(second.status.code, Code::kAborted);
+  EXPECT_TRUE(client_->Call(first).status.ok());
+}
+
+// A call that waits keeps its statement, however many others the server hears in the meantime.
+TEST_F(ServerWaitsTest, ParkedStatementOutlivesTheCache) {
+  ServerOptions options = AtOnce();
+  options.backend.statements.statements = 2;
+  Restart(std::move(options));
+  ASSERT_TRUE(Put("a", 1).status.ok());
+  // A Commit that waits for an older reader is in the way of younger readers.
+  const Commit oldest = BeginWithRead("a");
+  clock_->Advance(Milliseconds(1));
+  Commit older = BeginWithRead("b");
+  older.mutations = {PutRow("a", 2)};
+  InBackground commit([&] { return client_->Call(older); });
+  transcript_.Await("Commit", CallStage::kParked);
+  clock_->Advance(Milliseconds(1));
+  InBackground read([&] {
+    return client_->Call(ExecuteSql{.session = client_->OpenSession(),
+                                    .transaction = BeginReadWrite{},
+                                    .statement = SelectValue("a")});
+  });
+  transcript_.Await("ExecuteSql", CallStage::kParked);
+  const SessionName session = client_->OpenSession();
+  for (int i = 0; i < 20; ++i) {
+    const std::string text = "SELECT v + " + std::to_string(i) + " FROM t";
+    ASSERT_TRUE(
+        client_->Call(ExecuteSql{.session = session, .statement = {.sql = Sql::Intern(text)}})
+            .status.ok());
+  }
+  ASSERT_TRUE(client_->Call(oldest).status.ok());
+  EXPECT_TRUE(commit.Await().status.ok());
+  EXPECT_THAT(read.Await().result.rows, ElementsAre(Row{int64_t{2}}));
+}
+
+// --- time ----------------------------------------------------------------------------------------
+
+// A commit is not acknowledged before its timestamp has passed on every clock.
+TEST_F(ServerWaitsTest, CommitWaitsUntilItsTimestampIsSurelyPast) {
+  ServerOptions options = TestOptions();
+  options.backend.epsilon = Milliseconds(4);
+  Restart(std::move(options));
+  InBackground commit([&] { return Put("a", 1); });
+  transcript_.Await("Commit", CallStage::kParked);
+  clock_->Advance(Milliseconds(8));
+  EXPECT_THAT(
+      client_->Call(ExecuteSql{.session = client_->OpenSession(), .statement = SelectValue("a")})
+          .result.rows,
+      IsEmpty())
+      << "visible before TT.after holds";
+  clock_->Advance(Nanoseconds(1));
+  ASSERT_TRUE(commit.Await().status.ok());
+  EXPECT_EQ(commit.Await().commit_timestamp, kStart + Milliseconds(4));
+}
+
+TEST_F(ServerWaitsTest, ReplicationTakesItsTime) {
+  ServerOptions options = AtOnce();
+  options.backend.replication_latency = Milliseconds(10);
+  Restart(std::move(options));
+  InBackground commit([&] { return Put("a", 1); });
+  transcript_.Await("Commit", CallStage::kParked);
+  clock_->Advance(Milliseconds(10));
+  EXPECT_TRUE(commit.Await().status.ok());
+}
+
+// The lock of a client that died is free after ten seconds.
+TEST_F(ServerWaitsTest, IdleTransactionInTheWayIsAborted) {
+  ASSERT_TRUE(Put("a", 1).status.ok());
+  const Commit dead = BeginWithRead("a");
+  clock_->Advance(Milliseconds(1));
+  InBackground commit([&] { return Put("a", 2); });
+  transcript_.Await("Commit", CallStage::kParked);
+  clock_->Advance(Seconds(11));
+  EXPECT_TRUE(commit.Await().status.ok()) << FormatStatus(commit.Await().status);
+  EXPECT_EQ(client_->Call(dead).status.code, Code::kAborted);
+}
+
+TEST_F(ServerWaitsTest, SessionsExpireWhenNobodyUsesThem) {
+  const SessionName idle = client_->OpenSession();
+  const SessionName multiplexed = client_->OpenSession(true);
+  const SessionName used = client_->OpenSession();
+  clock_->Advance(Seconds(1801));
+  EXPECT_TRUE(client_->Call(GetSession{.session = used}).status.ok());
+  clock_->Advance(Seconds(1801));
+  EXPECT_EQ(client_->Call(GetSession{.session = idle}).status.code, Code::kNotFound);
+  EXPECT_TRUE(client_->Call(GetSession{.session = used}).status.ok());
+  EXPECT_TRUE(client_->Call(GetSession{.session = multiplexed}).status.ok());
+}
+
+TEST_F(ServerWaitsTest, ReadInTheFutureWaitsForItsTime) {
+  const SessionName session = client_->OpenSession();
+  InBackground read([&] {
+    return client_->Call(
+        ExecuteSql{.session = session,
+                   .transaction = SingleUseRead{.bound = {.kind = BoundKind::kReadTimestamp,
+                                                          .timestamp = kStart + Seconds(5)},
+                                                .return_read_timestamp = true},
+                   .statement = SelectValue("a")});
+  });
+  transcript_.Await("ExecuteSql", CallStage::kParked);
+  ASSERT_TRUE(Put("a", 1).status.ok());
+  clock_->Advance(Seconds(6));
+  EXPECT_THAT(read.Await().result.rows, ElementsAre(Row{int64_t{1}}));
+  EXPECT_EQ(read.Await().read_timestamp, kStart + Seconds(5));
+}
+
+TEST_F(ServerWaitsTest, StaleReadSeesThePastAndFailsBeyondTheRetention) {
+  ASSERT_TRUE(Put("a", 1).status.ok());
+  clock_->Advance(Seconds(20));
+  ASSERT_TRUE(Put("a", 2).status.ok());
+  clock_->Advance(Seconds(5));
+  const SessionName session = client_->OpenSession();
+  const auto read = [&](Duration staleness) {
+    return client_->Call(ExecuteSql{
+        .session = session,
+        .transaction =
+            SingleUseRead{.bound = {.kind = BoundKind::kExactStaleness, .staleness = staleness}},
+        .statement = SelectValue("a")});
+  };
+  EXPECT_THAT(read(Seconds(1)).result.rows, ElementsAre(Row{int64_t{2}}));
+  EXPECT_THAT(read(Seconds(10)).result.rows, ElementsAre(Row{int64_t{1}}));
+  EXPECT_THAT(read(Seconds(30)).result.rows, IsEmpty());
+  EXPECT_EQ(read(Seconds(3601)).status.code, Code::kFailedPrecondition);
+}
+
+// --- faults --------------------------------------------------------------------------------------
+
+TEST_F(ServerWaitsTest, FailsACallBeforeItIsServed) {
+  server_->SetFaults([](const CallInfo& call) -> FaultAction {
+    if (call.method != "Commit" || call.nth != 2) return LetPass{};
+    return FailBefore{Error(Code::kUnavailable, "try again")};
+  });
+  EXPECT_TRUE(Put("a", 1).status.ok());
+  EXPECT_EQ(Put("b", 1).status.message, "try again");
+  EXPECT_TRUE(Put("c", 1).status.ok());
+  const Response rows =
+      client_->Call(ExecuteSql{.session = client_->OpenSession(),
+                               .statement = {.sql = Sql::Intern("SELECT k FROM t ORDER BY k")}});
+  EXPECT_THAT(rows.result.rows, ElementsAre(Row{std::string("a")}, Row{std::string("c")}));
+}
+
+// The case that a lock protocol has to survive: committed, and not heard of.
+TEST_F(ServerWaitsTest, LosesTheReplyOfACommitThatHasHappened) {
+  server_->SetFaults([](const CallInfo& call) -> FaultAction {
+    if (call.method != "Commit" || call.nth != 1) return LetPass{};
+    return LoseReply{Error(Code::kUnavailable, "connection lost")};
+  });
+  const SessionName session = client_->OpenSession();
+  const Response insert = client_->Call(ExecuteSql{
+      .session = session, .transaction = BeginReadWrite{}, .statement = InsertRow("a", 1)});
+  const Commit commit = {.session = session, .transaction = insert.transaction};
+  EXPECT_EQ(client_->Call(commit).status.code, Code::kUnavailable);
+  EXPECT_THAT(
+      client_->Call(ExecuteSql{.session = session, .statement = SelectValue("a")}).result.rows,
+      ElementsAre(Row{int64_t{1}}));
+  EXPECT_TRUE(client_->Call(commit).status.ok()) << "a Commit that comes again is answered";
+}
+
+TEST_F(ServerWaitsTest, HoldsRequestsAndRepliesBackUntilTold) {
+  const auto request_gate = std::make_shared<Gate>();
+  const auto reply_gate = std::make_shared<Gate>();
+  server_->SetFaults([&](const CallInfo& call) -> FaultAction {
+    if (call.method != "Commit") return LetPass{};
+    if (call.nth == 1) return HoldRequest{request_gate};
+    return HoldReply{reply_gate};
+  });
+  InBackground first([&] { return Put("a", 1); });
+  transcript_.Await("Commit", CallStage::kArrived, 1);
+  InBackground second([&] { return Put("b", 2); });
+  transcript_.Await("Commit", CallStage::kArrived, 2);
+  const SessionName session = client_->OpenSession();
+  const auto value_of = [&](const std::string& key) {
+    return client_->Call(ExecuteSql{.session = session, .statement = SelectValue(key)}).result.rows;
+  };
+  // The second is served while its reply is kept back; the first is not.
+  while (value_of("b").empty()) std::this_thread::yield();
+  EXPECT_THAT(value_of("a"), IsEmpty());
+  EXPECT_EQ(transcript_.Count("Commit", CallStage::kAnswered), 0);
+  reply_gate->Open();
+  EXPECT_TRUE(second.Await().status.ok());
+  request_gate->Open();
+  EXPECT_TRUE(first.Await().status.ok());
+}
+
+// --- ends ----------------------------------------------------------------------------------------
+
+TEST_F(ServerWaitsTest, ServesOnWhenTheClientHasGone) {
+  const Commit older = BeginWithRead("a");
+  clock_->Advance(Milliseconds(1));
+  const v1::CommitRequest request = wire::Encode(Commit{.session = client_->OpenSession(),
+                                                        .transaction = SingleUseWrite{},
+                                                        .mutations = {PutRow("a", 2)}});
+  grpc::ClientContext context;
+  InBackground gone([&] {
+    v1::CommitResponse reply;
+    Response response;
+    response.status = wire::DecodeStatus(client_->raw().api().Commit(&context, request, &reply));
+    return response;
+  });
+  transcript_.Await("Commit", CallStage::kParked);
+  context.TryCancel();
+  EXPECT_EQ(gone.Await().status.code, Code::kCancelled);
+  EXPECT_TRUE(client_->Call(older).status.ok());
+  transcript_.Await("Commit", CallStage::kAnswered, 2);
+  EXPECT_THAT(
+      client_->Call(ExecuteSql{.session = client_->OpenSession(), .statement = SelectValue("a")})
+          .result.rows,
+      ElementsAre(Row{int64_t{2}}));
+}
+
+TEST_F(ServerWaitsTest, AnswersWhatIsUnderWayWhenItEnds) {
+  const auto gate = std::make_shared<Gate>();
+  server_->SetFaults([&](const CallInfo& call) -> FaultAction {
+    if (call.method == "BeginTransaction") return HoldRequest{gate};
+    if (call.method == "Rollback") return HoldReply{gate};
+    return LetPass{};
+  });
+  const SessionName session = client_->OpenSession();
+  const Commit older = BeginWithRead("a");
+  clock_->Advance(Milliseconds(1));
+  InBackground parked([&] { return Put("a", 2); });
+  InBackground held([&] {
+    return client_->Call(BeginTransaction{.session = session, .options = BeginReadWrite{}});
+  });
+  InBackground kept(
+      [&] { return client_->Call(Rollback{.session = session, .transaction = "x"}); });
+  transcript_.Await("Commit", CallStage::kParked);
+  transcript_.Await("BeginTransaction", CallStage::kArrived);
+  transcript_.Await("Rollback", CallStage::kArrived);
+  server_.reset();
+  EXPECT_EQ(parked.Await().status.code, Code::kUnavailable);
+  EXPECT_EQ(held.Await().status.code, Code::kUnavailable);
+  EXPECT_EQ(kept.Await().status.code, Code::kUnavailable);
+  gate->Open();  // nobody is left to be served
+}
+
+// Two transcripts can be compared: a call is seen to be answered before its client hears it.
+TEST_F(ServerWaitsTest, ObserverSeesEachCallWithItsOutcome) {
+  const SessionName session = client_->OpenSession();
+  const TransactionId id(14, 'x');
+  ASSERT_EQ(client_->Call(Commit{.session = session, .transaction = id}).status.code,
+            Code::kNotFound);
+  const std::vector<Transcript::Entry> entries = transcript_.entries();
+  ASSERT_THAT(entries, Not(IsEmpty()));
+  const Transcript::Entry& last = entries.back();
+  EXPECT_EQ(last.method, "Commit");
+  EXPECT_EQ(last.stage, CallStage::kAnswered);
+  EXPECT_EQ(last.session, session);
+  EXPECT_EQ(last.transaction, id);
+  EXPECT_EQ(last.code, Code::kNotFound);
+}
+
+}  // namespace
+}  // namespace whorl::server::waits_test

@@ -1,0 +1,164 @@
+// Queries: what comes back, in which order, under which names. The answers are those of Google's
+// emulator to the same statements.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/spanner_model/sql/running.h"
+
+namespace whorl::model::query_test {
+namespace {
+
+constexpr const char* kRows =
+    "INSERT INTO types (k1, k2, b, i, f, s) VALUES (1, 'a', TRUE, 10, 1.5, 'x'), "
+    "(2, 'b', FALSE, 20, -2, 'yy'), (3, 'c', NULL, NULL, NULL, NULL), "
+    "(4, 'd', NULL, NULL, CAST('nan' AS FLOAT64), NULL), "
+    "(5, 'e', NULL, NULL, CAST('-inf' AS FLOAT64), NULL)";
+
+class SqlQuery : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(runner_.Run(kRows), " # 5"); }
+  SqlRunner runner_;
+};
+
+using Cases = std::vector<std::pair<std::string, std::string>>;
+
+TEST_F(SqlQuery, OrderByTakesExpressionsAliasesAndOrdinals) {
+  // NULL is least, then NaN; an alias hides a column; equal rows stay in the order of the key.
+  const Cases cases = {
+      {"SELECT k1 FROM types ORDER BY f", "k1:INT64 | 3 | 4 | 5 | 2 | 1"},
+      {"SELECT k1 FROM types ORDER BY f DESC", "k1:INT64 | 1 | 2 | 5 | 4 | 3"},
+      {"SELECT i FROM types ORDER BY 1 DESC, k1", "i:INT64 | 20 | 10 | NULL | NULL | NULL"},
+      {"SELECT i FROM types ORDER BY 1+0, k1", "i:INT64 | 10 | 20 | NULL | NULL | NULL"},
+      {"SELECT k1 AS z FROM types ORDER BY z DESC LIMIT 2", "z:INT64 | 5 | 4"},
+      {"SELECT i AS k1, k1 AS i FROM types ORDER BY i DESC LIMIT 1", "k1:INT64 i:INT64 | NULL 5"},
+      {"SELECT -k1 AS n FROM types ORDER BY -n LIMIT 1", "n:INT64 | -1"},
+      {"SELECT k1 FROM types ORDER BY b, s DESC LIMIT 3 OFFSET 1", "k1:INT64 | 4 | 5 | 2"},
+      {"SELECT i, i FROM types ORDER BY i", "INVALID_ARGUMENT: Column name i is ambiguous"},
+      {"SELECT i FROM types ORDER BY 2",
+       "INVALID_ARGUMENT: ORDER BY is out of SELECT column number range: 2"},
+      {"SELECT i FROM types ORDER BY -1",
+       "INVALID_ARGUMENT: ORDER BY column number item is out of range. Column numbers must be "
+       "greater than or equal to one. Found : -1"},
+      {"SELECT i FROM types ORDER BY 'a'", "INVALID_ARGUMENT: Cannot ORDER BY literal values"},
+      {"SELECT k1 AS x FROM types WHERE x = 1", "INVALID_ARGUMENT: Unrecognized name: x"},
+      {"SELECT i FROM types ORDER BY i NULLS LAST",
+       "INVALID_ARGUMENT: NULLS FIRST and NULLS LAST are not supported"}};
+  for (const auto& [text, result] : cases) EXPECT_EQ(runner_.Run(text), result) << text;
+}
+
+TEST_F(SqlQuery, LimitAndOffsetTakeNumbersAndParameters) {
+  // What is not a count is an error of the text when it is written, of the run when it is bound.
+  EXPECT_EQ(runner_.Run("SELECT k1 FROM types LIMIT 2 OFFSET 1"), "k1:INT64 | 2 | 3");
+  EXPECT_EQ(runner_.Run("SELECT k1 FROM types LIMIT 0"), "k1:INT64");
+  EXPECT_EQ(runner_.Run("SELECT k1 FROM types LIMIT +1 OFFSET 9223372036854775807"), "k1:INT64");
+  EXPECT_EQ(runner_.Run("SELECT 1 LIMIT 1 OFFSET 1"), ":INT64");
+  const std::vector<Parameter> parameters = {{"n", Type::kInt64}, {"s", Type::kString}};
+  const auto run = [&](const std::string& text, Value n) {
+    return runner_.Run(text, parameters, {std::move(n), std::string("1")});
+  };
+  EXPECT_EQ(run("SELECT k1 FROM types LIMIT @n OFFSET @n", int64_t{2}), "k1:INT64 | 3 | 4");
+  EXPECT_EQ(run("SELECT k1 FROM types LIMIT @n", int64_t{-1}),
+            "OUT_OF_RANGE: Limit requires non-negative count and offset");
+  EXPECT_EQ(run("SELECT k1 FROM types LIMIT 1 OFFSET @n", Null{}),
+            "OUT_OF_RANGE: Limit requires non-null count and offset");
+  EXPECT_EQ(run("SELECT k1 FROM types LIMIT @s", int64_t{1}),
+            "INVALID_ARGUMENT: LIMIT expects an integer literal or parameter");
+  const Cases cases = {{"-1", "LIMIT expects a non-negative integer literal or parameter"},
+                       {"1.5", "LIMIT expects an integer literal or parameter"},
+                       {"1+1", "LIMIT expects an integer literal or parameter"},
+                       {"'1'", "LIMIT expects an integer literal or parameter"},
+                       {"NULL", "LIMIT must not be null"}};
+  for (const auto& [limit, message] : cases) {
+    EXPECT_EQ(runner_.Run("SELECT k1 FROM types LIMIT " + limit), "INVALID_ARGUMENT: " + message);
+  }
+}
+
+TEST_F(SqlQuery, NoMoreIsEvaluatedThanIsAskedFor) {
+  // With an order every row is looked at first, so that its error shows.
+  EXPECT_EQ(runner_.Run("SELECT 1/(k1-2) FROM types LIMIT 1"), ":FLOAT64 | -1");
+  EXPECT_EQ(runner_.Run("SELECT 1/0 FROM types LIMIT 0"), ":FLOAT64");
+  EXPECT_EQ(runner_.Run("SELECT 1/0 FROM types WHERE FALSE"), ":FLOAT64");
+  EXPECT_EQ(runner_.Run("SELECT 1/(k1-2) FROM types ORDER BY k1 LIMIT 0"),
+            "OUT_OF_RANGE: division by zero: 1 / 0");
+}
+
+TEST_F(SqlQuery, WithoutFromThereIsOneRowAndNoTable) {
+  // The keepalive of a session: it must not wait for anybody.
+  EXPECT_EQ(runner_.Run("SELECT 1"), ":INT64 | 1");
+  EXPECT_EQ(runner_.Run("SELECT 'a' AS x, NULL, 1.5,"), "x:STRING :INT64 :FLOAT64 | 'a' NULL 1.5");
+  EXPECT_TRUE(runner_.Locks("SELECT 1").empty());
+  EXPECT_FALSE(runner_.Locks("SELECT 1 FROM types").empty());
+  const Cases cases = {
+      {"SELECT *", "SELECT * must have a FROM clause"},
+      {"SELECT 1 WHERE TRUE", "Query without FROM clause cannot have a WHERE clause"},
+      {"SELECT 1 ORDER BY 1", "Query without FROM clause cannot have an ORDER BY clause"},
+      {"SELECT COUNT(*)", "Aggregate function not allowed in SELECT without FROM clause"}};
+  for (const auto& [text, message] : cases) {
+    EXPECT_EQ(runner_.Run(text), "INVALID_ARGUMENT: " + message);
+  }
+  SqlRunner empty{Schema{}};
+  EXPECT_EQ(empty.Run("SELECT 1"), ":INT64 | 1");
+}
+
+TEST_F(SqlQuery, AggregatesMakeOneRow) {
+  // NULLs count for nothing but in COUNT(*); a NaN swallows every number.
+  const Cases cases = {
+      {"SELECT COUNT(*) FROM types", ":INT64 | 5"},
+      {"SELECT COUNT(*) AS n, COUNT(i), MIN(i), MAX(s), SUM(i), MIN(f), MAX(f) FROM types",
+       "n:INT64 :INT64 :INT64 :STRING :INT64 :FLOAT64 :FLOAT64 | 5 2 10 'yy' 30 nan nan"},
+      {"SELECT COUNT(*), MIN(i), SUM(i), COUNT(i) FROM types WHERE k1 > 9",
+       ":INT64 :INT64 :INT64 :INT64 | 0 NULL NULL 0"},
+      {"SELECT IF(COUNT(*) > 1, 'many', 'few'), MAX(i) - MIN(i) AS d FROM types",
+       ":STRING d:INT64 | 'many' 10"},
+      {"SELECT SUM(k1 + 1) FROM types WHERE k1 < 3 LIMIT 5", ":INT64 | 5"},
+      {"SELECT COUNT(*) FROM types LIMIT 1 OFFSET 1", ":INT64"},
+      {"SELECT COUNT(NULL), MAX(NULL) FROM types", ":INT64 :INT64 | 0 NULL"},
+      {"SELECT SUM(9223372036854775807) FROM types", "OUT_OF_RANGE: int64 overflow"},
+      // Only the whole sum has to fit: k1 is 1, 2 and more.
+      {"SELECT SUM(IF(k1 = 1, 9223372036854775807, IF(k1 = 2, 1, IF(k1 = 3, -1, 0)))) FROM types",
+       ":INT64 | 9223372036854775807"},
+      {"SELECT COUNT(*), k1 FROM types",
+       "INVALID_ARGUMENT: SELECT list expression references column k1 which is neither grouped "
+       "nor aggregated"},
+      {"SELECT *, COUNT(*) FROM types",
+       "INVALID_ARGUMENT: Star expansion expression references column k1 which is neither grouped "
+       "nor aggregated"},
+      {"SELECT MAX(COUNT(*)) FROM types",
+       "INVALID_ARGUMENT: Aggregations of aggregations are not allowed"},
+      {"SELECT k1 FROM types WHERE COUNT(*) > 1",
+       "INVALID_ARGUMENT: Aggregate function COUNT not allowed here"},
+      {"SELECT SUM(s) FROM types",
+       "INVALID_ARGUMENT: No matching signature for aggregate function SUM for argument type: "
+       "STRING"}};
+  for (const auto& [text, result] : cases) EXPECT_EQ(runner_.Run(text), result) << text;
+}
+
+TEST_F(SqlQuery, ASnapshotShowsWhatWasThere) {
+  // Every commit at or before its time, none after it.
+  const Timestamp before = runner_.now();
+  runner_.Run("UPDATE types SET i = 11 WHERE k1 = 1");
+  const Timestamp updated = runner_.now();
+  runner_.Run("DELETE types WHERE k1 = 1");
+  const std::string query = "SELECT i FROM types WHERE k1 = 1 AND k2 = 'a'";
+  EXPECT_EQ(runner_.RunAt(query, before), "i:INT64 | 10");
+  EXPECT_EQ(runner_.RunAt(query, updated - Nanoseconds(1)), "i:INT64 | 10");
+  EXPECT_EQ(runner_.RunAt(query, updated), "i:INT64 | 11");
+  EXPECT_EQ(runner_.RunAt(query, runner_.now()), "i:INT64");
+  EXPECT_EQ(runner_.RunAt("SELECT COUNT(*) FROM types", before - Seconds(1)), ":INT64 | 0");
+}
+
+TEST_F(SqlQuery, LocksCoverWhatIsSortedBy) {
+  // A column that only orders the rows decides the answer as much as one that is shown.
+  const auto locks = runner_.Locks("SELECT k1 FROM types ORDER BY f");
+  ASSERT_EQ(locks.size(), 1u);
+  EXPECT_EQ(locks[0].columns, uint64_t{1} << 0 | uint64_t{1} << 4);
+  const auto counted = runner_.Locks("SELECT COUNT(i) FROM types");
+  ASSERT_EQ(counted.size(), 1u);
+  EXPECT_EQ(counted[0].columns, uint64_t{1} << 3);
+}
+
+}  // namespace
+}  // namespace whorl::model::query_test

@@ -1,0 +1,215 @@
+// The DDL of the protocols' tables.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/spanner_model/sql/testing.h"
+
+namespace whorl::model::sql_schema_test {
+namespace {
+
+std::string DdlError(std::string_view text) {
+  const auto table = ParseCreateTable(text);
+  const auto* error = std::get_if<Status>(&table);
+  if (error == nullptr) {
+    ADD_FAILURE() << "parses: " << text;
+    return "";
+  }
+  EXPECT_EQ(error->code, Code::kInvalidArgument);
+  return error->message;
+}
+
+TEST(SqlSchema, TheLockTableOfSpindleParses) {
+  // Its published DDL has a comma before the closing parenthesis, and both timestamps have to take
+  // commit timestamps or no heartbeat could be written.
+  const Table table = ParsedTable(kLockTable);
+  const Column name{"name", Type::kString, true, false, std::nullopt};
+  const Column heartbeat{"heartbeat", Type::kTimestamp, false, true, std::nullopt};
+  const Column token{"token", Type::kTimestamp, false, true, std::nullopt};
+  const Column writer{"writer", Type::kString, false, false, std::nullopt};
+  EXPECT_EQ(table, (Table{"locktable", {name, heartbeat, token, writer}, {0}}));
+}
+
+TEST(SqlSchema, TheTableOfTheSemaphoreParses) {
+  // Its timestamp is written from CURRENT_TIMESTAMP, so the column has no option.
+  const Table table = ParsedTable(kElectionTable);
+  const Column anchor{"anchor", Type::kInt64, true, false, std::nullopt};
+  const Column service{"service_id", Type::kString, false, false, std::nullopt};
+  const Column seen{"last_seen_active", Type::kTimestamp, false, false, std::nullopt};
+  EXPECT_EQ(table, (Table{"LeaderElection", {anchor, service, seen}, {0}}));
+}
+
+TEST(SqlSchema, EveryTypeLengthAndOptionIsKept) {
+  // The database enforces lengths and options from here; one lost would be a kinder Spanner.
+  const Table table = ParsedTable(
+      "create table `T` (a String(7) NOT NULL, b BYTES(0x10), c bool, d FLOAT64, "
+      "e TIMESTAMP NOT NULL OPTIONS (allow_commit_timestamp = false), "
+      "f TIMESTAMP OPTIONS (allow_commit_timestamp = null)) PRIMARY KEY (e, a ASC)");
+  ASSERT_EQ(table.columns.size(), 6u);
+  EXPECT_EQ(table.columns[0].max_length, 7);
+  EXPECT_EQ(table.columns[1].max_length, 16);
+  EXPECT_EQ(table.columns[1].type, Type::kBytes);
+  EXPECT_EQ(table.columns[2].type, Type::kBool);
+  EXPECT_EQ(table.columns[3].type, Type::kFloat64);
+  EXPECT_TRUE(table.columns[4].not_null);
+  EXPECT_FALSE(table.columns[4].allow_commit_timestamp);
+  EXPECT_FALSE(table.columns[5].allow_commit_timestamp);
+  EXPECT_EQ(table.key, (std::vector<uint32_t>{4, 0}));
+  EXPECT_TRUE(table.IsKey(0));
+  EXPECT_FALSE(table.IsKey(1));
+}
+
+TEST(SqlSchema, NamesAreFoundWithoutRegardToCase) {
+  // GoogleSQL does so, and the protocols' texts and the DDL come from different hands.
+  EXPECT_EQ(TestSchema().FindTable("LOCKTABLE"), 0u);
+  EXPECT_EQ(TestSchema().FindTable("leaderelection"), 1u);
+  EXPECT_EQ(TestSchema().FindTable("nosuch"), std::nullopt);
+  EXPECT_EQ(TestSchema().tables[0].FindColumn("HeartBeat"), 1u);
+  EXPECT_EQ(TestSchema().tables[0].FindColumn("heart"), std::nullopt);
+}
+
+TEST(SqlSchema, AWrongTextNamesThePlace) {
+  // A person wrote the DDL and has to find the mistake in it.
+  EXPECT_EQ(DdlError("CREATE TABLE t (\n  a INT64,\n  b NOSUCH\n) PRIMARY KEY (a)"),
+            "Error parsing Spanner DDL statement: Type NOSUCH does not exist or is not modelled "
+            "[at 3:5]\n  b NOSUCH\n    ^");
+  EXPECT_EQ(DdlError("CREATE TABLE t (a INT64"),
+            "Error parsing Spanner DDL statement: Syntax error: Expected \")\" but got end of "
+            "statement [at 1:24]\nCREATE TABLE t (a INT64\n                       ^");
+}
+
+TEST(SqlSchema, WhatIsNotModelledIsRefused) {
+  // A clause that is skipped in silence would give a table that behaves unlike the real one.
+  const std::string a = "CREATE TABLE t (a INT64 NOT NULL) PRIMARY KEY ";
+  for (const std::string& text :
+       {a + "(a DESC)", a + "()", a + "(a), INTERLEAVE IN PARENT p",
+        std::string("CREATE TABLE s.t (a INT64) PRIMARY KEY (a)"),
+        std::string("CREATE TABLE t (a INT64 DEFAULT (1)) PRIMARY KEY (a)"),
+        std::string("CREATE TABLE t (a ARRAY<INT64>) PRIMARY KEY (a)"),
+        std::string("CREATE TABLE t (a INT64, CONSTRAINT c CHECK (a > 1)) PRIMARY KEY (a)")}) {
+    EXPECT_NE(DdlError(text).find("not modelled"), std::string::npos) << DdlError(text);
+  }
+}
+
+TEST(SqlSchema, ContradictionsAreRefused) {
+  // Plans index columns by bits and trust that names are unique and keys exist. The codes are the
+  // emulator's.
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"CREATE TABLE t (a INT64, A INT64) PRIMARY KEY (a)",
+       "FAILED_PRECONDITION: Duplicate column name t.A."},
+      {"CREATE TABLE t (a INT64) PRIMARY KEY (b)",
+       "FAILED_PRECONDITION: Table t references nonexistent key column b."},
+      {"CREATE TABLE t (a INT64) PRIMARY KEY (A)",
+       "FAILED_PRECONDITION: Table t references nonexistent key column A."},
+      {"CREATE TABLE t (a INT64) PRIMARY KEY (a, a)",
+       "INVALID_ARGUMENT: Table t references key column a more than once."},
+      {"CREATE TABLE t (a STRING(0)) PRIMARY KEY (a)",
+       "INVALID_ARGUMENT: Bad length for column t.a: 0 : Allowed length range: [1, 2621440]."},
+      {"CREATE TABLE t (a STRING(2621441)) PRIMARY KEY (a)",
+       "INVALID_ARGUMENT: Bad length for column t.a: 2621441 : Allowed length range: [1, "
+       "2621440]."},
+      {"CREATE TABLE t (a INT64 OPTIONS (allow_commit_timestamp=true)) PRIMARY KEY (a)",
+       "FAILED_PRECONDITION: Column t.a has invalid allow_commit_timestamp option.  Option only "
+       "allowed on TIMESTAMP columns."},
+      {"CREATE TABLE _t (a INT64) PRIMARY KEY (a)", "INVALID_ARGUMENT: Table name not valid: _t."},
+      {"CREATE TABLE `t t` (a INT64) PRIMARY KEY (a)",
+       "INVALID_ARGUMENT: Table name not valid: t t."}};
+  for (const auto& [text, message] : cases) {
+    const auto statement = ParseDdl(text);
+    const auto* error = std::get_if<Status>(&statement);
+    ASSERT_NE(error, nullptr) << text;
+    EXPECT_EQ(FormatStatus(*error), message);
+  }
+  std::string wide = "CREATE TABLE t (c0 INT64";
+  for (int i = 1; i <= 64; ++i) wide += ", c" + std::to_string(i) + " INT64";
+  EXPECT_NE(DdlError(wide + ") PRIMARY KEY (c0)").find("more than 64 columns"), std::string::npos);
+}
+
+TEST(SqlSchema, ATextThatIsNoStatementIsASyntaxError) {
+  // The emulator's parser of DDL takes neither a semicolon nor a word too many.
+  for (const char* text :
+       {"", "CREATE", "DROP TABLE", "DROP t", "DROP TABLE t;", "CREATE TABLE t (a INT64)",
+        "CREATE TABLE t (a INT64) PRIMARY KEY", "CREATE TABLE t (a STRING) PRIMARY KEY (a)",
+        "CREATE TABLE select (a INT64) PRIMARY KEY (a)",
+        "CREATE TABLE t (a INT64) PRIMARY KEY (a);", "CREATE TABLE t (a INT64) PRIMARY KEY (a,)",
+        "CREATE TABLE t (a INT64 NOT NULL NOT NULL)",
+        "CREATE TABLE t (a TIMESTAMP OPTIONS (allow_commit_timestamp=5)) PRIMARY KEY (a)",
+        "CREATE TABLE t (a TIMESTAMP OPTIONS ()) PRIMARY KEY (a)"}) {
+    const auto statement = ParseDdl(text);
+    const auto* error = std::get_if<Status>(&statement);
+    ASSERT_NE(error, nullptr) << text;
+    EXPECT_EQ(error->code, Code::kInvalidArgument) << text;
+    EXPECT_TRUE(error->message.starts_with("Error parsing Spanner DDL statement: ")) << text;
+  }
+}
+
+// The schema after the statements, or the first error.
+std::string Apply(const std::vector<std::string>& statements) {
+  Schema schema;
+  for (const std::string& text : statements) {
+    const auto statement = ParseDdl(text);
+    if (const auto* error = std::get_if<Status>(&statement)) return FormatStatus(*error);
+    auto after = ApplyDdl(schema, std::get<DdlStatement>(statement));
+    if (const auto* error = std::get_if<Status>(&after)) return FormatStatus(*error);
+    schema = std::get<Schema>(std::move(after));
+  }
+  std::string names;
+  for (const Table& table : schema.tables) {
+    names += table.name + "(" + std::to_string(table.columns.size()) + ") ";
+  }
+  return names;
+}
+
+TEST(SqlSchema, StatementsChangeTheSchema) {
+  // Names are taken without regard to case and dropped with it, as on the emulator.
+  const std::string a = "CREATE TABLE a (k INT64) PRIMARY KEY (k)";
+  const std::string b = "CREATE TABLE b (k INT64, v INT64) PRIMARY KEY (k)";
+  EXPECT_EQ(Apply({a, b}), "a(1) b(2) ");
+  EXPECT_EQ(Apply({a, b, "DROP TABLE a"}), "b(2) ");
+  EXPECT_EQ(Apply({a, b, "drop table if exists `a`", "DROP TABLE IF EXISTS a"}), "b(2) ");
+  EXPECT_EQ(Apply({a, "CREATE TABLE IF NOT EXISTS A (k INT64, v INT64) PRIMARY KEY (k)"}), "a(1) ");
+  EXPECT_EQ(Apply({a, "CREATE TABLE A (k INT64) PRIMARY KEY (k)"}),
+            "FAILED_PRECONDITION: Duplicate name in schema: A.");
+  EXPECT_EQ(Apply({a, "DROP TABLE A"}), "NOT_FOUND: Table not found: A");
+  EXPECT_EQ(Apply({a, "DROP TABLE a", a}), "a(1) ");
+}
+
+TEST(SqlSchema, DdlIsPrintedAsSpannerPrintsIt) {
+  // GetDatabaseDdl of the emulator, character by character.
+  EXPECT_EQ(PrintDdl(ParsedTable(
+                "create table t1 (a int64 not null, b STRING(MAX), c STRING(10) NOT NULL, "
+                "d BYTES(0x10), f FLOAT64, g BOOL, h TIMESTAMP NOT NULL "
+                "OPTIONS (allow_commit_timestamp=true), i TIMESTAMP "
+                "OPTIONS (allow_commit_timestamp=false), j TIMESTAMP "
+                "OPTIONS (allow_commit_timestamp=null), `in` INT64, `key` INT64) "
+                "PRIMARY KEY (a, c ASC, `in`)")),
+            "CREATE TABLE t1 (\n"
+            "  a INT64 NOT NULL,\n"
+            "  b STRING(MAX),\n"
+            "  c STRING(10) NOT NULL,\n"
+            "  d BYTES(16),\n"
+            "  f FLOAT64,\n"
+            "  g BOOL,\n"
+            "  h TIMESTAMP NOT NULL OPTIONS (\n"
+            "    allow_commit_timestamp = true\n"
+            "  ),\n"
+            "  i TIMESTAMP OPTIONS (\n"
+            "    allow_commit_timestamp = false\n"
+            "  ),\n"
+            "  j TIMESTAMP,\n"
+            "  `in` INT64,\n"
+            "  key INT64,\n"
+            ") PRIMARY KEY(a, c, `in`)");
+}
+
+TEST(SqlSchema, PrintedDdlIsTheSameTable) {
+  // A client may take the text and make the table again.
+  for (const Table& table : TestSchema().tables) {
+    EXPECT_EQ(ParsedTable(PrintDdl(table)), table) << PrintDdl(table);
+  }
+}
+
+}  // namespace
+}  // namespace whorl::model::sql_schema_test

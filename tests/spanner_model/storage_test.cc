@@ -1,0 +1,153 @@
+// Rows with their versions: order, ranges, and what is dropped.
+#include "spanner_model/storage.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/spanner_model/sql/testing.h"
+
+namespace whorl::model::storage_test {
+namespace {
+
+constexpr Timestamp Second(int64_t n) { return Timestamp::FromUnixNanos(n * 1'000'000'000); }
+
+// A table of one key column, with one row for each name.
+StoredTable TableOf(const std::vector<std::string>& names) {
+  StoredTable table;
+  for (const std::string& name : names)
+    Put(table, {name}, {.commit = Second(1), .row = Row{name}}, Second(1));
+  return table;
+}
+
+std::vector<std::string> NamesIn(const StoredTable& table, const KeyRange& range) {
+  std::vector<std::string> names;
+  const auto [first, last] = RowsIn(table, range);
+  for (size_t at = first; at < last; ++at) {
+    names.push_back(std::get<std::string>(table.rows[at].key.front()));
+  }
+  return names;
+}
+
+KeyRange Prefix(std::string prefix) {
+  return {.kind = RangeKind::kPrefix, .key = {}, .prefix = std::move(prefix)};
+}
+KeyRange OneKey(Key key) { return {.kind = RangeKind::kKey, .key = std::move(key), .prefix = {}}; }
+
+TEST(Storage, RowsAreSortedByKeyWhateverTheOrderOfTheirWrites) {
+  // Results come in key order; a trace must not show who wrote first.
+  const StoredTable table = TableOf({"b", "", "ab", "a", "B"});
+  EXPECT_EQ(NamesIn(table, {}), (std::vector<std::string>{"", "B", "a", "ab", "b"}));
+  EXPECT_EQ(table, TableOf({"a", "ab", "b", "B", ""}));
+}
+
+TEST(Storage, KeysCompareColumnByColumn) {
+  // A key of two columns is no text glued together.
+  EXPECT_TRUE(CompareKeys(Key{int64_t{1}, "z"}, Key{int64_t{2}, "a"}) < 0);
+  EXPECT_TRUE(CompareKeys(Key{int64_t{1}, "a"}, Key{int64_t{1}, "b"}) < 0);
+  EXPECT_TRUE(CompareKeys(Key{int64_t{1}, "a"}, Key{int64_t{1}, "a"}) == 0);
+  EXPECT_TRUE(CompareKeys(Key{Null{}}, Key{""}) < 0);
+}
+
+TEST(Storage, TheKeyOfARowFollowsThePrimaryKeysOrder) {
+  // The key is not always the first columns of the table.
+  const Table table = ParsedTable(
+      "CREATE TABLE t (a INT64, b STRING(MAX) NOT NULL, c INT64 NOT NULL) PRIMARY KEY (c, b)");
+  EXPECT_EQ(KeyOf(table, {int64_t{1}, "b", int64_t{3}}), (Key{int64_t{3}, "b"}));
+}
+
+TEST(Storage, APrefixIsLiteralAndCaseSensitive) {
+  // Spindle cleans up by '<name>_': with LIKE's meaning of '_' it would delete other locks.
+  const StoredTable table = TableOf({"job", "job_", "job_1", "job_2", "jobs", "Job_1", "joc_"});
+  EXPECT_EQ(NamesIn(table, Prefix("job_")), (std::vector<std::string>{"job_", "job_1", "job_2"}));
+  EXPECT_EQ(NamesIn(table, Prefix("")).size(), 7U);
+  EXPECT_EQ(NamesIn(table, Prefix("jobz")), std::vector<std::string>{});
+  EXPECT_EQ(NamesIn(table, Prefix("zz")), std::vector<std::string>{});
+}
+
+TEST(Storage, APrefixOfHighBytesEndsWhereItsRowsEnd) {
+  // Keys compare by unsigned bytes; a prefix has no successor to search for after 0xff.
+  const StoredTable table = TableOf({"\x7f", "\xff", "\xff\xff", "\xff\xff\x01"});
+  EXPECT_EQ(NamesIn(table, Prefix("\xff\xff")),
+            (std::vector<std::string>{"\xff\xff", "\xff\xff\x01"}));
+}
+
+TEST(Storage, AKeyFindsItsRowOnly) {
+  // Also where the place of a missing key lies between rows, or after the last one.
+  const StoredTable table = TableOf({"a", "b", "c"});
+  EXPECT_EQ(NamesIn(table, OneKey({"b"})), std::vector<std::string>{"b"});
+  EXPECT_EQ(NamesIn(table, OneKey({"bb"})), std::vector<std::string>{});
+  EXPECT_EQ(NamesIn(table, OneKey({"d"})), std::vector<std::string>{});
+}
+
+TEST(Storage, RowsInAndContainsAgree) {
+  // One finds the rows of a statement, the other its conflicts: a key in one of them only would be
+  // read without a lock.
+  const StoredTable table = TableOf({"", "a", "a_", "a_1", "ab", "b"});
+  const KeyRange nothing{.kind = RangeKind::kNothing, .key = {}, .prefix = {}};
+  for (const KeyRange& range : {KeyRange{}, nothing, OneKey({"a"}), OneKey({"aa"}), Prefix("a"),
+                                Prefix("a_"), Prefix("c"), Prefix("")}) {
+    std::vector<std::string> contained;
+    for (const StoredRow& row : table.rows) {
+      if (Contains(range, row.key)) contained.push_back(std::get<std::string>(row.key.front()));
+    }
+    EXPECT_EQ(NamesIn(table, range), contained) << range.prefix;
+  }
+}
+
+TEST(Storage, TheNewestVersionIsTheLastOneWritten) {
+  // Every strong read asks for it.
+  StoredTable table = TableOf({"a"});
+  Put(table, {"a"}, {.commit = Second(2), .row = Row{"second"}}, Second(2));
+  ASSERT_NE(FindNewest(table, {"a"}), nullptr);
+  EXPECT_EQ(*FindNewest(table, {"a"}), Row{"second"});
+  EXPECT_EQ(FindNewest(table, {"b"}), nullptr);
+}
+
+TEST(Storage, ADeletedRowIsNotFoundAndLeavesNothingWhenNobodyCanReadIt) {
+  // Takeover rows come and go under ever new names: what is left of them would pile up.
+  StoredTable table = TableOf({"a", "b"});
+  Put(table, {"a"}, {.commit = Second(2), .row = std::nullopt}, Second(3));
+  EXPECT_EQ(FindNewest(table, {"a"}), nullptr);
+  EXPECT_EQ(table, TableOf({"b"}));
+}
+
+TEST(Storage, VersionsThatCanBeReadAreKeptAndOlderOnesDropped) {
+  // A read at t sees the newest version that is not younger than t, so that one of those before the
+  // oldest possible read has to stay.
+  StoredTable table;
+  for (int64_t second = 1; second <= 5; ++second) {
+    Put(table, {"a"}, {.commit = Second(second), .row = Row{second}}, Second(3));
+  }
+  std::vector<Version> expected;
+  for (int64_t second = 3; second <= 5; ++second) {
+    expected.push_back({.commit = Second(second), .row = Row{second}});
+  }
+  ASSERT_EQ(table.rows.size(), 1U);
+  EXPECT_EQ(table.rows[0].versions, expected);
+}
+
+TEST(Storage, ADeletionThatAnOldReadCanSeePastIsKept) {
+  // A stale read from before the deletion still finds the row.
+  StoredTable table = TableOf({"a"});
+  Put(table, {"a"}, {.commit = Second(5), .row = std::nullopt}, Second(2));
+  EXPECT_EQ(FindNewest(table, {"a"}), nullptr);
+  ASSERT_EQ(table.rows.size(), 1U);
+  EXPECT_EQ(table.rows[0].versions.size(), 2U);
+  Put(table, {"a"}, {.commit = Second(6), .row = Row{"again"}}, Second(6));
+  EXPECT_EQ(*FindNewest(table, {"a"}), Row{"again"});
+  EXPECT_EQ(table.rows[0].versions.size(), 1U);
+}
+
+TEST(Storage, ADeletionOfWhatIsNotThereLeavesNothing) {
+  // A tombstone without a row would stay for ever.
+  StoredTable table = TableOf({"b"});
+  Put(table, {"a"}, {.commit = Second(2), .row = std::nullopt}, Second(2));
+  EXPECT_EQ(table, TableOf({"b"}));
+}
+
+}  // namespace
+}  // namespace whorl::model::storage_test

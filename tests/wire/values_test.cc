@@ -1,0 +1,172 @@
+// Values, types and times on the wire: what whorl encodes it decodes to the same, and what others
+// send is taken or refused as the emulator does.
+#include "wire/values.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tests/wire/wire_testing.h"
+#include "wire/times.h"
+
+namespace whorl::wire::values_test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using ProtoValue = google::protobuf::Value;
+
+ProtoValue Text(std::string text) {
+  ProtoValue proto;
+  proto.set_string_value(std::move(text));
+  return proto;
+}
+
+ProtoValue Number(double number) {
+  ProtoValue proto;
+  proto.set_number_value(number);
+  return proto;
+}
+
+Value Decoded(const ProtoValue& proto, Type type) {
+  Value value = std::string("not decoded");
+  const Status status = DecodeValue(proto, type, value);
+  EXPECT_TRUE(status.ok()) << FormatStatus(status);
+  return value;
+}
+
+// A value that changes on its way is a token or a lease that changes.
+TEST(WireValuesTest, EveryValueComesBackThroughBytes) {
+  const bool holds = rc::check([] {
+    const TypedValue sent = *AnyTypedValue();
+    ProtoValue heard;
+    RC_ASSERT(heard.ParseFromString(EncodeValue(sent.value).SerializeAsString()));
+    Value value;
+    const Status status = DecodeValue(heard, sent.type, value);
+    RC_ASSERT(status.ok());
+    RC_ASSERT(value == sent.value);
+  });
+  EXPECT_TRUE(holds);
+}
+
+TEST(WireValuesTest, EveryTypeComesBack) {
+  for (const Type type : kAllTypes) {
+    Type decoded = type == Type::kBool ? Type::kString : Type::kBool;
+    EXPECT_TRUE(DecodeType(EncodeType(type), decoded).ok());
+    EXPECT_EQ(decoded, type);
+  }
+}
+
+// Google's clients read these forms, and no others.
+TEST(WireValuesTest, EncodesInSpannersForms) {
+  EXPECT_EQ(EncodeValue(int64_t{-42}).string_value(), "-42");
+  EXPECT_EQ(EncodeValue(std::numeric_limits<int64_t>::min()).string_value(),
+            "-9223372036854775808");
+  EXPECT_EQ(EncodeValue(Float64(1.5)).number_value(), 1.5);
+  EXPECT_EQ(EncodeValue(Float64(std::numeric_limits<double>::quiet_NaN())).string_value(), "NaN");
+  EXPECT_EQ(EncodeValue(Float64(-std::numeric_limits<double>::infinity())).string_value(),
+            "-Infinity");
+  EXPECT_EQ(EncodeValue(Bytes{"ab"}).string_value(), "YWI=");
+  EXPECT_EQ(EncodeValue(*ParseRfc3339("2026-01-01T00:00:00.500Z")).string_value(),
+            "2026-01-01T00:00:00.5Z");
+  EXPECT_TRUE(EncodeValue(Null{}).has_null_value());
+  EXPECT_TRUE(EncodeValue(true).bool_value());
+}
+
+// Measured on the emulator: clients that are sloppy in these ways work with Spanner.
+TEST(WireValuesTest, TakesWhatSpannerTakes) {
+  EXPECT_EQ(Decoded(Text(" +1 "), Type::kInt64), Value(int64_t{1}));
+  EXPECT_EQ(Decoded(Text("01"), Type::kInt64), Value(int64_t{1}));
+  EXPECT_EQ(Decoded(Text("YWI"), Type::kBytes), Value(Bytes{"ab"}));
+  EXPECT_EQ(Decoded(Text("2026-01-01T00:00:00.1234567891Z"), Type::kTimestamp),
+            Value(*ParseRfc3339("2026-01-01T00:00:00.123456789Z")));
+  EXPECT_EQ(Decoded(Text("2026-11-21T06:43:30.605070000Z"), Type::kTimestamp),
+            Value(*ParseRfc3339("2026-11-21T06:43:30.60507Z")));
+}
+
+struct Refusal {
+  ProtoValue proto;
+  Type type;
+  Code code;
+  std::string text;
+};
+
+// Measured on the emulator likewise; the code decides whether a client retries.
+TEST(WireValuesTest, RefusesWhatSpannerRefuses) {
+  for (const Refusal& refusal : std::vector<Refusal>{
+           {Number(1), Type::kInt64, Code::kFailedPrecondition,
+            "Could not parse number_value: 1\n as INT64"},
+           {Text("9223372036854775808"), Type::kInt64, Code::kFailedPrecondition, "as an integer"},
+           {Text(""), Type::kInt64, Code::kFailedPrecondition, "as an integer"},
+           {Text("0x10"), Type::kInt64, Code::kFailedPrecondition, "as an integer"},
+           {Text("1.5"), Type::kFloat64, Code::kFailedPrecondition, "Could not parse 1.5"},
+           {Text("inf"), Type::kFloat64, Code::kFailedPrecondition, "Could not parse inf"},
+           {Text("true"), Type::kBool, Code::kFailedPrecondition, "as BOOL"},
+           {Number(1), Type::kString, Code::kFailedPrecondition, "as STRING"},
+           {Text("Y_-="), Type::kBytes, Code::kFailedPrecondition, "base64"},
+           {Text("2026-01-01T00:00:00+00:00"), Type::kTimestamp, Code::kFailedPrecondition,
+            "uppercase literal 'Z'"},
+           {Text("2026-01-01 00:00:00Z"), Type::kTimestamp, Code::kFailedPrecondition,
+            "Failed to parse input"},
+           {Text("2026-01-01T00:00:00.Z"), Type::kTimestamp, Code::kFailedPrecondition,
+            "Failed to parse input"},
+           {Text("spanner.commit_timestamp()"), Type::kTimestamp, Code::kOutOfRange,
+            "Invalid timestamp: 'spanner.commit_timestamp()'"},
+           {ProtoValue(), Type::kString, Code::kFailedPrecondition,
+            "Could not parse  as STRING"}}) {
+    Value value = std::string("untouched");
+    const Status status = DecodeValue(refusal.proto, refusal.type, value);
+    EXPECT_EQ(status.code, refusal.code) << refusal.proto.DebugString();
+    EXPECT_THAT(status.message, HasSubstr(refusal.text));
+    EXPECT_EQ(value, Value(std::string("untouched")));
+  }
+}
+
+// Only a write of a column may ask for the commit timestamp.
+TEST(WireValuesTest, CommitTimestampIsATextOfTimestampColumnsOnly) {
+  Value value;
+  ASSERT_TRUE(DecodeColumnValue(Text(std::string(kCommitTimestamp)), Type::kTimestamp, value).ok());
+  EXPECT_EQ(value, Value(std::string(kCommitTimestamp)));
+  EXPECT_EQ(EncodeValue(value).string_value(), kCommitTimestamp);
+}
+
+TEST(WireValuesTest, RefusesTypesThatWhorlHasNot) {
+  v1::Type proto;
+  Type type = Type::kBool;
+  EXPECT_EQ(DecodeType(proto, type).code, Code::kInvalidArgument);
+  proto.set_code(v1::NUMERIC);
+  EXPECT_THAT(DecodeType(proto, type).message, HasSubstr("NUMERIC"));
+  EXPECT_EQ(DecodeType(proto, type).code, Code::kUnimplemented);
+}
+
+// Pauses and staleness go over the wire to the nanosecond.
+TEST(WireTimesTest, TimesAndDurationsComeBack) {
+  const bool holds = rc::check([] {
+    const Timestamp timestamp = *AnyTimestamp();
+    RC_ASSERT(DecodeTimestamp(EncodeTimestamp(timestamp)) == timestamp);
+    const Duration duration = {*rc::gen::arbitrary<int64_t>()};
+    RC_ASSERT(DecodeDuration(EncodeDuration(duration)) == duration);
+  });
+  EXPECT_TRUE(holds);
+}
+
+TEST(WireTimesTest, RefusesWhatNoClockSays) {
+  google::protobuf::Timestamp timestamp;
+  timestamp.set_nanos(-1);
+  EXPECT_EQ(DecodeTimestamp(timestamp), std::nullopt);
+  google::protobuf::Duration duration;
+  duration.set_seconds(1);
+  duration.set_nanos(-1);
+  EXPECT_EQ(DecodeDuration(duration), std::nullopt);
+  duration.set_seconds(std::numeric_limits<int64_t>::max());
+  duration.set_nanos(1);
+  EXPECT_EQ(DecodeDuration(duration), Duration::Max());
+}
+
+}  // namespace
+}  // namespace whorl::wire::values_test
