@@ -340,6 +340,11 @@ TEST(Documentation, TheTableOfInvariantsNamesAllOfThem) {
   EXPECT_EQ(listed, all);
 }
 
+// A front door that takes ten minutes to read is closed.
+TEST(Documentation, TheReadmeHasAtMostTwoHundredLines) {
+  EXPECT_LE(SplitLines(ReadText(WHORL_SOURCE_DIR "/README.md")).size(), 200U);
+}
+
 // --- links -------------------------------------------------------------------------------------
 
 // Targets of [text](target), without those of other sites and of the page itself.
