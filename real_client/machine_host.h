@@ -69,7 +69,7 @@ class MachineHost {
 
   // A new machine, which has not been given Started yet.
   void Begin(bool blocking_wrapper);
-  // REQUIRES: no transaction is under way.
+  // REQUIRES: no transaction is under way, or the loop does not hear of its end any more.
   void End();
 
   void Queue(Event event) { events_.push_back(std::move(event)); }
