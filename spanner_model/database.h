@@ -29,7 +29,7 @@
 
 namespace whorl::model {
 
-// --- effects of a call -------------------------------------------------------------------------
+// --- effects of a call ---------------------------------------------------------------------------
 
 struct Replied {
   CallName call;
@@ -73,7 +73,7 @@ struct LookAgainAt {
 using DatabaseEffect =
     std::variant<Replied, Parked, CommitStarted, Aborted, Committed, RowChanged, LookAgainAt>;
 
-// --- the database ------------------------------------------------------------------------------
+// --- the database --------------------------------------------------------------------------------
 
 // A read that waits until its time has come and nothing is committing at or before it.
 struct WaitingRead {

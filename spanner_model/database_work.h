@@ -33,7 +33,7 @@ inline void LookAt(Work& work, Timestamp when) {
   work.look = std::min(work.look.value_or(when), when);
 }
 
-// --- answers (database.cc) ---------------------------------------------------------------------
+// --- answers (database.cc) -----------------------------------------------------------------------
 
 void Reply(Work& work, const CallName& call, Response response);
 void ReplyError(Work& work, const CallName& call, Status status);
@@ -66,7 +66,7 @@ void SetAge(Work& work, ServerTransaction& transaction);
 Status Superseded();
 void SupersedeParked(Work& work, ServerTransaction& transaction);
 
-// --- locks (locking.cc) ------------------------------------------------------------------------
+// --- locks (locking.cc) --------------------------------------------------------------------------
 
 enum class Grant : uint8_t {
   kGranted,  // nothing blocks the call; younger and idle transactions that did were aborted
@@ -80,7 +80,7 @@ Grant RequestWriteLocks(Work& work, const ServerTransaction& mine,
                         std::span<const BufferedWrite> writes);
 void Park(Work& work, ServerTransaction& transaction, const CallName& call, const Request& request);
 
-// --- sessions (sessions.cc) --------------------------------------------------------------------
+// --- sessions (sessions.cc) ----------------------------------------------------------------------
 
 // Marks the session as used now. NOT_FOUND if it does not exist or has expired.
 Status UseSession(Work& work, const SessionName& name);
@@ -93,7 +93,7 @@ void ServeCreateSession(Work& work, const CallName& call, const CreateSession& r
 void ServeGetSession(Work& work, const CallName& call, const GetSession& request);
 void ServeDeleteSession(Work& work, const CallName& call, const DeleteSession& request);
 
-// --- reads as of a time (snapshots.cc) ---------------------------------------------------------
+// --- reads as of a time (snapshots.cc) -----------------------------------------------------------
 
 // The read timestamp that the bound means now on the splits; an error if it is not allowed.
 std::variant<Timestamp, Status> ChooseReadTimestamp(const Work& work, const TimestampBound& bound,

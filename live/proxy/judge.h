@@ -1,4 +1,4 @@
-// What is done to the calls that pass a proxy: whoever decides, and what can be decided.
+// The interface that decides which faults a proxy injects into calls.
 #pragma once
 
 #include <cstdint>
@@ -17,34 +17,33 @@ struct ProxiedCall {
   uint64_t number = 0;                               // unique in its proxy
   std::string method;                                // "Commit": the last part of the path
   std::string path;                                  // "/google.spanner.v1.Spanner/Commit"
-  std::multimap<std::string, std::string> metadata;  // that the node sent along
+  std::multimap<std::string, std::string> metadata;  // sent by the node
 };
 
 struct Verdict {
   enum class Kind : uint8_t {
     kPass,
-    kDrop,    // a request: Spanner never gets it. A reply: Spanner did it. The node never hears.
-    kAnswer,  // `status` is the answer: of a request, which Spanner never gets, or for the reply
+    kDrop,    // the message is lost; of a dropped reply, Spanner has executed the call
+    kAnswer,  // the same, and the node gets `status` as the answer
   };
   Kind kind = Kind::kPass;
-  Duration delay;  // before it passes, or is answered
-  Status status;   // of kAnswer; not OK
+  Duration delay;  // before the message passes or the node is answered
+  Status status;   // for kAnswer; not OK
 };
 
-// Asked from threads of the proxy, for several calls at a time. It may block, which holds up the
-// call it is asked about and no other; but it has to let go before the proxy can shut down. It may
-// call SetLink of the proxy.
+// Called on threads of the proxy, for several calls at a time. It may block, which delays only the
+// call in question, but it has to return before the proxy can shut down. It may call SetLink of the
+// proxy.
 class Judge {
  public:
   virtual ~Judge() = default;
 
-  // The whole request has arrived, and Spanner knows nothing of it yet. `message`: the bytes of its
-  // proto.
+  // The whole request has arrived and was not forwarded yet. `message` has its proto's bytes.
   virtual Verdict OnRequest(const ProxiedCall& /*call*/, const std::string& /*message*/) {
     return {};
   }
-  // Spanner has answered, and the node does not know yet; it may be gone. `messages`: the bytes of
-  // the reply's protos, of which a stream has several and a failed call none.
+  // Spanner has answered and the node, which may be gone, was not told yet. `messages` has the
+  // bytes of the reply's protos: several for a stream, none for a failed call.
   virtual Verdict OnReply(const ProxiedCall& /*call*/, const Status& /*status*/,
                           const std::vector<std::string>& /*messages*/) {
     return {};

@@ -1,4 +1,4 @@
-// The gRPC server that a node talks to: takes whatever is called, has it judged, and sends it on.
+// The gRPC server that a node talks to: it accepts any call, asks the judge, and forwards the call.
 #pragma once
 
 #include <grpcpp/generic/async_generic_service.h>
@@ -16,7 +16,7 @@
 
 namespace whorl::live {
 
-// What the calls of all nodes need.
+// State that the calls of all nodes share.
 struct ProxyCore {
   const std::string upstream;
   Judge& judge;
@@ -31,9 +31,9 @@ class NodeServer final : public grpc::CallbackGenericService {
   // Waits for the end of all calls. REQUIRES: the core's workers have stopped.
   ~NodeServer() override;
 
-  // A connection of the node: a socket that blocks nobody, which is the server's from now on.
+  // Takes over a connection of the node, a non-blocking socket.
   void Serve(int socket);
-  // From now on the node hears UNAVAILABLE in the place of replies, or hears them again.
+  // Whether the node gets UNAVAILABLE instead of replies from now on.
   void RefuseReplies(bool refuse) { refuses_replies_ = refuse; }
 
   grpc::ServerGenericBidiReactor* CreateReactor(

@@ -18,7 +18,8 @@
 namespace whorl::lock_contract_test {
 namespace {
 
-// How a backend is made for a protocol. Null: it is not there, and `why` says what is missing.
+// Creates a backend for a protocol. If it is not available, returns null and `why` names what is
+// missing.
 struct Maker {
   std::string name;
   std::unique_ptr<LockBackend> (*make)(const ProtocolInfo& info, std::string& why);
@@ -43,7 +44,7 @@ std::unique_ptr<LockBackend> OnTheEmulator(const ProtocolInfo& info, std::string
   return StartProcesses(info, BehindProxy(std::move(emulator)), kClient, "");
 }
 
-// A real one, if there is one.
+// A real database, if the environment names one.
 const char* NamedDatabase() { return std::getenv("WHORL_DATABASE"); }
 
 template <ClientKind kClient>

@@ -1,4 +1,4 @@
-// The contract's processes as processes of this machine, on a database behind gRPC.
+// The contract's processes as real processes on this machine, with a database behind gRPC.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace whorl {
 
-// `suffix`: behind the name of each lock, so that tests on one database do not meet.
+// `suffix` is appended to each lock's name, so that tests on one database do not interfere.
 std::unique_ptr<LockBackend> StartProcesses(const ProtocolInfo& info,
                                             std::shared_ptr<LockDatabase> database,
                                             real_client::ClientKind client, std::string suffix);

@@ -19,7 +19,7 @@ namespace {
 namespace v1 = google::spanner::v1;
 namespace admin = google::spanner::admin::database::v1;
 
-// For a commit timestamp of a commit that failed.
+// Stands for the commit timestamp of a failed commit.
 Timestamp NoCommit() { return *ParseRfc3339("2001-01-01T00:00:00Z"); }
 
 std::string TypeText(const v1::Type& type) { return v1::TypeCode_Name(type.code()); }
@@ -32,7 +32,7 @@ std::vector<std::string> FieldTexts(const v1::StructType& type) {
   return texts;
 }
 
-// The parts of a stream as the whole that they are.
+// Reassembles the parts of a stream.
 v1::ResultSet Join(const std::vector<v1::PartialResultSet>& parts) {
   v1::ResultSet set;
   google::protobuf::ListValue values;
@@ -111,8 +111,7 @@ const std::string& Player::SessionName(int session) {
   return sessions_[session];
 }
 
-// --- what is sent
-// --------------------------------------------------------------------------------
+// --- what is sent --------------------------------------------------------------------------------
 
 Value Player::Resolve(const Value& value) const {
   const auto* timestamp = std::get_if<Timestamp>(&value);
@@ -195,8 +194,7 @@ void Player::FillStatement(const Call& call, Statement& statement) const {
   }
 }
 
-// --- what is heard
-// -------------------------------------------------------------------------------
+// --- what is heard -------------------------------------------------------------------------------
 
 void Player::Take(const grpc::Status& status, Answer& answer) const {
   answer.code = status.error_code();
@@ -232,7 +230,7 @@ void Player::TakeCommit(const Operation& operation, Timestamp commit, Answer& an
                                    [&](const Timestamp& read) { return read < commit; });
   answer.place_of_commit = " after " + std::to_string(commits) + " commits and " +
                            std::to_string(reads) + " read timestamps";
-  // A Commit that was sent again has none of its own: the emulator may not have answered it.
+  // Not for a repeated Commit, which has the timestamp of the first.
   if (commit_times_.insert(commit).second) commits_.emplace(operation.id, commit);
 }
 
@@ -273,8 +271,7 @@ ResultAnswer Player::MakeResult(const v1::ResultSet& set) const {
   return answer;
 }
 
-// --- the operations
-// ------------------------------------------------------------------------------
+// --- the operations ------------------------------------------------------------------------------
 
 std::optional<Answer> Player::Play(const Operation& operation) {
   const Selector& selector = operation.transaction;

@@ -1,5 +1,4 @@
-// A database that is reached through the fault proxy, so that replies can be lost whoever serves
-// it.
+// A database behind the fault proxy, so that replies can be lost with any server.
 #pragma once
 
 #include <memory>
