@@ -230,7 +230,7 @@ std::string LinkText(const Node& node) {
 }
 
 Json NodeStateJson(const World& world, int16_t index, const StateWatch& watch, const Names& names,
-              Instant at) {
+                   Instant at) {
   const Node& node = world.state().nodes[static_cast<size_t>(index)];
   Json json = {{"node", names.Node(index)}, {"life", LifeText(node.life)}};
   json["link"] = LinkText(node);
@@ -337,7 +337,7 @@ Json FaultsJson(const World& world, const StateWatch& watch, const Names& names)
     const StateWatch::FaultTimes& times = watch.fault(i);
     if (times.ended) continue;
     Json json = {
-        {"fault", Cat(FaultKindText(spec.kind), " (line ", std::to_string(spec.line), ")")}};
+        {"fault", Cat(FaultKindText(spec.kind()), " (line ", std::to_string(spec.line), ")")}};
     if (spec.node >= 0) json["node"] = names.Node(spec.node);
     if (!times.began) {
       const auto* when = std::get_if<When>(&spec.trigger);
