@@ -344,7 +344,7 @@ Json FaultsJson(const World& world, const StateWatch& watch, const Names& names)
     const StateWatch::FaultTimes& times = watch.fault(i);
     if (times.ended) continue;
     Json json = {
-        {"fault", Cat(FaultKindText(spec.kind), " (line ", std::to_string(spec.line), ")")}};
+        {"fault", Cat(FaultKindText(spec.kind()), " (line ", std::to_string(spec.line), ")")}};
     if (spec.node >= 0) json["node"] = names.Node(spec.node);
     if (!times.began) {
       const auto* when = std::get_if<When>(&spec.trigger);

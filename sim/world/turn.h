@@ -157,7 +157,8 @@ class Turn {
   std::optional<uint32_t> TargetOf(const FaultSpec& fault, const CallName& call) const;
   void LoseReply(uint32_t call);
   bool StrikesNextCall(int16_t node, FaultKind kind);
-  void ChangeClock(const FaultSpec& fault);
+  void ChangeClock(int16_t node, const ClockFault& change);
+  void EndStanding(int16_t node);
   void ClockGoesOn(int16_t node);
   void ObserveClock(int16_t node);
   void EndLatency(int16_t node);
