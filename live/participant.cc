@@ -294,7 +294,7 @@ void Participant::SendWrite() {
   const bool has_tokens = FindProtocol(around_.scenario.protocol)->has_tokens;
   const sim::ResourceKind kind =
       has_tokens ? around_.scenario.workload.resource : sim::ResourceKind::kUnfenced;
-  std::vector<sim::Happening> sent;
+  std::vector<sim::ObservedEvent> sent;
   for (const bool fenced : {true, false}) {
     if (kind == (fenced ? sim::ResourceKind::kUnfenced : sim::ResourceKind::kFenced)) continue;
     const sim::WriteSent write{

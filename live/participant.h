@@ -74,7 +74,7 @@ class Participant {
   // Where the process is to stand still once what happens has been acted upon.
   struct ReachedPoint {
     StepName step = StepName::kCheck;
-    sim::Happening what;
+    sim::ObservedEvent what;
   };
 
   const sim::NodeSpec& spec() const {

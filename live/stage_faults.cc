@@ -20,7 +20,7 @@ constexpr Duration kOperatorRetry = Milliseconds(5);
 
 }  // namespace
 
-void Stage::Observe(const sim::Happening& what) {
+void Stage::Observe(const sim::ObservedEvent& what) {
   if (!performing_ || triggers_.empty()) return;
   std::vector<sim::Triggers::Hit> hits;
   triggers_.Observe({.at = Now(), .what = what}, hits);

@@ -199,8 +199,8 @@ Json ParticipantJson(const Participant& participant, ProcessId process, const St
   if (const Observation* answer = watch.LastAnswer(process, participant.lock)) {
     json["last_answer"] = AnswerJson(*answer);
   }
-  json["protocol"] = Words(participant.machine.TellAll());
-  json["application"] = Words(TellFields(participant.application));
+  json["protocol"] = Words(participant.machine.Fields());
+  json["application"] = Words(FieldsOf(participant.application));
   Json running = Array();
   for (const ActiveRunner& runner : participant.runners) {
     running.push_back(Cat(StepText(runner.state.transaction.step), ", attempt ",
@@ -230,7 +230,7 @@ std::string LinkText(const Node& node) {
 }
 
 Json NodeStateJson(const World& world, int16_t index, const StateWatch& watch, const Names& names,
-              Instant at) {
+                   Instant at) {
   const Node& node = world.state().nodes[static_cast<size_t>(index)];
   Json json = {{"node", names.Node(index)}, {"life", LifeText(node.life)}};
   json["link"] = LinkText(node);
@@ -448,7 +448,7 @@ void PrintInto(const Json& json, const std::string& indent, std::ostream& out) {
 // --- what is heard -------------------------------------------------------------------------------
 
 void StateWatch::Hear(const Observation& observation, uint64_t /*ordinal*/, uint64_t /*hash*/) {
-  const Happening& what = observation.what;
+  const ObservedEvent& what = observation.what;
   if (const auto* began = std::get_if<FaultBegan>(&what)) {
     faults_[began->fault] = {.began = observation.at, .ended = std::nullopt};
   } else if (const auto* ended = std::get_if<FaultEnded>(&what)) {
