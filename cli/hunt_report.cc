@@ -235,16 +235,16 @@ sim::Size ReadSize(const Json& json) {
           .duration = Time(json.at("duration"))};
 }
 
-std::string NameOf(const ProtocolInfo& protocol, const sim::Kind& kind) {
+std::string NameOf(const ProtocolInfo& protocol, const sim::ViolationKind& kind) {
   return Cat(protocol.name, ".", InvariantText(kind.invariant), ".", kind.where);
 }
 
 // Into the tally of its protocol, whose line stands before it.
 void ReadFinding(const Json& json, HuntReport& report) {
   const ProtocolInfo& protocol = Protocol(json.at("protocol"));
-  sim::Kind kind{.invariant = Word(json.at("invariant").get<std::string>(), size_t{kInvariantCount},
-                                   InvariantText),
-                 .where = json.at("where").get<std::string>()};
+  sim::ViolationKind kind{.invariant = Word(json.at("invariant").get<std::string>(),
+                                            size_t{kInvariantCount}, InvariantText),
+                          .where = json.at("where").get<std::string>()};
   sim::Finding finding;
   finding.runs = json.at("runs").get<int64_t>();
   finding.run = Unsigned(json.at("run"));

@@ -47,7 +47,9 @@ class Stage final : public Judge {
   ~Stage() override;
 
   // Ends the run early, once `enough` says so of a write that has arrived after a fault has struck.
-  void EndWhen(std::function<bool(const sim::Happening&)> enough) { enough_ = std::move(enough); }
+  void EndWhen(std::function<bool(const sim::ObservedEvent&)> enough) {
+    enough_ = std::move(enough);
+  }
 
   // Takes the scenario's duration, and some seconds. kUnavailable: it could not be run. Once.
   absl::StatusOr<Record> Run();
@@ -96,7 +98,7 @@ class Stage final : public Judge {
   void Fail(const std::string& why);
   sim::Instant Now() const;
   void At(sim::Instant at, std::function<void()> task);
-  void Tell(sim::Happening what);
+  void Tell(sim::ObservedEvent what);
   Node& NodeAt(int16_t node) { return nodes_[static_cast<size_t>(node)]; }
   ProcessId ProcessOf(int16_t node) { return {node, NodeAt(node).incarnation}; }
 
@@ -108,7 +110,7 @@ class Stage final : public Judge {
   void PauseNode(int16_t node);
   void ResumeNode(int16_t node);
   void Hear(int16_t node, uint32_t incarnation, Report& report);
-  void OnHappened(Occurrence& happened);
+  void OnReportedEvent(ReportedEvent& event);
   void OnAtPoint(int16_t node, uint32_t incarnation, const AtPoint& point);
   void OnAnnounces(int16_t node, uint16_t lock);
   void OnWrite(const sim::WriteSent& write, sim::Instant sent_at);
@@ -135,7 +137,7 @@ class Stage final : public Judge {
   Passing* FindPassing(const CallName& call);
 
   // --- faults (stage_faults.cc)
-  void Observe(const sim::Happening& what);  // by the triggers, which strike at once
+  void Observe(const sim::ObservedEvent& what);  // by the triggers, which strike at once
   void StrikeAll(const std::vector<sim::Triggers::Hit>& hits);
   void Begin(uint32_t fault, const CallName* trigger);
   bool CanStrike(const sim::FaultSpec& fault);
@@ -169,8 +171,8 @@ class Stage final : public Judge {
       greatest_;      // token that the fencing resource has seen, by lock
   Duration started_;  // of CLOCK_BOOTTIME
   bool performing_ = false;
-  std::function<bool(const sim::Happening&)> enough_;  // null: never
-  bool struck_ = false;                                // some fault
+  std::function<bool(const sim::ObservedEvent&)> enough_;  // null: never
+  bool struck_ = false;                                    // some fault
   bool has_enough_ = false;
   absl::Status failure_;
   std::atomic<bool> closed_ = false;

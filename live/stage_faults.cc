@@ -21,7 +21,7 @@ sim::Lives LivesOf(int life) { return static_cast<sim::Lives>(1 << life); }
 
 }  // namespace
 
-void Stage::Observe(const sim::Happening& what) {
+void Stage::Observe(const sim::ObservedEvent& what) {
   if (!performing_ || triggers_.empty()) return;
   std::vector<sim::Triggers::Hit> hits;
   triggers_.Observe({.at = Now(), .what = what}, hits);

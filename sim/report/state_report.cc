@@ -188,7 +188,7 @@ Json AnswerJson(const Observation& observation) {
 }
 
 Json ApplicationJson(const Participant& participant) {
-  Json json = Words(TellFields(participant.application));
+  Json json = Words(FieldsOf(participant.application));
   json.erase("ended");  // as told of its context
   if (participant.asked_at != Instant{}) json["asked_at"] = TimeWords(participant.asked_at);
   return json;
@@ -206,7 +206,7 @@ Json ParticipantJson(const Participant& participant, ProcessId process, const St
   if (const Observation* answer = watch.LastAnswer(process, participant.lock)) {
     json["last_answer"] = AnswerJson(*answer);
   }
-  json["protocol"] = Words(participant.machine.TellAll());
+  json["protocol"] = Words(participant.machine.Fields());
   json["application"] = ApplicationJson(participant);
   Json running = Array();
   for (const ActiveRunner& runner : participant.runners) {
@@ -455,7 +455,7 @@ void PrintInto(const Json& json, const std::string& indent, std::ostream& out) {
 // --- what is heard -------------------------------------------------------------------------------
 
 void StateWatch::Hear(const Observation& observation, uint64_t /*ordinal*/, uint64_t /*hash*/) {
-  const Happening& what = observation.what;
+  const ObservedEvent& what = observation.what;
   if (const auto* began = std::get_if<FaultBegan>(&what)) {
     faults_[began->fault] = {.began = observation.at, .ended = std::nullopt};
   } else if (const auto* ended = std::get_if<FaultEnded>(&what)) {

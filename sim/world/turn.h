@@ -32,7 +32,7 @@ class Turn {
 
   // --- bookkeeping
   // ---------------------------------------------------------------------------------
-  void Observe(Happening what) { out_.observed.push_back({state_.now, std::move(what)}); }
+  void Observe(ObservedEvent what) { out_.observed.push_back({state_.now, std::move(what)}); }
   uint32_t Schedule(Instant at, ChoiceKind kind, int16_t node, PendingEvent event);
   uint32_t Store(PendingEvent event);  // pending, but nobody's turn yet
   void Cancel(uint32_t place);

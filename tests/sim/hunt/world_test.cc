@@ -114,7 +114,8 @@ TEST(DrawnWorlds, HaveAllThatTheSpecificationNames) {
 TEST(DrawnWorlds, EndTheirTimedFaultsInTimeForARecovery) {
   ForEachWorld(Fewer(2'000), {}, [](const ProtocolInfo&, const Scenario& world) {
     Duration bound;
-    for (const LockSetup& lock : MakeSetup(world, RoundTripP999(world.spanner.preset)).locks) {
+    for (const LockSetup& lock :
+         MakeCheckerSetup(world, RoundTripP999(world.spanner.preset)).locks) {
       bound = std::max(bound, lock.wedge_bound);
     }
     const Duration quiet = std::min(bound, world.duration * 3 / 4);

@@ -37,7 +37,7 @@ class TimelineTest : public testing::Test {
     scenario_ = MakeScenario(names, std::move(locks));
     timeline_.emplace(scenario_);
   }
-  void Hear(Duration at, Happening what) {
+  void Hear(Duration at, ObservedEvent what) {
     timeline_->Hear({.at = {at.ns}, .what = std::move(what)}, ++ordinal_, 0);
   }
   void Start(Duration at, int16_t node) { Hear(at, ProcessStarted{.process = Process(node)}); }
