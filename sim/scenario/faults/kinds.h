@@ -232,6 +232,8 @@ std::optional<Duration> LastsOf(const AnyFault& fault);
 void SetLasts(AnyFault& fault, Duration lasts);
 // Both ways, where its kind has no such key.
 Direction DirectionOf(const AnyFault& fault);
+// Of how many of a hundred calls; 100 where its kind has no such key.
+int64_t PercentOf(const AnyFault& fault);
 // After how long its node starts again, if it does.
 std::optional<Duration> RestartAfterOf(const AnyFault& fault);
 
