@@ -132,7 +132,8 @@ bool Stage::AnswersInItsPlace(Passing& passing, const Answer& answer) {
                        .request = passing.call.request,
                        .code = *code});
   Hang(passing);
-  answer(Answered(*code, "Transaction was aborted.",
+  const bool aborted = *code == Code::kAborted;
+  answer(Answered(*code, std::string(aborted ? "Transaction was aborted." : sim::kFaultAnswers),
                   Draw(latencies_.one_way) + Draw(latencies_.one_way)));
   return true;
 }

@@ -36,6 +36,11 @@ std::optional<Code> CodeFor(const FaultSpec& fault, const PassingCall& call) {
   if (fault.As<AbortFault>() != nullptr) {
     return call.can_abort ? std::optional(Code::kAborted) : std::nullopt;
   }
+  if (const auto* error = fault.As<ErrorFault>()) {
+    // One that waits at a time names its step.
+    const StepName step = error->of_step ? *error->of_step : std::get<When>(fault.trigger).step;
+    return call.step == step ? std::optional(CodeOf(error->code)) : std::nullopt;
+  }
   return std::nullopt;
 }
 
@@ -78,6 +83,7 @@ class FaultStep {
   }
   void Begin(const LatencyFault& /*latency*/) { Activate(); }
   void Begin(const AbortFault& /*abort*/) { Activate(); }
+  void Begin(const ErrorFault& /*error*/) { Activate(); }
   void Begin(const DropRequestFault& /*drop*/) {}  // StrikeOneCall
   void Begin(const DropReplyFault& /*drop*/) {}
   void Begin(const UnavailableFault& /*unavailable*/) {
@@ -110,6 +116,7 @@ class FaultStep {
     Add(LeaveSlowCalls{node_});
   }
   void End(const AbortFault& /*abort*/, bool /*same_process*/) { Deactivate(); }
+  void End(const ErrorFault& /*error*/, bool /*same_process*/) { Deactivate(); }
   void End(const UnavailableFault& /*unavailable*/, bool /*same_process*/) {
     if (--faults_.unavailable == 0) Observe(SpannerAvailability{.available = true});
   }

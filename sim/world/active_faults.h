@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -189,6 +190,8 @@ struct FaultAnswer {
 };
 std::optional<FaultAnswer> AnswerByFault(const Scenario& scenario, const ActiveFaults& faults,
                                          const PassingCall& call, FaultChance& chance);
+// What the reply says besides its code.
+inline constexpr std::string_view kFaultAnswers = "a fault of the scenario answers so";
 // Whether a fault of one call would answer this one.
 bool CanAnswer(const FaultSpec& fault, const PassingCall& call);
 // The fault that waited has struck.

@@ -55,13 +55,16 @@ bool Turn::IsAnsweredByFault(uint32_t place, const Request& request, const model
   Call& call = *state_.calls[place].call;
   const int16_t node = call.name.process.node;
   if (!call.struck_by && !ConcernsCalls(state_.faults, node)) return false;
+  if (call.name.call == kSessionCall) return false;  // no step's own
   // The model knows whether there is a transaction to abort.
   const PassingCall passing = {
       .node = node, .step = call.step, .can_abort = true, .struck_by = call.struck_by};
   DrawnFaultChance chance(*chance_, Draw::kServiceTime, DrawnForCall(call));
   const auto answer = AnswerByFault(scenario_, state_.faults, passing, chance);
-  if (!answer || !model::AbortCall(*setup_.catalogue, state_.database, call.name, request,
-                                   {&leader, 1}, out_.database_effects)) {
+  if (!answer) return false;
+  const bool aborts = answer->code == Code::kAborted;
+  if (aborts && !model::AbortCall(*setup_.catalogue, state_.database, call.name, request,
+                                  {&leader, 1}, out_.database_effects)) {
     return false;
   }
   if (answer->armed) {
@@ -71,6 +74,11 @@ bool Turn::IsAnsweredByFault(uint32_t place, const Request& request, const model
   }
   // The pause before the next attempt may outlast the fault.
   if (call.awaited) SayHangs(call);
+  if (!aborts) {
+    model::Replied replied{.call = call.name, .response = {}};
+    replied.response.status = Error(answer->code, std::string(kFaultAnswers));
+    out_.database_effects.emplace_back(std::move(replied));
+  }
   return true;
 }
 
