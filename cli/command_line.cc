@@ -12,17 +12,17 @@
 #include <system_error>
 #include <vector>
 
-#include "cli/bench_command.h"
+#include "cli/bench/command.h"
 #include "cli/diff_command.h"
 #include "cli/exit_code.h"
-#include "cli/hunt_command.h"
+#include "cli/hunt/command.h"
 #include "cli/interrupt.h"
 #include "cli/live_command.h"
 #include "cli/lock_command.h"
 #include "cli/new_command.h"
 #include "cli/output.h"
 #include "cli/protocols_command.h"
-#include "cli/replay_command.h"
+#include "cli/replay/command.h"
 #include "cli/sub_command.h"
 #include "cli/usage.h"
 #include "cli/version.h"

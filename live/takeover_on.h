@@ -4,7 +4,7 @@
 #include <CLI/App.hpp>
 #include <memory>
 
-#include "cli/takeover_options.h"
+#include "cli/bench/takeover_options.h"
 #include "live/backend.h"
 
 namespace whorl::live {

@@ -1,4 +1,4 @@
-#include "cli/hunt_command.h"
+#include "cli/hunt/command.h"
 
 #include <algorithm>
 #include <chrono>
@@ -13,10 +13,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cli/exit_code.h"
-#include "cli/hunt_options.h"
-#include "cli/hunt_report.h"
-#include "cli/hunt_table.h"
-#include "cli/hunt_text.h"
+#include "cli/hunt/options.h"
+#include "cli/hunt/report.h"
+#include "cli/hunt/table.h"
+#include "cli/hunt/text.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"

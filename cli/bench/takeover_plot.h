@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/takeover_report.h"
+#include "cli/bench/takeover_report.h"
 
 namespace whorl::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/hunt_table.h"
+#include "cli/hunt/table.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "cli/bench_cost_command.h"
+#include "cli/bench/cost_command.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "cli/bench_cost_options.h"
-#include "cli/bench_cost_text.h"
+#include "cli/bench/cost_options.h"
+#include "cli/bench/cost_text.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"

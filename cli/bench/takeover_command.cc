@@ -1,4 +1,4 @@
-#include "cli/takeover_command.h"
+#include "cli/bench/takeover_command.h"
 
 #include <chrono>
 #include <cstdint>
@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "cli/bench/takeover_options.h"
+#include "cli/bench/takeover_plot.h"
+#include "cli/bench/takeover_report.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
-#include "cli/takeover_options.h"
-#include "cli/takeover_plot.h"
-#include "cli/takeover_report.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
 

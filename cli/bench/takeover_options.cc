@@ -1,4 +1,4 @@
-#include "cli/takeover_options.h"
+#include "cli/bench/takeover_options.h"
 
 #include <algorithm>
 #include <filesystem>

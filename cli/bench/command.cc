@@ -1,12 +1,12 @@
-#include "cli/bench_command.h"
+#include "cli/bench/command.h"
 
 #include <utility>
 #include <vector>
 
-#include "cli/bench_cost_command.h"
+#include "cli/bench/cost_command.h"
+#include "cli/bench/takeover_command.h"
 #include "cli/bench_sim_command.h"
 #include "cli/exit_code.h"
-#include "cli/takeover_command.h"
 
 namespace whorl::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/replay_text.h"
+#include "cli/replay/text.h"
 
 #include <algorithm>
 #include <cmath>

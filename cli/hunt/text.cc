@@ -1,4 +1,4 @@
-#include "cli/hunt_text.h"
+#include "cli/hunt/text.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "cli/replay_state.h"
+#include "cli/replay/state.h"
 
 #include <iostream>
 #include <string>

@@ -1,4 +1,4 @@
-#include "cli/replay_options.h"
+#include "cli/replay/options.h"
 
 #include <filesystem>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "cli/hunt_options.h"
+#include "cli/hunt/options.h"
 
 #include <algorithm>
 #include <array>

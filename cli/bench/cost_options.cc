@@ -1,4 +1,4 @@
-#include "cli/bench_cost_options.h"
+#include "cli/bench/cost_options.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "cli/svg.h"
+#include "cli/bench/svg.h"
 
 #include <array>
 #include <charconv>

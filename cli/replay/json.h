@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cli/inputs.h"
-#include "cli/replay_tally.h"
-#include "cli/replay_text.h"
+#include "cli/replay/tally.h"
+#include "cli/replay/text.h"
 #include "sim/report/json_print.h"
 
 namespace whorl::cli {

@@ -1,4 +1,4 @@
-#include "cli/replay_run.h"
+#include "cli/replay/run.h"
 
 #include <chrono>
 #include <vector>

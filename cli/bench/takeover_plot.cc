@@ -1,4 +1,4 @@
-#include "cli/takeover_plot.h"
+#include "cli/bench/takeover_plot.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/svg.h"
+#include "cli/bench/svg.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
 

@@ -1,4 +1,4 @@
-#include "cli/bench_cost_text.h"
+#include "cli/bench/cost_text.h"
 
 #include <cmath>
 #include <cstdlib>

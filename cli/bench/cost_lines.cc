@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/bench_cost_text.h"
+#include "cli/bench/cost_text.h"
 #include "sim/report/json_print.h"
 #include "sim/scenario/instant.h"
 #include "sim/scenario/number_text.h"

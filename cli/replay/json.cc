@@ -1,4 +1,4 @@
-#include "cli/replay_json.h"
+#include "cli/replay/json.h"
 
 #include <string_view>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "cli/replay_command.h"
+#include "cli/replay/command.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -15,12 +15,12 @@
 #include "cli/exit_code.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
-#include "cli/replay_json.h"
-#include "cli/replay_options.h"
-#include "cli/replay_run.h"
-#include "cli/replay_state.h"
-#include "cli/replay_tally.h"
-#include "cli/replay_text.h"
+#include "cli/replay/json.h"
+#include "cli/replay/options.h"
+#include "cli/replay/run.h"
+#include "cli/replay/state.h"
+#include "cli/replay/tally.h"
+#include "cli/replay/text.h"
 #include "sim/judge/batch.h"
 #include "sim/scenario/error_text.h"
 

@@ -4,7 +4,7 @@
 #include <ostream>
 #include <string>
 
-#include "cli/hunt_report.h"
+#include "cli/hunt/report.h"
 
 namespace whorl::cli {
 

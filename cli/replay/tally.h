@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/replay_run.h"
+#include "cli/replay/run.h"
 #include "sim/judge/check_report.h"
 #include "sim/judge/run.h"
 #include "sim/scenario/scenario.h"

@@ -1,7 +1,7 @@
 // `whorl replay --at`: the state of one run at one time.
 #pragma once
 
-#include "cli/replay_options.h"
+#include "cli/replay/options.h"
 #include "sim/scenario/scenario.h"
 
 namespace whorl::cli {

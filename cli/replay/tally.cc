@@ -1,4 +1,4 @@
-#include "cli/replay_tally.h"
+#include "cli/replay/tally.h"
 
 #include <algorithm>
 

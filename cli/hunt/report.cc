@@ -1,4 +1,4 @@
-#include "cli/hunt_report.h"
+#include "cli/hunt/report.h"
 
 #include <algorithm>
 #include <charconv>

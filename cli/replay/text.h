@@ -6,7 +6,7 @@
 #include <ostream>
 #include <string>
 
-#include "cli/replay_tally.h"
+#include "cli/replay/tally.h"
 
 namespace whorl::cli {
 

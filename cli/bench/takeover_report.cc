@@ -1,4 +1,4 @@
-#include "cli/takeover_report.h"
+#include "cli/bench/takeover_report.h"
 
 #include <algorithm>
 #include <array>
