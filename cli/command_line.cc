@@ -64,7 +64,7 @@ int Run(int argc, char** argv) {
       "whorl SUBCOMMAND --help says more.");
   const std::string called = CommandFromHere(argc > 0 ? argv[0] : "whorl");
   const std::vector<SubCommand> commands = {
-      AddReplayCommand(root, called), AddHuntCommand(root, called), AddBenchCommand(root, called),
+      AddReplayCommand(root, called), AddHuntCommand(root, called), AddBenchCommand(root),
       AddLockCommand(root),           AddNewCommand(root, called),  AddDiffCommand(root),
       AddProtocolsCommand(root)};
   const size_t named = std::min<size_t>(words.size(), 1);

@@ -5,19 +5,17 @@
 
 #include "cli/bench/cost_command.h"
 #include "cli/bench/takeover_command.h"
-#include "cli/bench_sim_command.h"
 #include "cli/exit_code.h"
 
 namespace whorl::cli {
 
-SubCommand AddBenchCommand(CLI::App& root, const std::string& /*command*/) {
-  CLI::App* app = root.add_subcommand("bench", "Measure takeover latency, cost and speed");
+SubCommand AddBenchCommand(CLI::App& root) {
+  CLI::App* app = root.add_subcommand("bench", "Measure takeover latency and cost");
   app->require_subcommand(1);
   app->footer("whorl bench SUBCOMMAND --help says more.");
   std::vector<SubCommand> benches = {
       AddTakeoverCommand(*app),
       AddCostCommand(*app),
-      AddSimCommand(*app),
   };
   return {.app = app, .run = [benches = std::move(benches)] {
             for (const SubCommand& bench : benches) {

@@ -1,14 +1,13 @@
-// `whorl bench`: measures what an operator asks of a lock, and how fast this testbed is.
+// `whorl bench`: measures what an operator asks of a lock: takeover latency and cost.
+// (How fast this testbed itself runs is measured by `./dev bench`, in bench/.)
 #pragma once
 
 #include <CLI/App.hpp>
-#include <string>
 
 #include "cli/sub_command.h"
 
 namespace whorl::cli {
 
-// `command`: how this command was called, for lines that a person may paste.
-SubCommand AddBenchCommand(CLI::App& root, const std::string& command);
+SubCommand AddBenchCommand(CLI::App& root);
 
 }  // namespace whorl::cli
