@@ -20,12 +20,10 @@ install(TARGETS ${installed} EXPORT whorl
   INCLUDES DESTINATION ${headers_dir})
 install(EXPORT whorl NAMESPACE whorl:: FILE whorlTargets.cmake DESTINATION ${package_dir})
 install(TARGETS whorl RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-foreach(program IN ITEMS whorl-lock whorl-live)
-  if(TARGET ${program})
-    # Nobody types it: `whorl lock` and `whorl replay --on` find them there.
-    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/whorl)
-  endif()
-endforeach()
+if(TARGET whorl-grpc)
+  # Nobody types it: whorl finds it there (cli/hand_over.h).
+  install(TARGETS whorl-grpc RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/whorl)
+endif()
 install(DIRECTORY protocol spanner_model sim DESTINATION ${headers_dir}
   FILES_MATCHING PATTERN "*.h" PATTERN "spanner_model/server" EXCLUDE)
 install(FILES cli/command_line.h DESTINATION ${headers_dir}/cli)

@@ -9,12 +9,12 @@
 
 namespace whorl::cli {
 
-SubCommand AddBenchCommand(CLI::App& root) {
+SubCommand AddBenchCommand(CLI::App& root, const GrpcCommands& grpc) {
   CLI::App* app = root.add_subcommand("bench", "Measure takeover latency and cost");
   app->require_subcommand(1);
   app->footer("whorl bench SUBCOMMAND --help says more.");
   std::vector<SubCommand> benches = {
-      AddTakeoverCommand(*app),
+      AddTakeoverCommand(*app, grpc),
       AddCostCommand(*app),
   };
   return {.app = app, .run = [benches = std::move(benches)] {

@@ -4,10 +4,11 @@
 
 #include <CLI/App.hpp>
 
+#include "cli/grpc_commands.h"
 #include "cli/sub_command.h"
 
 namespace whorl::cli {
 
-SubCommand AddBenchCommand(CLI::App& root);
+SubCommand AddBenchCommand(CLI::App& root, const GrpcCommands& grpc);
 
 }  // namespace whorl::cli

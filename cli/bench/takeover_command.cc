@@ -90,7 +90,7 @@ class TakeoverBench {
     const sim::TakeoverCase& measured = cases_.cases[i];
     sim::TakeoverResult result;
     const absl::Status status = MeasureCase(
-        report_.options, measured, static_cast<int>(request_.jobs),
+        report_.options, measured, static_cast<int>(request_.Jobs()),
         [&](uint64_t runs) {
           if (progress.IsDue()) {
             progress.Show(Cat(std::to_string(i), " of ", std::to_string(cases_.cases.size()),
@@ -123,14 +123,13 @@ int RunTakeoverCommand(const TakeoverRequest& request) {
 
 }  // namespace
 
-SubCommand AddTakeoverCommand(CLI::App& bench) {
+SubCommand AddTakeoverCommand(CLI::App& bench, const GrpcCommands& grpc) {
   CLI::App* app = bench.add_subcommand("takeover", "How long until somebody else leads");
   const auto request = std::make_shared<TakeoverRequest>();
   AddTakeoverOptions(*app, request);
-  // For whoever reads the help: with it, another program takes the command (live_command.h).
-  app->add_option("--on", "a few runs in real time, on whorl's own server or the official emulator")
-      ->type_name("server|emulator");
-  return {.app = app, .run = [request] { return RunTakeoverCommand(*request); }};
+  return {.app = app, .run = [request, on = grpc.takeover_on] {
+            return request->on.has_value() ? on(*request) : RunTakeoverCommand(*request);
+          }};
 }
 
 }  // namespace whorl::cli

@@ -3,10 +3,11 @@
 
 #include <CLI/App.hpp>
 
+#include "cli/grpc_commands.h"
 #include "cli/sub_command.h"
 
 namespace whorl::cli {
 
-SubCommand AddTakeoverCommand(CLI::App& bench);
+SubCommand AddTakeoverCommand(CLI::App& bench, const GrpcCommands& grpc);
 
 }  // namespace whorl::cli

@@ -30,6 +30,8 @@ Examples:
   whorl bench takeover --plot takeover.svg --csv takeover.csv
   whorl bench takeover --all --json > takeovers.jsonl
   whorl bench takeover --protocol spindle_v2 --followers 1 --preset instant
+  whorl bench takeover --on emulator                 in real time
+  whorl bench takeover --on server --protocol fenced_lease --fault crash,cut_off --lease 2s
 
 A run is a world in virtual time: a leader in its steady state, its followers, and a fault at an
 instant drawn by the seed. The time is from the fault to the arrival of the new leader's first
@@ -38,7 +40,11 @@ is compared with T*, the least that any protocol could do that respects the leas
 cut off: what is left of the lease when the fault strikes, and one Commit and one way to the
 resource; a stop: two Commits and that way. What is printed on standard output depends on the
 options alone, not on --jobs. Ctrl-C ends it early, with what it has; a second one ends the command.
-Exit codes: 0 measured; 2 bad input or usage; 3 the output could not be written.)";
+
+With --on the same worlds run on real processes, a few of them, and 1,000 simulated runs are put
+beside them. A real run takes up to twelve leases.
+Exit codes: 0 measured; 2 bad input or usage, or what cannot be made real; 3 the output could not be
+written, or real processes could not run; 130 interrupted, with --on.)";
 
 template <typename T>
 void AddOnce(std::vector<T>& all, T value) {
@@ -129,11 +135,18 @@ std::string Footer() {
 
 }  // namespace
 
+uint64_t TakeoverRequest::Jobs() const {
+  return jobs.value_or(on.has_value() ? DefaultJobsOn() : DefaultJobs());
+}
+
 void AddTakeoverOptions(CLI::App& app, const std::shared_ptr<TakeoverRequest>& request) {
-  AddText(app, "--protocol", "P,P|all", request, TakeProtocols, "whose locks (default: all)");
-  AddText(app, "--fault", "F,F", request, TakeFaults, "what strikes, see below (default: all)");
+  AddText(app, "--protocol", "P,P|all", request, TakeProtocols,
+          "whose locks (default: all; with --on fenced_lease,spindle_v2)");
+  AddText(app, "--fault", "F,F", request, TakeFaults,
+          "what strikes, see below (default: all; with --on crash)");
   AddText(app, "--lease", "TIME,TIME", request, TakeLeases,
-          "leases; those that a protocol does not allow are left out (default: 1s,5s,10s,30s)");
+          "leases; those that a protocol does not allow are left out (default: 1s,5s,10s,30s; with "
+          "--on 5s)");
   AddText(app, "--followers", "N,N", request, TakeFollowers,
           "how many wait for the lock (default: 2); a deployment has its own");
   AddText(app, "--preset", "R,R", request, TakePresets,
@@ -144,24 +157,32 @@ void AddTakeoverOptions(CLI::App& app, const std::shared_ptr<TakeoverRequest>& r
                "latencies");
   AddNumber(
       app, "--runs", 1, kRunsMax, [request](uint64_t n) { request->runs = n; },
-      "runs of each case (default: as many as make p99 stable to 2 %)");
+      "runs of each case (default: as many as make p99 stable to 2 %; with --on 20)");
   AddNumber(
       app, "--seed", 0, std::numeric_limits<uint64_t>::max(),
       [request](uint64_t seed) { request->seed = seed; }, "of all runs (default: 1)");
-  request->jobs = DefaultJobs();
   AddNumber(
       app, "--jobs", 1, kJobsMax, [request](uint64_t n) { request->jobs = n; },
-      "runs at the same time (default: one for each core); changes no output");
+      "runs at the same time (default: one for each core; with --on two); changes no output");
   app.add_flag("--json", request->json, "print JSON lines instead of text");
   app.add_option("--out", request->out, "write the JSON lines into FILE")->type_name("FILE");
   app.add_option("--csv", request->csv, "write a table into FILE")->type_name("FILE");
   app.add_option("--plot", request->plot, "draw distribution curves and a heat map into FILE")
       ->type_name("FILE.svg");
+  AddOn(app, request->on,
+        "measure on real processes, too: on whorl's own server over the model, or on the official "
+        "emulator");
   app.footer(Footer());
 }
 
 std::vector<std::string> Contradictions(const TakeoverRequest& request) {
   std::vector<std::string> errors;
+  const std::pair<std::string_view, bool> simulated_only[] = {
+      {"--all", request.all}, {"--csv", !request.csv.empty()}, {"--plot", !request.plot.empty()}};
+  for (const auto& [name, is_given] : simulated_only) {
+    if (!is_given || !request.on.has_value()) continue;
+    errors.push_back(Cat(name, " is for simulated runs; it does not go with --on"));
+  }
   const std::pair<std::string_view, const std::string*> files[] = {
       {"--out", &request.out}, {"--csv", &request.csv}, {"--plot", &request.plot}};
   std::map<std::filesystem::path, std::string_view> written;

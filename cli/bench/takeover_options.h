@@ -1,4 +1,5 @@
-// What a person asks of `whorl bench takeover`, and what of it cannot be meant.
+// Options of `whorl bench takeover`, on simulated and on real processes, and combinations that are
+// refused.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -8,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "live/backend_kind.h"
 #include "sim/measure/takeover_case.h"
 
 namespace whorl::cli {
@@ -22,11 +24,14 @@ struct TakeoverRequest {
   bool all = false;
   std::optional<uint64_t> runs;  // of each case; as many as make p99 stable when not given
   uint64_t seed = 1;
-  uint64_t jobs = 1;
+  std::optional<uint64_t> jobs;         // nothing: by the number of cores
+  std::optional<live::BackendKind> on;  // on real processes; nothing: simulated
   bool json = false;
   std::string out;
   std::string csv;
   std::string plot;
+
+  uint64_t Jobs() const;
 };
 
 void AddTakeoverOptions(CLI::App& app, const std::shared_ptr<TakeoverRequest>& request);

@@ -15,8 +15,8 @@
 #include <variant>
 
 #include "cli/lock/guard.h"
-#include "cli/lock/lock_metrics.h"
-#include "cli/lock/lock_request.h"
+#include "cli/lock/metrics.h"
+#include "cli/lock/options.h"
 #include "cli/lock/signals.h"
 #include "cli/option_values.h"
 #include "cli/output.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/interrupt.h"
-#include "cli/lock/lock_request.h"
+#include "cli/lock/options.h"
 #include "cli/lock/table_shape.h"
 #include "cli/output.h"
 #include "real_client/admin_client.h"

@@ -13,8 +13,8 @@
 
 #include "cli/lock/event_log.h"
 #include "cli/lock/guard.h"
-#include "cli/lock/lock_metrics.h"
-#include "cli/lock/lock_request.h"
+#include "cli/lock/metrics.h"
+#include "cli/lock/options.h"
 #include "cli/lock/signals.h"
 #include "cli/output.h"
 #include "real_client/os.h"

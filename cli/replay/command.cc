@@ -33,12 +33,12 @@ using sim::Cat;
 
 class Replay {
  public:
-  Replay(const ReplayOptions& options, Inputs inputs)
-      : options_(options),
+  Replay(const ReplayRequest& request, Inputs inputs)
+      : request_(request),
         inputs_(std::move(inputs)),
-        table_(std::cout, NameWidth(inputs_), options.command, WantsColour()) {
+        table_(std::cout, NameWidth(inputs_), request.command, WantsColour()) {
     for (const sim::Scenario& scenario : inputs_.scenarios) {
-      tallies_.emplace_back(scenario, FirstSeed(scenario), options_.repeat, WantsJson());
+      tallies_.emplace_back(scenario, FirstSeed(scenario), request_.repeat, WantsJson());
     }
     outcomes_.resize(std::min(JobCount(), sim::kBatchWindow));
     summary_.bad_inputs = inputs_.bad.size();
@@ -47,10 +47,10 @@ class Replay {
   int Run() {
     if (const absl::Status ready = Prepare(); !ready.ok()) return End(ready);
     if (JobCount() > 0) {
-      if (!options_.json) table_.PrintHead();
+      if (!request_.json) table_.PrintHead();
       Progress progress;
       sim::RunBatch(
-          JobCount(), static_cast<int>(options_.jobs), [&](size_t i) { RunJob(i); },
+          JobCount(), static_cast<int>(request_.Jobs()), [&](size_t i) { RunJob(i); },
           [&](size_t i, const std::optional<std::string>& error) {
             const sim::BatchStep step = JobDone(i, error);
             if (progress.IsDue()) {
@@ -72,27 +72,27 @@ class Replay {
     return width;
   }
 
-  bool WantsJson() const { return options_.json || !options_.out.empty(); }
+  bool WantsJson() const { return request_.json || !request_.out.empty(); }
   uint64_t FirstSeed(const sim::Scenario& scenario) const {
-    return options_.seed.value_or(scenario.seed);
+    return request_.seed.value_or(scenario.seed);
   }
   // A job is a seed of a scenario; those of a scenario stand together.
-  size_t JobCount() const { return tallies_.size() * options_.repeat; }
-  Tally& TallyOf(size_t job) { return tallies_[job / options_.repeat]; }
-  uint64_t SeedOf(size_t job) { return TallyOf(job).first_seed() + job % options_.repeat; }
+  size_t JobCount() const { return tallies_.size() * request_.repeat; }
+  Tally& TallyOf(size_t job) { return tallies_[job / request_.repeat]; }
+  uint64_t SeedOf(size_t job) { return TallyOf(job).first_seed() + job % request_.repeat; }
 
   // What would fail at the end of all the work fails before it.
   absl::Status Prepare() {
-    if (!options_.out.empty()) {
-      if (absl::Status opened = document_.Open(options_.out); !opened.ok()) return opened;
+    if (!request_.out.empty()) {
+      if (absl::Status opened = document_.Open(request_.out); !opened.ok()) return opened;
     }
-    return options_.trace_folder.empty() ? absl::OkStatus() : MakeFolder(options_.trace_folder);
+    return request_.trace_folder.empty() ? absl::OkStatus() : MakeFolder(request_.trace_folder);
   }
 
   std::string TracePath(const sim::Scenario& scenario, uint64_t seed) const {
-    if (options_.trace_folder.empty()) return {};
+    if (request_.trace_folder.empty()) return {};
     const std::string name = Cat(scenario.name, ".", std::to_string(seed), ".jsonl");
-    return (std::filesystem::path(options_.trace_folder) / name).string();
+    return (std::filesystem::path(request_.trace_folder) / name).string();
   }
 
   // On any thread.
@@ -102,11 +102,11 @@ class Replay {
     outcomes_[job % sim::kBatchWindow] = RunOnce({.scenario = &scenario,
                                                   .seed = seed,
                                                   .trace_path = TracePath(scenario, seed),
-                                                  .perfetto_path = options_.perfetto_path,
-                                                  .timeline = options_.timeline,
-                                                  .explain = options_.explain,
-                                                  .explained = options_.explained,
-                                                  .check_determinism = options_.check_determinism});
+                                                  .perfetto_path = request_.perfetto_path,
+                                                  .timeline = request_.timeline,
+                                                  .explain = request_.explain,
+                                                  .explained = request_.explained,
+                                                  .check_determinism = request_.check_determinism});
   }
 
   // On the main thread, in order.
@@ -123,7 +123,7 @@ class Replay {
     if (!tally.IsComplete()) return sim::BatchStep::kGoOn;
     summary_.Add(tally.conclusion());
     if (WantsJson()) documents_.push_back(TallyJson(tally));
-    if (options_.json) return sim::BatchStep::kGoOn;
+    if (request_.json) return sim::BatchStep::kGoOn;
     Progress::Clear();
     table_.PrintTally(tally);
     PrintTimeline(tally);
@@ -160,19 +160,19 @@ class Replay {
     if (WantsJson()) {
       const std::string text =
           sim::DumpJson(ReplayJson(std::move(documents_), inputs_.bad, summary_), 2) + "\n";
-      if (options_.json) std::cout << text;
-      if (!options_.out.empty()) {
+      if (request_.json) std::cout << text;
+      if (!request_.out.empty()) {
         document_.stream() << text;
         if (const absl::Status written = document_.Commit(); !written.ok()) return End(written);
       }
     }
-    if (!options_.json && summary_.scenarios() > 0) table_.PrintSummary(summary_);
+    if (!request_.json && summary_.scenarios() > 0) table_.PrintSummary(summary_);
     int code = summary_.failed > 0 ? kExpectationFailed : kAsExpected;
     if (summary_.bad_inputs > 0) code = kBadInput;
     return End(FlushStdout(), code);
   }
 
-  const ReplayOptions& options_;
+  const ReplayRequest& request_;
   Inputs inputs_;
   ReplayTable table_;
   OutputFile document_;
@@ -183,8 +183,8 @@ class Replay {
   absl::Status stopped_;  // why the work was broken off
 };
 
-int RunReplay(const ReplayOptions& options) {
-  if (options.paths.empty()) {
+int RunReplay(const ReplayRequest& request) {
+  if (request.paths.empty()) {
     Complain(
         "replay wants scenarios: files, folders, or - for standard input "
         "(whorl replay --help has examples)");
@@ -194,29 +194,31 @@ int RunReplay(const ReplayOptions& options) {
     for (const std::string& error : contradictions) Complain(error);
     return !contradictions.empty();
   };
-  if (refuse(Contradictions(options))) return kBadInput;
-  Inputs inputs = LoadInputs(options.paths);
+  if (refuse(Contradictions(request))) return kBadInput;
+  Inputs inputs = LoadInputs(request.paths);
   for (const BadInput& bad : inputs.bad) {
     // As they are, so that an editor finds file and line.
     for (const std::string& error : bad.errors) std::cerr << error << '\n';
   }
-  if (refuse(Contradictions(options, inputs))) return kBadInput;
-  if (options.at.has_value()) {
+  if (refuse(Contradictions(request, inputs))) return kBadInput;
+  if (request.at.has_value()) {
     if (inputs.scenarios.empty()) return kBadInput;
-    return ShowState(options, inputs.scenarios.front());
+    return ShowState(request, inputs.scenarios.front());
   }
-  return Replay(options, std::move(inputs)).Run();
+  return Replay(request, std::move(inputs)).Run();
 }
 
 }  // namespace
 
-SubCommand AddReplayCommand(CLI::App& root, const std::string& command) {
+SubCommand AddReplayCommand(CLI::App& root, const std::string& command, const GrpcCommands& grpc) {
   CLI::App* app = root.add_subcommand(
       "replay", "Run scenarios, and say what happened and whether it was as expected");
-  const auto options = std::make_shared<ReplayOptions>();
-  options->command = command;
-  AddReplayOptions(*app, options);
-  return {.app = app, .run = [options] { return RunReplay(*options); }};
+  const auto request = std::make_shared<ReplayRequest>();
+  request->command = command;
+  AddReplayOptions(*app, request);
+  return {.app = app, .run = [request, on = grpc.replay_on] {
+            return request->on.has_value() ? on(*request) : RunReplay(*request);
+          }};
 }
 
 }  // namespace whorl::cli

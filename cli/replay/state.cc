@@ -17,28 +17,28 @@ constexpr int kStateFormat = 1;
 
 }  // namespace
 
-int ShowState(const ReplayOptions& options, const sim::Scenario& scenario) {
+int ShowState(const ReplayRequest& request, const sim::Scenario& scenario) {
   OutputFile file;
-  if (!options.out.empty()) {
-    if (const absl::Status opened = file.Open(options.out); !opened.ok()) return End(opened);
+  if (!request.out.empty()) {
+    if (const absl::Status opened = file.Open(request.out); !opened.ok()) return End(opened);
   }
-  const uint64_t seed = options.seed.value_or(scenario.seed);
+  const uint64_t seed = request.seed.value_or(scenario.seed);
   sim::StateWatch watch(scenario);
-  const sim::World world = sim::RunUntil(scenario, seed, *options.at, &watch);
+  const sim::World world = sim::RunUntil(scenario, seed, *request.at, &watch);
   sim::Json about = sim::Json::object();
   about["scenario"] = scenario.name;
   about["protocol"] = scenario.protocol;
   about["seed"] = std::to_string(seed);
-  about.update(sim::StateJson(world, watch, *options.at));
+  about.update(sim::StateJson(world, watch, *request.at));
   sim::Json document = {{"format", "whorl-state"}, {"version", kStateFormat}, {"whorl", kVersion}};
   document.update(about);
   const std::string text = sim::DumpJson(document, 2) + "\n";
-  if (options.json) {
+  if (request.json) {
     std::cout << text;
   } else {
     sim::PrintState(about, std::cout);
   }
-  if (!options.out.empty()) {
+  if (!request.out.empty()) {
     file.stream() << text;
     if (const absl::Status written = file.Commit(); !written.ok()) return End(written);
   }

@@ -6,7 +6,7 @@
 
 namespace whorl::cli {
 
-// Prints it, and returns the exit code. REQUIRES: options.at is a time of the scenario.
-int ShowState(const ReplayOptions& options, const sim::Scenario& scenario);
+// Prints it, and returns the exit code. REQUIRES: request.at is a time of the scenario.
+int ShowState(const ReplayRequest& request, const sim::Scenario& scenario);
 
 }  // namespace whorl::cli

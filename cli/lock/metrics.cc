@@ -1,4 +1,4 @@
-#include "cli/lock/lock_metrics.h"
+#include "cli/lock/metrics.h"
 
 #include <prometheus/counter.h>
 #include <prometheus/exposer.h>

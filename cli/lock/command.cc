@@ -1,4 +1,4 @@
-#include "cli/lock/lock_command_line.h"
+#include "cli/lock/command.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -46,9 +46,9 @@ struct Words {
 Words WordsOf(int argc, char** argv) {
   Words words;
   words.arguments.emplace_back("lock");
-  for (int i = 1; i < argc; ++i) {
+  for (int i = 2; i < argc; ++i) {
     const std::string word = argv[i];
-    words.is_exec = words.is_exec || (i == 1 && word == "exec");
+    words.is_exec = words.is_exec || (i == 2 && word == "exec");
     if (words.is_exec && word == "--") {
       words.command.assign(argv + i + 1, argv + argc);
       break;
@@ -90,7 +90,7 @@ int Run(const Words& words) {
 
 }  // namespace
 
-int LockMain(int argc, char** argv) {
+int RunLockCommand(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
   const Words words = WordsOf(argc, argv);
   try {

@@ -1,4 +1,4 @@
-#include "cli/lock/lock_request.h"
+#include "cli/lock/options.h"
 
 #include <sys/random.h>
 #include <unistd.h>

@@ -1,6 +1,5 @@
-#include "live/takeover_on.h"
+#include "cli/grpc/takeover_on.h"
 
-#include <algorithm>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -9,20 +8,23 @@
 #include <vector>
 
 #include "cli/exit_code.h"
-#include "cli/interrupt.h"
-#include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/text_table.h"
-#include "live/live_options.h"
+#include "live/backend.h"
 #include "live/real_takeover.h"
 #include "sim/report/json_print.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
 
-namespace whorl::live {
+namespace whorl::cli {
 namespace {
 
-using cli::Complain;
+using live::BackendText;
+using live::ComparedTakeovers;
+using live::CompareTakeovers;
+using live::CountInMiddle;
+using live::TakeoverPlan;
+using live::WhyNotForReal;
 using sim::Cat;
 using sim::Distribution;
 using sim::Json;
@@ -31,20 +33,6 @@ using sim::TakeoverResult;
 
 constexpr uint64_t kRuns = 20;
 constexpr Duration kLease = Seconds(5);
-// Runs at the same time for each core: they mostly wait, but what they wait for is to be in time.
-constexpr uint64_t kJobsOfCore = 2;
-
-constexpr std::string_view kFooter =
-    R"(The worlds of `whorl bench takeover`, on real processes: a leader in its steady state, its
-followers, and a fault at an instant drawn by the seed, until the new leader has written; beside them
-1,000 simulated runs. A real run takes up to twelve leases.
-
-Examples:
-  whorl bench takeover --on emulator
-  whorl bench takeover --on server --protocol fenced_lease --fault crash,cut_off --lease 2s --runs 5
-
-Exit codes: 0 measured; 2 bad input or usage, or what cannot be made real; 3 could not run;
-130 interrupted.)";
 
 std::string SecondsOf(const std::optional<int64_t>& ns) {
   return ns ? sim::SecondsText({*ns}, 3) : "-";
@@ -56,7 +44,7 @@ bool GrantIsOfInterest(const TakeoverCase& takeover_case) {
 }
 
 void AddRow(const TakeoverResult& result, std::string_view on, std::string what,
-            const Distribution& time, std::string in_middle, cli::TextTable& table) {
+            const Distribution& time, std::string in_middle, TextTable& table) {
   const auto at = [&](size_t percent) -> std::optional<int64_t> {
     if (time.percentiles.size() <= percent) return std::nullopt;
     return time.percentiles[percent];
@@ -69,7 +57,7 @@ void AddRow(const TakeoverResult& result, std::string_view on, std::string what,
              std::move(in_middle)});
 }
 
-void AddRows(const ComparedTakeovers& compared, std::string_view on, cli::TextTable& table) {
+void AddRows(const ComparedTakeovers& compared, std::string_view on, TextTable& table) {
   const auto middle = [](const std::vector<int64_t>& values, const Distribution& simulated) {
     return Cat(std::to_string(CountInMiddle(values, simulated)), " of ",
                std::to_string(values.size()));
@@ -115,20 +103,20 @@ std::string LineOf(const ComparedTakeovers& compared, std::string_view on) {
 
 class TakeoverOn {
  public:
-  TakeoverOn(const TakeoverOnRequest& request, std::vector<TakeoverCase> cases)
+  TakeoverOn(const TakeoverRequest& request, std::vector<TakeoverCase> cases)
       : request_(request), cases_(std::move(cases)) {}
 
   int Run() {
-    if (!request_.asked.out.empty()) {
-      if (absl::Status opened = out_.Open(request_.asked.out); !opened.ok()) {
-        return cli::End(opened);
+    if (!request_.out.empty()) {
+      if (absl::Status opened = out_.Open(request_.out); !opened.ok()) {
+        return End(opened);
       }
     }
     for (const TakeoverCase& one : cases_) {
-      if (absl::Status measured = Measure(one); !measured.ok()) return cli::End(measured);
+      if (absl::Status measured = Measure(one); !measured.ok()) return End(measured);
     }
-    cli::Progress::Clear();
-    if (request_.asked.json) {
+    Progress::Clear();
+    if (request_.json) {
       std::cout << lines_;
     } else {
       table_.Print(std::cout);
@@ -137,19 +125,19 @@ class TakeoverOn {
                    "real ones lie between those\nof the simulated runs; nine in ten are to be "
                    "expected.\n";
     }
-    if (!request_.asked.out.empty()) {
+    if (!request_.out.empty()) {
       out_.stream() << lines_;
-      if (absl::Status written = out_.Commit(); !written.ok()) return cli::End(written);
+      if (absl::Status written = out_.Commit(); !written.ok()) return End(written);
     }
-    return cli::End(cli::FlushStdout());
+    return End(FlushStdout());
   }
 
  private:
   absl::Status Measure(const TakeoverCase& one) {
-    const TakeoverPlan plan{.on = request_.on,
-                            .seed = request_.asked.seed,
-                            .runs = request_.asked.runs.value_or(kRuns),
-                            .jobs = static_cast<int>(request_.asked.jobs)};
+    const TakeoverPlan plan{.on = *request_.on,
+                            .seed = request_.seed,
+                            .runs = request_.runs.value_or(kRuns),
+                            .jobs = static_cast<int>(request_.Jobs())};
     absl::StatusOr<ComparedTakeovers> compared = CompareTakeovers(plan, one, [&](uint64_t runs) {
       if (progress_.IsDue()) {
         progress_.Show(Cat(one.Text(), ": ", std::to_string(runs), " of ",
@@ -157,8 +145,8 @@ class TakeoverOn {
       }
     });
     if (!compared.ok()) return compared.status();
-    AddRows(*compared, BackendText(request_.on), table_);
-    lines_ += LineOf(*compared, BackendText(request_.on));
+    AddRows(*compared, BackendText(*request_.on), table_);
+    lines_ += LineOf(*compared, BackendText(*request_.on));
     if (compared->with_holes > 0) {
       remarks_ += Cat(one.Text(), ": of ", sim::CountText(compared->with_holes, "run", "runs"),
                       " not all was seen; not counted\n");
@@ -172,53 +160,39 @@ class TakeoverOn {
     return absl::OkStatus();
   }
 
-  const TakeoverOnRequest& request_;
+  const TakeoverRequest& request_;
   const std::vector<TakeoverCase> cases_;
-  cli::Progress progress_;
-  cli::OutputFile out_;
-  cli::TextTable table_{{"fault", "protocol", "lease", "followers", "on", "runs", "takeovers",
-                         "kept", "least s", "p50 s", "p90 s", "p99 s", "max s", "5-95 %"},
-                        5};
+  Progress progress_;
+  OutputFile out_;
+  TextTable table_{{"fault", "protocol", "lease", "followers", "on", "runs", "takeovers", "kept",
+                    "least s", "p50 s", "p90 s", "p99 s", "max s", "5-95 %"},
+                   5};
   std::string lines_;
   std::string remarks_;
 };
 
 }  // namespace
 
-void AddTakeoverOnOptions(CLI::App& app, const std::shared_ptr<TakeoverOnRequest>& request) {
-  const std::shared_ptr<cli::TakeoverRequest> asked(request, &request->asked);
-  cli::AddTakeoverOptions(app, asked);
-  for (const char* option : {"--all", "--csv", "--plot"}) app.remove_option(app.get_option(option));
-  const auto describe = [&](const char* option, const std::string& text) {
-    app.get_option(option)->description(text);
+int RunTakeoverOn(TakeoverRequest request) {
+  if (request.protocols.empty()) request.protocols = {"fenced_lease", "spindle_v2"};
+  if (request.faults.empty()) request.faults = {sim::TakeoverFault::kCrash};
+  if (request.leases.empty()) request.leases = {kLease};
+  const auto refuse = [](const std::vector<std::string>& errors) {
+    for (const std::string& error : errors) Complain(error);
+    return !errors.empty();
   };
-  describe("--protocol", "whose locks (default: fenced_lease,spindle_v2)");
-  describe("--fault", "what strikes, as without --on (default: crash)");
-  describe("--lease", "leases (default: 5s)");
-  describe("--runs", "real runs of each case (default: 20)");
-  describe("--jobs", "runs at the same time, each with a Spanner of its own (default: two a core)");
-  asked->jobs = std::max<uint64_t>(1, cli::DefaultJobs() * kJobsOfCore);
-  AddOnOption(app, [request](BackendKind kind) { request->on = kind; });
-  app.footer(std::string(kFooter));
-}
-
-int RunTakeoverOn(TakeoverOnRequest request) {
-  cli::TakeoverRequest& asked = request.asked;
-  if (asked.protocols.empty()) asked.protocols = {"fenced_lease", "spindle_v2"};
-  if (asked.faults.empty()) asked.faults = {sim::TakeoverFault::kCrash};
-  if (asked.leases.empty()) asked.leases = {kLease};
-  std::vector<std::string> errors = Contradictions(asked);
-  sim::TakeoverCases cases = sim::CasesOf(GridOf(asked));
+  if (refuse(Contradictions(request))) return kBadInput;
+  std::vector<std::string> errors;
+  sim::TakeoverCases cases = sim::CasesOf(GridOf(request));
   for (const TakeoverCase& one : cases.cases) {
     const std::string why = WhyNotForReal(one);
     if (!why.empty()) errors.push_back(Cat(one.Text(), " cannot be made real: ", why));
   }
-  for (const std::string& error : errors) Complain(error);
-  if (!errors.empty()) return cli::kBadInput;
+  if (refuse(errors)) return kBadInput;
   for (const sim::LeftOut& left : cases.left_out) {
     std::cerr << "left out: " << left.left_out.Text() << ": " << left.why << '\n';
   }
   return TakeoverOn(request, std::move(cases.cases)).Run();
 }
 
-}  // namespace whorl::live
+}  // namespace whorl::cli

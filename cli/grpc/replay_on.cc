@@ -1,4 +1,4 @@
-#include "live/live_command.h"
+#include "cli/grpc/replay_on.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -10,13 +10,14 @@
 #include <utility>
 
 #include "cli/exit_code.h"
+#include "cli/grpc/replay_on_report.h"
 #include "cli/inputs.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/version.h"
+#include "live/backend.h"
 #include "live/comparison.h"
 #include "live/history.h"
-#include "live/live_report.h"
 #include "live/refusals.h"
 #include "live/save.h"
 #include "sim/judge/batch.h"
@@ -27,64 +28,75 @@
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/writer.h"
 
-namespace whorl::live {
+namespace whorl::cli {
 namespace {
 
-using cli::Complain;
+using live::AsOn;
+using live::BackendText;
+using live::ChangesOn;
+using live::JudgeHistory;
+using live::RealRun;
+using live::RefusalsOf;
+using live::RunForReal;
+using live::ScenarioOf;
+using live::Simulate;
 using sim::Cat;
 
 // Why the scenario is left out; empty when it is not.
-std::string WhySkipped(const LiveOptions& options, const sim::Scenario& scenario) {
-  if (scenario.duration > options.longest) {
+std::string WhySkipped(const ReplayRequest& request, const sim::Scenario& scenario) {
+  constexpr Duration kLongest = Seconds(180);
+  const Duration longest = request.longest.value_or(kLongest);
+  if (scenario.duration > longest) {
     return Cat("it lasts ", FormatDuration(scenario.duration), ", and --longest is ",
-               FormatDuration(options.longest));
+               FormatDuration(longest));
   }
-  const std::vector<std::string> refusals = RefusalsOf(options.on, scenario);
-  return options.where_possible && !refusals.empty() ? refusals.front() : std::string();
+  const std::vector<std::string> refusals = RefusalsOf(*request.on, scenario);
+  return request.where_possible && !refusals.empty() ? refusals.front() : std::string();
 }
 
-class LiveReplay {
+class ReplayOn {
  public:
-  LiveReplay(const LiveOptions& options, std::vector<sim::Scenario> scenarios)
-      : options_(options),
+  ReplayOn(const ReplayRequest& request, std::vector<sim::Scenario> scenarios)
+      : request_(request),
+        on_(*request.on),
         scenarios_(std::move(scenarios)),
-        report_(std::cout, options.on, NameWidth(scenarios_)),
+        report_(std::cout, on_, NameWidth(scenarios_)),
         runs_(sim::kBatchWindow) {
     for (const sim::Scenario& scenario : scenarios_) {
-      if (!WhySkipped(options, scenario).empty()) {
+      if (!WhySkipped(request, scenario).empty()) {
         ++skipped_;
         continue;
       }
-      compared_.emplace_back().changes = ChangesOn(options_.on, scenario);
-      real_.push_back(AsOn(options_.on, scenario));
+      compared_.emplace_back().changes = ChangesOn(on_, scenario);
+      real_.push_back(AsOn(on_, scenario));
     }
     for (size_t i = 0; i < real_.size(); ++i) compared_[i].scenario = &real_[i];
   }
 
   int Run() {
-    if (const absl::Status ready = Prepare(); !ready.ok()) return cli::End(ready);
-    if (!options_.json) {
+    if (const absl::Status ready = Prepare(); !ready.ok()) return End(ready);
+    if (!request_.json) {
       report_.PrintHead();
       for (const sim::Scenario& scenario : scenarios_) {
-        const std::string why = WhySkipped(options_, scenario);
+        const std::string why = WhySkipped(request_, scenario);
         if (!why.empty()) report_.PrintSkipped(scenario, why);
       }
     }
     SimulateAll();
-    if (!stopped_.ok()) return cli::End(stopped_);
-    cli::Progress progress;
+    if (!stopped_.ok()) return End(stopped_);
+    Progress progress;
     sim::RunBatch(
-        compared_.size() * options_.repeat, static_cast<int>(options_.jobs),
+        compared_.size() * request_.repeat, static_cast<int>(request_.Jobs()),
         [&](size_t job) { RunJob(job); },
         [&](size_t job, const std::optional<std::string>& error) {
           const sim::BatchStep step = JobDone(job, error);
           if (progress.IsDue()) {
             progress.Show(Cat(std::to_string(job + 1), " of ",
-                              std::to_string(compared_.size() * options_.repeat), " runs"));
+                              std::to_string(compared_.size() * request_.repeat), " runs"));
           }
           return step;
         });
-    cli::Progress::Clear();
+    Progress::Clear();
     return Finish();
   }
 
@@ -99,21 +111,20 @@ class LiveReplay {
 
   // What would fail at the end of all the runs fails before them.
   absl::Status Prepare() {
-    const std::pair<cli::OutputFile*, const std::string*> files[] = {
-        {&document_, &options_.out},
-        {&saved_, &options_.save_path},
-        {&picture_, &options_.perfetto_path}};
+    const std::pair<OutputFile*, const std::string*> files[] = {
+        {&document_, &request_.out},
+        {&saved_, &request_.save_path},
+        {&picture_, &request_.perfetto_path}};
     for (const auto& [file, path] : files) {
       if (path->empty()) continue;
       if (absl::Status opened = file->Open(*path); !opened.ok()) return opened;
     }
-    return options_.trace_folder.empty() ? absl::OkStatus()
-                                         : cli::MakeFolder(options_.trace_folder);
+    return request_.trace_folder.empty() ? absl::OkStatus() : MakeFolder(request_.trace_folder);
   }
 
   void SimulateAll() {
     sim::RunBatch(
-        compared_.size(), static_cast<int>(cli::DefaultJobs()),
+        compared_.size(), static_cast<int>(DefaultJobs()),
         [&](size_t i) { compared_[i].simulated = Simulate(real_[i]); },
         [&](size_t i, const std::optional<std::string>& error) {
           if (error) return Stop(absl::InternalError(*error));
@@ -124,30 +135,30 @@ class LiveReplay {
 
   // On any thread.
   void RunJob(size_t job) {
-    const size_t place = job / options_.repeat;
-    runs_[job % sim::kBatchWindow] = RunForReal(
-        options_.on, real_[place], job % options_.repeat + 1, compared_[place].simulated);
+    const size_t place = job / request_.repeat;
+    runs_[job % sim::kBatchWindow] =
+        RunForReal(on_, real_[place], job % request_.repeat + 1, compared_[place].simulated);
   }
 
   // On the main thread, in order.
   sim::BatchStep JobDone(size_t job, const std::optional<std::string>& error) {
-    Compared& compared = compared_[job / options_.repeat];
+    Compared& compared = compared_[job / request_.repeat];
     const std::string whose = Cat(sim::Printable(compared.scenario->path, 1000), ": ");
     if (error) return Stop(absl::InternalError(Cat(whose, "cannot be run: ", *error)));
     absl::StatusOr<RealRun> run = *std::exchange(runs_[job % sim::kBatchWindow], std::nullopt);
     if (!run.ok())
       return Stop(absl::UnavailableError(Cat(whose, std::string(run.status().message()))));
     if (absl::Status written = WriteReal(compared, *run); !written.ok()) return Stop(written);
-    if (options_.ShowsOneRun()) Show(compared, *run);
+    if (request_.timeline || request_.explain) Show(compared, *run);
     run->history.clear();
     compared.runs.push_back(*std::move(run));
-    if (compared.runs.size() < options_.repeat) return sim::BatchStep::kGoOn;
-    if (!options_.json) {
-      cli::Progress::Clear();
+    if (compared.runs.size() < request_.repeat) return sim::BatchStep::kGoOn;
+    if (!request_.json) {
+      Progress::Clear();
       report_.Print(compared);
       std::cout << shown_;
     }
-    const absl::Status flushed = cli::FlushStdout();
+    const absl::Status flushed = FlushStdout();
     return flushed.ok() ? sim::BatchStep::kGoOn : Stop(flushed);
   }
 
@@ -159,18 +170,17 @@ class LiveReplay {
 
   void Show(const Compared& compared, const RealRun& run) {
     std::ostringstream out;
-    if (options_.timeline) {
+    if (request_.timeline) {
       sim::Timeline timeline(*compared.scenario);
       Tell(run, timeline, *compared.scenario);
       out << '\n';
-      timeline.Print(run.result.checks, {.width = cli::ScreenWidth(), .colour = cli::WantsColour()},
-                     out);
+      timeline.Print(run.result.checks, {.width = ScreenWidth(), .colour = WantsColour()}, out);
       out << '\n';
     }
-    if (options_.explain) {
+    if (request_.explain) {
       out << '\n';
       const sim::Story story =
-          sim::Explain(*compared.scenario, run.result, options_.explained,
+          sim::Explain(*compared.scenario, run.result, request_.explained,
                        [&](sim::ObservationSink& sink) { Tell(run, sink, *compared.scenario); });
       for (const std::string& line : story.Lines()) out << line << '\n';
       out << '\n';
@@ -186,10 +196,10 @@ class LiveReplay {
   // --- files
   std::string TracePath(const Compared& compared, const std::string& which) const {
     const std::string name = Cat(compared.scenario->name, ".", which, ".jsonl");
-    return (std::filesystem::path(options_.trace_folder) / name).string();
+    return (std::filesystem::path(request_.trace_folder) / name).string();
   }
   absl::Status WriteSimulated(const Compared& compared) const {
-    if (options_.trace_folder.empty()) return absl::OkStatus();
+    if (request_.trace_folder.empty()) return absl::OkStatus();
     const sim::Scenario& scenario = *compared.scenario;
     return WriteTrace(
         TracePath(compared, "simulated"), scenario, scenario.seed,
@@ -199,16 +209,16 @@ class LiveReplay {
     const auto tell = [&](sim::ObservationSink& sink) { Tell(run, sink, *compared.scenario); };
     const uint64_t number = run.result.seed;
     absl::Status written;
-    if (!options_.trace_folder.empty()) {
-      const std::string which = Cat(BackendText(options_.on), "-", std::to_string(number));
+    if (!request_.trace_folder.empty()) {
+      const std::string which = Cat(BackendText(on_), "-", std::to_string(number));
       written = WriteTrace(TracePath(compared, which), *compared.scenario, number, tell);
     }
-    if (!options_.perfetto_path.empty()) {
+    if (!request_.perfetto_path.empty()) {
       written.Update(Write<sim::PerfettoWriter>(picture_, *compared.scenario, number, tell));
     }
-    if (!options_.save_path.empty()) {
+    if (!request_.save_path.empty()) {
       saved_.stream() << sim::ScenarioText(
-          ScenarioOf(options_.on, *compared.scenario, run.history, run.result));
+          ScenarioOf(on_, *compared.scenario, run.history, run.result));
       written.Update(saved_.Commit());
     }
     return written;
@@ -216,55 +226,55 @@ class LiveReplay {
   template <typename Tell>
   static absl::Status WriteTrace(const std::string& path, const sim::Scenario& scenario,
                                  uint64_t seed, Tell tell) {
-    cli::OutputFile file;
+    OutputFile file;
     if (absl::Status opened = file.Open(path); !opened.ok()) return opened;
     return Write<sim::TraceWriter>(file, scenario, seed, tell);
   }
   template <typename Writer, typename Tell>
-  static absl::Status Write(cli::OutputFile& file, const sim::Scenario& scenario, uint64_t seed,
+  static absl::Status Write(OutputFile& file, const sim::Scenario& scenario, uint64_t seed,
                             Tell tell) {
     {
-      Writer writer(file.stream(), scenario, seed, cli::kVersion);
+      Writer writer(file.stream(), scenario, seed, kVersion);
       tell(writer);
     }
     return file.Commit();
   }
 
   int Finish() {
-    if (!stopped_.ok()) return cli::End(stopped_);
+    if (!stopped_.ok()) return End(stopped_);
     const auto good = static_cast<size_t>(std::ranges::count_if(compared_, &Compared::good));
-    if (options_.json || !options_.out.empty()) {
-      if (absl::Status written = WriteDocument(); !written.ok()) return cli::End(written);
+    if (request_.json || !request_.out.empty()) {
+      if (absl::Status written = WriteDocument(); !written.ok()) return End(written);
     }
-    if (!options_.json) report_.PrintSummary(compared_.size(), good, skipped_);
-    return cli::End(cli::FlushStdout(),
-                    good == compared_.size() ? cli::kAsExpected : cli::kExpectationFailed);
+    if (!request_.json) report_.PrintSummary(compared_.size(), good, skipped_);
+    return End(FlushStdout(), good == compared_.size() ? kAsExpected : kExpectationFailed);
   }
 
   absl::Status WriteDocument() {
     sim::Json document = sim::Json::object();
     document["format"] = "whorl-live";
     document["version"] = 1;
-    document["on"] = std::string(BackendText(options_.on));
+    document["on"] = std::string(BackendText(on_));
     document["scenarios"] = sim::Json::array();
     for (const Compared& compared : compared_) {
       document["scenarios"].push_back(ComparedJson(compared));
     }
     const std::string text = sim::DumpJson(document, 2) + "\n";
-    if (options_.json) std::cout << text;
-    if (options_.out.empty()) return absl::OkStatus();
+    if (request_.json) std::cout << text;
+    if (request_.out.empty()) return absl::OkStatus();
     document_.stream() << text;
     return document_.Commit();
   }
 
-  const LiveOptions& options_;
+  const ReplayRequest& request_;
+  const live::BackendKind on_;
   const std::vector<sim::Scenario> scenarios_;
   std::vector<sim::Scenario> real_;  // those that are not skipped, as they are on the backend
   std::vector<Compared> compared_;   // one for each
-  LiveReport report_;
-  cli::OutputFile document_;
-  cli::OutputFile saved_;
-  cli::OutputFile picture_;
+  ReplayOnReport report_;
+  OutputFile document_;
+  OutputFile saved_;
+  OutputFile picture_;
   std::vector<std::optional<absl::StatusOr<RealRun>>> runs_;  // of jobs, by place
   std::string shown_;                                         // of the one run, for people
   size_t skipped_ = 0;
@@ -273,31 +283,34 @@ class LiveReplay {
 
 }  // namespace
 
-int RunLive(const LiveOptions& options) {
-  if (options.paths.empty()) {
+int RunReplayOn(const ReplayRequest& request) {
+  if (request.paths.empty()) {
     Complain(
         "replay wants scenarios: files, folders, or - for standard input "
-        "(whorl replay --on server --help has examples)");
-    return cli::kBadInput;
+        "(whorl replay --help has examples)");
+    return kBadInput;
   }
-  cli::Inputs inputs = cli::LoadInputs(options.paths);
+  const std::vector<std::string> contradictions = Contradictions(request);
+  for (const std::string& error : contradictions) Complain(error);
+  if (!contradictions.empty()) return kBadInput;
+  Inputs inputs = LoadInputs(request.paths);
   bool refused = !inputs.bad.empty();
-  for (const cli::BadInput& bad : inputs.bad) {
+  for (const BadInput& bad : inputs.bad) {
     for (const std::string& error : bad.errors) std::cerr << error << '\n';
   }
-  for (const std::string& error : Contradictions(options, inputs.scenarios.size())) {
+  for (const std::string& error : Contradictions(request, inputs)) {
     Complain(error);
     refused = true;
   }
   for (const sim::Scenario& scenario : inputs.scenarios) {
-    if (!WhySkipped(options, scenario).empty()) continue;
-    for (const std::string& refusal : RefusalsOf(options.on, scenario)) {
+    if (!WhySkipped(request, scenario).empty()) continue;
+    for (const std::string& refusal : RefusalsOf(*request.on, scenario)) {
       std::cerr << refusal << '\n';
       refused = true;
     }
   }
-  if (refused) return cli::kBadInput;
-  return LiveReplay(options, std::move(inputs.scenarios)).Run();
+  if (refused) return kBadInput;
+  return ReplayOn(request, std::move(inputs.scenarios)).Run();
 }
 
-}  // namespace whorl::live
+}  // namespace whorl::cli

@@ -1,4 +1,4 @@
-#include "live/live_report.h"
+#include "cli/grpc/replay_on_report.h"
 
 #include <algorithm>
 #include <iomanip>
@@ -9,9 +9,12 @@
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
 
-namespace whorl::live {
+namespace whorl::cli {
 namespace {
 
+using live::BackendText;
+using live::RealRun;
+using live::Simulated;
 using sim::Cat;
 using sim::Metric;
 
@@ -123,9 +126,9 @@ size_t Compared::as_expected() const {
       std::ranges::count_if(runs, [](const RealRun& run) { return run.failures.empty(); }));
 }
 
-void LiveReport::PrintHead() {
+void ReplayOnReport::PrintHead() {
   // As AsOn() has it.
-  const bool emulator = kind_ == BackendKind::kEmulator;
+  const bool emulator = kind_ == live::BackendKind::kEmulator;
   out_ << "simulated"
        << (emulator ? ", with an epsilon of 0 and a pending commit timestamp that blocks its column"
                     : "")
@@ -136,7 +139,7 @@ void LiveReport::PrintHead() {
        << "  violated for real\n";
 }
 
-void LiveReport::Print(const Compared& compared) {
+void ReplayOnReport::Print(const Compared& compared) {
   const std::string agreed =
       Cat(std::to_string(compared.agreed()), "/", std::to_string(compared.runs.size()));
   out_ << std::left << std::setw(9) << Conclusion(compared)
@@ -152,12 +155,12 @@ void LiveReport::Print(const Compared& compared) {
   PrintSentences(out_, compared.runs, &RealRun::chances, "by chance");
 }
 
-void LiveReport::PrintSkipped(const sim::Scenario& scenario, const std::string& why) {
+void ReplayOnReport::PrintSkipped(const sim::Scenario& scenario, const std::string& why) {
   out_ << std::left << std::setw(9) << "skipped" << std::setw(static_cast<int>(name_width_) + 2)
        << sim::Printable(scenario.name) << why << '\n';
 }
 
-void LiveReport::PrintSummary(size_t scenarios, size_t good, size_t skipped) {
+void ReplayOnReport::PrintSummary(size_t scenarios, size_t good, size_t skipped) {
   out_ << '\n'
        << sim::CountText(static_cast<int64_t>(scenarios), "scenario", "scenarios") << " on the "
        << BackendText(kind_) << ": " << good << " as expected and as simulated in every run";
@@ -187,4 +190,4 @@ sim::Json ComparedJson(const Compared& compared) {
   return json;
 }
 
-}  // namespace whorl::live
+}  // namespace whorl::cli

@@ -9,23 +9,23 @@
 #include "live/comparison.h"
 #include "sim/report/json_print.h"
 
-namespace whorl::live {
+namespace whorl::cli {
 
 // All runs of one scenario.
 struct Compared {
   const sim::Scenario* scenario = nullptr;  // as it is on the backend
   std::string changes;                      // of the scenario by the backend, for people
-  Simulated simulated;
-  std::vector<RealRun> runs;
+  live::Simulated simulated;
+  std::vector<live::RealRun> runs;
 
   size_t agreed() const;
   size_t as_expected() const;
   bool good() const { return agreed() == runs.size() && as_expected() == runs.size(); }
 };
 
-class LiveReport {
+class ReplayOnReport {
  public:
-  LiveReport(std::ostream& out, BackendKind kind, size_t name_width)
+  ReplayOnReport(std::ostream& out, live::BackendKind kind, size_t name_width)
       : out_(out), kind_(kind), name_width_(name_width) {}
   void PrintHead();
   void Print(const Compared& compared);
@@ -34,10 +34,10 @@ class LiveReport {
 
  private:
   std::ostream& out_;
-  BackendKind kind_;
+  live::BackendKind kind_;
   size_t name_width_;
 };
 
 sim::Json ComparedJson(const Compared& compared);
 
-}  // namespace whorl::live
+}  // namespace whorl::cli
