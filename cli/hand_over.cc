@@ -8,7 +8,6 @@
 #include <system_error>
 
 #include "cli/exit_code.h"
-#include "cli/interrupt.h"
 #include "cli/output.h"
 #include "sim/scenario/error_text.h"
 
@@ -26,7 +25,6 @@ void BecomeGrpcProgram(std::string_view what, char** argv) {
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   const fs::path beside = self.parent_path() / kProgram;
   const fs::path installed = self.parent_path().parent_path() / "libexec/whorl" / kProgram;
-  RestoreSignals();
   for (const fs::path& path : {beside, installed}) {
     execv(path.c_str(), argv);
     if (errno == ENOENT) continue;

@@ -1,7 +1,7 @@
 // Handing a command over to the program whorl-grpc, by exec: this process becomes that one.
 //
 // Invariant: the other program gets the command line as it was typed, argv[0] included, so that ps
-// and pgrep show what the user typed, and its signals as this process has found them.
+// and pgrep show what the user typed.
 #pragma once
 
 #include "cli/grpc_commands.h"

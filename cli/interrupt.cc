@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -37,13 +36,6 @@ absl::Status ErrnoStatus(const std::string& path, std::string_view what, int err
   return absl::UnavailableError(path + ": " + std::string(what) + ": " +
                                 std::generic_category().message(error));
 }
-
-// What HandleSignals changed, as it was before; nothing where it was not called.
-struct SignalsBefore {
-  sigset_t blocked{};
-  struct sigaction pipe{};
-};
-std::optional<SignalsBefore> signals_before;
 
 // But for those that whoever started this command has told it to ignore (nohup, and `&` in a
 // script): a blocked signal would be heard all the same.
@@ -98,11 +90,8 @@ mode_t ModeOfNewFiles() {
 void HandleSignals() {
   // With a handler of the system's own, a signal would end the process before the thread hears.
   const sigset_t signals = EndingSignals();
-  SignalsBefore& before = signals_before.emplace();
-  pthread_sigmask(SIG_BLOCK, &signals, &before.blocked);
-  struct sigaction ignore{};
-  ignore.sa_handler = SIG_IGN;
-  sigaction(SIGPIPE, &ignore, &before.pipe);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
   ModeOfNewFiles();
   try {
     std::thread(WaitForSignal, signals).detach();
@@ -110,12 +99,6 @@ void HandleSignals() {
     // No thread to be had: the signals end the process as they always did.
     pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
   }
-}
-
-void RestoreSignals() {
-  if (!signals_before) return;
-  sigaction(SIGPIPE, &signals_before->pipe, nullptr);
-  pthread_sigmask(SIG_SETMASK, &signals_before->blocked, nullptr);
 }
 
 SignalNotice::SignalNotice() { is_noting = true; }

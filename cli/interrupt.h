@@ -16,8 +16,6 @@ namespace whorl::cli {
 // From now on SIGINT ends the command with 130 and SIGTERM with 143, and writing to a closed pipe
 // is an error rather than a signal. Call it first, before any other thread is there.
 void HandleSignals();
-// Undoes that, for a process that is about to become another program.
-void RestoreSignals();
 
 // While one is there, the first of these signals is only noted, so that long work can end early and
 // report what it has; the second ends the command as ever.
