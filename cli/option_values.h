@@ -6,10 +6,12 @@
 #include <CLI/App.hpp>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "live/backend_kind.h"
@@ -42,6 +44,17 @@ std::vector<std::string> CommaSeparated(const std::string& text);
 
 // --on: the Spanner on which a command is to run on real processes.
 void AddOn(CLI::App& app, std::optional<live::BackendKind>& on, const std::string& help);
+
+// An option of text, which `take` reads into the request.
+template <typename Request>
+void AddText(CLI::App& app, const std::string& name, const std::string& type,
+             const std::shared_ptr<Request>& request,
+             std::type_identity_t<void (*)(const std::string& text, Request& request)> take,
+             const std::string& help) {
+  app.add_option_function<std::string>(
+         name, [request, take](const std::string& text) { take(text, *request); }, help)
+      ->type_name(type);
+}
 
 void AddNumber(CLI::App& app, const std::string& name, uint64_t min, uint64_t max,
                std::function<void(uint64_t)> take, const std::string& help);

@@ -35,6 +35,13 @@ if(TARGET whorl_real_client)
   set_target_properties(whorl_lock_host PROPERTIES EXPORT_NAME lock_host)
   set_target_properties(whorl_wire PROPERTIES EXPORT_NAME wire)
   set_target_properties(whorl_google_protos PROPERTIES EXPORT_NAME google_protos)
+  if(TARGET whorl_google_cloud)
+    set(WHORL_HAS_GOOGLE_CLOUD ON)
+    list(APPEND installed_for_real whorl_google_cloud)
+    set_target_properties(whorl_google_cloud PROPERTIES EXPORT_NAME google_cloud)
+    install(FILES real_client/google_cloud/google_cloud_client.h
+      DESTINATION ${headers_dir}/real_client/google_cloud)
+  endif()
   install(TARGETS ${installed_for_real} EXPORT whorlRealClient
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
     INCLUDES DESTINATION ${headers_dir})

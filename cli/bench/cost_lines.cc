@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/bench/cost_text.h"
+#include "sim/measure/takeover_case.h"
 #include "sim/report/json_print.h"
 #include "sim/scenario/instant.h"
 #include "sim/scenario/number_text.h"
@@ -18,10 +19,6 @@ using sim::CostFigures;
 using sim::Json;
 using sim::Preset;
 
-std::string_view PresetWord(Preset preset) {
-  return preset == Preset::kRegional ? "regional" : "multi_region";
-}
-
 // To six decimals, so that no compiler's last bit shows.
 double Rounded(double number) {
   constexpr double kScale = 1e6;
@@ -31,7 +28,7 @@ double Rounded(double number) {
 Json CaseJson(std::string_view table, const sim::CostCase& what) {
   return {{"cost", table},
           {"protocol", what.protocol},
-          {"preset", PresetWord(what.preset)},
+          {"preset", PresetText(what.preset)},
           {"lease", FormatDuration(what.lease)},
           {"followers", what.followers},
           {"locks", what.locks}};
@@ -57,11 +54,11 @@ Json OptionsJson(const sim::CostReport& report) {
                {"seed", std::to_string(options.seed)},
                {"runs", options.runs},
                {"largest", options.largest},
-               {"preset", PresetWord(options.preset)},
+               {"preset", PresetText(options.preset)},
                {"interrupted", report.interrupted}};
   for (const Preset preset : {Preset::kRegional, Preset::kMultiRegion}) {
     const sim::Throughput throughput = sim::ThroughputOf(preset);
-    json["node_" + std::string(PresetWord(preset))] = {
+    json["node_" + std::string(PresetText(preset))] = {
         {"reads_per_second", throughput.reads_per_second},
         {"writes_per_second", throughput.writes_per_second},
         {"cpu_share", throughput.cpu_share}};

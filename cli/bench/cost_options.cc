@@ -15,14 +15,14 @@ namespace {
 using sim::Cat;
 using Words = std::vector<std::string_view>;
 
-constexpr uint64_t kRunsMax = 10'000;
-constexpr uint64_t kFollowersMax = 1'000'000;
+constexpr uint64_t kCostRunsMax = 10'000;
+constexpr uint64_t kHerdMax = 1'000'000;
 constexpr uint64_t kLocksMax = 1'000'000'000;
 constexpr uint64_t kLargestMax = 20'000;
 constexpr Duration kShortestLease = Milliseconds(100);
 constexpr Duration kLongestLease = Seconds(3600);
 
-constexpr std::string_view kFooter = R"(Examples:
+constexpr std::string_view kCostFooter = R"(Examples:
   whorl bench cost                                     every protocol, all tables
   whorl bench cost --protocol fenced_lease --lease 10s --followers 2
   whorl bench cost --herd 100,1000,10000 --largest 10000   nothing by law; takes minutes
@@ -82,30 +82,19 @@ void TakePreset(const std::string& text, CostRequest& request) {
   request.cost.preset = static_cast<sim::Preset>(WordOf("--preset", "preset", text, kPresets));
 }
 
-template <typename Take>
-void AddText(CLI::App& app, const std::string& name, const std::string& type,
-             const std::shared_ptr<CostRequest>& request, const Take& take,
-             const std::string& help) {
-  app.add_option_function<std::string>(
-         name, [request, take](const std::string& text) { take(text, *request); }, help)
-      ->type_name(type);
-}
-
 // A list of whole numbers from 1 on, such as 1,10,100.
 void AddNumbers(CLI::App& app, const std::string& name, uint64_t max,
                 const std::shared_ptr<CostRequest>& request,
                 std::vector<int64_t> sim::CostOptions::* numbers, const std::string& help) {
-  AddText(
-      app, name, "N,...", request,
-      [name, max, numbers](const std::string& text, CostRequest& r) {
-        std::vector<int64_t>& taken = r.cost.*numbers;
-        taken.clear();
-        for (const std::string& word : CommaSeparated(text)) {
-          taken.push_back(static_cast<int64_t>(NumberOf(name, word, 1, max)));
-        }
-        Settle(taken);
-      },
-      help);
+  const auto take = [name, max, numbers, request](const std::string& text) {
+    std::vector<int64_t>& taken = request->cost.*numbers;
+    taken.clear();
+    for (const std::string& word : CommaSeparated(text)) {
+      taken.push_back(static_cast<int64_t>(NumberOf(name, word, 1, max)));
+    }
+    Settle(taken);
+  };
+  app.add_option_function<std::string>(name, take, help)->type_name("N,...");
 }
 
 void AddWhatToMeasure(CLI::App& app, const std::shared_ptr<CostRequest>& request) {
@@ -114,7 +103,7 @@ void AddWhatToMeasure(CLI::App& app, const std::shared_ptr<CostRequest>& request
   AddText(app, "--lease", "TIME,...", request, TakeLeases, "leases (default: 1s,5s,10s,30s)");
   AddNumbers(app, "--followers", kLargestMax, request, &sim::CostOptions::followers,
              "processes besides the leader (default: 1,2,10,100)");
-  AddNumbers(app, "--herd", kFollowersMax, request, &sim::CostOptions::herd,
+  AddNumbers(app, "--herd", kHerdMax, request, &sim::CostOptions::herd,
              "followers of one lock whose leader crashes, at one lease (default: "
              "10,100,1000,10000)");
   AddNumbers(app, "--locks", kLocksMax, request, &sim::CostOptions::locks,
@@ -133,11 +122,11 @@ void AddCostOptions(CLI::App& app, const std::shared_ptr<CostRequest>& request) 
   for (const ProtocolInfo& info : Protocols()) request->cost.protocols.emplace_back(info.name);
   AddWhatToMeasure(app, request);
   AddNumber(
-      app, "--runs", 1, kRunsMax,
+      app, "--runs", 1, kCostRunsMax,
       [request](uint64_t n) { request->cost.runs = static_cast<int64_t>(n); },
       "runs of each case, fewer above 100 processes (default: 8)");
   AddNumber(
-      app, "--takeovers", 0, kRunsMax, [request](uint64_t n) { request->takeovers = n; },
+      app, "--takeovers", 0, kCostRunsMax, [request](uint64_t n) { request->takeovers = n; },
       "crashes of each protocol and lease, for the last table (default: 1000; 0: no such times)");
   AddNumber(
       app, "--seed", 0, std::numeric_limits<uint64_t>::max(),
@@ -151,7 +140,7 @@ void AddCostOptions(CLI::App& app, const std::shared_ptr<CostRequest>& request) 
   app.add_option("--out", request->out, "write the JSON lines into FILE")->type_name("FILE");
   app.add_option("--csv", request->csv, "write all figures into FILE, a case to a line")
       ->type_name("FILE");
-  app.footer(std::string(kFooter));
+  app.footer(std::string(kCostFooter));
 }
 
 std::vector<std::string> Contradictions(const CostRequest& request) {

@@ -17,12 +17,12 @@ namespace {
 using sim::Cat;
 using Words = std::vector<std::string_view>;
 
-constexpr uint64_t kRunsMax = 1'000'000;
+constexpr uint64_t kTakeoverRunsMax = 1'000'000;
 constexpr uint64_t kFollowersMax = 1'000;
 constexpr Duration kLeaseMin = Seconds(1);
 constexpr Duration kLeaseMax = Seconds(3600);
 
-constexpr std::string_view kFooter = R"(Faults:
+constexpr std::string_view kTakeoverFooter = R"(Faults:
 {faults}
 Examples:
   whorl bench takeover                               every protocol and fault
@@ -111,15 +111,6 @@ void TakePresets(const std::string& text, TakeoverRequest& request) {
   }
 }
 
-template <typename Take>
-void AddText(CLI::App& app, const std::string& name, const std::string& type,
-             const std::shared_ptr<TakeoverRequest>& request, const Take& take,
-             const std::string& help) {
-  app.add_option_function<std::string>(
-         name, [request, take](const std::string& text) { take(text, *request); }, help)
-      ->type_name(type);
-}
-
 std::string Footer() {
   std::string faults;
   for (size_t i = 0; i < sim::kTakeoverFaultCount; ++i) {
@@ -128,7 +119,7 @@ std::string Footer() {
     name.resize(22, ' ');
     faults += Cat("  ", name, TakeoverFaultMeaning(fault), "\n");
   }
-  std::string footer(kFooter);
+  std::string footer(kTakeoverFooter);
   constexpr std::string_view kPlace = "{faults}\n";
   return footer.replace(footer.find(kPlace), kPlace.size(), faults + "\n");
 }
@@ -156,7 +147,7 @@ void AddTakeoverOptions(CLI::App& app, const std::shared_ptr<TakeoverRequest>& r
                "where nothing else is given: 1, 2, 10 and 100 followers, and both regions' "
                "latencies");
   AddNumber(
-      app, "--runs", 1, kRunsMax, [request](uint64_t n) { request->runs = n; },
+      app, "--runs", 1, kTakeoverRunsMax, [request](uint64_t n) { request->runs = n; },
       "runs of each case (default: as many as make p99 stable to 2 %; with --on 20)");
   AddNumber(
       app, "--seed", 0, std::numeric_limits<uint64_t>::max(),

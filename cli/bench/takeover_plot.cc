@@ -219,7 +219,7 @@ struct RowOfMap {
 };
 
 template <typename T>
-void AddOnce(std::vector<T>& all, const T& one) {
+void AddDistinct(std::vector<T>& all, const T& one) {
   if (std::ranges::find(all, one) == all.end()) all.push_back(one);
 }
 
@@ -239,8 +239,8 @@ class HeatMap {
     for (const TakeoverResult& result : report.results) {
       if (result.measured.fault != fault) continue;
       results_.push_back(&result);
-      AddOnce(leases_, result.measured.lease);
-      AddOnce(rows_, RowOf(result.measured));
+      AddDistinct(leases_, result.measured.lease);
+      AddDistinct(rows_, RowOf(result.measured));
     }
     std::ranges::sort(leases_);
   }
@@ -330,7 +330,7 @@ class TwoColumns {
 
 std::string TakeoverPlot(const TakeoverReport& report) {
   std::vector<sim::TakeoverFault> faults;
-  for (const TakeoverResult& result : report.results) AddOnce(faults, result.measured.fault);
+  for (const TakeoverResult& result : report.results) AddDistinct(faults, result.measured.fault);
   Svg svg;
   svg.Text({kMargin, kMargin + 10},
            "Share of takeovers that are over, by the time from the fault to the new leader's first "

@@ -16,13 +16,13 @@ namespace {
 using sim::Cat;
 using Words = std::vector<std::string_view>;
 
-constexpr uint64_t kRunsMax = 1'000'000'000'000;
+constexpr uint64_t kHuntRunsMax = 1'000'000'000'000;
 constexpr uint64_t kRunsByDefault = 10'000;
 constexpr uint64_t kShardsMax = 1'000'000;
 constexpr Duration kShortestRun = Seconds(10);
 constexpr Duration kLongestRun = Seconds(int64_t{24} * 3600);
 
-constexpr std::string_view kFooter = R"(Examples:
+constexpr std::string_view kHuntFooter = R"(Examples:
   whorl hunt                                      10,000 runs of every protocol
   whorl hunt --protocol spindle_v2 --for 60s      for a minute, on all cores
   whorl hunt --promised                           only what a protocol promises to hold
@@ -91,15 +91,6 @@ void TakeDuration(const std::string& text, HuntRequest& request) {
   request.hunt.world.duration = duration;
 }
 
-template <typename Take>
-void AddText(CLI::App& app, const std::string& name, const std::string& type,
-             const std::shared_ptr<HuntRequest>& request, const Take& take,
-             const std::string& help) {
-  app.add_option_function<std::string>(
-         name, [request, take](const std::string& text) { take(text, *request); }, help)
-      ->type_name(type);
-}
-
 void AddWhatToHunt(CLI::App& app, const std::shared_ptr<HuntRequest>& request) {
   AddText(app, "--protocol", "P|all", request, TakeProtocols,
           "whose locks to hunt in (default: all)");
@@ -118,7 +109,7 @@ void AddWhatToHunt(CLI::App& app, const std::shared_ptr<HuntRequest>& request) {
 
 void AddHowMuch(CLI::App& app, const std::shared_ptr<HuntRequest>& request) {
   AddNumber(
-      app, "--runs", 1, kRunsMax, [request](uint64_t n) { request->runs = n; },
+      app, "--runs", 1, kHuntRunsMax, [request](uint64_t n) { request->runs = n; },
       Cat("how many runs (default: ", std::to_string(kRunsByDefault), ", without --for)"));
   AddText(
       app, "--for", "TIME", request,
@@ -154,7 +145,7 @@ void AddHuntOptions(CLI::App& app, const std::shared_ptr<HuntRequest>& request) 
                  "add up the reports of shards (--json) instead of hunting")
       ->type_name("FILE...");
   AddNumber(
-      app, "--show", 0, kRunsMax, [request](uint64_t n) { request->shown_run = n; },
+      app, "--show", 0, kHuntRunsMax, [request](uint64_t n) { request->shown_run = n; },
       "print the world of run N as a scenario instead of hunting");
   app.add_option("--save", request->save_folder,
                  "write a scenario for each finding into DIR, ready to be committed")
@@ -166,7 +157,7 @@ void AddHuntOptions(CLI::App& app, const std::shared_ptr<HuntRequest>& request) 
       ->type_name("DIR");
   app.add_flag("--json", request->json, "print JSON lines instead of text");
   app.add_option("--out", request->out, "write the JSON lines into FILE")->type_name("FILE");
-  app.footer(std::string(kFooter));
+  app.footer(std::string(kHuntFooter));
 }
 
 std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& request) {
@@ -196,7 +187,7 @@ std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& 
 }
 
 uint64_t RunsOfShard(const HuntRequest& request) {
-  if (!request.runs && request.time) return kRunsMax;
+  if (!request.runs && request.time) return kHuntRunsMax;
   const uint64_t runs = request.runs.value_or(kRunsByDefault);
   const sim::HuntOptions& hunt = request.hunt;
   return runs <= hunt.shard ? 0 : (runs - hunt.shard - 1) / hunt.shards + 1;

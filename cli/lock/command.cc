@@ -37,30 +37,30 @@ class Formatter final : public CLI::Formatter {
 };
 
 // The arguments as a person gave them to whorl, and what stands behind the first `--` of exec.
-struct Words {
+struct Line {
   std::vector<std::string> arguments;  // "lock", "exec", ...
   std::vector<std::string> command;
   bool is_exec = false;
 };
 
-Words WordsOf(int argc, char** argv) {
-  Words words;
-  words.arguments.emplace_back("lock");
+Line LineOf(int argc, char** argv) {
+  Line line;
+  line.arguments.emplace_back("lock");
   for (int i = 2; i < argc; ++i) {
     const std::string word = argv[i];
-    words.is_exec = words.is_exec || (i == 2 && word == "exec");
-    if (words.is_exec && word == "--") {
-      words.command.assign(argv + i + 1, argv + argc);
+    line.is_exec = line.is_exec || (i == 2 && word == "exec");
+    if (line.is_exec && word == "--") {
+      line.command.assign(argv + i + 1, argv + argc);
       break;
     }
-    words.arguments.push_back(word);
+    line.arguments.push_back(word);
   }
-  return words;
+  return line;
 }
 
-int Run(const Words& words) {
-  const int wrong = words.is_exec ? static_cast<int>(kExecFailed) : static_cast<int>(kBadInput);
-  if (const std::string empty = EmptyArgument(words.arguments, " of whorl lock"); !empty.empty()) {
+int Run(const Line& line) {
+  const int wrong = line.is_exec ? static_cast<int>(kExecFailed) : static_cast<int>(kBadInput);
+  if (const std::string empty = EmptyArgument(line.arguments, " of whorl lock"); !empty.empty()) {
     Complain(empty);
     return wrong;
   }
@@ -75,13 +75,13 @@ int Run(const Words& words) {
   lock.footer(
       "SPANNER_EMULATOR_HOST names an emulator; credentials are Google's Application Default.\n"
       "whorl lock SUBCOMMAND --help says more.");
-  const std::vector<SubCommand> commands = {AddExecCommand(lock, words.command),
+  const std::vector<SubCommand> commands = {AddExecCommand(lock, line.command),
                                             AddRunCommand(lock),
                                             AddInitCommand(lock),
                                             AddGetCommand(lock),
                                             AddListCommand(lock),
                                             AddReleaseCommand(lock)};
-  if (const auto code = Parse(root, words.arguments, wrong)) return *code;
+  if (const auto code = Parse(root, line.arguments, wrong)) return *code;
   for (const SubCommand& command : commands) {
     if (command.app->parsed()) return command.run();
   }
@@ -92,12 +92,12 @@ int Run(const Words& words) {
 
 int RunLockCommand(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
-  const Words words = WordsOf(argc, argv);
+  const Line line = LineOf(argc, argv);
   try {
-    return Run(words);
+    return Run(line);
   } catch (const std::exception& error) {
     Complain(std::string("cannot go on: ") + error.what());
-    return words.is_exec ? static_cast<int>(kExecFailed) : static_cast<int>(kCannotRun);
+    return line.is_exec ? static_cast<int>(kExecFailed) : static_cast<int>(kCannotRun);
   }
 }
 

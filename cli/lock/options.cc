@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "cli/option_values.h"
+#include "real_client/linked_clients.h"
 #include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
@@ -17,9 +18,6 @@ namespace {
 
 using sim::Cat;
 using Words = std::vector<std::string_view>;
-
-constexpr std::array<real_client::ClientKind, 2> kClientKinds = {
-    real_client::ClientKind::kGrpc, real_client::ClientKind::kGoogleCloudCpp};
 
 template <typename Take>
 void AddText(CLI::App& app, const std::string& name, const std::string& type, const Take& take,
@@ -62,9 +60,12 @@ void AddWhere(CLI::App& app, const SharedLockRequest& request) {
   AddText(
       app, "--client", "C",
       [request](const std::string& text) {
-        Words known;
-        for (const auto kind : kClientKinds) known.push_back(real_client::ClientKindText(kind));
-        request->client = kClientKinds[WordOf("--client", "client", text, known)];
+        const Words known = {real_client::kGrpcName, real_client::kGoogleCloudName};
+        const std::string_view name = known[WordOf("--client", "client", text, known)];
+        request->make_client = real_client::FindLinkedClient(name);
+        if (request->make_client != nullptr) return;
+        throw CLI::ValidationError(Cat("--client: this program was built without ", name,
+                                       " (real_client/README.md says how)"));
       },
       "which library talks to Spanner: grpc or google-cloud-cpp (default: grpc)");
 }
@@ -129,7 +130,7 @@ std::string Complete(LockRequest& request) {
 }
 
 real_client::LockClientOptions ClientOptionsOf(const LockRequest& request) {
-  return {.database = request.database, .connection = {}, .client = request.client};
+  return {.database = request.database, .connection = {}, .make_client = request.make_client};
 }
 
 real_client::LockOptions LockOptionsOf(const LockRequest& request, const std::string& name) {

@@ -20,7 +20,7 @@ struct LockRequest {
   std::string table;  // empty: as the protocol's is usually called
   std::string id;     // never empty once the command line was read
   std::optional<Duration> lease;
-  real_client::ClientKind client = real_client::ClientKind::kGrpc;
+  real_client::MakeClient make_client = real_client::MakeGrpcClient;
   std::vector<std::string> names;
   bool json = false;
   std::string out;

@@ -20,7 +20,7 @@ constexpr uint64_t kRepeatMax = 1'000'000;
 
 constexpr uint64_t kRepeatOnMax = 10'000;
 
-constexpr std::string_view kFooter = R"(Examples:
+constexpr std::string_view kReplayFooter = R"(Examples:
   whorl replay scenarios                                every scenario of a folder
   whorl replay scenarios/insert_race.json --timeline    what happened, on one screen
   whorl replay scenarios/insert_race.json --explain     how it came to its first violation
@@ -41,8 +41,7 @@ SIGSTOP, SIGKILL, cut connections, lost and refused calls. The same checkers jud
 the report puts the simulation beside it. What cannot be made real is refused by name. --on server
 needs nothing installed; --on emulator needs the official Cloud Spanner emulator ($SPANNER_EMULATOR,
 emulator_main on PATH, or the Google Cloud SDK). More examples:
-  whorl replay scenarios/s1_*.json --on server
-  whorl replay x.json --on emulator --save surprise.json
+  whorl replay scenarios/fault_crash.json --on emulator --save surprise.json
   whorl replay scenarios --on emulator --where-possible --repeat 5 --out real.json
 
 Exit codes: 0 all as expected, with --on also as simulated; 1 an expectation failed, a real run parts
@@ -224,7 +223,7 @@ void AddReplayOptions(CLI::App& app, const std::shared_ptr<ReplayRequest>& reque
   app.add_flag("--check-determinism", request->check_determinism,
                "run everything twice; a difference is a failure");
   AddRealRuns(app, request);
-  app.footer(std::string(kFooter));
+  app.footer(std::string(kReplayFooter));
 }
 
 std::vector<std::string> Contradictions(const ReplayRequest& request) {

@@ -162,9 +162,10 @@ const std::vector<Area>& Areas() {
        .foreign = Foreign::kDeterministic,
        .rule = "every file of sim stands in one of its rooms"},
       {.folder = "real_client/google_cloud/",
-       .may_include = {"real_client/", "protocol/"},
+       .may_include = {"real_client/", "wire/", "protocol/"},
        .foreign = Foreign::kAny,
-       .rule = "real_client/google_cloud includes of the project only real_client and protocol"},
+       .rule = "real_client/google_cloud includes of the project only real_client, wire and "
+               "protocol"},
       {.folder = "real_client/",
        .may_include = {"real_client/", "wire/", "protocol/"},
        .may_not_include = {"real_client/google_cloud/", "google/cloud/"},

@@ -1,4 +1,4 @@
-#include "real_client/google_cloud_client.h"
+#include "real_client/google_cloud/google_cloud_client.h"
 
 #include <google/cloud/spanner/version.h>
 
@@ -16,7 +16,7 @@
 #include "protocol/client/transaction_runner.h"
 #include "real_client/connection.h"
 #include "real_client/event_loop.h"
-#include "real_client/google_cloud_session.h"
+#include "real_client/google_cloud/google_cloud_session.h"
 #include "real_client/os.h"
 
 namespace whorl::real_client {
@@ -342,6 +342,13 @@ Status GoogleCloudClient::Create(ClientOptions options, std::unique_ptr<GoogleCl
   if (!status.ok()) return status;
   out.reset(new GoogleCloudClient(std::move(options)));
   return {};
+}
+
+Status MakeGoogleCloudClient(ClientOptions options, std::unique_ptr<TransactionClient>& out) {
+  std::unique_ptr<GoogleCloudClient> client;
+  Status status = GoogleCloudClient::Create(std::move(options), client);
+  out = std::move(client);
+  return status;
 }
 
 std::string GoogleCloudClient::Version() { return google::cloud::spanner::VersionString(); }

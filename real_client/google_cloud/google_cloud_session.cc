@@ -1,4 +1,4 @@
-#include "real_client/google_cloud_session.h"
+#include "real_client/google_cloud/google_cloud_session.h"
 
 #include <google/cloud/background_threads.h>
 #include <google/cloud/common_options.h>
@@ -14,7 +14,7 @@
 
 #include "protocol/client/transaction_runner.h"
 #include "real_client/connection.h"
-#include "real_client/google_cloud_values.h"
+#include "real_client/google_cloud/google_cloud_values.h"
 #include "real_client/transport.h"
 
 namespace whorl::real_client {

@@ -61,4 +61,7 @@ class GoogleCloudClient final : public TransactionClient {
   std::unique_ptr<Core> core_;
 };
 
+// For LockClientOptions::make_client.
+Status MakeGoogleCloudClient(ClientOptions options, std::unique_ptr<TransactionClient>& out);
+
 }  // namespace whorl::real_client

@@ -1,4 +1,4 @@
-#include "real_client/google_cloud_values.h"
+#include "real_client/google_cloud/google_cloud_values.h"
 
 #include <google/cloud/spanner/bytes.h>
 #include <google/cloud/spanner/keys.h>
