@@ -41,7 +41,7 @@ namespace whorl::live {
 
 class Stage final : public Judge {
  public:
-  // `seed`: of the latencies that the network gets. The scenario outlives this; Refusals() of it
+  // `seed`: of the latencies that the network gets. The scenario outlives this; RefusalsOf it
   // are none.
   Stage(BackendKind kind, const sim::Scenario& scenario, uint64_t seed);
   ~Stage() override;

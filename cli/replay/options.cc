@@ -40,7 +40,7 @@ With --on, each node becomes a process of the real client behind a proxy, and ea
 SIGSTOP, SIGKILL, cut connections, lost and refused calls. The same checkers judge what happened, and
 the report puts the simulation beside it. What cannot be made real is refused by name. --on server
 needs nothing installed; --on emulator needs the official Cloud Spanner emulator ($SPANNER_EMULATOR,
-emulator_main on PATH, or the Google Cloud SDK). More examples:
+emulator_main on PATH, or the Google Cloud SDK). Examples:
   whorl replay scenarios/fault_crash.json --on emulator --save surprise.json
   whorl replay scenarios --on emulator --where-possible --repeat 5 --out real.json
 
