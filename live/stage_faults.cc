@@ -1,4 +1,4 @@
-// What faults do.
+// Hosts the machine of active faults (sim/world/active_faults.h) in a real run.
 #include <algorithm>
 #include <utility>
 
@@ -9,18 +9,17 @@
 namespace whorl::live {
 namespace {
 
-using sim::FaultKind;
 using sim::FaultSpec;
-using sim::KeyOfDeleted;
-using sim::LinkState;
-using sim::StrikesOneCall;
+using sim::KeyOfRow;
 
 // Until an operator's transaction that was aborted is tried again.
 constexpr Duration kOperatorRetry = Milliseconds(5);
 
+unsigned LivesOf(unsigned life) { return 1U << life; }
+
 }  // namespace
 
-void Stage::Observe(const sim::Happening& what) {
+void Stage::Observe(const sim::ObservedEvent& what) {
   if (!performing_ || triggers_.empty()) return;
   std::vector<sim::Triggers::Hit> hits;
   triggers_.Observe({.at = Now(), .what = what}, hits);
@@ -31,168 +30,117 @@ void Stage::StrikeAll(const std::vector<sim::Triggers::Hit>& hits) {
   for (const sim::Triggers::Hit& hit : hits) Begin(hit.fault, &hit.call);
 }
 
-// A fault that finds nothing to strike (a crash of a process that is down) does not begin.
 void Stage::Begin(uint32_t index, const CallName* trigger) {
   const FaultSpec& fault = scenario_.faults[index];
-  if (!CanStrike(fault)) return;
-  struck_ = true;
-  if (StrikesOneCall(fault)) return StrikeOneCall(index, fault, trigger);
-  Tell(sim::FaultBegan{.fault = index});
-  if (!Strike(index, fault)) Tell(sim::FaultEnded{.fault = index});
+  sim::FaultTarget target = {.exists = HasTarget(fault), .call = {}};
+  if (fault.node != FaultSpec::kNoNode) {
+    target.life = LivesOf(static_cast<unsigned>(NodeAt(fault.node).life));
+    target.incarnation = NodeAt(fault.node).incarnation;
+  }
+  if (trigger != nullptr && IsTarget(fault, *trigger)) target.call = *trigger;
+  sim::FaultEffects effects;
+  OnFaultDue(scenario_, faults_, index, target, effects);
+  CarryOut(effects);
 }
 
-bool Stage::CanStrike(const FaultSpec& fault) {
-  switch (fault.kind) {
-    case FaultKind::kPause:
-    case FaultKind::kCrash:
-      return NodeAt(fault.node).life != Life::kDown;
-    case FaultKind::kStop:
-      return NodeAt(fault.node).life == Life::kRunning;
-    case FaultKind::kStart:
-      return NodeAt(fault.node).life != Life::kRunning;
-    case FaultKind::kSessionLoss:
-      return !NodeAt(fault.node).sessions.empty();
-    case FaultKind::kDeleteRow: {
-      std::vector<Row> rows;
-      if (!operator_->RowsAt(std::nullopt, rows).ok()) return false;
-      const size_t key = sim::RulesOf(scenario_.protocol).key_column;
-      const Value wanted = KeyOfDeleted(scenario_, fault);
-      return std::ranges::any_of(rows, [&](const Row& row) { return row[key] == wanted; });
-    }
-    default:
-      return true;
-  }
+bool Stage::HasTarget(const FaultSpec& fault) {
+  if (fault.As<sim::SessionLossFault>() != nullptr) return !NodeAt(fault.node).sessions.empty();
+  const auto* deletion = fault.As<sim::DeleteRowFault>();
+  if (deletion == nullptr) return true;
+  std::vector<Row> rows;
+  if (!operator_->RowsAt(std::nullopt, rows).ok()) return false;
+  const size_t key = sim::RulesOf(scenario_.protocol).key_column;
+  const Value wanted = KeyOfRow(scenario_, deletion->target);
+  return std::ranges::any_of(rows, [&](const Row& row) { return row[key] == wanted; });
 }
 
-// Whether the fault goes on: its end will be said by what ends it.
-bool Stage::Strike(uint32_t index, const FaultSpec& fault) {
-  switch (fault.kind) {
-    case FaultKind::kPause:
-      PauseNode(fault.node);
-      break;
-    case FaultKind::kCrash:
-    case FaultKind::kStop:
-      fault.kind == FaultKind::kCrash ? LetGo(fault.node, /*crashed=*/true) : StopNode(fault.node);
-      // The next process connects meanwhile.
-      if (fault.restart_after || IsStartedByFault(fault.node)) PrepareSpare(fault.node);
-      if (!fault.restart_after) return false;
-      At(Now() + *fault.restart_after,
-         [this, index] { StartNode(scenario_.faults[index].node, index); });
-      return true;
-    case FaultKind::kStart:
-      StartNode(fault.node, std::nullopt);
-      return false;
-    case FaultKind::kPartition:
-    case FaultKind::kLatency:
-    case FaultKind::kAbort:
-      NodeAt(fault.node).active.push_back(index);
-      if (fault.kind == FaultKind::kPartition) UpdateLinks(fault.node);
-      break;
-    case FaultKind::kUnavailable:
-      if (unavailable_++ == 0) Tell(sim::SpannerAvailability{.available = false});
-      break;
-    case FaultKind::kSessionLoss:
-      LoseSession(fault.node);
-      return false;
-    case FaultKind::kClock:
-      ChangeClock(fault);
-      return false;
-    case FaultKind::kDeleteRow:
-      DeleteRow(index);
-      return true;
-    default:  // of one call, or refused before the run
-      return false;
+// Whether the call is still there for the fault to strike.
+bool Stage::IsTarget(const FaultSpec& fault, const CallName& call) {
+  const Passing* passing = FindPassing(call);
+  if (!StrikesOneCall(fault.what) || passing == nullptr || call.process.node != fault.node) {
+    return false;
   }
-  if (fault.lasts) {
-    const uint32_t incarnation =
-        fault.node == FaultSpec::kNoNode ? 0 : NodeAt(fault.node).incarnation;
-    At(Now() + *fault.lasts, [this, index, incarnation] { End(index, incarnation); });
-  }
-  const bool of_network = fault.kind == FaultKind::kPartition || fault.kind == FaultKind::kLatency;
-  return of_network || fault.lasts.has_value();
+  const bool is_dropped = fault.As<sim::DropRequestFault>() || fault.As<sim::DropReplyFault>();
+  return is_dropped || CanAnswer(fault, AtSpanner(*passing));
+}
+
+sim::PassingCall Stage::AtSpanner(const Passing& passing) {
+  return {.node = passing.call.name.process.node,
+          .step = passing.call.step,
+          .can_abort = passing.wire.IsOfReadWrite() && !passing.wire.is_rollback,
+          .struck_by = passing.struck_by};
 }
 
 bool Stage::IsStartedByFault(int16_t node) const {
   return std::ranges::any_of(scenario_.faults, [node](const FaultSpec& fault) {
-    return fault.kind == FaultKind::kStart && fault.node == node;
+    return fault.As<sim::StartFault>() != nullptr && fault.node == node;
   });
 }
 
-void Stage::End(uint32_t index, uint32_t incarnation) {
-  const FaultSpec& fault = scenario_.faults[index];
-  switch (fault.kind) {
-    case FaultKind::kPause:
-      if (NodeAt(fault.node).incarnation == incarnation) ResumeNode(fault.node);
-      break;
-    case FaultKind::kPartition:
-    case FaultKind::kLatency:
-    case FaultKind::kAbort:
-      std::erase(NodeAt(fault.node).active, index);
-      if (fault.kind == FaultKind::kPartition) UpdateLinks(fault.node);
-      if (fault.kind == FaultKind::kLatency) EndLatency(fault.node);
-      break;
-    case FaultKind::kUnavailable:
-      if (--unavailable_ == 0) Tell(sim::SpannerAvailability{.available = true});
-      break;
-    default:
-      break;
+// --- effects -------------------------------------------------------------------------------------
+
+void Stage::CarryOut(const sim::FaultEffects& effects) {
+  for (const sim::FaultEffect& effect : effects) {
+    std::visit([this](const auto& what) { Carry(what); }, effect);
   }
-  Tell(sim::FaultEnded{.fault = index});
 }
 
-// --- faults of one call --------------------------------------------------------------------------
-
-// Strikes the call that the trigger names, or waits for the node's next one.
-void Stage::StrikeOneCall(uint32_t index, const FaultSpec& fault, const CallName* trigger) {
-  Passing* const passing = trigger == nullptr ? nullptr : FindPassing(*trigger);
-  const bool can = passing != nullptr && trigger->process.node == fault.node &&
-                   (fault.kind != FaultKind::kAbort || passing->wire.IsOfReadWrite());
-  if (!can) return NodeAt(fault.node).armed.push_back(index);
-  Tell(sim::FaultBegan{.fault = index});
-  if (fault.kind == FaultKind::kAbort) passing->abort = true;
-  if (fault.kind == FaultKind::kDropReply) passing->drop_reply = true;
-  if (fault.kind == FaultKind::kDropRequest) passing->drop_request = true;
-  Tell(sim::FaultEnded{.fault = index});
+void Stage::Carry(const sim::ObserveFault& observed) {
+  struck_ |= std::holds_alternative<sim::FaultBegan>(observed.what);
+  Tell(observed.what);
 }
 
-// Whether a fault has waited for this call of the node; then it has struck.
-bool Stage::StrikesNextCall(int16_t node, FaultKind kind) {
-  std::vector<uint32_t>& armed = NodeAt(node).armed;
-  const auto found = std::ranges::find_if(
-      armed, [&](uint32_t fault) { return scenario_.faults[fault].kind == kind; });
-  if (found == armed.end()) return false;
-  const uint32_t fault = *found;
-  armed.erase(found);
-  Tell(sim::FaultBegan{.fault = fault});
-  Tell(sim::FaultEnded{.fault = fault});
-  return true;
+void Stage::Carry(const sim::CrashProcess& crash) {
+  LetGo(crash.node, /*crashed=*/true);
+  // The next process connects meanwhile.
+  if (IsStartedByFault(crash.node)) PrepareSpare(crash.node);
 }
 
-// --- the network ---------------------------------------------------------------------------------
-
-void Stage::UpdateLinks(int16_t index) {
-  Node& node = NodeAt(index);
-  const sim::Links before = std::exchange(node.links, LinksUnder(scenario_, node.active));
-  for (const sim::LinkChanged& change : LinkChanges(index, before, node.links)) {
-    proxy_->SetLink(index, change.direction, change.link);
-    Tell(change);
-  }
-  const bool heals = before.to != LinkState::kUp && node.links.to == LinkState::kUp;
-  if (heals) ReleaseHeld(index, /*passes=*/true);
+void Stage::Carry(const sim::StopProcess& stop) {
+  StopNode(stop.node);
+  if (IsStartedByFault(stop.node)) PrepareSpare(stop.node);
 }
 
-// Calls that are still on their slow way are what the fault leaves behind.
-void Stage::EndLatency(int16_t node) {
+void Stage::Carry(const sim::StartAgain& start) {
+  PrepareSpare(start.node);
+  At(Now() + start.after, [this, start] { StartNode(start.node, start.fault); });
+}
+
+void Stage::Carry(const sim::EndLater& end) {
+  At(Now() + end.after, [this, end] {
+    const int16_t node = scenario_.faults[end.fault].node;
+    const uint32_t incarnation = node == FaultSpec::kNoNode ? 0 : NodeAt(node).incarnation;
+    sim::FaultEffects effects;
+    OnFaultOver(scenario_, faults_, end.fault, incarnation, end.incarnation, effects);
+    CarryOut(effects);
+  });
+}
+
+void Stage::Carry(const sim::SetLink& set) {
+  proxy_->SetLink(set.change.node, set.change.direction, set.change.link);
+  Tell(set.change);
+}
+
+// The proxy itself holds replies back.
+void Stage::Carry(const sim::ReleaseMessages& release) {
+  if (release.requests) ReleaseHeld(release.node, /*passes=*/true);
+}
+
+void Stage::Carry(const sim::LeaveSlowCalls& leave) {
   for (auto& [number, passing] : passing_) {
-    if (passing.call.name.process.node != node || !std::exchange(passing.slowed, false)) continue;
-    Hang(passing);
+    if (passing.call.name.process.node != leave.node) continue;
+    if (std::exchange(passing.slowed, false)) Hang(passing);
   }
 }
+
+void Stage::Carry(const sim::DropRequest& drop) { FindPassing(drop.call)->drop_request = true; }
+void Stage::Carry(const sim::DropReply& drop) { FindPassing(drop.call)->drop_reply = true; }
+void Stage::Carry(const sim::MarkCall& mark) { FindPassing(mark.call)->struck_by = mark.fault; }
 
 // --- at Spanner ----------------------------------------------------------------------------------
 
-void Stage::LoseSession(int16_t index) {
-  Node& node = NodeAt(index);
+void Stage::Carry(const sim::TakeSession& take) {
+  Node& node = NodeAt(take.node);
   for (auto& [name, open] : open_) {
     // The emulator does not let go by itself of what a deleted session has locked.
     if (node.sessions.contains(name.first) && !open.aborted) {
@@ -203,30 +151,30 @@ void Stage::LoseSession(int16_t index) {
   for (const SessionName& session : node.sessions) operator_->DeleteSession(session);
   node.lost_sessions.merge(node.sessions);
   node.sessions.clear();
-  Tell(sim::SessionLost{.process = ProcessOf(index)});
+  Tell(sim::SessionLost{.process = ProcessOf(take.node)});
 }
 
 // An operator's transaction, without a network in between.
-void Stage::DeleteRow(uint32_t index) {
+void Stage::Carry(const sim::RemoveRow& removal) {
   Timestamp commit;
-  const Status status = operator_->Delete(KeyOfDeleted(scenario_, scenario_.faults[index]), commit);
-  if (!status.ok()) return At(Now() + kOperatorRetry, [this, index] { DeleteRow(index); });
+  const Status status = operator_->Delete(KeyOfRow(scenario_, removal.target), commit);
+  if (!status.ok()) return At(Now() + kOperatorRetry, [this, removal] { Carry(removal); });
   CallName nobody;
-  nobody.lock = scenario_.faults[index].lock;
+  nobody.lock = removal.target.lock;
   record_.commits.push_back({.at = Now(),
                              .call = nobody,
                              .step = StepName::kCheck,
                              .commit = commit,
                              .before = {},
                              .after = {}});
-  Tell(sim::FaultEnded{.fault = index});
+  Tell(sim::FaultEnded{.fault = removal.fault});
 }
 
 // --- clocks --------------------------------------------------------------------------------------
 
-void Stage::ChangeClock(const FaultSpec& fault) {
-  const sim::ClockChange& change = fault.clock;
-  Node& node = NodeAt(fault.node);
+void Stage::Carry(const sim::SetNodeClock& set) {
+  const sim::ClockFault& change = set.change;
+  Node& node = NodeAt(set.node);
   if (change.offset) node.clock.offset += *change.offset - sim::WallError(node.clock, Now());
   if (change.step) node.clock.offset += *change.step;
   if (change.rate_ppm) {
@@ -234,7 +182,7 @@ void Stage::ChangeClock(const FaultSpec& fault) {
     node.clock.rate_ppm = *change.rate_ppm;
   }
   if (node.process != nullptr) node.process->Send(SetClock{.clock = node.clock});
-  Tell(sim::ClockChanged{.node = fault.node,
+  Tell(sim::ClockChanged{.node = set.node,
                          .error = sim::WallError(node.clock, Now()),
                          .rate_ppm = node.clock.rate_ppm,
                          .stands = false});

@@ -6,7 +6,7 @@
 //   2. The outcome of a transaction is never guessed: if it is not known, it is kUnknown.
 //   3. Only the destructor blocks its caller, and Run() returns before its answer comes.
 // Sources of the implementations: spanner_client.h (the project's own, by gRPC) and
-// google_cloud_client.h (google-cloud-cpp, where it is installed).
+// google_cloud/google_cloud_client.h (google-cloud-cpp, where it is installed).
 #pragma once
 
 #include <cstdint>

@@ -20,10 +20,10 @@
 #include <type_traits>
 #include <variant>
 
+#include "protocol/field_tree.h"
 #include "protocol/machine.h"
 #include "protocol/names.h"
 #include "protocol/spanner/fields.h"
-#include "protocol/told.h"
 #include "sim/judge/check_report.h"
 #include "sim/scenario/json_text.h"
 #include "sim/scenario/metrics.h"
@@ -59,8 +59,8 @@ concept HasWord = requires(T word) {
   { WordOf(word) } -> std::same_as<std::string_view>;
 };
 
-using told_internal::kIsOptional;
-using told_internal::kIsVariant;
+using field_tree_internal::kIsOptional;
+using field_tree_internal::kIsVariant;
 
 }  // namespace json_internal
 

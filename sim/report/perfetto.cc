@@ -193,7 +193,8 @@ void PerfettoWriter::On(const FaultEnded& x) {
 // Drawn when it is over, since one that is over at once is a point.
 void PerfettoWriter::ShowFault(uint32_t fault, Instant from, bool is_over) {
   const FaultSpec& spec = scenario_.faults[fault];
-  const std::string name = Cat(FaultKindText(spec.kind), " (line ", std::to_string(spec.line), ")");
+  const std::string name =
+      Cat(FaultKindText(spec.kind()), " (line ", std::to_string(spec.line), ")");
   const Json args = {{"fault", fault}, {"over", is_over}};
   TraceLanes& lanes = spec.node < 0 ? *faults_of_no_node_ : NodeOf(spec.node).faults;
   const TraceTrack track = lanes.Take(trace_, from, now_);
@@ -333,10 +334,10 @@ void PerfettoWriter::ShowTerm(uint16_t lock) {
     trace_.Begin(TermsOf(lock), now_, printer_.names().ShortProcess(term.owner), "term");
     return;
   }
-  trace_.Begin(
-      TermsOf(lock), now_,
-      Cat(printer_.names().ShortProcess(term.owner), ", token ", TimeText(ToInstant(*term.token))),
-      "term", {{"token", FormatRfc3339(*term.token)}});
+  trace_.Begin(TermsOf(lock), now_,
+               Cat(printer_.names().ShortProcess(term.owner), ", token ",
+                   InstantText(ToInstant(*term.token))),
+               "term", {{"token", FormatRfc3339(*term.token)}});
 }
 
 // --- what processes say --------------------------------------------------------------------------

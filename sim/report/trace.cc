@@ -5,7 +5,7 @@
 namespace whorl::sim {
 namespace {
 
-// One for each alternative of Happening: a new one without a word does not compile.
+// One for each alternative of ObservedEvent: a new one without a word does not compile.
 constexpr std::string_view WordOf(const ProcessStarted&) { return "process_started"; }
 constexpr std::string_view WordOf(const ProcessStopped&) { return "process_stopped"; }
 constexpr std::string_view WordOf(const ProcessGone&) { return "process_gone"; }
@@ -45,8 +45,8 @@ constexpr std::string_view WordOf(const SessionCreated&) { return "session_creat
 
 }  // namespace
 
-std::string_view HappeningText(const Happening& happening) {
-  return std::visit([](const auto& what) { return WordOf(what); }, happening);
+std::string_view ObservedEventText(const ObservedEvent& event) {
+  return std::visit([](const auto& what) { return WordOf(what); }, event);
 }
 
 std::string TraceLine(const JsonPrinter& printer, const Observation& observation, uint64_t ordinal,
@@ -55,7 +55,7 @@ std::string TraceLine(const JsonPrinter& printer, const Observation& observation
   line["n"] = ordinal;
   line["t"] = SecondsText({observation.at.ns});
   line["hash"] = HashText(hash);
-  line["event"] = std::string(HappeningText(observation.what));
+  line["event"] = std::string(ObservedEventText(observation.what));
   std::visit([&](const auto& what) { printer.AddFields(what, line); }, observation.what);
   return DumpJson(line);
 }

@@ -6,13 +6,12 @@
 
 #include "protocol/protocols.h"
 #include "sim/scenario/error_text.h"
-#include "sim/scenario/language.h"
 #include "sim/scenario/json_text.h"
+#include "sim/scenario/language.h"
 #include "sim/scenario/metrics.h"
 
 namespace whorl::sim {
 namespace {
-
 
 Json Reference(std::string_view name) { return {{"$ref", Cat("#/$defs/", name)}}; }
 
@@ -126,14 +125,16 @@ Json FaultRules() {
   for (const FaultInfo& fault : Faults()) {
     Json then = Json::object();
     then["description"] = fault.about;
-    if (!fault.required.empty()) then["required"] = fault.required;
+    for (const FaultKey& own : fault.keys) {
+      if (own.key.required) then["required"].push_back(own.key.name);
+    }
     for (const std::string_view key : FaultKeys()) {
       if (!fault.Takes(key)) then["properties"][std::string(key)] = false;
     }
     if (!fault.has_node) {
       for (const char* key : {"node", "stagger"}) then["properties"][key] = false;
     }
-    Json is_it = {{"properties", {{"do", {{"const", FaultKindText(fault.kind)}}}}},
+    Json is_it = {{"properties", {{"do", {{"const", fault.word}}}}},
                   {"required", Json::array({"do"})}};
     rules.push_back({{"if", std::move(is_it)}, {"then", std::move(then)}});
   }

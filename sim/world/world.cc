@@ -97,8 +97,8 @@ std::shared_ptr<const WorldSetup> MakeSetup(const Scenario& scenario) {
   std::vector<uint8_t> loses_session(scenario.nodes.size());
   bool changes_truetime = false;
   for (const FaultSpec& fault : scenario.faults) {
-    if (fault.kind == FaultKind::kSessionLoss) loses_session[static_cast<size_t>(fault.node)] = 1;
-    if (fault.kind == FaultKind::kTrueTime) changes_truetime = true;
+    if (fault.As<SessionLossFault>()) loses_session[static_cast<size_t>(fault.node)] = 1;
+    if (fault.As<TrueTimeFault>()) changes_truetime = true;
   }
   return std::make_shared<const WorldSetup>(
       WorldSetup{.scenario = scenario,
@@ -116,6 +116,7 @@ World::World(std::shared_ptr<const WorldSetup> setup, Outbox& out) : setup_(std:
   out.observed.clear();
   out.scheduled.clear();
   state_.nodes.resize(scenario.nodes.size());
+  state_.faults.nodes.resize(scenario.nodes.size());
   for (size_t i = 0; i < scenario.nodes.size(); ++i) {
     state_.nodes[i].clock = MakeNodeClock(scenario.nodes[i].clock);
   }

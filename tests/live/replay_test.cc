@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "live/child_process.h"
@@ -56,6 +57,17 @@ constexpr std::string_view kLostReply = R"({
   "expect": { "holds": ["one_live_token", "single_leader_belief", "lease_respected"] }
 })";
 
+// Spanner refuses the leader's beats, and then one look of its successor.
+constexpr std::string_view kErrors = R"({
+  "version": 1, "about": "Errors.", "protocol": "fenced_lease", "lease": "2s",
+  "nodes": ["a", { "name": "b", "start_at": "500ms" }], "duration": "12s", "seed": 1,
+  "faults": [ { "at": "3s", "do": "error", "node": "a", "of_step": "beat", "for": "6s",
+                "code": "PERMISSION_DENIED" },
+              { "when": { "node": "b", "step": "read", "phase": "sent", "count": 2 },
+                "do": "error", "code": "INTERNAL" } ],
+  "expect": { "holds": ["one_live_token", "single_leader_belief"], "sometimes": ["takeover"] }
+})";
+
 class LiveReplayTest : public CliTest {
  protected:
   static json Document(const Ended& ended) {
@@ -88,6 +100,19 @@ TEST_F(LiveReplayTest, RealRunsComeToTheVerdictsOfTheSimulation) {
   EXPECT_EQ(same.code, 0) << same.out << same.err;
   EXPECT_THAT(ReadText(folder_ / "traces/crash.server-1.jsonl"),
               HasSubstr(R"("event":"process_gone","process":"b#1","crashed":true)"));
+}
+
+// The proxy answers in Spanner's place, which never hears of the call.
+TEST_F(LiveReplayTest, ErrorsAreAnsweredInSpannersPlace) {
+  Write("errors.json", kErrors);
+  const Ended ended = Shell("$W replay errors.json --on server --json --trace traces");
+  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+  const json document = Document(ended);
+  ASSERT_EQ(document["scenarios"].size(), 1U);
+  EXPECT_EQ(document["scenarios"][0]["agreed"], 1) << ended.out;
+  const std::string trace = ReadText(folder_ / "traces/errors.server-1.jsonl");
+  EXPECT_THAT(trace, HasSubstr("PERMISSION_DENIED"));
+  EXPECT_THAT(trace, HasSubstr("INTERNAL"));
 }
 
 // The same by the official emulator, which is somebody else's Spanner.
@@ -179,6 +204,37 @@ TEST_F(LiveReplayTest, BadUsageIsToldApart) {
     EXPECT_THAT(ended.out, testing::IsEmpty());
   }
   EXPECT_EQ(Shell("cp $W alone && ./alone replay quiet.json --on server").code, 3);
+}
+
+// Real runs have no seed, and simulated ones nothing to save: told, rather than passed over.
+TEST_F(LiveReplayTest, OptionsOfTheOtherKindOfRunAreRefused) {
+  Write("quiet.json", kQuiet);
+  for (const std::string option : {"--seed 3", "--at 1s", "--check-determinism"}) {
+    ExpectUsageError("replay quiet.json --on server " + option, "does not go with --on");
+  }
+  ExpectUsageError("replay quiet.json --on server --repeat 10001", "--repeat wants at most 10000");
+  for (const std::string option : {"--all", "--csv x.csv", "--plot x.svg"}) {
+    ExpectUsageError("bench takeover --on server " + option, "does not go with --on");
+  }
+}
+
+// Whoever looks for a running whorl finds it by what was typed, not by the program it became.
+TEST_F(LiveReplayTest, PsShowsWhatTheUserTyped) {
+  const std::string path = Write("pause.json", kPause);
+  const std::vector<std::string> typed = {WHORL_COMMAND, "replay", path, "--on", "server"};
+  ChildProcess whorl(typed);
+  const fs::path process = "/proc/" + std::to_string(whorl.pid());
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  const auto became = [&] {
+    std::error_code gone;
+    return fs::read_symlink(process / "exe", gone).filename() == "whorl-grpc" &&
+           ReadText(process / "comm") == "whorl\n";
+  };
+  while (!became() && std::chrono::steady_clock::now() < give_up) std::this_thread::yield();
+  EXPECT_TRUE(became()) << whorl.Output();
+  std::string words;
+  for (const std::string& word : typed) words += word + '\0';
+  EXPECT_EQ(ReadText(process / "cmdline"), words);
 }
 
 // --- nothing is left -----------------------------------------------------------------------------

@@ -167,8 +167,8 @@ TEST_P(ClientEmulatorTest, ReadsInsideATransactionAreQueriesToo) {
 }
 
 TEST_P(ClientEmulatorTest, ManyTransactionsRunAtOnceAndAreAllAnswered) {
-  // The emulator aborts all but one of several concurrent transactions, and they have to retry. Reads
-  // never block them.
+  // The emulator aborts all but one of several concurrent transactions, and they have to retry.
+  // Reads never block them.
   constexpr int kWriters = 8;
   constexpr int kReaders = 2'000;
   std::vector<Answered<TransactionResult>> writes(kWriters);

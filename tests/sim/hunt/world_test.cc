@@ -55,15 +55,18 @@ TEST(DrawnWorlds, HaveEveryKindOfFaultAtTimesAndOnSteps) {
                [&](const ProtocolInfo&, const Scenario& world) {
                  without_faults += world.faults.empty() ? 1 : 0;
                  for (const FaultSpec& fault : world.faults) {
-                   kinds[fault.kind].insert(Waits(fault));
+                   kinds[fault.kind()].insert(Waits(fault));
                    if (!Waits(fault)) continue;
                    steps[world.protocol].insert(std::get<When>(fault.trigger).step);
                    phases.insert(std::get<When>(fault.trigger).phase);
                  }
                });
-  for (size_t i = 0; i < kFaultKindCount; ++i) {
-    EXPECT_THAT(kinds[static_cast<FaultKind>(i)], ElementsAre(false, true))
-        << FaultKindText(static_cast<FaultKind>(i));
+  for (const FaultInfo& info : Faults()) {
+    if (info.only_on_request) {
+      EXPECT_FALSE(kinds.contains(info.kind)) << info.word;
+    } else {
+      EXPECT_THAT(kinds[info.kind], ElementsAre(false, true)) << info.word;
+    }
   }
   EXPECT_EQ(phases.size(), size_t{kPhaseCount});
   for (const ProtocolInfo& protocol : Protocols()) {
@@ -98,7 +101,8 @@ TEST(DrawnWorlds, HaveAllThatTheSpecificationNames) {
     count("a shared id", !world.nodes.front().id.empty());
     count("writes every 200 ms", world.workload.write_every == Milliseconds(200));
     count("a tail beyond 200 ms", std::ranges::any_of(world.faults, [](const FaultSpec& fault) {
-            return fault.kind == FaultKind::kLatency && fault.add.max > Milliseconds(200);
+            return fault.As<LatencyFault>() &&
+                   fault.As<LatencyFault>()->add.max > Milliseconds(200);
           }));
     count("rows from before", !world.rows.empty());
     count("many faults", world.faults.size() >= 8);
@@ -113,18 +117,20 @@ TEST(DrawnWorlds, HaveAllThatTheSpecificationNames) {
 TEST(DrawnWorlds, EndTheirTimedFaultsInTimeForARecovery) {
   ForEachWorld(Fewer(2'000), {}, [](const ProtocolInfo&, const Scenario& world) {
     Duration bound;
-    for (const LockSetup& lock : MakeSetup(world, RoundTripP999(world.spanner.preset)).locks) {
+    for (const LockSetup& lock :
+         MakeCheckerSetup(world, RoundTripP999(world.spanner.preset)).locks) {
       bound = std::max(bound, lock.wedge_bound);
     }
     const Duration quiet = std::min(bound, world.duration * 3 / 4);
     for (const FaultSpec& fault : world.faults) {
       if (Waits(fault)) continue;
-      const Instant ends = std::get<Instant>(fault.trigger) + fault.lasts.value_or(Duration{});
+      const Instant ends =
+          std::get<Instant>(fault.trigger) + LastsOf(fault.what).value_or(Duration{});
       EXPECT_GE(world.duration - (ends - Instant{}), quiet) << ScenarioText(world);
     }
     for (const FaultSpec& fault : world.faults) {
-      if (fault.kind == FaultKind::kPartition || fault.kind == FaultKind::kLatency) {
-        EXPECT_TRUE(fault.lasts.has_value());
+      if (GoesOn(fault.what)) {
+        EXPECT_TRUE(LastsOf(fault.what).has_value());
       }
     }
   });
@@ -145,12 +151,35 @@ TEST(DrawnWorlds, KeepAssumptionsUnlessTheyMayNot) {
 }
 
 TEST(DrawnWorlds, HaveOnlyTheFaultsThatAreAskedFor) {
-  const WorldOptions options{.kinds = {FaultKind::kPause, FaultKind::kPartition}};
+  const WorldOptions options{.kinds = {kKindOf<PauseFault>, kKindOf<PartitionFault>}};
   std::set<FaultKind> kinds;
   ForEachWorld(500, options, [&](const ProtocolInfo&, const Scenario& world) {
-    for (const FaultSpec& fault : world.faults) kinds.insert(fault.kind);
+    for (const FaultSpec& fault : world.faults) kinds.insert(fault.kind());
   });
-  EXPECT_THAT(kinds, ElementsAre(FaultKind::kPause, FaultKind::kPartition));
+  EXPECT_THAT(kinds, ElementsAre(kKindOf<PauseFault>, kKindOf<PartitionFault>));
+}
+
+// Errors are drawn where a hunt asks for them, of every code and step, for one call and for a while.
+TEST(DrawnWorlds, HaveErrorsWhereTheyAreAskedFor) {
+  std::set<ErrorCode> codes;
+  std::set<bool> last;
+  std::set<StepName> steps;
+  ForEachWorld(500, {.kinds = {kKindOf<ErrorFault>}},
+               [&](const ProtocolInfo& protocol, const Scenario& world) {
+                 for (const FaultSpec& fault : world.faults) {
+                   const auto* error = fault.As<ErrorFault>();
+                   ASSERT_NE(error, nullptr);
+                   codes.insert(error->code);
+                   last.insert(error->lasts.has_value());
+                   ASSERT_TRUE(error->of_step.has_value());
+                   EXPECT_NE(std::ranges::find(protocol.steps, *error->of_step),
+                             protocol.steps.end());
+                   steps.insert(*error->of_step);
+                 }
+               });
+  EXPECT_EQ(codes.size(), kErrorCodeCount);
+  EXPECT_EQ(last.size(), 2U);
+  EXPECT_GE(steps.size(), 15U);
 }
 
 TEST(Draws, LogReachesBothEndsAndEachDoublingAsOften) {

@@ -37,7 +37,7 @@ class TimelineTest : public testing::Test {
     scenario_ = MakeScenario(names, std::move(locks));
     timeline_.emplace(scenario_);
   }
-  void Hear(Duration at, Happening what) {
+  void Hear(Duration at, ObservedEvent what) {
     timeline_->Hear({.at = {at.ns}, .what = std::move(what)}, ++ordinal_, 0);
   }
   void Start(Duration at, int16_t node) { Hear(at, ProcessStarted{.process = Process(node)}); }
@@ -124,14 +124,15 @@ TEST_F(TimelineTest, FaultsSayWhatTheyChange) {
   Nodes({"a", "b"});
   const Duration ms20 = Milliseconds(20);
   scenario_.faults = {
-      {.kind = FaultKind::kLatency,
-       .direction = Direction::kTo,
-       .add = {.min = ms20, .p50 = ms20, .p99 = ms20, .max = ms20},
+      {.what = LatencyFault{.direction = Direction::kTo,
+                            .add = {.min = ms20, .p50 = ms20, .p99 = ms20, .max = ms20}},
        .line = 9},
-      {.kind = FaultKind::kAbort, .lasts = Seconds(9), .percent = 30, .line = 10},
-      {.kind = FaultKind::kDeleteRow, .node = FaultSpec::kNoNode, .row = "lock_1", .line = 11}};
+      {.what = AbortFault{.lasts = Seconds(9), .percent = 30}, .line = 10},
+      {.node = FaultSpec::kNoNode, .what = DeleteRowFault{{.row = "lock_1"}}, .line = 11},
+      {.what = ErrorFault{.lasts = Seconds(9), .percent = 30, .of_step = StepName::kCheck},
+       .line = 12}};
   timeline_.emplace(scenario_);
-  for (uint32_t fault = 0; fault < 3; ++fault) Hear(Seconds(1), FaultBegan{.fault = fault});
+  for (uint32_t fault = 0; fault < 4; ++fault) Hear(Seconds(1), FaultBegan{.fault = fault});
   Hear(Seconds(2),
        LinkChanged{.node = 0, .link = LinkState::kBlackHoled, .direction = Direction::kFrom});
   Hear(Seconds(3), SpannerAvailability{.available = false});
@@ -147,8 +148,9 @@ TEST_F(TimelineTest, FaultsSayWhatTheyChange) {
   const std::string text = Printed({.width = 200});
   for (const std::string expected :
        {"fault latency +20ms to Spanner (line 9)", "fault abort 30% (line 10)",
-        "fault delete_row lock_1 (line 11)", "link black-holed from Spanner", " unavailable",
-        " available", "wall clock -3s, rate +200 ppm", "clocks stand still",
+        "fault delete_row lock_1 (line 11)", "fault error INTERNAL of check 30% (line 12)",
+        "link black-holed from Spanner", " unavailable", " available",
+        "wall clock -3s, rate +200 ppm", "clocks stand still",
         "TrueTime +10s +-4ms, CURRENT_TIMESTAMP -6ms", "session deleted", "new session",
         "lock: row deleted by an operator"}) {
     EXPECT_THAT(text, HasSubstr(expected));
@@ -158,7 +160,7 @@ TEST_F(TimelineTest, FaultsSayWhatTheyChange) {
 // Each of these is a turn in the story.
 TEST_F(TimelineTest, EveryChangeHasALine) {
   Nodes({"a", "b"});
-  scenario_.faults = {{.kind = FaultKind::kPartition, .node = 1, .line = 9}};
+  scenario_.faults = {{.node = 1, .what = PartitionFault{}, .line = 9}};
   timeline_.emplace(scenario_);
   const Row row = LockRow(Seconds(1), Seconds(1));
   Hear(Seconds(1), FaultBegan{.fault = 0});
