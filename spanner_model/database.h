@@ -93,8 +93,8 @@ struct SplitState {
 struct Database {
   std::vector<StoredTable> tables;  // in the order of the schema
   std::vector<SessionInfo> sessions;
-  std::vector<ServerTransaction> transactions;  // active or committing
-  std::vector<ServerTransaction> finished;      // in the order in which they ended
+  std::vector<TransactionState> transactions;  // active or committing
+  std::vector<TransactionState> finished;      // in the order in which they ended
   std::vector<WaitingRead> waiting_reads;
   std::vector<SplitState> splits;
   std::optional<Timestamp> look_again;  // the newest LookAgainAt, until LookAgain

@@ -39,8 +39,8 @@ struct FaultProxy::State {
   std::map<int16_t, std::unique_ptr<Node>> nodes = {};
 };
 
-FaultProxy::FaultProxy(std::string upstream, Judge& judge, ProxyOptions options)
-    : state_(new State{.core = {.upstream = std::move(upstream), .judge = judge},
+FaultProxy::FaultProxy(std::string upstream, CallInterceptor& interceptor, ProxyOptions options)
+    : state_(new State{.core = {.upstream = std::move(upstream), .interceptor = interceptor},
                        .options = options}) {}
 
 FaultProxy::~FaultProxy() { Shutdown(); }
@@ -67,7 +67,7 @@ void FaultProxy::Shutdown() {
     const std::lock_guard lock(state_->mutex);
     if (std::exchange(state_->is_shut_down, true)) return;
   }
-  // Without the mutex, which a running judge may need. The nodes do not change any more.
+  // Without the mutex, which a running interceptor may need. The nodes do not change any more.
   state_->loop->PostAndWait([this] {
     for (const auto& [name, node] : state_->nodes) node->relay().Close();
   });

@@ -4,26 +4,26 @@
 // Invariants:
 //   1. Each node has its own port, connections and channel to the server, so that no node affects
 //      another.
-//   2. The judge decides about whole messages: a request once it has arrived, and a reply once all
-//      of it has.
+//   2. The interceptor decides about whole messages: a request once it has arrived, and a reply
+//      once all of it has.
 //   3. A call that was forwarded is completed even if its node has cancelled it, has given it up at
 //      its deadline or is gone. Spanner may do so, the emulator and whorl's server do; and the
-//      judge learns its outcome.
+//      interceptor learns its outcome.
 //   4. Messages, metadata, status, details and trailers are forwarded unchanged, except for headers
 //      that gRPC creates anew for each connection.
-//   5. After Shutdown() none of its threads runs, none of its sockets is open, and the judge is not
-//      called any more.
+//   5. After Shutdown() none of its threads runs, none of its sockets is open, and the interceptor
+//      is not called any more.
 //
 // A call has one request, like all of Spanner's, and one reply or a stream of them. It uses a
-// thread while it is judged, delayed or at the server, so this suits nodes with a few calls at a
-// time, not thousands.
+// thread while it is intercepted, delayed or at the server, so this suits nodes with a few calls at
+// a time, not thousands.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
 
-#include "live/proxy/judge.h"
+#include "live/proxy/interceptor.h"
 #include "protocol/spanner/time.h"
 #include "sim/scenario/direction.h"
 #include "sim/world/observation.h"
@@ -38,8 +38,9 @@ struct ProxyOptions {
 
 class FaultProxy {
  public:
-  // `upstream` is the plaintext address of the server, "127.0.0.1:9010". `judge` outlives this.
-  FaultProxy(std::string upstream, Judge& judge, ProxyOptions options = {});
+  // `upstream` is the plaintext address of the server, "127.0.0.1:9010". `interceptor` outlives
+  // this.
+  FaultProxy(std::string upstream, CallInterceptor& interceptor, ProxyOptions options = {});
   FaultProxy(const FaultProxy&) = delete;
   FaultProxy& operator=(const FaultProxy&) = delete;
   ~FaultProxy();
@@ -53,8 +54,8 @@ class FaultProxy {
   // Shutdown(). REQUIRES: the node is open.
   void SetLink(int16_t node, sim::Direction direction, sim::LinkState state);
 
-  // Ends the calls under way without asking the judge; their nodes see their connections reset.
-  // Waits for calls of the judge that are running.
+  // Ends the calls under way without asking the interceptor; their nodes see their connections
+  // reset. Waits for calls of the interceptor that are running.
   void Shutdown();
 
  private:

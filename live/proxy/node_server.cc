@@ -97,27 +97,27 @@ class NodeServer::Call final : public grpc::ServerGenericBidiReactor {
   // Runs on its own thread. After Tell, and after Carry if it returns false, the call may be
   // destroyed.
   void Pass() {
-    if (!Carry(server_.core_.judge.OnRequest(call_, BytesOf(buffer_)))) return;
+    if (!Carry(server_.core_.interceptor.OnRequest(call_, BytesOf(buffer_)))) return;
     Reply reply = server_.upstream_.Send(call_, buffer_, server_.core_.stop.get_token());
     if (server_.core_.stop.stop_requested()) return Tell(Answer(ShutDown()));
     std::vector<std::string> messages(reply.messages.size());
     std::ranges::transform(reply.messages, messages.begin(), BytesOf);
-    if (!Carry(server_.core_.judge.OnReply(call_, StatusOf(reply), messages))) return;
+    if (!Carry(server_.core_.interceptor.OnReply(call_, StatusOf(reply), messages))) return;
     Tell(std::move(reply));
   }
 
-  // Carries out the verdict. True if the message passes.
-  bool Carry(const Verdict& verdict) {
-    if (verdict.kind == Verdict::Kind::kDrop) {
+  // Carries out the interception. True if the message passes.
+  bool Carry(const Interception& interception) {
+    if (interception.action == Interception::Action::kDrop) {
       if (standing_.exchange(Standing::kDropped) == Standing::kCancelled) FinishUnheard();
       return false;
     }
-    if (!Pause(verdict.delay, server_.core_.stop.get_token())) {
+    if (!Pause(interception.delay, server_.core_.stop.get_token())) {
       Tell(Answer(ShutDown()));
       return false;
     }
-    if (verdict.kind == Verdict::Kind::kPass) return true;
-    Tell(Answer(verdict.status));
+    if (interception.action == Interception::Action::kPass) return true;
+    Tell(Answer(interception.status));
     return false;
   }
 

@@ -1,4 +1,5 @@
-// The gRPC server that a node talks to: it accepts any call, asks the judge, and forwards the call.
+// The gRPC server that a node talks to: it accepts any call, asks the interceptor, and forwards the
+// call.
 #pragma once
 
 #include <grpcpp/generic/async_generic_service.h>
@@ -10,7 +11,7 @@
 #include <stop_token>
 #include <string>
 
-#include "live/proxy/judge.h"
+#include "live/proxy/interceptor.h"
 #include "live/proxy/upstream.h"
 #include "live/proxy/workers.h"
 
@@ -19,7 +20,7 @@ namespace whorl::live {
 // State that the calls of all nodes share.
 struct ProxyCore {
   const std::string upstream;
-  Judge& judge;
+  CallInterceptor& interceptor;
   Workers workers = {};
   std::stop_source stop = {};
   std::atomic<uint64_t> last_call = 0;

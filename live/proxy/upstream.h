@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "live/proxy/judge.h"
+#include "live/proxy/interceptor.h"
 
 namespace whorl::live {
 

@@ -57,7 +57,7 @@ class Calls {
   // Makes all commits under way visible.
   void Settle() {
     std::vector<TransactionId> committing;
-    for (const ServerTransaction& one : spanner_->database.transactions) {
+    for (const TransactionState& one : spanner_->database.transactions) {
       if (one.phase == TransactionPhase::kCommitting && !one.replicated) {
         committing.push_back(one.id);
       }

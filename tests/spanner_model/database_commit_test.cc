@@ -322,7 +322,7 @@ TEST(DatabaseCommit, AFinishedTransactionKeepsItsAnswersAndNoLocks) {
   Attempt attempt = a.Begin();
   const Response inserted = attempt.Run(InsertLock("job", "a"), 1);
   attempt.Commit();
-  const ServerTransaction* transaction = spanner.Find(attempt.id);
+  const TransactionState* transaction = spanner.Find(attempt.id);
   ASSERT_NE(transaction, nullptr);
   EXPECT_TRUE(IsOver(*transaction));
   EXPECT_TRUE(transaction->reads.empty());

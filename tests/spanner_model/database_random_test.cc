@@ -434,7 +434,7 @@ class RandomRun {
   void JudgeEnd() {
     // Only transactions of abandoned clients may remain, and they are aborted when they block a
     // transaction that touches everything.
-    for (const ServerTransaction& transaction : database_.transactions) {
+    for (const TransactionState& transaction : database_.transactions) {
       if (model::IsOver(transaction)) {
         EXPECT_TRUE(transaction.reads.empty());
         EXPECT_TRUE(transaction.writes.empty());

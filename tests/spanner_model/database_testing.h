@@ -245,12 +245,12 @@ class Spanner {
     return parked && !answers_.contains(call);
   }
   bool IsCommitting(const TransactionId& id) const {
-    const ServerTransaction* transaction = Find(id);
+    const TransactionState* transaction = Find(id);
     return transaction != nullptr && transaction->phase == TransactionPhase::kCommitting;
   }
-  const ServerTransaction* Find(const TransactionId& id) const {
+  const TransactionState* Find(const TransactionId& id) const {
     for (const auto* all : {&database.transactions, &database.finished}) {
-      for (const ServerTransaction& transaction : *all) {
+      for (const TransactionState& transaction : *all) {
         if (transaction.id == id) return &transaction;
       }
     }

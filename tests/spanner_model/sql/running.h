@@ -129,7 +129,7 @@ class SqlRunner {
 
   Catalogue catalogue_;
   std::vector<StoredTable> tables_;
-  ServerTransaction transaction_;
+  TransactionState transaction_;
   std::optional<Timestamp> snapshot_;
   Timestamp now_ = Timestamp::FromUnixNanos(1'767'225'600'000'000'000);
   std::string columns_;

@@ -1,4 +1,4 @@
-// The interface that decides which faults a proxy injects into calls.
+// The interface that decides what a proxy does with each call.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,14 @@ struct ProxiedCall {
   std::multimap<std::string, std::string> metadata;  // sent by the node
 };
 
-struct Verdict {
-  enum class Kind : uint8_t {
+// What the proxy does with a message.
+struct Interception {
+  enum class Action : uint8_t {
     kPass,
-    kDrop,    // the message is lost; of a dropped reply, Spanner has executed the call
-    kAnswer,  // the same, and the node gets `status` as the answer
+    kDrop,    // loses it; if it is a reply, Spanner has executed the call
+    kAnswer,  // loses it as well, and answers the node with `status`
   };
-  Kind kind = Kind::kPass;
+  Action action = Action::kPass;
   Duration delay;  // before the message passes or the node is answered
   Status status;   // for kAnswer; not OK
 };
@@ -34,18 +35,18 @@ struct Verdict {
 // Called on threads of the proxy, for several calls at a time. It may block, which delays only the
 // call in question, but it has to return before the proxy can shut down. It may call SetLink of the
 // proxy.
-class Judge {
+class CallInterceptor {
  public:
-  virtual ~Judge() = default;
+  virtual ~CallInterceptor() = default;
 
   // The whole request has arrived and was not forwarded yet. `message` has its proto's bytes.
-  virtual Verdict OnRequest(const ProxiedCall& /*call*/, const std::string& /*message*/) {
+  virtual Interception OnRequest(const ProxiedCall& /*call*/, const std::string& /*message*/) {
     return {};
   }
   // Spanner has answered and the node, which may be gone, was not told yet. `messages` has the
   // bytes of the reply's protos: several for a stream, none for a failed call.
-  virtual Verdict OnReply(const ProxiedCall& /*call*/, const Status& /*status*/,
-                          const std::vector<std::string>& /*messages*/) {
+  virtual Interception OnReply(const ProxiedCall& /*call*/, const Status& /*status*/,
+                               const std::vector<std::string>& /*messages*/) {
     return {};
   }
 };
