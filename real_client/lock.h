@@ -37,7 +37,7 @@ namespace whorl::real_client {
 
 class TransactionClient;
 
-// Makes what talks to Spanner. MakeGrpcClient is there in every program;
+// Creates the client that talks to Spanner. MakeGrpcClient is always available;
 // google_cloud/google_cloud_client.h has another one, for programs that link that library.
 using MakeClient = Status (*)(ClientOptions options, std::unique_ptr<TransactionClient>& out);
 Status MakeGrpcClient(ClientOptions options, std::unique_ptr<TransactionClient>& out);

@@ -16,7 +16,6 @@
 #include "tests/contract/real_processes.h"
 #include "tests/contract/simulated_processes.h"
 #include "tests/support/lock_database.h"
-#include "tests/support/proxied_database.h"
 
 namespace whorl::lock_contract_test {
 namespace {
@@ -34,7 +33,7 @@ std::unique_ptr<LockBackend> OnTheModel(const ProtocolInfo& info, std::string&) 
   return SimulateProcesses(info);
 }
 
-// By a library that talks to Spanner, named as in linked_clients.h.
+// `client` is the name of a client library in linked_clients.h.
 Maker::Make OnTheServer(std::string client) {
   return [client = std::move(client)](const ProtocolInfo& info, std::string&) {
     return StartProcesses(info, ServeModel(info.name), client, "");

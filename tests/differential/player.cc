@@ -52,6 +52,10 @@ v1::ResultSet Join(const std::vector<v1::PartialResultSet>& parts) {
   return set;
 }
 
+Heard<v1::ResultSet> Whole(const Heard<std::vector<v1::PartialResultSet>>& heard) {
+  return {.status = heard.status, .reply = heard.ok() ? Join(heard.reply) : v1::ResultSet()};
+}
+
 std::string Brackets(const std::vector<std::string>& texts) {
   std::string all = "[";
   for (const std::string& text : texts) all += (all.size() > 1 ? ", " : "") + text;
@@ -352,20 +356,17 @@ Answer Player::PlayExecute(const Operation& operation) {
   *request.mutable_transaction() = MakeSelector(operation.transaction);
   FillStatement(operation.calls.at(0), request);
   request.set_seqno(operation.sequence_number);
+  if (operation.streamed)
+    return AnswerWithRows(operation, Whole(spanner_.ExecuteStreamingSql(request)));
+  return AnswerWithRows(operation, spanner_.ExecuteSql(request));
+}
+
+Answer Player::AnswerWithRows(const Operation& operation, const Heard<v1::ResultSet>& heard) {
   Answer answer;
-  v1::ResultSet set;
-  if (operation.streamed) {
-    const auto heard = spanner_.ExecuteStreamingSql(request);
-    Take(heard.status, answer);
-    if (heard.ok()) set = Join(heard.reply);
-  } else {
-    const auto heard = spanner_.ExecuteSql(request);
-    Take(heard.status, answer);
-    if (heard.ok()) set = heard.reply;
-  }
-  if (answer.code != grpc::StatusCode::OK) return answer;
-  TakeBegun(operation, set.metadata().transaction(), answer);
-  answer.results.push_back(MakeResult(set));
+  Take(heard.status, answer);
+  if (!heard.ok()) return answer;
+  TakeBegun(operation, heard.reply.metadata().transaction(), answer);
+  answer.results.push_back(MakeResult(heard.reply));
   return answer;
 }
 
@@ -396,21 +397,8 @@ Answer Player::PlayRead(const Operation& operation) {
   for (const std::string& column : operation.columns) request.add_columns(column);
   *request.mutable_key_set() = wire::EncodeKeySet(Resolve(operation.keys));
   request.set_limit(operation.limit);
-  Answer answer;
-  v1::ResultSet set;
-  if (operation.streamed) {
-    const auto heard = spanner_.StreamingRead(request);
-    Take(heard.status, answer);
-    if (heard.ok()) set = Join(heard.reply);
-  } else {
-    const auto heard = spanner_.Read(request);
-    Take(heard.status, answer);
-    if (heard.ok()) set = heard.reply;
-  }
-  if (answer.code != grpc::StatusCode::OK) return answer;
-  TakeBegun(operation, set.metadata().transaction(), answer);
-  answer.results.push_back(MakeResult(set));
-  return answer;
+  if (operation.streamed) return AnswerWithRows(operation, Whole(spanner_.StreamingRead(request)));
+  return AnswerWithRows(operation, spanner_.Read(request));
 }
 
 Answer Player::PlayCommit(const Operation& operation) {

@@ -76,6 +76,8 @@ class Player {
   Answer PlayBegin(const Operation& operation);
   void NoteRepeat(const Operation& operation, Answer& answer);
   Answer PlayExecute(const Operation& operation);
+  Answer AnswerWithRows(const Operation& operation,
+                        const Heard<google::spanner::v1::ResultSet>& heard);
   Answer PlayBatch(const Operation& operation);
   Answer PlayRead(const Operation& operation);
   Answer PlayCommit(const Operation& operation);

@@ -39,6 +39,10 @@ std::unique_ptr<LockDatabase> StartEmulator(std::string_view protocol);
 // SPANNER_EMULATOR_HOST.
 std::unique_ptr<LockDatabase> NameDatabase(const std::string& path);
 
+// The database behind the fault proxy, so that replies can be lost with any server.
+// REQUIRES: `database` speaks plaintext.
+std::unique_ptr<LockDatabase> BehindProxy(std::unique_ptr<LockDatabase> database);
+
 // Inserts the row that a protocol needs from the start, which ServeModel and StartEmulator do not.
 void InsertInitRow(const LockDatabase& database, std::string_view protocol);
 

@@ -1,5 +1,3 @@
-#include "tests/support/proxied_database.h"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "live/proxy/fault_proxy.h"
+#include "tests/support/lock_database.h"
 
 namespace whorl {
 namespace {
