@@ -23,8 +23,8 @@ constexpr std::array<std::string_view, kFaultKindCount> kFaultKinds = {
     "truetime",     "current_timestamp",
     "delete_row"};
 
-// In the order of Use, ResourceKind, PendingCommitTimestampRule, Preset, PartitionMode and
-// Direction.
+// Each list is in the order of its enumeration: Use, ResourceKind, PendingCommitTimestampRule,
+// Preset, PartitionMode and Direction.
 constexpr std::array<std::string_view, 3> kUses = {"has_lock", "callback", "lock"};
 constexpr std::array<std::string_view, 3> kResources = {"fenced", "unfenced", "both"};
 constexpr std::array<std::string_view, 2> kPendingRules = {"table", "column"};

@@ -6,13 +6,12 @@
 
 #include "protocol/protocols.h"
 #include "sim/scenario/error_text.h"
-#include "sim/scenario/language.h"
 #include "sim/scenario/json_text.h"
+#include "sim/scenario/language.h"
 #include "sim/scenario/metrics.h"
 
 namespace whorl::sim {
 namespace {
-
 
 Json Reference(std::string_view name) { return {{"$ref", Cat("#/$defs/", name)}}; }
 
@@ -43,7 +42,7 @@ Json MetricsObject() {
   return metrics;
 }
 
-// The columns of all protocols: which one is meant stands elsewhere in the file.
+// The columns of all protocols, since a schema cannot tell which protocol the scenario names.
 Json RowObject() {
   Json row = {{"type", "object"}, {"additionalProperties", false}};
   for (const ProtocolInfo& protocol : Protocols()) {
@@ -140,7 +139,7 @@ Json FaultRules() {
   return rules;
 }
 
-// A number, or an object of bounds, of `limit`.
+// A number, or an object of bounds; `limit` is the schema of each bound.
 Json BoundOf(std::string_view limit) {
   Json object = {{"type", "object"}, {"additionalProperties", false}, {"minProperties", 1}};
   for (const KeyInfo& key : DescribeObject(ObjectId::kBound).keys) {
