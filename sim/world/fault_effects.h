@@ -1,4 +1,4 @@
-// What faults and the resource come to, whether the world they are in is simulated or real.
+// Effects of faults and of writes to the resource, shared by simulated and real runs.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +12,25 @@
 
 namespace whorl::sim {
 
-// Rather than a node, the network or Spanner for some time.
+// Whether the fault strikes one call, rather than a node, the network or Spanner for a while.
 bool StrikesOneCall(const FaultSpec& fault);
 
-// Of the row that a `delete_row` deletes.
+// The key of the row that a `delete_row` deletes.
 Value KeyOfDeleted(const Scenario& scenario, const FaultSpec& fault);
 
-// Between a node and Spanner.
+// The two ways between a node and Spanner.
 struct Links {
   LinkState to = LinkState::kUp;
   LinkState from = LinkState::kUp;
 };
-// Under these faults, indexes into Scenario::faults in the order in which they began: the later of
-// two partitions decides.
+// The links under the active faults. `active` are indexes into Scenario::faults, in the order in
+// which the faults began; if two partitions overlap, the later one decides.
 Links LinksUnder(const Scenario& scenario, std::span<const uint32_t> active);
-// As they are told: once, where both ways become the same.
+// The observations of a change of links: one if both ways change to the same state, otherwise two.
 std::vector<LinkChanged> LinkChanges(int16_t node, const Links& before, const Links& after);
 
-// Whether the resource takes the write. The fencing one keeps the greatest token that it has seen,
-// and refuses smaller ones.
+// Whether the resource accepts the write. The fencing resource keeps the greatest token that it has
+// accepted in `greatest`, and refuses smaller ones.
 bool ResourceTakes(bool fenced, const std::optional<uint64_t>& token,
                    std::optional<uint64_t>& greatest);
 
