@@ -56,7 +56,7 @@ int Run(int argc, char** argv) {
   root.footer(
       "Examples:\n"
       "  whorl replay scenarios\n"
-      "  whorl replay scenarios/gc_pause.json --timeline\n"
+      "  whorl replay scenarios/gc_pause_stale_token.json --timeline\n"
       "  whorl hunt --protocol spindle_v2 --for 60s\n"
       "  whorl new my.json\n"
       "  whorl protocols\n"

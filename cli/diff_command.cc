@@ -149,11 +149,11 @@ int RunDiff(const Options& options) {
 }
 
 constexpr std::string_view kFooter = R"(Examples:
-  whorl replay x.json --trace before             before/x.1.jsonl
+  whorl replay scenarios/leader_crashes.json --trace before
   ... change something, build ...
-  whorl replay x.json --trace after
-  whorl diff before/x.1.jsonl after/x.1.jsonl    the first event that differs
-  whorl diff a.jsonl b.jsonl --json              for machines
+  whorl replay scenarios/leader_crashes.json --trace after
+  whorl diff before/leader_crashes.1.jsonl after/leader_crashes.1.jsonl
+  whorl diff before/leader_crashes.1.jsonl after/leader_crashes.1.jsonl --json
 
 Exit codes: 0 equal; 1 they differ; 2 bad input (no trace, another version, cut off) or usage;
 3 the output could not be written; 130 interrupted.)";

@@ -27,10 +27,10 @@ constexpr std::string_view kFooter = R"(Examples:
   whorl hunt --protocol spindle_v2 --for 60s      for a minute, on all cores
   whorl hunt --promised                           only what a protocol promises to hold
   whorl hunt --invariant no_wedge --save found    found/*.json, ready for whorl replay
-  whorl hunt --faults pause,partition --runs 500  worlds in which nothing else goes wrong
+  whorl hunt --faults pause,partition --runs 500  no other kinds of faults
   whorl hunt --show 17 | whorl replay -           the world of run 17, as it was drawn
   whorl hunt --runs 1000000 --shard 3/8 --json > 3.jsonl
-  whorl hunt --merge *.jsonl                      shards from any batch system, added up
+  whorl hunt --merge *.jsonl                      shards, run on any machines, added up
 
 A run is a world drawn from the seed and its number, and lasts 120 simulated seconds: faults, then
 time to recover. What is found is grouped by invariant and by the step at which it broke, and the
@@ -53,7 +53,7 @@ void TakeProtocols(const std::string& text, HuntRequest& request) {
 
 void TakeKinds(const std::string& text, HuntRequest& request) {
   Words known;
-  for (const sim::FaultInfo& info : sim::Faults()) known.push_back(FaultKindText(info.kind));
+  for (const sim::FaultInfo& info : sim::Faults()) known.push_back(info.word);
   std::vector<sim::FaultKind>& kinds = request.hunt.world.kinds;
   kinds.clear();
   for (const std::string& word : CommaSeparated(text)) {

@@ -65,9 +65,9 @@ int RunNew(const Options& options) {
 }
 
 constexpr std::string_view kFooter = R"(Examples:
-  whorl new my.json                          then: whorl replay my.json --timeline
-  whorl new --protocol spindle_v2 my.json
-  whorl new | less                           on standard output, without FILE
+  whorl new my.json                             then: whorl replay my.json --timeline
+  whorl new --protocol spindle_v2 another.json
+  whorl new                                     on standard output
 
 Exit codes: 0 written; 2 the file is there already (--force), or bad usage; 3 it could not be
 written.)";

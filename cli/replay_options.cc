@@ -18,17 +18,17 @@ using sim::Cat;
 constexpr uint64_t kRepeatMax = 1'000'000;
 
 constexpr std::string_view kFooter = R"(Examples:
-  whorl replay scenarios                          every scenario of a folder
-  whorl replay scenarios/gc_pause.json --timeline what happened, on one screen
-  whorl replay scenarios/gc_pause.json --explain  why it came to the violation, in 20 lines
-  whorl replay x.json --explain=no_wedge          to this one, where others come before it
-  whorl replay x.json --at 12.5s                  rows, locks, clocks and nodes at that time
-  whorl replay x.json --perfetto run.json         a picture; open it in ui.perfetto.dev
-  whorl replay scenarios --repeat 100             how often what is violated, over 100 seeds
-  whorl replay scenarios --json --out report.json for machines
-  whorl replay scenarios --trace traces           traces/NAME.SEED.jsonl, an event a line
-  whorl replay x.json --on emulator               the same on real processes
-  generate | whorl replay -                       a scenario from standard input
+  whorl replay scenarios                                every scenario of a folder
+  whorl replay scenarios/insert_race.json --timeline    what happened, on one screen
+  whorl replay scenarios/insert_race.json --explain     how it came to its first violation
+  whorl replay scenarios/insert_race.json --explain=lease_respected
+  whorl replay scenarios/insert_race.json --at 5s       rows, locks, clocks and nodes at that time
+  whorl replay scenarios/insert_race.json --perfetto run.json
+  whorl replay scenarios/insert_race.json --repeat 100  how often each invariant is violated
+  whorl replay scenarios --json --out report.json       for scripts
+  whorl replay scenarios --trace traces                 traces/NAME.SEED.jsonl, an event per line
+  whorl replay scenarios/insert_race.json --on emulator
+  whorl hunt --show 17 | whorl replay -                 a scenario from standard input
 
 `expect` is judged for the file's own seed; other seeds are counted. --at stops there, so that
 nothing is judged.

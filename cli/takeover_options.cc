@@ -25,7 +25,7 @@ constexpr Duration kLeaseMax = Seconds(3600);
 constexpr std::string_view kFooter = R"(Faults:
 {faults}
 Examples:
-  whorl bench takeover                               what an operator asks first
+  whorl bench takeover                               every protocol and fault
   whorl bench takeover --protocol fenced_lease --fault crash,graceful_stop --lease 5s,10s
   whorl bench takeover --plot takeover.svg --csv takeover.csv
   whorl bench takeover --all --json > takeovers.jsonl

@@ -27,7 +27,7 @@ report puts the simulation beside it. What cannot be made real is refused by nam
 Examples:
   whorl replay scenarios/s1_*.json --on server
   whorl replay scenarios/gc_pause_stale_token.json --on emulator --timeline
-  whorl replay x.json --on emulator --save surprise.json
+  whorl replay scenarios/fault_crash.json --on emulator --save surprise.json
   whorl replay scenarios --on emulator --where-possible --repeat 5 --out real.json
 
 Exit codes: 0 verdicts are as expected, and those of the simulation; 1 they are not;

@@ -398,7 +398,7 @@ class StoryBuilder {
       const Weight weight =
           concerns_all || involved_.contains(fault.node) ? Weight::kFault : Weight::kDetail;
       StoryDraft& draft = Add(span.from, weight, {},
-                              Cat("fault: ", FaultKindText(fault.kind), " (line ",
+                              Cat("fault: ", FaultKindText(fault.kind()), " (line ",
                                   std::to_string(fault.line), ")", is_short ? "" : until));
       draft.who = concerns_all ? "Spanner" : names_.Node(fault.node);
       draft.node = fault.node;
@@ -410,10 +410,7 @@ class StoryBuilder {
   // Whether the fault sets a clock for good: its effect stays although the fault ends at once.
   bool IsForGood(const FaultSpan& span) const {
     const FaultSpec& fault = scenario_.faults[span.fault];
-    const bool sets_a_clock = fault.kind == FaultKind::kClock ||
-                              fault.kind == FaultKind::kTrueTime ||
-                              fault.kind == FaultKind::kCurrentTimestamp;
-    return sets_a_clock && !fault.lasts;
+    return StaysSet(fault.what) && !LastsOf(fault.what);
   }
   // Whether the fault is the reason why a process that took part is down, such as a crash, which
   // ends at once.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace whorl::sim {
 
@@ -16,5 +17,9 @@ constexpr bool Covers(Direction ways, Direction one) {
   return ways == Direction::kBoth || ways == one;
 }
 constexpr bool Overlap(Direction a, Direction b) { return Covers(a, b) || Covers(b, a); }
+
+std::string_view DirectionText(Direction direction);
+// " to Spanner" or " from Spanner"; empty for both ways.
+std::string_view WayText(Direction direction);
 
 }  // namespace whorl::sim

@@ -15,7 +15,6 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-
 // Whether `name` is `pattern`, in which * stands for any text.
 bool Matches(std::string_view pattern, std::string_view name) {
   size_t p = 0;
@@ -93,7 +92,7 @@ void FaultReader::Read(const JsonValue& entry) {
   FaultSpec fault;
   fault.line = entry.position().line;
   const std::optional<FaultKind> kind = fields.Word<FaultKind>("do", "fault");
-  fault.kind = kind.value_or(fault.kind);
+  if (kind.has_value()) fault.what = MakeFault(*kind);
   const bool has_trigger = CheckTrigger(fields);
   if (!has_trigger) {
     if (kind.has_value()) ReadFaultKeys(fields, known_, scenario_, fault, problems_);
@@ -106,7 +105,7 @@ void FaultReader::Read(const JsonValue& entry) {
     fault.trigger = Instant{fields.Time("at").value_or(Duration{}).ns};
   }
   if (kind.has_value()) ReadFaultKeys(fields, known_, scenario_, fault, problems_);
-  if (kind.has_value() && !Faults()[static_cast<size_t>(*kind)].has_node) {
+  if (kind.has_value() && !InfoOf(*kind).has_node) {
     if (problems_.size() == before) AddAll(fields, fault, {FaultSpec::kNoNode});
     return;
   }
@@ -168,8 +167,9 @@ std::optional<StepName> FaultReader::ReadStep(const ObjectFields& fields) {
     return ParseStep(value->text());
   }
   const std::string hint = DidYouMean(value->text(), words);
-  problems_.Add(*value, Cat(kNeverFires, known_.protocol->name, " has no step ", Quoted(value->text()),
-                            hint.empty() ? "." : hint, " Its steps: ", ListOf(words), "."));
+  problems_.Add(*value,
+                Cat(kNeverFires, known_.protocol->name, " has no step ", Quoted(value->text()),
+                    hint.empty() ? "." : hint, " Its steps: ", ListOf(words), "."));
   return std::nullopt;
 }
 
@@ -273,9 +273,10 @@ bool FaultReader::IsInRun(const ObjectFields& fields, Instant at, int16_t node) 
   if (!stagger.has_value()) {
     problems_.Add(*fields.Find("at"), Cat(kNeverFires, "the run ends at ", end));
   } else {
-    problems_.Add(*stagger, Cat(kNeverFires, Quoted(scenario_.nodes[static_cast<size_t>(node)].name),
-                                " would be hit at ", FormatDuration(Duration{at.ns}),
-                                ", and the run ends at ", end));
+    problems_.Add(
+        *stagger,
+        Cat(kNeverFires, Quoted(scenario_.nodes[static_cast<size_t>(node)].name),
+            " would be hit at ", FormatDuration(Duration{at.ns}), ", and the run ends at ", end));
   }
   return false;
 }

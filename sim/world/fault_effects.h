@@ -12,11 +12,8 @@
 
 namespace whorl::sim {
 
-// Whether the fault strikes one call, rather than a node, the network or Spanner for a while.
-bool StrikesOneCall(const FaultSpec& fault);
-
-// The key of the row that a `delete_row` deletes.
-Value KeyOfDeleted(const Scenario& scenario, const FaultSpec& fault);
+// The key of the row that an operator acts on.
+Value KeyOfRow(const Scenario& scenario, const RowOfLock& target);
 
 // The two ways between a node and Spanner.
 struct Links {

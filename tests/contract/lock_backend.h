@@ -26,7 +26,9 @@ struct Term {
   Duration ended;  // Duration::Max(): it goes on
 };
 
-// Waiting for what does not come fails the test, after a minute of its time.
+// An Await function that waits longer than this, by the processes' clock, fails the test.
+inline constexpr Duration kWaitLimit = Seconds(60);
+
 class LockBackend {
  public:
   virtual ~LockBackend() = default;

@@ -19,8 +19,6 @@ namespace {
 
 using real_client::MonotonicNow;
 
-constexpr Duration kMinute = Seconds(60);
-
 // One process, and what it has said.
 class LockProcess {
  public:
@@ -148,7 +146,7 @@ class RealProcesses final : public LockBackend {
   template <typename Done>
   void Await(const std::string& id, const std::string& what, Done done) {
     LockProcess& process = *processes_.at(id);
-    const Duration deadline = MonotonicNow() + kMinute;
+    const Duration deadline = MonotonicNow() + kWaitLimit;
     while (!done(process)) {
       if (process.Hear(deadline)) continue;
       FAIL() << id << ": " << what << " did not come within a minute\n" << process.Errors();

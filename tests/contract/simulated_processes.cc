@@ -18,7 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr Duration kMinute = Seconds(60);
 constexpr Duration kForever = Seconds(36000);
 
 class SimulatedProcesses final : public LockBackend {
@@ -126,7 +125,7 @@ class SimulatedProcesses final : public LockBackend {
                            {"protocol", info_.name},
                            {"locks", locks_},
                            {"nodes", nodes_},
-                           {"duration", FormatDuration(now_ + kMinute)},
+                           {"duration", FormatDuration(now_ + kWaitLimit)},
                            {"seed", 1},
                            {"spanner", {{"preset", "regional"}}},
                            {"faults", faults_}};

@@ -1,5 +1,7 @@
 #include "tests/differential/sequence.h"
 
+#include <absl/strings/str_join.h>
+
 #include <array>
 
 namespace whorl::differential {
@@ -22,12 +24,6 @@ std::string Show(const Row& row) {
   std::string text = "(";
   for (const Value& value : row) text += (text.size() > 1 ? ", " : "") + Show(value);
   return text + ")";
-}
-
-std::string Join(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
 }
 
 std::string Show(const KeySet& keys) {
@@ -91,7 +87,7 @@ std::string Show(const Mutation& mutation) {
   std::string text = std::string("\n      ") + kNames.at(static_cast<size_t>(mutation.kind)) + " " +
                      mutation.table;
   if (mutation.kind == MutationKind::kDelete) return text + Show(mutation.keys);
-  text += " (" + Join(mutation.columns) + ")";
+  text += " (" + absl::StrJoin(mutation.columns, ", ") + ")";
   for (const Row& row : mutation.rows) text += " " + Show(row);
   return text;
 }
@@ -124,7 +120,8 @@ std::optional<CommitTime> FindCommitTime(Timestamp timestamp) {
 
 std::string Describe(const Operation& operation) {
   std::string text = "#" + std::to_string(operation.id) + " ";
-  if (operation.kind == OperationKind::kDdl) return text + "DDL\n      " + Join(operation.schema);
+  if (operation.kind == OperationKind::kDdl)
+    return text + "DDL\n      " + absl::StrJoin(operation.schema, ", ");
   text += "session " + std::to_string(operation.session) + ": ";
   if (operation.streamed) text += "streaming ";
   text += KindName(operation.kind);
@@ -132,8 +129,8 @@ std::string Describe(const Operation& operation) {
   text += " (" + Show(operation.transaction, operation.kind) + ")";
   if (operation.sequence_number != 0) text += " seqno " + std::to_string(operation.sequence_number);
   if (operation.kind == OperationKind::kRead) {
-    text +=
-        "\n      " + operation.table + " (" + Join(operation.columns) + ")" + Show(operation.keys);
+    text += "\n      " + operation.table + " (" + absl::StrJoin(operation.columns, ", ") + ")" +
+            Show(operation.keys);
     if (operation.limit != 0) text += " limit " + std::to_string(operation.limit);
   }
   for (const Call& call : operation.calls) text += Show(call);

@@ -1,5 +1,7 @@
 #include "tests/differential/statements.h"
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <array>
 #include <compare>
@@ -12,12 +14,6 @@ namespace {
 
 constexpr int kDepth = 3;
 constexpr const char* kPending = "PENDING_COMMIT_TIMESTAMP()";
-
-std::string Join(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
 
 bool IsGreater(const Row& a, const Row& b) {
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
@@ -90,7 +86,7 @@ std::string StatementMaker::Outputs(Call& call, const model::Table& table, int m
     outputs.push_back(maker.Make(DrawType(draw_), kDepth, failing));
     if (draw_.OneIn(3)) outputs.back() += " AS o" + std::to_string(i);
   }
-  return Join(outputs);
+  return absl::StrJoin(outputs, ", ");
 }
 
 std::string StatementMaker::Aggregates(Call& call, const model::Table& table) {
@@ -118,7 +114,7 @@ std::string StatementMaker::Aggregates(Call& call, const model::Table& table) {
         break;
     }
   }
-  return Join(outputs);
+  return absl::StrJoin(outputs, ", ");
 }
 
 std::string StatementMaker::OrderAndLimit(Call& call, const model::Table& table, bool& ordered) {
@@ -135,7 +131,7 @@ std::string StatementMaker::OrderAndLimit(Call& call, const model::Table& table,
   for (const uint32_t key : table.key) {
     keys.push_back(table.columns[key].name + (draw_.OneIn(3) ? " DESC" : ""));
   }
-  text += Join(keys);
+  text += absl::StrJoin(keys, ", ");
   if (draw_.OneIn(3)) text += " LIMIT " + std::to_string(draw_.Below(4));
   if (draw_.OneIn(8) && text.find(" LIMIT ") != std::string::npos) text += " OFFSET 1";
   return text;
@@ -155,7 +151,7 @@ Call StatementMaker::Query(bool& ordered) {
     std::vector<std::string> outputs;
     const int count = draw_.Between(1, 4);
     for (int i = 0; i < count; ++i) outputs.push_back(maker.Make(DrawType(draw_), kDepth + 1));
-    call.sql = "SELECT " + Join(outputs);
+    call.sql = "SELECT " + absl::StrJoin(outputs, ", ");
     ordered = true;
     return MaybeUndeclared(std::move(call));
   }
@@ -228,10 +224,10 @@ Call StatementMaker::Insert(const model::Table& table) {
         values.emplace_back(draw_.OneIn(2) ? "NULL" : "DEFAULT");
       }
     }
-    rows.push_back("(" + Join(values) + ")");
+    rows.push_back("(" + absl::StrJoin(values, ", ") + ")");
   }
-  call.sql =
-      "INSERT" + mode + " INTO " + table.name + " (" + Join(names) + ") VALUES " + Join(rows);
+  call.sql = "INSERT" + mode + " INTO " + table.name + " (" + absl::StrJoin(names, ", ") +
+             ") VALUES " + absl::StrJoin(rows, ", ");
   // The emulator returns other rows than those that INSERT OR IGNORE inserted.
   if (mode != " OR IGNORE") call.sql += ThenReturn(call, table);
   return call;
@@ -254,7 +250,7 @@ Call StatementMaker::Update(const model::Table& table) {
     items.push_back(column.name + " = " + value);
   }
   if (items.empty()) items.push_back(table.columns.back().name + " = DEFAULT");
-  call.sql = "UPDATE " + table.name + " SET " + Join(items);
+  call.sql = "UPDATE " + table.name + " SET " + absl::StrJoin(items, ", ");
   if (!draw_.OneIn(40)) call.sql += Where(call, table);
   call.sql += ThenReturn(call, table);
   return call;

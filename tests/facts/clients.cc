@@ -11,7 +11,6 @@ namespace database_admin = google::spanner::admin::database::v1;
 namespace instance_admin = google::spanner::admin::instance::v1;
 using Operation = google::longrunning::Operation;
 
-constexpr const char* kInsertA = "INSERT INTO locktable (name) VALUES ('a')";
 constexpr const char* kProject = "projects/test-project";
 constexpr const char* kInstance = "projects/test-project/instances/test-instance";
 

@@ -7,8 +7,6 @@
 namespace whorl::facts {
 namespace {
 
-constexpr const char* kInsertA = "INSERT INTO locktable (name) VALUES ('a')";
-
 Mutation UpsertA() {
   return Put(MutationKind::kInsertOrUpdate, {"name", "heartbeat"},
              {std::string("a"), std::string(kCommitTimestamp)});

@@ -5,7 +5,6 @@
 namespace whorl::facts {
 namespace {
 
-constexpr const char* kInsertA = "INSERT INTO locktable (name) VALUES ('a')";
 constexpr const char* kInsertB = "INSERT INTO locktable (name) VALUES ('b')";
 
 void SingleUseReadWriteDml(Probe& p) {

@@ -25,6 +25,8 @@
 
 namespace whorl::facts {
 
+inline constexpr const char* kInsertA = "INSERT INTO locktable (name) VALUES ('a')";
+
 // A parameter as it goes over the wire: some kind of value, with or without a type.
 struct Argument {
   std::string name;

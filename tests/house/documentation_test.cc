@@ -1,13 +1,17 @@
 // Every sample in the documentation is run: a scenario that it shows comes out as it expects, and a
 // command prints what the page says it prints.
 //
-// What a page may say, and what is done with it:
+// What a page may contain, and what is done with it:
 //   ```json      valid JSON; an object with `version` and `protocol` is a scenario, and is replayed
 //   ```console   `$ ` begins a command, and what follows is its output. `[...]` stands for any
 //                number of lines that are left out; a command without output is run, and has to end
 //                well, but what it prints is not looked at. `$ cat FILE` shows a file: later
 //                commands of the page find it. The commands of a page run one after the other in
 //                one folder that has scenarios/ and build/whorl.
+//   links        lead to files of the repository, or to other sites, which are not asked
+//   figures      with a unit do not stand in the prose of README.md and docs/, only in blocks and
+//                tables that are printed by a command (documentation_tables.sh compares them) or
+//                marked as measured by hand
 // What differs between machines (the column `ratio`) is not compared.
 
 #include <gmock/gmock.h>
@@ -21,10 +25,12 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "protocol/names.h"
 #include "sim/judge/expectations.h"
 #include "sim/judge/run.h"
 #include "sim/scenario/loader.h"
@@ -40,6 +46,7 @@ constexpr std::string_view kLeftOut = "[...]";
 // How much the pages are known to hold: a reader of pages that finds nothing would pass.
 constexpr size_t kLeastJsonBlocks = 20;
 constexpr size_t kLeastCommands = 4;
+constexpr size_t kLeastLinks = 50;
 
 // Commands that the pages show and no test runs, by how they begin.
 struct NotRun {
@@ -60,6 +67,7 @@ struct Block {
 
 struct Page {
   std::string path;  // from the root of the repository
+  Lines lines;
   std::vector<Block> blocks;
 };
 
@@ -117,8 +125,9 @@ std::vector<Page> Pages() {
     if (entry->is_directory() && !IsOurs(entry->path())) {
       entry.disable_recursion_pending();
     } else if (entry->path().extension() == ".md") {
+      const std::string text = ReadText(entry->path());
       pages.push_back(
-          {entry->path().lexically_relative(root).string(), BlocksOf(ReadText(entry->path()))});
+          {entry->path().lexically_relative(root).string(), SplitLines(text), BlocksOf(text)});
     }
   }
   std::ranges::sort(pages, {}, &Page::path);
@@ -200,6 +209,11 @@ std::string WithoutDev(const std::string& command) {
   return std::string("build/whorl replay") + (names_a_path ? "" : " scenarios") + rest;
 }
 
+// The command itself, or what is piped into it.
+bool IsRun(const std::string& line) {
+  return line.starts_with("build/whorl ") || line.starts_with("sed ");
+}
+
 class DocumentationTest : public CliTest {
  protected:
   DocumentationTest() {
@@ -219,9 +233,10 @@ class DocumentationTest : public CliTest {
     const std::string line = WithoutDev(command.text);
     if (line.starts_with("cat ")) {
       Write(line.substr(4), Joined(command.output));
+      ran_.clear();  // what ran before may have read another text of that name
       return;
     }
-    if (!line.starts_with("build/whorl ")) return CheckNotRun(page, command);
+    if (!IsRun(line)) return CheckNotRun(page, command);
     const Ended& ended = Run(line);
     ++commands_;
     if (command.output.empty()) {
@@ -291,7 +306,7 @@ TEST(Documentation, JsonIsValidAndScenariosComeOutAsTheyExpect) {
     }
   }
   EXPECT_GE(blocks, kLeastJsonBlocks);
-  EXPECT_GE(scenarios, 2U);
+  EXPECT_GE(scenarios, 1U);  // others are files that commands of the pages replay
 }
 
 // A scenario that the table lacks is one that nobody finds.
@@ -308,6 +323,129 @@ TEST(Documentation, TheTableOfScenariosNamesThoseThatThereAre) {
     }
   }
   EXPECT_EQ(listed, files);
+}
+
+// A table that lacks an invariant hides a claim that every run is judged by.
+TEST(Documentation, TheTableOfInvariantsNamesAllOfThem) {
+  std::multiset<std::string> listed;
+  bool inside = false;
+  for (const std::string& line : SplitLines(ReadText(WHORL_SOURCE_DIR "/README.md"))) {
+    if (line.starts_with("#")) inside = line == "## The invariants";
+    if (inside && line.starts_with("| `")) listed.insert(line.substr(3, line.find('`', 3) - 3));
+  }
+  std::multiset<std::string> all;
+  for (int i = 0; i < kInvariantCount; ++i) {
+    all.insert(std::string(InvariantText(static_cast<Invariant>(i))));
+  }
+  EXPECT_EQ(listed, all);
+}
+
+// A front door that takes ten minutes to read is closed.
+TEST(Documentation, TheReadmeHasAtMostTwoHundredLines) {
+  EXPECT_LE(SplitLines(ReadText(WHORL_SOURCE_DIR "/README.md")).size(), 200U);
+}
+
+// --- links -------------------------------------------------------------------------------------
+
+// Targets of [text](target), without those of other sites and of the page itself.
+Lines LinksOf(std::string_view line) {
+  static const std::regex link(R"(\]\(([^)\s]+)\))");
+  Lines targets;
+  const std::string text(line);
+  for (std::sregex_iterator match(text.begin(), text.end(), link), end; match != end; ++match) {
+    const std::string target = (*match)[1].str().substr(0, (*match)[1].str().find('#'));
+    if (!target.empty() && target.find("://") == std::string::npos) targets.push_back(target);
+  }
+  return targets;
+}
+
+// The lines of a page that are no block; the others are empty.
+Lines WithoutBlocks(Lines lines) {
+  bool inside = false;
+  for (std::string& line : lines) {
+    const bool is_fence =
+        line.compare(std::min(line.find_first_not_of(' '), line.size()), 3, "```") == 0;
+    if (is_fence) inside = !inside;
+    if (inside || is_fence) line.clear();
+  }
+  return lines;
+}
+
+// Pages are read by following their links, and folders move.
+TEST(Documentation, LinksLeadToFiles) {
+  size_t links = 0;
+  for (const Page& page : Pages()) {
+    const Lines lines = WithoutBlocks(page.lines);
+    for (size_t i = 0; i < lines.size(); ++i) {
+      for (const std::string& target : LinksOf(lines[i])) {
+        ++links;
+        const fs::path path =
+            fs::path(WHORL_SOURCE_DIR) / fs::path(page.path).parent_path() / target;
+        EXPECT_TRUE(fs::exists(path))
+            << PlaceOf(page, static_cast<int>(i) + 1) << ": there is no " << target;
+      }
+    }
+  }
+  EXPECT_GE(links, kLeastLinks);
+}
+
+// --- figures -----------------------------------------------------------------------------------
+
+// A figure with a unit, outside of `code` and of link targets.
+std::string FigureIn(const std::string& line) {
+  static const std::regex skipped(R"(`[^`]*`|\]\([^)]*\)|<!--.*-->)");
+  static const std::regex figure(
+      R"(\b[0-9][0-9,.]* ?(ns|us|ms|s|min|h|%|seconds?|minutes?|hours?|KB|MB|MiB|GB|times|runs|tests|passed)(?![A-Za-z0-9_]))");
+  const std::string text = std::regex_replace(line, skipped, "");
+  std::smatch match;
+  return std::regex_search(text, match, figure) ? match[0].str() : "";
+}
+
+// Whether lines[i] stands in a table or block that says where its figures come from: directly below
+// a line "Printed by", or below a paragraph that begins "Measured by hand on" with date, machine
+// and command.
+bool HasItsSource(std::span<const std::string> lines, size_t i) {
+  if (!lines[i].starts_with("|")) return false;
+  while (i > 0 && lines[i].starts_with("|")) --i;
+  if (lines[i].starts_with("<!-- Printed by build/whorl ")) return true;
+  while (i > 0 && lines[i].empty()) --i;
+  while (i > 0 && !lines[i].empty() && !lines[i].starts_with("Measured by hand on ")) --i;
+  return lines[i].starts_with("Measured by hand on 20");
+}
+
+// A figure in prose goes stale unseen.
+TEST(Documentation, FiguresStandInTablesThatSayWhereTheyComeFrom) {
+  for (const Page& page : Pages()) {
+    if (page.path != "README.md" && !page.path.starts_with("docs/")) continue;
+    const Lines lines = WithoutBlocks(page.lines);
+    for (size_t i = 0; i < lines.size(); ++i) {
+      const std::string figure = FigureIn(lines[i]);
+      if (figure.empty() || HasItsSource(lines, i)) continue;
+      ADD_FAILURE()
+          << PlaceOf(page, static_cast<int>(i) + 1) << ": \"" << figure
+          << "\" is a figure that no test holds: print it by a command in a block, or put "
+             "it in a table below \"Measured by hand on DATE\"";
+    }
+  }
+}
+
+// Blocks of text that no command prints are as stale as prose.
+TEST(Documentation, TextBlocksSayWhereTheyComeFrom) {
+  for (const Page& page : Pages()) {
+    if (page.path != "README.md" && !page.path.starts_with("docs/")) continue;
+    for (const Block& block : page.blocks) {
+      if (block.language != "text") continue;
+      size_t above = static_cast<size_t>(block.line) - 3;  // the line above the fence
+      const bool is_printed = page.lines[above].starts_with("<!-- Printed by build/whorl ");
+      while (above > 0 && page.lines[above].empty()) --above;
+      while (above > 0 && !page.lines[above].empty() &&
+             !page.lines[above].starts_with("Measured by hand on ")) {
+        --above;
+      }
+      EXPECT_TRUE(is_printed || page.lines[above].starts_with("Measured by hand on 20"))
+          << PlaceOf(page, block.line);
+    }
+  }
 }
 
 // --- the test of the tests ---------------------------------------------------------------------
@@ -327,6 +465,30 @@ TEST(DocumentationMatching, MasksTheRatioAndNothingElse) {
   EXPECT_TRUE(Matches({"ok  x  1  60.000    114,647:1  -"}, {"ok  x  1  60.000      7,012:1  -"}));
   EXPECT_FALSE(Matches({"ok  x  1  60.000    114,647:1  -"}, {"ok  x  2  60.000    114,647:1  -"}));
   EXPECT_FALSE(Matches({"ok  x  1  60.000  114,647:1  -"}, {"ok  x  1  61.000  114,647:1  -"}));
+}
+
+TEST(DocumentationMatching, FindsFiguresWithUnitsOutsideOfCode) {
+  EXPECT_EQ(FigureIn("it takes 65 ms more"), "65 ms");
+  EXPECT_EQ(FigureIn("p99 is 1,234.5s."), "1,234.5s");
+  EXPECT_EQ(FigureIn("Debian 12 has g++ 12; `lease 10s`, [a](x10s.json), p99, the 5th"), "");
+  const Lines lines = {"Measured by hand on 2026-11-22, by",
+                       "`./dev bench`:",
+                       "",
+                       "| a |",
+                       "| 5 s |",
+                       "",
+                       "| 6 s |"};
+  EXPECT_TRUE(HasItsSource(lines, 4));
+  EXPECT_FALSE(HasItsSource(lines, 6));
+  const Lines printed = {"<!-- Printed by build/whorl hunt -->", "| 5 s |", "7 s"};
+  EXPECT_TRUE(HasItsSource(printed, 1));
+  EXPECT_FALSE(HasItsSource(printed, 2));
+}
+
+TEST(DocumentationMatching, FindsLinksWithinTheRepository) {
+  EXPECT_EQ(LinksOf("[a](b/c.md#d) and [e](#f), [g](https://h.i), ![j](k.svg)"),
+            (Lines{"b/c.md", "k.svg"}));
+  EXPECT_EQ(WithoutBlocks({"a", "```text", "b", "```", "c"}), (Lines{"a", "", "", "", "c"}));
 }
 
 TEST(DocumentationMatching, FindsBlocksWithTheirLinesAndCommands) {

@@ -1,0 +1,85 @@
+// The examples in help texts, and how a test runs them: as a shell does, in a folder that has
+// scenarios/, and interrupted after half a second, since some hunt for a minute.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/cli/cli_testing.h"
+
+namespace whorl {
+
+// The lines below "Examples:", without what is said of them: from two spaces on.
+inline std::vector<std::string> ExamplesIn(std::string_view help) {
+  std::vector<std::string> examples;
+  bool inside = false;
+  while (!help.empty()) {
+    const size_t end = std::min(help.find('\n'), help.size());
+    std::string_view line = help.substr(0, end);
+    help.remove_prefix(std::min(end + 1, help.size()));
+    if (line.ends_with("Examples:")) {
+      inside = true;
+    } else if (inside && line.starts_with("  ")) {
+      line.remove_prefix(2);
+      examples.emplace_back(line.substr(0, line.find("  ")));
+    } else if (!line.empty()) {
+      inside = false;
+    }
+  }
+  return examples;
+}
+
+// The names below "Subcommands:".
+inline std::vector<std::string> SubCommandsIn(std::string_view help) {
+  std::vector<std::string> names;
+  bool inside = false;
+  while (!help.empty()) {
+    const size_t end = std::min(help.find('\n'), help.size());
+    const std::string_view line = help.substr(0, end);
+    help.remove_prefix(std::min(end + 1, help.size()));
+    if (line == "Subcommands:") {
+      inside = true;
+    } else if (inside && line.starts_with("  ") && !line.starts_with("   ")) {
+      names.emplace_back(line.substr(2, line.find(' ', 2) - 2));
+    } else if (!line.starts_with(" ")) {
+      inside = false;
+    }
+  }
+  return names;
+}
+
+class HelpExamples : public CliTest {
+ protected:
+  HelpExamples() { fs::create_symlink(WHORL_SOURCE_DIR "/scenarios", folder_ / "scenarios"); }
+
+  std::string HelpOf(const std::string& command) {
+    const Ended ended = Whorl(command + " --help");
+    EXPECT_EQ(ended.code, 0) << command << ": " << ended.err;
+    return ended.out;
+  }
+
+  Ended RunExample(const std::string& example) {
+    Write("example.sh",
+          "set -o pipefail\nwhorl() { timeout --signal=INT --kill-after=60 0.5 '" WHORL_COMMAND
+          "' \"$@\"; }\n" +
+              example + "\n");
+    return Shell("bash example.sh");
+  }
+
+  // 0 and 1: it ran to its end; 124: it was still running, and was interrupted.
+  static bool Ran(const Ended& ended) { return ended.code <= 1 || ended.code == 124; }
+
+  void RemoveWhatExamplesWrote() {
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      if (entry.path().filename() != "scenarios") fs::remove_all(entry.path());
+    }
+  }
+
+  size_t examples_ = 0;
+};
+
+}  // namespace whorl

@@ -1,0 +1,53 @@
+// The examples in the help of what speaks gRPC are understood: they name options and files that
+// exist. No Spanner is asked: the address is one where nothing listens.
+
+#include "tests/cli/help_examples.h"
+
+namespace whorl {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class GrpcHelpExamplesTest : public HelpExamples {
+ protected:
+  void Check(const std::string& command, const std::string& help) {
+    for (const std::string& example : ExamplesIn(help)) {
+      ++examples_;
+      const Ended ended = RunExample(
+          "export WHORL_DATABASE=projects/p/instances/i/databases/d "
+          "SPANNER_EMULATOR_HOST=127.0.0.1:1\n" +
+          example);
+      // Bad usage is 2, or of exec 125, which other failures are, too.
+      EXPECT_NE(ended.code, 2) << command << ": " << example << ": " << ended.err;
+      EXPECT_THAT(ended.err, Not(HasSubstr("--help says"))) << command << ": " << example;
+    }
+    RemoveWhatExamplesWrote();
+  }
+};
+
+// People copy the first thing that they see.
+TEST_F(GrpcHelpExamplesTest, OfLockAreUnderstood) {
+  for (const std::string& name : SubCommandsIn(HelpOf("lock"))) {
+    Check("lock " + name, HelpOf("lock " + name));
+  }
+  EXPECT_GE(examples_, 8U);
+}
+
+TEST_F(GrpcHelpExamplesTest, OfRealRunsAreUnderstood) {
+  for (const char* command : {"replay --on server", "bench takeover --on server"}) {
+    Check(command, HelpOf(command));
+  }
+  EXPECT_GE(examples_, 6U);
+}
+
+// Or the tests above would prove nothing.
+TEST_F(GrpcHelpExamplesTest, WhatIsNotUnderstoodIsSeen) {
+  EXPECT_THAT(RunExample("whorl lock exec nightly --no-such-option -- true").err,
+              HasSubstr("--help says"));
+  EXPECT_EQ(RunExample("whorl lock init --no-such-option").code, 2);
+  EXPECT_EQ(RunExample("whorl replay no_such.json --on server").code, 2);
+}
+
+}  // namespace
+}  // namespace whorl
