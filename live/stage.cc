@@ -46,7 +46,9 @@ Stage::Stage(BackendKind kind, const sim::Scenario& scenario, uint64_t seed)
       random_(seed),
       nodes_(scenario.nodes.size()),
       triggers_(scenario),
-      greatest_(scenario.locks.size()) {}
+      greatest_(scenario.locks.size()) {
+  faults_.nodes.resize(scenario.nodes.size());
+}
 
 Stage::~Stage() { Close(); }
 

@@ -169,7 +169,7 @@ Json SpannerStateJson(const World& world, const StateWatch& watch, const Names& 
   json["truetime"] = {{"earliest", TimeWords(ToInstant(moment.truetime.earliest))},
                       {"latest", TimeWords(ToInstant(moment.truetime.latest))}};
   json["current_timestamp"] = TimeWords(ToInstant(moment.current_timestamp));
-  if (world.state().spanner.unavailable > 0) json["available"] = false;
+  if (world.state().faults.unavailable > 0) json["available"] = false;
   json["rows"] = report.Rows();
   json["transactions"] = report.Transactions();
   if (Json sessions = report.Sessions(); !sessions.empty()) json["sessions"] = std::move(sessions);
@@ -230,17 +230,16 @@ std::string_view LifeText(Life life) {
   return "";
 }
 
-std::string LinkText(const Node& node) {
-  if (node.link_to == node.link_from) return std::string(LinkStateText(node.link_to));
-  return Cat("to Spanner ", LinkStateText(node.link_to), ", from Spanner ",
-             LinkStateText(node.link_from));
+std::string LinkText(const Links& links) {
+  if (links.to == links.from) return std::string(LinkStateText(links.to));
+  return Cat("to Spanner ", LinkStateText(links.to), ", from Spanner ", LinkStateText(links.from));
 }
 
 Json NodeStateJson(const World& world, int16_t index, const StateWatch& watch, const Names& names,
                    Instant at) {
   const Node& node = world.state().nodes[static_cast<size_t>(index)];
   Json json = {{"node", names.Node(index)}, {"life", LifeText(node.life)}};
-  json["link"] = LinkText(node);
+  json["link"] = LinkText(world.state().faults.At(index).links);
   if (node.life == Life::kDown) return json;
   const LocalTime clocks = NodesClocks(world, index, at);
   json["incarnation"] = node.incarnation;
@@ -329,7 +328,7 @@ std::string WhenText(const When& when, const Scenario& scenario, const Names& na
 
 // Whether the fault has begun and waits for a call that it can strike.
 bool IsArmed(const World& world, uint32_t fault) {
-  return std::ranges::any_of(world.state().nodes, [fault](const Node& node) {
+  return std::ranges::any_of(world.state().faults.nodes, [fault](const ActiveFaults::OfNode& node) {
     return std::ranges::find(node.armed, fault) != node.armed.end();
   });
 }

@@ -3,8 +3,8 @@
 // processes (live/participant.cc) share this text.
 //
 // Invariants:
-//   1. A question, the end of the context and a write are observed before they are passed on, and an
-//      answer and a callback before the application gets them.
+//   1. A question, the end of the context and a write are observed before they are passed on, and
+//      an answer and a callback before the application gets them.
 //   2. What the application says to the protocol's machine is queued (Host::Queue): no step of a
 //      machine is taken inside a step of the other one's.
 // Deliberately left out: the protocol's own timers and transactions, which each host carries in its

@@ -30,7 +30,9 @@
 #include <utility>
 #include <variant>
 
+#include "protocol/names.h"
 #include "protocol/spanner/fields.h"
+#include "protocol/spanner/status.h"
 #include "protocol/spanner/time.h"
 #include "sim/scenario/direction.h"
 #include "sim/scenario/truetime_spec.h"
@@ -49,6 +51,18 @@ inline constexpr unsigned kAnyLife = kIsDown | kHasProcess;
 
 enum class PartitionMode : uint8_t { kBlackHole, kRefuse };
 std::string_view PartitionModeText(PartitionMode mode);
+
+// By which an `error` answers, in the order of its words.
+enum class ErrorCode : uint8_t {
+  kInternal,
+  kResourceExhausted,
+  kPermissionDenied,
+  kFailedPrecondition,
+  kDeadlineExceeded,
+  kUnknown,
+};
+inline constexpr size_t kErrorCodeCount = 6;
+Code CodeOf(ErrorCode code);
 
 // Quantiles of a delay, linear between them. REQUIRES: they do not fall.
 struct DelaySpec {
@@ -193,10 +207,22 @@ struct DeleteRowFault {
   WHORL_FIELDS(DeleteRowFault, target);
 };
 
+struct ErrorFault {
+  std::optional<Duration> lasts;  // without it, one call is answered so
+  int64_t percent = 100;
+  std::optional<StepName> of_step;  // whose calls; else of the step that `when` names
+  ErrorCode code = ErrorCode::kInternal;
+  static FaultInfo Describe();
+  bool StrikesOneCall() const { return !lasts; }
+  std::string Detail() const;
+  void Check(const FaultReading& reading) const;
+  WHORL_FIELDS(ErrorFault, lasts, percent, of_step, code);
+};
+
 using AnyFault =
     std::variant<PauseFault, CrashFault, StopFault, StartFault, PartitionFault, LatencyFault,
                  DropRequestFault, DropReplyFault, AbortFault, UnavailableFault, SessionLossFault,
-                 ClockFault, TrueTimeFault, CurrentTimestampFault, DeleteRowFault>;
+                 ClockFault, TrueTimeFault, CurrentTimestampFault, DeleteRowFault, ErrorFault>;
 
 // --- kinds as values ---------------------------------------------------------------------------
 
@@ -232,6 +258,8 @@ std::optional<Duration> LastsOf(const AnyFault& fault);
 void SetLasts(AnyFault& fault, Duration lasts);
 // Both ways, where its kind has no such key.
 Direction DirectionOf(const AnyFault& fault);
+// Of how many of a hundred calls; 100 where its kind has no such key.
+int64_t PercentOf(const AnyFault& fault);
 // After how long its node starts again, if it does.
 std::optional<Duration> RestartAfterOf(const AnyFault& fault);
 
