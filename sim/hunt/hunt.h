@@ -33,7 +33,7 @@
 namespace whorl::sim {
 
 struct HuntOptions {
-  std::vector<std::string> protocols;  // of Protocols(), in its order
+  std::vector<std::string> protocols;  // names from Protocols(), in its order
   WorldOptions world;
   uint64_t seed = 1;
   // Shard i of n has the runs i, i + n, i + 2n and so on.
@@ -103,7 +103,7 @@ struct HuntTally {
   Histogram faults;                                 // how many faults struck in a run
   Histogram nodes;
   Histogram takeovers;
-  Histogram unknown_outcomes;  // of transactions
+  Histogram unknown_outcomes;  // transactions with an unknown outcome in a run
   std::map<ViolationKind, Finding> findings;
   friend bool operator==(const HuntTally&, const HuntTally&) = default;
 

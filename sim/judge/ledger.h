@@ -182,7 +182,7 @@ class Ledger {
     std::optional<Version> newest;
     ProcessId last_owner;
     std::optional<Timestamp> last_lease_until;
-    std::vector<KeptToken> kept;  // of processes that are not gone
+    std::vector<KeptToken> kept;  // tokens of processes that are not gone
     int holders = 0;
     int answered = 0;
     int candidates = 0;

@@ -38,7 +38,7 @@ struct CostCase {
 
 // One run of a case.
 struct CostRun {
-  Duration window;  // of steady state
+  Duration window;  // length of the steady state
   CallCounts steady;
   int64_t steady_peak = 0;   // calls in its busiest second
   int64_t early_grants = 0;  // takeovers from a healthy leader, in or before the window

@@ -19,7 +19,7 @@
 namespace whorl::sim {
 
 struct CostOptions {
-  std::vector<std::string> protocols;  // of Protocols(), in its order
+  std::vector<std::string> protocols;  // names from Protocols(), in its order
   std::vector<Duration> leases = {Seconds(1), Seconds(5), Seconds(10), Seconds(30)};
   std::vector<int64_t> followers = {1, 2, 10, 100};
   std::vector<int64_t> herd = {10, 100, 1'000, 10'000};  // followers of one lock

@@ -20,8 +20,8 @@ namespace whorl::sim {
 // The confidence of all intervals: at least this many of a thousand contain the true value.
 inline constexpr int64_t kConfidencePermille = 950;
 
-// `value` is the least value that a share p of all values does not exceed; nothing if that is one
-// of the missing values, which are greater than all others. An end of the interval is nothing if
+// `value` is the least value that a share p of all values does not exceed. It is nothing if that
+// value is missing; missing values are greater than all others. An end of the interval is nothing if
 // there are too few values to tell.
 struct QuantileEstimate {
   std::optional<int64_t> value;
@@ -34,7 +34,7 @@ struct QuantileEstimate {
 };
 
 struct Distribution {
-  int64_t count = 0;    // of values
+  int64_t count = 0;    // how many values there are
   int64_t missing = 0;  // how many values are greater than all others by an unknown amount
   QuantileEstimate p50;
   QuantileEstimate p90;

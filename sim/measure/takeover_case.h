@@ -80,7 +80,7 @@ bool ShouldKeep(TakeoverFault fault);
 
 // The combinations to measure.
 struct TakeoverGrid {
-  std::vector<std::string> protocols;  // of Protocols()
+  std::vector<std::string> protocols;  // names from Protocols()
   std::vector<TakeoverFault> faults;
   std::vector<Duration> leases;
   std::vector<int64_t> followers;

@@ -95,7 +95,7 @@ class TakeoverObserver : public EndingSink {
   const TakeoverFault fault_;
   const MedianTimes times_;
   const Rules& rules_;
-  const Value key_;       // of the lock's row
+  const Value key_;       // key of the lock's row
   const Duration lease_;  // L
   Instant now_;
   std::map<Attempt, Instant> sent_;  // when the first Commit of each open attempt was sent

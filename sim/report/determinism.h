@@ -34,7 +34,7 @@ class Recording : public ObservationSink {
 };
 
 struct Difference {
-  uint64_t ordinal = 0;  // of the first observation that differs, from 1
+  uint64_t ordinal = 0;  // number of the first observation that differs, from 1
   // Lines of a trace. They may be equal except for the hash: then the difference is not observable.
   std::string first;
   std::string second;

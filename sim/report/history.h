@@ -182,7 +182,7 @@ class History : public ObservationSink {
   std::vector<ProcessChange> process_changes_;
   std::vector<Answered> answers_;
   std::vector<NodeState> nodes_;
-  std::vector<SeenRow> rows_;  // of each lock
+  std::vector<SeenRow> rows_;  // by lock
 };
 
 }  // namespace whorl::sim

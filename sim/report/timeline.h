@@ -100,8 +100,8 @@ class Timeline : public ObservationSink {
   const Scenario& scenario_;
   Names names_;
   const Rules& rules_;
-  std::vector<Value> keys_;               // of the locks' rows
-  std::vector<ProcessId> owners_;         // of the locks, by their rows
+  std::vector<Value> keys_;               // keys of the locks' rows
+  std::vector<ProcessId> owners_;         // by lock, according to its row
   std::vector<NodeActivity> activities_;  // by node
   std::vector<LastShown> last_shown_;     // nodes x locks
   std::vector<std::optional<Instant>> fault_began_;

@@ -15,7 +15,7 @@
 namespace whorl::sim {
 
 struct TimelineStyle {
-  int width = 100;  // of the screen; at least 60 is used
+  int width = 100;  // columns of the screen; at least 60 are used
   bool colour = false;
 };
 
@@ -29,9 +29,9 @@ struct TimelineLine {
   static constexpr int16_t kAll = -2;      // across all columns
 
   Instant at;
-  uint64_t ordinal = 0;       // of the observation
+  uint64_t ordinal = 0;       // the observation's number
   int16_t node = kSpanner;    // a node, or one of the two constants above
-  Lane lane = Lane::kAbsent;  // of the node, from this line on
+  Lane lane = Lane::kAbsent;  // the node's lane from this line on
   Tone tone = Tone::kPlain;
   std::string text;
 };

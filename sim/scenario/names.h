@@ -14,7 +14,7 @@ namespace whorl::sim {
 struct Names {
   std::vector<std::string> nodes;
   std::vector<std::string> locks;
-  std::vector<std::string> columns;  // of the protocol's table
+  std::vector<std::string> columns;  // columns of the protocol's table
   WHORL_FIELDS(Names, nodes, locks, columns);
 
   // A number without a name is printed as a number.

@@ -48,7 +48,7 @@ class Driver {
 
   const World& world() const { return world_; }
   World TakeWorld() && { return std::move(world_); }
-  uint64_t hash() const { return hash_.value(); }  // of all events and observations so far
+  uint64_t hash() const { return hash_.value(); }  // covers all events and observations so far
   uint64_t events() const { return events_; }      // choices taken
   uint64_t observations() const { return observations_; }
   // Indexes of declared faults that have not struck.

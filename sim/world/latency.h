@@ -22,8 +22,8 @@ using LatencyTable = std::array<Duration, 7>;
 
 struct Latencies {
   LatencyTable one_way;      // between a process and Spanner
-  LatencyTable service;      // of a statement, at Spanner
-  LatencyTable replication;  // of a commit, without its commit wait
+  LatencyTable service;      // a statement at Spanner
+  LatencyTable replication;  // a commit, without its commit wait
   LatencyTable resource;     // one way between a process and the resource it writes to
 };
 // A preset without latency, for comparison with results computed on paper. Scenarios cannot name

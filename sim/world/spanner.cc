@@ -142,7 +142,7 @@ void Turn::DoDatabaseEffects(bool waited_for_truetime) {
     } else if (const auto* committed = std::get_if<model::Committed>(&effect)) {
       writer = committed->commit_call;
       commit = committed->commit;
-      if (writer.process == ProcessId{}) continue;  // of an operator, only the rows are observed
+      if (writer.process == ProcessId{}) continue;  // only an operator's rows are observed
       step = state_.calls[*FindCall(writer)].call->step;
       Observe(TransactionCommitted{.call = writer,
                                    .step = step,

@@ -160,7 +160,7 @@ struct PendingSlot {
 struct ActiveTimer {
   TimerOwner owner = TimerOwner::kMachine;
   uint16_t id = 0;
-  uint32_t place = 0;  // of the pending event
+  uint32_t place = 0;  // index of the pending event
   Duration at;         // local monotonic
   WHORL_FIELDS(ActiveTimer, owner, id, place, at);
 };
@@ -206,7 +206,7 @@ struct Node {
   uint32_t incarnation = 0;
   NodeClock clock;
   Duration started;             // what the clock showed when the process started
-  uint16_t generation = 0;      // of calls: see CallName
+  uint16_t generation = 0;      // generation of its calls: see CallName
   int32_t pauses = 0;           // how many pauses hold it up at this moment
   std::vector<Choice> held_up;  // events that wait for the pause to end
   std::optional<ClientSessions> sessions;

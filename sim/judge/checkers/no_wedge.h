@@ -31,7 +31,7 @@ struct NoWedge {
   struct Clock {
     bool runs = false;
     std::vector<Waiting> waiting;  // while it runs: all candidates, by node
-    Instant deadline = kNever;     // of the first candidate; kNever also if it has passed already
+    Instant deadline = kNever;     // when a candidate has waited for W; kNever once passed
     WHORL_FIELDS(Clock, runs, waiting, deadline);
   };
 

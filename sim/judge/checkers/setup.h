@@ -30,13 +30,13 @@ struct NodeSetup {
 
 struct LockSetup {
   std::string name;
-  Value key;  // of its row
+  Value key;  // the key of the lock's row
   Duration wedge_bound;
   WHORL_FIELDS(LockSetup, name, key, wedge_bound);
 };
 
 struct CheckerSetup {
-  const Rules* rules = nullptr;  // of static storage
+  const Rules* rules = nullptr;  // points into static storage
   std::array<Promise, kInvariantCount> promises{};
   std::vector<NodeSetup> nodes;
   std::vector<LockSetup> locks;

@@ -81,7 +81,7 @@ TEST(Distribution, TellsWhetherItsIntervalIsNarrow) {
   EXPECT_FALSE(QuantileEstimate{}.IsWithin(2));
 }
 
-// Of uniform values the quantiles are known, so it can be counted how often an interval holds them.
+// The quantiles of uniform values are known, so the test can count how often an interval holds them.
 TEST(Distribution, IntervalsHoldTheTruthAsOftenAsTheySay) {
   constexpr int64_t kRange = 1'000'000'000;
   constexpr int kRepetitions = 400;
