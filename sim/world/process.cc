@@ -272,13 +272,13 @@ void Turn::DoEffect(int16_t node, Participant& participant, Effect effect) {
   } else if (const auto* given_up = std::get_if<CancelTransaction>(&effect)) {
     CancelRunnerOf(node, participant, given_up->request);
   } else if (const auto* changed = std::get_if<LeadershipChanged>(&effect)) {
-    Carry(host, *changed);
+    sim::Carry(host, *changed);
   } else if (auto* answer = std::get_if<Answer>(&effect)) {
-    Carry(host, std::move(*answer));
+    sim::Carry(host, std::move(*answer));
   } else if (std::holds_alternative<AnnounceRelease>(effect)) {
     AnnounceReleaseOf(node, participant);
   } else {
-    Carry(host, std::move(std::get<Note>(effect)));
+    sim::Carry(host, std::move(std::get<Note>(effect)));
   }
 }
 
