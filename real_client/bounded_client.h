@@ -5,12 +5,10 @@
 // be of use, or the overload feeds itself: locks are lost, and taken again, and lost. So
 //   1. what keeps a lock or gives it back goes before what looks for one;
 //   2. of these, what must be there first goes first, but what would come too late goes last, by
-//   the
-//      time that transactions took of late;
+//      the time that transactions took of late;
 //   3. what waits past its give_up_at is not sent, and answered with DEADLINE_EXCEEDED;
 //   4. of equal ones that wait, only the last is sent (a heartbeat that is asked for again while
-//   the
-//      one before waits here), and the others are answered with CANCELLED.
+//      the one before waits here), and the others are answered with CANCELLED.
 #pragma once
 
 #include <cstdint>

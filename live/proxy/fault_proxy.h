@@ -10,8 +10,7 @@
 //      it up at its deadline or is gone. Spanner may do so, the emulator and whorl's server do; and
 //      the judge hears how it ended.
 //   4. What passes is passed on as it came: messages, metadata, status, details and trailers,
-//   except
-//      for what gRPC makes anew for each connection.
+//      except for what gRPC makes anew for each connection.
 //   5. After Shutdown() none of its threads runs and none of its sockets is open, and the judge is
 //      asked no more.
 //

@@ -111,8 +111,7 @@ const std::string& Player::SessionName(int session) {
   return sessions_[session];
 }
 
-// --- what is sent
-// --------------------------------------------------------------------------------
+// --- what is sent -------------------------------------------------------------------------------
 
 Value Player::Resolve(const Value& value) const {
   const auto* timestamp = std::get_if<Timestamp>(&value);
@@ -195,8 +194,7 @@ void Player::FillStatement(const Call& call, Statement& statement) const {
   }
 }
 
-// --- what is heard
-// -------------------------------------------------------------------------------
+// --- what is heard ------------------------------------------------------------------------------
 
 void Player::Take(const grpc::Status& status, Answer& answer) const {
   answer.code = status.error_code();
@@ -273,8 +271,7 @@ ResultAnswer Player::MakeResult(const v1::ResultSet& set) const {
   return answer;
 }
 
-// --- the operations
-// ------------------------------------------------------------------------------
+// --- the operations -----------------------------------------------------------------------------
 
 std::optional<Answer> Player::Play(const Operation& operation) {
   const Selector& selector = operation.transaction;

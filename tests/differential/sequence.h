@@ -84,8 +84,7 @@ struct Sequence {
   std::vector<Operation> operations;
 };
 
-// --- values that only a run knows
-// ----------------------------------------------------------------
+// --- values that only a run knows ---------------------------------------------------------------
 
 struct CommitTime {
   int operation = 0;

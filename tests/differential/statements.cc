@@ -46,8 +46,7 @@ model::Table DrawTable(Draw& draw, const std::string& name) {
   return table;
 }
 
-// --- SQL
-// -----------------------------------------------------------------------------------------
+// --- SQL ----------------------------------------------------------------------------------------
 
 std::string StatementMaker::Where(Call& call, const model::Table& table) {
   ExpressionMaker maker(draw_, call, &table, commits_);
@@ -263,8 +262,7 @@ Call StatementMaker::Delete(const model::Table& table) {
   return call;
 }
 
-// --- keys and mutations
-// --------------------------------------------------------------------------
+// --- keys and mutations -------------------------------------------------------------------------
 
 Value StatementMaker::DrawCell(const model::Column& column) {
   Call unused;

@@ -192,8 +192,7 @@ TEST(DatabaseRead, UnknownNamesAreNotFound) {
   EXPECT_EQ(calls.Ask(ReadLocks({.keys = {{"a", "b"}}})).status.code, Code::kFailedPrecondition);
 }
 
-// --- batches
-// ---------------------------------------------------------------------------------------
+// --- batches ------------------------------------------------------------------------------------
 
 TEST(DatabaseBatch, RunsUpToTheFirstThatFails) {
   Spanner spanner;

@@ -120,8 +120,7 @@ TEST(DatabaseRefusal, AnInsertThatCannotBeEvaluatedTakesNoLocks) {
   EXPECT_TRUE(spanner.Find(attempt.id)->reads.empty());
 }
 
-// --- mutations
-// -----------------------------------------------------------------------------------
+// --- mutations ----------------------------------------------------------------------------------
 
 Status WhyRefused(Calls& calls, std::vector<Mutation> mutations) {
   return calls.Ask(Commit{.transaction = SingleUseWrite{}, .mutations = std::move(mutations)})
@@ -151,8 +150,7 @@ TEST(DatabaseRefusal, WhatIsWrongWithoutAnyRowIsSaidFirst) {
   EXPECT_THAT(status.message, HasSubstr("nosuch"));
 }
 
-// --- the emulator's rule
-// ---------------------------------------------------------------------------
+// --- the emulator's rule ------------------------------------------------------------------------
 
 // Transactions of two sessions, since a session has one: the holder's has the only lock.
 struct TwoSessions {

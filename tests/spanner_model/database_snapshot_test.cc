@@ -218,8 +218,7 @@ TEST(DatabaseSnapshot, RemainsOfDeletedRowsAreCollectedOnceNobodyCanReadThem) {
   EXPECT_EQ(rows.at(0).key, Key{"other"});
 }
 
-// --- optimistic transactions
-// -----------------------------------------------------------------------
+// --- optimistic transactions --------------------------------------------------------------------
 
 constexpr BeginReadWrite Optimistic() {
   return {.previous = {}, .lock_mode = LockMode::kOptimistic};
@@ -283,8 +282,7 @@ TEST(DatabaseOptimistic, ItsWritesWaitForAnOlderReader) {
   EXPECT_EQ(world.spanner.AnswerTo(commit).status, Status{});
 }
 
-// --- order of visibility, and splits
-// -----------------------------------------------------------------
+// --- order of visibility, and splits ------------------------------------------------------------
 
 TEST(DatabaseVisibility, IsInTheOrderOfTimestampsOnASplit) {
   Spanner spanner;
@@ -424,8 +422,7 @@ TEST(Splits, RangesTouchTheSplitsThatTheirKeysCanLieIn) {
             std::pair(0U, 1U));
 }
 
-// --- the emulator's rule
-// -----------------------------------------------------------------------------
+// --- the emulator's rule ------------------------------------------------------------------------
 
 Options AsTheEmulator() {
   Options options = KeepAnHour();
