@@ -10,10 +10,9 @@
 //      ignored. The next term has another attempt and another token.
 //   3. The token is the commit timestamp of the grant; heartbeats do not change it.
 //   4. Nobody takes a heartbeat value before its own clock has shown the row's lease (1 + rho)
-//   since
-//      it first received that value, except a released row, its own row, and at the very first look
-//      one that Spanner's read timestamp shows to be two leases old. No decision that safety rests
-//      on looks at CURRENT_TIMESTAMP: it only times the next look.
+//      since it first received that value, except a released row, its own row, and at the very
+//      first look one that Spanner's read timestamp shows to be two leases old. No decision that
+//      safety rests on looks at CURRENT_TIMESTAMP: it only times the next look.
 //   5. What could be believed in too early (a row that was absent, a first look that took at once)
 //      is held without belief until the last holder's belief must have ended, and is not given back
 //      before that either.

@@ -34,7 +34,7 @@ uint8_t StepOf(const ObservedEvent& event) {
       event);
 }
 
-// The word of an event by its place in ObservedEvent.
+// The word of an event, by its index in ObservedEvent.
 template <size_t... I>
 std::string_view EventText(uint8_t event, std::index_sequence<I...>) {
   std::string_view text;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kCheckOneIn = 20;
 
-// What is drawn for a run by itself.
+// What the hunt draws for a run.
 enum class Purpose : uint64_t { kProtocol, kWorld, kCheck };
 uint64_t Bits(const HuntOptions& options, Purpose purpose, uint64_t n) {
   return Combine(Combine(Mix(options.seed), static_cast<uint64_t>(purpose)), n);
@@ -25,7 +25,7 @@ bool IsCheckedTwice(const HuntOptions& options, uint64_t run) {
   return run % kCheckOneIn == Bits(options, Purpose::kCheck, run / kCheckOneIn) % kCheckOneIn;
 }
 
-// What is left of a run when it has ended.
+// What a hunt keeps of a run.
 struct RunOutcome {
   std::string protocol;
   uint64_t hash = 0;
@@ -96,7 +96,7 @@ void AddEach(Counts& counts, const Counts& other) {
 
 // --- shrinking ---------------------------------------------------------------------------------
 
-// Says in the scenario what it violates, and what it is.
+// Adds to the scenario what it violates, and a description.
 void Describe(const ViolationKind& kind, Scenario& scenario) {
   const WatchedRun watched = RunWatched(scenario);
   scenario.expect = {};
@@ -111,7 +111,7 @@ void Describe(const ViolationKind& kind, Scenario& scenario) {
   scenario.name = Cat(scenario.protocol, ".", InvariantText(kind.invariant), ".", kind.where);
 }
 
-// Faults that never struck did nothing, and fail a scenario.
+// Removes the faults that did not strike: they did nothing, and would fail the scenario.
 void DropUnfired(Scenario& scenario) {
   const RunResult result = RunScenario(scenario, scenario.seed, nullptr);
   for (size_t i = result.unfired_faults.size(); i-- > 0;) {
@@ -125,7 +125,7 @@ void ShrinkFinding(const HuntOptions& options, const ViolationKind& kind, Findin
   const int64_t rate = options.world.rate_ppm_max;
   const bool keeps_assumptions = BrokenAssumptions(world, rate).empty();
   const auto keeps = [&](const Scenario& scenario) {
-    // What is found within the assumptions is not explained by something beyond them.
+    // A finding within the protocol's assumptions is not shrunk to a scenario beyond them.
     if (keeps_assumptions && !BrokenAssumptions(scenario, rate).empty()) return false;
     return Find(RunWatched(scenario).breakages, kind) != nullptr;
   };
@@ -238,7 +238,7 @@ absl::Status ShrinkFindings(const HuntOptions& options, int threads,
   for (auto& [protocol, tally] : tallies) {
     for (auto& [kind, finding] : tally.findings) work.emplace_back(&kind, &finding);
   }
-  // Each works on a copy: what was broken off leaves no trace.
+  // Each job works on a copy, so an interrupted one changes nothing.
   std::vector<Finding> shrunk(work.size());
   absl::Status status;
   RunBatch(

@@ -19,7 +19,8 @@ constexpr bool StandInOrder(std::index_sequence<I...>) {
   return ((std::tuple_element_t<I, Judges>::kInvariant == static_cast<Invariant>(I)) && ...);
 }
 
-// The node whose process changed its life, or whose link changed; nothing for all else.
+// The node whose process started, stopped, paused or went on, or whose link changed; otherwise
+// nothing.
 template <typename Observed>
 std::optional<int16_t> NodeChangedBy(const Observed& x) {
   if constexpr (std::is_same_v<Observed, ProcessStarted> ||
@@ -33,7 +34,7 @@ std::optional<int16_t> NodeChangedBy(const Observed& x) {
   return std::nullopt;
 }
 
-// What may begin or end a time of quiet.
+// Observations that may begin or end a quiet time.
 template <typename Observed>
 constexpr bool kDisturbs =
     std::is_same_v<Observed, FaultBegan> || std::is_same_v<Observed, FaultEnded> ||

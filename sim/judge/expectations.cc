@@ -121,7 +121,7 @@ std::string FaultText(const Scenario& scenario, uint32_t fault) {
 }
 
 const InvariantResult* FirstViolation(const Scenario& scenario, const RunResult& result) {
-  // Unexpected ones first, then by time.
+  // Unexpected violations come first, then the order of time.
   const auto rank = [&](const InvariantResult& x) {
     const bool expected = ExpectedOf(scenario, x.invariant) == Expected::kViolated;
     return std::pair(expected, x.first->observation);

@@ -59,7 +59,7 @@ std::optional<Renewal> RenewalOf(std::string_view protocol, Duration lease) {
   return std::nullopt;
 }
 
-// Why the protocol cannot be used so.
+// Why the protocol cannot have such a lease; empty if it can.
 std::string WhyNotLease(const ProtocolInfo& protocol, Duration lease) {
   if (lease < protocol.lease_min || lease > protocol.lease_max) {
     return Cat("it allows leases from ", FormatDuration(protocol.lease_min),
@@ -74,7 +74,7 @@ std::string WhyNotLease(const ProtocolInfo& protocol, Duration lease) {
   return {};
 }
 
-// Why the fault cannot be shown with the protocol, whatever the lease.
+// Why the fault cannot be measured with the protocol, whatever the lease; empty if it can be.
 std::string WhyNotFault(const ProtocolInfo& protocol, const TakeoverCase& takeover_case) {
   const bool needs_renewal = takeover_case.fault == TakeoverFault::kLostHeartbeat;
   if (needs_renewal && !RenewalOf(protocol.name, takeover_case.lease)) {
@@ -137,7 +137,7 @@ TakeoverCases CasesOf(const TakeoverGrid& grid) {
     }
   };
   for (const TakeoverFault fault : grid.faults) {
-    // A deployment has followers of its own.
+    // A deployment has a fixed number of followers.
     const std::vector<int64_t> pods = {kDeployedPods - 1};
     const bool deploys = fault == TakeoverFault::kDeployment;
     for (const std::string& protocol : grid.protocols) {

@@ -11,7 +11,7 @@
 namespace whorl::sim {
 namespace {
 
-// In which order the tracks of a process are shown.
+// The order in which the tracks of a process are shown.
 constexpr int kLifeOrder = 0;
 constexpr int kLinkOrder = 1;
 constexpr int kFaultOrder = 2;
@@ -72,7 +72,7 @@ void PerfettoWriter::Hear(const Observation& observation, uint64_t /*ordinal*/, 
   std::visit([this](const auto& what) { On(what); }, observation.what);
 }
 
-// --- tracks, made when something is to be shown there --------------------------------------------
+// --- tracks, each made when it is first needed ---------------------------------------------------
 
 TraceTrack PerfettoWriter::LifeOf(int16_t node) {
   NodeTracks& tracks = NodeOf(node);
@@ -111,7 +111,7 @@ TraceTrack PerfettoWriter::Clocks() {
   return *clocks_;
 }
 
-// --- lives and faults ----------------------------------------------------------------------------
+// --- processes and faults ------------------------------------------------------------------------
 
 void PerfettoWriter::On(const ProcessStarted& x) {
   NodeOf(x.process.node).runs = true;
@@ -122,7 +122,7 @@ void PerfettoWriter::On(const ProcessStopped& x) {
 }
 void PerfettoWriter::On(const ProcessGone& x) {
   NodeTracks& node = NodeOf(x.process.node);
-  // What it was about is cut off with it.
+  // Whatever its process still had open ends with it.
   for (auto& [id, work] : works_) {
     if (std::get<ProcessId>(id) != x.process) continue;
     EndWork(work, x.process.node, {{"cut_off", "the process is gone"}});
@@ -190,7 +190,7 @@ void PerfettoWriter::On(const FaultEnded& x) {
   ShowFault(x.fault, began->second, /*is_over=*/true);
   faults_.erase(began);
 }
-// Drawn when it is over, since one that is over at once is a point.
+// A fault is drawn when it ends, because one that ends at once is drawn as a point.
 void PerfettoWriter::ShowFault(uint32_t fault, Instant from, bool is_over) {
   const FaultSpec& spec = scenario_.faults[fault];
   const std::string name =
@@ -340,7 +340,7 @@ void PerfettoWriter::ShowTerm(uint16_t lock) {
                "term", {{"token", FormatRfc3339(*term.token)}});
 }
 
-// --- what processes say --------------------------------------------------------------------------
+// --- beliefs, answers and writes -----------------------------------------------------------------
 
 void PerfettoWriter::On(const BeliefChanged& x) {
   NodeTracks& node = NodeOf(x.process.node);
@@ -386,9 +386,9 @@ void PerfettoWriter::ShowViolations() {
     if (violations == shown) continue;
     Instant at = now_;
     Json args = Json::object();
-    if (shown == 0) {  // what it was is kept of the first only
+    if (shown == 0) {  // only the first violation has a text
       const CheckReport report = checkers_.Finish(now_);
-      at = report[invariant].first->at;  // of a deadline, the deadline
+      at = report[invariant].first->at;  // for a missed deadline, the deadline
       args["what"] = report[invariant].first->text;
     }
     args["violations"] = shown = violations;

@@ -14,7 +14,7 @@
 namespace whorl::sim {
 namespace {
 
-// @words@ are put in below.
+// Words between @ are replaced below.
 constexpr std::string_view kText = R"({
   "//": "A scenario to start from. A key that begins with // is a comment. schema.json, in the folder scenarios/, lets an editor complete and explain every other key.",
   "version": 1,
@@ -98,8 +98,8 @@ bool IsAsExpected(const std::string& text) {
 
 }  // namespace
 
-// A protocol may break what it does not promise in one run and not in another: the first seed is
-// taken whose run shows nothing of the kind.
+// Finds the first seed whose run violates nothing: a protocol may violate what it does not promise
+// in one run and not in another.
 std::string StarterScenario(const ProtocolInfo& protocol) {
   constexpr uint64_t kSeeds = 100;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {

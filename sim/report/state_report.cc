@@ -261,7 +261,7 @@ class PendingReport {
  public:
   explicit PendingReport(const World& world) : state_(world.state()) {}
 
-  // Null when there is none.
+  // Null if there is none.
   template <typename T>
   const PendingSlot* Find(const auto& wanted) const {
     for (const PendingSlot& slot : state_.pending) {
@@ -326,7 +326,7 @@ std::string WhenText(const When& when, const Scenario& scenario, const Names& na
              when.count > 1 ? Cat(", time ", std::to_string(when.count)) : "");
 }
 
-// Whether its time has come, and it waits for a call that it can strike.
+// Whether the fault has begun and waits for a call that it can strike.
 bool IsArmed(const World& world, uint32_t fault) {
   return std::ranges::any_of(world.state().faults.nodes, [fault](const ActiveFaults::OfNode& node) {
     return std::ranges::find(node.armed, fault) != node.armed.end();
@@ -395,7 +395,7 @@ std::string FlatText(const Json& json) {
   return text;
 }
 
-// The members of an object in one line.
+// The members of an object on one line.
 std::string InlineText(const Json& object) {
   std::string text;
   for (const auto& [key, value] : object.items()) {
@@ -451,7 +451,7 @@ void PrintInto(const Json& json, const std::string& indent, std::ostream& out) {
 
 }  // namespace
 
-// --- what is heard -------------------------------------------------------------------------------
+// --- what the watch hears ------------------------------------------------------------------------
 
 void StateWatch::Hear(const Observation& observation, uint64_t /*ordinal*/, uint64_t /*hash*/) {
   const ObservedEvent& what = observation.what;
@@ -477,7 +477,7 @@ std::optional<StepName> StateWatch::StepOf(const CallName& call) const {
   return found->second;
 }
 
-// --- the whole -----------------------------------------------------------------------------------
+// --- the whole report ----------------------------------------------------------------------------
 
 Json StateJson(const World& world, const StateWatch& watch, Instant at) {
   const Scenario& scenario = world.setup().scenario;

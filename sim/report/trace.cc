@@ -5,7 +5,7 @@
 namespace whorl::sim {
 namespace {
 
-// One for each alternative of ObservedEvent: a new one without a word does not compile.
+// There is one for each alternative of ObservedEvent; a new one without a word does not compile.
 constexpr std::string_view WordOf(const ProcessStarted&) { return "process_started"; }
 constexpr std::string_view WordOf(const ProcessStopped&) { return "process_stopped"; }
 constexpr std::string_view WordOf(const ProcessGone&) { return "process_gone"; }

@@ -12,7 +12,7 @@ enum class Direction : uint8_t {
   kFrom,  // replies, on their way back
 };
 
-// Whether `one` (kTo or kFrom) is among `ways`.
+// Whether `ways` includes `one`. REQUIRES: `one` is kTo or kFrom.
 constexpr bool Covers(Direction ways, Direction one) {
   return ways == Direction::kBoth || ways == one;
 }

@@ -1,4 +1,4 @@
-// What the author of a scenario expects of its run.
+// Loads `expect`: what the author of a scenario expects of its run.
 #include <algorithm>
 
 #include "sim/scenario/error_text.h"
@@ -15,7 +15,7 @@ std::vector<std::string_view> MetricWords() {
   return words;
 }
 
-// A count, or the nanoseconds of a metric that is a time.
+// Reads a bound: a count, or nanoseconds if the metric is a time.
 std::optional<int64_t> ReadLimit(const JsonValue& value, Metric metric, Problems& problems) {
   if (IsTime(metric)) {
     const auto time = ReadDuration(value, Form::kDuration, problems);

@@ -110,7 +110,7 @@ std::string CodeList(const std::vector<std::string_view>& words) {
 
 std::string JsonBlock(std::string_view json) { return Cat("```json\n", json, "\n```\n"); }
 
-// Sentences begin with a capital letter.
+// `text` with its first letter capitalised.
 std::string Sentence(std::string_view text) {
   std::string sentence(text);
   if (sentence.front() >= 'a' && sentence.front() <= 'z') {
@@ -133,7 +133,7 @@ std::string Head(const std::vector<std::string>& cells) {
 
 // --- what may stand behind a key ---------------------------------------------------------------
 
-// Where an object, or a long list of words, is told of.
+// A link to the section that describes an object or lists many words.
 std::string SectionOf(ObjectId id) {
   switch (id) {
     case ObjectId::kScenario:

@@ -15,7 +15,8 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-// In the order of Use, ResourceKind, PendingCommitTimestampRule and Preset.
+// Each list is in the order of its enumeration: Use, ResourceKind, PendingCommitTimestampRule and
+// Preset.
 constexpr std::array<std::string_view, 3> kUses = {"has_lock", "callback", "lock"};
 constexpr std::array<std::string_view, 3> kResources = {"fenced", "unfenced", "both"};
 constexpr std::array<std::string_view, 2> kPendingRules = {"table", "column"};

@@ -42,8 +42,5 @@ bool IsTime(Metric metric) {
   return metric >= Metric::kWithoutHolderMax && metric <= Metric::kBeliefOverlapSum;
 }
 std::string_view SometimesText(Sometimes name) { return kSometimes[static_cast<size_t>(name)]; }
-std::optional<Sometimes> ParseSometimes(std::string_view text) {
-  return FindWord<Sometimes>(kSometimes, text);
-}
 
 }  // namespace whorl::sim

@@ -1,4 +1,4 @@
-// What a run counts, and what it has to have met at least once not to be vacuous.
+// What a run counts (metrics), and what it must meet at least once not to be vacuous (`sometimes`).
 #pragma once
 
 #include <array>
@@ -49,9 +49,8 @@ enum class Sometimes : uint8_t {
 };
 inline constexpr size_t kSometimesCount = 13;
 std::string_view SometimesText(Sometimes name);
-std::optional<Sometimes> ParseSometimes(std::string_view text);
 
-// Summed over the locks of a run; the maxima are over them.
+// Sums over all locks of a run; for the metrics named `_max`, the maximum over all locks.
 struct Metrics {
   std::array<int64_t, kMetricCount> values{};
   std::array<int64_t, kSometimesCount> met{};  // how often each happened

@@ -42,7 +42,7 @@ Json MetricsObject() {
   return metrics;
 }
 
-// The columns of all protocols: which one is meant stands elsewhere in the file.
+// The columns of all protocols, since a schema cannot tell which protocol the scenario names.
 Json RowObject() {
   Json row = {{"type", "object"}, {"additionalProperties", false}};
   for (const ProtocolInfo& protocol : Protocols()) {
@@ -141,7 +141,7 @@ Json FaultRules() {
   return rules;
 }
 
-// A number, or an object of bounds, of `limit`.
+// A number, or an object of bounds; `limit` is the schema of each bound.
 Json BoundOf(std::string_view limit) {
   Json object = {{"type", "object"}, {"additionalProperties", false}, {"minProperties", 1}};
   for (const KeyInfo& key : DescribeObject(ObjectId::kBound).keys) {

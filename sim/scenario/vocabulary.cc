@@ -6,7 +6,7 @@
 namespace whorl::sim {
 namespace {
 
-// Each in the order of its enumeration.
+// Each list is in the order of its enumeration.
 constexpr std::array<std::string_view, kStepCount> kSteps = {
     "the strong read of the heartbeat's age and the token, once a round",
     "the INSERT of the lock's row; its commit timestamp becomes the token",

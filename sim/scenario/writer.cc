@@ -19,7 +19,7 @@ namespace {
 std::string TimeJson(Duration duration) { return FormatDuration(duration); }
 std::string TimeJson(Instant at) { return FormatDuration(Duration{at.ns}); }
 
-// The word of an enumerator: the description lists them in the enumerators' order.
+// The word of an enumerator; the description lists words in the enumerators' order.
 template <typename Enum>
 std::string WordOfKey(ObjectId object, std::string_view key, Enum value) {
   return std::string(DescribeObject(object).Find(key)->words[static_cast<size_t>(value)]);
@@ -50,7 +50,7 @@ bool TakesPartInAll(const NodeSpec& node, const Scenario& scenario) {
   return true;
 }
 
-// `lease`: of the nodes that do not say their own.
+// `lease` is the scenario's: a node that has it needs no key for it.
 Json NodeJson(const NodeSpec& node, const Scenario& scenario, Duration lease) {
   const NodeSpec defaults;
   Json json = Json::object();
@@ -75,7 +75,7 @@ Json NodeJson(const NodeSpec& node, const Scenario& scenario, Duration lease) {
   return json.size() == 1 ? Json(node.name) : json;
 }
 
-// Relative to the start, as people write it, unless that is too far away.
+// A timestamp relative to the start, unless it is too far from it.
 std::string TimestampText(Timestamp at) {
   const Duration since_start = at - kStartTime;
   if (since_start < -kMaxDuration || since_start > kMaxDuration) return FormatRfc3339(at);
@@ -283,7 +283,7 @@ Json ScenarioJson(const Scenario& scenario) {
   return json;
 }
 
-// On one line, with a space within each bracket that is not empty, as people write it.
+// The text on one line, with a space inside each bracket that is not empty.
 std::string Inline(const Json& json) {
   const std::string indented = DumpJson(json, 1);
   std::string line;
@@ -299,7 +299,7 @@ std::string Inline(const Json& json) {
   return line;
 }
 
-// Whether an array's elements stand on lines of their own.
+// Whether each element of the array gets a line of its own.
 bool IsTall(const Json& json) {
   return json.is_array() && std::any_of(json.begin(), json.end(),
                                         [](const Json& element) { return element.is_object(); });

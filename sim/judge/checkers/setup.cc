@@ -38,7 +38,7 @@ std::optional<uint16_t> CheckerSetup::FindLock(std::string_view name) const {
 
 std::optional<uint16_t> CheckerSetup::LockOfRow(const Row& row) const {
   const Value& key = row[rules->key_column];
-  // There may be many locks only where their names are the keys.
+  // There is more than one lock only in protocols whose keys are the locks' names.
   if (const auto* name = std::get_if<std::string>(&key)) return FindLock(*name);
   const auto found = std::ranges::find(locks, key, &LockSetup::key);
   if (found == locks.end()) return std::nullopt;

@@ -22,7 +22,7 @@ HuntOptions HuntOfAll(uint64_t seed) {
   return options;
 }
 
-// A batch system that spreads a hunt finds what one machine would.
+// A hunt that is spread over machines finds what one machine would find.
 TEST(Hunt, ShardsAddUpToTheWhole) {
   constexpr uint64_t kRuns = Fewer(200);
   const HuntTallies whole = Hunted(HuntOfAll(5), kRuns);
@@ -126,7 +126,7 @@ std::vector<std::string> BrokenIn(const std::string& file) {
   return broken;
 }
 
-// Findings with one cause stand together, and others apart.
+// Violations with the same cause are one finding, others are separate findings.
 TEST(Breakages, AreNamedByTheStepAtWhichTheyCameAbout) {
   EXPECT_THAT(BrokenIn("s4_token_goes_back"), ElementsAre("token_monotonic at takeover_update"));
   EXPECT_THAT(BrokenIn("s4b_late_update_takes_live_lease"),
@@ -135,7 +135,7 @@ TEST(Breakages, AreNamedByTheStepAtWhichTheyCameAbout) {
               testing::Contains("single_leader_belief at belief_changed"));
 }
 
-// Three ways to be stuck are three findings: the last thing that was committed tells them apart.
+// Three ways to wedge are three findings: the last commit before the deadline distinguishes them.
 TEST(Breakages, OfAWedgeAreNamedByTheLastCommit) {
   EXPECT_THAT(BrokenIn("w3_lock_times_out_and_beats_on"),
               testing::Contains("no_wedge at heartbeat_update"));

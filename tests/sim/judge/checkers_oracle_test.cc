@@ -1,6 +1,6 @@
-// The checkers keep counts and prune; here they meet a second reading of the definitions that
-// keeps everything and counts anew at each observation, on random traces in which everything
-// that can happen to a lock does.
+// The checkers keep counts and prune. This test compares them, on random traces with every event
+// that can happen to a lock, with a second implementation of the definitions that keeps everything
+// and counts again at each observation.
 #include <array>
 #include <map>
 #include <random>
@@ -292,7 +292,7 @@ class Oracle {
                                    PerLock{.without_since = Instant{}}};
 };
 
-// Draws what happens next, so that a node's process starts, lives and is gone in a sound order.
+// Draws the next event, so that each node's process starts, runs and ends in a valid order.
 class Chaos {
  public:
   explicit Chaos(uint32_t seed) : engine_(seed) {}

@@ -1,5 +1,5 @@
-// What checkers make of protocols without tokens (semaphore, lease_lock), from crafted traces:
-// whose a row is, what is a grant, until when it is leased, and that nothing is said of tokens.
+// Checkers on crafted traces of protocols without tokens (semaphore, lease_lock): which process
+// owns a row, what is a grant, when the lease ends, and that invariants about tokens do not apply.
 #include "protocol/lease_lock/lease_lock.h"
 #include "protocol/protocols.h"
 #include "protocol/semaphore/semaphore.h"

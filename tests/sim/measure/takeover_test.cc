@@ -28,7 +28,8 @@ constexpr ProcessId kNew = {.node = 1, .incarnation = 1};
 constexpr MedianTimes kTimes = {.commit = Milliseconds(10), .resource = Milliseconds(1)};
 constexpr uint8_t kCommitCall = 2;
 
-// A leader that renews at 10 s and 16 s, in the words of fenced_lease, and what comes then.
+// Observations of a leader of fenced_lease that renews at 10 s and 16 s, followed by the test's
+// own.
 class ObservedTakeover : public testing::Test {
  protected:
   // The lease is 10 s, and the fault strikes when it is told to.

@@ -26,7 +26,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// The one that the guide speaks of.
+// The scenario that the guide names for its examples.
 ordered_json MinimalScenario() {
   return ordered_json::parse(R"({
     "version": 1, "about": "Around an example.", "protocol": "spindle_v2", "lease": "5s",
@@ -107,7 +107,7 @@ TEST(ScenarioGuide, TellsOfEveryKeyAndEveryWord) {
   }
 }
 
-// A table of lines that is shorter than its enumeration would end in empty ones.
+// If a list of lines were shorter than its enumeration, the last words would have empty lines.
 TEST(ScenarioVocabulary, HasALineForEveryWord) {
   EXPECT_FALSE(AboutStep(static_cast<StepName>(kStepCount - 1)).empty());
   EXPECT_FALSE(AboutPhase(static_cast<Phase>(kPhaseCount - 1)).empty());
