@@ -36,19 +36,15 @@ Duration DurationOf(std::string_view option, const std::string& text, std::strin
   throw CLI::ValidationError(Cat(option, " wants ", example, ", and got ", sim::Quoted(text)));
 }
 
-size_t WordOf(std::string_view option, std::string_view what, const std::string& word,
-              std::span<const std::string_view> known) {
+size_t PlaceOfWord(std::string_view option, std::string_view what, const std::string& word,
+                   std::span<const std::string_view> known) {
   const auto found = std::ranges::find(known, word);
   if (found != known.end()) return static_cast<size_t>(found - known.begin());
   throw CLI::ValidationError(Cat(option, ": ", sim::UnknownWord(what, word, known)));
 }
 
 Invariant InvariantOf(std::string_view option, const std::string& word) {
-  std::vector<std::string_view> known;
-  for (int i = 0; i < kInvariantCount; ++i) {
-    known.push_back(InvariantText(static_cast<Invariant>(i)));
-  }
-  return static_cast<Invariant>(WordOf(option, "invariant", word, known));
+  return static_cast<Invariant>(PlaceOfWord(option, "invariant", word, AllWords<Invariant>()));
 }
 
 std::vector<std::string> CommaSeparated(const std::string& text) {

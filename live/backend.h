@@ -15,13 +15,18 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "protocol/spanner/words.h"
 #include "sim/scenario/scenario.h"
 
 namespace whorl::live {
 
 enum class BackendKind : uint8_t { kServer, kEmulator };
-std::string_view BackendText(BackendKind kind);  // "server", "emulator"
-std::optional<BackendKind> ParseBackend(std::string_view text);
+constexpr auto WordTableOf(BackendKind) {
+  return MakeWordTable<BackendKind>({
+      {BackendKind::kServer, "server"},
+      {BackendKind::kEmulator, "emulator"},
+  });
+}
 
 inline constexpr const char* kDatabase =
     "projects/test-project/instances/test-instance/databases/locks";

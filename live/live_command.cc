@@ -200,7 +200,7 @@ class LiveReplay {
     const uint64_t number = run.result.seed;
     absl::Status written;
     if (!options_.trace_folder.empty()) {
-      const std::string which = Cat(BackendText(options_.on), "-", std::to_string(number));
+      const std::string which = Cat(WordOf(options_.on), "-", std::to_string(number));
       written = WriteTrace(TracePath(compared, which), *compared.scenario, number, tell);
     }
     if (!options_.perfetto_path.empty()) {
@@ -245,7 +245,7 @@ class LiveReplay {
     sim::Json document = sim::Json::object();
     document["format"] = "whorl-live";
     document["version"] = 1;
-    document["on"] = std::string(BackendText(options_.on));
+    document["on"] = std::string(WordOf(options_.on));
     document["scenarios"] = sim::Json::array();
     for (const Compared& compared : compared_) {
       document["scenarios"].push_back(ComparedJson(compared));

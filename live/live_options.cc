@@ -57,8 +57,8 @@ void AddOnOption(CLI::App& app, std::function<void(BackendKind)> take) {
   app.add_option_function<std::string>(
          "--on",
          [take = std::move(take)](const std::string& text) {
-           constexpr std::string_view kKnown[] = {"server", "emulator"};
-           take(*ParseBackend(kKnown[cli::WordOf("--on", "backend", text, kKnown)]));
+           take(static_cast<BackendKind>(
+               cli::PlaceOfWord("--on", "backend", text, AllWords<BackendKind>())));
          },
          "run for real, on whorl's own server over the model, or on the official emulator")
       ->type_name("server|emulator")

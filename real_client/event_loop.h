@@ -63,7 +63,6 @@ class EventLoop {
   // From the loop's thread only:
   TimerId At(Duration time, Task task);
   void Cancel(TimerId timer);  // nothing happens when it has fired
-  bool is_closed() const { return closed_; }
   // REQUIRES: for a new operation, that the loop is not closed.
   grpc::CompletionQueue& queue() { return queue_; }
 

@@ -31,13 +31,19 @@
 #include "protocol/machine.h"
 #include "protocol/spanner/status.h"
 #include "protocol/spanner/time.h"
+#include "protocol/spanner/words.h"
 #include "real_client/options.h"
 
 namespace whorl::real_client {
 
 // Which library talks to Spanner.
 enum class ClientKind : uint8_t { kGrpc, kGoogleCloudCpp };
-std::string_view ClientKindText(ClientKind kind);  // "grpc", "google-cloud-cpp"
+constexpr auto WordTableOf(ClientKind) {
+  return MakeWordTable<ClientKind>({
+      {ClientKind::kGrpc, "grpc"},
+      {ClientKind::kGoogleCloudCpp, "google-cloud-cpp"},
+  });
+}
 // Those that this program was built with, in the order above.
 std::vector<ClientKind> BuiltClients();
 

@@ -21,7 +21,6 @@
 namespace whorl::real_client {
 namespace {
 
-constexpr std::array<std::string_view, 2> kClientKinds = {"grpc", "google-cloud-cpp"};
 // Of what an operator asks.
 constexpr Duration kTimeout = Seconds(30);
 
@@ -80,8 +79,6 @@ Status Resolve(std::string_view protocol, const std::string& table,
 }
 
 }  // namespace
-
-std::string_view ClientKindText(ClientKind kind) { return kClientKinds[static_cast<size_t>(kind)]; }
 
 std::vector<ClientKind> BuiltClients() {
   std::vector<ClientKind> built = {ClientKind::kGrpc};

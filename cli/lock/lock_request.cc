@@ -18,9 +18,6 @@ namespace {
 using sim::Cat;
 using Words = std::vector<std::string_view>;
 
-constexpr std::array<real_client::ClientKind, 2> kClientKinds = {
-    real_client::ClientKind::kGrpc, real_client::ClientKind::kGoogleCloudCpp};
-
 template <typename Take>
 void AddText(CLI::App& app, const std::string& name, const std::string& type, const Take& take,
              const std::string& help) {
@@ -54,7 +51,7 @@ void AddWhere(CLI::App& app, const SharedLockRequest& request) {
       [request](const std::string& text) {
         Words known;
         for (const ProtocolInfo& info : Protocols()) known.push_back(info.name);
-        request->protocol = known[WordOf("--protocol", "protocol", text, known)];
+        request->protocol = known[PlaceOfWord("--protocol", "protocol", text, known)];
       },
       "whose locks they are (default: fenced_lease)");
   app.add_option("--table", request->table, "(default: as the protocol's is usually called)")
@@ -62,9 +59,8 @@ void AddWhere(CLI::App& app, const SharedLockRequest& request) {
   AddText(
       app, "--client", "C",
       [request](const std::string& text) {
-        Words known;
-        for (const auto kind : kClientKinds) known.push_back(real_client::ClientKindText(kind));
-        request->client = kClientKinds[WordOf("--client", "client", text, known)];
+        request->client = static_cast<real_client::ClientKind>(
+            PlaceOfWord("--client", "client", text, AllWords<real_client::ClientKind>()));
       },
       "which library talks to Spanner: grpc or google-cloud-cpp (default: grpc)");
 }

@@ -191,8 +191,9 @@ class FaultGenerator {
 
   // One that the step comes to.
   Phase DrawPhase(StepName step) {
+    static constexpr auto kPhases = AllOf<Phase>();
     while (true) {
-      const auto phase = static_cast<Phase>(draws_.Between(0, kPhaseCount - 1));
+      const auto phase = draws_.Pick<Phase>(kPhases);
       if (ReachesPhase(protocol_, step, phase)) return phase;
     }
   }

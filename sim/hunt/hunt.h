@@ -93,13 +93,13 @@ struct HuntTally {
   int64_t runs = 0;
   // Over all runs, in any order: two hunts of the same runs have the same one, or a run differs.
   uint64_t hash = 0;
-  int64_t checked = 0;                              // run twice
-  std::vector<uint64_t> differing;                  // runs whose second run was another, in order
-  std::array<int64_t, kSometimesCount> met{};       // runs in which it happened
-  std::array<int64_t, kFaultKindCount> struck{};    // runs in which such a fault struck
-  std::array<int64_t, kInvariantCount> violated{};  // runs
-  std::array<int64_t, kInvariantCount> unknown{};   // runs that ended too early to tell
-  Histogram faults;                                 // that struck in a run
+  int64_t checked = 0;                             // run twice
+  std::vector<uint64_t> differing;                 // runs whose second run was another, in order
+  std::array<int64_t, kCountOf<Sometimes>> met{};  // runs in which it happened
+  std::array<int64_t, kFaultKindCount> struck{};   // runs in which such a fault struck
+  std::array<int64_t, kCountOf<Invariant>> violated{};  // runs
+  std::array<int64_t, kCountOf<Invariant>> unknown{};   // runs that ended too early to tell
+  Histogram faults;                                     // that struck in a run
   Histogram nodes;
   Histogram takeovers;
   Histogram unknown_outcomes;  // of transactions

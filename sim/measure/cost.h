@@ -89,7 +89,6 @@ struct CostResult {
   void Add(const CostRun& run);
   // Of steady state. REQUIRES: runs > 0.
   double PerHour(int64_t count) const;
-  double PerSecond(int64_t count) const { return PerHour(count) / 3600; }
   // Of a takeover, beyond what steady state would have had in the same time; it may be less than
   // nothing, since nobody renews a lease that runs out. REQUIRES: takeovers > 0.
   double ExtraPerTakeover(int64_t CallCounts::* count) const;

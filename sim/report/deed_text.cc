@@ -98,23 +98,23 @@ std::string DeedWriter::SeenText(const Deed& deed) const {
 std::string DeedWriter::TextOf(const Deed& deed) const {
   const std::string lock =
       scenario_.locks.size() > 1 ? Cat(scenario_.locks[deed.lock], ": ") : std::string();
-  const std::string step = Cat(lock, StepText(deed.step));
+  const std::string step = Cat(lock, WordOf(deed.step));
   if (deed.process == ProcessId{}) {
     return Cat(deed.started == Instant{} ? "at the start: " : "an operator: ", ChangesText(deed));
   }
   if (deed.committed) {
     const bool heard_otherwise = deed.finished && deed.outcome != Outcome::kCommitted;
     return Cat(step, " committed: ", ChangesText(deed),
-               heard_otherwise ? Cat("; but it heard ", CodeName(deed.code)) : "");
+               heard_otherwise ? Cat("; but it heard ", WordOf(deed.code)) : "");
   }
   if (!deed.finished && deed.failed_calls == 0) return Cat(step, " sent; no reply so far");
   if (!deed.finished) {
-    return Cat(step, " begun; so far only ", CodeName(deed.last_failure), ", ",
+    return Cat(step, " begun; so far only ", WordOf(deed.last_failure), ", ",
                CountText(deed.failed_calls, "time", "times"));
   }
   if (deed.outcome == Outcome::kCommitted) return Cat(step, " saw ", SeenText(deed));
   return Cat(step, deed.outcome == Outcome::kUnknown ? ": outcome unknown, " : " failed: ",
-             CodeName(deed.code));
+             WordOf(deed.code));
 }
 
 }  // namespace whorl::sim

@@ -116,7 +116,7 @@ class Teller {
     StoryDraft& draft = Add(DeedWriter::TimeOf(deed), weight, deed.process, writer_.TextOf(deed));
     if (!deed.finished && !deed.committed) draft.rank = Rank::kUnfinished;
     if (weight < Weight::kAct) return;
-    draft.same = Cat(Name(deed.process), " ", StepText(deed.step), " ", CodeName(deed.code), " ",
+    draft.same = Cat(Name(deed.process), " ", WordOf(deed.step), " ", WordOf(deed.code), " ",
                      deed.rows.empty() ? "" : history_.KeyOf(deed.rows.front()));
   }
 
@@ -209,7 +209,7 @@ class Teller {
     Add(at_, Weight::kEvent, process_, EventText() + Mark()).rank = Rank::kEvent;
   }
 
-  std::string Mark() const { return Cat("   <- ", InvariantText(violated_.invariant)); }
+  std::string Mark() const { return Cat("   <- ", WordOf(violated_.invariant)); }
 
   std::string EventText() const {
     const Happening& what = history_.last().what;
@@ -230,7 +230,7 @@ class Teller {
   }
 
   static std::string AnswerText(const Answer& answer, Instant asked) {
-    return Cat(QuestionText(answer.question), ", asked at ", TimeText(asked), ": ",
+    return Cat(WordOf(answer.question), ", asked at ", TimeText(asked), ": ",
                answer.yes ? "yes" : "no",
                answer.token ? Cat(", token ", std::to_string(*answer.token)) : "");
   }
@@ -250,12 +250,12 @@ class Teller {
       const std::string name = deed.process == ProcessId{} ? "an operator" : Name(deed.process);
       if (std::ranges::find(writers, name) == writers.end()) writers.push_back(name);
     }
-    const std::string since = writers.empty()
-                                  ? "nobody else has changed these rows since"
-                                  : Cat(JoinedWithCommas(writers), writers.size() > 1 ? " have" : " has",
-                                        " changed these rows since");
+    const std::string since =
+        writers.empty() ? "nobody else has changed these rows since"
+                        : Cat(JoinedWithCommas(writers), writers.size() > 1 ? " have" : " has",
+                              " changed these rows since");
     Add(at_, Weight::kEvent, process_,
-        Cat("its last look (", StepText(read->step), ") was ",
+        Cat("its last look (", WordOf(read->step), ") was ",
             AfterText(*cause.committed - *read->served), " before, and ", since))
         .rank = Rank::kEvent;
   }
@@ -339,7 +339,7 @@ class Teller {
     if (last != nullptr) {
       told_.insert(last);
       Add(*last->finished, Weight::kAct, other,
-          Cat(StepText(last->step), " ended well, the last of its transactions to do so"));
+          Cat(WordOf(last->step), " ended well, the last of its transactions to do so"));
     }
     for (const Turning& turning : std::views::reverse(history_.turnings())) {
       if (turning.process != other || turning.lock != lock_) continue;
@@ -447,7 +447,7 @@ class Teller {
   Story Finish() {
     // A deadline is noticed by what happens after it, which is no part of the story.
     std::erase_if(drafts_, [this](const StoryDraft& draft) { return draft.at > at_; });
-    Story story{.invariant = std::string(InvariantText(violated_.invariant)), .at = at_};
+    Story story{.invariant = std::string(WordOf(violated_.invariant)), .at = at_};
     for (const StoryDraft& draft : FitIn(kMaxStoryLines - 2, std::move(drafts_), story.left_out)) {
       Involve(draft.node);
       story.lines.push_back({.at = draft.at, .who = draft.who, .text = draft.Text()});
@@ -467,8 +467,7 @@ class Teller {
       others.resize(kMaxAtTheEnd);
       others.push_back(Cat(rest, " more"));
     }
-    std::string text =
-        Cat(InvariantText(violated_.invariant), " violated at ", TimeText(at_), " s");
+    std::string text = Cat(WordOf(violated_.invariant), " violated at ", TimeText(at_), " s");
     if (process_ != ProcessId{}) text += Cat(" by ", Name(process_));
     if (!others.empty()) text += Cat(" (", JoinedWithCommas(others), " took part)");
     return Cat(text, ": ", violated_.first->text);
@@ -534,7 +533,7 @@ Story Explain(const Scenario& scenario, const RunResult& result, std::optional<I
               const Retelling& tell) {
   const InvariantResult* violated = FirstOf(result.checks, invariant);
   if (violated == nullptr) {
-    return {.asked = invariant ? std::string(InvariantText(*invariant)) : std::string()};
+    return {.asked = invariant ? std::string(WordOf(*invariant)) : std::string()};
   }
   History history(scenario, violated->first->observation);
   tell(history);

@@ -44,15 +44,10 @@ Json ValueJson(const Value& value);
 
 namespace json_internal {
 
-using whorl::WordOf;
-inline std::string_view WordOf(LinkState word) { return LinkStateText(word); }
 inline std::string_view WordOf(Direction word) { return DirectionText(word); }
 inline std::string_view WordOf(PartitionMode word) { return PartitionModeText(word); }
 inline std::string_view WordOf(FaultKind word) { return FaultKindText(word); }
-inline std::string_view WordOf(Verdict word) { return VerdictText(word); }
-inline std::string_view WordOf(Promise word) { return PromiseText(word); }
-inline std::string_view WordOf(Metric word) { return MetricText(word); }
-inline std::string_view WordOf(Sometimes word) { return SometimesText(word); }
+using whorl::WordOf;
 
 template <typename T>
 concept HasWord = requires(T word) {

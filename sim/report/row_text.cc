@@ -37,17 +37,6 @@ std::string RowText(const Names& names, const Row& row) {
   return text;
 }
 
-std::string RowChangeText(const Names& names, const Row& before, const Row& after) {
-  std::string text;
-  for (size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
-    if (before[i] == after[i]) continue;
-    if (!text.empty()) text += ", ";
-    text +=
-        Cat(ColumnName(names, i), " ", ShortValueText(before[i]), " -> ", ShortValueText(after[i]));
-  }
-  return text.empty() ? "nothing" : text;
-}
-
 std::string RowKeyText(const Row& row, size_t key_column) {
   return key_column < row.size() ? KeyText(row[key_column]) : "";
 }

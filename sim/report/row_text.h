@@ -20,9 +20,6 @@ std::string ShortValueText(const Value& value);
 // "name \"lock\", heartbeat 18.019113, token 0.009273".
 std::string RowText(const Names& names, const Row& row);
 
-// "token 0.009273 -> 42.009073": the columns that changed; "nothing" when none did.
-std::string RowChangeText(const Names& names, const Row& before, const Row& after);
-
 // The key column's value, or the whole key's when it is no string.
 std::string RowKeyText(const Row& row, size_t key_column);
 std::string KeyText(const Value& key);

@@ -10,7 +10,6 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-
 // "a pause", "an abort"; kinds that are no nouns in quotes.
 std::string Named(FaultKind kind) {
   const std::string_view text = FaultKindText(kind);
@@ -137,7 +136,7 @@ void KeyReader::CheckDrop() {
   if (when->phase == Phase::kSent || when->phase == Phase::kEnded) return;
   if (fields_.Has("node") || when->step == StepName::kWrite) return;
   problems_.Add(*fields_.Object("when")->Find("phase"),
-                Cat(kNeverFires, "in the phase ", PhaseText(when->phase),
+                Cat(kNeverFires, "in the phase ", WordOf(when->phase),
                     " the request has been heard. \"sent\" loses the step's request, \"ended\" "
                     "the node's next one."));
 }

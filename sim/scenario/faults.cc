@@ -15,7 +15,6 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-
 // Whether `name` is `pattern`, in which * stands for any text.
 bool Matches(std::string_view pattern, std::string_view name) {
   size_t p = 0;
@@ -162,29 +161,29 @@ std::optional<StepName> FaultReader::ReadStep(const ObjectFields& fields) {
     return fields.Word<StepName>("step", "step");
   }
   Words words;
-  for (const StepName step : known_.protocol->steps) words.push_back(StepText(step));
-  words.insert(words.end(), {StepText(StepName::kHasLock), StepText(StepName::kWrite)});
+  for (const StepName step : known_.protocol->steps) words.push_back(WordOf(step));
+  words.insert(words.end(), {WordOf(StepName::kHasLock), WordOf(StepName::kWrite)});
   if (std::find(words.begin(), words.end(), value->text()) != words.end()) {
-    return ParseStep(value->text());
+    return ParseWord<StepName>(value->text());
   }
   const std::string hint = DidYouMean(value->text(), words);
-  problems_.Add(*value, Cat(kNeverFires, known_.protocol->name, " has no step ", Quoted(value->text()),
-                            hint.empty() ? "." : hint, " Its steps: ", ListOf(words), "."));
+  problems_.Add(*value,
+                Cat(kNeverFires, known_.protocol->name, " has no step ", Quoted(value->text()),
+                    hint.empty() ? "." : hint, " Its steps: ", ListOf(words), "."));
   return std::nullopt;
 }
 
 void FaultReader::CheckPhase(const ObjectFields& fields, StepName step, Phase phase) {
   if (known_.protocol == nullptr || ReachesPhase(*known_.protocol, step, phase)) return;
   Words phases;
-  for (int i = 0; i < kPhaseCount; ++i) {
-    const auto other = static_cast<Phase>(i);
-    if (ReachesPhase(*known_.protocol, step, other)) phases.push_back(PhaseText(other));
+  for (const Phase other : AllOf<Phase>()) {
+    if (ReachesPhase(*known_.protocol, step, other)) phases.push_back(WordOf(other));
   }
   std::string_view why = " has no commit of its own.";
   if (step == StepName::kWrite) why = " goes to the resource, which answers nothing.";
   if (phases.size() == 1) why = " is answered without a call to Spanner.";
   problems_.Add(*fields.Find("phase"),
-                Cat(kNeverFires, StepText(step), why, " Its phases: ", ListOf(phases), "."));
+                Cat(kNeverFires, WordOf(step), why, " Its phases: ", ListOf(phases), "."));
 }
 
 void FaultReader::ReadLock(const ObjectFields& fields, When& when) {
@@ -273,9 +272,10 @@ bool FaultReader::IsInRun(const ObjectFields& fields, Instant at, int16_t node) 
   if (!stagger.has_value()) {
     problems_.Add(*fields.Find("at"), Cat(kNeverFires, "the run ends at ", end));
   } else {
-    problems_.Add(*stagger, Cat(kNeverFires, Quoted(scenario_.nodes[static_cast<size_t>(node)].name),
-                                " would be hit at ", FormatDuration(Duration{at.ns}),
-                                ", and the run ends at ", end));
+    problems_.Add(
+        *stagger,
+        Cat(kNeverFires, Quoted(scenario_.nodes[static_cast<size_t>(node)].name),
+            " would be hit at ", FormatDuration(Duration{at.ns}), ", and the run ends at ", end));
   }
   return false;
 }

@@ -23,23 +23,11 @@ constexpr std::array<std::string_view, kFaultKindCount> kFaultKinds = {
     "truetime",     "current_timestamp",
     "delete_row"};
 
-// In the order of Use, ResourceKind, PendingCommitTimestampRule, Preset, PartitionMode and
-// Direction.
-constexpr std::array<std::string_view, 3> kUses = {"has_lock", "callback", "lock"};
-constexpr std::array<std::string_view, 3> kResources = {"fenced", "unfenced", "both"};
-constexpr std::array<std::string_view, 2> kPendingRules = {"table", "column"};
-constexpr std::array<std::string_view, 2> kPresets = {"regional", "multi_region"};
+// In the order of PartitionMode and of Direction.
 constexpr std::array<std::string_view, 2> kModes = {"black_hole", "refuse"};
 constexpr std::array<std::string_view, 3> kDirections = {"both", "to", "from"};
 
 Words Listed(std::span<const std::string_view> words) { return {words.begin(), words.end()}; }
-
-template <typename Enum>
-Words AllWords(int count, std::string_view (*text)(Enum)) {
-  Words words;
-  for (int i = 0; i < count; ++i) words.push_back(text(static_cast<Enum>(i)));
-  return words;
-}
 
 Words ProtocolWords() {
   Words words;
@@ -48,6 +36,10 @@ Words ProtocolWords() {
 }
 
 std::string Json(Duration duration) { return Cat("\"", FormatDuration(duration), "\""); }
+template <HasWords Enum>
+std::string Json(Enum value) {
+  return Cat("\"", WordOf(value), "\"");
+}
 template <typename Enum>
 std::string Json(std::span<const std::string_view> words, Enum value) {
   return Cat("\"", words[static_cast<size_t>(value)], "\"");
@@ -163,8 +155,8 @@ ObjectInfo DescribeNode() {
         .form = Form::kWord,
         .about = "how its application uses the lock: it asks has_lock before each write, works "
                  "between callbacks, or calls the wrapper's Lock() and Unlock()",
-        .words = Listed(kUses),
-        .otherwise = Json(kUses, NodeSpec().use)},
+        .words = Listed(AllWords<Use>()),
+        .otherwise = Json(NodeSpec().use)},
        {.name = "clock",
         .form = Form::kObject,
         .about = "the node's own clocks",
@@ -192,8 +184,8 @@ ObjectInfo DescribeSpanner() {
           {{.name = "preset",
             .form = Form::kWord,
             .about = "latencies of the database and of the way to it",
-            .words = Listed(kPresets),
-            .otherwise = Json(kPresets, SpannerSpec().preset)},
+            .words = {WordOf(Preset::kRegional), WordOf(Preset::kMultiRegion)},
+            .otherwise = Json(SpannerSpec().preset)},
            {.name = "truetime",
             .form = Form::kObject,
             .about = "the clocks behind commit timestamps",
@@ -206,8 +198,8 @@ ObjectInfo DescribeSpanner() {
             .form = Form::kWord,
             .about = "what cannot be read after PENDING_COMMIT_TIMESTAMP was written in the same "
                      "transaction: the table, as documented, or the column, as the emulator does",
-            .words = Listed(kPendingRules),
-            .otherwise = Json(kPendingRules, SpannerSpec().strict_pending_commit_timestamp)}},
+            .words = Listed(AllWords<PendingCommitTimestampRule>()),
+            .otherwise = Json(SpannerSpec().strict_pending_commit_timestamp)}},
           R"({ "preset": "multi_region", "truetime": { "epsilon": "3ms" } })"};
 }
 
@@ -255,8 +247,8 @@ ObjectInfo DescribeWorkload() {
            {.name = "resource",
             .form = Form::kWord,
             .about = "what is written to: one that refuses old tokens, one that takes any, or both",
-            .words = Listed(kResources),
-            .otherwise = Json(kResources, WorkloadSpec().resource)}},
+            .words = Listed(AllWords<ResourceKind>()),
+            .otherwise = Json(WorkloadSpec().resource)}},
           R"({ "write_every": "200ms", "work_for": "50ms", "resource": "both" })"};
 }
 
@@ -381,12 +373,12 @@ ObjectInfo DescribeWhen() {
             .form = Form::kWord,
             .about = "which step of the protocol, or has_lock, or write (to the resource)",
             .required = true,
-            .words = AllWords<StepName>(kStepCount, StepText)},
+            .words = Listed(AllWords<StepName>())},
            {.name = "phase",
             .form = Form::kWord,
             .about = "how far the step has come",
             .required = true,
-            .words = AllWords<Phase>(kPhaseCount, PhaseText)},
+            .words = Listed(AllWords<Phase>())},
            {.name = "count",
             .form = Form::kInteger,
             .about = "at which time that this happens",
@@ -397,7 +389,7 @@ ObjectInfo DescribeWhen() {
 }
 
 ObjectInfo DescribeExpect() {
-  const Words invariants = AllWords<Invariant>(kInvariantCount, InvariantText);
+  const Words invariants = Listed(AllWords<Invariant>());
   return {"expect",
           {{.name = "holds",
             .form = Form::kWords,
@@ -410,7 +402,7 @@ ObjectInfo DescribeExpect() {
            {.name = "sometimes",
             .form = Form::kWords,
             .about = "what must happen at least once",
-            .words = AllWords<Sometimes>(static_cast<int>(kSometimesCount), SometimesText)},
+            .words = Listed(AllWords<Sometimes>())},
            {.name = "metrics",
             .form = Form::kMetrics,
             .about = "bounds of metrics, or their exact values",
@@ -458,7 +450,7 @@ std::vector<std::string_view> ObjectInfo::KeyNames() const {
 
 const ObjectInfo& DescribeObject(ObjectId id) {
   // In the order of ObjectId.
-  static const std::array<ObjectInfo, kObjectCount> objects = {
+  static const std::array<ObjectInfo, kCountOf<ObjectId>> objects = {
       DescribeScenario(), DescribeNode(),    DescribeClock(),    DescribeSpanner(),
       DescribeTrueTime(), DescribeNetwork(), DescribeWorkload(), DescribeFault(),
       DescribeWhen(),     DescribeDelay(),   DescribeExpect(),   DescribeBound()};

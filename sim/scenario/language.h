@@ -47,7 +47,6 @@ enum class ObjectId : uint8_t {
   kExpect,
   kBound,
 };
-inline constexpr size_t kObjectCount = 12;
 
 // What may stand behind a key.
 enum class Form : uint8_t {

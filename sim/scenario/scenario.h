@@ -16,6 +16,7 @@
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/sql.h"
 #include "protocol/spanner/time.h"
+#include "protocol/spanner/words.h"
 #include "sim/scenario/direction.h"
 #include "sim/scenario/instant.h"
 #include "sim/scenario/metrics.h"
@@ -28,6 +29,13 @@ enum class Use : uint8_t {
   kCallback,  // works and writes from callback 1 to callback 0, with the token asked for at first
   kLock,      // calls Lock(), then works and writes until it is stopped, when it calls Unlock()
 };
+constexpr auto WordTableOf(Use) {
+  return MakeWordTable<Use>({
+      {Use::kHasLock, "has_lock"},
+      {Use::kCallback, "callback"},
+      {Use::kLock, "lock"},
+  });
+}
 
 struct ClockSpec {
   Duration offset;       // wall clock minus true time at the start
@@ -54,7 +62,18 @@ struct RowSpec {
   WHORL_FIELDS(RowSpec, columns, values);
 };
 
-enum class Preset : uint8_t { kRegional, kMultiRegion };
+enum class Preset : uint8_t {
+  kRegional,
+  kMultiRegion,
+  kInstant,  // RPCs take no time: for figures to compare with a formula, and not for scenarios
+};
+constexpr auto WordTableOf(Preset) {
+  return MakeWordTable<Preset>({
+      {Preset::kRegional, "regional"},
+      {Preset::kMultiRegion, "multi_region"},
+      {Preset::kInstant, "instant"},
+  });
+}
 
 struct TrueTimeSpec {
   Duration epsilon = Milliseconds(4);  // half the width of the interval
@@ -68,6 +87,12 @@ enum class PendingCommitTimestampRule : uint8_t {
   kTable,   // as documented: after a write of it the whole table cannot be read
   kColumn,  // as the emulator does: only the column cannot
 };
+constexpr auto WordTableOf(PendingCommitTimestampRule) {
+  return MakeWordTable<PendingCommitTimestampRule>({
+      {PendingCommitTimestampRule::kTable, "table"},
+      {PendingCommitTimestampRule::kColumn, "column"},
+  });
+}
 
 struct SpannerSpec {
   Preset preset = Preset::kRegional;
@@ -85,6 +110,13 @@ struct NetworkSpec {
 };
 
 enum class ResourceKind : uint8_t { kFenced, kUnfenced, kBoth };
+constexpr auto WordTableOf(ResourceKind) {
+  return MakeWordTable<ResourceKind>({
+      {ResourceKind::kFenced, "fenced"},
+      {ResourceKind::kUnfenced, "unfenced"},
+      {ResourceKind::kBoth, "both"},
+  });
+}
 
 struct WorkloadSpec {
   Duration write_every = Seconds(1);

@@ -6,13 +6,12 @@
 
 #include "protocol/protocols.h"
 #include "sim/scenario/error_text.h"
-#include "sim/scenario/language.h"
 #include "sim/scenario/json_text.h"
+#include "sim/scenario/language.h"
 #include "sim/scenario/metrics.h"
 
 namespace whorl::sim {
 namespace {
-
 
 Json Reference(std::string_view name) { return {{"$ref", Cat("#/$defs/", name)}}; }
 
@@ -35,9 +34,8 @@ Json ObjectName(const KeyInfo& key) { return Reference(DescribeObject(*key.objec
 
 Json MetricsObject() {
   Json metrics = {{"type", "object"}, {"additionalProperties", false}};
-  for (size_t i = 0; i < kMetricCount; ++i) {
-    const Metric metric = static_cast<Metric>(i);
-    metrics["properties"][std::string(MetricText(metric))] =
+  for (const Metric metric : AllOf<Metric>()) {
+    metrics["properties"][std::string(WordOf(metric))] =
         Reference(IsTime(metric) ? "time_bound" : "count_bound");
   }
   return metrics;

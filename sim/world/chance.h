@@ -29,7 +29,6 @@ enum class Draw : uint8_t {
   kReplicationTime,
   kResourceLatency,
 };
-inline constexpr size_t kDrawCount = 5;
 
 // For whom the world draws: the calls of one kind that a node makes in one step for one lock.
 struct DrawnFor {

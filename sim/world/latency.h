@@ -26,9 +26,6 @@ struct Latencies {
   LatencyTable replication;  // of a commit, without its commit wait
   LatencyTable resource;     // one way between a process and the resource it writes to
 };
-// Nothing takes any time, to compare with what is computed on paper. Scenarios have no word for it:
-// a world whose messages arrive as they are sent is nobody's.
-inline constexpr auto kInstant = static_cast<Preset>(2);
 const Latencies& LatenciesOf(Preset preset);
 
 // The table's value at a uniform 64-bit number.

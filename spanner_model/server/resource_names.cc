@@ -63,7 +63,6 @@ bool TakeWord(std::string_view& text, std::string_view upper_case_word) {
 }  // namespace
 
 bool IsProjectName(std::string_view name) { return HasForm(name, 1); }
-bool IsInstanceName(std::string_view name) { return HasForm(name, 2); }
 bool IsDatabaseName(std::string_view name) { return HasForm(name, 3); }
 
 std::optional<SessionPath> ParseSessionName(std::string_view name) {

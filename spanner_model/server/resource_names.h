@@ -13,7 +13,6 @@
 namespace whorl::server {
 
 bool IsProjectName(std::string_view name);
-bool IsInstanceName(std::string_view name);
 bool IsDatabaseName(std::string_view name);
 
 struct SessionPath {

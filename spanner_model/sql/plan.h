@@ -37,7 +37,6 @@ class ColumnSet {
     return rest;
   }
   constexpr bool Contains(uint32_t column) const { return (bits_ >> column & 1) != 0; }
-  constexpr bool Intersects(ColumnSet other) const { return (bits_ & other.bits_) != 0; }
   constexpr bool empty() const { return bits_ == 0; }
   constexpr int size() const { return std::popcount(bits_); }
   constexpr uint64_t bits() const { return bits_; }

@@ -44,7 +44,7 @@ int Main(char** arguments) {
   pthread_sigmask(SIG_BLOCK, &stop, nullptr);  // before there are threads
   LockClientOptions options;
   for (const ClientKind kind : BuiltClients()) {
-    if (ClientKindText(kind) == arguments[1]) options.client = kind;
+    if (WordOf(kind) == arguments[1]) options.client = kind;
   }
   options.database = arguments[3];
   if (std::string(arguments[2]) != "-") {

@@ -97,7 +97,7 @@ class RealProcesses final : public LockBackend {
     const real_client::ConnectionOptions connection = database_->Connection();
     processes_[contender.id] = std::make_unique<LockProcess>(
         std::vector<std::string>{
-            WHORL_LOCK_PROCESS, std::string(ClientKindText(client_)),
+            WHORL_LOCK_PROCESS, std::string(WordOf(client_)),
             std::holds_alternative<real_client::Plaintext>(connection.credentials)
                 ? connection.endpoint
                 : "-",

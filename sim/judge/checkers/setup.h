@@ -37,7 +37,7 @@ struct LockSetup {
 
 struct Setup {
   const Rules* rules = nullptr;  // of static storage
-  std::array<Promise, kInvariantCount> promises{};
+  std::array<Promise, kCountOf<Invariant>> promises{};
   std::vector<NodeSetup> nodes;
   std::vector<LockSetup> locks;
   std::map<std::string, uint16_t, std::less<>> lock_of_name;
@@ -59,7 +59,7 @@ struct Setup {
 
 // What the scenario's protocol promises of a run with the scenario's faults.
 // REQUIRES: FindProtocol(scenario.protocol) is not null.
-std::array<Promise, kInvariantCount> PromisesIn(const Scenario& scenario);
+std::array<Promise, kCountOf<Invariant>> PromisesIn(const Scenario& scenario);
 
 // REQUIRES: FindProtocol(scenario.protocol) is not null.
 Setup MakeSetup(const Scenario& scenario, Duration round_trip_p999);

@@ -65,7 +65,7 @@ TEST(DrawnWorlds, HaveEveryKindOfFaultAtTimesAndOnSteps) {
     EXPECT_THAT(kinds[static_cast<FaultKind>(i)], ElementsAre(false, true))
         << FaultKindText(static_cast<FaultKind>(i));
   }
-  EXPECT_EQ(phases.size(), size_t{kPhaseCount});
+  EXPECT_EQ(phases.size(), kCountOf<Phase>);
   for (const ProtocolInfo& protocol : Protocols()) {
     EXPECT_EQ(steps[std::string(protocol.name)].size(), protocol.steps.size() + 2) << protocol.name;
   }
