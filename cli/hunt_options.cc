@@ -53,7 +53,7 @@ void TakeProtocols(const std::string& text, HuntRequest& request) {
 
 void TakeKinds(const std::string& text, HuntRequest& request) {
   Words known;
-  for (const sim::FaultInfo& info : sim::Faults()) known.push_back(FaultKindText(info.kind));
+  for (const sim::FaultInfo& info : sim::Faults()) known.push_back(info.word);
   std::vector<sim::FaultKind>& kinds = request.hunt.world.kinds;
   kinds.clear();
   for (const std::string& word : CommaSeparated(text)) {

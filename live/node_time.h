@@ -2,13 +2,14 @@
 #pragma once
 
 #include "protocol/machine.h"
+#include "real_client/machine_clock.h"
 #include "real_client/os.h"
 #include "sim/scenario/instant.h"
 #include "sim/world/node_clock.h"
 
 namespace whorl::live {
 
-class NodeTime {
+class NodeTime final : public real_client::MachineClock {
  public:
   NodeTime() = default;
   NodeTime(Duration run_started, Timestamp run_started_wall, sim::NodeClock clock)
@@ -19,7 +20,7 @@ class NodeTime {
         process_started_(sim::Shows(clock, Now())) {}
 
   sim::Instant Now() const { return sim::Instant{} + (real_client::MonotonicNow() - run_started_); }
-  LocalTime Local() const {
+  LocalTime Local() const override {
     LocalTime local = sim::ReadClocks(clock_, process_started_, Now());
     local.wall = local.wall + shift_;
     return local;
@@ -31,9 +32,8 @@ class NodeTime {
   Duration ToBoot(sim::Instant at) const {
     return at == sim::kNever ? Duration::Max() : run_started_ + (at - sim::Instant{});
   }
-  Duration BootWhenShown(Duration monotonic) const { return ToBoot(WhenShown(monotonic)); }
-  // What the process's monotonic clock shows when CLOCK_BOOTTIME shows `boot`.
-  Duration LocalOf(Duration boot) const {
+  Duration ToMonotonic(Duration machine) const override { return ToBoot(WhenShown(machine)); }
+  Duration FromMonotonic(Duration boot) const override {
     const sim::Instant at = sim::Instant{} + (boot - run_started_);
     return sim::ReadClocks(clock_, process_started_, std::max(at, clock_.since)).monotonic;
   }

@@ -10,7 +10,6 @@ namespace whorl::live {
 namespace {
 
 using sim::Cat;
-using sim::FaultKind;
 using sim::FaultSpec;
 
 // Processes of a real run, with a connection each, that two cores can carry without being late.
@@ -18,18 +17,16 @@ constexpr size_t kNodesMax = 32;
 
 // Why this fault cannot be made real, and what to do instead; nothing when it can.
 std::optional<std::string_view> WhyNot(const FaultSpec& fault) {
-  switch (fault.kind) {
-    case FaultKind::kTrueTime:
-      return "nobody can make a real Spanner's TrueTime lie or widen; run it without --on";
-    case FaultKind::kCurrentTimestamp:
-      return "a real CURRENT_TIMESTAMP cannot be set wrong; run it without --on";
-    case FaultKind::kClock:
-      if (!fault.clock.stands) return std::nullopt;
-      return "a machine's clock cannot be made to stand still for one of its processes; use "
-             "`pause`, or run it without --on";
-    default:
-      return std::nullopt;
+  if (fault.As<sim::TrueTimeFault>() != nullptr) {
+    return "nobody can make a real Spanner's TrueTime lie or widen; run it without --on";
   }
+  if (fault.As<sim::CurrentTimestampFault>() != nullptr) {
+    return "a real CURRENT_TIMESTAMP cannot be set wrong; run it without --on";
+  }
+  const auto* clock = fault.As<sim::ClockFault>();
+  if (clock == nullptr || !clock->stands) return std::nullopt;
+  return "a machine's clock cannot be made to stand still for one of its processes; use "
+         "`pause`, or run it without --on";
 }
 
 std::string Place(const sim::Scenario& scenario, const FaultSpec& fault, size_t index) {
@@ -45,7 +42,8 @@ std::vector<std::string> RefusalsOf(BackendKind kind, const sim::Scenario& scena
   for (size_t i = 0; i < scenario.faults.size(); ++i) {
     const FaultSpec& fault = scenario.faults[i];
     if (const auto why = WhyNot(fault)) {
-      refusals.push_back(Cat(Place(scenario, fault, i), ": ", FaultKindText(fault.kind), on, *why));
+      refusals.push_back(
+          Cat(Place(scenario, fault, i), ": ", FaultKindText(fault.kind()), on, *why));
     }
   }
   const std::string path = sim::Printable(scenario.path, 1000);

@@ -110,7 +110,7 @@ sim::Scenario ScenarioOf(BackendKind kind, const sim::Scenario& scenario,
     } else if (const auto* served = std::get_if<sim::CallServed>(&observation.what)) {
       if (!IsNameable(*served)) continue;
       const int16_t node = served->call.process.node;
-      sim::FaultSpec abort{.kind = sim::FaultKind::kAbort, .node = node};
+      sim::FaultSpec abort{.node = node, .what = sim::AbortFault{}};
       abort.trigger = When{.node = node,
                            .step = served->step,
                            .phase = Phase::kSent,

@@ -148,7 +148,7 @@ class Stage final : public Judge {
   void EndLatency(int16_t node);
   void LoseSession(int16_t node);
   void DeleteRow(uint32_t index);
-  void ChangeClock(const sim::FaultSpec& fault);
+  void ChangeClock(int16_t node, const sim::ClockFault& change);
 
   const BackendKind kind_;
   const sim::Scenario& scenario_;

@@ -12,7 +12,6 @@
 namespace whorl::live {
 namespace {
 
-using sim::FaultKind;
 using sim::Instant;
 using sim::LinkState;
 
@@ -110,7 +109,7 @@ void Stage::NoticeSession(const Passing& passing) {
 // Whether a fault answers the call, of which Spanner does not hear.
 bool Stage::AnswersInItsPlace(Passing& passing, const Answer& answer) {
   const int16_t node = passing.call.name.process.node;
-  if (passing.drop_request || StrikesNextCall(node, FaultKind::kDropRequest)) {
+  if (passing.drop_request || StrikesNextCall(node, sim::kKindOf<sim::DropRequestFault>)) {
     Hang(passing);
     answer(Answered(Code::kUnavailable, "the connection timed out",
                     scenario_.network.connection_timeout));
@@ -143,11 +142,12 @@ bool Stage::IsAborted(Passing& passing) {
   Node& node = NodeAt(passing.call.name.process.node);
   bool aborts = passing.abort;
   for (const uint32_t index : node.active) {
-    const sim::FaultSpec& fault = scenario_.faults[index];
-    if (fault.kind != FaultKind::kAbort) continue;
-    aborts |= std::uniform_int_distribution<int64_t>(0, 99)(random_) < fault.percent;
+    const auto* fault = scenario_.faults[index].As<sim::AbortFault>();
+    if (fault == nullptr) continue;
+    aborts |= std::uniform_int_distribution<int64_t>(0, 99)(random_) < fault->percent;
   }
-  if (!aborts && !StrikesNextCall(passing.call.name.process.node, FaultKind::kAbort)) return false;
+  if (!aborts && !StrikesNextCall(passing.call.name.process.node, sim::kKindOf<sim::AbortFault>))
+    return false;
   if (!wire.transaction.empty()) {
     operator_->Rollback(wire.session, wire.transaction);
     open_[{wire.session, wire.transaction}].aborted = true;
@@ -166,7 +166,7 @@ live::Verdict Stage::JudgeReply(uint64_t number, const Status& status, const Wir
   passing_.erase(found);
   if (!performing_) return kDropped;
   if (passing.drop_reply ||
-      StrikesNextCall(passing.call.name.process.node, FaultKind::kDropReply)) {
+      StrikesNextCall(passing.call.name.process.node, sim::kKindOf<sim::DropReplyFault>)) {
     Hang(passing);
     return Answered(Code::kUnavailable, "the connection timed out",
                     passing.arrived + scenario_.network.connection_timeout - Now());
@@ -232,9 +232,9 @@ void Stage::Hang(const Passing& passing) {
 Duration Stage::AddedLatency(Passing& passing, sim::Direction way) {
   Duration added;
   for (const uint32_t index : NodeAt(passing.call.name.process.node).active) {
-    const sim::FaultSpec& fault = scenario_.faults[index];
-    if (fault.kind != FaultKind::kLatency || !Covers(fault.direction, way)) continue;
-    added += sim::Pick(fault.add, random_());
+    const auto* fault = scenario_.faults[index].As<sim::LatencyFault>();
+    if (fault == nullptr || !Covers(fault->direction, way)) continue;
+    added += sim::Pick(fault->add, random_());
     passing.slowed = true;
   }
   return added;

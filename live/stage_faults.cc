@@ -11,12 +11,13 @@ namespace {
 
 using sim::FaultKind;
 using sim::FaultSpec;
-using sim::KeyOfDeleted;
+using sim::KeyOfRow;
 using sim::LinkState;
-using sim::StrikesOneCall;
 
 // Until an operator's transaction that was aborted is tried again.
 constexpr Duration kOperatorRetry = Milliseconds(5);
+
+sim::Lives LivesOf(int life) { return static_cast<sim::Lives>(1 << life); }
 
 }  // namespace
 
@@ -36,107 +37,93 @@ void Stage::Begin(uint32_t index, const CallName* trigger) {
   const FaultSpec& fault = scenario_.faults[index];
   if (!CanStrike(fault)) return;
   struck_ = true;
-  if (StrikesOneCall(fault)) return StrikeOneCall(index, fault, trigger);
+  if (StrikesOneCall(fault.what)) return StrikeOneCall(index, fault, trigger);
   Tell(sim::FaultBegan{.fault = index});
   if (!Strike(index, fault)) Tell(sim::FaultEnded{.fault = index});
 }
 
 bool Stage::CanStrike(const FaultSpec& fault) {
-  switch (fault.kind) {
-    case FaultKind::kPause:
-    case FaultKind::kCrash:
-      return NodeAt(fault.node).life != Life::kDown;
-    case FaultKind::kStop:
-      return NodeAt(fault.node).life == Life::kRunning;
-    case FaultKind::kStart:
-      return NodeAt(fault.node).life != Life::kRunning;
-    case FaultKind::kSessionLoss:
-      return !NodeAt(fault.node).sessions.empty();
-    case FaultKind::kDeleteRow: {
-      std::vector<Row> rows;
-      if (!operator_->RowsAt(std::nullopt, rows).ok()) return false;
-      const size_t key = sim::RulesOf(scenario_.protocol).key_column;
-      const Value wanted = KeyOfDeleted(scenario_, fault);
-      return std::ranges::any_of(rows, [&](const Row& row) { return row[key] == wanted; });
-    }
-    default:
-      return true;
+  if (fault.As<sim::SessionLossFault>() != nullptr) return !NodeAt(fault.node).sessions.empty();
+  if (const auto* deletion = fault.As<sim::DeleteRowFault>()) {
+    std::vector<Row> rows;
+    if (!operator_->RowsAt(std::nullopt, rows).ok()) return false;
+    const size_t key = sim::RulesOf(scenario_.protocol).key_column;
+    const Value wanted = KeyOfRow(scenario_, deletion->target);
+    return std::ranges::any_of(rows, [&](const Row& row) { return row[key] == wanted; });
   }
+  if (fault.node == FaultSpec::kNoNode) return true;
+  return (LivesOf(static_cast<int>(NodeAt(fault.node).life)) & StrikesIn(fault.what)) !=
+         sim::kNoLife;
 }
 
 // Whether the fault goes on: its end will be said by what ends it.
 bool Stage::Strike(uint32_t index, const FaultSpec& fault) {
-  switch (fault.kind) {
-    case FaultKind::kPause:
-      PauseNode(fault.node);
-      break;
-    case FaultKind::kCrash:
-    case FaultKind::kStop:
-      fault.kind == FaultKind::kCrash ? LetGo(fault.node, /*crashed=*/true) : StopNode(fault.node);
-      // The next process connects meanwhile.
-      if (fault.restart_after || IsStartedByFault(fault.node)) PrepareSpare(fault.node);
-      if (!fault.restart_after) return false;
-      At(Now() + *fault.restart_after,
-         [this, index] { StartNode(scenario_.faults[index].node, index); });
-      return true;
-    case FaultKind::kStart:
-      StartNode(fault.node, std::nullopt);
-      return false;
-    case FaultKind::kPartition:
-    case FaultKind::kLatency:
-    case FaultKind::kAbort:
-      NodeAt(fault.node).active.push_back(index);
-      if (fault.kind == FaultKind::kPartition) UpdateLinks(fault.node);
-      break;
-    case FaultKind::kUnavailable:
-      if (unavailable_++ == 0) Tell(sim::SpannerAvailability{.available = false});
-      break;
-    case FaultKind::kSessionLoss:
-      LoseSession(fault.node);
-      return false;
-    case FaultKind::kClock:
-      ChangeClock(fault);
-      return false;
-    case FaultKind::kDeleteRow:
-      DeleteRow(index);
-      return true;
-    default:  // of one call, or refused before the run
-      return false;
+  const int16_t node = fault.node;
+  std::visit(
+      sim::Overloaded{[&](const sim::PauseFault&) { PauseNode(node); },
+                      [&](const sim::CrashFault&) { LetGo(node, /*crashed=*/true); },
+                      [&](const sim::StopFault&) { StopNode(node); },
+                      [&](const sim::StartFault&) { StartNode(node, std::nullopt); },
+                      [&](const sim::PartitionFault&) {
+                        NodeAt(node).active.push_back(index);
+                        UpdateLinks(node);
+                      },
+                      [&](const sim::LatencyFault&) { NodeAt(node).active.push_back(index); },
+                      [&](const sim::AbortFault&) { NodeAt(node).active.push_back(index); },
+                      [&](const sim::UnavailableFault&) {
+                        if (unavailable_++ > 0) return;
+                        Tell(sim::SpannerAvailability{.available = false});
+                      },
+                      [&](const sim::SessionLossFault&) { LoseSession(node); },
+                      [&](const sim::ClockFault& change) { ChangeClock(node, change); },
+                      [&](const sim::DeleteRowFault&) { DeleteRow(index); },
+                      [](const auto&) {}},  // of one call, or refused before the run
+      fault.what);
+  const std::optional<Duration> after = RestartAfterOf(fault.what);
+  // The next process connects meanwhile.
+  const bool is_down =
+      LeadsTo(fault.what) == sim::kIsDown || LeadsTo(fault.what) == sim::kIsStopped;
+  if (is_down && (after || IsStartedByFault(node))) PrepareSpare(node);
+  if (after) {
+    At(Now() + *after, [this, index, node] { StartNode(node, index); });
+    return true;
   }
-  if (fault.lasts) {
-    const uint32_t incarnation =
-        fault.node == FaultSpec::kNoNode ? 0 : NodeAt(fault.node).incarnation;
-    At(Now() + *fault.lasts, [this, index, incarnation] { End(index, incarnation); });
+  const std::optional<Duration> lasts = LastsOf(fault.what);
+  if (lasts) {
+    const uint32_t incarnation = node == FaultSpec::kNoNode ? 0 : NodeAt(node).incarnation;
+    At(Now() + *lasts, [this, index, incarnation] { End(index, incarnation); });
   }
-  const bool of_network = fault.kind == FaultKind::kPartition || fault.kind == FaultKind::kLatency;
-  return of_network || fault.lasts.has_value();
+  return lasts || GoesOn(fault.what) || fault.As<sim::DeleteRowFault>() != nullptr;
 }
 
 bool Stage::IsStartedByFault(int16_t node) const {
   return std::ranges::any_of(scenario_.faults, [node](const FaultSpec& fault) {
-    return fault.kind == FaultKind::kStart && fault.node == node;
+    return fault.As<sim::StartFault>() != nullptr && fault.node == node;
   });
 }
 
 void Stage::End(uint32_t index, uint32_t incarnation) {
   const FaultSpec& fault = scenario_.faults[index];
-  switch (fault.kind) {
-    case FaultKind::kPause:
-      if (NodeAt(fault.node).incarnation == incarnation) ResumeNode(fault.node);
-      break;
-    case FaultKind::kPartition:
-    case FaultKind::kLatency:
-    case FaultKind::kAbort:
-      std::erase(NodeAt(fault.node).active, index);
-      if (fault.kind == FaultKind::kPartition) UpdateLinks(fault.node);
-      if (fault.kind == FaultKind::kLatency) EndLatency(fault.node);
-      break;
-    case FaultKind::kUnavailable:
-      if (--unavailable_ == 0) Tell(sim::SpannerAvailability{.available = true});
-      break;
-    default:
-      break;
-  }
+  const int16_t node = fault.node;
+  const auto no_longer = [&] { std::erase(NodeAt(node).active, index); };
+  std::visit(sim::Overloaded{[&](const sim::PauseFault&) {
+                               if (NodeAt(node).incarnation == incarnation) ResumeNode(node);
+                             },
+                             [&](const sim::PartitionFault&) {
+                               no_longer();
+                               UpdateLinks(node);
+                             },
+                             [&](const sim::LatencyFault&) {
+                               no_longer();
+                               EndLatency(node);
+                             },
+                             [&](const sim::AbortFault&) { no_longer(); },
+                             [&](const sim::UnavailableFault&) {
+                               if (--unavailable_ > 0) return;
+                               Tell(sim::SpannerAvailability{.available = true});
+                             },
+                             [](const auto&) {}},  // lasts no time
+             fault.what);
   Tell(sim::FaultEnded{.fault = index});
 }
 
@@ -146,12 +133,12 @@ void Stage::End(uint32_t index, uint32_t incarnation) {
 void Stage::StrikeOneCall(uint32_t index, const FaultSpec& fault, const CallName* trigger) {
   Passing* const passing = trigger == nullptr ? nullptr : FindPassing(*trigger);
   const bool can = passing != nullptr && trigger->process.node == fault.node &&
-                   (fault.kind != FaultKind::kAbort || passing->wire.IsOfReadWrite());
+                   (fault.As<sim::AbortFault>() == nullptr || passing->wire.IsOfReadWrite());
   if (!can) return NodeAt(fault.node).armed.push_back(index);
   Tell(sim::FaultBegan{.fault = index});
-  if (fault.kind == FaultKind::kAbort) passing->abort = true;
-  if (fault.kind == FaultKind::kDropReply) passing->drop_reply = true;
-  if (fault.kind == FaultKind::kDropRequest) passing->drop_request = true;
+  if (fault.As<sim::AbortFault>() != nullptr) passing->abort = true;
+  if (fault.As<sim::DropReplyFault>() != nullptr) passing->drop_reply = true;
+  if (fault.As<sim::DropRequestFault>() != nullptr) passing->drop_request = true;
   Tell(sim::FaultEnded{.fault = index});
 }
 
@@ -159,7 +146,7 @@ void Stage::StrikeOneCall(uint32_t index, const FaultSpec& fault, const CallName
 bool Stage::StrikesNextCall(int16_t node, FaultKind kind) {
   std::vector<uint32_t>& armed = NodeAt(node).armed;
   const auto found = std::ranges::find_if(
-      armed, [&](uint32_t fault) { return scenario_.faults[fault].kind == kind; });
+      armed, [&](uint32_t fault) { return scenario_.faults[fault].kind() == kind; });
   if (found == armed.end()) return false;
   const uint32_t fault = *found;
   armed.erase(found);
@@ -208,11 +195,12 @@ void Stage::LoseSession(int16_t index) {
 
 // An operator's transaction, without a network in between.
 void Stage::DeleteRow(uint32_t index) {
+  const sim::RowOfLock& target = scenario_.faults[index].As<sim::DeleteRowFault>()->target;
   Timestamp commit;
-  const Status status = operator_->Delete(KeyOfDeleted(scenario_, scenario_.faults[index]), commit);
+  const Status status = operator_->Delete(KeyOfRow(scenario_, target), commit);
   if (!status.ok()) return At(Now() + kOperatorRetry, [this, index] { DeleteRow(index); });
   CallName nobody;
-  nobody.lock = scenario_.faults[index].lock;
+  nobody.lock = target.lock;
   record_.commits.push_back({.at = Now(),
                              .call = nobody,
                              .step = StepName::kCheck,
@@ -224,9 +212,8 @@ void Stage::DeleteRow(uint32_t index) {
 
 // --- clocks --------------------------------------------------------------------------------------
 
-void Stage::ChangeClock(const FaultSpec& fault) {
-  const sim::ClockChange& change = fault.clock;
-  Node& node = NodeAt(fault.node);
+void Stage::ChangeClock(int16_t index, const sim::ClockFault& change) {
+  Node& node = NodeAt(index);
   if (change.offset) node.clock.offset += *change.offset - sim::WallError(node.clock, Now());
   if (change.step) node.clock.offset += *change.step;
   if (change.rate_ppm) {
@@ -234,7 +221,7 @@ void Stage::ChangeClock(const FaultSpec& fault) {
     node.clock.rate_ppm = *change.rate_ppm;
   }
   if (node.process != nullptr) node.process->Send(SetClock{.clock = node.clock});
-  Tell(sim::ClockChanged{.node = fault.node,
+  Tell(sim::ClockChanged{.node = index,
                          .error = sim::WallError(node.clock, Now()),
                          .rate_ppm = node.clock.rate_ppm,
                          .stands = false});

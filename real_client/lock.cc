@@ -93,7 +93,7 @@ Status DistributedLock::Leader(std::string& holder) {
   const auto result = WaitFor<TransactionResult>(*host_, "Leader()", [&, host = host_](auto done) {
     Transaction read = ReadHoldings(info, options.table, options.name);
     read.give_up_at = MonotonicNow() + kLeaderTimeout;
-    host->Run(std::move(read), std::move(done));
+    host->RunBeside(std::move(read), std::move(done));
   });
   if (!result.status.ok()) return result.status;
   const Duration lease = options.lease.value_or(info.lease_default);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <utility>
-#include <variant>
 
 namespace whorl::real_client {
 namespace {
@@ -11,13 +10,6 @@ namespace {
 // How long the end of a part waits for what is under way (a release, a claim that must not be left
 // behind) once the work has stopped.
 constexpr Duration kPatienceMax = Seconds(10);
-
-LocalTime LocalNow() {
-  const auto wall = std::chrono::system_clock::now().time_since_epoch();
-  return {.monotonic = MonotonicNow(),
-          .wall = Timestamp::FromUnixNanos(
-              std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count())};
-}
 
 // What waiting does not mend.
 bool IsFinal(const Status& status, bool has_test) {
@@ -48,8 +40,9 @@ LockHost::LockHost(Surroundings surroundings, const ProtocolInfo& info, LockOpti
       info_(info),
       options_(std::move(options)),
       lease_(LeaseAtLeastUsed(info, options_)),
-      config_(info.make_config(options_.table, options_.name, options_.id,
-                               options_.lease.value_or(info.lease_default))),
+      machine_(around_.loop, around_.client, clock_, *this,
+               info.make_config(options_.table, options_.name, options_.id,
+                                options_.lease.value_or(info.lease_default))),
       lapse_(around_.loop.context()),
       patience_(around_.loop.context()) {
   term_.request_stop();
@@ -85,7 +78,7 @@ void LockHost::Begin() {
   failure_ = {};
   answered_ = false;
   renewed_.reset();
-  state_ = MakeProtocolState(config_, /*blocking_wrapper=*/false);
+  machine_.Begin(/*blocking_wrapper=*/false);
   Give(Started{});
 }
 
@@ -116,11 +109,9 @@ void LockHost::Stop(std::function<void()> done) {
   phase_ = Phase::kStopping;
   AnswerWaiters(Error(Code::kCancelled, "the lock " + options_.name + " was given up meanwhile"));
   Publish();
-  StepMachine(StopRequested{.reason = StopReason::kCancelled});
+  machine_.Give(StopRequested{.reason = StopReason::kCancelled});
   // What a read would tell is of no use any more.
-  for (const auto& [request, flight] : flights_) {
-    if (!flight.writes) around_.client.Cancel(flight.run);
-  }
+  machine_.CancelReads();
   if (!works_) EndWork();
 }
 
@@ -129,20 +120,19 @@ void LockHost::EndWork() {
   patience_.expires_after(std::chrono::nanoseconds(std::min(lease_, kPatienceMax).ns));
   patience_.async_wait([self = shared_from_this(), part = part_](auto cancelled) {
     if (cancelled || self->part_ != part) return;
-    for (const auto& [request, flight] : self->flights_) self->around_.client.Cancel(flight.run);
+    self->machine_.CancelTransactions();
   });
   Give(WorkStopped{});
 }
 
 void LockHost::NoticeEnd() {
-  if (phase_ != Phase::kStopping || !work_stopped_ || !flights_.empty()) return;
+  if (phase_ != Phase::kStopping || !work_stopped_ || machine_.has_transactions()) return;
   phase_ = Phase::kIdle;
   ++part_;
   stays_ = false;
-  timers_.clear();
+  machine_.End();
   patience_.cancel();
   lapse_.cancel();
-  state_ = {};
   asked_for_.reset();
   answer_.reset();
   for (const auto& [ask, done] : std::exchange(asks_, {})) done(Answer{.ask = ask});
@@ -156,7 +146,7 @@ void LockHost::Ask(Question question, std::function<void(const Answer&)> done) {
     last_ask_ = static_cast<AskId>((last_ask_ + 1) & 0x3fff);
   } while (asks_.contains(last_ask_));
   asks_[last_ask_] = std::move(done);
-  StepMachine(Asked{.ask = last_ask_, .question = question});
+  machine_.Give(Asked{.ask = last_ask_, .question = question});
 }
 
 void LockHost::HearOfRelease() {
@@ -166,43 +156,26 @@ void LockHost::HearOfRelease() {
 // --- the machine ---------------------------------------------------------------------------------
 
 void LockHost::Give(const Event& event) {
-  StepMachine(event);
+  machine_.Give(event);
+  OnSettled();
+}
+
+void LockHost::OnSettled() {
   Publish();
+  if (std::exchange(failed_for_good_, false) && !Now().leads) {
+    FailWaiters(failure_, [](const Waiter&) { return true; });
+  }
   NoticeLooked();
   NoticeEnd();
 }
 
-void LockHost::StepMachine(const Event& event) {
-  std::vector<Effect> effects;
-  Step(config_, state_, LocalNow(), entropy_, event, effects);
-  for (Effect& effect : effects) {
-    std::visit([this](auto& what) { Do(what); }, effect);
-  }
+TransactionClient::RunId LockHost::Run(whorl::RequestId /*request*/, Transaction transaction,
+                                       TransactionClient::Done done) {
+  return around_.client.Run(std::move(transaction), std::move(done));
 }
 
-void LockHost::Do(RunTransaction& effect) {
-  const Transaction& transaction = effect.transaction;
-  Flight& flight = flights_[effect.request];
-  flight = {.run = 0,
-            .step = transaction.step,
-            .writes = transaction.mode == Mode::kReadWrite,
-            .has_mutations = !transaction.mutations.empty(),
-            .has_test = !std::holds_alternative<NoTest>(transaction.body),
-            .began = MonotonicNow()};
-  flight.run = around_.client.Run(
-      std::move(effect.transaction),
-      [self = shared_from_this(), request = effect.request](TransactionResult result) mutable {
-        LockLoop& loop = self->around_.loop;
-        loop.Post([self = std::move(self), request, result = std::move(result)]() mutable {
-          self->OnEnded(request, std::move(result));
-        });
-      });
-}
-
-void LockHost::OnEnded(RequestId request, TransactionResult result) {
-  const auto found = flights_.find(request);
-  const Flight flight = found->second;
-  flights_.erase(found);
+void LockHost::OnTransactionEnded(whorl::RequestId /*request*/, const MachineHost::Flight& flight,
+                                  const TransactionResult& result) {
   ++ended_;
   if (options_.observer) {
     options_.observer->OnTransaction(flight.step, result, MonotonicNow() - flight.began);
@@ -210,54 +183,23 @@ void LockHost::OnEnded(RequestId request, TransactionResult result) {
   NoticeRenewal(flight, result);
   failure_ = result.status;
   answered_ = IsAnswer(failure_);
-  StepMachine(
-      TransactionEnded{.request = request, .step = flight.step, .result = std::move(result)});
-  Publish();
-  if (!failure_.ok() && !Now().leads && IsFinal(failure_, flight.has_test)) {
-    FailWaiters(failure_, [](const Waiter&) { return true; });
-  }
-  NoticeLooked();
-  NoticeEnd();
+  failed_for_good_ = !failure_.ok() && IsFinal(failure_, flight.has_test);
 }
 
-void LockHost::NoticeRenewal(const Flight& flight, const TransactionResult& result) {
+void LockHost::NoticeRenewal(const MachineHost::Flight& flight, const TransactionResult& result) {
   if (!flight.writes || result.outcome != Outcome::kCommitted) return;
   const bool changed = std::ranges::any_of(
       result.results, [](const StatementResult& heard) { return heard.row_count > 0; });
   if (changed || flight.has_mutations) renewed_ = flight.began;
 }
 
-void LockHost::Do(const SetTimer& effect) {
-  const uint64_t number = ++last_timer_;
-  timers_.erase(effect.timer);
-  Timer& timer =
-      timers_
-          .emplace(effect.timer,
-                   Timer{LoopTimer(around_.loop.context(), BootClock::At(effect.at)), number})
-          .first->second;
-  timer.timer.async_wait([self = shared_from_this(), id = effect.timer, number](auto cancelled) {
-    if (cancelled) return;
-    const auto found = self->timers_.find(id);
-    if (found == self->timers_.end() || found->second.number != number) return;
-    self->timers_.erase(found);
-    self->Give(TimerFired{.timer = id});
-  });
+void LockHost::OnAnswer(Answer answer) {
+  auto asked = asks_.extract(answer.ask);
+  if (!asked.empty()) asked.mapped()(answer);
 }
 
-void LockHost::Do(const CancelTimer& effect) { timers_.erase(effect.timer); }
-
-void LockHost::Do(const CancelTransaction& effect) {
-  const auto found = flights_.find(effect.request);
-  if (found != flights_.end()) around_.client.Cancel(found->second.run);
-}
-
-void LockHost::Do(const Answer& effect) {
-  auto asked = asks_.extract(effect.ask);
-  if (!asked.empty()) asked.mapped()(effect);
-}
-
-void LockHost::Do(const Note& effect) {
-  if (options_.observer) options_.observer->OnNote(effect);
+void LockHost::OnNote(Note note) {
+  if (options_.observer) options_.observer->OnNote(note);
 }
 
 // --- how it stands -------------------------------------------------------------------------------
@@ -285,7 +227,7 @@ void LockHost::AskForToken(const Standing& standing) {
 
 Leadership LockHost::Stands() {
   if (phase_ != Phase::kTakingPart) return {};
-  const Standing standing = StandingOf(state_, LocalNow());
+  const Standing standing = machine_.standing();
   if (info_.has_tokens) AskForToken(standing);
   if (!standing.believes) return {};
   Leadership leadership{.leads = true, .token = std::nullopt, .until = {}};
@@ -391,8 +333,10 @@ Status LockHost::NotYet() const {
 
 // For those who do not wait: nothing is under way, and nothing was won.
 void LockHost::NoticeLooked() {
-  if (phase_ != Phase::kTakingPart || ended_ == 0 || !flights_.empty() || Now().leads) return;
-  if (waiters_.empty() || StandingOf(state_, LocalNow()).own_token) return;
+  if (phase_ != Phase::kTakingPart || ended_ == 0 || machine_.has_transactions() || Now().leads) {
+    return;
+  }
+  if (waiters_.empty() || machine_.standing().own_token) return;
   FailWaiters(NotYet(), [](const Waiter& waiter) { return waiter.patience == Patience::kOneLook; });
 }
 

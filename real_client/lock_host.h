@@ -1,14 +1,13 @@
-// Runs the machine of one lock on real time, chance and Spanner: what sim/world_process.* is to the
-// simulation. The machine decides; this carries its events and effects, and publishes how it
-// stands.
+// A program's part in one lock: owns the lock's machine (machine_host.h), and publishes to the
+// program how it stands.
 //
 // Invariants:
 //   1. Everything but Now() and Term() happens on the loop's thread.
-//   2. Leadership is published only while the machine believes, its clock shows less than the end
-//   of
+//   2. Leadership is published only while the machine believes, its clock shows less than the end of
 //      its belief (or, where the protocol has no such end, than the end of the lease that was last
 //      renewed, counted from before the renewal was sent), and, where tokens are handed out, the
-//      machine has answered that it has the lock.
+//      machine has answered that it has the lock. That is stricter than the protocols' own
+//      callbacks, which are not passed on.
 //   3. A part that has ended leaves nothing behind: no transaction, no timer, no thread.
 #pragma once
 
@@ -27,12 +26,13 @@
 #include "protocol/protocols.h"
 #include "real_client/lock.h"
 #include "real_client/lock_loop.h"
-#include "real_client/os.h"
+#include "real_client/machine_clock.h"
+#include "real_client/machine_host.h"
 #include "real_client/transaction_client.h"
 
 namespace whorl::real_client {
 
-class LockHost : public std::enable_shared_from_this<LockHost> {
+class LockHost : public std::enable_shared_from_this<LockHost>, private MachineHost::Owner {
  public:
   // What a host needs of its client. It outlives the host.
   struct Surroundings {
@@ -52,8 +52,8 @@ class LockHost : public std::enable_shared_from_this<LockHost> {
   const LockOptions& options() const { return options_; }
   const ProtocolInfo& info() const { return info_; }
   LockLoop& loop() { return around_.loop; }
-  // Beside the machine.
-  void Run(Transaction transaction, TransactionClient::Done done) {
+  // Beside the machine's own transactions.
+  void RunBeside(Transaction transaction, TransactionClient::Done done) {
     around_.client.Run(std::move(transaction), std::move(done));
   }
 
@@ -68,18 +68,6 @@ class LockHost : public std::enable_shared_from_this<LockHost> {
  private:
   enum class Phase : uint8_t { kIdle, kTakingPart, kStopping };
 
-  struct Flight {
-    TransactionClient::RunId run = 0;
-    StepName step = StepName::kCheck;
-    bool writes = false;
-    bool has_mutations = false;
-    bool has_test = false;  // so that FAILED_PRECONDITION is an answer
-    Duration began;
-  };
-  struct Timer {
-    LoopTimer timer;
-    uint64_t number = 0;
-  };
   struct Waiter {
     Patience patience = Patience::kForever;
     std::unique_ptr<LoopTimer> timer;
@@ -87,21 +75,22 @@ class LockHost : public std::enable_shared_from_this<LockHost> {
   };
 
   void Begin();
-  // A step of the machine, and what follows from it.
+  // An event for the machine, and what follows from it.
   void Give(const Event& event);
-  // The step and its effects alone.
-  void StepMachine(const Event& event);
-  void Do(RunTransaction& effect);
-  void Do(const SetTimer& effect);
-  void Do(const CancelTimer& effect);
-  void Do(const LeadershipChanged&) {}  // how it stands says more
-  void Do(const Answer& effect);
-  void Do(const Note& effect);
-  void Do(const CancelTransaction& effect);
-  void Do(const AnnounceRelease&) { around_.announce(*this); }
 
-  void OnEnded(RequestId request, TransactionResult result);
-  void NoticeRenewal(const Flight& flight, const TransactionResult& result);
+  // As the machine's owner.
+  std::shared_ptr<void> KeepAlive() override { return shared_from_this(); }
+  TransactionClient::RunId Run(whorl::RequestId request, Transaction transaction,
+                               TransactionClient::Done done) override;
+  void OnTransactionEnded(whorl::RequestId request, const MachineHost::Flight& flight,
+                          const TransactionResult& result) override;
+  void OnSettled() override;
+  void OnLeadershipChanged(const LeadershipChanged&) override {}  // how it stands says more
+  void OnAnswer(Answer answer) override;
+  void OnNote(Note note) override;
+  void OnReleaseToAnnounce() override { around_.announce(*this); }
+
+  void NoticeRenewal(const MachineHost::Flight& flight, const TransactionResult& result);
 
   void Publish();
   Leadership Stands();
@@ -122,16 +111,12 @@ class LockHost : public std::enable_shared_from_this<LockHost> {
   const ProtocolInfo& info_;
   const LockOptions options_;
   const Duration lease_;
-  const ProtocolConfig config_;
-  OsEntropy entropy_;
+  OsClock clock_;
+  MachineHost machine_;
 
   Phase phase_ = Phase::kIdle;
   bool stays_ = false;  // takes part without anybody who waits
   uint64_t part_ = 0;   // numbers parts, so that an old one's events are dropped
-  ProtocolState state_;
-  std::map<RequestId, Flight> flights_;
-  std::map<TimerId, Timer> timers_;
-  uint64_t last_timer_ = 0;
   std::map<AskId, std::function<void(const Answer&)>> asks_;
   AskId last_ask_ = 0;
   std::vector<Waiter> waiters_;
@@ -140,6 +125,7 @@ class LockHost : public std::enable_shared_from_this<LockHost> {
   int64_t ended_ = 0;                // transactions of this part
   Status failure_;                   // of the transaction that ended last
   bool answered_ = false;            // it was an answer
+  bool failed_for_good_ = false;     // it ended just now with what waiting does not mend
   std::optional<Duration> renewed_;  // when the write that succeeded last was begun
 
   // What the machine answered about its token, where it has to ask Spanner for that.

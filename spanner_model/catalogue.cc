@@ -14,21 +14,21 @@ Catalogue::Catalogue(Schema schema, std::span<const Sql> statements, Options opt
   }
 }
 
-void Catalogue::Know(const Sql& sql) {
-  if (borrowed_.contains(&sql.text())) return;
-  borrowed_.emplace(&sql.text(), Compile(schema_, sql));
+void Catalogue::Register(const Sql& sql) {
+  if (registered_.contains(&sql.text())) return;
+  registered_.emplace(&sql.text(), Compile(schema_, sql));
 }
 
-void Catalogue::Forget(const Sql& sql) { borrowed_.erase(&sql.text()); }
+void Catalogue::Unregister(const Sql& sql) { registered_.erase(&sql.text()); }
 
 void Catalogue::SetSchema(Schema schema) {
   schema_ = std::move(schema);
-  borrowed_.clear();
+  registered_.clear();
 }
 
-const CompiledStatement* Catalogue::FindBorrowed(const Sql& sql) const {
-  const auto found = borrowed_.find(&sql.text());
-  return found == borrowed_.end() ? nullptr : &found->second;
+const CompiledStatement* Catalogue::FindRegistered(const Sql& sql) const {
+  const auto found = registered_.find(&sql.text());
+  return found == registered_.end() ? nullptr : &found->second;
 }
 
 }  // namespace whorl::model

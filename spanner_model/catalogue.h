@@ -1,9 +1,9 @@
-// What every call to a database shares and no call changes: the schema, the plans of statements,
-// the splits and the options. Outside of any fingerprint.
+// What all calls to a database share and no call changes: the schema, the plans of statements, the
+// splits and the options. It is not part of any fingerprint.
 //
-// Plans are found in two ways: statements of a configuration are named ahead and interned, and
-// found by their index; a server, which hears any text, borrows it, asks for its plan with Know,
-// and gives it back with Forget. Any other statement is compiled at each use.
+// A plan is found in one of two ways. Statements known when the catalogue is made are interned and
+// found by their index. A server, which receives any text, registers a statement with Register and
+// removes it with Unregister. Any other statement is compiled at each use.
 #pragma once
 
 #include <cstdint>
@@ -29,29 +29,32 @@ enum class PendingRule : uint8_t {
 };
 
 enum class Concurrency : uint8_t {
-  kSpanner,   // locks by row and column, wound-wait
-  kEmulator,  // one lock for the database; who comes while it is held is ABORTED. Transactions of a
-              // session shut out the older ones, as the emulator does, too
+  kSpanner,  // locks by row and column, wound-wait
+  // One lock for the database; a transaction that needs it while another holds it is ABORTED. A
+  // session can use its newest transaction only.
+  kEmulator,
 };
 
 struct Options {
   PendingRule pending_rule = PendingRule::kTable;
   Concurrency concurrency = Concurrency::kSpanner;
-  // An active transaction without a call for this long may be aborted when it is in the way.
+  // An active transaction without a call for this long may be aborted when it blocks
+  // another.
   Duration idle_limit = Seconds(10);
-  // How far back versions can be read. 0: only as far as a transaction that is under way reads.
+  // How far back versions can be read. With 0, only as far as an open transaction reads.
   Duration version_retention;
-  // RetryInfo of ABORTED replies; nothing: none is sent.
+  // The delay in the RetryInfo of ABORTED replies. Without a value, no RetryInfo is sent.
   std::optional<Duration> retry_delay;
-  // How far the replica that answers reads of bounded staleness lags behind the leader.
+  // How far the replica that answers bounded-staleness reads lags behind the leader.
   Duration replica_lag;
-  // Sessions without a call for this long are gone. (Spanner: 1 h, and 28 days when multiplexed.)
+  // Sessions without a call for this long expire. (Spanner: 1 h, multiplexed ones 28 days.)
   Duration session_idle_limit = Seconds(3600);
   Duration multiplexed_idle_limit = Seconds(28 * 24 * 3600);
-  // Calls name the places of their process's transactions (CallName), also on sessions that have
-  // names: who begins in a place does not ask for the outcome of the one before in it.
+  // Calls on named sessions, too, say in which place (process, lock, request) of their client a
+  // transaction runs. A begin in a place shows that its client no longer needs the outcome of the
+  // transaction that ran there before.
   bool calls_name_places = false;
-  // Where the key space is cut: each split has a leader, with its own clocks.
+  // Where the key space is divided; each split has a leader with its own clocks.
   std::vector<SplitPoint> split_points;  // sorted
 };
 
@@ -65,28 +68,30 @@ class Catalogue {
   const Options& options() const { return options_; }
   uint32_t split_count() const { return static_cast<uint32_t>(options_.split_points.size() + 1); }
 
-  // Null when the statement was not named ahead.
+  // Null if the statement was neither interned in this catalogue nor registered by Register.
   const CompiledStatement* FindPlan(const Sql& sql) const {
-    if (sql.index() == SqlText::kNotInterned) return FindBorrowed(sql);
+    if (sql.index() == SqlText::kNotInterned) return FindRegistered(sql);
     if (sql.index() >= plans_.size() || !plans_[sql.index()]) return nullptr;
     return &*plans_[sql.index()];
   }
 
-  // Compiles a borrowed statement, unless it is known. REQUIRES: Forget comes before its text goes.
-  void Know(const Sql& sql);
-  void Forget(const Sql& sql);
+  // Compiles and keeps a statement that is not interned, unless it is kept already.
+  // REQUIRES: Unregister is called before the statement's text is destroyed.
+  void Register(const Sql& sql);
+  void Unregister(const Sql& sql);
 
-  // From now on another schema. REQUIRES: no statement was named ahead. What was borrowed has to be
-  // made known again.
+  // Replaces the schema and drops the plans that Register kept.
+  // REQUIRES: the catalogue was made without statements.
   void SetSchema(Schema schema);
 
  private:
-  const CompiledStatement* FindBorrowed(const Sql& sql) const;
+  const CompiledStatement* FindRegistered(const Sql& sql) const;
 
   Schema schema_;
   Options options_;
-  std::vector<std::optional<CompiledStatement>> plans_;       // by Sql::index()
-  std::map<const std::string*, CompiledStatement> borrowed_;  // by the text's place; never iterated
+  std::vector<std::optional<CompiledStatement>> plans_;  // by Sql::index()
+  std::map<const std::string*, CompiledStatement>
+      registered_;  // by the text's address; never iterated
 };
 
 }  // namespace whorl::model

@@ -65,7 +65,7 @@ void Dispatch(Work& work, const CallName& call, const Request& request) {
   }
 }
 
-// --- waking ------------------------------------------------------------------------------------
+// --- waking parked calls -------------------------------------------------------------------------
 
 // The parked transactions, oldest first.
 std::vector<TransactionId> ParkedByAge(const Work& work) {
@@ -97,12 +97,12 @@ void WakeReads(Work& work) {
   }
 }
 
-// Whether the call begins a read-write transaction, or which transaction it belongs to.
-struct Belongs {
+// The read-write transaction of a call: the call begins one, or names a transaction.
+struct CallsTransaction {
   bool begins = false;
   const TransactionId* id = nullptr;
 };
-Belongs BelongsTo(const Request& request) {
+CallsTransaction TransactionOf(const Request& request) {
   if (const auto* commit = std::get_if<Commit>(&request)) {
     return {.begins = std::holds_alternative<SingleUseWrite>(commit->transaction),
             .id = std::get_if<TransactionId>(&commit->transaction)};
@@ -116,8 +116,8 @@ Belongs BelongsTo(const Request& request) {
           .id = std::get_if<TransactionId>(selector)};
 }
 
-// What every call into the database ends with.
-void GoOn(Work& work) {
+// Ends every call into the database: continues what waited for released locks.
+void WakeWaiting(Work& work) {
   while (work.released) {
     work.released = false;
     for (const TransactionId& id : ParkedByAge(work)) TryParked(work, id);
@@ -154,32 +154,32 @@ void Serve(const Catalogue& catalogue, Database& database, const CallName& call,
            std::vector<DatabaseEffect>& out) {
   Work work{.catalogue = catalogue, .database = database, .leaders = leaders, .out = out};
   Dispatch(work, call, request);
-  GoOn(work);
+  WakeWaiting(work);
 }
 
 bool IsOfReadWrite(const Request& request) {
-  const Belongs belongs = BelongsTo(request);
-  return belongs.begins || belongs.id != nullptr;
+  const CallsTransaction transaction = TransactionOf(request);
+  return transaction.begins || transaction.id != nullptr;
 }
 
 bool AbortCall(const Catalogue& catalogue, Database& database, const CallName& call,
                const Request& request, std::span<const Moment> leaders,
                std::vector<DatabaseEffect>& out) {
   Work work{.catalogue = catalogue, .database = database, .leaders = leaders, .out = out};
-  const Belongs belongs = BelongsTo(request);
-  if (belongs.id != nullptr) {
-    ServerTransaction* transaction = FindLive(work, *belongs.id);
+  const CallsTransaction named = TransactionOf(request);
+  if (named.id != nullptr) {
+    ServerTransaction* transaction = FindLive(work, *named.id);
     if (transaction == nullptr || transaction->session != SessionOf(request)) return false;
     if (transaction->phase != TransactionPhase::kActive) return false;
     if (transaction->kind == TransactionKind::kReadOnly) return false;
     Abort(work, *transaction);
-  } else if (belongs.begins) {
+  } else if (named.begins) {
     out.emplace_back(Aborted{.begun_by = call});
   } else {
     return false;
   }
   ReplyError(work, call, AbortedStatus(work));
-  GoOn(work);
+  WakeWaiting(work);
   return true;
 }
 
@@ -187,7 +187,7 @@ void CommitVisible(const Catalogue& catalogue, Database& database, const Transac
                    std::span<const Moment> leaders, std::vector<DatabaseEffect>& out) {
   Work work{.catalogue = catalogue, .database = database, .leaders = leaders, .out = out};
   MakeVisible(work, id);
-  GoOn(work);
+  WakeWaiting(work);
 }
 
 void LookAgain(const Catalogue& catalogue, Database& database, std::span<const Moment> leaders,
@@ -195,7 +195,7 @@ void LookAgain(const Catalogue& catalogue, Database& database, std::span<const M
   Work work{.catalogue = catalogue, .database = database, .leaders = leaders, .out = out};
   database.look_again.reset();
   work.released = true;
-  GoOn(work);
+  WakeWaiting(work);
 }
 
 bool IsCommitting(const Database& database) {
@@ -219,7 +219,7 @@ void ChangeSchema(Catalogue& catalogue, Database& database, Schema schema,
   }
   database.tables = std::move(tables);
   catalogue.SetSchema(std::move(schema));
-  GoOn(work);
+  WakeWaiting(work);
 }
 
 }  // namespace whorl::model

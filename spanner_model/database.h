@@ -1,17 +1,17 @@
 // A deterministic Cloud Spanner database, as its clients can observe it.
 //
-// It is driven and never blocks: Serve takes one call and appends what came of it; a call that has
-// to wait for a lock is parked as state, and woken in age order by whatever releases the lock.
-// What is simplified stands in README.md, and only there.
+// It never blocks: Serve takes one call and appends its effects. A call that has to wait for a lock
+// is parked as state; the release of the lock wakes the waiting calls in the order of their ages.
+// README.md lists all simplifications.
 //
 // Invariants:
-//   1. Database is a value; the clocks come in with every call, and nothing else is read.
-//   2. Commit timestamps grow strictly on each split, are whole microseconds, and are not below
-//      TT.now().latest of the leader that gives them. Nothing of a transaction is visible before
+//   1. Database is a value. Every call brings the clocks along, and no other input is read.
+//   2. Commit timestamps are whole microseconds, increase strictly on each split, and are not below
+//      TT.now().latest of the leader that assigns them. No write of a transaction is visible before
 //      CommitVisible, and on a split commits become visible in the order of their timestamps.
 //   3. A Commit is idempotent by transaction id for as long as its outcome is remembered.
-//   4. Every call is answered exactly once, sooner or later.
-//   5. A read as of a time that was answered once is answered the same for ever after.
+//   4. Every call is answered exactly once, at once or later.
+//   5. Reads as of the same time always return the same rows.
 #pragma once
 
 #include <cstdint>
@@ -29,14 +29,14 @@
 
 namespace whorl::model {
 
-// --- what comes of a call ----------------------------------------------------------------------
+// --- effects of a call -------------------------------------------------------------------------
 
 struct Replied {
   CallName call;
   Response response;
   WHORL_FIELDS(Replied, call, response);
 };
-struct Parked {  // it waits for a lock, or a read for its time
+struct Parked {  // the call waits for a lock, or a read for its time
   CallName call;
   WHORL_FIELDS(Parked, call);
 };
@@ -48,11 +48,11 @@ struct CommitStarted {
   uint32_t leader = 0;  // the split that coordinates
   WHORL_FIELDS(CommitStarted, transaction, commit, leader);
 };
-struct Aborted {  // an attempt was wounded, or was idle for too long while in the way
+struct Aborted {  // an attempt was wounded, or was idle for too long while it blocked another
   CallName begun_by;
   WHORL_FIELDS(Aborted, begun_by);
 };
-struct Committed {  // it is visible now; its changed rows follow
+struct Committed {  // the commit is visible now; a RowChanged for each changed row follows
   CallName commit_call;
   Timestamp commit;
   WHORL_FIELDS(Committed, commit_call, commit);
@@ -63,9 +63,9 @@ struct RowChanged {
   std::optional<Row> after;
   WHORL_FIELDS(RowChanged, table, before, after);
 };
-// The driver calls LookAgain when the first leader's TT.now().latest is there: an idle transaction
-// will be in the way for too long, or a read's time has come. At most one look is asked for that
-// has not come yet, unless a later request is for an earlier time.
+// The driver calls LookAgain when the first leader's TT.now().latest reaches `server_time`: by then
+// a blocking transaction has been idle for too long, or a read's time has come. While one request
+// is outstanding, another is made only for an earlier time.
 struct LookAgainAt {
   Timestamp server_time;
   WHORL_FIELDS(LookAgainAt, server_time);
@@ -84,51 +84,53 @@ struct WaitingRead {
 };
 
 struct SplitState {
-  Timestamp last_commit;   // the greatest that was given
-  Timestamp last_visible;  // the greatest that can be read
-  Timestamp last_read;     // the greatest that was read at: no later commit may be at or before it
+  Timestamp last_commit;   // the greatest that was assigned
+  Timestamp last_visible;  // the greatest that is visible
+  Timestamp last_read;     // the greatest at which rows were read; later commits are above it
   WHORL_FIELDS(SplitState, last_commit, last_visible, last_read);
 };
 
 struct Database {
   std::vector<StoredTable> tables;  // in the order of the schema
   std::vector<SessionInfo> sessions;
-  std::vector<ServerTransaction> transactions;  // that are not over
-  std::vector<ServerTransaction> finished;      // their outcomes, in the order in which they ended
+  std::vector<ServerTransaction> transactions;  // active or committing
+  std::vector<ServerTransaction> finished;      // in the order in which they ended
   std::vector<WaitingRead> waiting_reads;
   std::vector<SplitState> splits;
-  std::optional<Timestamp> look_again;  // the look that was asked for and has not come yet
-  Timestamp collected;                  // when versions that nobody can read were last looked for
+  std::optional<Timestamp> look_again;  // the newest LookAgainAt, until LookAgain
+  Timestamp collected;                  // when unreadable versions were last dropped from all rows
   WHORL_FIELDS(Database, tables, sessions, transactions, finished, waiting_reads, splits,
                look_again, collected);
 };
 
 Database MakeDatabase(const Catalogue& catalogue);
-// Puts a row there without a transaction. REQUIRES: it fits the table's columns.
+// Stores a row without a transaction. REQUIRES: it fits the table's columns.
 void LoadRow(const Catalogue& catalogue, Database& database, uint32_t table, Row row,
              Timestamp commit);
 
-// `leaders` are the clocks of the splits' leaders, one for each split, in their order.
+// Executes one call. `leaders` are the clocks of the splits' leaders, in the order of the splits.
 void Serve(const Catalogue& catalogue, Database& database, const CallName& call,
            const Request& request, std::span<const Moment> leaders,
            std::vector<DatabaseEffect>& out);
-// Whether the call is a statement, a read or a Commit of a read-write transaction; of one that it
-// names, that can be any but a single-use one.
+// Whether the call may be a statement, a read or a Commit of a read-write transaction: it begins
+// one or names a transaction, of which the request does not tell whether it is read-only.
 bool IsOfReadWrite(const Request& request);
-// Spanner may abort a read-write transaction for reasons of its own. Answers the call ABORTED and
-// ends its transaction, if it is a statement or a Commit of one that is not ending already;
-// otherwise does nothing, and returns false.
+// Aborts the call's transaction, as Spanner may for reasons of its own: if the call is a statement
+// or a Commit of an active read-write transaction, aborts that and answers the call ABORTED.
+// Otherwise does nothing and returns false.
 bool AbortCall(const Catalogue& catalogue, Database& database, const CallName& call,
                const Request& request, std::span<const Moment> leaders,
                std::vector<DatabaseEffect>& out);
-// REQUIRES: CommitStarted was said of the transaction, and this is the first time.
+// Makes a commit visible. REQUIRES: CommitStarted was emitted for the transaction, and this is the
+// first call for it.
 void CommitVisible(const Catalogue& catalogue, Database& database, const TransactionId& id,
                    std::span<const Moment> leaders, std::vector<DatabaseEffect>& out);
+// Retries everything that waits; see LookAgainAt.
 void LookAgain(const Catalogue& catalogue, Database& database, std::span<const Moment> leaders,
                std::vector<DatabaseEffect>& out);
 
-// Another schema, in which table i is `kept[i]` of the old one, or new. Transactions that are under
-// way are aborted. REQUIRES: nothing is committing (IsCommitting).
+// Replaces the schema; table i of the new one is table `kept[i]` of the old one, or empty. Aborts
+// open transactions. REQUIRES: no transaction is committing (IsCommitting).
 void ChangeSchema(Catalogue& catalogue, Database& database, Schema schema,
                   std::span<const std::optional<uint32_t>> kept, std::span<const Moment> leaders,
                   std::vector<DatabaseEffect>& out);

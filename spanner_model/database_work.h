@@ -1,5 +1,5 @@
-// What the files of the database share: one call into it, and the verbs that they lend each other.
-// Internal: nobody outside of spanner_model/ includes this.
+// The state of one call into the database, and the functions that the .cc files of database.h
+// share. Internal: no file outside of spanner_model/ includes this.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +17,14 @@
 
 namespace whorl::model {
 
-// One call into the database: what every function below works on.
+// One call into the database.
 struct Work {
   const Catalogue& catalogue;
   Database& database;
   std::span<const Moment> leaders;
   std::vector<DatabaseEffect>& out;
-  bool released = false;          // locks were released: what waits may go on
-  std::optional<Timestamp> look;  // when the first of what waits can go on by itself
+  bool released = false;          // locks were released, so waiting calls may continue
+  std::optional<Timestamp> look;  // when the first waiting call can continue without a release
 };
 
 // Ages, idleness and sessions go by the first leader's clock.
@@ -40,53 +40,53 @@ void ReplyError(Work& work, const CallName& call, Status status);
 Status AbortedStatus(const Work& work);
 Status TransactionNotFound();
 
-// --- transactions and their ends (server_transactions.cc)
-// -----------------------------------------
+// --- begins and ends of transactions (transaction_lifecycle.cc) ----------------------------------
 
-// Null when it is over or was never begun.
+// Null if the transaction has ended or was never begun.
 ServerTransaction* FindLive(Work& work, const TransactionId& id);
 ServerTransaction* FindFinished(Work& work, const TransactionId& id);
-// Whatever is known of it on this session; a transaction of another session is none of its
-// business.
+// The transaction, live or finished, if it was begun on this session.
 ServerTransaction* FindOnSession(Work& work, const TransactionId& id, const SessionName& session);
 
 ServerTransaction& BeginIn(Work& work, const CallName& call, const SessionName& session,
                            const BeginReadWrite& options);
 ServerTransaction& BeginIn(Work& work, const CallName& call, const SessionName& session,
                            Timestamp snapshot);
-// As if it had never begun.
+// Removes the transaction as if it had never begun.
 void Forget(Work& work, const TransactionId& id);
-// It keeps its id, its age, its outcome and its answers, and nothing else.
+// Ends the transaction in `phase` and releases its locks. Its id, age and outcome stay, and, unless
+// it is aborted, its answers.
 void Release(Work& work, ServerTransaction& transaction, TransactionPhase phase);
 void Abort(Work& work, ServerTransaction& transaction);
-// Moves what has ended to the outcomes. References to transactions do not survive it.
+// Moves the transactions that have ended to `finished`. Invalidates references to transactions.
 void SortOutFinished(Work& work);
 void SetAge(Work& work, ServerTransaction& transaction);
-// A client resends a call only when it has given up on the first copy, which therefore gets an
-// answer that nobody waits for.
+// The answer to a parked call whose client has sent it again. A client resends a call only after it
+// has given up on the first copy, so no client waits for that answer.
 Status Superseded();
 void SupersedeParked(Work& work, ServerTransaction& transaction);
 
 // --- locks (locking.cc) ------------------------------------------------------------------------
 
-enum class Way : uint8_t {
-  kClear,    // everything that was in it was younger or idle, and has been aborted
-  kWait,     // for something older, or committing
-  kAborted,  // the emulator's rule: who comes later goes
+enum class Grant : uint8_t {
+  kGranted,  // nothing blocks the call; younger and idle transactions that did were aborted
+  kWait,     // an older transaction, or one that is committing, blocks the call
+  kAbort,    // by the emulator's rule, the call's transaction has to be aborted
 };
 
-Way ClearForReads(Work& work, const ServerTransaction& mine, std::span<const ReadLock> wanted);
-Way ClearForCommit(Work& work, const ServerTransaction& mine,
-                   std::span<const BufferedWrite> writes);
+// Whether `mine` may take its locks; aborts the transactions that have to make way for it.
+Grant RequestReadLocks(Work& work, const ServerTransaction& mine, std::span<const ReadLock> wanted);
+Grant RequestWriteLocks(Work& work, const ServerTransaction& mine,
+                        std::span<const BufferedWrite> writes);
 void Park(Work& work, ServerTransaction& transaction, const CallName& call, const Request& request);
 
 // --- sessions (sessions.cc) --------------------------------------------------------------------
 
-// Marks it used; NOT_FOUND when it is not there (any more).
+// Marks the session as used now. NOT_FOUND if it does not exist or has expired.
 Status UseSession(Work& work, const SessionName& name);
 bool IsMultiplexed(const Work& work, const SessionName& name);
-// The next precommit token of a read-write transaction on a multiplexed session goes with
-// `response`.
+// Adds the next precommit token to the response, if the transaction is a read-write one on a
+// multiplexed session.
 void GivePrecommitToken(const Work& work, ServerTransaction& transaction, Response& response);
 std::string PrecommitToken(const ServerTransaction& transaction);
 void ServeCreateSession(Work& work, const CallName& call, const CreateSession& request);
@@ -95,33 +95,34 @@ void ServeDeleteSession(Work& work, const CallName& call, const DeleteSession& r
 
 // --- reads as of a time (snapshots.cc) ---------------------------------------------------------
 
-// The time that a bound stands for now, on the splits; or why there is none.
+// The read timestamp that the bound means now on the splits; an error if it is not allowed.
 std::variant<Timestamp, Status> ChooseReadTimestamp(const Work& work, const TimestampBound& bound,
                                                     SplitRange splits, bool single_use);
-// Whether a read at the time can be answered now. Otherwise it asks to be looked at again.
+// Whether a read at this time can be answered now. If its time has not come, requests a LookAgain.
 bool CanReadAt(Work& work, Timestamp read_timestamp, SplitRange splits);
-// No commit will be given a timestamp at or before it on these splits.
+// From now on, commits on these splits get timestamps above the read's.
 void RememberReadAt(Work& work, Timestamp read_timestamp, SplitRange splits);
 void WaitToRead(Work& work, const CallName& call, const Request& request, Timestamp read_timestamp);
-// Before it, versions may be dropped.
+// The earliest time at which a read is still allowed; versions that only earlier reads can see may
+// be dropped.
 Timestamp OldestRead(const Work& work);
 SplitRange AllSplits(const Work& work);
 
-// --- statements and reads (serve_statement.cc) ---------------------------------------------------
+// --- statements and reads (statements.cc) --------------------------------------------------------
 
-// ExecuteSql, Read or ExecuteBatchDml. `read_timestamp`: of a read that has waited for it.
+// ExecuteSql, Read or ExecuteBatchDml. `read_timestamp` is set if the read has waited for it.
 void ServeStatement(Work& work, const CallName& call, const Request& request,
                     std::optional<Timestamp> read_timestamp = std::nullopt);
-// Once more, in the transaction in which it was parked.
+// Tries the transaction's parked statement again.
 void RetryParkedStatement(Work& work, ServerTransaction& transaction);
 
-// --- ends (serve_commit.cc) --------------------------------------------------------------------
+// --- Commit and Rollback (commits.cc) ------------------------------------------------------------
 
 void ServeCommit(Work& work, const CallName& call, const Request& request);
 void RetryParkedCommit(Work& work, ServerTransaction& transaction);
 void ServeRollback(Work& work, const CallName& call, const Rollback& rollback);
-// The transaction's writes can be read from now on, unless an earlier commit on one of its splits
-// cannot; then they follow it.
+// Makes the transaction's writes visible, unless an earlier commit on one of its splits is not
+// visible yet; then they become visible after that one.
 void MakeVisible(Work& work, const TransactionId& id);
 
 }  // namespace whorl::model

@@ -19,8 +19,8 @@ Execution Failed(Status status, bool dooms) {
   return execution;
 }
 
-// The new values of a row, before any constraint is looked at. The commit timestamp of a pending
-// column comes with the commit.
+// Computes the new values of a row without checking constraints. Commit fills in the commit
+// timestamp of a pending column.
 Status Assign(const ExecutionInput& input, std::span<const Assignment> assignments,
               std::span<const Value> old_row, Row& row) {
   const EvaluationContext context = ContextOf(input, old_row);
@@ -38,8 +38,8 @@ Status Assign(const ExecutionInput& input, std::span<const Assignment> assignmen
   return {};
 }
 
-// Whether the database may store the row's values of `columns`, of which `pending` await the
-// commit timestamp.
+// Checks the constraints on the row's values in `columns`; those in `pending` will hold the commit
+// timestamp.
 Status CheckRow(const ExecutionInput& input, const Table& table, uint64_t columns, uint64_t pending,
                 const Row& row) {
   for (uint32_t index = 0; index < table.columns.size(); ++index) {
@@ -67,14 +67,14 @@ uint64_t PendingOf(std::span<const Assignment> assignments) {
   return pending.bits();
 }
 
-// A row of INSERT as VALUES gives it: NULL in the columns that are not listed.
+// A row of INSERT, with NULL in the columns that are not listed.
 Status MakeInsertedRow(const ExecutionInput& input, const InsertPlan& plan,
                        std::span<const Assignment> assignments, Row& row) {
   row.assign(TableOf(input, plan.table).columns.size(), Null{});
   return Assign(input, assignments, {}, row);
 }
 
-// Buffers the writes, which makes the statement a success.
+// Buffers the writes of a statement that succeeds.
 Execution BufferAll(const ExecutionInput& input, std::vector<BufferedWrite> writes,
                     std::vector<Row> returned) {
   Execution execution;
@@ -84,14 +84,14 @@ Execution BufferAll(const ExecutionInput& input, std::vector<BufferedWrite> writ
   return execution;
 }
 
-// The rows of an INSERT, one after the other.
+// Runs an INSERT row by row.
 class Inserter {
  public:
   Inserter(const ExecutionInput& input, const InsertPlan& plan)
       : input_(input), plan_(plan), table_(TableOf(input, plan.table)) {}
 
-  // All rows are evaluated before any is compared with what there is, and all keys before any
-  // constraint, so that errors take that order too.
+  // Evaluates all rows, then looks up all keys, then checks all constraints, so that errors appear
+  // in that order.
   Execution Run() {
     std::vector<Row> rows(plan_.rows.size());
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -118,7 +118,7 @@ class Inserter {
   }
 
  private:
-  // Makes a write of the row, or not, by what there is of its key.
+  // Turns the row into a write, an error or nothing, depending on whether its key exists.
   Status Take(Row row, uint64_t pending) {
     Key key = KeyOf(table_, row);
     const bool twice = std::any_of(writes_.begin(), writes_.end(), [&](const BufferedWrite& other) {
@@ -147,7 +147,7 @@ class Inserter {
     return {};
   }
 
-  // What INSERT OR UPDATE does not list stays as it is in the row.
+  // INSERT OR UPDATE leaves the columns that it does not list as they are.
   void KeepOtherColumns(BufferedWrite& write) {
     const KeyRange range{.kind = RangeKind::kKey, .key = write.key, .prefix = {}};
     ForEachRow(input_, plan_.table, range, [&](const Row& old_row) {
@@ -207,7 +207,8 @@ Execution RunDelete(const ExecutionInput& input, const DeletePlan& plan) {
   return BufferAll(input, std::move(writes), std::move(returned));
 }
 
-// What a plan reads of which table. INSERT has no access: it reads whether its keys exist.
+// The table and the columns that a plan reads. INSERT has no access: it reads whether its keys
+// exist.
 struct Reads {
   uint32_t table = 0;
   const Access* access = nullptr;
@@ -253,7 +254,7 @@ Status CheckPendingColumns(const ExecutionInput& input, uint32_t table_index, Co
 Status CheckPending(const ExecutionInput& input, const Plan& plan) {
   const Reads reads = ReadsOf(plan);
   if (ReadsNoTable(reads)) return {};
-  // The existence of the keys alone may be read.
+  // Reading only the existence of keys is allowed.
   if (reads.access == nullptr && reads.columns.empty()) return {};
   return CheckPendingColumns(input, reads.table, reads.columns);
 }
@@ -271,7 +272,7 @@ void AppendReadLocks(const ExecutionInput& input, const Plan& plan, std::vector<
   const size_t before = out.size();
   for (const std::vector<Assignment>& assignments : insert.rows) {
     Row row;
-    // One that cannot be evaluated looks up no key of any row: Execute says why.
+    // If a row cannot be evaluated, no key is looked up at all; Execute returns the error.
     if (!MakeInsertedRow(input, insert, assignments, row).ok()) return out.resize(before);
     out.push_back({.table = insert.table,
                    .range = {.kind = RangeKind::kKey,

@@ -1,9 +1,9 @@
 // Runs a plan over the rows that a statement sees: the newest versions, or those of a snapshot,
-// under its transaction's own writes.
+// with the writes of its own transaction applied.
 //
 // Invariants:
-//   1. Nothing is changed but `transaction.writes`, and that only when the statement succeeds.
-//   2. Locks are the caller's business: AppendReadLocks says which ones the statement needs.
+//   1. Only `transaction.writes` changes, and only if the statement succeeds.
+//   2. The caller takes the locks; AppendReadLocks returns those that the statement needs.
 #pragma once
 
 #include <optional>
@@ -20,23 +20,23 @@
 
 namespace whorl::model {
 
-// What a statement runs in. `transaction` is null for a single-use read.
+// The inputs of a statement. `transaction` is null for a single-use read.
 struct ExecutionInput {
   const Catalogue& catalogue;
   const std::vector<StoredTable>& tables;
   ServerTransaction* transaction;
   std::span<const Value> parameters;
   const Moment& moment;
-  std::optional<Timestamp> snapshot;  // as of when rows are read; nothing: the newest
+  std::optional<Timestamp> snapshot;  // rows are read as of this time; without it, the newest
 };
 
 struct Execution {
   StatementResult result;  // with the rows of a query, or of THEN RETURN
-  bool dooms = false;      // a constraint failed, which the transaction does not survive
+  bool dooms = false;      // a constraint failed, so the transaction can no longer commit
 };
 
-// Columns that the transaction wrote PENDING_COMMIT_TIMESTAMP() to cannot be read any more (or
-// nothing of their table, by the catalogue's rule): INVALID_ARGUMENT.
+// INVALID_ARGUMENT if the statement reads a column to which the transaction wrote
+// PENDING_COMMIT_TIMESTAMP() (under PendingRule::kTable, any column of its table).
 Status CheckPending(const ExecutionInput& input, const Plan& plan);
 void AppendReadLocks(const ExecutionInput& input, const Plan& plan, std::vector<ReadLock>& out);
 Execution Execute(const ExecutionInput& input, const Plan& plan);

@@ -12,7 +12,7 @@ Status WrongKey(const Table& table, const std::string& why) {
   return Error(Code::kFailedPrecondition, "Table " + table.name + ": " + why);
 }
 
-// A key, or the beginning of one.
+// Checks a key, or with `whole` false the first parts of one.
 Status CheckKey(const Table& table, const Row& key, bool whole) {
   if (key.size() > table.key.size() || (whole && key.size() != table.key.size())) {
     return WrongKey(table, "a key has " + std::to_string(table.key.size()) + " parts, not " +
@@ -88,7 +88,7 @@ void AppendReadLocks(const KeyRead& read, std::vector<ReadLock>& out) {
 Execution Execute(const ExecutionInput& input, const KeyRead& read) {
   Execution execution;
   std::vector<Row>& rows = execution.result.rows;
-  // A key set is a set: rows come in the order of their keys, each once.
+  // A key set is a set: each row is returned once, in the order of keys.
   std::vector<std::pair<Key, Row>> found;
   const Table& table = input.catalogue.schema().tables[read.table];
   for (const KeyRange& range : read.ranges) {

@@ -1,4 +1,4 @@
-// Rows by their keys, without SQL: the Read call, and the deletions of mutations.
+// Reads of rows by key, without SQL, and the key ranges of deletions in mutations.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace whorl::model {
 
-// A Read whose names were looked up.
+// A Read with its names resolved.
 struct KeyRead {
   uint32_t table = 0;
   std::vector<uint32_t> columns;
@@ -25,7 +25,7 @@ struct KeyRead {
   WHORL_FIELDS(KeyRead, table, columns, ranges, limit);
 };
 
-// The ranges of a key set, or what is wrong with it (FAILED_PRECONDITION).
+// The ranges of a key set; FAILED_PRECONDITION if a key does not fit the table.
 std::variant<std::vector<KeyRange>, Status> RangesOf(const Table& table, const KeySet& keys);
 
 std::variant<KeyRead, Status> ResolveRead(const Schema& schema, const Read& read);

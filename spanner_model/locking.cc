@@ -1,4 +1,4 @@
-// Who makes way for whom. The rules stand in transaction.h.
+// Which transactions wait for others and which are aborted for them, by the rules in transaction.h.
 #include "spanner_model/database_work.h"
 #include "spanner_model/mutations.h"
 
@@ -10,7 +10,7 @@ bool IsIdle(const Work& work, const ServerTransaction& transaction) {
          ServerTime(work) - transaction.last_used >= work.catalogue.options().idle_limit;
 }
 
-// Makes way for `mine` against one transaction that is in its way; whether it must wait for it.
+// Whether `mine` has to wait for `other`, which blocks it; if not, aborts `other`.
 bool MustWaitFor(Work& work, const ServerTransaction& mine, ServerTransaction& other) {
   if (other.phase == TransactionPhase::kCommitting) return true;
   if (*mine.age < *other.age || IsIdle(work, other)) {
@@ -21,20 +21,20 @@ bool MustWaitFor(Work& work, const ServerTransaction& mine, ServerTransaction& o
   return true;
 }
 
-template <typename InTheWay>
-Way ClearTheWay(Work& work, const ServerTransaction& mine, const InTheWay& in_the_way) {
-  bool clear = true;
+template <typename Blocks>
+Grant WoundOrWait(Work& work, const ServerTransaction& mine, const Blocks& blocks) {
+  bool granted = true;
   for (ServerTransaction& other : work.database.transactions) {
-    if (&other == &mine || IsOver(other) || !other.age || !in_the_way(other)) continue;
-    if (MustWaitFor(work, mine, other)) clear = false;
+    if (&other == &mine || IsOver(other) || !other.age || !blocks(other)) continue;
+    if (MustWaitFor(work, mine, other)) granted = false;
   }
-  return clear ? Way::kClear : Way::kWait;
+  return granted ? Grant::kGranted : Grant::kWait;
 }
 
-// A writer is in a reader's way while it commits, and while it waits to commit if it is older:
+// A writer blocks a reader while it commits, and also while it waits to commit if it is older:
 // otherwise new readers could keep it waiting for ever.
-bool IsInReadersWay(const Work& work, const ServerTransaction& reader, const ReadLock& wanted,
-                    const ServerTransaction& other) {
+bool BlocksReader(const Work& work, const ServerTransaction& reader, const ReadLock& wanted,
+                  const ServerTransaction& other) {
   if (other.phase == TransactionPhase::kCommitting) return ReadConflicts(wanted, other);
   const bool waits_to_commit =
       other.parked && std::holds_alternative<Commit>(other.parked->request);
@@ -47,12 +47,12 @@ bool IsInReadersWay(const Work& work, const ServerTransaction& reader, const Rea
                      [&](const BufferedWrite& write) { return Conflict(wanted, write); });
 }
 
-// The emulator's only lock: whoever has an age holds it, until it is doomed.
-Way TakeTheOneLock(const Work& work, const ServerTransaction& mine) {
+// The emulator's only lock: a transaction with an age holds it, unless it is doomed.
+Grant TakeTheOneLock(const Work& work, const ServerTransaction& mine) {
   for (const ServerTransaction& other : work.database.transactions) {
-    if (&other != &mine && !IsOver(other) && other.age && !other.doomed) return Way::kAborted;
+    if (&other != &mine && !IsOver(other) && other.age && !other.doomed) return Grant::kAbort;
   }
-  return Way::kClear;
+  return Grant::kGranted;
 }
 
 bool IsEmulator(const Work& work) {
@@ -61,19 +61,19 @@ bool IsEmulator(const Work& work) {
 
 }  // namespace
 
-Way ClearForReads(Work& work, const ServerTransaction& mine, std::span<const ReadLock> wanted) {
+Grant RequestReadLocks(Work& work, const ServerTransaction& mine,
+                       std::span<const ReadLock> wanted) {
   if (IsEmulator(work)) return TakeTheOneLock(work, mine);
-  return ClearTheWay(work, mine, [&](const ServerTransaction& other) {
-    return std::any_of(wanted.begin(), wanted.end(), [&](const ReadLock& lock) {
-      return IsInReadersWay(work, mine, lock, other);
-    });
+  return WoundOrWait(work, mine, [&](const ServerTransaction& other) {
+    return std::any_of(wanted.begin(), wanted.end(),
+                       [&](const ReadLock& lock) { return BlocksReader(work, mine, lock, other); });
   });
 }
 
-Way ClearForCommit(Work& work, const ServerTransaction& mine,
-                   std::span<const BufferedWrite> writes) {
+Grant RequestWriteLocks(Work& work, const ServerTransaction& mine,
+                        std::span<const BufferedWrite> writes) {
   if (IsEmulator(work)) return TakeTheOneLock(work, mine);
-  return ClearTheWay(
+  return WoundOrWait(
       work, mine, [&](const ServerTransaction& other) { return CommitConflicts(writes, other); });
 }
 

@@ -10,7 +10,7 @@
 namespace whorl::model {
 namespace {
 
-// One call of ApplyMutations.
+// The state of one call of ApplyMutations.
 struct Application {
   const Schema& schema;
   std::span<const StoredTable> tables;
@@ -37,14 +37,14 @@ bool IsCommitTimestamp(const Column& column, const Value& value) {
   return column.type == Type::kTimestamp && text != nullptr && *text == kCommitTimestamp;
 }
 
-// What is wrong before any row is looked at.
+// Checks that do not depend on the stored rows.
 Status CheckMutated(const Table& table, const Column& column, const Value& value) {
   if (IsCommitTimestamp(column, value)) return CheckPendingColumn(table, column);
   if (!IsNull(value) && !FitsType(column.type, value)) return TypeMismatch(table, column);
   return {};
 }
 
-// The row as the transaction sees it at its commit; null when it is not there.
+// The row as the transaction sees it at its commit, if it exists.
 std::optional<Row> CurrentRow(const Application& application, uint32_t table, const Key& key) {
   const Row* newest = FindNewest(application.tables[table], key);
   const BufferedWrite* own = FindWrite(application.result.writes, table, key);
@@ -55,7 +55,7 @@ std::optional<Row> CurrentRow(const Application& application, uint32_t table, co
   return row;
 }
 
-// The columns that a mutation names, once each, with all of the key among them.
+// Resolves the columns that a mutation names; each may occur once, and the whole key has to.
 bool FindColumns(Application& application, const Table& table, const Mutation& mutation,
                  std::vector<uint32_t>& columns) {
   for (const std::string& name : mutation.columns) {
@@ -81,7 +81,7 @@ bool FindColumns(Application& application, const Table& table, const Mutation& m
   return true;
 }
 
-// A new row names all that must not be NULL.
+// A new row has to name all NOT NULL columns.
 Status CheckNewRow(const Table& table, const std::vector<uint32_t>& columns) {
   for (uint32_t column = 0; column < table.columns.size(); ++column) {
     if (!table.columns[column].not_null) continue;
@@ -111,7 +111,7 @@ bool WriteRow(Application& application, uint32_t table_index, const Mutation& mu
     if (Status status = CheckMutated(table, column, values[i]); !status.ok()) {
       return application.Invalid(std::move(status));
     }
-    // In its turn, as whether the row is there.
+    // The error is reported in order with those that depend on the row.
     if (!IsCommitTimestamp(column, values[i])) {
       Status status = CheckValue(table, column, values[i], application.now);
       if (!status.ok()) application.Refuse(std::move(status));
@@ -130,7 +130,7 @@ bool WriteRow(Application& application, uint32_t table_index, const Mutation& mu
   const Key key = KeyOf(table, row);
   const std::optional<Row> there = CurrentRow(application, table_index, key);
   if (mutation.kind != MutationKind::kUpdate) {
-    // Also where the row turns out to be there: Spanner looks at the mutation before the rows.
+    // Also if the row exists: Spanner checks the mutation before it reads rows.
     if (Status status = CheckNewRow(table, columns); !status.ok()) {
       application.Refuse(std::move(status));
     }
@@ -172,7 +172,7 @@ bool DeleteRows(Application& application, uint32_t table_index, const KeySet& ke
     for (const BufferedWrite& write : application.result.writes) {
       if (write.table == table_index && Contains(range, write.key)) gone.push_back(write.key);
     }
-    // One that is not there is written, too: it orders the deletion against an insert.
+    // A deletion of a missing row is a write, too: it is ordered against an insert of that row.
     if (range.kind == RangeKind::kKey) gone.push_back(range.key);
     for (Key& key : gone) {
       AddWrite(application.result.writes, {.table = table_index,

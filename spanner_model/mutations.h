@@ -1,4 +1,4 @@
-// Mutations as writes of a Commit.
+// The writes that the mutations of a Commit amount to.
 #pragma once
 
 #include <optional>
@@ -14,16 +14,16 @@
 namespace whorl::model {
 
 struct MutationWrites {
-  std::vector<BufferedWrite> writes;  // the transaction's, and on top of them the mutations'
-  // What the rows that are there refuse: ALREADY_EXISTS, NOT_FOUND. It counts once nothing that is
-  // committing is in the way any more.
+  std::vector<BufferedWrite> writes;  // the transaction's, with the mutations' applied to them
+  // The error that depends on the stored rows: ALREADY_EXISTS or NOT_FOUND. It holds only once no
+  // committing transaction blocks these writes.
   std::optional<Status> refused;
-  // What the mutations themselves are refused for, whatever the rows: NOT_FOUND of a table or a
-  // column, FAILED_PRECONDITION of a value.
+  // The error that does not depend on rows: NOT_FOUND for an unknown table or column,
+  // FAILED_PRECONDITION for a value.
   std::optional<Status> invalid;
 };
 
-// `now`: no timestamp may be later that goes to a column with allow_commit_timestamp.
+// A column with allow_commit_timestamp takes no timestamp later than `now`.
 MutationWrites ApplyMutations(const Schema& schema, std::span<const StoredTable> tables,
                               std::vector<BufferedWrite> writes,
                               std::span<const Mutation> mutations, Timestamp now);

@@ -8,8 +8,8 @@
 namespace whorl::model {
 namespace {
 
-// Characters of a STRING, bytes of a BYTES; nothing of the other types.
-std::optional<int64_t> SizeOf(const Value& value) {
+// The length of a STRING in characters or of a BYTES in bytes; nullopt for other types.
+std::optional<int64_t> LengthOf(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) {
     return TextLength(*text, TextUnit::kCharacter);
   }
@@ -32,7 +32,7 @@ Status CheckValue(const Table& table, const Column& column, const Value& value, 
   }
   const int64_t most =
       column.max_length.value_or(column.type == Type::kBytes ? kMaxBytesLength : kMaxStringLength);
-  if (const auto size = SizeOf(value); size && *size > most) {
+  if (const auto size = LengthOf(value); size && *size > most) {
     return Error(
         Code::kFailedPrecondition,
         "New value exceeds the maximum size limit for this column: " + NameOf(table, column) +

@@ -1,4 +1,4 @@
-// What a row must be like to be stored, whoever writes it: DML or a mutation.
+// Constraints that a row has to meet to be stored, by DML or by a mutation.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,14 @@
 
 namespace whorl::model {
 
-// Whether the column may hold the value, which is NULL or of its type: FAILED_PRECONDITION when it
-// is a NULL too many, too long, or a timestamp after `now` in a column with allow_commit_timestamp.
+// Whether the column may hold the value. FAILED_PRECONDITION for NULL in a NOT NULL column, for a
+// value that is too long, and for a timestamp after `now` in a column with allow_commit_timestamp.
+// REQUIRES: the value is NULL or of the column's type.
 Status CheckValue(const Table& table, const Column& column, const Value& value, Timestamp now);
-// Whether the column may await the commit timestamp.
+// Whether the commit timestamp may be written to the column.
 Status CheckPendingColumn(const Table& table, const Column& column);
 
-// All columns of the table, as bits.
+// The set of all columns of the table, as bits.
 uint64_t AllColumns(const Table& table);
 
 // "[job, 1]"

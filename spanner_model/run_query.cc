@@ -23,13 +23,13 @@ StatementResult FailedQuery(Status status) {
   return result;
 }
 
-// Which rows LIMIT and OFFSET leave: `count` after the first `skipped`.
+// The rows that LIMIT and OFFSET select: `count` after the first `skipped`.
 struct Window {
   uint64_t skipped = 0;
   uint64_t count = std::numeric_limits<uint64_t>::max();
 };
 
-// Fills in the number that LIMIT or OFFSET gives, if there is one.
+// Evaluates LIMIT or OFFSET, if there is one.
 Status ReadCount(const ExecutionInput& input, const std::optional<Expression>& expression,
                  uint64_t& count) {
   if (!expression) return {};
@@ -54,14 +54,14 @@ void Cut(const Window& window, std::vector<Row>& rows) {
   if (rows.size() > window.count) rows.resize(window.count);
 }
 
-// Calls visit(row) for the rows that the query is about; once, with none, when there is no table.
+// Calls visit(row) for the rows that match; once, with an empty row, if the query has no table.
 template <typename Visit>
 Status ForEachSource(const ExecutionInput& input, const SelectPlan& plan, const Visit& visit) {
   if (plan.access.kind == AccessKind::kNothing) return visit(Row());
   return ForEachMatch(input, plan.table, plan.access, plan.filter ? &*plan.filter : nullptr, visit);
 }
 
-// One aggregate as far as its rows have been seen.
+// One aggregate over the rows visited so far.
 class Accumulator {
  public:
   explicit Accumulator(AggregateKind kind) : kind_(kind) {
@@ -89,7 +89,7 @@ class Accumulator {
     }
   }
 
-  // False when a sum is beyond INT64; on its way there it may be.
+  // Whether a sum fits INT64; a partial sum may exceed it.
   bool Fits() const {
     return kind_ != AggregateKind::kSum || IsNull(value_) || sum_ == std::get<int64_t>(value_);
   }
@@ -150,8 +150,8 @@ StatementResult RunSorted(const ExecutionInput& input, const SelectPlan& plan,
   if (!status.ok()) return FailedQuery(std::move(status));
   std::vector<size_t> order(rows.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  // Ties stay in the order in which they were found. (std::stable_sort asks for a temporary buffer
-  // in a way that clang's library deprecates.)
+  // Ties stay in the order in which they were found. (std::stable_sort needs a temporary buffer,
+  // which it requests in a way that clang's library deprecates.)
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     for (size_t i = 0; i < plan.order.size(); ++i) {
       const std::weak_ordering compared = CompareValues(keys[a][i], keys[b][i]);
@@ -170,7 +170,7 @@ StatementResult RunInKeyOrder(const ExecutionInput& input, const SelectPlan& pla
   StatementResult result;
   if (window.count == 0) return result;
   bool enough = false;
-  // Ends the search when there are rows enough; it is not given to anybody.
+  // Ends the scan when there are enough rows; no caller gets this error.
   const Status stop = Error(Code::kCancelled, "enough rows");
   Status status = ForEachSource(input, plan, [&](const Row& row) {
     Status error = AppendOutputs(input, plan.outputs, row, result.rows);

@@ -7,8 +7,8 @@
 
 namespace whorl::model {
 
-// The rows in the order asked for, else in that of the key. Without an order no more rows are
-// evaluated than LIMIT needs.
+// The rows in the order of ORDER BY, or else of their keys. Without ORDER BY, it evaluates no more
+// rows than LIMIT needs.
 StatementResult RunQuery(const ExecutionInput& input, const SelectPlan& plan);
 
 }  // namespace whorl::model

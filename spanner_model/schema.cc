@@ -16,7 +16,7 @@ std::optional<uint32_t> FindByName(const std::vector<T>& all, std::string_view n
   return std::nullopt;
 }
 
-// As DDL writes a name: in backquotes where it would be a keyword.
+// The name as DDL writes it, in backquotes if it would be a keyword.
 std::string Quoted(const std::string& name) {
   return IsReserved(ToCapitals(name)) ? "`" + name + "`" : name;
 }

@@ -1,8 +1,7 @@
-// Tables as the database and the SQL binder see them, and the DDL that makes and removes them.
+// Tables as the database and the SQL binder see them, and the DDL that creates and drops them.
 //
 // Invariants:
-//   1. A Schema is an immutable value: plans hold indexes of its tables and columns, so it does not
-//      change under them.
+//   1. A Schema is an immutable value, since plans hold indexes of its tables and columns.
 //   2. Names keep the case in which they were written and are looked up without regard to it, as
 //      GoogleSQL does (ASCII letters; identifiers have no others). No two columns of a table, and
 //      no two tables of a schema, have names that differ in case only.
@@ -27,7 +26,7 @@
 namespace whorl::model {
 
 inline constexpr size_t kMaxColumns = 64;
-// Spanner's limits of a STRING, in characters, and of a BYTES; they are those of MAX too.
+// Spanner's limits for the length of a STRING, in characters, and of a BYTES, also with MAX.
 inline constexpr int64_t kMaxStringLength = 2'621'440;
 inline constexpr int64_t kMaxBytesLength = 10'485'760;
 
@@ -36,7 +35,7 @@ struct Column {
   Type type = Type::kString;
   bool not_null = false;
   bool allow_commit_timestamp = false;
-  // Characters of a STRING(n), bytes of a BYTES(n); nothing for MAX and for other types.
+  // The n of STRING(n), in characters, or BYTES(n); empty for MAX and for other types.
   std::optional<int64_t> max_length;
   // OPTIONS (allow_commit_timestamp = false) was written, which PrintDdl repeats.
   bool denies_commit_timestamp = false;
@@ -73,17 +72,17 @@ struct DropTable {
 };
 using DdlStatement = std::variant<CreateTable, DropTable>;
 
-// One statement, without a semicolon. INVALID_ARGUMENT with `Error parsing Spanner DDL statement:
-// ...` that names the line and column, or with what is not modelled; FAILED_PRECONDITION for a
-// table that contradicts itself.
+// Parses one statement without a semicolon. INVALID_ARGUMENT with `Error parsing Spanner DDL
+// statement: ...`, line and column, or with the part that is not modelled; FAILED_PRECONDITION for
+// a table that contradicts itself.
 std::variant<DdlStatement, Status> ParseDdl(std::string_view text);
 
 // The table of one CREATE TABLE statement; a trailing semicolon is allowed. Errors as above.
 std::variant<Table, Status> ParseCreateTable(std::string_view text);
 
-// The schema after the statement. A new table stands last; the tables after a dropped one move up
-// by one, which changes their indexes. FAILED_PRECONDITION when the name is taken (without regard
-// to case), NOT_FOUND when there is no table to drop (with regard to it, as the emulator does).
+// The schema after the statement. A new table is added last; the tables after a dropped one move up
+// by one, which changes their indexes. FAILED_PRECONDITION if the name exists already (case is
+// ignored), NOT_FOUND if there is no table to drop (case counts, as on the emulator).
 std::variant<Schema, Status> ApplyDdl(Schema schema, const DdlStatement& statement);
 
 // The CREATE TABLE statement as Spanner's GetDatabaseDdl prints it.

@@ -24,7 +24,8 @@ Status SessionNotFound(const SessionName& name) {
   return Error(Code::kNotFound, "Session not found: " + name);
 }
 
-// Its transactions go with it: what waits is told, what commits goes on.
+// Deletes the session and ends its transactions: parked calls are answered NOT_FOUND, commits under
+// way go on.
 void Remove(Work& work, const SessionName& name) {
   for (ServerTransaction& transaction : work.database.transactions) {
     if (transaction.session != name || transaction.phase != TransactionPhase::kActive) continue;
@@ -38,7 +39,7 @@ void Remove(Work& work, const SessionName& name) {
                 [&](const SessionInfo& session) { return session.name == name; });
 }
 
-// Unlike any other call's: the call's name in digits.
+// The call's name in digits, which is unique.
 SessionName MakeSessionName(const CallName& call) {
   std::string name = "s";
   for (const auto part :
@@ -106,7 +107,7 @@ void ServeGetSession(Work& work, const CallName& call, const GetSession& request
   Reply(work, call, std::move(response));
 }
 
-// Deleting what is not there is no error.
+// Deleting an unknown session is no error.
 void ServeDeleteSession(Work& work, const CallName& call, const DeleteSession& request) {
   if (!request.session.empty()) Remove(work, request.session);
   Reply(work, call, {});

@@ -1,8 +1,8 @@
-// Reads as of a time: which one a bound stands for, and when it can be answered.
+// Reads as of a time: the timestamp that a bound means, and when the read can be answered.
 //
 // A strong read takes the newest time at which nothing is committing, so on one split it never
-// waits. Over several splits it may have to: what one leader has already shown can be younger than
-// what another is still committing.
+// waits. Over several splits it may have to wait: a commit that is visible on one split can be
+// later than one that is still under way on another.
 #include "spanner_model/database_work.h"
 
 namespace whorl::model {
@@ -20,7 +20,7 @@ bool Touches(const Work& work, const ServerTransaction& transaction, SplitRange 
                      });
 }
 
-// The first timestamp on the splits that is given and cannot be read yet.
+// The least timestamp of the commits on these splits that are not visible yet.
 std::optional<Timestamp> FirstCommitting(const Work& work, SplitRange splits) {
   std::optional<Timestamp> first;
   for (const ServerTransaction& other : work.database.transactions) {
@@ -61,7 +61,7 @@ std::variant<Timestamp, Status> Exact(const Work& work, Timestamp chosen) {
   return chosen;
 }
 
-// The replica lags; it answers as of its own newest time, if the bound allows that.
+// The newest time of the lagging replica, but not before the bound.
 Timestamp Bounded(const Work& work, Timestamp oldest, SplitRange splits) {
   const Timestamp shown = StrongTimestamp(work, splits) - work.catalogue.options().replica_lag;
   return std::max(oldest, shown);

@@ -5,7 +5,8 @@
 namespace whorl::model {
 namespace {
 
-// The split of the first key for which `is_left(point's key)` is false, in the table.
+// How many points stand left of a place in the table: those in earlier tables, and those in the
+// table for which `is_left(key)` holds. It is also the number of the split at that place.
 template <typename IsLeft>
 uint32_t SplitWhere(std::span<const SplitPoint> points, uint32_t table, const IsLeft& is_left) {
   const auto at = std::partition_point(points.begin(), points.end(), [&](const SplitPoint& point) {
@@ -28,7 +29,7 @@ SplitRange SplitsOf(std::span<const SplitPoint> points, uint32_t table, const Ke
     return {.first = split, .last = split};
   }
   if (range.kind == RangeKind::kPrefix) {
-    // A point that begins with the prefix cuts the range, as one before it does not.
+    // A point that begins with the prefix divides the range; a point before it does not.
     const Key first = {range.prefix};
     return {.first = SplitOf(points, table, first),
             .last = SplitWhere(points, table, [&](const Key& point) {

@@ -1,4 +1,4 @@
-// How the key space is cut into splits, each of which has a leader of its own.
+// The division of the key space into splits, each of which has its own leader.
 //
 // Splits are numbered from 0 in the order of (table, key); split i ends where point i begins.
 #pragma once
@@ -26,7 +26,7 @@ struct SplitRange {
 };
 
 uint32_t SplitOf(std::span<const SplitPoint> points, uint32_t table, const Key& key);
-// The splits that rows of the range can lie in.
+// The splits that may hold rows of the range.
 SplitRange SplitsOf(std::span<const SplitPoint> points, uint32_t table, const KeyRange& range);
 
 }  // namespace whorl::model

@@ -18,7 +18,7 @@ bool HasPrefix(const Value& value, const std::string& prefix) {
   return text != nullptr && text->starts_with(prefix);
 }
 
-// The first columns of `key`, as many as the bound has.
+// Compares as many of the key's first columns as the bound has.
 std::weak_ordering CompareWithBound(const Key& key, const Row& bound) {
   return CompareKeys(std::span(key).first(std::min(key.size(), bound.size())), bound);
 }
@@ -33,10 +33,10 @@ bool IsAfter(const Key& key, const KeySpan& span) {
   return order > 0 || (order == 0 && !span.end_closed);
 }
 
-// Drops the versions that no read at or after `oldest_read` can see; whether the row is gone.
+// Drops the versions that no read at or after `oldest_read` can see; true if the row can be
+// dropped.
 bool Trim(StoredRow& row, Timestamp oldest_read) {
-  // The newest version that is not younger than the oldest read is still seen; what lies before
-  // it is not.
+  // The newest version at or before the oldest read is still visible to it; earlier ones are not.
   std::vector<Version>& versions = row.versions;
   auto seen = versions.begin();
   while (seen + 1 != versions.end() && (seen + 1)->commit <= oldest_read) ++seen;

@@ -1,18 +1,18 @@
-// A transaction as the server keeps it, and the rules of its locks.
+// The database's record of a transaction, and the rules of its locks.
 //
-// Lock rules of a pessimistic read-write transaction (Spanner's documentation, lock modes and
-// wound-wait):
+// A pessimistic read-write transaction follows these lock rules (lock modes and wound-wait in
+// Spanner's documentation):
 //   - A statement takes shared locks on what it reads: the existence of the rows in its range, and
-//     in them the columns that it mentions. They are held to the end.
-//   - Writes are buffered; their locks are taken by Commit.
-//   - A reader and a writer of the same cell conflict. So do two writers of one row here, though
-//     Spanner lets blind writers commit in parallel: they are ordered by their timestamps either
-//     way, and no protocol can tell.
-//   - Wound-wait: an older transaction aborts a younger one that is in its way, a younger one
-//     waits. One that is already committing is never aborted.
-// An optimistic one reads as of its first statement and locks nothing. Its Commit takes the locks
-// of its writes as any other, and is ABORTED when something that it read has changed since.
-// A read-only one has a time, and neither locks nor ages.
+//     in them the columns that it mentions. It holds them until the transaction ends.
+//   - Writes are buffered, and Commit takes their locks.
+//   - A reader and a writer of the same cell conflict. Here two writers of one row conflict, too,
+//     though Spanner lets blind writers commit in parallel: their timestamps order them either way,
+//     and no protocol can observe the difference.
+//   - Wound-wait: an older transaction aborts a younger one that blocks it; a younger one waits. A
+//     transaction that is already committing is never aborted.
+// An optimistic transaction reads as of its first statement and locks nothing. Its Commit takes the
+// locks of its writes like any other, and is ABORTED if something that it read has changed since.
+// A read-only transaction reads as of one time and has neither locks nor an age.
 #pragma once
 
 #include <compare>
@@ -39,20 +39,22 @@ struct ReadLock {
 struct BufferedWrite {
   uint32_t table = 0;
   Key key;
-  // As it will be, but for what an UPDATE left alone: see TakeUnwritten. Empty for a deletion.
+  // The row after the write, but for the columns that an UPDATE does not write (TakeUnwritten).
+  // Empty for a deletion.
   std::optional<Row> row;
-  uint64_t columns = 0;  // that were written
-  uint64_t pending = 0;  // of these, the ones that become the commit timestamp
+  uint64_t columns = 0;  // the written columns
+  uint64_t pending = 0;  // the written columns that will hold the commit timestamp
   bool changes_existence = false;
-  // Those that were to become it at any time: they stay unreadable, whatever was written later.
+  // Columns that were `pending` at any time: they stay unreadable, whatever is written to them
+  // later.
   uint64_t unreadable = 0;
   WHORL_FIELDS(BufferedWrite, table, key, row, columns, pending, changes_existence, unreadable);
 };
 
-// A statement that was executed, so that a repeated one is answered and not run again.
+// The answer to an executed statement, which is given again when the statement is repeated.
 struct ServedStatement {
   int64_t sequence_number = 0;
-  uint64_t digest = 0;  // of its text and parameters
+  uint64_t digest = 0;  // a hash over the text and the parameters
   Response response;
   WHORL_FIELDS(ServedStatement, sequence_number, digest, response);
 };
@@ -63,7 +65,7 @@ struct ParkedCall {
   WHORL_FIELDS(ParkedCall, call, request);
 };
 
-// Older is less. The name breaks ties, so that two transactions never count as equally old.
+// The older age is the lesser. The name breaks ties, so no two transactions are equally old.
 struct Age {
   Timestamp since;
   CallName name;
@@ -88,19 +90,19 @@ struct ServerTransaction {
   CallName begun_by;
   TransactionKind kind = TransactionKind::kPessimistic;
   TransactionPhase phase = TransactionPhase::kActive;
-  std::optional<Timestamp> snapshot;  // that all of it reads; unless it is pessimistic
+  std::optional<Timestamp> snapshot;  // all its reads are as of this time; not if pessimistic
   std::optional<Age> age;             // from its first statement or commit on
   Timestamp last_used;                // server time of the end of its last call
   std::vector<ReadLock> reads;
   std::vector<BufferedWrite> writes;
-  std::optional<Status> doomed;  // a constraint failed: every later call fails the same way
+  std::optional<Status> doomed;  // a constraint failed; every later call returns this error
   std::vector<ServedStatement> served;
   std::optional<ParkedCall> parked;
-  Timestamp commit_timestamp;  // from kCommitting on
-  CallName commit_call;        // that is being answered while kCommitting
-  bool replicated = false;     // while kCommitting: only an earlier commit keeps it from being seen
-  int32_t precommit_sequence = 0;   // of the newest precommit token
-  std::vector<Mutation> mutations;  // of a Commit that was answered with a precommit token
+  Timestamp commit_timestamp;       // from kCommitting on
+  CallName commit_call;             // while kCommitting: the Commit to answer
+  bool replicated = false;          // while kCommitting: only an earlier commit keeps it invisible
+  int32_t precommit_sequence = 0;   // the newest precommit token's number
+  std::vector<Mutation> mutations;  // from the newest Commit
   WHORL_FIELDS(ServerTransaction, id, session, begun_by, kind, phase, snapshot, age, last_used,
                reads, writes, doomed, served, parked, commit_timestamp, commit_call, replicated,
                precommit_sequence, mutations);
@@ -110,25 +112,25 @@ inline bool IsOver(const ServerTransaction& t) {
   return t.phase != TransactionPhase::kActive && t.phase != TransactionPhase::kCommitting;
 }
 
-// Gives `row`, the write's, the columns that an UPDATE did not write: those of the newest version.
-// They are not locked, so another transaction may have changed them since the statement ran.
+// Copies the columns that the write does not cover from the newest version to `row`. They are not
+// locked, so another transaction may have changed them since the statement ran.
 void TakeUnwritten(const BufferedWrite& write, const Row& newest, Row& row);
 
 bool Conflict(const ReadLock& read, const BufferedWrite& write);
 bool Conflict(const BufferedWrite& a, const BufferedWrite& b);
 
-// Whether `reader`, about to take `wanted`, is in the way of what `other` writes.
+// Whether the lock `wanted` conflicts with a write of `other`.
 bool ReadConflicts(const ReadLock& wanted, const ServerTransaction& other);
-// Whether committing `writes` is in the way of what `other` holds.
+// Whether committing `writes` conflicts with a lock that `other` holds.
 bool CommitConflicts(std::span<const BufferedWrite> writes, const ServerTransaction& other);
 
-// The write to a row, if there is one.
+// The write to a row, or null.
 const BufferedWrite* FindWrite(std::span<const BufferedWrite> writes, uint32_t table,
                                const Key& key);
-// Adds to what has been written to the row already.
+// Adds a write, merged with an earlier one to the same row.
 void AddWrite(std::vector<BufferedWrite>& writes, BufferedWrite write);
 
-// The id of the transaction that this call begins: its name's bytes, which no other call has.
+// The id of the transaction that this call begins: the bytes of the call's name, which is unique.
 TransactionId MakeTransactionId(const CallName& begun_by);
 
 }  // namespace whorl::model

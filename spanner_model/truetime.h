@@ -1,7 +1,8 @@
 // The clocks of a Spanner server, as inputs.
 //
-// Spanner has two: TrueTime, an interval that contains true time unless it lies, and the clock
-// behind CURRENT_TIMESTAMP, of which the documentation promises nothing against commit timestamps.
+// Spanner has two: TrueTime, an interval that contains true time (unless a fault makes it wrong),
+// and the clock behind CURRENT_TIMESTAMP. The documentation promises no relation between the latter
+// and commit timestamps.
 #pragma once
 
 #include "protocol/spanner/fields.h"
@@ -15,7 +16,7 @@ struct Interval {
   WHORL_FIELDS(Interval, earliest, latest);
 };
 
-// What one server's clocks say when a call is served.
+// The clocks of one server when it executes a call.
 struct Moment {
   Interval truetime;
   Timestamp current_timestamp;
@@ -28,7 +29,7 @@ constexpr Timestamp RoundUpToMicros(Timestamp t) {
   return down == t ? t : down + Microseconds(1);
 }
 
-// TT.after(t): t is in the past for certain.
+// TT.after(t): t is certainly in the past.
 constexpr bool SurelyPast(Timestamp t, Interval now) { return t < now.earliest; }
 
 }  // namespace whorl::model

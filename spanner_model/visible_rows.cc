@@ -11,7 +11,7 @@ KeyRange RangeOf(const ExecutionInput& input, const Access& access) {
   if (access.kind == AccessKind::kAll) return {};
   if (access.kind == AccessKind::kPrefix) {
     const Value* prefix = Evaluate(access.prefix, context, scratch, error);
-    // An error is the filter's to report, for the rows there are.
+    // The filter reports the error, for each row that exists.
     if (prefix == nullptr) return {};
     if (IsNull(*prefix)) return {.kind = RangeKind::kNothing, .key = {}, .prefix = {}};
     return {.kind = RangeKind::kPrefix, .key = {}, .prefix = std::get<std::string>(*prefix)};

@@ -1,5 +1,5 @@
-// The rows of a table as a statement sees them: the committed versions as of its time, under what
-// its own transaction has written.
+// The rows of a table as a statement sees them: the committed versions as of its time, with the
+// writes of its own transaction applied.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ inline const Table& TableOf(const ExecutionInput& input, uint32_t table) {
   return input.catalogue.schema().tables[table];
 }
 
-// The keys that the access looks at with these parameters. REQUIRES: it is not kNothing.
+// The key range that the access means with these parameters. REQUIRES: it is not kNothing.
 KeyRange RangeOf(const ExecutionInput& input, const Access& access);
 
 // Calls visit(row) for every row in the range, in key order, until it returns false.
@@ -66,7 +66,7 @@ void ForEachRow(const ExecutionInput& input, uint32_t table, const KeyRange& ran
   }
 }
 
-// The rows that the WHERE keeps; an error ends the search.
+// Calls visit(row) for the rows that the WHERE keeps. An error ends the scan.
 template <typename Visit>
 Status ForEachMatch(const ExecutionInput& input, uint32_t table, const Access& access,
                     const Expression* filter, const Visit& visit) {
@@ -80,12 +80,12 @@ Status ForEachMatch(const ExecutionInput& input, uint32_t table, const Access& a
   return status;
 }
 
-// Appends the row that the outputs make of a row; an error of their evaluation.
+// Evaluates the outputs over `row` and appends the result.
 Status AppendOutputs(const ExecutionInput& input, const std::vector<Output>& outputs,
                      std::span<const Value> row, std::vector<Row>& out);
 
-// Columns that the transaction wrote PENDING_COMMIT_TIMESTAMP() to cannot be read any more (or
-// nothing of their table, by the catalogue's rule): INVALID_ARGUMENT.
+// INVALID_ARGUMENT if the transaction wrote PENDING_COMMIT_TIMESTAMP() to one of the columns (under
+// PendingRule::kTable, to any column of the table).
 Status CheckPendingColumns(const ExecutionInput& input, uint32_t table, ColumnSet columns);
 
 }  // namespace whorl::model

@@ -77,10 +77,10 @@ Status DecodeDelete(const v1::Mutation::Delete& proto, const Directory& director
   return {};
 }
 
-// The keys of one table.
+// Decodes keys of one table.
 struct KeyDecoder {
   std::string table;
-  std::optional<std::vector<Type>> types;  // nothing: the table does not exist
+  std::optional<std::vector<Type>> types;  // empty: the table does not exist
 
   Status Decode(const ListValue& proto, bool may_be_prefix, Row& out) const {
     const auto count = static_cast<size_t>(proto.values_size());

@@ -1,4 +1,4 @@
-// Mutations and the keys that mutations and reads name, as Google's protos.
+// Mutations, and the key sets of mutations and reads, as Google's protos.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace whorl::wire {
 v1::Mutation EncodeMutation(const Mutation& mutation);
 v1::KeySet EncodeKeySet(const KeySet& keys);
 
-// Values by the types that the directory knows for the table; as for requests otherwise.
+// Values are decoded by the table's column types in the directory. Otherwise as for requests.
 Status DecodeMutation(const v1::Mutation& proto, const Directory& directory, Mutation& out);
 Status DecodeKeySet(const v1::KeySet& proto, const std::string& table, const Directory& directory,
                     KeySet& out);

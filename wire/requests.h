@@ -2,12 +2,12 @@
 //
 // Invariants:
 //   1. What a client encodes, a server decodes to the same call.
-//   2. A server decodes what whorl's vocabulary has, and refuses the rest by name (UNIMPLEMENTED)
-//      rather than ignore it; hints that change no outcome (tags, priorities, optimizer versions,
-//      routing) are ignored.
-//   3. Required fields that are missing are INVALID_ARGUMENT in the words of the emulator.
-// Deliberately left out: that a column or a table exists, and that a session does; the model says.
-// Decoding functions leave `out` alone when they fail.
+//   2. A server decodes what whorl's vocabulary has and refuses the rest by name (UNIMPLEMENTED)
+//      rather than ignore it. It ignores hints that change no outcome (tags, priorities, optimizer
+//      versions, routing).
+//   3. A missing required field is INVALID_ARGUMENT in the words of the emulator.
+// Deliberately left out: checks that a column, a table or a session exists, which the model makes.
+// Decoding functions do not change `out` if they fail.
 #pragma once
 
 #include <optional>
@@ -32,24 +32,26 @@ v1::CreateSessionRequest Encode(const CreateSession& call, const std::string& da
 v1::GetSessionRequest Encode(const GetSession& call);
 v1::DeleteSessionRequest Encode(const DeleteSession& call);
 
-// What the wire does not say and a server knows.
+// What a server has to know to decode a request, beyond the request itself.
 class Directory {
  public:
   virtual ~Directory() = default;
-  // The handle of a text, whose owner the directory is. Names of `parameters` differ, also without
-  // regard to case, and are sorted.
+  // The handle of a text, which the directory owns. REQUIRES: the names of `parameters` are sorted,
+  // and differ even if case is ignored.
   virtual Sql FindSql(std::string_view text, std::vector<Parameter> parameters) = 0;
-  // The parameters of a text that have no declared type, beside those that have; nothing for a text
-  // that is wrong whatever they are. Of those that it does not mention the value's kind says it.
+  // The types of the text's undeclared parameters, given the declared ones; nullopt for a text that
+  // is invalid whatever their types are. A parameter that the text does not mention is left out:
+  // its type follows from the kind of its value.
   virtual std::optional<std::vector<Parameter>> InferParameters(
       std::string_view sql, const std::vector<Parameter>& declared) const = 0;
-  // Nothing for a column that does not exist: its value goes on by its kind, and the model says so.
+  // nullopt for a column that does not exist: its value is decoded by its kind, and the model
+  // reports the error.
   virtual std::optional<Type> ColumnType(std::string_view table, std::string_view column) const = 0;
-  // Of the primary key; nothing for a table that does not exist.
+  // The types of the primary key; nullopt for a table that does not exist.
   virtual std::optional<std::vector<Type>> KeyTypes(std::string_view table) const = 0;
 };
 
-// Without partitions, plans and profiles.
+// Refuses partitions, query plans and profiles.
 Status Decode(const v1::ExecuteSqlRequest& proto, Directory& directory, ExecuteSql& out);
 Status Decode(const v1::BeginTransactionRequest& proto, const Directory& directory,
               BeginTransaction& out);

@@ -20,7 +20,8 @@ Status Unimplemented(std::string_view what) {
   return Error(Code::kUnimplemented, "whorl has no " + std::string(what));
 }
 
-// By name without case, as GoogleSQL looks for parameters; sorted, since the wire has no order.
+// The declared types by lower-case name, since GoogleSQL ignores case; sorted, since a proto map
+// has no order.
 Status DeclaredTypes(const ProtoTypes& protos, std::map<std::string, Type>& out) {
   for (const auto& [name, proto] : protos) {
     Type type = Type::kString;
@@ -60,7 +61,7 @@ class ParametersDecoder {
         const Type type = found == inferred->end() ? TypeByKind(value) : found->second;
         status = DecodeOne(*name, value, type, /*is_declared=*/false);
       }
-      // Else the text is wrong in any case, which the database says in its turn.
+      // Otherwise the text is invalid in any case, and the database will report it.
       if (!status.ok()) return status;
     }
     return {};
@@ -70,7 +71,7 @@ class ParametersDecoder {
   std::vector<Value>& values() { return values_; }
 
  private:
-  // The types of the parameters that have none, by the name without case.
+  // The types of the undeclared parameters, by lower-case name.
   std::optional<std::map<std::string, Type>> Infer(
       const std::map<std::string, Type>& declared) const {
     std::vector<Parameter> list;
@@ -89,7 +90,7 @@ class ParametersDecoder {
     Value value;
     Status status = DecodeValue(proto, type, value);
     if (!status.ok()) {
-      // As measured: the code of a value that does not fit an inferred type is another one.
+      // As measured: a value that does not fit an inferred type has another code.
       return Error(is_declared ? status.code : Code::kInvalidArgument,
                    "Invalid value for bind parameter " + name + ": " + status.message);
     }
@@ -104,7 +105,7 @@ class ParametersDecoder {
   std::vector<Value> values_;
 };
 
-// Of ExecuteSqlRequest and ExecuteBatchDmlRequest.Statement.
+// Decodes the statement of an ExecuteSqlRequest or an ExecuteBatchDmlRequest.Statement.
 template <typename Proto>
 Status DecodeStatement(const Proto& proto, Directory& directory, Statement& out) {
   ParametersDecoder decoder(proto.sql(), directory);
@@ -122,8 +123,8 @@ Status CheckTextOnly(const v1::ExecuteSqlRequest& proto) {
   return {};
 }
 
-// How long Spanner may hold the Commit back to carry out several at once. It does not change what
-// comes of it, so it is checked and not kept.
+// max_commit_delay is how long Spanner may delay the Commit to batch it with others. It does not
+// change the outcome, so it is checked and then ignored.
 bool IsAllowedCommitDelay(const v1::CommitRequest& proto) {
   if (!proto.has_max_commit_delay()) return true;
   const std::optional<Duration> delay = DecodeDuration(proto.max_commit_delay());

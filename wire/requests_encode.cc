@@ -9,7 +9,7 @@
 namespace whorl::wire {
 namespace {
 
-// ExecuteSqlRequest and ExecuteBatchDmlRequest.Statement name these fields alike.
+// ExecuteSqlRequest and ExecuteBatchDmlRequest.Statement use the same names for these fields.
 template <typename Proto>
 void EncodeStatement(const Statement& statement, Proto& proto) {
   proto.set_sql(statement.sql.text());

@@ -47,7 +47,7 @@ v1::CommitResponse EncodeCommitResponse(const Response& response) {
 
 Status DecodeCommitResponse(const v1::CommitResponse& proto, Response& out) {
   if (proto.has_precommit_token()) {
-    // An empty one would look like a commit to who asks for the token.
+    // An empty token would look like a commit to the caller.
     if (proto.precommit_token().precommit_token().empty()) {
       return Error(Code::kInternal, "Commit was answered by an empty precommit token");
     }
@@ -86,7 +86,7 @@ v1::ExecuteBatchDmlResponse EncodeBatchDmlResponse(const Response& response,
                                                    const std::vector<ResultShape>& shapes) {
   v1::ExecuteBatchDmlResponse proto;
   for (size_t i = 0; i < response.batch.size(); ++i) {
-    // The results of a batch have counts and no rows, whatever THEN RETURN says.
+    // The results of a batch have counts and no rows, even with THEN RETURN.
     Response one = {.result = {.row_count = response.batch[i].row_count}};
     ResultShape shape = shapes[i];
     shape.columns.clear();

@@ -1,4 +1,4 @@
-// Answers other than results, as Google's protos: Encode for a server, Decode for a client.
+// Responses other than results as Google's protos: Encode for a server, Decode for a client.
 #pragma once
 
 #include <vector>
@@ -11,20 +11,21 @@
 
 namespace whorl::wire {
 
-// Of BeginTransaction.
+// The response to BeginTransaction.
 v1::Transaction EncodeTransaction(const Response& response);
 Status DecodeTransaction(const v1::Transaction& proto, Response& out);
 
-// Of Commit: a timestamp, or the token to try again with.
+// The response to Commit: a timestamp, or the precommit token with which to retry.
 v1::CommitResponse EncodeCommitResponse(const Response& response);
 Status DecodeCommitResponse(const v1::CommitResponse& proto, Response& out);
 
-// Of CreateSession and GetSession.
+// The response to CreateSession and GetSession.
 v1::Session EncodeSession(const SessionInfo& session);
 Status DecodeSession(const v1::Session& proto, SessionInfo& out);
 
-// Of ExecuteBatchDml: what each statement of `response.batch` answered, and result.status. The
-// transaction that the batch began stands in the first result. `shapes`: one for each result.
+// The response to ExecuteBatchDml: the results of the statements (response.batch) and the batch's
+// status (response.result.status). The first result names the transaction that the batch began.
+// `shapes` has one entry for each result.
 v1::ExecuteBatchDmlResponse EncodeBatchDmlResponse(const Response& response,
                                                    const std::vector<ResultShape>& shapes);
 Status DecodeBatchDmlResponse(const v1::ExecuteBatchDmlResponse& proto, Response& out);

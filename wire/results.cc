@@ -23,7 +23,7 @@ void EncodeFields(const std::vector<Column>& columns, v1::StructType& proto) {
 
 v1::ResultSetMetadata EncodeMetadata(const Response& response, const ResultShape& shape) {
   v1::ResultSetMetadata metadata;
-  // Present even without columns: that is how a client sees that DML returns no rows.
+  // Set even without columns, which shows a client that DML returns no rows.
   EncodeFields(shape.columns, *metadata.mutable_row_type());
   for (const Parameter& parameter : shape.undeclared_parameters) {
     v1::StructType::Field& field = *metadata.mutable_undeclared_parameters()->add_fields();
@@ -40,7 +40,7 @@ v1::ResultSetMetadata EncodeMetadata(const Response& response, const ResultShape
   return metadata;
 }
 
-// What stands at the end of a result, whole or in parts.
+// Sets the fields at the end of a result, in a ResultSet or in the last part of a stream.
 template <typename Proto>
 void EncodeEnd(const Response& response, const ResultShape& shape, Proto& proto) {
   if (shape.is_dml) proto.mutable_stats()->set_row_count_exact(response.result.row_count);
@@ -49,7 +49,7 @@ void EncodeEnd(const Response& response, const ResultShape& shape, Proto& proto)
       EncodePrecommitToken(response.precommit_token, response.precommit_sequence);
 }
 
-// Cuts a list of values into parts of a stream.
+// Divides a list of values into the parts of a stream.
 class Cutter {
  public:
   Cutter(std::vector<v1::PartialResultSet>& parts, size_t max_bytes)
@@ -74,10 +74,10 @@ class Cutter {
   }
 
  private:
-  // About what a value takes beyond its text.
+  // The approximate size of a value beyond its text.
   static constexpr size_t kOverhead = 8;
 
-  // Never less than the longest character, so that each cut gets on.
+  // Never less than the longest character, so that every part makes progress.
   size_t Room() {
     constexpr size_t kLongestCharacter = 4;
     if (used_ + kLongestCharacter > max_bytes_ && used_ > 0) NextPart();
@@ -91,7 +91,7 @@ class Cutter {
     parts_.emplace_back();
     used_ = 0;
   }
-  // The last place not after `at` where a character of UTF-8 begins: proto3's strings are UTF-8.
+  // The last position up to `at` at which a UTF-8 character begins, since proto3 strings are UTF-8.
   static size_t CutBefore(const std::string& text, size_t at) {
     while (at > 1 && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U) --at;
     return at;
@@ -141,7 +141,7 @@ Status DecodeMetadata(const v1::ResultSetMetadata& proto, Response& out, ResultS
   return {};
 }
 
-// The values of `row` from `first` on, as many as there are columns.
+// Decodes one row from the values at `first` and after.
 Status DecodeRow(const ListValue& values, int first, const std::vector<Column>& columns, Row& out) {
   for (size_t i = 0; i < columns.size(); ++i) {
     Value value;
@@ -154,7 +154,7 @@ Status DecodeRow(const ListValue& values, int first, const std::vector<Column>& 
   return {};
 }
 
-// All but the rows.
+// Decodes everything except the rows.
 Status DecodeHead(const v1::ResultSet& proto, Response& out, ResultShape& shape) {
   Status status = DecodeMetadata(proto.metadata(), out, shape);
   if (!status.ok()) return status;
@@ -238,44 +238,46 @@ Status DecodeResultSet(const v1::ResultSet& proto, Response& out, ResultShape& s
 }
 
 Status PartialResultDecoder::Add(const v1::PartialResultSet& part) {
-  if (!heard_.has_metadata) {
+  if (!received_.has_metadata) {
     if (!part.has_metadata()) return Error(Code::kInternal, "the stream begins without metadata");
-    *heard_.head.mutable_metadata() = part.metadata();
-    heard_.has_metadata = true;
+    *received_.head.mutable_metadata() = part.metadata();
+    received_.has_metadata = true;
   }
-  if (part.has_stats()) *heard_.head.mutable_stats() = part.stats();
+  if (part.has_stats()) *received_.head.mutable_stats() = part.stats();
   if (part.has_precommit_token() &&
-      part.precommit_token().seq_num() >= heard_.head.precommit_token().seq_num()) {
-    *heard_.head.mutable_precommit_token() = part.precommit_token();
+      part.precommit_token().seq_num() >= received_.head.precommit_token().seq_num()) {
+    *received_.head.mutable_precommit_token() = part.precommit_token();
   }
-  Status status = AppendValues(part.values(), heard_.chunked, heard_.values);
+  Status status = AppendValues(part.values(), received_.chunked, received_.values);
   if (!status.ok()) return status;
-  // A part without values does not end a value that goes on.
-  if (!part.values().empty()) heard_.chunked = part.chunked_value();
+  // A part without values does not end a divided value.
+  if (!part.values().empty()) received_.chunked = part.chunked_value();
   if (!part.resume_token().empty()) {
     resume_token_ = part.resume_token();
-    at_token_ = heard_;
+    at_token_ = received_;
   }
   return {};
 }
 
-void PartialResultDecoder::Rewind() { heard_ = at_token_; }
+void PartialResultDecoder::Rewind() { received_ = at_token_; }
 
 Status PartialResultDecoder::Finish(Response& out, ResultShape& shape) const {
-  if (!heard_.has_metadata) return Error(Code::kInternal, "the stream ended before its metadata");
-  if (heard_.chunked) return Error(Code::kInternal, "the stream ended inside a value");
+  if (!received_.has_metadata) {
+    return Error(Code::kInternal, "the stream ended before its metadata");
+  }
+  if (received_.chunked) return Error(Code::kInternal, "the stream ended inside a value");
   Response response = out;
   ResultShape decoded;
-  Status status = DecodeHead(heard_.head, response, decoded);
+  Status status = DecodeHead(received_.head, response, decoded);
   if (!status.ok()) return status;
   const auto width = static_cast<int>(decoded.columns.size());
-  const int count = heard_.values.values_size();
+  const int count = received_.values.values_size();
   if (width == 0 ? count != 0 : count % width != 0) {
     return Error(Code::kInternal, "the stream ended inside a row");
   }
   for (int first = 0; first < count; first += width) {
     Row row;
-    status = DecodeRow(heard_.values, first, decoded.columns, row);
+    status = DecodeRow(received_.values, first, decoded.columns, row);
     if (!status.ok()) return status;
     response.result.rows.push_back(std::move(row));
   }

@@ -1,10 +1,11 @@
-// Results of statements and reads as Google's protos: whole (ResultSet), or as a stream of parts.
+// Results of statements and reads as Google's protos: one ResultSet, or a stream of parts.
 //
 // Invariants:
-//   1. A stream is one list of values, row after row, cut anywhere: between rows, between values,
-//      and inside a text, where `chunked_value` says that the next part goes on with it.
-//   2. A part's resume token stands for all that came before it: a client that lost the stream asks
-//      again from the token, and throws away what it heard after it.
+//   1. A stream is one list of values, row after row, divided anywhere: between rows, between
+//      values, or inside a string, in which case `chunked_value` is set and the next part continues
+//      it.
+//   2. A part's resume token covers all parts up to it: a client that lost the stream resumes it
+//      from the token and discards the parts that it received after the token.
 //   3. Rows are encoded by the values and decoded by the types of row_type.
 #pragma once
 
@@ -24,57 +25,57 @@ struct Column {
   WHORL_FIELDS(Column, name, type);
 };
 
-// What a Response does not say of its rows.
+// What a ResultSet says about its rows and a Response does not.
 struct ResultShape {
   std::vector<Column> columns;
-  bool is_dml = false;  // the number of changed rows is told
+  bool is_dml = false;  // the result has the number of changed rows
   std::vector<Parameter> undeclared_parameters;
   WHORL_FIELDS(ResultShape, columns, is_dml, undeclared_parameters);
 };
 
-// Of ExecuteSql and Read. REQUIRES: rows of shape.columns.size() values.
+// The result of ExecuteSql or Read. REQUIRES: every row has shape.columns.size() values.
 v1::ResultSet EncodeResultSet(const Response& response, const ResultShape& shape);
 
-// The same as a stream of at least one part, each of about `max_bytes` of values at most (gRPC's
+// The same as a stream of one part or more, each with at most about `max_bytes` of values (gRPC's
 // clients refuse messages above 4 MiB). REQUIRES: max_bytes > 0.
 std::vector<v1::PartialResultSet> EncodePartialResultSets(const Response& response,
                                                           const ResultShape& shape,
                                                           size_t max_bytes = size_t{1} << 20);
 
-// Fills transaction, result, read_timestamp and precommit token of `out`, and its shape.
+// Sets transaction, result, read_timestamp and precommit token of `out`, and `shape`.
 Status DecodeResultSet(const v1::ResultSet& proto, Response& out, ResultShape& shape);
 
-// The token of `proto` becomes that of `out`, unless that has a newer one.
+// Sets the precommit token of `out`, unless that is newer.
 void TakePrecommitToken(const v1::MultiplexedSessionPrecommitToken& proto, Response& out);
 v1::MultiplexedSessionPrecommitToken EncodePrecommitToken(const std::string& token,
                                                           int32_t sequence);
 
-// Appends `next` to `values`; when `chunked`, its first value goes on with the last one of
-// `values`: texts are joined, and so are lists, whose two ends are joined in turn. Nothing else is
-// ever cut. REQUIRES: `values` is not empty when `chunked`.
+// Appends `next` to `values`. If `chunked`, the first new value continues the last old one: strings
+// are joined, and so are lists, the adjacent elements of which are joined in turn. Other values are
+// never divided. REQUIRES: `values` is not empty if `chunked`.
 Status AppendValues(const google::protobuf::RepeatedPtrField<google::protobuf::Value>& next,
                     bool chunked, google::protobuf::ListValue& values);
 
-// Puts the parts of a stream together again.
+// Reassembles the parts of a stream.
 class PartialResultDecoder {
  public:
   Status Add(const v1::PartialResultSet& part);
-  // The newest token heard; empty for none.
+  // The newest token received; empty if there was none.
   const std::string& resume_token() const { return resume_token_; }
-  // The stream broke: back to what had been heard at resume_token().
+  // Call it when the stream broke: discards what came after resume_token().
   void Rewind();
-  // The stream ended. INTERNAL when it ended in the middle.
+  // Call it when the stream ended. INTERNAL if it ended in the middle of a value or row.
   Status Finish(Response& out, ResultShape& shape) const;
 
  private:
-  struct Heard {
+  struct Received {
     bool has_metadata = false;
-    v1::ResultSet head;  // all but the rows
+    v1::ResultSet head;  // everything except the rows
     google::protobuf::ListValue values;
-    bool chunked = false;  // the last value goes on
+    bool chunked = false;  // the next part continues the last value
   };
-  Heard heard_;
-  Heard at_token_;
+  Received received_;
+  Received at_token_;
   std::string resume_token_;
 };
 

@@ -13,7 +13,7 @@ using google::rpc::ResourceInfo;
 using google::rpc::RetryInfo;
 
 struct Resource {
-  std::string_view not_found;  // what the message starts with; the resource's name follows
+  std::string_view not_found;  // the start of the message, before the resource's name
   std::string_view type;
   std::string_view description;
 };

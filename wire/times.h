@@ -1,5 +1,5 @@
-// Points in time and durations as protobuf says them. Durations that whorl's cannot hold (beyond
-// 292 years) saturate.
+// Timestamps and durations as protobuf messages. Durations beyond 292 years, which whorl's type
+// cannot hold, saturate.
 #pragma once
 
 #include <google/protobuf/duration.pb.h>
@@ -12,11 +12,11 @@
 namespace whorl::wire {
 
 google::protobuf::Timestamp EncodeTimestamp(Timestamp timestamp);
-// Nothing when outside Spanner's range, or when nanos is not in [0, 1e9).
+// nullopt outside of Spanner's range, or if nanos is not in [0, 1e9).
 std::optional<Timestamp> DecodeTimestamp(const google::protobuf::Timestamp& proto);
 
 google::protobuf::Duration EncodeDuration(Duration duration);
-// Nothing when nanos is not in (-1e9, 1e9), or not of the sign of the seconds.
+// nullopt if nanos is not in (-1e9, 1e9), or if its sign differs from that of the seconds.
 std::optional<Duration> DecodeDuration(const google::protobuf::Duration& proto);
 
 }  // namespace whorl::wire

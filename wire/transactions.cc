@@ -136,7 +136,7 @@ v1::TransactionOptions EncodeOptions(const BeginOptions& options) {
   }
   const auto& begin = std::get<BeginReadWrite>(options);
   ReadWrite& read_write = *proto.mutable_read_write();
-  // Pessimistic is what Spanner does where nothing is said, in every version of it.
+  // Pessimistic is Spanner's default in every version of its API.
   if (begin.lock_mode == LockMode::kOptimistic) {
     read_write.set_read_lock_mode(ReadWrite::OPTIMISTIC);
   }

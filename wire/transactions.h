@@ -1,4 +1,4 @@
-// How a transaction begins, and where a statement runs, as Google's protos.
+// Options of transactions, and the transaction in which a statement runs, as Google's protos.
 #pragma once
 
 #include <variant>
@@ -15,9 +15,9 @@ using BeginOptions = std::variant<BeginReadWrite, BeginReadOnly>;
 v1::TransactionOptions EncodeOptions(const BeginOptions& options);
 v1::TransactionSelector EncodeSelector(const TransactionSelector& selector);
 
-// Of a transaction that is to have more than one call.
+// The options of a transaction with more than one call (not single-use).
 Status DecodeOptions(const v1::TransactionOptions& proto, BeginOptions& out);
-// Without a selector: a strong read by itself.
+// An empty selector means a strong single-use read.
 Status DecodeSelector(const v1::TransactionSelector& proto, TransactionSelector& out);
 
 }  // namespace whorl::wire

@@ -20,7 +20,7 @@ Status WrongForm(std::string message) {
   return Error(Code::kFailedPrecondition, std::move(message));
 }
 
-// The value is of a kind that no value of the type has, or of none.
+// The error for a value of a kind that no value of the type has, or of no kind.
 Status WrongKind(const ProtoValue& proto, Type type) {
   // The emulator calls a FLOAT64 a DOUBLE in this text.
   const std::string name(type == Type::kFloat64 ? "DOUBLE" : WordOf(type));
@@ -63,7 +63,7 @@ Status DecodeBytes(const std::string& text, Value& out) {
   return {};
 }
 
-// Digits beyond nanoseconds are cut off, as Spanner does.
+// Drops digits beyond nanoseconds, as Spanner does.
 std::string WithoutDigitsBeyondNanos(const std::string& text) {
   const size_t dot = text.find('.');
   constexpr size_t kNanoDigits = 9;

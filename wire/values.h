@@ -1,11 +1,11 @@
-// Values and types of columns and parameters, as Spanner's API carries them in JSON-like protos.
+// Values and types of columns and parameters in the JSON-like protos of Spanner's API.
 //
 // Invariants:
-//   1. An encoded value says its kind only, not its type: an INT64, a BYTES and a TIMESTAMP are
-//      strings. Decoding needs the type, which stands in param_types, row_type or the schema.
-//   2. Decoding takes what the emulator takes, and refuses with its codes and texts: a value of the
-//      wrong form is FAILED_PRECONDITION.
-// Decoding functions answer a status and leave `out` alone when they fail.
+//   1. An encoded value has only a kind, not a type: an INT64, a BYTES and a TIMESTAMP are strings.
+//      Decoding needs the type, from param_types, row_type or the schema.
+//   2. Decoding accepts what the emulator accepts, and refuses the rest with the emulator's codes
+//      and texts: a value of the wrong form is FAILED_PRECONDITION. README.md lists the exceptions.
+// Decoding functions do not change `out` if they fail.
 #pragma once
 
 #include <google/protobuf/struct.pb.h>
@@ -20,14 +20,14 @@ namespace whorl::wire {
 namespace v1 = ::google::spanner::v1;
 
 v1::Type EncodeType(Type type);
-// UNIMPLEMENTED for types that whorl has not (ARRAY, NUMERIC and so on).
+// UNIMPLEMENTED for types that whorl does not have (ARRAY, NUMERIC and so on).
 Status DecodeType(const v1::Type& proto, Type& out);
 
 google::protobuf::Value EncodeValue(const Value& value);
 Status DecodeValue(const google::protobuf::Value& proto, Type type, Value& out);
-// Of a column: the text kCommitTimestamp stays that text in a TIMESTAMP column.
+// For a column: the text kCommitTimestamp is accepted for a TIMESTAMP and stays a string.
 Status DecodeColumnValue(const google::protobuf::Value& proto, Type type, Value& out);
-// The type that a value has where nothing else says it: BOOL, FLOAT64, or STRING.
+// The type of a value by its kind alone: BOOL, FLOAT64 or STRING.
 Type TypeByKind(const google::protobuf::Value& proto);
 
 google::protobuf::ListValue EncodeRow(const Row& row);

@@ -8,16 +8,12 @@
 
 #include "sim/scenario/assumptions.h"
 #include "sim/scenario/fault_checks.h"
+#include "sim/scenario/language.h"
 
 namespace whorl::sim {
 namespace {
 
 constexpr Duration kShortest = Milliseconds(20);
-
-bool HappensAtSpanner(FaultKind kind) {
-  return kind == FaultKind::kUnavailable || kind == FaultKind::kTrueTime ||
-         kind == FaultKind::kCurrentTimestamp || kind == FaultKind::kDeleteRow;
-}
 
 class FaultGenerator {
  public:
@@ -35,9 +31,9 @@ class FaultGenerator {
     if (draws_.Percent(75)) AddUpsets();
     for (int64_t i = 0; i < count; ++i) {
       const FaultKind kind = draws_.Pick(swarm_);
-      if (kind == FaultKind::kStart) {
+      if (kind == kKindOf<StartFault>) {
         AddStart();
-      } else if (kind == FaultKind::kLatency && draws_.Percent(20)) {
+      } else if (kind == kKindOf<LatencyFault> && draws_.Percent(20)) {
         AddSlowNetwork();
       } else {
         AddFault(DrawFault(kind));
@@ -74,20 +70,18 @@ class FaultGenerator {
   void AddUpsets() {
     std::vector<FaultKind> kinds;
     for (const FaultKind kind :
-         {FaultKind::kPause, FaultKind::kCrash, FaultKind::kStop, FaultKind::kPartition}) {
+         {kKindOf<PauseFault>, kKindOf<CrashFault>, kKindOf<StopFault>, kKindOf<PartitionFault>}) {
       if (Allows(kind)) kinds.push_back(kind);
     }
     if (kinds.empty()) return;
     const FaultKind kind = draws_.Pick(kinds);
     for (size_t node = 0; node < world_.nodes.size(); ++node) {
       FaultSpec fault;
-      fault.kind = kind;
       fault.node = static_cast<int16_t>(node);
-      DrawParticulars(fault);
+      fault.what = DrawParticulars(kind);
       const Duration lease = world_.nodes[node].lease;
       const Duration length = Rounded(std::min(draws_.Between(lease, lease * 3), safety_ * 3 / 4));
-      if (fault.lasts) fault.lasts = length;
-      if (fault.restart_after) fault.restart_after = length;
+      SetLength(fault.what, length);
       fault.trigger = When{.node = fault.node,
                            .step = StepName::kWrite,
                            .phase = Phase::kSent,
@@ -147,7 +141,7 @@ class FaultGenerator {
     if (index == 0 || !before) return;
     node.start_at = std::nullopt;
     FaultSpec fault;
-    fault.kind = FaultKind::kStart;
+    fault.what = StartFault{};
     fault.trigger = DrawTrigger(Duration{});
     fault.node = index;
     if (!AddIfPossible(std::move(fault))) node.start_at = before;
@@ -155,13 +149,15 @@ class FaultGenerator {
 
   // From the beginning to the end of the safety phase, for everybody.
   void AddSlowNetwork() {
-    FaultSpec fault = DrawFault(FaultKind::kLatency);
+    FaultSpec fault = DrawFault(kKindOf<LatencyFault>);
     fault.trigger = Instant{};
-    fault.lasts = safety_;
-    fault.add.p50 = fault.add.min = std::min(fault.add.p50, Milliseconds(5));
-    fault.add.p99 = std::clamp(fault.add.p99, fault.add.p50, Milliseconds(400));
-    fault.add.max = std::clamp(fault.add.max, Milliseconds(200), Seconds(2));
-    fault.add.p99 = std::min(fault.add.p99, fault.add.max);
+    auto& latency = std::get<LatencyFault>(fault.what);
+    latency.lasts = safety_;
+    DelaySpec& add = latency.add;
+    add.p50 = add.min = std::min(add.p50, Milliseconds(5));
+    add.p99 = std::clamp(add.p99, add.p50, Milliseconds(400));
+    add.max = std::clamp(add.max, Milliseconds(200), Seconds(2));
+    add.p99 = std::min(add.p99, add.max);
     for (size_t node = 0; node < world_.nodes.size(); ++node) {
       fault.node = static_cast<int16_t>(node);
       AddIfPossible(fault);
@@ -228,9 +224,8 @@ class FaultGenerator {
 
   FaultSpec DrawFault(FaultKind kind) {
     FaultSpec fault;
-    fault.kind = kind;
-    DrawParticulars(fault);
-    const Duration lasts = fault.lasts.value_or(Duration{});
+    fault.what = DrawParticulars(kind);
+    const Duration lasts = LastsOf(fault.what).value_or(Duration{});
     const bool has_company = !world_.faults.empty() && draws_.Percent(companions_) &&
                              world_.faults.back().node != FaultSpec::kNoNode;
     if (has_company) {
@@ -243,8 +238,8 @@ class FaultGenerator {
       fault.node = waits != nullptr && draws_.Percent(70) ? waits->node : DrawNode();
     }
     const When* when = std::get_if<When>(&fault.trigger);
-    if (HappensAtSpanner(kind)) fault.node = FaultSpec::kNoNode;
-    if (kind == FaultKind::kDropRequest && when != nullptr) {
+    if (!InfoOf(kind).has_node) fault.node = FaultSpec::kNoNode;
+    if (kind == kKindOf<DropRequestFault> && when != nullptr) {
       auto& at = std::get<When>(fault.trigger);
       at.phase = Phase::kSent;
       // A question that is answered without a call has no request.
@@ -253,50 +248,62 @@ class FaultGenerator {
     return fault;
   }
 
-  void DrawParticulars(FaultSpec& fault) {
-    switch (fault.kind) {
-      case FaultKind::kPause:
-      case FaultKind::kUnavailable:
-        fault.lasts = DrawLength();
-        return;
-      case FaultKind::kCrash:
-      case FaultKind::kStop:
-        if (draws_.Percent(70)) fault.restart_after = DrawLength();
-        return;
-      case FaultKind::kPartition:
-        fault.lasts = DrawLength();
-        fault.mode = static_cast<PartitionMode>(draws_.Between(0, 1));
-        if (draws_.Percent(40)) fault.direction = static_cast<Direction>(draws_.Between(1, 2));
-        return;
-      case FaultKind::kLatency:
-        return DrawLatency(fault);
-      case FaultKind::kAbort:
-        if (draws_.Percent(50)) return;
-        fault.lasts = DrawLength();
-        fault.percent = draws_.Between(1, 10) * 10;
-        return;
-      case FaultKind::kClock:
-        return DrawClock(fault);
-      case FaultKind::kTrueTime:
-        return DrawTrueTime(fault);
-      case FaultKind::kCurrentTimestamp:
-        fault.lasts = DrawLength();
-        fault.error = draws_.EitherWay(Milliseconds(1), CurrentTimestampMax());
-        return;
-      case FaultKind::kDeleteRow:
-        fault.lock = DrawLock();
-        fault.row = world_.locks[fault.lock];
-        return;
-      default:
-        return;
-    }
+  // The upset goes on, or its node stays down, for so long; unless it was drawn to last for good.
+  static void SetLength(AnyFault& fault, Duration length) {
+    if (LastsOf(fault)) SetLasts(fault, length);
+    std::visit(
+        [length](auto& kind) {
+          if constexpr (requires { kind.restart_after; }) {
+            if (kind.restart_after) kind.restart_after = length;
+          }
+        },
+        fault);
+  }
+
+  // What a fault of the kind says.
+  AnyFault DrawParticulars(FaultKind kind) {
+    AnyFault fault = MakeFault(kind);
+    std::visit([this](auto& particular) { Draw(particular); }, fault);
+    return fault;
+  }
+
+  // One for each kind that says anything.
+  template <typename Kind>
+  void Draw(Kind& /*kind*/) {
+    static_assert(Kind::FieldNames().empty(), "hunts have to draw what this kind says");
+  }
+  void Draw(PauseFault& pause) { pause.lasts = DrawLength(); }
+  void Draw(UnavailableFault& unavailable) { unavailable.lasts = DrawLength(); }
+  void Draw(CrashFault& crash) {
+    if (draws_.Percent(70)) crash.restart_after = DrawLength();
+  }
+  void Draw(StopFault& stop) {
+    if (draws_.Percent(70)) stop.restart_after = DrawLength();
+  }
+  void Draw(PartitionFault& partition) {
+    partition.lasts = DrawLength();
+    partition.mode = static_cast<PartitionMode>(draws_.Between(0, 1));
+    if (draws_.Percent(40)) partition.direction = static_cast<Direction>(draws_.Between(1, 2));
+  }
+  void Draw(AbortFault& abort) {
+    if (draws_.Percent(50)) return;
+    abort.lasts = DrawLength();
+    abort.percent = draws_.Between(1, 10) * 10;
+  }
+  void Draw(CurrentTimestampFault& wrong) {
+    wrong.lasts = DrawLength();
+    wrong.error = draws_.EitherWay(Milliseconds(1), CurrentTimestampMax());
+  }
+  void Draw(DeleteRowFault& deletion) {
+    deletion.target.lock = DrawLock();
+    deletion.target.row = world_.locks[deletion.target.lock];
   }
 
   // With a tail beyond 200 ms.
-  void DrawLatency(FaultSpec& fault) {
-    fault.lasts = DrawLength();
-    if (draws_.Percent(40)) fault.direction = static_cast<Direction>(draws_.Between(1, 2));
-    DelaySpec& add = fault.add;
+  void Draw(LatencyFault& latency) {
+    latency.lasts = DrawLength();
+    if (draws_.Percent(40)) latency.direction = static_cast<Direction>(draws_.Between(1, 2));
+    DelaySpec& add = latency.add;
     add.max = Rounded(draws_.Log(Milliseconds(200), Seconds(20)));
     // Or one that matters to the lease: calls that are late, and still in time.
     const Duration lease = world_.nodes[static_cast<size_t>(DrawNode())].lease;
@@ -312,7 +319,7 @@ class FaultGenerator {
     add.min = Duration{};
   }
 
-  void DrawClock(FaultSpec& fault) {
+  void Draw(ClockFault& clock) {
     const Duration wall = options_.beyond_assumptions
                               ? Seconds(3600)
                               : AssumptionsOf(world_.protocol).wall_clock_error_max;
@@ -322,29 +329,29 @@ class FaultGenerator {
     const int64_t rate = options_.beyond_assumptions && draws_.Percent(30) ? 50'000 : assumed;
     switch (draws_.Between(0, 3)) {
       case 0:
-        fault.clock.offset = draws_.EitherWay(Milliseconds(1), std::max(Milliseconds(1), wall));
+        clock.offset = draws_.EitherWay(Milliseconds(1), std::max(Milliseconds(1), wall));
         return;
       case 1:
-        fault.clock.step = draws_.EitherWay(Milliseconds(1), std::max(Milliseconds(1), wall));
+        clock.step = draws_.EitherWay(Milliseconds(1), std::max(Milliseconds(1), wall));
         return;
       case 2:
-        fault.clock.rate_ppm = draws_.Between(-rate, rate);
+        clock.rate_ppm = draws_.Between(-rate, rate);
         return;
       default:
-        fault.clock.stands = true;
-        fault.lasts = DrawLength();
+        clock.stands = true;
+        clock.lasts = DrawLength();
         return;
     }
   }
 
-  void DrawTrueTime(FaultSpec& fault) {
-    fault.lasts = DrawLength();
-    fault.truetime.epsilon = Rounded(draws_.Log(Microseconds(100), Milliseconds(500)));
+  void Draw(TrueTimeFault& wrong) {
+    wrong.lasts = DrawLength();
+    wrong.truetime.epsilon = Rounded(draws_.Log(Microseconds(100), Milliseconds(500)));
     if (!options_.beyond_assumptions || draws_.Percent(40)) return;
-    fault.truetime.truthful = false;
+    wrong.truetime.truthful = false;
     const Duration beyond =
-        fault.truetime.epsilon + Rounded(draws_.Log(Milliseconds(1), Seconds(10)));
-    fault.truetime.error = draws_.Percent(50) ? beyond : -beyond;
+        wrong.truetime.epsilon + Rounded(draws_.Log(Milliseconds(1), Seconds(10)));
+    wrong.truetime.error = draws_.Percent(50) ? beyond : -beyond;
   }
 
   Duration CurrentTimestampMax() const {

@@ -51,7 +51,7 @@ RunOutcome RunOne(const HuntOptions& options, uint64_t run) {
     const std::vector<uint32_t>& unfired = watched.result.unfired_faults;
     if (std::ranges::find(unfired, i) != unfired.end()) continue;
     ++outcome.faults_struck;
-    outcome.struck[static_cast<size_t>(world.faults[i].kind)] = true;
+    outcome.struck[static_cast<size_t>(world.faults[i].kind())] = true;
   }
   for (const InvariantResult& invariant : watched.result.checks.invariants) {
     outcome.unknown[static_cast<size_t>(invariant.invariant)] =

@@ -76,11 +76,14 @@ void TakeOutLock(Scenario& scenario, size_t gone) {
   const auto lock = static_cast<uint16_t>(gone);
   std::erase_if(scenario.faults, [&](const FaultSpec& fault) {
     const When* when = std::get_if<When>(&fault.trigger);
-    return (fault.kind == FaultKind::kDeleteRow && fault.lock == lock) ||
+    const auto* deletion = fault.As<DeleteRowFault>();
+    return (deletion != nullptr && deletion->target.lock == lock) ||
            (when != nullptr && when->lock == lock);
   });
   for (FaultSpec& fault : scenario.faults) {
-    CloseGap(fault.lock, gone);
+    if (auto* deletion = std::get_if<DeleteRowFault>(&fault.what)) {
+      CloseGap(deletion->target.lock, gone);
+    }
     When* when = std::get_if<When>(&fault.trigger);
     if (when != nullptr && when->lock) CloseGap(*when->lock, gone);
   }
@@ -98,7 +101,7 @@ void OfferStartedAtOnce(size_t node, Offers& offers) {
   offers.Offer([&](Scenario& smaller) {
     smaller.nodes[node].start_at = Instant{};
     std::erase_if(smaller.faults, [&](const FaultSpec& fault) {
-      return fault.kind == FaultKind::kStart && fault.node == static_cast<int16_t>(node);
+      return fault.As<StartFault>() != nullptr && fault.node == static_cast<int16_t>(node);
     });
   });
 }
@@ -260,40 +263,61 @@ void OfferPlainerTrigger(const Scenario& scenario, size_t index, Offers& offers)
   });
 }
 
-void OfferPlainerFault(const Scenario& scenario, size_t index, Offers& offers) {
-  const FaultSpec defaults;
-  const FaultSpec& spec = scenario.faults[index];
-  const auto fault = [index](Scenario& s) -> FaultSpec& { return s.faults[index]; };
-  OfferPlainerTrigger(scenario, index, offers);
-  OfferDefault(offers, [&](Scenario& s) -> auto& { return fault(s).restart_after; }, std::nullopt);
-  if (spec.kind == FaultKind::kAbort) {
-    OfferDefault(offers, [&](Scenario& s) -> auto& { return fault(s).percent; }, 100);
+// `field` gives a reference to a part of a fault of this kind.
+template <typename Kind, typename Field>
+auto OfFault(size_t index, const Field& field) {
+  return
+      [index, field](Scenario& s) -> auto& { return field(std::get<Kind>(s.faults[index].what)); };
+}
+
+void OfferPlainerDelay(const DelaySpec& add, size_t index, Offers& offers) {
+  const auto field = OfFault<LatencyFault>(index, [](auto& fault) -> auto& { return fault.add; });
+  const Duration max = add.max;
+  OfferDefault(offers, field, DelaySpec{.min = max, .p50 = max, .p99 = max, .max = max});
+  if (add.min != max) return;
+  for (const Duration lesser : Lesser(max, Milliseconds(1))) {
+    OfferDefault(offers, field,
+                 DelaySpec{.min = lesser, .p50 = lesser, .p99 = lesser, .max = lesser});
   }
-  OfferDefault(offers, [&](Scenario& s) -> auto& { return fault(s).mode; }, defaults.mode);
-  OfferDefault(
-      offers, [&](Scenario& s) -> auto& { return fault(s).direction; }, defaults.direction);
-  if (spec.lasts) {
-    OfferLesser(
-        scenario, offers, [&](Scenario& s) -> auto& { return *fault(s).lasts; }, Milliseconds(10));
+}
+
+// The keys that a fault works without, or with less of.
+template <typename Kind>
+void OfferPlainerKeys(const Scenario& scenario, size_t index, const Kind& kind, Offers& offers) {
+  [[maybe_unused]] const auto offer_default = [&](const auto& field) {
+    const Kind defaults;
+    OfferDefault(offers, OfFault<Kind>(index, field), field(defaults));
+  };
+  if constexpr (requires { kind.restart_after; }) {
+    offer_default([](auto& fault) -> auto& { return fault.restart_after; });
   }
-  if (spec.restart_after) {
-    OfferLesser(
-        scenario, offers, [&](Scenario& s) -> auto& { return *fault(s).restart_after; },
-        Duration{});
+  if constexpr (requires { kind.percent; }) {
+    offer_default([](auto& fault) -> auto& { return fault.percent; });
   }
-  if (spec.kind == FaultKind::kLatency) {
-    const Duration max = spec.add.max;
-    OfferDefault(
-        offers, [&](Scenario& s) -> auto& { return fault(s).add; },
-        DelaySpec{.min = max, .p50 = max, .p99 = max, .max = max});
-    if (spec.add.min == max) {
-      for (const Duration lesser : Lesser(max, Milliseconds(1))) {
-        OfferDefault(
-            offers, [&](Scenario& s) -> auto& { return fault(s).add; },
-            DelaySpec{.min = lesser, .p50 = lesser, .p99 = lesser, .max = lesser});
-      }
+  if constexpr (requires { kind.mode; }) {
+    offer_default([](auto& fault) -> auto& { return fault.mode; });
+  }
+  if constexpr (requires { kind.direction; }) {
+    offer_default([](auto& fault) -> auto& { return fault.direction; });
+  }
+  if (const std::optional<Duration> lasts = LastsOf(kind)) {
+    for (const Duration lesser : Lesser(*lasts, Milliseconds(10))) {
+      offers.Offer([&](Scenario& smaller) { SetLasts(smaller.faults[index].what, lesser); });
     }
   }
+  if constexpr (requires { kind.restart_after; }) {
+    const auto field = [](auto& fault) -> auto& { return *fault.restart_after; };
+    if (kind.restart_after) {
+      OfferLesser(scenario, offers, OfFault<Kind>(index, field), Duration{});
+    }
+  }
+  if constexpr (requires { kind.add; }) OfferPlainerDelay(kind.add, index, offers);
+}
+
+void OfferPlainerFault(const Scenario& scenario, size_t index, Offers& offers) {
+  OfferPlainerTrigger(scenario, index, offers);
+  std::visit([&](const auto& kind) { OfferPlainerKeys(scenario, index, kind, offers); },
+             scenario.faults[index].what);
 }
 
 // --- the search --------------------------------------------------------------------------------

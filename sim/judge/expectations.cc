@@ -116,7 +116,7 @@ std::string FaultText(const Scenario& scenario, uint32_t fault) {
   const std::string whose =
       spec.node == FaultSpec::kNoNode ? "" : Cat(" of ", NamesOf(scenario).Node(spec.node));
   return Cat("the fault at ", Printable(scenario.path, 1000), ":", std::to_string(spec.line), " (",
-             FaultKindText(spec.kind), whose, ")");
+             FaultKindText(spec.kind()), whose, ")");
 }
 
 const InvariantResult* FirstViolation(const Scenario& scenario, const RunResult& result) {

@@ -106,7 +106,7 @@ CostWorld MakeCostWorld(const CostCase& what, uint64_t seed, uint64_t run) {
   scenario.duration = world.crash + rest - Instant{};
   FaultSpec crash;
   crash.trigger = world.crash;
-  crash.kind = FaultKind::kCrash;
+  crash.what = CrashFault{};
   crash.node = 0;
   scenario.faults.push_back(crash);
   return world;

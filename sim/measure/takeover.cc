@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/scenario/error_text.h"
+#include "sim/scenario/language.h"
 #include "sim/world/draws.h"
 #include "sim/world/latency.h"
 #include "sim/world/mix.h"
@@ -95,46 +96,32 @@ class TakeoverWorldMaker {
   void AddFault(Instant at) {
     FaultSpec fault;
     fault.trigger = at;
-    fault.kind = KindOf();
-    switch (case_.fault) {
-      case TakeoverFault::kPause:
-        fault.lasts = case_.lease * (kPatienceLeases + 1) + kPatience;  // beyond the run's end
-        break;
-      case TakeoverFault::kShortPause:
-        fault.lasts = case_.lease * 3 / 10;
-        break;
-      case TakeoverFault::kSpannerUnavailable:
-        fault.lasts = FaultLasts();
-        fault.node = FaultSpec::kNoNode;
-        break;
-      case TakeoverFault::kLostHeartbeat:
-        fault.trigger = RenewalAfter(at);
-        break;
-      default:
-        break;
-    }
+    fault.what = Fault();
+    if (!InfoOf(fault.kind()).has_node) fault.node = FaultSpec::kNoNode;
+    if (case_.fault == TakeoverFault::kLostHeartbeat) fault.trigger = RenewalAfter(at);
     world_.faults.push_back(std::move(fault));
   }
 
-  FaultKind KindOf() const {
+  AnyFault Fault() const {
     switch (case_.fault) {
       case TakeoverFault::kCrash:
-        return FaultKind::kCrash;
-      case TakeoverFault::kPause:
+        return CrashFault{};
+      case TakeoverFault::kPause:  // beyond the run's end
+        return PauseFault{.lasts = case_.lease * (kPatienceLeases + 1) + kPatience};
       case TakeoverFault::kShortPause:
-        return FaultKind::kPause;
+        return PauseFault{.lasts = case_.lease * 3 / 10};
       case TakeoverFault::kCutOff:
-        return FaultKind::kPartition;
+        return PartitionFault{};
       case TakeoverFault::kStop:
       case TakeoverFault::kAnnouncedStop:
       case TakeoverFault::kDeployment:
-        return FaultKind::kStop;
+        return StopFault{};
       case TakeoverFault::kSpannerUnavailable:
-        return FaultKind::kUnavailable;
+        return UnavailableFault{.lasts = FaultLasts()};
       case TakeoverFault::kLostHeartbeat:
         break;
     }
-    return FaultKind::kDropRequest;
+    return DropRequestFault{};
   }
 
   // A renewal that is sent about then.
@@ -153,9 +140,8 @@ class TakeoverWorldMaker {
     for (int64_t i = 0; i < kDeployedPods; ++i) {
       FaultSpec fault;
       fault.trigger = at + kPodEvery * i;
-      fault.kind = FaultKind::kStop;
+      fault.what = StopFault{.restart_after = kPodDownFor};
       fault.node = static_cast<int16_t>((first + i) % kDeployedPods);
-      fault.restart_after = kPodDownFor;
       world_.faults.push_back(std::move(fault));
     }
   }

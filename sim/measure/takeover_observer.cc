@@ -77,9 +77,10 @@ void TakeoverObserver::On(const FaultBegan& x) {
     run_.spoilt = 1;
     return;
   }
+  const auto* unavailable = fault.As<UnavailableFault>();
   open_ = Open{.old = owner_,
                .since = now_,
-               .outage = fault.kind == FaultKind::kUnavailable ? *fault.lasts : Duration{},
+               .outage = unavailable != nullptr ? unavailable->lasts : Duration{},
                .granted = {},
                .lapsed = owner_believes_ ? std::nullopt : std::optional(now_)};
 }

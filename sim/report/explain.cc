@@ -384,7 +384,7 @@ class Teller {
       const Weight weight =
           concerns_all || involved_.contains(fault.node) ? Weight::kFault : Weight::kDetail;
       StoryDraft& draft = Add(span.from, weight, {},
-                              Cat("fault: ", FaultKindText(fault.kind), " (line ",
+                              Cat("fault: ", FaultKindText(fault.kind()), " (line ",
                                   std::to_string(fault.line), ")", is_short ? "" : until));
       draft.who = concerns_all ? "Spanner" : names_.Node(fault.node);
       draft.node = fault.node;
@@ -396,10 +396,7 @@ class Teller {
   // A clock that was set stays so, though the fault is over at once.
   bool IsForGood(const FaultSpan& span) const {
     const FaultSpec& fault = scenario_.faults[span.fault];
-    const bool sets_a_clock = fault.kind == FaultKind::kClock ||
-                              fault.kind == FaultKind::kTrueTime ||
-                              fault.kind == FaultKind::kCurrentTimestamp;
-    return sets_a_clock && !fault.lasts;
+    return StaysSet(fault.what) && !LastsOf(fault.what);
   }
   // A crash is over at once, and yet is why a process that took part is not there.
   bool IsWhyDown(const FaultSpan& span) const {

@@ -23,6 +23,7 @@
 #include "protocol/machine.h"
 #include "protocol/names.h"
 #include "protocol/spanner/fields.h"
+#include "protocol/spanner/words.h"
 #include "protocol/told.h"
 #include "sim/judge/check_report.h"
 #include "sim/scenario/json_text.h"
@@ -43,16 +44,6 @@ Json MetJson(const Metrics& metrics);
 Json ValueJson(const Value& value);
 
 namespace json_internal {
-
-inline std::string_view WordOf(Direction word) { return DirectionText(word); }
-inline std::string_view WordOf(PartitionMode word) { return PartitionModeText(word); }
-inline std::string_view WordOf(FaultKind word) { return FaultKindText(word); }
-using whorl::WordOf;
-
-template <typename T>
-concept HasWord = requires(T word) {
-  { WordOf(word) } -> std::same_as<std::string_view>;
-};
 
 using told_internal::kIsOptional;
 using told_internal::kIsVariant;
@@ -76,8 +67,8 @@ class JsonPrinter {
   Json Print(std::string_view name, const T& value) const {
     if constexpr (std::is_same_v<T, bool>) {
       return value;
-    } else if constexpr (json_internal::HasWord<T>) {
-      return std::string(json_internal::WordOf(value));
+    } else if constexpr (HasWords<T>) {
+      return std::string(WordOf(value));
     } else if constexpr (std::is_enum_v<T>) {
       return static_cast<int64_t>(value);
     } else if constexpr (std::is_integral_v<T>) {

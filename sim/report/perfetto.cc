@@ -193,7 +193,8 @@ void PerfettoWriter::On(const FaultEnded& x) {
 // Drawn when it is over, since one that is over at once is a point.
 void PerfettoWriter::ShowFault(uint32_t fault, Instant from, bool is_over) {
   const FaultSpec& spec = scenario_.faults[fault];
-  const std::string name = Cat(FaultKindText(spec.kind), " (line ", std::to_string(spec.line), ")");
+  const std::string name =
+      Cat(FaultKindText(spec.kind()), " (line ", std::to_string(spec.line), ")");
   const Json args = {{"fault", fault}, {"over", is_over}};
   TraceLanes& lanes = spec.node < 0 ? *faults_of_no_node_ : NodeOf(spec.node).faults;
   const TraceTrack track = lanes.Take(trace_, from, now_);

@@ -187,6 +187,13 @@ Json AnswerJson(const Observation& observation) {
   return json;
 }
 
+Json ApplicationJson(const Participant& participant) {
+  Json json = Words(TellFields(participant.application));
+  json.erase("ended");  // as told of its context
+  if (participant.asked_at != Instant{}) json["asked_at"] = TimeWords(participant.asked_at);
+  return json;
+}
+
 Json ParticipantJson(const Participant& participant, ProcessId process, const StateWatch& watch,
                      const Names& names) {
   Json json = Json::object();
@@ -195,12 +202,12 @@ Json ParticipantJson(const Participant& participant, ProcessId process, const St
   if (participant.standing.own_token) {
     json["own_token"] = TimeWords(ToInstant(*participant.standing.own_token));
   }
-  if (participant.ended) json["context"] = "ended";
+  if (participant.application.ended) json["context"] = "ended";
   if (const Observation* answer = watch.LastAnswer(process, participant.lock)) {
     json["last_answer"] = AnswerJson(*answer);
   }
   json["protocol"] = Words(participant.machine.TellAll());
-  json["application"] = Words(TellFields(participant.application));
+  json["application"] = ApplicationJson(participant);
   Json running = Array();
   for (const ActiveRunner& runner : participant.runners) {
     running.push_back(Cat(WordOf(runner.state.transaction.step), ", attempt ",
@@ -336,7 +343,7 @@ Json FaultsJson(const World& world, const StateWatch& watch, const Names& names)
     const StateWatch::FaultTimes& times = watch.fault(i);
     if (times.ended) continue;
     Json json = {
-        {"fault", Cat(FaultKindText(spec.kind), " (line ", std::to_string(spec.line), ")")}};
+        {"fault", Cat(FaultKindText(spec.kind()), " (line ", std::to_string(spec.line), ")")}};
     if (spec.node >= 0) json["node"] = names.Node(spec.node);
     if (!times.began) {
       const auto* when = std::get_if<When>(&spec.trigger);

@@ -42,34 +42,6 @@ std::string SignedText(Duration duration) {
   return Cat(duration >= Duration{} ? "+" : "", FormatDuration(duration));
 }
 
-// Which of the two ways, where it is not both.
-std::string_view WayWords(Direction direction) {
-  switch (direction) {
-    case Direction::kTo:
-      return " to Spanner";
-    case Direction::kFrom:
-      return " from Spanner";
-    case Direction::kBoth:
-      break;
-  }
-  return "";
-}
-
-// What a fault says of itself beyond its kind, where nothing else in the timeline shows it.
-std::string FaultDetail(const FaultSpec& spec) {
-  if (spec.kind == FaultKind::kLatency) {
-    const std::string most = FormatDuration(spec.add.max);
-    const std::string_view way = WayWords(spec.direction);
-    if (spec.add.min == spec.add.max) return Cat(" +", most, way);
-    return Cat(" +", FormatDuration(spec.add.min), " to ", most, way);
-  }
-  if (spec.kind == FaultKind::kAbort && spec.lasts) {
-    return Cat(" ", std::to_string(spec.percent), "%");
-  }
-  if (spec.kind == FaultKind::kDeleteRow) return Cat(" ", Printable(spec.row));
-  return "";
-}
-
 TimelineLine ViolationLine(const InvariantResult& result) {
   const Violation& first = *result.first;
   return {.at = first.at,
@@ -148,7 +120,7 @@ void Timeline::On(const ParticipationEnded& x) {
 // --- faults ------------------------------------------------------------------------------------
 
 void Timeline::On(const LinkChanged& x) {
-  Add(x.node, ToneOf(x.link == LinkState::kUp), Cat(LinkWords(x.link), WayWords(x.direction)));
+  Add(x.node, ToneOf(x.link == LinkState::kUp), Cat(LinkWords(x.link), WayText(x.direction)));
 }
 void Timeline::On(const SpannerAvailability& x) {
   Add(TimelineLine::kSpanner, ToneOf(x.available), x.available ? "available" : "unavailable");
@@ -316,8 +288,9 @@ std::string Timeline::WriterText(ProcessId writer) const {
 
 std::string Timeline::FaultName(uint32_t fault) const {
   const FaultSpec& spec = scenario_.faults[fault];
-  return Cat(FaultKindText(spec.kind), FaultDetail(spec), " (line ", std::to_string(spec.line),
-             ")");
+  const std::string detail = DetailOf(spec.what);
+  return Cat(FaultKindText(spec.kind()), detail.empty() ? "" : " ", detail, " (line ",
+             std::to_string(spec.line), ")");
 }
 
 }  // namespace whorl::sim

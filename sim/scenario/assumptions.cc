@@ -100,10 +100,11 @@ class Judge {
     int64_t rate = std::abs(node.clock.rate_ppm);
     Duration steps;
     for (const FaultSpec& fault : scenario_.faults) {
-      if (fault.kind != FaultKind::kClock || fault.node != index) continue;
-      if (fault.clock.offset) worst = std::max(worst, {std::abs(fault.clock.offset->ns)});
-      if (fault.clock.step) steps += {std::abs(fault.clock.step->ns)};
-      if (fault.clock.rate_ppm) rate = std::max(rate, std::abs(*fault.clock.rate_ppm));
+      const auto* clock = fault.As<ClockFault>();
+      if (clock == nullptr || fault.node != index) continue;
+      if (clock->offset) worst = std::max(worst, {std::abs(clock->offset->ns)});
+      if (clock->step) steps += {std::abs(clock->step->ns)};
+      if (clock->rate_ppm) rate = std::max(rate, std::abs(*clock->rate_ppm));
     }
     Add(IsBeyond(worst + steps, may_.wall_clock_error_max), "a node's wall clock is wrong");
     Add(rate > may_.rate_ppm_max, "a node's clocks run faster or slower than assumed");
@@ -127,10 +128,11 @@ class Judge {
   }
 
   void JudgeFault(const FaultSpec& fault) {
-    if (fault.kind == FaultKind::kTrueTime) JudgeTrueTime(fault.truetime);
-    if (fault.kind == FaultKind::kCurrentTimestamp) JudgeCurrentTimestamp(fault.error);
-    Add(fault.clock.stands && !may_.clocks_may_stand, "a node's clocks stand still");
-    if (fault.kind == FaultKind::kDeleteRow) JudgeDeletion();
+    if (const auto* set = fault.As<TrueTimeFault>()) JudgeTrueTime(set->truetime);
+    if (const auto* set = fault.As<CurrentTimestampFault>()) JudgeCurrentTimestamp(set->error);
+    const auto* clock = fault.As<ClockFault>();
+    Add(clock != nullptr && clock->stands && !may_.clocks_may_stand, "a node's clocks stand still");
+    if (fault.As<DeleteRowFault>() != nullptr) JudgeDeletion();
   }
   void JudgeDeletion() {
     Add(!may_.rows_may_be_deleted, "an operator deletes a row");

@@ -20,42 +20,6 @@ Instant TimeOf(const FaultSpec& fault) { return std::get<Instant>(fault.trigger)
 
 // --- lives -------------------------------------------------------------------------------------
 
-// Sets of what a node may be doing.
-enum Lives : unsigned { kNothing = 0, kIsDown = 1, kIsRunning = 2, kIsStopped = 4 };
-
-// In which of these the fault finds something to strike; all, when it does not need a process.
-unsigned StrikesIn(const FaultSpec& fault) {
-  switch (fault.kind) {
-    case FaultKind::kPause:
-    case FaultKind::kCrash:
-    case FaultKind::kSessionLoss:
-      return kIsRunning | kIsStopped;
-    case FaultKind::kStop:
-      return kIsRunning;
-    case FaultKind::kStart:
-      return kIsDown | kIsStopped;
-    case FaultKind::kClock:
-      if (fault.clock.stands) return kIsRunning | kIsStopped;
-      [[fallthrough]];
-    default:
-      return kIsDown | kIsRunning | kIsStopped;
-  }
-}
-
-// What the node does afterwards; nothing where that does not change.
-unsigned LeadsTo(FaultKind kind) {
-  switch (kind) {
-    case FaultKind::kCrash:
-      return kIsDown;
-    case FaultKind::kStop:
-      return kIsStopped;
-    case FaultKind::kStart:
-      return kIsRunning;
-    default:
-      return kNothing;
-  }
-}
-
 // Follows all that a node may be doing, in the order in which a run takes its faults.
 class LifeOfNode {
  public:
@@ -106,12 +70,12 @@ class LifeOfNode {
 
   bool Strike(const Entry& entry) {
     const FaultSpec& fault = scenario_.faults[*entry.fault];
-    const unsigned hit = may_be_ & StrikesIn(fault);
-    if (hit == kNothing) return false;
-    const unsigned next = LeadsTo(fault.kind);
-    if (next == kNothing) return true;
-    if (fault.restart_after) {
-      Add({.at = entry.at + *fault.restart_after, .starts_for_certain = hit == may_be_});
+    const unsigned hit = may_be_ & StrikesIn(fault.what);
+    if (hit == kNoLife) return false;
+    const unsigned next = LeadsTo(fault.what);
+    if (next == kNoLife) return true;
+    if (const auto restart_after = RestartAfterOf(fault.what)) {
+      Add({.at = entry.at + *restart_after, .starts_for_certain = hit == may_be_});
     }
     may_be_ = (may_be_ & ~hit) | next;
     return true;
@@ -119,12 +83,12 @@ class LifeOfNode {
 
   // What faults that wait for a step may have done meanwhile.
   void Drift() {
-    for (unsigned before = kNothing; before != may_be_;) {
+    for (unsigned before = kNoLife; before != may_be_;) {
       before = may_be_;
       for (const FaultSpec* fault : any_time_) {
-        if ((may_be_ & StrikesIn(*fault)) == kNothing) continue;
-        may_be_ |= LeadsTo(fault->kind);
-        if (fault->restart_after) may_be_ |= kIsRunning;
+        if ((may_be_ & StrikesIn(fault->what)) == kNoLife) continue;
+        may_be_ |= LeadsTo(fault->what);
+        if (RestartAfterOf(fault->what)) may_be_ |= kIsRunning;
       }
     }
   }
@@ -146,40 +110,9 @@ struct Span {
 };
 Span SpanOf(const Scenario& scenario, const FaultSpec& fault) {
   const Instant begin = TimeOf(fault);
-  if (fault.lasts) return {begin, begin + *fault.lasts};
-  if (fault.kind == FaultKind::kPartition) return {begin, Instant{scenario.duration.ns}};
+  if (const auto lasts = LastsOf(fault.what)) return {begin, begin + *lasts};
+  if (GoesOn(fault.what)) return {begin, Instant{scenario.duration.ns}};
   return {begin, begin + Nanoseconds(1)};
-}
-
-template <typename T>
-bool Differ(const std::optional<T>& a, const std::optional<T>& b) {
-  return a && b && *a != *b;
-}
-
-// What the two set to different values; nothing where they do not.
-std::string_view SetByBoth(const FaultSpec& a, const FaultSpec& b) {
-  switch (a.kind) {
-    case FaultKind::kPartition:
-      return a.mode != b.mode && Overlap(a.direction, b.direction) ? "the mode of a partition" : "";
-    case FaultKind::kClock:
-      if (Differ(a.clock.offset, b.clock.offset)) return "the offset of a clock";
-      if (Differ(a.clock.rate_ppm, b.clock.rate_ppm)) return "the rate of a clock";
-      return (a.clock.offset && b.clock.step) || (a.clock.step && b.clock.offset)
-                 ? "the offset of a clock"
-                 : "";
-    case FaultKind::kTrueTime:
-      return a.truetime != b.truetime ? "the interval of TrueTime" : "";
-    case FaultKind::kCurrentTimestamp:
-      return a.error != b.error ? "the error of CURRENT_TIMESTAMP" : "";
-    default:
-      return "";
-  }
-}
-
-// Of one kind and at one node: what contradicts one of them contradicts the other.
-bool SetTheSame(const FaultSpec& a, const FaultSpec& b) {
-  return a.mode == b.mode && a.direction == b.direction && a.clock == b.clock &&
-         a.truetime == b.truetime && a.error == b.error;
 }
 
 class Checks {
@@ -224,7 +157,7 @@ void Checks::CheckLives() {
     const int16_t node = entry.first;
     LifeOfNode(scenario_, node, entry.second).Follow([&](uint32_t found) {
       const FaultSpec& fault = scenario_.faults[found];
-      const bool start = fault.kind == FaultKind::kStart;
+      const bool start = fault.As<StartFault>() != nullptr;
       Add(found, Cat("can never fire: at ", InstantText(TimeOf(fault)), " ", NodeText(node),
                      start ? " runs already" : " is not running"));
     });
@@ -236,8 +169,9 @@ void Checks::CheckLives() {
 void Checks::CheckRestarts() {
   for (uint32_t i = 0; i < scenario_.faults.size(); ++i) {
     const FaultSpec& fault = scenario_.faults[i];
-    if (!fault.restart_after || Full()) continue;
-    const Instant again = (IsTimed(fault) ? TimeOf(fault) : Instant{}) + *fault.restart_after;
+    const std::optional<Duration> restart_after = RestartAfterOf(fault.what);
+    if (!restart_after || Full()) continue;
+    const Instant again = (IsTimed(fault) ? TimeOf(fault) : Instant{}) + *restart_after;
     if (Duration{again.ns} < scenario_.duration) continue;
     Add(i,
         Cat(NodeText(fault.node), " would start again at ", InstantText(again),
@@ -251,7 +185,8 @@ void Checks::CheckContradictions() {
   std::map<std::pair<FaultKind, int16_t>, std::vector<uint32_t>> by_target;
   for (uint32_t i = 0; i < scenario_.faults.size(); ++i) {
     const FaultSpec& fault = scenario_.faults[i];
-    if (IsTimed(fault)) by_target[{fault.kind, fault.node}].push_back(i);
+    if (!IsTimed(fault) || !CanContradict(fault.kind())) continue;
+    by_target[{fault.kind(), fault.node}].push_back(i);
   }
   for (auto& [target, faults] : by_target) Compare(faults);
 }
@@ -270,7 +205,7 @@ void Checks::Compare(std::vector<uint32_t>& faults) {
     for (uint32_t& first : going) {
       ReportContradiction(first, fault);
       if (Full()) return;
-      if (!SetTheSame(scenario_.faults[first], second)) continue;
+      if (!SetTheSame(scenario_.faults[first].what, second.what)) continue;
       is_new = false;
       if (EndOf(first) < EndOf(fault)) first = fault;
     }
@@ -280,7 +215,7 @@ void Checks::Compare(std::vector<uint32_t>& faults) {
 
 void Checks::ReportContradiction(uint32_t first, uint32_t second) {
   const FaultSpec& later = scenario_.faults[second];
-  const std::string_view what = SetByBoth(scenario_.faults[first], later);
+  const std::string_view what = SetByBoth(scenario_.faults[first].what, later.what);
   if (what.empty()) return;
   const std::string whose =
       later.node == FaultSpec::kNoNode ? "" : Cat(" of ", NodeText(later.node));
@@ -312,7 +247,7 @@ std::vector<bool> StartedNodes(const Scenario& scenario) {
   std::vector<bool> started;
   for (const NodeSpec& node : scenario.nodes) started.push_back(node.start_at.has_value());
   for (const FaultSpec& fault : scenario.faults) {
-    if (fault.kind == FaultKind::kStart) started[static_cast<size_t>(fault.node)] = true;
+    if (fault.As<StartFault>() != nullptr) started[static_cast<size_t>(fault.node)] = true;
   }
   return started;
 }

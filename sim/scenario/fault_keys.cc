@@ -1,7 +1,8 @@
-// The keys of a fault that only its kind takes.
+// The keys of a fault that only its kind takes, read by the kind's fields.
 #include <algorithm>
 
 #include "sim/scenario/error_text.h"
+#include "sim/scenario/faults/keys.h"
 #include "sim/scenario/parts.h"
 #include "sim/scenario/rules.h"
 
@@ -11,12 +12,10 @@ namespace {
 using Words = std::vector<std::string_view>;
 
 // "a pause", "an abort"; kinds that are no nouns in quotes.
-std::string Named(FaultKind kind) {
-  const std::string_view text = FaultKindText(kind);
-  const bool is_noun = kind != FaultKind::kUnavailable && kind != FaultKind::kTrueTime &&
-                       text.find('_') == std::string_view::npos;
-  if (!is_noun) return Quoted(text);
-  return Cat(text.front() == 'a' ? "an " : "a ", text);
+std::string Named(const FaultInfo& info) {
+  const bool is_noun = info.is_noun && info.word.find('_') == std::string_view::npos;
+  if (!is_noun) return Quoted(info.word);
+  return Cat(info.word.front() == 'a' ? "an " : "a ", info.word);
 }
 
 class KeyReader {
@@ -29,14 +28,32 @@ class KeyReader {
 
  private:
   void CheckKeys();
-  void ReadLatency();
-  void ReadAbort();
-  void ReadClock();
-  void ReadDeleteRow();
-  void CheckDrop();
-  void AtKey(std::string_view key, std::string text) {
-    problems_.AddAtKey(*fields_.Find(key), std::move(text));
+
+  template <typename T>
+  std::optional<T> ReadValue(std::string_view key) const {
+    if constexpr (std::is_same_v<T, Duration>) {
+      return fields_.Time(key);
+    } else if constexpr (std::is_same_v<T, int64_t>) {
+      return fields_.Integer(key);
+    } else if constexpr (std::is_same_v<T, bool>) {
+      return fields_.Boolean(key);
+    } else {
+      return fields_.Word<T>(key);
+    }
   }
+  // They leave a field as it is where there is nothing, or no good value.
+  template <typename T>
+  void ReadField(std::string_view key, T& value) const {
+    value = ReadValue<T>(key).value_or(value);
+  }
+  template <typename T>
+  void ReadField(std::string_view key, std::optional<T>& value) const {
+    value = ReadValue<T>(key);
+  }
+  void ReadField(std::string_view key, DelaySpec& value);
+  void ReadField(std::string_view key, TrueTimeSpec& value);
+  void ReadField(std::string_view key, RowOfLock& value);
+  bool ReadLock(uint16_t& lock);
 
   const ObjectFields& fields_;
   const Known& known_;
@@ -48,150 +65,96 @@ class KeyReader {
 void KeyReader::Read() {
   const size_t before = problems_.size();
   CheckKeys();
-  fault_.lasts = fields_.Time("for");
-  fault_.restart_after = fields_.Time("restart_after");
-  fault_.mode = fields_.Word<PartitionMode>("mode").value_or(fault_.mode);
-  fault_.direction = fields_.Word<Direction>("direction").value_or(fault_.direction);
-  if (problems_.size() > before) return;
-  switch (fault_.kind) {
-    case FaultKind::kLatency:
-      return ReadLatency();
-    case FaultKind::kDropRequest:
-    case FaultKind::kDropReply:
-      return CheckDrop();
-    case FaultKind::kAbort:
-      return ReadAbort();
-    case FaultKind::kClock:
-      return ReadClock();
-    case FaultKind::kTrueTime:
-      fault_.truetime = {.epsilon = scenario_.spanner.truetime.epsilon};
-      if (!fields_.Has("epsilon") && !fields_.Has("truthful") && !fields_.Has("error")) {
-        problems_.Add(fields_.value(),
-                      "\"truetime\" needs one of the keys epsilon, truthful, error");
-        return;
-      }
-      return ReadTrueTime(fields_, fault_.truetime, problems_);
-    case FaultKind::kCurrentTimestamp:
-      fault_.error = fields_.Time("error").value_or(fault_.error);
-      return;
-    case FaultKind::kDeleteRow:
-      return ReadDeleteRow();
-    default:
-      return;
-  }
+  std::visit(
+      [&](auto& kind) {
+        VisitKeys(kind, [&](std::string_view key, auto& field) { ReadField(key, field); });
+        if (problems_.size() > before) return;
+        if constexpr (requires(const FaultReading& reading) { kind.Check(reading); }) {
+          kind.Check(
+              {.fields = fields_, .scenario = scenario_, .fault = fault_, .problems = problems_});
+        }
+      },
+      fault_.what);
 }
 
 void KeyReader::CheckKeys() {
-  const FaultInfo& info = Faults()[static_cast<size_t>(fault_.kind)];
+  const FaultInfo& info = InfoOf(fault_.kind());
   for (const std::string_view key : FaultKeys()) {
     if (!fields_.Has(key) || info.Takes(key)) continue;
     Words kinds;
     for (const FaultInfo& other : Faults()) {
-      if (other.Takes(key)) kinds.push_back(FaultKindText(other.kind));
+      if (other.Takes(key)) kinds.push_back(other.word);
     }
-    AtKey(key,
-          Cat(Named(fault_.kind), " has no ", Quoted(key), "; that is for: ", ListOf(kinds), "."));
+    problems_.AddAtKey(*fields_.Find(key), Cat(Named(info), " has no ", Quoted(key),
+                                               "; that is for: ", ListOf(kinds), "."));
   }
-  for (const std::string_view key : info.required) {
-    if (fields_.Has(key)) continue;
-    problems_.Add(fields_.value(), Cat(Named(fault_.kind), " needs the key ", Quoted(key)));
+  for (const FaultKey& own : info.keys) {
+    if (!own.key.required || fields_.Has(own.key.name)) continue;
+    problems_.Add(fields_.value(), Cat(Named(info), " needs the key ", Quoted(own.key.name)));
   }
   for (const std::string_view key : {"node", "stagger"}) {
     if (info.has_node || !fields_.Has(key)) continue;
-    AtKey(key, Cat(Named(fault_.kind), " happens at Spanner and has no ", Quoted(key),
-                   "; whose step it waits for stands in \"when\""));
+    problems_.AddAtKey(*fields_.Find(key),
+                       Cat(Named(info), " happens at Spanner and has no ", Quoted(key),
+                           "; whose step it waits for stands in \"when\""));
   }
 }
 
-void KeyReader::ReadLatency() {
-  const JsonValue value = *fields_.Find("add");
-  DelaySpec& add = fault_.add;
-  if (value.kind() != JsonKind::kObject) {
-    if (value.kind() != JsonKind::kString) {
-      problems_.Add(value, Cat("expected a duration such as \"200ms\", or an object with \"p50\", "
-                               "\"p99\" and \"max\", got ",
-                               Described(value)));
-      return;
-    }
+void KeyReader::ReadField(std::string_view key, DelaySpec& add) {
+  const std::optional<JsonValue> value = fields_.Find(key);
+  if (!value) return;
+  if (value->kind() == JsonKind::kString) {
     const Duration always =
-        ReadDuration(value, Form::kPositiveDuration, problems_).value_or(Duration{});
+        ReadDuration(*value, Form::kPositiveDuration, problems_).value_or(Duration{});
     add = {.min = always, .p50 = always, .p99 = always, .max = always};
     return;
   }
+  if (value->kind() != JsonKind::kObject) {
+    problems_.Add(*value, Cat("expected a duration such as \"200ms\", or an object with \"p50\", "
+                              "\"p99\" and \"max\", got ",
+                              Described(*value)));
+    return;
+  }
   const size_t before = problems_.size();
-  const ObjectFields fields(value, ObjectId::kDelay, problems_);
+  const ObjectFields fields(*value, ObjectId::kDelay, problems_);
   add.min = fields.Time("min").value_or(add.min);
   add.p50 = fields.Time("p50").value_or(add.p50);
   add.p99 = fields.Time("p99").value_or(add.p99);
   add.max = fields.Time("max").value_or(add.max);
   if (problems_.size() > before) return;
   if (add.min <= add.p50 && add.p50 <= add.p99 && add.p99 <= add.max) return;
-  problems_.Add(value, "expected min <= p50 <= p99 <= max");
+  problems_.Add(*value, "expected min <= p50 <= p99 <= max");
 }
 
-// What the trigger points at must still be on its way.
-void KeyReader::CheckDrop() {
-  const When* when = std::get_if<When>(&fault_.trigger);
-  if (when == nullptr || fault_.kind != FaultKind::kDropRequest) return;
-  if (when->phase == Phase::kSent || when->phase == Phase::kEnded) return;
-  if (fields_.Has("node") || when->step == StepName::kWrite) return;
-  problems_.Add(*fields_.Object("when")->Find("phase"),
-                Cat(kNeverFires, "in the phase ", WordOf(when->phase),
-                    " the request has been heard. \"sent\" loses the step's request, \"ended\" "
-                    "the node's next one."));
+void KeyReader::ReadField(std::string_view /*key*/, TrueTimeSpec& value) {
+  value = {.epsilon = scenario_.spanner.truetime.epsilon};
+  ReadTrueTime(fields_, value, problems_);
 }
 
-void KeyReader::ReadAbort() {
-  fault_.percent = fields_.Integer("percent").value_or(fault_.percent);
-  if (fields_.Has("percent") && !fault_.lasts) {
-    AtKey("percent", "\"percent\" needs \"for\": without it, one call is aborted");
-  }
+void KeyReader::ReadField(std::string_view /*key*/, RowOfLock& value) {
+  if (!known_.locks || !ReadLock(value.lock)) return;
+  const std::string& lock = scenario_.locks[value.lock];
+  value.row = fields_.Text("row").value_or(lock);
+  if (known_.protocol == nullptr) return;
+  if (ParseKey(RulesOf(known_.protocol->name), lock, value.row)) return;
+  problems_.Add(*fields_.Find("row"), Cat("expected an integer: the key of ", known_.protocol->name,
+                                          "'s rows is an INT64"));
 }
 
-void KeyReader::ReadClock() {
-  ClockChange& clock = fault_.clock;
-  clock.offset = fields_.Time("offset");
-  clock.step = fields_.Time("step");
-  clock.rate_ppm = fields_.Integer("rate_ppm");
-  clock.stands = fields_.Boolean("stands").value_or(false);
-  if (clock.stands) {
-    for (const std::string_view key : {"offset", "step", "rate_ppm"}) {
-      if (fields_.Has(key)) AtKey(key, "a clock that stands does nothing else");
-    }
-    if (!fault_.lasts) {
-      problems_.Add(fields_.value(), "a clock that stands needs the key \"for\"");
-    }
-    return;
-  }
-  if (fault_.lasts) AtKey("for", "\"for\" needs \"stands\": true; other changes are for good");
-  if (clock.offset && clock.step) {
-    AtKey("step",
-          "\"offset\" sets the clock's error and \"step\" adds to it: expected one of them");
-  }
-  if (clock.offset || clock.rate_ppm || clock.step) return;
-  problems_.Add(fields_.value(), "a clock needs one of the keys offset, step, rate_ppm, stands");
-}
-
-void KeyReader::ReadDeleteRow() {
-  if (!known_.locks) return;
+bool KeyReader::ReadLock(uint16_t& lock) {
   if (const std::optional<std::string> name = fields_.Name("lock")) {
     const auto found = std::find(scenario_.locks.begin(), scenario_.locks.end(), *name);
     if (found == scenario_.locks.end()) {
       problems_.Add(*fields_.Find("lock"), UnknownWord("lock", *name, Views(scenario_.locks)));
-      return;
+      return false;
     }
-    fault_.lock = static_cast<uint16_t>(found - scenario_.locks.begin());
+    lock = static_cast<uint16_t>(found - scenario_.locks.begin());
   } else if (scenario_.locks.size() > 1 && !fields_.Has("lock")) {
     problems_.Add(fields_.value(), Cat("missing key \"lock\" (which lock's row). Known locks: ",
                                        ListOf(Views(scenario_.locks)), "."));
-    return;
+    return false;
   }
-  const std::string& lock = scenario_.locks[fault_.lock];
-  fault_.row = fields_.Text("row").value_or(lock);
-  if (known_.protocol == nullptr) return;
-  if (ParseKey(RulesOf(known_.protocol->name), lock, fault_.row)) return;
-  problems_.Add(*fields_.Find("row"), Cat("expected an integer: the key of ", known_.protocol->name,
-                                          "'s rows is an INT64"));
+  return true;
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ void FaultReader::Read(const JsonValue& entry) {
   FaultSpec fault;
   fault.line = entry.position().line;
   const std::optional<FaultKind> kind = fields.Word<FaultKind>("do", "fault");
-  fault.kind = kind.value_or(fault.kind);
+  if (kind.has_value()) fault.what = MakeFault(*kind);
   const bool has_trigger = CheckTrigger(fields);
   if (!has_trigger) {
     if (kind.has_value()) ReadFaultKeys(fields, known_, scenario_, fault, problems_);
@@ -105,7 +105,7 @@ void FaultReader::Read(const JsonValue& entry) {
     fault.trigger = Instant{fields.Time("at").value_or(Duration{}).ns};
   }
   if (kind.has_value()) ReadFaultKeys(fields, known_, scenario_, fault, problems_);
-  if (kind.has_value() && !Faults()[static_cast<size_t>(*kind)].has_node) {
+  if (kind.has_value() && !InfoOf(*kind).has_node) {
     if (problems_.size() == before) AddAll(fields, fault, {FaultSpec::kNoNode});
     return;
   }

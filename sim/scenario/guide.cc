@@ -235,7 +235,7 @@ std::string KeyRow(const KeyInfo& key) {
   const std::string otherwise = key.required            ? "required"
                                 : key.otherwise.empty() ? ""
                                                         : Code(key.otherwise);
-  return Row({Code(key.name), FormText(key), otherwise, std::string(key.about)});
+  return Row({Code(key.name), FormText(key), otherwise, key.about});
 }
 
 std::string KeyTable(std::span<const KeyInfo> keys) {
@@ -259,13 +259,11 @@ bool IsParticular(const KeyInfo& key) {
 
 std::string KindSection(const FaultInfo& fault) {
   std::string keys;
-  for (const std::string_view key : fault.required) {
-    keys += Cat(keys.empty() ? "" : ", ", Code(key), " (required)");
+  for (const FaultKey& own : fault.keys) {
+    keys +=
+        Cat(keys.empty() ? "" : ", ", Code(own.key.name), own.key.required ? " (required)" : "");
   }
-  for (const std::string_view key : fault.optional) {
-    keys += Cat(keys.empty() ? "" : ", ", Code(key));
-  }
-  return Cat("\n### `", FaultKindText(fault.kind), "`\n\n", Sentence(fault.about), "\n\n",
+  return Cat("\n### `", fault.word, "`\n\n", Sentence(fault.about), "\n\n",
              fault.has_node ? "Happens to a node. " : "Happens at Spanner: it has no `node`. ",
              keys.empty() ? "No keys of its own." : Cat("Keys of its own: ", keys, "."), "\n\n",
              JsonBlock(fault.example));

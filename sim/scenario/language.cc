@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
+#include <variant>
 
 #include "protocol/names.h"
 #include "protocol/protocols.h"
@@ -12,20 +14,6 @@ namespace whorl::sim {
 namespace {
 
 using Words = std::vector<std::string_view>;
-
-constexpr std::array<std::string_view, kFaultKindCount> kFaultKinds = {
-    "pause",        "crash",
-    "stop",         "start",
-    "partition",    "latency",
-    "drop_request", "drop_reply",
-    "abort",        "unavailable",
-    "session_loss", "clock",
-    "truetime",     "current_timestamp",
-    "delete_row"};
-
-// In the order of PartitionMode and of Direction.
-constexpr std::array<std::string_view, 2> kModes = {"black_hole", "refuse"};
-constexpr std::array<std::string_view, 3> kDirections = {"both", "to", "from"};
 
 Words Listed(std::span<const std::string_view> words) { return {words.begin(), words.end()}; }
 
@@ -39,10 +27,6 @@ std::string Json(Duration duration) { return Cat("\"", FormatDuration(duration),
 template <HasWords Enum>
 std::string Json(Enum value) {
   return Cat("\"", WordOf(value), "\"");
-}
-template <typename Enum>
-std::string Json(std::span<const std::string_view> words, Enum value) {
-  return Cat("\"", words[static_cast<size_t>(value)], "\"");
 }
 
 ObjectInfo DescribeScenario() {
@@ -252,6 +236,8 @@ ObjectInfo DescribeWorkload() {
           R"({ "write_every": "200ms", "work_for": "50ms", "resource": "both" })"};
 }
 
+Words FaultWords();
+
 // The keys that every kind of fault takes.
 std::vector<KeyInfo> CommonFaultKeys() {
   return {{.name = "at", .form = Form::kDuration, .about = "when; this or `when`"},
@@ -263,7 +249,7 @@ std::vector<KeyInfo> CommonFaultKeys() {
            .form = Form::kWord,
            .about = "what goes wrong",
            .required = true,
-           .words = Listed(kFaultKinds)},
+           .words = FaultWords()},
           {.name = "node",
            .form = Form::kName,
            .about = "which node; a pattern with * makes one fault for each node that matches; with "
@@ -274,69 +260,66 @@ std::vector<KeyInfo> CommonFaultKeys() {
                     "the one before it"}};
 }
 
-// Those that only some take: Faults() says which.
+// The kinds that describe a key in the same words.
+struct Description {
+  std::string kinds;  // "crash and stop"
+  const FaultKey* key = nullptr;
+};
+
+// "crash and stop: how much later the node starts again; else never"
+std::string AboutKey(std::string_view name) {
+  std::vector<Description> descriptions;
+  for (const FaultInfo& info : Faults()) {
+    for (const FaultKey& own : info.keys) {
+      if (own.key.name != name) continue;
+      const auto same = std::ranges::find_if(descriptions, [&](const Description& other) {
+        return other.key->key.about == own.key.about && other.key->only == own.only;
+      });
+      if (same == descriptions.end()) {
+        descriptions.push_back({.kinds = std::string(info.word), .key = &own});
+      } else {
+        same->kinds += Cat(" and ", info.word);
+      }
+    }
+  }
+  std::string about;
+  for (const auto& [kinds, own] : descriptions) {
+    if (!own->names_kinds) return own->key.about;
+    about += Cat(about.empty() ? "" : "; ", kinds, own->only, ": ", own->key.about);
+  }
+  return about;
+}
+
+// Those that only some take, in the order in which the kinds name them.
 std::vector<KeyInfo> ParticularFaultKeys() {
-  return {
-      {.name = "for",
-       .form = Form::kPositiveDuration,
-       .about = "how long it lasts; each kind says what it means to leave it out"},
-      {.name = "restart_after",
-       .form = Form::kDuration,
-       .about = "crash and stop: how much later the node starts again; else never"},
-      {.name = "mode",
-       .form = Form::kWord,
-       .about = "partition: calls hang until the connection timeout, or fail at once",
-       .words = Listed(kModes),
-       .otherwise = Json(kModes, FaultSpec().mode)},
-      {.name = "direction",
-       .form = Form::kWord,
-       .about = "partition and latency: both ways, requests `to` Spanner, or replies `from` it",
-       .words = Listed(kDirections),
-       .otherwise = Json(kDirections, FaultSpec().direction)},
-      {.name = "add",
-       .form = Form::kDelay,
-       .about = "latency: how much later each message arrives: always the same duration, or drawn "
-                "for each message",
-       .object = ObjectId::kDelay},
-      {.name = "percent",
-       .form = Form::kInteger,
-       .about = "abort, with `for`: how many of a hundred calls it hits, drawn for each",
-       .min = 1,
-       .max = 100,
-       .otherwise = std::to_string(FaultSpec().percent)},
-      {.name = "offset",
-       .form = Form::kSignedDuration,
-       .about = "clock: what the wall clock shows minus true time, from now on"},
-      {.name = "step",
-       .form = Form::kSignedDuration,
-       .about = "clock: how far the wall clock is moved, back when negative; the monotonic clock "
-                "does not notice"},
-      {.name = "rate_ppm",
-       .form = Form::kInteger,
-       .about = "clock: how much faster than true time both clocks run, from now on",
-       .min = -100'000,
-       .max = 100'000},
-      {.name = "stands",
-       .form = Form::kBoolean,
-       .about = "clock: true, with `for`: the machine is suspended. Nothing runs, and both clocks "
-                "stand still and are not set right afterwards"},
-      {.name = "epsilon",
-       .form = Form::kDuration,
-       .about = "truetime: half the width of the interval; else that of `spanner`"},
-      {.name = "truthful",
-       .form = Form::kBoolean,
-       .about = "truetime: false: true time lies outside the interval, by `error`",
-       .otherwise = TrueTimeSpec().truthful ? "true" : "false"},
-      {.name = "error",
-       .form = Form::kSignedDuration,
-       .about = "truetime with truthful false: the interval's middle minus true time, beyond "
-                "epsilon either way; current_timestamp: CURRENT_TIMESTAMP minus true time"},
-      {.name = "lock",
-       .form = Form::kName,
-       .about = "delete_row: which lock's row; needed where there are several locks"},
-      {.name = "row",
-       .form = Form::kText,
-       .about = "delete_row: the key of the row; else the name of the lock"}};
+  std::vector<KeyInfo> keys;
+  for (const FaultInfo& info : Faults()) {
+    for (const FaultKey& own : info.keys) {
+      if (std::ranges::find(keys, own.key.name, &KeyInfo::name) != keys.end()) continue;
+      KeyInfo& key = keys.emplace_back(own.key);
+      key.about = AboutKey(key.name);
+      key.required = false;
+    }
+  }
+  return keys;
+}
+
+Words FaultWords() {
+  Words words;
+  for (const FaultInfo& info : Faults()) words.push_back(info.word);
+  return words;
+}
+
+template <typename T>
+FaultInfo DescribeKind() {
+  FaultInfo info = T::Describe();
+  info.kind = kKindOf<T>;
+  return info;
+}
+
+template <size_t... I>
+std::array<FaultInfo, sizeof...(I)> DescribeKinds(std::index_sequence<I...>) {
+  return {DescribeKind<std::variant_alternative_t<I, AnyFault>>()...};
 }
 
 ObjectInfo DescribeFault() {
@@ -428,11 +411,7 @@ ObjectInfo DescribeBound() {
 
 }  // namespace
 
-std::string_view FaultKindText(FaultKind kind) { return kFaultKinds[static_cast<size_t>(kind)]; }
-std::string_view PartitionModeText(PartitionMode mode) { return kModes[static_cast<size_t>(mode)]; }
-std::string_view DirectionText(Direction direction) {
-  return kDirections[static_cast<size_t>(direction)];
-}
+std::string_view FaultKindText(FaultKind kind) { return InfoOf(kind).word; }
 
 const KeyInfo* ObjectInfo::Find(std::string_view key) const {
   for (const KeyInfo& info : keys) {
@@ -458,105 +437,15 @@ const ObjectInfo& DescribeObject(ObjectId id) {
 }
 
 bool FaultInfo::Takes(std::string_view key) const {
-  return std::find(required.begin(), required.end(), key) != required.end() ||
-         std::find(optional.begin(), optional.end(), key) != optional.end();
+  return std::ranges::any_of(keys, [key](const FaultKey& own) { return own.key.name == key; });
 }
 
 std::span<const FaultInfo> Faults() {
-  static const std::array<FaultInfo, kFaultKindCount> faults = {{
-      {.kind = FaultKind::kPause,
-       .about = "nothing runs in the process for a while, as in a garbage collection; its timers "
-                "and the replies to it wait until it goes on, and its clocks do not stop",
-       .required = {"for"},
-       .example = R"({ "at": "20s", "do": "pause", "node": "a", "for": "15s" })"},
-      {.kind = FaultKind::kCrash,
-       .about = "the process dies with all that it knew; what it sent stays on its way",
-       .optional = {"restart_after"},
-       .example =
-           R"({ "when": { "node": "a", "step": "heartbeat_update", "phase": "sent", "count": 3 },
-  "do": "crash", "restart_after": "10s" })"},
-      {.kind = FaultKind::kStop,
-       .about = "the process is told to stop, and does what the protocol does then",
-       .optional = {"restart_after"},
-       .example =
-           R"({ "at": "20s", "do": "stop", "node": "pod-*", "stagger": "5s", "restart_after": "2s" })"},
-      {.kind = FaultKind::kStart,
-       .about = "the process starts",
-       .example = R"({ "at": "30s", "do": "start", "node": "spare" })"},
-      {.kind = FaultKind::kPartition,
-       .about = "nothing passes between the node and Spanner, both ways or one way; for good "
-                "without `for`. Messages that a black hole holds arrive when it ends, unless the "
-                "connection has timed out by then",
-       .optional = {"for", "mode", "direction"},
-       .example =
-           R"({ "at": "20s", "do": "partition", "node": "a", "direction": "from", "for": "15s" })"},
-      {.kind = FaultKind::kLatency,
-       .about = "messages between the node and Spanner take longer, by what `add` says; for good "
-                "without `for`. Calls still end at their deadlines; the connection holds. Several "
-                "at once add up",
-       .required = {"add"},
-       .optional = {"for", "direction"},
-       .example = R"({ "at": "20s", "do": "latency", "node": "a", "for": "30s",
-  "add": { "p50": "200ms", "p99": "2s", "max": "8s" } })"},
-      {.kind = FaultKind::kDropRequest,
-       .about = "one request is lost before Spanner hears it, and its call hangs until the "
-                "connection or the call times out: the request of the step that `when` names with "
-                "phase `sent`, or else the node's next one",
-       .example =
-           R"({ "when": { "node": "a", "step": "heartbeat_update", "phase": "sent", "count": 3 },
-  "do": "drop_request" })"},
-      {.kind = FaultKind::kDropReply,
-       .about = "one reply of Spanner is lost on its way, and its call hangs until the connection "
-                "or the call times out: the reply to the call that `when` names, or else the next "
-                "one to the node",
-       .example =
-           R"({ "when": { "node": "a", "step": "first_insert", "phase": "committed" }, "do": "drop_reply" })"},
-      {.kind = FaultKind::kAbort,
-       .about = "Spanner answers ABORTED, and the transaction is over there: with `for`, every "
-                "statement and Commit of the node's read-write transactions that comes meanwhile "
-                "(or `percent` of them); without, one: the call that `when` names with phase "
-                "`sent`, or else the node's next one. \"node\": \"*\" is a storm that hits all",
-       .optional = {"for", "percent"},
-       .example = R"({ "at": "20s", "do": "abort", "node": "*", "for": "15s", "percent": 50 })"},
-      {.kind = FaultKind::kUnavailable,
-       .about = "Spanner, that is, the leader of its one split, answers UNAVAILABLE to every call "
-                "that comes; a Commit that has begun to commit goes on",
-       .required = {"for"},
-       .has_node = false,
-       .example = R"({ "at": "20s", "do": "unavailable", "for": "9s" })"},
-      {.kind = FaultKind::kSessionLoss,
-       .about = "Spanner deletes the session of the node's process, whose open transactions are "
-                "gone with their locks; calls that name it are answered NOT_FOUND, and the client "
-                "creates another session",
-       .example = R"({ "at": "20s", "do": "session_loss", "node": "a" })"},
-      {.kind = FaultKind::kClock,
-       .about = "the node's clocks go wrong: `offset` or `step` of its wall clock, `rate_ppm` of "
-                "both, or both stand still (`stands`, the only one that takes `for`). Timers keep "
-                "to the node's monotonic clock",
-       .optional = {"for", "offset", "step", "rate_ppm", "stands"},
-       .example = R"({ "at": "20s", "do": "clock", "node": "a", "stands": true, "for": "15s" })"},
-      {.kind = FaultKind::kTrueTime,
-       .about = "the interval of Spanner's TrueTime becomes another one; for good without `for`. "
-                "A Commit that has begun to commit waits until the new interval is past it, too",
-       .optional = {"for", "epsilon", "truthful", "error"},
-       .has_node = false,
-       .example =
-           R"({ "at": "20s", "do": "truetime", "truthful": false, "error": "10s", "for": "1500ms" })"},
-      {.kind = FaultKind::kCurrentTimestamp,
-       .about = "the clock behind CURRENT_TIMESTAMP goes wrong by `error`; for good without `for`",
-       .required = {"error"},
-       .optional = {"for"},
-       .has_node = false,
-       .example = R"({ "at": "20s", "do": "current_timestamp", "error": "-6ms", "for": "10s" })"},
-      {.kind = FaultKind::kDeleteRow,
-       .about = "an operator deletes a row of the protocol's table, by a transaction that waits "
-                "for locks as any other",
-       .optional = {"lock", "row"},
-       .has_node = false,
-       .example = R"({ "at": "20s", "do": "delete_row", "lock": "lock" })"},
-  }};
+  static const auto faults = DescribeKinds(std::make_index_sequence<kFaultKindCount>());
   return faults;
 }
+
+const FaultInfo& InfoOf(FaultKind kind) { return Faults()[static_cast<size_t>(kind)]; }
 
 std::span<const std::string_view> FaultKeys() {
   static const Words keys = [] {

@@ -74,7 +74,7 @@ enum class Form : uint8_t {
 struct KeyInfo {
   std::string_view name;
   Form form = Form::kText;
-  std::string_view about;  // one line
+  std::string about;  // one line
   bool required = false;
   std::optional<ObjectId> object = std::nullopt;
   std::vector<std::string_view> words = {};
@@ -93,19 +93,29 @@ struct ObjectInfo {
 };
 const ObjectInfo& DescribeObject(ObjectId id);
 
-// A kind of fault, and which of FaultKeys() it takes.
+// A key that a kind of fault takes, as that kind means it.
+struct FaultKey {
+  KeyInfo key;  // required: by this kind
+  // When the kind takes it, as it follows the kind's name: ", with `for`".
+  std::string_view only = {};
+  bool names_kinds = true;  // whether the key's description begins with the kinds that take it
+};
+
+// All that the language says of a kind of fault (faults/<kind>.cc).
 struct FaultInfo {
-  FaultKind kind = FaultKind::kPause;
+  std::string_view word;
   std::string_view about;
-  std::vector<std::string_view> required = {};
-  std::vector<std::string_view> optional = {};
-  bool has_node = true;           // it takes `node`, and `stagger`
-  std::string_view example = {};  // JSON
+  std::vector<FaultKey> keys = {};  // beyond those that every fault takes; required ones first
+  bool has_node = true;             // it takes `node`, and `stagger`
+  bool is_noun = true;              // "a pause"; words with _ are none anyway
+  std::string_view example;         // JSON
+  FaultKind kind{};                 // Faults() sets it
 
   bool Takes(std::string_view key) const;
 };
 // In the order of FaultKind.
 std::span<const FaultInfo> Faults();
+const FaultInfo& InfoOf(FaultKind kind);
 // The keys of a fault that only some kinds take, in the order in which they are described.
 std::span<const std::string_view> FaultKeys();
 

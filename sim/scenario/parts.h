@@ -33,7 +33,7 @@ void ReadRows(const ObjectFields& file, const Known& known, Scenario& scenario, 
 // REQUIRES: ReadNodes came before.
 void ReadFaults(const ObjectFields& file, const Known& known, Scenario& scenario,
                 Problems& problems);
-// The keys that only the fault's kind takes. REQUIRES: fault.kind and .trigger were read.
+// The keys that only the fault's kind takes. REQUIRES: the fault's kind and trigger were read.
 void ReadFaultKeys(const ObjectFields& fields, const Known& known, const Scenario& scenario,
                    FaultSpec& fault, Problems& problems);
 // Of `truetime`, at the start or as a fault; `fields` are the object that has its keys.

@@ -17,9 +17,10 @@
 #include "protocol/spanner/sql.h"
 #include "protocol/spanner/time.h"
 #include "protocol/spanner/words.h"
-#include "sim/scenario/direction.h"
+#include "sim/scenario/faults/kinds.h"
 #include "sim/scenario/instant.h"
 #include "sim/scenario/metrics.h"
+#include "sim/scenario/truetime_spec.h"
 
 namespace whorl::sim {
 
@@ -75,14 +76,6 @@ constexpr auto WordTableOf(Preset) {
   });
 }
 
-struct TrueTimeSpec {
-  Duration epsilon = Milliseconds(4);  // half the width of the interval
-  bool truthful = true;                // false: true time lies outside the interval
-  // Untruthful only: how far the interval's middle is from true time. REQUIRES: beyond epsilon.
-  Duration error;
-  WHORL_FIELDS(TrueTimeSpec, epsilon, truthful, error);
-};
-
 enum class PendingCommitTimestampRule : uint8_t {
   kTable,   // as documented: after a write of it the whole table cannot be read
   kColumn,  // as the emulator does: only the column cannot
@@ -135,68 +128,19 @@ struct When {
   WHORL_FIELDS(When, node, step, phase, count, lock);
 };
 
-enum class FaultKind : uint8_t {
-  kPause,
-  kCrash,
-  kStop,
-  kStart,
-  kPartition,
-  kLatency,
-  kDropRequest,
-  kDropReply,
-  kAbort,
-  kUnavailable,
-  kSessionLoss,
-  kClock,
-  kTrueTime,
-  kCurrentTimestamp,
-  kDeleteRow,
-};
-inline constexpr size_t kFaultKindCount = 15;
-std::string_view FaultKindText(FaultKind kind);
-
-enum class PartitionMode : uint8_t { kBlackHole, kRefuse };
-std::string_view PartitionModeText(PartitionMode mode);
-std::string_view DirectionText(Direction direction);
-
-// Quantiles of a delay, linear between them. REQUIRES: they do not fall.
-struct DelaySpec {
-  Duration min;
-  Duration p50;
-  Duration p99;
-  Duration max;
-  WHORL_FIELDS(DelaySpec, min, p50, p99, max);
-};
-
-// What a `clock` fault does to a node's clocks.
-struct ClockChange {
-  std::optional<Duration> offset;   // the wall clock's error from now on
-  std::optional<Duration> step;     // added to the wall clock
-  std::optional<int64_t> rate_ppm;  // of both clocks, from now on
-  bool stands = false;              // for a while nothing runs, and both clocks stand still
-  WHORL_FIELDS(ClockChange, offset, step, rate_ppm, stands);
-};
-
 struct FaultSpec {
   static constexpr int16_t kNoNode = -1;
 
   std::variant<Instant, When> trigger;  // `at` or `when`
-  FaultKind kind = FaultKind::kPause;
-  int16_t node = 0;               // kNoNode for what happens at Spanner
-  std::optional<Duration> lasts;  // "for"; FaultInfo says what it means where it is not given
-  std::optional<Duration> restart_after;  // crash and stop
-  PartitionMode mode = PartitionMode::kBlackHole;
-  Direction direction = Direction::kBoth;  // partition and latency
-  DelaySpec add;                           // latency
-  int64_t percent = 100;                   // abort
-  ClockChange clock;
-  TrueTimeSpec truetime;  // all of it, from now on
-  Duration error;         // current_timestamp: minus true time
-  uint16_t lock = 0;      // delete_row: for which the operator meant to act
-  std::string row;        // delete_row: its key
-  int line = 0;           // in the file, so that a report can point at it
-  WHORL_FIELDS(FaultSpec, trigger, kind, node, lasts, restart_after, mode, direction, add, percent,
-               clock, truetime, error, lock, row, line);
+  int16_t node = 0;                     // kNoNode for what happens at Spanner
+  AnyFault what;
+  int line = 0;  // in the file, so that a report can point at it
+  FaultKind kind() const { return KindOf(what); }
+  template <typename T>
+  const T* As() const {  // null for another kind
+    return std::get_if<T>(&what);
+  }
+  WHORL_FIELDS(FaultSpec, trigger, node, what, line);
 };
 
 // Both ends included. Counts, or nanoseconds where the metric is a time.

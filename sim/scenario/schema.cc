@@ -124,14 +124,16 @@ Json FaultRules() {
   for (const FaultInfo& fault : Faults()) {
     Json then = Json::object();
     then["description"] = fault.about;
-    if (!fault.required.empty()) then["required"] = fault.required;
+    for (const FaultKey& own : fault.keys) {
+      if (own.key.required) then["required"].push_back(own.key.name);
+    }
     for (const std::string_view key : FaultKeys()) {
       if (!fault.Takes(key)) then["properties"][std::string(key)] = false;
     }
     if (!fault.has_node) {
       for (const char* key : {"node", "stagger"}) then["properties"][key] = false;
     }
-    Json is_it = {{"properties", {{"do", {{"const", FaultKindText(fault.kind)}}}}},
+    Json is_it = {{"properties", {{"do", {{"const", fault.word}}}}},
                   {"required", Json::array({"do"})}};
     rules.push_back({{"if", std::move(is_it)}, {"then", std::move(then)}});
   }

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "protocol/protocols.h"
 #include "sim/scenario/error_text.h"
+#include "sim/scenario/faults/keys.h"
 #include "sim/scenario/json_text.h"
 #include "sim/scenario/language.h"
 
@@ -158,53 +160,62 @@ Json DelayJson(const DelaySpec& add) {
   return json;
 }
 
-void PutClock(const ClockChange& clock, Json& json) {
-  PutTime("offset", clock.offset, json);
-  PutTime("step", clock.step, json);
-  if (clock.rate_ppm) json["rate_ppm"] = *clock.rate_ppm;
-  if (clock.stands) json["stands"] = true;
-}
-
-void PutParticulars(const FaultSpec& fault, const Scenario& scenario, Json& json) {
-  switch (fault.kind) {
-    case FaultKind::kLatency:
-      json["add"] = DelayJson(fault.add);
-      return;
-    case FaultKind::kClock:
-      return PutClock(fault.clock, json);
-    case FaultKind::kTrueTime:
-      // One of its keys has to be there, so epsilon always is.
-      return PutTrueTime(fault.truetime, Duration{-1}, json);
-    case FaultKind::kCurrentTimestamp:
-      json["error"] = TimeJson(fault.error);
-      return;
-    case FaultKind::kDeleteRow:
-      if (scenario.locks.size() > 1) json["lock"] = scenario.locks[fault.lock];
-      if (fault.row != scenario.locks[fault.lock]) json["row"] = fault.row;
-      return;
-    default:
-      return;
+// One key of a fault.
+template <typename T>
+void PutValue(std::string_view key, const T& value, Json& json) {
+  if constexpr (std::is_same_v<T, DelaySpec>) {
+    json[std::string(key)] = DelayJson(value);
+  } else if constexpr (std::is_same_v<T, Duration>) {
+    json[std::string(key)] = TimeJson(value);
+  } else if constexpr (std::is_enum_v<T>) {
+    json[std::string(key)] = WordOfKey(ObjectId::kFault, key, value);
+  } else {
+    json[std::string(key)] = value;
   }
 }
 
+// The keys of a fault's field, unless the field says what it says by default.
+template <typename T>
+void PutField(std::string_view key, const T& value, const T& otherwise, const Scenario& scenario,
+              Json& json) {
+  if constexpr (std::is_same_v<T, RowOfLock>) {
+    if (scenario.locks.size() > 1) json["lock"] = scenario.locks[value.lock];
+    if (value.row != scenario.locks[value.lock]) json["row"] = value.row;
+  } else if constexpr (std::is_same_v<T, TrueTimeSpec>) {
+    // One of its keys has to be there, so epsilon always is.
+    PutTrueTime(value, Duration{-1}, json);
+  } else {
+    // A duration or a delay that is no optional is a key that the kind requires.
+    const bool required = std::is_same_v<T, Duration> || std::is_same_v<T, DelaySpec>;
+    if (required || value != otherwise) PutValue(key, value, json);
+  }
+}
+template <typename T>
+void PutField(std::string_view key, const std::optional<T>& value,
+              const std::optional<T>& /*otherwise*/, const Scenario& /*scenario*/, Json& json) {
+  if (value) PutValue(key, *value, json);
+}
+
+template <typename Kind>
+void PutKind(const Kind& kind, const Scenario& scenario, Json& json) {
+  const Kind defaults;
+  VisitKeys(kind, defaults, [&](std::string_view key, const auto& value, const auto& otherwise) {
+    PutField(key, value, otherwise, scenario, json);
+  });
+}
+
 Json FaultJson(const FaultSpec& fault, const Scenario& scenario) {
-  const FaultSpec defaults;
   Json json = Json::object();
   if (const auto* at = std::get_if<Instant>(&fault.trigger)) {
     json["at"] = TimeJson(*at);
   } else {
     json["when"] = WhenJson(std::get<When>(fault.trigger), scenario);
   }
-  json["do"] = std::string(FaultKindText(fault.kind));
+  json["do"] = std::string(FaultKindText(fault.kind()));
   if (fault.node != FaultSpec::kNoNode) {
     json["node"] = scenario.nodes[static_cast<size_t>(fault.node)].name;
   }
-  PutTime("for", fault.lasts, json);
-  PutTime("restart_after", fault.restart_after, json);
-  PutWord(ObjectId::kFault, "mode", fault.mode, defaults.mode, json);
-  PutWord(ObjectId::kFault, "direction", fault.direction, defaults.direction, json);
-  if (fault.percent != defaults.percent) json["percent"] = fault.percent;
-  PutParticulars(fault, scenario, json);
+  std::visit([&](const auto& kind) { PutKind(kind, scenario, json); }, fault.what);
   return json;
 }
 

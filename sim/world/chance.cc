@@ -48,7 +48,7 @@ std::string NodeName(const Scenario& scenario, int16_t node) {
 // another distribution or another share gets the same draws.
 uint64_t KeyOf(const Scenario& scenario, const FaultSpec& fault) {
   Fingerprint name;
-  name.Add(std::string(FaultKindText(fault.kind)));
+  name.Add(std::string(FaultKindText(fault.kind())));
   name.Add(NodeName(scenario, fault.node));
   if (const auto* at = std::get_if<Instant>(&fault.trigger)) {
     name.Add(at->ns);
@@ -60,8 +60,8 @@ uint64_t KeyOf(const Scenario& scenario, const FaultSpec& fault) {
     name.Add(when.count);
     if (when.lock) name.Add(scenario.locks[*when.lock]);
   }
-  name.Add(fault.lasts);
-  name.Add(std::string(DirectionText(fault.direction)));
+  name.Add(LastsOf(fault.what));
+  name.Add(std::string(WordOf(DirectionOf(fault.what))));
   return name.value();
 }
 

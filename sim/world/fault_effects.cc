@@ -5,25 +5,20 @@
 
 namespace whorl::sim {
 
-bool StrikesOneCall(const FaultSpec& fault) {
-  return fault.kind == FaultKind::kDropRequest || fault.kind == FaultKind::kDropReply ||
-         (fault.kind == FaultKind::kAbort && !fault.lasts);
-}
-
-Value KeyOfDeleted(const Scenario& scenario, const FaultSpec& fault) {
+Value KeyOfRow(const Scenario& scenario, const RowOfLock& target) {
   const Rules& rules = RulesOf(scenario.protocol);
-  return ParseKey(rules, scenario.locks[fault.lock], fault.row).value_or(Null{});
+  return ParseKey(rules, scenario.locks[target.lock], target.row).value_or(Null{});
 }
 
 Links LinksUnder(const Scenario& scenario, std::span<const uint32_t> active) {
   Links links;
   for (const uint32_t index : active) {
-    const FaultSpec& fault = scenario.faults[index];
-    if (fault.kind != FaultKind::kPartition) continue;
+    const auto* fault = scenario.faults[index].As<PartitionFault>();
+    if (fault == nullptr) continue;
     const LinkState link =
-        fault.mode == PartitionMode::kRefuse ? LinkState::kRefused : LinkState::kBlackHoled;
-    if (Covers(fault.direction, Direction::kTo)) links.to = link;
-    if (Covers(fault.direction, Direction::kFrom)) links.from = link;
+        fault->mode == PartitionMode::kRefuse ? LinkState::kRefused : LinkState::kBlackHoled;
+    if (Covers(fault->direction, Direction::kTo)) links.to = link;
+    if (Covers(fault->direction, Direction::kFrom)) links.from = link;
   }
   return links;
 }

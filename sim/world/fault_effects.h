@@ -12,11 +12,8 @@
 
 namespace whorl::sim {
 
-// Rather than a node, the network or Spanner for some time.
-bool StrikesOneCall(const FaultSpec& fault);
-
-// Of the row that a `delete_row` deletes.
-Value KeyOfDeleted(const Scenario& scenario, const FaultSpec& fault);
+// Of the row that an operator acts on.
+Value KeyOfRow(const Scenario& scenario, const RowOfLock& target);
 
 // Between a node and Spanner.
 struct Links {

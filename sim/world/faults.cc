@@ -6,136 +6,109 @@
 #include "sim/world/turn.h"
 
 namespace whorl::sim {
+namespace {
+
+Lives LivesOf(Life life) { return static_cast<Lives>(1U << static_cast<unsigned>(life)); }
+static_assert(1U << static_cast<unsigned>(Life::kDown) == kIsDown);
+static_assert(1U << static_cast<unsigned>(Life::kStopped) == kIsStopped);
+
+}  // namespace
 
 // A fault that finds nothing to strike (a crash of a process that is down) does not begin.
 void Turn::OnFaultBegins(const FaultBegins& begins) {
   const FaultSpec& fault = scenario_.faults[begins.fault];
   if (!CanStrike(fault)) return;
-  if (StrikesOneCall(fault)) return StrikeOneCall(begins, fault);
+  if (StrikesOneCall(fault.what)) return StrikeOneCall(begins, fault);
   Observe(FaultBegan{.fault = begins.fault});
   const bool lasts = Strike(begins, fault);
   if (!lasts) Observe(FaultEnded{.fault = begins.fault});
 }
 
 bool Turn::CanStrike(const FaultSpec& fault) {
-  switch (fault.kind) {
-    case FaultKind::kPause:
-    case FaultKind::kCrash:
-      return NodeAt(fault.node).life != Life::kDown;
-    case FaultKind::kStop:
-      return NodeAt(fault.node).life == Life::kRunning;
-    case FaultKind::kStart:
-      return NodeAt(fault.node).life != Life::kRunning;
-    case FaultKind::kClock:
-      return !fault.clock.stands || NodeAt(fault.node).life != Life::kDown;
-    case FaultKind::kSessionLoss:
-      return SessionOfNode(fault.node) != nullptr;
-    case FaultKind::kDeleteRow:
-      return model::FindNewest(state_.database.tables.front(), {KeyOfDeleted(scenario_, fault)}) !=
-             nullptr;
-    default:
-      return true;
+  if (fault.As<SessionLossFault>() != nullptr) return SessionOfNode(fault.node) != nullptr;
+  if (const auto* deletion = fault.As<DeleteRowFault>()) {
+    return model::FindNewest(state_.database.tables.front(),
+                             {KeyOfRow(scenario_, deletion->target)}) != nullptr;
   }
+  if (fault.node == FaultSpec::kNoNode) return true;
+  return (LivesOf(NodeAt(fault.node).life) & StrikesIn(fault.what)) != kNoLife;
 }
 
 // Whether the fault goes on: its end will be said by what ends it.
 bool Turn::Strike(const FaultBegins& begins, const FaultSpec& fault) {
-  const auto end_after = [&](Duration duration) {
-    const uint32_t incarnation =
-        fault.node == FaultSpec::kNoNode ? 0 : NodeAt(fault.node).incarnation;
-    Schedule(state_.now + duration, ChoiceKind::kFault, -1,
-             FaultEnds{.fault = begins.fault, .incarnation = incarnation});
+  const int16_t node = fault.node;
+  const auto go_on = [&] { NodeAt(node).active.push_back(begins.fault); };
+  const auto set_clocks = [&] {
+    state_.spanner.active.push_back(begins.fault);
+    UpdateSpannerClocks();
   };
-  switch (fault.kind) {
-    case FaultKind::kPause:
-      PauseNode(fault.node);
-      break;
-    case FaultKind::kCrash:
-    case FaultKind::kStop:
-      fault.kind == FaultKind::kCrash ? LetGo(fault.node, /*crashed=*/true) : StopNode(fault.node);
-      if (!fault.restart_after) return false;
-      Schedule(state_.now + *fault.restart_after, ChoiceKind::kFault, fault.node,
-               NodeStarts{.fault = begins.fault});
-      return true;
-    case FaultKind::kStart:
-      StartNode(fault.node, std::nullopt);
-      return false;
-    case FaultKind::kPartition:
-      NodeAt(fault.node).active.push_back(begins.fault);
-      UpdateLinks(fault.node);
-      if (fault.lasts) end_after(*fault.lasts);
-      return true;
-    case FaultKind::kLatency:
-      NodeAt(fault.node).active.push_back(begins.fault);
-      if (fault.lasts) end_after(*fault.lasts);
-      return true;
-    case FaultKind::kAbort:
-      NodeAt(fault.node).active.push_back(begins.fault);
-      break;
-    case FaultKind::kUnavailable:
-      if (state_.spanner.unavailable++ == 0) Observe(SpannerAvailability{.available = false});
-      break;
-    case FaultKind::kSessionLoss:
-      LoseSession(fault.node);
-      return false;
-    case FaultKind::kClock:
-      ChangeClock(fault);
-      break;
-    case FaultKind::kTrueTime:
-    case FaultKind::kCurrentTimestamp:
-      state_.spanner.active.push_back(begins.fault);
-      UpdateSpannerClocks();
-      break;
-    case FaultKind::kDeleteRow:
-      DeleteRow({.fault = begins.fault});
-      return true;
-    case FaultKind::kDropRequest:
-    case FaultKind::kDropReply:
-      return false;
+  std::visit(Overloaded{[&](const PauseFault&) { PauseNode(node); },
+                        [&](const CrashFault&) { LetGo(node, /*crashed=*/true); },
+                        [&](const StopFault&) { StopNode(node); },
+                        [&](const StartFault&) { StartNode(node, std::nullopt); },
+                        [&](const PartitionFault&) {
+                          go_on();
+                          UpdateLinks(node);
+                        },
+                        [&](const LatencyFault&) { go_on(); }, [&](const AbortFault&) { go_on(); },
+                        [&](const DropRequestFault&) {},  // StrikeOneCall
+                        [&](const DropReplyFault&) {},
+                        [&](const UnavailableFault&) {
+                          if (state_.spanner.unavailable++ > 0) return;
+                          Observe(SpannerAvailability{.available = false});
+                        },
+                        [&](const SessionLossFault&) { LoseSession(node); },
+                        [&](const ClockFault& change) { ChangeClock(node, change); },
+                        [&](const TrueTimeFault&) { set_clocks(); },
+                        [&](const CurrentTimestampFault&) { set_clocks(); },
+                        [&](const DeleteRowFault&) { DeleteRow({.fault = begins.fault}); }},
+             fault.what);
+  if (const std::optional<Duration> after = RestartAfterOf(fault.what)) {
+    Schedule(state_.now + *after, ChoiceKind::kFault, node, NodeStarts{.fault = begins.fault});
+    return true;
+  }
+  const std::optional<Duration> lasts = LastsOf(fault.what);
+  if (lasts) {
+    const uint32_t incarnation = node == FaultSpec::kNoNode ? 0 : NodeAt(node).incarnation;
+    Schedule(state_.now + *lasts, ChoiceKind::kFault, -1,
+             FaultEnds{.fault = begins.fault, .incarnation = incarnation});
   }
   // A setting for good is how the world is from now on, and no disturbance that goes on.
-  if (fault.lasts) end_after(*fault.lasts);
-  return fault.lasts.has_value();
+  return lasts || GoesOn(fault.what) || fault.As<DeleteRowFault>() != nullptr;
 }
 
 void Turn::OnFaultEnds(const FaultEnds& ends) {
   const FaultSpec& fault = scenario_.faults[ends.fault];
-  const auto same_process = [&] { return NodeAt(fault.node).incarnation == ends.incarnation; };
-  switch (fault.kind) {
-    case FaultKind::kPause:
-      if (same_process()) ResumeNode(fault.node);
-      break;
-    case FaultKind::kPartition:
-      std::erase(NodeAt(fault.node).active, ends.fault);
-      UpdateLinks(fault.node);
-      break;
-    case FaultKind::kLatency:
-      std::erase(NodeAt(fault.node).active, ends.fault);
-      EndLatency(fault.node);
-      break;
-    case FaultKind::kAbort:
-      std::erase(NodeAt(fault.node).active, ends.fault);
-      break;
-    case FaultKind::kUnavailable:
-      if (--state_.spanner.unavailable == 0) Observe(SpannerAvailability{.available = true});
-      break;
-    case FaultKind::kClock:
-      if (!same_process() || NodeAt(fault.node).clock.stands == 0) break;
-      if (NodeAt(fault.node).clock.stands == 1) {
-        ClockGoesOn(fault.node);
-      } else {
-        --NodeAt(fault.node).clock.stands;
-      }
-      ResumeNode(fault.node);
-      break;
-    case FaultKind::kTrueTime:
-    case FaultKind::kCurrentTimestamp:
-      std::erase(state_.spanner.active, ends.fault);
-      UpdateSpannerClocks();
-      break;
-    default:
-      break;
-  }
+  const int16_t node = fault.node;
+  const auto same_process = [&] { return NodeAt(node).incarnation == ends.incarnation; };
+  const auto no_longer = [&] { std::erase(NodeAt(node).active, ends.fault); };
+  const auto reset_clocks = [&] {
+    std::erase(state_.spanner.active, ends.fault);
+    UpdateSpannerClocks();
+  };
+  std::visit(Overloaded{[&](const PauseFault&) {
+                          if (same_process()) ResumeNode(node);
+                        },
+                        [&](const PartitionFault&) {
+                          no_longer();
+                          UpdateLinks(node);
+                        },
+                        [&](const LatencyFault&) {
+                          no_longer();
+                          EndLatency(node);
+                        },
+                        [&](const AbortFault&) { no_longer(); },
+                        [&](const UnavailableFault&) {
+                          if (--state_.spanner.unavailable > 0) return;
+                          Observe(SpannerAvailability{.available = true});
+                        },
+                        [&](const ClockFault&) {
+                          if (same_process()) EndStanding(node);
+                        },
+                        [&](const TrueTimeFault&) { reset_clocks(); },
+                        [&](const CurrentTimestampFault&) { reset_clocks(); },
+                        [](const auto&) {}},  // lasts no time
+             fault.what);
   Observe(FaultEnded{.fault = ends.fault});
 }
 
@@ -150,9 +123,9 @@ void Turn::StrikeOneCall(const FaultBegins& begins, const FaultSpec& fault) {
   }
   Observe(FaultBegan{.fault = begins.fault});
   Call& call = *state_.calls[*target].call;
-  if (fault.kind == FaultKind::kAbort) {
+  if (fault.As<AbortFault>()) {
     call.abort = true;
-  } else if (fault.kind == FaultKind::kDropReply) {
+  } else if (fault.As<DropReplyFault>()) {
     LoseReply(*target);
   } else {
     Cancel(*FindRequestOnItsWay(*target));
@@ -169,9 +142,9 @@ std::optional<uint32_t> Turn::TargetOf(const FaultSpec& fault, const CallName& n
   if (!place || name.process.node != fault.node) return std::nullopt;
   const Call& call = *state_.calls[*place].call;
   if (!call.awaited) return std::nullopt;
-  if (fault.kind == FaultKind::kDropReply) return place;
+  if (fault.As<DropReplyFault>()) return place;
   if (!FindRequestOnItsWay(*place)) return std::nullopt;
-  if (fault.kind == FaultKind::kAbort && !model::IsOfReadWrite(call.request)) return std::nullopt;
+  if (fault.As<AbortFault>() && !model::IsOfReadWrite(call.request)) return std::nullopt;
   return place;
 }
 
@@ -194,7 +167,7 @@ void Turn::LoseReply(uint32_t place) {
 bool Turn::StrikesNextCall(int16_t node, FaultKind kind) {
   std::vector<uint32_t>& armed = NodeAt(node).armed;
   const auto found = std::find_if(armed.begin(), armed.end(), [&](uint32_t fault) {
-    return scenario_.faults[fault].kind == kind;
+    return scenario_.faults[fault].kind() == kind;
   });
   if (found == armed.end()) return false;
   const uint32_t fault = *found;
@@ -218,23 +191,34 @@ void Turn::EndLatency(int16_t node) {
 
 // --- clocks ------------------------------------------------------------------------------------
 
-void Turn::ChangeClock(const FaultSpec& fault) {
-  const ClockChange& change = fault.clock;
-  NodeClock& clock = NodeAt(fault.node).clock;
+void Turn::ChangeClock(int16_t node, const ClockFault& change) {
+  NodeClock& clock = NodeAt(node).clock;
   if (change.offset) clock.offset += *change.offset - WallError(clock, state_.now);
   if (change.step) clock.offset += *change.step;
   // A belief that lasts by the wall clock lasts as long as that says from now on.
-  for (Participant& participant : NodeAt(fault.node).participants) {
-    NoticeStanding(fault.node, participant);
+  for (Participant& participant : NodeAt(node).participants) {
+    NoticeStanding(node, participant);
   }
   if (change.rate_ppm || change.stands) {
     Rebase(clock, state_.now);
     clock.rate_ppm = change.rate_ppm.value_or(clock.rate_ppm);
     clock.stands += change.stands ? 1 : 0;
-    RescheduleTimers(fault.node);
+    RescheduleTimers(node);
   }
-  ObserveClock(fault.node);
-  if (change.stands) PauseNode(fault.node);
+  ObserveClock(node);
+  if (change.stands) PauseNode(node);
+}
+
+// When the fault that made them stand is over.
+void Turn::EndStanding(int16_t node) {
+  NodeClock& clock = NodeAt(node).clock;
+  if (clock.stands == 0) return;
+  if (clock.stands == 1) {
+    ClockGoesOn(node);
+  } else {
+    --clock.stands;
+  }
+  ResumeNode(node);
 }
 
 void Turn::ClockGoesOn(int16_t node) {

@@ -124,7 +124,7 @@ void Turn::SendCallOf(int16_t node, Call&& call) {
   Observe(CallSent{
       .call = call.name, .step = call.step, .request = static_cast<uint8_t>(call.request.index())});
   const uint32_t place = AddCall(std::move(call));
-  if (!NodeAt(node).armed.empty() && StrikesNextCall(node, FaultKind::kDropRequest)) {
+  if (!NodeAt(node).armed.empty() && StrikesNextCall(node, kKindOf<DropRequestFault>)) {
     state_.calls[place].call->at_spanner = false;
     return MarkHanging(place);
   }
@@ -305,9 +305,9 @@ Duration Turn::AddedLatency(const Call& call, Draw draw) {
   const Direction way = draw == Draw::kRequestLatency ? Direction::kTo : Direction::kFrom;
   Duration added;
   for (const uint32_t index : NodeAt(call.name.process.node).active) {
-    const FaultSpec& fault = scenario_.faults[index];
-    if (fault.kind != FaultKind::kLatency || !Covers(fault.direction, way)) continue;
-    added += Pick(fault.add, chance_->BitsOfFault(index, draw, DrawnForCall(call)));
+    const auto* fault = scenario_.faults[index].As<LatencyFault>();
+    if (fault == nullptr || !Covers(fault->direction, way)) continue;
+    added += Pick(fault->add, chance_->BitsOfFault(index, draw, DrawnForCall(call)));
   }
   return added;
 }
@@ -322,7 +322,7 @@ void Turn::SendReply(uint32_t place, Response&& response, Duration service) {
     return FreeIfDone(place);
   }
   const bool lost = call.drop_reply ||
-                    (!NodeAt(node).armed.empty() && StrikesNextCall(node, FaultKind::kDropReply));
+                    (!NodeAt(node).armed.empty() && StrikesNextCall(node, kKindOf<DropReplyFault>));
   if (lost) {
     call.at_spanner = false;
     return MarkHanging(place);

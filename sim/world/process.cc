@@ -1,11 +1,59 @@
-// Inside a process: its life, its timers, its protocol machines and the application that uses them.
+// Inside a process: its life, its timers, its protocols' machines and the applications that use
+// them.
 #include <algorithm>
 #include <utility>
 
 #include "sim/world/fault_effects.h"
+#include "sim/world/hosting.h"
 #include "sim/world/turn.h"
 
 namespace whorl::sim {
+
+// Hosts the application of one participant (hosting.h).
+class Turn::Hosting {
+ public:
+  Hosting(Turn& turn, int16_t node, Participant& participant)
+      : turn_(turn), node_(node), participant_(participant) {}
+
+  ProcessId process() const { return turn_.ProcessOf(node_); }
+  uint16_t lock() const { return participant_.lock; }
+  Instant Now() const { return turn_.state_.now; }
+  LocalTime Clocks() const { return turn_.ClocksOf(node_); }
+  const ApplicationConfig& application_config() const {
+    return turn_.setup_.applications[static_cast<size_t>(node_)];
+  }
+  ApplicationState& application() { return participant_.application; }
+  Instant& asked_at() { return participant_.asked_at; }
+  std::vector<ApplicationEffect>& application_effects() { return turn_.out_.application_effects; }
+
+  void Observe(Happening what) { turn_.Observe(std::move(what)); }
+  void Queue(Event event) { turn_.TellMachine(node_, participant_, std::move(event)); }
+  void SetTimer(ApplicationTimer timer, Duration at) {
+    turn_.SetTimerAt(node_, participant_, TimerOwner::kApplication, static_cast<uint16_t>(timer),
+                     at);
+  }
+  void CancelTimer(ApplicationTimer timer) {
+    turn_.CancelTimerOf(participant_, TimerOwner::kApplication, static_cast<uint16_t>(timer));
+  }
+  void SendWrite(const WriteToResource& write) {
+    const Duration way =
+        turn_.PickLatency(turn_.latencies_.resource, Draw::kResourceLatency,
+                          {.node = node_, .lock = participant_.lock, .step = StepName::kWrite});
+    turn_.Schedule(
+        turn_.state_.now + way, ChoiceKind::kDeliver, -1,
+        ResourceWrite{.process = process(), .lock = participant_.lock, .token = write.token});
+  }
+
+ private:
+  Turn& turn_;
+  const int16_t node_;
+  Participant& participant_;
+};
+
+void Turn::TellApplication(int16_t node, Participant& participant, const ApplicationEvent& event) {
+  Hosting host(*this, node, participant);
+  GiveApplication(host, event);
+}
 
 // --- lives -------------------------------------------------------------------------------------
 
@@ -37,15 +85,7 @@ void Turn::StartParticipant(int16_t node, uint16_t place) {
   Participant& participant = NodeAt(node).participants[place];
   participant.machine =
       MakeProtocolState(setup_.configs[static_cast<size_t>(node)][place], spec.use == Use::kLock);
-  participant.application.running = true;
-  if (spec.deadline) {
-    SetTimerAt(node, participant, TimerOwner::kDeadline, 0, *spec.deadline);
-  }
-  if (spec.use == Use::kLock) return Ask(node, participant, kAskLock, Question::kLock);
-  TellMachine(node, participant, Started{});
-  if (spec.use == Use::kHasLock) {
-    SetTimerAt(node, participant, TimerOwner::kApplication, 0, scenario_.workload.write_every);
-  }
+  TellApplication(node, participant, ApplicationStarted{});
 }
 
 // The process is gone with all that it knew; what it sent stays on its way.
@@ -76,25 +116,10 @@ void Turn::StopNode(int16_t node_index) {
   node.life = Life::kStopped;
   Observe(ProcessStopped{.process = ProcessOf(node_index)});
   for (Participant& participant : node.participants) {
-    const bool locked = SpecOf(node_index).use == Use::kLock && participant.believes;
-    EndLeading(participant);
-    participant.application.running = false;
-    CancelTimerOf(participant, TimerOwner::kApplication, 0);
-    StopWork(participant);
+    const bool believed = participant.believes;
     UpdateBelief(node_index, participant);
-    if (locked) Ask(node_index, participant, kAskUnlock, Question::kUnlock);
-    EndParticipation(node_index, participant, StopReason::kCancelled);
+    TellApplication(node_index, participant, ApplicationStopRequested{.believes = believed});
   }
-}
-
-void Turn::EndParticipation(int16_t node, Participant& participant, StopReason reason) {
-  if (participant.ended) return;
-  participant.ended = true;
-  CancelTimerOf(participant, TimerOwner::kDeadline, 0);
-  Observe(
-      ParticipationEnded{.process = ProcessOf(node), .lock = participant.lock, .reason = reason});
-  TellMachine(node, participant, StopRequested{.reason = reason});
-  if (!participant.application.working) TellMachine(node, participant, WorkStopped{});
 }
 
 // Not by Spanner, and so past every fault that is between a node and Spanner.
@@ -198,11 +223,8 @@ void Turn::OnTimer(const TimerDue& due) {
     case TimerOwner::kRunner:
       return OnRunnerWaited(node, *participant, due.id);
     case TimerOwner::kApplication:
-      return OnApplicationTimer(node, *participant);
-    case TimerOwner::kWork:
-      return SendWrite(node, *participant);
-    case TimerOwner::kDeadline:
-      return EndParticipation(node, *participant, StopReason::kDeadline);
+      return TellApplication(node, *participant,
+                             ApplicationTimerFired{.timer = static_cast<ApplicationTimer>(due.id)});
     case TimerOwner::kBeliefLapses:
       participant->belief_lapsed = true;
       return UpdateBelief(node, *participant);
@@ -240,6 +262,7 @@ void Turn::StepMachine(int16_t node, Participant& participant, const Event& even
 }
 
 void Turn::DoEffect(int16_t node, Participant& participant, Effect effect) {
+  Hosting host(*this, node, participant);
   if (auto* run = std::get_if<RunTransaction>(&effect)) {
     StartRunnerFor(node, participant, std::move(*run));
   } else if (const auto* set = std::get_if<SetTimer>(&effect)) {
@@ -249,15 +272,13 @@ void Turn::DoEffect(int16_t node, Participant& participant, Effect effect) {
   } else if (const auto* given_up = std::get_if<CancelTransaction>(&effect)) {
     CancelRunnerOf(node, participant, given_up->request);
   } else if (const auto* changed = std::get_if<LeadershipChanged>(&effect)) {
-    OnCallback(node, participant, changed->leader);
+    Carry(host, *changed);
   } else if (auto* answer = std::get_if<Answer>(&effect)) {
-    OnAnswer(node, participant, std::move(*answer));
+    Carry(host, std::move(*answer));
   } else if (std::holds_alternative<AnnounceRelease>(effect)) {
     AnnounceReleaseOf(node, participant);
   } else {
-    Observe(Noted{.process = ProcessOf(node),
-                  .lock = participant.lock,
-                  .note = std::move(std::get<Note>(effect))});
+    Carry(host, std::move(std::get<Note>(effect)));
   }
 }
 
@@ -286,106 +307,14 @@ void Turn::UpdateBelief(int16_t node, Participant& participant) {
       BeliefChanged{.process = ProcessOf(node), .lock = participant.lock, .believes = believes});
 }
 
-// --- the application ---------------------------------------------------------------------------
-
-void Turn::Ask(int16_t node, Participant& participant, AskId ask, Question question) {
-  Observe(QuestionAsked{
-      .process = ProcessOf(node), .lock = participant.lock, .ask = ask, .question = question});
-  if (question == Question::kHasLock) {
-    participant.application.asking = true;
-    participant.application.asked_at = state_.now;
-  }
-  TellMachine(node, participant, Asked{.ask = ask, .question = question});
-}
-
-void Turn::OnAnswer(int16_t node, Participant& participant, Answer answer) {
-  Application& application = participant.application;
-  const bool has_lock = answer.question == Question::kHasLock;
-  Observe(QuestionAnswered{.process = ProcessOf(node),
-                           .lock = participant.lock,
-                           .answer = answer,
-                           .asked_at = has_lock ? application.asked_at : state_.now});
-  if (has_lock) application.asking = false;
-  if (!application.running || !answer.yes) return;
-  if (answer.question == Question::kLock) return BeginLeading(node, participant);
-  if (!has_lock) return;
-  application.token = answer.token;
-  if (SpecOf(node).use == Use::kHasLock || application.leading) BeginWork(node, participant);
-}
-
-void Turn::OnCallback(int16_t node, Participant& participant, bool leader) {
-  Observe(CalledBack{.process = ProcessOf(node), .lock = participant.lock, .leader = leader});
-  if (SpecOf(node).use != Use::kCallback || !participant.application.running) return;
-  if (leader && !participant.application.leading) BeginLeading(node, participant);
-  if (leader) return;
-  EndLeading(participant);
-  StopWork(participant);
-  if (participant.ended) TellMachine(node, participant, WorkStopped{});
-}
-
-// A leader by callback or by Lock asks for its token once, and writes from then on.
-void Turn::BeginLeading(int16_t node, Participant& participant) {
-  participant.application.leading = true;
-  participant.application.token.reset();
-  OnApplicationTimer(node, participant);
-}
-
-void Turn::EndLeading(Participant& participant) {
-  if (!participant.application.leading) return;
-  participant.application.leading = false;
-  participant.application.token.reset();
-  CancelTimerOf(participant, TimerOwner::kApplication, 0);
-}
-
-// In the middle: nothing is written.
-void Turn::StopWork(Participant& participant) {
-  participant.application.working = false;
-  CancelTimerOf(participant, TimerOwner::kWork, 0);
-}
-
-void Turn::OnApplicationTimer(int16_t node, Participant& participant) {
-  Application& application = participant.application;
-  SetTimerAt(node, participant, TimerOwner::kApplication, 0,
-             ClocksOf(node).monotonic + scenario_.workload.write_every);
-  if (application.asking || application.working) return;
-  const bool has_token = application.leading && application.token.has_value();
-  if (has_token) return BeginWork(node, participant);
-  Ask(node, participant, kAskHasLock, Question::kHasLock);
-}
-
-void Turn::BeginWork(int16_t node, Participant& participant) {
-  participant.application.working = true;
-  if (scenario_.workload.work_for.ns == 0) return SendWrite(node, participant);
-  SetTimerAt(node, participant, TimerOwner::kWork, 0,
-             ClocksOf(node).monotonic + scenario_.workload.work_for);
-}
-
-void Turn::SendWrite(int16_t node, Participant& participant) {
-  participant.application.working = false;
-  const ResourceKind kind = setup_.resource;
-  for (const bool fenced : {true, false}) {
-    if (kind == (fenced ? ResourceKind::kUnfenced : ResourceKind::kFenced)) continue;
-    Observe(WriteSent{.process = ProcessOf(node),
-                      .lock = participant.lock,
-                      .fenced = fenced,
-                      .token = participant.application.token});
-  }
-  Schedule(
-      state_.now + PickLatency(latencies_.resource, Draw::kResourceLatency,
-                               {.node = node, .lock = participant.lock, .step = StepName::kWrite}),
-      ChoiceKind::kDeliver, -1,
-      ResourceWrite{.process = ProcessOf(node),
-                    .lock = participant.lock,
-                    .token = participant.application.token});
-  if (participant.ended) TellMachine(node, participant, WorkStopped{});
-}
-
 // --- the resource ------------------------------------------------------------------------------
 
 void Turn::OnResourceWrite(const ResourceWrite& write) {
-  const ResourceKind kind = setup_.resource;
-  if (kind != ResourceKind::kUnfenced) ResourceHears(write, /*fenced=*/true);
-  if (kind != ResourceKind::kFenced) ResourceHears(write, /*fenced=*/false);
+  const auto writer = static_cast<size_t>(write.process.node);
+  const ResourceKind kind = setup_.applications[writer].resource;
+  for (const bool fenced : {true, false}) {
+    if (WritesTo(kind, fenced)) ResourceHears(write, fenced);
+  }
 }
 
 void Turn::ResourceHears(const ResourceWrite& write, bool fenced) {

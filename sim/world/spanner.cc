@@ -56,7 +56,7 @@ bool Turn::IsAborted(Call& call, const Request& request, const model::Moment& le
   const Node& node = NodeAt(call.name.process.node);
   if (!call.abort && node.armed.empty() && node.active.empty()) return false;
   const auto armed = std::find_if(node.armed.begin(), node.armed.end(), [&](uint32_t fault) {
-    return scenario_.faults[fault].kind == FaultKind::kAbort;
+    return scenario_.faults[fault].As<AbortFault>() != nullptr;
   });
   if (!call.abort && armed == node.armed.end() && !AbortsByChance(call)) return false;
   if (!model::AbortCall(*setup_.catalogue, state_.database, call.name, request, {&leader, 1},
@@ -64,7 +64,7 @@ bool Turn::IsAborted(Call& call, const Request& request, const model::Moment& le
     return false;
   }
   if (!call.abort && armed != node.armed.end()) {
-    StrikesNextCall(call.name.process.node, FaultKind::kAbort);
+    StrikesNextCall(call.name.process.node, kKindOf<AbortFault>);
   }
   // The pause before the next attempt may outlast the fault.
   if (call.awaited) SayHangs(call);
@@ -74,10 +74,10 @@ bool Turn::IsAborted(Call& call, const Request& request, const model::Moment& le
 bool Turn::AbortsByChance(const Call& call) {
   bool aborts = false;
   for (const uint32_t index : NodeAt(call.name.process.node).active) {
-    const FaultSpec& fault = scenario_.faults[index];
-    if (fault.kind != FaultKind::kAbort) continue;
+    const auto* fault = scenario_.faults[index].As<AbortFault>();
+    if (fault == nullptr) continue;
     const uint64_t bits = chance_->BitsOfFault(index, Draw::kServiceTime, DrawnForCall(call));
-    aborts |= (bits >> 32) * 100 >> 32 < static_cast<uint64_t>(fault.percent);
+    aborts |= (bits >> 32) * 100 >> 32 < static_cast<uint64_t>(fault->percent);
   }
   return aborts;
 }
@@ -212,15 +212,15 @@ void Turn::OnReplied(model::Replied&& replied) {
 
 // An operator's transaction, without a network in between.
 void Turn::DeleteRow(const OperatorDeletes& deletes) {
-  const FaultSpec& fault = scenario_.faults[deletes.fault];
+  const RowOfLock& target = scenario_.faults[deletes.fault].As<DeleteRowFault>()->target;
   const CallName name = {.process = {},
-                         .lock = fault.lock,
+                         .lock = target.lock,
                          .request = static_cast<RequestId>(deletes.fault),
                          .attempt = deletes.attempt};
   Mutation deletion;
   deletion.kind = MutationKind::kDelete;
   deletion.table = setup_.catalogue->schema().tables.front().name;
-  deletion.keys.keys.push_back({KeyOfDeleted(scenario_, fault)});
+  deletion.keys.keys.push_back({KeyOfRow(scenario_, target)});
   Commit commit;
   commit.transaction = SingleUseWrite{};
   commit.mutations.push_back(std::move(deletion));
@@ -248,8 +248,10 @@ void Turn::UpdateSpannerClocks() {
   spanner.current_timestamp_error = scenario_.spanner.current_timestamp_error;
   for (const uint32_t index : spanner.active) {
     const FaultSpec& fault = scenario_.faults[index];
-    if (fault.kind == FaultKind::kTrueTime) spanner.truetime = fault.truetime;
-    if (fault.kind == FaultKind::kCurrentTimestamp) spanner.current_timestamp_error = fault.error;
+    if (const auto* set = fault.As<TrueTimeFault>()) spanner.truetime = set->truetime;
+    if (const auto* set = fault.As<CurrentTimestampFault>()) {
+      spanner.current_timestamp_error = set->error;
+    }
   }
   Observe(SpannerClocksChanged{.epsilon = spanner.truetime.epsilon,
                                .truetime_error = TrueTimeShift(spanner.truetime),

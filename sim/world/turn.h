@@ -85,16 +85,8 @@ class Turn {
   void StartParticipant(int16_t node, uint16_t place);
   void AnnounceReleaseOf(int16_t node, const Participant& participant);
   void OnReleaseHeard(int16_t node, const ReleaseHeard& heard);
-  void EndParticipation(int16_t node, Participant& participant, StopReason reason);
-  void Ask(int16_t node, Participant& participant, AskId ask, Question question);
-  void OnAnswer(int16_t node, Participant& participant, Answer answer);
-  void OnCallback(int16_t node, Participant& participant, bool leader);
-  void OnApplicationTimer(int16_t node, Participant& participant);
-  void BeginLeading(int16_t node, Participant& participant);
-  void EndLeading(Participant& participant);
-  void StopWork(Participant& participant);
-  void BeginWork(int16_t node, Participant& participant);
-  void SendWrite(int16_t node, Participant& participant);
+  class Hosting;
+  void TellApplication(int16_t node, Participant& participant, const ApplicationEvent& event);
   void ResourceHears(const ResourceWrite& write, bool fenced);
 
   // network.cc
@@ -165,7 +157,8 @@ class Turn {
   std::optional<uint32_t> TargetOf(const FaultSpec& fault, const CallName& call) const;
   void LoseReply(uint32_t call);
   bool StrikesNextCall(int16_t node, FaultKind kind);
-  void ChangeClock(const FaultSpec& fault);
+  void ChangeClock(int16_t node, const ClockFault& change);
+  void EndStanding(int16_t node);
   void ClockGoesOn(int16_t node);
   void ObserveClock(int16_t node);
   void EndLatency(int16_t node);
@@ -177,11 +170,6 @@ class Turn {
   Chance* chance_;
   Outbox& out_;
 };
-
-// The two questions that an application may have under way, by their AskId.
-inline constexpr AskId kAskHasLock = 0;
-inline constexpr AskId kAskLock = 1;
-inline constexpr AskId kAskUnlock = 2;
 
 // CallName::call of those that no transaction of a lock makes: for sessions. No transaction makes
 // so many.

@@ -90,23 +90,25 @@ std::shared_ptr<const WorldSetup> MakeSetup(const Scenario& scenario) {
       for (const Sql sql : StatementsOf(config)) statements.push_back(sql);
     }
   }
-  const ProtocolInfo& protocol = *FindProtocol(scenario.protocol);
+  std::vector<ApplicationConfig> applications;
+  for (const NodeSpec& node : scenario.nodes) {
+    applications.push_back(ApplicationConfigOf(scenario, node));
+  }
   std::vector<uint8_t> loses_session(scenario.nodes.size());
   bool changes_truetime = false;
   for (const FaultSpec& fault : scenario.faults) {
-    if (fault.kind == FaultKind::kSessionLoss) loses_session[static_cast<size_t>(fault.node)] = 1;
-    if (fault.kind == FaultKind::kTrueTime) changes_truetime = true;
+    if (fault.As<SessionLossFault>()) loses_session[static_cast<size_t>(fault.node)] = 1;
+    if (fault.As<TrueTimeFault>()) changes_truetime = true;
   }
-  return std::make_shared<const WorldSetup>(WorldSetup{
-      .scenario = scenario,
-      .configs = std::move(configs),
-      .retry_policy = FindProtocol(scenario.protocol)->retry_policy,
-      .session_policy = MultiplexedSessionPolicy(),
-      .loses_session = std::move(loses_session),
-      .changes_truetime = changes_truetime,
-      // What fences does so by a token.
-      .resource = protocol.has_tokens ? scenario.workload.resource : ResourceKind::kUnfenced,
-      .catalogue = CatalogueOf(scenario, statements)});
+  return std::make_shared<const WorldSetup>(
+      WorldSetup{.scenario = scenario,
+                 .configs = std::move(configs),
+                 .applications = std::move(applications),
+                 .retry_policy = FindProtocol(scenario.protocol)->retry_policy,
+                 .session_policy = MultiplexedSessionPolicy(),
+                 .loses_session = std::move(loses_session),
+                 .changes_truetime = changes_truetime,
+                 .catalogue = CatalogueOf(scenario, statements)});
 }
 
 World::World(std::shared_ptr<const WorldSetup> setup, Outbox& out) : setup_(std::move(setup)) {

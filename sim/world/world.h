@@ -26,6 +26,7 @@
 #include "protocol/spanner/fields.h"
 #include "sim/scenario/instant.h"
 #include "sim/scenario/scenario.h"
+#include "sim/world/application.h"
 #include "sim/world/chance.h"
 #include "sim/world/node_clock.h"
 #include "sim/world/observation.h"
@@ -64,6 +65,7 @@ struct Outbox {
   std::vector<Observation> observed;
   // Room that a Take works in, kept between takes only so that it is not allocated again.
   std::vector<Effect> effects;
+  std::vector<ApplicationEffect> application_effects;
   std::vector<model::DatabaseEffect> database_effects;
   struct MachineEvent {
     int16_t node = 0;
@@ -78,9 +80,7 @@ struct Outbox {
 enum class TimerOwner : uint8_t {
   kMachine,       // id: the protocol's TimerId
   kRunner,        // id: the RequestId whose transaction backs off
-  kApplication,   // id: unused
-  kWork,          // id: unused; the application has worked long enough
-  kDeadline,      // id: unused; the context given to Run or Lock ends
+  kApplication,   // id: an ApplicationTimer
   kBeliefLapses,  // id: unused; a belief's local deadline, which no pause holds up
   kSessions,      // id: unused; the process's sessions want to be looked after
 };
@@ -171,17 +171,6 @@ struct ActiveRunner {
   WHORL_FIELDS(ActiveRunner, request, generation, state);
 };
 
-// What the application does with one lock.
-struct Application {
-  bool running = false;
-  bool leading = false;           // by callback, or because Lock returned
-  bool asking = false;            // HasLock is under way
-  bool working = false;           // between the answer and the write
-  std::optional<uint64_t> token;  // that it writes with
-  Instant asked_at;
-  WHORL_FIELDS(Application, running, leading, asking, working, token, asked_at);
-};
-
 // A process's part in one lock.
 struct Participant {
   uint16_t lock = 0;
@@ -189,11 +178,11 @@ struct Participant {
   Standing standing;  // as last observed
   bool believes = false;
   bool belief_lapsed = false;  // at its local deadline
-  bool ended = false;          // its context ended
-  Application application;
+  ApplicationState application;
+  Instant asked_at;  // when the application asked for has_lock last
   std::vector<ActiveTimer> timers;
   std::vector<ActiveRunner> runners;
-  WHORL_FIELDS(Participant, lock, machine, standing, believes, belief_lapsed, ended, application,
+  WHORL_FIELDS(Participant, lock, machine, standing, believes, belief_lapsed, application, asked_at,
                timers, runners);
 };
 
@@ -292,11 +281,11 @@ struct WorldState {
 struct WorldSetup {
   Scenario scenario;
   std::vector<std::vector<ProtocolConfig>> configs;  // by node, by its place in NodeSpec::locks
+  std::vector<ApplicationConfig> applications;       // by node
   RetryPolicy retry_policy;
   SessionPoolPolicy session_policy;
   std::vector<uint8_t> loses_session;  // by node: whether a fault may take its session away
   bool changes_truetime = false;       // whether a fault may
-  ResourceKind resource = ResourceKind::kBoth;        // that the application writes to
   std::shared_ptr<const model::Catalogue> catalogue;  // shared by all worlds of its statements
 };
 // REQUIRES: the scenario came from the loader.

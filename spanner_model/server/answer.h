@@ -1,4 +1,4 @@
-// What calls to a server come to.
+// The outcome of a call to the server.
 #pragma once
 
 #include <google/protobuf/message.h>
@@ -15,7 +15,7 @@ namespace whorl::server {
 
 using MessagePtr = std::shared_ptr<const google::protobuf::Message>;
 
-// A status; and, if that is OK, the messages: one of a unary call, at least one of a stream.
+// A status and, if it is OK, the messages: one for a unary call, one or more for a stream.
 struct Answer {
   Status status;
   std::vector<MessagePtr> messages;
@@ -29,14 +29,14 @@ Answer AnswerWith(Proto proto) {
   return answer;
 }
 
-// Whoever hands a call in gives it a tag of its own.
+// Identifies a call; chosen by the caller, unique among the calls under way.
 using CallTag = uint64_t;
 
-// Each call is answered once; before that it may be parked, also more than once: for a lock, for a
-// time to read at, for the end of its commit, or for a change of the schema.
+// Each call is answered once. Before that it may be parked, also more than once: it waits for a
+// lock, for its read timestamp, for its commit to become visible, or for a schema change.
 struct CallOutcome {
   CallTag tag = 0;
-  std::optional<Answer> answer;  // nothing: it is parked
+  std::optional<Answer> answer;  // empty: the call is parked
 };
 
 }  // namespace whorl::server

@@ -3,13 +3,13 @@
 // Invariants:
 //   1. Every call is answered once: by the function that it was given to or by a later one, in the
 //      outcomes that they append.
-//   2. What waits for a time is done by RunDue at or after NextDue.
-//   3. Any message of any content is answered; a bad one by an error.
-//   4. A change of the schema waits until nothing is committing; the calls that come in the
-//      meantime wait behind it.
-// Not to be called from several threads at once (frontend.h sees to that).
-// Deliberately left out: what methods.cc does not list; pages (lists are whole), backups, access
-// control, labels, and operations that last: they are done when they are answered.
+//   2. RunDue, called at or after NextDue, does what waits for a time.
+//   3. Every message is answered, whatever its content; a malformed one by an error.
+//   4. A schema change waits until no transaction is committing, and calls that arrive after it
+//      wait for the change.
+// Not thread-safe (frontend.h locks around it).
+// Deliberately left out: methods that methods.cc does not list; paging (lists are whole), backups,
+// access control, labels, and long-running operations: an operation is done when it is answered.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ namespace longrunning = ::google::longrunning;
 
 struct Method;  // methods.h
 
-// A call on its way through the backend.
-struct CallInHand {
+// A call and the outcomes to append to.
+struct BackendCall {
   const Method& method;
   const MessagePtr& request;
   CallTag tag = 0;
@@ -59,7 +59,7 @@ class Backend {
   Backend(const Backend&) = delete;
   Backend& operator=(const Backend&) = delete;
 
-  // Makes the initial databases; the error of the first that is wrong.
+  // Creates the initial databases; returns the first error.
   Status Start(Timestamp now);
 
   // REQUIRES: `request` is what method.new_request makes; no other call under way has this tag.
@@ -68,21 +68,20 @@ class Backend {
   std::optional<Timestamp> NextDue() const;
   void RunDue(Timestamp now, std::vector<CallOutcome>& out);
 
-  // --- the methods, for methods.cc
-  // -----------------------------------------------------------------
+  // --- the methods, for methods.cc ---------------------------------------------------------------
 
-  // What goes to a session of a database as a call of protocol/spanner/rpc.h.
+  // Serves a request on a session, as `Call` of protocol/spanner/rpc.h.
   template <typename Call, AnswerForm kForm, typename Proto>
-  void OnSession(const Proto& proto, const CallInHand& call);
+  void OnSession(const Proto& proto, const BackendCall& call);
   void CreateSession(const google::spanner::v1::CreateSessionRequest& proto,
-                     const CallInHand& call);
+                     const BackendCall& call);
   void BatchCreateSessions(const google::spanner::v1::BatchCreateSessionsRequest& proto,
-                           const CallInHand& call);
+                           const BackendCall& call);
 
   Answer CreateInstance(const instance_admin::CreateInstanceRequest& proto, Timestamp now);
   Answer GetInstance(const instance_admin::GetInstanceRequest& proto) const;
   Answer ListInstances(const instance_admin::ListInstancesRequest& proto) const;
-  void DeleteInstance(const instance_admin::DeleteInstanceRequest& proto, const CallInHand& call);
+  void DeleteInstance(const instance_admin::DeleteInstanceRequest& proto, const BackendCall& call);
   Answer GetInstanceConfig(const instance_admin::GetInstanceConfigRequest& proto) const;
   Answer ListInstanceConfigs(const instance_admin::ListInstanceConfigsRequest& proto) const;
 
@@ -91,8 +90,8 @@ class Backend {
   Answer GetDatabaseDdl(const database_admin::GetDatabaseDdlRequest& proto) const;
   Answer ListDatabases(const database_admin::ListDatabasesRequest& proto) const;
   void UpdateDatabaseDdl(const database_admin::UpdateDatabaseDdlRequest& proto,
-                         const CallInHand& call);
-  void DropDatabase(const database_admin::DropDatabaseRequest& proto, const CallInHand& call);
+                         const BackendCall& call);
+  void DropDatabase(const database_admin::DropDatabaseRequest& proto, const BackendCall& call);
 
   Answer GetOperation(const longrunning::GetOperationRequest& proto) const;
 
@@ -111,14 +110,14 @@ class Backend {
     Entry(std::string name, uint32_t incarnation, const BackendOptions& options, Timestamp now)
         : served(std::move(name), incarnation, options, now) {}
     ServedDatabase served;
-    std::deque<SchemaUpdate> updates;   // that wait until nothing is committing
-    std::deque<WaitingCall> behind_it;  // calls that wait for these
+    std::deque<SchemaUpdate> updates;   // wait until no transaction is committing
+    std::deque<WaitingCall> behind_it;  // calls that wait for the updates
   };
 
-  // The database, if calls to it can be served now. Null: this one was answered, or waits.
-  Entry* FindForCall(const std::string& database, const CallInHand& call);
+  // The database, if it can serve calls now. If null, the call has been answered or waits.
+  Entry* FindForCall(const std::string& database, const BackendCall& call);
   const Entry* FindDatabase(const std::string& name) const;
-  // Makes what can be made of the schema updates, and serves what waited for them.
+  // Applies the schema updates that are possible now, and serves the calls that waited for them.
   void UpdateSchemas(Entry& entry, Timestamp now, std::vector<CallOutcome>& out);
   void Drop(const std::string& database, std::vector<CallOutcome>& out);
   Status MakeDatabase(const std::string& name, const std::vector<std::string>& statements,

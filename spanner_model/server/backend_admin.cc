@@ -1,4 +1,4 @@
-// The admin services and their operations, and how a database comes, changes and goes.
+// The admin services and their operations: databases are created, changed and dropped here.
 #include <google/protobuf/empty.pb.h>
 
 #include "spanner_model/server/backend.h"
@@ -102,7 +102,7 @@ Answer Backend::ListInstances(const instance_admin::ListInstancesRequest& proto)
 }
 
 void Backend::DeleteInstance(const instance_admin::DeleteInstanceRequest& proto,
-                             const CallInHand& call) {
+                             const BackendCall& call) {
   if (instances_.erase(proto.name()) == 0) return call.Refuse(InstanceNotFound(proto.name()));
   std::vector<std::string> its;
   for (const auto& [name, entry] : databases_) {
@@ -144,7 +144,8 @@ Status Backend::MakeDatabase(const std::string& name, const std::vector<std::str
   }
   auto change = PlanSchemaChange(model::Schema{}, statements);
   if (auto* error = std::get_if<Status>(&change)) return std::move(*error);
-  // Unlike that of an earlier server, too, unless that made more than one database a second.
+  // Differs from those of an earlier server, too, unless that created more than one database a
+  // second.
   const auto incarnation = static_cast<uint32_t>(now.seconds()) + ++databases_made_;
   auto entry = std::make_unique<Entry>(name, incarnation, options_, now);
   std::vector<CallOutcome> none;
@@ -218,7 +219,7 @@ Answer Backend::ListDatabases(const database_admin::ListDatabasesRequest& proto)
 }
 
 void Backend::UpdateDatabaseDdl(const database_admin::UpdateDatabaseDdlRequest& proto,
-                                const CallInHand& call) {
+                                const BackendCall& call) {
   const auto found = databases_.find(proto.database());
   if (found == databases_.end()) return call.Refuse(DatabaseNotFound(proto.database()));
   if (proto.statements().empty()) {
@@ -279,7 +280,7 @@ void Backend::Drop(const std::string& database, std::vector<CallOutcome>& out) {
 }
 
 void Backend::DropDatabase(const database_admin::DropDatabaseRequest& proto,
-                           const CallInHand& call) {
+                           const BackendCall& call) {
   if (!databases_.contains(proto.database())) {
     return call.Refuse(DatabaseNotFound(proto.database()));
   }

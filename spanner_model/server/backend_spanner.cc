@@ -1,4 +1,4 @@
-// google.spanner.v1.Spanner: what goes to the sessions of a database.
+// google.spanner.v1.Spanner: the calls to the sessions of a database.
 #include "spanner_model/server/backend.h"
 #include "spanner_model/server/methods.h"
 #include "spanner_model/server/resource_names.h"
@@ -13,7 +13,7 @@ void Backend::Handle(const Method& method, const MessagePtr& request, CallTag ta
   method.serve(*this, {.method = method, .request = request, .tag = tag, .now = now, .out = out});
 }
 
-Backend::Entry* Backend::FindForCall(const std::string& database, const CallInHand& call) {
+Backend::Entry* Backend::FindForCall(const std::string& database, const BackendCall& call) {
   const auto found = databases_.find(database);
   if (found == databases_.end()) {
     const std::string instance = IsDatabaseName(database) ? InstanceOf(database) : "";
@@ -29,7 +29,7 @@ Backend::Entry* Backend::FindForCall(const std::string& database, const CallInHa
 }
 
 template <typename Call, AnswerForm kForm, typename Proto>
-void Backend::OnSession(const Proto& proto, const CallInHand& call) {
+void Backend::OnSession(const Proto& proto, const BackendCall& call) {
   const std::string name = call.method.session_of(proto);
   if (name.empty()) {
     const bool is_about_it =
@@ -45,27 +45,27 @@ void Backend::OnSession(const Proto& proto, const CallInHand& call) {
 }
 
 template void Backend::OnSession<GetSession, AnswerForm::kWhole>(const v1::GetSessionRequest&,
-                                                                 const CallInHand&);
+                                                                 const BackendCall&);
 template void Backend::OnSession<DeleteSession, AnswerForm::kWhole>(const v1::DeleteSessionRequest&,
-                                                                    const CallInHand&);
+                                                                    const BackendCall&);
 template void Backend::OnSession<ExecuteSql, AnswerForm::kWhole>(const v1::ExecuteSqlRequest&,
-                                                                 const CallInHand&);
+                                                                 const BackendCall&);
 template void Backend::OnSession<ExecuteSql, AnswerForm::kStream>(const v1::ExecuteSqlRequest&,
-                                                                  const CallInHand&);
+                                                                  const BackendCall&);
 template void Backend::OnSession<ExecuteBatchDml, AnswerForm::kWhole>(
-    const v1::ExecuteBatchDmlRequest&, const CallInHand&);
+    const v1::ExecuteBatchDmlRequest&, const BackendCall&);
 template void Backend::OnSession<Read, AnswerForm::kWhole>(const v1::ReadRequest&,
-                                                           const CallInHand&);
+                                                           const BackendCall&);
 template void Backend::OnSession<Read, AnswerForm::kStream>(const v1::ReadRequest&,
-                                                            const CallInHand&);
+                                                            const BackendCall&);
 template void Backend::OnSession<BeginTransaction, AnswerForm::kWhole>(
-    const v1::BeginTransactionRequest&, const CallInHand&);
+    const v1::BeginTransactionRequest&, const BackendCall&);
 template void Backend::OnSession<Commit, AnswerForm::kWhole>(const v1::CommitRequest&,
-                                                             const CallInHand&);
+                                                             const BackendCall&);
 template void Backend::OnSession<Rollback, AnswerForm::kWhole>(const v1::RollbackRequest&,
-                                                               const CallInHand&);
+                                                               const BackendCall&);
 
-void Backend::CreateSession(const v1::CreateSessionRequest& proto, const CallInHand& call) {
+void Backend::CreateSession(const v1::CreateSessionRequest& proto, const BackendCall& call) {
   if (proto.database().empty()) {
     return call.Refuse(wire::MissingField("CreateSessionRequest.database"));
   }
@@ -76,8 +76,8 @@ void Backend::CreateSession(const v1::CreateSessionRequest& proto, const CallInH
 }
 
 void Backend::BatchCreateSessions(const v1::BatchCreateSessionsRequest& proto,
-                                  const CallInHand& call) {
-  // Fewer than asked for is allowed; as many as Spanner makes at most.
+                                  const BackendCall& call) {
+  // Spanner creates at most 100 sessions per call; returning fewer than requested is allowed.
   constexpr int kMost = 100;
   if (proto.database().empty()) {
     return call.Refuse(wire::MissingField("BatchCreateSessionsRequest.database"));

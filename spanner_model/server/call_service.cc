@@ -10,15 +10,15 @@
 namespace whorl::server {
 namespace {
 
-// A call that is refused without being read.
+// A call that is refused before its request is read.
 class RefusedCall final : public grpc::ServerGenericBidiReactor {
  public:
   explicit RefusedCall(grpc::Status status) { Finish(std::move(status)); }
   void OnDone() override { delete this; }
 };
 
-// Lives until gRPC has sent the answer. Its functions run one at a time: each is called when the
-// one before has asked for it, but for Send, which comes from wherever the answer does.
+// Lives until gRPC has sent the answer. Each of its functions starts the operation whose end calls
+// the next, so they run one at a time; the exception is Send, which may be called on any thread.
 class ServedCall final : public grpc::ServerGenericBidiReactor {
  public:
   ServedCall(Frontend& frontend, grpc::GenericCallbackServerContext& context, const Method& method)
@@ -36,7 +36,7 @@ class ServedCall final : public grpc::ServerGenericBidiReactor {
   }
 
   void OnWriteDone(bool ok) override {
-    // Not sent means that the client has gone.
+    // A message that was not sent means that the client has gone.
     if (!ok) return Finish({grpc::StatusCode::CANCELLED, "The client has gone."});
     SendNext();
   }
@@ -77,7 +77,7 @@ class ServedCall final : public grpc::ServerGenericBidiReactor {
   Frontend& frontend_;
   grpc::GenericCallbackServerContext& context_;
   const Method& method_;
-  grpc::ByteBuffer buffer_;  // the request's bytes, then those of the message on its way
+  grpc::ByteBuffer buffer_;  // the request, then the message that is being sent
   Answer answer_;
   size_t sent_ = 0;
 };

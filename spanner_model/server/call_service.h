@@ -1,7 +1,7 @@
-// gRPC's side of the server: any call, by the path under which it came.
+// The gRPC service of the server: finds the method of a call by its path.
 //
-// All methods go through one generic service, since nothing about them differs on this side: one
-// request, then a status or messages.
+// One generic service serves all methods, since they do not differ here: one request, then a status
+// or messages.
 #pragma once
 
 #include <grpcpp/generic/async_generic_service.h>
@@ -16,7 +16,7 @@ namespace whorl::server {
 
 class CallService final : public grpc::CallbackGenericService {
  public:
-  // `bearer_token`: that each call has to bring, empty for none.
+  // Every call has to bring `bearer_token`, unless it is empty.
   CallService(std::shared_ptr<Frontend> frontend, std::string bearer_token)
       : frontend_(std::move(frontend)), bearer_token_(std::move(bearer_token)) {}
 

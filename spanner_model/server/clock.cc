@@ -22,7 +22,7 @@ Timestamp RealClock::Now() const {
 
 void RealClock::SleepUntil(std::optional<Timestamp> when) {
   std::unique_lock<std::mutex> lock(mutex_);
-  // Farther than anybody waits would overflow the time point.
+  // A longer wait could overflow the time point. The caller sleeps again.
   constexpr Duration kLongest = Seconds(3600);
   const Duration wait = when ? std::min(*when - Now(), kLongest) : kLongest;
   changed_.wait_for(lock, std::chrono::nanoseconds(wait.ns), [this] { return interrupted_; });

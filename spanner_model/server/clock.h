@@ -1,4 +1,4 @@
-// The time that a server goes by: its clock, and sleep until a time.
+// The clock of a server, which can also sleep until a time.
 //
 // Invariant: Now() never goes back.
 #pragma once
@@ -12,18 +12,18 @@
 
 namespace whorl::server {
 
-// Functions may be called from any thread. One clock serves one server, whose timers alone sleep.
+// Thread-safe. One clock serves one server, and only that server's timer thread sleeps.
 class ServerClock {
  public:
   virtual ~ServerClock() = default;
   virtual Timestamp Now() const = 0;
-  // Returns when Now() >= `when`, or when Interrupt was called since the last return. Nothing: only
-  // Interrupt ends it.
+  // Returns when Now() >= `when`, or when Interrupt was called since the last return. Without a
+  // value, only Interrupt ends it.
   virtual void SleepUntil(std::optional<Timestamp> when) = 0;
   virtual void Interrupt() = 0;
 };
 
-// The system's clock at the start, and from then on the steady one, which nobody sets back.
+// Starts at the system's time and then follows the steady clock, which is never set back.
 class RealClock final : public ServerClock {
  public:
   RealClock();
@@ -39,8 +39,8 @@ class RealClock final : public ServerClock {
   bool interrupted_ = false;
 };
 
-// Stands still until a test moves it. What becomes due then is done by the server's own thread, in
-// the order of its times, soon after Advance has returned.
+// Stands still until a test moves it. The server's own thread then does what has become due, in the
+// order of the due times, soon after Advance has returned.
 class VirtualClock final : public ServerClock {
  public:
   explicit VirtualClock(Timestamp start) : now_(start) {}

@@ -1,4 +1,5 @@
-// What a test can do to single calls of google.spanner.v1.Spanner, and see of all calls.
+// Faults that a test can inject into single calls of google.spanner.v1.Spanner, and an observer of
+// all calls.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +18,16 @@ namespace whorl::server {
 
 struct CallInfo {
   std::string_view method;  // "Commit"
-  uint64_t nth = 0;         // of this method's calls since the server started; the first is 1
-  std::string session;      // its whole name, as the request says it; empty for none
-  std::string transaction;  // that the request names; empty for none
+  uint64_t nth = 0;         // counts this method's calls since the server started, from 1
+  std::string session;      // the full name in the request; empty for none
+  std::string transaction;  // the id in the request; empty for none
 };
 
-// Shut until a test opens it. May be used from any thread.
+// Closed until a test opens it. Thread-safe.
 class Gate {
  public:
   void Open();
-  // Calls `run` at once when it is open, otherwise from Open.
+  // Calls `run` at once if the gate is open, otherwise from Open.
   void WhenOpen(std::function<void()> run);
 
  private:
@@ -39,7 +40,7 @@ struct LetPass {};
 struct FailBefore {  // the call is not served
   Status status;
 };
-struct LoseReply {  // the call is served, and then fails so
+struct LoseReply {  // the call is served, then fails with this status
   Status status;
 };
 struct HoldRequest {  // the call is served when the gate opens
@@ -49,19 +50,18 @@ struct HoldReply {  // the call is served, and answered when the gate opens
   std::shared_ptr<Gate> gate;
 };
 using FaultAction = std::variant<LetPass, FailBefore, LoseReply, HoldRequest, HoldReply>;
-// Called from any thread, one call at a time, before anything is done with the call; it opens no
-// gate and calls nothing of the server.
+// Called before a call is served, from any thread, but never twice at the same time. It must not
+// open a gate or call the server.
 using FaultFunction = std::function<FaultAction(const CallInfo&)>;
 
-enum class CallStage : uint8_t {
+enum class CallPhase : uint8_t {
   kArrived,
-  kParked,    // it waits (answer.h says for what); may come more than once
+  kParked,    // the call waits (see CallOutcome); reported each time it is parked
   kAnswered,  // the reply is about to be sent
 };
-// Called from any thread, one call at a time; it opens no gate and calls nothing of the server.
-// `status` counts when the stage is kAnswered; a call is seen to be answered before its client
-// hears the answer.
+// Called from any thread, but never twice at the same time. It must not open a gate or call the
+// server. `status` is set for kAnswered, which is reported before the client receives the answer.
 using ObserverFunction =
-    std::function<void(const CallInfo&, CallStage stage, const Status& status)>;
+    std::function<void(const CallInfo&, CallPhase phase, const Status& status)>;
 
 }  // namespace whorl::server

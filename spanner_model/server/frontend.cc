@@ -32,7 +32,7 @@ void Gate::WhenOpen(std::function<void()> run) {
   run();
 }
 
-// --- life ----------------------------------------------------------------------------------------
+// --- start and shutdown --------------------------------------------------------------------------
 
 Frontend::Frontend(BackendOptions options, std::shared_ptr<ServerClock> clock)
     : clock_(std::move(clock)), backend_(std::move(options)) {}
@@ -69,7 +69,7 @@ void Frontend::Handle(const Method& method, MessagePtr request, AnswerFunction d
                    .transaction = method.transaction_of(*request)};
   FaultAction action;
   if (method.service == kSpannerService) action = ChooseFault(info);
-  Observe(info, CallStage::kArrived, {});
+  Observe(info, CallPhase::kArrived, {});
   if (const auto* fail = std::get_if<FailBefore>(&action)) {
     return GiveAnswer({.info = std::move(info), .done = std::move(done)}, Refused(fail->status));
   }
@@ -95,49 +95,49 @@ void Frontend::Handle(const Method& method, MessagePtr request, AnswerFunction d
 }
 
 void Frontend::Serve(const Method& method, const MessagePtr& request, CallTag tag) {
-  ToDo to_do;
+  Deliveries deliveries;
   bool wakes_earlier = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!outstanding_.contains(tag)) return;  // Shutdown has answered it
     std::vector<CallOutcome> outcomes;
     backend_.Handle(method, request, tag, clock_->Now(), outcomes);
-    to_do = SortOut(std::move(outcomes));
+    deliveries = TakeOutcomes(std::move(outcomes));
     const std::optional<Timestamp> due = backend_.NextDue();
     wakes_earlier = due && (!next_wake_ || *due < *next_wake_);
     if (wakes_earlier) next_wake_ = due;
   }
   if (wakes_earlier) clock_->Interrupt();
-  Do(std::move(to_do));
+  Deliver(std::move(deliveries));
 }
 
 void Frontend::RunTimers() {
   while (true) {
-    ToDo to_do;
+    Deliveries deliveries;
     std::optional<Timestamp> wake;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (stopping_) return;
       std::vector<CallOutcome> outcomes;
       backend_.RunDue(clock_->Now(), outcomes);
-      to_do = SortOut(std::move(outcomes));
+      deliveries = TakeOutcomes(std::move(outcomes));
       next_wake_ = wake = backend_.NextDue();
     }
-    Do(std::move(to_do));
+    Deliver(std::move(deliveries));
     clock_->SleepUntil(wake);
   }
 }
 
 // --- answers -------------------------------------------------------------------------------------
 
-Frontend::ToDo Frontend::SortOut(std::vector<CallOutcome> outcomes) {
-  ToDo to_do;
+Frontend::Deliveries Frontend::TakeOutcomes(std::vector<CallOutcome> outcomes) {
+  Deliveries deliveries;
   for (CallOutcome& outcome : outcomes) {
     const auto found = outstanding_.find(outcome.tag);
     if (found == outstanding_.end()) continue;  // Shutdown has answered it
     Outstanding& call = found->second;
     if (!outcome.answer) {
-      to_do.parked.push_back(call.info);
+      deliveries.parked.push_back(call.info);
       continue;
     }
     if (const auto* lose = std::get_if<LoseReply>(&call.action)) {
@@ -145,19 +145,19 @@ Frontend::ToDo Frontend::SortOut(std::vector<CallOutcome> outcomes) {
     }
     if (const auto* hold = std::get_if<HoldReply>(&call.action)) {
       call.held = std::move(outcome.answer);
-      to_do.held.emplace_back(hold->gate, outcome.tag);
+      deliveries.held.emplace_back(hold->gate, outcome.tag);
     } else {
-      to_do.answers.emplace_back(std::move(call), std::move(*outcome.answer));
+      deliveries.answers.emplace_back(std::move(call), std::move(*outcome.answer));
       outstanding_.erase(found);
     }
   }
-  return to_do;
+  return deliveries;
 }
 
-void Frontend::Do(ToDo to_do) {
-  for (const CallInfo& info : to_do.parked) Observe(info, CallStage::kParked, {});
-  for (auto& [call, answer] : to_do.answers) GiveAnswer(std::move(call), std::move(answer));
-  for (auto& [gate, tag] : to_do.held) {
+void Frontend::Deliver(Deliveries deliveries) {
+  for (const CallInfo& info : deliveries.parked) Observe(info, CallPhase::kParked, {});
+  for (auto& [call, answer] : deliveries.answers) GiveAnswer(std::move(call), std::move(answer));
+  for (auto& [gate, tag] : deliveries.held) {
     gate->WhenOpen([weak = weak_from_this(), held = tag] {
       if (const auto self = weak.lock()) self->AnswerHeld(held);
     });
@@ -178,7 +178,7 @@ void Frontend::AnswerHeld(CallTag tag) {
 }
 
 void Frontend::GiveAnswer(Outstanding call, Answer answer) {
-  Observe(call.info, CallStage::kAnswered, answer.status);
+  Observe(call.info, CallPhase::kAnswered, answer.status);
   call.done(std::move(answer));
 }
 
@@ -200,9 +200,9 @@ FaultAction Frontend::ChooseFault(CallInfo& info) {
   return faults_ ? faults_(info) : FaultAction();
 }
 
-void Frontend::Observe(const CallInfo& info, CallStage stage, const Status& status) {
+void Frontend::Observe(const CallInfo& info, CallPhase phase, const Status& status) {
   const std::lock_guard<std::mutex> lock(tests_mutex_);
-  if (observer_) observer_(info, stage, status);
+  if (observer_) observer_(info, phase, status);
 }
 
 }  // namespace whorl::server

@@ -1,11 +1,11 @@
-// The backend for callers on any thread: one lock around it, one thread for its timers, and the
-// faults that tests put in the way.
+// The backend made thread-safe: one lock around it, one thread for its timers, and the faults that
+// tests inject.
 //
 // Invariants:
-//   1. Every call is answered exactly once: by the backend, by a fault, or with UNAVAILABLE when
+//   1. Every call is answered exactly once: by the backend, by a fault, or with UNAVAILABLE if
 //      Shutdown comes first.
-//   2. Answers are given without any lock held, on the thread of whoever brought them about.
-//   3. A call that waits holds no thread.
+//   2. Answers are given without holding a lock, on the thread whose call or timer caused them.
+//   3. A waiting call holds no thread.
 #pragma once
 
 #include <functional>
@@ -34,9 +34,9 @@ class Frontend : public std::enable_shared_from_this<Frontend> {
   Frontend& operator=(const Frontend&) = delete;
   ~Frontend();
 
-  // Makes the initial databases and starts the timers.
+  // Creates the initial databases and starts the timers.
   Status Start();
-  // Answers everything that is under way, and from now on every call at once. Idempotent.
+  // Answers UNAVAILABLE to all calls under way and to all later ones. Idempotent.
   void Shutdown();
 
   // REQUIRES: `request` is what method.new_request makes.
@@ -50,10 +50,10 @@ class Frontend : public std::enable_shared_from_this<Frontend> {
     CallInfo info;
     FaultAction action;
     AnswerFunction done;
-    std::optional<Answer> held;  // while a gate keeps the reply back
+    std::optional<Answer> held;  // the answer, while a gate holds it back
   };
-  // What is left to do when the lock is released.
-  struct ToDo {
+  // Work to do after the lock is released.
+  struct Deliveries {
     std::vector<CallInfo> parked;
     std::vector<std::pair<Outstanding, Answer>> answers;
     std::vector<std::pair<std::shared_ptr<Gate>, CallTag>> held;
@@ -62,26 +62,26 @@ class Frontend : public std::enable_shared_from_this<Frontend> {
   FaultAction ChooseFault(CallInfo& info);
   void Serve(const Method& method, const MessagePtr& request, CallTag tag);
   // REQUIRES: mutex_ is held.
-  ToDo SortOut(std::vector<CallOutcome> outcomes);
-  void Do(ToDo to_do);
+  Deliveries TakeOutcomes(std::vector<CallOutcome> outcomes);
+  void Deliver(Deliveries deliveries);
   void AnswerHeld(CallTag tag);
   void GiveAnswer(Outstanding call, Answer answer);
-  void Observe(const CallInfo& info, CallStage stage, const Status& status);
+  void Observe(const CallInfo& info, CallPhase phase, const Status& status);
   void RunTimers();
 
   const std::shared_ptr<ServerClock> clock_;
 
-  std::mutex mutex_;  // of the next block
+  std::mutex mutex_;  // guards the rest of this block
   Backend backend_;
   std::map<CallTag, Outstanding> outstanding_;
   CallTag last_tag_ = 0;
-  std::optional<Timestamp> next_wake_;  // of the timers' thread
+  std::optional<Timestamp> next_wake_;  // when the timer thread wakes
   bool stopping_ = false;
 
-  std::mutex tests_mutex_;  // of the next block
+  std::mutex tests_mutex_;  // guards the rest of this block
   FaultFunction faults_;
   ObserverFunction observer_;
-  std::map<std::string_view, uint64_t> calls_;  // of each method of Spanner
+  std::map<std::string_view, uint64_t> calls_;  // count of calls by method
 
   std::thread timers_;
 };

@@ -34,11 +34,11 @@ std::string TransactionOf(const Message& message) {
   }
 }
 
-// kServe: a function of Backend that answers, or that is left to append its outcomes.
+// kServe is a function of Backend that returns an answer or appends its outcomes.
 template <typename Proto, auto kServe>
-void Serve(Backend& backend, const CallInHand& call) {
+void Serve(Backend& backend, const BackendCall& call) {
   const auto& proto = static_cast<const Proto&>(*call.request);
-  if constexpr (std::is_invocable_v<decltype(kServe), Backend&, const Proto&, const CallInHand&>) {
+  if constexpr (std::is_invocable_v<decltype(kServe), Backend&, const Proto&, const BackendCall&>) {
     (backend.*kServe)(proto, call);
   } else if constexpr (std::is_invocable_v<decltype(kServe), Backend&, const Proto&, Timestamp>) {
     call.out.push_back({.tag = call.tag, .answer = (backend.*kServe)(proto, call.now)});

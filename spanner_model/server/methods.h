@@ -1,4 +1,4 @@
-// The methods that the server has, by the path under which gRPC calls them.
+// The methods that the server implements, by their gRPC paths.
 #pragma once
 
 #include <google/protobuf/message.h>
@@ -16,8 +16,8 @@ struct Method {
   std::string_view service;  // google.spanner.v1.Spanner
   std::string_view name;     // ExecuteSql
   std::unique_ptr<google::protobuf::Message> (*new_request)();
-  void (*serve)(Backend& backend, const CallInHand& call);
-  // What the request says of these; empty where it says nothing.
+  void (*serve)(Backend& backend, const BackendCall& call);
+  // The session and the transaction that a request names; empty if it names none.
   std::string (*session_of)(const google::protobuf::Message& request);
   std::string (*transaction_of)(const google::protobuf::Message& request);
 };
@@ -25,7 +25,7 @@ struct Method {
 inline constexpr std::string_view kSpannerService = "google.spanner.v1.Spanner";
 
 std::span<const Method> AllMethods();
-// "/google.spanner.v1.Spanner/ExecuteSql"; null for a method that the server has not.
+// "/google.spanner.v1.Spanner/ExecuteSql"; null for a method that the server does not implement.
 const Method* FindMethod(std::string_view path);
 
 }  // namespace whorl::server

@@ -1,4 +1,4 @@
-// What of a server can be chosen, apart from its sockets (server.h).
+// Options of a server, apart from its sockets (server.h).
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@
 namespace whorl::server {
 
 enum class CommitWait : uint8_t {
-  kUntilSurelyPast,  // a commit is visible, and answered, when TT.after(its timestamp) holds
-  kNone,             // at once, as in the emulator
+  kUntilSurelyPast,  // a commit becomes visible, and is answered, when TT.after(its timestamp)
+  kNone,             // at once, as on the emulator
 };
 
-// A database that is there from the start, and so are its project and instance.
+// A database that exists from the start, with its project and instance.
 struct InitialDatabase {
   std::string name;  // projects/P/instances/I/databases/D
   std::vector<std::string> statements;
@@ -27,15 +27,15 @@ struct BackendOptions {
   // Half the width of TrueTime's interval around the server's clock.
   Duration epsilon = Microseconds(100);
   CommitWait commit_wait = CommitWait::kUntilSurelyPast;
-  // From the choice of a commit's timestamp to the write's being on enough replicas.
+  // The time from choosing a commit's timestamp until enough replicas have its write.
   Duration replication_latency;
   StatementCacheLimits statements;
-  // Of one message of a stream: gRPC's clients refuse more than 4 MiB.
+  // The size of a stream's messages: gRPC's clients refuse more than 4 MiB.
   size_t stream_part_bytes = size_t{1} << 20;
   std::vector<InitialDatabase> databases;
 };
 
-// As the official emulator behaves: one lock for a database, pending columns, no commit wait.
+// Behaves as the official emulator does: one lock for a database, pending columns, no commit wait.
 inline BackendOptions EmulatorLike() {
   BackendOptions options;
   options.model.pending_rule = model::PendingRule::kColumn;

@@ -10,7 +10,7 @@ constexpr std::array<std::string_view, 4> kWords = {"projects", "instances", "da
                                                     "sessions"};
 constexpr std::string_view kSpace = " \t\r\n";
 
-// What stands before the next '/', which is taken off with it.
+// Removes and returns the part before the next '/'; removes the '/', too.
 std::string_view TakePart(std::string_view& name) {
   const size_t end = std::min(name.find('/'), name.size());
   const std::string_view part = name.substr(0, end);
@@ -18,7 +18,7 @@ std::string_view TakePart(std::string_view& name) {
   return part;
 }
 
-// Whether the name is `depth` pairs of a fixed word and an id.
+// Whether the name consists of `depth` pairs of a fixed word and an id.
 bool HasForm(std::string_view name, size_t depth) {
   if (std::count(name.begin(), name.end(), '/') != static_cast<std::ptrdiff_t>(2 * depth - 1)) {
     return false;
@@ -43,7 +43,8 @@ std::string_view Strip(std::string_view text) {
   return text.substr(0, text.find_last_not_of(kSpace) + 1);
 }
 
-// Takes a word of a statement, written in any case, off its front, if it stands there by itself.
+// Removes the word, in any case, from the front of a statement. False if the statement does not
+// begin with it.
 bool TakeWord(std::string_view& text, std::string_view upper_case_word) {
   text = Strip(text);
   if (text.size() <= upper_case_word.size()) return false;

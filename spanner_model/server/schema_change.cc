@@ -13,7 +13,7 @@ std::variant<SchemaChange, Status> PlanSchemaChange(const model::Schema& before,
     auto applied = model::ApplyDdl(change.schema, std::get<model::DdlStatement>(parsed));
     if (auto* error = std::get_if<Status>(&applied)) return std::move(*error);
     auto& after = std::get<model::Schema>(applied);
-    // One statement makes or drops one table, so that what has a table's name is that table.
+    // One statement creates or drops one table, so a table of the same name is the same table.
     std::vector<std::optional<uint32_t>> kept;
     for (const model::Table& table : after.tables) {
       const auto was = change.schema.FindTable(table.name);

@@ -1,4 +1,4 @@
-// DDL statements, as one change of a schema.
+// DDL statements as one change of the schema.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ struct SchemaChange {
   std::vector<std::optional<uint32_t>> kept;
 };
 
-// All of the statements, or the error of the first that fails.
+// The change that all statements make together, or the first error.
 std::variant<SchemaChange, Status> PlanSchemaChange(const model::Schema& before,
                                                     const std::vector<std::string>& statements);
 
-// The statements that make the schema, as GetDatabaseDdl prints them.
+// The statements that create the schema, as GetDatabaseDdl prints them.
 std::vector<std::string> PrintSchema(const model::Schema& schema);
 
 }  // namespace whorl::server

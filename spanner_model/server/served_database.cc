@@ -15,9 +15,10 @@ namespace whorl::server {
 
 namespace v1 = ::google::spanner::v1;
 
-// --- what a request needs to know of the database ------------------------------------------------
+// --- types of columns and parameters -------------------------------------------------------------
 
-// For the decoding of one request; keeps what it was asked for in its call.
+// Answers the decoder's questions about types for one request; records the inferred ones in its
+// call.
 class ServedDatabase::DirectoryOfCall final : public wire::Directory {
  public:
   DirectoryOfCall(ServedDatabase& database, Pending& call) : database_(database), call_(call) {}
@@ -61,7 +62,7 @@ class ServedDatabase::DirectoryOfCall final : public wire::Directory {
   Pending& call_;
 };
 
-// Nothing for a text that does not compile: the model says what is wrong with it.
+// Empty for a text that does not compile; the model reports the error.
 const std::optional<std::vector<Parameter>>& ServedDatabase::InferredParameters(
     std::string_view text, const std::vector<Parameter>& declared) {
   constexpr size_t kMostTexts = 1024;
@@ -78,7 +79,7 @@ const std::optional<std::vector<Parameter>>& ServedDatabase::InferredParameters(
     // The declared ones stand first.
     inferred.emplace(parameters->begin() + static_cast<std::ptrdiff_t>(declared.size()),
                      parameters->end());
-    // By name, as Spanner tells of them.
+    // By name, as Spanner lists them.
     std::sort(inferred->begin(), inferred->end(),
               [](const Parameter& a, const Parameter& b) { return a.name < b.name; });
   }
@@ -97,7 +98,7 @@ ServedDatabase::ServedDatabase(std::string name, uint32_t incarnation,
       statements_(catalogue_, options.statements),
       database_(model::MakeDatabase(catalogue_)) {}
 
-// Growing, as the model's ages and the emulator's rule need it.
+// Names increase, as the model's ages and the emulator's rule require.
 CallName ServedDatabase::NextCallName() {
   const uint64_t number = ++calls_;
   return {.process = {.node = 0, .incarnation = incarnation_},
@@ -186,7 +187,7 @@ std::vector<v1::Session> ServedDatabase::CreateSessions(int count, Timestamp now
 // --- the driver ----------------------------------------------------------------------------------
 
 void ServedDatabase::Settle(Timestamp now, std::vector<CallOutcome>& out) {
-  // Commits that are visible at once add effects on the way.
+  // Commits that become visible at once append effects in this loop.
   for (size_t i = 0; i < effects_.size(); ++i) {
     const model::DatabaseEffect effect = std::move(effects_[i]);
     if (const auto* replied = std::get_if<model::Replied>(&effect)) {
@@ -208,7 +209,8 @@ void ServedDatabase::Settle(Timestamp now, std::vector<CallOutcome>& out) {
 
 namespace {
 
-// Of the transaction's writes, as Spanner counts them: a column of a row is one, a deletion is one.
+// The transaction's mutations as Spanner counts them: each column of a row and each deletion is
+// one.
 int64_t CountMutations(const model::ServerTransaction& transaction) {
   int64_t count = 0;
   for (const model::BufferedWrite& write : transaction.writes) {
@@ -315,7 +317,7 @@ Answer ServedDatabase::EncodeResult(const Pending& pending, const Response& resp
   return answer;
 }
 
-// One function for each kind of call that has an answer of its own.
+// One function for each kind of call that has its own kind of answer.
 struct ServedDatabase::Encoder {
   const ServedDatabase& database;
   const Pending& pending;

@@ -1,11 +1,11 @@
-// One database of the server: the model with the driver's side of its bargain (spanner_model/
-// README.md, How to drive it), spoken to in Google's protos.
+// One database of the server: the model, its driver (spanner_model/README.md, How to drive it), and
+// the translation from and to Google's protos.
 //
 // Invariants:
 //   1. Every call is answered once, by one of the functions here, in the outcomes they append.
-//   2. What is due at a time is done by RunDue at or after it; the caller sleeps until NextDue.
-//   3. Times that come in do not go back.
-// Not to be called from several threads at once.
+//   2. RunDue does what is due; the caller sleeps until NextDue.
+//   3. The times given as `now` never go back.
+// Not thread-safe.
 #pragma once
 
 #include <map>
@@ -26,13 +26,13 @@
 
 namespace whorl::server {
 
-// How the answer to a call is put.
+// The form of an answer: one message, or a stream of partial result sets.
 enum class AnswerForm : uint8_t { kWhole, kStream };
 
 class ServedDatabase {
  public:
-  // `incarnation`: unlike that of any other database, now or before, so that no name of a session
-  // or id of a transaction means something in two of them. REQUIRES: `options` outlives this.
+  // `incarnation` is unique among all databases, past ones included, so that no two databases have
+  // equal session names or transaction ids. REQUIRES: `options` outlives this.
   ServedDatabase(std::string name, uint32_t incarnation, const BackendOptions& options,
                  Timestamp now);
   ServedDatabase(const ServedDatabase&) = delete;
@@ -42,19 +42,19 @@ class ServedDatabase {
   Timestamp created() const { return created_; }
   const model::Schema& schema() const { return catalogue_.schema(); }
 
-  // A call of `Call`, one of protocol/spanner/rpc.h, as its request `Proto`. `session`: the last
-  // part of its session's name.
+  // Serves the call `Call` of protocol/spanner/rpc.h, given as its request `Proto`. `session` is
+  // the last part of the session's name.
   template <typename Call, typename Proto>
   void Serve(const Proto& proto, const std::string& session, AnswerForm form, CallTag tag,
              Timestamp now, std::vector<CallOutcome>& out);
-  // Regular ones.
+  // Creates regular sessions.
   std::vector<google::spanner::v1::Session> CreateSessions(int count, Timestamp now,
                                                            std::vector<CallOutcome>& out);
 
   bool IsCommitting() const { return model::IsCommitting(database_); }
   // REQUIRES: !IsCommitting().
   void ChangeSchema(SchemaChange change, Timestamp now, std::vector<CallOutcome>& out);
-  // Whatever is under way is answered so; the database is not to be used any more.
+  // Answers all calls under way with `status`. The database must not be used afterwards.
   void RefuseAll(const Status& status, std::vector<CallOutcome>& out);
 
   std::optional<Timestamp> NextDue() const;
@@ -68,9 +68,9 @@ class ServedDatabase {
   struct Pending {
     CallTag tag = 0;
     AnswerForm form = AnswerForm::kWhole;
-    std::string session;  // the model's name of it
+    std::string session;  // the model's name for it
     Request request;
-    std::vector<HeldStatement> statements;  // that `request` borrows
+    std::vector<HeldStatement> statements;  // keeps the texts that `request` borrows
     std::vector<Parameter> undeclared;      // parameters without a type in the request
     bool wants_commit_stats = false;
     std::optional<int64_t> mutation_count;
@@ -79,7 +79,7 @@ class ServedDatabase {
   void Submit(Pending pending, Timestamp now, std::vector<CallOutcome>& out);
   std::vector<model::Moment> LeadersAt(Timestamp now) const;
   CallName NextCallName();
-  // What the model said in effects_, until it says nothing more.
+  // Acts on the model's effects_ until there are no more.
   void Settle(Timestamp now, std::vector<CallOutcome>& out);
   void StartCommit(const model::CommitStarted& started, Timestamp now,
                    std::vector<CallOutcome>& out);
@@ -103,8 +103,8 @@ class ServedDatabase {
   std::vector<model::DatabaseEffect> effects_;
   std::multimap<Timestamp, TransactionId> commits_due_;
   std::optional<Timestamp> look_due_;
-  // Types of parameters without one, by the text and the others' types; bounded, and of this
-  // schema.
+  // Inferred types of parameters, by the text and the declared types; bounded, and cleared by a
+  // schema change.
   std::map<std::string, std::optional<std::vector<Parameter>>, std::less<>> inferred_;
 };
 

@@ -39,7 +39,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
   builder.AddListeningPort(options.host + ":" + std::to_string(options.port),
                            Credentials(options.tls), &server->port_);
   builder.SetMaxReceiveMessageSize(options.max_request_bytes);
-  // Two servers on one port would each get half of the calls.
+  // Two servers that share a port would each get some of the calls.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.RegisterCallbackGenericService(server->service_.get());
   server->server_ = builder.BuildAndStart();
@@ -56,9 +56,9 @@ Server::~Server() { Shutdown(); }
 std::string Server::address() const { return host_ + ":" + std::to_string(port_); }
 
 void Server::Shutdown() {
-  // Answers first, so that clients hear what happened, and nothing is left for gRPC to wait for.
+  // Answers all calls first, so that clients get a reply and gRPC does not wait for any call.
   frontend_->Shutdown();
-  // A client that does not take its answer is cut off.
+  // Disconnects clients that do not read their answers.
   constexpr auto kGrace = std::chrono::seconds(2);
   if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now() + kGrace);
 }

@@ -2,9 +2,9 @@
 //
 // Invariants:
 //   1. It listens on the loopback interface, unless the options name another.
-//   2. Every call is answered; a client that goes away does not stop what it asked for, as Spanner
-//      may go on, too.
-//   3. The destructor answers what is under way (UNAVAILABLE), and ends the server's threads.
+//   2. Every call is answered. A call whose client has gone away is still carried out, as Spanner
+//      may do, too.
+//   3. The destructor answers UNAVAILABLE to the calls under way and ends the server's threads.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -28,12 +28,12 @@ struct TlsOptions {
 
 struct ServerOptions {
   BackendOptions backend;
-  std::string host = "127.0.0.1";  // an address, or [::1]
-  int port = 0;                    // 0: any that is free
-  std::optional<TlsOptions> tls;   // nothing: plaintext
-  // When not empty, each call has to bring the metadata `authorization: Bearer <token>`.
+  std::string host = "127.0.0.1";  // an address; IPv6 as [::1]
+  int port = 0;                    // 0: any free port
+  std::optional<TlsOptions> tls;   // empty: plaintext
+  // If not empty, each call has to bring the metadata `authorization: Bearer <token>`.
   std::string bearer_token;
-  // Of a request. Spanner takes 100 MB.
+  // The largest request. Spanner accepts 100 MB.
   int max_request_bytes = 100 << 20;
   std::shared_ptr<ServerClock> clock;  // null: the real one
   FaultFunction faults;
@@ -44,8 +44,8 @@ class CallService;
 
 class Server {
  public:
-  // INVALID_ARGUMENT for an initial database that is wrong, UNAVAILABLE when there is no such
-  // address or the port is taken.
+  // INVALID_ARGUMENT for an invalid initial database, UNAVAILABLE if the address does not exist or
+  // the port is taken.
   static absl::StatusOr<std::unique_ptr<Server>> Start(ServerOptions options);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -56,7 +56,7 @@ class Server {
 
   void SetFaults(FaultFunction faults) { frontend_->SetFaults(std::move(faults)); }
   void SetObserver(ObserverFunction observer) { frontend_->SetObserver(std::move(observer)); }
-  // Until it is called off.
+  // Waits until Shutdown.
   void Wait() { server_->Wait(); }
   void Shutdown();
 

@@ -5,7 +5,7 @@
 namespace whorl::server {
 
 StatementCache::~StatementCache() {
-  for (const HeldStatement& statement : by_use_) catalogue_.Forget(Sql::Borrow(*statement));
+  for (const HeldStatement& statement : by_use_) catalogue_.Unregister(Sql::Borrow(*statement));
 }
 
 HeldStatement StatementCache::Use(std::string_view text, std::vector<Parameter> parameters) {
@@ -13,13 +13,13 @@ HeldStatement StatementCache::Use(std::string_view text, std::vector<Parameter> 
   const auto found = by_digest_.find(made->digest);
   if (found != by_digest_.end()) {
     const HeldStatement& known = *found->second;
-    // Two texts of one digest: the later one is compiled at each use.
+    // If two texts have the same digest, the second is compiled at each use.
     if (known->text != made->text || known->parameters != made->parameters) return made;
     by_use_.splice(by_use_.begin(), by_use_, found->second);
-    catalogue_.Know(Sql::Borrow(*known));
+    catalogue_.Register(Sql::Borrow(*known));
     return known;
   }
-  catalogue_.Know(Sql::Borrow(*made));
+  catalogue_.Register(Sql::Borrow(*made));
   by_use_.push_front(made);
   by_digest_.emplace(made->digest, by_use_.begin());
   text_bytes_ += made->text.size();
@@ -33,7 +33,7 @@ void StatementCache::Evict() {
          (by_use_.size() > limits_.statements || text_bytes_ > limits_.text_bytes)) {
     --at;
     if (at->use_count() > 1) continue;
-    catalogue_.Forget(Sql::Borrow(**at));
+    catalogue_.Unregister(Sql::Borrow(**at));
     by_digest_.erase((*at)->digest);
     text_bytes_ -= (*at)->text.size();
     at = by_use_.erase(at);

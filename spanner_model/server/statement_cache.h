@@ -1,9 +1,9 @@
-// The statements that a database has heard, compiled, the least recently used of which go first.
+// The compiled statements of a database; the least recently used are evicted first.
 //
 // Invariants:
-//   1. A statement that somebody still holds stays, so the cache may be larger than its limits for
-//      as long as calls are under way.
-//   2. What is in the cache is known to the catalogue, and what has gone is forgotten there.
+//   1. A statement that a call still holds is not evicted, so the cache may exceed its limits while
+//      calls are under way.
+//   2. The catalogue has a statement registered exactly while it is in the cache.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace whorl::server {
 
-// The model borrows the text (Sql::Borrow) for as long as a call that brought it is under way.
+// The model borrows the text (Sql::Borrow) while the call that brought it is under way.
 using HeldStatement = std::shared_ptr<const SqlText>;
 
 struct StatementCacheLimits {
@@ -36,7 +36,7 @@ class StatementCache {
   StatementCache& operator=(const StatementCache&) = delete;
   ~StatementCache();
 
-  // Compiled for the catalogue's schema as it is now.
+  // Returns the statement, compiled for the catalogue's current schema.
   HeldStatement Use(std::string_view text, std::vector<Parameter> parameters);
   size_t size() const { return by_use_.size(); }
 
@@ -46,7 +46,7 @@ class StatementCache {
   using List = std::list<HeldStatement>;
   model::Catalogue& catalogue_;
   StatementCacheLimits limits_;
-  List by_use_;  // the latest first
+  List by_use_;  // the most recently used first
   std::unordered_map<uint64_t, List::iterator> by_digest_;
   size_t text_bytes_ = 0;
 };

@@ -10,7 +10,7 @@ bool IsColumn(const Bound& bound, uint32_t column) {
   return bound.node.op == Op::kColumn && bound.node.index == column;
 }
 
-// The conditions that all have to hold, through nested ANDs.
+// Collects the conditions that all have to hold, through nested ANDs.
 void CollectConditions(const Bound& where, std::vector<const Bound*>& out) {
   if (where.node.op != Op::kAnd) {
     out.push_back(&where);
@@ -19,8 +19,8 @@ void CollectConditions(const Bound& where, std::vector<const Bound*>& out) {
   for (const Bound& operand : where.operands) CollectConditions(operand, out);
 }
 
-// The other side of `column = expression` or `expression = column`. A key column that had to be
-// coerced is no longer a column here, so the expression has the column's type.
+// The expression of `column = expression` or `expression = column`, or null. It has the column's
+// type, since a column that is coerced is not a column node.
 const Bound* EqualTo(const Bound& condition, uint32_t column) {
   if (condition.node.op != Op::kEqual) return nullptr;
   const Bound& left = condition.operands[0];

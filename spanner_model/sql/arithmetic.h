@@ -1,5 +1,5 @@
-// Arithmetic on INT64 and FLOAT64: exact, with Spanner's errors instead of wrapped or infinite
-// results; and what is the least and the greatest.
+// Arithmetic on INT64 and FLOAT64, exact, with Spanner's errors instead of wrapped or infinite
+// results; and the order that MIN, MAX, LEAST and GREATEST use.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace whorl::model {
 
-// Nothing on overflow. REQUIRES: op is kAdd, kSubtract or kMultiply.
+// nullopt on overflow. REQUIRES: op is kAdd, kSubtract or kMultiply.
 std::optional<int64_t> ComputeInt64(Op op, int64_t left, int64_t right);
-// Nothing when finite operands have no finite result, and on a division by zero.
+// nullopt if finite operands have no finite result, and on division by zero.
 // REQUIRES: op is kAdd, kSubtract, kMultiply or kDivide.
 std::optional<double> ComputeFloat64(Op op, double left, double right);
 
@@ -24,12 +24,12 @@ Status Int64Overflow(Op op, int64_t left, int64_t right);
 Status Float64Error(Op op, double left, double right);
 Status NegationOverflow(int64_t operand);
 
-// MIN, MAX, LEAST and GREATEST: whether the candidate takes the place of the best so far. A NaN
-// takes it from every number, and keeps it. REQUIRES: both of one type, neither NULL.
+// For MIN, MAX, LEAST and GREATEST: whether the candidate replaces the best value so far. A NaN
+// replaces every number and stays. REQUIRES: both have the same type, neither is NULL.
 enum class Extreme : uint8_t { kLeast, kGreatest };
 bool Surpasses(Extreme extreme, const Value& candidate, const Value& best);
 
-// As messages write a number: six significant digits, "1e+308", "nan".
+// The number as messages write it: six significant digits, "1e+308", "nan".
 std::string FormatShort(double number);
 
 }  // namespace whorl::model

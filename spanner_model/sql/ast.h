@@ -1,7 +1,7 @@
-// Statements as they are written, before any name is looked up.
+// Statements as written, before names are resolved.
 //
 // Invariants:
-//   1. Every node knows the offset in the text at which it begins, for messages.
+//   1. Every node has the offset in the text at which it begins, for messages.
 //   2. No expression is deeper than kMaxDepth (compile.h), so recursion over it is safe. Chains of
 //      AND and of OR are one node.
 //   3. Only these operators are in kOperator nodes: kAnd, kOr, kNot, kIsNull, kIsNotNull, kIsTrue,

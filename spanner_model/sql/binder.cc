@@ -11,7 +11,7 @@ namespace {
 
 using BindResult = std::variant<Plan, Status>;
 
-// Who assigns, since the two say it in other words when the types differ.
+// The assigning statement; the two word a type error differently.
 enum class Assigner : uint8_t { kInsert, kUpdate };
 
 class StatementBinder {
@@ -24,7 +24,7 @@ class StatementBinder {
     const auto index = FindTable(insert.table);
     if (!index) return context_.NoTable(insert.table);
     const Table& table = context_.schema.tables[*index];
-    // VALUES may mention no columns, so there is no table to look them up in.
+    // VALUES may not mention columns, so the binder gets no table.
     ExpressionBinder binder = context_.MakeBinder(nullptr);
     InsertPlan plan;
     plan.mode = insert.mode;
@@ -50,7 +50,7 @@ class StatementBinder {
     if (Status mixed = CheckPending(plan.rows); !mixed.ok()) return mixed;
     const auto returned = BindReturning(table, insert.returning, pending, plan.returning);
     if (const auto* error = std::get_if<Status>(&returned)) return *error;
-    // The row of an INSERT is wholly its own; an update shows what it finds in the others.
+    // An INSERT writes the whole row; an update also returns columns that it does not write.
     if (insert.mode == InsertMode::kInsertOrUpdate) {
       plan.reads.AddAll(std::get<ColumnSet>(returned).Without(plan.writes));
     }
@@ -113,7 +113,7 @@ class StatementBinder {
     return pending;
   }
 
-  // The rows of an INSERT make the same columns pending.
+  // All rows of an INSERT have to make the same columns pending.
   static Status CheckPending(const std::vector<std::vector<Assignment>>& rows) {
     for (const std::vector<Assignment>& row : rows) {
       for (size_t i = 0; i < row.size(); ++i) {
@@ -127,9 +127,9 @@ class StatementBinder {
     return {};
   }
 
-  // Fills in the outputs of THEN RETURN; the columns that they mention, or an error. A commit
-  // timestamp that is pending cannot be returned (Spanner and newer emulators; the one measured
-  // returned 0001-01-01).
+  // Binds the outputs of THEN RETURN and returns the columns that they mention. A pending commit
+  // timestamp cannot be returned (on Spanner and newer emulators; the measured one returned
+  // 0001-01-01).
   std::variant<ColumnSet, Status> BindReturning(const Table& table,
                                                 const std::vector<ast::SelectItem>& items,
                                                 ColumnSet pending,
@@ -185,7 +185,7 @@ class StatementBinder {
     }
   }
 
-  // Adds what the value mentions to `reads`.
+  // Adds the columns that the value mentions to `reads`.
   static Assignment BindAssignment(ExpressionBinder& binder, const Table& table, uint32_t index,
                                    const ast::Expression& value, Assigner assigner,
                                    ColumnSet& reads) {

@@ -1,4 +1,4 @@
-// From a statement as written to its plan: tables, columns, assignments, access.
+// Binds a parsed statement to the schema: resolves tables and columns and makes the plan.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace whorl::model {
 
-// REQUIRES: context.text is what the statement was parsed from.
+// REQUIRES: the statement was parsed from context.text.
 std::variant<Plan, Status> BindStatement(const StatementContext& context,
                                          const ast::Statement& statement);
 

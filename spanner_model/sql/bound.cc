@@ -57,8 +57,8 @@ bool IsParameter(const Bound& operand, Type type) {
   return operand.node.op == Op::kParameter && operand.type == type;
 }
 
-// A STRING parameter becomes the TIMESTAMP of a column, a literal or an expression; of another
-// parameter it does not. Measured on the official emulator; no documentation tells.
+// A STRING parameter is coerced to the TIMESTAMP of a column, a literal or an expression, but not
+// to that of another parameter. Measured on the official emulator; the documentation does not say.
 bool AreParametersAtOdds(std::span<const Bound> operands) {
   bool text = false;
   for (const Bound& operand : operands) {

@@ -1,5 +1,5 @@
-// An expression whose names and types are known, as a tree: what the binder works on before the
-// tree is laid flat for evaluation.
+// An expression with its names and types resolved, as a tree. The binder flattens it for
+// evaluation.
 #pragma once
 
 #include <cstddef>
@@ -14,23 +14,23 @@
 namespace whorl::model {
 
 struct Bound {
-  Node node;                 // index of a literal and `next` are set when it is laid flat
-  std::optional<Type> type;  // nothing: an untyped NULL, which every type takes
-  Value literal;             // of kLiteral
+  Node node;                 // Flatten sets the index of a literal, and `next`
+  std::optional<Type> type;  // empty: an untyped NULL, which converts to every type
+  Value literal;             // for kLiteral
   size_t offset = 0;
-  ColumnSet columns;  // that it mentions, anywhere in it
+  ColumnSet columns;  // all columns that the tree mentions
   std::vector<Bound> operands;
 };
 
 Expression Flatten(const Bound& bound);
 
 Bound MakeLeaf(Op op, std::optional<Type> type, size_t offset, uint32_t index = 0);
-// It mentions the columns of its operands.
+// The node mentions the columns of its operands.
 Bound MakeInner(Op op, Type type, size_t offset, std::vector<Bound> operands);
-// Puts a coercion between the expression and its parent.
+// Wraps the expression in a coercion.
 void Wrap(Bound& bound, Op op, Type type);
 
-// The one type that all can have, if there is one: INT64 when none has a type yet.
+// The type to which all operands can be coerced, if any; INT64 if none has a type yet.
 std::optional<Type> CommonType(std::span<const Bound> operands);
 
 }  // namespace whorl::model

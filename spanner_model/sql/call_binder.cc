@@ -25,7 +25,7 @@ std::optional<AggregateKind> FindAggregate(std::string_view name) {
   return std::nullopt;
 }
 
-// What a literal, or a CAST of one, is in every row, if it can be cast.
+// The value of a literal, or of a CAST of one that succeeds.
 std::optional<Value> ConstantOf(const Bound& bound) {
   if (bound.node.op == Op::kLiteral) return bound.literal;
   if (bound.node.op != Op::kCast && bound.node.op != Op::kSafeCast) return std::nullopt;
@@ -81,7 +81,7 @@ Bound ExpressionBinder::BindCall(const ast::Expression& call) {
   return {};
 }
 
-// A call of a function of functions.h, by the first signature that the arguments fit.
+// Binds a call of a function of functions.h to the first signature that the arguments fit.
 Bound ExpressionBinder::BindFunction(const std::string& name, const std::string& what,
                                      size_t offset, std::vector<Bound> arguments) {
   if (failed()) return {};
@@ -106,7 +106,7 @@ Bound ExpressionBinder::BindFunction(const std::string& name, const std::string&
   return {};
 }
 
-// A call whose arguments all have one type, which is also that of the result.
+// Binds a call whose arguments and result all have the same type.
 Bound ExpressionBinder::BindOfOneType(const ast::Expression& call, Op op,
                                       std::vector<Bound> arguments) {
   if (failed()) return {};
@@ -214,8 +214,8 @@ Bound ExpressionBinder::BindTimestampSub(const ast::Expression& call) {
   return BindTimestampShift(call, Op::kTimestampSub);
 }
 
-// An INTERVAL takes a STRING, too, if it is a literal, a CAST of one that succeeds, or a parameter.
-// Measured on the official emulator; no documentation tells.
+// An INTERVAL also accepts a STRING that is a literal, a successful CAST of one, or a parameter.
+// Measured on the official emulator; the documentation does not say.
 void ExpressionBinder::CastText(Bound& constant, Type type) {
   if (constant.type != Type::kString) return;
   if (constant.node.op == Op::kParameter) {

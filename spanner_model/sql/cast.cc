@@ -27,7 +27,7 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
 }
 
-// Of decimal digits or of 0x and hexadecimal ones, with a sign or without.
+// Accepts decimal digits, or 0x and hexadecimal ones, with an optional sign.
 CastResult ParseInt64(const std::string& text) {
   const Status bad = OutOfRange("Bad int64 value: " + text);
   std::string_view digits = Trimmed(text);
@@ -41,11 +41,11 @@ CastResult ParseInt64(const std::string& text) {
   if (digits.empty() || result.ec != std::errc() || result.ptr != end) return bad;
   constexpr uint64_t kMinimum = uint64_t{1} << 63;
   if (magnitude > kMinimum || (magnitude == kMinimum && !negative)) return bad;
-  // In two's complement this is -magnitude also for the least INT64.
+  // In two's complement this is -magnitude, also for the least INT64.
   return Value(static_cast<int64_t>(negative ? uint64_t{0} - magnitude : magnitude));
 }
 
-// What strtod reads, as Spanner does: hexadecimal, inf and nan too; too large is infinite.
+// Accepts what strtod does, like Spanner: also hexadecimal, inf and nan; too large means infinite.
 CastResult ParseFloat64(const std::string& text) {
   const std::string number(Trimmed(text));
   const bool wrong = number.empty() || number.find_first_of("()", 0) != std::string::npos ||
@@ -64,7 +64,7 @@ CastResult ParseBool(const std::string& text) {
   return OutOfRange("Bad bool value: " + text);
 }
 
-// The shortest of 15 and 17 digits that reads back as the same number.
+// Writes 15 digits, or 17 if 15 do not read back as the same number.
 std::string FormatFloat64(double number) {
   if (std::isnan(number)) return "nan";
   std::array<char, 32> text{};

@@ -13,12 +13,13 @@ namespace whorl::model {
 // Whether GoogleSQL has a CAST from one to the other.
 bool CanCast(Type from, Type to);
 
-// The value as the other type. OUT_OF_RANGE when this value has none, which SAFE_CAST turns into
-// NULL; INVALID_ARGUMENT when the model cannot tell (years before 1967 on the clock of Los
-// Angeles). REQUIRES: CanCast, and the value is of `from` and not NULL.
+// Converts the value. OUT_OF_RANGE if it has no counterpart in `to`, which SAFE_CAST turns into
+// NULL; INVALID_ARGUMENT if the model does not know it (local times of Los Angeles before 1967).
+// REQUIRES: CanCast(from, to), and the value has type `from` and is not NULL.
 std::variant<Value, Status> CastValue(const Value& value, Type from, Type to);
 
-// The error of a text that is no timestamp, for CAST and for the coercion of a parameter.
+// The text as a TIMESTAMP, for CAST and for the coercion of a parameter; the error is that of a
+// text that is no timestamp.
 std::variant<Value, Status> TimestampOf(const std::string& text);
 
 }  // namespace whorl::model

@@ -14,7 +14,7 @@ std::variant<Plan, Status> Compile(const Schema& schema, std::string_view text,
   const StatementContext context{.schema = schema, .text = text, .parameters = parameters};
   auto plan = BindStatement(context, std::get<ast::Statement>(statement));
   if (std::holds_alternative<Plan>(plan)) return plan;
-  // What is wrong whatever type a missing parameter has is the better message.
+  // An error that does not depend on the type of an undeclared parameter is the better message.
   auto inferred = InferParameters(schema, text, parameters);
   if (auto* error = std::get_if<Status>(&inferred)) return std::move(*error);
   return plan;

@@ -1,10 +1,11 @@
-// From the text of a statement to its plan.
+// Compiles the text of a statement to its plan.
 //
 // Invariants:
-//   1. Compile is a pure function of its arguments and accepts any bytes: a bad text is an
-//      INVALID_ARGUMENT Status in Spanner's words, with ` [at line:column]`, the line and a caret
-//      under the place. SQL that Spanner knows and the model does not ends in `is not modelled`.
-//   2. The plan refers to nothing of `text` or `parameters`.
+//   1. Compile is a pure function of its arguments and accepts any bytes. An invalid text gives
+//      INVALID_ARGUMENT in Spanner's words, with ` [at line:column]`, the line and a caret under
+//      the position. The error for SQL that Spanner supports and the model does not ends in `is not
+//      modelled`.
+//   2. The plan does not refer to `text` or `parameters`.
 //   3. Nested parentheses, operators and calls deeper than kMaxDepth are an error.
 // Deliberately left out: a cache of plans (the database keeps one, by Sql::index()).
 #pragma once
@@ -26,10 +27,10 @@ inline constexpr int kMaxDepth = 100;
 std::variant<Plan, Status> Compile(const Schema& schema, std::string_view text,
                                    std::span<const Parameter> parameters);
 
-// All parameters of the text with their types: the declared ones first, as they are, then those
-// that it mentions without declaration, in the order of first mention, each at the type at which it
-// is used: that of the column, function or other operand, INT64 where nothing asks for one. The
-// error of a text that does not compile, or that uses one at two types.
+// All parameters of the text with their types: first the declared ones, then the undeclared ones in
+// the order of first mention. An undeclared parameter has the type that its use requires (that of
+// the column, the function or the other operand), or INT64 if its use requires none. An error if
+// the text does not compile, or if it uses an undeclared parameter at two types.
 std::variant<std::vector<Parameter>, Status> InferParameters(const Schema& schema,
                                                              std::string_view text,
                                                              std::span<const Parameter> declared);

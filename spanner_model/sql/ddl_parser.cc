@@ -12,7 +12,7 @@
 namespace whorl::model {
 namespace {
 
-// Whether the name may stand in DDL: letters, digits and underscores, at most 128.
+// Whether DDL accepts the name: letters, digits and underscores, at most 128.
 bool IsValidName(std::string_view name) {
   constexpr size_t kMaxName = 128;
   return name.size() <= kMaxName && std::all_of(name.begin(), name.end(), [](char c) {
@@ -68,7 +68,7 @@ class DdlParser {
     return tokens_.Take().text;
   }
 
-  // The text is well written, but no table can be so; the first of these stays.
+  // Records an error of a text that is well-formed but contradicts itself; the first one stays.
   void Contradict(Code code, std::string message) {
     if (!contradiction_) contradiction_ = Error(code, std::move(message));
   }
@@ -220,7 +220,7 @@ class DdlParser {
       const std::string name = ParseName();
       if (tokens_.failed()) return;
       const auto column = table_.FindColumn(name);
-      // A key names its columns in their own case.
+      // A key has to name its columns in their own case.
       if (!column || table_.columns[*column].name != name) {
         Contradict(Code::kFailedPrecondition,
                    "Table " + table_.name + " references nonexistent key column " + name + ".");

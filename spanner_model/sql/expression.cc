@@ -17,7 +17,7 @@
 namespace whorl::model {
 namespace {
 
-// SQL's three truth values, and an evaluation that failed.
+// SQL's three truth values, and a failed evaluation.
 enum class Truth : uint8_t { kFalse, kTrue, kNull, kError };
 
 Truth FromBool(bool value) { return value ? Truth::kTrue : Truth::kFalse; }
@@ -40,12 +40,12 @@ bool Holds(Op op, std::partial_ordering order) {
 }
 
 bool CompareTexts(Op op, std::string_view left, std::string_view right) {
-  // The most frequent comparison of all, that of a key, needs no order.
+  // The most frequent comparison, that of a key, needs no order.
   if (op == Op::kEqual) return left == right;
   return Holds(op, left <=> right);
 }
 
-// REQUIRES: neither is NULL, both are of the type.
+// REQUIRES: neither is NULL, both have the type.
 bool CompareBy(Op op, Type type, const Value& left, const Value& right) {
   switch (type) {
     case Type::kBool:
@@ -74,8 +74,8 @@ std::string_view TextOf(const Node& node, const Value& value) {
   return std::get<Bytes>(value).data;
 }
 
-// One evaluation. A node's operands are evaluated one after the other into the same scratch, so
-// what the first one left there is moved out before the second.
+// One evaluation. All operands of a node are evaluated into the same scratch, so the value of the
+// first is moved out before the second is evaluated.
 class Evaluator {
  public:
   Evaluator(const Expression& expression, const EvaluationContext& context, Value& scratch,
@@ -174,7 +174,7 @@ class Evaluator {
   static uint32_t First(uint32_t at) { return at + 1; }
   uint32_t Second(uint32_t at) const { return nodes_[at + 1].next; }
 
-  // The stored value of a literal, parameter or column; nullptr for what has to be computed.
+  // The stored value of a literal, parameter or column; nullptr for other nodes.
   const Value* Leaf(const Node& node) const {
     switch (node.op) {
       case Op::kLiteral:
@@ -191,7 +191,7 @@ class Evaluator {
 
   template <typename T>
   const Value* Keep(T value) {
-    // A scratch that is used again mostly holds the type already: nothing to destroy.
+    // The scratch mostly holds this type already, so that no other value has to be destroyed.
     if (T* held = std::get_if<T>(&scratch_)) {
       *held = std::move(value);
     } else {
@@ -239,7 +239,7 @@ class Evaluator {
     return two;
   }
 
-  // AND, which FALSE decides, or OR, which TRUE does; else one NULL makes the result NULL.
+  // AND, which FALSE decides, or OR, which TRUE decides; otherwise one NULL makes the result NULL.
   Truth Junction(uint32_t at, Truth decides) {
     Truth result = Not(decides);
     for (uint32_t operand = First(at); operand != 0; operand = nodes_[operand].next) {
@@ -276,7 +276,7 @@ class Evaluator {
     return above == Truth::kNull ? above : below;
   }
 
-  // An OR of comparisons, all of which are made.
+  // An OR of comparisons, all of which are evaluated.
   Truth In(uint32_t at) {
     Value kept;
     const Value* value = EvaluateAside(First(at), kept);

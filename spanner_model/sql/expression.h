@@ -6,13 +6,13 @@
 //   2. Types were checked by the binder: every operand of a node is NULL or of the type that the
 //      node expects, so evaluation asks no types. This holds for parameters that passed
 //      CheckParameters and for rows of the table that the expression was bound to.
-//   3. Evaluation copies no stored value: the result is a column, a parameter, a literal, or the
-//      caller's scratch when it had to be computed. Only what computes a STRING or BYTES, or calls
-//      a function of functions.h, allocates.
-//   4. NULL in, NULL out, but for AND, OR, NOT, IN and BETWEEN (three-valued), IS, IF, COALESCE and
-//      NULLIF. All operands of AND and OR are evaluated, so that an error in any of them shows, as
-//      the emulator does it (the documentation promises no order); IF and COALESCE evaluate no
-//      more than they need.
+//   3. Evaluation copies no stored value: the result is a column, a parameter, a literal, or, if it
+//      was computed, the caller's scratch. Only nodes that compute a STRING or BYTES, or call a
+//      function of functions.h, allocate.
+//   4. A NULL operand makes the result NULL, except for AND, OR, NOT, IN and BETWEEN
+//      (three-valued), IS, IF, COALESCE and NULLIF. All operands of AND and OR are evaluated, so
+//      that an error in any of them shows, as on the emulator (the documentation promises no
+//      order); IF and COALESCE evaluate no more than they need.
 // Deliberately left out: CASE, subqueries, bit operators, arrays and structs.
 #pragma once
 
@@ -32,7 +32,7 @@ enum class Op : uint8_t {
   kLiteral,    // index into literals
   kParameter,  // index into the statement's parameters
   kColumn,     // index into the row
-  kAggregate,  // index into the row, which is that of the query's aggregates
+  kAggregate,  // index into the row, which holds the query's aggregates
   kCurrentTimestamp,
   kAnd,  // two operands or more
   kOr,   // two operands or more
@@ -83,8 +83,8 @@ enum class DatePart : uint8_t {
 
 struct Node {
   Op op = Op::kLiteral;
-  // Of the operands of a comparison, IN, BETWEEN, arithmetic, NULLIF, a cast, a concatenation and
-  // STARTS_WITH.
+  // The operands' type, for a comparison, IN, BETWEEN, arithmetic, NULLIF, a cast, a concatenation
+  // and STARTS_WITH.
   Type operand_type = Type::kBool;
   DatePart part = DatePart::kNanosecond;
   uint32_t index = 0;
@@ -98,17 +98,17 @@ struct Expression {
   WHORL_FIELDS(Expression, nodes, literals);
 };
 
-// What one evaluation reads. Columns stand in the order of the table; an expression without
-// columns (a key, a prefix, a value of INSERT) may be given an empty row.
+// The inputs of one evaluation. `row` has the columns in the order of the table; it may be empty
+// for an expression without columns (a key, a prefix, a value of INSERT).
 struct EvaluationContext {
   std::span<const Value> parameters;
   std::span<const Value> row;
   Timestamp current_timestamp;  // fixed for the statement
 };
 
-// The value of the expression; nullptr when it failed, with the reason in `error`, which is left
-// alone otherwise (so that success builds no Status). The result lives as long as the expression,
-// the context's spans and `scratch` do; `scratch` may have been overwritten in any case.
+// The value of the expression, or nullptr if evaluation failed; only then is `error` set (so that
+// success builds no Status). The result is valid as long as the expression, the context's spans and
+// `scratch` are; `scratch` may be overwritten in any case.
 // REQUIRES: the expression is not empty; invariant 2.
 const Value* Evaluate(const Expression& expression, const EvaluationContext& context,
                       Value& scratch, Status& error);
@@ -119,11 +119,11 @@ enum class Match : uint8_t { kNo, kYes, kError };
 // REQUIRES: as above, and the expression is BOOL.
 Match Matches(const Expression& filter, const EvaluationContext& context, Status& error);
 
-// Whether a parameter or a column of the type may hold the value, which is not NULL.
+// Whether the value has the type. REQUIRES: it is not NULL.
 bool FitsType(Type type, const Value& value);
 
-// OK when there are as many values as parameters and each is NULL or of the declared type: what
-// invariant 2 asks for, to be called once for each statement that arrives. INVALID_ARGUMENT else.
+// Establishes invariant 2 for a statement that arrives: OK if there are as many values as
+// parameters and each is NULL or has the declared type, otherwise INVALID_ARGUMENT.
 Status CheckParameters(std::span<const Parameter> parameters, std::span<const Value> values);
 
 }  // namespace whorl::model

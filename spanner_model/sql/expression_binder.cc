@@ -169,7 +169,7 @@ Bound ExpressionBinder::BindName(const ast::Expression& expression) {
     bound.columns.Add(*column);
     return bound;
   }
-  // The one function that needs no parentheses.
+  // CURRENT_TIMESTAMP is the only function that needs no parentheses.
   if (expression.kind == ExpressionKind::kName &&
       EqualIgnoringCase(expression.text, "CURRENT_TIMESTAMP")) {
     return MakeLeaf(Op::kCurrentTimestamp, Type::kTimestamp, expression.offset);
@@ -201,7 +201,7 @@ Bound ExpressionBinder::BindParameter(const ast::Expression& expression) {
   return MakeLeaf(Op::kParameter, std::nullopt, expression.offset, index);
 }
 
-// REQUIRES: the parameter has no type, so it was not declared.
+// REQUIRES: the parameter has no type (it was not declared).
 void ExpressionBinder::Infer(Bound& parameter, Type type) {
   InferredParameter& inferred = (*inferred_)[parameter.node.index - parameters_.size()];
   if (inferred.type && *inferred.type != type) {
@@ -336,7 +336,7 @@ Bound ExpressionBinder::BindLogical(const ast::Expression& expression,
   return MakeInner(expression.op, Type::kBool, expression.offset, std::move(operands));
 }
 
-// In INT64 unless an operand is FLOAT64, or it is a division.
+// Computes in INT64, unless an operand is FLOAT64 or the operator is a division.
 Bound ExpressionBinder::BindArithmetic(const ast::Expression& expression,
                                        std::vector<Bound> operands) {
   const bool has_float = std::any_of(operands.begin(), operands.end(), [](const Bound& operand) {
@@ -353,7 +353,7 @@ Bound ExpressionBinder::BindArithmetic(const ast::Expression& expression,
   return bound;
 }
 
-// A comparison, IN or BETWEEN.
+// Binds a comparison, IN or BETWEEN.
 Bound ExpressionBinder::BindComparison(const ast::Expression& expression,
                                        std::vector<Bound> operands) {
   const auto type = CommonType(operands);
@@ -366,7 +366,7 @@ Bound ExpressionBinder::BindComparison(const ast::Expression& expression,
   return bound;
 }
 
-// All STRING, which they are when none has a type, or all BYTES.
+// The operands are all STRING (the default if none has a type) or all BYTES.
 Bound ExpressionBinder::BindConcatenation(const std::string& what, size_t offset,
                                           std::vector<Bound> operands) {
   const bool bytes = std::any_of(operands.begin(), operands.end(),
@@ -385,7 +385,7 @@ Bound ExpressionBinder::BindCast(const ast::Expression& cast) {
   std::vector<Bound> operands = BindAll(cast.operands);
   if (failed()) return {};
   Bound& operand = operands.front();
-  // A NULL without a type, and a parameter without one, are of the type they are cast to.
+  // An untyped NULL or parameter gets the type to which it is cast.
   if (!operand.type) Coerce(operand, cast.type);
   const Type from = operand.type.value_or(cast.type);
   if (!CanCast(from, cast.type)) {

@@ -1,4 +1,4 @@
-// Names, types and implicit coercions of expressions.
+// Resolves names and types of expressions and inserts implicit coercions.
 //
 // Invariants:
 //   1. What Bind returns obeys expression.h: every operand has the type that its parent expects,
@@ -24,13 +24,13 @@
 
 namespace whorl::model {
 
-// A parameter that the text mentions and nobody declared, with the type at which it is used.
+// A parameter that the text mentions and does not declare, with the type at which it is used.
 struct InferredParameter {
-  std::string name;  // as it is written first
+  std::string name;  // in the case of its first mention
   std::optional<Type> type;
 };
 
-// An output of a query, by which ORDER BY may call it.
+// An output of a query, which ORDER BY may name.
 struct BoundOutput {
   std::string name;
   Bound bound;
@@ -38,16 +38,16 @@ struct BoundOutput {
 
 class ExpressionBinder {
  public:
-  // `table` is where names are looked up, nullptr where no column may be mentioned (VALUES).
-  // REQUIRES: all of it outlives this.
+  // Columns are looked up in `table`; nullptr if none may be mentioned (VALUES).
+  // REQUIRES: the arguments outlive this.
   ExpressionBinder(std::string_view text, std::span<const Parameter> parameters, const Table* table)
       : text_(text), parameters_(parameters), table_(table) {}
 
-  // From here on an undeclared parameter is not an error but noted there.
+  // From now on, an undeclared parameter is added to `inferred` and is no error.
   void InferInto(std::vector<InferredParameter>* inferred) { inferred_ = inferred; }
-  // From here on aggregates are noted there, and columns stand inside of them only.
+  // From now on, aggregates are added to `aggregates`, and columns may occur only inside of them.
   void AggregateInto(std::vector<Aggregate>* aggregates) { aggregates_ = aggregates; }
-  // From here on a name may mean one of these, before it means a column.
+  // From now on, a name may mean one of the outputs, which hide columns.
   void LookInto(std::span<const BoundOutput> outputs) { outputs_ = outputs; }
 
   bool failed() const { return error_.has_value(); }
@@ -55,14 +55,14 @@ class ExpressionBinder {
   void Fail(size_t offset, const std::string& message);
   void Fail(Status status);
 
-  // What it returns is of no use once failed().
+  // The result is meaningless once failed().
   Bound Bind(const ast::Expression& expression);
 
-  // Makes `bound` of the type, if GoogleSQL would without a CAST. False when it would not; true
-  // when failed(), which a bad text of a timestamp causes.
+  // Coerces `bound` to the type. False if GoogleSQL would need a CAST for that; true also if
+  // failed(), which the text of an invalid timestamp causes.
   bool Coerce(Bound& bound, Type type);
 
-  // What has no type yet is INT64, as in a result.
+  // Makes an expression without a type INT64, as in a result.
   void Settle(Bound& bound);
 
  private:
@@ -116,13 +116,13 @@ class ExpressionBinder {
   std::optional<Status> error_;
 };
 
-// Spanner's text for a PENDING_COMMIT_TIMESTAMP() that is not the whole value of a column.
+// Spanner's error for a PENDING_COMMIT_TIMESTAMP() that is not the whole value of a column.
 Status PendingCommitTimestampMisplaced();
 
-// PENDING_COMMIT_TIMESTAMP(), whatever its arguments.
+// Whether the expression is a call of PENDING_COMMIT_TIMESTAMP, with any arguments.
 bool IsPendingCommitTimestamp(const ast::Expression& expression);
 
-// Whether an aggregate stands anywhere in it.
+// Whether the expression contains an aggregate.
 bool HasAggregate(const ast::Expression& expression);
 
 }  // namespace whorl::model

@@ -25,7 +25,7 @@ std::optional<Op> ComparisonOp(const Token& token) {
   return std::nullopt;
 }
 
-// What Spanner's grammar has and this parser does not, wherever it turns up.
+// Tokens that Spanner's grammar has and this parser does not, in any position.
 bool IsUnmodelled(const Token& token) {
   constexpr auto kWords =
       std::to_array<std::string_view>({"ALL",       "ANY",     "ARRAY",   "ASSERT_ROWS_MODIFIED",
@@ -62,7 +62,7 @@ void FailAtToken(TokenStream& tokens, std::string_view expected) {
   }
 }
 
-// Counts one level of nesting; the caller leaves it again by --nesting_.
+// Enters one level of nesting; the caller leaves it by --nesting_.
 bool ExpressionParser::Enter() {
   if (tokens_.failed()) return false;
   if (nesting_ >= kMaxDepth) {
@@ -74,7 +74,7 @@ bool ExpressionParser::Enter() {
   return true;
 }
 
-// Every node passes here once its operands are known.
+// Sets the depth of a node and checks it. Every node passes here once its operands are known.
 ast::Expression ExpressionParser::Finish(ast::Expression expression) {
   for (const ast::Expression& operand : expression.operands) {
     expression.depth = std::max(expression.depth, operand.depth + 1);
@@ -141,12 +141,12 @@ ast::Expression ExpressionParser::ParseComparison() {
   } else {
     return left;
   }
-  // Comparisons do not chain: `a = b = c` wants parentheses.
+  // Comparisons do not chain: `a = b = c` needs parentheses.
   if (tokens_.AtWord("IS") || AtTest() || ComparisonOp(tokens_.Peek())) FailAtToken(tokens_);
   return left;
 }
 
-// Whether IN, LIKE or BETWEEN follows, or one of them after NOT.
+// Whether the next token is IN, LIKE or BETWEEN, or NOT and one of them.
 bool ExpressionParser::AtTest() const {
   const Token& token = tokens_.Peek(tokens_.AtWord("NOT") ? 1 : 0);
   return token.Is("IN") || token.Is("LIKE") || token.Is("BETWEEN");
@@ -275,7 +275,7 @@ ast::Expression ExpressionParser::ParseUnary() {
   const size_t offset = tokens_.Peek().offset;
   const bool plus = tokens_.TakeSymbol("+");
   if (!plus && !tokens_.TakeSymbol("-")) return ParsePrimary();
-  // A minus sign belongs to the literal after it: -9223372036854775808 has no positive.
+  // A minus sign belongs to the literal after it: -9223372036854775808 has no positive counterpart.
   if (tokens_.Peek().kind == TokenKind::kInteger) return ParseInteger(offset, !plus);
   if (tokens_.Peek().kind == TokenKind::kFloat) {
     ast::Expression literal;
@@ -363,7 +363,7 @@ ast::Expression ExpressionParser::ParseParenthesis() {
   return inner;
 }
 
-// A keyword that is a value, a name, or the beginning of a call or of a typed literal.
+// Parses a keyword that is a value, a name, or the start of a call or a typed literal.
 ast::Expression ExpressionParser::ParseWord() {
   const Token& token = tokens_.Peek();
   const std::string word = ToCapitals(token.text);

@@ -1,8 +1,9 @@
-// Expressions, by recursive descent; from loose to tight: OR, AND, NOT, comparisons, IS, IN, LIKE
-// and BETWEEN (which do not chain), + -, * / ||, unary + -, literals, names, calls, parentheses.
+// Parses expressions by recursive descent. Operators from the weakest to the strongest binding: OR,
+// AND, NOT, comparisons, IS, IN, LIKE and BETWEEN (which do not chain), + -, * / ||, unary + -;
+// then literals, names, calls and parentheses.
 //
-// Invariant: neither the nesting of calls in this parser nor the depth of what it returns exceeds
-// kMaxDepth levels; deeper texts are an error.
+// Invariant: neither the parser's recursion nor the depth of its result exceeds kMaxDepth levels;
+// deeper texts are an error.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ class ExpressionParser {
  public:
   explicit ExpressionParser(TokenStream& tokens) : tokens_(tokens) {}
 
-  // What it returns is of no use once tokens.failed().
+  // The result is meaningless once tokens.failed().
   ast::Expression Parse() { return ParseOr(); }
 
  private:
@@ -53,8 +54,8 @@ class ExpressionParser {
   int nesting_ = 0;
 };
 
-// Fails with what is wrong with the next token: `X is not modelled` when Spanner would know what to
-// do with it here, else `Syntax error: Unexpected ...` (or `Expected ... but got ...`).
+// Fails at the next token: `X is not modelled` if Spanner would accept it here, otherwise `Syntax
+// error: Unexpected ...` (or `Expected ... but got ...`).
 void FailAtToken(TokenStream& tokens, std::string_view expected = "");
 
 }  // namespace whorl::model

@@ -17,7 +17,7 @@ using Arguments = std::span<const Value>;
 
 int64_t Int64(const Value& value) { return std::get<int64_t>(value); }
 
-// What a STRING and a BYTES have in common: their bytes, and what counts as a character.
+// A STRING or a BYTES: its bytes, and the unit in which its length is counted.
 struct Text {
   std::string_view data;
   TextUnit unit = TextUnit::kByte;
@@ -30,7 +30,7 @@ Text TextOf(const Value& value) {
   return {.data = std::get<Bytes>(value).data, .unit = TextUnit::kByte};
 }
 
-// A value of the kind of text that `like` is.
+// A value of the same type as `like`.
 Value MakeText(std::string data, const Text& like) {
   if (like.unit == TextUnit::kByte) return Bytes{std::move(data)};
   return data;
@@ -69,7 +69,7 @@ Status ByteLength(Arguments arguments, Value& result) {
   return {};
 }
 
-// Maps the ASCII letters. Spanner maps the others of a STRING too, by tables that are not here.
+// Maps ASCII letters only. Spanner also maps the other letters of a STRING.
 template <char kFirst, char kLast>
 Status MapLetters(Arguments arguments, Value& result) {
   const Text text = TextOf(arguments[0]);
@@ -113,7 +113,7 @@ Status Like(Arguments arguments, Value& result) {
   return {};
 }
 
-// Whole parts since 1970, rounded down.
+// The number of whole parts since 1970, rounded down.
 template <int64_t kPerSecond>
 Status UnixParts(Arguments arguments, Value& result) {
   const auto time = std::get<Timestamp>(arguments[0]);

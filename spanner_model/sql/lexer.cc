@@ -22,7 +22,7 @@ bool IsSpace(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
 }
 
-// One byte of a text, which may be a part of a character: in octal when it is not ASCII.
+// One byte of a text, in octal if it is not ASCII, since it may be part of a character.
 std::string Printable(char c) {
   const auto byte = static_cast<unsigned char>(c);
   if (byte < 0x80) return {c};
@@ -48,7 +48,7 @@ class Lexer {
   }
 
  private:
-  // The character `ahead` bytes on, or NUL, which no token holds, beyond the end.
+  // The byte `ahead` of the current one; NUL, which no token contains, beyond the end.
   char Peek(size_t ahead = 0) const {
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
   }
@@ -129,7 +129,7 @@ class Lexer {
     }
   }
 
-  // Moves over `.5`, `e-3` and the like; false when there is neither.
+  // Skips a fraction (`.5`) and an exponent (`e-3`); false if there is neither.
   bool SkipFractionAndExponent() {
     const size_t start = at_;
     if (Peek() == '.') {
@@ -149,7 +149,7 @@ class Lexer {
   void FinishInteger(Token& token, size_t digits, int base) {
     const auto result =
         std::from_chars(text_.data() + digits, text_.data() + at_, token.magnitude, base);
-    // One more than the greatest INT64 may follow a minus sign, which the parser knows.
+    // A minus sign, which only the parser sees, may precede one more than the greatest INT64.
     constexpr uint64_t kMost = uint64_t{1} << 63;
     if (result.ec != std::errc() || token.magnitude > kMost) {
       Fail(token.offset, "Invalid integer literal: " +
@@ -167,7 +167,7 @@ class Lexer {
     }
   }
 
-  // From its opening quote on. A raw literal keeps its backslashes.
+  // Reads a literal from its opening quote on. A raw literal keeps its backslashes.
   void TakeLiteral(Token& token, bool raw) {
     const char quote = Peek();
     if (Peek(1) == quote && Peek(2) == quote) {
@@ -191,7 +191,7 @@ class Lexer {
     if (!error_ && token.text.empty()) Fail(token.offset, "Syntax error: Invalid empty identifier");
   }
 
-  // What stands between two quotes; moves past them. Escapes are left as they are.
+  // Reads the text between two quotes and skips the quotes. Escapes are left as they are.
   std::optional<std::string_view> TakeQuoted(char quote, const char* what) {
     const size_t start = at_++;
     while (at_ < text_.size() && Peek() != quote && Peek() != '\n' && Peek() != '\r') {
@@ -265,7 +265,7 @@ std::variant<std::vector<Token>, Status> Tokenize(std::string_view text) {
 }
 
 bool IsReserved(std::string_view word) {
-  // Sorted, for the search.
+  // Sorted for binary search.
   constexpr auto kWords = std::to_array<std::string_view>({"ALL",
                                                            "AND",
                                                            "ANY",

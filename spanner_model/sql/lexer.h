@@ -1,11 +1,11 @@
-// From text to tokens, for statements and for DDL.
+// Splits the text of a statement or of DDL into tokens.
 //
 // Invariants:
-//   1. Any bytes are accepted; a bad text is an INVALID_ARGUMENT Status that points at the place.
+//   1. Any bytes are accepted; an invalid text gives INVALID_ARGUMENT that points at the position.
 //   2. The last token is kEnd. Tokens refer to the text by offset and hold no pointers into it.
-//   3. A keyword is an identifier that was not quoted: the parser decides, by Token::Is, since most
-//      words of GoogleSQL are keywords in some places only. IsReserved tells those that never name
-//      a column without backquotes.
+//   3. A keyword is an unquoted identifier: the parser decides by Token::Is, since most words of
+//      GoogleSQL are keywords in some places only. IsReserved is true for those that cannot name a
+//      column without backquotes.
 // Deliberately left out: triple quotes, positional parameters, hints.
 #pragma once
 
@@ -40,7 +40,7 @@ struct Token {
   uint64_t magnitude = 0;
   double number = 0;
 
-  // An unquoted word, compared without regard to case.
+  // Whether the token is this unquoted word, in any case.
   bool Is(std::string_view word) const;
   bool IsSymbol(std::string_view symbol) const {
     return kind == TokenKind::kSymbol && text == symbol;
@@ -52,7 +52,7 @@ std::variant<std::vector<Token>, Status> Tokenize(std::string_view text);
 // Whether GoogleSQL reserves the word. REQUIRES: `word` in capitals.
 bool IsReserved(std::string_view word);
 
-// What a message calls the token: `keyword FROM`, `identifier "x"`, `end of statement`.
+// The token as messages describe it: `keyword FROM`, `identifier "x"`, `end of statement`.
 std::string DescribeToken(const Token& token, std::string_view source);
 
 }  // namespace whorl::model

@@ -61,7 +61,7 @@ class StatementParser {
     FailAtToken(tokens_);
   }
 
-  // One name; a path of several (`schema.table`) is refused by what follows it.
+  // Parses one name; the next parsing step refuses the rest of a path (`schema.table`).
   ast::Name ParseName() {
     const Token& token = tokens_.Peek();
     if (!IsName(token)) {
@@ -76,7 +76,7 @@ class StatementParser {
   ast::Name ParseTable() {
     ast::Name table = ParseName();
     if (!tokens_.failed() && (tokens_.AtWord("AS") || IsName(tokens_.Peek()))) {
-      // A word that begins the next clause is no alias.
+      // The first word of the next clause is no alias.
       if (!tokens_.AtWord("VALUES"))
         tokens_.Fail(tokens_.Peek().offset, "An alias of a table is not modelled");
     }
@@ -170,7 +170,7 @@ class StatementParser {
     return ParseSelectList();
   }
 
-  // Of INSERT: OR UPDATE and so on, where the OR may be left out.
+  // Parses the mode of an INSERT: OR UPDATE or OR IGNORE, where OR may be left out.
   InsertMode ParseInsertMode() {
     const bool needed = tokens_.TakeWord("OR");
     if (tokens_.TakeWord("UPDATE")) return InsertMode::kInsertOrUpdate;

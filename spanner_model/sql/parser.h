@@ -1,9 +1,9 @@
-// From text to the statement it writes: SELECT, INSERT, UPDATE and DELETE of one table.
+// Parses a statement: SELECT, INSERT, UPDATE or DELETE of one table.
 //
 // Deliberately left out, and refused by name (`GROUP is not modelled`): joins, table aliases and
 // qualified names, subqueries, DISTINCT, GROUP BY, set operations, CASE, hints, INSERT of a query,
-// INSERT OR REPLACE, THEN RETURN WITH ACTION; DDL is schema.h's. A new clause is a function here, a
-// field in ast.h, and a step in binder.cc or select_binder.cc.
+// INSERT OR REPLACE, THEN RETURN WITH ACTION. schema.h parses DDL. A new clause needs a function in
+// parser.cc, a field in ast.h, and a step in binder.cc or select_binder.cc.
 #pragma once
 
 #include <string_view>

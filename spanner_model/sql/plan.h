@@ -1,13 +1,13 @@
-// What the database executes: a statement bound to a schema.
+// A statement bound to a schema, which the database executes.
 //
 // Invariants:
 //   1. A Plan is immutable and refers to tables and columns by index into the Schema that it was
-//      compiled against; it holds no pointers, and nothing of a run.
-//   2. `access` only narrows where to look: the whole WHERE is in `filter` and is still evaluated
-//      for every row found, so treating every access as kAll gives the same rows.
-//   3. `reads` holds every column that some expression of the statement mentions, key columns
-//      included; what an access path alone reads (the existence of a row) is not in it, nor is a
-//      column that THEN RETURN only shows as the statement itself wrote it.
+//      compiled against; it holds no pointers and no state of a run.
+//   2. `access` only narrows the search: `filter` holds the whole WHERE and is evaluated for every
+//      row found, so treating every access as kAll gives the same rows.
+//   3. `reads` holds every column that an expression of the statement mentions, key columns
+//      included. It does not hold what only the access path reads (the existence of a row), nor a
+//      column that THEN RETURN only returns as the statement wrote it.
 // Deliberately left out: joins, GROUP BY, DISTINCT, INSERT of a query.
 #pragma once
 
@@ -46,13 +46,13 @@ class ColumnSet {
   uint64_t bits_ = 0;
 };
 
-// Where the rows of a statement can be.
+// The part of the table in which the statement's rows can be.
 //   kAll     anywhere in the table
 //   kKey     WHERE holds `key column = expression` for every column of the key
 //   kPrefix  WHERE holds STARTS_WITH(key column, expression) and the key is that STRING alone
 //   kNothing there is no table: a SELECT without FROM
-// The expressions mention no columns and have the type of their key column; one that is NULL means
-// that no row can match.
+// The expressions mention no columns and have the type of their key column. If one is NULL, no row
+// can match.
 enum class AccessKind : uint8_t { kAll, kKey, kPrefix, kNothing };
 
 struct Access {
@@ -91,10 +91,10 @@ struct OrderKey {
   WHORL_FIELDS(OrderKey, expression, descending);
 };
 
-// With aggregates there is one row, that of their values in order, and the outputs are expressions
-// over it (Op::kAggregate) instead of over rows of the table; `order` is empty then.
+// With aggregates, the result is one row: the outputs are expressions over the row of the
+// aggregates' values (Op::kAggregate) instead of over rows of the table, and `order` is empty.
 struct SelectPlan {
-  uint32_t table = 0;  // of no meaning when access is kNothing
+  uint32_t table = 0;  // meaningless if access is kNothing
   Access access;
   std::optional<Expression> filter;
   std::vector<Aggregate> aggregates;
@@ -106,7 +106,7 @@ struct SelectPlan {
   WHORL_FIELDS(SelectPlan, table, access, filter, aggregates, outputs, order, limit, offset, reads);
 };
 
-// What an INSERT does with a row whose key exists.
+// INSERT of a row whose key exists: fails, updates the row, or skips it.
 enum class InsertMode : uint8_t { kInsert, kInsertOrUpdate, kInsertOrIgnore };
 
 struct InsertPlan {
@@ -115,7 +115,7 @@ struct InsertPlan {
   std::vector<uint32_t> columns;              // as the statement lists them
   std::vector<std::vector<Assignment>> rows;  // each in the order of `columns`
   std::vector<Output> returning;              // over the row as written
-  // VALUES cannot mention columns; what THEN RETURN shows of a row that INSERT OR UPDATE updates.
+  // Columns that THEN RETURN returns from a row that INSERT OR UPDATE updates; VALUES reads none.
   ColumnSet reads;
   ColumnSet writes;
   WHORL_FIELDS(InsertPlan, mode, table, columns, rows, returning, reads, writes);
@@ -144,8 +144,8 @@ struct DeletePlan {
 
 using Plan = std::variant<SelectPlan, InsertPlan, UpdatePlan, DeletePlan>;
 
-// What a row of the statement's result is made of: the outputs of a query or of THEN RETURN, none
-// for other DML.
+// The outputs that make a row of the result: those of the query or of THEN RETURN; none for other
+// DML.
 const std::vector<Output>& OutputsOf(const Plan& plan);
 
 // INVALID_ARGUMENT: the column holds a PENDING_COMMIT_TIMESTAMP() and may not be read.

@@ -1,4 +1,4 @@
-// Queries, and what they share with THEN RETURN (statement_binding.h).
+// Binds queries, and the outputs of queries and of THEN RETURN (statement_binding.h).
 #include <algorithm>
 #include <utility>
 
@@ -53,7 +53,7 @@ class SelectBinder {
     plan_.reads.AddAll(ColumnsOf(outputs_));
   }
 
-  // Makes a query of aggregates of this one.
+  // Makes this a query of aggregates, or fails if it cannot be one.
   void CheckAggregates(size_t offset) {
     if (table_ == nullptr) {
       return binder_.Fail(offset, "Aggregate function not allowed in SELECT without FROM clause");
@@ -89,7 +89,7 @@ class SelectBinder {
     plan_.order.push_back({.expression = Flatten(bound), .descending = item.descending});
   }
 
-  // The output that `ORDER BY 2` means.
+  // The output that an ordinal such as `ORDER BY 2` means.
   const BoundOutput* FindOrdinal(const ast::Expression& literal) {
     const auto* number = std::get_if<int64_t>(&literal.value);
     if (number == nullptr) {

@@ -9,7 +9,7 @@ constexpr int64_t kTabWidth = 8;
 
 bool EndsLine(char c) { return c == '\n' || c == '\r'; }
 
-// The width that `c` takes when it starts at `column`.
+// The width of `c` at `column`.
 int64_t Width(char c, int64_t column) {
   if (c == '\t') return kTabWidth - (column - 1) % kTabWidth;
   return IsContinuationByte(c) ? 0 : 1;

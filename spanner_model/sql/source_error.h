@@ -1,11 +1,11 @@
-// Errors that point into a text of SQL, in the form in which Spanner writes them:
+// Errors that point at a position in a text of SQL, in Spanner's form:
 //
 //   Table not found: nosuch [at 1:15]
 //   SELECT a FROM nosuch
 //                 ^
 //
 // Invariant: any bytes are accepted. Lines and columns count from 1, a column is a character of
-// UTF-8, and a tab reaches to the next multiple of eight, as in GoogleSQL.
+// UTF-8, and a tab extends to the next multiple of eight, as in GoogleSQL.
 // Deliberately left out: shortening of long lines.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace whorl::model {
 struct SourcePosition {
   int64_t line = 1;
   int64_t column = 1;
-  std::string line_text;  // without its end, tabs expanded
+  std::string line_text;  // without the line end, tabs expanded
 };
 
 // REQUIRES: offset <= text.size().

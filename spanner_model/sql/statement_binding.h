@@ -1,4 +1,4 @@
-// What the binders of the statements (binder.cc, select_binder.cc) share.
+// Types and functions that binder.cc and select_binder.cc share.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,20 @@
 
 namespace whorl::model {
 
-// What a statement is bound in. `inferred` is null when every parameter has to be declared.
+// The inputs of binding. `inferred` is null if every parameter has to be declared.
 struct StatementContext {
   const Schema& schema;
   std::string_view text;
   std::span<const Parameter> parameters;
   std::vector<InferredParameter>* inferred = nullptr;
 
-  // For expressions over the table, or over none. REQUIRES: this outlives it.
+  // A binder for expressions over the table, or over no table if it is null.
+  // REQUIRES: this outlives the binder.
   ExpressionBinder MakeBinder(const Table* table) const;
   Status NoTable(const ast::Name& name) const;
 };
 
-// A WHERE, bound.
+// A bound WHERE.
 struct BoundWhere {
   Access access;
   Expression filter;
@@ -39,8 +40,8 @@ struct BoundWhere {
 BoundWhere BindWhere(ExpressionBinder& binder, const Table& table,
                      const ast::Expression& expression);
 
-// The items of SELECT or THEN RETURN, with * written out; nothing may be used once
-// binder.failed(). REQUIRES: the table is there, or no item is *.
+// Binds the items of SELECT or THEN RETURN and expands *. The result is meaningless once
+// binder.failed(). REQUIRES: `table` is not null if an item is *.
 std::vector<BoundOutput> BindOutputs(ExpressionBinder& binder, const Table* table,
                                      const std::vector<ast::SelectItem>& items);
 std::vector<Output> FlattenOutputs(const std::vector<BoundOutput>& outputs);

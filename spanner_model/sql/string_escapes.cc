@@ -24,7 +24,7 @@ void AppendUtf8(uint32_t code_point, std::string& out) {
   }
 }
 
-// What `\c` stands for, when it is one character.
+// The character that `\c` means, if it is a simple escape.
 std::optional<char> SimpleEscape(char c) {
   switch (c) {
     case 'a':
@@ -52,7 +52,7 @@ std::optional<char> SimpleEscape(char c) {
   }
 }
 
-// How a number is written after the backslash.
+// The form of a numeric escape.
 struct NumberForm {
   size_t prefix = 0;  // letters before the digits
   size_t digits = 0;
@@ -80,7 +80,7 @@ std::optional<uint32_t> DigitOf(char c, uint32_t base) {
   return digit;
 }
 
-// The code point of the digits, all of which must be there.
+// The number that the digits give; nullopt if a digit is missing or the number is not allowed.
 std::optional<uint32_t> ReadNumber(std::string_view digits, const NumberForm& form) {
   if (digits.size() != form.digits) return std::nullopt;
   uint32_t number = 0;

@@ -1,8 +1,8 @@
 // The escapes of GoogleSQL's string literals: \a \b \f \n \r \t \v \\ \? \" \' \` \ooo \xhh
-// \uhhhh \Uhhhhhhhh; in a literal of BYTES \ooo and \xhh are any byte, and there is no \u or \U.
+// \uhhhh \Uhhhhhhhh. In a BYTES literal, \ooo and \xhh mean any byte, and \u and \U do not exist.
 //
-// Invariant: in a STRING what \ooo, \xhh, \u and \U stand for is a character below 128 or a code
-// point, so that escapes never make bytes that are not UTF-8.
+// Invariant: in a STRING, \ooo, \xhh, \u and \U mean a character below 128 or a code point, so that
+// escapes never produce bytes that are not UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@
 namespace whorl::model {
 
 struct EscapeError {
-  size_t offset = 0;   // of the backslash, in the body
-  std::string reason;  // the sequence, and what is wrong with it
+  size_t offset = 0;   // the position of the backslash in the body
+  std::string reason;  // names the sequence and the error
 };
 
 enum class EscapesOf : uint8_t { kString, kBytes };
 
-// The body of a literal (what stands between its quotes) with its escapes undone; nothing, and the
-// error filled in, when one is bad.
+// The body of a literal (the text between its quotes) with its escapes replaced; nullopt, with
+// `error` filled in, if one is invalid.
 std::optional<std::string> UndoEscapes(std::string_view body, EscapesOf literal,
                                        EscapeError& error);
 

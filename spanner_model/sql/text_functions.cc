@@ -5,7 +5,7 @@
 namespace whorl::model {
 namespace {
 
-// The bytes of the character at the beginning. REQUIRES: the text is not empty.
+// The number of bytes of the first character. REQUIRES: the text is not empty.
 size_t FirstCharacter(std::string_view text, TextUnit unit) {
   size_t size = 1;
   if (unit == TextUnit::kByte) return size;
@@ -13,7 +13,7 @@ size_t FirstCharacter(std::string_view text, TextUnit unit) {
   return size;
 }
 
-// The byte at which the character number `index`, from 0, begins; the end when there are fewer.
+// The byte at which character `index` (from 0) begins; the end if there are fewer.
 size_t OffsetOf(std::string_view text, int64_t index, TextUnit unit) {
   if (unit == TextUnit::kByte) {
     return std::min(text.size(), static_cast<size_t>(index));
@@ -59,7 +59,7 @@ bool IsAscii(std::string_view text) {
 
 std::optional<bool> MatchesPattern(std::string_view text, std::string_view pattern, TextUnit unit) {
   if (EndsInBackslash(pattern)) return std::nullopt;
-  // The pattern after the last % so far, and the text that it was last tried on.
+  // The pattern after the last % so far, and the text at which it was last tried.
   std::optional<std::string_view> retry_pattern;
   std::string_view retry_text;
   while (!text.empty() || !pattern.empty()) {

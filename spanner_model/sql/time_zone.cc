@@ -5,11 +5,11 @@ namespace {
 
 constexpr int64_t kStandard = -8 * 3'600;
 constexpr int64_t kDaylight = -7 * 3'600;
-constexpr int64_t kChangeHour = 2 * 3'600;  // by the clock on the wall, both times
+constexpr int64_t kChangeHour = 2 * 3'600;  // local time, for both changes
 constexpr int64_t kSecondsPerDay = 86'400;
 constexpr int64_t kFirstYear = 1967;
 
-// 0 is the first of March, so that the leap day is the last of its year.
+// Months count from March, so that the leap day is the last of its year.
 constexpr int64_t kJanuary = 10;
 constexpr int64_t kFebruary = 11;
 constexpr int64_t kMarch = 0;
@@ -21,7 +21,7 @@ constexpr int64_t kNovember = 8;
 constexpr int64_t DayNumber(int64_t year, int64_t month, int64_t day) {
   if (month == kJanuary || month == kFebruary) --year;
   const int64_t leap_days = year / 4 - year / 100 + year / 400;
-  // The months from March on have 31, 30, 31, 30, 31 days, again and again.
+  // From March on, the lengths of months repeat: 31, 30, 31, 30, 31 days.
   const int64_t days_before_month = (153 * month + 2) / 5;
   constexpr int64_t kFrom0ToEpoch = 719'469;  // 0000-03-01 to 1970-01-01, and days count from 1
   return year * 365 + leap_days + days_before_month + day - kFrom0ToEpoch;
@@ -35,7 +35,7 @@ constexpr int64_t SundayFrom(int64_t day) { return day + 6 - ((day + 10) % 7 + 7
 static_assert(SundayFrom(0) == 3 && SundayFrom(3) == 3 && SundayFrom(4) == 10);
 static_assert(SundayFrom(-11) == -11 && SundayFrom(-12) == -11);
 
-// The Uniform Time Act and its changes; 1974 and 1975 are those of the oil crisis.
+// The Uniform Time Act and its amendments; 1974 and 1975 were exceptions in the oil crisis.
 int64_t FirstDayOfDaylight(int64_t year) {
   if (year >= 2007) return SundayFrom(DayNumber(year, kMarch, 8));
   if (year >= 1987) return SundayFrom(DayNumber(year, kApril, 1));
@@ -49,11 +49,11 @@ int64_t LastDayOfDaylight(int64_t year) {
   return SundayFrom(DayNumber(year, kOctober, 25));
 }
 
-// The year of a wall clock, or nothing before the first.
+// The year of a local time; nullopt before the first.
 std::optional<int64_t> YearOf(int64_t local_seconds) {
   if (local_seconds < DayNumber(kFirstYear, kJanuary, 1) * kSecondsPerDay) return std::nullopt;
   constexpr int64_t kSecondsPerYear = 31'556'952;  // on average
-  // At most one too early or too late.
+  // The estimate is off by at most one.
   int64_t year = 1970 + local_seconds / kSecondsPerYear;
   while (local_seconds < DayNumber(year, kJanuary, 1) * kSecondsPerDay) --year;
   while (local_seconds >= DayNumber(year + 1, kJanuary, 1) * kSecondsPerDay) ++year;
@@ -63,7 +63,7 @@ std::optional<int64_t> YearOf(int64_t local_seconds) {
 }  // namespace
 
 std::optional<int64_t> LosAngelesOffset(int64_t utc_seconds) {
-  // No change falls near a new year, so standard time tells the year.
+  // No change is near a new year, so standard time gives the right year.
   const auto year = YearOf(utc_seconds + kStandard);
   if (!year) return std::nullopt;
   const int64_t begin = FirstDayOfDaylight(*year) * kSecondsPerDay + kChangeHour - kStandard;
@@ -74,7 +74,7 @@ std::optional<int64_t> LosAngelesOffset(int64_t utc_seconds) {
 std::optional<int64_t> LosAngelesToUtc(int64_t local_seconds) {
   const auto year = YearOf(local_seconds);
   if (!year) return std::nullopt;
-  // In the skipped hour standard time still counts, in the one that comes twice daylight time does.
+  // Standard time still holds in the skipped hour, daylight time in the one that occurs twice.
   const int64_t begin =
       FirstDayOfDaylight(*year) * kSecondsPerDay + kChangeHour + (kDaylight - kStandard);
   const int64_t end = LastDayOfDaylight(*year) * kSecondsPerDay + kChangeHour;

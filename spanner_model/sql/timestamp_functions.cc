@@ -32,11 +32,11 @@ std::string_view PartName(DatePart part) {
   return "";
 }
 
-// A part is a fraction of a second or a number of seconds: one of the first two is 1.
+// The size of a part is a fraction of a second or a number of seconds: one of the first two is 1.
 struct PartSize {
   int64_t per_second = 1;
   int64_t seconds = 1;
-  int64_t nanos = kNanosPerSecond;  // of a second, divided by per_second
+  int64_t nanos = kNanosPerSecond;  // the nanoseconds of one part, if it is less than a second
 };
 
 constexpr PartSize Fraction(int64_t per_second) {
@@ -46,7 +46,7 @@ constexpr PartSize Multiple(int64_t seconds) {
   return {.per_second = 1, .seconds = seconds, .nanos = kNanosPerSecond};
 }
 
-// By DatePart.
+// Indexed by DatePart.
 constexpr std::array<PartSize, 7> kPartSizes = {
     Fraction(kNanosPerSecond), Fraction(1'000'000), Fraction(1'000), Multiple(1), Multiple(60),
     Multiple(3'600),           Multiple(86'400)};
@@ -59,7 +59,7 @@ constexpr const PartSize& SizeOf(DatePart part) { return kPartSizes[static_cast<
 std::optional<int64_t> TimestampDiff(Timestamp a, Timestamp b, DatePart part) {
   int64_t seconds = a.seconds() - b.seconds();
   int64_t nanos = int64_t{a.nanos()} - b.nanos();
-  // Of one sign, so that each of the two may be truncated alone.
+  // Gives both the same sign, so that each can be truncated by itself.
   if (seconds > 0 && nanos < 0) {
     --seconds;
     nanos += kNanosPerSecond;

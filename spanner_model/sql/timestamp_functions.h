@@ -11,13 +11,13 @@
 
 namespace whorl::model {
 
-// a - b in whole parts, truncated toward zero; nothing when that exceeds INT64, which only
-// NANOSECOND can.
+// a - b in whole parts, truncated toward zero; nullopt if that exceeds INT64, which only NANOSECOND
+// can.
 std::optional<int64_t> TimestampDiff(Timestamp a, Timestamp b, DatePart part);
 
 enum class Direction : uint8_t { kForward, kBackward };
 
-// The timestamp moved by so many parts; nothing outside Spanner's range.
+// The timestamp moved by `amount` parts; nullopt outside of Spanner's range.
 std::optional<Timestamp> TimestampShift(Timestamp timestamp, int64_t amount, DatePart part,
                                         Direction direction);
 

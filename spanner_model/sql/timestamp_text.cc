@@ -8,7 +8,7 @@
 namespace whorl::model {
 namespace {
 
-// Reads the text from left to right into the fixed form of RFC 3339.
+// Reads the text from left to right and rewrites it in the fixed form of RFC 3339.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
@@ -22,10 +22,10 @@ class Reader {
     return true;
   }
 
-  // How many digits the last call of Digits found.
+  // The number of digits that the last call of Digits found.
   size_t LastDigits() const { return last_digits_; }
 
-  // One to `width` digits (exactly `width` when `exact`), padded with zeros; empty if none.
+  // One to `width` digits (exactly `width` if `exact`), padded with zeros; empty if there are none.
   std::string Digits(size_t width, bool exact) {
     std::string digits;
     while (!AtEnd() && digits.size() < width && text_[at_] >= '0' && text_[at_] <= '9') {
@@ -43,7 +43,7 @@ class Reader {
   size_t last_digits_ = 0;
 };
 
-// "YYYY-MM-DD", or empty. Spanner takes a leading zero of the year.
+// "YYYY-MM-DD", or empty. Spanner accepts a year with a leading zero.
 std::string ReadDate(Reader& reader) {
   std::string year = reader.Digits(5, false);
   if (year.size() != 5 || year[0] != '0' || !reader.Skip("-")) return "";
@@ -75,7 +75,7 @@ int64_t TwoDigits(const std::string& digits) {
   return int64_t{10} * (digits[0] - '0') + (digits[1] - '0');
 }
 
-// The offset in seconds east of UTC of "+8", "-08:30" or "+0830", up to the end of the text.
+// The offset, in seconds east of UTC, from "+8", "-08:30" or "+0830" at the end of the text.
 std::optional<int64_t> ReadOffset(Reader& reader) {
   const bool west = reader.Skip("-");
   if (!west && !reader.Skip("+")) return std::nullopt;
@@ -102,14 +102,15 @@ ParsedSeconds FromLosAngeles(int64_t local_seconds) {
   return *utc;
 }
 
-// The time in UTC of one on the clock of the zone that the rest of the text names.
+// Converts a local time to UTC by the zone that the rest of the text names.
 ParsedSeconds ReadZone(Reader& reader, bool has_time, int64_t local_seconds) {
   if (reader.AtEnd()) return FromLosAngeles(local_seconds);
   if (has_time && EqualIgnoringCase(reader.Rest(), "Z")) return local_seconds;
   const bool space = reader.Skip(" ");
   const std::string_view zone = reader.Rest();
   const bool offset = zone.starts_with('+') || zone.starts_with('-');
-  // An offset follows a time at once, and a date after a space; a name does the reverse.
+  // An offset follows a time directly but a date after a space; a name follows a time after a
+  // space.
   if (offset == (has_time == space)) return TimestampTextError::kInvalid;
   if (offset) {
     const auto seconds = ReadOffset(reader);
@@ -135,7 +136,7 @@ std::variant<Timestamp, TimestampTextError> ParseTimestampText(std::string_view 
   const bool has_time = rest.size() > 1 && rest[1] >= '0' && rest[1] <= '9';
   if (has_time) time = reader.Skip("Tt ") ? ReadTime(reader) : "";
   if (time.empty()) return TimestampTextError::kInvalid;
-  // A leap second is the one after it.
+  // A leap second is read as the second after it.
   const bool leap = time.substr(6, 2) == "60";
   if (leap) time.replace(6, 2, "59");
   const auto local = ParseRfc3339(date + "T" + time + "Z");

@@ -1,12 +1,12 @@
-// The text of a TIMESTAMP, as Spanner reads and writes it.
+// The text forms of a TIMESTAMP that Spanner reads and writes.
 //
-// Read: YYYY-[M]M-[D]D[( |T)[H]H:[M]M:[S]S[.F]][zone], 1 to 9 digits of fraction, where the zone is
-// an offset (+2, -08:00, +0530; after a date alone, with a space before it), and after a time also
-// Z or a space and a name. A text without a zone is in America/Los_Angeles. (Measured on the
+// It reads YYYY-[M]M-[D]D[( |T)[H]H:[M]M:[S]S[.F]][zone] with 1 to 9 digits of fraction. The zone
+// is an offset (+2, -08:00, +0530; with a space before it if there is no time), or, after a time, Z
+// or a space and a name. A text without a zone is in America/Los_Angeles. (Measured on the
 // emulator.)
 //
-// Deliberately left out, and told apart from a wrong text: names of zones other than UTC and
-// America/Los_Angeles, and that zone's time before 1967 (time_zone.h).
+// Deliberately left out, with an error of their own: names of zones other than UTC and
+// America/Los_Angeles, and the latter's times before 1967 (time_zone.h).
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,11 @@ enum class TimestampTextError : uint8_t { kInvalid, kZoneNotModelled };
 
 std::variant<Timestamp, TimestampTextError> ParseTimestampText(std::string_view text);
 
-// "2026-06-30 17:00:00.500-07": as CAST writes it, in America/Los_Angeles, with 0, 3, 6 or 9 digits
-// of fraction; nothing before 1967.
+// "2026-06-30 17:00:00.500-07": the form of CAST, in America/Los_Angeles, with 0, 3, 6 or 9 digits
+// of fraction; nullopt before 1967.
 std::optional<std::string> FormatInLosAngeles(Timestamp timestamp);
 
-// "0001-01-01 00:00:00.5+00", as Spanner's messages write a timestamp.
+// "0001-01-01 00:00:00.5+00": the form of Spanner's messages.
 std::string FormatTimestampForMessage(Timestamp timestamp);
 
 }  // namespace whorl::model

@@ -1,9 +1,9 @@
-// The tokens of one text, taken from left to right, with the first error that was found.
+// The tokens of one text, consumed from left to right, with the first error.
 //
 // Invariants:
-//   1. After Fail, TakeWord and TakeSymbol take nothing, so that every loop over them ends and a
-//      parser may go on to its next test of failed() without harm.
-//   2. The first error stays: later ones are its consequences.
+//   1. After Fail, TakeWord and TakeSymbol take no token, so that every loop over them ends and a
+//      parser may continue to its next test of failed().
+//   2. The first error stays, since later ones may be its consequences.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace whorl::model {
 
 class TokenStream {
  public:
-  // REQUIRES: the tokens are those of the text, which outlives this.
+  // REQUIRES: the tokens are those of `text`, which outlives this.
   TokenStream(std::string_view text, std::vector<Token> tokens)
       : text_(text), tokens_(std::move(tokens)) {}
 
@@ -36,7 +36,7 @@ class TokenStream {
   }
   bool AtWord(std::string_view word) const { return Peek().Is(word); }
   bool AtSymbol(std::string_view symbol) const { return Peek().IsSymbol(symbol); }
-  // The token is left in place at the end, so that one may always be peeked at.
+  // The last token is never removed, so Peek always has one to return.
   const Token& Take() {
     const Token& token = Peek();
     if (next_ + 1 < tokens_.size()) ++next_;

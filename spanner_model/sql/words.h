@@ -1,4 +1,4 @@
-// Names, keywords and types without regard to case: ASCII letters only, as in GoogleSQL.
+// Case-insensitive comparison of names, keywords and types; ASCII letters only, as in GoogleSQL.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ constexpr bool EqualIgnoringCase(std::string_view a, std::string_view b) {
                     [](char x, char y) { return ToCapital(x) == ToCapital(y); });
 }
 
-// The type that GoogleSQL calls so. REQUIRES: `name` in capitals.
+// The type with this name in GoogleSQL. REQUIRES: `name` is in capitals.
 inline std::optional<Type> FindType(std::string_view name) {
   for (const Type type :
        {Type::kBool, Type::kInt64, Type::kFloat64, Type::kString, Type::kBytes, Type::kTimestamp}) {

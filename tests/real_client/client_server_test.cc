@@ -18,7 +18,7 @@ namespace whorl::real_client::client_server_test {
 namespace {
 
 using server::CallInfo;
-using server::CallStage;
+using server::CallPhase;
 using testing::HasSubstr;
 using testing::SizeIs;
 
@@ -146,9 +146,9 @@ struct Holdup {
 // Counts the calls of a method that were answered OK.
 struct Counter {
   server::ObserverFunction Of(std::string method, int wanted) {
-    return [method, left = wanted, tell = reached.Callback()](const CallInfo& call, CallStage stage,
+    return [method, left = wanted, tell = reached.Callback()](const CallInfo& call, CallPhase stage,
                                                               const Status& status) mutable {
-      if (call.method != method || stage != CallStage::kAnswered || !status.ok()) return;
+      if (call.method != method || stage != CallPhase::kAnswered || !status.ok()) return;
       if (--left == 0) tell(true);
     };
   }

@@ -155,9 +155,9 @@ TEST_F(LockExecTest, ASignalWhileItWaitsStartsNothing) {
   // It waits once it has asked who holds the lock.
   std::promise<void> asked;
   std::atomic<bool> told = false;
-  database_->server()->SetObserver([&](const server::CallInfo& call, server::CallStage stage,
+  database_->server()->SetObserver([&](const server::CallInfo& call, server::CallPhase stage,
                                        const Status&) {
-    const bool read = call.method == "ExecuteStreamingSql" && stage == server::CallStage::kAnswered;
+    const bool read = call.method == "ExecuteStreamingSql" && stage == server::CallPhase::kAnswered;
     if (read && !told.exchange(true)) asked.set_value();
   });
   asked.get_future().wait();

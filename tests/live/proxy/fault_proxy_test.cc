@@ -23,7 +23,7 @@ namespace whorl::live::fault_proxy_test {
 namespace {
 
 using real_client::SpannerClient;
-using server::CallStage;
+using server::CallPhase;
 using server::InBackground;
 using server::InsertRow;
 using server::SelectValue;
@@ -185,7 +185,7 @@ TEST_F(FaultProxyTest, PassesQueriesAndTransactions) {
   const TransactionResult read = RunIn(*client, {.statements = {{.statement = SelectValue("a")}}});
   ASSERT_EQ(FormatStatus(read.status), "OK");
   EXPECT_EQ(read.results[0].rows, std::vector<Row>({{int64_t{7}}}));
-  EXPECT_GT(transcript_.Count("ExecuteStreamingSql", CallStage::kAnswered), 0);
+  EXPECT_GT(transcript_.Count("ExecuteStreamingSql", CallPhase::kAnswered), 0);
 }
 
 TEST_F(FaultProxyTest, PassesManyAtATime) {
@@ -265,7 +265,7 @@ TEST_F(FaultProxyTest, ADroppedRequestNeverComesAndIsNeverAnswered) {
   judge_.AwaitRequest("Commit");
   client->Cancel(run);
   EXPECT_EQ(answered.Wait().outcome, Outcome::kUnknown);
-  EXPECT_EQ(transcript_.Count("Commit", CallStage::kArrived), 0);
+  EXPECT_EQ(transcript_.Count("Commit", CallPhase::kArrived), 0);
   EXPECT_FALSE(IsThere("a"));
 }
 
@@ -286,7 +286,7 @@ TEST_F(FaultProxyTest, AnAnsweredRequestNeverComes) {
   judge_.OnRequests(Of("Commit", AnswerWith(given)));
   TestClient client(address_);
   EXPECT_EQ(Put(client, client.OpenSession(), "a").status, given);
-  EXPECT_EQ(transcript_.Count("Commit", CallStage::kArrived), 0);
+  EXPECT_EQ(transcript_.Count("Commit", CallPhase::kArrived), 0);
   EXPECT_FALSE(IsThere("a"));
 }
 
@@ -413,7 +413,7 @@ TEST_F(FaultProxyTest, ANodeThatConnectsInABlackHoleGetsThroughWhenItEnds) {
   });
   proxy_.SetLink(kNode, Direction::kBoth, LinkState::kUp);
   open.Await();
-  EXPECT_EQ(transcript_.Count("CreateSession", CallStage::kAnswered), 1);
+  EXPECT_EQ(transcript_.Count("CreateSession", CallPhase::kAnswered), 1);
 }
 
 class FaultProxyTimeoutTest : public FaultProxyTest {
@@ -429,7 +429,7 @@ TEST_F(FaultProxyTimeoutTest, WhatABlackHoleSwallowsTooLongIsLostWithItsConnecti
   EXPECT_EQ(Put(client, session, "a").status.code, Code::kUnavailable);
   proxy_.SetLink(kNode, Direction::kTo, LinkState::kUp);
   EXPECT_FALSE(IsThere("a"));
-  EXPECT_EQ(transcript_.Count("Commit", CallStage::kArrived), 0);
+  EXPECT_EQ(transcript_.Count("Commit", CallPhase::kArrived), 0);
 }
 
 TEST_F(FaultProxyTimeoutTest, WithoutAcknowledgementsAConnectionIsLostToo) {
@@ -451,7 +451,7 @@ TEST_F(FaultProxyTest, ARefusedWayToSpannerResetsConnections) {
     TestClient newcomer(address_);
     EXPECT_EQ(newcomer.raw().GetSession(session).status.error_code(),
               grpc::StatusCode::UNAVAILABLE);
-    EXPECT_EQ(transcript_.Count("Commit", CallStage::kArrived), 0);
+    EXPECT_EQ(transcript_.Count("Commit", CallPhase::kArrived), 0);
     proxy_.SetLink(kNode, direction, LinkState::kUp);
     TestClient again(address_);
     EXPECT_EQ(FormatStatus(again.Call(GetSession{.session = session}).status), "OK");
@@ -503,7 +503,7 @@ TEST_F(FaultProxyTest, ShutdownEndsWhateverIsUnderWay) {
   InBackground held([&] { return other.Call(GetSession{.session = session}); });
   judge_.AwaitRequest("Commit");
   judge_.AwaitRequest("Rollback");
-  transcript_.Await("BeginTransaction", CallStage::kArrived);
+  transcript_.Await("BeginTransaction", CallPhase::kArrived);
   proxy_.Shutdown();
   for (InBackground* call : {&dropped, &delayed, &waiting, &held}) {
     EXPECT_EQ(call->Await().status.code, Code::kUnavailable);

@@ -20,7 +20,7 @@ namespace whorl::real_client::client_test {
 namespace {
 
 using server::CallInfo;
-using server::CallStage;
+using server::CallPhase;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -152,7 +152,7 @@ TEST_F(GoogleCloudClientTest, WhatIsGivenUpBeforeItsTurnIsNotSent) {
   Hold("Commit");
   Answered<TransactionResult> first;
   client_->Run(Insert("a"), first.Callback());
-  transcript_.Await("Commit", CallStage::kArrived);
+  transcript_.Await("Commit", CallPhase::kArrived);
   Transaction late = Query(server::SelectValue("a"));
   late.give_up_at = MonotonicNow() + Milliseconds(20);
   const TransactionResult result = Run(late);
@@ -164,7 +164,7 @@ TEST_F(GoogleCloudClientTest, WhatIsGivenUpBeforeItsTurnIsNotSent) {
   EXPECT_EQ(first.Wait().outcome, Outcome::kCommitted);
   EXPECT_EQ(next.Wait().outcome, Outcome::kCommitted) << "the thread came free";
   client_.reset();
-  EXPECT_EQ(transcript_.Count("ExecuteStreamingSql", CallStage::kArrived), 0);
+  EXPECT_EQ(transcript_.Count("ExecuteStreamingSql", CallPhase::kArrived), 0);
 }
 
 TEST_F(GoogleCloudClientTest, ACommitThatHangsIsUnknownWhenItsTimeIsOver) {
@@ -197,13 +197,13 @@ TEST_F(GoogleCloudClientTest, ACancelledStatementIsAnsweredAtOnceAndRolledBackLa
   Answered<TransactionResult> answered;
   const auto run = client_->Run(ReadWrite({server::InsertRow("a", 1), server::InsertRow("b", 1)}),
                                 answered.Callback());
-  transcript_.Await("ExecuteSql", CallStage::kArrived, 2);
+  transcript_.Await("ExecuteSql", CallPhase::kArrived, 2);
   client_->Cancel(run);
   EXPECT_EQ(answered.Wait().outcome, Outcome::kAborted);
   EXPECT_EQ(answered.Wait().status.code, Code::kCancelled);
-  EXPECT_EQ(transcript_.Count("Rollback", CallStage::kArrived), 0) << "the call is under way";
+  EXPECT_EQ(transcript_.Count("Rollback", CallPhase::kArrived), 0) << "the call is under way";
   gate_->Open();
-  transcript_.Await("Rollback", CallStage::kAnswered);
+  transcript_.Await("Rollback", CallPhase::kAnswered);
 }
 
 TEST_F(GoogleCloudClientTest, ACancelledCommitIsUnknown) {
@@ -211,13 +211,13 @@ TEST_F(GoogleCloudClientTest, ACancelledCommitIsUnknown) {
   Hold("Commit");
   Answered<TransactionResult> answered;
   const auto run = client_->Run(Insert("a"), answered.Callback());
-  transcript_.Await("Commit", CallStage::kArrived);
+  transcript_.Await("Commit", CallPhase::kArrived);
   client_->Cancel(run);
   EXPECT_EQ(answered.Wait().outcome, Outcome::kUnknown);
   EXPECT_EQ(answered.Wait().status.code, Code::kCancelled);
   gate_->Open();
-  transcript_.Await("Commit", CallStage::kAnswered);
-  EXPECT_EQ(transcript_.Count("Rollback", CallStage::kArrived), 0);
+  transcript_.Await("Commit", CallPhase::kAnswered);
+  EXPECT_EQ(transcript_.Count("Rollback", CallPhase::kArrived), 0);
 }
 
 TEST_F(GoogleCloudClientTest, ShutdownAnswersEverythingAtOnce) {
@@ -227,7 +227,7 @@ TEST_F(GoogleCloudClientTest, ShutdownAnswersEverythingAtOnce) {
   for (size_t i = 0; i < runs.size(); ++i) {
     client_->Run(Insert("s" + std::to_string(i)), runs[i].Callback());
   }
-  transcript_.Await("Commit", CallStage::kArrived);
+  transcript_.Await("Commit", CallPhase::kArrived);
   Answered<bool> closed;
   client_->Shutdown([done = closed.Callback()] { done(true); });
   EXPECT_TRUE(closed.Wait());
@@ -337,7 +337,7 @@ class GoogleCloudHangTest : public testing::Test {
     Transaction hangs = ReadWrite({server::SelectValue("a"), server::UpdateRow("a", 1)});
     hangs.lock_mode = mode;
     client.Run(std::move(hangs), hung_.Callback());
-    transcript_.Await("ExecuteSql", CallStage::kArrived, 2);
+    transcript_.Await("ExecuteSql", CallPhase::kArrived, 2);
     clock_->Advance(Milliseconds(1));  // so that the other is younger
   }
   static Transaction Write() { return ReadWrite({server::UpdateRow("a", 2)}); }
@@ -357,7 +357,7 @@ TEST_F(GoogleCloudHangTest, InAPessimisticTransactionOthersWaitUntilSpannerEndsI
   HangIn(*hangs, LockMode::kOptimistic);
   Answered<TransactionResult> written;
   other_->Run(Write(), written.Callback());
-  transcript_.Await("Commit", CallStage::kParked);
+  transcript_.Await("Commit", CallPhase::kParked);
   clock_->Advance(Milliseconds(9'998));
   EXPECT_FALSE(written.IsThere());
   clock_->Advance(Milliseconds(2));  // ten seconds after the last call of the one that hangs
@@ -370,7 +370,7 @@ TEST_F(GoogleCloudHangTest, InAnOptimisticTransactionNobodyWaits) {
   const auto hangs = Connect<SpannerClient>(server_->address());
   HangIn(*hangs, LockMode::kOptimistic);
   EXPECT_EQ(RunIn(*other_, Write()).outcome, Outcome::kCommitted);
-  EXPECT_EQ(transcript_.Count("Commit", CallStage::kParked), 0);
+  EXPECT_EQ(transcript_.Count("Commit", CallPhase::kParked), 0);
   gate_->Open();
   EXPECT_EQ(hung_.Wait().outcome, Outcome::kCommitted) << "it was ABORTED, and ran again";
 }

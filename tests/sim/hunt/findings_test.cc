@@ -75,7 +75,7 @@ std::vector<Flaw> FlawsOfSpindleV3() {
   return {
       {.name = "V1_overstays_when_heartbeats_fail",
        .protocol = "spindle_v3",
-       .kinds = {FaultKind::kPartition},
+       .kinds = {kKindOf<PartitionFault>},
        // Go's client gives a call up after 30 s: only a long lease sees it fail early.
        .duration = Seconds(900),
        .is_met =
@@ -84,11 +84,11 @@ std::vector<Flaw> FlawsOfSpindleV3() {
            }},
       {.name = "V2_deadline_counts_from_the_reply",
        .protocol = "spindle_v3",
-       .kinds = {FaultKind::kPause},
+       .kinds = {kKindOf<PauseFault>},
        .is_met = two_lead},
       {.name = "V3_reply_lost_and_own_row_taken_again",
        .protocol = "spindle_v3",
-       .kinds = {FaultKind::kDropReply},
+       .kinds = {kKindOf<DropReplyFault>},
        .is_met =
            [](const Seen& seen) {
              // One grant too many for the locks' first ones and those to others.
@@ -98,7 +98,7 @@ std::vector<Flaw> FlawsOfSpindleV3() {
            }},
       {.name = "V4_two_processes_with_one_id",
        .protocol = "spindle_v3",
-       .kinds = {FaultKind::kAbort},
+       .kinds = {kKindOf<AbortFault>},
        .beyond_assumptions = true,
        .is_met =
            [](const Seen& seen) {
@@ -108,7 +108,7 @@ std::vector<Flaw> FlawsOfSpindleV3() {
            }},
       {.name = "V6_released_before_the_work_has_stopped",
        .protocol = "spindle_v3",
-       .kinds = {FaultKind::kStop},
+       .kinds = {kKindOf<StopFault>},
        .is_met =
            [](const Seen& seen) {
              return IsPlain(seen) && seen.Count(Sometimes::kRelease) > 0 &&
@@ -137,7 +137,7 @@ std::vector<Flaw> FlawsOfProtocolsWithoutTokens() {
   return {
       {.name = "lease_lock_a_clock_ahead_steals_a_live_lease",
        .protocol = "lease_lock",
-       .kinds = {FaultKind::kClock},
+       .kinds = {kKindOf<ClockFault>},
        .beyond_assumptions = true,
        .is_met =
            [](const Seen& seen) {
@@ -145,12 +145,12 @@ std::vector<Flaw> FlawsOfProtocolsWithoutTokens() {
            }},
       {.name = "lease_lock_two_users_with_one_owner",
        .protocol = "lease_lock",
-       .kinds = {FaultKind::kAbort},
+       .kinds = {kKindOf<AbortFault>},
        .beyond_assumptions = true,
        .is_met = twins_lead},
       {.name = "lease_lock_two_believers",
        .protocol = "lease_lock",
-       .kinds = {FaultKind::kPause, FaultKind::kClock},
+       .kinds = {kKindOf<PauseFault>, kKindOf<ClockFault>},
        .beyond_assumptions = true,
        .is_met =
            [](const Seen& seen) {
@@ -158,12 +158,12 @@ std::vector<Flaw> FlawsOfProtocolsWithoutTokens() {
            }},
       {.name = "semaphore_two_services_with_one_id",
        .protocol = "semaphore",
-       .kinds = {FaultKind::kAbort},
+       .kinds = {kKindOf<AbortFault>},
        .beyond_assumptions = true,
        .is_met = twins_lead},
       {.name = "semaphore_beliefs_overlap_under_a_pause",
        .protocol = "semaphore",
-       .kinds = {FaultKind::kPause},
+       .kinds = {kKindOf<PauseFault>},
        .is_met =
            [](const Seen& seen) {
              return IsPlain(seen) && seen.Breaks(Invariant::kSingleLeaderBelief);
@@ -180,7 +180,7 @@ INSTANTIATE_TEST_SUITE_P(WithoutTokens, Findings,
 // What fenced_lease was made for: it gives the row back when the work has stopped.
 TEST(FindingsOfFencedLease, NoWriteComesAfterARelease) {
   HuntOptions options = HuntOf("fenced_lease", 1);
-  options.world.kinds = {FaultKind::kStop};
+  options.world.kinds = {kKindOf<StopFault>};
   constexpr uint64_t kRuns = Fewer(300);
   uint64_t releases = 0;
   for (uint64_t run = 0; run < kRuns; ++run) {

@@ -52,8 +52,8 @@ TEST(Shrinking, EndsWithAlmostNothingWhenAnythingWillDo) {
 TEST(Shrinking, KeepsWhatIsNeededAndNothingElse) {
   const auto keeps = [](const Scenario& scenario) {
     return std::ranges::any_of(scenario.faults, [&](const FaultSpec& fault) {
-      return fault.kind == FaultKind::kPause && *fault.lasts >= Seconds(3) &&
-             scenario.nodes.size() >= 2;
+      const auto* pause = fault.As<PauseFault>();
+      return pause != nullptr && pause->lasts >= Seconds(3) && scenario.nodes.size() >= 2;
     });
   };
   size_t shrunk = 0;
@@ -63,7 +63,7 @@ TEST(Shrinking, KeepsWhatIsNeededAndNothingElse) {
     const Scenario least = Shrink(world, keeps, 1'000'000).scenario;
     EXPECT_EQ(SizeOf(least).faults, 1);
     EXPECT_EQ(SizeOf(least).nodes, 2);
-    EXPECT_LE(*least.faults.front().lasts, Seconds(6));
+    EXPECT_LE(LastsOf(least.faults.front().what), Seconds(6));
     ExpectMinimal(least, keeps);
   });
   EXPECT_GE(shrunk, 5U);

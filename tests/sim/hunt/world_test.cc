@@ -55,7 +55,7 @@ TEST(DrawnWorlds, HaveEveryKindOfFaultAtTimesAndOnSteps) {
                [&](const ProtocolInfo&, const Scenario& world) {
                  without_faults += world.faults.empty() ? 1 : 0;
                  for (const FaultSpec& fault : world.faults) {
-                   kinds[fault.kind].insert(Waits(fault));
+                   kinds[fault.kind()].insert(Waits(fault));
                    if (!Waits(fault)) continue;
                    steps[world.protocol].insert(std::get<When>(fault.trigger).step);
                    phases.insert(std::get<When>(fault.trigger).phase);
@@ -98,7 +98,8 @@ TEST(DrawnWorlds, HaveAllThatTheSpecificationNames) {
     count("a shared id", !world.nodes.front().id.empty());
     count("writes every 200 ms", world.workload.write_every == Milliseconds(200));
     count("a tail beyond 200 ms", std::ranges::any_of(world.faults, [](const FaultSpec& fault) {
-            return fault.kind == FaultKind::kLatency && fault.add.max > Milliseconds(200);
+            return fault.As<LatencyFault>() &&
+                   fault.As<LatencyFault>()->add.max > Milliseconds(200);
           }));
     count("rows from before", !world.rows.empty());
     count("many faults", world.faults.size() >= 8);
@@ -119,12 +120,13 @@ TEST(DrawnWorlds, EndTheirTimedFaultsInTimeForARecovery) {
     const Duration quiet = std::min(bound, world.duration * 3 / 4);
     for (const FaultSpec& fault : world.faults) {
       if (Waits(fault)) continue;
-      const Instant ends = std::get<Instant>(fault.trigger) + fault.lasts.value_or(Duration{});
+      const Instant ends =
+          std::get<Instant>(fault.trigger) + LastsOf(fault.what).value_or(Duration{});
       EXPECT_GE(world.duration - (ends - Instant{}), quiet) << ScenarioText(world);
     }
     for (const FaultSpec& fault : world.faults) {
-      if (fault.kind == FaultKind::kPartition || fault.kind == FaultKind::kLatency) {
-        EXPECT_TRUE(fault.lasts.has_value());
+      if (GoesOn(fault.what)) {
+        EXPECT_TRUE(LastsOf(fault.what).has_value());
       }
     }
   });
@@ -145,12 +147,12 @@ TEST(DrawnWorlds, KeepAssumptionsUnlessTheyMayNot) {
 }
 
 TEST(DrawnWorlds, HaveOnlyTheFaultsThatAreAskedFor) {
-  const WorldOptions options{.kinds = {FaultKind::kPause, FaultKind::kPartition}};
+  const WorldOptions options{.kinds = {kKindOf<PauseFault>, kKindOf<PartitionFault>}};
   std::set<FaultKind> kinds;
   ForEachWorld(500, options, [&](const ProtocolInfo&, const Scenario& world) {
-    for (const FaultSpec& fault : world.faults) kinds.insert(fault.kind);
+    for (const FaultSpec& fault : world.faults) kinds.insert(fault.kind());
   });
-  EXPECT_THAT(kinds, ElementsAre(FaultKind::kPause, FaultKind::kPartition));
+  EXPECT_THAT(kinds, ElementsAre(kKindOf<PauseFault>, kKindOf<PartitionFault>));
 }
 
 TEST(Draws, LogReachesBothEndsAndEachDoublingAsOften) {

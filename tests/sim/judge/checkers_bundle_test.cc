@@ -207,7 +207,7 @@ TEST(PromisesTest, SomeOfThemDoNotCoverAnOperatorWhoDeletesTheRow) {
     return PromisesIn(scenario)[static_cast<size_t>(invariant)];
   };
   EXPECT_EQ(promise(Invariant::kHasLockTruthful), Promise::kPromised);
-  scenario.faults.push_back({.kind = FaultKind::kDeleteRow});
+  scenario.faults.push_back({.what = DeleteRowFault{}});
   EXPECT_EQ(promise(Invariant::kHasLockTruthful), Promise::kNotPromised);
   EXPECT_EQ(promise(Invariant::kLeaseRespected), Promise::kNotPromised);
   EXPECT_EQ(promise(Invariant::kSingleLeaderBelief), Promise::kPromised);

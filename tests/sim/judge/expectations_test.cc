@@ -128,8 +128,8 @@ TEST_F(ExpectationsTest, FailsWhenATakeoverTookTooLong) {
 
 // A fault that did not strike tested nothing; its line is where to look.
 TEST_F(ExpectationsTest, FailsWhenAFaultNeverStruckAndNamesItsLine) {
-  scenario_.faults = {{.kind = FaultKind::kPause, .node = 0, .line = 11},
-                      {.kind = FaultKind::kCrash, .node = 1, .line = 12}};
+  scenario_.faults = {{.node = 0, .what = PauseFault{}, .line = 11},
+                      {.node = 1, .what = CrashFault{}, .line = 12}};
   result_.unfired_faults = {1};
   EXPECT_THAT(Failures(), ElementsAre("the fault at x/crafted.json:12 (crash of b) never struck"));
 }

@@ -124,12 +124,11 @@ TEST_F(TimelineTest, FaultsSayWhatTheyChange) {
   Nodes({"a", "b"});
   const Duration ms20 = Milliseconds(20);
   scenario_.faults = {
-      {.kind = FaultKind::kLatency,
-       .direction = Direction::kTo,
-       .add = {.min = ms20, .p50 = ms20, .p99 = ms20, .max = ms20},
+      {.what = LatencyFault{.direction = Direction::kTo,
+                            .add = {.min = ms20, .p50 = ms20, .p99 = ms20, .max = ms20}},
        .line = 9},
-      {.kind = FaultKind::kAbort, .lasts = Seconds(9), .percent = 30, .line = 10},
-      {.kind = FaultKind::kDeleteRow, .node = FaultSpec::kNoNode, .row = "lock_1", .line = 11}};
+      {.what = AbortFault{.lasts = Seconds(9), .percent = 30}, .line = 10},
+      {.node = FaultSpec::kNoNode, .what = DeleteRowFault{{.row = "lock_1"}}, .line = 11}};
   timeline_.emplace(scenario_);
   for (uint32_t fault = 0; fault < 3; ++fault) Hear(Seconds(1), FaultBegan{.fault = fault});
   Hear(Seconds(2),
@@ -158,7 +157,7 @@ TEST_F(TimelineTest, FaultsSayWhatTheyChange) {
 // Each of these is a turn in the story.
 TEST_F(TimelineTest, EveryChangeHasALine) {
   Nodes({"a", "b"});
-  scenario_.faults = {{.kind = FaultKind::kPartition, .node = 1, .line = 9}};
+  scenario_.faults = {{.node = 1, .what = PartitionFault{}, .line = 9}};
   timeline_.emplace(scenario_);
   const Row row = LockRow(Seconds(1), Seconds(1));
   Hear(Seconds(1), FaultBegan{.fault = 0});

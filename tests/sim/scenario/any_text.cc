@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -26,19 +27,23 @@ void RequireGoodFault(const Scenario& scenario, const FaultSpec& fault) {
   const auto is_node = [&](int16_t node) {
     return node >= 0 && static_cast<size_t>(node) < scenario.nodes.size();
   };
-  const bool has_node = Faults()[static_cast<size_t>(fault.kind)].has_node;
-  Require(has_node ? is_node(fault.node) : fault.node == FaultSpec::kNoNode,
+  Require(InfoOf(fault.kind()).has_node ? is_node(fault.node) : fault.node == FaultSpec::kNoNode,
           "a fault hits a node, or Spanner");
-  Require(fault.lock < scenario.locks.size(), "a fault hits a lock that there is");
-  Require(fault.percent >= 1 && fault.percent <= 100, "a share of calls");
-  const DelaySpec& add = fault.add;
-  Require(Duration{} <= add.min && add.min <= add.p50 && add.p50 <= add.p99 && add.p99 <= add.max,
-          "quantiles rise");
-  Require(fault.kind != FaultKind::kDeleteRow || !fault.row.empty(), "a row has a key");
-  Require(fault.kind != FaultKind::kUnavailable || fault.lasts.has_value(), "Spanner comes back");
-  Require(!fault.clock.stands || fault.lasts.has_value(), "a clock goes on");
+  const std::optional<Duration> lasts = LastsOf(fault.what);
+  Require(!lasts || *lasts > Duration{}, "a fault that ends lasts some time");
   Require(fault.line > 0, "a fault knows its line");
-  Require(fault.kind != FaultKind::kPause || fault.lasts.has_value(), "a pause ends");
+  if (const auto* abort = fault.As<AbortFault>()) {
+    Require(abort->percent >= 1 && abort->percent <= 100, "a share of calls");
+  } else if (const auto* latency = fault.As<LatencyFault>()) {
+    const DelaySpec& add = latency->add;
+    Require(Duration{} <= add.min && add.min <= add.p50 && add.p50 <= add.p99 && add.p99 <= add.max,
+            "quantiles rise");
+  } else if (const auto* deletion = fault.As<DeleteRowFault>()) {
+    Require(deletion->target.lock < scenario.locks.size(), "a fault hits a lock that there is");
+    Require(!deletion->target.row.empty(), "a row has a key");
+  } else if (const auto* clock = fault.As<ClockFault>()) {
+    Require(!clock->stands || lasts.has_value(), "a clock goes on");
+  }
   if (const Instant* at = std::get_if<Instant>(&fault.trigger)) {
     Require(at->ns >= 0 && Duration{at->ns} < scenario.duration, "a fault begins within the run");
     return;

@@ -154,7 +154,7 @@ TEST(ScenarioGuide, ItsFirstExampleComesOutAsItExpects) {
 TEST(ScenarioGuide, ItsExamplesOfFaultsAreOfTheirKindAndStrike) {
   for (const FaultInfo& fault : Faults()) {
     const ordered_json example = ordered_json::parse(fault.example);
-    EXPECT_EQ(example.at("do"), FaultKindText(fault.kind));
+    EXPECT_EQ(example.at("do"), fault.word);
     const absl::StatusOr<Scenario> scenario = Load(Around(ObjectId::kFault, example));
     ASSERT_TRUE(scenario.ok()) << scenario.status().message();
     const RunResult result = RunScenario(*scenario, scenario->seed, nullptr);

@@ -141,40 +141,29 @@ TEST(ScenarioLoader, ReadsRowsInTheOrderOfTheTable) {
   EXPECT_EQ(rows, (std::vector{job, daily}));
 }
 
-FaultSpec Fault(std::variant<Instant, When> trigger, FaultKind kind, int16_t node, int line) {
-  FaultSpec fault;
-  fault.trigger = trigger;
-  fault.kind = kind;
-  fault.node = node;
-  fault.line = line;
-  return fault;
+FaultSpec Fault(std::variant<Instant, When> trigger, AnyFault what, int16_t node, int line) {
+  return {.trigger = trigger, .node = node, .what = std::move(what), .line = line};
 }
 
 TEST(ScenarioLoader, MakesOneFaultForEachNodeThatAPatternMatches) {
   const std::vector<FaultSpec> faults = Parsed(kFull).faults;
   ASSERT_EQ(faults.size(), 14U);
-  EXPECT_EQ(faults[0], Fault(Instant{60'000'000'000}, FaultKind::kStart, 2, 29));
-  EXPECT_EQ(faults[1], Fault(Instant{70'000'000'000}, FaultKind::kStart, 3, 29));
-  EXPECT_EQ(faults[2], Fault(Instant{80'000'000'000}, FaultKind::kStart, 4, 29));
+  EXPECT_EQ(faults[0], Fault(Instant{60'000'000'000}, StartFault{}, 2, 29));
+  EXPECT_EQ(faults[1], Fault(Instant{70'000'000'000}, StartFault{}, 3, 29));
+  EXPECT_EQ(faults[2], Fault(Instant{80'000'000'000}, StartFault{}, 4, 29));
 }
 
 TEST(ScenarioLoader, ReadsFaultsWithEachOfTheirKeys) {
   const std::vector<FaultSpec> faults = Parsed(kFull).faults;
   ASSERT_EQ(faults.size(), 14U);
   const When takeover = {1, StepName::kTakeoverInsert, Phase::kReplied, 2, uint16_t{1}};
-  FaultSpec pause = Fault(takeover, FaultKind::kPause, 1, 30);
-  pause.lasts = Seconds(9);
-  EXPECT_EQ(faults[3], pause);
+  EXPECT_EQ(faults[3], Fault(takeover, PauseFault{.lasts = Seconds(9)}, 1, 30));
   const When answer = {0, StepName::kHasLock, Phase::kEnded, 1, std::nullopt};
-  FaultSpec crash = Fault(answer, FaultKind::kCrash, 1, 32);
-  crash.restart_after = Seconds(3);
-  EXPECT_EQ(faults[4], crash);
-  FaultSpec partition = Fault(Instant{}, FaultKind::kPartition, 0, 34);
-  partition.lasts = Seconds(30);
-  partition.mode = PartitionMode::kRefuse;
-  EXPECT_EQ(faults[5], partition);
-  EXPECT_EQ(faults[6], Fault(Instant{} + Seconds(5400), FaultKind::kStop, 1, 35));
-  EXPECT_EQ(faults[7], Fault(Instant{} + Seconds(5460), FaultKind::kDropReply, 1, 36));
+  EXPECT_EQ(faults[4], Fault(answer, CrashFault{.restart_after = Seconds(3)}, 1, 32));
+  const PartitionFault partition = {.lasts = Seconds(30), .mode = PartitionMode::kRefuse};
+  EXPECT_EQ(faults[5], Fault(Instant{}, partition, 0, 34));
+  EXPECT_EQ(faults[6], Fault(Instant{} + Seconds(5400), StopFault{}, 1, 35));
+  EXPECT_EQ(faults[7], Fault(Instant{} + Seconds(5460), DropReplyFault{}, 1, 36));
 }
 
 // One fault of a scenario of two nodes and one lock.
@@ -186,59 +175,72 @@ FaultSpec OnlyFault(const std::string& fault) {
   return faults.empty() ? FaultSpec{} : faults.front();
 }
 
+// What it says of its kind.
+template <typename Kind>
+Kind Only(const std::string& fault) {
+  const FaultSpec spec = OnlyFault(fault);
+  EXPECT_NE(spec.As<Kind>(), nullptr) << fault;
+  return spec.As<Kind>() == nullptr ? Kind{} : *spec.As<Kind>();
+}
+
 TEST(ScenarioLoader, ReadsTheKeysOfEachKindOfFault) {
-  const FaultSpec one_way = OnlyFault(
-      R"({ "at": "1s", "do": "partition", "node": "a", "direction": "to", "mode": "refuse" })");
-  EXPECT_EQ(one_way.direction, Direction::kTo);
-  EXPECT_EQ(one_way.mode, PartitionMode::kRefuse);
-
-  const FaultSpec constant =
-      OnlyFault(R"({ "at": "1s", "do": "latency", "node": "b", "add": "50ms" })");
-  const Duration ms50 = Milliseconds(50);
-  EXPECT_EQ(constant.add, (DelaySpec{.min = ms50, .p50 = ms50, .p99 = ms50, .max = ms50}));
-  EXPECT_EQ(constant.direction, Direction::kBoth);
-  const FaultSpec drawn = OnlyFault(R"({ "at": "1s", "do": "latency", "node": "b", "for": "9s",
-    "direction": "from", "add": { "p50": "20ms", "p99": "400ms", "max": "1s" } })");
   EXPECT_EQ(
-      drawn.add,
-      (DelaySpec{.min = {}, .p50 = Milliseconds(20), .p99 = Milliseconds(400), .max = Seconds(1)}));
-  EXPECT_EQ(drawn.direction, Direction::kFrom);
-  EXPECT_EQ(drawn.lasts, Seconds(9));
+      Only<PartitionFault>(
+          R"({ "at": "1s", "do": "partition", "node": "a", "direction": "to", "mode": "refuse" })"),
+      (PartitionFault{.mode = PartitionMode::kRefuse, .direction = Direction::kTo}));
 
-  const FaultSpec storm =
-      OnlyFault(R"({ "at": "1s", "do": "abort", "node": "a", "for": "9s", "percent": 30 })");
-  EXPECT_EQ(storm.percent, 30);
-  EXPECT_EQ(OnlyFault(R"({ "at": "1s", "do": "abort", "node": "a" })").lasts, std::nullopt);
+  const Duration ms50 = Milliseconds(50);
+  EXPECT_EQ(Only<LatencyFault>(R"({ "at": "1s", "do": "latency", "node": "b", "add": "50ms" })"),
+            (LatencyFault{.lasts = {},
+                          .direction = Direction::kBoth,
+                          .add = {.min = ms50, .p50 = ms50, .p99 = ms50, .max = ms50}}));
+  EXPECT_EQ(
+      Only<LatencyFault>(R"({ "at": "1s", "do": "latency", "node": "b", "for": "9s",
+                              "direction": "from",
+                              "add": { "p50": "20ms", "p99": "400ms", "max": "1s" } })"),
+      (LatencyFault{
+          .lasts = Seconds(9),
+          .direction = Direction::kFrom,
+          .add = {
+              .min = {}, .p50 = Milliseconds(20), .p99 = Milliseconds(400), .max = Seconds(1)}}));
 
-  EXPECT_EQ(OnlyFault(R"({ "at": "1s", "do": "clock", "node": "a", "offset": "-3s",
-                           "rate_ppm": 7 })")
-                .clock,
-            (ClockChange{.offset = -Seconds(3), .step = {}, .rate_ppm = 7, .stands = false}));
-  EXPECT_EQ(OnlyFault(R"({ "at": "1s", "do": "clock", "node": "a", "step": "3s" })").clock.step,
-            Seconds(3));
-  EXPECT_TRUE(
-      OnlyFault(R"({ "at": "1s", "do": "clock", "node": "a", "stands": true, "for": "1s" })")
-          .clock.stands);
+  EXPECT_EQ(
+      Only<AbortFault>(R"({ "at": "1s", "do": "abort", "node": "a", "for": "9s", "percent": 30 })"),
+      (AbortFault{.lasts = Seconds(9), .percent = 30}));
+  EXPECT_EQ(Only<AbortFault>(R"({ "at": "1s", "do": "abort", "node": "a" })"), AbortFault{});
+
+  EXPECT_EQ(Only<ClockFault>(
+                R"({ "at": "1s", "do": "clock", "node": "a", "offset": "-3s", "rate_ppm": 7 })"),
+            (ClockFault{.offset = -Seconds(3), .rate_ppm = 7}));
+  EXPECT_EQ(Only<ClockFault>(R"({ "at": "1s", "do": "clock", "node": "a", "step": "3s" })"),
+            (ClockFault{.step = Seconds(3)}));
+  EXPECT_EQ(Only<ClockFault>(
+                R"({ "at": "1s", "do": "clock", "node": "a", "stands": true, "for": "1s" })"),
+            (ClockFault{.lasts = Seconds(1), .stands = true}));
 }
 
 TEST(ScenarioLoader, ReadsFaultsAtSpanner) {
   const FaultSpec down = OnlyFault(R"({ "at": "1s", "do": "unavailable", "for": "2s" })");
   EXPECT_EQ(down.node, FaultSpec::kNoNode);
-  EXPECT_EQ(down.lasts, Seconds(2));
+  EXPECT_EQ(down.what, AnyFault(UnavailableFault{.lasts = Seconds(2)}));
   EXPECT_EQ(
-      OnlyFault(R"({ "at": "1s", "do": "truetime", "truthful": false, "error": "-9ms" })").truetime,
+      Only<TrueTimeFault>(R"({ "at": "1s", "do": "truetime", "truthful": false, "error": "-9ms" })")
+          .truetime,
       (TrueTimeSpec{Milliseconds(4), false, Milliseconds(-9)}));
-  EXPECT_EQ(OnlyFault(R"({ "at": "1s", "do": "truetime", "epsilon": "1s" })").truetime,
+  EXPECT_EQ(Only<TrueTimeFault>(R"({ "at": "1s", "do": "truetime", "epsilon": "1s" })").truetime,
             (TrueTimeSpec{Seconds(1), true, {}}));
-  EXPECT_EQ(OnlyFault(R"({ "at": "1s", "do": "current_timestamp", "error": "-6ms" })").error,
-            Milliseconds(-6));
+  EXPECT_EQ(
+      Only<CurrentTimestampFault>(R"({ "at": "1s", "do": "current_timestamp", "error": "-6ms" })"),
+      (CurrentTimestampFault{.error = Milliseconds(-6)}));
   // `when` still names a node.
   const FaultSpec deleted = OnlyFault(R"({ "do": "delete_row",
     "when": { "node": "b", "step": "check", "phase": "ended" } })");
   EXPECT_EQ(deleted.node, FaultSpec::kNoNode);
   EXPECT_EQ(std::get<When>(deleted.trigger).node, 1);
-  EXPECT_EQ(deleted.row, "lock");
-  EXPECT_EQ(OnlyFault(R"({ "at": "1s", "do": "delete_row", "row": "lock_1" })").row, "lock_1");
+  EXPECT_EQ(deleted.what, AnyFault(DeleteRowFault{{.lock = 0, .row = "lock"}}));
+  EXPECT_EQ(
+      Only<DeleteRowFault>(R"({ "at": "1s", "do": "delete_row", "row": "lock_1" })").target.row,
+      "lock_1");
 }
 
 TEST(ScenarioLoader, ReadsEverythingElse) {

@@ -73,7 +73,7 @@ TEST(ScenarioLanguage, DescribesEachKindOfFaultInTheOrderOfItsEnumeration) {
   int kind = 0;
   for (const FaultInfo& fault : Faults()) {
     EXPECT_EQ(fault.kind, static_cast<FaultKind>(kind++));
-    EXPECT_FALSE(FaultKindText(fault.kind).empty());
+    EXPECT_FALSE(fault.word.empty());
   }
 }
 

@@ -31,10 +31,9 @@ std::vector<std::string> FaultScenarios() {
 const FaultInfo* KindOf(std::string_view name) {
   const FaultInfo* kind = nullptr;
   for (const FaultInfo& info : Faults()) {
-    const std::string start = "fault_" + std::string(FaultKindText(info.kind));
+    const std::string start = "fault_" + std::string(info.word);
     if (name != start && !name.starts_with(start + "_")) continue;
-    const bool longer =
-        kind == nullptr || FaultKindText(info.kind).size() > FaultKindText(kind->kind).size();
+    const bool longer = kind == nullptr || info.word.size() > kind->word.size();
     if (longer) kind = &info;
   }
   return kind;
@@ -55,7 +54,7 @@ TEST_P(FaultDifferenceTest, TheScenarioFailsWithoutTheFault) {
   EXPECT_EQ(FailuresOfRun(*loaded), std::vector<std::string>{});
   Scenario without = *loaded;
   const size_t removed = std::erase_if(
-      without.faults, [&](const FaultSpec& fault) { return fault.kind == kind->kind; });
+      without.faults, [&](const FaultSpec& fault) { return fault.kind() == kind->kind; });
   EXPECT_GT(removed, 0u);
   EXPECT_FALSE(FailuresOfRun(without).empty());
 }
@@ -69,7 +68,7 @@ TEST(FaultDifference, EveryKindHasAScenario) {
     if (const FaultInfo* kind = KindOf(name)) shown.insert(kind->kind);
   }
   for (const FaultInfo& info : Faults()) {
-    EXPECT_TRUE(shown.contains(info.kind)) << FaultKindText(info.kind);
+    EXPECT_TRUE(shown.contains(info.kind)) << info.word;
   }
 }
 

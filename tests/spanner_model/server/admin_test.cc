@@ -147,17 +147,17 @@ TEST_F(ServerAdminTest, ChangesTheSchemaBetweenCommits) {
         Commit{.session = session, .transaction = SingleUseWrite{}, .mutations = {PutRow("a", 1)}});
   });
   // For the end of its commit, on a clock that stands still.
-  transcript.Await("Commit", CallStage::kParked);
+  transcript.Await("Commit", CallPhase::kParked);
   InBackground update([&] {
     Response response;
     response.status = wire::DecodeStatus(UpdateDdl({"DROP TABLE t"}));
     return response;
   });
-  transcript.Await("UpdateDatabaseDdl", CallStage::kParked);
+  transcript.Await("UpdateDatabaseDdl", CallPhase::kParked);
   InBackground read(
       [&] { return client_.Call(ExecuteSql{.session = session, .statement = SelectValue("a")}); });
-  transcript.Await("ExecuteSql", CallStage::kParked);
-  EXPECT_EQ(transcript.Count("Commit", CallStage::kAnswered), 0);
+  transcript.Await("ExecuteSql", CallPhase::kParked);
+  EXPECT_EQ(transcript.Count("Commit", CallPhase::kAnswered), 0);
   clock->Advance(Seconds(1));
   EXPECT_TRUE(commit.Await().status.ok()) << FormatStatus(commit.Await().status);
   EXPECT_TRUE(update.Await().status.ok()) << FormatStatus(update.Await().status);

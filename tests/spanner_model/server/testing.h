@@ -128,14 +128,14 @@ class Transcript {
  public:
   struct Entry {
     std::string method;
-    CallStage stage = CallStage::kArrived;
+    CallPhase stage = CallPhase::kArrived;
     std::string session;
     std::string transaction;
     Code code = Code::kOk;
   };
 
   ObserverFunction Observer() {
-    return [this](const CallInfo& info, CallStage stage, const Status& status) {
+    return [this](const CallInfo& info, CallPhase stage, const Status& status) {
       const std::lock_guard lock(mutex_);
       entries_.push_back({.method = std::string(info.method),
                           .stage = stage,
@@ -146,11 +146,11 @@ class Transcript {
     };
   }
   // Until that many calls of the method have come so far.
-  void Await(std::string_view method, CallStage stage, int count = 1) {
+  void Await(std::string_view method, CallPhase stage, int count = 1) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return CountLocked(method, stage) >= count; });
   }
-  int Count(std::string_view method, CallStage stage) {
+  int Count(std::string_view method, CallPhase stage) {
     const std::lock_guard lock(mutex_);
     return CountLocked(method, stage);
   }
@@ -160,7 +160,7 @@ class Transcript {
   }
 
  private:
-  int CountLocked(std::string_view method, CallStage stage) const {
+  int CountLocked(std::string_view method, CallPhase stage) const {
     return static_cast<int>(std::count_if(
         entries_.begin(), entries_.end(),
         [&](const Entry& entry) { return entry.method == method && entry.stage == stage; }));

@@ -57,8 +57,8 @@ TEST_F(ServerWaitsTest, YoungerCommitWaitsForAnOlderReader) {
   Commit younger = BeginWithRead("b");
   younger.mutations = {PutRow("a", 2)};
   InBackground commit([&] { return client_->Call(younger); });
-  transcript_.Await("Commit", CallStage::kParked);
-  EXPECT_EQ(transcript_.Count("Commit", CallStage::kAnswered), 1) << "only that of Put";
+  transcript_.Await("Commit", CallPhase::kParked);
+  EXPECT_EQ(transcript_.Count("Commit", CallPhase::kAnswered), 1) << "only that of Put";
   EXPECT_TRUE(client_->Call(older).status.ok());
   EXPECT_TRUE(commit.Await().status.ok()) << FormatStatus(commit.Await().status);
 }
@@ -114,14 +114,14 @@ TEST_F(ServerWaitsTest, ParkedStatementOutlivesTheCache) {
   Commit older = BeginWithRead("b");
   older.mutations = {PutRow("a", 2)};
   InBackground commit([&] { return client_->Call(older); });
-  transcript_.Await("Commit", CallStage::kParked);
+  transcript_.Await("Commit", CallPhase::kParked);
   clock_->Advance(Milliseconds(1));
   InBackground read([&] {
     return client_->Call(ExecuteSql{.session = client_->OpenSession(),
                                     .transaction = BeginReadWrite{},
                                     .statement = SelectValue("a")});
   });
-  transcript_.Await("ExecuteSql", CallStage::kParked);
+  transcript_.Await("ExecuteSql", CallPhase::kParked);
   const SessionName session = client_->OpenSession();
   for (int i = 0; i < 20; ++i) {
     const std::string text = "SELECT v + " + std::to_string(i) + " FROM t";
@@ -142,7 +142,7 @@ TEST_F(ServerWaitsTest, CommitWaitsUntilItsTimestampIsSurelyPast) {
   options.backend.epsilon = Milliseconds(4);
   Restart(std::move(options));
   InBackground commit([&] { return Put("a", 1); });
-  transcript_.Await("Commit", CallStage::kParked);
+  transcript_.Await("Commit", CallPhase::kParked);
   clock_->Advance(Milliseconds(8));
   EXPECT_THAT(
       client_->Call(ExecuteSql{.session = client_->OpenSession(), .statement = SelectValue("a")})
@@ -159,7 +159,7 @@ TEST_F(ServerWaitsTest, ReplicationTakesItsTime) {
   options.backend.replication_latency = Milliseconds(10);
   Restart(std::move(options));
   InBackground commit([&] { return Put("a", 1); });
-  transcript_.Await("Commit", CallStage::kParked);
+  transcript_.Await("Commit", CallPhase::kParked);
   clock_->Advance(Milliseconds(10));
   EXPECT_TRUE(commit.Await().status.ok());
 }
@@ -170,7 +170,7 @@ TEST_F(ServerWaitsTest, IdleTransactionInTheWayIsAborted) {
   const Commit dead = BeginWithRead("a");
   clock_->Advance(Milliseconds(1));
   InBackground commit([&] { return Put("a", 2); });
-  transcript_.Await("Commit", CallStage::kParked);
+  transcript_.Await("Commit", CallPhase::kParked);
   clock_->Advance(Seconds(11));
   EXPECT_TRUE(commit.Await().status.ok()) << FormatStatus(commit.Await().status);
   EXPECT_EQ(client_->Call(dead).status.code, Code::kAborted);
@@ -198,7 +198,7 @@ TEST_F(ServerWaitsTest, ReadInTheFutureWaitsForItsTime) {
                                                 .return_read_timestamp = true},
                    .statement = SelectValue("a")});
   });
-  transcript_.Await("ExecuteSql", CallStage::kParked);
+  transcript_.Await("ExecuteSql", CallPhase::kParked);
   ASSERT_TRUE(Put("a", 1).status.ok());
   clock_->Advance(Seconds(6));
   EXPECT_THAT(read.Await().result.rows, ElementsAre(Row{int64_t{1}}));
@@ -266,9 +266,9 @@ TEST_F(ServerWaitsTest, HoldsRequestsAndRepliesBackUntilTold) {
     return HoldReply{reply_gate};
   });
   InBackground first([&] { return Put("a", 1); });
-  transcript_.Await("Commit", CallStage::kArrived, 1);
+  transcript_.Await("Commit", CallPhase::kArrived, 1);
   InBackground second([&] { return Put("b", 2); });
-  transcript_.Await("Commit", CallStage::kArrived, 2);
+  transcript_.Await("Commit", CallPhase::kArrived, 2);
   const SessionName session = client_->OpenSession();
   const auto value_of = [&](const std::string& key) {
     return client_->Call(ExecuteSql{.session = session, .statement = SelectValue(key)}).result.rows;
@@ -276,7 +276,7 @@ TEST_F(ServerWaitsTest, HoldsRequestsAndRepliesBackUntilTold) {
   // The second is served while its reply is kept back; the first is not.
   while (value_of("b").empty()) std::this_thread::yield();
   EXPECT_THAT(value_of("a"), IsEmpty());
-  EXPECT_EQ(transcript_.Count("Commit", CallStage::kAnswered), 0);
+  EXPECT_EQ(transcript_.Count("Commit", CallPhase::kAnswered), 0);
   reply_gate->Open();
   EXPECT_TRUE(second.Await().status.ok());
   request_gate->Open();
@@ -298,11 +298,11 @@ TEST_F(ServerWaitsTest, ServesOnWhenTheClientHasGone) {
     response.status = wire::DecodeStatus(client_->raw().api().Commit(&context, request, &reply));
     return response;
   });
-  transcript_.Await("Commit", CallStage::kParked);
+  transcript_.Await("Commit", CallPhase::kParked);
   context.TryCancel();
   EXPECT_EQ(gone.Await().status.code, Code::kCancelled);
   EXPECT_TRUE(client_->Call(older).status.ok());
-  transcript_.Await("Commit", CallStage::kAnswered, 2);
+  transcript_.Await("Commit", CallPhase::kAnswered, 2);
   EXPECT_THAT(
       client_->Call(ExecuteSql{.session = client_->OpenSession(), .statement = SelectValue("a")})
           .result.rows,
@@ -325,9 +325,9 @@ TEST_F(ServerWaitsTest, AnswersWhatIsUnderWayWhenItEnds) {
   });
   InBackground kept(
       [&] { return client_->Call(Rollback{.session = session, .transaction = "x"}); });
-  transcript_.Await("Commit", CallStage::kParked);
-  transcript_.Await("BeginTransaction", CallStage::kArrived);
-  transcript_.Await("Rollback", CallStage::kArrived);
+  transcript_.Await("Commit", CallPhase::kParked);
+  transcript_.Await("BeginTransaction", CallPhase::kArrived);
+  transcript_.Await("Rollback", CallPhase::kArrived);
   server_.reset();
   EXPECT_EQ(parked.Await().status.code, Code::kUnavailable);
   EXPECT_EQ(held.Await().status.code, Code::kUnavailable);
@@ -345,7 +345,7 @@ TEST_F(ServerWaitsTest, ObserverSeesEachCallWithItsOutcome) {
   ASSERT_THAT(entries, Not(IsEmpty()));
   const Transcript::Entry& last = entries.back();
   EXPECT_EQ(last.method, "Commit");
-  EXPECT_EQ(last.stage, CallStage::kAnswered);
+  EXPECT_EQ(last.stage, CallPhase::kAnswered);
   EXPECT_EQ(last.session, session);
   EXPECT_EQ(last.transaction, id);
   EXPECT_EQ(last.code, Code::kNotFound);

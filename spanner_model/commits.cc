@@ -5,8 +5,7 @@
 namespace whorl::model {
 namespace {
 
-// --- a commit's place among the splits
-// -------------------------------------------------------------
+// --- the splits of a commit ----------------------------------------------------------------------
 
 std::vector<uint32_t> SplitsOf(const Work& work, std::span<const BufferedWrite> writes) {
   std::vector<uint32_t> splits;
@@ -30,8 +29,8 @@ bool ShareASplit(const Work& work, const ServerTransaction& a, const ServerTrans
          first.end();
 }
 
-// s >= TT.now().latest at the coordinator, above everything that a participant has given, and above
-// everything that was read there.
+// At least TT.now().latest at the coordinator, and above every timestamp that a participant has
+// assigned or read at.
 Timestamp NextCommitTimestamp(Work& work, std::span<const uint32_t> splits) {
   Timestamp commit = RoundUpToMicros(work.leaders[splits.front()].truetime.latest);
   for (const uint32_t split : splits) {
@@ -43,14 +42,13 @@ Timestamp NextCommitTimestamp(Work& work, std::span<const uint32_t> splits) {
   return commit;
 }
 
-// --- optimistic transactions
-// -------------------------------------------------------------------------
+// --- optimistic transactions ---------------------------------------------------------------------
 
 bool ChangedSince(const Version& version, bool was_there, const ReadLock& read) {
   return was_there != version.row.has_value() || (read.columns & version.columns) != 0;
 }
 
-// Whether something that was read has another version than the one that was read, or will have.
+// Whether a commit since the snapshot, or one under grant, changes something that was read.
 bool ReadsAreStale(const Work& work, const ServerTransaction& transaction) {
   if (transaction.kind != TransactionKind::kOptimistic || !transaction.snapshot) return false;
   for (const ReadLock& read : transaction.reads) {
@@ -80,8 +78,8 @@ Response CommitResponse(Timestamp commit) {
   return response;
 }
 
-// A Commit that fails ends the transaction, as clients send no Rollback after it; its error is
-// repeated. Of a single use nobody knows the id.
+// A Commit that fails ends the transaction, since clients send no Rollback after it, and later
+// calls get the same error. A single-use transaction is forgotten, since no client knows its id.
 void Fail(Work& work, ServerTransaction& transaction, const CallName& call, const Request& request,
           const Status& status) {
   transaction.parked.reset();
@@ -101,9 +99,9 @@ void CommitIn(Work& work, ServerTransaction& transaction, const CallName& call,
       ApplyMutations(work.catalogue.schema(), work.database.tables, transaction.writes,
                      transaction.mutations, ServerTime(work));
   if (writes.invalid) return Fail(work, transaction, call, request, *writes.invalid);
-  const Way way = ClearForCommit(work, transaction, writes.writes);
-  if (way == Way::kWait) return Park(work, transaction, call, request);
-  if (way == Way::kAborted || ReadsAreStale(work, transaction)) {
+  const Grant grant = RequestWriteLocks(work, transaction, writes.writes);
+  if (grant == Grant::kWait) return Park(work, transaction, call, request);
+  if (grant == Grant::kAbort || ReadsAreStale(work, transaction)) {
     transaction.parked.reset();
     Abort(work, transaction);
     return ReplyError(work, call, AbortedStatus(work));
@@ -120,8 +118,8 @@ void CommitIn(Work& work, ServerTransaction& transaction, const CallName& call,
                                       .leader = splits.front()});
 }
 
-// On a multiplexed session, a Commit shows that it has heard of everything that was executed.
-// Whether it did; otherwise it has been answered.
+// A Commit on a multiplexed session has to carry the newest precommit token, which shows that the
+// client has received every answer. If it does not, answers the call and returns false.
 bool CheckPrecommitToken(Work& work, ServerTransaction& transaction, const CallName& call,
                          const Commit& commit) {
   if (commit.session.empty() || !IsMultiplexed(work, commit.session)) return true;
@@ -169,7 +167,7 @@ void CommitBegun(Work& work, ServerTransaction& transaction, const CallName& cal
   CommitIn(work, transaction, call, request);
 }
 
-void Apply(Work& work, ServerTransaction& transaction) {
+void WriteRows(Work& work, ServerTransaction& transaction) {
   const Timestamp commit = transaction.commit_timestamp;
   for (const uint32_t split : SplitsOf(work, transaction.writes)) {
     work.database.splits[split].last_visible = commit;
@@ -193,7 +191,8 @@ void Apply(Work& work, ServerTransaction& transaction) {
   }
 }
 
-// Rows that are not written again keep their versions until somebody looks: now and then.
+// Drops unreadable versions of all rows once a minute; Put drops only those of the rows that are
+// written.
 void CollectNowAndThen(Work& work) {
   constexpr Duration kEvery = Seconds(60);
   const Timestamp oldest_read = OldestRead(work);
@@ -202,7 +201,7 @@ void CollectNowAndThen(Work& work) {
   for (StoredTable& table : work.database.tables) Collect(table, oldest_read);
 }
 
-// Null when no earlier commit on its splits is still to be seen.
+// Whether an earlier commit on one of its splits is not visible yet.
 bool IsHeldBack(const Work& work, const ServerTransaction& transaction) {
   return std::any_of(work.database.transactions.begin(), work.database.transactions.end(),
                      [&](const ServerTransaction& other) {
@@ -212,8 +211,8 @@ bool IsHeldBack(const Work& work, const ServerTransaction& transaction) {
                      });
 }
 
-// The first, by its timestamp, of those that only an earlier commit has kept from being seen.
-ServerTransaction* NextToBeSeen(Work& work) {
+// The replicated commit with the least timestamp that no earlier commit holds back, or null.
+ServerTransaction* NextToBecomeVisible(Work& work) {
   ServerTransaction* next = nullptr;
   for (ServerTransaction& one : work.database.transactions) {
     if (one.phase != TransactionPhase::kCommitting || !one.replicated) continue;
@@ -226,7 +225,7 @@ ServerTransaction* NextToBeSeen(Work& work) {
 void Show(Work& work, ServerTransaction& transaction) {
   const CallName call = transaction.commit_call;
   work.out.emplace_back(Committed{.commit_call = call, .commit = transaction.commit_timestamp});
-  Apply(work, transaction);
+  WriteRows(work, transaction);
   Reply(work, call, CommitResponse(transaction.commit_timestamp));
   Release(work, transaction, TransactionPhase::kCommitted);
 }
@@ -266,7 +265,7 @@ void ServeRollback(Work& work, const CallName& call, const Rollback& rollback) {
     return ReplyError(work, call, std::move(status));
   }
   ServerTransaction* transaction = FindOnSession(work, rollback.transaction, rollback.session);
-  Status status;  // OK for a transaction that is not known (any more)
+  Status status;  // OK for an unknown or forgotten transaction
   if (transaction == nullptr) return ReplyError(work, call, std::move(status));
   if (transaction->kind == TransactionKind::kReadOnly) {
     status = CannotEndReadOnly();
@@ -286,7 +285,7 @@ void ServeRollback(Work& work, const CallName& call, const Rollback& rollback) {
 
 void MakeVisible(Work& work, const TransactionId& id) {
   FindLive(work, id)->replicated = true;
-  while (ServerTransaction* next = NextToBeSeen(work)) Show(work, *next);
+  while (ServerTransaction* next = NextToBecomeVisible(work)) Show(work, *next);
   CollectNowAndThen(work);
 }
 

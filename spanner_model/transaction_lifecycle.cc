@@ -1,4 +1,4 @@
-// Transactions as the server keeps them: from their begin to what is remembered of their end.
+// Transactions from their begin to the memory of their outcome.
 #include "spanner_model/database_work.h"
 
 namespace whorl::model {
@@ -6,9 +6,9 @@ namespace {
 
 // How long a finished transaction's outcome is remembered: as long as an idle session lives.
 constexpr Duration kRememberOutcome = Seconds(3600);
-// How many outcomes are remembered at most; the oldest go first. A client that is late by so many
-// transactions of other clients loses its answer.
-constexpr size_t kMostOutcomes = 4096;
+// Outcomes remembered at most; the oldest are forgotten first. A client that asks for its outcome
+// after so many transactions of other clients does not get it.
+constexpr size_t kOutcomesMax = 4096;
 
 ServerTransaction* FindIn(std::vector<ServerTransaction>& all, const TransactionId& id) {
   const auto found =
@@ -21,8 +21,8 @@ bool IsUnused(const Work& work, const ServerTransaction& transaction) {
   return ServerTime(work) - transaction.last_used > kRememberOutcome;
 }
 
-// What is active and was not used for long, since a client that lost its begin's reply leaves locks
-// behind on real Spanner, too.
+// Drops active transactions that were not used for long: a client that lost the reply to its begin
+// leaves locks behind.
 void ForgetAbandoned(Work& work) {
   std::erase_if(work.database.transactions, [&](const ServerTransaction& old) {
     const bool abandoned =
@@ -32,9 +32,9 @@ void ForgetAbandoned(Work& work) {
   });
 }
 
-// What nobody will ask for again: the outcome of an earlier transaction in the same place of the
-// same process, but for `previous`, whose age a resent begin asks for once more; what has not been
-// used for long; and what is too much.
+// Drops outcomes that no client will ask for again: those of earlier transactions in the same place
+// of the same process (but for `previous`, whose age a resent begin needs once more), those not
+// used for long, and the oldest if there are too many.
 void ForgetOutcomes(Work& work, const CallName& begin, const SessionName& session,
                     const TransactionId& previous) {
   std::vector<ServerTransaction>& finished = work.database.finished;
@@ -45,13 +45,14 @@ void ForgetOutcomes(Work& work, const CallName& begin, const SessionName& sessio
              name.request == begin.request && old.id != previous;
     });
   }
-  size_t gone = finished.size() > 2 * kMostOutcomes ? finished.size() - kMostOutcomes : 0;
+  size_t gone = finished.size() > 2 * kOutcomesMax ? finished.size() - kOutcomesMax : 0;
   while (gone < finished.size() && IsUnused(work, finished[gone])) ++gone;
   finished.erase(finished.begin(), finished.begin() + static_cast<std::ptrdiff_t>(gone));
 }
 
-// A regular session has one read-write transaction at a time: the one before is over, and if it was
-// ABORTED, the new one is its next attempt. Returns that one.
+// A regular session has one read-write transaction at a time, so a new one ends the one before. If
+// the newest one was ABORTED, the new one is its next attempt: returns its id, or else an empty
+// one.
 TransactionId EndEarlierOnSession(Work& work, const SessionName& session) {
   const auto& finished = work.database.finished;
   const auto last =
@@ -99,14 +100,14 @@ ServerTransaction& BeginIn(Work& work, const CallName& call, const SessionName& 
     previous = EndEarlierOnSession(work, session);
   }
   std::optional<Age> age;
-  // By the emulator's rule, age is to hold the lock, and no attempt is born with it.
+  // By the emulator's rule a transaction with an age holds the lock, so no attempt inherits one.
   const bool inherits = work.catalogue.options().concurrency == Concurrency::kSpanner;
   if (inherits && !previous.empty()) {
     if (const ServerTransaction* earlier = FindOnSession(work, previous, session)) {
       age = earlier->age;
     }
   }
-  // Two heirs of one attempt are not equally old: each would wait for the other.
+  // Two heirs of one attempt must not be equally old: each would wait for the other.
   if (age) age->name = call;
   ForgetAbandoned(work);
   ForgetOutcomes(work, call, session, previous);
@@ -138,7 +139,7 @@ void Release(Work& work, ServerTransaction& transaction, TransactionPhase phase)
   transaction.phase = phase;
   transaction.reads.clear();
   transaction.writes.clear();
-  // A repeated statement is answered after the end, too, but for an ABORTED transaction's.
+  // After the end, too, a repeated statement gets its answer, unless the transaction is ABORTED.
   if (phase == TransactionPhase::kAborted) transaction.served.clear();
   transaction.last_used = ServerTime(work);
   work.released = true;
@@ -178,7 +179,7 @@ void SupersedeParked(Work& work, ServerTransaction& transaction) {
   if (!transaction.parked) return;
   ReplyError(work, transaction.parked->call, Superseded());
   transaction.parked.reset();
-  work.released = true;  // a Commit that no longer waits is in no reader's way
+  work.released = true;  // a Commit that no longer waits blocks no reader
 }
 
 }  // namespace whorl::model

@@ -1,4 +1,5 @@
-// Statements and reads: which rows they see, what they lock, and what is remembered of them.
+// Statements and reads: the rows that they see, the locks that they take, and the replay of
+// repeated ones.
 #include "protocol/spanner/fingerprint.h"
 #include "spanner_model/database_work.h"
 #include "spanner_model/key_read.h"
@@ -8,16 +9,17 @@
 namespace whorl::model {
 namespace {
 
-// --- what is to be run -------------------------------------------------------------------------
+// --- preparation ---------------------------------------------------------------------------------
 
-// A statement with its plan, or a read with its names looked up; or why there is none.
+// A statement with its plan, or a read with its names resolved; or the error of either.
 struct Job {
   const Plan* plan = nullptr;
   std::span<const Value> parameters;
   std::optional<KeyRead> read;
   Status wrong;
-  std::optional<CompiledStatement> own;  // the plan of a statement that nobody named ahead
-  // DML, or a wrong text that is no query; a query that comes again is run again.
+  std::optional<CompiledStatement> own;  // the plan, if the catalogue has none
+  // DML, or an invalid text that is no query: repeated, it gets its first answer. Queries run
+  // again.
   bool is_numbered = false;
 
   Job() = default;
@@ -117,10 +119,9 @@ Response ResponseOf(StatementResult result) {
   return response;
 }
 
-// --- reads outside of read-write transactions
-// ------------------------------------------------------
+// --- reads outside of read-write transactions ----------------------------------------------------
 
-// Runs a read as of a time that has come. Nothing when it has not: the read waits.
+// Runs a read as of a time; nullopt if the read has to wait for it.
 std::optional<StatementResult> ReadAt(Work& work, const Job& job, Timestamp at, SplitRange splits) {
   if (!CanReadAt(work, at, splits)) return std::nullopt;
   RememberReadAt(work, at, splits);
@@ -160,7 +161,7 @@ void ServeSingleUse(Work& work, const CallName& call, const Request& request,
   Reply(work, call, std::move(response));
 }
 
-// In a read-only transaction, which `begin` begins if it is given.
+// Runs a read in a read-only transaction, which it begins if `begin` is given.
 void ServeReadOnly(Work& work, const CallName& call, const Request& request,
                    const BeginReadOnly* begin, Timestamp at, bool again) {
   Job job;
@@ -196,43 +197,44 @@ void KeepReads(ServerTransaction& transaction, std::vector<ReadLock> locks) {
 }
 
 // An optimistic transaction reads as of its first statement.
-Way FindSnapshot(Work& work, ServerTransaction& transaction) {
+Grant FindSnapshot(Work& work, ServerTransaction& transaction) {
   const SplitRange splits = AllSplits(work);
   if (!transaction.snapshot) {
     transaction.snapshot =
         std::get<Timestamp>(ChooseReadTimestamp(work, {}, splits, /*single_use=*/false));
   }
-  if (!CanReadAt(work, *transaction.snapshot, splits)) return Way::kWait;
+  if (!CanReadAt(work, *transaction.snapshot, splits)) return Grant::kWait;
   RememberReadAt(work, *transaction.snapshot, splits);
-  return Way::kClear;
+  return Grant::kGranted;
 }
 
-// Takes what the statement needs and runs it into `execution`, if the way is clear.
-Way LockAndRun(Work& work, ServerTransaction& transaction, const Job& job, Execution& execution) {
+// Takes the statement's locks and runs it into `execution`, unless another transaction blocks it.
+Grant LockAndRun(Work& work, ServerTransaction& transaction, const Job& job, Execution& execution) {
   if (!job.wrong.ok()) {
     execution = FailedResult(job.wrong);
-    return Way::kClear;
+    return Grant::kGranted;
   }
   ExecutionInput input = InputOf(work, job, &transaction, std::nullopt, 0);
   if (Status pending = CheckPending(input, job); !pending.ok()) {
     execution = FailedResult(std::move(pending));
-    return Way::kClear;
+    return Grant::kGranted;
   }
   std::vector<ReadLock> locks = LocksOf(input, job);
   if (!locks.empty()) SetAge(work, transaction);
   if (transaction.age) {
-    const Way way = transaction.kind == TransactionKind::kOptimistic
-                        ? FindSnapshot(work, transaction)
-                        : ClearForReads(work, transaction, locks);
-    if (way != Way::kClear) return way;
+    const Grant grant = transaction.kind == TransactionKind::kOptimistic
+                            ? FindSnapshot(work, transaction)
+                            : RequestReadLocks(work, transaction, locks);
+    if (grant != Grant::kGranted) return grant;
   }
   const uint32_t leader = SplitsOf(work, locks).first;
   KeepReads(transaction, std::move(locks));
   execution = Run(InputOf(work, job, &transaction, transaction.snapshot, leader), job);
-  return Way::kClear;
+  return Grant::kGranted;
 }
 
-// A repeated sequence number: its stored answer, or an error when it is not what was sent then.
+// The stored answer to a repeated sequence number, or an error if the request differs from the
+// first.
 std::optional<Response> Replay(const ServerTransaction& transaction, int64_t sequence_number,
                                uint64_t digest) {
   const auto& served = transaction.served;
@@ -281,9 +283,9 @@ bool CarriesBegin(const Request& request) {
       request);
 }
 
-// Of a statement that carried its transaction's begin, one that does not is no repetition: measured
-// on the official emulator, and a client that has heard no id has none to send. Nor is a statement
-// by itself one of a batch that has only it.
+// A statement that carries its transaction's begin and one that does not never repeat each other:
+// measured on the official emulator, and a client that has received no id cannot send one. Neither
+// do a single statement and a batch that contains only that statement.
 uint64_t DigestOf(const Request& request) {
   Fingerprint digest;
   digest.Add(CarriesBegin(request));
@@ -306,20 +308,20 @@ int64_t SequenceNumberOf(const Request& request) {
                             : std::get<ExecuteBatchDml>(request).sequence_number;
 }
 
-// Runs one statement or read; what came of it is in `response`.
-Way RunOne(Work& work, ServerTransaction& transaction, const Job& job, Response& response) {
+// Runs one statement or read into `response`.
+Grant RunOne(Work& work, ServerTransaction& transaction, const Job& job, Response& response) {
   Execution execution;
-  const Way way = LockAndRun(work, transaction, job, execution);
-  if (way != Way::kClear) return way;
+  const Grant grant = LockAndRun(work, transaction, job, execution);
+  if (grant != Grant::kGranted) return grant;
   response = ResponseOf(std::move(execution.result));
   if (execution.dooms) transaction.doomed = response.status;
-  return way;
+  return grant;
 }
 
-// Runs DML statements up to the first that fails. One that waits undoes those before it: the whole
-// batch comes again, with the locks that it has.
-Way RunBatch(Work& work, ServerTransaction& transaction, const ExecuteBatchDml& batch,
-             Response& response) {
+// Runs DML statements up to the first that fails. If one has to wait, undoes those before it: the
+// whole batch is tried again, with the locks that it holds already.
+Grant RunBatch(Work& work, ServerTransaction& transaction, const ExecuteBatchDml& batch,
+               Response& response) {
   const std::vector<BufferedWrite> before = transaction.writes;
   for (const Statement& statement : batch.statements) {
     Job job;
@@ -328,11 +330,11 @@ Way RunBatch(Work& work, ServerTransaction& transaction, const ExecuteBatchDml& 
       job.wrong = Error(Code::kInvalidArgument, "ExecuteBatchDml supports DML statements only");
     }
     Execution execution;
-    const Way way = LockAndRun(work, transaction, job, execution);
-    if (way != Way::kClear) {
+    const Grant grant = LockAndRun(work, transaction, job, execution);
+    if (grant != Grant::kGranted) {
       transaction.writes = before;
       response = {};
-      return way;
+      return grant;
     }
     if (!execution.result.status.ok()) {
       if (execution.dooms) transaction.doomed = execution.result.status;
@@ -341,10 +343,10 @@ Way RunBatch(Work& work, ServerTransaction& transaction, const ExecuteBatchDml& 
     }
     response.batch.push_back(std::move(execution.result));
   }
-  return Way::kClear;
+  return Grant::kGranted;
 }
 
-// The answer of a call that ran in a read-write transaction.
+// Answers a call that ran in a read-write transaction.
 void Answer(Work& work, ServerTransaction& transaction, const CallName& call,
             const Request& request, bool numbered, Response response) {
   transaction.parked.reset();
@@ -367,9 +369,10 @@ void Answer(Work& work, ServerTransaction& transaction, const CallName& call,
   Reply(work, call, std::move(response));
 }
 
+// Parks or aborts a call that another transaction blocks.
 void Yield(Work& work, ServerTransaction& transaction, const CallName& call, const Request& request,
-           Way way) {
-  if (way == Way::kWait) return Park(work, transaction, call, request);
+           Grant grant) {
+  if (grant == Grant::kWait) return Park(work, transaction, call, request);
   if (CarriesBegin(request)) {
     Forget(work, TransactionId(transaction.id));
   } else {
@@ -382,16 +385,16 @@ void RunIn(Work& work, ServerTransaction& transaction, const CallName& call,
            const Request& request) {
   Response response;
   bool numbered = true;
-  Way way = Way::kClear;
+  Grant grant = Grant::kGranted;
   if (const auto* batch = std::get_if<ExecuteBatchDml>(&request)) {
-    way = RunBatch(work, transaction, *batch, response);
+    grant = RunBatch(work, transaction, *batch, response);
   } else {
     Job job;
     Prepare(work, request, job);
     numbered = job.is_numbered;
-    way = RunOne(work, transaction, job, response);
+    grant = RunOne(work, transaction, job, response);
   }
-  if (way != Way::kClear) return Yield(work, transaction, call, request, way);
+  if (grant != Grant::kGranted) return Yield(work, transaction, call, request, grant);
   Answer(work, transaction, call, request, numbered, std::move(response));
 }
 
@@ -409,7 +412,7 @@ void ShutOutEarlier(Work& work, const ServerTransaction& used) {
   }
 }
 
-// Whether a call of this kind has a sequence number that may have been heard before.
+// Whether the call has a sequence number that may repeat an earlier one.
 bool IsNumbered(const Work& work, const Request& request) {
   if (std::holds_alternative<Read>(request)) return false;
   const auto* execute = std::get_if<ExecuteSql>(&request);

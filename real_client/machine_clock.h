@@ -1,0 +1,35 @@
+// The clocks that a lock's machine sees, and how they stand to MonotonicNow(), by which timers fire
+// and clients give up.
+#pragma once
+
+#include <chrono>
+
+#include "protocol/machine.h"
+#include "protocol/spanner/time.h"
+#include "real_client/os.h"
+
+namespace whorl::real_client {
+
+class MachineClock {
+ public:
+  virtual ~MachineClock() = default;
+  virtual LocalTime Local() const = 0;
+  // What MonotonicNow() shows when the machine's monotonic clock shows `machine`, and the reverse.
+  virtual Duration ToMonotonic(Duration machine) const = 0;
+  virtual Duration FromMonotonic(Duration monotonic) const = 0;
+};
+
+// The clocks of the operating system, as they are.
+class OsClock final : public MachineClock {
+ public:
+  LocalTime Local() const override {
+    const auto wall = std::chrono::system_clock::now().time_since_epoch();
+    return {.monotonic = MonotonicNow(),
+            .wall = Timestamp::FromUnixNanos(
+                std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count())};
+  }
+  Duration ToMonotonic(Duration machine) const override { return machine; }
+  Duration FromMonotonic(Duration monotonic) const override { return monotonic; }
+};
+
+}  // namespace whorl::real_client

@@ -1,0 +1,118 @@
+// Runs the machine of one lock on real time, chance and Spanner: carries its events, its timers and
+// its transactions. What the machine says beyond these is for its owner: LockHost, which publishes
+// leadership to a program, or the scenario's application in a real process of `whorl replay --on`.
+//
+// Invariants:
+//   1. Everything happens on the loop's thread.
+//   2. Events are taken in the order in which they were queued, and each is carried out to its end
+//      before the next.
+//   3. After End() nothing is left of the machine: no timer and no queued event.
+// RequestId is the machine's, not the one of Spanner's headers (headers.h): hence `whorl::`.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+
+#include "protocol/machine.h"
+#include "protocol/protocol.h"
+#include "real_client/lock_loop.h"
+#include "real_client/loop_timers.h"
+#include "real_client/machine_clock.h"
+#include "real_client/os.h"
+#include "real_client/transaction_client.h"
+
+namespace whorl::real_client {
+
+class MachineHost {
+ public:
+  // A transaction of the machine that is under way.
+  struct Flight {
+    TransactionClient::RunId run = 0;
+    StepName step = StepName::kCheck;
+    bool writes = false;
+    bool has_mutations = false;
+    bool has_test = false;  // so that FAILED_PRECONDITION is an answer
+    Duration began;         // by MonotonicNow()
+  };
+
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    // Held while a timer is set and a transaction is under way; null: the owner lives longer.
+    virtual std::shared_ptr<void> KeepAlive() = 0;
+
+    // Hands the transaction to the client.
+    virtual TransactionClient::RunId Run(whorl::RequestId request, Transaction transaction,
+                                         TransactionClient::Done done) = 0;
+    // It has ended, and the machine has not heard of it yet.
+    virtual void OnTransactionEnded(whorl::RequestId request, const Flight& flight,
+                                    const TransactionResult& result) = 0;
+    // The machine has taken a step, whose effects are carried out next.
+    virtual void OnStep() {}
+    // A timer or the end of a transaction was taken, with every event that came of it.
+    virtual void OnSettled() = 0;
+
+    // Effects of the machine.
+    virtual void OnLeadershipChanged(const LeadershipChanged& changed) = 0;
+    virtual void OnAnswer(Answer answer) = 0;
+    virtual void OnNote(Note note) = 0;
+    virtual void OnReleaseToAnnounce() = 0;
+  };
+
+  // All of them outlive the host.
+  MachineHost(LockLoop& loop, TransactionClient& client, const MachineClock& clock, Owner& owner,
+              ProtocolConfig config);
+  MachineHost(const MachineHost&) = delete;
+  MachineHost& operator=(const MachineHost&) = delete;
+
+  // A new machine, which has not been given Started yet.
+  void Begin(bool blocking_wrapper);
+  // REQUIRES: no transaction is under way, or the loop does not hear of its end any more.
+  void End();
+
+  void Queue(Event event) { events_.push_back(std::move(event)); }
+  // Takes what is queued, unless that is going on already.
+  void TakeQueued();
+  void Give(Event event) {
+    Queue(std::move(event));
+    TakeQueued();
+  }
+
+  // REQUIRES: between Begin() and End().
+  Standing standing() const { return StandingOf(state_, clock_.Local()); }
+  bool has_transactions() const { return !flights_.empty(); }
+  // They end soon, with CANCELLED if nothing else.
+  void CancelReads();
+  void CancelTransactions();
+  // The machine's clock runs in another way from now on.
+  void ClockChanged() { timers_.ArmAgain(); }
+
+ private:
+  void Take(const Event& event);
+  void Do(RunTransaction& effect);
+  void Do(const SetTimer& effect) { timers_.Set(effect.timer, effect.at, owner_.KeepAlive()); }
+  void Do(const CancelTimer& effect) { timers_.Cancel(effect.timer); }
+  void Do(const CancelTransaction& effect);
+  void Do(const LeadershipChanged& effect) { owner_.OnLeadershipChanged(effect); }
+  void Do(Answer& effect) { owner_.OnAnswer(std::move(effect)); }
+  void Do(Note& effect) { owner_.OnNote(std::move(effect)); }
+  void Do(const AnnounceRelease&) { owner_.OnReleaseToAnnounce(); }
+  void OnTimer(TimerId timer);
+  void OnEnded(whorl::RequestId request, TransactionResult result);
+
+  LockLoop& loop_;
+  TransactionClient& client_;
+  const MachineClock& clock_;
+  Owner& owner_;
+  const ProtocolConfig config_;
+  OsEntropy entropy_;
+  ProtocolState state_;
+  std::deque<Event> events_;
+  bool taking_ = false;
+  std::map<whorl::RequestId, Flight> flights_;
+  LoopTimers<TimerId> timers_;
+};
+
+}  // namespace whorl::real_client

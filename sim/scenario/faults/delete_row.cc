@@ -1,0 +1,18 @@
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/faults/keys.h"
+
+namespace whorl::sim {
+
+FaultInfo DeleteRowFault::Describe() {
+  return {.word = "delete_row",
+          .about =
+              "an operator deletes a row of the protocol's table, by a transaction that waits "
+              "for locks as any other",
+          .keys = RowKeys(),
+          .has_node = false,
+          .example = R"({ "at": "20s", "do": "delete_row", "lock": "lock" })"};
+}
+
+std::string DeleteRowFault::Detail() const { return Printable(target.row); }
+
+}  // namespace whorl::sim

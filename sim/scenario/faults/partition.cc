@@ -1,0 +1,29 @@
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/faults/keys.h"
+
+namespace whorl::sim {
+
+FaultInfo PartitionFault::Describe() {
+  return {
+      .word = "partition",
+      .about =
+          "nothing passes between the node and Spanner, both ways or one way; for good "
+          "without `for`. Messages that a black hole holds arrive when it ends, unless the "
+          "connection has timed out by then",
+      .keys = {ForKey(),
+               {.key = {.name = "mode",
+                        .form = Form::kWord,
+                        .about = "calls hang until the connection timeout, or fail at once",
+                        .words = ListedWords<PartitionMode>(),
+                        .otherwise = WordJson(WordOf(PartitionFault().mode))}},
+               DirectionKey()},
+      .example =
+          R"({ "at": "20s", "do": "partition", "node": "a", "direction": "from", "for": "15s" })"};
+}
+
+std::string_view PartitionFault::SetByBoth(const PartitionFault& other) const {
+  if (mode == other.mode || !Overlap(direction, other.direction)) return {};
+  return "the mode of a partition";
+}
+
+}  // namespace whorl::sim

@@ -1,0 +1,158 @@
+#include "sim/world/application.h"
+
+#include "protocol/protocols.h"
+
+namespace whorl::sim {
+namespace {
+
+class ApplicationStep {
+ public:
+  ApplicationStep(const ApplicationConfig& config, ApplicationState& state, LocalTime now,
+                  std::vector<ApplicationEffect>& out)
+      : config_(config), state_(state), now_(now), out_(out) {}
+
+  void On(const ApplicationStarted&);
+  void On(const ApplicationTimerFired& fired);
+  void On(const LeadershipChanged& changed);
+  void On(const ApplicationAnswered& answer);
+  void On(const ApplicationStopRequested& stop);
+
+ private:
+  void BeginLeading();
+  void EndLeading();
+  void AskOrWork();
+  void BeginWork();
+  void StopWork();
+  void SendWrite();
+  void EndParticipation(StopReason reason);
+
+  void Ask(AskId ask, Question question) {
+    out_.emplace_back(Asked{.ask = ask, .question = question});
+  }
+  void Set(ApplicationTimer timer, Duration at) {
+    out_.emplace_back(SetApplicationTimer{.timer = timer, .at = at});
+  }
+  void Cancel(ApplicationTimer timer) { out_.emplace_back(CancelApplicationTimer{.timer = timer}); }
+
+  const ApplicationConfig& config_;
+  ApplicationState& state_;
+  const LocalTime now_;
+  std::vector<ApplicationEffect>& out_;
+};
+
+void ApplicationStep::On(const ApplicationStarted&) {
+  state_.running = true;
+  if (config_.deadline) Set(ApplicationTimer::kDeadline, *config_.deadline);
+  if (config_.use == Use::kLock) return Ask(kAskLock, Question::kLock);
+  out_.emplace_back(Started{});
+  if (config_.use == Use::kHasLock) Set(ApplicationTimer::kNextWrite, config_.write_every);
+}
+
+void ApplicationStep::On(const ApplicationTimerFired& fired) {
+  switch (fired.timer) {
+    case ApplicationTimer::kNextWrite:
+      return AskOrWork();
+    case ApplicationTimer::kWorkDone:
+      return SendWrite();
+    case ApplicationTimer::kDeadline:
+      return EndParticipation(StopReason::kDeadline);
+  }
+}
+
+void ApplicationStep::On(const LeadershipChanged& changed) {
+  if (config_.use != Use::kCallback || !state_.running) return;
+  if (changed.leader && !state_.leading) BeginLeading();
+  if (changed.leader) return;
+  EndLeading();
+  StopWork();
+  if (state_.ended) out_.emplace_back(WorkStopped{});
+}
+
+void ApplicationStep::On(const ApplicationAnswered& answer) {
+  const bool has_lock = answer.question == Question::kHasLock;
+  if (has_lock) state_.asking = false;
+  if (!state_.running || !answer.yes) return;
+  if (answer.question == Question::kLock) return BeginLeading();
+  if (!has_lock) return;
+  state_.token = answer.token;
+  if (config_.use == Use::kHasLock || state_.leading) BeginWork();
+}
+
+void ApplicationStep::On(const ApplicationStopRequested& stop) {
+  EndLeading();
+  state_.running = false;
+  Cancel(ApplicationTimer::kNextWrite);
+  StopWork();
+  if (config_.use == Use::kLock && stop.believes) Ask(kAskUnlock, Question::kUnlock);
+  EndParticipation(StopReason::kCancelled);
+}
+
+void ApplicationStep::EndParticipation(StopReason reason) {
+  if (state_.ended) return;
+  state_.ended = true;
+  Cancel(ApplicationTimer::kDeadline);
+  out_.emplace_back(StopRequested{.reason = reason});
+  if (!state_.working) out_.emplace_back(WorkStopped{});
+}
+
+// A leader by callback or by Lock asks for its token once, and writes from then on.
+void ApplicationStep::BeginLeading() {
+  state_.leading = true;
+  state_.token.reset();
+  AskOrWork();
+}
+
+void ApplicationStep::EndLeading() {
+  if (!state_.leading) return;
+  state_.leading = false;
+  state_.token.reset();
+  Cancel(ApplicationTimer::kNextWrite);
+}
+
+// Every `write_every`, unless the last time's question or work still goes on.
+void ApplicationStep::AskOrWork() {
+  Set(ApplicationTimer::kNextWrite, now_.monotonic + config_.write_every);
+  if (state_.asking || state_.working) return;
+  if (state_.leading && state_.token) return BeginWork();
+  state_.asking = true;
+  Ask(kAskHasLock, Question::kHasLock);
+}
+
+void ApplicationStep::BeginWork() {
+  state_.working = true;
+  if (config_.work_for.ns == 0) return SendWrite();
+  Set(ApplicationTimer::kWorkDone, now_.monotonic + config_.work_for);
+}
+
+// In the middle: nothing is written.
+void ApplicationStep::StopWork() {
+  if (!state_.working) return;
+  state_.working = false;
+  Cancel(ApplicationTimer::kWorkDone);
+}
+
+void ApplicationStep::SendWrite() {
+  state_.working = false;
+  out_.emplace_back(WriteToResource{.resource = config_.resource, .token = state_.token});
+  if (state_.ended) out_.emplace_back(WorkStopped{});
+}
+
+}  // namespace
+
+ApplicationConfig ApplicationConfigOf(const Scenario& scenario, const NodeSpec& node) {
+  return {.use = node.use,
+          .deadline = node.deadline,
+          .write_every = scenario.workload.write_every,
+          .work_for = scenario.workload.work_for,
+          // What fences does so by a token.
+          .resource = FindProtocol(scenario.protocol)->has_tokens ? scenario.workload.resource
+                                                                  : ResourceKind::kUnfenced};
+}
+
+void Step(const ApplicationConfig& config, ApplicationState& state, LocalTime now,
+          const ApplicationEvent& event, std::vector<ApplicationEffect>& out) {
+  ApplicationStep step(config, state, now, out);
+  std::visit([&step](const auto& what) { step.On(what); }, event);
+}
+
+}  // namespace whorl::sim

@@ -1,0 +1,120 @@
+// Hosts an application beside its protocol's machine: carries what one of them says to the other,
+// to the timers and to the resource, and observes it. The simulated world (process.cc) and real
+// processes (live/participant.cc) share this text.
+//
+// Invariants:
+//   1. A question, the end of the context and a write are observed before they are passed on, and an
+//      answer and a callback before the application gets them.
+//   2. What the application says to the protocol's machine is queued (Host::Queue): no step of a
+//      machine is taken inside a step of the other one's.
+// Deliberately left out: the protocol's own timers and transactions, which each host carries in its
+// own way.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "protocol/machine.h"
+#include "protocol/names.h"
+#include "sim/scenario/instant.h"
+#include "sim/world/application.h"
+#include "sim/world/observation.h"
+
+namespace whorl::sim {
+
+// What a host gives to, and does for, one process's part in one lock.
+template <typename Host>
+concept ApplicationHost = requires(Host& host, ApplicationTimer timer, Duration at) {
+  { host.process() } -> std::convertible_to<ProcessId>;
+  { host.lock() } -> std::convertible_to<uint16_t>;
+  { host.Now() } -> std::convertible_to<Instant>;  // true time, as an observer knows it
+  { host.Clocks() } -> std::convertible_to<LocalTime>;
+  { host.application_config() } -> std::convertible_to<const ApplicationConfig&>;
+  { host.application() } -> std::same_as<ApplicationState&>;
+  { host.asked_at() } -> std::same_as<Instant&>;  // when has_lock was asked last
+  // Room that is kept between steps only so that it is not allocated again.
+  { host.application_effects() } -> std::same_as<std::vector<ApplicationEffect>&>;
+  host.Observe(WriteSent{});  // and other happenings
+  host.Queue(Event{});        // for the protocol's machine, after what was queued before
+  host.SetTimer(timer, at);
+  host.CancelTimer(timer);
+  host.SendWrite(WriteToResource{});
+};
+
+// Whether a write to `kind` goes to the resource that fences, or to the one that does not.
+constexpr bool WritesTo(ResourceKind kind, bool fenced) {
+  return kind != (fenced ? ResourceKind::kUnfenced : ResourceKind::kFenced);
+}
+
+namespace hosting_internal {
+
+void Carry(ApplicationHost auto& host, const Started& started) { host.Queue(started); }
+void Carry(ApplicationHost auto& host, const WorkStopped& stopped) { host.Queue(stopped); }
+void Carry(ApplicationHost auto& host, const Asked& asked) {
+  host.Observe(QuestionAsked{.process = host.process(),
+                             .lock = host.lock(),
+                             .ask = asked.ask,
+                             .question = asked.question});
+  if (asked.question == Question::kHasLock) host.asked_at() = host.Now();
+  host.Queue(asked);
+}
+void Carry(ApplicationHost auto& host, const StopRequested& stop) {
+  host.Observe(
+      ParticipationEnded{.process = host.process(), .lock = host.lock(), .reason = stop.reason});
+  host.Queue(stop);
+}
+void Carry(ApplicationHost auto& host, const SetApplicationTimer& set) {
+  host.SetTimer(set.timer, set.at);
+}
+void Carry(ApplicationHost auto& host, const CancelApplicationTimer& cancel) {
+  host.CancelTimer(cancel.timer);
+}
+void Carry(ApplicationHost auto& host, const WriteToResource& write) {
+  for (const bool fenced : {true, false}) {
+    if (!WritesTo(write.resource, fenced)) continue;
+    host.Observe(WriteSent{
+        .process = host.process(), .lock = host.lock(), .fenced = fenced, .token = write.token});
+  }
+  host.SendWrite(write);
+}
+
+}  // namespace hosting_internal
+
+// A step of the application, and what follows from it.
+void GiveApplication(ApplicationHost auto& host, const ApplicationEvent& event) {
+  std::vector<ApplicationEffect>& effects = host.application_effects();
+  effects.clear();
+  Step(host.application_config(), host.application(), host.Clocks(), event, effects);
+  for (const ApplicationEffect& effect : effects) {
+    std::visit([&host](const auto& what) { hosting_internal::Carry(host, what); }, effect);
+  }
+}
+
+// --- effects of the protocol's machine that are about the application ----------------------------
+
+void Carry(ApplicationHost auto& host, const LeadershipChanged& changed) {
+  host.Observe(
+      CalledBack{.process = host.process(), .lock = host.lock(), .leader = changed.leader});
+  GiveApplication(host, changed);
+}
+
+void Carry(ApplicationHost auto& host, Answer answer) {
+  const ApplicationAnswered answered{
+      .question = answer.question, .yes = answer.yes, .token = answer.token};
+  const bool has_lock = answer.question == Question::kHasLock;
+  host.Observe(QuestionAnswered{.process = host.process(),
+                                .lock = host.lock(),
+                                .answer = std::move(answer),
+                                .asked_at = has_lock ? host.asked_at() : host.Now()});
+  GiveApplication(host, answered);
+}
+
+void Carry(ApplicationHost auto& host, Note note) {
+  host.Observe(Noted{.process = host.process(), .lock = host.lock(), .note = std::move(note)});
+}
+
+}  // namespace whorl::sim
