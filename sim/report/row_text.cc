@@ -1,6 +1,5 @@
 #include "sim/report/row_text.h"
 
-
 #include "sim/scenario/error_text.h"
 
 namespace whorl::sim {
