@@ -104,7 +104,7 @@ void AddWhatToHunt(CLI::App& app, const std::shared_ptr<HuntRequest>& request) {
   AddText(app, "--protocol", "P|all", request, TakeProtocols,
           "whose locks to hunt in (default: all)");
   AddText(app, "--faults", "KINDS", request, TakeKinds,
-          "which kinds of faults may strike, such as pause,partition (default: all)");
+          "which kinds of faults may strike, such as pause,partition (default: all but error)");
   AddText(app, "--invariant", "NAME", request, TakeInvariant,
           "look for violations of this one alone");
   app.add_flag("--promised", request->hunt.promised_only,

@@ -37,7 +37,7 @@ HuntReport MakeReport(const sim::HuntOptions& hunt, sim::HuntTallies tallies);
 // In the order in which a report tells them: promised ones first.
 struct NamedFinding {
   const ProtocolInfo* protocol = nullptr;
-  const sim::Kind* kind = nullptr;
+  const sim::ViolationKind* kind = nullptr;
   const sim::Finding* finding = nullptr;
 
   bool IsPromised() const { return finding->promised; }

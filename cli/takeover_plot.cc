@@ -39,7 +39,7 @@ constexpr std::string_view kDark = "#444444";
 constexpr std::array<std::string_view, 7> kColours = {"#0072b2", "#d55e00", "#009e73", "#9b3f86",
                                                       "#8a6d00", "#56718a", "#000000"};
 
-std::string TimeText(double ns) {
+std::string AxisTimeText(double ns) {
   const auto whole = static_cast<int64_t>(std::llround(ns));
   if (ns < 1e9) return Cat(sim::SecondsText({whole * 1000}, 0), " ms");
   return Cat(sim::SecondsText({whole}, ns < 1e10 ? 1 : 0), " s");
@@ -162,7 +162,7 @@ class Panel {
     axis_ = AxisOf(curves);
     for (const double tick : TicksOf(axis_)) {
       svg_.Line({X(tick), top_}, {X(tick), bottom_}, kGrey);
-      svg_.Text({X(tick), bottom_ + 16}, TimeText(tick),
+      svg_.Text({X(tick), bottom_ + 16}, AxisTimeText(tick),
                 {.colour = kDark, .anchor = Anchor::kMiddle, .size = 11});
     }
     for (const Curve& curve : curves) DrawCurve(curve);
@@ -289,7 +289,7 @@ class HeatMap {
     bool is_dark = false;
     const std::string colour = FieldColour(ns, is_dark);
     svg.Rectangle(corner, {kCellWidth - 2, kCellHeight - 2}, colour);
-    svg.Text(middle, TimeText(ns),
+    svg.Text(middle, AxisTimeText(ns),
              {.colour = is_dark ? "#ffffff" : "#222222", .anchor = Anchor::kMiddle});
   }
 

@@ -21,7 +21,7 @@ using sim::TakeoverCase;
 using sim::TakeoverFault;
 
 // After which a run has shown what it is for. The leader is node 0.
-bool IsNewLeadersWrite(const sim::Happening& what) {
+bool IsNewLeadersWrite(const sim::ObservedEvent& what) {
   const auto* arrived = std::get_if<sim::WriteArrived>(&what);
   return arrived != nullptr && arrived->process.node != 0;
 }

@@ -26,7 +26,7 @@ class Steps {
   explicit Steps(const sim::Scenario& scenario)
       : answers_locally_(FindProtocol(scenario.protocol)->answers_locally) {}
 
-  void Hear(const sim::Happening& what) {
+  void Hear(const sim::ObservedEvent& what) {
     if (const auto* sent = std::get_if<sim::CallSent>(&what)) {
       if (sent->request == kExecuteSql && sent->call.attempt <= 1) {
         Reach(sent->call.process, sent->step, Phase::kSent);

@@ -7,7 +7,7 @@
 //      the process, goes on.
 //   2. When Run returns, none of its processes, threads and sockets is left, however it returns.
 // stage.cc holds the lives of nodes and the run's course, stage_calls.cc the calls that pass the
-// proxy, stage_faults.cc what faults do; they follow sim/world_*.cc, word for word where they can.
+// proxy, stage_faults.cc what faults do.
 #pragma once
 
 #include <atomic>
@@ -32,6 +32,7 @@
 #include "live/record.h"
 #include "live/wire_calls.h"
 #include "sim/scenario/scenario.h"
+#include "sim/world/active_faults.h"
 #include "sim/world/fault_effects.h"
 #include "sim/world/latency.h"
 #include "sim/world/node_clock.h"
@@ -47,7 +48,9 @@ class Stage final : public Judge {
   ~Stage() override;
 
   // Ends the run early, once `enough` says so of a write that has arrived after a fault has struck.
-  void EndWhen(std::function<bool(const sim::Happening&)> enough) { enough_ = std::move(enough); }
+  void EndWhen(std::function<bool(const sim::ObservedEvent&)> enough) {
+    enough_ = std::move(enough);
+  }
 
   // Takes the scenario's duration, and some seconds. kUnavailable: it could not be run. Once.
   absl::StatusOr<Record> Run();
@@ -62,12 +65,22 @@ class Stage final : public Judge {
     std::unique_ptr<ChildNode> spare;  // connected already, to become the next incarnation
     bool spare_ready = false;
     int pauses = 0;
-    std::vector<uint32_t> active;  // partitions, latencies and aborts, in the order they began
-    std::vector<uint32_t> armed;   // faults that wait for the node's next call
-    sim::Links links;
     sim::NodeClock clock;
     std::set<SessionName> sessions;       // that its calls have named
     std::set<SessionName> lost_sessions;  // that were deleted since
+  };
+  class Chance final : public sim::FaultChance {
+   public:
+    explicit Chance(std::mt19937_64& random) : random_(random) {}
+    bool Hits(uint32_t /*fault*/, int64_t percent) override {
+      return std::uniform_int_distribution<int64_t>(0, 99)(random_) < percent;
+    }
+    Duration Delay(uint32_t /*fault*/, const sim::DelaySpec& delay) override {
+      return sim::Pick(delay, random_());
+    }
+
+   private:
+    std::mt19937_64& random_;
   };
   using Answer = std::function<void(Verdict)>;
   // A call that is on its way to Spanner, there, or on its way back.
@@ -75,11 +88,11 @@ class Stage final : public Judge {
     NamedCall call;
     WireCall wire;
     sim::Instant arrived;
-    bool abort = false;
     bool drop_request = false;
     bool drop_reply = false;
     bool slowed = false;
-    Answer held;  // set while a black hole keeps the request
+    std::optional<uint32_t> struck_by;  // the fault by which Spanner answers it
+    Answer held;                        // set while a black hole keeps the request
   };
   struct OpenTransaction {
     sim::Instant last_call;
@@ -96,7 +109,7 @@ class Stage final : public Judge {
   void Fail(const std::string& why);
   sim::Instant Now() const;
   void At(sim::Instant at, std::function<void()> task);
-  void Tell(sim::Happening what);
+  void Tell(sim::ObservedEvent what);
   Node& NodeAt(int16_t node) { return nodes_[static_cast<size_t>(node)]; }
   ProcessId ProcessOf(int16_t node) { return {node, NodeAt(node).incarnation}; }
 
@@ -108,7 +121,7 @@ class Stage final : public Judge {
   void PauseNode(int16_t node);
   void ResumeNode(int16_t node);
   void Hear(int16_t node, uint32_t incarnation, Report& report);
-  void OnHappened(Occurrence& happened);
+  void OnReportedEvent(ReportedEvent& event);
   void OnAtPoint(int16_t node, uint32_t incarnation, const AtPoint& point);
   void OnAnnounces(int16_t node, uint16_t lock);
   void OnWrite(const sim::WriteSent& write, sim::Instant sent_at);
@@ -126,7 +139,7 @@ class Stage final : public Judge {
   live::Verdict JudgeReply(uint64_t number, const Status& status, const WireReply& reply);
   void NoticeServed(const Passing& passing, const Status& status, const WireReply& reply);
   void NoticeTransaction(const Passing& passing, const Status& status, const WireReply& reply);
-  bool IsAborted(Passing& passing);
+  std::optional<Code> AnswerOf(Passing& passing);
   void AbortIdle();
   void Hang(const Passing& passing);
   Duration AddedLatency(Passing& passing, sim::Direction way);
@@ -135,25 +148,49 @@ class Stage final : public Judge {
   Passing* FindPassing(const CallName& call);
 
   // --- faults (stage_faults.cc)
-  void Observe(const sim::Happening& what);  // by the triggers, which strike at once
+  void Observe(const sim::ObservedEvent& what);  // by the triggers, which strike at once
   void StrikeAll(const std::vector<sim::Triggers::Hit>& hits);
   void Begin(uint32_t fault, const CallName* trigger);
-  bool CanStrike(const sim::FaultSpec& fault);
-  bool Strike(uint32_t index, const sim::FaultSpec& fault);
+  bool HasTarget(const sim::FaultSpec& fault);
+  bool IsTarget(const sim::FaultSpec& fault, const CallName& call);
+  static sim::PassingCall AtSpanner(const Passing& passing);
   bool IsStartedByFault(int16_t node) const;
-  void End(uint32_t fault, uint32_t incarnation);
-  void StrikeOneCall(uint32_t index, const sim::FaultSpec& fault, const CallName* trigger);
-  bool StrikesNextCall(int16_t node, sim::FaultKind kind);
-  void UpdateLinks(int16_t node);
-  void EndLatency(int16_t node);
-  void LoseSession(int16_t node);
-  void DeleteRow(uint32_t index);
-  void ChangeClock(int16_t node, const sim::ClockFault& change);
+  // The machine's effects, in their order.
+  void CarryOut(const sim::FaultEffects& effects);
+  void Carry(const sim::ObserveFault& observed);
+  void Carry(const sim::PauseProcess& pause) { PauseNode(pause.node); }
+  void Carry(const sim::ResumeProcess& resume) { ResumeNode(resume.node); }
+  void Carry(const sim::CrashProcess& crash);
+  void Carry(const sim::StopProcess& stop);
+  void Carry(const sim::StartProcess& start) { StartNode(start.node, std::nullopt); }
+  void Carry(const sim::StartAgain& start);
+  void Carry(const sim::EndLater& end);
+  void Carry(const sim::SetLink& set);
+  void Carry(const sim::ReleaseMessages& release);
+  void Carry(const sim::LeaveSlowCalls& leave);
+  void Carry(const sim::TakeSession& take);
+  void Carry(const sim::SetNodeClock& set);
+  // Refused before the run (refusals.h).
+  void Carry(const sim::ReleaseNodeClock& /*release*/) {}
+  void Carry(const sim::SetSpannerClocks& /*set*/) {}
+  void Carry(const sim::RemoveRow& removal);
+  void Carry(const sim::DropRequest& drop);
+  void Carry(const sim::DropReply& drop);
+  void Carry(const sim::MarkCall& mark);
+  // Whether a fault waited for the node's next call to do this to it (LosesRequest or LosesReply).
+  template <typename Loses>
+  bool HasFaultFor(int16_t node, const Loses& loses) {
+    sim::FaultEffects effects;
+    const bool lost = loses(scenario_, faults_, node, effects);
+    CarryOut(effects);
+    return lost;
+  }
 
   const BackendKind kind_;
   const sim::Scenario& scenario_;
   const sim::Latencies& latencies_;
   std::mt19937_64 random_;
+  Chance chance_{random_};
   boost::asio::io_context context_{1};
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Operator> operator_;
@@ -164,13 +201,13 @@ class Stage final : public Judge {
   sim::Triggers triggers_;
   std::map<uint64_t, Passing> passing_;
   std::map<std::pair<SessionName, TransactionId>, OpenTransaction> open_;
-  int unavailable_ = 0;  // faults that make it so
+  sim::ActiveFaults faults_;
   std::vector<std::optional<uint64_t>>
       greatest_;      // token that the fencing resource has seen, by lock
   Duration started_;  // of CLOCK_BOOTTIME
   bool performing_ = false;
-  std::function<bool(const sim::Happening&)> enough_;  // null: never
-  bool struck_ = false;                                // some fault
+  std::function<bool(const sim::ObservedEvent&)> enough_;  // null: never
+  bool struck_ = false;                                    // some fault
   bool has_enough_ = false;
   absl::Status failure_;
   std::atomic<bool> closed_ = false;

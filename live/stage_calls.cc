@@ -83,11 +83,12 @@ void Stage::JudgeRequest(uint64_t number, Passing arrived, const Answer& answer)
   }
   const bool alive =
       node.process != nullptr && node.incarnation == passing.call.name.process.incarnation;
-  if (alive && node.links.to == LinkState::kBlackHoled) {
+  const LinkState link = faults_.At(index).links.to;
+  if (alive && link == LinkState::kBlackHoled) {
     passing.held = answer;
     return;
   }
-  if (alive && node.links.to == LinkState::kRefused) {
+  if (alive && link == LinkState::kRefused) {
     passing_.erase(number);
     return answer(kDropped);
   }
@@ -109,50 +110,53 @@ void Stage::NoticeSession(const Passing& passing) {
 // Whether a fault answers the call, of which Spanner does not hear.
 bool Stage::AnswersInItsPlace(Passing& passing, const Answer& answer) {
   const int16_t node = passing.call.name.process.node;
-  if (passing.drop_request || StrikesNextCall(node, sim::kKindOf<sim::DropRequestFault>)) {
+  if (passing.drop_request || HasFaultFor(node, sim::LosesRequest)) {
     Hang(passing);
     answer(Answered(Code::kUnavailable, "the connection timed out",
                     scenario_.network.connection_timeout));
     return true;
   }
-  if (unavailable_ > 0) {
+  if (faults_.unavailable > 0) {
     Hang(passing);
     answer(Answered(Code::kUnavailable, "the leader of the split does not answer",
                     Draw(latencies_.one_way) + Draw(latencies_.one_way)));
     return true;
   }
-  if (!IsAborted(passing)) return false;
-  Tell(sim::TransactionAbortedBySpanner{.call = passing.call.name});
+  const std::optional<Code> code = AnswerOf(passing);
+  if (!code) return false;
+  if (*code == Code::kAborted) {
+    Tell(sim::TransactionAbortedBySpanner{.call = passing.call.name});
+  }
   Tell(sim::CallServed{.call = passing.call.name,
                        .step = passing.call.step,
                        .request = passing.call.request,
-                       .code = Code::kAborted});
+                       .code = *code});
   Hang(passing);
-  answer(Answered(Code::kAborted, "Transaction was aborted.",
+  const bool aborted = *code == Code::kAborted;
+  answer(Answered(*code, std::string(aborted ? "Transaction was aborted." : sim::kFaultAnswers),
                   Draw(latencies_.one_way) + Draw(latencies_.one_way)));
   return true;
 }
 
-// Then Spanner has let go of the transaction, too.
-bool Stage::IsAborted(Passing& passing) {
+// The error by which a fault answers the call. When it aborts, Spanner has let go of the
+// transaction, too.
+std::optional<Code> Stage::AnswerOf(Passing& passing) {
   const WireCall& wire = passing.wire;
-  if (!wire.IsOfReadWrite() || wire.is_rollback) return false;
-  const auto found = open_.find({wire.session, wire.transaction});
-  if (found != open_.end() && found->second.aborted) return true;
-  Node& node = NodeAt(passing.call.name.process.node);
-  bool aborts = passing.abort;
-  for (const uint32_t index : node.active) {
-    const auto* fault = scenario_.faults[index].As<sim::AbortFault>();
-    if (fault == nullptr) continue;
-    aborts |= std::uniform_int_distribution<int64_t>(0, 99)(random_) < fault->percent;
+  const sim::PassingCall call = AtSpanner(passing);
+  const auto open = open_.find({wire.session, wire.transaction});
+  if (call.can_abort && open != open_.end() && open->second.aborted) return Code::kAborted;
+  const auto answer = AnswerByFault(scenario_, faults_, call, chance_);
+  if (!answer) return std::nullopt;
+  if (answer->armed) {
+    sim::FaultEffects effects;
+    TakeArmed(faults_, call.node, *answer->armed, effects);
+    CarryOut(effects);
   }
-  if (!aborts && !StrikesNextCall(passing.call.name.process.node, sim::kKindOf<sim::AbortFault>))
-    return false;
-  if (!wire.transaction.empty()) {
+  if (answer->code == Code::kAborted && !wire.transaction.empty()) {
     operator_->Rollback(wire.session, wire.transaction);
     open_[{wire.session, wire.transaction}].aborted = true;
   }
-  return true;
+  return answer->code;
 }
 
 // --- replies -------------------------------------------------------------------------------------
@@ -165,8 +169,7 @@ live::Verdict Stage::JudgeReply(uint64_t number, const Status& status, const Wir
   Passing passing = std::move(found->second);
   passing_.erase(found);
   if (!performing_) return kDropped;
-  if (passing.drop_reply ||
-      StrikesNextCall(passing.call.name.process.node, sim::kKindOf<sim::DropReplyFault>)) {
+  if (passing.drop_reply || HasFaultFor(passing.call.name.process.node, sim::LosesReply)) {
     Hang(passing);
     return Answered(Code::kUnavailable, "the connection timed out",
                     passing.arrived + scenario_.network.connection_timeout - Now());
@@ -230,13 +233,9 @@ void Stage::Hang(const Passing& passing) {
 }
 
 Duration Stage::AddedLatency(Passing& passing, sim::Direction way) {
-  Duration added;
-  for (const uint32_t index : NodeAt(passing.call.name.process.node).active) {
-    const auto* fault = scenario_.faults[index].As<sim::LatencyFault>();
-    if (fault == nullptr || !Covers(fault->direction, way)) continue;
-    added += sim::Pick(fault->add, random_());
-    passing.slowed = true;
-  }
+  const int16_t node = passing.call.name.process.node;
+  const Duration added = sim::AddedLatency(scenario_, faults_, node, way, chance_);
+  passing.slowed |= added > Duration{};
   return added;
 }
 

@@ -1,4 +1,4 @@
-// What faults do.
+// Hosts the machine of active faults (sim/world/active_faults.h) in a real run.
 #include <algorithm>
 #include <utility>
 
@@ -9,19 +9,17 @@
 namespace whorl::live {
 namespace {
 
-using sim::FaultKind;
 using sim::FaultSpec;
 using sim::KeyOfRow;
-using sim::LinkState;
 
 // Until an operator's transaction that was aborted is tried again.
 constexpr Duration kOperatorRetry = Milliseconds(5);
 
-sim::Lives LivesOf(int life) { return static_cast<sim::Lives>(1 << life); }
+unsigned LivesOf(unsigned life) { return 1U << life; }
 
 }  // namespace
 
-void Stage::Observe(const sim::Happening& what) {
+void Stage::Observe(const sim::ObservedEvent& what) {
   if (!performing_ || triggers_.empty()) return;
   std::vector<sim::Triggers::Hit> hits;
   triggers_.Observe({.at = Now(), .what = what}, hits);
@@ -32,68 +30,45 @@ void Stage::StrikeAll(const std::vector<sim::Triggers::Hit>& hits) {
   for (const sim::Triggers::Hit& hit : hits) Begin(hit.fault, &hit.call);
 }
 
-// A fault that finds nothing to strike (a crash of a process that is down) does not begin.
 void Stage::Begin(uint32_t index, const CallName* trigger) {
   const FaultSpec& fault = scenario_.faults[index];
-  if (!CanStrike(fault)) return;
-  struck_ = true;
-  if (StrikesOneCall(fault.what)) return StrikeOneCall(index, fault, trigger);
-  Tell(sim::FaultBegan{.fault = index});
-  if (!Strike(index, fault)) Tell(sim::FaultEnded{.fault = index});
+  sim::FaultTarget target = {.exists = HasTarget(fault), .call = {}};
+  if (fault.node != FaultSpec::kNoNode) {
+    target.life = LivesOf(static_cast<unsigned>(NodeAt(fault.node).life));
+    target.incarnation = NodeAt(fault.node).incarnation;
+  }
+  if (trigger != nullptr && IsTarget(fault, *trigger)) target.call = *trigger;
+  sim::FaultEffects effects;
+  OnFaultDue(scenario_, faults_, index, target, effects);
+  CarryOut(effects);
 }
 
-bool Stage::CanStrike(const FaultSpec& fault) {
+bool Stage::HasTarget(const FaultSpec& fault) {
   if (fault.As<sim::SessionLossFault>() != nullptr) return !NodeAt(fault.node).sessions.empty();
-  if (const auto* deletion = fault.As<sim::DeleteRowFault>()) {
-    std::vector<Row> rows;
-    if (!operator_->RowsAt(std::nullopt, rows).ok()) return false;
-    const size_t key = sim::RulesOf(scenario_.protocol).key_column;
-    const Value wanted = KeyOfRow(scenario_, deletion->target);
-    return std::ranges::any_of(rows, [&](const Row& row) { return row[key] == wanted; });
-  }
-  if (fault.node == FaultSpec::kNoNode) return true;
-  return (LivesOf(static_cast<int>(NodeAt(fault.node).life)) & StrikesIn(fault.what)) !=
-         sim::kNoLife;
+  const auto* deletion = fault.As<sim::DeleteRowFault>();
+  if (deletion == nullptr) return true;
+  std::vector<Row> rows;
+  if (!operator_->RowsAt(std::nullopt, rows).ok()) return false;
+  const size_t key = sim::RulesOf(scenario_.protocol).key_column;
+  const Value wanted = KeyOfRow(scenario_, deletion->target);
+  return std::ranges::any_of(rows, [&](const Row& row) { return row[key] == wanted; });
 }
 
-// Whether the fault goes on: its end will be said by what ends it.
-bool Stage::Strike(uint32_t index, const FaultSpec& fault) {
-  const int16_t node = fault.node;
-  std::visit(
-      sim::Overloaded{[&](const sim::PauseFault&) { PauseNode(node); },
-                      [&](const sim::CrashFault&) { LetGo(node, /*crashed=*/true); },
-                      [&](const sim::StopFault&) { StopNode(node); },
-                      [&](const sim::StartFault&) { StartNode(node, std::nullopt); },
-                      [&](const sim::PartitionFault&) {
-                        NodeAt(node).active.push_back(index);
-                        UpdateLinks(node);
-                      },
-                      [&](const sim::LatencyFault&) { NodeAt(node).active.push_back(index); },
-                      [&](const sim::AbortFault&) { NodeAt(node).active.push_back(index); },
-                      [&](const sim::UnavailableFault&) {
-                        if (unavailable_++ > 0) return;
-                        Tell(sim::SpannerAvailability{.available = false});
-                      },
-                      [&](const sim::SessionLossFault&) { LoseSession(node); },
-                      [&](const sim::ClockFault& change) { ChangeClock(node, change); },
-                      [&](const sim::DeleteRowFault&) { DeleteRow(index); },
-                      [](const auto&) {}},  // of one call, or refused before the run
-      fault.what);
-  const std::optional<Duration> after = RestartAfterOf(fault.what);
-  // The next process connects meanwhile.
-  const bool is_down =
-      LeadsTo(fault.what) == sim::kIsDown || LeadsTo(fault.what) == sim::kIsStopped;
-  if (is_down && (after || IsStartedByFault(node))) PrepareSpare(node);
-  if (after) {
-    At(Now() + *after, [this, index, node] { StartNode(node, index); });
-    return true;
+// Whether the call is still there for the fault to strike.
+bool Stage::IsTarget(const FaultSpec& fault, const CallName& call) {
+  const Passing* passing = FindPassing(call);
+  if (!StrikesOneCall(fault.what) || passing == nullptr || call.process.node != fault.node) {
+    return false;
   }
-  const std::optional<Duration> lasts = LastsOf(fault.what);
-  if (lasts) {
-    const uint32_t incarnation = node == FaultSpec::kNoNode ? 0 : NodeAt(node).incarnation;
-    At(Now() + *lasts, [this, index, incarnation] { End(index, incarnation); });
-  }
-  return lasts || GoesOn(fault.what) || fault.As<sim::DeleteRowFault>() != nullptr;
+  const bool is_dropped = fault.As<sim::DropRequestFault>() || fault.As<sim::DropReplyFault>();
+  return is_dropped || CanAnswer(fault, AtSpanner(*passing));
+}
+
+sim::PassingCall Stage::AtSpanner(const Passing& passing) {
+  return {.node = passing.call.name.process.node,
+          .step = passing.call.step,
+          .can_abort = passing.wire.IsOfReadWrite() && !passing.wire.is_rollback,
+          .struck_by = passing.struck_by};
 }
 
 bool Stage::IsStartedByFault(int16_t node) const {
@@ -102,84 +77,70 @@ bool Stage::IsStartedByFault(int16_t node) const {
   });
 }
 
-void Stage::End(uint32_t index, uint32_t incarnation) {
-  const FaultSpec& fault = scenario_.faults[index];
-  const int16_t node = fault.node;
-  const auto no_longer = [&] { std::erase(NodeAt(node).active, index); };
-  std::visit(sim::Overloaded{[&](const sim::PauseFault&) {
-                               if (NodeAt(node).incarnation == incarnation) ResumeNode(node);
-                             },
-                             [&](const sim::PartitionFault&) {
-                               no_longer();
-                               UpdateLinks(node);
-                             },
-                             [&](const sim::LatencyFault&) {
-                               no_longer();
-                               EndLatency(node);
-                             },
-                             [&](const sim::AbortFault&) { no_longer(); },
-                             [&](const sim::UnavailableFault&) {
-                               if (--unavailable_ > 0) return;
-                               Tell(sim::SpannerAvailability{.available = true});
-                             },
-                             [](const auto&) {}},  // lasts no time
-             fault.what);
-  Tell(sim::FaultEnded{.fault = index});
-}
+// --- effects -------------------------------------------------------------------------------------
 
-// --- faults of one call --------------------------------------------------------------------------
-
-// Strikes the call that the trigger names, or waits for the node's next one.
-void Stage::StrikeOneCall(uint32_t index, const FaultSpec& fault, const CallName* trigger) {
-  Passing* const passing = trigger == nullptr ? nullptr : FindPassing(*trigger);
-  const bool can = passing != nullptr && trigger->process.node == fault.node &&
-                   (fault.As<sim::AbortFault>() == nullptr || passing->wire.IsOfReadWrite());
-  if (!can) return NodeAt(fault.node).armed.push_back(index);
-  Tell(sim::FaultBegan{.fault = index});
-  if (fault.As<sim::AbortFault>() != nullptr) passing->abort = true;
-  if (fault.As<sim::DropReplyFault>() != nullptr) passing->drop_reply = true;
-  if (fault.As<sim::DropRequestFault>() != nullptr) passing->drop_request = true;
-  Tell(sim::FaultEnded{.fault = index});
-}
-
-// Whether a fault has waited for this call of the node; then it has struck.
-bool Stage::StrikesNextCall(int16_t node, FaultKind kind) {
-  std::vector<uint32_t>& armed = NodeAt(node).armed;
-  const auto found = std::ranges::find_if(
-      armed, [&](uint32_t fault) { return scenario_.faults[fault].kind() == kind; });
-  if (found == armed.end()) return false;
-  const uint32_t fault = *found;
-  armed.erase(found);
-  Tell(sim::FaultBegan{.fault = fault});
-  Tell(sim::FaultEnded{.fault = fault});
-  return true;
-}
-
-// --- the network ---------------------------------------------------------------------------------
-
-void Stage::UpdateLinks(int16_t index) {
-  Node& node = NodeAt(index);
-  const sim::Links before = std::exchange(node.links, LinksUnder(scenario_, node.active));
-  for (const sim::LinkChanged& change : LinkChanges(index, before, node.links)) {
-    proxy_->SetLink(index, change.direction, change.link);
-    Tell(change);
+void Stage::CarryOut(const sim::FaultEffects& effects) {
+  for (const sim::FaultEffect& effect : effects) {
+    std::visit([this](const auto& what) { Carry(what); }, effect);
   }
-  const bool heals = before.to != LinkState::kUp && node.links.to == LinkState::kUp;
-  if (heals) ReleaseHeld(index, /*passes=*/true);
 }
 
-// Calls that are still on their slow way are what the fault leaves behind.
-void Stage::EndLatency(int16_t node) {
+void Stage::Carry(const sim::ObserveFault& observed) {
+  struck_ |= std::holds_alternative<sim::FaultBegan>(observed.what);
+  Tell(observed.what);
+}
+
+void Stage::Carry(const sim::CrashProcess& crash) {
+  LetGo(crash.node, /*crashed=*/true);
+  // The next process connects meanwhile.
+  if (IsStartedByFault(crash.node)) PrepareSpare(crash.node);
+}
+
+void Stage::Carry(const sim::StopProcess& stop) {
+  StopNode(stop.node);
+  if (IsStartedByFault(stop.node)) PrepareSpare(stop.node);
+}
+
+void Stage::Carry(const sim::StartAgain& start) {
+  PrepareSpare(start.node);
+  At(Now() + start.after, [this, start] { StartNode(start.node, start.fault); });
+}
+
+void Stage::Carry(const sim::EndLater& end) {
+  At(Now() + end.after, [this, end] {
+    const int16_t node = scenario_.faults[end.fault].node;
+    const uint32_t incarnation = node == FaultSpec::kNoNode ? 0 : NodeAt(node).incarnation;
+    sim::FaultEffects effects;
+    OnFaultOver(scenario_, faults_, end.fault, incarnation, end.incarnation, effects);
+    CarryOut(effects);
+  });
+}
+
+void Stage::Carry(const sim::SetLink& set) {
+  proxy_->SetLink(set.change.node, set.change.direction, set.change.link);
+  Tell(set.change);
+}
+
+// The proxy itself holds replies back.
+void Stage::Carry(const sim::ReleaseMessages& release) {
+  if (release.requests) ReleaseHeld(release.node, /*passes=*/true);
+}
+
+void Stage::Carry(const sim::LeaveSlowCalls& leave) {
   for (auto& [number, passing] : passing_) {
-    if (passing.call.name.process.node != node || !std::exchange(passing.slowed, false)) continue;
-    Hang(passing);
+    if (passing.call.name.process.node != leave.node) continue;
+    if (std::exchange(passing.slowed, false)) Hang(passing);
   }
 }
+
+void Stage::Carry(const sim::DropRequest& drop) { FindPassing(drop.call)->drop_request = true; }
+void Stage::Carry(const sim::DropReply& drop) { FindPassing(drop.call)->drop_reply = true; }
+void Stage::Carry(const sim::MarkCall& mark) { FindPassing(mark.call)->struck_by = mark.fault; }
 
 // --- at Spanner ----------------------------------------------------------------------------------
 
-void Stage::LoseSession(int16_t index) {
-  Node& node = NodeAt(index);
+void Stage::Carry(const sim::TakeSession& take) {
+  Node& node = NodeAt(take.node);
   for (auto& [name, open] : open_) {
     // The emulator does not let go by itself of what a deleted session has locked.
     if (node.sessions.contains(name.first) && !open.aborted) {
@@ -190,30 +151,30 @@ void Stage::LoseSession(int16_t index) {
   for (const SessionName& session : node.sessions) operator_->DeleteSession(session);
   node.lost_sessions.merge(node.sessions);
   node.sessions.clear();
-  Tell(sim::SessionLost{.process = ProcessOf(index)});
+  Tell(sim::SessionLost{.process = ProcessOf(take.node)});
 }
 
 // An operator's transaction, without a network in between.
-void Stage::DeleteRow(uint32_t index) {
-  const sim::RowOfLock& target = scenario_.faults[index].As<sim::DeleteRowFault>()->target;
+void Stage::Carry(const sim::RemoveRow& removal) {
   Timestamp commit;
-  const Status status = operator_->Delete(KeyOfRow(scenario_, target), commit);
-  if (!status.ok()) return At(Now() + kOperatorRetry, [this, index] { DeleteRow(index); });
+  const Status status = operator_->Delete(KeyOfRow(scenario_, removal.target), commit);
+  if (!status.ok()) return At(Now() + kOperatorRetry, [this, removal] { Carry(removal); });
   CallName nobody;
-  nobody.lock = target.lock;
+  nobody.lock = removal.target.lock;
   record_.commits.push_back({.at = Now(),
                              .call = nobody,
                              .step = StepName::kCheck,
                              .commit = commit,
                              .before = {},
                              .after = {}});
-  Tell(sim::FaultEnded{.fault = index});
+  Tell(sim::FaultEnded{.fault = removal.fault});
 }
 
 // --- clocks --------------------------------------------------------------------------------------
 
-void Stage::ChangeClock(int16_t index, const sim::ClockFault& change) {
-  Node& node = NodeAt(index);
+void Stage::Carry(const sim::SetNodeClock& set) {
+  const sim::ClockFault& change = set.change;
+  Node& node = NodeAt(set.node);
   if (change.offset) node.clock.offset += *change.offset - sim::WallError(node.clock, Now());
   if (change.step) node.clock.offset += *change.step;
   if (change.rate_ppm) {
@@ -221,7 +182,7 @@ void Stage::ChangeClock(int16_t index, const sim::ClockFault& change) {
     node.clock.rate_ppm = *change.rate_ppm;
   }
   if (node.process != nullptr) node.process->Send(SetClock{.clock = node.clock});
-  Tell(sim::ClockChanged{.node = index,
+  Tell(sim::ClockChanged{.node = set.node,
                          .error = sim::WallError(node.clock, Now()),
                          .rate_ppm = node.clock.rate_ppm,
                          .stands = false});

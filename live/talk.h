@@ -77,7 +77,7 @@ struct AtPoint {
   CallName call;
   StepName step = StepName::kCheck;
   Phase phase = Phase::kEnded;
-  std::vector<sim::Happening> what;  // that make up the phase, but for `replied`
+  std::vector<sim::ObservedEvent> what;  // that make up the phase, but for `replied`
   WHORL_FIELDS(AtPoint, point, call, step, phase, what);
 };
 struct Announces {  // that it has given the lock back
@@ -88,6 +88,6 @@ struct CannotGoOn {
   std::string why;
   WHORL_FIELDS(CannotGoOn, why);
 };
-using Report = std::variant<Ready, Occurrence, AtPoint, Announces, CannotGoOn>;
+using Report = std::variant<Ready, ReportedEvent, AtPoint, Announces, CannotGoOn>;
 
 }  // namespace whorl::live

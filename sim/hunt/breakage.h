@@ -16,17 +16,17 @@
 namespace whorl::sim {
 
 // Findings of one kind.
-struct Kind {
+struct ViolationKind {
   Invariant invariant = Invariant::kOneLiveToken;
   // The step of the observation that showed the violation ("takeover_update"), or its event where
   // it belongs to no step ("belief_changed"). A wedge shows by a deadline: the step of the last
   // commit before it, or "nothing" when there was none.
   std::string where;
-  friend auto operator<=>(const Kind&, const Kind&) = default;
+  friend auto operator<=>(const ViolationKind&, const ViolationKind&) = default;
 };
 
 struct Breakage {
-  Kind kind;
+  ViolationKind kind;
   Instant at;
   std::string text;       // for people
   bool promised = false;  // the protocol promises otherwise in that world
@@ -44,7 +44,7 @@ class StepsOfRun : public ObservationSink {
   std::string WhereOf(const InvariantResult& result) const;
 
   struct Heard {
-    uint8_t event = 0;  // Happening::index()
+    uint8_t event = 0;  // ObservedEvent::index()
     uint8_t step = 0;   // kNoStep, or a StepName
   };
   std::vector<Heard> heard_;
@@ -58,6 +58,6 @@ struct WatchedRun {
 WatchedRun RunWatched(const Scenario& scenario);
 
 // Null when the run did not break it so.
-const Breakage* Find(const std::vector<Breakage>& breakages, const Kind& kind);
+const Breakage* Find(const std::vector<Breakage>& breakages, const ViolationKind& kind);
 
 }  // namespace whorl::sim

@@ -91,8 +91,8 @@ class FaultGenerator {
   }
 
   bool Allows(FaultKind kind) const {
-    return options_.kinds.empty() ||
-           std::ranges::find(options_.kinds, kind) != options_.kinds.end();
+    if (options_.kinds.empty()) return !InfoOf(kind).only_on_request;
+    return std::ranges::find(options_.kinds, kind) != options_.kinds.end();
   }
 
   int64_t DrawCount() {
@@ -289,6 +289,13 @@ class FaultGenerator {
     if (draws_.Percent(50)) return;
     abort.lasts = DrawLength();
     abort.percent = draws_.Between(1, 10) * 10;
+  }
+  void Draw(ErrorFault& error) {
+    error.of_step = draws_.Pick(protocol_.steps);
+    error.code = static_cast<ErrorCode>(draws_.Between(0, int64_t{kErrorCodeCount} - 1));
+    if (draws_.Percent(50)) return;
+    error.lasts = DrawLength();
+    error.percent = draws_.Between(1, 10) * 10;
   }
   void Draw(CurrentTimestampFault& wrong) {
     wrong.lasts = DrawLength();

@@ -98,7 +98,7 @@ void AddEach(Counts& counts, const Counts& other) {
 // --- shrinking ---------------------------------------------------------------------------------
 
 // Says in the scenario what it violates, and what it is.
-void Describe(const Kind& kind, Scenario& scenario) {
+void Describe(const ViolationKind& kind, Scenario& scenario) {
   const WatchedRun watched = RunWatched(scenario);
   scenario.expect = {};
   for (const Breakage& breakage : watched.breakages) {
@@ -121,7 +121,7 @@ void DropUnfired(Scenario& scenario) {
   }
 }
 
-void ShrinkFinding(const HuntOptions& options, const Kind& kind, Finding& finding) {
+void ShrinkFinding(const HuntOptions& options, const ViolationKind& kind, Finding& finding) {
   Scenario world = WorldOfRun(options, finding.run);
   const int64_t rate = options.world.rate_ppm_max;
   const bool keeps_assumptions = BrokenAssumptions(world, rate).empty();
@@ -235,7 +235,7 @@ absl::Status RunHunt(
 absl::Status ShrinkFindings(const HuntOptions& options, int threads,
                             const std::function<BatchStep(size_t done)>& go_on,
                             HuntTallies& tallies) {
-  std::vector<std::pair<const Kind*, Finding*>> work;
+  std::vector<std::pair<const ViolationKind*, Finding*>> work;
   for (auto& [protocol, tally] : tallies) {
     for (auto& [kind, finding] : tally.findings) work.emplace_back(&kind, &finding);
   }
@@ -260,7 +260,7 @@ absl::Status ShrinkFindings(const HuntOptions& options, int threads,
   return status;
 }
 
-Scenario ScenarioOf(const HuntOptions& options, const Kind& kind, const Finding& finding) {
+Scenario ScenarioOf(const HuntOptions& options, const ViolationKind& kind, const Finding& finding) {
   if (finding.shrunk) return *finding.shrunk;
   Scenario world = WorldOfRun(options, finding.run);
   DropUnfired(world);

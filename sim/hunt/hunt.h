@@ -103,7 +103,7 @@ struct HuntTally {
   Histogram nodes;
   Histogram takeovers;
   Histogram unknown_outcomes;  // of transactions
-  std::map<Kind, Finding> findings;
+  std::map<ViolationKind, Finding> findings;
   friend bool operator==(const HuntTally&, const HuntTally&) = default;
 
   void Add(const HuntTally& other);
@@ -132,6 +132,6 @@ absl::Status ShrinkFindings(const HuntOptions& options, int threads,
                             HuntTallies& tallies);
 
 // The scenario of a finding: the shrunk one, or as it was drawn, saying what it violates.
-Scenario ScenarioOf(const HuntOptions& options, const Kind& kind, const Finding& finding);
+Scenario ScenarioOf(const HuntOptions& options, const ViolationKind& kind, const Finding& finding);
 
 }  // namespace whorl::sim

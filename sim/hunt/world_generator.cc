@@ -175,7 +175,8 @@ class WorldGenerator {
   // Leaves time for no_wedge to be judged, and for calls that hang when the faults end.
   Duration SafetyPhase() const {
     Duration bound;
-    for (const LockSetup& lock : MakeSetup(world_, RoundTripP999(world_.spanner.preset)).locks) {
+    for (const LockSetup& lock :
+         MakeCheckerSetup(world_, RoundTripP999(world_.spanner.preset)).locks) {
       bound = std::max(bound, lock.wedge_bound);
     }
     const Duration quiet = bound + world_.network.connection_timeout + Seconds(2);

@@ -54,7 +54,7 @@ class Checkers {
   CheckReport Finish(Instant end) const;
 
   const Ledger& ledger() const { return ledger_; }
-  const Setup& setup() const { return *setup_; }
+  const CheckerSetup& setup() const { return *setup_; }
 
   friend bool operator==(const Checkers& a, const Checkers& b) {
     return (a.setup_ == b.setup_ || *a.setup_ == *b.setup_) && a.observations_ == b.observations_ &&
@@ -69,18 +69,18 @@ class Checkers {
 
   // What an observation does to the ledger, then what it and its changes mean to the judges, then
   // the locks for which something that is counted has changed.
-  template <typename Happened>
-  void Take(const Happened& x, const Now& now);
+  template <typename Observed>
+  void Take(const Observed& x, const Now& now);
   void Take(const RowCommitted& x, const Now& now);
   void Take(const StandingChanged& x, const Now& now);
   // Gives every judge, and the metrics, what they have an On() for.
   template <typename Change>
-  void Tell(const Change& x, const Now& now);
+  void Notify(const Change& x, const Now& now);
   void Settle(uint16_t lock, const Now& now);
 
   NoWedge& no_wedge() { return std::get<NoWedge>(judges_); }
 
-  std::shared_ptr<const Setup> setup_;
+  std::shared_ptr<const CheckerSetup> setup_;
   uint64_t observations_ = 0;
   Ledger ledger_;
   Judges judges_;

@@ -6,7 +6,7 @@
 //      still come of it is a commit or a write that was under way.
 //   2. Memory is that of nodes x locks and of open transactions, however long a run lasts.
 //   3. An observation costs O(1), or O(log n) and a move of small entries when a token changes
-//      hands; the locks of one node are walked when its process's life or link changes.
+//      hands; the locks of one node are walked when its process's state or link changes.
 // The counts that it keeps are also what its own fields say when counted anew.
 #pragma once
 
@@ -40,16 +40,17 @@ struct Version {
 
 // --- what an observation changed; checkers take these as they take observations ----------------
 
+enum class TokenChange : uint8_t {
+  kKept,      // the token stayed: a heartbeat
+  kRenewed,   // its owner's heartbeat replaced it, or wrote the owner's row anew
+  kGranted,   // a token was installed, or an owner
+  kRemoved,   // the row was deleted, or its token or owner set to NULL
+  kReleased,  // the same by its owner, to give the lock back
+};
+
 struct VersionChanged {
-  enum class Kind : uint8_t {
-    kKept,      // the token stayed: a heartbeat
-    kRenewed,   // its owner's heartbeat replaced it, or wrote the owner's row anew
-    kGranted,   // a token was installed, or an owner
-    kRemoved,   // the row was deleted, or its token or owner set to NULL
-    kReleased,  // the same by its owner, to give the lock back
-  };
   uint16_t lock = 0;  // whose row it is, whichever lock the writer wrote for
-  Kind kind = Kind::kKept;
+  TokenChange kind = TokenChange::kKept;
   ProcessId writer;
   Timestamp commit;
   std::optional<Version> before;
@@ -64,8 +65,8 @@ struct VersionChanged {
 bool TakesTheLock(const Rules& rules, const RowCommitted& x, ProcessId owner);
 
 // Or an owner, where there are no tokens.
-constexpr bool InstallsToken(VersionChanged::Kind kind) {
-  return kind == VersionChanged::Kind::kGranted || kind == VersionChanged::Kind::kRenewed;
+constexpr bool InstallsToken(TokenChange kind) {
+  return kind == TokenChange::kGranted || kind == TokenChange::kRenewed;
 }
 
 struct OwnTokenChanged {
@@ -96,36 +97,37 @@ struct TransactionsAbandoned {
 
 class Ledger {
  public:
-  explicit Ledger(const Setup& setup);
+  explicit Ledger(const CheckerSetup& setup);
 
-  void On(const ProcessStarted& x, const Setup& setup);
-  void On(const ProcessStopped& x, const Setup& setup);
+  void On(const ProcessStarted& x, const CheckerSetup& setup);
+  void On(const ProcessStopped& x, const CheckerSetup& setup);
   // Nothing when none was under way.
-  std::optional<TransactionsAbandoned> On(const ProcessGone& x, const Setup& setup);
-  void On(const ProcessPaused& x, const Setup& setup);
-  void On(const ProcessResumed& x, const Setup& setup);
-  void On(const ParticipationEnded& x, const Setup& setup);
-  void On(const LinkChanged& x, const Setup& setup);
-  void On(const SpannerAvailability& x, const Setup& setup);
-  void On(const FaultBegan&, const Setup&) { ++faults_; }
-  void On(const FaultEnded&, const Setup&) { --faults_; }
-  void On(const TransactionStarted& x, const Setup& setup);
-  void On(const CallHangs& x, const Setup& setup);
-  std::optional<TransactionLeft> On(const TransactionFinished& x, const Setup& setup);
+  std::optional<TransactionsAbandoned> On(const ProcessGone& x, const CheckerSetup& setup);
+  void On(const ProcessPaused& x, const CheckerSetup& setup);
+  void On(const ProcessResumed& x, const CheckerSetup& setup);
+  void On(const ParticipationEnded& x, const CheckerSetup& setup);
+  void On(const LinkChanged& x, const CheckerSetup& setup);
+  void On(const SpannerAvailability& x, const CheckerSetup& setup);
+  void On(const FaultBegan&, const CheckerSetup&) { ++faults_; }
+  void On(const FaultEnded&, const CheckerSetup&) { --faults_; }
+  void On(const TransactionStarted& x, const CheckerSetup& setup);
+  void On(const CallHangs& x, const CheckerSetup& setup);
+  std::optional<TransactionLeft> On(const TransactionFinished& x, const CheckerSetup& setup);
   // Nothing when the row is no lock's.
-  std::optional<VersionChanged> On(const RowCommitted& x, const Setup& setup);
-  std::optional<BeliefBegan> On(const BeliefChanged& x, const Setup& setup);
+  std::optional<VersionChanged> On(const RowCommitted& x, const CheckerSetup& setup);
+  std::optional<BeliefBegan> On(const BeliefChanged& x, const CheckerSetup& setup);
   struct StandingEffects {
     std::optional<OwnTokenChanged> own_token;
     std::optional<SteppedDown> stepped_down;
   };
-  StandingEffects On(const StandingChanged& x, const Setup& setup);
+  StandingEffects On(const StandingChanged& x, const CheckerSetup& setup);
 
   const std::optional<Version>& Newest(uint16_t lock) const { return locks_[lock].newest; }
   // Nobody when there is no row.
   ProcessId OwnerOf(uint16_t lock) const;
   // What the process takes for its own; nothing of one that is gone.
-  std::optional<Timestamp> OwnToken(ProcessId process, uint16_t lock, const Setup& setup) const;
+  std::optional<Timestamp> OwnToken(ProcessId process, uint16_t lock,
+                                    const CheckerSetup& setup) const;
   // Processes that are not gone and take the newest version's token for their own.
   int HolderCount(uint16_t lock) const { return locks_[lock].holders; }
   std::vector<ProcessId> Holders(uint16_t lock) const;
@@ -134,9 +136,9 @@ class Ledger {
   // Processes that could take the lock: up, connected, and taking part.
   int CandidateCount(uint16_t lock) const { return locks_[lock].candidates; }
   int BelieverCount(uint16_t lock) const { return locks_[lock].believers; }
-  std::vector<ProcessId> Believers(uint16_t lock, const Setup& setup) const;
-  bool IsCandidate(ProcessId process, uint16_t lock, const Setup& setup) const;
-  std::vector<ProcessId> Candidates(uint16_t lock, const Setup& setup) const;
+  std::vector<ProcessId> Believers(uint16_t lock, const CheckerSetup& setup) const;
+  bool IsCandidate(ProcessId process, uint16_t lock, const CheckerSetup& setup) const;
+  std::vector<ProcessId> Candidates(uint16_t lock, const CheckerSetup& setup) const;
   // Whether a process waits for the transaction that makes the call.
   bool IsAwaited(const CallName& call) const;
   // No fault is active, and no transaction that met one is unfinished.
@@ -146,17 +148,17 @@ class Ledger {
 
  private:
   // A node's newest process.
-  struct Life {
+  struct ProcessState {
     uint32_t incarnation = 0;
     bool gone = true;
     bool stopped = false;
     bool paused = false;
     bool cut_to = false;  // the node's way to Spanner, and the way back
     bool cut_from = false;
-    WHORL_FIELDS(Life, incarnation, gone, stopped, paused, cut_to, cut_from);
+    WHORL_FIELDS(ProcessState, incarnation, gone, stopped, paused, cut_to, cut_from);
   };
   // Its part in one lock.
-  struct Seat {
+  struct Participation {
     bool participates = false;
     bool answers = false;
     bool standing_believes = false;
@@ -165,8 +167,8 @@ class Ledger {
     // As counted in Lock.
     bool is_answered = false;
     bool is_candidate = false;
-    WHORL_FIELDS(Seat, participates, answers, standing_believes, believes, own_token, is_answered,
-                 is_candidate);
+    WHORL_FIELDS(Participation, participates, answers, standing_believes, believes, own_token,
+                 is_answered, is_candidate);
   };
   // Sorted by token, then node.
   struct KeptToken {
@@ -195,34 +197,38 @@ class Ledger {
   };
 
   bool IsCurrent(ProcessId process) const;
-  Life& LifeOf(int16_t node) { return lives_[static_cast<size_t>(node)]; }
-  const Life& LifeOf(int16_t node) const { return lives_[static_cast<size_t>(node)]; }
+  ProcessState& NewestProcess(int16_t node) { return processes_[static_cast<size_t>(node)]; }
+  const ProcessState& NewestProcess(int16_t node) const {
+    return processes_[static_cast<size_t>(node)];
+  }
   std::vector<OpenTransaction>& OpenOf(int16_t node) { return open_[static_cast<size_t>(node)]; }
   const std::vector<OpenTransaction>& OpenOf(int16_t node) const {
     return open_[static_cast<size_t>(node)];
   }
 
-  // The processes whose seat is so, by node.
-  std::vector<ProcessId> Those(bool Seat::* are, uint16_t lock, const Setup& setup) const;
+  // The processes whose participation is so, by node.
+  std::vector<ProcessId> ProcessesWhere(bool Participation::* are, uint16_t lock,
+                                        const CheckerSetup& setup) const;
   std::span<const KeptToken> Keepers(const Lock& lock, std::optional<Timestamp> token) const;
   // The version that a commit leaves.
   std::optional<Version> NextVersion(const Lock& lock, const RowCommitted& x,
-                                     const Setup& setup) const;
-  void SetOwnToken(int16_t node, uint16_t lock, std::optional<Timestamp> token, const Setup& setup);
-  void SetBelief(int16_t node, uint16_t lock, bool believes, const Setup& setup);
-  static VersionChanged::Kind KindOf(const VersionChanged& change, const RowCommitted& x,
-                                     const Rules& rules);
+                                     const CheckerSetup& setup) const;
+  void SetOwnToken(int16_t node, uint16_t lock, std::optional<Timestamp> token,
+                   const CheckerSetup& setup);
+  void SetBelief(int16_t node, uint16_t lock, bool believes, const CheckerSetup& setup);
+  static TokenChange TokenChangeOf(const VersionChanged& change, const RowCommitted& x,
+                                   const Rules& rules);
   // Whether the process owns the newest version, as far as it knows or in truth.
   // REQUIRES: the lock has a newest version.
-  bool HasNewest(int16_t node, uint16_t lock, const Setup& setup) const;
-  // Counts one seat, or all of a node, anew.
-  void Recount(int16_t node, uint16_t lock, const Setup& setup);
-  void RecountAll(int16_t node, const Setup& setup);
+  bool HasNewest(int16_t node, uint16_t lock, const CheckerSetup& setup) const;
+  // Counts one participation, or all of a node, anew.
+  void Recount(int16_t node, uint16_t lock, const CheckerSetup& setup);
+  void RecountAll(int16_t node, const CheckerSetup& setup);
   std::optional<TransactionsAbandoned> AbandonTransactions(int16_t node);
 
-  std::vector<Life> lives_;                         // by node
+  std::vector<ProcessState> processes_;             // by node
   std::vector<std::vector<OpenTransaction>> open_;  // by node; few, in the order of their ids
-  std::vector<Seat> seats_;                         // by Setup::Seat
+  std::vector<Participation> participations_;       // by CheckerSetup::ParticipationIndex
   std::vector<Lock> locks_;
   bool spanner_available_ = true;
   int64_t faults_ = 0;   // active

@@ -45,10 +45,10 @@ std::optional<Instant> TakeSent(std::vector<MetricsCollector::WriteUnderWay>& wr
 
 void MetricsCollector::On(const VersionChanged& x, const Now& now) {
   const bool released = x.after && x.after->released && !(x.before && x.before->released);
-  if (released || x.kind == VersionChanged::Kind::kReleased) {
+  if (released || x.kind == TokenChange::kReleased) {
     ++metrics[Sometimes::kRelease];
   }
-  if (x.kind != VersionChanged::Kind::kGranted || x.writer == ProcessId{}) return;
+  if (x.kind != TokenChange::kGranted || x.writer == ProcessId{}) return;
   locks[x.lock].granted_at = now.at;
   ++metrics[Metric::kGrants];
   if (!IsTakeover(x)) return;

@@ -43,7 +43,7 @@ struct MetricsCollector {
   std::vector<OfLock> locks;
   WHORL_FIELDS(MetricsCollector, metrics, locks);
 
-  static MetricsCollector For(const Setup& setup) {
+  static MetricsCollector For(const CheckerSetup& setup) {
     return {.metrics = {}, .locks = std::vector<OfLock>(setup.locks.size())};
   }
 

@@ -53,7 +53,7 @@ CallCounter::CallCounter(const Scenario& scenario, Instant from, Instant until, 
       crash_(crash),
       lease_(scenario.nodes.front().lease),
       protocol_(*FindProtocol(scenario.protocol)),
-      setup_(MakeSetup(scenario, RoundTripP999(scenario.spanner.preset))),
+      setup_(MakeCheckerSetup(scenario, RoundTripP999(scenario.spanner.preset))),
       ledger_(setup_) {}
 
 void CallCounter::Hear(const Observation& observation, uint64_t /*ordinal*/, uint64_t /*hash*/) {
@@ -97,7 +97,7 @@ void CallCounter::On(const RowCommitted& x) {
     if (CallCounts* counts = Counts()) ++counts->rows;
   }
   const std::optional<VersionChanged> change = ledger_.On(x, setup_);
-  if (!change || change->kind != VersionChanged::Kind::kGranted) return;
+  if (!change || change->kind != TokenChange::kGranted) return;
   if (change->lock != 0 || change->writer.node == 0 || change->writer == ProcessId{}) return;
   if (now_ < crash_) {
     ++early_grants_;

@@ -92,7 +92,7 @@ class CallCounter final : public ObservationSink {
   Instant crash_;
   Duration lease_;
   const ProtocolInfo& protocol_;
-  Setup setup_;
+  CheckerSetup setup_;
   Ledger ledger_;  // hears of rows alone: who was granted the lock
   Instant now_;
   CallCounts steady_;

@@ -101,7 +101,7 @@ CostWorld MakeCostWorld(const CostCase& what, uint64_t seed, uint64_t run) {
   world.until = world.from + WindowOf(what);
   world.crash = world.until + draws.Between(Duration{}, what.lease);
   // By then somebody has the lock again (no_wedge), and then there is a lease to watch.
-  const Setup setup = MakeSetup(scenario, RoundTripP999(what.preset));
+  const CheckerSetup setup = MakeCheckerSetup(scenario, RoundTripP999(what.preset));
   const Duration rest = setup.locks.front().wedge_bound + what.lease;
   scenario.duration = world.crash + rest - Instant{};
   FaultSpec crash;

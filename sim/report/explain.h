@@ -34,10 +34,10 @@ namespace whorl::sim {
 Story Explain(const Scenario& scenario, const RunResult& result,
               std::optional<Invariant> invariant = std::nullopt);
 
-// The same of a run that is told again by `tell` rather than run once more: a real one.
-using Retelling = std::function<void(ObservationSink&)>;
+// The same of a run that is told again by `replay` rather than run once more: a real one.
+using Replay = std::function<void(ObservationSink&)>;
 Story Explain(const Scenario& scenario, const RunResult& result, std::optional<Invariant> invariant,
-              const Retelling& tell);
+              const Replay& replay);
 
 // Of one violation. REQUIRES: `history` heard the run up to the violating observation.
 Story StoryOf(const Scenario& scenario, const InvariantResult& violated, const History& history);

@@ -3,7 +3,7 @@
 // Invariants:
 //   1. Built from observations alone, and the same for every protocol: transactions are known by
 //      their steps, rows by their columns.
-//   2. Of the transactions, which are many, the last kMaxDeeds are kept. What changes rarely
+//   2. Of the transactions, which are many, the last kMaxTransactions are kept. What changes rarely
 //   (lives,
 //      faults, beliefs, answers that differ from the last) is kept whole.
 // What a read saw is not observed. It is what stood there when Spanner served the read, which is
@@ -42,7 +42,7 @@ struct RowChange {
 };
 
 // One transaction as its process ran it, or what nobody's hand did to rows (an operator's).
-struct Deed {
+struct TransactionRecord {
   ProcessId process;
   uint16_t lock = 0;
   RequestId request = 0;
@@ -67,10 +67,17 @@ struct FaultSpan {
 };
 
 // Something that a process did or that happened to it, other than by transactions and faults.
-enum class TurnKind : uint8_t { kStarted, kStopped, kGone, kContextEnded, kBelieves, kLapsed };
-struct Turning {
+enum class ProcessChangeKind : uint8_t {
+  kStarted,
+  kStopped,
+  kGone,
+  kContextEnded,
+  kBelieves,
+  kLapsed
+};
+struct ProcessChange {
   Instant at;
-  TurnKind kind = TurnKind::kStarted;
+  ProcessChangeKind kind = ProcessChangeKind::kStarted;
   ProcessId process;
   uint16_t lock = 0;
 };
@@ -86,7 +93,7 @@ struct Answered {
 
 class History : public ObservationSink {
  public:
-  static constexpr size_t kMaxDeeds = 100'000;
+  static constexpr size_t kMaxTransactions = 100'000;
 
   // Listens up to and including observation `last`. `scenario` outlives this.
   History(const Scenario& scenario, uint64_t last);
@@ -94,9 +101,9 @@ class History : public ObservationSink {
   void Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) override;
 
   // Of each: in the order of time.
-  const std::deque<Deed>& deeds() const { return deeds_; }
+  const std::deque<TransactionRecord>& transactions() const { return transactions_; }
   const std::vector<FaultSpan>& faults() const { return faults_; }
-  const std::vector<Turning>& turnings() const { return turnings_; }
+  const std::vector<ProcessChange>& process_changes() const { return process_changes_; }
   const std::vector<Answered>& answers() const { return answers_; }
   // The last observation that was heard.
   const Observation& last() const { return observation_; }
@@ -122,7 +129,7 @@ class History : public ObservationSink {
   std::string KeyOf(const RowChange& row) const;
 
  private:
-  using WorkId = std::tuple<ProcessId, uint16_t, RequestId>;
+  using TransactionKey = std::tuple<ProcessId, uint16_t, RequestId>;
 
   void On(const ProcessStarted& x);
   void On(const ProcessStopped& x);
@@ -144,13 +151,16 @@ class History : public ObservationSink {
   void On(const QuestionAnswered& x);
   void On(const auto&) {}
 
-  void Add(Deed deed);
+  void Add(TransactionRecord record);
   // Null when it was forgotten.
-  Deed* At(uint64_t number) { return number < forgotten_ ? nullptr : &deeds_[number - forgotten_]; }
-  Deed* Open(const CallName& call);
+  TransactionRecord* At(uint64_t number) {
+    return number < forgotten_ ? nullptr : &transactions_[number - forgotten_];
+  }
+  TransactionRecord* Open(const CallName& call);
   NodeState& NodeOf(ProcessId process) { return nodes_[static_cast<size_t>(process.node)]; }
-  void Turn(TurnKind kind, ProcessId process, uint16_t lock = 0) {
-    turnings_.push_back({.at = observation_.at, .kind = kind, .process = process, .lock = lock});
+  void AddProcessChange(ProcessChangeKind kind, ProcessId process, uint16_t lock = 0) {
+    process_changes_.push_back(
+        {.at = observation_.at, .kind = kind, .process = process, .lock = lock});
   }
   Instant now() const { return observation_.at; }
 
@@ -161,13 +171,13 @@ class History : public ObservationSink {
   uint16_t orphan_ = 0;
   std::vector<std::optional<Instant>> orphaned_;  // by lock
 
-  std::deque<Deed> deeds_;
-  uint64_t forgotten_ = 0;              // how many deeds before the first that is kept
-  std::map<WorkId, uint64_t> open_;     // by number of the deed
-  std::map<CallName, uint64_t> sent_;   // commits that were sent and not served
-  std::optional<uint64_t> committing_;  // whose rows are being told
+  std::deque<TransactionRecord> transactions_;
+  uint64_t forgotten_ = 0;                   // how many transactions before the first that is kept
+  std::map<TransactionKey, uint64_t> open_;  // by number of the transaction
+  std::map<CallName, uint64_t> sent_;        // commits that were sent and not served
+  std::optional<uint64_t> committing_;       // whose rows are being told
   std::vector<FaultSpan> faults_;
-  std::vector<Turning> turnings_;
+  std::vector<ProcessChange> process_changes_;
   std::vector<Answered> answers_;
   std::vector<NodeState> nodes_;
   std::vector<SeenRow> rows_;  // of each lock

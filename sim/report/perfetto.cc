@@ -334,10 +334,10 @@ void PerfettoWriter::ShowTerm(uint16_t lock) {
     trace_.Begin(TermsOf(lock), now_, printer_.names().ShortProcess(term.owner), "term");
     return;
   }
-  trace_.Begin(
-      TermsOf(lock), now_,
-      Cat(printer_.names().ShortProcess(term.owner), ", token ", TimeText(ToInstant(*term.token))),
-      "term", {{"token", FormatRfc3339(*term.token)}});
+  trace_.Begin(TermsOf(lock), now_,
+               Cat(printer_.names().ShortProcess(term.owner), ", token ",
+                   InstantText(ToInstant(*term.token))),
+               "term", {{"token", FormatRfc3339(*term.token)}});
 }
 
 // --- what processes say --------------------------------------------------------------------------

@@ -15,10 +15,10 @@ std::string ColumnName(const Names& names, size_t column) {
 
 }  // namespace
 
-std::string TimeText(Instant at) { return SecondsText({at.ns}, 6); }
+std::string InstantText(Instant at) { return SecondsText({at.ns}, 6); }
 
 std::string ShortValueText(const Value& value) {
-  if (const auto* time = std::get_if<Timestamp>(&value)) return TimeText(ToInstant(*time));
+  if (const auto* time = std::get_if<Timestamp>(&value)) return InstantText(ToInstant(*time));
   if (const auto* text = std::get_if<std::string>(&value)) {
     if (text->size() <= kMaxText) return Quoted(*text);
     return Cat("\"", Printable(text->substr(0, kKeptOfLonger)), "...\"");

@@ -12,7 +12,7 @@
 namespace whorl::sim {
 
 // "12.345678": seconds since the start, as every report for people shows an instant.
-std::string TimeText(Instant at);
+std::string InstantText(Instant at);
 
 // "12.345678", "\"a\"", "NULL".
 std::string ShortValueText(const Value& value);

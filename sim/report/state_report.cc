@@ -169,7 +169,7 @@ Json SpannerStateJson(const World& world, const StateWatch& watch, const Names& 
   json["truetime"] = {{"earliest", TimeWords(ToInstant(moment.truetime.earliest))},
                       {"latest", TimeWords(ToInstant(moment.truetime.latest))}};
   json["current_timestamp"] = TimeWords(ToInstant(moment.current_timestamp));
-  if (world.state().spanner.unavailable > 0) json["available"] = false;
+  if (world.state().faults.unavailable > 0) json["available"] = false;
   json["rows"] = report.Rows();
   json["transactions"] = report.Transactions();
   if (Json sessions = report.Sessions(); !sessions.empty()) json["sessions"] = std::move(sessions);
@@ -188,7 +188,7 @@ Json AnswerJson(const Observation& observation) {
 }
 
 Json ApplicationJson(const Participant& participant) {
-  Json json = Words(TellFields(participant.application));
+  Json json = Words(FieldsOf(participant.application));
   json.erase("ended");  // as told of its context
   if (participant.asked_at != Instant{}) json["asked_at"] = TimeWords(participant.asked_at);
   return json;
@@ -206,7 +206,7 @@ Json ParticipantJson(const Participant& participant, ProcessId process, const St
   if (const Observation* answer = watch.LastAnswer(process, participant.lock)) {
     json["last_answer"] = AnswerJson(*answer);
   }
-  json["protocol"] = Words(participant.machine.TellAll());
+  json["protocol"] = Words(participant.machine.Fields());
   json["application"] = ApplicationJson(participant);
   Json running = Array();
   for (const ActiveRunner& runner : participant.runners) {
@@ -230,16 +230,16 @@ std::string_view LifeText(Life life) {
   return "";
 }
 
-std::string LinkText(const Node& node) {
-  if (node.link_to == node.link_from) return std::string(WordOf(node.link_to));
-  return Cat("to Spanner ", WordOf(node.link_to), ", from Spanner ", WordOf(node.link_from));
+std::string LinkText(const Links& links) {
+  if (links.to == links.from) return std::string(WordOf(links.to));
+  return Cat("to Spanner ", WordOf(links.to), ", from Spanner ", WordOf(links.from));
 }
 
 Json NodeStateJson(const World& world, int16_t index, const StateWatch& watch, const Names& names,
                    Instant at) {
   const Node& node = world.state().nodes[static_cast<size_t>(index)];
   Json json = {{"node", names.Node(index)}, {"life", LifeText(node.life)}};
-  json["link"] = LinkText(node);
+  json["link"] = LinkText(world.state().faults.At(index).links);
   if (node.life == Life::kDown) return json;
   const LocalTime clocks = NodesClocks(world, index, at);
   json["incarnation"] = node.incarnation;
@@ -328,7 +328,7 @@ std::string WhenText(const When& when, const Scenario& scenario, const Names& na
 
 // Whether its time has come, and it waits for a call that it can strike.
 bool IsArmed(const World& world, uint32_t fault) {
-  return std::ranges::any_of(world.state().nodes, [fault](const Node& node) {
+  return std::ranges::any_of(world.state().faults.nodes, [fault](const ActiveFaults::OfNode& node) {
     return std::ranges::find(node.armed, fault) != node.armed.end();
   });
 }
@@ -454,7 +454,7 @@ void PrintInto(const Json& json, const std::string& indent, std::ostream& out) {
 // --- what is heard -------------------------------------------------------------------------------
 
 void StateWatch::Hear(const Observation& observation, uint64_t /*ordinal*/, uint64_t /*hash*/) {
-  const Happening& what = observation.what;
+  const ObservedEvent& what = observation.what;
   if (const auto* began = std::get_if<FaultBegan>(&what)) {
     faults_[began->fault] = {.began = observation.at, .ended = std::nullopt};
   } else if (const auto* ended = std::get_if<FaultEnded>(&what)) {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "protocol/field_tree.h"
 #include "protocol/machine.h"
-#include "protocol/told.h"
 #include "sim/report/json_print.h"
 #include "sim/scenario/instant.h"
 #include "sim/world/world.h"
@@ -22,7 +22,7 @@ Json ValueWords(const Value& value);
 LocalTime NodesClocks(const World& world, int16_t node, Instant at);
 model::Moment SpannersClocks(const World& world, Instant at);
 
-Json Words(const Told& told);
-Json Words(const Told::Fields& fields);
+Json Words(const FieldTree& tree);
+Json Words(const FieldTree::Fields& fields);
 
 }  // namespace whorl::sim

@@ -46,13 +46,13 @@ class Timeline : public ObservationSink {
   void Print(const CheckReport& checks, const TimelineStyle& style, std::ostream& out) const;
 
  private:
-  struct Life {
+  struct NodeActivity {
     bool runs = false;
     bool paused = false;
     int beliefs = 0;  // in how many locks
   };
   // What was last said of a node and a lock, so that only changes are.
-  struct Seat {
+  struct LastShown {
     bool leader = false;    // by the callback
     bool has_lock = false;  // by the answer
     bool refused = false;   // by the resource that fences
@@ -88,8 +88,8 @@ class Timeline : public ObservationSink {
   void OnHasLock(const QuestionAnswered& x);
   void Add(int16_t node, Tone tone, std::string text);
   Lane LaneOf(int16_t node) const;
-  Life& LifeOf(int16_t node) { return lives_[static_cast<size_t>(node)]; }
-  Seat& SeatOf(ProcessId process, uint16_t lock);
+  NodeActivity& ActivityOf(int16_t node) { return activities_[static_cast<size_t>(node)]; }
+  LastShown& LastShownOf(ProcessId process, uint16_t lock);
   // "job: " where there are several locks.
   std::string Prefix(uint16_t lock) const;
   std::string FaultName(uint32_t fault) const;
@@ -98,10 +98,10 @@ class Timeline : public ObservationSink {
   const Scenario& scenario_;
   Names names_;
   const Rules& rules_;
-  std::vector<Value> keys_;        // of the locks' rows
-  std::vector<ProcessId> owners_;  // of the locks, by their rows
-  std::vector<Life> lives_;        // by node
-  std::vector<Seat> seats_;        // nodes x locks
+  std::vector<Value> keys_;               // of the locks' rows
+  std::vector<ProcessId> owners_;         // of the locks, by their rows
+  std::vector<NodeActivity> activities_;  // by node
+  std::vector<LastShown> last_shown_;     // nodes x locks
   std::vector<std::optional<Instant>> fault_began_;
   Instant now_;
   uint64_t ordinal_ = 0;

@@ -5,7 +5,7 @@
 namespace whorl::sim {
 namespace {
 
-// One for each alternative of Happening: a new one without a word does not compile.
+// One for each alternative of ObservedEvent: a new one without a word does not compile.
 constexpr std::string_view EventWord(const ProcessStarted&) { return "process_started"; }
 constexpr std::string_view EventWord(const ProcessStopped&) { return "process_stopped"; }
 constexpr std::string_view EventWord(const ProcessGone&) { return "process_gone"; }
@@ -25,9 +25,7 @@ constexpr std::string_view EventWord(const TransactionStarted&) { return "transa
 constexpr std::string_view EventWord(const TransactionAbortedBySpanner&) {
   return "transaction_aborted_by_spanner";
 }
-constexpr std::string_view EventWord(const TransactionCommitted&) {
-  return "transaction_committed";
-}
+constexpr std::string_view EventWord(const TransactionCommitted&) { return "transaction_committed"; }
 constexpr std::string_view EventWord(const TransactionFinished&) { return "transaction_finished"; }
 constexpr std::string_view EventWord(const RowCommitted&) { return "row_committed"; }
 constexpr std::string_view EventWord(const StandingChanged&) { return "standing_changed"; }
@@ -41,16 +39,14 @@ constexpr std::string_view EventWord(const WriteArrived&) { return "write_arrive
 constexpr std::string_view EventWord(const RunEnded&) { return "run_ended"; }
 constexpr std::string_view EventWord(const SpannerAvailability&) { return "spanner_availability"; }
 constexpr std::string_view EventWord(const ClockChanged&) { return "clock_changed"; }
-constexpr std::string_view EventWord(const SpannerClocksChanged&) {
-  return "spanner_clocks_changed";
-}
+constexpr std::string_view EventWord(const SpannerClocksChanged&) { return "spanner_clocks_changed"; }
 constexpr std::string_view EventWord(const SessionLost&) { return "session_lost"; }
 constexpr std::string_view EventWord(const SessionCreated&) { return "session_created"; }
 
 }  // namespace
 
-std::string_view HappeningText(const Happening& happening) {
-  return std::visit([](const auto& what) { return EventWord(what); }, happening);
+std::string_view ObservedEventText(const ObservedEvent& event) {
+  return std::visit([](const auto& what) { return EventWord(what); }, event);
 }
 
 std::string TraceLine(const JsonPrinter& printer, const Observation& observation, uint64_t ordinal,
@@ -59,7 +55,7 @@ std::string TraceLine(const JsonPrinter& printer, const Observation& observation
   line["n"] = ordinal;
   line["t"] = SecondsText({observation.at.ns});
   line["hash"] = HashText(hash);
-  line["event"] = std::string(HappeningText(observation.what));
+  line["event"] = std::string(ObservedEventText(observation.what));
   std::visit([&](const auto& what) { printer.AddFields(what, line); }, observation.what);
   return DumpJson(line);
 }

@@ -27,7 +27,7 @@ namespace whorl::sim {
 inline constexpr int kTraceVersion = 1;
 
 // "process_started" and so on: the alternative's name in snake_case.
-std::string_view HappeningText(const Happening& happening);
+std::string_view ObservedEventText(const ObservedEvent& event);
 
 // One line of a trace, without its end.
 std::string TraceLine(const JsonPrinter& printer, const Observation& observation, uint64_t ordinal,

@@ -15,7 +15,8 @@ using Words = std::vector<std::string_view>;
 std::string Named(const FaultInfo& info) {
   const bool is_noun = info.is_noun && info.word.find('_') == std::string_view::npos;
   if (!is_noun) return Quoted(info.word);
-  return Cat(info.word.front() == 'a' ? "an " : "a ", info.word);
+  const bool vowel = info.word.front() == 'a' || info.word.front() == 'e';
+  return Cat(vowel ? "an " : "a ", info.word);
 }
 
 class KeyReader {

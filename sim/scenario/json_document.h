@@ -81,7 +81,7 @@ class JsonDocument {
   friend class JsonValue;
   friend class JsonBuilder;
 
-  struct Node {
+  struct Entry {
     JsonKind kind = JsonKind::kNull;
     int32_t parent = -1;
     int32_t next = -1;    // sibling
@@ -93,10 +93,10 @@ class JsonDocument {
     std::string key;
     std::string text;
   };
-  const Node& node(int32_t index) const { return nodes_[static_cast<size_t>(index)]; }
+  const Entry& entry(int32_t index) const { return entries_[static_cast<size_t>(index)]; }
   std::string PointerOf(int32_t index) const;
 
-  std::vector<Node> nodes_;
+  std::vector<Entry> entries_;
 };
 
 }  // namespace whorl::sim

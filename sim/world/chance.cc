@@ -80,29 +80,29 @@ std::vector<uint64_t> NamesOfFaults(const Scenario& scenario) {
 Chance::Chance(uint64_t seed, const Scenario& scenario)
     : seed_(Mix(seed + kGolden)),
       locks_(scenario.locks.size()),
-      seats_(scenario.nodes.size() * scenario.locks.size()),
+      participations_(scenario.nodes.size() * scenario.locks.size()),
       faults_(NamesOfFaults(scenario)) {
   for (size_t node = 0; node < scenario.nodes.size(); ++node) {
     const uint64_t named = Combine(seed_, KeyOf(scenario.nodes[node].name));
     for (const uint16_t lock : scenario.nodes[node].locks) {
-      SeatOf(static_cast<int16_t>(node), lock).name = Combine(named, KeyOf(scenario.locks[lock]));
+      ParticipationOf(static_cast<int16_t>(node), lock).name =
+          Combine(named, KeyOf(scenario.locks[lock]));
     }
   }
 }
 
 uint64_t Chance::Bits(Draw draw, const DrawnFor& whom) {
-  Seat& seat = SeatOf(whom.node, whom.lock);
-  if (seat.calls.empty()) seat.calls.resize(kCountOf<StepName> * kRequests * kCountOf<Draw>);
-  const size_t place =
-      (static_cast<size_t>(whom.step) * kRequests + whom.request) * kCountOf<Draw> +
-      static_cast<size_t>(draw);
-  const uint64_t n = seat.calls[place]++;
-  return Combine(Combine(seat.name, NameOfStream(draw, whom)), n);
+  Participation& participation = ParticipationOf(whom.node, whom.lock);
+  if (participation.calls.empty()) participation.calls.resize(kCountOf<StepName> * kRequests * kCountOf<Draw>);
+  const size_t place = (static_cast<size_t>(whom.step) * kRequests + whom.request) * kCountOf<Draw> +
+                       static_cast<size_t>(draw);
+  const uint64_t n = participation.calls[place]++;
+  return Combine(Combine(participation.name, NameOfStream(draw, whom)), n);
 }
 
 uint64_t Chance::BitsOfFault(uint32_t fault, Draw draw, const DrawnFor& whom) {
   // An operator's call is no node's.
-  const uint64_t caller = whom.node < 0 ? seed_ : SeatOf(whom.node, whom.lock).name;
+  const uint64_t caller = whom.node < 0 ? seed_ : ParticipationOf(whom.node, whom.lock).name;
   const uint64_t stream = Combine(caller, NameOfStream(draw, whom));
   const uint64_t n = drawn_of_faults_[{faults_[fault], stream}]++;
   return Combine(Combine(stream, faults_[fault]), n);
@@ -110,18 +110,19 @@ uint64_t Chance::BitsOfFault(uint32_t fault, Draw draw, const DrawnFor& whom) {
 
 int64_t Chance::Between(ProcessId process, uint16_t lock, std::optional<StepName> step,
                         Purpose purpose, int64_t lo, int64_t hi) {
-  Seat& seat = SeatOf(process.node, lock);
-  if (seat.incarnation != process.incarnation) {
+  Participation& participation = ParticipationOf(process.node, lock);
+  if (participation.incarnation != process.incarnation) {
     // A process's draws do not depend on how much the one before it drew.
-    seat.incarnation = process.incarnation;
-    seat.inside.assign(kInsideSteps * kCountOf<Purpose>, 0);
+    participation.incarnation = process.incarnation;
+    participation.inside.assign(kInsideSteps * static_cast<size_t>(kCountOf<Purpose>), 0);
   }
   const size_t row = step ? static_cast<size_t>(*step) + 1 : 0;
-  const uint64_t n = seat.inside[row * kCountOf<Purpose> + static_cast<size_t>(purpose)]++;
+  const size_t place = row * static_cast<size_t>(kCountOf<Purpose>) + static_cast<size_t>(purpose);
+  const uint64_t n = participation.inside[place]++;
   const uint64_t stream =
       (step ? KeyOf(*step) : 0) ^ (kMachineStream << 32 | static_cast<uint64_t>(purpose) << 16);
   const uint64_t bits =
-      Combine(Combine(Combine(seat.name, stream), uint64_t{process.incarnation}), n);
+      Combine(Combine(Combine(participation.name, stream), uint64_t{process.incarnation}), n);
   return whorl::sim::Between(bits, lo, hi);
 }
 

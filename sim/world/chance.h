@@ -54,20 +54,20 @@ class Chance {
 
  private:
   // A node's part in one lock.
-  struct Seat {
+  struct Participation {
     uint64_t name = 0;
     uint32_t incarnation = 0;     // whose draws `inside` counts
     std::vector<uint32_t> calls;  // drawn so far, by step, request and draw
     std::vector<uint32_t> inside;
   };
-  Seat& SeatOf(int16_t node, uint16_t lock) {
-    return seats_[static_cast<size_t>(node) * locks_ + lock];
+  Participation& ParticipationOf(int16_t node, uint16_t lock) {
+    return participations_[static_cast<size_t>(node) * locks_ + lock];
   }
 
   uint64_t seed_;
   size_t locks_;
-  std::vector<Seat> seats_;       // nodes x locks
-  std::vector<uint64_t> faults_;  // their names
+  std::vector<Participation> participations_;  // nodes x locks
+  std::vector<uint64_t> faults_;               // their names
   // By the fault's name and the call's.
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> drawn_of_faults_;
 };

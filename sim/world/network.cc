@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/world/fault_effects.h"
 #include "sim/world/turn.h"
 
 namespace whorl::sim {
@@ -124,11 +123,11 @@ void Turn::SendCallOf(int16_t node, Call&& call) {
   Observe(CallSent{
       .call = call.name, .step = call.step, .request = static_cast<uint8_t>(call.request.index())});
   const uint32_t place = AddCall(std::move(call));
-  if (!NodeAt(node).armed.empty() && StrikesNextCall(node, kKindOf<DropRequestFault>)) {
+  if (HasFaultFor(node, LosesRequest)) {
     state_.calls[place].call->at_spanner = false;
     return MarkHanging(place);
   }
-  switch (NodeAt(node).link_to) {
+  switch (LinksOf(node).to) {
     case LinkState::kUp:
       Schedule(state_.now + WayOf(place, Draw::kRequestLatency), ChoiceKind::kDeliver, -1,
                CallArrives{.call = place});
@@ -147,7 +146,7 @@ void Turn::OnReplyArrives(const ReplyArrives& reply) {
     call.at_spanner = false;
     return FreeIfDone(reply.call);
   }
-  const LinkState link = NodeAt(call.name.process.node).link_from;
+  const LinkState link = LinksOf(call.name.process.node).from;
   if (reply.from_spanner && link == LinkState::kBlackHoled) return Hold(reply.call, reply);
   call.at_spanner = false;
   if (reply.from_spanner && link == LinkState::kRefused) {
@@ -203,7 +202,7 @@ void Turn::EndCall(uint32_t place, bool from_spanner, Response&& response) {
 
 void Turn::OnCallArrives(uint32_t place) {
   Call& call = *state_.calls[place].call;
-  const LinkState link = NodeAt(call.name.process.node).link_to;
+  const LinkState link = LinksOf(call.name.process.node).to;
   const bool sender_lives = FindParticipant(call.name.process, call.name.lock) != nullptr;
   if (sender_lives && call.awaited && link == LinkState::kBlackHoled) {
     return Hold(place, CallArrives{.call = place});
@@ -257,17 +256,6 @@ Instant Turn::DeadlineOf(const Call& call) {
   return WhenShown(call.name.process.node, call.deadline);
 }
 
-void Turn::UpdateLinks(int16_t node_index) {
-  Node& node = NodeAt(node_index);
-  const Links before = {.to = node.link_to, .from = node.link_from};
-  const Links after = LinksUnder(scenario_, node.active);
-  node.link_to = after.to;
-  node.link_from = after.from;
-  for (const LinkChanged& change : LinkChanges(node_index, before, after)) Observe(change);
-  ReleaseHeld(node_index, before.to != after.to && after.to == LinkState::kUp,
-              before.from != after.from && after.from == LinkState::kUp);
-}
-
 // What black holes have held back goes on.
 void Turn::ReleaseHeld(int16_t node, bool requests, bool replies) {
   if (!requests && !replies) return;
@@ -290,7 +278,7 @@ void Turn::ReleaseHeld(int16_t node, bool requests, bool replies) {
 Duration Turn::WayOf(uint32_t place, Draw draw, Duration service) {
   Call& call = *state_.calls[place].call;
   const Duration way = service + PickLatency(latencies_.one_way, draw, DrawnForCall(call));
-  if (NodeAt(call.name.process.node).active.empty()) return way;
+  if (state_.faults.At(call.name.process.node).active.empty()) return way;
   const Duration slow = way + AddedLatency(call, draw);
   // Without faults no call takes as long as its deadline, and none is watched.
   if (call.awaited && slow > way) {
@@ -303,13 +291,8 @@ Duration Turn::WayOf(uint32_t place, Draw draw, Duration service) {
 
 Duration Turn::AddedLatency(const Call& call, Draw draw) {
   const Direction way = draw == Draw::kRequestLatency ? Direction::kTo : Direction::kFrom;
-  Duration added;
-  for (const uint32_t index : NodeAt(call.name.process.node).active) {
-    const auto* fault = scenario_.faults[index].As<LatencyFault>();
-    if (fault == nullptr || !Covers(fault->direction, way)) continue;
-    added += Pick(fault->add, chance_->BitsOfFault(index, draw, DrawnForCall(call)));
-  }
-  return added;
+  DrawnFaultChance chance(*chance_, draw, DrawnForCall(call));
+  return sim::AddedLatency(scenario_, state_.faults, call.name.process.node, way, chance);
 }
 
 // From Spanner to whoever waits for it.
@@ -321,8 +304,7 @@ void Turn::SendReply(uint32_t place, Response&& response, Duration service) {
     call.at_spanner = false;
     return FreeIfDone(place);
   }
-  const bool lost = call.drop_reply ||
-                    (!NodeAt(node).armed.empty() && StrikesNextCall(node, kKindOf<DropReplyFault>));
+  const bool lost = call.drop_reply || HasFaultFor(node, LosesReply);
   if (lost) {
     call.at_spanner = false;
     return MarkHanging(place);
@@ -391,7 +373,8 @@ std::optional<World::StepEnd> World::WouldEnd(const Choice& choice) const {
   const Call& call = *state_.calls[reply->call].call;
   const Node& node = state_.nodes[static_cast<size_t>(call.name.process.node)];
   if (node.pauses > 0 || node.life == Life::kDown) return std::nullopt;
-  if (reply->from_spanner && node.link_from != LinkState::kUp) return std::nullopt;
+  if (reply->from_spanner && state_.faults.At(call.name.process.node).links.from != LinkState::kUp)
+    return std::nullopt;
   for (const Participant& participant : node.participants) {
     if (participant.lock != call.name.lock) continue;
     for (const ActiveRunner& runner : participant.runners) {

@@ -252,7 +252,7 @@ struct RunEnded {  // the last observation: the scenario's duration is over
   WHORL_NO_FIELDS(RunEnded);
 };
 
-using Happening =
+using ObservedEvent =
     std::variant<ProcessStarted, ProcessStopped, ProcessGone, ProcessPaused, ProcessResumed,
                  ParticipationEnded, LinkChanged, FaultBegan, FaultEnded, CallSent, CallServed,
                  CallWaits, CallHangs, CallEnded, LateReplyIgnored, TransactionStarted,
@@ -263,7 +263,7 @@ using Happening =
 
 struct Observation {
   Instant at;
-  Happening what;
+  ObservedEvent what;
   WHORL_FIELDS(Observation, at, what);
 };
 

@@ -26,7 +26,7 @@ class Turn::Hosting {
   Instant& asked_at() { return participant_.asked_at; }
   std::vector<ApplicationEffect>& application_effects() { return turn_.out_.application_effects; }
 
-  void Observe(Happening what) { turn_.Observe(std::move(what)); }
+  void Observe(ObservedEvent what) { turn_.Observe(std::move(what)); }
   void Queue(Event event) { turn_.TellMachine(node_, participant_, std::move(event)); }
   void SetTimer(ApplicationTimer timer, Duration at) {
     turn_.SetTimerAt(node_, participant_, TimerOwner::kApplication, static_cast<uint16_t>(timer),

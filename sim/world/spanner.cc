@@ -38,48 +38,48 @@ Instant Turn::WhenServerShows(Timestamp server_time) const {
 }
 
 void Turn::ServeAtSpanner(uint32_t place) {
-  if (state_.spanner.unavailable > 0) return AnswerUnavailable(place);
+  if (state_.faults.unavailable > 0) return AnswerUnavailable(place);
   // By value: serving may add and free calls.
   const CallName name = state_.calls[place].call->name;
   const Request request = std::move(state_.calls[place].call->request);
   out_.database_effects.clear();
   const model::Moment leader = MomentNow();
-  if (!IsAborted(*state_.calls[place].call, request, leader)) {
+  if (!IsAnsweredByFault(place, request, leader)) {
     model::Serve(*setup_.catalogue, state_.database, name, request, {&leader, 1},
                  out_.database_effects);
   }
   DoDatabaseEffects(/*waited_for_truetime=*/false);
 }
 
-// Whether a fault aborts the call's transaction; then the call has been answered.
-bool Turn::IsAborted(Call& call, const Request& request, const model::Moment& leader) {
-  const Node& node = NodeAt(call.name.process.node);
-  if (!call.abort && node.armed.empty() && node.active.empty()) return false;
-  const auto armed = std::find_if(node.armed.begin(), node.armed.end(), [&](uint32_t fault) {
-    return scenario_.faults[fault].As<AbortFault>() != nullptr;
-  });
-  if (!call.abort && armed == node.armed.end() && !AbortsByChance(call)) return false;
-  if (!model::AbortCall(*setup_.catalogue, state_.database, call.name, request, {&leader, 1},
-                        out_.database_effects)) {
+bool Turn::IsAnsweredByFault(uint32_t place, const Request& request, const model::Moment& leader) {
+  Call& call = *state_.calls[place].call;
+  const int16_t node = call.name.process.node;
+  if (!call.struck_by && !ConcernsCalls(state_.faults, node)) return false;
+  if (call.name.call == kSessionCall) return false;  // no step's own
+  // The model knows whether there is a transaction to abort.
+  const PassingCall passing = {
+      .node = node, .step = call.step, .can_abort = true, .struck_by = call.struck_by};
+  DrawnFaultChance chance(*chance_, Draw::kServiceTime, DrawnForCall(call));
+  const auto answer = AnswerByFault(scenario_, state_.faults, passing, chance);
+  if (!answer) return false;
+  const bool aborts = answer->code == Code::kAborted;
+  if (aborts && !model::AbortCall(*setup_.catalogue, state_.database, call.name, request,
+                                  {&leader, 1}, out_.database_effects)) {
     return false;
   }
-  if (!call.abort && armed != node.armed.end()) {
-    StrikesNextCall(call.name.process.node, kKindOf<AbortFault>);
+  if (answer->armed) {
+    FaultEffects effects;
+    TakeArmed(state_.faults, node, *answer->armed, effects);
+    CarryOut(effects);
   }
   // The pause before the next attempt may outlast the fault.
   if (call.awaited) SayHangs(call);
-  return true;
-}
-
-bool Turn::AbortsByChance(const Call& call) {
-  bool aborts = false;
-  for (const uint32_t index : NodeAt(call.name.process.node).active) {
-    const auto* fault = scenario_.faults[index].As<AbortFault>();
-    if (fault == nullptr) continue;
-    const uint64_t bits = chance_->BitsOfFault(index, Draw::kServiceTime, DrawnForCall(call));
-    aborts |= (bits >> 32) * 100 >> 32 < static_cast<uint64_t>(fault->percent);
+  if (!aborts) {
+    model::Replied replied{.call = call.name, .response = {}};
+    replied.response.status = Error(answer->code, std::string(kFaultAnswers));
+    out_.database_effects.emplace_back(std::move(replied));
   }
-  return aborts;
+  return true;
 }
 
 // The call had no effect, and its transaction is as it was.
@@ -241,18 +241,10 @@ void Turn::OnOperatorHears(const model::Replied& replied) {
       OperatorDeletes{.fault = fault, .attempt = static_cast<uint16_t>(replied.call.attempt + 1)});
 }
 
-// The later of two faults decides.
-void Turn::UpdateSpannerClocks() {
+void Turn::SetClocksOfSpanner(const SetSpannerClocks& set) {
   SpannerState& spanner = state_.spanner;
-  spanner.truetime = scenario_.spanner.truetime;
-  spanner.current_timestamp_error = scenario_.spanner.current_timestamp_error;
-  for (const uint32_t index : spanner.active) {
-    const FaultSpec& fault = scenario_.faults[index];
-    if (const auto* set = fault.As<TrueTimeFault>()) spanner.truetime = set->truetime;
-    if (const auto* set = fault.As<CurrentTimestampFault>()) {
-      spanner.current_timestamp_error = set->error;
-    }
-  }
+  spanner.truetime = set.truetime;
+  spanner.current_timestamp_error = set.current_timestamp_error;
   Observe(SpannerClocksChanged{.epsilon = spanner.truetime.epsilon,
                                .truetime_error = TrueTimeShift(spanner.truetime),
                                .current_timestamp_error = spanner.current_timestamp_error});

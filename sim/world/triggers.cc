@@ -49,7 +49,7 @@ void Triggers::Replied(const CallName& call, StepName step, std::vector<Hit>& hi
 
 void Triggers::Observe(const Observation& observation, std::vector<Hit>& hits) {
   if (armed_.empty()) return;
-  const Happening& what = observation.what;
+  const ObservedEvent& what = observation.what;
   if (const auto* sent = std::get_if<CallSent>(&what)) {
     // The first call of a step: a retry does not send it anew.
     if (sent->request == kExecuteSql && sent->call.attempt <= 1) {

@@ -15,6 +15,25 @@
 
 namespace whorl::sim {
 
+// Chance of faults, for one message or call.
+class DrawnFaultChance final : public FaultChance {
+ public:
+  DrawnFaultChance(Chance& chance, Draw draw, const DrawnFor& whom)
+      : chance_(chance), draw_(draw), whom_(whom) {}
+  bool Hits(uint32_t fault, int64_t percent) override {
+    const uint64_t bits = chance_.BitsOfFault(fault, draw_, whom_);
+    return (bits >> 32) * 100 >> 32 < static_cast<uint64_t>(percent);
+  }
+  Duration Delay(uint32_t fault, const DelaySpec& delay) override {
+    return Pick(delay, chance_.BitsOfFault(fault, draw_, whom_));
+  }
+
+ private:
+  Chance& chance_;
+  Draw draw_;
+  DrawnFor whom_;
+};
+
 class Turn {
  public:
   // `chance` may be null for what draws nothing (Trigger, the constructor of World).
@@ -32,7 +51,7 @@ class Turn {
 
   // --- bookkeeping
   // ---------------------------------------------------------------------------------
-  void Observe(Happening what) { out_.observed.push_back({state_.now, std::move(what)}); }
+  void Observe(ObservedEvent what) { out_.observed.push_back({state_.now, std::move(what)}); }
   uint32_t Schedule(Instant at, ChoiceKind kind, int16_t node, PendingEvent event);
   uint32_t Store(PendingEvent event);  // pending, but nobody's turn yet
   void Cancel(uint32_t place);
@@ -45,13 +64,10 @@ class Turn {
   void PauseNode(int16_t node);
   void ResumeNode(int16_t node);
 
-  // --- the network
-  // ---------------------------------------------------------------------------------
-  void UpdateLinks(int16_t node);
-
  private:
   Node& NodeAt(int16_t node) { return state_.nodes[static_cast<size_t>(node)]; }
   const NodeSpec& SpecOf(int16_t node) const { return scenario_.nodes[static_cast<size_t>(node)]; }
+  const Links& LinksOf(int16_t node) const { return state_.faults.At(node).links; }
   ProcessId ProcessOf(int16_t node) { return {node, NodeAt(node).incarnation}; }
   LocalTime ClocksOf(int16_t node) {
     return ReadClocks(NodeAt(node).clock, NodeAt(node).started, state_.now);
@@ -141,27 +157,51 @@ class Turn {
   void OnCommitVisible(const CommitBecomesVisible& visible);
   void TrueTimeHolds(const CallName& commit);
   void OnSpannerLooksAgain();
-  bool IsAborted(Call& call, const Request& request, const model::Moment& leader);
-  bool AbortsByChance(const Call& call);
+  bool IsAnsweredByFault(uint32_t call, const Request& request, const model::Moment& leader);
   void AnswerUnavailable(uint32_t call);
   void DeleteRow(const OperatorDeletes& deletes);
   void OnOperatorHears(const model::Replied& replied);
-  void UpdateSpannerClocks();
+  void SetClocksOfSpanner(const SetSpannerClocks& set);
 
   // faults.cc
   void OnFaultBegins(const FaultBegins& begins);
   void OnFaultEnds(const FaultEnds& ends);
-  bool CanStrike(const FaultSpec& fault);
-  bool Strike(const FaultBegins& begins, const FaultSpec& fault);
-  void StrikeOneCall(const FaultBegins& begins, const FaultSpec& fault);
+  bool HasTarget(const FaultSpec& fault);
   std::optional<uint32_t> TargetOf(const FaultSpec& fault, const CallName& call) const;
-  void LoseReply(uint32_t call);
-  bool StrikesNextCall(int16_t node, FaultKind kind);
-  void ChangeClock(int16_t node, const ClockFault& change);
-  void EndStanding(int16_t node);
+  // The machine's effects, in their order.
+  void CarryOut(const FaultEffects& effects);
+  void Carry(const ObserveFault& observed);
+  void Carry(const PauseProcess& pause) { PauseNode(pause.node); }
+  void Carry(const ResumeProcess& resume) { ResumeNode(resume.node); }
+  void Carry(const CrashProcess& crash) { LetGo(crash.node, /*crashed=*/true); }
+  void Carry(const StopProcess& stop) { StopNode(stop.node); }
+  void Carry(const StartProcess& start) { StartNode(start.node, std::nullopt); }
+  void Carry(const StartAgain& start);
+  void Carry(const EndLater& end);
+  void Carry(const SetLink& set) { Observe(set.change); }
+  void Carry(const ReleaseMessages& release) {
+    ReleaseHeld(release.node, release.requests, release.replies);
+  }
+  void Carry(const LeaveSlowCalls& leave);
+  void Carry(const TakeSession& take) { LoseSession(take.node); }
+  void Carry(const SetNodeClock& set);
+  void Carry(const ReleaseNodeClock& release);
+  void Carry(const SetSpannerClocks& set) { SetClocksOfSpanner(set); }
+  void Carry(const RemoveRow& removal) { DeleteRow({.fault = removal.fault}); }
+  void Carry(const DropRequest& drop);
+  void Carry(const DropReply& drop);
+  void Carry(const MarkCall& mark);
+  // Whether a fault waited for the node's next call to do this to it (LosesRequest or LosesReply).
+  template <typename Loses>
+  bool HasFaultFor(int16_t node, const Loses& loses) {
+    if (state_.faults.At(node).armed.empty()) return false;
+    FaultEffects effects;
+    const bool lost = loses(scenario_, state_.faults, node, effects);
+    CarryOut(effects);
+    return lost;
+  }
   void ClockGoesOn(int16_t node);
   void ObserveClock(int16_t node);
-  void EndLatency(int16_t node);
 
   const WorldSetup& setup_;
   const Scenario& scenario_;

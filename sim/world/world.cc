@@ -116,6 +116,7 @@ World::World(std::shared_ptr<const WorldSetup> setup, Outbox& out) : setup_(std:
   out.observed.clear();
   out.scheduled.clear();
   state_.nodes.resize(scenario.nodes.size());
+  state_.faults.nodes.resize(scenario.nodes.size());
   for (size_t i = 0; i < scenario.nodes.size(); ++i) {
     state_.nodes[i].clock = MakeNodeClock(scenario.nodes[i].clock);
   }

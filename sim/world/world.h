@@ -26,6 +26,7 @@
 #include "protocol/spanner/fields.h"
 #include "sim/scenario/instant.h"
 #include "sim/scenario/scenario.h"
+#include "sim/world/active_faults.h"
 #include "sim/world/application.h"
 #include "sim/world/chance.h"
 #include "sim/world/node_clock.h"
@@ -204,20 +205,14 @@ struct Node {
   Life life = Life::kDown;
   uint32_t incarnation = 0;
   NodeClock clock;
-  Duration started;                      // what the clock showed when the process started
-  uint16_t generation = 0;               // of calls: see CallName
-  int32_t pauses = 0;                    // how many pauses hold it up at this moment
-  LinkState link_to = LinkState::kUp;    // the way to Spanner
-  LinkState link_from = LinkState::kUp;  // the way back
-  // Faults that concern its calls, in the order in which they began: those that go on, and those
-  // that will strike the next call of their kind.
-  std::vector<uint32_t> active;
-  std::vector<uint32_t> armed;
+  Duration started;             // what the clock showed when the process started
+  uint16_t generation = 0;      // of calls: see CallName
+  int32_t pauses = 0;           // how many pauses hold it up at this moment
   std::vector<Choice> held_up;  // that wait for the pause to end
   std::optional<ClientSessions> sessions;
   std::vector<Participant> participants;
-  WHORL_FIELDS(Node, life, incarnation, clock, started, generation, pauses, link_to, link_from,
-               active, armed, held_up, sessions, participants);
+  WHORL_FIELDS(Node, life, incarnation, clock, started, generation, pauses, held_up, sessions,
+               participants);
 };
 
 // A call on its way, from when it is sent until both ends are done with it.
@@ -232,13 +227,13 @@ struct Call {
   bool hangs = false;       // a fault has hold of it
   bool slowed = false;      // by a fault that goes on
   bool drop_reply = false;
-  bool abort = false;               // it will be answered ABORTED
-  std::optional<uint32_t> held;     // place of the pending message that a black hole holds
-  std::optional<uint32_t> timeout;  // place of the pending CallTimesOut
+  std::optional<uint32_t> struck_by;  // the fault by which Spanner will answer it
+  std::optional<uint32_t> held;       // place of the pending message that a black hole holds
+  std::optional<uint32_t> timeout;    // place of the pending CallTimesOut
   // While its reply is on its way. Here and not in the pending event, which is moved more often.
   Response response;
   WHORL_FIELDS(Call, name, step, request, sent_at, deadline, awaited, at_spanner, hangs, slowed,
-               drop_reply, abort, held, timeout, response);
+               drop_reply, struck_by, held, timeout, response);
 };
 
 struct CallSlot {
@@ -252,27 +247,26 @@ struct Resource {
   WHORL_FIELDS(Resource, greatest);
 };
 
-// Spanner's own clocks and faults.
+// Spanner's own clocks.
 struct SpannerState {
   TrueTimeSpec truetime;
   Duration current_timestamp_error;
-  int32_t unavailable = 0;       // how many faults keep it from answering
-  std::vector<uint32_t> active;  // faults that change its clocks, in the order of their beginning
-  WHORL_FIELDS(SpannerState, truetime, current_timestamp_error, unavailable, active);
+  WHORL_FIELDS(SpannerState, truetime, current_timestamp_error);
 };
 
 struct WorldState {
   Instant now;
   std::vector<Node> nodes;
   SpannerState spanner;
+  ActiveFaults faults;
   model::Database database;
   std::vector<Resource> resources;  // by lock
   std::vector<CallSlot> calls;
   std::vector<uint32_t> free_calls;
   std::vector<PendingSlot> pending;
   std::vector<uint32_t> free_pending;
-  WHORL_FIELDS(WorldState, now, nodes, spanner, database, resources, calls, free_calls, pending,
-               free_pending);
+  WHORL_FIELDS(WorldState, now, nodes, spanner, faults, database, resources, calls, free_calls,
+               pending, free_pending);
 };
 
 // --- the world ---------------------------------------------------------------------------------

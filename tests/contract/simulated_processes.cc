@@ -135,8 +135,8 @@ class SimulatedProcesses final : public LockBackend {
   void Await(const std::string& id, const std::string& what, Wanted wanted) {
     for (const sim::Observation& observation : seen_.observations) {
       if (SinceStart(observation) <= now_) continue;
-      const auto* happening = std::get_if<T>(&observation.what);
-      if (happening == nullptr || NameOf(happening->process) != id || !wanted(*happening)) continue;
+      const auto* event = std::get_if<T>(&observation.what);
+      if (event == nullptr || NameOf(event->process) != id || !wanted(*event)) continue;
       now_ = SinceStart(observation);
       Run();
       return;

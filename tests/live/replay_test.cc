@@ -56,6 +56,17 @@ constexpr std::string_view kLostReply = R"({
   "expect": { "holds": ["one_live_token", "single_leader_belief", "lease_respected"] }
 })";
 
+// Spanner refuses the leader's beats, and then one look of its successor.
+constexpr std::string_view kErrors = R"({
+  "version": 1, "about": "Errors.", "protocol": "fenced_lease", "lease": "2s",
+  "nodes": ["a", { "name": "b", "start_at": "500ms" }], "duration": "12s", "seed": 1,
+  "faults": [ { "at": "3s", "do": "error", "node": "a", "of_step": "beat", "for": "6s",
+                "code": "PERMISSION_DENIED" },
+              { "when": { "node": "b", "step": "read", "phase": "sent", "count": 2 },
+                "do": "error", "code": "INTERNAL" } ],
+  "expect": { "holds": ["one_live_token", "single_leader_belief"], "sometimes": ["takeover"] }
+})";
+
 class LiveReplayTest : public CliTest {
  protected:
   static json Document(const Ended& ended) {
@@ -88,6 +99,19 @@ TEST_F(LiveReplayTest, RealRunsComeToTheVerdictsOfTheSimulation) {
   EXPECT_EQ(same.code, 0) << same.out << same.err;
   EXPECT_THAT(ReadText(folder_ / "traces/crash.server-1.jsonl"),
               HasSubstr(R"("event":"process_gone","process":"b#1","crashed":true)"));
+}
+
+// The proxy answers in Spanner's place, which never hears of the call.
+TEST_F(LiveReplayTest, ErrorsAreAnsweredInSpannersPlace) {
+  Write("errors.json", kErrors);
+  const Ended ended = Shell("$W replay errors.json --on server --json --trace traces");
+  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+  const json document = Document(ended);
+  ASSERT_EQ(document["scenarios"].size(), 1U);
+  EXPECT_EQ(document["scenarios"][0]["agreed"], 1) << ended.out;
+  const std::string trace = ReadText(folder_ / "traces/errors.server-1.jsonl");
+  EXPECT_THAT(trace, HasSubstr("PERMISSION_DENIED"));
+  EXPECT_THAT(trace, HasSubstr("INTERNAL"));
 }
 
 // The same by the official emulator, which is somebody else's Spanner.

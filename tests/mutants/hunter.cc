@@ -70,7 +70,7 @@ HuntOptions OptionsOf(const Request& request, uint64_t seed) {
 
 // Of the kinds that one run showed, the first is shrunk.
 absl::Status ShrinkFirst(const HuntOptions& options, HuntTallies& tallies, Caught& caught) {
-  std::map<Kind, Finding>& findings = tallies.begin()->second.findings;
+  std::map<ViolationKind, Finding>& findings = tallies.begin()->second.findings;
   findings.erase(std::next(findings.begin()), findings.end());
   absl::Status status =
       ShrinkFindings(options, 1, [](size_t) { return BatchStep::kGoOn; }, tallies);
@@ -122,7 +122,7 @@ std::string RunsText(const std::vector<Caught>& all) {
   return Cat(GroupedText(runs.Quantile(50)), ", at most ", GroupedText(runs.Quantile(100)));
 }
 
-std::string TimeText(const std::vector<Caught>& all) {
+std::string MedianTimeText(const std::vector<Caught>& all) {
   const Histogram time = Collected(all, [](const Caught& c) { return std::optional(c.time.ns); });
   return Cat(SecondsText({time.Quantile(50)}, 2), ", at most ",
              SecondsText({time.Quantile(100)}, 2));
@@ -165,8 +165,8 @@ size_t CaughtCount(const std::vector<Caught>& all) {
 // Of the table in README.md.
 std::string RowText(const Request& request, const std::vector<Caught>& all) {
   return Cat("| `", request.name, "` | ", BrokenText(all), " | ", std::to_string(CaughtCount(all)),
-             " of ", std::to_string(all.size()), " | ", RunsText(all), " | ", TimeText(all), " | ",
-             SizeText(all, false), " | ", SizeText(all, true), " |\n");
+             " of ", std::to_string(all.size()), " | ", RunsText(all), " | ", MedianTimeText(all),
+             " | ", SizeText(all, false), " | ", SizeText(all, true), " |\n");
 }
 
 // --- the command -------------------------------------------------------------------------------

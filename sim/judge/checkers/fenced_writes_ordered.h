@@ -22,7 +22,7 @@ struct FencedWritesOrdered {
   std::vector<std::optional<Accepted>> greatest;  // by lock
   WHORL_FIELDS(FencedWritesOrdered, tally, greatest);
 
-  static FencedWritesOrdered For(const Setup& setup) {
+  static FencedWritesOrdered For(const CheckerSetup& setup) {
     return {.tally = {}, .greatest = std::vector<std::optional<Accepted>>(setup.locks.size())};
   }
   void On(const WriteArrived& x, const Now& now);

@@ -34,7 +34,7 @@ struct HandedTokenMonotonic {
   std::vector<OfLock> locks;
   WHORL_FIELDS(HandedTokenMonotonic, tally, locks);
 
-  static HandedTokenMonotonic For(const Setup& setup) {
+  static HandedTokenMonotonic For(const CheckerSetup& setup) {
     return {.tally = {}, .locks = std::vector<OfLock>(setup.locks.size())};
   }
   void On(const QuestionAnswered& x, const Now& now);

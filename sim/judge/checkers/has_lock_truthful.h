@@ -21,11 +21,11 @@ struct HasLockTruthful {
   };
 
   Tally tally;
-  std::vector<Ceased> ceased;  // by Setup::Seat
+  std::vector<Ceased> ceased;  // by CheckerSetup::ParticipationIndex
   WHORL_FIELDS(HasLockTruthful, tally, ceased);
 
-  static HasLockTruthful For(const Setup& setup) {
-    return {.tally = {}, .ceased = std::vector<Ceased>(setup.SeatCount())};
+  static HasLockTruthful For(const CheckerSetup& setup) {
+    return {.tally = {}, .ceased = std::vector<Ceased>(setup.ParticipationCount())};
   }
   void On(const VersionChanged& x, const Now& now);
   void On(const QuestionAnswered& x, const Now& now);

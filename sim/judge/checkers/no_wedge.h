@@ -40,7 +40,7 @@ struct NoWedge {
   Instant next_deadline = kNever;  // the least of all
   WHORL_FIELDS(NoWedge, tally, clocks, was_quiet, undisturbed_from, next_deadline);
 
-  static NoWedge For(const Setup& setup) {
+  static NoWedge For(const CheckerSetup& setup) {
     return {.tally = {}, .clocks = std::vector<Clock>(setup.locks.size())};
   }
 

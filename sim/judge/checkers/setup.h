@@ -35,17 +35,17 @@ struct LockSetup {
   WHORL_FIELDS(LockSetup, name, key, wedge_bound);
 };
 
-struct Setup {
+struct CheckerSetup {
   const Rules* rules = nullptr;  // of static storage
   std::array<Promise, kCountOf<Invariant>> promises{};
   std::vector<NodeSetup> nodes;
   std::vector<LockSetup> locks;
   std::map<std::string, uint16_t, std::less<>> lock_of_name;
-  WHORL_FIELDS(Setup, rules, promises, nodes, locks, lock_of_name);
+  WHORL_FIELDS(CheckerSetup, rules, promises, nodes, locks, lock_of_name);
 
   // A node's part in a lock, as an index into a vector of nodes x locks.
-  size_t SeatCount() const { return nodes.size() * locks.size(); }
-  size_t Seat(int16_t node, uint16_t lock) const {
+  size_t ParticipationCount() const { return nodes.size() * locks.size(); }
+  size_t ParticipationIndex(int16_t node, uint16_t lock) const {
     return static_cast<size_t>(node) * locks.size() + lock;
   }
   const NodeSetup& Node(int16_t node) const { return nodes[static_cast<size_t>(node)]; }
@@ -62,6 +62,6 @@ struct Setup {
 std::array<Promise, kCountOf<Invariant>> PromisesIn(const Scenario& scenario);
 
 // REQUIRES: FindProtocol(scenario.protocol) is not null.
-Setup MakeSetup(const Scenario& scenario, Duration round_trip_p999);
+CheckerSetup MakeCheckerSetup(const Scenario& scenario, Duration round_trip_p999);
 
 }  // namespace whorl::sim

@@ -19,7 +19,7 @@
 namespace whorl::sim {
 
 struct Now {
-  const Setup& setup;
+  const CheckerSetup& setup;
   const Ledger& ledger;
   Instant at;
   uint64_t observation = 0;

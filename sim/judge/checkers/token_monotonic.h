@@ -17,7 +17,7 @@ struct TokenMonotonic {
   std::vector<std::optional<Timestamp>> greatest;  // by lock
   WHORL_FIELDS(TokenMonotonic, tally, greatest);
 
-  static TokenMonotonic For(const Setup& setup) {
+  static TokenMonotonic For(const CheckerSetup& setup) {
     return {.tally = {}, .greatest = std::vector<std::optional<Timestamp>>(setup.locks.size())};
   }
   void On(const VersionChanged& x, const Now& now);

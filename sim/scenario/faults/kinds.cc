@@ -58,6 +58,18 @@ Direction DirectionOf(const AnyFault& fault) {
       fault);
 }
 
+int64_t PercentOf(const AnyFault& fault) {
+  return std::visit(
+      [](const auto& kind) -> int64_t {
+        if constexpr (requires { kind.percent; }) {
+          return kind.percent;
+        } else {
+          return 100;
+        }
+      },
+      fault);
+}
+
 std::optional<Duration> RestartAfterOf(const AnyFault& fault) {
   return std::visit(
       [](const auto& kind) -> std::optional<Duration> {

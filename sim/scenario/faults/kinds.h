@@ -30,7 +30,9 @@
 #include <utility>
 #include <variant>
 
+#include "protocol/names.h"
 #include "protocol/spanner/fields.h"
+#include "protocol/spanner/status.h"
 #include "protocol/spanner/time.h"
 #include "protocol/spanner/words.h"
 #include "sim/scenario/direction.h"
@@ -55,6 +57,18 @@ constexpr auto WordTableOf(PartitionMode) {
       {PartitionMode::kRefuse, "refuse"},
   });
 }
+
+// By which an `error` answers, in the order of its words.
+enum class ErrorCode : uint8_t {
+  kInternal,
+  kResourceExhausted,
+  kPermissionDenied,
+  kFailedPrecondition,
+  kDeadlineExceeded,
+  kUnknown,
+};
+inline constexpr size_t kErrorCodeCount = 6;
+Code CodeOf(ErrorCode code);
 
 // Quantiles of a delay, linear between them. REQUIRES: they do not fall.
 struct DelaySpec {
@@ -199,10 +213,22 @@ struct DeleteRowFault {
   WHORL_FIELDS(DeleteRowFault, target);
 };
 
+struct ErrorFault {
+  std::optional<Duration> lasts;  // without it, one call is answered so
+  int64_t percent = 100;
+  std::optional<StepName> of_step;  // whose calls; else of the step that `when` names
+  ErrorCode code = ErrorCode::kInternal;
+  static FaultInfo Describe();
+  bool StrikesOneCall() const { return !lasts; }
+  std::string Detail() const;
+  void Check(const FaultReading& reading) const;
+  WHORL_FIELDS(ErrorFault, lasts, percent, of_step, code);
+};
+
 using AnyFault =
     std::variant<PauseFault, CrashFault, StopFault, StartFault, PartitionFault, LatencyFault,
                  DropRequestFault, DropReplyFault, AbortFault, UnavailableFault, SessionLossFault,
-                 ClockFault, TrueTimeFault, CurrentTimestampFault, DeleteRowFault>;
+                 ClockFault, TrueTimeFault, CurrentTimestampFault, DeleteRowFault, ErrorFault>;
 
 // --- kinds as values ---------------------------------------------------------------------------
 
@@ -238,6 +264,8 @@ std::optional<Duration> LastsOf(const AnyFault& fault);
 void SetLasts(AnyFault& fault, Duration lasts);
 // Both ways, where its kind has no such key.
 Direction DirectionOf(const AnyFault& fault);
+// Of how many of a hundred calls; 100 where its kind has no such key.
+int64_t PercentOf(const AnyFault& fault);
 // After how long its node starts again, if it does.
 std::optional<Duration> RestartAfterOf(const AnyFault& fault);
 

@@ -61,9 +61,12 @@ TEST(DrawnWorlds, HaveEveryKindOfFaultAtTimesAndOnSteps) {
                    phases.insert(std::get<When>(fault.trigger).phase);
                  }
                });
-  for (size_t i = 0; i < kFaultKindCount; ++i) {
-    EXPECT_THAT(kinds[static_cast<FaultKind>(i)], ElementsAre(false, true))
-        << FaultKindText(static_cast<FaultKind>(i));
+  for (const FaultInfo& info : Faults()) {
+    if (info.only_on_request) {
+      EXPECT_FALSE(kinds.contains(info.kind)) << info.word;
+    } else {
+      EXPECT_THAT(kinds[info.kind], ElementsAre(false, true)) << info.word;
+    }
   }
   EXPECT_EQ(phases.size(), kCountOf<Phase>);
   for (const ProtocolInfo& protocol : Protocols()) {
@@ -114,7 +117,8 @@ TEST(DrawnWorlds, HaveAllThatTheSpecificationNames) {
 TEST(DrawnWorlds, EndTheirTimedFaultsInTimeForARecovery) {
   ForEachWorld(Fewer(2'000), {}, [](const ProtocolInfo&, const Scenario& world) {
     Duration bound;
-    for (const LockSetup& lock : MakeSetup(world, RoundTripP999(world.spanner.preset)).locks) {
+    for (const LockSetup& lock :
+         MakeCheckerSetup(world, RoundTripP999(world.spanner.preset)).locks) {
       bound = std::max(bound, lock.wedge_bound);
     }
     const Duration quiet = std::min(bound, world.duration * 3 / 4);
@@ -153,6 +157,29 @@ TEST(DrawnWorlds, HaveOnlyTheFaultsThatAreAskedFor) {
     for (const FaultSpec& fault : world.faults) kinds.insert(fault.kind());
   });
   EXPECT_THAT(kinds, ElementsAre(kKindOf<PauseFault>, kKindOf<PartitionFault>));
+}
+
+// Errors are drawn where a hunt asks for them, of every code and step, for one call and for a while.
+TEST(DrawnWorlds, HaveErrorsWhereTheyAreAskedFor) {
+  std::set<ErrorCode> codes;
+  std::set<bool> last;
+  std::set<StepName> steps;
+  ForEachWorld(500, {.kinds = {kKindOf<ErrorFault>}},
+               [&](const ProtocolInfo& protocol, const Scenario& world) {
+                 for (const FaultSpec& fault : world.faults) {
+                   const auto* error = fault.As<ErrorFault>();
+                   ASSERT_NE(error, nullptr);
+                   codes.insert(error->code);
+                   last.insert(error->lasts.has_value());
+                   ASSERT_TRUE(error->of_step.has_value());
+                   EXPECT_NE(std::ranges::find(protocol.steps, *error->of_step),
+                             protocol.steps.end());
+                   steps.insert(*error->of_step);
+                 }
+               });
+  EXPECT_EQ(codes.size(), kErrorCodeCount);
+  EXPECT_EQ(last.size(), 2U);
+  EXPECT_GE(steps.size(), 15U);
 }
 
 TEST(Draws, LogReachesBothEndsAndEachDoublingAsOften) {

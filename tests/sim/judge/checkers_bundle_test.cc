@@ -83,7 +83,7 @@ TEST(CheckersTest, EveryPartOfTheStateCountsInEquality) {
       [](Trace& t) -> Trace& { return t.Knows("a", Seconds(1), true, true); },
       [](Trace& t) -> Trace& { return t.Knows("b", Seconds(9)); },
       [](Trace& t) -> Trace& { return t.Believes("b"); },
-      [](Trace& t) -> Trace& { return t.IsToldYes("a", Seconds(1), 5); },
+      [](Trace& t) -> Trace& { return t.IsAnsweredYes("a", Seconds(1), 5); },
       [](Trace& t) -> Trace& { return t.Writes("a", true, true, 5); },
       [](Trace& t) -> Trace& { return t.OperatorDeletes("lock"); },
   };
@@ -111,7 +111,7 @@ TEST(CheckersTest, DoNotGrowWithSimulatedTime) {
       const std::string row = "lock_" + std::to_string(round);
       trace.Inserts("a", row).Heartbeats("a").Deletes("a", row);
       trace.Pauses("b").Knows("b", Seconds(round)).Resumes("b").Knows("b", std::nullopt);
-      trace.IsToldYes("a", Seconds(1), 5).Writes("a", true, true, 5).Believes("b");
+      trace.IsAnsweredYes("a", Seconds(1), 5).Writes("a", true, true, 5).Believes("b");
       trace.Believes("b", false).FaultBegins().FaultEnds();
       trace.LinkIs("b", LinkState::kRefused).LinkIs("b", LinkState::kUp);
     }

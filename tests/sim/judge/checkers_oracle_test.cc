@@ -313,7 +313,7 @@ class Chaos {
 
   uint32_t Draw(uint32_t below) { return static_cast<uint32_t>(engine_() % below); }
   bool Chance(uint32_t one_in) { return Draw(one_in) == 0; }
-  void Add(Happening what) { trace_.push_back({.at = now_, .what = std::move(what)}); }
+  void Add(ObservedEvent what) { trace_.push_back({.at = now_, .what = std::move(what)}); }
   void Pass() {
     const std::array<int64_t, 6> pauses_ms = {0, 0, 1, 700, 4'000, 16'000};
     now_ = now_ + Milliseconds(pauses_ms[Draw(pauses_ms.size())]);

@@ -67,7 +67,7 @@ class Trace {
     lock_ = LockOf(name);
     return *this;
   }
-  Trace& Happens(Happening what) {
+  Trace& Happens(ObservedEvent what) {
     observations_.push_back({.at = now_, .what = std::move(what)});
     checkers_.Observe(observations_.back());
     return *this;
@@ -146,8 +146,8 @@ class Trace {
   Trace& Believes(std::string_view node, bool believes = true) {
     return Happens(BeliefChanged{.process = Process(node), .lock = lock_, .believes = believes});
   }
-  Trace& IsToldYes(std::string_view node, Duration asked_at, std::optional<uint64_t> token = {},
-                   Question question = Question::kHasLock) {
+  Trace& IsAnsweredYes(std::string_view node, Duration asked_at, std::optional<uint64_t> token = {},
+                       Question question = Question::kHasLock) {
     return IsTold(node, true, asked_at, token, question);
   }
   Trace& IsTold(std::string_view node, bool yes, Duration asked_at,

@@ -115,9 +115,9 @@ TEST(TokenlessTest, TheOwnerIsAnsweredWithoutAnyToken) {
 TEST(TokenlessTest, WhoIsToldYesHasToBeTheOwner) {
   Table table("semaphore");
   table.At(Seconds(1)).Updates("a", "x");
-  table.trace.IsToldYes("a", Seconds(1));
+  table.trace.IsAnsweredYes("a", Seconds(1));
   ExpectHolds(table.trace.checkers().Finish({Seconds(1).ns}), Invariant::kHasLockTruthful);
-  table.trace.IsToldYes("b", Seconds(1));
+  table.trace.IsAnsweredYes("b", Seconds(1));
   ExpectViolated(table.trace.EndsAt(Seconds(2)), Invariant::kHasLockTruthful, Seconds(1));
 }
 

@@ -42,7 +42,7 @@ class ObservedTakeover : public testing::Test {
     Commits(kOld, Seconds(16), StepName::kBeat);
   }
 
-  void Tell(Duration at, Happening what) {
+  void Tell(Duration at, ObservedEvent what) {
     observer_->Hear({.at = Instant{} + at, .what = std::move(what)}, 0, 0);
   }
 

@@ -37,7 +37,7 @@ class TimelineTest : public testing::Test {
     scenario_ = MakeScenario(names, std::move(locks));
     timeline_.emplace(scenario_);
   }
-  void Hear(Duration at, Happening what) {
+  void Hear(Duration at, ObservedEvent what) {
     timeline_->Hear({.at = {at.ns}, .what = std::move(what)}, ++ordinal_, 0);
   }
   void Start(Duration at, int16_t node) { Hear(at, ProcessStarted{.process = Process(node)}); }
@@ -128,9 +128,11 @@ TEST_F(TimelineTest, FaultsSayWhatTheyChange) {
                             .add = {.min = ms20, .p50 = ms20, .p99 = ms20, .max = ms20}},
        .line = 9},
       {.what = AbortFault{.lasts = Seconds(9), .percent = 30}, .line = 10},
-      {.node = FaultSpec::kNoNode, .what = DeleteRowFault{{.row = "lock_1"}}, .line = 11}};
+      {.node = FaultSpec::kNoNode, .what = DeleteRowFault{{.row = "lock_1"}}, .line = 11},
+      {.what = ErrorFault{.lasts = Seconds(9), .percent = 30, .of_step = StepName::kCheck},
+       .line = 12}};
   timeline_.emplace(scenario_);
-  for (uint32_t fault = 0; fault < 3; ++fault) Hear(Seconds(1), FaultBegan{.fault = fault});
+  for (uint32_t fault = 0; fault < 4; ++fault) Hear(Seconds(1), FaultBegan{.fault = fault});
   Hear(Seconds(2),
        LinkChanged{.node = 0, .link = LinkState::kBlackHoled, .direction = Direction::kFrom});
   Hear(Seconds(3), SpannerAvailability{.available = false});
@@ -146,8 +148,9 @@ TEST_F(TimelineTest, FaultsSayWhatTheyChange) {
   const std::string text = Printed({.width = 200});
   for (const std::string expected :
        {"fault latency +20ms to Spanner (line 9)", "fault abort 30% (line 10)",
-        "fault delete_row lock_1 (line 11)", "link black-holed from Spanner", " unavailable",
-        " available", "wall clock -3s, rate +200 ppm", "clocks stand still",
+        "fault delete_row lock_1 (line 11)", "fault error INTERNAL of check 30% (line 12)",
+        "link black-holed from Spanner", " unavailable", " available",
+        "wall clock -3s, rate +200 ppm", "clocks stand still",
         "TrueTime +10s +-4ms, CURRENT_TIMESTAMP -6ms", "session deleted", "new session",
         "lock: row deleted by an operator"}) {
     EXPECT_THAT(text, HasSubstr(expected));

@@ -363,12 +363,12 @@ TEST(ScenarioErrors, OfKindsOfFaults) {
       ErrorsOf(WithFault("{ \"at\": \"1s\", \"do\": \"pasue\", \"node\": \"a\" }")),
       "x.json:7: /faults/0/do: unknown fault \"pasue\"; did you mean \"pause\"? Known faults: "
       "pause, crash, stop, start, partition, latency, drop_request, drop_reply, abort, "
-      "unavailable, session_loss, clock, truetime, current_timestamp, delete_row.");
+      "unavailable, session_loss, clock, truetime, current_timestamp, delete_row, error.");
   EXPECT_EQ(ErrorsOf(WithFault("{ \"at\": \"1s\", \"do\": \"pause\", \"node\": \"a\" }")),
             "x.json:7: /faults/0: a pause needs the key \"for\"");
   EXPECT_EQ(ErrorsOf(WithFault(R"({ "at": "1s", "do": "crash", "node": "a", "for": "1s" })")),
             "x.json:7: /faults/0/for: a crash has no \"for\"; that is for: pause, partition, "
-            "latency, abort, unavailable, clock, truetime, current_timestamp.");
+            "latency, abort, unavailable, clock, truetime, current_timestamp, error.");
   EXPECT_EQ(ErrorsOf(WithFault(R"({ "at": "1s", "do": "stop", "node": "a", "mode": "refuse" })")),
             "x.json:7: /faults/0/mode: a stop has no \"mode\"; that is for: partition.");
 }
@@ -510,6 +510,35 @@ TEST(ScenarioErrors, OfAborts) {
             "/faults/0/percent: expected an integer from 1 to 100, got the number 0");
   EXPECT_EQ(FaultError(R"({ "at": "1s", "do": "abort", "node": "a", "percent": 50 })"),
             "/faults/0/percent: \"percent\" needs \"for\": without it, one call is aborted");
+}
+
+// An error that names no step, or one without calls, would never be answered.
+TEST(ScenarioErrors, OfErrors) {
+  EXPECT_EQ(FaultError(R"({ "at": "1s", "do": "error", "node": "a", "of_step": "check" })"),
+            "/faults/0: an error needs the key \"code\"");
+  EXPECT_EQ(FaultError(R"({ "at": "1s", "do": "error", "node": "a", "of_step": "check",
+                            "code": "ABORTED" })"),
+            "/faults/0/code: expected one of INTERNAL, RESOURCE_EXHAUSTED, PERMISSION_DENIED, "
+            "FAILED_PRECONDITION, DEADLINE_EXCEEDED, UNKNOWN, got the string \"ABORTED\"");
+  EXPECT_EQ(
+      FaultError(R"({ "at": "1s", "do": "error", "node": "a", "code": "INTERNAL" })"),
+      "/faults/0: an error at a time needs the key \"of_step\" (whose calls are answered so)");
+  EXPECT_EQ(FaultError(R"({ "at": "1s", "do": "error", "node": "a", "code": "INTERNAL",
+                            "of_step": "check", "percent": 50 })"),
+            "/faults/0/percent: \"percent\" needs \"for\": without it, one call is answered so");
+  EXPECT_EQ(FaultError(R"({ "do": "error", "code": "INTERNAL", "when": { "node": "a",
+                            "step": "write", "phase": "sent" } })"),
+            "/faults/0/when/step: can never fire: in spindle_v2, no call to Spanner is a "
+            "\"write\". Steps with calls: check, first_insert, reread, takeover_insert, "
+            "takeover_update, heartbeat_update, heartbeat_delete, has_lock.");
+  EXPECT_EQ(FaultError(R"({ "at": "1s", "do": "error", "node": "a", "code": "INTERNAL",
+                            "of_step": "beat" })"),
+            "/faults/0/of_step: can never fire: in spindle_v2, no call to Spanner is a \"beat\". "
+            "Steps with calls: check, first_insert, reread, takeover_insert, takeover_update, "
+            "heartbeat_update, heartbeat_delete, has_lock.");
+  EXPECT_EQ(FaultError(R"({ "at": "1s", "do": "pause", "node": "a", "for": "1s",
+                            "code": "INTERNAL" })"),
+            "/faults/0/code: a pause has no \"code\"; that is for: error.");
 }
 
 TEST(ScenarioErrors, OfFaultsThatComeTooLate) {

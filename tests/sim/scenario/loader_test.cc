@@ -219,6 +219,19 @@ TEST(ScenarioLoader, ReadsTheKeysOfEachKindOfFault) {
             (ClockFault{.lasts = Seconds(1), .stands = true}));
 }
 
+TEST(ScenarioLoader, ReadsTheStepAndTheCodeOfAnError) {
+  EXPECT_EQ(Only<ErrorFault>(R"({ "at": "1s", "do": "error", "node": "a", "of_step": "check",
+                                  "code": "RESOURCE_EXHAUSTED", "for": "2s", "percent": 20 })"),
+            (ErrorFault{.lasts = Seconds(2),
+                        .percent = 20,
+                        .of_step = StepName::kCheck,
+                        .code = ErrorCode::kResourceExhausted}));
+  // The step of `when` is the one that is meant.
+  EXPECT_EQ(Only<ErrorFault>(R"({ "do": "error", "code": "UNKNOWN", "when": { "node": "a",
+                                  "step": "heartbeat_update", "phase": "sent" } })"),
+            (ErrorFault{.of_step = std::nullopt, .code = ErrorCode::kUnknown}));
+}
+
 TEST(ScenarioLoader, ReadsFaultsAtSpanner) {
   const FaultSpec down = OnlyFault(R"({ "at": "1s", "do": "unavailable", "for": "2s" })");
   EXPECT_EQ(down.node, FaultSpec::kNoNode);

@@ -303,6 +303,85 @@ TEST(Abort, PercentHitsSomeOfTheCalls) {
   EXPECT_LT(hit, (hit + missed) * 3 / 5);
 }
 
+// --- errors ------------------------------------------------------------------------------------
+
+std::vector<CallStory> AnsweredBy(const Witness& run, Code code) {
+  std::vector<CallStory> calls = CallsOf(run, 0);
+  std::erase_if(calls, [code](const CallStory& call) { return call.code != code; });
+  return calls;
+}
+
+TEST(ErrorFault, AnswersTheCallThatTriggeredIt) {
+  const Witness run = WitnessThree(
+      "60s", "",
+      R"({"when": {"node": "a", "step": "heartbeat_update", "phase": "sent", "count": 2},
+          "do": "error", "code": "INTERNAL"})");
+  const auto hit = AnsweredBy(run, Code::kInternal);
+  ASSERT_EQ(hit.size(), 1U);
+  EXPECT_EQ(hit.front().step, StepName::kHeartbeatUpdate);
+  EXPECT_TRUE(hit.front().from_spanner);
+  EXPECT_EQ(run.When<FaultBegan>(), std::vector{hit.front().sent});
+  EXPECT_EQ(Count<CallHangs>(run), 1);  // its transaction meets the fault, until it has ended
+}
+
+// A step is meant, and not whatever comes next: a leader's checks are its most frequent calls.
+TEST(ErrorFault, AtATimeAnswersTheNextCallOfItsStep) {
+  const Witness run = WitnessThree("60s", "",
+                                   R"({"at": "20s", "do": "error", "node": "a",
+                                       "of_step": "heartbeat_update", "code": "UNKNOWN"})");
+  const auto hit = AnsweredBy(run, Code::kUnknown);
+  ASSERT_EQ(hit.size(), 1U);
+  const auto calls = SentBetween(CallsOf(run, 0), Seconds(20), Seconds(40));
+  const auto next = std::ranges::find(calls, StepName::kHeartbeatUpdate, &CallStory::step);
+  ASSERT_NE(next, calls.end());
+  EXPECT_EQ(hit.front().name, next->name);
+}
+
+TEST(ErrorFault, WhileItLastsAnswersEveryCallOfItsStepAndNoOther) {
+  const Witness run = WitnessThree("60s", "",
+                                   R"({"at": "20s", "do": "error", "node": "*", "for": "10s",
+                                       "of_step": "check", "code": "PERMISSION_DENIED"})");
+  int hit = 0;
+  for (int16_t node = 0; node < 3; ++node) {
+    for (const CallStory& call : CallsOf(run, node)) {
+      if (!call.served) continue;
+      const bool meets = call.step == StepName::kCheck && *call.served >= At(Seconds(20)) &&
+                         *call.served < At(Seconds(30));
+      EXPECT_EQ(call.code == Code::kPermissionDenied, meets) << WordOf(call.step);
+      hit += meets ? 1 : 0;
+    }
+  }
+  EXPECT_GT(hit, 5);
+}
+
+// A Commit that is answered by an error has not committed, whatever its client makes of that.
+TEST(ErrorFault, LeavesWhatItAnswersUndone) {
+  for (const std::string code : {"INTERNAL", "RESOURCE_EXHAUSTED", "PERMISSION_DENIED",
+                                 "FAILED_PRECONDITION", "DEADLINE_EXCEEDED", "UNKNOWN"}) {
+    const Witness run = WitnessThree("60s", "",
+                                     R"({"at": "0s", "do": "error", "node": "*", "for": "59s",
+                                         "of_step": "first_insert", "code": ")" +
+                                         code + "\"}");
+    EXPECT_EQ(run.result.checks.metrics[Metric::kGrants], 0) << code;
+    EXPECT_EQ(Count<TransactionCommitted>(run), 0) << code;
+    EXPECT_GT(Count<FaultBegan>(run), 0) << code;
+  }
+}
+
+TEST(ErrorFault, PercentHitsSomeOfTheCalls) {
+  const Witness run = WitnessThree("200s", "",
+                                   R"({"at": "0s", "do": "error", "node": "a", "for": "199s",
+                                       "of_step": "has_lock", "code": "INTERNAL", "percent": 40})");
+  int hit = 0;
+  int missed = 0;
+  for (const CallStory& call : CallsOf(run, 0)) {
+    if (call.step != StepName::kHasLock) continue;
+    call.code == Code::kInternal ? ++hit : ++missed;
+  }
+  EXPECT_GT(hit, (hit + missed) / 5);
+  EXPECT_LT(hit, (hit + missed) * 3 / 5);
+}
+
 // --- an unavailable Spanner --------------------------------------------------------------------
 
 TEST(Unavailable, AnswersNobodyAndDoesNothing) {

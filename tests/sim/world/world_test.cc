@@ -294,7 +294,7 @@ TEST(Belief, LapsesAtItsLocalDeadlineEvenWhileItsProcessIsPaused) {
       TimerDue{.process = {0, 1}, .lock = 0, .owner = TimerOwner::kBeliefLapses, .id = 0}, 0);
   ASSERT_EQ(bench.out.observed.size(), 1u);
   EXPECT_EQ(bench.out.observed.front().what,
-            Happening(BeliefChanged{.process = {0, 1}, .lock = 0, .believes = false}));
+            ObservedEvent(BeliefChanged{.process = {0, 1}, .lock = 0, .believes = false}));
 }
 
 // Its local clock stands, too.

@@ -30,21 +30,21 @@ concept HasTimestamp = requires(const T& value) {
   { ToTimestamp(value) } -> std::same_as<Timestamp>;
 };
 
-struct ToldField;
-struct Told {
-  using List = std::vector<Told>;
-  using Fields = std::vector<ToldField>;
+struct NamedField;
+struct FieldTree {
+  using List = std::vector<FieldTree>;
+  using Fields = std::vector<NamedField>;
   // Nothing for an optional that is empty; a Value for a column of a row, whatever its type.
   std::variant<std::monostate, bool, int64_t, uint64_t, std::string, Timestamp, Duration, Value,
                List, Fields>
       what;
 };
-struct ToldField {
+struct NamedField {
   std::string_view name;
-  Told value;
+  FieldTree value;
 };
 
-namespace told_internal {
+namespace field_tree_internal {
 
 template <typename T>
 inline constexpr bool kIsOptional = false;
@@ -55,28 +55,28 @@ inline constexpr bool kIsVariant = false;
 template <typename... T>
 inline constexpr bool kIsVariant<std::variant<T...>> = true;
 
-}  // namespace told_internal
+}  // namespace field_tree_internal
 
 template <typename T>
-Told Tell(const T& value);
+FieldTree ToFieldTree(const T& value);
 
 template <HasFields T>
-Told::Fields TellFields(const T& value) {
-  Told::Fields fields;
+FieldTree::Fields FieldsOf(const T& value) {
+  FieldTree::Fields fields;
   VisitFields(value, [&fields](std::string_view name, const auto& field) {
     using Field = std::remove_cvref_t<decltype(field)>;
     if constexpr (!HasWords<Field> && std::is_default_constructible_v<Field>) {
       if (field == Field{}) return;
     }
-    fields.push_back({.name = name, .value = Tell(field)});
+    fields.push_back({.name = name, .value = ToFieldTree(field)});
   });
   return fields;
 }
 
 template <typename T>
-Told Tell(const T& value) {
-  using told_internal::kIsOptional;
-  using told_internal::kIsVariant;
+FieldTree ToFieldTree(const T& value) {
+  using field_tree_internal::kIsOptional;
+  using field_tree_internal::kIsVariant;
   if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, uint64_t> ||
                 std::is_same_v<T, Timestamp> || std::is_same_v<T, Duration> ||
                 std::is_same_v<T, Value>) {
@@ -90,14 +90,14 @@ Told Tell(const T& value) {
   } else if constexpr (HasTimestamp<T>) {
     return {.what = ToTimestamp(value)};
   } else if constexpr (kIsOptional<T>) {
-    return value.has_value() ? Tell(*value) : Told{};
+    return value.has_value() ? ToFieldTree(*value) : FieldTree{};
   } else if constexpr (kIsVariant<T>) {
-    return std::visit([](const auto& alternative) { return Tell(alternative); }, value);
+    return std::visit([](const auto& alternative) { return ToFieldTree(alternative); }, value);
   } else if constexpr (HasFields<T>) {
-    return {.what = TellFields(value)};
+    return {.what = FieldsOf(value)};
   } else if constexpr (requires { value.begin(); }) {
-    Told::List list;
-    for (const auto& element : value) list.push_back(Tell(element));
+    FieldTree::List list;
+    for (const auto& element : value) list.push_back(ToFieldTree(element));
     return {.what = std::move(list)};
   } else {
     return {.what = std::string("(not told)")};

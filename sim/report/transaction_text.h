@@ -12,25 +12,27 @@
 
 namespace whorl::sim {
 
-class DeedWriter {
+class TransactionDescriber {
  public:
   // Both outlive this.
-  DeedWriter(const Scenario& scenario, const History& history);
+  TransactionDescriber(const Scenario& scenario, const History& history);
 
   // A transaction that only reads, and whose read was served.
-  bool IsRead(const Deed& deed) const;
-  static bool IsQuestion(const Deed& deed) { return deed.step == StepName::kHasLock; }
+  bool IsRead(const TransactionRecord& record) const;
+  static bool IsQuestion(const TransactionRecord& record) {
+    return record.step == StepName::kHasLock;
+  }
 
   // When it took effect: its commit, its read, or else when its process heard how it ended.
-  static Instant TimeOf(const Deed& deed);
+  static Instant TimeOf(const TransactionRecord& record);
   // "takeover_insert committed: inserted row lock_687", "check saw row lock: token 0.009 (a's)".
-  std::string TextOf(const Deed& deed) const;
+  std::string TextOf(const TransactionRecord& record) const;
 
  private:
   std::string ColumnsText(const Row& row) const;
   std::string ChangeText(const RowChange& change) const;
-  std::string ChangesText(const Deed& deed) const;
-  std::string SeenText(const Deed& deed) const;
+  std::string ChangesText(const TransactionRecord& record) const;
+  std::string SeenText(const TransactionRecord& record) const;
 
   const Scenario& scenario_;
   const History& history_;
