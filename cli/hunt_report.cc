@@ -201,8 +201,8 @@ HuntReport ReadHunt(const Json& json) {
   }
   hunt.world.beyond_assumptions = json.at("beyond_assumptions").get<bool>();
   if (!json.at("invariant").is_null()) {
-    hunt.invariant =
-        Word(json.at("invariant").get<std::string>(), size_t{kCountOf<Invariant>}, WordOf<Invariant>);
+    hunt.invariant = Word(json.at("invariant").get<std::string>(), size_t{kCountOf<Invariant>},
+                          WordOf<Invariant>);
   }
   hunt.promised_only = json.at("promised").get<bool>();
   report.shards = json.at("shards").get<uint64_t>();

@@ -117,8 +117,8 @@ class StoryBuilder {
                             describer_.TextOf(record));
     if (!record.finished && !record.committed) draft.rank = Rank::kUnfinished;
     if (weight < Weight::kAct) return;
-    draft.same = Cat(Name(record.process), " ", WordOf(record.step), " ", WordOf(record.code),
-                     " ", record.rows.empty() ? "" : history_.KeyOf(record.rows.front()));
+    draft.same = Cat(Name(record.process), " ", WordOf(record.step), " ", WordOf(record.code), " ",
+                     record.rows.empty() ? "" : history_.KeyOf(record.rows.front()));
   }
 
   // --- the round ---------------------------------------------------------------------------------
@@ -477,8 +477,7 @@ class StoryBuilder {
       others.resize(kMaxAtTheEnd);
       others.push_back(Cat(rest, " more"));
     }
-    std::string text =
-        Cat(WordOf(violated_.invariant), " violated at ", InstantText(at_), " s");
+    std::string text = Cat(WordOf(violated_.invariant), " violated at ", InstantText(at_), " s");
     if (process_ != ProcessId{}) text += Cat(" by ", Name(process_));
     if (!others.empty()) text += Cat(" (", JoinedWithCommas(others), " took part)");
     return Cat(text, ": ", violated_.first->text);

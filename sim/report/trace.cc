@@ -25,7 +25,9 @@ constexpr std::string_view EventWord(const TransactionStarted&) { return "transa
 constexpr std::string_view EventWord(const TransactionAbortedBySpanner&) {
   return "transaction_aborted_by_spanner";
 }
-constexpr std::string_view EventWord(const TransactionCommitted&) { return "transaction_committed"; }
+constexpr std::string_view EventWord(const TransactionCommitted&) {
+  return "transaction_committed";
+}
 constexpr std::string_view EventWord(const TransactionFinished&) { return "transaction_finished"; }
 constexpr std::string_view EventWord(const RowCommitted&) { return "row_committed"; }
 constexpr std::string_view EventWord(const StandingChanged&) { return "standing_changed"; }
@@ -39,7 +41,9 @@ constexpr std::string_view EventWord(const WriteArrived&) { return "write_arrive
 constexpr std::string_view EventWord(const RunEnded&) { return "run_ended"; }
 constexpr std::string_view EventWord(const SpannerAvailability&) { return "spanner_availability"; }
 constexpr std::string_view EventWord(const ClockChanged&) { return "clock_changed"; }
-constexpr std::string_view EventWord(const SpannerClocksChanged&) { return "spanner_clocks_changed"; }
+constexpr std::string_view EventWord(const SpannerClocksChanged&) {
+  return "spanner_clocks_changed";
+}
 constexpr std::string_view EventWord(const SessionLost&) { return "session_lost"; }
 constexpr std::string_view EventWord(const SessionCreated&) { return "session_created"; }
 

@@ -93,9 +93,11 @@ Chance::Chance(uint64_t seed, const Scenario& scenario)
 
 uint64_t Chance::Bits(Draw draw, const DrawnFor& whom) {
   Participation& participation = ParticipationOf(whom.node, whom.lock);
-  if (participation.calls.empty()) participation.calls.resize(kCountOf<StepName> * kRequests * kCountOf<Draw>);
-  const size_t place = (static_cast<size_t>(whom.step) * kRequests + whom.request) * kCountOf<Draw> +
-                       static_cast<size_t>(draw);
+  if (participation.calls.empty())
+    participation.calls.resize(kCountOf<StepName> * kRequests * kCountOf<Draw>);
+  const size_t place =
+      (static_cast<size_t>(whom.step) * kRequests + whom.request) * kCountOf<Draw> +
+      static_cast<size_t>(draw);
   const uint64_t n = participation.calls[place]++;
   return Combine(Combine(participation.name, NameOfStream(draw, whom)), n);
 }
