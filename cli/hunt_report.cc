@@ -82,9 +82,9 @@ Json Line(const HuntReport& report, std::string_view line) {
 
 Json NeverJson(const sim::HuntTally& tally) {
   Json never = Json::array();
-  for (size_t i = 0; i < kCountOf<sim::Sometimes>; ++i) {
-    if (tally.met[i] != 0) continue;
-    never.push_back(std::string(WordOf(static_cast<sim::Sometimes>(i))));
+  for (const auto goal : AllOf<sim::Sometimes>()) {
+    if (tally.met[static_cast<size_t>(goal)] != 0) continue;
+    never.push_back(std::string(WordOf(goal)));
   }
   return never;
 }
@@ -201,8 +201,8 @@ HuntReport ReadHunt(const Json& json) {
   }
   hunt.world.beyond_assumptions = json.at("beyond_assumptions").get<bool>();
   if (!json.at("invariant").is_null()) {
-    hunt.invariant = Word(json.at("invariant").get<std::string>(), size_t{kCountOf<Invariant>},
-                          WordOf<Invariant>);
+    hunt.invariant =
+        Word(json.at("invariant").get<std::string>(), kCountOf<Invariant>, WordOf<Invariant>);
   }
   hunt.promised_only = json.at("promised").get<bool>();
   report.shards = json.at("shards").get<uint64_t>();
@@ -243,7 +243,7 @@ std::string NameOf(const ProtocolInfo& protocol, const sim::ViolationKind& kind)
 void ReadFinding(const Json& json, HuntReport& report) {
   const ProtocolInfo& protocol = Protocol(json.at("protocol"));
   sim::ViolationKind kind{.invariant = Word(json.at("invariant").get<std::string>(),
-                                            size_t{kCountOf<Invariant>}, WordOf<Invariant>),
+                                            kCountOf<Invariant>, WordOf<Invariant>),
                           .where = json.at("where").get<std::string>()};
   sim::Finding finding;
   finding.runs = json.at("runs").get<int64_t>();

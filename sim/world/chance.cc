@@ -116,10 +116,10 @@ int64_t Chance::Between(ProcessId process, uint16_t lock, std::optional<StepName
   if (participation.incarnation != process.incarnation) {
     // A process's draws do not depend on how much the one before it drew.
     participation.incarnation = process.incarnation;
-    participation.inside.assign(kInsideSteps * static_cast<size_t>(kCountOf<Purpose>), 0);
+    participation.inside.assign(kInsideSteps * kCountOf<Purpose>, 0);
   }
   const size_t row = step ? static_cast<size_t>(*step) + 1 : 0;
-  const size_t place = row * static_cast<size_t>(kCountOf<Purpose>) + static_cast<size_t>(purpose);
+  const size_t place = row * kCountOf<Purpose> + static_cast<size_t>(purpose);
   const uint64_t n = participation.inside[place]++;
   const uint64_t stream =
       (step ? KeyOf(*step) : 0) ^ (kMachineStream << 32 | static_cast<uint64_t>(purpose) << 16);

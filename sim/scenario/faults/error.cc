@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 
 #include "protocol/protocols.h"
 #include "sim/scenario/error_text.h"
@@ -7,19 +6,6 @@
 #include "sim/scenario/faults/keys.h"
 
 namespace whorl::sim {
-namespace {
-
-// In the order of ErrorCode.
-constexpr std::array<Code, kErrorCodeCount> kCodes = {
-    Code::kInternal,           Code::kResourceExhausted, Code::kPermissionDenied,
-    Code::kFailedPrecondition, Code::kDeadlineExceeded,  Code::kUnknown};
-
-std::string_view ErrorCodeText(ErrorCode code) { return WordOf(CodeOf(code)); }
-
-}  // namespace
-
-Code CodeOf(ErrorCode code) { return kCodes[static_cast<size_t>(code)]; }
-
 FaultInfo ErrorFault::Describe() {
   return {
       .word = "error",
@@ -32,21 +18,21 @@ FaultInfo ErrorFault::Describe() {
                         .form = Form::kWord,
                         .about = "by which the call is answered",
                         .required = true,
-                        .words = WordsOf(kErrorCodeCount, ErrorCodeText)}},
+                        .words = ListedWords<ErrorCode>()}},
                ForKey(),
                PercentKey(),
                {.key = {.name = "of_step",
                         .form = Form::kWord,
                         .about = "whose calls are answered so; else those of the step that `when` "
                                  "names",
-                        .words = WordsOf(kCountOf<StepName>, StepText)}}},
+                        .words = ListedWords<StepName>()}}},
       .only_on_request = true,
       .example = R"({ "at": "20s", "do": "error", "node": "a", "of_step": "heartbeat_update",
   "code": "PERMISSION_DENIED", "for": "15s" })"};
 }
 
 std::string ErrorFault::Detail() const {
-  std::string detail(ErrorCodeText(code));
+  std::string detail(WordOf(code));
   if (of_step) detail += Cat(" of ", WordOf(*of_step));
   if (lasts && percent < 100) detail += Cat(" ", std::to_string(percent), "%");
   return detail;

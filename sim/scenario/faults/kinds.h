@@ -58,7 +58,7 @@ constexpr auto WordTableOf(PartitionMode) {
   });
 }
 
-// By which an `error` answers, in the order of its words.
+// By which an `error` answers.
 enum class ErrorCode : uint8_t {
   kInternal,
   kResourceExhausted,
@@ -67,8 +67,17 @@ enum class ErrorCode : uint8_t {
   kDeadlineExceeded,
   kUnknown,
 };
-inline constexpr size_t kErrorCodeCount = 6;
-Code CodeOf(ErrorCode code);
+constexpr auto WordTableOf(ErrorCode) {
+  return MakeWordTable<ErrorCode>({
+      {ErrorCode::kInternal, WordOf(Code::kInternal)},
+      {ErrorCode::kResourceExhausted, WordOf(Code::kResourceExhausted)},
+      {ErrorCode::kPermissionDenied, WordOf(Code::kPermissionDenied)},
+      {ErrorCode::kFailedPrecondition, WordOf(Code::kFailedPrecondition)},
+      {ErrorCode::kDeadlineExceeded, WordOf(Code::kDeadlineExceeded)},
+      {ErrorCode::kUnknown, WordOf(Code::kUnknown)},
+  });
+}
+constexpr Code CodeOf(ErrorCode code) { return *ParseWord<Code>(WordOf(code)); }
 
 // Quantiles of a delay, linear between them. REQUIRES: they do not fall.
 struct DelaySpec {
