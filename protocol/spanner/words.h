@@ -77,7 +77,6 @@ class WordTable {
   consteval explicit WordTable(const Entry (&entries)[kCount]) {
     for (size_t i = 0; i < kCount; ++i) {
       if (entries[i].enumerator != static_cast<Enum>(i)) throw "an enumerator is out of its place";
-      if (entries[i].text.empty()) throw "an enumerator has an empty word";
       texts_[i] = entries[i].text;
     }
   }
@@ -97,7 +96,7 @@ class WordTable {
   std::array<std::string_view, kCount> texts_;
 };
 
-// Texts that may be the same: what the enumerators mean, in a sentence.
+// Texts that are no words, such as what the enumerators mean: they may be empty, or the same.
 template <typename Enum, size_t N>
 consteval WordTable<Enum> MakeTextTable(const typename WordTable<Enum>::Entry (&entries)[N]) {
   static_assert(N == kCountOf<Enum>, "every enumerator needs one entry in its table");
@@ -108,6 +107,7 @@ template <typename Enum, size_t N>
 consteval WordTable<Enum> MakeWordTable(const typename WordTable<Enum>::Entry (&entries)[N]) {
   const WordTable<Enum> table = MakeTextTable<Enum>(entries);
   for (size_t i = 0; i < N; ++i) {
+    if (entries[i].text.empty()) throw "an enumerator has an empty word";
     if (*table.Find(entries[i].text) != static_cast<Enum>(i)) throw "two enumerators have one word";
   }
   return table;

@@ -292,7 +292,8 @@ class FaultGenerator {
   }
   void Draw(ErrorFault& error) {
     error.of_step = draws_.Pick(protocol_.steps);
-    error.code = static_cast<ErrorCode>(draws_.Between(0, int64_t{kErrorCodeCount} - 1));
+    static constexpr auto kCodes = AllOf<ErrorCode>();
+    error.code = draws_.Pick<ErrorCode>(kCodes);
     if (draws_.Percent(50)) return;
     error.lasts = DrawLength();
     error.percent = draws_.Between(1, 10) * 10;

@@ -177,7 +177,7 @@ TEST(DrawnWorlds, HaveErrorsWhereTheyAreAskedFor) {
                    steps.insert(*error->of_step);
                  }
                });
-  EXPECT_EQ(codes.size(), kErrorCodeCount);
+  EXPECT_EQ(codes.size(), kCountOf<ErrorCode>);
   EXPECT_EQ(last.size(), 2U);
   EXPECT_GE(steps.size(), 15U);
 }
