@@ -17,6 +17,8 @@ using sim::Cat;
 
 uint64_t DefaultJobs() { return std::max(1U, std::thread::hardware_concurrency()); }
 
+uint64_t DefaultJobsOn() { return 2 * DefaultJobs(); }
+
 uint64_t NumberOf(std::string_view option, const std::string& text, uint64_t min, uint64_t max) {
   uint64_t number = 0;
   const char* end = text.data() + text.size();
@@ -55,6 +57,17 @@ std::vector<std::string> CommaSeparated(const std::string& text) {
     at = end + 1;
   }
   return words;
+}
+
+void AddOn(CLI::App& app, std::optional<live::BackendKind>& on, const std::string& help) {
+  app.add_option_function<std::string>(
+         "--on",
+         [&on](const std::string& text) {
+           on = static_cast<live::BackendKind>(
+               PlaceOfWord("--on", "backend", text, AllWords<live::BackendKind>()));
+         },
+         help)
+      ->type_name("server|emulator");
 }
 
 void AddNumber(CLI::App& app, const std::string& name, uint64_t min, uint64_t max,

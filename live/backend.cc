@@ -1,6 +1,5 @@
 #include "live/backend.h"
 
-#include <array>
 #include <future>
 #include <stdexcept>
 #include <utility>

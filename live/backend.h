@@ -8,25 +8,14 @@
 
 #include <grpcpp/channel.h>
 
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "absl/status/statusor.h"
-#include "protocol/spanner/words.h"
+#include "live/backend_kind.h"
 #include "sim/scenario/scenario.h"
 
 namespace whorl::live {
-
-enum class BackendKind : uint8_t { kServer, kEmulator };
-constexpr auto WordTableOf(BackendKind) {
-  return MakeWordTable<BackendKind>({
-      {BackendKind::kServer, "server"},
-      {BackendKind::kEmulator, "emulator"},
-  });
-}
 
 inline constexpr const char* kDatabase =
     "projects/test-project/instances/test-instance/databases/locks";

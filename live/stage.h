@@ -42,8 +42,8 @@ namespace whorl::live {
 
 class Stage final : public Judge {
  public:
-  // `seed`: of the latencies that the network gets. The scenario outlives this; Refusals() of it
-  // are none.
+  // `seed`: of the latencies that the network gets.
+  // REQUIRES: the scenario outlives this, and RefusalsOf(kind, scenario) is empty.
   Stage(BackendKind kind, const sim::Scenario& scenario, uint64_t seed);
   ~Stage() override;
 

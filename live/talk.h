@@ -27,7 +27,7 @@ namespace whorl::live {
 // The header of a call that says which one it is: a CallName and a step as numbers with dots.
 inline constexpr std::string_view kCallHeader = "whorl-call";
 
-// What makes the program whorl-live a node's process.
+// What makes the program whorl-grpc a node's process.
 inline constexpr std::string_view kNodeArgument = "--node";
 
 // --- to a node ---------------------------------------------------------------------------------

@@ -36,21 +36,17 @@
 
 namespace whorl::real_client {
 
-// Which library talks to Spanner.
-enum class ClientKind : uint8_t { kGrpc, kGoogleCloudCpp };
-constexpr auto WordTableOf(ClientKind) {
-  return MakeWordTable<ClientKind>({
-      {ClientKind::kGrpc, "grpc"},
-      {ClientKind::kGoogleCloudCpp, "google-cloud-cpp"},
-  });
-}
-// Those that this program was built with, in the order above.
-std::vector<ClientKind> BuiltClients();
+class TransactionClient;
+
+// Makes what talks to Spanner. MakeGrpcClient is there in every program;
+// google_cloud/google_cloud_client.h has another one, for programs that link that library.
+using MakeClient = Status (*)(ClientOptions options, std::unique_ptr<TransactionClient>& out);
+Status MakeGrpcClient(ClientOptions options, std::unique_ptr<TransactionClient>& out);
 
 struct LockClientOptions {
   std::string database;  // projects/P/instances/I/databases/D
   ConnectionOptions connection;
-  ClientKind client = ClientKind::kGrpc;
+  MakeClient make_client = MakeGrpcClient;
   // Transactions that may be under way at a time; the others wait for their turn.
   int32_t concurrency = 100;
 };

@@ -1,4 +1,3 @@
-#include <array>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -14,34 +13,11 @@
 #include "real_client/os.h"
 #include "real_client/spanner_client.h"
 
-#ifdef WHORL_GOOGLE_CLOUD_CPP
-#include "real_client/google_cloud_client.h"
-#endif
-
 namespace whorl::real_client {
 namespace {
 
 // Of what an operator asks.
 constexpr Duration kTimeout = Seconds(30);
-
-Status MakeTransactionClient(ClientKind kind, ClientOptions options,
-                             std::unique_ptr<TransactionClient>& out) {
-  if (kind == ClientKind::kGrpc) {
-    std::unique_ptr<SpannerClient> client;
-    Status status = SpannerClient::Create(std::move(options), client);
-    out = std::move(client);
-    return status;
-  }
-#ifdef WHORL_GOOGLE_CLOUD_CPP
-  std::unique_ptr<GoogleCloudClient> client;
-  Status status = GoogleCloudClient::Create(std::move(options), client);
-  out = std::move(client);
-  return status;
-#else
-  return Error(Code::kUnimplemented,
-               "this program was built without google-cloud-cpp (real_client/README.md says how)");
-#endif
-}
 
 Status FindProtocolNamed(std::string_view name, const ProtocolInfo*& out) {
   out = FindProtocol(name);
@@ -80,12 +56,11 @@ Status Resolve(std::string_view protocol, const std::string& table,
 
 }  // namespace
 
-std::vector<ClientKind> BuiltClients() {
-  std::vector<ClientKind> built = {ClientKind::kGrpc};
-#ifdef WHORL_GOOGLE_CLOUD_CPP
-  built.push_back(ClientKind::kGoogleCloudCpp);
-#endif
-  return built;
+Status MakeGrpcClient(ClientOptions options, std::unique_ptr<TransactionClient>& out) {
+  std::unique_ptr<SpannerClient> client;
+  Status status = SpannerClient::Create(std::move(options), client);
+  out = std::move(client);
+  return status;
 }
 
 class LockClient::Core {
@@ -102,12 +77,11 @@ class LockClient::Core {
       }
     }
     std::unique_ptr<TransactionClient> client;
-    Status status = MakeTransactionClient(options_.client,
-                                          {.database = options_.database,
-                                           .connection = options_.connection,
-                                           .sessions = MultiplexedSessionPolicy(),
-                                           .retry = info.retry_policy},
-                                          client);
+    Status status = options_.make_client({.database = options_.database,
+                                          .connection = options_.connection,
+                                          .sessions = MultiplexedSessionPolicy(),
+                                          .retry = info.retry_policy},
+                                         client);
     if (!status.ok()) return status;
     clients_.emplace_back(info.retry_policy,
                           std::make_unique<BoundedClient>(std::move(client), options_.concurrency));

@@ -63,7 +63,7 @@ struct ClientOptions {
   ConnectionOptions connection;
   SessionPoolPolicy sessions = MultiplexedSessionPolicy();
   RetryPolicy retry = GoRetryPolicy();
-  // Of a client whose calls block (google_cloud_client.h): so many transactions run at a time.
+  // Of a client whose calls block (google_cloud/): so many transactions run at a time.
   int32_t threads = 64;
   // Of SpannerClient: hears of each call of a transaction, and may name it. Null: nobody does.
   std::shared_ptr<CallObserver> call_observer;

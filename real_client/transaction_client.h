@@ -6,7 +6,7 @@
 //   2. What became of a transaction is never guessed: kUnknown where it cannot be told.
 //   3. No caller is blocked, but by the destructor, and Run() returns before its answer comes.
 // Sources of the implementations: spanner_client.h (the project's own, by gRPC) and
-// google_cloud_client.h (google-cloud-cpp, where it is installed).
+// google_cloud/google_cloud_client.h (google-cloud-cpp, where it is installed).
 #pragma once
 
 #include <cstdint>

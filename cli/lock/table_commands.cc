@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/interrupt.h"
-#include "cli/lock/lock_request.h"
+#include "cli/lock/options.h"
 #include "cli/output.h"
 #include "cli/text_table.h"
 #include "sim/report/json_print.h"

@@ -60,7 +60,7 @@ class FaultStep {
 
  private:
   void Add(FaultEffect effect) { out_.push_back(std::move(effect)); }
-  void Observe(Happening what) { Add(ObserveFault{std::move(what)}); }
+  void Observe(ObservedEvent what) { Add(ObserveFault{std::move(what)}); }
   void Began() { Observe(FaultBegan{.fault = fault_}); }
   void Ended() { Observe(FaultEnded{.fault = fault_}); }
 

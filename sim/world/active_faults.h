@@ -90,7 +90,7 @@ class FaultChance {
 // --- effects -------------------------------------------------------------------------------------
 
 struct ObserveFault {
-  Happening what;
+  ObservedEvent what;
 };
 struct PauseProcess {
   int16_t node = 0;

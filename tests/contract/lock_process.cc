@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "real_client/linked_clients.h"
 #include "real_client/lock.h"
 #include "real_client/os.h"
 
@@ -43,9 +44,7 @@ int Main(char** arguments) {
   sigaddset(&stop, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &stop, nullptr);  // before there are threads
   LockClientOptions options;
-  for (const ClientKind kind : BuiltClients()) {
-    if (WordOf(kind) == arguments[1]) options.client = kind;
-  }
+  options.make_client = FindLinkedClient(arguments[1]);
   options.database = arguments[3];
   if (std::string(arguments[2]) != "-") {
     options.connection = {.endpoint = arguments[2], .credentials = Plaintext{}};

@@ -90,14 +90,17 @@ class LockProcess {
 class RealProcesses final : public LockBackend {
  public:
   RealProcesses(const ProtocolInfo& info, std::shared_ptr<LockDatabase> database,
-                real_client::ClientKind client, std::string suffix)
-      : info_(info), database_(std::move(database)), client_(client), suffix_(std::move(suffix)) {}
+                std::string client, std::string suffix)
+      : info_(info),
+        database_(std::move(database)),
+        client_(std::move(client)),
+        suffix_(std::move(suffix)) {}
 
   void Start(const Contender& contender) override {
     const real_client::ConnectionOptions connection = database_->Connection();
     processes_[contender.id] = std::make_unique<LockProcess>(
         std::vector<std::string>{
-            WHORL_LOCK_PROCESS, std::string(WordOf(client_)),
+            WHORL_LOCK_PROCESS, client_,
             std::holds_alternative<real_client::Plaintext>(connection.credentials)
                 ? connection.endpoint
                 : "-",
@@ -160,7 +163,7 @@ class RealProcesses final : public LockBackend {
 
   const ProtocolInfo& info_;
   const std::shared_ptr<LockDatabase> database_;
-  const real_client::ClientKind client_;
+  const std::string client_;
   const std::string suffix_;
   std::map<std::string, std::unique_ptr<LockProcess>> processes_;
 };
@@ -169,8 +172,9 @@ class RealProcesses final : public LockBackend {
 
 std::unique_ptr<LockBackend> StartProcesses(const ProtocolInfo& info,
                                             std::shared_ptr<LockDatabase> database,
-                                            real_client::ClientKind client, std::string suffix) {
-  return std::make_unique<RealProcesses>(info, std::move(database), client, std::move(suffix));
+                                            std::string client, std::string suffix) {
+  return std::make_unique<RealProcesses>(info, std::move(database), std::move(client),
+                                         std::move(suffix));
 }
 
 }  // namespace whorl

@@ -5,15 +5,14 @@
 #include <string>
 
 #include "protocol/protocols.h"
-#include "real_client/lock.h"
 #include "tests/contract/lock_backend.h"
 #include "tests/support/lock_database.h"
 
 namespace whorl {
 
-// `suffix`: behind the name of each lock, so that tests on one database do not meet.
+// `client`: a name of linked_clients.h. `suffix`: behind the name of each lock, so that tests on one database do not meet.
 std::unique_ptr<LockBackend> StartProcesses(const ProtocolInfo& info,
                                             std::shared_ptr<LockDatabase> database,
-                                            real_client::ClientKind client, std::string suffix);
+                                            std::string client, std::string suffix);
 
 }  // namespace whorl
