@@ -1,7 +1,5 @@
 #include "sim/report/row_text.h"
 
-#include <algorithm>
-
 #include "sim/scenario/error_text.h"
 
 namespace whorl::sim {
