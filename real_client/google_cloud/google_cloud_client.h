@@ -4,12 +4,11 @@
 // Invariants: those of transaction_client.h, and
 //   1. A Commit is sent once. Unless Spanner answers it with something certain, it is kUnknown.
 //   2. Nobody waits for a call that hangs: at its deadline, or when it is cancelled, the
-//   transaction
-//      is answered, and the call is left to end by itself; then the same thread rolls back.
+//      transaction is answered, and the call is left to end by itself; then the same thread rolls
+//      back.
 //   3. What was given up before a thread took it is not sent.
 //   4. There are as many sessions as threads, and who holds locks has a session: its next call
-//   finds
-//      a thread, whoever waits for those locks on the others.
+//      finds a thread, whoever waits for those locks on the others.
 // What differs from the other client, since the library leaves no choice:
 //   - Transactions are pessimistic, whatever they ask for, unless CanBeOptimistic().
 //   - Sessions are regular ones, one for each transaction under way; ClientOptions::sessions does

@@ -3,8 +3,7 @@
 //
 // Invariants:
 //   1. The library sends each call once. It has no retries, and each call ends two seconds after
-//   the
-//      policy's timeout, by the channel's service configuration: the library has no deadlines.
+//      the policy's timeout, by the channel's service configuration: the library has no deadlines.
 //   2. A connection of the library has one session and one user at a time. Whoever waits in the
 //      library's own pool for a session that another thread is creating waits for ever when that
 //      fails (google-cloud-cpp v1.29.0, session_pool.cc: a failure wakes nobody).

@@ -11,15 +11,13 @@
 namespace whorl::sim {
 namespace {
 
-constexpr std::array<std::string_view, kVerdictCount> kVerdicts = {"holds", "violated", "unknown",
-                                                                   "n/a"};
-
 template <typename Judges, size_t... I>
 constexpr bool StandInOrder(std::index_sequence<I...>) {
   return ((std::tuple_element_t<I, Judges>::kInvariant == static_cast<Invariant>(I)) && ...);
 }
 
-// The node whose process changed its life, or whose link changed; nothing for all else.
+// The node whose process started, stopped, paused or went on, or whose link changed; otherwise
+// nothing.
 template <typename Observed>
 std::optional<int16_t> NodeChangedBy(const Observed& x) {
   if constexpr (std::is_same_v<Observed, ProcessStarted> ||
@@ -33,7 +31,7 @@ std::optional<int16_t> NodeChangedBy(const Observed& x) {
   return std::nullopt;
 }
 
-// What may begin or end a time of quiet.
+// Observations that may begin or end a quiet time.
 template <typename Observed>
 constexpr bool kDisturbs =
     std::is_same_v<Observed, FaultBegan> || std::is_same_v<Observed, FaultEnded> ||
@@ -53,8 +51,6 @@ InvariantResult ResultOf(Invariant invariant, const Tally& tally, const CheckerS
 
 }  // namespace
 
-std::string_view VerdictText(Verdict verdict) { return kVerdicts[static_cast<size_t>(verdict)]; }
-
 Checkers::Checkers(const Scenario& scenario, Duration round_trip_p999)
     : setup_(std::make_shared<const CheckerSetup>(MakeCheckerSetup(scenario, round_trip_p999))),
       ledger_(*setup_),
@@ -62,8 +58,8 @@ Checkers::Checkers(const Scenario& scenario, Duration round_trip_p999)
               HasLockTruthful::For(*setup_), LeaseRespected{}, FencedWritesOrdered::For(*setup_),
               SingleLeaderBelief{}, Isolation{}, NoWedge::For(*setup_)),
       metrics_(MetricsCollector::For(*setup_)) {
-  static_assert(std::tuple_size_v<Judges> == kInvariantCount);
-  static_assert(StandInOrder<Judges>(std::make_index_sequence<kInvariantCount>()));
+  static_assert(std::tuple_size_v<Judges> == kCountOf<Invariant>);
+  static_assert(StandInOrder<Judges>(std::make_index_sequence<kCountOf<Invariant>>()));
 }
 
 void Checkers::Observe(const Observation& observation) {

@@ -27,7 +27,7 @@ bool Ledger::IsCurrent(ProcessId process) const {
   return !state.gone && state.incarnation == process.incarnation;
 }
 
-// --- lives -------------------------------------------------------------------------------------
+// --- processes and links -----------------------------------------------------------------------
 
 void Ledger::On(const ProcessStarted& x, const CheckerSetup& setup) {
   ProcessState& state = NewestProcess(x.process.node);
@@ -111,7 +111,7 @@ void Ledger::On(const TransactionStarted& x, const CheckerSetup&) {
   open.insert(place, {.lock = x.lock, .request = x.request, .step = x.step});
 }
 
-// One that the process no longer waits for holds nobody up.
+// A transaction that its process no longer waits for is not open, and delays nothing.
 void Ledger::On(const CallHangs& x, const CheckerSetup&) {
   if (!IsCurrent(x.call.process)) return;
   for (OpenTransaction& open : OpenOf(x.call.process.node)) {
@@ -289,12 +289,12 @@ std::vector<ProcessId> Ledger::Candidates(uint16_t lock, const CheckerSetup& set
   return ProcessesWhere(&Participation::is_candidate, lock, setup);
 }
 
-std::vector<ProcessId> Ledger::ProcessesWhere(bool Participation::* are, uint16_t lock,
+std::vector<ProcessId> Ledger::ProcessesWhere(bool Participation::* flag, uint16_t lock,
                                               const CheckerSetup& setup) const {
   std::vector<ProcessId> processes;
   for (size_t i = 0; i < processes_.size(); ++i) {
     const auto node = static_cast<int16_t>(i);
-    if (!(participations_[setup.ParticipationIndex(node, lock)].*are)) continue;
+    if (!(participations_[setup.ParticipationIndex(node, lock)].*flag)) continue;
     processes.push_back({.node = node, .incarnation = processes_[i].incarnation});
   }
   return processes;
@@ -327,8 +327,9 @@ void Ledger::SetBelief(int16_t node, uint16_t lock, bool believes, const Checker
   participation.believes = believes;
 }
 
-// Of an owner whose own heartbeats replace the token, the newest one may be known to Spanner only;
-// where there are no tokens, the owner of the row is all that there is.
+// If heartbeats replace the token, the owner may not know the newest token yet, and in a protocol
+// without tokens there is only the row's owner: in both cases the row's owner has the newest
+// version.
 bool Ledger::HasNewest(int16_t node, uint16_t lock, const CheckerSetup& setup) const {
   const Participation& participation = participations_[setup.ParticipationIndex(node, lock)];
   const Version& newest = *locks_[lock].newest;

@@ -11,7 +11,7 @@
 namespace whorl::sim {
 namespace {
 
-// What Request(T).index() is.
+// The value of Request(T).index().
 template <typename T, typename... All>
 consteval uint8_t PlaceIn(const std::variant<All...>*) {
   uint8_t place = 0;
@@ -26,7 +26,7 @@ constexpr bool IsStatementCall(uint8_t request) {
          request == kPlace<ExecuteBatchDml>;
 }
 
-// Of the application, for which the lock is not to blame.
+// Whether the step is the application's own question, which is not a cost of holding the lock.
 constexpr bool IsQuestion(StepName step) { return step == StepName::kHasLock; }
 
 }  // namespace

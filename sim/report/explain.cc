@@ -22,9 +22,9 @@ namespace whorl::sim {
 namespace {
 
 constexpr size_t kMaxRound = 10;    // transactions
-constexpr size_t kMaxAtTheEnd = 6;  // nodes whose state is told
+constexpr size_t kMaxAtTheEnd = 6;  // nodes whose state the last line shows
 
-// The invariant that was violated first, in time; the wanted one where there is such.
+// The invariant that was violated first, in time; the wanted one if `wanted` names one.
 const InvariantResult* FirstOf(const CheckReport& checks, std::optional<Invariant> wanted) {
   const InvariantResult* first = nullptr;
   for (const InvariantResult& invariant : checks.invariants) {
@@ -90,7 +90,7 @@ class StoryBuilder {
     return drafts_.back();
   }
 
-  // --- what it is about --------------------------------------------------------------------------
+  // --- the subject -----------------------------------------------------------------------------
 
   void FindSubject() {
     if (IsWedge()) {
@@ -109,7 +109,7 @@ class StoryBuilder {
     }
   }
 
-  // --- one transaction ---------------------------------------------------------------------------
+  // --- one transaction -------------------------------------------------------------------------
 
   void AddTransaction(const TransactionRecord& record, Weight weight) {
     if (!added_.insert(&record).second) return;
@@ -117,11 +117,11 @@ class StoryBuilder {
                             describer_.TextOf(record));
     if (!record.finished && !record.committed) draft.rank = Rank::kUnfinished;
     if (weight < Weight::kAct) return;
-    draft.same = Cat(Name(record.process), " ", StepText(record.step), " ", CodeName(record.code),
-                     " ", record.rows.empty() ? "" : history_.KeyOf(record.rows.front()));
+    draft.same = Cat(Name(record.process), " ", WordOf(record.step), " ", WordOf(record.code), " ",
+                     record.rows.empty() ? "" : history_.KeyOf(record.rows.front()));
   }
 
-  // --- the round ---------------------------------------------------------------------------------
+  // --- the round -------------------------------------------------------------------------------
 
   const TransactionRecord* TransactionBefore(
       const TransactionRecord& record,
@@ -135,7 +135,8 @@ class StoryBuilder {
     return nullptr;
   }
 
-  // A process that acts on a reply at once begins its next transaction when it hears of the last.
+  // The consecutive transactions that end with `last`: a process that acts on a reply at once
+  // begins its next transaction at the instant at which the one before finishes.
   std::vector<const TransactionRecord*> RoundOf(const TransactionRecord& last) const {
     std::vector<const TransactionRecord*> round = {&last};
     while (round.size() < kMaxRound) {
@@ -176,7 +177,7 @@ class StoryBuilder {
     return nullptr;
   }
 
-  // By which the violating observation came about.
+  // The transaction that led to the violating observation; null if there is none.
   const TransactionRecord* CauseOf() const {
     const auto* row = std::get_if<RowCommitted>(&history_.last().what);
     const TransactionRecord* cause = nullptr;
@@ -215,7 +216,7 @@ class StoryBuilder {
     Add(at_, Weight::kEvent, process_, EventText() + Mark()).rank = Rank::kEvent;
   }
 
-  std::string Mark() const { return Cat("   <- ", InvariantText(violated_.invariant)); }
+  std::string Mark() const { return Cat("   <- ", WordOf(violated_.invariant)); }
 
   std::string EventText() const {
     const ObservedEvent& what = history_.last().what;
@@ -236,14 +237,14 @@ class StoryBuilder {
   }
 
   static std::string AnswerText(const Answer& answer, Instant asked) {
-    return Cat(QuestionText(answer.question), ", asked at ", InstantText(asked), ": ",
+    return Cat(WordOf(answer.question), ", asked at ", InstantText(asked), ": ",
                answer.yes ? "yes" : "no",
                answer.token ? Cat(", token ", std::to_string(*answer.token)) : "");
   }
 
-  // How old the knowledge was on which a commit was decided, and what it missed.
+  // Adds how old the read was on which a commit was based, and who changed the rows since.
   void AddKnowledge(const TransactionRecord& cause) {
-    if (cause.lock != lock_) return;  // it was about another lock's row
+    if (cause.lock != lock_) return;  // the transaction was for another lock
     const TransactionRecord* read = nullptr;
     for (const TransactionRecord* record : RoundOf(cause)) {
       if (describer_.IsRead(*record) && record != &cause) read = record;
@@ -261,12 +262,12 @@ class StoryBuilder {
                         : Cat(JoinedWithCommas(writers), writers.size() > 1 ? " have" : " has",
                               " changed these rows since");
     Add(at_, Weight::kEvent, process_,
-        Cat("its last look (", StepText(read->step), ") was ",
+        Cat("its last look (", WordOf(read->step), ") was ",
             AfterText(*cause.committed - *read->served), " before, and ", since))
         .rank = Rank::kEvent;
   }
 
-  // --- everybody else ----------------------------------------------------------------------------
+  // --- other processes -------------------------------------------------------------------------
 
   bool IsRelated(const TransactionRecord& record) const {
     return std::ranges::any_of(record.rows, [&](const RowChange& change) {
@@ -275,7 +276,7 @@ class StoryBuilder {
     });
   }
 
-  // Whether it did more than to renew what was there.
+  // Whether the transaction did more than renew a lease.
   bool ChangesMuch(const TransactionRecord& record) const {
     return GrantsTheLock(record) || std::ranges::any_of(record.rows, [](const RowChange& change) {
              return change.before.has_value() != change.after.has_value();
@@ -341,7 +342,7 @@ class StoryBuilder {
     AddOtherAnswer();
   }
 
-  // Why somebody else still believes: what it heard last, and what it waits for.
+  // Adds why another process still believes: what it heard last, and what it waits for.
   void AddBeliever(ProcessId other) {
     const TransactionRecord* last = nullptr;
     for (const TransactionRecord& record : history_.transactions()) {
@@ -352,7 +353,7 @@ class StoryBuilder {
     if (last != nullptr) {
       added_.insert(last);
       Add(*last->finished, Weight::kAct, other,
-          Cat(StepText(last->step), " ended well, the last of its transactions to do so"));
+          Cat(WordOf(last->step), " ended well, the last of its transactions to do so"));
     }
     for (const ProcessChange& change : std::views::reverse(history_.process_changes())) {
       if (change.process != other || change.lock != lock_) continue;
@@ -363,7 +364,7 @@ class StoryBuilder {
     }
   }
 
-  // The last "yes" to somebody else, where the violation is an answer.
+  // If the violation is an answer, adds the last "yes" to another process.
   void AddOtherAnswer() {
     if (!std::holds_alternative<QuestionAnswered>(history_.last().what)) return;
     for (const Answered& answered : std::views::reverse(history_.answers())) {
@@ -373,7 +374,7 @@ class StoryBuilder {
     }
   }
 
-  // What the scenario itself gives Spanner for clocks, where they are wrong.
+  // Adds the errors of Spanner's clocks that the scenario starts with.
   void AddClocks() {
     const SpannerSpec& spanner = scenario_.spanner;
     std::string text;
@@ -406,12 +407,13 @@ class StoryBuilder {
     }
   }
 
-  // A clock that was set stays so, though the fault is over at once.
+  // Whether the fault sets a clock for good: its effect stays although the fault ends at once.
   bool IsForGood(const FaultSpan& span) const {
     const FaultSpec& fault = scenario_.faults[span.fault];
     return StaysSet(fault.what) && !LastsOf(fault.what);
   }
-  // A crash is over at once, and yet is why a process that took part is not there.
+  // Whether the fault is the reason why a process that took part is down, such as a crash, which
+  // ends at once.
   bool IsWhyDown(const FaultSpan& span) const {
     const int16_t node = scenario_.faults[span.fault].node;
     return involved_.contains(node) && history_.node(node).gone_at == span.from;
@@ -452,12 +454,12 @@ class StoryBuilder {
     return "";
   }
 
-  // --- the whole ---------------------------------------------------------------------------------
+  // --- the whole story -------------------------------------------------------------------------
 
   Story Finish() {
-    // A deadline is noticed by what happens after it, which is no part of the story.
+    // A missed deadline is noticed by a later event, which is not part of the story.
     std::erase_if(drafts_, [this](const StoryDraft& draft) { return draft.at > at_; });
-    Story story{.invariant = std::string(InvariantText(violated_.invariant)), .at = at_};
+    Story story{.invariant = std::string(WordOf(violated_.invariant)), .at = at_};
     for (const StoryDraft& draft : FitIn(kMaxStoryLines - 2, std::move(drafts_), story.left_out)) {
       Involve(draft.node);
       story.lines.push_back({.at = draft.at, .who = draft.who, .text = draft.Text()});
@@ -477,8 +479,7 @@ class StoryBuilder {
       others.resize(kMaxAtTheEnd);
       others.push_back(Cat(rest, " more"));
     }
-    std::string text =
-        Cat(InvariantText(violated_.invariant), " violated at ", InstantText(at_), " s");
+    std::string text = Cat(WordOf(violated_.invariant), " violated at ", InstantText(at_), " s");
     if (process_ != ProcessId{}) text += Cat(" by ", Name(process_));
     if (!others.empty()) text += Cat(" (", JoinedWithCommas(others), " took part)");
     return Cat(text, ": ", violated_.first->text);
@@ -544,7 +545,7 @@ Story Explain(const Scenario& scenario, const RunResult& result, std::optional<I
               const Replay& replay) {
   const InvariantResult* violated = FirstOf(result.checks, invariant);
   if (violated == nullptr) {
-    return {.asked = invariant ? std::string(InvariantText(*invariant)) : std::string()};
+    return {.asked = invariant ? std::string(WordOf(*invariant)) : std::string()};
   }
   History history(scenario, violated->first->observation);
   replay(history);

@@ -13,7 +13,7 @@
 namespace whorl::sim {
 namespace {
 
-// Commits that Spanner never served are forgotten beyond this.
+// How many Commits that Spanner has not served are remembered.
 constexpr size_t kMaxSent = 10'000;
 
 template <typename T>
@@ -74,7 +74,7 @@ std::optional<uint16_t> History::LockOf(const RowChange& row) const {
   return checkers_.setup().LockOfRow(row.after ? *row.after : *row.before);
 }
 
-// --- lives and faults ----------------------------------------------------------------------------
+// --- processes and faults ------------------------------------------------------------------------
 
 void History::On(const ProcessStarted& x) {
   NodeState& node = NodeOf(x.process);
@@ -96,7 +96,7 @@ void History::On(const ProcessGone& x) {
 void History::On(const ProcessPaused& x) { NodeOf(x.process).paused = true; }
 void History::On(const ProcessResumed& x) { NodeOf(x.process).paused = false; }
 void History::On(const ParticipationEnded& x) {
-  // Of a process that was told to stop, it says nothing new.
+  // For a process that was asked to stop, this is no news.
   if (!NodeOf(x.process).stopped) {
     AddProcessChange(ProcessChangeKind::kContextEnded, x.process, x.lock);
   }
@@ -196,7 +196,7 @@ void History::On(const RowCommitted& x) {
     record->rows.push_back(std::move(change));
     return;
   }
-  // Of rows of the start, and of what an operator does.
+  // Initial rows, and changes by an operator.
   Add({.process = x.writer,
        .lock = x.lock,
        .step = x.step,
@@ -208,7 +208,7 @@ void History::On(const RowCommitted& x) {
        .outcome = Outcome::kCommitted});
 }
 
-// --- what processes say --------------------------------------------------------------------------
+// --- beliefs and answers -------------------------------------------------------------------------
 
 void History::On(const BeliefChanged& x) {
   AddProcessChange(x.believes ? ProcessChangeKind::kBelieves : ProcessChangeKind::kLapsed,

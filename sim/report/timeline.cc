@@ -12,7 +12,7 @@
 namespace whorl::sim {
 namespace {
 
-// A timestamp as the time on the left of a line is written.
+// A token; a timestamp is written like the time on the left of a line.
 std::string TokenText(const Value& token) {
   if (const auto* timestamp = std::get_if<Timestamp>(&token)) {
     return SecondsText({ToInstant(*timestamp).ns}, 6);
@@ -49,7 +49,7 @@ TimelineLine ViolationLine(const InvariantResult& result) {
           .node = TimelineLine::kAll,
           .lane = Lane::kAbsent,
           .tone = Tone::kBad,
-          .text = Cat("!! ", InvariantText(result.invariant), " violated: ", first.text)};
+          .text = Cat("!! ", WordOf(result.invariant), " violated: ", first.text)};
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ void Timeline::Print(const CheckReport& checks, const TimelineStyle& style,
   }
 }
 
-// --- lives of processes ------------------------------------------------------------------------
+// --- processes ---------------------------------------------------------------------------------
 
 void Timeline::On(const ProcessStarted& x) {
   ActivityOf(x.process.node) = {.runs = true};
@@ -101,7 +101,7 @@ void Timeline::On(const ProcessStarted& x) {
 }
 void Timeline::On(const ProcessStopped& x) { Add(x.process.node, Tone::kWarning, "told to stop"); }
 void Timeline::On(const ProcessGone& x) {
-  // A belief that the process had lapses by an observation of its own.
+  // The lapse of the process's beliefs is observed separately.
   ActivityOf(x.process.node).runs = false;
   Add(x.process.node, Tone::kWarning, x.crashed ? "crashed" : "gone");
 }
@@ -146,7 +146,7 @@ void Timeline::On(const FaultBegan& x) {
   Add(scenario_.faults[x.fault].node, Tone::kWarning, Cat("fault ", FaultName(x.fault)));
 }
 void Timeline::On(const FaultEnded& x) {
-  // One that has no duration is over at once, which says nothing.
+  // The end of a fault without a duration is no news.
   if (x.fault >= scenario_.faults.size() || fault_began_[x.fault] == now_) return;
   Add(scenario_.faults[x.fault].node, Tone::kPlain, Cat("over: ", FaultName(x.fault)));
 }
@@ -165,7 +165,7 @@ void Timeline::On(const TransactionFinished& x) {
   known->second = failure;
   const std::string_view certainty = x.outcome == Outcome::kUnknown ? "outcome unknown, " : "";
   Add(x.process.node, Tone::kWarning,
-      Cat(Prefix(x.lock), StepText(x.step), ": ", certainty, CodeName(x.code)));
+      Cat(Prefix(x.lock), WordOf(x.step), ": ", certainty, WordOf(x.code)));
 }
 
 void Timeline::On(const RowCommitted& x) {
@@ -198,7 +198,7 @@ void Timeline::OnLockRow(const RowCommitted& x, uint16_t lock) {
     return;
   }
   if (takes_it) owners_[lock] = x.writer;
-  // A failure after a grant is another story than the same failure before it.
+  // After a grant, a failure is shown even if it was shown before.
   for (LastShown& last : last_shown_) last.failures.clear();
   Add(TimelineLine::kSpanner, Tone::kGood,
       Cat(name, GrantText(x), " by ", names_.ShortProcess(x.writer)));
@@ -211,7 +211,7 @@ std::string Timeline::GrantText(const RowCommitted& x) const {
   return Cat(names_.columns[column], " ", ShortValueText(value));
 }
 
-// --- what processes say ------------------------------------------------------------------------
+// --- beliefs, answers and writes ---------------------------------------------------------------
 
 void Timeline::On(const BeliefChanged& x) {
   LastShown& last = LastShownOf(x.process, x.lock);
@@ -233,8 +233,7 @@ void Timeline::On(const QuestionAnswered& x) {
     OnHasLock(x);
   } else if (question == Question::kLock || question == Question::kUnlock) {
     const std::string outcome = x.answer.yes ? "done" : Printable(x.answer.text);
-    Add(x.process.node, ToneOf(x.answer.yes),
-        Cat(Prefix(x.lock), QuestionText(question), ": ", outcome));
+    Add(x.process.node, ToneOf(x.answer.yes), Cat(Prefix(x.lock), WordOf(question), ": ", outcome));
   }
 }
 void Timeline::OnHasLock(const QuestionAnswered& x) {
@@ -242,10 +241,10 @@ void Timeline::OnHasLock(const QuestionAnswered& x) {
   if (last.has_lock == x.answer.yes) return;
   last.has_lock = x.answer.yes;
   Add(x.process.node, ToneOf(x.answer.yes),
-      Cat(Prefix(x.lock), QuestionText(x.answer.question), ": ", x.answer.yes ? "yes" : "no"));
+      Cat(Prefix(x.lock), WordOf(x.answer.question), ": ", x.answer.yes ? "yes" : "no"));
 }
 void Timeline::On(const WriteArrived& x) {
-  // Only the resource that fences refuses.
+  // Only the resource that fences refuses writes.
   if (!x.fenced) return;
   LastShown& last = LastShownOf(x.process, x.lock);
   if (std::exchange(last.refused, !x.accepted) || x.accepted) return;
@@ -283,7 +282,7 @@ std::string Timeline::Prefix(uint16_t lock) const {
   return scenario_.locks.size() > 1 ? Cat(names_.Lock(lock), ": ") : std::string();
 }
 
-// Rows of the start come before every line: what nobody writes later, an operator does.
+// Initial rows come before all lines, so a later change by nobody is an operator's.
 std::string Timeline::WriterText(ProcessId writer) const {
   return writer == ProcessId{} && now_ > Instant{} ? "an operator" : names_.ShortProcess(writer);
 }

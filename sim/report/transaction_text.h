@@ -1,4 +1,4 @@
-// A transaction of a run's history in words: what it saw, what it changed, how it ended.
+// Describes a transaction of a run's history in words: what it read, what it changed, how it ended.
 #pragma once
 
 #include <string>
@@ -17,13 +17,14 @@ class TransactionDescriber {
   // Both outlive this.
   TransactionDescriber(const Scenario& scenario, const History& history);
 
-  // A transaction that only reads, and whose read was served.
+  // Whether the transaction only reads, and its read was served.
   bool IsRead(const TransactionRecord& record) const;
   static bool IsQuestion(const TransactionRecord& record) {
     return record.step == StepName::kHasLock;
   }
 
-  // When it took effect: its commit, its read, or else when its process heard how it ended.
+  // When the transaction took effect: its commit, its read, or else when its process heard how it
+  // ended.
   static Instant TimeOf(const TransactionRecord& record);
   // "takeover_insert committed: inserted row lock_687", "check saw row lock: token 0.009 (a's)".
   std::string TextOf(const TransactionRecord& record) const;

@@ -12,7 +12,7 @@
 namespace whorl::sim {
 namespace {
 
-// Further ones are left out of their objects, but not reported.
+// Further duplicates are left out of their objects without being reported.
 constexpr size_t kMaxDuplicates = 100;
 
 template <typename Integer>
@@ -26,7 +26,7 @@ std::optional<Integer> WholeNumber(JsonKind kind, std::string_view text) {
   return value;
 }
 
-// The library reads through this; `consumed` is how the builder knows where it is.
+// The library reads through this iterator; `consumed` tells the builder how far it has read.
 class CountingIterator {
  public:
   // NOLINTBEGIN(readability-identifier-naming): std::iterator_traits looks these names up.
@@ -58,7 +58,7 @@ class CountingIterator {
   size_t* consumed_;
 };
 
-// Lines and columns of offsets that are asked in growing order.
+// Finds the line and column of offsets. REQUIRES: callers ask in ascending order.
 class LineCounter {
  public:
   explicit LineCounter(std::string_view text) : text_(text) {}
@@ -82,8 +82,8 @@ class LineCounter {
   Position position_;
 };
 
-// "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while ..." names
-// a place that the problem states itself: what follows it is enough.
+// "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while ..."
+// without the place, which the problem states itself.
 std::string WithoutPlace(std::string_view what) {
   static constexpr std::string_view kStart = "syntax error ";
   if (const size_t at = what.find(kStart); at != std::string_view::npos) {
@@ -152,8 +152,8 @@ std::string JsonDocument::PointerOf(int32_t index) const {
   return pointer;
 }
 
-// Hears the library's events and appends nodes. Not in the unnamed namespace only because it is a
-// friend of JsonDocument.
+// Receives the library's events and appends entries. It is outside of the unnamed namespace only
+// because it is a friend of JsonDocument.
 class JsonBuilder : public nlohmann::json_sax<nlohmann::json> {
  public:
   JsonBuilder(std::string_view text, const size_t& consumed, std::vector<Problem>& problems)
@@ -169,7 +169,7 @@ class JsonBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool string(string_t& value) override {
     return Add(JsonKind::kString, StartOfString(), std::move(value));
   }
-  bool binary(binary_t&) override { return false; }  // not in JSON texts
+  bool binary(binary_t&) override { return false; }  // JSON texts have none
 
   bool start_object(std::size_t) override { return Open(JsonKind::kObject); }
   bool start_array(std::size_t) override { return Open(JsonKind::kArray); }
@@ -186,11 +186,11 @@ class JsonBuilder : public nlohmann::json_sax<nlohmann::json> {
   std::vector<JsonDocument::Entry> TakeEntries() { return std::move(document_.entries_); }
 
  private:
-  // An object or array whose end has not been read.
+  // An object or array whose end has not been read yet.
   struct Level {
     int32_t index = 0;
     int32_t last_child = -1;
-    std::map<std::string, int, std::less<>> lines;  // of an object's keys
+    std::map<std::string, int, std::less<>> lines;  // by key of an object
   };
 
   bool Add(JsonKind kind, size_t start, std::string text);
@@ -219,14 +219,14 @@ class JsonBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool is_duplicate_ = false;
 };
 
-// The closing quote was read last, and an inner quote follows a backslash.
+// The closing quote was read last; a quote within the string follows a backslash.
 size_t JsonBuilder::StartOfString() const {
   size_t start = consumed_ - 2;
   while (text_[start] != '"' || (start > 0 && text_[start - 1] == '\\')) --start;
   return start;
 }
 
-// A number is known to end only when the character after it was read, unless the text ends.
+// The parser sees that a number has ended only by reading the next character or the text's end.
 bool JsonBuilder::AddNumber() {
   static constexpr std::string_view kLetters = "+-.0123456789eE";
   size_t end = consumed_;
@@ -270,7 +270,7 @@ bool JsonBuilder::Add(JsonKind kind, size_t start, std::string text) {
   return true;
 }
 
-// A duplicate member stays out of its object: it is among the nodes, and nobody finds it.
+// A duplicate member has an entry, but its object does not link to it.
 void JsonBuilder::Link(int32_t index) {
   if (levels_.empty() || std::exchange(is_duplicate_, false)) return;
   Level& level = levels_.back();

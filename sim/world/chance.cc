@@ -12,12 +12,12 @@
 namespace whorl::sim {
 namespace {
 
-// World streams and machine streams must not meet.
+// Keep the world's streams and the machines' streams apart.
 constexpr uint64_t kWorldStream = 1;
 constexpr uint64_t kMachineStream = 2;
 
 constexpr size_t kRequests = std::variant_size_v<Request>;
-constexpr size_t kInsideSteps = kStepCount + 1;  // 0: of no transaction
+constexpr size_t kInsideSteps = kCountOf<StepName> + 1;  // 0: of no transaction
 
 uint64_t KeyOf(std::string_view text) {
   Fingerprint name;
@@ -25,11 +25,11 @@ uint64_t KeyOf(std::string_view text) {
   return name.value();
 }
 
-// Of a step by its word: enumerators move when a protocol is added.
+// A step's key is made from its word, because enumerators move when a protocol is added.
 uint64_t KeyOf(StepName step) {
-  static const std::array<uint64_t, kStepCount> names = [] {
-    std::array<uint64_t, kStepCount> all{};
-    for (size_t i = 0; i < all.size(); ++i) all[i] = KeyOf(StepText(static_cast<StepName>(i)));
+  static const std::array<uint64_t, kCountOf<StepName>> names = [] {
+    std::array<uint64_t, kCountOf<StepName>> all{};
+    for (size_t i = 0; i < all.size(); ++i) all[i] = KeyOf(WordOf(static_cast<StepName>(i)));
     return all;
   }();
   return names[static_cast<size_t>(step)];
@@ -44,8 +44,8 @@ std::string NodeName(const Scenario& scenario, int16_t node) {
   return node < 0 ? std::string() : scenario.nodes[static_cast<size_t>(node)].name;
 }
 
-// What the fault says, without its line and its place in the file, and without what it draws from:
-// another distribution or another share gets the same draws.
+// A fault's key is made from its text, without its line and its place in the file, and without the
+// distribution or share that it draws from: changing those leaves the draws the same.
 uint64_t KeyOf(const Scenario& scenario, const FaultSpec& fault) {
   Fingerprint name;
   name.Add(std::string(FaultKindText(fault.kind())));
@@ -55,19 +55,20 @@ uint64_t KeyOf(const Scenario& scenario, const FaultSpec& fault) {
   } else {
     const When& when = std::get<When>(fault.trigger);
     name.Add(NodeName(scenario, when.node));
-    name.Add(std::string(StepText(when.step)));
-    name.Add(std::string(PhaseText(when.phase)));
+    name.Add(std::string(WordOf(when.step)));
+    name.Add(std::string(WordOf(when.phase)));
     name.Add(when.count);
     if (when.lock) name.Add(scenario.locks[*when.lock]);
   }
   name.Add(LastsOf(fault.what));
-  name.Add(std::string(DirectionText(DirectionOf(fault.what))));
+  name.Add(std::string(WordOf(DirectionOf(fault.what))));
   return name.value();
 }
 
 std::vector<uint64_t> NamesOfFaults(const Scenario& scenario) {
   std::vector<uint64_t> names;
-  std::map<uint64_t, uint64_t> met;  // how often, since two faults may say the same
+  std::map<uint64_t, uint64_t>
+      met;  // how often each name has occurred, since two faults may have the same text
   for (const FaultSpec& fault : scenario.faults) {
     const uint64_t name = KeyOf(scenario, fault);
     names.push_back(Combine(name, met[name]++));
@@ -93,15 +94,17 @@ Chance::Chance(uint64_t seed, const Scenario& scenario)
 
 uint64_t Chance::Bits(Draw draw, const DrawnFor& whom) {
   Participation& participation = ParticipationOf(whom.node, whom.lock);
-  if (participation.calls.empty()) participation.calls.resize(kStepCount * kRequests * kDrawCount);
-  const size_t place = (static_cast<size_t>(whom.step) * kRequests + whom.request) * kDrawCount +
-                       static_cast<size_t>(draw);
+  if (participation.calls.empty())
+    participation.calls.resize(kCountOf<StepName> * kRequests * kCountOf<Draw>);
+  const size_t place =
+      (static_cast<size_t>(whom.step) * kRequests + whom.request) * kCountOf<Draw> +
+      static_cast<size_t>(draw);
   const uint64_t n = participation.calls[place]++;
   return Combine(Combine(participation.name, NameOfStream(draw, whom)), n);
 }
 
 uint64_t Chance::BitsOfFault(uint32_t fault, Draw draw, const DrawnFor& whom) {
-  // An operator's call is no node's.
+  // A call by an operator belongs to no node.
   const uint64_t caller = whom.node < 0 ? seed_ : ParticipationOf(whom.node, whom.lock).name;
   const uint64_t stream = Combine(caller, NameOfStream(draw, whom));
   const uint64_t n = drawn_of_faults_[{faults_[fault], stream}]++;
@@ -112,12 +115,12 @@ int64_t Chance::Between(ProcessId process, uint16_t lock, std::optional<StepName
                         Purpose purpose, int64_t lo, int64_t hi) {
   Participation& participation = ParticipationOf(process.node, lock);
   if (participation.incarnation != process.incarnation) {
-    // A process's draws do not depend on how much the one before it drew.
+    // A process's draws do not depend on how many draws the node's last process made.
     participation.incarnation = process.incarnation;
-    participation.inside.assign(kInsideSteps * static_cast<size_t>(kPurposeCount), 0);
+    participation.inside.assign(kInsideSteps * kCountOf<Purpose>, 0);
   }
   const size_t row = step ? static_cast<size_t>(*step) + 1 : 0;
-  const size_t place = row * static_cast<size_t>(kPurposeCount) + static_cast<size_t>(purpose);
+  const size_t place = row * kCountOf<Purpose> + static_cast<size_t>(purpose);
   const uint64_t n = participation.inside[place]++;
   const uint64_t stream =
       (step ? KeyOf(*step) : 0) ^ (kMachineStream << 32 | static_cast<uint64_t>(purpose) << 16);

@@ -1,9 +1,9 @@
-// One Take of a World: what the files world*.cc share, and nobody else.
+// One Take of a World. Only the files of sim/world include this header.
 //
-// A Turn works on the state of its world, draws from its driver's Chance and writes to its
-// driver's Outbox; it lives as long as the Take. network.cc holds what happens between
-// processes and Spanner, sessions.cc the sessions of processes, process.cc what happens
-// inside a process, spanner.cc Spanner's side, faults.cc what faults do.
+// A Turn works on the state of its world, draws from its driver's Chance and writes to its driver's
+// Outbox; it lives as long as the Take. process.cc has what happens inside a process, network.cc
+// the calls between processes and Spanner, sessions.cc the sessions of processes, spanner.cc
+// Spanner's side, faults.cc the effects of faults.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class DrawnFaultChance final : public FaultChance {
 
 class Turn {
  public:
-  // `chance` may be null for what draws nothing (Trigger, the constructor of World).
+  // `chance` may be null if no draw is needed (Trigger, the constructor of World).
   Turn(const WorldSetup& setup, WorldState& state, Chance* chance, Outbox& out)
       : setup_(setup),
         scenario_(setup.scenario),
@@ -46,18 +46,16 @@ class Turn {
         out_(out) {}
 
   void Happen(PendingEvent event, int16_t node);
-  // After Happen: runs the machines on what it queued for them.
+  // Steps the machines with the events that Happen queued for them.
   void RunMachines();
 
-  // --- bookkeeping
-  // ---------------------------------------------------------------------------------
+  // --- bookkeeping -----------------------------------------------------------------------------
   void Observe(ObservedEvent what) { out_.observed.push_back({state_.now, std::move(what)}); }
   uint32_t Schedule(Instant at, ChoiceKind kind, int16_t node, PendingEvent event);
-  uint32_t Store(PendingEvent event);  // pending, but nobody's turn yet
+  uint32_t Store(PendingEvent event);  // pending, but not due until it is scheduled
   void Cancel(uint32_t place);
 
-  // --- processes
-  // -----------------------------------------------------------------------------------
+  // --- processes -------------------------------------------------------------------------------
   void StartNode(int16_t node, std::optional<uint32_t> fault);
   void LetGo(int16_t node, bool crashed);
   void StopNode(int16_t node);
@@ -170,27 +168,27 @@ class Turn {
   std::optional<uint32_t> TargetOf(const FaultSpec& fault, const CallName& call) const;
   // The machine's effects, in their order.
   void CarryOut(const FaultEffects& effects);
-  void Carry(const ObserveFault& observed);
-  void Carry(const PauseProcess& pause) { PauseNode(pause.node); }
-  void Carry(const ResumeProcess& resume) { ResumeNode(resume.node); }
-  void Carry(const CrashProcess& crash) { LetGo(crash.node, /*crashed=*/true); }
-  void Carry(const StopProcess& stop) { StopNode(stop.node); }
-  void Carry(const StartProcess& start) { StartNode(start.node, std::nullopt); }
-  void Carry(const StartAgain& start);
-  void Carry(const EndLater& end);
-  void Carry(const SetLink& set) { Observe(set.change); }
-  void Carry(const ReleaseMessages& release) {
+  void CarryOut(const ObserveFault& observed);
+  void CarryOut(const PauseProcess& pause) { PauseNode(pause.node); }
+  void CarryOut(const ResumeProcess& resume) { ResumeNode(resume.node); }
+  void CarryOut(const CrashProcess& crash) { LetGo(crash.node, /*crashed=*/true); }
+  void CarryOut(const StopProcess& stop) { StopNode(stop.node); }
+  void CarryOut(const StartProcess& start) { StartNode(start.node, std::nullopt); }
+  void CarryOut(const StartAgain& start);
+  void CarryOut(const EndLater& end);
+  void CarryOut(const SetLink& set) { Observe(set.change); }
+  void CarryOut(const ReleaseMessages& release) {
     ReleaseHeld(release.node, release.requests, release.replies);
   }
-  void Carry(const LeaveSlowCalls& leave);
-  void Carry(const TakeSession& take) { LoseSession(take.node); }
-  void Carry(const SetNodeClock& set);
-  void Carry(const ReleaseNodeClock& release);
-  void Carry(const SetSpannerClocks& set) { SetClocksOfSpanner(set); }
-  void Carry(const RemoveRow& removal) { DeleteRow({.fault = removal.fault}); }
-  void Carry(const DropRequest& drop);
-  void Carry(const DropReply& drop);
-  void Carry(const MarkCall& mark);
+  void CarryOut(const LeaveSlowCalls& leave);
+  void CarryOut(const TakeSession& take) { LoseSession(take.node); }
+  void CarryOut(const SetNodeClock& set);
+  void CarryOut(const ReleaseNodeClock& release);
+  void CarryOut(const SetSpannerClocks& set) { SetClocksOfSpanner(set); }
+  void CarryOut(const RemoveRow& removal) { DeleteRow({.fault = removal.fault}); }
+  void CarryOut(const DropRequest& drop);
+  void CarryOut(const DropReply& drop);
+  void CarryOut(const MarkCall& mark);
   // Whether a fault waited for the node's next call to do this to it (LosesRequest or LosesReply).
   template <typename Loses>
   bool HasFaultFor(int16_t node, const Loses& loses) {
@@ -211,8 +209,8 @@ class Turn {
   Outbox& out_;
 };
 
-// CallName::call of those that no transaction of a lock makes: for sessions. No transaction makes
-// so many.
+// CallName::call of calls for sessions, which belong to no transaction of a lock. No transaction
+// makes so many calls.
 inline constexpr uint16_t kSessionCall = 0xFFFF;
 
 }  // namespace whorl::sim

@@ -17,9 +17,9 @@ NodeSetup MakeNode(const NodeSpec& spec, const Rules& rules, size_t lock_count) 
 
 }  // namespace
 
-std::array<Promise, kInvariantCount> PromisesIn(const Scenario& scenario) {
+std::array<Promise, kCountOf<Invariant>> PromisesIn(const Scenario& scenario) {
   const ProtocolInfo& protocol = *FindProtocol(scenario.protocol);
-  std::array<Promise, kInvariantCount> promises = protocol.promises;
+  std::array<Promise, kCountOf<Invariant>> promises = protocol.promises;
   const bool deletes = std::ranges::any_of(scenario.faults, [](const FaultSpec& fault) {
     return fault.As<DeleteRowFault>() != nullptr;
   });
@@ -38,7 +38,7 @@ std::optional<uint16_t> CheckerSetup::FindLock(std::string_view name) const {
 
 std::optional<uint16_t> CheckerSetup::LockOfRow(const Row& row) const {
   const Value& key = row[rules->key_column];
-  // There may be many locks only where their names are the keys.
+  // There is more than one lock only in protocols whose keys are the locks' names.
   if (const auto* name = std::get_if<std::string>(&key)) return FindLock(*name);
   const auto found = std::ranges::find(locks, key, &LockSetup::key);
   if (found == locks.end()) return std::nullopt;

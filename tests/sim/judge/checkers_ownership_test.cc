@@ -1,5 +1,5 @@
-// has_lock_truthful, lease_respected, isolation, fenced_writes_ordered, single_leader_belief: what
-// each must catch, and what looks like it and is none.
+// has_lock_truthful, lease_respected, isolation, fenced_writes_ordered, single_leader_belief: the
+// violations that each must catch, and near misses.
 #include "tests/sim/judge/checkers_testing.h"
 
 namespace whorl::sim::checkers_ownership_test {
@@ -154,7 +154,7 @@ TEST(LeaseRespectedTest, AllowsAnotherIncarnationOfTheOwnersNode) {
 }
 
 TEST(LeaseRespectedTest, DoesNotJudgeRowsOfTheStart) {
-  // Nobody owns them, so nobody's lease can be judged.
+  // Such rows have no owner, so there is no lease to respect.
   Trace trace{"b"};
   trace.RowIsThere("lock", Seconds(-5), Seconds(-1));
   trace.At(Seconds(1)).Starts("b").Grants("b", Seconds(1));

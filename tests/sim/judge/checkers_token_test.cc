@@ -1,5 +1,5 @@
-// one_live_token, token_monotonic, handed_token_monotonic: what each must catch, and what looks
-// like it and is none.
+// one_live_token, token_monotonic, handed_token_monotonic: the violations that each must catch, and
+// near misses.
 #include "tests/sim/judge/checkers_testing.h"
 
 namespace whorl::sim::checkers_token_test {
@@ -12,7 +12,7 @@ constexpr Invariant kHanded = Invariant::kHandedTokenMonotonic;
 // --- one_live_token ----------------------------------------------------------------------------
 
 TEST(OneLiveTokenTest, CatchesASecondProcessThatLearnsTheLiveToken) {
-  // Two holders of a live token would both be told that they have the lock.
+  // Two holders of a live token would both be answered that they have the lock.
   Trace trace{"a", "b"};
   trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1)).Knows("a", Seconds(1));
   trace.At(Seconds(2)).Knows("b", Seconds(1));

@@ -65,7 +65,7 @@ const InvariantResult* FirstViolated(const RunResult& result) {
   return first;
 }
 
-// A story that is too long is not read, and one of another violation leads astray.
+// A long story is not read, and a story about another violation misleads.
 TEST(Explain, EveryViolationHasAStoryOfAtMostTwentyLines) {
   int stories = 0;
   for (const auto& entry : std::filesystem::directory_iterator(kRoot + "/scenarios")) {
@@ -85,7 +85,7 @@ TEST(Explain, EveryViolationHasAStoryOfAtMostTwentyLines) {
     ++stories;
     EXPECT_LE(lines.size(), kMaxStoryLines);
     EXPECT_THAT(lines.front(),
-                AllOf(StartsWith(std::string(InvariantText(violated->invariant)) + " violated at " +
+                AllOf(StartsWith(std::string(WordOf(violated->invariant)) + " violated at " +
                                  InstantText(violated->first->at) + " s"),
                       HasSubstr(violated->first->text)));
     EXPECT_THAT(lines, Contains(HasSubstr("<- " + explained.story.invariant)));
@@ -126,7 +126,7 @@ TEST(Explain, S4IsToldByThePausesTheCommitsAndTheOldKnowledge) {
   }
 }
 
-// An application that is told "no" is not in the story; one whose belief is wrong is, with what it
+// A process that was answered "no" is not in the story. One that believes wrongly is, with what it
 // waits for.
 TEST(Explain, ABeliefIsToldWithWhyTheOtherStillBelieves) {
   const std::vector<std::string> lines =
@@ -160,8 +160,7 @@ TEST(Explain, WithSeveralLocksEachTransactionNamesItsOwn) {
                              HasSubstr("; deleted row job_daily   <- lease_respected"))));
 }
 
-// An answer is told with how its process came by the token, and with the answer that it
-// contradicts.
+// The story of an answer says how its process got the token, and which answer it contradicts.
 TEST(Explain, AnAnswerIsToldWithTheGrantAndTheOtherAnswer) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     Scenario scenario = ScenarioOf(R"({"version": 1, "about": "a test", "protocol": "spindle_v2",
@@ -182,7 +181,7 @@ TEST(Explain, AnAnswerIsToldWithTheGrantAndTheOtherAnswer) {
   FAIL() << "half of all seeds should hand out a smaller hash";
 }
 
-// What spindle v2 keeps cannot be told of a run, only of a trace that was made up.
+// spindle v2 keeps this invariant, so the violation comes from a crafted trace instead of a run.
 Story StoryOfTrace(Trace& trace, Invariant invariant) {
   const InvariantResult violated = trace.EndsAt(Seconds(60))[invariant];
   EXPECT_TRUE(violated.first.has_value());

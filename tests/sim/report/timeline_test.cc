@@ -157,7 +157,7 @@ TEST_F(TimelineTest, FaultsSayWhatTheyChange) {
   }
 }
 
-// Each of these is a turn in the story.
+// Each of these is a transition that a reader needs.
 TEST_F(TimelineTest, EveryChangeHasALine) {
   Nodes({"a", "b"});
   scenario_.faults = {{.node = 1, .what = PartitionFault{}, .line = 9}};
@@ -248,7 +248,7 @@ TEST_F(TimelineTest, ColourOnlyWhenToldToAndNothingElseChanges) {
   EXPECT_EQ(coloured, plain);
 }
 
-// The line that everyone looks for stands where it came about, also when it was seen later.
+// The violation is shown at the time at which it happened, even if it was noticed later.
 TEST_F(TimelineTest, ViolationsStandWhereTheyCameAbout) {
   Nodes({"a"});
   Start(Seconds(1), 0);
