@@ -22,7 +22,7 @@
 namespace whorl::real_client {
 namespace {
 
-// The runner's errors are the library's, which masks those of the first statement by itself.
+// The library itself masks errors of the first statement, so the runner must not.
 RetryPolicy WithoutMasking(RetryPolicy policy) {
   policy.first_error = FirstError::kTold;
   policy.begin_after_aborted = BeginAfterAborted::kInlined;
@@ -41,9 +41,9 @@ Status Validate(const ClientOptions& options) {
   return {};
 }
 
-// The library goes to the emulator of the environment, whatever it is told.
+// The library always uses the emulator that the environment names.
 Status ValidateEnvironment(const ConnectionOptions& options) {
-  // Read where the caller's thread makes its client, before this client has a thread of its own.
+  // Read on the caller's thread when it creates a client, before that client has its own thread.
   const char* host = std::getenv("SPANNER_EMULATOR_HOST");  // NOLINT(concurrency-mt-unsafe)
   const bool plaintext = std::holds_alternative<Plaintext>(options.credentials);
   if (host == nullptr || (plaintext && options.endpoint == host)) return {};
@@ -52,15 +52,15 @@ Status ValidateEnvironment(const ConnectionOptions& options) {
                                               "; unset it");
 }
 
-// One call on its way through a thread of the pool.
+// One call that a thread of the pool runs.
 class PooledCall {
  public:
-  // By the thread, just before it sends. False: given up before.
+  // Called by the thread just before it sends. False if the call was given up.
   bool Start() {
     sent_ = MonotonicNow();
     return Change(State::kQueued, State::kSent);
   }
-  // By the thread. False: nobody waits for the answer.
+  // Called by the thread. False if no caller waits for the answer.
   bool End(Response answer) {
     answer_ = std::move(answer);
     return Change(State::kSent, State::kAnswered);
@@ -84,15 +84,14 @@ class PooledCall {
   enum class State : uint8_t { kQueued, kSent, kAnswered, kGivenUp };
   bool Change(State from, State to) { return state_.compare_exchange_strong(from, to); }
 
-  Duration sent_;    // before state_ becomes kSent
-  Response answer_;  // before state_ becomes kAnswered
+  Duration sent_;    // set before state_ becomes kSent
+  Response answer_;  // set before state_ becomes kAnswered
   std::atomic<State> state_ = State::kQueued;
 };
 
 }  // namespace
 
-// The client's side of all its transactions. But for what says otherwise, it belongs to the loop's
-// thread.
+// All transactions of a client. Used on the loop's thread only, except where noted.
 class GoogleCloudClient::Core {
  public:
   explicit Core(ClientOptions options)
@@ -103,7 +102,7 @@ class GoogleCloudClient::Core {
 
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
-  // REQUIRES: Shutdown was called, and StopLoop() will be, by the loop's thread.
+  // REQUIRES: Shutdown was called, and StopLoop() will be called on the loop's thread.
   ~Core() {
     loop_.Join();
     workers_.join();
@@ -128,7 +127,7 @@ class GoogleCloudClient::Core {
       done();
     });
   }
-  // From any thread. REQUIRES: nothing is under way any more, but for calls that were given up.
+  // From any thread. REQUIRES: no call is under way, except for those that were given up.
   void StopLoop() { loop_.Stop(); }
 
  private:
@@ -137,8 +136,8 @@ class GoogleCloudClient::Core {
     RunnerState runner;
     Done done;
     GoogleCloudSession* session = nullptr;
-    Call call;                     // that is out
-    EventLoop::TimerId timer = 0;  // when the call, the pause or the wait for a session is over
+    Call call;                     // the call under way
+    EventLoop::TimerId timer = 0;  // ends the call, the pause or the wait for a session
   };
 
   void Begin(RunId id, Transaction transaction, Done done) {
@@ -148,7 +147,7 @@ class GoogleCloudClient::Core {
        StartRunner(policy_, run.runner, std::move(transaction), MonotonicNow(), std::nullopt));
   }
 
-  // `run` may be gone afterwards.
+  // `run` may be destroyed by this.
   void Do(RunId id, Running& run, RunnerAction action) {
     if (const auto* send = std::get_if<SendCall>(&action)) return Send(id, run, *send);
     if (const auto* wait = std::get_if<WaitFor>(&action)) return Wait(id, run, wait->pause);
@@ -167,13 +166,13 @@ class GoogleCloudClient::Core {
       if (!call->End(session->Do(request))) return RollBack(*session);
       loop_.Post([this, id, call] {
         const auto found = runs_.find(id);
-        // Else it was given up when the answer was there, and heard it then.
+        // Otherwise it was given up after the answer had arrived, and received it then.
         if (found != runs_.end() && found->second.call == call) OnAnswer(id, found->second, {});
       });
     });
   }
 
-  // `given_up`: that it ends with, unless the answer ends it.
+  // `given_up` is the status with which the transaction ends, unless the answer ends it.
   void OnAnswer(RunId id, Running& run, std::optional<Status> given_up) {
     RunnerState& state = run.runner;
     loop_.Cancel(run.timer);
@@ -191,8 +190,8 @@ class GoogleCloudClient::Core {
     Finish(id, run, GiveUpRunner(state, *std::move(given_up), was_sent), /*is_under_way=*/false);
   }
 
-  // The runner would send the call again. A Commit is sent once, so that what became of it is told
-  // as it was heard; and the library would send a statement as another one, which Spanner runs
+  // Whether a call that the runner would send again must not be. A Commit is sent once, so that its
+  // outcome is reported as received; a statement would be sent as a new one, which Spanner runs
   // even if it has run the first.
   static bool IsTheLast(const RunnerState& state, const Status& status) {
     using Doing = RunnerState::Doing;
@@ -224,7 +223,7 @@ class GoogleCloudClient::Core {
     Finish(id, run, GiveUpRunner(state, std::move(reason), is_under_way), is_under_way);
   }
 
-  // What the transaction comes to. A rollback that the runner asks for is made after the answer.
+  // The transaction's result. A rollback that the runner requests is sent after the answer.
   TransactionResult GiveUpRunner(RunnerState& state, Status reason, bool was_sent) {
     if (state.doing == RunnerState::Doing::kCommit && !was_sent) {
       state.doing = RunnerState::Doing::kStatement;
@@ -238,7 +237,7 @@ class GoogleCloudClient::Core {
     return std::get<Finished>(*std::move(action)).result;
   }
 
-  // `is_under_way`: its thread still uses the session, and will clean up.
+  // If `is_under_way`, its thread still uses the session and will clean up.
   void Finish(RunId id, Running& run, TransactionResult result, bool is_under_way) {
     loop_.Cancel(run.timer);
     result.status = Advise(std::move(result.status), options_.connection, options_.database);
@@ -257,7 +256,7 @@ class GoogleCloudClient::Core {
       return Do(id, run,
                 OnNoSession(run.runner, Error(Code::kCancelled, "the client is shut down")));
     }
-    // The library makes a new one where Spanner had lost it.
+    // The library creates a new session if Spanner has lost this one.
     if (run.session != nullptr) return Grant(id, *run.session);
     if (idle_.empty() && sessions_.size() < static_cast<size_t>(options_.threads)) {
       sessions_.push_back(std::make_unique<GoogleCloudSession>(connector_, sessions_.size()));
@@ -288,7 +287,7 @@ class GoogleCloudClient::Core {
     boost::asio::post(workers_, [this, &session] { RollBack(session); });
   }
 
-  // On a thread of the pool.
+  // Runs on a thread of the pool.
   void RollBack(GoogleCloudSession& session) {
     if (session.is_open()) session.Do(Rollback{});
     loop_.Post([this, &session] { GiveBack(session); });
@@ -299,7 +298,7 @@ class GoogleCloudClient::Core {
     if (asking_.empty()) return idle_.push_back(&session);
     const RunId next = asking_.front();
     asking_.pop_front();
-    // Not in here: that one may end at once and give the session back, and so on.
+    // Posted, since that run may end at once and return the session, and so on recursively.
     runs_.at(next).session = &session;
     loop_.At(Duration{}, [this, next, &session] {
       if (runs_.contains(next)) Grant(next, session);
@@ -322,7 +321,7 @@ class GoogleCloudClient::Core {
   GoogleCloudConnector connector_;
   std::vector<std::unique_ptr<GoogleCloudSession>> sessions_;
   std::vector<GoogleCloudSession*> idle_;
-  std::deque<RunId> asking_;  // for a session, in their order
+  std::deque<RunId> asking_;  // wait for a session, in order
   EventLoop loop_;
   boost::asio::thread_pool workers_;
 };

@@ -1,24 +1,21 @@
-// The same as spanner_client.h by Google's library, google-cloud-cpp: the same runner decides, but
-// calls are the library's, which block, so they run on a pool of threads.
+// A client like spanner_client.h that uses Google's library, google-cloud-cpp. The same runner
+// decides, but the library's calls block, so they run on a pool of threads.
 //
 // Invariants: those of transaction_client.h, and
-//   1. A Commit is sent once. Unless Spanner answers it with something certain, it is kUnknown.
-//   2. Nobody waits for a call that hangs: at its deadline, or when it is cancelled, the
-//      transaction is answered, and the call is left to end by itself; then the same thread rolls
-//      back.
-//   3. What was given up before a thread took it is not sent.
-//   4. There are as many sessions as threads, and who holds locks has a session: its next call
-//      finds a thread, whoever waits for those locks on the others.
-// What differs from the other client, since the library leaves no choice:
-//   - Transactions are pessimistic, whatever they ask for, unless CanBeOptimistic().
-//   - Sessions are regular ones, one for each transaction under way; ClientOptions::sessions does
-//   not
-//     count.
-//   - An error of the statement that carries the begin shows only after a BeginTransaction and the
-//     same statement once more, which nothing but an error of its own can come of.
-//   - A statement in a transaction that has begun is not sent again when the connection breaks
-//     (the library would send it as another one): the transaction is rolled back.
-//   - RetryInfo cannot be seen, so pauses after ABORTED are the policy's.
+//   1. A Commit is sent once. Unless Spanner's answer is certain, its outcome is kUnknown.
+//   2. No caller waits for a hanging call: at its deadline, or when it is cancelled, the
+//      transaction is answered, and the call ends by itself later; the same thread then rolls back.
+//   3. A call that was given up before a thread took it is not sent.
+//   4. There are as many sessions as threads, and a transaction with locks has a session, so its
+//      next call finds a thread even if all other threads wait for its locks.
+// Differences from the other client, which the library imposes:
+//   - Transactions are pessimistic, whatever they request, unless CanBeOptimistic().
+//   - Sessions are regular, one for each transaction under way; ClientOptions::sessions is ignored.
+//   - If the statement that carries the begin fails, the library sends a BeginTransaction and the
+//     statement again, and only the error of that one is returned.
+//   - If the connection breaks, a statement in a transaction that has begun is not sent again (the
+//     library would send it as a new one): the transaction is rolled back.
+//   - The library hides RetryInfo, so the policy determines the pauses after ABORTED.
 //   - Sessions are not deleted at the end: Spanner does that after an hour.
 #pragma once
 
@@ -35,17 +32,17 @@ namespace whorl::real_client {
 
 class GoogleCloudClient final : public TransactionClient {
  public:
-  // INVALID_ARGUMENT where the options cannot be meant; FAILED_PRECONDITION where the environment's
-  // SPANNER_EMULATOR_HOST, which the library follows in any case, says another address. Nothing is
-  // sent yet.
+  // INVALID_ARGUMENT for invalid options; FAILED_PRECONDITION if the environment's
+  // SPANNER_EMULATOR_HOST, which the library always follows, is another address. Nothing is sent
+  // yet.
   static Status Create(ClientOptions options, std::unique_ptr<GoogleCloudClient>& out);
-  // Of the library: "v1.29.0".
+  // The library's version: "v1.29.0".
   static std::string Version();
-  // Whether this version of the library can ask for optimistic transactions. Where it cannot, a
-  // process that hangs inside a transaction keeps others waiting, until Spanner ends it (10 s).
+  // Whether this version of the library supports optimistic transactions. If it does not, a process
+  // that hangs inside a transaction blocks others until Spanner aborts the transaction (10 s).
   static bool CanBeOptimistic();
-  // Waits for calls that are under way: each for two seconds beyond the policy's timeout; at worst
-  // for a statement that carries the begin, which the library sends as three calls, and its
+  // Waits for the calls under way, each for the policy's timeout and two seconds at most; the worst
+  // case is a statement that carries the begin, which the library sends as three calls, and its
   // rollback.
   ~GoogleCloudClient() override;
 

@@ -25,7 +25,7 @@ namespace spanner = google::cloud::spanner;
 
 constexpr const char* kTransactionId = "the library's";
 
-// The thread that all connections share.
+// The background thread that all connections share.
 class SharedThread final : public cloud::BackgroundThreads {
  public:
   explicit SharedThread(cloud::CompletionQueue queue) : queue_(std::move(queue)) {}
@@ -35,15 +35,15 @@ class SharedThread final : public cloud::BackgroundThreads {
   cloud::CompletionQueue queue_;
 };
 
-// "30.000000000s", as gRPC's service configuration wants it.
+// "30.000000000s", the form of gRPC's service configuration.
 std::string SecondsText(Duration duration) {
   std::string nanos = std::to_string(duration.ns % 1'000'000'000);
   nanos.insert(0, 9 - nanos.size(), '0');
   return std::to_string(duration.ns / 1'000'000'000) + "." + nanos + "s";
 }
 
-// The client gives a call up in time; this only ends it. gRPC 1.51.1 counts it from up to two
-// seconds before the call.
+// The client gives up a call at its deadline; this only ends the call. gRPC 1.51.1 may count the
+// timeout from two seconds before the call.
 constexpr Duration kLate = Seconds(2);
 
 std::string MethodConfig(const std::string& method, Duration timeout) {
@@ -69,7 +69,7 @@ std::map<std::string, std::string> ChannelArguments(const ClientOptions& options
 }
 
 cloud::Options OptionsOf(const ClientOptions& options, const cloud::CompletionQueue& queue) {
-  // No failure is forgiven, so no pause is ever made.
+  // No failure is retried, so the pause is never used.
   constexpr auto kNever = std::chrono::milliseconds(1);
   return cloud::Options{}
       .set<cloud::EndpointOption>(options.connection.endpoint)
@@ -152,7 +152,7 @@ Status GoogleCloudConnector::Connect(size_t number, std::shared_ptr<spanner::Con
   }
   cloud::Options options = options_;
   options.set<cloud::GrpcCredentialOption>(credentials_);
-  // gRPC gives channels of the same arguments one TCP connection.
+  // Without it, channels with equal arguments would share one TCP connection.
   auto& arguments = options.lookup<cloud::GrpcChannelArgumentsOption>();
   arguments["whorl.channel"] = std::to_string(number % static_cast<size_t>(connection_.channels));
   out = spanner::MakeConnection(database_, std::move(options));
@@ -185,7 +185,7 @@ void GoogleCloudSession::Begin(const BeginReadWrite& options) {
   if (transaction_ && !options.previous.empty()) {
     transaction_ = spanner::MakeReadWriteTransaction(*transaction_, library_options);
   } else {
-    transaction_.reset();  // it gives the only session back
+    transaction_.reset();  // it returns the only session
     transaction_ = spanner::MakeReadWriteTransaction(library_options);
   }
   open_ = true;
@@ -196,7 +196,7 @@ Response GoogleCloudSession::Call(const ExecuteSql& call) {
   if (std::holds_alternative<SingleUseRead>(call.transaction)) {
     Forget();
     const auto strong = spanner::Transaction::SingleUseOptions(
-        spanner::Transaction::ReadOnlyOptions());  // asks for the read timestamp, always
+        spanner::Transaction::ReadOnlyOptions());  // always requests the read timestamp
     response.result =
         Drain(client_->ExecuteQuery(strong, ToLibrary(call.statement)), &response.read_timestamp);
     response.status = std::exchange(response.result.status, {});
@@ -209,7 +209,7 @@ Response GoogleCloudSession::Call(const ExecuteSql& call) {
   return response;
 }
 
-// The library has no such call. A query that reads no table is one that it can answer for.
+// The library has no such call, so this sends a query that reads no table.
 Response GoogleCloudSession::Call(const BeginTransaction& call) {
   Begin(std::get<BeginReadWrite>(call.options));
   static const Sql nothing = Sql::Intern("SELECT 1");
@@ -229,7 +229,7 @@ Response GoogleCloudSession::InTransaction(const Statement& statement) {
   } else {
     response.status = FromLibrary(changed.status());
   }
-  // Spanner has ended what it aborted, and what was on a session that is gone.
+  // Spanner has ended aborted transactions and those of a deleted session.
   if (response.status.code == Code::kAborted || IsSessionNotFound(response.status)) open_ = false;
   return response;
 }
@@ -253,7 +253,7 @@ Response GoogleCloudSession::Call(const Rollback&) {
   return Failed(FromLibrary(client_->Rollback(*transaction_)));
 }
 
-// The runner does not send it.
+// For requests that the runner does not send.
 template <typename Other>
 Response GoogleCloudSession::Call(const Other&) {
   return Failed(Error(Code::kUnimplemented, "this client does not send that"));

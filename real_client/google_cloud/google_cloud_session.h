@@ -1,14 +1,14 @@
-// One session of google-cloud-cpp, and the transaction that runs in it: the calls of whorl's
-// vocabulary by the library's public interface. They block.
+// One session of google-cloud-cpp and the transaction that runs in it: the calls of whorl's
+// vocabulary through the library's public interface. They block.
 //
 // Invariants:
-//   1. The library sends each call once. It has no retries, and each call ends two seconds after
-//      the policy's timeout, by the channel's service configuration: the library has no deadlines.
-//   2. A connection of the library has one session and one user at a time. Whoever waits in the
-//      library's own pool for a session that another thread is creating waits for ever when that
-//      fails (google-cloud-cpp v1.29.0, session_pool.cc: a failure wakes nobody).
-// What the library adds by itself: when the statement that carries the begin fails, it sends a
-// BeginTransaction and the statement once more.
+//   1. The library sends each call once, without retries. The channel's service configuration ends
+//      each call two seconds after the policy's timeout, since the library has no deadlines.
+//   2. A connection of the library has one session and one user at a time. In the library's own
+//      pool, a thread that waits for a session that another thread fails to create would wait for
+//      ever (google-cloud-cpp v1.29.0, session_pool.cc: a failure wakes no waiter).
+// The library adds calls by itself: if the statement that carries the begin fails, it sends a
+// BeginTransaction and the statement again.
 #pragma once
 
 #include <google/cloud/completion_queue.h>
@@ -32,22 +32,22 @@ namespace whorl::real_client {
 // `channels` TCP connections.
 class GoogleCloudConnector {
  public:
-  // Nothing is sent or looked for yet. REQUIRES: `options.database` names a database.
+  // Sends nothing and looks for no credentials yet. REQUIRES: `options.database` names a database.
   explicit GoogleCloudConnector(const ClientOptions& options);
   GoogleCloudConnector(const GoogleCloudConnector&) = delete;
   GoogleCloudConnector& operator=(const GoogleCloudConnector&) = delete;
-  // REQUIRES: its connections are gone.
+  // REQUIRES: its connections are destroyed.
   ~GoogleCloudConnector();
 
-  // The connection of this number, which is made when it is asked for first; so are credentials,
-  // for which the machine's metadata server may be asked. From any thread.
+  // The connection with this number. The first call for it opens it and finds the credentials,
+  // which may contact the machine's metadata server. Callable from any thread.
   Status Connect(size_t number, std::shared_ptr<google::cloud::spanner::Connection>& out);
 
  private:
   const google::cloud::spanner::Database database_;
   const ConnectionOptions connection_;
   google::cloud::CompletionQueue queue_;
-  google::cloud::Options options_;  // of all connections
+  google::cloud::Options options_;  // shared by all connections
   std::mutex mutex_;
   std::shared_ptr<grpc::ChannelCredentials> credentials_;  // guarded by mutex_
   std::thread background_;
@@ -59,13 +59,14 @@ class GoogleCloudSession {
   GoogleCloudSession(GoogleCloudConnector& connector, size_t number)
       : connector_(connector), number_(number) {}
 
-  // Blocks, for those times at most. As a transaction id it gives out a word of its own:
-  // the library shows none. A BeginReadWrite that names a transaction before it goes on with the
-  // age of the one that ran here last. Statements, BeginTransaction, Commit and Rollback only.
+  // Blocks, for the times of invariant 1 at most. Accepts statements, BeginTransaction, Commit and
+  // Rollback only. The transaction ids that it returns are its own, since the library shows none. A
+  // BeginReadWrite that names a previous transaction inherits the age of the last one on this
+  // session.
   Response Do(const Request& request);
-  // Whether Spanner may hold a transaction that nobody has committed or rolled back.
+  // Whether Spanner may hold a transaction that was neither committed nor rolled back.
   bool is_open() const { return open_; }
-  // Forgets the transaction and its age: what begins next is another one's.
+  // Forgets the transaction and its age, so that the next one does not inherit them.
   void Forget();
 
  private:
@@ -86,7 +87,7 @@ class GoogleCloudSession {
   bool open_ = false;
 };
 
-// Whether the library can ask for transactions that lock nothing before they commit.
+// Whether the library supports transactions that lock nothing before they commit.
 bool GoogleCloudCanBeOptimistic();
 
 }  // namespace whorl::real_client

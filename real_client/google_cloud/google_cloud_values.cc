@@ -17,13 +17,13 @@ namespace {
 
 namespace spanner = google::cloud::spanner;
 
-// Both have the same range, so there always is one.
+// Never fails, since both types have the same range.
 spanner::Timestamp ToLibrary(Timestamp timestamp) {
   return spanner::MakeTimestamp(wire::EncodeTimestamp(timestamp)).value();
 }
 
 struct Encoder {
-  // The wire knows no type of NULL but the parameter's.
+  // A NULL has the parameter's type.
   Type type = Type::kString;
 
   spanner::Value operator()(Null) const {
@@ -57,7 +57,7 @@ spanner::Value ToLibrary(const Value& value, Type type) {
   return std::visit(Encoder{.type = type}, value);
 }
 
-// Of a mutation or a key, where no type is sent.
+// The values of a mutation or a key, which are sent without types.
 std::vector<spanner::Value> ToLibrary(const Row& row) {
   std::vector<spanner::Value> values;
   values.reserve(row.size());
@@ -72,7 +72,7 @@ Value Decoded(std::string value) { return value; }
 Value Decoded(const spanner::Bytes& value) { return Bytes{.data = value.get<std::string>()}; }
 Value Decoded(spanner::Timestamp value) { return FromLibrary(value); }
 
-// Nothing: it is of another type.
+// nullopt if the value has another type.
 template <typename T>
 std::optional<Value> DecodeAs(const spanner::Value& value) {
   auto got = value.get<absl::optional<T>>();
@@ -114,7 +114,7 @@ spanner::KeySet ToLibrary(const KeySet& keys) {
 
 Status FromLibrary(const google::cloud::Status& status) {
   if (status.ok()) return {};
-  // Both have the wire's numbers.
+  // Both use the wire's numbers.
   return Error(static_cast<Code>(status.code()), status.message());
 }
 

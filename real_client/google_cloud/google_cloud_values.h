@@ -1,5 +1,4 @@
-// Values, statements, mutations and outcomes, as google-cloud-cpp's public interface takes and
-// gives them.
+// Converts values, statements, mutations and statuses from and to google-cloud-cpp's types.
 #pragma once
 
 #include <google/cloud/spanner/mutations.h>
@@ -15,10 +14,10 @@
 
 namespace whorl::real_client {
 
-// The library adds to Spanner's text which call it was, and hides RetryInfo.
+// The library appends the name of the call to Spanner's text and hides RetryInfo.
 Status FromLibrary(const google::cloud::Status& status);
 Timestamp FromLibrary(google::cloud::spanner::Timestamp timestamp);
-// UNIMPLEMENTED for types that whorl has not (ARRAY, NUMERIC and so on).
+// UNIMPLEMENTED for types that whorl does not have (ARRAY, NUMERIC and so on).
 Status FromLibrary(const google::cloud::spanner::Row& row, Row& out);
 
 google::cloud::spanner::SqlStatement ToLibrary(const Statement& statement);

@@ -1,5 +1,5 @@
-// The client of google-cloud-cpp against whorl's own server, which can hold calls up: cancellation,
-// deadlines, shutdown, a server that is not there, crowds, and what a process that hangs costs.
+// The google-cloud-cpp client against whorl's own server, which can delay calls: cancellation,
+// deadlines, shutdown, a missing server, concurrency, and the effect of a hanging process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -66,7 +66,7 @@ class GoogleCloudClientTest : public testing::Test {
   }
   ~GoogleCloudClientTest() override { gate_->Open(); }
 
-  // From the `nth` call of that method on.
+  // Holds the calls of the method from the `nth` on.
   void Hold(std::string method, uint64_t nth = 1) {
     server_->SetFaults([method = std::move(method), nth,
                         gate = gate_](const CallInfo& call) -> server::FaultAction {
@@ -125,7 +125,7 @@ TEST(GoogleCloudTlsTest, AnOwnCertificateAndATokenAreUsed) {
 // --- times ---------------------------------------------------------------------------------------
 
 TEST_F(GoogleCloudClientTest, CommitSentIsBetweenTheStatementAndTheAnswer) {
-  // A lease counts from there: it may not be later than Spanner's own time of the Commit.
+  // A lease counts from this time, which must not be later than Spanner's time of the Commit.
   const Duration before = MonotonicNow();
   const TransactionResult result = Run(Insert("a"));
   ASSERT_EQ(result.outcome, Outcome::kCommitted) << FormatStatus(result.status);
@@ -135,7 +135,7 @@ TEST_F(GoogleCloudClientTest, CommitSentIsBetweenTheStatementAndTheAnswer) {
 }
 
 TEST_F(GoogleCloudClientTest, AReadTellsItsTimestampWhenItIsAskedTo) {
-  // fenced_lease finds out with it whether a lease that it sees first was over long ago.
+  // From it, fenced_lease learns whether a lease that it sees for the first time has expired.
   const TransactionResult written = Run(Insert("a"));
   Transaction read = Query(server::SelectValue("a"));
   read.return_read_timestamp = true;
@@ -145,7 +145,7 @@ TEST_F(GoogleCloudClientTest, AReadTellsItsTimestampWhenItIsAskedTo) {
 }
 
 TEST_F(GoogleCloudClientTest, WhatIsGivenUpBeforeItsTurnIsNotSent) {
-  // One thread, and it hangs: another transaction's time goes by while it waits for its turn.
+  // The only thread hangs, so another transaction reaches its deadline in the queue.
   ClientOptions options = With(OurRetryPolicy());
   options.threads = 1;
   client_ = Connect(server_->address(), options);
@@ -168,7 +168,7 @@ TEST_F(GoogleCloudClientTest, WhatIsGivenUpBeforeItsTurnIsNotSent) {
 }
 
 TEST_F(GoogleCloudClientTest, ACommitThatHangsIsUnknownWhenItsTimeIsOver) {
-  // give_up_at, which the library knows nothing of.
+  // The library does not know give_up_at.
   Hold("Commit");
   Transaction transaction = Insert("a");
   transaction.give_up_at = MonotonicNow() + Milliseconds(500);
@@ -192,7 +192,7 @@ TEST_F(GoogleCloudClientTest, TheLibrarysOwnCallsEndByThePolicysTimeouts) {
 // --- giving up -----------------------------------------------------------------------------------
 
 TEST_F(GoogleCloudClientTest, ACancelledStatementIsAnsweredAtOnceAndRolledBackLater) {
-  // Its locks would hold others up until Spanner finds it idle.
+  // Its locks would block others until Spanner aborts it for being idle.
   Hold("ExecuteSql", /*nth=*/2);
   Answered<TransactionResult> answered;
   const auto run = client_->Run(ReadWrite({server::InsertRow("a", 1), server::InsertRow("b", 1)}),
@@ -207,7 +207,7 @@ TEST_F(GoogleCloudClientTest, ACancelledStatementIsAnsweredAtOnceAndRolledBackLa
 }
 
 TEST_F(GoogleCloudClientTest, ACancelledCommitIsUnknown) {
-  // It may have arrived, as here: it is served after all.
+  // The Commit may have arrived, as here, where it is served later.
   Hold("Commit");
   Answered<TransactionResult> answered;
   const auto run = client_->Run(Insert("a"), answered.Callback());
@@ -221,7 +221,7 @@ TEST_F(GoogleCloudClientTest, ACancelledCommitIsUnknown) {
 }
 
 TEST_F(GoogleCloudClientTest, ShutdownAnswersEverythingAtOnce) {
-  // Whatever hangs; and what hangs in a Commit is unknown.
+  // A process must be able to end whatever hangs; the outcome of a hanging Commit is unknown.
   Hold("Commit");
   std::vector<Answered<TransactionResult>> runs(40);
   for (size_t i = 0; i < runs.size(); ++i) {
@@ -243,7 +243,7 @@ TEST_F(GoogleCloudClientTest, ShutdownAnswersEverythingAtOnce) {
 }
 
 TEST_F(GoogleCloudClientTest, AnswersInCallbacksMayAskForMore) {
-  // A protocol's machine does that: the answer to one transaction asks for the next.
+  // A protocol's machine does this: the answer to one transaction starts the next.
   Answered<TransactionResult> second;
   client_->Run(Insert("a"), [&](const TransactionResult&) {
     client_->Run(Query(server::SelectValue("a")), second.Callback());
@@ -254,7 +254,7 @@ TEST_F(GoogleCloudClientTest, AnswersInCallbacksMayAskForMore) {
 // --- no server -----------------------------------------------------------------------------------
 
 TEST_F(GoogleCloudClientTest, NobodyWaitsForAServerThatIsNotThere) {
-  // Not even those who ask at once for sessions, which the library would make one after the other.
+  // Not even concurrent callers that need sessions, which the library would create one by one.
   const std::string address = server_->address();
   client_.reset();
   server_.reset();
@@ -282,11 +282,11 @@ TEST_F(GoogleCloudClientTest, AServerThatComesBackIsFoundAgain) {
   EXPECT_EQ(read.Wait().outcome, Outcome::kCommitted) << FormatStatus(read.Wait().status);
 }
 
-// --- crowds --------------------------------------------------------------------------------------
+// --- concurrency ---------------------------------------------------------------------------------
 
 TEST_F(GoogleCloudClientTest, TransactionsThatMeetAllCommit) {
-  // Readers that become writers of one row: all but one of those that meet are ABORTED and run
-  // again, none for ever, because they keep their age.
+  // Readers that become writers of one row: all but one of the concurrent ones are ABORTED and
+  // retry. None retries for ever, because retries keep their age.
   ASSERT_EQ(Run(Insert("a")).outcome, Outcome::kCommitted);
   std::vector<Answered<TransactionResult>> runs(50);
   for (size_t i = 0; i < runs.size(); ++i) {
@@ -314,8 +314,8 @@ TEST_F(GoogleCloudClientTest, ThousandsRunAtOnce) {
 
 // --- a process that hangs ------------------------------------------------------------------------
 
-// A process hangs inside of a transaction, after it has read a row: its second statement does not
-// reach Spanner. Another process writes that row. Time is the server's, and stands still.
+// A process hangs inside a transaction after it has read a row: its second statement does not reach
+// Spanner. Another process writes that row. The server's clock stands still.
 class GoogleCloudHangTest : public testing::Test {
  protected:
   GoogleCloudHangTest() {

@@ -1,5 +1,5 @@
-// The client of google-cloud-cpp against the official emulator: what goes to Spanner and comes
-// back. Skipped where there is no emulator.
+// The google-cloud-cpp client against the official emulator: requests and results. Skipped if there
+// is no emulator.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ Transaction Query(Statement statement) {
   return {.mode = Mode::kStrongRead, .statements = {{.statement = std::move(statement)}}};
 }
 
-// A row of everything, after its key.
+// A value of each type, without the key.
 Row Values() {
   return {true,
           std::numeric_limits<int64_t>::min(),
@@ -170,7 +170,7 @@ TEST_F(GoogleCloudEmulatorTest, ReadsInsideATransactionAreQueriesToo) {
 }
 
 TEST_F(GoogleCloudEmulatorTest, ALosingInsertIsAbortedWithSpannersError) {
-  // That is how a process learns that it has lost.
+  // By this, a process learns that it has lost.
   ASSERT_EQ(Run(ReadWrite({Insert("a")})).outcome, Outcome::kCommitted);
   const TransactionResult lost = Run(ReadWrite({Insert("a")}));
   EXPECT_EQ(lost.outcome, Outcome::kAborted);
@@ -179,7 +179,7 @@ TEST_F(GoogleCloudEmulatorTest, ALosingInsertIsAbortedWithSpannersError) {
 }
 
 TEST_F(GoogleCloudEmulatorTest, TellsAPersonThatTheDatabaseIsNotThere) {
-  // With what to do about it.
+  // The message has to say what to do.
   client_ = MakeClient(RawSpanner::DatabaseName("other"));
   const TransactionResult result = Run(Query(Select("a")));
   EXPECT_EQ(result.outcome, Outcome::kAborted);
@@ -246,7 +246,7 @@ TEST_F(GoogleCloudEmulatorTest, MutationsOfAllKindsAndTypes) {
 // --- bodies --------------------------------------------------------------------------------------
 
 TEST_F(GoogleCloudEmulatorTest, ABodysTestEndsTheTransactionWithItsResults) {
-  // A lock that is held, and a row that somebody else has changed.
+  // A held lock, and a row that another process has changed.
   Transaction take = ReadWrite({Insert("a")});
   take.statements.push_back(
       {.statement = On("UPDATE locktable SET owner = 'b' WHERE name = @name", "a")});
@@ -271,7 +271,7 @@ TEST_F(GoogleCloudEmulatorTest, ABodysTestEndsTheTransactionWithItsResults) {
 // --- many ----------------------------------------------------------------------------------------
 
 TEST_F(GoogleCloudEmulatorTest, TransactionsInConflictAreRunAgain) {
-  // The emulator aborts all but one of those that meet. Reads are never in the way.
+  // The emulator aborts all but one of several concurrent transactions. Reads never block them.
   std::vector<Answered<TransactionResult>> writes(8);
   std::vector<Answered<TransactionResult>> reads(200);
   for (size_t i = 0; i < writes.size(); ++i) {

@@ -1,5 +1,5 @@
-// The client of google-cloud-cpp through the scripts that the runner and the client of gRPC follow:
-// the same calls and the same outcomes, but where the library leaves no choice.
+// Runs the scripts of the runner and the gRPC client with the google-cloud-cpp client: the calls
+// and outcomes are the same, except where the library leaves no choice.
 #include "tests/support/scripts.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ using real_client::MakeGoogleCloudClient;
 const std::string kBegun = "s1 INSERT begin #1: OK, t1";
 const std::string kCommitted = "committed, 1 rows changed and 0 read";
 
-// A Commit is sent once: what is not heard of it is not known.
+// A Commit is sent once: without its answer, the outcome is unknown.
 std::map<std::string, Lines> CommitsOnce() {
   const std::string lost = "s1 Commit t1: OK, a timestamp, but the reply is lost";
   const Lines reply_lost = {kBegun, lost, "unknown UNAVAILABLE"};
@@ -45,7 +45,7 @@ std::map<std::string, Lines> CommitsOnce() {
   };
 }
 
-// A later statement cannot be repeated under its sequence number.
+// A later statement cannot be repeated with its sequence number.
 std::map<std::string, Lines> RollsBack() {
   return {
       {"AStatementIsLostOnItsWay",
@@ -56,7 +56,7 @@ std::map<std::string, Lines> RollsBack() {
       {"ResourceExhaustedIsRetriedAtAStatement",
        {kBegun, "s1 INSERT t1 #2: RESOURCE_EXHAUSTED by script", "s1 Rollback t1: OK",
         "aborted RESOURCE_EXHAUSTED"}},
-      // It follows the answer, so nobody waits for it.
+      // It follows the answer, so no caller waits for it.
       {"TheRollbackIsLost",
        {"s1 INSERT begin #1: ALREADY_EXISTS", "s1 BeginTransaction begin: OK, t1",
         "s1 INSERT t1 #1: ALREADY_EXISTS", "s1 Rollback t1: OK, but the reply is lost",
@@ -64,8 +64,8 @@ std::map<std::string, Lines> RollsBack() {
   };
 }
 
-// Whatever a statement that carries the begin came to, the library begins explicitly, and sends it
-// again. It has no BeginTransaction to ask for: a query that reads nothing takes its place.
+// If a statement that carries the begin fails, the library begins explicitly and sends the
+// statement again. It offers no BeginTransaction, so a query that reads nothing takes its place.
 std::map<std::string, Lines> Begins() {
   const Lines session_lost = {
       "s1 INSERT begin #1: NOT_FOUND", "s1 BeginTransaction begin: NOT_FOUND",
@@ -102,7 +102,7 @@ std::string NameOf(const testing::TestParamInfo<Script>& script) { return script
 
 class GoogleCloudScriptTest : public testing::TestWithParam<Script> {};
 
-// The server over the model.
+// On whorl's own server.
 TEST_P(GoogleCloudScriptTest, ByTheModel) {
   server::ServerOptions options;
   options.backend.databases = {{.name = kScriptDatabase, .statements = ScriptDdl()}};
@@ -114,8 +114,8 @@ TEST_P(GoogleCloudScriptTest, ByTheModel) {
 
 INSTANTIATE_TEST_SUITE_P(Scripts, GoogleCloudScriptTest, testing::ValuesIn(Scripts()), NameOf);
 
-// The official emulator, which has one lock for a whole database, and keeps those of a session that
-// was deleted.
+// On the official emulator, which has one lock for a whole database and keeps the locks of a
+// deleted session.
 class GoogleCloudScriptEmulatorTest : public testing::TestWithParam<Script> {
  protected:
   static void SetUpTestSuite() { emulator_ = EmulatorProcess::Start(); }
