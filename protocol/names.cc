@@ -37,12 +37,8 @@ std::optional<StepName> ParseStep(std::string_view text) {
   return FindWord<StepName>(kSteps, text);
 }
 std::string_view PhaseText(Phase phase) { return kPhases[static_cast<size_t>(phase)]; }
-std::optional<Phase> ParsePhase(std::string_view text) { return FindWord<Phase>(kPhases, text); }
 std::string_view InvariantText(Invariant invariant) {
   return kInvariants[static_cast<size_t>(invariant)];
-}
-std::optional<Invariant> ParseInvariant(std::string_view text) {
-  return FindWord<Invariant>(kInvariants, text);
 }
 
 }  // namespace whorl

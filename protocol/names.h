@@ -62,7 +62,6 @@ enum class Phase : uint8_t {
 };
 inline constexpr int kPhaseCount = 5;
 std::string_view PhaseText(Phase phase);
-std::optional<Phase> ParsePhase(std::string_view text);
 
 enum class Invariant : uint8_t {
   kOneLiveToken,
@@ -77,6 +76,5 @@ enum class Invariant : uint8_t {
 };
 inline constexpr int kInvariantCount = 9;
 std::string_view InvariantText(Invariant invariant);
-std::optional<Invariant> ParseInvariant(std::string_view text);
 
 }  // namespace whorl
