@@ -40,7 +40,7 @@
 
 namespace whorl::live {
 
-class Stage final : public Judge {
+class Stage final : public CallInterceptor {
  public:
   // `seed`: of the latencies that the network gets.
   // REQUIRES: the scenario outlives this, and RefusalsOf(kind, scenario) is empty.
@@ -82,7 +82,7 @@ class Stage final : public Judge {
    private:
     std::mt19937_64& random_;
   };
-  using Answer = std::function<void(Verdict)>;
+  using Answer = std::function<void(Interception)>;
   // A call that is on its way to Spanner, there, or on its way back.
   struct Passing {
     NamedCall call;
@@ -129,14 +129,14 @@ class Stage final : public Judge {
   Duration Draw(const sim::LatencyTable& table) { return sim::Pick(table, random_()); }
 
   // --- calls (stage_calls.cc)
-  live::Verdict OnRequest(const ProxiedCall& call, const std::string& message) override;
-  live::Verdict OnReply(const ProxiedCall& call, const Status& status,
-                        const std::vector<std::string>& messages) override;
-  live::Verdict Ask(std::function<void(const Answer&)> question);
-  void JudgeRequest(uint64_t number, Passing passing, const Answer& answer);
+  live::Interception OnRequest(const ProxiedCall& call, const std::string& message) override;
+  live::Interception OnReply(const ProxiedCall& call, const Status& status,
+                             const std::vector<std::string>& messages) override;
+  live::Interception Ask(std::function<void(const Answer&)> question);
+  void InterceptRequest(uint64_t number, Passing passing, const Answer& answer);
   void NoticeSession(const Passing& passing);
   bool AnswersInItsPlace(Passing& passing, const Answer& answer);
-  live::Verdict JudgeReply(uint64_t number, const Status& status, const WireReply& reply);
+  live::Interception InterceptReply(uint64_t number, const Status& status, const WireReply& reply);
   void NoticeServed(const Passing& passing, const Status& status, const WireReply& reply);
   void NoticeTransaction(const Passing& passing, const Status& status, const WireReply& reply);
   std::optional<Code> AnswerOf(Passing& passing);

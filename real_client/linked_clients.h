@@ -1,4 +1,4 @@
-// The libraries that talk to Spanner in whorl's own programs, by name: all that this build has.
+// The client libraries that this build links into whorl's own programs, by name.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 namespace whorl::real_client {
 
 inline constexpr std::string_view kGrpcName = "grpc";
-// Where google-cloud-cpp was found when whorl was built.
+// Linked if CMake found google-cloud-cpp.
 inline constexpr std::string_view kGoogleCloudName = "google-cloud-cpp";
 
 struct NamedClient {
@@ -17,9 +17,9 @@ struct NamedClient {
   MakeClient make;
 };
 
-// Of two definitions CMake chooses one: linked_clients.cc, or google_cloud/linked_clients.cc.
+// Defined in linked_clients.cc or in google_cloud/linked_clients.cc; CMake chooses one.
 std::span<const NamedClient> LinkedClients();
-// Null: it is not linked.
+// Null if the library is not linked.
 inline MakeClient FindLinkedClient(std::string_view name) {
   for (const NamedClient& client : LinkedClients()) {
     if (client.name == name) return client.make;

@@ -16,7 +16,7 @@
 namespace whorl::real_client {
 namespace {
 
-// Of what an operator asks.
+// The timeout of an operator's actions.
 constexpr Duration kTimeout = Seconds(30);
 
 Status FindProtocolNamed(std::string_view name, const ProtocolInfo*& out) {
@@ -39,7 +39,7 @@ Status ValidateLease(const ProtocolInfo& info, Duration lease) {
   return {};
 }
 
-// The table, or one lock in it, that a call is about.
+// The table, or one lock in it, on which a call acts.
 struct Target {
   const ProtocolInfo* info = nullptr;
   std::string table;
@@ -89,7 +89,7 @@ class LockClient::Core {
     return {};
   }
 
-  // Waits. REQUIRES: not on a thread of the client's.
+  // Blocking. REQUIRES: not on a thread of the client.
   Status Run(const ProtocolInfo& info, Transaction transaction, Duration timeout,
              TransactionResult& out) {
     TransactionClient* client = nullptr;
@@ -119,7 +119,7 @@ class LockClient::Core {
   }
 
  private:
-  // To the other parts in the same lock that this client has.
+  // Tells this client's other hosts of the same lock about the release.
   void Announce(const LockHost& released) {
     for (const std::weak_ptr<LockHost>& weak : hosts_) {
       const std::shared_ptr<LockHost> host = weak.lock();
@@ -134,9 +134,9 @@ class LockClient::Core {
 
   const LockClientOptions options_;
   LockLoop loop_;
-  std::vector<std::weak_ptr<LockHost>> hosts_;  // of the loop's thread
+  std::vector<std::weak_ptr<LockHost>> hosts_;  // used on the loop's thread only
   std::mutex mutex_;
-  // Guarded by mutex_. They go before the loop, which their callbacks post to.
+  // Guarded by mutex_. Destroyed before the loop, to which their callbacks post.
   std::vector<std::pair<RetryPolicy, std::unique_ptr<TransactionClient>>> clients_;
 };
 

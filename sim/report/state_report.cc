@@ -15,7 +15,7 @@
 namespace whorl::sim {
 namespace {
 
-using model::ServerTransaction;
+using model::TransactionState;
 
 Json Array() { return Json::array(); }
 
@@ -59,7 +59,7 @@ class SpannerReport {
 
   Json Transactions() const {
     Json transactions = Array();
-    for (const ServerTransaction& transaction : database_.transactions) {
+    for (const TransactionState& transaction : database_.transactions) {
       transactions.push_back(TransactionJson(transaction));
     }
     return transactions;
@@ -83,7 +83,7 @@ class SpannerReport {
   }
 
  private:
-  Json TransactionJson(const ServerTransaction& transaction) const {
+  Json TransactionJson(const TransactionState& transaction) const {
     const bool commits = transaction.phase == model::TransactionPhase::kCommitting;
     Json json = {{"of", NameOf(transaction.begun_by)}, {"kind", KindText(transaction.kind)}};
     json["phase"] = commits ? Cat("committing with timestamp ",
@@ -96,7 +96,7 @@ class SpannerReport {
     if (!transaction.parked) return json;
     json["waits"] = Cat(RequestName(transaction.parked->request), " waits for a lock");
     Json others = Array();
-    for (const ServerTransaction& other : database_.transactions) {
+    for (const TransactionState& other : database_.transactions) {
       if (&other == &transaction || IsOver(other)) continue;
       if (model::CommitConflicts(transaction.writes, other)) {
         others.push_back(NameOf(other.begun_by));
@@ -106,7 +106,7 @@ class SpannerReport {
     return json;
   }
 
-  void AddLocks(const ServerTransaction& transaction, bool commits, Json& json) const {
+  void AddLocks(const TransactionState& transaction, bool commits, Json& json) const {
     Json shared = Array();
     if (transaction.kind == model::TransactionKind::kPessimistic) {
       for (const model::ReadLock& read : transaction.reads) {
@@ -283,7 +283,7 @@ class PendingReport {
       if (slot->due <= state_.now) return "its reply has come, and waits for the pause to end";
       return Cat("its reply arrives at ", TimeWords(slot->due));
     }
-    for (const ServerTransaction& transaction : state_.database.transactions) {
+    for (const TransactionState& transaction : state_.database.transactions) {
       if (transaction.parked && transaction.parked->call == call.name) return "waits for a lock";
       const bool commits = transaction.phase == model::TransactionPhase::kCommitting;
       if (commits && transaction.commit_call == call.name) return CommitText(transaction);
@@ -292,7 +292,7 @@ class PendingReport {
   }
 
  private:
-  std::string CommitText(const ServerTransaction& transaction) const {
+  std::string CommitText(const TransactionState& transaction) const {
     const PendingSlot* slot = Find<CommitBecomesVisible>(
         [&](const CommitBecomesVisible& x) { return x.transaction == transaction.id; });
     return slot == nullptr ? "commits" : Cat("commits, visible at ", TimeWords(slot->due));

@@ -164,7 +164,7 @@ void Turn::DoDatabaseEffects(bool waited_for_truetime) {
 }
 
 void Turn::OnCommitStarted(const model::CommitStarted& started) {
-  const model::ServerTransaction& transaction =
+  const model::TransactionState& transaction =
       *std::find_if(state_.database.transactions.rbegin(), state_.database.transactions.rend(),
                     [&](const auto& other) { return other.id == started.transaction; });
   const CallName& name = transaction.commit_call;

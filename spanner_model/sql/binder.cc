@@ -1,10 +1,9 @@
-#include "spanner_model/sql/binder.h"
-
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "spanner_model/sql/source_error.h"
+#include "spanner_model/sql/statement_binding.h"
 
 namespace whorl::model {
 namespace {

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "spanner_model/sql/access.h"
 #include "spanner_model/sql/source_error.h"
 #include "spanner_model/sql/statement_binding.h"
 

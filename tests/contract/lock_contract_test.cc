@@ -16,12 +16,12 @@
 #include "tests/contract/real_processes.h"
 #include "tests/contract/simulated_processes.h"
 #include "tests/support/lock_database.h"
-#include "tests/support/proxied_database.h"
 
 namespace whorl::lock_contract_test {
 namespace {
 
-// How a backend is made for a protocol. Null: it is not there, and `why` says what is missing.
+// Creates a backend for a protocol. If it is not available, returns null and `why` names what is
+// missing.
 struct Maker {
   using Make =
       std::function<std::unique_ptr<LockBackend>(const ProtocolInfo& info, std::string& why)>;
@@ -33,7 +33,7 @@ std::unique_ptr<LockBackend> OnTheModel(const ProtocolInfo& info, std::string&) 
   return SimulateProcesses(info);
 }
 
-// By a library that talks to Spanner, named as in linked_clients.h.
+// `client` is the name of a client library in linked_clients.h.
 Maker::Make OnTheServer(std::string client) {
   return [client = std::move(client)](const ProtocolInfo& info, std::string&) {
     return StartProcesses(info, ServeModel(info.name), client, "");
@@ -50,7 +50,7 @@ Maker::Make OnTheEmulator(std::string client) {
   };
 }
 
-// A real one, if there is one.
+// A real database, if the environment names one.
 const char* NamedDatabase() { return std::getenv("WHORL_DATABASE"); }
 
 Maker::Make OnADatabase(std::string client) {

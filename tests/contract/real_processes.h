@@ -1,4 +1,4 @@
-// The contract's processes as processes of this machine, on a database behind gRPC.
+// The contract's processes as real processes on this machine, with a database behind gRPC.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,8 @@
 
 namespace whorl {
 
-// `client`: a name of linked_clients.h. `suffix`: behind the name of each lock, so that tests on one database do not meet.
+// `client` is a name in linked_clients.h. `suffix` is appended to each lock's name, so that tests
+// on one database do not interfere.
 std::unique_ptr<LockBackend> StartProcesses(const ProtocolInfo& info,
                                             std::shared_ptr<LockDatabase> database,
                                             std::string client, std::string suffix);

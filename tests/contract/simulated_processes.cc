@@ -112,7 +112,7 @@ class SimulatedProcesses final : public LockBackend {
   }
 
   void Strike(Json fault) {
-    now_ = now_ + Microseconds(1);  // what happened at this moment is over
+    now_ = now_ + Microseconds(1);  // events at this moment are past
     fault["at"] = FormatDuration(now_);
     struck_.push_back(now_);
     faults_.push_back(std::move(fault));

@@ -8,7 +8,7 @@
 namespace whorl::differential {
 namespace {
 
-// "declared parameters": the emulator tells of those too.
+// "declared parameters": the emulator lists those, too.
 std::vector<std::string> WithoutDeclared(std::vector<std::string> undeclared, const Call* call) {
   if (call == nullptr) return undeclared;
   for (const Input& input : call->inputs) {
@@ -40,7 +40,7 @@ bool Says(const Answer& answer, StatusCode code, std::string_view text) {
   return answer.code == code && answer.message.find(text) != std::string::npos;
 }
 
-// Whether an update of a table comes after a replace in it.
+// Whether an update of a table follows a replace in the same table.
 bool ReplacesThenUpdates(const std::vector<Mutation>& mutations) {
   for (auto one = mutations.begin(); one != mutations.end(); ++one) {
     if (one->kind != MutationKind::kReplace) continue;

@@ -50,7 +50,7 @@ std::string Escaped(const std::string& text) {
   return escaped;
 }
 
-// A text in which only what has to be is escaped.
+// A string literal in which only the necessary characters are escaped.
 std::string Quoted(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) {

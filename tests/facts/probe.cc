@@ -295,7 +295,7 @@ Probe::~Probe() {
   request.set_database(database_);
   grpc::ClientContext context;
   google::protobuf::Empty reply;
-  // What cannot be dropped ends with the server.
+  // A database that cannot be dropped ends with the server.
   (void)spanner_.databases().DropDatabase(&context, request, &reply);
 }
 

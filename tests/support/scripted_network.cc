@@ -7,7 +7,7 @@
 namespace whorl {
 namespace {
 
-// The number of `name` among those that were seen, from 1.
+// The number of `name` among the names seen so far, from 1.
 template <typename T>
 std::string NumberOf(std::vector<T>& seen, const T& name) {
   const auto found = std::ranges::find(seen, name);
@@ -119,7 +119,7 @@ std::optional<Response> ScriptedNetwork::Meet(const Fate* fate, const Request& r
   return serve();
 }
 
-// Older than the script's transaction, by a read that disturbs nobody.
+// Makes the rival older than the script's transaction by a read that blocks nothing.
 void ScriptedNetwork::BeginRival() {
   static const Sql kRead = Sql::Intern("SELECT writer FROM locktable WHERE name = 'a'");
   rival_session_ = server_.Serve(CreateSession{}).sessions.front().name;
