@@ -87,7 +87,7 @@ class Belief final : public real_client::LockObserver {
   }
   void OnTransaction(StepName, const TransactionResult& result, Duration took) override {
     const std::lock_guard lock(mutex_);
-    ++outcomes_[std::string(OutcomeText(result.outcome))];
+    ++outcomes_[std::string(WordOf(result.outcome))];
     took_.push_back(took);
   }
 

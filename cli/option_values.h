@@ -34,8 +34,8 @@ uint64_t NumberOf(std::string_view option, const std::string& text, uint64_t min
 Duration DurationOf(std::string_view option, const std::string& text, std::string_view example);
 
 // The place of `word` in `known`; `what` is "invariant" or the like.
-size_t WordOf(std::string_view option, std::string_view what, const std::string& word,
-              std::span<const std::string_view> known);
+size_t PlaceOfWord(std::string_view option, std::string_view what, const std::string& word,
+                   std::span<const std::string_view> known);
 
 Invariant InvariantOf(std::string_view option, const std::string& word);
 

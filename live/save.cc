@@ -90,7 +90,7 @@ sim::Scenario ScenarioOf(BackendKind kind, const sim::Scenario& scenario,
                          const std::vector<sim::Observation>& history,
                          const sim::RunResult& result) {
   sim::Scenario saved = scenario;
-  saved.about = sim::Cat("Saved from a run on the ", BackendText(kind), ". ", scenario.about);
+  saved.about = sim::Cat("Saved from a run on the ", WordOf(kind), ". ", scenario.about);
   saved.expect = {};
   for (const sim::InvariantResult& invariant : result.checks.invariants) {
     if (invariant.verdict == sim::Verdict::kHolds) {

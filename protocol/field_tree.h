@@ -4,8 +4,7 @@
 // Invariants:
 //   1. Fields come under their own names and in the order of their declaration (VisitFields).
 //   2. A field that is false, zero or empty is left out, unless it is an enumeration with words.
-// An enumeration has words where a WordOf() is found for it in its own namespace; another one is
-// told by its number.
+// An enumeration without words (words.h) is told by its number.
 #pragma once
 
 #include <concepts>
@@ -18,28 +17,12 @@
 #include <variant>
 #include <vector>
 
-#include "protocol/machine.h"
-#include "protocol/names.h"
 #include "protocol/spanner/fields.h"
-#include "protocol/spanner/status.h"
 #include "protocol/spanner/time.h"
 #include "protocol/spanner/value.h"
+#include "protocol/spanner/words.h"
 
 namespace whorl {
-
-inline std::string_view WordOf(StepName word) { return StepText(word); }
-inline std::string_view WordOf(Phase word) { return PhaseText(word); }
-inline std::string_view WordOf(Invariant word) { return InvariantText(word); }
-inline std::string_view WordOf(Outcome word) { return OutcomeText(word); }
-inline std::string_view WordOf(Code word) { return CodeName(word); }
-inline std::string_view WordOf(Question word) { return QuestionText(word); }
-inline std::string_view WordOf(NoteId word) { return NoteText(word); }
-inline std::string_view WordOf(StopReason word) { return StopReasonText(word); }
-
-template <typename T>
-concept HasWord = std::is_enum_v<T> && requires(T word) {
-  { WordOf(word) } -> std::same_as<std::string_view>;
-};
 
 // Something that names a point in time.
 template <typename T>
@@ -82,7 +65,7 @@ FieldTree::Fields FieldsOf(const T& value) {
   FieldTree::Fields fields;
   VisitFields(value, [&fields](std::string_view name, const auto& field) {
     using Field = std::remove_cvref_t<decltype(field)>;
-    if constexpr (!HasWord<Field> && std::is_default_constructible_v<Field>) {
+    if constexpr (!HasWords<Field> && std::is_default_constructible_v<Field>) {
       if (field == Field{}) return;
     }
     fields.push_back({.name = name, .value = ToFieldTree(field)});
@@ -98,7 +81,7 @@ FieldTree ToFieldTree(const T& value) {
                 std::is_same_v<T, Timestamp> || std::is_same_v<T, Duration> ||
                 std::is_same_v<T, Value>) {
     return {.what = value};
-  } else if constexpr (HasWord<T>) {
+  } else if constexpr (HasWords<T>) {
     return {.what = std::string(WordOf(value))};
   } else if constexpr (std::is_enum_v<T> || std::is_integral_v<T>) {
     return {.what = static_cast<int64_t>(value)};

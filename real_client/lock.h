@@ -31,6 +31,7 @@
 #include "protocol/machine.h"
 #include "protocol/spanner/status.h"
 #include "protocol/spanner/time.h"
+#include "protocol/spanner/words.h"
 #include "real_client/options.h"
 
 namespace whorl::real_client {

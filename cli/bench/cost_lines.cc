@@ -28,7 +28,7 @@ double Rounded(double number) {
 Json CaseJson(std::string_view table, const sim::CostCase& what) {
   return {{"cost", table},
           {"protocol", what.protocol},
-          {"preset", PresetText(what.preset)},
+          {"preset", WordOf(what.preset)},
           {"lease", FormatDuration(what.lease)},
           {"followers", what.followers},
           {"locks", what.locks}};
@@ -54,11 +54,11 @@ Json OptionsJson(const sim::CostReport& report) {
                {"seed", std::to_string(options.seed)},
                {"runs", options.runs},
                {"largest", options.largest},
-               {"preset", PresetText(options.preset)},
+               {"preset", WordOf(options.preset)},
                {"interrupted", report.interrupted}};
   for (const Preset preset : {Preset::kRegional, Preset::kMultiRegion}) {
     const sim::Throughput throughput = sim::ThroughputOf(preset);
-    json["node_" + std::string(PresetText(preset))] = {
+    json["node_" + std::string(WordOf(preset))] = {
         {"reads_per_second", throughput.reads_per_second},
         {"writes_per_second", throughput.writes_per_second},
         {"cpu_share", throughput.cpu_share}};

@@ -52,7 +52,7 @@ void TakeProtocols(const std::string& text, CostRequest& request) {
   asked.emplace_back("all");
   std::vector<size_t> places;
   for (const std::string& word : CommaSeparated(text)) {
-    const size_t place = WordOf("--protocol", "protocol", word, asked);
+    const size_t place = PlaceOfWord("--protocol", "protocol", word, asked);
     if (place == known.size()) {
       throw CLI::ValidationError("--protocol: \"all\" goes with no other");
     }
@@ -79,7 +79,7 @@ void TakeLeases(const std::string& text, CostRequest& request) {
 
 void TakePreset(const std::string& text, CostRequest& request) {
   static constexpr std::array<std::string_view, 2> kPresets = {"regional", "multi_region"};
-  request.cost.preset = static_cast<sim::Preset>(WordOf("--preset", "preset", text, kPresets));
+  request.cost.preset = static_cast<sim::Preset>(PlaceOfWord("--preset", "preset", text, kPresets));
 }
 
 // A list of whole numbers from 1 on, such as 1,10,100.

@@ -61,21 +61,18 @@ void TakeProtocols(const std::string& text, TakeoverRequest& request) {
   }
   known.emplace_back("all");
   for (const std::string& word : CommaSeparated(text)) {
-    const std::string_view name = known[WordOf("--protocol", "protocol", word, known)];
+    const std::string_view name = known[PlaceOfWord("--protocol", "protocol", word, known)];
     if (name == "all") throw CLI::ValidationError("--protocol all does not go with others");
     AddOnce(request.protocols, std::string(name));
   }
 }
 
 void TakeFaults(const std::string& text, TakeoverRequest& request) {
-  Words known;
-  for (size_t i = 0; i < sim::kTakeoverFaultCount; ++i) {
-    known.push_back(TakeoverFaultText(static_cast<sim::TakeoverFault>(i)));
-  }
+  constexpr auto kKnown = AllWords<sim::TakeoverFault>();
   request.faults.clear();
   for (const std::string& word : CommaSeparated(text)) {
     AddOnce(request.faults,
-            static_cast<sim::TakeoverFault>(WordOf("--fault", "fault", word, known)));
+            static_cast<sim::TakeoverFault>(PlaceOfWord("--fault", "fault", word, kKnown)));
   }
 }
 
@@ -101,21 +98,18 @@ void TakeFollowers(const std::string& text, TakeoverRequest& request) {
 }
 
 void TakePresets(const std::string& text, TakeoverRequest& request) {
-  Words known;
-  for (size_t i = 0; i < sim::kPresetCount; ++i) {
-    known.push_back(PresetText(static_cast<sim::Preset>(i)));
-  }
+  constexpr auto kKnown = AllWords<sim::Preset>();
   request.presets.clear();
   for (const std::string& word : CommaSeparated(text)) {
-    AddOnce(request.presets, static_cast<sim::Preset>(WordOf("--preset", "preset", word, known)));
+    AddOnce(request.presets,
+            static_cast<sim::Preset>(PlaceOfWord("--preset", "preset", word, kKnown)));
   }
 }
 
 std::string Footer() {
   std::string faults;
-  for (size_t i = 0; i < sim::kTakeoverFaultCount; ++i) {
-    const auto fault = static_cast<sim::TakeoverFault>(i);
-    std::string name(TakeoverFaultText(fault));
+  for (const auto fault : AllOf<sim::TakeoverFault>()) {
+    std::string name(WordOf(fault));
     name.resize(22, ' ');
     faults += Cat("  ", name, TakeoverFaultMeaning(fault), "\n");
   }

@@ -214,7 +214,7 @@ struct RowOfMap {
   friend bool operator==(const RowOfMap&, const RowOfMap&) = default;
 
   std::string Text() const {
-    return Cat(protocol, ", ", std::to_string(followers), " followers, ", PresetText(preset));
+    return Cat(protocol, ", ", std::to_string(followers), " followers, ", WordOf(preset));
   }
 };
 
@@ -338,7 +338,7 @@ std::string TakeoverPlot(const TakeoverReport& report) {
            {.size = 16, .bold = true});
   TwoColumns curves(kMargin + 30);
   for (const sim::TakeoverFault fault : faults) {
-    Panel(svg, curves.Next(kPanelHeight)).Draw(TakeoverFaultText(fault), CurvesOf(report, fault));
+    Panel(svg, curves.Next(kPanelHeight)).Draw(WordOf(fault), CurvesOf(report, fault));
   }
   const double below = curves.End();
   svg.Text({kMargin, below + 16}, "p99 of the same time; darker is longer",
@@ -346,7 +346,7 @@ std::string TakeoverPlot(const TakeoverReport& report) {
   TwoColumns maps(below + 36);
   for (const sim::TakeoverFault fault : faults) {
     const HeatMap map(report, fault);
-    map.Draw(svg, maps.Next(map.Height()), TakeoverFaultText(fault));
+    map.Draw(svg, maps.Next(map.Height()), WordOf(fault));
   }
   return svg.Document({kWidth, maps.End()});
 }

@@ -50,11 +50,11 @@ Cells CellsOf(const TakeoverResult& result) {
   const sim::TakeoverCase& measured = result.measured;
   const Distribution& time = result.first_write;
   const bool no_ratio = result.ratio.count == 0;
-  return {std::string(TakeoverFaultText(measured.fault)),
+  return {std::string(WordOf(measured.fault)),
           measured.protocol,
           FormatDuration(measured.lease),
           std::to_string(measured.followers),
-          std::string(PresetText(measured.preset)),
+          std::string(WordOf(measured.preset)),
           sim::GroupedText(static_cast<int64_t>(result.runs)),
           sim::GroupedText(time.count),
           sim::GroupedText(result.kept),
@@ -168,7 +168,7 @@ void PrintLeftOut(const std::vector<sim::LeftOut>& left_out, std::ostream& out) 
   std::vector<std::string> told;
   for (const sim::LeftOut& one : left_out) {
     const std::string what = one.any_lease
-                                 ? Cat(" with ", TakeoverFaultText(one.left_out.fault))
+                                 ? Cat(" with ", WordOf(one.left_out.fault))
                                  : Cat(" with a lease of ", FormatDuration(one.left_out.lease));
     std::string line = Cat("left out: ", one.left_out.protocol, what, ": ", one.why);
     if (std::ranges::find(told, line) != told.end()) continue;
@@ -214,10 +214,10 @@ Columns ColumnsOf(const TakeoverReport& report, const TakeoverResult& result) {
   const sim::TakeoverCase& measured = result.measured;
   Columns columns = {{"seed", std::to_string(report.options.seed)},
                      {"protocol", measured.protocol},
-                     {"fault", std::string(TakeoverFaultText(measured.fault))},
+                     {"fault", std::string(WordOf(measured.fault))},
                      {"lease_ns", measured.lease.ns},
                      {"followers", measured.followers},
-                     {"preset", std::string(PresetText(measured.preset))},
+                     {"preset", std::string(WordOf(measured.preset))},
                      {"median_commit_ns", result.times.commit.ns},
                      {"median_way_to_resource_ns", result.times.resource.ns},
                      {"runs", result.runs},

@@ -32,7 +32,6 @@ namespace whorl::cli {
 namespace {
 
 using live::AsOn;
-using live::BackendText;
 using live::ChangesOn;
 using live::JudgeHistory;
 using live::RealRun;
@@ -210,7 +209,7 @@ class ReplayOn {
     const uint64_t number = run.result.seed;
     absl::Status written;
     if (!request_.trace_folder.empty()) {
-      const std::string which = Cat(BackendText(on_), "-", std::to_string(number));
+      const std::string which = Cat(WordOf(on_), "-", std::to_string(number));
       written = WriteTrace(TracePath(compared, which), *compared.scenario, number, tell);
     }
     if (!request_.perfetto_path.empty()) {
@@ -254,7 +253,7 @@ class ReplayOn {
     sim::Json document = sim::Json::object();
     document["format"] = "whorl-live";
     document["version"] = 1;
-    document["on"] = std::string(BackendText(on_));
+    document["on"] = std::string(WordOf(on_));
     document["scenarios"] = sim::Json::array();
     for (const Compared& compared : compared_) {
       document["scenarios"].push_back(ComparedJson(compared));

@@ -12,7 +12,6 @@
 namespace whorl::cli {
 namespace {
 
-using live::BackendText;
 using live::RealRun;
 using live::Simulated;
 using sim::Cat;
@@ -41,14 +40,13 @@ std::string Beside(const Compared& compared, Metric metric, TextOf text_of) {
 // For real, and in how many runs where not in all.
 std::string ViolatedText(const std::vector<RealRun>& runs) {
   std::string names;
-  for (int i = 0; i < kInvariantCount; ++i) {
-    const auto invariant = static_cast<Invariant>(i);
+  for (const Invariant invariant : AllOf<Invariant>()) {
     const auto violated = std::ranges::count_if(runs, [&](const RealRun& run) {
       return run.result.checks[invariant].verdict == sim::Verdict::kViolated;
     });
     if (violated == 0) continue;
     if (!names.empty()) names += ", ";
-    names += InvariantText(invariant);
+    names += WordOf(invariant);
     if (static_cast<size_t>(violated) < runs.size()) {
       names += Cat(" ", std::to_string(violated), "/", std::to_string(runs.size()));
     }
@@ -86,8 +84,7 @@ sim::Json ResultJson(const sim::RunResult& result) {
   sim::Json json = sim::Json::object();
   sim::Json verdicts = sim::Json::object();
   for (const sim::InvariantResult& invariant : result.checks.invariants) {
-    verdicts[std::string(InvariantText(invariant.invariant))] =
-        std::string(VerdictText(invariant.verdict));
+    verdicts[std::string(WordOf(invariant.invariant))] = std::string(WordOf(invariant.verdict));
   }
   json["verdicts"] = std::move(verdicts);
   json["metrics"] = sim::MetricsJson(result.checks.metrics);
@@ -101,13 +98,12 @@ sim::Json SimulatedJson(const Simulated& simulated) {
   sim::Json seeds = sim::Json::object();
   for (const sim::InvariantResult& invariant : simulated.own.checks.invariants) {
     sim::Json counts = sim::Json::object();
-    for (int verdict = 0; verdict < sim::kVerdictCount; ++verdict) {
-      const uint64_t count =
-          simulated.Count(invariant.invariant, static_cast<sim::Verdict>(verdict));
+    for (const sim::Verdict verdict : AllOf<sim::Verdict>()) {
+      const uint64_t count = simulated.Count(invariant.invariant, verdict);
       if (count == 0) continue;
-      counts[std::string(VerdictText(static_cast<sim::Verdict>(verdict)))] = count;
+      counts[std::string(WordOf(verdict))] = count;
     }
-    seeds[std::string(InvariantText(invariant.invariant))] = std::move(counts);
+    seeds[std::string(WordOf(invariant.invariant))] = std::move(counts);
   }
   json["verdicts_of_seeds"] = std::move(seeds);
   json["metrics_least"] = sim::MetricsJson(simulated.least);
@@ -132,7 +128,7 @@ void ReplayOnReport::PrintHead() {
   out_ << "simulated"
        << (emulator ? ", with an epsilon of 0 and a pending commit timestamp that blocks its column"
                     : "")
-       << " | on the " << BackendText(kind_) << '\n';
+       << " | on the " << WordOf(kind_) << '\n';
   out_ << std::left << std::setw(9) << "verdict" << std::setw(static_cast<int>(name_width_) + 2)
        << "scenario" << std::right << std::setw(8) << "agreed" << std::setw(12) << "grants"
        << std::setw(12) << "takeovers" << std::setw(26) << "longest no holder s"
@@ -163,7 +159,7 @@ void ReplayOnReport::PrintSkipped(const sim::Scenario& scenario, const std::stri
 void ReplayOnReport::PrintSummary(size_t scenarios, size_t good, size_t skipped) {
   out_ << '\n'
        << sim::CountText(static_cast<int64_t>(scenarios), "scenario", "scenarios") << " on the "
-       << BackendText(kind_) << ": " << good << " as expected and as simulated in every run";
+       << WordOf(kind_) << ": " << good << " as expected and as simulated in every run";
   if (skipped > 0) out_ << "; " << skipped << " skipped";
   out_ << '\n';
 }

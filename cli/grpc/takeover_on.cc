@@ -19,7 +19,6 @@
 namespace whorl::cli {
 namespace {
 
-using live::BackendText;
 using live::ComparedTakeovers;
 using live::CompareTakeovers;
 using live::CountInMiddle;
@@ -64,7 +63,7 @@ void AddRows(const ComparedTakeovers& compared, std::string_view on, TextTable& 
   };
   const TakeoverResult& real = compared.real;
   const TakeoverResult& simulated = compared.simulated;
-  const std::string fault(TakeoverFaultText(real.measured.fault));
+  const std::string fault(WordOf(real.measured.fault));
   AddRow(real, on, fault, real.first_write,
          middle(compared.real_first_writes, simulated.first_write), table);
   AddRow(simulated, "simulated", fault, simulated.first_write, "", table);
@@ -145,8 +144,8 @@ class TakeoverOn {
       }
     });
     if (!compared.ok()) return compared.status();
-    AddRows(*compared, BackendText(*request_.on), table_);
-    lines_ += LineOf(*compared, BackendText(*request_.on));
+    AddRows(*compared, WordOf(*request_.on), table_);
+    lines_ += LineOf(*compared, WordOf(*request_.on));
     if (compared->with_holes > 0) {
       remarks_ += Cat(one.Text(), ": of ", sim::CountText(compared->with_holes, "run", "runs"),
                       " not all was seen; not counted\n");

@@ -48,7 +48,7 @@ void TakeProtocols(const std::string& text, HuntRequest& request) {
     return;
   }
   known.emplace_back("all");
-  request.hunt.protocols = {std::string(known[WordOf("--protocol", "protocol", text, known)])};
+  request.hunt.protocols = {std::string(known[PlaceOfWord("--protocol", "protocol", text, known)])};
 }
 
 void TakeKinds(const std::string& text, HuntRequest& request) {
@@ -57,7 +57,7 @@ void TakeKinds(const std::string& text, HuntRequest& request) {
   std::vector<sim::FaultKind>& kinds = request.hunt.world.kinds;
   kinds.clear();
   for (const std::string& word : CommaSeparated(text)) {
-    kinds.push_back(static_cast<sim::FaultKind>(WordOf("--faults", "fault", word, known)));
+    kinds.push_back(static_cast<sim::FaultKind>(PlaceOfWord("--faults", "fault", word, known)));
   }
   // The order in which they are named changes no world.
   std::ranges::sort(kinds);

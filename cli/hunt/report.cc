@@ -62,7 +62,7 @@ Json HuntJson(const HuntReport& report) {
   }
   json["beyond_assumptions"] = hunt.world.beyond_assumptions;
   json["invariant"] = nullptr;
-  if (hunt.invariant) json["invariant"] = std::string(InvariantText(*hunt.invariant));
+  if (hunt.invariant) json["invariant"] = std::string(WordOf(*hunt.invariant));
   json["promised"] = hunt.promised_only;
   json["shards"] = report.shards;
   Json& covered = json["covered"] = Json::array();
@@ -82,9 +82,9 @@ Json Line(const HuntReport& report, std::string_view line) {
 
 Json NeverJson(const sim::HuntTally& tally) {
   Json never = Json::array();
-  for (size_t i = 0; i < sim::kSometimesCount; ++i) {
-    if (tally.met[i] != 0) continue;
-    never.push_back(std::string(SometimesText(static_cast<sim::Sometimes>(i))));
+  for (const auto goal : AllOf<sim::Sometimes>()) {
+    if (tally.met[static_cast<size_t>(goal)] != 0) continue;
+    never.push_back(std::string(WordOf(goal)));
   }
   return never;
 }
@@ -98,11 +98,11 @@ Json ProtocolLine(const HuntReport& report, const std::string& protocol,
   json["checked"] = tally.checked;
   Json& differing = json["differing"] = Json::array();
   for (const uint64_t run : tally.differing) differing.push_back(std::to_string(run));
-  json["sometimes"] = CountsJson(tally.met, sim::SometimesText);
+  json["sometimes"] = CountsJson(tally.met, WordOf<sim::Sometimes>);
   json["never"] = NeverJson(tally);
   json["struck"] = CountsJson(tally.struck, sim::FaultKindText);
-  json["violated"] = CountsJson(tally.violated, InvariantText);
-  json["unknown"] = CountsJson(tally.unknown, InvariantText);
+  json["violated"] = CountsJson(tally.violated, WordOf<Invariant>);
+  json["unknown"] = CountsJson(tally.unknown, WordOf<Invariant>);
   json["distributions"] = {{"faults", HistogramJson(tally.faults)},
                            {"nodes", HistogramJson(tally.nodes)},
                            {"takeovers", HistogramJson(tally.takeovers)},
@@ -123,7 +123,7 @@ Json FindingLine(const HuntReport& report, const NamedFinding& named, const std:
   const sim::Scenario scenario = sim::ScenarioOf(report.hunt, *named.kind, finding);
   Json json = Line(report, "finding");
   json["protocol"] = std::string(named.protocol->name);
-  json["invariant"] = std::string(InvariantText(named.kind->invariant));
+  json["invariant"] = std::string(WordOf(named.kind->invariant));
   json["where"] = named.kind->where;
   json["promised"] = named.IsPromised();
   json["beyond"] = sim::BrokenAssumptions(scenario);
@@ -202,7 +202,7 @@ HuntReport ReadHunt(const Json& json) {
   hunt.world.beyond_assumptions = json.at("beyond_assumptions").get<bool>();
   if (!json.at("invariant").is_null()) {
     hunt.invariant =
-        Word(json.at("invariant").get<std::string>(), size_t{kInvariantCount}, InvariantText);
+        Word(json.at("invariant").get<std::string>(), kCountOf<Invariant>, WordOf<Invariant>);
   }
   hunt.promised_only = json.at("promised").get<bool>();
   report.shards = json.at("shards").get<uint64_t>();
@@ -216,10 +216,10 @@ sim::HuntTally ReadTally(const Json& json) {
   tally.hash = Unsigned(json.at("hash"), 16);
   tally.checked = json.at("checked").get<int64_t>();
   for (const Json& run : json.at("differing")) tally.differing.push_back(Unsigned(run));
-  ReadCounts(json.at("sometimes"), sim::SometimesText, tally.met);
+  ReadCounts(json.at("sometimes"), WordOf<sim::Sometimes>, tally.met);
   ReadCounts(json.at("struck"), sim::FaultKindText, tally.struck);
-  ReadCounts(json.at("violated"), InvariantText, tally.violated);
-  ReadCounts(json.at("unknown"), InvariantText, tally.unknown);
+  ReadCounts(json.at("violated"), WordOf<Invariant>, tally.violated);
+  ReadCounts(json.at("unknown"), WordOf<Invariant>, tally.unknown);
   const Json& distributions = json.at("distributions");
   tally.faults = ReadHistogram(distributions.at("faults"));
   tally.nodes = ReadHistogram(distributions.at("nodes"));
@@ -236,14 +236,14 @@ sim::Size ReadSize(const Json& json) {
 }
 
 std::string NameOf(const ProtocolInfo& protocol, const sim::ViolationKind& kind) {
-  return Cat(protocol.name, ".", InvariantText(kind.invariant), ".", kind.where);
+  return Cat(protocol.name, ".", WordOf(kind.invariant), ".", kind.where);
 }
 
 // Into the tally of its protocol, whose line stands before it.
 void ReadFinding(const Json& json, HuntReport& report) {
   const ProtocolInfo& protocol = Protocol(json.at("protocol"));
   sim::ViolationKind kind{.invariant = Word(json.at("invariant").get<std::string>(),
-                                            size_t{kInvariantCount}, InvariantText),
+                                            kCountOf<Invariant>, WordOf<Invariant>),
                           .where = json.at("where").get<std::string>()};
   sim::Finding finding;
   finding.runs = json.at("runs").get<int64_t>();
@@ -363,7 +363,7 @@ std::string ReplayLine(const HuntReport& report, const NamedFinding& finding,
                        const std::string& command, const std::string& save_folder) {
   const std::string replay = Cat(ShellQuoted(command), " replay ");
   // Others may be violated before it.
-  const std::string explain = Cat(" --explain=", InvariantText(finding.kind->invariant));
+  const std::string explain = Cat(" --explain=", WordOf(finding.kind->invariant));
   if (!save_folder.empty()) {
     return Cat(replay, ShellQuoted(SavedPath(finding, save_folder)), explain);
   }

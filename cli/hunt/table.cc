@@ -60,9 +60,8 @@ void PrintHuntTable(const HuntReport& report, const Inputs& scenarios, const std
     rule += "---|";
   }
   out << head << '\n' << rule << '\n';
-  for (int i = 0; i < kInvariantCount; ++i) {
-    const auto invariant = static_cast<Invariant>(i);
-    out << "| `" << InvariantText(invariant) << "` |";
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    out << "| `" << WordOf(invariant) << "` |";
     for (const auto& [protocol, tally] : report.tallies) {
       out << ' ' << Cell(*FindProtocol(protocol), tally, invariant, scenarios, folder) << " |";
     }

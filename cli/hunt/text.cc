@@ -55,8 +55,8 @@ void PrintTable(const HuntReport& report, std::ostream& out) {
 void PrintNever(const HuntReport& report, std::ostream& out) {
   for (const auto& [protocol, tally] : report.tallies) {
     std::vector<std::string_view> never;
-    for (size_t i = 0; i < sim::kSometimesCount; ++i) {
-      if (tally.met[i] == 0) never.push_back(SometimesText(static_cast<sim::Sometimes>(i)));
+    for (const sim::Sometimes goal : AllOf<sim::Sometimes>()) {
+      if (tally.met[static_cast<size_t>(goal)] == 0) never.push_back(WordOf(goal));
     }
     if (!never.empty()) out << protocol << ": never happened: " << sim::ListOf(never) << '\n';
   }
@@ -93,7 +93,7 @@ void PrintFinding(const HuntReport& report, const NamedFinding& named, const std
   const sim::Finding& finding = *named.finding;
   const sim::Scenario scenario = sim::ScenarioOf(report.hunt, *named.kind, finding);
   out << '\n'
-      << named.protocol->name << ": " << InvariantText(named.kind->invariant) << " violated at "
+      << named.protocol->name << ": " << WordOf(named.kind->invariant) << " violated at "
       << named.kind->where << " (" << PromiseWords(named, scenario) << "), in "
       << sim::CountText(finding.runs, "run", "runs") << "\n  " << scenario.about << "\n  run "
       << finding.run << ": " << SizeText(finding.size);

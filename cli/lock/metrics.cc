@@ -94,8 +94,8 @@ class Meter final : public LockMeter {
       if (result.outcome != Outcome::kCommitted) failed_.Increment();
     }
     Labels labels = labels_;
-    labels["step"] = StepText(step);
-    labels["outcome"] = OutcomeText(result.outcome);
+    labels["step"] = WordOf(step);
+    labels["outcome"] = WordOf(result.outcome);
     families_.latency.Add(labels, kSeconds).Observe(SecondsOf(took));
   }
   // How it stands now: a lease runs out by itself.

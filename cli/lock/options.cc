@@ -52,7 +52,7 @@ void AddWhere(CLI::App& app, const SharedLockRequest& request) {
       [request](const std::string& text) {
         Words known;
         for (const ProtocolInfo& info : Protocols()) known.push_back(info.name);
-        request->protocol = known[WordOf("--protocol", "protocol", text, known)];
+        request->protocol = known[PlaceOfWord("--protocol", "protocol", text, known)];
       },
       "whose locks they are (default: fenced_lease)");
   app.add_option("--table", request->table, "(default: as the protocol's is usually called)")
@@ -61,7 +61,7 @@ void AddWhere(CLI::App& app, const SharedLockRequest& request) {
       app, "--client", "C",
       [request](const std::string& text) {
         const Words known = {real_client::kGrpcName, real_client::kGoogleCloudName};
-        const std::string_view name = known[WordOf("--client", "client", text, known)];
+        const std::string_view name = known[PlaceOfWord("--client", "client", text, known)];
         request->make_client = real_client::FindLinkedClient(name);
         if (request->make_client != nullptr) return;
         throw CLI::ValidationError(Cat("--client: this program was built without ", name,

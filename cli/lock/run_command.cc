@@ -89,7 +89,7 @@ class Reporter final : public real_client::LockObserver {
     if (!leadership.leads && led) Put("lost", "leads no longer", {});
   }
   void OnNote(const Note& note) override {
-    const std::string_view text = NoteText(note.note);
+    const std::string_view text = WordOf(note.note);
     Json values = Json::array();
     std::string shown;
     for (const Value& value : note.values) {
@@ -106,9 +106,9 @@ class Reporter final : public real_client::LockObserver {
     const Code before = std::exchange(failing_, answers ? Code::kOk : code);
     if (before == failing_) return;
     if (answers) return Put("answers", "Spanner answers again", {});
-    Put("failing", Cat(StepText(step), ": ", Explain(request_, result.status)),
-        {{"step", std::string(StepText(step))},
-         {"code", std::string(CodeName(code))},
+    Put("failing", Cat(WordOf(step), ": ", Explain(request_, result.status)),
+        {{"step", std::string(WordOf(step))},
+         {"code", std::string(WordOf(code))},
          {"error", result.status.message}});
   }
 

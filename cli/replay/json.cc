@@ -88,17 +88,16 @@ void AddRun(const Tally& tally, const RunOutcome& outcome, Json& json) {
 
 Json RepeatJson(const Tally& tally) {
   Json violated = Json::object();
-  for (int i = 0; i < kInvariantCount; ++i) {
-    const auto invariant = static_cast<Invariant>(i);
+  for (const Invariant invariant : AllOf<Invariant>()) {
     const InvariantTally& counted = tally.invariant(invariant);
     if (counted.runs == 0) continue;
-    violated[std::string(InvariantText(invariant))] = {
-        {"runs", counted.runs}, {"first_seed", std::to_string(counted.first_seed)}};
+    violated[std::string(WordOf(invariant))] = {{"runs", counted.runs},
+                                                {"first_seed", std::to_string(counted.first_seed)}};
   }
   Json runs = Json::array();
   for (const Tally::KeptRun& run : tally.kept_runs()) {
     Json names = Json::array();
-    for (const Invariant name : run.violated) names.push_back(std::string(InvariantText(name)));
+    for (const Invariant name : run.violated) names.push_back(std::string(WordOf(name)));
     runs.push_back({{"seed", std::to_string(run.seed)},
                     {"hash", sim::HashText(run.hash)},
                     {"violated", std::move(names)}});

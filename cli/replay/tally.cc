@@ -18,7 +18,7 @@ void Tally::Add(RunOutcome outcome) {
 
 void Tally::Count(const sim::RunResult& result) {
   const sim::Metrics& metrics = result.checks.metrics;
-  for (size_t i = 0; i < sim::kMetricCount; ++i) {
+  for (size_t i = 0; i < kCountOf<sim::Metric>; ++i) {
     const int64_t value = metrics.values[i];
     Range& range = metrics_[i];
     range.min = added_ == 0 ? value : std::min(range.min, value);

@@ -90,8 +90,8 @@ class Tally {
   std::optional<RunOutcome> shown_;
   std::vector<std::string> failures_;
   std::optional<uint64_t> differing_seed_;
-  std::array<Range, sim::kMetricCount> metrics_{};
-  std::array<InvariantTally, kInvariantCount> invariants_{};
+  std::array<Range, kCountOf<sim::Metric>> metrics_{};
+  std::array<InvariantTally, kCountOf<Invariant>> invariants_{};
   Duration simulated_;
   double wall_seconds_ = 0;
   std::vector<KeptRun> kept_runs_;

@@ -58,12 +58,11 @@ std::string_view MarkOf(const Tally& tally, Invariant invariant) {
 
 std::string ViolatedText(const Tally& tally) {
   std::string text;
-  for (int i = 0; i < kInvariantCount; ++i) {
-    const auto invariant = static_cast<Invariant>(i);
+  for (const Invariant invariant : AllOf<Invariant>()) {
     const InvariantTally& counted = tally.invariant(invariant);
     if (counted.runs == 0) continue;
     if (!text.empty()) text += ", ";
-    text += InvariantText(invariant);
+    text += WordOf(invariant);
     if (tally.run_count() > 1) {
       text += Cat(" in ", sim::GroupedText(counted.runs), " of ",
                   sim::GroupedText(static_cast<int64_t>(tally.run_count())), " runs (first: seed ",
@@ -145,7 +144,7 @@ void ReplayTable::PrintFailures(const Tally& tally) {
     const auto* first = sim::FirstViolation(tally.scenario(), tally.shown()->result);
     if (first != nullptr) {
       out_ << kIndent << "first violation, at " << sim::SecondsText({first->first->at.ns}, 6)
-           << " s, of " << InvariantText(first->invariant) << ": " << first->first->text << '\n';
+           << " s, of " << WordOf(first->invariant) << ": " << first->first->text << '\n';
     }
   }
   out_ << kIndent << "replay: " << ReplayCommand(command_, tally.scenario(), tally.seed_to_replay())

@@ -84,9 +84,13 @@ struct Flight {
   Claim claim;         // of a claim; of a beat, that of its term
   WHORL_FIELDS(Flight, request, kind, started, wanted, claim);
 };
-constexpr std::string_view WordOf(Flight::Kind kind) {
-  constexpr std::array<std::string_view, 4> kWords = {"read", "claim", "beat", "release"};
-  return kWords[static_cast<size_t>(kind)];
+constexpr auto WordTableOf(Flight::Kind) {
+  return MakeWordTable<Flight::Kind>({
+      {Flight::Kind::kRead, "read"},
+      {Flight::Kind::kClaim, "claim"},
+      {Flight::Kind::kBeat, "beat"},
+      {Flight::Kind::kRelease, "release"},
+  });
 }
 
 struct Term {

@@ -56,12 +56,12 @@ std::string StepsOfRun::WhereOf(const InvariantResult& result) const {
   if (result.invariant == Invariant::kNoWedge) {
     for (size_t i = shown; i-- > 0;) {
       if (heard_[i].event != kTransactionCommitted) continue;
-      return std::string(StepText(static_cast<StepName>(heard_[i].step)));
+      return std::string(WordOf(static_cast<StepName>(heard_[i].step)));
     }
     return "nothing";
   }
   const Heard& heard = heard_[shown - 1];
-  if (heard.step != kNoStep) return std::string(StepText(static_cast<StepName>(heard.step)));
+  if (heard.step != kNoStep) return std::string(WordOf(static_cast<StepName>(heard.step)));
   constexpr size_t kEvents = std::variant_size_v<ObservedEvent>;
   return std::string(EventText(heard.event, std::make_index_sequence<kEvents>()));
 }

@@ -188,8 +188,9 @@ class FaultGenerator {
 
   // Draws a phase that the step reaches.
   Phase DrawPhase(StepName step) {
+    static constexpr auto kPhases = AllOf<Phase>();
     while (true) {
-      const auto phase = static_cast<Phase>(draws_.Between(0, kPhaseCount - 1));
+      const auto phase = draws_.Pick<Phase>(kPhases);
       if (ReachesPhase(protocol_, step, phase)) return phase;
     }
   }
@@ -292,7 +293,8 @@ class FaultGenerator {
   }
   void Draw(ErrorFault& error) {
     error.of_step = draws_.Pick(protocol_.steps);
-    error.code = static_cast<ErrorCode>(draws_.Between(0, int64_t{kErrorCodeCount} - 1));
+    static constexpr auto kCodes = AllOf<ErrorCode>();
+    error.code = draws_.Pick<ErrorCode>(kCodes);
     if (draws_.Percent(50)) return;
     error.lasts = DrawLength();
     error.percent = draws_.Between(1, 10) * 10;

@@ -32,7 +32,7 @@ struct RunOutcome {
   Size size;
   Metrics metrics;
   std::array<bool, kFaultKindCount> struck{};
-  std::array<bool, kInvariantCount> unknown{};
+  std::array<bool, kCountOf<Invariant>> unknown{};
   int64_t faults_struck = 0;
   std::vector<Breakage> breakages;
   bool is_checked = false;
@@ -70,9 +70,10 @@ void AddTo(HuntTally& tally, const HuntOptions& options, uint64_t run, const Run
   tally.hash += Combine(Mix(run), outcome.hash);
   tally.checked += outcome.is_checked ? 1 : 0;
   if (outcome.differs) tally.differing.push_back(run);
-  for (size_t i = 0; i < kSometimesCount; ++i) tally.met[i] += outcome.metrics.met[i] > 0 ? 1 : 0;
+  for (size_t i = 0; i < kCountOf<Sometimes>; ++i)
+    tally.met[i] += outcome.metrics.met[i] > 0 ? 1 : 0;
   for (size_t i = 0; i < kFaultKindCount; ++i) tally.struck[i] += outcome.struck[i] ? 1 : 0;
-  for (size_t i = 0; i < kInvariantCount; ++i) tally.unknown[i] += outcome.unknown[i] ? 1 : 0;
+  for (size_t i = 0; i < kCountOf<Invariant>; ++i) tally.unknown[i] += outcome.unknown[i] ? 1 : 0;
   tally.faults.Add(outcome.faults_struck);
   tally.nodes.Add(outcome.size.nodes);
   tally.takeovers.Add(outcome.metrics[Metric::kTakeovers]);
@@ -106,9 +107,9 @@ void Describe(const ViolationKind& kind, Scenario& scenario) {
   const Breakage* found = Find(watched.breakages, kind);
   if (found == nullptr) return;
   scenario.about =
-      Cat("Found by whorl hunt. ", InvariantText(kind.invariant), " is violated at ",
+      Cat("Found by whorl hunt. ", WordOf(kind.invariant), " is violated at ",
           SecondsText(found->at - Instant{}, 3), " s (", kind.where, "): ", found->text, ".");
-  scenario.name = Cat(scenario.protocol, ".", InvariantText(kind.invariant), ".", kind.where);
+  scenario.name = Cat(scenario.protocol, ".", WordOf(kind.invariant), ".", kind.where);
 }
 
 // Removes the faults that did not strike: they did nothing, and would fail the scenario.

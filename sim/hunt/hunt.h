@@ -94,13 +94,13 @@ struct HuntTally {
   // Covers all runs, in any order: if two hunts of the same runs have different ones, a run
   // differs.
   uint64_t hash = 0;
-  int64_t checked = 0;                              // how many runs were run twice
-  std::vector<uint64_t> differing;                  // runs whose second run differed, ascending
-  std::array<int64_t, kSometimesCount> met{};       // runs that met the goal
-  std::array<int64_t, kFaultKindCount> struck{};    // runs in which a fault of the kind struck
-  std::array<int64_t, kInvariantCount> violated{};  // runs that violated the invariant
-  std::array<int64_t, kInvariantCount> unknown{};   // runs that ended too early to tell
-  Histogram faults;                                 // how many faults struck in a run
+  int64_t checked = 0;                                  // how many runs were run twice
+  std::vector<uint64_t> differing;                      // whose second run differed, ascending
+  std::array<int64_t, kCountOf<Sometimes>> met{};       // runs that met the goal
+  std::array<int64_t, kFaultKindCount> struck{};        // runs in which a fault of the kind struck
+  std::array<int64_t, kCountOf<Invariant>> violated{};  // runs that violated the invariant
+  std::array<int64_t, kCountOf<Invariant>> unknown{};   // runs that ended too early to tell
+  Histogram faults;                                     // how many faults struck in a run
   Histogram nodes;
   Histogram takeovers;
   Histogram unknown_outcomes;  // transactions with an unknown outcome in a run

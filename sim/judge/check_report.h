@@ -22,8 +22,14 @@ enum class Verdict : uint8_t {
   kUnknown,        // the run ended too early to tell; never as good as kHolds
   kNotApplicable,  // the protocol lacks what the invariant is about, such as tokens
 };
-inline constexpr int kVerdictCount = 4;
-std::string_view VerdictText(Verdict verdict);  // "holds", "violated", "unknown", "n/a"
+constexpr auto WordTableOf(Verdict) {
+  return MakeWordTable<Verdict>({
+      {Verdict::kHolds, "holds"},
+      {Verdict::kViolated, "violated"},
+      {Verdict::kUnknown, "unknown"},
+      {Verdict::kNotApplicable, "n/a"},
+  });
+}
 
 struct Violation {
   Instant at;                // when it happened; for a missed deadline, the deadline

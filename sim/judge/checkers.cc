@@ -11,9 +11,6 @@
 namespace whorl::sim {
 namespace {
 
-constexpr std::array<std::string_view, kVerdictCount> kVerdicts = {"holds", "violated", "unknown",
-                                                                   "n/a"};
-
 template <typename Judges, size_t... I>
 constexpr bool StandInOrder(std::index_sequence<I...>) {
   return ((std::tuple_element_t<I, Judges>::kInvariant == static_cast<Invariant>(I)) && ...);
@@ -54,8 +51,6 @@ InvariantResult ResultOf(Invariant invariant, const Tally& tally, const CheckerS
 
 }  // namespace
 
-std::string_view VerdictText(Verdict verdict) { return kVerdicts[static_cast<size_t>(verdict)]; }
-
 Checkers::Checkers(const Scenario& scenario, Duration round_trip_p999)
     : setup_(std::make_shared<const CheckerSetup>(MakeCheckerSetup(scenario, round_trip_p999))),
       ledger_(*setup_),
@@ -63,8 +58,8 @@ Checkers::Checkers(const Scenario& scenario, Duration round_trip_p999)
               HasLockTruthful::For(*setup_), LeaseRespected{}, FencedWritesOrdered::For(*setup_),
               SingleLeaderBelief{}, Isolation{}, NoWedge::For(*setup_)),
       metrics_(MetricsCollector::For(*setup_)) {
-  static_assert(std::tuple_size_v<Judges> == kInvariantCount);
-  static_assert(StandInOrder<Judges>(std::make_index_sequence<kInvariantCount>()));
+  static_assert(std::tuple_size_v<Judges> == kCountOf<Invariant>);
+  static_assert(StandInOrder<Judges>(std::make_index_sequence<kCountOf<Invariant>>()));
 }
 
 void Checkers::Observe(const Observation& observation) {

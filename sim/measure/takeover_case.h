@@ -31,15 +31,21 @@ enum class TakeoverFault : uint8_t {
   kShortPause,          // shorter than the rest of the lease
   kDeployment,          // a hundred pods are stopped and started one after another
 };
-inline constexpr size_t kTakeoverFaultCount = 9;
-// "crash", "cut_off" and so on.
-std::string_view TakeoverFaultText(TakeoverFault fault);
+constexpr auto WordTableOf(TakeoverFault) {
+  return MakeWordTable<TakeoverFault>({
+      {TakeoverFault::kCrash, "crash"},
+      {TakeoverFault::kPause, "pause"},
+      {TakeoverFault::kCutOff, "cut_off"},
+      {TakeoverFault::kStop, "graceful_stop"},
+      {TakeoverFault::kAnnouncedStop, "announced_stop"},
+      {TakeoverFault::kSpannerUnavailable, "spanner_unavailable"},
+      {TakeoverFault::kLostHeartbeat, "lost_heartbeat"},
+      {TakeoverFault::kShortPause, "short_pause"},
+      {TakeoverFault::kDeployment, "deployment"},
+  });
+}
 // One line for help texts.
 std::string_view TakeoverFaultMeaning(TakeoverFault fault);
-
-// "regional", "multi_region", "instant".
-inline constexpr size_t kPresetCount = 3;
-std::string_view PresetText(Preset preset);
 
 struct TakeoverCase {
   std::string protocol;

@@ -115,8 +115,8 @@ class StoryBuilder {
                             describer_.TextOf(record));
     if (!record.finished && !record.committed) draft.rank = Rank::kUnfinished;
     if (weight < Weight::kAct) return;
-    draft.same = Cat(Name(record.process), " ", StepText(record.step), " ", CodeName(record.code),
-                     " ", record.rows.empty() ? "" : history_.KeyOf(record.rows.front()));
+    draft.same = Cat(Name(record.process), " ", WordOf(record.step), " ", WordOf(record.code), " ",
+                     record.rows.empty() ? "" : history_.KeyOf(record.rows.front()));
   }
 
   // --- the round -------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ class StoryBuilder {
     Add(at_, Weight::kEvent, process_, EventText() + Mark()).rank = Rank::kEvent;
   }
 
-  std::string Mark() const { return Cat("   <- ", InvariantText(violated_.invariant)); }
+  std::string Mark() const { return Cat("   <- ", WordOf(violated_.invariant)); }
 
   std::string EventText() const {
     const ObservedEvent& what = history_.last().what;
@@ -235,7 +235,7 @@ class StoryBuilder {
   }
 
   static std::string AnswerText(const Answer& answer, Instant asked) {
-    return Cat(QuestionText(answer.question), ", asked at ", InstantText(asked), ": ",
+    return Cat(WordOf(answer.question), ", asked at ", InstantText(asked), ": ",
                answer.yes ? "yes" : "no",
                answer.token ? Cat(", token ", std::to_string(*answer.token)) : "");
   }
@@ -260,7 +260,7 @@ class StoryBuilder {
                         : Cat(JoinedWithCommas(writers), writers.size() > 1 ? " have" : " has",
                               " changed these rows since");
     Add(at_, Weight::kEvent, process_,
-        Cat("its last look (", StepText(read->step), ") was ",
+        Cat("its last look (", WordOf(read->step), ") was ",
             AfterText(*cause.committed - *read->served), " before, and ", since))
         .rank = Rank::kEvent;
   }
@@ -351,7 +351,7 @@ class StoryBuilder {
     if (last != nullptr) {
       added_.insert(last);
       Add(*last->finished, Weight::kAct, other,
-          Cat(StepText(last->step), " ended well, the last of its transactions to do so"));
+          Cat(WordOf(last->step), " ended well, the last of its transactions to do so"));
     }
     for (const ProcessChange& change : std::views::reverse(history_.process_changes())) {
       if (change.process != other || change.lock != lock_) continue;
@@ -457,7 +457,7 @@ class StoryBuilder {
   Story Finish() {
     // A missed deadline is noticed by a later event, which is not part of the story.
     std::erase_if(drafts_, [this](const StoryDraft& draft) { return draft.at > at_; });
-    Story story{.invariant = std::string(InvariantText(violated_.invariant)), .at = at_};
+    Story story{.invariant = std::string(WordOf(violated_.invariant)), .at = at_};
     for (const StoryDraft& draft : FitIn(kMaxStoryLines - 2, std::move(drafts_), story.left_out)) {
       Involve(draft.node);
       story.lines.push_back({.at = draft.at, .who = draft.who, .text = draft.Text()});
@@ -477,8 +477,7 @@ class StoryBuilder {
       others.resize(kMaxAtTheEnd);
       others.push_back(Cat(rest, " more"));
     }
-    std::string text =
-        Cat(InvariantText(violated_.invariant), " violated at ", InstantText(at_), " s");
+    std::string text = Cat(WordOf(violated_.invariant), " violated at ", InstantText(at_), " s");
     if (process_ != ProcessId{}) text += Cat(" by ", Name(process_));
     if (!others.empty()) text += Cat(" (", JoinedWithCommas(others), " took part)");
     return Cat(text, ": ", violated_.first->text);
@@ -544,7 +543,7 @@ Story Explain(const Scenario& scenario, const RunResult& result, std::optional<I
               const Replay& replay) {
   const InvariantResult* violated = FirstOf(result.checks, invariant);
   if (violated == nullptr) {
-    return {.asked = invariant ? std::string(InvariantText(*invariant)) : std::string()};
+    return {.asked = invariant ? std::string(WordOf(*invariant)) : std::string()};
   }
   History history(scenario, violated->first->observation);
   replay(history);

@@ -25,6 +25,7 @@
 #include "protocol/machine.h"
 #include "protocol/names.h"
 #include "protocol/spanner/fields.h"
+#include "protocol/spanner/words.h"
 #include "sim/judge/check_report.h"
 #include "sim/scenario/json_text.h"
 #include "sim/scenario/metrics.h"
@@ -44,21 +45,6 @@ Json MetJson(const Metrics& metrics);
 Json ValueJson(const Value& value);
 
 namespace json_internal {
-
-using whorl::WordOf;
-inline std::string_view WordOf(LinkState word) { return LinkStateText(word); }
-inline std::string_view WordOf(Direction word) { return DirectionText(word); }
-inline std::string_view WordOf(PartitionMode word) { return PartitionModeText(word); }
-inline std::string_view WordOf(FaultKind word) { return FaultKindText(word); }
-inline std::string_view WordOf(Verdict word) { return VerdictText(word); }
-inline std::string_view WordOf(Promise word) { return PromiseText(word); }
-inline std::string_view WordOf(Metric word) { return MetricText(word); }
-inline std::string_view WordOf(Sometimes word) { return SometimesText(word); }
-
-template <typename T>
-concept HasWord = requires(T word) {
-  { WordOf(word) } -> std::same_as<std::string_view>;
-};
 
 using field_tree_internal::kIsOptional;
 using field_tree_internal::kIsVariant;
@@ -83,8 +69,8 @@ class JsonPrinter {
   Json Print(std::string_view name, const T& value) const {
     if constexpr (std::is_same_v<T, bool>) {
       return value;
-    } else if constexpr (json_internal::HasWord<T>) {
-      return std::string(json_internal::WordOf(value));
+    } else if constexpr (HasWords<T>) {
+      return std::string(WordOf(value));
     } else if constexpr (std::is_enum_v<T>) {
       return static_cast<int64_t>(value);
     } else if constexpr (std::is_integral_v<T>) {

@@ -153,7 +153,7 @@ class PerfettoWriter : public ObservationSink {
   const Scenario& scenario_;
   JsonPrinter printer_;
   Checkers checkers_;
-  std::array<int64_t, kInvariantCount> violations_{};
+  std::array<int64_t, kCountOf<Invariant>> violations_{};
   ChromeTrace trace_;
   Instant now_;
 

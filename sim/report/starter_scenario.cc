@@ -55,17 +55,17 @@ constexpr std::string_view kText = R"({
 
 std::string HoldsText(const ProtocolInfo& protocol) {
   std::string text;
-  for (int i = 0; i < kInvariantCount; ++i) {
-    if (protocol.promises[static_cast<size_t>(i)] != Promise::kPromised) continue;
-    text += Cat(text.empty() ? "" : ", ", "\"", InvariantText(static_cast<Invariant>(i)), "\"");
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    if (protocol.promises[static_cast<size_t>(invariant)] != Promise::kPromised) continue;
+    text += Cat(text.empty() ? "" : ", ", "\"", WordOf(invariant), "\"");
   }
   return text;
 }
 
 std::string StepsText(const ProtocolInfo& protocol) {
   std::string text;
-  for (const StepName step : protocol.steps) text += Cat(StepText(step), ", ");
-  return Cat(text, StepText(StepName::kHasLock), ", ", StepText(StepName::kWrite));
+  for (const StepName step : protocol.steps) text += Cat(WordOf(step), ", ");
+  return Cat(text, WordOf(StepName::kHasLock), ", ", WordOf(StepName::kWrite));
 }
 
 void Put(std::string_view word, const std::string& value, std::string& text) {

@@ -78,7 +78,7 @@ class SpannerReport {
   std::string NameOf(const CallName& call) const {
     if (call.process == ProcessId{}) return "an operator";
     const auto step = watch_.StepOf(call);
-    return Cat(names_.ShortProcess(call.process), " ", step ? StepText(*step) : "?", ", attempt ",
+    return Cat(names_.ShortProcess(call.process), " ", step ? WordOf(*step) : "?", ", attempt ",
                std::to_string(call.attempt));
   }
 
@@ -91,7 +91,7 @@ class SpannerReport {
                             : "active";
     if (transaction.age) json["age_counts_from"] = TimeWords(ToInstant(transaction.age->since));
     if (transaction.snapshot) json["reads_as_of"] = TimeWords(ToInstant(*transaction.snapshot));
-    if (transaction.doomed) json["doomed"] = CodeName(transaction.doomed->code);
+    if (transaction.doomed) json["doomed"] = WordOf(transaction.doomed->code);
     AddLocks(transaction, commits, json);
     if (!transaction.parked) return json;
     json["waits"] = Cat(RequestName(transaction.parked->request), " waits for a lock");
@@ -181,7 +181,7 @@ Json SpannerStateJson(const World& world, const StateWatch& watch, const Names& 
 Json AnswerJson(const Observation& observation) {
   const auto& answered = std::get<QuestionAnswered>(observation.what);
   Json json = {{"at", TimeWords(observation.at)},
-               {"question", QuestionText(answered.answer.question)},
+               {"question", WordOf(answered.answer.question)},
                {"answer", answered.answer.yes ? "yes" : "no"}};
   if (answered.answer.token) json["token"] = std::to_string(*answered.answer.token);
   return json;
@@ -210,7 +210,7 @@ Json ParticipantJson(const Participant& participant, ProcessId process, const St
   json["application"] = ApplicationJson(participant);
   Json running = Array();
   for (const ActiveRunner& runner : participant.runners) {
-    running.push_back(Cat(StepText(runner.state.transaction.step), ", attempt ",
+    running.push_back(Cat(WordOf(runner.state.transaction.step), ", attempt ",
                           std::to_string(runner.state.attempt),
                           runner.state.waiting ? ", backs off" : ""));
   }
@@ -231,8 +231,8 @@ std::string_view LifeText(Life life) {
 }
 
 std::string LinkText(const Links& links) {
-  if (links.to == links.from) return std::string(LinkStateText(links.to));
-  return Cat("to Spanner ", LinkStateText(links.to), ", from Spanner ", LinkStateText(links.from));
+  if (links.to == links.from) return std::string(WordOf(links.to));
+  return Cat("to Spanner ", WordOf(links.to), ", from Spanner ", WordOf(links.from));
 }
 
 Json NodeStateJson(const World& world, int16_t index, const StateWatch& watch, const Names& names,
@@ -308,7 +308,7 @@ Json CallsJson(const World& world, const Names& names) {
   for (uint32_t place = 0; place < state.calls.size(); ++place) {
     if (!state.calls[place].call) continue;
     const Call& call = *state.calls[place].call;
-    Json json = {{"call", Cat(names.ShortProcess(call.name.process), " ", StepText(call.step), " ",
+    Json json = {{"call", Cat(names.ShortProcess(call.name.process), " ", WordOf(call.step), " ",
                               RequestName(call.request))},
                  {"lock", names.Lock(call.name.lock)},
                  {"sent", TimeWords(call.sent_at)},
@@ -321,8 +321,8 @@ Json CallsJson(const World& world, const Names& names) {
 }
 
 std::string WhenText(const When& when, const Scenario& scenario, const Names& names) {
-  return Cat("when ", names.Node(when.node), " reaches the phase ", PhaseText(when.phase), " of ",
-             StepText(when.step), when.lock ? Cat(" of lock ", scenario.locks[*when.lock]) : "",
+  return Cat("when ", names.Node(when.node), " reaches the phase ", WordOf(when.phase), " of ",
+             WordOf(when.step), when.lock ? Cat(" of lock ", scenario.locks[*when.lock]) : "",
              when.count > 1 ? Cat(", time ", std::to_string(when.count)) : "");
 }
 

@@ -49,7 +49,7 @@ TimelineLine ViolationLine(const InvariantResult& result) {
           .node = TimelineLine::kAll,
           .lane = Lane::kAbsent,
           .tone = Tone::kBad,
-          .text = Cat("!! ", InvariantText(result.invariant), " violated: ", first.text)};
+          .text = Cat("!! ", WordOf(result.invariant), " violated: ", first.text)};
 }
 
 }  // namespace
@@ -165,7 +165,7 @@ void Timeline::On(const TransactionFinished& x) {
   known->second = failure;
   const std::string_view certainty = x.outcome == Outcome::kUnknown ? "outcome unknown, " : "";
   Add(x.process.node, Tone::kWarning,
-      Cat(Prefix(x.lock), StepText(x.step), ": ", certainty, CodeName(x.code)));
+      Cat(Prefix(x.lock), WordOf(x.step), ": ", certainty, WordOf(x.code)));
 }
 
 void Timeline::On(const RowCommitted& x) {
@@ -233,8 +233,7 @@ void Timeline::On(const QuestionAnswered& x) {
     OnHasLock(x);
   } else if (question == Question::kLock || question == Question::kUnlock) {
     const std::string outcome = x.answer.yes ? "done" : Printable(x.answer.text);
-    Add(x.process.node, ToneOf(x.answer.yes),
-        Cat(Prefix(x.lock), QuestionText(question), ": ", outcome));
+    Add(x.process.node, ToneOf(x.answer.yes), Cat(Prefix(x.lock), WordOf(question), ": ", outcome));
   }
 }
 void Timeline::OnHasLock(const QuestionAnswered& x) {
@@ -242,7 +241,7 @@ void Timeline::OnHasLock(const QuestionAnswered& x) {
   if (last.has_lock == x.answer.yes) return;
   last.has_lock = x.answer.yes;
   Add(x.process.node, ToneOf(x.answer.yes),
-      Cat(Prefix(x.lock), QuestionText(x.answer.question), ": ", x.answer.yes ? "yes" : "no"));
+      Cat(Prefix(x.lock), WordOf(x.answer.question), ": ", x.answer.yes ? "yes" : "no"));
 }
 void Timeline::On(const WriteArrived& x) {
   // Only the resource that fences refuses writes.

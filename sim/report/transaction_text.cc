@@ -98,7 +98,7 @@ std::string TransactionDescriber::SeenText(const TransactionRecord& record) cons
 std::string TransactionDescriber::TextOf(const TransactionRecord& record) const {
   const std::string lock =
       scenario_.locks.size() > 1 ? Cat(scenario_.locks[record.lock], ": ") : std::string();
-  const std::string step = Cat(lock, StepText(record.step));
+  const std::string step = Cat(lock, WordOf(record.step));
   if (record.process == ProcessId{}) {
     return Cat(record.started == Instant{} ? "at the start: " : "an operator: ",
                ChangesText(record));
@@ -106,16 +106,16 @@ std::string TransactionDescriber::TextOf(const TransactionRecord& record) const 
   if (record.committed) {
     const bool heard_otherwise = record.finished && record.outcome != Outcome::kCommitted;
     return Cat(step, " committed: ", ChangesText(record),
-               heard_otherwise ? Cat("; but it heard ", CodeName(record.code)) : "");
+               heard_otherwise ? Cat("; but it heard ", WordOf(record.code)) : "");
   }
   if (!record.finished && record.failed_calls == 0) return Cat(step, " sent; no reply so far");
   if (!record.finished) {
-    return Cat(step, " begun; so far only ", CodeName(record.last_failure), ", ",
+    return Cat(step, " begun; so far only ", WordOf(record.last_failure), ", ",
                CountText(record.failed_calls, "time", "times"));
   }
   if (record.outcome == Outcome::kCommitted) return Cat(step, " saw ", SeenText(record));
   return Cat(step, record.outcome == Outcome::kUnknown ? ": outcome unknown, " : " failed: ",
-             CodeName(record.code));
+             WordOf(record.code));
 }
 
 }  // namespace whorl::sim

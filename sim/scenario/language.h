@@ -46,7 +46,6 @@ enum class ObjectId : uint8_t {
   kExpect,
   kBound,
 };
-inline constexpr size_t kObjectCount = 12;
 
 // The form of a key's value.
 enum class Form : uint8_t {

@@ -181,8 +181,8 @@ std::optional<Value> ReadColumn(const JsonValue& value, const ColumnInfo& column
                                 Problems& problems) {
   if (value.kind() == JsonKind::kNull) {
     if (!column.key) return Null{};
-    problems.Add(value, Cat("expected a ", TypeName(column.type),
-                            ", got null: ", Quoted(column.name), " is the key"));
+    problems.Add(value, Cat("expected a ", WordOf(column.type), ", got null: ", Quoted(column.name),
+                            " is the key"));
     return std::nullopt;
   }
   if (column.type == Type::kTimestamp) return ReadTimestamp(value, problems);
@@ -192,7 +192,7 @@ std::optional<Value> ReadColumn(const JsonValue& value, const ColumnInfo& column
   if (column.type == Type::kInt64) {
     if (const std::optional<int64_t> number = value.AsInt64()) return *number;
   }
-  problems.Add(value, Cat("expected a ", TypeName(column.type), ", got ", Described(value)));
+  problems.Add(value, Cat("expected a ", WordOf(column.type), ", got ", Described(value)));
   return std::nullopt;
 }
 

@@ -16,6 +16,7 @@
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/sql.h"
 #include "protocol/spanner/time.h"
+#include "protocol/spanner/words.h"
 #include "sim/scenario/faults/kinds.h"
 #include "sim/scenario/instant.h"
 #include "sim/scenario/metrics.h"
@@ -29,6 +30,13 @@ enum class Use : uint8_t {
   kCallback,  // asks for its token, then works and writes from callback 1 to callback 0
   kLock,      // calls Lock(), works and writes until it is stopped, then calls Unlock()
 };
+constexpr auto WordTableOf(Use) {
+  return MakeWordTable<Use>({
+      {Use::kHasLock, "has_lock"},
+      {Use::kCallback, "callback"},
+      {Use::kLock, "lock"},
+  });
+}
 
 struct ClockSpec {
   Duration offset;       // wall clock minus true time, at the start
@@ -56,12 +64,29 @@ struct RowSpec {
   WHORL_FIELDS(RowSpec, columns, values);
 };
 
-enum class Preset : uint8_t { kRegional, kMultiRegion };
+enum class Preset : uint8_t {
+  kRegional,
+  kMultiRegion,
+  kInstant,  // RPCs take no time: for figures to compare with a formula, and not for scenarios
+};
+constexpr auto WordTableOf(Preset) {
+  return MakeWordTable<Preset>({
+      {Preset::kRegional, "regional"},
+      {Preset::kMultiRegion, "multi_region"},
+      {Preset::kInstant, "instant"},
+  });
+}
 
 enum class PendingCommitTimestampRule : uint8_t {
   kTable,   // as documented: after such a write, the transaction cannot read the table
   kColumn,  // as in the emulator: it cannot read the column
 };
+constexpr auto WordTableOf(PendingCommitTimestampRule) {
+  return MakeWordTable<PendingCommitTimestampRule>({
+      {PendingCommitTimestampRule::kTable, "table"},
+      {PendingCommitTimestampRule::kColumn, "column"},
+  });
+}
 
 struct SpannerSpec {
   Preset preset = Preset::kRegional;
@@ -79,6 +104,13 @@ struct NetworkSpec {
 };
 
 enum class ResourceKind : uint8_t { kFenced, kUnfenced, kBoth };
+constexpr auto WordTableOf(ResourceKind) {
+  return MakeWordTable<ResourceKind>({
+      {ResourceKind::kFenced, "fenced"},
+      {ResourceKind::kUnfenced, "unfenced"},
+      {ResourceKind::kBoth, "both"},
+  });
+}
 
 struct WorkloadSpec {
   Duration write_every = Seconds(1);

@@ -34,9 +34,8 @@ Json ObjectName(const KeyInfo& key) { return Reference(DescribeObject(*key.objec
 
 Json MetricsObject() {
   Json metrics = {{"type", "object"}, {"additionalProperties", false}};
-  for (size_t i = 0; i < kMetricCount; ++i) {
-    const Metric metric = static_cast<Metric>(i);
-    metrics["properties"][std::string(MetricText(metric))] =
+  for (const Metric metric : AllOf<Metric>()) {
+    metrics["properties"][std::string(WordOf(metric))] =
         Reference(IsTime(metric) ? "time_bound" : "count_bound");
   }
   return metrics;

@@ -143,8 +143,8 @@ Json WorkloadJson(const WorkloadSpec& workload) {
 Json WhenJson(const When& when, const Scenario& scenario) {
   Json json = Json::object();
   json["node"] = scenario.nodes[static_cast<size_t>(when.node)].name;
-  json["step"] = std::string(StepText(when.step));
-  json["phase"] = std::string(PhaseText(when.phase));
+  json["step"] = std::string(WordOf(when.step));
+  json["phase"] = std::string(WordOf(when.phase));
   if (when.count != When().count) json["count"] = when.count;
   if (when.lock) json["lock"] = scenario.locks[*when.lock];
   return json;
@@ -222,11 +222,10 @@ Json FaultJson(const FaultSpec& fault, const Scenario& scenario) {
 // --- what is expected --------------------------------------------------------------------------
 
 template <typename Enum>
-void PutWords(std::string_view key, const std::vector<Enum>& words, std::string_view (*text)(Enum),
-              Json& json) {
+void PutWords(std::string_view key, const std::vector<Enum>& words, Json& json) {
   if (words.empty()) return;
   Json& array = json[std::string(key)] = Json::array();
-  for (const Enum word : words) array.push_back(std::string(text(word)));
+  for (const Enum word : words) array.push_back(std::string(WordOf(word)));
 }
 
 Json LimitJson(Metric metric, int64_t limit) {
@@ -243,12 +242,12 @@ Json BoundJson(const MetricBound& bound) {
 
 Json ExpectJson(const Expectations& expect) {
   Json json = Json::object();
-  PutWords("holds", expect.holds, InvariantText, json);
-  PutWords("violates", expect.violates, InvariantText, json);
-  PutWords("sometimes", expect.sometimes, SometimesText, json);
+  PutWords("holds", expect.holds, json);
+  PutWords("violates", expect.violates, json);
+  PutWords("sometimes", expect.sometimes, json);
   Json metrics = Json::object();
   for (const MetricBound& bound : expect.metrics) {
-    metrics[std::string(MetricText(bound.metric))] = BoundJson(bound);
+    metrics[std::string(WordOf(bound.metric))] = BoundJson(bound);
   }
   PutObject("metrics", std::move(metrics), json);
   PutTime("takeover_within", expect.takeover_within, json);

@@ -17,7 +17,7 @@ constexpr uint64_t kWorldStream = 1;
 constexpr uint64_t kMachineStream = 2;
 
 constexpr size_t kRequests = std::variant_size_v<Request>;
-constexpr size_t kInsideSteps = kStepCount + 1;  // 0: no transaction
+constexpr size_t kInsideSteps = kCountOf<StepName> + 1;  // 0: of no transaction
 
 uint64_t KeyOf(std::string_view text) {
   Fingerprint name;
@@ -27,9 +27,9 @@ uint64_t KeyOf(std::string_view text) {
 
 // A step's key is made from its word, because enumerators move when a protocol is added.
 uint64_t KeyOf(StepName step) {
-  static const std::array<uint64_t, kStepCount> names = [] {
-    std::array<uint64_t, kStepCount> all{};
-    for (size_t i = 0; i < all.size(); ++i) all[i] = KeyOf(StepText(static_cast<StepName>(i)));
+  static const std::array<uint64_t, kCountOf<StepName>> names = [] {
+    std::array<uint64_t, kCountOf<StepName>> all{};
+    for (size_t i = 0; i < all.size(); ++i) all[i] = KeyOf(WordOf(static_cast<StepName>(i)));
     return all;
   }();
   return names[static_cast<size_t>(step)];
@@ -55,13 +55,13 @@ uint64_t KeyOf(const Scenario& scenario, const FaultSpec& fault) {
   } else {
     const When& when = std::get<When>(fault.trigger);
     name.Add(NodeName(scenario, when.node));
-    name.Add(std::string(StepText(when.step)));
-    name.Add(std::string(PhaseText(when.phase)));
+    name.Add(std::string(WordOf(when.step)));
+    name.Add(std::string(WordOf(when.phase)));
     name.Add(when.count);
     if (when.lock) name.Add(scenario.locks[*when.lock]);
   }
   name.Add(LastsOf(fault.what));
-  name.Add(std::string(DirectionText(DirectionOf(fault.what))));
+  name.Add(std::string(WordOf(DirectionOf(fault.what))));
   return name.value();
 }
 
@@ -94,9 +94,11 @@ Chance::Chance(uint64_t seed, const Scenario& scenario)
 
 uint64_t Chance::Bits(Draw draw, const DrawnFor& whom) {
   Participation& participation = ParticipationOf(whom.node, whom.lock);
-  if (participation.calls.empty()) participation.calls.resize(kStepCount * kRequests * kDrawCount);
-  const size_t place = (static_cast<size_t>(whom.step) * kRequests + whom.request) * kDrawCount +
-                       static_cast<size_t>(draw);
+  if (participation.calls.empty())
+    participation.calls.resize(kCountOf<StepName> * kRequests * kCountOf<Draw>);
+  const size_t place =
+      (static_cast<size_t>(whom.step) * kRequests + whom.request) * kCountOf<Draw> +
+      static_cast<size_t>(draw);
   const uint64_t n = participation.calls[place]++;
   return Combine(Combine(participation.name, NameOfStream(draw, whom)), n);
 }
@@ -115,10 +117,10 @@ int64_t Chance::Between(ProcessId process, uint16_t lock, std::optional<StepName
   if (participation.incarnation != process.incarnation) {
     // A process's draws do not depend on how many draws the node's last process made.
     participation.incarnation = process.incarnation;
-    participation.inside.assign(kInsideSteps * static_cast<size_t>(kPurposeCount), 0);
+    participation.inside.assign(kInsideSteps * kCountOf<Purpose>, 0);
   }
   const size_t row = step ? static_cast<size_t>(*step) + 1 : 0;
-  const size_t place = row * static_cast<size_t>(kPurposeCount) + static_cast<size_t>(purpose);
+  const size_t place = row * kCountOf<Purpose> + static_cast<size_t>(purpose);
   const uint64_t n = participation.inside[place]++;
   const uint64_t stream =
       (step ? KeyOf(*step) : 0) ^ (kMachineStream << 32 | static_cast<uint64_t>(purpose) << 16);

@@ -28,7 +28,6 @@ enum class Draw : uint8_t {
   kReplicationTime,
   kResourceLatency,
 };
-inline constexpr size_t kDrawCount = 5;
 
 // The calls that a draw is for: those of one kind that a node makes in one step for one lock.
 struct DrawnFor {

@@ -44,7 +44,7 @@ const Latencies& LatenciesOf(Preset preset) {
       return kRegional;
     case Preset::kMultiRegion:
       return kMultiRegion;
-    default:  // kInstant
+    case Preset::kInstant:
       break;
   }
   return kNone;

@@ -26,9 +26,6 @@ struct Latencies {
   LatencyTable replication;  // a commit, without its commit wait
   LatencyTable resource;     // one way between a process and the resource it writes to
 };
-// A preset without latency, for comparison with results computed on paper. Scenarios cannot name
-// it, since no real network is like that.
-inline constexpr auto kInstant = static_cast<Preset>(2);
 const Latencies& LatenciesOf(Preset preset);
 
 // The value that the table has at the quantile bits / 2^64.

@@ -59,8 +59,14 @@ struct ParticipationEnded {
 // --- faults and the network --------------------------------------------------------------------
 
 enum class LinkState : uint8_t { kUp, kBlackHoled, kRefused };
-std::string_view LinkStateText(LinkState link);  // "up", "black_holed", "refused"
-// The link between a node and Spanner changed, one way or both ways.
+constexpr auto WordTableOf(LinkState) {
+  return MakeWordTable<LinkState>({
+      {LinkState::kUp, "up"},
+      {LinkState::kBlackHoled, "black_holed"},
+      {LinkState::kRefused, "refused"},
+  });
+}
+// Between a node and Spanner: what one way, or both, have become.
 struct LinkChanged {
   int16_t node = 0;
   LinkState link = LinkState::kUp;

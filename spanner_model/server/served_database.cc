@@ -68,7 +68,7 @@ const std::optional<std::vector<Parameter>>& ServedDatabase::InferredParameters(
   constexpr size_t kMostTexts = 1024;
   std::string key(text);
   for (const Parameter& parameter : declared) {
-    key += '\0' + parameter.name + ' ' + std::string(TypeName(parameter.type));
+    key += '\0' + parameter.name + ' ' + std::string(WordOf(parameter.type));
   }
   const auto found = inferred_.find(key);
   if (found != inferred_.end()) return found->second;

@@ -511,7 +511,7 @@ Status CheckParameters(std::span<const Parameter> parameters, std::span<const Va
     if (!IsNull(values[i]) && !FitsType(parameters[i].type, values[i])) {
       return Error(Code::kInvalidArgument, "Invalid value for bind parameter " +
                                                parameters[i].name + ": Expected " +
-                                               std::string(TypeName(parameters[i].type)) + ".");
+                                               std::string(WordOf(parameters[i].type)) + ".");
     }
   }
   if (values.size() > parameters.size()) {

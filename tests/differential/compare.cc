@@ -305,7 +305,7 @@ std::string Tally::Describe() const {
   for (int kind = 0; kind < kOperationKinds; ++kind) {
     text += absl::StrFormat("  %-16s", KindName(static_cast<OperationKind>(kind)));
     for (const auto& [code, count] : answers_[static_cast<size_t>(kind)]) {
-      text += " " + std::string(CodeName(static_cast<Code>(code))) + " " + std::to_string(count);
+      text += " " + std::string(WordOf(static_cast<Code>(code))) + " " + std::to_string(count);
     }
     text += "\n";
   }

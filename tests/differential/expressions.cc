@@ -18,7 +18,7 @@ std::string Operator(const std::string& left, const std::string& op, const std::
 }
 
 std::string Cast(const std::string& what, Type type) {
-  return "CAST(" + what + " AS " + std::string(TypeName(type)) + ")";
+  return "CAST(" + what + " AS " + std::string(WordOf(type)) + ")";
 }
 
 constexpr std::array kComparisons = {"=", "!=", "<>", "<", "<=", ">", ">="};

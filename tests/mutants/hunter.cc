@@ -136,7 +136,7 @@ std::string BrokenText(const std::vector<Caught>& all) {
   }
   std::string text;
   for (const auto& [invariant, count] : counts) {
-    text += Cat(text.empty() ? "" : ", ", InvariantText(invariant), " ", GroupedText(count));
+    text += Cat(text.empty() ? "" : ", ", WordOf(invariant), " ", GroupedText(count));
   }
   return text.empty() ? "nothing" : text;
 }
@@ -207,9 +207,9 @@ int Hunt(const Request& request) {
 }
 
 void TakeInvariant(const std::string& word, Request& request) {
-  for (int i = 0; i < kInvariantCount; ++i) {
-    if (InvariantText(static_cast<Invariant>(i)) == word) {
-      request.invariant = static_cast<Invariant>(i);
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    if (WordOf(invariant) == word) {
+      request.invariant = invariant;
       return;
     }
   }

@@ -65,7 +65,7 @@ std::string Query(const ConnectionOptions& connection) {
       answered.Callback());
   const TransactionResult result = answered.Wait();
   client.reset();
-  return std::string(OutcomeText(result.outcome)) + " " + FormatStatus(made) + " " +
+  return std::string(WordOf(result.outcome)) + " " + FormatStatus(made) + " " +
          FormatStatus(result.status);
 }
 

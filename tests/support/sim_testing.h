@@ -69,7 +69,7 @@ inline void ExpectPromisesKept(const std::string& text, uint64_t seeds) {
     const RunResult result = RunScenario(scenario, seed, nullptr);
     for (const InvariantResult& invariant : result.checks.invariants) {
       EXPECT_TRUE(invariant.verdict == Verdict::kHolds || invariant.promise != Promise::kPromised)
-          << InvariantText(invariant.invariant) << ", seed " << seed;
+          << WordOf(invariant.invariant) << ", seed " << seed;
     }
   }
 }

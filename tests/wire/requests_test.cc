@@ -38,7 +38,7 @@ class OneTable : public Directory {
     if (table != kTable) return std::nullopt;
     if (column == "name") return Type::kString;
     for (const Type type : kAllTypes) {
-      if (column == TypeName(type)) return type;
+      if (column == WordOf(type)) return type;
     }
     return std::nullopt;
   }
@@ -133,7 +133,7 @@ Mutation AnyMutation() {
     return mutation;
   }
   const Type type = *AnyType();
-  mutation.columns = {"name", std::string(TypeName(type))};
+  mutation.columns = {"name", std::string(WordOf(type))};
   for (int i = *rc::gen::inRange(1, 3); i > 0; --i) {
     Value value = *AnyValueOf(type);
     if (type == Type::kTimestamp && *rc::gen::arbitrary<bool>()) {
@@ -242,7 +242,7 @@ Status DecodedCommit(const v1::CommitRequest& proto) {
 }
 
 void ExpectError(const Status& status, Code code, std::string_view text) {
-  EXPECT_EQ(CodeName(status.code), CodeName(code)) << status.message;
+  EXPECT_EQ(WordOf(status.code), WordOf(code)) << status.message;
   EXPECT_THAT(status.message, HasSubstr(std::string(text)));
 }
 

@@ -17,9 +17,9 @@ NodeSetup MakeNode(const NodeSpec& spec, const Rules& rules, size_t lock_count) 
 
 }  // namespace
 
-std::array<Promise, kInvariantCount> PromisesIn(const Scenario& scenario) {
+std::array<Promise, kCountOf<Invariant>> PromisesIn(const Scenario& scenario) {
   const ProtocolInfo& protocol = *FindProtocol(scenario.protocol);
-  std::array<Promise, kInvariantCount> promises = protocol.promises;
+  std::array<Promise, kCountOf<Invariant>> promises = protocol.promises;
   const bool deletes = std::ranges::any_of(scenario.faults, [](const FaultSpec& fault) {
     return fault.As<DeleteRowFault>() != nullptr;
   });

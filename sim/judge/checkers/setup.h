@@ -36,8 +36,8 @@ struct LockSetup {
 };
 
 struct CheckerSetup {
-  const Rules* rules = nullptr;  // points into static storage
-  std::array<Promise, kInvariantCount> promises{};
+  const Rules* rules = nullptr;  // of static storage
+  std::array<Promise, kCountOf<Invariant>> promises{};
   std::vector<NodeSetup> nodes;
   std::vector<LockSetup> locks;
   std::map<std::string, uint16_t, std::less<>> lock_of_name;
@@ -59,7 +59,7 @@ struct CheckerSetup {
 
 // What the scenario's protocol promises for a run with the scenario's faults.
 // REQUIRES: FindProtocol(scenario.protocol) is not null.
-std::array<Promise, kInvariantCount> PromisesIn(const Scenario& scenario);
+std::array<Promise, kCountOf<Invariant>> PromisesIn(const Scenario& scenario);
 
 // REQUIRES: FindProtocol(scenario.protocol) is not null.
 CheckerSetup MakeCheckerSetup(const Scenario& scenario, Duration round_trip_p999);

@@ -63,8 +63,7 @@ TEST(Hunt, RunsAreNotVacuous) {
     EXPECT_GE(tally.faults.Quantile(50), 3) << info.name;
     EXPECT_GE(tally.takeovers.Quantile(50), 1) << info.name;
     for (const Sometimes name : {Sometimes::kTakeover, Sometimes::kAborted}) {
-      EXPECT_GT(tally.met[static_cast<size_t>(name)], 0)
-          << info.name << ": " << SometimesText(name);
+      EXPECT_GT(tally.met[static_cast<size_t>(name)], 0) << info.name << ": " << WordOf(name);
     }
   }
 }
@@ -76,11 +75,11 @@ TEST(Hunt, FindsWhatSpindleV2DoesNotPromiseAndNothingElse) {
   for (const Invariant invariant :
        {Invariant::kHandedTokenMonotonic, Invariant::kLeaseRespected, Invariant::kNoWedge,
         Invariant::kSingleLeaderBelief, Invariant::kIsolation}) {
-    EXPECT_GT(tally.violated[static_cast<size_t>(invariant)], 0) << InvariantText(invariant);
+    EXPECT_GT(tally.violated[static_cast<size_t>(invariant)], 0) << WordOf(invariant);
   }
   for (const Invariant invariant :
        {Invariant::kOneLiveToken, Invariant::kHasLockTruthful, Invariant::kFencedWritesOrdered}) {
-    EXPECT_EQ(tally.violated[static_cast<size_t>(invariant)], 0) << InvariantText(invariant);
+    EXPECT_EQ(tally.violated[static_cast<size_t>(invariant)], 0) << WordOf(invariant);
   }
 }
 
@@ -120,8 +119,7 @@ Scenario FileOf(const std::string& name) {
 std::vector<std::string> BrokenIn(const std::string& file) {
   std::vector<std::string> broken;
   for (const Breakage& breakage : RunWatched(FileOf(file)).breakages) {
-    broken.push_back(std::string(InvariantText(breakage.kind.invariant)) + " at " +
-                     breakage.kind.where);
+    broken.push_back(std::string(WordOf(breakage.kind.invariant)) + " at " + breakage.kind.where);
   }
   return broken;
 }

@@ -62,7 +62,7 @@ TEST(Promises, HoldInDrawnWorlds) {
         [&] {
           const Scenario world = *WorldsOf(protocol);
           for (const Invariant invariant : BrokenPromises(world)) {
-            RC_FAIL(std::string(InvariantText(invariant)));
+            RC_FAIL(std::string(WordOf(invariant)));
           }
         },
         rc::detail::TestMetadata{.id = std::string(protocol.name), .description = "promises hold"},

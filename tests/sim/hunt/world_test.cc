@@ -68,7 +68,7 @@ TEST(DrawnWorlds, HaveEveryKindOfFaultAtTimesAndOnSteps) {
       EXPECT_THAT(kinds[info.kind], ElementsAre(false, true)) << info.word;
     }
   }
-  EXPECT_EQ(phases.size(), size_t{kPhaseCount});
+  EXPECT_EQ(phases.size(), kCountOf<Phase>);
   for (const ProtocolInfo& protocol : Protocols()) {
     EXPECT_EQ(steps[std::string(protocol.name)].size(), protocol.steps.size() + 2) << protocol.name;
   }
@@ -178,7 +178,7 @@ TEST(DrawnWorlds, HaveErrorsWhereTheyAreAskedFor) {
                    steps.insert(*error->of_step);
                  }
                });
-  EXPECT_EQ(codes.size(), kErrorCodeCount);
+  EXPECT_EQ(codes.size(), kCountOf<ErrorCode>);
   EXPECT_EQ(last.size(), 2U);
   EXPECT_GE(steps.size(), 15U);
 }

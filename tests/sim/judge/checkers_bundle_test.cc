@@ -16,13 +16,13 @@ TEST(CheckReportTest, ListsEveryInvariantInOrderWithItsPromise) {
   // Readers index by Invariant, and a hunt tells promised violations from others.
   Trace trace{"a"};
   const CheckReport report = trace.EndsAt(Seconds(1));
-  ASSERT_EQ(report.invariants.size(), static_cast<size_t>(kInvariantCount));
+  ASSERT_EQ(report.invariants.size(), kCountOf<Invariant>);
   const ProtocolInfo& info = *FindProtocol("spindle_v2");
-  for (int i = 0; i < kInvariantCount; ++i) {
-    const InvariantResult& result = report.invariants[static_cast<size_t>(i)];
-    EXPECT_EQ(result.invariant, static_cast<Invariant>(i));
-    EXPECT_EQ(result.promise, info.promises[static_cast<size_t>(i)]);
-    EXPECT_EQ(result.verdict, Verdict::kHolds) << InvariantText(result.invariant);
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    const InvariantResult& result = report.invariants[static_cast<size_t>(invariant)];
+    EXPECT_EQ(result.invariant, invariant);
+    EXPECT_EQ(result.promise, info.promises[static_cast<size_t>(invariant)]);
+    EXPECT_EQ(result.verdict, Verdict::kHolds) << WordOf(result.invariant);
   }
 }
 

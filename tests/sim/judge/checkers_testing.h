@@ -278,7 +278,7 @@ class OneRow {
 
 inline void ExpectHolds(const CheckReport& report, Invariant invariant) {
   const InvariantResult& result = report[invariant];
-  EXPECT_EQ(VerdictText(result.verdict), "holds")
+  EXPECT_EQ(WordOf(result.verdict), "holds")
       << (result.first ? result.first->text : result.unknown_because);
   EXPECT_EQ(result.violations, 0);
   EXPECT_FALSE(result.first);
@@ -290,7 +290,7 @@ inline void ExpectViolated(const CheckReport& report, Invariant invariant, Durat
                            uint64_t observation = 0,
                            const std::vector<std::string>& text_names = {}) {
   const InvariantResult& result = report[invariant];
-  ASSERT_EQ(VerdictText(result.verdict), "violated");
+  ASSERT_EQ(WordOf(result.verdict), "violated");
   ASSERT_TRUE(result.first);
   EXPECT_EQ(result.first->at, InstantOf(at)) << result.first->text;
   if (observation != 0) {

@@ -129,8 +129,8 @@ TEST(TokenlessTest, OfTokensNothingIsSaid) {
   for (const Invariant invariant :
        {Invariant::kOneLiveToken, Invariant::kTokenMonotonic, Invariant::kHandedTokenMonotonic,
         Invariant::kFencedWritesOrdered}) {
-    EXPECT_EQ(VerdictText(report[invariant].verdict), "n/a") << InvariantText(invariant);
-    EXPECT_EQ(report[invariant].violations, 0) << InvariantText(invariant);
+    EXPECT_EQ(WordOf(report[invariant].verdict), "n/a") << WordOf(invariant);
+    EXPECT_EQ(report[invariant].violations, 0) << WordOf(invariant);
   }
 }
 

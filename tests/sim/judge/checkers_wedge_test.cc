@@ -50,7 +50,7 @@ TEST(NoWedgeTest, IsUnknownWhenTheRunEndsBeforeTheBound) {
   // A run that is too short must not pass; the report says how much time is missing.
   Trace trace = FreeSince1();
   const CheckReport report = trace.EndsAt(Seconds(11));
-  EXPECT_EQ(VerdictText(report[kWedge].verdict), "unknown");
+  EXPECT_EQ(WordOf(report[kWedge].verdict), "unknown");
   EXPECT_FALSE(report[kWedge].first);
   const std::string& why = report[kWedge].unknown_because;
   EXPECT_NE(why.find("lock lock for 10s of the 31.2s"), std::string::npos) << why;

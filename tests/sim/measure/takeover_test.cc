@@ -209,13 +209,12 @@ TEST(TakeoverCases, MedianTimesAreThoseOfThePreset) {
   EXPECT_LT(regional.commit, Microseconds(9'500));
   EXPECT_EQ(regional.resource, Microseconds(500));
   EXPECT_GT(TimesOf({.preset = Preset::kMultiRegion}).commit, Milliseconds(62));
-  EXPECT_EQ(TimesOf({.preset = kInstant}), (MedianTimes{Milliseconds(2), Duration{}}));
+  EXPECT_EQ(TimesOf({.preset = Preset::kInstant}), (MedianTimes{Milliseconds(2), Duration{}}));
 }
 
 // Worlds are what the language can say, so that one can be written down and replayed.
 TEST(TakeoverWorlds, CanBeWrittenAndLoaded) {
-  for (size_t i = 0; i < kTakeoverFaultCount; ++i) {
-    const auto fault = static_cast<TakeoverFault>(i);
+  for (const TakeoverFault fault : AllOf<TakeoverFault>()) {
     const bool deploys = fault == TakeoverFault::kDeployment;
     const TakeoverCase one = {
         .protocol = "fenced_lease", .fault = fault, .followers = deploys ? kDeployedPods - 1 : 2};
@@ -284,7 +283,7 @@ TEST(TakeoverRuns, SpindleV2IsAsOnPaper) {
                               .fault = TakeoverFault::kCrash,
                               .lease = lease,
                               .followers = 1,
-                              .preset = kInstant};
+                              .preset = Preset::kInstant};
     std::vector<TakeoverRun> runs;
     for (uint64_t run = 0; run < 400; ++run) {
       runs.push_back(MeasureTakeover(one, TimesOf(one), SeedOfTakeover(1, one, run)));

@@ -85,7 +85,7 @@ TEST(Explain, EveryViolationHasAStoryOfAtMostTwentyLines) {
     ++stories;
     EXPECT_LE(lines.size(), kMaxStoryLines);
     EXPECT_THAT(lines.front(),
-                AllOf(StartsWith(std::string(InvariantText(violated->invariant)) + " violated at " +
+                AllOf(StartsWith(std::string(WordOf(violated->invariant)) + " violated at " +
                                  InstantText(violated->first->at) + " s"),
                       HasSubstr(violated->first->text)));
     EXPECT_THAT(lines, Contains(HasSubstr("<- " + explained.story.invariant)));

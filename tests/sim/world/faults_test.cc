@@ -348,7 +348,7 @@ TEST(ErrorFault, WhileItLastsAnswersEveryCallOfItsStepAndNoOther) {
       if (!call.served) continue;
       const bool meets = call.step == StepName::kCheck && *call.served >= At(Seconds(20)) &&
                          *call.served < At(Seconds(30));
-      EXPECT_EQ(call.code == Code::kPermissionDenied, meets) << StepText(call.step);
+      EXPECT_EQ(call.code == Code::kPermissionDenied, meets) << WordOf(call.step);
       hit += meets ? 1 : 0;
     }
   }

@@ -20,7 +20,7 @@ std::string Inferred(const std::string& text, const std::vector<Parameter>& decl
   std::string shown;
   for (const Parameter& parameter : std::get<std::vector<Parameter>>(all)) {
     shown += (shown.empty() ? "" : " ") + parameter.name + ":";
-    shown += TypeName(parameter.type);
+    shown += WordOf(parameter.type);
   }
   return shown;
 }

@@ -92,7 +92,7 @@ class SqlRunner {
     execution = model::Execute(input, std::get<Plan>(plan));
     for (const ResultColumn& column : ResultColumns(std::get<Plan>(plan))) {
       columns_ +=
-          (columns_.empty() ? "" : " ") + column.name + ":" + std::string(TypeName(column.type));
+          (columns_.empty() ? "" : " ") + column.name + ":" + std::string(WordOf(column.type));
     }
     return execution;
   }
