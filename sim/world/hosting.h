@@ -38,7 +38,7 @@ concept ApplicationHost = requires(Host& host, ApplicationTimer timer, Duration 
   { host.asked_at() } -> std::same_as<Instant&>;  // when has_lock was asked last
   // Room that is kept between steps only so that it is not allocated again.
   { host.application_effects() } -> std::same_as<std::vector<ApplicationEffect>&>;
-  host.Observe(WriteSent{});  // and other happenings
+  host.Observe(WriteSent{});  // and other observed events
   host.Queue(Event{});        // for the protocol's machine, after what was queued before
   host.SetTimer(timer, at);
   host.CancelTimer(timer);
