@@ -62,6 +62,13 @@ uint64_t KeyOf(const Scenario& scenario, const FaultSpec& fault) {
   }
   name.Add(LastsOf(fault.what));
   name.Add(std::string(DirectionText(DirectionOf(fault.what))));
+  std::visit(
+      [&name](const auto& kind) {
+        if constexpr (requires { kind.of_step; }) {
+          if (kind.of_step) name.Add(std::string(StepText(*kind.of_step)));
+        }
+      },
+      fault.what);
   return name.value();
 }
 

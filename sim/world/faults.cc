@@ -65,23 +65,23 @@ std::optional<uint32_t> Turn::TargetOf(const FaultSpec& fault, const CallName& n
 
 void Turn::CarryOut(const FaultEffects& effects) {
   for (const FaultEffect& effect : effects) {
-    std::visit([this](const auto& what) { Carry(what); }, effect);
+    std::visit([this](const auto& what) { CarryOut(what); }, effect);
   }
 }
 
-void Turn::Carry(const ObserveFault& observed) { Observe(observed.what); }
+void Turn::CarryOut(const ObserveFault& observed) { Observe(observed.what); }
 
-void Turn::Carry(const StartAgain& start) {
+void Turn::CarryOut(const StartAgain& start) {
   Schedule(state_.now + start.after, ChoiceKind::kFault, start.node,
            NodeStarts{.fault = start.fault});
 }
 
-void Turn::Carry(const EndLater& end) {
+void Turn::CarryOut(const EndLater& end) {
   Schedule(state_.now + end.after, ChoiceKind::kFault, -1,
            FaultEnds{.fault = end.fault, .incarnation = end.incarnation});
 }
 
-void Turn::Carry(const LeaveSlowCalls& leave) {
+void Turn::CarryOut(const LeaveSlowCalls& leave) {
   for (CallSlot& slot : state_.calls) {
     if (!slot.call || slot.call->name.process.node != leave.node) continue;
     if (!slot.call->slowed || !slot.call->awaited) continue;
@@ -90,7 +90,7 @@ void Turn::Carry(const LeaveSlowCalls& leave) {
   }
 }
 
-void Turn::Carry(const DropRequest& drop) {
+void Turn::CarryOut(const DropRequest& drop) {
   const uint32_t place = *FindCall(drop.call);
   Call& call = *state_.calls[place].call;
   Cancel(*FindRequestOnItsWay(place));
@@ -99,7 +99,7 @@ void Turn::Carry(const DropRequest& drop) {
   MarkHanging(place);
 }
 
-void Turn::Carry(const DropReply& drop) {
+void Turn::CarryOut(const DropReply& drop) {
   const uint32_t place = *FindCall(drop.call);
   Call& call = *state_.calls[place].call;
   for (uint32_t at = 0; at < state_.pending.size(); ++at) {
@@ -115,13 +115,13 @@ void Turn::Carry(const DropReply& drop) {
   call.drop_reply = true;
 }
 
-void Turn::Carry(const MarkCall& mark) {
+void Turn::CarryOut(const MarkCall& mark) {
   state_.calls[*FindCall(mark.call)].call->struck_by = mark.fault;
 }
 
 // --- clocks ------------------------------------------------------------------------------------
 
-void Turn::Carry(const SetNodeClock& set) {
+void Turn::CarryOut(const SetNodeClock& set) {
   const ClockFault& change = set.change;
   NodeClock& clock = NodeAt(set.node).clock;
   if (change.offset) clock.offset += *change.offset - WallError(clock, state_.now);
@@ -140,7 +140,7 @@ void Turn::Carry(const SetNodeClock& set) {
   if (change.stands) PauseNode(set.node);
 }
 
-void Turn::Carry(const ReleaseNodeClock& release) {
+void Turn::CarryOut(const ReleaseNodeClock& release) {
   NodeClock& clock = NodeAt(release.node).clock;
   if (clock.stands == 0) return;
   if (clock.stands == 1) {

@@ -170,27 +170,27 @@ class Turn {
   std::optional<uint32_t> TargetOf(const FaultSpec& fault, const CallName& call) const;
   // The machine's effects, in their order.
   void CarryOut(const FaultEffects& effects);
-  void Carry(const ObserveFault& observed);
-  void Carry(const PauseProcess& pause) { PauseNode(pause.node); }
-  void Carry(const ResumeProcess& resume) { ResumeNode(resume.node); }
-  void Carry(const CrashProcess& crash) { LetGo(crash.node, /*crashed=*/true); }
-  void Carry(const StopProcess& stop) { StopNode(stop.node); }
-  void Carry(const StartProcess& start) { StartNode(start.node, std::nullopt); }
-  void Carry(const StartAgain& start);
-  void Carry(const EndLater& end);
-  void Carry(const SetLink& set) { Observe(set.change); }
-  void Carry(const ReleaseMessages& release) {
+  void CarryOut(const ObserveFault& observed);
+  void CarryOut(const PauseProcess& pause) { PauseNode(pause.node); }
+  void CarryOut(const ResumeProcess& resume) { ResumeNode(resume.node); }
+  void CarryOut(const CrashProcess& crash) { LetGo(crash.node, /*crashed=*/true); }
+  void CarryOut(const StopProcess& stop) { StopNode(stop.node); }
+  void CarryOut(const StartProcess& start) { StartNode(start.node, std::nullopt); }
+  void CarryOut(const StartAgain& start);
+  void CarryOut(const EndLater& end);
+  void CarryOut(const SetLink& set) { Observe(set.change); }
+  void CarryOut(const ReleaseMessages& release) {
     ReleaseHeld(release.node, release.requests, release.replies);
   }
-  void Carry(const LeaveSlowCalls& leave);
-  void Carry(const TakeSession& take) { LoseSession(take.node); }
-  void Carry(const SetNodeClock& set);
-  void Carry(const ReleaseNodeClock& release);
-  void Carry(const SetSpannerClocks& set) { SetClocksOfSpanner(set); }
-  void Carry(const RemoveRow& removal) { DeleteRow({.fault = removal.fault}); }
-  void Carry(const DropRequest& drop);
-  void Carry(const DropReply& drop);
-  void Carry(const MarkCall& mark);
+  void CarryOut(const LeaveSlowCalls& leave);
+  void CarryOut(const TakeSession& take) { LoseSession(take.node); }
+  void CarryOut(const SetNodeClock& set);
+  void CarryOut(const ReleaseNodeClock& release);
+  void CarryOut(const SetSpannerClocks& set) { SetClocksOfSpanner(set); }
+  void CarryOut(const RemoveRow& removal) { DeleteRow({.fault = removal.fault}); }
+  void CarryOut(const DropRequest& drop);
+  void CarryOut(const DropReply& drop);
+  void CarryOut(const MarkCall& mark);
   // Whether a fault waited for the node's next call to do this to it (LosesRequest or LosesReply).
   template <typename Loses>
   bool HasFaultFor(int16_t node, const Loses& loses) {
