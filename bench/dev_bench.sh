@@ -30,8 +30,6 @@ Examples:
   ./dev bench --wire
   ./dev bench --compare
   ./dev bench --compare main --rounds 9 --benchmark_filter=QuietNodes
-
-`whorl bench sim` measures the speed of worlds without a benchmark library.
 TEXT
 }
 

@@ -87,7 +87,7 @@ class Belief final : public real_client::LockObserver {
   }
   void OnTransaction(StepName, const TransactionResult& result, Duration took) override {
     const std::lock_guard lock(mutex_);
-    ++outcomes_[std::string(OutcomeText(result.outcome))];
+    ++outcomes_[std::string(WordOf(result.outcome))];
     took_.push_back(took);
   }
 
@@ -235,7 +235,7 @@ int Takeover(const Options& options) {
   const ProtocolInfo& info = *FindProtocol("fenced_lease");
   const std::shared_ptr<LockDatabase> database = Start(options, std::string(info.name));
   if (database == nullptr) return (void)std::puts(kNoEmulator), 3;
-  const auto backend = StartProcesses(info, database, real_client::ClientKind::kGrpc, "");
+  const auto backend = StartProcesses(info, database, "grpc", "");
   const auto contender = [&](int i) {
     return Contender{
         .id = "p" + std::to_string(i), .lock = "takeover", .lease = Seconds(options.lease_seconds)};

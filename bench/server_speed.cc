@@ -46,8 +46,7 @@ BackendOptions WithLocks() {
 
 std::vector<Parameter> Name() { return {{.name = "name", .type = Type::kString}}; }
 
-// --- SQL
-// ------------------------------------------------------------------------------------------
+// --- SQL ----------------------------------------------------------------------------------------
 
 void SqlCompiled(benchmark::State& state, const char* text) {
   auto table = model::ParseCreateTable(kTable);
@@ -68,8 +67,7 @@ void SqlFromTheCache(benchmark::State& state) {
 }
 BENCHMARK(SqlFromTheCache);
 
-// --- requests
-// -------------------------------------------------------------------------------------
+// --- requests -----------------------------------------------------------------------------------
 
 v1::ExecuteSqlRequest MakeStatement(const std::string& session, const char* sql,
                                     const std::string& name) {
@@ -105,8 +103,7 @@ v1::CommitRequest MakeCommit(const std::string& session, const v1::ResultSet& be
   return request;
 }
 
-// --- without sockets
-// ------------------------------------------------------------------------------
+// --- without sockets ----------------------------------------------------------------------------
 
 class BackendCaller {
  public:
@@ -149,8 +146,7 @@ void BackendHeartbeat(benchmark::State& state) {
 }
 BENCHMARK(BackendHeartbeat);
 
-// --- over loopback
-// --------------------------------------------------------------------------------
+// --- over loopback ------------------------------------------------------------------------------
 
 // One server for all clients of a benchmark; each client is a thread with a connection of its own.
 Server& TheServer() {

@@ -3,25 +3,65 @@
 #include <benchmark/benchmark.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
 #include <streambuf>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "protocol/spanner/fingerprint.h"
 #include "protocol/spanner/sql.h"
-#include "sim/hunt/speed_worlds.h"
+#include "sim/hunt/hunt.h"
 #include "sim/judge/run.h"
 #include "sim/report/trace.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/scenario.h"
 #include "sim/world/driver.h"
 #include "spanner_model/catalogue.h"
 #include "spanner_model/sql/compile.h"
 
 namespace whorl::sim {
 namespace {
+
+// A quiet time of spindle_v2, lease 10 s: the leader asks HasLock and writes once a second, and the
+// others follow by callback.
+Scenario QuietWorld(int64_t nodes, Duration duration) {
+  Scenario scenario;
+  scenario.name = "quiet";
+  scenario.about = "The speed of a quiet time, without faults.";
+  scenario.protocol = "spindle_v2";
+  scenario.locks = {"lock"};
+  scenario.duration = duration;
+  scenario.seed = 1;
+  for (int64_t i = 0; i < nodes; ++i) {
+    NodeSpec node;
+    node.name = i == 0 ? "leader" : Cat("follower", std::to_string(i));
+    node.locks = {0};
+    node.lease = Seconds(10);
+    node.use = i == 0 ? Use::kHasLock : Use::kCallback;
+    if (i > 0) node.start_at = Instant{} + Seconds(1);
+    scenario.nodes.push_back(std::move(node));
+  }
+  return scenario;
+}
+
+// The duration of a QuietWorld whose run takes a fraction of a second and is mostly steady state.
+Duration QuietDuration(int64_t nodes) {
+  constexpr int64_t kNodeSeconds = 300'000;
+  return Seconds(std::max<int64_t>(600, kNodeSeconds / nodes));
+}
+
+// World number `run` of a hunt of fenced_lease, of 120 simulated seconds, as `whorl hunt` draws it.
+Scenario HuntedWorld(uint64_t run) {
+  HuntOptions options;
+  options.protocols = {"fenced_lease"};
+  options.world.duration = Seconds(120);
+  return WorldOfRun(options, run);
+}
 
 // Counters as in replay_speed.cc. Any number of nodes, without a file for each.
 void QuietNodes(benchmark::State& state) {
@@ -83,7 +123,7 @@ void WorldFingerprinted(benchmark::State& state) {
     benchmark::DoNotOptimize(fingerprint.value());
   }
 }
-BENCHMARK(WorldCopied)->Arg(3)->Arg(100);
+BENCHMARK(WorldCopied)->Arg(3)->Arg(100)->Arg(500);
 BENCHMARK(WorldCompared)->Arg(3)->Arg(100);
 BENCHMARK(WorldFingerprinted)->Arg(3)->Arg(100);
 

@@ -12,17 +12,17 @@
 #include <system_error>
 #include <vector>
 
-#include "cli/bench_command.h"
+#include "cli/bench/command.h"
 #include "cli/diff_command.h"
 #include "cli/exit_code.h"
-#include "cli/hunt_command.h"
+#include "cli/grpc_commands.h"
+#include "cli/hand_over.h"
+#include "cli/hunt/command.h"
 #include "cli/interrupt.h"
-#include "cli/live_command.h"
-#include "cli/lock_command.h"
 #include "cli/new_command.h"
 #include "cli/output.h"
 #include "cli/protocols_command.h"
-#include "cli/replay_command.h"
+#include "cli/replay/command.h"
 #include "cli/sub_command.h"
 #include "cli/usage.h"
 #include "cli/version.h"
@@ -42,7 +42,7 @@ std::string CommandFromHere(const std::string& called) {
   return near.has_parent_path() ? near.string() : "./" + near.string();
 }
 
-int Run(int argc, char** argv) {
+int Run(int argc, char** argv, const GrpcCommands& grpc) {
   const std::vector<std::string> words(argv, argv + argc);
   if (const std::string empty = EmptyArgument(words, ""); !empty.empty()) {
     Complain(empty);
@@ -63,10 +63,14 @@ int Run(int argc, char** argv) {
       "\n"
       "whorl SUBCOMMAND --help says more.");
   const std::string called = CommandFromHere(argc > 0 ? argv[0] : "whorl");
-  const std::vector<SubCommand> commands = {
-      AddReplayCommand(root, called), AddHuntCommand(root, called), AddBenchCommand(root, called),
-      AddLockCommand(root),           AddNewCommand(root, called),  AddDiffCommand(root),
-      AddProtocolsCommand(root)};
+  std::vector<SubCommand> commands = {AddReplayCommand(root, called, grpc),
+                                      AddHuntCommand(root, called), AddBenchCommand(root, grpc)};
+  // For the help, and for who mistypes them: Main has run them.
+  for (const GrpcSubCommand& command : kGrpcSubCommands) {
+    root.add_subcommand(std::string(command.name), std::string(command.help));
+  }
+  commands.insert(commands.end(),
+                  {AddNewCommand(root, called), AddDiffCommand(root), AddProtocolsCommand(root)});
   const size_t named = std::min<size_t>(words.size(), 1);
   if (const auto code = Parse(root, {words.begin() + named, words.end()}, kBadInput)) return *code;
   for (const SubCommand& command : commands) {
@@ -77,14 +81,16 @@ int Run(int argc, char** argv) {
 
 }  // namespace
 
-int Main(int argc, char** argv) {
-  // Before any thread and any change of what signals do: both would be inherited.
-  if (IsLockCommand(argc, argv)) return HandOverToLock(argc, argv);
-  if (IsLiveCommand(argc, argv)) return HandOverToLive(argv);
+int Main(int argc, char** argv) { return Main(argc, argv, HandedOver(argc, argv)); }
+
+int Main(int argc, char** argv, const GrpcCommands& grpc) {
+  for (const GrpcSubCommand& command : kGrpcSubCommands) {
+    if (argc > 1 && command.name == argv[1]) return (grpc.*command.run)();
+  }
   HandleSignals();
   std::ios::sync_with_stdio(false);
   try {
-    return Run(argc, argv);
+    return Run(argc, argv, grpc);
   } catch (const std::exception& error) {
     Complain(std::string("cannot go on: ") + error.what());
     return kCannotRun;

@@ -1,4 +1,5 @@
-// The command `whorl`: parses the command line and runs one sub-command.
+// The command `whorl`: parses the command line and runs one sub-command, or becomes the program
+// whorl-grpc where that has to (grpc_commands.h).
 #pragma once
 
 namespace whorl::cli {

@@ -148,7 +148,7 @@ int RunDiff(const Options& options) {
   return End(FlushStdout(), difference->IsEqual() ? kAsExpected : kExpectationFailed);
 }
 
-constexpr std::string_view kFooter = R"(Examples:
+constexpr std::string_view kDiffFooter = R"(Examples:
   whorl replay scenarios/leader_crashes.json --trace before
   ... change something, build ...
   whorl replay scenarios/leader_crashes.json --trace after
@@ -167,7 +167,7 @@ SubCommand AddDiffCommand(CLI::App& root) {
       ->type_name("A B")
       ->expected(0, 2);
   app->add_flag("--json", options->json, "print one JSON document");
-  app->footer(std::string(kFooter));
+  app->footer(std::string(kDiffFooter));
   return {.app = app, .run = [options] { return RunDiff(*options); }};
 }
 

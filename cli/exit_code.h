@@ -11,4 +11,11 @@ enum ExitCode : int {
   kInterrupted = 130,      // by Ctrl-C
 };
 
+// What `lock exec` ends with by itself; all other codes are those of the command that it runs.
+enum ExecCode : int {
+  kExecFailed = 125,     // no lock, or it was lost; usage
+  kCannotExecute = 126,  // the command is no program
+  kNoSuchCommand = 127,
+};
+
 }  // namespace whorl::cli

@@ -4,26 +4,54 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
+#include "cli/exit_code.h"
 #include "cli/output.h"
 #include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
+namespace {
 
-void HandOver(std::string_view program, std::string_view what, char** argv) {
+using sim::Cat;
+
+constexpr std::string_view kProgram = "whorl-grpc";
+
+// Returns only when it has failed, and has said why. `what`: what needs the program, for people.
+void BecomeGrpcProgram(std::string_view what, char** argv) {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  const fs::path beside = self.parent_path() / program;
-  const fs::path installed = self.parent_path().parent_path() / "libexec/whorl" / program;
+  const fs::path beside = self.parent_path() / kProgram;
+  const fs::path installed = self.parent_path().parent_path() / "libexec/whorl" / kProgram;
   for (const fs::path& path : {beside, installed}) {
-    execv(path.c_str(), argv + 1);  // argv[0] is whorl's
+    execv(path.c_str(), argv);
     if (errno == ENOENT) continue;
-    return Complain(sim::Cat(path.string(), ": ", std::generic_category().message(errno)));
+    return Complain(Cat(path.string(), ": ", std::generic_category().message(errno)));
   }
-  Complain(sim::Cat(what, " needs the program ", beside.string(),
-                    ", which is missing: ./dev build makes it, with Google's protos"));
+  Complain(Cat(what, " needs the program ", beside.string(),
+               ", which is missing: ./dev build makes it, with Google's protos"));
+}
+
+// `lock exec` leaves lower codes to the command that it runs.
+int CodeOfMissingLock(int argc, char** argv) {
+  const bool is_exec = argc > 2 && std::string_view(argv[2]) == "exec";
+  return is_exec ? static_cast<int>(kExecFailed) : static_cast<int>(kCannotRun);
+}
+
+}  // namespace
+
+GrpcCommands HandedOver(int argc, char** argv) {
+  const auto on = [argv](const auto& /*request*/) {
+    BecomeGrpcProgram("--on", argv);
+    return static_cast<int>(kCannotRun);
+  };
+  const auto lock = [argc, argv] {
+    BecomeGrpcProgram("whorl lock", argv);
+    return CodeOfMissingLock(argc, argv);
+  };
+  return {.lock = lock, .replay_on = on, .takeover_on = on};
 }
 
 }  // namespace whorl::cli

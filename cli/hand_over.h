@@ -1,14 +1,15 @@
-// Handing a command over to another program of whorl's, which links what this one does not (gRPC).
+// Handing a command over to the program whorl-grpc, by exec: this process becomes that one.
+//
+// Invariant: the other program gets the command line as it was typed, argv[0] included, so that ps
+// and pgrep show what the user typed.
 #pragma once
 
-#include <string_view>
+#include "cli/grpc_commands.h"
 
 namespace whorl::cli {
 
-// Becomes `program`, which stands beside this command or, where that was installed, in
-// ../libexec/whorl; its arguments are this command's from the sub-command on. Returns only when it
-// cannot, and has said why. `what`: what needs the program, for people.
-// REQUIRES: no other thread runs yet, and signals are as this process has found them.
-void HandOver(std::string_view program, std::string_view what, char** argv);
+// Commands that hand over to whorl-grpc, which stands beside this program or, where that was
+// installed, in ../libexec/whorl. They return only when that is not possible, and say why.
+GrpcCommands HandedOver(int argc, char** argv);
 
 }  // namespace whorl::cli

@@ -51,7 +51,7 @@ sigset_t EndingSignals() {
 }
 
 // The mutex stays locked, so that no file can appear any more.
-[[noreturn]] void End(int signal) {
+[[noreturn]] void EndBySignal(int signal) {
   Registry& registry = TemporaryFiles();
   registry.mutex.lock();
   for (const std::string& path : registry.paths) unlink(path.c_str());
@@ -70,7 +70,7 @@ void WaitForSignal(sigset_t signals) {
   while (true) {
     int signal = 0;
     if (sigwait(&signals, &signal) != 0) continue;
-    if (!is_noting || has_come.exchange(true)) End(signal);
+    if (!is_noting || has_come.exchange(true)) EndBySignal(signal);
   }
 }
 

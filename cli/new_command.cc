@@ -64,7 +64,7 @@ int RunNew(const Options& options) {
   return End(FlushStdout());
 }
 
-constexpr std::string_view kFooter = R"(Examples:
+constexpr std::string_view kNewFooter = R"(Examples:
   whorl new my.json                             then: whorl replay my.json --timeline
   whorl new --protocol spindle_v2 another.json
   whorl new                                     on standard output
@@ -82,7 +82,7 @@ SubCommand AddNewCommand(CLI::App& root, const std::string& command) {
   app->add_option("--protocol", options->protocol, "which protocol (default: the first one)")
       ->type_name("NAME");
   app->add_flag("--force", options->force, "write over a file that is there");
-  app->footer(std::string(kFooter));
+  app->footer(std::string(kNewFooter));
   return {.app = app, .run = [options] { return RunNew(*options); }};
 }
 

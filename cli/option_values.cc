@@ -17,6 +17,8 @@ using sim::Cat;
 
 uint64_t DefaultJobs() { return std::max(1U, std::thread::hardware_concurrency()); }
 
+uint64_t DefaultJobsOn() { return 2 * DefaultJobs(); }
+
 uint64_t NumberOf(std::string_view option, const std::string& text, uint64_t min, uint64_t max) {
   uint64_t number = 0;
   const char* end = text.data() + text.size();
@@ -36,19 +38,15 @@ Duration DurationOf(std::string_view option, const std::string& text, std::strin
   throw CLI::ValidationError(Cat(option, " wants ", example, ", and got ", sim::Quoted(text)));
 }
 
-size_t WordOf(std::string_view option, std::string_view what, const std::string& word,
-              std::span<const std::string_view> known) {
+size_t PlaceOfWord(std::string_view option, std::string_view what, const std::string& word,
+                   std::span<const std::string_view> known) {
   const auto found = std::ranges::find(known, word);
   if (found != known.end()) return static_cast<size_t>(found - known.begin());
   throw CLI::ValidationError(Cat(option, ": ", sim::UnknownWord(what, word, known)));
 }
 
 Invariant InvariantOf(std::string_view option, const std::string& word) {
-  std::vector<std::string_view> known;
-  for (int i = 0; i < kInvariantCount; ++i) {
-    known.push_back(InvariantText(static_cast<Invariant>(i)));
-  }
-  return static_cast<Invariant>(WordOf(option, "invariant", word, known));
+  return static_cast<Invariant>(PlaceOfWord(option, "invariant", word, AllWords<Invariant>()));
 }
 
 std::vector<std::string> CommaSeparated(const std::string& text) {
@@ -59,6 +57,17 @@ std::vector<std::string> CommaSeparated(const std::string& text) {
     at = end + 1;
   }
   return words;
+}
+
+void AddOn(CLI::App& app, std::optional<live::BackendKind>& on, const std::string& help) {
+  app.add_option_function<std::string>(
+         "--on",
+         [&on](const std::string& text) {
+           on = static_cast<live::BackendKind>(
+               PlaceOfWord("--on", "backend", text, AllWords<live::BackendKind>()));
+         },
+         help)
+      ->type_name("server|emulator");
 }
 
 void AddNumber(CLI::App& app, const std::string& name, uint64_t min, uint64_t max,

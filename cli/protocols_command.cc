@@ -34,7 +34,7 @@ std::string StepsText(const ProtocolInfo& protocol) {
   std::string text;
   for (const StepName step : protocol.steps) {
     if (!text.empty()) text += ", ";
-    text += StepText(step);
+    text += WordOf(step);
   }
   return text;
 }
@@ -45,11 +45,11 @@ void PrintProtocol(const ProtocolInfo& protocol) {
             << FormatDuration(protocol.lease_min) << "\n  steps       " << StepsText(protocol)
             << "\n  invariants  ";
   std::string_view separator;
-  for (int i = 0; i < kInvariantCount; ++i) {
-    std::string name(InvariantText(static_cast<Invariant>(i)));
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    std::string name(WordOf(invariant));
     name.resize(24, ' ');
-    std::cout << separator << name << PromiseWords(protocol.promises[static_cast<size_t>(i)])
-              << '\n';
+    std::cout << separator << name
+              << PromiseWords(protocol.promises[static_cast<size_t>(invariant)]) << '\n';
     separator = "              ";
   }
 }
@@ -62,11 +62,11 @@ Json ProtocolJson(const ProtocolInfo& protocol) {
   json["lease_default"] = sim::SecondsText(protocol.lease_default);
   json["lease_min"] = sim::SecondsText(protocol.lease_min);
   Json& steps = json["steps"] = Json::array();
-  for (const StepName step : protocol.steps) steps.push_back(std::string(StepText(step)));
+  for (const StepName step : protocol.steps) steps.push_back(std::string(WordOf(step)));
   Json& promises = json["promises"] = Json::object();
-  for (int i = 0; i < kInvariantCount; ++i) {
-    promises[std::string(InvariantText(static_cast<Invariant>(i)))] =
-        std::string(PromiseText(protocol.promises[static_cast<size_t>(i)]));
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    promises[std::string(WordOf(invariant))] =
+        std::string(WordOf(protocol.promises[static_cast<size_t>(invariant)]));
   }
   return json;
 }

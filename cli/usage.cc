@@ -68,8 +68,13 @@ std::string UsageError(const CLI::App& root, const CLI::ParseError& error) {
   const std::vector<std::string> sub_commands = SubCommandsOf(*app);
   const std::vector<std::string> remaining = Remaining(root);
   std::string text;
-  if (!remaining.empty() && remaining.front().starts_with('-')) {
-    text = Unknown("option", WithoutValue(remaining.front()), OptionsOf(*app));
+  const std::vector<std::string> options = OptionsOf(*app);
+  // Behind `--` a known option is no option.
+  const bool is_option =
+      !remaining.empty() && remaining.front().starts_with('-') &&
+      std::ranges::find(options, WithoutValue(remaining.front())) == options.end();
+  if (is_option) {
+    text = Unknown("option", WithoutValue(remaining.front()), options);
   } else if (!remaining.empty() && !sub_commands.empty()) {
     text = Unknown("sub-command", remaining.front(), sub_commands);
   } else if (!remaining.empty()) {

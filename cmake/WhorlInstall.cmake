@@ -20,12 +20,10 @@ install(TARGETS ${installed} EXPORT whorl
   INCLUDES DESTINATION ${headers_dir})
 install(EXPORT whorl NAMESPACE whorl:: FILE whorlTargets.cmake DESTINATION ${package_dir})
 install(TARGETS whorl RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-foreach(program IN ITEMS whorl-lock whorl-live)
-  if(TARGET ${program})
-    # Nobody types it: `whorl lock` and `whorl replay --on` find them there.
-    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/whorl)
-  endif()
-endforeach()
+if(TARGET whorl-grpc)
+  # Nobody types it: whorl finds it there (cli/hand_over.h).
+  install(TARGETS whorl-grpc RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/whorl)
+endif()
 install(DIRECTORY protocol spanner_model sim DESTINATION ${headers_dir}
   FILES_MATCHING PATTERN "*.h" PATTERN "spanner_model/server" EXCLUDE)
 install(FILES cli/command_line.h DESTINATION ${headers_dir}/cli)
@@ -37,6 +35,13 @@ if(TARGET whorl_real_client)
   set_target_properties(whorl_lock_host PROPERTIES EXPORT_NAME lock_host)
   set_target_properties(whorl_wire PROPERTIES EXPORT_NAME wire)
   set_target_properties(whorl_google_protos PROPERTIES EXPORT_NAME google_protos)
+  if(TARGET whorl_google_cloud)
+    set(WHORL_HAS_GOOGLE_CLOUD ON)
+    list(APPEND installed_for_real whorl_google_cloud)
+    set_target_properties(whorl_google_cloud PROPERTIES EXPORT_NAME google_cloud)
+    install(FILES real_client/google_cloud/google_cloud_client.h
+      DESTINATION ${headers_dir}/real_client/google_cloud)
+  endif()
   install(TARGETS ${installed_for_real} EXPORT whorlRealClient
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
     INCLUDES DESTINATION ${headers_dir})

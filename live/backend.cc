@@ -1,6 +1,5 @@
 #include "live/backend.h"
 
-#include <array>
 #include <future>
 #include <stdexcept>
 #include <utility>
@@ -17,8 +16,6 @@ namespace whorl::live {
 namespace {
 
 using sim::Cat;
-
-constexpr std::array<std::string_view, 2> kKinds = {"server", "emulator"};
 
 std::string TableOf(const sim::Scenario& scenario) {
   return std::string(FindProtocol(scenario.protocol)->create_table);
@@ -100,11 +97,6 @@ class EmulatorBackend final : public Backend {
 };
 
 }  // namespace
-
-std::string_view BackendText(BackendKind kind) { return kKinds[static_cast<size_t>(kind)]; }
-std::optional<BackendKind> ParseBackend(std::string_view text) {
-  return FindWord<BackendKind>(kKinds, text);
-}
 
 absl::StatusOr<std::unique_ptr<Backend>> StartBackend(BackendKind kind,
                                                       const sim::Scenario& scenario) {

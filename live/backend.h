@@ -8,20 +8,14 @@
 
 #include <grpcpp/channel.h>
 
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "absl/status/statusor.h"
+#include "live/backend_kind.h"
 #include "sim/scenario/scenario.h"
 
 namespace whorl::live {
-
-enum class BackendKind : uint8_t { kServer, kEmulator };
-std::string_view BackendText(BackendKind kind);  // "server", "emulator"
-std::optional<BackendKind> ParseBackend(std::string_view text);
 
 inline constexpr const char* kDatabase =
     "projects/test-project/instances/test-instance/databases/locks";

@@ -19,7 +19,7 @@
 namespace whorl::live {
 namespace {
 
-// The same program, by another name of its work (live/main.cc).
+// The same program, by another name of its work (cli/grpc/main.cc).
 std::string OwnProgram() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
 void CloseEnd(int& end) {

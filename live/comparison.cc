@@ -16,7 +16,7 @@ using sim::InvariantResult;
 using sim::Verdict;
 
 std::string TextOf(const InvariantResult& result) {
-  std::string text(VerdictText(result.verdict));
+  std::string text(WordOf(result.verdict));
   if (result.verdict == Verdict::kUnknown) text += Cat(" (", result.unknown_because, ")");
   if (result.first) text += Cat(" (", result.first->text, ")");
   return text;
@@ -32,10 +32,9 @@ void Compare(const InvariantResult& real, const Simulated& simulated, RealRun& r
   const bool unknown = real.verdict == Verdict::kUnknown;
   if (real.verdict == own.verdict && !unknown) return;
   const uint64_t seeds = simulated.Count(real.invariant, real.verdict);
-  const std::string_view name = InvariantText(real.invariant);
+  const std::string_view name = WordOf(real.invariant);
   if (seeds > 0 && !unknown) {
-    run.chances.push_back(
-        Cat(name, " ", VerdictText(real.verdict), ", as simulated ", OfSeeds(seeds)));
+    run.chances.push_back(Cat(name, " ", WordOf(real.verdict), ", as simulated ", OfSeeds(seeds)));
   } else {
     run.parts.push_back(
         Cat(name, ": real ", TextOf(real), ", simulated ", TextOf(own), " in every seed"));
@@ -81,7 +80,7 @@ Simulated Simulate(const sim::Scenario& scenario) {
     }
     const sim::Metrics& metrics = result.checks.metrics;
     if (i == 0) simulated.least = simulated.most = metrics;
-    for (size_t m = 0; m < sim::kMetricCount; ++m) {
+    for (size_t m = 0; m < kCountOf<sim::Metric>; ++m) {
       simulated.least.values[m] = std::min(simulated.least.values[m], metrics.values[m]);
       simulated.most.values[m] = std::max(simulated.most.values[m], metrics.values[m]);
     }

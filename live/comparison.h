@@ -23,7 +23,7 @@ struct Simulated {
 
   sim::RunResult own;
   // How many of the seeds came to each verdict.
-  std::array<std::array<uint64_t, sim::kVerdictCount>, kInvariantCount> verdicts{};
+  std::array<std::array<uint64_t, kCountOf<sim::Verdict>>, kCountOf<Invariant>> verdicts{};
   sim::Metrics least;  // over the seeds, each metric by itself
   sim::Metrics most;
 

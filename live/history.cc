@@ -100,9 +100,9 @@ class Merge {
 
   std::vector<Observation> Take(const Record& record) {
     TakeRowsOfTheStart(record);
-    std::vector<const Occurrence*> heard;
-    for (const Occurrence& occurrence : record.heard) heard.push_back(&occurrence);
-    std::ranges::stable_sort(heard, {}, [](const Occurrence* one) { return one->at; });
+    std::vector<const ReportedEvent*> heard;
+    for (const ReportedEvent& event : record.heard) heard.push_back(&event);
+    std::ranges::stable_sort(heard, {}, [](const ReportedEvent* one) { return one->at; });
     size_t next = 0;
     for (const SeenCommit& seen : record.commits) {
       for (; next < heard.size() && heard[next]->at < seen.at; ++next) TakeOne(*heard[next]);
@@ -132,7 +132,7 @@ class Merge {
     std::map<CallName, OpenCall> calls;  // that the process waits for
   };
 
-  void Observe(Instant at, sim::Happening what) {
+  void Observe(Instant at, sim::ObservedEvent what) {
     // What was started a moment before the run, and what came after its end, is not of the run.
     at = std::clamp(at, Instant{}, end_);
     ShiftTimes(shift_, what);
@@ -165,43 +165,43 @@ class Merge {
     for (sim::RowCommitted& change : ChangesOf(seen, key)) Observe(seen.at, std::move(change));
   }
 
-  void TakeOne(const Occurrence& occurrence) {
-    if (occurrence.at > end_) return;
-    LapseUntil(occurrence.at);
-    std::visit([&](const auto& what) { Take(what, occurrence); }, occurrence.what);
+  void TakeOne(const ReportedEvent& event) {
+    if (event.at > end_) return;
+    LapseUntil(event.at);
+    std::visit([&](const auto& what) { Take(what, event); }, event.what);
   }
 
-  template <typename Happened>
-  void Take(const Happened& what, const Occurrence& occurrence) {
-    Observe(occurrence.at, what);
+  template <typename Observed>
+  void Take(const Observed& what, const ReportedEvent& event) {
+    Observe(event.at, what);
   }
 
   // --- beliefs
-  void Take(const sim::ProcessStarted& what, const Occurrence& occurrence) {
+  void Take(const sim::ProcessStarted& what, const ReportedEvent& event) {
     Node& node = nodes_[what.process.node];
     node.incarnation = what.process.incarnation;
     node.runs = true;
-    Observe(occurrence.at, what);
+    Observe(event.at, what);
   }
-  void Take(const sim::ProcessStopped& what, const Occurrence& occurrence) {
-    Observe(occurrence.at, what);
+  void Take(const sim::ProcessStopped& what, const ReportedEvent& event) {
+    Observe(event.at, what);
     nodes_[what.process.node].runs = false;
-    SettleBeliefs(what.process, occurrence.at);
+    SettleBeliefs(what.process, event.at);
   }
-  void Take(const sim::ProcessGone& what, const Occurrence& occurrence) {
+  void Take(const sim::ProcessGone& what, const ReportedEvent& event) {
     nodes_[what.process.node].runs = false;
-    SettleBeliefs(what.process, occurrence.at);
+    SettleBeliefs(what.process, event.at);
     nodes_[what.process.node].calls.clear();
     std::erase_if(seats_,
                   [&](const auto& seat) { return seat.first.first.node == what.process.node; });
-    Observe(occurrence.at, what);
+    Observe(event.at, what);
   }
-  void Take(const sim::StandingChanged& what, const Occurrence& occurrence) {
-    Observe(occurrence.at, what);
+  void Take(const sim::StandingChanged& what, const ReportedEvent& event) {
+    Observe(event.at, what);
     Seat& seat = seats_[{what.process, what.lock}];
     seat.standing = what.standing.believes;
-    seat.lapses_at = occurrence.lapses_at;
-    Settle({what.process, what.lock}, seat, occurrence.at);
+    seat.lapses_at = event.lapses_at;
+    Settle({what.process, what.lock}, seat, event.at);
   }
   void SettleBeliefs(ProcessId process, Instant at) {
     for (auto& [key, seat] : seats_) {
@@ -230,37 +230,37 @@ class Merge {
   }
 
   // --- calls that hang
-  void Take(const sim::CallSent& what, const Occurrence& occurrence) {
-    Observe(occurrence.at, what);
+  void Take(const sim::CallSent& what, const ReportedEvent& event) {
+    Observe(event.at, what);
     Node& node = nodes_[what.call.process.node];
     OpenCall& call = node.calls[what.call];
     call = {.step = what.step};
-    if (node.cut_to || node.cut_from) Hang(what.call, call, occurrence.at);
+    if (node.cut_to || node.cut_from) Hang(what.call, call, event.at);
   }
-  void Take(const sim::CallHangs& what, const Occurrence& occurrence) {
+  void Take(const sim::CallHangs& what, const ReportedEvent& event) {
     auto& calls = nodes_[what.call.process.node].calls;
     const auto found = calls.find(what.call);
-    if (found != calls.end()) Hang(what.call, found->second, occurrence.at);
+    if (found != calls.end()) Hang(what.call, found->second, event.at);
   }
-  void Take(const sim::CallEnded& what, const Occurrence& occurrence) {
+  void Take(const sim::CallEnded& what, const ReportedEvent& event) {
     nodes_[what.call.process.node].calls.erase(what.call);
-    Observe(occurrence.at, what);
+    Observe(event.at, what);
   }
   // A transaction that was given up ends its calls without a word.
-  void Take(const sim::TransactionFinished& what, const Occurrence& occurrence) {
+  void Take(const sim::TransactionFinished& what, const ReportedEvent& event) {
     std::erase_if(nodes_[what.process.node].calls, [&](const auto& one) {
       return one.first.lock == what.lock && one.first.request == what.request;
     });
-    Observe(occurrence.at, what);
+    Observe(event.at, what);
   }
-  void Take(const sim::LinkChanged& what, const Occurrence& occurrence) {
-    Observe(occurrence.at, what);
+  void Take(const sim::LinkChanged& what, const ReportedEvent& event) {
+    Observe(event.at, what);
     Node& node = nodes_[what.node];
     const bool cut = what.link != sim::LinkState::kUp;
     if (Covers(what.direction, sim::Direction::kTo)) node.cut_to = cut;
     if (Covers(what.direction, sim::Direction::kFrom)) node.cut_from = cut;
     if (!cut) return;
-    for (auto& [name, call] : node.calls) Hang(name, call, occurrence.at);
+    for (auto& [name, call] : node.calls) Hang(name, call, event.at);
   }
   void Hang(const CallName& name, OpenCall& call, Instant at) {
     if (std::exchange(call.hangs, true)) return;

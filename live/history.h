@@ -5,8 +5,8 @@
 //      the order of their timestamps: one is there, at the latest, when the reply to it or to a
 //      later one was seen.
 //   2. The rows of a commit are the difference of two reads: as of just before it, and as of it.
-//   What
-//      the one before left has to be what the next one finds; else somebody's commit was not seen.
+//      What the one before left has to be what the next one finds; else somebody's commit was not
+//      seen.
 //   3. A belief begins and lapses as its process's standing says, and lapses by the clock at its
 //      time, also while the process is paused.
 //   4. A call hangs that a cut link, or a call's own fault, has met.

@@ -33,7 +33,7 @@ class Participant::Hosting {
   sim::Instant& asked_at() { return part_.asked_at_; }
   std::vector<sim::ApplicationEffect>& application_effects() { return part_.application_effects_; }
 
-  void Observe(sim::Happening what) { part_.around_.reporter.Tell(std::move(what)); }
+  void Observe(sim::ObservedEvent what) { part_.around_.reporter.Tell(std::move(what)); }
   void Observe(const sim::QuestionAnswered& answered) {
     part_.around_.reporter.Tell(answered);
     // Where asking is a transaction, its end ends the step.
@@ -53,7 +53,7 @@ class Participant::Hosting {
   void CancelTimer(sim::ApplicationTimer timer) { part_.application_timers_.Cancel(timer); }
   // The stage is the resource, and has heard of the write.
   void SendWrite(const sim::WriteToResource&) {
-    std::vector<sim::Happening> sent = std::exchange(part_.writes_, {});
+    std::vector<sim::ObservedEvent> sent = std::exchange(part_.writes_, {});
     if (!part_.around_.points.Has(StepName::kWrite, Phase::kSent)) return;
     part_.around_.reporter.StopAt(part_.OwnName(), StepName::kWrite, Phase::kSent, std::move(sent));
   }

@@ -58,7 +58,7 @@ class Participant : private real_client::MachineHost::Owner {
   // Where the process is to stand still once what happens has been acted upon.
   struct ReachedPoint {
     StepName step = StepName::kCheck;
-    sim::Happening what;
+    sim::ObservedEvent what;
   };
 
   const sim::NodeSpec& spec() const {
@@ -92,7 +92,7 @@ class Participant : private real_client::MachineHost::Owner {
   std::vector<sim::ApplicationEffect> application_effects_;
   real_client::LoopTimers<sim::ApplicationTimer> application_timers_;
   sim::Instant asked_at_;
-  std::vector<sim::Happening> writes_;  // that are about to be sent
+  std::vector<sim::ObservedEvent> writes_;  // that are about to be sent
   std::vector<ReachedPoint> reached_;
   Standing standing_;
   std::optional<sim::Instant> lapses_at_;  // the belief, by itself

@@ -12,11 +12,11 @@
 
 namespace whorl::live {
 
-struct Occurrence {
+struct ReportedEvent {
   sim::Instant at;
-  sim::Happening what;
+  sim::ObservedEvent what;
   std::optional<sim::Instant> lapses_at;  // of StandingChanged: when the belief lapses by itself
-  WHORL_FIELDS(Occurrence, at, what, lapses_at);
+  WHORL_FIELDS(ReportedEvent, at, what, lapses_at);
 };
 
 // A commit of which the proxy saw the reply, whether its process heard it or not; or an operator's.
@@ -32,9 +32,9 @@ struct SeenCommit {
 };
 
 struct Record {
-  Timestamp start;                // what the system's clock showed when the run began
-  std::vector<Row> rows;          // that were there then
-  std::vector<Occurrence> heard;  // in the order in which the stage heard of it
+  Timestamp start;                   // what the system's clock showed when the run began
+  std::vector<Row> rows;             // that were there then
+  std::vector<ReportedEvent> heard;  // in the order in which the stage heard of it
   std::vector<SeenCommit> commits;
   std::vector<std::string> holes;  // what is missing, for people; then no verdict is certain
   WHORL_FIELDS(Record, start, rows, heard, commits, holes);

@@ -38,7 +38,7 @@ std::string Place(const sim::Scenario& scenario, const FaultSpec& fault, size_t 
 
 std::vector<std::string> RefusalsOf(BackendKind kind, const sim::Scenario& scenario) {
   std::vector<std::string> refusals;
-  const std::string on = Cat(" cannot be made real on the ", BackendText(kind), ": ");
+  const std::string on = Cat(" cannot be made real on the ", WordOf(kind), ": ");
   for (size_t i = 0; i < scenario.faults.size(); ++i) {
     const FaultSpec& fault = scenario.faults[i];
     if (const auto why = WhyNot(fault)) {

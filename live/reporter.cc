@@ -35,12 +35,12 @@ void Reporter::Say(const Report& report) {
   }
 }
 
-void Reporter::Tell(sim::Happening what, std::optional<sim::Instant> lapses_at) {
-  Say(Occurrence{.at = Now(), .what = std::move(what), .lapses_at = lapses_at});
+void Reporter::Tell(sim::ObservedEvent what, std::optional<sim::Instant> lapses_at) {
+  Say(ReportedEvent{.at = Now(), .what = std::move(what), .lapses_at = lapses_at});
 }
 
 void Reporter::StopAt(const CallName& call, StepName step, Phase phase,
-                      std::vector<sim::Happening> what) {
+                      std::vector<sim::ObservedEvent> what) {
   std::unique_lock lock(mutex_);
   const uint64_t point = ++last_point_;
   lock.unlock();

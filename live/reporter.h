@@ -33,11 +33,11 @@ class Reporter {
   // A process whose stage has gone ends here.
   void Say(const Report& report);
   // Happens now. `run_started` has to be known.
-  void Tell(sim::Happening what, std::optional<sim::Instant> lapses_at = std::nullopt);
+  void Tell(sim::ObservedEvent what, std::optional<sim::Instant> lapses_at = std::nullopt);
 
   // Says where the process has come to, and waits to be let go.
   void StopAt(const CallName& call, StepName step, Phase phase,
-              std::vector<sim::Happening> what = {});
+              std::vector<sim::ObservedEvent> what = {});
   void Release(uint64_t point);
 
   void SetStart(Duration run_started) { run_started_ = run_started; }

@@ -26,7 +26,7 @@ class Steps {
   explicit Steps(const sim::Scenario& scenario)
       : answers_locally_(FindProtocol(scenario.protocol)->answers_locally) {}
 
-  void Hear(const sim::Happening& what) {
+  void Hear(const sim::ObservedEvent& what) {
     if (const auto* sent = std::get_if<sim::CallSent>(&what)) {
       if (sent->request == kExecuteSql && sent->call.attempt <= 1) {
         Reach(sent->call.process, sent->step, Phase::kSent);
@@ -90,7 +90,7 @@ sim::Scenario ScenarioOf(BackendKind kind, const sim::Scenario& scenario,
                          const std::vector<sim::Observation>& history,
                          const sim::RunResult& result) {
   sim::Scenario saved = scenario;
-  saved.about = sim::Cat("Saved from a run on the ", BackendText(kind), ". ", scenario.about);
+  saved.about = sim::Cat("Saved from a run on the ", WordOf(kind), ". ", scenario.about);
   saved.expect = {};
   for (const sim::InvariantResult& invariant : result.checks.invariants) {
     if (invariant.verdict == sim::Verdict::kHolds) {

@@ -193,7 +193,7 @@ void Stage::At(Instant at, std::function<void()> task) {
   });
 }
 
-void Stage::Tell(sim::Happening what) {
+void Stage::Tell(sim::ObservedEvent what) {
   record_.heard.push_back({.at = Now(), .what = std::move(what), .lapses_at = std::nullopt});
 }
 
@@ -265,8 +265,8 @@ void Stage::ResumeNode(int16_t index) {
 void Stage::Hear(int16_t index, uint32_t incarnation, Report& report) {
   if (std::holds_alternative<Ready>(report)) {
     NodeAt(index).spare_ready = true;
-  } else if (auto* happened = std::get_if<Occurrence>(&report)) {
-    OnHappened(*happened);
+  } else if (auto* event = std::get_if<ReportedEvent>(&report)) {
+    OnReportedEvent(*event);
   } else if (const auto* point = std::get_if<AtPoint>(&report)) {
     OnAtPoint(index, incarnation, *point);
   } else if (const auto* announces = std::get_if<Announces>(&report)) {
@@ -276,13 +276,13 @@ void Stage::Hear(int16_t index, uint32_t incarnation, Report& report) {
   }
 }
 
-void Stage::OnHappened(Occurrence& happened) {
-  if (const auto* write = std::get_if<sim::WriteSent>(&happened.what)) {
-    OnWrite(*write, happened.at);
-  } else if (const auto* ended = std::get_if<sim::CallEnded>(&happened.what)) {
+void Stage::OnReportedEvent(ReportedEvent& event) {
+  if (const auto* write = std::get_if<sim::WriteSent>(&event.what)) {
+    OnWrite(*write, event.at);
+  } else if (const auto* ended = std::get_if<sim::CallEnded>(&event.what)) {
     OnCallEnded(ended->call);
   }
-  record_.heard.push_back(std::move(happened));
+  record_.heard.push_back(std::move(event));
 }
 
 void Stage::OnAtPoint(int16_t index, uint32_t incarnation, const AtPoint& point) {
@@ -291,7 +291,7 @@ void Stage::OnAtPoint(int16_t index, uint32_t incarnation, const AtPoint& point)
   if (point.phase == Phase::kReplied) {
     triggers_.Replied(point.call, point.step, hits);
   } else {
-    for (const sim::Happening& what : point.what) {
+    for (const sim::ObservedEvent& what : point.what) {
       triggers_.Observe({.at = Now(), .what = what}, hits);
     }
   }

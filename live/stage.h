@@ -40,15 +40,17 @@
 
 namespace whorl::live {
 
-class Stage final : public Judge {
+class Stage final : public CallInterceptor {
  public:
-  // `seed`: of the latencies that the network gets. The scenario outlives this; Refusals() of it
-  // are none.
+  // `seed`: of the latencies that the network gets.
+  // REQUIRES: the scenario outlives this, and RefusalsOf(kind, scenario) is empty.
   Stage(BackendKind kind, const sim::Scenario& scenario, uint64_t seed);
   ~Stage() override;
 
   // Ends the run early, once `enough` says so of a write that has arrived after a fault has struck.
-  void EndWhen(std::function<bool(const sim::Happening&)> enough) { enough_ = std::move(enough); }
+  void EndWhen(std::function<bool(const sim::ObservedEvent&)> enough) {
+    enough_ = std::move(enough);
+  }
 
   // Takes the scenario's duration, and some seconds. kUnavailable: it could not be run. Once.
   absl::StatusOr<Record> Run();
@@ -80,7 +82,7 @@ class Stage final : public Judge {
    private:
     std::mt19937_64& random_;
   };
-  using Answer = std::function<void(Verdict)>;
+  using Answer = std::function<void(Interception)>;
   // A call that is on its way to Spanner, there, or on its way back.
   struct Passing {
     NamedCall call;
@@ -107,7 +109,7 @@ class Stage final : public Judge {
   void Fail(const std::string& why);
   sim::Instant Now() const;
   void At(sim::Instant at, std::function<void()> task);
-  void Tell(sim::Happening what);
+  void Tell(sim::ObservedEvent what);
   Node& NodeAt(int16_t node) { return nodes_[static_cast<size_t>(node)]; }
   ProcessId ProcessOf(int16_t node) { return {node, NodeAt(node).incarnation}; }
 
@@ -119,7 +121,7 @@ class Stage final : public Judge {
   void PauseNode(int16_t node);
   void ResumeNode(int16_t node);
   void Hear(int16_t node, uint32_t incarnation, Report& report);
-  void OnHappened(Occurrence& happened);
+  void OnReportedEvent(ReportedEvent& event);
   void OnAtPoint(int16_t node, uint32_t incarnation, const AtPoint& point);
   void OnAnnounces(int16_t node, uint16_t lock);
   void OnWrite(const sim::WriteSent& write, sim::Instant sent_at);
@@ -127,14 +129,14 @@ class Stage final : public Judge {
   Duration Draw(const sim::LatencyTable& table) { return sim::Pick(table, random_()); }
 
   // --- calls (stage_calls.cc)
-  live::Verdict OnRequest(const ProxiedCall& call, const std::string& message) override;
-  live::Verdict OnReply(const ProxiedCall& call, const Status& status,
-                        const std::vector<std::string>& messages) override;
-  live::Verdict Ask(std::function<void(const Answer&)> question);
-  void JudgeRequest(uint64_t number, Passing passing, const Answer& answer);
+  live::Interception OnRequest(const ProxiedCall& call, const std::string& message) override;
+  live::Interception OnReply(const ProxiedCall& call, const Status& status,
+                             const std::vector<std::string>& messages) override;
+  live::Interception Ask(std::function<void(const Answer&)> question);
+  void InterceptRequest(uint64_t number, Passing passing, const Answer& answer);
   void NoticeSession(const Passing& passing);
   bool AnswersInItsPlace(Passing& passing, const Answer& answer);
-  live::Verdict JudgeReply(uint64_t number, const Status& status, const WireReply& reply);
+  live::Interception InterceptReply(uint64_t number, const Status& status, const WireReply& reply);
   void NoticeServed(const Passing& passing, const Status& status, const WireReply& reply);
   void NoticeTransaction(const Passing& passing, const Status& status, const WireReply& reply);
   std::optional<Code> AnswerOf(Passing& passing);
@@ -146,7 +148,7 @@ class Stage final : public Judge {
   Passing* FindPassing(const CallName& call);
 
   // --- faults (stage_faults.cc)
-  void Observe(const sim::Happening& what);  // by the triggers, which strike at once
+  void Observe(const sim::ObservedEvent& what);  // by the triggers, which strike at once
   void StrikeAll(const std::vector<sim::Triggers::Hit>& hits);
   void Begin(uint32_t fault, const CallName* trigger);
   bool HasTarget(const sim::FaultSpec& fault);
@@ -204,8 +206,8 @@ class Stage final : public Judge {
       greatest_;      // token that the fencing resource has seen, by lock
   Duration started_;  // of CLOCK_BOOTTIME
   bool performing_ = false;
-  std::function<bool(const sim::Happening&)> enough_;  // null: never
-  bool struck_ = false;                                // some fault
+  std::function<bool(const sim::ObservedEvent&)> enough_;  // null: never
+  bool struck_ = false;                                    // some fault
   bool has_enough_ = false;
   absl::Status failure_;
   std::atomic<bool> closed_ = false;

@@ -20,17 +20,18 @@ using sim::LinkState;
 constexpr Duration kIdleLimit = Seconds(10);
 constexpr Duration kIdleLook = Milliseconds(500);
 
-live::Verdict Answered(Code code, std::string text, Duration delay) {
-  return {.kind = live::Verdict::Kind::kAnswer,
+live::Interception Answered(Code code, std::string text, Duration delay) {
+  return {.action = live::Interception::Action::kAnswer,
           .delay = std::max(delay, Duration{}),
           .status = Error(code, std::move(text))};
 }
 
-live::Verdict Passes(Duration delay) {
-  return {.kind = live::Verdict::Kind::kPass, .delay = delay, .status = {}};
+live::Interception Passes(Duration delay) {
+  return {.action = live::Interception::Action::kPass, .delay = delay, .status = {}};
 }
 
-constexpr live::Verdict kDropped = {.kind = live::Verdict::Kind::kDrop, .delay = {}, .status = {}};
+constexpr live::Interception kDropped = {
+    .action = live::Interception::Action::kDrop, .delay = {}, .status = {}};
 
 std::optional<NamedCall> NameOf(const ProxiedCall& call) {
   const auto found = call.metadata.find(std::string(kCallHeader));
@@ -41,35 +42,36 @@ std::optional<NamedCall> NameOf(const ProxiedCall& call) {
 
 // --- on the proxy's threads ----------------------------------------------------------------------
 
-live::Verdict Stage::Ask(std::function<void(const Answer&)> question) {
+live::Interception Stage::Ask(std::function<void(const Answer&)> question) {
   if (closed_) return {};
-  auto answer = std::make_shared<std::promise<live::Verdict>>();
-  std::future<live::Verdict> answered = answer->get_future();
+  auto answer = std::make_shared<std::promise<live::Interception>>();
+  std::future<live::Interception> answered = answer->get_future();
   boost::asio::post(context_, [question = std::move(question), answer] {
-    question([answer](live::Verdict verdict) { answer->set_value(std::move(verdict)); });
+    question(
+        [answer](live::Interception interception) { answer->set_value(std::move(interception)); });
   });
   return answered.get();
 }
 
-live::Verdict Stage::OnRequest(const ProxiedCall& call, const std::string& message) {
+live::Interception Stage::OnRequest(const ProxiedCall& call, const std::string& message) {
   const std::optional<NamedCall> named = NameOf(call);
   if (!named) return {};
   return Ask([this, number = call.number, named,
               wire = ReadCall(call.method, message)](const Answer& answer) {
-    JudgeRequest(number, {.call = *named, .wire = wire, .arrived = Now()}, answer);
+    InterceptRequest(number, {.call = *named, .wire = wire, .arrived = Now()}, answer);
   });
 }
 
-live::Verdict Stage::OnReply(const ProxiedCall& call, const Status& status,
-                             const std::vector<std::string>& messages) {
+live::Interception Stage::OnReply(const ProxiedCall& call, const Status& status,
+                                  const std::vector<std::string>& messages) {
   if (!NameOf(call)) return {};
   return Ask([this, number = call.number, status, reply = ReadReply(call.method, messages)](
-                 const Answer& answer) { answer(JudgeReply(number, status, reply)); });
+                 const Answer& answer) { answer(InterceptReply(number, status, reply)); });
 }
 
 // --- requests ------------------------------------------------------------------------------------
 
-void Stage::JudgeRequest(uint64_t number, Passing arrived, const Answer& answer) {
+void Stage::InterceptRequest(uint64_t number, Passing arrived, const Answer& answer) {
   if (!performing_) return answer(kDropped);
   Passing& passing = passing_[number] = std::move(arrived);
   const int16_t index = passing.call.name.process.node;
@@ -161,7 +163,8 @@ std::optional<Code> Stage::AnswerOf(Passing& passing) {
 
 // --- replies -------------------------------------------------------------------------------------
 
-live::Verdict Stage::JudgeReply(uint64_t number, const Status& status, const WireReply& reply) {
+live::Interception Stage::InterceptReply(uint64_t number, const Status& status,
+                                         const WireReply& reply) {
   const auto found = passing_.find(number);
   if (found == passing_.end()) return {};
   NoticeTransaction(found->second, status, reply);

@@ -19,7 +19,7 @@ unsigned LivesOf(unsigned life) { return 1U << life; }
 
 }  // namespace
 
-void Stage::Observe(const sim::Happening& what) {
+void Stage::Observe(const sim::ObservedEvent& what) {
   if (!performing_ || triggers_.empty()) return;
   std::vector<sim::Triggers::Hit> hits;
   triggers_.Observe({.at = Now(), .what = what}, hits);

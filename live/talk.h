@@ -27,7 +27,7 @@ namespace whorl::live {
 // The header of a call that says which one it is: a CallName and a step as numbers with dots.
 inline constexpr std::string_view kCallHeader = "whorl-call";
 
-// What makes the program whorl-live a node's process.
+// What makes the program whorl-grpc a node's process.
 inline constexpr std::string_view kNodeArgument = "--node";
 
 // --- to a node ---------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ struct AtPoint {
   CallName call;
   StepName step = StepName::kCheck;
   Phase phase = Phase::kEnded;
-  std::vector<sim::Happening> what;  // that make up the phase, but for `replied`
+  std::vector<sim::ObservedEvent> what;  // that make up the phase, but for `replied`
   WHORL_FIELDS(AtPoint, point, call, step, phase, what);
 };
 struct Announces {  // that it has given the lock back
@@ -88,6 +88,6 @@ struct CannotGoOn {
   std::string why;
   WHORL_FIELDS(CannotGoOn, why);
 };
-using Report = std::variant<Ready, Occurrence, AtPoint, Announces, CannotGoOn>;
+using Report = std::variant<Ready, ReportedEvent, AtPoint, Announces, CannotGoOn>;
 
 }  // namespace whorl::live

@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/field_tree.h"
 #include "protocol/machine.h"
 #include "protocol/protocol.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/fingerprint.h"
 #include "protocol/spanner/sql.h"
-#include "protocol/told.h"
 
 namespace whorl {
 
@@ -78,7 +78,7 @@ class HeldState final : public AnyState {
     }
   }
   void AddTo(Fingerprint& fingerprint) const override { fingerprint.Add(state_); }
-  Told::Fields TellAll() const override { return TellFields(state_); }
+  FieldTree::Fields Fields() const override { return FieldsOf(state_); }
   const void* Get(const std::type_info& type) const override {
     return type == typeid(State) ? &state_ : nullptr;
   }

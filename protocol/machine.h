@@ -19,6 +19,7 @@
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/time.h"
 #include "protocol/spanner/value.h"
+#include "protocol/spanner/words.h"
 
 namespace whorl {
 
@@ -40,7 +41,6 @@ enum class Purpose : uint8_t {
   kWakeDelay,
   kKeyOrder,
 };
-inline constexpr int kPurposeCount = 9;
 
 class Entropy {
  public:
@@ -63,11 +63,25 @@ enum class Question : uint8_t {
   kLock,    // the blocking wrapper
   kUnlock,  // the blocking wrapper
 };
-inline constexpr int kQuestionCount = 7;
-std::string_view QuestionText(Question question);
+constexpr auto WordTableOf(Question) {
+  return MakeWordTable<Question>({
+      {Question::kHasLock, "HasLock"},
+      {Question::kHasLock2, "HasLock2"},
+      {Question::kLeader, "Leader"},
+      {Question::kDuration, "Duration"},
+      {Question::kIterations, "Iterations"},
+      {Question::kLock, "Lock"},
+      {Question::kUnlock, "Unlock"},
+  });
+}
 
 enum class StopReason : uint8_t { kCancelled, kDeadline };
-std::string_view StopReasonText(StopReason stop);  // "cancelled", "deadline"
+constexpr auto WordTableOf(StopReason) {
+  return MakeWordTable<StopReason>({
+      {StopReason::kCancelled, "cancelled"},
+      {StopReason::kDeadline, "deadline"},
+  });
+}
 
 struct Started {
   WHORL_NO_FIELDS(Started);
@@ -151,8 +165,26 @@ enum class NoteId : uint8_t {
   kReleaseFailed,      // error
   kHeardOfRelease,     // looks at once
 };
-inline constexpr int kNoteCount = 16;
-std::string_view NoteText(NoteId note);
+constexpr auto WordTableOf(NoteId) {
+  return MakeWordTable<NoteId>({
+      {NoteId::kLeaseRaised, "lease raised to its minimum"},
+      {NoteId::kGotFirstLock, "got the first lock"},
+      {NoteId::kGotNextLock, "got the next lock"},
+      {NoteId::kReadFailed, "read failed"},
+      {NoteId::kTokenUpdateFailed, "token update failed"},
+      {NoteId::kHeartbeatFailed, "heartbeat failed"},
+      {NoteId::kGotLock, "got the lock"},
+      {NoteId::kLostLock, "lost the lock"},
+      {NoteId::kClaimFailed, "claim failed"},
+      {NoteId::kOutcomeUnknown, "outcome unknown"},
+      {NoteId::kOutcomeReadBack, "outcome read back"},
+      {NoteId::kClockStoodStill, "the clock stood still"},
+      {NoteId::kBadRow, "the row cannot be read"},
+      {NoteId::kHeldBy, "held by another"},
+      {NoteId::kReleaseFailed, "release failed"},
+      {NoteId::kHeardOfRelease, "heard of a release"},
+  });
+}
 
 struct Note {
   NoteId note = NoteId::kLeaseRaised;

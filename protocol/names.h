@@ -1,23 +1,11 @@
 // The fixed words of the project: steps of the protocols and invariants, spelt as in scenarios.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <string_view>
+
+#include "protocol/spanner/words.h"
 
 namespace whorl {
-
-// The enumerator whose word is `text`; words[i] belongs to enumerator i.
-template <typename Enum, size_t N>
-constexpr std::optional<Enum> FindWord(const std::array<std::string_view, N>& words,
-                                       std::string_view text) {
-  for (size_t i = 0; i < N; ++i) {
-    if (words[i] == text) return static_cast<Enum>(i);
-  }
-  return std::nullopt;
-}
 
 // A step of a protocol: one transaction, or one thing that the application does with the lock.
 enum class StepName : uint8_t {
@@ -48,9 +36,30 @@ enum class StepName : uint8_t {
   // lease_lock
   kGet,
 };
-inline constexpr int kStepCount = 20;
-std::string_view StepText(StepName step);
-std::optional<StepName> ParseStep(std::string_view text);
+constexpr auto WordTableOf(StepName) {
+  return MakeWordTable<StepName>({
+      {StepName::kCheck, "check"},
+      {StepName::kFirstInsert, "first_insert"},
+      {StepName::kReread, "reread"},
+      {StepName::kTakeoverInsert, "takeover_insert"},
+      {StepName::kTakeoverUpdate, "takeover_update"},
+      {StepName::kHeartbeatUpdate, "heartbeat_update"},
+      {StepName::kHeartbeatDelete, "heartbeat_delete"},
+      {StepName::kHasLock, "has_lock"},
+      {StepName::kWrite, "write"},
+      {StepName::kRead, "read"},
+      {StepName::kTake, "take"},
+      {StepName::kCreate, "create"},
+      {StepName::kBeat, "beat"},
+      {StepName::kRelease, "release"},
+      {StepName::kLook, "look"},
+      {StepName::kAcquire, "acquire"},
+      {StepName::kHeartbeat, "heartbeat"},
+      {StepName::kUpdate, "update"},
+      {StepName::kQuery, "query"},
+      {StepName::kGet, "get"},
+  });
+}
 
 // How far a step has come.
 enum class Phase : uint8_t {
@@ -60,9 +69,15 @@ enum class Phase : uint8_t {
   kReplied,    // the reply that ends the step reached the process, which has not acted on it yet
   kEnded,      // the process has acted on the step's outcome
 };
-inline constexpr int kPhaseCount = 5;
-std::string_view PhaseText(Phase phase);
-std::optional<Phase> ParsePhase(std::string_view text);
+constexpr auto WordTableOf(Phase) {
+  return MakeWordTable<Phase>({
+      {Phase::kSent, "sent"},
+      {Phase::kServed, "served"},
+      {Phase::kCommitted, "committed"},
+      {Phase::kReplied, "replied"},
+      {Phase::kEnded, "ended"},
+  });
+}
 
 enum class Invariant : uint8_t {
   kOneLiveToken,
@@ -75,8 +90,18 @@ enum class Invariant : uint8_t {
   kIsolation,
   kNoWedge,
 };
-inline constexpr int kInvariantCount = 9;
-std::string_view InvariantText(Invariant invariant);
-std::optional<Invariant> ParseInvariant(std::string_view text);
+constexpr auto WordTableOf(Invariant) {
+  return MakeWordTable<Invariant>({
+      {Invariant::kOneLiveToken, "one_live_token"},
+      {Invariant::kTokenMonotonic, "token_monotonic"},
+      {Invariant::kHandedTokenMonotonic, "handed_token_monotonic"},
+      {Invariant::kHasLockTruthful, "has_lock_truthful"},
+      {Invariant::kLeaseRespected, "lease_respected"},
+      {Invariant::kFencedWritesOrdered, "fenced_writes_ordered"},
+      {Invariant::kSingleLeaderBelief, "single_leader_belief"},
+      {Invariant::kIsolation, "isolation"},
+      {Invariant::kNoWedge, "no_wedge"},
+  });
+}
 
 }  // namespace whorl

@@ -9,8 +9,8 @@ void ProtocolState::AddTo(Fingerprint& fingerprint) const {
   if (held_ != nullptr) held_->AddTo(fingerprint);
 }
 
-Told::Fields ProtocolState::TellAll() const {
-  return held_ == nullptr ? Told::Fields() : held_->TellAll();
+FieldTree::Fields ProtocolState::Fields() const {
+  return held_ == nullptr ? FieldTree::Fields() : held_->Fields();
 }
 
 ProtocolState MakeProtocolState(const ProtocolConfig& config, bool blocking_wrapper) {

@@ -11,9 +11,9 @@
 #include <typeinfo>
 #include <vector>
 
+#include "protocol/field_tree.h"
 #include "protocol/machine.h"
 #include "protocol/spanner/sql.h"
-#include "protocol/told.h"
 
 namespace whorl {
 
@@ -35,7 +35,7 @@ class AnyState {
                     std::vector<Effect>& out) = 0;
   virtual Standing Stands(LocalTime now) const = 0;
   virtual void AddTo(Fingerprint& fingerprint) const = 0;
-  virtual Told::Fields TellAll() const = 0;
+  virtual FieldTree::Fields Fields() const = 0;
   virtual const void* Get(const std::type_info& type) const = 0;  // null: it is of another type
 };
 
@@ -85,7 +85,7 @@ class ProtocolState {
   }
   // Of nothing, when the process has not started.
   void AddTo(Fingerprint& fingerprint) const;
-  Told::Fields TellAll() const;
+  FieldTree::Fields Fields() const;
 
   friend void Step(const ProtocolConfig& config, ProtocolState& state, LocalTime now,
                    Entropy& entropy, const Event& event, std::vector<Effect>& out);

@@ -31,9 +31,4 @@ const ProtocolInfo* FindProtocol(std::string_view name) {
 
 void AddToProtocols(const ProtocolInfo& info) { AllProtocols().push_back(info); }
 
-std::string_view PromiseText(Promise promise) {
-  constexpr std::array<std::string_view, 3> kWords = {"promised", "not_promised", "not_applicable"};
-  return kWords[static_cast<size_t>(promise)];
-}
-
 }  // namespace whorl

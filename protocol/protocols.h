@@ -21,7 +21,13 @@ enum class Promise : uint8_t {
   kNotPromised,
   kNotApplicable,  // there is no token that it could be said of
 };
-std::string_view PromiseText(Promise promise);  // "promised", "not_promised", "not_applicable"
+constexpr auto WordTableOf(Promise) {
+  return MakeWordTable<Promise>({
+      {Promise::kPromised, "promised"},
+      {Promise::kNotPromised, "not_promised"},
+      {Promise::kNotApplicable, "not_applicable"},
+  });
+}
 
 // A column of the protocol's table, as `create_table` declares it.
 struct ColumnInfo {
@@ -57,7 +63,7 @@ struct ProtocolInfo {
   std::span<const StepName> steps;  // its own, without has_lock and write
   // Those of `steps` that have no commit of their own: reads, and statements within another step.
   std::span<const StepName> steps_without_commit;
-  std::array<Promise, kInvariantCount> promises{};
+  std::array<Promise, kCountOf<Invariant>> promises{};
   // Those of the promises that do not cover an operator who deletes a row.
   std::span<const Invariant> not_with_delete_row;
   // HasLock is answered from what the process knows, without a call to Spanner.

@@ -18,18 +18,18 @@ namespace database_v1 = google::spanner::admin::database::v1;
 namespace instance_v1 = google::spanner::admin::instance::v1;
 using google::longrunning::Operation;
 
-// Of Spanner's published gRPC service configuration for its admin services.
+// From Spanner's published gRPC service configuration for its admin services.
 constexpr Duration kCallTimeout = Seconds(3600);
 constexpr Backoff kResend = {.initial = Seconds(1), .growth_percent = 130, .max = Seconds(32)};
-// The first question comes soon, since the emulator is done at once.
+// The first poll comes soon, since the emulator completes operations at once.
 constexpr Backoff kPoll = {.initial = Milliseconds(200), .growth_percent = 150, .max = Seconds(30)};
 
-// The part behind the last slash.
+// The part after the last slash.
 std::string LastPart(std::string_view path) {
   return std::string(path.substr(path.rfind('/') + 1));
 }
 
-// projects/P/instances/I of .../instances/I/databases/D
+// projects/P/instances/I from projects/P/instances/I/databases/D
 std::string InstanceOf(std::string_view database) {
   return std::string(database.substr(0, database.find("/databases/")));
 }
@@ -39,7 +39,7 @@ Status ValidateDatabase(const std::string& path) {
   return ParseDatabaseName(path, name);
 }
 
-// Databases are named in DDL between backquotes; a name that has one itself is none.
+// DDL writes a database's id between backquotes, so the id must not contain one.
 Status ValidateId(const std::string& id) {
   if (id.find('`') == std::string::npos) return {};
   return Error(Code::kInvalidArgument, "\"" + id + "\" is no name of a database");
@@ -47,7 +47,7 @@ Status ValidateId(const std::string& id) {
 
 }  // namespace
 
-// But for what says otherwise, it belongs to the loop's thread.
+// Used on the loop's thread only, except where noted.
 class AdminClient::Core {
  public:
   explicit Core(ConnectionOptions options) : options_(ResolveWithEnvironment(std::move(options))) {
@@ -60,8 +60,8 @@ class AdminClient::Core {
     loop_.Join();
   }
 
-  // From any thread. Sends a call to `resource`, which the request names in `field`; the reply goes
-  // to `take`, an error to `done`.
+  // From any thread. Sends a call about `resource`, which the request names in `field`. The reply
+  // is passed to `take`, an error to `done`.
   template <typename Reply, typename Prepare, typename Take>
   void Call(std::string field, std::string resource, bool may_resend, Prepare prepare, Take take,
             Done done) {
@@ -77,7 +77,7 @@ class AdminClient::Core {
     });
   }
 
-  // On the loop's thread: answers once the operation is over.
+  // On the loop's thread. Calls `done` when the operation has ended.
   void Await(const Operation& operation, Done done) {
     if (operation.done()) {
       return done(operation.has_error() ? wire::DecodeRpcStatus(operation.error()) : Status());
@@ -118,7 +118,7 @@ class AdminClient::Core {
     operations = google::longrunning::Operations::NewStub(channels[0]);
   }
 
-  // Ends the attempt, when its time or the client is over.
+  // Ends the attempt if its deadline has passed or the client is closed.
   template <typename Reply, typename Prepare, typename Take>
   void Send(const std::shared_ptr<Attempt>& attempt, Prepare prepare, Take take) {
     if (closing_) return attempt->done(Error(Code::kCancelled, "the client was shut down"));
@@ -163,7 +163,7 @@ class AdminClient::Core {
     });
   }
 
-  // Runs `task` after a pause, or at once when the client is closed, which `task` finds out.
+  // Runs `task` after a pause, or at once if the client is closed, for which `task` checks.
   void Later(const Backoff& policy, Duration& backoff, EventLoop::Task task) {
     if (closing_) return task();
     const Duration pause = DrawPause(policy, backoff, entropy_, Purpose::kCallBackoff);

@@ -1,9 +1,9 @@
-// Makes and removes instances, databases and tables, through Spanner's admin services.
+// Creates and drops instances, databases and tables through Spanner's admin services.
 //
-// Operations that take long are waited for, by asking for them again and again after growing
-// pauses, without any thread that waits. Every method may be called from any thread; `done` is
-// called once, on the client's own thread, and must not block.
-// Deliberately left out: backups, access control, listing, and changing of instances.
+// The client polls long-running operations with growing pauses; no thread waits for them. Every
+// method may be called from any thread; `done` is called once, on the client's own thread, and must
+// not block.
+// Deliberately left out: backups, access control, listing, and changes of instances.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class AdminClient {
  public:
   using Done = std::function<void(Status)>;
 
-  // The instance configuration is that of the emulator unless said otherwise.
+  // By default with the configuration of the emulator.
   struct Instance {
     std::string path;  // projects/P/instances/I
     std::string config = "emulator-config";
@@ -31,12 +31,12 @@ class AdminClient {
   explicit AdminClient(ConnectionOptions connection);
   AdminClient(const AdminClient&) = delete;
   AdminClient& operator=(const AdminClient&) = delete;
-  // Answers what is under way with CANCELLED, and waits for these callbacks.
+  // Answers calls under way with CANCELLED and waits for their callbacks.
   // REQUIRES: not in a callback.
   ~AdminClient();
 
   void CreateInstance(const Instance& instance, Done done);
-  // With its tables: CREATE statements.
+  // `ddl`: the CREATE statements of its tables.
   void CreateDatabase(const std::string& database, std::vector<std::string> ddl, Done done);
   void UpdateDdl(const std::string& database, std::vector<std::string> ddl, Done done);
   void GetDdl(const std::string& database,

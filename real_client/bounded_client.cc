@@ -7,8 +7,7 @@
 namespace whorl::real_client {
 namespace {
 
-// When a transaction without give_up_at takes its turn: as if it had to be there so long after it
-// was asked for.
+// The deadline, after it was queued, by which a transaction without give_up_at is ordered.
 constexpr Duration kUsualPatience = Seconds(10);
 
 bool KeepsOrGivesBack(StepName step) {
@@ -24,7 +23,7 @@ BoundedClient::BoundedClient(std::unique_ptr<TransactionClient> client, int32_t 
 
 BoundedClient::~BoundedClient() {
   Shutdown([] {});
-  // Its callbacks use the rest.
+  // First, since its callbacks use the other members.
   client_.reset();
 }
 

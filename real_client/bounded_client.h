@@ -1,16 +1,16 @@
-// Lets no more than so many transactions of a client be under way at a time; the others wait.
+// Limits how many transactions of a client are under way at a time; the others wait in a queue.
 //
-// Thousands of locks of one process would otherwise all ask at once when it starts, and again when
-// Spanner comes back after a while. When more is asked for than Spanner does, what is served should
-// be of use, or the overload feeds itself: locks are lost, and taken again, and lost. So
-//   1. what keeps a lock or gives it back goes before what looks for one;
-//   2. of these, what must be there first goes first, but what would come too late goes last, by
-//   the
-//      time that transactions took of late;
-//   3. what waits past its give_up_at is not sent, and answered with DEADLINE_EXCEEDED;
-//   4. of equal ones that wait, only the last is sent (a heartbeat that is asked for again while
-//   the
-//      one before waits here), and the others are answered with CANCELLED.
+// Without a limit, a process with thousands of locks would send all their transactions at once when
+// it starts, and again when Spanner recovers from an outage. Under overload the transactions that
+// are sent should still be useful, or the overload sustains itself: locks are lost, taken again and
+// lost again. Therefore
+//   1. transactions that keep or release a lock go before those that look for one;
+//   2. among each kind, the earliest deadline goes first, but those that would miss their deadline,
+//      judged by the duration of recent transactions, go last;
+//   3. a transaction that waits past its give_up_at is not sent, but answered with
+//      DEADLINE_EXCEEDED;
+//   4. of equal transactions that wait, only the newest is sent (a heartbeat that is repeated while
+//      the one before it waits here), and the others are answered with CANCELLED.
 #pragma once
 
 #include <cstdint>
@@ -46,14 +46,14 @@ class BoundedClient final : public TransactionClient {
     Transaction transaction;
     Done done;
   };
-  // By when they have to be there, and their names, which grow.
+  // By deadline, then by run id, which increases.
   using Queue = std::map<std::pair<Duration, RunId>, Waiting>;
   struct Refused {
     Done done;
     Status status;
   };
 
-  // With the lock held.
+  // REQUIRES: mutex_ is held.
   void Send(RunId run, Waiting waiting);
   void Wait(RunId run, Waiting waiting, std::vector<Refused>& refused);
   void RefuseLate(Duration now, std::vector<Refused>& refused);
@@ -64,13 +64,13 @@ class BoundedClient final : public TransactionClient {
 
   const Clock clock_;
   std::mutex mutex_;
-  RunId last_run_ = 0;  // guarded by mutex_, as all that follows
+  RunId last_run_ = 0;  // guarded by mutex_, like all members below
   int32_t free_;
   bool closed_ = false;
-  Duration took_;                     // a transaction, of late
+  Duration took_;                     // the recent duration of a transaction
   Queue keeping_;                     // steps that keep a lock or give it back
   Queue looking_;                     // all others
-  std::map<RunId, RunId> under_way_;  // and the client's own name of it
+  std::map<RunId, RunId> under_way_;  // maps to the wrapped client's run id
   std::unique_ptr<TransactionClient> client_;
 };
 

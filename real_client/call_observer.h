@@ -1,5 +1,5 @@
-// Hears of each call that a client makes for a transaction. The testbed (live/) names calls by it,
-// so that a proxy knows the protocol's step of what passes, and stops processes between two steps.
+// Observes each call that a client makes for a transaction. By it the testbed (live/) labels calls,
+// so that a proxy knows the protocol's step, and stops processes between two steps.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace whorl::real_client {
 
-// Which call of its transaction; one that is sent again has the same name.
+// Identifies a call within its transaction; a resent call has the same identity.
 struct SentCall {
   StepName step = StepName::kCheck;
   uint16_t attempt = 0;
@@ -22,11 +22,11 @@ struct SentCall {
 class CallObserver {
  public:
   virtual ~CallObserver() = default;
-  // Both are called on the client's thread, which stands still meanwhile.
+  // Both functions run on the client's thread and block it.
   //
-  // The call is about to be sent, with the headers that are returned beside its own.
+  // Called before the call is sent; the returned headers are added to the call's own.
   virtual Headers OnSend(TransactionClient::RunId run, const SentCall& call) = 0;
-  // Spanner's reply, or what the transport made up, before the runner acts on it.
+  // Called with Spanner's reply, or the transport's error, before the runner acts on it.
   virtual void OnReply(TransactionClient::RunId run, const SentCall& call,
                        const Response& response) = 0;
 };

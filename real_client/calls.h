@@ -1,4 +1,4 @@
-// One gRPC call on an event loop: it is sent, its end is told once, and it is gone.
+// gRPC calls on an event loop: each is sent, reports its end once, and then deletes itself.
 #pragma once
 
 #include <grpcpp/client_context.h>
@@ -32,7 +32,7 @@ class UnaryCall final : public Completion {
  public:
   using Done = std::function<void(Status, const Reply&)>;
 
-  // `prepared`: what a stub's PrepareAsync returned for `context`.
+  // `prepared` is what the stub's PrepareAsync function returned for `context`.
   static void Start(Context context,
                     std::unique_ptr<grpc::ClientAsyncResponseReader<Reply>> prepared, Done done) {
     auto* call = new UnaryCall(std::move(context), std::move(prepared), std::move(done));
@@ -56,11 +56,11 @@ class UnaryCall final : public Completion {
   grpc::Status status_;
 };
 
-// A call that is answered by a stream of parts.
+// A call whose response is a stream of parts.
 template <typename Part>
 class StreamCall final : public Completion {
  public:
-  // An error of it ends the call with that error.
+  // If it returns an error, the call ends with that error.
   using OnPart = std::function<Status(const Part&)>;
   using Done = std::function<void(Status)>;
 
@@ -71,14 +71,14 @@ class StreamCall final : public Completion {
     call->reader_->StartCall(static_cast<Completion*>(call));
   }
   void Complete(bool ok) override {
-    switch (doing_) {
-      case Doing::kStarting:
+    switch (state_) {
+      case State::kStarting:
         return ok ? Read() : Finish();
-      case Doing::kReading:
+      case State::kReading:
         if (!ok) return Finish();
         Take();
         return Read();
-      case Doing::kFinishing:
+      case State::kFinishing:
         break;
     }
     const std::unique_ptr<StreamCall> self(this);
@@ -86,7 +86,7 @@ class StreamCall final : public Completion {
   }
 
  private:
-  enum class Doing : uint8_t { kStarting, kReading, kFinishing };
+  enum class State : uint8_t { kStarting, kReading, kFinishing };
 
   StreamCall(Context context, std::unique_ptr<grpc::ClientAsyncReader<Part>> prepared,
              OnPart on_part, Done done)
@@ -96,7 +96,7 @@ class StreamCall final : public Completion {
         done_(std::move(done)) {}
 
   void Read() {
-    doing_ = Doing::kReading;
+    state_ = State::kReading;
     reader_->Read(&part_, static_cast<Completion*>(this));
   }
   void Take() {
@@ -105,7 +105,7 @@ class StreamCall final : public Completion {
     if (!failure_.ok()) context_->TryCancel();
   }
   void Finish() {
-    doing_ = Doing::kFinishing;
+    state_ = State::kFinishing;
     reader_->Finish(&status_, static_cast<Completion*>(this));
   }
 
@@ -113,7 +113,7 @@ class StreamCall final : public Completion {
   std::unique_ptr<grpc::ClientAsyncReader<Part>> reader_;
   OnPart on_part_;
   Done done_;
-  Doing doing_ = Doing::kStarting;
+  State state_ = State::kStarting;
   Part part_;
   Status failure_;
   grpc::Status status_;

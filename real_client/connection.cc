@@ -30,12 +30,12 @@ std::shared_ptr<grpc::ChannelCredentials> TlsCredentials(const Tls& tls) {
 
 grpc::ChannelArguments ArgumentsOf(const ConnectionOptions& options, int32_t channel) {
   grpc::ChannelArguments arguments;
-  // Every resend is the runner's, which has to know whether a Commit was sent twice.
+  // Only the runner resends calls, since it has to know whether a Commit was sent twice.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-  // Otherwise channels with the same arguments share one TCP connection.
+  // Without it, channels with equal arguments would share one TCP connection.
   arguments.SetInt("whorl.channel", channel);
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  // A connection that is gone without a word (a black hole) is noticed without a call's deadline.
+  // A connection that is lost silently (a black hole) is noticed without a call's deadline.
   constexpr int kMinuteMs = 60'000;
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 2 * kMinuteMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kMinuteMs / 6);

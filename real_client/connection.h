@@ -14,20 +14,20 @@
 
 namespace whorl::real_client {
 
-// Looking for Application Default Credentials may ask the machine's metadata server, so this can
-// take seconds: it is for an event loop's thread, before anything else runs there.
-// UNAUTHENTICATED when there are none, and FAILED_PRECONDITION when they cannot be used.
+// The search for Application Default Credentials may contact the machine's metadata server and take
+// seconds, so this belongs on an event loop's thread, before anything else runs there.
+// UNAUTHENTICATED if there are no credentials, FAILED_PRECONDITION if they are not usable.
 Status MakeCredentials(const Credentials& credentials,
                        std::shared_ptr<grpc::ChannelCredentials>& out);
 
-// The same of their credentials.
+// Opens the channels, or returns the error of MakeCredentials.
 Status OpenChannels(const ConnectionOptions& options,
                     std::vector<std::shared_ptr<grpc::Channel>>& out);
 
 void AddHeaders(const Headers& headers, grpc::ClientContext& context);
 
-// The status with what the person who reads it can do about it, where that is known. The text
-// starts as Spanner wrote it.
+// Appends advice to the status, where there is some: what its reader can do about the error.
+// Spanner's own text comes first.
 Status Advise(Status status, const ConnectionOptions& options, std::string_view resource);
 
 }  // namespace whorl::real_client

@@ -12,8 +12,8 @@ gpr_timespec ToGrpcDeadline(Duration at) {
   return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_nanos(pause, GPR_TIMESPAN));
 }
 
-// Brings the tasks of other threads to the loop. It is set when the first task comes to an empty
-// list, so it is never set twice at a time.
+// Wakes the loop for tasks of other threads. It is set when a task is added to an empty list, so it
+// is never set twice at a time.
 class EventLoop::Wake final : public Completion {
  public:
   explicit Wake(EventLoop& loop) : loop_(loop) {}
@@ -27,7 +27,7 @@ class EventLoop::Wake final : public Completion {
   grpc::Alarm alarm_;
 };
 
-// gRPC gives a cancelled alarm back too, so a timer lives until then.
+// gRPC returns a cancelled alarm through the queue, too, so a timer lives until then.
 class EventLoop::Timer final : public Completion {
  public:
   Timer(EventLoop& loop, TimerId id, Duration at, Task task)

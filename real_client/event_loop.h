@@ -1,13 +1,13 @@
-// One thread with gRPC's completion queue: replies, timers and tasks of other threads, one at a
-// time.
+// One thread with gRPC's completion queue, which runs replies, timers and tasks of other threads
+// one at a time.
 //
 // Invariants:
-//   1. Everything that is handed in runs on the loop's thread, so that what belongs to the loop
-//      needs no lock. Nothing that runs there may block.
-//   2. Nothing waits busily: the thread sleeps in the queue until something is due.
-//   3. After Stop() nothing new is taken in; what gRPC still owes is waited for, so that no
-//      completion finds its owner gone.
-// Times are of the monotonic clock of os.h.
+//   1. Every task, timer and completion runs on the loop's thread, so state that only they use
+//      needs no lock. None of them may block.
+//   2. The thread sleeps in the queue until something is due.
+//   3. After Stop() the loop accepts nothing new, but waits for the completions that gRPC still
+//      owes, so that none of them finds its owner destroyed.
+// Times are those of the monotonic clock in os.h.
 #pragma once
 
 #include <grpc/support/time.h>
@@ -26,18 +26,19 @@
 
 namespace whorl::real_client {
 
-// `at` of MonotonicNow, as gRPC takes its deadlines. gRPC's own clock stands still in suspension,
-// so a timer that was set before is late by as much; whoever acts on it reads the clock again.
+// Converts a time of MonotonicNow() to a gRPC deadline. gRPC's own clock stops while the machine is
+// suspended, so a timer that was set before is late by that time; its task has to read the clock
+// again.
 gpr_timespec ToGrpcDeadline(Duration at);
 
-// What gRPC's queue gives back.
+// A tag in gRPC's completion queue.
 class Completion {
  public:
   Completion() = default;
   Completion(const Completion&) = delete;
   Completion& operator=(const Completion&) = delete;
   virtual ~Completion() = default;
-  // `ok` as gRPC's documentation says for the operation.
+  // `ok` has the meaning that gRPC's documentation gives it for the operation.
   virtual void Complete(bool ok) = 0;
 };
 
@@ -49,22 +50,22 @@ class EventLoop {
   EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
-  // Stops, and joins the thread. REQUIRES: another thread than the loop's.
+  // Stops the loop and joins its thread. REQUIRES: not on the loop's thread.
   ~EventLoop();
 
-  // From any thread, and in the order of posting. False, and the task is dropped, after Stop().
+  // Callable from any thread; tasks run in the order of posting. After Stop() it drops the task and
+  // returns false.
   bool Post(Task task);
-  // From any thread. The timers that are set are dropped.
+  // Callable from any thread. Drops the timers that are set.
   void Stop();
-  // Waits until the loop has stopped. REQUIRES: Stop() was or will be called; another thread than
-  // the loop's.
+  // Waits until the loop has stopped. REQUIRES: Stop() was or will be called; not on the loop's
+  // thread.
   void Join();
 
-  // From the loop's thread only:
+  // On the loop's thread only:
   TimerId At(Duration time, Task task);
-  void Cancel(TimerId timer);  // nothing happens when it has fired
-  bool is_closed() const { return closed_; }
-  // REQUIRES: for a new operation, that the loop is not closed.
+  void Cancel(TimerId timer);  // no effect if it has fired
+  // REQUIRES: no new operation after Stop().
   grpc::CompletionQueue& queue() { return queue_; }
 
  private:
@@ -80,9 +81,9 @@ class EventLoop {
   std::vector<Task> tasks_;  // guarded by mutex_
   bool stopping_ = false;    // guarded by mutex_
   std::unique_ptr<Wake> wake_;
-  std::map<TimerId, std::unique_ptr<Timer>> timers_;  // those that are set
+  std::map<TimerId, std::unique_ptr<Timer>> timers_;  // the set timers
   TimerId last_timer_ = 0;
-  bool closed_ = false;  // gRPC takes no more operations
+  bool closed_ = false;  // the queue accepts no more operations
   std::thread thread_;
 };
 

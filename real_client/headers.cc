@@ -22,8 +22,8 @@ std::string Escape(std::string_view text) {
   return escaped;
 }
 
-// Everything but reads outside of a read-write transaction. A transaction that has an id is one:
-// this client begins no read-only ones.
+// True for all calls except reads outside of a read-write transaction. A transaction with an id is
+// a read-write one, since this client begins no read-only ones.
 bool GoesToLeader(const Request& request) {
   const auto selects = [](const TransactionSelector& selector) {
     return std::holds_alternative<BeginReadWrite>(selector) ||
@@ -41,7 +41,7 @@ bool GoesToLeader(const Request& request) {
 }  // namespace
 
 std::string FormatRequestId(const RequestId& id) {
-  // The first number is the version of this form.
+  // The first number is the version of this format.
   return absl::StrFormat("1.%016x.%d.%d.%d.%d", id.process, id.client, id.channel, id.request,
                          id.attempt);
 }

@@ -15,14 +15,14 @@ namespace {
 
 constexpr Duration kLeaderTimeout = Seconds(30);
 
-// Waiting there for the thread that one is on would never end.
+// A function that waits for the loop's thread would never return on that thread.
 void RefuseOnLoop(LockHost& host, const char* function) {
   if (!host.loop().IsThisThread()) return;
   std::fprintf(stderr, "DistributedLock::%s waits, and was called in a callback\n", function);
   std::abort();
 }
 
-// Runs `begin` on the loop with a function that takes the answer, and waits for that.
+// Runs `begin` on the loop with a callback for the answer, and waits for the answer.
 template <typename T, typename Begin>
 T WaitFor(LockHost& host, const char* function, Begin begin) {
   RefuseOnLoop(host, function);

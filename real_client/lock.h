@@ -1,5 +1,5 @@
-// Locks on Cloud Spanner for C++ programs: any of the protocols of protocol/, by the very code that
-// the simulation runs.
+// Locks on Cloud Spanner for C++ programs, by any protocol of protocol/: the same code that the
+// simulation runs.
 //
 //   std::unique_ptr<LockClient> client;
 //   Status status = LockClient::Open({.database = "projects/p/instances/i/databases/d"}, client);
@@ -8,14 +8,14 @@
 //   if (LockGuard guard(*lock); guard) Work(guard.token(), guard.stop());
 //
 // Invariants:
-//   1. Nothing is ever said to be held on doubt: HasLock() is true only while the protocol believes
-//      in its term and this machine's clock, which counts suspension, shows less than the term's
-//      end; the clock is read again for every answer.
-//   2. A client has one thread for all its locks (and its library's own); nothing that runs there
-//      blocks. Functions that block say so, and may not be called in a callback.
-//   3. A lock gives back what it held before it is destroyed, if Spanner can be reached.
-// What a lease cannot do is said in protocol/fenced_lease/README.md: a resource that must not be
-// written twice has to compare tokens.
+//   1. In doubt, a lock is not held: HasLock() is true only while the protocol believes that it
+//      leads and this machine's clock, which counts suspension, shows less than the term's end.
+//      Every answer reads the clock again.
+//   2. A client has one thread for all its locks (besides its library's own); nothing that runs
+//      there blocks. Functions that block say so and must not be called in a callback.
+//   3. A lock that is destroyed is released first, if Spanner can be reached.
+// A lease alone does not prevent late writes (protocol/fenced_lease/README.md): a resource that
+// must not be written twice has to compare tokens.
 #pragma once
 
 #include <cstdint>
@@ -31,40 +31,43 @@
 #include "protocol/machine.h"
 #include "protocol/spanner/status.h"
 #include "protocol/spanner/time.h"
+#include "protocol/spanner/words.h"
 #include "real_client/options.h"
 
 namespace whorl::real_client {
 
-// Which library talks to Spanner.
-enum class ClientKind : uint8_t { kGrpc, kGoogleCloudCpp };
-std::string_view ClientKindText(ClientKind kind);  // "grpc", "google-cloud-cpp"
-// Those that this program was built with, in the order above.
-std::vector<ClientKind> BuiltClients();
+class TransactionClient;
+
+// Creates the client that talks to Spanner. MakeGrpcClient is always available;
+// google_cloud/google_cloud_client.h has another one, for programs that link that library.
+using MakeClient = Status (*)(ClientOptions options, std::unique_ptr<TransactionClient>& out);
+Status MakeGrpcClient(ClientOptions options, std::unique_ptr<TransactionClient>& out);
 
 struct LockClientOptions {
   std::string database;  // projects/P/instances/I/databases/D
   ConnectionOptions connection;
-  ClientKind client = ClientKind::kGrpc;
-  // Transactions that may be under way at a time; the others wait for their turn.
+  MakeClient make_client = MakeGrpcClient;
+  // The number of transactions under way at a time; the others wait.
   int32_t concurrency = 100;
 };
 
-// How a process stands to a lock.
+// Whether a process leads, with which token and until when.
 struct Leadership {
   bool leads = false;
-  // As the protocol hands it out; nothing: it does not lead, or the protocol has no tokens.
+  // The fencing token; empty if this process does not lead or the protocol has no tokens.
   std::optional<uint64_t> token;
-  // While it leads: when that ends by itself unless the lease is renewed before, by MonotonicNow().
+  // While it leads: the time, by MonotonicNow(), at which leadership ends unless the lease is
+  // renewed before.
   Duration until;
 
   friend bool operator==(const Leadership&, const Leadership&) = default;
 };
 
-// Hears what happens to one lock, on the client's thread, so it must not block.
+// Observes one lock. Called on the client's thread, so it must not block.
 class LockObserver {
  public:
   virtual ~LockObserver() = default;
-  // Whenever anything of it has changed: a renewal moves `until`.
+  // Called when any field has changed; a renewal changes `until`.
   virtual void OnLeadership(const Leadership& /*leadership*/) {}
   virtual void OnNote(const Note& /*note*/) {}
   virtual void OnTransaction(StepName /*step*/, const TransactionResult& /*result*/,
@@ -74,17 +77,19 @@ class LockObserver {
 struct LockOptions {
   std::string name;
   std::string protocol = "fenced_lease";
-  std::string id;                 // of this process, as others see it; empty: drawn at random
-  std::optional<Duration> lease;  // nothing: the protocol's default
-  std::string table;              // empty: as the protocol's table is usually called
-  // Runs once for each term, in a thread of its own, when leadership begins. `stop` is stopped the
-  // moment leadership ends: then it has to return, since Unlock() gives the lock back only after
-  // that (and so must not be called in it). An exception of it ends the program.
+  std::string id;                 // this process's id in the table; empty: a random one
+  std::optional<Duration> lease;  // empty: the protocol's default
+  std::string table;              // empty: the protocol's usual name
+  // Runs in its own thread, once for each term, when leadership begins. When leadership ends, a
+  // stop is requested on `stop`, and the function has to return: Unlock() releases the lock only
+  // after it has returned (and so must not be called in it). An exception that leaves it ends the
+  // program.
   std::function<void(std::stop_token stop, std::optional<uint64_t> token)> lead;
   std::shared_ptr<LockObserver> observer;
 };
 
-// Whether Spanner said how it stands with the lock, be it by refusing.
+// Whether the status is Spanner's answer about the lock, be it a refusal, and no failure to get
+// one.
 inline bool IsAnswer(const Status& status) {
   return status.ok() || status.code == Code::kFailedPrecondition ||
          status.code == Code::kAlreadyExists || status.code == Code::kAborted;
@@ -98,44 +103,44 @@ class DistributedLock {
   explicit DistributedLock(std::shared_ptr<LockHost> host);
   DistributedLock(const DistributedLock&) = delete;
   DistributedLock& operator=(const DistributedLock&) = delete;
-  // As Unlock().
+  // Calls Unlock().
   ~DistributedLock();
 
-  // Takes part from now on and does not wait; `lead` and the observer tell what comes of it.
-  // Nothing happens when it takes part already.
+  // Starts competing for the lock and does not wait; `lead` and the observer report the outcome.
+  // No effect if this process competes already.
   void Start();
-  // Take part, and wait until this process leads. Blocking.
-  // OK: it leads. What cannot get better by waiting is told at once: PERMISSION_DENIED,
-  // UNAUTHENTICATED, NOT_FOUND (no such database), INVALID_ARGUMENT (no such table, or one of
-  // another shape). CANCELLED: Unlock() was called meanwhile. Anything but OK ends the part, as
-  // Unlock() does.
+  // Competes for the lock and waits until this process leads (OK). Blocking.
+  // Errors that waiting cannot mend are returned at once: PERMISSION_DENIED, UNAUTHENTICATED,
+  // NOT_FOUND (no such database), INVALID_ARGUMENT (no such table, or one of another shape).
+  // CANCELLED if Unlock() was called meanwhile. After an error this process no longer competes, as
+  // after Unlock().
   Status Lock();
-  // The same for so long at most: then DEADLINE_EXCEEDED, since another process holds the lock, or
-  // UNAVAILABLE, since Spanner has not answered.
+  // The same, for `timeout` at most: then DEADLINE_EXCEEDED if another process holds the lock, or
+  // UNAVAILABLE if Spanner has not answered.
   Status LockFor(Duration timeout);
-  // The same for as long as it takes to look once and to take what is free.
+  // The same, only until the row was read once and, if the lock is free, taken.
   Status TryLock();
-  // Ends the part: leadership ends at once, the lock is given back when `lead` has returned (or at
-  // the end of the lease), and this returns after that. Blocking; nothing happens when it takes no
-  // part.
+  // Stops competing: leadership ends at once, the lock is released when `lead` has returned (or
+  // expires with its lease), and then this returns. Blocking. No effect if this process does not
+  // compete.
   void Unlock();
-  // The same without waiting: `done` runs on the client's thread.
+  // The same without blocking: `done` runs on the client's thread.
   void UnlockThen(std::function<void()> done);
 
-  // Whether this process leads now. Blocking for protocols that ask Spanner for it (spindle_v2 and
-  // semaphore), which is at most as long as their retry policy says; an error is a no.
+  // Whether this process leads now. Blocking for protocols that query Spanner for it (spindle_v2
+  // and semaphore), for as long as their retry policy allows; an error means no.
   bool HasLock();
-  // Nothing: it does not lead, or the protocol has no tokens. Never blocks.
+  // Empty if this process does not lead or the protocol has no tokens. Never blocks.
   std::optional<uint64_t> Token() const;
   // Never blocks.
   Leadership Now() const;
-  // Of the present term; one that is stopped already while this process does not lead.
+  // The current term's token; a stop is already requested on it while this process does not lead.
   std::stop_token Term() const;
-  // Who leads, by the table: asks Spanner. Blocking. OK and empty: nobody does.
+  // Queries Spanner for the process that holds the lock; empty if none does. Blocking.
   Status Leader(std::string& holder);
 
   const std::string& name() const;
-  const std::string& id() const;  // of this process
+  const std::string& id() const;  // this process's id
 
  private:
   std::shared_ptr<LockHost> host_;
@@ -153,8 +158,9 @@ class LockGuard {
   // Whether this process leads now, by its own clock.
   explicit operator bool() const { return lock_.Now().leads; }
   const Status& status() const { return status_; }
-  std::optional<uint64_t> token() const { return token_; }  // of the term that began
-  std::stop_token stop() const { return stop_; }            // of the same
+  // Both belong to the term that Lock() began.
+  std::optional<uint64_t> token() const { return token_; }
+  std::stop_token stop() const { return stop_; }
 
  private:
   void Remember();
@@ -165,19 +171,20 @@ class LockGuard {
   std::stop_token stop_;
 };
 
-// Who holds a lock, as its row says.
+// The holder of a lock, according to its row.
 struct Holding {
   std::string lock;
-  std::string holder;              // empty: nobody
-  std::optional<Timestamp> since;  // of the grant, where the table has it
+  std::string holder;              // empty: the lock is free
+  std::optional<Timestamp> since;  // the time of the grant, if the table has it
   std::optional<Timestamp> token;
-  // By Spanner's clock, at the time of asking; not above zero: over. Nothing: nobody holds it.
+  // The rest of the lease by Spanner's clock when the row was read; zero or less if it has expired.
+  // Empty if the lock is free.
   std::optional<Duration> left;
 
   bool is_held() const { return left && *left > Duration(); }
 };
 
-// One database: its locks, and what an operator does with their tables.
+// The locks of one database, and an operator's actions on their tables.
 class LockClient {
  public:
   // INVALID_ARGUMENT where the options cannot be meant; UNIMPLEMENTED where the program was built
@@ -185,26 +192,26 @@ class LockClient {
   static Status Open(LockClientOptions options, std::unique_ptr<LockClient>& out);
   LockClient(const LockClient&) = delete;
   LockClient& operator=(const LockClient&) = delete;
-  // REQUIRES: its locks are gone; not in a callback.
+  // REQUIRES: its locks are destroyed; not in a callback.
   ~LockClient();
 
-  // INVALID_ARGUMENT, before anything is sent: a name that is empty, no UTF-8 or too long for a key
-  // of Spanner (8 KiB); an unknown protocol; a table that is no identifier; a lease that the
-  // protocol refuses. A lease that it raises is raised.
+  // INVALID_ARGUMENT, before anything is sent, for a name that is empty, not UTF-8 or too long for
+  // a key of Spanner (8 KiB), an unknown protocol, a table that is no identifier, or a lease that
+  // the protocol refuses. A lease below the protocol's minimum is raised to it.
   Status Make(LockOptions options, std::unique_ptr<DistributedLock>& out);
 
-  // Reads one row, so that what is wrong with database, table or permissions shows. Blocking, for
-  // `timeout` at most.
+  // Reads one row to find errors of database, table or permissions. Blocking, for `timeout` at
+  // most.
   Status Check(std::string_view protocol, const std::string& table, Duration timeout);
-  // All locks of a table, or the one of that name (nothing: it has no row), by name. `lease`: that
-  // of an observer, for protocols whose rows do not say theirs. Blocking.
+  // Lists the locks of a table, or the lock `name` (none if it has no row), sorted by name. `lease`
+  // is assumed for protocols whose rows do not contain one. Blocking.
   Status List(std::string_view protocol, const std::string& table, std::optional<std::string> name,
               Duration lease, std::vector<Holding>& out);
-  // Makes the lock's row as if it had been released, where the protocol gains by it; OK also when
-  // there is one already. Blocking.
+  // Creates the lock's row in the released state, for protocols that benefit from it. OK also if
+  // the row exists. Blocking.
   Status InitLock(std::string_view protocol, const std::string& table, const std::string& name);
-  // Ends the lease of whoever holds the lock, who may go on believing in it. NOT_FOUND: there is no
-  // such row. Blocking.
+  // Ends the current holder's lease, though the holder may still believe that it leads. NOT_FOUND
+  // if the row does not exist. Blocking.
   Status ForceRelease(std::string_view protocol, const std::string& table, const std::string& name);
 
  private:

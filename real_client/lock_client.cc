@@ -1,4 +1,3 @@
-#include <array>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -14,35 +13,11 @@
 #include "real_client/os.h"
 #include "real_client/spanner_client.h"
 
-#ifdef WHORL_GOOGLE_CLOUD_CPP
-#include "real_client/google_cloud_client.h"
-#endif
-
 namespace whorl::real_client {
 namespace {
 
-constexpr std::array<std::string_view, 2> kClientKinds = {"grpc", "google-cloud-cpp"};
-// Of what an operator asks.
+// The timeout of an operator's actions.
 constexpr Duration kTimeout = Seconds(30);
-
-Status MakeTransactionClient(ClientKind kind, ClientOptions options,
-                             std::unique_ptr<TransactionClient>& out) {
-  if (kind == ClientKind::kGrpc) {
-    std::unique_ptr<SpannerClient> client;
-    Status status = SpannerClient::Create(std::move(options), client);
-    out = std::move(client);
-    return status;
-  }
-#ifdef WHORL_GOOGLE_CLOUD_CPP
-  std::unique_ptr<GoogleCloudClient> client;
-  Status status = GoogleCloudClient::Create(std::move(options), client);
-  out = std::move(client);
-  return status;
-#else
-  return Error(Code::kUnimplemented,
-               "this program was built without google-cloud-cpp (real_client/README.md says how)");
-#endif
-}
 
 Status FindProtocolNamed(std::string_view name, const ProtocolInfo*& out) {
   out = FindProtocol(name);
@@ -64,7 +39,7 @@ Status ValidateLease(const ProtocolInfo& info, Duration lease) {
   return {};
 }
 
-// The table, or one lock in it, that a call is about.
+// The table, or one lock in it, on which a call acts.
 struct Target {
   const ProtocolInfo* info = nullptr;
   std::string table;
@@ -81,14 +56,11 @@ Status Resolve(std::string_view protocol, const std::string& table,
 
 }  // namespace
 
-std::string_view ClientKindText(ClientKind kind) { return kClientKinds[static_cast<size_t>(kind)]; }
-
-std::vector<ClientKind> BuiltClients() {
-  std::vector<ClientKind> built = {ClientKind::kGrpc};
-#ifdef WHORL_GOOGLE_CLOUD_CPP
-  built.push_back(ClientKind::kGoogleCloudCpp);
-#endif
-  return built;
+Status MakeGrpcClient(ClientOptions options, std::unique_ptr<TransactionClient>& out) {
+  std::unique_ptr<SpannerClient> client;
+  Status status = SpannerClient::Create(std::move(options), client);
+  out = std::move(client);
+  return status;
 }
 
 class LockClient::Core {
@@ -105,12 +77,11 @@ class LockClient::Core {
       }
     }
     std::unique_ptr<TransactionClient> client;
-    Status status = MakeTransactionClient(options_.client,
-                                          {.database = options_.database,
-                                           .connection = options_.connection,
-                                           .sessions = MultiplexedSessionPolicy(),
-                                           .retry = info.retry_policy},
-                                          client);
+    Status status = options_.make_client({.database = options_.database,
+                                          .connection = options_.connection,
+                                          .sessions = MultiplexedSessionPolicy(),
+                                          .retry = info.retry_policy},
+                                         client);
     if (!status.ok()) return status;
     clients_.emplace_back(info.retry_policy,
                           std::make_unique<BoundedClient>(std::move(client), options_.concurrency));
@@ -118,7 +89,7 @@ class LockClient::Core {
     return {};
   }
 
-  // Waits. REQUIRES: not on a thread of the client's.
+  // Blocking. REQUIRES: not on a thread of the client.
   Status Run(const ProtocolInfo& info, Transaction transaction, Duration timeout,
              TransactionResult& out) {
     TransactionClient* client = nullptr;
@@ -148,7 +119,7 @@ class LockClient::Core {
   }
 
  private:
-  // To the other parts in the same lock that this client has.
+  // Tells this client's other hosts of the same lock about the release.
   void Announce(const LockHost& released) {
     for (const std::weak_ptr<LockHost>& weak : hosts_) {
       const std::shared_ptr<LockHost> host = weak.lock();
@@ -163,9 +134,9 @@ class LockClient::Core {
 
   const LockClientOptions options_;
   LockLoop loop_;
-  std::vector<std::weak_ptr<LockHost>> hosts_;  // of the loop's thread
+  std::vector<std::weak_ptr<LockHost>> hosts_;  // used on the loop's thread only
   std::mutex mutex_;
-  // Guarded by mutex_. They go before the loop, which their callbacks post to.
+  // Guarded by mutex_. Destroyed before the loop, to which their callbacks post.
   std::vector<std::pair<RetryPolicy, std::unique_ptr<TransactionClient>>> clients_;
 };
 

@@ -7,11 +7,11 @@
 namespace whorl::real_client {
 namespace {
 
-// How long the end of a part waits for what is under way (a release, a claim that must not be left
-// behind) once the work has stopped.
+// How long Stop waits for transactions under way (a release, or a claim that must not be left
+// behind) after the user's work has stopped.
 constexpr Duration kPatienceMax = Seconds(10);
 
-// What waiting does not mend.
+// Whether waiting cannot mend the error.
 bool IsFinal(const Status& status, bool has_test) {
   switch (status.code) {
     case Code::kInvalidArgument:
@@ -27,7 +27,7 @@ bool IsFinal(const Status& status, bool has_test) {
   }
 }
 
-// Some protocols use whole seconds of what they were given, so this is not above what they use.
+// A lower bound of the lease that the protocol uses: some round it down to whole seconds.
 Duration LeaseAtLeastUsed(const ProtocolInfo& info, const LockOptions& options) {
   const Duration lease = std::max(options.lease.value_or(info.lease_default), info.lease_min);
   return Seconds(lease.ns / Seconds(1).ns);
@@ -52,7 +52,7 @@ LockHost::LockHost(Surroundings surroundings, const ProtocolInfo& info, LockOpti
 
 Leadership LockHost::Now() const {
   const std::lock_guard lock(mutex_);
-  // The loop may be late: the clock decides.
+  // The loop may be late, so the clock decides.
   if (!published_.leads || MonotonicNow() >= published_.until) return {};
   return published_;
 }
@@ -62,7 +62,7 @@ std::stop_token LockHost::Term() const {
   return term_.get_token();
 }
 
-// --- a part --------------------------------------------------------------------------------------
+// --- start and stop ------------------------------------------------------------------------------
 
 void LockHost::Start() {
   if (phase_ == Phase::kStopping) return;
@@ -110,7 +110,7 @@ void LockHost::Stop(std::function<void()> done) {
   AnswerWaiters(Error(Code::kCancelled, "the lock " + options_.name + " was given up meanwhile"));
   Publish();
   machine_.Give(StopRequested{.reason = StopReason::kCancelled});
-  // What a read would tell is of no use any more.
+  // The results of reads are no longer needed.
   machine_.CancelReads();
   if (!works_) EndWork();
 }
@@ -142,7 +142,7 @@ void LockHost::NoticeEnd() {
 void LockHost::Ask(Question question, std::function<void(const Answer&)> done) {
   if (phase_ != Phase::kTakingPart) return done(Answer{.question = question});
   do {
-    // Small numbers: spindle_v2 has requests of their own for asks, from 0x8000 on.
+    // Below 0x8000, from which spindle_v2 numbers the requests that asks cause.
     last_ask_ = static_cast<AskId>((last_ask_ + 1) & 0x3fff);
   } while (asks_.contains(last_ask_));
   asks_[last_ask_] = std::move(done);
@@ -202,10 +202,10 @@ void LockHost::OnNote(Note note) {
   if (options_.observer) options_.observer->OnNote(note);
 }
 
-// --- how it stands -------------------------------------------------------------------------------
+// --- leadership ----------------------------------------------------------------------------------
 
-// A protocol that answers from what it knows does so within the call; another one asks Spanner, and
-// is asked again when its token has changed, or from time to time while it says no.
+// A protocol that can answer from its state does so within the call. Another one queries Spanner;
+// it is asked again when its token has changed, and from time to time while the answer is no.
 void LockHost::AskForToken(const Standing& standing) {
   if (!standing.believes) {
     asked_for_.reset();
@@ -267,7 +267,7 @@ void LockHost::Publish() {
   AnswerWaiters({});
 }
 
-// A belief ends by the clock, too: with most protocols no event of theirs says so.
+// A belief also ends by the clock, for which most protocols have no event.
 void LockHost::SetLapse(const Leadership& leadership) {
   if (!leadership.leads) {
     lapse_.cancel();
@@ -295,13 +295,13 @@ void LockHost::OnWorkReturned() {
   work_.join();
   works_ = false;
   if (phase_ == Phase::kStopping) return EndWork();
-  // A term that began while the work of the one before had not returned yet.
+  // A new term may have begun before the work of the previous one returned.
   const Leadership now = Now();
   const std::stop_token stop = Term();
   if (now.leads && stop != worked_in_) StartWork(stop, now.token);
 }
 
-// --- who waits -----------------------------------------------------------------------------------
+// --- waiters -------------------------------------------------------------------------------------
 
 void LockHost::AnswerWaiters(const Status& status) {
   for (const Waiter& waiter : std::exchange(waiters_, {})) waiter.done(status);
@@ -317,7 +317,7 @@ void LockHost::FailWaiters(Status status, bool (*fails)(const Waiter&)) {
   const auto tell = [failed, status = std::move(status)] {
     for (const Waiter& waiter : *failed) waiter.done(status);
   };
-  // The part ends first, so that who hears of it can begin another one.
+  // Stops first, so that a caller that is answered can start again.
   if (waiters_.empty() && !stays_) return Stop(tell);
   tell();
 }
@@ -331,7 +331,7 @@ Status LockHost::NotYet() const {
                "the lock " + options_.name + " is held by another process");
 }
 
-// For those who do not wait: nothing is under way, and nothing was won.
+// Answers TryLock: no transaction is under way, and the lock was not taken.
 void LockHost::NoticeLooked() {
   if (phase_ != Phase::kTakingPart || ended_ == 0 || machine_.has_transactions() || Now().leads) {
     return;

@@ -1,14 +1,14 @@
-// A program's part in one lock: owns the lock's machine (machine_host.h), and publishes to the
-// program how it stands.
+// One process's participation in one lock: owns the lock's machine (machine_host.h) and publishes
+// its leadership to the program.
 //
 // Invariants:
 //   1. Everything but Now() and Term() happens on the loop's thread.
-//   2. Leadership is published only while the machine believes, its clock shows less than the end of
-//      its belief (or, where the protocol has no such end, than the end of the lease that was last
-//      renewed, counted from before the renewal was sent), and, where tokens are handed out, the
-//      machine has answered that it has the lock. That is stricter than the protocols' own
+//   2. Leadership is published only while the machine believes that it leads, its clock shows less
+//      than the end of that belief (or, if the protocol has no such end, than the end of the last
+//      renewed lease, counted from before the renewal was sent), and, if the protocol has tokens,
+//      the machine has answered that it has the lock. That is stricter than the protocols' own
 //      callbacks, which are not passed on.
-//   3. A part that has ended leaves nothing behind: no transaction, no timer, no thread.
+//   3. After the participation has ended, no transaction, timer or thread of it is left.
 #pragma once
 
 #include <functional>
@@ -34,11 +34,11 @@ namespace whorl::real_client {
 
 class LockHost : public std::enable_shared_from_this<LockHost>, private MachineHost::Owner {
  public:
-  // What a host needs of its client. It outlives the host.
+  // The parts of the client that a host uses. They outlive the host.
   struct Surroundings {
     LockLoop& loop;
     TransactionClient& client;
-    // The lock was given back: to be told to the other hosts of this lock.
+    // Called when the lock was released, to inform the other hosts of this lock.
     std::function<void(const LockHost&)> announce;
   };
   enum class Patience : uint8_t { kForever, kUntil, kOneLook };
@@ -46,20 +46,20 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   // REQUIRES: `options` are valid for `info`, with an id and a table.
   LockHost(Surroundings surroundings, const ProtocolInfo& info, LockOptions options);
 
-  // From any thread:
+  // Callable from any thread:
   Leadership Now() const;
   std::stop_token Term() const;
   const LockOptions& options() const { return options_; }
   const ProtocolInfo& info() const { return info_; }
   LockLoop& loop() { return around_.loop; }
-  // Beside the machine's own transactions.
+  // Runs a transaction beside those of the machine.
   void RunBeside(Transaction transaction, TransactionClient::Done done) {
     around_.client.Run(std::move(transaction), std::move(done));
   }
 
   // On the loop's thread:
   void Start();
-  // `done` is called once. `until`: of kUntil.
+  // `done` is called once. `until` counts for kUntil only.
   void Lead(Patience patience, Duration until, std::function<void(Status)> done);
   void Stop(std::function<void()> done);
   void Ask(Question question, std::function<void(const Answer&)> done);
@@ -75,17 +75,17 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   };
 
   void Begin();
-  // An event for the machine, and what follows from it.
+  // Gives the machine an event and acts on the outcome.
   void Give(const Event& event);
 
-  // As the machine's owner.
+  // MachineHost::Owner:
   std::shared_ptr<void> KeepAlive() override { return shared_from_this(); }
   TransactionClient::RunId Run(whorl::RequestId request, Transaction transaction,
                                TransactionClient::Done done) override;
   void OnTransactionEnded(whorl::RequestId request, const MachineHost::Flight& flight,
                           const TransactionResult& result) override;
   void OnSettled() override;
-  void OnLeadershipChanged(const LeadershipChanged&) override {}  // how it stands says more
+  void OnLeadershipChanged(const LeadershipChanged&) override {}  // Publish() does more
   void OnAnswer(Answer answer) override;
   void OnNote(Note note) override;
   void OnReleaseToAnnounce() override { around_.announce(*this); }
@@ -100,7 +100,7 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   void OnWorkReturned();
 
   void AnswerWaiters(const Status& status);
-  // Tells those, and ends the part unless somebody else wants it.
+  // Answers the waiters for which `fails` is true, and stops unless another one remains.
   void FailWaiters(Status status, bool (*fails)(const Waiter&));
   void NoticeLooked();
   Status NotYet() const;
@@ -115,29 +115,29 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   MachineHost machine_;
 
   Phase phase_ = Phase::kIdle;
-  bool stays_ = false;  // takes part without anybody who waits
-  uint64_t part_ = 0;   // numbers parts, so that an old one's events are dropped
+  bool stays_ = false;  // Start() was called: competes even if nothing waits
+  uint64_t part_ = 0;   // counts participations, so that events of an old one are dropped
   std::map<AskId, std::function<void(const Answer&)>> asks_;
   AskId last_ask_ = 0;
   std::vector<Waiter> waiters_;
-  std::vector<std::function<void()>> stopped_;  // who waits for the end of the part
+  std::vector<std::function<void()>> stopped_;  // called when the participation has ended
   bool work_stopped_ = false;
-  int64_t ended_ = 0;                // transactions of this part
-  Status failure_;                   // of the transaction that ended last
-  bool answered_ = false;            // it was an answer
-  bool failed_for_good_ = false;     // it ended just now with what waiting does not mend
-  std::optional<Duration> renewed_;  // when the write that succeeded last was begun
+  int64_t ended_ = 0;                // the number of transactions that have ended
+  Status failure_;                   // the status of the last transaction
+  bool answered_ = false;            // failure_ is an answer (IsAnswer)
+  bool failed_for_good_ = false;     // it ended just now with an error that waiting cannot mend
+  std::optional<Duration> renewed_;  // when the last successful write was begun
 
-  // What the machine answered about its token, where it has to ask Spanner for that.
+  // The machine's answer about its token, if it has to query Spanner for that.
   std::optional<Timestamp> asked_for_;
   Duration ask_again_at_;
   std::optional<Answer> answer_;  // a yes
 
   LoopTimer lapse_;
-  LoopTimer patience_;  // with what is under way when the part ends
-  std::thread work_;    // the user's, of one term
+  LoopTimer patience_;  // limits the wait for transactions under way at the end
+  std::thread work_;    // runs the user's `lead` for one term
   bool works_ = false;
-  std::stop_token worked_in_;  // the term that the work was begun in last
+  std::stop_token worked_in_;  // the term in which `lead` was last started
 
   mutable std::mutex mutex_;
   Leadership published_;   // guarded by mutex_

@@ -1,11 +1,11 @@
-// The one thread on which all locks of a client live: tasks of other threads, and timers that count
-// suspension.
+// The single thread on which all locks of a client run: tasks posted by other threads, and timers
+// that count suspension.
 //
 // Invariants:
-//   1. What belongs to the loop is touched on its thread only, so it needs no lock.
-//   2. A timer never fires before its time by MonotonicNow(). After the machine was suspended it
-//      fires at most kLongestSleep after the machine is back, since the kernel's own timers stood
-//      still meanwhile.
+//   1. State of the loop is used on its thread only, so it needs no lock.
+//   2. A timer never fires before its time by MonotonicNow(). If the machine was suspended, it
+//      fires at most kLongestSleep after the machine resumes, since the kernel's own timers stop
+//      meanwhile.
 #pragma once
 
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -22,7 +22,7 @@
 
 namespace whorl::real_client {
 
-// MonotonicNow(), as Asio takes a clock.
+// MonotonicNow() as a clock for Asio.
 struct BootClock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
@@ -41,7 +41,7 @@ struct BootWaits {
     return pause < kLongestSleep ? pause : kLongestSleep;
   }
   static BootClock::duration to_wait_duration(const BootClock::time_point& at) {
-    // Not the difference, which overflows where a time is "never".
+    // A difference would overflow for a time that means "never".
     const BootClock::time_point now = BootClock::now();
     return at > now + kLongestSleep ? kLongestSleep : at - now;
   }
@@ -54,19 +54,18 @@ class LockLoop {
   LockLoop() : work_(context_.get_executor()), thread_([this] { context_.run(); }) {}
   LockLoop(const LockLoop&) = delete;
   LockLoop& operator=(const LockLoop&) = delete;
-  // Runs what was posted before, and waits for it. REQUIRES: another thread than the loop's; no
-  // timer is set.
+  // Waits until all posted tasks have run. REQUIRES: not on the loop's thread; no timer is set.
   ~LockLoop() {
     work_.reset();
     thread_.join();
   }
 
-  // From any thread, and in the order of posting.
+  // Callable from any thread; tasks run in the order of posting.
   template <typename Task>
   void Post(Task task) {
     boost::asio::post(context_, std::move(task));
   }
-  // The same, and waits for its end. REQUIRES: another thread than the loop's.
+  // The same, and waits until the task has run. REQUIRES: not on the loop's thread.
   template <typename Task>
   void PostAndWait(Task task) {
     std::promise<void> done;

@@ -13,21 +13,21 @@
 namespace whorl::real_client {
 namespace {
 
-// A key's limit at Spanner (8 KiB), less what a row's encoding adds and what spindle_v2 appends to
-// the name of a takeover row: "_" and up to 20 digits.
+// Spanner's limit for a key (8 KiB), minus the overhead of a row's encoding and the suffix that
+// spindle_v2 appends to the name of a takeover row: "_" and up to 20 digits.
 constexpr size_t kKeyBytesMax = 8192;
 constexpr size_t kKeyOverhead = 64;
 constexpr size_t kTableNameMax = 128;
 
 constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-// The columns that a read of holdings asks for, in their order. Empty ones are left out.
+// The columns of a read of holdings, in order. Columns that the protocol lacks are left out.
 using Part = std::string_view HolderColumns::*;
 constexpr std::array<Part, 7> kParts = {
     &HolderColumns::lock,    &HolderColumns::holder, &HolderColumns::since, &HolderColumns::token,
     &HolderColumns::renewed, &HolderColumns::until,  &HolderColumns::lease};
 
-// Reads a row of ReadHoldings column by column.
+// Reads the columns of a row of ReadHoldings in order.
 class HoldingRow {
  public:
   HoldingRow(const HolderColumns& columns, const Row& row) : row_(row) {
@@ -36,7 +36,7 @@ class HoldingRow {
       if (!(columns.*kParts[i]).empty()) at_[i] = next++;
     }
   }
-  // Nothing: NULL, or the table has no such column.
+  // nullopt for NULL, or if the table has no such column.
   template <typename T>
   std::optional<T> Get(Part part) const {
     for (size_t i = 0; i < kParts.size(); ++i) {
@@ -73,7 +73,7 @@ Holding HoldingIn(const ProtocolInfo& info, const HoldingRow& row, Duration leas
   return holding;
 }
 
-// Optimistic, as everything that people send: it leaves no locks where a process hangs.
+// Optimistic, like all transactions of operators: they leave no locks behind if the process hangs.
 Transaction WriteOf(const std::string& sql, const std::string& name) {
   std::vector<Parameter> parameters;
   std::vector<Value> values;

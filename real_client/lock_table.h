@@ -1,7 +1,8 @@
-// What people ask and do to a protocol's table beside the protocol: who holds which lock, and the
-// operator's two writes.
+// An operator's queries and writes on a protocol's table: the holders of locks, and the writes that
+// create a row and force a release.
 //
-// Names are parameters; only identifiers of columns and the table, which were checked, reach SQL.
+// Lock names are passed as parameters; only validated identifiers of the table and its columns
+// become part of the SQL text.
 #pragma once
 
 #include <optional>
@@ -15,13 +16,13 @@
 
 namespace whorl::real_client {
 
-// A text of ProtocolInfo, which names the table `from`, for a table that is called `to`.
+// Replaces the table name `from` in a text of ProtocolInfo by `to`.
 std::string WithTable(std::string_view text, std::string_view from, std::string_view to);
 
-// INVALID_ARGUMENT unless Spanner takes it as a table's name without quotes.
+// INVALID_ARGUMENT unless Spanner accepts it as a table's name without quotes.
 Status ValidateTable(const std::string& table);
 // INVALID_ARGUMENT unless a row of the protocol's table can have it as its key: not empty, UTF-8,
-// and not longer than Spanner's 8 KiB allow, with what the protocol puts behind it.
+// and within Spanner's 8 KiB together with the suffix that the protocol appends.
 Status ValidateLockName(const ProtocolInfo& info, const std::string& name);
 
 // Reads one row, with every column that the protocol uses.
@@ -30,11 +31,11 @@ Transaction ProbeOf(const ProtocolInfo& info, const std::string& table);
 // A read of the table's locks, or of one. REQUIRES: the table is valid.
 Transaction ReadHoldings(const ProtocolInfo& info, const std::string& table,
                          const std::optional<std::string>& name);
-// Of the rows of that read, by name.
+// The holdings in the rows of that read, sorted by name.
 std::vector<Holding> HoldingsIn(const ProtocolInfo& info, const std::vector<Row>& rows,
                                 Duration lease);
 
-// Nothing: the protocol has no such write.
+// nullopt if the protocol has no such write.
 std::optional<Transaction> InitTransaction(const ProtocolInfo& info, const std::string& table,
                                            const std::string& name);
 std::optional<Transaction> ForceReleaseTransaction(const ProtocolInfo& info,

@@ -1,8 +1,8 @@
-// Timers of a loop that have names: setting one again replaces it.
+// Named timers of a loop: setting one again replaces it.
 //
 // Invariants:
 //   1. Everything happens on the loop's thread.
-//   2. A timer that was replaced or cancelled does not fire any more, even if its time had come.
+//   2. A timer that was replaced or cancelled does not fire, even if its time has come.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class LoopTimers {
   LoopTimers(LockLoop& loop, const MachineClock& clock, std::function<void(Name)> fire)
       : loop_(loop), clock_(clock), fire_(std::move(fire)) {}
 
-  // `at`: of `clock`. `keep_alive`: is held until the timer has fired or is dropped.
+  // `at` is a time of `clock`. `keep_alive` is held until the timer has fired or is dropped.
   void Set(Name name, Duration at, std::shared_ptr<void> keep_alive = nullptr) {
     timers_.erase(name);
     Arm(name, timers_
@@ -36,7 +36,7 @@ class LoopTimers {
   }
   void Cancel(Name name) { timers_.erase(name); }
   void Clear() { timers_.clear(); }
-  // The clock runs in another way from now on.
+  // Call it when the offset or rate of the clock has changed.
   void ArmAgain() {
     for (auto& [name, timer] : timers_) Arm(name, timer);
   }

@@ -1,5 +1,5 @@
-// The clocks that a lock's machine sees, and how they stand to MonotonicNow(), by which timers fire
-// and clients give up.
+// The clocks that a lock's machine sees, and their conversion from and to MonotonicNow(), by which
+// timers fire and clients give up.
 #pragma once
 
 #include <chrono>
@@ -14,12 +14,12 @@ class MachineClock {
  public:
   virtual ~MachineClock() = default;
   virtual LocalTime Local() const = 0;
-  // What MonotonicNow() shows when the machine's monotonic clock shows `machine`, and the reverse.
+  // Converts a time of the machine's monotonic clock to that of MonotonicNow(), and back.
   virtual Duration ToMonotonic(Duration machine) const = 0;
   virtual Duration FromMonotonic(Duration monotonic) const = 0;
 };
 
-// The clocks of the operating system, as they are.
+// The clocks of the operating system, unchanged.
 class OsClock final : public MachineClock {
  public:
   LocalTime Local() const override {

@@ -65,7 +65,7 @@ void MachineHost::Do(RunTransaction& effect) {
   if (transaction.give_up_at) {
     transaction.give_up_at = clock_.ToMonotonic(*transaction.give_up_at);
   }
-  // On a thread of the client's.
+  // Runs on a thread of the client.
   auto done = [this, keep_alive = owner_.KeepAlive(),
                request = effect.request](TransactionResult result) {
     loop_.Post([this, keep_alive, request, result = std::move(result)]() mutable {

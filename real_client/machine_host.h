@@ -1,13 +1,13 @@
-// Runs the machine of one lock on real time, chance and Spanner: carries its events, its timers and
-// its transactions. What the machine says beyond these is for its owner: LockHost, which publishes
+// Runs the machine of one lock on real time, chance and Spanner: it delivers events, sets timers
+// and runs transactions. The machine's other effects go to its owner: LockHost, which publishes
 // leadership to a program, or the scenario's application in a real process of `whorl replay --on`.
 //
 // Invariants:
 //   1. Everything happens on the loop's thread.
-//   2. Events are taken in the order in which they were queued, and each is carried out to its end
-//      before the next.
-//   3. After End() nothing is left of the machine: no timer and no queued event.
-// RequestId is the machine's, not the one of Spanner's headers (headers.h): hence `whorl::`.
+//   2. Events are taken in the order in which they were queued, and all effects of one are carried
+//      out before the next is taken.
+//   3. After End() no timer and no queued event of the machine is left.
+// RequestId means the machine's, not that of Spanner's headers (headers.h): hence `whorl::`.
 #pragma once
 
 #include <cstdint>
@@ -40,18 +40,18 @@ class MachineHost {
   class Owner {
    public:
     virtual ~Owner() = default;
-    // Held while a timer is set and a transaction is under way; null: the owner lives longer.
+    // Held while a timer is set or a transaction is under way; null if the owner outlives both.
     virtual std::shared_ptr<void> KeepAlive() = 0;
 
-    // Hands the transaction to the client.
+    // Passes the transaction to the client.
     virtual TransactionClient::RunId Run(whorl::RequestId request, Transaction transaction,
                                          TransactionClient::Done done) = 0;
-    // It has ended, and the machine has not heard of it yet.
+    // The transaction has ended; the machine gets the result next.
     virtual void OnTransactionEnded(whorl::RequestId request, const Flight& flight,
                                     const TransactionResult& result) = 0;
     // The machine has taken a step, whose effects are carried out next.
     virtual void OnStep() {}
-    // A timer or the end of a transaction was taken, with every event that came of it.
+    // The machine has taken a timer or the end of a transaction, and all events that followed.
     virtual void OnSettled() = 0;
 
     // Effects of the machine.
@@ -61,19 +61,19 @@ class MachineHost {
     virtual void OnReleaseToAnnounce() = 0;
   };
 
-  // All of them outlive the host.
+  // All arguments taken by reference outlive the host.
   MachineHost(LockLoop& loop, TransactionClient& client, const MachineClock& clock, Owner& owner,
               ProtocolConfig config);
   MachineHost(const MachineHost&) = delete;
   MachineHost& operator=(const MachineHost&) = delete;
 
-  // A new machine, which has not been given Started yet.
+  // Creates a new machine, which has not been given Started yet.
   void Begin(bool blocking_wrapper);
-  // REQUIRES: no transaction is under way, or the loop does not hear of its end any more.
+  // REQUIRES: no transaction is under way, or its end will no longer be posted to the loop.
   void End();
 
   void Queue(Event event) { events_.push_back(std::move(event)); }
-  // Takes what is queued, unless that is going on already.
+  // Takes the queued events, unless a call of it is running already.
   void TakeQueued();
   void Give(Event event) {
     Queue(std::move(event));
@@ -83,10 +83,10 @@ class MachineHost {
   // REQUIRES: between Begin() and End().
   Standing standing() const { return StandingOf(state_, clock_.Local()); }
   bool has_transactions() const { return !flights_.empty(); }
-  // They end soon, with CANCELLED if nothing else.
+  // Cancels reads, or all transactions; they end soon, with CANCELLED unless they end otherwise.
   void CancelReads();
   void CancelTransactions();
-  // The machine's clock runs in another way from now on.
+  // Call it when the offset or rate of the machine's clock has changed.
   void ClockChanged() { timers_.ArmAgain(); }
 
  private:

@@ -9,8 +9,8 @@
 namespace whorl::real_client {
 namespace {
 
-// The resource ids of a path that has a collection before each of them: projects/P/instances/I.
-// Nothing where it has other collections, or an id is empty.
+// The resource ids of a path in which a collection precedes each id: projects/P/instances/I. Empty
+// if the path has other collections or an empty id.
 std::vector<std::string> IdsOf(std::string_view path, size_t depth) {
   constexpr std::array<std::string_view, 3> kCollections = {"projects/", "instances/",
                                                             "databases/"};
@@ -57,7 +57,7 @@ ConnectionOptions Resolve(ConnectionOptions options, std::optional<std::string> 
 }
 
 ConnectionOptions ResolveWithEnvironment(ConnectionOptions options) {
-  // Read where the caller's thread makes its client, before this client has a thread of its own.
+  // Read on the caller's thread when it creates a client, before that client has its own thread.
   const char* host = std::getenv("SPANNER_EMULATOR_HOST");  // NOLINT(concurrency-mt-unsafe)
   return Resolve(std::move(options),
                  host == nullptr ? std::nullopt : std::optional<std::string>(host));

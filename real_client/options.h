@@ -1,4 +1,4 @@
-// Where the database is and how it is reached.
+// The database and the connection to it.
 #pragma once
 
 #include <cstdint>
@@ -24,24 +24,24 @@ struct DatabaseName {
   std::string InstancePath() const { return "projects/" + project + "/instances/" + instance; }
   WHORL_FIELDS(DatabaseName, project, instance, database);
 };
-// INVALID_ARGUMENT, with the form that was expected.
+// INVALID_ARGUMENT, with the expected form, for any other text.
 Status ParseDatabaseName(std::string_view path, DatabaseName& out);
 
 // INVALID_ARGUMENT unless `path` is projects/P/instances/I.
 Status ValidateInstancePath(std::string_view path);
 
-// What Google's libraries find by themselves: GOOGLE_APPLICATION_CREDENTIALS, the login of gcloud,
-// or the service account of the machine. Over TLS.
+// TLS with the credentials that Google's libraries find by themselves:
+// GOOGLE_APPLICATION_CREDENTIALS, the login of gcloud, or the machine's service account.
 struct ApplicationDefault {};
-// Neither TLS nor credentials: the emulator.
+// Neither TLS nor credentials, for the emulator.
 struct Plaintext {};
-// TLS with certificates of the caller's choice.
+// TLS with the caller's certificates and credentials.
 struct Tls {
-  std::string root_certificates;  // PEM; empty: those of the system
-  // At most one of them: a bearer token, or the text of a service account's JSON key file.
+  std::string root_certificates;  // PEM; empty: the system's
+  // At most one is set: a bearer token, or the text of a service account's JSON key file.
   std::string access_token;
   std::string service_account_key;
-  std::string server_name;  // that the certificate has to name; empty: that of the endpoint
+  std::string server_name;  // the name that the certificate must have; empty: the endpoint's
 };
 using Credentials = std::variant<ApplicationDefault, Plaintext, Tls>;
 
@@ -50,10 +50,10 @@ struct ConnectionOptions {
   Credentials credentials;
   int32_t channels = 4;  // TCP connections
 };
-// The environment's SPANNER_EMULATOR_HOST, if it is set, takes the place of the endpoint and of
-// Application Default Credentials, as in Google's clients. `emulator_host`: its value, or nothing.
+// Applies the environment variable SPANNER_EMULATOR_HOST, whose value is `emulator_host` if it is
+// set: as in Google's clients, it replaces the endpoint and Application Default Credentials.
 ConnectionOptions Resolve(ConnectionOptions options, std::optional<std::string> emulator_host);
-// The same with the environment of this process.
+// The same with this process's environment.
 ConnectionOptions ResolveWithEnvironment(ConnectionOptions options);
 
 class CallObserver;
@@ -63,9 +63,9 @@ struct ClientOptions {
   ConnectionOptions connection;
   SessionPoolPolicy sessions = MultiplexedSessionPolicy();
   RetryPolicy retry = GoRetryPolicy();
-  // Of a client whose calls block (google_cloud_client.h): so many transactions run at a time.
+  // Of a client whose calls block (google_cloud/): so many transactions run at a time.
   int32_t threads = 64;
-  // Of SpannerClient: hears of each call of a transaction, and may name it. Null: nobody does.
+  // Observes, and may label, each call of a transaction of a SpannerClient. May be null.
   std::shared_ptr<CallObserver> call_observer;
 };
 

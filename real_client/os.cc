@@ -8,7 +8,7 @@ namespace whorl::real_client {
 
 Duration MonotonicNow() {
   timespec now{};
-  // It fails for no clock that Linux has had since 2011.
+  // Cannot fail: Linux has had this clock since 2011.
   clock_gettime(CLOCK_BOOTTIME, &now);
   return Seconds(now.tv_sec) + Nanoseconds(now.tv_nsec);
 }

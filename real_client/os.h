@@ -1,4 +1,4 @@
-// What the machine gives: a monotonic clock, and chance.
+// The machine's monotonic clock and its source of randomness.
 #pragma once
 
 #include "protocol/machine.h"
@@ -6,10 +6,10 @@
 
 namespace whorl::real_client {
 
-// Goes on while the machine is suspended (CLOCK_BOOTTIME): a lease runs on, so a belief must lapse.
+// Advances while the machine is suspended (CLOCK_BOOTTIME): a lease expires then, too.
 Duration MonotonicNow();
 
-// Draws from the operating system's generator, whatever the purpose.
+// Draws from the operating system's generator for every purpose.
 class OsEntropy final : public Entropy {
  public:
   int64_t Between(Purpose purpose, int64_t lo, int64_t hi) override;

@@ -6,13 +6,13 @@
 namespace whorl::real_client {
 namespace {
 
-// Of Spanner's published gRPC service configuration.
+// From Spanner's published gRPC service configuration.
 constexpr Duration kSessionTimeout = Seconds(30);
 constexpr Duration kBatchTimeout = Seconds(60);
 
 }  // namespace
 
-// Runs one function of the pool at the present moment, and does what it asks for.
+// Calls a function of the pool with the current time and carries out its effects.
 template <typename F, typename... Args>
 void SessionHost::Do(F verb, const Args&... args) {
   std::vector<PoolEffect> effects;

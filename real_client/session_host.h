@@ -1,5 +1,5 @@
-// Does what the session pool asks for: creates sessions, keeps them alive, lets them go.
-// All of it belongs to the event loop's thread.
+// Carries out the session pool's effects: creates sessions, keeps them alive, deletes them.
+// Used on the event loop's thread only.
 #pragma once
 
 #include <functional>
@@ -17,18 +17,18 @@ namespace whorl::real_client {
 
 class SessionHost {
  public:
-  // A session, or why there is none.
+  // Receives a session, or the error.
   using Granted = std::function<void(std::variant<Session, Status>)>;
 
   SessionHost(EventLoop& loop, Transport& transport, SessionPoolPolicy policy)
       : loop_(loop), transport_(transport), policy_(policy) {}
 
   void Open();
-  // `granted` may be called before Ask returns. REQUIRES: `asker` is not waiting.
+  // `granted` may be called before Ask returns. REQUIRES: `asker` is not waiting already.
   void Ask(AskerId asker, Granted granted);
   void StopAsking(AskerId asker);
   void Return(const SessionName& name, bool lost);
-  // Refuses who waits and who comes. Calls that are sent from now on end by `deadline`.
+  // Refuses all waiting and later askers. Calls that are sent from now on end by `deadline`.
   void Close(Duration deadline);
 
  private:
@@ -40,8 +40,8 @@ class SessionHost {
   void Do(const SessionGranted& granted);
   void Do(const SessionRefused& refused);
   void Grant(AskerId asker, std::variant<Session, Status> session);
-  // The server has no multiplexed sessions (an older emulator), so regular ones have to do, as in
-  // Google's clients.
+  // Uses regular sessions, since the server (an older emulator) has no multiplexed ones; Google's
+  // clients do the same.
   void FallBackToRegular();
   void OnCreated(int32_t asked, const Response& response);
   void SetTimer();

@@ -46,8 +46,7 @@ Status Validate(const ClientOptions& options) {
 
 }  // namespace
 
-// The client's side of all its transactions. But for what says otherwise, it belongs to the loop's
-// thread.
+// All transactions of a client. Used on the loop's thread only, except where noted.
 class SpannerClient::Core {
  public:
   explicit Core(ClientOptions options)
@@ -63,8 +62,8 @@ class SpannerClient::Core {
 
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
-  // The loop's thread uses all the rest, so it ends first. REQUIRES: StopLoop() was called, or will
-  // be by the loop's thread.
+  // Ends the loop's thread first, since it uses the other members. REQUIRES: StopLoop() was called,
+  // or will be on the loop's thread.
   ~Core() { loop_.Join(); }
 
   // From any thread.
@@ -88,25 +87,25 @@ class SpannerClient::Core {
   void Shutdown(std::function<void()> done) {
     loop_.Post([this, done = std::move(done)]() mutable { Close(std::move(done)); });
   }
-  // From any thread. REQUIRES: nothing is under way any more.
+  // From any thread. REQUIRES: no call is under way.
   void StopLoop() { loop_.Stop(); }
 
  private:
   struct Running {
     RunnerState runner;
     Done done;
-    Transport::CallId call = 0;    // that is out
-    EventLoop::TimerId timer = 0;  // of a pause
-    uint64_t request = 0;          // of the current call and its copies
+    Transport::CallId call = 0;    // the call under way
+    EventLoop::TimerId timer = 0;  // the timer of a pause
+    uint64_t request = 0;          // the number of the current call, shared by its copies
     uint64_t copies = 0;
-    uint64_t generation = 0;  // raised by a cancellation: what is out is not heard any more
-    QueryProgress progress;   // of the current query
+    uint64_t generation = 0;  // incremented by a cancellation, after which replies are ignored
+    QueryProgress progress;   // the current query's
   };
 
-  // A cancelled transaction, with a call that is left to end.
+  // A cancelled transaction whose last call is not cancelled (IsLeftToEnd).
   struct Abandoned {
     SessionName session;
-    TransactionId committing;  // empty: it was being begun
+    TransactionId committing;  // empty: the call begins the transaction
   };
 
   void Begin(RunId id, Transaction transaction, Done done) {
@@ -117,7 +116,7 @@ class SpannerClient::Core {
     Do(id, run, std::move(action));
   }
 
-  // `run` may be gone afterwards.
+  // `run` may be destroyed by this.
   void Do(RunId id, Running& run, RunnerAction action) {
     if (auto* send = std::get_if<SendCall>(&action)) return Send(id, run, *send);
     if (const auto* wait = std::get_if<WaitFor>(&action)) return Wait(id, run, wait->pause);
@@ -140,7 +139,7 @@ class SpannerClient::Core {
       run.copies = 0;
       run.progress.reset();
     }
-    // A transaction that a query began twice is another one: nothing goes on from the first.
+    // A query that begins a transaction, sent again, begins another one: it must not resume.
     if (send.call == 0 && run.runner.transaction.mode == Mode::kReadWrite) run.progress.reset();
     if (run.progress == nullptr) run.progress = std::make_shared<wire::PartialResultDecoder>();
     Transport::Options options{.deadline = send.deadline,
@@ -176,7 +175,7 @@ class SpannerClient::Core {
   void AskForSession(RunId id, Running& run) {
     sessions_.Ask(id, [this, id, generation = run.generation](auto granted) {
       Running* running = Find(id, generation);
-      if (running == nullptr) return;  // StopAsking was called: nothing was granted
+      if (running == nullptr) return;  // StopAsking was called, so no session was granted
       if (auto* session = std::get_if<Session>(&granted)) {
         return Do(id, *running,
                   OnSession(options_.retry, running->runner, MonotonicNow(), std::move(*session)));
@@ -216,10 +215,10 @@ class SpannerClient::Core {
     Do(id, run, *std::move(action));
   }
 
-  // Whether Spanner may just be beginning a transaction for it, whose name nobody else hears, or
-  // committing it. Were that call cancelled, the transaction could stay open, with its locks, until
-  // Spanner gives it up for being idle. (A regular session goes to somebody else, whose next
-  // transaction ends this one.)
+  // Whether Spanner may just be beginning the run's transaction, whose id only the reply contains,
+  // or committing it. If that call were cancelled, the transaction could stay open, with its locks,
+  // until Spanner aborts it for being idle. (A regular session is reused, and the next transaction
+  // on it ends this one.)
   static bool IsLeftToEnd(const Running& run) {
     const RunnerState& runner = run.runner;
     return run.call != 0 && runner.transaction.mode == Mode::kReadWrite &&
@@ -252,7 +251,8 @@ class SpannerClient::Core {
     if (!closing_) {
       closing_ = true;
       closing_at_ = MonotonicNow() + kShutdownTimeout;
-      // What is out is given up before anything is sent that is to arrive: rollbacks, deletions.
+      // Cancels the calls under way before sending the calls that should arrive: rollbacks,
+      // deletions.
       transport_.CancelAll();
       std::vector<RunId> ids;
       for (const auto& [id, run] : runs_) ids.push_back(id);
@@ -266,7 +266,7 @@ class SpannerClient::Core {
     NoticeEnd();
   }
 
-  // After a shutdown, once all is answered.
+  // Completes a shutdown once everything is answered.
   void NoticeEnd() {
     if (!closing_ || !runs_.empty() || transport_.calls_under_way() > 0) return;
     const std::vector<std::function<void()>> closed = std::exchange(closed_, {});
@@ -277,7 +277,7 @@ class SpannerClient::Core {
   std::atomic<RunId> last_run_ = 0;
   OsEntropy entropy_;
   std::map<RunId, Running> runs_;
-  std::map<std::pair<RunId, uint64_t>, Abandoned> abandoned_;  // by the call's generation
+  std::map<std::pair<RunId, uint64_t>, Abandoned> abandoned_;  // by run and generation of the call
   bool closing_ = false;
   Duration closing_at_;
   std::vector<std::function<void()>> closed_;

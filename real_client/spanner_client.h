@@ -1,11 +1,11 @@
-// A client of one Spanner database: runs transactions through the same runner and session pool as
-// the simulation, over gRPC.
+// A client of one Spanner database over gRPC. It runs transactions with the simulation's own
+// transaction runner and session pool.
 //
 // Invariants:
-//   1. No thread of the caller is ever blocked, but by the destructor. Everything runs on one
-//      thread of the client's own; callbacks run there too, so they must not block.
+//   1. Only the destructor blocks its caller. Everything runs on one thread of the client;
+//      callbacks run there, too, so they must not block.
 //   2. Every transaction is answered exactly once, in whatever way the client ends.
-//   3. What became of a transaction is never guessed: kUnknown where it cannot be told.
+//   3. The outcome of a transaction is never guessed: if it is not known, it is kUnknown.
 // Deliberately left out: read-only transactions of many reads, stale reads, batch DML, reads by
 // key.
 #pragma once
@@ -22,15 +22,15 @@ namespace whorl::real_client {
 
 class SpannerClient final : public TransactionClient {
  public:
-  // INVALID_ARGUMENT where the options cannot be meant. Nothing is sent yet: whether the database
-  // can be reached is told by the first transaction.
+  // INVALID_ARGUMENT for invalid options. Nothing is sent yet: the first transaction shows whether
+  // the database can be reached.
   static Status Create(ClientOptions options, std::unique_ptr<SpannerClient>& out);
-  // Waits two seconds at most beyond the callbacks.
+  // Waits for the callbacks, and two seconds more at most.
   ~SpannerClient() override;
 
   RunId Run(Transaction transaction, Done done) override;
   void Cancel(RunId run) override;
-  // Rolls back what has begun, and gives regular sessions back, for two seconds at most.
+  // Rolls back open transactions and deletes regular sessions, for two seconds at most.
   void Shutdown(std::function<void()> done) override;
 
  private:

@@ -1,12 +1,12 @@
-// The seam between a lock's machine and the library that talks to Spanner: run this transaction,
-// and tell its outcome.
+// The interface between a lock's machine and the library that talks to Spanner: it runs
+// transactions and reports their outcomes.
 //
-// Invariants, of every implementation:
+// Invariants of every implementation:
 //   1. Every transaction is answered exactly once, in whatever way the client ends.
-//   2. What became of a transaction is never guessed: kUnknown where it cannot be told.
-//   3. No caller is blocked, but by the destructor, and Run() returns before its answer comes.
+//   2. The outcome of a transaction is never guessed: if it is not known, it is kUnknown.
+//   3. Only the destructor blocks its caller, and Run() returns before its answer comes.
 // Sources of the implementations: spanner_client.h (the project's own, by gRPC) and
-// google_cloud_client.h (google-cloud-cpp, where it is installed).
+// google_cloud/google_cloud_client.h (google-cloud-cpp, where it is installed).
 #pragma once
 
 #include <cstdint>
@@ -19,24 +19,24 @@ namespace whorl::real_client {
 class TransactionClient {
  public:
   using RunId = uint64_t;
-  // Runs on a thread of the client's, so it must not block.
+  // Runs on a thread of the client, so it must not block.
   using Done = std::function<void(TransactionResult)>;
 
   TransactionClient() = default;
   TransactionClient(const TransactionClient&) = delete;
   TransactionClient& operator=(const TransactionClient&) = delete;
-  // As Shutdown, and waits until it is done. REQUIRES: not in a callback.
+  // Shuts down and waits for it. REQUIRES: not in a callback.
   virtual ~TransactionClient() = default;
 
-  // These may be called from any thread, also in a callback.
+  // The following may be called from any thread, also in a callback.
   //
   // REQUIRES: the transaction has a statement, or is kReadWrite and has a mutation.
   virtual RunId Run(Transaction transaction, Done done) = 0;
-  // Ends the transaction with CANCELLED, unless it ends by itself before: kAborted if no Commit was
-  // sent, kUnknown if one was.
+  // Ends the transaction with CANCELLED, unless it ends before: with the outcome kAborted if no
+  // Commit was sent, kUnknown if one was.
   virtual void Cancel(RunId run) = 0;
-  // Cancels all that is under way and refuses what comes; then `done`, after the callbacks of all
-  // transactions.
+  // Cancels all transactions under way and refuses new ones. Calls `done` after the callbacks of
+  // all transactions.
   virtual void Shutdown(std::function<void()> done) = 0;
 };
 

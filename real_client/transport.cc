@@ -53,7 +53,7 @@ bool IsQuery(std::string_view sql) {
              return upper == std::toupper(static_cast<unsigned char>(c));
            });
   };
-  // A query is also what hides its verb behind a hint or a comment: a stream can answer DML too.
+  // A text that begins with a hint or a comment counts as a query: a stream can answer DML, too.
   return !starts_with("INSERT") && !starts_with("UPDATE") && !starts_with("DELETE");
 }
 
@@ -141,7 +141,7 @@ void Transport::Answer(CallId call, Response response) {
   if (calls_.empty() && when_idle_) when_idle_();
 }
 
-// On the next turn of the loop, since nobody expects an answer inside Send.
+// Answers on the next turn of the loop, since callers expect no answer inside Send.
 void Transport::AnswerLater(CallId call, Status status) {
   loop_.At(Duration{}, [this, call, status = std::move(status)] {
     Response response;
@@ -215,7 +215,7 @@ void Transport::Start(const Sending& call, const DeleteSession& request) {
       AnswerWith<google::protobuf::Empty>(call.id, DecodeNothing));
 }
 
-// Neither the runner nor the pool sends it.
+// For requests that neither the runner nor the pool sends.
 template <typename Other>
 void Transport::Start(const Sending& call, const Other& request) {
   AnswerLater(call.id, Error(Code::kUnimplemented,

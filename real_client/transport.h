@@ -1,10 +1,10 @@
-// Sends the calls of whorl's vocabulary to Spanner by gRPC, and hears the answers.
+// Sends the calls of whorl's vocabulary to Spanner by gRPC and receives the answers.
 //
 // Invariants:
 //   1. Every call is answered once, on the loop's thread and never inside Send: with Spanner's
-//      reply, with UNAVAILABLE or DEADLINE_EXCEEDED that gRPC made up, or with CANCELLED.
-//   2. Nothing is sent twice: retries are the runner's.
-// All of it belongs to the loop's thread.
+//      reply, with gRPC's own UNAVAILABLE or DEADLINE_EXCEEDED, or with CANCELLED.
+//   2. The transport sends nothing twice; only the runner retries.
+// Used on the loop's thread only.
 #pragma once
 
 #include <grpcpp/channel.h>
@@ -27,10 +27,10 @@
 
 namespace whorl::real_client {
 
-// What a query's stream has brought so far. The call that is sent again goes on from there.
+// The part of a query's result received so far, from which a resent call resumes.
 using QueryProgress = std::shared_ptr<wire::PartialResultDecoder>;
 
-// Whether a statement is sent as a query, whose answer is a stream. DML is one answer.
+// Whether a statement is sent as a query, whose answer is a stream; DML has a single answer.
 bool IsQuery(std::string_view sql);
 
 class Transport {
@@ -38,18 +38,18 @@ class Transport {
   using CallId = uint64_t;  // never 0
   using Done = std::function<void(Response)>;
   struct Options {
-    Duration deadline;  // of the monotonic clock
-    uint64_t lane = 0;  // calls of one lane go over one channel, in order
-    // Of NewRequest(), the same for all copies of a call; 0 for a call that is sent once only.
+    Duration deadline;  // by the monotonic clock
+    uint64_t lane = 0;  // calls of one lane use one channel, in order
+    // From NewRequest(); the same for all copies of a call. 0 for a call that is sent only once.
     uint64_t request = 0;
-    uint64_t copy = 1;       // the first, the second...
-    QueryProgress progress;  // of a query; created by the first call that needs it
-    Headers headers;         // beside those that every call has
+    uint64_t copy = 1;       // counts the copies of a call
+    QueryProgress progress;  // for a query; created by the first call that needs it
+    Headers headers;         // in addition to those of every call
   };
 
   Transport(EventLoop& loop, std::string database, uint64_t client);
 
-  // Every call is answered with its error if it fails.
+  // If it fails, every call is answered with its error.
   void Open(const ConnectionOptions& options);
   uint64_t NewRequest() { return ++last_request_; }
   CallId Send(const Request& request, Options options, Done done);
@@ -57,7 +57,7 @@ class Transport {
   void Cancel(CallId call);
   void CancelAll();
   size_t calls_under_way() const { return calls_.size(); }
-  // Runs `task` whenever the last call that was under way has been answered.
+  // Runs `task` whenever the last call under way has been answered.
   void WhenIdle(std::function<void()> task) { when_idle_ = std::move(task); }
 
  private:
@@ -83,7 +83,8 @@ class Transport {
   void Start(const Sending& call, const DeleteSession& request);
   template <typename Other>
   void Start(const Sending& call, const Other& request);
-  // Hands the reply to `decode` (Status(const Reply&, Response&)) and answers the call.
+  // A callback that decodes the reply by `decode` (Status(const Reply&, Response&)) and answers the
+  // call.
   template <typename Reply, typename Decode>
   auto AnswerWith(CallId call, Decode decode);
 
@@ -96,7 +97,7 @@ class Transport {
   std::string database_;
   uint64_t client_;
   uint64_t last_request_ = 0;
-  Status failure_;  // why there are no stubs
+  Status failure_;  // the error of Open
   std::vector<std::unique_ptr<Stub>> stubs_;
   std::map<CallId, UnderWay> calls_;
   CallId last_call_ = 0;

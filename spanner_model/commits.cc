@@ -21,7 +21,7 @@ std::vector<uint32_t> SplitsOf(const Work& work, std::span<const BufferedWrite> 
   return splits;
 }
 
-bool ShareASplit(const Work& work, const ServerTransaction& a, const ServerTransaction& b) {
+bool ShareASplit(const Work& work, const TransactionState& a, const TransactionState& b) {
   if (work.catalogue.split_count() == 1) return true;
   const auto first = SplitsOf(work, a.writes);
   const auto second = SplitsOf(work, b.writes);
@@ -49,7 +49,7 @@ bool ChangedSince(const Version& version, bool was_there, const ReadLock& read) 
 }
 
 // Whether a commit since the snapshot, or one under grant, changes something that was read.
-bool ReadsAreStale(const Work& work, const ServerTransaction& transaction) {
+bool ReadsAreStale(const Work& work, const TransactionState& transaction) {
   if (transaction.kind != TransactionKind::kOptimistic || !transaction.snapshot) return false;
   for (const ReadLock& read : transaction.reads) {
     const StoredTable& table = work.database.tables[read.table];
@@ -63,7 +63,7 @@ bool ReadsAreStale(const Work& work, const ServerTransaction& transaction) {
         was_there = version.row.has_value();
       }
     }
-    for (const ServerTransaction& other : work.database.transactions) {
+    for (const TransactionState& other : work.database.transactions) {
       if (other.phase == TransactionPhase::kCommitting && ReadConflicts(read, other)) return true;
     }
   }
@@ -80,7 +80,7 @@ Response CommitResponse(Timestamp commit) {
 
 // A Commit that fails ends the transaction, since clients send no Rollback after it, and later
 // calls get the same error. A single-use transaction is forgotten, since no client knows its id.
-void Fail(Work& work, ServerTransaction& transaction, const CallName& call, const Request& request,
+void Fail(Work& work, TransactionState& transaction, const CallName& call, const Request& request,
           const Status& status) {
   transaction.parked.reset();
   if (std::holds_alternative<SingleUseWrite>(std::get<Commit>(request).transaction)) {
@@ -92,7 +92,7 @@ void Fail(Work& work, ServerTransaction& transaction, const CallName& call, cons
   ReplyError(work, call, status);
 }
 
-void CommitIn(Work& work, ServerTransaction& transaction, const CallName& call,
+void CommitIn(Work& work, TransactionState& transaction, const CallName& call,
               const Request& request) {
   SetAge(work, transaction);
   MutationWrites writes =
@@ -120,7 +120,7 @@ void CommitIn(Work& work, ServerTransaction& transaction, const CallName& call,
 
 // A Commit on a multiplexed session has to carry the newest precommit token, which shows that the
 // client has received every answer. If it does not, answers the call and returns false.
-bool CheckPrecommitToken(Work& work, ServerTransaction& transaction, const CallName& call,
+bool CheckPrecommitToken(Work& work, TransactionState& transaction, const CallName& call,
                          const Commit& commit) {
   if (commit.session.empty() || !IsMultiplexed(work, commit.session)) return true;
   if (commit.precommit_token.empty()) {
@@ -138,7 +138,7 @@ bool CheckPrecommitToken(Work& work, ServerTransaction& transaction, const CallN
   return false;
 }
 
-void CommitBegun(Work& work, ServerTransaction& transaction, const CallName& call,
+void CommitBegun(Work& work, TransactionState& transaction, const CallName& call,
                  const Request& request) {
   const Commit& commit = std::get<Commit>(request);
   SupersedeParked(work, transaction);
@@ -167,7 +167,7 @@ void CommitBegun(Work& work, ServerTransaction& transaction, const CallName& cal
   CommitIn(work, transaction, call, request);
 }
 
-void WriteRows(Work& work, ServerTransaction& transaction) {
+void WriteRows(Work& work, TransactionState& transaction) {
   const Timestamp commit = transaction.commit_timestamp;
   for (const uint32_t split : SplitsOf(work, transaction.writes)) {
     work.database.splits[split].last_visible = commit;
@@ -202,9 +202,9 @@ void CollectNowAndThen(Work& work) {
 }
 
 // Whether an earlier commit on one of its splits is not visible yet.
-bool IsHeldBack(const Work& work, const ServerTransaction& transaction) {
+bool IsHeldBack(const Work& work, const TransactionState& transaction) {
   return std::any_of(work.database.transactions.begin(), work.database.transactions.end(),
-                     [&](const ServerTransaction& other) {
+                     [&](const TransactionState& other) {
                        return other.phase == TransactionPhase::kCommitting &&
                               other.commit_timestamp < transaction.commit_timestamp &&
                               ShareASplit(work, other, transaction);
@@ -212,9 +212,9 @@ bool IsHeldBack(const Work& work, const ServerTransaction& transaction) {
 }
 
 // The replicated commit with the least timestamp that no earlier commit holds back, or null.
-ServerTransaction* NextToBecomeVisible(Work& work) {
-  ServerTransaction* next = nullptr;
-  for (ServerTransaction& one : work.database.transactions) {
+TransactionState* NextToBecomeVisible(Work& work) {
+  TransactionState* next = nullptr;
+  for (TransactionState& one : work.database.transactions) {
     if (one.phase != TransactionPhase::kCommitting || !one.replicated) continue;
     if (next != nullptr && next->commit_timestamp < one.commit_timestamp) continue;
     if (!IsHeldBack(work, one)) next = &one;
@@ -222,7 +222,7 @@ ServerTransaction* NextToBecomeVisible(Work& work) {
   return next;
 }
 
-void Show(Work& work, ServerTransaction& transaction) {
+void Show(Work& work, TransactionState& transaction) {
   const CallName call = transaction.commit_call;
   work.out.emplace_back(Committed{.commit_call = call, .commit = transaction.commit_timestamp});
   WriteRows(work, transaction);
@@ -243,19 +243,19 @@ void ServeCommit(Work& work, const CallName& call, const Request& request) {
     return ReplyError(work, call, std::move(status));
   }
   if (const auto* id = std::get_if<TransactionId>(&commit.transaction)) {
-    ServerTransaction* transaction = FindOnSession(work, *id, commit.session);
+    TransactionState* transaction = FindOnSession(work, *id, commit.session);
     if (transaction == nullptr) return ReplyError(work, call, TransactionNotFound());
     if (transaction->kind == TransactionKind::kReadOnly) {
       return ReplyError(work, call, CannotEndReadOnly());
     }
     return CommitBegun(work, *transaction, call, request);
   }
-  ServerTransaction& transaction = BeginIn(work, call, commit.session, BeginReadWrite{});
+  TransactionState& transaction = BeginIn(work, call, commit.session, BeginReadWrite{});
   transaction.mutations = commit.mutations;
   CommitIn(work, transaction, call, request);
 }
 
-void RetryParkedCommit(Work& work, ServerTransaction& transaction) {
+void RetryParkedCommit(Work& work, TransactionState& transaction) {
   const ParkedCall parked = *transaction.parked;
   CommitIn(work, transaction, parked.call, parked.request);
 }
@@ -264,7 +264,7 @@ void ServeRollback(Work& work, const CallName& call, const Rollback& rollback) {
   if (Status status = UseSession(work, rollback.session); !status.ok()) {
     return ReplyError(work, call, std::move(status));
   }
-  ServerTransaction* transaction = FindOnSession(work, rollback.transaction, rollback.session);
+  TransactionState* transaction = FindOnSession(work, rollback.transaction, rollback.session);
   Status status;  // OK for an unknown or forgotten transaction
   if (transaction == nullptr) return ReplyError(work, call, std::move(status));
   if (transaction->kind == TransactionKind::kReadOnly) {
@@ -285,7 +285,7 @@ void ServeRollback(Work& work, const CallName& call, const Rollback& rollback) {
 
 void MakeVisible(Work& work, const TransactionId& id) {
   FindLive(work, id)->replicated = true;
-  while (ServerTransaction* next = NextToBecomeVisible(work)) Show(work, *next);
+  while (TransactionState* next = NextToBecomeVisible(work)) Show(work, *next);
   CollectNowAndThen(work);
 }
 

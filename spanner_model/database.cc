@@ -32,7 +32,7 @@ void ServeBegin(Work& work, const CallName& call, const BeginTransaction& begin)
   response.status = UseSession(work, begin.session);
   if (!response.status.ok()) return Reply(work, call, std::move(response));
   if (const auto* read_write = std::get_if<BeginReadWrite>(&begin.options)) {
-    ServerTransaction& transaction = BeginIn(work, call, begin.session, *read_write);
+    TransactionState& transaction = BeginIn(work, call, begin.session, *read_write);
     response.transaction = transaction.id;
     if (!begin.mutation_key.empty()) GivePrecommitToken(work, transaction, response);
     return Reply(work, call, std::move(response));
@@ -70,7 +70,7 @@ void Dispatch(Work& work, const CallName& call, const Request& request) {
 // The parked transactions, oldest first.
 std::vector<TransactionId> ParkedByAge(const Work& work) {
   std::vector<std::pair<Age, TransactionId>> parked;
-  for (const ServerTransaction& transaction : work.database.transactions) {
+  for (const TransactionState& transaction : work.database.transactions) {
     if (transaction.parked) parked.emplace_back(*transaction.age, transaction.id);
   }
   std::sort(parked.begin(), parked.end());
@@ -81,7 +81,7 @@ std::vector<TransactionId> ParkedByAge(const Work& work) {
 }
 
 void TryParked(Work& work, const TransactionId& id) {
-  ServerTransaction* transaction = FindLive(work, id);
+  TransactionState* transaction = FindLive(work, id);
   if (transaction == nullptr || !transaction->parked) return;
   if (std::holds_alternative<Commit>(transaction->parked->request)) {
     RetryParkedCommit(work, *transaction);
@@ -168,7 +168,7 @@ bool AbortCall(const Catalogue& catalogue, Database& database, const CallName& c
   Work work{.catalogue = catalogue, .database = database, .leaders = leaders, .out = out};
   const CallsTransaction named = TransactionOf(request);
   if (named.id != nullptr) {
-    ServerTransaction* transaction = FindLive(work, *named.id);
+    TransactionState* transaction = FindLive(work, *named.id);
     if (transaction == nullptr || transaction->session != SessionOf(request)) return false;
     if (transaction->phase != TransactionPhase::kActive) return false;
     if (transaction->kind == TransactionKind::kReadOnly) return false;
@@ -201,14 +201,14 @@ void LookAgain(const Catalogue& catalogue, Database& database, std::span<const M
 bool IsCommitting(const Database& database) {
   return std::any_of(
       database.transactions.begin(), database.transactions.end(),
-      [](const ServerTransaction& one) { return one.phase == TransactionPhase::kCommitting; });
+      [](const TransactionState& one) { return one.phase == TransactionPhase::kCommitting; });
 }
 
 void ChangeSchema(Catalogue& catalogue, Database& database, Schema schema,
                   std::span<const std::optional<uint32_t>> kept, std::span<const Moment> leaders,
                   std::vector<DatabaseEffect>& out) {
   Work work{.catalogue = catalogue, .database = database, .leaders = leaders, .out = out};
-  for (ServerTransaction& transaction : database.transactions) {
+  for (TransactionState& transaction : database.transactions) {
     if (transaction.kind == TransactionKind::kPessimistic && !transaction.age) continue;
     if (transaction.kind != TransactionKind::kReadOnly) Abort(work, transaction);
   }

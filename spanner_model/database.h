@@ -29,7 +29,7 @@
 
 namespace whorl::model {
 
-// --- effects of a call -------------------------------------------------------------------------
+// --- effects of a call ---------------------------------------------------------------------------
 
 struct Replied {
   CallName call;
@@ -73,7 +73,7 @@ struct LookAgainAt {
 using DatabaseEffect =
     std::variant<Replied, Parked, CommitStarted, Aborted, Committed, RowChanged, LookAgainAt>;
 
-// --- the database ------------------------------------------------------------------------------
+// --- the database --------------------------------------------------------------------------------
 
 // A read that waits until its time has come and nothing is committing at or before it.
 struct WaitingRead {
@@ -93,8 +93,8 @@ struct SplitState {
 struct Database {
   std::vector<StoredTable> tables;  // in the order of the schema
   std::vector<SessionInfo> sessions;
-  std::vector<ServerTransaction> transactions;  // active or committing
-  std::vector<ServerTransaction> finished;      // in the order in which they ended
+  std::vector<TransactionState> transactions;  // active or committing
+  std::vector<TransactionState> finished;      // in the order in which they ended
   std::vector<WaitingRead> waiting_reads;
   std::vector<SplitState> splits;
   std::optional<Timestamp> look_again;  // the newest LookAgainAt, until LookAgain

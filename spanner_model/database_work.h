@@ -33,7 +33,7 @@ inline void LookAt(Work& work, Timestamp when) {
   work.look = std::min(work.look.value_or(when), when);
 }
 
-// --- answers (database.cc) ---------------------------------------------------------------------
+// --- answers (database.cc) -----------------------------------------------------------------------
 
 void Reply(Work& work, const CallName& call, Response response);
 void ReplyError(Work& work, const CallName& call, Status status);
@@ -43,30 +43,30 @@ Status TransactionNotFound();
 // --- begins and ends of transactions (transaction_lifecycle.cc) ----------------------------------
 
 // Null if the transaction has ended or was never begun.
-ServerTransaction* FindLive(Work& work, const TransactionId& id);
-ServerTransaction* FindFinished(Work& work, const TransactionId& id);
+TransactionState* FindLive(Work& work, const TransactionId& id);
+TransactionState* FindFinished(Work& work, const TransactionId& id);
 // The transaction, live or finished, if it was begun on this session.
-ServerTransaction* FindOnSession(Work& work, const TransactionId& id, const SessionName& session);
+TransactionState* FindOnSession(Work& work, const TransactionId& id, const SessionName& session);
 
-ServerTransaction& BeginIn(Work& work, const CallName& call, const SessionName& session,
-                           const BeginReadWrite& options);
-ServerTransaction& BeginIn(Work& work, const CallName& call, const SessionName& session,
-                           Timestamp snapshot);
+TransactionState& BeginIn(Work& work, const CallName& call, const SessionName& session,
+                          const BeginReadWrite& options);
+TransactionState& BeginIn(Work& work, const CallName& call, const SessionName& session,
+                          Timestamp snapshot);
 // Removes the transaction as if it had never begun.
 void Forget(Work& work, const TransactionId& id);
 // Ends the transaction in `phase` and releases its locks. Its id, age and outcome stay, and, unless
 // it is aborted, its answers.
-void Release(Work& work, ServerTransaction& transaction, TransactionPhase phase);
-void Abort(Work& work, ServerTransaction& transaction);
+void Release(Work& work, TransactionState& transaction, TransactionPhase phase);
+void Abort(Work& work, TransactionState& transaction);
 // Moves the transactions that have ended to `finished`. Invalidates references to transactions.
 void SortOutFinished(Work& work);
-void SetAge(Work& work, ServerTransaction& transaction);
+void SetAge(Work& work, TransactionState& transaction);
 // The answer to a parked call whose client has sent it again. A client resends a call only after it
 // has given up on the first copy, so no client waits for that answer.
 Status Superseded();
-void SupersedeParked(Work& work, ServerTransaction& transaction);
+void SupersedeParked(Work& work, TransactionState& transaction);
 
-// --- locks (locking.cc) ------------------------------------------------------------------------
+// --- locks (locking.cc) --------------------------------------------------------------------------
 
 enum class Grant : uint8_t {
   kGranted,  // nothing blocks the call; younger and idle transactions that did were aborted
@@ -75,25 +75,25 @@ enum class Grant : uint8_t {
 };
 
 // Whether `mine` may take its locks; aborts the transactions that have to make way for it.
-Grant RequestReadLocks(Work& work, const ServerTransaction& mine, std::span<const ReadLock> wanted);
-Grant RequestWriteLocks(Work& work, const ServerTransaction& mine,
+Grant RequestReadLocks(Work& work, const TransactionState& mine, std::span<const ReadLock> wanted);
+Grant RequestWriteLocks(Work& work, const TransactionState& mine,
                         std::span<const BufferedWrite> writes);
-void Park(Work& work, ServerTransaction& transaction, const CallName& call, const Request& request);
+void Park(Work& work, TransactionState& transaction, const CallName& call, const Request& request);
 
-// --- sessions (sessions.cc) --------------------------------------------------------------------
+// --- sessions (sessions.cc) ----------------------------------------------------------------------
 
 // Marks the session as used now. NOT_FOUND if it does not exist or has expired.
 Status UseSession(Work& work, const SessionName& name);
 bool IsMultiplexed(const Work& work, const SessionName& name);
 // Adds the next precommit token to the response, if the transaction is a read-write one on a
 // multiplexed session.
-void GivePrecommitToken(const Work& work, ServerTransaction& transaction, Response& response);
-std::string PrecommitToken(const ServerTransaction& transaction);
+void GivePrecommitToken(const Work& work, TransactionState& transaction, Response& response);
+std::string PrecommitToken(const TransactionState& transaction);
 void ServeCreateSession(Work& work, const CallName& call, const CreateSession& request);
 void ServeGetSession(Work& work, const CallName& call, const GetSession& request);
 void ServeDeleteSession(Work& work, const CallName& call, const DeleteSession& request);
 
-// --- reads as of a time (snapshots.cc) ---------------------------------------------------------
+// --- reads as of a time (snapshots.cc) -----------------------------------------------------------
 
 // The read timestamp that the bound means now on the splits; an error if it is not allowed.
 std::variant<Timestamp, Status> ChooseReadTimestamp(const Work& work, const TimestampBound& bound,
@@ -114,12 +114,12 @@ SplitRange AllSplits(const Work& work);
 void ServeStatement(Work& work, const CallName& call, const Request& request,
                     std::optional<Timestamp> read_timestamp = std::nullopt);
 // Tries the transaction's parked statement again.
-void RetryParkedStatement(Work& work, ServerTransaction& transaction);
+void RetryParkedStatement(Work& work, TransactionState& transaction);
 
 // --- Commit and Rollback (commits.cc) ------------------------------------------------------------
 
 void ServeCommit(Work& work, const CallName& call, const Request& request);
-void RetryParkedCommit(Work& work, ServerTransaction& transaction);
+void RetryParkedCommit(Work& work, TransactionState& transaction);
 void ServeRollback(Work& work, const CallName& call, const Rollback& rollback);
 // Makes the transaction's writes visible, unless an earlier commit on one of its splits is not
 // visible yet; then they become visible after that one.

@@ -24,7 +24,7 @@ namespace whorl::model {
 struct ExecutionInput {
   const Catalogue& catalogue;
   const std::vector<StoredTable>& tables;
-  ServerTransaction* transaction;
+  TransactionState* transaction;
   std::span<const Value> parameters;
   const Moment& moment;
   std::optional<Timestamp> snapshot;  // rows are read as of this time; without it, the newest

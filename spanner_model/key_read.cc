@@ -22,7 +22,7 @@ Status CheckKey(const Table& table, const Row& key, bool whole) {
     const Column& column = table.columns[table.key[i]];
     if (!IsNull(key[i]) && !FitsType(column.type, key[i])) {
       return WrongKey(table, "part " + std::to_string(i + 1) + " of a key is not of type " +
-                                 std::string(TypeName(column.type)));
+                                 std::string(WordOf(column.type)));
     }
   }
   return {};

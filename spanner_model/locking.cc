@@ -5,13 +5,13 @@
 namespace whorl::model {
 namespace {
 
-bool IsIdle(const Work& work, const ServerTransaction& transaction) {
+bool IsIdle(const Work& work, const TransactionState& transaction) {
   return !transaction.parked && transaction.phase == TransactionPhase::kActive &&
          ServerTime(work) - transaction.last_used >= work.catalogue.options().idle_limit;
 }
 
 // Whether `mine` has to wait for `other`, which blocks it; if not, aborts `other`.
-bool MustWaitFor(Work& work, const ServerTransaction& mine, ServerTransaction& other) {
+bool MustWaitFor(Work& work, const TransactionState& mine, TransactionState& other) {
   if (other.phase == TransactionPhase::kCommitting) return true;
   if (*mine.age < *other.age || IsIdle(work, other)) {
     Abort(work, other);
@@ -22,9 +22,9 @@ bool MustWaitFor(Work& work, const ServerTransaction& mine, ServerTransaction& o
 }
 
 template <typename Blocks>
-Grant WoundOrWait(Work& work, const ServerTransaction& mine, const Blocks& blocks) {
+Grant WoundOrWait(Work& work, const TransactionState& mine, const Blocks& blocks) {
   bool granted = true;
-  for (ServerTransaction& other : work.database.transactions) {
+  for (TransactionState& other : work.database.transactions) {
     if (&other == &mine || IsOver(other) || !other.age || !blocks(other)) continue;
     if (MustWaitFor(work, mine, other)) granted = false;
   }
@@ -33,8 +33,8 @@ Grant WoundOrWait(Work& work, const ServerTransaction& mine, const Blocks& block
 
 // A writer blocks a reader while it commits, and also while it waits to commit if it is older:
 // otherwise new readers could keep it waiting for ever.
-bool BlocksReader(const Work& work, const ServerTransaction& reader, const ReadLock& wanted,
-                  const ServerTransaction& other) {
+bool BlocksReader(const Work& work, const TransactionState& reader, const ReadLock& wanted,
+                  const TransactionState& other) {
   if (other.phase == TransactionPhase::kCommitting) return ReadConflicts(wanted, other);
   const bool waits_to_commit =
       other.parked && std::holds_alternative<Commit>(other.parked->request);
@@ -48,8 +48,8 @@ bool BlocksReader(const Work& work, const ServerTransaction& reader, const ReadL
 }
 
 // The emulator's only lock: a transaction with an age holds it, unless it is doomed.
-Grant TakeTheOneLock(const Work& work, const ServerTransaction& mine) {
-  for (const ServerTransaction& other : work.database.transactions) {
+Grant TakeTheOneLock(const Work& work, const TransactionState& mine) {
+  for (const TransactionState& other : work.database.transactions) {
     if (&other != &mine && !IsOver(other) && other.age && !other.doomed) return Grant::kAbort;
   }
   return Grant::kGranted;
@@ -61,24 +61,22 @@ bool IsEmulator(const Work& work) {
 
 }  // namespace
 
-Grant RequestReadLocks(Work& work, const ServerTransaction& mine,
-                       std::span<const ReadLock> wanted) {
+Grant RequestReadLocks(Work& work, const TransactionState& mine, std::span<const ReadLock> wanted) {
   if (IsEmulator(work)) return TakeTheOneLock(work, mine);
-  return WoundOrWait(work, mine, [&](const ServerTransaction& other) {
+  return WoundOrWait(work, mine, [&](const TransactionState& other) {
     return std::any_of(wanted.begin(), wanted.end(),
                        [&](const ReadLock& lock) { return BlocksReader(work, mine, lock, other); });
   });
 }
 
-Grant RequestWriteLocks(Work& work, const ServerTransaction& mine,
+Grant RequestWriteLocks(Work& work, const TransactionState& mine,
                         std::span<const BufferedWrite> writes) {
   if (IsEmulator(work)) return TakeTheOneLock(work, mine);
-  return WoundOrWait(
-      work, mine, [&](const ServerTransaction& other) { return CommitConflicts(writes, other); });
+  return WoundOrWait(work, mine,
+                     [&](const TransactionState& other) { return CommitConflicts(writes, other); });
 }
 
-void Park(Work& work, ServerTransaction& transaction, const CallName& call,
-          const Request& request) {
+void Park(Work& work, TransactionState& transaction, const CallName& call, const Request& request) {
   if (!transaction.parked) work.out.emplace_back(Parked{.call = call});
   transaction.parked = ParkedCall{.call = call, .request = request};
 }

@@ -29,7 +29,7 @@ struct Application {
 Status TypeMismatch(const Table& table, const Column& column) {
   return Error(Code::kFailedPrecondition, "Invalid value for column " + column.name + " in table " +
                                               table.name + ": Expected " +
-                                              std::string(TypeName(column.type)) + ".");
+                                              std::string(WordOf(column.type)) + ".");
 }
 
 bool IsCommitTimestamp(const Column& column, const Value& value) {

@@ -22,7 +22,7 @@ std::string Quoted(const std::string& name) {
 }
 
 std::string PrintType(const Column& column) {
-  std::string text(TypeName(column.type));
+  std::string text(WordOf(column.type));
   if (column.type != Type::kString && column.type != Type::kBytes) return text;
   return text + "(" + (column.max_length ? std::to_string(*column.max_length) : "MAX") + ")";
 }

@@ -27,7 +27,7 @@ Status SessionNotFound(const SessionName& name) {
 // Deletes the session and ends its transactions: parked calls are answered NOT_FOUND, commits under
 // way go on.
 void Remove(Work& work, const SessionName& name) {
-  for (ServerTransaction& transaction : work.database.transactions) {
+  for (TransactionState& transaction : work.database.transactions) {
     if (transaction.session != name || transaction.phase != TransactionPhase::kActive) continue;
     if (transaction.parked) {
       ReplyError(work, transaction.parked->call, SessionNotFound(name));
@@ -71,11 +71,11 @@ bool IsMultiplexed(const Work& work, const SessionName& name) {
                      [&](const SessionInfo& one) { return one.name == name && one.multiplexed; });
 }
 
-std::string PrecommitToken(const ServerTransaction& transaction) {
+std::string PrecommitToken(const TransactionState& transaction) {
   return transaction.id + "#" + std::to_string(transaction.precommit_sequence);
 }
 
-void GivePrecommitToken(const Work& work, ServerTransaction& transaction, Response& response) {
+void GivePrecommitToken(const Work& work, TransactionState& transaction, Response& response) {
   if (transaction.kind == TransactionKind::kReadOnly) return;
   if (transaction.session.empty() || !IsMultiplexed(work, transaction.session)) return;
   ++transaction.precommit_sequence;

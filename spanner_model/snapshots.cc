@@ -10,7 +10,7 @@ namespace {
 
 constexpr Duration kFarthestFuture = Seconds(3600);
 
-bool Touches(const Work& work, const ServerTransaction& transaction, SplitRange splits) {
+bool Touches(const Work& work, const TransactionState& transaction, SplitRange splits) {
   const auto& points = work.catalogue.options().split_points;
   if (points.empty()) return true;
   return std::any_of(transaction.writes.begin(), transaction.writes.end(),
@@ -23,7 +23,7 @@ bool Touches(const Work& work, const ServerTransaction& transaction, SplitRange 
 // The least timestamp of the commits on these splits that are not visible yet.
 std::optional<Timestamp> FirstCommitting(const Work& work, SplitRange splits) {
   std::optional<Timestamp> first;
-  for (const ServerTransaction& other : work.database.transactions) {
+  for (const TransactionState& other : work.database.transactions) {
     if (other.phase != TransactionPhase::kCommitting || !Touches(work, other, splits)) continue;
     first = std::min(first.value_or(other.commit_timestamp), other.commit_timestamp);
   }
@@ -127,7 +127,7 @@ void WaitToRead(Work& work, const CallName& call, const Request& request,
 
 Timestamp OldestRead(const Work& work) {
   Timestamp oldest = ServerTime(work) - work.catalogue.options().version_retention;
-  for (const ServerTransaction& transaction : work.database.transactions) {
+  for (const TransactionState& transaction : work.database.transactions) {
     if (transaction.snapshot) oldest = std::min(oldest, *transaction.snapshot);
   }
   for (const WaitingRead& read : work.database.waiting_reads) {

@@ -67,7 +67,7 @@ void Prepare(const Work& work, const Request& request, Job& job) {
   }
 }
 
-ExecutionInput InputOf(const Work& work, const Job& job, ServerTransaction* transaction,
+ExecutionInput InputOf(const Work& work, const Job& job, TransactionState* transaction,
                        std::optional<Timestamp> snapshot, uint32_t split) {
   return {.catalogue = work.catalogue,
           .tables = work.database.tables,
@@ -187,7 +187,7 @@ void ServeBeginReadOnly(Work& work, const CallName& call, const Request& request
 
 // --- in read-write transactions ------------------------------------------------------------------
 
-void KeepReads(ServerTransaction& transaction, std::vector<ReadLock> locks) {
+void KeepReads(TransactionState& transaction, std::vector<ReadLock> locks) {
   std::vector<ReadLock>& reads = transaction.reads;
   for (ReadLock& lock : locks) {
     if (std::find(reads.begin(), reads.end(), lock) == reads.end()) {
@@ -197,7 +197,7 @@ void KeepReads(ServerTransaction& transaction, std::vector<ReadLock> locks) {
 }
 
 // An optimistic transaction reads as of its first statement.
-Grant FindSnapshot(Work& work, ServerTransaction& transaction) {
+Grant FindSnapshot(Work& work, TransactionState& transaction) {
   const SplitRange splits = AllSplits(work);
   if (!transaction.snapshot) {
     transaction.snapshot =
@@ -209,7 +209,7 @@ Grant FindSnapshot(Work& work, ServerTransaction& transaction) {
 }
 
 // Takes the statement's locks and runs it into `execution`, unless another transaction blocks it.
-Grant LockAndRun(Work& work, ServerTransaction& transaction, const Job& job, Execution& execution) {
+Grant LockAndRun(Work& work, TransactionState& transaction, const Job& job, Execution& execution) {
   if (!job.wrong.ok()) {
     execution = FailedResult(job.wrong);
     return Grant::kGranted;
@@ -235,7 +235,7 @@ Grant LockAndRun(Work& work, ServerTransaction& transaction, const Job& job, Exe
 
 // The stored answer to a repeated sequence number, or an error if the request differs from the
 // first.
-std::optional<Response> Replay(const ServerTransaction& transaction, int64_t sequence_number,
+std::optional<Response> Replay(const TransactionState& transaction, int64_t sequence_number,
                                uint64_t digest) {
   const auto& served = transaction.served;
   for (const ServedStatement& one : served) {
@@ -250,7 +250,7 @@ std::optional<Response> Replay(const ServerTransaction& transaction, int64_t seq
       {.status = Error(Code::kInvalidArgument, "Request has an out-of-order seqno.")});
 }
 
-Status UnusableStatus(const Work& work, const ServerTransaction& transaction) {
+Status UnusableStatus(const Work& work, const TransactionState& transaction) {
   if (transaction.doomed) return *transaction.doomed;
   switch (transaction.phase) {
     case TransactionPhase::kAborted:
@@ -309,7 +309,7 @@ int64_t SequenceNumberOf(const Request& request) {
 }
 
 // Runs one statement or read into `response`.
-Grant RunOne(Work& work, ServerTransaction& transaction, const Job& job, Response& response) {
+Grant RunOne(Work& work, TransactionState& transaction, const Job& job, Response& response) {
   Execution execution;
   const Grant grant = LockAndRun(work, transaction, job, execution);
   if (grant != Grant::kGranted) return grant;
@@ -320,7 +320,7 @@ Grant RunOne(Work& work, ServerTransaction& transaction, const Job& job, Respons
 
 // Runs DML statements up to the first that fails. If one has to wait, undoes those before it: the
 // whole batch is tried again, with the locks that it holds already.
-Grant RunBatch(Work& work, ServerTransaction& transaction, const ExecuteBatchDml& batch,
+Grant RunBatch(Work& work, TransactionState& transaction, const ExecuteBatchDml& batch,
                Response& response) {
   const std::vector<BufferedWrite> before = transaction.writes;
   for (const Statement& statement : batch.statements) {
@@ -347,8 +347,8 @@ Grant RunBatch(Work& work, ServerTransaction& transaction, const ExecuteBatchDml
 }
 
 // Answers a call that ran in a read-write transaction.
-void Answer(Work& work, ServerTransaction& transaction, const CallName& call,
-            const Request& request, bool numbered, Response response) {
+void Answer(Work& work, TransactionState& transaction, const CallName& call, const Request& request,
+            bool numbered, Response response) {
   transaction.parked.reset();
   transaction.last_used = ServerTime(work);
   const bool begins = CarriesBegin(request);
@@ -370,7 +370,7 @@ void Answer(Work& work, ServerTransaction& transaction, const CallName& call,
 }
 
 // Parks or aborts a call that another transaction blocks.
-void Yield(Work& work, ServerTransaction& transaction, const CallName& call, const Request& request,
+void Yield(Work& work, TransactionState& transaction, const CallName& call, const Request& request,
            Grant grant) {
   if (grant == Grant::kWait) return Park(work, transaction, call, request);
   if (CarriesBegin(request)) {
@@ -381,7 +381,7 @@ void Yield(Work& work, ServerTransaction& transaction, const CallName& call, con
   ReplyError(work, call, AbortedStatus(work));
 }
 
-void RunIn(Work& work, ServerTransaction& transaction, const CallName& call,
+void RunIn(Work& work, TransactionState& transaction, const CallName& call,
            const Request& request) {
   Response response;
   bool numbered = true;
@@ -399,11 +399,11 @@ void RunIn(Work& work, ServerTransaction& transaction, const CallName& call,
 }
 
 // The emulator lets a session use its newest transaction only.
-void ShutOutEarlier(Work& work, const ServerTransaction& used) {
+void ShutOutEarlier(Work& work, const TransactionState& used) {
   if (work.catalogue.options().concurrency != Concurrency::kEmulator) return;
   if (used.session.empty() || IsMultiplexed(work, used.session)) return;
   for (auto* all : {&work.database.transactions, &work.database.finished}) {
-    for (ServerTransaction& other : *all) {
+    for (TransactionState& other : *all) {
       if (other.session != used.session || !(other.begun_by < used.begun_by)) continue;
       if (other.phase != TransactionPhase::kCommitting) {
         Release(work, other, TransactionPhase::kShutOut);
@@ -429,7 +429,7 @@ Status DmlNeedsReadWrite() {
 
 void ServeInTransaction(Work& work, const CallName& call, const Request& request,
                         const TransactionId& id, bool again) {
-  ServerTransaction* transaction = FindOnSession(work, id, SessionOf(request));
+  TransactionState* transaction = FindOnSession(work, id, SessionOf(request));
   if (transaction == nullptr) return ReplyError(work, call, TransactionNotFound());
   ShutOutEarlier(work, *transaction);
   if (transaction->kind == TransactionKind::kReadOnly) {
@@ -472,7 +472,7 @@ void ServeStatement(Work& work, const CallName& call, const Request& request,
     return ServeInTransaction(work, call, request, *id, read_timestamp.has_value());
   }
   if (const auto* begin = std::get_if<BeginReadWrite>(&selector)) {
-    ServerTransaction& transaction = BeginIn(work, call, SessionOf(request), *begin);
+    TransactionState& transaction = BeginIn(work, call, SessionOf(request), *begin);
     ShutOutEarlier(work, transaction);
     return RunIn(work, transaction, call, request);
   }
@@ -483,7 +483,7 @@ void ServeStatement(Work& work, const CallName& call, const Request& request,
   ServeBeginReadOnly(work, call, request, std::get<BeginReadOnly>(selector), read_timestamp);
 }
 
-void RetryParkedStatement(Work& work, ServerTransaction& transaction) {
+void RetryParkedStatement(Work& work, TransactionState& transaction) {
   const ParkedCall parked = *transaction.parked;
   RunIn(work, transaction, parked.call, parked.request);
 }

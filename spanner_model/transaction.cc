@@ -31,12 +31,12 @@ bool Conflict(const BufferedWrite& a, const BufferedWrite& b) {
   return a.table == b.table && CompareKeys(a.key, b.key) == 0;
 }
 
-bool ReadConflicts(const ReadLock& wanted, const ServerTransaction& other) {
+bool ReadConflicts(const ReadLock& wanted, const TransactionState& other) {
   return std::any_of(other.writes.begin(), other.writes.end(),
                      [&](const BufferedWrite& write) { return Conflict(wanted, write); });
 }
 
-bool CommitConflicts(std::span<const BufferedWrite> writes, const ServerTransaction& other) {
+bool CommitConflicts(std::span<const BufferedWrite> writes, const TransactionState& other) {
   const bool holds_reads = other.kind == TransactionKind::kPessimistic;
   for (const BufferedWrite& write : writes) {
     if (holds_reads) {

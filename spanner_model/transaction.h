@@ -84,7 +84,7 @@ enum class TransactionPhase : uint8_t {
   kShutOut,  // the emulator's rule: a later transaction of its session was used
 };
 
-struct ServerTransaction {
+struct TransactionState {
   TransactionId id;
   SessionName session;
   CallName begun_by;
@@ -103,12 +103,12 @@ struct ServerTransaction {
   bool replicated = false;          // while kCommitting: only an earlier commit keeps it invisible
   int32_t precommit_sequence = 0;   // the newest precommit token's number
   std::vector<Mutation> mutations;  // from the newest Commit
-  WHORL_FIELDS(ServerTransaction, id, session, begun_by, kind, phase, snapshot, age, last_used,
+  WHORL_FIELDS(TransactionState, id, session, begun_by, kind, phase, snapshot, age, last_used,
                reads, writes, doomed, served, parked, commit_timestamp, commit_call, replicated,
                precommit_sequence, mutations);
 };
 
-inline bool IsOver(const ServerTransaction& t) {
+inline bool IsOver(const TransactionState& t) {
   return t.phase != TransactionPhase::kActive && t.phase != TransactionPhase::kCommitting;
 }
 
@@ -120,9 +120,9 @@ bool Conflict(const ReadLock& read, const BufferedWrite& write);
 bool Conflict(const BufferedWrite& a, const BufferedWrite& b);
 
 // Whether the lock `wanted` conflicts with a write of `other`.
-bool ReadConflicts(const ReadLock& wanted, const ServerTransaction& other);
+bool ReadConflicts(const ReadLock& wanted, const TransactionState& other);
 // Whether committing `writes` conflicts with a lock that `other` holds.
-bool CommitConflicts(std::span<const BufferedWrite> writes, const ServerTransaction& other);
+bool CommitConflicts(std::span<const BufferedWrite> writes, const TransactionState& other);
 
 // The write to a row, or null.
 const BufferedWrite* FindWrite(std::span<const BufferedWrite> writes, uint32_t table,

@@ -10,21 +10,21 @@ constexpr Duration kRememberOutcome = Seconds(3600);
 // after so many transactions of other clients does not get it.
 constexpr size_t kOutcomesMax = 4096;
 
-ServerTransaction* FindIn(std::vector<ServerTransaction>& all, const TransactionId& id) {
+TransactionState* FindIn(std::vector<TransactionState>& all, const TransactionId& id) {
   const auto found =
       std::find_if(all.rbegin(), all.rend(),
-                   [&](const ServerTransaction& transaction) { return transaction.id == id; });
+                   [&](const TransactionState& transaction) { return transaction.id == id; });
   return found == all.rend() ? nullptr : &*found;
 }
 
-bool IsUnused(const Work& work, const ServerTransaction& transaction) {
+bool IsUnused(const Work& work, const TransactionState& transaction) {
   return ServerTime(work) - transaction.last_used > kRememberOutcome;
 }
 
 // Drops active transactions that were not used for long: a client that lost the reply to its begin
 // leaves locks behind.
 void ForgetAbandoned(Work& work) {
-  std::erase_if(work.database.transactions, [&](const ServerTransaction& old) {
+  std::erase_if(work.database.transactions, [&](const TransactionState& old) {
     const bool abandoned =
         old.phase == TransactionPhase::kActive && !old.parked && IsUnused(work, old);
     work.released = work.released || abandoned;
@@ -37,9 +37,9 @@ void ForgetAbandoned(Work& work) {
 // used for long, and the oldest if there are too many.
 void ForgetOutcomes(Work& work, const CallName& begin, const SessionName& session,
                     const TransactionId& previous) {
-  std::vector<ServerTransaction>& finished = work.database.finished;
+  std::vector<TransactionState>& finished = work.database.finished;
   if (session.empty() || work.catalogue.options().calls_name_places) {
-    std::erase_if(finished, [&](const ServerTransaction& old) {
+    std::erase_if(finished, [&](const TransactionState& old) {
       const CallName& name = old.begun_by;
       return old.session == session && name.process == begin.process && name.lock == begin.lock &&
              name.request == begin.request && old.id != previous;
@@ -57,18 +57,18 @@ TransactionId EndEarlierOnSession(Work& work, const SessionName& session) {
   const auto& finished = work.database.finished;
   const auto last =
       std::find_if(finished.rbegin(), finished.rend(),
-                   [&](const ServerTransaction& old) { return old.session == session; });
+                   [&](const TransactionState& old) { return old.session == session; });
   const bool was_aborted = last != finished.rend() && last->phase == TransactionPhase::kAborted;
   TransactionId last_aborted = was_aborted ? last->id : TransactionId();
   if (work.catalogue.options().concurrency == Concurrency::kEmulator) return last_aborted;
-  for (ServerTransaction& old : work.database.transactions) {
+  for (TransactionState& old : work.database.transactions) {
     if (old.session == session && old.phase == TransactionPhase::kActive) Abort(work, old);
   }
   return last_aborted;
 }
 
-ServerTransaction& Add(Work& work, const CallName& call, const SessionName& session) {
-  ServerTransaction transaction;
+TransactionState& Add(Work& work, const CallName& call, const SessionName& session) {
+  TransactionState transaction;
   transaction.id = MakeTransactionId(call);
   transaction.session = session;
   transaction.begun_by = call;
@@ -79,22 +79,22 @@ ServerTransaction& Add(Work& work, const CallName& call, const SessionName& sess
 
 }  // namespace
 
-ServerTransaction* FindLive(Work& work, const TransactionId& id) {
+TransactionState* FindLive(Work& work, const TransactionId& id) {
   return FindIn(work.database.transactions, id);
 }
 
-ServerTransaction* FindFinished(Work& work, const TransactionId& id) {
+TransactionState* FindFinished(Work& work, const TransactionId& id) {
   return FindIn(work.database.finished, id);
 }
 
-ServerTransaction* FindOnSession(Work& work, const TransactionId& id, const SessionName& session) {
-  ServerTransaction* found = FindLive(work, id);
+TransactionState* FindOnSession(Work& work, const TransactionId& id, const SessionName& session) {
+  TransactionState* found = FindLive(work, id);
   if (found == nullptr) found = FindFinished(work, id);
   return found != nullptr && found->session == session ? found : nullptr;
 }
 
-ServerTransaction& BeginIn(Work& work, const CallName& call, const SessionName& session,
-                           const BeginReadWrite& options) {
+TransactionState& BeginIn(Work& work, const CallName& call, const SessionName& session,
+                          const BeginReadWrite& options) {
   TransactionId previous = options.previous;
   if (!session.empty() && !IsMultiplexed(work, session)) {
     previous = EndEarlierOnSession(work, session);
@@ -103,7 +103,7 @@ ServerTransaction& BeginIn(Work& work, const CallName& call, const SessionName& 
   // By the emulator's rule a transaction with an age holds the lock, so no attempt inherits one.
   const bool inherits = work.catalogue.options().concurrency == Concurrency::kSpanner;
   if (inherits && !previous.empty()) {
-    if (const ServerTransaction* earlier = FindOnSession(work, previous, session)) {
+    if (const TransactionState* earlier = FindOnSession(work, previous, session)) {
       age = earlier->age;
     }
   }
@@ -111,7 +111,7 @@ ServerTransaction& BeginIn(Work& work, const CallName& call, const SessionName& 
   if (age) age->name = call;
   ForgetAbandoned(work);
   ForgetOutcomes(work, call, session, previous);
-  ServerTransaction& transaction = Add(work, call, session);
+  TransactionState& transaction = Add(work, call, session);
   transaction.age = age;
   if (options.lock_mode == LockMode::kOptimistic &&
       work.catalogue.options().concurrency == Concurrency::kSpanner) {
@@ -120,10 +120,10 @@ ServerTransaction& BeginIn(Work& work, const CallName& call, const SessionName& 
   return transaction;
 }
 
-ServerTransaction& BeginIn(Work& work, const CallName& call, const SessionName& session,
-                           Timestamp snapshot) {
+TransactionState& BeginIn(Work& work, const CallName& call, const SessionName& session,
+                          Timestamp snapshot) {
   ForgetAbandoned(work);
-  ServerTransaction& transaction = Add(work, call, session);
+  TransactionState& transaction = Add(work, call, session);
   transaction.kind = TransactionKind::kReadOnly;
   transaction.snapshot = snapshot;
   return transaction;
@@ -131,11 +131,11 @@ ServerTransaction& BeginIn(Work& work, const CallName& call, const SessionName& 
 
 void Forget(Work& work, const TransactionId& id) {
   std::erase_if(work.database.transactions,
-                [&](const ServerTransaction& transaction) { return transaction.id == id; });
+                [&](const TransactionState& transaction) { return transaction.id == id; });
   work.released = true;
 }
 
-void Release(Work& work, ServerTransaction& transaction, TransactionPhase phase) {
+void Release(Work& work, TransactionState& transaction, TransactionPhase phase) {
   transaction.phase = phase;
   transaction.reads.clear();
   transaction.writes.clear();
@@ -145,7 +145,7 @@ void Release(Work& work, ServerTransaction& transaction, TransactionPhase phase)
   work.released = true;
 }
 
-void Abort(Work& work, ServerTransaction& transaction) {
+void Abort(Work& work, TransactionState& transaction) {
   work.out.emplace_back(Aborted{.begun_by = transaction.begun_by});
   if (transaction.parked) {
     ReplyError(work, transaction.parked->call, AbortedStatus(work));
@@ -155,7 +155,7 @@ void Abort(Work& work, ServerTransaction& transaction) {
 }
 
 void SortOutFinished(Work& work) {
-  std::vector<ServerTransaction>& live = work.database.transactions;
+  std::vector<TransactionState>& live = work.database.transactions;
   auto kept = live.begin();
   for (auto one = live.begin(); one != live.end(); ++one) {
     if (IsOver(*one)) {
@@ -168,14 +168,14 @@ void SortOutFinished(Work& work) {
   live.erase(kept, live.end());
 }
 
-void SetAge(Work& work, ServerTransaction& transaction) {
+void SetAge(Work& work, TransactionState& transaction) {
   if (transaction.age) return;
   transaction.age = Age{.since = ServerTime(work), .name = transaction.begun_by};
 }
 
 Status Superseded() { return Error(Code::kUnavailable, "superseded by a resent call"); }
 
-void SupersedeParked(Work& work, ServerTransaction& transaction) {
+void SupersedeParked(Work& work, TransactionState& transaction) {
   if (!transaction.parked) return;
   ReplyError(work, transaction.parked->call, Superseded());
   transaction.parked.reset();

@@ -23,7 +23,7 @@ Status WrongForm(std::string message) {
 // The error for a value of a kind that no value of the type has, or of no kind.
 Status WrongKind(const ProtoValue& proto, Type type) {
   // The emulator calls a FLOAT64 a DOUBLE in this text.
-  const std::string name(type == Type::kFloat64 ? "DOUBLE" : TypeName(type));
+  const std::string name(type == Type::kFloat64 ? "DOUBLE" : WordOf(type));
   return WrongForm(absl::StrCat("Could not parse ", proto.DebugString(), " as ", name));
 }
 

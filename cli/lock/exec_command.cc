@@ -15,8 +15,8 @@
 #include <variant>
 
 #include "cli/lock/guard.h"
-#include "cli/lock/lock_metrics.h"
-#include "cli/lock/lock_request.h"
+#include "cli/lock/metrics.h"
+#include "cli/lock/options.h"
 #include "cli/lock/signals.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
@@ -30,7 +30,7 @@ using real_client::Leadership;
 using real_client::LockClient;
 using sim::Cat;
 
-constexpr std::string_view kFooter = R"(Examples:
+constexpr std::string_view kExecFooter = R"(Examples:
   whorl lock exec nightly -- ./backup.sh
   whorl lock exec nightly --no-wait --conflict-exit-code 0 -- ./backup.sh
   whorl lock exec nightly --wait 30s --lease 20s -- sh -c 'echo $WHORL_LOCK_TOKEN'
@@ -323,7 +323,7 @@ SubCommand AddExecCommand(CLI::App& lock, const std::vector<std::string>& comman
       "what to exit with after --wait and --no-wait (default: 125)");
   AddTime(*app, "--kill-after", request->kill_after, Duration(),
           "from SIGTERM to SIGKILL (default: a tenth of the lease)");
-  app->footer(std::string(kFooter));
+  app->footer(std::string(kExecFooter));
   return {.app = app, .run = [request] {
             if (request->wait && request->no_wait) {
               Complain("--wait does not go with --no-wait");

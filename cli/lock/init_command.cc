@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/interrupt.h"
-#include "cli/lock/lock_request.h"
+#include "cli/lock/options.h"
 #include "cli/lock/table_shape.h"
 #include "cli/output.h"
 #include "real_client/admin_client.h"
@@ -24,7 +24,7 @@ using real_client::AdminClient;
 using real_client::LockClient;
 using sim::Cat;
 
-constexpr std::string_view kFooter = R"(Examples:
+constexpr std::string_view kInitFooter = R"(Examples:
   whorl lock init nightly --database projects/p/instances/i/databases/d
   whorl lock init --protocol semaphore
   SPANNER_EMULATOR_HOST=localhost:9010 whorl lock init --create-database nightly
@@ -183,7 +183,7 @@ SubCommand AddInitCommand(CLI::App& lock) {
   AddWhere(*app, request);
   app->add_flag("--create-database", request->create_database,
                 "make the database first, and in an emulator its instance, too");
-  app->footer(std::string(kFooter));
+  app->footer(std::string(kInitFooter));
   return {.app = app, .run = [request] { return RunInit(*request); }};
 }
 

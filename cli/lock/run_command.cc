@@ -13,8 +13,8 @@
 
 #include "cli/lock/event_log.h"
 #include "cli/lock/guard.h"
-#include "cli/lock/lock_metrics.h"
-#include "cli/lock/lock_request.h"
+#include "cli/lock/metrics.h"
+#include "cli/lock/options.h"
 #include "cli/lock/signals.h"
 #include "cli/output.h"
 #include "real_client/os.h"
@@ -30,7 +30,7 @@ using real_client::LockClient;
 using sim::Cat;
 using sim::Json;
 
-constexpr std::string_view kFooter = R"(Examples:
+constexpr std::string_view kRunFooter = R"(Examples:
   whorl lock run nightly
   whorl lock run nightly weekly --json --out locks.jsonl --metrics 127.0.0.1:9464
 
@@ -89,7 +89,7 @@ class Reporter final : public real_client::LockObserver {
     if (!leadership.leads && led) Put("lost", "leads no longer", {});
   }
   void OnNote(const Note& note) override {
-    const std::string_view text = NoteText(note.note);
+    const std::string_view text = WordOf(note.note);
     Json values = Json::array();
     std::string shown;
     for (const Value& value : note.values) {
@@ -106,9 +106,9 @@ class Reporter final : public real_client::LockObserver {
     const Code before = std::exchange(failing_, answers ? Code::kOk : code);
     if (before == failing_) return;
     if (answers) return Put("answers", "Spanner answers again", {});
-    Put("failing", Cat(StepText(step), ": ", Explain(request_, result.status)),
-        {{"step", std::string(StepText(step))},
-         {"code", std::string(CodeName(code))},
+    Put("failing", Cat(WordOf(step), ": ", Explain(request_, result.status)),
+        {{"step", std::string(WordOf(step))},
+         {"code", std::string(WordOf(code))},
          {"error", result.status.message}});
   }
 
@@ -136,7 +136,7 @@ class Reporter final : public real_client::LockObserver {
   Code failing_ = Code::kOk;
 };
 
-int Fail(const LockRequest& request, const Status& status) {
+int FailToRun(const LockRequest& request, const Status& status) {
   const bool is_input = status.code == Code::kInvalidArgument;
   Complain(is_input ? status.message : Explain(request, status));
   return is_input ? kBadInput : kCannotRun;
@@ -163,7 +163,7 @@ class Runner {
           metrics == nullptr ? nullptr : metrics->Add(name, request_.protocol));
       status = client->Make(std::move(options), locks.emplace_back());
     }
-    if (!status.ok()) return Fail(request_, status);
+    if (!status.ok()) return FailToRun(request_, status);
     return Write(locks);
   }
 
@@ -230,7 +230,7 @@ SubCommand AddRunCommand(CLI::App& lock) {
   app->add_flag("--json", request->json, "log JSON lines instead of text");
   app->add_option("--out", request->out, "log into FILE, behind what stands there")
       ->type_name("FILE");
-  app->footer(std::string(kFooter));
+  app->footer(std::string(kRunFooter));
   return {.app = app, .run = [request] { return RunRun(*request); }};
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/interrupt.h"
-#include "cli/lock/lock_request.h"
+#include "cli/lock/options.h"
 #include "cli/output.h"
 #include "cli/text_table.h"
 #include "sim/report/json_print.h"
@@ -34,7 +34,7 @@ std::string LeftText(const Holding& holding) {
   return Cat(whole, ".", text.substr(text.size() - 3), " s");
 }
 
-std::string TimeText(const std::optional<Timestamp>& time) {
+std::string TimestampText(const std::optional<Timestamp>& time) {
   return time ? FormatRfc3339(*time) : "-";
 }
 
@@ -56,7 +56,7 @@ void PrintHoldings(const std::vector<Holding>& holdings) {
   for (const Holding& holding : holdings) {
     table.Add({sim::Printable(holding.lock),
                holding.holder.empty() ? "-" : sim::Printable(holding.holder),
-               TimeText(holding.since), TimeText(holding.token), LeftText(holding)});
+               TimestampText(holding.since), TimestampText(holding.token), LeftText(holding)});
   }
   table.Print(std::cout);
 }

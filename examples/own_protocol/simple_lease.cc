@@ -6,6 +6,7 @@
 
 #include "protocol/local_answer.h"
 #include "protocol/random_id.h"
+#include "protocol/step_context.h"
 
 namespace simple_lease {
 namespace {
@@ -21,25 +22,18 @@ using Doing = State::Doing;
 // Short of the lease by what a clock within 0.1 % may lose on it, and as much again.
 Duration Believable(Duration lease) { return lease - lease / 500; }
 
-// One step of one process: what every small function below works on.
-struct Here {
-  const Config& config;
-  State& state;
-  whorl::LocalTime now;
-  whorl::Entropy& entropy;
-  std::vector<whorl::Effect>& out;
-};
+using Context = whorl::StepContext<Config, State>;
 
 // --- effects -----------------------------------------------------------------------------------
 
-void SleepUntil(Here& here, Duration at) {
+void SleepUntil(Context& here, Duration at) {
   here.state.doing = Doing::kSleeping;
   here.out.emplace_back(whorl::SetTimer{.timer = kWake, .at = at});
 }
-void Sleep(Here& here, Duration pause) { SleepUntil(here, here.now.monotonic + pause); }
-void PollLater(Here& here) { Sleep(here, here.config.lease / 4); }
+void Sleep(Context& here, Duration pause) { SleepUntil(here, here.now.monotonic + pause); }
+void PollLater(Context& here) { Sleep(here, here.config.lease / 4); }
 
-void Run(Here& here, Request request, whorl::Transaction transaction) {
+void Run(Context& here, Request request, whorl::Transaction transaction) {
   here.out.emplace_back(
       whorl::RunTransaction{.request = request, .transaction = std::move(transaction)});
 }
@@ -54,7 +48,7 @@ whorl::Transaction WriteOf(StepName step, whorl::Sql sql, std::vector<Value> par
   return transaction;
 }
 
-void SendRead(Here& here) {
+void SendRead(Context& here) {
   here.state.doing = Doing::kReading;
   whorl::Transaction transaction = whorl::OneStatement(StepName::kRead, whorl::Mode::kStrongRead,
                                                        here.config.read, {here.config.lock_name});
@@ -62,21 +56,21 @@ void SendRead(Here& here) {
   Run(here, kRound, std::move(transaction));
 }
 
-void SendCreate(Here& here) {
+void SendCreate(Context& here) {
   here.state.doing = Doing::kClaiming;
   Run(here, kRound,
       WriteOf(StepName::kCreate, here.config.create, {here.config.lock_name, here.state.id},
               here.now.monotonic + here.config.lease));
 }
 
-void SendTake(Here& here, Timestamp seen) {
+void SendTake(Context& here, Timestamp seen) {
   here.state.doing = Doing::kClaiming;
   Run(here, kRound,
       WriteOf(StepName::kTake, here.config.take, {here.config.lock_name, here.state.id, seen},
               here.now.monotonic + here.config.lease));
 }
 
-void SendBeat(Here& here) {
+void SendBeat(Context& here) {
   here.state.doing = Doing::kBeating;
   const Term& term = *here.state.term;
   Run(here, kRound,
@@ -84,7 +78,7 @@ void SendBeat(Here& here) {
               term.deadline));
 }
 
-void SendRelease(Here& here, Timestamp token) {
+void SendRelease(Context& here, Timestamp token) {
   Run(here, kRelease,
       WriteOf(StepName::kRelease, here.config.release, {here.config.lock_name, token},
               here.now.monotonic + here.config.lease));
@@ -93,13 +87,13 @@ void SendRelease(Here& here, Timestamp token) {
 // --- terms -------------------------------------------------------------------------------------
 
 // The row is this process's own by a Commit that was first sent at `sent`.
-void Renew(Here& here, Timestamp token, Duration sent) {
+void Renew(Context& here, Timestamp token, Duration sent) {
   here.state.term = Term{.token = token, .deadline = sent + Believable(here.config.lease)};
   here.out.emplace_back(whorl::SetTimer{.timer = kDeadline, .at = here.state.term->deadline});
   SleepUntil(here, sent + here.config.lease / 3);
 }
 
-void EndTerm(Here& here) {
+void EndTerm(Context& here) {
   here.state.term.reset();
   here.out.emplace_back(whorl::CancelTimer{.timer = kDeadline});
   // Whoever stops was told so already.
@@ -118,7 +112,7 @@ std::optional<Timestamp> TakeableHeartbeat(const whorl::Row& row, Duration lease
   return *heartbeat;
 }
 
-void OnRead(Here& here, const TransactionResult& result) {
+void OnRead(Context& here, const TransactionResult& result) {
   if (result.outcome != Outcome::kCommitted) return PollLater(here);
   const std::vector<whorl::Row>& rows = result.results.front().rows;
   if (rows.empty()) return SendCreate(here);
@@ -130,7 +124,7 @@ bool ChangedTheRow(const TransactionResult& result) {
   return result.outcome == Outcome::kCommitted && result.results.front().row_count == 1;
 }
 
-void OnClaimed(Here& here, const TransactionResult& result) {
+void OnClaimed(Context& here, const TransactionResult& result) {
   const bool won = ChangedTheRow(result);
   if (here.state.stopping) {
     if (won) SendRelease(here, result.commit_timestamp);
@@ -144,7 +138,7 @@ void OnClaimed(Here& here, const TransactionResult& result) {
   here.out.emplace_back(whorl::LeadershipChanged{.leader = true});
 }
 
-void OnBeaten(Here& here, const TransactionResult& result) {
+void OnBeaten(Context& here, const TransactionResult& result) {
   if (here.state.stopping) return;
   if (!here.state.term) return PollLater(here);
   if (ChangedTheRow(result)) return Renew(here, here.state.term->token, *result.commit_sent);
@@ -155,7 +149,7 @@ void OnBeaten(Here& here, const TransactionResult& result) {
   Sleep(here, here.config.lease / 16);  // and beat again
 }
 
-void OnEnded(Here& here, const whorl::TransactionEnded& ended) {
+void OnEnded(Context& here, const whorl::TransactionEnded& ended) {
   if (ended.request == kRelease) return;  // what is not given back runs out
   const Doing done = std::exchange(here.state.doing, Doing::kNothing);
   if (done == Doing::kClaiming) return OnClaimed(here, ended.result);
@@ -165,7 +159,7 @@ void OnEnded(Here& here, const whorl::TransactionEnded& ended) {
 
 // --- other events --------------------------------------------------------------------------------
 
-void OnStarted(Here& here) {
+void OnStarted(Context& here) {
   here.state.id = here.config.id;
   if (here.state.id.empty()) {
     here.state.id = whorl::DrawUuid(here.entropy, whorl::Purpose::kInstanceId);
@@ -173,12 +167,12 @@ void OnStarted(Here& here) {
   SendRead(here);
 }
 
-void OnTimer(Here& here, whorl::TimerId timer) {
+void OnTimer(Context& here, whorl::TimerId timer) {
   if (timer != kWake) return;  // the deadline is looked at before every event
   return here.state.term ? SendBeat(here) : SendRead(here);
 }
 
-void OnAsked(Here& here, const whorl::Asked& asked) {
+void OnAsked(Context& here, const whorl::Asked& asked) {
   const bool leads = here.state.term && !here.state.stopping;
   here.out.emplace_back(
       whorl::AnswerLocally(asked, {.protocol = "simple_lease",
@@ -188,13 +182,13 @@ void OnAsked(Here& here, const whorl::Asked& asked) {
                                    .lease = here.config.lease}));
 }
 
-void OnStop(Here& here) {
+void OnStop(Context& here) {
   if (std::exchange(here.state.stopping, true)) return;
   here.out.emplace_back(whorl::CancelTimer{.timer = kWake});
   if (here.state.term) here.out.emplace_back(whorl::LeadershipChanged{.leader = false});
 }
 
-void OnWorkStopped(Here& here) {
+void OnWorkStopped(Context& here) {
   if (!here.state.stopping || !here.state.term) return;
   SendRelease(here, here.state.term->token);
   EndTerm(here);
@@ -240,7 +234,7 @@ Config MakeConfig(const std::string& table, std::string lock_name, std::string i
 
 void Step(const Config& config, State& state, whorl::LocalTime now, whorl::Entropy& entropy,
           const whorl::Event& event, std::vector<whorl::Effect>& out) {
-  Here here{config, state, now, entropy, out};
+  Context here{config, state, now, entropy, out};
   if (state.term && now.monotonic >= state.term->deadline) EndTerm(here);
   if (std::holds_alternative<whorl::Started>(event)) return OnStarted(here);
   if (std::holds_alternative<whorl::StopRequested>(event)) return OnStop(here);

@@ -65,10 +65,14 @@ struct State {
   WHORL_FIELDS(State, id, doing, stopping, term);
 };
 // For reports of a state.
-constexpr std::string_view WordOf(State::Doing doing) {
-  constexpr std::array<std::string_view, 5> kWords = {"nothing", "sleeping", "reading", "claiming",
-                                                      "beating"};
-  return kWords[static_cast<size_t>(doing)];
+constexpr auto WordTableOf(State::Doing) {
+  return whorl::MakeWordTable<State::Doing>({
+      {State::Doing::kNothing, "nothing"},
+      {State::Doing::kSleeping, "sleeping"},
+      {State::Doing::kReading, "reading"},
+      {State::Doing::kClaiming, "claiming"},
+      {State::Doing::kBeating, "beating"},
+  });
 }
 
 void Step(const Config& config, State& state, whorl::LocalTime now, whorl::Entropy& entropy,

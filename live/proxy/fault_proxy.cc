@@ -34,13 +34,13 @@ struct FaultProxy::State {
   ProxyCore core;
   const ProxyOptions options;
   std::unique_ptr<real_client::LockLoop> loop = std::make_unique<real_client::LockLoop>();
-  std::mutex mutex = {};  // guards what follows
+  std::mutex mutex = {};  // guards the members below
   bool is_shut_down = false;
   std::map<int16_t, std::unique_ptr<Node>> nodes = {};
 };
 
-FaultProxy::FaultProxy(std::string upstream, Judge& judge, ProxyOptions options)
-    : state_(new State{.core = {.upstream = std::move(upstream), .judge = judge},
+FaultProxy::FaultProxy(std::string upstream, CallInterceptor& interceptor, ProxyOptions options)
+    : state_(new State{.core = {.upstream = std::move(upstream), .interceptor = interceptor},
                        .options = options}) {}
 
 FaultProxy::~FaultProxy() { Shutdown(); }
@@ -67,7 +67,7 @@ void FaultProxy::Shutdown() {
     const std::lock_guard lock(state_->mutex);
     if (std::exchange(state_->is_shut_down, true)) return;
   }
-  // Without the mutex, which a judge that is waited for may need. Nobody changes nodes any more.
+  // Without the mutex, which a running interceptor may need. The nodes do not change any more.
   state_->loop->PostAndWait([this] {
     for (const auto& [name, node] : state_->nodes) node->relay().Close();
   });

@@ -1,22 +1,21 @@
-// A proxy on the loopback interface between each node (a process that speaks to Spanner by gRPC)
-// and a Spanner server, at which calls and connections meet with faults.
+// A proxy on the loopback interface between each node (a process that speaks gRPC to Spanner) and a
+// Spanner server, which injects faults into calls and connections.
 //
 // Invariants:
-//   1. Each node has a port, connections and a channel to the server of its own: what happens to
-//      one reaches no other.
-//   2. A call is asked about as a whole: its request once it is there, and its reply once all of it
-//      is.
-//   3. What has been sent on is brought to its end, even when its node has cancelled it, has given
-//      it up at its deadline or is gone. Spanner may do so, the emulator and whorl's server do; and
-//      the judge hears how it ended.
-//   4. What passes is passed on as it came: messages, metadata, status, details and trailers,
-//   except
-//      for what gRPC makes anew for each connection.
-//   5. After Shutdown() none of its threads runs and none of its sockets is open, and the judge is
-//      asked no more.
+//   1. Each node has its own port, connections and channel to the server, so that no node affects
+//      another.
+//   2. The interceptor decides about whole messages: a request once it has arrived, and a reply
+//      once all of it has.
+//   3. A call that was forwarded is completed even if its node has cancelled it, has given it up at
+//      its deadline or is gone. Spanner may do so, the emulator and whorl's server do; and the
+//      interceptor learns its outcome.
+//   4. Messages, metadata, status, details and trailers are forwarded unchanged, except for headers
+//      that gRPC creates anew for each connection.
+//   5. After Shutdown() none of its threads runs, none of its sockets is open, and the interceptor
+//      is not called any more.
 //
-// Calls have one request, as all of Spanner's have; one reply, or a stream of them. A call has a
-// thread while it is judged, held back or with the server, so this is for nodes with some calls at
+// A call has one request, like all of Spanner's, and one reply or a stream of them. It uses a
+// thread while it is intercepted, delayed or at the server, so this suits nodes with a few calls at
 // a time, not thousands.
 #pragma once
 
@@ -24,7 +23,7 @@
 #include <memory>
 #include <string>
 
-#include "live/proxy/judge.h"
+#include "live/proxy/interceptor.h"
 #include "protocol/spanner/time.h"
 #include "sim/scenario/direction.h"
 #include "sim/world/observation.h"
@@ -32,30 +31,31 @@
 namespace whorl::live {
 
 struct ProxyOptions {
-  // A connection in which something that the node sent cannot be acknowledged so long is reset, as
-  // the node's kernel would (gRPC sets TCP_USER_TIMEOUT to 20 s, where it keeps connections alive).
+  // A connection on which data from the node stays unacknowledged for this long is reset, as the
+  // node's kernel would do (gRPC sets TCP_USER_TIMEOUT to 20 s on connections that it keeps alive).
   Duration connection_timeout = Seconds(20);
 };
 
 class FaultProxy {
  public:
-  // `upstream`: where the server speaks plaintext, "127.0.0.1:9010". `judge` outlives this.
-  FaultProxy(std::string upstream, Judge& judge, ProxyOptions options = {});
+  // `upstream` is the plaintext address of the server, "127.0.0.1:9010". `interceptor` outlives
+  // this.
+  FaultProxy(std::string upstream, CallInterceptor& interceptor, ProxyOptions options = {});
   FaultProxy(const FaultProxy&) = delete;
   FaultProxy& operator=(const FaultProxy&) = delete;
   ~FaultProxy();
 
-  // Opens a port of 127.0.0.1 for the node, which stays when the node's process is replaced by
-  // another. It is listened to before this returns. Throws std::system_error when the system gives
-  // no more sockets. REQUIRES: it was not opened before; no Shutdown().
+  // Opens a port of 127.0.0.1 for the node, which stays the same when another process takes the
+  // node's place. It listens before this returns. Throws std::system_error if the system has no
+  // more sockets. REQUIRES: the node was not opened before; no Shutdown().
   uint16_t Open(int16_t node);
 
-  // What becomes of bytes (README.md), as soon as this returns. Nothing after Shutdown().
-  // REQUIRES: the node is open.
+  // Changes what happens to the node's bytes (README.md) before it returns. No effect after
+  // Shutdown(). REQUIRES: the node is open.
   void SetLink(int16_t node, sim::Direction direction, sim::LinkState state);
 
-  // Ends calls under way, for their nodes by a reset of their connections, and does not judge them
-  // any more. Waits for the judge, where it is being asked.
+  // Ends the calls under way without asking the interceptor; their nodes see their connections
+  // reset. Waits for calls of the interceptor that are running.
   void Shutdown();
 
  private:

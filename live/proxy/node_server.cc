@@ -44,7 +44,7 @@ Reply Answer(const Status& status) {
   return reply;
 }
 
-// False: `stop` was requested before.
+// False if `stop` was requested before the pause ended.
 bool Pause(Duration pause, const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any never;
@@ -65,7 +65,7 @@ ProxiedCall CallOf(int16_t node, uint64_t number,
 
 }  // namespace
 
-// A call of the node. It lives until gRPC is done with it, which is after Finish.
+// A call of the node. It lives until gRPC has finished it, after Finish.
 class NodeServer::Call final : public grpc::ServerGenericBidiReactor {
  public:
   Call(NodeServer& server, grpc::GenericCallbackServerContext& context)
@@ -83,7 +83,7 @@ class NodeServer::Call final : public grpc::ServerGenericBidiReactor {
     if (!ok) return Finish({grpc::StatusCode::CANCELLED, "The node has gone."});
     WriteNext();
   }
-  // A call that was dropped ends with its node.
+  // A dropped call ends when its node cancels it or goes away.
   void OnCancel() override {
     if (standing_.exchange(Standing::kCancelled) == Standing::kDropped) FinishUnheard();
   }
@@ -94,29 +94,30 @@ class NodeServer::Call final : public grpc::ServerGenericBidiReactor {
 
   static Status ShutDown() { return Error(Code::kUnavailable, "The proxy shuts down."); }
 
-  // On a thread of its own. After each of Carry (when false) and Tell, the call may be gone.
+  // Runs on its own thread. After Tell, and after Carry if it returns false, the call may be
+  // destroyed.
   void Pass() {
-    if (!Carry(server_.core_.judge.OnRequest(call_, BytesOf(buffer_)))) return;
+    if (!Carry(server_.core_.interceptor.OnRequest(call_, BytesOf(buffer_)))) return;
     Reply reply = server_.upstream_.Send(call_, buffer_, server_.core_.stop.get_token());
     if (server_.core_.stop.stop_requested()) return Tell(Answer(ShutDown()));
     std::vector<std::string> messages(reply.messages.size());
     std::ranges::transform(reply.messages, messages.begin(), BytesOf);
-    if (!Carry(server_.core_.judge.OnReply(call_, StatusOf(reply), messages))) return;
+    if (!Carry(server_.core_.interceptor.OnReply(call_, StatusOf(reply), messages))) return;
     Tell(std::move(reply));
   }
 
-  // Does what the verdict says. True: the message passes.
-  bool Carry(const Verdict& verdict) {
-    if (verdict.kind == Verdict::Kind::kDrop) {
+  // Carries out the interception. True if the message passes.
+  bool Carry(const Interception& interception) {
+    if (interception.action == Interception::Action::kDrop) {
       if (standing_.exchange(Standing::kDropped) == Standing::kCancelled) FinishUnheard();
       return false;
     }
-    if (!Pause(verdict.delay, server_.core_.stop.get_token())) {
+    if (!Pause(interception.delay, server_.core_.stop.get_token())) {
       Tell(Answer(ShutDown()));
       return false;
     }
-    if (verdict.kind == Verdict::Kind::kPass) return true;
-    Tell(Answer(verdict.status));
+    if (interception.action == Interception::Action::kPass) return true;
+    Tell(Answer(interception.status));
     return false;
   }
 
@@ -152,8 +153,8 @@ NodeServer::NodeServer(int16_t node, ProxyCore& core)
     : node_(node), core_(core), upstream_(core.upstream) {
   grpc::ServerBuilder builder;
   builder.RegisterCallbackGenericService(this);
-  builder.SetMaxReceiveMessageSize(-1);  // no limit: that is Spanner's matter
-  // A node may ask as often as it likes whether its connection is alive.
+  builder.SetMaxReceiveMessageSize(-1);  // no limit here; Spanner has its own
+  // A node may send keepalive pings as often as it likes.
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1);
   server_ = builder.BuildAndStart();

@@ -1,4 +1,5 @@
-// The gRPC server that a node talks to: takes whatever is called, has it judged, and sends it on.
+// The gRPC server that a node talks to: it accepts any call, asks the interceptor, and forwards the
+// call.
 #pragma once
 
 #include <grpcpp/generic/async_generic_service.h>
@@ -10,16 +11,16 @@
 #include <stop_token>
 #include <string>
 
-#include "live/proxy/judge.h"
+#include "live/proxy/interceptor.h"
 #include "live/proxy/upstream.h"
 #include "live/proxy/workers.h"
 
 namespace whorl::live {
 
-// What the calls of all nodes need.
+// State that the calls of all nodes share.
 struct ProxyCore {
   const std::string upstream;
-  Judge& judge;
+  CallInterceptor& interceptor;
   Workers workers = {};
   std::stop_source stop = {};
   std::atomic<uint64_t> last_call = 0;
@@ -31,9 +32,9 @@ class NodeServer final : public grpc::CallbackGenericService {
   // Waits for the end of all calls. REQUIRES: the core's workers have stopped.
   ~NodeServer() override;
 
-  // A connection of the node: a socket that blocks nobody, which is the server's from now on.
+  // Takes over a connection of the node, a non-blocking socket.
   void Serve(int socket);
-  // From now on the node hears UNAVAILABLE in the place of replies, or hears them again.
+  // Whether the node gets UNAVAILABLE instead of replies from now on.
   void RefuseReplies(bool refuse) { refuses_replies_ = refuse; }
 
   grpc::ServerGenericBidiReactor* CreateReactor(

@@ -21,8 +21,7 @@ using ErrorCode = boost::system::error_code;
 using Socket = boost::asio::generic::stream_protocol::socket;
 using sim::LinkState;
 
-// Sockets are made by hand, since Asio's would be inherited by the processes that this one starts,
-// and stay open in them.
+// Sockets are created without Asio, since child processes would inherit Asio's and keep them open.
 constexpr int kFlags = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
 
 [[noreturn]] void ThrowErrno(const char* what) {
@@ -35,7 +34,7 @@ int Checked(int result, const char* what) {
 
 }  // namespace
 
-// One connection of the node, and the inner one to the node's server.
+// One connection of the node, and the corresponding one to the node's server.
 class Relay::Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(std::shared_ptr<Relay> relay, int node, int inner)
@@ -44,7 +43,7 @@ class Relay::Connection : public std::enable_shared_from_this<Connection> {
         inner_(relay_->loop_.context(), {AF_UNIX, 0}, inner),
         timeout_(relay_->loop_.context()) {
     node_.set_option(tcp::no_delay(true));
-    // That they are so is not enough: Asio wants to have been told.
+    // The sockets are non-blocking already, but Asio has to be told.
     node_.non_blocking(true);
     inner_.non_blocking(true);
   }
@@ -53,7 +52,7 @@ class Relay::Connection : public std::enable_shared_from_this<Connection> {
     Watch(to_);
     Watch(from_);
   }
-  // After the links have changed.
+  // Called after the links have changed.
   void OnLinks() {
     const auto& [to, from] = relay_->links_;
     if (to != LinkState::kBlackHoled && from != LinkState::kBlackHoled) {
@@ -63,7 +62,7 @@ class Relay::Connection : public std::enable_shared_from_this<Connection> {
     if (std::exchange(to_.held, false)) OnReadable(to_);
     if (std::exchange(from_.held, false)) OnReadable(from_);
   }
-  // Both ends see the end; the node sees a reset.
+  // Closes both ends; the node sees a reset.
   void Reset() {
     if (!node_.is_open()) return;
     node_.set_option(boost::asio::socket_base::linger(true, 0));
@@ -75,7 +74,7 @@ class Relay::Connection : public std::enable_shared_from_this<Connection> {
     Socket& source;
     Socket& target;
     bool is_to = false;
-    bool held = false;  // there is something to read, which has to wait
+    bool held = false;  // there are bytes to read, which have to wait
     std::array<char, 16 << 10> buffer;
   };
 
@@ -96,7 +95,7 @@ class Relay::Connection : public std::enable_shared_from_this<Connection> {
         way.held = true;
         return;
       case LinkState::kRefused:
-        // A refused way back is the matter of the node's server.
+        // The node's server handles a refused way back.
         if (way.is_to) return Reset();
         return Pass(way);
       case LinkState::kUp:
@@ -115,7 +114,8 @@ class Relay::Connection : public std::enable_shared_from_this<Connection> {
                              });
   }
 
-  // The node has sent something. In a black hole of either way it is not acknowledged.
+  // Called when the node has sent data. In a black hole in either direction, it is not
+  // acknowledged.
   void WatchAcknowledgement() {
     const auto& [to, from] = relay_->links_;
     if (to != LinkState::kBlackHoled && from != LinkState::kBlackHoled) return;
@@ -161,7 +161,7 @@ void Relay::Start() { AwaitConnection(); }
 void Relay::SetLink(sim::Direction direction, LinkState state) {
   if (Covers(direction, sim::Direction::kTo)) links_.to = state;
   if (Covers(direction, sim::Direction::kFrom)) links_.from = state;
-  // A copy, since those that are reset leave the set.
+  // Iterates over a copy, since connections that are reset leave the set.
   for (const auto& connection : std::set(connections_)) connection->OnLinks();
 }
 

@@ -1,9 +1,10 @@
-// The connections of one node: bytes that pass, are held back or are refused, each way for itself.
+// The connections of one node. In each direction, bytes pass, are held back or are refused.
 //
 // Invariants:
-//   1. What is held back stays in the kernel's buffers, which are its bound: who sends more waits.
-//   2. Bytes of a way keep their order, and none is lost but with its connection.
-// All of it happens on the loop's thread, but for the constructor and port().
+//   1. Bytes that are held back stay in the kernel's buffers, so their number is bounded: a sender
+//      of more has to wait.
+//   2. Bytes keep their order in each direction, and are lost only together with their connection.
+// Used on the loop's thread only, except for the constructor and port().
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>
@@ -21,19 +22,19 @@ namespace whorl::live {
 
 class Relay : public std::enable_shared_from_this<Relay> {
  public:
-  // Gets the inner end of each connection that the node opens.
+  // Receives the server's end of each connection that the node opens.
   using Serve = std::function<void(int socket)>;
 
-  // Listens on a free port of 127.0.0.1. Throws std::system_error when there is none.
+  // Listens on a free port of 127.0.0.1. Throws std::system_error if there is none.
   Relay(real_client::LockLoop& loop, Duration connection_timeout, Serve serve);
-  // REQUIRES: Close(), if it was started.
+  // REQUIRES: Close() was called if Start() was.
   ~Relay();
 
   uint16_t port() const { return port_; }
-  // Begins to take connections in.
+  // Starts to accept connections.
   void Start();
   void SetLink(sim::Direction direction, sim::LinkState state);
-  // Resets all connections and takes no more.
+  // Resets all connections and accepts no more.
   void Close();
 
  private:

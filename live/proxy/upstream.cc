@@ -17,17 +17,17 @@ std::shared_ptr<grpc::Channel> OpenChannel(const std::string& endpoint) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  // Or a node that counts on sending a Commit once would have sent two.
+  // Retries here could send a Commit twice without the node's knowledge.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   constexpr int kSoonMs = 20;
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kSoonMs);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kSoonMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 5 * kSoonMs);
-  arguments.SetMaxReceiveMessageSize(-1);  // no limit: that is the node's matter
+  arguments.SetMaxReceiveMessageSize(-1);  // no limit here; the node has its own
   return grpc::CreateCustomChannel(endpoint, grpc::InsecureChannelCredentials(), arguments);
 }
 
-// Does one operation of gRPC after the other.
+// Runs gRPC operations one after the other.
 class Operations {
  public:
   Operations() = default;
@@ -38,7 +38,8 @@ class Operations {
     Await();
   }
   grpc::CompletionQueue& queue() { return queue_; }
-  // Of the operation that was started with a null tag, "ok" as gRPC's documentation says of it.
+  // Waits for the operation that was started with a null tag and returns its `ok`, as gRPC
+  // documents it.
   bool Await() {
     void* tag = nullptr;
     bool ok = false;
@@ -81,7 +82,7 @@ Reply Upstream::Send(const ProxiedCall& call, const grpc::ByteBuffer& request,
   stream->StartCall(nullptr);
   if (operations.Await()) {
     stream->WriteLast(request, grpc::WriteOptions(), nullptr);
-    operations.Await();  // not sent, where the answer came before
+    operations.Await();  // fails if the answer came before the request was sent
     for (grpc::ByteBuffer message; stream->Read(&message, nullptr), operations.Await();) {
       reply.messages.push_back(message);
     }

@@ -1,4 +1,4 @@
-// The server's side of a node: its calls, sent on as they came.
+// Forwards the calls of one node to the server, unchanged.
 #pragma once
 
 #include <grpcpp/generic/generic_stub.h>
@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "live/proxy/judge.h"
+#include "live/proxy/interceptor.h"
 
 namespace whorl::live {
 
@@ -27,15 +27,15 @@ struct Reply {
 };
 
 Metadata CopyMetadata(const std::multimap<grpc::string_ref, grpc::string_ref>& metadata);
-// Whether gRPC makes this entry anew for each connection, so that it is not passed on.
+// Whether gRPC creates this entry anew for each connection, so that it is not forwarded.
 bool IsOfOneConnection(std::string_view name);
 
 class Upstream {
  public:
-  // With connections of its own to `endpoint`, which speaks plaintext.
+  // Opens its own connections to `endpoint`, in plaintext.
   explicit Upstream(const std::string& endpoint);
 
-  // Waits for the end of the call; when `stop` is requested, that is CANCELLED.
+  // Waits for the end of the call; a request on `stop` ends it with CANCELLED.
   Reply Send(const ProxiedCall& call, const grpc::ByteBuffer& request, const std::stop_token& stop);
 
  private:

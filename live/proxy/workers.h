@@ -1,4 +1,4 @@
-// Threads for tasks that block: as many as there are tasks under way, kept for the next ones.
+// Threads for tasks that block: one for each task under way, reused for later tasks.
 #pragma once
 
 #include <condition_variable>
@@ -20,15 +20,15 @@ class Workers {
   Workers& operator=(const Workers&) = delete;
   ~Workers() { Stop(); }
 
-  // From any thread. False, and the task is dropped, after Stop().
+  // Callable from any thread. After Stop() it drops the task and returns false.
   bool Run(Task task);
-  // Waits for what was taken in. REQUIRES: one thread at a time, and none of these.
+  // Waits for the accepted tasks. REQUIRES: not called concurrently, nor on one of these threads.
   void Stop();
 
  private:
   void Work();
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::deque<Task> tasks_;
   size_t idle_ = 0;

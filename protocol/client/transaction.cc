@@ -70,9 +70,4 @@ Said Continue(const Transaction& transaction, std::span<const StatementResult> h
   return SayCommit{};
 }
 
-std::string_view OutcomeText(Outcome outcome) {
-  constexpr std::array<std::string_view, 3> kTexts = {"committed", "aborted", "unknown"};
-  return kTexts[static_cast<size_t>(outcome)];
-}
-
 }  // namespace whorl

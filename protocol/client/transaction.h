@@ -107,7 +107,13 @@ enum class Outcome : uint8_t {
   kAborted,    // certainly without effect
   kUnknown,    // a Commit was sent, and nothing certain was heard of it
 };
-std::string_view OutcomeText(Outcome outcome);
+constexpr auto WordTableOf(Outcome) {
+  return MakeWordTable<Outcome>({
+      {Outcome::kCommitted, "committed"},
+      {Outcome::kAborted, "aborted"},
+      {Outcome::kUnknown, "unknown"},
+  });
+}
 
 struct TransactionResult {
   Outcome outcome = Outcome::kUnknown;

@@ -6,6 +6,7 @@
 #include "protocol/fenced_lease/row.h"
 #include "protocol/local_answer.h"
 #include "protocol/random_id.h"
+#include "protocol/step_context.h"
 
 namespace whorl::fenced_lease {
 namespace {
@@ -23,23 +24,18 @@ constexpr Duration Lengthened(Duration lease) {
 }
 constexpr Duration BeatEvery(Duration lease) { return lease * kBeatPercent / 100; }
 
-// One step of one process: what every small function below works on.
-struct Here {
-  const Config& config;
-  State& state;
-  LocalTime now;
-  Entropy& entropy;
-  std::vector<Effect>& out;
-};
+using Context = StepContext<Config, State>;
 
 // --- effects -----------------------------------------------------------------------------------
 
-void Set(Here& here, TimerOfLease timer, Duration at) {
+void Set(Context& here, TimerOfLease timer, Duration at) {
   here.out.emplace_back(SetTimer{.timer = timer, .at = at});
 }
-void Cancel(Here& here, TimerOfLease timer) { here.out.emplace_back(CancelTimer{.timer = timer}); }
+void Cancel(Context& here, TimerOfLease timer) {
+  here.out.emplace_back(CancelTimer{.timer = timer});
+}
 
-void Remark(Here& here, NoteId note, std::vector<Value> values) {
+void Remark(Context& here, NoteId note, std::vector<Value> values) {
   here.out.emplace_back(Note{.note = note, .values = std::move(values)});
 }
 
@@ -59,7 +55,7 @@ RequestId FreeRequest(const State& state) {
   return request;
 }
 
-void Fly(Here& here, Kind kind, Claim claim, Transaction transaction) {
+void Fly(Context& here, Kind kind, Claim claim, Transaction transaction) {
   const RequestId request = FreeRequest(here.state);
   here.state.flights.push_back({.request = request,
                                 .kind = kind,
@@ -82,7 +78,7 @@ bool IsFlying(const State& state, Kind kind) {
   });
 }
 
-void SendRead(Here& here) {
+void SendRead(Context& here) {
   if (IsFlying(here.state, Kind::kRead)) return;
   Cancel(here, kPoll);
   Transaction transaction =
@@ -93,7 +89,7 @@ void SendRead(Here& here) {
 }
 
 // What a look would show is of no use any more.
-void StopLooking(Here& here) {
+void StopLooking(Context& here) {
   Cancel(here, kPoll);
   Cancel(here, kTake);
   for (Flight& flight : here.state.flights) flight.wanted = flight.kind != Kind::kRead;
@@ -102,7 +98,7 @@ void StopLooking(Here& here) {
 int64_t LeaseMs(const Config& config) { return config.lease.ns / 1'000'000; }
 
 // TAKE or CREATE. Its answer after a whole lease would be of no use.
-void SendClaim(Here& here, Claim claim) {
+void SendClaim(Context& here, Claim claim) {
   State& state = here.state;
   if (IsFlying(state, Kind::kClaim)) return;
   StopLooking(here);
@@ -117,7 +113,7 @@ void SendClaim(Here& here, Claim claim) {
   Fly(here, Kind::kClaim, std::move(claim), std::move(transaction));
 }
 
-void SendCreate(Here& here) {
+void SendCreate(Context& here) {
   SendClaim(here, {.create = true,
                    .cautious = true,
                    .seen = {},
@@ -125,13 +121,13 @@ void SendCreate(Here& here) {
                    .sent = {}});
 }
 
-void SendTake(Here& here, Timestamp seen, Duration seen_lease, bool cautious = false) {
+void SendTake(Context& here, Timestamp seen, Duration seen_lease, bool cautious = false) {
   SendClaim(
       here,
       {.create = false, .cautious = cautious, .seen = seen, .seen_lease = seen_lease, .sent = {}});
 }
 
-void SendBeat(Here& here) {
+void SendBeat(Context& here) {
   const Term& term = *here.state.term;
   const Duration now = here.now.monotonic;
   Fly(here, Kind::kBeat, term.claim,
@@ -142,7 +138,7 @@ void SendBeat(Here& here) {
   Set(here, kBeat, now + std::max(here.config.lease / 16, here.state.commit_latency * 2));
 }
 
-void SendRelease(Here& here, const Claim& claim, Timestamp token) {
+void SendRelease(Context& here, const Claim& claim, Timestamp token) {
   Fly(here, Kind::kRelease, claim,
       WriteOf(StepName::kRelease, here.config.release,
               {here.config.lock_name, token, AttemptText(here.state, claim)},
@@ -155,14 +151,14 @@ Duration DeadlineOf(const Config& config, Duration sent) {
   return sent + Shortened(config.lease) - config.guard;
 }
 
-void Believe(Here& here) {
+void Believe(Context& here) {
   here.state.term->believes = true;
   Remark(here, NoteId::kGotLock, {here.state.term->token});
   here.out.emplace_back(LeadershipChanged{.leader = true});
 }
 
 // The row is this process's own, as of `claim`, whose Commit was sent at claim.sent.
-void BeginTerm(Here& here, const Claim& claim, Timestamp token, Timestamp renewed) {
+void BeginTerm(Context& here, const Claim& claim, Timestamp token, Timestamp renewed) {
   State& state = here.state;
   const Duration deadline = DeadlineOf(here.config, claim.sent);
   state.unknown.clear();
@@ -183,7 +179,7 @@ void BeginTerm(Here& here, const Claim& claim, Timestamp token, Timestamp renewe
 
 enum class Ending : uint8_t { kForGood, kGivenBack };
 
-void EndTerm(Here& here, Ending ending, std::string why) {
+void EndTerm(Context& here, Ending ending, std::string why) {
   State& state = here.state;
   const Term term = *std::exchange(state.term, std::nullopt);
   state.last_term = term.claim.number;
@@ -198,7 +194,7 @@ void EndTerm(Here& here, Ending ending, std::string why) {
 }
 
 // At D: of one that stops, its work has had its time.
-void OnDeadline(Here& here) {
+void OnDeadline(Context& here) {
   const bool gives_back = here.state.stopping && here.state.term->believes;
   EndTerm(here, gives_back ? Ending::kGivenBack : Ending::kForGood,
           "no heartbeat was acknowledged in time");
@@ -208,7 +204,7 @@ void OnDeadline(Here& here) {
 
 // No belief before the last holder's must have ended, now that the row is known to be the
 // process's own: `wait` from now.
-void HoldBack(Here& here, Duration wait) {
+void HoldBack(Context& here, Duration wait) {
   here.state.not_before = std::max(here.state.not_before, here.now.monotonic + wait);
 }
 
@@ -222,7 +218,7 @@ Duration WaitAfter(const Claim& claim, Timestamp token) {
   return Lengthened(claim.seen_lease - passed);
 }
 
-void OnWon(Here& here, const Claim& claim, Timestamp token) {
+void OnWon(Context& here, const Claim& claim, Timestamp token) {
   HoldBack(here, WaitAfter(claim, token));
   // Too late for a term: the row is this process's, which the read finds.
   if (here.now.monotonic >= DeadlineOf(here.config, claim.sent)) return SendRead(here);
@@ -230,14 +226,14 @@ void OnWon(Here& here, const Claim& claim, Timestamp token) {
 }
 
 // A pause that doubles, from one look at an unchanged row to the next.
-void PollLater(Here& here) {
+void PollLater(Context& here) {
   Duration& pause = here.state.poll_pause;
   pause = pause.ns == 0 ? kPollDelay : pause * 2;
   pause = std::min(pause, std::max(kPollDelay, here.config.lease / 4));
   Set(here, kPoll, here.now.monotonic + pause);
 }
 
-void OnClaimEnded(Here& here, Claim claim, const TransactionResult& result) {
+void OnClaimEnded(Context& here, Claim claim, const TransactionResult& result) {
   State& state = here.state;
   claim.sent = result.commit_sent.value_or(Duration{});
   const bool won = result.outcome == Outcome::kCommitted && result.results.front().row_count == 1;
@@ -286,7 +282,7 @@ std::optional<OwnAttempt> ParseOwn(const State& state, std::string_view attempt)
 
 // The row names an attempt of this process, which has no term: an answer was lost, came too late,
 // or a term is over.
-void OnOwnRow(Here& here, const LockRow& row, const OwnAttempt& own) {
+void OnOwnRow(Context& here, const LockRow& row, const OwnAttempt& own) {
   State& state = here.state;
   const auto known = std::ranges::find(state.unknown, own.number, &Claim::number);
   if (known != state.unknown.end()) {
@@ -307,13 +303,13 @@ void OnOwnRow(Here& here, const LockRow& row, const OwnAttempt& own) {
 
 // How much of the time since the heartbeat has passed: by Spanner's clock, which may say anything,
 // but not before the last look that did not show it.
-Duration AgeOf(const Here& here, const LockRow& row, bool seen_before) {
+Duration AgeOf(const Context& here, const LockRow& row, bool seen_before) {
   const Duration most =
       seen_before ? here.now.monotonic - here.state.last_look : BeatEvery(row.lease);
   return std::clamp(row.age, Duration{}, std::max(most, Duration{}));
 }
 
-void OnNewHeartbeat(Here& here, const LockRow& row) {
+void OnNewHeartbeat(Context& here, const LockRow& row) {
   State& state = here.state;
   const Duration age = AgeOf(here, row, state.seen.has_value());
   const Duration delay{here.entropy.Between(Purpose::kTakeDelay, 0, row.lease.ns / 200)};
@@ -326,7 +322,7 @@ void OnNewHeartbeat(Here& here, const LockRow& row) {
   Set(here, kTake, state.seen->take_at);
 }
 
-void OnRow(Here& here, const LockRow& row, bool first_look,
+void OnRow(Context& here, const LockRow& row, bool first_look,
            const std::optional<Timestamp>& read_timestamp) {
   State& state = here.state;
   state.longest_lease = std::max(state.longest_lease, row.lease);
@@ -344,14 +340,14 @@ void OnRow(Here& here, const LockRow& row, bool first_look,
   Set(here, kTake, state.seen->take_at);
 }
 
-void OnBadRow(Here& here, std::string what) {
+void OnBadRow(Context& here, std::string what) {
   Remark(here, NoteId::kBadRow, {here.config.lock_name, std::move(what)});
   here.state.seen.reset();
   Cancel(here, kTake);
   Set(here, kPoll, here.now.monotonic + here.config.lease);
 }
 
-void OnRead(Here& here, const Flight& flight, const TransactionResult& result) {
+void OnRead(Context& here, const Flight& flight, const TransactionResult& result) {
   State& state = here.state;
   if (!flight.wanted || state.term || state.stopping || IsFlying(state, Kind::kClaim)) return;
   if (result.outcome != Outcome::kCommitted) {
@@ -371,7 +367,7 @@ void OnRead(Here& here, const Flight& flight, const TransactionResult& result) {
 
 // Only a hint: the row decides, as after any other look. One that is under way may have left too
 // early to show it.
-void OnReleaseAnnounced(Here& here) {
+void OnReleaseAnnounced(Context& here) {
   State& state = here.state;
   if (state.term || state.stopping || state.prefix.empty()) return;
   if (IsFlying(state, Kind::kClaim)) return;
@@ -384,12 +380,12 @@ void OnReleaseAnnounced(Here& here) {
 
 // By how much Spanner's time has outrun this clock's since the Commit acknowledged before: a clock
 // that did not stand still cannot fall behind by more than its rate and TrueTime's uncertainty.
-Duration OutrunBy(const Here& here, const Term& term, Timestamp commit) {
+Duration OutrunBy(const Context& here, const Term& term, Timestamp commit) {
   const Duration by_own_clock = Lengthened(here.now.monotonic - term.sent);
   return (commit - term.renewed) - by_own_clock - kClockSlack;
 }
 
-void OnBeaten(Here& here, const TransactionResult& result) {
+void OnBeaten(Context& here, const TransactionResult& result) {
   Term& term = *here.state.term;
   if (result.results.front().row_count == 0) {
     return EndTerm(here, Ending::kForGood, "the row is not this term's any more");
@@ -410,7 +406,7 @@ void OnBeaten(Here& here, const TransactionResult& result) {
   if (!here.state.stopping) Set(here, kBeat, term.sent + BeatEvery(here.config.lease));
 }
 
-void OnBeatEnded(Here& here, const Claim& claim, const TransactionResult& result) {
+void OnBeatEnded(Context& here, const Claim& claim, const TransactionResult& result) {
   if (!here.state.term || here.state.term->claim.number != claim.number) return;
   if (result.outcome == Outcome::kCommitted) return OnBeaten(here, result);
   Remark(here, NoteId::kHeartbeatFailed, {FormatStatus(result.status)});
@@ -419,7 +415,7 @@ void OnBeatEnded(Here& here, const Claim& claim, const TransactionResult& result
 // --- releases ----------------------------------------------------------------------------------
 
 // What is not given back runs out.
-void OnReleaseEnded(Here& here, const TransactionResult& result) {
+void OnReleaseEnded(Context& here, const TransactionResult& result) {
   const bool released =
       result.outcome == Outcome::kCommitted && result.results.front().row_count == 1;
   if (released) here.out.emplace_back(AnnounceRelease{});
@@ -427,7 +423,7 @@ void OnReleaseEnded(Here& here, const TransactionResult& result) {
 
 // --- events ------------------------------------------------------------------------------------
 
-void OnStarted(Here& here) {
+void OnStarted(Context& here) {
   State& state = here.state;
   state.id = here.config.id;
   if (state.id.empty()) state.id = DrawUuid(here.entropy, Purpose::kInstanceId);
@@ -439,7 +435,7 @@ void OnStarted(Here& here) {
   SendRead(here);
 }
 
-void OnStop(Here& here) {
+void OnStop(Context& here) {
   State& state = here.state;
   if (std::exchange(state.stopping, true)) return;
   Cancel(here, kPoll);
@@ -451,7 +447,7 @@ void OnStop(Here& here) {
   here.out.emplace_back(LeadershipChanged{.leader = false});
 }
 
-void OnWorkStopped(Here& here) {
+void OnWorkStopped(Context& here) {
   if (here.state.stopping && here.state.term) EndTerm(here, Ending::kGivenBack, "stopped");
 }
 
@@ -459,7 +455,7 @@ bool Leads(const State& state, Duration now) {
   return state.term && state.term->believes && !state.stopping && now < state.term->deadline;
 }
 
-void OnAsked(Here& here, const Asked& asked) {
+void OnAsked(Context& here, const Asked& asked) {
   const bool leads = Leads(here.state, here.now.monotonic);
   here.out.emplace_back(AnswerLocally(asked, {.protocol = "fenced_lease",
                                               .id = here.state.id,
@@ -469,7 +465,7 @@ void OnAsked(Here& here, const Asked& asked) {
                                               .iterations = here.state.claims}));
 }
 
-void OnTimer(Here& here, TimerId timer) {
+void OnTimer(Context& here, TimerId timer) {
   State& state = here.state;
   switch (timer) {
     case kPoll:
@@ -488,7 +484,7 @@ void OnTimer(Here& here, TimerId timer) {
   }
 }
 
-void OnEnded(Here& here, const TransactionEnded& ended) {
+void OnEnded(Context& here, const TransactionEnded& ended) {
   std::vector<Flight>& flights = here.state.flights;
   const auto found = std::ranges::find(flights, ended.request, &Flight::request);
   if (found == flights.end()) return;
@@ -553,7 +549,7 @@ Config MakeConfig(const std::string& table, std::string lock_name, std::string i
 
 void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, const Event& event,
           std::vector<Effect>& out) {
-  Here here{config, state, now, entropy, out};
+  Context here{config, state, now, entropy, out};
   if (state.term && now.monotonic >= state.term->deadline) OnDeadline(here);
   if (std::holds_alternative<Started>(event)) return OnStarted(here);
   if (std::holds_alternative<StopRequested>(event)) return OnStop(here);

@@ -10,10 +10,9 @@
 //      ignored. The next term has another attempt and another token.
 //   3. The token is the commit timestamp of the grant; heartbeats do not change it.
 //   4. Nobody takes a heartbeat value before its own clock has shown the row's lease (1 + rho)
-//   since
-//      it first received that value, except a released row, its own row, and at the very first look
-//      one that Spanner's read timestamp shows to be two leases old. No decision that safety rests
-//      on looks at CURRENT_TIMESTAMP: it only times the next look.
+//      since it first received that value, except a released row, its own row, and at the very
+//      first look one that Spanner's read timestamp shows to be two leases old. No decision that
+//      safety rests on looks at CURRENT_TIMESTAMP: it only times the next look.
 //   5. What could be believed in too early (a row that was absent, a first look that took at once)
 //      is held without belief until the last holder's belief must have ended, and is not given back
 //      before that either.
@@ -85,9 +84,13 @@ struct Flight {
   Claim claim;         // of a claim; of a beat, that of its term
   WHORL_FIELDS(Flight, request, kind, started, wanted, claim);
 };
-constexpr std::string_view WordOf(Flight::Kind kind) {
-  constexpr std::array<std::string_view, 4> kWords = {"read", "claim", "beat", "release"};
-  return kWords[static_cast<size_t>(kind)];
+constexpr auto WordTableOf(Flight::Kind) {
+  return MakeWordTable<Flight::Kind>({
+      {Flight::Kind::kRead, "read"},
+      {Flight::Kind::kClaim, "claim"},
+      {Flight::Kind::kBeat, "beat"},
+      {Flight::Kind::kRelease, "release"},
+  });
 }
 
 struct Term {

@@ -6,35 +6,29 @@
 
 #include "protocol/local_answer.h"
 #include "protocol/random_id.h"
+#include "protocol/step_context.h"
 
 namespace whorl::lease_lock {
 namespace {
 
-// One step of one process: what every small function below works on.
-struct Here {
-  const Config& config;
-  State& state;
-  LocalTime now;
-  Entropy& entropy;
-  std::vector<Effect>& out;
-};
+using Context = StepContext<Config, State>;
 
 // --- effects -----------------------------------------------------------------------------------
 
-void Set(Here& here, TimerOfLocker timer, Duration at) {
+void Set(Context& here, TimerOfLocker timer, Duration at) {
   here.out.emplace_back(SetTimer{.timer = timer, .at = std::max(at, here.now.monotonic)});
 }
 
-void Remark(Here& here, NoteId note, std::vector<Value> values) {
+void Remark(Context& here, NoteId note, std::vector<Value> values) {
   here.out.emplace_back(Note{.note = note, .values = std::move(values)});
 }
 
-void CallBack(Here& here, bool leader) {
+void CallBack(Context& here, bool leader) {
   here.out.emplace_back(LeadershipChanged{.leader = leader});
 }
 
 // Runs the transaction that a call of Locker has come to.
-void Fly(Here& here, RequestId request, Call call, Next next) {
+void Fly(Context& here, RequestId request, Call call, Next next) {
   here.state.flights.push_back({.request = request, .call = std::move(call)});
   here.out.emplace_back(
       RunTransaction{.request = request, .transaction = std::get<Transaction>(std::move(next))});
@@ -44,14 +38,14 @@ bool IsFlying(const State& state, RequestId request) {
   return std::ranges::find(state.flights, request, &Flight::request) != state.flights.end();
 }
 
-void Cancel(Here& here, RequestId request) {
+void Cancel(Context& here, RequestId request) {
   if (!IsFlying(here.state, request)) return;
   here.out.emplace_back(CancelTransaction{.request = request});
 }
 
 // --- polls -------------------------------------------------------------------------------------
 
-void Poll(Here& here) {
+void Poll(Context& here) {
   State& state = here.state;
   ++state.polls;
   state.polled_at = here.now.monotonic;
@@ -64,16 +58,16 @@ void Poll(Here& here) {
   Fly(here, kPollRequest, std::move(call), std::move(next));
 }
 
-void PollLater(Here& here) { Set(here, kPoll, here.state.polled_at + here.config.lease / 4); }
+void PollLater(Context& here) { Set(here, kPoll, here.state.polled_at + here.config.lease / 4); }
 
-void AskWhoHasIt(Here& here, RequestId request) {
+void AskWhoHasIt(Context& here, RequestId request) {
   Call call;
   Next next = GetCurrentLock(here.config.locker, here.config.lock_name, call);
   Fly(here, request, std::move(call), std::move(next));
 }
 
 // Keeps the lock that was acquired, from now on by background heartbeats.
-void Hold(Here& here, const Lock& lock) {
+void Hold(Context& here, const Lock& lock) {
   State& state = here.state;
   state.starved = false;
   state.lock = lock;
@@ -84,14 +78,14 @@ void Hold(Here& here, const Lock& lock) {
   Set(here, kBeat, state.beats->tick_at);
 }
 
-void Release(Here& here) {
+void Release(Context& here) {
   Call call;
   Next next = ReleaseLock(here.config.locker, *here.state.lock, here.now.wall, call);
   here.state.lock.reset();
   Fly(here, kReleaseRequest, std::move(call), std::move(next));
 }
 
-void OnPolled(Here& here, const Reply& reply) {
+void OnPolled(Context& here, const Reply& reply) {
   State& state = here.state;
   if (state.stopping) {
     // It came just before the stop: no work was begun under it.
@@ -109,13 +103,13 @@ void OnPolled(Here& here, const Reply& reply) {
 
 // --- heartbeats --------------------------------------------------------------------------------
 
-void Beat(Here& here) {
+void Beat(Context& here) {
   Call call;
   Next next = OnTick(here.config.locker, *here.state.beats, here.now, call);
   Fly(here, kBeatRequest, std::move(call), std::move(next));
 }
 
-void OnBeaten(Here& here, const Reply& reply) {
+void OnBeaten(Context& here, const Reply& reply) {
   State& state = here.state;
   if (!state.beats) return;  // told to stop meanwhile
   OnBeatEnded(*state.beats, reply);
@@ -138,7 +132,7 @@ bool HasLock(const State& state, Timestamp wall) {
   return state.beats && !state.stopping && wall < state.lock->leased_until;
 }
 
-void OnAsked(Here& here, const Asked& asked) {
+void OnAsked(Context& here, const Asked& asked) {
   State& state = here.state;
   if (asked.question == Question::kLeader) {
     state.asks.push_back(asked.ask);
@@ -152,7 +146,7 @@ void OnAsked(Here& here, const Asked& asked) {
                                               .iterations = state.polls}));
 }
 
-void OnFound(Here& here, AskId ask, const Reply& reply) {
+void OnFound(Context& here, AskId ask, const Reply& reply) {
   if (std::erase(here.state.asks, ask) == 0) return;
   Answer answer{.ask = ask, .question = Question::kLeader};
   answer.yes = reply.lock.has_value();
@@ -163,7 +157,7 @@ void OnFound(Here& here, AskId ask, const Reply& reply) {
 
 // --- events ------------------------------------------------------------------------------------
 
-void OnStarted(Here& here) {
+void OnStarted(Context& here) {
   State& state = here.state;
   if (!state.id.empty() || state.stopping) return;
   state.id = here.config.id;
@@ -173,7 +167,7 @@ void OnStarted(Here& here) {
 
 // The context of all that is under way is cancelled. The lock is given back when the work has
 // stopped.
-void OnStop(Here& here) {
+void OnStop(Context& here) {
   State& state = here.state;
   if (std::exchange(state.stopping, true)) return;
   here.out.emplace_back(CancelTimer{.timer = kPoll});
@@ -185,11 +179,11 @@ void OnStop(Here& here) {
   CallBack(here, false);
 }
 
-void OnWorkStopped(Here& here) {
+void OnWorkStopped(Context& here) {
   if (here.state.stopping && here.state.lock) Release(here);
 }
 
-void OnReply(Here& here, RequestId request, const Reply& reply) {
+void OnReply(Context& here, RequestId request, const Reply& reply) {
   switch (request) {
     case kPollRequest:
       return OnPolled(here, reply);
@@ -206,7 +200,7 @@ void OnReply(Here& here, RequestId request, const Reply& reply) {
   }
 }
 
-void OnEnded(Here& here, const TransactionEnded& ended) {
+void OnEnded(Context& here, const TransactionEnded& ended) {
   std::vector<Flight>& flights = here.state.flights;
   const auto found = std::ranges::find(flights, ended.request, &Flight::request);
   if (found == flights.end()) return;
@@ -217,7 +211,7 @@ void OnEnded(Here& here, const TransactionEnded& ended) {
   Fly(here, ended.request, std::move(call), std::move(next));
 }
 
-void OnTimer(Here& here, TimerId timer) {
+void OnTimer(Context& here, TimerId timer) {
   if (here.state.stopping) return;
   if (timer == kPoll) return Poll(here);
   if (here.state.beats) Beat(here);
@@ -234,7 +228,7 @@ Config MakeConfig(const std::string& table, std::string lock_name, std::string i
 
 void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, const Event& event,
           std::vector<Effect>& out) {
-  Here here{config, state, now, entropy, out};
+  Context here{config, state, now, entropy, out};
   if (std::holds_alternative<Started>(event)) return OnStarted(here);
   if (std::holds_alternative<StopRequested>(event)) return OnStop(here);
   if (std::holds_alternative<WorkStopped>(event)) return OnWorkStopped(here);

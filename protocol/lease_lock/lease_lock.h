@@ -7,9 +7,8 @@
 //
 // Invariants:
 //   1. The process believes iff it has a lock in hand: acquired, no heartbeat failed since, not
-//   told
-//      to stop, and its wall clock shows less than leased_until. A heartbeat that succeeds after
-//      the end brings the belief back.
+//      told to stop, and its wall clock shows less than leased_until. A heartbeat that succeeds
+//      after the end brings the belief back.
 //   2. Nothing interrupts a user whose lease runs out: LeadershipChanged{false} comes with the
 //      error of the background heartbeats, or with the stop.
 //   3. A lock is released unless Locker has said that another owner has it: after any other error

@@ -96,9 +96,13 @@ struct Call {
   std::vector<std::string> keys_left;  // of AcquireAnyLock: after lock.key, the next one first
   WHORL_FIELDS(Call, kind, lock, term, keys_left);
 };
-constexpr std::string_view WordOf(Call::Kind kind) {
-  constexpr std::array<std::string_view, 4> kWords = {"acquire", "heartbeat", "release", "get"};
-  return kWords[static_cast<size_t>(kind)];
+constexpr auto WordTableOf(Call::Kind) {
+  return MakeWordTable<Call::Kind>({
+      {Call::Kind::kAcquire, "acquire"},
+      {Call::Kind::kHeartbeat, "heartbeat"},
+      {Call::Kind::kRelease, "release"},
+      {Call::Kind::kGet, "get"},
+  });
 }
 
 // What a call comes to: it goes on with a transaction, or has ended.

@@ -5,42 +5,36 @@
 
 #include "protocol/local_answer.h"
 #include "protocol/random_id.h"
+#include "protocol/step_context.h"
 
 namespace whorl::semaphore {
 namespace {
 
 using Doing = State::Doing;
 
-// One step of one process: what every small function below works on.
-struct Here {
-  const Config& config;
-  State& state;
-  LocalTime now;
-  Entropy& entropy;
-  std::vector<Effect>& out;
-};
+using Context = StepContext<Config, State>;
 
 // --- effects -----------------------------------------------------------------------------------
 
-void Remark(Here& here, NoteId note, std::string text) {
+void Remark(Context& here, NoteId note, std::string text) {
   here.out.emplace_back(Note{.note = note, .values = {std::move(text)}});
 }
 
 Value TimeoutOf(const Config& config) { return config.timeout.ns / 1'000'000'000; }
 
-void Send(Here& here, Doing doing, Transaction transaction) {
+void Send(Context& here, Doing doing, Transaction transaction) {
   here.state.doing = doing;
   here.out.emplace_back(
       RunTransaction{.request = kRoundRequest, .transaction = std::move(transaction)});
 }
 
-Transaction QueryAs(const Here& here, StepName step) {
+Transaction QueryAs(const Context& here, StepName step) {
   return OneStatement(step, Mode::kStrongRead, here.config.query, {TimeoutOf(here.config)});
 }
 
 // --- rounds ------------------------------------------------------------------------------------
 
-void BeginRound(Here& here) {
+void BeginRound(Context& here) {
   ++here.state.rounds;
   here.state.round_began = here.now.monotonic;
   Send(here, Doing::kUpdating,
@@ -48,7 +42,7 @@ void BeginRound(Here& here) {
                     {here.state.id, TimeoutOf(here.config)}));
 }
 
-void EndRound(Here& here) {
+void EndRound(Context& here) {
   here.state.doing = Doing::kSleeping;
   const Duration next = here.state.round_began + kPeriod;
   here.out.emplace_back(SetTimer{.timer = kRound, .at = std::max(next, here.now.monotonic)});
@@ -61,7 +55,7 @@ const std::string* LeaderIn(const TransactionResult& result) {
 }
 
 // What a query said is the newest that is known.
-void HearLeader(Here& here, const TransactionResult& result) {
+void HearLeader(Context& here, const TransactionResult& result) {
   State& state = here.state;
   const std::string* leader = LeaderIn(result);
   const bool leads = leader != nullptr && *leader == state.id;
@@ -75,14 +69,14 @@ void HearLeader(Here& here, const TransactionResult& result) {
   here.out.emplace_back(LeadershipChanged{.leader = leads});
 }
 
-void OnUpdated(Here& here, const TransactionResult& result) {
+void OnUpdated(Context& here, const TransactionResult& result) {
   if (result.outcome != Outcome::kCommitted) {
     Remark(here, NoteId::kHeartbeatFailed, FormatStatus(result.status));
   }
   Send(here, Doing::kQuerying, QueryAs(here, StepName::kQuery));
 }
 
-void OnQueried(Here& here, const TransactionResult& result) {
+void OnQueried(Context& here, const TransactionResult& result) {
   if (result.outcome == Outcome::kCommitted) {
     HearLeader(here, result);
   } else {
@@ -93,7 +87,7 @@ void OnQueried(Here& here, const TransactionResult& result) {
 
 // --- questions ---------------------------------------------------------------------------------
 
-void OnAsked(Here& here, const Asked& asked) {
+void OnAsked(Context& here, const Asked& asked) {
   State& state = here.state;
   const bool runs = state.doing != Doing::kNothing && !state.stopped;
   const bool asks_who_leads = asked.question == Question::kHasLock ||
@@ -115,7 +109,7 @@ void OnAsked(Here& here, const Asked& asked) {
   }
 }
 
-void OnAskEnded(Here& here, AskId ask, const TransactionResult& result) {
+void OnAskEnded(Context& here, AskId ask, const TransactionResult& result) {
   std::vector<PendingAsk>& asks = here.state.asks;
   const auto pending = std::ranges::find(asks, ask, &PendingAsk::ask);
   if (pending == asks.end()) return;
@@ -136,7 +130,7 @@ void OnAskEnded(Here& here, AskId ask, const TransactionResult& result) {
 
 // --- events ------------------------------------------------------------------------------------
 
-void OnStarted(Here& here) {
+void OnStarted(Context& here) {
   State& state = here.state;
   if (state.doing != Doing::kNothing || state.stopped) return;
   state.id = here.config.id;
@@ -145,7 +139,7 @@ void OnStarted(Here& here) {
 }
 
 // The row is left as it is.
-void OnStop(Here& here) {
+void OnStop(Context& here) {
   State& state = here.state;
   if (std::exchange(state.stopped, true)) return;
   const Doing was_doing = std::exchange(state.doing, Doing::kNothing);
@@ -157,7 +151,7 @@ void OnStop(Here& here) {
   if (state.leader) here.out.emplace_back(LeadershipChanged{.leader = false});
 }
 
-void OnEnded(Here& here, const TransactionEnded& ended) {
+void OnEnded(Context& here, const TransactionEnded& ended) {
   if (ended.request >= kFirstAskRequest) {
     return OnAskEnded(here, static_cast<AskId>(ended.request - kFirstAskRequest), ended.result);
   }
@@ -199,7 +193,7 @@ Row InitRow() { return {kAnchor, std::string("nobody"), Timestamp{}}; }
 
 void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, const Event& event,
           std::vector<Effect>& out) {
-  Here here{config, state, now, entropy, out};
+  Context here{config, state, now, entropy, out};
   if (std::holds_alternative<Started>(event)) return OnStarted(here);
   if (std::holds_alternative<StopRequested>(event)) return OnStop(here);
   if (const auto* asked = std::get_if<Asked>(&event)) return OnAsked(here, *asked);

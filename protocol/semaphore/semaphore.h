@@ -70,10 +70,13 @@ struct State {
   std::vector<PendingAsk> asks;
   WHORL_FIELDS(State, id, doing, stopped, leader, round_began, rounds, asks);
 };
-constexpr std::string_view WordOf(State::Doing doing) {
-  constexpr std::array<std::string_view, 4> kWords = {"nothing", "sleeping", "updating",
-                                                      "querying"};
-  return kWords[static_cast<size_t>(doing)];
+constexpr auto WordTableOf(State::Doing) {
+  return MakeWordTable<State::Doing>({
+      {State::Doing::kNothing, "nothing"},
+      {State::Doing::kSleeping, "sleeping"},
+      {State::Doing::kUpdating, "updating"},
+      {State::Doing::kQuerying, "querying"},
+  });
 }
 
 // HasLock, HasLock2 and Leader run the query. Lock and Unlock are answered "no": there is no

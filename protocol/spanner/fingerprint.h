@@ -4,7 +4,7 @@
 //   1. Equal values have equal fingerprints; lengths and alternatives are part of it, so that two
 //      neighbouring fields cannot run into each other.
 //   2. Only values go in: never an address, an index of an interned text, or a hash of the
-//   library's.
+//      library's.
 #pragma once
 
 #define XXH_INLINE_ALL

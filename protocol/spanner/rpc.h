@@ -98,8 +98,7 @@ struct SingleUseWrite {
   WHORL_NO_FIELDS(SingleUseWrite);
 };
 
-// --- requests
-// --------------------------------------------------------------------------------------
+// --- requests -----------------------------------------------------------------------------------
 
 struct ExecuteSql {
   SessionName session;
@@ -167,8 +166,7 @@ std::string_view RequestName(const Request& request);
 const SessionName& SessionOf(const Request& request);    // empty for CreateSession
 void SetSession(Request& request, SessionName session);  // nothing happens to a CreateSession
 
-// --- responses
-// -------------------------------------------------------------------------------------
+// --- responses ----------------------------------------------------------------------------------
 
 struct SessionInfo {
   SessionName name;

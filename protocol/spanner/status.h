@@ -9,6 +9,7 @@
 
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/time.h"
+#include "protocol/spanner/words.h"
 
 namespace whorl {
 
@@ -32,8 +33,27 @@ enum class Code : uint8_t {
   kDataLoss = 15,
   kUnauthenticated = 16,
 };
-// "ALREADY_EXISTS" and so on.
-std::string_view CodeName(Code code);
+constexpr auto WordTableOf(Code) {
+  return MakeWordTable<Code>({
+      {Code::kOk, "OK"},
+      {Code::kCancelled, "CANCELLED"},
+      {Code::kUnknown, "UNKNOWN"},
+      {Code::kInvalidArgument, "INVALID_ARGUMENT"},
+      {Code::kDeadlineExceeded, "DEADLINE_EXCEEDED"},
+      {Code::kNotFound, "NOT_FOUND"},
+      {Code::kAlreadyExists, "ALREADY_EXISTS"},
+      {Code::kPermissionDenied, "PERMISSION_DENIED"},
+      {Code::kResourceExhausted, "RESOURCE_EXHAUSTED"},
+      {Code::kFailedPrecondition, "FAILED_PRECONDITION"},
+      {Code::kAborted, "ABORTED"},
+      {Code::kOutOfRange, "OUT_OF_RANGE"},
+      {Code::kUnimplemented, "UNIMPLEMENTED"},
+      {Code::kInternal, "INTERNAL"},
+      {Code::kUnavailable, "UNAVAILABLE"},
+      {Code::kDataLoss, "DATA_LOSS"},
+      {Code::kUnauthenticated, "UNAUTHENTICATED"},
+  });
+}
 
 struct Status {
   Code code = Code::kOk;

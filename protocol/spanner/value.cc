@@ -33,24 +33,6 @@ std::string FormatFloat(double value) {
 
 }  // namespace
 
-std::string_view TypeName(Type type) {
-  switch (type) {
-    case Type::kBool:
-      return "BOOL";
-    case Type::kInt64:
-      return "INT64";
-    case Type::kFloat64:
-      return "FLOAT64";
-    case Type::kString:
-      return "STRING";
-    case Type::kBytes:
-      return "BYTES";
-    case Type::kTimestamp:
-      return "TIMESTAMP";
-  }
-  return "";
-}
-
 std::weak_ordering CompareValues(const Value& a, const Value& b) {
   if (IsNull(a) || IsNull(b)) return IsNull(b) <=> IsNull(a);
   if (const auto* text = std::get_if<std::string>(&a)) return *text <=> std::get<std::string>(b);

@@ -15,12 +15,22 @@
 
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/time.h"
+#include "protocol/spanner/words.h"
 
 namespace whorl {
 
 enum class Type : uint8_t { kBool, kInt64, kFloat64, kString, kBytes, kTimestamp };
-// "STRING" and so on, as GoogleSQL spells it.
-std::string_view TypeName(Type type);
+// As GoogleSQL spells them.
+constexpr auto WordTableOf(Type) {
+  return MakeWordTable<Type>({
+      {Type::kBool, "BOOL"},
+      {Type::kInt64, "INT64"},
+      {Type::kFloat64, "FLOAT64"},
+      {Type::kString, "STRING"},
+      {Type::kBytes, "BYTES"},
+      {Type::kTimestamp, "TIMESTAMP"},
+  });
+}
 
 struct Null {
   WHORL_NO_FIELDS(Null);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "protocol/random_id.h"
+#include "protocol/step_context.h"
 
 namespace whorl::spindle_v2 {
 namespace {
@@ -40,15 +41,10 @@ TokenHash HashOfColumn(const Value& token) {
 // Zero is "no token": the original's token() returns it when nothing was won.
 TokenHash OwnHash(const State& state) { return state.own_token ? HashOf(*state.own_token) : 0; }
 
-// One step of one Run: what every small function below works on.
-struct Here {
-  const Config& config;
-  State& state;
+// A step of one of the process's Runs.
+struct Context : StepContext<Config, State> {
   RunState& run;
   size_t slot;
-  LocalTime now;
-  Entropy& entropy;
-  std::vector<Effect>& out;
 };
 
 Transaction ReadOf(StepName step, Sql sql, const std::string& name) {
@@ -59,7 +55,7 @@ Transaction WriteOf(StepName step, Sql sql, std::vector<Value> parameters) {
   return OneStatement(step, Mode::kReadWrite, sql, std::move(parameters));
 }
 
-void Send(Here& here, Round round, Transaction transaction) {
+void Send(Context& here, Round round, Transaction transaction) {
   here.run.round = round;
   here.out.emplace_back(RunTransaction{.request = IdOf(here.slot, kRoundRequest),
                                        .transaction = std::move(transaction)});
@@ -93,40 +89,40 @@ void FreeIfOver(State& state, size_t slot) {
 
 // --- the round ---------------------------------------------------------------------------------
 
-void BeginRound(Here& here) {
+void BeginRound(Context& here) {
   Send(here, Round::kCheck, ReadOf(StepName::kCheck, here.config.check, here.config.lock_name));
 }
 
-void EndRound(Here& here) {
+void EndRound(Context& here) {
   here.run.round = Round::kIdle;
   here.state.active = true;  // also when the loop has been stopped meanwhile
   ++here.state.iterations;
 }
 
-void CallBack(Here& here, bool leader) {
+void CallBack(Context& here, bool leader) {
   here.state.told_leader = leader;
   here.out.emplace_back(LeadershipChanged{.leader = leader});
 }
 
-void TryNextLock(Here& here) {
+void TryNextLock(Context& here) {
   Send(here, Round::kReread,
        ReadOf(StepName::kReread, here.config.read_token, here.config.lock_name));
 }
 
-void OnAvailable(Here& here) {
+void OnAvailable(Context& here) {
   if (!here.run.initial) return TryNextLock(here);
   Send(here, Round::kFirstInsert,
        WriteOf(StepName::kFirstInsert, here.config.insert_lock,
                {here.config.lock_name, here.state.id}));
 }
 
-void OnMine(Here& here) {
+void OnMine(Context& here) {
   if (++here.run.leader == 1) return Send(here, Round::kFirstHeartbeat, HeartbeatOf(here.config));
   CallBack(here, true);
   EndRound(here);
 }
 
-void OnChecked(Here& here, const TransactionResult& result) {
+void OnChecked(Context& here, const TransactionResult& result) {
   if (result.outcome != Outcome::kCommitted) {
     RemarkFailure(here.out, NoteId::kReadFailed, result.status);
     return EndRound(here);
@@ -149,7 +145,7 @@ void OnChecked(Here& here, const TransactionResult& result) {
   OnAvailable(here);
 }
 
-void OnFirstHeartbeat(Here& here, const TransactionResult& result) {
+void OnFirstHeartbeat(Context& here, const TransactionResult& result) {
   if (result.outcome != Outcome::kCommitted) {
     RemarkFailure(here.out, NoteId::kHeartbeatFailed, result.status);
   }
@@ -157,7 +153,7 @@ void OnFirstHeartbeat(Here& here, const TransactionResult& result) {
   EndRound(here);
 }
 
-void OnFirstInsert(Here& here, const TransactionResult& result) {
+void OnFirstInsert(Context& here, const TransactionResult& result) {
   if (result.outcome == Outcome::kCommitted) {
     here.state.own_token = result.commit_timestamp;
     Remark(here.out, NoteId::kGotFirstLock, {result.commit_timestamp});
@@ -167,7 +163,7 @@ void OnFirstInsert(Here& here, const TransactionResult& result) {
   TryNextLock(here);
 }
 
-void OnReread(Here& here, const TransactionResult& result) {
+void OnReread(Context& here, const TransactionResult& result) {
   if (result.outcome != Outcome::kCommitted) {
     RemarkFailure(here.out, NoteId::kReadFailed, result.status);
     return EndRound(here);
@@ -179,7 +175,7 @@ void OnReread(Here& here, const TransactionResult& result) {
                {TakeoverRowName(here.config.lock_name, token)}));
 }
 
-void OnTakeoverInsert(Here& here, const TransactionResult& result) {
+void OnTakeoverInsert(Context& here, const TransactionResult& result) {
   if (result.outcome != Outcome::kCommitted) return EndRound(here);
   here.run.takeover_token = result.commit_timestamp;
   Send(here, Round::kTakeoverUpdate,
@@ -187,7 +183,7 @@ void OnTakeoverInsert(Here& here, const TransactionResult& result) {
                {here.config.lock_name, result.commit_timestamp, here.state.id}));
 }
 
-void OnTakeoverUpdate(Here& here, const TransactionResult& result) {
+void OnTakeoverUpdate(Context& here, const TransactionResult& result) {
   if (result.outcome == Outcome::kCommitted) {  // of zero rows too: finding S6
     here.state.own_token = here.run.takeover_token;
     Remark(here.out, NoteId::kGotNextLock, {here.run.takeover_token});
@@ -197,7 +193,7 @@ void OnTakeoverUpdate(Here& here, const TransactionResult& result) {
   EndRound(here);
 }
 
-void OnRoundRequest(Here& here, const TransactionResult& result) {
+void OnRoundRequest(Context& here, const TransactionResult& result) {
   switch (here.run.round) {
     case Round::kIdle:
       return;
@@ -218,25 +214,25 @@ void OnRoundRequest(Here& here, const TransactionResult& result) {
 
 // --- the loops ---------------------------------------------------------------------------------
 
-void SetTimerOf(Here& here, TimerOfRun timer, Duration at) {
+void SetTimerOf(Context& here, TimerOfRun timer, Duration at) {
   here.out.emplace_back(SetTimer{.timer = IdOf(here.slot, timer), .at = at});
 }
 
 // The ticker keeps its phase: ticks that were missed are dropped, not made up for.
-void SetNextTick(Here& here) {
+void SetNextTick(Context& here) {
   const Duration lease = here.config.lease;
   const int64_t periods = (here.now.monotonic - here.run.ticks_from).ns / lease.ns + 1;
   SetTimerOf(here, kTick, here.run.ticks_from + lease * periods);
 }
 
-void OnTick(Here& here) {
+void OnTick(Context& here) {
   SetNextTick(here);
   if (here.run.round == Round::kIdle) BeginRound(here);
 }
 
 // Draws until a pause of at least half the lease comes. The upper end grows with every draw and
 // is never reset.
-Duration DrawHeartbeatPause(Here& here) {
+Duration DrawHeartbeatPause(Context& here) {
   Duration& current = here.run.heartbeat_backoff;
   for (;;) {
     if (current.ns == 0) current = kBackoffInitial;
@@ -246,7 +242,7 @@ Duration DrawHeartbeatPause(Here& here) {
   }
 }
 
-void OnHeartbeatWake(Here& here) {
+void OnHeartbeatWake(Context& here) {
   // A context that ended by its deadline does not end this loop: finding S9.
   if (here.run.stop == StopReason::kCancelled) {
     here.run.heartbeats = Heartbeats::kEnded;
@@ -261,7 +257,7 @@ void OnHeartbeatWake(Here& here) {
                                        .transaction = HeartbeatOf(here.config)});
 }
 
-void OnHeartbeat(Here& here, const TransactionResult& result) {
+void OnHeartbeat(Context& here, const TransactionResult& result) {
   if (result.outcome != Outcome::kCommitted) {
     RemarkFailure(here.out, NoteId::kHeartbeatFailed, result.status);
   }
@@ -295,7 +291,7 @@ void OnStarted(const Config& config, State& state, LocalTime now, Entropy& entro
   const size_t slot = FreeSlot(state);
   RunState& run = state.runs[slot].emplace();
   run.ticks_from = now.monotonic;
-  Here here{config, state, run, slot, now, entropy, out};
+  Context here{{config, state, now, entropy, out}, run, slot};
   SetNextTick(here);
   SetTimerOf(here, kHeartbeatWake, now.monotonic + kFollowerSleep);
   BeginRound(here);
@@ -428,7 +424,7 @@ void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, c
   const uint16_t id = ended != nullptr ? ended->request : std::get<TimerFired>(event).timer;
   const size_t slot = id / kIdsPerRun;
   if (slot >= state.runs.size() || !state.runs[slot]) return;
-  Here here{config, state, *state.runs[slot], slot, now, entropy, out};
+  Context here{{config, state, now, entropy, out}, *state.runs[slot], slot};
   if (ended != nullptr) {
     const bool round = id % kIdsPerRun == kRoundRequest;
     round ? OnRoundRequest(here, ended->result) : OnHeartbeat(here, ended->result);

@@ -83,15 +83,23 @@ struct RunState {
 };
 
 // For reports of a state.
-constexpr std::string_view WordOf(RunState::Round round) {
-  constexpr std::array<std::string_view, 7> kWords = {"idle",           "check",  "first_heartbeat",
-                                                      "first_insert",   "reread", "takeover_insert",
-                                                      "takeover_update"};
-  return kWords[static_cast<size_t>(round)];
+constexpr auto WordTableOf(RunState::Round) {
+  return MakeWordTable<RunState::Round>({
+      {RunState::Round::kIdle, "idle"},
+      {RunState::Round::kCheck, "check"},
+      {RunState::Round::kFirstHeartbeat, "first_heartbeat"},
+      {RunState::Round::kFirstInsert, "first_insert"},
+      {RunState::Round::kReread, "reread"},
+      {RunState::Round::kTakeoverInsert, "takeover_insert"},
+      {RunState::Round::kTakeoverUpdate, "takeover_update"},
+  });
 }
-constexpr std::string_view WordOf(RunState::Heartbeats heartbeats) {
-  constexpr std::array<std::string_view, 3> kWords = {"sleeping", "beating", "ended"};
-  return kWords[static_cast<size_t>(heartbeats)];
+constexpr auto WordTableOf(RunState::Heartbeats) {
+  return MakeWordTable<RunState::Heartbeats>({
+      {RunState::Heartbeats::kSleeping, "sleeping"},
+      {RunState::Heartbeats::kBeating, "beating"},
+      {RunState::Heartbeats::kEnded, "ended"},
+  });
 }
 
 struct PendingAsk {

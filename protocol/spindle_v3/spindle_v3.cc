@@ -5,6 +5,7 @@
 
 #include "protocol/local_answer.h"
 #include "protocol/random_id.h"
+#include "protocol/step_context.h"
 
 namespace whorl::spindle_v3 {
 namespace {
@@ -15,30 +16,23 @@ constexpr Duration kBufferMin = Milliseconds(50);
 constexpr Duration kHeartbeatTimeoutMin = Milliseconds(100);
 constexpr Duration kReleaseTimeout = Seconds(5);
 
-// One step of one process: what every small function below works on.
-struct Here {
-  const Config& config;
-  State& state;
-  LocalTime now;
-  Entropy& entropy;
-  std::vector<Effect>& out;
-};
+using Context = StepContext<Config, State>;
 
 // --- effects -----------------------------------------------------------------------------------
 
-void Remark(Here& here, NoteId note, std::vector<Value> values) {
+void Remark(Context& here, NoteId note, std::vector<Value> values) {
   here.out.emplace_back(Note{.note = note, .values = std::move(values)});
 }
 
-void Send(Here& here, Doing doing, RequestId request, Transaction transaction) {
+void Send(Context& here, Doing doing, RequestId request, Transaction transaction) {
   here.state.doing = doing;
   here.out.emplace_back(RunTransaction{.request = request, .transaction = std::move(transaction)});
 }
 
-UnlessHeld TestOf(const Here& here) { return {.me = here.state.id, .lease = here.config.lease}; }
+UnlessHeld TestOf(const Context& here) { return {.me = here.state.id, .lease = here.config.lease}; }
 
 // An UPDATE or DELETE of the row, if it is still the own one as far as this process knows.
-Transaction WriteOfOwnRow(const Here& here, StepName step, Sql sql, Duration timeout) {
+Transaction WriteOfOwnRow(const Context& here, StepName step, Sql sql, Duration timeout) {
   Transaction transaction = OneStatement(
       step, Mode::kReadWrite, sql, {here.config.lock_name, *here.state.own_token, here.state.id});
   transaction.give_up_at = here.now.monotonic + timeout;
@@ -47,14 +41,14 @@ Transaction WriteOfOwnRow(const Here& here, StepName step, Sql sql, Duration tim
 
 // --- a round -----------------------------------------------------------------------------------
 
-Duration SinceSuccess(const Here& here) { return here.now.monotonic - here.state.last_success; }
+Duration SinceSuccess(const Context& here) { return here.now.monotonic - here.state.last_success; }
 
-void SendLook(Here& here) {
+void SendLook(Context& here) {
   Send(here, Doing::kLooking, kRoundRequest,
        OneStatement(StepName::kLook, Mode::kStrongRead, here.config.look, {here.config.lock_name}));
 }
 
-void SendAcquire(Here& here) {
+void SendAcquire(Context& here) {
   Transaction transaction =
       OneStatement(StepName::kAcquire, Mode::kReadWrite, here.config.look, {here.config.lock_name});
   transaction.body = TestOf(here);
@@ -67,7 +61,7 @@ void SendAcquire(Here& here) {
   Send(here, Doing::kAcquiring, kRoundRequest, std::move(transaction));
 }
 
-void SendHeartbeat(Here& here) {
+void SendHeartbeat(Context& here) {
   const Duration left = here.config.lease - SinceSuccess(here) - here.state.buffer;
   Transaction transaction = WriteOfOwnRow(here, StepName::kHeartbeat, here.config.heartbeat,
                                           std::max(kHeartbeatTimeoutMin, left));
@@ -75,7 +69,7 @@ void SendHeartbeat(Here& here) {
   Send(here, Doing::kBeating, kRoundRequest, std::move(transaction));
 }
 
-void BeginRound(Here& here) {
+void BeginRound(Context& here) {
   ++here.state.iterations;
   here.state.round_began = here.now.monotonic;
   if (here.state.leader) return SendHeartbeat(here);
@@ -89,7 +83,7 @@ struct Ending {
 };
 
 // Before the buffer is taken off, from the end of the round on.
-Duration PauseAfter(Here& here, const Ending& ending) {
+Duration PauseAfter(Context& here, const Ending& ending) {
   const Duration lease = here.config.lease;
   const Duration took = here.now.monotonic - here.state.round_began;
   if (here.state.leader) {
@@ -100,7 +94,7 @@ Duration PauseAfter(Here& here, const Ending& ending) {
   return (ending.holders_age ? lease - *ending.holders_age : here.state.buffer) + delay;
 }
 
-void EndRound(Here& here, bool was_leader, const Ending& ending) {
+void EndRound(Context& here, bool was_leader, const Ending& ending) {
   State& state = here.state;
   state.latency = Smoothed(state.latency, here.now.monotonic - state.round_began);
   state.buffer = BufferFor(here.config.lease, state.latency);
@@ -113,7 +107,7 @@ void EndRound(Here& here, bool was_leader, const Ending& ending) {
 }
 
 // The own token is the commit timestamp, and the local lease counts from now: from the reply.
-void Succeed(Here& here, const TransactionResult& result) {
+void Succeed(Context& here, const TransactionResult& result) {
   State& state = here.state;
   const bool was_leader = std::exchange(state.leader, true);
   state.own_token = result.commit_timestamp;
@@ -122,7 +116,7 @@ void Succeed(Here& here, const TransactionResult& result) {
   EndRound(here, was_leader, {.failed = false, .holders_age = {}});
 }
 
-void OnLooked(Here& here, const TransactionResult& result) {
+void OnLooked(Context& here, const TransactionResult& result) {
   if (result.outcome != Outcome::kCommitted) {
     Remark(here, NoteId::kReadFailed, {FormatStatus(result.status)});
     return EndRound(here, false, {});
@@ -139,7 +133,7 @@ void OnLooked(Here& here, const TransactionResult& result) {
   }
 }
 
-void OnAcquireEnded(Here& here, const TransactionResult& result) {
+void OnAcquireEnded(Context& here, const TransactionResult& result) {
   if (result.outcome == Outcome::kCommitted) return Succeed(here, result);
   Remark(here, NoteId::kClaimFailed, {FormatStatus(result.status)});
   Ending ending;
@@ -150,7 +144,7 @@ void OnAcquireEnded(Here& here, const TransactionResult& result) {
   EndRound(here, false, ending);
 }
 
-void OnHeartbeatEnded(Here& here, const TransactionResult& result) {
+void OnHeartbeatEnded(Context& here, const TransactionResult& result) {
   if (result.outcome == Outcome::kCommitted) return Succeed(here, result);
   const bool superseded = !result.results.empty() && result.results.front().status.ok() &&
                           result.results.front().row_count == 0;
@@ -166,7 +160,7 @@ void OnHeartbeatEnded(Here& here, const TransactionResult& result) {
 
 // --- events ------------------------------------------------------------------------------------
 
-void OnStarted(Here& here) {
+void OnStarted(Context& here) {
   State& state = here.state;
   if (state.doing != Doing::kNothing || state.stopped) return;
   state.id = here.config.id;
@@ -181,7 +175,7 @@ void OnStarted(Here& here) {
 
 // The leader's context is a child of the one that ended, so it is over at once. What its work does
 // is not waited for, and what is under way is not heard of any more.
-void OnStop(Here& here) {
+void OnStop(Context& here) {
   State& state = here.state;
   if (std::exchange(state.stopped, true)) return;
   const Doing was_doing = std::exchange(state.doing, Doing::kNothing);
@@ -196,7 +190,7 @@ void OnStop(Here& here) {
 }
 
 // However it ended: a row that was not deleted runs out.
-void OnReleased(Here& here) {
+void OnReleased(Context& here) {
   here.state.doing = Doing::kNothing;
   here.state.leader = false;
   here.out.emplace_back(LeadershipChanged{.leader = false});
@@ -204,7 +198,7 @@ void OnReleased(Here& here) {
 
 bool Leads(const State& state) { return state.leader && !state.stopped; }
 
-void OnAsked(Here& here, const Asked& asked) {
+void OnAsked(Context& here, const Asked& asked) {
   const bool leads = Leads(here.state);
   here.out.emplace_back(AnswerLocally(asked, {.protocol = "spindle_v3",
                                               .id = here.state.id,
@@ -214,7 +208,7 @@ void OnAsked(Here& here, const Asked& asked) {
                                               .iterations = here.state.iterations}));
 }
 
-void OnEnded(Here& here, const TransactionEnded& ended) {
+void OnEnded(Context& here, const TransactionEnded& ended) {
   if (ended.request == kReleaseRequest) return OnReleased(here);
   switch (here.state.doing) {
     case Doing::kLooking:
@@ -262,7 +256,7 @@ Duration Smoothed(Duration old, Duration latest) {
 
 void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, const Event& event,
           std::vector<Effect>& out) {
-  Here here{config, state, now, entropy, out};
+  Context here{config, state, now, entropy, out};
   if (std::holds_alternative<Started>(event)) return OnStarted(here);
   if (std::holds_alternative<StopRequested>(event)) return OnStop(here);
   if (const auto* asked = std::get_if<Asked>(&event)) return OnAsked(here, *asked);

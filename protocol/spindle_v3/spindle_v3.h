@@ -68,10 +68,15 @@ struct State {
   WHORL_FIELDS(State, id, doing, stopped, leader, first_round, own_token, round_began, last_success,
                latency, buffer, iterations);
 };
-constexpr std::string_view WordOf(State::Doing doing) {
-  constexpr std::array<std::string_view, 6> kWords = {"nothing",   "sleeping", "looking",
-                                                      "acquiring", "beating",  "releasing"};
-  return kWords[static_cast<size_t>(doing)];
+constexpr auto WordTableOf(State::Doing) {
+  return MakeWordTable<State::Doing>({
+      {State::Doing::kNothing, "nothing"},
+      {State::Doing::kSleeping, "sleeping"},
+      {State::Doing::kLooking, "looking"},
+      {State::Doing::kAcquiring, "acquiring"},
+      {State::Doing::kBeating, "beating"},
+      {State::Doing::kReleasing, "releasing"},
+  });
 }
 
 // b for a smoothed latency: three times that, from max(50 ms, L/20) to L/3.

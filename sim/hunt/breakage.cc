@@ -23,22 +23,23 @@ struct IndexOf<T, std::variant<Types...>> {
   }();
 };
 
-constexpr uint8_t kTransactionCommitted = IndexOf<TransactionCommitted, Happening>::value;
+constexpr uint8_t kTransactionCommitted = IndexOf<TransactionCommitted, ObservedEvent>::value;
 
-uint8_t StepOf(const Happening& happening) {
+uint8_t StepOf(const ObservedEvent& event) {
   return std::visit(
       [](const auto& what) {
         if constexpr (requires { what.step; }) return static_cast<uint8_t>(what.step);
         return kNoStep;
       },
-      happening);
+      event);
 }
 
-// The word of an event by its place in Happening.
+// The word of an event, by its index in ObservedEvent.
 template <size_t... I>
 std::string_view EventText(uint8_t event, std::index_sequence<I...>) {
   std::string_view text;
-  ((event == I ? void(text = HappeningText(std::variant_alternative_t<I, Happening>{})) : void()),
+  ((event == I ? void(text = ObservedEventText(std::variant_alternative_t<I, ObservedEvent>{}))
+               : void()),
    ...);
   return text;
 }
@@ -55,13 +56,13 @@ std::string StepsOfRun::WhereOf(const InvariantResult& result) const {
   if (result.invariant == Invariant::kNoWedge) {
     for (size_t i = shown; i-- > 0;) {
       if (heard_[i].event != kTransactionCommitted) continue;
-      return std::string(StepText(static_cast<StepName>(heard_[i].step)));
+      return std::string(WordOf(static_cast<StepName>(heard_[i].step)));
     }
     return "nothing";
   }
   const Heard& heard = heard_[shown - 1];
-  if (heard.step != kNoStep) return std::string(StepText(static_cast<StepName>(heard.step)));
-  constexpr size_t kEvents = std::variant_size_v<Happening>;
+  if (heard.step != kNoStep) return std::string(WordOf(static_cast<StepName>(heard.step)));
+  constexpr size_t kEvents = std::variant_size_v<ObservedEvent>;
   return std::string(EventText(heard.event, std::make_index_sequence<kEvents>()));
 }
 
@@ -85,7 +86,7 @@ WatchedRun RunWatched(const Scenario& scenario) {
   return run;
 }
 
-const Breakage* Find(const std::vector<Breakage>& breakages, const Kind& kind) {
+const Breakage* Find(const std::vector<Breakage>& breakages, const ViolationKind& kind) {
   const auto found = std::ranges::find(breakages, kind, &Breakage::kind);
   return found == breakages.end() ? nullptr : &*found;
 }

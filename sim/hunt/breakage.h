@@ -1,4 +1,4 @@
-// Which invariants a run broke, and at which step each broke first.
+// The invariants that a run violated, and the step at which each was violated first.
 #pragma once
 
 #include <compare>
@@ -15,36 +15,36 @@
 
 namespace whorl::sim {
 
-// Findings of one kind.
-struct Kind {
+// What a hunt counts as the same finding.
+struct ViolationKind {
   Invariant invariant = Invariant::kOneLiveToken;
-  // The step of the observation that showed the violation ("takeover_update"), or its event where
-  // it belongs to no step ("belief_changed"). A wedge shows by a deadline: the step of the last
-  // commit before it, or "nothing" when there was none.
+  // The step of the observation that showed the violation ("takeover_update"), or its event if it
+  // belongs to no step ("belief_changed"). A wedge is shown by a deadline, so for it the step of
+  // the last commit before the deadline, or "nothing" if there was none.
   std::string where;
-  friend auto operator<=>(const Kind&, const Kind&) = default;
+  friend auto operator<=>(const ViolationKind&, const ViolationKind&) = default;
 };
 
 struct Breakage {
-  Kind kind;
+  ViolationKind kind;
   Instant at;
   std::string text;       // for people
-  bool promised = false;  // the protocol promises otherwise in that world
+  bool promised = false;  // the protocol promises the invariant in that world
 };
 
-// Listens to a run, and remembers of each observation what it was; two bytes for each.
+// Hears a run and remembers the event and the step of each observation, two bytes for each.
 class StepsOfRun : public ObservationSink {
  public:
   void Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) override;
 
-  // Of the run that was heard, in the order of Invariant.
+  // The violations of the run that was heard, in the order of Invariant.
   std::vector<Breakage> BreakagesOf(const RunResult& result) const;
 
  private:
   std::string WhereOf(const InvariantResult& result) const;
 
   struct Heard {
-    uint8_t event = 0;  // Happening::index()
+    uint8_t event = 0;  // ObservedEvent::index()
     uint8_t step = 0;   // kNoStep, or a StepName
   };
   std::vector<Heard> heard_;
@@ -54,10 +54,10 @@ struct WatchedRun {
   RunResult result;
   std::vector<Breakage> breakages;
 };
-// With the scenario's own seed.
+// Runs the scenario with its own seed.
 WatchedRun RunWatched(const Scenario& scenario);
 
-// Null when the run did not break it so.
-const Breakage* Find(const std::vector<Breakage>& breakages, const Kind& kind);
+// The violation of that kind; null if the run had none.
+const Breakage* Find(const std::vector<Breakage>& breakages, const ViolationKind& kind);
 
 }  // namespace whorl::sim

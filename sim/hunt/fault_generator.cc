@@ -26,7 +26,7 @@ class FaultGenerator {
 
   void Draw() {
     DrawSwarm();
-    const int64_t count = whoever_ ? std::min<int64_t>(DrawCount(), 6) : DrawCount();
+    const int64_t count = on_every_node_ ? std::min<int64_t>(DrawCount(), 6) : DrawCount();
     if (count == 0) return;
     if (draws_.Percent(75)) AddUpsets();
     for (int64_t i = 0; i < count; ++i) {
@@ -42,7 +42,7 @@ class FaultGenerator {
   }
 
  private:
-  // This world's kinds of faults, and how it prefers to time them.
+  // Draws the kinds of faults of this world, and how they are timed.
   void DrawSwarm() {
     static constexpr std::array<Draws::Weighted<int64_t>, 4> kShares = {
         {{30, 10}, {40, 25}, {20, 50}, {10, 100}}};
@@ -60,13 +60,14 @@ class FaultGenerator {
     longest_ = Rounded(draws_.Log(Seconds(1), Seconds(40)));
     static constexpr std::array<int64_t, 4> kCompanions = {0, 0, 30, 60};
     companions_ = draws_.Pick<int64_t>(kCompanions);
-    whoever_ = draws_.Percent(30);
-    // Who starts first mostly leads first, and a leader's misfortunes are the ones that matter.
+    on_every_node_ = draws_.Percent(30);
+    // The node that starts first mostly leads first, and faults of a leader matter most.
     if (draws_.Percent(60)) favourite_ = draws_.Percent(60) ? int16_t{0} : DrawNode();
   }
 
-  // Faults that cost a leader its lease: a write tells who leads, so whoever does is struck after
-  // so many of them. Drawn at random times, most faults meet a follower, and nothing changes hands.
+  // Faults that cost a leader its lease. Writes show which node leads, so these faults strike a
+  // node after it has written a number of times. Faults at random times mostly strike a follower,
+  // and no takeover follows.
   void AddUpsets() {
     std::vector<FaultKind> kinds;
     for (const FaultKind kind :
@@ -106,10 +107,10 @@ class FaultGenerator {
     return draws_.Between(band.least, band.most);
   }
 
-  // One that waits for a step of its own node strikes, in some worlds, whoever takes that step.
+  // In some worlds, a fault that waits for a step of its own node gets a copy for each other node.
   void AddFault(FaultSpec fault) {
     const When* when = std::get_if<When>(&fault.trigger);
-    if (!whoever_ || when == nullptr || when->node != fault.node) {
+    if (!on_every_node_ || when == nullptr || when->node != fault.node) {
       AddIfPossible(std::move(fault));
       return;
     }
@@ -120,7 +121,7 @@ class FaultGenerator {
     }
   }
 
-  // Keeps the fault when the scenario stays one that loads, and that may be hunted in.
+  // Keeps the fault if the scenario still loads and keeps the assumptions of the hunt.
   bool AddIfPossible(FaultSpec fault) {
     world_.faults.push_back(std::move(fault));
     if (IsPossible()) return true;
@@ -147,7 +148,7 @@ class FaultGenerator {
     if (!AddIfPossible(std::move(fault))) node.start_at = before;
   }
 
-  // From the beginning to the end of the safety phase, for everybody.
+  // A fault of all nodes from the beginning to the end of the safety phase.
   void AddSlowNetwork() {
     FaultSpec fault = DrawFault(kKindOf<LatencyFault>);
     fault.trigger = Instant{};
@@ -172,7 +173,7 @@ class FaultGenerator {
     return static_cast<uint16_t>(draws_.Between(0, static_cast<int64_t>(world_.locks.size()) - 1));
   }
 
-  // Any length, or one that matters to the lease. It ends within the safety phase.
+  // Draws any length, or one near the lease. The fault ends within the safety phase.
   Duration DrawLength() {
     const Duration lease = world_.nodes[static_cast<size_t>(DrawNode())].lease;
     const Duration drawn = draws_.Percent(50) ? draws_.Log(kShortest, std::min(longest_, safety_))
@@ -185,10 +186,11 @@ class FaultGenerator {
     return Instant{Rounded(draws_.Between(Duration{}, safety_ - lasts)).ns};
   }
 
-  // One that the step comes to.
+  // Draws a phase that the step reaches.
   Phase DrawPhase(StepName step) {
+    static constexpr auto kPhases = AllOf<Phase>();
     while (true) {
-      const auto phase = static_cast<Phase>(draws_.Between(0, kPhaseCount - 1));
+      const auto phase = draws_.Pick<Phase>(kPhases);
       if (ReachesPhase(protocol_, step, phase)) return phase;
     }
   }
@@ -198,7 +200,7 @@ class FaultGenerator {
     when.node = DrawNode();
     when.step = draws_.Pick(steps_);
     when.phase = DrawPhase(when.step);
-    // Questions are many; a round comes once in a lease.
+    // There are many questions; a round comes once in a lease.
     const int64_t most = when.step == StepName::kHasLock ? 60 : 12;
     if (draws_.Percent(60)) when.count = draws_.Log(1, most);
     const std::vector<uint16_t>& locks = world_.nodes[static_cast<size_t>(when.node)].locks;
@@ -206,8 +208,8 @@ class FaultGenerator {
     return when;
   }
 
-  // Misfortunes seldom come alone: the next phase of the same step, a later round of it, or a time
-  // that is not far from the first one's.
+  // A fault that follows another one: at the next phase of the same step, in a later round of it,
+  // or at a time not far from the first one's.
   std::variant<Instant, When> DrawTriggerBeside(const FaultSpec& first, Duration lasts) {
     if (const Instant* at = std::get_if<Instant>(&first.trigger)) {
       const Duration lease = world_.nodes[static_cast<size_t>(first.node)].lease;
@@ -241,7 +243,7 @@ class FaultGenerator {
     if (kind == kKindOf<DropRequestFault> && when != nullptr) {
       auto& at = std::get<When>(fault.trigger);
       at.phase = Phase::kSent;
-      // A question that is answered without a call has no request.
+      // A question that is answered locally sends no request.
       if (!ReachesPhase(protocol_, at.step, at.phase)) at.step = steps_.front();
     }
     return fault;
@@ -268,7 +270,7 @@ class FaultGenerator {
 
   // One for each kind that says anything.
   template <typename Kind>
-  void Draw(Kind& /*kind*/) {
+  void Draw(ViolationKind& /*kind*/) {
     static_assert(Kind::FieldNames().empty(), "hunts have to draw what this kind says");
   }
   void Draw(PauseFault& pause) { pause.lasts = DrawLength(); }
@@ -291,7 +293,8 @@ class FaultGenerator {
   }
   void Draw(ErrorFault& error) {
     error.of_step = draws_.Pick(protocol_.steps);
-    error.code = static_cast<ErrorCode>(draws_.Between(0, int64_t{kErrorCodeCount} - 1));
+    static constexpr auto kCodes = AllOf<ErrorCode>();
+    error.code = draws_.Pick<ErrorCode>(kCodes);
     if (draws_.Percent(50)) return;
     error.lasts = DrawLength();
     error.percent = draws_.Between(1, 10) * 10;
@@ -311,7 +314,7 @@ class FaultGenerator {
     if (draws_.Percent(40)) latency.direction = static_cast<Direction>(draws_.Between(1, 2));
     DelaySpec& add = latency.add;
     add.max = Rounded(draws_.Log(Milliseconds(200), Seconds(20)));
-    // Or one that matters to the lease: calls that are late, and still in time.
+    // Or one near the lease: calls that are late, and still in time.
     const Duration lease = world_.nodes[static_cast<size_t>(DrawNode())].lease;
     if (draws_.Percent(40)) {
       add.max = Rounded(std::max(Milliseconds(200), draws_.Between(lease / 20, lease / 2)));
@@ -362,7 +365,7 @@ class FaultGenerator {
 
   Duration CurrentTimestampMax() const {
     const Duration most = AssumptionsOf(world_.protocol).current_timestamp_max;
-    // Where it may not be wrong at all, what is drawn is thrown away.
+    // If the clock may not be wrong at all, the drawn value is discarded.
     return options_.beyond_assumptions || most < Milliseconds(1) ? Seconds(3600) : most;
   }
 
@@ -375,7 +378,7 @@ class FaultGenerator {
   std::vector<FaultKind> swarm_;
   int64_t on_steps_ = 0;              // percent
   int64_t companions_ = 0;            // percent of faults that follow the one before them
-  bool whoever_ = false;              // faults that wait for a step do so on every node
+  bool on_every_node_ = false;        // faults that wait for a step wait on every node
   std::optional<int16_t> favourite_;  // the node on which most of them strike
   Duration longest_;
 };

@@ -8,8 +8,8 @@
 
 namespace whorl::sim {
 
-// Adds faults to a world that has none. REQUIRES: all else of it was drawn; `safety` is the length
-// of the safety phase.
+// Adds faults to a world without any. `safety` is the length of the safety phase. REQUIRES:
+// everything else in the world has been drawn.
 void DrawFaults(const WorldOptions& options, const ProtocolInfo& protocol, Duration safety,
                 Draws& draws, Scenario& world);
 

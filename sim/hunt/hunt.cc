@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kCheckOneIn = 20;
 
-// What is drawn for a run by itself.
+// What the hunt draws for a run.
 enum class Purpose : uint64_t { kProtocol, kWorld, kCheck };
 uint64_t Bits(const HuntOptions& options, Purpose purpose, uint64_t n) {
   return Combine(Combine(Mix(options.seed), static_cast<uint64_t>(purpose)), n);
@@ -25,14 +25,14 @@ bool IsCheckedTwice(const HuntOptions& options, uint64_t run) {
   return run % kCheckOneIn == Bits(options, Purpose::kCheck, run / kCheckOneIn) % kCheckOneIn;
 }
 
-// What is left of a run when it has ended.
+// What a hunt keeps of a run.
 struct RunOutcome {
   std::string protocol;
   uint64_t hash = 0;
   Size size;
   Metrics metrics;
   std::array<bool, kFaultKindCount> struck{};
-  std::array<bool, kInvariantCount> unknown{};
+  std::array<bool, kCountOf<Invariant>> unknown{};
   int64_t faults_struck = 0;
   std::vector<Breakage> breakages;
   bool is_checked = false;
@@ -70,9 +70,10 @@ void AddTo(HuntTally& tally, const HuntOptions& options, uint64_t run, const Run
   tally.hash += Combine(Mix(run), outcome.hash);
   tally.checked += outcome.is_checked ? 1 : 0;
   if (outcome.differs) tally.differing.push_back(run);
-  for (size_t i = 0; i < kSometimesCount; ++i) tally.met[i] += outcome.metrics.met[i] > 0 ? 1 : 0;
+  for (size_t i = 0; i < kCountOf<Sometimes>; ++i)
+    tally.met[i] += outcome.metrics.met[i] > 0 ? 1 : 0;
   for (size_t i = 0; i < kFaultKindCount; ++i) tally.struck[i] += outcome.struck[i] ? 1 : 0;
-  for (size_t i = 0; i < kInvariantCount; ++i) tally.unknown[i] += outcome.unknown[i] ? 1 : 0;
+  for (size_t i = 0; i < kCountOf<Invariant>; ++i) tally.unknown[i] += outcome.unknown[i] ? 1 : 0;
   tally.faults.Add(outcome.faults_struck);
   tally.nodes.Add(outcome.size.nodes);
   tally.takeovers.Add(outcome.metrics[Metric::kTakeovers]);
@@ -96,8 +97,8 @@ void AddEach(Counts& counts, const Counts& other) {
 
 // --- shrinking ---------------------------------------------------------------------------------
 
-// Says in the scenario what it violates, and what it is.
-void Describe(const Kind& kind, Scenario& scenario) {
+// Adds to the scenario what it violates, and a description.
+void Describe(const ViolationKind& kind, Scenario& scenario) {
   const WatchedRun watched = RunWatched(scenario);
   scenario.expect = {};
   for (const Breakage& breakage : watched.breakages) {
@@ -106,12 +107,12 @@ void Describe(const Kind& kind, Scenario& scenario) {
   const Breakage* found = Find(watched.breakages, kind);
   if (found == nullptr) return;
   scenario.about =
-      Cat("Found by whorl hunt. ", InvariantText(kind.invariant), " is violated at ",
+      Cat("Found by whorl hunt. ", WordOf(kind.invariant), " is violated at ",
           SecondsText(found->at - Instant{}, 3), " s (", kind.where, "): ", found->text, ".");
-  scenario.name = Cat(scenario.protocol, ".", InvariantText(kind.invariant), ".", kind.where);
+  scenario.name = Cat(scenario.protocol, ".", WordOf(kind.invariant), ".", kind.where);
 }
 
-// Faults that never struck did nothing, and fail a scenario.
+// Removes the faults that did not strike: they did nothing, and would fail the scenario.
 void DropUnfired(Scenario& scenario) {
   const RunResult result = RunScenario(scenario, scenario.seed, nullptr);
   for (size_t i = result.unfired_faults.size(); i-- > 0;) {
@@ -120,12 +121,12 @@ void DropUnfired(Scenario& scenario) {
   }
 }
 
-void ShrinkFinding(const HuntOptions& options, const Kind& kind, Finding& finding) {
+void ShrinkFinding(const HuntOptions& options, const ViolationKind& kind, Finding& finding) {
   Scenario world = WorldOfRun(options, finding.run);
   const int64_t rate = options.world.rate_ppm_max;
   const bool keeps_assumptions = BrokenAssumptions(world, rate).empty();
   const auto keeps = [&](const Scenario& scenario) {
-    // What is found within the assumptions is not explained by something beyond them.
+    // A finding within the protocol's assumptions is not shrunk to a scenario beyond them.
     if (keeps_assumptions && !BrokenAssumptions(scenario, rate).empty()) return false;
     return Find(RunWatched(scenario).breakages, kind) != nullptr;
   };
@@ -234,11 +235,11 @@ absl::Status RunHunt(
 absl::Status ShrinkFindings(const HuntOptions& options, int threads,
                             const std::function<BatchStep(size_t done)>& go_on,
                             HuntTallies& tallies) {
-  std::vector<std::pair<const Kind*, Finding*>> work;
+  std::vector<std::pair<const ViolationKind*, Finding*>> work;
   for (auto& [protocol, tally] : tallies) {
     for (auto& [kind, finding] : tally.findings) work.emplace_back(&kind, &finding);
   }
-  // Each works on a copy: what was broken off leaves no trace.
+  // Each job works on a copy, so an interrupted one changes nothing.
   std::vector<Finding> shrunk(work.size());
   absl::Status status;
   RunBatch(
@@ -259,7 +260,7 @@ absl::Status ShrinkFindings(const HuntOptions& options, int threads,
   return status;
 }
 
-Scenario ScenarioOf(const HuntOptions& options, const Kind& kind, const Finding& finding) {
+Scenario ScenarioOf(const HuntOptions& options, const ViolationKind& kind, const Finding& finding) {
   if (finding.shrunk) return *finding.shrunk;
   Scenario world = WorldOfRun(options, finding.run);
   DropUnfired(world);

@@ -1,14 +1,14 @@
-// Many drawn worlds, run and judged: what was found, and what the runs were like.
+// Runs and judges many drawn worlds: what was found, and what the runs were like.
 //
 // Invariants:
-//   1. Run number r of a hunt is a function of the hunt's seed, r and the options; who runs it, and
-//      beside what, changes nothing.
+//   1. Run number r of a hunt is a function of the hunt's seed, r and the options; threads and
+//      shards change nothing.
 //   2. Tallies add up: the tallies of all shards of a hunt, added in any order, equal the tally of
-//      the hunt as a whole.
-//   3. Of 20 runs that follow each other, one is run twice and compared.
-//   4. Two tallies of the same runs are equal, and their hashes say so of every event.
-// Deliberately left out: time. Whoever calls says when to stop; a run that has not been counted by
-// then has not been.
+//      the whole hunt.
+//   3. One of every 20 consecutive runs is run twice and compared.
+//   4. Two tallies of the same runs are equal, and their hashes cover every event.
+// Deliberately left out: time limits. The caller says when to stop; runs that have not been counted
+// by then do not count.
 #pragma once
 
 #include <array>
@@ -33,31 +33,31 @@
 namespace whorl::sim {
 
 struct HuntOptions {
-  std::vector<std::string> protocols;  // of Protocols(), in its order
+  std::vector<std::string> protocols;  // names from Protocols(), in its order
   WorldOptions world;
   uint64_t seed = 1;
-  // Of shard i of n: the runs i, i + n, i + 2n and so on.
+  // Shard i of n has the runs i, i + n, i + 2n and so on.
   uint64_t shard = 0;
   uint64_t shards = 1;
-  std::optional<Invariant> invariant;  // look for this one alone
-  bool promised_only = false;          // for what a protocol promises alone
+  std::optional<Invariant> invariant;  // report violations of this one only
+  bool promised_only = false;          // report violations of promised invariants only
   WHORL_FIELDS(HuntOptions, protocols, world, seed, shard, shards, invariant, promised_only);
 
   bool Wants(Invariant found, bool promised) const;
 };
 
-// Which protocol and which world run number `run` of the hunt has.
+// The protocol and the world of run number `run` of the hunt.
 const ProtocolInfo& ProtocolOfRun(const HuntOptions& options, uint64_t run);
 Scenario WorldOfRun(const HuntOptions& options, uint64_t run);
 
-// How often each value came.
+// How often each value occurred.
 struct Histogram {
   std::map<int64_t, int64_t> counts;
   friend bool operator==(const Histogram&, const Histogram&) = default;
 
   void Add(int64_t value) { ++counts[value]; }
   void Add(const Histogram& other);
-  // The least value that `percent` of a hundred do not exceed; 0 when there is none.
+  // The least value that `percent` of a hundred values do not exceed; 0 if there are no values.
   int64_t Quantile(int64_t percent) const;
 };
 
@@ -70,16 +70,16 @@ struct Size {
 };
 Size SizeOf(const Scenario& scenario);
 
-// What is known of one kind of violation of one protocol.
+// What is known about one kind of violation of one protocol.
 struct Finding {
-  int64_t runs = 0;  // that had it
-  // The run with the smallest scenario: one that broke a promise, where any did, then fewest
-  // faults, then nodes, then soonest.
+  int64_t runs = 0;  // how many runs had it
+  // The run with the smallest scenario: one that broke a promise, if any did, then the one with the
+  // fewest faults, then the fewest nodes, then the earliest violation.
   uint64_t run = 0;
-  bool promised = false;  // the protocol promises otherwise in that world
-  Size size;              // of its scenario as drawn
-  Instant at;             // when it broke there
-  // Once it was shrunk: the scenario, which says what it violates, and how often that was asked.
+  bool promised = false;  // the protocol promises the invariant in that world
+  Size size;              // the size of that run's scenario as drawn
+  Instant at;             // when the violation happened in that run
+  // Set by shrinking: the smaller scenario with its expectations, and how many runs that took.
   std::optional<Scenario> shrunk;
   int64_t shrink_runs = 0;
   friend bool operator==(const Finding&, const Finding&) = default;
@@ -88,50 +88,52 @@ struct Finding {
   void Add(const Finding& other);
 };
 
-// Of one protocol.
+// The tally of one protocol.
 struct HuntTally {
   int64_t runs = 0;
-  // Over all runs, in any order: two hunts of the same runs have the same one, or a run differs.
+  // Covers all runs, in any order: if two hunts of the same runs have different ones, a run
+  // differs.
   uint64_t hash = 0;
-  int64_t checked = 0;                              // run twice
-  std::vector<uint64_t> differing;                  // runs whose second run was another, in order
-  std::array<int64_t, kSometimesCount> met{};       // runs in which it happened
-  std::array<int64_t, kFaultKindCount> struck{};    // runs in which such a fault struck
-  std::array<int64_t, kInvariantCount> violated{};  // runs
-  std::array<int64_t, kInvariantCount> unknown{};   // runs that ended too early to tell
-  Histogram faults;                                 // that struck in a run
+  int64_t checked = 0;                                  // how many runs were run twice
+  std::vector<uint64_t> differing;                      // whose second run differed, ascending
+  std::array<int64_t, kCountOf<Sometimes>> met{};       // runs that met the goal
+  std::array<int64_t, kFaultKindCount> struck{};        // runs in which a fault of the kind struck
+  std::array<int64_t, kCountOf<Invariant>> violated{};  // runs that violated the invariant
+  std::array<int64_t, kCountOf<Invariant>> unknown{};   // runs that ended too early to tell
+  Histogram faults;                                     // how many faults struck in a run
   Histogram nodes;
   Histogram takeovers;
-  Histogram unknown_outcomes;  // of transactions
-  std::map<Kind, Finding> findings;
+  Histogram unknown_outcomes;  // transactions with an unknown outcome in a run
+  std::map<ViolationKind, Finding> findings;
   friend bool operator==(const HuntTally&, const HuntTally&) = default;
 
   void Add(const HuntTally& other);
 };
 
-// By protocol.
+// Tallies by protocol.
 using HuntTallies = std::map<std::string, HuntTally>;
 int64_t RunCount(const HuntTallies& tallies);
-// Whether anything was found, runs that could not be repeated included.
+// Whether there is any finding, or any run whose second run differed.
 bool FoundAnything(const HuntTallies& tallies);
 
-// Runs of the hunt (of its shard) from the first on, at most `count`, on `threads` threads. `go_on`
-// is asked after each, on the caller's thread; `done` counts the runs.
-// kInternal: a run could not be run at all, and which.
+// Runs the first `count` runs of the hunt (or of its shard) on `threads` threads. Calls `go_on`
+// after each run, on the caller's thread; `done` counts the runs.
+// kInternal: a run failed to run; the message says which.
 absl::Status RunHunt(
     const HuntOptions& options, uint64_t count, int threads,
     const std::function<BatchStep(uint64_t done, const HuntTallies& so_far)>& go_on,
     HuntTallies& tallies);
 
-// How many questions go into plainer numbers for each finding.
+// How many runs go into simpler numbers for each finding.
 inline constexpr int64_t kShrinkRuns = 2'500;
 
-// Shrinks every finding. `go_on` is asked after each; those that are left stay as they were drawn.
+// Shrinks every finding. Calls `go_on` after each; if it says stop, the remaining ones stay as
+// drawn.
 absl::Status ShrinkFindings(const HuntOptions& options, int threads,
                             const std::function<BatchStep(size_t done)>& go_on,
                             HuntTallies& tallies);
 
-// The scenario of a finding: the shrunk one, or as it was drawn, saying what it violates.
-Scenario ScenarioOf(const HuntOptions& options, const Kind& kind, const Finding& finding);
+// The scenario of a finding, with expectations: the shrunk one if there is one, otherwise as drawn.
+Scenario ScenarioOf(const HuntOptions& options, const ViolationKind& kind, const Finding& finding);
 
 }  // namespace whorl::sim

@@ -18,7 +18,7 @@ class Offers {
  public:
   explicit Offers(const Scenario& scenario) : scenario_(scenario) {}
 
-  // Offers the scenario as `change` leaves it, when it did and when it loads.
+  // Adds the scenario after `change`, if that changed it and the result loads.
   template <typename Change>
   void Offer(const Change& change) {
     Scenario smaller = scenario_;
@@ -52,7 +52,7 @@ void OfferWithoutFaults(const Scenario& scenario, Offers& offers) {
   }
 }
 
-// Of an index into a list of which entry `gone` was taken out.
+// Adjusts an index into a list from which entry `gone` was removed.
 template <typename Index>
 void CloseGap(Index& index, size_t gone) {
   if (static_cast<ptrdiff_t>(index) > static_cast<ptrdiff_t>(gone)) --index;
@@ -96,7 +96,7 @@ void TakeOutLock(Scenario& scenario, size_t gone) {
   scenario.locks.erase(scenario.locks.begin() + static_cast<ptrdiff_t>(gone));
 }
 
-// A node that starts by itself, in place of one that a fault starts.
+// Offers a node that starts by itself in place of one that a fault starts.
 void OfferStartedAtOnce(size_t node, Offers& offers) {
   offers.Offer([&](Scenario& smaller) {
     smaller.nodes[node].start_at = Instant{};
@@ -134,7 +134,7 @@ void OfferWithoutNodesAndLocks(const Scenario& scenario, Offers& offers) {
 
 // --- numbers -----------------------------------------------------------------------------------
 
-// Less than `value`: half of it, and what it is in coarser units.
+// Numbers less than `value`: half of it, and `value` in coarser units.
 std::vector<Duration> Lesser(Duration value, Duration least) {
   std::vector<Duration> lesser;
   const auto add = [&](Duration candidate) {
@@ -164,7 +164,7 @@ void OfferShorter(const Scenario& scenario, Offers& offers) {
   }
 }
 
-// `field` gives a reference to a part of a scenario.
+// `field` returns a reference to a part of a scenario.
 template <typename Field, typename T>
 void OfferDefault(Offers& offers, const Field& field, const T& otherwise) {
   offers.Offer([&](Scenario& smaller) { field(smaller) = otherwise; });
@@ -222,7 +222,7 @@ void OfferPlainerNode(const Scenario& scenario, size_t index, Offers& offers) {
   }
 }
 
-// One lease for all, and a lesser one.
+// Offers one lease for all nodes, and a shorter one.
 void OfferPlainerLeases(const Scenario& scenario, Offers& offers) {
   const auto set_all = [](Scenario& smaller, Duration lease) {
     for (NodeSpec& node : smaller.nodes) node.lease = lease;
@@ -283,7 +283,8 @@ void OfferPlainerDelay(const DelaySpec& add, size_t index, Offers& offers) {
 
 // The keys that a fault works without, or with less of.
 template <typename Kind>
-void OfferPlainerKeys(const Scenario& scenario, size_t index, const Kind& kind, Offers& offers) {
+void OfferPlainerKeys(const Scenario& scenario, size_t index, const ViolationKind& kind,
+                      Offers& offers) {
   [[maybe_unused]] const auto offer_default = [&](const auto& field) {
     const Kind defaults;
     OfferDefault(offers, OfFault<Kind>(index, field), field(defaults));
@@ -325,8 +326,9 @@ void OfferPlainerFault(const Scenario& scenario, size_t index, Offers& offers) {
 using Keeps = std::function<bool(const Scenario&)>;
 using Smaller = std::vector<Scenario> (*)(const Scenario&);
 
-// Takes what is accepted, until a whole round of offers is not, or `left` questions were asked.
-// After a step it goes on where it stands: what was refused before is mostly refused again.
+// Takes accepted candidates until a whole round of them is refused, or after `left` calls of
+// `keeps`. After a step it continues at the same index, because candidates that were refused before
+// are mostly refused again.
 void Descend(Smaller smaller, const Keeps& keeps, int64_t& left, Shrunk& shrunk) {
   std::vector<Scenario> offers = smaller(shrunk.scenario);
   size_t refused = 0;  // in a row
@@ -373,7 +375,7 @@ std::vector<Scenario> SmallerScenarios(const Scenario& scenario) {
 Shrunk Shrink(Scenario scenario, const Keeps& keeps, int64_t max_runs) {
   Shrunk shrunk{.scenario = std::move(scenario), .runs = 0};
   int64_t unbounded = std::numeric_limits<int64_t>::max();
-  // Parts first: what has few of them runs fast.
+  // Parts first, because scenarios with few parts run fast.
   Descend(WithoutAPart, keeps, unbounded, shrunk);
   int64_t left = max_runs;
   Descend(SmallerScenarios, keeps, left, shrunk);

@@ -1,11 +1,11 @@
-// Smaller scenarios, and the smallest that still does what a larger one does. The hunter and the
+// Makes scenarios smaller, and finds a smallest one that still behaves like the original. Hunts and
 // property tests shrink by the same steps.
 //
 // Invariants:
-//   1. Whatever is offered loads, when the scenario that it was made from does.
-//   2. Each step makes the scenario smaller in an order that has an end: fewer parts, or as many
-//      and lesser or plainer numbers. So taking any of them again and again ends.
-//   3. What is offered, and in which order, depends on the scenario alone.
+//   1. Every candidate loads if the scenario that it was made from does.
+//   2. Each step makes the scenario smaller in a well-founded order: fewer parts, or as many parts
+//      and smaller or simpler numbers. So repeated steps come to an end.
+//   3. The candidates and their order depend on the scenario alone.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,21 @@
 
 namespace whorl::sim {
 
-// With less in it: without some faults (many at once come first), without a node and what happens
-// to it, without a lock, without rows, of a shorter duration.
+// Scenarios with fewer parts: without some faults (many at once come first), without a node and its
+// faults, without a lock, without rows, with a shorter duration.
 std::vector<Scenario> WithoutAPart(const Scenario& scenario);
-// With a default in place of something drawn, or with a lesser or rounder number.
+// Scenarios with a default in place of a drawn value, or with a smaller or rounder number.
 std::vector<Scenario> WithPlainerNumbers(const Scenario& scenario);
-// Both, in this order.
+// Scenarios with fewer parts, then those with simpler numbers.
 std::vector<Scenario> SmallerScenarios(const Scenario& scenario);
 
 struct Shrunk {
   Scenario scenario;
-  int64_t runs = 0;  // how often `keeps` was asked
+  int64_t runs = 0;  // how often `keeps` was called
 };
-// The smallest to be had step by step that `keeps` accepts: when it returns, nothing of
-// WithoutAPart is accepted, and nothing of WithPlainerNumbers, unless `max_runs` questions went
-// into numbers before. REQUIRES: `keeps` accepts `scenario` and is a function of its argument.
+// Takes steps that `keeps` accepts until it accepts no candidate of WithoutAPart, and none of
+// WithPlainerNumbers or `max_runs` calls have been spent on numbers.
+// REQUIRES: `keeps` accepts `scenario` and is a function of its argument.
 Shrunk Shrink(Scenario scenario, const std::function<bool(const Scenario&)>& keeps,
               int64_t max_runs);
 

@@ -39,7 +39,7 @@ class WorldGenerator {
     const Duration safety = SafetyPhase();
     DrawStarts(safety);
     DrawFaults(options_, protocol_, safety, draws_, world_);
-    // Last, so that it has moved no other draw.
+    // Drawn last, so that adding it has moved no other draw.
     world_.network.announce_releases = draws_.Percent(25);
     return std::move(world_);
   }
@@ -51,7 +51,7 @@ class WorldGenerator {
     return name;
   }
 
-  // A heartbeat of job cleans up what begins with job_.
+  // A heartbeat of the lock "job" cleans up rows whose keys begin with job_.
   void DrawLocks() {
     world_.locks = {"lock"};
     if (protocol_.takes_one_lock || !draws_.Percent(15)) return;
@@ -74,7 +74,7 @@ class WorldGenerator {
     const bool may_mix = options_.beyond_assumptions || may_.leases_may_differ;
     const bool is_mixed = draws_.Percent(20) && may_mix;
     const bool has_bad_clocks = draws_.Percent(40);
-    // The last of the uses is the blocking wrapper.
+    // The last use is the blocking wrapper.
     const int64_t uses = protocol_.has_blocking_wrapper ? 3 : 2;
     const int64_t use = draws_.Between(0, uses);
     for (int64_t i = 0; i < count; ++i) {
@@ -82,7 +82,7 @@ class WorldGenerator {
       node.name = std::string(1, static_cast<char>('a' + i));
       node.lease = is_mixed && draws_.Percent(50) ? DrawLease() : lease;
       DrawLocksOf(node);
-      // One use for all nodes, or one for each.
+      // All nodes have the same use, or each has its own.
       node.use = static_cast<Use>(use < uses ? use : draws_.Between(0, uses - 1));
       if (has_bad_clocks) DrawClock(node.clock);
       world_.nodes.push_back(std::move(node));
@@ -135,20 +135,20 @@ class WorldGenerator {
   }
 
   void DrawWorkload() {
-    // Questions are most of what a run costs: few worlds ask all the time.
+    // Questions are most of the cost of a run, so few worlds ask all the time.
     static constexpr std::array<Shares, 5> kWriteEveryMs = {
         {{5, 200}, {5, 500}, {20, 1'000}, {45, 4'000}, {25, 9'000}}};
     static constexpr std::array<Shares, 4> kWorkForMs = {
         {{20, 0}, {50, 50}, {20, 500}, {10, 3'000}}};
     world_.workload.write_every = Milliseconds(draws_.Weigh<int64_t>(kWriteEveryMs));
     world_.workload.work_for = Milliseconds(draws_.Weigh<int64_t>(kWorkForMs));
-    // Work that takes a good part of the lease outlasts it, or keeps a stop waiting.
+    // Work that takes a good part of the lease may outlast it, or delay a stop.
     if (!draws_.Percent(15)) return;
     const Duration lease = world_.nodes.front().lease;
     world_.workload.work_for = Rounded(draws_.Between(lease / 4, lease * 2));
   }
 
-  // What somebody left behind, in tables whose columns can be filled without knowing them.
+  // Rows that earlier processes left behind, for tables whose columns can be filled generically.
   void DrawRows() {
     if (!draws_.Percent(15)) return;
     for (const ColumnInfo& column : protocol_.columns) {
@@ -175,7 +175,8 @@ class WorldGenerator {
   // Leaves time for no_wedge to be judged, and for calls that hang when the faults end.
   Duration SafetyPhase() const {
     Duration bound;
-    for (const LockSetup& lock : MakeSetup(world_, RoundTripP999(world_.spanner.preset)).locks) {
+    for (const LockSetup& lock :
+         MakeCheckerSetup(world_, RoundTripP999(world_.spanner.preset)).locks) {
       bound = std::max(bound, lock.wedge_bound);
     }
     const Duration quiet = bound + world_.network.connection_timeout + Seconds(2);
@@ -184,14 +185,14 @@ class WorldGenerator {
 
   void DrawStarts(Duration safety) {
     const bool at_once = draws_.Percent(15);
-    const int64_t with_deadline = draws_.Percent(15) ? 50 : 1;  // of a hundred nodes
+    const int64_t with_deadline = draws_.Percent(15) ? 50 : 1;  // percent of the nodes
     for (NodeSpec& node : world_.nodes) {
       const Duration most = draws_.Percent(85) ? node.lease : safety;
       if (!at_once) node.start_at = Instant{Rounded(draws_.Between(Duration{}, most)).ns};
       if (draws_.Percent(with_deadline))
         node.deadline = Rounded(draws_.Log(Milliseconds(500), safety));
     }
-    // Somebody is there from the beginning.
+    // At least one node starts at the beginning.
     world_.nodes.front().start_at = Instant{};
   }
 

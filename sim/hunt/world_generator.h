@@ -1,14 +1,14 @@
-// Draws whole worlds to hunt in, in swarm style: each leaves out most of what could be in it, so
-// that what is left comes in unusual doses.
+// Draws complete worlds to hunt in, in swarm style: each world leaves out most of the possible
+// ingredients, so the remaining ones come in unusual doses.
 //
-//   |<-- safety phase: faults -->|<-- liveness phase: they have ended -->|
+//   |<-- safety phase: faults -->|<-- liveness phase: faults have ended -->|
 //
 // Invariants:
-//   1. A world is a function of its options, the protocol and the seed, on every compiler.
-//   2. It is a scenario as the loader promises one: written as text, it loads.
-//   3. Its timed faults end within the safety phase. Those that wait for a step strike when it
-//      comes, mostly then.
-//   4. Unless it may go beyond them, it keeps the assumptions under which the protocol promises.
+//   1. A world is a function of its options, the protocol and the seed, with every compiler.
+//   2. A world is a valid scenario: written as text, it loads.
+//   3. Timed faults end within the safety phase. Faults that wait for a step strike when it comes,
+//      mostly within that phase.
+//   4. A world keeps the assumptions of the protocol's promises unless the options allow otherwise.
 // Deliberately left out: whether a fault that waits for a step will ever strike.
 #pragma once
 
@@ -22,11 +22,11 @@
 namespace whorl::sim {
 
 struct WorldOptions {
-  std::vector<FaultKind> kinds;  // that may strike; all when empty
+  std::vector<FaultKind> kinds;  // the kinds of faults that may strike; empty: all
   bool beyond_assumptions = false;
   Duration duration = Seconds(120);
-  Duration lease_min;        // no lease is shorter, whatever the protocol allows
-  int64_t rate_ppm_max = 0;  // of clocks, either way; 0: what the protocol assumes of them
+  Duration lease_min;        // the shortest lease, if the protocol's own minimum is less
+  int64_t rate_ppm_max = 0;  // how fast or slow clocks may run; 0: as the protocol assumes
   WHORL_FIELDS(WorldOptions, kinds, beyond_assumptions, duration, lease_min, rate_ppm_max);
 };
 

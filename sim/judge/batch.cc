@@ -21,7 +21,7 @@ std::optional<std::string> RunJob(const BatchJob& job, size_t i) {
   }
 }
 
-// Jobs that threads take one after the other, and the news of their ends.
+// Hands jobs out to threads, and tells the caller when each has ended.
 class Queue {
  public:
   Queue(size_t count, const BatchJob& job) : count_(count), job_(job), places_(kBatchWindow) {}
@@ -46,13 +46,13 @@ class Queue {
     return place.error;
   }
 
-  // The jobs before `i` are done with.
+  // `done` has returned for the jobs before `i`, so their places are free.
   void Deliver(size_t i) {
     delivered_.store(i, std::memory_order_release);
     delivered_.notify_all();
   }
 
-  // No job begins from now on.
+  // No further job begins.
   void Stop() { Deliver(kStopped); }
 
  private:
@@ -60,10 +60,10 @@ class Queue {
 
   struct Place {
     std::optional<std::string> error;
-    std::atomic<size_t> ended = 0;  // 1 + the job that has ended here
+    std::atomic<size_t> ended = 0;  // 1 + the last job that ended in this place
   };
 
-  // False when no job may begin any more.
+  // False once the queue has been stopped.
   bool WaitForPlace(size_t i) {
     size_t delivered = delivered_.load(std::memory_order_acquire);
     while (delivered != kStopped && i - delivered >= kBatchWindow) {
@@ -80,17 +80,17 @@ class Queue {
   std::atomic<size_t> delivered_ = 0;  // jobs whose `done` has returned, or kStopped
 };
 
-// The threads that work on a queue. They are joined when this goes away.
-class Crew {
+// The threads that work on a queue. The destructor stops the queue and joins them.
+class Workers {
  public:
-  Crew(Queue& queue, size_t size) : queue_(queue) {
+  Workers(Queue& queue, size_t size) : queue_(queue) {
     threads_.reserve(size);
     while (threads_.size() < size && AddOne()) {
     }
   }
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
-  ~Crew() {
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+  ~Workers() {
     queue_.Stop();
     for (std::thread& thread : threads_) thread.join();
   }
@@ -98,7 +98,7 @@ class Crew {
   bool empty() const { return threads_.empty(); }
 
  private:
-  // False when the system gives no more threads: those that are there do the work.
+  // False if the system gives no more threads; the existing ones do the work.
   bool AddOne() {
     try {
       threads_.emplace_back([this] { queue_.Work(); });
@@ -112,7 +112,7 @@ class Crew {
   std::vector<std::thread> threads_;
 };
 
-void RunHere(size_t count, const BatchJob& job, const BatchDone& done) {
+void RunOnThisThread(size_t count, const BatchJob& job, const BatchDone& done) {
   for (size_t i = 0; i < count; ++i) {
     if (done(i, RunJob(job, i)) == BatchStep::kStop) return;
   }
@@ -122,10 +122,10 @@ void RunHere(size_t count, const BatchJob& job, const BatchDone& done) {
 
 void RunBatch(size_t count, int threads, const BatchJob& job, const BatchDone& done) {
   const size_t size = std::min(static_cast<size_t>(threads), count);
-  if (size <= 1) return RunHere(count, job, done);
+  if (size <= 1) return RunOnThisThread(count, job, done);
   Queue queue(count, job);
-  const Crew crew(queue, size);
-  if (crew.empty()) return RunHere(count, job, done);
+  const Workers workers(queue, size);
+  if (workers.empty()) return RunOnThisThread(count, job, done);
   for (size_t i = 0; i < count; ++i) {
     if (done(i, queue.Wait(i)) == BatchStep::kStop) return;
     queue.Deliver(i + 1);

@@ -1,4 +1,4 @@
-// What came out of checking a run.
+// The result of checking a run.
 #pragma once
 
 #include <cstddef>
@@ -20,21 +20,27 @@ enum class Verdict : uint8_t {
   kHolds,
   kViolated,
   kUnknown,        // the run ended too early to tell; never as good as kHolds
-  kNotApplicable,  // the protocol has nothing that it could be said of
+  kNotApplicable,  // the protocol lacks what the invariant is about, such as tokens
 };
-inline constexpr int kVerdictCount = 4;
-std::string_view VerdictText(Verdict verdict);  // "holds", "violated", "unknown", "n/a"
+constexpr auto WordTableOf(Verdict) {
+  return MakeWordTable<Verdict>({
+      {Verdict::kHolds, "holds"},
+      {Verdict::kViolated, "violated"},
+      {Verdict::kUnknown, "unknown"},
+      {Verdict::kNotApplicable, "n/a"},
+  });
+}
 
 struct Violation {
-  Instant at;                // when it came about; of a deadline, the deadline itself
-  uint64_t observation = 0;  // ordinal of the one that showed it; the first of a run is 1
+  Instant at;                // when it happened; for a missed deadline, the deadline
+  uint64_t observation = 0;  // ordinal of the observation that showed it; a run's first one is 1
   std::string text;          // for people
   WHORL_FIELDS(Violation, at, observation, text);
 };
 
 struct InvariantResult {
   Invariant invariant = Invariant::kOneLiveToken;
-  Promise promise = Promise::kNotPromised;  // of the scenario's protocol
+  Promise promise = Promise::kNotPromised;  // whether the scenario's protocol promises it
   Verdict verdict = Verdict::kHolds;
   int64_t violations = 0;
   std::optional<Violation> first;
@@ -43,7 +49,7 @@ struct InvariantResult {
 };
 
 struct CheckReport {
-  std::vector<InvariantResult> invariants;  // in the order of Invariant, all of them
+  std::vector<InvariantResult> invariants;  // all of them, in the order of Invariant
   Metrics metrics;
   WHORL_FIELDS(CheckReport, invariants, metrics);
 

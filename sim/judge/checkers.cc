@@ -11,36 +11,34 @@
 namespace whorl::sim {
 namespace {
 
-constexpr std::array<std::string_view, kVerdictCount> kVerdicts = {"holds", "violated", "unknown",
-                                                                   "n/a"};
-
 template <typename Judges, size_t... I>
 constexpr bool StandInOrder(std::index_sequence<I...>) {
   return ((std::tuple_element_t<I, Judges>::kInvariant == static_cast<Invariant>(I)) && ...);
 }
 
-// The node whose process changed its life, or whose link changed; nothing for all else.
-template <typename Happened>
-std::optional<int16_t> NodeChangedBy(const Happened& x) {
-  if constexpr (std::is_same_v<Happened, ProcessStarted> ||
-                std::is_same_v<Happened, ProcessStopped> || std::is_same_v<Happened, ProcessGone> ||
-                std::is_same_v<Happened, ProcessPaused> ||
-                std::is_same_v<Happened, ProcessResumed>) {
+// The node whose process started, stopped, paused or went on, or whose link changed; otherwise
+// nothing.
+template <typename Observed>
+std::optional<int16_t> NodeChangedBy(const Observed& x) {
+  if constexpr (std::is_same_v<Observed, ProcessStarted> ||
+                std::is_same_v<Observed, ProcessStopped> || std::is_same_v<Observed, ProcessGone> ||
+                std::is_same_v<Observed, ProcessPaused> ||
+                std::is_same_v<Observed, ProcessResumed>) {
     return x.process.node;
-  } else if constexpr (std::is_same_v<Happened, LinkChanged>) {
+  } else if constexpr (std::is_same_v<Observed, LinkChanged>) {
     return x.node;
   }
   return std::nullopt;
 }
 
-// What may begin or end a time of quiet.
-template <typename Happened>
+// Observations that may begin or end a quiet time.
+template <typename Observed>
 constexpr bool kDisturbs =
-    std::is_same_v<Happened, FaultBegan> || std::is_same_v<Happened, FaultEnded> ||
-    std::is_same_v<Happened, CallHangs> || std::is_same_v<Happened, TransactionFinished> ||
-    std::is_same_v<Happened, ProcessGone>;
+    std::is_same_v<Observed, FaultBegan> || std::is_same_v<Observed, FaultEnded> ||
+    std::is_same_v<Observed, CallHangs> || std::is_same_v<Observed, TransactionFinished> ||
+    std::is_same_v<Observed, ProcessGone>;
 
-InvariantResult ResultOf(Invariant invariant, const Tally& tally, const Setup& setup) {
+InvariantResult ResultOf(Invariant invariant, const Tally& tally, const CheckerSetup& setup) {
   InvariantResult result;
   result.invariant = invariant;
   result.promise = setup.promises[static_cast<size_t>(invariant)];
@@ -53,17 +51,15 @@ InvariantResult ResultOf(Invariant invariant, const Tally& tally, const Setup& s
 
 }  // namespace
 
-std::string_view VerdictText(Verdict verdict) { return kVerdicts[static_cast<size_t>(verdict)]; }
-
 Checkers::Checkers(const Scenario& scenario, Duration round_trip_p999)
-    : setup_(std::make_shared<const Setup>(MakeSetup(scenario, round_trip_p999))),
+    : setup_(std::make_shared<const CheckerSetup>(MakeCheckerSetup(scenario, round_trip_p999))),
       ledger_(*setup_),
       judges_(OneLiveToken{}, TokenMonotonic::For(*setup_), HandedTokenMonotonic::For(*setup_),
               HasLockTruthful::For(*setup_), LeaseRespected{}, FencedWritesOrdered::For(*setup_),
               SingleLeaderBelief{}, Isolation{}, NoWedge::For(*setup_)),
       metrics_(MetricsCollector::For(*setup_)) {
-  static_assert(std::tuple_size_v<Judges> == kInvariantCount);
-  static_assert(StandInOrder<Judges>(std::make_index_sequence<kInvariantCount>()));
+  static_assert(std::tuple_size_v<Judges> == kCountOf<Invariant>);
+  static_assert(StandInOrder<Judges>(std::make_index_sequence<kCountOf<Invariant>>()));
 }
 
 void Checkers::Observe(const Observation& observation) {
@@ -72,22 +68,22 @@ void Checkers::Observe(const Observation& observation) {
   std::visit([&](const auto& x) { Take(x, now); }, observation.what);
 }
 
-template <typename Happened>
-void Checkers::Take(const Happened& x, const Now& now) {
+template <typename Observed>
+void Checkers::Take(const Observed& x, const Now& now) {
   if constexpr (requires { ledger_.On(x, *setup_); }) {
     if constexpr (std::is_void_v<decltype(ledger_.On(x, *setup_))>) {
       ledger_.On(x, *setup_);
     } else if (const auto change = ledger_.On(x, *setup_)) {
-      Tell(*change, now);
+      Notify(*change, now);
     }
   }
-  Tell(x, now);
-  if constexpr (kDisturbs<Happened>) no_wedge().SettleQuiet(now);
-  if constexpr (std::is_same_v<Happened, ParticipationEnded> ||
-                std::is_same_v<Happened, BeliefChanged>) {
+  Notify(x, now);
+  if constexpr (kDisturbs<Observed>) no_wedge().SettleQuiet(now);
+  if constexpr (std::is_same_v<Observed, ParticipationEnded> ||
+                std::is_same_v<Observed, BeliefChanged>) {
     Settle(x.lock, now);
   }
-  if constexpr (std::is_same_v<Happened, SpannerAvailability>) {
+  if constexpr (std::is_same_v<Observed, SpannerAvailability>) {
     for (size_t lock = 0; lock < setup_->locks.size(); ++lock) {
       Settle(static_cast<uint16_t>(lock), now);
     }
@@ -98,22 +94,22 @@ void Checkers::Take(const Happened& x, const Now& now) {
 }
 
 void Checkers::Take(const RowCommitted& x, const Now& now) {
-  Tell(x, now);
+  Notify(x, now);
   const std::optional<VersionChanged> change = ledger_.On(x, *setup_);
   if (!change) return;
-  Tell(*change, now);
-  if (change->kind != VersionChanged::Kind::kKept) Settle(change->lock, now);
+  Notify(*change, now);
+  if (change->kind != TokenChange::kKept) Settle(change->lock, now);
 }
 
 void Checkers::Take(const StandingChanged& x, const Now& now) {
   const Ledger::StandingEffects effects = ledger_.On(x, *setup_);
-  if (effects.own_token) Tell(*effects.own_token, now);
-  if (effects.stepped_down) Tell(*effects.stepped_down, now);
+  if (effects.own_token) Notify(*effects.own_token, now);
+  if (effects.stepped_down) Notify(*effects.stepped_down, now);
   Settle(x.lock, now);
 }
 
 template <typename Change>
-void Checkers::Tell(const Change& x, const Now& now) {
+void Checkers::Notify(const Change& x, const Now& now) {
   const auto tell = [&](auto& listener) {
     if constexpr (requires { listener.On(x, now); }) listener.On(x, now);
   };

@@ -1,15 +1,14 @@
-// Everything that watches a run: the nine invariants and the metrics, fed by observations alone.
+// Judges a run: checks the invariants and counts the metrics, from observations alone.
 //
 // Invariants:
-//   1. A value: copying Checkers forks them, == compares them. What never changes (names, leases,
+//   1. Checkers is a value: copying it forks it, == compares it. What never changes (names, leases,
 //      the protocol's rules) is shared by all copies.
 //   2. Memory does not grow with simulated time, and an observation costs O(1) or O(log n) in the
 //      number of processes (ledger.h says which).
-//   3. Every invariant is judged, promised by the protocol or not; a deadline is judged when the
-//      first observation at or after it comes.
-// REQUIRES of observations: `lock`, also that of a CallName, is an index into Scenario::locks; a
-// node has one process at a time, so that ProcessGone of the old one comes before ProcessStarted
-// of the next.
+//   3. Every invariant is judged, whether the protocol promises it or not. A deadline is judged at
+//      the first observation at or after it.
+// REQUIRES of observations: `lock`, also in a CallName, is an index into Scenario::locks; a node
+// has one process at a time, so ProcessGone of the old one comes before ProcessStarted of the next.
 #pragma once
 
 #include <cstdint>
@@ -39,22 +38,22 @@ namespace whorl::sim {
 
 class Checkers {
  public:
-  // `round_trip_p999`: of a call, by the scenario's preset; no_wedge waits four times as long.
+  // `round_trip_p999` is a call's p99.9 under the scenario's preset; no_wedge allows four of them.
   // REQUIRES: FindProtocol(scenario.protocol) is not null.
   Checkers(const Scenario& scenario, Duration round_trip_p999);
 
   void Observe(const Observation& observation);
 
-  // So far. To see whether an observation showed a violation, compare before and after.
+  // Violations so far. To see whether an observation showed one, compare before and after.
   int64_t violations(Invariant invariant) const;
   int64_t violations() const;
 
-  // What comes out if the run ends at `end`, with RunEnded observed or without.
+  // The report of a run that ends at `end`, whether RunEnded has been observed or not.
   // REQUIRES: `end` is not before the last observation.
   CheckReport Finish(Instant end) const;
 
   const Ledger& ledger() const { return ledger_; }
-  const Setup& setup() const { return *setup_; }
+  const CheckerSetup& setup() const { return *setup_; }
 
   friend bool operator==(const Checkers& a, const Checkers& b) {
     return (a.setup_ == b.setup_ || *a.setup_ == *b.setup_) && a.observations_ == b.observations_ &&
@@ -62,25 +61,25 @@ class Checkers {
   }
 
  private:
-  // In the order of Invariant, which the .cc file checks.
+  // In the order of Invariant; checkers.cc asserts that.
   using Judges =
       std::tuple<OneLiveToken, TokenMonotonic, HandedTokenMonotonic, HasLockTruthful,
                  LeaseRespected, FencedWritesOrdered, SingleLeaderBelief, Isolation, NoWedge>;
 
-  // What an observation does to the ledger, then what it and its changes mean to the judges, then
-  // the locks for which something that is counted has changed.
-  template <typename Happened>
-  void Take(const Happened& x, const Now& now);
+  // Updates the ledger, then notifies the judges of the observation and of the ledger's change,
+  // then settles the locks whose counts may have changed.
+  template <typename Observed>
+  void Take(const Observed& x, const Now& now);
   void Take(const RowCommitted& x, const Now& now);
   void Take(const StandingChanged& x, const Now& now);
-  // Gives every judge, and the metrics, what they have an On() for.
+  // Calls On() of every judge, and of the metrics, that has one for such a change.
   template <typename Change>
-  void Tell(const Change& x, const Now& now);
+  void Notify(const Change& x, const Now& now);
   void Settle(uint16_t lock, const Now& now);
 
   NoWedge& no_wedge() { return std::get<NoWedge>(judges_); }
 
-  std::shared_ptr<const Setup> setup_;
+  std::shared_ptr<const CheckerSetup> setup_;
   uint64_t observations_ = 0;
   Ledger ledger_;
   Judges judges_;

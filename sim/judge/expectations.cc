@@ -29,7 +29,7 @@ std::string OutcomeOf(const Scenario& scenario, const InvariantResult& result) {
 
 void JudgeInvariants(const Scenario& scenario, const RunResult& result, Failures& failures) {
   for (const InvariantResult& invariant : result.checks.invariants) {
-    const std::string_view name = InvariantText(invariant.invariant);
+    const std::string_view name = WordOf(invariant.invariant);
     const Expected expected = ExpectedOf(scenario, invariant.invariant);
     if (expected == Expected::kHolds && invariant.verdict != Verdict::kHolds) {
       failures.push_back(Cat("expected ", name, " to hold, but ", OutcomeOf(scenario, invariant)));
@@ -49,8 +49,7 @@ void JudgeInvariants(const Scenario& scenario, const RunResult& result, Failures
 void JudgeSometimes(const Scenario& scenario, const RunResult& result, Failures& failures) {
   for (const Sometimes name : scenario.expect.sometimes) {
     if (result.checks.metrics[name] > 0) continue;
-    failures.push_back(
-        Cat("expected ", SometimesText(name), " at least once, but it never happened"));
+    failures.push_back(Cat("expected ", WordOf(name), " at least once, but it never happened"));
   }
 }
 
@@ -61,7 +60,7 @@ std::string MetricValueText(Metric metric, int64_t value) {
 void JudgeMetrics(const Scenario& scenario, const RunResult& result, Failures& failures) {
   for (const MetricBound& bound : scenario.expect.metrics) {
     const int64_t value = result.checks.metrics[bound.metric];
-    const std::string_view name = MetricText(bound.metric);
+    const std::string_view name = WordOf(bound.metric);
     const std::string was = Cat(", but it was ", MetricValueText(bound.metric, value));
     if (bound.min.has_value() && value < *bound.min) {
       failures.push_back(
@@ -121,7 +120,7 @@ std::string FaultText(const Scenario& scenario, uint32_t fault) {
 }
 
 const InvariantResult* FirstViolation(const Scenario& scenario, const RunResult& result) {
-  // Unexpected ones first, then by time.
+  // Unexpected violations come first, then the order of time.
   const auto rank = [&](const InvariantResult& x) {
     const bool expected = ExpectedOf(scenario, x.invariant) == Expected::kViolated;
     return std::pair(expected, x.first->observation);

@@ -1,11 +1,11 @@
 // Judges a run against what its scenario expects.
 //
 // Invariants:
-//   1. No failure means: every invariant of `holds` holds, every one of `violates` is violated, no
-//      other is violated, every `sometimes` was met, every metric is within its bounds, and every
-//      declared fault struck.
-//   2. Unknown is never green: an expectation about a verdict that is unknown or n/a has failed.
-// Deliberately left out: other seeds than the file's own. They report counts and are not judged.
+//   1. If there is no failure, every invariant of `holds` holds, every one of `violates` is
+//      violated, no other is violated, every `sometimes` was met, every metric is within its
+//      bounds, and every declared fault struck.
+//   2. Unknown is never success: an expectation about a verdict that is unknown or n/a has failed.
+// Deliberately left out: seeds other than the file's own. They report counts and are not judged.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@
 namespace whorl::sim {
 
 enum class Expected : uint8_t { kHolds, kViolated, kNothing };
-// What `expect` says of the invariant.
+// What `expect` says about the invariant.
 Expected ExpectedOf(const Scenario& scenario, Invariant invariant);
 
-// What failed, each in one plain sentence without its full stop; empty when all is as expected.
-// REQUIRES: `result` is of `scenario`, with the scenario's own seed.
+// The expectations that failed, each as a sentence without its full stop; empty if none failed.
+// REQUIRES: `result` is the result of `scenario` with the scenario's own seed.
 std::vector<std::string> FailuresOf(const Scenario& scenario, const RunResult& result);
 
 // "the fault at x.json:12 (pause of b)".
 std::string FaultText(const Scenario& scenario, uint32_t fault);
 
-// The earliest violation of a run that its scenario does not expect, or else of any; null when
-// there is none.
+// The earliest violation that the scenario does not expect, or if there is none, the earliest one;
+// null if nothing was violated.
 const InvariantResult* FirstViolation(const Scenario& scenario, const RunResult& result);
 
 }  // namespace whorl::sim

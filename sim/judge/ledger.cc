@@ -15,93 +15,93 @@ bool TakesTheLock(const Rules& rules, const RowCommitted& x, ProcessId owner) {
   return !is_theirs || x.step != rules.renewing_step;
 }
 
-Ledger::Ledger(const Setup& setup)
-    : lives_(setup.nodes.size()),
+Ledger::Ledger(const CheckerSetup& setup)
+    : processes_(setup.nodes.size()),
       open_(setup.nodes.size()),
-      seats_(setup.SeatCount()),
+      participations_(setup.ParticipationCount()),
       locks_(setup.locks.size()) {}
 
 bool Ledger::IsCurrent(ProcessId process) const {
   if (process == ProcessId{}) return false;
-  const Life& life = LifeOf(process.node);
-  return !life.gone && life.incarnation == process.incarnation;
+  const ProcessState& state = NewestProcess(process.node);
+  return !state.gone && state.incarnation == process.incarnation;
 }
 
-// --- lives -------------------------------------------------------------------------------------
+// --- processes and links -----------------------------------------------------------------------
 
-void Ledger::On(const ProcessStarted& x, const Setup& setup) {
-  Life& life = LifeOf(x.process.node);
-  life = {.incarnation = x.process.incarnation,
-          .gone = false,
-          .cut_to = life.cut_to,
-          .cut_from = life.cut_from};
+void Ledger::On(const ProcessStarted& x, const CheckerSetup& setup) {
+  ProcessState& state = NewestProcess(x.process.node);
+  state = {.incarnation = x.process.incarnation,
+           .gone = false,
+           .cut_to = state.cut_to,
+           .cut_from = state.cut_from};
   for (const uint16_t lock : setup.Node(x.process.node).locks) {
-    seats_[setup.Seat(x.process.node, lock)].participates = true;
+    participations_[setup.ParticipationIndex(x.process.node, lock)].participates = true;
   }
   RecountAll(x.process.node, setup);
 }
 
-void Ledger::On(const ProcessStopped& x, const Setup& setup) {
+void Ledger::On(const ProcessStopped& x, const CheckerSetup& setup) {
   if (!IsCurrent(x.process)) return;
-  LifeOf(x.process.node).stopped = true;
+  NewestProcess(x.process.node).stopped = true;
   for (const uint16_t lock : setup.Node(x.process.node).locks) {
     SetBelief(x.process.node, lock, false, setup);
   }
   RecountAll(x.process.node, setup);
 }
 
-std::optional<TransactionsAbandoned> Ledger::On(const ProcessGone& x, const Setup& setup) {
+std::optional<TransactionsAbandoned> Ledger::On(const ProcessGone& x, const CheckerSetup& setup) {
   if (!IsCurrent(x.process)) return std::nullopt;
   const int16_t node = x.process.node;
-  LifeOf(node).gone = true;
+  NewestProcess(node).gone = true;
   for (const uint16_t lock : setup.Node(node).locks) {
     SetBelief(node, lock, false, setup);
     SetOwnToken(node, lock, std::nullopt, setup);
-    Seat& seat = seats_[setup.Seat(node, lock)];
-    seat.participates = false;
-    seat.answers = false;
-    seat.standing_believes = false;
+    Participation& participation = participations_[setup.ParticipationIndex(node, lock)];
+    participation.participates = false;
+    participation.answers = false;
+    participation.standing_believes = false;
   }
   std::optional<TransactionsAbandoned> abandoned = AbandonTransactions(node);
   RecountAll(node, setup);
   return abandoned;
 }
 
-void Ledger::On(const ProcessPaused& x, const Setup& setup) {
+void Ledger::On(const ProcessPaused& x, const CheckerSetup& setup) {
   if (!IsCurrent(x.process)) return;
-  LifeOf(x.process.node).paused = true;
+  NewestProcess(x.process.node).paused = true;
   RecountAll(x.process.node, setup);
 }
 
-void Ledger::On(const ProcessResumed& x, const Setup& setup) {
+void Ledger::On(const ProcessResumed& x, const CheckerSetup& setup) {
   if (!IsCurrent(x.process)) return;
-  LifeOf(x.process.node).paused = false;
+  NewestProcess(x.process.node).paused = false;
   RecountAll(x.process.node, setup);
 }
 
-void Ledger::On(const ParticipationEnded& x, const Setup& setup) {
+void Ledger::On(const ParticipationEnded& x, const CheckerSetup& setup) {
   if (!IsCurrent(x.process)) return;
-  seats_[setup.Seat(x.process.node, x.lock)].participates = false;
+  participations_[setup.ParticipationIndex(x.process.node, x.lock)].participates = false;
   Recount(x.process.node, x.lock, setup);
 }
 
-void Ledger::On(const LinkChanged& x, const Setup& setup) {
-  Life& life = LifeOf(x.node);
-  if (Covers(x.direction, Direction::kTo)) life.cut_to = x.link != LinkState::kUp;
-  if (Covers(x.direction, Direction::kFrom)) life.cut_from = x.link != LinkState::kUp;
+void Ledger::On(const LinkChanged& x, const CheckerSetup& setup) {
+  ProcessState& state = NewestProcess(x.node);
+  if (Covers(x.direction, Direction::kTo)) state.cut_to = x.link != LinkState::kUp;
+  if (Covers(x.direction, Direction::kFrom)) state.cut_from = x.link != LinkState::kUp;
   RecountAll(x.node, setup);
 }
 
-void Ledger::On(const SpannerAvailability& x, const Setup& setup) {
+void Ledger::On(const SpannerAvailability& x, const CheckerSetup& setup) {
   spanner_available_ = x.available;
-  for (size_t node = 0; node < lives_.size(); ++node) {
+  for (size_t node = 0; node < processes_.size(); ++node) {
     RecountAll(static_cast<int16_t>(node), setup);
   }
 }
 
 // --- transactions ------------------------------------------------------------------------------
 
-void Ledger::On(const TransactionStarted& x, const Setup&) {
+void Ledger::On(const TransactionStarted& x, const CheckerSetup&) {
   if (!IsCurrent(x.process)) return;
   std::vector<OpenTransaction>& open = OpenOf(x.process.node);
   const auto place = std::find_if(open.begin(), open.end(), [&x](const OpenTransaction& other) {
@@ -111,8 +111,8 @@ void Ledger::On(const TransactionStarted& x, const Setup&) {
   open.insert(place, {.lock = x.lock, .request = x.request, .step = x.step});
 }
 
-// One that the process no longer waits for holds nobody up.
-void Ledger::On(const CallHangs& x, const Setup&) {
+// A transaction that its process no longer waits for is not open, and delays nothing.
+void Ledger::On(const CallHangs& x, const CheckerSetup&) {
   if (!IsCurrent(x.call.process)) return;
   for (OpenTransaction& open : OpenOf(x.call.process.node)) {
     if (open.lock != x.call.lock || open.request != x.call.request || open.hung) continue;
@@ -121,7 +121,7 @@ void Ledger::On(const CallHangs& x, const Setup&) {
   }
 }
 
-std::optional<TransactionLeft> Ledger::On(const TransactionFinished& x, const Setup&) {
+std::optional<TransactionLeft> Ledger::On(const TransactionFinished& x, const CheckerSetup&) {
   TransactionLeft left{.step = x.step, .outcome = x.outcome, .code = x.code};
   if (!IsCurrent(x.process)) return left;
   std::vector<OpenTransaction>& open = OpenOf(x.process.node);
@@ -157,7 +157,7 @@ std::optional<TransactionsAbandoned> Ledger::AbandonTransactions(int16_t node) {
 // --- rows --------------------------------------------------------------------------------------
 
 std::optional<Version> Ledger::NextVersion(const Lock& lock, const RowCommitted& x,
-                                           const Setup& setup) const {
+                                           const CheckerSetup& setup) const {
   if (!x.after) return std::nullopt;
   const Rules& rules = *setup.rules;
   if (!IsHeld(rules, *x.after)) return Version{};
@@ -174,21 +174,22 @@ std::optional<Version> Ledger::NextVersion(const Lock& lock, const RowCommitted&
   return next;
 }
 
-VersionChanged::Kind Ledger::KindOf(const VersionChanged& change, const RowCommitted& x,
-                                    const Rules& rules) {
-  using Kind = VersionChanged::Kind;
+TokenChange Ledger::TokenChangeOf(const VersionChanged& change, const RowCommitted& x,
+                                  const Rules& rules) {
   const bool was_held = change.before && change.before->held;
   const ProcessId owner = was_held ? change.before->owner : ProcessId{};
-  if (TakesTheLock(rules, x, owner)) return Kind::kGranted;
-  if (!was_held) return Kind::kKept;
+  if (TakesTheLock(rules, x, owner)) return TokenChange::kGranted;
+  if (!was_held) return TokenChange::kKept;
   const bool by_its_owner = x.writer != ProcessId{} && owner == x.writer;
   if (change.after && change.after->held) {
-    return by_its_owner && x.step == rules.renewing_step ? Kind::kRenewed : Kind::kKept;
+    return by_its_owner && x.step == rules.renewing_step ? TokenChange::kRenewed
+                                                         : TokenChange::kKept;
   }
-  return by_its_owner && x.step == rules.releasing_step ? Kind::kReleased : Kind::kRemoved;
+  return by_its_owner && x.step == rules.releasing_step ? TokenChange::kReleased
+                                                        : TokenChange::kRemoved;
 }
 
-std::optional<VersionChanged> Ledger::On(const RowCommitted& x, const Setup& setup) {
+std::optional<VersionChanged> Ledger::On(const RowCommitted& x, const CheckerSetup& setup) {
   const Row& row = x.after ? *x.after : *x.before;
   const bool own_row =
       x.lock < locks_.size() && setup.locks[x.lock].key == row[setup.rules->key_column];
@@ -207,8 +208,8 @@ std::optional<VersionChanged> Ledger::On(const RowCommitted& x, const Setup& set
     lock.last_lease_until = lock.newest->lease_until;
   }
 
-  change.kind = KindOf(change, x, *setup.rules);
-  if (change.kind == VersionChanged::Kind::kKept) return change;
+  change.kind = TokenChangeOf(change, x, *setup.rules);
+  if (change.kind == TokenChange::kKept) return change;
   const auto after = change.after ? change.after->token : std::nullopt;
   lock.holders = static_cast<int>(Keepers(lock, after).size());
   for (const std::optional<Version>& version : {change.before, change.after}) {
@@ -226,26 +227,26 @@ ProcessId Ledger::OwnerOf(uint16_t lock) const {
 
 // --- what processes know -----------------------------------------------------------------------
 
-std::optional<BeliefBegan> Ledger::On(const BeliefChanged& x, const Setup& setup) {
+std::optional<BeliefBegan> Ledger::On(const BeliefChanged& x, const CheckerSetup& setup) {
   if (!IsCurrent(x.process)) return std::nullopt;
-  const bool believed = seats_[setup.Seat(x.process.node, x.lock)].believes;
-  const bool believes = x.believes && !LifeOf(x.process.node).stopped;
+  const bool believed = participations_[setup.ParticipationIndex(x.process.node, x.lock)].believes;
+  const bool believes = x.believes && !NewestProcess(x.process.node).stopped;
   SetBelief(x.process.node, x.lock, believes, setup);
   if (!believes || believed) return std::nullopt;
   return BeliefBegan{.process = x.process, .lock = x.lock};
 }
 
-Ledger::StandingEffects Ledger::On(const StandingChanged& x, const Setup& setup) {
+Ledger::StandingEffects Ledger::On(const StandingChanged& x, const CheckerSetup& setup) {
   StandingEffects effects;
   if (!IsCurrent(x.process)) return effects;
-  Seat& seat = seats_[setup.Seat(x.process.node, x.lock)];
-  if (seat.standing_believes && !x.standing.believes && seat.participates &&
-      !LifeOf(x.process.node).stopped) {
+  Participation& participation = participations_[setup.ParticipationIndex(x.process.node, x.lock)];
+  if (participation.standing_believes && !x.standing.believes && participation.participates &&
+      !NewestProcess(x.process.node).stopped) {
     effects.stepped_down = SteppedDown{.process = x.process, .lock = x.lock};
   }
-  seat.standing_believes = x.standing.believes;
-  seat.answers = x.standing.answers;
-  if (seat.own_token != x.standing.own_token) {
+  participation.standing_believes = x.standing.believes;
+  participation.answers = x.standing.answers;
+  if (participation.own_token != x.standing.own_token) {
     SetOwnToken(x.process.node, x.lock, x.standing.own_token, setup);
     effects.own_token = OwnTokenChanged{.process = x.process, .lock = x.lock};
   }
@@ -254,9 +255,9 @@ Ledger::StandingEffects Ledger::On(const StandingChanged& x, const Setup& setup)
 }
 
 std::optional<Timestamp> Ledger::OwnToken(ProcessId process, uint16_t lock,
-                                          const Setup& setup) const {
+                                          const CheckerSetup& setup) const {
   if (!IsCurrent(process)) return std::nullopt;
-  return seats_[setup.Seat(process.node, lock)].own_token;
+  return participations_[setup.ParticipationIndex(process.node, lock)].own_token;
 }
 
 std::span<const Ledger::KeptToken> Ledger::Keepers(const Lock& lock,
@@ -275,42 +276,44 @@ std::vector<ProcessId> Ledger::Holders(uint16_t lock) const {
   const std::optional<Version>& newest = locks_[lock].newest;
   if (!newest) return holders;
   for (const KeptToken& kept : Keepers(locks_[lock], newest->token)) {
-    holders.push_back({.node = kept.node, .incarnation = LifeOf(kept.node).incarnation});
+    holders.push_back({.node = kept.node, .incarnation = NewestProcess(kept.node).incarnation});
   }
   return holders;
 }
 
-std::vector<ProcessId> Ledger::Believers(uint16_t lock, const Setup& setup) const {
-  return Those(&Seat::believes, lock, setup);
+std::vector<ProcessId> Ledger::Believers(uint16_t lock, const CheckerSetup& setup) const {
+  return ProcessesWhere(&Participation::believes, lock, setup);
 }
 
-std::vector<ProcessId> Ledger::Candidates(uint16_t lock, const Setup& setup) const {
-  return Those(&Seat::is_candidate, lock, setup);
+std::vector<ProcessId> Ledger::Candidates(uint16_t lock, const CheckerSetup& setup) const {
+  return ProcessesWhere(&Participation::is_candidate, lock, setup);
 }
 
-std::vector<ProcessId> Ledger::Those(bool Seat::* are, uint16_t lock, const Setup& setup) const {
+std::vector<ProcessId> Ledger::ProcessesWhere(bool Participation::* flag, uint16_t lock,
+                                              const CheckerSetup& setup) const {
   std::vector<ProcessId> processes;
-  for (size_t i = 0; i < lives_.size(); ++i) {
+  for (size_t i = 0; i < processes_.size(); ++i) {
     const auto node = static_cast<int16_t>(i);
-    if (!(seats_[setup.Seat(node, lock)].*are)) continue;
-    processes.push_back({.node = node, .incarnation = lives_[i].incarnation});
+    if (!(participations_[setup.ParticipationIndex(node, lock)].*flag)) continue;
+    processes.push_back({.node = node, .incarnation = processes_[i].incarnation});
   }
   return processes;
 }
 
-bool Ledger::IsCandidate(ProcessId process, uint16_t lock, const Setup& setup) const {
-  return IsCurrent(process) && seats_[setup.Seat(process.node, lock)].is_candidate;
+bool Ledger::IsCandidate(ProcessId process, uint16_t lock, const CheckerSetup& setup) const {
+  return IsCurrent(process) &&
+         participations_[setup.ParticipationIndex(process.node, lock)].is_candidate;
 }
 
 void Ledger::SetOwnToken(int16_t node, uint16_t lock, std::optional<Timestamp> token,
-                         const Setup& setup) {
-  Seat& seat = seats_[setup.Seat(node, lock)];
+                         const CheckerSetup& setup) {
+  Participation& participation = participations_[setup.ParticipationIndex(node, lock)];
   Lock& its = locks_[lock];
-  if (seat.own_token) {
+  if (participation.own_token) {
     its.kept.erase(std::lower_bound(its.kept.begin(), its.kept.end(),
-                                    KeptToken{.token = *seat.own_token, .node = node}));
+                                    KeptToken{.token = *participation.own_token, .node = node}));
   }
-  seat.own_token = token;
+  participation.own_token = token;
   if (token) {
     const KeptToken kept{.token = *token, .node = node};
     its.kept.insert(std::lower_bound(its.kept.begin(), its.kept.end(), kept), kept);
@@ -318,37 +321,39 @@ void Ledger::SetOwnToken(int16_t node, uint16_t lock, std::optional<Timestamp> t
   its.holders = its.newest ? static_cast<int>(Keepers(its, its.newest->token).size()) : 0;
 }
 
-void Ledger::SetBelief(int16_t node, uint16_t lock, bool believes, const Setup& setup) {
-  Seat& seat = seats_[setup.Seat(node, lock)];
-  locks_[lock].believers += (believes ? 1 : 0) - (seat.believes ? 1 : 0);
-  seat.believes = believes;
+void Ledger::SetBelief(int16_t node, uint16_t lock, bool believes, const CheckerSetup& setup) {
+  Participation& participation = participations_[setup.ParticipationIndex(node, lock)];
+  locks_[lock].believers += (believes ? 1 : 0) - (participation.believes ? 1 : 0);
+  participation.believes = believes;
 }
 
-// Of an owner whose own heartbeats replace the token, the newest one may be known to Spanner only;
-// where there are no tokens, the owner of the row is all that there is.
-bool Ledger::HasNewest(int16_t node, uint16_t lock, const Setup& setup) const {
-  const Seat& seat = seats_[setup.Seat(node, lock)];
+// If heartbeats replace the token, the owner may not know the newest token yet, and in a protocol
+// without tokens there is only the row's owner: in both cases the row's owner has the newest
+// version.
+bool Ledger::HasNewest(int16_t node, uint16_t lock, const CheckerSetup& setup) const {
+  const Participation& participation = participations_[setup.ParticipationIndex(node, lock)];
   const Version& newest = *locks_[lock].newest;
-  if (seat.own_token && newest.token == seat.own_token) return true;
-  const ProcessId process = {.node = node, .incarnation = LifeOf(node).incarnation};
+  if (participation.own_token && newest.token == participation.own_token) return true;
+  const ProcessId process = {.node = node, .incarnation = NewestProcess(node).incarnation};
   return setup.rules->renewing_step.has_value() && newest.owner == process;
 }
 
-void Ledger::Recount(int16_t node, uint16_t lock, const Setup& setup) {
-  const Life& life = LifeOf(node);
-  Seat& seat = seats_[setup.Seat(node, lock)];
+void Ledger::Recount(int16_t node, uint16_t lock, const CheckerSetup& setup) {
+  const ProcessState& state = NewestProcess(node);
+  Participation& participation = participations_[setup.ParticipationIndex(node, lock)];
   Lock& its = locks_[lock];
-  const bool runs = !life.gone && !life.stopped && !life.paused && !life.cut_to && !life.cut_from &&
-                    spanner_available_;
-  const bool is_candidate = runs && seat.participates;
-  const bool is_answered = runs && seat.answers && its.newest && HasNewest(node, lock, setup);
-  its.candidates += (is_candidate ? 1 : 0) - (seat.is_candidate ? 1 : 0);
-  its.answered += (is_answered ? 1 : 0) - (seat.is_answered ? 1 : 0);
-  seat.is_candidate = is_candidate;
-  seat.is_answered = is_answered;
+  const bool runs = !state.gone && !state.stopped && !state.paused && !state.cut_to &&
+                    !state.cut_from && spanner_available_;
+  const bool is_candidate = runs && participation.participates;
+  const bool is_answered =
+      runs && participation.answers && its.newest && HasNewest(node, lock, setup);
+  its.candidates += (is_candidate ? 1 : 0) - (participation.is_candidate ? 1 : 0);
+  its.answered += (is_answered ? 1 : 0) - (participation.is_answered ? 1 : 0);
+  participation.is_candidate = is_candidate;
+  participation.is_answered = is_answered;
 }
 
-void Ledger::RecountAll(int16_t node, const Setup& setup) {
+void Ledger::RecountAll(int16_t node, const CheckerSetup& setup) {
   for (const uint16_t lock : setup.Node(node).locks) Recount(node, lock, setup);
 }
 

@@ -1,13 +1,14 @@
-// What is true at each moment of a run, for all checkers: who owns each lock by the newest
-// version of its row, who would be answered "has lock", who believes, and what disturbs.
+// The true state of a run at each moment, for all checkers: who owns each lock by the newest
+// version of its row, which processes would be answered "has lock", which believe that they lead,
+// and whether the run is disturbed.
 //
 // Invariants:
-//   1. Only the newest incarnation of a node is kept. An older one is gone, and all that can
-//      still come of it is a commit or a write that was under way.
-//   2. Memory is that of nodes x locks and of open transactions, however long a run lasts.
-//   3. An observation costs O(1), or O(log n) and a move of small entries when a token changes
-//      hands; the locks of one node are walked when its process's life or link changes.
-// The counts that it keeps are also what its own fields say when counted anew.
+//   1. Only the newest incarnation of a node is kept. Older ones are gone; only a commit or a write
+//      that was under way can still come from them.
+//   2. Memory depends on nodes x locks and open transactions, not on the length of the run.
+//   3. An observation costs O(1), or O(log n) and a move of small entries if a process's own token
+//      changes. If a node's process or link changes, all locks of the node are recounted.
+//   4. The stored counts equal what the other fields say when they are counted.
 #pragma once
 
 #include <cstddef>
@@ -25,54 +26,56 @@
 
 namespace whorl::sim {
 
-// The newest version of a lock's row.
+// A version of a lock's row.
 struct Version {
-  bool held = false;  // the row names a token or, where there are none, an owner
+  bool held = false;  // the row names a token or, in a protocol without tokens, an owner
   std::optional<Timestamp> token;
-  // Whose commit installed the token, or where there are none, the owner; nobody for rows of the
-  // start.
+  // The process whose commit installed the token or, in a protocol without tokens, the owner;
+  // nobody for an initial row.
   ProcessId owner;
-  // By the newest version that the owner wrote; nothing when nobody owns it.
+  // By the newest version that the owner wrote; nothing if there is no owner.
   std::optional<Timestamp> lease_until;
-  bool released = false;  // by its owner
+  bool released = false;  // the owner has released it
   WHORL_FIELDS(Version, held, token, owner, lease_until, released);
 };
 
-// --- what an observation changed; checkers take these as they take observations ----------------
+// --- what an observation changed; checkers get these as they get observations ------------------
+
+enum class TokenChange : uint8_t {
+  kKept,      // the token stayed: a heartbeat
+  kRenewed,   // the owner's heartbeat replaced it, or wrote the owner's row again
+  kGranted,   // a token, or an owner, was installed
+  kRemoved,   // the row was deleted, or its token or owner set to NULL
+  kReleased,  // the same by the owner, to release the lock
+};
 
 struct VersionChanged {
-  enum class Kind : uint8_t {
-    kKept,      // the token stayed: a heartbeat
-    kRenewed,   // its owner's heartbeat replaced it, or wrote the owner's row anew
-    kGranted,   // a token was installed, or an owner
-    kRemoved,   // the row was deleted, or its token or owner set to NULL
-    kReleased,  // the same by its owner, to give the lock back
-  };
-  uint16_t lock = 0;  // whose row it is, whichever lock the writer wrote for
-  Kind kind = Kind::kKept;
+  uint16_t lock = 0;  // the lock whose row it is, whichever lock the writer wrote for
+  TokenChange kind = TokenChange::kKept;
   ProcessId writer;
   Timestamp commit;
   std::optional<Version> before;
   std::optional<Version> after;
-  // Of the last version that was held, also when it was deleted since.
+  // From the last version that was held, even if the row has been deleted since.
   ProcessId last_owner;
   std::optional<Timestamp> last_lease_until;
 };
 
-// Whether the commit, of a lock's row, takes the lock: it installs a token (or an owner, in a
-// protocol without tokens) and does not renew the lease of `owner`, who owned the row before.
+// Whether a commit of a lock's row takes the lock: it installs a token (or an owner, in a protocol
+// without tokens) and does not renew the lease of `owner`, who owned the row before.
 bool TakesTheLock(const Rules& rules, const RowCommitted& x, ProcessId owner);
 
-// Or an owner, where there are no tokens.
-constexpr bool InstallsToken(VersionChanged::Kind kind) {
-  return kind == VersionChanged::Kind::kGranted || kind == VersionChanged::Kind::kRenewed;
+// Whether the change installs a token or, in a protocol without tokens, an owner.
+constexpr bool InstallsToken(TokenChange kind) {
+  return kind == TokenChange::kGranted || kind == TokenChange::kRenewed;
 }
 
 struct OwnTokenChanged {
   ProcessId process;
   uint16_t lock = 0;
 };
-// By what the process did or learnt, not because it crashed, stopped, paused or was told to end.
+// The process stopped leading by what it did or learnt, not because it crashed, stopped, paused or
+// was asked to stop.
 struct SteppedDown {
   ProcessId process;
   uint16_t lock = 0;
@@ -81,94 +84,95 @@ struct BeliefBegan {
   ProcessId process;
   uint16_t lock = 0;
 };
-struct TransactionLeft {  // finished, as the process sees it
+struct TransactionLeft {  // a transaction has finished, as its process sees it
   StepName step = StepName::kCheck;
   Outcome outcome = Outcome::kUnknown;
   Code code = Code::kOk;
-  bool hung = false;  // one of its calls did
+  bool hung = false;  // one of its calls hung
 };
-// With its process: nobody will hear how they end.
+// A process is gone, and will never hear how its open transactions end.
 struct TransactionsAbandoned {
-  std::vector<StepName> steps;  // one for each
+  std::vector<StepName> steps;  // one for each transaction
 };
 
 // --- the ledger --------------------------------------------------------------------------------
 
 class Ledger {
  public:
-  explicit Ledger(const Setup& setup);
+  explicit Ledger(const CheckerSetup& setup);
 
-  void On(const ProcessStarted& x, const Setup& setup);
-  void On(const ProcessStopped& x, const Setup& setup);
-  // Nothing when none was under way.
-  std::optional<TransactionsAbandoned> On(const ProcessGone& x, const Setup& setup);
-  void On(const ProcessPaused& x, const Setup& setup);
-  void On(const ProcessResumed& x, const Setup& setup);
-  void On(const ParticipationEnded& x, const Setup& setup);
-  void On(const LinkChanged& x, const Setup& setup);
-  void On(const SpannerAvailability& x, const Setup& setup);
-  void On(const FaultBegan&, const Setup&) { ++faults_; }
-  void On(const FaultEnded&, const Setup&) { --faults_; }
-  void On(const TransactionStarted& x, const Setup& setup);
-  void On(const CallHangs& x, const Setup& setup);
-  std::optional<TransactionLeft> On(const TransactionFinished& x, const Setup& setup);
-  // Nothing when the row is no lock's.
-  std::optional<VersionChanged> On(const RowCommitted& x, const Setup& setup);
-  std::optional<BeliefBegan> On(const BeliefChanged& x, const Setup& setup);
+  void On(const ProcessStarted& x, const CheckerSetup& setup);
+  void On(const ProcessStopped& x, const CheckerSetup& setup);
+  // Nothing if no transaction was open.
+  std::optional<TransactionsAbandoned> On(const ProcessGone& x, const CheckerSetup& setup);
+  void On(const ProcessPaused& x, const CheckerSetup& setup);
+  void On(const ProcessResumed& x, const CheckerSetup& setup);
+  void On(const ParticipationEnded& x, const CheckerSetup& setup);
+  void On(const LinkChanged& x, const CheckerSetup& setup);
+  void On(const SpannerAvailability& x, const CheckerSetup& setup);
+  void On(const FaultBegan&, const CheckerSetup&) { ++faults_; }
+  void On(const FaultEnded&, const CheckerSetup&) { --faults_; }
+  void On(const TransactionStarted& x, const CheckerSetup& setup);
+  void On(const CallHangs& x, const CheckerSetup& setup);
+  std::optional<TransactionLeft> On(const TransactionFinished& x, const CheckerSetup& setup);
+  // Nothing if the row belongs to no lock.
+  std::optional<VersionChanged> On(const RowCommitted& x, const CheckerSetup& setup);
+  std::optional<BeliefBegan> On(const BeliefChanged& x, const CheckerSetup& setup);
   struct StandingEffects {
     std::optional<OwnTokenChanged> own_token;
     std::optional<SteppedDown> stepped_down;
   };
-  StandingEffects On(const StandingChanged& x, const Setup& setup);
+  StandingEffects On(const StandingChanged& x, const CheckerSetup& setup);
 
   const std::optional<Version>& Newest(uint16_t lock) const { return locks_[lock].newest; }
-  // Nobody when there is no row.
+  // Nobody if there is no row.
   ProcessId OwnerOf(uint16_t lock) const;
-  // What the process takes for its own; nothing of one that is gone.
-  std::optional<Timestamp> OwnToken(ProcessId process, uint16_t lock, const Setup& setup) const;
-  // Processes that are not gone and take the newest version's token for their own.
+  // The token that the process takes for its own; nothing if the process is gone.
+  std::optional<Timestamp> OwnToken(ProcessId process, uint16_t lock,
+                                    const CheckerSetup& setup) const;
+  // How many processes that are not gone take the newest version's token for their own.
   int HolderCount(uint16_t lock) const { return locks_[lock].holders; }
   std::vector<ProcessId> Holders(uint16_t lock) const;
-  // Processes that would be answered "has lock" if they asked.
+  // How many processes would be answered "has lock" if they asked.
   int AnsweredCount(uint16_t lock) const { return locks_[lock].answered; }
-  // Processes that could take the lock: up, connected, and taking part.
+  // How many processes could take the lock: they are up, connected and take part.
   int CandidateCount(uint16_t lock) const { return locks_[lock].candidates; }
   int BelieverCount(uint16_t lock) const { return locks_[lock].believers; }
-  std::vector<ProcessId> Believers(uint16_t lock, const Setup& setup) const;
-  bool IsCandidate(ProcessId process, uint16_t lock, const Setup& setup) const;
-  std::vector<ProcessId> Candidates(uint16_t lock, const Setup& setup) const;
-  // Whether a process waits for the transaction that makes the call.
+  std::vector<ProcessId> Believers(uint16_t lock, const CheckerSetup& setup) const;
+  bool IsCandidate(ProcessId process, uint16_t lock, const CheckerSetup& setup) const;
+  std::vector<ProcessId> Candidates(uint16_t lock, const CheckerSetup& setup) const;
+  // Whether a process waits for the transaction of the call.
   bool IsAwaited(const CallName& call) const;
-  // No fault is active, and no transaction that met one is unfinished.
+  // Whether no fault is active and no open transaction hung.
   bool IsQuiet() const { return faults_ == 0 && hanging_ == 0; }
 
   friend bool operator==(const Ledger&, const Ledger&) = default;
 
  private:
   // A node's newest process.
-  struct Life {
+  struct ProcessState {
     uint32_t incarnation = 0;
     bool gone = true;
     bool stopped = false;
     bool paused = false;
-    bool cut_to = false;  // the node's way to Spanner, and the way back
-    bool cut_from = false;
-    WHORL_FIELDS(Life, incarnation, gone, stopped, paused, cut_to, cut_from);
+    bool cut_to = false;    // the node's way to Spanner is cut
+    bool cut_from = false;  // the way back is cut
+    WHORL_FIELDS(ProcessState, incarnation, gone, stopped, paused, cut_to, cut_from);
   };
-  // Its part in one lock.
-  struct Seat {
+  // The process's part in one lock.
+  struct Participation {
     bool participates = false;
     bool answers = false;
     bool standing_believes = false;
     bool believes = false;
     std::optional<Timestamp> own_token;
-    // As counted in Lock.
+    // Whether the counts in Lock include it.
     bool is_answered = false;
     bool is_candidate = false;
-    WHORL_FIELDS(Seat, participates, answers, standing_believes, believes, own_token, is_answered,
-                 is_candidate);
+    WHORL_FIELDS(Participation, participates, answers, standing_believes, believes, own_token,
+                 is_answered, is_candidate);
   };
-  // Sorted by token, then node.
+  // A token that a process takes for its own. Sorted by token, then node.
   struct KeptToken {
     Timestamp token;
     int16_t node = 0;
@@ -178,7 +182,7 @@ class Ledger {
     std::optional<Version> newest;
     ProcessId last_owner;
     std::optional<Timestamp> last_lease_until;
-    std::vector<KeptToken> kept;  // by processes that are not gone
+    std::vector<KeptToken> kept;  // tokens of processes that are not gone
     int holders = 0;
     int answered = 0;
     int candidates = 0;
@@ -195,34 +199,38 @@ class Ledger {
   };
 
   bool IsCurrent(ProcessId process) const;
-  Life& LifeOf(int16_t node) { return lives_[static_cast<size_t>(node)]; }
-  const Life& LifeOf(int16_t node) const { return lives_[static_cast<size_t>(node)]; }
+  ProcessState& NewestProcess(int16_t node) { return processes_[static_cast<size_t>(node)]; }
+  const ProcessState& NewestProcess(int16_t node) const {
+    return processes_[static_cast<size_t>(node)];
+  }
   std::vector<OpenTransaction>& OpenOf(int16_t node) { return open_[static_cast<size_t>(node)]; }
   const std::vector<OpenTransaction>& OpenOf(int16_t node) const {
     return open_[static_cast<size_t>(node)];
   }
 
-  // The processes whose seat is so, by node.
-  std::vector<ProcessId> Those(bool Seat::* are, uint16_t lock, const Setup& setup) const;
+  // The processes whose participation has that flag, by node.
+  std::vector<ProcessId> ProcessesWhere(bool Participation::* flag, uint16_t lock,
+                                        const CheckerSetup& setup) const;
   std::span<const KeptToken> Keepers(const Lock& lock, std::optional<Timestamp> token) const;
-  // The version that a commit leaves.
+  // The version after a commit.
   std::optional<Version> NextVersion(const Lock& lock, const RowCommitted& x,
-                                     const Setup& setup) const;
-  void SetOwnToken(int16_t node, uint16_t lock, std::optional<Timestamp> token, const Setup& setup);
-  void SetBelief(int16_t node, uint16_t lock, bool believes, const Setup& setup);
-  static VersionChanged::Kind KindOf(const VersionChanged& change, const RowCommitted& x,
-                                     const Rules& rules);
-  // Whether the process owns the newest version, as far as it knows or in truth.
+                                     const CheckerSetup& setup) const;
+  void SetOwnToken(int16_t node, uint16_t lock, std::optional<Timestamp> token,
+                   const CheckerSetup& setup);
+  void SetBelief(int16_t node, uint16_t lock, bool believes, const CheckerSetup& setup);
+  static TokenChange TokenChangeOf(const VersionChanged& change, const RowCommitted& x,
+                                   const Rules& rules);
+  // Whether the process owns the newest version, by its own knowledge or in fact.
   // REQUIRES: the lock has a newest version.
-  bool HasNewest(int16_t node, uint16_t lock, const Setup& setup) const;
-  // Counts one seat, or all of a node, anew.
-  void Recount(int16_t node, uint16_t lock, const Setup& setup);
-  void RecountAll(int16_t node, const Setup& setup);
+  bool HasNewest(int16_t node, uint16_t lock, const CheckerSetup& setup) const;
+  // Updates the counts for one participation, or for all of a node.
+  void Recount(int16_t node, uint16_t lock, const CheckerSetup& setup);
+  void RecountAll(int16_t node, const CheckerSetup& setup);
   std::optional<TransactionsAbandoned> AbandonTransactions(int16_t node);
 
-  std::vector<Life> lives_;                         // by node
+  std::vector<ProcessState> processes_;             // by node
   std::vector<std::vector<OpenTransaction>> open_;  // by node; few, in the order of their ids
-  std::vector<Seat> seats_;                         // by Setup::Seat
+  std::vector<Participation> participations_;       // by CheckerSetup::ParticipationIndex
   std::vector<Lock> locks_;
   bool spanner_available_ = true;
   int64_t faults_ = 0;   // active

@@ -10,7 +10,7 @@ void AddInterval(Metrics& metrics, Metric sum, Metric max, Duration length) {
   metrics[max] = std::max(metrics[max], length.ns);
 }
 
-// Whether the interval is open from now on; adds it when it ends.
+// Opens or ends an interval, as `open` says; adds its length if it ends.
 void SetOpen(std::optional<Instant>& since, bool open, Instant at, Metrics& metrics, Metric sum,
              Metric max) {
   if (open == since.has_value()) return;
@@ -22,13 +22,14 @@ bool IsTakeover(const VersionChanged& x) {
   return x.last_owner != ProcessId{} && x.last_owner != x.writer;
 }
 
-// The old owner was up, connected and renewing: its last heartbeat is younger than its lease.
+// Whether the old owner was up, connected and renewing: its last heartbeat is younger than its
+// lease.
 bool IsNeedless(const VersionChanged& x, const Now& now) {
   return now.ledger.IsCandidate(x.last_owner, x.lock, now.setup) && x.last_lease_until &&
          x.commit < *x.last_lease_until;
 }
 
-// When the write was sent; nothing when that was not seen. It is under way no longer.
+// Removes a write from those under way. Returns when it was sent; nothing if that was not observed.
 std::optional<Instant> TakeSent(std::vector<MetricsCollector::WriteUnderWay>& writes,
                                 const WriteArrived& arrived) {
   const auto write = std::ranges::find_if(writes, [&](const auto& sent) {
@@ -45,10 +46,10 @@ std::optional<Instant> TakeSent(std::vector<MetricsCollector::WriteUnderWay>& wr
 
 void MetricsCollector::On(const VersionChanged& x, const Now& now) {
   const bool released = x.after && x.after->released && !(x.before && x.before->released);
-  if (released || x.kind == VersionChanged::Kind::kReleased) {
+  if (released || x.kind == TokenChange::kReleased) {
     ++metrics[Sometimes::kRelease];
   }
-  if (x.kind != VersionChanged::Kind::kGranted || x.writer == ProcessId{}) return;
+  if (x.kind != TokenChange::kGranted || x.writer == ProcessId{}) return;
   locks[x.lock].granted_at = now.at;
   ++metrics[Metric::kGrants];
   if (!IsTakeover(x)) return;

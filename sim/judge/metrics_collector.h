@@ -1,17 +1,17 @@
-// Counts what a run's metrics and `sometimes` goals are about (metrics.h says which).
+// Counts a run's metrics and `sometimes` goals (sim/scenario/metrics.h lists them).
 //
 // Where the definitions leave room:
-//   1. The last owner of a row that was there at the start is nobody, so the first grant over it
-//      is no takeover; a deleted row's last owner is remembered.
-//   2. A process of another incarnation is another process: its grant is a takeover.
-//   3. A write is legitimate if its process owns the lock's newest version when it arrives, and did
-//      when it was sent: a late write of an earlier term of one's own is as stale as anybody's.
-//   4. Transactions are counted when they start and calls when they are sent, attempts that
-//      Spanner aborted when it does so.
-//   5. An owner's heartbeat that replaces the token (spindle v3) is no grant; the same process
-//      taking the lock again is one.
-//   6. Nobody holds a lock, or two believe, from and to the instants of observations; what is
-//      left open when the run ends, ends with it.
+//   1. The last owner of an initial row is nobody, so the first grant over it is no takeover. The
+//      last owner of a deleted row is remembered.
+//   2. Another incarnation is another process, so its grant is a takeover.
+//   3. A write is legitimate if its process owned the lock's newest version both when it was sent
+//      and when it arrived: a late write of an earlier term of the same process is stale.
+//   4. Transactions are counted when they start, calls when they are sent, and aborted attempts
+//      when Spanner aborts them.
+//   5. An owner's heartbeat that replaces the token (spindle v3) is no grant. If the same process
+//      takes the lock again, that is a grant.
+//   6. Times without a holder, and times in which two processes believe, begin and end at the
+//      instants of observations. An open interval ends when the run ends.
 #pragma once
 
 #include <optional>
@@ -39,11 +39,11 @@ struct MetricsCollector {
     WHORL_FIELDS(OfLock, without_holder_since, overlap_since, granted_at, writes);
   };
 
-  Metrics metrics;  // of times, only the intervals that have ended
+  Metrics metrics;  // times include only the intervals that have ended
   std::vector<OfLock> locks;
   WHORL_FIELDS(MetricsCollector, metrics, locks);
 
-  static MetricsCollector For(const Setup& setup) {
+  static MetricsCollector For(const CheckerSetup& setup) {
     return {.metrics = {}, .locks = std::vector<OfLock>(setup.locks.size())};
   }
 
@@ -72,7 +72,8 @@ struct MetricsCollector {
 
   // After anything that the ledger counts has changed for the lock.
   void Settle(uint16_t lock, const Now& now);
-  // With all open intervals ended. REQUIRES: `end` is not before the last observation.
+  // The metrics if all open intervals end at `end`. REQUIRES: `end` is not before the last
+  // observation.
   Metrics Until(Instant end) const;
 
   void Count(Metric metric, Sometimes goal) {

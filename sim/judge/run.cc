@@ -6,7 +6,7 @@
 namespace whorl::sim {
 namespace {
 
-// The checkers hear an observation before the sink does.
+// Passes every observation to the checkers first, then to the sink.
 class JudgingSink final : public ObservationSink {
  public:
   JudgingSink(const Scenario& scenario, ObservationSink* next)

@@ -1,8 +1,8 @@
-// One run of one scenario, judged: the world, driven by virtual time and seed, and every checker.
+// Runs a scenario and judges it: a world driven by virtual time and seed, with every checker.
 //
 // Invariants:
-//   1. Scenario + seed decides everything in RunResult, and every observation that a sink hears.
-//   2. Whether a sink listens changes nothing: the checkers and the hash are always on.
+//   1. A scenario and a seed decide everything in RunResult, and every observation.
+//   2. A sink changes nothing: the checkers and the hash are always on.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ struct RunResult {
   WHORL_FIELDS(RunResult, seed, hash, events, observations, simulated, checks, unfired_faults);
 };
 
-// REQUIRES: the scenario came from the loader, or keeps its promises. `sink` may be null.
+// `sink` may be null. REQUIRES: the scenario came from the loader, or is valid as the loader would
+// have it.
 RunResult RunScenario(const Scenario& scenario, uint64_t seed, ObservationSink* sink);
 
 }  // namespace whorl::sim

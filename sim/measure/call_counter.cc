@@ -11,7 +11,7 @@
 namespace whorl::sim {
 namespace {
 
-// What Request(T).index() is.
+// The value of Request(T).index().
 template <typename T, typename... All>
 consteval uint8_t PlaceIn(const std::variant<All...>*) {
   uint8_t place = 0;
@@ -26,7 +26,7 @@ constexpr bool IsStatementCall(uint8_t request) {
          request == kPlace<ExecuteBatchDml>;
 }
 
-// Of the application, for which the lock is not to blame.
+// Whether the step is the application's own question, which is not a cost of holding the lock.
 constexpr bool IsQuestion(StepName step) { return step == StepName::kHasLock; }
 
 }  // namespace
@@ -53,7 +53,7 @@ CallCounter::CallCounter(const Scenario& scenario, Instant from, Instant until, 
       crash_(crash),
       lease_(scenario.nodes.front().lease),
       protocol_(*FindProtocol(scenario.protocol)),
-      setup_(MakeSetup(scenario, RoundTripP999(scenario.spanner.preset))),
+      setup_(MakeCheckerSetup(scenario, RoundTripP999(scenario.spanner.preset))),
       ledger_(setup_) {}
 
 void CallCounter::Hear(const Observation& observation, uint64_t /*ordinal*/, uint64_t /*hash*/) {
@@ -97,7 +97,7 @@ void CallCounter::On(const RowCommitted& x) {
     if (CallCounts* counts = Counts()) ++counts->rows;
   }
   const std::optional<VersionChanged> change = ledger_.On(x, setup_);
-  if (!change || change->kind != VersionChanged::Kind::kGranted) return;
+  if (!change || change->kind != TokenChange::kGranted) return;
   if (change->lock != 0 || change->writer.node == 0 || change->writer == ProcessId{}) return;
   if (now_ < crash_) {
     ++early_grants_;

@@ -1,15 +1,17 @@
-// Counts what processes ask of Spanner in a run: in a window of steady state, and for a takeover.
+// Counts the calls that processes make to Spanner in a run: in a window of steady state, and for a
+// takeover.
 //
-// What counts as what:
-//   1. RPCs are calls that were sent, retries included. Those of an application's own question
-//      (the step has_lock) and writes to the resource are no cost of holding the lock, and are left
-//      out.
+// Definitions:
+//   1. RPCs are calls that were sent, including retries. Calls for an application's own questions
+//      (the step has_lock) and writes to the resource are not a cost of holding the lock, and do
+//      not count.
 //   2. A read is a call outside of a read-write transaction; a statement is any call that reads or
 //      changes rows, in a transaction or not.
-//   3. A read-write transaction counts when it starts, however often it is begun; an aborted
-//      attempt when Spanner aborts it; a row when a commit that changed it becomes visible.
-//   4. The takeover begins with the crash of the leader, and is over one lease after the first
-//      grant to another process.
+//   3. A read-write transaction counts once, when it starts, however often it is retried; an
+//      aborted attempt counts when Spanner aborts it; a row counts when the commit that changed it
+//      becomes visible.
+//   4. The takeover begins with the crash of the leader and ends one lease after the first grant to
+//      another process.
 #pragma once
 
 #include <cstdint>
@@ -39,39 +41,39 @@ struct CallCounts {
   void Add(const CallCounts& other);
 };
 
-// The most that came within any second.
+// The greatest number of events within any second.
 class BusiestSecond {
  public:
   void Add(Instant at);
   int64_t most() const { return most_; }
 
  private:
-  std::deque<Instant> second_;  // that ends now
+  std::deque<Instant> second_;  // events of the second that ends now
   int64_t most_ = 0;
 };
 
-// The same, begun anew for the takeover.
+// The same counts for the takeover alone.
 struct TakeoverCalls {
   CallCounts counts;
   BusiestSecond busiest;
-  // In the second that begins when somebody first starts a read-write transaction after the old
-  // leader's lease was over.
+  // Calls in the second that begins with the first read-write transaction after the old leader's
+  // lease has ended.
   int64_t first_second = 0;
-  std::optional<Instant> rush;     // when that was
-  std::optional<Instant> granted;  // to another process; no takeover has come while it is nothing
+  std::optional<Instant> rush;     // when that second begins
+  std::optional<Instant> granted;  // when another process got the lock; nothing before the takeover
 };
 
 class CallCounter final : public ObservationSink {
  public:
-  // Counts from `from` on and before `until`; the leader crashes at `crash`, which is not before.
-  // REQUIRES: the scenario's protocol is known, and node 0 is the one that crashes.
+  // The steady state is [from, until); the leader, node 0, crashes at `crash`.
+  // REQUIRES: the scenario's protocol is one of Protocols(), and `crash` is not before `until`.
   CallCounter(const Scenario& scenario, Instant from, Instant until, Instant crash);
 
   void Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) override;
 
   const CallCounts& steady() const { return steady_; }
   int64_t steady_peak() const { return steady_peak_.most(); }
-  // Grants before the crash to another process than node 0's: the steady state was none.
+  // Grants to another process before the crash: then the state was not steady.
   int64_t early_grants() const { return early_grants_; }
   const TakeoverCalls& takeover() const { return takeover_; }
 
@@ -81,7 +83,7 @@ class CallCounter final : public ObservationSink {
   void On(const TransactionAbortedBySpanner&);
   void On(const RowCommitted& x);
 
-  // Where something that happens now is counted; null when it is in neither window.
+  // The counts for an event now; null if it is in neither window.
   CallCounts* Counts();
   bool IsSteady() const { return from_ <= now_ && now_ < until_; }
   bool IsTakeover() const;
@@ -92,8 +94,8 @@ class CallCounter final : public ObservationSink {
   Instant crash_;
   Duration lease_;
   const ProtocolInfo& protocol_;
-  Setup setup_;
-  Ledger ledger_;  // hears of rows alone: who was granted the lock
+  CheckerSetup setup_;
+  Ledger ledger_;  // receives rows only, to find grants
   Instant now_;
   CallCounts steady_;
   BusiestSecond steady_peak_;

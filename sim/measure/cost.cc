@@ -17,11 +17,11 @@ namespace whorl::sim {
 namespace {
 
 constexpr Duration kOneHour = Seconds(3600);
-// Of small cases the steady state is watched for an hour; of larger ones for so many processes'
-// hours together, but for a number of leases at least.
+// Small cases have an hour of steady state; larger ones have this many hours of all processes
+// together, but at least a number of leases.
 constexpr int64_t kProcessHours = 20;
 constexpr int64_t kLeasesAtLeast = 6;
-// Up to so many processes' parts in locks, a case gets all of its runs.
+// A case with up to this many participations (processes times their locks) gets all of its runs.
 constexpr int64_t kSmallCase = 101;
 constexpr int64_t kRunsOfLargeCase = 4;
 
@@ -32,7 +32,7 @@ Duration WindowOf(const CostCase& what) {
   return std::max(std::min(kOneHour, shared), what.lease * kLeasesAtLeast);
 }
 
-// By content, so that a case has the same runs whatever is measured beside it.
+// The seed depends on the case's content, so a case has the same runs whatever else is measured.
 uint64_t SeedOf(const CostCase& what, uint64_t seed, uint64_t run) {
   uint64_t name = Mix(seed);
   for (const char c : what.protocol) name = Combine(name, static_cast<unsigned char>(c));
@@ -79,11 +79,11 @@ CostWorld MakeCostWorld(const CostCase& what, uint64_t seed, uint64_t run) {
   scenario.protocol = what.protocol;
   scenario.seed = draws.Bits();
   scenario.spanner.preset = what.preset;
-  // Its questions and writes are not counted, so it has none but the first.
+  // Questions and writes are not counted, so the application makes only the first ones.
   scenario.workload.write_every = kOneHour * 24;
 
-  // A lock's followers come when its leader knows that it leads, at any time of its rounds, and
-  // locks begin at any time of each other's.
+  // A lock's followers start once its leader knows that it leads, at a random time of its rounds.
+  // The locks start at random times relative to each other.
   const Duration round = std::max(what.lease, Seconds(1));
   const Duration led = what.lease * 2 + Seconds(1);
   for (int64_t i = 0; i < what.locks; ++i) {
@@ -100,8 +100,8 @@ CostWorld MakeCostWorld(const CostCase& what, uint64_t seed, uint64_t run) {
   world.from = Instant{} + led + round * 3;
   world.until = world.from + WindowOf(what);
   world.crash = world.until + draws.Between(Duration{}, what.lease);
-  // By then somebody has the lock again (no_wedge), and then there is a lease to watch.
-  const Setup setup = MakeSetup(scenario, RoundTripP999(what.preset));
+  // By then a process has the lock again (no_wedge), and one more lease has passed.
+  const CheckerSetup setup = MakeCheckerSetup(scenario, RoundTripP999(what.preset));
   const Duration rest = setup.locks.front().wedge_bound + what.lease;
   scenario.duration = world.crash + rest - Instant{};
   FaultSpec crash;

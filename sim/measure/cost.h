@@ -1,12 +1,13 @@
-// What a lock costs: worlds in which one process holds it, others follow, and then the holder
-// crashes; how much is asked of Spanner meanwhile.
+// Measures what a lock costs: the calls to Spanner in worlds in which one process holds the lock
+// and others follow, and then the holder crashes.
 //
 // Invariants:
-//   1. A run is a function of its case, the seed and its number, whoever runs it and beside what.
-//   2. Everything that is reported is a count of calls in a stated time, or arithmetic of such
-//      counts; nothing depends on the machine's speed.
-// Deliberately left out: the price in money, and what an application's own questions and writes
-// cost.
+//   1. A run is a function of its case, the seed and its number; other cases and threads change
+//      nothing.
+//   2. Every reported figure is a number of calls in a stated time, or computed from such numbers;
+//      none depends on the machine's speed.
+// Deliberately left out: the price in money, and the cost of an application's own questions and
+// writes.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +26,7 @@
 
 namespace whorl::sim {
 
-// Which lock, kept by whom.
+// The protocol, the lease, and how many processes take part.
 struct CostCase {
   std::string protocol;
   Duration lease;
@@ -37,28 +38,28 @@ struct CostCase {
 
 // One run of a case.
 struct CostRun {
-  Duration window;  // of steady state
+  Duration window;  // length of the steady state
   CallCounts steady;
   int64_t steady_peak = 0;   // calls in its busiest second
-  int64_t early_grants = 0;  // takeovers from a leader in good health, in or before the window
+  int64_t early_grants = 0;  // takeovers from a healthy leader, in or before the window
   bool was_taken_over = false;
   Duration takeover_time;  // from the crash until one lease after the grant
   CallCounts takeover;     // in that time
   int64_t takeover_peak = 0;
-  int64_t first_second = 0;  // calls in the second that begins when somebody first tries
+  int64_t first_second = 0;  // calls in the second that begins with the first attempt to take over
   WHORL_FIELDS(CostRun, window, steady, steady_peak, early_grants, was_taken_over, takeover_time,
                takeover, takeover_peak, first_second);
 };
 
-// A world names processes and locks by small numbers.
+// The most processes or locks in a world, which numbers them by 16-bit integers.
 inline constexpr int64_t kCostPartsMax = 30'000;
 
 // Why the case cannot be measured, as the rest of a sentence that begins with the protocol's name;
-// empty when it can.
+// empty if it can be.
 std::string WhyNoCost(const CostCase& what);
 
-// The world of a run. Steady state is from `from` to `until`, of all locks together; the crash is
-// of the first lock's leader, node 0.
+// The world of a run. All locks are in steady state in [from, until); then node 0, the leader of
+// the first lock, crashes.
 struct CostWorld {
   Scenario scenario;
   Instant from;
@@ -76,32 +77,31 @@ struct CostResult {
   int64_t runs = 0;
   Duration window;
   CallCounts steady;
-  int64_t steady_peak = 0;  // the greatest of all runs
+  int64_t steady_peak = 0;  // maximum of all runs
   int64_t early_grants = 0;
-  int64_t takeovers = 0;  // runs in which it was taken over; the following are of these alone
+  int64_t takeovers = 0;  // runs with a takeover; the following fields cover only these
   Duration takeover_time;
   CallCounts takeover;
-  int64_t takeover_peak = 0;  // the greatest
-  int64_t first_second = 0;   // the greatest
+  int64_t takeover_peak = 0;  // maximum
+  int64_t first_second = 0;   // maximum
   WHORL_FIELDS(CostResult, what, runs, window, steady, steady_peak, early_grants, takeovers,
                takeover_time, takeover, takeover_peak, first_second);
 
   void Add(const CostRun& run);
-  // Of steady state. REQUIRES: runs > 0.
+  // `count` of the steady state as a rate. REQUIRES: runs > 0.
   double PerHour(int64_t count) const;
-  double PerSecond(int64_t count) const { return PerHour(count) / 3600; }
-  // Of a takeover, beyond what steady state would have had in the same time; it may be less than
-  // nothing, since nobody renews a lease that runs out. REQUIRES: takeovers > 0.
+  // The calls of a takeover in excess of the steady state in the same time. May be negative, since
+  // no process renews a lease that runs out. REQUIRES: takeovers > 0.
   double ExtraPerTakeover(int64_t CallCounts::* count) const;
 };
 
-// How many runs a case gets where small ones get `runs`: fewer where it is large.
+// How many runs a case gets if small cases get `runs`: large ones get fewer.
 int64_t RunsOfCase(const CostCase& what, int64_t runs);
 
-// Runs all cases on `threads` threads; results come in the order of the cases. `go_on` is asked
-// after each run, on the caller's thread. When it says stop, a case has the runs that were done,
-// and those without any are left out.
-// kInternal: a run could not be run at all, and which.
+// Runs all cases on `threads` threads; results are in the order of the cases. Calls `go_on` after
+// each run, on the caller's thread. If it says stop, each result has the runs that were done, and
+// cases without any run have no result.
+// kInternal: a run failed to run; the message says which.
 absl::Status MeasureCosts(std::span<const CostCase> cases, int64_t runs, uint64_t seed, int threads,
                           const std::function<BatchStep(size_t done, size_t all)>& go_on,
                           std::vector<CostResult>& results);

@@ -59,7 +59,7 @@ CostFigures WithFollowers(const CostFigures& few, const CostFigures& many, int64
   CostFigures figures = {.what = many.what, .measured = false};
   figures.what.followers = followers;
   figures.rates = RatesOf(numbers);
-  // What is rare is uncertain, and its line may run below nothing.
+  // Figures of rare events are uncertain, so the line may go below zero.
   for (double* rate : {&figures.rates.aborted, &figures.rates.takeover_aborted}) {
     *rate = std::max(*rate, 0.0);
   }

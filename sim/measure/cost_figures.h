@@ -1,9 +1,11 @@
-// What was counted, as figures for people: rates, laws that extend them to sizes that nobody
-// simulates, and what that is of a Spanner instance.
+// Turns counts into figures for people: rates, two laws that extend them to sizes too large to
+// simulate, and the share of a Spanner instance that they need.
 //
-// The two laws, each checked by measurements (DeviationOf) wherever it is used:
-//   1. In followers, figures lie on a line: everybody looks at a pace of his own, or all at once.
-//   2. In locks, figures are multiples: locks with processes of their own share nothing.
+// The laws, each checked against measurements (DeviationOf) wherever it is used:
+//   1. Figures are linear in the number of followers: each follower looks at its own pace, or all
+//      at once.
+//   2. Figures are proportional to the number of locks: locks with their own processes share
+//      nothing.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +18,9 @@
 
 namespace whorl::sim {
 
-// A measured rate, or one by a law.
+// Rates, measured or computed by a law.
 struct CostRates {
-  // In an hour of steady state.
+  // Per hour of steady state:
   double rpcs = 0;
   double reads = 0;
   double transactions = 0;
@@ -27,19 +29,19 @@ struct CostRates {
   double statements = 0;
   double commits = 0;
   double peak = 0;  // calls in the busiest second of steady state
-  // Of a takeover; zero where none was seen. `extra` is beyond what steady state has in that time.
+  // Per takeover; zero if there was none. `extra` is in excess of the steady state in that time.
   double extra_rpcs = 0;
   double extra_transactions = 0;
   double takeover_aborted = 0;
   double takeover_peak = 0;  // calls in the busiest second
-  double first_second = 0;   // calls in the second after somebody first tries
+  double first_second = 0;   // calls in the second after the first attempt to take over
   WHORL_FIELDS(CostRates, rpcs, reads, transactions, aborted, rows, statements, commits, peak,
                extra_rpcs, extra_transactions, takeover_aborted, takeover_peak, first_second);
 };
 
 struct CostFigures {
   CostCase what;
-  bool measured = true;  // or by a law
+  bool measured = true;  // false: computed by a law
   int64_t runs = 0;
   int64_t takeovers = 0;
   int64_t early_grants = 0;
@@ -50,20 +52,19 @@ struct CostFigures {
 // REQUIRES: result.runs > 0.
 CostFigures FiguresOf(const CostResult& result);
 
-// By the first law, on the line through two cases that differ in followers.
+// Computes figures by the first law, from two cases that differ in followers.
 CostFigures WithFollowers(const CostFigures& few, const CostFigures& many, int64_t followers);
-// By the second law. A takeover concerns one lock, however many there are, and the busiest second
-// is the worst that can be: that all have theirs at once.
+// Computes figures by the second law. A takeover concerns one lock, however many there are. The
+// busiest second is the worst case: all locks have theirs at once.
 CostFigures WithLocks(const CostFigures& one, int64_t locks);
 
-// How far a law is from what was measured: the relative difference of the calls in an hour.
+// How far a law is from a measurement: the relative difference of the calls per hour.
 double DeviationOf(const CostFigures& measured, const CostFigures& by_law);
 
-// --- processing units
-// -----------------------------------------------------------------------------
+// --- processing units --------------------------------------------------------------------------
 
-// What 1,000 processing units (a node) do at best, and the share of that which Spanner's makers
-// advise to use. Each reads or writes single rows of 1 KB, on SSD.
+// The throughput of 1,000 processing units (a node) at best, and the share of it that Google
+// advises to use. Each operation reads or writes one row of 1 KB, on SSD.
 struct Throughput {
   double reads_per_second = 0;
   double writes_per_second = 0;
@@ -78,10 +79,10 @@ constexpr Throughput ThroughputOf(Preset preset) {
   return {15'000, 2'700, 0.45};
 }
 
-// Processing units that are busy with the steady state, each statement being a read (DML looks for
-// its row, too) and each Commit a write of one row, whether it changed one or not: at most so many.
+// An upper bound of the processing units that the steady state needs: each statement counts as a
+// read (DML reads its row, too), and each Commit as a write of one row, even if it changed none.
 double UnitsOf(const CostRates& rates, Preset preset);
-// The smallest instance that has so many: 100, 200 and so on, above 1,000 whole nodes.
+// The smallest instance with that many units: 100, 200 and so on; above 1,000, whole nodes.
 int64_t InstanceFor(double units);
 
 }  // namespace whorl::sim

@@ -76,7 +76,7 @@ class Reporter {
     return CaseOf(protocol, options_.UsualLease(), options_.UsualFollowers(), locks);
   }
 
-  // Every case once; what cannot be measured is left out.
+  // Adds every case once, unless it cannot be measured.
   std::map<CostCase, CostFigures, InOrder> Wanted() {
     std::map<CostCase, CostFigures, InOrder> wanted;
     const auto want = [&](const CostCase& what) {

@@ -1,7 +1,7 @@
-// All that `whorl bench cost` measures: which cases, and what came of them.
+// The report of `whorl bench cost`: which cases it measures, and their results.
 //
-// Invariant: a report is a function of its options, whatever the number of threads; one that was
-// interrupted has the runs that were done by then.
+// Invariant: a report is a function of its options, whatever the number of threads. An interrupted
+// report has the runs that were done by then.
 #pragma once
 
 #include <cstddef>
@@ -19,29 +19,29 @@
 namespace whorl::sim {
 
 struct CostOptions {
-  std::vector<std::string> protocols;  // of Protocols(), in its order
+  std::vector<std::string> protocols;  // names from Protocols(), in its order
   std::vector<Duration> leases = {Seconds(1), Seconds(5), Seconds(10), Seconds(30)};
   std::vector<int64_t> followers = {1, 2, 10, 100};
   std::vector<int64_t> herd = {10, 100, 1'000, 10'000};  // followers of one lock
   std::vector<int64_t> locks = {1, 10, 100, 1'000, 10'000, 100'000};
-  // Herds and numbers of locks up to here are simulated; what is beyond is by the laws.
+  // Herds and numbers of locks up to this are simulated; larger ones are computed by the laws.
   int64_t largest = 1'000;
   Preset preset = Preset::kRegional;
   uint64_t seed = 1;
-  int64_t runs = 8;  // of small cases
+  int64_t runs = 8;  // for small cases
   WHORL_FIELDS(CostOptions, protocols, leases, followers, herd, locks, largest, preset, seed, runs);
 
-  // Herds and locks are measured with one lease, and locks with one number of followers: 10 s and 2
-  // where these are among those asked for, otherwise the first.
+  // The lease with which herds and locks are measured, and the number of followers with which locks
+  // are: 10 s and 2 if the options have them, otherwise the first of each.
   Duration UsualLease() const;
   int64_t UsualFollowers() const;
 };
 
-// What was predicted by a law where it was measured, too.
+// How well a law predicts a case that was measured as well.
 struct LawCheck {
   std::string protocol;
   int64_t size = 0;      // followers, or locks
-  double deviation = 0;  // relative, of the calls in an hour
+  double deviation = 0;  // relative, of the calls per hour
   WHORL_FIELDS(LawCheck, protocol, size, deviation);
 };
 
@@ -62,8 +62,9 @@ struct CostReport {
   std::vector<LeftOutCost> left_out;
 };
 
-// Cases that cannot be measured are left out. `go_on` as in MeasureCosts.
-// kInvalidArgument: nothing can be measured, and why. kInternal: a run could not be run.
+// Measures the report. Cases that cannot be measured are listed in `left_out`. `go_on` is as in
+// MeasureCosts. kInvalidArgument: no case can be measured; the message says why. kInternal: a run
+// failed to run.
 absl::Status MeasureCostReport(const CostOptions& options, int threads,
                                const std::function<BatchStep(size_t done, size_t all)>& go_on,
                                CostReport& report);

@@ -1,5 +1,5 @@
-// What a lease buys and what it costs: how long a takeover takes against how often Spanner is
-// asked.
+// Compares what leases of different lengths cost with what they give: calls to Spanner against the
+// time that a takeover takes.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +19,20 @@ struct Tradeoff {
   std::string protocol;
   Duration lease;
   int64_t followers = 0;
-  double transactions = 0;  // read-write, in an hour
-  double rpcs = 0;          // in an hour
+  double transactions = 0;  // read-write transactions per hour
+  double rpcs = 0;          // per hour
   // From the crash of the leader to the first write of the next one, as `whorl bench takeover`
-  // measures it; nothing where that was not done.
+  // measures it; nothing if it was not measured.
   std::optional<Duration> takeover_p50;
   std::optional<Duration> takeover_p99;
 };
 
-// By protocol and lease, with the usual number of followers. Takeovers are still to be measured.
+// By protocol and lease, with the usual number of followers. Takeovers are not measured yet.
 std::vector<Tradeoff> TradeoffsOf(const CostReport& report);
 
-// Measures them by so many crashes of each. `go_on` is asked after each crash, on the caller's
-// thread; one that was not measured whole is left as it was.
-// kInternal: a run could not be run, and which.
+// Measures the takeovers of each tradeoff by `runs` crashes. Calls `go_on` after each crash, on the
+// caller's thread; a tradeoff that was not measured completely stays as it was.
+// kInternal: a run failed to run; the message says which.
 absl::Status MeasureTakeovers(const CostOptions& options, uint64_t runs, int threads,
                               const std::function<BatchStep()>& go_on,
                               std::vector<Tradeoff>& tradeoffs);

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "sim/world/wide.h"
+#include "sim/world/mix.h"
 
 namespace whorl::sim {
 namespace {
 
-// Weights of 0, 1, ... n successes of n with probability p, as multiples of the greatest, from
-// ratios of neighbours alone: no library's logarithm is asked.
+// The weights of 0, 1, ... n successes of n with probability p, relative to the greatest weight.
+// They are computed from the ratios of neighbours, without a library's logarithm.
 std::vector<double> BinomialWeights(int64_t n, double p) {
   std::vector<double> weights(static_cast<size_t>(n) + 1, 0);
   const auto mode = static_cast<int64_t>(static_cast<double>(n + 1) * p);
@@ -26,7 +26,7 @@ std::vector<double> BinomialWeights(int64_t n, double p) {
   return weights;
 }
 
-// The place, from 1 on, of the least of `count` values that so many do not exceed.
+// The rank, from 1 on, of the least of `count` values that a share of `permille` does not exceed.
 int64_t RankOf(int64_t count, int64_t permille) { return (count * permille + 999) / 1000; }
 
 class Sorted {
@@ -78,7 +78,7 @@ Ranks RanksOfInterval(int64_t count, int64_t permille) {
   for (const double weight : weights) sum += weight;
   const double tail = sum * static_cast<double>(1000 - kConfidencePermille) / 2000;
   Ranks ranks;
-  // The value of rank r is above the quantile when fewer than r values are at or below it.
+  // The value of rank r is above the quantile if fewer than r values are at or below the quantile.
   double below = 0;
   for (int64_t rank = 1; rank <= count; ++rank) {
     below += weights[static_cast<size_t>(rank) - 1];

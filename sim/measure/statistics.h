@@ -1,9 +1,9 @@
 // Quantiles of measured values, with confidence intervals that assume nothing of the distribution.
 //
-// A quantile is an order statistic, and so are the ends of its interval: how many of n values lie
-// below the true quantile is binomial, whatever they are distributed like. Values are integers
-// (nanoseconds, or millionths of a ratio), and all arithmetic is exact or IEEE's own, so every
-// compiler finds the same ones.
+// A quantile is an order statistic, and so are the ends of its interval: the number of values below
+// the true quantile is binomially distributed, whatever the distribution of the values. Values are
+// integers (nanoseconds, or millionths of a ratio), and the arithmetic is exact or plain IEEE, so
+// results are the same with every compiler.
 // REQUIRES of the intervals: values are independent of each other. (Those of one deployment are
 // nearly so.)
 #pragma once
@@ -17,11 +17,11 @@
 
 namespace whorl::sim {
 
-// Of all intervals: in so many of a thousand repetitions at least, the truth lies within.
+// The confidence of all intervals: at least this many of a thousand contain the true value.
 inline constexpr int64_t kConfidencePermille = 950;
 
-// `value` is the least value that a share p of all values does not exceed. Nothing where that is
-// one of the missing ones (which are greater than all others), and for an end of the interval where
+// `value` is the least value that a share p of all values does not exceed. It is nothing if that
+// value is missing; missing values are greater than all others. An end of the interval is nothing if
 // there are too few values to tell.
 struct QuantileEstimate {
   std::optional<int64_t> value;
@@ -34,23 +34,23 @@ struct QuantileEstimate {
 };
 
 struct Distribution {
-  int64_t count = 0;    // of values
-  int64_t missing = 0;  // of values that are greater than all others, by nobody knows how much
+  int64_t count = 0;    // how many values there are
+  int64_t missing = 0;  // how many values are greater than all others by an unknown amount
   QuantileEstimate p50;
   QuantileEstimate p90;
   QuantileEstimate p99;
-  std::optional<int64_t> max;  // nothing when some are missing, or there are none
+  std::optional<int64_t> max;  // nothing if values are missing or there are none
   std::optional<int64_t> mean;
-  // The values that 0, 1, ... 100 percent do not exceed, for curves; missing ones are left out.
+  // The values that 0, 1, ... 100 percent do not exceed, for curves, without the missing values.
   std::vector<int64_t> percentiles;
   WHORL_FIELDS(Distribution, count, missing, p50, p90, p99, max, mean, percentiles);
 };
 
-// Of `values`, in any order, and `missing` ones beside them.
+// The distribution of `values`, in any order, and of `missing` further values.
 Distribution DistributionOf(std::vector<int64_t> values, int64_t missing);
 
-// The ranks, from 1 on, between which the quantile lies with the confidence above; nothing for an
-// end that is beyond the first or the last of them.
+// The ranks, from 1 on, between which the quantile lies with the confidence above. An end that
+// would be below the first or above the last rank is nothing.
 struct Ranks {
   std::optional<int64_t> low;
   std::optional<int64_t> high;

@@ -12,21 +12,21 @@
 namespace whorl::sim {
 namespace {
 
-// What is over by then can be no takeover any more: the slowest needs three leases and a second,
-// and a lost connection is noticed after twenty seconds.
+// A run ends this long after the fault: the slowest takeover needs three leases and a second, and a
+// lost connection is noticed after twenty seconds.
 constexpr Duration kPatience = Seconds(60);
 constexpr int64_t kPatienceLeases = 4;
 
 constexpr Duration kPodEvery = Seconds(2);
 constexpr Duration kPodDownFor = Seconds(1);
 
-// Where RPCs take no time a heartbeat must not be seen in the millisecond in which it is written:
-// spindle_v2 takes one of age 0 for expired.
+// If RPCs take no time, a heartbeat must not be read in the millisecond in which it is written,
+// because spindle_v2 takes a heartbeat of age 0 for expired.
 constexpr Duration kInstantEpsilon = Milliseconds(1);
 
 TrueTimeSpec TrueTimeOf(Preset preset) {
   TrueTimeSpec truetime;
-  if (preset == kInstant) truetime.epsilon = kInstantEpsilon;
+  if (preset == Preset::kInstant) truetime.epsilon = kInstantEpsilon;
   return truetime;
 }
 
@@ -48,14 +48,14 @@ class TakeoverWorldMaker {
     world_.spanner.preset = case_.preset;
     world_.network.announce_releases = case_.fault == TakeoverFault::kAnnouncedStop;
     world_.spanner.truetime = TrueTimeOf(case_.preset);
-    // The first write comes at once; what else the leader writes is of no interest.
+    // The first write comes at once; later writes of the leader do not matter.
     world_.workload = {
         .write_every = case_.lease, .work_for = Duration{}, .resource = ResourceKind::kUnfenced};
   }
 
   Scenario Make() {
     AddNodes();
-    // Drawn for every fault, so that the same seed is the same world before it.
+    // Drawn for every fault, so that a seed gives the same world up to the fault.
     const Instant at = steady_ + draws_.Between(Duration{}, case_.lease * 3 - Nanoseconds(1));
     if (case_.fault == TakeoverFault::kDeployment) {
       AddDeployment(at);
@@ -84,11 +84,11 @@ class TakeoverWorldMaker {
     }
   }
 
-  // How long the fault goes on after it has begun.
+  // How long the fault lasts.
   Duration FaultLasts() const {
     if (case_.fault == TakeoverFault::kDeployment) return kPodEvery * kDeployedPods;
     if (case_.fault == TakeoverFault::kSpannerUnavailable) return case_.lease * 3 / 2;
-    // The renewal that is lost is one of some that come after the drawn instant.
+    // The lost renewal is one of the next few after the drawn instant.
     if (case_.fault == TakeoverFault::kLostHeartbeat) return case_.lease * 8;
     return {};
   }
@@ -124,7 +124,7 @@ class TakeoverWorldMaker {
     return DropRequestFault{};
   }
 
-  // A renewal that is sent about then.
+  // Which renewal is sent at about that time.
   When RenewalAfter(Instant at) const {
     const Renewal renewal = *RenewalOf(case_.protocol, case_.lease);
     return {.node = 0,
@@ -134,7 +134,7 @@ class TakeoverWorldMaker {
             .lock = {}};
   }
 
-  // One pod after the other, from any of them on.
+  // The pods restart one after another, beginning with a random one.
   void AddDeployment(Instant at) {
     const int64_t first = draws_.Between(0, kDeployedPods - 1);
     for (int64_t i = 0; i < kDeployedPods; ++i) {

@@ -1,9 +1,9 @@
-// One measured run: the world of a takeover, run until somebody else has led.
+// Measures one takeover: makes its world and runs it until another process has led.
 //
-// The world: a leader, followers that start at drawn instants within one lease (so that their ticks
-// have any phase), five leases and a second until all is steady, and the fault at an instant drawn
-// uniformly from the three leases after that, which is a whole number of renewals of every protocol
-// that renews at a fixed period. Applications write from their callback, at once.
+// The world has a leader, followers that start at random instants within one lease (so their ticks
+// have random phases), and five leases and a second to become steady. The fault strikes at an
+// instant drawn uniformly from the three leases after that, which are a whole number of renewals of
+// every protocol that renews at a fixed period. Applications write from their callback, at once.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,15 @@
 
 namespace whorl::sim {
 
-// What seed every run of the bench has: a function of the bench's seed, the case and the number.
+// The seed of a run: a function of the seed of the whole measurement, the case and the run's
+// number.
 uint64_t SeedOfTakeover(uint64_t bench_seed, const TakeoverCase& takeover_case, uint64_t run);
 
-// The world of one run; Scenario::seed is that of the run.
+// The world of one run; Scenario::seed is the run's seed.
 // REQUIRES: WhyNot(takeover_case) is empty.
 Scenario TakeoverWorld(const TakeoverCase& takeover_case, uint64_t seed);
 
-// REQUIRES: as TakeoverWorld. `times` are those of the case's preset (TimesOf).
+// Runs the world and measures it. `times` are TimesOf(takeover_case). REQUIRES: as TakeoverWorld.
 TakeoverRun MeasureTakeover(const TakeoverCase& takeover_case, MedianTimes times, uint64_t seed);
 
 // C and w of the case.

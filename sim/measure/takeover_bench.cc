@@ -6,26 +6,26 @@
 
 #include "sim/measure/takeover.h"
 #include "sim/scenario/error_text.h"
-#include "sim/world/wide.h"
+#include "sim/world/mix.h"
 
 namespace whorl::sim {
 namespace {
 
 constexpr int64_t kMillion = 1'000'000;
 
-// In millionths, rounded down. REQUIRES: least is above 0.
+// A ratio in millionths, rounded down. REQUIRES: least is above 0.
 int64_t RatioOf(Duration time, Duration least) {
   return static_cast<int64_t>(static_cast<Int128>(time.ns) * kMillion / least.ns);
 }
 
 bool IsStable(const TakeoverResult& result) {
-  // Where hardly anybody takes over there is nothing to wait for.
+  // If there are hardly any takeovers, more runs would not help.
   if (result.first_write.count == 0) return true;
   const bool ratio_is_stable = result.ratio.count == 0 || result.ratio.p99.IsWithin(kStablePercent);
   return result.first_write.p99.IsWithin(kStablePercent) && ratio_is_stable;
 }
 
-// Runs [from, to) of the case, added to `runs` in their order.
+// Does the runs [from, to) of the case and adds them to `runs` in order.
 absl::Status AddRuns(const TakeoverOptions& options, const TakeoverCase& takeover_case,
                      MedianTimes times, uint64_t to, int threads,
                      const std::function<BatchStep(uint64_t runs)>& go_on,

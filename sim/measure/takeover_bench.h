@@ -1,4 +1,4 @@
-// Many runs of each case, until their p99 is known well enough.
+// Measures cases by many runs each, until their p99 is known well enough.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,11 @@
 
 namespace whorl::sim {
 
-// Runs are added until the 95 % intervals of p99, of times and of ratios, are within so much of it.
+// Runs are added until the 95 % intervals of p99, of times and of ratios, are within this much of
+// it.
 inline constexpr int64_t kStablePercent = 2;
-// How many there are before it is asked whether that is so, and at most: those of deployments take
-// a hundred times as long as others, and have several takeovers each.
+// How many runs there are before the first check, and at most. Runs of deployments take a hundred
+// times as long as others, and have several takeovers each.
 struct RunCounts {
   uint64_t at_first = 500;
   uint64_t at_most = 8'000;
@@ -27,43 +28,43 @@ RunCounts RunCountsOf(TakeoverFault fault);
 
 struct TakeoverOptions {
   uint64_t seed = 1;
-  // So many runs of each case; nothing: as RunCountsOf says.
+  // The number of runs of each case; nothing: as RunCountsOf says.
   std::optional<uint64_t> runs;
   WHORL_FIELDS(TakeoverOptions, seed, runs);
 };
 
-// What was measured of one case. Times are in nanoseconds.
+// The result of one case. Times are in nanoseconds.
 struct TakeoverResult {
   TakeoverCase measured;
   MedianTimes times;
   uint64_t runs = 0;
-  bool stable = false;       // p99 is within kStablePercent
-  bool interrupted = false;  // before as many runs as were asked for
-  int64_t kept = 0;          // runs in which the old leader kept the lock
-  int64_t spoilt = 0;        // runs that count for nothing: the leader had changed before the fault
+  bool stable = false;         // p99 is within kStablePercent
+  bool interrupted = false;    // stopped before all runs were done
+  int64_t kept = 0;            // runs in which the old leader kept the lock
+  int64_t spoilt = 0;          // runs that do not count: the leader changed before the fault
   int64_t believed_still = 0;  // takeovers whose first write came while the old leader believed
   Distribution least;          // T*
   Distribution first_write;    // from the fault to the first write's arrival
   Distribution grant;          // from the fault to when the grant is visible
   Distribution above_least;    // first_write - T*
-  Distribution ratio;          // first_write / T* in millionths; of nothing where T* is 0
+  Distribution ratio;          // first_write / T* in millionths; without values if T* is 0
   Distribution grant_ratio;    // grant / T*, likewise
   Distribution since_lapse;    // from the lapse of the old leader's belief to the first write
-  // From a leader that should have kept the lock.
+  // Takeovers from a leader that should have kept the lock.
   int64_t NeedlessTakeovers() const {
     return ShouldKeep(measured.fault) ? first_write.count + first_write.missing : 0;
   }
   friend bool operator==(const TakeoverResult&, const TakeoverResult&) = default;
 };
 
-// Measures one case, on `threads` threads; the result does not depend on how many. `go_on` is asked
-// after each run, on the caller's thread; a case that it ends has `interrupted` set.
-// kInternal: a run could not be run, and which.
+// Measures one case on `threads` threads; the result does not depend on how many. Calls `go_on`
+// after each run, on the caller's thread; if it says stop, `interrupted` is set.
+// kInternal: a run failed to run; the message says which.
 absl::Status MeasureCase(const TakeoverOptions& options, const TakeoverCase& takeover_case,
                          int threads, const std::function<BatchStep(uint64_t runs)>& go_on,
                          TakeoverResult& result);
 
-// What is known of a case after these runs.
+// The result of a case after these runs.
 TakeoverResult ResultOf(const TakeoverCase& takeover_case, MedianTimes times,
                         const std::vector<TakeoverRun>& runs);
 

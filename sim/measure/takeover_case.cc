@@ -8,45 +8,32 @@
 namespace whorl::sim {
 namespace {
 
-struct FaultWords {
-  std::string_view name;
-  std::string_view meaning;
-};
-constexpr std::array<FaultWords, kTakeoverFaultCount> kFaults = {{
-    {"crash", "the leader crashes, and does not come back"},
-    {"pause", "the leader pauses for longer than the lease"},
-    {"cut_off", "a black hole between the leader and Spanner, which does not end"},
-    {"graceful_stop", "the leader is asked to stop"},
-    {"announced_stop", "the same, and it tells the others that it has given the lock back"},
-    {"spanner_unavailable", "Spanner answers nobody for one and a half leases"},
-    {"lost_heartbeat", "a renewal's first message is lost, and its connection hangs for 20 s"},
-    {"short_pause", "the leader pauses for three tenths of a lease"},
-    {"deployment", "100 pods are stopped and started again, one every 2 s"},
-}};
-constexpr std::array<std::string_view, kPresetCount> kPresets = {"regional", "multi_region",
-                                                                 "instant"};
+constexpr auto kMeanings = MakeTextTable<TakeoverFault>({
+    {TakeoverFault::kCrash, "the leader crashes, and does not come back"},
+    {TakeoverFault::kPause, "the leader pauses for longer than the lease"},
+    {TakeoverFault::kCutOff, "a black hole between the leader and Spanner, which does not end"},
+    {TakeoverFault::kStop, "the leader is asked to stop"},
+    {TakeoverFault::kAnnouncedStop,
+     "the same, and it tells the others that it has given the lock back"},
+    {TakeoverFault::kSpannerUnavailable, "Spanner answers nobody for one and a half leases"},
+    {TakeoverFault::kLostHeartbeat,
+     "a renewal's first message is lost, and its connection hangs for 20 s"},
+    {TakeoverFault::kShortPause, "the leader pauses for three tenths of a lease"},
+    {TakeoverFault::kDeployment, "100 pods are stopped and started again, one every 2 s"},
+});
 
 std::vector<TakeoverFault> AllFaults() {
-  std::vector<TakeoverFault> faults;
-  for (size_t i = 0; i < kTakeoverFaultCount; ++i) faults.push_back(static_cast<TakeoverFault>(i));
-  return faults;
+  constexpr auto kAll = AllOf<TakeoverFault>();
+  return {kAll.begin(), kAll.end()};
 }
 
 }  // namespace
 
-std::string_view TakeoverFaultText(TakeoverFault fault) {
-  return kFaults[static_cast<size_t>(fault)].name;
-}
-
-std::string_view TakeoverFaultMeaning(TakeoverFault fault) {
-  return kFaults[static_cast<size_t>(fault)].meaning;
-}
-
-std::string_view PresetText(Preset preset) { return kPresets[static_cast<size_t>(preset)]; }
+std::string_view TakeoverFaultMeaning(TakeoverFault fault) { return kMeanings[fault]; }
 
 std::string TakeoverCase::Text() const {
-  return Cat(protocol, " ", TakeoverFaultText(fault), " ", FormatDuration(lease), " ",
-             std::to_string(followers), " ", PresetText(preset));
+  return Cat(protocol, " ", WordOf(fault), " ", FormatDuration(lease), " ",
+             std::to_string(followers), " ", WordOf(preset));
 }
 
 std::optional<Renewal> RenewalOf(std::string_view protocol, Duration lease) {
@@ -59,7 +46,7 @@ std::optional<Renewal> RenewalOf(std::string_view protocol, Duration lease) {
   return std::nullopt;
 }
 
-// Why the protocol cannot be used so.
+// Why the protocol cannot have such a lease; empty if it can.
 std::string WhyNotLease(const ProtocolInfo& protocol, Duration lease) {
   if (lease < protocol.lease_min || lease > protocol.lease_max) {
     return Cat("it allows leases from ", FormatDuration(protocol.lease_min),
@@ -74,7 +61,7 @@ std::string WhyNotLease(const ProtocolInfo& protocol, Duration lease) {
   return {};
 }
 
-// Why the fault cannot be shown with the protocol, whatever the lease.
+// Why the fault cannot be measured with the protocol, whatever the lease; empty if it can be.
 std::string WhyNotFault(const ProtocolInfo& protocol, const TakeoverCase& takeover_case) {
   const bool needs_renewal = takeover_case.fault == TakeoverFault::kLostHeartbeat;
   if (needs_renewal && !RenewalOf(protocol.name, takeover_case.lease)) {
@@ -96,7 +83,7 @@ std::optional<ClosedForm> ClosedFormOf(const TakeoverCase& takeover_case) {
   const bool leader_is_gone =
       takeover_case.fault == TakeoverFault::kCrash || takeover_case.fault == TakeoverFault::kPause;
   if (takeover_case.protocol != "spindle_v2" || !leader_is_gone) return std::nullopt;
-  if (takeover_case.followers != 1 || takeover_case.preset != kInstant) return std::nullopt;
+  if (takeover_case.followers != 1 || takeover_case.preset != Preset::kInstant) return std::nullopt;
   const Duration d = takeover_case.lease;
   return ClosedForm{.mean = d * 10 / 9 + Seconds(1),
                     .p99 = d * 188 / 100 + Seconds(1),
@@ -137,7 +124,7 @@ TakeoverCases CasesOf(const TakeoverGrid& grid) {
     }
   };
   for (const TakeoverFault fault : grid.faults) {
-    // A deployment has followers of its own.
+    // A deployment has a fixed number of followers.
     const std::vector<int64_t> pods = {kDeployedPods - 1};
     const bool deploys = fault == TakeoverFault::kDeployment;
     for (const std::string& protocol : grid.protocols) {

@@ -1,8 +1,7 @@
-// What `whorl bench takeover` measures: a protocol, what happens to its leader, and the world in
-// which it does.
+// The cases of `whorl bench takeover`: a protocol, what happens to its leader, and in which world.
 //
-// Invariant: a case is a value, and its name (Text) decides the draws of its runs, so that a case
-// has the same figures whichever others are measured with it.
+// Invariant: a case is a value, and its name (Text) decides the draws of its runs, so a case has
+// the same figures whichever other cases are measured with it.
 #pragma once
 
 #include <array>
@@ -20,33 +19,39 @@
 
 namespace whorl::sim {
 
-// What ends a leader's term, or should not.
+// The event that ends a leader's term, or should not end it.
 enum class TakeoverFault : uint8_t {
   kCrash,
-  kPause,               // that outlives the lease
-  kCutOff,              // a black hole between the leader and Spanner, which does not end
+  kPause,               // longer than the lease
+  kCutOff,              // a black hole between the leader and Spanner that does not end
   kStop,                // graceful
-  kAnnouncedStop,       // the same, and whoever gave the lock back says so to the others
+  kAnnouncedStop,       // the same, and the leader announces the release to the others
   kSpannerUnavailable,  // for one and a half leases
   kLostHeartbeat,       // the first message of one renewal is lost
-  kShortPause,          // of less than what is left of the lease
-  kDeployment,          // a hundred pods, stopped and started one after the other
+  kShortPause,          // shorter than the rest of the lease
+  kDeployment,          // a hundred pods are stopped and started one after another
 };
-inline constexpr size_t kTakeoverFaultCount = 9;
-// "crash", "cut_off" and so on.
-std::string_view TakeoverFaultText(TakeoverFault fault);
+constexpr auto WordTableOf(TakeoverFault) {
+  return MakeWordTable<TakeoverFault>({
+      {TakeoverFault::kCrash, "crash"},
+      {TakeoverFault::kPause, "pause"},
+      {TakeoverFault::kCutOff, "cut_off"},
+      {TakeoverFault::kStop, "graceful_stop"},
+      {TakeoverFault::kAnnouncedStop, "announced_stop"},
+      {TakeoverFault::kSpannerUnavailable, "spanner_unavailable"},
+      {TakeoverFault::kLostHeartbeat, "lost_heartbeat"},
+      {TakeoverFault::kShortPause, "short_pause"},
+      {TakeoverFault::kDeployment, "deployment"},
+  });
+}
 // One line for help texts.
 std::string_view TakeoverFaultMeaning(TakeoverFault fault);
-
-// "regional", "multi_region", "instant".
-inline constexpr size_t kPresetCount = 3;
-std::string_view PresetText(Preset preset);
 
 struct TakeoverCase {
   std::string protocol;
   TakeoverFault fault = TakeoverFault::kCrash;
   Duration lease = Seconds(10);
-  int64_t followers = 2;  // of a deployment: always kDeployedPods - 1
+  int64_t followers = 2;  // a deployment always has kDeployedPods - 1
   Preset preset = Preset::kRegional;
   WHORL_FIELDS(TakeoverCase, protocol, fault, lease, followers, preset);
 
@@ -56,19 +61,19 @@ struct TakeoverCase {
 
 inline constexpr int64_t kDeployedPods = 100;
 
-// How a leader of the protocol keeps its lease: which step, and every how long when all is well.
+// How a leader of the protocol renews its lease: by which step, and how often without faults.
 struct Renewal {
   StepName step = StepName::kCheck;
   Duration every;
 };
-// Nothing for a protocol that was added from outside.
+// Nothing for a protocol from outside of this repository.
 std::optional<Renewal> RenewalOf(std::string_view protocol, Duration lease);
 
-// Why the case cannot be measured; empty when it can.
+// Why the case cannot be measured; empty if it can be.
 std::string WhyNot(const TakeoverCase& takeover_case);
 
-// What our own analysis says of the time from the fault to the grant, where it says anything: a
-// leader of spindle_v2 that crashes or pauses, one follower, and RPCs that take no time.
+// The time from the fault to the grant by our analysis, which covers a leader of spindle_v2 that
+// crashes or pauses, one follower, and RPCs that take no time.
 struct ClosedForm {
   Duration mean;
   Duration p99;
@@ -76,12 +81,12 @@ struct ClosedForm {
 };
 std::optional<ClosedForm> ClosedFormOf(const TakeoverCase& takeover_case);
 
-// Whether the leader should keep the lock: then T* is 0, and who takes it does so needlessly.
+// Whether the leader should keep the lock. Then T* is 0, and a takeover is needless.
 bool ShouldKeep(TakeoverFault fault);
 
-// What is to be measured: all combinations of these.
+// The combinations to measure.
 struct TakeoverGrid {
-  std::vector<std::string> protocols;  // of Protocols()
+  std::vector<std::string> protocols;  // names from Protocols()
   std::vector<TakeoverFault> faults;
   std::vector<Duration> leases;
   std::vector<int64_t> followers;
@@ -90,13 +95,13 @@ struct TakeoverGrid {
 };
 // What an operator asks first: every protocol, fault and lease, two followers, one region.
 TakeoverGrid UsualTakeovers();
-// All that there is: every number of followers, and both regions' latencies.
+// The same with every number of followers, and with the latencies of both presets.
 TakeoverGrid AllTakeovers();
 
 struct LeftOut {
   TakeoverCase left_out;
   std::string why;         // continues a sentence that begins with the protocol's name
-  bool any_lease = false;  // it is the fault, not the lease
+  bool any_lease = false;  // the reason is the fault, not the lease
 };
 struct TakeoverCases {
   std::vector<TakeoverCase> cases;  // by fault, protocol, lease, followers, preset

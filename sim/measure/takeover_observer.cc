@@ -15,14 +15,14 @@ namespace {
 // Request::index() of a Commit.
 const auto kCommitCall = static_cast<uint8_t>(Request(Commit{}).index());
 
-constexpr int kDraws = 20'001;  // odd: the median is one of them
+constexpr int kDraws = 20'001;  // odd, so the median is one of them
 
 }  // namespace
 
 MedianTimes MedianTimesOf(Preset preset, Duration epsilon) {
   const Latencies& latencies = LatenciesOf(preset);
-  // To Spanner; replication, but no less than the commit wait; and back. The median of such a sum
-  // is in no table: it is that of many draws, always the same ones.
+  // To Spanner; replication, but at least the commit wait; and back. No table has the median of
+  // this sum, so it is computed from many draws, always the same ones.
   std::array<int64_t, kDraws> commits{};
   uint64_t n = 0;
   for (int64_t& commit : commits) {
@@ -94,7 +94,7 @@ void TakeoverObserver::On(const TransactionCommitted& x) {
   committed_sent_ = sent == sent_.end() ? now_ : sent->second;
 }
 
-// Its name may be used again.
+// Forgets the transaction's attempts, because their names may be reused.
 void TakeoverObserver::On(const TransactionFinished& x) {
   const auto of_request = [&](uint16_t attempt) {
     return Attempt(x.process, x.lock, x.request, attempt);
@@ -111,7 +111,7 @@ void TakeoverObserver::On(const RowCommitted& x) {
     if (open_ && !open_->granted && x.writer != open_->old) open_->granted = now_;
   }
   const bool renews = x.after && !rules_.is_released(*x.after);
-  // Of a takeover that is open, the old leader's counts.
+  // While a takeover is open, only the old leader's renewals count.
   const ProcessId leader = open_ ? open_->old : owner_;
   if (renews && x.writer == leader && !(open_ && open_->granted)) renewed_ = committed_sent_;
 }

@@ -1,16 +1,16 @@
-// Finds in a run's observations how long takeovers took, and how long they had to take.
+// Finds in a run's observations how long takeovers took, and the least time that they needed.
 //
-// T*, the least possible for whoever respects the lease, with s* the true time of the first send of
-// the Commit of the old leader's last renewal that commits (even after the fault), L the lease, C
-// the median Commit call, and w the median way to the resource:
+// T* is the least time that a protocol which respects the lease needs. With s* the true time at
+// which the Commit of the old leader's last committed renewal was first sent (even if it commits
+// after the fault), L the lease, C the median Commit call, and w the median way to the resource:
 //
 //   crash at c, a pause or a cut at c that outlives s* + L    max(0, s* + L - c) + C + w
 //   graceful stop, counted from when the work has stopped     2C + w
 //   Spanner unavailable from u0 to u1                         max(s* + L, u1) - u0 + C + w
 //   lost heartbeat, short pause                               0
 //
-// Whoever grants before s* + L overlaps with a leader that was merely cut off, and a grant needs
-// one Commit after that; a release needs one, too.
+// A grant before s* + L would overlap with a leader that was merely cut off, and a grant needs one
+// Commit after that. A release needs one, too.
 #pragma once
 
 #include <cstdint>
@@ -32,31 +32,31 @@ struct MedianTimes {
   Duration resource;  // w: one way from a process to the resource
   WHORL_FIELDS(MedianTimes, commit, resource);
 };
-// `epsilon`: half the width of TrueTime's interval, which a commit waits out.
+// `epsilon` is half the width of TrueTime's interval, which a commit waits out.
 MedianTimes MedianTimesOf(Preset preset, Duration epsilon);
 
 // One takeover. Times count from the fault.
 struct Takeover {
-  Duration first_write;  // of the new leader arrives at the resource that does not fence
-  Duration grant;        // the new leader's grant is visible
+  Duration first_write;  // until the new leader's first write arrives at the unfenced resource
+  Duration grant;        // until the new leader's grant is visible
   Duration least;        // T*
-  // From the lapse of the old leader's belief to the first write; nothing when it still believed.
+  // From the lapse of the old leader's belief to the first write; nothing if it still believed.
   std::optional<Duration> since_lapse;
   WHORL_FIELDS(Takeover, first_write, grant, least, since_lapse);
 };
 
 struct TakeoverRun {
-  std::vector<Takeover> takeovers;  // a deployment has as many as leaders were stopped
+  std::vector<Takeover> takeovers;  // a deployment has one for each leader that was stopped
   int64_t kept = 0;                 // 1: the old leader kept the lock
-  int64_t missing = 0;              // 1: nobody else had written when the run ended
-  // 1: something went wrong before the fault: it did not strike the leader, or did not strike.
+  int64_t missing = 0;              // 1: no other process had written when the run ended
+  // 1: the fault did not strike the leader, or did not strike at all.
   int64_t spoilt = 0;
   WHORL_FIELDS(TakeoverRun, takeovers, kept, missing, spoilt);
 };
 
 class TakeoverObserver : public EndingSink {
  public:
-  // REQUIRES: all faults of the scenario are of the takeover's fault; both outlive this.
+  // `scenario` outlives this. REQUIRES: all its faults belong to the takeover's fault.
   TakeoverObserver(const Scenario& scenario, TakeoverFault fault, MedianTimes times);
 
   void Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) override;
@@ -66,7 +66,7 @@ class TakeoverObserver : public EndingSink {
   TakeoverRun Finish();
 
  private:
-  // The attempt of a transaction that a call belongs to.
+  // Identifies the attempt of a transaction that a call belongs to.
   using Attempt = std::tuple<ProcessId, uint16_t, RequestId, uint16_t>;
   static Attempt AttemptOf(const CallName& call) {
     return {call.process, call.lock, call.request, call.attempt};
@@ -95,11 +95,11 @@ class TakeoverObserver : public EndingSink {
   const TakeoverFault fault_;
   const MedianTimes times_;
   const Rules& rules_;
-  const Value key_;       // of the lock's row
+  const Value key_;       // key of the lock's row
   const Duration lease_;  // L
   Instant now_;
-  std::map<Attempt, Instant> sent_;  // first Commit of each attempt that goes on
-  Instant committed_sent_;           // that of the attempt whose rows are being told
+  std::map<Attempt, Instant> sent_;  // when the first Commit of each open attempt was sent
+  Instant committed_sent_;           // the same for the attempt whose RowCommitted follow
   ProcessId owner_;
   bool owner_believes_ = false;
   Instant renewed_;  // s* of the owner, or of the old leader once a takeover is open

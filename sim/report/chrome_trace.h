@@ -1,4 +1,4 @@
-// The Chrome trace event format: what ui.perfetto.dev and chrome://tracing open.
+// Writes the Chrome trace event format, which ui.perfetto.dev and chrome://tracing open.
 //
 //   {"displayTimeUnit":"ms","otherData":{...},"traceEvents":[
 //   {"ph":"M","name":"process_name","pid":1,"args":{"name":"Spanner"}},
@@ -7,13 +7,13 @@
 //   ]}
 //
 // Invariants:
-//   1. Nothing is kept: an event is written when it is said, on a line of its own.
+//   1. Events are not stored: each is written at once, on a line of its own.
 //   2. `ts` and `dur` are microseconds with three decimals, made from whole nanoseconds without
 //      floating point.
-//   3. Process and thread numbers are given out here, each once, and each has a name.
-// Deliberately left out: any check of the stream (who opened it looks at its state afterwards), and
-// async events: Perfetto ties a flow to slices of threads only, so what overlaps gets lanes (below)
-// rather than ids.
+//   3. Process and thread numbers are assigned here, each once, and each has a name.
+// Deliberately left out: checks of the stream (its owner checks its state afterwards), and async
+// events: Perfetto attaches arrows to slices of threads only, so slices that overlap get lanes
+// (below) instead of ids.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@
 
 namespace whorl::sim {
 
-// A row of the picture: what the format calls a thread of a process.
+// A row of the picture, which the format calls a thread of a process.
 struct TraceTrack {
   int process = 0;
   int thread = 0;
@@ -38,12 +38,12 @@ class ChromeTrace {
   // Writes the head. `out` outlives this.
   ChromeTrace(std::ostream& out, const Json& about);
 
-  // Both are shown in the order of their numbers, smallest first.
+  // Processes, and the tracks of a process, are shown in ascending `order`.
   int AddProcess(std::string_view name, int order);
   TraceTrack AddTrack(int process, std::string_view name, int order);
 
-  // A slice: Begin and End nest on a track. `args` are shown when the slice is chosen; those of
-  // both ends are put together.
+  // Begin and End make a slice; slices of a track nest. `args` of both ends are shown when the
+  // slice is selected.
   void Begin(TraceTrack track, Instant at, std::string_view name, std::string_view category,
              const Json& args = Json::object());
   void End(TraceTrack track, Instant at, const Json& args = Json::object());
@@ -51,11 +51,11 @@ class ChromeTrace {
              std::string_view category, const Json& args = Json::object());
   void Point(TraceTrack track, Instant at, std::string_view name, std::string_view category,
              const Json& args = Json::object());
-  // An arrow between the slices that are open at its ends, which were written before.
+  // An arrow between two slices that have been written: those open at its ends.
   void Arrow(TraceTrack from, Instant leaves, TraceTrack to, Instant arrives,
              std::string_view name);
 
-  // Nothing may be written afterwards.
+  // REQUIRES: nothing is written afterwards.
   void Close();
 
  private:
@@ -69,16 +69,16 @@ class ChromeTrace {
   uint64_t arrows_ = 0;
 };
 
-// Tracks for slices that overlap: each slice gets the first lane that is free.
+// Tracks for slices that overlap: each slice gets the first free lane.
 class TraceLanes {
  public:
-  // `name` is followed by the lane's number, from 1, when there are several.
+  // If there are several lanes, each has its number, from 1, after `name`.
   TraceLanes(int process, std::string name, int order)
       : process_(process), name_(std::move(name)), order_(order) {}
 
-  // Taken until Release().
+  // Takes a lane until Release().
   TraceTrack Take(ChromeTrace& trace, Instant now) { return Take(trace, now, kNever); }
-  // Taken until then.
+  // Takes a lane until `until`.
   TraceTrack Take(ChromeTrace& trace, Instant now, Instant until);
   void Release(TraceTrack track, Instant now);
 

@@ -1,8 +1,8 @@
-// Finds the first observation in which two runs of the same inputs differ.
+// Finds the first observation in which two runs with the same inputs differ.
 //
-// One Recording listens to the first run, a Comparison to the second.
-// Invariant: the hashes of all observations are compared; observations themselves are kept for the
-// first kKeptObservations of them, so that memory stays bounded by 8 bytes for each later one.
+// A Recording listens to the first run, a Comparison to the second.
+// Invariant: the hashes of all observations are compared. Only the first kKeptObservations are kept
+// themselves, so each later one needs 8 bytes of memory.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class Recording : public ObservationSink {
   void Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) override;
 
   const std::vector<uint64_t>& hashes() const { return hashes_; }
-  // Null when observation `i` (from 0) was not kept.
+  // Observation `i`, from 0; null if it was not kept.
   const Observation* Kept(size_t i) const { return i < kept_.size() ? &kept_[i] : nullptr; }
 
  private:
@@ -34,8 +34,8 @@ class Recording : public ObservationSink {
 };
 
 struct Difference {
-  uint64_t ordinal = 0;  // of the first observation that differs, from 1
-  // Lines of a trace. Both can say the same but for the hash: then what differed was not observed.
+  uint64_t ordinal = 0;  // number of the first observation that differs, from 1
+  // Lines of a trace. They may be equal except for the hash: then the difference is not observable.
   std::string first;
   std::string second;
   WHORL_FIELDS(Difference, ordinal, first, second);
@@ -49,8 +49,8 @@ class Comparison : public ObservationSink {
 
   void Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) override;
 
-  // After the second run; `results_equal`: whether both ended alike, which also covers what came
-  // after the last observation.
+  // Called after the second run. `results_equal` says whether both runs had the same result, which
+  // also covers events after the last observation.
   std::optional<Difference> Finish(bool results_equal) const;
 
  private:

@@ -9,10 +9,10 @@
 #include <variant>
 
 #include "sim/judge/expectations.h"
-#include "sim/report/deed_text.h"
 #include "sim/report/history.h"
 #include "sim/report/row_text.h"
 #include "sim/report/story.h"
+#include "sim/report/transaction_text.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/names.h"
 #include "sim/scenario/number_text.h"
@@ -22,9 +22,9 @@ namespace whorl::sim {
 namespace {
 
 constexpr size_t kMaxRound = 10;    // transactions
-constexpr size_t kMaxAtTheEnd = 6;  // nodes whose state is told
+constexpr size_t kMaxAtTheEnd = 6;  // nodes whose state the last line shows
 
-// The invariant that was violated first, in time; the wanted one where there is such.
+// The invariant that was violated first, in time; the wanted one if `wanted` names one.
 const InvariantResult* FirstOf(const CheckReport& checks, std::optional<Invariant> wanted) {
   const InvariantResult* first = nullptr;
   for (const InvariantResult& invariant : checks.invariants) {
@@ -47,29 +47,29 @@ std::string JoinedWithCommas(const std::vector<std::string>& names) {
 
 std::string AfterText(Duration duration) { return Cat(SecondsText(duration, 3), " s"); }
 
-class Teller {
+class StoryBuilder {
  public:
-  Teller(const Scenario& scenario, const InvariantResult& violated, const History& history)
+  StoryBuilder(const Scenario& scenario, const InvariantResult& violated, const History& history)
       : scenario_(scenario),
         names_(NamesOf(scenario)),
         rules_(RulesOf(scenario.protocol)),
         violated_(violated),
         history_(history),
-        writer_(scenario, history),
+        describer_(scenario, history),
         at_(violated.first->at) {}
 
-  Story Tell() {
+  Story Build() {
     FindSubject();
     if (process_ == ProcessId{}) {
-      TellOfWedge();
+      AddWedge();
     } else {
-      TellOfProcess();
+      AddProcess();
     }
     CollectInvolved();
-    TellOfOthers();
-    TellOfClocks();
-    TellOfFaults();
-    TellOfTurnings();
+    AddOthers();
+    AddClocks();
+    AddFaults();
+    AddProcessChanges();
     return Finish();
   }
 
@@ -90,7 +90,7 @@ class Teller {
     return drafts_.back();
   }
 
-  // --- what it is about --------------------------------------------------------------------------
+  // --- the subject -----------------------------------------------------------------------------
 
   void FindSubject() {
     if (IsWedge()) {
@@ -109,117 +109,124 @@ class Teller {
     }
   }
 
-  // --- one transaction ---------------------------------------------------------------------------
+  // --- one transaction -------------------------------------------------------------------------
 
-  void AddDeed(const Deed& deed, Weight weight) {
-    if (!told_.insert(&deed).second) return;
-    StoryDraft& draft = Add(DeedWriter::TimeOf(deed), weight, deed.process, writer_.TextOf(deed));
-    if (!deed.finished && !deed.committed) draft.rank = Rank::kUnfinished;
+  void AddTransaction(const TransactionRecord& record, Weight weight) {
+    if (!added_.insert(&record).second) return;
+    StoryDraft& draft = Add(TransactionDescriber::TimeOf(record), weight, record.process,
+                            describer_.TextOf(record));
+    if (!record.finished && !record.committed) draft.rank = Rank::kUnfinished;
     if (weight < Weight::kAct) return;
-    draft.same = Cat(Name(deed.process), " ", StepText(deed.step), " ", CodeName(deed.code), " ",
-                     deed.rows.empty() ? "" : history_.KeyOf(deed.rows.front()));
+    draft.same = Cat(Name(record.process), " ", WordOf(record.step), " ", WordOf(record.code), " ",
+                     record.rows.empty() ? "" : history_.KeyOf(record.rows.front()));
   }
 
-  // --- the round ---------------------------------------------------------------------------------
+  // --- the round -------------------------------------------------------------------------------
 
-  const Deed* DeedBefore(const Deed& deed, const std::function<bool(const Deed&)>& wanted) const {
-    for (const Deed& other : std::views::reverse(history_.deeds())) {
-      if (&other == &deed || other.started > deed.started) continue;
-      if (other.process == deed.process && other.lock == deed.lock && wanted(other)) return &other;
+  const TransactionRecord* TransactionBefore(
+      const TransactionRecord& record,
+      const std::function<bool(const TransactionRecord&)>& wanted) const {
+    for (const TransactionRecord& other : std::views::reverse(history_.transactions())) {
+      if (&other == &record || other.started > record.started) continue;
+      if (other.process == record.process && other.lock == record.lock && wanted(other)) {
+        return &other;
+      }
     }
     return nullptr;
   }
 
-  // A process that acts on a reply at once begins its next transaction when it hears of the last.
-  std::vector<const Deed*> RoundOf(const Deed& last) const {
-    std::vector<const Deed*> round = {&last};
+  // The consecutive transactions that end with `last`: a process that acts on a reply at once
+  // begins its next transaction at the instant at which the one before finishes.
+  std::vector<const TransactionRecord*> RoundOf(const TransactionRecord& last) const {
+    std::vector<const TransactionRecord*> round = {&last};
     while (round.size() < kMaxRound) {
-      const Deed& first = *round.front();
-      const Deed* before = DeedBefore(first, [&](const Deed& other) {
-        return other.finished == first.started &&
-               DeedWriter::IsQuestion(other) == DeedWriter::IsQuestion(first);
-      });
+      const TransactionRecord& first = *round.front();
+      const TransactionRecord* before =
+          TransactionBefore(first, [&](const TransactionRecord& other) {
+            return other.finished == first.started && TransactionDescriber::IsQuestion(other) ==
+                                                          TransactionDescriber::IsQuestion(first);
+          });
       if (before == nullptr) break;
       round.insert(round.begin(), before);
     }
-    const bool has_read =
-        std::ranges::any_of(round, [this](const Deed* deed) { return writer_.IsRead(*deed); });
+    const bool has_read = std::ranges::any_of(
+        round, [this](const TransactionRecord* record) { return describer_.IsRead(*record); });
     if (has_read) return round;
-    const Deed& first = *round.front();
-    const Deed* read = DeedBefore(first, [&](const Deed& other) {
-      return writer_.IsRead(other) && other.finished && *other.finished <= first.started &&
-             DeedWriter::IsQuestion(other) == DeedWriter::IsQuestion(first);
+    const TransactionRecord& first = *round.front();
+    const TransactionRecord* read = TransactionBefore(first, [&](const TransactionRecord& other) {
+      return describer_.IsRead(other) && other.finished && *other.finished <= first.started &&
+             TransactionDescriber::IsQuestion(other) == TransactionDescriber::IsQuestion(first);
     });
     if (read != nullptr) round.insert(round.begin(), read);
     return round;
   }
 
-  bool GrantsTheLock(const Deed& deed) const {
-    return std::ranges::any_of(deed.rows, [&](const RowChange& change) {
+  bool GrantsTheLock(const TransactionRecord& record) const {
+    return std::ranges::any_of(record.rows, [&](const RowChange& change) {
       return change.takes_the_lock && history_.LockOf(change) == lock_;
     });
   }
 
-  const Deed* LastGrant(ProcessId by, Instant before) const {
-    for (const Deed& deed : std::views::reverse(history_.deeds())) {
-      const bool is_theirs = by == ProcessId{} || deed.process == by;
-      if (is_theirs && deed.committed && *deed.committed <= before && GrantsTheLock(deed)) {
-        return &deed;
+  const TransactionRecord* LastGrant(ProcessId by, Instant before) const {
+    for (const TransactionRecord& record : std::views::reverse(history_.transactions())) {
+      const bool is_theirs = by == ProcessId{} || record.process == by;
+      if (is_theirs && record.committed && *record.committed <= before && GrantsTheLock(record)) {
+        return &record;
       }
     }
     return nullptr;
   }
 
-  // By which the violating observation came about.
-  const Deed* CauseOf() const {
+  // The transaction that led to the violating observation; null if there is none.
+  const TransactionRecord* CauseOf() const {
     const auto* row = std::get_if<RowCommitted>(&history_.last().what);
-    const Deed* cause = nullptr;
-    for (const Deed& deed : history_.deeds()) {
-      if (deed.process != process_) continue;
+    const TransactionRecord* cause = nullptr;
+    for (const TransactionRecord& record : history_.transactions()) {
+      if (record.process != process_) continue;
       if (row != nullptr) {
-        if (deed.committed && deed.commit == row->commit) cause = &deed;
-      } else if (deed.lock == lock_ && deed.finished) {
-        if (cause == nullptr || *deed.finished >= *cause->finished) cause = &deed;
+        if (record.committed && record.commit == row->commit) cause = &record;
+      } else if (record.lock == lock_ && record.finished) {
+        if (cause == nullptr || *record.finished >= *cause->finished) cause = &record;
       }
     }
     return cause;
   }
 
-  void TellRound(const Deed& last) {
-    for (const Deed* deed : RoundOf(last)) {
-      AddDeed(*deed, Weight::kRound);
-      from_ = std::min(from_, deed->started);
+  void AddRound(const TransactionRecord& last) {
+    for (const TransactionRecord* record : RoundOf(last)) {
+      AddTransaction(*record, Weight::kRound);
+      from_ = std::min(from_, record->started);
     }
   }
 
-  void TellOfProcess() {
+  void AddProcess() {
     from_ = at_;
-    const Deed* cause = CauseOf();
+    const TransactionRecord* cause = CauseOf();
     const bool is_commit = std::holds_alternative<RowCommitted>(history_.last().what);
-    if (cause != nullptr) TellRound(*cause);
+    if (cause != nullptr) AddRound(*cause);
     if (is_commit && cause != nullptr) {
       StoryDraft& event = drafts_.back();
       event.weight = Weight::kEvent;
       event.rank = Rank::kEvent;
       event.text += Mark();
-      TellKnowledge(*cause);
+      AddKnowledge(*cause);
       return;
     }
-    if (const Deed* grant = LastGrant(process_, at_)) TellRound(*grant);
+    if (const TransactionRecord* grant = LastGrant(process_, at_)) AddRound(*grant);
     Add(at_, Weight::kEvent, process_, EventText() + Mark()).rank = Rank::kEvent;
   }
 
-  std::string Mark() const { return Cat("   <- ", InvariantText(violated_.invariant)); }
+  std::string Mark() const { return Cat("   <- ", WordOf(violated_.invariant)); }
 
   std::string EventText() const {
-    const Happening& what = history_.last().what;
+    const ObservedEvent& what = history_.last().what;
     if (std::holds_alternative<BeliefChanged>(what)) return "begins to believe that it leads";
     if (const auto* x = std::get_if<QuestionAnswered>(&what)) {
       return AnswerText(x->answer, x->asked_at);
     }
     if (const auto* x = std::get_if<StandingChanged>(&what)) {
       return Cat("takes the token ",
-                 x->standing.own_token ? TimeText(ToInstant(*x->standing.own_token)) : "none",
+                 x->standing.own_token ? InstantText(ToInstant(*x->standing.own_token)) : "none",
                  " for its own");
     }
     if (const auto* x = std::get_if<WriteArrived>(&what)) {
@@ -230,24 +237,24 @@ class Teller {
   }
 
   static std::string AnswerText(const Answer& answer, Instant asked) {
-    return Cat(QuestionText(answer.question), ", asked at ", TimeText(asked), ": ",
+    return Cat(WordOf(answer.question), ", asked at ", InstantText(asked), ": ",
                answer.yes ? "yes" : "no",
                answer.token ? Cat(", token ", std::to_string(*answer.token)) : "");
   }
 
-  // How old the knowledge was on which a commit was decided, and what it missed.
-  void TellKnowledge(const Deed& cause) {
-    if (cause.lock != lock_) return;  // it was about another lock's row
-    const Deed* read = nullptr;
-    for (const Deed* deed : RoundOf(cause)) {
-      if (writer_.IsRead(*deed) && deed != &cause) read = deed;
+  // Adds how old the read was on which a commit was based, and who changed the rows since.
+  void AddKnowledge(const TransactionRecord& cause) {
+    if (cause.lock != lock_) return;  // the transaction was for another lock
+    const TransactionRecord* read = nullptr;
+    for (const TransactionRecord* record : RoundOf(cause)) {
+      if (describer_.IsRead(*record) && record != &cause) read = record;
     }
     if (read == nullptr) return;
     std::vector<std::string> writers;
-    for (const Deed& deed : history_.deeds()) {
-      if (deed.process == process_ || !deed.committed || !IsRelated(deed)) continue;
-      if (*deed.committed <= *read->served || *deed.committed >= *cause.committed) continue;
-      const std::string name = deed.process == ProcessId{} ? "an operator" : Name(deed.process);
+    for (const TransactionRecord& record : history_.transactions()) {
+      if (record.process == process_ || !record.committed || !IsRelated(record)) continue;
+      if (*record.committed <= *read->served || *record.committed >= *cause.committed) continue;
+      const std::string name = record.process == ProcessId{} ? "an operator" : Name(record.process);
       if (std::ranges::find(writers, name) == writers.end()) writers.push_back(name);
     }
     const std::string since =
@@ -255,36 +262,40 @@ class Teller {
                         : Cat(JoinedWithCommas(writers), writers.size() > 1 ? " have" : " has",
                               " changed these rows since");
     Add(at_, Weight::kEvent, process_,
-        Cat("its last look (", StepText(read->step), ") was ",
+        Cat("its last look (", WordOf(read->step), ") was ",
             AfterText(*cause.committed - *read->served), " before, and ", since))
         .rank = Rank::kEvent;
   }
 
-  // --- everybody else ----------------------------------------------------------------------------
+  // --- other processes -------------------------------------------------------------------------
 
-  bool IsRelated(const Deed& deed) const {
-    return std::ranges::any_of(deed.rows, [&](const RowChange& change) {
+  bool IsRelated(const TransactionRecord& record) const {
+    return std::ranges::any_of(record.rows, [&](const RowChange& change) {
       return history_.LockOf(change) == lock_ ||
              rules_.is_side_row(scenario_.locks[lock_], history_.KeyOf(change));
     });
   }
 
-  // Whether it did more than to renew what was there.
-  bool ChangesMuch(const Deed& deed) const {
-    return GrantsTheLock(deed) || std::ranges::any_of(deed.rows, [](const RowChange& change) {
+  // Whether the transaction did more than renew a lease.
+  bool ChangesMuch(const TransactionRecord& record) const {
+    return GrantsTheLock(record) || std::ranges::any_of(record.rows, [](const RowChange& change) {
              return change.before.has_value() != change.after.has_value();
            });
   }
 
-  void TellOfWedge() {
+  void AddWedge() {
     from_ = history_.orphaned_since(lock_).value_or(Instant{});
-    if (const Deed* grant = LastGrant({}, from_)) AddDeed(*grant, Weight::kRound);
-    for (const Deed& deed : history_.deeds()) {
-      if (deed.lock != lock_ || !deed.finished || *deed.finished < from_) continue;
-      if (deed.outcome != Outcome::kCommitted && !writer_.IsRead(deed)) AddDeed(deed, Weight::kAct);
+    if (const TransactionRecord* grant = LastGrant({}, from_)) {
+      AddTransaction(*grant, Weight::kRound);
+    }
+    for (const TransactionRecord& record : history_.transactions()) {
+      if (record.lock != lock_ || !record.finished || *record.finished < from_) continue;
+      if (record.outcome != Outcome::kCommitted && !describer_.IsRead(record)) {
+        AddTransaction(record, Weight::kAct);
+      }
     }
     Add(at_, Weight::kEvent, {},
-        Cat("nobody has had lock ", scenario_.locks[lock_], " since ", TimeText(from_), Mark()))
+        Cat("nobody has had lock ", scenario_.locks[lock_], " since ", InstantText(from_), Mark()))
         .rank = Rank::kEvent;
   }
 
@@ -294,13 +305,14 @@ class Teller {
       return;
     }
     Involve(process_.node);
-    for (const Deed* deed : told_) Involve(deed->seen.owner.node);
-    for (const Deed& deed : history_.deeds()) {
-      if (deed.committed && *deed.committed >= from_ && IsRelated(deed) && ChangesMuch(deed)) {
-        Involve(deed.process.node);
+    for (const TransactionRecord* record : added_) Involve(record->seen.owner.node);
+    for (const TransactionRecord& record : history_.transactions()) {
+      if (record.committed && *record.committed >= from_ && IsRelated(record) &&
+          ChangesMuch(record)) {
+        Involve(record.process.node);
       }
     }
-    const Deed* grant = LastGrant({}, from_);
+    const TransactionRecord* grant = LastGrant({}, from_);
     if (grant != nullptr) Involve(grant->process.node);
     for (const ProcessId other : OtherBelievers()) Involve(other.node);
   }
@@ -317,41 +329,43 @@ class Teller {
     return others;
   }
 
-  void TellOfOthers() {
-    for (const Deed& deed : history_.deeds()) {
-      if (!deed.committed || *deed.committed < from_ || !IsRelated(deed)) continue;
-      AddDeed(deed, ChangesMuch(deed) ? Weight::kAct : Weight::kDetail);
+  void AddOthers() {
+    for (const TransactionRecord& record : history_.transactions()) {
+      if (!record.committed || *record.committed < from_ || !IsRelated(record)) continue;
+      AddTransaction(record, ChangesMuch(record) ? Weight::kAct : Weight::kDetail);
     }
-    if (const Deed* grant = LastGrant({}, from_)) AddDeed(*grant, Weight::kContext);
+    if (const TransactionRecord* grant = LastGrant({}, from_)) {
+      AddTransaction(*grant, Weight::kContext);
+    }
     if (IsWedge()) return;
-    for (const ProcessId other : OtherBelievers()) TellOfBeliever(other);
-    TellOfOtherAnswers();
+    for (const ProcessId other : OtherBelievers()) AddBeliever(other);
+    AddOtherAnswer();
   }
 
-  // Why somebody else still believes: what it heard last, and what it waits for.
-  void TellOfBeliever(ProcessId other) {
-    const Deed* last = nullptr;
-    for (const Deed& deed : history_.deeds()) {
-      if (deed.process != other || deed.lock != lock_) continue;
-      if (!deed.finished && !deed.committed) AddDeed(deed, Weight::kAct);
-      if (deed.finished && deed.outcome == Outcome::kCommitted) last = &deed;
+  // Adds why another process still believes: what it heard last, and what it waits for.
+  void AddBeliever(ProcessId other) {
+    const TransactionRecord* last = nullptr;
+    for (const TransactionRecord& record : history_.transactions()) {
+      if (record.process != other || record.lock != lock_) continue;
+      if (!record.finished && !record.committed) AddTransaction(record, Weight::kAct);
+      if (record.finished && record.outcome == Outcome::kCommitted) last = &record;
     }
     if (last != nullptr) {
-      told_.insert(last);
+      added_.insert(last);
       Add(*last->finished, Weight::kAct, other,
-          Cat(StepText(last->step), " ended well, the last of its transactions to do so"));
+          Cat(WordOf(last->step), " ended well, the last of its transactions to do so"));
     }
-    for (const Turning& turning : std::views::reverse(history_.turnings())) {
-      if (turning.process != other || turning.lock != lock_) continue;
-      if (turning.kind == TurnKind::kBelieves && turning.at < from_) {
-        Add(turning.at, Weight::kBelief, other, "begins to believe that it leads");
+    for (const ProcessChange& change : std::views::reverse(history_.process_changes())) {
+      if (change.process != other || change.lock != lock_) continue;
+      if (change.kind == ProcessChangeKind::kBelieves && change.at < from_) {
+        Add(change.at, Weight::kBelief, other, "begins to believe that it leads");
       }
       break;
     }
   }
 
-  // The last "yes" to somebody else, where the violation is an answer.
-  void TellOfOtherAnswers() {
+  // If the violation is an answer, adds the last "yes" to another process.
+  void AddOtherAnswer() {
     if (!std::holds_alternative<QuestionAnswered>(history_.last().what)) return;
     for (const Answered& answered : std::views::reverse(history_.answers())) {
       if (answered.lock != lock_ || answered.process == process_ || !answered.answer.yes) continue;
@@ -360,8 +374,8 @@ class Teller {
     }
   }
 
-  // What the scenario itself gives Spanner for clocks, where they are wrong.
-  void TellOfClocks() {
+  // Adds the errors of Spanner's clocks that the scenario starts with.
+  void AddClocks() {
     const SpannerSpec& spanner = scenario_.spanner;
     std::string text;
     if (spanner.current_timestamp_error != Duration{}) {
@@ -374,12 +388,12 @@ class Teller {
     if (!text.empty()) Add(Instant{}, Weight::kContext, {}, text).who = "Spanner";
   }
 
-  void TellOfFaults() {
+  void AddFaults() {
     for (const FaultSpan& span : history_.faults()) {
       if (span.to && *span.to < from_ && !IsForGood(span) && !IsWhyDown(span)) continue;
       const FaultSpec& fault = scenario_.faults[span.fault];
       const bool is_short = span.to == span.from;
-      const std::string until = span.to ? Cat(" until ", TimeText(*span.to)) : ", not over yet";
+      const std::string until = span.to ? Cat(" until ", InstantText(*span.to)) : ", not over yet";
       const bool concerns_all = fault.node == FaultSpec::kNoNode;  // it is Spanner's
       const Weight weight =
           concerns_all || involved_.contains(fault.node) ? Weight::kFault : Weight::kDetail;
@@ -393,58 +407,59 @@ class Teller {
     }
   }
 
-  // A clock that was set stays so, though the fault is over at once.
+  // Whether the fault sets a clock for good: its effect stays although the fault ends at once.
   bool IsForGood(const FaultSpan& span) const {
     const FaultSpec& fault = scenario_.faults[span.fault];
     return StaysSet(fault.what) && !LastsOf(fault.what);
   }
-  // A crash is over at once, and yet is why a process that took part is not there.
+  // Whether the fault is the reason why a process that took part is down, such as a crash, which
+  // ends at once.
   bool IsWhyDown(const FaultSpan& span) const {
     const int16_t node = scenario_.faults[span.fault].node;
     return involved_.contains(node) && history_.node(node).gone_at == span.from;
   }
 
-  void TellOfTurnings() {
-    for (const Turning& turning : history_.turnings()) {
-      if (turning.at < from_ || !involved_.contains(turning.process.node)) continue;
+  void AddProcessChanges() {
+    for (const ProcessChange& change : history_.process_changes()) {
+      if (change.at < from_ || !involved_.contains(change.process.node)) continue;
       const bool is_belief =
-          turning.kind == TurnKind::kBelieves || turning.kind == TurnKind::kLapsed;
-      if (is_belief && (turning.lock != lock_ || turning.at == at_)) continue;
-      if (!is_belief && IsToldByFault(turning)) continue;
-      Add(turning.at, is_belief ? Weight::kBelief : Weight::kContext, turning.process,
-          std::string(TurnText(turning.kind)))
+          change.kind == ProcessChangeKind::kBelieves || change.kind == ProcessChangeKind::kLapsed;
+      if (is_belief && (change.lock != lock_ || change.at == at_)) continue;
+      if (!is_belief && IsExplainedByFault(change)) continue;
+      Add(change.at, is_belief ? Weight::kBelief : Weight::kContext, change.process,
+          std::string(ProcessChangeText(change.kind)))
           .rank = Rank::kUnfinished;
     }
   }
-  bool IsToldByFault(const Turning& turning) const {
+  bool IsExplainedByFault(const ProcessChange& change) const {
     return std::ranges::any_of(history_.faults(), [&](const FaultSpan& span) {
-      return scenario_.faults[span.fault].node == turning.process.node && span.from == turning.at;
+      return scenario_.faults[span.fault].node == change.process.node && span.from == change.at;
     });
   }
-  static std::string_view TurnText(TurnKind kind) {
+  static std::string_view ProcessChangeText(ProcessChangeKind kind) {
     switch (kind) {
-      case TurnKind::kStarted:
+      case ProcessChangeKind::kStarted:
         return "starts";
-      case TurnKind::kStopped:
+      case ProcessChangeKind::kStopped:
         return "is told to stop";
-      case TurnKind::kGone:
+      case ProcessChangeKind::kGone:
         return "is gone";
-      case TurnKind::kContextEnded:
+      case ProcessChangeKind::kContextEnded:
         return "its context ends";
-      case TurnKind::kBelieves:
+      case ProcessChangeKind::kBelieves:
         return "begins to believe that it leads";
-      case TurnKind::kLapsed:
+      case ProcessChangeKind::kLapsed:
         return "believes no longer that it leads";
     }
     return "";
   }
 
-  // --- the whole ---------------------------------------------------------------------------------
+  // --- the whole story -------------------------------------------------------------------------
 
   Story Finish() {
-    // A deadline is noticed by what happens after it, which is no part of the story.
+    // A missed deadline is noticed by a later event, which is not part of the story.
     std::erase_if(drafts_, [this](const StoryDraft& draft) { return draft.at > at_; });
-    Story story{.invariant = std::string(InvariantText(violated_.invariant)), .at = at_};
+    Story story{.invariant = std::string(WordOf(violated_.invariant)), .at = at_};
     for (const StoryDraft& draft : FitIn(kMaxStoryLines - 2, std::move(drafts_), story.left_out)) {
       Involve(draft.node);
       story.lines.push_back({.at = draft.at, .who = draft.who, .text = draft.Text()});
@@ -464,8 +479,7 @@ class Teller {
       others.resize(kMaxAtTheEnd);
       others.push_back(Cat(rest, " more"));
     }
-    std::string text =
-        Cat(InvariantText(violated_.invariant), " violated at ", TimeText(at_), " s");
+    std::string text = Cat(WordOf(violated_.invariant), " violated at ", InstantText(at_), " s");
     if (process_ != ProcessId{}) text += Cat(" by ", Name(process_));
     if (!others.empty()) text += Cat(" (", JoinedWithCommas(others), " took part)");
     return Cat(text, ": ", violated_.first->text);
@@ -505,20 +519,20 @@ class Teller {
   const Rules& rules_;
   const InvariantResult& violated_;
   const History& history_;
-  const DeedWriter writer_;
+  const TransactionDescriber describer_;
   const Instant at_;
   ProcessId process_;  // nobody for a wedge
   uint16_t lock_ = 0;
   Instant from_;  // when the story begins
   std::vector<StoryDraft> drafts_;
-  std::set<const Deed*> told_;
+  std::set<const TransactionRecord*> added_;
   std::set<int16_t> involved_;
 };
 
 }  // namespace
 
 Story StoryOf(const Scenario& scenario, const InvariantResult& violated, const History& history) {
-  return Teller(scenario, violated, history).Tell();
+  return StoryBuilder(scenario, violated, history).Build();
 }
 
 Story Explain(const Scenario& scenario, const RunResult& result,
@@ -528,13 +542,13 @@ Story Explain(const Scenario& scenario, const RunResult& result,
 }
 
 Story Explain(const Scenario& scenario, const RunResult& result, std::optional<Invariant> invariant,
-              const Retelling& tell) {
+              const Replay& replay) {
   const InvariantResult* violated = FirstOf(result.checks, invariant);
   if (violated == nullptr) {
-    return {.asked = invariant ? std::string(InvariantText(*invariant)) : std::string()};
+    return {.asked = invariant ? std::string(WordOf(*invariant)) : std::string()};
   }
   History history(scenario, violated->first->observation);
-  tell(history);
+  replay(history);
   return StoryOf(scenario, *violated, history);
 }
 

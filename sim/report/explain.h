@@ -1,4 +1,4 @@
-// Why it came to a violation: who did what, on which knowledge, in at most kMaxStoryLines lines.
+// Explains a violation: who did what, and what it knew, in at most kMaxStoryLines lines.
 //
 //   token_monotonic violated at 56.040398 s, by b (a and c took part): b committed the token ...
 //      26.012345  b  check read lock: token 0.009273 (a's), last written 18.020000 by a
@@ -6,16 +6,16 @@
 //      56.040398  b  takeover_update committed: lock: token 42.009073 -> 26.015705   <- here
 //             then   a is down, b runs, c is down; nobody believes that it leads
 //
-// What is told, of the history up to the violating observation:
-//   - the round of the process that did it: its transactions, one after the other, from the read
-//     that the last of them was decided on;
+// From the history up to the violating observation, the story tells
+//   - the round of the process that violated the invariant: its consecutive transactions, from the
+//     read on which the last of them was based;
 //   - what others did to the same rows meanwhile, faults that overlapped, and beliefs;
-//   - for a belief or an answer, how its process came by the token, and why the others still
-//     believed; for a wedge, who held the lock last and what has failed since.
+//   - for a belief or an answer, how its process got the token, and why others still believed; for
+//     a wedge, who held the lock last and which transactions have failed since.
 // Invariants:
-//   1. It knows observations only, and no protocol and no scenario by name.
-//   2. Times are true time since the start of the run; lines stand in the order of time.
-//   3. What does not fit is left out by its weight, and counted.
+//   1. A story is made from observations alone; no protocol and no scenario is known by name.
+//   2. Times are true time since the start of the run; lines are in the order of time.
+//   3. Lines that do not fit are left out, the least important ones first, and counted.
 #pragma once
 
 #include <functional>
@@ -29,17 +29,17 @@
 
 namespace whorl::sim {
 
-// Of the first violation in time, or of the first one of `invariant`. Runs the scenario once more.
-// REQUIRES: `result` is what RunScenario said of `scenario` with that seed.
+// Explains the first violation in time, or the first violation of `invariant`. Runs the scenario
+// once more. REQUIRES: `result` is the result of RunScenario for `scenario` with that seed.
 Story Explain(const Scenario& scenario, const RunResult& result,
               std::optional<Invariant> invariant = std::nullopt);
 
-// The same of a run that is told again by `tell` rather than run once more: a real one.
-using Retelling = std::function<void(ObservationSink&)>;
+// The same for a real run: `replay` passes its recorded observations to a sink.
+using Replay = std::function<void(ObservationSink&)>;
 Story Explain(const Scenario& scenario, const RunResult& result, std::optional<Invariant> invariant,
-              const Retelling& tell);
+              const Replay& replay);
 
-// Of one violation. REQUIRES: `history` heard the run up to the violating observation.
+// Explains one violation. REQUIRES: `history` has heard the run up to the violating observation.
 Story StoryOf(const Scenario& scenario, const InvariantResult& violated, const History& history);
 
 }  // namespace whorl::sim

@@ -13,7 +13,7 @@
 namespace whorl::sim {
 namespace {
 
-// Commits that Spanner never served are forgotten beyond this.
+// How many Commits that Spanner has not served are remembered.
 constexpr size_t kMaxSent = 10'000;
 
 template <typename T>
@@ -56,10 +56,11 @@ void History::Hear(const Observation& observation, uint64_t ordinal, uint64_t /*
 }
 
 bool History::Believes(ProcessId process, uint16_t lock) const {
-  for (const Turning& turning : std::views::reverse(turnings_)) {
-    const bool is_belief = turning.kind == TurnKind::kBelieves || turning.kind == TurnKind::kLapsed;
-    if (is_belief && turning.process == process && turning.lock == lock) {
-      return turning.kind == TurnKind::kBelieves;
+  for (const ProcessChange& change : std::views::reverse(process_changes_)) {
+    const bool is_belief =
+        change.kind == ProcessChangeKind::kBelieves || change.kind == ProcessChangeKind::kLapsed;
+    if (is_belief && change.process == process && change.lock == lock) {
+      return change.kind == ProcessChangeKind::kBelieves;
     }
   }
   return false;
@@ -73,16 +74,16 @@ std::optional<uint16_t> History::LockOf(const RowChange& row) const {
   return checkers_.setup().LockOfRow(row.after ? *row.after : *row.before);
 }
 
-// --- lives and faults ----------------------------------------------------------------------------
+// --- processes and faults ------------------------------------------------------------------------
 
 void History::On(const ProcessStarted& x) {
   NodeState& node = NodeOf(x.process);
   node = {.process = x.process, .runs = true, .link_to = node.link_to, .link_from = node.link_from};
-  Turn(TurnKind::kStarted, x.process);
+  AddProcessChange(ProcessChangeKind::kStarted, x.process);
 }
 void History::On(const ProcessStopped& x) {
   NodeOf(x.process).stopped = true;
-  Turn(TurnKind::kStopped, x.process);
+  AddProcessChange(ProcessChangeKind::kStopped, x.process);
 }
 void History::On(const ProcessGone& x) {
   NodeState& node = NodeOf(x.process);
@@ -90,13 +91,15 @@ void History::On(const ProcessGone& x) {
   node.paused = false;
   node.crashed = x.crashed;
   node.gone_at = now();
-  Turn(TurnKind::kGone, x.process);
+  AddProcessChange(ProcessChangeKind::kGone, x.process);
 }
 void History::On(const ProcessPaused& x) { NodeOf(x.process).paused = true; }
 void History::On(const ProcessResumed& x) { NodeOf(x.process).paused = false; }
 void History::On(const ParticipationEnded& x) {
-  // Of a process that was told to stop, it says nothing new.
-  if (!NodeOf(x.process).stopped) Turn(TurnKind::kContextEnded, x.process, x.lock);
+  // For a process that was asked to stop, this is no news.
+  if (!NodeOf(x.process).stopped) {
+    AddProcessChange(ProcessChangeKind::kContextEnded, x.process, x.lock);
+  }
 }
 void History::On(const LinkChanged& x) {
   NodeState& node = nodes_[static_cast<size_t>(x.node)];
@@ -116,20 +119,20 @@ void History::On(const FaultEnded& x) {
 
 // --- transactions --------------------------------------------------------------------------------
 
-void History::Add(Deed deed) {
-  deeds_.push_back(std::move(deed));
-  if (deeds_.size() <= kMaxDeeds) return;
-  deeds_.pop_front();
+void History::Add(TransactionRecord record) {
+  transactions_.push_back(std::move(record));
+  if (transactions_.size() <= kMaxTransactions) return;
+  transactions_.pop_front();
   ++forgotten_;
 }
 
-Deed* History::Open(const CallName& call) {
+TransactionRecord* History::Open(const CallName& call) {
   const auto found = open_.find({call.process, call.lock, call.request});
   return found == open_.end() ? nullptr : At(found->second);
 }
 
 void History::On(const TransactionStarted& x) {
-  open_[{x.process, x.lock, x.request}] = forgotten_ + deeds_.size();
+  open_[{x.process, x.lock, x.request}] = forgotten_ + transactions_.size();
   Add({.process = x.process,
        .lock = x.lock,
        .request = x.request,
@@ -147,33 +150,33 @@ void History::On(const CallServed& x) {
     sent_.erase(x.call);
     return;
   }
-  Deed* deed = Open(x.call);
-  if (deed == nullptr || !IsStatement(x.request) || x.code != Code::kOk) return;
-  deed->served = now();
-  deed->seen = rows_[x.call.lock];
+  TransactionRecord* record = Open(x.call);
+  if (record == nullptr || !IsStatement(x.request) || x.code != Code::kOk) return;
+  record->served = now();
+  record->seen = rows_[x.call.lock];
 }
 void History::On(const CallEnded& x) {
-  Deed* deed = Open(x.call);
-  if (deed == nullptr || x.code == Code::kOk) return;
-  ++deed->failed_calls;
-  deed->last_failure = x.code;
+  TransactionRecord* record = Open(x.call);
+  if (record == nullptr || x.code == Code::kOk) return;
+  ++record->failed_calls;
+  record->last_failure = x.code;
 }
 void History::On(const TransactionCommitted& x) {
   const auto sent = sent_.find(x.call);
   committing_.reset();
-  Deed* deed = sent == sent_.end() ? nullptr : At(sent->second);
-  if (deed == nullptr) return;
+  TransactionRecord* record = sent == sent_.end() ? nullptr : At(sent->second);
+  if (record == nullptr) return;
   committing_ = sent->second;
-  deed->committed = now();
-  deed->commit = x.commit;
+  record->committed = now();
+  record->commit = x.commit;
 }
 void History::On(const TransactionFinished& x) {
   const auto open = open_.find({x.process, x.lock, x.request});
   if (open == open_.end()) return;
-  if (Deed* deed = At(open->second)) {
-    deed->finished = now();
-    deed->outcome = x.outcome;
-    deed->code = x.code;
+  if (TransactionRecord* record = At(open->second)) {
+    record->finished = now();
+    record->outcome = x.outcome;
+    record->code = x.code;
   }
   open_.erase(open);
 }
@@ -188,12 +191,12 @@ void History::On(const RowCommitted& x) {
                     .writer = x.writer,
                     .written = now()};
   }
-  Deed* deed = committing_ && x.writer != ProcessId{} ? At(*committing_) : nullptr;
-  if (deed != nullptr && deed->process == x.writer && deed->commit == x.commit) {
-    deed->rows.push_back(std::move(change));
+  TransactionRecord* record = committing_ && x.writer != ProcessId{} ? At(*committing_) : nullptr;
+  if (record != nullptr && record->process == x.writer && record->commit == x.commit) {
+    record->rows.push_back(std::move(change));
     return;
   }
-  // Of rows of the start, and of what an operator does.
+  // Initial rows, and changes by an operator.
   Add({.process = x.writer,
        .lock = x.lock,
        .step = x.step,
@@ -205,10 +208,11 @@ void History::On(const RowCommitted& x) {
        .outcome = Outcome::kCommitted});
 }
 
-// --- what processes say --------------------------------------------------------------------------
+// --- beliefs and answers -------------------------------------------------------------------------
 
 void History::On(const BeliefChanged& x) {
-  Turn(x.believes ? TurnKind::kBelieves : TurnKind::kLapsed, x.process, x.lock);
+  AddProcessChange(x.believes ? ProcessChangeKind::kBelieves : ProcessChangeKind::kLapsed,
+                   x.process, x.lock);
 }
 void History::On(const QuestionAnswered& x) {
   const auto before = std::ranges::find_if(std::views::reverse(answers_), [&](const Answered& a) {

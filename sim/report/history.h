@@ -1,13 +1,14 @@
-// What everybody did in a run up to one observation, kept for telling why it came to that.
+// The history of a run up to one observation: what each process did, for explaining that
+// observation.
 //
 // Invariants:
-//   1. Built from observations alone, and the same for every protocol: transactions are known by
-//      their steps, rows by their columns.
-//   2. Of the transactions, which are many, the last kMaxDeeds are kept. What changes rarely
-//   (lives,
-//      faults, beliefs, answers that differ from the last) is kept whole.
-// What a read saw is not observed. It is what stood there when Spanner served the read, which is
-// the same for the strong reads that all protocols make.
+//   1. It is built from observations alone, in the same way for every protocol: transactions are
+//      identified by their steps, rows by their columns.
+//   2. Of the transactions, which are many, the last kMaxTransactions are kept. What changes rarely
+//      (starts and ends of processes, faults, beliefs, answers that differ from the last one) is
+//      kept completely.
+// Observations do not contain what a read returned. The history takes the row as it was when
+// Spanner served the read, which is the same for the strong reads that all protocols make.
 #pragma once
 
 #include <cstddef>
@@ -30,30 +31,30 @@ namespace whorl::sim {
 // The row of a lock as it stood at some time.
 struct SeenRow {
   std::optional<Row> row;
-  ProcessId owner;   // whose grant it is
-  ProcessId writer;  // who wrote it last
-  Instant written;   // when
+  ProcessId owner;   // the process whose grant it is
+  ProcessId writer;  // the process that wrote it last
+  Instant written;   // when it did
 };
 
 struct RowChange {
   std::optional<Row> before;
   std::optional<Row> after;
-  bool takes_the_lock = false;  // whose row it is
+  bool takes_the_lock = false;  // it takes the lock whose row it is
 };
 
-// One transaction as its process ran it, or what nobody's hand did to rows (an operator's).
-struct Deed {
+// One transaction as its process ran it, or as an operator did.
+struct TransactionRecord {
   ProcessId process;
   uint16_t lock = 0;
   RequestId request = 0;
   StepName step = StepName::kCheck;
   Instant started;
-  std::optional<Instant> served;  // its last statement or read that succeeded
-  SeenRow seen;                   // the row of its lock then
+  std::optional<Instant> served;  // when its last successful statement or read was served
+  SeenRow seen;                   // the row of its lock at that time
   std::optional<Instant> committed;
   Timestamp commit;
   std::vector<RowChange> rows;
-  int failed_calls = 0;  // of which it heard; it may have tried again
+  int failed_calls = 0;  // as its process heard; it may have retried them
   Code last_failure = Code::kOk;
   std::optional<Instant> finished;  // as its process sees it
   Outcome outcome = Outcome::kUnknown;
@@ -66,11 +67,18 @@ struct FaultSpan {
   std::optional<Instant> to;
 };
 
-// Something that a process did or that happened to it, other than by transactions and faults.
-enum class TurnKind : uint8_t { kStarted, kStopped, kGone, kContextEnded, kBelieves, kLapsed };
-struct Turning {
+// A change of a process's state other than by transactions and faults.
+enum class ProcessChangeKind : uint8_t {
+  kStarted,
+  kStopped,
+  kGone,
+  kContextEnded,
+  kBelieves,
+  kLapsed
+};
+struct ProcessChange {
   Instant at;
-  TurnKind kind = TurnKind::kStarted;
+  ProcessChangeKind kind = ProcessChangeKind::kStarted;
   ProcessId process;
   uint16_t lock = 0;
 };
@@ -86,23 +94,24 @@ struct Answered {
 
 class History : public ObservationSink {
  public:
-  static constexpr size_t kMaxDeeds = 100'000;
+  static constexpr size_t kMaxTransactions = 100'000;
 
-  // Listens up to and including observation `last`. `scenario` outlives this.
+  // Hears the run up to and including observation `last`. `scenario` outlives this.
   History(const Scenario& scenario, uint64_t last);
 
   void Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) override;
 
-  // Of each: in the order of time.
-  const std::deque<Deed>& deeds() const { return deeds_; }
+  // Each of these is in the order of time.
+  const std::deque<TransactionRecord>& transactions() const { return transactions_; }
   const std::vector<FaultSpan>& faults() const { return faults_; }
-  const std::vector<Turning>& turnings() const { return turnings_; }
+  const std::vector<ProcessChange>& process_changes() const { return process_changes_; }
   const std::vector<Answered>& answers() const { return answers_; }
-  // The last observation that was heard.
+  // The last observation heard.
   const Observation& last() const { return observation_; }
-  // A lock that nobody was answered for before the last observation; the first when none is so.
+  // The first lock that had candidates, but no process that would be answered "has lock", before
+  // the last observation; lock 0 if there was none.
   uint16_t orphan() const { return orphan_; }
-  // Since when nobody has been answered "has lock", as of the last observation.
+  // Since when no process would be answered "has lock", as of the last observation.
   std::optional<Instant> orphaned_since(uint16_t lock) const { return orphaned_[lock]; }
 
   struct NodeState {
@@ -110,19 +119,19 @@ class History : public ObservationSink {
     bool runs = false;
     bool stopped = false;
     bool crashed = false;
-    std::optional<Instant> gone_at;  // of one that does not run
+    std::optional<Instant> gone_at;  // set while no process runs
     bool paused = false;
     LinkState link_to = LinkState::kUp;    // the way to Spanner
     LinkState link_from = LinkState::kUp;  // the way back
   };
   const NodeState& node(int16_t node) const { return nodes_[static_cast<size_t>(node)]; }
   bool Believes(ProcessId process, uint16_t lock) const;
-  // Nothing when the row is no lock's.
+  // Nothing if the row belongs to no lock.
   std::optional<uint16_t> LockOf(const RowChange& row) const;
   std::string KeyOf(const RowChange& row) const;
 
  private:
-  using WorkId = std::tuple<ProcessId, uint16_t, RequestId>;
+  using TransactionKey = std::tuple<ProcessId, uint16_t, RequestId>;
 
   void On(const ProcessStarted& x);
   void On(const ProcessStopped& x);
@@ -144,13 +153,16 @@ class History : public ObservationSink {
   void On(const QuestionAnswered& x);
   void On(const auto&) {}
 
-  void Add(Deed deed);
-  // Null when it was forgotten.
-  Deed* At(uint64_t number) { return number < forgotten_ ? nullptr : &deeds_[number - forgotten_]; }
-  Deed* Open(const CallName& call);
+  void Add(TransactionRecord record);
+  // Null if it has been forgotten.
+  TransactionRecord* At(uint64_t number) {
+    return number < forgotten_ ? nullptr : &transactions_[number - forgotten_];
+  }
+  TransactionRecord* Open(const CallName& call);
   NodeState& NodeOf(ProcessId process) { return nodes_[static_cast<size_t>(process.node)]; }
-  void Turn(TurnKind kind, ProcessId process, uint16_t lock = 0) {
-    turnings_.push_back({.at = observation_.at, .kind = kind, .process = process, .lock = lock});
+  void AddProcessChange(ProcessChangeKind kind, ProcessId process, uint16_t lock = 0) {
+    process_changes_.push_back(
+        {.at = observation_.at, .kind = kind, .process = process, .lock = lock});
   }
   Instant now() const { return observation_.at; }
 
@@ -161,16 +173,16 @@ class History : public ObservationSink {
   uint16_t orphan_ = 0;
   std::vector<std::optional<Instant>> orphaned_;  // by lock
 
-  std::deque<Deed> deeds_;
-  uint64_t forgotten_ = 0;              // how many deeds before the first that is kept
-  std::map<WorkId, uint64_t> open_;     // by number of the deed
-  std::map<CallName, uint64_t> sent_;   // commits that were sent and not served
-  std::optional<uint64_t> committing_;  // whose rows are being told
+  std::deque<TransactionRecord> transactions_;
+  uint64_t forgotten_ = 0;                   // how many transactions before the first that is kept
+  std::map<TransactionKey, uint64_t> open_;  // by number of the transaction
+  std::map<CallName, uint64_t> sent_;        // commits that were sent and not served
+  std::optional<uint64_t> committing_;       // the one whose RowCommitted follow
   std::vector<FaultSpan> faults_;
-  std::vector<Turning> turnings_;
+  std::vector<ProcessChange> process_changes_;
   std::vector<Answered> answers_;
   std::vector<NodeState> nodes_;
-  std::vector<SeenRow> rows_;  // of each lock
+  std::vector<SeenRow> rows_;  // by lock
 };
 
 }  // namespace whorl::sim

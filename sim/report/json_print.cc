@@ -34,9 +34,8 @@ Json ValueJson(const Value& value) {
 
 Json MetricsJson(const Metrics& metrics) {
   Json object = Json::object();
-  for (size_t i = 0; i < kMetricCount; ++i) {
-    const auto metric = static_cast<Metric>(i);
-    Json& field = object[std::string(MetricText(metric))];
+  for (const Metric metric : AllOf<Metric>()) {
+    Json& field = object[std::string(WordOf(metric))];
     if (IsTime(metric)) {
       field = SecondsText({metrics[metric]});
     } else {
@@ -48,9 +47,8 @@ Json MetricsJson(const Metrics& metrics) {
 
 Json MetJson(const Metrics& metrics) {
   Json object = Json::object();
-  for (size_t i = 0; i < kSometimesCount; ++i) {
-    const auto name = static_cast<Sometimes>(i);
-    object[std::string(SometimesText(name))] = metrics[name];
+  for (const Sometimes name : AllOf<Sometimes>()) {
+    object[std::string(WordOf(name))] = metrics[name];
   }
   return object;
 }

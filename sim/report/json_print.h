@@ -1,16 +1,17 @@
-// Any value with fields as JSON: the one way in which traces and machine-readable reports print.
+// Prints any value with fields as JSON. All traces and machine-readable reports are printed by
+// this.
 //
 // Invariants:
 //   1. Every field is printed, under its own name and in the order of its declaration
 //      (VisitFields), so a new field cannot be forgotten.
-//   2. The bytes are the same from every compiler: no floating point but a row's FLOAT64, no
+//   2. The bytes are the same with every compiler: no floating point except a row's FLOAT64, no
 //      locale, no hash order.
-//   3. Numbers that a reader might take for a double are strings: times in seconds ("12.345678901",
-//      always nine decimals), uint64 (tokens), and INT64 in rows.
-// Enumerations that have words are printed as these, a Row as an object of its columns, values as
-// Spanner's own JSON writes them, ids of transactions (bytes that nobody may read) in hex.
-// Deliberately left out: reading back, and which alternative a variant holds (an observation's is
-// named by its `event`).
+//   3. Numbers that a reader might convert to a double are strings: times in seconds
+//      ("12.345678901", always nine decimals), uint64 (tokens), and INT64 in rows.
+// Enumerations are printed as their words, a Row as an object of its columns, column values as in
+// Spanner's JSON, and ids of transactions (opaque bytes) in hex.
+// Deliberately left out: parsing, and which alternative a variant holds (a trace names that of an
+// observation by `event`).
 #pragma once
 
 #include <cstdint>
@@ -20,10 +21,11 @@
 #include <type_traits>
 #include <variant>
 
+#include "protocol/field_tree.h"
 #include "protocol/machine.h"
 #include "protocol/names.h"
 #include "protocol/spanner/fields.h"
-#include "protocol/told.h"
+#include "protocol/spanner/words.h"
 #include "sim/judge/check_report.h"
 #include "sim/scenario/json_text.h"
 #include "sim/scenario/metrics.h"
@@ -36,31 +38,16 @@ namespace whorl::sim {
 
 // {"grants": 2, ..., "without_holder_max": "1.500000000", ...}
 Json MetricsJson(const Metrics& metrics);
-// {"takeover": 1, ...}: how often each was met.
+// {"takeover": 1, ...}: how often each `sometimes` goal was met.
 Json MetJson(const Metrics& metrics);
 
-// Spanner's JSON encoding of a column.
+// A column value in Spanner's JSON encoding.
 Json ValueJson(const Value& value);
 
 namespace json_internal {
 
-using whorl::WordOf;
-inline std::string_view WordOf(LinkState word) { return LinkStateText(word); }
-inline std::string_view WordOf(Direction word) { return DirectionText(word); }
-inline std::string_view WordOf(PartitionMode word) { return PartitionModeText(word); }
-inline std::string_view WordOf(FaultKind word) { return FaultKindText(word); }
-inline std::string_view WordOf(Verdict word) { return VerdictText(word); }
-inline std::string_view WordOf(Promise word) { return PromiseText(word); }
-inline std::string_view WordOf(Metric word) { return MetricText(word); }
-inline std::string_view WordOf(Sometimes word) { return SometimesText(word); }
-
-template <typename T>
-concept HasWord = requires(T word) {
-  { WordOf(word) } -> std::same_as<std::string_view>;
-};
-
-using told_internal::kIsOptional;
-using told_internal::kIsVariant;
+using field_tree_internal::kIsOptional;
+using field_tree_internal::kIsVariant;
 
 }  // namespace json_internal
 
@@ -76,13 +63,14 @@ class JsonPrinter {
     });
   }
 
-  // `name` is the field's: it tells numbers of nodes and locks from other numbers.
+  // `name` is the name of the field; it distinguishes numbers of nodes and locks from other
+  // numbers.
   template <typename T>
   Json Print(std::string_view name, const T& value) const {
     if constexpr (std::is_same_v<T, bool>) {
       return value;
-    } else if constexpr (json_internal::HasWord<T>) {
-      return std::string(json_internal::WordOf(value));
+    } else if constexpr (HasWords<T>) {
+      return std::string(WordOf(value));
     } else if constexpr (std::is_enum_v<T>) {
       return static_cast<int64_t>(value);
     } else if constexpr (std::is_integral_v<T>) {

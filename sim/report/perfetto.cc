@@ -11,7 +11,7 @@
 namespace whorl::sim {
 namespace {
 
-// In which order the tracks of a process are shown.
+// The order in which the tracks of a process are shown.
 constexpr int kLifeOrder = 0;
 constexpr int kLinkOrder = 1;
 constexpr int kFaultOrder = 2;
@@ -72,7 +72,7 @@ void PerfettoWriter::Hear(const Observation& observation, uint64_t /*ordinal*/, 
   std::visit([this](const auto& what) { On(what); }, observation.what);
 }
 
-// --- tracks, made when something is to be shown there --------------------------------------------
+// --- tracks, each made when it is first needed ---------------------------------------------------
 
 TraceTrack PerfettoWriter::LifeOf(int16_t node) {
   NodeTracks& tracks = NodeOf(node);
@@ -111,7 +111,7 @@ TraceTrack PerfettoWriter::Clocks() {
   return *clocks_;
 }
 
-// --- lives and faults ----------------------------------------------------------------------------
+// --- processes and faults ------------------------------------------------------------------------
 
 void PerfettoWriter::On(const ProcessStarted& x) {
   NodeOf(x.process.node).runs = true;
@@ -122,7 +122,7 @@ void PerfettoWriter::On(const ProcessStopped& x) {
 }
 void PerfettoWriter::On(const ProcessGone& x) {
   NodeTracks& node = NodeOf(x.process.node);
-  // What it was about is cut off with it.
+  // Whatever its process still had open ends with it.
   for (auto& [id, work] : works_) {
     if (std::get<ProcessId>(id) != x.process) continue;
     EndWork(work, x.process.node, {{"cut_off", "the process is gone"}});
@@ -158,7 +158,7 @@ void PerfettoWriter::ShowLink(std::optional<TraceTrack>& track, bool& is_open,
   if (!track) track = trace_.AddTrack(NodeOf(x.node).process, name, kLinkOrder);
   if (is_open) trace_.End(*track, now_);
   is_open = x.link != LinkState::kUp;
-  if (is_open) trace_.Begin(*track, now_, LinkStateText(x.link), "link");
+  if (is_open) trace_.Begin(*track, now_, WordOf(x.link), "link");
 }
 void PerfettoWriter::On(const SpannerAvailability& x) {
   if (unavailable_ == !x.available) return;
@@ -190,7 +190,7 @@ void PerfettoWriter::On(const FaultEnded& x) {
   ShowFault(x.fault, began->second, /*is_over=*/true);
   faults_.erase(began);
 }
-// Drawn when it is over, since one that is over at once is a point.
+// A fault is drawn when it ends, because one that ends at once is drawn as a point.
 void PerfettoWriter::ShowFault(uint32_t fault, Instant from, bool is_over) {
   const FaultSpec& spec = scenario_.faults[fault];
   const std::string name =
@@ -221,13 +221,13 @@ void PerfettoWriter::On(const TransactionStarted& x) {
   const TraceTrack track = NodeOf(x.process.node).work.Take(trace_, now_);
   works_.insert_or_assign({x.process, x.lock, x.request},
                           Work{.track = track, .call = std::nullopt});
-  trace_.Begin(track, now_, StepText(x.step), "transaction", Args(x));
+  trace_.Begin(track, now_, WordOf(x.step), "transaction", Args(x));
 }
 void PerfettoWriter::On(const TransactionFinished& x) {
   const auto found = works_.find({x.process, x.lock, x.request});
   if (found == works_.end()) return;
   EndWork(found->second, x.process.node,
-          {{"outcome", OutcomeText(x.outcome)}, {"code", CodeName(x.code)}});
+          {{"outcome", WordOf(x.outcome)}, {"code", WordOf(x.code)}});
   works_.erase(found);
 }
 void PerfettoWriter::EndWork(Work& work, int16_t node, const Json& args) {
@@ -243,7 +243,7 @@ void PerfettoWriter::On(const CallSent& x) {
   if (work == nullptr || work->call || is_for_session) return;
   work->call = OpenCall{.name = x.call, .sent = now_, .served = std::nullopt, .at_spanner = {}};
   Json args = Args(x);
-  const std::string name = Cat(StepText(x.step), " ", args["request"].get<std::string>());
+  const std::string name = Cat(WordOf(x.step), " ", args["request"].get<std::string>());
   trace_.Begin(work->track, now_, name, "call", args);
 }
 void PerfettoWriter::On(const CallWaits& x) {
@@ -262,7 +262,7 @@ void PerfettoWriter::On(const CallServed& x) {
   }
   const Instant until = now_ + kServedWidth;
   const TraceTrack track = served_->Take(trace_, from, until);
-  const std::string name = Cat(printer_.names().ShortProcess(x.call.process), " ", StepText(x.step),
+  const std::string name = Cat(printer_.names().ShortProcess(x.call.process), " ", WordOf(x.step),
                                " ", args["request"].get<std::string>());
   trace_.Slice(track, from, until, name, from == now_ ? "call" : "lock wait", args);
   if (OpenCall* call = FindCall(x.call)) {
@@ -289,7 +289,7 @@ void PerfettoWriter::On(const CallEnded& x) {
   if (x.from_spanner && call->served) {
     trace_.Arrow(call->at_spanner, *call->served, work->track, now_, "reply");
   }
-  EndCall(*work, {{"code", CodeName(x.code)}, {"from_spanner", x.from_spanner}});
+  EndCall(*work, {{"code", WordOf(x.code)}, {"from_spanner", x.from_spanner}});
 }
 void PerfettoWriter::EndCall(Work& work, const Json& args) {
   if (!work.call) return;
@@ -310,7 +310,7 @@ void PerfettoWriter::On(const TransactionAbortedBySpanner& x) {
 }
 void PerfettoWriter::On(const TransactionCommitted& x) {
   trace_.Point(Commits(), now_,
-               Cat(printer_.names().ShortProcess(x.call.process), " ", StepText(x.step)), "commit",
+               Cat(printer_.names().ShortProcess(x.call.process), " ", WordOf(x.step)), "commit",
                Args(x));
 }
 void PerfettoWriter::On(const RowCommitted& x) {
@@ -334,13 +334,13 @@ void PerfettoWriter::ShowTerm(uint16_t lock) {
     trace_.Begin(TermsOf(lock), now_, printer_.names().ShortProcess(term.owner), "term");
     return;
   }
-  trace_.Begin(
-      TermsOf(lock), now_,
-      Cat(printer_.names().ShortProcess(term.owner), ", token ", TimeText(ToInstant(*term.token))),
-      "term", {{"token", FormatRfc3339(*term.token)}});
+  trace_.Begin(TermsOf(lock), now_,
+               Cat(printer_.names().ShortProcess(term.owner), ", token ",
+                   InstantText(ToInstant(*term.token))),
+               "term", {{"token", FormatRfc3339(*term.token)}});
 }
 
-// --- what processes say --------------------------------------------------------------------------
+// --- beliefs, answers and writes -----------------------------------------------------------------
 
 void PerfettoWriter::On(const BeliefChanged& x) {
   NodeTracks& node = NodeOf(x.process.node);
@@ -359,11 +359,11 @@ void PerfettoWriter::On(const CalledBack& x) {
 }
 void PerfettoWriter::On(const QuestionAnswered& x) {
   trace_.Point(LockOf(x.process.node, x.lock), now_,
-               Cat(QuestionText(x.answer.question), ": ", x.answer.yes ? "yes" : "no"), "answer",
+               Cat(WordOf(x.answer.question), ": ", x.answer.yes ? "yes" : "no"), "answer",
                Args(x));
 }
 void PerfettoWriter::On(const Noted& x) {
-  trace_.Point(LockOf(x.process.node, x.lock), now_, NoteText(x.note.note), "note", Args(x));
+  trace_.Point(LockOf(x.process.node, x.lock), now_, WordOf(x.note.note), "note", Args(x));
 }
 void PerfettoWriter::On(const WriteSent& x) {
   trace_.Point(LockOf(x.process.node, x.lock), now_, "write sent", "write", Args(x));
@@ -379,21 +379,19 @@ void PerfettoWriter::On(const WriteArrived& x) {
 
 void PerfettoWriter::ShowViolations() {
   if (!violation_track_) violation_track_ = trace_.AddTrack(invariants_, "violations", kLifeOrder);
-  for (int i = 0; i < kInvariantCount; ++i) {
-    const auto invariant = static_cast<Invariant>(i);
-    int64_t& shown = violations_[static_cast<size_t>(i)];
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    int64_t& shown = violations_[static_cast<size_t>(invariant)];
     const int64_t violations = checkers_.violations(invariant);
     if (violations == shown) continue;
     Instant at = now_;
     Json args = Json::object();
-    if (shown == 0) {  // what it was is kept of the first only
+    if (shown == 0) {  // only the first violation has a text
       const CheckReport report = checkers_.Finish(now_);
-      at = report[invariant].first->at;  // of a deadline, the deadline
+      at = report[invariant].first->at;  // for a missed deadline, the deadline
       args["what"] = report[invariant].first->text;
     }
     args["violations"] = shown = violations;
-    trace_.Point(*violation_track_, at, Cat(InvariantText(invariant), " violated"), "violation",
-                 args);
+    trace_.Point(*violation_track_, at, Cat(WordOf(invariant), " violated"), "violation", args);
   }
 }
 

@@ -1,20 +1,20 @@
-// A run as a picture for ui.perfetto.dev and chrome://tracing, written while it goes on.
+// Writes a run as a picture for ui.perfetto.dev and chrome://tracing, while the run goes on.
 //
-// What stands where:
+// The picture has one group of tracks for each of these:
 //   invariants   every violation, the first of each invariant with its text
-//   Spanner      the term of each lock's holder; the calls that it served
+//   Spanner      the term of each lock's holder; the calls that Spanner served
 //   resource     writes that arrived, accepted or refused
-//   a node       its life with pauses, its link, its faults; for each lock its belief, callbacks,
+//   a node its process with pauses, its link, its faults; for each lock its belief, callbacks,
 //                answers and writes; its transactions with their calls
 // Invariants:
-//   1. Scenario + seed decides every byte, on every compiler.
-//   2. Memory is that of what is open (transactions, calls, faults) and of kMaxLate calls that were
-//      given up, however long a run lasts.
-//   3. Slices of one track nest or are apart; transactions that overlap get lanes of their own, in
-//      which their calls lie, one after the other.
-//   4. An arrow is drawn when both of its ends are known: a lost message has none.
-// What Spanner serves at once is drawn kServedWidth wide, since an observer does not see when a
-// call arrives, only when it was served, and, if it had to, from when on it waited.
+//   1. A scenario and a seed decide every byte, with every compiler.
+//   2. Memory depends on what is open (transactions, calls, faults) and on at most kMaxLate calls
+//      that were given up, not on the length of the run.
+//   3. Slices of one track nest or do not overlap. Transactions that overlap get lanes of their
+//      own, which contain their calls.
+//   4. An arrow is drawn if both of its ends are known; a lost message has none.
+// A call that Spanner serves at once is drawn kServedWidth wide: observations say when a call was
+// served and since when it waited, but not when it arrived.
 #pragma once
 
 #include <array>
@@ -50,13 +50,13 @@ class PerfettoWriter : public ObservationSink {
   void Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) override;
 
  private:
-  // A transaction of a process is known by these until it has finished.
+  // Identifies a transaction of a process until it has finished.
   using WorkId = std::tuple<ProcessId, uint16_t, RequestId>;
   struct OpenCall {
     CallName name;
     Instant sent;
-    bool waits = false;  // a slice of its own within the call's
-    // Once it was served:
+    bool waits = false;  // drawn as a slice within the call's
+    // Set once it has been served:
     std::optional<Instant> served;
     TraceTrack at_spanner;
   };
@@ -64,7 +64,7 @@ class PerfettoWriter : public ObservationSink {
     TraceTrack track;
     std::optional<OpenCall> call;
   };
-  // Its process has given it up, and Spanner may still serve it.
+  // A call that its process has given up and that Spanner may still serve.
   struct LateCall {
     CallName name;
     TraceTrack track;
@@ -84,7 +84,7 @@ class PerfettoWriter : public ObservationSink {
     bool link_from_open = false;
     std::vector<bool> believes;  // by lock
   };
-  // Who holds a lock, by the newest version of its row.
+  // The holder of a lock, by the newest version of its row.
   struct Term {
     bool held = false;
     ProcessId owner;
@@ -153,11 +153,11 @@ class PerfettoWriter : public ObservationSink {
   const Scenario& scenario_;
   JsonPrinter printer_;
   Checkers checkers_;
-  std::array<int64_t, kInvariantCount> violations_{};
+  std::array<int64_t, kCountOf<Invariant>> violations_{};
   ChromeTrace trace_;
   Instant now_;
 
-  int invariants_ = 0;  // processes of the picture
+  int invariants_ = 0;  // this and the next two: processes of the picture
   int spanner_ = 0;
   int resource_ = 0;
   std::optional<TraceTrack> violation_track_;
@@ -169,14 +169,14 @@ class PerfettoWriter : public ObservationSink {
   std::vector<Term> terms_;                             // by lock; as drawn
   std::vector<std::optional<TraceTrack>> fenced_;       // by lock
   std::vector<std::optional<TraceTrack>> unfenced_;
-  // Made when their process is.
+  // Made together with their process of the picture.
   std::optional<TraceLanes> served_;
   std::optional<TraceLanes> faults_of_no_node_;
   std::vector<NodeTracks> nodes_;
   std::map<WorkId, Work> works_;
-  std::map<CallName, Instant> waiting_;  // at Spanner, from when on
+  std::map<CallName, Instant> waiting_;  // calls that wait at Spanner, and since when
   std::deque<LateCall> late_;
-  std::map<uint32_t, Instant> faults_;  // that have begun and not ended
+  std::map<uint32_t, Instant> faults_;  // active faults, and since when
 };
 
 }  // namespace whorl::sim

@@ -1,13 +1,11 @@
 #include "sim/report/row_text.h"
 
-#include <algorithm>
-
 #include "sim/scenario/error_text.h"
 
 namespace whorl::sim {
 namespace {
 
-// An id of this length tells two processes apart; a UUID's first eight digits do.
+// Enough characters of an id to distinguish processes: the first eight digits of a UUID.
 constexpr size_t kMaxText = 20;
 constexpr size_t kKeptOfLonger = 8;
 
@@ -17,10 +15,10 @@ std::string ColumnName(const Names& names, size_t column) {
 
 }  // namespace
 
-std::string TimeText(Instant at) { return SecondsText({at.ns}, 6); }
+std::string InstantText(Instant at) { return SecondsText({at.ns}, 6); }
 
 std::string ShortValueText(const Value& value) {
-  if (const auto* time = std::get_if<Timestamp>(&value)) return TimeText(ToInstant(*time));
+  if (const auto* time = std::get_if<Timestamp>(&value)) return InstantText(ToInstant(*time));
   if (const auto* text = std::get_if<std::string>(&value)) {
     if (text->size() <= kMaxText) return Quoted(*text);
     return Cat("\"", Printable(text->substr(0, kKeptOfLonger)), "...\"");
@@ -35,17 +33,6 @@ std::string RowText(const Names& names, const Row& row) {
     text += Cat(ColumnName(names, i), " ", ShortValueText(row[i]));
   }
   return text;
-}
-
-std::string RowChangeText(const Names& names, const Row& before, const Row& after) {
-  std::string text;
-  for (size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
-    if (before[i] == after[i]) continue;
-    if (!text.empty()) text += ", ";
-    text +=
-        Cat(ColumnName(names, i), " ", ShortValueText(before[i]), " -> ", ShortValueText(after[i]));
-  }
-  return text.empty() ? "nothing" : text;
 }
 
 std::string RowKeyText(const Row& row, size_t key_column) {

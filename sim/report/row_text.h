@@ -1,5 +1,5 @@
-// Rows of a protocol's table, as people read them beside true time: timestamps in seconds since the
-// start of the run, long ids cut short.
+// Rows of a protocol's table in words: timestamps as seconds since the start of the run, so that
+// they compare with true time; long ids shortened.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace whorl::sim {
 
-// "12.345678": seconds since the start, as every report for people shows an instant.
-std::string TimeText(Instant at);
+// "12.345678": seconds since the start. Every report for people shows instants like this.
+std::string InstantText(Instant at);
 
 // "12.345678", "\"a\"", "NULL".
 std::string ShortValueText(const Value& value);
@@ -20,10 +20,7 @@ std::string ShortValueText(const Value& value);
 // "name \"lock\", heartbeat 18.019113, token 0.009273".
 std::string RowText(const Names& names, const Row& row);
 
-// "token 0.009273 -> 42.009073": the columns that changed; "nothing" when none did.
-std::string RowChangeText(const Names& names, const Row& before, const Row& after);
-
-// The key column's value, or the whole key's when it is no string.
+// The value of a row's key column, and of a key: a string without quotes.
 std::string RowKeyText(const Row& row, size_t key_column);
 std::string KeyText(const Value& key);
 

@@ -14,7 +14,7 @@
 namespace whorl::sim {
 namespace {
 
-// @words@ are put in below.
+// Words between @ are replaced below.
 constexpr std::string_view kText = R"({
   "//": "A scenario to start from. A key that begins with // is a comment. schema.json, in the folder scenarios/, lets an editor complete and explain every other key.",
   "version": 1,
@@ -55,17 +55,17 @@ constexpr std::string_view kText = R"({
 
 std::string HoldsText(const ProtocolInfo& protocol) {
   std::string text;
-  for (int i = 0; i < kInvariantCount; ++i) {
-    if (protocol.promises[static_cast<size_t>(i)] != Promise::kPromised) continue;
-    text += Cat(text.empty() ? "" : ", ", "\"", InvariantText(static_cast<Invariant>(i)), "\"");
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    if (protocol.promises[static_cast<size_t>(invariant)] != Promise::kPromised) continue;
+    text += Cat(text.empty() ? "" : ", ", "\"", WordOf(invariant), "\"");
   }
   return text;
 }
 
 std::string StepsText(const ProtocolInfo& protocol) {
   std::string text;
-  for (const StepName step : protocol.steps) text += Cat(StepText(step), ", ");
-  return Cat(text, StepText(StepName::kHasLock), ", ", StepText(StepName::kWrite));
+  for (const StepName step : protocol.steps) text += Cat(WordOf(step), ", ");
+  return Cat(text, WordOf(StepName::kHasLock), ", ", WordOf(StepName::kWrite));
 }
 
 void Put(std::string_view word, const std::string& value, std::string& text) {
@@ -98,8 +98,8 @@ bool IsAsExpected(const std::string& text) {
 
 }  // namespace
 
-// A protocol may break what it does not promise in one run and not in another: the first seed is
-// taken whose run shows nothing of the kind.
+// Finds the first seed whose run violates nothing: a protocol may violate what it does not promise
+// in one run and not in another.
 std::string StarterScenario(const ProtocolInfo& protocol) {
   constexpr uint64_t kSeeds = 100;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {

@@ -1,4 +1,4 @@
-// A scenario to start from: it loads, and it is as expected when it is replayed.
+// A scenario for a user to start from. It loads, and a replay meets its expectations.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace whorl::sim {
 
-// The text of a file, with comments.
+// The text of the scenario's file, with comments.
 std::string StarterScenario(const ProtocolInfo& protocol);
 
 }  // namespace whorl::sim

@@ -15,7 +15,7 @@
 namespace whorl::sim {
 namespace {
 
-using model::ServerTransaction;
+using model::TransactionState;
 
 Json Array() { return Json::array(); }
 
@@ -59,7 +59,7 @@ class SpannerReport {
 
   Json Transactions() const {
     Json transactions = Array();
-    for (const ServerTransaction& transaction : database_.transactions) {
+    for (const TransactionState& transaction : database_.transactions) {
       transactions.push_back(TransactionJson(transaction));
     }
     return transactions;
@@ -78,12 +78,12 @@ class SpannerReport {
   std::string NameOf(const CallName& call) const {
     if (call.process == ProcessId{}) return "an operator";
     const auto step = watch_.StepOf(call);
-    return Cat(names_.ShortProcess(call.process), " ", step ? StepText(*step) : "?", ", attempt ",
+    return Cat(names_.ShortProcess(call.process), " ", step ? WordOf(*step) : "?", ", attempt ",
                std::to_string(call.attempt));
   }
 
  private:
-  Json TransactionJson(const ServerTransaction& transaction) const {
+  Json TransactionJson(const TransactionState& transaction) const {
     const bool commits = transaction.phase == model::TransactionPhase::kCommitting;
     Json json = {{"of", NameOf(transaction.begun_by)}, {"kind", KindText(transaction.kind)}};
     json["phase"] = commits ? Cat("committing with timestamp ",
@@ -91,12 +91,12 @@ class SpannerReport {
                             : "active";
     if (transaction.age) json["age_counts_from"] = TimeWords(ToInstant(transaction.age->since));
     if (transaction.snapshot) json["reads_as_of"] = TimeWords(ToInstant(*transaction.snapshot));
-    if (transaction.doomed) json["doomed"] = CodeName(transaction.doomed->code);
+    if (transaction.doomed) json["doomed"] = WordOf(transaction.doomed->code);
     AddLocks(transaction, commits, json);
     if (!transaction.parked) return json;
     json["waits"] = Cat(RequestName(transaction.parked->request), " waits for a lock");
     Json others = Array();
-    for (const ServerTransaction& other : database_.transactions) {
+    for (const TransactionState& other : database_.transactions) {
       if (&other == &transaction || IsOver(other)) continue;
       if (model::CommitConflicts(transaction.writes, other)) {
         others.push_back(NameOf(other.begun_by));
@@ -106,7 +106,7 @@ class SpannerReport {
     return json;
   }
 
-  void AddLocks(const ServerTransaction& transaction, bool commits, Json& json) const {
+  void AddLocks(const TransactionState& transaction, bool commits, Json& json) const {
     Json shared = Array();
     if (transaction.kind == model::TransactionKind::kPessimistic) {
       for (const model::ReadLock& read : transaction.reads) {
@@ -181,14 +181,14 @@ Json SpannerStateJson(const World& world, const StateWatch& watch, const Names& 
 Json AnswerJson(const Observation& observation) {
   const auto& answered = std::get<QuestionAnswered>(observation.what);
   Json json = {{"at", TimeWords(observation.at)},
-               {"question", QuestionText(answered.answer.question)},
+               {"question", WordOf(answered.answer.question)},
                {"answer", answered.answer.yes ? "yes" : "no"}};
   if (answered.answer.token) json["token"] = std::to_string(*answered.answer.token);
   return json;
 }
 
 Json ApplicationJson(const Participant& participant) {
-  Json json = Words(TellFields(participant.application));
+  Json json = Words(FieldsOf(participant.application));
   json.erase("ended");  // as told of its context
   if (participant.asked_at != Instant{}) json["asked_at"] = TimeWords(participant.asked_at);
   return json;
@@ -206,11 +206,11 @@ Json ParticipantJson(const Participant& participant, ProcessId process, const St
   if (const Observation* answer = watch.LastAnswer(process, participant.lock)) {
     json["last_answer"] = AnswerJson(*answer);
   }
-  json["protocol"] = Words(participant.machine.TellAll());
+  json["protocol"] = Words(participant.machine.Fields());
   json["application"] = ApplicationJson(participant);
   Json running = Array();
   for (const ActiveRunner& runner : participant.runners) {
-    running.push_back(Cat(StepText(runner.state.transaction.step), ", attempt ",
+    running.push_back(Cat(WordOf(runner.state.transaction.step), ", attempt ",
                           std::to_string(runner.state.attempt),
                           runner.state.waiting ? ", backs off" : ""));
   }
@@ -231,8 +231,8 @@ std::string_view LifeText(Life life) {
 }
 
 std::string LinkText(const Links& links) {
-  if (links.to == links.from) return std::string(LinkStateText(links.to));
-  return Cat("to Spanner ", LinkStateText(links.to), ", from Spanner ", LinkStateText(links.from));
+  if (links.to == links.from) return std::string(WordOf(links.to));
+  return Cat("to Spanner ", WordOf(links.to), ", from Spanner ", WordOf(links.from));
 }
 
 Json NodeStateJson(const World& world, int16_t index, const StateWatch& watch, const Names& names,
@@ -261,7 +261,7 @@ class PendingReport {
  public:
   explicit PendingReport(const World& world) : state_(world.state()) {}
 
-  // Null when there is none.
+  // Null if there is none.
   template <typename T>
   const PendingSlot* Find(const auto& wanted) const {
     for (const PendingSlot& slot : state_.pending) {
@@ -283,7 +283,7 @@ class PendingReport {
       if (slot->due <= state_.now) return "its reply has come, and waits for the pause to end";
       return Cat("its reply arrives at ", TimeWords(slot->due));
     }
-    for (const ServerTransaction& transaction : state_.database.transactions) {
+    for (const TransactionState& transaction : state_.database.transactions) {
       if (transaction.parked && transaction.parked->call == call.name) return "waits for a lock";
       const bool commits = transaction.phase == model::TransactionPhase::kCommitting;
       if (commits && transaction.commit_call == call.name) return CommitText(transaction);
@@ -292,7 +292,7 @@ class PendingReport {
   }
 
  private:
-  std::string CommitText(const ServerTransaction& transaction) const {
+  std::string CommitText(const TransactionState& transaction) const {
     const PendingSlot* slot = Find<CommitBecomesVisible>(
         [&](const CommitBecomesVisible& x) { return x.transaction == transaction.id; });
     return slot == nullptr ? "commits" : Cat("commits, visible at ", TimeWords(slot->due));
@@ -308,7 +308,7 @@ Json CallsJson(const World& world, const Names& names) {
   for (uint32_t place = 0; place < state.calls.size(); ++place) {
     if (!state.calls[place].call) continue;
     const Call& call = *state.calls[place].call;
-    Json json = {{"call", Cat(names.ShortProcess(call.name.process), " ", StepText(call.step), " ",
+    Json json = {{"call", Cat(names.ShortProcess(call.name.process), " ", WordOf(call.step), " ",
                               RequestName(call.request))},
                  {"lock", names.Lock(call.name.lock)},
                  {"sent", TimeWords(call.sent_at)},
@@ -321,12 +321,12 @@ Json CallsJson(const World& world, const Names& names) {
 }
 
 std::string WhenText(const When& when, const Scenario& scenario, const Names& names) {
-  return Cat("when ", names.Node(when.node), " reaches the phase ", PhaseText(when.phase), " of ",
-             StepText(when.step), when.lock ? Cat(" of lock ", scenario.locks[*when.lock]) : "",
+  return Cat("when ", names.Node(when.node), " reaches the phase ", WordOf(when.phase), " of ",
+             WordOf(when.step), when.lock ? Cat(" of lock ", scenario.locks[*when.lock]) : "",
              when.count > 1 ? Cat(", time ", std::to_string(when.count)) : "");
 }
 
-// Whether its time has come, and it waits for a call that it can strike.
+// Whether the fault has begun and waits for a call that it can strike.
 bool IsArmed(const World& world, uint32_t fault) {
   return std::ranges::any_of(world.state().faults.nodes, [fault](const ActiveFaults::OfNode& node) {
     return std::ranges::find(node.armed, fault) != node.armed.end();
@@ -395,7 +395,7 @@ std::string FlatText(const Json& json) {
   return text;
 }
 
-// The members of an object in one line.
+// The members of an object on one line.
 std::string InlineText(const Json& object) {
   std::string text;
   for (const auto& [key, value] : object.items()) {
@@ -451,10 +451,10 @@ void PrintInto(const Json& json, const std::string& indent, std::ostream& out) {
 
 }  // namespace
 
-// --- what is heard -------------------------------------------------------------------------------
+// --- what the watch hears ------------------------------------------------------------------------
 
 void StateWatch::Hear(const Observation& observation, uint64_t /*ordinal*/, uint64_t /*hash*/) {
-  const Happening& what = observation.what;
+  const ObservedEvent& what = observation.what;
   if (const auto* began = std::get_if<FaultBegan>(&what)) {
     faults_[began->fault] = {.began = observation.at, .ended = std::nullopt};
   } else if (const auto* ended = std::get_if<FaultEnded>(&what)) {
@@ -477,7 +477,7 @@ std::optional<StepName> StateWatch::StepOf(const CallName& call) const {
   return found->second;
 }
 
-// --- the whole -----------------------------------------------------------------------------------
+// --- the whole report ----------------------------------------------------------------------------
 
 Json StateJson(const World& world, const StateWatch& watch, Instant at) {
   const Scenario& scenario = world.setup().scenario;

@@ -34,13 +34,13 @@ model::Moment SpannersClocks(const World& world, Instant at) {
           .current_timestamp = (now + spanner.current_timestamp_error).TruncatedToMicros()};
 }
 
-Json Words(const Told::Fields& fields) {
+Json Words(const FieldTree::Fields& fields) {
   Json object = Json::object();
-  for (const ToldField& field : fields) object[std::string(field.name)] = Words(field.value);
+  for (const NamedField& field : fields) object[std::string(field.name)] = Words(field.value);
   return object;
 }
 
-Json Words(const Told& told) {
+Json Words(const FieldTree& tree) {
   struct Visitor {
     Json operator()(std::monostate) const { return nullptr; }
     Json operator()(bool x) const { return x; }
@@ -50,14 +50,14 @@ Json Words(const Told& told) {
     Json operator()(Timestamp x) const { return TimeWords(ToInstant(x)); }
     Json operator()(Duration x) const { return FormatDuration(x); }
     Json operator()(const Value& x) const { return ValueWords(x); }
-    Json operator()(const Told::List& list) const {
+    Json operator()(const FieldTree::List& list) const {
       Json array = Json::array();
-      for (const Told& element : list) array.push_back(Words(element));
+      for (const FieldTree& element : list) array.push_back(Words(element));
       return array;
     }
-    Json operator()(const Told::Fields& fields) const { return Words(fields); }
+    Json operator()(const FieldTree::Fields& fields) const { return Words(fields); }
   };
-  return std::visit(Visitor{}, told.what);
+  return std::visit(Visitor{}, tree.what);
 }
 
 }  // namespace whorl::sim

@@ -1,12 +1,12 @@
-// Pieces of state_report.cc: times, values and what any state tells of itself in words, and the
-// clocks of a world at a time at which nothing happens.
+// Pieces of state_report.cc: times, values and trees of fields as JSON, and the clocks of a world
+// at any time between two events.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "protocol/field_tree.h"
 #include "protocol/machine.h"
-#include "protocol/told.h"
 #include "sim/report/json_print.h"
 #include "sim/scenario/instant.h"
 #include "sim/world/world.h"
@@ -16,13 +16,13 @@ namespace whorl::sim {
 
 // Seconds since the start, exact, without trailing zeros: "12.5".
 std::string TimeWords(Instant at);
-// The same for a TIMESTAMP of a row; other values as Spanner's JSON has them.
+// The same for a TIMESTAMP of a row; other values as in Spanner's JSON.
 Json ValueWords(const Value& value);
 
 LocalTime NodesClocks(const World& world, int16_t node, Instant at);
 model::Moment SpannersClocks(const World& world, Instant at);
 
-Json Words(const Told& told);
-Json Words(const Told::Fields& fields);
+Json Words(const FieldTree& tree);
+Json Words(const FieldTree::Fields& fields);
 
 }  // namespace whorl::sim

@@ -34,7 +34,7 @@ std::vector<StoryDraft> MergeRepeated(std::vector<StoryDraft> drafts) {
 
 std::string StoryDraft::Text() const {
   if (times == 1) return text;
-  return Cat(text, " (", std::to_string(times), " times, until ", TimeText(last), ")");
+  return Cat(text, " (", std::to_string(times), " times, until ", InstantText(last), ")");
 }
 
 std::vector<StoryDraft> FitIn(size_t room, std::vector<StoryDraft> drafts, size_t& left_out) {
@@ -63,7 +63,7 @@ std::vector<std::string> Story::Lines() const {
   };
   std::vector<std::string> all = {head};
   for (const StoryLine& line : lines) {
-    all.push_back(laid_out(TimeText(line.at), line.who, line.text));
+    all.push_back(laid_out(InstantText(line.at), line.who, line.text));
   }
   if (left_out > 0) {
     all.push_back(laid_out("...", "",

@@ -1,4 +1,4 @@
-// The story of a violation as lines, and how the lines that were thought of become few enough.
+// The story of a violation as lines, and the selection of at most kMaxStoryLines lines from drafts.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace whorl::sim {
 
-inline constexpr size_t kMaxStoryLines = 20;  // the head and the last line included
+inline constexpr size_t kMaxStoryLines = 20;  // including the head and the last line
 
 struct StoryLine {
   Instant at;
@@ -19,46 +19,46 @@ struct StoryLine {
 };
 
 struct Story {
-  // Empty when nothing was violated; then all else is empty, but for what was asked for.
+  // Empty if nothing was violated; then every other field except `asked` is empty.
   std::string invariant;
-  std::string asked;  // an invariant, where one was named
+  std::string asked;  // the invariant that the caller named, if any
   Instant at;
   std::string head;
   std::vector<StoryLine> lines;
   size_t left_out = 0;
-  std::string end;  // what everybody was doing at that time
+  std::string end;  // the state of the nodes at that time
 
-  std::vector<std::string> Lines() const;  // as above; one line when nothing was violated
+  std::vector<std::string> Lines() const;  // as in explain.h; one line if nothing was violated
 };
 
 // --- drafts ------------------------------------------------------------------------------------
 
-// What is left out last stands first.
+// How important a line is; the first is the most important one.
 enum class Weight : uint8_t { kEvent, kRound, kFault, kAct, kBelief, kContext, kDetail };
 
-// Of two lines of the same time, the one with the smaller rank stands first: a fault that struck at
-// a time comes before what it held up, one that waited for a call comes after it.
+// The order of lines of the same time: a timed fault comes before the lines that it affects, a
+// fault that waited for a call comes after the call.
 enum class Rank : uint8_t { kAct, kTimedFault, kUnfinished, kTriggeredFault, kEvent };
 
 struct StoryDraft {
   Instant at;
-  int16_t node = -1;  // whose it is; -1 for nobody's
+  int16_t node = -1;  // the node that the line is about; -1 for none
   Rank rank = Rank::kAct;
-  size_t order = 0;  // in which it was thought of
+  size_t order = 0;  // the number of drafts that were added before it
   Weight weight = Weight::kDetail;
   std::string who;
   std::string text;
-  // Lines that say the same again are told once, with their number; empty: never.
+  // Repeated lines with the same key are merged into one, with their number; empty: never merged.
   std::string same;
   size_t times = 1;
   Instant last;
 
-  // With how often it was so, and until when.
+  // The text, with the number of repetitions and the time of the last one.
   std::string Text() const;
 };
 
-// In the order of time, those that say the same merged, and the lightest left out (and counted)
-// until, with a line for what is left out, no more than `room` remain.
+// Merges repeated drafts and leaves out (and counts) the least important ones until at most `room`
+// lines remain, one of which says how many were left out. The result is in the order of time.
 std::vector<StoryDraft> FitIn(size_t room, std::vector<StoryDraft> drafts, size_t& left_out);
 
 }  // namespace whorl::sim

@@ -12,7 +12,7 @@
 namespace whorl::sim {
 namespace {
 
-// A timestamp as the time on the left of a line is written.
+// A token; a timestamp is written like the time on the left of a line.
 std::string TokenText(const Value& token) {
   if (const auto* timestamp = std::get_if<Timestamp>(&token)) {
     return SecondsText({ToInstant(*timestamp).ns}, 6);
@@ -49,7 +49,7 @@ TimelineLine ViolationLine(const InvariantResult& result) {
           .node = TimelineLine::kAll,
           .lane = Lane::kAbsent,
           .tone = Tone::kBad,
-          .text = Cat("!! ", InvariantText(result.invariant), " violated: ", first.text)};
+          .text = Cat("!! ", WordOf(result.invariant), " violated: ", first.text)};
 }
 
 }  // namespace
@@ -60,8 +60,8 @@ Timeline::Timeline(const Scenario& scenario)
       rules_(RulesOf(scenario.protocol)),
       keys_(KeysOfLocks(rules_, scenario)),
       owners_(scenario.locks.size()),
-      lives_(scenario.nodes.size()),
-      seats_(scenario.nodes.size() * scenario.locks.size()),
+      activities_(scenario.nodes.size()),
+      last_shown_(scenario.nodes.size() * scenario.locks.size()),
       fault_began_(scenario.faults.size()) {}
 
 void Timeline::Hear(const Observation& observation, uint64_t ordinal, uint64_t /*hash*/) {
@@ -88,12 +88,12 @@ void Timeline::Print(const CheckReport& checks, const TimelineStyle& style,
   }
 }
 
-// --- lives of processes ------------------------------------------------------------------------
+// --- processes ---------------------------------------------------------------------------------
 
 void Timeline::On(const ProcessStarted& x) {
-  LifeOf(x.process.node) = {.runs = true};
+  ActivityOf(x.process.node) = {.runs = true};
   for (size_t lock = 0; lock < scenario_.locks.size(); ++lock) {
-    SeatOf(x.process, static_cast<uint16_t>(lock)) = {};
+    LastShownOf(x.process, static_cast<uint16_t>(lock)) = {};
   }
   const bool again = x.process.incarnation > 1;
   Add(x.process.node, Tone::kPlain,
@@ -101,15 +101,16 @@ void Timeline::On(const ProcessStarted& x) {
 }
 void Timeline::On(const ProcessStopped& x) { Add(x.process.node, Tone::kWarning, "told to stop"); }
 void Timeline::On(const ProcessGone& x) {
-  LifeOf(x.process.node).runs = false;  // a belief that it had lapses by an observation of its own
+  // The lapse of the process's beliefs is observed separately.
+  ActivityOf(x.process.node).runs = false;
   Add(x.process.node, Tone::kWarning, x.crashed ? "crashed" : "gone");
 }
 void Timeline::On(const ProcessPaused& x) {
-  LifeOf(x.process.node).paused = true;
+  ActivityOf(x.process.node).paused = true;
   Add(x.process.node, Tone::kWarning, "paused");
 }
 void Timeline::On(const ProcessResumed& x) {
-  LifeOf(x.process.node).paused = false;
+  ActivityOf(x.process.node).paused = false;
   Add(x.process.node, Tone::kPlain, "resumed");
 }
 void Timeline::On(const ParticipationEnded& x) {
@@ -145,7 +146,7 @@ void Timeline::On(const FaultBegan& x) {
   Add(scenario_.faults[x.fault].node, Tone::kWarning, Cat("fault ", FaultName(x.fault)));
 }
 void Timeline::On(const FaultEnded& x) {
-  // One that has no duration is over at once, which says nothing.
+  // The end of a fault without a duration is no news.
   if (x.fault >= scenario_.faults.size() || fault_began_[x.fault] == now_) return;
   Add(scenario_.faults[x.fault].node, Tone::kPlain, Cat("over: ", FaultName(x.fault)));
 }
@@ -153,7 +154,7 @@ void Timeline::On(const FaultEnded& x) {
 // --- transactions and rows ---------------------------------------------------------------------
 
 void Timeline::On(const TransactionFinished& x) {
-  auto& failures = SeatOf(x.process, x.lock).failures;
+  auto& failures = LastShownOf(x.process, x.lock).failures;
   if (x.outcome == Outcome::kCommitted) {
     failures.erase(x.step);
     return;
@@ -164,7 +165,7 @@ void Timeline::On(const TransactionFinished& x) {
   known->second = failure;
   const std::string_view certainty = x.outcome == Outcome::kUnknown ? "outcome unknown, " : "";
   Add(x.process.node, Tone::kWarning,
-      Cat(Prefix(x.lock), StepText(x.step), ": ", certainty, CodeName(x.code)));
+      Cat(Prefix(x.lock), WordOf(x.step), ": ", certainty, WordOf(x.code)));
 }
 
 void Timeline::On(const RowCommitted& x) {
@@ -197,8 +198,8 @@ void Timeline::OnLockRow(const RowCommitted& x, uint16_t lock) {
     return;
   }
   if (takes_it) owners_[lock] = x.writer;
-  // A failure after a grant is another story than the same failure before it.
-  for (Seat& seat : seats_) seat.failures.clear();
+  // After a grant, a failure is shown even if it was shown before.
+  for (LastShown& last : last_shown_) last.failures.clear();
   Add(TimelineLine::kSpanner, Tone::kGood,
       Cat(name, GrantText(x), " by ", names_.ShortProcess(x.writer)));
 }
@@ -210,20 +211,20 @@ std::string Timeline::GrantText(const RowCommitted& x) const {
   return Cat(names_.columns[column], " ", ShortValueText(value));
 }
 
-// --- what processes say ------------------------------------------------------------------------
+// --- beliefs, answers and writes ---------------------------------------------------------------
 
 void Timeline::On(const BeliefChanged& x) {
-  Seat& seat = SeatOf(x.process, x.lock);
-  if (seat.believes == x.believes) return;
-  seat.believes = x.believes;
-  LifeOf(x.process.node).beliefs += x.believes ? 1 : -1;
+  LastShown& last = LastShownOf(x.process, x.lock);
+  if (last.believes == x.believes) return;
+  last.believes = x.believes;
+  ActivityOf(x.process.node).beliefs += x.believes ? 1 : -1;
   Add(x.process.node, ToneOf(x.believes),
       Cat(Prefix(x.lock), x.believes ? "believes" : "belief lapsed"));
 }
 void Timeline::On(const CalledBack& x) {
-  Seat& seat = SeatOf(x.process, x.lock);
-  if (seat.leader == x.leader) return;
-  seat.leader = x.leader;
+  LastShown& last = LastShownOf(x.process, x.lock);
+  if (last.leader == x.leader) return;
+  last.leader = x.leader;
   Add(x.process.node, ToneOf(x.leader), Cat(Prefix(x.lock), "callback ", x.leader ? "1" : "0"));
 }
 void Timeline::On(const QuestionAnswered& x) {
@@ -232,22 +233,21 @@ void Timeline::On(const QuestionAnswered& x) {
     OnHasLock(x);
   } else if (question == Question::kLock || question == Question::kUnlock) {
     const std::string outcome = x.answer.yes ? "done" : Printable(x.answer.text);
-    Add(x.process.node, ToneOf(x.answer.yes),
-        Cat(Prefix(x.lock), QuestionText(question), ": ", outcome));
+    Add(x.process.node, ToneOf(x.answer.yes), Cat(Prefix(x.lock), WordOf(question), ": ", outcome));
   }
 }
 void Timeline::OnHasLock(const QuestionAnswered& x) {
-  Seat& seat = SeatOf(x.process, x.lock);
-  if (seat.has_lock == x.answer.yes) return;
-  seat.has_lock = x.answer.yes;
+  LastShown& last = LastShownOf(x.process, x.lock);
+  if (last.has_lock == x.answer.yes) return;
+  last.has_lock = x.answer.yes;
   Add(x.process.node, ToneOf(x.answer.yes),
-      Cat(Prefix(x.lock), QuestionText(x.answer.question), ": ", x.answer.yes ? "yes" : "no"));
+      Cat(Prefix(x.lock), WordOf(x.answer.question), ": ", x.answer.yes ? "yes" : "no"));
 }
 void Timeline::On(const WriteArrived& x) {
-  // Only the resource that fences refuses.
+  // Only the resource that fences refuses writes.
   if (!x.fenced) return;
-  Seat& seat = SeatOf(x.process, x.lock);
-  if (std::exchange(seat.refused, !x.accepted) || x.accepted) return;
+  LastShown& last = LastShownOf(x.process, x.lock);
+  if (std::exchange(last.refused, !x.accepted) || x.accepted) return;
   Add(x.process.node, Tone::kBad, Cat(Prefix(x.lock), "write refused"));
 }
 
@@ -268,21 +268,21 @@ void Timeline::Add(int16_t node, Tone tone, std::string text) {
 
 Lane Timeline::LaneOf(int16_t node) const {
   if (node < 0) return Lane::kAbsent;
-  const Life& life = lives_[static_cast<size_t>(node)];
-  if (!life.runs) return Lane::kAbsent;
-  if (life.beliefs > 0) return life.paused ? Lane::kPausedBelieving : Lane::kBelieves;
-  return life.paused ? Lane::kPaused : Lane::kRuns;
+  const NodeActivity& activity = activities_[static_cast<size_t>(node)];
+  if (!activity.runs) return Lane::kAbsent;
+  if (activity.beliefs > 0) return activity.paused ? Lane::kPausedBelieving : Lane::kBelieves;
+  return activity.paused ? Lane::kPaused : Lane::kRuns;
 }
 
-Timeline::Seat& Timeline::SeatOf(ProcessId process, uint16_t lock) {
-  return seats_[static_cast<size_t>(process.node) * scenario_.locks.size() + lock];
+Timeline::LastShown& Timeline::LastShownOf(ProcessId process, uint16_t lock) {
+  return last_shown_[static_cast<size_t>(process.node) * scenario_.locks.size() + lock];
 }
 
 std::string Timeline::Prefix(uint16_t lock) const {
   return scenario_.locks.size() > 1 ? Cat(names_.Lock(lock), ": ") : std::string();
 }
 
-// Rows of the start come before every line: what nobody writes later, an operator does.
+// Initial rows come before all lines, so a later change by nobody is an operator's.
 std::string Timeline::WriterText(ProcessId writer) const {
   return writer == ProcessId{} && now_ > Instant{} ? "an operator" : names_.ShortProcess(writer);
 }

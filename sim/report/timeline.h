@@ -1,17 +1,18 @@
-// A run for the terminal: one line for each transition, time on the left, one column for Spanner
-// and one for each node.
+// A run as text for the terminal: one line for each transition, the time on the left, one column
+// for Spanner and one for each node.
 //
 //            s  spanner                           a                b
 //     0.000000                                    | started        | started
 //     0.021034  lock: token 0.013000 by a         |                |
 //
 // Invariants:
-//   1. Only what changed has a line: a heartbeat, a read, and an answer, a failure or a refusal
-//      that repeats the last one have none.
-//   2. Nothing is cut off: a long text runs over the columns to its right, and on in the next line.
-//   3. Where nodes are too many for columns, there is one column, and each line names its node.
-//   4. Memory is bounded: after kMaxLines lines the rest is only counted. A trace has all of them.
-// Tokens are shown as true time since the start, as the time on the left is.
+//   1. Only changes have lines. A heartbeat or a read has none, nor an answer, a failure or a
+//      refusal that repeats the last one.
+//   2. No text is truncated: a long one extends over the columns to its right and into the next
+//      line.
+//   3. If there are too many nodes for columns, there is one column, and each line names its node.
+//   4. Memory is bounded: lines beyond kMaxLines are only counted. A trace has all of them.
+// Tokens are shown as seconds since the start, like the time on the left.
 #pragma once
 
 #include <cstddef>
@@ -37,25 +38,26 @@ class Timeline : public ObservationSink {
  public:
   static constexpr size_t kMaxLines = 20'000;
 
-  // `scenario` outlives this. REQUIRES: it came from the loader, or keeps its promises.
+  // `scenario` outlives this. REQUIRES: it came from the loader, or is valid as the loader would
+  // have it.
   explicit Timeline(const Scenario& scenario);
 
   void Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) override;
 
-  // With the first violation of each invariant where it came about.
+  // Prints the lines, with the first violation of each invariant at its time.
   void Print(const CheckReport& checks, const TimelineStyle& style, std::ostream& out) const;
 
  private:
-  struct Life {
+  struct NodeActivity {
     bool runs = false;
     bool paused = false;
-    int beliefs = 0;  // in how many locks
+    int beliefs = 0;  // in how many locks its process believes that it leads
   };
-  // What was last said of a node and a lock, so that only changes are.
-  struct Seat {
-    bool leader = false;    // by the callback
-    bool has_lock = false;  // by the answer
-    bool refused = false;   // by the resource that fences
+  // What the last lines about a node and a lock showed, so that only changes get a line.
+  struct LastShown {
+    bool leader = false;    // from the callback
+    bool has_lock = false;  // from the answer
+    bool refused = false;   // from the resource that fences
     bool believes = false;
     std::map<StepName, std::pair<Outcome, Code>> failures;
   };
@@ -83,14 +85,14 @@ class Timeline : public ObservationSink {
   void On(const auto&) {}  // no transition
 
   void OnLockRow(const RowCommitted& x, uint16_t lock);
-  // "token 0.013000", or where there are none, the owner.
+  // "token 0.013000"; the owner in a protocol without tokens.
   std::string GrantText(const RowCommitted& x) const;
   void OnHasLock(const QuestionAnswered& x);
   void Add(int16_t node, Tone tone, std::string text);
   Lane LaneOf(int16_t node) const;
-  Life& LifeOf(int16_t node) { return lives_[static_cast<size_t>(node)]; }
-  Seat& SeatOf(ProcessId process, uint16_t lock);
-  // "job: " where there are several locks.
+  NodeActivity& ActivityOf(int16_t node) { return activities_[static_cast<size_t>(node)]; }
+  LastShown& LastShownOf(ProcessId process, uint16_t lock);
+  // "job: " if there are several locks.
   std::string Prefix(uint16_t lock) const;
   std::string FaultName(uint32_t fault) const;
   std::string WriterText(ProcessId writer) const;
@@ -98,10 +100,10 @@ class Timeline : public ObservationSink {
   const Scenario& scenario_;
   Names names_;
   const Rules& rules_;
-  std::vector<Value> keys_;        // of the locks' rows
-  std::vector<ProcessId> owners_;  // of the locks, by their rows
-  std::vector<Life> lives_;        // by node
-  std::vector<Seat> seats_;        // nodes x locks
+  std::vector<Value> keys_;               // keys of the locks' rows
+  std::vector<ProcessId> owners_;         // by lock, according to its row
+  std::vector<NodeActivity> activities_;  // by node
+  std::vector<LastShown> last_shown_;     // nodes x locks
   std::vector<std::optional<Instant>> fault_began_;
   Instant now_;
   uint64_t ordinal_ = 0;

@@ -16,7 +16,7 @@ constexpr size_t kNodeMin = 16;  // "| belief lapsed" and a blank
 constexpr size_t kNodeWanted = 18;
 constexpr size_t kSpannerMin = 22;
 constexpr size_t kSpannerMax = 34;
-constexpr size_t kNameMax = 24;  // of a node, where lines name theirs
+constexpr size_t kNameMax = 24;  // length of a node's name, if each line names its node
 
 constexpr std::string_view kLegend =
     "| runs   # believes that it leads   : paused   % paused, and still believes";
@@ -42,8 +42,8 @@ std::string TimeCell(Instant at) {
   return std::string(kTimeWidth - std::min(kTimeWidth, text.size()), ' ') + text;
 }
 
-// Where the first piece of `text` ends, which is longer than `width`: before a blank, or else after
-// an underscore, as in takeover_insert, or else just there.
+// Where to break `text`, which is longer than `width`: before a blank, otherwise after an
+// underscore (as in takeover_insert), otherwise at `width`.
 size_t EndOfPiece(std::string_view text, size_t width) {
   const size_t blank = text.rfind(' ', width);
   if (blank != std::string_view::npos && blank > 0) return blank;
@@ -51,7 +51,7 @@ size_t EndOfPiece(std::string_view text, size_t width) {
   return underscore == std::string_view::npos ? width : underscore + 1;
 }
 
-// Pieces of at most `width`.
+// Splits `text` into pieces of at most `width`.
 std::vector<std::string_view> Wrap(std::string_view text, size_t width) {
   std::vector<std::string_view> pieces;
   while (text.size() > width) {
@@ -106,7 +106,7 @@ class Layout {
       std::string row = Background(line, is_node, first);
       if (first) Put(TimeCell(line.at), 0, row);
       Put(piece, start, row);
-      // A mark right behind the text would read as its last letter.
+      // A mark directly after the text would look like its last letter.
       if (start + piece.size() < width_) row[start + piece.size()] = ' ';
       Print(row, start, piece.size(), line.tone);
       first = false;
@@ -128,8 +128,8 @@ class Layout {
     return is_node ? NodeStart(static_cast<size_t>(line.node)) + 2 : kTextStart;
   }
 
-  // What stands behind the text: the marks of all lanes, or the name of the line's node; nothing
-  // behind a text across all columns.
+  // What is drawn behind the text: the marks of all lanes, or the name of the line's node; nothing
+  // if the text extends across all columns.
   std::string Background(const TimelineLine& line, bool is_node, bool first) const {
     std::string row(width_, ' ');
     if (line.node == TimelineLine::kAll) return row;
@@ -150,7 +150,7 @@ class Layout {
     row.replace(at, size, text.substr(0, size));
   }
 
-  // `size` characters from `start` on are the text, which alone has a colour.
+  // The `size` characters from `start` on are the text; only they are coloured.
   void Print(const std::string& row, size_t start, size_t size, Tone tone) {
     const std::string_view used = std::string_view(row).substr(0, row.find_last_not_of(' ') + 1);
     const std::string_view colour = colour_ ? ColourOf(tone) : std::string_view();

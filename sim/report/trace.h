@@ -1,15 +1,15 @@
-// A run's observations as JSON lines.
+// Writes a run's observations as JSON lines.
 //
 //   {"format":"whorl-trace","version":1,"whorl":"0.1.0","scenario":"x","protocol":"spindle_v2",...}
 //   {"n":1,"t":"0.000000000","hash":"0123456789abcdef","event":"process_started","process":"a#1"}
 //
 // Invariants:
-//   1. Scenario + seed decides every byte, on every compiler. That is why no path, host, wall time
-//      or count of threads stands in a trace.
-//   2. Every observation is one line; `n` counts them from 1, `t` is true time in seconds since the
+//   1. A scenario and a seed decide every byte, with every compiler. So a trace contains no path,
+//      host, wall time or number of threads.
+//   2. Every observation is one line: `n` counts them from 1, `t` is true time in seconds since the
 //      start, `hash` is the rolling hash up to and including it, and the fields of the observation
 //      follow under their own names.
-// Deliberately left out: any check of the stream; who opened it looks at its state afterwards.
+// Deliberately left out: checks of the stream; its owner checks its state afterwards.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,9 @@ namespace whorl::sim {
 inline constexpr int kTraceVersion = 1;
 
 // "process_started" and so on: the alternative's name in snake_case.
-std::string_view HappeningText(const Happening& happening);
+std::string_view ObservedEventText(const ObservedEvent& event);
 
-// One line of a trace, without its end.
+// One line of a trace, without its newline.
 std::string TraceLine(const JsonPrinter& printer, const Observation& observation, uint64_t ordinal,
                       uint64_t hash);
 

@@ -10,7 +10,7 @@
 namespace whorl::sim {
 namespace {
 
-// A trace, read line by line.
+// Reads a trace line by line.
 class TraceReader {
  public:
   explicit TraceReader(TraceInput input) : input_(std::move(input)) {}
@@ -76,7 +76,7 @@ class TraceReader {
   bool ended_ = false;
 };
 
-// An event's line in two: without its hash, and the hash.
+// Splits an event's line into the line without its hash, and the hash.
 struct Split {
   std::string rest;
   std::string hash;

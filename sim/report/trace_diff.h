@@ -1,11 +1,11 @@
-// Where two traces differ first.
+// Finds the first difference between two traces.
 //
 // Invariants:
-//   1. Memory does not grow with the traces: a line of each, and kDiffContext lines before it.
-//   2. Events are compared without their hash, which is begun from the seed and so differs from
-//      the first event on where the seeds do; a hash that differs by itself is told apart.
-//   3. What is no trace, of another version or cut off is an error that names the file and the
-//      line. After the first difference nothing is read.
+//   1. Memory does not grow with the traces: one line of each, and kDiffContext lines before it.
+//   2. Events are compared without their hash: with different seeds, the hashes differ from the
+//      first event on. A difference of the hash alone is reported separately.
+//   3. A file that is no trace, has another version or is truncated is an error that names the file
+//      and the line. Nothing is read after the first difference.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ namespace whorl::sim {
 inline constexpr size_t kDiffContext = 3;
 inline constexpr size_t kMaxTraceLine = size_t{1} << 22;  // bytes
 
-// One key of a header or an event; null where a side does not have it.
+// One key of a header or an event; null on a side that does not have it.
 struct FieldDifference {
   std::string field;
   Json a;
@@ -33,15 +33,15 @@ struct FieldDifference {
 
 struct EventDifference {
   uint64_t n = 0;                   // the event's number
-  std::vector<std::string> before;  // lines that both have, without their hash; the last ones
-  std::optional<std::string> a;     // without its hash; nothing when that trace has ended
+  std::vector<std::string> before;  // the last lines that are equal, without their hash
+  std::optional<std::string> a;     // without its hash; nothing if that trace has ended
   std::optional<std::string> b;
-  std::vector<FieldDifference> fields;  // where both have it
+  std::vector<FieldDifference> fields;  // if both traces have the event
 };
 
 struct TraceDifference {
   std::vector<FieldDifference> header;
-  uint64_t equal_events = 0;          // from the first on, but for the hash
+  uint64_t equal_events = 0;          // how many events are equal from the first on, without hash
   std::optional<uint64_t> hash_from;  // the first of these whose hash differs
   std::optional<EventDifference> event;
 

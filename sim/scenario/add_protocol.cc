@@ -83,7 +83,7 @@ class Inspection {
     if (rules_.releasing_step) InspectStep("releasing_step", *rules_.releasing_step);
   }
   void InspectStep(std::string_view of, StepName step) {
-    if (!HasStep(step)) Add(Cat(of, " names ", StepText(step), ", which is none of its steps"));
+    if (!HasStep(step)) Add(Cat(of, " names ", WordOf(step), ", which is none of its steps"));
   }
 
   void InspectLeases() {

@@ -1,5 +1,5 @@
-// Adds a protocol of one's own to those that scenarios and hunts can name. examples/own_protocol/
-// is a whole program that does it.
+// Adds a protocol from outside of this repository to those that scenarios and hunts can name.
+// examples/own_protocol/ is a complete program that does so.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 
 namespace whorl::sim {
 
-// From then on it is one of Protocols(), with its rules and its assumptions. A protocol with
-// MistakesIn() it, or one whose name is taken, ends the program with what is wrong.
-// REQUIRES: nothing has looked at the protocols yet (begin main() with it), and no other thread
-// runs.
+// Adds the protocol to Protocols(), with its rules and its assumptions. If MistakesIn() finds a
+// mistake, or the name is taken, the program ends with a message that says what is wrong.
+// REQUIRES: no code has read Protocols() yet (make this call first in main()), and no other thread
+// is running.
 void AddProtocol(const ProtocolInfo& info, const Rules& rules, const Assumptions& assumptions);
 
-// In what the three texts of a protocol (its description, its table and its rules) contradict each
-// other or say nothing, for people.
+// What is missing from a protocol's description, table and rules, and where they contradict each
+// other, in words for its author.
 std::vector<std::string> MistakesIn(const ProtocolInfo& info, const Rules& rules);
 
 }  // namespace whorl::sim

@@ -17,9 +17,9 @@ struct Entry {
   Assumptions assumptions;
 };
 
-// From the protocols' own texts: what each compares, and with whose clock.
+// Taken from the protocols' own descriptions: what each compares, and by which clock.
 constexpr std::array<Entry, 5> kBuiltIn = {{
-    // Its promises are about commit timestamps of one split: no other clock matters to them.
+    // Its promises are about commit timestamps of one split, so no other clock matters.
     {"spindle_v2",
      {.wall_clock_error_max = kHour,
       .current_timestamp_max = kHour,
@@ -27,21 +27,21 @@ constexpr std::array<Entry, 5> kBuiltIn = {{
       .ids_may_be_shared = true,
       .rows_may_be_deleted = true,
       .leases_may_differ = true}},
-    // A lease expires by CURRENT_TIMESTAMP, which its no_wedge therefore rests on.
+    // A lease expires by CURRENT_TIMESTAMP, so its no_wedge depends on that clock.
     {"spindle_v3",
      {.wall_clock_error_max = kHour,
       .current_timestamp_max = Milliseconds(100),
       .clocks_may_stand = true,
       .leases_may_differ = true}},
-    // Whoever looks judges a lease by its own timeout.
+    // Each process judges every lease by its own timeout.
     {"semaphore",
      {.wall_clock_error_max = kHour, .current_timestamp_max = {}, .clocks_may_stand = true}},
-    // Two nodes may be apart by less than its grace of 5 s.
+    // The wall clocks of two nodes may differ by less than the protocol's grace of 5 s.
     {"lease_lock",
      {.wall_clock_error_max = Seconds(2),
       .current_timestamp_max = kHour,
       .leases_may_differ = true}},
-    // Who creates a row anew waits for the longest lease that it knows of.
+    // A process that creates a deleted row again waits for the longest lease that it knows of.
     {"fenced_lease",
      {.wall_clock_error_max = kHour,
       .current_timestamp_max = kHour,
@@ -51,7 +51,7 @@ constexpr std::array<Entry, 5> kBuiltIn = {{
       .deleted_only_with_one_lease = true}},
 }};
 
-// A deque, because references to what it holds stay good when something is added.
+// A deque, because references to its elements stay valid when another one is added.
 std::deque<Entry>& Entries() {
   static std::deque<Entry> entries(kBuiltIn.begin(), kBuiltIn.end());
   return entries;
@@ -94,7 +94,7 @@ class Judge {
     JudgeCurrentTimestamp(scenario_.spanner.current_timestamp_error);
   }
 
-  // At its worst: steps that add up.
+  // The worst case: all steps of the clock add up.
   void JudgeClock(const NodeSpec& node, int16_t index) {
     Duration worst = {std::abs(node.clock.offset.ns)};
     int64_t rate = std::abs(node.clock.rate_ppm);

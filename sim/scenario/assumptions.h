@@ -1,7 +1,8 @@
-// Under which conditions a protocol's promises are made, as far as a scenario can break them.
+// The assumptions under which each protocol makes its promises, as far as a scenario can break
+// them.
 //
-// A violation of a promise in a world that keeps them refutes the protocol (or this program); in
-// one that does not, it says what the assumption is for.
+// If a promise is violated in a world that keeps the assumptions, the protocol (or this program) is
+// wrong. If the world breaks an assumption, the violation shows what the assumption is for.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +16,26 @@
 namespace whorl::sim {
 
 struct Assumptions {
-  int64_t rate_ppm_max = 1000;     // of a node's clocks, either way: rho
-  Duration wall_clock_error_max;   // of a node, either way
-  Duration current_timestamp_max;  // error of CURRENT_TIMESTAMP, either way
+  int64_t rate_ppm_max = 1000;     // rho: how much faster or slower a node's clocks may run
+  Duration wall_clock_error_max;   // how far a node's wall clock may be off, either way
+  Duration current_timestamp_max;  // how far CURRENT_TIMESTAMP may be off, either way
   bool truetime_may_lie = false;
-  bool clocks_may_stand = false;             // a machine may be suspended
-  bool ids_may_be_shared = false;            // by two nodes
-  bool rows_may_be_deleted = false;          // by an operator
-  bool leases_may_differ = false;            // from node to node
-  bool deleted_only_with_one_lease = false;  // not both of them
+  bool clocks_may_stand = false;     // a machine may be suspended
+  bool ids_may_be_shared = false;    // two nodes may have the same id
+  bool rows_may_be_deleted = false;  // an operator may delete them
+  bool leases_may_differ = false;    // nodes may have different leases
+  // Rows may be deleted or leases may differ, but not both in one world.
+  bool deleted_only_with_one_lease = false;
 };
-// One without any licence for a protocol of which nothing is known.
+// The strictest assumptions, where the protocol has none of its own.
 const Assumptions& AssumptionsOf(std::string_view protocol);
 
-// Part of AddProtocol. `protocol` lives as long as the program.
+// Called by AddProtocol. REQUIRES: `protocol` lives as long as the program.
 void AddAssumptions(std::string_view protocol, const Assumptions& assumptions);
 
-// What the scenario does that its protocol's promises do not cover, for people: "TrueTime lies".
-// Empty when they cover all of it. `rate_ppm_max`, where it is not 0, stands in for the protocol's:
-// of a protocol that was built for other clocks.
+// The assumptions that the scenario breaks, in words: "TrueTime lies". Empty if it keeps them all.
+// If `rate_ppm_max` is not 0, it replaces the protocol's own bound: for a protocol that was built
+// for other clocks.
 std::vector<std::string> BrokenAssumptions(const Scenario& scenario, int64_t rate_ppm_max = 0);
 
 }  // namespace whorl::sim

@@ -14,7 +14,8 @@ bool IsContinuation(std::string_view text, size_t i) {
   return i < text.size() && (ByteAt(text, i) & 0xC0U) == 0x80U;
 }
 
-// Bytes of the well-formed character at `i`, or 0. Overlong forms pass: the text is only shown.
+// How many bytes the well-formed character at `i` has; 0 if there is none. Overlong forms are
+// accepted, because the text is only shown.
 size_t CharacterLength(std::string_view text, size_t i) {
   const uint32_t lead = ByteAt(text, i);
   size_t length = 0;
@@ -28,7 +29,7 @@ size_t CharacterLength(std::string_view text, size_t i) {
   return length;
 }
 
-// C0 and DEL, and the C1 controls, which a terminal may obey as well.
+// C0 and DEL, and the C1 controls, which a terminal may act on as well.
 bool IsControl(std::string_view text, size_t i, size_t length) {
   if (length == 1) return ByteAt(text, i) < 0x20U || ByteAt(text, i) == 0x7FU;
   return length == 2 && ByteAt(text, i) == 0xC2U && ByteAt(text, i + 1) < 0xA0U;
@@ -62,7 +63,7 @@ std::string Printable(std::string_view text, size_t max_bytes) {
 std::string Quoted(std::string_view text) { return Cat("\"", Printable(text), "\""); }
 
 std::string ListOf(std::span<const std::string_view> words) {
-  // One more is shown rather than called "1 more".
+  // A single remaining word is shown instead of "and 1 more".
   const size_t shown = words.size() <= kMaxListed + 1 ? words.size() : kMaxListed;
   std::string out;
   for (size_t i = 0; i < shown; ++i) {

@@ -1,4 +1,4 @@
-// Pieces of error messages: whatever a person wrote comes out short, printable and on one line.
+// Pieces of error messages: what a user wrote is quoted short, printable and on one line.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ std::string Cat(const Parts&... parts) {
   return text;
 }
 
-// `text` with control characters and bytes that are not UTF-8 escaped, and cut after about
-// `max_bytes`. A terminal that shows it obeys nothing in it.
+// `text` with control characters and bytes that are not UTF-8 escaped, cut after about `max_bytes`.
+// It contains no control sequence that a terminal would act on.
 std::string Printable(std::string_view text, size_t max_bytes = 80);
 
-// The same between double quotes.
+// Printable(text) between double quotes.
 std::string Quoted(std::string_view text);
 
 // "a, b, c", and "a, b, ... and 97 more" when there are many.

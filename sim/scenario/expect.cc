@@ -1,4 +1,4 @@
-// What the author of a scenario expects of its run.
+// Loads `expect`: what the author of a scenario expects of its run.
 #include <algorithm>
 
 #include "sim/scenario/error_text.h"
@@ -9,13 +9,7 @@
 namespace whorl::sim {
 namespace {
 
-std::vector<std::string_view> MetricWords() {
-  std::vector<std::string_view> words(kMetricCount);
-  for (size_t i = 0; i < words.size(); ++i) words[i] = MetricText(static_cast<Metric>(i));
-  return words;
-}
-
-// A count, or the nanoseconds of a metric that is a time.
+// Reads a bound: a count, or nanoseconds if the metric is a time.
 std::optional<int64_t> ReadLimit(const JsonValue& value, Metric metric, Problems& problems) {
   if (IsTime(metric)) {
     const auto time = ReadDuration(value, Form::kDuration, problems);
@@ -57,10 +51,10 @@ void ReadMetrics(const ObjectFields& fields, Expectations& expect, Problems& pro
   }
   for (const JsonValue& member : metrics->Children()) {
     if (problems.Full()) return;
-    if (const std::optional<Metric> metric = ParseMetric(member.key())) {
+    if (const std::optional<Metric> metric = ParseWord<Metric>(member.key())) {
       expect.metrics.push_back(ReadBound(member, *metric, problems));
     } else {
-      problems.AddAtKey(member, UnknownWord("metric", member.key(), MetricWords()));
+      problems.AddAtKey(member, UnknownWord("metric", member.key(), AllWords<Metric>()));
     }
   }
 }
@@ -80,8 +74,8 @@ void ReadExpect(const ObjectFields& file, Scenario& scenario, Problems& problems
     if (std::find(expect.holds.begin(), expect.holds.end(), invariant) == expect.holds.end()) {
       continue;
     }
-    problems.Add(*fields->Find("violates"), Cat("invariant ", Quoted(InvariantText(invariant)),
-                                                " cannot both hold and be violated"));
+    problems.Add(*fields->Find("violates"),
+                 Cat("invariant ", Quoted(WordOf(invariant)), " cannot both hold and be violated"));
   }
 }
 

@@ -161,10 +161,10 @@ std::optional<StepName> FaultReader::ReadStep(const ObjectFields& fields) {
     return fields.Word<StepName>("step", "step");
   }
   Words words;
-  for (const StepName step : known_.protocol->steps) words.push_back(StepText(step));
-  words.insert(words.end(), {StepText(StepName::kHasLock), StepText(StepName::kWrite)});
+  for (const StepName step : known_.protocol->steps) words.push_back(WordOf(step));
+  words.insert(words.end(), {WordOf(StepName::kHasLock), WordOf(StepName::kWrite)});
   if (std::find(words.begin(), words.end(), value->text()) != words.end()) {
-    return ParseStep(value->text());
+    return ParseWord<StepName>(value->text());
   }
   const std::string hint = DidYouMean(value->text(), words);
   problems_.Add(*value,
@@ -176,15 +176,14 @@ std::optional<StepName> FaultReader::ReadStep(const ObjectFields& fields) {
 void FaultReader::CheckPhase(const ObjectFields& fields, StepName step, Phase phase) {
   if (known_.protocol == nullptr || ReachesPhase(*known_.protocol, step, phase)) return;
   Words phases;
-  for (int i = 0; i < kPhaseCount; ++i) {
-    const auto other = static_cast<Phase>(i);
-    if (ReachesPhase(*known_.protocol, step, other)) phases.push_back(PhaseText(other));
+  for (const Phase other : AllOf<Phase>()) {
+    if (ReachesPhase(*known_.protocol, step, other)) phases.push_back(WordOf(other));
   }
   std::string_view why = " has no commit of its own.";
   if (step == StepName::kWrite) why = " goes to the resource, which answers nothing.";
   if (phases.size() == 1) why = " is answered without a call to Spanner.";
   problems_.Add(*fields.Find("phase"),
-                Cat(kNeverFires, StepText(step), why, " Its phases: ", ListOf(phases), "."));
+                Cat(kNeverFires, WordOf(step), why, " Its phases: ", ListOf(phases), "."));
 }
 
 void FaultReader::ReadLock(const ObjectFields& fields, When& when) {

@@ -110,7 +110,7 @@ std::string CodeList(const std::vector<std::string_view>& words) {
 
 std::string JsonBlock(std::string_view json) { return Cat("```json\n", json, "\n```\n"); }
 
-// Sentences begin with a capital letter.
+// `text` with its first letter capitalised.
 std::string Sentence(std::string_view text) {
   std::string sentence(text);
   if (sentence.front() >= 'a' && sentence.front() <= 'z') {
@@ -133,7 +133,7 @@ std::string Head(const std::vector<std::string>& cells) {
 
 // --- what may stand behind a key ---------------------------------------------------------------
 
-// Where an object, or a long list of words, is told of.
+// A link to the section that describes an object or lists many words.
 std::string SectionOf(ObjectId id) {
   switch (id) {
     case ObjectId::kScenario:
@@ -290,7 +290,7 @@ std::string StepRow(const ProtocolInfo& protocol, StepName step) {
   const bool has_commit = std::ranges::find(protocol.steps_without_commit, step) ==
                               protocol.steps_without_commit.end() &&
                           step != StepName::kHasLock && step != StepName::kWrite;
-  return Row({Code(StepText(step)), has_commit ? "yes" : "no", std::string(AboutStep(step))});
+  return Row({Code(WordOf(step)), has_commit ? "yes" : "no", std::string(AboutStep(step))});
 }
 
 std::string ProtocolSection(const ProtocolInfo& protocol) {
@@ -315,20 +315,19 @@ std::string ProtocolSection(const ProtocolInfo& protocol) {
   text += "\nThe columns of its table: ";
   std::string_view separator;
   for (const ColumnInfo& column : protocol.columns) {
-    text += Cat(separator, Code(column.name), " ", TypeName(column.type),
-                column.key ? " (the key)" : "");
+    text +=
+        Cat(separator, Code(column.name), " ", WordOf(column.type), column.key ? " (the key)" : "");
     separator = ", ";
   }
   return text + ".\n";
 }
 
-template <typename Enum, typename Text, typename About>
-std::string WordTable(std::string_view head, std::string_view what, size_t count, Text text,
-                      About about) {
+template <HasWords Enum>
+std::string TableOfWords(std::string_view head, std::string_view what,
+                         std::string_view (*about)(Enum)) {
   std::string table = Head({std::string(head), std::string(what)});
-  for (size_t i = 0; i < count; ++i) {
-    const auto word = static_cast<Enum>(i);
-    table += Row({Code(text(word)), std::string(about(word))});
+  for (const Enum word : AllOf<Enum>()) {
+    table += Row({Code(WordOf(word)), std::string(about(word))});
   }
   return table;
 }
@@ -339,12 +338,11 @@ std::string InvariantTable() {
     head.push_back(Cat("promised by ", protocol.name));
   }
   std::string table = Head(head);
-  for (size_t i = 0; i < kInvariantCount; ++i) {
-    const auto invariant = static_cast<Invariant>(i);
-    std::vector<std::string> cells = {Code(InvariantText(invariant)),
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    std::vector<std::string> cells = {Code(WordOf(invariant)),
                                       std::string(AboutInvariant(invariant))};
     for (const ProtocolInfo& protocol : Protocols()) {
-      const Promise promise = protocol.promises[i];
+      const Promise promise = protocol.promises[static_cast<size_t>(invariant)];
       cells.emplace_back(promise == Promise::kPromised      ? "yes"
                          : promise == Promise::kNotPromised ? "no"
                                                             : "n/a");
@@ -356,9 +354,8 @@ std::string InvariantTable() {
 
 std::string MetricTable() {
   std::string table = Head({"metric", "is a", "of what"});
-  for (size_t i = 0; i < kMetricCount; ++i) {
-    const auto metric = static_cast<Metric>(i);
-    table += Row({Code(MetricText(metric)), IsTime(metric) ? "duration" : "count",
+  for (const Metric metric : AllOf<Metric>()) {
+    table += Row({Code(WordOf(metric)), IsTime(metric) ? "duration" : "count",
                   std::string(AboutMetric(metric))});
   }
   return table;
@@ -367,8 +364,7 @@ std::string MetricTable() {
 std::string WordsSection() {
   std::string text = "\n## Protocols\n";
   for (const ProtocolInfo& protocol : Protocols()) text += ProtocolSection(protocol);
-  text += Cat(kPhasesText, WordTable<Phase>("phase", "how far the step has come", kPhaseCount,
-                                            PhaseText, AboutPhase));
+  text += Cat(kPhasesText, TableOfWords("phase", "how far the step has come", AboutPhase));
   text += Cat(kInvariantsText, InvariantTable());
   text +=
       Cat("\n## Metrics\n\nSummed over the locks of a run; the longest times are over all of "
@@ -377,8 +373,7 @@ std::string WordsSection() {
   text +=
       Cat("\n## Goals\n\nWhat `sometimes` wants to have happened at least once, so that a "
           "scenario does not pass because nothing happened.\n\n",
-          WordTable<Sometimes>("goal", "what happened", kSometimesCount, SometimesText,
-                               AboutSometimes));
+          TableOfWords("goal", "what happened", AboutSometimes));
   return text;
 }
 

@@ -1,15 +1,15 @@
-// scenarios/LANGUAGE.md: the scenario language for people, in Markdown.
+// Generates scenarios/LANGUAGE.md, the guide to the scenario language.
 //
-// Made from language.h, vocabulary.h and the protocols' descriptions, so that
-// what it says of keys, words, defaults and examples is what the loader does; a test compares the
-// file. Only the paragraphs between the tables are written here.
+// The tables are generated from language.h, vocabulary.h and the protocols' descriptions, so the
+// guide's keys, words, defaults and examples are those of the loader. A test compares the file.
+// Only the paragraphs between the tables are written here.
 #pragma once
 
 #include <string>
 
 namespace whorl::sim {
 
-// The whole file, with its last newline.
+// The text of the file, with its final newline.
 std::string ScenarioGuide();
 
 }  // namespace whorl::sim

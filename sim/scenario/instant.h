@@ -1,4 +1,4 @@
-// True time in a simulation: nanoseconds since its start. Nothing under test can see it.
+// True time in a simulation: nanoseconds since its start. The code under test cannot see it.
 #pragma once
 
 #include <compare>
@@ -19,7 +19,7 @@ constexpr Instant operator+(Instant t, Duration d) { return {SaturatingAdd(t.ns,
 constexpr Duration operator-(Instant a, Instant b) { return Duration{a.ns} - Duration{b.ns}; }
 inline constexpr Instant kNever = {std::numeric_limits<int64_t>::max()};
 
-// Every simulation starts on 2026-01-01: whole seconds, so that traces read well.
+// Every simulation starts at midnight of 2026-01-01: whole seconds keep traces readable.
 inline constexpr Timestamp kStartTime = Timestamp::FromUnixNanos(1'767'225'600'000'000'000);
 
 constexpr Timestamp ToTimestamp(Instant t) { return kStartTime + Duration{t.ns}; }

@@ -12,7 +12,7 @@
 namespace whorl::sim {
 namespace {
 
-// Further ones are left out of their objects, but not reported.
+// Further duplicates are left out of their objects without being reported.
 constexpr size_t kMaxDuplicates = 100;
 
 template <typename Integer>
@@ -26,7 +26,7 @@ std::optional<Integer> WholeNumber(JsonKind kind, std::string_view text) {
   return value;
 }
 
-// The library reads through this; `consumed` is how the builder knows where it is.
+// The library reads through this iterator; `consumed` tells the builder how far it has read.
 class CountingIterator {
  public:
   // NOLINTBEGIN(readability-identifier-naming): std::iterator_traits looks these names up.
@@ -58,7 +58,7 @@ class CountingIterator {
   size_t* consumed_;
 };
 
-// Lines and columns of offsets that are asked in growing order.
+// Finds the line and column of offsets. REQUIRES: callers ask in ascending order.
 class LineCounter {
  public:
   explicit LineCounter(std::string_view text) : text_(text) {}
@@ -82,8 +82,8 @@ class LineCounter {
   Position position_;
 };
 
-// "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while ..." names
-// a place that the problem states itself: what follows it is enough.
+// "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while ..."
+// without the place, which the problem states itself.
 std::string WithoutPlace(std::string_view what) {
   static constexpr std::string_view kStart = "syntax error ";
   if (const size_t at = what.find(kStart); at != std::string_view::npos) {
@@ -109,24 +109,24 @@ std::string EscapedToken(std::string_view key) {
 
 }  // namespace
 
-JsonKind JsonValue::kind() const { return document_->node(index_).kind; }
-std::string_view JsonValue::text() const { return document_->node(index_).text; }
-std::string_view JsonValue::key() const { return document_->node(index_).key; }
-Position JsonValue::position() const { return document_->node(index_).position; }
-Position JsonValue::key_position() const { return document_->node(index_).key_position; }
+JsonKind JsonValue::kind() const { return document_->entry(index_).kind; }
+std::string_view JsonValue::text() const { return document_->entry(index_).text; }
+std::string_view JsonValue::key() const { return document_->entry(index_).key; }
+Position JsonValue::position() const { return document_->entry(index_).position; }
+Position JsonValue::key_position() const { return document_->entry(index_).key_position; }
 std::optional<int64_t> JsonValue::AsInt64() const { return WholeNumber<int64_t>(kind(), text()); }
 std::optional<uint64_t> JsonValue::AsUint64() const {
   return WholeNumber<uint64_t>(kind(), text());
 }
 std::string JsonValue::Pointer() const { return document_->PointerOf(index_); }
 size_t JsonValue::ChildCount() const {
-  return static_cast<size_t>(document_->node(index_).children);
+  return static_cast<size_t>(document_->entry(index_).children);
 }
 
 std::vector<JsonValue> JsonValue::Children() const {
   std::vector<JsonValue> children;
   children.reserve(ChildCount());
-  for (int32_t i = document_->node(index_).first; i >= 0; i = document_->node(i).next) {
+  for (int32_t i = document_->entry(index_).first; i >= 0; i = document_->entry(i).next) {
     children.emplace_back(document_, i);
   }
   return children;
@@ -134,17 +134,17 @@ std::vector<JsonValue> JsonValue::Children() const {
 
 std::optional<JsonValue> JsonValue::Find(std::string_view member) const {
   if (kind() != JsonKind::kObject) return std::nullopt;
-  for (int32_t i = document_->node(index_).first; i >= 0; i = document_->node(i).next) {
-    if (document_->node(i).key == member) return JsonValue(document_, i);
+  for (int32_t i = document_->entry(index_).first; i >= 0; i = document_->entry(i).next) {
+    if (document_->entry(i).key == member) return JsonValue(document_, i);
   }
   return std::nullopt;
 }
 
 std::string JsonDocument::PointerOf(int32_t index) const {
   std::vector<std::string> tokens;
-  for (; node(index).parent >= 0; index = node(index).parent) {
-    const Node& at = node(index);
-    const bool member = node(at.parent).kind == JsonKind::kObject;
+  for (; entry(index).parent >= 0; index = entry(index).parent) {
+    const Entry& at = entry(index);
+    const bool member = entry(at.parent).kind == JsonKind::kObject;
     tokens.push_back(member ? EscapedToken(at.key) : std::to_string(at.ordinal));
   }
   std::string pointer;
@@ -152,8 +152,8 @@ std::string JsonDocument::PointerOf(int32_t index) const {
   return pointer;
 }
 
-// Hears the library's events and appends nodes. Not in the unnamed namespace only because it is a
-// friend of JsonDocument.
+// Receives the library's events and appends entries. It is outside of the unnamed namespace only
+// because it is a friend of JsonDocument.
 class JsonBuilder : public nlohmann::json_sax<nlohmann::json> {
  public:
   JsonBuilder(std::string_view text, const size_t& consumed, std::vector<Problem>& problems)
@@ -169,7 +169,7 @@ class JsonBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool string(string_t& value) override {
     return Add(JsonKind::kString, StartOfString(), std::move(value));
   }
-  bool binary(binary_t&) override { return false; }  // not in JSON texts
+  bool binary(binary_t&) override { return false; }  // JSON texts have none
 
   bool start_object(std::size_t) override { return Open(JsonKind::kObject); }
   bool start_array(std::size_t) override { return Open(JsonKind::kArray); }
@@ -183,14 +183,14 @@ class JsonBuilder : public nlohmann::json_sax<nlohmann::json> {
                                ": ", WithoutPlace(error.what())));
   }
 
-  std::vector<JsonDocument::Node> TakeNodes() { return std::move(document_.nodes_); }
+  std::vector<JsonDocument::Entry> TakeEntries() { return std::move(document_.entries_); }
 
  private:
-  // An object or array whose end has not been read.
+  // An object or array whose end has not been read yet.
   struct Level {
     int32_t index = 0;
     int32_t last_child = -1;
-    std::map<std::string, int, std::less<>> lines;  // of an object's keys
+    std::map<std::string, int, std::less<>> lines;  // by key of an object
   };
 
   bool Add(JsonKind kind, size_t start, std::string text);
@@ -219,14 +219,14 @@ class JsonBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool is_duplicate_ = false;
 };
 
-// The closing quote was read last, and an inner quote follows a backslash.
+// The closing quote was read last; a quote within the string follows a backslash.
 size_t JsonBuilder::StartOfString() const {
   size_t start = consumed_ - 2;
   while (text_[start] != '"' || (start > 0 && text_[start - 1] == '\\')) --start;
   return start;
 }
 
-// A number is known to end only when the character after it was read, unless the text ends.
+// The parser sees that a number has ended only by reading the next character or the text's end.
 bool JsonBuilder::AddNumber() {
   static constexpr std::string_view kLetters = "+-.0123456789eE";
   size_t end = consumed_;
@@ -251,35 +251,35 @@ bool JsonBuilder::key(string_t& value) {
 }
 
 bool JsonBuilder::Add(JsonKind kind, size_t start, std::string text) {
-  if (document_.nodes_.size() >= kMaxJsonValues) {
+  if (document_.entries_.size() >= kMaxJsonValues) {
     return Fail(start, Cat("more than ", std::to_string(kMaxJsonValues), " values"));
   }
-  JsonDocument::Node node;
-  node.kind = kind;
-  node.position = lines_.At(start);
-  node.text = std::move(text);
+  JsonDocument::Entry entry;
+  entry.kind = kind;
+  entry.position = lines_.At(start);
+  entry.text = std::move(text);
   if (!levels_.empty()) {
-    node.parent = levels_.back().index;
-    if (document_.node(node.parent).kind == JsonKind::kObject) {
-      node.key = std::exchange(key_, std::string());
-      node.key_position = key_position_;
+    entry.parent = levels_.back().index;
+    if (document_.entry(entry.parent).kind == JsonKind::kObject) {
+      entry.key = std::exchange(key_, std::string());
+      entry.key_position = key_position_;
     }
   }
-  document_.nodes_.push_back(std::move(node));
-  Link(static_cast<int32_t>(document_.nodes_.size()) - 1);
+  document_.entries_.push_back(std::move(entry));
+  Link(static_cast<int32_t>(document_.entries_.size()) - 1);
   return true;
 }
 
-// A duplicate member stays out of its object: it is among the nodes, and nobody finds it.
+// A duplicate member has an entry, but its object does not link to it.
 void JsonBuilder::Link(int32_t index) {
   if (levels_.empty() || std::exchange(is_duplicate_, false)) return;
   Level& level = levels_.back();
-  JsonDocument::Node& parent = document_.nodes_[static_cast<size_t>(level.index)];
-  document_.nodes_[static_cast<size_t>(index)].ordinal = parent.children++;
+  JsonDocument::Entry& parent = document_.entries_[static_cast<size_t>(level.index)];
+  document_.entries_[static_cast<size_t>(index)].ordinal = parent.children++;
   if (level.last_child < 0) {
     parent.first = index;
   } else {
-    document_.nodes_[static_cast<size_t>(level.last_child)].next = index;
+    document_.entries_[static_cast<size_t>(level.last_child)].next = index;
   }
   level.last_child = index;
 }
@@ -291,7 +291,7 @@ bool JsonBuilder::Open(JsonKind kind) {
   }
   if (!Add(kind, consumed_ - 1, "")) return false;
   Level level;
-  level.index = static_cast<int32_t>(document_.nodes_.size()) - 1;
+  level.index = static_cast<int32_t>(document_.entries_.size()) - 1;
   levels_.push_back(std::move(level));
   return true;
 }
@@ -315,7 +315,7 @@ std::optional<JsonDocument> JsonDocument::Parse(std::string_view text,
   const CountingIterator end(first + text.size(), &consumed);
   if (!nlohmann::json::sax_parse(begin, end, &builder)) return std::nullopt;
   JsonDocument document;
-  document.nodes_ = builder.TakeNodes();
+  document.entries_ = builder.TakeEntries();
   return document;
 }
 

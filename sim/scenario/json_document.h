@@ -1,15 +1,14 @@
 // A JSON text as a tree in which every value and key knows its line and column.
 //
 // Invariants:
-//   1. The nodes lie in one vector and refer to each other by index, so neither reading, walking
-//   nor
-//      freeing a document recurses, whatever its depth.
-//   2. Strings and keys are valid UTF-8. Numbers keep the text that was written: nothing is rounded
-//      on the way in, and whoever wants an integer gets exactly that integer or nothing.
-//   3. An object has no two members of one name. The second is a problem and is left out.
+//   1. The entries are stored in one vector and refer to each other by index, so reading, walking
+//      and freeing a document never recurse, whatever its depth.
+//   2. Strings and keys are valid UTF-8. Numbers keep the text that was written: no value is
+//      rounded on reading, and AsInt64() returns exactly the integer in the text or nothing.
+//   3. An object has no two members of the same name. The second one is a problem and is left out.
 //   4. Depth and number of values are bounded by the constants below.
-// The JSON itself is read by nlohmann-json's SAX interface.
-// Deliberately left out: writing, and conversions that a message should speak about.
+// nlohmann-json's SAX interface parses the text.
+// Deliberately left out: writing, and conversions that need an error message of their own.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +23,7 @@ namespace whorl::sim {
 inline constexpr int kMaxJsonDepth = 64;
 inline constexpr size_t kMaxJsonValues = 500'000;
 
-// Both count from 1; a column is a character, not a byte.
+// Lines and columns count from 1; a column is a character, not a byte.
 struct Position {
   int line = 1;
   int column = 1;
@@ -32,7 +31,7 @@ struct Position {
 
 enum class JsonKind : uint8_t { kNull, kBoolean, kNumber, kString, kArray, kObject };
 
-// Something wrong in a text: where, and what was expected.
+// A mistake in a text: where it is, and what was expected there.
 struct Problem {
   Position position;
   std::string pointer;  // JSON pointer (RFC 6901); empty for the document itself
@@ -41,25 +40,25 @@ struct Problem {
 
 class JsonDocument;
 
-// One value of a document, which has to outlive it and to stay where it is.
+// One value of a document. The document outlives it and is not moved meanwhile.
 class JsonValue {
  public:
   JsonValue(const JsonDocument* document, int32_t index) : document_(document), index_(index) {}
 
   JsonKind kind() const;
-  // What a string says, or how a number, `true` or `false` was written.
+  // The content of a string, or a number, `true` or `false` as it was written.
   std::string_view text() const;
   bool IsTrue() const { return kind() == JsonKind::kBoolean && text() == "true"; }
-  // The number when it is an integer of that range, written as one (no fraction, no exponent).
+  // The number if it is in range and written as an integer (no fraction, no exponent).
   std::optional<int64_t> AsInt64() const;
   std::optional<uint64_t> AsUint64() const;
 
-  std::string_view key() const;  // of a member of an object; empty otherwise
-  Position position() const;     // of the value's first character
+  std::string_view key() const;  // empty unless it is a member of an object
+  Position position() const;     // where the value begins
   Position key_position() const;
   std::string Pointer() const;
 
-  // Elements or members in the order of the text; none for other kinds.
+  // The elements or members, in the order of the text; none for other kinds of value.
   std::vector<JsonValue> Children() const;
   size_t ChildCount() const;
   std::optional<JsonValue> Find(std::string_view member) const;
@@ -71,8 +70,8 @@ class JsonValue {
 
 class JsonDocument {
  public:
-  // The text's document, or nothing when it cannot be read to its end; then the last of `problems`
-  // says why. Problems that do not end the reading (duplicate keys) may be added either way.
+  // Parses a text. Returns nothing if it cannot be read to its end; the last of `problems` then
+  // says why. Duplicate keys are added to `problems` too, and do not end the reading.
   static std::optional<JsonDocument> Parse(std::string_view text, std::vector<Problem>& problems);
 
   JsonValue root() const { return {this, 0}; }
@@ -81,7 +80,7 @@ class JsonDocument {
   friend class JsonValue;
   friend class JsonBuilder;
 
-  struct Node {
+  struct Entry {
     JsonKind kind = JsonKind::kNull;
     int32_t parent = -1;
     int32_t next = -1;    // sibling
@@ -93,10 +92,10 @@ class JsonDocument {
     std::string key;
     std::string text;
   };
-  const Node& node(int32_t index) const { return nodes_[static_cast<size_t>(index)]; }
+  const Entry& entry(int32_t index) const { return entries_[static_cast<size_t>(index)]; }
   std::string PointerOf(int32_t index) const;
 
-  std::vector<Node> nodes_;
+  std::vector<Entry> entries_;
 };
 
 }  // namespace whorl::sim

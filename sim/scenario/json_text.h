@@ -1,4 +1,4 @@
-// JSON as it is written: scenarios, traces and machine-readable reports.
+// Writing JSON: the library's type, and its text.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@ namespace whorl::sim {
 
 using Json = nlohmann::ordered_json;
 
-// On one line, or indented for `indent` >= 0. Bytes that are not UTF-8 are replaced by U+FFFD.
+// The text on one line, or indented if `indent` >= 0. Bytes that are not UTF-8 become U+FFFD.
 std::string DumpJson(const Json& json, int indent = -1);
 
 }  // namespace whorl::sim

@@ -15,20 +15,7 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-// In the order of Use, ResourceKind, PendingCommitTimestampRule and Preset.
-constexpr std::array<std::string_view, 3> kUses = {"has_lock", "callback", "lock"};
-constexpr std::array<std::string_view, 3> kResources = {"fenced", "unfenced", "both"};
-constexpr std::array<std::string_view, 2> kPendingRules = {"table", "column"};
-constexpr std::array<std::string_view, 2> kPresets = {"regional", "multi_region"};
-
 Words Listed(std::span<const std::string_view> words) { return {words.begin(), words.end()}; }
-
-template <typename Enum>
-Words AllWords(int count, std::string_view (*text)(Enum)) {
-  Words words;
-  for (int i = 0; i < count; ++i) words.push_back(text(static_cast<Enum>(i)));
-  return words;
-}
 
 Words ProtocolWords() {
   Words words;
@@ -37,9 +24,9 @@ Words ProtocolWords() {
 }
 
 std::string Json(Duration duration) { return Cat("\"", FormatDuration(duration), "\""); }
-template <typename Enum>
-std::string Json(std::span<const std::string_view> words, Enum value) {
-  return Cat("\"", words[static_cast<size_t>(value)], "\"");
+template <HasWords Enum>
+std::string Json(Enum value) {
+  return Cat("\"", WordOf(value), "\"");
 }
 
 ObjectInfo DescribeScenario() {
@@ -152,8 +139,8 @@ ObjectInfo DescribeNode() {
         .form = Form::kWord,
         .about = "how its application uses the lock: it asks has_lock before each write, works "
                  "between callbacks, or calls the wrapper's Lock() and Unlock()",
-        .words = Listed(kUses),
-        .otherwise = Json(kUses, NodeSpec().use)},
+        .words = Listed(AllWords<Use>()),
+        .otherwise = Json(NodeSpec().use)},
        {.name = "clock",
         .form = Form::kObject,
         .about = "the node's own clocks",
@@ -181,8 +168,8 @@ ObjectInfo DescribeSpanner() {
           {{.name = "preset",
             .form = Form::kWord,
             .about = "latencies of the database and of the way to it",
-            .words = Listed(kPresets),
-            .otherwise = Json(kPresets, SpannerSpec().preset)},
+            .words = {WordOf(Preset::kRegional), WordOf(Preset::kMultiRegion)},
+            .otherwise = Json(SpannerSpec().preset)},
            {.name = "truetime",
             .form = Form::kObject,
             .about = "the clocks behind commit timestamps",
@@ -195,8 +182,8 @@ ObjectInfo DescribeSpanner() {
             .form = Form::kWord,
             .about = "what cannot be read after PENDING_COMMIT_TIMESTAMP was written in the same "
                      "transaction: the table, as documented, or the column, as the emulator does",
-            .words = Listed(kPendingRules),
-            .otherwise = Json(kPendingRules, SpannerSpec().strict_pending_commit_timestamp)}},
+            .words = Listed(AllWords<PendingCommitTimestampRule>()),
+            .otherwise = Json(SpannerSpec().strict_pending_commit_timestamp)}},
           R"({ "preset": "multi_region", "truetime": { "epsilon": "3ms" } })"};
 }
 
@@ -244,8 +231,8 @@ ObjectInfo DescribeWorkload() {
            {.name = "resource",
             .form = Form::kWord,
             .about = "what is written to: one that refuses old tokens, one that takes any, or both",
-            .words = Listed(kResources),
-            .otherwise = Json(kResources, WorkloadSpec().resource)}},
+            .words = Listed(AllWords<ResourceKind>()),
+            .otherwise = Json(WorkloadSpec().resource)}},
           R"({ "write_every": "200ms", "work_for": "50ms", "resource": "both" })"};
 }
 
@@ -369,12 +356,12 @@ ObjectInfo DescribeWhen() {
             .form = Form::kWord,
             .about = "which step of the protocol, or has_lock, or write (to the resource)",
             .required = true,
-            .words = AllWords<StepName>(kStepCount, StepText)},
+            .words = Listed(AllWords<StepName>())},
            {.name = "phase",
             .form = Form::kWord,
             .about = "how far the step has come",
             .required = true,
-            .words = AllWords<Phase>(kPhaseCount, PhaseText)},
+            .words = Listed(AllWords<Phase>())},
            {.name = "count",
             .form = Form::kInteger,
             .about = "at which time that this happens",
@@ -385,7 +372,7 @@ ObjectInfo DescribeWhen() {
 }
 
 ObjectInfo DescribeExpect() {
-  const Words invariants = AllWords<Invariant>(kInvariantCount, InvariantText);
+  const Words invariants = Listed(AllWords<Invariant>());
   return {"expect",
           {{.name = "holds",
             .form = Form::kWords,
@@ -398,7 +385,7 @@ ObjectInfo DescribeExpect() {
            {.name = "sometimes",
             .form = Form::kWords,
             .about = "what must happen at least once",
-            .words = AllWords<Sometimes>(static_cast<int>(kSometimesCount), SometimesText)},
+            .words = Listed(AllWords<Sometimes>())},
            {.name = "metrics",
             .form = Form::kMetrics,
             .about = "bounds of metrics, or their exact values",
@@ -442,7 +429,7 @@ std::vector<std::string_view> ObjectInfo::KeyNames() const {
 
 const ObjectInfo& DescribeObject(ObjectId id) {
   // In the order of ObjectId.
-  static const std::array<ObjectInfo, kObjectCount> objects = {
+  static const std::array<ObjectInfo, kCountOf<ObjectId>> objects = {
       DescribeScenario(), DescribeNode(),    DescribeClock(),    DescribeSpanner(),
       DescribeTrueTime(), DescribeNetwork(), DescribeWorkload(), DescribeFault(),
       DescribeWhen(),     DescribeDelay(),   DescribeExpect(),   DescribeBound()};

@@ -1,15 +1,14 @@
-// The words of the scenario language: every object, its keys, what may stand there and why.
+// The scenario language: every object, its keys, which values they take and what they are for.
 //
-// One description serves the loader (what is required, which range and which words are allowed,
-// which keys are known), the error messages, scenarios/schema.json (schema.h) and
-// scenarios/LANGUAGE.md (guide.h), with its examples.
+// One description serves the loader (known and required keys, ranges, allowed words), the error
+// messages, scenarios/schema.json (schema.h) and scenarios/LANGUAGE.md (guide.h) with its examples.
 // Invariants:
 //   1. The loader cannot read a key that is not described here (ObjectFields checks it).
-//   2. Words of an enumeration stand in the enumerators' order.
-//   3. Defaults are those of the structs in scenario.h, printed; none is written down twice.
-//   4. Examples stand on their own in a scenario of spindle_v2 with the nodes a, b, pod-1, pod-2
-//   and
-//      spare, which nothing starts; those of faults strike in it (a test runs them).
+//   2. The words of an enumeration are in the enumerators' order.
+//   3. The defaults are printed from the structs in scenario.h; none is written down twice.
+//   4. Each example is valid on its own in a scenario of spindle_v2 with the nodes a, b, pod-1,
+//      pod-2 and spare, which nothing starts. The examples of faults strike in it; a test runs
+//      them.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +28,8 @@ inline constexpr Duration kMaxDuration = Seconds(int64_t{10} * 365 * 24 * 3600);
 inline constexpr int64_t kMaxNodes = 1000;
 inline constexpr size_t kMaxLocks = 1000;
 inline constexpr size_t kMaxFaults = 20'000;  // after patterns were expanded
-inline constexpr size_t kMaxNameBytes = 100;  // of nodes, ids and locks
-// A key that begins so, in any object of this language, is a comment: a string that nobody reads.
+inline constexpr size_t kMaxNameBytes = 100;  // the limit for names of nodes and locks, and for ids
+// In any object of this language, a key that begins so is a comment: its string is ignored.
 inline constexpr std::string_view kCommentPrefix = "//";
 
 enum class ObjectId : uint8_t {
@@ -47,13 +46,12 @@ enum class ObjectId : uint8_t {
   kExpect,
   kBound,
 };
-inline constexpr size_t kObjectCount = 12;
 
-// What may stand behind a key.
+// The form of a key's value.
 enum class Form : uint8_t {
   kText,     // a string that is not empty
   kName,     // the same, short, and without control characters
-  kNewName,  // of a node: besides without *, which is for patterns
+  kNewName,  // the name of a new node: a kName without *, which is for patterns
   kNames,    // an array of distinct names, not empty
   kBoolean,
   kInteger,           // in [min, max]
@@ -81,13 +79,13 @@ struct KeyInfo {
   std::vector<std::string_view> words = {};
   int64_t min = 0;
   uint64_t max = std::numeric_limits<int64_t>::max();
-  std::string otherwise = {};  // the default as JSON, or empty where there is none to show
+  std::string otherwise = {};  // the default as JSON; empty if there is none to show
 };
 
 struct ObjectInfo {
   std::string_view name;
   std::vector<KeyInfo> keys;
-  std::string_view example = {};  // JSON; for a fault, the kinds have theirs
+  std::string_view example = {};  // JSON; each kind of fault has its own
 
   const KeyInfo* Find(std::string_view key) const;
   std::vector<std::string_view> KeyNames() const;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kMaxPathShown = 1000;
 
-// x/gc_pause.json: gc_pause.
+// "gc_pause" for "x/gc_pause.json".
 std::string NameOf(std::string_view path) {
   std::string_view name = path.substr(path.rfind('/') + 1);
   if (name.ends_with(".json")) name.remove_suffix(5);
@@ -65,7 +65,7 @@ void ReadWorkload(const ObjectFields& file, const Known& known, WorkloadSpec& wo
                    "resource could fence by: expected \"unfenced\""));
 }
 
-// The keys that other parts refer to.
+// Reads the keys that other parts refer to.
 Known ReadBasics(const ObjectFields& file, Scenario& scenario, Problems& problems) {
   Known known;
   scenario.about = file.Text("about").value_or("");
@@ -89,7 +89,7 @@ Known ReadBasics(const ObjectFields& file, Scenario& scenario, Problems& problem
 }
 
 void ReadScenario(const JsonValue& root, Scenario& scenario, Problems& problems) {
-  // Another version may have other keys: nothing else that is said about them would be of use.
+  // Another version may have other keys, so messages about them would be of no use.
   if (const std::optional<JsonValue> version = root.Find("version")) {
     if (version->AsInt64() != scenario.version) {
       problems.Add(*version, Cat("expected 1, the only version of the scenario language, got ",
@@ -110,7 +110,7 @@ void ReadScenario(const JsonValue& root, Scenario& scenario, Problems& problems)
   ReadExpect(file, scenario, problems);
 }
 
-// One line for each problem, in the order of the text and, at one place, of their finding.
+// One line for each problem, in the order of the text; at the same place, in the order found.
 absl::Status ErrorOf(std::string_view path, const std::vector<Problem>& problems) {
   std::multimap<std::pair<int, int>, const Problem*> sorted;
   for (const Problem& problem : problems) {
@@ -143,9 +143,9 @@ absl::Status CannotRead(std::string_view path, int error) {
   return error == ENOENT ? absl::NotFoundError(text) : absl::UnavailableError(text);
 }
 
-// Reads one byte more than is allowed, so that a pipe or a device has an end too.
+// Reads at most one byte more than is allowed, so that reading a pipe or a device ends too.
 absl::StatusOr<std::string> ReadAll(const std::string& path) {
-  std::error_code ignored;  // whatever it is, opening the file says it better
+  std::error_code ignored;  // opening the file gives a better message
   if (path != "-" && std::filesystem::is_regular_file(path, ignored) &&
       std::filesystem::file_size(path, ignored) > kMaxScenarioBytes && !ignored) {
     return TooLong(path);

@@ -1,13 +1,12 @@
-// What a run counts, and what it has to have met at least once not to be vacuous.
+// What a run counts (metrics), and what it must meet at least once not to be vacuous (`sometimes`).
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <string_view>
 
 #include "protocol/spanner/fields.h"
+#include "protocol/spanner/words.h"
 
 namespace whorl::sim {
 
@@ -26,11 +25,27 @@ enum class Metric : uint8_t {
   kRpcs,
   kAborted,
 };
-inline constexpr size_t kMetricCount = 13;
-std::string_view MetricText(Metric metric);
-std::optional<Metric> ParseMetric(std::string_view text);
+constexpr auto WordTableOf(Metric) {
+  return MakeWordTable<Metric>({
+      {Metric::kGrants, "grants"},
+      {Metric::kTakeovers, "takeovers"},
+      {Metric::kWithoutHolderMax, "without_holder_max"},
+      {Metric::kWithoutHolderSum, "without_holder_sum"},
+      {Metric::kBeliefOverlapMax, "belief_overlap_max"},
+      {Metric::kBeliefOverlapSum, "belief_overlap_sum"},
+      {Metric::kStaleWriteRefused, "stale_write_refused"},
+      {Metric::kStaleWriteAccepted, "stale_write_accepted"},
+      {Metric::kLegitimateWriteRefused, "legitimate_write_refused"},
+      {Metric::kNeedlessTakeovers, "needless_takeovers"},
+      {Metric::kTransactions, "transactions"},
+      {Metric::kRpcs, "rpcs"},
+      {Metric::kAborted, "aborted"},
+  });
+}
 // Whether the metric is a time in nanoseconds, written with a unit in scenarios.
-bool IsTime(Metric metric);
+constexpr bool IsTime(Metric metric) {
+  return metric >= Metric::kWithoutHolderMax && metric <= Metric::kBeliefOverlapSum;
+}
 
 enum class Sometimes : uint8_t {
   kTakeover,
@@ -47,14 +62,28 @@ enum class Sometimes : uint8_t {
   kLateReplyIgnored,
   kClockStopNoticed,
 };
-inline constexpr size_t kSometimesCount = 13;
-std::string_view SometimesText(Sometimes name);
-std::optional<Sometimes> ParseSometimes(std::string_view text);
+constexpr auto WordTableOf(Sometimes) {
+  return MakeWordTable<Sometimes>({
+      {Sometimes::kTakeover, "takeover"},
+      {Sometimes::kRelease, "release"},
+      {Sometimes::kStepDown, "step_down"},
+      {Sometimes::kStaleWriteRefused, "stale_write_refused"},
+      {Sometimes::kLegitimateWriteRefused, "legitimate_write_refused"},
+      {Sometimes::kNeedlessTakeover, "needless_takeover"},
+      {Sometimes::kUnknownOutcome, "unknown_outcome"},
+      {Sometimes::kUnknownResolved, "unknown_resolved"},
+      {Sometimes::kAborted, "aborted"},
+      {Sometimes::kLockWait, "lock_wait"},
+      {Sometimes::kCommitWaitOverlap, "commit_wait_overlap"},
+      {Sometimes::kLateReplyIgnored, "late_reply_ignored"},
+      {Sometimes::kClockStopNoticed, "clock_stop_noticed"},
+  });
+}
 
-// Summed over the locks of a run; the maxima are over them.
+// Sums over all locks of a run; for the metrics named `_max`, the maximum over all locks.
 struct Metrics {
-  std::array<int64_t, kMetricCount> values{};
-  std::array<int64_t, kSometimesCount> met{};  // how often each happened
+  std::array<int64_t, kCountOf<Metric>> values{};
+  std::array<int64_t, kCountOf<Sometimes>> met{};  // how often each happened
 
   int64_t& operator[](Metric metric) { return values[static_cast<size_t>(metric)]; }
   int64_t operator[](Metric metric) const { return values[static_cast<size_t>(metric)]; }

@@ -1,4 +1,4 @@
-// Names of the nodes, locks and columns to which numbers in observations refer.
+// The names of the nodes, locks and columns that observations refer to by number.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ namespace whorl::sim {
 struct Names {
   std::vector<std::string> nodes;
   std::vector<std::string> locks;
-  std::vector<std::string> columns;  // of the protocol's table
+  std::vector<std::string> columns;  // columns of the protocol's table
   WHORL_FIELDS(Names, nodes, locks, columns);
 
-  // A number that has no name is printed as a number.
+  // A number without a name is printed as a number.
   std::string Node(int16_t node) const;
   std::string Lock(uint16_t lock) const;
-  // "a#1"; "nobody" for ProcessId{}, which wrote the rows of the start and stands for an operator.
+  // "a#1"; "nobody" for ProcessId{}, which wrote the initial rows and stands for an operator.
   std::string Process(ProcessId process) const;
-  // The same for people: "a", and "a#2" for the second incarnation of a.
+  // The same for people: "a" for the first incarnation, "a#2" for the second.
   std::string ShortProcess(ProcessId process) const;
 };
 Names NamesOf(const Scenario& scenario);

@@ -8,7 +8,7 @@
 namespace whorl::sim {
 namespace {
 
-// Longer words are not compared: a key of a megabyte must not cost a megabyte squared.
+// Longer words are not compared, since comparing takes quadratic time.
 constexpr size_t kMaxCompared = 64;
 
 char Folded(char c) {

@@ -1,10 +1,10 @@
-// The known word that a person most likely meant.
+// Finds the known word that a user most likely meant.
 //
 // Invariants:
-//   1. A suggestion is one of the known words; of equally near ones, the first.
-//   2. Nothing is suggested when nothing is near: more than a third of the letters wrong, or no
-//      letter right. A far-fetched suggestion is worse than none.
-// Upper and lower case, and `-` and `_`, count as the same letter.
+//   1. A suggestion is one of the known words; the first of several that are equally near.
+//   2. There is no suggestion if more than a third of the letters are wrong, or none is right. A
+//      far-fetched suggestion is worse than none.
+// Upper and lower case count as the same letter, and so do `-` and `_`.
 #pragma once
 
 #include <cstddef>
@@ -16,16 +16,15 @@
 
 namespace whorl::sim {
 
-// How many letters have to be inserted, deleted, replaced or swapped with their neighbour to turn
-// `a` into `b` (bytes; each place is edited once). Words above 64 bytes are as far as they are
-// long.
+// How many bytes must be inserted, deleted, replaced or swapped with their neighbour to turn `a`
+// into `b`, each place being edited once. For words above 64 bytes, the length of the longer one.
 size_t EditDistance(std::string_view a, std::string_view b);
 
-// A view of one of `known`, or nothing.
+// The nearest of `known`, as a view of it; nothing if none is near.
 std::optional<std::string_view> NearestWord(std::string_view word,
                                             std::span<const std::string_view> known);
 
-// `; did you mean "b"?` for the end of an error, or "" when nothing is near.
+// `; did you mean "b"?` for the end of an error; empty if no word is near.
 std::string DidYouMean(std::string_view word, std::span<const std::string_view> known);
 
 }  // namespace whorl::sim

@@ -1,4 +1,4 @@
-// The nodes of a scenario, and the rows that are present at its start.
+// Loads the nodes of a scenario and the rows that are present at its start.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -11,7 +11,7 @@
 namespace whorl::sim {
 namespace {
 
-// Of the scenario or of a node; `otherwise` where it says none.
+// Reads the lease of a scenario or of a node; `otherwise` if there is none.
 Duration ReadLease(const ObjectFields& fields, const Known& known, Duration otherwise,
                    Problems& problems) {
   const std::optional<Duration> lease = fields.Time("lease");
@@ -40,7 +40,7 @@ class NodeReader {
     }
   }
 
-  // REQUIRES: `lease` is what a node has that does not say its own.
+  // `lease` is the lease of nodes that have no key of their own for it.
   void Read(const JsonValue& entry, Duration lease) {
     NodeSpec node;
     node.lease = lease;
@@ -79,7 +79,7 @@ class NodeReader {
       return;
     }
     for (int64_t i = 1; i <= *count; ++i) {
-      // One error speaks for all of them.
+      // One error is enough for all of them.
       if (!AddNode(*fields.Find("name"), Cat(*name, "-", std::to_string(i)), node)) return;
     }
   }
@@ -152,7 +152,7 @@ class NodeReader {
   bool full_ = false;
 };
 
-// Durations count from the start.
+// A duration counts from the start.
 std::optional<Timestamp> ReadTimestamp(const JsonValue& value, Problems& problems) {
   static constexpr std::string_view kExpected =
       "expected a duration relative to the start such as \"-12s\", or RFC 3339 in UTC such as "
@@ -181,8 +181,8 @@ std::optional<Value> ReadColumn(const JsonValue& value, const ColumnInfo& column
                                 Problems& problems) {
   if (value.kind() == JsonKind::kNull) {
     if (!column.key) return Null{};
-    problems.Add(value, Cat("expected a ", TypeName(column.type),
-                            ", got null: ", Quoted(column.name), " is the key"));
+    problems.Add(value, Cat("expected a ", WordOf(column.type), ", got null: ", Quoted(column.name),
+                            " is the key"));
     return std::nullopt;
   }
   if (column.type == Type::kTimestamp) return ReadTimestamp(value, problems);
@@ -192,11 +192,11 @@ std::optional<Value> ReadColumn(const JsonValue& value, const ColumnInfo& column
   if (column.type == Type::kInt64) {
     if (const std::optional<int64_t> number = value.AsInt64()) return *number;
   }
-  problems.Add(value, Cat("expected a ", TypeName(column.type), ", got ", Described(value)));
+  problems.Add(value, Cat("expected a ", WordOf(column.type), ", got ", Described(value)));
   return std::nullopt;
 }
 
-// Columns come out in the table's order, whatever the file's.
+// The row has its columns in the table's order, whatever order the file has.
 RowSpec ReadRow(const JsonValue& entry, const ProtocolInfo& protocol, Problems& problems) {
   RowSpec row;
   if (entry.kind() != JsonKind::kObject) {
@@ -227,7 +227,7 @@ RowSpec ReadRow(const JsonValue& entry, const ProtocolInfo& protocol, Problems& 
   return row;
 }
 
-// For people and for comparing: the values of the key columns.
+// The values of the key columns, for messages and to compare rows by.
 std::string KeyOf(const RowSpec& row, const ProtocolInfo& protocol) {
   std::string key;
   for (const ColumnInfo& column : protocol.columns) {

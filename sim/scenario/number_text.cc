@@ -5,7 +5,7 @@
 namespace whorl::sim {
 
 std::string SecondsText(Duration duration, int digits) {
-  // Unsigned, since the magnitude of the smallest int64 has no positive twin.
+  // Unsigned, since int64_t cannot hold the magnitude of its smallest value.
   const bool negative = duration.ns < 0;
   uint64_t magnitude = static_cast<uint64_t>(duration.ns);
   if (negative) magnitude = ~magnitude + 1;

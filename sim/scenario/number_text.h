@@ -1,7 +1,7 @@
 // Numbers as text.
 //
-// Invariant: a text depends on its arguments alone, never on a locale or on the way in which a
-// library prints floating point numbers, so every compiler prints the same bytes.
+// Invariant: a text depends on its arguments alone, never on a locale or on how a library prints
+// floating-point numbers, so the bytes are the same with every compiler.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// The parts of a scenario, each read by its own function; only loader.cc calls them.
+// Reads the parts of a scenario, one function each; only loader.cc calls them.
 //
-// Invariant: a part that refers to another says nothing about it where the other was wrong, so that
-// no error is only the echo of another. Known tells them.
+// Invariant: a part that refers to another one reports no error about it if the other one was
+// wrong, so no error merely echoes another. Known says which parts were right.
 #pragma once
 
 #include <span>
@@ -15,10 +15,10 @@
 
 namespace whorl::sim {
 
-// How an error begins that tells of a fault which can never strike.
+// How an error about a fault that can never strike begins.
 inline constexpr std::string_view kNeverFires = "can never fire: ";
 
-// What was read without an error.
+// The parts that were read without an error.
 struct Known {
   const ProtocolInfo* protocol = nullptr;
   bool locks = false;
@@ -36,7 +36,7 @@ void ReadFaults(const ObjectFields& file, const Known& known, Scenario& scenario
 // The keys that only the fault's kind takes. REQUIRES: the fault's kind and trigger were read.
 void ReadFaultKeys(const ObjectFields& fields, const Known& known, const Scenario& scenario,
                    FaultSpec& fault, Problems& problems);
-// Of `truetime`, at the start or as a fault; `fields` are the object that has its keys.
+// Reads `truetime`, at the start or as a fault, from the object that has its keys.
 void ReadTrueTime(const ObjectFields& fields, TrueTimeSpec& truetime, Problems& problems);
 void ReadExpect(const ObjectFields& file, Scenario& scenario, Problems& problems);
 

@@ -14,7 +14,8 @@
 namespace whorl::sim {
 namespace {
 
-// Of a key such as "job_17241709254077376921", as Go prints an unsigned integer.
+// Whether a key is such as "job_17241709254077376921": the lock's name and an unsigned integer as
+// Go prints it.
 bool IsDecimal(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789";
   return !text.empty() && text.find_first_not_of(kDigits) == std::string_view::npos;
@@ -24,19 +25,19 @@ bool IsDecimal(std::string_view text) {
 
 Value NameIsTheKey(std::string_view lock) { return std::string(lock); }
 
-// Where what is given back is deleted, or nothing gives a lock up.
+// For protocols that release a lock by deleting its row, or not at all.
 bool NeverReleased(const Row&) { return false; }
 
 bool NoSideRows(std::string_view, std::string_view) { return false; }
 
-// Where a row says when its owner was last active.
+// For protocols whose row says when its owner was last active.
 std::optional<Timestamp> LeaseAfter(const Row& row, size_t column, Duration lease) {
   const auto* active = std::get_if<Timestamp>(&row[column]);
   if (active == nullptr) return std::nullopt;
   return *active + lease;
 }
 
-// --- each of them ------------------------------------------------------------------------------
+// --- the protocols -----------------------------------------------------------------------------
 
 namespace spindle_v2 {
 
@@ -92,8 +93,8 @@ std::optional<Timestamp> LeaseUntil(const Row& row, Duration owners_lease) {
   return LeaseAfter(row, kTokenColumn, owners_lease);
 }
 
-// A lease, the delay that keeps followers apart, and the buffer, which is a third of a lease at the
-// most.
+// A lease, the delay that keeps followers apart, and the buffer, which is at most a third of a
+// lease.
 Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
   return greatest_lease + greatest_lease / 7 + greatest_lease / 3 + round_trip_p999 * 4;
 }
@@ -121,7 +122,7 @@ constexpr size_t kServiceColumn = 1;
 constexpr size_t kLastSeenColumn = 2;
 constexpr Duration kPeriod = Seconds(1);
 
-// Its statements name this one, whatever the lock is called.
+// The protocol's statements use this key, whatever the lock is called.
 Value RowKey(std::string_view) { return int64_t{1}; }
 
 Duration LeaseUsed(Duration asked) { return Seconds(asked.ns / 1'000'000'000); }
@@ -164,8 +165,8 @@ std::optional<Timestamp> LeaseUntil(const Row& row, Duration) {
   return LeaseAfter(row, kLeasedUntilColumn, Duration{});
 }
 
-// The lease, the grace, and the quarter of a lease between two polls; and once more the grace, by
-// which the clocks of who wrote and who judges may be apart.
+// The lease, the grace, and the quarter of a lease between two polls; and the grace once more, by
+// which the writer's clock and the reader's may differ.
 Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
   return greatest_lease + kGrace * 2 + greatest_lease / 4 + round_trip_p999 * 4;
 }
@@ -191,7 +192,7 @@ namespace fenced_lease {
 constexpr size_t kHeartbeatColumn = 1;
 constexpr size_t kWriterColumn = 3;
 constexpr size_t kLeaseMsColumn = 4;
-constexpr int64_t kRhoPpm = 1'000;  // by how much clocks may run fast or slow
+constexpr int64_t kRhoPpm = 1'000;  // how fast or slow clocks may run
 
 Duration LeaseUsed(Duration asked) {
   return std::clamp(Milliseconds(asked.ns / 1'000'000), Seconds(1), Seconds(3600));
@@ -205,8 +206,8 @@ std::optional<Timestamp> LeaseUntil(const Row& row, Duration owners_lease) {
 
 bool IsReleased(const Row& row) { return std::holds_alternative<Null>(row[kWriterColumn]); }
 
-// 1.8 leases (1 + rho) / (1 - rho): a heartbeat that was just missed, and the wait that follows, by
-// the slowest of clocks.
+// 1.8 leases (1 + rho) / (1 - rho): the time since a heartbeat that was just missed, and the wait
+// that follows, by the slowest clock.
 Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
   const Duration waits = greatest_lease * 18 / 10;
   const Duration slow = {waits.ns / (1'000'000 - kRhoPpm) * (2 * kRhoPpm)};
@@ -229,7 +230,7 @@ constexpr Rules kRules = {.protocol = "fenced_lease",
 
 }  // namespace fenced_lease
 
-// A deque, because references to what it holds stay good when something is added.
+// A deque, because references to its elements stay valid when another one is added.
 std::deque<Rules>& AllRules() {
   static std::deque<Rules> rules = {
       spindle_v2::kRules, spindle_v3::kRules,   semaphore::kRules,

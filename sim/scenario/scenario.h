@@ -1,9 +1,9 @@
-// A scenario: everything that decides a run, and what its author expects of it.
+// A scenario: everything that decides a run, and what its author expects of the run.
 //
 // Invariants:
-//   1. Scenario is a plain value; every default stands here and nowhere else. The loader
-//      (loader.h) has checked names, ranges and references before one exists.
-//   2. Scenario + seed decides the run to the byte.
+//   1. Scenario is a plain value. Every default is here and nowhere else. The loader (loader.h)
+//      checks names, ranges and references.
+//   2. A scenario and a seed decide the run to the byte.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/sql.h"
 #include "protocol/spanner/time.h"
+#include "protocol/spanner/words.h"
 #include "sim/scenario/faults/kinds.h"
 #include "sim/scenario/instant.h"
 #include "sim/scenario/metrics.h"
@@ -25,42 +26,67 @@ namespace whorl::sim {
 
 // How a node's application uses its lock.
 enum class Use : uint8_t {
-  kHasLock,   // asks HasLock every `write_every`; works and writes when it is true
-  kCallback,  // works and writes from callback 1 to callback 0, with the token asked for at first
-  kLock,      // calls Lock(), then works and writes until it is stopped, when it calls Unlock()
+  kHasLock,  // asks HasLock every `write_every`; works and writes if the answer is yes
+  kCallback,  // asks for its token, then works and writes from callback 1 to callback 0
+  kLock,      // calls Lock(), works and writes until it is stopped, then calls Unlock()
 };
+constexpr auto WordTableOf(Use) {
+  return MakeWordTable<Use>({
+      {Use::kHasLock, "has_lock"},
+      {Use::kCallback, "callback"},
+      {Use::kLock, "lock"},
+  });
+}
 
 struct ClockSpec {
-  Duration offset;       // wall clock minus true time at the start
-  int64_t rate_ppm = 0;  // how much faster than true time both of the node's clocks run
+  Duration offset;       // wall clock minus true time, at the start
+  int64_t rate_ppm = 0;  // how much faster than true time the node's clocks run
   WHORL_FIELDS(ClockSpec, offset, rate_ppm);
 };
 
 struct NodeSpec {
   std::string name;
-  std::string id;               // the lock's instance id; empty: a random UUID for each start
+  std::string id;               // the process's id in the lock; empty: a random UUID at each start
   std::vector<uint16_t> locks;  // indexes into Scenario::locks; empty in the file means all
   Duration lease = Seconds(10);
   std::optional<Instant> start_at = Instant{};  // nothing: only a `start` fault starts it
-  std::optional<Duration> deadline;  // of the context given to Run or Lock, from the start on
+  std::optional<Duration>
+      deadline;  // when the context given to Run or Lock ends, from the start on
   Use use = Use::kHasLock;
   ClockSpec clock;
   WHORL_FIELDS(NodeSpec, name, id, locks, lease, start_at, deadline, use, clock);
 };
 
-// A row that is present at the start. Columns that the file does not name are NULL.
+// A row that is present at the start. Columns that the scenario does not name are NULL.
 struct RowSpec {
   std::vector<std::string> columns;
   Row values;
   WHORL_FIELDS(RowSpec, columns, values);
 };
 
-enum class Preset : uint8_t { kRegional, kMultiRegion };
+enum class Preset : uint8_t {
+  kRegional,
+  kMultiRegion,
+  kInstant,  // RPCs take no time: for figures to compare with a formula, and not for scenarios
+};
+constexpr auto WordTableOf(Preset) {
+  return MakeWordTable<Preset>({
+      {Preset::kRegional, "regional"},
+      {Preset::kMultiRegion, "multi_region"},
+      {Preset::kInstant, "instant"},
+  });
+}
 
 enum class PendingCommitTimestampRule : uint8_t {
-  kTable,   // as documented: after a write of it the whole table cannot be read
-  kColumn,  // as the emulator does: only the column cannot
+  kTable,   // as documented: after such a write, the transaction cannot read the table
+  kColumn,  // as in the emulator: it cannot read the column
 };
+constexpr auto WordTableOf(PendingCommitTimestampRule) {
+  return MakeWordTable<PendingCommitTimestampRule>({
+      {PendingCommitTimestampRule::kTable, "table"},
+      {PendingCommitTimestampRule::kColumn, "column"},
+  });
+}
 
 struct SpannerSpec {
   Preset preset = Preset::kRegional;
@@ -73,11 +99,18 @@ struct SpannerSpec {
 
 struct NetworkSpec {
   Duration connection_timeout = Seconds(20);  // after which a black-holed call ends UNAVAILABLE
-  bool announce_releases = false;             // from process to process, past Spanner
+  bool announce_releases = false;             // processes tell each other of releases directly
   WHORL_FIELDS(NetworkSpec, connection_timeout, announce_releases);
 };
 
 enum class ResourceKind : uint8_t { kFenced, kUnfenced, kBoth };
+constexpr auto WordTableOf(ResourceKind) {
+  return MakeWordTable<ResourceKind>({
+      {ResourceKind::kFenced, "fenced"},
+      {ResourceKind::kUnfenced, "unfenced"},
+      {ResourceKind::kBoth, "both"},
+  });
+}
 
 struct WorkloadSpec {
   Duration write_every = Seconds(1);
@@ -111,7 +144,7 @@ struct FaultSpec {
   WHORL_FIELDS(FaultSpec, trigger, node, what, line);
 };
 
-// Both ends included. Counts, or nanoseconds where the metric is a time.
+// Both ends are included. Counts, or nanoseconds if the metric is a time.
 struct MetricBound {
   Metric metric = Metric::kGrants;
   std::optional<int64_t> min;
@@ -124,7 +157,7 @@ struct Expectations {
   std::vector<Invariant> violates;
   std::vector<Sometimes> sometimes;
   std::vector<MetricBound> metrics;
-  std::optional<Duration> takeover_within;  // of each takeover: without_holder_max
+  std::optional<Duration> takeover_within;  // bounds without_holder_max
   WHORL_FIELDS(Expectations, holds, violates, sometimes, metrics, takeover_within);
 };
 

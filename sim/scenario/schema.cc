@@ -34,15 +34,14 @@ Json ObjectName(const KeyInfo& key) { return Reference(DescribeObject(*key.objec
 
 Json MetricsObject() {
   Json metrics = {{"type", "object"}, {"additionalProperties", false}};
-  for (size_t i = 0; i < kMetricCount; ++i) {
-    const Metric metric = static_cast<Metric>(i);
-    metrics["properties"][std::string(MetricText(metric))] =
+  for (const Metric metric : AllOf<Metric>()) {
+    metrics["properties"][std::string(WordOf(metric))] =
         Reference(IsTime(metric) ? "time_bound" : "count_bound");
   }
   return metrics;
 }
 
-// The columns of all protocols: which one is meant stands elsewhere in the file.
+// The columns of all protocols, since a schema cannot tell which protocol the scenario names.
 Json RowObject() {
   Json row = {{"type", "object"}, {"additionalProperties", false}};
   for (const ProtocolInfo& protocol : Protocols()) {
@@ -141,7 +140,7 @@ Json FaultRules() {
   return rules;
 }
 
-// A number, or an object of bounds, of `limit`.
+// A number, or an object of bounds; `limit` is the schema of each bound.
 Json BoundOf(std::string_view limit) {
   Json object = {{"type", "object"}, {"additionalProperties", false}, {"minProperties", 1}};
   for (const KeyInfo& key : DescribeObject(ObjectId::kBound).keys) {

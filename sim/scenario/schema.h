@@ -1,15 +1,16 @@
-// scenarios/schema.json: the scenario language as a JSON Schema (draft 2020-12), for editors.
+// Generates scenarios/schema.json: the scenario language as a JSON Schema (draft 2020-12), for
+// editors.
 //
-// Made from language.h, so that the two cannot drift apart; a test compares the file.
+// It is generated from language.h, and a test compares the file, so the two cannot drift apart.
 // Deliberately left out: what a schema cannot say well (references between parts, faults that can
-// never fire, exact nanoseconds). The loader is the judge.
+// never fire, exact nanoseconds). The loader decides what is valid.
 #pragma once
 
 #include <string>
 
 namespace whorl::sim {
 
-// The whole file, with its last newline.
+// The text of the file, with its final newline.
 std::string ScenarioSchema();
 
 }  // namespace whorl::sim

@@ -1,4 +1,4 @@
-// The interval of Spanner's TrueTime, at the start of a run or as a fault sets it.
+// The interval of Spanner's TrueTime, at the start of a run or after a fault sets it.
 #pragma once
 
 #include "protocol/spanner/fields.h"
@@ -9,7 +9,7 @@ namespace whorl::sim {
 struct TrueTimeSpec {
   Duration epsilon = Milliseconds(4);  // half the width of the interval
   bool truthful = true;                // false: true time lies outside the interval
-  // Untruthful only: how far the interval's middle is from true time. REQUIRES: beyond epsilon.
+  // If not truthful: how far the interval's middle is from true time. REQUIRES: beyond epsilon.
   Duration error;
   WHORL_FIELDS(TrueTimeSpec, epsilon, truthful, error);
 };

@@ -19,7 +19,7 @@ constexpr std::array<int64_t, 6> kUnitNs = {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// The text taken apart: [-] whole [. fraction] unit.
+// The parts of a text: [-] whole [. fraction] unit.
 struct Parts {
   bool negative = false;
   std::string_view whole;
@@ -55,7 +55,7 @@ std::optional<Parts> NumberAndUnit(std::string_view text) {
 
 enum class Fit : uint8_t { kExact, kTooFine, kTooLong };
 
-// whole.fraction units in nanoseconds.
+// The nanoseconds in whole.fraction units.
 Fit ToNanoseconds(const Parts& parts, int64_t unit_ns, int64_t& ns) {
   ns = 0;
   for (const char digit : parts.whole) {
@@ -63,7 +63,7 @@ Fit ToNanoseconds(const Parts& parts, int64_t unit_ns, int64_t& ns) {
     if (ns > kMaxDuration.ns / unit_ns) return Fit::kTooLong;
   }
   ns *= unit_ns;
-  // An hour is 2^13 * 5^11 * 9 ns, so that longer fractions are exact in no unit.
+  // An hour is 2^13 * 5^11 * 9 ns, so longer fractions are exact in no unit.
   constexpr size_t kMaxDigits = 13;
   if (parts.fraction.size() > kMaxDigits) return Fit::kTooFine;
   int64_t numerator = 0;
@@ -100,7 +100,7 @@ std::variant<Duration, std::string> ParseDuration(std::string_view text) {
                    std::to_string(kMaxDuration.ns / kUnitNs.back()), "h)");
     }
   }
-  // "1 s" means "1s" rather than "1ns".
+  // For "1 s", suggest "1s" rather than "1ns".
   const size_t spaces = std::min(parts->unit.find_first_not_of(' '), parts->unit.size());
   const std::string hint = DidYouMean(parts->unit.substr(spaces), kUnits);
   return Cat("unknown unit ", Quoted(parts->unit), " in ", Quoted(text), hint,

@@ -1,8 +1,8 @@
-// The words that a scenario may name, one line each: steps, phases, invariants, metrics, goals.
+// One line about each word that a scenario may use: steps, phases, invariants, metrics, goals.
 //
-// Invariant: every word has its line; the guide to the language (guide.h) shows them all.
-// Deliberately left out: exact definitions, which stand where each thing is judged or counted
-// (sim/judge/checkers/, metrics_collector.h).
+// Invariant: every word has a line, and the guide to the language (guide.h) shows them all.
+// Deliberately left out: exact definitions, which are where each one is judged or counted
+// (sim/judge/checkers/, sim/judge/metrics_collector.h).
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,7 @@
 
 namespace whorl::sim {
 
-// Of `write` and `has_lock` too, which every protocol has.
+// Including `write` and `has_lock`, which every protocol has.
 std::string_view AboutStep(StepName step);
 std::string_view AboutPhase(Phase phase);
 std::string_view AboutInvariant(Invariant invariant);

@@ -19,7 +19,7 @@ namespace {
 std::string TimeJson(Duration duration) { return FormatDuration(duration); }
 std::string TimeJson(Instant at) { return FormatDuration(Duration{at.ns}); }
 
-// The word of an enumerator: the description lists them in the enumerators' order.
+// The word of an enumerator; the description lists words in the enumerators' order.
 template <typename Enum>
 std::string WordOfKey(ObjectId object, std::string_view key, Enum value) {
   return std::string(DescribeObject(object).Find(key)->words[static_cast<size_t>(value)]);
@@ -50,7 +50,7 @@ bool TakesPartInAll(const NodeSpec& node, const Scenario& scenario) {
   return true;
 }
 
-// `lease`: of the nodes that do not say their own.
+// `lease` is the scenario's: a node that has it needs no key for it.
 Json NodeJson(const NodeSpec& node, const Scenario& scenario, Duration lease) {
   const NodeSpec defaults;
   Json json = Json::object();
@@ -75,7 +75,7 @@ Json NodeJson(const NodeSpec& node, const Scenario& scenario, Duration lease) {
   return json.size() == 1 ? Json(node.name) : json;
 }
 
-// Relative to the start, as people write it, unless that is too far away.
+// A timestamp relative to the start, unless it is too far from it.
 std::string TimestampText(Timestamp at) {
   const Duration since_start = at - kStartTime;
   if (since_start < -kMaxDuration || since_start > kMaxDuration) return FormatRfc3339(at);
@@ -143,8 +143,8 @@ Json WorkloadJson(const WorkloadSpec& workload) {
 Json WhenJson(const When& when, const Scenario& scenario) {
   Json json = Json::object();
   json["node"] = scenario.nodes[static_cast<size_t>(when.node)].name;
-  json["step"] = std::string(StepText(when.step));
-  json["phase"] = std::string(PhaseText(when.phase));
+  json["step"] = std::string(WordOf(when.step));
+  json["phase"] = std::string(WordOf(when.phase));
   if (when.count != When().count) json["count"] = when.count;
   if (when.lock) json["lock"] = scenario.locks[*when.lock];
   return json;
@@ -222,11 +222,10 @@ Json FaultJson(const FaultSpec& fault, const Scenario& scenario) {
 // --- what is expected --------------------------------------------------------------------------
 
 template <typename Enum>
-void PutWords(std::string_view key, const std::vector<Enum>& words, std::string_view (*text)(Enum),
-              Json& json) {
+void PutWords(std::string_view key, const std::vector<Enum>& words, Json& json) {
   if (words.empty()) return;
   Json& array = json[std::string(key)] = Json::array();
-  for (const Enum word : words) array.push_back(std::string(text(word)));
+  for (const Enum word : words) array.push_back(std::string(WordOf(word)));
 }
 
 Json LimitJson(Metric metric, int64_t limit) {
@@ -243,12 +242,12 @@ Json BoundJson(const MetricBound& bound) {
 
 Json ExpectJson(const Expectations& expect) {
   Json json = Json::object();
-  PutWords("holds", expect.holds, InvariantText, json);
-  PutWords("violates", expect.violates, InvariantText, json);
-  PutWords("sometimes", expect.sometimes, SometimesText, json);
+  PutWords("holds", expect.holds, json);
+  PutWords("violates", expect.violates, json);
+  PutWords("sometimes", expect.sometimes, json);
   Json metrics = Json::object();
   for (const MetricBound& bound : expect.metrics) {
-    metrics[std::string(MetricText(bound.metric))] = BoundJson(bound);
+    metrics[std::string(WordOf(bound.metric))] = BoundJson(bound);
   }
   PutObject("metrics", std::move(metrics), json);
   PutTime("takeover_within", expect.takeover_within, json);
@@ -283,7 +282,7 @@ Json ScenarioJson(const Scenario& scenario) {
   return json;
 }
 
-// On one line, with a space within each bracket that is not empty, as people write it.
+// The text on one line, with a space inside each bracket that is not empty.
 std::string Inline(const Json& json) {
   const std::string indented = DumpJson(json, 1);
   std::string line;
@@ -299,7 +298,7 @@ std::string Inline(const Json& json) {
   return line;
 }
 
-// Whether an array's elements stand on lines of their own.
+// Whether each element of the array gets a line of its own.
 bool IsTall(const Json& json) {
   return json.is_array() && std::any_of(json.begin(), json.end(),
                                         [](const Json& element) { return element.is_object(); });

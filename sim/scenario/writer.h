@@ -1,11 +1,12 @@
-// A scenario as the text that the loader reads back to an equal one.
+// Writes a scenario as text that the loader reads back to an equal one.
 //
 // Invariants:
-//   1. ParseScenario(ScenarioText(s)) equals s but for its name, its path and the lines of faults.
-//   2. What has its default is not written; patterns and counts, which the loader has expanded, are
-//      written node by node.
-//   3. The bytes are the same from every compiler.
-// REQUIRES: the scenario came from the loader, or keeps its promises.
+//   1. ParseScenario(ScenarioText(s)) equals s except for its name, its path and the lines of
+//      faults.
+//   2. Values that equal their default are not written. Patterns and counts, which the loader
+//      expands, are written node by node.
+//   3. The bytes are the same with every compiler.
+// REQUIRES: the scenario came from the loader, or is valid as the loader would have it.
 #pragma once
 
 #include <string>
@@ -14,14 +15,13 @@
 
 namespace whorl::sim {
 
-// For a file: a key a line, and a node, a row or a fault a line. Ends with a line's end.
+// The text of a file: one key to a line, and one node, row or fault to a line. Ends with a newline.
 std::string ScenarioText(const Scenario& scenario);
 
-// The same on one line, without its end; for a shell.
+// The same on one line without its newline, for a shell.
 std::string ScenarioLine(const Scenario& scenario);
 
-// The scenario as if it had just been read from the text that is written of it: without what its
-// place in a file gave it (name, path and lines).
+// The scenario without what it got from its file: name, path and the lines of faults.
 Scenario WithoutPlace(Scenario scenario);
 
 }  // namespace whorl::sim

@@ -6,7 +6,7 @@
 namespace whorl::sim {
 namespace {
 
-// Under these faults: the later of two partitions decides.
+// The links under these faults; if two partitions overlap, the later one decides.
 Links LinksUnder(const Scenario& scenario, const std::vector<uint32_t>& active) {
   Links links;
   for (const uint32_t index : active) {
@@ -20,7 +20,7 @@ Links LinksUnder(const Scenario& scenario, const std::vector<uint32_t>& active) 
   return links;
 }
 
-// As they are observed: once, where both ways become the same.
+// The observations of a change: one if both ways change to the same state, otherwise two.
 std::vector<LinkChanged> LinkChanges(int16_t node, const Links& before, const Links& after) {
   const bool to = before.to != after.to;
   const bool from = before.from != after.from;
@@ -31,20 +31,20 @@ std::vector<LinkChanged> LinkChanges(int16_t node, const Links& before, const Li
   return changes;
 }
 
-// The code by which the fault answers the call; nothing where it does not concern it.
+// The code with which the fault answers the call; nothing if the fault does not concern the call.
 std::optional<Code> CodeFor(const FaultSpec& fault, const PassingCall& call) {
   if (fault.As<AbortFault>() != nullptr) {
     return call.can_abort ? std::optional(Code::kAborted) : std::nullopt;
   }
   if (const auto* error = fault.As<ErrorFault>()) {
-    // One that waits at a time names its step.
+    // A fault that strikes at a time names its step.
     const StepName step = error->of_step ? *error->of_step : std::get<When>(fault.trigger).step;
     return call.step == step ? std::optional(CodeOf(error->code)) : std::nullopt;
   }
   return std::nullopt;
 }
 
-// One event of a fault: carries what is told of it to its kind.
+// One event of a fault, passed on to the fault's kind.
 class FaultStep {
  public:
   FaultStep(const Scenario& scenario, ActiveFaults& faults, uint32_t fault, FaultEffects& out)
@@ -60,7 +60,7 @@ class FaultStep {
 
  private:
   void Add(FaultEffect effect) { out_.push_back(std::move(effect)); }
-  void Observe(Happening what) { Add(ObserveFault{std::move(what)}); }
+  void Observe(ObservedEvent what) { Add(ObserveFault{std::move(what)}); }
   void Began() { Observe(FaultBegan{.fault = fault_}); }
   void Ended() { Observe(FaultEnded{.fault = fault_}); }
 
@@ -72,7 +72,7 @@ class FaultStep {
   void UpdateLinks();
   void UpdateClocks();
 
-  // One for each kind that strikes for some time, or at once.
+  // One for each kind that does not strike a single call.
   void Begin(const PauseFault& /*pause*/) { Add(PauseProcess{node_}); }
   void Begin(const CrashFault& /*crash*/) { Add(CrashProcess{node_}); }
   void Begin(const StopFault& /*stop*/) { Add(StopProcess{node_}); }
@@ -101,7 +101,7 @@ class FaultStep {
     UpdateClocks();
   }
 
-  // One for each kind that lasts. `same_process`: as when it began.
+  // One for each kind that lasts. `same_process`: the node's process is the one that it struck.
   template <typename Kind>
   void End(const Kind& /*kind*/, bool /*same_process*/) {}
   void End(const PauseFault& /*pause*/, bool same_process) {
@@ -147,8 +147,8 @@ void FaultStep::Due(const FaultTarget& target) {
   if (!GoesOnAfter(target.incarnation)) Ended();
 }
 
-// Whether the fault goes on: what ends it will say so. A setting for good is how the world is from
-// now on, and no disturbance that goes on.
+// Whether the fault goes on until an event ends it. A setting for good ends at once: the world
+// stays so, and that is not a disturbance.
 bool FaultStep::GoesOnAfter(uint32_t incarnation) {
   if (const std::optional<Duration> after = RestartAfterOf(spec_.what)) {
     Add(StartAgain{.node = node_, .fault = fault_, .after = *after});
@@ -202,7 +202,7 @@ void FaultStep::UpdateClocks() {
   Add(set);
 }
 
-// The first fault that waits for a call of the node, and for which `strikes` holds.
+// The first armed fault of the node for which `strikes` holds.
 template <typename Strikes>
 std::optional<uint32_t> FindArmed(const Scenario& scenario, const ActiveFaults& faults,
                                   int16_t node, const Strikes& strikes) {
@@ -267,7 +267,7 @@ std::optional<FaultAnswer> AnswerByFault(const Scenario& scenario, const ActiveF
   for (const uint32_t index : faults.At(call.node).active) {
     const std::optional<Code> code = CodeFor(scenario.faults[index], call);
     if (!code) continue;
-    // Each of them draws, whatever the others hit.
+    // Each fault draws, whether another one hits or not.
     const bool hits = chance.Hits(index, PercentOf(scenario.faults[index].what));
     if (hits && !answer) answer = FaultAnswer{.code = *code, .armed = {}};
   }

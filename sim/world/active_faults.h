@@ -1,19 +1,19 @@
-// Which faults are active now: a machine that the simulated world (faults.cc) and real runs
+// The active faults and their effects: a machine that the simulated world (faults.cc) and real runs
 // (live/stage_faults.cc) both host.
 //
-// It is a value and functions, like a protocol: a host tells it that a fault is due or over, or that
-// a call passes, with the few facts that only the host can look up; what follows comes out as
-// effects, which the host carries out in their order.
+// It is a value and functions, like a protocol. A host reports that a fault is due or over, or that
+// a call passes, with the few facts that only the host can look up. The machine returns effects,
+// which the host carries out in order.
 // Invariants:
-//   1. FaultBegan comes before all other effects of a fault, and FaultEnded after them. A fault that
-//      finds nothing to strike has no effects. StartAgain and RemoveRow take time: their host
+//   1. FaultBegan comes before all other effects of a fault, and FaultEnded after them. A fault
+//      that finds nothing to strike has no effects. StartAgain and RemoveRow take time: the host
 //      observes FaultEnded when they are done.
-//   2. Of two faults that set the same, the one that began later decides; when it is over, the other
-//      one is what is set again.
-//   3. A fault of one call that does not find the call it was triggered by waits for the next call
-//      of the node that it can strike.
-// Deliberately left out: `when` triggers (triggers.h), how many pauses hold a process up, and what
-// becomes of the calls that a fault has struck: those are the host's.
+//   2. If two faults set the same thing, the one that began later decides; when it is over, the
+//      value of the other one applies again.
+//   3. A fault of one call whose triggering call is gone waits for the node's next call that it can
+//      strike.
+// Deliberately left out: `when` triggers (triggers.h), the number of pauses that hold a process,
+// and what becomes of the calls that a fault has struck; the host knows those.
 #pragma once
 
 #include <cstdint>
@@ -33,20 +33,20 @@ namespace whorl::sim {
 
 // --- the state -----------------------------------------------------------------------------------
 
-// Between a node and Spanner.
+// The two ways between a node and Spanner.
 struct Links {
   LinkState to = LinkState::kUp;
   LinkState from = LinkState::kUp;
   WHORL_FIELDS(Links, to, from);
 };
 
-// Faults are named by their place in Scenario::faults.
+// Faults are identified by their index in Scenario::faults.
 struct ActiveFaults {
   struct OfNode {
     Links links;
-    // Faults that concern the node's calls, in the order in which they began.
+    // Active faults of the node's calls, in the order in which they began.
     std::vector<uint32_t> active;
-    std::vector<uint32_t> armed;  // each strikes the next call that it can
+    std::vector<uint32_t> armed;  // each will strike the next call that it can
     WHORL_FIELDS(OfNode, links, active, armed);
   };
   std::vector<OfNode> nodes;
@@ -58,14 +58,14 @@ struct ActiveFaults {
   const OfNode& At(int16_t node) const { return nodes[static_cast<size_t>(node)]; }
 };
 
-// --- what a host looks up --------------------------------------------------------------------------
+// --- what a host looks up -----------------------------------------------------------------------
 
 // When a fault is due.
 struct FaultTarget {
   unsigned life = kIsDown;       // what its node is doing: one of Lives
-  uint32_t incarnation = 0;      // of its node's process
-  bool exists = true;            // whether the session or row that it takes away is there
-  std::optional<CallName> call;  // that triggered it, if a fault of one call can still strike it
+  uint32_t incarnation = 0;      // incarnation of the node's process
+  bool exists = true;            // whether the session or row that it takes away exists
+  std::optional<CallName> call;  // the call that triggered it, if the fault can still strike that
 };
 
 // When a call reaches Spanner.
@@ -76,7 +76,7 @@ struct PassingCall {
   std::optional<uint32_t> struck_by;  // the fault that has struck it on its way
 };
 
-// What only chance decides.
+// The decisions that are random.
 class FaultChance {
  public:
   FaultChance() = default;
@@ -90,7 +90,7 @@ class FaultChance {
 // --- effects -------------------------------------------------------------------------------------
 
 struct ObserveFault {
-  Happening what;
+  ObservedEvent what;
 };
 struct PauseProcess {
   int16_t node = 0;
@@ -107,25 +107,25 @@ struct StopProcess {
 struct StartProcess {
   int16_t node = 0;
 };
-struct StartAgain {  // and then the fault is over
+struct StartAgain {  // afterwards the fault is over
   int16_t node = 0;
   uint32_t fault = 0;
   Duration after;
 };
-struct EndLater {  // calls OnFaultOver
+struct EndLater {  // the host calls OnFaultOver then
   uint32_t fault = 0;
   uint32_t incarnation = 0;
   Duration after;
 };
-struct SetLink {  // and observe it
+struct SetLink {  // and observe the change
   LinkChanged change;
 };
-struct ReleaseMessages {  // that a black hole has held back
+struct ReleaseMessages {  // sends the messages on that a black hole has held back
   int16_t node = 0;
   bool requests = false;
   bool replies = false;
 };
-struct LeaveSlowCalls {  // calls that are still on their slow way are what the fault leaves behind
+struct LeaveSlowCalls {  // calls that the fault has slowed and that are still on their way
   int16_t node = 0;
 };
 struct TakeSession {
@@ -135,14 +135,14 @@ struct SetNodeClock {
   int16_t node = 0;
   ClockFault change;
 };
-struct ReleaseNodeClock {  // that stood still
+struct ReleaseNodeClock {  // a clock that stood still goes on
   int16_t node = 0;
 };
 struct SetSpannerClocks {
   TrueTimeSpec truetime;
   Duration current_timestamp_error;
 };
-struct RemoveRow {  // by an operator; and then the fault is over
+struct RemoveRow {  // an operator does it; afterwards the fault is over
   uint32_t fault = 0;
   RowOfLock target;
 };
@@ -152,7 +152,7 @@ struct DropRequest {
 struct DropReply {
   CallName call;
 };
-struct MarkCall {  // PassingCall::struck_by, when it reaches Spanner
+struct MarkCall {  // becomes PassingCall::struck_by when the call reaches Spanner
   CallName call;
   uint32_t fault = 0;
 };
@@ -163,41 +163,42 @@ using FaultEffect =
                  DropReply, MarkCall>;
 using FaultEffects = std::vector<FaultEffect>;
 
-// --- faults that are due and over ------------------------------------------------------------------
+// --- faults that are due and over ---------------------------------------------------------------
 
 // All functions append to `out`.
 void OnFaultDue(const Scenario& scenario, ActiveFaults& faults, uint32_t fault,
                 const FaultTarget& target, FaultEffects& out);
-// `incarnation`: of the process that the fault's node runs now. `struck`: as EndLater said.
+// `incarnation` is that of the process which the fault's node runs now; `struck` is the one in
+// EndLater.
 void OnFaultOver(const Scenario& scenario, ActiveFaults& faults, uint32_t fault,
                  uint32_t incarnation, uint32_t struck, FaultEffects& out);
 
-// --- calls that pass -------------------------------------------------------------------------------
+// --- calls that pass ----------------------------------------------------------------------------
 
 // Whether any fault may concern calls of the node.
 inline bool ConcernsCalls(const ActiveFaults& faults, int16_t node) {
   return !faults.At(node).active.empty() || !faults.At(node).armed.empty();
 }
 
-// Whether a fault has waited for this call, to lose its request or its reply; then it has struck.
+// Whether an armed fault loses this call's request or its reply. If so, the fault has struck.
 bool LosesRequest(const Scenario& scenario, ActiveFaults& faults, int16_t node, FaultEffects& out);
 bool LosesReply(const Scenario& scenario, ActiveFaults& faults, int16_t node, FaultEffects& out);
 
-// An error by which Spanner answers a call, in place of doing what it asks.
+// An error with which Spanner answers a call instead of serving it.
 struct FaultAnswer {
   Code code = Code::kOk;
-  std::optional<uint32_t> armed;  // the fault that has waited for this call: see TakeArmed
+  std::optional<uint32_t> armed;  // the armed fault that strikes with this: see TakeArmed
 };
 std::optional<FaultAnswer> AnswerByFault(const Scenario& scenario, const ActiveFaults& faults,
                                          const PassingCall& call, FaultChance& chance);
-// What the reply says besides its code.
+// The message of such a reply.
 inline constexpr std::string_view kFaultAnswers = "a fault of the scenario answers so";
 // Whether a fault of one call would answer this one.
 bool CanAnswer(const FaultSpec& fault, const PassingCall& call);
-// The fault that waited has struck.
+// The armed fault has struck.
 void TakeArmed(ActiveFaults& faults, int16_t node, uint32_t fault, FaultEffects& out);
 
-// How much later a message of the node arrives, one way (kTo or kFrom).
+// The latency that active faults add to a message of the node. REQUIRES: `way` is kTo or kFrom.
 Duration AddedLatency(const Scenario& scenario, const ActiveFaults& faults, int16_t node,
                       Direction way, FaultChance& chance);
 

@@ -95,7 +95,7 @@ void ApplicationStep::EndParticipation(StopReason reason) {
   if (!state_.working) out_.emplace_back(WorkStopped{});
 }
 
-// A leader by callback or by Lock asks for its token once, and writes from then on.
+// A leader by callback or by Lock asks for its token once, and then writes repeatedly.
 void ApplicationStep::BeginLeading() {
   state_.leading = true;
   state_.token.reset();
@@ -109,7 +109,7 @@ void ApplicationStep::EndLeading() {
   Cancel(ApplicationTimer::kNextWrite);
 }
 
-// Every `write_every`, unless the last time's question or work still goes on.
+// Asks or works every `write_every`, unless the last question or work is still going on.
 void ApplicationStep::AskOrWork() {
   Set(ApplicationTimer::kNextWrite, now_.monotonic + config_.write_every);
   if (state_.asking || state_.working) return;
@@ -124,7 +124,7 @@ void ApplicationStep::BeginWork() {
   Set(ApplicationTimer::kWorkDone, now_.monotonic + config_.work_for);
 }
 
-// In the middle: nothing is written.
+// Stops work in progress without a write.
 void ApplicationStep::StopWork() {
   if (!state_.working) return;
   state_.working = false;
@@ -144,7 +144,7 @@ ApplicationConfig ApplicationConfigOf(const Scenario& scenario, const NodeSpec& 
           .deadline = node.deadline,
           .write_every = scenario.workload.write_every,
           .work_for = scenario.workload.work_for,
-          // What fences does so by a token.
+          // Without tokens, no resource can fence.
           .resource = FindProtocol(scenario.protocol)->has_tokens ? scenario.workload.resource
                                                                   : ResourceKind::kUnfenced};
 }

@@ -1,16 +1,17 @@
-// The application that uses a lock: it begins and ends to lead, asks, works, writes and stops.
+// The application that uses a lock: it starts and stops leading, asks, works, writes and stops.
 //
 // It is a value and a step function, like a protocol: an event in, effects out, nothing else. A
-// host (the simulated world, a real process) carries its effects to the protocol's machine, its
-// timers and the resource, and what comes back to it as events; hosting.h does most of that.
+// host (the simulated world, a real process) carries its effects to the protocol's machine, to
+// timers and to the resource, and carries events back; hosting.h does most of that.
 // Invariants:
-//   1. It writes only with the token that it was answered last, and nothing after it was told that
-//      it leads no more or has to stop, unless it asks by itself (Use::kHasLock).
-//   2. It is at work (`working`) from the answer until the write was sent, or until it is told to
-//      stop; at most one question for `has_lock` is under way.
-//   3. After StopRequested the protocol's machine gets WorkStopped once nothing is at work; more
-//      than one WorkStopped may come.
-// Deliberately left out: true time, and what an observer sees of it (hosting.h).
+//   1. It writes only with the token of the last answer, and does not write after a callback says
+//      that it no longer leads or after it was asked to stop, unless it asks by itself
+//      (Use::kHasLock).
+//   2. It is at work (`working`) from the answer until the write has been sent, or until it is
+//      asked to stop; at most one question for `has_lock` is under way.
+//   3. After StopRequested the protocol's machine gets WorkStopped once the application is not at
+//      work; it may get more than one.
+// Deliberately left out: true time, and what an observer sees of the application (hosting.h).
 #pragma once
 
 #include <cstdint>
@@ -25,13 +26,13 @@
 
 namespace whorl::sim {
 
-// Lengths and instants are of the process's monotonic clock, which shows 0 when it starts.
+// Durations and times are those of the process's monotonic clock, which shows 0 when it starts.
 struct ApplicationConfig {
   Use use = Use::kCallback;
   std::optional<Duration> deadline;  // when the context given to Run or Lock ends
   Duration write_every;
   Duration work_for;
-  ResourceKind resource = ResourceKind::kBoth;  // that it writes to
+  ResourceKind resource = ResourceKind::kBoth;  // where it writes
   WHORL_FIELDS(ApplicationConfig, use, deadline, write_every, work_for, resource);
 };
 ApplicationConfig ApplicationConfigOf(const Scenario& scenario, const NodeSpec& node);
@@ -41,8 +42,8 @@ struct ApplicationState {
   bool leading = false;           // by callback, or because Lock returned
   bool asking = false;            // HasLock is under way
   bool working = false;           // between the answer and the write
-  bool ended = false;             // its context ended: it takes part in the lock no more
-  std::optional<uint64_t> token;  // that it writes with
+  bool ended = false;             // its context ended: it no longer takes part in the lock
+  std::optional<uint64_t> token;  // the token that it writes with
   WHORL_FIELDS(ApplicationState, running, leading, asking, working, ended, token);
 };
 
@@ -61,16 +62,16 @@ struct ApplicationTimerFired {
   ApplicationTimer timer = ApplicationTimer::kNextWrite;
   WHORL_FIELDS(ApplicationTimerFired, timer);
 };
-// The protocol's machine answered one of the application's questions: what of its Answer matters.
+// The protocol's machine answered a question of the application: the relevant part of its Answer.
 struct ApplicationAnswered {
   Question question = Question::kHasLock;
   bool yes = false;
   std::optional<uint64_t> token;
   WHORL_FIELDS(ApplicationAnswered, question, yes, token);
 };
-// Its process is to end gracefully.
+// The process was asked to end gracefully.
 struct ApplicationStopRequested {
-  bool believes = false;  // that it holds the lock, as the protocol's API would say
+  bool believes = false;  // whether the protocol's API would say that it holds the lock
   WHORL_FIELDS(ApplicationStopRequested, believes);
 };
 // LeadershipChanged is the protocol's own effect.
@@ -84,7 +85,7 @@ struct SetApplicationTimer {  // replaces the same timer
   Duration at;
   WHORL_FIELDS(SetApplicationTimer, timer, at);
 };
-struct CancelApplicationTimer {  // nothing happens to one that is not set
+struct CancelApplicationTimer {  // does nothing if the timer is not set
   ApplicationTimer timer = ApplicationTimer::kNextWrite;
   WHORL_FIELDS(CancelApplicationTimer, timer);
 };

@@ -12,12 +12,12 @@
 namespace whorl::sim {
 namespace {
 
-// World streams and machine streams must not meet.
+// Keep the world's streams and the machines' streams apart.
 constexpr uint64_t kWorldStream = 1;
 constexpr uint64_t kMachineStream = 2;
 
 constexpr size_t kRequests = std::variant_size_v<Request>;
-constexpr size_t kInsideSteps = kStepCount + 1;  // 0: of no transaction
+constexpr size_t kInsideSteps = kCountOf<StepName> + 1;  // 0: of no transaction
 
 uint64_t KeyOf(std::string_view text) {
   Fingerprint name;
@@ -25,11 +25,11 @@ uint64_t KeyOf(std::string_view text) {
   return name.value();
 }
 
-// Of a step by its word: enumerators move when a protocol is added.
+// A step's key is made from its word, because enumerators move when a protocol is added.
 uint64_t KeyOf(StepName step) {
-  static const std::array<uint64_t, kStepCount> names = [] {
-    std::array<uint64_t, kStepCount> all{};
-    for (size_t i = 0; i < all.size(); ++i) all[i] = KeyOf(StepText(static_cast<StepName>(i)));
+  static const std::array<uint64_t, kCountOf<StepName>> names = [] {
+    std::array<uint64_t, kCountOf<StepName>> all{};
+    for (size_t i = 0; i < all.size(); ++i) all[i] = KeyOf(WordOf(static_cast<StepName>(i)));
     return all;
   }();
   return names[static_cast<size_t>(step)];
@@ -44,8 +44,8 @@ std::string NodeName(const Scenario& scenario, int16_t node) {
   return node < 0 ? std::string() : scenario.nodes[static_cast<size_t>(node)].name;
 }
 
-// What the fault says, without its line and its place in the file, and without what it draws from:
-// another distribution or another share gets the same draws.
+// A fault's key is made from its text, without its line and its place in the file, and without the
+// distribution or share that it draws from: changing those leaves the draws the same.
 uint64_t KeyOf(const Scenario& scenario, const FaultSpec& fault) {
   Fingerprint name;
   name.Add(std::string(FaultKindText(fault.kind())));
@@ -55,17 +55,17 @@ uint64_t KeyOf(const Scenario& scenario, const FaultSpec& fault) {
   } else {
     const When& when = std::get<When>(fault.trigger);
     name.Add(NodeName(scenario, when.node));
-    name.Add(std::string(StepText(when.step)));
-    name.Add(std::string(PhaseText(when.phase)));
+    name.Add(std::string(WordOf(when.step)));
+    name.Add(std::string(WordOf(when.phase)));
     name.Add(when.count);
     if (when.lock) name.Add(scenario.locks[*when.lock]);
   }
   name.Add(LastsOf(fault.what));
-  name.Add(std::string(DirectionText(DirectionOf(fault.what))));
+  name.Add(std::string(WordOf(DirectionOf(fault.what))));
   std::visit(
       [&name](const auto& kind) {
         if constexpr (requires { kind.of_step; }) {
-          if (kind.of_step) name.Add(std::string(StepText(*kind.of_step)));
+          if (kind.of_step) name.Add(std::string(WordOf(*kind.of_step)));
         }
       },
       fault.what);
@@ -74,7 +74,8 @@ uint64_t KeyOf(const Scenario& scenario, const FaultSpec& fault) {
 
 std::vector<uint64_t> NamesOfFaults(const Scenario& scenario) {
   std::vector<uint64_t> names;
-  std::map<uint64_t, uint64_t> met;  // how often, since two faults may say the same
+  std::map<uint64_t, uint64_t>
+      met;  // how often each name has occurred, since two faults may have the same text
   for (const FaultSpec& fault : scenario.faults) {
     const uint64_t name = KeyOf(scenario, fault);
     names.push_back(Combine(name, met[name]++));
@@ -87,28 +88,31 @@ std::vector<uint64_t> NamesOfFaults(const Scenario& scenario) {
 Chance::Chance(uint64_t seed, const Scenario& scenario)
     : seed_(Mix(seed + kGolden)),
       locks_(scenario.locks.size()),
-      seats_(scenario.nodes.size() * scenario.locks.size()),
+      participations_(scenario.nodes.size() * scenario.locks.size()),
       faults_(NamesOfFaults(scenario)) {
   for (size_t node = 0; node < scenario.nodes.size(); ++node) {
     const uint64_t named = Combine(seed_, KeyOf(scenario.nodes[node].name));
     for (const uint16_t lock : scenario.nodes[node].locks) {
-      SeatOf(static_cast<int16_t>(node), lock).name = Combine(named, KeyOf(scenario.locks[lock]));
+      ParticipationOf(static_cast<int16_t>(node), lock).name =
+          Combine(named, KeyOf(scenario.locks[lock]));
     }
   }
 }
 
 uint64_t Chance::Bits(Draw draw, const DrawnFor& whom) {
-  Seat& seat = SeatOf(whom.node, whom.lock);
-  if (seat.calls.empty()) seat.calls.resize(kStepCount * kRequests * kDrawCount);
-  const size_t place = (static_cast<size_t>(whom.step) * kRequests + whom.request) * kDrawCount +
-                       static_cast<size_t>(draw);
-  const uint64_t n = seat.calls[place]++;
-  return Combine(Combine(seat.name, NameOfStream(draw, whom)), n);
+  Participation& participation = ParticipationOf(whom.node, whom.lock);
+  if (participation.calls.empty())
+    participation.calls.resize(kCountOf<StepName> * kRequests * kCountOf<Draw>);
+  const size_t place =
+      (static_cast<size_t>(whom.step) * kRequests + whom.request) * kCountOf<Draw> +
+      static_cast<size_t>(draw);
+  const uint64_t n = participation.calls[place]++;
+  return Combine(Combine(participation.name, NameOfStream(draw, whom)), n);
 }
 
 uint64_t Chance::BitsOfFault(uint32_t fault, Draw draw, const DrawnFor& whom) {
-  // An operator's call is no node's.
-  const uint64_t caller = whom.node < 0 ? seed_ : SeatOf(whom.node, whom.lock).name;
+  // A call by an operator belongs to no node.
+  const uint64_t caller = whom.node < 0 ? seed_ : ParticipationOf(whom.node, whom.lock).name;
   const uint64_t stream = Combine(caller, NameOfStream(draw, whom));
   const uint64_t n = drawn_of_faults_[{faults_[fault], stream}]++;
   return Combine(Combine(stream, faults_[fault]), n);
@@ -116,19 +120,19 @@ uint64_t Chance::BitsOfFault(uint32_t fault, Draw draw, const DrawnFor& whom) {
 
 int64_t Chance::Between(ProcessId process, uint16_t lock, std::optional<StepName> step,
                         Purpose purpose, int64_t lo, int64_t hi) {
-  Seat& seat = SeatOf(process.node, lock);
-  if (seat.incarnation != process.incarnation) {
-    // A process's draws do not depend on how much the one before it drew.
-    seat.incarnation = process.incarnation;
-    seat.inside.assign(kInsideSteps * static_cast<size_t>(kPurposeCount), 0);
+  Participation& participation = ParticipationOf(process.node, lock);
+  if (participation.incarnation != process.incarnation) {
+    // A process's draws do not depend on how many draws the node's last process made.
+    participation.incarnation = process.incarnation;
+    participation.inside.assign(kInsideSteps * kCountOf<Purpose>, 0);
   }
   const size_t row = step ? static_cast<size_t>(*step) + 1 : 0;
-  const uint64_t n =
-      seat.inside[row * static_cast<size_t>(kPurposeCount) + static_cast<size_t>(purpose)]++;
+  const size_t place = row * kCountOf<Purpose> + static_cast<size_t>(purpose);
+  const uint64_t n = participation.inside[place]++;
   const uint64_t stream =
       (step ? KeyOf(*step) : 0) ^ (kMachineStream << 32 | static_cast<uint64_t>(purpose) << 16);
   const uint64_t bits =
-      Combine(Combine(Combine(seat.name, stream), uint64_t{process.incarnation}), n);
+      Combine(Combine(Combine(participation.name, stream), uint64_t{process.incarnation}), n);
   return whorl::sim::Between(bits, lo, hi);
 }
 

@@ -1,10 +1,9 @@
-// All chance of a run: a counter-based generator, so that every draw is named.
+// The chance of a run: a counter-based generator in which every draw belongs to a named stream.
 //
 // Invariants:
 //   1. The n-th draw of a stream is a function of (seed, stream, n) alone.
-//   2. Streams are named by content: names of nodes, locks and steps, what a fault says. So a
-//   fault,
-//      a step, a lock or a node that is added moves no draw of the others.
+//   2. Streams are named by content: the names of nodes, locks and steps, and the text of a fault.
+//      So an added fault, step, lock or node moves no draw of the others.
 //   3. Integers only: std:: distributions differ between standard libraries.
 #pragma once
 
@@ -29,9 +28,8 @@ enum class Draw : uint8_t {
   kReplicationTime,
   kResourceLatency,
 };
-inline constexpr size_t kDrawCount = 5;
 
-// For whom the world draws: the calls of one kind that a node makes in one step for one lock.
+// The calls that a draw is for: those of one kind that a node makes in one step for one lock.
 struct DrawnFor {
   int16_t node = 0;
   uint16_t lock = 0;
@@ -41,42 +39,42 @@ struct DrawnFor {
 
 class Chance {
  public:
-  // REQUIRES: the scenario came from the loader, or keeps its promises.
+  // REQUIRES: the scenario came from the loader, or is valid as the loader would have it.
   Chance(uint64_t seed, const Scenario& scenario);
 
   // Uniform 64 bits.
   uint64_t Bits(Draw draw, const DrawnFor& whom);
-  // The same, for what a fault of the scenario does to a call.
+  // Uniform 64 bits for the effect of a fault of the scenario on a call.
   uint64_t BitsOfFault(uint32_t fault, Draw draw, const DrawnFor& whom);
-  // Uniform in [lo, hi], for a process's lock: for its protocol machine, or for the transaction of
-  // a step that it runs.
+  // Uniform in [lo, hi], for a process's part in a lock: for the protocol machine if `step` is
+  // nothing, otherwise for the transaction of that step.
   int64_t Between(ProcessId process, uint16_t lock, std::optional<StepName> step, Purpose purpose,
                   int64_t lo, int64_t hi);
 
  private:
-  // A node's part in one lock.
-  struct Seat {
+  // A node's part in one lock, and how often it has drawn.
+  struct Participation {
     uint64_t name = 0;
-    uint32_t incarnation = 0;     // whose draws `inside` counts
-    std::vector<uint32_t> calls;  // drawn so far, by step, request and draw
-    std::vector<uint32_t> inside;
+    uint32_t incarnation = 0;      // the one whose draws `inside` counts
+    std::vector<uint32_t> calls;   // draws for calls so far, by step, request and draw
+    std::vector<uint32_t> inside;  // draws of the process itself so far, by step and purpose
   };
-  Seat& SeatOf(int16_t node, uint16_t lock) {
-    return seats_[static_cast<size_t>(node) * locks_ + lock];
+  Participation& ParticipationOf(int16_t node, uint16_t lock) {
+    return participations_[static_cast<size_t>(node) * locks_ + lock];
   }
 
   uint64_t seed_;
   size_t locks_;
-  std::vector<Seat> seats_;       // nodes x locks
-  std::vector<uint64_t> faults_;  // their names
-  // By the fault's name and the call's.
+  std::vector<Participation> participations_;  // nodes x locks
+  std::vector<uint64_t> faults_;               // their names
+  // By the names of the fault and of the call.
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> drawn_of_faults_;
 };
 
-// The view of Chance from inside a process.
+// Chance as a process draws from it.
 class ProcessEntropy final : public Entropy {
  public:
-  // `step`: of the transaction that draws; nothing for the protocol machine itself.
+  // `step` is the step of the transaction that draws; nothing for the protocol machine itself.
   ProcessEntropy(Chance& chance, ProcessId process, uint16_t lock,
                  std::optional<StepName> step = std::nullopt)
       : chance_(chance), process_(process), lock_(lock), step_(step) {}

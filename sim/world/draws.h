@@ -1,4 +1,4 @@
-// Draws for making up a world: integers only, so that a seed means the same on every compiler.
+// Draws for generating worlds: integers only, so a seed means the same with every compiler.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace whorl::sim {
 
-// To whole milliseconds, but not to nothing: what is drawn has to be read by people.
+// Rounds down to whole milliseconds for readability; durations below one millisecond stay.
 constexpr Duration Rounded(Duration duration) {
   constexpr int64_t kMillisecond = 1'000'000;
   if (duration.ns < kMillisecond) return duration;
@@ -29,10 +29,10 @@ class Draws {
   int64_t Between(int64_t lo, int64_t hi) { return sim::Between(Bits(), lo, hi); }
   Duration Between(Duration lo, Duration hi) { return {Between(lo.ns, hi.ns)}; }
 
-  // True so many times in a hundred.
+  // True in `share` of a hundred cases.
   bool Percent(int64_t share) { return Between(1, 100) <= share; }
 
-  // In [lo, hi]: each doubling as likely as another, even within one. REQUIRES: 0 < lo <= hi.
+  // In [lo, hi]: every doubling is equally likely, and uniform within. REQUIRES: 0 < lo <= hi.
   int64_t Log(int64_t lo, int64_t hi) {
     int64_t doublings = 0;
     while (hi >> doublings >= lo) ++doublings;
@@ -41,7 +41,7 @@ class Draws {
   }
   Duration Log(Duration lo, Duration hi) { return {Log(lo.ns, std::max(lo, hi).ns)}; }
 
-  // The same, to whole milliseconds, with either sign.
+  // Rounded(Log(lo, hi)) with a random sign.
   Duration EitherWay(Duration lo, Duration hi) {
     const Duration drawn = Rounded(Log(lo, hi));
     return Percent(50) ? drawn : -drawn;
@@ -55,7 +55,7 @@ class Draws {
   const T& Pick(const std::vector<T>& choices) {
     return Pick(std::span<const T>(choices));
   }
-  // As likely as its weight.
+  // A choice with its weight: how likely it is in proportion to the others.
   template <typename T>
   struct Weighted {
     int64_t weight = 1;

@@ -56,21 +56,22 @@ std::vector<uint32_t> Driver::UnfiredFaults() const {
   return unfired;
 }
 
-// A fault that strikes between a reply's arrival and the process's next step comes first.
+// Whether a fault strikes between the reply's arrival and the process's next step. Such a fault is
+// taken before the reply.
 bool Driver::StrikesBefore(const Choice& choice) {
   if (triggers_.empty() || choice.node < 0 || !triggers_.WaitsForReply(choice.node)) {
     return false;
   }
   const auto ends = world_.WouldEnd(choice);
   if (!ends || choice == announced_) return false;
-  announced_ = choice;  // once for each reply, however often a pause puts it off
+  announced_ = choice;  // checked once for each reply, however often a pause delays it
   hits_.clear();
   triggers_.Replied(ends->call, ends->step, hits_);
   for (const Triggers::Hit& hit : hits_) StrikeNow(hit);
   return !hits_.empty();
 }
 
-// The fault happens at this instant, before everything else that is due.
+// Takes the fault at this instant, before any other event that is due.
 void Driver::StrikeNow(const Triggers::Hit& hit) {
   out_.scheduled.clear();
   world_.Trigger(hit.fault, hit.call, out_);
@@ -86,7 +87,7 @@ void Driver::Take(const Choice& choice) {
   TakeIn();
 }
 
-// Takes in what the world scheduled and what could be observed.
+// Adds what the world scheduled to the agenda, and hears what could be observed.
 void Driver::TakeIn() {
   for (const Scheduled& scheduled : out_.scheduled) agenda_.Add(scheduled);
   std::vector<Triggers::Hit> hits;

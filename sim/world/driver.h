@@ -1,9 +1,9 @@
-// Drives a world by virtual time: takes what is due next, draws from the seed, and lets `when` faults
-// strike.
+// Drives a world by virtual time: takes the event that is due next, draws from the seed, and lets
+// `when` faults strike.
 //
 // Invariants:
-//   1. Scenario + seed decides every observation, their order and the rolling hash.
-//   2. A sink only listens: it changes nothing.
+//   1. A scenario and a seed decide every observation, their order and the rolling hash.
+//   2. A sink only listens; it cannot change the run.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace whorl::sim {
 
-// Hears every observation, in order. `ordinal` counts from 1; `hash` is the rolling hash of the
+// Receives every observation, in order. `ordinal` counts from 1; `hash` is the rolling hash of the
 // run up to and including this observation.
 class ObservationSink {
  public:
@@ -28,7 +28,7 @@ class ObservationSink {
   virtual void Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) = 0;
 };
 
-// Hears a run until it has heard enough.
+// A sink that can end the run early.
 class EndingSink : public ObservationSink {
  public:
   // Whether the run may end. Asked after every event.
@@ -38,24 +38,24 @@ class EndingSink : public ObservationSink {
 class Driver {
  public:
   // `sink` may be null. Both outlive the driver.
-  // REQUIRES: the scenario came from the loader, or keeps its promises.
+  // REQUIRES: the scenario came from the loader, or is valid as the loader would have it.
   Driver(const Scenario& scenario, uint64_t seed, ObservationSink* sink);
 
-  // Takes what is due until then, or until `enough`, if given, says so.
+  // Takes every event that is due at or before `until`, or until `enough`, if given, has enough.
   void Advance(Instant until, const EndingSink* enough = nullptr);
-  // Takes what is left of the scenario's duration, and says that the run has ended.
+  // Takes every event up to the end of the scenario's duration, and observes RunEnded.
   void Finish();
 
   const World& world() const { return world_; }
   World TakeWorld() && { return std::move(world_); }
-  uint64_t hash() const { return hash_.value(); }  // of all events and observations so far
+  uint64_t hash() const { return hash_.value(); }  // covers all events and observations so far
   uint64_t events() const { return events_; }      // choices taken
   uint64_t observations() const { return observations_; }
   // Indexes of declared faults that have not struck.
   std::vector<uint32_t> UnfiredFaults() const;
 
  private:
-  // Pending events: the earliest first; among equals, the one that was scheduled first.
+  // Pending events: the earliest first; of those due at the same time, the one scheduled first.
   class Agenda {
    public:
     bool empty() const { return heap_.empty(); }
@@ -92,7 +92,7 @@ class Driver {
   Outbox out_;
   World world_;
   Agenda agenda_;
-  Choice announced_;  // the reply before which triggers were asked last
+  Choice announced_;  // the last reply for which `replied` triggers were checked
   std::vector<Triggers::Hit> hits_;
 };
 

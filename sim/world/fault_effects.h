@@ -9,11 +9,11 @@
 
 namespace whorl::sim {
 
-// Of the row that an operator acts on.
+// The key of the row that an operator acts on.
 Value KeyOfRow(const Scenario& scenario, const RowOfLock& target);
 
-// Whether the resource takes the write. The fencing one keeps the greatest token that it has seen,
-// and refuses smaller ones.
+// Whether the resource accepts the write. The fencing resource keeps the greatest token that it has
+// accepted in `greatest`, and refuses smaller ones.
 bool ResourceTakes(bool fenced, const std::optional<uint64_t>& token,
                    std::optional<uint64_t>& greatest);
 

@@ -1,13 +1,13 @@
-// Hosts an application beside its protocol's machine: carries what one of them says to the other,
-// to the timers and to the resource, and observes it. The simulated world (process.cc) and real
-// processes (live/participant.cc) share this text.
+// Hosts an application beside its protocol's machine: carries the effects of each to the other one,
+// to timers and to the resource, and observes them. The simulated world (process.cc) and real
+// processes (live/participant.cc) share this code.
 //
 // Invariants:
-//   1. A question, the end of the context and a write are observed before they are passed on, and an
-//      answer and a callback before the application gets them.
-//   2. What the application says to the protocol's machine is queued (Host::Queue): no step of a
-//      machine is taken inside a step of the other one's.
-// Deliberately left out: the protocol's own timers and transactions, which each host carries in its
+//   1. A question, the end of the context and a write are observed before they are passed on, and
+//      an answer and a callback before the application gets them.
+//   2. Events for the protocol's machine are queued (Host::Queue): no machine takes a step inside a
+//      step of the other one.
+// Deliberately left out: the protocol's own timers and transactions, which each host handles in its
 // own way.
 #pragma once
 
@@ -26,7 +26,7 @@
 
 namespace whorl::sim {
 
-// What a host gives to, and does for, one process's part in one lock.
+// What a host provides for one process's part in one lock.
 template <typename Host>
 concept ApplicationHost = requires(Host& host, ApplicationTimer timer, Duration at) {
   { host.process() } -> std::convertible_to<ProcessId>;
@@ -36,10 +36,10 @@ concept ApplicationHost = requires(Host& host, ApplicationTimer timer, Duration 
   { host.application_config() } -> std::convertible_to<const ApplicationConfig&>;
   { host.application() } -> std::same_as<ApplicationState&>;
   { host.asked_at() } -> std::same_as<Instant&>;  // when has_lock was asked last
-  // Room that is kept between steps only so that it is not allocated again.
+  // Scratch space, kept between steps to avoid allocation.
   { host.application_effects() } -> std::same_as<std::vector<ApplicationEffect>&>;
-  host.Observe(WriteSent{});  // and other happenings
-  host.Queue(Event{});        // for the protocol's machine, after what was queued before
+  host.Observe(WriteSent{});  // or another ObservedEvent
+  host.Queue(Event{});        // for the protocol's machine, after the events queued before
   host.SetTimer(timer, at);
   host.CancelTimer(timer);
   host.SendWrite(WriteToResource{});
@@ -84,7 +84,7 @@ void Carry(ApplicationHost auto& host, const WriteToResource& write) {
 
 }  // namespace hosting_internal
 
-// A step of the application, and what follows from it.
+// Takes a step of the application and carries its effects.
 void GiveApplication(ApplicationHost auto& host, const ApplicationEvent& event) {
   std::vector<ApplicationEffect>& effects = host.application_effects();
   effects.clear();
@@ -94,7 +94,7 @@ void GiveApplication(ApplicationHost auto& host, const ApplicationEvent& event) 
   }
 }
 
-// --- effects of the protocol's machine that are about the application ----------------------------
+// --- effects of the protocol's machine that concern the application ------------------------------
 
 void Carry(ApplicationHost auto& host, const LeadershipChanged& changed) {
   host.Observe(

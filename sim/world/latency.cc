@@ -1,11 +1,11 @@
 #include "sim/world/latency.h"
 
-#include "sim/world/wide.h"
+#include "sim/world/mix.h"
 
 namespace whorl::sim {
 namespace {
 
-// The quantiles of LatencyTable, in 2^32nds.
+// The quantiles of LatencyTable, in units of 2^-32.
 constexpr std::array<uint64_t, 7> kQuantiles = {0,          2147483648, 3865470566, 4252017623,
                                                 4290672328, 4294537799, 4294967296};
 constexpr size_t kP999 = 4;
@@ -44,7 +44,7 @@ const Latencies& LatenciesOf(Preset preset) {
       return kRegional;
     case Preset::kMultiRegion:
       return kMultiRegion;
-    default:  // kInstant
+    case Preset::kInstant:
       break;
   }
   return kNone;
@@ -57,13 +57,13 @@ Duration Pick(const LatencyTable& table, uint64_t bits) {
   const uint64_t from = kQuantiles[above - 1];
   const uint64_t width = kQuantiles[above] - from;
   const auto rise = static_cast<uint64_t>((table[above] - table[above - 1]).ns);
-  // rise < 2^30 ns and u - from < 2^32: the product fits.
+  // rise < 2^30 ns and u - from < 2^32, so the product fits.
   return table[above - 1] + Duration{static_cast<int64_t>(rise * (u - from) / width)};
 }
 
 Duration Pick(const DelaySpec& delay, uint64_t bits) {
   struct Quantile {
-    uint64_t at;  // in 2^32nds
+    uint64_t at;  // in units of 2^-32
     Duration value;
   };
   const std::array<Quantile, 4> quantiles = {{{0, delay.min},

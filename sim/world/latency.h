@@ -1,12 +1,12 @@
-// How long things take, as tables of quantiles in whole nanoseconds.
+// Latencies, as tables of quantiles in whole nanoseconds.
 //
 // Source of `regional`: Spanner's published figures (OSDI 2012, tables 3 and 4: about 9 ms of Paxos
 // for a replicated write, about 1.4 ms for a read) and Cloud Spanner's documentation ("typically a
 // handful of milliseconds" for a write).
 // Source of `multi_region`: F1 (OSDI 2012, table 6): replicas on both coasts of the US, reads of
-// 8.7 ms and single-site commits of 72.3 ms on average, which these tables give within a tenth.
-// Nobody publishes tails for either; ours reach 200 ms once in ten thousand, so that they are met
-// in a run of a day.
+// 8.7 ms and single-site commits of 72.3 ms on average. These tables are within a tenth of both.
+// Tails are not published for either; ours reach 200 ms once in ten thousand, so a run of a day
+// meets them.
 #pragma once
 
 #include <array>
@@ -22,21 +22,18 @@ using LatencyTable = std::array<Duration, 7>;
 
 struct Latencies {
   LatencyTable one_way;      // between a process and Spanner
-  LatencyTable service;      // of a statement, at Spanner
-  LatencyTable replication;  // of a commit, without its commit wait
+  LatencyTable service;      // a statement at Spanner
+  LatencyTable replication;  // a commit, without its commit wait
   LatencyTable resource;     // one way between a process and the resource it writes to
 };
-// Nothing takes any time, to compare with what is computed on paper. Scenarios have no word for it:
-// a world whose messages arrive as they are sent is nobody's.
-inline constexpr auto kInstant = static_cast<Preset>(2);
 const Latencies& LatenciesOf(Preset preset);
 
-// The table's value at a uniform 64-bit number.
+// The value that the table has at the quantile bits / 2^64.
 Duration Pick(const LatencyTable& table, uint64_t bits);
 
 Duration Pick(const DelaySpec& delay, uint64_t bits);
 
-// p99.9 of a Commit's round trip, at most: the sum of its parts' p99.9.
+// An upper bound of the p99.9 of a Commit's round trip: the sum of the p99.9 of its parts.
 Duration RoundTripP999(Preset preset);
 
 }  // namespace whorl::sim

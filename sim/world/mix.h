@@ -1,11 +1,14 @@
-// The mixing behind every draw: a counter-based generator's, so that each draw can be named.
+// The mixing functions of the counter-based generators behind every draw, and the 128-bit integers
+// that they need.
 #pragma once
 
 #include <cstdint>
 
-#include "sim/world/wide.h"
-
 namespace whorl::sim {
+
+// For products that must not overflow or be rounded. Both g++ and clang++ have them.
+__extension__ typedef __int128 Int128;
+__extension__ typedef unsigned __int128 Uint128;
 
 inline constexpr uint64_t kGolden = 0x9e3779b97f4a7c15ULL;
 
@@ -21,8 +24,8 @@ constexpr uint64_t Mix(uint64_t x) {
 
 constexpr uint64_t Combine(uint64_t hash, uint64_t word) { return Mix(hash + kGolden + Mix(word)); }
 
-// In [lo, hi], uniform when `bits` are: the high half of a 128-bit product, to within 2^-64 of the
-// range.
+// Maps uniform `bits` to a uniform number in [lo, hi], exact to within 2^-64 of the range: the high
+// half of a 128-bit product.
 constexpr int64_t Between(uint64_t bits, int64_t lo, int64_t hi) {
   const auto range = static_cast<Uint128>(static_cast<uint64_t>(hi - lo)) + 1;
   return lo + static_cast<int64_t>(static_cast<uint64_t>(bits * range >> 64));

@@ -1,7 +1,7 @@
-// Between processes and Spanner: calls, replies, and what the network does to them.
+// Calls between processes and Spanner: requests, replies, and what the network does to them.
 //
-// A black hole holds messages back, as TCP does: they arrive when it ends, unless the connection
-// has timed out by then, in which case the call ends UNAVAILABLE and the message is lost.
+// A black hole holds messages back, as TCP does: they arrive when it ends. If the connection times
+// out before, the call ends UNAVAILABLE and the message is lost.
 #include <algorithm>
 #include <utility>
 
@@ -17,7 +17,7 @@ ActiveRunner* FindRunner(Participant& participant, RequestId request) {
   return nullptr;
 }
 
-// Answers what WouldEnd asks; no draw can change whether a transaction ends.
+// Serves WouldEnd(): no draw can change whether a transaction ends.
 class NoEntropy final : public Entropy {
  public:
   int64_t Between(Purpose, int64_t lo, int64_t) override { return lo; }
@@ -35,8 +35,7 @@ void Turn::StartRunnerFor(int16_t node, Participant& participant, RunTransaction
   ActiveRunner& runner = participant.runners.emplace_back();
   runner.request = run.request;
   runner.generation = NodeAt(node).generation;
-  // Without sessions of the process's own making, its transactions run on the one that is always
-  // there.
+  // A process without a session pool runs its transactions on its one permanent session.
   const auto session = NodeAt(node).sessions ? std::nullopt : std::optional(Session{});
   RunnerAction action = StartRunner(setup_.retry_policy, runner.state, std::move(run.transaction),
                                     ClocksOf(node).monotonic, session);
@@ -71,8 +70,8 @@ void Turn::DoRunnerAction(int16_t node, Participant& participant, RequestId requ
   if (!lost.empty()) OnSessionLost(node, lost);
 }
 
-// The transaction's caller has gone. What was sent stays on its way, and nothing more is heard of
-// it. One that waits for a session is left to get it.
+// The transaction's caller no longer wants it. Messages that were sent stay on their way, and their
+// replies are ignored. A transaction that waits for a session still gets it.
 void Turn::CancelRunnerOf(int16_t node_index, Participant& participant, RequestId request) {
   ActiveRunner* runner = FindRunner(participant, request);
   if (runner == nullptr) return;
@@ -150,11 +149,11 @@ void Turn::OnReplyArrives(const ReplyArrives& reply) {
   if (reply.from_spanner && link == LinkState::kBlackHoled) return Hold(reply.call, reply);
   call.at_spanner = false;
   if (reply.from_spanner && link == LinkState::kRefused) {
-    // The call did its work, of which the process will never hear: what it began may live on.
+    // The call was executed and the process will never hear of it, so a transaction may stay open.
     ++NodeAt(call.name.process.node).generation;
     return Refuse(reply.call);
   }
-  // Taken out: its call may be gone before all of it was heard.
+  // Moved out, because the call may be freed before the reply has been handled.
   EndCall(reply.call, reply.from_spanner, std::exchange(call.response, {}));
 }
 
@@ -171,7 +170,7 @@ void Turn::OnCallTimesOut(uint32_t place) {
   Response response;
   response.status = deadline ? Error(Code::kDeadlineExceeded, "the call's deadline passed")
                              : Error(Code::kUnavailable, "the connection timed out");
-  // Something of this call may still be under way at Spanner.
+  // Spanner may still be working on this call.
   ++NodeAt(call.name.process.node).generation;
   EndCall(place, /*from_spanner=*/false, std::move(response));
 }
@@ -211,11 +210,11 @@ void Turn::OnCallArrives(uint32_t place) {
   ServeAtSpanner(place);
 }
 
-// The connection is gone: the process learns it after one way of the network.
+// The connection is refused; the process learns of it after one network latency.
 void Turn::Refuse(uint32_t place) {
   Call& call = *state_.calls[place].call;
   const int16_t node = call.name.process.node;
-  call.at_spanner = true;  // its place is taken until the refusal has arrived
+  call.at_spanner = true;  // keeps the call's slot until the refusal has arrived
   SayHangs(call);
   call.response = {};
   call.response.status = Error(Code::kUnavailable, "connection refused");
@@ -241,7 +240,7 @@ void Turn::SayHangs(Call& call) {
   Observe(CallHangs{.call = call.name, .step = call.step});
 }
 
-// Brings the call's timeout forward to `at`; it is never put off.
+// Moves the call's timeout forward to `at`, never back.
 void Turn::SetTimeout(uint32_t place, Instant at) {
   Call& call = *state_.calls[place].call;
   if (call.timeout) {
@@ -256,7 +255,7 @@ Instant Turn::DeadlineOf(const Call& call) {
   return WhenShown(call.name.process.node, call.deadline);
 }
 
-// What black holes have held back goes on.
+// Sends the messages on that black holes have held back.
 void Turn::ReleaseHeld(int16_t node, bool requests, bool replies) {
   if (!requests && !replies) return;
   for (uint32_t place = 0; place < state_.calls.size(); ++place) {
@@ -274,13 +273,13 @@ void Turn::ReleaseHeld(int16_t node, bool requests, bool replies) {
   }
 }
 
-// How long a message of the call takes, after `service` at Spanner.
+// How long a message of the call takes, with `service` at Spanner added.
 Duration Turn::WayOf(uint32_t place, Draw draw, Duration service) {
   Call& call = *state_.calls[place].call;
   const Duration way = service + PickLatency(latencies_.one_way, draw, DrawnForCall(call));
   if (state_.faults.At(call.name.process.node).active.empty()) return way;
   const Duration slow = way + AddedLatency(call, draw);
-  // Without faults no call takes as long as its deadline, and none is watched.
+  // Without faults no call takes as long as its deadline, so there is no need for a timeout.
   if (call.awaited && slow > way) {
     call.slowed = true;
     const Instant deadline = DeadlineOf(call);
@@ -295,7 +294,7 @@ Duration Turn::AddedLatency(const Call& call, Draw draw) {
   return sim::AddedLatency(scenario_, state_.faults, call.name.process.node, way, chance);
 }
 
-// From Spanner to whoever waits for it.
+// Sends a reply from Spanner to the process that waits for it.
 void Turn::SendReply(uint32_t place, Response&& response, Duration service) {
   Call& call = *state_.calls[place].call;
   const int16_t node = call.name.process.node;
@@ -328,7 +327,7 @@ uint32_t Turn::AddCall(Call&& call) {
   return place;
 }
 
-// Nobody waits for the call any more; what the network holds back of it never arrives.
+// Marks a call as no longer awaited; a message that the network holds back never arrives.
 void Turn::Abandon(uint32_t place) {
   Call& call = *state_.calls[place].call;
   call.awaited = false;
@@ -356,7 +355,7 @@ std::optional<uint32_t> Turn::FindCall(const CallName& name) const {
   return std::nullopt;
 }
 
-// The place of the pending request of a call that Spanner has not heard of yet.
+// The place of a call's pending request that has not arrived at Spanner yet.
 std::optional<uint32_t> Turn::FindRequestOnItsWay(uint32_t call) const {
   for (uint32_t at = 0; at < state_.pending.size(); ++at) {
     if (!state_.pending[at].event) continue;

@@ -1,11 +1,11 @@
 // A node's clocks against true time, in whole nanoseconds.
 //
-// Every node has one oscillator, from which both of its clocks count: the monotonic clock of a
-// process since the process started, the wall clock with an offset that can be set.
+// Each node has one oscillator, which drives both of its clocks: a process's monotonic clock counts
+// from the process's start, and the wall clock has an offset that can be set.
 // Invariants:
-//   1. The oscillator never goes back, whatever happens to its rate.
-//   2. What a timer is set for is never after what the clock shows when it fires: conversion to
-//      local time rounds down, to true time up.
+//   1. The oscillator never goes back, however its rate changes.
+//   2. When a timer fires, the clock shows at least the time that the timer was set for: conversion
+//      to local time rounds down, conversion to true time rounds up.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include "protocol/spanner/fields.h"
 #include "sim/scenario/instant.h"
 #include "sim/scenario/scenario.h"
-#include "sim/world/wide.h"
+#include "sim/world/mix.h"
 
 namespace whorl::sim {
 
@@ -35,11 +35,11 @@ constexpr Duration ToTrue(Duration local, int64_t rate_ppm) {
 }  // namespace clock_internal
 
 struct NodeClock {
-  Instant since;   // of the last change of how it runs
-  Duration shown;  // by the oscillator then; it shows 0 when the run starts
+  Instant since;   // when its rate last changed, or it last stopped or went on
+  Duration shown;  // what the oscillator showed then; it shows 0 when the run starts
   int64_t rate_ppm = 0;
-  int32_t stands = 0;  // how many faults keep it still
-  Duration offset;     // of the wall clock against the oscillator
+  int32_t stands = 0;  // how many active faults make the clocks stand still
+  Duration offset;     // wall clock minus oscillator
   WHORL_FIELDS(NodeClock, since, shown, rate_ppm, stands, offset);
 };
 
@@ -59,11 +59,11 @@ constexpr LocalTime ReadClocks(const NodeClock& clock, Duration started, Instant
   return {.monotonic = shows - started, .wall = kStartTime + (clock.offset + shows)};
 }
 
-// When the process's monotonic clock shows `monotonic`; never while the clock stands.
+// When the process's monotonic clock shows `monotonic`; kNever while the clock stands still.
 constexpr Instant WhenShows(const NodeClock& clock, Duration started, Duration monotonic) {
   if (clock.stands > 0) return kNever;
   const Duration left = started + monotonic - clock.shown;
-  // What it has shown before the last change is over.
+  // It showed that before the last change, so the time has come.
   if (left < Duration{}) return clock.since;
   return clock.since + clock_internal::ToTrue(left, clock.rate_ppm);
 }
@@ -73,7 +73,7 @@ constexpr Duration WallError(const NodeClock& clock, Instant now) {
   return clock.offset + Shows(clock, now) - (now - Instant{});
 }
 
-// The clock runs in another way from now on; what it shows stays the same.
+// Prepares a change of how the clock runs from now on, without changing what it shows now.
 constexpr void Rebase(NodeClock& clock, Instant now) {
   clock.shown = Shows(clock, now);
   clock.since = now;

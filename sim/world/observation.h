@@ -1,12 +1,12 @@
-// What an omniscient observer sees of a run: the only thing that checkers, the trace, the
-// timeline, the rolling hash and `when` faults are fed with.
+// What an omniscient observer sees of a run. Checkers, the trace, the timeline, the rolling hash
+// and `when` faults receive observations and nothing else.
 //
 // Invariants:
-//   1. Observations come in the order in which things happened; `at` never decreases.
-//   2. They hold names and values, never addresses, slots of tables or texts for people, so a
-//      trace of them is the same on every compiler.
-// A process is known by ProcessId (node and incarnation, which counts from 1). ProcessId{} is
-// nobody: it wrote the rows that were present at the start, and is an operator later.
+//   1. Observations come in the order of the events; `at` never decreases.
+//   2. They contain names and values, never addresses, indexes of table slots or texts for people,
+//      so a trace of them is the same with every compiler.
+// A ProcessId is a node and an incarnation, which counts from 1. ProcessId{} is nobody: it wrote
+// the rows that were present at the start, and later stands for an operator.
 #pragma once
 
 #include <cstdint>
@@ -22,18 +22,19 @@
 
 namespace whorl::sim {
 
-// --- lives of processes ------------------------------------------------------------------------
+// --- processes ---------------------------------------------------------------------------------
 
 struct ProcessStarted {
   ProcessId process;
   WHORL_FIELDS(ProcessStarted, process);
 };
-// Asked to end gracefully: its application has stopped, calls under way still end.
+// The process was asked to end gracefully: its application stops, and calls under way still end.
 struct ProcessStopped {
   ProcessId process;
   WHORL_FIELDS(ProcessStopped, process);
 };
-// Gone, with all that it knew: crashed, or a stopped one that a new incarnation replaces.
+// The process is gone with its state: it crashed, or it had stopped and a new incarnation replaces
+// it.
 struct ProcessGone {
   ProcessId process;
   bool crashed = false;
@@ -47,7 +48,7 @@ struct ProcessResumed {
   ProcessId process;
   WHORL_FIELDS(ProcessResumed, process);
 };
-// The context given to Run or Lock ended: this process takes part in the lock no more.
+// The context given to Run or Lock ended: the process no longer takes part in the lock.
 struct ParticipationEnded {
   ProcessId process;
   uint16_t lock = 0;
@@ -58,7 +59,13 @@ struct ParticipationEnded {
 // --- faults and the network --------------------------------------------------------------------
 
 enum class LinkState : uint8_t { kUp, kBlackHoled, kRefused };
-std::string_view LinkStateText(LinkState link);  // "up", "black_holed", "refused"
+constexpr auto WordTableOf(LinkState) {
+  return MakeWordTable<LinkState>({
+      {LinkState::kUp, "up"},
+      {LinkState::kBlackHoled, "black_holed"},
+      {LinkState::kRefused, "refused"},
+  });
+}
 // Between a node and Spanner: what one way, or both, have become.
 struct LinkChanged {
   int16_t node = 0;
@@ -90,7 +97,7 @@ struct SessionLost {  // Spanner deleted the session of the process
   ProcessId process;
   WHORL_FIELDS(SessionLost, process);
 };
-struct SessionCreated {  // and the process has another one
+struct SessionCreated {  // the process has a new session after losing one
   ProcessId process;
   WHORL_FIELDS(SessionCreated, process);
 };
@@ -98,7 +105,7 @@ struct FaultBegan {
   uint32_t fault = 0;  // index into Scenario::faults
   WHORL_FIELDS(FaultBegan, fault);
 };
-struct FaultEnded {  // at once, for one that has no duration
+struct FaultEnded {  // a fault without a duration ends when it begins
   uint32_t fault = 0;
   WHORL_FIELDS(FaultEnded, fault);
 };
@@ -111,14 +118,14 @@ struct CallSent {
   uint8_t request = 0;  // Request::index()
   WHORL_FIELDS(CallSent, call, step, request);
 };
-struct CallServed {  // Spanner has worked on it; its reply is on the way
+struct CallServed {  // Spanner has executed the call; its reply is on the way
   CallName call;
   StepName step = StepName::kCheck;
   uint8_t request = 0;
   Code code = Code::kOk;
   WHORL_FIELDS(CallServed, call, step, request, code);
 };
-struct CallWaits {  // for a lock
+struct CallWaits {  // the call waits for a row lock at Spanner
   CallName call;
   StepName step = StepName::kCheck;
   WHORL_FIELDS(CallWaits, call, step);
@@ -129,14 +136,14 @@ struct CallHangs {
   StepName step = StepName::kCheck;
   WHORL_FIELDS(CallHangs, call, step);
 };
-struct CallEnded {  // the process heard of it: a reply, or what the transport made up
+struct CallEnded {  // the process got a reply, or an error that the transport made
   CallName call;
   StepName step = StepName::kCheck;
   Code code = Code::kOk;
   bool from_spanner = true;
   WHORL_FIELDS(CallEnded, call, step, code, from_spanner);
 };
-struct LateReplyIgnored {  // nobody waited for it any more
+struct LateReplyIgnored {  // the process had stopped waiting for it
   CallName call;
   WHORL_FIELDS(LateReplyIgnored, call);
 };
@@ -147,11 +154,11 @@ struct TransactionStarted {
   StepName step = StepName::kCheck;
   WHORL_FIELDS(TransactionStarted, process, lock, request, step);
 };
-struct TransactionAbortedBySpanner {  // an attempt: wounded, or idle for too long
-  CallName call;                      // the begin of the attempt
+struct TransactionAbortedBySpanner {  // an attempt was wounded, or idle for too long
+  CallName call;                      // the call that began the attempt
   WHORL_FIELDS(TransactionAbortedBySpanner, call);
 };
-// It is visible from now on. Its rows follow, as RowCommitted.
+// The commit is visible from now on. The changed rows follow, as RowCommitted.
 struct TransactionCommitted {
   CallName call;
   StepName step = StepName::kCheck;
@@ -159,7 +166,7 @@ struct TransactionCommitted {
   bool waited_for_truetime = false;  // replication alone would have been faster
   WHORL_FIELDS(TransactionCommitted, call, step, commit, waited_for_truetime);
 };
-struct TransactionFinished {  // as the process sees it
+struct TransactionFinished {  // as its process sees it
   ProcessId process;
   uint16_t lock = 0;
   RequestId request = 0;
@@ -168,9 +175,9 @@ struct TransactionFinished {  // as the process sees it
   Code code = Code::kOk;
   WHORL_FIELDS(TransactionFinished, process, lock, request, step, outcome, code);
 };
-// A row became another; `before` or `after` is empty when it was not there. Columns stand in the
+// A commit changed a row; `before` or `after` is empty if the row did not exist. Columns are in the
 // order of the protocol's table. `lock` is the lock for which the writer wrote, which need not be
-// the one whose row it is. Rows of the start come first of all, by nobody.
+// the lock whose row it is. The initial rows come before all other observations, written by nobody.
 struct RowCommitted {
   ProcessId writer;
   uint16_t lock = 0;
@@ -181,7 +188,7 @@ struct RowCommitted {
   WHORL_FIELDS(RowCommitted, writer, lock, step, before, after, commit);
 };
 
-// --- what a process knows and says -------------------------------------------------------------
+// --- what a process believes and answers -------------------------------------------------------
 
 struct StandingChanged {
   ProcessId process;
@@ -189,8 +196,8 @@ struct StandingChanged {
   Standing standing;
   WHORL_FIELDS(StandingChanged, process, lock, standing);
 };
-// A belief begins or lapses; crash, stop and a local deadline make it lapse too, the last even
-// while the process is paused.
+// A belief begins or lapses. A crash, a stop and a local deadline make it lapse too; a local
+// deadline does so even while the process is paused.
 struct BeliefChanged {
   ProcessId process;
   uint16_t lock = 0;
@@ -229,7 +236,7 @@ struct Noted {
 struct WriteSent {
   ProcessId process;
   uint16_t lock = 0;
-  bool fenced = false;  // to the resource that fences
+  bool fenced = false;  // whether the write goes to the resource that fences
   std::optional<uint64_t> token;
   WHORL_FIELDS(WriteSent, process, lock, fenced, token);
 };
@@ -242,11 +249,11 @@ struct WriteArrived {
   WHORL_FIELDS(WriteArrived, process, lock, fenced, token, accepted);
 };
 
-struct RunEnded {  // the last observation: the scenario's duration is over
+struct RunEnded {  // the last observation, at the end of the scenario's duration
   WHORL_NO_FIELDS(RunEnded);
 };
 
-using Happening =
+using ObservedEvent =
     std::variant<ProcessStarted, ProcessStopped, ProcessGone, ProcessPaused, ProcessResumed,
                  ParticipationEnded, LinkChanged, FaultBegan, FaultEnded, CallSent, CallServed,
                  CallWaits, CallHangs, CallEnded, LateReplyIgnored, TransactionStarted,
@@ -257,7 +264,7 @@ using Happening =
 
 struct Observation {
   Instant at;
-  Happening what;
+  ObservedEvent what;
   WHORL_FIELDS(Observation, at, what);
 };
 

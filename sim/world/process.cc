@@ -26,7 +26,7 @@ class Turn::Hosting {
   Instant& asked_at() { return participant_.asked_at; }
   std::vector<ApplicationEffect>& application_effects() { return turn_.out_.application_effects; }
 
-  void Observe(Happening what) { turn_.Observe(std::move(what)); }
+  void Observe(ObservedEvent what) { turn_.Observe(std::move(what)); }
   void Queue(Event event) { turn_.TellMachine(node_, participant_, std::move(event)); }
   void SetTimer(ApplicationTimer timer, Duration at) {
     turn_.SetTimerAt(node_, participant_, TimerOwner::kApplication, static_cast<uint16_t>(timer),
@@ -272,13 +272,13 @@ void Turn::DoEffect(int16_t node, Participant& participant, Effect effect) {
   } else if (const auto* given_up = std::get_if<CancelTransaction>(&effect)) {
     CancelRunnerOf(node, participant, given_up->request);
   } else if (const auto* changed = std::get_if<LeadershipChanged>(&effect)) {
-    Carry(host, *changed);
+    sim::Carry(host, *changed);
   } else if (auto* answer = std::get_if<Answer>(&effect)) {
-    Carry(host, std::move(*answer));
+    sim::Carry(host, std::move(*answer));
   } else if (std::holds_alternative<AnnounceRelease>(effect)) {
     AnnounceReleaseOf(node, participant);
   } else {
-    Carry(host, std::move(std::get<Note>(effect)));
+    sim::Carry(host, std::move(std::get<Note>(effect)));
   }
 }
 

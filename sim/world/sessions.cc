@@ -1,4 +1,4 @@
-// The sessions of a process from which a fault takes one away: the pool of the real client, whose
+// The sessions of a process that may lose a session to a fault: the pool of the real client, whose
 // calls go through the simulated network.
 #include <algorithm>
 #include <utility>
@@ -12,8 +12,8 @@ AskerId AskerOf(uint16_t lock, RequestId request) { return AskerId{lock} << 16 |
 
 }  // namespace
 
-// The process's first session is there when it starts, as any other process's own one is, so that
-// a scenario goes the same way until the fault strikes.
+// The process's first session exists when it starts, as the permanent session of other processes
+// does, so a scenario runs the same way until the fault strikes.
 void Turn::MakeSessions(int16_t node_index) {
   Node& node = NodeAt(node_index);
   const CallName name = {.process = ProcessOf(node_index),
@@ -36,7 +36,7 @@ void Turn::NeedSessionFor(int16_t node_index, Participant& participant, RequestI
   const auto runner = std::find_if(participant.runners.begin(), participant.runners.end(),
                                    [&](const ActiveRunner& one) { return one.request == request; });
   if (!node.sessions) {
-    // A process's own session is always there, so another one is too, at once.
+    // A process without a pool gets a new session at once.
     return DoRunnerAction(
         node_index, participant, request,
         OnSession(setup_.retry_policy, runner->state, ClocksOf(node_index).monotonic, Session{}));
@@ -55,7 +55,7 @@ void Turn::NeedSessionFor(int16_t node_index, Participant& participant, RequestI
   DoPoolEffects(node_index, std::move(effects));
 }
 
-// A transaction has ended by losing its session.
+// A transaction has ended because its session was lost.
 void Turn::OnSessionLost(int16_t node, const SessionName& name) {
   std::vector<PoolEffect> effects;
   ReturnSession(setup_.session_policy, NodeAt(node).sessions->pool, ClocksOf(node).monotonic, name,
@@ -95,7 +95,7 @@ void Turn::SetSessionsTimer(int16_t node_index) {
       std::any_of(first.timers.begin(), first.timers.end(), [&](const ActiveTimer& timer) {
         return timer.owner == TimerOwner::kSessions && timer.at == *next;
       });
-  // Not anew for each transaction: drivers keep what was scheduled until it is due.
+  // Not rescheduled for each transaction, because drivers keep cancelled events until they are due.
   if (!is_set) SetTimerAt(node_index, first, TimerOwner::kSessions, 0, *next);
 }
 
@@ -137,7 +137,7 @@ void Turn::OnSessionsTimer(int16_t node) {
   DoPoolEffects(node, std::move(effects));
 }
 
-// The session that the node's process uses and Spanner knows; null when there is none just now.
+// The session that the node's process uses and Spanner knows; null if there is none at present.
 const SessionName* Turn::SessionOfNode(int16_t node) {
   if (!NodeAt(node).sessions || NodeAt(node).sessions->pool.sessions.empty()) return nullptr;
   const SessionName& name = NodeAt(node).sessions->pool.sessions.front().name;

@@ -9,7 +9,7 @@
 namespace whorl::sim {
 namespace {
 
-// A parked transaction is looked at again no sooner than this: time has to move on in between.
+// The least time until a parked transaction is looked at again, so that time moves on in between.
 constexpr Duration kLookAgainMin = Milliseconds(1);
 
 Duration TrueTimeShift(const TrueTimeSpec& spec) { return spec.truthful ? Duration{} : spec.error; }
@@ -31,7 +31,7 @@ Instant Turn::WhenSurelyPast(Timestamp commit) const {
   return ToInstant(commit) + truetime.epsilon + -TrueTimeShift(truetime) + Nanoseconds(1);
 }
 
-// The first instant at which TT.now().latest, the server's own time, is not before `server_time`.
+// The first instant at which TT.now().latest, the server's time, is at or after `server_time`.
 Instant Turn::WhenServerShows(Timestamp server_time) const {
   const TrueTimeSpec& truetime = state_.spanner.truetime;
   return ToInstant(server_time) + -truetime.epsilon + -TrueTimeShift(truetime);
@@ -39,7 +39,7 @@ Instant Turn::WhenServerShows(Timestamp server_time) const {
 
 void Turn::ServeAtSpanner(uint32_t place) {
   if (state_.faults.unavailable > 0) return AnswerUnavailable(place);
-  // By value: serving may add and free calls.
+  // A copy, because serving may add and free calls.
   const CallName name = state_.calls[place].call->name;
   const Request request = std::move(state_.calls[place].call->request);
   out_.database_effects.clear();
@@ -72,7 +72,7 @@ bool Turn::IsAnsweredByFault(uint32_t place, const Request& request, const model
     TakeArmed(state_.faults, node, *answer->armed, effects);
     CarryOut(effects);
   }
-  // The pause before the next attempt may outlast the fault.
+  // The backoff before the next attempt may outlast the fault.
   if (call.awaited) SayHangs(call);
   if (!aborts) {
     model::Replied replied{.call = call.name, .response = {}};
@@ -82,7 +82,7 @@ bool Turn::IsAnsweredByFault(uint32_t place, const Request& request, const model
   return true;
 }
 
-// The call had no effect, and its transaction is as it was.
+// Answers UNAVAILABLE: the call had no effect, and its transaction is as it was.
 void Turn::AnswerUnavailable(uint32_t place) {
   Call& call = *state_.calls[place].call;
   if (call.awaited) SayHangs(call);
@@ -93,7 +93,7 @@ void Turn::AnswerUnavailable(uint32_t place) {
 
 void Turn::OnCommitVisible(const CommitBecomesVisible& visible) {
   if (setup_.changes_truetime) {
-    // The interval may have become another one since the wait was computed.
+    // The interval may have changed since the wait was computed.
     const auto& all = state_.database.transactions;
     const auto found = std::find_if(all.begin(), all.end(), [&](const auto& transaction) {
       return transaction.id == visible.transaction;
@@ -122,14 +122,14 @@ void Turn::OnSpannerLooksAgain() {
 }
 
 void Turn::DoDatabaseEffects(bool waited_for_truetime) {
-  CallName writer;  // of the rows that follow its Committed
+  CallName writer;  // the Commit that wrote the rows that follow
   StepName step = StepName::kCheck;
   Timestamp commit;
   for (model::DatabaseEffect& effect : out_.database_effects) {
     if (auto* replied = std::get_if<model::Replied>(&effect)) {
       OnReplied(std::move(*replied));
     } else if (const auto* parked = std::get_if<model::Parked>(&effect)) {
-      if (parked->call.process == ProcessId{}) continue;  // an operator waits, which nobody sees
+      if (parked->call.process == ProcessId{}) continue;  // waits of an operator are not observed
       const uint32_t place = *FindCall(parked->call);
       Observe(CallWaits{.call = parked->call, .step = state_.calls[place].call->step});
       if (state_.calls[place].call->awaited) {
@@ -142,7 +142,7 @@ void Turn::DoDatabaseEffects(bool waited_for_truetime) {
     } else if (const auto* committed = std::get_if<model::Committed>(&effect)) {
       writer = committed->commit_call;
       commit = committed->commit;
-      if (writer.process == ProcessId{}) continue;  // an operator's: its rows are all that is seen
+      if (writer.process == ProcessId{}) continue;  // only an operator's rows are observed
       step = state_.calls[*FindCall(writer)].call->step;
       Observe(TransactionCommitted{.call = writer,
                                    .step = step,
@@ -164,7 +164,7 @@ void Turn::DoDatabaseEffects(bool waited_for_truetime) {
 }
 
 void Turn::OnCommitStarted(const model::CommitStarted& started) {
-  const model::ServerTransaction& transaction =
+  const model::TransactionState& transaction =
       *std::find_if(state_.database.transactions.rbegin(), state_.database.transactions.rend(),
                     [&](const auto& other) { return other.id == started.transaction; });
   const CallName& name = transaction.commit_call;
@@ -184,8 +184,8 @@ void Turn::OnCommitStarted(const model::CommitStarted& started) {
                                 .waited_for_truetime = past > replicated});
 }
 
-// A commit waits for TrueTime: for longer than the scenario's own interval asks, when a fault has
-// changed it.
+// Observes that the commit hangs if it waits for an interval that a fault has changed: the wait is
+// longer than the scenario's own interval requires.
 void Turn::TrueTimeHolds(const CallName& commit) {
   if (commit.process == ProcessId{} || state_.spanner.truetime == scenario_.spanner.truetime)
     return;
@@ -208,9 +208,9 @@ void Turn::OnReplied(model::Replied&& replied) {
   SendReply(place, std::move(replied.response), service);
 }
 
-// --- what faults do at Spanner -----------------------------------------------------------------
+// --- effects of faults at Spanner --------------------------------------------------------------
 
-// An operator's transaction, without a network in between.
+// Runs an operator's transaction, without a network in between.
 void Turn::DeleteRow(const OperatorDeletes& deletes) {
   const RowOfLock& target = scenario_.faults[deletes.fault].As<DeleteRowFault>()->target;
   const CallName name = {.process = {},
@@ -248,7 +248,7 @@ void Turn::SetClocksOfSpanner(const SetSpannerClocks& set) {
   Observe(SpannerClocksChanged{.epsilon = spanner.truetime.epsilon,
                                .truetime_error = TrueTimeShift(spanner.truetime),
                                .current_timestamp_error = spanner.current_timestamp_error});
-  // What Spanner waits for by its own time comes at another time now.
+  // The events that Spanner waits for by its own clock are due at other times now.
   if (state_.database.look_again) {
     Schedule(state_.now + kLookAgainMin, ChoiceKind::kSettle, -1, SpannerLooksAgain{});
   }

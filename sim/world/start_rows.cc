@@ -9,7 +9,7 @@
 namespace whorl::sim {
 namespace {
 
-// A whole row from the columns that a scenario names.
+// Makes a complete row from the columns that a scenario names.
 Row CompleteRow(const ProtocolInfo& protocol, const RowSpec& spec) {
   Row row(protocol.columns.size(), Null{});
   for (size_t i = 0; i < spec.columns.size(); ++i) {

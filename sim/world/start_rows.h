@@ -1,4 +1,4 @@
-// The rows that are there when a run starts.
+// The rows that exist when a run starts.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace whorl::sim {
 
-// Those of the scenario, and the row that the protocol's `init` leaves, unless the scenario has
-// another one in its place. Columns stand in the order of the protocol's table.
+// The rows of the scenario, and the row that the protocol's `init` writes unless the scenario has
+// one with the same key. Columns are in the order of the protocol's table.
 std::vector<Row> RowsOfTheStart(const Scenario& scenario);
 
 }  // namespace whorl::sim

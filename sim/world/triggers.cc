@@ -49,9 +49,9 @@ void Triggers::Replied(const CallName& call, StepName step, std::vector<Hit>& hi
 
 void Triggers::Observe(const Observation& observation, std::vector<Hit>& hits) {
   if (armed_.empty()) return;
-  const Happening& what = observation.what;
+  const ObservedEvent& what = observation.what;
   if (const auto* sent = std::get_if<CallSent>(&what)) {
-    // The first call of a step: a retry does not send it anew.
+    // Only the first call of a step counts; a retry of the transaction does not.
     if (sent->request == kExecuteSql && sent->call.attempt <= 1) {
       Reach(sent->call, sent->step, Phase::kSent, hits);
     }
@@ -62,7 +62,7 @@ void Triggers::Observe(const Observation& observation, std::vector<Hit>& hits) {
   } else if (const auto* committed = std::get_if<TransactionCommitted>(&what)) {
     Reach(committed->call, committed->step, Phase::kCommitted, hits);
   } else if (const auto* ended = std::get_if<CallEnded>(&what)) {
-    // A statement with a step of its own; all other steps end with their transaction.
+    // A statement with a step of its own. All other steps end with their transaction.
     if (ended->step == StepName::kHeartbeatDelete) {
       Reach(ended->call, ended->step, Phase::kEnded, hits);
     }

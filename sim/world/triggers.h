@@ -1,8 +1,8 @@
-// Faults that strike when something happens: the count-th time that a process of a node reaches a
-// phase of a step.
+// Decides when `when` faults strike: the count-th time that a process of a node reaches a phase of
+// a step.
 //
-// Invariant: it is fed with observations, and with the one thing that comes before an observation:
-// that the next event would end a step (phase `replied`).
+// Invariant: the input is observations, and before a reply is taken the fact that it would end a
+// step (phase `replied`).
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ class Triggers {
  public:
   struct Hit {
     uint32_t fault = 0;
-    CallName call;  // that reached the phase; only its process and lock for a write
+    CallName call;  // the call that reached the phase; for a write, only its process and lock
   };
 
   explicit Triggers(const Scenario& scenario);
 
-  // Whether any trigger still waits for a reply to this node.
+  // Whether any trigger still waits for phase `replied` at this node.
   bool WaitsForReply(int16_t node) const;
   bool empty() const { return armed_.empty(); }
 
-  // Appends the faults that strike now.
+  // Each appends the faults that strike now to `hits`.
   void Observe(const Observation& observation, std::vector<Hit>& hits);
   void Replied(const CallName& call, StepName step, std::vector<Hit>& hits);
 
@@ -40,7 +40,7 @@ class Triggers {
   };
   void Reach(const CallName& call, StepName step, Phase phase, std::vector<Hit>& hits);
 
-  bool answers_locally_ = false;  // has_lock ends with its answer
+  bool answers_locally_ = false;  // the protocol answers has_lock without a call
   std::vector<Armed> armed_;
 };
 

@@ -1,9 +1,9 @@
-// One Take of a World: what the files world*.cc share, and nobody else.
+// One Take of a World. Only the files of sim/world include this header.
 //
-// A Turn works on the state of its world, draws from its driver's Chance and writes to its
-// driver's Outbox; it lives as long as the Take. network.cc holds what happens between
-// processes and Spanner, sessions.cc the sessions of processes, process.cc what happens
-// inside a process, spanner.cc Spanner's side, faults.cc what faults do.
+// A Turn works on the state of its world, draws from its driver's Chance and writes to its driver's
+// Outbox; it lives as long as the Take. process.cc has what happens inside a process, network.cc
+// the calls between processes and Spanner, sessions.cc the sessions of processes, spanner.cc
+// Spanner's side, faults.cc the effects of faults.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class DrawnFaultChance final : public FaultChance {
 
 class Turn {
  public:
-  // `chance` may be null for what draws nothing (Trigger, the constructor of World).
+  // `chance` may be null if no draw is needed (Trigger, the constructor of World).
   Turn(const WorldSetup& setup, WorldState& state, Chance* chance, Outbox& out)
       : setup_(setup),
         scenario_(setup.scenario),
@@ -46,18 +46,16 @@ class Turn {
         out_(out) {}
 
   void Happen(PendingEvent event, int16_t node);
-  // After Happen: runs the machines on what it queued for them.
+  // Steps the machines with the events that Happen queued for them.
   void RunMachines();
 
-  // --- bookkeeping
-  // ---------------------------------------------------------------------------------
-  void Observe(Happening what) { out_.observed.push_back({state_.now, std::move(what)}); }
+  // --- bookkeeping -----------------------------------------------------------------------------
+  void Observe(ObservedEvent what) { out_.observed.push_back({state_.now, std::move(what)}); }
   uint32_t Schedule(Instant at, ChoiceKind kind, int16_t node, PendingEvent event);
-  uint32_t Store(PendingEvent event);  // pending, but nobody's turn yet
+  uint32_t Store(PendingEvent event);  // pending, but not due until it is scheduled
   void Cancel(uint32_t place);
 
-  // --- processes
-  // -----------------------------------------------------------------------------------
+  // --- processes -------------------------------------------------------------------------------
   void StartNode(int16_t node, std::optional<uint32_t> fault);
   void LetGo(int16_t node, bool crashed);
   void StopNode(int16_t node);
@@ -211,8 +209,8 @@ class Turn {
   Outbox& out_;
 };
 
-// CallName::call of those that no transaction of a lock makes: for sessions. No transaction makes
-// so many.
+// CallName::call of calls for sessions, which belong to no transaction of a lock. No transaction
+// makes so many calls.
 inline constexpr uint16_t kSessionCall = 0xFFFF;
 
 }  // namespace whorl::sim

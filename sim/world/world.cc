@@ -14,8 +14,8 @@
 namespace whorl::sim {
 namespace {
 
-// When a row of the start was written: its latest timestamp, so that no version is older than
-// what it says.
+// When an initial row counts as written: at its latest timestamp, so that no version is older than
+// the times in it.
 Timestamp CommitOf(const Row& row) {
   Timestamp commit = kStartTime - Seconds(3600);
   for (const Value& value : row) {
@@ -35,8 +35,8 @@ model::Options OptionsOf(const SpannerSpec& spanner) {
   return options;
 }
 
-// Worlds are drawn by the million, and of few catalogues: each is made once, and kept as long as
-// the interned statements are.
+// There are millions of drawn worlds and few catalogues, so each catalogue is made once and kept as
+// long as the interned statements.
 std::shared_ptr<const model::Catalogue> CatalogueOf(const Scenario& scenario,
                                                     std::span<const Sql> statements) {
   using Key = std::tuple<std::string, PendingCommitTimestampRule, std::vector<uint32_t>>;
@@ -71,7 +71,7 @@ std::vector<std::vector<ProtocolConfig>> ConfigsOf(const Scenario& scenario) {
   return configs;
 }
 
-// A process does nothing while it is paused, but its belief lapses all the same.
+// Whether the event waits while its process is paused. A belief lapses all the same.
 bool WaitsForPause(const PendingEvent& event) {
   if (const auto* timer = std::get_if<TimerDue>(&event)) {
     return timer->owner != TimerOwner::kBeliefLapses;

@@ -1,16 +1,16 @@
 // The simulated world: nodes with their clocks and applications, the network, Spanner, and the
 // resource that the lock protects.
 //
-// A driver takes one choice at a time; the world says what it scheduled because of it and what
+// A driver makes one choice at a time; the world reports what it scheduled as a result and what
 // could be observed. The code under test cannot tell which driver it is.
 //
 // Invariants:
 //   1. World is a value: copying it forks it. What never changes (scenario, configurations, plans)
-//      is shared and no part of ==.
-//   2. Time, order and chance come in: Take says which pending event happens, the event's own due
+//      is shared, and == does not compare it.
+//   2. Time, order and chance are inputs: Take says which pending event happens, the event's due
 //      time moves the clock, and Chance answers every draw.
-//   3. A pending event that was cancelled is gone: Take of its choice does nothing (IsPending).
-// Deliberately left out: everything that only looks (checkers, trace, statistics).
+//   3. A cancelled event is no longer pending: Take of its choice does nothing (IsPending).
+// Deliberately left out: everything that only observes (checkers, trace, statistics).
 #pragma once
 
 #include <cstdint>
@@ -45,10 +45,10 @@ enum class ChoiceKind : uint8_t {
   kFault,    // a fault begins or ends
 };
 
-// Names a pending event by its place; the stamp tells it from earlier ones in that place.
+// Names a pending event by its place; the stamp distinguishes it from earlier events in that place.
 struct Choice {
   ChoiceKind kind = ChoiceKind::kFire;
-  int16_t node = -1;  // to whom it happens; -1 for Spanner and the resource
+  int16_t node = -1;  // the node that it concerns; -1 for Spanner and the resource
   uint32_t place = 0;
   uint32_t stamp = 0;
   WHORL_FIELDS(Choice, kind, node, place, stamp);
@@ -60,11 +60,11 @@ struct Scheduled {
   WHORL_FIELDS(Scheduled, at, choice);
 };
 
-// What came of one Take; the driver's, reused, and no part of World.
+// The output of one Take. The driver owns and reuses it; it is no part of World.
 struct Outbox {
   std::vector<Scheduled> scheduled;
   std::vector<Observation> observed;
-  // Room that a Take works in, kept between takes only so that it is not allocated again.
+  // Scratch space of a Take, kept between takes to avoid allocation.
   std::vector<Effect> effects;
   std::vector<ApplicationEffect> application_effects;
   std::vector<model::DatabaseEffect> database_effects;
@@ -82,8 +82,8 @@ enum class TimerOwner : uint8_t {
   kMachine,       // id: the protocol's TimerId
   kRunner,        // id: the RequestId whose transaction backs off
   kApplication,   // id: an ApplicationTimer
-  kBeliefLapses,  // id: unused; a belief's local deadline, which no pause holds up
-  kSessions,      // id: unused; the process's sessions want to be looked after
+  kBeliefLapses,  // id: unused; a belief's local deadline, which no pause delays
+  kSessions,      // id: unused; the process's session pool has work to do
 };
 
 struct CallArrives {  // at Spanner
@@ -120,26 +120,26 @@ struct ResourceWrite {  // reaches the resource, or both of them
   std::optional<uint64_t> token;
   WHORL_FIELDS(ResourceWrite, process, lock, token);
 };
-struct NodeStarts {               // by the scenario's start_at, or again after a crash or a stop
-  std::optional<uint32_t> fault;  // that ends with it
+struct NodeStarts {               // at the scenario's start_at, or again after a crash or a stop
+  std::optional<uint32_t> fault;  // the fault that ends when the node starts
   WHORL_FIELDS(NodeStarts, fault);
 };
 struct FaultBegins {
   uint32_t fault = 0;
-  std::optional<CallName> trigger;  // the call whose phase fired it
+  std::optional<CallName> trigger;  // the call whose phase triggered it
   WHORL_FIELDS(FaultBegins, fault, trigger);
 };
 struct FaultEnds {
   uint32_t fault = 0;
-  uint32_t incarnation = 0;  // that it struck: a pause does not outlive its process
+  uint32_t incarnation = 0;  // the one that it struck: a pause does not outlive its process
   WHORL_FIELDS(FaultEnds, fault, incarnation);
 };
-struct OperatorDeletes {  // the row that the fault names; again, after it was ABORTED
+struct OperatorDeletes {  // an operator deletes the fault's row, or retries after ABORTED
   uint32_t fault = 0;
   uint16_t attempt = 0;
   WHORL_FIELDS(OperatorDeletes, fault, attempt);
 };
-struct ReleaseHeard {  // that somebody gave the lock back, as it was announced
+struct ReleaseHeard {  // an announcement that the lock was released arrives
   uint16_t lock = 0;
   WHORL_FIELDS(ReleaseHeard, lock);
 };
@@ -160,7 +160,7 @@ struct PendingSlot {
 struct ActiveTimer {
   TimerOwner owner = TimerOwner::kMachine;
   uint16_t id = 0;
-  uint32_t place = 0;  // of the pending event
+  uint32_t place = 0;  // index of the pending event
   Duration at;         // local monotonic
   WHORL_FIELDS(ActiveTimer, owner, id, place, at);
 };
@@ -189,12 +189,12 @@ struct Participant {
 
 enum class Life : uint8_t { kDown, kRunning, kStopped };
 
-// The sessions of a process from which a fault takes one away. Any other process uses its own one,
-// which is always there and needs no calls.
+// The sessions of a process that may lose a session to a fault. Every other process has one session
+// that always exists and needs no calls.
 struct ClientSessions {
   SessionPool pool;
   uint16_t asked = 0;  // how often Spanner was asked to create one
-  // Of the transaction that asked last.
+  // The transaction that asked last:
   uint16_t lock = 0;
   RequestId request = 0;
   StepName step = StepName::kCheck;
@@ -206,16 +206,16 @@ struct Node {
   uint32_t incarnation = 0;
   NodeClock clock;
   Duration started;             // what the clock showed when the process started
-  uint16_t generation = 0;      // of calls: see CallName
+  uint16_t generation = 0;      // generation of its calls: see CallName
   int32_t pauses = 0;           // how many pauses hold it up at this moment
-  std::vector<Choice> held_up;  // that wait for the pause to end
+  std::vector<Choice> held_up;  // events that wait for the pause to end
   std::optional<ClientSessions> sessions;
   std::vector<Participant> participants;
   WHORL_FIELDS(Node, life, incarnation, clock, started, generation, pauses, held_up, sessions,
                participants);
 };
 
-// A call on its way, from when it is sent until both ends are done with it.
+// A call, from when it is sent until both ends are done with it.
 struct Call {
   CallName name;
   StepName step = StepName::kCheck;
@@ -224,13 +224,13 @@ struct Call {
   Duration deadline;        // local monotonic
   bool awaited = true;      // the process still waits
   bool at_spanner = false;  // from sending until the reply is sent or lost
-  bool hangs = false;       // a fault has hold of it
-  bool slowed = false;      // by a fault that goes on
+  bool hangs = false;       // a fault holds it back or has lost it
+  bool slowed = false;      // an active fault adds latency
   bool drop_reply = false;
   std::optional<uint32_t> struck_by;  // the fault by which Spanner will answer it
   std::optional<uint32_t> held;       // place of the pending message that a black hole holds
   std::optional<uint32_t> timeout;    // place of the pending CallTimesOut
-  // While its reply is on its way. Here and not in the pending event, which is moved more often.
+  // Set while the reply is on its way. It is not in the pending event, which is moved more often.
   Response response;
   WHORL_FIELDS(Call, name, step, request, sent_at, deadline, awaited, at_spanner, hangs, slowed,
                drop_reply, struck_by, held, timeout, response);
@@ -271,7 +271,7 @@ struct WorldState {
 
 // --- the world ---------------------------------------------------------------------------------
 
-// Everything that a world is made from and that no event changes.
+// What a world is made from; no event changes it.
 struct WorldSetup {
   Scenario scenario;
   std::vector<std::vector<ProtocolConfig>> configs;  // by node, by its place in NodeSpec::locks
@@ -279,27 +279,27 @@ struct WorldSetup {
   RetryPolicy retry_policy;
   SessionPoolPolicy session_policy;
   std::vector<uint8_t> loses_session;  // by node: whether a fault may take its session away
-  bool changes_truetime = false;       // whether a fault may
-  std::shared_ptr<const model::Catalogue> catalogue;  // shared by all worlds of its statements
+  bool changes_truetime = false;       // whether a fault may change TrueTime
+  std::shared_ptr<const model::Catalogue> catalogue;  // shared by all worlds with these statements
 };
 // REQUIRES: the scenario came from the loader.
 std::shared_ptr<const WorldSetup> MakeSetup(const Scenario& scenario);
 
 class World {
  public:
-  // Rows of the start are observed, and the starts and timed faults of the scenario scheduled.
+  // Observes the initial rows, and schedules the starts of nodes and the timed faults.
   World(std::shared_ptr<const WorldSetup> setup, Outbox& out);
 
   // Lets the pending event happen, at its due time or now, whichever is later. Clears and fills
-  // `out`. Does nothing when the event is not pending any more.
+  // `out`. Does nothing if the event is no longer pending.
   void Take(const Choice& choice, Chance& chance, Outbox& out);
   bool IsPending(const Choice& choice) const;
 
   // Schedules a fault for now, because a call reached its phase.
   void Trigger(uint32_t fault, const CallName& call, Outbox& out);
 
-  // The step that the event's reply would end, if it is one that would: for faults that strike
-  // when a reply has arrived and nothing has acted on it yet.
+  // The step that the choice would end, if it is a reply that would end one: for faults that strike
+  // after a reply has arrived and before the process acts on it.
   struct StepEnd {
     CallName call;
     StepName step = StepName::kCheck;

@@ -68,7 +68,7 @@ const std::optional<std::vector<Parameter>>& ServedDatabase::InferredParameters(
   constexpr size_t kMostTexts = 1024;
   std::string key(text);
   for (const Parameter& parameter : declared) {
-    key += '\0' + parameter.name + ' ' + std::string(TypeName(parameter.type));
+    key += '\0' + parameter.name + ' ' + std::string(WordOf(parameter.type));
   }
   const auto found = inferred_.find(key);
   if (found != inferred_.end()) return found->second;
@@ -211,7 +211,7 @@ namespace {
 
 // The transaction's mutations as Spanner counts them: each column of a row and each deletion is
 // one.
-int64_t CountMutations(const model::ServerTransaction& transaction) {
+int64_t CountMutations(const model::TransactionState& transaction) {
   int64_t count = 0;
   for (const model::BufferedWrite& write : transaction.writes) {
     count += write.row ? std::popcount(write.columns) : 1;
@@ -225,7 +225,7 @@ void ServedDatabase::StartCommit(const model::CommitStarted& started, Timestamp 
                                  std::vector<CallOutcome>& out) {
   const auto transaction = std::find_if(
       database_.transactions.begin(), database_.transactions.end(),
-      [&](const model::ServerTransaction& one) { return one.id == started.transaction; });
+      [&](const model::TransactionState& one) { return one.id == started.transaction; });
   Pending& pending = pending_.at(transaction->commit_call);
   if (pending.wants_commit_stats) pending.mutation_count = CountMutations(*transaction);
   Timestamp due = now + options_.replication_latency;

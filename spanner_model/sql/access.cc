@@ -1,7 +1,7 @@
-#include "spanner_model/sql/access.h"
-
 #include <optional>
 #include <utility>
+
+#include "spanner_model/sql/statement_binding.h"
 
 namespace whorl::model {
 namespace {

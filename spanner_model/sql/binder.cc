@@ -1,10 +1,9 @@
-#include "spanner_model/sql/binder.h"
-
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "spanner_model/sql/source_error.h"
+#include "spanner_model/sql/statement_binding.h"
 
 namespace whorl::model {
 namespace {
@@ -216,9 +215,8 @@ class StatementBinder {
 
   static void FailAssignment(ExpressionBinder& binder, Type type, const Column& column,
                              size_t offset, Assigner assigner) {
-    const std::string what(TypeName(type));
-    const std::string which =
-        column.name + ", which has type " + std::string(TypeName(column.type));
+    const std::string what(WordOf(type));
+    const std::string which = column.name + ", which has type " + std::string(WordOf(column.type));
     binder.Fail(offset,
                 assigner == Assigner::kInsert
                     ? "Value has type " + what + " which cannot be inserted into column " + which

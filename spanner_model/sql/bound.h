@@ -14,7 +14,7 @@
 namespace whorl::model {
 
 struct Bound {
-  Node node;                 // Flatten sets the index of a literal, and `next`
+  ExpressionNode node;       // Flatten sets the index of a literal, and `next`
   std::optional<Type> type;  // empty: an untyped NULL, which converts to every type
   Value literal;             // for kLiteral
   size_t offset = 0;

@@ -232,7 +232,7 @@ void ExpressionBinder::CastText(Bound& constant, Type type) {
     auto cast = CastValue(*value, Type::kString, type);
     if (std::holds_alternative<Status>(cast)) {
       Fail(constant.offset, std::string("Could not cast ") + (is_literal ? "literal \"" : "\"") +
-                                text + "\" to type " + std::string(TypeName(type)));
+                                text + "\" to type " + std::string(WordOf(type)));
       return;
     }
     value = std::get<Value>(std::move(cast));

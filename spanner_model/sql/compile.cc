@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "spanner_model/sql/binder.h"
 #include "spanner_model/sql/parser.h"
+#include "spanner_model/sql/statement_binding.h"
 
 namespace whorl::model {
 

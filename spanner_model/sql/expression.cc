@@ -69,7 +69,7 @@ Truth CompareNullable(Op op, Type type, const Value& left, const Value& right) {
   return FromBool(CompareBy(op, type, left, right));
 }
 
-std::string_view TextOf(const Node& node, const Value& value) {
+std::string_view TextOf(const ExpressionNode& node, const Value& value) {
   if (node.operand_type == Type::kString) return std::get<std::string>(value);
   return std::get<Bytes>(value).data;
 }
@@ -132,7 +132,7 @@ class Evaluator {
 
   // REQUIRES: the node is BOOL.
   Truth EvaluateTruth(uint32_t at) {
-    const Node& node = nodes_[at];
+    const ExpressionNode& node = nodes_[at];
     switch (node.op) {
       case Op::kAnd:
         return Junction(at, Truth::kFalse);
@@ -175,7 +175,7 @@ class Evaluator {
   uint32_t Second(uint32_t at) const { return nodes_[at + 1].next; }
 
   // The stored value of a literal, parameter or column; nullptr for other nodes.
-  const Value* Leaf(const Node& node) const {
+  const Value* Leaf(const ExpressionNode& node) const {
     switch (node.op) {
       case Op::kLiteral:
         return &literals_[node.index];
@@ -251,7 +251,7 @@ class Evaluator {
   }
 
   Truth Compare(uint32_t at) {
-    const Node& node = nodes_[at];
+    const ExpressionNode& node = nodes_[at];
     const Value* left = Leaf(nodes_[First(at)]);
     const Value* right = Leaf(nodes_[Second(at)]);
     if (left != nullptr && right != nullptr) {
@@ -387,7 +387,7 @@ class Evaluator {
   }
 
   const Value* Cast(uint32_t at) {
-    const Node& node = nodes_[at];
+    const ExpressionNode& node = nodes_[at];
     const Value* value = Evaluate(First(at));
     if (value == nullptr || IsNull(*value)) return value;
     auto result = CastValue(*value, node.operand_type, static_cast<Type>(node.index));
@@ -457,7 +457,7 @@ class Evaluator {
     return Keep(std::get<Timestamp>(std::get<Value>(timestamp)));
   }
 
-  const Node* nodes_;
+  const ExpressionNode* nodes_;
   const Value* literals_;
   const EvaluationContext& context_;
   Value& scratch_;
@@ -511,7 +511,7 @@ Status CheckParameters(std::span<const Parameter> parameters, std::span<const Va
     if (!IsNull(values[i]) && !FitsType(parameters[i].type, values[i])) {
       return Error(Code::kInvalidArgument, "Invalid value for bind parameter " +
                                                parameters[i].name + ": Expected " +
-                                               std::string(TypeName(parameters[i].type)) + ".");
+                                               std::string(WordOf(parameters[i].type)) + ".");
     }
   }
   if (values.size() > parameters.size()) {

@@ -81,7 +81,7 @@ enum class DatePart : uint8_t {
   kDay
 };
 
-struct Node {
+struct ExpressionNode {
   Op op = Op::kLiteral;
   // The operands' type, for a comparison, IN, BETWEEN, arithmetic, NULLIF, a cast, a concatenation
   // and STARTS_WITH.
@@ -89,11 +89,11 @@ struct Node {
   DatePart part = DatePart::kNanosecond;
   uint32_t index = 0;
   uint32_t next = 0;  // the next operand of the same parent, 0 after the last
-  WHORL_FIELDS(Node, op, operand_type, part, index, next);
+  WHORL_FIELDS(ExpressionNode, op, operand_type, part, index, next);
 };
 
 struct Expression {
-  std::vector<Node> nodes;
+  std::vector<ExpressionNode> nodes;
   std::vector<Value> literals;
   WHORL_FIELDS(Expression, nodes, literals);
 };

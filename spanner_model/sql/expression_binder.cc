@@ -104,7 +104,7 @@ void ExpressionBinder::FailSignature(const std::string& what, size_t offset,
   }
   for (size_t i = 0; i < operands.size(); ++i) {
     if (i > 0) message += ", ";
-    message += operands[i].type ? TypeName(*operands[i].type) : "NULL";
+    message += operands[i].type ? WordOf(*operands[i].type) : "NULL";
   }
   Fail(offset, message);
 }
@@ -207,7 +207,7 @@ void ExpressionBinder::Infer(Bound& parameter, Type type) {
   if (inferred.type && *inferred.type != type) {
     Fail(parameter.offset,
          "Undeclared parameter '" + inferred.name + "' is used assuming different types (" +
-             std::string(TypeName(*inferred.type)) + " vs " + std::string(TypeName(type)) + ")");
+             std::string(WordOf(*inferred.type)) + " vs " + std::string(WordOf(type)) + ")");
   }
   inferred.type = type;
   parameter.type = type;
@@ -389,8 +389,8 @@ Bound ExpressionBinder::BindCast(const ast::Expression& cast) {
   if (!operand.type) Coerce(operand, cast.type);
   const Type from = operand.type.value_or(cast.type);
   if (!CanCast(from, cast.type)) {
-    Fail(operand.offset, "Invalid cast from " + std::string(TypeName(from)) + " to " +
-                             std::string(TypeName(cast.type)));
+    Fail(operand.offset, "Invalid cast from " + std::string(WordOf(from)) + " to " +
+                             std::string(WordOf(cast.type)));
     return {};
   }
   Bound bound = MakeInner(cast.op, cast.type, cast.offset, std::move(operands));

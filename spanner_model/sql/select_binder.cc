@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "spanner_model/sql/access.h"
 #include "spanner_model/sql/source_error.h"
 #include "spanner_model/sql/statement_binding.h"
 
@@ -156,7 +155,7 @@ BoundWhere BindWhere(ExpressionBinder& binder, const Table& table,
   Bound bound = binder.Bind(expression);
   if (!binder.failed() && !binder.Coerce(bound, Type::kBool)) {
     binder.Fail(expression.offset, "WHERE clause should return type BOOL, but returns " +
-                                       std::string(TypeName(*bound.type)));
+                                       std::string(WordOf(*bound.type)));
   }
   if (binder.failed()) return {};
   return {.access = FindAccess(table, bound), .filter = Flatten(bound), .reads = bound.columns};

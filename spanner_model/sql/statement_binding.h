@@ -1,4 +1,5 @@
-// Types and functions that binder.cc and select_binder.cc share.
+// Binds parsed statements to the schema: BindStatement, and the types and functions that binder.cc,
+// select_binder.cc and access.cc share.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include "protocol/spanner/status.h"
 #include "spanner_model/schema.h"
 #include "spanner_model/sql/ast.h"
+#include "spanner_model/sql/bound.h"
 #include "spanner_model/sql/expression_binder.h"
 #include "spanner_model/sql/plan.h"
 
@@ -47,6 +49,14 @@ std::vector<BoundOutput> BindOutputs(ExpressionBinder& binder, const Table* tabl
 std::vector<Output> FlattenOutputs(const std::vector<BoundOutput>& outputs);
 ColumnSet ColumnsOf(const std::vector<BoundOutput>& outputs);
 
+// The narrowest access that the top-level AND conditions of `where` allow: one key if every key
+// column equals an expression without columns, else a prefix of a key that is one STRING, else the
+// whole table. OR, ranges and IS NULL do not narrow it.
+Access FindAccess(const Table& table, const Bound& where);
+
+// Binds any statement. REQUIRES: the statement was parsed from context.text.
+std::variant<Plan, Status> BindStatement(const StatementContext& context,
+                                         const ast::Statement& statement);
 std::variant<Plan, Status> BindSelect(const StatementContext& context, const ast::Select& select);
 
 }  // namespace whorl::model

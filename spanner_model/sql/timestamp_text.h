@@ -23,8 +23,8 @@ enum class TimestampTextError : uint8_t { kInvalid, kZoneNotModelled };
 
 std::variant<Timestamp, TimestampTextError> ParseTimestampText(std::string_view text);
 
-// "2026-06-30 17:00:00.500-07": the form of CAST, in America/Los_Angeles, with 0, 3, 6 or 9 digits
-// of fraction; nullopt before 1967.
+// "2026-06-30 17:00:00.500-07": the form of CAST, in America/Los_Angeles, with a fraction of 0, 3,
+// 6 or 9 digits; nullopt before 1967.
 std::optional<std::string> FormatInLosAngeles(Timestamp timestamp);
 
 // "0001-01-01 00:00:00.5+00": the form of Spanner's messages.

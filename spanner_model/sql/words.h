@@ -29,7 +29,7 @@ constexpr bool EqualIgnoringCase(std::string_view a, std::string_view b) {
 inline std::optional<Type> FindType(std::string_view name) {
   for (const Type type :
        {Type::kBool, Type::kInt64, Type::kFloat64, Type::kString, Type::kBytes, Type::kTimestamp}) {
-    if (TypeName(type) == name) return type;
+    if (WordOf(type) == name) return type;
   }
   return std::nullopt;
 }

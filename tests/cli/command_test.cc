@@ -97,6 +97,20 @@ TEST_F(CliTest, ImpossibleArgumentsAreRefused) {
 
 // --- replay ------------------------------------------------------------------------------------
 
+// Another program serves it, but it is an option as every other: where it is not one, nothing is
+// handed over, and its words are checked before anything is.
+TEST_F(CliTest, OnIsReadAsEveryOtherOption) {
+  Write("quiet.json", kQuiet);
+  ExpectUsageError("replay quiet.json --on mars", "--on: unknown backend \"mars\"");
+  ExpectUsageError("replay quiet.json --on=servr", "did you mean \"server\"?");
+  ExpectUsageError("bench takeover --on mars", "--on: unknown backend \"mars\"");
+  ExpectUsageError("replay quiet.json --sed 3 --on server", "did you mean --seed?");
+  ExpectUsageError("hunt --on server", "unknown option --on");
+  ExpectUsageError("replay quiet.json --save x.json", "--save is for real runs; it wants --on");
+  ExpectUsageError("replay quiet.json --longest 3m", "--longest is for real runs");
+  ExpectUsageError("replay quiet.json -- --on=server", "unexpected argument --on=server");
+}
+
 // The exit code is what a script sees: 0 only when everything was as expected.
 TEST_F(CliTest, ExitCodeTellsWhetherAllWasAsExpected) {
   Write("good/quiet.json", kQuiet);

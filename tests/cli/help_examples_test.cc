@@ -28,8 +28,9 @@ class HelpExamplesTest : public HelpExamples {
   void CheckExample(const std::string& command, const std::string& example) {
     if (example.starts_with("...")) return;  // says what the reader does meanwhile
     ++examples_;
-    // Real processes are the other program's; the scenario has to be there all the same.
-    static const std::regex on(" --on (server|emulator)");
+    // Real processes are the other program's, with the options that only they have; the scenario has
+    // to be there all the same.
+    static const std::regex on(" (--on (server|emulator)|--where-possible|--save [^ ]+)");
     const Ended ended = RunExample(std::regex_replace(example, on, ""));
     EXPECT_TRUE(Ran(ended)) << "whorl" << command << " --help shows `" << example
                             << "`, which ends with " << ended.code << ": " << ended.err;

@@ -1,4 +1,4 @@
-// What a test of the contract can do to processes that take part in locks, and see of them.
+// The processes of a test of the contract: what the test can do to them and observe of them.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ struct Contender {
   Duration lease;
 };
 
-// One leadership, from when the process said so to when it could not say so any more. Times are of
-// one clock, for all processes.
+// One term, from the time at which the process reported that it leads until it could no longer do
+// so. Times are those of one clock for all processes.
 struct Term {
   std::string id;
   std::string lock;
   std::optional<uint64_t> token;
   Duration began;
-  Duration ended;  // Duration::Max(): it goes on
+  Duration ended;  // Duration::Max(): it has not ended
 };
 
 // An Await function that waits longer than this, by the processes' clock, fails the test.
@@ -33,23 +33,23 @@ class LockBackend {
  public:
   virtual ~LockBackend() = default;
 
-  // The process begins to take part.
+  // Starts a process that competes for the lock.
   virtual void Start(const Contender& contender) = 0;
-  // Until it leads, or leads no more.
+  // Waits until the process leads, or no longer leads.
   virtual void AwaitTerm(const std::string& id) = 0;
   virtual void AwaitEnd(const std::string& id) = 0;
-  // Until it has looked at the lock so often from now on, or has renewed its lease.
+  // Waits until the process has run `count` more transactions (reads of the lock or renewals).
   virtual void AwaitTransactions(const std::string& id, int count) = 0;
   virtual void Crash(const std::string& id) = 0;
   virtual void Pause(const std::string& id) = 0;
   virtual void Resume(const std::string& id) = 0;
-  // Gives back what it holds, and is gone.
+  // Ends the process, which releases the lock first.
   virtual void Stop(const std::string& id) = 0;
-  // The next reply to a Commit, or to the process, is lost, and its call hangs. False: cannot.
+  // Loses the next reply to a Commit, or to the process; its call hangs. False if it cannot.
   virtual bool LoseReply(const std::string& id) = 0;
-  // Spanner deletes the sessions of the process, or all. False: cannot.
+  // Deletes the sessions of the process, or all sessions. False if it cannot.
   virtual bool DeleteSessions(const std::string& id) = 0;
-  // By their beginning.
+  // In the order in which they began.
   virtual std::vector<Term> Terms() = 0;
   virtual Duration Now() = 0;
 };

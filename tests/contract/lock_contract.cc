@@ -12,7 +12,7 @@ bool Promises(const ProtocolInfo& info, Invariant invariant) {
   return info.promises[static_cast<size_t>(invariant)] == Promise::kPromised;
 }
 
-// What every story keeps, as far as the protocol promises it.
+// Expects what the protocol promises in every test.
 void ExpectPromisesKept(const ProtocolInfo& info, LockBackend& backend) {
   const std::vector<Term> terms = backend.Terms();
   for (size_t later = 1; later < terms.size(); ++later) {
@@ -38,7 +38,7 @@ std::vector<std::string> Leaders(LockBackend& backend) {
 }
 using Names = std::vector<std::string>;
 
-// Short, and not so short that a busy machine alone makes processes lose it.
+// Short, but not so short that processes lose it on a busy machine.
 Duration LeaseFor(const ProtocolInfo& info) { return std::max(info.lease_min, Seconds(2)); }
 
 Contender Named(const ProtocolInfo& info, const std::string& id,
@@ -46,19 +46,19 @@ Contender Named(const ProtocolInfo& info, const std::string& id,
   return {.id = id, .lock = lock, .lease = LeaseFor(info)};
 }
 
-// a leads.
+// Starts a and waits until it leads.
 void StartLeader(const ProtocolInfo& info, LockBackend& backend) {
   backend.Start(Named(info, "a"));
   backend.AwaitTerm("a");
 }
-// And b has seen that it does.
+// Also starts b and waits until it has seen that a leads.
 void StartLeaderAndFollower(const ProtocolInfo& info, LockBackend& backend) {
   StartLeader(info, backend);
   backend.Start(Named(info, "b"));
   backend.AwaitTransactions("b", 1);
 }
 
-// --- the ordinary life ---------------------------------------------------------------------------
+// --- without faults ------------------------------------------------------------------------------
 
 void OneProcessTakesAFreeLock(const ProtocolInfo& info, LockBackend& backend) {
   StartLeader(info, backend);
@@ -77,7 +77,7 @@ void HeartbeatsKeepTheLock(const ProtocolInfo& info, LockBackend& backend) {
   StartLeader(info, backend);
   backend.Start(Named(info, "b"));
   const Duration began = backend.Now();
-  // Longer than b would leave a lock alone that nobody keeps.
+  // Longer than b would wait before it takes a lock that is not renewed.
   const Duration long_enough = LeaseFor(info) * 3 / 2 + info.lease_grace;
   while (backend.Now() - began < long_enough) backend.AwaitTransactions("a", 1);
   EXPECT_EQ(Leaders(backend), Names{"a"});
@@ -108,7 +108,7 @@ void ALeaderThatPausedBeyondItsLeaseComesBackAsAFollower(const ProtocolInfo& inf
   backend.AwaitEnd("a");
   backend.AwaitTransactions("a", 2);
   EXPECT_EQ(Leaders(backend), (Names{"a", "b"}));
-  // And leads again when it is its turn.
+  // And it can lead again.
   backend.Stop("b");
   backend.AwaitTerm("a");
   EXPECT_EQ(Leaders(backend), (Names{"a", "b", "a"}));
@@ -138,7 +138,7 @@ void EachNameIsALockOfItsOwn(const ProtocolInfo& info, LockBackend& backend) {
       "job "};
   for (size_t i = 0; i < locks.size(); ++i) {
     Contender contender = Named(info, "p" + std::to_string(i), locks[i]);
-    // Seven processes share the emulator's one transaction at a time.
+    // The emulator runs one transaction at a time, and seven processes share it.
     contender.lease = std::max(contender.lease, Seconds(5));
     backend.Start(contender);
   }

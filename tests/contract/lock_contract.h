@@ -1,4 +1,4 @@
-// The tests of the contract: each is a story of processes and one lock or two, told to a backend.
+// The tests of the contract: each drives processes and one or two locks through a backend.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace whorl {
 struct ContractCase {
   std::string_view name;
   void (*run)(const ProtocolInfo& info, LockBackend& backend);
-  // For the protocols that promise what the story is about; the others are shorter of it.
+  // Whether the protocol makes the promises that the test needs; others skip it.
   bool (*fits)(const ProtocolInfo& info);
 };
 

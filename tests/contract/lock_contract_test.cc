@@ -4,67 +4,71 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "real_client/linked_clients.h"
 #include "real_client/os.h"
 #include "tests/contract/real_processes.h"
 #include "tests/contract/simulated_processes.h"
 #include "tests/support/lock_database.h"
-#include "tests/support/proxied_database.h"
 
 namespace whorl::lock_contract_test {
 namespace {
 
-// How a backend is made for a protocol. Null: it is not there, and `why` says what is missing.
+// Creates a backend for a protocol. If it is not available, returns null and `why` names what is
+// missing.
 struct Maker {
+  using Make =
+      std::function<std::unique_ptr<LockBackend>(const ProtocolInfo& info, std::string& why)>;
   std::string name;
-  std::unique_ptr<LockBackend> (*make)(const ProtocolInfo& info, std::string& why);
+  Make make;
 };
-
-using real_client::ClientKind;
 
 std::unique_ptr<LockBackend> OnTheModel(const ProtocolInfo& info, std::string&) {
   return SimulateProcesses(info);
 }
 
-template <ClientKind kClient>
-std::unique_ptr<LockBackend> OnTheServer(const ProtocolInfo& info, std::string&) {
-  return StartProcesses(info, ServeModel(info.name), kClient, "");
+// `client` is the name of a client library in linked_clients.h.
+Maker::Make OnTheServer(std::string client) {
+  return [client = std::move(client)](const ProtocolInfo& info, std::string&) {
+    return StartProcesses(info, ServeModel(info.name), client, "");
+  };
 }
 
-template <ClientKind kClient>
-std::unique_ptr<LockBackend> OnTheEmulator(const ProtocolInfo& info, std::string& why) {
-  std::unique_ptr<LockDatabase> emulator = StartEmulator(info.name);
-  why = kNoEmulator;
-  if (emulator == nullptr) return nullptr;
-  return StartProcesses(info, BehindProxy(std::move(emulator)), kClient, "");
+Maker::Make OnTheEmulator(std::string client) {
+  return [client = std::move(client)](const ProtocolInfo& info,
+                                      std::string& why) -> std::unique_ptr<LockBackend> {
+    std::unique_ptr<LockDatabase> emulator = StartEmulator(info.name);
+    why = kNoEmulator;
+    if (emulator == nullptr) return nullptr;
+    return StartProcesses(info, BehindProxy(std::move(emulator)), client, "");
+  };
 }
 
-// A real one, if there is one.
+// A real database, if the environment names one.
 const char* NamedDatabase() { return std::getenv("WHORL_DATABASE"); }
 
-template <ClientKind kClient>
-std::unique_ptr<LockBackend> OnADatabase(const ProtocolInfo& info, std::string&) {
-  return StartProcesses(info, NameDatabase(NamedDatabase()), kClient,
-                        "-" + std::to_string(real_client::MonotonicNow().ns));
+Maker::Make OnADatabase(std::string client) {
+  return [client = std::move(client)](const ProtocolInfo& info, std::string&) {
+    return StartProcesses(info, NameDatabase(NamedDatabase()), client,
+                          "-" + std::to_string(real_client::MonotonicNow().ns));
+  };
 }
 
 std::vector<Maker> Makers() {
-  std::vector<Maker> makers = {
-      {"Model", OnTheModel},
-      {"Server", OnTheServer<ClientKind::kGrpc>},
-      {"Emulator", OnTheEmulator<ClientKind::kGrpc>},
-  };
-  if (NamedDatabase() != nullptr) makers.push_back({"Database", OnADatabase<ClientKind::kGrpc>});
-  for (const ClientKind kind : real_client::BuiltClients()) {
-    if (kind != ClientKind::kGoogleCloudCpp) continue;
-    makers.push_back({"ServerByGoogleCloudCpp", OnTheServer<ClientKind::kGoogleCloudCpp>});
-    makers.push_back({"EmulatorByGoogleCloudCpp", OnTheEmulator<ClientKind::kGoogleCloudCpp>});
+  std::vector<Maker> makers = {{"Model", OnTheModel}};
+  for (const real_client::NamedClient& linked : real_client::LinkedClients()) {
+    const std::string client(linked.name);
+    const std::string by = client == real_client::kGrpcName ? "" : "ByGoogleCloudCpp";
+    makers.push_back({"Server" + by, OnTheServer(client)});
+    makers.push_back({"Emulator" + by, OnTheEmulator(client)});
     if (NamedDatabase() == nullptr) continue;
-    makers.push_back({"DatabaseByGoogleCloudCpp", OnADatabase<ClientKind::kGoogleCloudCpp>});
+    makers.push_back({"Database" + by, OnADatabase(client)});
   }
   return makers;
 }

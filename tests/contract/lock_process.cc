@@ -1,9 +1,9 @@
-// A process that takes part in one lock until SIGTERM, and says on its standard output what
-// happens, a line each, with times of MonotonicNow() in nanoseconds:
+// A process that competes for one lock until SIGTERM and prints one line for each event, with times
+// of MonotonicNow() in nanoseconds:
 //   leads TOKEN|- UNTIL AT      leadership begins, or its lease was renewed
-//   ends AT                     it is over
+//   ends AT                     leadership ends
 //   looked AT                   a transaction has ended
-//   gone                        the lock was given back
+//   gone                        the lock was released
 // Arguments: CLIENT ENDPOINT|- DATABASE PROTOCOL LOCK ID LEASE_MS
 #include <csignal>
 #include <cstdio>
@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "real_client/linked_clients.h"
 #include "real_client/lock.h"
 #include "real_client/os.h"
 
@@ -41,11 +42,9 @@ int Main(char** arguments) {
   sigset_t stop;
   sigemptyset(&stop);
   sigaddset(&stop, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &stop, nullptr);  // before there are threads
+  pthread_sigmask(SIG_BLOCK, &stop, nullptr);  // before other threads start
   LockClientOptions options;
-  for (const ClientKind kind : BuiltClients()) {
-    if (ClientKindText(kind) == arguments[1]) options.client = kind;
-  }
+  options.make_client = FindLinkedClient(arguments[1]);
   options.database = arguments[3];
   if (std::string(arguments[2]) != "-") {
     options.connection = {.endpoint = arguments[2], .credentials = Plaintext{}};

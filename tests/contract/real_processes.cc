@@ -19,7 +19,7 @@ namespace {
 
 using real_client::MonotonicNow;
 
-// One process, and what it has said.
+// One process and its output.
 class LockProcess {
  public:
   LockProcess(std::vector<std::string> command, std::string id, std::string lock)
@@ -32,7 +32,7 @@ class LockProcess {
   pid_t pid() const { return child_.pid(); }
   std::string Errors() const { return child_.Errors(); }
 
-  // What it says next; false when it says nothing more, or not until then.
+  // Reads the next line. False if the process prints no more, or nothing until the deadline.
   bool Hear(Duration deadline) {
     const std::optional<std::string> line = child_.Next(deadline - MonotonicNow());
     if (!line) return false;
@@ -71,7 +71,7 @@ class LockProcess {
          .began = at,
          .ended = Duration::Max()});
   }
-  // At the time that was told, or by the clock before that.
+  // The term ends at `at`, or before that when its lease expires.
   void End(Duration at) {
     if (leads_) terms_.back().ended = std::min(at, until_);
     leads_ = false;
@@ -90,14 +90,17 @@ class LockProcess {
 class RealProcesses final : public LockBackend {
  public:
   RealProcesses(const ProtocolInfo& info, std::shared_ptr<LockDatabase> database,
-                real_client::ClientKind client, std::string suffix)
-      : info_(info), database_(std::move(database)), client_(client), suffix_(std::move(suffix)) {}
+                std::string client, std::string suffix)
+      : info_(info),
+        database_(std::move(database)),
+        client_(std::move(client)),
+        suffix_(std::move(suffix)) {}
 
   void Start(const Contender& contender) override {
     const real_client::ConnectionOptions connection = database_->Connection();
     processes_[contender.id] = std::make_unique<LockProcess>(
         std::vector<std::string>{
-            WHORL_LOCK_PROCESS, std::string(ClientKindText(client_)),
+            WHORL_LOCK_PROCESS, client_,
             std::holds_alternative<real_client::Plaintext>(connection.credentials)
                 ? connection.endpoint
                 : "-",
@@ -120,7 +123,7 @@ class RealProcesses final : public LockBackend {
   void Pause(const std::string& id) override {
     const pid_t pid = processes_.at(id)->pid();
     kill(pid, SIGSTOP);
-    // Until all of its threads have stopped.
+    // Waits until all of its threads have stopped.
     siginfo_t what = {};
     waitid(P_PID, static_cast<id_t>(pid), &what, WSTOPPED);
   }
@@ -151,7 +154,7 @@ class RealProcesses final : public LockBackend {
       if (process.Hear(deadline)) continue;
       FAIL() << id << ": " << what << " did not come within a minute\n" << process.Errors();
     }
-    // What the others have said meanwhile.
+    // Reads the other processes' output as well.
     for (const auto& [other, its] : processes_) {
       while (its->Hear(MonotonicNow())) {
       }
@@ -160,7 +163,7 @@ class RealProcesses final : public LockBackend {
 
   const ProtocolInfo& info_;
   const std::shared_ptr<LockDatabase> database_;
-  const real_client::ClientKind client_;
+  const std::string client_;
   const std::string suffix_;
   std::map<std::string, std::unique_ptr<LockProcess>> processes_;
 };
@@ -169,8 +172,9 @@ class RealProcesses final : public LockBackend {
 
 std::unique_ptr<LockBackend> StartProcesses(const ProtocolInfo& info,
                                             std::shared_ptr<LockDatabase> database,
-                                            real_client::ClientKind client, std::string suffix) {
-  return std::make_unique<RealProcesses>(info, std::move(database), client, std::move(suffix));
+                                            std::string client, std::string suffix) {
+  return std::make_unique<RealProcesses>(info, std::move(database), std::move(client),
+                                         std::move(suffix));
 }
 
 }  // namespace whorl

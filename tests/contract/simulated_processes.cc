@@ -112,7 +112,7 @@ class SimulatedProcesses final : public LockBackend {
   }
 
   void Strike(Json fault) {
-    now_ = now_ + Microseconds(1);  // what happened at this moment is over
+    now_ = now_ + Microseconds(1);  // events at this moment are past
     fault["at"] = FormatDuration(now_);
     struck_.push_back(now_);
     faults_.push_back(std::move(fault));
@@ -135,8 +135,8 @@ class SimulatedProcesses final : public LockBackend {
   void Await(const std::string& id, const std::string& what, Wanted wanted) {
     for (const sim::Observation& observation : seen_.observations) {
       if (SinceStart(observation) <= now_) continue;
-      const auto* happening = std::get_if<T>(&observation.what);
-      if (happening == nullptr || NameOf(happening->process) != id || !wanted(*happening)) continue;
+      const auto* event = std::get_if<T>(&observation.what);
+      if (event == nullptr || NameOf(event->process) != id || !wanted(*event)) continue;
       now_ = SinceStart(observation);
       Run();
       return;

@@ -1,7 +1,7 @@
 // The contract's processes in the simulated world, in virtual time.
 //
-// A run is its inputs. So each wish (start, crash, pause) becomes a part of a scenario at the
-// present virtual time, the scenario runs again from its start, and its past comes out the same.
+// A run is determined by its inputs. So each action (start, crash, pause) is added to a scenario at
+// the current virtual time; the scenario then runs again from its start and repeats its past.
 #pragma once
 
 #include <memory>

@@ -8,7 +8,7 @@
 namespace whorl::differential {
 namespace {
 
-// "declared parameters": the emulator tells of those too.
+// "declared parameters": the emulator lists those, too.
 std::vector<std::string> WithoutDeclared(std::vector<std::string> undeclared, const Call* call) {
   if (call == nullptr) return undeclared;
   for (const Input& input : call->inputs) {
@@ -40,7 +40,7 @@ bool Says(const Answer& answer, StatusCode code, std::string_view text) {
   return answer.code == code && answer.message.find(text) != std::string::npos;
 }
 
-// Whether an update of a table comes after a replace in it.
+// Whether an update of a table follows a replace in the same table.
 bool ReplacesThenUpdates(const std::vector<Mutation>& mutations) {
   for (auto one = mutations.begin(); one != mutations.end(); ++one) {
     if (one->kind != MutationKind::kReplace) continue;
@@ -305,7 +305,7 @@ std::string Tally::Describe() const {
   for (int kind = 0; kind < kOperationKinds; ++kind) {
     text += absl::StrFormat("  %-16s", KindName(static_cast<OperationKind>(kind)));
     for (const auto& [code, count] : answers_[static_cast<size_t>(kind)]) {
-      text += " " + std::string(CodeName(static_cast<Code>(code))) + " " + std::to_string(count);
+      text += " " + std::string(WordOf(static_cast<Code>(code))) + " " + std::to_string(count);
     }
     text += "\n";
   }

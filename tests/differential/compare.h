@@ -1,9 +1,9 @@
-// Whether two servers answered the same.
+// Compares the answers of two servers.
 //
-// Compared: status codes, also of a batch's statement; column names and types; rows, in their order
-// where the call asks for one; counts of changed rows; which commit a timestamp is of, and the
-// order of commit and read timestamps; whether a transaction began. Texts of errors are not: they
-// are no API.
+// Compared are status codes, also that of a batch's statement; column names and types; rows, in
+// order if the call requests one; counts of changed rows; the commit to which a timestamp belongs,
+// and the order of commit and read timestamps; whether a transaction began. Error texts are not
+// compared: they are no API.
 #pragma once
 
 #include <algorithm>
@@ -19,17 +19,17 @@
 
 namespace whorl::differential {
 
-// What differs; empty when nothing does.
+// Describes the difference; empty if there is none.
 std::string FindDifference(const Operation& operation, const std::optional<Answer>& model,
                            const std::optional<Answer>& emulator);
 
-// What the two know after a difference: the same, or not, so that the sequence ends there.
+// Whether the servers have the same state after a difference; if not, the sequence ends there.
 enum class Afterwards : uint8_t { kTheSame, kNotTheSame };
-// Whether the answers differ, or only those to what follows.
+// Whether the answers themselves differ, or only later ones.
 enum class Shows : uint8_t { kNow, kLater };
 
-// A difference that is known and right, by its name in spanner_model/README.md. It is either met
-// by nothing that the generator draws (`explains` is null), or explained where it is met.
+// A known and intended difference, by its name in spanner_model/README.md. Either the generator
+// draws no operation that shows it (`explains` is null), or `explains` recognises it.
 struct KnownDifference {
   const char* name;
   const char* reason;
@@ -38,18 +38,18 @@ struct KnownDifference {
   Afterwards afterwards = Afterwards::kTheSame;
   Shows shows = Shows::kNow;
 };
-// Null when there is none. Where the answers are the same (`shows` is kLater), one that shows
-// later.
+// The known difference that explains these answers, or null. If the answers are equal (`shows` is
+// kLater), one that later answers will show.
 const KnownDifference* Explain(const Operation& operation, const std::optional<Answer>& model,
                                const std::optional<Answer>& emulator, Shows shows);
 std::string DescribeKnownDifferences();
 
-// What has been met, so that one can see that it is not nothing.
+// Counts what the sequences contained, to show that the test is not vacuous.
 class Tally {
  public:
-  // One that was compared to its end, and how many of its statements were made.
+  // Adds a sequence that was compared to its end; `statements` were executed.
   void AddSequence(int most_open, int operations, int statements);
-  // One of which too much named what was not begun.
+  // Adds a sequence too many of whose operations named transactions that were not begun.
   void AddTooShort() { ++too_short_; }
   void AddAnswer(const Operation& operation, const std::optional<Answer>& emulator);
   void AddKnown(const KnownDifference& known) {
@@ -58,7 +58,7 @@ class Tally {
   }
 
   int sequences() const { return sequences_; }
-  // Of a hundred sequences, those in which two transactions or more were open at a time.
+  // The percentage of sequences with two transactions or more open at a time.
   double percent_interleaved() const { return 100.0 * interleaved_ / std::max(sequences_, 1); }
   std::string Describe() const;
 
@@ -67,10 +67,10 @@ class Tally {
   int interleaved_ = 0;
   int operations_ = 0;
   int statements_ = 0;
-  int fewest_statements_ = std::numeric_limits<int>::max();  // of a sequence
-  int too_short_ = 0;                                        // sequences
+  int fewest_statements_ = std::numeric_limits<int>::max();  // in any sequence
+  int too_short_ = 0;                                        // number of sequences
   int left_out_ = 0;
-  // Sequences, by a difference after which the two do not know the same.
+  // The number of sequences that each difference ended.
   std::map<std::string, int> cut_short_;
   std::array<std::map<grpc::StatusCode, int>, kOperationKinds> answers_;
   std::map<std::string, int> known_;

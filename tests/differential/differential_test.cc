@@ -1,9 +1,9 @@
-// The model against the official Cloud Spanner emulator: random sequences of calls, made of both,
-// are answered the same. Skipped where there is no emulator.
+// The model against the official Cloud Spanner emulator: both answer random sequences of calls
+// alike. Skipped if there is no emulator.
 //
-// WHORL_DIFFERENTIAL_SEQUENCES says how many sequences (500), not counting those that a known
-// difference cut short. RC_PARAMS is respected: its seed, and its max_success if given. A failure
-// prints the smallest sequence found that shows it, as a script.
+// WHORL_DIFFERENTIAL_SEQUENCES sets the number of sequences (500), not counting those that a known
+// difference cut short. The seed and max_success of RC_PARAMS are used if given. A failure prints
+// the smallest failing sequence found, as a script.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -23,7 +23,7 @@
 
 namespace whorl::differential {
 
-// What rapidcheck prints of a counterexample.
+// Called by rapidcheck to print a counterexample.
 void showValue(const Sequence& sequence, std::ostream& out) {
   out << sequence.operations.size() << " operations; the script stands below\n";
 }
@@ -36,7 +36,7 @@ constexpr int kCallsOfAnEmulator = 2000;
 class Emulator {
  public:
   RawSpanner& spanner() { return *spanner_; }
-  // False when there is no emulator.
+  // False if there is no emulator.
   bool Start() {
     process_ = EmulatorProcess::Start();
     if (process_ == nullptr) return false;
@@ -44,7 +44,7 @@ class Emulator {
     calls_ = 0;
     return true;
   }
-  // `answered` is false when a call has not been.
+  // `answered` is false if a call got no answer.
   void AddCalls(int calls, bool answered) {
     calls_ += calls;
     if (calls_ >= kCallsOfAnEmulator || !answered) Start();
@@ -59,12 +59,12 @@ class Emulator {
 class DifferentialTest : public testing::Test {
  protected:
   struct Outcome {
-    std::string difference;  // that nothing explains
+    std::string difference;  // an unexplained difference
     bool whole = true;       // compared to its end, with enough statements
     int calls = 0;
   };
 
-  // The two that are compared, over one sequence.
+  // Plays one sequence to both servers and compares the answers.
   Outcome Play(const Sequence& sequence, RawSpanner& one, RawSpanner& other) {
     const std::string database = "d" + std::to_string(++databases_);
     Player model(one, database);
@@ -122,15 +122,15 @@ class DifferentialTest : public testing::Test {
   bool emulator_answers_ = true;
 };
 
-// Campaigns with the seeds 303 to 306, of 2,466 to 5,000 sequences each, met no difference without
-// a name.
+// Campaigns with the seeds 303 to 306, of 2,466 to 5,000 sequences each, found no unexplained
+// difference.
 constexpr uint64_t kSeed = 1096094798938401192;
 
 rc::detail::TestParams Params() {
   rc::detail::TestParams params = rc::detail::configuration().testParams;
   const char* own = std::getenv("RC_PARAMS");
-  // Always the same sequences, unless others are asked for: `./dev test` says whether a change
-  // broke something, and campaigns with seeds of their own look for what is new.
+  // Always the same sequences, unless RC_PARAMS has a seed: `./dev test` shows whether a change
+  // broke something, and campaigns with other seeds look for new differences.
   if (own == nullptr) params.seed = kSeed;
   const bool counts = own != nullptr && std::string(own).find("max_success") != std::string::npos;
   if (!counts) params.maxSuccess = 500;
@@ -140,8 +140,8 @@ rc::detail::TestParams Params() {
   return params;
 }
 
-// A sequence that is answered differently is a fault of the model, or of the emulator; the second
-// kind is named in known_differences.
+// A different answer is a bug of the model or of the emulator; compare.cc lists those of the
+// emulator.
 TEST_F(DifferentialTest, AnswersRandomSequencesAsTheEmulatorDoes) {
   Emulator emulator;
   if (!emulator.Start()) GTEST_SKIP() << kNoEmulator;

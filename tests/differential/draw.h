@@ -1,4 +1,4 @@
-// What is drawn at random, from rapidcheck's generator.
+// Draws at random from rapidcheck's generator.
 #pragma once
 
 #include <rapidcheck.h>
@@ -13,7 +13,7 @@ class Draw {
  public:
   explicit Draw(const rc::Random& random) : random_(random) {}
 
-  // From 0 to below `n`. REQUIRES: n > 0.
+  // A number in [0, n). REQUIRES: n > 0.
   int Below(int n) { return static_cast<int>(random_.next() % static_cast<uint64_t>(n)); }
   int Between(int low, int high) { return low + Below(high - low + 1); }
   bool OneIn(int n) { return Below(n) == 0; }
@@ -24,7 +24,7 @@ class Draw {
   const auto& Of(const Choices& choices) {
     return choices[static_cast<size_t>(Below(static_cast<int>(choices.size())))];
   }
-  // An index of `weights`, as often as its weight says.
+  // An index of `weights`, with a probability in proportion to its weight.
   size_t Weighted(const std::vector<int>& weights) {
     int all = 0;
     for (const int weight : weights) all += weight;

@@ -18,7 +18,7 @@ std::string Operator(const std::string& left, const std::string& op, const std::
 }
 
 std::string Cast(const std::string& what, Type type) {
-  return "CAST(" + what + " AS " + std::string(TypeName(type)) + ")";
+  return "CAST(" + what + " AS " + std::string(WordOf(type)) + ")";
 }
 
 constexpr std::array kComparisons = {"=", "!=", "<>", "<", "<=", ">", ">="};
@@ -62,7 +62,7 @@ std::string ExpressionMaker::Leaf(Type type) {
 
 std::string ExpressionMaker::Make(Type type, int depth, Failing failing) {
   const bool wrong = failing == Failing::kMay && draw_.OneIn(60);
-  // No TIMESTAMP, of which the others would make what differs between two runs.
+  // Not TIMESTAMP: other types computed from it would differ between two runs.
   if (wrong) return MakeTyped(static_cast<Type>(draw_.Below(5)), depth, failing);
   return MakeTyped(type, depth, failing);
 }
@@ -112,7 +112,7 @@ std::string ExpressionMaker::Comparison(int depth, Failing failing) {
   const std::string negated = draw_.OneIn(3) ? " NOT" : "";
   switch (draw_.Below(9)) {
     case 8:
-      // What is true at any time.
+      // A comparison with the same result at any time.
       return Operator("CURRENT_TIMESTAMP()",
                       draw_.OneIn(2) ? ">" : "<=", "TIMESTAMP '2020-01-01T00:00:00Z'");
     case 0:
@@ -213,7 +213,7 @@ std::string ExpressionMaker::String(int depth, Failing failing) {
     case 2:
       return Cast(Make(draw_.Of(kPrinted), depth, failing), Type::kString);
     case 3:
-      // Of ASCII letters only: others are not modelled.
+      // ASCII letters only: others are not modelled.
       return Function(draw_.OneIn(2) ? "LOWER" : "UPPER",
                       {Function("IF", {Make(Type::kBool, depth, failing), "'aB1'", "''"})});
     case 4:
@@ -242,7 +242,7 @@ std::string ExpressionMaker::Bytes(int depth, Failing failing) {
 }
 
 std::string ExpressionMaker::FixedTimestamp() {
-  // Whole microseconds: of the others the emulator's TIMESTAMP_DIFF cuts the rest off.
+  // Whole microseconds, since the emulator's TIMESTAMP_DIFF drops nanoseconds.
   Value value = DrawValue(draw_, Type::kTimestamp);
   while (std::get<whorl::Timestamp>(value).nanos() % 1000 != 0) {
     value = DrawValue(draw_, Type::kTimestamp);
@@ -254,7 +254,7 @@ std::string ExpressionMaker::Timestamp(int depth, Failing failing) {
   if (failing == Failing::kNever) return Leaf(Type::kTimestamp);
   switch (draw_.Below(4)) {
     case 0:
-      // Of whole microseconds: the emulator cuts the rest off.
+      // Whole microseconds: the emulator drops the rest.
       return Function(
           draw_.OneIn(2) ? "TIMESTAMP_ADD" : "TIMESTAMP_SUB",
           {"TIMESTAMP '2020-02-29T12:34:56.123456Z'",

@@ -1,7 +1,7 @@
-// Expressions of SQL, drawn at random: mostly well typed, over the dialect that the model has.
+// Draws random SQL expressions, mostly well typed, in the model's dialect.
 //
-// A column of type TIMESTAMP may hold a time that differs between two runs. It is compared, passed
-// on and ordered, but never computed with.
+// A TIMESTAMP column may hold a time that differs between two runs. Expressions compare it, return
+// it and order by it, but do not compute with it.
 #pragma once
 
 #include <string>
@@ -15,23 +15,23 @@ namespace whorl::differential {
 
 enum class Failing : uint8_t {
   kMay,    // an evaluation may be an error (overflow, a bad cast)
-  kNever,  // no well-typed evaluation is
+  kNever,  // no evaluation of a well-typed expression fails
 };
 
 class ExpressionMaker {
  public:
-  // Adds the parameters that it uses to `call`. Without `table` there are no columns. `commits` are
-  // the operations whose commit timestamps may be mentioned.
+  // Adds the parameters of its expressions to `call`. Uses no columns if `table` is null. `commits`
+  // are the operations whose commit timestamps may be used.
   ExpressionMaker(Draw& draw, Call& call, const model::Table* table,
                   const std::vector<int>& commits)
       : draw_(draw), call_(call), table_(table), commits_(commits) {}
 
   std::string Make(Type type, int depth, Failing failing = Failing::kMay);
-  // A literal or a parameter, at times NULL.
+  // A literal or a parameter, sometimes NULL.
   std::string Constant(Type type);
   // `value` as a literal or a parameter.
   std::string Write(const Value& value, Type type);
-  // One that a row of the database may have.
+  // A value that a row of the database may hold.
   Value DrawStored(Type type);
 
  private:

@@ -18,7 +18,7 @@ bool Begins(const Operation& operation) {
          operation.transaction.kind == SelectorKind::kBeginReadOnly;
 }
 
-// What is drawn next depends on what came before; on what was answered it cannot depend.
+// Draws depend on earlier operations, but cannot depend on their answers.
 class SequenceMaker {
  public:
   explicit SequenceMaker(const rc::Random& random)
@@ -29,7 +29,7 @@ class SequenceMaker {
     sessions_ = sequence_.sessions;
     const int tables = draw_.Between(1, 2);
     for (int i = 0; i < tables; ++i) AddTable(sequence_.schema);
-    // Most begin with rows.
+    // Most sequences begin by inserting rows.
     if (draw_.Percent(90)) {
       Operation commit = New(OperationKind::kCommit, 0);
       commit.transaction.kind = SelectorKind::kSingleUse;
@@ -43,7 +43,7 @@ class SequenceMaker {
       BeginOn(0);
       BeginOn(1);
     }
-    // Some will name what was not begun, and be left out.
+    // More than needed, since those that name a transaction that was not begun are left out.
     const int statements = kLeastStatements + draw_.Between(9, 20);
     while (statements_drawn_ < statements) AddOperation();
     return std::move(sequence_);
@@ -85,7 +85,7 @@ class SequenceMaker {
     switch (draw_.Below(single_use ? 9 : 7)) {
       case 0:
         bound.kind = BoundKind::kExactStaleness;
-        // The past before the database, this moment, and what no version is kept for.
+        // Now, before the database was created, and before the oldest kept version.
         bound.staleness = draw_.Of(std::array{Duration{}, Seconds(600), kTooOld});
         break;
       case 1:
@@ -139,7 +139,7 @@ class SequenceMaker {
     });
   }
 
-  // One that has not ended, if there is one; at times one that has.
+  // A transaction that has not ended, if there is one; sometimes one that has.
   Begun* DrawBegun() {
     std::vector<Begun*> open;
     for (Begun& begun : begun_) {
@@ -148,7 +148,7 @@ class SequenceMaker {
     return open.empty() ? nullptr : draw_.Of(open);
   }
 
-  // Where a query, a read (`dml` false) or DML runs; the session too.
+  // Draws the session and the transaction of a query or read (`dml` false) or of DML.
   void DrawWhere(Operation& operation, bool dml) {
     Selector& selector = operation.transaction;
     Begun* begun = draw_.Percent(65) ? DrawBegun() : nullptr;
@@ -256,13 +256,13 @@ class SequenceMaker {
     AddCommit(std::move(end));
   }
 
-  // An earlier call once more, as a client does that has heard nothing.
+  // Repeats an earlier call, as a client does that has received no answer.
   void AddAgain() {
     if (sequence_.operations.empty()) return;
     Operation again =
         sequence_.operations[draw_.Below(static_cast<int>(sequence_.operations.size()))];
     const bool schema = again.kind == OperationKind::kDdl;
-    // What was drawn for tables that are gone may name a column of another type.
+    // A call drawn for a dropped table may use a column that now has another type.
     if (schema || again.id < first_id_of_schema_) return;
     const bool begins = Begins(again);
     if (begins && IsBusy(again.session)) return;
@@ -279,7 +279,7 @@ class SequenceMaker {
   }
 
   void AddSchemaChange() {
-    // The emulator changes no schema beside a transaction that holds its lock.
+    // The emulator does not change the schema while a transaction holds its lock.
     for (Begun& begun : begun_) {
       if (begun.read_only) continue;
       Operation rollback = New(OperationKind::kRollback, begun.session);
@@ -293,11 +293,11 @@ class SequenceMaker {
       change.schema.push_back("DROP TABLE " + tables_[gone].name);
       tables_.erase(tables_.begin() + gone);
     } else if (draw_.OneIn(4)) {
-      change.schema.push_back(model::PrintDdl(draw_.Of(tables_)));  // which is there
+      change.schema.push_back(model::PrintDdl(draw_.Of(tables_)));  // an existing table
     } else {
       AddTable(change.schema);
     }
-    // Reads from before the change would see the schema of then.
+    // Reads as of a time before the change would see the old schema.
     begun_.erase(std::remove_if(begun_.begin(), begun_.end(),
                                 [](const Begun& begun) { return begun.read_only; }),
                  begun_.end());
@@ -306,8 +306,8 @@ class SequenceMaker {
     Add(std::move(change));
   }
 
-  // On a session of its own: the emulator refuses later transactions of a session that has named
-  // a greater id.
+  // Uses a separate session: the emulator refuses later transactions of a session that has named a
+  // greater id.
   void AddWrongId() {
     const int session = kWrongSession + wrong_sessions_++;
     Operation wrong =
@@ -319,8 +319,8 @@ class SequenceMaker {
     Add(std::move(wrong));
   }
 
-  // A session that is deleted, used, and deleted again. It never has a read-write transaction: the
-  // emulator would keep its lock for ever.
+  // Deletes a session, uses it, and deletes it again. The session never has a read-write
+  // transaction, since the emulator would keep its lock for ever.
   void AddLostSession() {
     const int session = kWrongSession + wrong_sessions_++;
     const bool read_only = draw_.OneIn(2);
@@ -359,10 +359,10 @@ class SequenceMaker {
   int wrong_sessions_ = 0;
 };
 
-// Whether no transaction begins on a session whose last one has not been ended, as SequenceMaker
-// has it: what is made smaller shall not end in another difference, which is known.
+// Whether every session ends its transaction before it begins the next, as SequenceMaker
+// guarantees: otherwise a smaller sequence could fail by a known difference instead.
 bool EndsBeforeItBegins(const Sequence& sequence) {
-  std::map<int, int> last;  // begin of a session
+  std::map<int, int> last;  // the last begin, by session
   for (const Operation& operation : sequence.operations) {
     const bool ends =
         operation.kind == OperationKind::kCommit || operation.kind == OperationKind::kRollback;
@@ -373,7 +373,7 @@ bool EndsBeforeItBegins(const Sequence& sequence) {
   return true;
 }
 
-// Fewer operations, then fewer statements and mutations in them.
+// Shrinks: removes operations, then statements and mutations of operations.
 rc::Seq<Sequence> Smaller(const Sequence& sequence) {
   auto fewer = rc::seq::map(rc::shrink::removeChunks(sequence.operations),
                             [sequence](std::vector<Operation>&& operations) {

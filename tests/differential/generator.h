@@ -1,4 +1,4 @@
-// Draws whole sequences, and makes them smaller.
+// Draws whole sequences and shrinks them.
 #pragma once
 
 #include <rapidcheck.h>
@@ -9,8 +9,8 @@ namespace whorl::differential {
 
 inline constexpr int kLeastStatements = 20;
 
-// Of at least kLeastStatements statements, and of other operations beside them, over one to four
-// sessions. What compare.cc names without explaining it does not occur.
+// Sequences of at least kLeastStatements statements, with other operations among them, on one to
+// four sessions. They do not show the known differences without `explains` (compare.h).
 rc::Gen<Sequence> Sequences();
 
 }  // namespace whorl::differential

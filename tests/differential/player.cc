@@ -19,7 +19,7 @@ namespace {
 namespace v1 = google::spanner::v1;
 namespace admin = google::spanner::admin::database::v1;
 
-// For a commit timestamp of a commit that failed.
+// Stands for the commit timestamp of a failed commit.
 Timestamp NoCommit() { return *ParseRfc3339("2001-01-01T00:00:00Z"); }
 
 std::string TypeText(const v1::Type& type) { return v1::TypeCode_Name(type.code()); }
@@ -32,7 +32,7 @@ std::vector<std::string> FieldTexts(const v1::StructType& type) {
   return texts;
 }
 
-// The parts of a stream as the whole that they are.
+// Reassembles the parts of a stream.
 v1::ResultSet Join(const std::vector<v1::PartialResultSet>& parts) {
   v1::ResultSet set;
   google::protobuf::ListValue values;
@@ -50,6 +50,10 @@ v1::ResultSet Join(const std::vector<v1::PartialResultSet>& parts) {
     *set.mutable_rows(set.rows_size() - 1)->add_values() = values.values(i);
   }
   return set;
+}
+
+Heard<v1::ResultSet> Whole(const Heard<std::vector<v1::PartialResultSet>>& heard) {
+  return {.status = heard.status, .reply = heard.ok() ? Join(heard.reply) : v1::ResultSet()};
 }
 
 std::string Brackets(const std::vector<std::string>& texts) {
@@ -111,8 +115,7 @@ const std::string& Player::SessionName(int session) {
   return sessions_[session];
 }
 
-// --- what is sent
-// --------------------------------------------------------------------------------
+// --- what is sent --------------------------------------------------------------------------------
 
 Value Player::Resolve(const Value& value) const {
   const auto* timestamp = std::get_if<Timestamp>(&value);
@@ -195,8 +198,7 @@ void Player::FillStatement(const Call& call, Statement& statement) const {
   }
 }
 
-// --- what is heard
-// -------------------------------------------------------------------------------
+// --- what is heard -------------------------------------------------------------------------------
 
 void Player::Take(const grpc::Status& status, Answer& answer) const {
   answer.code = status.error_code();
@@ -232,7 +234,7 @@ void Player::TakeCommit(const Operation& operation, Timestamp commit, Answer& an
                                    [&](const Timestamp& read) { return read < commit; });
   answer.place_of_commit = " after " + std::to_string(commits) + " commits and " +
                            std::to_string(reads) + " read timestamps";
-  // A Commit that was sent again has none of its own: the emulator may not have answered it.
+  // Not for a repeated Commit, which has the timestamp of the first.
   if (commit_times_.insert(commit).second) commits_.emplace(operation.id, commit);
 }
 
@@ -273,8 +275,7 @@ ResultAnswer Player::MakeResult(const v1::ResultSet& set) const {
   return answer;
 }
 
-// --- the operations
-// ------------------------------------------------------------------------------
+// --- the operations ------------------------------------------------------------------------------
 
 std::optional<Answer> Player::Play(const Operation& operation) {
   const Selector& selector = operation.transaction;
@@ -355,20 +356,17 @@ Answer Player::PlayExecute(const Operation& operation) {
   *request.mutable_transaction() = MakeSelector(operation.transaction);
   FillStatement(operation.calls.at(0), request);
   request.set_seqno(operation.sequence_number);
+  if (operation.streamed)
+    return AnswerWithRows(operation, Whole(spanner_.ExecuteStreamingSql(request)));
+  return AnswerWithRows(operation, spanner_.ExecuteSql(request));
+}
+
+Answer Player::AnswerWithRows(const Operation& operation, const Heard<v1::ResultSet>& heard) {
   Answer answer;
-  v1::ResultSet set;
-  if (operation.streamed) {
-    const auto heard = spanner_.ExecuteStreamingSql(request);
-    Take(heard.status, answer);
-    if (heard.ok()) set = Join(heard.reply);
-  } else {
-    const auto heard = spanner_.ExecuteSql(request);
-    Take(heard.status, answer);
-    if (heard.ok()) set = heard.reply;
-  }
-  if (answer.code != grpc::StatusCode::OK) return answer;
-  TakeBegun(operation, set.metadata().transaction(), answer);
-  answer.results.push_back(MakeResult(set));
+  Take(heard.status, answer);
+  if (!heard.ok()) return answer;
+  TakeBegun(operation, heard.reply.metadata().transaction(), answer);
+  answer.results.push_back(MakeResult(heard.reply));
   return answer;
 }
 
@@ -399,21 +397,8 @@ Answer Player::PlayRead(const Operation& operation) {
   for (const std::string& column : operation.columns) request.add_columns(column);
   *request.mutable_key_set() = wire::EncodeKeySet(Resolve(operation.keys));
   request.set_limit(operation.limit);
-  Answer answer;
-  v1::ResultSet set;
-  if (operation.streamed) {
-    const auto heard = spanner_.StreamingRead(request);
-    Take(heard.status, answer);
-    if (heard.ok()) set = Join(heard.reply);
-  } else {
-    const auto heard = spanner_.Read(request);
-    Take(heard.status, answer);
-    if (heard.ok()) set = heard.reply;
-  }
-  if (answer.code != grpc::StatusCode::OK) return answer;
-  TakeBegun(operation, set.metadata().transaction(), answer);
-  answer.results.push_back(MakeResult(set));
-  return answer;
+  if (operation.streamed) return AnswerWithRows(operation, Whole(spanner_.StreamingRead(request)));
+  return AnswerWithRows(operation, spanner_.Read(request));
 }
 
 Answer Player::PlayCommit(const Operation& operation) {

@@ -1,9 +1,9 @@
-// Plays a sequence, one operation at a time, to one server of Spanner's API, and says what it
-// answered in words that two servers can have in common.
+// Plays a sequence, one operation at a time, to one server of Spanner's API, and describes the
+// answers so that those of two servers can be compared.
 //
-// What differs between any two servers is told by order and identity: a commit timestamp is "the
-// commit of #7" wherever it appears, and its place among all commits and read timestamps is told.
-// Transaction ids and session names are never told; texts of errors are kept for people.
+// Values that differ between servers are described by identity and order: a commit timestamp is
+// "the commit of #7" wherever it appears, with its place among all commit and read timestamps.
+// Transaction ids and session names are left out; error texts are kept for people.
 #pragma once
 
 #include <map>
@@ -24,25 +24,26 @@ struct ResultAnswer {
   std::vector<std::string> columns;     // "name TYPE"
   std::vector<std::string> undeclared;  // parameters, likewise
   std::vector<std::vector<std::string>> rows;
-  std::optional<int64_t> count;  // of changed rows
+  std::optional<int64_t> count;  // the number of changed rows
   friend bool operator==(const ResultAnswer&, const ResultAnswer&) = default;
 };
 
 struct Answer {
   grpc::StatusCode code = grpc::StatusCode::OK;
   std::string message;  // for people
-  bool began = false;   // brought the id of a transaction
+  bool began = false;   // the answer contains a transaction id
   std::vector<ResultAnswer> results;
-  // Of a batch: that of the statement that failed.
+  // For a batch: the code of the failed statement.
   grpc::StatusCode batch_code = grpc::StatusCode::OK;
   std::string commit;           // "the commit of #7"
   std::string place_of_commit;  // among the earlier commits and read timestamps
   std::string place_of_read;    // among the commits
-  // The same as to an earlier call of the transaction with this sequence number. Not compared.
+  // The answer equals that to an earlier call of the transaction with this sequence number. Not
+  // compared.
   bool repeats = false;
-  // To a call with a sequence number that the transaction had had. Not compared.
+  // The transaction had already used the call's sequence number. Not compared.
   bool number_is_old = false;
-  // To a call of a transaction that a Commit or Rollback had ended. Not compared.
+  // A Commit or Rollback had ended the call's transaction. Not compared.
   bool after_end = false;
 };
 std::string Describe(const Answer& answer);
@@ -52,15 +53,15 @@ class Player {
   // `database` is an id that the server does not have yet.
   Player(RawSpanner& spanner, std::string database);
   Player(const Player&) = delete;
-  // Ends what the sequence left open, and drops the database.
+  // Ends open transactions and drops the database.
   ~Player();
 
-  // The database and its sessions; throws std::runtime_error when they cannot be made.
+  // Creates the database and its sessions. Throws std::runtime_error if that fails.
   void Prepare(const Sequence& sequence);
-  // Nothing: the operation names a transaction that was not begun.
+  // nullopt if the operation names a transaction that was not begun.
   std::optional<Answer> Play(const Operation& operation);
 
-  // Transactions that began, and were not ended by a Commit or Rollback that was OK.
+  // The number of transactions without a successful Commit or Rollback so far.
   int open_transactions() const { return static_cast<int>(open_.size()); }
   int calls() const { return calls_; }
 
@@ -75,6 +76,8 @@ class Player {
   Answer PlayBegin(const Operation& operation);
   void NoteRepeat(const Operation& operation, Answer& answer);
   Answer PlayExecute(const Operation& operation);
+  Answer AnswerWithRows(const Operation& operation,
+                        const Heard<google::spanner::v1::ResultSet>& heard);
   Answer PlayBatch(const Operation& operation);
   Answer PlayRead(const Operation& operation);
   Answer PlayCommit(const Operation& operation);
@@ -104,13 +107,13 @@ class Player {
   std::string database_;
   std::vector<std::string> sessions_;
   std::map<int, Begun> begun_;        // by the operation that began it
-  std::map<int, Begun> open_;         // of these
+  std::map<int, Begun> open_;         // those that have not ended
   std::map<int, Timestamp> commits_;  // by the operation
-  // By the operation that began the transaction, and the number: the first answer.
+  // The first answer, by the operation that began the transaction and the sequence number.
   std::map<std::pair<int, int64_t>, Answer> numbered_;
   std::set<Timestamp> commit_times_;
-  std::vector<Timestamp> reads_;                    // that were told
-  mutable std::map<Timestamp, std::string> names_;  // of times that only the run knows
+  std::vector<Timestamp> reads_;                    // read timestamps that the server returned
+  mutable std::map<Timestamp, std::string> names_;  // descriptions of times
   int calls_ = 0;
 };
 

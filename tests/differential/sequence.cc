@@ -76,7 +76,7 @@ std::string Show(const Call& call) {
   std::string text = "\n      " + call.sql;
   for (const Input& input : call.inputs) {
     text += "\n        @" + input.name + " " +
-            (input.declared ? std::string(TypeName(input.type)) : "(no type)") + " = " +
+            (input.declared ? std::string(WordOf(input.type)) : "(no type)") + " = " +
             Show(input.value);
   }
   return text;

@@ -1,10 +1,10 @@
-// A sequence of calls to Spanner, to be made twice: of the model and of the official emulator.
+// A sequence of calls to be sent to the model and to the official emulator.
 //
 // Invariants:
-//   1. An operation names others (whose transaction it uses, whose commit timestamp it sends) by
-//      their `id`, which stays when operations around it are removed. One that names an operation
-//      that began or committed nothing is left out, on both sides.
-//   2. A value that only a run knows is a placeholder (CommitTimeOf) until it is sent.
+//   1. An operation refers to others (whose transaction it uses, whose commit timestamp it sends)
+//      by their `id`, which does not change when other operations are removed. If the other began
+//      or committed nothing, the operation is left out on both servers.
+//   2. A value that is known only during a run is a placeholder (CommitTimeOf) until it is sent.
 #pragma once
 
 #include <cstdint>
@@ -32,12 +32,12 @@ inline constexpr int kOperationKinds = 8;
 const char* KindName(OperationKind kind);
 
 enum class SelectorKind : uint8_t {
-  kNone,       // the call says nothing of a transaction
+  kNone,       // the call names no transaction
   kSingleUse,  // read-only for statements and reads, read-write for Commit
   kBeginReadWrite,
   kBeginReadOnly,
-  kOf,       // that operation `of` began
-  kWrongId,  // an id that Spanner never gave
+  kOf,       // the transaction that operation `of` began
+  kWrongId,  // an id that Spanner never returned
 };
 struct Selector {
   SelectorKind kind = SelectorKind::kNone;
@@ -45,7 +45,7 @@ struct Selector {
   TimestampBound bound;
   bool return_read_timestamp = false;
   std::string wrong_id;
-  bool optimistic = false;  // of kBeginReadWrite
+  bool optimistic = false;  // for kBeginReadWrite
 };
 
 struct Input {
@@ -65,17 +65,17 @@ struct Operation {
   int session = 0;
   Selector transaction;
   bool streamed = false;
-  bool ordered = false;  // the order of the rows is asked for
+  bool ordered = false;  // the call requests an order of rows
   int64_t sequence_number = 0;
-  std::vector<Call> calls;           // one, but for a batch
-  std::vector<std::string> schema;   // of kDdl
-  std::string table;                 // of a read
-  std::vector<std::string> columns;  // of a read
-  KeySet keys;                       // of a read
-  int64_t limit = 0;                 // of a read
-  std::vector<Mutation> mutations;   // of a commit
+  std::vector<Call> calls;          // one, except for kBatch
+  std::vector<std::string> schema;  // for kDdl
+  std::string table;                // for kRead, as the next three
+  std::vector<std::string> columns;
+  KeySet keys;
+  int64_t limit = 0;
+  std::vector<Mutation> mutations;  // for kCommit
 };
-// Of SQL: those of a batch one by one.
+// The number of SQL statements; each statement of a batch counts.
 int CountStatements(const Operation& operation);
 
 struct Sequence {
@@ -84,18 +84,17 @@ struct Sequence {
   std::vector<Operation> operations;
 };
 
-// --- values that only a run knows
-// ----------------------------------------------------------------
+// --- values that are known only during a run -----------------------------------------------------
 
 struct CommitTime {
   int operation = 0;
   int plus_microseconds = 0;  // -500..499
 };
-// Stands for a commit timestamp; a time of the year 5000, that nothing else here has.
+// A placeholder for a commit timestamp: a time in the year 5000, which no other value has.
 Timestamp CommitTimeOf(CommitTime time);
 std::optional<CommitTime> FindCommitTime(Timestamp timestamp);
 
-// As a script of SQL that a person can read and follow.
+// A readable script of SQL.
 std::string Describe(const Operation& operation);
 std::string Describe(const Sequence& sequence);
 

@@ -32,7 +32,7 @@ model::Table DrawTable(Draw& draw, const std::string& name) {
   for (int i = 0; i < columns; ++i) {
     const bool is_key = i < keys;
     model::Column column{.name = (is_key ? "k" : "c") + std::to_string(i), .type = DrawType(draw)};
-    // Mostly keys of which a prefix or a neighbour means something.
+    // Mostly key types that have prefixes or neighbours.
     if (is_key && draw.Percent(60)) column.type = draw.OneIn(2) ? Type::kString : Type::kInt64;
     if (!is_key && draw.OneIn(3)) column.type = Type::kTimestamp;
     column.not_null = draw.OneIn(is_key ? 2 : 5);
@@ -46,19 +46,20 @@ model::Table DrawTable(Draw& draw, const std::string& name) {
   return table;
 }
 
-// --- SQL
-// -----------------------------------------------------------------------------------------
+// --- SQL -----------------------------------------------------------------------------------------
 
 std::string StatementMaker::Where(Call& call, const model::Table& table) {
   ExpressionMaker maker(draw_, call, &table, commits_);
   if (draw_.OneIn(8)) return " WHERE TRUE";
-  // An error in a row that the key rules out shows in the emulator only: one or the other.
+  // The emulator alone reports errors in rows that the key rules out, so a WHERE has either a key
+  // condition or expressions that may fail.
   if (draw_.OneIn(3)) {
     model::Table without_keys = table;
     for (const uint32_t key : table.key) without_keys.columns[key].name = table.columns.back().name;
     for (const uint32_t key : table.key) without_keys.columns[key].type = table.columns.back().type;
     ExpressionMaker other(draw_, call, &without_keys, commits_);
-    // Not a conjunct: the emulator evaluates what those compare a column with for no row, too.
+    // Not a conjunct: the emulator evaluates the other side of a conjunct's comparison even without
+    // rows.
     return " WHERE (" + other.Make(Type::kBool, kDepth, Failing::kMay) + ") OR FALSE";
   }
   std::string where = " WHERE ";
@@ -105,7 +106,7 @@ std::string StatementMaker::Aggregates(Call& call, const model::Table& table) {
         outputs.push_back("SUM(" + maker.Make(Type::kInt64, 1, Failing::kNever) + ")");
         break;
       default:
-        // Of a key, since the emulator cuts off the nanoseconds of a TIMESTAMP.
+        // Only key columns, since the emulator drops the nanoseconds of a TIMESTAMP.
         for (const uint32_t key : table.key) {
           if (table.columns[key].type == Type::kTimestamp) continue;
           outputs.push_back((draw_.OneIn(2) ? "MIN(" : "MAX(") + table.columns[key].name + ")");
@@ -137,7 +138,7 @@ std::string StatementMaker::OrderAndLimit(Call& call, const model::Table& table,
   return text;
 }
 
-// At times parameters go without their types.
+// Sometimes removes the types of parameters.
 Call StatementMaker::MaybeUndeclared(Call call) {
   if (!draw_.OneIn(8)) return call;
   for (Input& input : call.inputs) input.declared = draw_.OneIn(2);
@@ -183,7 +184,7 @@ Call StatementMaker::Dml() {
 }
 
 std::string StatementMaker::ThenReturn(Call& call, const model::Table& table) {
-  // What is pending cannot be returned: the emulator returns a time that is none.
+  // A pending column cannot be returned: the emulator returns a meaningless time.
   const bool pending = call.sql.find(kPending) != std::string::npos;
   if (pending || !draw_.OneIn(5)) return "";
   return " THEN RETURN " + (draw_.OneIn(3) ? "*" : Outputs(call, table, 3, Failing::kNever));
@@ -263,14 +264,13 @@ Call StatementMaker::Delete(const model::Table& table) {
   return call;
 }
 
-// --- keys and mutations
-// --------------------------------------------------------------------------
+// --- keys and mutations --------------------------------------------------------------------------
 
 Value StatementMaker::DrawCell(const model::Column& column) {
   Call unused;
   Value value = ExpressionMaker(draw_, unused, nullptr, commits_).DrawStored(column.type);
   const bool future = value == Value(Timestamp::Max());
-  // Mostly what can be written.
+  // Mostly values that the column accepts.
   if (future && column.allow_commit_timestamp && !draw_.OneIn(5)) return Timestamp::Min();
   return value;
 }
@@ -297,7 +297,7 @@ KeySet StatementMaker::DrawKeysToDelete(const model::Table& table) {
     span.end = span.start;
     span.end.back() = DrawKey(table, size).back();
     if (IsGreater(span.start, span.end)) std::swap(span.start, span.end);
-    // Of one that is empty by its ends the emulator deletes other rows.
+    // For a range that is empty by its ends, the emulator deletes other rows.
     if (!IsGreater(span.end, span.start)) span.start_closed = span.end_closed = true;
   }
   return keys;
@@ -321,7 +321,7 @@ KeySet StatementMaker::DrawKeys(const model::Table& table) {
       span.start = DrawKey(table, part());
       span.end = DrawKey(table, part());
       if (IsGreater(span.start, span.end)) std::swap(span.start, span.end);
-      // An empty end that is open is the death of the emulator.
+      // An open, empty end crashes the emulator.
       const bool nested = !IsGreater(span.end, span.start);  // and not the other way round
       span.start_closed = span.start_closed || span.start.empty() || nested;
       span.end_closed = span.end_closed || span.end.empty() || nested;

@@ -1,4 +1,4 @@
-// Tables, statements, mutations and reads of them, drawn at random.
+// Draws random tables, and statements, mutations and reads of them.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ enum class Typing : uint8_t { kRight, kMayBeWrong };
 
 class StatementMaker {
  public:
-  // `tables` is not empty, and may grow and shrink between calls. `commits` as in expressions.h.
+  // `tables` is never empty; it may grow and shrink between calls. `commits` as in expressions.h.
   StatementMaker(Draw& draw, const std::vector<model::Table>& tables,
                  const std::vector<int>& commits)
       : draw_(draw), tables_(tables), commits_(commits) {}
 
-  // `ordered` says whether the order of its rows is asked for.
+  // Sets `ordered` if the query requests an order of rows.
   Call Query(bool& ordered);
   Call Dml();
-  // Fills in what a read reads.
+  // Fills in the table, columns and keys of a read.
   void Read(Operation& read);
   std::vector<Mutation> Mutations(Typing typing);
 

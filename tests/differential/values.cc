@@ -50,7 +50,7 @@ std::string Escaped(const std::string& text) {
   return escaped;
 }
 
-// A text in which only what has to be is escaped.
+// A string literal in which only the necessary characters are escaped.
 std::string Quoted(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) {
@@ -74,7 +74,7 @@ Type DrawType(Draw& draw) { return static_cast<Type>(draw.Below(6)); }
 Value DrawValue(Draw& draw, Type type) { return draw.Of(Pool(type)); }
 
 std::string Literal(const Value& value, Type type) {
-  if (IsNull(value)) return "CAST(NULL AS " + std::string(TypeName(type)) + ")";
+  if (IsNull(value)) return "CAST(NULL AS " + std::string(WordOf(type)) + ")";
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "TRUE" : "FALSE";
   if (const auto* number = std::get_if<int64_t>(&value)) return std::to_string(*number);
   if (const auto* number = std::get_if<Float64>(&value)) return FloatLiteral(number->value());

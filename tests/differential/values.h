@@ -1,4 +1,4 @@
-// Values to draw from: few, so that keys meet, and at the ends of their types.
+// Draws from few values, so that keys coincide, among them the extremes of their types.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// Sections 10 and 11: outcomes that nobody knows, what clients send, and what a server must answer.
+// Sections 10 and 11: unknown outcomes, the calls that clients send, and the answers that a server
+// must give.
 #include <string>
 
 #include "tests/facts/facts.h"

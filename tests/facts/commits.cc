@@ -1,4 +1,4 @@
-// Sections 7 and 8: Commit sent again, ends of transactions, and sessions.
+// Sections 7 and 8: resent Commits, ends of transactions, and sessions.
 #include <string>
 
 #include "tests/facts/facts.h"

@@ -1,4 +1,4 @@
-// Section 6: who locks what, and who makes way for whom.
+// Section 6: the locks of transactions, and which transactions are aborted or wait.
 #include <string>
 
 #include "tests/facts/facts.h"
@@ -16,7 +16,7 @@ void InsertXY(Probe& p) {
   p.Insert("y");
 }
 
-// b is aborted by a's Commit, or by the emulator as it comes.
+// a's Commit aborts b; the emulator aborts b when it begins.
 void AbortB(Probe& p) {
   InsertXY(p);
   p.Quietly(true);

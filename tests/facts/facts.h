@@ -1,17 +1,17 @@
-// What is known of Spanner and of its emulator, fact by fact, and what whorl makes of each.
+// The known facts about Spanner and its emulator, and whether whorl agrees with each.
 //
-// A fact is numbered by the section and the row of the list in which the facts were gathered (a row
-// that holds several becomes several entries), says where it comes from, and ends in a verdict:
+// A fact is numbered by section and row of the list in which the facts were collected (a row with
+// several facts has several entries). It names its source and has a verdict:
 //
-//   agrees       the model does it: shown by a probe, or by a test that is named
-//   differs      the model does otherwise on purpose; `differs` says why
-//   not covered  nothing here can show it; `not_covered` says why
+//   agrees       the model does the same, as a probe or a named test shows
+//   differs      the model differs on purpose; `differs` gives the reason
+//   not covered  no test here can show it; `not_covered` gives the reason
 //
 // Invariants (held by facts_test.cc):
 //   1. Every row of every section has an entry, and no two entries have one id.
-//   2. A fact agrees unless it says why not, and what agrees is shown.
-//   3. Where the emulator is asked too, it answers as the model does, by Spanner's rules or by its
-//      own, if and only if the fact agrees.
+//   2. A fact agrees unless it gives a reason, and a probe or test shows that it agrees.
+//   3. If the emulator is probed, too, it answers as the model does, by Spanner's rules or by the
+//      emulator's, if and only if the fact agrees.
 #pragma once
 
 #include <string>
@@ -22,11 +22,11 @@ namespace whorl::facts {
 
 class Probe;
 
-// Of an expectation: this server is not asked.
+// An expectation for a server that is not probed.
 inline constexpr std::string_view kNotAsked = "(not asked)";
 
 struct Fact {
-  int row = 0;  // in its section, from 1
+  int row = 0;  // within its section, from 1
   std::string_view name;
   // E the emulator, measured; S its source; D Spanner's documentation; P comments in its protos;
   // C sources of clients; I threads of issues; N captured from a client; paper Corbett et al.,
@@ -34,13 +34,13 @@ struct Fact {
   std::string_view source;
   std::string_view says;
 
-  std::string_view differs = "";      // why
-  std::string_view not_covered = "";  // why
+  std::string_view differs = "";      // the reason
+  std::string_view not_covered = "";  // the reason
 
   std::string_view shown_by = "";  // Suite.Name of a test
   void (*probe)(Probe&) = nullptr;
-  // What the probe hears (Probe::Transcript): from the model by Spanner's rules, from the model by
-  // the emulator's (empty: the same), and from the emulator (empty: as the model by the
+  // The probe's transcript (Probe::Transcript) with the model by Spanner's rules, with the model by
+  // the emulator's (empty: the same), and with the emulator (empty: as the model by the
   // emulator's).
   std::string_view heard = "";
   std::string_view by_emulators_rules = "";
@@ -50,7 +50,7 @@ struct Fact {
 struct Section {
   int number = 0;
   std::string_view title;
-  int rows = 0;  // that the list has in it
+  int rows = 0;  // the number of rows of the list
   std::vector<Fact> facts;
 };
 

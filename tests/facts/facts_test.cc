@@ -1,5 +1,5 @@
-// What is known of Spanner and of its emulator, one verdict each (facts.h), held against the model
-// behind gRPC and, where there is one, against the emulator itself.
+// Checks the known facts about Spanner and its emulator (facts.h) against the model behind gRPC
+// and, if there is one, against the emulator.
 #include "tests/facts/facts.h"
 
 #include <absl/strings/str_cat.h>
@@ -40,7 +40,7 @@ const std::vector<Section>& AllSections() {
   return kSections;
 }
 
-// What the servers are to say, with the defaults filled in.
+// The expected transcripts, with the defaults filled in.
 std::string_view FromModel(const Fact& fact) { return fact.heard; }
 std::string_view FromModelAsEmulator(const Fact& fact) {
   return fact.by_emulators_rules.empty() ? fact.heard : fact.by_emulators_rules;
@@ -64,7 +64,7 @@ void ForEachFact(Function function) {
   }
 }
 
-// The verdicts themselves: `ctest -V -R FactsTest.AreListed` shows them.
+// `ctest -V -R FactsTest.AreListed` prints the verdicts.
 TEST(FactsTest, AreListedWithTheirVerdicts) {
   std::map<Verdict, int> counts;
   ForEachFact([&](const Section& section, const Fact& fact) {
@@ -80,7 +80,7 @@ TEST(FactsTest, AreListedWithTheirVerdicts) {
   EXPECT_GT(counts[Verdict::kAgrees], counts[Verdict::kDiffers] + counts[Verdict::kNotCovered]);
 }
 
-// A list with holes would call itself complete.
+// A list with gaps would look complete.
 TEST(FactsTest, EveryRowOfEverySectionHasAnEntryAndEveryEntryAnIdOfItsOwn) {
   // As counted in the list: rows of tables, and lines of text between them.
   const std::vector<int> rows = {11, 17, 15, 7, 10, 6, 17, 13, 7, 11, 9, 19, 15, 9, 8};
@@ -101,7 +101,7 @@ TEST(FactsTest, EveryRowOfEverySectionHasAnEntryAndEveryEntryAnIdOfItsOwn) {
   }
 }
 
-// A verdict that nothing shows is an opinion.
+// A verdict without a test is an opinion.
 TEST(FactsTest, WhatAgreesIsShownAndWhatDoesNotSaysWhy) {
   ForEachFact([](const Section& section, const Fact& fact) {
     SCOPED_TRACE(FactId(section, fact));
@@ -119,7 +119,7 @@ TEST(FactsTest, WhatAgreesIsShownAndWhatDoesNotSaysWhy) {
   });
 }
 
-// "Suite.Name" of every test in the sources, however its line is broken.
+// "Suite.Name" of every test in the sources, also if a line break divides it.
 std::set<std::string> NamesOfAllTests() {
   static const std::regex kTest(R"((?:TEST|TEST_F|TEST_P|RC_GTEST_\w+)\(\s*(\w+),\s*(\w+))");
   std::set<std::string> names;

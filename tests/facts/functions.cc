@@ -1,4 +1,4 @@
-// Sections 4 and 5: the functions of the protocols, values on the wire, and DML that finds nothing.
+// Sections 4 and 5: the functions that protocols use, values on the wire, and DML without matches.
 #include <string>
 
 #include "tests/facts/facts.h"
@@ -31,7 +31,7 @@ void Prefixes(Probe& p) {
   p.a.Sql("SELECT STARTS_WITH(1, 'a')");
 }
 
-// spindle's query, of a row without a heartbeat.
+// Spindle's query of a row without a heartbeat.
 void NullHeartbeat(Probe& p) {
   p.Do("INSERT INTO locktable (name) VALUES ('a')");
   p.a.Sql(

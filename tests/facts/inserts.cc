@@ -1,4 +1,4 @@
-// Section 1: what an INSERT of a key that is there does, and how DML is numbered.
+// Section 1: INSERT of a key that exists, and sequence numbers of DML.
 #include "tests/facts/facts.h"
 #include "tests/facts/probe.h"
 
@@ -16,7 +16,7 @@ void SingleUseReadWriteDml(Probe& p) {
   p.Hear(p.spanner().ExecuteSql(request).status);
 }
 
-// Two that insert one key and, as clients do, try again when they are aborted.
+// Two clients insert the same key and, as clients do, retry when they are aborted.
 void Race(Probe& p) {
   p.a.BeginWith(kInsertA);
   p.b.Begin();

@@ -38,7 +38,7 @@ std::string Rows(int64_t count) { return absl::StrCat(count, count == 1 ? " row"
 Outcome OutcomeOf(const grpc::Status& status) {
   Outcome outcome;
   outcome.code = static_cast<Code>(status.error_code());
-  outcome.text = std::string(CodeName(outcome.code));
+  outcome.text = std::string(WordOf(outcome.code));
   outcome.message = status.error_message();
   google::rpc::Status details;
   if (details.ParseFromString(status.error_details())) {
@@ -222,7 +222,7 @@ const Outcome& Client::Batch(const std::vector<std::string>& statements) {
       if (set.metadata().has_transaction()) transaction_ = set.metadata().transaction().id();
     }
     outcome.code = static_cast<Code>(heard.reply.status().code());
-    texts.emplace_back(CodeName(outcome.code));
+    texts.emplace_back(WordOf(outcome.code));
     outcome.text = absl::StrJoin(texts, ", ");
   }
   return probe_.Hear(std::move(outcome));
@@ -295,7 +295,7 @@ Probe::~Probe() {
   request.set_database(database_);
   grpc::ClientContext context;
   google::protobuf::Empty reply;
-  // What cannot be dropped ends with the server.
+  // A database that cannot be dropped ends with the server.
   (void)spanner_.databases().DropDatabase(&context, request, &reply);
 }
 

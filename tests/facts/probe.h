@@ -1,12 +1,12 @@
-// A few calls to a server, and what it said to each: the means by which a fact is shown.
+// A probe shows a fact by a few calls to a server and a transcript of the answers.
 //
-// Every probe has a database of its own with spindle's table:
+// Every probe has its own database with spindle's table:
 //
 //   locktable (name STRING(MAX) NOT NULL, heartbeat TIMESTAMP, token TIMESTAMP, writer STRING(MAX))
 //   PRIMARY KEY (name), both times with allow_commit_timestamp
 //
-// Every verb of a client adds to the transcript what it heard, as a word or two: the code of an
-// error; "OK"; "2 rows" of DML; "[a, NULL]" for each row of a query, or "no row".
+// Every call of a client adds its outcome to the transcript in a word or two: the code of an error;
+// "OK"; "2 rows" for DML; "[a, NULL]" for each row of a query, or "no row".
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ namespace whorl::facts {
 
 inline constexpr const char* kInsertA = "INSERT INTO locktable (name) VALUES ('a')";
 
-// A parameter as it goes over the wire: some kind of value, with or without a type.
+// A parameter as sent: a value of some kind, with or without a type.
 struct Argument {
   std::string name;
   std::optional<Type> type;
@@ -38,36 +38,36 @@ Argument Time(std::string name, const std::string& text);
 Argument Number(std::string name, double number, std::optional<Type> type);
 Argument NullOf(std::string name, std::optional<Type> type);
 
-// Mutations of the table.
+// Mutations of locktable.
 Mutation Put(MutationKind kind, std::vector<std::string> columns, Row values);
 Mutation DeleteRow(std::string name);
 
-// What a call said.
+// The outcome of a call.
 struct Outcome {
   std::string text;  // as in the transcript
   Code code = Code::kOk;
   std::string message;
-  std::string details;  // the types of its details, a line each
+  std::string details;  // the types of the error's details, one per line
   bool has_retry_info = false;
   std::vector<std::vector<std::string>> rows;
-  std::string transaction;  // that it began
-  Timestamp commit;         // of Commit
+  std::string transaction;  // the id, if the call began one
+  Timestamp commit;         // the commit timestamp, for Commit
   std::optional<Timestamp> read;
   bool has_stats = false;
   bool has_precommit_token = false;
   google::spanner::v1::ResultSetMetadata metadata;
 
   bool ok() const { return code == Code::kOk; }
-  // The value at that place as a time; 1970 when there is none.
+  // The value in this row and column as a time; 1970 if there is none.
   Timestamp TimeAt(size_t row, size_t column) const;
 };
 
 struct Call {
   std::string sql;
   std::vector<Argument> arguments = {};
-  std::optional<int64_t> sequence = {};  // nothing: one more than the last
+  std::optional<int64_t> sequence = {};  // empty: one more than the last
   bool last_statement = false;
-  // Nothing: in the client's transaction, or a strong read by itself when it has none.
+  // Empty: the client's transaction, or a strong single-use read if it has none.
   std::optional<TransactionSelector> selector = {};
 };
 
@@ -87,19 +87,19 @@ class Client {
   }
   // The statement carries the begin.
   const Outcome& BeginWith(const std::string& sql, std::vector<Argument> arguments = {});
-  // ExecuteStreamingSql, its parts put together.
+  // ExecuteStreamingSql, with the parts reassembled.
   const Outcome& Stream(const Call& call);
   // "1 row, then ALREADY_EXISTS"
   const Outcome& Batch(const std::vector<std::string>& statements);
-  // By key; of all rows when `name` is empty.
+  // Reads by key; all rows if `name` is empty.
   const Outcome& Read(const std::vector<std::string>& columns, const std::string& name = "",
                       std::optional<TransactionSelector> selector = {});
-  // Of its transaction, or of one of its own when it has none.
+  // Commits the client's transaction, or a single-use one if it has none.
   const Outcome& Commit(std::vector<Mutation> mutations = {});
   const Outcome& Rollback();
   const Outcome& Delete();  // the session
 
-  // Its transaction from now on; empty for none.
+  // Sets the client's transaction; empty for none.
   void Use(TransactionId transaction) { transaction_ = std::move(transaction); }
   const TransactionId& transaction() const { return transaction_; }
   void ForgetToken() { precommit_token_.clear(); }
@@ -120,7 +120,7 @@ class Client {
 
 class Probe {
  public:
-  // Makes the database `id`, which ends with this.
+  // Creates the database `id`; the destructor drops it.
   Probe(RawSpanner& spanner, const std::string& id);
   ~Probe();
   Probe(const Probe&) = delete;
@@ -129,9 +129,9 @@ class Probe {
   Client a{*this, false}, b{*this, false}, c{*this, false};
   Client m{*this, true};  // on a multiplexed session
 
-  // A transaction of one statement, which has to succeed. Not in the transcript.
+  // Runs a transaction of one statement, which has to succeed. Not in the transcript.
   Timestamp Do(const std::string& sql, std::vector<Argument> arguments = {});
-  // Rows with nothing but a name, and now as their times.
+  // Inserts a row with this name and the commit timestamp in both times.
   Timestamp Insert(const std::string& name);
 
   // Adds "what" or "not: what".
@@ -140,14 +140,14 @@ class Probe {
   const Outcome& Hear(const grpc::Status& status);
   void Add(std::string text);
   const Outcome& Hear(Outcome outcome);
-  // What follows is not in the transcript until it is.
+  // Suspends (true) or resumes (false) the transcript.
   void Quietly(bool quietly) { quietly_ = quietly; }
 
   RawSpanner& spanner() { return spanner_; }
   const std::string& database() const { return database_; }
   // "OK | 1 row | ALREADY_EXISTS"
   std::string Transcript() const;
-  // What the errors said, a line each.
+  // The messages of the errors, one per line.
   const std::string& Messages() const { return messages_; }
 
  private:

@@ -1,4 +1,4 @@
-// Sections 12, 13 and 14: published numbers, the emulator's speed, and what follows for the model.
+// Sections 12, 13 and 14: published numbers, the emulator's speed, and consequences for the model.
 #include "tests/facts/facts.h"
 
 namespace whorl::facts {

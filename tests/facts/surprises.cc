@@ -1,4 +1,4 @@
-// Section 0: what would surprise whoever builds a server or a client.
+// Section 0: facts that surprise authors of servers or clients.
 #include <chrono>
 
 #include "tests/facts/facts.h"
@@ -13,7 +13,7 @@ Timestamp WallClock() {
                                       .count());
 }
 
-// Thousands of calls put the emulator's clock ahead by more than an answer takes to arrive.
+// After thousands of calls the emulator's clock is ahead by more than an answer takes to arrive.
 void TimestampsAheadOfTheWall(Probe& p) {
   p.Quietly(true);
   for (int i = 0; i < 3000; ++i) (void)p.spanner().GetSession(p.a.session());

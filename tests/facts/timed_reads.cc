@@ -65,7 +65,7 @@ void ReadTimestamps(Probe& p) {
   p.Is("to the nanosecond", *Read(p, At(odd)).read == odd);
 }
 
-// The server's clock, whatever it shows.
+// The time on the server's clock.
 Timestamp ServerNow(Probe& p) {
   p.Quietly(true);
   const Timestamp now = *Read(p, {.bound = {}, .return_read_timestamp = true}).read;

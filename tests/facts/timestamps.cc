@@ -79,7 +79,7 @@ void WhatATimestampColumnTakes(Probe& p) {
 void CurrentTimestampInAReadOnlyTransaction(Probe& p) {
   p.Quietly(true);
   const auto read = p.a.Begin(BeginReadOnly{.bound = {}, .return_read_timestamp = true}).read;
-  // Until the clock has moved on from the transaction's time.
+  // Waits until the clock is past the transaction's time.
   Timestamp now;
   for (int i = 0; i < 10'000 && now <= *read; ++i) {
     now = p.a.Sql("SELECT CURRENT_TIMESTAMP()").TimeAt(0, 0);

@@ -334,8 +334,8 @@ TEST(Documentation, TheTableOfInvariantsNamesAllOfThem) {
     if (inside && line.starts_with("| `")) listed.insert(line.substr(3, line.find('`', 3) - 3));
   }
   std::multiset<std::string> all;
-  for (int i = 0; i < kInvariantCount; ++i) {
-    all.insert(std::string(InvariantText(static_cast<Invariant>(i))));
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    all.insert(std::string(WordOf(invariant)));
   }
   EXPECT_EQ(listed, all);
 }

@@ -96,7 +96,8 @@ enum class Foreign {
 // path's, so that the narrower folder stands first.
 struct Area {
   std::string_view folder;
-  std::vector<std::string_view> may_include;  // folders, itself among them
+  std::vector<std::string_view> may_include;           // folders, itself among them
+  std::vector<std::string_view> may_not_include = {};  // of what `may_include` and `foreign` allow
   Foreign foreign;
   std::string_view rule;
 };
@@ -160,24 +161,44 @@ const std::vector<Area>& Areas() {
        .may_include = {},
        .foreign = Foreign::kDeterministic,
        .rule = "every file of sim stands in one of its rooms"},
-      {.folder = "real_client/",
+      {.folder = "real_client/google_cloud/",
        .may_include = {"real_client/", "wire/", "protocol/"},
        .foreign = Foreign::kAny,
-       .rule = "real_client includes of the project only protocol and wire"},
+       .rule = "real_client/google_cloud includes of the project only real_client, wire and "
+               "protocol"},
+      {.folder = "real_client/",
+       .may_include = {"real_client/", "wire/", "protocol/"},
+       .may_not_include = {"real_client/google_cloud/", "google/cloud/"},
+       .foreign = Foreign::kAny,
+       .rule =
+           "real_client includes of the project only protocol and wire, and no google-cloud-cpp "
+           "outside of google_cloud"},
       {.folder = "live/proxy/",
        .may_include = {"live/proxy/", "wire/", "protocol/spanner/", "real_client/lock_loop.h",
                        "sim/scenario/direction.h", "sim/world/observation.h"},
        .foreign = Foreign::kAny,
        .rule = "live/proxy includes of the project only wire, protocol/spanner and a few names"},
       {.folder = "live/",
-       .may_include = {"live/", "cli/", "sim/", "real_client/", "spanner_model/server/", "wire/",
+       .may_include = {"live/", "sim/", "real_client/", "spanner_model/server/", "wire/",
                        "protocol/"},
+       .may_not_include = {"real_client/google_cloud/"},
        .foreign = Foreign::kAny,
-       .rule = "live includes of spanner_model only the server"},
-      {.folder = "cli/",
-       .may_include = {"cli/", "sim/", "real_client/"},
+       .rule = "live does not include cli, and of spanner_model only the server"},
+      {.folder = "cli/grpc/",
+       .may_include = {"cli/", "live/", "sim/", "real_client/"},
        .foreign = Foreign::kNoGrpc,
-       .rule = "cli includes of the project only sim and real_client"},
+       .rule = "cli/grpc includes of the project only cli, live, sim and real_client"},
+      {.folder = "cli/lock/",
+       .may_include = {"cli/", "sim/", "real_client/"},
+       .may_not_include = {"cli/grpc/"},
+       .foreign = Foreign::kNoGrpc,
+       .rule = "cli/lock includes of the project only cli, sim and real_client"},
+      // The program whorl, which links no gRPC.
+      {.folder = "cli/",
+       .may_include = {"cli/", "sim/", "live/backend_kind.h"},
+       .may_not_include = {"cli/grpc/", "cli/lock/"},
+       .foreign = Foreign::kNoGrpc,
+       .rule = "cli includes of the project only sim, outside of cli/grpc and cli/lock"},
   };
   return areas;
 }
@@ -287,6 +308,7 @@ bool IsGrpc(std::string_view header) {
 std::string_view BrokenByProjectHeader(const Area& area, const Include& include) {
   if (!include.quoted) return kFromRootRule;
   if (!StartsWithAny(include.target, area.may_include)) return area.rule;
+  if (StartsWithAny(include.target, area.may_not_include)) return area.rule;
   // The server's headers bring gRPC with them.
   constexpr std::string_view kServer = "spanner_model/server/";
   const bool may_see_grpc = area.foreign == Foreign::kAny;
@@ -294,6 +316,7 @@ std::string_view BrokenByProjectHeader(const Area& area, const Include& include)
 }
 
 std::string_view BrokenByForeignHeader(const Area& area, std::string_view header) {
+  if (StartsWithAny(header, area.may_not_include)) return area.rule;
   if (area.foreign == Foreign::kAny) return {};
   if (IsGrpc(header)) return kGrpcRule;
   if (area.foreign == Foreign::kNoGrpc) return {};
@@ -415,14 +438,24 @@ TEST(InclusionRulesCheckTest, CatchesWhatCrossesAFolder) {
            {"spanner_model/rows.h", "\"wire/values.h\"", "only protocol/spanner"},
            {"protocol/machine.h", "\"wire/values.h\"", "protocol includes nothing else"},
            {"sim/world/world.h", "\"wire/values.h\"", "of sim only scenario"},
-           {"cli/main.cc", "\"wire/values.h\"", "only sim and real_client"},
+           {"cli/main.cc", "\"wire/values.h\"", "cli includes of the project only sim"},
+           {"cli/replay/options.h", "\"cli/lock/command.h\"", "outside of cli/grpc and cli/lock"},
+           {"cli/hand_over.cc", "\"cli/grpc/replay_on.h\"", "outside of cli/grpc and cli/lock"},
+           {"cli/main.cc", "\"real_client/lock.h\"", "cli includes of the project only sim"},
+           {"cli/lock/options.h", "\"live/backend.h\"", "only cli, sim and real_client"},
+           {"cli/lock/options.h", "\"cli/grpc/replay_on.h\"", "only cli, sim and real_client"},
+           {"cli/grpc/main.cc", "\"wire/values.h\"", "only cli, live, sim and real_client"},
+           {"live/stage.h", "\"cli/output.h\"", "live does not include cli"},
+           {"real_client/lock.h", "\"real_client/google_cloud/google_cloud_client.h\"",
+            "no google-cloud-cpp"},
+           {"real_client/lock.h", "<google/cloud/options.h>", "no google-cloud-cpp"},
            {"live/proxy/relay.h", "\"sim/world/world.h\"",
             "live/proxy includes of the project only"},
            {"live/proxy/relay.h", "\"real_client/lock.h\"", "live/proxy includes of the project"},
            {"sim/world/world.h", "\"live/proxy/relay.h\"", "of sim only scenario"},
            {"live/stage.h", "\"spanner_model/database.h\"", "only the server"},
            {"live/proxy/relay.h", "\"live/stage.h\"", "live/proxy includes of the project only"},
-           {"cli/main.cc", "\"live/stage.h\"", "only sim and real_client"},
+           {"cli/main.cc", "\"live/stage.h\"", "cli includes of the project only sim"},
            {"real_client/client.cc", "\"live/proxy/relay.h\"", "only protocol"},
            {"sim/world/world.h", "\"cli/version.h\"", "of sim only scenario"},
            {"sim/world/world.h", "\"real_client/client.h\"", "of sim only scenario"},
@@ -436,8 +469,8 @@ TEST(InclusionRulesCheckTest, CatchesWhatCrossesAFolder) {
            {"sim/measure/cost.h", "\"sim/hunt/hunt.h\"", "does not include sim/hunt"},
            {"sim/homeless.cc", "\"sim/world/world.h\"", "in one of its rooms"},
            {"real_client/client.cc", "\"sim/world/world.h\"", "only protocol"},
-           {"cli/main.cc", "\"spanner_model/rows.h\"", "only sim and real_client"},
-           {"cli/main.cc", "\"protocol/machine.h\"", "only sim and real_client"}}) {
+           {"cli/main.cc", "\"spanner_model/rows.h\"", "cli includes of the project only sim"},
+           {"cli/main.cc", "\"protocol/machine.h\"", "cli includes of the project only sim"}}) {
     ExpectVerdict(expected);
   }
 }
@@ -461,7 +494,8 @@ TEST(InclusionRulesCheckTest, CatchesGrpcOutsideItsPlaces) {
                          {"sim/world/world.h", "<grpc/grpc.h>", "gRPC"},
                          {"sim/world/world.h", "\"spanner_model/server/server.h\"", "gRPC"},
                          {"spanner_model/rows.h", "\"spanner_model/server/server.h\"", "gRPC"},
-                         {"cli/main.cc", "\"grpcpp/grpcpp.h\"", "gRPC"}}) {
+                         {"cli/main.cc", "\"grpcpp/grpcpp.h\"", "gRPC"},
+                         {"cli/grpc/main.cc", "\"grpcpp/grpcpp.h\"", "gRPC"}}) {
     ExpectVerdict(expected);
   }
 }
@@ -522,10 +556,13 @@ TEST(InclusionRulesCheckTest, AllowsWhatTheDesignAllows) {
                          {"real_client/client.cc", "\"protocol/client/runner.h\"", ""},
                          {"live/proxy/relay.h", "\"sim/scenario/direction.h\"", ""},
                          {"live/proxy/node_server.h", "<grpcpp/server.h>", ""},
-                         {"live/stage.h", "\"cli/output.h\"", ""},
                          {"live/backend.cc", "\"spanner_model/server/server.h\"", ""},
                          {"cli/main.cc", "\"sim/world/world.h\"", ""},
-                         {"cli/main.cc", "\"real_client/client.h\"", ""},
+                         {"cli/replay/options.h", "\"live/backend_kind.h\"", ""},
+                         {"cli/lock/options.h", "\"real_client/lock.h\"", ""},
+                         {"cli/grpc/replay_on.cc", "\"live/comparison.h\"", ""},
+                         {"cli/grpc/main.cc", "\"cli/lock/command.h\"", ""},
+                         {"real_client/google_cloud/x.cc", "<google/cloud/options.h>", ""},
                          {"cli/main.cc", "<chrono>", ""},
                          {"tests/sim/world/world_test.cc", "\"spanner_model/rows.h\"", ""}}) {
     ExpectVerdict(expected);

@@ -15,9 +15,9 @@
 namespace whorl::live::history_test {
 namespace {
 
-using sim::Happening;
 using sim::Instant;
 using sim::Observation;
+using sim::ObservedEvent;
 
 constexpr ProcessId kA = {.node = 0, .incarnation = 1};
 constexpr ProcessId kB = {.node = 1, .incarnation = 1};
@@ -37,7 +37,7 @@ class LiveHistoryTest : public testing::Test {
     Happens(0, sim::ProcessStarted{.process = kB});
   }
 
-  void Happens(int64_t ms, Happening what, std::optional<Instant> lapses_at = std::nullopt) {
+  void Happens(int64_t ms, ObservedEvent what, std::optional<Instant> lapses_at = std::nullopt) {
     record_.heard.push_back({.at = At(ms), .what = std::move(what), .lapses_at = lapses_at});
   }
   Timestamp Time(int64_t ms) const { return record_.start + Milliseconds(ms); }
@@ -114,7 +114,7 @@ TEST_F(LiveHistoryTest, ARowThatNobodyWroteIsAHole) {
   EXPECT_THAT(record_.holes[0], testing::HasSubstr("reply was not seen"));
   const sim::RunResult result = JudgeHistory(scenario_, 1, history, record_.holes, nullptr);
   for (const sim::InvariantResult& invariant : result.checks.invariants) {
-    EXPECT_EQ(invariant.verdict, sim::Verdict::kUnknown) << InvariantText(invariant.invariant);
+    EXPECT_EQ(invariant.verdict, sim::Verdict::kUnknown) << WordOf(invariant.invariant);
   }
 }
 

@@ -89,9 +89,9 @@ TEST(LiveMessagesTest, ACallIsNamedByItsHeader) {
 // Spanner's times are told as if a run had begun when all simulations begin.
 TEST(LiveMessagesTest, AllTimesInsideAValueAreMoved) {
   const Timestamp at = Timestamp::FromUnixNanos(0);
-  sim::Happening what = sim::RowCommitted{.before = Row{std::string("k"), at},
-                                          .after = Row{std::string("k"), at + Seconds(1)},
-                                          .commit = at + Seconds(2)};
+  sim::ObservedEvent what = sim::RowCommitted{.before = Row{std::string("k"), at},
+                                              .after = Row{std::string("k"), at + Seconds(1)},
+                                              .commit = at + Seconds(2)};
   ShiftTimes(Seconds(10), what);
   const auto& row = std::get<sim::RowCommitted>(what);
   EXPECT_EQ(row.before->at(1), Value(at + Seconds(10)));

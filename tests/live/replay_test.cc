@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "live/child_process.h"
@@ -203,6 +204,37 @@ TEST_F(LiveReplayTest, BadUsageIsToldApart) {
     EXPECT_THAT(ended.out, testing::IsEmpty());
   }
   EXPECT_EQ(Shell("cp $W alone && ./alone replay quiet.json --on server").code, 3);
+}
+
+// Real runs have no seed, and simulated ones nothing to save: told, rather than passed over.
+TEST_F(LiveReplayTest, OptionsOfTheOtherKindOfRunAreRefused) {
+  Write("quiet.json", kQuiet);
+  for (const std::string option : {"--seed 3", "--at 1s", "--check-determinism"}) {
+    ExpectUsageError("replay quiet.json --on server " + option, "does not go with --on");
+  }
+  ExpectUsageError("replay quiet.json --on server --repeat 10001", "--repeat wants at most 10000");
+  for (const std::string option : {"--all", "--csv x.csv", "--plot x.svg"}) {
+    ExpectUsageError("bench takeover --on server " + option, "does not go with --on");
+  }
+}
+
+// Whoever looks for a running whorl finds it by what was typed, not by the program it became.
+TEST_F(LiveReplayTest, PsShowsWhatTheUserTyped) {
+  const std::string path = Write("pause.json", kPause);
+  const std::vector<std::string> typed = {WHORL_COMMAND, "replay", path, "--on", "server"};
+  ChildProcess whorl(typed);
+  const fs::path process = "/proc/" + std::to_string(whorl.pid());
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  const auto became = [&] {
+    std::error_code gone;
+    return fs::read_symlink(process / "exe", gone).filename() == "whorl-grpc" &&
+           ReadText(process / "comm") == "whorl\n";
+  };
+  while (!became() && std::chrono::steady_clock::now() < give_up) std::this_thread::yield();
+  EXPECT_TRUE(became()) << whorl.Output();
+  std::string words;
+  for (const std::string& word : typed) words += word + '\0';
+  EXPECT_EQ(ReadText(process / "cmdline"), words);
 }
 
 // --- nothing is left -----------------------------------------------------------------------------

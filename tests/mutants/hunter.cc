@@ -70,7 +70,7 @@ HuntOptions OptionsOf(const Request& request, uint64_t seed) {
 
 // Of the kinds that one run showed, the first is shrunk.
 absl::Status ShrinkFirst(const HuntOptions& options, HuntTallies& tallies, Caught& caught) {
-  std::map<Kind, Finding>& findings = tallies.begin()->second.findings;
+  std::map<ViolationKind, Finding>& findings = tallies.begin()->second.findings;
   findings.erase(std::next(findings.begin()), findings.end());
   absl::Status status =
       ShrinkFindings(options, 1, [](size_t) { return BatchStep::kGoOn; }, tallies);
@@ -122,7 +122,7 @@ std::string RunsText(const std::vector<Caught>& all) {
   return Cat(GroupedText(runs.Quantile(50)), ", at most ", GroupedText(runs.Quantile(100)));
 }
 
-std::string TimeText(const std::vector<Caught>& all) {
+std::string MedianTimeText(const std::vector<Caught>& all) {
   const Histogram time = Collected(all, [](const Caught& c) { return std::optional(c.time.ns); });
   return Cat(SecondsText({time.Quantile(50)}, 2), ", at most ",
              SecondsText({time.Quantile(100)}, 2));
@@ -136,7 +136,7 @@ std::string BrokenText(const std::vector<Caught>& all) {
   }
   std::string text;
   for (const auto& [invariant, count] : counts) {
-    text += Cat(text.empty() ? "" : ", ", InvariantText(invariant), " ", GroupedText(count));
+    text += Cat(text.empty() ? "" : ", ", WordOf(invariant), " ", GroupedText(count));
   }
   return text.empty() ? "nothing" : text;
 }
@@ -165,8 +165,8 @@ size_t CaughtCount(const std::vector<Caught>& all) {
 // Of the table in README.md.
 std::string RowText(const Request& request, const std::vector<Caught>& all) {
   return Cat("| `", request.name, "` | ", BrokenText(all), " | ", std::to_string(CaughtCount(all)),
-             " of ", std::to_string(all.size()), " | ", RunsText(all), " | ", TimeText(all), " | ",
-             SizeText(all, false), " | ", SizeText(all, true), " |\n");
+             " of ", std::to_string(all.size()), " | ", RunsText(all), " | ", MedianTimeText(all),
+             " | ", SizeText(all, false), " | ", SizeText(all, true), " |\n");
 }
 
 // --- the command -------------------------------------------------------------------------------
@@ -207,9 +207,9 @@ int Hunt(const Request& request) {
 }
 
 void TakeInvariant(const std::string& word, Request& request) {
-  for (int i = 0; i < kInvariantCount; ++i) {
-    if (InvariantText(static_cast<Invariant>(i)) == word) {
-      request.invariant = static_cast<Invariant>(i);
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    if (WordOf(invariant) == word) {
+      request.invariant = invariant;
       return;
     }
   }

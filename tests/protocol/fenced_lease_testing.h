@@ -134,7 +134,7 @@ class Lease {
 
   void Ends(StepName step, TransactionResult result) {
     const auto found = Find(step);
-    ASSERT_TRUE(found != running.end()) << StepText(step) << " is not out";
+    ASSERT_TRUE(found != running.end()) << WordOf(step) << " is not out";
     const RequestId request = found->first;
     const bool sent_commit = step != StepName::kRead && result.outcome != Outcome::kAborted;
     if (sent_commit) result.commit_sent = sent.value_or(found->second.since);
@@ -154,7 +154,7 @@ class Lease {
     if (const auto* run = std::get_if<RunTransaction>(&effect)) {
       EXPECT_FALSE(running.contains(run->request)) << run->request << " is still out";
       running[run->request] = {.transaction = run->transaction, .since = now, .order = ++asked_};
-      return "run " + std::string(StepText(run->transaction.step));
+      return "run " + std::string(WordOf(run->transaction.step));
     }
     if (const auto* set = std::get_if<SetTimer>(&effect)) {
       timers[set->timer] = set->at;
@@ -175,7 +175,7 @@ class Lease {
     }
     if (std::holds_alternative<AnnounceRelease>(effect)) return "announce";
     const auto& note = std::get<Note>(effect);
-    std::string text = "note " + std::string(NoteText(note.note));
+    std::string text = "note " + std::string(WordOf(note.note));
     for (const Value& value : note.values) text += " " + FormatValue(value);
     return text;
   }

@@ -106,7 +106,7 @@ class User {
     if (const auto* run = std::get_if<RunTransaction>(&effect)) {
       EXPECT_FALSE(running.contains(run->request)) << "the request is not free";
       running[run->request] = run->transaction;
-      return "run " + std::string(StepText(run->transaction.step));
+      return "run " + std::string(WordOf(run->transaction.step));
     }
     if (const auto* set = std::get_if<SetTimer>(&effect)) {
       timers[set->timer] = set->at;
@@ -117,20 +117,19 @@ class User {
       return cancel->timer == kPoll ? "no poll" : "no beat";
     }
     if (const auto* given_up = std::get_if<CancelTransaction>(&effect)) {
-      return "cancel " + std::string(StepText(running.at(given_up->request).step));
+      return "cancel " + std::string(WordOf(running.at(given_up->request).step));
     }
     if (const auto* changed = std::get_if<LeadershipChanged>(&effect)) {
       return changed->leader ? "callback 1" : "callback 0";
     }
     if (const auto* answer = std::get_if<Answer>(&effect)) {
-      std::string text =
-          std::string(QuestionText(answer->question)) + (answer->yes ? " yes" : " no");
+      std::string text = std::string(WordOf(answer->question)) + (answer->yes ? " yes" : " no");
       if (answer->token) text += " with a token";
       if (!answer->text.empty()) text += " '" + answer->text + "'";
       if (answer->number != 0) text += " " + std::to_string(answer->number);
       return text;
     }
-    return "note " + std::string(NoteText(std::get<Note>(effect).note));
+    return "note " + std::string(WordOf(std::get<Note>(effect).note));
   }
 };
 

@@ -28,7 +28,7 @@ const Locker& TestLocker() {
 std::string Text(const Next& next) {
   if (const auto* transaction = std::get_if<Transaction>(&next)) {
     const Value& key = transaction->statements.front().statement.parameters.front();
-    return std::string(StepText(transaction->step)) + " " + std::get<std::string>(key);
+    return std::string(WordOf(transaction->step)) + " " + std::get<std::string>(key);
   }
   const auto& reply = std::get<Reply>(next);
   if (reply.error) {

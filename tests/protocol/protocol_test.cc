@@ -81,9 +81,9 @@ TEST(ProtocolStateTest, TellsTheFieldsThatAreNotEmpty) {
   ProtocolState state = MakeProtocolState(config, false);
   Take(config, state, Started{});
   std::vector<std::string> names;
-  for (const ToldField& field : state.TellAll()) names.emplace_back(field.name);
+  for (const NamedField& field : state.Fields()) names.emplace_back(field.name);
   EXPECT_EQ(names, (std::vector<std::string>{"id", "prefix", "first_look", "flights"}));
-  EXPECT_TRUE(ProtocolState().TellAll().empty());
+  EXPECT_TRUE(ProtocolState().Fields().empty());
 }
 
 TEST(ProtocolStateDeathTest, IsNotSteppedWithAnotherProtocolsConfiguration) {

@@ -99,9 +99,9 @@ inline Transaction HeartbeatTransaction() {
 // The invariants of which the protocol says so.
 inline std::set<Invariant> InvariantsThatAre(Promise promise, const ProtocolInfo& info) {
   std::set<Invariant> invariants;
-  for (int i = 0; i < kInvariantCount; ++i) {
-    if (info.promises[static_cast<size_t>(i)] == promise) {
-      invariants.insert(static_cast<Invariant>(i));
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    if (info.promises[static_cast<size_t>(invariant)] == promise) {
+      invariants.insert(invariant);
     }
   }
   return invariants;

@@ -93,7 +93,7 @@ class Service {
   std::string Does(const Effect& effect) {
     if (const auto* run = std::get_if<RunTransaction>(&effect)) {
       running = *run;
-      return "run " + std::string(StepText(run->transaction.step));
+      return "run " + std::string(WordOf(run->transaction.step));
     }
     if (const auto* set = std::get_if<SetTimer>(&effect)) {
       wake = set->at;
@@ -103,15 +103,14 @@ class Service {
       return changed->leader ? "callback 1" : "callback 0";
     }
     if (const auto* answer = std::get_if<Answer>(&effect)) {
-      std::string text =
-          std::string(QuestionText(answer->question)) + (answer->yes ? " yes" : " no");
+      std::string text = std::string(WordOf(answer->question)) + (answer->yes ? " yes" : " no");
       if (answer->token) text += " with a token";
       if (!answer->text.empty()) text += " '" + answer->text + "'";
       if (answer->number != 0) text += " " + std::to_string(answer->number);
       return text;
     }
     if (const auto* note = std::get_if<Note>(&effect)) {
-      return "note " + std::string(NoteText(note->note));
+      return "note " + std::string(WordOf(note->note));
     }
     if (std::holds_alternative<CancelTransaction>(effect)) return "cancel transaction";
     return "cancel timer";

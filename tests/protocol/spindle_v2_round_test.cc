@@ -273,7 +273,7 @@ TEST(SpindleV2FirstInsertTest, AnyErrorFallsThroughToTheTakeoverInTheSameRound) 
     spindle.Starts();
     spindle.SeesNoRow();
     spindle.Fails(code);
-    EXPECT_THAT(spindle.did, ElementsAre("run reread")) << CodeName(code);
+    EXPECT_THAT(spindle.did, ElementsAre("run reread")) << WordOf(code);
     EXPECT_EQ(spindle.state.iterations, 0) << "still the same round";
   }
 }

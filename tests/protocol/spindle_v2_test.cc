@@ -117,9 +117,9 @@ TEST(SpindleV2ConfigTest, PromisesOnlyWhatHolds) {
   // The property tests assert the promises; the rest is what the findings break.
   const ProtocolInfo info = Info();
   std::set<Invariant> promised;
-  for (int i = 0; i < kInvariantCount; ++i) {
-    if (info.promises[static_cast<size_t>(i)] == Promise::kPromised) {
-      promised.insert(static_cast<Invariant>(i));
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    if (info.promises[static_cast<size_t>(invariant)] == Promise::kPromised) {
+      promised.insert(invariant);
     }
   }
   EXPECT_THAT(promised, ElementsAre(Invariant::kOneLiveToken, Invariant::kHasLockTruthful,

@@ -133,7 +133,7 @@ class Process {
     if (const auto* run = std::get_if<RunTransaction>(&effect)) {
       EXPECT_FALSE(running.contains(run->request)) << run->request << " is still out";
       running[run->request] = run->transaction;
-      return "run " + std::string(StepText(run->transaction.step)) + Of(run->request);
+      return "run " + std::string(WordOf(run->transaction.step)) + Of(run->request);
     }
     if (const auto* set = std::get_if<SetTimer>(&effect)) {
       timers[set->timer] = set->at;
@@ -148,7 +148,7 @@ class Process {
     }
     if (const auto* answer = std::get_if<Answer>(&effect)) return AnswerText(*answer);
     const auto& note = std::get<Note>(effect);
-    std::string text = "note " + std::string(NoteText(note.note));
+    std::string text = "note " + std::string(WordOf(note.note));
     for (const Value& value : note.values) text += " " + FormatValue(value);
     return text;
   }
@@ -162,7 +162,7 @@ class Process {
   }
   static std::string AnswerText(const Answer& answer) {
     std::string text = "answer " + std::to_string(answer.ask) + " " +
-                       std::string(QuestionText(answer.question)) + (answer.yes ? " yes" : " no");
+                       std::string(WordOf(answer.question)) + (answer.yes ? " yes" : " no");
     if (answer.token) text += " token=" + std::to_string(*answer.token);
     if (!answer.text.empty()) text += " '" + answer.text + "'";
     if (answer.number != 0) text += " " + std::to_string(answer.number);

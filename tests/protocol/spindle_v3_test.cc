@@ -109,7 +109,7 @@ class Process {
   std::string Does(const Effect& effect) {
     if (const auto* run = std::get_if<RunTransaction>(&effect)) {
       running = run->transaction;
-      return "run " + std::string(StepText(running.step));
+      return "run " + std::string(WordOf(running.step));
     }
     if (const auto* set = std::get_if<SetTimer>(&effect)) {
       wake = set->at;
@@ -120,14 +120,14 @@ class Process {
     }
     if (const auto* answer = std::get_if<Answer>(&effect)) return AnswerText(*answer);
     if (const auto* note = std::get_if<Note>(&effect)) {
-      return "note " + std::string(NoteText(note->note));
+      return "note " + std::string(WordOf(note->note));
     }
     if (std::holds_alternative<CancelTransaction>(effect)) return "cancel transaction";
     wake.reset();
     return "cancel timer";
   }
   static std::string AnswerText(const Answer& answer) {
-    std::string text = std::string(QuestionText(answer.question)) + (answer.yes ? " yes" : " no");
+    std::string text = std::string(WordOf(answer.question)) + (answer.yes ? " yes" : " no");
     if (answer.token) text += " token=" + std::to_string(*answer.token);
     if (!answer.text.empty()) text += " '" + answer.text + "'";
     if (answer.number != 0) text += " " + std::to_string(answer.number);

@@ -1,4 +1,4 @@
-// Which transactions a bounded client sends, and when.
+// The order in which a bounded client sends transactions, and those that it refuses.
 #include "real_client/bounded_client.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Keeps what it was given until the test ends it.
+// Holds its transactions until the test ends them.
 class HeldClient final : public TransactionClient {
  public:
   ~HeldClient() override {
@@ -44,10 +44,10 @@ class HeldClient final : public TransactionClient {
     held.mapped()({.outcome = code == Code::kOk ? Outcome::kCommitted : Outcome::kAborted,
                    .status = Error(code, "")});
   }
-  // The one that has been under way for the longest time.
+  // Ends the transaction that was sent first.
   void EndFirst() { End(held_.begin()->first); }
 
-  std::vector<std::string> sent;  // their first parameters, in the order in which they were sent
+  std::vector<std::string> sent;  // the first parameters, in the order of sending
 
  private:
   RunId last_ = 0;
@@ -56,7 +56,7 @@ class HeldClient final : public TransactionClient {
 
 class BoundedClientTest : public testing::Test {
  protected:
-  // `by`: in seconds of the test's clock.
+  // `by` is in seconds of the test's clock.
   void Run(StepName step, const std::string& name, int by) {
     Transaction transaction = OneStatement(
         step, Mode::kReadWrite,
@@ -106,7 +106,8 @@ TEST_F(BoundedClientTest, DoesNotSendWhatIsTooLate) {
                                     HasSubstr("late read DEADLINE_EXCEEDED: too many")));
 }
 
-// The first took 8 s, of which a quarter is believed, and twice that is left as a margin.
+// The first transaction took 8 s; the estimate takes a quarter of that, and the margin is twice the
+// estimate.
 TEST_F(BoundedClientTest, SendsLastWhatWouldComeTooLate) {
   Run(StepName::kBeat, "first", 60);
   Run(StepName::kBeat, "hopeless", 9);
@@ -125,7 +126,7 @@ TEST_F(BoundedClientTest, SendsOneOfEqualOnes) {
   EXPECT_THAT(refused_, ElementsAre(HasSubstr("beat CANCELLED: an equal one")));
   EndAll(3);
   EXPECT_THAT(inner_->sent, ElementsAre("first", "other", "beat"));
-  // What is under way already stands for nobody else.
+  // A transaction that is under way does not replace a later one.
   Run(StepName::kBeat, "beat", 20);
   EndAll(4);
   EXPECT_EQ(refused_.size(), 1u);
@@ -153,7 +154,7 @@ TEST_F(BoundedClientTest, AShutdownAnswersAll) {
                                     HasSubstr("after CANCELLED")));
 }
 
-// Threads that ask, and one that answers: no more than two are under way, and all are answered.
+// Many threads send and one answers: at most two transactions are under way, and all are answered.
 TEST(BoundedClientThreads, AnswerEverythingOnce) {
   constexpr int kThreads = 4;
   constexpr int kEach = 500;

@@ -1,6 +1,6 @@
-// Which credentials and which server a client finds in its environment. gRPC reads the environment
-// once, so each case runs in a process of its own (gtest's threadsafe death tests), which says what
-// came of it and exits.
+// The credentials and the server that a client finds in its environment. gRPC reads the environment
+// once, so each case runs in its own process (gtest's threadsafe death tests), which prints the
+// outcome and exits.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char* kDatabase = "projects/test-project/instances/test-instance/databases/locks";
 
-// A folder of this process, which is removed with it.
+// A folder that is removed when the process ends.
 class Scratch {
  public:
   Scratch() {
@@ -53,7 +53,7 @@ server::ServerOptions WithDatabase() {
   return options;
 }
 
-// Runs a query with the credentials that are found, and says what came of it.
+// Runs a query with the credentials found, and returns the outcome as text.
 std::string Query(const ConnectionOptions& connection) {
   std::unique_ptr<SpannerClient> client;
   ClientOptions options = {.database = kDatabase, .connection = connection};
@@ -65,7 +65,7 @@ std::string Query(const ConnectionOptions& connection) {
       answered.Callback());
   const TransactionResult result = answered.Wait();
   client.reset();
-  return std::string(OutcomeText(result.outcome)) + " " + FormatStatus(made) + " " +
+  return std::string(WordOf(result.outcome)) + " " + FormatStatus(made) + " " +
          FormatStatus(result.status);
 }
 
@@ -112,8 +112,7 @@ TEST_F(ClientCredentialsDeathTest, AKeyFileIsFoundByGooglesVariableAndUsedOverTl
 }
 
 TEST_F(ClientCredentialsDeathTest, WithoutAnyThePersonIsToldWhatToDo) {
-  // Everybody's first run. (A machine of Google's has an account of its own, with which it goes
-  // on.)
+  // Every user's first run. (On Google's machines the client uses the machine's account.)
   EXPECT_EXIT(SayAndExit(UseNothing()), testing::ExitedWithCode(0),
               "aborted OK (UNAUTHENTICATED: .*gcloud auth application-default login|"
               "DEADLINE_EXCEEDED: no session)");

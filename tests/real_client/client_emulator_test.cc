@@ -1,5 +1,5 @@
 // The client against the official emulator: transactions, sessions, admin calls, and its end.
-// Skipped where there is no emulator.
+// Skipped if there is no emulator.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -84,7 +84,7 @@ class ClientEmulatorTest : public testing::TestWithParam<SessionKind> {
     EXPECT_EQ(SpannerClient::Create(options, client), Status());
     return client;
   }
-  // What an admin call came to, as text.
+  // The outcome of an admin call, as text.
   template <typename F>
   static std::string Does(F call) {
     Answered<Status> answered;
@@ -128,7 +128,7 @@ TEST_P(ClientEmulatorTest, AnInsertCommitsAndCanBeReadAtItsCommitTimestamp) {
 }
 
 TEST_P(ClientEmulatorTest, ALosingInsertIsAbortedWithSpannersError) {
-  // That is how a process learns that it has lost.
+  // By this, a process learns that it has lost.
   ASSERT_EQ(Run(ReadWrite({Insert("a")})).outcome, Outcome::kCommitted);
   const TransactionResult lost = Run(ReadWrite({Insert("a")}));
   EXPECT_EQ(lost.outcome, Outcome::kAborted);
@@ -167,8 +167,8 @@ TEST_P(ClientEmulatorTest, ReadsInsideATransactionAreQueriesToo) {
 }
 
 TEST_P(ClientEmulatorTest, ManyTransactionsRunAtOnceAndAreAllAnswered) {
-  // The emulator aborts all but one of those that meet: each of them has to be run again. Reads are
-  // never in the way.
+  // The emulator aborts all but one of several concurrent transactions, and they have to retry.
+  // Reads never block them.
   constexpr int kWriters = 8;
   constexpr int kReaders = 2'000;
   std::vector<Answered<TransactionResult>> writes(kWriters);
@@ -203,7 +203,7 @@ TEST_P(ClientEmulatorTest, ADeletedSessionIsReplacedAndTheTransactionRunsAgain) 
 }
 
 TEST_P(ClientEmulatorTest, ShutdownAnswersWhatIsUnderWayAndWhatComesAfter) {
-  // Nobody may wait for ever for a client that is gone.
+  // No caller may wait for ever for a client that is gone.
   std::vector<Answered<TransactionResult>> runs(200);
   for (size_t i = 0; i < runs.size(); ++i) {
     client_->Run(ReadWrite({Insert("s" + std::to_string(i))}), runs[i].Callback());
@@ -225,7 +225,7 @@ TEST_P(ClientEmulatorTest, DestructionAnswersWhatIsUnderWay) {
 }
 
 TEST_P(ClientEmulatorTest, ACancelledTransactionSaysSo) {
-  // The emulator cannot hold a call up, so the cancellation may also come too late.
+  // The emulator cannot delay a call, so the cancellation may come too late.
   Answered<TransactionResult> answered;
   const SpannerClient::RunId run =
       client_->Run(ReadWrite({Insert("c"), Select("c")}), answered.Callback());
@@ -238,7 +238,7 @@ TEST_P(ClientEmulatorTest, ACancelledTransactionSaysSo) {
 }
 
 TEST_P(ClientEmulatorTest, AnswersInCallbacksMayAskForMore) {
-  // A protocol's machine does that: the answer to one transaction asks for the next.
+  // A protocol's machine does this: the answer to one transaction starts the next.
   Answered<TransactionResult> second;
   client_->Run(Query(Select("a")), [&](const TransactionResult&) {
     client_->Run(Query(Select("b")), second.Callback());
@@ -261,7 +261,7 @@ TEST_P(ClientEmulatorTest, AdminCallsMakeChangeAndDropTables) {
 }
 
 TEST_P(ClientEmulatorTest, TellsAPersonThatTheDatabaseIsNotThere) {
-  // With what to do about it.
+  // The message has to say what to do.
   client_ = MakeClient("projects/test-project/instances/test-instance/databases/other");
   const TransactionResult result = Run(Query(Select("a")));
   EXPECT_EQ(result.outcome, Outcome::kAborted);

@@ -1,5 +1,5 @@
-// The client against a server that answers by hand: streams that break, tokens in answers to
-// Commit, pauses that Spanner asks for, headers, and operations that take long.
+// The client against a server whose answers the test writes: broken streams, precommit tokens in
+// answers to Commit, pauses that Spanner requests, headers, and long-running operations.
 #include <gmock/gmock.h>
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server.h>
@@ -45,7 +45,7 @@ grpc::Status Failed(Code code, std::string message = {}) {
   return wire::EncodeStatus(Error(code, std::move(message)));
 }
 
-// One multiplexed session; a query and a Commit are answered by the test. Calls come one at a time.
+// Has one multiplexed session. The test answers queries and Commits; calls come one at a time.
 class FakeSpanner final : public v1::Spanner::Service {
  public:
   using Headers = std::multimap<std::string, std::string>;
@@ -55,7 +55,7 @@ class FakeSpanner final : public v1::Spanner::Service {
       query;
   std::function<grpc::Status(const v1::CommitRequest&, v1::CommitResponse&)> commit;
   std::function<grpc::Status()> create = [] { return grpc::Status::OK; };
-  std::map<std::string, Headers> headers;  // of the last call of each method
+  std::map<std::string, Headers> headers;  // by method, of its last call
 
   grpc::Status CreateSession(grpc::ServerContext* context, const v1::CreateSessionRequest*,
                              v1::Session* reply) override {
@@ -170,7 +170,7 @@ std::vector<Row> Rows(std::vector<std::string> names) {
 }
 
 TEST_F(ClientFakeTest, AStreamThatBreaksGoesOnFromItsLastToken) {
-  // What came after the token is thrown away and comes again: no row twice, none lost.
+  // Rows after the token are discarded and sent again: none is repeated or lost.
   std::vector<std::string> asked_from;
   spanner_.query = [&](const auto& request, auto& writer) {
     asked_from.push_back(request.resume_token());
@@ -189,7 +189,7 @@ TEST_F(ClientFakeTest, AStreamThatBreaksGoesOnFromItsLastToken) {
 }
 
 TEST_F(ClientFakeTest, AStreamThatBreaksWithoutATokenStartsAgain) {
-  // Nothing says how much of it was heard.
+  // Without a token, the client cannot tell the server what it has received.
   int calls = 0;
   spanner_.query = [&](const auto& request, auto& writer) {
     EXPECT_EQ(request.resume_token(), "");
@@ -201,7 +201,7 @@ TEST_F(ClientFakeTest, AStreamThatBreaksWithoutATokenStartsAgain) {
 }
 
 TEST_F(ClientFakeTest, TheNextQueryDoesNotUseTheLastOnesToken) {
-  // A token means something in its own query only.
+  // A token is valid for its own query only.
   spanner_.query = [&](const auto& request, auto& writer) {
     EXPECT_EQ(request.resume_token(), "");
     writer.Write(Part(true, {"a"}, "token"));
@@ -215,7 +215,7 @@ TEST_F(ClientFakeTest, TheNextQueryDoesNotUseTheLastOnesToken) {
 }
 
 TEST_F(ClientFakeTest, AStreamThatMakesNoSenseIsAnErrorAndNotRows) {
-  // Values without a type cannot be understood.
+  // Values without a type cannot be decoded.
   spanner_.query = [](const auto&, auto& writer) {
     writer.Write(Part(false, {"a"}, ""));
     return grpc::Status::OK;
@@ -247,7 +247,7 @@ TEST_F(ClientFakeTest, ACommitAnsweredByATokenIsSentOnceMoreWithIt) {
 }
 
 TEST_F(ClientFakeTest, AnEmptyTokenIsNotTakenForACommit) {
-  // Some server might send one; what it means is not known.
+  // A server might send one, but its meaning is unknown.
   spanner_.commit = [](const auto&, v1::CommitResponse& reply) {
     reply.mutable_precommit_token();
     return grpc::Status::OK;
@@ -256,7 +256,7 @@ TEST_F(ClientFakeTest, AnEmptyTokenIsNotTakenForACommit) {
 }
 
 TEST_F(ClientFakeTest, ThePauseThatSpannerAsksForIsKept) {
-  // Spanner knows better than a backoff how long the others will take.
+  // Spanner knows better than a backoff how long the conflicting transactions take.
   int calls = 0;
   spanner_.commit = [&](const auto&, v1::CommitResponse& reply) {
     if (++calls == 1) {
@@ -303,7 +303,7 @@ TEST_F(ClientFakeTest, CallsCarryTheHeadersOfGooglesClients) {
 }
 
 TEST_F(ClientFakeTest, AResentCallKeepsItsNumberAndRaisesItsAttempt) {
-  // So Spanner's logs tell a retry from another call.
+  // By this, Spanner's logs distinguish a retry from another call.
   std::vector<std::string> ids;
   spanner_.commit = [&](const auto&, v1::CommitResponse& reply) {
     const std::string id = spanner_.headers["Commit"].find("x-goog-spanner-request-id")->second;
@@ -317,7 +317,7 @@ TEST_F(ClientFakeTest, AResentCallKeepsItsNumberAndRaisesItsAttempt) {
 }
 
 TEST_F(ClientFakeTest, ARefusedPermissionIsToldWithARemedy) {
-  // A new account sees this first. The pool asks again when somebody asks it.
+  // A new account gets this error first. The pool tries again for the next transaction.
   client_.reset();
   int refused = 0;
   spanner_.create = [&] {
@@ -355,7 +355,7 @@ class FakeAdmin final : public database_v1::DatabaseAdmin::Service {
 
 class FakeOperations final : public google::longrunning::Operations::Service {
  public:
-  // What the third question is answered with.
+  // The answer to the third poll.
   Status end;
   std::atomic<int> questions = 0;
 
@@ -390,7 +390,7 @@ TEST(AdminOperationsTest, AreAskedAfterUntilTheyAreOver) {
 }
 
 TEST(AdminOperationsTest, AnAdminClientThatIsDestroyedStopsAsking) {
-  // And says so to who waits.
+  // The waiting caller has to be answered.
   FakeAdmin admin_service;
   int port = 0;
   const auto server = Serve({&admin_service}, port);

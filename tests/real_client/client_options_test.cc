@@ -1,4 +1,4 @@
-// What can be said of the client without a server: options, headers, and advice.
+// The parts of the client that need no server: options, headers and advice.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ TEST(ClientOptionsTest, ADatabaseIsNamedByItsWholePath) {
 }
 
 TEST(ClientOptionsTest, AMalformedDatabaseIsRefusedWithTheForm) {
-  // The first mistake that everybody makes is to give the bare name.
+  // The most common mistake is to pass the bare database id.
   for (const char* path :
        {"", "d", "projects/p/instances/i", "projects/p/instances/i/databases/",
         "projects//instances/i/databases/d", "projects/p/instance/i/databases/d",
@@ -63,7 +63,7 @@ TEST(ClientOptionsTest, NumbersThatCannotBeMeantAreRefused) {
 }
 
 TEST(ClientOptionsTest, TheEmulatorsAddressTakesThePlaceOfGoogles) {
-  // As in Google's clients. What the caller said explicitly stays.
+  // As in Google's clients, but explicit options of the caller stay.
   const ConnectionOptions emulator = Resolve({}, "localhost:9010");
   EXPECT_EQ(emulator.endpoint, "localhost:9010");
   EXPECT_TRUE(std::holds_alternative<Plaintext>(emulator.credentials));

@@ -1,5 +1,5 @@
 // The client against whorl's own server: TLS and credentials, cancellation and shutdown while calls
-// are held up, keeping sessions alive, and many transactions that meet.
+// are delayed, keeping sessions alive, and many concurrent transactions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -99,7 +99,7 @@ TEST_F(ClientTlsTest, ATokenGoesAlongWithEveryCall) {
 }
 
 TEST_F(ClientTlsTest, AWrongTokenIsToldAtOnceWithARemedy) {
-  // To try again would not help.
+  // Retrying would not help.
   const auto server = Serve("secret");
   const TransactionResult result =
       Try(*server, {.root_certificates = own_.certificate_pem, .access_token = "guess"});
@@ -109,7 +109,7 @@ TEST_F(ClientTlsTest, AWrongTokenIsToldAtOnceWithARemedy) {
 }
 
 TEST_F(ClientTlsTest, AStrangersCertificateIsNotTrusted) {
-  // Or the token would be given to anybody who answers.
+  // Otherwise any server would get the token.
   const auto server = Serve("secret");
   const TransactionResult result =
       Try(*server,
@@ -119,16 +119,16 @@ TEST_F(ClientTlsTest, AStrangersCertificateIsNotTrusted) {
 }
 
 TEST_F(ClientTlsTest, AKeyFileMakesTokens) {
-  // Signed by the client itself; this server takes any.
+  // The client signs the token itself; this server accepts any.
   const auto server = Serve("");
   const TransactionResult result = Try(*server, {.root_certificates = own_.certificate_pem,
                                                  .service_account_key = MakeServiceAccountKey()});
   EXPECT_EQ(result.outcome, Outcome::kCommitted) << FormatStatus(result.status);
 }
 
-// --- calls that are held up ----------------------------------------------------------------------
+// --- calls that are delayed ----------------------------------------------------------------------
 
-// Holds up the calls of one method, and tells when the first of them has come.
+// Delays the calls of one method, and reports when the first of them has arrived.
 struct Holdup {
   std::shared_ptr<server::Gate> gate = std::make_shared<server::Gate>();
   Answered<bool> arrived;
@@ -167,7 +167,7 @@ TEST(ClientCancelTest, OfAHeldUpStatementRollsNothingBackAndLeavesNoLock) {
 }
 
 TEST(ClientCancelTest, OfAnOpenTransactionRollsItBack) {
-  // Its locks would hold others up until Spanner finds it idle.
+  // Its locks would block others until Spanner aborts it for being idle.
   Holdup holdup;
   Counter rollbacks;
   const auto server = StartServer(WithTable());
@@ -185,7 +185,7 @@ TEST(ClientCancelTest, OfAnOpenTransactionRollsItBack) {
 }
 
 TEST(ClientCancelTest, OfATransactionThatIsBeingBegunRollsItBackOnceItHasBegun) {
-  // The name of the transaction was in an answer that nobody waits for any more.
+  // The transaction's id was in an answer for which the client no longer waits.
   const auto gate = std::make_shared<server::Gate>();
   Answered<bool> arrived;
   Counter rollbacks;
@@ -207,7 +207,7 @@ TEST(ClientCancelTest, OfATransactionThatIsBeingBegunRollsItBackOnceItHasBegun) 
 }
 
 TEST(ClientCancelTest, OfACommitIsUnknown) {
-  // It may have arrived, as here: it is served after all.
+  // The Commit may have arrived, as here, where it is served later.
   Holdup holdup;
   const auto server = StartServer(WithTable());
   server->SetFaults(holdup.Of("Commit"));
@@ -222,7 +222,7 @@ TEST(ClientCancelTest, OfACommitIsUnknown) {
 }
 
 TEST(ClientShutdownTest, DoesNotWaitForAServerThatDoesNotAnswer) {
-  // A process that ends must end, whatever hangs; and what hangs in a Commit is unknown.
+  // A process must be able to end whatever hangs; the outcome of a hanging Commit is unknown.
   Holdup holdup;
   const auto server = StartServer(WithTable());
   server->SetFaults(holdup.Of("Commit"));
@@ -244,7 +244,7 @@ TEST(ClientShutdownTest, DoesNotWaitForAServerThatDoesNotAnswer) {
 }
 
 TEST(ClientShutdownTest, GivesRegularSessionsBack) {
-  // They count against a limit, and Spanner keeps them for an hour.
+  // Sessions count against a limit, and Spanner keeps them for an hour.
   Counter deleted;
   const auto server = StartServer(WithTable());
   server->SetObserver(deleted.Of("DeleteSession", 3));
@@ -257,7 +257,8 @@ TEST(ClientShutdownTest, GivesRegularSessionsBack) {
   EXPECT_TRUE(deleted.reached.IsThere());
 }
 
-// --- sessions and crowds -------------------------------------------------------------------------
+// --- sessions and concurrency
+// -------------------------------------------------------------------------
 
 TEST(ClientSessionsTest, IdleOnesAreKeptAlive) {
   // Spanner deletes a session that was idle for an hour.
@@ -273,8 +274,8 @@ TEST(ClientSessionsTest, IdleOnesAreKeptAlive) {
 }
 
 TEST(ClientCrowdTest, TransactionsThatMeetAllCommit) {
-  // Readers that become writers of one row: all but one of those that meet are ABORTED and run
-  // again, none for ever, because they keep their age.
+  // Readers that become writers of one row: all but one of the concurrent ones are ABORTED and
+  // retry. None retries for ever, because retries keep their age.
   for (const SessionKind kind : {SessionKind::kMultiplexed, SessionKind::kRegular}) {
     const auto server = StartServer(WithTable());
     ClientOptions options = {.connection = {.credentials = Plaintext{}}};

@@ -1,4 +1,4 @@
-// What hosts a lock's machine, without gRPC: on the model in this process, by all of its threads.
+// LockHost without gRPC, on the model in this process, called from many threads.
 #include "real_client/lock_host.h"
 
 #include <gmock/gmock.h>
@@ -86,7 +86,7 @@ TEST_F(LockHostTest, AnswersByTheClockWhileItsOwnThreadIsHeldUp) {
   ASSERT_EQ(FormatStatus(a->Lock()), "OK");
   std::promise<void> gate;
   loop_.Post([&] { gate.get_future().wait(); });
-  // What the loop's thread has published stands; the clock alone says otherwise.
+  // The loop is blocked and publishes nothing new, so only the clock can end leadership.
   while (a->HasLock()) std::this_thread::yield();
   EXPECT_EQ(a->Token(), std::nullopt);
   gate.set_value();
@@ -166,7 +166,7 @@ TEST_F(LockHostTest, OneObjectMayBeUsedByManyThreads) {
 }
 
 TEST_F(LockHostTest, ImpatienceDoesNotWaitForAReadThatHangs) {
-  // A client whose reads are answered when they are cancelled, and not before.
+  // A client whose reads are answered only when they are cancelled.
   class Hanging final : public TransactionClient {
    public:
     RunId Run(Transaction, Done done) override {
@@ -181,7 +181,7 @@ TEST_F(LockHostTest, ImpatienceDoesNotWaitForAReadThatHangs) {
   } hanging;
   const LockHost::Surroundings around = {
       .loop = loop_, .client = hanging, .announce = [](const LockHost&) {}};
-  // With a lease of an hour it would wait for the ten seconds that are the most.
+  // With a lease of an hour, it would otherwise wait for the maximum of ten seconds.
   DistributedLock lock(std::make_shared<LockHost>(
       around, info_,
       LockOptions{.name = "job", .id = "a", .lease = Seconds(3600), .table = "locktable"}));

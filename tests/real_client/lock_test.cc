@@ -44,7 +44,7 @@ class LockTest : public testing::Test {
   explicit LockTest(std::string_view protocol = "fenced_lease")
       : database_(ServeModel(protocol)), client_(Open(*database_)) {}
 
-  // So that nobody has to wait for a lease first.
+  // Creates the row, so that no process has to wait for a lease first.
   void Init(const std::string& name) {
     ASSERT_EQ(FormatStatus(client_->InitLock("fenced_lease", "", name)), "OK");
   }
@@ -81,7 +81,7 @@ TEST_F(LockTest, IsHeldBeyondItsLeaseByHeartbeats) {
   ASSERT_EQ(FormatStatus(a->Lock()), "OK");
   const uint64_t token = a->Token().value();
   const auto b = Lock("job", "b");
-  // Time passes in which a has to renew twice; b waits all the while.
+  // While b waits, a has to renew twice.
   EXPECT_EQ(b->LockFor(Milliseconds(1500)).code, Code::kDeadlineExceeded);
   EXPECT_TRUE(a->HasLock());
   EXPECT_EQ(a->Token(), token);
@@ -175,7 +175,7 @@ TEST_F(LockTest, CanBeTakenAgain) {
   }
 }
 
-// --- what cannot be ------------------------------------------------------------------------------
+// --- invalid options -----------------------------------------------------------------------------
 
 TEST_F(LockTest, NamesThatCannotBeAreRefusedBeforeAnythingIsSent) {
   std::atomic<int> calls = 0;
@@ -253,7 +253,7 @@ TEST_F(LockTest, ANameThatBeginsLikeAnotherIsAnotherLock) {
 TEST_F(LockTest, AnOperatorSeesWhoHoldsWhatAndCanEndIt) {
   Init("job");
   Init("idle");
-  Init("job");  // again: it is there
+  Init("job");  // again: the row exists
   const auto a = Lock("job", "a");
   ASSERT_EQ(FormatStatus(a->Lock()), "OK");
   std::vector<Holding> holdings;
@@ -274,7 +274,7 @@ TEST_F(LockTest, AnOperatorSeesWhoHoldsWhatAndCanEndIt) {
 
 // --- a table of spindle --------------------------------------------------------------------------
 
-// The statements of real_client/README.md, where there is an emulator that can alter a table.
+// Runs the statements of real_client/README.md on the emulator, which can alter a table.
 TEST(LockMigrationTest, ATableOfSpindleBecomesOneOfFencedLease) {
   const auto database = StartEmulator("spindle_v2");
   if (database == nullptr) GTEST_SKIP() << kNoEmulator;
@@ -293,7 +293,7 @@ TEST(LockMigrationTest, ATableOfSpindleBecomesOneOfFencedLease) {
                    "ALTER TABLE locktable ADD COLUMN attempt STRING(MAX)"},
                   altered.Callback());
   ASSERT_EQ(FormatStatus(altered.Wait()), "OK");
-  // Spindle gives nothing back, so its last lease is waited for.
+  // Spindle does not release its lock, so this waits for its last lease.
   ASSERT_EQ(FormatStatus(lock->LockFor(Seconds(30))), "OK");
   EXPECT_TRUE(lock->HasLock());
 }

@@ -1,5 +1,5 @@
-// What carries a machine's events, timers and transactions, for programs and for real processes of
-// `whorl replay --on`: under the test's own client and clock.
+// MachineHost, which delivers events and runs timers and transactions for programs and for real
+// processes of `whorl replay --on`, with the test's client and clock.
 #include "real_client/machine_host.h"
 
 #include <gmock/gmock.h>
@@ -45,7 +45,7 @@ class SlowClock final : public MachineClock {
   const int64_t slower_;
 };
 
-// Keeps what it is asked to run, until the test answers it.
+// Holds transactions until the test answers them.
 class HeldClient final : public TransactionClient {
  public:
   RunId Run(Transaction transaction, Done done) override {
@@ -119,14 +119,14 @@ class MachineHostTest : public testing::Test, public MachineHost::Owner {
   SlowClock clock_{kSlower};
   MachineHost host_{loop_, client_, clock_, *this,
                     info_.make_config(std::string(info_.table), "job", "a", Seconds(5))};
-  // Of the loop's thread.
+  // Used on the loop's thread.
   std::vector<std::string> heard_;
   std::function<void()> on_settled_;
   std::function<void()> on_answer_;
 };
 
-// A protocol gives up by its own clock, and a client by the machine's: a clock that runs slowly must
-// not make a call shorter.
+// A protocol gives up by its own clock, and a client by the machine's: a clock that runs slowly
+// must not make a call shorter.
 TEST_F(MachineHostTest, TransactionsGiveUpWhenTheMachinesClockSaysSo) {
   const std::vector<Transaction> runs = client_.runs();
   ASSERT_EQ(runs.size(), 1U);
@@ -137,7 +137,7 @@ TEST_F(MachineHostTest, TransactionsGiveUpWhenTheMachinesClockSaysSo) {
   EXPECT_LE(by_machine, Seconds(6));
 }
 
-// What an owner queues while it hears of an effect is for the machine, but not inside of its step.
+// An event that the owner queues during an effect must not reach the machine inside of its step.
 TEST_F(MachineHostTest, AnEventThatComesOfAnEventIsTakenAfterIt) {
   loop_.PostAndWait([this] {
     heard_.clear();
@@ -151,7 +151,7 @@ TEST_F(MachineHostTest, AnEventThatComesOfAnEventIsTakenAfterIt) {
   EXPECT_THAT(heard_, ElementsAre("step", "answer", "given", "step", "answer"));
 }
 
-// The owner judges a result before the machine does, and looks at what came of it afterwards.
+// The owner sees a result before the machine does, and its consequences afterwards.
 TEST_F(MachineHostTest, TheOwnerHearsOfATransactionBeforeTheMachineAndAfterIt) {
   std::promise<std::vector<std::string>> settled;
   loop_.PostAndWait([&] {
@@ -175,7 +175,7 @@ TEST_F(MachineHostTest, CancelsWhatIsUnderWay) {
 
 class LoopTimersTest : public testing::Test {
  protected:
-  // Sets by `set`, waits until timer 0 has fired, and returns all that fired until then.
+  // Sets timers by `set`, waits until timer 0 has fired, and returns all that have fired by then.
   template <typename Set>
   std::vector<int> FiredUntilTheLast(Set set) {
     std::promise<void> last;
@@ -207,7 +207,7 @@ TEST_F(LoopTimersTest, FireInTheOrderOfTheirTimes) {
               ElementsAre(2, 1, 0));
 }
 
-// A machine's instant is no instant of MonotonicNow(): one that is taken for it fires at once.
+// A time of the machine's clock that is mistaken for one of MonotonicNow() would fire at once.
 TEST_F(LoopTimersTest, FireByTheMachinesClock) {
   const Duration began = MonotonicNow();
   FiredUntilTheLast([this](LoopTimers<int>& timers) { timers.Set(0, In(5)); });

@@ -1,5 +1,5 @@
-// A client of the Spanner model in this process: the client's side and Spanner's are the real ones,
-// between them is no network, and time is the machine's. For tests of what hosts a lock.
+// A client of the Spanner model in this process: the transaction runner and the model are the real
+// ones, there is no network between them, and time is the machine's. For tests of LockHost.
 #pragma once
 
 #include <chrono>
@@ -25,11 +25,11 @@
 
 namespace whorl {
 
-// Transactions run one after the other on a thread of the client's, so none waits for another.
+// Transactions run one after the other on the client's thread, so none waits for another's locks.
 class ModelClient final : public real_client::TransactionClient {
  public:
-  // `fate`: asked before each transaction; what it returns is the answer, and the transaction is
-  // not run. It may block.
+  // Called before each transaction. If it returns a result, that is the answer and the transaction
+  // does not run. It may block.
   using Fate = std::function<std::optional<TransactionResult>(const Transaction&)>;
 
   explicit ModelClient(std::string_view create_table)
@@ -75,7 +75,7 @@ class ModelClient final : public real_client::TransactionClient {
     Transaction transaction;
     Done done;
     bool cancelled = false;
-    std::function<void()> closed;  // instead of a transaction: nothing comes after it
+    std::function<void()> closed;  // set instead of a transaction, in the last job
   };
 
   static model::Catalogue MakeCatalogue(std::string_view create_table) {
@@ -164,7 +164,7 @@ class ModelClient final : public real_client::TransactionClient {
   real_client::OsEntropy entropy_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Job> queue_;  // guarded by mutex_, as all that follows
+  std::deque<Job> queue_;  // guarded by mutex_, like all members below
   Fate fate_;
   RunId last_run_ = 0;
   bool closed_ = false;

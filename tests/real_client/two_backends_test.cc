@@ -1,5 +1,5 @@
-// One text, two ways of running it: the runner's retries, its unknown outcomes and the loss of its
-// session are the same through a simulated network and through gRPC.
+// One script, two ways of running it: the runner's retries, its unknown outcomes and the loss of
+// its session are the same through a simulated network and through gRPC.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ TEST_P(TwoBackendsTest, BySimulation) {
   EXPECT_EQ(SimulatedBackend(ScriptDdl()).Run(GetParam()), Expected());
 }
 
-// The server over the model.
+// On whorl's own server.
 TEST_P(TwoBackendsTest, ByGrpc) {
   server::ServerOptions options;
   options.backend.databases = {{.name = kScriptDatabase, .statements = ScriptDdl()}};
@@ -49,8 +49,8 @@ TEST_P(TwoBackendsTest, ByGrpc) {
 
 INSTANTIATE_TEST_SUITE_P(Scripts, TwoBackendsTest, testing::ValuesIn(AllScripts()), NameOf);
 
-// The official emulator, for those that it can serve: it has no multiplexed sessions, one lock for
-// a whole database, and keeps the locks of a session that was deleted.
+// On the official emulator, for the scripts that it can serve: it has no multiplexed sessions, one
+// lock for a whole database, and keeps the locks of a deleted session.
 class TwoBackendsEmulatorTest : public testing::TestWithParam<Script> {
  protected:
   static void SetUpTestSuite() { emulator_ = EmulatorProcess::Start(); }

@@ -1,4 +1,4 @@
-// AbortCall: what a storm of ABORTED does at Spanner.
+// AbortCall: a call whose transaction Spanner aborts for reasons of its own.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -8,7 +8,7 @@
 namespace whorl::model::database_abort_test {
 namespace {
 
-// Whether it aborted; what it said is kept apart from what the database said before.
+// Whether AbortCall aborted; its effects are kept apart from earlier ones.
 bool Aborts(Spanner& spanner, const CallName& call, const Request& request,
             std::vector<DatabaseEffect>& said) {
   const Moment now = spanner.Now();
@@ -49,7 +49,7 @@ TEST(DatabaseAbort, OfTheCallThatBeginsLeavesNothing) {
   EXPECT_TRUE(spanner.database.transactions.empty());
 }
 
-// A Commit that has begun to commit may be visible to others soon: aborting it would be a lie.
+// A transaction that is committing may become visible soon, so answering ABORTED would be wrong.
 TEST(DatabaseAbort, DoesNothingToWhatCannotBeAborted) {
   Spanner spanner;
   LoadLock(spanner, "job");

@@ -1,5 +1,5 @@
-// Calls of any kind to the database under test, each under a name of its own: for tests of what
-// has no verb in database_testing.h.
+// Calls of any kind to the database under test, each with its own name, for tests that
+// database_testing.h has no function for.
 //
 //   Calls calls(spanner);
 //   const SessionName session = calls.NewSession(/*multiplexed=*/true);
@@ -23,10 +23,10 @@ class Calls {
     spanner_->Serve(name, request);
     return name;
   }
-  // An answer that comes at once.
+  // The answer to a call that does not wait.
   Response Ask(const Request& request) { return spanner_->AnswerTo(Send(request)); }
 
-  // A Commit, which is waited out.
+  // A Commit, including its commit wait.
   Response Commits(const Commit& commit) {
     const CallName name = Send(commit);
     Settle();
@@ -35,7 +35,7 @@ class Calls {
   Response Commits(const SessionName& session, const TransactionId& id) {
     return Commits(Commit{.session = session, .transaction = id});
   }
-  // A write of its own.
+  // A single-use write.
   Response Writes(std::vector<Mutation> mutations, const SessionName& session = {}) {
     return Commits(Commit{
         .session = session, .transaction = SingleUseWrite{}, .mutations = std::move(mutations)});
@@ -54,10 +54,10 @@ class Calls {
                           .statement = statement,
                           .sequence_number = sequence_number});
   }
-  // Makes everything visible that is committing.
+  // Makes all commits under way visible.
   void Settle() {
     std::vector<TransactionId> committing;
-    for (const ServerTransaction& one : spanner_->database.transactions) {
+    for (const TransactionState& one : spanner_->database.transactions) {
       if (one.phase == TransactionPhase::kCommitting && !one.replicated) {
         committing.push_back(one.id);
       }

@@ -1,5 +1,5 @@
-// Commits of the database: when they can be seen, their timestamps, and the outcomes of a
-// transaction that is asked for twice.
+// Commits of the database: when they become visible, their timestamps, and the answers to repeated
+// Commits and Rollbacks.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -11,8 +11,8 @@ namespace whorl::model::database_commit_test {
 namespace {
 
 TEST(DatabaseCommit, AStrongReadSeesNothingBeforeTheCommitIsVisible) {
-  // A reader that saw a commit before its timestamp is surely past could tell somebody of it who
-  // then commits at an earlier timestamp.
+  // If a reader saw a commit before its timestamp is certainly past, a transaction that follows the
+  // read could commit at an earlier timestamp.
   Spanner spanner;
   Client a = spanner.NewClient();
   Client b = spanner.NewClient();
@@ -29,7 +29,7 @@ TEST(DatabaseCommit, AStrongReadSeesNothingBeforeTheCommitIsVisible) {
 }
 
 TEST(DatabaseCommit, AStrongReadSeesTheNewestVisibleVersionOnly) {
-  // HasLock is one strong read: it has to follow every change of the owner, a deletion included.
+  // HasLock is one strong read, so it has to see every change of the owner, deletions included.
   Spanner spanner;
   Client a = spanner.NewClient();
   a.Commits(InsertLock("job", "a"));
@@ -82,8 +82,8 @@ TEST(DatabaseCommit, ARowInsertedAndDeletedInOneTransactionNeverWas) {
 }
 
 TEST(DatabaseCommit, TimestampsGrowStrictlyInWholeMicrosecondsNotBelowTheLatestNow) {
-  // The start rule of TrueTime; a token is a commit timestamp, so that two equal ones would be one
-  // token for two holders.
+  // The start rule of TrueTime. A token is a commit timestamp, so equal timestamps would give two
+  // holders the same token.
   Spanner spanner;
   Client a = spanner.NewClient();
   Timestamp last = Timestamp::Min();
@@ -100,7 +100,7 @@ TEST(DatabaseCommit, TimestampsGrowStrictlyInWholeMicrosecondsNotBelowTheLatestN
 }
 
 TEST(DatabaseCommit, TimestampsGrowEvenWhenTrueTimeStepsBack) {
-  // A lying clock may break the order with the outside world, never the order of versions.
+  // A wrong clock may break external consistency, but never the order of versions.
   Spanner spanner;
   Client a = spanner.NewClient();
   const Timestamp before = a.Commits(InsertLock("job", "a"));
@@ -109,7 +109,7 @@ TEST(DatabaseCommit, TimestampsGrowEvenWhenTrueTimeStepsBack) {
 }
 
 TEST(DatabaseCommit, ACommitTakesNoTimestampBelowARowThatWasLoaded) {
-  // Rows of the start have commit timestamps, too.
+  // Rows loaded at the start have commit timestamps, too.
   Spanner spanner;
   Client a = spanner.NewClient();
   const Timestamp later = spanner.now + Seconds(60);
@@ -130,7 +130,7 @@ TEST(DatabaseCommit, EveryPendingColumnBecomesTheCommitTimestamp) {
 }
 
 TEST(DatabaseCommit, AnUpdateOfARowInsertedInTheSameTransactionKeepsWhatItDoesNotWrite) {
-  // Writes of one transaction to one row add up, its pending timestamps included.
+  // Writes of one transaction to one row are merged, pending timestamps included.
   Spanner spanner;
   Client a = spanner.NewClient();
   Attempt attempt = a.Begin();
@@ -142,7 +142,7 @@ TEST(DatabaseCommit, AnUpdateOfARowInsertedInTheSameTransactionKeepsWhatItDoesNo
 }
 
 TEST(DatabaseCommit, AValueWrittenOverAPendingOneStays) {
-  // The last write of a column wins; a pending mark that outlived it would overwrite it.
+  // The last write of a column wins; an earlier pending mark must not overwrite it.
   Spanner spanner({.pending_rule = PendingRule::kColumn});
   Client a = spanner.NewClient();
   const Timestamp token = At("2025-01-01T00:00:00.123456789Z");
@@ -155,7 +155,7 @@ TEST(DatabaseCommit, AValueWrittenOverAPendingOneStays) {
 
 TEST(DatabaseCommit, TwoWritersOfOneRowKeepEachOthersColumns) {
   // An old leader's heartbeat begins before a takeover and commits after it. It writes one column,
-  // so that it must not bring the old token and writer back.
+  // so it must not restore the old token and writer.
   Spanner spanner;
   Client a = spanner.NewClient();
   Client b = spanner.NewClient();
@@ -172,7 +172,7 @@ TEST(DatabaseCommit, TwoWritersOfOneRowKeepEachOthersColumns) {
 }
 
 TEST(DatabaseCommit, ATransactionReadsTheNewestOfWhatItDidNotWriteItself) {
-  // It locks a column when it reads it, so that what was committed before that has to be seen.
+  // It locks a column when it reads it, so it has to see what was committed before that.
   Spanner spanner;
   Client a = spanner.NewClient();
   Client b = spanner.NewClient();
@@ -199,7 +199,7 @@ TEST(DatabaseCommit, ATransactionWithoutWritesCommits) {
   EXPECT_TRUE(spanner.Said<RowChanged>().empty());
 }
 
-// --- outcomes, asked for twice -----------------------------------------------------------------
+// --- repeated Commit and Rollback ----------------------------------------------------------------
 
 TEST(DatabaseCommit, ARepeatedCommitGivesTheSameTimestamp) {
   // The only way to learn the outcome of a Commit whose reply was lost.
@@ -233,7 +233,7 @@ TEST(DatabaseCommit, ACommitResentWhileCommittingAnswersEachCopyOnce) {
 }
 
 TEST(DatabaseCommit, ACommitAfterARollbackFails) {
-  // It must be an error that says so; OK would report a write that was thrown away.
+  // It has to be an error; OK would report a write that was discarded.
   Spanner spanner;
   Client a = spanner.NewClient();
   Attempt attempt = a.Begin();
@@ -262,7 +262,7 @@ TEST(DatabaseCommit, ARollbackAfterACommitFails) {
 }
 
 TEST(DatabaseCommit, AStatementAfterACommitFails) {
-  // A client that goes on with a finished transaction has a bug, and is told.
+  // A client that continues a finished transaction has a bug and has to get an error.
   Spanner spanner;
   Client a = spanner.NewClient();
   Attempt attempt = a.Begin();
@@ -273,7 +273,7 @@ TEST(DatabaseCommit, AStatementAfterACommitFails) {
 }
 
 TEST(DatabaseCommit, AnUnknownTransactionIsNotFoundExceptForARollback) {
-  // Rollback promises OK for what is not there; clients send it without knowing.
+  // Rollback promises OK for an unknown transaction; clients send it without knowing.
   Spanner spanner;
   Client a = spanner.NewClient();
   Attempt attempt = a.Begin();
@@ -284,8 +284,8 @@ TEST(DatabaseCommit, AnUnknownTransactionIsNotFoundExceptForARollback) {
 }
 
 TEST(DatabaseCommit, AnOutcomeIsRememberedUntilTheSamePlaceBeginsAgain) {
-  // One transaction at a time in a place: its next begin says that the last outcome was heard. The
-  // outcomes of other places stay.
+  // A place runs one transaction at a time, so its next begin shows that the client has received
+  // the last outcome. The outcomes of other places stay.
   Spanner spanner;
   Client a = spanner.NewClient();
   Attempt first = a.Begin();
@@ -299,8 +299,8 @@ TEST(DatabaseCommit, AnOutcomeIsRememberedUntilTheSamePlaceBeginsAgain) {
 }
 
 TEST(DatabaseCommit, NothingOfATransactionIsKeptForEver) {
-  // Memory must not grow with simulated time: neither by outcomes, nor by transactions that lost
-  // their client.
+  // Memory must not grow with simulated time, neither by outcomes nor by transactions whose client
+  // is gone.
   Spanner spanner;
   for (int i = 0; i < 20; ++i) {
     Client passing = spanner.NewClient();
@@ -316,13 +316,13 @@ TEST(DatabaseCommit, NothingOfATransactionIsKeptForEver) {
 }
 
 TEST(DatabaseCommit, AFinishedTransactionKeepsItsAnswersAndNoLocks) {
-  // Its id, its age, its outcome and its answers can be asked for.
+  // Later calls need only its id, age, outcome and answers.
   Spanner spanner;
   Client a = spanner.NewClient();
   Attempt attempt = a.Begin();
   const Response inserted = attempt.Run(InsertLock("job", "a"), 1);
   attempt.Commit();
-  const ServerTransaction* transaction = spanner.Find(attempt.id);
+  const TransactionState* transaction = spanner.Find(attempt.id);
   ASSERT_NE(transaction, nullptr);
   EXPECT_TRUE(IsOver(*transaction));
   EXPECT_TRUE(transaction->reads.empty());

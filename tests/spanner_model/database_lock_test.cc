@@ -1,4 +1,4 @@
-// Locks of the database: what conflicts, who waits for whom, and who is wounded.
+// Locks of the database: conflicts, waiting, and wounding.
 #include <gtest/gtest.h>
 
 #include "tests/spanner_model/database_testing.h"
@@ -6,7 +6,7 @@
 namespace whorl::model::database_lock_test {
 namespace {
 
-// --- what conflicts ----------------------------------------------------------------------------
+// --- what conflicts ------------------------------------------------------------------------------
 
 TEST(DatabaseLock, TwoReadersOfOneCellDoNotWait) {
   // Shared locks.
@@ -19,7 +19,7 @@ TEST(DatabaseLock, TwoReadersOfOneCellDoNotWait) {
 }
 
 TEST(DatabaseLock, AWriterOfAnotherColumnIsNotInAReadersWay) {
-  // Spanner locks cells: spindle's heartbeat does not disturb who reads the token.
+  // Spanner locks cells: spindle's heartbeat does not block a reader of the token.
   Spanner spanner;
   LoadLock(spanner, "job");
   Attempt reader = spanner.NewClient().Begin();
@@ -102,10 +102,11 @@ TEST(DatabaseLock, TwoCommitsOfOneRowFollowEachOther) {
   EXPECT_EQ(spanner.NewestRow(kLocks, {"job"})->at(3), Value("b"));
 }
 
-// --- wound-wait --------------------------------------------------------------------------------
+// --- wound-wait ----------------------------------------------------------------------------------
 
 TEST(DatabaseLock, AnOlderCommitWoundsAYoungerReader) {
-  // The wounded one must hear of it whatever it does next, except that a Rollback is always OK.
+  // Whatever the wounded transaction does next must return ABORTED, except that Rollback is always
+  // OK.
   Spanner spanner;
   TwoReaders two(spanner);
   two.older.Run(SetWriter("job", "a"));
@@ -118,7 +119,7 @@ TEST(DatabaseLock, AnOlderCommitWoundsAYoungerReader) {
 }
 
 TEST(DatabaseLock, AYoungerCommitWaitsForAnOlderReader) {
-  // The other half of wound-wait: nobody is aborted, and the wait ends with the reader.
+  // The other half of wound-wait: no transaction is aborted, and the wait ends with the reader.
   Spanner spanner;
   TwoReaders two(spanner);
   two.younger.Run(SetWriter("job", "b"));
@@ -132,7 +133,7 @@ TEST(DatabaseLock, AYoungerCommitWaitsForAnOlderReader) {
 }
 
 TEST(DatabaseLock, AHolderThatIsWoundedWhileItWaitsIsAnsweredAtOnce) {
-  // Nobody would wake it otherwise.
+  // Nothing else would wake it.
   Spanner spanner;
   TwoReaders two(spanner);
   two.younger.Run(SetWriter("job", "b"));
@@ -147,7 +148,7 @@ TEST(DatabaseLock, AHolderThatIsWoundedWhileItWaitsIsAnsweredAtOnce) {
 }
 
 TEST(DatabaseLock, ACommittingTransactionIsNeverWounded) {
-  // It has its timestamp: taking it back would take back a promise.
+  // It has its timestamp, which cannot be taken back.
   Spanner spanner;
   LoadLock(spanner, "job");
   Attempt older = spanner.NewClient().Begin();
@@ -194,10 +195,10 @@ TEST(DatabaseLock, OfTwoInsertsOfOneKeyExactlyOneCommits) {
   }
 }
 
-// --- age ---------------------------------------------------------------------------------------
+// --- age -----------------------------------------------------------------------------------------
 
 TEST(DatabaseLock, AgeCountsFromTheFirstStatementNotFromTheBegin) {
-  // As Spanner's documentation says: BeginTransaction alone takes no place in the queue.
+  // By Spanner's documentation, BeginTransaction alone gives a transaction no age.
   Spanner spanner;
   LoadLock(spanner, "job");
   Attempt begun_first = spanner.NewClient().Begin();
@@ -211,7 +212,7 @@ TEST(DatabaseLock, AgeCountsFromTheFirstStatementNotFromTheBegin) {
 }
 
 TEST(DatabaseLock, ARetryInheritsTheAgeOfTheAbortedAttempt) {
-  // Otherwise a transaction could be wounded by newcomers for ever.
+  // Otherwise newcomers could wound a transaction for ever.
   for (const bool inherits : {true, false}) {
     Spanner spanner;
     Client loser = spanner.NewClient();
@@ -237,7 +238,7 @@ TEST(DatabaseLock, ARetryInheritsTheAgeOfTheAbortedAttempt) {
 }
 
 TEST(DatabaseLock, AgeIsInheritedThroughSeveralAttempts) {
-  // Also when one of them never got as far as a statement, and when a begin's reply was lost.
+  // Also if one of them never ran a statement, or if the reply to a begin was lost.
   Spanner spanner;
   Client a = spanner.NewClient();
   LoadLock(spanner, "job");
@@ -271,8 +272,8 @@ TEST(DatabaseLock, AFailedInlinedBeginDoesNotLoseTheAge) {
 }
 
 TEST(DatabaseLock, TwoHeirsOfOneAttemptDoNotWaitForEachOther) {
-  // The reply to a begin was lost and the begin was sent again: if both were equally old, each
-  // would wait for the other and nobody would be woken.
+  // The reply to a begin was lost and the begin was sent again. If both were equally old, each
+  // would wait for the other for ever.
   Spanner spanner;
   Client a = spanner.NewClient();
   LoadLock(spanner, "job");

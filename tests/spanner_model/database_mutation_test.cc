@@ -119,7 +119,7 @@ TEST(DatabaseMutation, WhatIsWrongWithOneIsSaid) {
   EXPECT_THAT(NamesOf(calls.Ask(ReadLocks({.all = true}))), IsEmpty());
 }
 
-// Two blind inserts: the second waits for the first to be visible before it judges.
+// Two blind inserts: the second waits until the first is visible before it checks the row.
 TEST(DatabaseMutation, AnInsertThatMeetsACommittingOneWaitsAndIsRefused) {
   Spanner spanner;
   Calls calls(spanner);
@@ -192,8 +192,7 @@ TEST(DatabaseRead, UnknownNamesAreNotFound) {
   EXPECT_EQ(calls.Ask(ReadLocks({.keys = {{"a", "b"}}})).status.code, Code::kFailedPrecondition);
 }
 
-// --- batches
-// ---------------------------------------------------------------------------------------
+// --- batches -------------------------------------------------------------------------------------
 
 TEST(DatabaseBatch, RunsUpToTheFirstThatFails) {
   Spanner spanner;
@@ -221,7 +220,7 @@ TEST(DatabaseBatch, ABatchThatWaitsRunsOnceWhenItGoesOn) {
       calls.Send(ExecuteBatchDml{.transaction = id,
                                  .statements = {InsertTakeover("new"), DeleteLock("job")},
                                  .sequence_number = 1});
-  // Whether the row exists is being committed.
+  // A commit under way decides whether the row exists.
   EXPECT_TRUE(spanner.Waits(batch));
   spanner.Settle(writer.id);
   const Response response = spanner.AnswerTo(batch);
@@ -233,7 +232,7 @@ TEST(DatabaseBatch, ABatchThatWaitsRunsOnceWhenItGoesOn) {
 }
 
 TEST(DatabaseMutation, NewReaderWaitsForAnOlderCommitOfMutationsThatWaits) {
-  // As for one of statements: new readers could keep it waiting for ever.
+  // As for a Commit of statements: new readers could keep it waiting for ever.
   Spanner spanner;
   LoadLock(spanner, "job");
   Calls calls(spanner);

@@ -1,7 +1,7 @@
-// Random schedules of the database, judged by an oracle: the committed transactions, run one after
-// the other in the order of their commit timestamps on an empty database, must answer the same and
-// leave the same rows. That is serializability, and external consistency with it, since timestamps
-// grow in the order in which commits are given them.
+// Random schedules of the database, checked against an oracle: the committed transactions, run one
+// after the other in the order of their commit timestamps on an empty database, must give the same
+// answers and rows. That is serializability and, since timestamps increase in the order in which
+// commits get them, external consistency.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 class Dice {
  public:
   explicit Dice(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15) {}
-  uint64_t Below(uint64_t n) {  // splitmix64; the bias of % is nothing here
+  uint64_t Below(uint64_t n) {  // splitmix64; the bias of % does not matter here
     uint64_t z = (state_ += 0x9e3779b97f4a7c15);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
@@ -40,7 +40,7 @@ class Dice {
   uint64_t state_;
 };
 
-// A statement that was answered in a transaction, and the clocks when it ran.
+// A statement answered in a transaction, and the clocks at which it ran.
 struct Ran {
   Statement statement;
   StatementResult result;
@@ -64,12 +64,12 @@ struct RandomClient {
   bool begins_explicitly = false;
   bool rolls_back = false;
   std::optional<CallName> awaited;
-  Request request;  // that is awaited
+  Request request;  // the call under way
   uint16_t attempt = 0;
   uint16_t call = 0;
 };
 
-// How often the interesting things happened: a run without them proves nothing.
+// Counts interesting events: a run without them proves nothing.
 struct Seen {
   int64_t committed = 0, aborted = 0, parked = 0, doomed = 0, inlined_failures = 0, resent = 0;
   int64_t looks = 0, abandoned = 0, rolled_back = 0, retried = 0;
@@ -137,8 +137,8 @@ class RandomRun {
 
   // --- inputs
 
-  // Every input goes to the database and, once there is one, to its twin, which has to say the
-  // same.
+  // Passes every input to the database and, once there is one, to its copy, which has to have the
+  // same effects.
   template <typename Input>
   void Give(const Input& input) {
     std::vector<DatabaseEffect> out;
@@ -243,7 +243,7 @@ class RandomRun {
     Serve(client, std::move(execute));
   }
 
-  // The process crashes; the next one of the node knows nothing.
+  // The process crashes; its successor has no state.
   void Abandon(RandomClient& client) {
     ++seen_.abandoned;
     if (client.id) abandoned_[*client.id] = client.ran;
@@ -251,7 +251,7 @@ class RandomRun {
               .transactions_left = client.transactions_left};
   }
 
-  // The connection broke: what carries no begin is sent again under the same transaction.
+  // The connection broke: a call without a begin is sent again in the same transaction.
   void Resend(RandomClient& client) {
     if (!client.id) return;
     ++seen_.resent;
@@ -322,7 +322,7 @@ class RandomRun {
     return program;
   }
 
-  // --- what the database says
+  // --- effects of the database
 
   void On(Parked& parked) {
     ++seen_.parked;
@@ -340,7 +340,7 @@ class RandomRun {
     EXPECT_EQ(started.commit, started.commit.TruncatedToMicros());
     last_commit_ = started.commit;
     committing_[started.transaction] = started.commit;
-    // Its client may be gone by the time that it is visible.
+    // The client may be gone when the commit becomes visible.
     for (const RandomClient& client : clients_) {
       if (client.id == started.transaction) serial_[started.commit].ran = client.ran;
     }
@@ -416,7 +416,7 @@ class RandomRun {
       client.rolls_back = true;
       return;
     }
-    // What is left can only be the rule of pending timestamps, which spindle ignores.
+    // The only other error is that of pending timestamps, which spindle ignores.
     EXPECT_TRUE(response.status.ok() || response.status.code == Code::kInvalidArgument)
         << FormatStatus(response.status);
     client.ran.push_back({execute.statement, response.result, Now()});
@@ -429,12 +429,12 @@ class RandomRun {
     BeginAgain(client);
   }
 
-  // --- the judgement
+  // --- the checks
 
   void JudgeEnd() {
-    // Only what an abandoned client left behind may still be there, and it goes when it is in the
-    // way of somebody who touches everything.
-    for (const ServerTransaction& transaction : database_.transactions) {
+    // Only transactions of abandoned clients may remain, and they are aborted when they block a
+    // transaction that touches everything.
+    for (const TransactionState& transaction : database_.transactions) {
       if (model::IsOver(transaction)) {
         EXPECT_TRUE(transaction.reads.empty());
         EXPECT_TRUE(transaction.writes.empty());
@@ -504,7 +504,7 @@ class RandomRun {
   Duration current_timestamp_error_;
   Timestamp last_commit_;
   std::optional<Timestamp> look_at_;
-  Rows visible_;  // as the effects say
+  Rows visible_;  // according to the effects
   std::map<TransactionId, Timestamp> committing_;
   std::map<TransactionId, std::vector<Ran>> abandoned_;
   std::map<Timestamp, CommittedTransaction> serial_;
@@ -513,8 +513,7 @@ class RandomRun {
 };
 
 TEST(DatabaseRandom, EveryScheduleIsSerializableInTheOrderOfItsCommitTimestamps) {
-  // The rules of locks are many and each has a reason; this is what they are for. Every protocol's
-  // promises rest on it.
+  // This is the purpose of all lock rules, and every protocol's promises depend on it.
   Seen seen;
   for (uint64_t seed = 1; seed <= 800 && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -1,5 +1,5 @@
-// What remains of a call that was refused, and in which order what is wrong with it is said: what
-// random sequences found to differ from the official emulator, case by case.
+// Effects of refused calls, and the order in which errors are reported: cases in which random
+// sequences found differences from the official emulator.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ Options TheEmulatorsRule() {
   return options;
 }
 
-// Clients send no Rollback after a Commit that failed: its locks would stay until it is idle.
+// Clients send no Rollback after a failed Commit, so its locks would stay until it is idle.
 TEST(DatabaseRefusal, ACommitThatFailsLetsGoOfItsLocks) {
   Spanner spanner;
   Calls calls(spanner);
@@ -54,7 +54,7 @@ TEST(DatabaseRefusal, ASingleUseCommitThatFailsIsForgotten) {
   EXPECT_TRUE(spanner.database.finished.empty());
 }
 
-// A client may send a wrong query and go on with its DML under the same number.
+// A client may send a wrong query and then its DML under the same number.
 TEST(DatabaseRefusal, AWrongQueryTakesNoSequenceNumberAndWrongDmlDoes) {
   Spanner spanner;
   Calls calls(spanner);
@@ -68,7 +68,7 @@ TEST(DatabaseRefusal, AWrongQueryTakesNoSequenceNumberAndWrongDmlDoes) {
   EXPECT_THAT(calls.Run("", id, SetWriter("job", "b"), 2).status.message, HasSubstr("seqno"));
 }
 
-// A client that repeats what it sent repeats the call, too.
+// A client that repeats a statement repeats it by the same call.
 TEST(DatabaseRefusal, AStatementDoesNotRepeatABatchOfIt) {
   Spanner spanner;
   Calls calls(spanner);
@@ -83,7 +83,7 @@ TEST(DatabaseRefusal, AStatementDoesNotRepeatABatchOfIt) {
               HasSubstr("a different request with this seqno"));
 }
 
-// Its value is not the commit timestamp any more, but what was is not known before the Commit.
+// The column no longer becomes the commit timestamp, but the model still treats it as pending.
 TEST(DatabaseRefusal, AColumnThatWasPendingStaysUnreadable) {
   Spanner spanner(TheColumnRule());
   LoadLock(spanner, "job");
@@ -108,7 +108,7 @@ TEST(DatabaseRefusal, TheRowsOfAnInsertMakeTheSameColumnsPending) {
   EXPECT_THAT(mixed.status.message, HasSubstr("PENDING_COMMIT_TIMESTAMP"));
 }
 
-// No key of it has been looked up, so nobody has to wait for it.
+// No key was looked up, so no other transaction has to wait for it.
 TEST(DatabaseRefusal, AnInsertThatCannotBeEvaluatedTakesNoLocks) {
   Spanner spanner;
   Attempt attempt = spanner.NewClient().Begin();
@@ -120,8 +120,7 @@ TEST(DatabaseRefusal, AnInsertThatCannotBeEvaluatedTakesNoLocks) {
   EXPECT_TRUE(spanner.Find(attempt.id)->reads.empty());
 }
 
-// --- mutations
-// -----------------------------------------------------------------------------------
+// --- mutations -----------------------------------------------------------------------------------
 
 Status WhyRefused(Calls& calls, std::vector<Mutation> mutations) {
   return calls.Ask(Commit{.transaction = SingleUseWrite{}, .mutations = std::move(mutations)})
@@ -129,7 +128,7 @@ Status WhyRefused(Calls& calls, std::vector<Mutation> mutations) {
 }
 
 TEST(DatabaseRefusal, MutationsFailInTheirTurn) {
-  // The first is wrong by its row, the second by its value: the first is told of.
+  // The first is wrong by its row, the second by its value: the first error is reported.
   Spanner spanner;
   Calls calls(spanner);
   LoadLock(spanner, "job");
@@ -151,13 +150,12 @@ TEST(DatabaseRefusal, WhatIsWrongWithoutAnyRowIsSaidFirst) {
   EXPECT_THAT(status.message, HasSubstr("nosuch"));
 }
 
-// --- the emulator's rule
-// ---------------------------------------------------------------------------
+// --- the emulator's rule -------------------------------------------------------------------------
 
-// Transactions of two sessions, since a session has one: the holder's has the only lock.
+// Transactions of two sessions, since a session has only one; the holder has the lock.
 struct TwoSessions {
   TwoSessions() { LoadLock(spanner, "job"); }
-  // Begun, and given the lock by what it writes.
+  // Begins a transaction that takes the lock by a write.
   TransactionId Holder() {
     const TransactionId id = calls.Begin(holders);
     EXPECT_EQ(calls.Run(holders, id, SetWriter("job", "a")).status, Status{});

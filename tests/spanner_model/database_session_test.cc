@@ -1,4 +1,4 @@
-// Sessions: regular and multiplexed, lost, expired; and precommit tokens.
+// Sessions: regular and multiplexed, deleted and expired; and precommit tokens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -150,7 +150,7 @@ TEST(DatabaseSession, ARegularOneKeepsTheAgeOfAnAbortedAttempt) {
   EXPECT_EQ(spanner.Find(next)->age->since, age->since);
 }
 
-// --- precommit tokens --------------------------------------------------------------------------
+// --- precommit tokens ----------------------------------------------------------------------------
 
 TEST(DatabasePrecommitToken, ComesWithEveryStatementOfAMultiplexedSessionOnly) {
   Spanner spanner;
@@ -175,7 +175,7 @@ TEST(DatabasePrecommitToken, WithoutOneACommitFails) {
             Code::kFailedPrecondition);
 }
 
-// The answer that carries a token says that nothing was committed.
+// The answer carries a token to show that nothing was committed.
 TEST(DatabasePrecommitToken, AnOldOneIsAnsweredByTheNewOneAndMutationsAreKept) {
   Spanner spanner;
   Calls calls(spanner);

@@ -1,5 +1,5 @@
 // Reads as of a time: strong, stale, in the future; read-only transactions; splits whose leaders
-// have clocks of their own; and the versions that all this keeps.
+// have their own clocks; and the versions that such reads keep.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ struct TwoVersions {
   Response Reads(const TransactionSelector& selector) {
     return calls.Run("", selector, ReadWriter("job"));
   }
-  // "v1", "v2", or "" where there is no row.
+  // "v1", "v2", or "" if there is no row.
   std::string Sees(const TransactionSelector& selector) {
     const Response response = Reads(selector);
     EXPECT_EQ(response.status, Status{});
@@ -126,7 +126,7 @@ TEST(DatabaseSnapshot, AnExactReadWaitsForWhatCommitsAtOrBeforeIt) {
   EXPECT_EQ(world.spanner.AnswerTo(read).result.rows, Rows({{"v3"}}));
 }
 
-// A strong read does not wait: it is as of just before what is being committed.
+// A strong read does not wait: it reads as of just before the commit under way.
 TEST(DatabaseSnapshot, AStrongReadIsAsOfBeforeWhatIsCommitting) {
   TwoVersions world;
   world.calls.Send(Commit{.transaction = SingleUseWrite{},
@@ -138,7 +138,7 @@ TEST(DatabaseSnapshot, AStrongReadIsAsOfBeforeWhatIsCommitting) {
   EXPECT_EQ(read.read_timestamp, given - Microseconds(1));
 }
 
-// What was read at a time stays what can be read at that time.
+// A read as of a time must always return the same rows.
 TEST(DatabaseSnapshot, NoCommitComesAtOrBeforeATimeThatWasReadAt) {
   TwoVersions world;
   const Timestamp read = *world.Reads(At(BoundKind::kStrong, {})).read_timestamp;
@@ -218,8 +218,7 @@ TEST(DatabaseSnapshot, RemainsOfDeletedRowsAreCollectedOnceNobodyCanReadThem) {
   EXPECT_EQ(rows.at(0).key, Key{"other"});
 }
 
-// --- optimistic transactions
-// -----------------------------------------------------------------------
+// --- optimistic transactions ---------------------------------------------------------------------
 
 constexpr BeginReadWrite Optimistic() {
   return {.previous = {}, .lock_mode = LockMode::kOptimistic};
@@ -232,7 +231,7 @@ TEST(DatabaseOptimistic, LocksNothingBeforeItsCommit) {
   Attempt younger = world.spanner.NewClient().Begin();
   younger.Run(SetWriter("job", "b"));
   younger.Commit();
-  // It goes on reading as of its first statement, and finds out when it commits.
+  // It continues to read as of its first statement, and detects the change when it commits.
   EXPECT_EQ(world.Sees(id), "v2");
   EXPECT_EQ(world.calls.Ask(Commit{.transaction = id}).status.code, Code::kAborted);
 }
@@ -283,8 +282,7 @@ TEST(DatabaseOptimistic, ItsWritesWaitForAnOlderReader) {
   EXPECT_EQ(world.spanner.AnswerTo(commit).status, Status{});
 }
 
-// --- order of visibility, and splits
-// -----------------------------------------------------------------
+// --- order of visibility, and splits -------------------------------------------------------------
 
 TEST(DatabaseVisibility, IsInTheOrderOfTimestampsOnASplit) {
   Spanner spanner;
@@ -379,8 +377,8 @@ TEST(DatabaseSplits, OneSplitsCommitsDoNotWaitForTheOthers) {
   EXPECT_NE(FindNewest(world.database.tables[kLocks], {"z"}), nullptr);
 }
 
-// A strong read of both splits must not show the younger commit of the leader whose clock is ahead
-// without the older one that the other leader is still committing.
+// A strong read of both splits must not return the later commit of the leader whose clock is ahead
+// without the earlier one that the other leader is still committing.
 TEST(DatabaseSplits, AStrongReadOverBothWaitsRatherThanShowsHalfOfHistory) {
   TwoLeaders world(Milliseconds(3));
   const CommitStarted low = world.StartWrite({"a"});
@@ -424,8 +422,7 @@ TEST(Splits, RangesTouchTheSplitsThatTheirKeysCanLieIn) {
             std::pair(0U, 1U));
 }
 
-// --- the emulator's rule
-// -----------------------------------------------------------------------------
+// --- the emulator's rule -------------------------------------------------------------------------
 
 Options AsTheEmulator() {
   Options options = KeepAnHour();

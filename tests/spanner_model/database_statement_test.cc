@@ -1,5 +1,5 @@
-// Statements in transactions: what they answer, what dooms a transaction, and what is only
-// answered again.
+// Statements in transactions: their answers, the errors that doom a transaction, and repeated
+// statements.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace {
 
 Statement Text(std::string_view text) { return {.sql = Sql::Intern(text), .parameters = {}}; }
 
-// --- pending commit timestamps -----------------------------------------------------------------
+// --- pending commit timestamps -------------------------------------------------------------------
 
 TEST(DatabaseStatement, UnderTheTableRuleSpindlesCleanUpFailsAndItsHeartbeatCommits) {
-  // Spindle ignores the error, so that on a Spanner of this rule its takeover rows pile up.
+  // Spindle ignores the error, so its takeover rows accumulate on a Spanner with this rule.
   Spanner spanner({.pending_rule = PendingRule::kTable});
   Client a = spanner.NewClient();
   a.Commits(InsertLock("job", "a"));
@@ -95,7 +95,7 @@ TEST(DatabaseStatement, UnderTheColumnRuleThePendingColumnCannotBeReadOfAnyRow) 
 }
 
 TEST(DatabaseStatement, AnUpdateThatMatchedNoRowMakesNothingPending) {
-  // Spindle's heartbeat of a row that is gone still cleans up.
+  // Spindle's heartbeat of a deleted row still cleans up.
   Spanner spanner({.pending_rule = PendingRule::kTable});
   Client a = spanner.NewClient();
   Attempt attempt = a.Begin();
@@ -103,10 +103,10 @@ TEST(DatabaseStatement, AnUpdateThatMatchedNoRowMakesNothingPending) {
   EXPECT_EQ(attempt.Run(DeleteTakeoverRows("job")).status, Status{});
 }
 
-// --- errors that doom, and errors that do not --------------------------------------------------
+// --- errors that doom, and errors that do not ----------------------------------------------------
 
 TEST(DatabaseStatement, AnInsertOfAnExistingKeyDoomsItsTransaction) {
-  // A client that swallowed the error must not be able to commit what was before it.
+  // A client that ignores the error must not be able to commit earlier writes.
   Spanner spanner;
   Client a = spanner.NewClient();
   a.Commits(InsertLock("job", "a"));
@@ -125,7 +125,7 @@ TEST(DatabaseStatement, AnInsertOfAnExistingKeyDoomsItsTransaction) {
 }
 
 TEST(DatabaseStatement, ADoomedTransactionThatWasRolledBackIsRolledBack) {
-  // After a Rollback the doom is over; asking again is the client's mistake, and is called that.
+  // A Rollback ends the doom; a later call is the client's mistake and gets that error.
   Spanner spanner;
   Client a = spanner.NewClient();
   a.Commits(InsertLock("job", "a"));
@@ -137,7 +137,7 @@ TEST(DatabaseStatement, ADoomedTransactionThatWasRolledBackIsRolledBack) {
 }
 
 TEST(DatabaseStatement, ADoomedTransactionThatWasWoundedStillSaysWhy) {
-  // Its client has been told; another story would only make it try once more.
+  // The client has the error already; ABORTED would only make it retry.
   Spanner spanner;
   Client a = spanner.NewClient();
   Client b = spanner.NewClient();
@@ -165,7 +165,7 @@ TEST(DatabaseStatement, OneStatementCannotInsertAKeyTwice) {
 }
 
 TEST(DatabaseStatement, AKeyInsertedEarlierInTheTransactionExists) {
-  // A buffered row counts: the check is not of what is committed alone.
+  // The check also covers buffered rows, not only committed ones.
   Spanner spanner;
   Client a = spanner.NewClient();
   Attempt attempt = a.Begin();
@@ -203,7 +203,7 @@ TEST(DatabaseStatement, ANullKeyIsRefusedAndDooms) {
 }
 
 TEST(DatabaseStatement, ATimestampInTheFutureIsRefusedAndDooms) {
-  // A token from the future would outrank every later one. The column's option makes the check.
+  // A token from the future would exceed every later one. The column's option enables the check.
   Spanner spanner;
   Client a = spanner.NewClient();
   a.Commits(InsertLock("job", "a"));
@@ -262,7 +262,7 @@ TEST(DatabaseStatement, AnErrorOfEvaluationDoomsNeitherAnInsertNorAnUpdate) {
 }
 
 TEST(DatabaseStatement, DmlNeedsAReadWriteTransaction) {
-  // A single-use read has nothing to commit, so that the write would be lost.
+  // A single-use read commits nothing, so the write would be lost.
   Spanner spanner;
   Client a = spanner.NewClient();
   for (const Statement& dml :
@@ -272,10 +272,10 @@ TEST(DatabaseStatement, DmlNeedsAReadWriteTransaction) {
   EXPECT_EQ(spanner.database, MakeDatabase(spanner.catalogue));
 }
 
-// --- a first statement that carries the begin --------------------------------------------------
+// --- a first statement that carries the begin ----------------------------------------------------
 
 TEST(DatabaseStatement, AFailedFirstStatementBeginsNothingAndLeavesNoLocks) {
-  // The client gets no id, so that it could never end what it had begun.
+  // The client gets no id, so it could never end the transaction.
   Spanner spanner;
   Client a = spanner.NewClient();
   a.Commits(InsertLock("job", "a"));
@@ -292,7 +292,7 @@ TEST(DatabaseStatement, AFailedFirstStatementBeginsNothingAndLeavesNoLocks) {
 }
 
 TEST(DatabaseStatement, AFirstStatementBeginsATransactionOfItsOwn) {
-  // Two begins of one place must not share an id: the end of one would end the other.
+  // Two begins in one place must not share an id: the end of one would end the other.
   Spanner spanner;
   Client a = spanner.NewClient();
   auto [first, one] = a.BeginWith(InsertTakeover("a"));
@@ -306,10 +306,10 @@ TEST(DatabaseStatement, AFirstStatementBeginsATransactionOfItsOwn) {
   EXPECT_TRUE(spanner.NewestRow(kLocks, {"b"}));
 }
 
-// --- sequence numbers --------------------------------------------------------------------------
+// --- sequence numbers ----------------------------------------------------------------------------
 
 TEST(DatabaseStatement, ARepeatedSequenceNumberIsAnsweredAndNotRun) {
-  // A resent INSERT must not meet its own row.
+  // A resent INSERT must not conflict with its own row.
   Spanner spanner;
   Client a = spanner.NewClient();
   Attempt attempt = a.Begin();
@@ -320,7 +320,7 @@ TEST(DatabaseStatement, ARepeatedSequenceNumberIsAnsweredAndNotRun) {
 }
 
 TEST(DatabaseStatement, ARepeatedFailureIsTheSameFailure) {
-  // The answer is remembered, be it an error.
+  // Errors are remembered, too.
   Spanner spanner({.pending_rule = PendingRule::kTable});
   Client a = spanner.NewClient();
   a.Commits(InsertLock("job", "a"));
@@ -356,7 +356,7 @@ TEST(DatabaseStatement, ARepeatedSequenceNumberOfAnotherStatementIsRefused) {
 }
 
 TEST(DatabaseStatement, ALowerSequenceNumberIsRefused) {
-  // A statement that was overtaken on its way must not run after its successor.
+  // A delayed statement must not run after its successor.
   Spanner spanner;
   Client a = spanner.NewClient();
   Attempt attempt = a.Begin();
@@ -380,7 +380,7 @@ TEST(DatabaseStatement, QueriesHaveNoSequenceNumbers) {
   EXPECT_EQ(attempt.Run(ReadWriter("other"), 0).result.rows, Rows({}));
 }
 
-// --- clocks, and the semaphore -----------------------------------------------------------------
+// --- clocks, and the semaphore -------------------------------------------------------------------
 
 TEST(DatabaseStatement, CurrentTimestampIsAClockOfItsOwn) {
   // Its error has no bound against commit timestamps: an age may come out negative.

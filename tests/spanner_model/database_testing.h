@@ -1,4 +1,4 @@
-// What the tests of the database share: clients with verbs, and a database between true clocks.
+// Shared by the tests of the database: clients, and a database whose clocks are exact.
 //
 //   Spanner spanner;
 //   Client a = spanner.NewClient();
@@ -6,8 +6,8 @@
 //   attempt.Run(InsertLock("job", "a"));
 //   const Timestamp commit = attempt.Commit();
 //
-// Time moves only by Advance, and by Settle, which waits out a commit. A call that may have to wait
-// is sent by Send or SendCommit; Run, Commit and Rollback want their answer at once.
+// Time moves only by Advance, and by Settle, which completes a commit. Calls that may have to wait
+// are sent by Send or SendCommit; Run, Commit and Rollback require an answer at once.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ inline void PrintTo(const Value& value, std::ostream* out) { *out << FormatValue
 
 namespace model {
 
-// --- the statements of the protocols -----------------------------------------------------------
+// --- the statements of the protocols -------------------------------------------------------------
 
 inline Parameter TextParameter(std::string_view name) {
   return {.name = std::string(name), .type = Type::kString};
@@ -128,7 +128,7 @@ inline Statement AskWhoLeads(int64_t timeout_seconds) {
   return {.sql = sql, .parameters = {timeout_seconds}};
 }
 
-// --- the database and its clients --------------------------------------------------------------
+// --- the database and its clients ----------------------------------------------------------------
 
 inline constexpr uint32_t kLocks = 0;  // the tables of TestSchema
 inline constexpr uint32_t kElections = 1;
@@ -136,7 +136,7 @@ inline constexpr Duration kEpsilon = Milliseconds(4);
 
 class Spanner;
 
-// One attempt at a transaction, seen by its client.
+// One attempt at a transaction, from its client's point of view.
 class Attempt {
  public:
   Attempt(Spanner& spanner, CallName begun_by) : spanner_(&spanner), last_call_(begun_by) {}
@@ -146,11 +146,11 @@ class Attempt {
   Response Run(const Statement& statement) { return Run(statement, ++sequence_number_); }
   Response Run(const Statement& statement, int64_t sequence_number);
   CallName SendCommit();
-  Response TryCommit();  // whose answer needs no write: an error, or a repeated success
-  Timestamp Commit();    // and waits until it is visible
+  Response TryCommit();  // for a Commit that writes nothing: an error, or a repeated success
+  Timestamp Commit();    // waits until the commit is visible
   Response Rollback();
 
-  TransactionId id;  // empty when it did not begin
+  TransactionId id;  // empty if it has not begun
 
  private:
   friend class Client;
@@ -166,14 +166,14 @@ class Client {
   Client(Spanner& spanner, ProcessId process) : spanner_(&spanner), process_(process) {}
 
   Attempt Begin(const TransactionId& previous = {});
-  // A first statement that carries the begin; what it answered, too, unless it has to wait.
+  // Sends a first statement that carries the begin.
   CallName SendFirst(const Statement& statement, const TransactionId& previous = {});
   std::pair<Attempt, Response> BeginWith(const Statement& statement,
                                          const TransactionId& previous = {});
   StatementResult Read(const Statement& statement);
-  // A whole transaction of one statement.
+  // Runs a transaction of one statement.
   Timestamp Commits(const Statement& statement);
-  // The next transactions are of another place in the process: another lock, or another request.
+  // Moves later transactions to another place in the process (CallName::request).
   void UseRequest(uint16_t request) { request_ = request; }
 
  private:
@@ -213,7 +213,7 @@ class Spanner {
   void LookAgain() {
     Keep([&](auto leaders, auto& out) { model::LookAgain(catalogue, database, leaders, out); });
   }
-  // Waits out the commit, which has to have started.
+  // Waits until the commit is visible. REQUIRES: it has started.
   void Settle(const TransactionId& id) {
     Advance(kEpsilon * 3);
     EXPECT_TRUE(IsCommitting(id));
@@ -223,7 +223,7 @@ class Spanner {
     LoadRow(catalogue, database, table, std::move(row), (now - Seconds(1)).TruncatedToMicros());
   }
 
-  // --- what was said
+  // --- effects
   template <typename Effect>
   std::vector<Effect> Said() const {
     std::vector<Effect> found;
@@ -232,7 +232,7 @@ class Spanner {
     }
     return found;
   }
-  // The answer to a call that has to have exactly one.
+  // The answer to a call. Fails unless there is exactly one.
   Response AnswerTo(const CallName& call) const {
     const auto found = answers_.find(call);
     const size_t count = found == answers_.end() ? 0 : found->second.size();
@@ -245,12 +245,12 @@ class Spanner {
     return parked && !answers_.contains(call);
   }
   bool IsCommitting(const TransactionId& id) const {
-    const ServerTransaction* transaction = Find(id);
+    const TransactionState* transaction = Find(id);
     return transaction != nullptr && transaction->phase == TransactionPhase::kCommitting;
   }
-  const ServerTransaction* Find(const TransactionId& id) const {
+  const TransactionState* Find(const TransactionId& id) const {
     for (const auto* all : {&database.transactions, &database.finished}) {
-      for (const ServerTransaction& transaction : *all) {
+      for (const TransactionState& transaction : *all) {
         if (transaction.id == id) return &transaction;
       }
     }
@@ -294,7 +294,7 @@ class Spanner {
   std::map<CallName, std::vector<Response>> answers_;
 };
 
-// --- verbs -------------------------------------------------------------------------------------
+// --- verbs ---------------------------------------------------------------------------------------
 
 inline CallName Attempt::NextCall() {
   ++last_call_.call;
@@ -379,15 +379,15 @@ inline Timestamp Client::Commits(const Statement& statement) {
   return attempt.Commit();
 }
 
-// --- situations --------------------------------------------------------------------------------
+// --- situations ----------------------------------------------------------------------------------
 
-// A row that is there at the start, of which every column can be locked.
+// Loads a row all of whose columns can be locked.
 inline void LoadLock(Spanner& spanner, std::string_view name) {
   const Timestamp then = spanner.now - Seconds(10);
   spanner.Load(kLocks, {std::string(name), then, then, "nobody"});
 }
 
-// Two transactions, the first one older, that have both read the writer of "job".
+// Two transactions that have both read the writer of "job"; the first is older.
 struct TwoReaders {
   explicit TwoReaders(Spanner& spanner)
       : older(spanner.NewClient().Begin()), younger(spanner.NewClient().Begin()) {

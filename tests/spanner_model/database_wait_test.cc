@@ -1,5 +1,5 @@
-// Calls that wait in the database: the order in which they are woken, what becomes of a waiting
-// call that is sent again, and holders whose client is gone.
+// Waiting calls in the database: the order in which they are woken, waiting calls that are sent
+// again, and lock holders whose client is gone.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 namespace whorl::model::database_wait_test {
 namespace {
 
-// --- waiting and waking ------------------------------------------------------------------------
+// --- waiting and waking --------------------------------------------------------------------------
 
 TEST(DatabaseWait, WaitersAreWokenInTheOrderOfTheirAgeNotOfTheirArrival) {
-  // Whoever has waited through retries comes first. Begun as 0, 1, 2, of age 2, 0, 1.
+  // A transaction that has waited through retries comes first. Begun as 0, 1, 2, by age 2, 0, 1.
   Spanner spanner;
   LoadLock(spanner, "job");
   std::vector<Attempt> waiters;
@@ -58,7 +58,7 @@ TEST(DatabaseWait, AWaitingOlderCommitIsNotStarvedByNewReaders) {
 }
 
 TEST(DatabaseWait, AnOlderReaderPassesAWaitingYoungerCommit) {
-  // It would wait for somebody who waits for the elder, which wound-wait forbids.
+  // The elder would wait for a transaction that waits for it, which wound-wait forbids.
   Spanner spanner;
   LoadLock(spanner, "job");
   LoadLock(spanner, "other");
@@ -124,7 +124,7 @@ TEST(DatabaseWait, ACommitResentWhileItWaitsAnswersEachCopyOnce) {
 }
 
 TEST(DatabaseWait, AStatementResentWhileItWaitsIsRunOnce) {
-  // Both copies wait for one lock; run twice, the INSERT would meet its own row.
+  // Both copies wait for one lock; if both ran, the INSERT would conflict with its own row.
   Spanner spanner;
   LoadLock(spanner, "job");
   Attempt writer = spanner.NewClient().Begin();
@@ -142,7 +142,7 @@ TEST(DatabaseWait, AStatementResentWhileItWaitsIsRunOnce) {
 }
 
 TEST(DatabaseWait, ARollbackOfAWaitingTransactionAnswersTheWaitAndWakesOthers) {
-  // The waiting commit kept a newcomer waiting, too.
+  // The waiting Commit also blocked a newcomer.
   Spanner spanner;
   LoadLock(spanner, "job");
   Attempt reader = spanner.NewClient().Begin();
@@ -161,7 +161,7 @@ TEST(DatabaseWait, ARollbackOfAWaitingTransactionAnswersTheWaitAndWakesOthers) {
 }
 
 TEST(DatabaseWait, ACommitThatIsGivenUpForAStatementWakesWhoWaitedForIt) {
-  // An unusual client; but whoever waited for its commit would wait for ever.
+  // An unusual client, but transactions that wait for its Commit would wait for ever.
   Spanner spanner;
   LoadLock(spanner, "job");
   Attempt reader = spanner.NewClient().Begin();
@@ -178,7 +178,7 @@ TEST(DatabaseWait, ACommitThatIsGivenUpForAStatementWakesWhoWaitedForIt) {
   EXPECT_EQ(spanner.AnswerTo(read).result.rows, Rows({{"nobody"}}));
 }
 
-// --- idle transactions -------------------------------------------------------------------------
+// --- idle transactions ---------------------------------------------------------------------------
 
 TEST(DatabaseWait, AnIdleHolderIsAbortedWhenItIsInTheWay) {
   // A client that died between its statement and its Commit must not keep the lock.
@@ -198,7 +198,7 @@ TEST(DatabaseWait, AnIdleHolderIsAbortedWhenItIsInTheWay) {
 }
 
 TEST(DatabaseWait, AHolderIsNotIdleBeforeTheLimitNorAfterEachStatement) {
-  // A slow client that is alive must not be robbed of its locks.
+  // A slow client that is alive must keep its locks.
   Spanner spanner;
   TwoReaders two(spanner);
   two.younger.Run(SetWriter("job", "b"));
@@ -220,7 +220,7 @@ TEST(DatabaseWait, AHolderIsNotIdleBeforeTheLimitNorAfterEachStatement) {
 }
 
 TEST(DatabaseWait, AnIdleHolderThatIsInNobodysWayLives) {
-  // Spanner may abort it, and the model does not without need.
+  // Spanner may abort it; the model does so only if it blocks another.
   Spanner spanner;
   Attempt idle = spanner.NewClient().Begin();
   idle.Run(InsertLock("job", "a"));
@@ -256,7 +256,7 @@ TEST(DatabaseWait, AHolderThatWaitsItselfIsNotIdle) {
 }
 
 TEST(DatabaseWait, OneLookIsAskedForHoweverManyWait) {
-  // Every look asks for the next one: if each waiter asked for its own, they would double each
+  // Every LookAgain requests the next one. If each waiter requested its own, they would double each
   // time that a holder turned out to be alive.
   Spanner spanner;
   LoadLock(spanner, "job");
@@ -281,7 +281,8 @@ TEST(DatabaseWait, OneLookIsAskedForHoweverManyWait) {
 }
 
 TEST(DatabaseWait, ALookIsAskedForWhenAWokenHolderMayFallIdle) {
-  // While it waited itself nobody had to look; once it is awake its client may be dead.
+  // While the holder itself waited, no LookAgain was needed; once it is woken, its client may be
+  // dead.
   Spanner spanner;
   LoadLock(spanner, "job");
   LoadLock(spanner, "other");
@@ -307,7 +308,7 @@ TEST(DatabaseWait, ALookIsAskedForWhenAWokenHolderMayFallIdle) {
 }
 
 TEST(DatabaseWait, AbortedRepliesCarryADelayWhenTheyAreToldTo) {
-  // Clients prefer it to their own backoff.
+  // Clients use it instead of their own backoff.
   for (const std::optional<Duration> delay :
        {std::optional<Duration>(), std::optional<Duration>(Milliseconds(7))}) {
     Spanner spanner({.retry_delay = delay});

@@ -1,4 +1,4 @@
-// Rows with their versions: order, ranges, and what is dropped.
+// Rows with their versions: order, ranges, and dropped versions.
 #include "spanner_model/storage.h"
 
 #include <gtest/gtest.h>
@@ -38,14 +38,14 @@ KeyRange Prefix(std::string prefix) {
 KeyRange OneKey(Key key) { return {.kind = RangeKind::kKey, .key = std::move(key), .prefix = {}}; }
 
 TEST(Storage, RowsAreSortedByKeyWhateverTheOrderOfTheirWrites) {
-  // Results come in key order; a trace must not show who wrote first.
+  // Results come in key order, so a trace does not depend on the order of writes.
   const StoredTable table = TableOf({"b", "", "ab", "a", "B"});
   EXPECT_EQ(NamesIn(table, {}), (std::vector<std::string>{"", "B", "a", "ab", "b"}));
   EXPECT_EQ(table, TableOf({"a", "ab", "b", "B", ""}));
 }
 
 TEST(Storage, KeysCompareColumnByColumn) {
-  // A key of two columns is no text glued together.
+  // A key of two columns is not the concatenation of their texts.
   EXPECT_TRUE(CompareKeys(Key{int64_t{1}, "z"}, Key{int64_t{2}, "a"}) < 0);
   EXPECT_TRUE(CompareKeys(Key{int64_t{1}, "a"}, Key{int64_t{1}, "b"}) < 0);
   EXPECT_TRUE(CompareKeys(Key{int64_t{1}, "a"}, Key{int64_t{1}, "a"}) == 0);
@@ -76,7 +76,7 @@ TEST(Storage, APrefixOfHighBytesEndsWhereItsRowsEnd) {
 }
 
 TEST(Storage, AKeyFindsItsRowOnly) {
-  // Also where the place of a missing key lies between rows, or after the last one.
+  // Also if the position of a missing key is between rows or after the last one.
   const StoredTable table = TableOf({"a", "b", "c"});
   EXPECT_EQ(NamesIn(table, OneKey({"b"})), std::vector<std::string>{"b"});
   EXPECT_EQ(NamesIn(table, OneKey({"bb"})), std::vector<std::string>{});
@@ -84,8 +84,8 @@ TEST(Storage, AKeyFindsItsRowOnly) {
 }
 
 TEST(Storage, RowsInAndContainsAgree) {
-  // One finds the rows of a statement, the other its conflicts: a key in one of them only would be
-  // read without a lock.
+  // One finds the rows of a statement, the other its conflicts: if they disagreed on a key, a row
+  // would be read without a lock.
   const StoredTable table = TableOf({"", "a", "a_", "a_1", "ab", "b"});
   const KeyRange nothing{.kind = RangeKind::kNothing, .key = {}, .prefix = {}};
   for (const KeyRange& range : {KeyRange{}, nothing, OneKey({"a"}), OneKey({"aa"}), Prefix("a"),
@@ -99,7 +99,7 @@ TEST(Storage, RowsInAndContainsAgree) {
 }
 
 TEST(Storage, TheNewestVersionIsTheLastOneWritten) {
-  // Every strong read asks for it.
+  // Every strong read needs it.
   StoredTable table = TableOf({"a"});
   Put(table, {"a"}, {.commit = Second(2), .row = Row{"second"}}, Second(2));
   ASSERT_NE(FindNewest(table, {"a"}), nullptr);
@@ -108,7 +108,7 @@ TEST(Storage, TheNewestVersionIsTheLastOneWritten) {
 }
 
 TEST(Storage, ADeletedRowIsNotFoundAndLeavesNothingWhenNobodyCanReadIt) {
-  // Takeover rows come and go under ever new names: what is left of them would pile up.
+  // Takeover rows come and go under new names, and their remains would accumulate.
   StoredTable table = TableOf({"a", "b"});
   Put(table, {"a"}, {.commit = Second(2), .row = std::nullopt}, Second(3));
   EXPECT_EQ(FindNewest(table, {"a"}), nullptr);
@@ -116,8 +116,8 @@ TEST(Storage, ADeletedRowIsNotFoundAndLeavesNothingWhenNobodyCanReadIt) {
 }
 
 TEST(Storage, VersionsThatCanBeReadAreKeptAndOlderOnesDropped) {
-  // A read at t sees the newest version that is not younger than t, so that one of those before the
-  // oldest possible read has to stay.
+  // A read at t sees the newest version at or before t, so one version before the oldest possible
+  // read has to stay.
   StoredTable table;
   for (int64_t second = 1; second <= 5; ++second) {
     Put(table, {"a"}, {.commit = Second(second), .row = Row{second}}, Second(3));

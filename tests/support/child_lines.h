@@ -1,4 +1,4 @@
-// A child process whose standard output is read line by line while it runs.
+// A child process whose standard output can be read line by line while it runs.
 #pragma once
 
 #include <sys/types.h>
@@ -14,22 +14,23 @@ namespace whorl {
 
 class ChildLines {
  public:
-  // As ChildProcess; `arguments`: the program's path first.
+  // Starts the program `arguments[0]`, as ChildProcess does.
   explicit ChildLines(const std::vector<std::string>& arguments);
   ~ChildLines();
   ChildLines(const ChildLines&) = delete;
   ChildLines& operator=(const ChildLines&) = delete;
 
   pid_t pid() const { return child_.pid(); }
-  // SIGKILL, and waits for its end. What it has said can still be read.
+  // Sends SIGKILL and waits for the end. The output so far can still be read.
   void Kill() { child_.Kill(); }
-  // Nothing: no whole line came for so long, or the child has closed its output.
+  // The next line; nullopt if none is complete within `patience`, or the child has closed its
+  // output.
   std::optional<std::string> Next(Duration patience);
-  // What it has printed on its standard error.
+  // Its standard error so far.
   std::string Errors() const { return child_.Output(); }
 
  private:
-  int output_[2];  // the ends of a pipe: to read, to write
+  int output_[2];  // a pipe's read and write ends
   ChildProcess child_;
   std::string heard_;
 };

@@ -1,4 +1,4 @@
-// Waiting for the answers of asynchronous clients, as only a test may.
+// Waits for the answers of asynchronous clients; only a test may block like this.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace whorl {
 
-// Takes the arguments of one callback. A second call, or none within a minute, fails the test.
+// Receives one callback's argument. The test fails if it is called twice, or not within a minute.
 template <typename T>
 class Answered {
  public:

@@ -23,8 +23,8 @@ namespace {
 
 namespace v1 = google::spanner::v1;
 
-// Knows nothing of the schema: values of parameters bring their types along, and those of mutations
-// go there and back by their kind.
+// Has no schema: parameters come with their types, and values in mutations are decoded and encoded
+// again by their kinds.
 class NoDirectory final : public wire::Directory {
  public:
   Sql FindSql(std::string_view text, std::vector<Parameter> parameters) override {
@@ -42,7 +42,7 @@ class NoDirectory final : public wire::Directory {
   }
 };
 
-// The server behind, by its API.
+// Forwards calls to the real server.
 class ForwardingServer final : public ScriptedServer {
  public:
   ForwardingServer(const std::shared_ptr<grpc::Channel>& channel, std::string database)
@@ -51,7 +51,7 @@ class ForwardingServer final : public ScriptedServer {
   Response Serve(const Request& request) override {
     return std::visit([this](const auto& call) { return Forward(call); }, request);
   }
-  // Of the last statement that was served.
+  // The result shape of the last statement that was served.
   const wire::ResultShape& shape() const { return shape_; }
 
  private:
@@ -98,7 +98,7 @@ class ForwardingServer final : public ScriptedServer {
   wire::ResultShape shape_;
 };
 
-// What the client takes for Spanner.
+// The server to which the client connects.
 class Proxy final : public v1::Spanner::Service {
  public:
   explicit Proxy(ForwardingServer& server) : server_(server) {
@@ -113,12 +113,12 @@ class Proxy final : public v1::Spanner::Service {
 
   const std::string& address() const { return address_; }
 
-  // From now on calls of transactions go over `network`. REQUIRES: none is under way.
+  // From now on, calls of transactions pass through `network`. REQUIRES: none is under way.
   void Use(ScriptedNetwork* network) {
     const std::lock_guard lock(mutex_);
     network_ = network;
   }
-  // Calls that hang are given up, now and from now on.
+  // Ends hanging calls, the current and all later ones.
   void Release() {
     const std::lock_guard lock(mutex_);
     released_ = true;
@@ -205,7 +205,7 @@ class Proxy final : public v1::Spanner::Service {
   ForwardingServer& server_;
   std::unique_ptr<grpc::Server> grpc_server_;
   std::string address_;
-  std::mutex mutex_;  // guards what follows, and one call at a time
+  std::mutex mutex_;  // guards the members below; held for one call at a time
   std::condition_variable changed_;
   ScriptedNetwork* network_ = nullptr;
   bool released_ = false;

@@ -1,6 +1,6 @@
-// Runs a script through the real client and gRPC. Between the client and the server stands a gRPC
-// server of the test's own, which hands each call on, or does to it what the script says. The calls
-// that are seen are also those that the client makes after its answer, until its end.
+// Runs a script through the real client and gRPC. A gRPC server of the test, between the client and
+// the real server, forwards each call or injects the script's fault. It also records the calls that
+// the client makes after its answer, until its end.
 #pragma once
 
 #include <grpcpp/channel.h>
@@ -16,7 +16,7 @@
 
 namespace whorl {
 
-// Makes the client that is tested.
+// Creates the client under test.
 using ClientMaker = std::function<Status(real_client::ClientOptions,
                                          std::unique_ptr<real_client::TransactionClient>&)>;
 Status MakeSpannerClient(real_client::ClientOptions options,
@@ -24,7 +24,7 @@ Status MakeSpannerClient(real_client::ClientOptions options,
 
 class GrpcBackend final : public ScriptBackend {
  public:
-  // `server` is Spanner's API for `database`, which is there.
+  // `server` serves Spanner's API; `database` exists there.
   GrpcBackend(std::shared_ptr<grpc::Channel> server, std::string database,
               ClientMaker maker = MakeSpannerClient)
       : server_(std::move(server)), database_(std::move(database)), maker_(std::move(maker)) {}

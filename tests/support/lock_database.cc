@@ -43,7 +43,7 @@ class ModelDatabase final : public LockDatabase {
     server_->SetFaults([lost = false](const server::CallInfo& call) mutable -> server::FaultAction {
       if (lost || call.method != "Commit") return server::LetPass{};
       lost = true;
-      return server::HoldReply{std::make_shared<server::Gate>()};  // that nobody opens
+      return server::HoldReply{std::make_shared<server::Gate>()};  // never opened
     });
     return true;
   }
@@ -60,7 +60,7 @@ class ModelDatabase final : public LockDatabase {
 
  private:
   std::mutex mutex_;
-  std::set<std::string> sessions_;  // that calls have named; guarded by mutex_
+  std::set<std::string> sessions_;  // the sessions that calls have named; guarded by mutex_
   std::unique_ptr<server::Server> server_;
 };
 

@@ -20,25 +20,30 @@ class LockDatabase {
   virtual ~LockDatabase() = default;
   virtual real_client::ConnectionOptions Connection() const = 0;
   virtual std::string path() const { return kLockDatabase; }
-  // Whorl's own; null for another one.
+  // Null unless the database is served by whorl's own server.
   virtual server::Server* server() { return nullptr; }
-  // The reply to the next Commit never comes. False: nothing here does that.
+  // Loses the reply to the next Commit. False if this database cannot do that.
   virtual bool LoseNextCommitReply() { return false; }
-  // Of all clients. False: nothing here does that.
+  // Deletes the sessions of all clients. False if this database cannot do that.
   virtual bool DeleteSessions() { return false; }
 };
 
-// In this process. `protocol`: whose table it has; empty: none. `ddl`: of more tables.
+// Serves the model in this process, with the table of `protocol` (none if empty) and the tables of
+// `ddl`.
 std::unique_ptr<LockDatabase> ServeModel(std::string_view protocol,
                                          std::vector<std::string> ddl = {});
-// Null when there is no emulator.
+// Null if there is no emulator.
 std::unique_ptr<LockDatabase> StartEmulator(std::string_view protocol);
 
-// A database that is there already, with the tables it needs; by Application Default Credentials,
-// or where SPANNER_EMULATOR_HOST says.
+// An existing database with the tables it needs, reached with Application Default Credentials or at
+// SPANNER_EMULATOR_HOST.
 std::unique_ptr<LockDatabase> NameDatabase(const std::string& path);
 
-// Adds what ServeModel and StartEmulator do not: a row that the protocol needs from the start.
+// The database behind the fault proxy, so that replies can be lost with any server.
+// REQUIRES: `database` speaks plaintext.
+std::unique_ptr<LockDatabase> BehindProxy(std::unique_ptr<LockDatabase> database);
+
+// Inserts the row that a protocol needs from the start, which ServeModel and StartEmulator do not.
 void InsertInitRow(const LockDatabase& database, std::string_view protocol);
 
 }  // namespace whorl

@@ -1,5 +1,3 @@
-#include "tests/support/proxied_database.h"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -9,22 +7,23 @@
 #include <vector>
 
 #include "live/proxy/fault_proxy.h"
+#include "tests/support/lock_database.h"
 
 namespace whorl {
 namespace {
 
+using live::Interception;
 using live::ProxiedCall;
-using live::Verdict;
 
-class LosesCommitReplies final : public live::Judge {
+class LosesCommitReplies final : public live::CallInterceptor {
  public:
   void LoseNext() { loses_next_ = true; }
   bool waits() const { return loses_next_; }
 
-  Verdict OnReply(const ProxiedCall& call, const Status& status,
-                  const std::vector<std::string>&) override {
+  Interception OnReply(const ProxiedCall& call, const Status& status,
+                       const std::vector<std::string>&) override {
     const bool loses = call.method == "Commit" && status.ok() && loses_next_.exchange(false);
-    return {.kind = loses ? Verdict::Kind::kDrop : Verdict::Kind::kPass};
+    return {.action = loses ? Interception::Action::kDrop : Interception::Action::kPass};
   }
 
  private:
@@ -35,10 +34,10 @@ class ProxiedDatabase final : public LockDatabase {
  public:
   explicit ProxiedDatabase(std::unique_ptr<LockDatabase> database)
       : database_(std::move(database)),
-        proxy_(database_->Connection().endpoint, judge_),
+        proxy_(database_->Connection().endpoint, interceptor_),
         port_(proxy_.Open(/*node=*/0)) {}
   ~ProxiedDatabase() override {
-    EXPECT_FALSE(judge_.waits()) << "no Commit came whose reply was to be lost";
+    EXPECT_FALSE(interceptor_.waits()) << "no Commit came whose reply was to be lost";
   }
   real_client::ConnectionOptions Connection() const override {
     real_client::ConnectionOptions connection = database_->Connection();
@@ -48,14 +47,14 @@ class ProxiedDatabase final : public LockDatabase {
   std::string path() const override { return database_->path(); }
   server::Server* server() override { return database_->server(); }
   bool LoseNextCommitReply() override {
-    judge_.LoseNext();
+    interceptor_.LoseNext();
     return true;
   }
   bool DeleteSessions() override { return database_->DeleteSessions(); }
 
  private:
   const std::unique_ptr<LockDatabase> database_;
-  LosesCommitReplies judge_;
+  LosesCommitReplies interceptor_;
   live::FaultProxy proxy_;
   const uint16_t port_;
 };

@@ -56,7 +56,7 @@ Heard<std::vector<v1::PartialResultSet>> Stream(RawSpanner::Api::Stub& stub,
   return heard;
 }
 
-// The emulator and whorl's server answer with operations that are over.
+// The emulator and whorl's server answer with operations that are done.
 grpc::Status OutcomeOf(const Heard<Operation>& heard) {
   if (!heard.ok()) return heard.status;
   if (!heard.reply.done()) {

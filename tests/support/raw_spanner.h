@@ -1,5 +1,5 @@
-// Spanner's API as it is: a blocking client that speaks protos and does nothing by itself: no
-// retry, no session pool, no begin. It drives the emulator and whorl's server alike.
+// A blocking client of Spanner's API, in protos. It does nothing by itself (no retries, session
+// pool or begins) and works with the emulator and with whorl's server.
 #pragma once
 
 #include <grpcpp/channel.h>
@@ -16,7 +16,7 @@
 
 namespace whorl {
 
-// What a call answered.
+// The outcome of a call.
 template <typename Reply>
 struct Heard {
   grpc::Status status;
@@ -33,12 +33,12 @@ class RawSpanner {
   using Instances = google::spanner::admin::instance::v1::InstanceAdmin;
   using Databases = google::spanner::admin::database::v1::DatabaseAdmin;
 
-  // Every call ends after 60 s at the latest.
+  // Every call has a deadline of 60 s.
   explicit RawSpanner(const std::shared_ptr<grpc::Channel>& channel);
 
-  // projects/test-project/instances/test-instance, which may exist.
+  // Creates projects/test-project/instances/test-instance, unless it exists.
   grpc::Status CreateInstance();
-  // In that instance; its name is DatabaseName(id).
+  // Creates the database DatabaseName(id) in that instance.
   grpc::Status CreateDatabase(const std::string& id, const std::vector<std::string>& ddl);
   static std::string DatabaseName(const std::string& id);
 

@@ -7,7 +7,7 @@
 namespace whorl {
 namespace {
 
-// The number of `name` among those that were seen, from 1.
+// The number of `name` among the names seen so far, from 1.
 template <typename T>
 std::string NumberOf(std::vector<T>& seen, const T& name) {
   const auto found = std::ranges::find(seen, name);
@@ -57,8 +57,8 @@ SessionPoolPolicy PoolOf(const Script& script) {
 }
 
 std::string DescribeResult(const TransactionResult& result) {
-  std::string text(OutcomeText(result.outcome));
-  if (!result.status.ok()) text += " " + std::string(CodeName(result.status.code));
+  std::string text(WordOf(result.outcome));
+  if (!result.status.ok()) text += " " + std::string(WordOf(result.status.code));
   if (result.outcome != Outcome::kCommitted) return text;
   for (const StatementResult& statement : result.results) {
     text += ", " + std::to_string(statement.row_count) + " rows changed and " +
@@ -103,7 +103,7 @@ std::optional<Response> ScriptedNetwork::Meet(const Fate* fate, const Request& r
       what += ", but hangs";
       return std::nullopt;
     case FateKind::kAnswered:
-      what += std::string(CodeName(fate->status.code)) + " by script";
+      what += std::string(WordOf(fate->status.code)) + " by script";
       return Failed(fate->status);
     case FateKind::kAborted:
       server_.Serve(Rollback{.session = SessionOf(request), .transaction = TransactionOf(request)});
@@ -119,7 +119,7 @@ std::optional<Response> ScriptedNetwork::Meet(const Fate* fate, const Request& r
   return serve();
 }
 
-// Older than the script's transaction, by a read that disturbs nobody.
+// Makes the rival older than the script's transaction by a read that blocks nothing.
 void ScriptedNetwork::BeginRival() {
   static const Sql kRead = Sql::Intern("SELECT writer FROM locktable WHERE name = 'a'");
   rival_session_ = server_.Serve(CreateSession{}).sessions.front().name;
@@ -192,7 +192,7 @@ std::string ScriptedNetwork::Describe(const Request& request) {
 }
 
 std::string ScriptedNetwork::Describe(const Response& response) {
-  std::string text(CodeName(response.status.code));
+  std::string text(WordOf(response.status.code));
   if (!response.transaction.empty()) text += ", " + TransactionText(response.transaction);
   if (!response.precommit_token.empty()) text += ", a token";
   if (response.commit_timestamp != Timestamp()) text += ", a timestamp";

@@ -1,12 +1,12 @@
-// What happens to the calls of one transaction on their way to Spanner and back, as a script says;
-// and the transcript of it, in which two ways of running the same transaction can be compared.
+// A network that injects the faults of a script into the calls of one transaction, and writes a
+// transcript by which two ways of running the same transaction can be compared.
 //
 //   Script script = {.transaction = ..., .fates = {{.call = 1, .kind = FateKind::kReplyLost}}};
 //   ScriptedNetwork network(script, server);
 //   std::optional<Response> heard = network.Deliver(request);  // for each call
 //   network.transcript();  // "s1 INSERT begin: OK, t1", "s1 Commit t1: OK, but the reply is lost"
 //
-// Names of sessions and transactions, which differ between servers, are numbered as they appear.
+// Names of sessions and transactions differ between servers, so the transcript numbers them.
 #pragma once
 
 #include <mutex>
@@ -26,13 +26,13 @@ namespace whorl {
 enum class FateKind : uint8_t {
   kRequestLost,     // the connection breaks before the call is served: UNAVAILABLE
   kReplyLost,       // ... after it was served
-  kHangs,           // it is not served, and never answered
-  kServedAndHangs,  // it is served, and never answered
+  kHangs,           // the call is neither served nor answered
+  kServedAndHangs,  // the call is served but never answered
   kAnswered,        // with `status`, without being served
-  kAborted,         // Spanner ends the transaction for reasons of its own: ABORTED
+  kAborted,         // Spanner aborts the transaction for reasons of its own: ABORTED
   kSessionDeleted,  // the session is deleted just before the call is served
-  // Just before the call is served, an older transaction commits what row a holds: the server
-  // itself aborts the younger one that has read it.
+  // Just before the call is served, an older transaction writes row a and commits: the server
+  // aborts the younger one that has read the row.
   kRivalCommits,
 };
 
@@ -46,10 +46,10 @@ struct Script {
   std::string name;
   SessionKind sessions = SessionKind::kMultiplexed;
   Transaction transaction;
-  std::vector<Transaction> before;  // that have committed when it begins
+  std::vector<Transaction> before;  // committed before it begins
   std::vector<Fate> fates;
   Duration commit_timeout = Seconds(20);
-  // What is to be seen. The last line is the transaction's result.
+  // The expected transcript. The last line is the transaction's result.
   std::vector<std::string> expected;
 };
 // For test reports.
@@ -63,7 +63,7 @@ std::string DescribeResult(const TransactionResult& result);
 class ScriptedServer {
  public:
   virtual ~ScriptedServer() = default;
-  // Answered without any loss.
+  // Answers without any fault.
   virtual Response Serve(const Request& request) = 0;
 };
 
@@ -73,7 +73,7 @@ class ScriptedNetwork {
   ScriptedNetwork(std::vector<Fate> fates, ScriptedServer& server)
       : fates_(std::move(fates)), server_(server) {}
 
-  // What the client hears; nothing: it hears nothing.
+  // The response that the client receives; nullopt if it receives none.
   std::optional<Response> Deliver(const Request& request);
   std::vector<std::string> transcript() const;
 
@@ -90,7 +90,7 @@ class ScriptedNetwork {
 
   const std::vector<Fate> fates_;
   ScriptedServer& server_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::vector<std::string> transcript_;
   std::vector<SessionName> sessions_;
   std::vector<TransactionId> transactions_;
@@ -98,7 +98,7 @@ class ScriptedNetwork {
   TransactionId rival_;
 };
 
-// What one way of running a script came to: the calls that were seen, then the result.
+// One way of running a script. Returns the calls that were seen, then the result.
 class ScriptBackend {
  public:
   virtual ~ScriptBackend() = default;

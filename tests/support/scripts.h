@@ -1,5 +1,5 @@
-// What can happen to a transaction's calls, and the calls and the outcome that are to follow: one
-// text for every way of running it.
+// Scripts: faults in a transaction's calls, and the expected calls and outcome, for every way of
+// running it.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ const std::vector<std::string>& ScriptDdl();
 // Each script on both kinds of sessions.
 std::vector<Script> AllScripts();
 
-// On a regular session everything is the same, but that there are no precommit tokens, and that
-// Spanner hands the age on by itself.
+// The same lines for a regular session, which has no precommit tokens and on which Spanner passes
+// on the age of an aborted attempt by itself.
 std::vector<std::string> LinesOnRegular(std::vector<std::string> lines);
 
 }  // namespace whorl

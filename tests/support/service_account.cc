@@ -11,7 +11,7 @@
 namespace whorl {
 namespace {
 
-// In PEM, with its line ends as JSON writes them.
+// A key in PEM, with its line ends escaped as in JSON.
 std::string MakeRsaKey() {
   constexpr unsigned int kBits = 2048;
   const std::unique_ptr<EVP_PKEY, void (*)(EVP_PKEY*)> key(EVP_RSA_gen(kBits), EVP_PKEY_free);

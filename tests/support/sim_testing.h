@@ -1,4 +1,4 @@
-// Runs of small scenarios, kept whole, for tests of the world and of whole runs.
+// Runs small scenarios and keeps all observations, for tests of the world and of whole runs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ struct Witness : ObservationSink {
     observations.push_back(observation);
   }
 
-  // When observations of type T were made that `wanted` accepts.
+  // The times of the observations of type T that `wanted` accepts.
   template <typename T, typename Wanted>
   std::vector<Instant> When(const Wanted& wanted) const {
     std::vector<Instant> times;
@@ -69,7 +69,7 @@ inline void ExpectPromisesKept(const std::string& text, uint64_t seeds) {
     const RunResult result = RunScenario(scenario, seed, nullptr);
     for (const InvariantResult& invariant : result.checks.invariants) {
       EXPECT_TRUE(invariant.verdict == Verdict::kHolds || invariant.promise != Promise::kPromised)
-          << InvariantText(invariant.invariant) << ", seed " << seed;
+          << WordOf(invariant.invariant) << ", seed " << seed;
     }
   }
 }

@@ -11,9 +11,9 @@ namespace whorl {
 namespace {
 
 constexpr Duration kEpsilon = Microseconds(100);
-constexpr Duration kWay = Milliseconds(1);  // of a call, there and back
+constexpr Duration kLatency = Milliseconds(1);  // the round trip of a call
 
-// Draws the upper end.
+// Always draws the greatest value.
 class LargestDraws final : public Entropy {
  public:
   int64_t Between(Purpose, int64_t, int64_t hi) override { return hi; }
@@ -29,7 +29,7 @@ model::Catalogue MakeCatalogue(const std::vector<std::string>& ddl) {
   return {std::move(schema), {}, {}};
 }
 
-// The model, answering at once: time passes until an answer is there.
+// The model; it advances the time until the call is answered.
 class ModelServer final : public ScriptedServer {
  public:
   ModelServer(const std::vector<std::string>& ddl, Duration& now)
@@ -37,7 +37,7 @@ class ModelServer final : public ScriptedServer {
 
   Response Serve(const Request& request) override {
     const CallName name = {.process = {.node = 0, .incarnation = 1}, .generation = ++calls_};
-    now_ = now_ + kWay;
+    now_ = now_ + kLatency;
     Do([&](const auto& leaders, auto& out) {
       model::Serve(catalogue_, database_, name, request, leaders, out);
     });
@@ -78,7 +78,7 @@ class ModelServer final : public ScriptedServer {
   std::optional<TransactionId> commit_;
 };
 
-// The client's side, one transaction after the other.
+// The client, which runs one transaction after the other.
 class SimulatedClient {
  public:
   SimulatedClient(const Script& script, ModelServer& server, Duration& now)

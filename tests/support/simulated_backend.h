@@ -1,5 +1,5 @@
-// Runs a script as the simulation does: runner, session pool and Spanner model as values, in
-// virtual time, without a thread.
+// Runs a script as the simulation does: runner, session pool and Spanner model are values, in
+// virtual time, without threads.
 #pragma once
 
 #include <string>

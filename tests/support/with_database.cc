@@ -1,5 +1,5 @@
-// Runs a command while a database is served on a free loopback port, where SPANNER_EMULATOR_HOST
-// says, for tests that are scripts. Exit code: the command's; 125 when it could not be run.
+// Serves a database on a free loopback port, sets SPANNER_EMULATOR_HOST to it, and runs a command;
+// for tests that are scripts. Exit code: the command's; 125 if it could not be run.
 //
 // Usage: whorl_with_database PROTOCOL [DDL]... -- COMMAND [ARGUMENT]...
 #include <sys/wait.h>

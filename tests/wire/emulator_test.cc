@@ -1,5 +1,5 @@
-// The emulator as the witness of the wire: what whorl encodes it takes, and what it answers whorl
-// decodes. Skipped where there is no emulator.
+// The wire against the emulator: it accepts what whorl encodes, and whorl decodes its answers.
+// Skipped if there is no emulator.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/types.h>
@@ -67,7 +67,7 @@ TEST_F(WireEmulatorTest, AnswersSelectOne) {
   EXPECT_FALSE(shape.is_dml);
 }
 
-// Each type goes there as a parameter and comes back as a column.
+// Each type is sent as a parameter and returned as a column.
 TEST_F(WireEmulatorTest, EchoesAValueOfEachType) {
   const Row values = {true,
                       int64_t{-9'000'000'000'000'000'000},
@@ -97,7 +97,7 @@ TEST_F(WireEmulatorTest, EchoesAValueOfEachType) {
   EXPECT_EQ(streamed.result.rows, response.result.rows);
 }
 
-// The way of a lock: insert in a transaction that the statement begins, commit, read by key.
+// The calls of a lock: insert in a transaction that the statement begins, commit, read by key.
 TEST_F(WireEmulatorTest, CommitsAnInsertAndReadsItBack) {
   ResultShape shape;
   ExecuteSql insert =
@@ -136,7 +136,7 @@ TEST_F(WireEmulatorTest, ALostSessionIsToldByItsDetails) {
   const auto heard = spanner_->ExecuteSql(Encode(Query("SELECT 1")));
   const Status status = DecodeStatus(heard.status);
   EXPECT_EQ(status, Error(Code::kNotFound, "Session not found: " + session_));
-  // As whorl's server would say it, to the byte.
+  // Byte for byte what whorl's server would send.
   EXPECT_EQ(EncodeStatus(status).error_details(), heard.status.error_details());
 }
 

@@ -1,5 +1,5 @@
-// Calls and answers on the wire: what a client encodes a server decodes to the same call, and a
-// call that lacks something is refused in Spanner's words.
+// Requests and responses on the wire: a server decodes what a client encodes to the same call, and
+// refuses an incomplete call in Spanner's words.
 #include "wire/requests.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ using testing::HasSubstr;
 constexpr std::string_view kTable = "locktable";
 constexpr std::string_view kWrongText = "SELECT nosuch";
 
-// One table: name STRING as its key, and a column of each type named after it.
+// One table with the key `name` STRING and a column of each type, named after the type.
 class OneTable : public Directory {
  public:
   Sql FindSql(std::string_view text, std::vector<Parameter> parameters) override {
@@ -38,7 +38,7 @@ class OneTable : public Directory {
     if (table != kTable) return std::nullopt;
     if (column == "name") return Type::kString;
     for (const Type type : kAllTypes) {
-      if (column == TypeName(type)) return type;
+      if (column == WordOf(type)) return type;
     }
     return std::nullopt;
   }
@@ -52,7 +52,7 @@ TransactionId AnyId() { return *rc::gen::element<std::string>("1", "42", "\x01\x
 SessionName AnySession() {
   return *rc::gen::element<std::string>("projects/p/instances/i/databases/d/sessions/1", "s");
 }
-// Spanner refuses what lies before now by less than nothing.
+// Spanner refuses negative staleness.
 Duration AnyStaleness() { return Duration{*rc::gen::positive<int64_t>()}; }
 
 TimestampBound AnyBound(bool single_use) {
@@ -133,7 +133,7 @@ Mutation AnyMutation() {
     return mutation;
   }
   const Type type = *AnyType();
-  mutation.columns = {"name", std::string(TypeName(type))};
+  mutation.columns = {"name", std::string(WordOf(type))};
   for (int i = *rc::gen::inRange(1, 3); i > 0; --i) {
     Value value = *AnyValueOf(type);
     if (type == Type::kTimestamp && *rc::gen::arbitrary<bool>()) {
@@ -190,7 +190,7 @@ ExecuteBatchDml AnyBatchDml() {
           .sequence_number = *rc::gen::arbitrary<int64_t>()};
 }
 
-// Through bytes, as the wire does.
+// Serialises and parses the message, as the wire does.
 template <typename Proto>
 Proto Sent(const Proto& proto) {
   Proto heard;
@@ -207,7 +207,7 @@ void ExpectComesBack(const Call& sent, Known&... known) {
   RC_ASSERT(heard == sent);
 }
 
-// The real client and the server share nothing but these bytes.
+// The real client and the server share only these bytes.
 TEST(WireRequestsTest, EveryCallComesBack) {
   OneTable table;
   EXPECT_TRUE(rc::check("ExecuteSql", [&] { ExpectComesBack(AnyExecuteSql(), table); }));
@@ -242,7 +242,7 @@ Status DecodedCommit(const v1::CommitRequest& proto) {
 }
 
 void ExpectError(const Status& status, Code code, std::string_view text) {
-  EXPECT_EQ(CodeName(status.code), CodeName(code)) << status.message;
+  EXPECT_EQ(WordOf(status.code), WordOf(code)) << status.message;
   EXPECT_THAT(status.message, HasSubstr(std::string(text)));
 }
 
@@ -283,7 +283,7 @@ TEST(WireRequestsTest, MutationsThatLackSomethingAreRefused) {
               "Mutation column and value size mismatch: Found: 0 columns and 1 values");
   write.add_columns("INT64");
   ExpectError(DecodedCommit(proto), Code::kFailedPrecondition, "as an integer");
-  // Whether it exists is the model's to say.
+  // The model checks whether it exists.
   write.set_columns(0, "nosuch");
   EXPECT_TRUE(DecodedCommit(proto).ok());
   mutation.mutable_send();
@@ -327,7 +327,7 @@ Status SqlError(const v1::ExecuteSqlRequest& proto) {
   return status;
 }
 
-// The user reads which parameter was wrong.
+// Users need to know which parameter is wrong.
 TEST(WireRequestsTest, AParameterOfTheWrongFormIsNamed) {
   v1::ExecuteSqlRequest proto = Select();
   (*proto.mutable_params()->mutable_fields())["p"] = Text("x");
@@ -340,7 +340,7 @@ TEST(WireRequestsTest, AParameterOfTheWrongFormIsNamed) {
   ExpectError(SqlError(proto), Code::kUnimplemented, "Parameter P: whorl has no values of type");
 }
 
-// Spanner infers the type of a parameter that is not declared, and answers another code.
+// Spanner infers the type of an undeclared parameter, and a wrong value then has another code.
 TEST(WireRequestsTest, AnUndeclaredParameterHasTheInferredTypeOrThatOfItsKind) {
   v1::ExecuteSqlRequest proto = Select();
   auto& fields = *proto.mutable_params()->mutable_fields();
@@ -360,7 +360,7 @@ TEST(WireRequestsTest, AnUndeclaredParameterHasTheInferredTypeOrThatOfItsKind) {
   ExpectError(SqlError(proto), Code::kInvalidArgument, "bind parameter inferred");
 }
 
-// The database says what is wrong with the text, in its turn.
+// The database reports the error in the text.
 TEST(WireRequestsTest, ATextThatIsWrongLeavesItsUndeclaredParametersOut) {
   v1::ExecuteSqlRequest proto = Select();
   proto.set_sql(std::string(kWrongText));
@@ -401,7 +401,7 @@ TEST(WireRequestsTest, SelectorsThatSpannerRefusesAreRefused) {
   ExpectError(SqlError(proto), Code::kInvalidArgument, "Invalid transaction ID");
 }
 
-// Ignored, it would be answered with the wrong rows.
+// If it were ignored, the answer would have the wrong rows.
 TEST(WireRequestsTest, WhatChangesTheAnswerIsNotIgnored) {
   v1::ExecuteSqlRequest sql = Select();
   sql.set_query_mode(v1::ExecuteSqlRequest::PLAN);
@@ -425,7 +425,7 @@ TEST(WireRequestsTest, WhatChangesTheAnswerIsNotIgnored) {
   ExpectError(Decode(read, table, call), Code::kNotFound, "No index 'by_heartbeat'");
 }
 
-// Spanner refuses what it could not keep to.
+// Spanner refuses a longer delay.
 TEST(WireRequestsTest, ACommitIsDelayedByHalfASecondAtMost) {
   v1::CommitRequest proto;
   proto.set_session("s");
@@ -464,7 +464,7 @@ TEST(WireResponsesTest, AnswersComeBack) {
   EXPECT_TRUE(holds);
 }
 
-// A client that takes a request for a retry for a commit believes in a lock that it has not.
+// A client that mistakes a request to retry for a commit would believe that it holds a lock.
 TEST(WireResponsesTest, ACommitThatAsksForARetryHasNotCommitted) {
   const Response committed = {.commit_timestamp = *ParseRfc3339("2026-01-01T00:00:00.5Z")};
   Response heard;
@@ -482,7 +482,7 @@ TEST(WireResponsesTest, ACommitThatAsksForARetryHasNotCommitted) {
   EXPECT_EQ(DecodeCommitResponse(empty_token, heard).code, Code::kInternal);
 }
 
-// The first failure ends a batch, and the statements before it count.
+// The first failure ends a batch, but the statements before it take effect.
 TEST(WireResponsesTest, ABatchThatFailsInTheMiddleComesBack) {
   Response sent = {.transaction = "7"};
   sent.result.status = Error(Code::kAlreadyExists, "Row [a] already exists");

@@ -1,4 +1,4 @@
-// Results on the wire: what a server cuts into parts, a client puts together to the same rows.
+// Results on the wire: a client reassembles the parts of a stream to the same rows.
 #include "wire/results.h"
 
 #include <gmock/gmock.h>
@@ -48,7 +48,7 @@ Result AnyResult() {
   return result;
 }
 
-// Through bytes, as the wire does.
+// Serialises and parses the message, as the wire does.
 template <typename Proto>
 Proto Sent(const Proto& proto) {
   Proto heard;
@@ -69,7 +69,7 @@ TEST(WireResultsTest, AWholeResultComesBack) {
   EXPECT_TRUE(holds);
 }
 
-// Cut after any number of bytes, also inside a text and a character.
+// A stream may be divided after any number of bytes, also inside a string or a character.
 TEST(WireResultsTest, AResultInPartsComesBack) {
   const bool holds = rc::check([] {
     const Result sent = AnyResult();
@@ -86,7 +86,7 @@ TEST(WireResultsTest, AResultInPartsComesBack) {
   EXPECT_TRUE(holds);
 }
 
-// A stream that breaks anywhere and is resumed gives each row once.
+// A lost or repeated row would be a wrong answer.
 TEST(WireResultsTest, AResumedStreamGivesEachRowOnce) {
   const bool holds = rc::check([] {
     const Result sent = AnyResult();
@@ -114,7 +114,7 @@ Result OneText(std::string text) {
   return result;
 }
 
-// Most results: one message, and its end is marked.
+// Most results are one message with its end marked.
 TEST(WireResultsTest, ASmallResultIsOnePart) {
   const Result result = OneText("small");
   const auto parts = EncodePartialResultSets(result.response, result.shape);
@@ -149,7 +149,7 @@ std::vector<std::string> Texts(const google::protobuf::Value& list) {
   return texts;
 }
 
-// Whatever a server cuts, also what whorl itself has not.
+// A server may divide values of types that whorl does not have.
 TEST(WireResultsTest, ListsAreJoinedAtTheirEnds) {
   google::protobuf::ListValue values;
   *values.add_values() = List({"a", "b"});
@@ -176,7 +176,7 @@ Status FinishOf(const std::vector<v1::PartialResultSet>& parts) {
   return decoder.Finish(response, shape);
 }
 
-// A cut stream must not pass for a short result: a lock that is not seen is taken.
+// A broken stream must not look like a short result: a lock whose row is missing would be taken.
 TEST(WireResultsTest, AStreamThatEndsInTheMiddleIsAnError) {
   const Result result = OneText("cut here");
   auto parts = EncodePartialResultSets(result.response, result.shape, 4);
@@ -190,7 +190,7 @@ TEST(WireResultsTest, AStreamThatEndsInTheMiddleIsAnError) {
   EXPECT_THAT(FinishOf({half}).message, HasSubstr("inside a row"));
 }
 
-// Commit carries the token of the greatest sequence number, in whatever order they came.
+// Commit carries the token with the greatest sequence number, whatever the order of arrival.
 TEST(WireResultsTest, TheNewestPrecommitTokenCounts) {
   Response response;
   TakePrecommitToken(EncodePrecommitToken("second", 2), response);

@@ -1,4 +1,4 @@
-// Outcomes on the wire: a client that does not see RetryInfo or ResourceInfo retries wrongly.
+// Statuses on the wire: a client that does not see RetryInfo or ResourceInfo retries wrongly.
 #include "wire/status.h"
 
 #include <grpcpp/support/status.h>
@@ -35,7 +35,7 @@ TEST(WireStatusTest, EveryStatusComesBack) {
   EXPECT_EQ(DecodeStatus(EncodeStatus(Status())), Status());
 }
 
-// Clients of different ages look in different places.
+// Old and new clients look in different places.
 TEST(WireStatusTest, RetryInfoIsFoundInDetailsAndInTheTrailer) {
   const Status aborted = AbortedWithPause();
   const std::optional<std::string> trailer = EncodeRetryInfoTrailer(aborted);
@@ -47,7 +47,7 @@ TEST(WireStatusTest, RetryInfoIsFoundInDetailsAndInTheTrailer) {
   EXPECT_EQ(EncodeRetryInfoTrailer(Error(Code::kAborted, "")), std::nullopt);
 }
 
-// Google's clients tell a lost session by its ResourceInfo, and make a new one.
+// Google's clients recognise a lost session by its ResourceInfo and create a new one.
 TEST(WireStatusTest, AMissingSessionIsNamedInTheDetails) {
   const std::string session = "projects/p/instances/i/databases/d/sessions/7";
   const grpc::Status status = EncodeStatus(Error(Code::kNotFound, "Session not found: " + session));
@@ -61,7 +61,7 @@ TEST(WireStatusTest, AMissingSessionIsNamedInTheDetails) {
   EXPECT_EQ(info.description(), "Session does not exist.");
 }
 
-// What a broken proxy sends must not hide the code.
+// Malformed details from a broken proxy must not hide the code.
 TEST(WireStatusTest, DetailsThatCannotBeParsedAreLeftOut) {
   const grpc::Status status(grpc::StatusCode::ABORTED, "text", "\xFF\xFF");
   EXPECT_EQ(DecodeStatus(status, "\xFF"), Error(Code::kAborted, "text"));

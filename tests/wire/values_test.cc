@@ -1,5 +1,5 @@
-// Values, types and times on the wire: what whorl encodes it decodes to the same, and what others
-// send is taken or refused as the emulator does.
+// Values, types and times on the wire: whorl decodes its own encoding to the same value, and
+// accepts or refuses other clients' values as the emulator does.
 #include "wire/values.h"
 
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ Value Decoded(const ProtoValue& proto, Type type) {
   return value;
 }
 
-// A value that changes on its way is a token or a lease that changes.
+// A value that changed in transit could be a token or a lease.
 TEST(WireValuesTest, EveryValueComesBackThroughBytes) {
   const bool holds = rc::check([] {
     const TypedValue sent = *AnyTypedValue();
@@ -62,7 +62,7 @@ TEST(WireValuesTest, EveryTypeComesBack) {
   }
 }
 
-// Google's clients read these forms, and no others.
+// Google's clients accept only these forms.
 TEST(WireValuesTest, EncodesInSpannersForms) {
   EXPECT_EQ(EncodeValue(int64_t{-42}).string_value(), "-42");
   EXPECT_EQ(EncodeValue(std::numeric_limits<int64_t>::min()).string_value(),
@@ -78,7 +78,7 @@ TEST(WireValuesTest, EncodesInSpannersForms) {
   EXPECT_TRUE(EncodeValue(true).bool_value());
 }
 
-// Measured on the emulator: clients that are sloppy in these ways work with Spanner.
+// Measured on the emulator: clients that send these forms work with Spanner.
 TEST(WireValuesTest, TakesWhatSpannerTakes) {
   EXPECT_EQ(Decoded(Text(" +1 "), Type::kInt64), Value(int64_t{1}));
   EXPECT_EQ(Decoded(Text("01"), Type::kInt64), Value(int64_t{1}));
@@ -96,7 +96,7 @@ struct Refusal {
   std::string text;
 };
 
-// Measured on the emulator likewise; the code decides whether a client retries.
+// Also measured on the emulator; the code decides whether a client retries.
 TEST(WireValuesTest, RefusesWhatSpannerRefuses) {
   for (const Refusal& refusal : std::vector<Refusal>{
            {Number(1), Type::kInt64, Code::kFailedPrecondition,
@@ -127,7 +127,7 @@ TEST(WireValuesTest, RefusesWhatSpannerRefuses) {
   }
 }
 
-// Only a write of a column may ask for the commit timestamp.
+// Only a write of a column may request the commit timestamp.
 TEST(WireValuesTest, CommitTimestampIsATextOfTimestampColumnsOnly) {
   Value value;
   ASSERT_TRUE(DecodeColumnValue(Text(std::string(kCommitTimestamp)), Type::kTimestamp, value).ok());
@@ -144,7 +144,7 @@ TEST(WireValuesTest, RefusesTypesThatWhorlHasNot) {
   EXPECT_EQ(DecodeType(proto, type).code, Code::kUnimplemented);
 }
 
-// Pauses and staleness go over the wire to the nanosecond.
+// Pauses and staleness are exact to the nanosecond.
 TEST(WireTimesTest, TimesAndDurationsComeBack) {
   const bool holds = rc::check([] {
     const Timestamp timestamp = *AnyTimestamp();

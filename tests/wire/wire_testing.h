@@ -25,7 +25,7 @@ struct TypedValue {
   Value value;
 
   friend std::ostream& operator<<(std::ostream& out, const TypedValue& typed) {
-    return out << TypeName(typed.type) << " " << FormatValue(typed.value);
+    return out << WordOf(typed.type) << " " << FormatValue(typed.value);
   }
 };
 

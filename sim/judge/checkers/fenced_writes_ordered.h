@@ -1,6 +1,6 @@
-// fenced_writes_ordered: the resource that fences accepts no token below one that it accepted for
-// the lock before. A check of the resource rather than of the protocol.
-// Left out: writes without a token, of which the definition says nothing.
+// fenced_writes_ordered: the resource that fences accepts no token below one that it has accepted
+// for the lock. This checks the resource rather than the protocol.
+// Deliberately left out: writes without a token, about which the definition says nothing.
 #pragma once
 
 #include <vector>
@@ -22,7 +22,7 @@ struct FencedWritesOrdered {
   std::vector<std::optional<Accepted>> greatest;  // by lock
   WHORL_FIELDS(FencedWritesOrdered, tally, greatest);
 
-  static FencedWritesOrdered For(const Setup& setup) {
+  static FencedWritesOrdered For(const CheckerSetup& setup) {
     return {.tally = {}, .greatest = std::vector<std::optional<Accepted>>(setup.locks.size())};
   }
   void On(const WriteArrived& x, const Now& now);

@@ -21,7 +21,7 @@ void Remember(OfLock& lock, const Handed& handed) {
   if (lock.greatest && lock.greatest->term == handed.term) {
     Raise(lock.greatest, handed);
   } else if (!lock.greatest || handed.token > lock.greatest->token) {
-    lock.of_others = lock.greatest;  // it was the greatest of all terms but this one
+    lock.of_others = lock.greatest;  // the greatest so far is of another term
     lock.greatest = handed;
   } else {
     Raise(lock.of_others, handed);

@@ -1,8 +1,8 @@
 // handed_token_monotonic: a token handed to a user (HasLock answered yes) is greater than all
-// that were handed out before in other terms of the lock. A term is a process and what it took
-// for its own token when it answered; one term may hand out the same token again and again.
+// tokens handed out before in other terms of the lock. A term is a process and the token that it
+// took for its own when it answered; within a term the same token may be handed out repeatedly.
 //
-// Two maxima are enough: the greatest token, with its term, and the greatest of all other terms.
+// Two maxima suffice: the greatest token, with its term, and the greatest token of all other terms.
 #pragma once
 
 #include <vector>
@@ -26,7 +26,7 @@ struct HandedTokenMonotonic {
   };
   struct OfLock {
     std::optional<Handed> greatest;
-    std::optional<Handed> of_others;  // the greatest of all terms but greatest->term
+    std::optional<Handed> of_others;  // the greatest of all terms except greatest->term
     WHORL_FIELDS(OfLock, greatest, of_others);
   };
 
@@ -34,7 +34,7 @@ struct HandedTokenMonotonic {
   std::vector<OfLock> locks;
   WHORL_FIELDS(HandedTokenMonotonic, tally, locks);
 
-  static HandedTokenMonotonic For(const Setup& setup) {
+  static HandedTokenMonotonic For(const CheckerSetup& setup) {
     return {.tally = {}, .locks = std::vector<OfLock>(setup.locks.size())};
   }
   void On(const QuestionAnswered& x, const Now& now);

@@ -18,14 +18,14 @@ void HasLockTruthful::On(const VersionChanged& x, const Now& now) {
   if (!x.before || x.before->owner == ProcessId{}) return;
   const ProcessId old_owner = x.before->owner;
   if (x.after && x.after->owner == old_owner) return;
-  Ceased& last = ceased[now.setup.Seat(old_owner.node, x.lock)];
+  Ceased& last = ceased[now.setup.ParticipationIndex(old_owner.node, x.lock)];
   if (old_owner.incarnation < last.incarnation) return;
   last = {.incarnation = old_owner.incarnation, .at = now.at};
 }
 
 void HasLockTruthful::On(const QuestionAnswered& x, const Now& now) {
   if (!SaysHasLock(x.answer) || now.ledger.OwnerOf(x.lock) == x.process) return;
-  const Ceased& last = ceased[now.setup.Seat(x.process.node, x.lock)];
+  const Ceased& last = ceased[now.setup.ParticipationIndex(x.process.node, x.lock)];
   const bool ever_owned = last.incarnation == x.process.incarnation;
   if (ever_owned && last.at >= x.asked_at) return;
   tally.Add(now, [&] {

@@ -1,6 +1,6 @@
-// has_lock_truthful: a process that asked at a and was told at b that it has the lock owned the
-// lock's newest version at some instant of [a, b]. Both ends are included: an owner that is
-// replaced at the very instant of asking still was one at it.
+// has_lock_truthful: a process that asked at a and was answered at b that it has the lock owned the
+// lock's newest version at some instant in [a, b]. Both ends are included: an owner that is
+// replaced at the very instant of asking was still the owner at that instant.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,8 @@ namespace whorl::sim {
 struct HasLockTruthful {
   static constexpr Invariant kInvariant = Invariant::kHasLockTruthful;
 
-  // When a node's newest process that ever owned the lock last ceased to; 0 for none. Older ones
-  // are gone and get no answers.
+  // When the newest of a node's processes that have owned the lock last stopped owning it;
+  // incarnation 0 if none has. Older processes are gone and get no answers.
   struct Ceased {
     uint32_t incarnation = 0;
     Instant at;
@@ -21,11 +21,11 @@ struct HasLockTruthful {
   };
 
   Tally tally;
-  std::vector<Ceased> ceased;  // by Setup::Seat
+  std::vector<Ceased> ceased;  // by CheckerSetup::ParticipationIndex
   WHORL_FIELDS(HasLockTruthful, tally, ceased);
 
-  static HasLockTruthful For(const Setup& setup) {
-    return {.tally = {}, .ceased = std::vector<Ceased>(setup.SeatCount())};
+  static HasLockTruthful For(const CheckerSetup& setup) {
+    return {.tally = {}, .ceased = std::vector<Ceased>(setup.ParticipationCount())};
   }
   void On(const VersionChanged& x, const Now& now);
   void On(const QuestionAnswered& x, const Now& now);

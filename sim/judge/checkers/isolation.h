@@ -1,9 +1,9 @@
-// isolation: a process that acts for lock X writes X's row, or a side row of X (spindle v2's
-// `X_<decimal>`) that is no lock's row, and nothing else.
+// isolation: a process that acts for lock X writes only X's row, or a side row of X (spindle v2's
+// `X_<decimal>`) that is not the row of a lock.
 //
-// Since `<decimal>` has digits only, a key names at most one lock as a side row: what stands
-// before its last underscore. So a side row of X is no takeover row of another lock, and only
-// the names of locks need asking.
+// Since `<decimal>` has digits only, a key is a side row of at most one lock, whose name is before
+// the last underscore. So a side row of X is not a takeover row of another lock, and it is enough
+// to compare it with the locks' rows.
 #pragma once
 
 #include "sim/judge/checkers/tally.h"

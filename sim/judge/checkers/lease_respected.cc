@@ -5,14 +5,14 @@
 namespace whorl::sim {
 
 void LeaseRespected::On(const VersionChanged& x, const Now& now) {
-  if (x.kind == VersionChanged::Kind::kKept || !x.before || x.before->released) return;
+  if (x.kind == TokenChange::kKept || !x.before || x.before->released) return;
   const ProcessId owner = x.before->owner;
   const bool by_another_node =
       owner != ProcessId{} && x.writer != ProcessId{} && x.writer.node != owner.node;
   const std::optional<Timestamp> until = x.before->lease_until;
   if (!by_another_node || !until || x.commit >= *until) return;
   tally.Add(now, [&] {
-    const bool removed = x.kind == VersionChanged::Kind::kRemoved;
+    const bool removed = x.kind == TokenChange::kRemoved;
     return now.NameOf(x.writer) + (removed ? " removed" : " took") + " lock " +
            now.LockName(x.lock) + (removed ? ", held by " : " from ") + now.NameOf(owner) +
            ", with commit timestamp " + FormatRfc3339(x.commit) + ", " +

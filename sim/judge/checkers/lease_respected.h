@@ -1,7 +1,7 @@
-// lease_respected: a commit by another node that takes the lock from its owner, or removes its
-// row, has a commit timestamp at or after the end of the owner's lease, unless the owner released
-// it. Another incarnation of the owner's node is the same node; nobody (an operator) is no node;
-// rows of the start have no owner whose lease could be judged.
+// lease_respected: a commit by another node that takes the lock from its owner, or removes its row,
+// has a commit timestamp at or after the end of the owner's lease, unless the owner released the
+// lock. Another incarnation of the owner's node counts as the same node; nobody (an operator) is
+// not a node; initial rows have no owner, so there is no lease to respect.
 #pragma once
 
 #include "sim/judge/checkers/tally.h"

@@ -10,7 +10,7 @@ namespace {
 
 using Clock = NoWedge::Clock;
 
-// Of those that were there before, since when stays.
+// The new list of candidates; those that were in the old one keep their `since`.
 void Follow(std::vector<NoWedge::Waiting>& waiting, const std::vector<ProcessId>& candidates,
             Instant now) {
   std::vector<NoWedge::Waiting> all;
@@ -22,12 +22,12 @@ void Follow(std::vector<NoWedge::Waiting>& waiting, const std::vector<ProcessId>
   waiting = std::move(all);
 }
 
-// REQUIRES: somebody waits.
+// REQUIRES: `waiting` is not empty.
 Instant FirstOf(const std::vector<NoWedge::Waiting>& waiting) {
   return std::ranges::min_element(waiting, {}, &NoWedge::Waiting::since)->since;
 }
 
-// After its last call, Spanner may abort a transaction that is in another's way.
+// How long after its last call Spanner may abort a transaction that blocks another.
 constexpr Duration kIdleLimit = Seconds(10);
 
 bool Locks(const Now& now, StepName step) {
@@ -35,7 +35,7 @@ bool Locks(const Now& now, StepName step) {
   return std::ranges::find(locking, step) != locking.end();
 }
 
-// The client stopped waiting, so Spanner may not have heard of the end.
+// Whether the client stopped waiting, so Spanner may not know that the transaction has ended.
 bool IsGivenUp(const TransactionLeft& left) {
   return left.code == Code::kCancelled || left.code == Code::kDeadlineExceeded ||
          left.code == Code::kUnavailable;
@@ -89,8 +89,8 @@ void NoWedge::On(const CallServed& x, const Now& now) {
   Disturb(now.at + kIdleLimit, now);
 }
 
-// A call that the transport ended may have begun an attempt of which its process never hears: the
-// next one begins anew, and waits for it.
+// A call that the transport ended may have begun an attempt that its process never learns of. The
+// next attempt begins a new transaction, and waits for that one's locks.
 void NoWedge::On(const CallEnded& x, const Now& now) {
   if (!x.from_spanner && Locks(now, x.step)) Disturb(now.at + kIdleLimit, now);
 }
@@ -136,7 +136,7 @@ std::string NoWedge::UnknownBecause(const Now& end) const {
   const auto lock = static_cast<uint16_t>(last - clocks.begin());
   const Duration bound = end.setup.locks[lock].wedge_bound;
   const Duration left = last->deadline - end.at;
-  // Below zero while calls that were left hanging hold the clock up.
+  // Negative while abandoned transactions delay the clock.
   const Duration passed = std::max(bound - left, Duration{});
   return "at the end nobody had held lock " + end.LockName(lock) + " for " +
          FormatDuration(passed) + " of the " + FormatDuration(bound) +

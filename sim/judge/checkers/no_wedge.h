@@ -1,14 +1,16 @@
-// no_wedge: once disturbances are over and a healthy candidate is there, some running process
-// would be answered "has lock" before W has passed.
+// no_wedge: once disturbances are over and there is a healthy candidate, some running process would
+// be answered "has lock" before W has passed.
 //
-// A lock's clock starts when all of this has become true, and ends when any of it no longer is:
-// no fault is active, no transaction that met one is unfinished, there is a candidate, and nobody
-// would be answered. What a transaction leaves behind that nobody waits for any more takes the time
-// before it back: its commit, and the 10 s for which Spanner lets it keep its locks. So does a
-// process that leaves by its own deadline, as one that a fault stops. Violated at the instant at
-// which one candidate has waited for W, which the next observation shows; once for each start of
-// the clock. One that leaves takes its waiting with it: whoever comes after it has all of W. A run
-// that ends while the clock runs cannot tell.
+// A lock's clock runs while all of this is true: no fault is active, no open transaction hung,
+// there is a candidate, and no process would be answered "has lock".
+//   - Transactions that no process waits for any more count as a disturbance: until their commit,
+//     or for the 10 s for which Spanner lets an idle transaction keep its locks. So does a process
+//     that leaves by its own deadline, like one that a fault stops. Time before their end does not
+//     count.
+//   - The invariant is violated when one candidate has waited for W; the next observation shows it,
+//     once for each start of the clock. A candidate that leaves takes its waiting time with it: the
+//     next one has all of W.
+//   - If the run ends while the clock runs, the verdict is unknown.
 #pragma once
 
 #include <string>
@@ -29,18 +31,18 @@ struct NoWedge {
   struct Clock {
     bool runs = false;
     std::vector<Waiting> waiting;  // while it runs: all candidates, by node
-    Instant deadline = kNever;     // of the first of them; kNever also when it has passed already
+    Instant deadline = kNever;     // when a candidate has waited for W; kNever once passed
     WHORL_FIELDS(Clock, runs, waiting, deadline);
   };
 
   Tally tally;
   std::vector<Clock> clocks;  // by lock
   bool was_quiet = true;
-  Instant undisturbed_from;        // by what was left behind
-  Instant next_deadline = kNever;  // the least of all
+  Instant undisturbed_from;        // when what abandoned transactions left behind is over
+  Instant next_deadline = kNever;  // the earliest of all clocks
   WHORL_FIELDS(NoWedge, tally, clocks, was_quiet, undisturbed_from, next_deadline);
 
-  static NoWedge For(const Setup& setup) {
+  static NoWedge For(const CheckerSetup& setup) {
     return {.tally = {}, .clocks = std::vector<Clock>(setup.locks.size())};
   }
 
@@ -51,22 +53,22 @@ struct NoWedge {
   void On(const CallEnded& x, const Now& now);
   void On(const TransactionCommitted& x, const Now& now);
 
-  // Before the observation of this instant is taken in.
+  // Called before the observation of this instant is handled.
   void PassTo(const Now& now) {
     if (now.at >= next_deadline) Expire(now);
   }
-  // After anything that the ledger counts has changed for the lock.
+  // Called after any of the ledger's counts has changed for the lock.
   void Settle(uint16_t lock, const Now& now);
-  // The same for what holds for all locks.
+  // Called after a quiet time may have begun or ended, for all locks.
   void SettleQuiet(const Now& now) {
     if (now.ledger.IsQuiet() != was_quiet) SettleAll(now);
   }
-  // Why it cannot be told at the run's end; empty when it can.
+  // Why the verdict is unknown at the run's end; empty if it is known.
   std::string UnknownBecause(const Now& end) const;
 
   void Expire(const Now& now);
   void SettleAll(const Now& now);
-  // Time counts from then on, if it did not already count from later.
+  // Waiting time counts from `until` at the earliest.
   void Disturb(Instant until, const Now& now);
 };
 

@@ -1,6 +1,6 @@
-// one_live_token: at most one process that is not gone takes the token of the lock's newest
-// version for its own. Judged when the row's token or a process's own token changes; nothing else
-// can make two of one.
+// one_live_token: at most one process that is not gone takes the token of the lock's newest version
+// for its own. Judged when the row's token or a process's own token changes; no other event can add
+// a second holder.
 #pragma once
 
 #include "sim/judge/checkers/tally.h"

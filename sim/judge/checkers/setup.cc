@@ -17,9 +17,9 @@ NodeSetup MakeNode(const NodeSpec& spec, const Rules& rules, size_t lock_count) 
 
 }  // namespace
 
-std::array<Promise, kInvariantCount> PromisesIn(const Scenario& scenario) {
+std::array<Promise, kCountOf<Invariant>> PromisesIn(const Scenario& scenario) {
   const ProtocolInfo& protocol = *FindProtocol(scenario.protocol);
-  std::array<Promise, kInvariantCount> promises = protocol.promises;
+  std::array<Promise, kCountOf<Invariant>> promises = protocol.promises;
   const bool deletes = std::ranges::any_of(scenario.faults, [](const FaultSpec& fault) {
     return fault.As<DeleteRowFault>() != nullptr;
   });
@@ -30,30 +30,30 @@ std::array<Promise, kInvariantCount> PromisesIn(const Scenario& scenario) {
   return promises;
 }
 
-std::optional<uint16_t> Setup::FindLock(std::string_view name) const {
+std::optional<uint16_t> CheckerSetup::FindLock(std::string_view name) const {
   const auto found = lock_of_name.find(name);
   if (found == lock_of_name.end()) return std::nullopt;
   return found->second;
 }
 
-std::optional<uint16_t> Setup::LockOfRow(const Row& row) const {
+std::optional<uint16_t> CheckerSetup::LockOfRow(const Row& row) const {
   const Value& key = row[rules->key_column];
-  // There may be many locks only where their names are the keys.
+  // There is more than one lock only in protocols whose keys are the locks' names.
   if (const auto* name = std::get_if<std::string>(&key)) return FindLock(*name);
   const auto found = std::ranges::find(locks, key, &LockSetup::key);
   if (found == locks.end()) return std::nullopt;
   return static_cast<uint16_t>(found - locks.begin());
 }
 
-std::string Setup::NameOf(ProcessId process) const {
+std::string CheckerSetup::NameOf(ProcessId process) const {
   if (process == ProcessId{}) return "nobody";
   const std::string& name = Node(process.node).name;
   if (process.incarnation <= 1) return name;
   return name + "#" + std::to_string(process.incarnation);
 }
 
-Setup MakeSetup(const Scenario& scenario, Duration round_trip_p999) {
-  Setup setup;
+CheckerSetup MakeCheckerSetup(const Scenario& scenario, Duration round_trip_p999) {
+  CheckerSetup setup;
   setup.rules = &RulesOf(scenario.protocol);
   setup.promises = PromisesIn(scenario);
   for (const NodeSpec& node : scenario.nodes) {

@@ -1,5 +1,5 @@
-// What checkers know before a run begins: names, leases, the protocol's rules. It never changes,
-// so all forks of a run share one.
+// What checkers know before a run begins: names, leases, the protocol's rules. It never changes, so
+// all forks of a run share one.
 #pragma once
 
 #include <array>
@@ -24,44 +24,44 @@ namespace whorl::sim {
 struct NodeSetup {
   std::string name;
   Duration lease;               // the one used, not the one asked for
-  std::vector<uint16_t> locks;  // that it takes part in
+  std::vector<uint16_t> locks;  // the locks that it takes part in
   WHORL_FIELDS(NodeSetup, name, lease, locks);
 };
 
 struct LockSetup {
   std::string name;
-  Value key;  // of its row
+  Value key;  // the key of the lock's row
   Duration wedge_bound;
   WHORL_FIELDS(LockSetup, name, key, wedge_bound);
 };
 
-struct Setup {
+struct CheckerSetup {
   const Rules* rules = nullptr;  // of static storage
-  std::array<Promise, kInvariantCount> promises{};
+  std::array<Promise, kCountOf<Invariant>> promises{};
   std::vector<NodeSetup> nodes;
   std::vector<LockSetup> locks;
   std::map<std::string, uint16_t, std::less<>> lock_of_name;
-  WHORL_FIELDS(Setup, rules, promises, nodes, locks, lock_of_name);
+  WHORL_FIELDS(CheckerSetup, rules, promises, nodes, locks, lock_of_name);
 
-  // A node's part in a lock, as an index into a vector of nodes x locks.
-  size_t SeatCount() const { return nodes.size() * locks.size(); }
-  size_t Seat(int16_t node, uint16_t lock) const {
+  // The index of a node's part in a lock, in a vector of nodes x locks.
+  size_t ParticipationCount() const { return nodes.size() * locks.size(); }
+  size_t ParticipationIndex(int16_t node, uint16_t lock) const {
     return static_cast<size_t>(node) * locks.size() + lock;
   }
   const NodeSetup& Node(int16_t node) const { return nodes[static_cast<size_t>(node)]; }
   const std::string& LockName(uint16_t lock) const { return locks[lock].name; }
   std::optional<uint16_t> FindLock(std::string_view name) const;
-  // Whose row it is; nothing when it is no lock's.
+  // The lock whose row it is; nothing if it belongs to no lock.
   std::optional<uint16_t> LockOfRow(const Row& row) const;
   // "a", "a#2" for a's second incarnation, "nobody".
   std::string NameOf(ProcessId process) const;
 };
 
-// What the scenario's protocol promises of a run with the scenario's faults.
+// What the scenario's protocol promises for a run with the scenario's faults.
 // REQUIRES: FindProtocol(scenario.protocol) is not null.
-std::array<Promise, kInvariantCount> PromisesIn(const Scenario& scenario);
+std::array<Promise, kCountOf<Invariant>> PromisesIn(const Scenario& scenario);
 
 // REQUIRES: FindProtocol(scenario.protocol) is not null.
-Setup MakeSetup(const Scenario& scenario, Duration round_trip_p999);
+CheckerSetup MakeCheckerSetup(const Scenario& scenario, Duration round_trip_p999);
 
 }  // namespace whorl::sim

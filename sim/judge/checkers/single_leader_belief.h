@@ -1,5 +1,5 @@
-// single_leader_belief: no process begins to believe that it leads while another one believes it.
-// How long two did is a metric.
+// single_leader_belief: no process begins to believe that it leads while another process believes
+// so. How long two processes believed is a metric.
 #pragma once
 
 #include "sim/judge/checkers/tally.h"

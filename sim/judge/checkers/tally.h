@@ -1,9 +1,9 @@
-// What every checker counts in, and what it may look at when it judges.
+// The counter of every checker (Tally), and what a checker can read when it judges (Now).
 //
 // A checker is an aggregate with a Tally, a constant kInvariant, and a function
 //   void On(const X&, const Now&)
-// for each observation or change of the ledger that it wants; it gets no others. When a change is
-// told, the ledger already knows it.
+// for each kind of observation or change of the ledger that it handles. The ledger has been updated
+// before a checker is notified of a change.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 namespace whorl::sim {
 
 struct Now {
-  const Setup& setup;
+  const CheckerSetup& setup;
   const Ledger& ledger;
   Instant at;
   uint64_t observation = 0;
@@ -33,7 +33,7 @@ struct Tally {
   std::optional<Violation> first;
   WHORL_FIELDS(Tally, violations, first);
 
-  // `text()` is for people, and built for the first violation only.
+  // `text()` describes the violation; it is called for the first violation only.
   template <typename Text>
   void Add(const Now& now, Instant at, Text&& text) {
     if (violations++ == 0) first = {.at = at, .observation = now.observation, .text = text()};

@@ -1,7 +1,7 @@
-// token_monotonic: a token that is committed is not below any token ever stored under the row's
-// name, in rows deleted since too, and above all of them when the owner changes. A commit that
-// leaves the token as it was commits none, a heartbeat that replaces it commits one. Rows of the
-// start count as stored.
+// token_monotonic: a committed token is not below any token ever stored under the row's name,
+// including in rows deleted since, and above all of them if the owner changes. A commit that leaves
+// the token unchanged commits no token; a heartbeat that replaces it commits one. Initial rows
+// count as stored.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@ struct TokenMonotonic {
   std::vector<std::optional<Timestamp>> greatest;  // by lock
   WHORL_FIELDS(TokenMonotonic, tally, greatest);
 
-  static TokenMonotonic For(const Setup& setup) {
+  static TokenMonotonic For(const CheckerSetup& setup) {
     return {.tally = {}, .greatest = std::vector<std::optional<Timestamp>>(setup.locks.size())};
   }
   void On(const VersionChanged& x, const Now& now);

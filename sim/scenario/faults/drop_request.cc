@@ -20,7 +20,7 @@ void DropRequestFault::Check(const FaultReading& reading) const {
   if (when == nullptr || when->phase == Phase::kSent || when->phase == Phase::kEnded) return;
   if (reading.Has("node") || when->step == StepName::kWrite) return;
   reading.problems.Add(*reading.fields.Object("when")->Find("phase"),
-                       Cat(kNeverFires, "in the phase ", PhaseText(when->phase),
+                       Cat(kNeverFires, "in the phase ", WordOf(when->phase),
                            " the request has been heard. \"sent\" loses the step's request, "
                            "\"ended\" the node's next one."));
 }

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 
 #include "protocol/protocols.h"
 #include "sim/scenario/error_text.h"
@@ -7,19 +6,6 @@
 #include "sim/scenario/faults/keys.h"
 
 namespace whorl::sim {
-namespace {
-
-// In the order of ErrorCode.
-constexpr std::array<Code, kErrorCodeCount> kCodes = {
-    Code::kInternal,           Code::kResourceExhausted, Code::kPermissionDenied,
-    Code::kFailedPrecondition, Code::kDeadlineExceeded,  Code::kUnknown};
-
-std::string_view ErrorCodeText(ErrorCode code) { return CodeName(CodeOf(code)); }
-
-}  // namespace
-
-Code CodeOf(ErrorCode code) { return kCodes[static_cast<size_t>(code)]; }
-
 FaultInfo ErrorFault::Describe() {
   return {
       .word = "error",
@@ -32,22 +18,22 @@ FaultInfo ErrorFault::Describe() {
                         .form = Form::kWord,
                         .about = "by which the call is answered",
                         .required = true,
-                        .words = WordsOf(kErrorCodeCount, ErrorCodeText)}},
+                        .words = ListedWords<ErrorCode>()}},
                ForKey(),
                PercentKey(),
                {.key = {.name = "of_step",
                         .form = Form::kWord,
                         .about = "whose calls are answered so; else those of the step that `when` "
                                  "names",
-                        .words = WordsOf(kStepCount, StepText)}}},
+                        .words = ListedWords<StepName>()}}},
       .only_on_request = true,
       .example = R"({ "at": "20s", "do": "error", "node": "a", "of_step": "heartbeat_update",
   "code": "PERMISSION_DENIED", "for": "15s" })"};
 }
 
 std::string ErrorFault::Detail() const {
-  std::string detail(ErrorCodeText(code));
-  if (of_step) detail += Cat(" of ", StepText(*of_step));
+  std::string detail(WordOf(code));
+  if (of_step) detail += Cat(" of ", WordOf(*of_step));
   if (lasts && percent < 100) detail += Cat(" ", std::to_string(percent), "%");
   return detail;
 }
@@ -66,15 +52,15 @@ void ErrorFault::Check(const FaultReading& reading) const {
       of_step ? *reading.fields.Find("of_step") : *reading.fields.Find("when")->Find("step");
   const ProtocolInfo* protocol = FindProtocol(reading.scenario.protocol);
   // What is no step at all has been reported where it stands.
-  if (protocol == nullptr || value.text() != StepText(step)) return;
+  if (protocol == nullptr || value.text() != WordOf(step)) return;
   std::vector<StepName> steps(protocol->steps.begin(), protocol->steps.end());
   if (!protocol->answers_locally) steps.push_back(StepName::kHasLock);
   if (std::ranges::find(steps, step) != steps.end()) return;
   std::vector<std::string_view> words;
-  for (const StepName other : steps) words.push_back(StepText(other));
+  for (const StepName other : steps) words.push_back(WordOf(other));
   reading.problems.Add(value,
                        Cat(kNeverFires, "in ", protocol->name, ", no call to Spanner is a ",
-                           Quoted(StepText(step)), ". Steps with calls: ", ListOf(words), "."));
+                           Quoted(WordOf(step)), ". Steps with calls: ", ListOf(words), "."));
 }
 
 }  // namespace whorl::sim

@@ -22,8 +22,8 @@ FaultKey DirectionKey() {
   return {.key = {.name = "direction",
                   .form = Form::kWord,
                   .about = "both ways, requests `to` Spanner, or replies `from` it",
-                  .words = WordsOf(3, DirectionText),
-                  .otherwise = WordJson(DirectionText(Direction()))}};
+                  .words = ListedWords<Direction>(),
+                  .otherwise = WordJson(WordOf(Direction()))}};
 }
 
 FaultKey PercentKey() {

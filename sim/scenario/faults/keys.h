@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "protocol/spanner/fields.h"
+#include "protocol/spanner/words.h"
 #include "sim/scenario/fields.h"
 #include "sim/scenario/language.h"
 #include "sim/scenario/parts.h"
@@ -22,12 +23,10 @@ FaultKey DirectionKey();
 FaultKey PercentKey();
 std::vector<FaultKey> RowKeys();  // of RowOfLock
 
-// The words of an enumeration, from its text.
-template <typename Enum>
-std::vector<std::string_view> WordsOf(size_t count, std::string_view (*text)(Enum)) {
-  std::vector<std::string_view> words;
-  for (size_t i = 0; i < count; ++i) words.push_back(text(static_cast<Enum>(i)));
-  return words;
+// The words of an enumeration.
+template <HasWords Enum>
+std::vector<std::string_view> ListedWords() {
+  return {AllWords<Enum>().begin(), AllWords<Enum>().end()};
 }
 
 // A default as JSON.

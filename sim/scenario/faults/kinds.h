@@ -34,6 +34,7 @@
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/status.h"
 #include "protocol/spanner/time.h"
+#include "protocol/spanner/words.h"
 #include "sim/scenario/direction.h"
 #include "sim/scenario/truetime_spec.h"
 
@@ -50,9 +51,14 @@ inline constexpr unsigned kAnyLife = kIsDown | kHasProcess;
 // --- parts of faults ---------------------------------------------------------------------------
 
 enum class PartitionMode : uint8_t { kBlackHole, kRefuse };
-std::string_view PartitionModeText(PartitionMode mode);
+constexpr auto WordTableOf(PartitionMode) {
+  return MakeWordTable<PartitionMode>({
+      {PartitionMode::kBlackHole, "black_hole"},
+      {PartitionMode::kRefuse, "refuse"},
+  });
+}
 
-// By which an `error` answers, in the order of its words.
+// By which an `error` answers.
 enum class ErrorCode : uint8_t {
   kInternal,
   kResourceExhausted,
@@ -61,8 +67,17 @@ enum class ErrorCode : uint8_t {
   kDeadlineExceeded,
   kUnknown,
 };
-inline constexpr size_t kErrorCodeCount = 6;
-Code CodeOf(ErrorCode code);
+constexpr auto WordTableOf(ErrorCode) {
+  return MakeWordTable<ErrorCode>({
+      {ErrorCode::kInternal, WordOf(Code::kInternal)},
+      {ErrorCode::kResourceExhausted, WordOf(Code::kResourceExhausted)},
+      {ErrorCode::kPermissionDenied, WordOf(Code::kPermissionDenied)},
+      {ErrorCode::kFailedPrecondition, WordOf(Code::kFailedPrecondition)},
+      {ErrorCode::kDeadlineExceeded, WordOf(Code::kDeadlineExceeded)},
+      {ErrorCode::kUnknown, WordOf(Code::kUnknown)},
+  });
+}
+constexpr Code CodeOf(ErrorCode code) { return *ParseWord<Code>(WordOf(code)); }
 
 // Quantiles of a delay, linear between them. REQUIRES: they do not fall.
 struct DelaySpec {

@@ -3,10 +3,6 @@
 
 namespace whorl::sim {
 
-std::string_view PartitionModeText(PartitionMode mode) {
-  return mode == PartitionMode::kBlackHole ? "black_hole" : "refuse";
-}
-
 FaultInfo PartitionFault::Describe() {
   return {
       .word = "partition",
@@ -18,8 +14,8 @@ FaultInfo PartitionFault::Describe() {
                {.key = {.name = "mode",
                         .form = Form::kWord,
                         .about = "calls hang until the connection timeout, or fail at once",
-                        .words = WordsOf(2, PartitionModeText),
-                        .otherwise = WordJson(PartitionModeText(PartitionFault().mode))}},
+                        .words = ListedWords<PartitionMode>(),
+                        .otherwise = WordJson(WordOf(PartitionFault().mode))}},
                DirectionKey()},
       .example =
           R"({ "at": "20s", "do": "partition", "node": "a", "direction": "from", "for": "15s" })"};

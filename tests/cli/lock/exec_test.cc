@@ -31,6 +31,19 @@ TEST_F(LockExecTest, PassesOnTheCommandsExitCode) {
   EXPECT_EQ(Whorl("lock exec job -- sh -c 'kill -TERM $$'").code, 128 + 15);
 }
 
+// `pgrep -f 'whorl lock'` and ps find it by what was typed, not by the program it became.
+TEST_F(LockExecTest, PsShowsWhatTheUserTyped) {
+  Init("job");
+  // The command's parent is the guard, and whorl is the guard's.
+  constexpr const char* kPrint =
+      "'read -r _ _ _ whorl _ </proc/$PPID/stat; readlink /proc/$whorl/exe; "
+      "cat /proc/$whorl/comm; tr \"\\0\" \" \" </proc/$whorl/cmdline'";
+  const Ended ended = Shell("PATH=\"$(dirname \"$W\"):$PATH\"; whorl lock exec job -- sh -c " +
+                            std::string(kPrint) + " x");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, testing::ContainsRegex("^/.*/whorl-grpc\nwhorl\nwhorl lock exec job -- "));
+}
+
 TEST_F(LockExecTest, TellsTheCommandItsLock) {
   Init("job");
   constexpr const char* kPrint = "'echo $WHORL_LOCK_NAME $WHORL_LOCK_ID $WHORL_LOCK_TOKEN'";

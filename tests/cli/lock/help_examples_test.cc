@@ -11,8 +11,10 @@ using testing::Not;
 
 class GrpcHelpExamplesTest : public HelpExamples {
  protected:
-  void Check(const std::string& command, const std::string& help) {
+  // The examples that have `part` in them.
+  void Check(const std::string& command, const std::string& help, const std::string& part = "") {
     for (const std::string& example : ExamplesIn(help)) {
+      if (example.find(part) == std::string::npos) continue;
       ++examples_;
       const Ended ended = RunExample(
           "export WHORL_DATABASE=projects/p/instances/i/databases/d "
@@ -35,10 +37,10 @@ TEST_F(GrpcHelpExamplesTest, OfLockAreUnderstood) {
 }
 
 TEST_F(GrpcHelpExamplesTest, OfRealRunsAreUnderstood) {
-  for (const char* command : {"replay --on server", "bench takeover --on server"}) {
-    Check(command, HelpOf(command));
+  for (const char* command : {"replay", "bench takeover"}) {
+    Check(command, HelpOf(command), " --on ");
   }
-  EXPECT_GE(examples_, 6U);
+  EXPECT_GE(examples_, 5U);
 }
 
 // Or the tests above would prove nothing.

@@ -322,7 +322,7 @@ TEST_F(LockCliTest, HelpNamesTheCommandAsItIsTyped) {
     const Ended help = Whorl("lock " + std::string(sub) + "--help");
     EXPECT_EQ(help.code, 0);
     EXPECT_THAT(help.out, HasSubstr("Usage: whorl lock " + std::string(sub)));
-    EXPECT_THAT(help.out, Not(HasSubstr("whorl-lock")));
+    EXPECT_THAT(help.out, Not(HasSubstr("whorl-grpc")));
   }
   EXPECT_THAT(Whorl("--help").out, HasSubstr("  lock  "));
   EXPECT_THAT(Whorl("lock --version").out, StartsWith("whorl "));
@@ -331,7 +331,7 @@ TEST_F(LockCliTest, HelpNamesTheCommandAsItIsTyped) {
 TEST_F(LockCliTest, WithoutItsProgramItSaysWhatIsMissing) {
   fs::create_directories(folder_ / "bin");
   fs::copy_file(WHORL_COMMAND, folder_ / "bin/whorl");
-  const std::string sentence = "whorl lock needs the program .*/bin/whorl-lock, which is missing";
+  const std::string sentence = "whorl lock needs the program .*/bin/whorl-grpc, which is missing";
   ExpectComplaint(Shell("bin/whorl lock get job"), 3, sentence);
   ExpectComplaint(Shell("bin/whorl lock exec job -- true"), 125, sentence);
 }

@@ -36,58 +36,58 @@ using testing::Pair;
 constexpr int16_t kNode = 0;
 constexpr int16_t kOther = 1;
 
-Verdict Drop() { return {.kind = Verdict::Kind::kDrop}; }
-Verdict AnswerWith(Status status) {
-  return {.kind = Verdict::Kind::kAnswer, .status = std::move(status)};
+Interception Drop() { return {.action = Interception::Action::kDrop}; }
+Interception AnswerWith(Status status) {
+  return {.action = Interception::Action::kAnswer, .status = std::move(status)};
 }
 
 // Does what a test says, and tells what it has seen.
-class TestJudge final : public Judge {
+class TestInterceptor final : public CallInterceptor {
  public:
-  using OfRequest = std::function<Verdict(const ProxiedCall&)>;
-  using OfReply = std::function<Verdict(const ProxiedCall&, const Status&)>;
+  using OfRequest = std::function<Interception(const ProxiedCall&)>;
+  using OfReply = std::function<Interception(const ProxiedCall&, const Status&)>;
 
-  void OnRequests(OfRequest judge) {
+  void OnRequests(OfRequest interceptor) {
     const std::lock_guard lock(mutex_);
-    of_request_ = std::move(judge);
+    of_request_ = std::move(interceptor);
   }
-  void OnReplies(OfReply judge) {
+  void OnReplies(OfReply interceptor) {
     const std::lock_guard lock(mutex_);
-    of_reply_ = std::move(judge);
+    of_reply_ = std::move(interceptor);
   }
-  // Until a request, or a reply, of the method has been judged so far.
+  // Until a request, or a reply, of the method has been intercepted.
   ProxiedCall AwaitRequest(const std::string& method) { return Await(requests_, method); }
-  struct Judged {
+  struct Intercepted {
     Status status;
     size_t messages = 0;
   };
-  Judged AwaitJudged(const std::string& method) { return Await(replies_, method); }
-  Status AwaitReply(const std::string& method) { return AwaitJudged(method).status; }
+  Intercepted AwaitIntercepted(const std::string& method) { return Await(replies_, method); }
+  Status AwaitReply(const std::string& method) { return AwaitIntercepted(method).status; }
   size_t requests() {
     const std::lock_guard lock(mutex_);
     return requests_.size();
   }
 
-  Verdict OnRequest(const ProxiedCall& call, const std::string&) override {
-    OfRequest judge;
+  Interception OnRequest(const ProxiedCall& call, const std::string&) override {
+    OfRequest interceptor;
     {
       const std::lock_guard lock(mutex_);
       requests_.emplace(call.method, call);
-      judge = of_request_;
+      interceptor = of_request_;
       changed_.notify_all();
     }
-    return judge ? judge(call) : Verdict{};
+    return interceptor ? interceptor(call) : Interception{};
   }
-  Verdict OnReply(const ProxiedCall& call, const Status& status,
-                  const std::vector<std::string>& messages) override {
-    OfReply judge;
+  Interception OnReply(const ProxiedCall& call, const Status& status,
+                       const std::vector<std::string>& messages) override {
+    OfReply interceptor;
     {
       const std::lock_guard lock(mutex_);
-      replies_.emplace(call.method, Judged{.status = status, .messages = messages.size()});
-      judge = of_reply_;
+      replies_.emplace(call.method, Intercepted{.status = status, .messages = messages.size()});
+      interceptor = of_reply_;
       changed_.notify_all();
     }
-    return judge ? judge(call, status) : Verdict{};
+    return interceptor ? interceptor(call, status) : Interception{};
   }
 
  private:
@@ -103,16 +103,18 @@ class TestJudge final : public Judge {
   OfRequest of_request_;
   OfReply of_reply_;
   std::multimap<std::string, ProxiedCall> requests_;
-  std::multimap<std::string, Judged> replies_;
+  std::multimap<std::string, Intercepted> replies_;
 };
 
 // Of calls of one method.
-TestJudge::OfRequest Of(std::string method, Verdict verdict) {
-  return [=](const ProxiedCall& call) { return call.method == method ? verdict : Verdict{}; };
+TestInterceptor::OfRequest Of(std::string method, Interception interception) {
+  return [=](const ProxiedCall& call) {
+    return call.method == method ? interception : Interception{};
+  };
 }
-TestJudge::OfReply OfReplyTo(std::string method, Verdict verdict) {
+TestInterceptor::OfReply OfReplyTo(std::string method, Interception interception) {
   return [=](const ProxiedCall& call, const Status&) {
-    return call.method == method ? verdict : Verdict{};
+    return call.method == method ? interception : Interception{};
   };
 }
 
@@ -129,7 +131,7 @@ std::string Local(uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
 class FaultProxyTest : public testing::Test {
  protected:
   explicit FaultProxyTest(ProxyOptions options = {})
-      : proxy_(server_->address(), judge_, options), address_(Local(proxy_.Open(kNode))) {
+      : proxy_(server_->address(), interceptor_, options), address_(Local(proxy_.Open(kNode))) {
     server_->SetObserver(transcript_.Observer());
   }
 
@@ -170,7 +172,7 @@ class FaultProxyTest : public testing::Test {
   }
 
   server::Transcript transcript_;
-  TestJudge judge_;
+  TestInterceptor interceptor_;
   const std::unique_ptr<server::Server> server_ = server::StartOrThrow(InParts());
   FaultProxy proxy_;
   const std::string address_;
@@ -200,7 +202,7 @@ TEST_F(FaultProxyTest, PassesManyAtATime) {
 }
 
 TEST_F(FaultProxyTest, PassesStreamsOfManyParts) {
-  // The whole reply is judged at once, and comes in the order in which it was sent.
+  // The whole reply is intercepted at once, and comes in the order in which it was sent.
   TestClient client(address_);
   const SessionName session = client.OpenSession();
   const std::string long_key(kPartBytes, 'x');
@@ -211,7 +213,7 @@ TEST_F(FaultProxyTest, PassesStreamsOfManyParts) {
       .session = session, .statement = {.sql = Sql::Intern("SELECT k FROM t ORDER BY k", {})}});
   EXPECT_EQ(heard.result.rows,
             std::vector<Row>({{"a" + long_key}, {"b" + long_key}, {"c" + long_key}}));
-  EXPECT_GE(judge_.AwaitJudged("ExecuteStreamingSql").messages, 3);
+  EXPECT_GE(interceptor_.AwaitIntercepted("ExecuteStreamingSql").messages, 3);
 }
 
 TEST_F(FaultProxyTest, PassesDetailsAndTrailersOfAStatus) {
@@ -229,18 +231,18 @@ TEST_F(FaultProxyTest, PassesDetailsAndTrailersOfAStatus) {
       .code = Code::kAborted, .retry_after = Milliseconds(1234), .message = "again"};
   EXPECT_EQ(wire::DecodeStatus(heard.status), told);
   EXPECT_EQ(heard.retry_info, wire::EncodeRetryInfoTrailer(told));
-  EXPECT_EQ(judge_.AwaitReply("Commit"), told);
+  EXPECT_EQ(interceptor_.AwaitReply("Commit"), told);
 }
 
 TEST_F(FaultProxyTest, PassesMetadataOfTheNode) {
   // By which Spanner routes, counts attempts and finds the database. A second proxy sees what is
   // behind the first.
-  TestJudge outer_judge;
-  FaultProxy outer(address_, outer_judge);
+  TestInterceptor outer_interceptor;
+  FaultProxy outer(address_, outer_interceptor);
   const auto client = Connect(Local(outer.Open(kNode)));
   EXPECT_EQ(RunIn(*client, ReadWrite({InsertRow("a", 1)})).outcome, Outcome::kCommitted);
-  const ProxiedCall sent = outer_judge.AwaitRequest("Commit");
-  const ProxiedCall arrived = judge_.AwaitRequest("Commit");
+  const ProxiedCall sent = outer_interceptor.AwaitRequest("Commit");
+  const ProxiedCall arrived = interceptor_.AwaitRequest("Commit");
   EXPECT_THAT(sent.metadata,
               Contains(Pair("google-cloud-resource-prefix", server::TestDatabase())));
   EXPECT_EQ(arrived.metadata.contains("x-goog-spanner-request-id"), true);
@@ -258,11 +260,11 @@ TEST_F(FaultProxyTest, PassesOnThatSpannerIsNotThere) {
 // --- calls ---------------------------------------------------------------------------------------
 
 TEST_F(FaultProxyTest, ADroppedRequestNeverComesAndIsNeverAnswered) {
-  judge_.OnRequests(Of("Commit", Drop()));
+  interceptor_.OnRequests(Of("Commit", Drop()));
   const auto client = Connect(address_);
   Answered<TransactionResult> answered;
   const auto run = client->Run(ReadWrite({InsertRow("a", 1)}), answered.Callback());
-  judge_.AwaitRequest("Commit");
+  interceptor_.AwaitRequest("Commit");
   client->Cancel(run);
   EXPECT_EQ(answered.Wait().outcome, Outcome::kUnknown);
   EXPECT_EQ(transcript_.Count("Commit", CallPhase::kArrived), 0);
@@ -270,11 +272,11 @@ TEST_F(FaultProxyTest, ADroppedRequestNeverComesAndIsNeverAnswered) {
 }
 
 TEST_F(FaultProxyTest, ADroppedReplyIsOfWorkThatWasDone) {
-  judge_.OnReplies(OfReplyTo("Commit", Drop()));
+  interceptor_.OnReplies(OfReplyTo("Commit", Drop()));
   const auto client = Connect(address_);
   Answered<TransactionResult> answered;
   const auto run = client->Run(ReadWrite({InsertRow("a", 1)}), answered.Callback());
-  EXPECT_EQ(FormatStatus(judge_.AwaitReply("Commit")), "OK");
+  EXPECT_EQ(FormatStatus(interceptor_.AwaitReply("Commit")), "OK");
   client->Cancel(run);
   EXPECT_EQ(answered.Wait().outcome, Outcome::kUnknown);
   EXPECT_TRUE(IsThere("a"));
@@ -283,7 +285,7 @@ TEST_F(FaultProxyTest, ADroppedReplyIsOfWorkThatWasDone) {
 TEST_F(FaultProxyTest, AnAnsweredRequestNeverComes) {
   const Status given = {
       .code = Code::kUnavailable, .retry_after = Seconds(3), .message = "the split has no leader"};
-  judge_.OnRequests(Of("Commit", AnswerWith(given)));
+  interceptor_.OnRequests(Of("Commit", AnswerWith(given)));
   TestClient client(address_);
   EXPECT_EQ(Put(client, client.OpenSession(), "a").status, given);
   EXPECT_EQ(transcript_.Count("Commit", CallPhase::kArrived), 0);
@@ -291,7 +293,7 @@ TEST_F(FaultProxyTest, AnAnsweredRequestNeverComes) {
 }
 
 TEST_F(FaultProxyTest, AnAnsweredReplyIsOfWorkThatWasDone) {
-  judge_.OnReplies(OfReplyTo("Commit", AnswerWith(Error(Code::kUnavailable, "lost"))));
+  interceptor_.OnReplies(OfReplyTo("Commit", AnswerWith(Error(Code::kUnavailable, "lost"))));
   TestClient client(address_);
   const Response heard = Put(client, client.OpenSession(), "a");
   EXPECT_EQ(FormatStatus(heard.status), "UNAVAILABLE: lost");
@@ -300,8 +302,8 @@ TEST_F(FaultProxyTest, AnAnsweredReplyIsOfWorkThatWasDone) {
 
 TEST_F(FaultProxyTest, DelaysLastAsLongAsTheySay) {
   constexpr Duration kEach = Milliseconds(30);
-  judge_.OnRequests(Of("Commit", {.delay = kEach}));
-  judge_.OnReplies(OfReplyTo("Commit", {.delay = kEach}));
+  interceptor_.OnRequests(Of("Commit", {.delay = kEach}));
+  interceptor_.OnReplies(OfReplyTo("Commit", {.delay = kEach}));
   TestClient client(address_);
   const SessionName session = client.OpenSession();
   const Duration began = real_client::MonotonicNow();
@@ -309,19 +311,19 @@ TEST_F(FaultProxyTest, DelaysLastAsLongAsTheySay) {
   EXPECT_GE(real_client::MonotonicNow() - began, kEach * 2);
 }
 
-TEST_F(FaultProxyTest, AJudgeThatBlocksHoldsUpNoOtherCall) {
+TEST_F(FaultProxyTest, AnInterceptorThatBlocksDelaysNoOtherCall) {
   // It waits, say, until a process has been stopped: the same node's other calls, and those of
   // other nodes, go on.
   Answered<bool> open;
-  judge_.OnRequests([&](const ProxiedCall& call) {
+  interceptor_.OnRequests([&](const ProxiedCall& call) {
     if (call.method == "Commit") open.Wait();
-    return Verdict{};
+    return Interception{};
   });
   TestClient client(address_);
   TestClient other(Local(proxy_.Open(kOther)));
   const SessionName session = client.OpenSession();
   InBackground put([&] { return Put(client, session, "a"); });
-  judge_.AwaitRequest("Commit");
+  interceptor_.AwaitRequest("Commit");
   EXPECT_EQ(FormatStatus(client.Call(GetSession{.session = session}).status), "OK");
   EXPECT_EQ(FormatStatus(other.Call(GetSession{.session = session}).status), "OK");
   EXPECT_FALSE(IsThere("a"));
@@ -330,36 +332,36 @@ TEST_F(FaultProxyTest, AJudgeThatBlocksHoldsUpNoOtherCall) {
 }
 
 TEST_F(FaultProxyTest, WhatANodeAskedForIsDoneWhenItHasGone) {
-  // It is killed while its Commit is on its way: Spanner gets it nevertheless, and the judge hears
-  // what became of it.
+  // It is killed while its Commit is on its way: Spanner gets it nevertheless, and the interceptor
+  // hears what became of it.
   Answered<bool> open;
-  judge_.OnRequests([&](const ProxiedCall& call) {
+  interceptor_.OnRequests([&](const ProxiedCall& call) {
     if (call.method == "Commit") open.Wait();
-    return Verdict{};
+    return Interception{};
   });
   auto client = Connect(address_);
   Answered<TransactionResult> answered;
   client->Run(ReadWrite({InsertRow("a", 1)}), answered.Callback());
-  judge_.AwaitRequest("Commit");
+  interceptor_.AwaitRequest("Commit");
   client.reset();
   EXPECT_EQ(answered.Wait().outcome, Outcome::kUnknown);
   open.Callback()(true);
-  EXPECT_EQ(FormatStatus(judge_.AwaitReply("Commit")), "OK");
+  EXPECT_EQ(FormatStatus(interceptor_.AwaitReply("Commit")), "OK");
   EXPECT_TRUE(IsThere("a"));
 }
 
 TEST_F(FaultProxyTest, ACallWhoseNodeHasGoneCanBeDropped) {
   // And is over then, or the proxy could not shut down.
   Answered<bool> open;
-  judge_.OnRequests([&](const ProxiedCall& call) {
-    if (call.method != "Commit") return Verdict{};
+  interceptor_.OnRequests([&](const ProxiedCall& call) {
+    if (call.method != "Commit") return Interception{};
     open.Wait();
     return Drop();
   });
   auto client = Connect(address_);
   Answered<TransactionResult> answered;
   client->Run(ReadWrite({InsertRow("a", 1)}), answered.Callback());
-  judge_.AwaitRequest("Commit");
+  interceptor_.AwaitRequest("Commit");
   client.reset();
   // The end of its connections came before this one's call.
   TestClient next(address_);
@@ -376,12 +378,12 @@ TEST_F(FaultProxyTest, ABlackHoleHoldsRequestsBackUntilItEnds) {
   TestClient other(Local(proxy_.Open(kOther)));
   const SessionName session = client.OpenSession();
   for (const Direction direction : {Direction::kTo, Direction::kBoth}) {
-    const size_t before = judge_.requests();
+    const size_t before = interceptor_.requests();
     proxy_.SetLink(kNode, direction, LinkState::kBlackHoled);
     InBackground put([&] { return Put(client, session, "a"); });
     // Another node notices nothing.
     EXPECT_EQ(FormatStatus(other.Call(GetSession{.session = session}).status), "OK");
-    EXPECT_EQ(judge_.requests(), before + 1);
+    EXPECT_EQ(interceptor_.requests(), before + 1);
     proxy_.SetLink(kNode, direction, LinkState::kUp);
     EXPECT_EQ(FormatStatus(put.Await().status), "OK");
   }
@@ -397,7 +399,7 @@ TEST_F(FaultProxyTest, ABlackHoleOnTheWayBackHoldsRepliesBackUntilItEnds) {
     tell(true);
     return response;
   });
-  EXPECT_EQ(FormatStatus(judge_.AwaitReply("Commit")), "OK");
+  EXPECT_EQ(FormatStatus(interceptor_.AwaitReply("Commit")), "OK");
   EXPECT_TRUE(IsThere("a"));
   EXPECT_FALSE(heard.IsThere());
   proxy_.SetLink(kNode, Direction::kFrom, LinkState::kUp);
@@ -438,7 +440,7 @@ TEST_F(FaultProxyTimeoutTest, WithoutAcknowledgementsAConnectionIsLostToo) {
   const SessionName session = client.OpenSession();
   proxy_.SetLink(kNode, Direction::kFrom, LinkState::kBlackHoled);
   EXPECT_EQ(Put(client, session, "a").status.code, Code::kUnavailable);
-  EXPECT_EQ(FormatStatus(judge_.AwaitReply("Commit")), "OK");
+  EXPECT_EQ(FormatStatus(interceptor_.AwaitReply("Commit")), "OK");
   EXPECT_TRUE(IsThere("a"));
 }
 
@@ -463,7 +465,7 @@ TEST_F(FaultProxyTest, ARefusedWayBackIsOfWorkThatWasDone) {
   const SessionName session = client.OpenSession();
   proxy_.SetLink(kNode, Direction::kFrom, LinkState::kRefused);
   EXPECT_EQ(Put(client, session, "a").status.code, Code::kUnavailable);
-  EXPECT_EQ(FormatStatus(judge_.AwaitReply("Commit")), "OK");
+  EXPECT_EQ(FormatStatus(interceptor_.AwaitReply("Commit")), "OK");
   EXPECT_TRUE(IsThere("a"));
   proxy_.SetLink(kNode, Direction::kFrom, LinkState::kUp);
   EXPECT_EQ(FormatStatus(Put(client, session, "b").status), "OK");
@@ -487,7 +489,7 @@ TEST_F(FaultProxyTest, ShutdownEndsWhateverIsUnderWay) {
     if (call.method != "BeginTransaction") return server::LetPass{};
     return server::HoldReply{gate};
   });
-  judge_.OnRequests([](const ProxiedCall& call) -> Verdict {
+  interceptor_.OnRequests([](const ProxiedCall& call) -> Interception {
     if (call.method == "Commit") return Drop();
     if (call.method == "Rollback") return {.delay = Seconds(3600)};
     return {};
@@ -501,8 +503,8 @@ TEST_F(FaultProxyTest, ShutdownEndsWhateverIsUnderWay) {
   InBackground waiting([&] { return client.Call(BeginTransaction{.session = session}); });
   proxy_.SetLink(kOther, Direction::kBoth, LinkState::kBlackHoled);
   InBackground held([&] { return other.Call(GetSession{.session = session}); });
-  judge_.AwaitRequest("Commit");
-  judge_.AwaitRequest("Rollback");
+  interceptor_.AwaitRequest("Commit");
+  interceptor_.AwaitRequest("Rollback");
   transcript_.Await("BeginTransaction", CallPhase::kArrived);
   proxy_.Shutdown();
   for (InBackground* call : {&dropped, &delayed, &waiting, &held}) {
@@ -513,9 +515,9 @@ TEST_F(FaultProxyTest, ShutdownEndsWhateverIsUnderWay) {
   gate->Open();
 }
 
-TEST_F(FaultProxyTest, AJudgeMayCutTheLinkItIsAskedAbout) {
+TEST_F(FaultProxyTest, AnInterceptorMayCutTheLinkOfItsCall) {
   // Also when the proxy shuts down meanwhile.
-  judge_.OnReplies([this](const ProxiedCall& call, const Status&) -> Verdict {
+  interceptor_.OnReplies([this](const ProxiedCall& call, const Status&) -> Interception {
     if (call.method == "Commit") proxy_.SetLink(call.node, Direction::kBoth, LinkState::kRefused);
     return {};
   });

@@ -83,7 +83,7 @@ class Host {
       return std::to_string(granted->asker) + " gets " + granted->session.name;
     }
     const auto& refused = std::get<SessionRefused>(effect);
-    return std::to_string(refused.asker) + " hears " + std::string(CodeName(refused.status.code));
+    return std::to_string(refused.asker) + " hears " + std::string(WordOf(refused.status.code));
   }
 
   SessionPoolPolicy policy_;

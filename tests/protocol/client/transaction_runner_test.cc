@@ -158,8 +158,7 @@ TEST(RunnerBeginTest, AnyErrorOfAStatementThatCarriesTheBeginIsMasked) {
         Code::kInternal, Code::kUnknown, Code::kCancelled, Code::kPermissionDenied}) {
     Client client;
     client.Runs(InsertTransaction()).HearsError(code);
-    EXPECT_THAT(client.did, ElementsAre("INSERT begin seq=1", "BeginTransaction"))
-        << CodeName(code);
+    EXPECT_THAT(client.did, ElementsAre("INSERT begin seq=1", "BeginTransaction")) << WordOf(code);
     EXPECT_THAT(client.entropy.draws, testing::IsEmpty()) << "at once, without a backoff";
   }
 }
@@ -265,8 +264,8 @@ TEST(RunnerOutcomeTest, IsUnknownExactlyWhenACommitsAnswerLeavesItOpen) {
                         {Code::kDataLoss, Outcome::kUnknown}}) {
     Client client;
     client.Runs(InsertTransaction()).HearsAnswer("t1").HearsError(c.code);
-    ASSERT_TRUE(client.IsFinished()) << "no Rollback after a Commit: " << CodeName(c.code);
-    EXPECT_EQ(client.Result().outcome, c.outcome) << CodeName(c.code);
+    ASSERT_TRUE(client.IsFinished()) << "no Rollback after a Commit: " << WordOf(c.code);
+    EXPECT_EQ(client.Result().outcome, c.outcome) << WordOf(c.code);
     EXPECT_EQ(client.Result().status.code, c.code);
   }
 }
@@ -277,7 +276,7 @@ TEST(RunnerOutcomeTest, IsUnknownWhenOnlyAResentCommitWasAnsweredWithAnError) {
     Client client;
     client.Runs(InsertTransaction()).HearsAnswer("t1");
     client.HearsError(Code::kUnavailable).Waits().HearsError(code);
-    EXPECT_EQ(client.Result().outcome, Outcome::kUnknown) << CodeName(code);
+    EXPECT_EQ(client.Result().outcome, Outcome::kUnknown) << WordOf(code);
   }
 }
 
@@ -296,7 +295,7 @@ TEST(RunnerOutcomeTest, IsNeverUnknownWithoutACommit) {
     Client client;
     client.Runs(InsertTransaction()).HearsError(code).HearsAnswer("t1");
     client.HearsError(code).HearsError(code);
-    EXPECT_EQ(client.Result().outcome, Outcome::kAborted) << CodeName(code);
+    EXPECT_EQ(client.Result().outcome, Outcome::kAborted) << WordOf(code);
   }
 }
 

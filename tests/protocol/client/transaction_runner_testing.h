@@ -133,8 +133,8 @@ class Client {
     }
     if (std::holds_alternative<NeedSession>(action)) return "need session";
     const TransactionResult& result = std::get<Finished>(action).result;
-    std::string text(OutcomeText(result.outcome));
-    if (!result.status.ok()) text += " " + std::string(CodeName(result.status.code));
+    std::string text(WordOf(result.outcome));
+    if (!result.status.ok()) text += " " + std::string(WordOf(result.status.code));
     return text;
   }
   Client& Does(RunnerAction action) {

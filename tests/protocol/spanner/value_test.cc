@@ -112,12 +112,12 @@ TEST(ValueTest, ArePrintedForPeople) {
 
 TEST(ValueTest, TypesHaveTheNamesOfGoogleSql) {
   // Error messages quote them, and people search the documentation for them.
-  EXPECT_EQ(TypeName(Type::kBool), "BOOL");
-  EXPECT_EQ(TypeName(Type::kInt64), "INT64");
-  EXPECT_EQ(TypeName(Type::kFloat64), "FLOAT64");
-  EXPECT_EQ(TypeName(Type::kString), "STRING");
-  EXPECT_EQ(TypeName(Type::kBytes), "BYTES");
-  EXPECT_EQ(TypeName(Type::kTimestamp), "TIMESTAMP");
+  EXPECT_EQ(WordOf(Type::kBool), "BOOL");
+  EXPECT_EQ(WordOf(Type::kInt64), "INT64");
+  EXPECT_EQ(WordOf(Type::kFloat64), "FLOAT64");
+  EXPECT_EQ(WordOf(Type::kString), "STRING");
+  EXPECT_EQ(WordOf(Type::kBytes), "BYTES");
+  EXPECT_EQ(WordOf(Type::kTimestamp), "TIMESTAMP");
 }
 
 // --- Sql ---------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "real_client/google_cloud_client.h"
+#include "real_client/google_cloud/google_cloud_client.h"
 #include "real_client/os.h"
 #include "real_client/spanner_client.h"
 #include "tests/spanner_model/server/testing.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "live/emulator_process.h"
-#include "real_client/google_cloud_client.h"
+#include "real_client/google_cloud/google_cloud_client.h"
 #include "real_client/os.h"
 #include "tests/support/client_waits.h"
 #include "tests/support/raw_spanner.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "live/emulator_process.h"
-#include "real_client/google_cloud_client.h"
+#include "real_client/google_cloud/google_cloud_client.h"
 #include "spanner_model/server/server.h"
 #include "tests/support/grpc_backend.h"
 #include "tests/support/raw_spanner.h"
@@ -23,13 +23,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-Status MakeGoogleCloudClient(real_client::ClientOptions options,
-                             std::unique_ptr<real_client::TransactionClient>& out) {
-  std::unique_ptr<real_client::GoogleCloudClient> client;
-  Status status = real_client::GoogleCloudClient::Create(std::move(options), client);
-  out = std::move(client);
-  return status;
-}
+using real_client::MakeGoogleCloudClient;
 
 // --- what the library does otherwise -------------------------------------------------------------
 

@@ -1,5 +1,5 @@
-// The flaws that the protocols' pages name are met in drawn worlds: nothing is written for them.
-// Each is looked for run by run, and told from its neighbours by the world and by what was counted.
+// Drawn worlds meet the flaws that the protocols' pages name, without a scenario written for them.
+// Each test looks for one flaw run by run, and recognises it by the world and by the metrics.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kRunsMax = 2'000;
 
-// One run: its world, and what came of it.
+// One run: its world and its result.
 struct Seen {
   Scenario world;
   WatchedRun run;
@@ -65,7 +65,7 @@ TEST_P(Findings, AreMetInDrawnWorlds) {
   FAIL() << "not in " << kRunsMax << " runs";
 }
 
-// Where all judge a lease alike, and nobody takes another for itself.
+// Whether all nodes have the same timeout, and no two share an id.
 bool IsPlain(const Seen& seen) { return seen.HaveOneLease() && !seen.HaveOneId(); }
 
 std::vector<Flaw> FlawsOfSpindleV3() {
@@ -76,7 +76,8 @@ std::vector<Flaw> FlawsOfSpindleV3() {
       {.name = "V1_overstays_when_heartbeats_fail",
        .protocol = "spindle_v3",
        .kinds = {kKindOf<PartitionFault>},
-       // Go's client gives a call up after 30 s: only a long lease sees it fail early.
+       // Go's client gives up a call after 30 s, so only a long lease sees the call fail before its
+       // end.
        .duration = Seconds(900),
        .is_met =
            [two_lead](const Seen& seen) {
@@ -91,7 +92,7 @@ std::vector<Flaw> FlawsOfSpindleV3() {
        .kinds = {kKindOf<DropReplyFault>},
        .is_met =
            [](const Seen& seen) {
-             // One grant too many for the locks' first ones and those to others.
+             // More grants than the first one of each lock and the takeovers account for.
              const auto locks = static_cast<int64_t>(seen.world.locks.size());
              return IsPlain(seen) && seen.Count(Sometimes::kStepDown) > 0 &&
                     seen.Count(Metric::kGrants) > seen.Count(Metric::kTakeovers) + locks;
@@ -128,8 +129,8 @@ bool BreaksAt(const Seen& seen, Invariant invariant, std::string_view where) {
   return Find(seen.run.breakages, {.invariant = invariant, .where = std::string(where)}) != nullptr;
 }
 
-// That a release deletes another's live lease is met once in some thousand runs: too seldom to be
-// looked for here.
+// A release that deletes another process's live lease occurs once in some thousand runs, too seldom
+// to look for it here.
 std::vector<Flaw> FlawsOfProtocolsWithoutTokens() {
   const auto twins_lead = [](const Seen& seen) {
     return seen.HaveOneId() && seen.Breaks(Invariant::kSingleLeaderBelief);
@@ -177,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(SpindleV3, Findings, testing::ValuesIn(FlawsOfSpindleV3
 INSTANTIATE_TEST_SUITE_P(WithoutTokens, Findings,
                          testing::ValuesIn(FlawsOfProtocolsWithoutTokens()), NameOf);
 
-// What fenced_lease was made for: it gives the row back when the work has stopped.
+// The purpose of fenced_lease: it releases the row when the work has stopped.
 TEST(FindingsOfFencedLease, NoWriteComesAfterARelease) {
   HuntOptions options = HuntOf("fenced_lease", 1);
   options.world.kinds = {kKindOf<StopFault>};
@@ -185,7 +186,7 @@ TEST(FindingsOfFencedLease, NoWriteComesAfterARelease) {
   uint64_t releases = 0;
   for (uint64_t run = 0; run < kRuns; ++run) {
     Scenario world = WorldOfRun(options, run);
-    // Work that outlasts the lease is not waited for beyond its end.
+    // fenced_lease does not wait beyond the lease's end for work that outlasts it.
     world.workload.work_for = std::min(world.workload.work_for, Milliseconds(500));
     const Metrics metrics = RunWatched(world).result.checks.metrics;
     releases += static_cast<uint64_t>(metrics[Sometimes::kRelease]);

@@ -22,7 +22,7 @@ HuntOptions HuntOfAll(uint64_t seed) {
   return options;
 }
 
-// A batch system that spreads a hunt finds what one machine would.
+// A hunt that is spread over machines finds what one machine would find.
 TEST(Hunt, ShardsAddUpToTheWhole) {
   constexpr uint64_t kRuns = Fewer(200);
   const HuntTallies whole = Hunted(HuntOfAll(5), kRuns);
@@ -63,8 +63,7 @@ TEST(Hunt, RunsAreNotVacuous) {
     EXPECT_GE(tally.faults.Quantile(50), 3) << info.name;
     EXPECT_GE(tally.takeovers.Quantile(50), 1) << info.name;
     for (const Sometimes name : {Sometimes::kTakeover, Sometimes::kAborted}) {
-      EXPECT_GT(tally.met[static_cast<size_t>(name)], 0)
-          << info.name << ": " << SometimesText(name);
+      EXPECT_GT(tally.met[static_cast<size_t>(name)], 0) << info.name << ": " << WordOf(name);
     }
   }
 }
@@ -76,11 +75,11 @@ TEST(Hunt, FindsWhatSpindleV2DoesNotPromiseAndNothingElse) {
   for (const Invariant invariant :
        {Invariant::kHandedTokenMonotonic, Invariant::kLeaseRespected, Invariant::kNoWedge,
         Invariant::kSingleLeaderBelief, Invariant::kIsolation}) {
-    EXPECT_GT(tally.violated[static_cast<size_t>(invariant)], 0) << InvariantText(invariant);
+    EXPECT_GT(tally.violated[static_cast<size_t>(invariant)], 0) << WordOf(invariant);
   }
   for (const Invariant invariant :
        {Invariant::kOneLiveToken, Invariant::kHasLockTruthful, Invariant::kFencedWritesOrdered}) {
-    EXPECT_EQ(tally.violated[static_cast<size_t>(invariant)], 0) << InvariantText(invariant);
+    EXPECT_EQ(tally.violated[static_cast<size_t>(invariant)], 0) << WordOf(invariant);
   }
 }
 
@@ -120,13 +119,12 @@ Scenario FileOf(const std::string& name) {
 std::vector<std::string> BrokenIn(const std::string& file) {
   std::vector<std::string> broken;
   for (const Breakage& breakage : RunWatched(FileOf(file)).breakages) {
-    broken.push_back(std::string(InvariantText(breakage.kind.invariant)) + " at " +
-                     breakage.kind.where);
+    broken.push_back(std::string(WordOf(breakage.kind.invariant)) + " at " + breakage.kind.where);
   }
   return broken;
 }
 
-// Findings with one cause stand together, and others apart.
+// Violations with the same cause are one finding, others are separate findings.
 TEST(Breakages, AreNamedByTheStepAtWhichTheyCameAbout) {
   EXPECT_THAT(BrokenIn("s4_token_goes_back"), ElementsAre("token_monotonic at takeover_update"));
   EXPECT_THAT(BrokenIn("s4b_late_update_takes_live_lease"),
@@ -135,7 +133,7 @@ TEST(Breakages, AreNamedByTheStepAtWhichTheyCameAbout) {
               testing::Contains("single_leader_belief at belief_changed"));
 }
 
-// Three ways to be stuck are three findings: the last thing that was committed tells them apart.
+// Three ways to wedge are three findings: the last commit before the deadline distinguishes them.
 TEST(Breakages, OfAWedgeAreNamedByTheLastCommit) {
   EXPECT_THAT(BrokenIn("w3_lock_times_out_and_beats_on"),
               testing::Contains("no_wedge at heartbeat_update"));

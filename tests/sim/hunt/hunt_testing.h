@@ -20,7 +20,7 @@ namespace whorl::sim {
 #endif
 #endif
 
-// A run takes ten times longer under the sanitizers, and what they look for shows in few.
+// Under the sanitizers a run takes ten times longer, and a few runs show what they look for.
 constexpr uint64_t Fewer(uint64_t count) {
 #ifdef WHORL_TESTS_ARE_SLOW
   return count / 5;
@@ -38,7 +38,7 @@ void ForEachWorld(uint64_t count, const WorldOptions& options, const Visit& visi
   }
 }
 
-// What the loader makes of the scenario when it is written.
+// The scenario that the loader reads from the scenario's text.
 inline Scenario Reloaded(const Scenario& scenario) {
   const std::string text = ScenarioText(scenario);
   const absl::StatusOr<Scenario> again = ParseScenario(text, "drawn.json");

@@ -52,7 +52,8 @@ constexpr auto kWorldsOfEach = static_cast<int>(Fewer(150));
 TEST(Promises, HoldInDrawnWorlds) {
   for (const ProtocolInfo& protocol : Protocols()) {
     rc::detail::TestParams params = rc::detail::configuration().testParams;
-    // Always the same worlds, unless RC_PARAMS asks for others: `whorl hunt` looks for what is new.
+    // The worlds are always the same unless RC_PARAMS says otherwise; `whorl hunt` looks for new
+    // ones.
     if (std::getenv("RC_PARAMS") == nullptr) {
       params.seed = 20'260'101;
       params.maxSuccess = kWorldsOfEach;
@@ -61,7 +62,7 @@ TEST(Promises, HoldInDrawnWorlds) {
         [&] {
           const Scenario world = *WorldsOf(protocol);
           for (const Invariant invariant : BrokenPromises(world)) {
-            RC_FAIL(std::string(InvariantText(invariant)));
+            RC_FAIL(std::string(WordOf(invariant)));
           }
         },
         rc::detail::TestMetadata{.id = std::string(protocol.name), .description = "promises hold"},
@@ -76,7 +77,7 @@ TEST(Promises, HoldInDrawnWorlds) {
   }
 }
 
-// The test of the test: what is not promised is found, and rapidcheck makes it small.
+// The test of the test: violations of what is not promised are found, and rapidcheck shrinks them.
 TEST(Promises, ThatWereNotMadeAreBrokenInASmallWorld) {
   const ProtocolInfo& protocol = *FindProtocol("spindle_v2");
   const auto is_broken = [](const Scenario& world) {

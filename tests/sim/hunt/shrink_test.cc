@@ -1,4 +1,4 @@
-// Shrinking: what is left is small, loads, and still does what it was kept for.
+// Shrinking: the result is small, loads, and still shows the violation.
 
 #include "sim/hunt/shrink.h"
 
@@ -18,7 +18,7 @@ namespace {
 
 using testing::IsEmpty;
 
-// Whether removing any one fault, or any one node with what happens to it, loses it.
+// Whether removing any one fault, or any one node with its faults, loses the violation.
 template <typename Keeps>
 void ExpectMinimal(const Scenario& scenario, const Keeps& keeps) {
   for (const Scenario& smaller : WithoutAPart(scenario)) {
@@ -27,8 +27,8 @@ void ExpectMinimal(const Scenario& scenario, const Keeps& keeps) {
   }
 }
 
-// rapidcheck and the hunter try what is offered in its order: an offer that does not load, or is
-// no smaller, would be a finding that nobody can save, or a search without an end.
+// rapidcheck and the hunter try the candidates in order. A candidate that does not load could not
+// be saved as a finding; one that is not smaller could make the search endless.
 TEST(Shrinking, OffersWhatLoads) {
   ForEachWorld(Fewer(100), {}, [](const ProtocolInfo&, const Scenario& world) {
     const std::vector<Scenario> offers = SmallerScenarios(world);
@@ -48,7 +48,7 @@ TEST(Shrinking, EndsWithAlmostNothingWhenAnythingWillDo) {
   });
 }
 
-// What is asked for is kept, and nothing else.
+// Shrinking keeps what `keeps` requires, and nothing else.
 TEST(Shrinking, KeepsWhatIsNeededAndNothingElse) {
   const auto keeps = [](const Scenario& scenario) {
     return std::ranges::any_of(scenario.faults, [&](const FaultSpec& fault) {
@@ -69,7 +69,7 @@ TEST(Shrinking, KeepsWhatIsNeededAndNothingElse) {
   EXPECT_GE(shrunk, 5U);
 }
 
-// With no question left for numbers, parts are still taken out until none can be.
+// When no calls are left for numbers, parts are still removed until none can be.
 TEST(Shrinking, TakesOutPartsHoweverFewQuestionsNumbersGet) {
   const auto keeps = [](const Scenario& scenario) { return !scenario.faults.empty(); };
   ForEachWorld(50, {}, [&](const ProtocolInfo&, const Scenario& world) {
@@ -78,7 +78,7 @@ TEST(Shrinking, TakesOutPartsHoweverFewQuestionsNumbersGet) {
   });
 }
 
-// The whole way: drawn, run, shrunk, written, and run again as anybody would.
+// From end to end: a world is drawn, run, shrunk and written, and the file is run again.
 TEST(Shrinking, OfAFindingIsMinimalRepeatableAndReadyToBeCommitted) {
   const HuntOptions options = HuntOf("spindle_v2", 3);
   HuntTallies tallies = Hunted(options, Fewer(150));

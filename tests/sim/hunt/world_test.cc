@@ -43,8 +43,8 @@ TEST(DrawnWorlds, AreAFunctionOfTheSeed) {
   EXPECT_NE(DrawWorld({}, protocol, 7), DrawWorld({}, protocol, 8));
 }
 
-// Each kind at times and on steps, each step, each number of nodes: what is left out here can never
-// be found.
+// Every kind of fault at times and on steps, every step, every number of nodes: a hunt never finds
+// what its worlds never contain.
 TEST(DrawnWorlds, HaveEveryKindOfFaultAtTimesAndOnSteps) {
   std::map<FaultKind, std::set<bool>> kinds;
   std::map<std::string, std::set<StepName>> steps;
@@ -68,7 +68,7 @@ TEST(DrawnWorlds, HaveEveryKindOfFaultAtTimesAndOnSteps) {
       EXPECT_THAT(kinds[info.kind], ElementsAre(false, true)) << info.word;
     }
   }
-  EXPECT_EQ(phases.size(), size_t{kPhaseCount});
+  EXPECT_EQ(phases.size(), kCountOf<Phase>);
   for (const ProtocolInfo& protocol : Protocols()) {
     EXPECT_EQ(steps[std::string(protocol.name)].size(), protocol.steps.size() + 2) << protocol.name;
   }
@@ -117,7 +117,8 @@ TEST(DrawnWorlds, HaveAllThatTheSpecificationNames) {
 TEST(DrawnWorlds, EndTheirTimedFaultsInTimeForARecovery) {
   ForEachWorld(Fewer(2'000), {}, [](const ProtocolInfo&, const Scenario& world) {
     Duration bound;
-    for (const LockSetup& lock : MakeSetup(world, RoundTripP999(world.spanner.preset)).locks) {
+    for (const LockSetup& lock :
+         MakeCheckerSetup(world, RoundTripP999(world.spanner.preset)).locks) {
       bound = std::max(bound, lock.wedge_bound);
     }
     const Duration quiet = std::min(bound, world.duration * 3 / 4);
@@ -158,7 +159,8 @@ TEST(DrawnWorlds, HaveOnlyTheFaultsThatAreAskedFor) {
   EXPECT_THAT(kinds, ElementsAre(kKindOf<PauseFault>, kKindOf<PartitionFault>));
 }
 
-// Errors are drawn where a hunt asks for them, of every code and step, for one call and for a while.
+// Errors are drawn where a hunt asks for them, of every code and step, for one call and for a
+// while.
 TEST(DrawnWorlds, HaveErrorsWhereTheyAreAskedFor) {
   std::set<ErrorCode> codes;
   std::set<bool> last;
@@ -176,7 +178,7 @@ TEST(DrawnWorlds, HaveErrorsWhereTheyAreAskedFor) {
                    steps.insert(*error->of_step);
                  }
                });
-  EXPECT_EQ(codes.size(), kErrorCodeCount);
+  EXPECT_EQ(codes.size(), kCountOf<ErrorCode>);
   EXPECT_EQ(last.size(), 2U);
   EXPECT_GE(steps.size(), 15U);
 }

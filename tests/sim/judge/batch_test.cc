@@ -1,4 +1,4 @@
-// Many runs side by side. Whatever the number of threads, a caller sees the same; the thread
+// Many runs in parallel: the caller sees the same whatever the number of threads. The thread
 // sanitizer runs these tests too.
 
 #include "sim/judge/batch.h"
@@ -75,7 +75,7 @@ TEST(BatchTest, AnExceptionOfAJobBecomesItsError) {
   }
 }
 
-// When the output cannot be written, the rest of the work is waste.
+// If the output cannot be written, the remaining work is useless.
 TEST(BatchTest, StopsWhenToldTo) {
   for (const int threads : {1, 3}) {
     std::atomic<size_t> begun = 0;

@@ -16,13 +16,13 @@ TEST(CheckReportTest, ListsEveryInvariantInOrderWithItsPromise) {
   // Readers index by Invariant, and a hunt tells promised violations from others.
   Trace trace{"a"};
   const CheckReport report = trace.EndsAt(Seconds(1));
-  ASSERT_EQ(report.invariants.size(), static_cast<size_t>(kInvariantCount));
+  ASSERT_EQ(report.invariants.size(), kCountOf<Invariant>);
   const ProtocolInfo& info = *FindProtocol("spindle_v2");
-  for (int i = 0; i < kInvariantCount; ++i) {
-    const InvariantResult& result = report.invariants[static_cast<size_t>(i)];
-    EXPECT_EQ(result.invariant, static_cast<Invariant>(i));
-    EXPECT_EQ(result.promise, info.promises[static_cast<size_t>(i)]);
-    EXPECT_EQ(result.verdict, Verdict::kHolds) << InvariantText(result.invariant);
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    const InvariantResult& result = report.invariants[static_cast<size_t>(invariant)];
+    EXPECT_EQ(result.invariant, invariant);
+    EXPECT_EQ(result.promise, info.promises[static_cast<size_t>(invariant)]);
+    EXPECT_EQ(result.verdict, Verdict::kHolds) << WordOf(result.invariant);
   }
 }
 
@@ -83,7 +83,7 @@ TEST(CheckersTest, EveryPartOfTheStateCountsInEquality) {
       [](Trace& t) -> Trace& { return t.Knows("a", Seconds(1), true, true); },
       [](Trace& t) -> Trace& { return t.Knows("b", Seconds(9)); },
       [](Trace& t) -> Trace& { return t.Believes("b"); },
-      [](Trace& t) -> Trace& { return t.IsToldYes("a", Seconds(1), 5); },
+      [](Trace& t) -> Trace& { return t.IsAnsweredYes("a", Seconds(1), 5); },
       [](Trace& t) -> Trace& { return t.Writes("a", true, true, 5); },
       [](Trace& t) -> Trace& { return t.OperatorDeletes("lock"); },
   };
@@ -111,7 +111,7 @@ TEST(CheckersTest, DoNotGrowWithSimulatedTime) {
       const std::string row = "lock_" + std::to_string(round);
       trace.Inserts("a", row).Heartbeats("a").Deletes("a", row);
       trace.Pauses("b").Knows("b", Seconds(round)).Resumes("b").Knows("b", std::nullopt);
-      trace.IsToldYes("a", Seconds(1), 5).Writes("a", true, true, 5).Believes("b");
+      trace.IsAnsweredYes("a", Seconds(1), 5).Writes("a", true, true, 5).Believes("b");
       trace.Believes("b", false).FaultBegins().FaultEnds();
       trace.LinkIs("b", LinkState::kRefused).LinkIs("b", LinkState::kUp);
     }

@@ -1,6 +1,6 @@
-// The checkers keep counts and prune; here they meet a second reading of the definitions that
-// keeps everything and counts anew at each observation, on random traces in which everything
-// that can happen to a lock does.
+// The checkers keep counts and prune. This test compares them, on random traces with every event
+// that can happen to a lock, with a second implementation of the definitions that keeps everything
+// and counts again at each observation.
 #include <array>
 #include <map>
 #include <random>
@@ -281,7 +281,7 @@ class Oracle {
 
   Duration wedge_bound_;
   Instant now_, sum_from_;
-  std::array<int64_t, kInvariantCount> counts_{};
+  std::array<int64_t, kCountOf<Invariant>> counts_{};
   Metrics metrics_;
   std::map<ProcessId, Alive> alive_;
   std::map<std::pair<ProcessId, uint16_t>, Part> parts_;
@@ -292,7 +292,7 @@ class Oracle {
                                    PerLock{.without_since = Instant{}}};
 };
 
-// Draws what happens next, so that a node's process starts, lives and is gone in a sound order.
+// Draws the next event, so that each node's process starts, runs and ends in a valid order.
 class Chaos {
  public:
   explicit Chaos(uint32_t seed) : engine_(seed) {}
@@ -313,7 +313,7 @@ class Chaos {
 
   uint32_t Draw(uint32_t below) { return static_cast<uint32_t>(engine_() % below); }
   bool Chance(uint32_t one_in) { return Draw(one_in) == 0; }
-  void Add(Happening what) { trace_.push_back({.at = now_, .what = std::move(what)}); }
+  void Add(ObservedEvent what) { trace_.push_back({.at = now_, .what = std::move(what)}); }
   void Pass() {
     const std::array<int64_t, 6> pauses_ms = {0, 0, 1, 700, 4'000, 16'000};
     now_ = now_ + Milliseconds(pauses_ms[Draw(pauses_ms.size())]);
@@ -433,8 +433,8 @@ class Chaos {
 
 TEST(CheckersOracleTest, CountWhatTheDefinitionsCountOnRandomTraces) {
   // A count that drifts, or a past that is pruned too early, shows as a difference.
-  std::array<int64_t, kInvariantCount> seen{};
-  std::array<int64_t, kMetricCount> seen_metrics{};
+  std::array<int64_t, kCountOf<Invariant>> seen{};
+  std::array<int64_t, kCountOf<Metric>> seen_metrics{};
   for (uint32_t seed = 1; seed <= 300; ++seed) {
     const std::vector<Observation> trace = Chaos(seed).Make(400);
     Checkers checkers(MakeScenario({"a", "b", "c"}, kLocks), Trace::kRoundTrip);
@@ -448,7 +448,7 @@ TEST(CheckersOracleTest, CountWhatTheDefinitionsCountOnRandomTraces) {
     const CheckReport report = checkers.Finish(end);
     for (const InvariantResult& result : report.invariants) {
       ASSERT_EQ(result.violations, oracle.Count(result.invariant))
-          << InvariantText(result.invariant) << " with seed " << seed;
+          << WordOf(result.invariant) << " with seed " << seed;
       seen[static_cast<size_t>(result.invariant)] += result.violations;
     }
     for (const Metric metric :
@@ -457,17 +457,17 @@ TEST(CheckersOracleTest, CountWhatTheDefinitionsCountOnRandomTraces) {
           Metric::kBeliefOverlapMax, Metric::kStaleWriteRefused, Metric::kStaleWriteAccepted,
           Metric::kLegitimateWriteRefused}) {
       ASSERT_EQ(report.metrics[metric], oracle.metrics()[metric])
-          << MetricText(metric) << " with seed " << seed;
+          << WordOf(metric) << " with seed " << seed;
       seen_metrics[static_cast<size_t>(metric)] += report.metrics[metric];
     }
   }
   // Not vacuous: every invariant was broken, and every compared metric is above zero.
-  for (int i = 0; i < kInvariantCount; ++i) {
-    EXPECT_GT(seen[static_cast<size_t>(i)], 100) << InvariantText(static_cast<Invariant>(i));
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    EXPECT_GT(seen[static_cast<size_t>(invariant)], 100) << WordOf(invariant);
   }
   for (const Metric metric : {Metric::kTakeovers, Metric::kNeedlessTakeovers,
                               Metric::kBeliefOverlapMax, Metric::kLegitimateWriteRefused}) {
-    EXPECT_GT(seen_metrics[static_cast<size_t>(metric)], 100) << MetricText(metric);
+    EXPECT_GT(seen_metrics[static_cast<size_t>(metric)], 100) << WordOf(metric);
   }
 }
 

@@ -1,5 +1,5 @@
-// has_lock_truthful, lease_respected, isolation, fenced_writes_ordered, single_leader_belief: what
-// each must catch, and what looks like it and is none.
+// has_lock_truthful, lease_respected, isolation, fenced_writes_ordered, single_leader_belief: the
+// violations that each must catch, and near misses.
 #include "tests/sim/judge/checkers_testing.h"
 
 namespace whorl::sim::checkers_ownership_test {
@@ -24,21 +24,21 @@ Trace OwnedByAThenB() {
 TEST(HasLockTruthfulTest, CatchesAYesOfWhoNoLongerOwnedItWhenAsking) {
   // The application would act on a lock that another one had held all the while.
   Trace trace = OwnedByAThenB();
-  trace.At(Seconds(21)).IsToldYes("a", Seconds(20) + Nanoseconds(1));
+  trace.At(Seconds(21)).IsAnsweredYes("a", Seconds(20) + Nanoseconds(1));
   ExpectViolated(trace.EndsAt(Seconds(22)), kTruthful, Seconds(21), 7, {"a", "21s", "since 20s"});
 }
 
 TEST(HasLockTruthfulTest, AllowsAYesWhoseIntervalTouchesTheOwnership) {
   // Asked at the very instant of the takeover: at that instant it was still true.
   Trace trace = OwnedByAThenB();
-  trace.At(Seconds(21)).IsToldYes("a", Seconds(20));
+  trace.At(Seconds(21)).IsAnsweredYes("a", Seconds(20));
   ExpectHolds(trace.EndsAt(Seconds(22)), kTruthful);
 }
 
 TEST(HasLockTruthfulTest, AllowsAYesThatWasTrueWhileItWasUnderWay) {
   // The answer is old when it arrives; that is what fencing is for.
   Trace trace = OwnedByAThenB();
-  trace.At(Seconds(40)).IsToldYes("a", Seconds(19)).IsToldYes("b", Seconds(39));
+  trace.At(Seconds(40)).IsAnsweredYes("a", Seconds(19)).IsAnsweredYes("b", Seconds(39));
   ExpectHolds(trace.EndsAt(Seconds(41)), kTruthful);
 }
 
@@ -46,7 +46,7 @@ TEST(HasLockTruthfulTest, AllowsAYesOfWhoBecameOwnerAtTheInstantOfTheAnswer) {
   // The other end of the interval.
   Trace trace{"a"};
   trace.At(Seconds(1)).Starts("a");
-  trace.At(Seconds(2)).Grants("a", Seconds(2)).IsToldYes("a", Seconds(1));
+  trace.At(Seconds(2)).Grants("a", Seconds(2)).IsAnsweredYes("a", Seconds(1));
   ExpectHolds(trace.EndsAt(Seconds(3)), kTruthful);
 }
 
@@ -54,7 +54,7 @@ TEST(HasLockTruthfulTest, CatchesAYesOfWhoNeverOwnedIt) {
   // S6 would be one if spindle answered it: no row, and still "got the lock".
   Trace trace{"a", "b"};
   trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1));
-  trace.At(Seconds(2)).IsToldYes("b", Seconds(1), {}, Question::kHasLock2);
+  trace.At(Seconds(2)).IsAnsweredYes("b", Seconds(1), {}, Question::kHasLock2);
   ExpectViolated(trace.EndsAt(Seconds(3)), kTruthful, Seconds(2), 4, {"b", "never owned"});
 }
 
@@ -63,7 +63,9 @@ TEST(HasLockTruthfulTest, CatchesAYesAboutADeletedRow) {
   Trace trace{"a"};
   trace.At(Seconds(1)).Starts("a").Grants("a", Seconds(1));
   trace.At(Seconds(2)).OperatorDeletes("lock");
-  trace.At(Seconds(3)).IsToldYes("a", Seconds(2)).IsToldYes("a", Seconds(2) + Nanoseconds(1));
+  trace.At(Seconds(3))
+      .IsAnsweredYes("a", Seconds(2))
+      .IsAnsweredYes("a", Seconds(2) + Nanoseconds(1));
   const CheckReport report = trace.EndsAt(Seconds(4));
   ExpectViolated(report, kTruthful, Seconds(3), 5);
   EXPECT_EQ(report[kTruthful].violations, 1);
@@ -74,7 +76,7 @@ TEST(HasLockTruthfulTest, DoesNotCreditAProcessWithItsPredecessorsLock) {
   Trace trace{"a"};
   trace.At(Seconds(1)).Starts("a").Grants("a", Seconds(1));
   trace.At(Seconds(2)).Crashes("a").Starts("a");
-  trace.At(Seconds(3)).IsToldYes("a", Seconds(2));
+  trace.At(Seconds(3)).IsAnsweredYes("a", Seconds(2));
   ExpectViolated(trace.EndsAt(Seconds(4)), kTruthful, Seconds(3), 0, {"a#2"});
 }
 
@@ -87,7 +89,7 @@ TEST(HasLockTruthfulTest, ALateGrantOfADeadPredecessorDoesNotEraseTheOwnersPast)
   const Row late = {std::string("lock"), Stamp(Seconds(3)), Stamp(Seconds(3)), Null{}};
   trace.At(Seconds(3)).Commits(old_a, "lock", late, Seconds(3));
   trace.At(Seconds(4)).Grants("b", Seconds(4));
-  trace.At(Seconds(5)).IsToldYes("a", Seconds(2));
+  trace.At(Seconds(5)).IsAnsweredYes("a", Seconds(2));
   ExpectHolds(trace.EndsAt(Seconds(6)), kTruthful);
 }
 
@@ -95,8 +97,8 @@ TEST(HasLockTruthfulTest, IgnoresNoAndOtherQuestions) {
   // Leader() answers yes to having an answer; Lock() says when it is done.
   Trace trace{"a", "b"};
   trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1));
-  trace.IsTold("b", false, Seconds(1)).IsToldYes("b", Seconds(1), {}, Question::kLeader);
-  trace.IsToldYes("b", Seconds(1), {}, Question::kLock);
+  trace.IsTold("b", false, Seconds(1)).IsAnsweredYes("b", Seconds(1), {}, Question::kLeader);
+  trace.IsAnsweredYes("b", Seconds(1), {}, Question::kLock);
   ExpectHolds(trace.EndsAt(Seconds(2)), kTruthful);
 }
 
@@ -152,7 +154,7 @@ TEST(LeaseRespectedTest, AllowsAnotherIncarnationOfTheOwnersNode) {
 }
 
 TEST(LeaseRespectedTest, DoesNotJudgeRowsOfTheStart) {
-  // Nobody owns them, so nobody's lease can be judged.
+  // Such rows have no owner, so there is no lease to respect.
   Trace trace{"b"};
   trace.RowIsThere("lock", Seconds(-5), Seconds(-1));
   trace.At(Seconds(1)).Starts("b").Grants("b", Seconds(1));

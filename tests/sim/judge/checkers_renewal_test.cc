@@ -1,5 +1,5 @@
-// What checkers make of a protocol whose heartbeats replace the token and whose owner gives the
-// lock back by deleting its row (spindle v3), from crafted traces.
+// Checkers on crafted traces of a protocol whose heartbeats replace the token and whose owner
+// releases the lock by deleting its row (spindle v3).
 #include "protocol/protocols.h"
 #include "protocol/spindle_v3/spindle_v3.h"
 #include "sim/scenario/rules.h"
@@ -26,7 +26,7 @@ struct HeldByA {
 };
 
 TEST(RenewalTest, AHeartbeatsTokenIsNoGrantAndTakingTheLockAgainIsOne) {
-  // Finding V3 is told by `grants`: two, though nobody else ever had the lock.
+  // `grants` shows finding V3: there are two, although no other process ever had the lock.
   HeldByA held;
   held.table.At(Seconds(5)).Beats("a");
   held.table.At(Seconds(9)).Beats("a");
@@ -47,8 +47,7 @@ TEST(RenewalTest, AHeartbeatOfAnotherThanTheOwnerWouldBeAGrant) {
 }
 
 TEST(RenewalTest, InTheTimeUntilItHearsOfItsHeartbeatTheOwnerStillHolds) {
-  // Spanner has the new token and the leader the old one: nobody would call that "without a
-  // holder".
+  // Spanner has the new token and the leader the old one. The lock still has a holder.
   HeldByA held;
   held.table.At(Seconds(5)).Beats("a");
   held.trace.At(Seconds(6)).Knows("a", Seconds(5), true, true);
@@ -56,7 +55,7 @@ TEST(RenewalTest, InTheTimeUntilItHearsOfItsHeartbeatTheOwnerStillHolds) {
 }
 
 TEST(RenewalTest, AnOwnerThatDoesNotKnowItsNewestTokenIsCountedOutWhenAnotherTakesOver) {
-  // The lost reply of V3, and then a takeover: a's old token is that of no version, and b has not
+  // After the lost reply of V3 comes a takeover: a's old token belongs to no version, and b has not
   // heard of its success yet.
   HeldByA held;
   held.table.At(Seconds(5)).Beats("a");
@@ -102,7 +101,7 @@ TEST(RenewalTest, CatchesTwoProcessesThatKeepTheTokenOfAHeartbeat) {
 }
 
 TEST(RenewalTest, ARowThatItsOwnerDeletesIsGivenBack) {
-  // And the next one takes no live lease, but takes over, with a token that has to be greater.
+  // The next owner takes no live lease, but takes over, and needs a greater token.
   HeldByA held;
   held.table.At(Seconds(2)).Releases("a");
   held.table.At(Seconds(3)).Acquires("b");

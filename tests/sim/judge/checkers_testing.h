@@ -31,7 +31,7 @@ namespace whorl::sim {
 inline Timestamp Stamp(Duration since_start) { return kStartTime + since_start; }
 inline Instant InstantOf(Duration since_start) { return {since_start.ns}; }
 
-// Nothing of what a test leaves out: one lock named "lock", leases of 10 s.
+// A scenario of spindle_v2 with these nodes: by default one lock named "lock", leases of 10 s.
 inline Scenario MakeScenario(const std::vector<std::string>& nodes,
                              std::vector<std::string> locks = {"lock"}) {
   Scenario scenario;
@@ -67,7 +67,7 @@ class Trace {
     lock_ = LockOf(name);
     return *this;
   }
-  Trace& Happens(Happening what) {
+  Trace& Happens(ObservedEvent what) {
     observations_.push_back({.at = now_, .what = std::move(what)});
     checkers_.Observe(observations_.back());
     return *this;
@@ -146,8 +146,8 @@ class Trace {
   Trace& Believes(std::string_view node, bool believes = true) {
     return Happens(BeliefChanged{.process = Process(node), .lock = lock_, .believes = believes});
   }
-  Trace& IsToldYes(std::string_view node, Duration asked_at, std::optional<uint64_t> token = {},
-                   Question question = Question::kHasLock) {
+  Trace& IsAnsweredYes(std::string_view node, Duration asked_at, std::optional<uint64_t> token = {},
+                       Question question = Question::kHasLock) {
     return IsTold(node, true, asked_at, token, question);
   }
   Trace& IsTold(std::string_view node, bool yes, Duration asked_at,
@@ -278,19 +278,19 @@ class OneRow {
 
 inline void ExpectHolds(const CheckReport& report, Invariant invariant) {
   const InvariantResult& result = report[invariant];
-  EXPECT_EQ(VerdictText(result.verdict), "holds")
+  EXPECT_EQ(WordOf(result.verdict), "holds")
       << (result.first ? result.first->text : result.unknown_because);
   EXPECT_EQ(result.violations, 0);
   EXPECT_FALSE(result.first);
 }
 
-// Violated, first at this instant, shown by the observation of this ordinal (0: not looked at),
-// with a text that names what it is about.
+// Expects an invariant to be first violated at this instant, shown by the observation of this
+// ordinal (0: any), with a text that contains all of `text_names`.
 inline void ExpectViolated(const CheckReport& report, Invariant invariant, Duration at,
                            uint64_t observation = 0,
                            const std::vector<std::string>& text_names = {}) {
   const InvariantResult& result = report[invariant];
-  ASSERT_EQ(VerdictText(result.verdict), "violated");
+  ASSERT_EQ(WordOf(result.verdict), "violated");
   ASSERT_TRUE(result.first);
   EXPECT_EQ(result.first->at, InstantOf(at)) << result.first->text;
   if (observation != 0) {

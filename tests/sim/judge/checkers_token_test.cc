@@ -1,5 +1,5 @@
-// one_live_token, token_monotonic, handed_token_monotonic: what each must catch, and what looks
-// like it and is none.
+// one_live_token, token_monotonic, handed_token_monotonic: the violations that each must catch, and
+// near misses.
 #include "tests/sim/judge/checkers_testing.h"
 
 namespace whorl::sim::checkers_token_test {
@@ -12,7 +12,7 @@ constexpr Invariant kHanded = Invariant::kHandedTokenMonotonic;
 // --- one_live_token ----------------------------------------------------------------------------
 
 TEST(OneLiveTokenTest, CatchesASecondProcessThatLearnsTheLiveToken) {
-  // Two holders of a live token would both be told that they have the lock.
+  // Two holders of a live token would both be answered that they have the lock.
   Trace trace{"a", "b"};
   trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1)).Knows("a", Seconds(1));
   trace.At(Seconds(2)).Knows("b", Seconds(1));
@@ -169,9 +169,9 @@ TEST(HandedTokenMonotonicTest, CatchesASmallerTokenInAnotherTerm) {
   // S12: half of all successive hashes go down, and a fence refuses the rightful leader.
   Trace trace{"a", "b"};
   trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1)).Knows("a", Seconds(1));
-  trace.At(Seconds(2)).IsToldYes("a", Seconds(2), 900);
+  trace.At(Seconds(2)).IsAnsweredYes("a", Seconds(2), 900);
   trace.At(Seconds(20)).Grants("b", Seconds(20)).Knows("b", Seconds(20));
-  trace.At(Seconds(21)).IsToldYes("b", Seconds(21), 899);
+  trace.At(Seconds(21)).IsAnsweredYes("b", Seconds(21), 899);
   ExpectViolated(trace.EndsAt(Seconds(22)), kHanded, Seconds(21), 8, {"a", "b", "900", "899"});
 }
 
@@ -179,8 +179,8 @@ TEST(HandedTokenMonotonicTest, CatchesAnEqualTokenInAnotherTerm) {
   // "Greater than": an equal token does not tell the terms apart.
   Trace trace{"a", "b"};
   trace.At(Seconds(1)).Starts("a").Starts("b").Knows("a", Seconds(1)).Knows("b", Seconds(2));
-  trace.At(Seconds(2)).IsToldYes("a", Seconds(2), 900);
-  trace.At(Seconds(3)).IsToldYes("b", Seconds(3), 900, Question::kHasLock2);
+  trace.At(Seconds(2)).IsAnsweredYes("a", Seconds(2), 900);
+  trace.At(Seconds(3)).IsAnsweredYes("b", Seconds(3), 900, Question::kHasLock2);
   ExpectViolated(trace.EndsAt(Seconds(4)), kHanded, Seconds(3));
 }
 
@@ -188,16 +188,16 @@ TEST(HandedTokenMonotonicTest, AllowsOneTermToBeHandedItsTokenAgain) {
   // HasLock hands the same token out at every call.
   Trace trace{"a", "b"};
   trace.At(Seconds(1)).Starts("a").Starts("b").Knows("a", Seconds(1)).Knows("b", Seconds(2));
-  trace.At(Seconds(2)).IsToldYes("a", Seconds(2), 900).IsToldYes("a", Seconds(2), 900);
-  trace.At(Seconds(3)).IsToldYes("b", Seconds(3), 901).IsToldYes("b", Seconds(3), 901);
+  trace.At(Seconds(2)).IsAnsweredYes("a", Seconds(2), 900).IsAnsweredYes("a", Seconds(2), 900);
+  trace.At(Seconds(3)).IsAnsweredYes("b", Seconds(3), 901).IsAnsweredYes("b", Seconds(3), 901);
   ExpectHolds(trace.EndsAt(Seconds(4)), kHanded);
 }
 
 TEST(HandedTokenMonotonicTest, TakesANewTokenOfTheSameProcessForANewTerm) {
   // A process that lost the lock and won it again is fenced like any other.
   Trace trace{"a"};
-  trace.At(Seconds(1)).Starts("a").Knows("a", Seconds(1)).IsToldYes("a", Seconds(1), 900);
-  trace.At(Seconds(2)).Knows("a", Seconds(2)).IsToldYes("a", Seconds(2), 500);
+  trace.At(Seconds(1)).Starts("a").Knows("a", Seconds(1)).IsAnsweredYes("a", Seconds(1), 900);
+  trace.At(Seconds(2)).Knows("a", Seconds(2)).IsAnsweredYes("a", Seconds(2), 500);
   ExpectViolated(trace.EndsAt(Seconds(3)), kHanded, Seconds(2));
 }
 
@@ -206,12 +206,12 @@ TEST(HandedTokenMonotonicTest, ComparesWithAllOtherTermsNotOnlyTheLast) {
   Trace trace{"a", "b", "c"};
   trace.At(Seconds(1)).Starts("a").Starts("b").Starts("c");
   trace.Knows("a", Seconds(1)).Knows("b", Seconds(2)).Knows("c", Seconds(3));
-  trace.At(Seconds(1)).IsToldYes("a", Seconds(1), 800);
-  trace.At(Seconds(2)).IsToldYes("b", Seconds(2), 600);
-  trace.At(Seconds(3)).IsToldYes("c", Seconds(3), 700);
+  trace.At(Seconds(1)).IsAnsweredYes("a", Seconds(1), 800);
+  trace.At(Seconds(2)).IsAnsweredYes("b", Seconds(2), 600);
+  trace.At(Seconds(3)).IsAnsweredYes("c", Seconds(3), 700);
   // The first term again: its own 800 does not count, but 700 of the others does.
-  trace.At(Seconds(4)).IsToldYes("a", Seconds(4), 750);
-  trace.At(Seconds(5)).IsToldYes("a", Seconds(5), 650);
+  trace.At(Seconds(4)).IsAnsweredYes("a", Seconds(4), 750);
+  trace.At(Seconds(5)).IsAnsweredYes("a", Seconds(5), 650);
   const CheckReport report = trace.EndsAt(Seconds(6));
   ExpectViolated(report, kHanded, Seconds(2));
   EXPECT_EQ(report[kHanded].violations, 3);
@@ -221,17 +221,17 @@ TEST(HandedTokenMonotonicTest, IgnoresAnswersThatHandNothingOut) {
   // "No" carries the reader's view of the row, and Leader() hands out a name.
   Trace trace{"a", "b"};
   trace.At(Seconds(1)).Starts("a").Starts("b").Knows("a", Seconds(1)).Knows("b", Seconds(2));
-  trace.IsToldYes("a", Seconds(1), 900);
-  trace.IsTold("b", false, Seconds(1), 5).IsToldYes("b", Seconds(1), 5, Question::kLeader);
-  trace.IsToldYes("b", Seconds(1), std::nullopt);
+  trace.IsAnsweredYes("a", Seconds(1), 900);
+  trace.IsTold("b", false, Seconds(1), 5).IsAnsweredYes("b", Seconds(1), 5, Question::kLeader);
+  trace.IsAnsweredYes("b", Seconds(1), std::nullopt);
   ExpectHolds(trace.EndsAt(Seconds(2)), kHanded);
 }
 
 TEST(HandedTokenMonotonicTest, KeepsLocksApart) {
   // Each lock has its own resource and its own terms.
   Trace trace(MakeScenario({"a", "b"}, {"x", "y"}));
-  trace.At(Seconds(1)).Starts("a").Starts("b").Lock("x").IsToldYes("a", Seconds(1), 900);
-  trace.Lock("y").IsToldYes("b", Seconds(1), 5);
+  trace.At(Seconds(1)).Starts("a").Starts("b").Lock("x").IsAnsweredYes("a", Seconds(1), 900);
+  trace.Lock("y").IsAnsweredYes("b", Seconds(1), 5);
   ExpectHolds(trace.EndsAt(Seconds(2)), kHanded);
 }
 

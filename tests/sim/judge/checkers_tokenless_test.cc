@@ -1,5 +1,5 @@
-// What checkers make of protocols without tokens (semaphore, lease_lock), from crafted traces:
-// whose a row is, what is a grant, until when it is leased, and that nothing is said of tokens.
+// Checkers on crafted traces of protocols without tokens (semaphore, lease_lock): which process
+// owns a row, what is a grant, when the lease ends, and that invariants about tokens do not apply.
 #include "protocol/lease_lock/lease_lock.h"
 #include "protocol/protocols.h"
 #include "protocol/semaphore/semaphore.h"
@@ -115,9 +115,9 @@ TEST(TokenlessTest, TheOwnerIsAnsweredWithoutAnyToken) {
 TEST(TokenlessTest, WhoIsToldYesHasToBeTheOwner) {
   Table table("semaphore");
   table.At(Seconds(1)).Updates("a", "x");
-  table.trace.IsToldYes("a", Seconds(1));
+  table.trace.IsAnsweredYes("a", Seconds(1));
   ExpectHolds(table.trace.checkers().Finish({Seconds(1).ns}), Invariant::kHasLockTruthful);
-  table.trace.IsToldYes("b", Seconds(1));
+  table.trace.IsAnsweredYes("b", Seconds(1));
   ExpectViolated(table.trace.EndsAt(Seconds(2)), Invariant::kHasLockTruthful, Seconds(1));
 }
 
@@ -129,8 +129,8 @@ TEST(TokenlessTest, OfTokensNothingIsSaid) {
   for (const Invariant invariant :
        {Invariant::kOneLiveToken, Invariant::kTokenMonotonic, Invariant::kHandedTokenMonotonic,
         Invariant::kFencedWritesOrdered}) {
-    EXPECT_EQ(VerdictText(report[invariant].verdict), "n/a") << InvariantText(invariant);
-    EXPECT_EQ(report[invariant].violations, 0) << InvariantText(invariant);
+    EXPECT_EQ(WordOf(report[invariant].verdict), "n/a") << WordOf(invariant);
+    EXPECT_EQ(report[invariant].violations, 0) << WordOf(invariant);
   }
 }
 

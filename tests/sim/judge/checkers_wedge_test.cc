@@ -47,10 +47,10 @@ TEST(NoWedgeTest, HoldsWhenAHolderComesOneNanosecondBeforeTheBound) {
 }
 
 TEST(NoWedgeTest, IsUnknownWhenTheRunEndsBeforeTheBound) {
-  // A run that is too short must not look green; it says how much is missing.
+  // A run that is too short must not pass; the report says how much time is missing.
   Trace trace = FreeSince1();
   const CheckReport report = trace.EndsAt(Seconds(11));
-  EXPECT_EQ(VerdictText(report[kWedge].verdict), "unknown");
+  EXPECT_EQ(WordOf(report[kWedge].verdict), "unknown");
   EXPECT_FALSE(report[kWedge].first);
   const std::string& why = report[kWedge].unknown_because;
   EXPECT_NE(why.find("lock lock for 10s of the 31.2s"), std::string::npos) << why;
@@ -164,7 +164,7 @@ TEST(NoWedgeTest, OneOfTwoCandidatesIsEnough) {
 }
 
 TEST(NoWedgeTest, WhoComesAsTheOnlyOtherOneLeavesHasAllOfTheBound) {
-  // Nobody was there for long enough before; found by hunting, with a deadline and a late start.
+  // No candidate was there for long enough. Hunting found this with a deadline and a late start.
   Trace trace = FreeSince1();
   trace.At(Seconds(20)).Starts("b").Stops("a");
   ExpectViolated(trace.EndsAt(Seconds(200)), kWedge, Seconds(20) + kBound);
@@ -223,7 +223,7 @@ TEST(NoWedgeTest, EveryLockHasItsOwnClockAndBound) {
 }
 
 TEST(NoWedgeTest, TheBoundFollowsTheGreatestLeaseOfThoseThatTakePart) {
-  // Whoever has the longest lease is waited for the longest, wherever it stands in the list.
+  // The longest lease decides the bound, wherever its node is in the list.
   Scenario scenario = MakeScenario({"a", "b", "c"});
   scenario.nodes[0].lease = Seconds(2);
   scenario.nodes[2].lease = Seconds(3);

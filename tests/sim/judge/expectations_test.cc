@@ -23,8 +23,8 @@ class ExpectationsTest : public testing::Test {
  protected:
   ExpectationsTest() : scenario_(MakeScenario({"a", "b"})) {
     scenario_.path = "x/crafted.json";
-    for (int i = 0; i < kInvariantCount; ++i) {
-      result_.checks.invariants.push_back({.invariant = static_cast<Invariant>(i)});
+    for (const Invariant invariant : AllOf<Invariant>()) {
+      result_.checks.invariants.push_back({.invariant = invariant});
     }
   }
 

@@ -1,5 +1,5 @@
-// What a lock costs, counted in worlds whose calls can be counted by hand, and the laws by which
-// counts are extended.
+// The cost of a lock in worlds whose calls can be counted by hand, and the laws that extend counts
+// to larger sizes.
 
 #include "sim/measure/cost.h"
 
@@ -76,7 +76,7 @@ TEST(BenchCost, QuestionsOfTheApplicationAreNotCounted) {
   EXPECT_EQ(count(), quiet);
 }
 
-// Somebody else is granted the lock after a crash, and it is seen how many tried.
+// After a crash another process gets the lock, and the report says how many tried.
 TEST(BenchCost, ATakeoverIsCountedFromTheCrashOn) {
   const CostRun run = RunCostCase(TenSeconds("fenced_lease", 10), 1, 0);
   EXPECT_EQ(run.early_grants, 0);
@@ -98,7 +98,7 @@ TEST(BenchCost, TheBusiestSecondIsAnyNotACalendarOne) {
   EXPECT_EQ(busiest.most(), 4);  // 900 to 1101, and 100 is a second old at 1100
 }
 
-// What allows to say what 100,000 locks cost: those with processes of their own share nothing.
+// The law behind the cost of 100,000 locks: locks with their own processes share nothing.
 TEST(BenchCost, LocksAddUp) {
   for (const char* protocol : {"fenced_lease", "spindle_v3"}) {
     const CostFigures one = Figures(TenSeconds(protocol));
@@ -107,7 +107,7 @@ TEST(BenchCost, LocksAddUp) {
   }
 }
 
-// And what 10,000 followers cost.
+// The law behind the cost of 10,000 followers.
 TEST(BenchCost, FollowersLieOnALine) {
   const CostFigures few = Figures(TenSeconds("spindle_v2", 2));
   const CostFigures more = Figures(TenSeconds("spindle_v2", 6));
@@ -144,7 +144,7 @@ TEST(BenchCost, ProcessingUnitsFollowThePublishedThroughput) {
   EXPECT_EQ(InstanceFor(1000.5), 2000);
 }
 
-// Otherwise a figure would say more of the machine than of the lock.
+// Otherwise a figure would depend on the machine rather than on the lock.
 TEST(BenchCost, FiguresDoNotDependOnThreadsOrOnOtherCases) {
   const std::vector<CostCase> both = {TenSeconds("spindle_v3"), TenSeconds("fenced_lease")};
   const std::vector<CostCase> last = {both[1]};

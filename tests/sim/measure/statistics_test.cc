@@ -20,7 +20,7 @@ std::vector<int64_t> UpTo(int64_t count) {
   return values;
 }
 
-// As tables of the sign test have them.
+// The values of published tables of the sign test.
 TEST(RanksOfInterval, AreThoseOfTables) {
   EXPECT_EQ(RanksOfInterval(10, 500), (Ranks{.low = 2, .high = 9}));
   EXPECT_EQ(RanksOfInterval(100, 500), (Ranks{.low = 40, .high = 61}));
@@ -58,7 +58,7 @@ TEST(Distribution, HasTheLeastValueThatAShareDoesNotExceed) {
   EXPECT_EQ(all.percentiles[100], 1000);
 }
 
-// What never ended is longer than everything that did.
+// A takeover that never ended counts as longer than all others.
 TEST(Distribution, MissingValuesAreGreaterThanAllOthers) {
   const Distribution most = DistributionOf(UpTo(60), 40);
   EXPECT_EQ(most.p50.value, 50);
@@ -81,7 +81,8 @@ TEST(Distribution, TellsWhetherItsIntervalIsNarrow) {
   EXPECT_FALSE(QuantileEstimate{}.IsWithin(2));
 }
 
-// Of uniform values the quantiles are known, so it can be counted how often an interval holds them.
+// The quantiles of uniform values are known, so the test can count how often an interval holds
+// them.
 TEST(Distribution, IntervalsHoldTheTruthAsOftenAsTheySay) {
   constexpr int64_t kRange = 1'000'000'000;
   constexpr int kRepetitions = 400;

@@ -28,7 +28,8 @@ constexpr ProcessId kNew = {.node = 1, .incarnation = 1};
 constexpr MedianTimes kTimes = {.commit = Milliseconds(10), .resource = Milliseconds(1)};
 constexpr uint8_t kCommitCall = 2;
 
-// A leader that renews at 10 s and 16 s, in the words of fenced_lease, and what comes then.
+// Observations of a leader of fenced_lease that renews at 10 s and 16 s, followed by the test's
+// own.
 class ObservedTakeover : public testing::Test {
  protected:
   // The lease is 10 s, and the fault strikes when it is told to.
@@ -42,7 +43,7 @@ class ObservedTakeover : public testing::Test {
     Commits(kOld, Seconds(16), StepName::kBeat);
   }
 
-  void Tell(Duration at, Happening what) {
+  void Tell(Duration at, ObservedEvent what) {
     observer_->Hear({.at = Instant{} + at, .what = std::move(what)}, 0, 0);
   }
 
@@ -208,13 +209,12 @@ TEST(TakeoverCases, MedianTimesAreThoseOfThePreset) {
   EXPECT_LT(regional.commit, Microseconds(9'500));
   EXPECT_EQ(regional.resource, Microseconds(500));
   EXPECT_GT(TimesOf({.preset = Preset::kMultiRegion}).commit, Milliseconds(62));
-  EXPECT_EQ(TimesOf({.preset = kInstant}), (MedianTimes{Milliseconds(2), Duration{}}));
+  EXPECT_EQ(TimesOf({.preset = Preset::kInstant}), (MedianTimes{Milliseconds(2), Duration{}}));
 }
 
 // Worlds are what the language can say, so that one can be written down and replayed.
 TEST(TakeoverWorlds, CanBeWrittenAndLoaded) {
-  for (size_t i = 0; i < kTakeoverFaultCount; ++i) {
-    const auto fault = static_cast<TakeoverFault>(i);
+  for (const TakeoverFault fault : AllOf<TakeoverFault>()) {
     const bool deploys = fault == TakeoverFault::kDeployment;
     const TakeoverCase one = {
         .protocol = "fenced_lease", .fault = fault, .followers = deploys ? kDeployedPods - 1 : 2};
@@ -283,7 +283,7 @@ TEST(TakeoverRuns, SpindleV2IsAsOnPaper) {
                               .fault = TakeoverFault::kCrash,
                               .lease = lease,
                               .followers = 1,
-                              .preset = kInstant};
+                              .preset = Preset::kInstant};
     std::vector<TakeoverRun> runs;
     for (uint64_t run = 0; run < 400; ++run) {
       runs.push_back(MeasureTakeover(one, TimesOf(one), SeedOfTakeover(1, one, run)));

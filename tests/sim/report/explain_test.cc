@@ -29,22 +29,23 @@ using testing::StartsWith;
 
 const std::string kRoot = WHORL_SOURCE_DIR;
 
-struct Told {
+struct Explained {
   Scenario scenario;
   RunResult result;
   Story story;
 };
 
-Told Tell(const Scenario& scenario) {
-  Told told = {.scenario = scenario, .result = RunScenario(scenario, scenario.seed, nullptr)};
-  told.story = Explain(scenario, told.result);
-  return told;
+Explained ExplainRun(const Scenario& scenario) {
+  Explained explained = {.scenario = scenario,
+                         .result = RunScenario(scenario, scenario.seed, nullptr)};
+  explained.story = Explain(scenario, explained.result);
+  return explained;
 }
 
-Told Tell(const std::string& name) {
+Explained ExplainRun(const std::string& name) {
   const auto scenario = LoadScenario(kRoot + "/scenarios/" + name + ".json");
   EXPECT_TRUE(scenario.ok()) << scenario.status().message();
-  return scenario.ok() ? Tell(*scenario) : Told{};
+  return scenario.ok() ? ExplainRun(*scenario) : Explained{};
 }
 
 std::string Joined(const std::vector<std::string>& lines) {
@@ -64,7 +65,7 @@ const InvariantResult* FirstViolated(const RunResult& result) {
   return first;
 }
 
-// A story that is too long is not read, and one of another violation leads astray.
+// A long story is not read, and a story about another violation misleads.
 TEST(Explain, EveryViolationHasAStoryOfAtMostTwentyLines) {
   int stories = 0;
   for (const auto& entry : std::filesystem::directory_iterator(kRoot + "/scenarios")) {
@@ -74,9 +75,9 @@ TEST(Explain, EveryViolationHasAStoryOfAtMostTwentyLines) {
     const auto scenario = LoadScenario(entry.path().string());
     ASSERT_TRUE(scenario.ok()) << scenario.status().message();
     if (scenario->duration > Seconds(3'600)) continue;  // it would take long, and is no other story
-    const Told told = Tell(*scenario);
-    const InvariantResult* violated = FirstViolated(told.result);
-    const std::vector<std::string> lines = told.story.Lines();
+    const Explained explained = ExplainRun(*scenario);
+    const InvariantResult* violated = FirstViolated(explained.result);
+    const std::vector<std::string> lines = explained.story.Lines();
     if (violated == nullptr) {
       EXPECT_THAT(lines, ElementsAre("nothing was violated"));
       continue;
@@ -84,15 +85,15 @@ TEST(Explain, EveryViolationHasAStoryOfAtMostTwentyLines) {
     ++stories;
     EXPECT_LE(lines.size(), kMaxStoryLines);
     EXPECT_THAT(lines.front(),
-                AllOf(StartsWith(std::string(InvariantText(violated->invariant)) + " violated at " +
-                                 TimeText(violated->first->at) + " s"),
+                AllOf(StartsWith(std::string(WordOf(violated->invariant)) + " violated at " +
+                                 InstantText(violated->first->at) + " s"),
                       HasSubstr(violated->first->text)));
-    EXPECT_THAT(lines, Contains(HasSubstr("<- " + told.story.invariant)));
-    EXPECT_TRUE(std::ranges::is_sorted(told.story.lines, {}, &StoryLine::at));
-    for (const StoryLine& line : told.story.lines) {
+    EXPECT_THAT(lines, Contains(HasSubstr("<- " + explained.story.invariant)));
+    EXPECT_TRUE(std::ranges::is_sorted(explained.story.lines, {}, &StoryLine::at));
+    for (const StoryLine& line : explained.story.lines) {
       EXPECT_LE(line.at, violated->first->at) << line.text;
       const std::string node = line.who.substr(0, line.who.find('#'));
-      if (!node.empty() && node != "Spanner" && told.scenario.nodes.size() < 6) {
+      if (!node.empty() && node != "Spanner" && explained.scenario.nodes.size() < 6) {
         EXPECT_THAT(lines.front(), AnyOf(HasSubstr(" " + node + " "), HasSubstr("(" + node + " "),
                                          HasSubstr(" " + node + ","), HasSubstr("(" + node + ",")));
       }
@@ -103,7 +104,7 @@ TEST(Explain, EveryViolationHasAStoryOfAtMostTwentyLines) {
 
 // The chain of S4 as it is published, link by link.
 TEST(Explain, S4IsToldByThePausesTheCommitsAndTheOldKnowledge) {
-  const std::string text = Joined(Tell("s4_token_goes_back").story.Lines());
+  const std::string text = Joined(ExplainRun("s4_token_goes_back").story.Lines());
   const std::vector<std::string> links = {
       "a  fault: pause (line 11) until 34.000000",
       "b  check saw row lock: ",
@@ -125,10 +126,11 @@ TEST(Explain, S4IsToldByThePausesTheCommitsAndTheOldKnowledge) {
   }
 }
 
-// An application that is told "no" is not in the story; one whose belief is wrong is, with what it
+// A process that was answered "no" is not in the story. One that believes wrongly is, with what it
 // waits for.
 TEST(Explain, ABeliefIsToldWithWhyTheOtherStillBelieves) {
-  const std::vector<std::string> lines = Tell("s10_partitioned_leader_is_not_told").story.Lines();
+  const std::vector<std::string> lines =
+      ExplainRun("s10_partitioned_leader_is_not_told").story.Lines();
   EXPECT_THAT(lines, Contains(HasSubstr("a  fault: partition (line 10), not over yet")));
   EXPECT_THAT(lines, Contains(HasSubstr("a  check sent; no reply so far")));
   EXPECT_THAT(lines, Contains(HasSubstr("b  takeover_update committed")));
@@ -136,37 +138,38 @@ TEST(Explain, ABeliefIsToldWithWhyTheOtherStillBelieves) {
 }
 
 TEST(Explain, AWedgeIsToldByWhatFailedAndHowOften) {
-  const std::vector<std::string> lines = Tell("s3_dies_between_insert_and_update").story.Lines();
+  const std::vector<std::string> lines =
+      ExplainRun("s3_dies_between_insert_and_update").story.Lines();
   EXPECT_THAT(lines, Contains(HasSubstr("takeover_insert failed: ALREADY_EXISTS (6 times, until")));
   EXPECT_THAT(lines, Contains(HasSubstr("b    takeover_insert committed: inserted row lock_")));
 }
 
 // The row of one lock, deleted in the name of another: the story says in whose.
 TEST(Explain, WithSeveralLocksEachTransactionNamesItsOwn) {
-  const Told told = Tell(ScenarioOf(R"({"version": 1, "about": "a test", "protocol": "spindle_v2",
+  const Explained explained =
+      ExplainRun(ScenarioOf(R"({"version": 1, "about": "a test", "protocol": "spindle_v2",
     "locks": ["job", "job_daily"], "lease": "5s", "duration": "20s",
     "spanner": {"strict_pending_commit_timestamp": "column"},
     "nodes": [{"name": "a", "locks": ["job"]},
               {"name": "b", "start_at": "1s", "locks": ["job_daily"]}]})"));
-  EXPECT_EQ(told.story.invariant, "lease_respected");
-  EXPECT_THAT(told.story.Lines(),
+  EXPECT_EQ(explained.story.invariant, "lease_respected");
+  EXPECT_THAT(explained.story.Lines(),
               Contains(HasSubstr("b  job_daily: first_insert committed: inserted row job_daily")));
-  EXPECT_THAT(told.story.Lines(),
+  EXPECT_THAT(explained.story.Lines(),
               Contains(AllOf(HasSubstr("a  job: heartbeat_update committed: row job: heartbeat "),
                              HasSubstr("; deleted row job_daily   <- lease_respected"))));
 }
 
-// An answer is told with how its process came by the token, and with the answer that it
-// contradicts.
+// The story of an answer says how its process got the token, and which answer it contradicts.
 TEST(Explain, AnAnswerIsToldWithTheGrantAndTheOtherAnswer) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     Scenario scenario = ScenarioOf(R"({"version": 1, "about": "a test", "protocol": "spindle_v2",
       "lease": "5s", "duration": "60s", "nodes": ["a", {"name": "b", "start_at": "1s"}],
       "faults": [{"at": "20s", "do": "crash", "node": "a"}]})");
     scenario.seed = seed;
-    const Told told = Tell(scenario);
-    if (told.story.invariant != "handed_token_monotonic") continue;
-    const std::vector<std::string> lines = told.story.Lines();
+    const Explained explained = ExplainRun(scenario);
+    if (explained.story.invariant != "handed_token_monotonic") continue;
+    const std::vector<std::string> lines = explained.story.Lines();
     EXPECT_THAT(lines,
                 Contains(AllOf(HasSubstr("a  HasLock, asked at "), HasSubstr("yes, token"))));
     EXPECT_THAT(lines, Contains(HasSubstr("a  fault: crash (line 3)")));
@@ -178,7 +181,7 @@ TEST(Explain, AnAnswerIsToldWithTheGrantAndTheOtherAnswer) {
   FAIL() << "half of all seeds should hand out a smaller hash";
 }
 
-// What spindle v2 keeps cannot be told of a run, only of a trace that was made up.
+// spindle v2 keeps this invariant, so the violation comes from a crafted trace instead of a run.
 Story StoryOfTrace(Trace& trace, Invariant invariant) {
   const InvariantResult violated = trace.EndsAt(Seconds(60))[invariant];
   EXPECT_TRUE(violated.first.has_value());
@@ -205,7 +208,7 @@ TEST(Explain, TwoOwnersOfATokenAreToldByTheOneThatTookIt) {
 TEST(Explain, AWrongYesIsToldWithWhenItWasAsked) {
   Trace trace{"a", "b"};
   trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1)).Crashes("b").Starts("b");
-  trace.At(Seconds(5)).IsToldYes("b", Seconds(4), 77);
+  trace.At(Seconds(5)).IsAnsweredYes("b", Seconds(4), 77);
   const std::vector<std::string> lines = StoryOfTrace(trace, Invariant::kHasLockTruthful).Lines();
   EXPECT_THAT(lines.front(), StartsWith("has_lock_truthful violated at 5.000000 s by b"));
   EXPECT_THAT(lines, Contains(AllOf(HasSubstr("HasLock, asked at 4.000000: yes, token 77"),
@@ -226,17 +229,18 @@ TEST(Explain, AWriteBelowAnAcceptedOneIsToldWithItsToken) {
 // Fourteen processes, each with failures of its own: the weightiest lines are kept, and the rest is
 // counted.
 TEST(Explain, WhatDoesNotFitIsCounted) {
-  const Told told = Tell(ScenarioOf(R"({"version": 1, "about": "a test", "protocol": "spindle_v2",
+  const Explained explained =
+      ExplainRun(ScenarioOf(R"({"version": 1, "about": "a test", "protocol": "spindle_v2",
     "lease": "5s", "duration": "120s",
     "nodes": ["a", {"name": "b", "start_at": "1s"}, {"name": "n", "count": 12, "start_at": "2s"}],
     "faults": [{"at": "20s", "do": "crash", "node": "a"},
                {"when": {"node": "b", "step": "takeover_insert", "phase": "replied"},
                 "do": "crash", "node": "b"}]})"));
-  ASSERT_FALSE(told.story.invariant.empty());
-  ASSERT_GT(told.story.left_out, 0U);
-  EXPECT_EQ(told.story.Lines().size(), kMaxStoryLines);
-  EXPECT_THAT(told.story.Lines(), Contains(HasSubstr(" left out; --trace has everything")));
-  EXPECT_THAT(told.story.Lines(), Contains(HasSubstr("fault: crash (line 5)"))) << "the cause";
+  ASSERT_FALSE(explained.story.invariant.empty());
+  ASSERT_GT(explained.story.left_out, 0U);
+  EXPECT_EQ(explained.story.Lines().size(), kMaxStoryLines);
+  EXPECT_THAT(explained.story.Lines(), Contains(HasSubstr(" left out; --trace has everything")));
+  EXPECT_THAT(explained.story.Lines(), Contains(HasSubstr("fault: crash (line 5)"))) << "the cause";
 }
 
 // The whole text, as people read it. WHORL_UPDATE_GOLDEN=1 writes the files anew.
@@ -244,7 +248,7 @@ class ExplainGolden : public testing::TestWithParam<const char*> {};
 
 TEST_P(ExplainGolden, ReadsAsBefore) {
   const std::string path = kRoot + "/tests/golden/explain_" + GetParam() + ".txt";
-  const std::string now = Joined(Tell(GetParam()).story.Lines());
+  const std::string now = Joined(ExplainRun(GetParam()).story.Lines());
   if (std::getenv("WHORL_UPDATE_GOLDEN") != nullptr) {
     std::ofstream(path) << now;
     GTEST_SKIP() << "wrote " << path;

@@ -38,7 +38,7 @@ std::string Describe(const Scenario& scenario) {
   std::ostringstream out;
   out << scenario.name << " seed " << result.seed << " hash " << Hex(result.hash) << "\n";
   for (const InvariantResult& invariant : result.checks.invariants) {
-    out << InvariantText(invariant.invariant) << ": " << VerdictText(invariant.verdict) << "\n";
+    out << WordOf(invariant.invariant) << ": " << WordOf(invariant.verdict) << "\n";
   }
   timeline.Print(result.checks, TimelineStyle{}, out);
   return out.str();
@@ -86,7 +86,7 @@ TEST_P(FindingTest, BreaksExactlyWhatIsPublishedAndKeepsOneLiveToken) {
   for (const InvariantResult& invariant : result.checks.invariants) {
     const Verdict wanted =
         invariant.invariant == GetParam().breaks ? Verdict::kViolated : Verdict::kHolds;
-    EXPECT_EQ(invariant.verdict, wanted) << InvariantText(invariant.invariant);
+    EXPECT_EQ(invariant.verdict, wanted) << WordOf(invariant.invariant);
   }
   EXPECT_EQ(result.checks[Invariant::kOneLiveToken].verdict, Verdict::kHolds);
 }

@@ -178,7 +178,7 @@ Scenario Load(const std::string& name) {
   return scenario.ok() ? *scenario : Scenario{};
 }
 
-// A viewer drops what does not pair or nest without a word, and then shows another run.
+// A viewer silently drops events that do not pair or nest, and then shows a different run.
 TEST(Perfetto, EveryScenarioMakesAPictureThatPairsAndNests) {
   int pictures = 0;
   for (const auto& entry :
@@ -222,7 +222,7 @@ TEST(Perfetto, ShowsTermsBeliefsFaultsCallsAndViolations) {
   EXPECT_EQ(terms, 3) << "of a, c and b";
 }
 
-// Three processes whose takeovers meet: somebody's commit waits for another's.
+// Three processes try to take over at once, so one commit waits for another's.
 TEST(Perfetto, ShowsThatACallWaitsForALock) {
   const Scenario scenario = ScenarioOf(R"({"version": 1, "about": "a test",
     "protocol": "spindle_v2", "lease": "5s", "duration": "3s",

@@ -1,4 +1,4 @@
-// The state of a run at a time is what its observations say of it.
+// The state report agrees with the observations up to its time.
 #include "sim/report/state_report.h"
 
 #include <gmock/gmock.h>
@@ -51,7 +51,8 @@ class StateReport : public testing::Test {
   Scenario scenario_ = ScenarioOf(kText);
 };
 
-// What a person compares a thought with: the clocks, the rows, and who thinks what.
+// What a reader compares with their expectation: the clocks, the rows, and what each process
+// believes.
 TEST_F(StateReport, TellsClocksRowsAndNodes) {
   const Json state = At(Seconds(7));
   EXPECT_EQ(state["at"], "7");
@@ -78,7 +79,7 @@ TEST_F(StateReport, TellsClocksRowsAndNodes) {
   EXPECT_EQ(state["nodes"][2], (Json{{"node", "c"}, {"life", "down"}, {"link", "up"}}));
 }
 
-// A fault is to come, then it is there until a time, then it is over.
+// A fault is first announced, then active until a time, then over.
 TEST_F(StateReport, TellsFaultsFromBeforeTheyStrikeUntilTheyAreOver) {
   const auto faults = [this](Duration at) { return At(at)["faults"]; };
   const Json before = faults(Seconds(7));
@@ -98,7 +99,7 @@ TEST_F(StateReport, TellsFaultsFromBeforeTheyStrikeUntilTheyAreOver) {
   EXPECT_EQ(At(Seconds(13))["nodes"][1]["link"], "black_holed");
 }
 
-// A call is somewhere: on its way, at Spanner, held back.
+// The report says where a call is: on its way, at Spanner, or held back.
 TEST_F(StateReport, TellsWhereCallsAre) {
   const Duration sent = When<CallSent>([](const CallSent& x) {
     return x.step == StepName::kFirstInsert && Request(Commit{}).index() == x.request;
@@ -114,7 +115,7 @@ TEST_F(StateReport, TellsWhereCallsAre) {
   EXPECT_TRUE(held[0].contains("times_out"));
 }
 
-// Locks are what a wait is about; they are seen while a transaction commits.
+// Row locks explain waits; they are visible while a transaction commits.
 TEST_F(StateReport, TellsTheLocksOfOpenTransactions) {
   const Duration committed = When<TransactionCommitted>(
       [](const TransactionCommitted& x) { return x.step == StepName::kFirstInsert; });

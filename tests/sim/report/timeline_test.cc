@@ -37,7 +37,7 @@ class TimelineTest : public testing::Test {
     scenario_ = MakeScenario(names, std::move(locks));
     timeline_.emplace(scenario_);
   }
-  void Hear(Duration at, Happening what) {
+  void Hear(Duration at, ObservedEvent what) {
     timeline_->Hear({.at = {at.ns}, .what = std::move(what)}, ++ordinal_, 0);
   }
   void Start(Duration at, int16_t node) { Hear(at, ProcessStarted{.process = Process(node)}); }
@@ -157,7 +157,7 @@ TEST_F(TimelineTest, FaultsSayWhatTheyChange) {
   }
 }
 
-// Each of these is a turn in the story.
+// Each of these is a transition that a reader needs.
 TEST_F(TimelineTest, EveryChangeHasALine) {
   Nodes({"a", "b"});
   scenario_.faults = {{.node = 1, .what = PartitionFault{}, .line = 9}};
@@ -248,7 +248,7 @@ TEST_F(TimelineTest, ColourOnlyWhenToldToAndNothingElseChanges) {
   EXPECT_EQ(coloured, plain);
 }
 
-// The line that everyone looks for stands where it came about, also when it was seen later.
+// The violation is shown at the time at which it happened, even if it was noticed later.
 TEST_F(TimelineTest, ViolationsStandWhereTheyCameAbout) {
   Nodes({"a"});
   Start(Seconds(1), 0);

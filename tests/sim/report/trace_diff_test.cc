@@ -1,4 +1,4 @@
-// Two traces: equal, or the first event that differs, or what is wrong with one of them.
+// Comparing two traces: they are equal, or an event differs first, or one of them is invalid.
 #include "sim/report/trace_diff.h"
 
 #include <gmock/gmock.h>
@@ -130,7 +130,7 @@ TEST(TraceDiff, WhatIsNoTraceIsAnErrorThatNamesTheLine) {
   EXPECT_EQ(ErrorOf(Changed(trace, 5, "\"event\"", "event\""), trace), "a.jsonl:6: is not JSON");
 }
 
-// A line without an end would else be read into memory until there is no more of it.
+// Without a limit, a line that never ends would fill the memory.
 TEST(TraceDiff, ALineHasABound) {
   const std::string trace = TraceOf(1);
   EXPECT_THAT(ErrorOf(std::string(kMaxTraceLine + 1, 'x'), trace),

@@ -38,7 +38,7 @@ Scenario TwoNodes() {
   return scenario;
 }
 
-std::string LineOf(Happening what, Duration at = Milliseconds(1'500)) {
+std::string LineOf(ObservedEvent what, Duration at = Milliseconds(1'500)) {
   const JsonPrinter printer(NamesOf(TwoNodes()));
   return TraceLine(printer, {.at = {at.ns}, .what = std::move(what)}, 7, 0xabc);
 }
@@ -137,12 +137,12 @@ TEST(TraceTest, ALineStaysOneLineOfJsonWhateverARowHolds) {
 
 template <size_t... I>
 std::vector<std::string> AllEventNames(std::index_sequence<I...>) {
-  return {std::string(HappeningText(Happening(std::in_place_index<I>)))...};
+  return {std::string(ObservedEventText(ObservedEvent(std::in_place_index<I>)))...};
 }
 
 // Scripts select lines by `event`: two events of one name could not be told apart.
 TEST(TraceTest, EveryEventHasAWordOfItsOwn) {
-  const auto names = AllEventNames(std::make_index_sequence<std::variant_size_v<Happening>>());
+  const auto names = AllEventNames(std::make_index_sequence<std::variant_size_v<ObservedEvent>>());
   for (const std::string& name : names) EXPECT_THAT(name, MatchesRegex("[a-z_]+"));
   EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
 }

@@ -1,5 +1,5 @@
-// What a protocol says of itself in three texts is compared before anything runs: a mistake there
-// would make checkers judge something else than what runs.
+// The three descriptions of a protocol are compared before anything runs: after a mistake there,
+// the checkers would judge something else than what runs.
 #include "sim/scenario/add_protocol.h"
 
 #include <gmock/gmock.h>

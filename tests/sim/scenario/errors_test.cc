@@ -170,7 +170,7 @@ TEST(ScenarioErrors, SayNothingElseOfAnotherVersion) {
 }
 
 TEST(ScenarioErrors, AreAllReportedByLine) {
-  // Whoever mends a file wants to mend it once.
+  // A user wants to fix all mistakes of a file at once.
   EXPECT_EQ(ErrorsOf(R"({
   "version": 1,
   "protocol": "spindel_v2",
@@ -347,7 +347,7 @@ TEST(ScenarioErrors, NameTheNodeThatWasMeant) {
 }
 
 TEST(ScenarioErrors, OfNodesStopAtAFew) {
-  // With a thousand pods nobody wants to read them all.
+  // With a thousand pods, the message must not list them all.
   const std::string errors = ErrorsOf(
       R"({ "version": 1, "about": "x", "protocol": "spindle_v2", "duration": "60s",
   "nodes": [{ "name": "pod", "count": 1000 }],
@@ -390,7 +390,7 @@ TEST(ScenarioErrors, OfTriggers) {
 }
 
 TEST(ScenarioErrors, OfFaultsThatCanNeverFire) {
-  // A fault that cannot fire makes a scenario say less than it seems to.
+  // A scenario with a fault that cannot fire proves less than it seems to.
   const auto error = [](std::string_view fault) {
     const std::string errors =
         ErrorsOf(WithNodes(std::string("\"faults\": [") + std::string(fault) + "]"));
@@ -594,7 +594,7 @@ TEST(ScenarioErrors, OfFaultsThatFindNothingToStrike) {
             "/faults/1: can never fire: at 5s node \"a\" is not running");
 }
 
-// Refusing what can happen would be worse than letting pass what cannot.
+// Refusing a fault that can strike would be worse than accepting one that cannot.
 TEST(ScenarioErrors, AreNotMadeOfFaultsThatMayStrike) {
   for (
       const char* faults : {

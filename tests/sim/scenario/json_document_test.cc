@@ -17,7 +17,7 @@ class JsonDocumentTest : public ::testing::Test {
  protected:
   void Read(std::string_view text) { document_ = JsonDocument::Parse(text, problems_); }
 
-  // Of the value that a path of keys leads to.
+  // The value of a key of the document.
   JsonValue At(std::string_view key) const {
     const std::optional<JsonValue> value = document_->root().Find(key);
     EXPECT_TRUE(value.has_value()) << key;

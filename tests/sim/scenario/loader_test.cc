@@ -13,7 +13,7 @@
 namespace whorl::sim::loader_test {
 namespace {
 
-// Everything that the language has, once.
+// Every key of the language, once.
 constexpr std::string_view kFull = R"({
   "$schema": "schema.json",
   "version": 1,
@@ -175,7 +175,7 @@ FaultSpec OnlyFault(const std::string& fault) {
   return faults.empty() ? FaultSpec{} : faults.front();
 }
 
-// What it says of its kind.
+// The part of the fault that belongs to its kind.
 template <typename Kind>
 Kind Only(const std::string& fault) {
   const FaultSpec spec = OnlyFault(fault);
@@ -310,8 +310,8 @@ TEST(ScenarioLoader, ReadsTheExampleOfTheDesign) {
 
 TEST(ScenarioLoader, IsTestedOnEachKeyThatItDescribes) {
   // A key that is described and read by nobody would be taken and ignored.
-  for (size_t i = 0; i < kObjectCount; ++i) {
-    for (const std::string_view key : DescribeObject(static_cast<ObjectId>(i)).KeyNames()) {
+  for (const ObjectId id : AllOf<ObjectId>()) {
+    for (const std::string_view key : DescribeObject(id).KeyNames()) {
       EXPECT_NE(kFull.find("\"" + std::string(key) + "\":"), std::string_view::npos) << key;
     }
   }

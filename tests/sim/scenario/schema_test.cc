@@ -36,7 +36,8 @@ TEST(ScenarioSchema, IsTheFileThatEditorsRead) {
 TEST(ScenarioSchema, HasTheKeysAndTheWordsOfTheLoader) {
   // What the loader takes, an editor offers, and the other way round.
   const json schema = json::parse(ScenarioSchema());
-  for (size_t i = 0; i + 1 < kObjectCount; ++i) {  // all but the bound, which stands there twice
+  for (size_t i = 0; i + 1 < kCountOf<ObjectId>;
+       ++i) {  // all but the bound, which stands there twice
     const auto id = static_cast<ObjectId>(i);
     const ObjectInfo& info = DescribeObject(id);
     const json object = SchemaOf(schema, id);

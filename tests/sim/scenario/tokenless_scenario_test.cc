@@ -34,7 +34,7 @@ std::string ErrorOf(const std::string& text) {
 // --- what is bad input -------------------------------------------------------------------------
 
 TEST(TokenlessScenarioTest, TheSemaphoresTimeoutIsAtLeastTwiceItsPeriod) {
-  // Of the article: with less, a healthy leader is overtaken between two of its updates.
+  // The article's limit: with less, a healthy leader is overtaken between two of its updates.
   EXPECT_THAT(ErrorOf(Text("semaphore", "", "1.9s")),
               HasSubstr("x.json:1: /lease: a lease of semaphore is at least 2s, got 1.9s"));
   EXPECT_EQ(ErrorOf(Text("semaphore", "", "2s")), "");

@@ -1,4 +1,4 @@
-// What is written of a scenario is read back as the same scenario.
+// A scenario that is written as text is read back as the same scenario.
 
 #include "sim/scenario/writer.h"
 
@@ -27,7 +27,7 @@ std::vector<std::string> ScenarioFiles() {
   return files;
 }
 
-// A hunt saves what it found: a key that were lost on the way would be another scenario.
+// A hunt saves its findings as text; a lost key would make a different scenario.
 TEST(ScenarioWriter, WritesEveryScenarioThatThereIsAsItIsRead) {
   const std::vector<std::string> files = ScenarioFiles();
   ASSERT_GE(files.size(), 60U);

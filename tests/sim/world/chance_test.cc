@@ -21,8 +21,8 @@ std::string Text(const std::string& nodes, const std::string& more) {
 constexpr const char* kNodes = R"({"name": "a"}, {"name": "b", "start_at": "1s"},
     {"name": "c", "start_at": "2s"})";
 
-// How long each check of a node took for the lock named "lock", in order: two ways and the service
-// time of a read, which waits for nobody.
+// How long each check of a node took for the lock named "lock", in order: both ways and the service
+// time of a read, which never waits for a lock.
 std::vector<Duration> Checks(const Scenario& scenario, const std::string& node) {
   std::map<CallName, Instant> sent;
   std::vector<Duration> took;
@@ -45,7 +45,7 @@ std::vector<Duration> ChecksOfC(const std::string& nodes, const std::string& mor
 }
 
 TEST(Chance, DrawsDifferAtAll) {
-  // Or everything below would hold of a constant.
+  // Otherwise everything below would hold for a constant.
   const Scenario scenario = ScenarioOf(Text(kNodes, ""));
   const std::vector<Duration> c = Checks(scenario, "c");
   ASSERT_GT(c.size(), 5u);
@@ -75,7 +75,7 @@ TEST(Chance, AFaultMovesNoDrawOfOtherFaults) {
   EXPECT_NE(before, ChecksOfC(kNodes, ""));
   EXPECT_EQ(with(other + "," + slow), before);
   EXPECT_EQ(with(slow + "," + other), before);
-  // Two that say the same are two.
+  // Two faults with the same text have different draws.
   EXPECT_NE(with(slow + "," + slow), before);
 }
 
@@ -94,8 +94,8 @@ TEST(Chance, ANodeMovesNoDrawOfOtherNodes) {
   EXPECT_EQ(ChecksOfC(nodes, ""), ChecksOfC(kNodes, ""));
 }
 
-// What the process before drew has no part in it: a fault that changes the first life would change
-// the next one otherwise, random id and all.
+// The draws of the node's previous process do not matter. Otherwise a fault of the first process
+// would change the next one, including its random id.
 TEST(Chance, AProcessDrawsTheSameWhateverTheOneBeforeDrew) {
   const Scenario scenario = ScenarioOf(Text(kNodes, ""));
   const auto draw = [](Chance& chance, uint32_t incarnation) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint8_t kCreateSession = 6;  // Request::index()
 
-// What became of the calls of one node.
+// The outcomes of the calls of one node.
 struct CallStory {
   CallName name;
   StepName step = StepName::kCheck;
@@ -114,8 +114,8 @@ TEST(PartitionDirection, RefusedRepliesLeaveTheWorkDone) {
             1u);
 }
 
-// A refusal that is on its way when its process dies must not come to whoever has the call's place
-// then; found by hunting, where it made two calls share one.
+// A refusal that is on its way when its process crashes must not reach the call that has the slot
+// by then. Hunting found this: two calls shared a slot.
 TEST(Partition, ARefusalThatComesTooLateEndsNothingElse) {
   const Witness run =
       WitnessThree("60s", "",
@@ -169,7 +169,7 @@ TEST(Latency, IsDrawnFromTheQuantilesThatAreSaid) {
   EXPECT_GT(Pick(longest, UINT64_MAX), Seconds(300'000'000));
 }
 
-// The messages differ from each other, or a distribution would be a constant.
+// The delays differ from each other; otherwise the distribution would be a constant.
 TEST(Latency, IsDrawnForEachMessage) {
   const Witness run = WitnessThree("60s", "",
                                    R"({"at": "10s", "do": "latency", "node": "a", "direction": "to",
@@ -183,7 +183,7 @@ TEST(Latency, IsDrawnForEachMessage) {
   EXPECT_GT(*ways.rbegin(), Milliseconds(120));
 }
 
-// A call that is slow is no call that never ends: its deadline is the client's own.
+// A slow call still ends at the client's deadline.
 TEST(Latency, DoesNotOutlastACallsDeadline) {
   const Witness run = WitnessThree(
       "90s", "",
@@ -223,7 +223,7 @@ TEST(DropRequest, WithoutATriggerLosesTheNextOne) {
   EXPECT_EQ(run.When<FaultBegan>(), std::vector{calls[0].sent});
 }
 
-// One that waits for a call that never comes has done nothing, and the scenario must say so.
+// A fault that waits for a call that never comes has no effect, and the run must report that.
 TEST(DropRequest, ThatMeetsNoCallNeverStruck) {
   const Witness run = WitnessThree("60s", "",
                                    R"({"at": "30s", "do": "crash", "node": "a"},
@@ -324,7 +324,8 @@ TEST(ErrorFault, AnswersTheCallThatTriggeredIt) {
   EXPECT_EQ(Count<CallHangs>(run), 1);  // its transaction meets the fault, until it has ended
 }
 
-// A step is meant, and not whatever comes next: a leader's checks are its most frequent calls.
+// The fault must strike the named step and not just the next call: a leader's checks are its most
+// frequent calls.
 TEST(ErrorFault, AtATimeAnswersTheNextCallOfItsStep) {
   const Witness run = WitnessThree("60s", "",
                                    R"({"at": "20s", "do": "error", "node": "a",
@@ -347,7 +348,7 @@ TEST(ErrorFault, WhileItLastsAnswersEveryCallOfItsStepAndNoOther) {
       if (!call.served) continue;
       const bool meets = call.step == StepName::kCheck && *call.served >= At(Seconds(20)) &&
                          *call.served < At(Seconds(30));
-      EXPECT_EQ(call.code == Code::kPermissionDenied, meets) << StepText(call.step);
+      EXPECT_EQ(call.code == Code::kPermissionDenied, meets) << WordOf(call.step);
       hit += meets ? 1 : 0;
     }
   }
@@ -395,7 +396,7 @@ TEST(Unavailable, AnswersNobodyAndDoesNothing) {
     }
   }
   EXPECT_EQ(run.When<SpannerAvailability>(), (std::vector{At(Seconds(20)), At(Seconds(28))}));
-  // While nobody could be answered, nobody holds the lock.
+  // While no process could be answered, the lock counts as without a holder.
   EXPECT_GE(run.result.checks.metrics[Metric::kWithoutHolderMax], Seconds(8).ns);
 }
 
@@ -457,8 +458,8 @@ std::vector<Instant> RoundsOf(const Witness& run, int16_t node) {
 }
 
 TEST(ClockFault, ARateMovesWhatIsDueAlready) {
-  // The round that is due at 10 s: half of it has passed at 7.5 s, the rest takes twice as... a
-  // tenth more time.
+  // The round that is due at 10 s: half of it has passed at 7.5 s, and the rest takes a tenth more
+  // time.
   const Witness run =
       WitnessThree("30s", "", R"({"at": "7.5s", "do": "clock", "node": "a", "rate_ppm": -100000})");
   const auto rounds = RoundsOf(run, 0);
@@ -558,8 +559,8 @@ TEST(TrueTimeFault, LiesForAWhile) {
   }
 }
 
-// The promise of commit wait is about the interval at its end. What the fault holds up, it leaves
-// behind when it ends.
+// Commit wait is about the interval when it ends. Commits that the fault has delayed are still
+// waiting when the fault is over.
 TEST(TrueTimeFault, AWiderIntervalMakesCommitsThatHaveBegunWaitToo) {
   const auto first_commit = [](const Witness& run) { return run.When<RowCommitted>().front(); };
   const Witness undisturbed = WitnessThree("10s", "", "");
@@ -583,7 +584,7 @@ TEST(TrueTimeFault, ACommitThatBeginsInAWiderIntervalHangs) {
 }
 
 TEST(CurrentTimestampFault, MovesTheClockBehindTheExpiryTestOnly) {
-  // a's lease looks an hour old to everybody.
+  // a's lease looks an hour old to every process.
   const Witness run = WitnessThree(
       "60s", "", R"({"at": "20s", "do": "current_timestamp", "error": "1h", "for": "6s"})");
   const auto grants = run.When<StandingChanged>([](const StandingChanged& x) {
@@ -615,7 +616,7 @@ TEST(DeleteRow, RemovesTheLocksRowByNobody) {
   EXPECT_EQ(deletions[0].before->front(), Value(std::string("lock")));
   EXPECT_GT(deletions[0].commit, ToTimestamp(At(Seconds(20))));
   EXPECT_EQ(Count<FaultEnded>(run), 1);
-  // Somebody inserts it anew, which takes no lease from anybody.
+  // A process inserts the row again, which takes no lease from another.
   EXPECT_EQ(run.result.checks.metrics[Metric::kGrants], 2);
   EXPECT_EQ(run.result.checks[Invariant::kLeaseRespected].verdict, Verdict::kHolds);
 }
@@ -627,7 +628,7 @@ TEST(DeleteRow, OfARowThatIsNotThereNeverStruck) {
   EXPECT_TRUE(DeletionsByNobody(run).empty());
 }
 
-// It is a transaction, and waits for locks like one.
+// The operator's deletion is a transaction, and waits for row locks like any other.
 TEST(DeleteRow, WaitsForALockThatAnOlderTransactionHolds) {
   const Witness run = WitnessThree(
       "60s", "",

@@ -1,5 +1,5 @@
-// The world as processes feel it: lives, pauses, partitions, lost replies, clocks; and as drivers
-// hold it: a value that can be forked.
+// The world as processes see it: starts, crashes, pauses, partitions, lost replies, clocks; and as
+// drivers see it: a value that can be forked.
 #include "sim/world/world.h"
 
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@ namespace {
 
 bool By(ProcessId process, int16_t node) { return process.node == node; }
 
-// A run must not depend on whether somebody looks, or traces would lie about the runs that the
-// hash stands for.
+// A run must not depend on whether a sink listens. Otherwise a trace would show another run than
+// the one that was judged.
 TEST(Run, IsTheSameWithAndWithoutAListener) {
   const Scenario scenario = ScenarioOf(
       R"({"version": 1, "about": "x", "protocol": "spindle_v2", "nodes": ["a", "b"],
@@ -66,7 +66,7 @@ TEST(Pause, DoesNotOutliveItsProcess) {
   EXPECT_EQ(run.When<ProcessResumed>(), std::vector{At(Seconds(35))});
 }
 
-// What waits for the pause to end can be cancelled meanwhile.
+// An event that waits for the end of a pause can be cancelled meanwhile.
 TEST(Pause, ThatAStopMeetsEndsWithoutWhatWasCancelled) {
   const Witness run = WitnessThree("60s", "",
                                    R"({"at": "20s", "do": "pause", "node": "a", "for": "9s"},
@@ -89,7 +89,7 @@ TEST(Crash, LosesTheOwnTokenAndComesBackAsAnotherProcess) {
             std::vector{At(Seconds(21))});
 }
 
-// What crashed was on its way stays on its way: a Commit that was sent still commits.
+// Messages of a crashed process stay on their way: a Commit that was sent still commits.
 TEST(Crash, DoesNotTakeBackWhatWasSent) {
   const Witness run = WitnessThree(
       "30s", "",
@@ -206,7 +206,7 @@ TEST(Faults, OneThatNeverStrikesIsReported) {
   EXPECT_EQ(run.result.unfired_faults, std::vector<uint32_t>{1});
 }
 
-// A fault that is never said to be over would keep no_wedge from ever being judged.
+// If the end of a fault were not observed, no_wedge could never be judged.
 TEST(Faults, ARestartThatFindsItsNodeRunningIsOver) {
   const Witness run = WitnessThree("60s", "",
                                    R"({"at": "20s", "do": "crash", "node": "a",
@@ -277,9 +277,9 @@ struct Bench {
   Turn turn{*setup, state, &chance, out};
 };
 
-// A belief ends at its local deadline, which no pause puts off: the process would still be asked,
-// and still say yes, if this were not an event of the world. No protocol here has such a deadline
-// yet, so the world's own timer is taken by itself.
+// A belief ends at its local deadline, which no pause delays. If this were not an event of the
+// world, a paused process would still count as believing. No protocol here has such a deadline yet,
+// so the test uses the world's own timer.
 TEST(Belief, LapsesAtItsLocalDeadlineEvenWhileItsProcessIsPaused) {
   const Scenario scenario = ScenarioOf(
       R"({"version": 1, "about": "x", "protocol": "spindle_v2", "nodes": ["a"],
@@ -294,7 +294,7 @@ TEST(Belief, LapsesAtItsLocalDeadlineEvenWhileItsProcessIsPaused) {
       TimerDue{.process = {0, 1}, .lock = 0, .owner = TimerOwner::kBeliefLapses, .id = 0}, 0);
   ASSERT_EQ(bench.out.observed.size(), 1u);
   EXPECT_EQ(bench.out.observed.front().what,
-            Happening(BeliefChanged{.process = {0, 1}, .lock = 0, .believes = false}));
+            ObservedEvent(BeliefChanged{.process = {0, 1}, .lock = 0, .believes = false}));
 }
 
 // Its local clock stands, too.
@@ -425,7 +425,7 @@ TEST(World, DoesNotGrowWithSimulatedTime) {
   EXPECT_EQ(size_after(Seconds(300)), size_after(Seconds(3600)));
 }
 
-// A driver may hold choices of events that were cancelled since.
+// A driver may hold choices whose events have been cancelled.
 TEST(World, TakingACancelledEventDoesNothing) {
   Driver driver(Busy(), 5);
   driver.TakeUntil(At(Seconds(10)));

@@ -56,7 +56,7 @@ TEST_F(ServerAdminTest, MakesInstancesAndDatabasesAndForgetsThem) {
   ASSERT_TRUE(client_.raw().databases().DropDatabase(&context, drop, &nothing).ok());
   EXPECT_EQ(client_.Call(GetSession{.session = session}).status.message,
             "Database not found: " + TestDatabase());
-  // The name of an old session means nothing in a new database of the old name.
+  // An old session's name is unknown in a new database of the same name.
   ASSERT_TRUE(client_.raw().CreateDatabase("locks", {kTestTable}).ok());
   client_.OpenSession();
   EXPECT_EQ(client_.Call(GetSession{.session = session}).status.message,
@@ -83,7 +83,7 @@ TEST_F(ServerAdminTest, PrintsTheSchemaAsSpannerDoes) {
                                  "CREATE TABLE U (\n  k INT64,\n) PRIMARY KEY(k)"));
 }
 
-// All or nothing: whoever sends a migration again after an error starts from where it was.
+// All or nothing, so that a migration can be sent again after an error.
 TEST_F(ServerAdminTest, ChangesNothingWhenOneStatementFails) {
   const auto before = Ddl();
   EXPECT_EQ(UpdateDdl({"CREATE TABLE u (k INT64) PRIMARY KEY (k)", kTestTable}).error_code(),
@@ -104,7 +104,7 @@ TEST_F(ServerAdminTest, KeepsTheRowsOfTablesThatStay) {
   ASSERT_THAT(client_.Call(select).result.rows, ElementsAre(Row{int64_t{1}}));
   ASSERT_TRUE(UpdateDdl({"CREATE TABLE u (k INT64) PRIMARY KEY (k)"}).ok());
   EXPECT_THAT(client_.Call(select).result.rows, ElementsAre(Row{int64_t{1}}));
-  // Tables move up when one before them goes.
+  // Tables move up when one before them is dropped.
   const ExecuteSql insert = {.session = session,
                              .transaction = BeginReadWrite{},
                              .statement = {.sql = Sql::Intern("INSERT INTO u (k) VALUES (5)")}};
@@ -120,7 +120,7 @@ TEST_F(ServerAdminTest, KeepsTheRowsOfTablesThatStay) {
               ElementsAre(Row{int64_t{5}}));
 }
 
-// A transaction that began under the old schema does not commit under the new one.
+// A transaction that began under the old schema must not commit under the new one.
 TEST_F(ServerAdminTest, AbortsTransactionsThatAreUnderWay) {
   const SessionName session = client_.OpenSession();
   const Response begun = client_.Call(ExecuteSql{
@@ -131,7 +131,7 @@ TEST_F(ServerAdminTest, AbortsTransactionsThatAreUnderWay) {
             Code::kAborted);
 }
 
-// A change of the schema waits for commits that have begun, and what comes later waits behind it.
+// A schema change waits for commits under way, and later calls wait for the schema change.
 TEST_F(ServerAdminTest, ChangesTheSchemaBetweenCommits) {
   Transcript transcript;
   auto clock = std::make_shared<VirtualClock>(Timestamp::FromUnixNanos(1'000'000'000));
@@ -146,7 +146,7 @@ TEST_F(ServerAdminTest, ChangesTheSchemaBetweenCommits) {
     return client_.Call(
         Commit{.session = session, .transaction = SingleUseWrite{}, .mutations = {PutRow("a", 1)}});
   });
-  // For the end of its commit, on a clock that stands still.
+  // It is parked until its commit is visible; the clock stands still.
   transcript.Await("Commit", CallPhase::kParked);
   InBackground update([&] {
     Response response;
@@ -198,7 +198,7 @@ TEST(ServerStartTest, SaysWhatIsWrongWithAnInitialDatabase) {
   EXPECT_THAT(std::string(server.status().message()), HasSubstr("NONSENSE"));
 }
 
-// Two servers on one port would each get half of the calls.
+// Two servers that share a port would each get some of the calls.
 TEST(ServerStartTest, RefusesAPortThatIsTaken) {
   const auto first = StartOrThrow(TestOptions());
   ServerOptions options = TestOptions();

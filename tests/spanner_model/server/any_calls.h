@@ -1,4 +1,4 @@
-// Any bytes as calls to the backend: for the fuzz target and for random tests.
+// Turns any bytes into calls to the backend, for the fuzz target and random tests.
 #pragma once
 
 #include <google/protobuf/descriptor.h>
@@ -18,9 +18,9 @@
 
 namespace whorl::server {
 
-// Serves a list of calls and aborts the process when one is not answered exactly once. Each call of
-// the bytes: which method, which fields are to name something that exists, how far time moves on,
-// the size of its request (two bytes), and the request.
+// Serves a list of calls and aborts the process if one is not answered exactly once. The bytes of
+// each call: the method, the fields that are to name something that exists, the advance of time,
+// the size of the request (two bytes), and the request.
 class AnyCalls {
  public:
   static constexpr const char* kDatabase = "projects/p/instances/in/databases/db";
@@ -38,13 +38,13 @@ class AnyCalls {
       MoveOn(Milliseconds(int64_t{byte(2)} * byte(2)));
       const size_t size = std::min<size_t>(byte(3) * size_t{256} + byte(4), bytes.size() - kHead);
       auto request = method.new_request();
-      // What does not parse is no request; what came so far is one.
+      // The part that parses is the request.
       (void)request->ParsePartialFromArray(bytes.data() + kHead, static_cast<int>(size));
       bytes.remove_prefix(kHead + size);
       Hint(hints, *request);
       Call(method, std::move(request));
     }
-    // Everything that waits, waits for something that comes within a day.
+    // No call waits for longer than a day.
     for (int i = 0; i < 48; ++i) MoveOn(Seconds(1800));
     if (!open_.empty()) std::abort();
   }
@@ -60,7 +60,7 @@ class AnyCalls {
     std::vector<CallOutcome> outcomes;
     backend_.RunDue(now_, outcomes);
     Take(outcomes);
-    // What is still due is in the future, or the server would spin.
+    // The next due time is in the future, or the server would spin.
     if (const auto due = backend_.NextDue(); due && *due <= now_) std::abort();
   }
 
@@ -85,7 +85,7 @@ class AnyCalls {
     }
   }
 
-  // Names and ids that answers bring are good for later calls.
+  // Remembers names and ids in answers for later calls.
   void Learn(const google::protobuf::Message& message) {
     namespace v1 = ::google::spanner::v1;
     if (const auto* session = dynamic_cast<const v1::Session*>(&message)) {

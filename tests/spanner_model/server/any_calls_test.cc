@@ -16,7 +16,7 @@ class CallWriter {
  public:
   explicit CallWriter(uint32_t seed) : chance_(seed) {}
 
-  // One call, in the form that AnyCalls::Run reads.
+  // One call in the format of AnyCalls::Run.
   std::string Write() {
     const auto method = static_cast<uint8_t>(Draw(AllMethods().size()));
     std::string request = Request(AllMethods()[method].name);
@@ -160,7 +160,7 @@ std::string AnyRun(uint32_t seed) {
   return calls;
 }
 
-// AnyCalls ends the process when a call is not answered exactly once.
+// AnyCalls aborts the process if a call is not answered exactly once.
 TEST(ServerAnyCallsTest, EveryCallIsAnsweredOnce) {
   for (uint32_t seed = 1; seed <= 150; ++seed) {
     SCOPED_TRACE(seed);

@@ -1,4 +1,4 @@
-// Single clients of the server: what each method answers.
+// The server's answers to single clients, method by method.
 #include "tests/spanner_model/server/testing.h"
 
 namespace whorl::server::calls_test {
@@ -50,7 +50,7 @@ TEST_F(ServerCallsTest, CommitsWhatAStatementWroteAndReadsItBack) {
   EXPECT_THAT(client_.Stream(read).result.rows, ElementsAre(row));
 }
 
-// A client tells columns and types by the metadata alone.
+// A client knows columns and types only from the metadata.
 TEST_F(ServerCallsTest, NamesTheColumnsAndTypesOfAResult) {
   v1::ExecuteSqlRequest request = wire::Encode(
       ExecuteSql{.session = client_.OpenSession(),
@@ -85,7 +85,7 @@ TEST_F(ServerCallsTest, InfersTheTypesOfParametersWithoutOne) {
   EXPECT_EQ(undeclared[1].type().code(), v1::INT64);
 }
 
-// As the emulator does: the types that were declared decide on those that were not.
+// As on the emulator, declared types determine undeclared ones.
 TEST_F(ServerCallsTest, InfersTypesBesideDeclaredOnes) {
   v1::ExecuteSqlRequest request;
   request.set_session(client_.OpenSession());
@@ -130,7 +130,7 @@ TEST_F(ServerCallsTest, AnswersEachStatementOfABatch) {
   EXPECT_THAT(batch.transaction, Not(IsEmpty()));
 }
 
-// What a client counts against Spanner's limit of mutations: the columns of each row written.
+// Clients compare the count, the columns of each written row, with Spanner's limit.
 TEST_F(ServerCallsTest, CountsMutationsWhenAsked) {
   v1::CommitRequest request = wire::Encode(Commit{.session = client_.OpenSession(),
                                                   .transaction = SingleUseWrite{},
@@ -184,7 +184,7 @@ TEST_F(ServerCallsTest, KeepsASnapshotThroughAReadOnlyTransaction) {
 
 // --- errors --------------------------------------------------------------------------------------
 
-// Clients open another session when they see this code and these details.
+// Clients create another session when they see this code and these details.
 TEST_F(ServerCallsTest, SaysWhichSessionIsNotThere) {
   const SessionName session = client_.OpenSession();
   ASSERT_TRUE(client_.Call(GetSession{.session = session}).status.ok());
@@ -269,7 +269,7 @@ TEST_F(ServerCallsTest, ServesAsManySessionsAsAreAskedForAtOnce) {
 
 // --- precommit tokens ----------------------------------------------------------------------------
 
-// A Commit on a multiplexed session has to show the newest token; otherwise nothing is committed.
+// A Commit on a multiplexed session needs the newest token; otherwise nothing is committed.
 TEST_F(ServerCallsTest, AsksForThePrecommitTokenOnAMultiplexedSession) {
   const SessionName session = client_.OpenSession(/*multiplexed=*/true);
   const Response first = client_.Call(ExecuteSql{.session = session,

@@ -1,5 +1,5 @@
-// The part of the server that has threads, without gRPC: many callers, the timers' thread, gates
-// and the end, all at once.
+// The threaded part of the server, without gRPC: many callers, the timer thread, gates and
+// shutdown, all at once.
 #include "spanner_model/server/frontend.h"
 
 #include <gtest/gtest.h>
@@ -97,7 +97,7 @@ class ServerFrontendThreadsTest : public testing::Test {
     v1::CommitResponse response;
     return Call("Commit", request, &response);
   }
-  // Adds one to the counter, as often as it takes.
+  // Adds one to the counter, with as many retries as necessary.
   Status Increment(const std::string& session) {
     Status status = Error(Code::kAborted, "");
     while (status.code == Code::kAborted) {
@@ -111,7 +111,7 @@ class ServerFrontendThreadsTest : public testing::Test {
   std::shared_ptr<Frontend> frontend_;
 };
 
-// Increments by many threads: none is lost, and wound-wait lets each come to its end.
+// No increment is lost, and wound-wait lets every thread finish.
 TEST_F(ServerFrontendThreadsTest, CountsEveryIncrementOfManyThreads) {
   constexpr int kThreads = 4;
   constexpr int kEach = 25;
@@ -139,7 +139,7 @@ TEST_F(ServerFrontendThreadsTest, CountsEveryIncrementOfManyThreads) {
   EXPECT_EQ(result.rows(0).values(0).string_value(), std::to_string(kThreads * kEach));
 }
 
-// Whoever ends the server while calls come in, wait and are held gets every one of them answered.
+// A shutdown while calls arrive, wait and are held answers all of them.
 TEST_F(ServerFrontendThreadsTest, AnswersEveryCallWhenItEndsAmongThem) {
   constexpr int kThreads = 4;
   ASSERT_NO_FATAL_FAILURE(Start(WithCounter()));
@@ -173,7 +173,7 @@ TEST_F(ServerFrontendThreadsTest, AnswersEveryCallWhenItEndsAmongThem) {
   EXPECT_EQ(ended.load(), kThreads);
 }
 
-// The timers' thread sleeps until a test moves the clock, and then does what has become due.
+// The timer thread sleeps until a test moves the clock, and then does what is due.
 TEST_F(ServerFrontendThreadsTest, TimersFollowAClockThatIsMoved) {
   const auto clock =
       std::make_shared<VirtualClock>(Timestamp::FromUnixNanos(1'800'000'000'000'000'000));

@@ -1,4 +1,4 @@
-// Who may speak to the server, and how.
+// TLS, bearer tokens and the interface on which the server listens.
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 
@@ -20,7 +20,7 @@ class ServerSecurityTest : public testing::Test {
     options.bearer_token = token;
     return StartOrThrow(std::move(options));
   }
-  // What CreateSession says to a client that trusts `roots` and shows `token` (empty: none).
+  // The status of CreateSession for a client that trusts `roots` and sends `token` (unless empty).
   static grpc::Status OpenSession(const Server& server, const std::string& roots,
                                   const std::string& token) {
     auto credentials = grpc::SslCredentials({.pem_root_certs = roots});
@@ -71,7 +71,7 @@ TEST_F(ServerSecurityTest, BadKeyIsAnErrorAtTheStart) {
   EXPECT_FALSE(Server::Start(std::move(options)).ok());
 }
 
-// Nothing outside of this machine reaches a server that nobody told to be reached.
+// By default, other machines must not reach the server.
 TEST_F(ServerSecurityTest, ListensOnTheLoopbackInterfaceByDefault) {
   const auto server = StartOrThrow(TestOptions());
   EXPECT_THAT(server->address(), StartsWith("127.0.0.1:"));

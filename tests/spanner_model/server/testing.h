@@ -1,4 +1,4 @@
-// A server with one database, and a client of whorl's own vocabulary that speaks to it over gRPC.
+// A server with one database, and a client that sends it calls of whorl's vocabulary over gRPC.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ inline std::unique_ptr<Server> StartOrThrow(ServerOptions options) {
   return std::move(*server);
 }
 
-// Calls of protocol/spanner/rpc.h, each made and waited for.
+// Sends calls of protocol/spanner/rpc.h and waits for each answer.
 class TestClient {
  public:
   explicit TestClient(const Server& server) : TestClient(server.address()) {}
@@ -123,36 +123,36 @@ class TestClient {
   RawSpanner raw_;
 };
 
-// What the server did, in order, and a way to wait for it.
+// Records the server's calls in order; a test can wait for them.
 class Transcript {
  public:
   struct Entry {
     std::string method;
-    CallPhase stage = CallPhase::kArrived;
+    CallPhase phase = CallPhase::kArrived;
     std::string session;
     std::string transaction;
     Code code = Code::kOk;
   };
 
   ObserverFunction Observer() {
-    return [this](const CallInfo& info, CallPhase stage, const Status& status) {
+    return [this](const CallInfo& info, CallPhase phase, const Status& status) {
       const std::lock_guard lock(mutex_);
       entries_.push_back({.method = std::string(info.method),
-                          .stage = stage,
+                          .phase = phase,
                           .session = info.session,
                           .transaction = info.transaction,
                           .code = status.code});
       changed_.notify_all();
     };
   }
-  // Until that many calls of the method have come so far.
-  void Await(std::string_view method, CallPhase stage, int count = 1) {
+  // Waits until `count` calls of the method have reached the phase.
+  void Await(std::string_view method, CallPhase phase, int count = 1) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return CountLocked(method, stage) >= count; });
+    changed_.wait(lock, [&] { return CountLocked(method, phase) >= count; });
   }
-  int Count(std::string_view method, CallPhase stage) {
+  int Count(std::string_view method, CallPhase phase) {
     const std::lock_guard lock(mutex_);
-    return CountLocked(method, stage);
+    return CountLocked(method, phase);
   }
   std::vector<Entry> entries() {
     const std::lock_guard lock(mutex_);
@@ -160,10 +160,10 @@ class Transcript {
   }
 
  private:
-  int CountLocked(std::string_view method, CallPhase stage) const {
+  int CountLocked(std::string_view method, CallPhase phase) const {
     return static_cast<int>(std::count_if(
         entries_.begin(), entries_.end(),
-        [&](const Entry& entry) { return entry.method == method && entry.stage == stage; }));
+        [&](const Entry& entry) { return entry.method == method && entry.phase == phase; }));
   }
 
   std::mutex mutex_;
@@ -171,7 +171,7 @@ class Transcript {
   std::vector<Entry> entries_;
 };
 
-// A call on a thread of its own; joined at the latest when this goes.
+// A call on its own thread, joined by the destructor at the latest.
 class InBackground {
  public:
   explicit InBackground(std::function<Response()> call)
@@ -191,7 +191,8 @@ class InBackground {
   std::thread thread_;
 };
 
-// --- statements, for short -----------------------------------------------------------------------
+// --- short forms of statements
+// -----------------------------------------------------------------------
 
 inline Statement InsertRow(const std::string& key, int64_t value) {
   return {.sql = Sql::Intern(

@@ -1,4 +1,4 @@
-// Calls that wait, and what ends their waiting: locks, time, faults, the end of the server.
+// Waiting calls, and what ends their waits: locks, time, faults, shutdown.
 #include "tests/spanner_model/server/testing.h"
 
 namespace whorl::server::waits_test {
@@ -33,7 +33,7 @@ class ServerWaitsTest : public testing::Test {
                                 .transaction = SingleUseWrite{},
                                 .mutations = {PutRow(key, value)}});
   }
-  // Reads a row in a transaction of its own session, which stays open with its lock.
+  // Reads a row in a new session's transaction, which stays open with its lock.
   Commit BeginWithRead(const std::string& key) {
     const SessionName session = client_->OpenSession();
     const Response response = client_->Call(ExecuteSql{
@@ -73,7 +73,7 @@ TEST_F(ServerWaitsTest, OlderCommitAbortsAYoungerReader) {
   EXPECT_EQ(client_->Call(younger).status.code, Code::kAborted);
 }
 
-// From which clients take how long to pause; old ones look for it in a trailer.
+// Clients read the pause from it; old ones look in a trailer.
 TEST_F(ServerWaitsTest, AbortedSaysWhenToTryAgain) {
   ServerOptions options = AtOnce();
   options.backend.model.retry_delay = Milliseconds(7);
@@ -102,13 +102,13 @@ TEST_F(ServerWaitsTest, EmulatorLikeServerAbortsWhoComesSecond) {
   EXPECT_TRUE(client_->Call(first).status.ok());
 }
 
-// A call that waits keeps its statement, however many others the server hears in the meantime.
+// A waiting call keeps its statement, however many others the server receives meanwhile.
 TEST_F(ServerWaitsTest, ParkedStatementOutlivesTheCache) {
   ServerOptions options = AtOnce();
   options.backend.statements.statements = 2;
   Restart(std::move(options));
   ASSERT_TRUE(Put("a", 1).status.ok());
-  // A Commit that waits for an older reader is in the way of younger readers.
+  // A Commit that waits for an older reader blocks younger readers.
   const Commit oldest = BeginWithRead("a");
   clock_->Advance(Milliseconds(1));
   Commit older = BeginWithRead("b");
@@ -164,7 +164,7 @@ TEST_F(ServerWaitsTest, ReplicationTakesItsTime) {
   EXPECT_TRUE(commit.Await().status.ok());
 }
 
-// The lock of a client that died is free after ten seconds.
+// The lock of a dead client has to become free after ten seconds.
 TEST_F(ServerWaitsTest, IdleTransactionInTheWayIsAborted) {
   ASSERT_TRUE(Put("a", 1).status.ok());
   const Commit dead = BeginWithRead("a");
@@ -240,7 +240,7 @@ TEST_F(ServerWaitsTest, FailsACallBeforeItIsServed) {
   EXPECT_THAT(rows.result.rows, ElementsAre(Row{std::string("a")}, Row{std::string("c")}));
 }
 
-// The case that a lock protocol has to survive: committed, and not heard of.
+// The case that a lock protocol has to survive: committed, but the reply is lost.
 TEST_F(ServerWaitsTest, LosesTheReplyOfACommitThatHasHappened) {
   server_->SetFaults([](const CallInfo& call) -> FaultAction {
     if (call.method != "Commit" || call.nth != 1) return LetPass{};
@@ -273,7 +273,7 @@ TEST_F(ServerWaitsTest, HoldsRequestsAndRepliesBackUntilTold) {
   const auto value_of = [&](const std::string& key) {
     return client_->Call(ExecuteSql{.session = session, .statement = SelectValue(key)}).result.rows;
   };
-  // The second is served while its reply is kept back; the first is not.
+  // The second call is served and its reply held back; the first is not served.
   while (value_of("b").empty()) std::this_thread::yield();
   EXPECT_THAT(value_of("a"), IsEmpty());
   EXPECT_EQ(transcript_.Count("Commit", CallPhase::kAnswered), 0);
@@ -332,10 +332,10 @@ TEST_F(ServerWaitsTest, AnswersWhatIsUnderWayWhenItEnds) {
   EXPECT_EQ(parked.Await().status.code, Code::kUnavailable);
   EXPECT_EQ(held.Await().status.code, Code::kUnavailable);
   EXPECT_EQ(kept.Await().status.code, Code::kUnavailable);
-  gate->Open();  // nobody is left to be served
+  gate->Open();  // no call is left
 }
 
-// Two transcripts can be compared: a call is seen to be answered before its client hears it.
+// Transcripts can be compared, since a call is reported as answered before its client receives it.
 TEST_F(ServerWaitsTest, ObserverSeesEachCallWithItsOutcome) {
   const SessionName session = client_->OpenSession();
   const TransactionId id(14, 'x');
@@ -345,7 +345,7 @@ TEST_F(ServerWaitsTest, ObserverSeesEachCallWithItsOutcome) {
   ASSERT_THAT(entries, Not(IsEmpty()));
   const Transcript::Entry& last = entries.back();
   EXPECT_EQ(last.method, "Commit");
-  EXPECT_EQ(last.stage, CallPhase::kAnswered);
+  EXPECT_EQ(last.phase, CallPhase::kAnswered);
   EXPECT_EQ(last.session, session);
   EXPECT_EQ(last.transaction, id);
   EXPECT_EQ(last.code, Code::kNotFound);

@@ -1,6 +1,6 @@
-// What has to hold for any text of SQL, however wrong: it compiles, or is refused with a message,
-// and what compiles can be evaluated over any row of its table. Shared by the fuzz target and by
-// the test that mutates statements.
+// Properties of any text of SQL, however wrong: it compiles or is refused with a message, and a
+// compiled statement can be evaluated over any row of its table. Shared by the fuzz target and the
+// test that mutates statements.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ enum class Compilation : uint8_t { kRefused, kCompiled };
 
 namespace any_text_internal {
 
-// CHECKs of the fuzz target, which has no test around it.
+// CHECKs for the fuzz target, which runs without GoogleTest.
 inline void Require(bool holds, const char* what, std::string_view text) {
   if (holds) return;
   std::cerr << what << ": " << text << "\n";
@@ -69,7 +69,7 @@ inline Value SampleOf(Type type) {
   return {};
 }
 
-// Whether the value is NULL or of the type.
+// Whether the value is NULL or has the type.
 inline bool IsOf(const Value& value, Type type) {
   return IsNull(value) || value.index() == SampleOf(type).index();
 }
@@ -83,7 +83,7 @@ class Exercise {
     if (plan.access.kind != AccessKind::kNothing) {
       Look(plan.table, plan.access, plan.filter ? &*plan.filter : nullptr);
     }
-    // Aggregates of no rows: a count is 0, the others are NULL.
+    // Aggregates over no rows: a count is 0, the others are NULL.
     Row aggregates;
     for (const Aggregate& aggregate : plan.aggregates) {
       const bool counts =
@@ -100,7 +100,7 @@ class Exercise {
     Return(plan.returning, row_);
     for (const auto& row : plan.rows) {
       Require(row.size() == plan.columns.size(), "a row of another width", text_);
-      // VALUES mentions no columns, so there is no row to read.
+      // VALUES mentions no columns, so it needs no row.
       Assign(plan.table, row, {});
     }
   }
@@ -159,13 +159,13 @@ class Exercise {
 
 }  // namespace any_text_internal
 
-// Aborts when something does not hold.
+// Aborts if a property does not hold.
 inline Compilation CompileAndEvaluate(std::string_view text) {
   namespace internal = any_text_internal;
   const Schema& schema = internal::SeedSchema();
   const std::vector<Parameter>& parameters = internal::SeedParameters();
   const auto compiled = Compile(schema, text, parameters);
-  // Inference has to bear any text as well, and to find the types that are declared otherwise.
+  // Inference has to accept any text, too, and to find the types of undeclared parameters.
   const auto inferred = InferParameters(schema, text, {});
   if (const auto* all = std::get_if<std::vector<Parameter>>(&inferred)) {
     internal::Require(std::holds_alternative<Plan>(Compile(schema, text, *all)),

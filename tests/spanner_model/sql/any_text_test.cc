@@ -1,4 +1,4 @@
-// Seeded mutations of valid statements through the function that the fuzz target calls.
+// Passes seeded mutations of valid statements to the function that the fuzz target calls.
 #include "tests/spanner_model/sql/any_text.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ constexpr auto kStatements = std::to_array<std::string_view>({
     "SELECT @ratio >= 1, STARTS_WITH(@data, @data), @seen = heartbeat FROM locktable WHERE TRUE",
 });
 
-// What a mutation puts in: fragments that mean something, so that many mutants still compile.
+// Fragments that mutations insert: valid SQL, so that many mutants still compile.
 constexpr auto kFragments =
     std::to_array<std::string_view>({"(",
                                      ")",
@@ -110,7 +110,7 @@ constexpr auto kFragments =
                                      "\xff",
                                      "\xc3\xa9"});
 
-// Words that may stand for each other, so that more mutants compile.
+// Words that can replace each other, so that more mutants compile.
 constexpr auto kKin = std::to_array<std::array<std::string_view, 4>>(
     {{" = ", " != ", " < ", " >= "},
      {" AND ", " OR ", " AND NOT ", " OR FALSE AND "},
@@ -121,7 +121,7 @@ constexpr auto kKin = std::to_array<std::array<std::string_view, 4>>(
      {"(", "((", " (", "( "},
      {"writer", "name", "attempt", "'x'"}});
 
-// The same numbers on every machine (SplitMix64), which a failing seed has to give again.
+// SplitMix64: a failing seed gives the same numbers on every machine.
 class Generator {
  public:
   explicit Generator(uint64_t seed) : state_(seed) {}
@@ -145,7 +145,7 @@ std::pair<size_t, size_t> WordAt(const std::string& text, size_t at) {
   return {begin, end - begin};
 }
 
-// Puts another of its kin in the place of a word, if the text has it.
+// Replaces a word by another of its group, if the text has one.
 void SwapKin(Generator& generator, std::string& text) {
   const auto& kin = kKin[generator.Below(kKin.size())];
   const std::string_view word = kin[generator.Below(kin.size())];
@@ -183,7 +183,7 @@ void Mutate(Generator& generator, std::string& text) {
 }
 
 TEST(SqlAnyText, TheStatementsThemselvesCompile) {
-  // Mutants of statements that do not compile would only ever try the parser's first line.
+  // Mutants of statements that do not compile would test only the start of the parser.
   for (const std::string_view statement : kStatements) {
     EXPECT_EQ(CompileAndEvaluate(statement), Compilation::kCompiled) << statement;
   }
@@ -201,7 +201,7 @@ TEST(SqlAnyText, MutantsAreRefusedOrEvaluate) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     if (CompileAndEvaluate(text) == Compilation::kCompiled) ++compiled;
   }
-  // Not vacuous: some mutants got through to evaluation, and most did not.
+  // Not vacuous: some mutants are evaluated, and most are refused.
   EXPECT_GT(compiled, 300);
   EXPECT_LT(compiled, 5'000);
   RecordProperty("compiled", compiled);

@@ -1,5 +1,5 @@
 // INSERT, INSERT OR UPDATE, INSERT OR IGNORE, UPDATE and DELETE: counts, rows, errors. The answers
-// are those of Google's emulator but where a test says otherwise.
+// are those of Google's emulator, except where a test says otherwise.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -23,7 +23,7 @@ class SqlDml : public testing::Test {
   void Expect(const std::string& text, const std::string& result) {
     EXPECT_EQ(runner_.Run(text), result) << text;
   }
-  // An error with which the transaction is doomed, or not.
+  // Expects an error that dooms the transaction, or does not.
   void ExpectDoom(bool dooms, const std::string& text, const std::string& result) {
     Expect(text, result);
     EXPECT_EQ(runner_.dooms(), dooms) << text;
@@ -42,7 +42,7 @@ TEST_F(SqlDml, InsertOrUpdateAndInsertOrIgnoreLookAtTheKeyOnly) {
 }
 
 TEST_F(SqlDml, InsertOrUpdateLeavesTheOtherColumnsAlone) {
-  // As Spanner documents it of the mutation; the emulator sets them to NULL in DML.
+  // As Spanner documents it for the mutation; the emulator sets them to NULL in DML.
   Expect("UPDATE small SET s = 'abc', f = 1 WHERE k = 1", " # 1");
   Expect("INSERT OR UPDATE small (k, n) VALUES (1, 5) THEN RETURN s, n",
          "s:STRING n:INT64 | 'abc' 5 # 1");
@@ -54,7 +54,7 @@ TEST_F(SqlDml, AKeyMayStandTwiceOnlyWhereItIsIgnored) {
              "ALREADY_EXISTS: Row [7] in table small already exists");
   ExpectDoom(false, "INSERT OR UPDATE small (k, n) VALUES (7, 1), (7, 2)",
              "INVALID_ARGUMENT: Cannot affect a row second time for key: [7]");
-  // The emulator returns another row here; the one that is stored is the first in both.
+  // The emulator returns another row here, but both store the first.
   Expect("INSERT OR IGNORE small (k, n) VALUES (7, 1), (7, 2), (1, 9) THEN RETURN k, n",
          "k:INT64 n:INT64 | 7 1 # 1");
   Expect("SELECT n FROM small WHERE k = 7", "n:INT64 | 1");
@@ -95,7 +95,7 @@ TEST_F(SqlDml, ReturningShowsTheRowAsWrittenOrAsItWas) {
 }
 
 TEST_F(SqlDml, APendingCommitTimestampIsNotReturned) {
-  // As real Spanner and later emulators do; the one measured returned 0001-01-01.
+  // As real Spanner and later emulators do; the measured one returned 0001-01-01.
   const std::string refused =
       "INVALID_ARGUMENT: Column heartbeat cannot be accessed because it, or its associated index, "
       "has a pending CommitTimestamp";
@@ -146,7 +146,7 @@ TEST_F(SqlDml, ConstraintsDoomTheTransaction) {
   ExpectDoom(true, "INSERT small (k) VALUES (2)", null_n);
   ExpectDoom(true, "INSERT small (k, n) VALUES (2, NULL)", null_n);
   ExpectDoom(true, "UPDATE small SET n = NULL WHERE k = 1", null_n);
-  // Also where the row is there; but a row that is ignored is not looked at.
+  // Also if the row exists; but an ignored row is not checked.
   ExpectDoom(true, "INSERT OR UPDATE small (k, s) VALUES (1, 'a')", null_n);
   Expect("INSERT OR IGNORE small (k, s) VALUES (1, 'abcdef')", " # 0");
   ExpectDoom(true, "INSERT OR IGNORE small (k, n) VALUES (1, 1), (2, NULL)", null_n);
@@ -176,8 +176,8 @@ TEST_F(SqlDml, ErrorsComeInTheOrderOfTheEmulator) {
 }
 
 TEST_F(SqlDml, ACommitTimestampNeedsAColumnThatAllowsIt) {
-  // The option is what makes the column's values comparable with commit timestamps. A statement
-  // that writes no row does not ask.
+  // The option makes the column's values comparable with commit timestamps. A statement that writes
+  // no row is not checked.
   const std::string text =
       "UPDATE LeaderElection SET last_seen_active = PENDING_COMMIT_TIMESTAMP() WHERE anchor = 1";
   Expect(text, " # 0");

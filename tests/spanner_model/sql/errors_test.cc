@@ -1,4 +1,4 @@
-// What a wrong or an unknown statement is answered.
+// The errors for wrong and for unsupported statements.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -27,7 +27,7 @@ std::pair<std::string, std::string> Split(const std::string& text,
 }
 
 TEST(SqlErrors, AnUnknownTableIsShownWithACaret) {
-  // The text is what Spanner answers, so a user finds the same line in both.
+  // The text is Spanner's, so users see the same error in both.
   EXPECT_EQ(Message("SELECT name FROM nosuch"),
             "Table not found: nosuch [at 1:18]\n"
             "SELECT name FROM nosuch\n"
@@ -55,7 +55,7 @@ TEST(SqlErrors, AnUnknownNameIsShownOnItsLine) {
 }
 
 TEST(SqlErrors, LinesEndAtAnyLineBreak) {
-  // Texts come from every platform.
+  // Line ends differ between platforms.
   EXPECT_EQ(LocateInSource("a\r\nb\rc\nd", 3).line, 2);
   EXPECT_EQ(LocateInSource("a\r\nb\rc\nd", 5).line, 3);
   const SourcePosition end = LocateInSource("a\r\nb\rc\nd", 8);
@@ -67,7 +67,7 @@ TEST(SqlErrors, LinesEndAtAnyLineBreak) {
 }
 
 TEST(SqlErrors, DmlWithoutWhereIsRefused) {
-  // Spanner asks for a WHERE, so that a forgotten one does not rewrite the table.
+  // Spanner requires a WHERE, so that a forgotten one does not rewrite the table.
   EXPECT_EQ(Message("UPDATE locktable SET writer = NULL"),
             "UPDATE must have a WHERE clause [at 1:1]\n"
             "UPDATE locktable SET writer = NULL\n"
@@ -77,7 +77,7 @@ TEST(SqlErrors, DmlWithoutWhereIsRefused) {
 }
 
 TEST(SqlErrors, AKeyColumnIsNotUpdated) {
-  // A row's key is its identity; locks and versions hang on it.
+  // A row's key is its identity, on which locks and versions depend.
   EXPECT_EQ(Message("UPDATE locktable SET name = 'x' WHERE TRUE"),
             "Cannot modify a primary key column with UPDATE");
 }
@@ -99,8 +99,7 @@ TEST(SqlErrors, PendingCommitTimestampIsAWholeValueOnly) {
 }
 
 TEST(SqlErrors, PendingCommitTimestampNeedsATimestamp) {
-  // Whether the option is set is a question for the row that is written (sql_dml_test.cc); the type
-  // is one for the text.
+  // The option is checked when a row is written (dml_test.cc), the type when the text is compiled.
   EXPECT_EQ(Split("INSERT locktable (name, writer) VALUES ('a', PENDING_COMMIT_TIMESTAMP())"),
             (std::pair<std::string, std::string>{
                 "Value has type TIMESTAMP which cannot be inserted into column writer, which has "
@@ -162,7 +161,7 @@ TEST(SqlErrors, DatePartsThatATimestampHasNotAreRefused) {
 }
 
 TEST(SqlErrors, AnUnboundParameterIsNamed) {
-  // A typo in a protocol's statement has to be told apart from a NULL.
+  // A typo in a protocol's statement must not be mistaken for a NULL.
   EXPECT_EQ(Message("SELECT @u FROM locktable"), "Incomplete query parameters u");
 }
 
@@ -182,7 +181,7 @@ TEST(SqlErrors, InsertChecksItsColumnsAndRows) {
 }
 
 TEST(SqlErrors, SyntaxErrorsSayWhatWasFound) {
-  // The place alone is not enough where a keyword is missing.
+  // The position alone is not enough if a keyword is missing.
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"", "Unexpected end of statement"},
       {"SELECT", "Unexpected end of statement"},
@@ -215,7 +214,7 @@ TEST(SqlErrors, SyntaxErrorsSayWhatWasFound) {
 }
 
 TEST(SqlErrors, NumbersAndTimesOutOfRangeAreRefused) {
-  // A literal that is cut to what fits would be another statement.
+  // Truncating the literal would change the statement.
   for (const char* number : {"9223372036854775808", "99999999999999999999", "0x8000000000000000"}) {
     EXPECT_EQ(Split(std::string("SELECT ") + number + " FROM types").first.substr(0, 23),
               "Invalid integer literal")

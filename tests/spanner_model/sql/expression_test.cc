@@ -13,13 +13,13 @@
 namespace whorl::model::expression_test {
 namespace {
 
-// b is a BOOL column that is NULL, so that the NULL has a type.
+// b is a BOOL column that is NULL, which gives the NULL a type.
 constexpr std::array<const char*, 3> kTruths = {"TRUE", "FALSE", "b"};
 
 std::string Truth(size_t i) { return kTruths[i]; }
 
 TEST(SqlExpression, AndOrNotFollowTheThreeValuedTables) {
-  // The semaphore's WHERE decides by them: a NULL owner must not look expired.
+  // The semaphore's WHERE depends on them: a NULL owner must not look expired.
   const std::array<std::array<const char*, 3>, 3> and_table = {
       {{"TRUE", "FALSE", "NULL"}, {"FALSE", "FALSE", "FALSE"}, {"NULL", "FALSE", "NULL"}}};
   const std::array<std::array<const char*, 3>, 3> or_table = {
@@ -53,7 +53,7 @@ TEST(SqlExpression, AWhereKeepsTrueOnly) {
 }
 
 TEST(SqlExpression, AnErrorInAnyOperandOfAndAndOrShows) {
-  // The emulator evaluates them all; an order that hid an error would be a promise nobody gives.
+  // The emulator evaluates them all; hiding an error by order would promise more than Spanner does.
   const std::string overflow = "9223372036854775807 + 1 > 0";
   for (const std::string& text : {"FALSE AND " + overflow, "TRUE OR " + overflow,
                                   overflow + " OR TRUE", "NOT (b AND " + overflow + ")"}) {
@@ -62,7 +62,7 @@ TEST(SqlExpression, AnErrorInAnyOperandOfAndAndOrShows) {
 }
 
 TEST(SqlExpression, AnyNullOperandMakesNullButForIsNull) {
-  // A takeover row is all NULLs but for its name; nothing computed from it may look like a value.
+  // A takeover row is NULL except for its name; no expression over it may look like a value.
   for (const char* text :
        {"i = 1", "1 != i", "i < i", "i + 1", "1 - i", "i * 0", "-i",
         "TIMESTAMP_DIFF(t, CURRENT_TIMESTAMP(), SECOND)",
@@ -136,7 +136,7 @@ TEST(SqlExpression, TimestampSubAndAddMoveByEveryPart) {
   EXPECT_EQ(
       Show("TIMESTAMP_ADD(" + t + ", INTERVAL @n SECOND)", {{"n", Type::kInt64}}, {int64_t{10}}),
       "2026-03-01T00:00:10.5Z");
-  // As measured: a text that is constant is read as a number.
+  // As measured: a constant text is read as a number.
   EXPECT_EQ(sub("' 0x10' SECOND"), "2026-02-28T23:59:44.5Z");
   EXPECT_EQ(sub("CAST(NULL AS STRING) SECOND"), "NULL");
   EXPECT_EQ(sub("CAST('5' AS STRING) SECOND"), "2026-02-28T23:59:55.5Z");
@@ -172,8 +172,7 @@ TEST(SqlExpression, TimestampSubOutOfRangeIsAnError) {
 }
 
 TEST(SqlExpression, StartsWithComparesBytesAndKnowsNoWildcards) {
-  // As LIKE would read it, `_` would match any character, and the clean-up of one lock would take
-  // other rows than those it takes.
+  // If `_` matched any character, as in LIKE, the clean-up of one lock would delete other rows.
   EXPECT_EQ(Show("STARTS_WITH('ab123', 'a_')"), "FALSE");
   EXPECT_EQ(Show("STARTS_WITH('a_123', 'a_')"), "TRUE");
   EXPECT_EQ(Show("starts_with('abc', '')"), "TRUE");
@@ -242,7 +241,7 @@ TEST(SqlExpression, ArithmeticOverflowIsOutOfRange) {
 }
 
 TEST(SqlExpression, AndBindsTighterThanOrAndNotLooserThanComparison) {
-  // The semaphore's WHERE leaves parentheses to the reader.
+  // The semaphore's WHERE relies on operator precedence.
   EXPECT_EQ(Show("TRUE OR TRUE AND FALSE"), "TRUE");
   EXPECT_EQ(Show("(TRUE OR TRUE) AND FALSE"), "FALSE");
   EXPECT_EQ(Show("NOT 1 = 2"), "TRUE");
@@ -300,7 +299,7 @@ TEST(SqlExpression, CurrentTimestampIsTheStatementsOwn) {
 }
 
 TEST(SqlExpression, TwoComputedOperandsDoNotOverwriteEachOther) {
-  // They are evaluated into one scratch.
+  // Both operands are evaluated into the same scratch.
   EXPECT_EQ(Show("1 + 1 < 2 + 2"), "TRUE");
   EXPECT_EQ(Show("(1 + 1) * (2 + 2) - (3 + 3)"), "2");
   EXPECT_EQ(Show("(1 < 2) = (3 > 2)"), "TRUE");

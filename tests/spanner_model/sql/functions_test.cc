@@ -1,5 +1,4 @@
-// Operators, functions and casts, as tables of expressions and their values. The values are those
-// of Google's emulator.
+// Operators, functions and casts: tables of expressions and their values, which are the emulator's.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -21,7 +20,7 @@ void ExpectAll(const Cases& cases) {
   for (const auto& [text, value] : cases) EXPECT_EQ(Show(text), value) << text;
 }
 
-// The texts do not compile; the message begins so.
+// Expects that the texts do not compile and that the messages begin so.
 void ExpectRefused(const Cases& cases) {
   for (const auto& [text, message] : cases) {
     const Status error = CompileError("SELECT " + text + " FROM types");

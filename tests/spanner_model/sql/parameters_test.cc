@@ -1,4 +1,4 @@
-// The types of parameters that a text uses without declaring them: as the emulator infers them.
+// The types of undeclared parameters, as the emulator infers them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ std::string Inferred(const std::string& text, const std::vector<Parameter>& decl
   std::string shown;
   for (const Parameter& parameter : std::get<std::vector<Parameter>>(all)) {
     shown += (shown.empty() ? "" : " ") + parameter.name + ":";
-    shown += TypeName(parameter.type);
+    shown += WordOf(parameter.type);
   }
   return shown;
 }
@@ -87,7 +87,7 @@ TEST(SqlParameters, TwoTypesAreAnError) {
 }
 
 TEST(SqlParameters, DeclaredOnesStayAsTheyAre) {
-  // First, and also where nothing mentions them; a STRING is still compared with a TIMESTAMP.
+  // They come first, even if the text does not use them; a STRING can still equal a TIMESTAMP.
   EXPECT_EQ(Inferred("SELECT k1 FROM types WHERE t = @p AND s = @q",
                      {{"x", Type::kBool}, {"p", Type::kString}}),
             "x:BOOL p:STRING q:STRING");
@@ -96,8 +96,8 @@ TEST(SqlParameters, DeclaredOnesStayAsTheyAre) {
   EXPECT_EQ(Inferred("SELECT nosuch"), "Unrecognized name: nosuch");
 }
 
-// As measured: a STRING parameter is taken for a TIMESTAMP beside anything that is one, but for
-// another parameter; a literal is beside that, too.
+// As measured: a STRING parameter is coerced to TIMESTAMP beside any TIMESTAMP except another
+// parameter; a literal is coerced beside that, too.
 TEST(SqlParameters, AStringIsATimestampBesideMoreThanAParameterOnly) {
   const std::vector<Parameter> declared = {{"s", Type::kString}, {"t", Type::kTimestamp}};
   const std::string text = "'2020-01-01T00:00:00Z'";

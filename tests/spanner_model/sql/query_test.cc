@@ -1,5 +1,5 @@
-// Queries: what comes back, in which order, under which names. The answers are those of Google's
-// emulator to the same statements.
+// Queries: rows, their order and the names of columns. The answers are those of Google's emulator
+// to the same statements.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -50,7 +50,8 @@ TEST_F(SqlQuery, OrderByTakesExpressionsAliasesAndOrdinals) {
 }
 
 TEST_F(SqlQuery, LimitAndOffsetTakeNumbersAndParameters) {
-  // What is not a count is an error of the text when it is written, of the run when it is bound.
+  // An invalid count is an error at compilation if it is a literal, at execution if it is a
+  // parameter.
   EXPECT_EQ(runner_.Run("SELECT k1 FROM types LIMIT 2 OFFSET 1"), "k1:INT64 | 2 | 3");
   EXPECT_EQ(runner_.Run("SELECT k1 FROM types LIMIT 0"), "k1:INT64");
   EXPECT_EQ(runner_.Run("SELECT k1 FROM types LIMIT +1 OFFSET 9223372036854775807"), "k1:INT64");
@@ -77,7 +78,7 @@ TEST_F(SqlQuery, LimitAndOffsetTakeNumbersAndParameters) {
 }
 
 TEST_F(SqlQuery, NoMoreIsEvaluatedThanIsAskedFor) {
-  // With an order every row is looked at first, so that its error shows.
+  // With ORDER BY every row is evaluated first, so its error shows.
   EXPECT_EQ(runner_.Run("SELECT 1/(k1-2) FROM types LIMIT 1"), ":FLOAT64 | -1");
   EXPECT_EQ(runner_.Run("SELECT 1/0 FROM types LIMIT 0"), ":FLOAT64");
   EXPECT_EQ(runner_.Run("SELECT 1/0 FROM types WHERE FALSE"), ":FLOAT64");
@@ -86,7 +87,7 @@ TEST_F(SqlQuery, NoMoreIsEvaluatedThanIsAskedFor) {
 }
 
 TEST_F(SqlQuery, WithoutFromThereIsOneRowAndNoTable) {
-  // The keepalive of a session: it must not wait for anybody.
+  // The keepalive of a session must not wait for any lock.
   EXPECT_EQ(runner_.Run("SELECT 1"), ":INT64 | 1");
   EXPECT_EQ(runner_.Run("SELECT 'a' AS x, NULL, 1.5,"), "x:STRING :INT64 :FLOAT64 | 'a' NULL 1.5");
   EXPECT_TRUE(runner_.Locks("SELECT 1").empty());
@@ -104,7 +105,7 @@ TEST_F(SqlQuery, WithoutFromThereIsOneRowAndNoTable) {
 }
 
 TEST_F(SqlQuery, AggregatesMakeOneRow) {
-  // NULLs count for nothing but in COUNT(*); a NaN swallows every number.
+  // Only COUNT(*) counts NULLs; a NaN absorbs every number.
   const Cases cases = {
       {"SELECT COUNT(*) FROM types", ":INT64 | 5"},
       {"SELECT COUNT(*) AS n, COUNT(i), MIN(i), MAX(s), SUM(i), MIN(f), MAX(f) FROM types",
@@ -151,7 +152,7 @@ TEST_F(SqlQuery, ASnapshotShowsWhatWasThere) {
 }
 
 TEST_F(SqlQuery, LocksCoverWhatIsSortedBy) {
-  // A column that only orders the rows decides the answer as much as one that is shown.
+  // A column that only orders the rows affects the answer as much as one that is returned.
   const auto locks = runner_.Locks("SELECT k1 FROM types ORDER BY f");
   ASSERT_EQ(locks.size(), 1u);
   EXPECT_EQ(locks[0].columns, uint64_t{1} << 0 | uint64_t{1} << 4);

@@ -1,5 +1,5 @@
-// Runs statements over tables of their own, each in a transaction that commits at once: what the
-// tests of queries and DML share.
+// Runs statements over its own tables, each in a transaction that commits at once. Shared by the
+// tests of queries and DML.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class SqlRunner {
     return shown;
   }
 
-  // The same, in a transaction that goes on to the next call; it never commits.
+  // The same in a transaction that stays open for the next call and never commits.
   std::string RunOpen(const std::string& text) { return Describe(Execute(text, {}, {})); }
 
   // A query as of a time.
@@ -92,7 +92,7 @@ class SqlRunner {
     execution = model::Execute(input, std::get<Plan>(plan));
     for (const ResultColumn& column : ResultColumns(std::get<Plan>(plan))) {
       columns_ +=
-          (columns_.empty() ? "" : " ") + column.name + ":" + std::string(TypeName(column.type));
+          (columns_.empty() ? "" : " ") + column.name + ":" + std::string(WordOf(column.type));
     }
     return execution;
   }
@@ -101,7 +101,7 @@ class SqlRunner {
     dooms_ = execution.dooms;
     const StatementResult& result = execution.result;
     if (!result.status.ok()) {
-      // Without the line and the caret, which other tests look at.
+      // Without the line and the caret, which other tests check.
       const std::string message = FormatStatus(result.status);
       return message.substr(0, message.find(" [at "));
     }
@@ -129,7 +129,7 @@ class SqlRunner {
 
   Catalogue catalogue_;
   std::vector<StoredTable> tables_;
-  ServerTransaction transaction_;
+  TransactionState transaction_;
   std::optional<Timestamp> snapshot_;
   Timestamp now_ = Timestamp::FromUnixNanos(1'767'225'600'000'000'000);
   std::string columns_;

@@ -42,7 +42,7 @@ TEST(SqlSchema, TheTableOfTheSemaphoreParses) {
 }
 
 TEST(SqlSchema, EveryTypeLengthAndOptionIsKept) {
-  // The database enforces lengths and options from here; one lost would be a kinder Spanner.
+  // The database enforces these lengths and options; a lost one would be more lenient than Spanner.
   const Table table = ParsedTable(
       "create table `T` (a String(7) NOT NULL, b BYTES(0x10), c bool, d FLOAT64, "
       "e TIMESTAMP NOT NULL OPTIONS (allow_commit_timestamp = false), "
@@ -62,7 +62,7 @@ TEST(SqlSchema, EveryTypeLengthAndOptionIsKept) {
 }
 
 TEST(SqlSchema, NamesAreFoundWithoutRegardToCase) {
-  // GoogleSQL does so, and the protocols' texts and the DDL come from different hands.
+  // GoogleSQL ignores case, and the protocols' statements and the DDL have different authors.
   EXPECT_EQ(TestSchema().FindTable("LOCKTABLE"), 0u);
   EXPECT_EQ(TestSchema().FindTable("leaderelection"), 1u);
   EXPECT_EQ(TestSchema().FindTable("nosuch"), std::nullopt);
@@ -71,7 +71,7 @@ TEST(SqlSchema, NamesAreFoundWithoutRegardToCase) {
 }
 
 TEST(SqlSchema, AWrongTextNamesThePlace) {
-  // A person wrote the DDL and has to find the mistake in it.
+  // The author of the DDL has to find the mistake.
   EXPECT_EQ(DdlError("CREATE TABLE t (\n  a INT64,\n  b NOSUCH\n) PRIMARY KEY (a)"),
             "Error parsing Spanner DDL statement: Type NOSUCH does not exist or is not modelled "
             "[at 3:5]\n  b NOSUCH\n    ^");
@@ -81,7 +81,7 @@ TEST(SqlSchema, AWrongTextNamesThePlace) {
 }
 
 TEST(SqlSchema, WhatIsNotModelledIsRefused) {
-  // A clause that is skipped in silence would give a table that behaves unlike the real one.
+  // Silently skipping a clause would give a table that behaves unlike the real one.
   const std::string a = "CREATE TABLE t (a INT64 NOT NULL) PRIMARY KEY ";
   for (const std::string& text :
        {a + "(a DESC)", a + "()", a + "(a), INTERLEAVE IN PARENT p",
@@ -128,7 +128,7 @@ TEST(SqlSchema, ContradictionsAreRefused) {
 }
 
 TEST(SqlSchema, ATextThatIsNoStatementIsASyntaxError) {
-  // The emulator's parser of DDL takes neither a semicolon nor a word too many.
+  // The emulator's DDL parser accepts neither a semicolon nor trailing words.
   for (const char* text :
        {"", "CREATE", "DROP TABLE", "DROP t", "DROP TABLE t;", "CREATE TABLE t (a INT64)",
         "CREATE TABLE t (a INT64) PRIMARY KEY", "CREATE TABLE t (a STRING) PRIMARY KEY (a)",
@@ -163,7 +163,7 @@ std::string Apply(const std::vector<std::string>& statements) {
 }
 
 TEST(SqlSchema, StatementsChangeTheSchema) {
-  // Names are taken without regard to case and dropped with it, as on the emulator.
+  // As on the emulator, CREATE ignores the case of names and DROP does not.
   const std::string a = "CREATE TABLE a (k INT64) PRIMARY KEY (k)";
   const std::string b = "CREATE TABLE b (k INT64, v INT64) PRIMARY KEY (k)";
   EXPECT_EQ(Apply({a, b}), "a(1) b(2) ");
@@ -205,7 +205,7 @@ TEST(SqlSchema, DdlIsPrintedAsSpannerPrintsIt) {
 }
 
 TEST(SqlSchema, PrintedDdlIsTheSameTable) {
-  // A client may take the text and make the table again.
+  // A client may use the text to create the table again.
   for (const Table& table : TestSchema().tables) {
     EXPECT_EQ(ParsedTable(PrintDdl(table)), table) << PrintDdl(table);
   }

@@ -19,7 +19,7 @@ ColumnSet Columns(const std::vector<uint32_t>& columns) {
   return set;
 }
 
-// What a statement's key expression evaluates to.
+// The value of a statement's key expression.
 Value KeyOf(const Access& access, const Row& parameters) {
   EXPECT_EQ(access.kind, AccessKind::kKey);
   if (access.key.size() != 1) return {};
@@ -37,7 +37,7 @@ Match Keeps(const Expression& filter, const Row& parameters, const Row& row,
 }
 
 TEST(SqlStatements, SpindlesCheckReadsTheAgeOfTheHeartbeatAndTheToken) {
-  // Every round of every process runs it; diff decides whether the lock counts as available.
+  // Every process runs it in every round; diff decides whether the lock counts as available.
   const auto plan = Compiled<SelectPlan>(
       "SELECT TIMESTAMP_DIFF(CURRENT_TIMESTAMP(), heartbeat, MILLISECOND) AS diff, token "
       "FROM locktable WHERE name = @name",
@@ -74,7 +74,7 @@ TEST(SqlStatements, SpindlesTakeoverRowHasNullTimesThatAreReadAsNull) {
 }
 
 TEST(SqlStatements, SpindlesRereadReadsTokenAndWriter) {
-  // HasLock2 and the takeover both look at the writer.
+  // HasLock2 and the takeover both read the writer.
   const auto plan =
       Compiled<SelectPlan>("SELECT token, writer FROM locktable WHERE name = @name", {kName});
   EXPECT_EQ(plan.access.kind, AccessKind::kKey);
@@ -113,7 +113,7 @@ TEST(SqlStatements, SpindlesTakeoverInsertNamesTheRowOnly) {
 }
 
 TEST(SqlStatements, SpindlesTakeoverUpdateStoresTheTokenItWasGiven) {
-  // It is unconditional but for the key: what makes S2 and S4 possible.
+  // Only the key is a condition, which makes S2 and S4 possible.
   const auto plan = Compiled<UpdatePlan>(
       "UPDATE locktable SET heartbeat = PENDING_COMMIT_TIMESTAMP(), token = @token, "
       "writer = @writer WHERE name = @name",
@@ -142,7 +142,7 @@ TEST(SqlStatements, SpindlesHeartbeatIsAnUpdateByKeyAlone) {
 }
 
 TEST(SqlStatements, SpindlesCleanUpDeletesByPrefix) {
-  // The prefix is literal, underscore and all; it is also what hits the rows of another lock (S7).
+  // The prefix, underscore included, is literal; it can also match rows of another lock (S7).
   const auto plan = Compiled<DeletePlan>("DELETE FROM locktable WHERE STARTS_WITH(name, @prefix)",
                                          {{"prefix", Type::kString}});
   ASSERT_EQ(plan.access.kind, AccessKind::kPrefix);
@@ -159,7 +159,7 @@ TEST(SqlStatements, SpindlesCleanUpDeletesByPrefix) {
 }
 
 TEST(SqlStatements, TheSemaphoresUpdateTakesOnlyItsOwnOrAnExpiredRow) {
-  // Its whole protocol is this WHERE; a NULL service_id is never taken, hence `init`.
+  // This WHERE is the whole protocol; a NULL service_id is never taken, hence `init`.
   const std::string text =
       "UPDATE LeaderElection SET service_id = @me, last_seen_active = CURRENT_TIMESTAMP() "
       "WHERE anchor = 1 AND ((service_id != @me AND last_seen_active < "
@@ -181,7 +181,7 @@ TEST(SqlStatements, TheSemaphoresUpdateTakesOnlyItsOwnOrAnExpiredRow) {
 }
 
 TEST(SqlStatements, TheSemaphoresQueryFindsALiveLeader) {
-  // Who leads is who this returns.
+  // The row that it returns names the leader.
   const auto plan = Compiled<SelectPlan>(
       "SELECT service_id, last_seen_active FROM LeaderElection WHERE anchor = 1 AND "
       "last_seen_active >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL @timeout SECOND)",
@@ -197,7 +197,7 @@ TEST(SqlStatements, TheSemaphoresQueryFindsALiveLeader) {
 }
 
 TEST(SqlStatements, FencedLeasesReadAndCreateCompile) {
-  // READ takes the age in microseconds: milliseconds would call a fresh heartbeat 0 old.
+  // READ computes the age in microseconds: in milliseconds, a fresh heartbeat would have age 0.
   const auto read = Compiled<SelectPlan>(
       "SELECT heartbeat, token, writer, lease_ms, attempt, "
       "TIMESTAMP_DIFF(CURRENT_TIMESTAMP(), heartbeat, MICROSECOND) AS age_us "
@@ -254,7 +254,7 @@ TEST(SqlStatements, FencedLeasesConditionalUpdatesFilterOnTheVersionSeen) {
 }
 
 TEST(SqlStatements, AKeyIsFoundOnEitherSideAndBelowNestedAnds) {
-  // Access decides which locks a statement takes, so its shape must not depend on the writing.
+  // Access decides the locks of a statement, so its shape must not depend on the notation.
   for (const char* text :
        {"DELETE types WHERE k1 = 1 AND k2 = 'a'", "DELETE types WHERE 'a' = k2 AND (1 + 0) = k1",
         "DELETE types WHERE (i > 3 AND k2 = 'a') AND (k1 = 1 AND (b AND f < 2))"}) {
@@ -316,7 +316,7 @@ TEST(SqlStatements, SeveralRowsOfValuesAreKeptInOrder) {
 }
 
 TEST(SqlStatements, CommentsCaseAndBackquotesDoNotChangeThePlan) {
-  // The same statement written by two clients is the same statement.
+  // Two clients may write the same statement differently.
   const auto plain =
       Compiled<UpdatePlan>("UPDATE locktable SET writer = @id WHERE name = @name", {kName, kId});
   const auto dressed = Compiled<UpdatePlan>(

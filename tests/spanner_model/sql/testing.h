@@ -1,4 +1,4 @@
-// What the tests of SQL share: the tables of the protocols, and verbs to compile and evaluate.
+// Shared by the tests of SQL: the protocols' tables, and functions that compile and evaluate.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ inline std::variant<Plan, Status> TryCompile(std::string_view text,
   return Compile(TestSchema(), text, parameters);
 }
 
-// The plan of the statement, which has to be of this kind.
+// The plan of the statement. Fails unless it has this kind.
 template <typename PlanKind>
 PlanKind Compiled(std::string_view text, const std::vector<Parameter>& parameters = {}) {
   auto plan = TryCompile(text, parameters);
@@ -73,7 +73,7 @@ PlanKind Compiled(std::string_view text, const std::vector<Parameter>& parameter
   return std::move(*kind);
 }
 
-// The error of the statement, which must not compile.
+// The error of the statement. Fails if it compiles.
 inline Status CompileError(std::string_view text, const std::vector<Parameter>& parameters = {}) {
   auto plan = TryCompile(text, parameters);
   if (auto* error = std::get_if<Status>(&plan)) return std::move(*error);
@@ -81,7 +81,7 @@ inline Status CompileError(std::string_view text, const std::vector<Parameter>& 
   return {};
 }
 
-// The value of an expression, or the error of its evaluation in `error`.
+// The value of an expression, or the error of its evaluation.
 struct Evaluated {
   Value value;
   Status error;
@@ -102,8 +102,8 @@ inline Timestamp At(std::string_view rfc3339) {
   return timestamp.value_or(Timestamp());
 }
 
-// An expression of its own, as the only output of a query on `types`: bound to no parameters, with
-// CURRENT_TIMESTAMP at 2026-01-01T00:00:00Z, over a row of NULLs unless one is given.
+// Evaluates an expression as the only output of a query on `types`, with CURRENT_TIMESTAMP at
+// 2026-01-01T00:00:00Z, over a row of NULLs unless one is given.
 inline Evaluated EvaluateText(const std::string& text,
                               const std::vector<Parameter>& parameters = {}, const Row& values = {},
                               const Row& row = Row(8)) {
@@ -114,7 +114,7 @@ inline Evaluated EvaluateText(const std::string& text,
       {.parameters = values, .row = row, .current_timestamp = At("2026-01-01T00:00:00Z")});
 }
 
-// The same as FormatValue writes it, or the status.
+// The same as text: the value in FormatValue's form, or the status.
 inline std::string Show(const std::string& text, const std::vector<Parameter>& parameters = {},
                         const Row& values = {}, const Row& row = Row(8)) {
   const Evaluated result = EvaluateText(text, parameters, values, row);

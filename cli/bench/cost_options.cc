@@ -1,0 +1,164 @@
+#include "cli/bench/cost_options.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <string_view>
+
+#include "cli/option_values.h"
+#include "sim/scenario/add_protocol.h"
+#include "sim/scenario/error_text.h"
+
+namespace whorl::cli {
+namespace {
+
+using sim::Cat;
+using Words = std::vector<std::string_view>;
+
+constexpr uint64_t kCostRunsMax = 10'000;
+constexpr uint64_t kHerdMax = 1'000'000;
+constexpr uint64_t kLocksMax = 1'000'000'000;
+constexpr uint64_t kLargestMax = 20'000;
+constexpr Duration kShortestLease = Milliseconds(100);
+constexpr Duration kLongestLease = Seconds(3600);
+
+constexpr std::string_view kCostFooter = R"(Examples:
+  whorl bench cost                                     every protocol, all tables
+  whorl bench cost --protocol fenced_lease --lease 10s --followers 2
+  whorl bench cost --herd 100,1000,10000 --largest 10000   nothing by law; takes minutes
+  whorl bench cost --preset multi_region --csv cost.csv
+
+Per lock-hour: what a lock costs while its leader renews it and followers look. Calls for the
+application's own questions (HasLock) are left out. A takeover counts from the crash of the leader
+until one lease after the next grant, beyond what steady state has in the same time.
+Figures are simulated, and depend on the options alone, not on --jobs. What stands after "~" is not
+simulated, but by the laws that figures lie on a line in followers and are multiples in locks; the
+report says how far these were from what was simulated.
+Ctrl-C ends the bench early, which then reports what it has; a second one ends the command.
+Exit codes: 0 measured; 2 bad input or usage; 3 the output could not be written.)";
+
+// Sorted, each once.
+template <typename T>
+void Settle(std::vector<T>& values) {
+  std::ranges::sort(values);
+  values.erase(std::ranges::unique(values).begin(), values.end());
+}
+
+void TakeProtocols(const std::string& text, CostRequest& request) {
+  Words known;
+  for (const ProtocolInfo& info : Protocols()) known.push_back(info.name);
+  if (text == "all") return;
+  Words asked = known;
+  asked.emplace_back("all");
+  std::vector<size_t> places;
+  for (const std::string& word : CommaSeparated(text)) {
+    const size_t place = PlaceOfWord("--protocol", "protocol", word, asked);
+    if (place == known.size()) {
+      throw CLI::ValidationError("--protocol: \"all\" goes with no other");
+    }
+    places.push_back(place);
+  }
+  Settle(places);
+  request.cost.protocols.clear();
+  for (const size_t place : places) request.cost.protocols.emplace_back(known[place]);
+}
+
+void TakeLeases(const std::string& text, CostRequest& request) {
+  request.cost.leases.clear();
+  for (const std::string& word : CommaSeparated(text)) {
+    const Duration lease = DurationOf("--lease", word, "a lease such as 10s");
+    if (lease < kShortestLease || lease > kLongestLease) {
+      throw CLI::ValidationError(Cat("--lease wants ", FormatDuration(kShortestLease), " to ",
+                                     FormatDuration(kLongestLease), ", and got ",
+                                     sim::Quoted(word)));
+    }
+    request.cost.leases.push_back(lease);
+  }
+  Settle(request.cost.leases);
+}
+
+void TakePreset(const std::string& text, CostRequest& request) {
+  static constexpr std::array<std::string_view, 2> kPresets = {"regional", "multi_region"};
+  request.cost.preset = static_cast<sim::Preset>(PlaceOfWord("--preset", "preset", text, kPresets));
+}
+
+// A list of whole numbers from 1 on, such as 1,10,100.
+void AddNumbers(CLI::App& app, const std::string& name, uint64_t max,
+                const std::shared_ptr<CostRequest>& request,
+                std::vector<int64_t> sim::CostOptions::* numbers, const std::string& help) {
+  const auto take = [name, max, numbers, request](const std::string& text) {
+    std::vector<int64_t>& taken = request->cost.*numbers;
+    taken.clear();
+    for (const std::string& word : CommaSeparated(text)) {
+      taken.push_back(static_cast<int64_t>(NumberOf(name, word, 1, max)));
+    }
+    Settle(taken);
+  };
+  app.add_option_function<std::string>(name, take, help)->type_name("N,...");
+}
+
+void AddWhatToMeasure(CLI::App& app, const std::shared_ptr<CostRequest>& request) {
+  AddText(app, "--protocol", "P,...|all", request, TakeProtocols,
+          "whose locks to measure (default: all)");
+  AddText(app, "--lease", "TIME,...", request, TakeLeases, "leases (default: 1s,5s,10s,30s)");
+  AddNumbers(app, "--followers", kLargestMax, request, &sim::CostOptions::followers,
+             "processes besides the leader (default: 1,2,10,100)");
+  AddNumbers(app, "--herd", kHerdMax, request, &sim::CostOptions::herd,
+             "followers of one lock whose leader crashes, at one lease (default: "
+             "10,100,1000,10000)");
+  AddNumbers(app, "--locks", kLocksMax, request, &sim::CostOptions::locks,
+             "numbers of locks, at one lease (default: 1 to 100000)");
+  AddNumber(
+      app, "--largest", 1, kLargestMax,
+      [request](uint64_t n) { request->cost.largest = static_cast<int64_t>(n); },
+      "of --herd and --locks, simulate numbers up to N (default: 1000); larger ones are by law");
+  AddText(app, "--preset", "NAME", request, TakePreset,
+          "latencies: regional or multi_region (default: regional)");
+}
+
+}  // namespace
+
+void AddCostOptions(CLI::App& app, const std::shared_ptr<CostRequest>& request) {
+  for (const ProtocolInfo& info : Protocols()) request->cost.protocols.emplace_back(info.name);
+  AddWhatToMeasure(app, request);
+  AddNumber(
+      app, "--runs", 1, kCostRunsMax,
+      [request](uint64_t n) { request->cost.runs = static_cast<int64_t>(n); },
+      "runs of each case, fewer above 100 processes (default: 8)");
+  AddNumber(
+      app, "--takeovers", 0, kCostRunsMax, [request](uint64_t n) { request->takeovers = n; },
+      "crashes of each protocol and lease, for the last table (default: 1000; 0: no such times)");
+  AddNumber(
+      app, "--seed", 0, std::numeric_limits<uint64_t>::max(),
+      [request](uint64_t seed) { request->cost.seed = seed; }, "of all runs (default: 1)");
+  request->jobs = DefaultJobs();
+  AddNumber(
+      app, "--jobs", 1, kJobsMax, [request](uint64_t n) { request->jobs = n; },
+      "runs at the same time (default: one for each core); changes no output");
+  app.add_flag("--json", request->json, "print JSON lines instead of text");
+  app.add_flag("--markdown", request->markdown, "print the tables in Markdown");
+  app.add_option("--out", request->out, "write the JSON lines into FILE")->type_name("FILE");
+  app.add_option("--csv", request->csv, "write all figures into FILE, a case to a line")
+      ->type_name("FILE");
+  app.footer(std::string(kCostFooter));
+}
+
+std::vector<std::string> Contradictions(const CostRequest& request) {
+  std::vector<std::string> errors;
+  if (request.json && request.markdown) {
+    errors.emplace_back("--json prints no tables; it does not go with --markdown");
+  }
+  if (!request.out.empty() && request.out == request.csv) {
+    errors.emplace_back("--out and --csv name the same file");
+  }
+  // By law needs two points of the line.
+  const auto& herd = request.cost.herd;
+  const auto is_simulated = [&](int64_t n) { return n <= request.cost.largest; };
+  if (std::ranges::count_if(herd, is_simulated) < 2 && !std::ranges::all_of(herd, is_simulated)) {
+    errors.push_back(Cat("--herd: a number above --largest ", std::to_string(request.cost.largest),
+                         " is by law, which needs two smaller ones beside it"));
+  }
+  return errors;
+}
+
+}  // namespace whorl::cli

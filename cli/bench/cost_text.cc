@@ -1,0 +1,203 @@
+#include "cli/bench/cost_text.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cli/text_table.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/instant.h"
+#include "sim/scenario/number_text.h"
+
+namespace whorl::cli {
+namespace {
+
+using sim::Cat;
+using sim::CostFigures;
+using sim::Preset;
+using Row = std::vector<std::string>;
+
+constexpr double kSecondsOfHour = 3600;
+
+// "1,234", "12.3", "0.012": `digits_below_one` decimals below one, then one, then none.
+std::string NumberText(double number, int digits_below_one = 3) {
+  constexpr double kPlain = 99.95;
+  if (std::abs(number) >= kPlain) return sim::GroupedText(std::llround(number));
+  const int digits = std::abs(number) >= 1 ? 1 : digits_below_one;
+  const double scale = digits == 1 ? 10 : 1000;
+  const int64_t scaled = std::llround(number * scale);
+  if (scaled == 0) return "0";
+  std::string text = std::to_string(std::abs(scaled));
+  while (text.size() <= static_cast<size_t>(digits)) text.insert(0, "0");
+  text.insert(text.size() - static_cast<size_t>(digits), ".");
+  if (text.ends_with(".0")) text.resize(text.size() - 2);
+  return scaled < 0 ? "-" + text : text;
+}
+
+std::string PercentText(double share) { return NumberText(share * 100) + " %"; }
+
+// "~10,000" where nobody simulated so many.
+std::string SizeText(int64_t size, bool measured) {
+  return Cat(measured ? "" : "~", sim::GroupedText(size));
+}
+
+// Of a takeover, in which nothing was seen when there was none.
+std::string TakeoverText(const CostFigures& figures, double sim::CostRates::* rate) {
+  const bool unknown = figures.measured && figures.takeovers == 0;
+  return unknown ? "-" : NumberText(figures.rates.*rate, 1);
+}
+
+std::string PresetWord(Preset preset) {
+  return preset == Preset::kRegional ? "regional" : "multi-region";
+}
+
+class Printer {
+ public:
+  Printer(const sim::CostReport& report, bool markdown, std::ostream& out)
+      : report_(report), options_(report.options), markdown_(markdown), out_(out) {}
+
+  void Steady() {
+    TextTable table({"protocol", "lease", "followers", "RPCs", "reads", "transactions", "aborted",
+                     "rows", "units", "takeover: RPCs", "transactions", "aborted"},
+                    1);
+    for (const CostFigures& figures : report_.steady) {
+      const sim::CostRates& rates = figures.rates;
+      table.Add({figures.what.protocol, FormatDuration(figures.what.lease),
+                 sim::GroupedText(figures.what.followers), NumberText(rates.rpcs),
+                 NumberText(rates.reads), NumberText(rates.transactions), NumberText(rates.aborted),
+                 NumberText(rates.rows), NumberText(UnitsOf(rates, options_.preset)),
+                 TakeoverText(figures, &sim::CostRates::extra_rpcs),
+                 TakeoverText(figures, &sim::CostRates::extra_transactions),
+                 TakeoverText(figures, &sim::CostRates::takeover_aborted)});
+    }
+    Print(table,
+          Cat("One lock, an hour (", PresetWord(options_.preset), "); a takeover: beyond that"));
+  }
+
+  void Herd() {
+    TextTable table({"protocol", "followers", "RPCs/s", "busiest s", "units", "takeover: RPCs",
+                     "busiest s", "first s", "aborted", "units"},
+                    1);
+    for (const CostFigures& figures : report_.herd) {
+      const sim::CostRates& rates = figures.rates;
+      table.Add({figures.what.protocol, SizeText(figures.what.followers, figures.measured),
+                 NumberText(rates.rpcs / kSecondsOfHour), NumberText(rates.peak),
+                 NumberText(UnitsOf(rates, options_.preset)),
+                 TakeoverText(figures, &sim::CostRates::extra_rpcs),
+                 TakeoverText(figures, &sim::CostRates::takeover_peak),
+                 TakeoverText(figures, &sim::CostRates::first_second),
+                 TakeoverText(figures, &sim::CostRates::takeover_aborted),
+                 NumberText(UnitsOf(rates, options_.preset) * BusiestRatio(rates))});
+    }
+    Print(table, Cat("Followers of one lock, lease ", FormatDuration(options_.UsualLease())));
+  }
+
+  void Locks() {
+    TextTable table({"protocol", "locks", "RPCs/s", "transactions/s", "units regional", "instance",
+                     "units multi-region", "instance"},
+                    1);
+    for (const CostFigures& figures : report_.locks) {
+      const sim::CostRates& rates = figures.rates;
+      Row row = {figures.what.protocol, SizeText(figures.what.locks, figures.measured),
+                 NumberText(rates.rpcs / kSecondsOfHour),
+                 NumberText(rates.transactions / kSecondsOfHour)};
+      for (const Preset preset : {Preset::kRegional, Preset::kMultiRegion}) {
+        const double units = UnitsOf(rates, preset);
+        row.push_back(NumberText(units));
+        row.push_back(sim::GroupedText(sim::InstanceFor(units)));
+      }
+      table.Add(std::move(row));
+    }
+    Print(table, Cat("Locks, lease ", FormatDuration(options_.UsualLease()), ", each with ",
+                     sim::CountText(options_.UsualFollowers(), "follower", "followers")));
+  }
+
+  void Tradeoffs(const std::vector<sim::Tradeoff>& tradeoffs) {
+    TextTable table({"protocol", "lease", "takeover p50 s", "p99 s", "transactions/h", "RPCs/h"},
+                    1);
+    const auto seconds = [](const std::optional<Duration>& time) {
+      return time ? sim::SecondsText(*time, 2) : std::string("-");
+    };
+    for (const sim::Tradeoff& one : tradeoffs) {
+      table.Add({one.protocol, FormatDuration(one.lease), seconds(one.takeover_p50),
+                 seconds(one.takeover_p99), NumberText(one.transactions), NumberText(one.rpcs)});
+    }
+    Print(table, Cat("To choose a lease: crash of the leader against cost, ",
+                     sim::CountText(options_.UsualFollowers(), "follower", "followers")));
+  }
+
+  void Notes() {
+    for (const Preset preset : {Preset::kRegional, Preset::kMultiRegion}) {
+      const sim::Throughput throughput = sim::ThroughputOf(preset);
+      Note(Cat("units: Spanner processing units, ", PresetWord(preset), ": 1,000 do ",
+               NumberText(throughput.reads_per_second), " reads or ",
+               NumberText(throughput.writes_per_second), " writes of a row a second, of which ",
+               PercentText(throughput.cpu_share), " are to be used."));
+    }
+    Note(Cat("(", sim::kThroughputSource, ", ", sim::kCpuShareSource, ")"));
+    Checks(report_.herd_checks, "~ of followers is on the line through two that were simulated",
+           "followers");
+    Checks(report_.lock_checks, "~ of locks is a multiple of one", "locks");
+    for (const CostFigures& figures : report_.steady) {
+      if (figures.early_grants == 0) continue;
+      Note(Cat(figures.what.protocol, " at ", FormatDuration(figures.what.lease), " with ",
+               sim::CountText(figures.what.followers, "follower", "followers"), ": ",
+               sim::CountText(figures.early_grants, "takeover", "takeovers"),
+               " from a leader in good health."));
+    }
+    for (const sim::LeftOutCost& one : report_.left_out) {
+      if (one.what.followers != options_.followers.front()) continue;
+      Note(Cat("Left out: ", one.what.protocol, " at ", FormatDuration(one.what.lease), ": it ",
+               one.why, "."));
+    }
+    if (report_.interrupted) Note("Interrupted: what is missing was not measured.");
+  }
+
+ private:
+  // How much busier than on average the busiest second of a takeover is.
+  static double BusiestRatio(const sim::CostRates& rates) {
+    return rates.takeover_peak / (rates.rpcs / kSecondsOfHour);
+  }
+
+  void Print(const TextTable& table, const std::string& title) {
+    if (table.empty()) return;
+    out_ << (markdown_ ? "**" : "") << title << (markdown_ ? "**\n\n" : "\n");
+    markdown_ ? table.PrintMarkdown(out_) : table.Print(out_);
+    out_ << '\n';
+  }
+  void Note(const std::string& text) { out_ << text << (markdown_ ? "  \n" : "\n"); }
+
+  void Checks(const std::vector<sim::LawCheck>& checks, std::string_view law,
+              std::string_view what) {
+    if (checks.empty()) return;
+    const sim::LawCheck* worst = &checks.front();
+    for (const sim::LawCheck& check : checks) {
+      if (check.deviation > worst->deviation) worst = &check;
+    }
+    Note(Cat(law, "; where that was simulated, too, RPCs differed by at most ",
+             PercentText(worst->deviation), " (", worst->protocol, ", ",
+             sim::GroupedText(worst->size), " ", what, ")."));
+  }
+
+  const sim::CostReport& report_;
+  const sim::CostOptions& options_;
+  bool markdown_;
+  std::ostream& out_;
+};
+
+}  // namespace
+
+void PrintCost(const sim::CostReport& report, const std::vector<sim::Tradeoff>& tradeoffs,
+               bool markdown, std::ostream& out) {
+  Printer printer(report, markdown, out);
+  printer.Steady();
+  printer.Herd();
+  printer.Locks();
+  printer.Tradeoffs(tradeoffs);
+  printer.Notes();
+}
+
+}  // namespace whorl::cli

@@ -1,0 +1,13 @@
+// `whorl bench takeover`: how long it takes until somebody else leads.
+#pragma once
+
+#include <CLI/App.hpp>
+
+#include "cli/grpc_commands.h"
+#include "cli/sub_command.h"
+
+namespace whorl::cli {
+
+SubCommand AddTakeoverCommand(CLI::App& bench, const GrpcCommands& grpc);
+
+}  // namespace whorl::cli

@@ -1,0 +1,44 @@
+// Options of `whorl bench takeover`, on simulated and on real processes, and combinations that are
+// refused.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "live/backend_kind.h"
+#include "sim/measure/takeover_case.h"
+
+namespace whorl::cli {
+
+struct TakeoverRequest {
+  // What is given; where nothing is, --all or the usual grid decides.
+  std::vector<std::string> protocols;
+  std::vector<sim::TakeoverFault> faults;
+  std::vector<Duration> leases;
+  std::vector<int64_t> followers;
+  std::vector<sim::Preset> presets;
+  bool all = false;
+  std::optional<uint64_t> runs;  // of each case; as many as make p99 stable when not given
+  uint64_t seed = 1;
+  std::optional<uint64_t> jobs;         // nothing: by the number of cores
+  std::optional<live::BackendKind> on;  // on real processes; nothing: simulated
+  bool json = false;
+  std::string out;
+  std::string csv;
+  std::string plot;
+
+  uint64_t Jobs() const;
+};
+
+void AddTakeoverOptions(CLI::App& app, const std::shared_ptr<TakeoverRequest>& request);
+
+// What is wrong with the options together; nothing when all is well.
+std::vector<std::string> Contradictions(const TakeoverRequest& request);
+
+sim::TakeoverGrid GridOf(const TakeoverRequest& request);
+
+}  // namespace whorl::cli

@@ -1,0 +1,23 @@
+// The program whorl-grpc: the command `whorl` with the commands that speak gRPC in it. The program
+// whorl becomes it where the command line asks for one of them; nobody types it.
+#include <sys/prctl.h>
+
+#include <string_view>
+
+#include "cli/grpc/replay_on.h"
+#include "cli/grpc/takeover_on.h"
+#include "cli/grpc_commands.h"
+#include "cli/lock/command.h"
+#include "live/node_process.h"
+#include "live/talk.h"
+
+int main(int argc, char** argv) {
+  using namespace whorl;
+  if (argc == 2 && std::string_view(argv[1]) == live::kNodeArgument) return live::RunNodeProcess();
+  // ps and top show what the user typed.
+  prctl(PR_SET_NAME, "whorl", 0, 0, 0);
+  return cli::Main(argc, argv,
+                   {.lock = [argc, argv] { return cli::RunLockCommand(argc, argv); },
+                    .replay_on = cli::RunReplayOn,
+                    .takeover_on = cli::RunTakeoverOn});
+}

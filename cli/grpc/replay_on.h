@@ -1,0 +1,12 @@
+// whorl replay --on: runs scenarios on real processes, and puts their verdicts beside the simulated
+// ones.
+#pragma once
+
+#include "cli/replay/options.h"
+
+namespace whorl::cli {
+
+// Returns the exit code. REQUIRES: request.on.
+int RunReplayOn(const ReplayRequest& request);
+
+}  // namespace whorl::cli

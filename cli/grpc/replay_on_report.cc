@@ -1,0 +1,189 @@
+#include "cli/grpc/replay_on_report.h"
+
+#include <algorithm>
+#include <iomanip>
+#include <ranges>
+#include <utility>
+
+#include "sim/judge/expectations.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
+
+namespace whorl::cli {
+namespace {
+
+using live::RealRun;
+using live::Simulated;
+using sim::Cat;
+using sim::Metric;
+
+using TextOf = std::string (*)(int64_t);
+
+std::string CountOf(int64_t count) { return std::to_string(count); }
+std::string SecondsOf(int64_t ns) { return sim::SecondsText({ns}, 2); }
+
+// "2", or "2-3".
+std::string RangeText(int64_t least, int64_t most, TextOf text_of) {
+  const std::string low = text_of(least);
+  const std::string high = text_of(most);
+  return low == high ? low : Cat(low, "-", high);
+}
+
+// "2 | 2-3": simulated, over the seeds, and real, over the runs.
+std::string Beside(const Compared& compared, Metric metric, TextOf text_of) {
+  const auto value = [metric](const RealRun& run) { return run.result.checks.metrics[metric]; };
+  const auto [least, most] = std::ranges::minmax(compared.runs | std::views::transform(value));
+  return Cat(RangeText(compared.simulated.least[metric], compared.simulated.most[metric], text_of),
+             " | ", RangeText(least, most, text_of));
+}
+
+// For real, and in how many runs where not in all.
+std::string ViolatedText(const std::vector<RealRun>& runs) {
+  std::string names;
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    const auto violated = std::ranges::count_if(runs, [&](const RealRun& run) {
+      return run.result.checks[invariant].verdict == sim::Verdict::kViolated;
+    });
+    if (violated == 0) continue;
+    if (!names.empty()) names += ", ";
+    names += WordOf(invariant);
+    if (static_cast<size_t>(violated) < runs.size()) {
+      names += Cat(" ", std::to_string(violated), "/", std::to_string(runs.size()));
+    }
+  }
+  return names.empty() ? "-" : names;
+}
+
+std::string_view Conclusion(const Compared& compared) {
+  if (compared.agreed() < compared.runs.size()) return "PARTS";
+  return compared.good() ? "ok" : "FAILED";
+}
+
+// Each sentence once, with in how many runs it was so.
+void PrintSentences(std::ostream& out, const std::vector<RealRun>& runs,
+                    std::vector<std::string> RealRun::* sentences, std::string_view what) {
+  std::vector<std::pair<std::string, size_t>> counted;
+  for (const RealRun& run : runs) {
+    for (const std::string& sentence : run.*sentences) {
+      const auto known =
+          std::ranges::find(counted, sentence, &std::pair<std::string, size_t>::first);
+      if (known == counted.end()) {
+        counted.emplace_back(sentence, 1);
+      } else {
+        ++known->second;
+      }
+    }
+  }
+  for (const auto& [sentence, count] : counted) {
+    out << "         " << what << " in "
+        << sim::CountText(static_cast<int64_t>(count), "run", "runs") << ": " << sentence << '\n';
+  }
+}
+
+sim::Json ResultJson(const sim::RunResult& result) {
+  sim::Json json = sim::Json::object();
+  sim::Json verdicts = sim::Json::object();
+  for (const sim::InvariantResult& invariant : result.checks.invariants) {
+    verdicts[std::string(WordOf(invariant.invariant))] = std::string(WordOf(invariant.verdict));
+  }
+  json["verdicts"] = std::move(verdicts);
+  json["metrics"] = sim::MetricsJson(result.checks.metrics);
+  json["observations"] = result.observations;
+  return json;
+}
+
+// The file's own seed, and how many seeds came to each verdict.
+sim::Json SimulatedJson(const Simulated& simulated) {
+  sim::Json json = ResultJson(simulated.own);
+  sim::Json seeds = sim::Json::object();
+  for (const sim::InvariantResult& invariant : simulated.own.checks.invariants) {
+    sim::Json counts = sim::Json::object();
+    for (const sim::Verdict verdict : AllOf<sim::Verdict>()) {
+      const uint64_t count = simulated.Count(invariant.invariant, verdict);
+      if (count == 0) continue;
+      counts[std::string(WordOf(verdict))] = count;
+    }
+    seeds[std::string(WordOf(invariant.invariant))] = std::move(counts);
+  }
+  json["verdicts_of_seeds"] = std::move(seeds);
+  json["metrics_least"] = sim::MetricsJson(simulated.least);
+  json["metrics_most"] = sim::MetricsJson(simulated.most);
+  return json;
+}
+
+}  // namespace
+
+size_t Compared::agreed() const {
+  return static_cast<size_t>(std::ranges::count_if(runs, &RealRun::agrees));
+}
+
+size_t Compared::as_expected() const {
+  return static_cast<size_t>(
+      std::ranges::count_if(runs, [](const RealRun& run) { return run.failures.empty(); }));
+}
+
+void ReplayOnReport::PrintHead() {
+  // As AsOn() has it.
+  const bool emulator = kind_ == live::BackendKind::kEmulator;
+  out_ << "simulated"
+       << (emulator ? ", with an epsilon of 0 and a pending commit timestamp that blocks its column"
+                    : "")
+       << " | on the " << WordOf(kind_) << '\n';
+  out_ << std::left << std::setw(9) << "verdict" << std::setw(static_cast<int>(name_width_) + 2)
+       << "scenario" << std::right << std::setw(8) << "agreed" << std::setw(12) << "grants"
+       << std::setw(12) << "takeovers" << std::setw(26) << "longest no holder s"
+       << "  violated for real\n";
+}
+
+void ReplayOnReport::Print(const Compared& compared) {
+  const std::string agreed =
+      Cat(std::to_string(compared.agreed()), "/", std::to_string(compared.runs.size()));
+  out_ << std::left << std::setw(9) << Conclusion(compared)
+       << std::setw(static_cast<int>(name_width_) + 2) << sim::Printable(compared.scenario->name)
+       << std::right << std::setw(8) << agreed << std::setw(12)
+       << Beside(compared, Metric::kGrants, CountOf) << std::setw(12)
+       << Beside(compared, Metric::kTakeovers, CountOf) << std::setw(26)
+       << Beside(compared, Metric::kWithoutHolderMax, SecondsOf) << "  "
+       << ViolatedText(compared.runs) << '\n';
+  PrintSentences(out_, compared.runs, &RealRun::parts, "parts");
+  PrintSentences(out_, compared.runs, &RealRun::failures, "not as expected");
+  PrintSentences(out_, compared.runs, &RealRun::holes, "hole");
+  PrintSentences(out_, compared.runs, &RealRun::chances, "by chance");
+}
+
+void ReplayOnReport::PrintSkipped(const sim::Scenario& scenario, const std::string& why) {
+  out_ << std::left << std::setw(9) << "skipped" << std::setw(static_cast<int>(name_width_) + 2)
+       << sim::Printable(scenario.name) << why << '\n';
+}
+
+void ReplayOnReport::PrintSummary(size_t scenarios, size_t good, size_t skipped) {
+  out_ << '\n'
+       << sim::CountText(static_cast<int64_t>(scenarios), "scenario", "scenarios") << " on the "
+       << WordOf(kind_) << ": " << good << " as expected and as simulated in every run";
+  if (skipped > 0) out_ << "; " << skipped << " skipped";
+  out_ << '\n';
+}
+
+sim::Json ComparedJson(const Compared& compared) {
+  sim::Json json = sim::Json::object();
+  json["scenario"] = compared.scenario->name;
+  json["path"] = compared.scenario->path;
+  json["protocol"] = compared.scenario->protocol;
+  json["changed_by_backend"] = compared.changes;
+  json["agreed"] = compared.agreed();
+  json["runs"] = compared.runs.size();
+  json["simulated"] = SimulatedJson(compared.simulated);
+  json["real"] = sim::Json::array();
+  for (const RealRun& run : compared.runs) {
+    sim::Json one = ResultJson(run.result);
+    one["agrees"] = run.agrees();
+    one["parts"] = run.parts;
+    one["not_as_expected"] = run.failures;
+    one["by_chance"] = run.chances;
+    one["holes"] = run.holes;
+    json["real"].push_back(std::move(one));
+  }
+  return json;
+}
+
+}  // namespace whorl::cli

@@ -1,0 +1,43 @@
+// The report of `whorl replay --on`: for people, a line for each scenario and where it parts from
+// the simulation under it; for machines, everything.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "live/comparison.h"
+#include "sim/report/json_print.h"
+
+namespace whorl::cli {
+
+// All runs of one scenario.
+struct Compared {
+  const sim::Scenario* scenario = nullptr;  // as it is on the backend
+  std::string changes;                      // of the scenario by the backend, for people
+  live::Simulated simulated;
+  std::vector<live::RealRun> runs;
+
+  size_t agreed() const;
+  size_t as_expected() const;
+  bool good() const { return agreed() == runs.size() && as_expected() == runs.size(); }
+};
+
+class ReplayOnReport {
+ public:
+  ReplayOnReport(std::ostream& out, live::BackendKind kind, size_t name_width)
+      : out_(out), kind_(kind), name_width_(name_width) {}
+  void PrintHead();
+  void Print(const Compared& compared);
+  void PrintSkipped(const sim::Scenario& scenario, const std::string& why);
+  void PrintSummary(size_t scenarios, size_t good, size_t skipped);
+
+ private:
+  std::ostream& out_;
+  live::BackendKind kind_;
+  size_t name_width_;
+};
+
+sim::Json ComparedJson(const Compared& compared);
+
+}  // namespace whorl::cli

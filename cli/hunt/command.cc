@@ -1,0 +1,229 @@
+#include "cli/hunt/command.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cli/exit_code.h"
+#include "cli/hunt/options.h"
+#include "cli/hunt/report.h"
+#include "cli/hunt/table.h"
+#include "cli/hunt/text.h"
+#include "cli/inputs.h"
+#include "cli/interrupt.h"
+#include "cli/output.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
+#include "sim/scenario/writer.h"
+
+namespace whorl::cli {
+namespace {
+
+using sim::BatchStep;
+using sim::Cat;
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point started) {
+  return std::chrono::duration<double>(Clock::now() - started).count();
+}
+
+// "12,345 runs in 6.1 s (2,024 a second)". On standard error: no two hunts take the same time.
+std::string SpeedText(uint64_t runs, double seconds) {
+  const auto rate = static_cast<int64_t>(static_cast<double>(runs) / std::max(seconds, 0.001));
+  return Cat(sim::CountText(static_cast<int64_t>(runs), "run", "runs"), " in ",
+             sim::SecondsText({static_cast<int64_t>(seconds * 1e9)}, 1), " s (",
+             sim::GroupedText(rate), " a second)");
+}
+
+size_t FindingCount(const sim::HuntTallies& tallies) {
+  size_t count = 0;
+  for (const auto& [protocol, tally] : tallies) count += tally.findings.size();
+  return count;
+}
+
+// Where a report goes: text or JSON lines to standard output, lines into a file, scenarios into a
+// folder.
+class Reporter {
+ public:
+  explicit Reporter(const HuntRequest& request) : request_(request) {}
+
+  // What would fail at the end of all the work fails before it.
+  absl::Status Prepare() {
+    if (!request_.out.empty()) {
+      if (absl::Status opened = file_.Open(request_.out); !opened.ok()) return opened;
+    }
+    if (!request_.table_folder.empty()) scenarios_ = LoadInputs({request_.table_folder});
+    if (!scenarios_.bad.empty()) {
+      return absl::InvalidArgumentError(scenarios_.bad.front().errors.front());
+    }
+    return request_.save_folder.empty() ? absl::OkStatus() : MakeFolder(request_.save_folder);
+  }
+
+  // How the command ends.
+  int Tell(const HuntReport& report) {
+    if (const absl::Status saved = Save(report); !saved.ok()) return End(saved);
+    const std::string& folder = request_.save_folder;
+    if (request_.json || !request_.out.empty()) {
+      const std::string lines = ReportLines(report, request_.command, folder);
+      if (request_.json) std::cout << lines;
+      if (!request_.out.empty()) {
+        file_.stream() << lines;
+        if (const absl::Status written = file_.Commit(); !written.ok()) return End(written);
+      }
+    }
+    if (!request_.table_folder.empty()) {
+      PrintHuntTable(report, scenarios_, request_.table_folder, std::cout);
+    } else if (!request_.json) {
+      PrintHunt(report, request_.command, folder, std::cout);
+    }
+    const bool found = sim::FoundAnything(report.tallies);
+    return End(FlushStdout(), found ? kExpectationFailed : kAsExpected);
+  }
+
+ private:
+  absl::Status Save(const HuntReport& report) const {
+    if (request_.save_folder.empty()) return absl::OkStatus();
+    for (const NamedFinding& finding : FindingsOf(report.tallies)) {
+      OutputFile file;
+      const absl::Status opened = file.Open(SavedPath(finding, request_.save_folder));
+      if (!opened.ok()) return opened;
+      file.stream() << sim::ScenarioText(
+          sim::ScenarioOf(report.hunt, *finding.kind, *finding.finding));
+      if (absl::Status written = file.Commit(); !written.ok()) return written;
+    }
+    return absl::OkStatus();
+  }
+
+  const HuntRequest& request_;
+  Inputs scenarios_;  // that a table links
+  OutputFile file_;
+};
+
+class Hunter {
+ public:
+  explicit Hunter(const HuntRequest& request) : request_(request), reporter_(request) {}
+
+  int Run() {
+    const SignalNotice notice;
+    if (const absl::Status ready = reporter_.Prepare(); !ready.ok()) return End(ready);
+    if (const absl::Status hunted = HuntWorlds(); !hunted.ok()) return End(hunted);
+    if (const absl::Status shrunk = Shrink(); !shrunk.ok()) return End(shrunk);
+    return reporter_.Tell(MakeReport(request_.hunt, std::move(tallies_)));
+  }
+
+ private:
+  absl::Status HuntWorlds() {
+    const Clock::time_point started = Clock::now();
+    uint64_t runs = 0;
+    Progress progress;
+    const absl::Status status = sim::RunHunt(
+        request_.hunt, RunsOfShard(request_), static_cast<int>(request_.jobs),
+        [&](uint64_t done, const sim::HuntTallies& so_far) {
+          runs = done;
+          if (progress.IsDue()) {
+            progress.Show(Cat(SpeedText(done, SecondsSince(started)), ", ",
+                              sim::CountText(static_cast<int64_t>(FindingCount(so_far)),
+                                             "kind of violation", "kinds of violations")));
+          }
+          return IsOver(started) ? BatchStep::kStop : BatchStep::kGoOn;
+        },
+        tallies_);
+    Progress::Clear();
+    std::cerr << SpeedText(runs, SecondsSince(started)) << '\n';
+    return status;
+  }
+
+  bool IsOver(Clock::time_point started) const {
+    if (SignalNotice::HasCome()) return true;
+    return request_.time && Clock::now() - started >= std::chrono::nanoseconds(request_.time->ns);
+  }
+
+  absl::Status Shrink() {
+    const size_t count = FindingCount(tallies_);
+    const bool is_told = request_.table_folder.empty() || !request_.out.empty();
+    if (count == 0 || !is_told || SignalNotice::HasCome()) return absl::OkStatus();
+    const Clock::time_point started = Clock::now();
+    Progress progress;
+    const absl::Status status = sim::ShrinkFindings(
+        request_.hunt, static_cast<int>(request_.jobs),
+        [&](size_t done) {
+          if (progress.IsDue()) {
+            progress.Show(
+                Cat(std::to_string(done), " of ", std::to_string(count), " findings shrunk"));
+          }
+          return SignalNotice::HasCome() ? BatchStep::kStop : BatchStep::kGoOn;
+        },
+        tallies_);
+    Progress::Clear();
+    std::cerr << sim::CountText(static_cast<int64_t>(count), "finding", "findings") << " shrunk in "
+              << sim::SecondsText({static_cast<int64_t>(SecondsSince(started) * 1e9)}, 1) << " s\n";
+    return status;
+  }
+
+  const HuntRequest& request_;
+  Reporter reporter_;
+  sim::HuntTallies tallies_;
+};
+
+absl::StatusOr<HuntReport> LoadReport(const std::string& path) {
+  std::ifstream stream;
+  if (absl::Status opened = OpenInput(path, stream); !opened.ok()) return opened;
+  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  return ReadReport(text, path);
+}
+
+absl::StatusOr<HuntReport> LoadSum(const std::vector<std::string>& paths) {
+  absl::StatusOr<HuntReport> sum = LoadReport(paths.front());
+  for (size_t i = 1; i < paths.size() && sum.ok(); ++i) {
+    const absl::StatusOr<HuntReport> report = LoadReport(paths[i]);
+    if (!report.ok()) return report.status();
+    if (absl::Status added = AddReport(*report, paths[i], *sum); !added.ok()) return added;
+  }
+  return sum;
+}
+
+int Merge(const HuntRequest& request) {
+  const absl::StatusOr<HuntReport> sum = LoadSum(request.merged);
+  if (!sum.ok()) {
+    Complain(std::string(sum.status().message()));
+    return kBadInput;
+  }
+  Reporter reporter(request);
+  if (const absl::Status ready = reporter.Prepare(); !ready.ok()) return End(ready);
+  return reporter.Tell(*sum);
+}
+
+int Show(const HuntRequest& request) {
+  std::cout << sim::ScenarioText(sim::WorldOfRun(request.hunt, *request.shown_run));
+  return End(FlushStdout());
+}
+
+int RunHuntCommand(const CLI::App& app, const HuntRequest& request) {
+  const std::vector<std::string> contradictions = Contradictions(app, request);
+  for (const std::string& error : contradictions) Complain(error);
+  if (!contradictions.empty()) return kBadInput;
+  if (request.shown_run) return Show(request);
+  if (!request.merged.empty()) return Merge(request);
+  return Hunter(request).Run();
+}
+
+}  // namespace
+
+SubCommand AddHuntCommand(CLI::App& root, const std::string& command) {
+  CLI::App* app =
+      root.add_subcommand("hunt", "Look for violations in drawn worlds, and shrink what is found");
+  const auto request = std::make_shared<HuntRequest>();
+  request->command = command;
+  AddHuntOptions(*app, request);
+  return {.app = app, .run = [app, request] { return RunHuntCommand(*app, *request); }};
+}
+
+}  // namespace whorl::cli

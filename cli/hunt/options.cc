@@ -1,0 +1,196 @@
+#include "cli/hunt/options.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "cli/option_values.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/language.h"
+
+namespace whorl::cli {
+namespace {
+
+using sim::Cat;
+using Words = std::vector<std::string_view>;
+
+constexpr uint64_t kHuntRunsMax = 1'000'000'000'000;
+constexpr uint64_t kRunsByDefault = 10'000;
+constexpr uint64_t kShardsMax = 1'000'000;
+constexpr Duration kShortestRun = Seconds(10);
+constexpr Duration kLongestRun = Seconds(int64_t{24} * 3600);
+
+constexpr std::string_view kHuntFooter = R"(Examples:
+  whorl hunt                                      10,000 runs of every protocol
+  whorl hunt --protocol spindle_v2 --for 60s      for a minute, on all cores
+  whorl hunt --promised                           only what a protocol promises to hold
+  whorl hunt --invariant no_wedge --save found    found/*.json, ready for whorl replay
+  whorl hunt --faults pause,partition --runs 500  no other kinds of faults
+  whorl hunt --show 17 | whorl replay -           the world of run 17, as it was drawn
+  whorl hunt --runs 1000000 --shard 3/8 --json > 3.jsonl
+  whorl hunt --merge *.jsonl                      shards, run on any machines, added up
+
+A run is a world drawn from the seed and its number, and lasts 120 simulated seconds: faults, then
+time to recover. What is found is grouped by invariant and by the step at which it broke, and the
+smallest scenario of each group is shrunk. Output depends on the options alone, neither on --jobs
+nor (but for how many runs there were) on --for. Ctrl-C ends a hunt early, which then reports what
+it has; a second one ends the command.
+Exit codes: 0 nothing was found; 1 something was, or a run could not be repeated; 2 bad input or
+usage; 3 the output could not be written.)";
+
+void TakeProtocols(const std::string& text, HuntRequest& request) {
+  Words known;
+  for (const ProtocolInfo& info : Protocols()) known.push_back(info.name);
+  if (text == "all") {
+    request.hunt.protocols.assign(known.begin(), known.end());
+    return;
+  }
+  known.emplace_back("all");
+  request.hunt.protocols = {std::string(known[PlaceOfWord("--protocol", "protocol", text, known)])};
+}
+
+void TakeKinds(const std::string& text, HuntRequest& request) {
+  Words known;
+  for (const sim::FaultInfo& info : sim::Faults()) known.push_back(info.word);
+  std::vector<sim::FaultKind>& kinds = request.hunt.world.kinds;
+  kinds.clear();
+  for (const std::string& word : CommaSeparated(text)) {
+    kinds.push_back(static_cast<sim::FaultKind>(PlaceOfWord("--faults", "fault", word, known)));
+  }
+  // The order in which they are named changes no world.
+  std::ranges::sort(kinds);
+  kinds.erase(std::ranges::unique(kinds).begin(), kinds.end());
+}
+
+void TakeInvariant(const std::string& text, HuntRequest& request) {
+  request.hunt.invariant = InvariantOf("--invariant", text);
+}
+
+// "2/8": the second of eight.
+void TakeShard(const std::string& text, HuntRequest& request) {
+  const size_t slash = text.find('/');
+  if (slash == std::string::npos) {
+    throw CLI::ValidationError(
+        Cat("--shard wants I/N, such as 2/8 for the second of eight, and got ", sim::Quoted(text)));
+  }
+  const uint64_t count = NumberOf("N of --shard I/N", text.substr(slash + 1), 1, kShardsMax);
+  const uint64_t place = NumberOf("I of --shard I/N", text.substr(0, slash), 1, count);
+  request.hunt.shards = count;
+  request.hunt.shard = place - 1;
+}
+
+void TakeDuration(const std::string& text, HuntRequest& request) {
+  const Duration duration =
+      DurationOf("--duration", text, "the simulated time of a run, such as 120s");
+  if (duration < kShortestRun || duration > kLongestRun) {
+    throw CLI::ValidationError(Cat("--duration wants ", FormatDuration(kShortestRun), " to ",
+                                   FormatDuration(kLongestRun), ", and got ", sim::Quoted(text)));
+  }
+  request.hunt.world.duration = duration;
+}
+
+void AddWhatToHunt(CLI::App& app, const std::shared_ptr<HuntRequest>& request) {
+  AddText(app, "--protocol", "P|all", request, TakeProtocols,
+          "whose locks to hunt in (default: all)");
+  AddText(app, "--faults", "KINDS", request, TakeKinds,
+          "which kinds of faults may strike, such as pause,partition (default: all but error)");
+  AddText(app, "--invariant", "NAME", request, TakeInvariant,
+          "look for violations of this one alone");
+  app.add_flag("--promised", request->hunt.promised_only,
+               "look for violations of what the protocol promises alone");
+  app.add_flag("--beyond-assumptions", request->hunt.world.beyond_assumptions,
+               "worlds may break what the promises rest on: clocks that run wild, TrueTime that "
+               "lies");
+  AddText(app, "--duration", "TIME", request, TakeDuration,
+          "simulated time of each run (default: 120s)");
+}
+
+void AddHowMuch(CLI::App& app, const std::shared_ptr<HuntRequest>& request) {
+  AddNumber(
+      app, "--runs", 1, kHuntRunsMax, [request](uint64_t n) { request->runs = n; },
+      Cat("how many runs (default: ", std::to_string(kRunsByDefault), ", without --for)"));
+  AddText(
+      app, "--for", "TIME", request,
+      [](const std::string& text, HuntRequest& r) {
+        r.time = DurationOf("--for", text, "the time to hunt, such as 60s");
+      },
+      "hunt so long, in real time; shrinking comes on top");
+  AddNumber(
+      app, "--seed", 0, std::numeric_limits<uint64_t>::max(),
+      [request](uint64_t seed) { request->hunt.seed = seed; }, "of all worlds (default: 1)");
+  request->jobs = DefaultJobs();
+  AddNumber(
+      app, "--jobs", 1, kJobsMax, [request](uint64_t n) { request->jobs = n; },
+      "runs at the same time (default: one for each core); changes no output");
+  AddText(app, "--shard", "I/N", request, TakeShard,
+          "do the I-th of N equal parts of the hunt; --merge adds them up");
+}
+
+// What goes on the command line of its own, and with what.
+struct Mode {
+  std::string_view name;
+  bool is_chosen = false;
+  std::vector<std::string> others;  // that change something in it
+};
+
+}  // namespace
+
+void AddHuntOptions(CLI::App& app, const std::shared_ptr<HuntRequest>& request) {
+  for (const ProtocolInfo& info : Protocols()) request->hunt.protocols.emplace_back(info.name);
+  AddWhatToHunt(app, request);
+  AddHowMuch(app, request);
+  app.add_option("--merge", request->merged,
+                 "add up the reports of shards (--json) instead of hunting")
+      ->type_name("FILE...");
+  AddNumber(
+      app, "--show", 0, kHuntRunsMax, [request](uint64_t n) { request->shown_run = n; },
+      "print the world of run N as a scenario instead of hunting");
+  app.add_option("--save", request->save_folder,
+                 "write a scenario for each finding into DIR, ready to be committed")
+      ->type_name("DIR");
+  app.add_option(
+         "--table", request->table_folder,
+         "print a Markdown table of protocols and invariants, which links scenarios of DIR, "
+         "instead of findings")
+      ->type_name("DIR");
+  app.add_flag("--json", request->json, "print JSON lines instead of text");
+  app.add_option("--out", request->out, "write the JSON lines into FILE")->type_name("FILE");
+  app.footer(std::string(kHuntFooter));
+}
+
+std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& request) {
+  const std::array<Mode, 2> modes = {{
+      {.name = "--merge",
+       .is_chosen = !request.merged.empty(),
+       .others = {"--save", "--table", "--json", "--out"}},
+      {.name = "--show",
+       .is_chosen = request.shown_run.has_value(),
+       .others = {"--protocol", "--faults", "--beyond-assumptions", "--duration", "--seed"}},
+  }};
+  std::vector<std::string> errors;
+  for (const Mode& mode : modes) {
+    if (!mode.is_chosen) continue;
+    for (const CLI::Option* option : app.get_options()) {
+      const std::string name = Cat("--", option->get_lnames().front());
+      if (option->count() == 0 || name == mode.name) continue;
+      if (std::ranges::find(mode.others, name) != mode.others.end()) continue;
+      errors.push_back(Cat(mode.name, " makes no runs; it does not go with ", name));
+    }
+  }
+  const bool prints = request.json || !request.save_folder.empty();
+  if (!request.table_folder.empty() && prints) {
+    errors.emplace_back("--table prints no findings; it does not go with --json and --save");
+  }
+  return errors;
+}
+
+uint64_t RunsOfShard(const HuntRequest& request) {
+  if (!request.runs && request.time) return kHuntRunsMax;
+  const uint64_t runs = request.runs.value_or(kRunsByDefault);
+  const sim::HuntOptions& hunt = request.hunt;
+  return runs <= hunt.shard ? 0 : (runs - hunt.shard - 1) / hunt.shards + 1;
+}
+
+}  // namespace whorl::cli

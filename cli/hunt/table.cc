@@ -1,0 +1,72 @@
+#include "cli/hunt/table.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <tuple>
+
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
+
+namespace whorl::cli {
+namespace {
+
+using sim::Cat;
+
+// The simplest scenario that shows the violation; null when none does.
+const sim::Scenario* Showing(const Inputs& inputs, std::string_view protocol, Invariant invariant) {
+  const sim::Scenario* simplest = nullptr;
+  const auto rank = [](const sim::Scenario& scenario) {
+    return std::tuple(scenario.expect.violates.size(), scenario.faults.size(),
+                      scenario.nodes.size(), scenario.duration, scenario.name);
+  };
+  for (const sim::Scenario& scenario : inputs.scenarios) {
+    const std::vector<Invariant>& violates = scenario.expect.violates;
+    if (scenario.protocol != protocol || std::ranges::find(violates, invariant) == violates.end()) {
+      continue;
+    }
+    if (simplest == nullptr || rank(scenario) < rank(*simplest)) simplest = &scenario;
+  }
+  return simplest;
+}
+
+std::string Cell(const ProtocolInfo& protocol, const sim::HuntTally& tally, Invariant invariant,
+                 const Inputs& inputs, const std::string& folder) {
+  const auto place = static_cast<size_t>(invariant);
+  const Promise promise = protocol.promises[place];
+  if (promise == Promise::kNotApplicable) return "n/a";
+  if (promise == Promise::kPromised) {
+    // What is broken where a fault takes it out of the promise is no finding against it.
+    const bool is_broken = std::ranges::any_of(tally.findings, [invariant](const auto& found) {
+      return found.first.invariant == invariant && found.second.promised;
+    });
+    if (is_broken) return "**promised, and broken**";
+    return Cat("holds (", sim::CountText(tally.runs, "run", "runs"), ")");
+  }
+  if (const sim::Scenario* shows = Showing(inputs, protocol.name, invariant)) {
+    const std::string file = (std::filesystem::path(folder) / (shows->name + ".json")).string();
+    return Cat("broken ([", shows->name, "](", file, "))");
+  }
+  return tally.violated[place] == 0 ? "not promised" : "broken";
+}
+
+}  // namespace
+
+void PrintHuntTable(const HuntReport& report, const Inputs& scenarios, const std::string& folder,
+                    std::ostream& out) {
+  std::string head = "| invariant |";
+  std::string rule = "|---|";
+  for (const auto& [protocol, tally] : report.tallies) {
+    head += Cat(" ", protocol, " |");
+    rule += "---|";
+  }
+  out << head << '\n' << rule << '\n';
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    out << "| `" << WordOf(invariant) << "` |";
+    for (const auto& [protocol, tally] : report.tallies) {
+      out << ' ' << Cell(*FindProtocol(protocol), tally, invariant, scenarios, folder) << " |";
+    }
+    out << '\n';
+  }
+}
+
+}  // namespace whorl::cli

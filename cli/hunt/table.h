@@ -1,0 +1,17 @@
+// What a hunt says of every protocol and invariant, as a table for a page in Markdown.
+#pragma once
+
+#include <ostream>
+#include <string>
+
+#include "cli/hunt/report.h"
+#include "cli/inputs.h"
+
+namespace whorl::cli {
+
+// A row for each invariant, a column for each protocol of the hunt. What is not promised is broken
+// where the hunt or one of `scenarios` breaks it; `folder` is where these lie, for the links.
+void PrintHuntTable(const HuntReport& report, const Inputs& scenarios, const std::string& folder,
+                    std::ostream& out);
+
+}  // namespace whorl::cli

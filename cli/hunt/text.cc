@@ -1,0 +1,134 @@
+#include "cli/hunt/text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "sim/scenario/assumptions.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
+
+namespace whorl::cli {
+namespace {
+
+using sim::Cat;
+using sim::GroupedText;
+
+std::string Padded(std::string text, size_t width, bool to_the_right) {
+  const std::string space(width > text.size() ? width - text.size() : 0, ' ');
+  return to_the_right ? space + text : text + space;
+}
+
+// "2 (0-14)": the median, the least and the greatest.
+std::string SpreadText(const sim::Histogram& histogram) {
+  if (histogram.counts.empty()) return "-";
+  return Cat(std::to_string(histogram.Quantile(50)), " (",
+             std::to_string(histogram.counts.begin()->first), "-",
+             std::to_string(histogram.counts.rbegin()->first), ")");
+}
+
+void PrintTable(const HuntReport& report, std::ostream& out) {
+  constexpr std::array<std::string_view, 7> kHeads = {
+      "protocol", "runs", "run twice", "nodes", "faults", "takeovers", "unknown outcomes"};
+  std::vector<std::array<std::string, 7>> rows(1);
+  for (size_t i = 0; i < kHeads.size(); ++i) rows[0][i] = kHeads[i];
+  for (const auto& [protocol, tally] : report.tallies) {
+    rows.push_back({protocol, GroupedText(tally.runs), GroupedText(tally.checked),
+                    SpreadText(tally.nodes), SpreadText(tally.faults), SpreadText(tally.takeovers),
+                    SpreadText(tally.unknown_outcomes)});
+  }
+  std::array<size_t, 7> widths{};
+  for (const auto& row : rows) {
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  for (const auto& row : rows) {
+    std::string line = Padded(row[0], widths[0], false);
+    for (size_t i = 1; i < row.size(); ++i) line += "  " + Padded(row[i], widths[i], true);
+    out << line << '\n';
+  }
+  out << "(of a run: the median, the least and the most)\n";
+}
+
+// What runs have not met proves nothing.
+void PrintNever(const HuntReport& report, std::ostream& out) {
+  for (const auto& [protocol, tally] : report.tallies) {
+    std::vector<std::string_view> never;
+    for (const sim::Sometimes goal : AllOf<sim::Sometimes>()) {
+      if (tally.met[static_cast<size_t>(goal)] == 0) never.push_back(WordOf(goal));
+    }
+    if (!never.empty()) out << protocol << ": never happened: " << sim::ListOf(never) << '\n';
+  }
+}
+
+void PrintDiffering(const HuntReport& report, std::ostream& out) {
+  for (const auto& [protocol, tally] : report.tallies) {
+    for (const uint64_t run : tally.differing) {
+      out << "run " << run << " of " << protocol
+          << " came out otherwise the second time: a mistake of whorl's\n";
+    }
+  }
+}
+
+std::string PromiseWords(const NamedFinding& finding, const sim::Scenario& scenario) {
+  if (!finding.IsPromised()) return "not promised";
+  std::string text = "promised";
+  std::string_view separator = ", but beyond its assumptions: ";
+  for (const std::string& broken : sim::BrokenAssumptions(scenario)) {
+    text += Cat(separator, broken);
+    separator = ", ";
+  }
+  return text;
+}
+
+std::string SizeText(const sim::Size& size) {
+  return Cat(sim::CountText(size.faults, "fault", "faults"), ", ",
+             sim::CountText(size.nodes, "node", "nodes"), ", ",
+             sim::CountText(size.locks, "lock", "locks"), ", ", FormatDuration(size.duration));
+}
+
+void PrintFinding(const HuntReport& report, const NamedFinding& named, const std::string& command,
+                  const std::string& save_folder, std::ostream& out) {
+  const sim::Finding& finding = *named.finding;
+  const sim::Scenario scenario = sim::ScenarioOf(report.hunt, *named.kind, finding);
+  out << '\n'
+      << named.protocol->name << ": " << WordOf(named.kind->invariant) << " violated at "
+      << named.kind->where << " (" << PromiseWords(named, scenario) << "), in "
+      << sim::CountText(finding.runs, "run", "runs") << "\n  " << scenario.about << "\n  run "
+      << finding.run << ": " << SizeText(finding.size);
+  if (finding.shrunk) {
+    out << "; shrunk: " << SizeText(sim::SizeOf(*finding.shrunk)) << " (by "
+        << sim::CountText(finding.shrink_runs, "run", "runs") << ")";
+  } else {
+    out << "; not shrunk";
+  }
+  out << "\n  " << ReplayLine(report, named, command, save_folder) << '\n';
+}
+
+void PrintSummary(const HuntReport& report, size_t findings, std::ostream& out) {
+  out << '\n'
+      << sim::CountText(sim::RunCount(report.tallies), "run", "runs") << ": "
+      << sim::CountText(static_cast<int64_t>(findings), "kind of violation", "kinds of violations");
+  if (!report.IsWhole()) {
+    out << "; of " << report.shards << " shards, " << report.covered.size()
+        << (report.covered.size() == 1 ? " is" : " are") << " here";
+  }
+  out << '\n';
+}
+
+}  // namespace
+
+void PrintHunt(const HuntReport& report, const std::string& command, const std::string& save_folder,
+               std::ostream& out) {
+  PrintTable(report, out);
+  PrintNever(report, out);
+  PrintDiffering(report, out);
+  const std::vector<NamedFinding> findings = FindingsOf(report.tallies);
+  for (const NamedFinding& finding : findings) {
+    PrintFinding(report, finding, command, save_folder, out);
+  }
+  PrintSummary(report, findings.size(), out);
+}
+
+}  // namespace whorl::cli

@@ -1,0 +1,195 @@
+#include "cli/lock/metrics.h"
+
+#include <prometheus/counter.h>
+#include <prometheus/exposer.h>
+#include <prometheus/family.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+
+#include <array>
+#include <charconv>
+#include <exception>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "cli/lock/guard.h"
+#include "real_client/os.h"
+#include "sim/scenario/error_text.h"
+
+namespace whorl::cli {
+namespace {
+
+using Labels = prometheus::Labels;
+using sim::Cat;
+
+double SecondsOf(Duration duration) { return static_cast<double>(duration.ns) / 1e9; }
+
+bool IsHeartbeat(StepName step) {
+  return step == StepName::kBeat || step == StepName::kHeartbeat ||
+         step == StepName::kHeartbeatUpdate || step == StepName::kUpdate;
+}
+
+// From a local Spanner to one that is hardly there.
+const prometheus::Histogram::BucketBoundaries kSeconds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
+                                                          0.1,   0.25,   0.5,   1,    2.5,   10};
+
+struct Families {
+  explicit Families(prometheus::Registry& registry)
+      : leader(Gauge("whorl_lock_leader", "1 while this process leads, 0 otherwise.", registry)),
+        token(Gauge("whorl_lock_token",
+                    "Fencing token of the present term, rounded to a double; 0 without one.",
+                    registry)),
+        left(Gauge("whorl_lock_lease_left_seconds",
+                   "Until leadership ends by itself unless it is renewed; 0 without it.",
+                   registry)),
+        terms(Count("whorl_lock_terms_total", "Times that leadership began.", registry)),
+        sent(Count("whorl_lock_heartbeats_sent_total", "Heartbeats that were sent.", registry)),
+        failed(Count("whorl_lock_heartbeats_failed_total", "Heartbeats that were not acknowledged.",
+                     registry)),
+        latency(prometheus::BuildHistogram()
+                    .Name("whorl_lock_transaction_duration_seconds")
+                    .Help("Transactions from start to end, with their retries.")
+                    .Register(registry)) {}
+
+  static prometheus::Family<prometheus::Gauge>& Gauge(const char* name, const char* help,
+                                                      prometheus::Registry& registry) {
+    return prometheus::BuildGauge().Name(name).Help(help).Register(registry);
+  }
+  static prometheus::Family<prometheus::Counter>& Count(const char* name, const char* help,
+                                                        prometheus::Registry& registry) {
+    return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
+  }
+
+  prometheus::Family<prometheus::Gauge>& leader;
+  prometheus::Family<prometheus::Gauge>& token;
+  prometheus::Family<prometheus::Gauge>& left;
+  prometheus::Family<prometheus::Counter>& terms;
+  prometheus::Family<prometheus::Counter>& sent;
+  prometheus::Family<prometheus::Counter>& failed;
+  prometheus::Family<prometheus::Histogram>& latency;
+};
+
+class Meter final : public LockMeter {
+ public:
+  Meter(Families& families, Labels labels)
+      : families_(families),
+        labels_(std::move(labels)),
+        leader_(families.leader.Add(labels_)),
+        token_(families.token.Add(labels_)),
+        left_(families.left.Add(labels_)),
+        terms_(families.terms.Add(labels_)),
+        sent_(families.sent.Add(labels_)),
+        failed_(families.failed.Add(labels_)) {}
+
+  void SetLeadership(const real_client::Leadership& leadership) override {
+    const std::lock_guard lock(mutex_);
+    if (leadership.leads && !leadership_.leads) terms_.Increment();
+    leadership_ = leadership;
+  }
+  void CountTransaction(StepName step, const TransactionResult& result, Duration took) override {
+    if (IsHeartbeat(step)) {
+      sent_.Increment();
+      if (result.outcome != Outcome::kCommitted) failed_.Increment();
+    }
+    Labels labels = labels_;
+    labels["step"] = WordOf(step);
+    labels["outcome"] = WordOf(result.outcome);
+    families_.latency.Add(labels, kSeconds).Observe(SecondsOf(took));
+  }
+  // How it stands now: a lease runs out by itself.
+  void Settle() {
+    const std::lock_guard lock(mutex_);
+    const Duration left = leadership_.until - real_client::MonotonicNow();
+    const bool leads = leadership_.leads && left > Duration();
+    leader_.Set(leads ? 1 : 0);
+    token_.Set(leads ? static_cast<double>(leadership_.token.value_or(0)) : 0);
+    left_.Set(leads ? SecondsOf(left) : 0);
+  }
+
+ private:
+  Families& families_;
+  const Labels labels_;
+  prometheus::Gauge& leader_;
+  prometheus::Gauge& token_;
+  prometheus::Gauge& left_;
+  prometheus::Counter& terms_;
+  prometheus::Counter& sent_;
+  prometheus::Counter& failed_;
+  std::mutex mutex_;
+  real_client::Leadership leadership_;  // guarded by mutex_
+};
+
+// What Prometheus asks: the registry, after the gauges that time moves.
+class Metrics final : public prometheus::Collectable {
+ public:
+  std::vector<prometheus::MetricFamily> Collect() const override {
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& meter : meters_) meter->Settle();
+    }
+    return registry_.Collect();
+  }
+  std::shared_ptr<LockMeter> Add(const std::string& lock, const std::string& protocol) {
+    auto meter = std::make_shared<Meter>(families_, Labels{{"lock", lock}, {"protocol", protocol}});
+    const std::lock_guard guard(mutex_);
+    meters_.push_back(meter);
+    return meter;
+  }
+
+ private:
+  prometheus::Registry registry_;
+  Families families_{registry_};
+  mutable std::mutex mutex_;
+  std::vector<std::shared_ptr<Meter>> meters_;  // guarded by mutex_
+};
+
+class ServedMetrics final : public LockMetrics {
+ public:
+  // Throws when it cannot listen.
+  explicit ServedMetrics(const std::string& address) : exposer_(address) {
+    exposer_.RegisterCollectable(metrics_);
+  }
+  std::shared_ptr<LockMeter> Add(const std::string& lock, const std::string& protocol) override {
+    return metrics_->Add(lock, protocol);
+  }
+
+ private:
+  std::shared_ptr<Metrics> metrics_ = std::make_shared<Metrics>();
+  prometheus::Exposer exposer_;
+};
+
+bool IsHostAndPort(const std::string& address) {
+  const size_t colon = address.rfind(':');
+  if (colon == std::string::npos || colon == 0) return false;
+  // The server would read a comma, a letter or a + as more than an address.
+  if (address.find_first_not_of("0123456789abcdefABCDEF.:[]") < colon) return false;
+  int port = 0;
+  const char* end = address.data() + address.size();
+  const auto [rest, error] = std::from_chars(address.data() + colon + 1, end, port);
+  return error == std::errc() && rest == end && port > 0 && port <= 65535;
+}
+
+}  // namespace
+
+absl::Status LockMetrics::Serve(const std::string& address, std::unique_ptr<LockMetrics>& out) {
+  constexpr std::string_view kLocal = "localhost:";
+  const std::string numeric =
+      address.starts_with(kLocal) ? Cat("127.0.0.1:", address.substr(kLocal.size())) : address;
+  if (!IsHostAndPort(numeric)) {
+    return absl::InvalidArgumentError(
+        Cat("--metrics wants an address and a port, such as 127.0.0.1:9464, and got ",
+            sim::Quoted(address)));
+  }
+  try {
+    out = std::make_unique<ServedMetrics>(numeric);
+  } catch (const std::exception&) {
+    // The library says no reason.
+    return absl::UnavailableError(Cat("--metrics: nothing can be served at ", address,
+                                      ": the port is taken, or is no address of this machine"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace whorl::cli

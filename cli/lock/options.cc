@@ -1,0 +1,161 @@
+#include "cli/lock/options.h"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+#include "cli/option_values.h"
+#include "real_client/linked_clients.h"
+#include "sim/scenario/error_text.h"
+
+namespace whorl::cli {
+namespace {
+
+using sim::Cat;
+using Words = std::vector<std::string_view>;
+
+template <typename Take>
+void AddText(CLI::App& app, const std::string& name, const std::string& type, const Take& take,
+             const std::string& help) {
+  app.add_option_function<std::string>(name, take, help)->type_name(type);
+}
+
+// Who this process is to others: an operator who sees it in a table can find it.
+std::string DrawId() {
+  std::array<char, 65> host{};
+  if (gethostname(host.data(), host.size() - 1) != 0) host = {"unknown"};
+  uint32_t chance = 0;
+  if (getrandom(&chance, sizeof(chance), 0) != sizeof(chance)) chance = 0;
+  std::array<char, 9> hex{};
+  const auto end = std::to_chars(hex.data(), hex.data() + hex.size(), chance, 16);
+  return Cat(host.data(), "-", std::to_string(getpid()), "-",
+             std::string_view(hex.data(), static_cast<size_t>(end.ptr - hex.data())));
+}
+
+bool Says(const Status& status, std::string_view text) {
+  return status.message.find(text) != std::string::npos;
+}
+
+}  // namespace
+
+void AddWhere(CLI::App& app, const SharedLockRequest& request) {
+  app.add_option("--database", request->database,
+                 "projects/P/instances/I/databases/D (default: $WHORL_DATABASE)")
+      ->type_name("NAME");
+  AddText(
+      app, "--protocol", "P",
+      [request](const std::string& text) {
+        Words known;
+        for (const ProtocolInfo& info : Protocols()) known.push_back(info.name);
+        request->protocol = known[PlaceOfWord("--protocol", "protocol", text, known)];
+      },
+      "whose locks they are (default: fenced_lease)");
+  app.add_option("--table", request->table, "(default: as the protocol's is usually called)")
+      ->type_name("NAME");
+  AddText(
+      app, "--client", "C",
+      [request](const std::string& text) {
+        const Words known = {real_client::kGrpcName, real_client::kGoogleCloudName};
+        const std::string_view name = known[PlaceOfWord("--client", "client", text, known)];
+        request->make_client = real_client::FindLinkedClient(name);
+        if (request->make_client != nullptr) return;
+        throw CLI::ValidationError(Cat("--client: this program was built without ", name,
+                                       " (real_client/README.md says how)"));
+      },
+      "which library talks to Spanner: grpc or google-cloud-cpp (default: grpc)");
+}
+
+void AddTime(CLI::App& app, const std::string& name, std::optional<Duration>& out, Duration min,
+             const std::string& help) {
+  AddText(
+      app, name, "TIME",
+      [name, &out, min](const std::string& text) {
+        const Duration time = DurationOf(name, text, "a time such as 30s");
+        if (time < min) {
+          throw CLI::ValidationError(
+              Cat(name, " wants at least ", FormatDuration(min), ", and got ", sim::Quoted(text)));
+        }
+        out = time;
+      },
+      help);
+}
+
+void AddLease(CLI::App& app, const SharedLockRequest& request, const std::string& help) {
+  AddTime(app, "--lease", request->lease, Nanoseconds(1), help);
+}
+
+void AddWho(CLI::App& app, const SharedLockRequest& request) {
+  AddLease(app, request,
+           "after so long without a sign of life others may take the lock (default: 10s)");
+  app.add_option("--id", request->id,
+                 "of this process, as others see it (default: host, process id and chance)")
+      ->type_name("ID");
+  app.add_option("--metrics", request->metrics,
+                 "serve http://HOST:PORT/metrics in Prometheus' text format")
+      ->type_name("HOST:PORT");
+}
+
+void AddName(CLI::App& app, const SharedLockRequest& request) {
+  app.add_option_function<std::string>(
+         "NAME", [request](const std::string& name) { request->names = {name}; }, "of the lock")
+      ->type_name("")
+      ->required();
+}
+
+void AddNames(CLI::App& app, const SharedLockRequest& request, bool required) {
+  app.add_option("NAME", request->names, "of locks")->type_name("...")->required(required);
+}
+
+std::string Complete(LockRequest& request) {
+  if (request.database.empty()) {
+    const char* named = std::getenv("WHORL_DATABASE");
+    if (named != nullptr) request.database = named;
+  }
+  if (request.database.empty()) {
+    return "which database? --database projects/P/instances/I/databases/D, or $WHORL_DATABASE";
+  }
+  real_client::DatabaseName parsed;
+  const Status status = real_client::ParseDatabaseName(request.database, parsed);
+  if (!status.ok()) return Cat("--database: ", status.message);
+  std::ranges::sort(request.names);
+  const auto twice = std::ranges::adjacent_find(request.names);
+  if (twice != request.names.end()) return Cat("lock ", sim::Quoted(*twice), " is named twice");
+  if (request.id.empty()) request.id = DrawId();
+  return {};
+}
+
+real_client::LockClientOptions ClientOptionsOf(const LockRequest& request) {
+  return {.database = request.database, .connection = {}, .make_client = request.make_client};
+}
+
+real_client::LockOptions LockOptionsOf(const LockRequest& request, const std::string& name) {
+  real_client::LockOptions options;
+  options.name = name;
+  options.protocol = request.protocol;
+  options.id = request.id;
+  options.lease = request.lease;
+  options.table = request.table;
+  return options;
+}
+
+std::string Explain(const LockRequest& request, const Status& status) {
+  const std::string table = request.TableName();
+  if (Says(status, "Table not found")) {
+    return Cat("there is no table ", table, " in ", request.database,
+               "; `whorl lock init --protocol ", request.protocol, "` makes it");
+  }
+  if (Says(status, "Unrecognized name") || Says(status, "column") || Says(status, "Column")) {
+    return Cat("the table ", table, " in ", request.database, " is not as ", request.protocol,
+               " needs it: ", sim::Printable(status.message, 400));
+  }
+  // An answer, and no error of anybody.
+  if (status.code == Code::kDeadlineExceeded) return sim::Printable(status.message, 1000);
+  return sim::Printable(FormatStatus(status), 1000);
+}
+
+}  // namespace whorl::cli

@@ -1,0 +1,70 @@
+// What a person asks of `whorl lock`, and how it is read from the command line.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "real_client/lock.h"
+#include "sim/scenario/add_protocol.h"
+
+namespace whorl::cli {
+
+struct LockRequest {
+  std::string database;  // projects/P/instances/I/databases/D
+  std::string protocol = "fenced_lease";
+  std::string table;  // empty: as the protocol's is usually called
+  std::string id;     // never empty once the command line was read
+  std::optional<Duration> lease;
+  real_client::MakeClient make_client = real_client::MakeGrpcClient;
+  std::vector<std::string> names;
+  bool json = false;
+  std::string out;
+  std::string metrics;  // HOST:PORT; empty: none
+  // exec:
+  std::vector<std::string> command;
+  std::optional<Duration> wait;  // nothing: as long as it takes
+  bool no_wait = false;
+  std::optional<Duration> kill_after;
+  int conflict_code = 125;
+  // release, init:
+  bool force = false;
+  bool create_database = false;
+
+  const ProtocolInfo& info() const { return *FindProtocol(protocol); }
+  std::string TableName() const { return table.empty() ? std::string(info().table) : table; }
+  Duration LeaseUsed() const {
+    return std::max(lease.value_or(info().lease_default), info().lease_min);
+  }
+};
+
+using SharedLockRequest = std::shared_ptr<LockRequest>;
+
+// --database, --protocol, --table, --client.
+void AddWhere(CLI::App& app, const SharedLockRequest& request);
+// --lease, --id, --metrics.
+void AddWho(CLI::App& app, const SharedLockRequest& request);
+void AddLease(CLI::App& app, const SharedLockRequest& request, const std::string& help);
+// NAME, or as many of them as there are.
+void AddName(CLI::App& app, const SharedLockRequest& request);
+void AddNames(CLI::App& app, const SharedLockRequest& request, bool required);
+
+// Reads a duration that has to be at least `min`.
+void AddTime(CLI::App& app, const std::string& name, std::optional<Duration>& out, Duration min,
+             const std::string& help);
+
+// What of it cannot be meant, and what the environment says; empty: all is well.
+// Fills in what was not said: the database by $WHORL_DATABASE, and an id.
+std::string Complete(LockRequest& request);
+
+real_client::LockClientOptions ClientOptionsOf(const LockRequest& request);
+real_client::LockOptions LockOptionsOf(const LockRequest& request, const std::string& name);
+
+// One sentence of what went wrong, with what can be done about it.
+std::string Explain(const LockRequest& request, const Status& status);
+
+}  // namespace whorl::cli

@@ -1,0 +1,15 @@
+// `whorl replay`: runs scenarios and says for each what happened and whether it was as expected.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <string>
+
+#include "cli/grpc_commands.h"
+#include "cli/sub_command.h"
+
+namespace whorl::cli {
+
+// `command`: how this command was called, for the lines that say how to replay a failure.
+SubCommand AddReplayCommand(CLI::App& root, const std::string& command, const GrpcCommands& grpc);
+
+}  // namespace whorl::cli

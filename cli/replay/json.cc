@@ -1,0 +1,149 @@
+#include "cli/replay/json.h"
+
+#include <string_view>
+#include <utility>
+
+#include "cli/version.h"
+#include "sim/judge/expectations.h"
+#include "sim/scenario/names.h"
+#include "sim/scenario/number_text.h"
+
+namespace whorl::cli {
+namespace {
+
+using sim::Json;
+
+std::string_view ConclusionText(Conclusion conclusion) {
+  switch (conclusion) {
+    case Conclusion::kAsExpected:
+      return "ok";
+    case Conclusion::kFailed:
+      return "failed";
+    case Conclusion::kNotJudged:
+      break;
+  }
+  return "not_judged";
+}
+
+Json ExpectedJson(const Tally& tally, Invariant invariant) {
+  if (!tally.is_judged()) return nullptr;
+  switch (sim::ExpectedOf(tally.scenario(), invariant)) {
+    case sim::Expected::kHolds:
+      return "holds";
+    case sim::Expected::kViolated:
+      return "violated";
+    case sim::Expected::kNothing:
+      break;
+  }
+  return nullptr;
+}
+
+Json InvariantJson(const Tally& tally, const sim::InvariantResult& result,
+                   const sim::JsonPrinter& printer) {
+  Json json = Json::object();
+  printer.AddFields(result, json);
+  json["expected"] = ExpectedJson(tally, result.invariant);
+  return json;
+}
+
+Json FaultsJson(const sim::Scenario& scenario, const sim::RunResult& result) {
+  Json faults = Json::array();
+  for (const uint32_t fault : result.unfired_faults) {
+    faults.push_back({{"fault", fault}, {"line", scenario.faults[fault].line}});
+  }
+  return faults;
+}
+
+Json StoryJson(const sim::Story& story) {
+  if (story.invariant.empty()) return nullptr;
+  Json lines = Json::array();
+  for (const sim::StoryLine& line : story.lines) {
+    lines.push_back(
+        {{"at", sim::SecondsText({line.at.ns})}, {"node", line.who}, {"text", line.text}});
+  }
+  return {{"invariant", story.invariant}, {"at", sim::SecondsText({story.at.ns})},
+          {"head", story.head},           {"lines", std::move(lines)},
+          {"left_out", story.left_out},   {"end", story.end}};
+}
+
+// The run that is shown, in full.
+void AddRun(const Tally& tally, const RunOutcome& outcome, Json& json) {
+  const sim::JsonPrinter printer(sim::NamesOf(tally.scenario()));
+  const sim::RunResult& result = outcome.result;
+  json["seed"] = std::to_string(result.seed);
+  json["hash"] = sim::HashText(result.hash);
+  json["events"] = result.events;
+  json["observations"] = result.observations;
+  json["simulated"] = sim::SecondsText(result.simulated);
+  json["wall_seconds"] = outcome.wall_seconds;
+  Json& invariants = json["invariants"] = Json::array();
+  for (const sim::InvariantResult& invariant : result.checks.invariants) {
+    invariants.push_back(InvariantJson(tally, invariant, printer));
+  }
+  json["metrics"] = sim::MetricsJson(result.checks.metrics);
+  json["sometimes"] = sim::MetJson(result.checks.metrics);
+  json["unfired_faults"] = FaultsJson(tally.scenario(), result);
+  if (outcome.story.has_value()) json["story"] = StoryJson(*outcome.story);
+}
+
+Json RepeatJson(const Tally& tally) {
+  Json violated = Json::object();
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    const InvariantTally& counted = tally.invariant(invariant);
+    if (counted.runs == 0) continue;
+    violated[std::string(WordOf(invariant))] = {{"runs", counted.runs},
+                                                {"first_seed", std::to_string(counted.first_seed)}};
+  }
+  Json runs = Json::array();
+  for (const Tally::KeptRun& run : tally.kept_runs()) {
+    Json names = Json::array();
+    for (const Invariant name : run.violated) names.push_back(std::string(WordOf(name)));
+    runs.push_back({{"seed", std::to_string(run.seed)},
+                    {"hash", sim::HashText(run.hash)},
+                    {"violated", std::move(names)}});
+  }
+  Json json = Json::object();
+  json["first_seed"] = std::to_string(tally.first_seed());
+  json["count"] = tally.run_count();
+  json["wall_seconds"] = tally.wall_seconds();
+  json["violated"] = std::move(violated);
+  json["runs"] = std::move(runs);
+  return json;
+}
+
+}  // namespace
+
+Json TallyJson(const Tally& tally) {
+  const sim::Scenario& scenario = tally.scenario();
+  Json json = Json::object();
+  json["name"] = scenario.name;
+  json["path"] = scenario.path;
+  json["protocol"] = scenario.protocol;
+  json["verdict"] = std::string(ConclusionText(tally.conclusion()));
+  json["failures"] = tally.failures();
+  json["replay"] = ReplayCommand("whorl", scenario, tally.seed_to_replay());
+  if (tally.shown() != nullptr) AddRun(tally, *tally.shown(), json["run"] = Json::object());
+  if (tally.run_count() > 1) json["repeat"] = RepeatJson(tally);
+  return json;
+}
+
+Json ReplayJson(std::vector<Json> scenarios, const std::vector<BadInput>& bad_inputs,
+                const Summary& summary) {
+  Json json = Json::object();
+  json["format"] = "whorl-replay";
+  json["version"] = kReplayFormat;
+  json["whorl"] = kVersion;
+  json["scenarios"] = std::move(scenarios);
+  Json& bad = json["bad_inputs"] = Json::array();
+  for (const BadInput& input : bad_inputs) {
+    bad.push_back({{"path", input.path}, {"errors", input.errors}});
+  }
+  json["summary"] = {{"scenarios", summary.scenarios()},
+                     {"as_expected", summary.as_expected},
+                     {"failed", summary.failed},
+                     {"not_judged", summary.not_judged},
+                     {"bad_inputs", summary.bad_inputs}};
+  return json;
+}
+
+}  // namespace whorl::cli

@@ -1,0 +1,50 @@
+// Options of `whorl replay`, on simulated and on real processes, and combinations that are refused.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/inputs.h"
+#include "live/backend_kind.h"
+#include "sim/scenario/instant.h"
+
+namespace whorl::cli {
+
+struct ReplayRequest {
+  std::vector<std::string> paths;
+  std::optional<live::BackendKind> on;  // on real processes; nothing: simulated
+  std::optional<uint64_t> seed;
+  uint64_t repeat = 1;
+  std::optional<uint64_t> jobs;  // nothing: by the number of cores
+  bool timeline = false;
+  std::string explain_text;  // as given
+  bool explain = false;
+  std::optional<Invariant> explained;  // rather than whatever came first
+  std::optional<sim::Instant> at;
+  std::string trace_folder;
+  std::string perfetto_path;
+  bool json = false;
+  std::string out;
+  bool check_determinism = false;
+  std::string command;  // how this command was called
+  // With `on` only:
+  std::optional<Duration> longest;  // scenarios that last longer are left out
+  bool where_possible = false;
+  std::string save_path;
+
+  uint64_t Jobs() const;
+};
+
+void AddReplayOptions(CLI::App& app, const std::shared_ptr<ReplayRequest>& request);
+
+// Options that do not go together; nothing when all is well.
+std::vector<std::string> Contradictions(const ReplayRequest& request);
+// The same for what was loaded: files that would be written twice or over a scenario, a seed that
+// does not exist, many scenarios where one is to be shown, a time after the end.
+std::vector<std::string> Contradictions(const ReplayRequest& request, const Inputs& inputs);
+
+}  // namespace whorl::cli

@@ -1,0 +1,80 @@
+#include "cli/replay/run.h"
+
+#include <chrono>
+#include <vector>
+
+#include "cli/output.h"
+#include "cli/version.h"
+#include "sim/report/perfetto.h"
+#include "sim/report/trace.h"
+
+namespace whorl::cli {
+namespace {
+
+class Listeners : public sim::ObservationSink {
+ public:
+  void Add(sim::ObservationSink* sink) {
+    if (sink != nullptr) sinks_.push_back(sink);
+  }
+  // Null when nobody listens.
+  sim::ObservationSink* get() { return sinks_.empty() ? nullptr : this; }
+
+  void Hear(const sim::Observation& observation, uint64_t ordinal, uint64_t hash) override {
+    for (sim::ObservationSink* sink : sinks_) sink->Hear(observation, ordinal, hash);
+  }
+
+ private:
+  std::vector<sim::ObservationSink*> sinks_;
+};
+
+// A listener's file, which appears when the run was written whole; none without a path.
+template <typename Writer>
+class ListenersFile {
+ public:
+  ListenersFile(const std::string& path, const RunRequest& request) {
+    if (path.empty()) return;
+    status_ = file_.Open(path);
+    if (!status_.ok()) return;
+    writer_.emplace(file_.stream(), *request.scenario, request.seed, kVersion);
+  }
+
+  sim::ObservationSink* writer() { return writer_.has_value() ? &*writer_ : nullptr; }
+  absl::Status Finish() { return writer_.has_value() ? file_.Commit() : status_; }
+
+ private:
+  OutputFile file_;
+  absl::Status status_;
+  std::optional<Writer> writer_;
+};
+
+}  // namespace
+
+RunOutcome RunOnce(const RunRequest& request) {
+  const sim::Scenario& scenario = *request.scenario;
+  RunOutcome outcome;
+  ListenersFile<sim::TraceWriter> trace(request.trace_path, request);
+  ListenersFile<sim::PerfettoWriter> picture(request.perfetto_path, request);
+  sim::Recording recording;
+  Listeners listeners;
+  listeners.Add(trace.writer());
+  listeners.Add(picture.writer());
+  if (request.timeline) outcome.timeline = std::make_unique<sim::Timeline>(scenario);
+  listeners.Add(outcome.timeline.get());
+  if (request.check_determinism) listeners.Add(&recording);
+
+  const auto started = std::chrono::steady_clock::now();
+  outcome.result = sim::RunScenario(scenario, request.seed, listeners.get());
+  outcome.wall_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  outcome.written = trace.Finish();
+  outcome.written.Update(picture.Finish());
+  if (request.explain) outcome.story = sim::Explain(scenario, outcome.result, request.explained);
+  if (request.check_determinism) {
+    sim::Comparison comparison(recording, scenario);
+    const sim::RunResult second = sim::RunScenario(scenario, request.seed, &comparison);
+    outcome.difference = comparison.Finish(second == outcome.result);
+  }
+  return outcome;
+}
+
+}  // namespace whorl::cli

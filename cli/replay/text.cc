@@ -1,0 +1,177 @@
+#include "cli/replay/text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "cli/shell_text.h"
+#include "sim/judge/checkers/setup.h"
+#include "sim/judge/expectations.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
+
+namespace whorl::cli {
+namespace {
+
+using sim::Cat;
+using sim::Metric;
+
+constexpr size_t kVerdictWidth = 7;
+constexpr std::string_view kIndent = "         ";
+
+std::string Left(std::string text, size_t width) {
+  if (text.size() < width) text.append(width - text.size(), ' ');
+  return text;
+}
+std::string Right(std::string text, size_t width) {
+  if (text.size() < width) text.insert(0, width - text.size(), ' ');
+  return text;
+}
+
+std::string CountRange(Range range) {
+  if (range.min == range.max) return sim::GroupedText(range.min);
+  return Cat(sim::GroupedText(range.min), "-", sim::GroupedText(range.max));
+}
+
+std::string Milliseconds(Duration duration) { return sim::SecondsText(duration, 3); }
+
+// "250,000:1"; "-" when the run was too short to be measured.
+std::string RatioText(const Tally& tally) {
+  constexpr double kMeasurable = 1e-7;
+  if (tally.wall_seconds() < kMeasurable) return "-";
+  const double simulated = static_cast<double>(tally.simulated().ns) / 1e9;
+  const double ratio = simulated / tally.wall_seconds();
+  return Cat(sim::GroupedText(std::llround(std::min(ratio, 1e15))), ":1");
+}
+
+// "expected", "NOT EXPECTED" of the judged run; else whether the protocol promised otherwise.
+std::string_view MarkOf(const Tally& tally, Invariant invariant) {
+  if (tally.is_judged()) {
+    const bool expected = sim::ExpectedOf(tally.scenario(), invariant) == sim::Expected::kViolated;
+    return expected ? "expected" : "NOT EXPECTED";
+  }
+  if (FindProtocol(tally.scenario().protocol) == nullptr) return "not judged";
+  const Promise promise = sim::PromisesIn(tally.scenario())[static_cast<size_t>(invariant)];
+  return promise == Promise::kPromised ? "PROMISED" : "not promised";
+}
+
+std::string ViolatedText(const Tally& tally) {
+  std::string text;
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    const InvariantTally& counted = tally.invariant(invariant);
+    if (counted.runs == 0) continue;
+    if (!text.empty()) text += ", ";
+    text += WordOf(invariant);
+    if (tally.run_count() > 1) {
+      text += Cat(" in ", sim::GroupedText(counted.runs), " of ",
+                  sim::GroupedText(static_cast<int64_t>(tally.run_count())), " runs (first: seed ",
+                  std::to_string(counted.first_seed), ")");
+    } else {
+      text += Cat(" (", MarkOf(tally, invariant), ")");
+    }
+  }
+  return text.empty() ? "-" : text;
+}
+
+struct Verdict {
+  std::string_view word;
+  std::string_view colour;
+};
+Verdict VerdictOf(Conclusion conclusion) {
+  switch (conclusion) {
+    case Conclusion::kAsExpected:
+      return {.word = "ok", .colour = "\x1b[32m"};
+    case Conclusion::kFailed:
+      return {.word = "FAILED", .colour = "\x1b[31m"};
+    case Conclusion::kNotJudged:
+      break;
+  }
+  return {.word = "ran", .colour = "\x1b[33m"};
+}
+
+}  // namespace
+
+void Summary::Add(Conclusion conclusion) {
+  as_expected += conclusion == Conclusion::kAsExpected ? 1 : 0;
+  failed += conclusion == Conclusion::kFailed ? 1 : 0;
+  not_judged += conclusion == Conclusion::kNotJudged ? 1 : 0;
+}
+
+std::string ReplayCommand(const std::string& command, const sim::Scenario& scenario,
+                          uint64_t seed) {
+  const bool from_stdin = scenario.path == "-";
+  // A file named -x would be taken for an option.
+  const bool looks_like_option = !from_stdin && scenario.path.starts_with('-');
+  return Cat(ShellQuoted(command), " replay ", looks_like_option ? "./" : "",
+             ShellQuoted(scenario.path), " --seed ", std::to_string(seed), " --timeline",
+             from_stdin ? " < FILE" : "");
+}
+
+void ReplayTable::PrintHead() {
+  out_ << Left("verdict", kVerdictWidth) << "  " << Left("scenario", name_width_)
+       << "  grants  takeovers  no holder s  overlap s  simulated s        ratio  violated\n";
+}
+
+void ReplayTable::PrintTally(const Tally& tally) {
+  const Verdict verdict = VerdictOf(tally.conclusion());
+  const std::string word = Left(std::string(verdict.word), kVerdictWidth);
+  if (colour_) {
+    out_ << verdict.colour << word << "\x1b[0m";
+  } else {
+    out_ << word;
+  }
+  out_ << "  " << Left(sim::Printable(tally.scenario().name), name_width_) << "  "
+       << Right(CountRange(tally.range(Metric::kGrants)), 6) << "  "
+       << Right(CountRange(tally.range(Metric::kTakeovers)), 9) << "  "
+       << Right(Milliseconds({tally.range(Metric::kWithoutHolderMax).max}), 11) << "  "
+       << Right(Milliseconds({tally.range(Metric::kBeliefOverlapMax).max}), 9) << "  "
+       << Right(Milliseconds(tally.simulated()), 11) << "  " << Right(RatioText(tally), 11) << "  "
+       << ViolatedText(tally) << '\n';
+  if (tally.conclusion() == Conclusion::kFailed) PrintFailures(tally);
+}
+
+void ReplayTable::PrintFailures(const Tally& tally) {
+  for (const std::string& failure : tally.failures()) {
+    out_ << kIndent;
+    for (const char c : failure) {
+      out_ << c;
+      if (c == '\n') out_ << kIndent;
+    }
+    out_ << '\n';
+  }
+  if (tally.shown() != nullptr) {
+    const auto* first = sim::FirstViolation(tally.scenario(), tally.shown()->result);
+    if (first != nullptr) {
+      out_ << kIndent << "first violation, at " << sim::SecondsText({first->first->at.ns}, 6)
+           << " s, of " << WordOf(first->invariant) << ": " << first->first->text << '\n';
+    }
+  }
+  out_ << kIndent << "replay: " << ReplayCommand(command_, tally.scenario(), tally.seed_to_replay())
+       << '\n';
+}
+
+void ReplayTable::PrintSummary(const Summary& summary) {
+  std::vector<std::string> parts;
+  const auto add = [&](size_t count, std::string_view what) {
+    if (count > 0) {
+      parts.push_back(Cat(sim::GroupedText(static_cast<int64_t>(count)), " ", what));
+    }
+  };
+  add(summary.as_expected, "as expected");
+  add(summary.failed, "failed");
+  add(summary.not_judged, "not judged (the file's own seed was not run)");
+  out_ << sim::CountText(static_cast<int64_t>(summary.scenarios()), "scenario", "scenarios");
+  std::string_view separator = ": ";
+  for (const std::string& part : parts) {
+    out_ << separator << part;
+    separator = ", ";
+  }
+  if (summary.bad_inputs > 0) {
+    out_ << "; "
+         << sim::CountText(static_cast<int64_t>(summary.bad_inputs), "bad input", "bad inputs");
+  }
+  out_ << '\n';
+}
+
+}  // namespace whorl::cli

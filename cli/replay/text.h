@@ -1,0 +1,46 @@
+// The report of `whorl replay` for people: a table with a line for each scenario, what failed under
+// its line, and a summary.
+#pragma once
+
+#include <cstddef>
+#include <ostream>
+#include <string>
+
+#include "cli/replay/tally.h"
+
+namespace whorl::cli {
+
+// How many scenarios came to which conclusion.
+struct Summary {
+  size_t as_expected = 0;
+  size_t failed = 0;
+  size_t not_judged = 0;
+  size_t bad_inputs = 0;
+
+  void Add(Conclusion conclusion);
+  size_t scenarios() const { return as_expected + failed + not_judged; }
+};
+
+class ReplayTable {
+ public:
+  // `name_width`: of the longest name of a scenario; `command`: how to call this command again.
+  ReplayTable(std::ostream& out, size_t name_width, std::string command, bool colour)
+      : out_(out), name_width_(name_width), command_(std::move(command)), colour_(colour) {}
+
+  void PrintHead();
+  void PrintTally(const Tally& tally);
+  void PrintSummary(const Summary& summary);
+
+ private:
+  void PrintFailures(const Tally& tally);
+
+  std::ostream& out_;
+  size_t name_width_;
+  std::string command_;
+  bool colour_;
+};
+
+// "whorl replay x.json --seed 7": runs one seed of a scenario again.
+std::string ReplayCommand(const std::string& command, const sim::Scenario& scenario, uint64_t seed);
+
+}  // namespace whorl::cli

@@ -1,0 +1,54 @@
+// The interface that decides what a proxy does with each call.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "protocol/spanner/status.h"
+#include "protocol/spanner/time.h"
+
+namespace whorl::live {
+
+// One gRPC call of a node.
+struct ProxiedCall {
+  int16_t node = 0;
+  uint64_t number = 0;                               // unique in its proxy
+  std::string method;                                // "Commit": the last part of the path
+  std::string path;                                  // "/google.spanner.v1.Spanner/Commit"
+  std::multimap<std::string, std::string> metadata;  // sent by the node
+};
+
+// What the proxy does with a message.
+struct Interception {
+  enum class Action : uint8_t {
+    kPass,
+    kDrop,    // loses it; if it is a reply, Spanner has executed the call
+    kAnswer,  // loses it as well, and answers the node with `status`
+  };
+  Action action = Action::kPass;
+  Duration delay;  // before the message passes or the node is answered
+  Status status;   // for kAnswer; not OK
+};
+
+// Called on threads of the proxy, for several calls at a time. It may block, which delays only the
+// call in question, but it has to return before the proxy can shut down. It may call SetLink of the
+// proxy.
+class CallInterceptor {
+ public:
+  virtual ~CallInterceptor() = default;
+
+  // The whole request has arrived and was not forwarded yet. `message` has its proto's bytes.
+  virtual Interception OnRequest(const ProxiedCall& /*call*/, const std::string& /*message*/) {
+    return {};
+  }
+  // Spanner has answered and the node, which may be gone, was not told yet. `messages` has the
+  // bytes of the reply's protos: several for a stream, none for a failed call.
+  virtual Interception OnReply(const ProxiedCall& /*call*/, const Status& /*status*/,
+                               const std::vector<std::string>& /*messages*/) {
+    return {};
+  }
+};
+
+}  // namespace whorl::live
