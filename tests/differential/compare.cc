@@ -55,7 +55,7 @@ bool ReplacesThenUpdates(const std::vector<Mutation>& mutations) {
 }
 
 constexpr KnownDifference kKnown[] = {
-    {"death of the emulator", "some calls end it, or are never answered",
+    {"crashes of the emulator", "some calls end it, or are never answered",
      [](const Operation&, const Answer&, const Answer& emulator) {
        return emulator.code == StatusCode::UNAVAILABLE ||
               emulator.code == StatusCode::DEADLINE_EXCEEDED;
@@ -124,7 +124,7 @@ constexpr KnownDifference kKnown[] = {
               emulator.message.find("has a pending CommitTimestamp") != std::string::npos;
      },
      Afterwards::kNotTheSame},
-    {"values of parameters of a batch",
+    {"values that cannot be read",
      "the emulator tells of them in the batch's status, after the statements before",
      [](const Operation& operation, const Answer& model, const Answer& emulator) {
        return operation.kind == OperationKind::kBatch && emulator.batch_code == model.code &&
@@ -162,7 +162,8 @@ constexpr KnownDifference kKnown[] = {
        return emulator.repeats && emulator.after_end && emulator.code != StatusCode::OK;
      },
      Afterwards::kNotTheSame, Shows::kLater},
-    {"schema changes beside a transaction", "the emulator refuses them, Spanner makes them",
+    {"schema change while a transaction holds the lock",
+     "the emulator refuses it, Spanner carries it out",
      [](const Operation& operation, const Answer& model, const Answer& emulator) {
        return operation.kind == OperationKind::kDdl && model.code == StatusCode::OK &&
               Says(emulator, StatusCode::FAILED_PRECONDITION, "Schema change operation rejected");
@@ -191,9 +192,8 @@ constexpr KnownDifference kKnown[] = {
      Afterwards::kNotTheSame},
     {"declared parameters", "the emulator tells their types as if they had not been"},
     {"multiplexed sessions", "the emulator has none"},
-    {"optimistic transactions", "the emulator locks in them as in others"},
-    {"sessions deleted with an open transaction", "the emulator keeps their lock for ever"},
-    {"ids that nobody was given", "the emulator shuts out the session's later transactions"},
+    {"deleted session", "the emulator keeps the lock of its open transaction for ever"},
+    {"unknown transaction id", "the emulator then refuses the session's later transactions"},
     {"computing with a pending timestamp", "the emulator allows it, documentation forbids it"},
     {"returning a pending timestamp", "the emulator returns 0001-01-01T00:00:00Z"},
     {"columns that INSERT OR UPDATE does not list", "they become NULL in the emulator"},
@@ -208,7 +208,7 @@ constexpr KnownDifference kKnown[] = {
               model.results[0].columns == emulator.results[0].columns;
      }},
     {"inlined begin whose statement fails",
-     "in a batch or by an evaluation; the emulator begins a transaction that nobody can end",
+     "in a batch or by an evaluation; the emulator begins a transaction that no client can end",
      [](const Operation& operation, const Answer&, const Answer& emulator) {
        const bool batch = emulator.results.empty() && emulator.batch_code != StatusCode::OK;
        return operation.transaction.kind == SelectorKind::kBeginReadWrite &&
@@ -216,11 +216,10 @@ constexpr KnownDifference kKnown[] = {
                Says(emulator, StatusCode::INVALID_ARGUMENT, "affect a row second time"));
      },
      Afterwards::kNotTheSame, Shows::kLater},
-    {"nanoseconds of TIMESTAMP_DIFF", "the emulator cuts both times down to microseconds first"},
-    {"nanoseconds of MIN and MAX", "the emulator cuts them off"},
+    {"nanoseconds of TIMESTAMP_DIFF, MIN and MAX", "the emulator drops them"},
     {"ranges of keys that are empty by their ends",
      "the emulator finds NULL in them, and a Commit that wrote rows deletes others"},
-    {"mutations that cannot be read in a transaction", "they doom it in the emulator"},
+    {"values that cannot be read", "those of a mutation doom its transaction in the emulator"},
     {"UPDATE of a key column where no row matches", "the emulator finds nothing wrong"},
     {"errors in THEN RETURN of a row that cannot be inserted", "the emulator tells of these first"},
     {"constants compared with a column", "the emulator evaluates them where there is no row"},
@@ -258,6 +257,12 @@ const KnownDifference* Explain(const Operation& operation, const std::optional<A
       return &known;
   }
   return nullptr;
+}
+
+std::set<std::string> NamesOfKnownDifferences() {
+  std::set<std::string> names;
+  for (const KnownDifference& known : kKnown) names.insert(known.name);
+  return names;
 }
 
 std::string DescribeKnownDifferences() {

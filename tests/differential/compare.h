@@ -12,6 +12,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "tests/differential/player.h"
@@ -42,6 +43,7 @@ struct KnownDifference {
 // kLater), one that later answers will show.
 const KnownDifference* Explain(const Operation& operation, const std::optional<Answer>& model,
                                const std::optional<Answer>& emulator, Shows shows);
+std::set<std::string> NamesOfKnownDifferences();
 std::string DescribeKnownDifferences();
 
 // Counts what the sequences contained, to show that the test is not vacuous.

@@ -9,8 +9,10 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -138,6 +140,19 @@ rc::detail::TestParams Params() {
     params.maxSuccess = std::stoi(count);
   }
   return params;
+}
+
+// The pages are the only list that readers of the model see.
+TEST(KnownDifferencesTest, AreRowsOfTheModelsPages) {
+  std::set<std::string> rows;
+  for (const char* page : {"spanner_model/README.md", "spanner_model/sql/README.md"}) {
+    std::ifstream file(page);
+    for (std::string line; std::getline(file, line);) {
+      if (line.rfind("| ", 0) == 0) rows.insert(line.substr(2, line.find(" |", 2) - 2));
+    }
+  }
+  for (const std::string& name : NamesOfKnownDifferences())
+    EXPECT_TRUE(rows.contains(name)) << name;
 }
 
 // A different answer is a bug of the model or of the emulator; compare.cc lists those of the
