@@ -157,26 +157,26 @@ class Stage final : public CallInterceptor {
   bool IsStartedByFault(int16_t node) const;
   // The machine's effects, in their order.
   void CarryOut(const sim::FaultEffects& effects);
-  void Carry(const sim::ObserveFault& observed);
-  void Carry(const sim::PauseProcess& pause) { PauseNode(pause.node); }
-  void Carry(const sim::ResumeProcess& resume) { ResumeNode(resume.node); }
-  void Carry(const sim::CrashProcess& crash);
-  void Carry(const sim::StopProcess& stop);
-  void Carry(const sim::StartProcess& start) { StartNode(start.node, std::nullopt); }
-  void Carry(const sim::StartAgain& start);
-  void Carry(const sim::EndLater& end);
-  void Carry(const sim::SetLink& set);
-  void Carry(const sim::ReleaseMessages& release);
-  void Carry(const sim::LeaveSlowCalls& leave);
-  void Carry(const sim::TakeSession& take);
-  void Carry(const sim::SetNodeClock& set);
+  void CarryOut(const sim::ObserveFault& observed);
+  void CarryOut(const sim::PauseProcess& pause) { PauseNode(pause.node); }
+  void CarryOut(const sim::ResumeProcess& resume) { ResumeNode(resume.node); }
+  void CarryOut(const sim::CrashProcess& crash);
+  void CarryOut(const sim::StopProcess& stop);
+  void CarryOut(const sim::StartProcess& start) { StartNode(start.node, std::nullopt); }
+  void CarryOut(const sim::StartAgain& start);
+  void CarryOut(const sim::EndLater& end);
+  void CarryOut(const sim::SetLink& set);
+  void CarryOut(const sim::ReleaseMessages& release);
+  void CarryOut(const sim::LeaveSlowCalls& leave);
+  void CarryOut(const sim::TakeSession& take);
+  void CarryOut(const sim::SetNodeClock& set);
   // Refused before the run (refusals.h).
-  void Carry(const sim::ReleaseNodeClock& /*release*/) {}
-  void Carry(const sim::SetSpannerClocks& /*set*/) {}
-  void Carry(const sim::RemoveRow& removal);
-  void Carry(const sim::DropRequest& drop);
-  void Carry(const sim::DropReply& drop);
-  void Carry(const sim::MarkCall& mark);
+  void CarryOut(const sim::ReleaseNodeClock& /*release*/) {}
+  void CarryOut(const sim::SetSpannerClocks& /*set*/) {}
+  void CarryOut(const sim::RemoveRow& removal);
+  void CarryOut(const sim::DropRequest& drop);
+  void CarryOut(const sim::DropReply& drop);
+  void CarryOut(const sim::MarkCall& mark);
   // Whether a fault waited for the node's next call to do this to it (LosesRequest or LosesReply).
   template <typename Loses>
   bool HasFaultFor(int16_t node, const Loses& loses) {

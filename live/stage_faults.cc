@@ -81,32 +81,32 @@ bool Stage::IsStartedByFault(int16_t node) const {
 
 void Stage::CarryOut(const sim::FaultEffects& effects) {
   for (const sim::FaultEffect& effect : effects) {
-    std::visit([this](const auto& what) { Carry(what); }, effect);
+    std::visit([this](const auto& what) { CarryOut(what); }, effect);
   }
 }
 
-void Stage::Carry(const sim::ObserveFault& observed) {
+void Stage::CarryOut(const sim::ObserveFault& observed) {
   struck_ |= std::holds_alternative<sim::FaultBegan>(observed.what);
   Tell(observed.what);
 }
 
-void Stage::Carry(const sim::CrashProcess& crash) {
+void Stage::CarryOut(const sim::CrashProcess& crash) {
   LetGo(crash.node, /*crashed=*/true);
   // The next process connects meanwhile.
   if (IsStartedByFault(crash.node)) PrepareSpare(crash.node);
 }
 
-void Stage::Carry(const sim::StopProcess& stop) {
+void Stage::CarryOut(const sim::StopProcess& stop) {
   StopNode(stop.node);
   if (IsStartedByFault(stop.node)) PrepareSpare(stop.node);
 }
 
-void Stage::Carry(const sim::StartAgain& start) {
+void Stage::CarryOut(const sim::StartAgain& start) {
   PrepareSpare(start.node);
   At(Now() + start.after, [this, start] { StartNode(start.node, start.fault); });
 }
 
-void Stage::Carry(const sim::EndLater& end) {
+void Stage::CarryOut(const sim::EndLater& end) {
   At(Now() + end.after, [this, end] {
     const int16_t node = scenario_.faults[end.fault].node;
     const uint32_t incarnation = node == FaultSpec::kNoNode ? 0 : NodeAt(node).incarnation;
@@ -116,30 +116,30 @@ void Stage::Carry(const sim::EndLater& end) {
   });
 }
 
-void Stage::Carry(const sim::SetLink& set) {
+void Stage::CarryOut(const sim::SetLink& set) {
   proxy_->SetLink(set.change.node, set.change.direction, set.change.link);
   Tell(set.change);
 }
 
 // The proxy itself holds replies back.
-void Stage::Carry(const sim::ReleaseMessages& release) {
+void Stage::CarryOut(const sim::ReleaseMessages& release) {
   if (release.requests) ReleaseHeld(release.node, /*passes=*/true);
 }
 
-void Stage::Carry(const sim::LeaveSlowCalls& leave) {
+void Stage::CarryOut(const sim::LeaveSlowCalls& leave) {
   for (auto& [number, passing] : passing_) {
     if (passing.call.name.process.node != leave.node) continue;
     if (std::exchange(passing.slowed, false)) Hang(passing);
   }
 }
 
-void Stage::Carry(const sim::DropRequest& drop) { FindPassing(drop.call)->drop_request = true; }
-void Stage::Carry(const sim::DropReply& drop) { FindPassing(drop.call)->drop_reply = true; }
-void Stage::Carry(const sim::MarkCall& mark) { FindPassing(mark.call)->struck_by = mark.fault; }
+void Stage::CarryOut(const sim::DropRequest& drop) { FindPassing(drop.call)->drop_request = true; }
+void Stage::CarryOut(const sim::DropReply& drop) { FindPassing(drop.call)->drop_reply = true; }
+void Stage::CarryOut(const sim::MarkCall& mark) { FindPassing(mark.call)->struck_by = mark.fault; }
 
 // --- at Spanner ----------------------------------------------------------------------------------
 
-void Stage::Carry(const sim::TakeSession& take) {
+void Stage::CarryOut(const sim::TakeSession& take) {
   Node& node = NodeAt(take.node);
   for (auto& [name, open] : open_) {
     // The emulator does not let go by itself of what a deleted session has locked.
@@ -155,10 +155,10 @@ void Stage::Carry(const sim::TakeSession& take) {
 }
 
 // An operator's transaction, without a network in between.
-void Stage::Carry(const sim::RemoveRow& removal) {
+void Stage::CarryOut(const sim::RemoveRow& removal) {
   Timestamp commit;
   const Status status = operator_->Delete(KeyOfRow(scenario_, removal.target), commit);
-  if (!status.ok()) return At(Now() + kOperatorRetry, [this, removal] { Carry(removal); });
+  if (!status.ok()) return At(Now() + kOperatorRetry, [this, removal] { CarryOut(removal); });
   CallName nobody;
   nobody.lock = removal.target.lock;
   record_.commits.push_back({.at = Now(),
@@ -172,7 +172,7 @@ void Stage::Carry(const sim::RemoveRow& removal) {
 
 // --- clocks --------------------------------------------------------------------------------------
 
-void Stage::Carry(const sim::SetNodeClock& set) {
+void Stage::CarryOut(const sim::SetNodeClock& set) {
   const sim::ClockFault& change = set.change;
   Node& node = NodeAt(set.node);
   if (change.offset) node.clock.offset += *change.offset - sim::WallError(node.clock, Now());

@@ -270,7 +270,7 @@ class FaultGenerator {
 
   // One for each kind that says anything.
   template <typename Kind>
-  void Draw(ViolationKind& /*kind*/) {
+  void Draw(Kind& /*kind*/) {
     static_assert(Kind::FieldNames().empty(), "hunts have to draw what this kind says");
   }
   void Draw(PauseFault& pause) { pause.lasts = DrawLength(); }

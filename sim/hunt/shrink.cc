@@ -283,7 +283,7 @@ void OfferPlainerDelay(const DelaySpec& add, size_t index, Offers& offers) {
 
 // The keys that a fault works without, or with less of.
 template <typename Kind>
-void OfferPlainerKeys(const Scenario& scenario, size_t index, const ViolationKind& kind,
+void OfferPlainerKeys(const Scenario& scenario, size_t index, const Kind& kind,
                       Offers& offers) {
   [[maybe_unused]] const auto offer_default = [&](const auto& field) {
     const Kind defaults;

@@ -45,8 +45,6 @@ std::string JoinedWithCommas(const std::vector<std::string>& names) {
   return text;
 }
 
-std::string AfterText(Duration duration) { return Cat(SecondsText(duration, 3), " s"); }
-
 class StoryBuilder {
  public:
   StoryBuilder(const Scenario& scenario, const InvariantResult& violated, const History& history)

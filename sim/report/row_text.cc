@@ -1,6 +1,7 @@
 #include "sim/report/row_text.h"
 
 #include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
 
 namespace whorl::sim {
 namespace {
@@ -8,10 +9,6 @@ namespace {
 // Enough characters of an id to distinguish processes: the first eight digits of a UUID.
 constexpr size_t kMaxText = 20;
 constexpr size_t kKeptOfLonger = 8;
-
-std::string ColumnName(const Names& names, size_t column) {
-  return column < names.columns.size() ? names.columns[column] : std::to_string(column);
-}
 
 }  // namespace
 
@@ -24,15 +21,6 @@ std::string ShortValueText(const Value& value) {
     return Cat("\"", Printable(text->substr(0, kKeptOfLonger)), "...\"");
   }
   return FormatValue(value);
-}
-
-std::string RowText(const Names& names, const Row& row) {
-  std::string text;
-  for (size_t i = 0; i < row.size(); ++i) {
-    if (!text.empty()) text += ", ";
-    text += Cat(ColumnName(names, i), " ", ShortValueText(row[i]));
-  }
-  return text;
 }
 
 std::string RowKeyText(const Row& row, size_t key_column) {

@@ -1,13 +1,11 @@
-// Rows of a protocol's table in words: timestamps as seconds since the start of the run, so that
-// they compare with true time; long ids shortened.
+// Values and keys of a protocol's table in words: timestamps as seconds since the start of the run,
+// so that they compare with true time; long ids shortened.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "protocol/spanner/value.h"
 #include "sim/scenario/instant.h"
-#include "sim/scenario/names.h"
 
 namespace whorl::sim {
 
@@ -16,9 +14,6 @@ std::string InstantText(Instant at);
 
 // "12.345678", "\"a\"", "NULL".
 std::string ShortValueText(const Value& value);
-
-// "name \"lock\", heartbeat 18.019113, token 0.009273".
-std::string RowText(const Names& names, const Row& row);
 
 // The value of a row's key column, and of a key: a string without quotes.
 std::string RowKeyText(const Row& row, size_t key_column);

@@ -8,7 +8,8 @@
 
 namespace whorl::sim {
 
-// The parts, one after the other.
+// The parts, one after the other. (absl::StrCat does not accept std::string_view where Abseil is built
+// with a string_view of its own, as Debian's is.)
 template <typename... Parts>
 std::string Cat(const Parts&... parts) {
   std::string text;

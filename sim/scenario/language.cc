@@ -23,9 +23,9 @@ Words ProtocolWords() {
   return words;
 }
 
-std::string Json(Duration duration) { return Cat("\"", FormatDuration(duration), "\""); }
+std::string JsonText(Duration duration) { return Cat("\"", FormatDuration(duration), "\""); }
 template <HasWords Enum>
-std::string Json(Enum value) {
+std::string JsonText(Enum value) {
   return Cat("\"", WordOf(value), "\"");
 }
 
@@ -130,7 +130,7 @@ ObjectInfo DescribeNode() {
        {.name = "start_at",
         .form = Form::kStart,
         .about = "when it starts; \"never\" for one that only a `start` fault starts",
-        .otherwise = Json(Duration{})},
+        .otherwise = JsonText(Duration{})},
        {.name = "deadline",
         .form = Form::kPositiveDuration,
         .about = "of the context given to the lock, from the start of the process on; else "
@@ -140,7 +140,7 @@ ObjectInfo DescribeNode() {
         .about = "how its application uses the lock: it asks has_lock before each write, works "
                  "between callbacks, or calls the wrapper's Lock() and Unlock()",
         .words = Listed(AllWords<Use>()),
-        .otherwise = Json(NodeSpec().use)},
+        .otherwise = JsonText(NodeSpec().use)},
        {.name = "clock",
         .form = Form::kObject,
         .about = "the node's own clocks",
@@ -153,7 +153,7 @@ ObjectInfo DescribeClock() {
           {{.name = "offset",
             .form = Form::kSignedDuration,
             .about = "wall clock minus true time at the start",
-            .otherwise = Json(ClockSpec().offset)},
+            .otherwise = JsonText(ClockSpec().offset)},
            {.name = "rate_ppm",
             .form = Form::kInteger,
             .about = "how much faster than true time both of the node's clocks run",
@@ -169,7 +169,7 @@ ObjectInfo DescribeSpanner() {
             .form = Form::kWord,
             .about = "latencies of the database and of the way to it",
             .words = {WordOf(Preset::kRegional), WordOf(Preset::kMultiRegion)},
-            .otherwise = Json(SpannerSpec().preset)},
+            .otherwise = JsonText(SpannerSpec().preset)},
            {.name = "truetime",
             .form = Form::kObject,
             .about = "the clocks behind commit timestamps",
@@ -177,13 +177,13 @@ ObjectInfo DescribeSpanner() {
            {.name = "current_timestamp_error",
             .form = Form::kSignedDuration,
             .about = "CURRENT_TIMESTAMP minus true time",
-            .otherwise = Json(SpannerSpec().current_timestamp_error)},
+            .otherwise = JsonText(SpannerSpec().current_timestamp_error)},
            {.name = "strict_pending_commit_timestamp",
             .form = Form::kWord,
             .about = "what cannot be read after PENDING_COMMIT_TIMESTAMP was written in the same "
                      "transaction: the table, as documented, or the column, as the emulator does",
             .words = Listed(AllWords<PendingCommitTimestampRule>()),
-            .otherwise = Json(SpannerSpec().strict_pending_commit_timestamp)}},
+            .otherwise = JsonText(SpannerSpec().strict_pending_commit_timestamp)}},
           R"({ "preset": "multi_region", "truetime": { "epsilon": "3ms" } })"};
 }
 
@@ -192,7 +192,7 @@ ObjectInfo DescribeTrueTime() {
           {{.name = "epsilon",
             .form = Form::kDuration,
             .about = "half the width of the interval",
-            .otherwise = Json(TrueTimeSpec().epsilon)},
+            .otherwise = JsonText(TrueTimeSpec().epsilon)},
            {.name = "truthful",
             .form = Form::kBoolean,
             .about = "false: true time lies outside the interval, by `error`",
@@ -209,7 +209,7 @@ ObjectInfo DescribeNetwork() {
           {{.name = "connection_timeout",
             .form = Form::kPositiveDuration,
             .about = "after which a black-holed call ends UNAVAILABLE",
-            .otherwise = Json(NetworkSpec().connection_timeout)},
+            .otherwise = JsonText(NetworkSpec().connection_timeout)},
            {.name = "announce_releases",
             .form = Form::kBoolean,
             .about = "whether a process that has given the lock back tells the others, who look at "
@@ -223,16 +223,16 @@ ObjectInfo DescribeWorkload() {
           {{.name = "write_every",
             .form = Form::kPositiveDuration,
             .about = "how often a holder works and writes",
-            .otherwise = Json(WorkloadSpec().write_every)},
+            .otherwise = JsonText(WorkloadSpec().write_every)},
            {.name = "work_for",
             .form = Form::kDuration,
             .about = "from the answer that it has the lock to the write",
-            .otherwise = Json(WorkloadSpec().work_for)},
+            .otherwise = JsonText(WorkloadSpec().work_for)},
            {.name = "resource",
             .form = Form::kWord,
             .about = "what is written to: one that refuses old tokens, one that takes any, or both",
             .words = Listed(AllWords<ResourceKind>()),
-            .otherwise = Json(WorkloadSpec().resource)}},
+            .otherwise = JsonText(WorkloadSpec().resource)}},
           R"({ "write_every": "200ms", "work_for": "50ms", "resource": "both" })"};
 }
 
@@ -333,7 +333,7 @@ ObjectInfo DescribeDelay() {
           {{.name = "min",
             .form = Form::kDuration,
             .about = "the least",
-            .otherwise = Json(DelaySpec().min)},
+            .otherwise = JsonText(DelaySpec().min)},
            {.name = "p50",
             .form = Form::kDuration,
             .about = "half of the messages take no longer",

@@ -62,6 +62,13 @@ uint64_t KeyOf(const Scenario& scenario, const FaultSpec& fault) {
   }
   name.Add(LastsOf(fault.what));
   name.Add(std::string(WordOf(DirectionOf(fault.what))));
+  std::visit(
+      [&name](const auto& kind) {
+        if constexpr (requires { kind.of_step; }) {
+          if (kind.of_step) name.Add(std::string(WordOf(*kind.of_step)));
+        }
+      },
+      fault.what);
   return name.value();
 }
 

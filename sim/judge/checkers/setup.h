@@ -36,7 +36,7 @@ struct LockSetup {
 };
 
 struct CheckerSetup {
-  const Rules* rules = nullptr;  // of static storage
+  const Rules* rules = nullptr;  // points into static storage
   std::array<Promise, kCountOf<Invariant>> promises{};
   std::vector<NodeSetup> nodes;
   std::vector<LockSetup> locks;
