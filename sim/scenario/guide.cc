@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -164,20 +165,28 @@ std::string SectionOf(ObjectId id) {
   return {};
 }
 
-std::string WordsOf(const KeyInfo& key) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kSections = {{
+// Where the words are listed that may stand behind the key; nothing if in its own row.
+std::optional<std::string_view> SectionOfWords(std::string_view key) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kSections = {{
       {"protocol", "[protocol](#protocols)"},
       {"do", "[kind of fault](#kinds-of-faults)"},
       {"step", "[step](#protocols)"},
+      {"of_step", "[step](#protocols)"},
       {"phase", "[phase](#phases)"},
       {"holds", "[invariant](#invariants)"},
       {"violates", "[invariant](#invariants)"},
       {"sometimes", "[goal](#goals)"},
   }};
   for (const auto& [name, section] : kSections) {
-    if (name == key.name) return std::string(section);
+    if (name == key) return section;
   }
-  return CodeList(key.words);
+  return std::nullopt;
+}
+
+// "one [step](#protocols)", "one of `a`, `b`"
+std::string OneWord(const KeyInfo& key) {
+  const std::optional<std::string_view> section = SectionOfWords(key.name);
+  return section ? Cat("one ", *section) : Cat("one of ", CodeList(key.words));
 }
 
 std::string IntegerText(const KeyInfo& key) {
@@ -210,9 +219,9 @@ std::string FormText(const KeyInfo& key) {
     case Form::kStart:
       return "duration, or `\"never\"`";
     case Form::kWord:
-      return Cat("one ", key.words.size() > 3 || key.name == "protocol" ? "" : "of ", WordsOf(key));
+      return OneWord(key);
     case Form::kWords:
-      return Cat("array of distinct words, each one ", WordsOf(key));
+      return Cat("array of distinct words, each ", OneWord(key));
     case Form::kObject:
       return Cat("object: ", SectionOf(*key.object));
     case Form::kObjects:

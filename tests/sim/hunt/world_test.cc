@@ -12,6 +12,7 @@
 
 #include "sim/judge/checkers/setup.h"
 #include "sim/scenario/assumptions.h"
+#include "sim/scenario/language.h"
 #include "sim/world/latency.h"
 #include "tests/sim/hunt/hunt_testing.h"
 

@@ -23,7 +23,7 @@ class ExpectationsTest : public testing::Test {
  protected:
   ExpectationsTest() : scenario_(MakeScenario({"a", "b"})) {
     scenario_.path = "x/crafted.json";
-    for (const Invariant invariant : AllOf<Invariant>()) {
+    for (const Invariant invariant : whorl::AllOf<Invariant>()) {
       result_.checks.invariants.push_back({.invariant = invariant});
     }
   }

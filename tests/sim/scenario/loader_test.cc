@@ -56,7 +56,8 @@ constexpr std::string_view kFull = R"({
     { "at": "94m", "do": "abort", "node": "a", "for": "9s", "percent": 30 },
     { "at": "95m", "do": "clock", "node": "a", "step": "-3s" },
     { "at": "96m", "do": "clock", "node": "a", "stands": true, "for": "9s" },
-    { "at": "97m", "do": "delete_row", "lock": "job", "row": "job_1" }
+    { "at": "97m", "do": "delete_row", "lock": "job", "row": "job_1" },
+    { "at": "98m", "do": "error", "node": "a", "of_step": "check", "code": "INTERNAL" }
   ],
   "expect": {
     "holds": ["one_live_token", "no_wedge"],
@@ -147,7 +148,7 @@ FaultSpec Fault(std::variant<Instant, When> trigger, AnyFault what, int16_t node
 
 TEST(ScenarioLoader, MakesOneFaultForEachNodeThatAPatternMatches) {
   const std::vector<FaultSpec> faults = Parsed(kFull).faults;
-  ASSERT_EQ(faults.size(), 14U);
+  ASSERT_EQ(faults.size(), 15U);
   EXPECT_EQ(faults[0], Fault(Instant{60'000'000'000}, StartFault{}, 2, 29));
   EXPECT_EQ(faults[1], Fault(Instant{70'000'000'000}, StartFault{}, 3, 29));
   EXPECT_EQ(faults[2], Fault(Instant{80'000'000'000}, StartFault{}, 4, 29));
@@ -155,7 +156,7 @@ TEST(ScenarioLoader, MakesOneFaultForEachNodeThatAPatternMatches) {
 
 TEST(ScenarioLoader, ReadsFaultsWithEachOfTheirKeys) {
   const std::vector<FaultSpec> faults = Parsed(kFull).faults;
-  ASSERT_EQ(faults.size(), 14U);
+  ASSERT_EQ(faults.size(), 15U);
   const When takeover = {1, StepName::kTakeoverInsert, Phase::kReplied, 2, uint16_t{1}};
   EXPECT_EQ(faults[3], Fault(takeover, PauseFault{.lasts = Seconds(9)}, 1, 30));
   const When answer = {0, StepName::kHasLock, Phase::kEnded, 1, std::nullopt};
