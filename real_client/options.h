@@ -63,7 +63,7 @@ struct ClientOptions {
   ConnectionOptions connection;
   SessionPoolPolicy sessions = MultiplexedSessionPolicy();
   RetryPolicy retry = GoRetryPolicy();
-  // Of a client whose calls block (google_cloud/): so many transactions run at a time.
+  // The number of concurrent transactions of a client whose calls block (google_cloud/).
   int32_t threads = 64;
   // Observes, and may label, each call of a transaction of a SpannerClient. May be null.
   std::shared_ptr<CallObserver> call_observer;
