@@ -6,11 +6,12 @@
 #include <utility>
 
 #include "live/talk.h"
+#include "protocol/protocols.h"
 
 namespace whorl::live {
 namespace {
 
-constexpr size_t kNumbers = 9;
+constexpr size_t kNumbers = 8;
 
 // gRPC makes these up where Spanner did not answer. Spanner may answer so, too, which then counts
 // as if it had not been heard.
@@ -31,33 +32,31 @@ std::string FormatCallHeader(const NamedCall& call) {
   std::string text;
   for (const int64_t number : std::array<int64_t, kNumbers>{
            call.name.process.node, call.name.process.incarnation, call.name.lock, call.name.request,
-           call.name.generation, call.name.attempt, call.name.call, static_cast<int64_t>(call.step),
-           call.request}) {
-    if (!text.empty()) text += '.';
-    text += std::to_string(number);
+           call.name.generation, call.name.attempt, call.name.call, call.request}) {
+    text += std::to_string(number) + '.';
   }
-  return text;
+  return text + std::string(WordOf(call.step));
 }
 
 std::optional<NamedCall> ParseCallHeader(std::string_view text) {
   std::array<uint32_t, kNumbers> numbers{};
   const char* at = text.data();
   const char* const end = text.data() + text.size();
-  for (size_t i = 0; i < kNumbers; ++i) {
-    if (i > 0 && (at == end || *at++ != '.')) return std::nullopt;
-    const auto [rest, error] = std::from_chars(at, end, numbers[i]);
-    if (error != std::errc{}) return std::nullopt;
-    at = rest;
+  for (uint32_t& number : numbers) {
+    const auto [rest, error] = std::from_chars(at, end, number);
+    if (error != std::errc{} || rest == end || *rest != '.') return std::nullopt;
+    at = rest + 1;
   }
-  if (at != end) return std::nullopt;
+  const std::optional<StepName> step = FindStep({at, end});
+  if (!step) return std::nullopt;
   return NamedCall{.name = {.process = {static_cast<int16_t>(numbers[0]), numbers[1]},
                             .lock = static_cast<uint16_t>(numbers[2]),
                             .request = static_cast<uint16_t>(numbers[3]),
                             .generation = static_cast<uint16_t>(numbers[4]),
                             .attempt = static_cast<uint16_t>(numbers[5]),
                             .call = static_cast<uint16_t>(numbers[6])},
-                   .step = static_cast<StepName>(numbers[7]),
-                   .request = static_cast<uint8_t>(numbers[8])};
+                   .step = *step,
+                   .request = static_cast<uint8_t>(numbers[7])};
 }
 
 CallNames::RunId CallNames::Start(CallName name, StepName step, const std::function<RunId()>& run) {

@@ -18,7 +18,7 @@ namespace whorl::live {
 // What a proxy learns of a call from its header.
 struct NamedCall {
   CallName name;
-  StepName step = StepName::kCheck;
+  StepName step;
   uint8_t request = 0;  // Request::index()
 };
 std::string FormatCallHeader(const NamedCall& call);
@@ -44,7 +44,7 @@ class CallNames final : public real_client::CallObserver {
  private:
   struct Running {
     CallName name;
-    StepName step = StepName::kCheck;
+    StepName step;
   };
   std::optional<Running> Find(RunId run);
 

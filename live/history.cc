@@ -121,7 +121,7 @@ class Merge {
     bool believes = false;
   };
   struct OpenCall {
-    StepName step = StepName::kCheck;
+    StepName step;
     bool hangs = false;
   };
   struct Node {

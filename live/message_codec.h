@@ -1,5 +1,6 @@
 // Any value with fields as JSON and back, for messages between processes of one build of this
-// program: fields are told by their place, alternatives and enumerations by their number.
+// program: fields are told by their place, alternatives and enumerations by their number, a name
+// (protocol/names.h) by its word.
 //
 // Invariant: what FromJson makes of ToJson's result equals what ToJson was given. A text that is
 // no such result throws nlohmann::json::exception.
@@ -17,9 +18,11 @@
 #include <variant>
 #include <vector>
 
+#include "protocol/names.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/time.h"
 #include "protocol/spanner/value.h"
+#include "protocol/token.h"
 
 namespace whorl::live {
 
@@ -29,6 +32,9 @@ template <typename T>
 MessageJson ToJson(const T& value);
 template <typename T>
 void FromJson(const MessageJson& json, T& out);
+
+// The text, which lives as long as the program. May be called from any thread.
+const char* InternedWord(const std::string& word);
 
 namespace codec_internal {
 
@@ -40,6 +46,10 @@ template <typename T>
 inline constexpr bool kIsVariant = false;
 template <typename... T>
 inline constexpr bool kIsVariant<std::variant<T...>> = true;
+template <typename T>
+inline constexpr bool kIsName = false;
+template <typename Kind>
+inline constexpr bool kIsName<Name<Kind>> = true;
 template <typename T>
 inline constexpr bool kIsArray = false;
 template <typename T, size_t N>
@@ -69,7 +79,9 @@ void ReadFields(const MessageJson& json, T& out) {
 template <typename T>
 MessageJson ToJson(const T& value) {
   using namespace codec_internal;  // NOLINT(google-build-using-namespace): names of this header
-  if constexpr (std::is_enum_v<T>) {
+  if constexpr (kIsName<T>) {
+    return std::string(value.word());
+  } else if constexpr (std::is_enum_v<T>) {
     return static_cast<int64_t>(value);
   } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
     return value;
@@ -77,6 +89,8 @@ MessageJson ToJson(const T& value) {
     return value.ns;
   } else if constexpr (std::is_same_v<T, Timestamp>) {
     return FormatRfc3339(value);
+  } else if constexpr (std::is_same_v<T, Token>) {
+    return ToJson(value.ToValue());
   } else if constexpr (std::is_same_v<T, Float64>) {
     return value.value();
   } else if constexpr (kIsOptional<T>) {
@@ -102,7 +116,9 @@ MessageJson ToJson(const T& value) {
 template <typename T>
 void FromJson(const MessageJson& json, T& out) {
   using namespace codec_internal;  // NOLINT(google-build-using-namespace): names of this header
-  if constexpr (std::is_enum_v<T>) {
+  if constexpr (kIsName<T>) {
+    out = T::Borrow(InternedWord(json.get<std::string>()));
+  } else if constexpr (std::is_enum_v<T>) {
     out = static_cast<T>(json.get<int64_t>());
   } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
     json.get_to(out);
@@ -110,6 +126,10 @@ void FromJson(const MessageJson& json, T& out) {
     json.get_to(out.ns);
   } else if constexpr (std::is_same_v<T, Timestamp>) {
     out = ParseRfc3339(json.get<std::string>()).value_or(Timestamp());
+  } else if constexpr (std::is_same_v<T, Token>) {
+    Value column;
+    FromJson(json, column);
+    out = Token::In(column).value_or(Token());
   } else if constexpr (std::is_same_v<T, Float64>) {
     out = Float64(json.get<double>());
   } else if constexpr (kIsOptional<T>) {

@@ -17,6 +17,7 @@
 #include "live/reporter.h"
 #include "live/talk.h"
 #include "protocol/protocols.h"
+#include "protocol/spindle_v2/words.h"
 #include "real_client/lock_loop.h"
 #include "real_client/spanner_client.h"
 
@@ -47,7 +48,7 @@ class NodeProcess {
         client_);
     if (!opened.ok()) return reporter_.Say(CannotGoOn{.why = FormatStatus(opened)});
     Transaction probe =
-        OneStatement(StepName::kCheck, Mode::kStrongRead, Sql::Intern("SELECT 1"), {});
+        OneStatement(spindle_v2::steps::kCheck, Mode::kStrongRead, Sql::Intern("SELECT 1"), {});
     probe.give_up_at = real_client::MonotonicNow() + kConnectingMax;
     client_->Run(std::move(probe), [this](const TransactionResult&) { reporter_.Say(Ready{}); });
   }

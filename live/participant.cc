@@ -39,7 +39,7 @@ class Participant::Hosting {
     // Where asking is a transaction, its end ends the step.
     const bool local = FindProtocol(part_.around_.scenario.protocol)->answers_locally;
     if (answered.answer.question == Question::kHasLock && local) {
-      part_.reached_.push_back({.step = StepName::kHasLock, .what = answered});
+      part_.reached_.push_back({.step = steps::kHasLock, .what = answered});
     }
   }
   void Observe(const sim::WriteSent& write) {
@@ -54,8 +54,8 @@ class Participant::Hosting {
   // The stage is the resource, and has heard of the write.
   void SendWrite(const sim::WriteToResource&) {
     std::vector<sim::ObservedEvent> sent = std::exchange(part_.writes_, {});
-    if (!part_.around_.points.Has(StepName::kWrite, Phase::kSent)) return;
-    part_.around_.reporter.StopAt(part_.OwnName(), StepName::kWrite, Phase::kSent, std::move(sent));
+    if (!part_.around_.points.Has(steps::kWrite, Phase::kSent)) return;
+    part_.around_.reporter.StopAt(part_.OwnName(), steps::kWrite, Phase::kSent, std::move(sent));
   }
 
  private:

@@ -57,7 +57,7 @@ class Participant : private real_client::MachineHost::Owner {
 
   // Where the process is to stand still once what happens has been acted upon.
   struct ReachedPoint {
-    StepName step = StepName::kCheck;
+    StepName step;
     sim::ObservedEvent what;
   };
 

@@ -23,7 +23,7 @@ struct ReportedEvent {
 struct SeenCommit {
   sim::Instant at;  // when the reply was seen
   CallName call;    // nobody's process: an operator's
-  StepName step = StepName::kCheck;
+  StepName step;
   Timestamp commit;
   // All rows just before the commit and as of it; nothing when they could not be read.
   std::optional<std::vector<Row>> before;

@@ -18,7 +18,7 @@ Points::Points(const sim::Scenario& scenario, int16_t node) {
     const auto* when = std::get_if<sim::When>(&fault.trigger);
     if (when == nullptr || when->node != node) continue;
     const bool of_process = when->phase == Phase::kReplied || when->phase == Phase::kEnded ||
-                            (when->phase == Phase::kSent && when->step == StepName::kWrite);
+                            (when->phase == Phase::kSent && when->step == steps::kWrite);
     if (of_process) points_.insert({when->step, when->phase});
   }
 }

@@ -41,10 +41,10 @@ class Steps {
       Reach(finished->process, finished->step, Phase::kEnded);
     } else if (const auto* answered = std::get_if<sim::QuestionAnswered>(&what)) {
       if (answers_locally_ && answered->answer.question == Question::kHasLock) {
-        Reach(answered->process, StepName::kHasLock, Phase::kEnded);
+        Reach(answered->process, steps::kHasLock, Phase::kEnded);
       }
     } else if (const auto* write = std::get_if<sim::WriteSent>(&what)) {
-      Reach(write->process, StepName::kWrite, Phase::kSent);
+      Reach(write->process, steps::kWrite, Phase::kSent);
     }
   }
   std::optional<When> Last(int16_t node) const {

@@ -8,6 +8,7 @@
 #include "live/message_codec.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/time.h"
+#include "protocol/token.h"
 
 namespace whorl::live {
 
@@ -16,6 +17,8 @@ void ShiftTimes(Duration by, T& value) {
   using namespace codec_internal;  // NOLINT(google-build-using-namespace): what kinds of types are
   if constexpr (std::is_same_v<T, Timestamp>) {
     value = value + by;
+  } else if constexpr (std::is_same_v<T, Token>) {
+    if (value.commit() != nullptr) value = *value.commit() + by;
   } else if constexpr (kIsOptional<T>) {
     if (value.has_value()) ShiftTimes(by, *value);
   } else if constexpr (kIsVariant<T>) {

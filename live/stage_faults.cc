@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "live/stage.h"
+#include "protocol/spindle_v2/words.h"
 #include "sim/scenario/rules.h"
 #include "sim/world/fault_effects.h"
 
@@ -163,7 +164,7 @@ void Stage::CarryOut(const sim::RemoveRow& removal) {
   nobody.lock = removal.target.lock;
   record_.commits.push_back({.at = Now(),
                              .call = nobody,
-                             .step = StepName::kCheck,
+                             .step = spindle_v2::steps::kCheck,
                              .commit = commit,
                              .before = {},
                              .after = {}});

@@ -24,7 +24,8 @@
 
 namespace whorl::live {
 
-// The header of a call that says which one it is: a CallName and a step as numbers with dots.
+// The header of a call that says which one it is: a CallName and a request as numbers, each followed
+// by a dot, and the word of the step.
 inline constexpr std::string_view kCallHeader = "whorl-call";
 
 // What makes the program whorl-grpc a node's process.
@@ -75,7 +76,7 @@ struct Ready {
 struct AtPoint {
   uint64_t point = 0;
   CallName call;
-  StepName step = StepName::kCheck;
+  StepName step;
   Phase phase = Phase::kEnded;
   std::vector<sim::ObservedEvent> what;  // that make up the phase, but for `replied`
   WHORL_FIELDS(AtPoint, point, call, step, phase, what);

@@ -1,10 +1,10 @@
-// What a value with fields says of itself to somebody who does not know its type: how a host
-// reports the state of any protocol.
+// The fields of a value as a tree of names and values, so that a host can report the state of a
+// protocol whose types it does not know.
 //
 // Invariants:
-//   1. Fields come under their own names and in the order of their declaration (VisitFields).
-//   2. A field that is false, zero or empty is left out, unless it is an enumeration with words.
-// An enumeration without words (words.h) is told by its number.
+//   1. Fields have their own names and come in the order of their declaration (VisitFields).
+//   2. A field that is false, zero or empty is left out, unless it has a word.
+// An enumeration without words (words.h) is reported as a number.
 #pragma once
 
 #include <concepts>
@@ -17,14 +17,22 @@
 #include <variant>
 #include <vector>
 
+#include "protocol/names.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/time.h"
 #include "protocol/spanner/value.h"
 #include "protocol/spanner/words.h"
+#include "protocol/token.h"
 
 namespace whorl {
 
-// Something that names a point in time.
+// An enumeration with words, or a name.
+template <typename T>
+concept HasWord = requires(const T& value) {
+  { WordOf(value) } -> std::same_as<std::string_view>;
+};
+
+// A type that stands for a point in time.
 template <typename T>
 concept HasTimestamp = requires(const T& value) {
   { ToTimestamp(value) } -> std::same_as<Timestamp>;
@@ -34,7 +42,7 @@ struct NamedField;
 struct FieldTree {
   using List = std::vector<FieldTree>;
   using Fields = std::vector<NamedField>;
-  // Nothing for an optional that is empty; a Value for a column of a row, whatever its type.
+  // monostate: an empty optional. Value: a column of a row, whatever its type.
   std::variant<std::monostate, bool, int64_t, uint64_t, std::string, Timestamp, Duration, Value,
                List, Fields>
       what;
@@ -65,7 +73,7 @@ FieldTree::Fields FieldsOf(const T& value) {
   FieldTree::Fields fields;
   VisitFields(value, [&fields](std::string_view name, const auto& field) {
     using Field = std::remove_cvref_t<decltype(field)>;
-    if constexpr (!HasWords<Field> && std::is_default_constructible_v<Field>) {
+    if constexpr (!HasWord<Field> && std::is_default_constructible_v<Field>) {
       if (field == Field{}) return;
     }
     fields.push_back({.name = name, .value = ToFieldTree(field)});
@@ -81,7 +89,9 @@ FieldTree ToFieldTree(const T& value) {
                 std::is_same_v<T, Timestamp> || std::is_same_v<T, Duration> ||
                 std::is_same_v<T, Value>) {
     return {.what = value};
-  } else if constexpr (HasWords<T>) {
+  } else if constexpr (std::is_same_v<T, Token>) {
+    return {.what = value.ToValue()};
+  } else if constexpr (HasWord<T>) {
     return {.what = std::string(WordOf(value))};
   } else if constexpr (std::is_enum_v<T> || std::is_integral_v<T>) {
     return {.what = static_cast<int64_t>(value)};

@@ -1,5 +1,5 @@
-// Makes what hosts run (protocol.h) from a protocol's own types: its Config, its State, and the
-// functions Step and StandingOf that stand beside them in its namespace.
+// Wraps a protocol's own types for hosts (protocol.h): its Config, its State, and the functions
+// Step and StandingOf beside them in its namespace.
 #pragma once
 
 #include <concepts>
@@ -21,8 +21,8 @@
 
 namespace whorl {
 
-// What a protocol has to bring with it: values with WHORL_FIELDS, a step, and what checkers may
-// know.
+// What a protocol has to provide: values with WHORL_FIELDS, a step, and the standing that checkers
+// see.
 template <typename State, typename Config>
 concept MachineOf = HasFields<Config> && HasFields<State> && std::copyable<State> &&
                     std::default_initializable<State> &&
@@ -37,7 +37,7 @@ concept MachineOf = HasFields<Config> && HasFields<State> && std::copyable<State
 
 namespace protocol_internal {
 
-// The configuration of one protocol and the state of another: a mistake of the host.
+// The host passed the configuration of one protocol with the state of another.
 [[noreturn]] inline void Mismatch() {
   std::fprintf(stderr, "a protocol's state was stepped with another protocol's configuration\n");
   std::abort();
@@ -70,7 +70,7 @@ class HeldState final : public AnyState {
     Step(*static_cast<const Config*>(its), state_, now, entropy, event, out);
   }
   Standing Stands(LocalTime now) const override {
-    // Where a belief ends by the wall clock, the clocks are asked for.
+    // A protocol whose belief ends by the wall clock needs the clocks.
     if constexpr (requires { StandingOf(state_, now); }) {
       return StandingOf(state_, now);
     } else {
@@ -111,8 +111,8 @@ class HeldConfig final : public AnyConfig {
 
 }  // namespace protocol_internal
 
-// A machine starts as State{}, or as Wrapper{} where the application uses the blocking Lock() and
-// Unlock(). What it sends to Spanner are the fields of `config` that are Sql.
+// A machine starts as State{}, or as Wrapper{} if the application uses the blocking Lock() and
+// Unlock(). The texts that it sends to Spanner are the fields of `config` of type Sql.
 template <typename State, typename Wrapper = State, typename Config>
   requires MachineOf<State, Config> && MachineOf<Wrapper, Config>
 ProtocolConfig Hosted(Config config) {

@@ -10,8 +10,7 @@ Answer AnswerLocally(const Asked& asked, const LocalKnowledge& known) {
     case Question::kHasLock:
     case Question::kHasLock2:
       answer.yes = known.leads;
-      if (known.leads && known.token)
-        answer.token = static_cast<uint64_t>(known.token->UnixNanos());
+      if (known.leads && known.token) answer.token = known.token->Number();
       if (known.leads && asked.question == Question::kHasLock2) answer.text = known.id;
       break;
     case Question::kLeader:

@@ -1,4 +1,4 @@
-// What a process says of a lock whose holder it knows without asking Spanner.
+// Answers to an application's questions from local state, without asking Spanner.
 #pragma once
 
 #include <cstdint>
@@ -7,20 +7,21 @@
 
 #include "protocol/machine.h"
 #include "protocol/spanner/time.h"
+#include "protocol/token.h"
 
 namespace whorl {
 
-// What of a protocol's state the answers are made from.
+// The part of a protocol's state from which answers are made.
 struct LocalKnowledge {
   std::string_view protocol;
-  std::string_view id;  // of this process
+  std::string_view id;  // this process's
   bool leads = false;
-  std::optional<Timestamp> token;  // of its grant; nothing: the protocol has none
+  std::optional<Token> token;  // the current grant's; empty if the protocol has no tokens
   Duration lease;
   int64_t iterations = 0;
 };
 
-// Lock and Unlock are answered "no": such a protocol has no blocking wrapper.
+// The answer to Lock and Unlock is "no": such a protocol has no blocking wrapper.
 Answer AnswerLocally(const Asked& asked, const LocalKnowledge& known);
 
 }  // namespace whorl

@@ -1,11 +1,12 @@
-// One step of a lock protocol: an event in, effects out, nothing else.
+// The interface of a lock protocol: a step takes one event and returns effects, and does nothing
+// else.
 //
 // A protocol is a value (its State) and a function
 //   void Step(const Config&, State&, LocalTime, Entropy&, const Event&, std::vector<Effect>& out)
-// that appends to `out`, which is the caller's and reused. Invariants:
+// that appends to `out`, which belongs to the caller, who reuses it. Invariants:
 //   1. Time, order and chance come in as arguments; no clock or generator is reachable.
-//   2. Ids are functions of the state. A request's id is free again once its TransactionEnded was
-//      given; a timer that was replaced or cancelled is dropped by the world.
+//   2. Ids are functions of the state. A request's id can be used again after its
+//      TransactionEnded; the host drops a timer that was replaced or cancelled.
 #pragma once
 
 #include <cstdint>
@@ -20,26 +21,14 @@
 #include "protocol/spanner/time.h"
 #include "protocol/spanner/value.h"
 #include "protocol/spanner/words.h"
+#include "protocol/token.h"
 
 namespace whorl {
 
-// This node's clocks as it sees them.
+// What this node's clocks show.
 struct LocalTime {
   Duration monotonic;  // since the process started
   Timestamp wall;
-};
-
-// What a draw is for: draws of one purpose do not move those of another.
-enum class Purpose : uint8_t {
-  kInstanceId,
-  kHeartbeatPause,
-  kAbortedBackoff,
-  kCallBackoff,
-  kSessionBackoff,
-  kAttemptId,
-  kTakeDelay,
-  kWakeDelay,
-  kKeyOrder,
 };
 
 class Entropy {
@@ -51,9 +40,9 @@ class Entropy {
 
 using RequestId = uint16_t;
 using TimerId = uint16_t;
-using AskId = uint16_t;  // given by who asks; free again once answered
+using AskId = uint16_t;  // chosen by the asker; can be used again after the answer
 
-// What an application can ask of a lock.
+// The questions that an application can ask.
 enum class Question : uint8_t {
   kHasLock,
   kHasLock2,
@@ -92,7 +81,7 @@ struct TimerFired {
 };
 struct TransactionEnded {
   RequestId request = 0;
-  StepName step = StepName::kCheck;
+  StepName step;
   TransactionResult result;
   WHORL_FIELDS(TransactionEnded, request, step, result);
 };
@@ -105,13 +94,13 @@ struct StopRequested {
   StopReason reason = StopReason::kCancelled;
   WHORL_FIELDS(StopRequested, reason);
 };
-// After StopRequested, once nothing runs any more that the application does under the lock: what is
-// given up on a stop is given up now.
+// Comes after StopRequested, when the application no longer works under the lock: the protocol can
+// now give the lock back.
 struct WorkStopped {
   WHORL_NO_FIELDS(WorkStopped);
 };
-// Another process says that it has given the lock back (AnnounceRelease). That may be wrong, late,
-// or never come: who hears it may look sooner, and may conclude nothing from it.
+// Another process says that it has given the lock back (AnnounceRelease). The announcement may be
+// wrong, late or lost: the receiver may read the row earlier, but may conclude nothing from it.
 struct ReleaseAnnounced {
   WHORL_NO_FIELDS(ReleaseAnnounced);
 };
@@ -125,14 +114,14 @@ struct RunTransaction {
 };
 struct SetTimer {  // replaces the timer of the same id
   TimerId timer = 0;
-  Duration at;  // of the monotonic clock
+  Duration at;  // by the monotonic clock
   WHORL_FIELDS(SetTimer, timer, at);
 };
 struct CancelTimer {
   TimerId timer = 0;
   WHORL_FIELDS(CancelTimer, timer);
 };
-struct LeadershipChanged {  // the protocol's callback, as often as the protocol makes it
+struct LeadershipChanged {  // the protocol's callback, each time the protocol calls it
   bool leader = false;
   WHORL_FIELDS(LeadershipChanged, leader);
 };
@@ -140,79 +129,40 @@ struct Answer {
   AskId ask = 0;
   Question question = Question::kHasLock;
   bool yes = false;               // has the lock; Lock() and Unlock(): done without error
-  std::optional<uint64_t> token;  // as handed to the user
-  std::string text;               // the writer; or an error of Leader() and Lock()
+  std::optional<uint64_t> token;  // as the user gets it
+  std::string text;               // the writer, or an error from Leader() or Lock()
   int64_t number = 0;             // Duration() in ms, Iterations()
   WHORL_FIELDS(Answer, ask, question, yes, token, text, number);
 };
 
-// What a protocol logs.
-enum class NoteId : uint8_t {
-  kLeaseRaised,        // values: the lease asked for and the one used, in ms
-  kGotFirstLock,       // token
-  kGotNextLock,        // token
-  kReadFailed,         // error
-  kTokenUpdateFailed,  // error
-  kHeartbeatFailed,    // error
-  kGotLock,            // token, or in a protocol without tokens: until when
-  kLostLock,           // why
-  kClaimFailed,        // error
-  kOutcomeUnknown,     // of a claim that is read back: error
-  kOutcomeReadBack,    // whether it had been committed
-  kClockStoodStill,    // by how much at least, in ms
-  kBadRow,             // the lock, and what is wrong with its row
-  kHeldBy,             // who holds the lock that one waits for, and until when
-  kReleaseFailed,      // error
-  kHeardOfRelease,     // looks at once
-};
-constexpr auto WordTableOf(NoteId) {
-  return MakeWordTable<NoteId>({
-      {NoteId::kLeaseRaised, "lease raised to its minimum"},
-      {NoteId::kGotFirstLock, "got the first lock"},
-      {NoteId::kGotNextLock, "got the next lock"},
-      {NoteId::kReadFailed, "read failed"},
-      {NoteId::kTokenUpdateFailed, "token update failed"},
-      {NoteId::kHeartbeatFailed, "heartbeat failed"},
-      {NoteId::kGotLock, "got the lock"},
-      {NoteId::kLostLock, "lost the lock"},
-      {NoteId::kClaimFailed, "claim failed"},
-      {NoteId::kOutcomeUnknown, "outcome unknown"},
-      {NoteId::kOutcomeReadBack, "outcome read back"},
-      {NoteId::kClockStoodStill, "the clock stood still"},
-      {NoteId::kBadRow, "the row cannot be read"},
-      {NoteId::kHeldBy, "held by another"},
-      {NoteId::kReleaseFailed, "release failed"},
-      {NoteId::kHeardOfRelease, "heard of a release"},
-  });
-}
-
+// A line of a protocol's log. The declaration of `note` says which values it has.
 struct Note {
-  NoteId note = NoteId::kLeaseRaised;
+  NoteId note;
   std::vector<Value> values;
   WHORL_FIELDS(Note, note, values);
 };
-// The context of a transaction under way was cancelled: it ends soon, as whatever it has become.
-// Nothing happens to one that has ended.
+// Cancels the context of a transaction that is under way. It ends soon, with the outcome that it
+// has by then. Has no effect on a transaction that has ended.
 struct CancelTransaction {
   RequestId request = 0;
   WHORL_FIELDS(CancelTransaction, request);
 };
-// The lock was given back: to be told to the other processes that wait for it, in whatever way the
-// host has; by default it has none.
+// The lock was given back. A host that has a way to do so tells the other processes that wait for
+// it; by default it has none.
 struct AnnounceRelease {
   WHORL_NO_FIELDS(AnnounceRelease);
 };
 using Effect = std::variant<RunTransaction, SetTimer, CancelTimer, LeadershipChanged, Answer, Note,
                             CancelTransaction, AnnounceRelease>;
 
-// What checkers may know of a process's local state.
+// The part of a process's local state that checkers may see.
 struct Standing {
-  // Would answer that it has the lock if the newest token is its own: by asking Spanner, or by its
-  // own knowledge.
+  // It would answer that it has the lock if the newest token is its own, whether it asks Spanner or
+  // answers from what it knows.
   bool answers = false;
-  std::optional<Timestamp> own_token;  // as Spanner stores it
-  bool believes = false;               // what the API would answer, as design.md defines it
-  // Local monotonic time at which the belief lapses by itself; nothing when only an event ends it.
+  std::optional<Token> own_token;  // as Spanner stores it
+  bool believes = false;           // what the API would answer, as design.md defines it
+  // Local monotonic time at which the belief lapses by itself; empty if only an event can end it.
   std::optional<Duration> believes_until;
   WHORL_FIELDS(Standing, answers, own_token, believes, believes_until);
 };

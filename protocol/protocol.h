@@ -1,10 +1,10 @@
-// Any of the protocols, as one machine: what hosts (the simulator, the real client) run.
+// Any protocol behind one interface, for the hosts that run it: the simulator and the real client.
 //
 // Invariants:
-//   1. A ProtocolState is a value: a copy is a state of its own, and == compares the fields. Two
-//      states of different types are different.
+//   1. A ProtocolState is a value: a copy is independent of the original, and == compares the
+//      fields. States of different types are different.
 //   2. A ProtocolConfig never changes; copies share it.
-// hosted.h makes both from a protocol's own types.
+// hosted.h makes both from a protocol's types.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class Fingerprint;
 
 namespace protocol_internal {
 
-// The configuration of some protocol, and what only its type can say.
+// The configuration of some protocol, whose type only its implementation knows.
 class AnyConfig;
 
 // The state of some protocol's machine.
@@ -30,7 +30,7 @@ class AnyState {
   virtual ~AnyState() = default;
   virtual std::unique_ptr<AnyState> Clone() const = 0;
   virtual bool Equals(const AnyState& other) const = 0;
-  // REQUIRES: the configuration is of the state's protocol.
+  // REQUIRES: `config` belongs to the state's protocol.
   virtual void Take(const AnyConfig& config, LocalTime now, Entropy& entropy, const Event& event,
                     std::vector<Effect>& out) = 0;
   virtual Standing Stands(LocalTime now) const = 0;
@@ -59,11 +59,11 @@ class ProtocolConfig {
   std::shared_ptr<const protocol_internal::AnyConfig> held_;
 };
 
-// The state of one process's part in one lock. Its type decides whether the protocol itself or its
-// blocking wrapper is run.
+// The state of one process's part in one lock. Its type decides whether the protocol or its
+// blocking wrapper runs.
 class ProtocolState {
  public:
-  ProtocolState() = default;  // of a process that has not started: it may not be stepped
+  ProtocolState() = default;  // the process has not started; REQUIRES: it is not stepped
   explicit ProtocolState(std::unique_ptr<protocol_internal::AnyState> held)
       : held_(std::move(held)) {}
   ProtocolState(const ProtocolState& other)
@@ -73,7 +73,7 @@ class ProtocolState {
   ProtocolState& operator=(ProtocolState&&) noexcept = default;
   ~ProtocolState() = default;
 
-  // Null when the state is of another type.
+  // Null if the state has another type.
   template <typename State>
   const State* Get() const {
     return held_ == nullptr ? nullptr : static_cast<const State*>(held_->Get(typeid(State)));
@@ -83,7 +83,7 @@ class ProtocolState {
     if (a.held_ == nullptr || b.held_ == nullptr) return a.held_ == b.held_;
     return a.held_->Equals(*b.held_);
   }
-  // Of nothing, when the process has not started.
+  // A process that has not started has no fields.
   void AddTo(Fingerprint& fingerprint) const;
   FieldTree::Fields Fields() const;
 
@@ -95,15 +95,15 @@ class ProtocolState {
   std::unique_ptr<protocol_internal::AnyState> held_;
 };
 
-// REQUIRES: blocking_wrapper only where ProtocolInfo::has_blocking_wrapper.
+// REQUIRES: ProtocolInfo::has_blocking_wrapper, if `blocking_wrapper` is true.
 ProtocolState MakeProtocolState(const ProtocolConfig& config, bool blocking_wrapper);
-// Every text that the protocol sends, so that a database can plan them ahead.
+// All texts that the protocol can send, so that a database can plan them in advance.
 std::vector<Sql> StatementsOf(const ProtocolConfig& config);
 
 // REQUIRES: `state` was made by MakeProtocolState for `config`.
 void Step(const ProtocolConfig& config, ProtocolState& state, LocalTime now, Entropy& entropy,
           const Event& event, std::vector<Effect>& out);
-// As of `now`: a belief may end by the wall clock, which can be set.
+// At the time `now`: a belief may end by the wall clock, which can be set.
 // REQUIRES: `state` was made by MakeProtocolState.
 Standing StandingOf(const ProtocolState& state, LocalTime now);
 

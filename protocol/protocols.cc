@@ -1,5 +1,7 @@
 #include "protocol/protocols.h"
 
+#include <algorithm>
+
 #include "protocol/fenced_lease/info.h"
 #include "protocol/lease_lock/info.h"
 #include "protocol/semaphore/info.h"
@@ -27,6 +29,23 @@ const ProtocolInfo* FindProtocol(std::string_view name) {
     if (info.name == name) return &info;
   }
   return nullptr;
+}
+
+std::vector<StepName> AllSteps() {
+  std::vector<StepName> all = {steps::kHasLock, steps::kWrite};
+  for (const ProtocolInfo& info : Protocols()) {
+    all.insert(all.end(), info.steps.begin(), info.steps.end());
+  }
+  std::ranges::sort(all, {}, &StepName::key);
+  all.erase(std::ranges::unique(all).begin(), all.end());
+  return all;
+}
+
+std::optional<StepName> FindStep(std::string_view word) {
+  for (const StepName step : AllSteps()) {
+    if (WordOf(step) == word) return step;
+  }
+  return std::nullopt;
 }
 
 void AddToProtocols(const ProtocolInfo& info) { AllProtocols().push_back(info); }

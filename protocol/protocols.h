@@ -1,11 +1,13 @@
-// The protocols by name: what each is, which steps it has and what it promises, and how to run it.
+// The protocols by name: the table, steps and promises of each, and how to run it.
 #pragma once
 
 #include <array>
 #include <deque>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "protocol/client/transaction_runner.h"
 #include "protocol/names.h"
@@ -19,7 +21,7 @@ namespace whorl {
 enum class Promise : uint8_t {
   kPromised,
   kNotPromised,
-  kNotApplicable,  // there is no token that it could be said of
+  kNotApplicable,  // the invariant is about tokens, and the protocol has none
 };
 constexpr auto WordTableOf(Promise) {
   return MakeWordTable<Promise>({
@@ -29,73 +31,84 @@ constexpr auto WordTableOf(Promise) {
   });
 }
 
-// A column of the protocol's table, as `create_table` declares it.
+// A column of the protocol's table, as in `create_table`.
 struct ColumnInfo {
   std::string_view name;
   Type type = Type::kString;
   bool key = false;  // part of the primary key
 };
 
-// Which columns of a lock's row say who holds it, for people who ask the table; empty: none does.
+// The columns of a lock's row that say who holds it, for operators. Empty: there is no such column.
 struct HolderColumns {
   std::string_view lock;     // STRING; empty: the table has room for one lock only
-  std::string_view holder;   // STRING; NULL: nobody
-  std::string_view since;    // TIMESTAMP: of the grant
-  std::string_view token;    // TIMESTAMP
+  std::string_view holder;   // STRING; NULL: the lock is free
+  std::string_view since;    // TIMESTAMP: the time of the grant
+  std::string_view token;    // TIMESTAMP or INT64
   std::string_view renewed;  // TIMESTAMP: the last sign of life
   std::string_view until;    // TIMESTAMP: the end of the lease; instead of `renewed`
-  std::string_view lease;    // INT64, ms; empty or NULL: each observer judges by a lease of its own
+  std::string_view lease;    // INT64, ms; empty or NULL: each observer uses its own lease
 };
 
-// What its texts and spans point to lives as long as the program.
+// The description of a protocol. Its texts and spans refer to data that is never freed.
 struct ProtocolInfo {
   std::string_view name;
   std::string_view summary;  // one line, for `whorl protocols`
-  // What its table is called unless the user says otherwise. The texts below name the table so.
+  // The table's name unless the user chooses another. The texts below use this name.
   std::string_view table = "locktable";
   std::string_view create_table;  // DDL of its table
   std::span<const ColumnInfo> columns;
   HolderColumns holder_columns;
-  // DML with @name that makes the lock's row as if it had been released; empty: starts need none.
+  // DML with @name that creates the lock's row in the released state. Empty: a start needs no row.
   std::string_view init_lock;
-  // DML with @name by which an operator ends whatever lease there is; empty: there is no such way.
+  // DML with @name by which an operator ends the current lease. Empty: there is no such statement.
   std::string_view force_release;
-  std::span<const StepName> steps;  // its own, without has_lock and write
-  // Those of `steps` that have no commit of their own: reads, and statements within another step.
+  std::span<const StepName> steps;  // without has_lock and write, which every protocol has
+  // The steps that have no commit of their own: reads, and statements within another step.
   std::span<const StepName> steps_without_commit;
+  // The steps that are statements within another step: each ends with its own reply, and not with
+  // its transaction.
+  std::span<const StepName> steps_within_others;
+  // The steps that keep the lock or give it back. A client that limits how many transactions are
+  // under way sends these first.
+  std::span<const StepName> urgent_steps;
   std::array<Promise, kCountOf<Invariant>> promises{};
-  // Those of the promises that do not cover an operator who deletes a row.
+  // Promises that are void if an operator deletes a row.
   std::span<const Invariant> not_with_delete_row;
-  // HasLock is answered from what the process knows, without a call to Spanner.
+  // The process answers HasLock from what it knows, without a call to Spanner.
   bool answers_locally = false;
   bool has_blocking_wrapper = false;  // Lock() and Unlock()
-  bool has_tokens = true;             // a resource can fence by what is handed out
-  bool takes_one_lock = false;        // its table has room for no other
-  // It asks for its releases to be announced (AnnounceRelease), and looks when it hears of one.
+  bool has_tokens = true;             // it hands out tokens by which a resource can fence
+  bool takes_one_lock = false;        // its table has room for one lock only
+  // It announces its releases (AnnounceRelease), and reads the row when it hears of one.
   bool announces_releases = false;
-  // The row that its `init` leaves, without which nobody can ever hold the lock; empty where a
-  // process makes the row.
+  // The row that has to be there before any process can hold the lock. Empty: a process creates the
+  // row.
   Row init_row;
-  Duration lease_min;                    // a smaller one is raised to it, or refused:
-  bool refuses_short_lease = false;      // as an error of configuration
-  Duration lease_max = Duration::Max();  // a greater one is refused
+  Duration lease_min;                    // a shorter lease is raised to this, or, if
+  bool refuses_short_lease = false;      // this is true, refused
+  Duration lease_max = Duration::Max();  // a longer lease is refused
   Duration lease_default;
-  // How much older than a lease a sign of life may be before others take the lock.
+  // How much longer than a lease other processes wait after the last sign of life.
   Duration lease_grace;
-  RetryPolicy retry_policy;  // of its transactions
-  // Of a process's part in one lock: Hosted() of the protocol's own configuration. An empty `id`
-  // means one that the process draws. REQUIRES: `table` is an identifier; lease is not above
-  // lease_max.
+  RetryPolicy retry_policy;
+  // Makes the configuration of a process's part in one lock, with Hosted(). If `id` is empty, the
+  // process draws one. REQUIRES: `table` is an identifier; lease is not above lease_max.
   ProtocolConfig (*make_config)(const std::string& table, std::string lock_name, std::string id,
                                 Duration lease) = nullptr;
 };
 
-// In the order of the documentation; then those that were added, as they came.
+// In the order of the documentation, followed by those that were added, in the order of adding.
 const std::deque<ProtocolInfo>& Protocols();
-// Null when there is none of that name.
+// Null if no protocol has that name.
 const ProtocolInfo* FindProtocol(std::string_view name);
-// Puts one at the end, for as long as the program runs: part of sim::AddProtocol, which checks it.
-// REQUIRES: no other thread runs yet; there is no protocol of that name.
+
+// Every step of every protocol and of its application, each once, in the order of their keys.
+std::vector<StepName> AllSteps();
+// The one of these that has this word.
+std::optional<StepName> FindStep(std::string_view word);
+
+// Adds a protocol at the end, for as long as the program runs. Only sim::AddProtocol calls this,
+// after it has checked the protocol. REQUIRES: no other thread runs yet; the name is not taken.
 void AddToProtocols(const ProtocolInfo& info);
 
 }  // namespace whorl

@@ -166,7 +166,7 @@ class AdminClient::Core {
   // Runs `task` after a pause, or at once if the client is closed, for which `task` checks.
   void Later(const Backoff& policy, Duration& backoff, EventLoop::Task task) {
     if (closing_) return task();
-    const Duration pause = DrawPause(policy, backoff, entropy_, Purpose::kCallBackoff);
+    const Duration pause = DrawPause(policy, backoff, entropy_, purposes::kCallBackoff);
     const uint64_t id = ++last_pause_;
     pauses_[id] = std::move(task);
     loop_.At(MonotonicNow() + pause, [this, id] {

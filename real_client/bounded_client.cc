@@ -1,8 +1,9 @@
 #include "real_client/bounded_client.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
+
+#include "protocol/protocols.h"
 
 namespace whorl::real_client {
 namespace {
@@ -11,9 +12,9 @@ namespace {
 constexpr Duration kUsualPatience = Seconds(10);
 
 bool KeepsOrGivesBack(StepName step) {
-  constexpr std::array kSteps = {StepName::kHeartbeatUpdate, StepName::kHeartbeatDelete,
-                                 StepName::kBeat, StepName::kHeartbeat, StepName::kRelease};
-  return std::ranges::find(kSteps, step) != kSteps.end();
+  return std::ranges::any_of(Protocols(), [step](const ProtocolInfo& info) {
+    return std::ranges::find(info.urgent_steps, step) != info.urgent_steps.end();
+  });
 }
 
 }  // namespace

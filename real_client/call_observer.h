@@ -13,7 +13,7 @@ namespace whorl::real_client {
 
 // Identifies a call within its transaction; a resent call has the same identity.
 struct SentCall {
-  StepName step = StepName::kCheck;
+  StepName step;
   uint16_t attempt = 0;
   uint16_t call = 0;
   uint8_t request = 0;  // Request::index()

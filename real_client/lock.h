@@ -32,6 +32,7 @@
 #include "protocol/spanner/status.h"
 #include "protocol/spanner/time.h"
 #include "protocol/spanner/words.h"
+#include "protocol/token.h"
 #include "real_client/options.h"
 
 namespace whorl::real_client {
@@ -176,7 +177,7 @@ struct Holding {
   std::string lock;
   std::string holder;              // empty: the lock is free
   std::optional<Timestamp> since;  // the time of the grant, if the table has it
-  std::optional<Timestamp> token;
+  std::optional<Token> token;
   // The rest of the lease by Spanner's clock when the row was read; zero or less if it has expired.
   // Empty if the lock is free.
   std::optional<Duration> left;

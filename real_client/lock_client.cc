@@ -172,7 +172,7 @@ Status LockClient::Make(LockOptions options, std::unique_ptr<DistributedLock>& o
   if (!status.ok()) return status;
   if (options.id.empty()) {
     OsEntropy entropy;
-    options.id = DrawUuid(entropy, Purpose::kInstanceId);
+    options.id = DrawUuid(entropy, purposes::kInstanceId);
   }
   out = std::make_unique<DistributedLock>(core_->MakeHost(info, *client, std::move(options)));
   return {};

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
+#include "protocol/fenced_lease/words.h"
 #include "protocol/spanner/utf8.h"
 
 namespace whorl::real_client {
@@ -49,8 +51,12 @@ class HoldingRow {
  private:
   template <typename T>
   static std::optional<T> As(const Value& value) {
-    const T* typed = std::get_if<T>(&value);
-    return typed == nullptr ? std::nullopt : std::optional(*typed);
+    if constexpr (std::is_same_v<T, Token>) {
+      return Token::In(value);
+    } else {
+      const T* typed = std::get_if<T>(&value);
+      return typed == nullptr ? std::nullopt : std::optional(*typed);
+    }
   }
 
   const Row& row_;
@@ -63,7 +69,7 @@ Holding HoldingIn(const ProtocolInfo& info, const HoldingRow& row, Duration leas
   holding.holder = row.Get<std::string>(&HolderColumns::holder).value_or("");
   if (holding.holder.empty()) return holding;
   holding.since = row.Get<Timestamp>(&HolderColumns::since);
-  holding.token = row.Get<Timestamp>(&HolderColumns::token);
+  holding.token = row.Get<Token>(&HolderColumns::token);
   const auto until = row.Get<Timestamp>(&HolderColumns::until);
   const auto renewed = row.Get<Timestamp>(&HolderColumns::renewed);
   const auto own_lease = row.Get<int64_t>(&HolderColumns::lease);
@@ -81,9 +87,8 @@ Transaction WriteOf(const std::string& sql, const std::string& name) {
     parameters.push_back({.name = "name", .type = Type::kString});
     values.emplace_back(name);
   }
-  Transaction transaction =
-      OneStatement(StepName::kWrite, Mode::kReadWrite, Sql::Intern(sql, std::move(parameters)),
-                   std::move(values));
+  Transaction transaction = OneStatement(
+      steps::kWrite, Mode::kReadWrite, Sql::Intern(sql, std::move(parameters)), std::move(values));
   transaction.lock_mode = LockMode::kOptimistic;
   return transaction;
 }
@@ -126,7 +131,7 @@ Transaction ProbeOf(const ProtocolInfo& info, const std::string& table) {
     if (&column != &info.columns.front()) sql += ", ";
     sql += column.name;
   }
-  return OneStatement(StepName::kRead, Mode::kStrongRead,
+  return OneStatement(fenced_lease::steps::kRead, Mode::kStrongRead,
                       Sql::Intern(sql + " FROM " + table + " LIMIT 1"), {});
 }
 
@@ -145,8 +150,8 @@ Transaction ReadHoldings(const ProtocolInfo& info, const std::string& table,
     parameters.push_back({.name = "name", .type = Type::kString});
     values.emplace_back(*name);
   }
-  return OneStatement(StepName::kRead, Mode::kStrongRead, Sql::Intern(sql, std::move(parameters)),
-                      std::move(values));
+  return OneStatement(fenced_lease::steps::kRead, Mode::kStrongRead,
+                      Sql::Intern(sql, std::move(parameters)), std::move(values));
 }
 
 std::vector<Holding> HoldingsIn(const ProtocolInfo& info, const std::vector<Row>& rows,

@@ -30,7 +30,7 @@ class MachineHost {
   // A transaction of the machine that is under way.
   struct Flight {
     TransactionClient::RunId run = 0;
-    StepName step = StepName::kCheck;
+    StepName step;
     bool writes = false;
     bool has_mutations = false;
     bool has_test = false;  // so that FAILED_PRECONDITION is an answer

@@ -112,7 +112,7 @@ void LockedCommand::OnLeadership(const Leadership& leadership) {
 }
 
 void LockedCommand::OnNote(const Note& note) {
-  if (note.note != NoteId::kReleaseFailed) return;
+  if (note.note != notes::kReleaseFailed) return;
   const auto* why = note.values.empty() ? nullptr : std::get_if<std::string>(&note.values.front());
   Complain(Cat("the lock could not be given back; it is free when its lease has ended",
                why == nullptr ? "" : ": " + *why));

@@ -119,7 +119,7 @@ class Init {
     if (!status.ok()) return status;
     status = Await([&](auto done) {
       client->Run(
-          {.step = StepName::kWrite, .mode = Mode::kReadWrite, .mutations = {std::move(insert)}},
+          {.step = steps::kWrite, .mode = Mode::kReadWrite, .mutations = {std::move(insert)}},
           [done = std::move(done)](TransactionResult result) { done(result.status); });
     });
     if (status.ok()) Say(Cat("made the row of ", request_.TableName()));

@@ -15,6 +15,10 @@
 #include <vector>
 
 #include "cli/lock/guard.h"
+#include "protocol/fenced_lease/words.h"
+#include "protocol/semaphore/words.h"
+#include "protocol/spindle_v2/words.h"
+#include "protocol/spindle_v3/words.h"
 #include "real_client/os.h"
 #include "sim/scenario/error_text.h"
 
@@ -27,8 +31,8 @@ using sim::Cat;
 double SecondsOf(Duration duration) { return static_cast<double>(duration.ns) / 1e9; }
 
 bool IsHeartbeat(StepName step) {
-  return step == StepName::kBeat || step == StepName::kHeartbeat ||
-         step == StepName::kHeartbeatUpdate || step == StepName::kUpdate;
+  return step == fenced_lease::steps::kBeat || step == spindle_v3::steps::kHeartbeat ||
+         step == spindle_v2::steps::kHeartbeatUpdate || step == semaphore::steps::kUpdate;
 }
 
 // From a local Spanner to one that is hardly there.

@@ -44,9 +44,9 @@ Json HoldingJson(const Holding& holding) {
   json["held"] = holding.is_held();
   json["holder"] = holding.holder.empty() ? Json(nullptr) : Json(holding.holder);
   json["since"] = holding.since ? Json(FormatRfc3339(*holding.since)) : Json(nullptr);
-  json["token"] = holding.token ? Json(FormatRfc3339(*holding.token)) : Json(nullptr);
-  json["token_ns"] =
-      holding.token ? Json(std::to_string(holding.token->UnixNanos())) : Json(nullptr);
+  json["token"] = holding.token ? Json(FormatToken(*holding.token)) : Json(nullptr);
+  // As it is handed to users: nanoseconds, unless the token is an epoch.
+  json["token_ns"] = holding.token ? Json(std::to_string(holding.token->Number())) : Json(nullptr);
   json["left"] = holding.left ? Json(sim::SecondsText(*holding.left)) : Json(nullptr);
   return json;
 }
@@ -56,7 +56,8 @@ void PrintHoldings(const std::vector<Holding>& holdings) {
   for (const Holding& holding : holdings) {
     table.Add({sim::Printable(holding.lock),
                holding.holder.empty() ? "-" : sim::Printable(holding.holder),
-               TimestampText(holding.since), TimestampText(holding.token), LeftText(holding)});
+               TimestampText(holding.since), holding.token ? FormatToken(*holding.token) : "-",
+               LeftText(holding)});
   }
   table.Print(std::cout);
 }

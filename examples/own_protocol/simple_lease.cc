@@ -50,7 +50,7 @@ whorl::Transaction WriteOf(StepName step, whorl::Sql sql, std::vector<Value> par
 
 void SendRead(Context& here) {
   here.state.doing = Doing::kReading;
-  whorl::Transaction transaction = whorl::OneStatement(StepName::kRead, whorl::Mode::kStrongRead,
+  whorl::Transaction transaction = whorl::OneStatement(steps::kLook, whorl::Mode::kStrongRead,
                                                        here.config.read, {here.config.lock_name});
   transaction.give_up_at = here.now.monotonic + here.config.lease;
   Run(here, kRound, std::move(transaction));
@@ -59,14 +59,14 @@ void SendRead(Context& here) {
 void SendCreate(Context& here) {
   here.state.doing = Doing::kClaiming;
   Run(here, kRound,
-      WriteOf(StepName::kCreate, here.config.create, {here.config.lock_name, here.state.id},
+      WriteOf(steps::kCreate, here.config.create, {here.config.lock_name, here.state.id},
               here.now.monotonic + here.config.lease));
 }
 
 void SendTake(Context& here, Timestamp seen) {
   here.state.doing = Doing::kClaiming;
   Run(here, kRound,
-      WriteOf(StepName::kTake, here.config.take, {here.config.lock_name, here.state.id, seen},
+      WriteOf(steps::kClaim, here.config.take, {here.config.lock_name, here.state.id, seen},
               here.now.monotonic + here.config.lease));
 }
 
@@ -74,13 +74,12 @@ void SendBeat(Context& here) {
   here.state.doing = Doing::kBeating;
   const Term& term = *here.state.term;
   Run(here, kRound,
-      WriteOf(StepName::kBeat, here.config.beat, {here.config.lock_name, term.token},
-              term.deadline));
+      WriteOf(steps::kBeat, here.config.beat, {here.config.lock_name, term.token}, term.deadline));
 }
 
 void SendRelease(Context& here, Timestamp token) {
   Run(here, kRelease,
-      WriteOf(StepName::kRelease, here.config.release, {here.config.lock_name, token},
+      WriteOf(steps::kHandBack, here.config.release, {here.config.lock_name, token},
               here.now.monotonic + here.config.lease));
 }
 
@@ -162,7 +161,7 @@ void OnEnded(Context& here, const whorl::TransactionEnded& ended) {
 void OnStarted(Context& here) {
   here.state.id = here.config.id;
   if (here.state.id.empty()) {
-    here.state.id = whorl::DrawUuid(here.entropy, whorl::Purpose::kInstanceId);
+    here.state.id = whorl::DrawUuid(here.entropy, whorl::purposes::kInstanceId);
   }
   SendRead(here);
 }

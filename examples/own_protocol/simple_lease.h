@@ -15,7 +15,6 @@
 // CURRENT_TIMESTAMP is wrong by less than kClockMargin, and that nobody deletes rows.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -24,14 +23,25 @@
 #include <vector>
 
 #include "protocol/machine.h"
+#include "protocol/names.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/sql.h"
 #include "protocol/spanner/time.h"
+#include "protocol/spanner/words.h"
 
 namespace simple_lease {
 
 inline constexpr whorl::Duration kLeaseMin = whorl::Seconds(1);
 inline constexpr whorl::Duration kClockMargin = whorl::Milliseconds(250);
+
+// The words that scenarios and reports name it by. whorl::steps has those that every protocol has.
+namespace steps {
+inline constexpr whorl::StepName kLook{"look"};
+inline constexpr whorl::StepName kClaim{"claim"};    // takes a row
+inline constexpr whorl::StepName kCreate{"create"};  // makes one
+inline constexpr whorl::StepName kBeat{"beat"};
+inline constexpr whorl::StepName kHandBack{"hand_back"};
+}  // namespace steps
 
 // What never changes. Its fields that are Sql are what the database is told to plan.
 struct Config {

@@ -23,9 +23,9 @@ using whorl::Timestamp;
 
 // --- what it is ----------------------------------------------------------------------------------
 
-constexpr std::array<StepName, 5> kSteps = {StepName::kRead, StepName::kTake, StepName::kCreate,
-                                            StepName::kBeat, StepName::kRelease};
-constexpr std::array<StepName, 1> kStepsWithoutCommit = {StepName::kRead};
+constexpr std::array<StepName, 5> kSteps = {steps::kLook, steps::kClaim, steps::kCreate,
+                                            steps::kBeat, steps::kHandBack};
+constexpr std::array<StepName, 1> kStepsWithoutCommit = {steps::kLook};
 constexpr std::array<Invariant, 4> kNotWithDeleteRow = {
     Invariant::kHandedTokenMonotonic, Invariant::kHasLockTruthful, Invariant::kLeaseRespected,
     Invariant::kSingleLeaderBelief};

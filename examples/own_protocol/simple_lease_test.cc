@@ -38,11 +38,11 @@ class SimpleLeaseTest : public testing::Test {
   // Finds no row, and makes it.
   void BecomesLeader(Duration sent, Duration answered) {
     Take({}, whorl::Started{});
-    whorl::TransactionEnded read{.request = kRound, .step = whorl::StepName::kRead, .result = {}};
+    whorl::TransactionEnded read{.request = kRound, .step = steps::kLook, .result = {}};
     read.result.outcome = whorl::Outcome::kCommitted;
     read.result.results.emplace_back();
     Take(Milliseconds(5), read);
-    CommitsAt(answered, whorl::StepName::kCreate, sent);
+    CommitsAt(answered, steps::kCreate, sent);
   }
   bool SaysThatItHasTheLock(Duration at) {
     Take(at, whorl::Asked{.ask = 1, .question = whorl::Question::kHasLock});
@@ -65,7 +65,7 @@ TEST_F(SimpleLeaseTest, BelievesForLessThanALeaseFromTheSendingOfTheCommit) {
 TEST_F(SimpleLeaseTest, AHeartbeatProlongsTheBelief) {
   BecomesLeader(Milliseconds(6), Milliseconds(12));
   Take(Seconds(4), whorl::TimerFired{kWake});
-  CommitsAt(Seconds(5), whorl::StepName::kBeat, Seconds(4));
+  CommitsAt(Seconds(5), steps::kBeat, Seconds(4));
   EXPECT_TRUE(SaysThatItHasTheLock(Seconds(13)));
   EXPECT_FALSE(SaysThatItHasTheLock(Seconds(14)));
 }
@@ -83,7 +83,7 @@ TEST_F(SimpleLeaseTest, GivesTheRowBackOnceTheWorkHasStopped) {
   EXPECT_FALSE(SaysThatItHasTheLock(Seconds(1)));
   Take(Seconds(2), whorl::WorkStopped{});
   const auto& run = std::get<whorl::RunTransaction>(effects_.front());
-  EXPECT_EQ(run.transaction.step, whorl::StepName::kRelease);
+  EXPECT_EQ(run.transaction.step, steps::kHandBack);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ whorl::TransactionResult Run(SpannerClient& spanner, whorl::Transaction transact
 
 whorl::Transaction Dml(const char* sql, std::vector<whorl::Parameter> parameters,
                        std::vector<whorl::Value> values) {
-  return whorl::OneStatement(whorl::StepName::kWrite, whorl::Mode::kReadWrite,
+  return whorl::OneStatement(whorl::steps::kWrite, whorl::Mode::kReadWrite,
                              whorl::Sql::Intern(sql, std::move(parameters)), std::move(values));
 }
 

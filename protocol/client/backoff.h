@@ -1,4 +1,4 @@
-// Pauses between retries, which grow and are drawn.
+// Random pauses between retries, which grow.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,12 @@
 #include "protocol/spanner/time.h"
 
 namespace whorl {
+
+namespace purposes {
+inline constexpr Purpose kAbortedBackoff{"aborted_backoff"};
+inline constexpr Purpose kCallBackoff{"call_backoff"};
+inline constexpr Purpose kSessionBackoff{"session_backoff"};
+}  // namespace purposes
 
 // Full jitter: each pause is uniform in [1 ns, current]; then current grows by growth_percent,
 // up to `max`.

@@ -91,7 +91,7 @@ void Create(const SessionPoolPolicy& policy, SessionPool& pool, Duration now,
   }
 }
 
-// What follows from any change.
+// The consequences of any change.
 void Settle(const SessionPoolPolicy& policy, SessionPool& pool, Duration now,
             std::vector<PoolEffect>& out) {
   Serve(policy, pool, out);
@@ -221,7 +221,7 @@ void OnCreationFailed(const SessionPoolPolicy& policy, SessionPool& pool, Durati
   if (pool.closed) return;
   if (MaySucceedLater(status)) {
     const Duration pause =
-        DrawPause(policy.creation, pool.backoff, entropy, Purpose::kSessionBackoff);
+        DrawPause(policy.creation, pool.backoff, entropy, purposes::kSessionBackoff);
     pool.create_at = now + status.retry_after.value_or(pause);
   } else {
     pool.refused = true;

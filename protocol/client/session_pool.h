@@ -1,15 +1,15 @@
-// The sessions of one client: how many there are, who has which, and when they are made, kept alive
-// and let go.
+// The sessions of one client: how many there are, who uses which, and when they are created, kept
+// alive and deleted.
 //
-// Like a protocol it is a value and functions that append effects to `out`; its host makes the
-// calls, sets one timer for NextPoolTime, and tells what came of them.
+// Like a protocol it is a value and functions that append effects to `out`. Its host makes the
+// calls, passes their results on, and sets one timer for NextPoolTime.
 //
 // Invariants:
 //   1. A regular session has at most one user at a time; a multiplexed one is shared by all.
-//   2. Who asks is answered exactly once, unless it stops asking: with a session, or with the error
-//      for which there is none.
-//   3. A session that Spanner did not know, or that was let go, is never handed out again.
-//   4. There are never more than `max_sessions` regular sessions, those being created included.
+//   2. Each asker gets exactly one answer, unless it stops asking: a session, or the error because
+//      of which there is none.
+//   3. A session that Spanner did not know, or that was deleted, is never handed out again.
+//   4. There are never more than `max_sessions` regular sessions, including those being created.
 // Numbers: Google's clients (cloud.google.com/go/spanner session.go, google-cloud-cpp
 // session_pool.cc), and Spanner's limits of an hour of idleness and 28 days of age.
 // Deliberately left out: labels, roles, and a channel for each session.
@@ -35,21 +35,21 @@ enum class SessionKind : uint8_t { kMultiplexed, kRegular };
 
 struct SessionPoolPolicy {
   SessionKind kind = SessionKind::kMultiplexed;
-  int32_t min_sessions = 0;   // that are there before anybody asks; of the regular kind
-  int32_t max_sessions = 0;   // of the regular kind
-  int32_t batch = 1;          // at most so many are asked for by one call
-  Duration keep_alive_after;  // of idleness; Spanner may delete a session that was idle for an hour
-  Duration ping_again_after;  // a ping that failed for another reason than that the session is gone
-  Duration max_age;           // then it is replaced
-  Duration ask_timeout;       // who has waited for so long is told an error
-  Backoff creation;           // after a creation that may succeed later
+  int32_t min_sessions = 0;   // regular ones, created before the first asker
+  int32_t max_sessions = 0;   // regular ones
+  int32_t batch = 1;          // the most that one call creates
+  Duration keep_alive_after;  // idle time; Spanner may delete a session after an idle hour
+  Duration ping_again_after;  // after a ping that failed although the session may exist
+  Duration max_age;           // older sessions are replaced
+  Duration ask_timeout;       // an asker that waits longer gets an error
+  Backoff creation;           // after a creation failed that may succeed later
   WHORL_FIELDS(SessionPoolPolicy, kind, min_sessions, max_sessions, batch, keep_alive_after,
                ping_again_after, max_age, ask_timeout, creation);
 };
 SessionPoolPolicy MultiplexedSessionPolicy();
 SessionPoolPolicy RegularSessionPolicy();
 
-using AskerId = uint64_t;  // given by who asks; free again once answered
+using AskerId = uint64_t;  // chosen by the asker; can be used again after the answer
 
 struct PooledSession {
   enum class Use : uint8_t { kIdle, kInUse, kPinged };
@@ -70,14 +70,14 @@ struct SessionAsker {
 
 struct SessionPool {
   std::vector<PooledSession> sessions;  // at most one multiplexed one: the newest
-  std::vector<SessionAsker> askers;     // in the order in which they asked
-  int32_t creating = 0;                 // asked for by calls that are out
-  // Spanner refused a creation for good (no permission, no database): now only an asker makes the
-  // pool try again.
+  std::vector<SessionAsker> askers;     // in the order of asking
+  int32_t creating = 0;                 // by calls that are under way
+  // Spanner refused a creation for good (no permission, no database): the pool tries again only for
+  // an asker.
   bool refused = false;
   std::optional<Duration> create_at;  // after a backoff
   Duration backoff;
-  Status failure;  // of the last creation, for askers that run out of time
+  Status failure;  // the last creation's error, for askers that wait too long
   bool closed = false;
   WHORL_FIELDS(SessionPool, sessions, askers, creating, refused, create_at, backoff, failure,
                closed);
@@ -109,15 +109,15 @@ struct SessionRefused {
 using PoolEffect =
     std::variant<CreateSessions, PingSession, LetGoSession, SessionGranted, SessionRefused>;
 
-// Creates what has to be there from the start. All times are of the local monotonic clock.
+// Creates the sessions that are needed from the start. All times are local monotonic times.
 void OpenPool(const SessionPoolPolicy& policy, SessionPool& pool, Duration now,
               std::vector<PoolEffect>& out);
 // REQUIRES: `asker` is not waiting already.
 void AskForSession(const SessionPoolPolicy& policy, SessionPool& pool, Duration now, AskerId asker,
                    std::vector<PoolEffect>& out);
-// It does not want one any more. REQUIRES: it was not answered yet.
+// The asker no longer wants a session. REQUIRES: it has not been answered yet.
 void StopAsking(SessionPool& pool, AskerId asker);
-// The user of a session is done with it; `lost`: Spanner answered that there is no such session.
+// The user of a session no longer needs it. `lost`: Spanner answered that it does not exist.
 void ReturnSession(const SessionPoolPolicy& policy, SessionPool& pool, Duration now,
                    const SessionName& name, bool lost, std::vector<PoolEffect>& out);
 // `asked`: the count of CreateSessions; Spanner may create fewer.
@@ -129,12 +129,12 @@ void OnCreationFailed(const SessionPoolPolicy& policy, SessionPool& pool, Durati
                       std::vector<PoolEffect>& out);
 void OnPinged(const SessionPoolPolicy& policy, SessionPool& pool, Duration now,
               const SessionName& name, const Status& status, std::vector<PoolEffect>& out);
-// When OnPoolTime is to be called, if nothing else happens before.
+// When to call OnPoolTime, if nothing else happens first.
 std::optional<Duration> NextPoolTime(const SessionPoolPolicy& policy, const SessionPool& pool);
 void OnPoolTime(const SessionPoolPolicy& policy, SessionPool& pool, Duration now,
                 std::vector<PoolEffect>& out);
-// Refuses all askers, now and from now on, and lets every regular session go that is idle now or
-// returned later. A multiplexed one is left to its age, as Google's clients leave it.
+// Refuses all present and future askers, and deletes every regular session that is idle now or
+// returned later. Like Google's clients, it does not delete a multiplexed session.
 void ClosePool(const SessionPoolPolicy& policy, SessionPool& pool, std::vector<PoolEffect>& out);
 
 }  // namespace whorl

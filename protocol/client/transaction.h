@@ -1,7 +1,7 @@
-// A transaction as a protocol asks for it, and how it ended.
+// A transaction as a protocol requests it, and how it ended.
 //
-// A read-test-write transaction is a pure function of what was heard so far: Continue() says the
-// next thing to do, and a retry starts again with nothing heard.
+// A read-test-write transaction is a pure function of the results so far: Continue() says what to
+// do next, and a retry starts again without any results.
 #pragma once
 
 #include <cstddef>
@@ -28,22 +28,22 @@ enum class Mode : uint8_t {
 };
 
 struct TransactionStatement {
-  StepName step = StepName::kCheck;
+  StepName step;
   Statement statement;
   WHORL_FIELDS(TransactionStatement, step, statement);
 };
 
 // The test of a read-test-write transaction on a lock's row. The first statement is a query of
-// owner (STRING), token (TIMESTAMP: the last sign of life, or until when a lease lasts) and the
-// time to judge by (CURRENT_TIMESTAMP, or the client's): the row of another owner whose token is
-// younger than `lease` ends the transaction, and so does one with a NULL. No row at all, one's own,
-// or an old one passes.
+// owner (STRING), token (TIMESTAMP: the last sign of life, or the end of the lease) and the time to
+// compare it with (CURRENT_TIMESTAMP, or the client's time). The transaction ends if the row has
+// another owner and a token younger than `lease`, or a NULL. It goes on if there is no row, or if
+// the row is the process's own, or old.
 struct UnlessHeld {
   std::string me;
   Duration lease;
   WHORL_FIELDS(UnlessHeld, me, lease);
 };
-// The first statement is DML; when it changes no row, the transaction ends.
+// The first statement is DML. If it changes no row, the transaction ends.
 struct IfRowChanged {
   WHORL_NO_FIELDS(IfRowChanged);
 };
@@ -56,33 +56,33 @@ struct Holder {
   enum class Kind : uint8_t { kNone, kAnother, kUnreadable };
 
   Kind kind = Kind::kNone;
-  Duration age;  // of kAnother: the time minus token, which may be negative
+  Duration age;  // for kAnother: the time minus the token; may be negative
 };
-// REQUIRES: a row of `rows` has the columns that UnlessHeld names, in their order.
+// REQUIRES: each row has the columns that UnlessHeld names, in that order.
 Holder HolderIn(const std::vector<Row>& rows, const UnlessHeld& test);
 
 struct Transaction {
-  StepName step = StepName::kCheck;  // to which its begin, commit and outcome belong
+  StepName step;  // its begin, commit and outcome belong to this step
   Mode mode = Mode::kStrongRead;
   std::vector<TransactionStatement> statements;
-  // Of kReadWrite: they go with the Commit, so no statement sees them.
+  // For kReadWrite. Sent with the Commit, so that no statement sees their effect.
   std::vector<Mutation> mutations;
-  Body body;                                    // of kReadWrite
-  LockMode lock_mode = LockMode::kPessimistic;  // of kReadWrite
-  bool return_read_timestamp = false;           // of kStrongRead
-  // Local monotonic time from which on nothing is sent for it any more, but a Rollback; nothing:
-  // only the policy's timeouts bound it.
+  Body body;                                    // for kReadWrite
+  LockMode lock_mode = LockMode::kPessimistic;  // for kReadWrite
+  bool return_read_timestamp = false;           // for kStrongRead
+  // From this local monotonic time on, nothing but a Rollback is sent for it. Empty: only the
+  // policy's timeouts bound it.
   std::optional<Duration> give_up_at;
   WHORL_FIELDS(Transaction, step, mode, statements, mutations, body, lock_mode,
                return_read_timestamp, give_up_at);
 };
 
-// A transaction of one statement, whose step is the transaction's. What else it is, the caller
-// adds.
+// A transaction of one statement, which has the transaction's step. The caller sets the other
+// fields.
 Transaction OneStatement(StepName step, Mode mode, Sql sql, std::vector<Value> parameters);
 
 struct SayStatement {
-  size_t index = 0;  // of Transaction::statements
+  size_t index = 0;  // in Transaction::statements
   WHORL_FIELDS(SayStatement, index);
 };
 struct SayCommit {
@@ -94,18 +94,18 @@ struct SayRollback {
 };
 using Said = std::variant<SayStatement, SayCommit, SayRollback>;
 
-// Statements run in their order. After one that failed, those that follow it directly and have
-// `ignore_error` still run (a Go closure that cleans up before it returns its error), and then the
-// transaction is rolled back. A failure of a statement with `ignore_error` is no failure. Where the
-// body has a test, it is made as soon as the first statement has answered; what it ends, ends with
-// FAILED_PRECONDITION, and its results tell why.
+// Statements run in order. After a statement fails, the statements that directly follow it and have
+// `ignore_error` still run (as in a Go closure that cleans up before it returns its error); then
+// the transaction is rolled back. An error of a statement with `ignore_error` does not count. If
+// the body has a test, it is made as soon as the first statement has answered; a transaction that
+// it ends, ends with FAILED_PRECONDITION, and its results show why.
 // REQUIRES: heard.size() <= transaction.statements.size().
 Said Continue(const Transaction& transaction, std::span<const StatementResult> heard);
 
 enum class Outcome : uint8_t {
-  kCommitted,  // of a read: answered
+  kCommitted,  // or, for a read: answered
   kAborted,    // certainly without effect
-  kUnknown,    // a Commit was sent, and nothing certain was heard of it
+  kUnknown,    // a Commit was sent, and its outcome could not be learned
 };
 constexpr auto WordTableOf(Outcome) {
   return MakeWordTable<Outcome>({
@@ -117,13 +117,13 @@ constexpr auto WordTableOf(Outcome) {
 
 struct TransactionResult {
   Outcome outcome = Outcome::kUnknown;
-  Status status;                         // why it did not commit
-  std::vector<StatementResult> results;  // of the last attempt
-  Timestamp commit_timestamp;            // when kCommitted and kReadWrite
-  // Local monotonic time at which the Commit of the last attempt was sent first: the one that
-  // committed, or whose outcome is unknown. Nothing when that attempt had none.
+  Status status;                         // the reason why it did not commit
+  std::vector<StatementResult> results;  // from the last attempt
+  Timestamp commit_timestamp;            // for kCommitted and kReadWrite
+  // Local monotonic time at which the last attempt first sent its Commit: the one that committed,
+  // or whose outcome is unknown. Empty if that attempt sent none.
   std::optional<Duration> commit_sent;
-  std::optional<Timestamp> read_timestamp;  // when kStrongRead, asked for, and answered
+  std::optional<Timestamp> read_timestamp;  // for kStrongRead, if requested and answered
   WHORL_FIELDS(TransactionResult, outcome, status, results, commit_timestamp, commit_sent,
                read_timestamp);
 };

@@ -151,7 +151,7 @@ Status GivenUp() { return Error(Code::kDeadlineExceeded, "given up when its time
 // REQUIRES: nothing of the transaction can have been committed.
 RunnerAction GiveUp(RunnerState& state) { return Finish(state, Outcome::kAborted, GivenUp(), {}); }
 
-// What the body says next, now that `heard` has grown.
+// The body's next action, after another result was added to `heard`.
 RunnerAction GoOn(const RetryPolicy& policy, RunnerState& state, Duration now) {
   Said said = Continue(state.transaction, state.heard);
   if (IsGivenUp(state, now) && state.has_begun && !std::holds_alternative<SayRollback>(said)) {
@@ -198,7 +198,7 @@ RunnerAction OnAborted(const RetryPolicy& policy, RunnerState& state, Duration n
                        Entropy& entropy, const Status& status) {
   ForgetAttempt(policy, state);
   const Duration drawn =
-      DrawPause(policy.aborted, state.aborted_backoff, entropy, Purpose::kAbortedBackoff);
+      DrawPause(policy.aborted, state.aborted_backoff, entropy, purposes::kAbortedBackoff);
   Duration pause = status.retry_after.value_or(drawn);
   if (IsGivenUp(state, now)) return GiveUp(state);
   if (state.transaction.give_up_at) {
@@ -267,7 +267,7 @@ RunnerAction OnCommitReply(const RetryPolicy& policy, RunnerState& state, Durati
                 {});
 }
 
-// Of the statement that carries the begin. Without an id there is nothing to roll back.
+// The statement that carries the begin failed. Without an id there is nothing to roll back.
 RunnerAction OnFirstError(const RetryPolicy& policy, RunnerState& state, Duration now,
                           Entropy& entropy, const Status& status) {
   if (status.code == Code::kAborted) return OnAborted(policy, state, now, entropy, status);
@@ -279,7 +279,7 @@ RunnerAction OnStatementReply(const RetryPolicy& policy, RunnerState& state, Dur
                               Entropy& entropy, Response& response) {
   if (CarriesBegin(state)) {
     const bool failed = !response.status.ok() || response.transaction.empty();
-    if (failed && policy.first_error == FirstError::kTold) {
+    if (failed && policy.first_error == FirstError::kReported) {
       return OnFirstError(policy, state, now, entropy, response.status);
     }
     if (failed) {
@@ -367,7 +367,7 @@ RetryPolicy OurRetryPolicy() {
           .query_timeout = Seconds(30),
           .commit_timeout = Seconds(30),
           .begin_after_aborted = BeginAfterAborted::kInlined,
-          .first_error = FirstError::kTold};
+          .first_error = FirstError::kReported};
 }
 
 bool IsSessionNotFound(const Status& status) {
@@ -414,7 +414,7 @@ RunnerAction OnReply(const RetryPolicy& policy, RunnerState& state, Duration now
     return OnCallEnded(policy, state, now, entropy, response);
   }
   const Duration drawn =
-      DrawPause(BackoffOf(policy, state), state.call_backoff, entropy, Purpose::kCallBackoff);
+      DrawPause(BackoffOf(policy, state), state.call_backoff, entropy, purposes::kCallBackoff);
   const Duration pause = response.status.retry_after.value_or(drawn);
   state.waiting = true;
   state.resent = true;

@@ -1,17 +1,18 @@
 // The client's side of a transaction: turns a Transaction into the calls that a client library
-// sends, and retries as that library does.
+// sends, and retries like that library.
 //
 // Invariants:
 //   1. One thing at a time: every step returns exactly one action (send a call, wait, finished).
-//   2. A Commit is resent only under the same transaction id; what cannot be told is kUnknown.
-//   3. Every retry starts with nothing heard, so the transaction's body is a pure function.
-//   4. Retries are bounded by the policy's timeouts and the transaction's own give_up_at only; the
-//      policy is a value.
-//   5. A transaction that lost its session has no effect, unless a copy of its Commit was given up
-//      before: then it is kUnknown, and is not run again.
+//   2. A Commit is resent only under the same transaction id; if its outcome cannot be learned, it
+//      is kUnknown.
+//   3. Every retry starts without any results, so the transaction's body is a pure function.
+//   4. Only the policy's timeouts and the transaction's give_up_at bound retries; the policy is a
+//      value.
+//   5. A transaction that lost its session has no effect, unless the runner had already given up
+//      waiting for a copy of its Commit: then it is kUnknown, and is not run again.
 // Source of the Go policy: cloud.google.com/go/spanner (transaction.go, client.go, retry.go) and
 // Spanner's published gRPC service configuration.
-// Deliberately left out: making and keeping sessions (session_pool.h).
+// Deliberately left out: creating and keeping sessions (session_pool.h).
 #pragma once
 
 #include <cstdint>
@@ -28,18 +29,17 @@
 namespace whorl {
 
 enum class BeginAfterAborted : uint8_t { kInlined, kExplicit };
-// An error of the statement that carries the begin.
+// How the client treats an error of the statement that begins the transaction.
 enum class FirstError : uint8_t {
-  kMasked,  // the body runs again after a BeginTransaction of its own, and only then is an error
-            // one
-  kTold,    // it is the transaction's error: nothing was committed, so nothing can have happened
+  kMasked,    // the body runs again after a separate BeginTransaction; only an error there counts
+  kReported,  // it is the transaction's error: nothing was committed, so there is no effect
 };
 
 struct RetryPolicy {
-  Backoff aborted;             // when ABORTED carries no RetryInfo
-  Backoff unary;               // of a call that ended UNAVAILABLE or RESOURCE_EXHAUSTED
+  Backoff aborted;             // if ABORTED carries no RetryInfo
+  Backoff unary;               // after UNAVAILABLE or RESOURCE_EXHAUSTED
   Backoff query;               // the same for a streaming query
-  Duration statement_timeout;  // BeginTransaction, ExecuteSql of DML, Rollback; with its resends
+  Duration statement_timeout;  // BeginTransaction, ExecuteSql with DML, Rollback; includes resends
   Duration query_timeout;
   Duration commit_timeout;
   BeginAfterAborted begin_after_aborted = BeginAfterAborted::kInlined;
@@ -47,13 +47,13 @@ struct RetryPolicy {
   WHORL_FIELDS(RetryPolicy, aborted, unary, query, statement_timeout, query_timeout, commit_timeout,
                begin_after_aborted, first_error);
 };
-// What Go's client does without a deadline in its context.
+// Go's client, without a deadline in its context.
 RetryPolicy GoRetryPolicy();
-// Ours: short pauses, and no error is masked. A protocol that uses it says in each transaction when
-// to give up.
+// Ours: short pauses, and no error is masked. A protocol that uses it sets give_up_at in each
+// transaction.
 RetryPolicy OurRetryPolicy();
 
-// The session under which a transaction runs. Without a name it is the process's own (rpc.h).
+// The session of a transaction. Without a name it is the process's own (rpc.h).
 struct Session {
   SessionName name;
   bool multiplexed = true;
@@ -65,10 +65,10 @@ struct RunnerState {
 
   Transaction transaction;
   Session session;
-  bool session_lost = false;  // Spanner does not know `session` any more: nobody may use it
+  bool session_lost = false;  // Spanner no longer knows `session`: it must not be used
   Doing doing = Doing::kStatement;
-  bool waiting = false;    // for a backoff, not for a reply
-  uint16_t attempt = 0;    // how often it was begun
+  bool waiting = false;    // for the end of a backoff, not for a reply
+  uint16_t attempt = 0;    // number of begins
   uint16_t call = 0;       // calls sent in this attempt
   bool has_begun = false;  // transaction_id is Spanner's for this attempt
   bool resent = false;     // the current call was sent before
@@ -77,14 +77,14 @@ struct RunnerState {
   int64_t sequence_number = 0;
   std::string precommit_token;  // the newest heard in this attempt
   int32_t precommit_sequence = 0;
-  bool confirms = false;  // the Commit is sent once more, for the token that answered the first
-  Duration deadline;      // of the current call, resends included; local monotonic
-  std::optional<Duration> commit_sent;      // first, in this attempt
-  std::optional<Timestamp> read_timestamp;  // that the read was told
-  Duration call_backoff;                    // current, of the current call
+  bool confirms = false;  // the Commit is being sent again, with the token from the first answer
+  Duration deadline;      // for the current call with its resends; local monotonic
+  std::optional<Duration> commit_sent;      // when this attempt first sent its Commit
+  std::optional<Timestamp> read_timestamp;  // as Spanner returned it
+  Duration call_backoff;                    // for the current call
   Duration aborted_backoff;
   std::vector<StatementResult> heard;
-  Status failure;  // that is being rolled back
+  Status failure;  // the reason for the Rollback
   WHORL_FIELDS(RunnerState, transaction, session, session_lost, doing, waiting, attempt, call,
                has_begun, resent, transaction_id, previous, sequence_number, precommit_token,
                precommit_sequence, confirms, deadline, commit_sent, read_timestamp, call_backoff,
@@ -92,7 +92,7 @@ struct RunnerState {
 };
 
 struct SendCall {
-  StepName step = StepName::kCheck;
+  StepName step;
   uint16_t attempt = 0;
   uint16_t call = 0;
   Request request;
@@ -103,7 +103,7 @@ struct WaitFor {
   Duration pause;
   WHORL_FIELDS(WaitFor, pause);
 };
-// The transaction has no session, or has lost the one it had (RunnerState::session_lost).
+// The transaction has no session, or has lost it (RunnerState::session_lost).
 struct NeedSession {
   WHORL_NO_FIELDS(NeedSession);
 };
@@ -113,15 +113,15 @@ struct Finished {
 };
 using RunnerAction = std::variant<SendCall, WaitFor, Finished, NeedSession>;
 
-// Whether the session of a call does not exist (any more). Spanner tells it by the text only.
+// True if the session of a call does not exist, or no longer does. Only Spanner's message says so.
 bool IsSessionNotFound(const Status& status);
 
 // Without a session the first action is NeedSession.
 // REQUIRES: the transaction has a statement, or is kReadWrite and has a mutation.
 RunnerAction StartRunner(const RetryPolicy& policy, RunnerState& state, Transaction transaction,
                          Duration now, std::optional<Session> session = Session{});
-// The reply to the call that was sent last. The transport makes up UNAVAILABLE (the connection
-// broke) and DEADLINE_EXCEEDED. REQUIRES: a call is out.
+// The reply to the last call. The transport itself produces UNAVAILABLE (the connection broke) and
+// DEADLINE_EXCEEDED. REQUIRES: a call is under way.
 RunnerAction OnReply(const RetryPolicy& policy, RunnerState& state, Duration now, Entropy& entropy,
                      Response response);
 // REQUIRES: the last action was WaitFor, and the pause is over.
@@ -130,13 +130,13 @@ RunnerAction OnWaited(const RetryPolicy& policy, RunnerState& state, Duration no
 // REQUIRES: the last action was NeedSession.
 RunnerAction OnSession(const RetryPolicy& policy, RunnerState& state, Duration now,
                        Session session);
-// The caller gives up, in whatever state but Finished; of a call that is out nothing more is heard.
-// A transaction that has begun is rolled back, so that its locks do not wait for its idle timeout.
-// Nothing: a rollback is under way already, and goes on. REQUIRES: OnReply is not called for the
-// call that was out.
+// The caller gives up. A transaction that has begun is rolled back, so that it does not keep its
+// locks until it has been idle for too long. Returns nothing if a rollback is already under way; it
+// goes on. REQUIRES: the last action was not Finished; OnReply is not called for a call that was
+// under way.
 std::optional<RunnerAction> OnCancelled(const RetryPolicy& policy, RunnerState& state, Duration now,
                                         Status reason);
-// There is none to be had. REQUIRES: the last action was NeedSession.
+// No session is available. REQUIRES: the last action was NeedSession.
 RunnerAction OnNoSession(RunnerState& state, Status status);
 
 }  // namespace whorl

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "protocol/fenced_lease/row.h"
+#include "protocol/fenced_lease/words.h"
 #include "protocol/local_answer.h"
 #include "protocol/random_id.h"
 #include "protocol/step_context.h"
@@ -82,13 +83,13 @@ void SendRead(Context& here) {
   if (IsFlying(here.state, Kind::kRead)) return;
   Cancel(here, kPoll);
   Transaction transaction =
-      OneStatement(StepName::kRead, Mode::kStrongRead, here.config.read, {here.config.lock_name});
+      OneStatement(steps::kRead, Mode::kStrongRead, here.config.read, {here.config.lock_name});
   transaction.return_read_timestamp = here.state.first_look;
   transaction.give_up_at = here.now.monotonic + here.config.lease;
   Fly(here, Kind::kRead, {}, std::move(transaction));
 }
 
-// What a look would show is of no use any more.
+// The answer to a read that is under way is no longer needed.
 void StopLooking(Context& here) {
   Cancel(here, kPoll);
   Cancel(here, kTake);
@@ -107,7 +108,7 @@ void SendClaim(Context& here, Claim claim) {
   std::vector<Value> parameters = {config.lock_name, state.id, LeaseMs(config),
                                    AttemptText(state, claim)};
   if (!claim.create) parameters.emplace_back(claim.seen);
-  Transaction transaction = WriteOf(claim.create ? StepName::kCreate : StepName::kTake,
+  Transaction transaction = WriteOf(claim.create ? steps::kCreate : steps::kTake,
                                     claim.create ? config.create : config.take,
                                     std::move(parameters), here.now.monotonic + config.lease);
   Fly(here, Kind::kClaim, std::move(claim), std::move(transaction));
@@ -131,7 +132,7 @@ void SendBeat(Context& here) {
   const Term& term = *here.state.term;
   const Duration now = here.now.monotonic;
   Fly(here, Kind::kBeat, term.claim,
-      WriteOf(StepName::kBeat, here.config.beat,
+      WriteOf(steps::kBeat, here.config.beat,
               {here.config.lock_name, term.token, AttemptText(here.state, term.claim)},
               term.deadline));
   // Should this one stay without an acknowledgement, another follows.
@@ -140,7 +141,7 @@ void SendBeat(Context& here) {
 
 void SendRelease(Context& here, const Claim& claim, Timestamp token) {
   Fly(here, Kind::kRelease, claim,
-      WriteOf(StepName::kRelease, here.config.release,
+      WriteOf(steps::kRelease, here.config.release,
               {here.config.lock_name, token, AttemptText(here.state, claim)},
               here.now.monotonic + here.config.lease));
 }
@@ -153,7 +154,7 @@ Duration DeadlineOf(const Config& config, Duration sent) {
 
 void Believe(Context& here) {
   here.state.term->believes = true;
-  Remark(here, NoteId::kGotLock, {here.state.term->token});
+  Remark(here, whorl::notes::kGotLock, {here.state.term->token});
   here.out.emplace_back(LeadershipChanged{.leader = true});
 }
 
@@ -185,8 +186,8 @@ void EndTerm(Context& here, Ending ending, std::string why) {
   state.last_term = term.claim.number;
   for (const TimerOfLease timer : {kBeat, kBelieve, kDeadline}) Cancel(here, timer);
   if (term.believes) {
-    Remark(here, NoteId::kLostLock, {std::move(why)});
-    // Whoever stops was told so already.
+    Remark(here, whorl::notes::kLostLock, {std::move(why)});
+    // A process that stops has already called back.
     if (!state.stopping) here.out.emplace_back(LeadershipChanged{.leader = false});
   }
   if (ending == Ending::kGivenBack) return SendRelease(here, term.claim, term.token);
@@ -238,14 +239,15 @@ void OnClaimEnded(Context& here, Claim claim, const TransactionResult& result) {
   claim.sent = result.commit_sent.value_or(Duration{});
   const bool won = result.outcome == Outcome::kCommitted && result.results.front().row_count == 1;
   if (state.stopping) {
-    // Nothing was begun under it. What may not be believed in yet is left to run out: invariant 5.
+    // No work was begun under it. A term that may not be believed in yet is left to expire:
+    // invariant 5.
     const bool waits = claim.cautious || here.now.monotonic < state.not_before;
     if (won && !waits) SendRelease(here, claim, result.commit_timestamp);
     return;
   }
   if (won) return OnWon(here, claim, result.commit_timestamp);
   if (result.outcome == Outcome::kUnknown) {
-    Remark(here, NoteId::kOutcomeUnknown, {FormatStatus(result.status)});
+    Remark(here, whorl::notes::kOutcomeUnknown, {FormatStatus(result.status)});
     std::erase_if(state.unknown, [&](const Claim& other) {
       return DeadlineOf(here.config, other.sent) <= here.now.monotonic;
     });
@@ -256,7 +258,7 @@ void OnClaimEnded(Context& here, Claim claim, const TransactionResult& result) {
   const bool overtaken =
       result.outcome == Outcome::kCommitted || result.status.code == Code::kAlreadyExists;
   if (overtaken) return SendRead(here);
-  Remark(here, NoteId::kClaimFailed, {FormatStatus(result.status)});
+  Remark(here, whorl::notes::kClaimFailed, {FormatStatus(result.status)});
   PollLater(here);
 }
 
@@ -267,7 +269,7 @@ struct OwnAttempt {
   bool cautious = false;
 };
 
-// Nothing when the attempt is another process's.
+// Empty if the attempt is another process's.
 std::optional<OwnAttempt> ParseOwn(const State& state, std::string_view attempt) {
   if (!attempt.starts_with(state.prefix)) return std::nullopt;
   attempt.remove_prefix(state.prefix.size());
@@ -286,7 +288,7 @@ void OnOwnRow(Context& here, const LockRow& row, const OwnAttempt& own) {
   State& state = here.state;
   const auto known = std::ranges::find(state.unknown, own.number, &Claim::number);
   if (known != state.unknown.end()) {
-    Remark(here, NoteId::kOutcomeReadBack, {true});
+    Remark(here, whorl::notes::kOutcomeReadBack, {true});
     const Claim claim = *known;
     state.unknown.clear();
     HoldBack(here, WaitAfter(claim, row.token));
@@ -297,7 +299,7 @@ void OnOwnRow(Context& here, const LockRow& row, const OwnAttempt& own) {
     // Whom it displaced is not known any more; nor how long ago it was committed.
     HoldBack(here, Lengthened(std::max(state.longest_lease, here.config.lease)));
   }
-  // Nobody else can believe in a row of this process, so nobody has to be waited for.
+  // No other process can believe in this process's row, so there is none to wait for.
   SendTake(here, row.heartbeat, row.lease);
 }
 
@@ -312,7 +314,7 @@ Duration AgeOf(const Context& here, const LockRow& row, bool seen_before) {
 void OnNewHeartbeat(Context& here, const LockRow& row) {
   State& state = here.state;
   const Duration age = AgeOf(here, row, state.seen.has_value());
-  const Duration delay{here.entropy.Between(Purpose::kTakeDelay, 0, row.lease.ns / 200)};
+  const Duration delay{here.entropy.Between(purposes::kTakeDelay, 0, row.lease.ns / 200)};
   state.seen = Seen{.heartbeat = row.heartbeat,
                     .lease = row.lease,
                     .take_at = here.now.monotonic + Lengthened(row.lease) + delay};
@@ -327,7 +329,7 @@ void OnRow(Context& here, const LockRow& row, bool first_look,
   State& state = here.state;
   state.longest_lease = std::max(state.longest_lease, row.lease);
   if (const auto own = ParseOwn(state, row.attempt)) return OnOwnRow(here, row, *own);
-  if (!state.unknown.empty()) Remark(here, NoteId::kOutcomeReadBack, {false});
+  if (!state.unknown.empty()) Remark(here, whorl::notes::kOutcomeReadBack, {false});
   if (row.released) return SendTake(here, row.heartbeat, row.lease);
   const bool abandoned =
       first_look && read_timestamp && *read_timestamp - row.heartbeat >= row.lease * 2;
@@ -341,7 +343,7 @@ void OnRow(Context& here, const LockRow& row, bool first_look,
 }
 
 void OnBadRow(Context& here, std::string what) {
-  Remark(here, NoteId::kBadRow, {here.config.lock_name, std::move(what)});
+  Remark(here, whorl::notes::kBadRow, {here.config.lock_name, std::move(what)});
   here.state.seen.reset();
   Cancel(here, kTake);
   Set(here, kPoll, here.now.monotonic + here.config.lease);
@@ -351,7 +353,7 @@ void OnRead(Context& here, const Flight& flight, const TransactionResult& result
   State& state = here.state;
   if (!flight.wanted || state.term || state.stopping || IsFlying(state, Kind::kClaim)) return;
   if (result.outcome != Outcome::kCommitted) {
-    Remark(here, NoteId::kReadFailed, {FormatStatus(result.status)});
+    Remark(here, whorl::notes::kReadFailed, {FormatStatus(result.status)});
     return PollLater(here);
   }
   const bool first_look = std::exchange(state.first_look, false);
@@ -372,7 +374,7 @@ void OnReleaseAnnounced(Context& here) {
   if (state.term || state.stopping || state.prefix.empty()) return;
   if (IsFlying(state, Kind::kClaim)) return;
   for (Flight& flight : state.flights) flight.wanted = flight.kind != Kind::kRead;
-  Remark(here, NoteId::kHeardOfRelease, {});
+  Remark(here, notes::kHeardOfRelease, {});
   SendRead(here);
 }
 
@@ -396,7 +398,7 @@ void OnBeaten(Context& here, const TransactionResult& result) {
   if (result.commit_timestamp <= term.renewed) return;  // an older one, acknowledged late
   const Duration outrun = OutrunBy(here, term, result.commit_timestamp);
   if (outrun > Duration{}) {
-    Remark(here, NoteId::kClockStoodStill, {outrun.ns / 1'000'000});
+    Remark(here, whorl::notes::kClockStoodStill, {outrun.ns / 1'000'000});
     return EndTerm(here, Ending::kForGood, "the clock stood still");
   }
   term.renewed = result.commit_timestamp;
@@ -409,12 +411,12 @@ void OnBeaten(Context& here, const TransactionResult& result) {
 void OnBeatEnded(Context& here, const Claim& claim, const TransactionResult& result) {
   if (!here.state.term || here.state.term->claim.number != claim.number) return;
   if (result.outcome == Outcome::kCommitted) return OnBeaten(here, result);
-  Remark(here, NoteId::kHeartbeatFailed, {FormatStatus(result.status)});
+  Remark(here, whorl::notes::kHeartbeatFailed, {FormatStatus(result.status)});
 }
 
 // --- releases ----------------------------------------------------------------------------------
 
-// What is not given back runs out.
+// A row that is not given back expires.
 void OnReleaseEnded(Context& here, const TransactionResult& result) {
   const bool released =
       result.outcome == Outcome::kCommitted && result.results.front().row_count == 1;
@@ -426,10 +428,10 @@ void OnReleaseEnded(Context& here, const TransactionResult& result) {
 void OnStarted(Context& here) {
   State& state = here.state;
   state.id = here.config.id;
-  if (state.id.empty()) state.id = DrawUuid(here.entropy, Purpose::kInstanceId);
-  state.prefix = DrawHex128(here.entropy, Purpose::kAttemptId);
+  if (state.id.empty()) state.id = DrawUuid(here.entropy, whorl::purposes::kInstanceId);
+  state.prefix = DrawHex128(here.entropy, purposes::kAttemptId);
   if (here.config.lease > here.config.lease_asked) {
-    Remark(here, NoteId::kLeaseRaised,
+    Remark(here, whorl::notes::kLeaseRaised,
            {here.config.lease_asked.ns / 1'000'000, LeaseMs(here.config)});
   }
   SendRead(here);
@@ -441,7 +443,7 @@ void OnStop(Context& here) {
   Cancel(here, kPoll);
   Cancel(here, kTake);
   if (!state.term) return;
-  // What was never believed in is not given back: invariant 5.
+  // A term that was never believed in is not given back: invariant 5.
   if (!state.term->believes) return EndTerm(here, Ending::kForGood, "stopped");
   Cancel(here, kBeat);
   here.out.emplace_back(LeadershipChanged{.leader = false});

@@ -36,9 +36,9 @@
 
 namespace whorl::fenced_lease {
 
-// What the argument assumes of every clock, and what followers rely on.
+// The proof assumes these of every clock, and followers rely on them.
 inline constexpr int64_t kRhoPpm = 1'000;    // rates are within 0.1 % of true time
-inline constexpr int64_t kBeatPercent = 60;  // of the lease, from beat to beat
+inline constexpr int64_t kBeatPercent = 60;  // time from beat to beat, in percent of the lease
 inline constexpr Duration kPollDelay = Milliseconds(30);
 inline constexpr Duration kClockSlack = Milliseconds(50);  // for what timestamps may be off
 inline constexpr Duration kLeaseMin = Seconds(1);
@@ -63,13 +63,13 @@ Config MakeConfig(const std::string& table, std::string lock_name, std::string i
 
 // One TAKE or CREATE. Times are local monotonic.
 struct Claim {
-  int64_t number = 0;  // of this process's claims, from 1
+  int64_t number = 0;  // counts this process's claims, from 1
   bool create = false;
   // Believes only after a wait: CREATE, and a TAKE of the first look that did not wait before.
   bool cautious = false;
   Timestamp seen;       // the heartbeat that it replaces
-  Duration seen_lease;  // of the row that it replaces; of CREATE, the longest that was ever seen
-  Duration sent;        // s: when its Commit was first sent; once it has ended
+  Duration seen_lease;  // in the row that it replaces; for CREATE, the longest lease ever seen
+  Duration sent;        // s: when its Commit was first sent; set when it has ended
   WHORL_FIELDS(Claim, number, create, cautious, seen, seen_lease, sent);
 };
 
@@ -80,8 +80,8 @@ struct Flight {
   RequestId request = 0;
   Kind kind = Kind::kRead;
   Duration started;
-  bool wanted = true;  // of a read: its answer is still waited for
-  Claim claim;         // of a claim; of a beat, that of its term
+  bool wanted = true;  // for a read: its answer is still needed
+  Claim claim;         // for a claim, and for a beat the claim that began its term
   WHORL_FIELDS(Flight, request, kind, started, wanted, claim);
 };
 constexpr auto WordTableOf(Flight::Kind) {
@@ -94,7 +94,7 @@ constexpr auto WordTableOf(Flight::Kind) {
 }
 
 struct Term {
-  Claim claim;  // that began it
+  Claim claim;  // the one that began it
   Timestamp token;
   Timestamp renewed;  // commit timestamp of the newest acknowledged Commit
   Duration sent;      // s: when that Commit was first sent
@@ -103,36 +103,36 @@ struct Term {
   WHORL_FIELDS(Term, claim, token, renewed, sent, deadline, believes);
 };
 
-// Of somebody else's row, as a follower sees it.
+// Another process's row, as a follower sees it.
 struct Seen {
   Timestamp heartbeat;
-  Duration lease;    // the row's, or the own one where the row says nothing
-  Duration take_at;  // from when on it may be taken
+  Duration lease;    // the row's, or this process's if the row has none
+  Duration take_at;  // the earliest time at which it may be taken
   WHORL_FIELDS(Seen, heartbeat, lease, take_at);
 };
 
 struct State {
   std::string id;
-  std::string prefix;  // of this process's attempt ids: 128 random bits
+  std::string prefix;  // 128 random bits, with which this process's attempt ids begin
   int64_t claims = 0;  // made so far
   bool stopping = false;
   bool first_look = true;  // nothing was ever read
   std::optional<Term> term;
   std::optional<Seen> seen;
   Duration poll_pause;         // before the next look at a row that has not changed
-  Duration last_look;          // when the read was sent that showed the row last
-  Duration longest_lease;      // of all rows that were seen
+  Duration last_look;          // when the read was sent that last showed the row
+  Duration longest_lease;      // in all rows seen so far
   Duration not_before;         // no belief before this local time: invariant 5
   Duration commit_latency;     // smoothed
   int64_t last_term = 0;       // number of the claim whose term ended last
-  std::vector<Claim> unknown;  // whose outcome is to be read back
+  std::vector<Claim> unknown;  // claims whose outcome has to be read back
   std::vector<Flight> flights;
   WHORL_FIELDS(State, id, prefix, claims, stopping, first_look, term, seen, poll_pause, last_look,
                longest_lease, not_before, commit_latency, last_term, unknown, flights);
 };
 
 // HasLock and HasLock2 are answered at once, from the state and the clock. Lock and Unlock are
-// answered "no": there is no blocking wrapper. After StopRequested the row is given back by
+// answered "no": there is no blocking wrapper. After StopRequested the row is given back at
 // WorkStopped, or at D.
 void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, const Event& event,
           std::vector<Effect>& out);

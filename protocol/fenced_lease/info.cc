@@ -5,14 +5,16 @@
 #include <utility>
 
 #include "protocol/fenced_lease/fenced_lease.h"
+#include "protocol/fenced_lease/words.h"
 #include "protocol/hosted.h"
 
 namespace whorl::fenced_lease {
 
 ProtocolInfo Info() {
-  static constexpr std::array<StepName, 5> kSteps = {
-      StepName::kRead, StepName::kTake, StepName::kCreate, StepName::kBeat, StepName::kRelease};
-  static constexpr std::array<StepName, 1> kStepsWithoutCommit = {StepName::kRead};
+  static constexpr std::array<StepName, 5> kSteps = {steps::kRead, steps::kTake, steps::kCreate,
+                                                     steps::kBeat, steps::kRelease};
+  static constexpr std::array<StepName, 1> kStepsWithoutCommit = {steps::kRead};
+  static constexpr std::array<StepName, 2> kUrgentSteps = {steps::kBeat, steps::kRelease};
   static constexpr std::array<Invariant, 2> kNotWithDeleteRow = {Invariant::kHasLockTruthful,
                                                                  Invariant::kLeaseRespected};
   static constexpr std::array<ColumnInfo, 6> kColumns = {{
@@ -53,6 +55,7 @@ ProtocolInfo Info() {
       "WHERE name = @name";
   info.steps = kSteps;
   info.steps_without_commit = kStepsWithoutCommit;
+  info.urgent_steps = kUrgentSteps;
   info.promises.fill(Promise::kPromised);
   info.not_with_delete_row = kNotWithDeleteRow;
   info.answers_locally = true;

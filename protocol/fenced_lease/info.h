@@ -1,4 +1,4 @@
-// What fenced_lease is and promises, for those who do not run it themselves.
+// The description of fenced_lease: its table, its steps and its promises.
 #pragma once
 
 #include "protocol/protocols.h"

@@ -1,4 +1,4 @@
-// The row of a lock as READ answers it, told apart from a row that nobody may judge.
+// The row of a lock as READ returns it, and the check that it is valid.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace whorl::fenced_lease {
 
 struct LockRow {
   Timestamp heartbeat;
-  Timestamp token;        // 1970 when there is none
+  Timestamp token;        // 1970 if there is none
   bool released = false;  // no writer
   Duration lease;
-  std::string attempt;  // empty when there is none
+  std::string attempt;  // empty if there is none
   Duration age;         // by CURRENT_TIMESTAMP, which may be wrong by any amount
 };
 
-// `row`: heartbeat, token, writer, lease_ms, attempt, age_us. A lease_ms of NULL is `own_lease`. A
-// text says what is wrong with the row: no heartbeat, or a lease_ms out of range.
+// `row`: heartbeat, token, writer, lease_ms, attempt, age_us. If lease_ms is NULL, the lease is
+// `own_lease`. For an invalid row, returns what is wrong: no heartbeat, or a lease_ms out of range.
 std::variant<LockRow, std::string> ParseRow(const Row& row, Duration own_lease);
 
 }  // namespace whorl::fenced_lease

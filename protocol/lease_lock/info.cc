@@ -6,13 +6,15 @@
 
 #include "protocol/hosted.h"
 #include "protocol/lease_lock/lease_lock.h"
+#include "protocol/lease_lock/words.h"
 
 namespace whorl::lease_lock {
 
 ProtocolInfo Info() {
-  static constexpr std::array<StepName, 4> kSteps = {StepName::kAcquire, StepName::kHeartbeat,
-                                                     StepName::kRelease, StepName::kGet};
-  static constexpr std::array<StepName, 1> kStepsWithoutCommit = {StepName::kGet};
+  static constexpr std::array<StepName, 4> kSteps = {steps::kAcquire, steps::kHeartbeat,
+                                                     steps::kRelease, steps::kGet};
+  static constexpr std::array<StepName, 1> kStepsWithoutCommit = {steps::kGet};
+  static constexpr std::array<StepName, 2> kUrgentSteps = {steps::kHeartbeat, steps::kRelease};
   static constexpr std::array<Invariant, 1> kNotWithDeleteRow = {Invariant::kHasLockTruthful};
   static constexpr std::array<ColumnInfo, 5> kColumns = {{
       {.name = "key", .type = Type::kString, .key = true},
@@ -45,6 +47,7 @@ ProtocolInfo Info() {
   info.force_release = "DELETE FROM locktable WHERE key = @name";
   info.steps = kSteps;
   info.steps_without_commit = kStepsWithoutCommit;
+  info.urgent_steps = kUrgentSteps;
   info.promises.fill(Promise::kNotApplicable);
   for (const Invariant invariant : {Invariant::kHasLockTruthful, Invariant::kLeaseRespected,
                                     Invariant::kIsolation, Invariant::kNoWedge}) {

@@ -1,4 +1,4 @@
-// What lease_lock is and promises, for those who do not run it themselves.
+// The description of lease_lock: its table, its steps and its promises.
 #pragma once
 
 #include "protocol/protocols.h"

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "protocol/lease_lock/words.h"
 #include "protocol/local_answer.h"
 #include "protocol/random_id.h"
 #include "protocol/step_context.h"
@@ -73,7 +74,7 @@ void Hold(Context& here, const Lock& lock) {
   state.lock = lock;
   const Duration lease = here.config.lease;
   StartBackgroundHeartbeats(lock, lease / 3, lease, here.now.monotonic, state.beats.emplace());
-  Remark(here, NoteId::kGotLock, {lock.leased_until});
+  Remark(here, whorl::notes::kGotLock, {lock.leased_until});
   CallBack(here, true);
   Set(here, kBeat, state.beats->tick_at);
 }
@@ -95,7 +96,7 @@ void OnPolled(Context& here, const Reply& reply) {
   }
   if (reply.lock) return Hold(here, *reply.lock);
   const bool is_taken = reply.error->kind == ErrorKind::kUnavailable;
-  if (!is_taken) Remark(here, NoteId::kClaimFailed, {reply.error->text});
+  if (!is_taken) Remark(here, whorl::notes::kClaimFailed, {reply.error->text});
   const bool is_new = is_taken && !std::exchange(state.starved, true);
   if (is_new && !IsFlying(state, kStarvationRequest)) AskWhoHasIt(here, kStarvationRequest);
   PollLater(here);
@@ -111,16 +112,16 @@ void Beat(Context& here) {
 
 void OnBeaten(Context& here, const Reply& reply) {
   State& state = here.state;
-  if (!state.beats) return;  // told to stop meanwhile
+  if (!state.beats) return;  // it was asked to stop meanwhile
   OnBeatEnded(*state.beats, reply);
   if (!reply.error) {
     state.lock = state.beats->lock;
     return Set(here, kBeat, state.beats->tick_at);
   }
   state.beats.reset();
-  Remark(here, NoteId::kHeartbeatFailed, {reply.error->text});
+  Remark(here, whorl::notes::kHeartbeatFailed, {reply.error->text});
   if (reply.error->kind == ErrorKind::kUnavailable) state.lock.reset();
-  Remark(here, NoteId::kLostLock, {std::string("a heartbeat failed")});
+  Remark(here, whorl::notes::kLostLock, {std::string("a heartbeat failed")});
   CallBack(here, false);
   Poll(here);
 }
@@ -161,7 +162,7 @@ void OnStarted(Context& here) {
   State& state = here.state;
   if (!state.id.empty() || state.stopping) return;
   state.id = here.config.id;
-  if (state.id.empty()) state.id = DrawUuid(here.entropy, Purpose::kInstanceId);
+  if (state.id.empty()) state.id = DrawUuid(here.entropy, whorl::purposes::kInstanceId);
   Poll(here);
 }
 
@@ -190,10 +191,10 @@ void OnReply(Context& here, RequestId request, const Reply& reply) {
     case kBeatRequest:
       return OnBeaten(here, reply);
     case kReleaseRequest:
-      if (reply.error) Remark(here, NoteId::kReleaseFailed, {reply.error->text});
+      if (reply.error) Remark(here, whorl::notes::kReleaseFailed, {reply.error->text});
       return;
     case kStarvationRequest:
-      if (reply.lock) Remark(here, NoteId::kHeldBy, {reply.lock->owner, reply.lock->leased_until});
+      if (reply.lock) Remark(here, notes::kHeldBy, {reply.lock->owner, reply.lock->leased_until});
       return;
     default:
       return OnFound(here, static_cast<AskId>(request - kFirstAskRequest), reply);

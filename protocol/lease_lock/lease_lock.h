@@ -2,17 +2,17 @@
 //
 // The user polls AcquireLock every quarter of a lease until it gets the lock, then lets background
 // heartbeats renew it every third of a lease, works while the lease lasts by its own wall clock,
-// and releases the lock when it is told to stop and its work has stopped. State diagram and
+// and releases the lock when it was asked to stop and its work has stopped. State diagram and
 // findings: README.md beside this file.
 //
 // Invariants:
-//   1. The process believes iff it has a lock in hand: acquired, no heartbeat failed since, not
-//      told to stop, and its wall clock shows less than leased_until. A heartbeat that succeeds
-//      after the end brings the belief back.
+//   1. The process believes iff it holds a lock: it acquired it, no heartbeat has failed since, it
+//      was not asked to stop, and its wall clock shows less than leased_until. A heartbeat that
+//      succeeds after the end brings the belief back.
 //   2. Nothing interrupts a user whose lease runs out: LeadershipChanged{false} comes with the
 //      error of the background heartbeats, or with the stop.
 //   3. A lock is released unless Locker has said that another owner has it: after any other error
-//      it may still be the own one.
+//      it may still be its own.
 //   4. The first time that a poll finds the lock taken, GetCurrentLock is asked by whom.
 #pragma once
 
@@ -28,7 +28,7 @@
 
 namespace whorl::lease_lock {
 
-// Of the simulated user; Locker itself has no least lease.
+// The simulated user's limit; Locker itself has none.
 inline constexpr Duration kLeaseMin = Seconds(1);
 
 struct Config {
@@ -41,7 +41,7 @@ struct Config {
 // REQUIRES: `table` is an identifier; lease >= kLeaseMin.
 Config MakeConfig(const std::string& table, std::string lock_name, std::string id, Duration lease);
 
-// A call of Locker that is under way, by its request.
+// A call of Locker that is under way, with its request.
 struct Flight {
   RequestId request = 0;
   Call call;
@@ -52,8 +52,8 @@ struct State {
   std::string id;  // empty before the start
   bool stopping = false;
   bool starved = false;             // the last poll found the lock taken
-  std::optional<Lock> lock;         // acquired, and not known to be another's since
-  std::optional<Background> beats;  // while the lock is in hand
+  std::optional<Lock> lock;         // acquired, and as far as known not another's since
+  std::optional<Background> beats;  // while it holds the lock
   Duration polled_at;               // local monotonic: when the last poll began
   int64_t polls = 0;                // begun
   std::vector<AskId> asks;          // questions that GetCurrentLock will answer

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/lease_lock/words.h"
+
 namespace whorl::lease_lock {
 namespace {
 
@@ -11,7 +13,7 @@ Reply Refused(ErrorKind kind, std::string text) {
 }
 Reply Invalid(std::string text) { return Refused(ErrorKind::kInvalidArgument, std::move(text)); }
 
-// What is wrong with the arguments; nothing where all is well.
+// The error in the arguments; empty if they are valid.
 std::optional<Reply> CheckNames(const std::string& key, const std::string& owner) {
   if (key.empty()) return Invalid("the key is required");
   if (owner.empty()) return Invalid("the owner is required");
@@ -31,8 +33,9 @@ Lock LockFrom(std::string key, std::string owner, const LeaseTerm& term, Timesta
           .ttl = until + kKeptAfter};
 }
 
-// That another owner's lease, and the grace after it, is not over. The test lets pass what is as
-// old as the length that it is given, and a lease is over for who reads a later time than its end.
+// The test that ends a transaction while another owner's lease, or the grace after it, lasts. The
+// test passes a row that is exactly as old as the given length, but a lease is over only at a later
+// time than its end, so the length is a nanosecond longer.
 UnlessHeld TestFor(const Lock& lock) {
   return {.me = lock.owner, .lease = kGrace + Nanoseconds(1)};
 }
@@ -45,7 +48,7 @@ Transaction Tested(const Locker& locker, StepName step, const Lock& lock, Timest
 }
 
 Transaction AcquireOf(const Locker& locker, const Lock& lock, Timestamp now) {
-  Transaction transaction = Tested(locker, StepName::kAcquire, lock, now);
+  Transaction transaction = Tested(locker, steps::kAcquire, lock, now);
   transaction.mutations.push_back(
       {.kind = MutationKind::kInsertOrUpdate,
        .table = locker.table,
@@ -61,7 +64,7 @@ Transaction TryKey(const Locker& locker, std::string key, Timestamp now, Call& c
   return AcquireOf(locker, call.lock, now);
 }
 
-// Whether the transaction ended because it read another owner's lease, or a row that names none.
+// True if the transaction ended because it read another owner's lease, or a row without an owner.
 bool FoundAnother(const Call& call, const TransactionResult& result) {
   if (result.results.empty() || !result.results.front().status.ok()) return false;
   const StatementResult& first = result.results.front();
@@ -102,7 +105,7 @@ Reply Found(const std::vector<Row>& rows) {
 // Fisher and Yates.
 void Shuffle(std::vector<std::string>& keys, Entropy& entropy) {
   for (size_t left = keys.size(); left > 1; --left) {
-    const int64_t drawn = entropy.Between(Purpose::kKeyOrder, 0, static_cast<int64_t>(left) - 1);
+    const int64_t drawn = entropy.Between(purposes::kKeyOrder, 0, static_cast<int64_t>(left) - 1);
     std::swap(keys[left - 1], keys[static_cast<size_t>(drawn)]);
   }
 }
@@ -166,7 +169,7 @@ Next HeartbeatLock(const Locker& locker, const HeartbeatLockInput& input, Timest
           .keys_left = {}};
   const Lock& lock = call.lock;
   Transaction transaction =
-      OneStatement(StepName::kHeartbeat, Mode::kReadWrite, locker.heartbeat,
+      OneStatement(steps::kHeartbeat, Mode::kReadWrite, locker.heartbeat,
                    {lock.key, lock.owner, lock.leased_until, lock.created_at, lock.ttl});
   transaction.body = IfRowChanged{};
   return transaction;
@@ -175,7 +178,7 @@ Next HeartbeatLock(const Locker& locker, const HeartbeatLockInput& input, Timest
 Next ReleaseLock(const Locker& locker, const Lock& lock, Timestamp now, Call& call) {
   if (auto error = CheckNames(lock.key, lock.owner)) return *std::move(error);
   call = {.kind = Call::Kind::kRelease, .lock = lock, .term = {}, .keys_left = {}};
-  Transaction transaction = Tested(locker, StepName::kRelease, lock, now);
+  Transaction transaction = Tested(locker, steps::kRelease, lock, now);
   Mutation deletion{
       .kind = MutationKind::kDelete, .table = locker.table, .columns = {}, .rows = {}, .keys = {}};
   deletion.keys.keys.push_back({lock.key});
@@ -187,7 +190,7 @@ Next GetCurrentLock(const Locker& locker, const std::string& key, Call& call) {
   if (key.empty()) return Invalid("the key is required");
   call = {.kind = Call::Kind::kGet, .lock = {}, .term = {}, .keys_left = {}};
   call.lock.key = key;
-  return OneStatement(StepName::kGet, Mode::kStrongRead, locker.get, {key});
+  return OneStatement(steps::kGet, Mode::kStrongRead, locker.get, {key});
 }
 
 Next OnEnded(const Locker& locker, Call& call, const TransactionResult& result, Timestamp now) {
@@ -222,7 +225,7 @@ std::optional<LockerError> StartBackgroundHeartbeats(const Lock& lock, Duration 
 
 Next OnTick(const Locker& locker, Background& background, LocalTime now, Call& call) {
   background.beating = true;
-  // Of ticks that were missed, this one is the last.
+  // The last of the ticks that were missed.
   const int64_t missed = (now.monotonic - background.tick_at).ns / background.interval.ns;
   background.tick_at += background.interval * (missed + 1);
   const HeartbeatLockInput input = {

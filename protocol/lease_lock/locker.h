@@ -1,14 +1,14 @@
-// Locker, as the Go package `lock` of Clever has it, on a Spanner table in DynamoDB's place: what a
-// client may ask for, and each call as a value that says which transaction comes next.
+// Locker of Clever's Go package `lock`, on a Spanner table instead of DynamoDB: the calls that a
+// client can make, each as a value that says which transaction comes next.
 //
 // Invariants:
 //   1. All times in a row are the caller's wall clock: `now` is read once for each attempt to
 //      acquire, heartbeat or release, and what is sent under it stays as it is in every retry.
-//   2. A row counts as leased to another while its leased_until + kGrace is not before `now`; an
-//      own row is never in the way.
+//   2. A row counts as leased to another owner while its leased_until + kGrace is not before `now`;
+//      the caller's own row is never in the way.
 //   3. The condition of ReleaseLock is that of AcquireLock, so it may delete another owner's row:
 //      upstream's flaw, which stays.
-//   4. An argument that is missing is noticed before anything is sent.
+//   4. A missing argument is an error before anything is sent.
 // Left out: DynamoDB's deletion of rows whose `ttl` is over, and the logger.
 #pragma once
 
@@ -42,7 +42,7 @@ struct Lock {
   WHORL_FIELDS(Lock, key, owner, leased_until, created_at, ttl);
 };
 
-// Exactly one of the two: until when, or for how long from the call on.
+// Exactly one of the two: the end of the lease, or its length from the call on.
 struct LeaseTerm {
   std::optional<Timestamp> lease_end;
   std::optional<Duration> lease_duration;
@@ -62,7 +62,7 @@ struct AcquireAnyLockInput {
   WHORL_FIELDS(AcquireAnyLockInput, keys, owner, randomize_order, term);
 };
 struct HeartbeatLockInput {
-  Lock original_lock;  // of which leased_until is ignored
+  Lock original_lock;  // its leased_until is ignored
   LeaseTerm term;
   WHORL_FIELDS(HeartbeatLockInput, original_lock, term);
 };
@@ -78,8 +78,8 @@ struct LockerError {
   WHORL_FIELDS(LockerError, kind, text);
 };
 
-// How a call ended. Without an error: the lock that was acquired, renewed or found; nothing after
-// a release, and where GetCurrentLock found none.
+// How a call ended. Without an error, `lock` is the lock that was acquired, renewed or found; it is
+// empty after a release, and if GetCurrentLock found none.
 struct Reply {
   std::optional<Lock> lock;
   std::optional<LockerError> error;
@@ -91,9 +91,9 @@ struct Call {
   enum class Kind : uint8_t { kAcquire, kHeartbeat, kRelease, kGet };
 
   Kind kind = Kind::kAcquire;
-  Lock lock;                           // as it is being written; of kRelease and kGet, which one
-  LeaseTerm term;                      // of kAcquire and kHeartbeat
-  std::vector<std::string> keys_left;  // of AcquireAnyLock: after lock.key, the next one first
+  Lock lock;                           // as it is being written; for kRelease and kGet, which one
+  LeaseTerm term;                      // for kAcquire and kHeartbeat
+  std::vector<std::string> keys_left;  // for AcquireAnyLock: those to try after lock.key, in order
   WHORL_FIELDS(Call, kind, lock, term, keys_left);
 };
 constexpr auto WordTableOf(Call::Kind) {
@@ -105,12 +105,12 @@ constexpr auto WordTableOf(Call::Kind) {
   });
 }
 
-// What a call comes to: it goes on with a transaction, or has ended.
+// A call either goes on with a transaction, or has ended.
 using Next = std::variant<Transaction, Reply>;
 
 struct Locker {
   std::string table;
-  Sql test;       // @key, @now: of AcquireLock and ReleaseLock
+  Sql test;       // @key, @now: for AcquireLock and ReleaseLock
   Sql heartbeat;  // @key, @owner, @leased_until, @created_at, @ttl
   Sql get;        // @key
   WHORL_FIELDS(Locker, table, test, heartbeat, get);
@@ -118,40 +118,40 @@ struct Locker {
 // REQUIRES: `table` is an identifier.
 Locker NewLocker(const std::string& table);
 
-// Each begins a call: the caller runs the transaction and tells OnEnded its result, until there is
-// a Reply. `now` is the caller's wall clock.
+// Each function begins a call: the caller runs the transaction and passes its result to OnEnded,
+// until there is a Reply. `now` is the caller's wall clock.
 //
-// The lock, if it is free, expired for longer than the grace, or the owner's own, whose lease is
-// replaced. kUnavailable: another owner's.
+// Acquires the lock if it is free, if it expired longer ago than the grace, or if it is the owner's
+// own, whose lease is replaced. kUnavailable: another owner has it.
 Next AcquireLock(const Locker& locker, const AcquireLockInput& input, Timestamp now, Call& call);
-// The first of the keys that can be had, tried one after the other. kUnavailable only when every
-// one was; another error ends the call.
+// Acquires the first key that is available, and tries them one after the other. kUnavailable only
+// if none is; any other error ends the call.
 Next AcquireAnyLock(const Locker& locker, const AcquireAnyLockInput& input, Timestamp now,
                     Entropy& entropy, Call& call);
-// A new lease for a lock that nobody else has held since, even an expired one. kUnavailable: it is
-// another owner's, or nobody's any more.
+// Renews the lease of a lock that no other owner has held since, even if it has expired.
+// kUnavailable: another owner has it, or the row is gone.
 Next HeartbeatLock(const Locker& locker, const HeartbeatLockInput& input, Timestamp now,
                    Call& call);
-// Deletes the row, if the owner could acquire it now; no error where there is none.
+// Deletes the row if the owner could acquire it now. A missing row is no error.
 Next ReleaseLock(const Locker& locker, const Lock& lock, Timestamp now, Call& call);
-// The row as it stands, expired or not, or nothing.
+// The row as it is, expired or not; empty if there is none.
 Next GetCurrentLock(const Locker& locker, const std::string& key, Call& call);
 
 // The transaction of `call` has ended.
 Next OnEnded(const Locker& locker, Call& call, const TransactionResult& result, Timestamp now);
 
-// StartBackgroundHeartbeats: a heartbeat at each tick, until one fails or it is told to stop. Ticks
-// are those of a Go ticker: one that comes while a heartbeat is under way is kept, more are not.
+// StartBackgroundHeartbeats: a heartbeat at each tick, until one fails or the user stops it. Ticks
+// are those of a Go ticker: of the ticks during a heartbeat, one is kept.
 struct Background {
-  Lock lock;  // as the last heartbeat that succeeded has left it
+  Lock lock;  // after the last successful heartbeat
   Duration interval;
   Duration lease_duration;
-  Duration tick_at;  // local monotonic: of the next tick
+  Duration tick_at;  // local monotonic time of the next tick
   bool beating = false;
-  std::optional<LockerError> error;  // ended by it
+  std::optional<LockerError> error;  // the one that ended it
   WHORL_FIELDS(Background, lock, interval, lease_duration, tick_at, beating, error);
 };
-// Its first heartbeat is due an interval from now. kInvalidArgument: an interval or a lease that is
+// The first heartbeat is due an interval from now. kInvalidArgument: the interval or the lease is
 // not above zero.
 std::optional<LockerError> StartBackgroundHeartbeats(const Lock& lock, Duration interval,
                                                      Duration lease_duration, Duration now,

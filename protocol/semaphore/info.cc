@@ -6,13 +6,14 @@
 
 #include "protocol/hosted.h"
 #include "protocol/semaphore/semaphore.h"
+#include "protocol/semaphore/words.h"
 
 namespace whorl::semaphore {
 
 ProtocolInfo Info() {
-  static constexpr std::array<StepName, 2> kSteps = {StepName::kUpdate, StepName::kQuery};
-  static constexpr std::array<StepName, 1> kStepsWithoutCommit = {StepName::kQuery};
-  // Without its row nobody can hold the lock any more.
+  static constexpr std::array<StepName, 2> kSteps = {steps::kUpdate, steps::kQuery};
+  static constexpr std::array<StepName, 1> kStepsWithoutCommit = {steps::kQuery};
+  // Without the row no service can hold the lock.
   static constexpr std::array<Invariant, 1> kNotWithDeleteRow = {Invariant::kNoWedge};
   static constexpr std::array<ColumnInfo, 3> kColumns = {{
       {.name = "anchor", .type = Type::kInt64, .key = true},

@@ -1,4 +1,4 @@
-// What semaphore is and promises, for those who do not run it themselves.
+// The description of semaphore: its table, its steps and its promises.
 #pragma once
 
 #include "protocol/protocols.h"

@@ -5,6 +5,7 @@
 
 #include "protocol/local_answer.h"
 #include "protocol/random_id.h"
+#include "protocol/semaphore/words.h"
 #include "protocol/step_context.h"
 
 namespace whorl::semaphore {
@@ -38,7 +39,7 @@ void BeginRound(Context& here) {
   ++here.state.rounds;
   here.state.round_began = here.now.monotonic;
   Send(here, Doing::kUpdating,
-       OneStatement(StepName::kUpdate, Mode::kReadWrite, here.config.update,
+       OneStatement(steps::kUpdate, Mode::kReadWrite, here.config.update,
                     {here.state.id, TimeoutOf(here.config)}));
 }
 
@@ -48,13 +49,13 @@ void EndRound(Context& here) {
   here.out.emplace_back(SetTimer{.timer = kRound, .at = std::max(next, here.now.monotonic)});
 }
 
-// The service that the query's row names; nothing when it returned none: nobody leads.
+// The service that the query's row names; empty if it returned no row: then no service leads.
 const std::string* LeaderIn(const TransactionResult& result) {
   const std::vector<Row>& rows = result.results.front().rows;
   return rows.empty() ? nullptr : std::get_if<std::string>(&rows.front().front());
 }
 
-// What a query said is the newest that is known.
+// The answer to a query is the newest knowledge.
 void HearLeader(Context& here, const TransactionResult& result) {
   State& state = here.state;
   const std::string* leader = LeaderIn(result);
@@ -62,25 +63,26 @@ void HearLeader(Context& here, const TransactionResult& result) {
   if (state.stopped || std::exchange(state.leader, leads) == leads) return;
   if (leads) {
     const Value& active = result.results.front().rows.front()[1];
-    here.out.emplace_back(Note{.note = NoteId::kGotLock, .values = {active}});
+    here.out.emplace_back(Note{.note = whorl::notes::kGotLock, .values = {active}});
   } else {
-    Remark(here, NoteId::kLostLock, leader == nullptr ? "nobody leads" : "another service leads");
+    Remark(here, whorl::notes::kLostLock,
+           leader == nullptr ? "nobody leads" : "another service leads");
   }
   here.out.emplace_back(LeadershipChanged{.leader = leads});
 }
 
 void OnUpdated(Context& here, const TransactionResult& result) {
   if (result.outcome != Outcome::kCommitted) {
-    Remark(here, NoteId::kHeartbeatFailed, FormatStatus(result.status));
+    Remark(here, whorl::notes::kHeartbeatFailed, FormatStatus(result.status));
   }
-  Send(here, Doing::kQuerying, QueryAs(here, StepName::kQuery));
+  Send(here, Doing::kQuerying, QueryAs(here, steps::kQuery));
 }
 
 void OnQueried(Context& here, const TransactionResult& result) {
   if (result.outcome == Outcome::kCommitted) {
     HearLeader(here, result);
   } else {
-    Remark(here, NoteId::kReadFailed, FormatStatus(result.status));
+    Remark(here, whorl::notes::kReadFailed, FormatStatus(result.status));
   }
   EndRound(here);
 }
@@ -97,7 +99,7 @@ void OnAsked(Context& here, const Asked& asked) {
     state.asks.push_back({.ask = asked.ask, .question = asked.question});
     here.out.emplace_back(
         RunTransaction{.request = static_cast<RequestId>(kFirstAskRequest + asked.ask),
-                       .transaction = QueryAs(here, StepName::kHasLock)});
+                       .transaction = QueryAs(here, whorl::steps::kHasLock)});
   } else if (asks_who_leads) {
     here.out.emplace_back(Answer{.ask = asked.ask, .question = asked.question});
   } else {
@@ -134,7 +136,7 @@ void OnStarted(Context& here) {
   State& state = here.state;
   if (state.doing != Doing::kNothing || state.stopped) return;
   state.id = here.config.id;
-  if (state.id.empty()) state.id = DrawUuid(here.entropy, Purpose::kInstanceId);
+  if (state.id.empty()) state.id = DrawUuid(here.entropy, whorl::purposes::kInstanceId);
   BeginRound(here);
 }
 

@@ -2,15 +2,14 @@
 //
 // One row names the service that leads and when it was last active. Every second each service runs
 // one UPDATE, which renews the row if it is the service's own, or takes it if it is older than the
-// timeout; the leader is whom the query then returns. State diagram and findings: README.md beside
-// this file.
+// timeout; then a query returns the leader. State diagram and findings: README.md beside this file.
 //
 // Invariants:
 //   1. The port is as flawed as the original: there is no token, nothing is given back, and no
-//      clock of the process's own ends a belief.
-//   2. A process believes that it leads iff the last query that it heard of said so, and it was not
-//      told to stop. A round's query and the application's questions are such queries alike; one
-//      that failed says nothing.
+//      local clock ends a belief.
+//   2. A process believes that it leads iff the last query that answered said so, and it was not
+//      asked to stop. The query of a round and the application's questions count alike; a query
+//      that failed changes nothing.
 //   3. One round at a time: an UPDATE, then a query, however the UPDATE ended. The next round
 //      begins a period after the last one began, or at once if that took longer.
 //   4. A state's own row is known by the service's id alone, so two services of one id share it.
@@ -49,7 +48,7 @@ struct Config {
 Config MakeConfig(const std::string& table, std::string lock_name, std::string id,
                   Duration timeout);
 
-// Nobody's, and expired: a NULL in service_id would never be taken.
+// An expired row of no service. A NULL in service_id would never be replaced.
 Row InitRow();
 
 struct PendingAsk {
@@ -64,7 +63,7 @@ struct State {
   std::string id;
   Doing doing = Doing::kNothing;
   bool stopped = false;
-  bool leader = false;   // the last query that was heard of said so
+  bool leader = false;   // the last query that answered said so
   Duration round_began;  // local monotonic
   int64_t rounds = 0;    // begun
   std::vector<PendingAsk> asks;

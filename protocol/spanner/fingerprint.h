@@ -3,8 +3,8 @@
 // Invariants:
 //   1. Equal values have equal fingerprints; lengths and alternatives are part of it, so that two
 //      neighbouring fields cannot run into each other.
-//   2. Only values go in: never an address, an index of an interned text, or a hash of the
-//      library's.
+//   2. Only values go in: never an address, the index of an interned text, or a hash from the
+//      library.
 #pragma once
 
 #define XXH_INLINE_ALL
@@ -77,7 +77,7 @@ class Fingerprint {
   void Add(const T& value) {
     VisitFields(value, [this](std::string_view, const auto& field) { this->Add(field); });
   }
-  // Of a value that hides its type.
+  // For a type that adds itself.
   template <typename T>
     requires requires(const T& value, Fingerprint& fingerprint) { value.AddTo(fingerprint); }
   void Add(const T& value) {

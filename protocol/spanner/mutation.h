@@ -1,4 +1,4 @@
-// Writes that go with a Commit, outside of any SQL, and the keys that a read or a deletion names.
+// Writes that a Commit carries without SQL, and the keys that a read or a deletion names.
 //
 // Invariants:
 //   1. Rows and keys hold values in the order of their columns (of the primary key, for keys).
@@ -21,7 +21,7 @@ using Row = std::vector<Value>;
 
 inline constexpr std::string_view kCommitTimestamp = "spanner.commit_timestamp()";
 
-// From `start` to `end`; either may be the beginning of a key, which stands for all that begin so.
+// From `start` to `end`. Either may be a prefix of a key, which stands for all keys that begin so.
 struct KeySpan {
   Row start;
   bool start_closed = true;
@@ -42,9 +42,9 @@ enum class MutationKind : uint8_t { kInsert, kUpdate, kInsertOrUpdate, kReplace,
 struct Mutation {
   MutationKind kind = MutationKind::kInsert;
   std::string table;
-  std::vector<std::string> columns;  // of `rows`
+  std::vector<std::string> columns;  // the columns of `rows`
   std::vector<Row> rows;
-  KeySet keys;  // of kDelete, which has no columns and no rows
+  KeySet keys;  // for kDelete, which has no columns and no rows
   WHORL_FIELDS(Mutation, kind, table, columns, rows, keys);
 };
 

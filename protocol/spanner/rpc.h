@@ -1,4 +1,4 @@
-// The calls that a client makes to Spanner, and what it hears.
+// The calls that a client makes to Spanner, and their answers.
 //
 // Invariants:
 //   1. A call names itself by content (CallName): the process, the lock, the transaction, its
@@ -25,7 +25,8 @@
 
 namespace whorl {
 
-// A process: one life of a node. Incarnation 0 is nobody (an operator, or a row of the start).
+// A process: one life of a node. Incarnation 0 stands for no process: an operator, or the rows that
+// are there at the start.
 struct ProcessId {
   int16_t node = -1;
   uint32_t incarnation = 0;
@@ -37,7 +38,7 @@ struct CallName {
   ProcessId process;
   uint16_t lock = 0;        // which of the process's locks
   uint16_t request = 0;     // which of the lock's transactions (RequestId)
-  uint16_t generation = 0;  // raised when a call ended of which something may still be under way
+  uint16_t generation = 0;  // raised when a call ended, but parts of it may still be under way
   uint16_t attempt = 0;     // how often the transaction was begun
   uint16_t call = 0;        // which call of the attempt
   friend constexpr auto operator<=>(const CallName&, const CallName&) = default;
@@ -51,9 +52,9 @@ using SessionName = std::string;
 
 // --- when and how a transaction reads ------------------------------------------------------------
 
-// As of when a read sees the rows.
+// The point in time whose rows a read sees.
 enum class BoundKind : uint8_t {
-  kStrong,            // everything that was committed before the read started
+  kStrong,            // all commits from before the start of the read
   kReadTimestamp,     // exactly `timestamp`
   kMinReadTimestamp,  // some time not before `timestamp`; single-use only
   kExactStaleness,    // exactly `staleness` ago
@@ -82,8 +83,8 @@ struct BeginReadOnly {
   WHORL_FIELDS(BeginReadOnly, bound, return_read_timestamp);
 };
 struct BeginReadWrite {
-  // The ABORTED attempt whose age this one inherits; empty for none. On a regular session Spanner
-  // knows it by itself.
+  // The ABORTED attempt whose age this one inherits; empty if there is none. On a regular session
+  // Spanner knows it without being told.
   TransactionId previous;
   LockMode lock_mode = LockMode::kPessimistic;
   WHORL_FIELDS(BeginReadWrite, previous, lock_mode);
@@ -93,7 +94,7 @@ struct BeginReadWrite {
 using TransactionSelector =
     std::variant<SingleUseRead, BeginReadWrite, TransactionId, BeginReadOnly>;
 
-// A read-write transaction of one Commit. Sent twice, it may be executed twice.
+// A read-write transaction that consists of one Commit. If sent twice, it may be executed twice.
 struct SingleUseWrite {
   WHORL_NO_FIELDS(SingleUseWrite);
 };
@@ -104,14 +105,15 @@ struct ExecuteSql {
   SessionName session;
   TransactionSelector transaction;
   Statement statement;
-  int64_t sequence_number = 0;  // of DML in its transaction; a repeated one is answered, not run
+  int64_t sequence_number =
+      0;  // for DML; Spanner answers a repeated number but does not run the statement again
   WHORL_FIELDS(ExecuteSql, session, transaction, statement, sequence_number);
 };
 struct BeginTransaction {
   SessionName session;
   std::variant<BeginReadWrite, BeginReadOnly> options;
-  // On a multiplexed session, of a transaction of mutations alone: one of them, so that the answer
-  // brings a precommit token. Otherwise empty.
+  // For a transaction that has only mutations, on a multiplexed session: one of them, so that the
+  // answer brings a precommit token. Otherwise empty.
   std::vector<Mutation> mutation_key;
   WHORL_FIELDS(BeginTransaction, session, options, mutation_key);
 };
@@ -158,13 +160,13 @@ struct DeleteSession {
   SessionName session;
   WHORL_FIELDS(DeleteSession, session);
 };
-// New alternatives go to the end: traces print the index.
+// Add alternatives at the end: fingerprints contain the index.
 using Request = std::variant<ExecuteSql, BeginTransaction, Commit, Rollback, Read, ExecuteBatchDml,
                              CreateSession, GetSession, DeleteSession>;
 // "ExecuteSql", "BeginTransaction" and so on.
 std::string_view RequestName(const Request& request);
 const SessionName& SessionOf(const Request& request);    // empty for CreateSession
-void SetSession(Request& request, SessionName session);  // nothing happens to a CreateSession
+void SetSession(Request& request, SessionName session);  // no effect on CreateSession
 
 // --- responses ----------------------------------------------------------------------------------
 
@@ -178,19 +180,20 @@ struct SessionInfo {
 
 struct Response {
   Status status;
-  TransactionId transaction;   // of the transaction that this call began, otherwise empty
-  StatementResult result;      // of ExecuteSql and Read
-  Timestamp commit_timestamp;  // of Commit
-  // Of the read or the transaction that this call began, if it asked for it.
+  TransactionId transaction;   // the one that this call began, otherwise empty
+  StatementResult result;      // for ExecuteSql and Read
+  Timestamp commit_timestamp;  // for Commit
+  // For a read or for the transaction that this call began, if it asked for it.
   std::optional<Timestamp> read_timestamp;
-  // Of each statement of ExecuteBatchDml that succeeded; `status` is then OK, and the first failure
-  // is in result.status.
+  // For ExecuteBatchDml: the results of the statements that succeeded. `status` is then OK, and the
+  // first failure is in result.status.
   std::vector<StatementResult> batch;
-  // On a multiplexed session: what Commit has to carry. In the answer to a Commit it says that the
-  // transaction has NOT committed, and that Commit is to be sent again with this token.
+  // On a multiplexed session: the token that Commit has to carry. In the answer to a Commit it
+  // means that the transaction has NOT committed, and that Commit has to be sent again with this
+  // token.
   std::string precommit_token;
-  int32_t precommit_sequence = 0;     // the token of the greatest one counts
-  std::vector<SessionInfo> sessions;  // of CreateSession and GetSession
+  int32_t precommit_sequence = 0;     // the token with the greatest number counts
+  std::vector<SessionInfo> sessions;  // for CreateSession and GetSession
   WHORL_FIELDS(Response, status, transaction, result, commit_timestamp, read_timestamp, batch,
                precommit_token, precommit_sequence, sessions);
 };

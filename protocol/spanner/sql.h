@@ -5,9 +5,9 @@
 //      freed, so a handle is one pointer, == is one comparison, and a statement costs no copy.
 //   2. index() numbers texts in the order in which this process first saw them. It finds a plan
 //      in an array and must reach no trace and no fingerprint; digest() is what these use.
-//   3. A text that is not interned is borrowed: its owner keeps it for as long as any handle lives.
-//      A server does that, which hears any number of texts.
-// Interning happens when a configuration is made, not in a run; it may be called from any thread.
+//   3. A text that is not interned is borrowed: its owner keeps it as long as any handle exists.
+//      A server does that, because it receives any number of texts.
+// Texts are interned when a configuration is made, not during a run; any thread may call Intern.
 #pragma once
 
 #include <cstdint>
@@ -70,7 +70,7 @@ struct Statement {
   WHORL_FIELDS(Statement, sql, parameters, ignore_error);
 };
 
-// What one statement answered.
+// The answer to one statement.
 struct StatementResult {
   Status status;
   std::vector<Row> rows;

@@ -1,11 +1,11 @@
-// Durations and points in time, as Spanner and its clients say them.
+// Durations and points in time, as Spanner and its clients express them.
 //
 // Invariants:
 //   1. Duration is a whole number of nanoseconds in an int64 (292 years either way).
 //   2. Timestamp is Spanner's TIMESTAMP: 0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999999999Z,
 //      with nanoseconds; nanos is always in [0, 1e9).
-//   3. Arithmetic saturates at these ends rather than overflows; whoever has to report an overflow
-//      (TIMESTAMP_SUB, TIMESTAMP_DIFF) asks first.
+//   3. Arithmetic saturates at these ends instead of overflowing; code that has to report an
+//      overflow (TIMESTAMP_SUB, TIMESTAMP_DIFF) checks first.
 // Deliberately left out: reading any clock. Time is an input.
 #pragma once
 
@@ -38,7 +38,7 @@ constexpr int64_t SaturatingAdd(int64_t a, int64_t b) {
 
 // seconds * 1e9 + nanos, saturated. REQUIRES: nanos in (-1e9, 1e9).
 constexpr int64_t SaturatingNanos(int64_t seconds, int64_t nanos) {
-  // Of one sign first, so that the product does not overflow where the sum would not.
+  // Give both the same sign first, so that the product does not overflow where the sum would not.
   if (seconds > 0 && nanos < 0) {
     --seconds;
     nanos += 1'000'000'000;
@@ -80,7 +80,7 @@ class Timestamp {
     }
     return Timestamp(seconds, static_cast<int32_t>(nanos));
   }
-  // Nothing when outside Spanner's range, or when nanos is not in [0, 1e9).
+  // Empty if outside Spanner's range, or if nanos is not in [0, 1e9).
   static constexpr std::optional<Timestamp> FromParts(int64_t seconds, int64_t nanos) {
     if (seconds < kMinSeconds || seconds > kMaxSeconds) return std::nullopt;
     if (nanos < 0 || nanos >= 1'000'000'000) return std::nullopt;
@@ -132,7 +132,7 @@ constexpr Duration operator-(Timestamp a, Timestamp b) {
 // RFC 3339 in UTC with nanoseconds, trailing zeros trimmed, "Z": what spindle hashes and what
 // Spanner sends. 2026-01-01T00:00:00.5Z
 std::string FormatRfc3339(Timestamp timestamp);
-// The same form, 0 to 9 digits of fraction; nothing when the text is not of it.
+// Parses that form, with 0 to 9 digits of fraction; empty if the text has another form.
 std::optional<Timestamp> ParseRfc3339(std::string_view text);
 
 }  // namespace whorl

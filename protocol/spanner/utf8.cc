@@ -5,7 +5,7 @@
 namespace whorl {
 namespace {
 
-// Of the characters of UTF-8, the bytes after the first.
+// True for the bytes of a UTF-8 character after its first.
 bool ContinuesCharacter(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 // The length of a code point's encoding by its first byte; 0 for a byte that begins none.
@@ -16,7 +16,8 @@ size_t EncodedLength(unsigned char first) {
   return first >= 0xF0 && first <= 0xF4 ? 4 : 0;
 }
 
-// Whether the second byte may follow the first: no overlong forms, surrogates, or beyond the last.
+// True if the second byte may follow the first: no overlong form, no surrogate, and not beyond the
+// last character.
 bool MayFollow(unsigned char first, unsigned char second) {
   if (first == 0xE0) return second >= 0xA0;
   if (first == 0xED) return second <= 0x9F;

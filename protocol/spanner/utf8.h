@@ -5,7 +5,7 @@
 
 namespace whorl {
 
-// Whether it is well-formed (RFC 3629): no overlong forms, no surrogates.
+// True if the text is well-formed (RFC 3629): no overlong forms, no surrogates.
 bool IsUtf8(std::string_view text);
 
 }  // namespace whorl

@@ -30,7 +30,7 @@ namespace whorl {
 
 namespace words_internal {
 
-// Whether some enumerator has this value: the compiler prints its name then, and otherwise a cast,
+// True if some enumerator has this value: the compiler then prints its name, and otherwise a cast,
 // as in "(Outcome)3". No warning has to be on for that, so it also holds in programs that link us.
 template <auto kValue>
 consteval bool IsEnumerator() {
@@ -96,16 +96,21 @@ class WordTable {
   std::array<std::string_view, kCount> texts_;
 };
 
+// The compiler names this concept if an enumerator has no entry, or an entry no enumerator.
+template <typename Enum, size_t kEntries>
+concept OneEntryForEachEnumerator = kEntries == kCountOf<Enum>;
+
 // Texts that are no words, such as what the enumerators mean: they may be empty, or the same.
 template <typename Enum, size_t N>
+  requires OneEntryForEachEnumerator<Enum, N>
 consteval WordTable<Enum> MakeTextTable(const typename WordTable<Enum>::Entry (&entries)[N]) {
-  static_assert(N == kCountOf<Enum>, "every enumerator needs one entry in its table");
   return WordTable<Enum>(entries);
 }
 
 template <typename Enum, size_t N>
+  requires OneEntryForEachEnumerator<Enum, N>
 consteval WordTable<Enum> MakeWordTable(const typename WordTable<Enum>::Entry (&entries)[N]) {
-  const WordTable<Enum> table = MakeTextTable<Enum>(entries);
+  const WordTable<Enum> table(entries);
   for (size_t i = 0; i < N; ++i) {
     if (entries[i].text.empty()) throw "an enumerator has an empty word";
     if (*table.Find(entries[i].text) != static_cast<Enum>(i)) throw "two enumerators have one word";

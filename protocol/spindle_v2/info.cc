@@ -7,16 +7,19 @@
 #include "protocol/hosted.h"
 #include "protocol/spindle_v2/lock.h"
 #include "protocol/spindle_v2/spindle_v2.h"
+#include "protocol/spindle_v2/words.h"
 
 namespace whorl::spindle_v2 {
 
 ProtocolInfo Info() {
   static constexpr std::array<StepName, 7> kSteps = {
-      StepName::kCheck,          StepName::kFirstInsert,    StepName::kReread,
-      StepName::kTakeoverInsert, StepName::kTakeoverUpdate, StepName::kHeartbeatUpdate,
-      StepName::kHeartbeatDelete};
-  static constexpr std::array<StepName, 3> kStepsWithoutCommit = {
-      StepName::kCheck, StepName::kReread, StepName::kHeartbeatDelete};
+      steps::kCheck,          steps::kFirstInsert,    steps::kReread,
+      steps::kTakeoverInsert, steps::kTakeoverUpdate, steps::kHeartbeatUpdate,
+      steps::kHeartbeatDelete};
+  static constexpr std::array<StepName, 3> kStepsWithoutCommit = {steps::kCheck, steps::kReread,
+                                                                  steps::kHeartbeatDelete};
+  static constexpr std::array<StepName, 1> kStepsWithinOthers = {steps::kHeartbeatDelete};
+  static constexpr std::array<StepName, 1> kUrgentSteps = {steps::kHeartbeatUpdate};
   static constexpr std::array<ColumnInfo, 4> kColumns = {{
       {.name = "name", .type = Type::kString, .key = true},
       {.name = "heartbeat", .type = Type::kTimestamp},
@@ -42,11 +45,13 @@ ProtocolInfo Info() {
                          .renewed = "heartbeat",
                          .until = {},
                          .lease = {}};
-  // Not a DELETE: without its row, nobody but a process that starts can take the lock (S6).
+  // Not a DELETE: without the row, only a process that starts can take the lock (S6).
   info.force_release =
       "UPDATE locktable SET heartbeat = TIMESTAMP '1970-01-01T00:00:00Z' WHERE name = @name";
   info.steps = kSteps;
   info.steps_without_commit = kStepsWithoutCommit;
+  info.steps_within_others = kStepsWithinOthers;
+  info.urgent_steps = kUrgentSteps;
   info.promises.fill(Promise::kNotPromised);
   info.promises[static_cast<size_t>(Invariant::kOneLiveToken)] = Promise::kPromised;
   info.promises[static_cast<size_t>(Invariant::kHasLockTruthful)] = Promise::kPromised;

@@ -1,4 +1,4 @@
-// What spindle_v2 is and promises, for those who do not run it themselves.
+// The description of spindle_v2: its table, its steps and its promises.
 #pragma once
 
 #include "protocol/protocols.h"

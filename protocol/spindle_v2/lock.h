@@ -1,8 +1,8 @@
 // The `lock` package of spindle v2.2.0: a blocking Lock and Unlock around a spindle.
 //
 // Lock starts the loop and asks HasLock every 500 ms until the answer is yes after more than one
-// round, or the context ends; Unlock stops the loop and leaves the row as it is. Nothing tells the
-// user between the two that the lease was lost: finding W1.
+// round, or the context ends; Unlock stops the loop and leaves the row as it is. Between the two,
+// the user does not learn that the lease was lost: finding W1.
 //
 // Invariant: one Lock or Unlock at a time, as the original's callers must keep it.
 #pragma once
@@ -19,13 +19,13 @@ namespace whorl::spindle_v2 {
 struct LockState {
   State spindle;
   bool locked = false;
-  std::optional<StopReason> context_ended;  // of the Lock that is under way
-  std::optional<AskId> locking;             // who waits for Lock to return
+  std::optional<StopReason> context_ended;  // why the context of the current Lock ended
+  std::optional<AskId> locking;             // the call of Lock that has not returned
   WHORL_FIELDS(LockState, spindle, locked, context_ended, locking);
 };
 
-// Asked{kLock} and Asked{kUnlock} are the wrapper's; StopRequested ends the context that was given
-// to Lock; Started does nothing; all other questions go to the spindle inside.
+// The wrapper handles Asked{kLock} and Asked{kUnlock}; StopRequested ends the context that was
+// given to Lock; Started does nothing; all other questions go to the spindle inside.
 void Step(const Config& config, LockState& state, LocalTime now, Entropy& entropy,
           const Event& event, std::vector<Effect>& out);
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "protocol/random_id.h"
+#include "protocol/spindle_v2/words.h"
 #include "protocol/step_context.h"
 
 namespace whorl::spindle_v2 {
@@ -21,7 +22,7 @@ constexpr int64_t kDriftAllowedMs = 1'000;  // in Spanner's unit: an age of cent
 constexpr Duration kFollowerSleep = Seconds(1);
 constexpr Duration kBackoffInitial = Seconds(1);
 
-// What one slot's timers and requests are numbered.
+// The numbers of one slot's timers and requests.
 constexpr uint16_t kIdsPerRun = 4;
 enum TimerOfRun : uint16_t { kTick = 0, kHeartbeatWake = 1 };
 enum RequestOfRun : uint16_t { kRoundRequest = 0, kHeartbeatRequest = 1 };
@@ -32,7 +33,7 @@ constexpr uint16_t IdOf(size_t slot, uint16_t which) {
 
 TokenHash HashOfText(const std::string& text) { return XXH64(text.data(), text.size(), 0); }
 
-// What Go's NullTime prints when the column is NULL.
+// Go's NullTime prints this if the column is NULL.
 TokenHash HashOfColumn(const Value& token) {
   const auto* time = std::get_if<Timestamp>(&token);
   return HashOf(time == nullptr ? Timestamp::Min() : *time);
@@ -63,8 +64,8 @@ void Send(Context& here, Round round, Transaction transaction) {
 
 Transaction HeartbeatOf(const Config& config) {
   Transaction transaction =
-      WriteOf(StepName::kHeartbeatUpdate, config.update_heartbeat, {config.lock_name});
-  transaction.statements.push_back({.step = StepName::kHeartbeatDelete,
+      WriteOf(steps::kHeartbeatUpdate, config.update_heartbeat, {config.lock_name});
+  transaction.statements.push_back({.step = steps::kHeartbeatDelete,
                                     .statement = {.sql = config.delete_takeover_rows,
                                                   .parameters = {config.lock_name + "_"},
                                                   .ignore_error = true}});
@@ -90,7 +91,7 @@ void FreeIfOver(State& state, size_t slot) {
 // --- the round ---------------------------------------------------------------------------------
 
 void BeginRound(Context& here) {
-  Send(here, Round::kCheck, ReadOf(StepName::kCheck, here.config.check, here.config.lock_name));
+  Send(here, Round::kCheck, ReadOf(steps::kCheck, here.config.check, here.config.lock_name));
 }
 
 void EndRound(Context& here) {
@@ -105,14 +106,13 @@ void CallBack(Context& here, bool leader) {
 }
 
 void TryNextLock(Context& here) {
-  Send(here, Round::kReread,
-       ReadOf(StepName::kReread, here.config.read_token, here.config.lock_name));
+  Send(here, Round::kReread, ReadOf(steps::kReread, here.config.read_token, here.config.lock_name));
 }
 
 void OnAvailable(Context& here) {
   if (!here.run.initial) return TryNextLock(here);
   Send(here, Round::kFirstInsert,
-       WriteOf(StepName::kFirstInsert, here.config.insert_lock,
+       WriteOf(steps::kFirstInsert, here.config.insert_lock,
                {here.config.lock_name, here.state.id}));
 }
 
@@ -124,7 +124,7 @@ void OnMine(Context& here) {
 
 void OnChecked(Context& here, const TransactionResult& result) {
   if (result.outcome != Outcome::kCommitted) {
-    RemarkFailure(here.out, NoteId::kReadFailed, result.status);
+    RemarkFailure(here.out, whorl::notes::kReadFailed, result.status);
     return EndRound(here);
   }
   TokenHash token = kHashOfNoRow;
@@ -147,7 +147,7 @@ void OnChecked(Context& here, const TransactionResult& result) {
 
 void OnFirstHeartbeat(Context& here, const TransactionResult& result) {
   if (result.outcome != Outcome::kCommitted) {
-    RemarkFailure(here.out, NoteId::kHeartbeatFailed, result.status);
+    RemarkFailure(here.out, whorl::notes::kHeartbeatFailed, result.status);
   }
   CallBack(here, true);
   EndRound(here);
@@ -156,7 +156,7 @@ void OnFirstHeartbeat(Context& here, const TransactionResult& result) {
 void OnFirstInsert(Context& here, const TransactionResult& result) {
   if (result.outcome == Outcome::kCommitted) {
     here.state.own_token = result.commit_timestamp;
-    Remark(here.out, NoteId::kGotFirstLock, {result.commit_timestamp});
+    Remark(here.out, notes::kGotFirstLock, {result.commit_timestamp});
     return EndRound(here);
   }
   here.run.initial = false;  // any error, an unknown outcome too
@@ -165,13 +165,13 @@ void OnFirstInsert(Context& here, const TransactionResult& result) {
 
 void OnReread(Context& here, const TransactionResult& result) {
   if (result.outcome != Outcome::kCommitted) {
-    RemarkFailure(here.out, NoteId::kReadFailed, result.status);
+    RemarkFailure(here.out, whorl::notes::kReadFailed, result.status);
     return EndRound(here);
   }
   TokenHash token = kHashOfNoRow;
   for (const Row& row : result.results.front().rows) token = HashOfColumn(row[0]);
   Send(here, Round::kTakeoverInsert,
-       WriteOf(StepName::kTakeoverInsert, here.config.insert_takeover,
+       WriteOf(steps::kTakeoverInsert, here.config.insert_takeover,
                {TakeoverRowName(here.config.lock_name, token)}));
 }
 
@@ -179,16 +179,16 @@ void OnTakeoverInsert(Context& here, const TransactionResult& result) {
   if (result.outcome != Outcome::kCommitted) return EndRound(here);
   here.run.takeover_token = result.commit_timestamp;
   Send(here, Round::kTakeoverUpdate,
-       WriteOf(StepName::kTakeoverUpdate, here.config.update_token,
+       WriteOf(steps::kTakeoverUpdate, here.config.update_token,
                {here.config.lock_name, result.commit_timestamp, here.state.id}));
 }
 
 void OnTakeoverUpdate(Context& here, const TransactionResult& result) {
-  if (result.outcome == Outcome::kCommitted) {  // of zero rows too: finding S6
+  if (result.outcome == Outcome::kCommitted) {  // even if it changed no row: finding S6
     here.state.own_token = here.run.takeover_token;
-    Remark(here.out, NoteId::kGotNextLock, {here.run.takeover_token});
+    Remark(here.out, notes::kGotNextLock, {here.run.takeover_token});
   } else {
-    RemarkFailure(here.out, NoteId::kTokenUpdateFailed, result.status);
+    RemarkFailure(here.out, notes::kTokenUpdateFailed, result.status);
   }
   EndRound(here);
 }
@@ -236,7 +236,7 @@ Duration DrawHeartbeatPause(Context& here) {
   Duration& current = here.run.heartbeat_backoff;
   for (;;) {
     if (current.ns == 0) current = kBackoffInitial;
-    const Duration pause{here.entropy.Between(Purpose::kHeartbeatPause, 1, current.ns)};
+    const Duration pause{here.entropy.Between(purposes::kHeartbeatPause, 1, current.ns)};
     current = std::min(current * 2, here.config.lease);
     if (pause >= here.config.lease / 2) return pause;
   }
@@ -259,7 +259,7 @@ void OnHeartbeatWake(Context& here) {
 
 void OnHeartbeat(Context& here, const TransactionResult& result) {
   if (result.outcome != Outcome::kCommitted) {
-    RemarkFailure(here.out, NoteId::kHeartbeatFailed, result.status);
+    RemarkFailure(here.out, whorl::notes::kHeartbeatFailed, result.status);
   }
   here.run.heartbeats = Heartbeats::kSleeping;
   SetTimerOf(here, kHeartbeatWake, here.now.monotonic + here.run.heartbeat_pause);
@@ -270,9 +270,9 @@ void OnHeartbeat(Context& here, const TransactionResult& result) {
 void MakeInstance(const Config& config, State& state, Entropy& entropy, std::vector<Effect>& out) {
   if (!state.id.empty()) return;  // a second Run of the same instance
   state.id = config.id;
-  if (state.id.empty()) state.id = DrawUuid(entropy, Purpose::kInstanceId);
+  if (state.id.empty()) state.id = DrawUuid(entropy, whorl::purposes::kInstanceId);
   if (config.lease > config.lease_asked) {
-    Remark(out, NoteId::kLeaseRaised,
+    Remark(out, whorl::notes::kLeaseRaised,
            {config.lease_asked.ns / 1'000'000, config.lease.ns / 1'000'000});
   }
 }
@@ -318,7 +318,7 @@ void OnAsked(const Config& config, State& state, const Asked& asked, std::vector
     state.asks.push_back({.ask = asked.ask, .question = asked.question});
     out.emplace_back(RunTransaction{
         .request = static_cast<RequestId>(kFirstAskRequest + asked.ask),
-        .transaction = ReadOf(StepName::kHasLock, config.read_token, config.lock_name)});
+        .transaction = ReadOf(whorl::steps::kHasLock, config.read_token, config.lock_name)});
     return;
   }
   if (asked.question == Question::kLeader) answer.text = "spindle: not running";

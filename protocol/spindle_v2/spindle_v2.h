@@ -32,7 +32,7 @@ namespace whorl::spindle_v2 {
 // A token as users see it: XXH64 of its text in RFC 3339.
 using TokenHash = uint64_t;
 TokenHash HashOf(Timestamp token);
-// Of no row at all, whose token is the empty string.
+// The hash if there is no row: that of the empty string.
 inline constexpr TokenHash kHashOfNoRow = 17'241'709'254'077'376'921U;
 // "<name>_<hash>": the row whose INSERT decides who takes over from this token.
 std::string TakeoverRowName(const std::string& lock_name, TokenHash token);
@@ -60,7 +60,7 @@ struct RunState {
   enum class Round : uint8_t {
     kIdle,
     kCheck,
-    kFirstHeartbeat,  // of a leader that has just noticed, inside the round
+    kFirstHeartbeat,  // the leader has just noticed that it leads, and beats within the round
     kFirstInsert,
     kReread,
     kTakeoverInsert,
@@ -72,12 +72,12 @@ struct RunState {
   std::optional<StopReason> stop;  // why its context ended
   Duration ticks_from;             // phase of the ticker; local monotonic
   Round round = Round::kIdle;
-  bool initial = true;       // nobody has beaten this Run to the first INSERT
+  bool initial = true;       // no other process has yet won the first INSERT
   int64_t leader = 0;        // rounds in a row in which it was the leader
   Timestamp takeover_token;  // commit timestamp of the takeover row
   Heartbeats heartbeats = Heartbeats::kSleeping;
   Duration heartbeat_pause;    // drawn before the beat that is under way
-  Duration heartbeat_backoff;  // what the next draw's upper end grows from
+  Duration heartbeat_backoff;  // from which the upper end of the next draw grows
   WHORL_FIELDS(RunState, looping, stop, ticks_from, round, initial, leader, takeover_token,
                heartbeats, heartbeat_pause, heartbeat_backoff);
 };
@@ -112,14 +112,14 @@ struct State {
   std::string id;
   std::optional<Timestamp> own_token;  // never cleared once set
   bool active = false;
-  bool told_leader = false;  // what the last callback said, of whichever Run
+  bool told_leader = false;  // the last callback of any Run said "leader"
   int64_t iterations = 0;
   std::vector<std::optional<RunState>> runs;  // by slot; an ended Run leaves its slot free
   std::vector<PendingAsk> asks;
   WHORL_FIELDS(State, id, own_token, active, told_leader, iterations, runs, asks);
 };
 
-// Started is a call of Run; StopRequested ends the context of every Run that still loops.
+// Started stands for a call of Run; StopRequested ends the context of every Run that still loops.
 void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, const Event& event,
           std::vector<Effect>& out);
 

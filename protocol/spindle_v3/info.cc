@@ -6,13 +6,15 @@
 
 #include "protocol/hosted.h"
 #include "protocol/spindle_v3/spindle_v3.h"
+#include "protocol/spindle_v3/words.h"
 
 namespace whorl::spindle_v3 {
 
 ProtocolInfo Info() {
-  static constexpr std::array<StepName, 4> kSteps = {StepName::kLook, StepName::kAcquire,
-                                                     StepName::kHeartbeat, StepName::kRelease};
-  static constexpr std::array<StepName, 1> kStepsWithoutCommit = {StepName::kLook};
+  static constexpr std::array<StepName, 4> kSteps = {steps::kLook, steps::kAcquire,
+                                                     steps::kHeartbeat, steps::kRelease};
+  static constexpr std::array<StepName, 1> kStepsWithoutCommit = {steps::kLook};
+  static constexpr std::array<StepName, 2> kUrgentSteps = {steps::kHeartbeat, steps::kRelease};
   static constexpr std::array<ColumnInfo, 3> kColumns = {{
       {.name = "name", .type = Type::kString, .key = true},
       {.name = "token", .type = Type::kTimestamp},
@@ -40,6 +42,7 @@ ProtocolInfo Info() {
   info.force_release = "DELETE FROM locktable WHERE name = @name";
   info.steps = kSteps;
   info.steps_without_commit = kStepsWithoutCommit;
+  info.urgent_steps = kUrgentSteps;
   info.promises.fill(Promise::kNotPromised);
   for (const Invariant invariant :
        {Invariant::kOneLiveToken, Invariant::kTokenMonotonic, Invariant::kFencedWritesOrdered,

@@ -5,6 +5,7 @@
 
 #include "protocol/local_answer.h"
 #include "protocol/random_id.h"
+#include "protocol/spindle_v3/words.h"
 #include "protocol/step_context.h"
 
 namespace whorl::spindle_v3 {
@@ -45,12 +46,12 @@ Duration SinceSuccess(const Context& here) { return here.now.monotonic - here.st
 
 void SendLook(Context& here) {
   Send(here, Doing::kLooking, kRoundRequest,
-       OneStatement(StepName::kLook, Mode::kStrongRead, here.config.look, {here.config.lock_name}));
+       OneStatement(steps::kLook, Mode::kStrongRead, here.config.look, {here.config.lock_name}));
 }
 
 void SendAcquire(Context& here) {
   Transaction transaction =
-      OneStatement(StepName::kAcquire, Mode::kReadWrite, here.config.look, {here.config.lock_name});
+      OneStatement(steps::kAcquire, Mode::kReadWrite, here.config.look, {here.config.lock_name});
   transaction.body = TestOf(here);
   transaction.mutations.push_back(
       {.kind = MutationKind::kInsertOrUpdate,
@@ -63,7 +64,7 @@ void SendAcquire(Context& here) {
 
 void SendHeartbeat(Context& here) {
   const Duration left = here.config.lease - SinceSuccess(here) - here.state.buffer;
-  Transaction transaction = WriteOfOwnRow(here, StepName::kHeartbeat, here.config.heartbeat,
+  Transaction transaction = WriteOfOwnRow(here, steps::kHeartbeat, here.config.heartbeat,
                                           std::max(kHeartbeatTimeoutMin, left));
   transaction.body = IfRowChanged{};
   Send(here, Doing::kBeating, kRoundRequest, std::move(transaction));
@@ -90,7 +91,7 @@ Duration PauseAfter(Context& here, const Ending& ending) {
     return ending.failed ? std::max(here.state.buffer, lease / 4) : lease / 2 - took;
   }
   // So that followers do not all come at once.
-  const Duration delay = {here.entropy.Between(Purpose::kWakeDelay, 0, lease.ns / 7 - 1)};
+  const Duration delay = {here.entropy.Between(purposes::kWakeDelay, 0, lease.ns / 7 - 1)};
   return (ending.holders_age ? lease - *ending.holders_age : here.state.buffer) + delay;
 }
 
@@ -112,13 +113,13 @@ void Succeed(Context& here, const TransactionResult& result) {
   const bool was_leader = std::exchange(state.leader, true);
   state.own_token = result.commit_timestamp;
   state.last_success = here.now.monotonic;
-  if (!was_leader) Remark(here, NoteId::kGotLock, {*state.own_token});
+  if (!was_leader) Remark(here, whorl::notes::kGotLock, {*state.own_token});
   EndRound(here, was_leader, {.failed = false, .holders_age = {}});
 }
 
 void OnLooked(Context& here, const TransactionResult& result) {
   if (result.outcome != Outcome::kCommitted) {
-    Remark(here, NoteId::kReadFailed, {FormatStatus(result.status)});
+    Remark(here, whorl::notes::kReadFailed, {FormatStatus(result.status)});
     return EndRound(here, false, {});
   }
   const Holder holder = HolderIn(result.results.front().rows, TestOf(here));
@@ -128,14 +129,15 @@ void OnLooked(Context& here, const TransactionResult& result) {
     case Holder::Kind::kAnother:
       return EndRound(here, false, {.failed = true, .holders_age = holder.age});
     case Holder::Kind::kUnreadable:
-      Remark(here, NoteId::kBadRow, {here.config.lock_name, std::string("owner or token is NULL")});
+      Remark(here, whorl::notes::kBadRow,
+             {here.config.lock_name, std::string("owner or token is NULL")});
       return EndRound(here, false, {});
   }
 }
 
 void OnAcquireEnded(Context& here, const TransactionResult& result) {
   if (result.outcome == Outcome::kCommitted) return Succeed(here, result);
-  Remark(here, NoteId::kClaimFailed, {FormatStatus(result.status)});
+  Remark(here, whorl::notes::kClaimFailed, {FormatStatus(result.status)});
   Ending ending;
   if (!result.results.empty() && result.results.front().status.ok()) {
     const Holder holder = HolderIn(result.results.front().rows, TestOf(here));
@@ -148,11 +150,11 @@ void OnHeartbeatEnded(Context& here, const TransactionResult& result) {
   if (result.outcome == Outcome::kCommitted) return Succeed(here, result);
   const bool superseded = !result.results.empty() && result.results.front().status.ok() &&
                           result.results.front().row_count == 0;
-  Remark(here, NoteId::kHeartbeatFailed,
+  Remark(here, whorl::notes::kHeartbeatFailed,
          {superseded ? std::string("superseded") : FormatStatus(result.status)});
   if (superseded || SinceSuccess(here) + here.state.buffer >= here.config.lease) {
     here.state.leader = false;
-    Remark(here, NoteId::kLostLock,
+    Remark(here, whorl::notes::kLostLock,
            {std::string(superseded ? "superseded" : "no heartbeat for a lease")});
   }
   EndRound(here, true, {});
@@ -164,9 +166,9 @@ void OnStarted(Context& here) {
   State& state = here.state;
   if (state.doing != Doing::kNothing || state.stopped) return;
   state.id = here.config.id;
-  if (state.id.empty()) state.id = DrawUuid(here.entropy, Purpose::kInstanceId);
+  if (state.id.empty()) state.id = DrawUuid(here.entropy, whorl::purposes::kInstanceId);
   if (here.config.lease > here.config.lease_asked) {
-    Remark(here, NoteId::kLeaseRaised,
+    Remark(here, whorl::notes::kLeaseRaised,
            {here.config.lease_asked.ns / 1'000'000, here.config.lease.ns / 1'000'000});
   }
   state.buffer = BufferFor(here.config.lease, Duration{});
@@ -186,7 +188,7 @@ void OnStop(Context& here) {
   }
   if (!state.leader) return;
   Send(here, Doing::kReleasing, kReleaseRequest,
-       WriteOfOwnRow(here, StepName::kRelease, here.config.release, kReleaseTimeout));
+       WriteOfOwnRow(here, steps::kRelease, here.config.release, kReleaseTimeout));
 }
 
 // However it ended: a row that was not deleted runs out.

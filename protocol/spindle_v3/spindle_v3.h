@@ -59,11 +59,10 @@ struct State {
   bool leader = false;
   bool first_round = true;  // no round has ended: the end of the first one calls back
   std::optional<Timestamp> own_token;
-  Duration round_began;  // local monotonic, as all times here
-  Duration
-      last_success;  // when the reply of the last acquire or heartbeat that committed was heard
-  Duration latency;  // of rounds, smoothed; zero before the first has ended
-  Duration buffer;   // b; zero before the start
+  Duration round_began;    // local monotonic, as all times here
+  Duration last_success;   // when it received the last reply that an acquire or heartbeat committed
+  Duration latency;        // smoothed, of the rounds so far; zero before the first has ended
+  Duration buffer;         // b; zero before the start
   int64_t iterations = 0;  // rounds begun
   WHORL_FIELDS(State, id, doing, stopped, leader, first_round, own_token, round_began, last_success,
                latency, buffer, iterations);
@@ -81,12 +80,12 @@ constexpr auto WordTableOf(State::Doing) {
 
 // b for a smoothed latency: three times that, from max(50 ms, L/20) to L/3.
 Duration BufferFor(Duration lease, Duration smoothed_latency);
-// 0.7 old + 0.3 new; the first one as it is.
+// 0.7 old + 0.3 new; the first latency unchanged.
 Duration Smoothed(Duration old, Duration latest);
 
-// HasLock and HasLock2 are answered at once: whether the leader's context is alive, with the own
-// token in nanoseconds since 1970. Upstream has no such question; it hands the same token to the
-// callback. Lock and Unlock are answered "no": there is no blocking wrapper.
+// HasLock and HasLock2 are answered at once: whether the leader's context is alive, with the
+// process's token in nanoseconds since 1970. Upstream has no such question; it passes the same
+// token to the callback. Lock and Unlock are answered "no": there is no blocking wrapper.
 void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, const Event& event,
           std::vector<Effect>& out);
 

@@ -24,7 +24,7 @@ namespace {
 
 // The library itself masks errors of the first statement, so the runner must not.
 RetryPolicy WithoutMasking(RetryPolicy policy) {
-  policy.first_error = FirstError::kTold;
+  policy.first_error = FirstError::kReported;
   policy.begin_after_aborted = BeginAfterAborted::kInlined;
   return policy;
 }

@@ -25,11 +25,11 @@ struct IndexOf<T, std::variant<Types...>> {
 
 constexpr uint8_t kTransactionCommitted = IndexOf<TransactionCommitted, ObservedEvent>::value;
 
-uint8_t StepOf(const ObservedEvent& event) {
+std::optional<StepName> StepOf(const ObservedEvent& event) {
   return std::visit(
-      [](const auto& what) {
-        if constexpr (requires { what.step; }) return static_cast<uint8_t>(what.step);
-        return kNoStep;
+      [](const auto& what) -> std::optional<StepName> {
+        if constexpr (requires { what.step; }) return what.step;
+        return std::nullopt;
       },
       event);
 }
@@ -47,8 +47,16 @@ std::string_view EventText(uint8_t event, std::index_sequence<I...>) {
 }  // namespace
 
 void StepsOfRun::Hear(const Observation& observation, uint64_t, uint64_t) {
-  heard_.push_back(
-      {.event = static_cast<uint8_t>(observation.what.index()), .step = StepOf(observation.what)});
+  const std::optional<StepName> step = StepOf(observation.what);
+  heard_.push_back({.event = static_cast<uint8_t>(observation.what.index()),
+                    .step = step ? PlaceOf(*step) : kNoStep});
+}
+
+uint8_t StepsOfRun::PlaceOf(StepName step) {
+  const auto found = std::ranges::find(steps_, step);
+  const auto place = static_cast<uint8_t>(found - steps_.begin());
+  if (found == steps_.end()) steps_.push_back(step);
+  return place;
 }
 
 std::string StepsOfRun::WhereOf(const InvariantResult& result) const {
@@ -56,12 +64,12 @@ std::string StepsOfRun::WhereOf(const InvariantResult& result) const {
   if (result.invariant == Invariant::kNoWedge) {
     for (size_t i = shown; i-- > 0;) {
       if (heard_[i].event != kTransactionCommitted) continue;
-      return std::string(WordOf(static_cast<StepName>(heard_[i].step)));
+      return std::string(WordOf(steps_[heard_[i].step]));
     }
     return "nothing";
   }
   const Heard& heard = heard_[shown - 1];
-  if (heard.step != kNoStep) return std::string(WordOf(static_cast<StepName>(heard.step)));
+  if (heard.step != kNoStep) return std::string(WordOf(steps_[heard.step]));
   constexpr size_t kEvents = std::variant_size_v<ObservedEvent>;
   return std::string(EventText(heard.event, std::make_index_sequence<kEvents>()));
 }

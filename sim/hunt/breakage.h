@@ -45,9 +45,12 @@ class StepsOfRun : public ObservationSink {
 
   struct Heard {
     uint8_t event = 0;  // ObservedEvent::index()
-    uint8_t step = 0;   // kNoStep, or a StepName
+    uint8_t step = 0;   // kNoStep, or a place in steps_
   };
+  uint8_t PlaceOf(StepName step);
+
   std::vector<Heard> heard_;
+  std::vector<StepName> steps_;  // met so far: a protocol has few
 };
 
 struct WatchedRun {

@@ -21,7 +21,7 @@ class FaultGenerator {
                  Draws& draws, Scenario& world)
       : options_(options), safety_(safety), draws_(draws), world_(world), protocol_(protocol) {
     for (const StepName step : protocol.steps) steps_.push_back(step);
-    for (const StepName step : {StepName::kHasLock, StepName::kWrite}) steps_.push_back(step);
+    for (const StepName step : {steps::kHasLock, steps::kWrite}) steps_.push_back(step);
   }
 
   void Draw() {
@@ -84,7 +84,7 @@ class FaultGenerator {
       const Duration length = Rounded(std::min(draws_.Between(lease, lease * 3), safety_ * 3 / 4));
       SetLength(fault.what, length);
       fault.trigger = When{.node = fault.node,
-                           .step = StepName::kWrite,
+                           .step = steps::kWrite,
                            .phase = Phase::kSent,
                            .count = draws_.Log(1, 8)};
       AddIfPossible(std::move(fault));
@@ -201,7 +201,7 @@ class FaultGenerator {
     when.step = draws_.Pick(steps_);
     when.phase = DrawPhase(when.step);
     // There are many questions; a round comes once in a lease.
-    const int64_t most = when.step == StepName::kHasLock ? 60 : 12;
+    const int64_t most = when.step == steps::kHasLock ? 60 : 12;
     if (draws_.Percent(60)) when.count = draws_.Log(1, most);
     const std::vector<uint16_t>& locks = world_.nodes[static_cast<size_t>(when.node)].locks;
     if (world_.locks.size() > 1 && draws_.Percent(50)) when.lock = draws_.Pick(locks);

@@ -163,7 +163,7 @@ std::optional<Version> Ledger::NextVersion(const Lock& lock, const RowCommitted&
   if (!IsHeld(rules, *x.after)) return Version{};
   Version next;
   next.held = true;
-  if (rules.token_column) next.token = std::get<Timestamp>((*x.after)[*rules.token_column]);
+  if (rules.token_column) next.token = Token::In((*x.after)[*rules.token_column]);
   const bool kept = next.token && lock.newest && lock.newest->token == next.token;
   next.owner = kept ? lock.newest->owner : x.writer;
   if (kept) next.lease_until = lock.newest->lease_until;
@@ -254,18 +254,18 @@ Ledger::StandingEffects Ledger::On(const StandingChanged& x, const CheckerSetup&
   return effects;
 }
 
-std::optional<Timestamp> Ledger::OwnToken(ProcessId process, uint16_t lock,
-                                          const CheckerSetup& setup) const {
+std::optional<Token> Ledger::OwnToken(ProcessId process, uint16_t lock,
+                                      const CheckerSetup& setup) const {
   if (!IsCurrent(process)) return std::nullopt;
   return participations_[setup.ParticipationIndex(process.node, lock)].own_token;
 }
 
 std::span<const Ledger::KeptToken> Ledger::Keepers(const Lock& lock,
-                                                   std::optional<Timestamp> token) const {
+                                                   std::optional<Token> token) const {
   if (!token) return {};
-  const auto begin =
-      std::lower_bound(lock.kept.begin(), lock.kept.end(), *token,
-                       [](const KeptToken& kept, Timestamp sought) { return kept.token < sought; });
+  const auto begin = std::lower_bound(
+      lock.kept.begin(), lock.kept.end(), *token,
+      [](const KeptToken& kept, const Token& sought) { return kept.token < sought; });
   auto end = begin;
   while (end != lock.kept.end() && end->token == *token) ++end;
   return {begin, end};
@@ -305,7 +305,7 @@ bool Ledger::IsCandidate(ProcessId process, uint16_t lock, const CheckerSetup& s
          participations_[setup.ParticipationIndex(process.node, lock)].is_candidate;
 }
 
-void Ledger::SetOwnToken(int16_t node, uint16_t lock, std::optional<Timestamp> token,
+void Ledger::SetOwnToken(int16_t node, uint16_t lock, std::optional<Token> token,
                          const CheckerSetup& setup) {
   Participation& participation = participations_[setup.ParticipationIndex(node, lock)];
   Lock& its = locks_[lock];

@@ -20,6 +20,7 @@
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/rpc.h"
 #include "protocol/spanner/time.h"
+#include "protocol/token.h"
 #include "sim/judge/checkers/setup.h"
 #include "sim/scenario/rules.h"
 #include "sim/world/observation.h"
@@ -29,7 +30,7 @@ namespace whorl::sim {
 // A version of a lock's row.
 struct Version {
   bool held = false;  // the row names a token or, in a protocol without tokens, an owner
-  std::optional<Timestamp> token;
+  std::optional<Token> token;
   // The process whose commit installed the token or, in a protocol without tokens, the owner;
   // nobody for an initial row.
   ProcessId owner;
@@ -85,7 +86,7 @@ struct BeliefBegan {
   uint16_t lock = 0;
 };
 struct TransactionLeft {  // a transaction has finished, as its process sees it
-  StepName step = StepName::kCheck;
+  StepName step;
   Outcome outcome = Outcome::kUnknown;
   Code code = Code::kOk;
   bool hung = false;  // one of its calls hung
@@ -128,8 +129,7 @@ class Ledger {
   // Nobody if there is no row.
   ProcessId OwnerOf(uint16_t lock) const;
   // The token that the process takes for its own; nothing if the process is gone.
-  std::optional<Timestamp> OwnToken(ProcessId process, uint16_t lock,
-                                    const CheckerSetup& setup) const;
+  std::optional<Token> OwnToken(ProcessId process, uint16_t lock, const CheckerSetup& setup) const;
   // How many processes that are not gone take the newest version's token for their own.
   int HolderCount(uint16_t lock) const { return locks_[lock].holders; }
   std::vector<ProcessId> Holders(uint16_t lock) const;
@@ -165,7 +165,7 @@ class Ledger {
     bool answers = false;
     bool standing_believes = false;
     bool believes = false;
-    std::optional<Timestamp> own_token;
+    std::optional<Token> own_token;
     // Whether the counts in Lock include it.
     bool is_answered = false;
     bool is_candidate = false;
@@ -174,7 +174,7 @@ class Ledger {
   };
   // A token that a process takes for its own. Sorted by token, then node.
   struct KeptToken {
-    Timestamp token;
+    Token token;
     int16_t node = 0;
     friend auto operator<=>(const KeptToken&, const KeptToken&) = default;
   };
@@ -193,7 +193,7 @@ class Ledger {
   struct OpenTransaction {
     uint16_t lock = 0;
     RequestId request = 0;
-    StepName step = StepName::kCheck;
+    StepName step;
     bool hung = false;
     WHORL_FIELDS(OpenTransaction, lock, request, step, hung);
   };
@@ -211,11 +211,11 @@ class Ledger {
   // The processes whose participation has that flag, by node.
   std::vector<ProcessId> ProcessesWhere(bool Participation::* flag, uint16_t lock,
                                         const CheckerSetup& setup) const;
-  std::span<const KeptToken> Keepers(const Lock& lock, std::optional<Timestamp> token) const;
+  std::span<const KeptToken> Keepers(const Lock& lock, std::optional<Token> token) const;
   // The version after a commit.
   std::optional<Version> NextVersion(const Lock& lock, const RowCommitted& x,
                                      const CheckerSetup& setup) const;
-  void SetOwnToken(int16_t node, uint16_t lock, std::optional<Timestamp> token,
+  void SetOwnToken(int16_t node, uint16_t lock, std::optional<Token> token,
                    const CheckerSetup& setup);
   void SetBelief(int16_t node, uint16_t lock, bool believes, const CheckerSetup& setup);
   static TokenChange TokenChangeOf(const VersionChanged& change, const RowCommitted& x,

@@ -66,8 +66,8 @@ struct MetricsCollector {
   }
   void On(const SteppedDown&, const Now&) { ++metrics[Sometimes::kStepDown]; }
   void On(const Noted& x, const Now&) {
-    if (x.note.note == NoteId::kOutcomeReadBack) ++metrics[Sometimes::kUnknownResolved];
-    if (x.note.note == NoteId::kClockStoodStill) ++metrics[Sometimes::kClockStopNoticed];
+    if (x.note.note == notes::kOutcomeReadBack) ++metrics[Sometimes::kUnknownResolved];
+    if (x.note.note == notes::kClockStoodStill) ++metrics[Sometimes::kClockStopNoticed];
   }
 
   // After anything that the ledger counts has changed for the lock.

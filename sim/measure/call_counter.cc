@@ -27,7 +27,7 @@ constexpr bool IsStatementCall(uint8_t request) {
 }
 
 // Whether the step is the application's own question, which is not a cost of holding the lock.
-constexpr bool IsQuestion(StepName step) { return step == StepName::kHasLock; }
+constexpr bool IsQuestion(StepName step) { return step == steps::kHasLock; }
 
 }  // namespace
 

@@ -1,6 +1,11 @@
 #include "sim/measure/takeover_case.h"
 
+#include "protocol/fenced_lease/words.h"
+#include "protocol/lease_lock/words.h"
 #include "protocol/protocols.h"
+#include "protocol/semaphore/words.h"
+#include "protocol/spindle_v2/words.h"
+#include "protocol/spindle_v3/words.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/rules.h"
 #include "sim/world/latency.h"
@@ -38,11 +43,11 @@ std::string TakeoverCase::Text() const {
 
 std::optional<Renewal> RenewalOf(std::string_view protocol, Duration lease) {
   // v2 draws each pause between half a lease and a whole one.
-  if (protocol == "spindle_v2") return Renewal{StepName::kHeartbeatUpdate, lease * 3 / 4};
-  if (protocol == "spindle_v3") return Renewal{StepName::kHeartbeat, lease / 2};
-  if (protocol == "semaphore") return Renewal{StepName::kUpdate, Seconds(1)};
-  if (protocol == "lease_lock") return Renewal{StepName::kHeartbeat, lease / 3};
-  if (protocol == "fenced_lease") return Renewal{StepName::kBeat, lease * 3 / 5};
+  if (protocol == "spindle_v2") return Renewal{spindle_v2::steps::kHeartbeatUpdate, lease * 3 / 4};
+  if (protocol == "spindle_v3") return Renewal{spindle_v3::steps::kHeartbeat, lease / 2};
+  if (protocol == "semaphore") return Renewal{semaphore::steps::kUpdate, Seconds(1)};
+  if (protocol == "lease_lock") return Renewal{lease_lock::steps::kHeartbeat, lease / 3};
+  if (protocol == "fenced_lease") return Renewal{fenced_lease::steps::kBeat, lease * 3 / 5};
   return std::nullopt;
 }
 

@@ -63,7 +63,7 @@ inline constexpr int64_t kDeployedPods = 100;
 
 // How a leader of the protocol renews its lease: by which step, and how often without faults.
 struct Renewal {
-  StepName step = StepName::kCheck;
+  StepName step;
   Duration every;
 };
 // Nothing for a protocol from outside of this repository.

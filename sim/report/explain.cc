@@ -224,7 +224,7 @@ class StoryBuilder {
     }
     if (const auto* x = std::get_if<StandingChanged>(&what)) {
       return Cat("takes the token ",
-                 x->standing.own_token ? InstantText(ToInstant(*x->standing.own_token)) : "none",
+                 x->standing.own_token ? TokenText(*x->standing.own_token) : "none",
                  " for its own");
     }
     if (const auto* x = std::get_if<WriteArrived>(&what)) {

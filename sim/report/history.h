@@ -47,7 +47,7 @@ struct TransactionRecord {
   ProcessId process;
   uint16_t lock = 0;
   RequestId request = 0;
-  StepName step = StepName::kCheck;
+  StepName step;
   Instant started;
   std::optional<Instant> served;  // when its last successful statement or read was served
   SeenRow seen;                   // the row of its lock at that time

@@ -97,6 +97,9 @@ Json JsonPrinter::Special(std::string_view, Timestamp timestamp) const {
 }
 Json JsonPrinter::Special(std::string_view, Sql sql) const { return sql.text(); }
 Json JsonPrinter::Special(std::string_view, const Value& value) const { return ValueJson(value); }
+Json JsonPrinter::Special(std::string_view, const Token& token) const {
+  return ValueJson(token.ToValue());
+}
 Json JsonPrinter::Special(std::string_view, const Metrics& metrics) const {
   return {{"values", MetricsJson(metrics)}, {"met", MetJson(metrics)}};
 }

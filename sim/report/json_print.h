@@ -69,7 +69,7 @@ class JsonPrinter {
   Json Print(std::string_view name, const T& value) const {
     if constexpr (std::is_same_v<T, bool>) {
       return value;
-    } else if constexpr (HasWords<T>) {
+    } else if constexpr (HasWord<T>) {
       return std::string(WordOf(value));
     } else if constexpr (std::is_enum_v<T>) {
       return static_cast<int64_t>(value);
@@ -121,6 +121,7 @@ class JsonPrinter {
   Json Special(std::string_view name, Timestamp timestamp) const;
   Json Special(std::string_view name, Sql sql) const;
   Json Special(std::string_view name, const Value& value) const;
+  Json Special(std::string_view name, const Token& token) const;
   Json Special(std::string_view name, const Metrics& metrics) const;
 
   Names names_;

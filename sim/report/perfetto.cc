@@ -335,9 +335,8 @@ void PerfettoWriter::ShowTerm(uint16_t lock) {
     return;
   }
   trace_.Begin(TermsOf(lock), now_,
-               Cat(printer_.names().ShortProcess(term.owner), ", token ",
-                   InstantText(ToInstant(*term.token))),
-               "term", {{"token", FormatRfc3339(*term.token)}});
+               Cat(printer_.names().ShortProcess(term.owner), ", token ", TokenText(*term.token)),
+               "term", {{"token", FormatToken(*term.token)}});
 }
 
 // --- beliefs, answers and writes -----------------------------------------------------------------

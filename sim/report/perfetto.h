@@ -29,6 +29,7 @@
 #include <tuple>
 #include <vector>
 
+#include "protocol/token.h"
 #include "sim/judge/checkers.h"
 #include "sim/judge/run.h"
 #include "sim/report/chrome_trace.h"
@@ -88,7 +89,7 @@ class PerfettoWriter : public ObservationSink {
   struct Term {
     bool held = false;
     ProcessId owner;
-    std::optional<Timestamp> token;
+    std::optional<Token> token;
     friend bool operator==(const Term&, const Term&) = default;
   };
 

@@ -23,6 +23,8 @@ std::string ShortValueText(const Value& value) {
   return FormatValue(value);
 }
 
+std::string TokenText(const Token& token) { return ShortValueText(token.ToValue()); }
+
 std::string RowKeyText(const Row& row, size_t key_column) {
   return key_column < row.size() ? KeyText(row[key_column]) : "";
 }

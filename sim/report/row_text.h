@@ -5,6 +5,7 @@
 #include <string>
 
 #include "protocol/spanner/value.h"
+#include "protocol/token.h"
 #include "sim/scenario/instant.h"
 
 namespace whorl::sim {
@@ -14,6 +15,8 @@ std::string InstantText(Instant at);
 
 // "12.345678", "\"a\"", "NULL".
 std::string ShortValueText(const Value& value);
+// "12.345678", or "42" for an epoch.
+std::string TokenText(const Token& token);
 
 // The value of a row's key column, and of a key: a string without quotes.
 std::string RowKeyText(const Row& row, size_t key_column);

@@ -65,7 +65,7 @@ std::string HoldsText(const ProtocolInfo& protocol) {
 std::string StepsText(const ProtocolInfo& protocol) {
   std::string text;
   for (const StepName step : protocol.steps) text += Cat(WordOf(step), ", ");
-  return Cat(text, WordOf(StepName::kHasLock), ", ", WordOf(StepName::kWrite));
+  return Cat(text, WordOf(steps::kHasLock), ", ", WordOf(steps::kWrite));
 }
 
 void Put(std::string_view word, const std::string& value, std::string& text) {

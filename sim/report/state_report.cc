@@ -200,7 +200,9 @@ Json ParticipantJson(const Participant& participant, ProcessId process, const St
   json["lock"] = names.Lock(participant.lock);
   json["believes"] = participant.believes;
   if (participant.standing.own_token) {
-    json["own_token"] = TimeWords(ToInstant(*participant.standing.own_token));
+    const Token& token = *participant.standing.own_token;
+    json["own_token"] =
+        token.commit() != nullptr ? TimeWords(ToInstant(*token.commit())) : FormatToken(token);
   }
   if (participant.application.ended) json["context"] = "ended";
   if (const Observation* answer = watch.LastAnswer(process, participant.lock)) {

@@ -12,14 +12,6 @@
 namespace whorl::sim {
 namespace {
 
-// A token; a timestamp is written like the time on the left of a line.
-std::string TokenText(const Value& token) {
-  if (const auto* timestamp = std::get_if<Timestamp>(&token)) {
-    return SecondsText({ToInstant(*timestamp).ns}, 6);
-  }
-  return FormatValue(token);
-}
-
 Value ColumnOf(const std::optional<Row>& row, size_t column) {
   return row.has_value() && column < row->size() ? (*row)[column] : Value(Null{});
 }
@@ -207,7 +199,7 @@ void Timeline::OnLockRow(const RowCommitted& x, uint16_t lock) {
 std::string Timeline::GrantText(const RowCommitted& x) const {
   const size_t column = rules_.HolderColumn();
   const Value value = ColumnOf(x.after, column);
-  if (rules_.token_column) return Cat("token ", TokenText(value));
+  if (rules_.token_column) return Cat("token ", ShortValueText(value));
   return Cat(names_.columns[column], " ", ShortValueText(value));
 }
 

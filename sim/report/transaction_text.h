@@ -19,9 +19,7 @@ class TransactionDescriber {
 
   // Whether the transaction only reads, and its read was served.
   bool IsRead(const TransactionRecord& record) const;
-  static bool IsQuestion(const TransactionRecord& record) {
-    return record.step == StepName::kHasLock;
-  }
+  static bool IsQuestion(const TransactionRecord& record) { return record.step == steps::kHasLock; }
 
   // When the transaction took effect: its commit, its read, or else when its process heard how it
   // ended.

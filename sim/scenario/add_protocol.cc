@@ -4,10 +4,13 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
+#include <span>
 #include <string_view>
 #include <variant>
 
 #include "sim/scenario/error_text.h"
+#include "sim/scenario/units.h"
 #include "spanner_model/schema.h"
 
 namespace whorl::sim {
@@ -28,11 +31,19 @@ class Inspection {
   }
 
  private:
+  // Of which a column may be one.
+  using Types = std::initializer_list<Type>;
+  static constexpr Types kTokenTypes = {Type::kTimestamp, Type::kInt64};
+
   void Add(std::string mistake) { mistakes_.push_back(std::move(mistake)); }
 
-  void InspectName() {
+  static bool IsWord(std::string_view text) {
     constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789_";
-    if (info_.name.empty() || info_.name.find_first_not_of(kLetters) != std::string_view::npos) {
+    return !text.empty() && text.find_first_not_of(kLetters) == std::string_view::npos;
+  }
+
+  void InspectName() {
+    if (!IsWord(info_.name)) {
       Add("its name has to be made of small letters, digits and _");
     }
     if (info_.summary.empty()) Add("it has no summary");
@@ -60,12 +71,21 @@ class Inspection {
     }
     if (table.name != info_.table) Add(Cat("create_table makes ", table.name, ", not `table`"));
     const HolderColumns& holder = info_.holder_columns;
-    for (const std::string_view column : {holder.lock, holder.holder, holder.since, holder.token,
-                                          holder.renewed, holder.until, holder.lease}) {
-      if (!column.empty() && !table.FindColumn(column)) {
-        Add(Cat("holder_columns names ", column, ", which is no column"));
-      }
+    InspectHolderColumn("lock", holder.lock, {Type::kString});
+    InspectHolderColumn("holder", holder.holder, {Type::kString});
+    InspectHolderColumn("since", holder.since, {Type::kTimestamp});
+    InspectHolderColumn("token", holder.token, kTokenTypes);
+    InspectHolderColumn("renewed", holder.renewed, {Type::kTimestamp});
+    InspectHolderColumn("until", holder.until, {Type::kTimestamp});
+    InspectHolderColumn("lease", holder.lease, {Type::kInt64});
+  }
+  void InspectHolderColumn(std::string_view what, std::string_view column, Types types) {
+    if (column.empty()) return;
+    const auto found = std::ranges::find(info_.columns, column, &ColumnInfo::name);
+    if (found == info_.columns.end()) {
+      return Add(Cat("holder_columns.", what, " names ", column, ", which is no column"));
     }
+    InspectType(Cat("holder_columns.", what), *found, types);
   }
 
   bool HasStep(StepName step) const {
@@ -73,14 +93,28 @@ class Inspection {
   }
   void InspectSteps() {
     if (info_.steps.empty()) Add("it has no steps");
-    if (HasStep(StepName::kHasLock) || HasStep(StepName::kWrite)) {
+    if (HasStep(steps::kHasLock) || HasStep(steps::kWrite)) {
       Add("has_lock and write are steps of every protocol, and not among its own");
     }
-    for (const StepName step : info_.steps_without_commit)
-      InspectStep("steps_without_commit", step);
-    for (const StepName step : rules_.locking_steps) InspectStep("locking_steps", step);
+    for (size_t i = 0; i < info_.steps.size(); ++i) {
+      const StepName step = info_.steps[i];
+      if (!IsWord(WordOf(step))) {
+        Add(Cat("the step ", Quoted(WordOf(step)),
+                " has to be made of small letters, digits and _"));
+      }
+      if (std::ranges::find(info_.steps.first(i), step) != info_.steps.first(i).end()) {
+        Add(Cat("the step ", WordOf(step), " stands among its steps twice"));
+      }
+    }
+    InspectSteps("steps_without_commit", info_.steps_without_commit);
+    InspectSteps("steps_within_others", info_.steps_within_others);
+    InspectSteps("urgent_steps", info_.urgent_steps);
+    InspectSteps("locking_steps", rules_.locking_steps);
     if (rules_.renewing_step) InspectStep("renewing_step", *rules_.renewing_step);
     if (rules_.releasing_step) InspectStep("releasing_step", *rules_.releasing_step);
+  }
+  void InspectSteps(std::string_view of, std::span<const StepName> steps) {
+    for (const StepName step : steps) InspectStep(of, step);
   }
   void InspectStep(std::string_view of, StepName step) {
     if (!HasStep(step)) Add(Cat(of, " names ", WordOf(step), ", which is none of its steps"));
@@ -101,9 +135,9 @@ class Inspection {
       Add("has_tokens and token_column say different things");
     }
     if (rules_.token_column) {
-      InspectColumn("token_column", *rules_.token_column, Type::kTimestamp);
+      InspectColumn("token_column", *rules_.token_column, kTokenTypes);
     } else {
-      InspectColumn("owner_column", rules_.owner_column, Type::kString);
+      InspectColumn("owner_column", rules_.owner_column, {Type::kString});
     }
     const bool all_there = rules_.row_key != nullptr && rules_.lease_used != nullptr &&
                            rules_.lease_until != nullptr && rules_.is_released != nullptr &&
@@ -114,12 +148,21 @@ class Inspection {
           "wedge_bound");
     }
     const bool is_number = std::holds_alternative<int64_t>(rules_.row_key("lock"));
-    InspectColumn("key_column", rules_.key_column, is_number ? Type::kInt64 : Type::kString);
+    InspectColumn("key_column", rules_.key_column, {is_number ? Type::kInt64 : Type::kString});
   }
-  void InspectColumn(std::string_view what, size_t place, Type type) {
-    if (place >= info_.columns.size() || info_.columns[place].type != type) {
-      Add(Cat(what, " ", std::to_string(place), " is no column of the type that it needs"));
+  void InspectColumn(std::string_view what, size_t place, Types types) {
+    if (place >= info_.columns.size()) {
+      return Add(Cat(what, " is ", std::to_string(place), ", and the table has ",
+                     std::to_string(info_.columns.size()), " columns"));
     }
+    InspectType(what, info_.columns[place], types);
+  }
+  void InspectType(std::string_view what, const ColumnInfo& column, Types types) {
+    if (std::ranges::find(types, column.type) != types.end()) return;
+    std::string wanted;
+    for (const Type type : types) wanted += Cat(wanted.empty() ? "" : " or ", WordOf(type));
+    Add(Cat(what, " is the column ", column.name, ", which is ", WordOf(column.type),
+            "; it has to be ", wanted));
   }
 
   const ProtocolInfo& info_;

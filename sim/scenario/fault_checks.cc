@@ -226,8 +226,8 @@ void Checks::ReportContradiction(uint32_t first, uint32_t second) {
 }  // namespace
 
 bool ReachesPhase(const ProtocolInfo& protocol, StepName step, Phase phase) {
-  if (step == StepName::kWrite) return phase == Phase::kSent || phase == Phase::kServed;
-  const bool asks = step == StepName::kHasLock;
+  if (step == steps::kWrite) return phase == Phase::kSent || phase == Phase::kServed;
+  const bool asks = step == steps::kHasLock;
   if (asks && protocol.answers_locally) return phase == Phase::kEnded;
   if (phase != Phase::kCommitted) return true;
   return !asks && std::ranges::find(protocol.steps_without_commit, step) ==

@@ -38,6 +38,8 @@ class KeyReader {
       return fields_.Integer(key);
     } else if constexpr (std::is_same_v<T, bool>) {
       return fields_.Boolean(key);
+    } else if constexpr (std::is_same_v<T, StepName>) {
+      return fields_.Step(key);
     } else {
       return fields_.Word<T>(key);
     }

@@ -158,13 +158,13 @@ std::optional<When> FaultReader::ReadWhen(const ObjectFields& fields) {
 std::optional<StepName> FaultReader::ReadStep(const ObjectFields& fields) {
   const std::optional<JsonValue> value = fields.Find("step");
   if (!value.has_value() || value->kind() != JsonKind::kString || known_.protocol == nullptr) {
-    return fields.Word<StepName>("step", "step");
+    return fields.Step("step", "step");
   }
   Words words;
   for (const StepName step : known_.protocol->steps) words.push_back(WordOf(step));
-  words.insert(words.end(), {WordOf(StepName::kHasLock), WordOf(StepName::kWrite)});
+  words.insert(words.end(), {WordOf(steps::kHasLock), WordOf(steps::kWrite)});
   if (std::find(words.begin(), words.end(), value->text()) != words.end()) {
-    return ParseWord<StepName>(value->text());
+    return FindStep(value->text());
   }
   const std::string hint = DidYouMean(value->text(), words);
   problems_.Add(*value,
@@ -180,7 +180,7 @@ void FaultReader::CheckPhase(const ObjectFields& fields, StepName step, Phase ph
     if (ReachesPhase(*known_.protocol, step, other)) phases.push_back(WordOf(other));
   }
   std::string_view why = " has no commit of its own.";
-  if (step == StepName::kWrite) why = " goes to the resource, which answers nothing.";
+  if (step == steps::kWrite) why = " goes to the resource, which answers nothing.";
   if (phases.size() == 1) why = " is answered without a call to Spanner.";
   problems_.Add(*fields.Find("phase"),
                 Cat(kNeverFires, WordOf(step), why, " Its phases: ", ListOf(phases), "."));

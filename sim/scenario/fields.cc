@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <variant>
 
+#include "protocol/protocols.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/nearest_word.h"
 #include "sim/scenario/units.h"
@@ -235,6 +236,11 @@ std::optional<size_t> ObjectFields::WordIndex(std::string_view key, std::string_
   problems_->Add(*value, Cat(info->words.size() > 1 ? "expected one of " : "expected ",
                              ListOf(info->words), Got(*value), DidYouMean(text, info->words)));
   return std::nullopt;
+}
+
+std::optional<StepName> ObjectFields::Step(std::string_view key, std::string_view what) const {
+  if (!WordIndex(key, what)) return std::nullopt;
+  return FindStep(Find(key)->text());
 }
 
 std::vector<JsonValue> ObjectFields::Entries(std::string_view key) const {

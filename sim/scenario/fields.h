@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/names.h"
 #include "protocol/spanner/time.h"
 #include "sim/scenario/json_document.h"
 #include "sim/scenario/language.h"

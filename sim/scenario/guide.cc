@@ -298,7 +298,7 @@ std::string FaultSections() {
 std::string StepRow(const ProtocolInfo& protocol, StepName step) {
   const bool has_commit = std::ranges::find(protocol.steps_without_commit, step) ==
                               protocol.steps_without_commit.end() &&
-                          step != StepName::kHasLock && step != StepName::kWrite;
+                          step != steps::kHasLock && step != steps::kWrite;
   return Row({Code(WordOf(step)), has_commit ? "yes" : "no", std::string(AboutStep(step))});
 }
 
@@ -318,7 +318,7 @@ std::string ProtocolSection(const ProtocolInfo& protocol) {
   text += "\n\n";
   text += Head({"step", "commits", "what it is"});
   for (const StepName step : protocol.steps) text += StepRow(protocol, step);
-  for (const StepName step : {StepName::kHasLock, StepName::kWrite}) {
+  for (const StepName step : {steps::kHasLock, steps::kWrite}) {
     text += StepRow(protocol, step);
   }
   text += "\nThe columns of its table: ";

@@ -8,6 +8,7 @@
 #include "protocol/names.h"
 #include "protocol/protocols.h"
 #include "sim/scenario/error_text.h"
+#include "sim/scenario/faults/keys.h"
 #include "sim/scenario/metrics.h"
 
 namespace whorl::sim {
@@ -356,7 +357,7 @@ ObjectInfo DescribeWhen() {
             .form = Form::kWord,
             .about = "which step of the protocol, or has_lock, or write (to the resource)",
             .required = true,
-            .words = Listed(AllWords<StepName>())},
+            .words = StepWords()},
            {.name = "phase",
             .form = Form::kWord,
             .about = "how far the step has come",

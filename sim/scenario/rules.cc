@@ -9,7 +9,11 @@
 #include <string>
 #include <variant>
 
+#include "protocol/lease_lock/words.h"
+#include "protocol/semaphore/words.h"
 #include "protocol/spanner/value.h"
+#include "protocol/spindle_v2/words.h"
+#include "protocol/spindle_v3/words.h"
 
 namespace whorl::sim {
 namespace {
@@ -42,8 +46,9 @@ std::optional<Timestamp> LeaseAfter(const Row& row, size_t column, Duration leas
 namespace spindle_v2 {
 
 constexpr std::array<StepName, 5> kLockingSteps = {
-    StepName::kFirstInsert, StepName::kTakeoverInsert, StepName::kTakeoverUpdate,
-    StepName::kHeartbeatUpdate, StepName::kHeartbeatDelete};
+    whorl::spindle_v2::steps::kFirstInsert, whorl::spindle_v2::steps::kTakeoverInsert,
+    whorl::spindle_v2::steps::kTakeoverUpdate, whorl::spindle_v2::steps::kHeartbeatUpdate,
+    whorl::spindle_v2::steps::kHeartbeatDelete};
 constexpr size_t kHeartbeatColumn = 1;
 
 Duration LeaseUsed(Duration asked) {
@@ -81,8 +86,9 @@ constexpr Rules kRules = {.protocol = "spindle_v2",
 
 namespace spindle_v3 {
 
-constexpr std::array<StepName, 3> kLockingSteps = {StepName::kAcquire, StepName::kHeartbeat,
-                                                   StepName::kRelease};
+constexpr std::array<StepName, 3> kLockingSteps = {whorl::spindle_v3::steps::kAcquire,
+                                                   whorl::spindle_v3::steps::kHeartbeat,
+                                                   whorl::spindle_v3::steps::kRelease};
 constexpr size_t kTokenColumn = 1;
 
 Duration LeaseUsed(Duration asked) {
@@ -103,8 +109,8 @@ constexpr Rules kRules = {.protocol = "spindle_v3",
                           .key_column = 0,
                           .token_column = kTokenColumn,
                           .owner_column = {},
-                          .renewing_step = StepName::kHeartbeat,
-                          .releasing_step = StepName::kRelease,
+                          .renewing_step = whorl::spindle_v3::steps::kHeartbeat,
+                          .releasing_step = whorl::spindle_v3::steps::kRelease,
                           .locking_steps = kLockingSteps,
                           .row_key = NameIsTheKey,
                           .lease_used = LeaseUsed,
@@ -117,7 +123,7 @@ constexpr Rules kRules = {.protocol = "spindle_v3",
 
 namespace semaphore {
 
-constexpr std::array<StepName, 1> kLockingSteps = {StepName::kUpdate};
+constexpr std::array<StepName, 1> kLockingSteps = {whorl::semaphore::steps::kUpdate};
 constexpr size_t kServiceColumn = 1;
 constexpr size_t kLastSeenColumn = 2;
 constexpr Duration kPeriod = Seconds(1);
@@ -139,7 +145,7 @@ constexpr Rules kRules = {.protocol = "semaphore",
                           .key_column = 0,
                           .token_column = {},
                           .owner_column = kServiceColumn,
-                          .renewing_step = StepName::kUpdate,
+                          .renewing_step = whorl::semaphore::steps::kUpdate,
                           .releasing_step = {},
                           .locking_steps = kLockingSteps,
                           .row_key = RowKey,
@@ -153,8 +159,9 @@ constexpr Rules kRules = {.protocol = "semaphore",
 
 namespace lease_lock {
 
-constexpr std::array<StepName, 3> kLockingSteps = {StepName::kAcquire, StepName::kHeartbeat,
-                                                   StepName::kRelease};
+constexpr std::array<StepName, 3> kLockingSteps = {whorl::lease_lock::steps::kAcquire,
+                                                   whorl::lease_lock::steps::kHeartbeat,
+                                                   whorl::lease_lock::steps::kRelease};
 constexpr size_t kOwnerColumn = 1;
 constexpr size_t kLeasedUntilColumn = 2;
 constexpr Duration kGrace = Seconds(5);
@@ -175,8 +182,8 @@ constexpr Rules kRules = {.protocol = "lease_lock",
                           .key_column = 0,
                           .token_column = {},
                           .owner_column = kOwnerColumn,
-                          .renewing_step = StepName::kHeartbeat,
-                          .releasing_step = StepName::kRelease,
+                          .renewing_step = whorl::lease_lock::steps::kHeartbeat,
+                          .releasing_step = whorl::lease_lock::steps::kRelease,
                           .locking_steps = kLockingSteps,
                           .row_key = NameIsTheKey,
                           .lease_used = LeaseUsed,

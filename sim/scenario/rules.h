@@ -25,7 +25,7 @@ struct Rules {
   std::string_view protocol;
   // Indexes of columns in a row.
   size_t key_column = 0;
-  // The token. A change to a token that is not NULL is a grant, unless it renews a lease. Nothing
+  // The token, in a column of type TIMESTAMP or INT64 (protocol/token.h). A change to a token that is not NULL is a grant, unless it renews a lease. Nothing
   // if the protocol has no tokens: then the process that writes an owner into a row is its owner.
   std::optional<size_t> token_column;
   size_t owner_column = 0;  // for a protocol without tokens

@@ -26,7 +26,7 @@ namespace whorl::sim {
 
 // How a node's application uses its lock.
 enum class Use : uint8_t {
-  kHasLock,  // asks HasLock every `write_every`; works and writes if the answer is yes
+  kHasLock,   // asks HasLock every `write_every`; works and writes if the answer is yes
   kCallback,  // asks for its token, then works and writes from callback 1 to callback 0
   kLock,      // calls Lock(), works and writes until it is stopped, then calls Unlock()
 };
@@ -122,7 +122,7 @@ struct WorkloadSpec {
 // The count-th time that a process of `node` reaches `phase` of `step` (of `lock`, when given).
 struct When {
   int16_t node = 0;
-  StepName step = StepName::kCheck;
+  StepName step;
   Phase phase = Phase::kSent;
   int64_t count = 1;
   std::optional<uint16_t> lock;

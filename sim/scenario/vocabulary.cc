@@ -1,42 +1,54 @@
 #include "sim/scenario/vocabulary.h"
 
+#include "protocol/fenced_lease/words.h"
+#include "protocol/lease_lock/words.h"
+#include "protocol/semaphore/words.h"
+#include "protocol/spindle_v2/words.h"
+#include "protocol/spindle_v3/words.h"
+
 namespace whorl::sim {
 namespace {
 
-constexpr auto kSteps = MakeTextTable<StepName>({
-    {StepName::kCheck, "the strong read of the heartbeat's age and the token, once a round"},
-    {StepName::kFirstInsert,
+struct StepText {
+  StepName step;
+  std::string_view about;
+};
+constexpr auto kSteps = std::to_array<StepText>({
+    {spindle_v2::steps::kCheck,
+     "the strong read of the heartbeat's age and the token, once a round"},
+    {spindle_v2::steps::kFirstInsert,
      "the INSERT of the lock's row; its commit timestamp becomes the token"},
-    {StepName::kReread, "the second read of the token, before a takeover"},
-    {StepName::kTakeoverInsert, "the INSERT of the row that decides who may take over"},
-    {StepName::kTakeoverUpdate, "the UPDATE that makes the token of `takeover_insert` the lock's"},
-    {StepName::kHeartbeatUpdate, "the UPDATE of the heartbeat"},
-    {StepName::kHeartbeatDelete,
+    {spindle_v2::steps::kReread, "the second read of the token, before a takeover"},
+    {spindle_v2::steps::kTakeoverInsert, "the INSERT of the row that decides who may take over"},
+    {spindle_v2::steps::kTakeoverUpdate,
+     "the UPDATE that makes the token of `takeover_insert` the lock's"},
+    {spindle_v2::steps::kHeartbeatUpdate, "the UPDATE of the heartbeat"},
+    {spindle_v2::steps::kHeartbeatDelete,
      "the DELETE of takeover rows, in the transaction of `heartbeat_update`"},
-    {StepName::kHasLock, "a question of the application: do I have the lock?"},
-    {StepName::kWrite,
+    {steps::kHasLock, "a question of the application: do I have the lock?"},
+    {steps::kWrite,
      "a write of the application to the resource, with the token that it was handed"},
-    {StepName::kRead, "the strong read of the whole row, with the heartbeat's age"},
-    {StepName::kTake,
+    {fenced_lease::steps::kRead, "the strong read of the whole row, with the heartbeat's age"},
+    {fenced_lease::steps::kTake,
      "the UPDATE that takes the lock, if the heartbeat is still the one that was seen"},
-    {StepName::kCreate, "the INSERT of the lock's row, where there is none"},
-    {StepName::kBeat,
+    {fenced_lease::steps::kCreate, "the INSERT of the lock's row, where there is none"},
+    {fenced_lease::steps::kBeat,
      "the UPDATE of the heartbeat, if token and attempt are still the process's own"},
-    {StepName::kRelease,
+    {fenced_lease::steps::kRelease,
      "gives the lock back: an UPDATE that leaves no writer (fenced_lease), the DELETE of the row "
      "(spindle_v3), or the deletion of a row that the process could acquire (lease_lock)"},
-    {StepName::kLook, "the strong read of owner and token, with the time at Spanner"},
-    {StepName::kAcquire,
+    {spindle_v3::steps::kLook, "the strong read of owner and token, with the time at Spanner"},
+    {lease_lock::steps::kAcquire,
      "the transaction that reads the row and takes the lock, unless another owner's lease is live"},
-    {StepName::kHeartbeat,
+    {lease_lock::steps::kHeartbeat,
      "the UPDATE that renews the row, if it is still the process's own: by token and owner "
      "(spindle_v3), or by the owner alone (lease_lock)"},
-    {StepName::kUpdate,
+    {semaphore::steps::kUpdate,
      "the UPDATE that renews the row, if it is the service's own, or takes it, if it was not "
      "renewed "
      "for the timeout"},
-    {StepName::kQuery, "the strong read of the service that leads, after each `update`"},
-    {StepName::kGet, "the strong read of the row, to learn who has the lock"},
+    {semaphore::steps::kQuery, "the strong read of the service that leads, after each `update`"},
+    {lease_lock::steps::kGet, "the strong read of the row, to learn who has the lock"},
 });
 constexpr auto kPhases = MakeTextTable<Phase>({
     {Phase::kSent, "the process has handed the step's first call to the network"},
@@ -106,7 +118,10 @@ constexpr auto kSometimes = MakeTextTable<Sometimes>({
 
 }  // namespace
 
-std::string_view AboutStep(StepName step) { return kSteps[step]; }
+std::string_view AboutStep(StepName step) {
+  const auto* const found = std::ranges::find(kSteps, step, &StepText::step);
+  return found == kSteps.end() ? std::string_view() : found->about;
+}
 std::string_view AboutPhase(Phase phase) { return kPhases[phase]; }
 std::string_view AboutInvariant(Invariant invariant) { return kInvariants[invariant]; }
 std::string_view AboutMetric(Metric metric) { return kMetrics[metric]; }

@@ -12,7 +12,8 @@
 
 namespace whorl::sim {
 
-// Including `write` and `has_lock`, which every protocol has.
+// Including `write` and `has_lock`, which every protocol has; empty for a step of a protocol that
+// was added from outside.
 std::string_view AboutStep(StepName step);
 std::string_view AboutPhase(Phase phase);
 std::string_view AboutInvariant(Invariant invariant);

@@ -19,12 +19,6 @@ namespace {
 std::string TimeJson(Duration duration) { return FormatDuration(duration); }
 std::string TimeJson(Instant at) { return FormatDuration(Duration{at.ns}); }
 
-// The word of an enumerator; the description lists words in the enumerators' order.
-template <typename Enum>
-std::string WordOfKey(ObjectId object, std::string_view key, Enum value) {
-  return std::string(DescribeObject(object).Find(key)->words[static_cast<size_t>(value)]);
-}
-
 template <typename T>
 void PutTime(std::string_view key, const T& value, const T& otherwise, Json& json) {
   if (value != otherwise) json[std::string(key)] = TimeJson(value);
@@ -33,8 +27,8 @@ void PutTime(std::string_view key, const std::optional<Duration>& value, Json& j
   if (value) json[std::string(key)] = TimeJson(*value);
 }
 template <typename Enum>
-void PutWord(ObjectId object, std::string_view key, Enum value, Enum otherwise, Json& json) {
-  if (value != otherwise) json[std::string(key)] = WordOfKey(object, key, value);
+void PutWord(std::string_view key, Enum value, Enum otherwise, Json& json) {
+  if (value != otherwise) json[std::string(key)] = std::string(WordOf(value));
 }
 void PutObject(std::string_view key, Json object, Json& json) {
   if (!object.empty()) json[std::string(key)] = std::move(object);
@@ -67,7 +61,7 @@ Json NodeJson(const NodeSpec& node, const Scenario& scenario, Duration lease) {
     PutTime("start_at", *node.start_at, *defaults.start_at, json);
   }
   PutTime("deadline", node.deadline, json);
-  PutWord(ObjectId::kNode, "use", node.use, defaults.use, json);
+  PutWord("use", node.use, defaults.use, json);
   Json clock = Json::object();
   PutTime("offset", node.clock.offset, defaults.clock.offset, clock);
   if (node.clock.rate_ppm != 0) clock["rate_ppm"] = node.clock.rate_ppm;
@@ -111,14 +105,14 @@ void PutTrueTime(const TrueTimeSpec& truetime, Duration epsilon, Json& json) {
 Json SpannerJson(const SpannerSpec& spanner) {
   const SpannerSpec defaults;
   Json json = Json::object();
-  PutWord(ObjectId::kSpanner, "preset", spanner.preset, defaults.preset, json);
+  PutWord("preset", spanner.preset, defaults.preset, json);
   Json truetime = Json::object();
   PutTrueTime(spanner.truetime, defaults.truetime.epsilon, truetime);
   PutObject("truetime", std::move(truetime), json);
   PutTime("current_timestamp_error", spanner.current_timestamp_error,
           defaults.current_timestamp_error, json);
-  PutWord(ObjectId::kSpanner, "strict_pending_commit_timestamp",
-          spanner.strict_pending_commit_timestamp, defaults.strict_pending_commit_timestamp, json);
+  PutWord("strict_pending_commit_timestamp", spanner.strict_pending_commit_timestamp,
+          defaults.strict_pending_commit_timestamp, json);
   return json;
 }
 
@@ -134,7 +128,7 @@ Json WorkloadJson(const WorkloadSpec& workload) {
   Json json = Json::object();
   PutTime("write_every", workload.write_every, defaults.write_every, json);
   PutTime("work_for", workload.work_for, defaults.work_for, json);
-  PutWord(ObjectId::kWorkload, "resource", workload.resource, defaults.resource, json);
+  PutWord("resource", workload.resource, defaults.resource, json);
   return json;
 }
 
@@ -167,8 +161,8 @@ void PutValue(std::string_view key, const T& value, Json& json) {
     json[std::string(key)] = DelayJson(value);
   } else if constexpr (std::is_same_v<T, Duration>) {
     json[std::string(key)] = TimeJson(value);
-  } else if constexpr (std::is_enum_v<T>) {
-    json[std::string(key)] = WordOfKey(ObjectId::kFault, key, value);
+  } else if constexpr (requires { WordOf(value); }) {
+    json[std::string(key)] = std::string(WordOf(value));
   } else {
     json[std::string(key)] = value;
   }

@@ -71,7 +71,7 @@ struct FaultTarget {
 // When a call reaches Spanner.
 struct PassingCall {
   int16_t node = 0;
-  StepName step = StepName::kCheck;
+  StepName step;
   bool can_abort = false;  // whether it belongs to a read-write transaction that Spanner may abort
   std::optional<uint32_t> struck_by;  // the fault that has struck it on its way
 };

@@ -1,7 +1,7 @@
 #include "sim/world/chance.h"
 
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -17,7 +17,7 @@ constexpr uint64_t kWorldStream = 1;
 constexpr uint64_t kMachineStream = 2;
 
 constexpr size_t kRequests = std::variant_size_v<Request>;
-constexpr size_t kInsideSteps = kCountOf<StepName> + 1;  // 0: of no transaction
+constexpr size_t kDrawsOfStep = kRequests * kCountOf<Draw>;
 
 uint64_t KeyOf(std::string_view text) {
   Fingerprint name;
@@ -25,19 +25,9 @@ uint64_t KeyOf(std::string_view text) {
   return name.value();
 }
 
-// A step's key is made from its word, because enumerators move when a protocol is added.
-uint64_t KeyOf(StepName step) {
-  static const std::array<uint64_t, kCountOf<StepName>> names = [] {
-    std::array<uint64_t, kCountOf<StepName>> all{};
-    for (size_t i = 0; i < all.size(); ++i) all[i] = KeyOf(WordOf(static_cast<StepName>(i)));
-    return all;
-  }();
-  return names[static_cast<size_t>(step)];
-}
-
-uint64_t NameOfStream(Draw draw, const DrawnFor& whom) {
-  return KeyOf(whom.step) ^
-         (kWorldStream << 32 | static_cast<uint64_t>(draw) << 16 | uint64_t{whom.request});
+// A stream of the world's draws, by the name of its step.
+uint64_t NameOfStream(uint64_t step, Draw draw, uint8_t request) {
+  return step ^ (kWorldStream << 32 | static_cast<uint64_t>(draw) << 16 | uint64_t{request});
 }
 
 std::string NodeName(const Scenario& scenario, int16_t node) {
@@ -99,21 +89,31 @@ Chance::Chance(uint64_t seed, const Scenario& scenario)
   }
 }
 
+size_t Chance::PlaceOf(StepName step) {
+  const auto found = std::ranges::find(steps_, step, &NamedStep::step);
+  const auto place = static_cast<size_t>(found - steps_.begin());
+  if (found == steps_.end()) steps_.push_back({.step = step, .name = KeyOf(WordOf(step))});
+  return place;
+}
+
 uint64_t Chance::Bits(Draw draw, const DrawnFor& whom) {
   Participation& participation = ParticipationOf(whom.node, whom.lock);
-  if (participation.calls.empty())
-    participation.calls.resize(kCountOf<StepName> * kRequests * kCountOf<Draw>);
+  const size_t step = PlaceOf(whom.step);
   const size_t place =
-      (static_cast<size_t>(whom.step) * kRequests + whom.request) * kCountOf<Draw> +
-      static_cast<size_t>(draw);
+      step * kDrawsOfStep + whom.request * kCountOf<Draw> + static_cast<size_t>(draw);
+  if (place >= participation.calls.size()) {
+    participation.calls.resize((step + 1) * kDrawsOfStep);
+  }
   const uint64_t n = participation.calls[place]++;
-  return Combine(Combine(participation.name, NameOfStream(draw, whom)), n);
+  const uint64_t stream = NameOfStream(steps_[step].name, draw, whom.request);
+  return Combine(Combine(participation.name, stream), n);
 }
 
 uint64_t Chance::BitsOfFault(uint32_t fault, Draw draw, const DrawnFor& whom) {
-  // A call by an operator belongs to no node.
+  // An operator's call is no node's.
   const uint64_t caller = whom.node < 0 ? seed_ : ParticipationOf(whom.node, whom.lock).name;
-  const uint64_t stream = Combine(caller, NameOfStream(draw, whom));
+  const uint64_t name = steps_[PlaceOf(whom.step)].name;
+  const uint64_t stream = Combine(caller, NameOfStream(name, draw, whom.request));
   const uint64_t n = drawn_of_faults_[{faults_[fault], stream}]++;
   return Combine(Combine(stream, faults_[fault]), n);
 }
@@ -122,15 +122,16 @@ int64_t Chance::Between(ProcessId process, uint16_t lock, std::optional<StepName
                         Purpose purpose, int64_t lo, int64_t hi) {
   Participation& participation = ParticipationOf(process.node, lock);
   if (participation.incarnation != process.incarnation) {
-    // A process's draws do not depend on how many draws the node's last process made.
+    // A process's draws do not depend on how much the one before it drew.
     participation.incarnation = process.incarnation;
-    participation.inside.assign(kInsideSteps * kCountOf<Purpose>, 0);
+    participation.inside.clear();
   }
-  const size_t row = step ? static_cast<size_t>(*step) + 1 : 0;
-  const size_t place = row * kCountOf<Purpose> + static_cast<size_t>(purpose);
-  const uint64_t n = participation.inside[place]++;
-  const uint64_t stream =
-      (step ? KeyOf(*step) : 0) ^ (kMachineStream << 32 | static_cast<uint64_t>(purpose) << 16);
+  const uint64_t name = step ? steps_[PlaceOf(*step)].name : 0;
+  const uint64_t stream = name ^ kMachineStream << 32 ^ std::rotl(purpose.key(), 16);
+  auto& inside = participation.inside;
+  auto drawn = std::ranges::find(inside, stream, &DrawnInside::stream);
+  if (drawn == inside.end()) drawn = inside.insert(inside.end(), DrawnInside{.stream = stream});
+  const uint64_t n = drawn->count++;
   const uint64_t bits =
       Combine(Combine(Combine(participation.name, stream), uint64_t{process.incarnation}), n);
   return whorl::sim::Between(bits, lo, hi);

@@ -33,7 +33,7 @@ enum class Draw : uint8_t {
 struct DrawnFor {
   int16_t node = 0;
   uint16_t lock = 0;
-  StepName step = StepName::kCheck;
+  StepName step;
   uint8_t request = 0;  // Request::index()
 };
 
@@ -52,19 +52,32 @@ class Chance {
                   int64_t lo, int64_t hi);
 
  private:
+  struct NamedStep {
+    StepName step;
+    uint64_t name = 0;  // a hash of its word, which names its streams
+  };
+  // How often a process has drawn from one of its streams.
+  struct DrawnInside {
+    uint64_t stream = 0;
+    uint32_t count = 0;
+  };
   // A node's part in one lock, and how often it has drawn.
   struct Participation {
     uint64_t name = 0;
-    uint32_t incarnation = 0;      // the one whose draws `inside` counts
-    std::vector<uint32_t> calls;   // draws for calls so far, by step, request and draw
-    std::vector<uint32_t> inside;  // draws of the process itself so far, by step and purpose
+    uint32_t incarnation = 0;     // the one whose draws `inside` counts
+    std::vector<uint32_t> calls;  // draws for calls so far, by place of the step, request and draw
+    std::vector<DrawnInside> inside;
   };
   Participation& ParticipationOf(int16_t node, uint16_t lock) {
     return participations_[static_cast<size_t>(node) * locks_ + lock];
   }
 
+  // The step's place in steps_. There are so few that a search is the quickest way.
+  size_t PlaceOf(StepName step);
+
   uint64_t seed_;
   size_t locks_;
+  std::vector<NamedStep> steps_;               // met so far
   std::vector<Participation> participations_;  // nodes x locks
   std::vector<uint64_t> faults_;               // their names
   // By the names of the fault and of the call.

@@ -114,31 +114,31 @@ struct FaultEnded {  // a fault without a duration ends when it begins
 
 struct CallSent {
   CallName call;
-  StepName step = StepName::kCheck;
+  StepName step;
   uint8_t request = 0;  // Request::index()
   WHORL_FIELDS(CallSent, call, step, request);
 };
 struct CallServed {  // Spanner has executed the call; its reply is on the way
   CallName call;
-  StepName step = StepName::kCheck;
+  StepName step;
   uint8_t request = 0;
   Code code = Code::kOk;
   WHORL_FIELDS(CallServed, call, step, request, code);
 };
 struct CallWaits {  // the call waits for a row lock at Spanner
   CallName call;
-  StepName step = StepName::kCheck;
+  StepName step;
   WHORL_FIELDS(CallWaits, call, step);
 };
 // A fault holds back, refuses or loses the call or its reply: it hangs until its transaction ends.
 struct CallHangs {
   CallName call;
-  StepName step = StepName::kCheck;
+  StepName step;
   WHORL_FIELDS(CallHangs, call, step);
 };
 struct CallEnded {  // the process got a reply, or an error that the transport made
   CallName call;
-  StepName step = StepName::kCheck;
+  StepName step;
   Code code = Code::kOk;
   bool from_spanner = true;
   WHORL_FIELDS(CallEnded, call, step, code, from_spanner);
@@ -151,7 +151,7 @@ struct TransactionStarted {
   ProcessId process;
   uint16_t lock = 0;
   RequestId request = 0;
-  StepName step = StepName::kCheck;
+  StepName step;
   WHORL_FIELDS(TransactionStarted, process, lock, request, step);
 };
 struct TransactionAbortedBySpanner {  // an attempt was wounded, or idle for too long
@@ -161,7 +161,7 @@ struct TransactionAbortedBySpanner {  // an attempt was wounded, or idle for too
 // The commit is visible from now on. The changed rows follow, as RowCommitted.
 struct TransactionCommitted {
   CallName call;
-  StepName step = StepName::kCheck;
+  StepName step;
   Timestamp commit;
   bool waited_for_truetime = false;  // replication alone would have been faster
   WHORL_FIELDS(TransactionCommitted, call, step, commit, waited_for_truetime);
@@ -170,7 +170,7 @@ struct TransactionFinished {  // as its process sees it
   ProcessId process;
   uint16_t lock = 0;
   RequestId request = 0;
-  StepName step = StepName::kCheck;
+  StepName step;
   Outcome outcome = Outcome::kUnknown;
   Code code = Code::kOk;
   WHORL_FIELDS(TransactionFinished, process, lock, request, step, outcome, code);
@@ -181,7 +181,7 @@ struct TransactionFinished {  // as its process sees it
 struct RowCommitted {
   ProcessId writer;
   uint16_t lock = 0;
-  StepName step = StepName::kCheck;
+  StepName step;
   std::optional<Row> before;
   std::optional<Row> after;
   Timestamp commit;

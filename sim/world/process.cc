@@ -8,6 +8,12 @@
 #include "sim/world/turn.h"
 
 namespace whorl::sim {
+namespace {
+
+// The stream of draws from which the way of an announcement comes.
+constexpr StepName kAnnouncedRelease{"release"};
+
+}  // namespace
 
 // Hosts the application of one participant (hosting.h).
 class Turn::Hosting {
@@ -38,7 +44,7 @@ class Turn::Hosting {
   void SendWrite(const WriteToResource& write) {
     const Duration way =
         turn_.PickLatency(turn_.latencies_.resource, Draw::kResourceLatency,
-                          {.node = node_, .lock = participant_.lock, .step = StepName::kWrite});
+                          {.node = node_, .lock = participant_.lock, .step = steps::kWrite});
     turn_.Schedule(
         turn_.state_.now + way, ChoiceKind::kDeliver, -1,
         ResourceWrite{.process = process(), .lock = participant_.lock, .token = write.token});
@@ -132,7 +138,7 @@ void Turn::AnnounceReleaseOf(int16_t sender, const Participant& participant) {
     if (node == sender || std::ranges::find(locks, lock) == locks.end()) continue;
     // As far as the resource is: another service of the same kind of place.
     const Duration way = PickLatency(latencies_.resource, Draw::kResourceLatency,
-                                     {.node = sender, .lock = lock, .step = StepName::kRelease});
+                                     {.node = sender, .lock = lock, .step = kAnnouncedRelease});
     Schedule(state_.now + way, ChoiceKind::kDeliver, node, ReleaseHeard{.lock = lock});
   }
 }

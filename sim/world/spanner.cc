@@ -123,7 +123,7 @@ void Turn::OnSpannerLooksAgain() {
 
 void Turn::DoDatabaseEffects(bool waited_for_truetime) {
   CallName writer;  // the Commit that wrote the rows that follow
-  StepName step = StepName::kCheck;
+  StepName step;
   Timestamp commit;
   for (model::DatabaseEffect& effect : out_.database_effects) {
     if (auto* replied = std::get_if<model::Replied>(&effect)) {

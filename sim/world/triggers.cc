@@ -20,7 +20,8 @@ CallName NameOf(ProcessId process, uint16_t lock) {
 }  // namespace
 
 Triggers::Triggers(const Scenario& scenario)
-    : answers_locally_(FindProtocol(scenario.protocol)->answers_locally) {
+    : answers_locally_(FindProtocol(scenario.protocol)->answers_locally),
+      steps_within_others_(FindProtocol(scenario.protocol)->steps_within_others) {
   for (size_t i = 0; i < scenario.faults.size(); ++i) {
     const auto* when = std::get_if<When>(&scenario.faults[i].trigger);
     if (when != nullptr) armed_.push_back({.fault = static_cast<uint32_t>(i), .when = *when});
@@ -63,19 +64,19 @@ void Triggers::Observe(const Observation& observation, std::vector<Hit>& hits) {
     Reach(committed->call, committed->step, Phase::kCommitted, hits);
   } else if (const auto* ended = std::get_if<CallEnded>(&what)) {
     // A statement with a step of its own. All other steps end with their transaction.
-    if (ended->step == StepName::kHeartbeatDelete) {
+    if (std::ranges::find(steps_within_others_, ended->step) != steps_within_others_.end()) {
       Reach(ended->call, ended->step, Phase::kEnded, hits);
     }
   } else if (const auto* finished = std::get_if<TransactionFinished>(&what)) {
     Reach(NameOf(finished->process, finished->lock), finished->step, Phase::kEnded, hits);
   } else if (const auto* answered = std::get_if<QuestionAnswered>(&what)) {
     if (answers_locally_ && answered->answer.question == Question::kHasLock) {
-      Reach(NameOf(answered->process, answered->lock), StepName::kHasLock, Phase::kEnded, hits);
+      Reach(NameOf(answered->process, answered->lock), steps::kHasLock, Phase::kEnded, hits);
     }
   } else if (const auto* write = std::get_if<WriteSent>(&what)) {
-    Reach(NameOf(write->process, write->lock), StepName::kWrite, Phase::kSent, hits);
+    Reach(NameOf(write->process, write->lock), steps::kWrite, Phase::kSent, hits);
   } else if (const auto* arrived = std::get_if<WriteArrived>(&what)) {
-    Reach(NameOf(arrived->process, arrived->lock), StepName::kWrite, Phase::kServed, hits);
+    Reach(NameOf(arrived->process, arrived->lock), steps::kWrite, Phase::kServed, hits);
   }
 }
 

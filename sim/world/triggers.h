@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "protocol/names.h"
@@ -40,7 +41,8 @@ class Triggers {
   };
   void Reach(const CallName& call, StepName step, Phase phase, std::vector<Hit>& hits);
 
-  bool answers_locally_ = false;  // the protocol answers has_lock without a call
+  bool answers_locally_ = false;                   // the protocol answers has_lock without a call
+  std::span<const StepName> steps_within_others_;  // of the protocol
   std::vector<Armed> armed_;
 };
 

@@ -197,7 +197,7 @@ struct ClientSessions {
   // The transaction that asked last:
   uint16_t lock = 0;
   RequestId request = 0;
-  StepName step = StepName::kCheck;
+  StepName step;
   WHORL_FIELDS(ClientSessions, pool, asked, lock, request, step);
 };
 
@@ -218,7 +218,7 @@ struct Node {
 // A call, from when it is sent until both ends are done with it.
 struct Call {
   CallName name;
-  StepName step = StepName::kCheck;
+  StepName step;
   Request request;
   Instant sent_at;
   Duration deadline;        // local monotonic
@@ -302,7 +302,7 @@ class World {
   // after a reply has arrived and before the process acts on it.
   struct StepEnd {
     CallName call;
-    StepName step = StepName::kCheck;
+    StepName step;
   };
   std::optional<StepEnd> WouldEnd(const Choice& choice) const;
 

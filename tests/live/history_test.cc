@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/spindle_v2/words.h"
 #include "sim/scenario/loader.h"
 
 namespace whorl::live::history_test {
@@ -51,7 +52,7 @@ class LiveHistoryTest : public testing::Test {
     call.process = process;
     record_.commits.push_back({.at = At(seen),
                                .call = call,
-                               .step = StepName::kHeartbeatUpdate,
+                               .step = spindle_v2::steps::kHeartbeatUpdate,
                                .commit = Time(commit),
                                .before = std::move(before),
                                .after = std::move(after)});

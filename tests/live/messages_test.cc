@@ -10,6 +10,7 @@
 #include "live/message_codec.h"
 #include "live/shift_times.h"
 #include "live/talk.h"
+#include "protocol/spindle_v2/words.h"
 #include "sim/judge/run.h"
 #include "sim/scenario/loader.h"
 
@@ -74,14 +75,15 @@ TEST(LiveMessagesTest, ACallIsNamedByItsHeader) {
                                 .generation = 4,
                                 .attempt = 5,
                                 .call = 6},
-                       .step = StepName::kTakeoverUpdate,
+                       .step = spindle_v2::steps::kTakeoverUpdate,
                        .request = 2};
   const auto read = ParseCallHeader(FormatCallHeader(call));
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(read->name, call.name);
   EXPECT_EQ(read->step, call.step);
   EXPECT_EQ(read->request, call.request);
-  for (const char* text : {"", "1.2.3", "1.2.3.4.5.6.7.8.x", "1.2.3.4.5.6.7.8.9.", "a.b"}) {
+  for (const char* text : {"", "1.2.3", "1.2.3.4.5.6.7.8.", "1.2.3.4.5.6.7.8.no_step",
+                           "1.2.3.4.5.6.7.x.check", "1.2.3.4.5.6.7.8.check.", "a.b"}) {
     EXPECT_FALSE(ParseCallHeader(text).has_value()) << text;
   }
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "protocol/fenced_lease/row.h"
+#include "protocol/fenced_lease/words.h"
 #include "tests/protocol/fenced_lease_testing.h"
 
 namespace whorl::fenced_lease::fenced_lease_claim_test {
@@ -24,8 +25,8 @@ TEST(FencedLeaseFollowerTest, BeginsWithAStrongReadThatIsToldItsTimestamp) {
   Lease a;
   a.Starts();
   EXPECT_THAT(a.did, ElementsAre("cancel poll", "run read"));
-  EXPECT_EQ(a.Out(StepName::kRead).mode, Mode::kStrongRead);
-  EXPECT_TRUE(a.Out(StepName::kRead).return_read_timestamp);
+  EXPECT_EQ(a.Out(steps::kRead).mode, Mode::kStrongRead);
+  EXPECT_TRUE(a.Out(steps::kRead).return_read_timestamp);
 }
 
 TEST(FencedLeaseFollowerTest, WaitsALeaseAndRhoFromTheFirstReplyThatShowedTheHeartbeat) {
@@ -46,7 +47,7 @@ TEST(FencedLeaseFollowerTest, TakesUpToOneTwoHundredthLater) {
   Follows(a);
   EXPECT_EQ(
       a.entropy.draws.back(),
-      (ScriptedEntropy::Draw{.purpose = Purpose::kTakeDelay, .lo = 0, .hi = Milliseconds(50).ns}));
+      (ScriptedEntropy::Draw{.purpose = purposes::kTakeDelay, .lo = 0, .hi = Milliseconds(50).ns}));
   EXPECT_EQ(a.timers.at(kTake), kLonger + Milliseconds(50));
 }
 
@@ -69,12 +70,12 @@ TEST(FencedLeaseFollowerTest, TakesWithoutAnotherLookTheHeartbeatThatItSaw) {
   Follows(a);
   a.Fires(kTake);
   EXPECT_THAT(a.did, Contains("run take"));
-  EXPECT_EQ(a.Parameter(StepName::kTake, 0), Value(std::string("job")));
-  EXPECT_EQ(a.Parameter(StepName::kTake, 1), Value(std::string("a")));
-  EXPECT_EQ(a.Parameter(StepName::kTake, 2), Value(int64_t{10'000}));
+  EXPECT_EQ(a.Parameter(steps::kTake, 0), Value(std::string("job")));
+  EXPECT_EQ(a.Parameter(steps::kTake, 1), Value(std::string("a")));
+  EXPECT_EQ(a.Parameter(steps::kTake, 2), Value(int64_t{10'000}));
   EXPECT_EQ(a.Attempt(), a.state.prefix + "-1");
-  EXPECT_EQ(a.Parameter(StepName::kTake, 4), TheirRow().heartbeat);
-  EXPECT_EQ(a.Out(StepName::kTake).lock_mode, LockMode::kOptimistic);
+  EXPECT_EQ(a.Parameter(steps::kTake, 4), TheirRow().heartbeat);
+  EXPECT_EQ(a.Out(steps::kTake).lock_mode, LockMode::kOptimistic);
 }
 
 TEST(FencedLeaseFollowerTest, ANewHeartbeatBeginsTheWaitAnew) {
@@ -110,11 +111,11 @@ TEST(FencedLeaseFollowerTest, LooksAtOnceWhenItHearsOfAReleaseAndBelievesNothing
   a.HearsOfARelease();
   EXPECT_THAT(a.did, ElementsAre("note heard of a release", "cancel poll", "run read"));
   a.Sees(TheirRow());  // it was not true
-  EXPECT_FALSE(a.IsOut(StepName::kTake));
+  EXPECT_FALSE(a.IsOut(steps::kTake));
   EXPECT_EQ(a.timers.at(kTake), take_at);
   a.HearsOfARelease();
   a.Sees(ReleasedRow());
-  EXPECT_TRUE(a.IsOut(StepName::kTake));
+  EXPECT_TRUE(a.IsOut(steps::kTake));
   a.HearsOfARelease();
   EXPECT_THAT(a.did, IsEmpty()) << "a claim is under way, whose answer says all";
 }
@@ -124,11 +125,11 @@ TEST(FencedLeaseFollowerTest, ALookThatIsUnderWayMayBeOlderThanTheReleaseItHears
   Follows(a);
   a.Fires(kPoll);
   a.HearsOfARelease();
-  EXPECT_EQ(a.CountOut(StepName::kRead), 2U);
+  EXPECT_EQ(a.CountOut(steps::kRead), 2U);
   a.Sees(TheirRow());
-  EXPECT_FALSE(a.IsOut(StepName::kTake));
+  EXPECT_FALSE(a.IsOut(steps::kTake));
   a.Sees(ReleasedRow());
-  EXPECT_TRUE(a.IsOut(StepName::kTake));
+  EXPECT_TRUE(a.IsOut(steps::kTake));
 }
 
 TEST(FencedLeaseFollowerTest, WhoLeadsOrStopsOrHasNotStartedDoesNotLookBecauseOfARelease) {
@@ -154,7 +155,7 @@ TEST(FencedLeaseFollowerTest, AnAgeThatIsWrongByAnHourOnlyShiftsTheNextLook) {
     TestRow row = TheirRow();
     row.age_us = age_us;
     a.Sees(row, At({}));
-    EXPECT_FALSE(a.IsOut(StepName::kTake));
+    EXPECT_FALSE(a.IsOut(steps::kTake));
     EXPECT_EQ(a.timers.at(kTake), kLonger + Milliseconds(50));
     EXPECT_GE(a.timers.at(kPoll), kPollDelay);
     EXPECT_LE(a.timers.at(kPoll), Seconds(6) + kPollDelay);
@@ -167,7 +168,7 @@ TEST(FencedLeaseFollowerTest, AReadThatFailsIsTriedAgain) {
   a.CannotRead();
   EXPECT_EQ(a.timers.at(kPoll), kPollDelay);
   a.Fires(kPoll);
-  EXPECT_TRUE(a.Out(StepName::kRead).return_read_timestamp) << "it is still the first look";
+  EXPECT_TRUE(a.Out(steps::kRead).return_read_timestamp) << "it is still the first look";
 }
 
 TEST(FencedLeaseFollowerTest, ARowThatCannotBeJudgedIsNamedAndLeftAlone) {
@@ -175,7 +176,7 @@ TEST(FencedLeaseFollowerTest, ARowThatCannotBeJudgedIsNamedAndLeftAlone) {
   a.Starts();
   a.Sees({.heartbeat = Null{}, .writer = Null{}});
   EXPECT_THAT(a.did, Contains(HasSubstr("'job' 'heartbeat is NULL")));
-  EXPECT_FALSE(a.IsOut(StepName::kTake));
+  EXPECT_FALSE(a.IsOut(steps::kTake));
   for (const int64_t lease_ms : {int64_t{0}, int64_t{-1}, int64_t{3'600'001}}) {
     const auto parsed =
         ParseRow({At({}), Null{}, Null{}, lease_ms, Null{}, int64_t{0}}, Seconds(1));
@@ -200,28 +201,28 @@ TEST(FencedLeaseFollowerTest, TakesAtItsFirstLookWhatTheReadsTimestampShowsToBeA
   Lease a;
   a.Starts();
   a.Sees(TheirRow(), At(Seconds(19)));
-  EXPECT_TRUE(a.IsOut(StepName::kTake));
+  EXPECT_TRUE(a.IsOut(steps::kTake));
   a.Wins(At(Seconds(19) + Milliseconds(5)));
   EXPECT_TRUE(a.HasLock());
   Lease b;
   b.Starts();
   b.Sees(TheirRow(), At(Seconds(19) - Nanoseconds(1)));
-  EXPECT_FALSE(b.IsOut(StepName::kTake));
+  EXPECT_FALSE(b.IsOut(steps::kTake));
 }
 
 TEST(FencedLeaseFollowerTest, OnlyAtItsFirstLookAndOnlyWithAReadTimestamp) {
   Lease a;
   Follows(a);
   a.Fires(kPoll);
-  EXPECT_FALSE(a.Out(StepName::kRead).return_read_timestamp);
+  EXPECT_FALSE(a.Out(steps::kRead).return_read_timestamp);
   a.Sees(TheirRow(), At(Seconds(100)));
-  EXPECT_FALSE(a.IsOut(StepName::kTake));
+  EXPECT_FALSE(a.IsOut(steps::kTake));
   Lease untold;
   untold.Starts();
   TestRow old = TheirRow();
   old.age_us = 100'000'000;
   untold.Sees(old);
-  EXPECT_FALSE(untold.IsOut(StepName::kTake)) << "an age by CURRENT_TIMESTAMP proves nothing";
+  EXPECT_FALSE(untold.IsOut(steps::kTake)) << "an age by CURRENT_TIMESTAMP proves nothing";
 }
 
 TEST(FencedLeaseFollowerTest, WhatItTookAtOnceItBelievesInWhenTheLeaseIsOver) {
@@ -243,7 +244,7 @@ TEST(FencedLeaseFollowerTest, CreatesWhereThereIsNoRowAndBelievesALeaseLater) {
   Lease a;
   a.Starts();
   a.SeesNoRow();
-  ASSERT_TRUE(a.IsOut(StepName::kCreate));
+  ASSERT_TRUE(a.IsOut(steps::kCreate));
   EXPECT_EQ(a.Attempt(), a.state.prefix + "-1c");
   a.At(Seconds(1));
   a.Wins(At(Seconds(1)));
@@ -291,12 +292,12 @@ TEST(FencedLeaseAnswerTest, WhoIsOvertakenLooksAgain) {
   Follows(a);
   a.Fires(kTake);
   a.Loses();
-  EXPECT_TRUE(a.IsOut(StepName::kRead));
+  EXPECT_TRUE(a.IsOut(steps::kRead));
   Lease b;
   b.Starts();
   b.SeesNoRow();
   b.ClaimFails(Code::kAlreadyExists);
-  EXPECT_TRUE(b.IsOut(StepName::kRead));
+  EXPECT_TRUE(b.IsOut(steps::kRead));
 }
 
 TEST(FencedLeaseAnswerTest, AClaimThatFailedIsNotRepeatedInALoop) {
@@ -304,7 +305,7 @@ TEST(FencedLeaseAnswerTest, AClaimThatFailedIsNotRepeatedInALoop) {
   Follows(a);
   a.Fires(kTake);
   a.ClaimFails(Code::kUnavailable);
-  EXPECT_FALSE(a.IsOut(StepName::kRead));
+  EXPECT_FALSE(a.IsOut(steps::kRead));
   EXPECT_EQ(a.timers.at(kPoll), a.now + kPollDelay);
 }
 
@@ -317,8 +318,8 @@ TEST(FencedLeaseAnswerTest, AnUnknownOutcomeIsReadBackAndAdoptedInTime) {
   const std::string attempt = a.Attempt();
   a.At(sent + Seconds(3));
   a.ClaimEndsUnknown();
-  EXPECT_TRUE(a.IsOut(StepName::kRead));
-  EXPECT_FALSE(a.IsOut(StepName::kTake));
+  EXPECT_TRUE(a.IsOut(steps::kRead));
+  EXPECT_FALSE(a.IsOut(steps::kTake));
   a.Sees({.heartbeat = At(Seconds(10)), .token = At(Seconds(10)), .attempt = attempt});
   EXPECT_TRUE(a.HasLock());
   EXPECT_EQ(a.timers.at(kDeadline), sent + Milliseconds(9'990));
@@ -335,9 +336,9 @@ TEST(FencedLeaseAnswerTest, AnOwnAttemptThatIsFoundTooLateIsTakenAnew) {
   const Timestamp theirs = At(Seconds(10));
   a.Sees({.heartbeat = theirs, .token = theirs, .attempt = attempt});
   EXPECT_FALSE(a.HasLock());
-  ASSERT_TRUE(a.IsOut(StepName::kTake));
+  ASSERT_TRUE(a.IsOut(steps::kTake));
   EXPECT_NE(a.Attempt(), attempt);
-  EXPECT_EQ(a.Parameter(StepName::kTake, 4), Value(theirs));
+  EXPECT_EQ(a.Parameter(steps::kTake, 4), Value(theirs));
 }
 
 TEST(FencedLeaseAnswerTest, AReplyThatComesAfterItsDeadlineBeginsNoTerm) {
@@ -349,7 +350,7 @@ TEST(FencedLeaseAnswerTest, AReplyThatComesAfterItsDeadlineBeginsNoTerm) {
   a.sent = sent;
   a.Wins(At(Seconds(11)));
   EXPECT_FALSE(a.HasLock());
-  EXPECT_TRUE(a.IsOut(StepName::kRead));
+  EXPECT_TRUE(a.IsOut(steps::kRead));
 }
 
 TEST(FencedLeaseAnswerTest, AnUnknownOutcomeThatWasNoneIsTriedAnewUnderAnotherAttempt) {
@@ -359,7 +360,7 @@ TEST(FencedLeaseAnswerTest, AnUnknownOutcomeThatWasNoneIsTriedAnewUnderAnotherAt
   const std::string attempt = a.Attempt();
   a.ClaimEndsUnknown();
   a.Sees(TheirRow());
-  ASSERT_TRUE(a.IsOut(StepName::kTake));
+  ASSERT_TRUE(a.IsOut(steps::kTake));
   EXPECT_NE(a.Attempt(), attempt);
 }
 
@@ -416,7 +417,7 @@ TEST(FencedLeaseAnswerTest, AttemptsOfAnotherProcessAreNeverItsOwn) {
   row.writer = std::string("a");
   row.attempt = std::string("00000001000000020000000300000005-1");
   a.Sees(row);
-  EXPECT_FALSE(a.IsOut(StepName::kTake));
+  EXPECT_FALSE(a.IsOut(steps::kTake));
 }
 
 }  // namespace

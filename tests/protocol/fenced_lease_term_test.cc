@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "protocol/fenced_lease/words.h"
 #include "tests/protocol/fenced_lease_testing.h"
 
 namespace whorl::fenced_lease::fenced_lease_term_test {
@@ -63,7 +64,7 @@ TEST(FencedLeaseTermTest, SendsNoHeartbeatAfterItsDeadline) {
   Lease a;
   Leads(a);
   a.Fires(kBeat);
-  EXPECT_EQ(a.Out(StepName::kBeat).give_up_at, Milliseconds(9'990));
+  EXPECT_EQ(a.Out(steps::kBeat).give_up_at, Milliseconds(9'990));
   a.At(Milliseconds(9'990));
   a.Fires(kDeadline);
   EXPECT_FALSE(a.timers.contains(kBeat));
@@ -108,7 +109,7 @@ TEST(FencedLeaseTermTest, BeatsEverySixtyPercentOfTheLease) {
   Leads(a);
   EXPECT_EQ(a.timers.at(kBeat), Seconds(6));
   a.Fires(kBeat);
-  EXPECT_TRUE(a.IsOut(StepName::kBeat));
+  EXPECT_TRUE(a.IsOut(steps::kBeat));
   a.BeatCommits(At(Seconds(6)));
   EXPECT_EQ(a.timers.at(kBeat), Seconds(12));
   EXPECT_EQ(a.timers.at(kDeadline), Seconds(6) + Milliseconds(9'990));
@@ -120,13 +121,13 @@ TEST(FencedLeaseTermTest, OneDmlInAnOptimisticTransactionThatNamesTokenAndAttemp
   Leads(a);
   const std::string attempt = a.state.prefix + "-1";
   a.Fires(kBeat);
-  const Transaction& beat = a.Out(StepName::kBeat);
+  const Transaction& beat = a.Out(steps::kBeat);
   EXPECT_EQ(beat.mode, Mode::kReadWrite);
   EXPECT_EQ(beat.lock_mode, LockMode::kOptimistic);
   ASSERT_EQ(beat.statements.size(), 1U);
-  EXPECT_EQ(a.Parameter(StepName::kBeat, 0), Value(std::string("job")));
-  EXPECT_EQ(a.Parameter(StepName::kBeat, 1), Value(FirstToken()));
-  EXPECT_EQ(a.Parameter(StepName::kBeat, 2), Value(attempt));
+  EXPECT_EQ(a.Parameter(steps::kBeat, 0), Value(std::string("job")));
+  EXPECT_EQ(a.Parameter(steps::kBeat, 1), Value(FirstToken()));
+  EXPECT_EQ(a.Parameter(steps::kBeat, 2), Value(attempt));
 }
 
 TEST(FencedLeaseTermTest, SendsAnotherWhileNoneIsAcknowledged) {
@@ -136,7 +137,7 @@ TEST(FencedLeaseTermTest, SendsAnotherWhileNoneIsAcknowledged) {
   a.Fires(kBeat);
   EXPECT_EQ(a.timers.at(kBeat), Seconds(6) + Milliseconds(625));  // L / 16
   a.Fires(kBeat);
-  EXPECT_EQ(a.CountOut(StepName::kBeat), 2U);
+  EXPECT_EQ(a.CountOut(steps::kBeat), 2U);
   a.BeatCommits(At(Seconds(6)));  // the first one's reply
   EXPECT_EQ(a.timers.at(kDeadline), Seconds(6) + Milliseconds(9'990));
   EXPECT_EQ(a.timers.at(kBeat), Seconds(12));
@@ -188,7 +189,7 @@ TEST(FencedLeaseTermTest, AHeartbeatThatFindsNoRowOfItsOwnEndsTheTermAtOnce) {
   a.Fires(kBeat);
   a.BeatFindsNothing();
   EXPECT_FALSE(a.HasLock());
-  EXPECT_TRUE(a.IsOut(StepName::kRead));
+  EXPECT_TRUE(a.IsOut(steps::kRead));
 }
 
 TEST(FencedLeaseTermTest, AHeartbeatOfAnEarlierTermEndsNothing) {
@@ -241,11 +242,11 @@ TEST(FencedLeaseStopTest, GivesTheRowBackOnlyWhenTheWorkHasStopped) {
   a.Stops();
   EXPECT_THAT(a.did, ElementsAre("cancel poll", "cancel take", "cancel beat", "callback 0"));
   EXPECT_FALSE(a.HasLock()) << "nothing new is begun";
-  EXPECT_FALSE(a.IsOut(StepName::kRelease));
+  EXPECT_FALSE(a.IsOut(steps::kRelease));
   a.WorkIsOver();
-  ASSERT_TRUE(a.IsOut(StepName::kRelease));
-  EXPECT_EQ(a.Parameter(StepName::kRelease, 1), Value(FirstToken()));
-  EXPECT_EQ(a.Parameter(StepName::kRelease, 2), Value(a.state.prefix + "-1"));
+  ASSERT_TRUE(a.IsOut(steps::kRelease));
+  EXPECT_EQ(a.Parameter(steps::kRelease, 1), Value(FirstToken()));
+  EXPECT_EQ(a.Parameter(steps::kRelease, 2), Value(a.state.prefix + "-1"));
 }
 
 TEST(FencedLeaseStopTest, AnnouncesWhatItHasGivenBackAndNothingElse) {
@@ -271,7 +272,7 @@ TEST(FencedLeaseStopTest, GivesTheRowBackAtTheDeadlineAtTheLatest) {
   a.Stops();
   a.Fires(kDeadline);
   EXPECT_EQ(a.now, Milliseconds(9'990));
-  EXPECT_TRUE(a.IsOut(StepName::kRelease));
+  EXPECT_TRUE(a.IsOut(steps::kRelease));
 }
 
 TEST(FencedLeaseStopTest, AFollowerThatStopsWritesNothing) {
@@ -303,7 +304,7 @@ TEST(FencedLeaseStopTest, WhatWasNeverBelievedInIsNotGivenBack) {
   a.Wins(FirstToken());
   a.Stops();
   a.WorkIsOver();
-  EXPECT_FALSE(a.IsOut(StepName::kRelease));
+  EXPECT_FALSE(a.IsOut(steps::kRelease));
   Lease late;
   late.Starts();
   late.SeesNoRow();

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "protocol/fenced_lease/fenced_lease.h"
+#include "protocol/fenced_lease/words.h"
 #include "protocol/machine.h"
 #include "tests/protocol/protocol_testing.h"
 
@@ -70,10 +71,10 @@ class Lease {
     TransactionResult result =
         Found({{row.heartbeat, row.token, row.writer, row.lease_ms, row.attempt, row.age_us}});
     result.read_timestamp = read_timestamp;
-    Ends(StepName::kRead, std::move(result));
+    Ends(steps::kRead, std::move(result));
   }
-  void SeesNoRow() { Ends(StepName::kRead, Found({})); }
-  void CannotRead() { Ends(StepName::kRead, Failed(Code::kUnavailable)); }
+  void SeesNoRow() { Ends(steps::kRead, Found({})); }
+  void CannotRead() { Ends(steps::kRead, Failed(Code::kUnavailable)); }
 
   // A TAKE or CREATE, whichever is out.
   void Wins(Timestamp commit) { Ends(Claiming(), Committed(commit, 1)); }
@@ -81,13 +82,13 @@ class Lease {
   void ClaimFails(Code code) { Ends(Claiming(), Failed(code)); }
   void ClaimEndsUnknown() { Ends(Claiming(), EndedUnknown()); }
   // The oldest BEAT that is out.
-  void BeatCommits(Timestamp commit) { Ends(StepName::kBeat, Committed(commit, 1)); }
-  void BeatFindsNothing() { Ends(StepName::kBeat, Committed({}, 0)); }
-  void BeatFails() { Ends(StepName::kBeat, Failed(Code::kUnavailable)); }
-  void BeatEndsUnknown() { Ends(StepName::kBeat, EndedUnknown()); }
-  void ReleaseCommits() { Ends(StepName::kRelease, Committed(whorl::At(now), 1)); }
-  void ReleaseFindsNothing() { Ends(StepName::kRelease, Committed({}, 0)); }
-  void ReleaseEndsUnknown() { Ends(StepName::kRelease, EndedUnknown()); }
+  void BeatCommits(Timestamp commit) { Ends(steps::kBeat, Committed(commit, 1)); }
+  void BeatFindsNothing() { Ends(steps::kBeat, Committed({}, 0)); }
+  void BeatFails() { Ends(steps::kBeat, Failed(Code::kUnavailable)); }
+  void BeatEndsUnknown() { Ends(steps::kBeat, EndedUnknown()); }
+  void ReleaseCommits() { Ends(steps::kRelease, Committed(whorl::At(now), 1)); }
+  void ReleaseFindsNothing() { Ends(steps::kRelease, Committed({}, 0)); }
+  void ReleaseEndsUnknown() { Ends(steps::kRelease, EndedUnknown()); }
 
   // --- what it does ------------------------------------------------------------------------------
 
@@ -130,13 +131,13 @@ class Lease {
     }
     return oldest;
   }
-  StepName Claiming() const { return IsOut(StepName::kTake) ? StepName::kTake : StepName::kCreate; }
+  StepName Claiming() const { return IsOut(steps::kTake) ? steps::kTake : steps::kCreate; }
 
   void Ends(StepName step, TransactionResult result) {
     const auto found = Find(step);
     ASSERT_TRUE(found != running.end()) << WordOf(step) << " is not out";
     const RequestId request = found->first;
-    const bool sent_commit = step != StepName::kRead && result.outcome != Outcome::kAborted;
+    const bool sent_commit = step != steps::kRead && result.outcome != Outcome::kAborted;
     if (sent_commit) result.commit_sent = sent.value_or(found->second.since);
     sent.reset();
     running.erase(found);

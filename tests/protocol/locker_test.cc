@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "protocol/lease_lock/words.h"
 #include "tests/protocol/protocol_testing.h"
 
 namespace whorl::lease_lock::locker_test {
@@ -214,8 +215,8 @@ TEST(LockerTest, ShufflesTheKeysIfAskedTo) {
   // So that many clients do not all begin with the same key.
   AcquiringAny any(true, {0, 0});  // z stands where x stood, and then y where z stands now
   EXPECT_THAT(any.entropy.draws,
-              ElementsAre(ScriptedEntropy::Draw{.purpose = Purpose::kKeyOrder, .lo = 0, .hi = 2},
-                          ScriptedEntropy::Draw{.purpose = Purpose::kKeyOrder, .lo = 0, .hi = 1}));
+              ElementsAre(ScriptedEntropy::Draw{.purpose = purposes::kKeyOrder, .lo = 0, .hi = 2},
+                          ScriptedEntropy::Draw{.purpose = purposes::kKeyOrder, .lo = 0, .hi = 1}));
   EXPECT_EQ(Text(any.next), "acquire y");
   EXPECT_THAT(any.call.keys_left, ElementsAre("z", "x"));
   EXPECT_TRUE(AcquiringAny().entropy.draws.empty());

@@ -18,6 +18,7 @@
 #include "protocol/protocols.h"
 #include "protocol/spanner/sql.h"
 #include "protocol/spanner/time.h"
+#include "protocol/spindle_v2/words.h"
 
 namespace whorl {
 
@@ -25,7 +26,7 @@ namespace whorl {
 class ScriptedEntropy final : public Entropy {
  public:
   struct Draw {
-    Purpose purpose = Purpose::kInstanceId;
+    Purpose purpose;
     int64_t lo = 0;
     int64_t hi = 0;
     friend bool operator==(const Draw&, const Draw&) = default;
@@ -75,23 +76,24 @@ inline TransactionStatement Statement1(StepName step, std::string_view text) {
 }
 
 inline Transaction ReadTransaction() {
-  return {.step = StepName::kCheck,
+  return {.step = spindle_v2::steps::kCheck,
           .mode = Mode::kStrongRead,
-          .statements = {Statement1(StepName::kCheck, "SELECT")}};
+          .statements = {Statement1(spindle_v2::steps::kCheck, "SELECT")}};
 }
 
 inline Transaction InsertTransaction() {
-  return {.step = StepName::kFirstInsert,
+  return {.step = spindle_v2::steps::kFirstInsert,
           .mode = Mode::kReadWrite,
-          .statements = {Statement1(StepName::kFirstInsert, "INSERT")}};
+          .statements = {Statement1(spindle_v2::steps::kFirstInsert, "INSERT")}};
 }
 
 // As spindle's: the clean-up does not look at errors, neither the UPDATE's nor its own.
 inline Transaction HeartbeatTransaction() {
-  Transaction heartbeat = {.step = StepName::kHeartbeatUpdate,
-                           .mode = Mode::kReadWrite,
-                           .statements = {Statement1(StepName::kHeartbeatUpdate, "UPDATE"),
-                                          Statement1(StepName::kHeartbeatDelete, "DELETE")}};
+  Transaction heartbeat = {
+      .step = spindle_v2::steps::kHeartbeatUpdate,
+      .mode = Mode::kReadWrite,
+      .statements = {Statement1(spindle_v2::steps::kHeartbeatUpdate, "UPDATE"),
+                     Statement1(spindle_v2::steps::kHeartbeatDelete, "DELETE")}};
   heartbeat.statements[1].statement.ignore_error = true;
   return heartbeat;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "protocol/spindle_v2/spindle_v2.h"
+#include "protocol/spindle_v2/words.h"
 #include "tests/protocol/spindle_v2_testing.h"
 
 namespace whorl::spindle_v2::spindle_v2_heartbeat_test {
@@ -22,7 +23,7 @@ const Timestamp kTheirs = At(Seconds(-3));
 std::vector<Duration> UpperEnds(const Spindle& spindle) {
   std::vector<Duration> ends;
   for (const ScriptedEntropy::Draw& draw : spindle.entropy.draws) {
-    EXPECT_EQ(draw.purpose, Purpose::kHeartbeatPause);
+    EXPECT_EQ(draw.purpose, purposes::kHeartbeatPause);
     EXPECT_EQ(draw.lo, 1);
     ends.push_back({draw.hi});
   }
@@ -38,12 +39,12 @@ TEST(SpindleV2HeartbeatTest, IsAnUpdateAndACleanUpThatDoesNotLook) {
   spindle.Wakes();
   const Transaction& beat = spindle.InBeat();
   EXPECT_EQ(beat.mode, Mode::kReadWrite);
-  EXPECT_EQ(beat.step, StepName::kHeartbeatUpdate);
+  EXPECT_EQ(beat.step, steps::kHeartbeatUpdate);
   ASSERT_EQ(beat.statements.size(), 2U);
-  EXPECT_EQ(beat.statements[0].step, StepName::kHeartbeatUpdate);
+  EXPECT_EQ(beat.statements[0].step, steps::kHeartbeatUpdate);
   EXPECT_EQ(beat.statements[0].statement.parameters, (std::vector<Value>{std::string("job")}));
   EXPECT_FALSE(beat.statements[0].statement.ignore_error);
-  EXPECT_EQ(beat.statements[1].step, StepName::kHeartbeatDelete);
+  EXPECT_EQ(beat.statements[1].step, steps::kHeartbeatDelete);
   EXPECT_EQ(beat.statements[1].statement.parameters, (std::vector<Value>{std::string("job_")}));
   EXPECT_TRUE(beat.statements[1].statement.ignore_error);
 }

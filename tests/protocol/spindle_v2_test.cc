@@ -109,7 +109,7 @@ TEST(SpindleV2ConfigTest, AnIdIsKeptAndAMissingOneIsDrawnAsAUuid) {
   unnamed.Starts();
   EXPECT_EQ(unnamed.state.id, "01234567-89ab-4def-8fed-cba976543210");
   for (const ScriptedEntropy::Draw& draw : unnamed.entropy.draws) {
-    EXPECT_EQ(draw.purpose, Purpose::kInstanceId);
+    EXPECT_EQ(draw.purpose, whorl::purposes::kInstanceId);
   }
 }
 

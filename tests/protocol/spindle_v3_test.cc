@@ -18,6 +18,7 @@
 #include "protocol/protocol.h"
 #include "protocol/spanner/fingerprint.h"
 #include "protocol/spindle_v3/info.h"
+#include "protocol/spindle_v3/words.h"
 #include "tests/protocol/protocol_testing.h"
 
 namespace whorl::spindle_v3::spindle_v3_test {
@@ -79,7 +80,7 @@ class Process {
     Ends(std::move(result));
   }
   void ReleaseEnds() {
-    Hears(TransactionEnded{.request = kReleaseRequest, .step = StepName::kRelease, .result = {}});
+    Hears(TransactionEnded{.request = kReleaseRequest, .step = steps::kRelease, .result = {}});
   }
 
   bool Believes() const { return StandingOf(state).believes; }
@@ -287,7 +288,7 @@ TEST(SpindleV3FollowerTest, SleepsUntilTheLeaseThatItSawIsOver) {
   EXPECT_THAT(process.did, ElementsAre("callback 0", "wake at 7.4s"));
   EXPECT_EQ(process.entropy.draws.back(),
             (ScriptedEntropy::Draw{
-                .purpose = Purpose::kWakeDelay, .lo = 0, .hi = Seconds(10).ns / 7 - 1}));
+                .purpose = purposes::kWakeDelay, .lo = 0, .hi = Seconds(10).ns / 7 - 1}));
 }
 
 TEST(SpindleV3FollowerTest, CallsBackWithZeroAfterItsFirstRoundOnly) {

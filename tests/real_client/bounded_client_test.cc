@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/fenced_lease/words.h"
 #include "protocol/spanner/sql.h"
 
 namespace whorl::real_client::bounded_client_test {
@@ -82,12 +83,12 @@ class BoundedClientTest : public testing::Test {
 };
 
 TEST_F(BoundedClientTest, SendsWhatKeepsLocksFirstAndOfTheseTheMostUrgent) {
-  Run(StepName::kRead, "first", 60);
-  Run(StepName::kRead, "read", 10);
-  Run(StepName::kTake, "take", 9);
-  Run(StepName::kBeat, "beat", 30);
-  Run(StepName::kBeat, "urgent beat", 20);
-  Run(StepName::kRelease, "release", 40);
+  Run(fenced_lease::steps::kRead, "first", 60);
+  Run(fenced_lease::steps::kRead, "read", 10);
+  Run(fenced_lease::steps::kTake, "take", 9);
+  Run(fenced_lease::steps::kBeat, "beat", 30);
+  Run(fenced_lease::steps::kBeat, "urgent beat", 20);
+  Run(fenced_lease::steps::kRelease, "release", 40);
   EXPECT_THAT(inner_->sent, ElementsAre("first"));
   EndAll(6);
   EXPECT_THAT(inner_->sent, ElementsAre("first", "urgent beat", "beat", "release", "take", "read"));
@@ -95,10 +96,10 @@ TEST_F(BoundedClientTest, SendsWhatKeepsLocksFirstAndOfTheseTheMostUrgent) {
 }
 
 TEST_F(BoundedClientTest, DoesNotSendWhatIsTooLate) {
-  Run(StepName::kBeat, "first", 60);
-  Run(StepName::kBeat, "late beat", 5);
-  Run(StepName::kRead, "late read", 5);
-  Run(StepName::kRead, "read", 60);
+  Run(fenced_lease::steps::kBeat, "first", 60);
+  Run(fenced_lease::steps::kBeat, "late beat", 5);
+  Run(fenced_lease::steps::kRead, "late read", 5);
+  Run(fenced_lease::steps::kRead, "read", 60);
   now_ = Seconds(5);
   EndAll(2);
   EXPECT_THAT(inner_->sent, ElementsAre("first", "read"));
@@ -109,33 +110,33 @@ TEST_F(BoundedClientTest, DoesNotSendWhatIsTooLate) {
 // The first transaction took 8 s; the estimate takes a quarter of that, and the margin is twice the
 // estimate.
 TEST_F(BoundedClientTest, SendsLastWhatWouldComeTooLate) {
-  Run(StepName::kBeat, "first", 60);
-  Run(StepName::kBeat, "hopeless", 9);
-  Run(StepName::kRead, "read", 60);
-  Run(StepName::kBeat, "beat", 12);
+  Run(fenced_lease::steps::kBeat, "first", 60);
+  Run(fenced_lease::steps::kBeat, "hopeless", 9);
+  Run(fenced_lease::steps::kRead, "read", 60);
+  Run(fenced_lease::steps::kBeat, "beat", 12);
   now_ = Seconds(8);
   EndAll(4);
   EXPECT_THAT(inner_->sent, ElementsAre("first", "beat", "read", "hopeless"));
 }
 
 TEST_F(BoundedClientTest, SendsOneOfEqualOnes) {
-  Run(StepName::kRead, "first", 60);
-  Run(StepName::kBeat, "beat", 20);
-  Run(StepName::kBeat, "other", 20);
-  Run(StepName::kBeat, "beat", 20);
+  Run(fenced_lease::steps::kRead, "first", 60);
+  Run(fenced_lease::steps::kBeat, "beat", 20);
+  Run(fenced_lease::steps::kBeat, "other", 20);
+  Run(fenced_lease::steps::kBeat, "beat", 20);
   EXPECT_THAT(refused_, ElementsAre(HasSubstr("beat CANCELLED: an equal one")));
   EndAll(3);
   EXPECT_THAT(inner_->sent, ElementsAre("first", "other", "beat"));
   // A transaction that is under way does not replace a later one.
-  Run(StepName::kBeat, "beat", 20);
+  Run(fenced_lease::steps::kBeat, "beat", 20);
   EndAll(4);
   EXPECT_EQ(refused_.size(), 1u);
 }
 
 TEST_F(BoundedClientTest, CancelsWhatWaitsAndWhatIsUnderWay) {
-  Run(StepName::kRead, "first", 60);
-  Run(StepName::kRead, "waiting", 60);
-  Run(StepName::kRead, "last", 60);
+  Run(fenced_lease::steps::kRead, "first", 60);
+  Run(fenced_lease::steps::kRead, "waiting", 60);
+  Run(fenced_lease::steps::kRead, "last", 60);
   client_.Cancel(runs_["waiting"]);
   EXPECT_THAT(refused_, ElementsAre("waiting CANCELLED: the caller gave up"));
   client_.Cancel(runs_["first"]);
@@ -143,12 +144,12 @@ TEST_F(BoundedClientTest, CancelsWhatWaitsAndWhatIsUnderWay) {
 }
 
 TEST_F(BoundedClientTest, AShutdownAnswersAll) {
-  Run(StepName::kRead, "first", 60);
-  Run(StepName::kBeat, "waiting", 60);
+  Run(fenced_lease::steps::kRead, "first", 60);
+  Run(fenced_lease::steps::kBeat, "waiting", 60);
   bool done = false;
   client_.Shutdown([&] { done = true; });
   EXPECT_TRUE(done);
-  Run(StepName::kRead, "after", 60);
+  Run(fenced_lease::steps::kRead, "after", 60);
   EXPECT_THAT(inner_->sent, ElementsAre("first"));
   EXPECT_THAT(refused_, ElementsAre(HasSubstr("waiting CANCELLED"), HasSubstr("first CANCELLED"),
                                     HasSubstr("after CANCELLED")));
@@ -198,7 +199,7 @@ TEST(BoundedClientThreads, AnswerEverythingOnce) {
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&client, &answered] {
       for (int j = 0; j < kEach; ++j) {
-        Transaction read = OneStatement(StepName::kRead, Mode::kStrongRead,
+        Transaction read = OneStatement(fenced_lease::steps::kRead, Mode::kStrongRead,
                                         Sql::Intern("SELECT name FROM t", {}), {});
         client.Run(std::move(read), [&answered](const TransactionResult&) { ++answered; });
       }

@@ -122,10 +122,10 @@ TEST(ClientOsTest, ClockGoesOnAndDrawsStayInRange) {
   OsEntropy entropy;
   bool differs = false;
   for (int i = 0; i < 100; ++i) {
-    const int64_t drawn = entropy.Between(Purpose::kCallBackoff, -5, 5);
+    const int64_t drawn = entropy.Between(purposes::kCallBackoff, -5, 5);
     EXPECT_GE(drawn, -5);
     EXPECT_LE(drawn, 5);
-    differs |= drawn != entropy.Between(Purpose::kCallBackoff, -5, 5);
+    differs |= drawn != entropy.Between(purposes::kCallBackoff, -5, 5);
   }
   EXPECT_TRUE(differs);
 }

@@ -16,7 +16,7 @@ struct HandedTokenMonotonic {
 
   struct Term {
     ProcessId process;
-    std::optional<Timestamp> own_token;
+    std::optional<Token> own_token;
     WHORL_FIELDS(Term, process, own_token);
   };
   struct Handed {

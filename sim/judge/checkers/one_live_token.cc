@@ -19,7 +19,7 @@ void JudgeHolders(Tally& tally, uint16_t lock, const Now& now) {
   if (now.ledger.HolderCount(lock) <= 1) return;
   tally.Add(now, [&] {
     return HolderNames(lock, now) + " take the live token " +
-           FormatRfc3339(*now.ledger.Newest(lock)->token) + " of lock " + now.LockName(lock) +
+           FormatToken(*now.ledger.Newest(lock)->token) + " of lock " + now.LockName(lock) +
            " for their own";
   });
 }

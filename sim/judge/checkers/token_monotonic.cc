@@ -6,13 +6,13 @@ namespace whorl::sim {
 
 void TokenMonotonic::On(const VersionChanged& x, const Now& now) {
   if (!InstallsToken(x.kind) || !x.after->token) return;
-  const Timestamp token = *x.after->token;
-  std::optional<Timestamp>& most = greatest[x.lock];
+  const Token token = *x.after->token;
+  std::optional<Token>& most = greatest[x.lock];
   const bool owner_changes = x.after->owner != x.last_owner;
   if (most && (token < *most || (token == *most && owner_changes))) {
     tally.Add(now, [&] {
-      return now.NameOf(x.writer) + " committed the token " + FormatRfc3339(token) + " of lock " +
-             now.LockName(x.lock) + ", which had already had " + FormatRfc3339(*most);
+      return now.NameOf(x.writer) + " committed the token " + FormatToken(token) + " of lock " +
+             now.LockName(x.lock) + ", which had already had " + FormatToken(*most);
     });
   }
   if (!most || token > *most) most = token;

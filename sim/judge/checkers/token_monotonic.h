@@ -14,11 +14,11 @@ struct TokenMonotonic {
   static constexpr Invariant kInvariant = Invariant::kTokenMonotonic;
 
   Tally tally;
-  std::vector<std::optional<Timestamp>> greatest;  // by lock
+  std::vector<std::optional<Token>> greatest;  // by lock
   WHORL_FIELDS(TokenMonotonic, tally, greatest);
 
   static TokenMonotonic For(const CheckerSetup& setup) {
-    return {.tally = {}, .greatest = std::vector<std::optional<Timestamp>>(setup.locks.size())};
+    return {.tally = {}, .greatest = std::vector<std::optional<Token>>(setup.locks.size())};
   }
   void On(const VersionChanged& x, const Now& now);
 };

@@ -18,7 +18,7 @@ FaultInfo DropRequestFault::Describe() {
 void DropRequestFault::Check(const FaultReading& reading) const {
   const When* when = std::get_if<When>(&reading.fault.trigger);
   if (when == nullptr || when->phase == Phase::kSent || when->phase == Phase::kEnded) return;
-  if (reading.Has("node") || when->step == StepName::kWrite) return;
+  if (reading.Has("node") || when->step == steps::kWrite) return;
   reading.problems.Add(*reading.fields.Object("when")->Find("phase"),
                        Cat(kNeverFires, "in the phase ", WordOf(when->phase),
                            " the request has been heard. \"sent\" loses the step's request, "

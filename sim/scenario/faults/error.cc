@@ -25,7 +25,7 @@ FaultInfo ErrorFault::Describe() {
                         .form = Form::kWord,
                         .about = "whose calls are answered so; else those of the step that `when` "
                                  "names",
-                        .words = ListedWords<StepName>()}}},
+                        .words = StepWords()}}},
       .only_on_request = true,
       .example = R"({ "at": "20s", "do": "error", "node": "a", "of_step": "heartbeat_update",
   "code": "PERMISSION_DENIED", "for": "15s" })"};
@@ -54,7 +54,7 @@ void ErrorFault::Check(const FaultReading& reading) const {
   // What is no step at all has been reported where it stands.
   if (protocol == nullptr || value.text() != WordOf(step)) return;
   std::vector<StepName> steps(protocol->steps.begin(), protocol->steps.end());
-  if (!protocol->answers_locally) steps.push_back(StepName::kHasLock);
+  if (!protocol->answers_locally) steps.push_back(steps::kHasLock);
   if (std::ranges::find(steps, step) != steps.end()) return;
   std::vector<std::string_view> words;
   for (const StepName other : steps) words.push_back(WordOf(other));

@@ -1,5 +1,6 @@
 #include "sim/scenario/faults/keys.h"
 
+#include "protocol/protocols.h"
 #include "sim/scenario/error_text.h"
 
 namespace whorl::sim {
@@ -43,6 +44,12 @@ std::vector<FaultKey> RowKeys() {
           {.key = {.name = "row",
                    .form = Form::kText,
                    .about = "the key of the row; else the name of the lock"}}};
+}
+
+std::vector<std::string_view> StepWords() {
+  std::vector<std::string_view> words;
+  for (const StepName step : AllSteps()) words.push_back(WordOf(step));
+  return words;
 }
 
 std::string WordJson(std::string_view word) { return Cat("\"", word, "\""); }

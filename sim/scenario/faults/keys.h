@@ -29,6 +29,9 @@ std::vector<std::string_view> ListedWords() {
   return {AllWords<Enum>().begin(), AllWords<Enum>().end()};
 }
 
+// The words of all steps, whichever protocol has them.
+std::vector<std::string_view> StepWords();
+
 // A default as JSON.
 std::string WordJson(std::string_view word);
 std::string BooleanJson(bool value);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "protocol/client/transaction_runner.h"
+#include "protocol/lease_lock/words.h"
 #include "tests/protocol/client/transaction_runner_testing.h"
 
 namespace whorl::transaction_runner_body_test {
@@ -13,17 +14,17 @@ using testing::ElementsAre;
 
 // Reads the row and takes the lock, unless another owner's token is younger than 10 s.
 Transaction AcquireTransaction() {
-  Transaction transaction = {.step = StepName::kAcquire,
+  Transaction transaction = {.step = lease_lock::steps::kAcquire,
                              .mode = Mode::kReadWrite,
-                             .statements = {Statement1(StepName::kAcquire, "SELECT")}};
+                             .statements = {Statement1(lease_lock::steps::kAcquire, "SELECT")}};
   transaction.mutations.push_back({.kind = MutationKind::kInsertOrUpdate, .table = "locktable"});
   transaction.body = UnlessHeld{.me = "a", .lease = Seconds(10)};
   return transaction;
 }
 Transaction BeatTransaction() {
-  Transaction transaction = {.step = StepName::kHeartbeat,
+  Transaction transaction = {.step = lease_lock::steps::kHeartbeat,
                              .mode = Mode::kReadWrite,
-                             .statements = {Statement1(StepName::kHeartbeat, "UPDATE")}};
+                             .statements = {Statement1(lease_lock::steps::kHeartbeat, "UPDATE")}};
   transaction.body = IfRowChanged{};
   return transaction;
 }

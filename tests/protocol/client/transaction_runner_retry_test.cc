@@ -120,7 +120,7 @@ TEST(RunnerAbortedTest, TheBackoffGrowsByThreeTenthsToItsCap) {
   }
   for (const ScriptedEntropy::Draw& draw : client.entropy.draws) {
     EXPECT_EQ(draw.lo, 1);
-    EXPECT_EQ(draw.purpose, Purpose::kAbortedBackoff);
+    EXPECT_EQ(draw.purpose, purposes::kAbortedBackoff);
   }
 }
 
@@ -218,7 +218,7 @@ TEST(RunnerUnavailableTest, AQueryIsResentSoonerThanTheRest) {
   EXPECT_THAT(UpperEnds(read.entropy), ElementsAre(20'000'000, 26'000'000, 33'800'000));
   EXPECT_THAT(UpperEnds(insert.entropy), ElementsAre(250'000'000, 325'000'000, 422'500'000));
   EXPECT_EQ(insert.entropy.draws[0].lo, 1);
-  EXPECT_EQ(insert.entropy.draws[0].purpose, Purpose::kCallBackoff);
+  EXPECT_EQ(insert.entropy.draws[0].purpose, purposes::kCallBackoff);
 }
 
 TEST(RunnerUnavailableTest, TheBackoffBeginsAnewWithEachCall) {

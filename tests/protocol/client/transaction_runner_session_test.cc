@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "protocol/client/transaction_runner.h"
+#include "protocol/spindle_v2/words.h"
 #include "tests/protocol/client/transaction_runner_testing.h"
 
 namespace whorl::transaction_runner_session_test {
@@ -20,7 +21,7 @@ Mutation Writes(MutationKind kind, std::string table, size_t rows = 1) {
 }
 
 Transaction MutationsAlone() {
-  return {.step = StepName::kCheck,
+  return {.step = spindle_v2::steps::kCheck,
           .mode = Mode::kReadWrite,
           .mutations = {Writes(MutationKind::kInsert, "a"), Writes(MutationKind::kUpdate, "b")}};
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/spindle_v2/words.h"
 #include "tests/protocol/client/transaction_runner_testing.h"
 
 namespace whorl::transaction_runner_test {
@@ -108,11 +109,11 @@ TEST(RunnerTest, AStepBelongsToItsStatementAndTheRestToTheTransaction) {
   // Faults are declared on steps: "between INSERT and UPDATE", "at the commit of heartbeat_update".
   Client client;
   client.Runs(HeartbeatTransaction());
-  EXPECT_EQ(client.Sent().step, StepName::kHeartbeatUpdate);
+  EXPECT_EQ(client.Sent().step, spindle_v2::steps::kHeartbeatUpdate);
   client.HearsAnswer("t1");
-  EXPECT_EQ(client.Sent().step, StepName::kHeartbeatDelete);
+  EXPECT_EQ(client.Sent().step, spindle_v2::steps::kHeartbeatDelete);
   client.HearsAnswer();
-  EXPECT_EQ(client.Sent().step, StepName::kHeartbeatUpdate);
+  EXPECT_EQ(client.Sent().step, spindle_v2::steps::kHeartbeatUpdate);
 }
 
 TEST(RunnerTest, TheCallsDeadlineIsItsKindsTimeoutFromItsFirstSend) {

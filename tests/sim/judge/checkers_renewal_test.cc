@@ -2,6 +2,7 @@
 // releases the lock by deleting its row (spindle v3).
 #include "protocol/protocols.h"
 #include "protocol/spindle_v3/spindle_v3.h"
+#include "protocol/spindle_v3/words.h"
 #include "sim/scenario/rules.h"
 #include "tests/sim/judge/checkers_testing.h"
 
@@ -87,7 +88,7 @@ TEST(RenewalTest, TheLeaseCountsFromTheNewestHeartbeat) {
 TEST(RenewalTest, CatchesAHeartbeatThatWritesAnOlderToken) {
   // A renewal commits a token like any grant.
   HeldByA held;
-  held.table.At(Seconds(5)).Writes("a", StepName::kHeartbeat, Milliseconds(900));
+  held.table.At(Seconds(5)).Writes("a", spindle_v3::steps::kHeartbeat, Milliseconds(900));
   ExpectViolated(held.trace.EndsAt(Seconds(6)), Invariant::kTokenMonotonic, Seconds(5));
 }
 
@@ -117,7 +118,7 @@ TEST(RenewalTest, ARowThatSomebodyElseDeletesIsNotGivenBack) {
   for (const bool by_b : {false, true}) {
     HeldByA held;
     const ProcessId writer = by_b ? held.trace.Process("b") : ProcessId{};
-    held.table.At(Seconds(2)).Commits(writer, StepName::kRelease, std::nullopt);
+    held.table.At(Seconds(2)).Commits(writer, spindle_v3::steps::kRelease, std::nullopt);
     const CheckReport report = held.trace.EndsAt(Seconds(3));
     EXPECT_EQ(report.metrics[Sometimes::kRelease], 0);
     EXPECT_EQ(report[Invariant::kLeaseRespected].violations, by_b ? 1 : 0);
@@ -129,7 +130,7 @@ TEST(RenewalTest, ATokenOlderThanThatOfADeletedRowIsCaught) {
   HeldByA held;
   held.table.At(Seconds(5)).Beats("a");
   held.table.At(Seconds(6)).Releases("a");
-  held.table.At(Seconds(7)).Writes("b", StepName::kAcquire, Seconds(4));
+  held.table.At(Seconds(7)).Writes("b", spindle_v3::steps::kAcquire, Seconds(4));
   ExpectViolated(held.trace.EndsAt(Seconds(8)), Invariant::kTokenMonotonic, Seconds(7));
 }
 

@@ -21,6 +21,9 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/lease_lock/words.h"
+#include "protocol/semaphore/words.h"
+#include "protocol/spindle_v3/words.h"
 #include "sim/judge/checkers.h"
 #include "sim/scenario/instant.h"
 #include "sim/scenario/scenario.h"
@@ -241,14 +244,19 @@ class OneRow {
     return *this;
   }
   // spindle_v3: (name, token, owner), the token being the commit timestamp unless a test says not.
-  OneRow& Acquires(const std::string& node) { return Writes(node, StepName::kAcquire, now_); }
-  OneRow& Beats(const std::string& node) { return Writes(node, StepName::kHeartbeat, now_); }
+  OneRow& Acquires(const std::string& node) {
+    return Writes(node, spindle_v3::steps::kAcquire, now_);
+  }
+  OneRow& Beats(const std::string& node) {
+    return Writes(node, spindle_v3::steps::kHeartbeat, now_);
+  }
   OneRow& Writes(const std::string& node, StepName step, Duration token) {
     return Commits(trace_.Process(node), step, Row{std::string("lock"), Stamp(token), node});
   }
   // semaphore: the owner was seen now.
   OneRow& Updates(const std::string& node, const std::string& service) {
-    return Commits(trace_.Process(node), StepName::kUpdate, Row{int64_t{1}, service, Stamp(now_)});
+    return Commits(trace_.Process(node), semaphore::steps::kUpdate,
+                   Row{int64_t{1}, service, Stamp(now_)});
   }
   // lease_lock: leased for ten seconds.
   OneRow& Leases(const std::string& node, StepName step, const std::string& owner) {
@@ -257,7 +265,7 @@ class OneRow {
                    Row{std::string("lock"), owner, until, Stamp(now_), until});
   }
   OneRow& Releases(const std::string& node) {
-    return Commits(trace_.Process(node), StepName::kRelease, std::nullopt);
+    return Commits(trace_.Process(node), lease_lock::steps::kRelease, std::nullopt);
   }
   OneRow& Commits(ProcessId writer, StepName step, std::optional<Row> after) {
     trace_.Happens(RowCommitted{.writer = writer,

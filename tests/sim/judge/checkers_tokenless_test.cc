@@ -1,8 +1,11 @@
 // Checkers on crafted traces of protocols without tokens (semaphore, lease_lock): which process
 // owns a row, what is a grant, when the lease ends, and that invariants about tokens do not apply.
 #include "protocol/lease_lock/lease_lock.h"
+#include "protocol/lease_lock/words.h"
 #include "protocol/protocols.h"
 #include "protocol/semaphore/semaphore.h"
+#include "protocol/semaphore/words.h"
+#include "protocol/spindle_v2/words.h"
 #include "sim/scenario/rules.h"
 #include "tests/sim/judge/checkers_testing.h"
 
@@ -25,7 +28,7 @@ struct Table : OneRow {
 
 TEST(TokenlessTest, WhoeverWritesTheOwnerIsTheOwner) {
   Table table("semaphore");
-  table.Commits({}, StepName::kCheck, semaphore::InitRow());
+  table.Commits({}, spindle_v2::steps::kCheck, semaphore::InitRow());
   EXPECT_EQ(table.trace.checkers().ledger().OwnerOf(0), ProcessId{});
   table.At(Seconds(1)).Updates("a", "a");
   EXPECT_EQ(table.trace.checkers().ledger().OwnerOf(0), table.trace.Process("a"));
@@ -36,7 +39,7 @@ TEST(TokenlessTest, WhoeverWritesTheOwnerIsTheOwner) {
 
 TEST(TokenlessTest, AnOwnersUpdatesAreRenewalsAndAnothersAreTakeovers) {
   Table table("semaphore");
-  table.Commits({}, StepName::kCheck, semaphore::InitRow());
+  table.Commits({}, spindle_v2::steps::kCheck, semaphore::InitRow());
   table.At(Seconds(1)).Updates("a", "a");
   table.At(Seconds(2)).Updates("a", "a");
   table.At(Seconds(3)).Updates("a", "a");
@@ -49,9 +52,9 @@ TEST(TokenlessTest, AnOwnersUpdatesAreRenewalsAndAnothersAreTakeovers) {
 
 TEST(TokenlessTest, AReacquireIsAGrantAndAHeartbeatIsNone) {
   Table table("lease_lock");
-  table.At(Seconds(1)).Leases("a", StepName::kAcquire, "a");
-  table.At(Seconds(4)).Leases("a", StepName::kHeartbeat, "a");
-  table.At(Seconds(7)).Leases("a", StepName::kAcquire, "a");
+  table.At(Seconds(1)).Leases("a", lease_lock::steps::kAcquire, "a");
+  table.At(Seconds(4)).Leases("a", lease_lock::steps::kHeartbeat, "a");
+  table.At(Seconds(7)).Leases("a", lease_lock::steps::kAcquire, "a");
   const Metrics metrics = table.trace.EndsAt(Seconds(8)).metrics;
   EXPECT_EQ(metrics[Metric::kGrants], 2);
   EXPECT_EQ(metrics[Metric::kTakeovers], 0);
@@ -61,9 +64,10 @@ TEST(TokenlessTest, TakingALiveLeaseIsAViolation) {
   // At its end, and not before.
   for (const bool early : {true, false}) {
     Table table("lease_lock");
-    table.At(Seconds(1)).Leases("a", StepName::kAcquire, "a");
-    table.At(Seconds(4)).Leases("a", StepName::kHeartbeat, "a");
-    table.At(Seconds(14) - Nanoseconds(early ? 1 : 0)).Leases("b", StepName::kAcquire, "b");
+    table.At(Seconds(1)).Leases("a", lease_lock::steps::kAcquire, "a");
+    table.At(Seconds(4)).Leases("a", lease_lock::steps::kHeartbeat, "a");
+    table.At(Seconds(14) - Nanoseconds(early ? 1 : 0))
+        .Leases("b", lease_lock::steps::kAcquire, "b");
     const CheckReport report = table.trace.EndsAt(Seconds(15));
     if (early) {
       ExpectViolated(report, Invariant::kLeaseRespected, Seconds(14) - Nanoseconds(1), 0,
@@ -77,15 +81,15 @@ TEST(TokenlessTest, TakingALiveLeaseIsAViolation) {
 TEST(TokenlessTest, ReleasingAnothersLiveLeaseIsAViolationAndOnesOwnIsARelease) {
   // Finding L2 of lease_lock.
   Table another("lease_lock");
-  another.At(Seconds(1)).Leases("a", StepName::kAcquire, "a");
+  another.At(Seconds(1)).Leases("a", lease_lock::steps::kAcquire, "a");
   another.At(Seconds(4)).Releases("b");
   const CheckReport report = another.trace.EndsAt(Seconds(5));
   ExpectViolated(report, Invariant::kLeaseRespected, Seconds(4), 0, {"b removed lock lock"});
   EXPECT_EQ(report.metrics[Sometimes::kRelease], 0);
   Table own("lease_lock");
-  own.At(Seconds(1)).Leases("a", StepName::kAcquire, "a");
+  own.At(Seconds(1)).Leases("a", lease_lock::steps::kAcquire, "a");
   own.At(Seconds(4)).Releases("a");
-  own.At(Seconds(5)).Leases("b", StepName::kAcquire, "b");
+  own.At(Seconds(5)).Leases("b", lease_lock::steps::kAcquire, "b");
   const CheckReport released = own.trace.EndsAt(Seconds(6));
   ExpectHolds(released, Invariant::kLeaseRespected);
   EXPECT_EQ(released.metrics[Sometimes::kRelease], 1);
@@ -123,8 +127,8 @@ TEST(TokenlessTest, WhoIsToldYesHasToBeTheOwner) {
 
 TEST(TokenlessTest, OfTokensNothingIsSaid) {
   Table table("lease_lock");
-  table.At(Seconds(1)).Leases("a", StepName::kAcquire, "a");
-  table.At(Seconds(9)).Leases("b", StepName::kAcquire, "b");
+  table.At(Seconds(1)).Leases("a", lease_lock::steps::kAcquire, "a");
+  table.At(Seconds(9)).Leases("b", lease_lock::steps::kAcquire, "b");
   const CheckReport report = table.trace.EndsAt(Seconds(10));
   for (const Invariant invariant :
        {Invariant::kOneLiveToken, Invariant::kTokenMonotonic, Invariant::kHandedTokenMonotonic,
@@ -138,7 +142,7 @@ TEST(TokenlessTest, AnotherAnchorThanTheLocksIsNotItsRow) {
   Table table("semaphore");
   table.At(Seconds(1)).Updates("a", "a");
   ExpectHolds(table.trace.checkers().Finish({Seconds(1).ns}), Invariant::kIsolation);
-  table.Commits(table.trace.Process("a"), StepName::kUpdate,
+  table.Commits(table.trace.Process("a"), semaphore::steps::kUpdate,
                 Row{int64_t{2}, std::string("a"), Stamp(Seconds(1))});
   EXPECT_EQ(table.trace.checkers().ledger().OwnerOf(0), table.trace.Process("a"));
   ExpectViolated(table.trace.EndsAt(Seconds(2)), Invariant::kIsolation, Seconds(1), 0,

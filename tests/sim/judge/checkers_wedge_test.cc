@@ -1,6 +1,7 @@
 // no_wedge: when its clock runs, when it does not, and the exact instant at which it is violated.
 #include <functional>
 
+#include "protocol/spindle_v2/words.h"
 #include "tests/sim/judge/checkers_testing.h"
 
 namespace whorl::sim::checkers_wedge_test {
@@ -293,27 +294,27 @@ TEST(NoWedgeTest, ATransactionThatWasGivenUpKeepsItsLocksForTenSeconds) {
     };
   };
   for (const Code code : {Code::kDeadlineExceeded, Code::kCancelled, Code::kUnavailable}) {
-    ExpectCountedFrom(Seconds(20) + kIdle, given_up(StepName::kHeartbeatUpdate, code));
+    ExpectCountedFrom(Seconds(20) + kIdle, given_up(spindle_v2::steps::kHeartbeatUpdate, code));
   }
   // A read locks nothing, and Spanner itself lets go of what it has ABORTED.
-  ExpectCountedFrom(Seconds(1), given_up(StepName::kCheck, Code::kDeadlineExceeded));
-  ExpectCountedFrom(Seconds(1), given_up(StepName::kHeartbeatUpdate, Code::kAborted));
+  ExpectCountedFrom(Seconds(1), given_up(spindle_v2::steps::kCheck, Code::kDeadlineExceeded));
+  ExpectCountedFrom(Seconds(1), given_up(spindle_v2::steps::kHeartbeatUpdate, Code::kAborted));
 }
 
 TEST(NoWedgeTest, SoDoesOneWhoseProcessHasCrashed) {
   const auto crash_in = [](StepName step) {
     return [step](Trace& trace) { trace.Happens(Started(trace, "b", step)).Crashes("b"); };
   };
-  ExpectCountedFrom(Seconds(20) + kIdle, crash_in(StepName::kTakeoverInsert));
-  ExpectCountedFrom(Seconds(1), crash_in(StepName::kCheck));
+  ExpectCountedFrom(Seconds(20) + kIdle, crash_in(spindle_v2::steps::kTakeoverInsert));
+  ExpectCountedFrom(Seconds(1), crash_in(spindle_v2::steps::kCheck));
 }
 
 TEST(NoWedgeTest, AStatementThatIsServedLateLocksForTenSecondsMore) {
   const auto served = [](const Request& request, bool awaited) {
     return [request, awaited](Trace& trace) {
-      if (awaited) trace.Happens(Started(trace, "b", StepName::kHeartbeatUpdate));
+      if (awaited) trace.Happens(Started(trace, "b", spindle_v2::steps::kHeartbeatUpdate));
       trace.Happens(CallServed{.call = trace.CallOf("b", 3),
-                               .step = StepName::kHeartbeatUpdate,
+                               .step = spindle_v2::steps::kHeartbeatUpdate,
                                .request = static_cast<uint8_t>(request.index()),
                                .code = Code::kOk});
     };
@@ -335,17 +336,17 @@ TEST(NoWedgeTest, AnAttemptWhoseReplyWasLostLocksForTenSecondsToo) {
                              .from_spanner = from_spanner});
     };
   };
-  ExpectCountedFrom(Seconds(20) + kIdle, ended(StepName::kHeartbeatUpdate, false));
-  ExpectCountedFrom(Seconds(1), ended(StepName::kHeartbeatUpdate, true));
-  ExpectCountedFrom(Seconds(1), ended(StepName::kCheck, false));
+  ExpectCountedFrom(Seconds(20) + kIdle, ended(spindle_v2::steps::kHeartbeatUpdate, false));
+  ExpectCountedFrom(Seconds(1), ended(spindle_v2::steps::kHeartbeatUpdate, true));
+  ExpectCountedFrom(Seconds(1), ended(spindle_v2::steps::kCheck, false));
 }
 
 TEST(NoWedgeTest, ACommitThatNobodyWaitsForTakesTheTimeBeforeItBack) {
   const auto commits = [](bool awaited) {
     return [awaited](Trace& trace) {
-      if (awaited) trace.Happens(Started(trace, "b", StepName::kHeartbeatUpdate));
+      if (awaited) trace.Happens(Started(trace, "b", spindle_v2::steps::kHeartbeatUpdate));
       trace.Happens(TransactionCommitted{
-          .call = trace.CallOf("b", 3), .step = StepName::kHeartbeatUpdate, .commit = {}});
+          .call = trace.CallOf("b", 3), .step = spindle_v2::steps::kHeartbeatUpdate, .commit = {}});
     };
   };
   ExpectCountedFrom(Seconds(20), commits(/*awaited=*/false));

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "protocol/fenced_lease/words.h"
 #include "protocol/protocols.h"
 #include "sim/measure/takeover_bench.h"
 #include "sim/measure/takeover_case.h"
@@ -37,10 +38,10 @@ class ObservedTakeover : public testing::Test {
     world_ = TakeoverWorld({.protocol = "fenced_lease", .fault = fault, .followers = 1}, 1);
     observer_.emplace(world_, fault, kTimes);
     row_.reset();
-    Commits(kOld, Seconds(1), StepName::kTake);
+    Commits(kOld, Seconds(1), fenced_lease::steps::kTake);
     Tell(Seconds(1), BeliefChanged{.process = kOld, .believes = true});
-    Commits(kOld, Seconds(10), StepName::kBeat);
-    Commits(kOld, Seconds(16), StepName::kBeat);
+    Commits(kOld, Seconds(10), fenced_lease::steps::kBeat);
+    Commits(kOld, Seconds(16), fenced_lease::steps::kBeat);
   }
 
   void Tell(Duration at, ObservedEvent what) {
@@ -60,9 +61,10 @@ class ObservedTakeover : public testing::Test {
   }
   void Becomes(ProcessId writer, Duration visible, StepName step, const CallName& commit) {
     const Timestamp at = ToTimestamp(Instant{} + visible);
-    const bool grants = step == StepName::kTake;
+    const bool grants = step == fenced_lease::steps::kTake;
     const Value token = grants || !row_ ? Value(at) : (*row_)[2];
-    const Value holder = step == StepName::kRelease ? Value(Null{}) : Value(std::string("id"));
+    const Value holder =
+        step == fenced_lease::steps::kRelease ? Value(Null{}) : Value(std::string("id"));
     const Row row = {std::string("lock"), at, token, holder, int64_t{10'000}, std::string("1")};
     Tell(visible, TransactionCommitted{.call = commit, .step = step, .commit = at});
     Tell(visible,
@@ -84,7 +86,7 @@ TEST_F(ObservedTakeover, LeaseOfACrashedLeaderCountsFromItsLastCommitsFirstSend)
   Tell(Seconds(20), FaultBegan{.fault = 0});
   EXPECT_FALSE(observer_->HasEnough());
   Writes(kOld, Seconds(21));  // was on its way
-  Commits(kNew, Seconds(27), StepName::kTake);
+  Commits(kNew, Seconds(27), fenced_lease::steps::kTake);
   EXPECT_FALSE(observer_->HasEnough());
   Writes(kNew, Seconds(28));
   EXPECT_TRUE(observer_->HasEnough());
@@ -100,10 +102,11 @@ TEST_F(ObservedTakeover, LeaseOfACrashedLeaderCountsFromItsLastCommitsFirstSend)
 TEST_F(ObservedTakeover, RenewalThatCommitsAfterTheFaultCounts) {
   Expect(TakeoverFault::kCrash);
   const CallName commit = {.process = kOld, .request = 99, .call = 1};
-  Tell(Seconds(20), CallSent{.call = commit, .step = StepName::kBeat, .request = kCommitCall});
+  Tell(Seconds(20),
+       CallSent{.call = commit, .step = fenced_lease::steps::kBeat, .request = kCommitCall});
   Tell(Milliseconds(20'002), FaultBegan{.fault = 0});
-  Becomes(kOld, Milliseconds(20'012), StepName::kBeat, commit);
-  Commits(kNew, Seconds(31), StepName::kTake);
+  Becomes(kOld, Milliseconds(20'012), fenced_lease::steps::kBeat, commit);
+  Commits(kNew, Seconds(31), fenced_lease::steps::kTake);
   Writes(kNew, Seconds(32));
   EXPECT_EQ(observer_->Finish().takeovers.front().least, Milliseconds(10'009));  // 9.998 + C + w
 }
@@ -112,7 +115,7 @@ TEST_F(ObservedTakeover, RenewalThatCommitsAfterTheFaultCounts) {
 TEST_F(ObservedTakeover, LeaseThatIsOverCostsNothing) {
   Expect(TakeoverFault::kPause);
   Tell(Seconds(27), FaultBegan{.fault = 0});
-  Commits(kNew, Seconds(28), StepName::kTake);
+  Commits(kNew, Seconds(28), fenced_lease::steps::kTake);
   Writes(kNew, Seconds(29));
   EXPECT_EQ(observer_->Finish().takeovers.front().least, Milliseconds(11));
 }
@@ -121,7 +124,7 @@ TEST_F(ObservedTakeover, GapCountsFromTheLapseOfTheOldLeadersBelief) {
   Expect(TakeoverFault::kCutOff);
   Tell(Seconds(20), FaultBegan{.fault = 0});
   Tell(Seconds(25), BeliefChanged{.process = kOld, .believes = false});
-  Commits(kNew, Seconds(27), StepName::kTake);
+  Commits(kNew, Seconds(27), fenced_lease::steps::kTake);
   Writes(kNew, Seconds(28));
   const Takeover takeover = observer_->Finish().takeovers.front();
   EXPECT_EQ(takeover.since_lapse, Seconds(3));
@@ -131,8 +134,8 @@ TEST_F(ObservedTakeover, GapCountsFromTheLapseOfTheOldLeadersBelief) {
 TEST_F(ObservedTakeover, StopNeedsTwoCommits) {
   Expect(TakeoverFault::kStop);
   Tell(Seconds(20), FaultBegan{.fault = 0});
-  Commits(kOld, Seconds(21), StepName::kRelease);
-  Commits(kNew, Seconds(22), StepName::kTake);
+  Commits(kOld, Seconds(21), fenced_lease::steps::kRelease);
+  Commits(kNew, Seconds(22), fenced_lease::steps::kTake);
   Writes(kNew, Seconds(23));
   EXPECT_EQ(observer_->Finish().takeovers.front().least, Milliseconds(21));
 }
@@ -140,7 +143,7 @@ TEST_F(ObservedTakeover, StopNeedsTwoCommits) {
 TEST_F(ObservedTakeover, OutageIsOverBeforeAnybodyCanCommit) {
   Expect(TakeoverFault::kSpannerUnavailable);  // for 15 s
   Tell(Seconds(20), FaultBegan{.fault = 0});
-  Commits(kNew, Seconds(36), StepName::kTake);
+  Commits(kNew, Seconds(36), fenced_lease::steps::kTake);
   Writes(kNew, Seconds(37));
   EXPECT_EQ(observer_->Finish().takeovers.front().least, Milliseconds(15'011));
 }
@@ -150,7 +153,7 @@ TEST_F(ObservedTakeover, LeaderThatGoesOnHasKeptTheLock) {
        {TakeoverFault::kLostHeartbeat, TakeoverFault::kShortPause, TakeoverFault::kCrash}) {
     Expect(fault);
     Tell(Seconds(20), FaultBegan{.fault = 0});
-    Commits(kOld, Seconds(22), StepName::kBeat);
+    Commits(kOld, Seconds(22), fenced_lease::steps::kBeat);
     EXPECT_FALSE(observer_->HasEnough());
     const TakeoverRun run = observer_->Finish();
     EXPECT_THAT(run.takeovers, IsEmpty());
@@ -159,14 +162,14 @@ TEST_F(ObservedTakeover, LeaderThatGoesOnHasKeptTheLock) {
   }
   Expect(TakeoverFault::kShortPause);
   Tell(Seconds(20), FaultBegan{.fault = 0});
-  Commits(kNew, Seconds(22), StepName::kTake);
+  Commits(kNew, Seconds(22), fenced_lease::steps::kTake);
   Writes(kNew, Seconds(23));
   EXPECT_EQ(observer_->Finish().takeovers.front().least, Duration{});
 }
 
 TEST_F(ObservedTakeover, FaultThatMissesTheLeaderSpoilsTheRun) {
   Expect(TakeoverFault::kCrash);
-  Commits(kNew, Seconds(18), StepName::kTake);
+  Commits(kNew, Seconds(18), fenced_lease::steps::kTake);
   Tell(Seconds(20), FaultBegan{.fault = 0});
   EXPECT_EQ(observer_->Finish().spoilt, 1);
   Expect(TakeoverFault::kCrash);  // and it never strikes

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "protocol/spindle_v2/words.h"
 #include "sim/report/state_words.h"
 #include "sim/world/driver.h"
 #include "tests/support/sim_testing.h"
@@ -102,7 +103,7 @@ TEST_F(StateReport, TellsFaultsFromBeforeTheyStrikeUntilTheyAreOver) {
 // The report says where a call is: on its way, at Spanner, or held back.
 TEST_F(StateReport, TellsWhereCallsAre) {
   const Duration sent = When<CallSent>([](const CallSent& x) {
-    return x.step == StepName::kFirstInsert && Request(Commit{}).index() == x.request;
+    return x.step == spindle_v2::steps::kFirstInsert && Request(Commit{}).index() == x.request;
   });
   const Json on_its_way = At(sent)["calls"];
   ASSERT_EQ(on_its_way.size(), 1U);
@@ -118,7 +119,7 @@ TEST_F(StateReport, TellsWhereCallsAre) {
 // Row locks explain waits; they are visible while a transaction commits.
 TEST_F(StateReport, TellsTheLocksOfOpenTransactions) {
   const Duration committed = When<TransactionCommitted>(
-      [](const TransactionCommitted& x) { return x.step == StepName::kFirstInsert; });
+      [](const TransactionCommitted& x) { return x.step == spindle_v2::steps::kFirstInsert; });
   const Json open = At(committed - Microseconds(1))["spanner"]["transactions"];
   ASSERT_EQ(open.size(), 1U);
   EXPECT_EQ(open[0]["of"], "a first_insert, attempt 1");

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/spindle_v2/words.h"
 #include "tests/sim/judge/checkers_testing.h"
 
 namespace whorl::sim::timeline_test {
@@ -52,7 +53,7 @@ class TimelineTest : public testing::Test {
   }
   void Fail(Duration at, int16_t node, Code code) {
     Hear(at, TransactionFinished{.process = Process(node),
-                                 .step = StepName::kTakeoverInsert,
+                                 .step = spindle_v2::steps::kTakeoverInsert,
                                  .outcome = Outcome::kAborted,
                                  .code = code});
   }
@@ -129,7 +130,7 @@ TEST_F(TimelineTest, FaultsSayWhatTheyChange) {
        .line = 9},
       {.what = AbortFault{.lasts = Seconds(9), .percent = 30}, .line = 10},
       {.node = FaultSpec::kNoNode, .what = DeleteRowFault{{.row = "lock_1"}}, .line = 11},
-      {.what = ErrorFault{.lasts = Seconds(9), .percent = 30, .of_step = StepName::kCheck},
+      {.what = ErrorFault{.lasts = Seconds(9), .percent = 30, .of_step = spindle_v2::steps::kCheck},
        .line = 12}};
   timeline_.emplace(scenario_);
   for (uint32_t fault = 0; fault < 4; ++fault) Hear(Seconds(1), FaultBegan{.fault = fault});

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/spindle_v2/words.h"
 #include "sim/judge/run.h"
 #include "sim/report/determinism.h"
 #include "sim/scenario/loader.h"
@@ -76,7 +77,7 @@ TEST(TraceTest, ALineNamesTimeHashEventAndFields) {
             R"("node":"b","link":"black_holed","direction":"both"})");
   EXPECT_EQ(LineOf(TransactionFinished{.process = kA1,
                                        .request = 3,
-                                       .step = StepName::kTakeoverInsert,
+                                       .step = spindle_v2::steps::kTakeoverInsert,
                                        .outcome = Outcome::kAborted,
                                        .code = Code::kAlreadyExists}),
             R"({"n":7,"t":"1.500000000","hash":"0000000000000abc",)"
@@ -87,7 +88,7 @@ TEST(TraceTest, ALineNamesTimeHashEventAndFields) {
 // The kind of a call is a number in an observation; nobody should have to look it up.
 TEST(TraceTest, CallsAreNamedByContentAndKind) {
   const CallName call = {.process = kA1, .request = 2, .generation = 1, .attempt = 4, .call = 5};
-  EXPECT_THAT(LineOf(CallSent{.call = call, .step = StepName::kCheck, .request = 2}),
+  EXPECT_THAT(LineOf(CallSent{.call = call, .step = spindle_v2::steps::kCheck, .request = 2}),
               HasSubstr(R"("call":{"process":"a#1","lock":"lock","request":2,"generation":1,)"
                         R"("attempt":4,"call":5},"step":"check","request":"Commit"})"));
 }
@@ -97,7 +98,7 @@ TEST(TraceTest, CallsAreNamedByContentAndKind) {
 TEST(TraceTest, RowsAreObjectsOfTheirColumns) {
   const Timestamp commit = kStartTime + Milliseconds(1);
   EXPECT_THAT(LineOf(RowCommitted{.writer = kA1,
-                                  .step = StepName::kFirstInsert,
+                                  .step = spindle_v2::steps::kFirstInsert,
                                   .before = std::nullopt,
                                   .after = Row{"lock", commit, Null{}, "w"},
                                   .commit = commit}),

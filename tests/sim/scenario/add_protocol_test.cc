@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "protocol/fenced_lease/words.h"
 #include "protocol/protocols.h"
+#include "protocol/spindle_v3/words.h"
 #include "sim/scenario/rules.h"
 
 namespace whorl::sim::add_protocol_test {
@@ -58,15 +60,32 @@ TEST_F(AddProtocolTest, WantsTheColumnsOfTheTable) {
 }
 
 TEST_F(AddProtocolTest, WantsStepsOfItsOwnWhereStepsAreNamed) {
-  rules_.renewing_step = StepName::kBeat;
+  rules_.renewing_step = fenced_lease::steps::kBeat;
   ExpectMistake("renewing_step names beat");
 }
 
 TEST_F(AddProtocolTest, WantsNoStepThatEveryProtocolHas) {
-  const std::array<StepName, 5> steps = {StepName::kLook, StepName::kAcquire, StepName::kHeartbeat,
-                                         StepName::kRelease, StepName::kHasLock};
+  const std::array<StepName, 5> steps = {spindle_v3::steps::kLook, spindle_v3::steps::kAcquire,
+                                         spindle_v3::steps::kHeartbeat, spindle_v3::steps::kRelease,
+                                         steps::kHasLock};
   info_.steps = steps;
   ExpectMistake("has_lock and write");
+}
+
+TEST_F(AddProtocolTest, WantsStepsThatScenariosCanWriteEachOnce) {
+  // A protocol brings its own words, and a scenario names them.
+  const std::array<StepName, 4> spaced = {spindle_v3::steps::kLook, spindle_v3::steps::kAcquire,
+                                          spindle_v3::steps::kHeartbeat, StepName{"Give back"}};
+  info_.steps = spaced;
+  info_.urgent_steps = {};
+  rules_.releasing_step = std::nullopt;
+  rules_.locking_steps = {};
+  ExpectMistake("the step \"Give back\" has to be made of small letters");
+  const std::array<StepName, 4> repeated = {spindle_v3::steps::kLook, spindle_v3::steps::kAcquire,
+                                            spindle_v3::steps::kHeartbeat,
+                                            spindle_v3::steps::kLook};
+  info_.steps = repeated;
+  ExpectMistake("the step look stands among its steps twice");
 }
 
 TEST_F(AddProtocolTest, WantsLeasesInOrder) {
@@ -80,10 +99,39 @@ TEST_F(AddProtocolTest, WantsItsOwnRules) {
 }
 
 TEST_F(AddProtocolTest, WantsColumnsThatHoldWhatTheRulesReadFromThem) {
-  rules_.token_column = 2;
-  ExpectMistake("token_column 2");
-  rules_.token_column = 3;
-  ExpectMistake("token_column 3");
+  // The mistake names the column and its type: a number alone says neither.
+  const size_t token = *rules_.token_column;
+  rules_.token_column = 0;
+  ExpectMistake(
+      "token_column is the column name, which is STRING; it has to be TIMESTAMP or INT64");
+  rules_.token_column = 7;
+  ExpectMistake("token_column is 7, and the table has 3 columns");
+  rules_.token_column = token;
+  rules_.key_column = token;
+  ExpectMistake("key_column is the column token, which is TIMESTAMP; it has to be STRING");
+}
+
+TEST_F(AddProtocolTest, WantsColumnsThatHoldWhatOperatorsAreShown) {
+  info_.holder_columns.lease = "token";
+  ExpectMistake("holder_columns.lease is the column token, which is TIMESTAMP; it has to be INT64");
+  info_.holder_columns.lease = "expiry";
+  ExpectMistake("holder_columns.lease names expiry, which is no column");
+}
+
+TEST_F(AddProtocolTest, TakesATokenThatIsAnEpoch) {
+  // Many lock tables count their grants instead of keeping a commit timestamp.
+  info_.create_table =
+      "CREATE TABLE locktable (name STRING(MAX) NOT NULL, token INT64, owner STRING(MAX)) "
+      "PRIMARY KEY (name)";
+  std::array<ColumnInfo, 3> columns{};
+  std::ranges::copy(info_.columns, columns.begin());
+  const size_t token = *rules_.token_column;
+  columns[token].type = Type::kInt64;
+  info_.columns = columns;
+  info_.holder_columns.since = {};
+  info_.holder_columns.renewed = {};
+  info_.holder_columns.until = {};
+  EXPECT_THAT(MistakesIn(info_, rules_), IsEmpty());
 }
 
 TEST_F(AddProtocolTest, WantsEveryFunction) {

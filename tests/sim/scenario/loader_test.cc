@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "protocol/spindle_v2/words.h"
 #include "sim/scenario/language.h"
 
 namespace whorl::sim::loader_test {
@@ -157,9 +158,9 @@ TEST(ScenarioLoader, MakesOneFaultForEachNodeThatAPatternMatches) {
 TEST(ScenarioLoader, ReadsFaultsWithEachOfTheirKeys) {
   const std::vector<FaultSpec> faults = Parsed(kFull).faults;
   ASSERT_EQ(faults.size(), 15U);
-  const When takeover = {1, StepName::kTakeoverInsert, Phase::kReplied, 2, uint16_t{1}};
+  const When takeover = {1, spindle_v2::steps::kTakeoverInsert, Phase::kReplied, 2, uint16_t{1}};
   EXPECT_EQ(faults[3], Fault(takeover, PauseFault{.lasts = Seconds(9)}, 1, 30));
-  const When answer = {0, StepName::kHasLock, Phase::kEnded, 1, std::nullopt};
+  const When answer = {0, steps::kHasLock, Phase::kEnded, 1, std::nullopt};
   EXPECT_EQ(faults[4], Fault(answer, CrashFault{.restart_after = Seconds(3)}, 1, 32));
   const PartitionFault partition = {.lasts = Seconds(30), .mode = PartitionMode::kRefuse};
   EXPECT_EQ(faults[5], Fault(Instant{}, partition, 0, 34));
@@ -225,7 +226,7 @@ TEST(ScenarioLoader, ReadsTheStepAndTheCodeOfAnError) {
                                   "code": "RESOURCE_EXHAUSTED", "for": "2s", "percent": 20 })"),
             (ErrorFault{.lasts = Seconds(2),
                         .percent = 20,
-                        .of_step = StepName::kCheck,
+                        .of_step = spindle_v2::steps::kCheck,
                         .code = ErrorCode::kResourceExhausted}));
   // The step of `when` is the one that is meant.
   EXPECT_EQ(Only<ErrorFault>(R"({ "do": "error", "code": "UNKNOWN", "when": { "node": "a",

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "protocol/spindle_v2/words.h"
 #include "tests/support/sim_testing.h"
 
 namespace whorl::sim::active_faults_test {
@@ -167,10 +168,10 @@ TEST_F(ActiveFaultsTest, WithoutThatCallItWaitsForOneThatItCanStrike) {
 }
 
 TEST_F(ActiveFaultsTest, AnErrorWaitsForACallOfItsStep) {
-  Faults({ErrorFault{.of_step = StepName::kCheck, .code = ErrorCode::kUnknown}});
+  Faults({ErrorFault{.of_step = spindle_v2::steps::kCheck, .code = ErrorCode::kUnknown}});
   Due(0);
-  EXPECT_FALSE(Answer(StepName::kReread).has_value());
-  const auto answer = Answer(StepName::kCheck);
+  EXPECT_FALSE(Answer(spindle_v2::steps::kReread).has_value());
+  const auto answer = Answer(spindle_v2::steps::kCheck);
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->code, Code::kUnknown);
   EXPECT_EQ(answer->armed, 0U);
@@ -180,19 +181,19 @@ TEST_F(ActiveFaultsTest, AnErrorWaitsForACallOfItsStep) {
 TEST_F(ActiveFaultsTest, AnAbortWaitsForACallThatCanBeAborted) {
   Faults({AbortFault{}});
   Due(0);
-  EXPECT_FALSE(Answer(StepName::kCheck, /*can_abort=*/false).has_value());
-  EXPECT_EQ(Answer(StepName::kHeartbeatUpdate)->code, Code::kAborted);
+  EXPECT_FALSE(Answer(spindle_v2::steps::kCheck, /*can_abort=*/false).has_value());
+  EXPECT_EQ(Answer(spindle_v2::steps::kHeartbeatUpdate)->code, Code::kAborted);
 }
 
 TEST_F(ActiveFaultsTest, WhileItLastsChanceDecidesWhichCallsItAnswers) {
-  Faults({ErrorFault{.lasts = Seconds(9), .percent = 40, .of_step = StepName::kCheck}});
+  Faults({ErrorFault{.lasts = Seconds(9), .percent = 40, .of_step = spindle_v2::steps::kCheck}});
   Due(0);
-  EXPECT_EQ(Answer(StepName::kCheck)->code, Code::kInternal);
+  EXPECT_EQ(Answer(spindle_v2::steps::kCheck)->code, Code::kInternal);
   chance_.limit = 50;
-  EXPECT_FALSE(Answer(StepName::kCheck).has_value());
+  EXPECT_FALSE(Answer(spindle_v2::steps::kCheck).has_value());
   Over(0);
   chance_.limit = 0;
-  EXPECT_FALSE(Answer(StepName::kCheck).has_value());
+  EXPECT_FALSE(Answer(spindle_v2::steps::kCheck).has_value());
 }
 
 TEST_F(ActiveFaultsTest, LatenciesAddUpOnTheWaysThatTheyName) {

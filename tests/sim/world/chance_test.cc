@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "protocol/spindle_v2/words.h"
 #include "tests/support/sim_testing.h"
 
 namespace whorl::sim::chance_test {
@@ -28,7 +29,7 @@ std::vector<Duration> Checks(const Scenario& scenario, const std::string& node) 
   std::vector<Duration> took;
   for (const Observation& observation : Watch(scenario).observations) {
     const auto of_interest = [&](const CallName& call, StepName step) {
-      return step == StepName::kCheck && scenario.locks[call.lock] == "lock" &&
+      return step == spindle_v2::steps::kCheck && scenario.locks[call.lock] == "lock" &&
              scenario.nodes[static_cast<size_t>(call.process.node)].name == node;
     };
     if (const auto* call = std::get_if<CallSent>(&observation.what)) {
@@ -99,7 +100,7 @@ TEST(Chance, ANodeMovesNoDrawOfOtherNodes) {
 TEST(Chance, AProcessDrawsTheSameWhateverTheOneBeforeDrew) {
   const Scenario scenario = ScenarioOf(Text(kNodes, ""));
   const auto draw = [](Chance& chance, uint32_t incarnation) {
-    return chance.Between({0, incarnation}, 0, std::nullopt, Purpose::kInstanceId, 0, 1'000'000);
+    return chance.Between({0, incarnation}, 0, std::nullopt, purposes::kInstanceId, 0, 1'000'000);
   };
   Chance once(1, scenario);
   Chance often(1, scenario);

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "protocol/spindle_v2/words.h"
 #include "sim/world/latency.h"
 #include "sim/world/node_clock.h"
 #include "tests/support/sim_testing.h"
@@ -19,7 +20,7 @@ constexpr uint8_t kCreateSession = 6;  // Request::index()
 // The outcomes of the calls of one node.
 struct CallStory {
   CallName name;
-  StepName step = StepName::kCheck;
+  StepName step;
   uint8_t request = 0;
   Instant sent;
   std::optional<Instant> served;
@@ -103,12 +104,12 @@ TEST(PartitionDirection, RefusedRepliesLeaveTheWorkDone) {
           "node": "a", "for": "5s", "mode": "refuse", "direction": "from"})");
   // Resent under the same transaction id until an answer came through.
   const auto finished = run.When<TransactionFinished>([](const TransactionFinished& end) {
-    return end.step == StepName::kFirstInsert && end.outcome == Outcome::kCommitted;
+    return end.step == spindle_v2::steps::kFirstInsert && end.outcome == Outcome::kCommitted;
   });
   ASSERT_EQ(finished.size(), 1u);
   EXPECT_GT(finished.front(), At(Seconds(5)));
   EXPECT_EQ(run.When<TransactionCommitted>([](const TransactionCommitted& commit) {
-                 return commit.step == StepName::kFirstInsert;
+                 return commit.step == spindle_v2::steps::kFirstInsert;
                })
                 .size(),
             1u);
@@ -190,7 +191,7 @@ TEST(Latency, DoesNotOutlastACallsDeadline) {
       R"({"at": "20s", "do": "latency", "node": "a", "add": "40s", "direction": "from"})");
   int late = 0;
   for (const CallStory& call : SentBetween(CallsOf(run, 0), Seconds(20), Seconds(50))) {
-    if (call.step != StepName::kHeartbeatUpdate || !call.ended) continue;
+    if (call.step != spindle_v2::steps::kHeartbeatUpdate || !call.ended) continue;
     EXPECT_EQ(call.code, Code::kDeadlineExceeded);
     EXPECT_EQ(*call.ended - call.sent, Seconds(30));
     ++late;
@@ -206,7 +207,7 @@ TEST(DropRequest, LosesTheRequestThatTriggeredIt) {
       R"({"when": {"node": "a", "step": "first_insert", "phase": "sent"}, "do": "drop_request"})");
   const auto calls = CallsOf(run, 0);
   const auto lost = std::ranges::find_if(
-      calls, [](const CallStory& call) { return call.step == StepName::kFirstInsert; });
+      calls, [](const CallStory& call) { return call.step == spindle_v2::steps::kFirstInsert; });
   ASSERT_NE(lost, calls.end());
   EXPECT_FALSE(lost->served.has_value());
   EXPECT_EQ(lost->code, Code::kUnavailable);
@@ -247,7 +248,7 @@ TEST(Abort, HitsOneCallAndEndsItsTransaction) {
             1);
   // The next attempt does it.
   const auto done = run.When<TransactionFinished>([](const TransactionFinished& end) {
-    return end.step == StepName::kHeartbeatUpdate && end.outcome == Outcome::kCommitted;
+    return end.step == spindle_v2::steps::kHeartbeatUpdate && end.outcome == Outcome::kCommitted;
   });
   EXPECT_TRUE(std::any_of(done.begin(), done.end(), [&](Instant at) {
     return at > aborted && at < aborted + Milliseconds(200);
@@ -274,8 +275,8 @@ TEST(Abort, AStormHitsEveryReadWriteTransactionWhileItLasts) {
     for (const CallStory& call : CallsOf(run, node)) {
       if (!call.served || *call.served < At(Seconds(20)) || *call.served > At(Seconds(28)))
         continue;
-      const bool reads = call.step == StepName::kCheck || call.step == StepName::kHasLock ||
-                         call.step == StepName::kReread;
+      const bool reads = call.step == spindle_v2::steps::kCheck || call.step == steps::kHasLock ||
+                         call.step == spindle_v2::steps::kReread;
       const bool begins = call.request == 1 || call.request == 3;  // BeginTransaction, Rollback
       EXPECT_EQ(call.code == Code::kAborted, !reads && !begins) << call.request;
     }
@@ -296,7 +297,7 @@ TEST(Abort, PercentHitsSomeOfTheCalls) {
   int hit = 0;
   int missed = 0;
   for (const CallStory& call : CallsOf(run, 0)) {
-    if (call.step != StepName::kHeartbeatUpdate || call.request == 1) continue;
+    if (call.step != spindle_v2::steps::kHeartbeatUpdate || call.request == 1) continue;
     call.code == Code::kAborted ? ++hit : ++missed;
   }
   EXPECT_GT(hit, (hit + missed) / 5);
@@ -318,7 +319,7 @@ TEST(ErrorFault, AnswersTheCallThatTriggeredIt) {
           "do": "error", "code": "INTERNAL"})");
   const auto hit = AnsweredBy(run, Code::kInternal);
   ASSERT_EQ(hit.size(), 1U);
-  EXPECT_EQ(hit.front().step, StepName::kHeartbeatUpdate);
+  EXPECT_EQ(hit.front().step, spindle_v2::steps::kHeartbeatUpdate);
   EXPECT_TRUE(hit.front().from_spanner);
   EXPECT_EQ(run.When<FaultBegan>(), std::vector{hit.front().sent});
   EXPECT_EQ(Count<CallHangs>(run), 1);  // its transaction meets the fault, until it has ended
@@ -333,7 +334,7 @@ TEST(ErrorFault, AtATimeAnswersTheNextCallOfItsStep) {
   const auto hit = AnsweredBy(run, Code::kUnknown);
   ASSERT_EQ(hit.size(), 1U);
   const auto calls = SentBetween(CallsOf(run, 0), Seconds(20), Seconds(40));
-  const auto next = std::ranges::find(calls, StepName::kHeartbeatUpdate, &CallStory::step);
+  const auto next = std::ranges::find(calls, spindle_v2::steps::kHeartbeatUpdate, &CallStory::step);
   ASSERT_NE(next, calls.end());
   EXPECT_EQ(hit.front().name, next->name);
 }
@@ -346,8 +347,8 @@ TEST(ErrorFault, WhileItLastsAnswersEveryCallOfItsStepAndNoOther) {
   for (int16_t node = 0; node < 3; ++node) {
     for (const CallStory& call : CallsOf(run, node)) {
       if (!call.served) continue;
-      const bool meets = call.step == StepName::kCheck && *call.served >= At(Seconds(20)) &&
-                         *call.served < At(Seconds(30));
+      const bool meets = call.step == spindle_v2::steps::kCheck &&
+                         *call.served >= At(Seconds(20)) && *call.served < At(Seconds(30));
       EXPECT_EQ(call.code == Code::kPermissionDenied, meets) << WordOf(call.step);
       hit += meets ? 1 : 0;
     }
@@ -368,7 +369,7 @@ TEST(ErrorFault, LeavesWhatItAnswersUndone) {
     EXPECT_EQ(Count(run,
                     [](const Observation& seen) {
                       const auto* committed = std::get_if<TransactionCommitted>(&seen.what);
-                      return committed != nullptr && committed->step == StepName::kFirstInsert &&
+                      return committed != nullptr && committed->step == spindle_v2::steps::kFirstInsert &&
                              seen.at < At(Seconds(59));
                     }),
               0)
@@ -384,7 +385,7 @@ TEST(ErrorFault, PercentHitsSomeOfTheCalls) {
   int hit = 0;
   int missed = 0;
   for (const CallStory& call : CallsOf(run, 0)) {
-    if (call.step != StepName::kHasLock) continue;
+    if (call.step != steps::kHasLock) continue;
     call.code == Code::kInternal ? ++hit : ++missed;
   }
   EXPECT_GT(hit, (hit + missed) / 5);
@@ -439,7 +440,8 @@ TEST(SessionLoss, TakesOpenTransactionsAndTheirLocksAway) {
             1);
   EXPECT_EQ(run.result.checks.metrics[Metric::kGrants], 1);
   EXPECT_EQ(run.When<TransactionFinished>([](const TransactionFinished& end) {
-                 return end.step == StepName::kFirstInsert && end.outcome == Outcome::kCommitted;
+                 return end.step == spindle_v2::steps::kFirstInsert &&
+                        end.outcome == Outcome::kCommitted;
                })
                 .size(),
             1u);
@@ -461,7 +463,7 @@ TEST(SessionLoss, ChangesNothingBeforeItStrikes) {
 
 std::vector<Instant> RoundsOf(const Witness& run, int16_t node) {
   return run.When<CallSent>([node](const CallSent& sent) {
-    return sent.step == StepName::kCheck && sent.call.process.node == node;
+    return sent.step == spindle_v2::steps::kCheck && sent.call.process.node == node;
   });
 }
 

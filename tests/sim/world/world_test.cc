@@ -8,6 +8,7 @@
 #include <map>
 
 #include "protocol/spanner/fingerprint.h"
+#include "protocol/spindle_v2/words.h"
 #include "sim/world/chance.h"
 #include "sim/world/node_clock.h"
 #include "sim/world/turn.h"
@@ -98,7 +99,7 @@ TEST(Crash, DoesNotTakeBackWhatWasSent) {
          {"when": {"node": "a", "step": "heartbeat_update", "phase": "committed"},
           "do": "crash", "node": "a"})");
   EXPECT_FALSE(run.When<RowCommitted>([](const RowCommitted& row) {
-                    return row.step == StepName::kHeartbeatUpdate;
+                    return row.step == spindle_v2::steps::kHeartbeatUpdate;
                   })
                    .empty());
 }
@@ -157,11 +158,12 @@ TEST(DropReply, LosesTheReplyButNotTheCommit) {
       WitnessThree("60s", "",
                    R"({"when": {"node": "a", "step": "first_insert", "phase": "committed"},
           "do": "drop_reply", "node": "a"})");
-  const auto commits = run.When<TransactionCommitted>(
-      [](const TransactionCommitted& commit) { return commit.step == StepName::kFirstInsert; });
+  const auto commits = run.When<TransactionCommitted>([](const TransactionCommitted& commit) {
+    return commit.step == spindle_v2::steps::kFirstInsert;
+  });
   ASSERT_EQ(commits.size(), 1u);  // the resent Commit is answered, not done again
   const auto finished = run.When<TransactionFinished>([](const TransactionFinished& end) {
-    return end.step == StepName::kFirstInsert && end.outcome == Outcome::kCommitted;
+    return end.step == spindle_v2::steps::kFirstInsert && end.outcome == Outcome::kCommitted;
   });
   ASSERT_EQ(finished.size(), 1u);
   EXPECT_GE(finished.front() - commits.front(), Seconds(19));
@@ -174,12 +176,13 @@ TEST(Triggers, RepliedStrikesAfterTheCommitAndBeforeTheNextStep) {
          {"when": {"node": "b", "step": "takeover_insert", "phase": "replied"},
           "do": "crash", "node": "b"})");
   EXPECT_EQ(run.When<RowCommitted>([](const RowCommitted& row) {
-                 return row.step == StepName::kTakeoverInsert && row.writer.node == 1;
+                 return row.step == spindle_v2::steps::kTakeoverInsert && row.writer.node == 1;
                })
                 .size(),
             1u);
   EXPECT_TRUE(run.When<CallSent>([](const CallSent& sent) {
-                   return sent.step == StepName::kTakeoverUpdate && sent.call.process.node == 1;
+                   return sent.step == spindle_v2::steps::kTakeoverUpdate &&
+                          sent.call.process.node == 1;
                  })
                   .empty());
 }
@@ -191,7 +194,7 @@ TEST(Triggers, CountChoosesWhichTime) {
                    R"({"when": {"node": "b", "step": "check", "phase": "ended", "count": 3},
           "do": "crash", "node": "b"})");
   const auto checks = run.When<TransactionFinished>([](const TransactionFinished& end) {
-    return end.step == StepName::kCheck && end.process.node == 1;
+    return end.step == spindle_v2::steps::kCheck && end.process.node == 1;
   });
   ASSERT_EQ(checks.size(), 3u);
   EXPECT_EQ(run.When<ProcessGone>(), std::vector{checks.back()});
@@ -222,7 +225,7 @@ TEST(Clocks, ARateMovesTheRoundsOfItsNodeOnly) {
           "nodes": [{"name": "a", "clock": {"rate_ppm": 100000}}, "b"], "duration": "25s"})"));
   const auto rounds = [&](int16_t node) {
     return run.When<CallSent>([node](const CallSent& sent) {
-      return sent.step == StepName::kCheck && sent.call.process.node == node;
+      return sent.step == spindle_v2::steps::kCheck && sent.call.process.node == node;
     });
   };
   ASSERT_GE(rounds(0).size(), 3u);

@@ -1,0 +1,27 @@
+// The words of fenced_lease.
+#pragma once
+
+#include "protocol/names.h"
+
+namespace whorl::fenced_lease::steps {
+
+inline constexpr StepName kRead{"read"};
+inline constexpr StepName kTake{"take"};
+inline constexpr StepName kCreate{"create"};
+inline constexpr StepName kBeat{"beat"};
+inline constexpr StepName kRelease{"release"};
+
+}  // namespace whorl::fenced_lease::steps
+
+namespace whorl::fenced_lease::notes {
+
+inline constexpr NoteId kHeardOfRelease{"heard of a release"};  // looks at once
+
+}  // namespace whorl::fenced_lease::notes
+
+namespace whorl::fenced_lease::purposes {
+
+inline constexpr Purpose kAttemptId{"attempt_id"};
+inline constexpr Purpose kTakeDelay{"take_delay"};
+
+}  // namespace whorl::fenced_lease::purposes
