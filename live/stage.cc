@@ -11,6 +11,7 @@
 #include "real_client/lock_loop.h"
 #include "real_client/os.h"
 #include "sim/scenario/error_text.h"
+#include "sim/world/resource.h"
 #include "sim/world/start_rows.h"
 
 namespace whorl::live {

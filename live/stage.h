@@ -32,7 +32,6 @@
 #include "live/record.h"
 #include "live/wire_calls.h"
 #include "sim/scenario/scenario.h"
-#include "sim/world/active_faults.h"
 #include "sim/world/fault_effects.h"
 #include "sim/world/latency.h"
 #include "sim/world/node_clock.h"

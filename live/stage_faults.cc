@@ -1,4 +1,4 @@
-// Hosts the machine of active faults (sim/world/active_faults.h) in a real run.
+// Hosts the machine of active faults (sim/world/fault_effects.h) in a real run.
 #include <algorithm>
 #include <utility>
 

@@ -1,20 +1,211 @@
-// Effects of faults and of writes to the resource, shared by simulated and real runs.
+// The active faults and their effects: a machine that the simulated world (faults.cc) and real runs
+// (live/stage_faults.cc) both host.
+//
+// It is a value and functions, like a protocol. A host reports that a fault is due or over, or that
+// a call passes, with the few facts that only the host can look up. The machine returns effects,
+// which the host carries out in order.
+// Invariants:
+//   1. FaultBegan comes before all other effects of a fault, and FaultEnded after them. A fault
+//      that finds nothing to strike has no effects. StartAgain and RemoveRow take time: the host
+//      observes FaultEnded when they are done.
+//   2. If two faults set the same thing, the one that began later decides; when it is over, the
+//      value of the other one applies again.
+//   3. A fault of one call whose triggering call is gone waits for the node's next call that it can
+//      strike.
+// Deliberately left out: `when` triggers (triggers.h), the number of pauses that hold a process,
+// and what becomes of the calls that a fault has struck; the host knows those.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
+#include <variant>
+#include <vector>
 
+#include "protocol/names.h"
+#include "protocol/spanner/fields.h"
+#include "protocol/spanner/rpc.h"
+#include "protocol/spanner/status.h"
 #include "protocol/spanner/value.h"
 #include "sim/scenario/scenario.h"
+#include "sim/world/observation.h"
 
 namespace whorl::sim {
 
-// The key of the row that an operator acts on.
-Value KeyOfRow(const Scenario& scenario, const RowOfLock& target);
+// --- the state -----------------------------------------------------------------------------------
 
-// Whether the resource accepts the write. The fencing resource keeps the greatest token that it has
-// accepted in `greatest`, and refuses smaller ones.
-bool ResourceTakes(bool fenced, const std::optional<uint64_t>& token,
-                   std::optional<uint64_t>& greatest);
+// The two ways between a node and Spanner.
+struct Links {
+  LinkState to = LinkState::kUp;
+  LinkState from = LinkState::kUp;
+  WHORL_FIELDS(Links, to, from);
+};
+
+// Faults are identified by their index in Scenario::faults.
+struct ActiveFaults {
+  struct OfNode {
+    Links links;
+    // Active faults of the node's calls, in the order in which they began.
+    std::vector<uint32_t> active;
+    std::vector<uint32_t> armed;  // each will strike the next call that it can
+    WHORL_FIELDS(OfNode, links, active, armed);
+  };
+  std::vector<OfNode> nodes;
+  std::vector<uint32_t> of_clocks;  // faults that set Spanner's clocks, in the same order
+  int32_t unavailable = 0;          // how many faults keep Spanner from answering
+  WHORL_FIELDS(ActiveFaults, nodes, of_clocks, unavailable);
+
+  OfNode& At(int16_t node) { return nodes[static_cast<size_t>(node)]; }
+  const OfNode& At(int16_t node) const { return nodes[static_cast<size_t>(node)]; }
+};
+
+// --- what a host looks up -----------------------------------------------------------------------
+
+// When a fault is due.
+struct FaultTarget {
+  unsigned life = kIsDown;       // what its node is doing: one of Lives
+  uint32_t incarnation = 0;      // incarnation of the node's process
+  bool exists = true;            // whether the session or row that it takes away exists
+  std::optional<CallName> call;  // the call that triggered it, if the fault can still strike that
+};
+
+// When a call reaches Spanner.
+struct PassingCall {
+  int16_t node = 0;
+  StepName step;
+  bool can_abort = false;  // whether it belongs to a read-write transaction that Spanner may abort
+  std::optional<uint32_t> struck_by;  // the fault that has struck it on its way
+};
+
+// The decisions that are random.
+class FaultChance {
+ public:
+  FaultChance() = default;
+  FaultChance(const FaultChance&) = delete;
+  FaultChance& operator=(const FaultChance&) = delete;
+  virtual ~FaultChance() = default;
+  virtual bool Hits(uint32_t fault, int64_t percent) = 0;
+  virtual Duration Delay(uint32_t fault, const DelaySpec& delay) = 0;
+};
+
+// --- effects -------------------------------------------------------------------------------------
+
+struct ObserveFault {
+  ObservedEvent what;
+};
+struct PauseProcess {
+  int16_t node = 0;
+};
+struct ResumeProcess {
+  int16_t node = 0;
+};
+struct CrashProcess {
+  int16_t node = 0;
+};
+struct StopProcess {
+  int16_t node = 0;
+};
+struct StartProcess {
+  int16_t node = 0;
+};
+struct StartAgain {  // afterwards the fault is over
+  int16_t node = 0;
+  uint32_t fault = 0;
+  Duration after;
+};
+struct EndLater {  // the host calls OnFaultOver then
+  uint32_t fault = 0;
+  uint32_t incarnation = 0;
+  Duration after;
+};
+struct SetLink {  // and observe the change
+  LinkChanged change;
+};
+struct ReleaseMessages {  // sends the messages on that a black hole has held back
+  int16_t node = 0;
+  bool requests = false;
+  bool replies = false;
+};
+struct LeaveSlowCalls {  // calls that the fault has slowed and that are still on their way
+  int16_t node = 0;
+};
+struct TakeSession {
+  int16_t node = 0;
+};
+struct SetNodeClock {
+  int16_t node = 0;
+  ClockFault change;
+};
+struct ReleaseNodeClock {  // a clock that stood still goes on
+  int16_t node = 0;
+};
+struct SetSpannerClocks {
+  TrueTimeSpec truetime;
+  Duration current_timestamp_error;
+};
+struct RemoveRow {  // an operator does it; afterwards the fault is over
+  uint32_t fault = 0;
+  RowOfLock target;
+};
+struct DropRequest {
+  CallName call;
+};
+struct DropReply {
+  CallName call;
+};
+struct MarkCall {  // becomes PassingCall::struck_by when the call reaches Spanner
+  CallName call;
+  uint32_t fault = 0;
+};
+using FaultEffect =
+    std::variant<ObserveFault, PauseProcess, ResumeProcess, CrashProcess, StopProcess, StartProcess,
+                 StartAgain, EndLater, SetLink, ReleaseMessages, LeaveSlowCalls, TakeSession,
+                 SetNodeClock, ReleaseNodeClock, SetSpannerClocks, RemoveRow, DropRequest,
+                 DropReply, MarkCall>;
+using FaultEffects = std::vector<FaultEffect>;
+
+// --- faults that are due and over ---------------------------------------------------------------
+
+// All functions append to `out`.
+void OnFaultDue(const Scenario& scenario, ActiveFaults& faults, uint32_t fault,
+                const FaultTarget& target, FaultEffects& out);
+// `incarnation` is that of the process which the fault's node runs now; `struck` is the one in
+// EndLater.
+void OnFaultOver(const Scenario& scenario, ActiveFaults& faults, uint32_t fault,
+                 uint32_t incarnation, uint32_t struck, FaultEffects& out);
+
+// --- calls that pass ----------------------------------------------------------------------------
+
+// Whether any fault may concern calls of the node.
+inline bool ConcernsCalls(const ActiveFaults& faults, int16_t node) {
+  return !faults.At(node).active.empty() || !faults.At(node).armed.empty();
+}
+
+// Whether an armed fault loses this call's request or its reply. If so, the fault has struck.
+bool LosesRequest(const Scenario& scenario, ActiveFaults& faults, int16_t node, FaultEffects& out);
+bool LosesReply(const Scenario& scenario, ActiveFaults& faults, int16_t node, FaultEffects& out);
+
+// An error with which Spanner answers a call instead of serving it.
+struct FaultAnswer {
+  Code code = Code::kOk;
+  std::optional<uint32_t> armed;  // the armed fault that strikes with this: see TakeArmed
+};
+std::optional<FaultAnswer> AnswerByFault(const Scenario& scenario, const ActiveFaults& faults,
+                                         const PassingCall& call, FaultChance& chance);
+// The message of such a reply.
+inline constexpr std::string_view kFaultAnswers = "a fault of the scenario answers so";
+// Whether a fault of one call would answer this one.
+bool CanAnswer(const FaultSpec& fault, const PassingCall& call);
+// The armed fault has struck.
+void TakeArmed(ActiveFaults& faults, int16_t node, uint32_t fault, FaultEffects& out);
+
+// The latency that active faults add to a message of the node. REQUIRES: `way` is kTo or kFrom.
+Duration AddedLatency(const Scenario& scenario, const ActiveFaults& faults, int16_t node,
+                      Direction way, FaultChance& chance);
+
+// --- an operator's mistakes ----------------------------------------------------------------------
+
+// The key of the row that the operator acts on.
+Value KeyOfRow(const Scenario& scenario, const RowOfLock& target);
 
 }  // namespace whorl::sim

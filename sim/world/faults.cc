@@ -1,4 +1,4 @@
-// Hosts the machine of active faults (active_faults.h) in the simulated world.
+// Hosts the machine of active faults (fault_effects.h) in the simulated world.
 #include <algorithm>
 #include <utility>
 

@@ -23,6 +23,7 @@
 #include "sim/scenario/instant.h"
 #include "sim/world/application.h"
 #include "sim/world/observation.h"
+#include "sim/world/resource.h"
 
 namespace whorl::sim {
 
@@ -44,11 +45,6 @@ concept ApplicationHost = requires(Host& host, ApplicationTimer timer, Duration 
   host.CancelTimer(timer);
   host.SendWrite(WriteToResource{});
 };
-
-// Whether a write to `kind` goes to the resource that fences, or to the one that does not.
-constexpr bool WritesTo(ResourceKind kind, bool fenced) {
-  return kind != (fenced ? ResourceKind::kUnfenced : ResourceKind::kFenced);
-}
 
 namespace hosting_internal {
 

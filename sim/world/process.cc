@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/world/fault_effects.h"
 #include "sim/world/hosting.h"
+#include "sim/world/resource.h"
 #include "sim/world/turn.h"
 
 namespace whorl::sim {

@@ -1,6 +1,6 @@
 // The machine of active faults by itself: what it tells its host to do, and in which order. What its
 // effects come to stands in faults_test.cc (simulated) and tests/live/replay_test.cc (real).
-#include "sim/world/active_faults.h"
+#include "sim/world/fault_effects.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "protocol/spindle_v2/words.h"
 #include "tests/support/sim_testing.h"
 
-namespace whorl::sim::active_faults_test {
+namespace whorl::sim::fault_effects_test {
 namespace {
 
 // Hits where it is told to, and delays by the most.
@@ -28,7 +28,7 @@ class FixedChance final : public FaultChance {
 
 constexpr FaultTarget kRuns = {.life = kIsRunning, .incarnation = 1, .call = {}};
 
-class ActiveFaultsTest : public testing::Test {
+class FaultEffectsTest : public testing::Test {
  protected:
   // Of node 0, in their order.
   void Faults(std::vector<AnyFault> kinds) {
@@ -74,7 +74,7 @@ bool Observes(const FaultEffect& effect) {
 }
 
 // An observer takes what happens between the two as the fault's work.
-TEST_F(ActiveFaultsTest, BeginsBeforeItsEffectsAndEndsAfterThem) {
+TEST_F(FaultEffectsTest, BeginsBeforeItsEffectsAndEndsAfterThem) {
   Faults({CrashFault{}});
   const FaultEffects effects = Due(0);
   ASSERT_EQ(effects.size(), 3U);
@@ -84,14 +84,14 @@ TEST_F(ActiveFaultsTest, BeginsBeforeItsEffectsAndEndsAfterThem) {
 }
 
 // A declared fault that did nothing must not be reported as one that struck.
-TEST_F(ActiveFaultsTest, OneThatFindsNothingToStrikeHasNoEffects) {
+TEST_F(FaultEffectsTest, OneThatFindsNothingToStrikeHasNoEffects) {
   Faults({CrashFault{}, StartFault{}, SessionLossFault{}});
   EXPECT_TRUE(Due(0, {.life = kIsDown, .call = {}}).empty());
   EXPECT_TRUE(Due(1).empty());
   EXPECT_TRUE(Due(2, {.life = kIsRunning, .exists = false, .call = {}}).empty());
 }
 
-TEST_F(ActiveFaultsTest, ACrashThatStartsAgainIsOverOnlyThen) {
+TEST_F(FaultEffectsTest, ACrashThatStartsAgainIsOverOnlyThen) {
   Faults({CrashFault{.restart_after = Seconds(3)}});
   const FaultEffects effects = Due(0);
   ASSERT_EQ(effects.size(), 3U);
@@ -100,7 +100,7 @@ TEST_F(ActiveFaultsTest, ACrashThatStartsAgainIsOverOnlyThen) {
 }
 
 // The next process on the node was never paused.
-TEST_F(ActiveFaultsTest, APauseDoesNotOutliveItsProcess) {
+TEST_F(FaultEffectsTest, APauseDoesNotOutliveItsProcess) {
   Faults({PauseFault{.lasts = Seconds(9)}});
   ASSERT_TRUE(Is<EndLater>(Due(0).back()));
   EXPECT_TRUE(Is<ResumeProcess>(Over(0).front()));
@@ -109,7 +109,7 @@ TEST_F(ActiveFaultsTest, APauseDoesNotOutliveItsProcess) {
   EXPECT_TRUE(Observes<FaultEnded>(later[0]));
 }
 
-TEST_F(ActiveFaultsTest, TheLaterOfTwoPartitionsDecidesAndTheOtherComesBack) {
+TEST_F(FaultEffectsTest, TheLaterOfTwoPartitionsDecidesAndTheOtherComesBack) {
   Faults({PartitionFault{},
           PartitionFault{
               .lasts = Seconds(1), .mode = PartitionMode::kRefuse, .direction = Direction::kTo}});
@@ -125,7 +125,7 @@ TEST_F(ActiveFaultsTest, TheLaterOfTwoPartitionsDecidesAndTheOtherComesBack) {
 }
 
 // What a black hole held goes on once, when the way is free again.
-TEST_F(ActiveFaultsTest, HeldMessagesAreReleasedWhenTheLinkHeals) {
+TEST_F(FaultEffectsTest, HeldMessagesAreReleasedWhenTheLinkHeals) {
   Faults({PartitionFault{.lasts = Seconds(1), .direction = Direction::kFrom}});
   Due(0);
   const FaultEffects effects = Over(0);
@@ -136,7 +136,7 @@ TEST_F(ActiveFaultsTest, HeldMessagesAreReleasedWhenTheLinkHeals) {
   EXPECT_TRUE(std::get<ReleaseMessages>(effects[1]).replies);
 }
 
-TEST_F(ActiveFaultsTest, SpannerAnswersAgainWhenTheLastFaultIsOver) {
+TEST_F(FaultEffectsTest, SpannerAnswersAgainWhenTheLastFaultIsOver) {
   Faults({UnavailableFault{.lasts = Seconds(1)}, UnavailableFault{.lasts = Seconds(2)}});
   EXPECT_TRUE(Observes<SpannerAvailability>(Due(0)[1]));
   EXPECT_FALSE(Observes<SpannerAvailability>(Due(1)[1]));
@@ -144,7 +144,7 @@ TEST_F(ActiveFaultsTest, SpannerAnswersAgainWhenTheLastFaultIsOver) {
   EXPECT_TRUE(Observes<SpannerAvailability>(Over(1)[0]));
 }
 
-TEST_F(ActiveFaultsTest, AFaultOfOneCallStrikesTheCallThatTriggeredIt) {
+TEST_F(FaultEffectsTest, AFaultOfOneCallStrikesTheCallThatTriggeredIt) {
   Faults({DropRequestFault{}});
   FaultTarget target = kRuns;
   target.call = CallName{};
@@ -155,7 +155,7 @@ TEST_F(ActiveFaultsTest, AFaultOfOneCallStrikesTheCallThatTriggeredIt) {
 }
 
 // Until then it has not begun, and a run that ends before says so.
-TEST_F(ActiveFaultsTest, WithoutThatCallItWaitsForOneThatItCanStrike) {
+TEST_F(FaultEffectsTest, WithoutThatCallItWaitsForOneThatItCanStrike) {
   Faults({DropReplyFault{}});
   EXPECT_TRUE(Due(0).empty());
   FaultEffects effects;
@@ -167,7 +167,7 @@ TEST_F(ActiveFaultsTest, WithoutThatCallItWaitsForOneThatItCanStrike) {
   EXPECT_FALSE(LosesReply(scenario_, faults_, 0, effects));
 }
 
-TEST_F(ActiveFaultsTest, AnErrorWaitsForACallOfItsStep) {
+TEST_F(FaultEffectsTest, AnErrorWaitsForACallOfItsStep) {
   Faults({ErrorFault{.of_step = spindle_v2::steps::kCheck, .code = ErrorCode::kUnknown}});
   Due(0);
   EXPECT_FALSE(Answer(spindle_v2::steps::kReread).has_value());
@@ -178,14 +178,14 @@ TEST_F(ActiveFaultsTest, AnErrorWaitsForACallOfItsStep) {
 }
 
 // A read is no transaction that Spanner aborts.
-TEST_F(ActiveFaultsTest, AnAbortWaitsForACallThatCanBeAborted) {
+TEST_F(FaultEffectsTest, AnAbortWaitsForACallThatCanBeAborted) {
   Faults({AbortFault{}});
   Due(0);
   EXPECT_FALSE(Answer(spindle_v2::steps::kCheck, /*can_abort=*/false).has_value());
   EXPECT_EQ(Answer(spindle_v2::steps::kHeartbeatUpdate)->code, Code::kAborted);
 }
 
-TEST_F(ActiveFaultsTest, WhileItLastsChanceDecidesWhichCallsItAnswers) {
+TEST_F(FaultEffectsTest, WhileItLastsChanceDecidesWhichCallsItAnswers) {
   Faults({ErrorFault{.lasts = Seconds(9), .percent = 40, .of_step = spindle_v2::steps::kCheck}});
   Due(0);
   EXPECT_EQ(Answer(spindle_v2::steps::kCheck)->code, Code::kInternal);
@@ -196,7 +196,7 @@ TEST_F(ActiveFaultsTest, WhileItLastsChanceDecidesWhichCallsItAnswers) {
   EXPECT_FALSE(Answer(spindle_v2::steps::kCheck).has_value());
 }
 
-TEST_F(ActiveFaultsTest, LatenciesAddUpOnTheWaysThatTheyName) {
+TEST_F(FaultEffectsTest, LatenciesAddUpOnTheWaysThatTheyName) {
   const DelaySpec second = {.max = Seconds(1)};
   Faults({LatencyFault{.add = second},
           LatencyFault{.lasts = Seconds(9), .direction = Direction::kTo, .add = second}});
@@ -208,4 +208,4 @@ TEST_F(ActiveFaultsTest, LatenciesAddUpOnTheWaysThatTheyName) {
 }
 
 }  // namespace
-}  // namespace whorl::sim::active_faults_test
+}  // namespace whorl::sim::fault_effects_test
