@@ -1,9 +1,16 @@
-// Hosts the machine of active faults (fault_effects.h) in the simulated world.
-#include <algorithm>
-#include <utility>
+#include "sim/world/faults.h"
 
+#include <optional>
+#include <variant>
+
+#include "sim/world/calls.h"
+#include "sim/world/clock_changes.h"
 #include "sim/world/fault_effects.h"
-#include "sim/world/turn.h"
+#include "sim/world/network.h"
+#include "sim/world/operator.h"
+#include "sim/world/process.h"
+#include "sim/world/sessions.h"
+#include "sim/world/spanner_clocks.h"
 
 namespace whorl::sim {
 namespace {
@@ -13,158 +20,155 @@ static_assert(1U << static_cast<unsigned>(Life::kDown) == kIsDown);
 static_assert(1U << static_cast<unsigned>(Life::kRunning) == kIsRunning);
 static_assert(1U << static_cast<unsigned>(Life::kStopped) == kIsStopped);
 
-}  // namespace
+// --- what the machine asks its host -----------------------------------------------------------
 
-void Turn::OnFaultBegins(const FaultBegins& begins) {
-  const FaultSpec& fault = scenario_.faults[begins.fault];
-  FaultTarget target = {.exists = HasTarget(fault), .call = {}};
-  if (fault.node != FaultSpec::kNoNode) {
-    target.life = LivesOf(NodeAt(fault.node).life);
-    target.incarnation = NodeAt(fault.node).incarnation;
-  }
-  if (begins.trigger && TargetOf(fault, *begins.trigger)) target.call = begins.trigger;
-  FaultEffects effects;
-  OnFaultDue(scenario_, state_.faults, begins.fault, target, effects);
-  CarryOut(effects);
-}
-
-void Turn::OnFaultEnds(const FaultEnds& ends) {
-  const int16_t node = scenario_.faults[ends.fault].node;
-  const uint32_t incarnation = node == FaultSpec::kNoNode ? 0 : NodeAt(node).incarnation;
-  FaultEffects effects;
-  OnFaultOver(scenario_, state_.faults, ends.fault, incarnation, ends.incarnation, effects);
-  CarryOut(effects);
-}
-
-bool Turn::HasTarget(const FaultSpec& fault) {
-  if (fault.As<SessionLossFault>() != nullptr) return SessionOfNode(fault.node) != nullptr;
+bool HasTarget(Work& work, const FaultSpec& fault) {
+  if (fault.As<SessionLossFault>() != nullptr) return SessionOfNode(work, fault.node) != nullptr;
   const auto* deletion = fault.As<DeleteRowFault>();
-  return deletion == nullptr ||
-         model::FindNewest(state_.database.tables.front(),
-                           {KeyOfRow(scenario_, deletion->target)}) != nullptr;
+  return deletion == nullptr || RowExists(work, deletion->target);
 }
 
-// The place of the call, if it is still there for the fault to strike.
-std::optional<uint32_t> Turn::TargetOf(const FaultSpec& fault, const CallName& name) const {
-  if (!StrikesOneCall(fault.what) || name.process.node != fault.node) return std::nullopt;
-  const std::optional<uint32_t> place = FindCall(name);
-  if (!place) return std::nullopt;
-  const Call& call = *state_.calls[*place].call;
-  if (!call.awaited) return std::nullopt;
-  if (fault.As<DropReplyFault>() != nullptr) return place;
-  if (!FindRequestOnItsWay(*place)) return std::nullopt;
-  const bool is_dropped = fault.As<DropRequestFault>() != nullptr;
+// Whether the call is still there for the fault to strike.
+bool CanStrike(Work& work, const FaultSpec& fault, const CallName& name) {
+  if (!StrikesOneCall(fault.what) || name.process.node != fault.node) return false;
+  const std::optional<uint32_t> place = FindCall(work, name);
+  if (!place) return false;
+  const Call& call = work.CallAt(*place);
+  if (!call.awaited) return false;
+  if (fault.As<DropReplyFault>() != nullptr) return true;
+  if (!FindPendingRequest(work, *place)) return false;
   const PassingCall passing = {.node = fault.node,
                                .step = call.step,
                                .can_abort = model::IsOfReadWrite(call.request),
                                .struck_by = {}};
-  return is_dropped || CanAnswer(fault, passing) ? place : std::nullopt;
+  return fault.As<DropRequestFault>() != nullptr || CanAnswer(fault, passing);
 }
 
-// --- effects -----------------------------------------------------------------------------------
+// --- the machine's effects ---------------------------------------------------------------------
 
-void Turn::CarryOut(const FaultEffects& effects) {
-  for (const FaultEffect& effect : effects) {
-    std::visit([this](const auto& what) { CarryOut(what); }, effect);
-  }
+void CarryOut(Work& work, const ObserveFault& observed) { work.Observe(observed.what); }
+
+void CarryOut(Work& work, const PauseProcess& pause) { PauseNode(work, pause.node); }
+void CarryOut(Work& work, const ResumeProcess& resume) { ResumeNode(work, resume.node); }
+void CarryOut(Work& work, const CrashProcess& crash) {
+  RemoveProcess(work, crash.node, /*crashed=*/true);
+}
+void CarryOut(Work& work, const StopProcess& stop) { StopNode(work, stop.node); }
+void CarryOut(Work& work, const StartProcess& start) { StartNode(work, start.node, std::nullopt); }
+void CarryOut(Work& work, const StartAgain& start) {
+  work.Schedule(work.state.now + start.after, ChoiceKind::kFault, start.node,
+                NodeStarts{.fault = start.fault});
 }
 
-void Turn::CarryOut(const ObserveFault& observed) { Observe(observed.what); }
-
-void Turn::CarryOut(const StartAgain& start) {
-  Schedule(state_.now + start.after, ChoiceKind::kFault, start.node,
-           NodeStarts{.fault = start.fault});
+void CarryOut(Work& work, const EndLater& end) {
+  work.Schedule(work.state.now + end.after, ChoiceKind::kFault, -1,
+                FaultEnds{.fault = end.fault, .incarnation = end.incarnation});
 }
 
-void Turn::CarryOut(const EndLater& end) {
-  Schedule(state_.now + end.after, ChoiceKind::kFault, -1,
-           FaultEnds{.fault = end.fault, .incarnation = end.incarnation});
+void CarryOut(Work& work, const SetLink& set) { work.Observe(set.change); }
+void CarryOut(Work& work, const ReleaseMessages& release) {
+  ReleaseHeld(work, release.node, release.requests, release.replies);
 }
-
-void Turn::CarryOut(const LeaveSlowCalls& leave) {
-  for (CallSlot& slot : state_.calls) {
+void CarryOut(Work& work, const LeaveSlowCalls& leave) {
+  for (CallSlot& slot : work.state.calls) {
     if (!slot.call || slot.call->name.process.node != leave.node) continue;
     if (!slot.call->slowed || !slot.call->awaited) continue;
     slot.call->slowed = false;
-    Observe(CallHangs{.call = slot.call->name, .step = slot.call->step});
+    work.Observe(CallHangs{.call = slot.call->name, .step = slot.call->step});
   }
 }
 
-void Turn::CarryOut(const DropRequest& drop) {
-  const uint32_t place = *FindCall(drop.call);
-  Call& call = *state_.calls[place].call;
-  Cancel(*FindRequestOnItsWay(place));
+void CarryOut(Work& work, const TakeSession& take) { LoseSession(work, take.node); }
+
+void CarryOut(Work& work, const SetNodeClock& set) {
+  SetClock(work, set.node, set.change);
+  if (set.change.stands) PauseNode(work, set.node);
+}
+void CarryOut(Work& work, const ReleaseNodeClock& release) {
+  if (work.NodeAt(release.node).clock.stands == 0) return;
+  ReleaseClock(work, release.node);
+  ResumeNode(work, release.node);
+}
+void CarryOut(Work& work, const SetSpannerClocks& set) { SetClocksOfSpanner(work, set); }
+
+void CarryOut(Work& work, const RemoveRow& removal) { DeleteRow(work, {.fault = removal.fault}); }
+
+void CarryOut(Work& work, const DropRequest& drop) {
+  const uint32_t place = *FindCall(work, drop.call);
+  Call& call = work.CallAt(place);
+  work.Cancel(*FindPendingRequest(work, place));
   call.held.reset();
   call.at_spanner = false;
-  MarkHanging(place);
+  LeaveHanging(work, place);
 }
 
-void Turn::CarryOut(const DropReply& drop) {
-  const uint32_t place = *FindCall(drop.call);
-  Call& call = *state_.calls[place].call;
-  for (uint32_t at = 0; at < state_.pending.size(); ++at) {
-    if (!state_.pending[at].event) continue;
-    const auto* reply = std::get_if<ReplyArrives>(&*state_.pending[at].event);
+void CarryOut(Work& work, const DropReply& drop) {
+  const uint32_t place = *FindCall(work, drop.call);
+  Call& call = work.CallAt(place);
+  for (uint32_t at = 0; at < work.state.pending.size(); ++at) {
+    if (!work.state.pending[at].event) continue;
+    const auto* reply = std::get_if<ReplyArrives>(&*work.state.pending[at].event);
     if (reply == nullptr || reply->call != place) continue;
-    Cancel(at);
+    work.Cancel(at);
     call.response = {};
     call.held.reset();
     call.at_spanner = false;
-    return MarkHanging(place);
+    return LeaveHanging(work, place);
   }
   call.drop_reply = true;
 }
 
-void Turn::CarryOut(const MarkCall& mark) {
-  state_.calls[*FindCall(mark.call)].call->struck_by = mark.fault;
+void CarryOut(Work& work, const MarkCall& mark) {
+  work.CallAt(*FindCall(work, mark.call)).struck_by = mark.fault;
 }
 
-// --- clocks ------------------------------------------------------------------------------------
-
-void Turn::CarryOut(const SetNodeClock& set) {
-  const ClockFault& change = set.change;
-  NodeClock& clock = NodeAt(set.node).clock;
-  if (change.offset) clock.offset += *change.offset - WallError(clock, state_.now);
-  if (change.step) clock.offset += *change.step;
-  // A belief that lasts by the wall clock lasts as long as that says from now on.
-  for (Participant& participant : NodeAt(set.node).participants) {
-    NoticeStanding(set.node, participant);
+void CarryOut(Work& work, const FaultEffects& effects) {
+  for (const FaultEffect& effect : effects) {
+    std::visit([&work](const auto& what) { CarryOut(work, what); }, effect);
   }
-  if (change.rate_ppm || change.stands) {
-    Rebase(clock, state_.now);
-    clock.rate_ppm = change.rate_ppm.value_or(clock.rate_ppm);
-    clock.stands += change.stands ? 1 : 0;
-    RescheduleTimers(set.node);
+}
+
+// LosesRequest or LosesReply of the machine.
+using Loses = bool (*)(const Scenario&, ActiveFaults&, int16_t node, FaultEffects& out);
+
+bool LosesBy(Loses loses, Work& work, int16_t node) {
+  if (work.state.faults.At(node).armed.empty()) return false;
+  FaultEffects effects;
+  const bool lost = loses(work.scenario, work.state.faults, node, effects);
+  CarryOut(work, effects);
+  return lost;
+}
+
+}  // namespace
+
+void OnFaultBegins(Work& work, const FaultBegins& begins) {
+  const FaultSpec& fault = work.scenario.faults[begins.fault];
+  FaultTarget target = {.exists = HasTarget(work, fault), .call = {}};
+  if (fault.node != FaultSpec::kNoNode) {
+    target.life = LivesOf(work.NodeAt(fault.node).life);
+    target.incarnation = work.NodeAt(fault.node).incarnation;
   }
-  ObserveClock(set.node);
-  if (change.stands) PauseNode(set.node);
+  if (begins.trigger && CanStrike(work, fault, *begins.trigger)) target.call = begins.trigger;
+  FaultEffects effects;
+  OnFaultDue(work.scenario, work.state.faults, begins.fault, target, effects);
+  CarryOut(work, effects);
 }
 
-void Turn::CarryOut(const ReleaseNodeClock& release) {
-  NodeClock& clock = NodeAt(release.node).clock;
-  if (clock.stands == 0) return;
-  if (clock.stands == 1) {
-    ClockGoesOn(release.node);
-  } else {
-    --clock.stands;
-  }
-  ResumeNode(release.node);
+void OnFaultEnds(Work& work, const FaultEnds& ends) {
+  const int16_t node = work.scenario.faults[ends.fault].node;
+  const uint32_t incarnation = node == FaultSpec::kNoNode ? 0 : work.NodeAt(node).incarnation;
+  FaultEffects effects;
+  OnFaultOver(work.scenario, work.state.faults, ends.fault, incarnation, ends.incarnation, effects);
+  CarryOut(work, effects);
 }
 
-void Turn::ClockGoesOn(int16_t node) {
-  NodeClock& clock = NodeAt(node).clock;
-  Rebase(clock, state_.now);
-  clock.stands = 0;
-  RescheduleTimers(node);
-  ObserveClock(node);
-}
+bool LosesRequest(Work& work, int16_t node) { return LosesBy(LosesRequest, work, node); }
+bool LosesReply(Work& work, int16_t node) { return LosesBy(LosesReply, work, node); }
 
-void Turn::ObserveClock(int16_t node) {
-  const NodeClock& clock = NodeAt(node).clock;
-  Observe(ClockChanged{.node = node,
-                       .error = WallError(clock, state_.now),
-                       .rate_ppm = clock.rate_ppm,
-                       .stands = clock.stands > 0});
+void TakeArmed(Work& work, int16_t node, uint32_t fault) {
+  FaultEffects effects;
+  TakeArmed(work.state.faults, node, fault, effects);
+  CarryOut(work, effects);
 }
 
 }  // namespace whorl::sim

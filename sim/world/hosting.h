@@ -1,5 +1,5 @@
 // Hosts an application beside its protocol's machine: carries the effects of each to the other one,
-// to timers and to the resource, and observes them. The simulated world (process.cc) and real
+// to timers and to the resource, and observes them. The simulated world (participant.cc) and real
 // processes (live/participant.cc) share this code.
 //
 // Invariants:

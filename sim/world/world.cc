@@ -1,15 +1,17 @@
 #include "sim/world/world.h"
 
 #include <algorithm>
-#include <map>
-#include <span>
-#include <string>
-#include <tuple>
 #include <utility>
 
-#include "protocol/protocols.h"
+#include "sim/world/faults.h"
+#include "sim/world/network.h"
+#include "sim/world/operator.h"
+#include "sim/world/participant.h"
+#include "sim/world/process.h"
+#include "sim/world/resource.h"
+#include "sim/world/spanner.h"
 #include "sim/world/start_rows.h"
-#include "sim/world/turn.h"
+#include "sim/world/world_work.h"
 
 namespace whorl::sim {
 namespace {
@@ -25,52 +27,6 @@ Timestamp CommitOf(const Row& row) {
   return commit;
 }
 
-model::Options OptionsOf(const SpannerSpec& spanner) {
-  model::Options options;
-  options.calls_name_places = true;
-  options.pending_rule =
-      spanner.strict_pending_commit_timestamp == PendingCommitTimestampRule::kTable
-          ? model::PendingRule::kTable
-          : model::PendingRule::kColumn;
-  return options;
-}
-
-// There are millions of drawn worlds and few catalogues, so each catalogue is made once and kept as
-// long as the interned statements.
-std::shared_ptr<const model::Catalogue> CatalogueOf(const Scenario& scenario,
-                                                    std::span<const Sql> statements) {
-  using Key = std::tuple<std::string, PendingCommitTimestampRule, std::vector<uint32_t>>;
-  thread_local std::map<Key, std::shared_ptr<const model::Catalogue>> made;
-  std::vector<uint32_t> indexes;
-  for (const Sql sql : statements) indexes.push_back(sql.index());
-  std::ranges::sort(indexes);
-  const auto repeated = std::ranges::unique(indexes);
-  indexes.erase(repeated.begin(), repeated.end());
-  Key key(scenario.protocol, scenario.spanner.strict_pending_commit_timestamp, std::move(indexes));
-  std::shared_ptr<const model::Catalogue>& catalogue = made[std::move(key)];
-  if (!catalogue) {
-    model::Schema schema;
-    schema.tables.push_back(std::get<model::Table>(
-        model::ParseCreateTable(FindProtocol(scenario.protocol)->create_table)));
-    catalogue = std::make_shared<const model::Catalogue>(std::move(schema), statements,
-                                                         OptionsOf(scenario.spanner));
-  }
-  return catalogue;
-}
-
-std::vector<std::vector<ProtocolConfig>> ConfigsOf(const Scenario& scenario) {
-  const ProtocolInfo& protocol = *FindProtocol(scenario.protocol);
-  std::vector<std::vector<ProtocolConfig>> configs;
-  for (const NodeSpec& node : scenario.nodes) {
-    std::vector<ProtocolConfig>& own = configs.emplace_back();
-    for (const uint16_t lock : node.locks) {
-      own.push_back(protocol.make_config(std::string(protocol.table), scenario.locks[lock], node.id,
-                                         node.lease));
-    }
-  }
-  return configs;
-}
-
 // Whether the event waits while its process is paused. A belief lapses all the same.
 bool WaitsForPause(const PendingEvent& event) {
   if (const auto* timer = std::get_if<TimerDue>(&event)) {
@@ -80,36 +36,55 @@ bool WaitsForPause(const PendingEvent& event) {
          std::holds_alternative<CallTimesOut>(event) || std::holds_alternative<ReleaseHeard>(event);
 }
 
-}  // namespace
-
-std::shared_ptr<const WorldSetup> MakeSetup(const Scenario& scenario) {
-  auto configs = ConfigsOf(scenario);
-  std::vector<Sql> statements;
-  for (const auto& own : configs) {
-    for (const ProtocolConfig& config : own) {
-      for (const Sql sql : StatementsOf(config)) statements.push_back(sql);
-    }
+void OnResourceWrite(Work& work, const ResourceWrite& write) {
+  const auto writer = static_cast<size_t>(write.process.node);
+  for (const bool fenced : {true, false}) {
+    if (!WritesTo(work.setup.applications[writer].resource, fenced)) continue;
+    const bool accepted =
+        ResourceTakes(fenced, write.token, work.state.resources[write.lock].greatest);
+    work.Observe(WriteArrived{.process = write.process,
+                              .lock = write.lock,
+                              .fenced = fenced,
+                              .token = write.token,
+                              .accepted = accepted});
   }
-  std::vector<ApplicationConfig> applications;
-  for (const NodeSpec& node : scenario.nodes) {
-    applications.push_back(ApplicationConfigOf(scenario, node));
-  }
-  std::vector<uint8_t> loses_session(scenario.nodes.size());
-  bool changes_truetime = false;
-  for (const FaultSpec& fault : scenario.faults) {
-    if (fault.As<SessionLossFault>()) loses_session[static_cast<size_t>(fault.node)] = 1;
-    if (fault.As<TrueTimeFault>()) changes_truetime = true;
-  }
-  return std::make_shared<const WorldSetup>(
-      WorldSetup{.scenario = scenario,
-                 .configs = std::move(configs),
-                 .applications = std::move(applications),
-                 .retry_policy = FindProtocol(scenario.protocol)->retry_policy,
-                 .session_policy = MultiplexedSessionPolicy(),
-                 .loses_session = std::move(loses_session),
-                 .changes_truetime = changes_truetime,
-                 .catalogue = CatalogueOf(scenario, statements)});
 }
+
+void Handle(Work& work, const PendingEvent& event, int16_t node) {
+  if (const auto* arrives = std::get_if<CallArrives>(&event)) {
+    OnCallArrives(work, arrives->call);
+  } else if (const auto* reply = std::get_if<ReplyArrives>(&event)) {
+    OnReplyArrives(work, *reply);
+  } else if (const auto* late = std::get_if<CallTimesOut>(&event)) {
+    OnCallTimesOut(work, late->call);
+  } else if (const auto* timer = std::get_if<TimerDue>(&event)) {
+    OnTimer(work, *timer);
+  } else if (const auto* visible = std::get_if<CommitBecomesVisible>(&event)) {
+    OnCommitVisible(work, *visible);
+  } else if (std::holds_alternative<SpannerLooksAgain>(event)) {
+    OnSpannerLooksAgain(work);
+  } else if (const auto* write = std::get_if<ResourceWrite>(&event)) {
+    OnResourceWrite(work, *write);
+  } else if (const auto* starts = std::get_if<NodeStarts>(&event)) {
+    StartNode(work, node, starts->fault);
+  } else if (const auto* begins = std::get_if<FaultBegins>(&event)) {
+    OnFaultBegins(work, *begins);
+  } else if (const auto* ends = std::get_if<FaultEnds>(&event)) {
+    OnFaultEnds(work, *ends);
+  } else if (const auto* heard = std::get_if<ReleaseHeard>(&event)) {
+    OnReleaseHeard(work, node, *heard);
+  } else {
+    DeleteRow(work, std::get<OperatorDeletes>(event));
+  }
+}
+
+// Serves WouldEnd(): no draw can change whether a transaction ends.
+class NoEntropy final : public Entropy {
+ public:
+  int64_t Between(Purpose, int64_t lo, int64_t) override { return lo; }
+};
+
+}  // namespace
 
 World::World(std::shared_ptr<const WorldSetup> setup, Outbox& out) : setup_(std::move(setup)) {
   const Scenario& scenario = setup_->scenario;
@@ -124,24 +99,24 @@ World::World(std::shared_ptr<const WorldSetup> setup, Outbox& out) : setup_(std:
   state_.spanner.current_timestamp_error = scenario.spanner.current_timestamp_error;
   state_.resources.resize(scenario.locks.size());
   state_.database = model::MakeDatabase(*setup_->catalogue);
-  Turn turn(*setup_, state_, nullptr, out);
+  Work work{*setup_, state_, nullptr, out};
   for (Row& row : RowsOfTheStart(scenario)) {
     const Timestamp commit = CommitOf(row);
     RowCommitted committed;
     committed.after = row;
     committed.commit = commit;
-    turn.Observe(std::move(committed));
+    work.Observe(std::move(committed));
     model::LoadRow(*setup_->catalogue, state_.database, 0, std::move(row), commit);
   }
   for (size_t i = 0; i < scenario.nodes.size(); ++i) {
     if (!scenario.nodes[i].start_at) continue;
-    turn.Schedule(*scenario.nodes[i].start_at, ChoiceKind::kFire, static_cast<int16_t>(i),
+    work.Schedule(*scenario.nodes[i].start_at, ChoiceKind::kFire, static_cast<int16_t>(i),
                   NodeStarts{});
   }
   for (size_t i = 0; i < scenario.faults.size(); ++i) {
     const auto* at = std::get_if<Instant>(&scenario.faults[i].trigger);
     if (at == nullptr) continue;
-    turn.Schedule(*at, ChoiceKind::kFault, scenario.faults[i].node,
+    work.Schedule(*at, ChoiceKind::kFault, scenario.faults[i].node,
                   FaultBegins{.fault = static_cast<uint32_t>(i), .trigger = std::nullopt});
   }
 }
@@ -165,64 +140,43 @@ void World::Take(const Choice& choice, Chance& chance, Outbox& out) {
       return;
     }
   }
-  PendingEvent event = std::move(*slot.event);
-  Turn turn(*setup_, state_, &chance, out);
-  turn.Cancel(choice.place);
-  turn.Happen(std::move(event), choice.node);
-  turn.RunMachines();
+  const PendingEvent event = std::move(*slot.event);
+  Work work{*setup_, state_, &chance, out};
+  work.Cancel(choice.place);
+  Handle(work, event, choice.node);
+  RunMachines(work);
 }
 
 void World::Trigger(uint32_t fault, const CallName& call, Outbox& out) {
-  Turn turn(*setup_, state_, nullptr, out);
-  turn.Schedule(state_.now, ChoiceKind::kFault, setup_->scenario.faults[fault].node,
+  Work work{*setup_, state_, nullptr, out};
+  work.Schedule(state_.now, ChoiceKind::kFault, setup_->scenario.faults[fault].node,
                 FaultBegins{.fault = fault, .trigger = call});
 }
 
-uint32_t Turn::Store(PendingEvent event) {
-  uint32_t place = 0;
-  if (state_.free_pending.empty()) {
-    place = static_cast<uint32_t>(state_.pending.size());
-    state_.pending.emplace_back();
-  } else {
-    place = state_.free_pending.back();
-    state_.free_pending.pop_back();
+std::optional<World::StepEnd> World::WouldEnd(const Choice& choice) const {
+  if (!IsPending(choice)) return std::nullopt;
+  const auto* reply = std::get_if<ReplyArrives>(&*state_.pending[choice.place].event);
+  if (reply == nullptr || !state_.calls[reply->call].call->awaited) return std::nullopt;
+  const Call& call = *state_.calls[reply->call].call;
+  const Node& node = state_.nodes[static_cast<size_t>(call.name.process.node)];
+  if (node.pauses > 0 || node.life == Life::kDown) return std::nullopt;
+  if (reply->from_spanner && state_.faults.At(call.name.process.node).links.from != LinkState::kUp)
+    return std::nullopt;
+  for (const Participant& participant : node.participants) {
+    if (participant.lock != call.name.lock) continue;
+    for (const ActiveRunner& runner : participant.runners) {
+      if (runner.request != call.name.request) continue;
+      // A statement with a step of its own ends with its reply.
+      if (call.step != runner.state.transaction.step) return StepEnd{call.name, call.step};
+      RunnerState copy = runner.state;
+      NoEntropy entropy;
+      const Duration local = ReadClocks(node.clock, node.started, state_.now).monotonic;
+      const RunnerAction action =
+          OnReply(setup_->retry_policy, copy, local, entropy, call.response);
+      if (std::holds_alternative<Finished>(action)) return StepEnd{call.name, call.step};
+    }
   }
-  state_.pending[place].due = state_.now;
-  state_.pending[place].event = std::move(event);
-  return place;
-}
-
-uint32_t Turn::Schedule(Instant at, ChoiceKind kind, int16_t node, PendingEvent event) {
-  const uint32_t place = Store(std::move(event));
-  PendingSlot& slot = state_.pending[place];
-  slot.due = std::max(at, state_.now);
-  out_.scheduled.push_back(
-      {slot.due, {.kind = kind, .node = node, .place = place, .stamp = slot.stamp}});
-  return place;
-}
-
-void Turn::Cancel(uint32_t place) {
-  PendingSlot& slot = state_.pending[place];
-  slot.event.reset();
-  ++slot.stamp;
-  state_.free_pending.push_back(place);
-}
-
-void Turn::Happen(PendingEvent event, int16_t node) {
-  if (const auto* arrives = std::get_if<CallArrives>(&event)) return OnCallArrives(arrives->call);
-  if (const auto* reply = std::get_if<ReplyArrives>(&event)) return OnReplyArrives(*reply);
-  if (const auto* late = std::get_if<CallTimesOut>(&event)) return OnCallTimesOut(late->call);
-  if (const auto* timer = std::get_if<TimerDue>(&event)) return OnTimer(*timer);
-  if (const auto* visible = std::get_if<CommitBecomesVisible>(&event)) {
-    return OnCommitVisible(*visible);
-  }
-  if (std::holds_alternative<SpannerLooksAgain>(event)) return OnSpannerLooksAgain();
-  if (const auto* write = std::get_if<ResourceWrite>(&event)) return OnResourceWrite(*write);
-  if (const auto* starts = std::get_if<NodeStarts>(&event)) return StartNode(node, starts->fault);
-  if (const auto* begins = std::get_if<FaultBegins>(&event)) return OnFaultBegins(*begins);
-  if (const auto* ends = std::get_if<FaultEnds>(&event)) return OnFaultEnds(*ends);
-  if (const auto* heard = std::get_if<ReleaseHeard>(&event)) return OnReleaseHeard(node, *heard);
-  DeleteRow(std::get<OperatorDeletes>(event));
+  return std::nullopt;
 }
 
 }  // namespace whorl::sim

@@ -31,7 +31,7 @@
 #include "sim/world/fault_effects.h"
 #include "sim/world/node_clock.h"
 #include "sim/world/observation.h"
-#include "spanner_model/catalogue.h"
+#include "sim/world/world_setup.h"
 #include "spanner_model/database.h"
 
 namespace whorl::sim {
@@ -270,20 +270,6 @@ struct WorldState {
 };
 
 // --- the world ---------------------------------------------------------------------------------
-
-// What a world is made from; no event changes it.
-struct WorldSetup {
-  Scenario scenario;
-  std::vector<std::vector<ProtocolConfig>> configs;  // by node, by its place in NodeSpec::locks
-  std::vector<ApplicationConfig> applications;       // by node
-  RetryPolicy retry_policy;
-  SessionPoolPolicy session_policy;
-  std::vector<uint8_t> loses_session;  // by node: whether a fault may take its session away
-  bool changes_truetime = false;       // whether a fault may change TrueTime
-  std::shared_ptr<const model::Catalogue> catalogue;  // shared by all worlds with these statements
-};
-// REQUIRES: the scenario came from the loader.
-std::shared_ptr<const WorldSetup> MakeSetup(const Scenario& scenario);
 
 class World {
  public:

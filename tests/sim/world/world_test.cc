@@ -10,8 +10,11 @@
 #include "protocol/spanner/fingerprint.h"
 #include "protocol/spindle_v2/words.h"
 #include "sim/world/chance.h"
+#include "sim/world/faults.h"
 #include "sim/world/node_clock.h"
-#include "sim/world/turn.h"
+#include "sim/world/participant.h"
+#include "sim/world/process.h"
+#include "sim/world/world_work.h"
 #include "tests/support/sim_testing.h"
 
 namespace whorl::sim::world_world_test {
@@ -270,14 +273,14 @@ TEST(TrueTime, ALyingIntervalShiftsCommitTimestamps) {
 // A world whose first node has just been started, and whose events happen by hand.
 struct Bench {
   explicit Bench(const Scenario& scenario) : setup(MakeSetup(scenario)), chance(1, scenario) {
-    turn.StartNode(0, std::nullopt);
-    turn.RunMachines();
+    StartNode(work, 0, std::nullopt);
+    RunMachines(work);
   }
   std::shared_ptr<const WorldSetup> setup;
   Outbox out;
   Chance chance;
   WorldState state = World(setup, out).state();
-  Turn turn{*setup, state, &chance, out};
+  Work work{*setup, state, &chance, out};
 };
 
 // A belief ends at its local deadline, which no pause delays. If this were not an event of the
@@ -291,10 +294,9 @@ TEST(Belief, LapsesAtItsLocalDeadlineEvenWhileItsProcessIsPaused) {
   Participant& participant = bench.state.nodes[0].participants[0];
   participant.standing.believes = true;
   participant.believes = true;
-  bench.turn.PauseNode(0);
+  PauseNode(bench.work, 0);
   bench.out.observed.clear();
-  bench.turn.Happen(
-      TimerDue{.process = {0, 1}, .lock = 0, .owner = TimerOwner::kBeliefLapses, .id = 0}, 0);
+  OnTimer(bench.work, {.process = {0, 1}, .lock = 0, .owner = TimerOwner::kBeliefLapses, .id = 0});
   ASSERT_EQ(bench.out.observed.size(), 1u);
   EXPECT_EQ(bench.out.observed.front().what,
             ObservedEvent(BeliefChanged{.process = {0, 1}, .lock = 0, .believes = false}));
@@ -308,7 +310,6 @@ TEST(Belief, DoesNotLapseWhileItsMachineIsSuspended) {
           "faults": [{"at": "1s", "do": "clock", "node": "a", "stands": true, "for": "9s"}]})");
   Bench bench(scenario);
   WorldState& state = bench.state;
-  Turn& turn = bench.turn;
   const auto dues = [&] {
     std::vector<Instant> all;
     for (const ActiveTimer& timer : state.nodes[0].participants[0].timers) {
@@ -319,10 +320,10 @@ TEST(Belief, DoesNotLapseWhileItsMachineIsSuspended) {
   std::vector<Instant> before = dues();
   ASSERT_FALSE(before.empty());
   state.now = At(Seconds(1));
-  turn.Happen(FaultBegins{.fault = 0, .trigger = std::nullopt}, 0);
+  OnFaultBegins(bench.work, {.fault = 0, .trigger = std::nullopt});
   for (const Instant due : dues()) EXPECT_EQ(due, kNever);
   state.now = At(Seconds(10));
-  turn.Happen(FaultEnds{.fault = 0, .incarnation = 1}, -1);
+  OnFaultEnds(bench.work, {.fault = 0, .incarnation = 1});
   for (Instant& due : before) due = due + Seconds(9);
   EXPECT_EQ(dues(), before);
 }

@@ -1,0 +1,114 @@
+#include "sim/world/calls.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace whorl::sim {
+
+uint32_t AddCall(Work& work, Call&& call) {
+  WorldState& state = work.state;
+  call.at_spanner = true;
+  if (state.free_calls.empty()) {
+    state.calls.push_back({.call = std::move(call)});
+    return static_cast<uint32_t>(state.calls.size() - 1);
+  }
+  const uint32_t place = state.free_calls.back();
+  state.free_calls.pop_back();
+  state.calls[place].call = std::move(call);
+  return place;
+}
+
+std::optional<uint32_t> FindCall(const Work& work, const CallName& name) {
+  const std::vector<CallSlot>& calls = work.state.calls;
+  for (uint32_t place = 0; place < calls.size(); ++place) {
+    if (calls[place].call && calls[place].call->name == name) return place;
+  }
+  return std::nullopt;
+}
+
+std::optional<uint32_t> FindPendingRequest(const Work& work, uint32_t place) {
+  const std::vector<PendingSlot>& pending = work.state.pending;
+  for (uint32_t at = 0; at < pending.size(); ++at) {
+    if (!pending[at].event) continue;
+    const auto* arrives = std::get_if<CallArrives>(&*pending[at].event);
+    if (arrives != nullptr && arrives->call == place) return at;
+  }
+  return std::nullopt;
+}
+
+void StopWaiting(Work& work, Call& call) {
+  call.awaited = false;
+  if (call.timeout) work.Cancel(*call.timeout);
+  call.timeout.reset();
+}
+
+void AbandonCall(Work& work, uint32_t place) {
+  Call& call = work.CallAt(place);
+  StopWaiting(work, call);
+  if (call.held) {
+    work.Cancel(*call.held);
+    call.held.reset();
+    call.at_spanner = false;
+  }
+  FreeIfDone(work, place);
+}
+
+void AbandonCallsOf(Work& work, ProcessId process) {
+  const std::vector<CallSlot>& calls = work.state.calls;
+  for (uint32_t place = 0; place < calls.size(); ++place) {
+    if (!calls[place].call || calls[place].call->name.process != process) continue;
+    AbandonCall(work, place);
+  }
+}
+
+void FreeIfDone(Work& work, uint32_t place) {
+  const Call& call = work.CallAt(place);
+  if (call.awaited || call.at_spanner || call.timeout) return;
+  work.state.calls[place].call.reset();
+  work.state.free_calls.push_back(place);
+}
+
+// --- how long a process waits ------------------------------------------------------------------
+
+Instant DeadlineOf(Work& work, const Call& call) {
+  return work.WhenShown(call.name.process.node, call.deadline);
+}
+
+void SetTimeout(Work& work, uint32_t place, Instant at) {
+  Call& call = work.CallAt(place);
+  if (call.timeout) {
+    if (work.state.pending[*call.timeout].due <= at) return;
+    work.Cancel(*call.timeout);
+  }
+  call.timeout =
+      work.Schedule(at, ChoiceKind::kSettle, call.name.process.node, CallTimesOut{.call = place});
+}
+
+void RescheduleTimeouts(Work& work, int16_t node) {
+  for (uint32_t place = 0; place < work.state.calls.size(); ++place) {
+    if (!work.state.calls[place].call || !work.state.calls[place].call->timeout) continue;
+    Call& call = work.CallAt(place);
+    if (call.name.process.node != node) continue;
+    work.Cancel(*call.timeout);
+    call.timeout.reset();
+    const Instant connection = call.sent_at + work.scenario.network.connection_timeout;
+    const Instant deadline = DeadlineOf(work, call);
+    SetTimeout(work, place, call.hangs ? std::min(connection, deadline) : deadline);
+  }
+}
+
+void ObserveHanging(Work& work, Call& call) {
+  if (call.hangs) return;
+  call.hangs = true;
+  work.Observe(CallHangs{.call = call.name, .step = call.step});
+}
+
+void LeaveHanging(Work& work, uint32_t place) {
+  Call& call = work.CallAt(place);
+  ObserveHanging(work, call);
+  SetTimeout(
+      work, place,
+      std::min(call.sent_at + work.scenario.network.connection_timeout, DeadlineOf(work, call)));
+}
+
+}  // namespace whorl::sim

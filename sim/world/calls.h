@@ -1,0 +1,40 @@
+// The table of calls that are under way: who still waits for a call, until when, and when its place
+// is free again. `place` is an index into WorldState::calls.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "sim/world/world_work.h"
+
+namespace whorl::sim {
+
+// CallName::call of calls for sessions, which belong to no transaction of a lock. No transaction
+// makes so many calls.
+inline constexpr uint16_t kSessionCall = 0xFFFF;
+
+uint32_t AddCall(Work& work, Call&& call);
+std::optional<uint32_t> FindCall(const Work& work, const CallName& name);
+// The place of the call's pending request, if that has not arrived at Spanner yet.
+std::optional<uint32_t> FindPendingRequest(const Work& work, uint32_t place);
+
+// The process no longer waits for the call.
+void StopWaiting(Work& work, Call& call);
+// The same; a message that the network holds back never arrives.
+void AbandonCall(Work& work, uint32_t place);
+void AbandonCallsOf(Work& work, ProcessId process);
+void FreeIfDone(Work& work, uint32_t place);
+
+// --- how long a process waits --------------------------------------------------------------------
+
+Instant DeadlineOf(Work& work, const Call& call);
+// Moves the call's timeout forward to `at`, never back.
+void SetTimeout(Work& work, uint32_t place, Instant at);
+// After the node's clock has begun to run in another way.
+void RescheduleTimeouts(Work& work, int16_t node);
+// Observes that a fault holds the call back or has lost it, once for each call.
+void ObserveHanging(Work& work, Call& call);
+// The same, and the call ends when its connection times out.
+void LeaveHanging(Work& work, uint32_t place);
+
+}  // namespace whorl::sim

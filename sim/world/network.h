@@ -1,0 +1,23 @@
+// The network between processes and Spanner: requests, replies, and what becomes of them on the way.
+//
+// A black hole holds messages back, as TCP does: they arrive when it ends. If the connection times
+// out before, the call ends UNAVAILABLE and the message is lost.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/world/world_work.h"
+
+namespace whorl::sim {
+
+void SendToSpanner(Work& work, int16_t node, Call&& call);
+// Sends a reply from Spanner to the process that waits for it, after `service` at Spanner.
+void SendReply(Work& work, uint32_t place, Response&& response, Duration service);
+// Sends the messages on that black holes have held back.
+void ReleaseHeld(Work& work, int16_t node, bool requests, bool replies);
+
+void OnCallArrives(Work& work, uint32_t place);
+void OnReplyArrives(Work& work, const ReplyArrives& reply);
+void OnCallTimesOut(Work& work, uint32_t place);
+
+}  // namespace whorl::sim

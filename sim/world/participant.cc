@@ -1,0 +1,170 @@
+#include "sim/world/participant.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "sim/world/hosting.h"
+#include "sim/world/timers.h"
+#include "sim/world/transactions.h"
+
+namespace whorl::sim {
+namespace {
+
+// The stream of draws from which an announcement's latency comes.
+constexpr StepName kAnnouncedRelease{"release"};
+
+// Hosts the application of one participant (hosting.h).
+class Hosting {
+ public:
+  Hosting(Work& work, int16_t node, Participant& participant)
+      : work_(work), node_(node), participant_(participant) {}
+
+  ProcessId process() const { return work_.ProcessOf(node_); }
+  uint16_t lock() const { return participant_.lock; }
+  Instant Now() const { return work_.state.now; }
+  LocalTime Clocks() const { return work_.ClocksOf(node_); }
+  const ApplicationConfig& application_config() const {
+    return work_.setup.applications[static_cast<size_t>(node_)];
+  }
+  ApplicationState& application() { return participant_.application; }
+  Instant& asked_at() { return participant_.asked_at; }
+  std::vector<ApplicationEffect>& application_effects() { return work_.out.application_effects; }
+
+  void Observe(ObservedEvent what) { work_.Observe(std::move(what)); }
+  void Queue(Event event) { QueueForMachine(work_, node_, participant_, std::move(event)); }
+  void SetTimer(ApplicationTimer timer, Duration at) {
+    SetTimerAt(work_, node_, participant_, TimerOwner::kApplication, static_cast<uint16_t>(timer),
+               at);
+  }
+  void CancelTimer(ApplicationTimer timer) {
+    CancelTimerOf(work_, participant_, TimerOwner::kApplication, static_cast<uint16_t>(timer));
+  }
+  void SendWrite(const WriteToResource& write) {
+    const Duration latency =
+        work_.PickLatency(work_.latencies.resource, Draw::kResourceLatency,
+                          {.node = node_, .lock = participant_.lock, .step = steps::kWrite});
+    work_.Schedule(
+        work_.state.now + latency, ChoiceKind::kDeliver, -1,
+        ResourceWrite{.process = process(), .lock = participant_.lock, .token = write.token});
+  }
+
+ private:
+  Work& work_;
+  const int16_t node_;
+  Participant& participant_;
+};
+
+// Announcements do not go through Spanner, so no fault between a node and Spanner stops them.
+void SendAnnouncements(Work& work, int16_t sender, const Participant& participant) {
+  if (!work.scenario.network.announce_releases) return;
+  const uint16_t lock = participant.lock;
+  for (size_t i = 0; i < work.state.nodes.size(); ++i) {
+    const std::vector<uint16_t>& locks = work.scenario.nodes[i].locks;
+    const auto node = static_cast<int16_t>(i);
+    if (node == sender || std::ranges::find(locks, lock) == locks.end()) continue;
+    // As far as the resource is: another service of the same kind of place.
+    const Duration latency =
+        work.PickLatency(work.latencies.resource, Draw::kResourceLatency,
+                         {.node = sender, .lock = lock, .step = kAnnouncedRelease});
+    work.Schedule(work.state.now + latency, ChoiceKind::kDeliver, node, ReleaseHeard{.lock = lock});
+  }
+}
+
+void DoEffect(Work& work, int16_t node, Participant& participant, Effect effect) {
+  Hosting host(work, node, participant);
+  if (auto* run = std::get_if<RunTransaction>(&effect)) {
+    StartTransaction(work, node, participant, std::move(*run));
+  } else if (const auto* set = std::get_if<SetTimer>(&effect)) {
+    SetTimerAt(work, node, participant, TimerOwner::kMachine, set->timer, set->at);
+  } else if (const auto* cancel = std::get_if<CancelTimer>(&effect)) {
+    CancelTimerOf(work, participant, TimerOwner::kMachine, cancel->timer);
+  } else if (const auto* given_up = std::get_if<CancelTransaction>(&effect)) {
+    GiveUpTransaction(work, node, participant, given_up->request);
+  } else if (const auto* changed = std::get_if<LeadershipChanged>(&effect)) {
+    Carry(host, *changed);
+  } else if (auto* answer = std::get_if<Answer>(&effect)) {
+    Carry(host, std::move(*answer));
+  } else if (std::holds_alternative<AnnounceRelease>(effect)) {
+    SendAnnouncements(work, node, participant);
+  } else {
+    Carry(host, std::move(std::get<Note>(effect)));
+  }
+}
+
+size_t PlaceOf(Work& work, int16_t node, const Participant& participant) {
+  return static_cast<size_t>(&participant - work.NodeAt(node).participants.data());
+}
+
+void StepMachine(Work& work, int16_t node, Participant& participant, const Event& event) {
+  const ProtocolConfig& config =
+      work.setup.configs[static_cast<size_t>(node)][PlaceOf(work, node, participant)];
+  ProcessEntropy entropy(*work.chance, work.ProcessOf(node), participant.lock);
+  std::vector<Effect>& effects = work.out.effects;
+  effects.clear();
+  Step(config, participant.machine, work.ClocksOf(node), entropy, event, effects);
+  NoticeStanding(work, node, participant);
+  for (Effect& effect : effects) DoEffect(work, node, participant, std::move(effect));
+}
+
+}  // namespace
+
+Participant* FindParticipant(Work& work, ProcessId process, uint16_t lock) {
+  Node& node = work.NodeAt(process.node);
+  if (node.life == Life::kDown || node.incarnation != process.incarnation) return nullptr;
+  for (Participant& participant : node.participants) {
+    if (participant.lock == lock) return &participant;
+  }
+  return nullptr;
+}
+
+void QueueForMachine(Work& work, int16_t node, const Participant& participant, Event event) {
+  const auto place = static_cast<uint16_t>(PlaceOf(work, node, participant));
+  work.out.machine_events.push_back(
+      {.node = node, .participant = place, .event = std::move(event)});
+}
+
+void RunMachines(Work& work) {
+  std::vector<Outbox::MachineEvent>& events = work.out.machine_events;
+  // What a step queues is taken after what was queued before it.
+  for (size_t next = 0; next < events.size(); ++next) {
+    const Outbox::MachineEvent queued = std::move(events[next]);
+    Node& node = work.NodeAt(queued.node);
+    if (node.life == Life::kDown) continue;
+    StepMachine(work, queued.node, node.participants[queued.participant], queued.event);
+  }
+  events.clear();
+}
+
+void StepApplication(Work& work, int16_t node, Participant& participant,
+                     const ApplicationEvent& event) {
+  Hosting host(work, node, participant);
+  GiveApplication(host, event);
+}
+
+void NoticeStanding(Work& work, int16_t node, Participant& participant) {
+  Standing standing = StandingOf(participant.machine, work.ClocksOf(node));
+  if (standing == participant.standing) return;
+  if (standing.believes_until != participant.standing.believes_until) {
+    participant.belief_lapsed = false;
+    CancelTimerOf(work, participant, TimerOwner::kBeliefLapses, 0);
+    if (standing.believes_until) {
+      SetTimerAt(work, node, participant, TimerOwner::kBeliefLapses, 0, *standing.believes_until);
+    }
+  }
+  participant.standing = standing;
+  work.Observe(StandingChanged{
+      .process = work.ProcessOf(node), .lock = participant.lock, .standing = std::move(standing)});
+  UpdateBelief(work, node, participant);
+}
+
+void UpdateBelief(Work& work, int16_t node, Participant& participant) {
+  const bool believes = participant.standing.believes && !participant.belief_lapsed &&
+                        work.NodeAt(node).life == Life::kRunning;
+  if (believes == participant.believes) return;
+  participant.believes = believes;
+  work.Observe(BeliefChanged{
+      .process = work.ProcessOf(node), .lock = participant.lock, .believes = believes});
+}
+
+}  // namespace whorl::sim

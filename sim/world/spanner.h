@@ -1,0 +1,18 @@
+// Spanner's side: the calls that it serves, and commits that become visible.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/world/world_work.h"
+
+namespace whorl::sim {
+
+// Serves the call in this place, or answers as an active fault says.
+void ServeCall(Work& work, uint32_t place);
+// Serves the request of an operator or a fault, with no network in between.
+void ServeAtOnce(Work& work, const CallName& name, const Request& request);
+
+void OnCommitVisible(Work& work, const CommitBecomesVisible& visible);
+void OnSpannerLooksAgain(Work& work);
+
+}  // namespace whorl::sim

@@ -1,0 +1,38 @@
+#include "sim/world/timers.h"
+
+#include <utility>
+
+namespace whorl::sim {
+
+void SetTimerAt(Work& work, int16_t node, Participant& participant, TimerOwner owner, uint16_t id,
+                Duration local) {
+  CancelTimerOf(work, participant, owner, id);
+  const uint32_t place = work.Schedule(
+      work.WhenShown(node, local), ChoiceKind::kFire, node,
+      TimerDue{
+          .process = work.ProcessOf(node), .lock = participant.lock, .owner = owner, .id = id});
+  participant.timers.push_back({.owner = owner, .id = id, .place = place, .at = local});
+}
+
+void CancelTimerOf(Work& work, Participant& participant, TimerOwner owner, uint16_t id) {
+  for (size_t i = 0; i < participant.timers.size(); ++i) {
+    const ActiveTimer& timer = participant.timers[i];
+    if (timer.owner != owner || timer.id != id) continue;
+    work.Cancel(timer.place);
+    participant.timers.erase(participant.timers.begin() + static_cast<std::ptrdiff_t>(i));
+    return;
+  }
+}
+
+void RescheduleTimers(Work& work, int16_t node) {
+  for (Participant& participant : work.NodeAt(node).participants) {
+    for (ActiveTimer& timer : participant.timers) {
+      PendingEvent event = std::move(*work.state.pending[timer.place].event);
+      work.Cancel(timer.place);
+      timer.place =
+          work.Schedule(work.WhenShown(node, timer.at), ChoiceKind::kFire, node, std::move(event));
+    }
+  }
+}
+
+}  // namespace whorl::sim

@@ -1,0 +1,18 @@
+// Timers of a process's part in one lock. They are set by the clock of its node.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/world/world_work.h"
+
+namespace whorl::sim {
+
+// Replaces the timer of this owner and id, if it is set.
+void SetTimerAt(Work& work, int16_t node, Participant& participant, TimerOwner owner, uint16_t id,
+                Duration local);
+// Does nothing if the timer is not set.
+void CancelTimerOf(Work& work, Participant& participant, TimerOwner owner, uint16_t id);
+// After the node's clock has begun to run in another way.
+void RescheduleTimers(Work& work, int16_t node);
+
+}  // namespace whorl::sim

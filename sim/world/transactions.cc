@@ -1,0 +1,148 @@
+#include "sim/world/transactions.h"
+
+#include <optional>
+#include <utility>
+
+#include "sim/world/calls.h"
+#include "sim/world/network.h"
+#include "sim/world/participant.h"
+#include "sim/world/sessions.h"
+#include "sim/world/timers.h"
+
+namespace whorl::sim {
+namespace {
+
+ActiveRunner* FindRunner(Participant& participant, RequestId request) {
+  for (ActiveRunner& runner : participant.runners) {
+    if (runner.request == request) return &runner;
+  }
+  return nullptr;
+}
+
+void SendCallOf(Work& work, int16_t node, const Participant& participant,
+                const ActiveRunner& runner, SendCall send) {
+  Call call;
+  call.name = {.process = work.ProcessOf(node),
+               .lock = participant.lock,
+               .request = runner.request,
+               .generation = runner.generation,
+               .attempt = send.attempt,
+               .call = send.call};
+  call.step = send.step;
+  call.request = std::move(send.request);
+  call.sent_at = work.state.now;
+  call.deadline = send.deadline;
+  SendToSpanner(work, node, std::move(call));
+}
+
+void Finish(Work& work, int16_t node, Participant& participant, const ActiveRunner& runner,
+            TransactionResult result) {
+  const RequestId request = runner.request;
+  const StepName step = runner.state.transaction.step;
+  const SessionName lost = runner.state.session_lost ? runner.state.session.name : SessionName();
+  participant.runners.erase(participant.runners.begin() + (&runner - participant.runners.data()));
+  work.Observe(TransactionFinished{.process = work.ProcessOf(node),
+                                   .lock = participant.lock,
+                                   .request = request,
+                                   .step = step,
+                                   .outcome = result.outcome,
+                                   .code = result.status.code});
+  QueueForMachine(work, node, participant,
+                  TransactionEnded{.request = request, .step = step, .result = std::move(result)});
+  if (!lost.empty()) OnSessionLost(work, node, lost);
+}
+
+void DoAction(Work& work, int16_t node, Participant& participant, const ActiveRunner& runner,
+              RunnerAction action) {
+  if (auto* send = std::get_if<SendCall>(&action)) {
+    return SendCallOf(work, node, participant, runner, std::move(*send));
+  }
+  if (const auto* wait = std::get_if<WaitFor>(&action)) {
+    return SetTimerAt(work, node, participant, TimerOwner::kRunner, runner.request,
+                      work.ClocksOf(node).monotonic + wait->pause);
+  }
+  if (std::holds_alternative<NeedSession>(action)) {
+    return RequestSession(work, node, participant, runner);
+  }
+  Finish(work, node, participant, runner, std::move(std::get<Finished>(action).result));
+}
+
+}  // namespace
+
+void StartTransaction(Work& work, int16_t node, Participant& participant, RunTransaction run) {
+  work.Observe(TransactionStarted{.process = work.ProcessOf(node),
+                                  .lock = participant.lock,
+                                  .request = run.request,
+                                  .step = run.transaction.step});
+  ActiveRunner& runner = participant.runners.emplace_back();
+  runner.request = run.request;
+  runner.generation = work.NodeAt(node).generation;
+  // A process without a session pool runs its transactions on its one permanent session.
+  const auto session = work.NodeAt(node).sessions ? std::nullopt : std::optional(Session{});
+  RunnerAction action =
+      StartRunner(work.setup.retry_policy, runner.state, std::move(run.transaction),
+                  work.ClocksOf(node).monotonic, session);
+  DoAction(work, node, participant, runner, std::move(action));
+}
+
+void GiveUpTransaction(Work& work, int16_t node_index, Participant& participant,
+                       RequestId request) {
+  ActiveRunner* runner = FindRunner(participant, request);
+  if (runner == nullptr) return;
+  Node& node = work.NodeAt(node_index);
+  const bool has_session = !runner->state.session_lost && !runner->state.session.name.empty();
+  if (node.sessions && !has_session) return;
+  CancelTimerOf(work, participant, TimerOwner::kRunner, request);
+  const std::vector<CallSlot>& calls = work.state.calls;
+  for (uint32_t place = 0; place < calls.size(); ++place) {
+    if (!calls[place].call || !calls[place].call->awaited) continue;
+    const CallName& name = calls[place].call->name;
+    const bool is_its = name.process == work.ProcessOf(node_index) &&
+                        name.lock == participant.lock && name.request == request &&
+                        name.call != kSessionCall;
+    if (!is_its) continue;
+    ++node.generation;
+    AbandonCall(work, place);
+  }
+  std::optional<RunnerAction> action =
+      OnCancelled(work.setup.retry_policy, runner->state, work.ClocksOf(node_index).monotonic,
+                  Error(Code::kCancelled, "its context was cancelled"));
+  if (action) DoAction(work, node_index, participant, *runner, *std::move(action));
+}
+
+void OnBackoffOver(Work& work, int16_t node, Participant& participant, RequestId request) {
+  ActiveRunner& runner = *FindRunner(participant, request);
+  ProcessEntropy entropy(*work.chance, work.ProcessOf(node), participant.lock,
+                         runner.state.transaction.step);
+  DoAction(work, node, participant, runner,
+           OnWaited(work.setup.retry_policy, runner.state, work.ClocksOf(node).monotonic, entropy));
+}
+
+void OnSessionGranted(Work& work, int16_t node, Participant& participant, RequestId request,
+                      const Session& session) {
+  ActiveRunner& runner = *FindRunner(participant, request);
+  DoAction(
+      work, node, participant, runner,
+      OnSession(work.setup.retry_policy, runner.state, work.ClocksOf(node).monotonic, session));
+}
+
+void OnSessionRefused(Work& work, int16_t node, Participant& participant, RequestId request,
+                      const Status& status) {
+  ActiveRunner& runner = *FindRunner(participant, request);
+  DoAction(work, node, participant, runner, OnNoSession(runner.state, status));
+}
+
+void OnCallEnded(Work& work, const CallName& name, Response&& response) {
+  const int16_t node = name.process.node;
+  Participant* participant = FindParticipant(work, name.process, name.lock);
+  if (participant == nullptr) return;
+  if (name.call == kSessionCall) return OnSessionReply(work, node, response);
+  ActiveRunner* runner = FindRunner(*participant, name.request);
+  if (runner == nullptr) return;
+  ProcessEntropy entropy(*work.chance, name.process, name.lock, runner->state.transaction.step);
+  DoAction(work, node, *participant, *runner,
+           OnReply(work.setup.retry_policy, runner->state, work.ClocksOf(node).monotonic, entropy,
+                   std::move(response)));
+}
+
+}  // namespace whorl::sim

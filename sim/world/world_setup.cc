@@ -1,0 +1,92 @@
+#include "sim/world/world_setup.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "protocol/protocols.h"
+
+namespace whorl::sim {
+namespace {
+
+model::Options OptionsOf(const SpannerSpec& spanner) {
+  model::Options options;
+  options.calls_name_places = true;
+  options.pending_rule =
+      spanner.strict_pending_commit_timestamp == PendingCommitTimestampRule::kTable
+          ? model::PendingRule::kTable
+          : model::PendingRule::kColumn;
+  return options;
+}
+
+// There are millions of drawn worlds and few catalogues, so each catalogue is made once and kept as
+// long as the interned statements.
+std::shared_ptr<const model::Catalogue> CatalogueOf(const Scenario& scenario,
+                                                    std::span<const Sql> statements) {
+  using Key = std::tuple<std::string, PendingCommitTimestampRule, std::vector<uint32_t>>;
+  thread_local std::map<Key, std::shared_ptr<const model::Catalogue>> made;
+  std::vector<uint32_t> indexes;
+  for (const Sql sql : statements) indexes.push_back(sql.index());
+  std::ranges::sort(indexes);
+  const auto repeated = std::ranges::unique(indexes);
+  indexes.erase(repeated.begin(), repeated.end());
+  Key key(scenario.protocol, scenario.spanner.strict_pending_commit_timestamp, std::move(indexes));
+  std::shared_ptr<const model::Catalogue>& catalogue = made[std::move(key)];
+  if (!catalogue) {
+    model::Schema schema;
+    schema.tables.push_back(std::get<model::Table>(
+        model::ParseCreateTable(FindProtocol(scenario.protocol)->create_table)));
+    catalogue = std::make_shared<const model::Catalogue>(std::move(schema), statements,
+                                                         OptionsOf(scenario.spanner));
+  }
+  return catalogue;
+}
+
+std::vector<std::vector<ProtocolConfig>> ConfigsOf(const Scenario& scenario) {
+  const ProtocolInfo& protocol = *FindProtocol(scenario.protocol);
+  std::vector<std::vector<ProtocolConfig>> configs;
+  for (const NodeSpec& node : scenario.nodes) {
+    std::vector<ProtocolConfig>& own = configs.emplace_back();
+    for (const uint16_t lock : node.locks) {
+      own.push_back(protocol.make_config(std::string(protocol.table), scenario.locks[lock], node.id,
+                                         node.lease));
+    }
+  }
+  return configs;
+}
+
+}  // namespace
+
+std::shared_ptr<const WorldSetup> MakeSetup(const Scenario& scenario) {
+  auto configs = ConfigsOf(scenario);
+  std::vector<Sql> statements;
+  for (const auto& own : configs) {
+    for (const ProtocolConfig& config : own) {
+      for (const Sql sql : StatementsOf(config)) statements.push_back(sql);
+    }
+  }
+  std::vector<ApplicationConfig> applications;
+  for (const NodeSpec& node : scenario.nodes) {
+    applications.push_back(ApplicationConfigOf(scenario, node));
+  }
+  std::vector<uint8_t> loses_session(scenario.nodes.size());
+  bool changes_truetime = false;
+  for (const FaultSpec& fault : scenario.faults) {
+    if (fault.As<SessionLossFault>()) loses_session[static_cast<size_t>(fault.node)] = 1;
+    if (fault.As<TrueTimeFault>()) changes_truetime = true;
+  }
+  return std::make_shared<const WorldSetup>(
+      WorldSetup{.scenario = scenario,
+                 .configs = std::move(configs),
+                 .applications = std::move(applications),
+                 .retry_policy = FindProtocol(scenario.protocol)->retry_policy,
+                 .session_policy = MultiplexedSessionPolicy(),
+                 .loses_session = std::move(loses_session),
+                 .changes_truetime = changes_truetime,
+                 .catalogue = CatalogueOf(scenario, statements)});
+}
+
+}  // namespace whorl::sim

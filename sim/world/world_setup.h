@@ -1,0 +1,30 @@
+// The part of a world that no event changes: the scenario, and what is made from it once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "protocol/client/session_pool.h"
+#include "protocol/client/transaction_runner.h"
+#include "protocol/protocol.h"
+#include "sim/scenario/scenario.h"
+#include "sim/world/application.h"
+#include "spanner_model/catalogue.h"
+
+namespace whorl::sim {
+
+struct WorldSetup {
+  Scenario scenario;
+  std::vector<std::vector<ProtocolConfig>> configs;  // by node, by its place in NodeSpec::locks
+  std::vector<ApplicationConfig> applications;       // by node
+  RetryPolicy retry_policy;
+  SessionPoolPolicy session_policy;
+  std::vector<uint8_t> loses_session;  // by node: whether a fault may take its session away
+  bool changes_truetime = false;       // whether a fault may change TrueTime
+  std::shared_ptr<const model::Catalogue> catalogue;  // shared by all worlds with these statements
+};
+// REQUIRES: the scenario came from the loader.
+std::shared_ptr<const WorldSetup> MakeSetup(const Scenario& scenario);
+
+}  // namespace whorl::sim

@@ -1,0 +1,47 @@
+// One call into a World: its state, and the few functions that everything it leads to needs. The
+// headers that take a Work declare the rest, each what other files call. Internal: no file outside
+// of sim/world/ includes this, except tests.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "sim/world/latency.h"
+#include "sim/world/node_clock.h"
+#include "sim/world/world.h"
+
+namespace whorl::sim {
+
+// Refers to the state of a world and to its driver's Chance and Outbox.
+struct Work {
+  const WorldSetup& setup;
+  WorldState& state;
+  Chance* chance;  // null if no draw is needed (World::Trigger, the constructor of World)
+  Outbox& out;
+  const Scenario& scenario = setup.scenario;
+  const Latencies& latencies = LatenciesOf(setup.scenario.spanner.preset);
+
+  Node& NodeAt(int16_t node) { return state.nodes[static_cast<size_t>(node)]; }
+  const NodeSpec& SpecOf(int16_t node) const { return scenario.nodes[static_cast<size_t>(node)]; }
+  // REQUIRES: there is a call in this place.
+  Call& CallAt(uint32_t place) { return *state.calls[place].call; }
+  ProcessId ProcessOf(int16_t node) { return {node, NodeAt(node).incarnation}; }
+  LocalTime ClocksOf(int16_t node) {
+    return ReadClocks(NodeAt(node).clock, NodeAt(node).started, state.now);
+  }
+  // When the node's monotonic clock shows this.
+  Instant WhenShown(int16_t node, Duration monotonic) {
+    return WhenShows(NodeAt(node).clock, NodeAt(node).started, monotonic);
+  }
+  Duration PickLatency(const LatencyTable& table, Draw draw, const DrawnFor& whom) {
+    return Pick(table, chance->Bits(draw, whom));
+  }
+
+  void Observe(ObservedEvent what) { out.observed.push_back({state.now, std::move(what)}); }
+  // These return the place of the pending event.
+  uint32_t Schedule(Instant at, ChoiceKind kind, int16_t node, PendingEvent event);
+  uint32_t Store(PendingEvent event);  // pending, but not due until it is scheduled
+  void Cancel(uint32_t place);
+};
+
+}  // namespace whorl::sim
