@@ -41,6 +41,8 @@ class Name {
   friend constexpr std::strong_ordering operator<=>(Name a, Name b) {
     return a.word() <=> b.word();
   }
+  // A friend rather than a template, so that WordOf<Enum> names one function only.
+  friend constexpr std::string_view WordOf(Name name) { return name.word_; }
   template <typename Fingerprint>
   void AddTo(Fingerprint& fingerprint) const {
     fingerprint.AddWord(key_);
@@ -64,11 +66,6 @@ class Name {
   uint64_t key_;
   const char* word_;  // ends with a zero
 };
-
-template <typename Kind>
-constexpr std::string_view WordOf(Name<Kind> name) {
-  return name.word();
-}
 
 // Words that had numbers before names had keys. Their numbers are their keys, so that a scenario
 // and a seed still give the same hash and the same draws. Nothing is ever added here.

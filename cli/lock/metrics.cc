@@ -15,10 +15,6 @@
 #include <vector>
 
 #include "cli/lock/guard.h"
-#include "protocol/fenced_lease/words.h"
-#include "protocol/semaphore/words.h"
-#include "protocol/spindle_v2/words.h"
-#include "protocol/spindle_v3/words.h"
 #include "real_client/os.h"
 #include "sim/scenario/error_text.h"
 
@@ -29,11 +25,6 @@ using Labels = prometheus::Labels;
 using sim::Cat;
 
 double SecondsOf(Duration duration) { return static_cast<double>(duration.ns) / 1e9; }
-
-bool IsHeartbeat(StepName step) {
-  return step == fenced_lease::steps::kBeat || step == spindle_v3::steps::kHeartbeat ||
-         step == spindle_v2::steps::kHeartbeatUpdate || step == semaphore::steps::kUpdate;
-}
 
 // From a local Spanner to one that is hardly there.
 const prometheus::Histogram::BucketBoundaries kSeconds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
@@ -93,7 +84,7 @@ class Meter final : public LockMeter {
     leadership_ = leadership;
   }
   void CountTransaction(StepName step, const TransactionResult& result, Duration took) override {
-    if (IsHeartbeat(step)) {
+    if (real_client::RenewsLease(step)) {
       sent_.Increment();
       if (result.outcome != Outcome::kCommitted) failed_.Increment();
     }

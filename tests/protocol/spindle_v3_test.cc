@@ -169,8 +169,11 @@ TEST(SpindleV3ConfigTest, PromisesOnlyWhatHolds) {
   const ProtocolInfo info = Info();
   EXPECT_THAT(
       InvariantsThatAre(Promise::kPromised, info),
-      ElementsAre(Invariant::kOneLiveToken, Invariant::kTokenMonotonic,
+      ElementsAre(Invariant::kOneLiveToken, Invariant::kTokenMonotonic, Invariant::kLeaseRespected,
                   Invariant::kFencedWritesOrdered, Invariant::kIsolation, Invariant::kNoWedge));
+  for (const PromiseLimit& limit : info.promise_limits) {
+    EXPECT_EQ(limit.invariant, Invariant::kLeaseRespected) << WordOf(limit.circumstance);
+  }
   EXPECT_EQ(info.lease_min, Seconds(5));
   EXPECT_TRUE(info.answers_locally);
 }
