@@ -20,7 +20,7 @@
 
 namespace whorl::cli {
 
-inline constexpr int kHuntFormat = 2;
+inline constexpr int kHuntFormat = 3;
 
 struct HuntReport {
   sim::HuntOptions hunt;       // without its shard
