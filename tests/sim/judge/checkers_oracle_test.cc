@@ -306,7 +306,7 @@ class Chaos {
   }
 
  private:
-  struct Node {
+  struct DrawnNode {
     uint32_t incarnation = 0;
     bool alive = false;
   };
@@ -323,7 +323,7 @@ class Chaos {
 
   void Next() {
     const auto index = static_cast<int16_t>(Draw(3));
-    Node& node = nodes_[static_cast<size_t>(index)];
+    DrawnNode& node = nodes_[static_cast<size_t>(index)];
     if (!node.alive) {
       ++node.incarnation;
       node.alive = true;
@@ -425,7 +425,7 @@ class Chaos {
 
   std::mt19937 engine_;
   std::vector<Observation> trace_;
-  std::array<Node, 3> nodes_;
+  std::array<DrawnNode, 3> nodes_;
   std::map<std::string, Row> rows_;
   Instant now_;
   int faults_ = 0;
