@@ -129,7 +129,7 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   std::optional<Duration> renewed_;  // when the last successful write was begun
 
   // The machine's answer about its token, if it has to query Spanner for that.
-  std::optional<Timestamp> asked_for_;
+  std::optional<Token> asked_for_;
   Duration ask_again_at_;
   std::optional<Answer> answer_;  // a yes
 
