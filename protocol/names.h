@@ -125,9 +125,9 @@ inline constexpr NoteId kReadFailed{"read failed"};            // error
 inline constexpr NoteId kHeartbeatFailed{"heartbeat failed"};  // error
 // Token, or in a protocol without tokens: until when.
 inline constexpr NoteId kGotLock{"got the lock"};
-inline constexpr NoteId kLostLock{"lost the lock"};          // why
-inline constexpr NoteId kClaimFailed{"claim failed"};        // error
-inline constexpr NoteId kOutcomeUnknown{"outcome unknown"};  // of a claim that is read back: error
+inline constexpr NoteId kLostLock{"lost the lock"};                 // why
+inline constexpr NoteId kClaimFailed{"claim failed"};               // error
+inline constexpr NoteId kOutcomeUnknown{"outcome unknown"};         // the claim is read back: error
 inline constexpr NoteId kOutcomeReadBack{"outcome read back"};      // whether it had been committed
 inline constexpr NoteId kClockStoodStill{"the clock stood still"};  // by how much at least, in ms
 // The lock, and what is wrong with its row.

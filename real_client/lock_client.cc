@@ -158,7 +158,7 @@ Status LockClient::Open(LockClientOptions options, std::unique_ptr<LockClient>& 
   }
   auto core = std::make_unique<Core>(std::move(options));
   TransactionClient* client = nullptr;
-  // What is wrong with the options shows now.
+  // Errors of the options show here, before anything is sent.
   Status status = core->ClientFor(*FindProtocol(LockOptions().protocol), client);
   if (status.ok()) out.reset(new LockClient(std::move(core)));
   return status;

@@ -98,8 +98,8 @@ bool IsReleased(const whorl::Row& row) {
 
 bool IsSideRow(std::string_view, std::string_view) { return false; }
 
-// A lease and the margin from the last heartbeat on, and a quarter until somebody looks; a second
-// for the margin, for CURRENT_TIMESTAMP, and for clocks that run slow.
+// A lease and the margin since the last heartbeat, and a quarter of a lease until another process
+// looks; a second for the margin, for CURRENT_TIMESTAMP, and for clocks that run slow.
 Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
   return greatest_lease * 13 / 10 + whorl::Seconds(1) + round_trip_p999 * 4;
 }

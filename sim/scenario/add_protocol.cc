@@ -31,7 +31,7 @@ class Inspection {
   }
 
  private:
-  // Of which a column may be one.
+  // The types that a column may have.
   using Types = std::initializer_list<Type>;
   static constexpr Types kTokenTypes = {Type::kTimestamp, Type::kInt64};
 

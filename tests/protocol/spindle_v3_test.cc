@@ -224,17 +224,17 @@ TEST(SpindleV3HolderTest, IsAnotherWhoseTokenIsYoungerThanTheLease) {
   const auto holder = [&](Value owner, Duration age) {
     return HolderIn({{std::move(owner), At(Duration{}), At(age)}}, test);
   };
-  EXPECT_EQ(holder(std::string("b"), Nanoseconds(9'999'999'999)).kind, Holder::Kind::kAnother);
+  EXPECT_EQ(holder(std::string("b"), Nanoseconds(9'999'999'999)).kind, HolderKind::kAnother);
   EXPECT_EQ(holder(std::string("b"), Nanoseconds(9'999'999'999)).age, Nanoseconds(9'999'999'999));
-  EXPECT_EQ(holder(std::string("b"), Seconds(10)).kind, Holder::Kind::kNone);
-  EXPECT_EQ(holder(std::string("b"), Milliseconds(-3)).kind, Holder::Kind::kAnother)
+  EXPECT_EQ(holder(std::string("b"), Seconds(10)).kind, HolderKind::kNone);
+  EXPECT_EQ(holder(std::string("b"), Milliseconds(-3)).kind, HolderKind::kAnother)
       << "a clock behind the token takes nothing, other than in spindle v2";
-  EXPECT_EQ(holder(std::string("a"), Duration{}).kind, Holder::Kind::kNone)
+  EXPECT_EQ(holder(std::string("a"), Duration{}).kind, HolderKind::kNone)
       << "an own row is taken whatever its age (V3, V4)";
-  EXPECT_EQ(holder(Null{}, Seconds(99)).kind, Holder::Kind::kUnreadable);
+  EXPECT_EQ(holder(Null{}, Seconds(99)).kind, HolderKind::kUnreadable);
   EXPECT_EQ(HolderIn({{std::string("b"), Null{}, At(Duration{})}}, test).kind,
-            Holder::Kind::kUnreadable);
-  EXPECT_EQ(HolderIn({}, test).kind, Holder::Kind::kNone);
+            HolderKind::kUnreadable);
+  EXPECT_EQ(HolderIn({}, test).kind, HolderKind::kNone);
 }
 
 TEST(SpindleV3HolderTest, EndsTheTransactionBeforeAnythingIsWritten) {

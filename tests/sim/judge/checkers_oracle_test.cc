@@ -364,7 +364,7 @@ class Chaos {
   }
 
  private:
-  struct Node {
+  struct DrawnNode {
     uint32_t incarnation = 0;
     bool alive = false;
   };
@@ -381,7 +381,7 @@ class Chaos {
 
   void Next() {
     const auto index = static_cast<int16_t>(Draw(3));
-    Node& node = nodes_[static_cast<size_t>(index)];
+    DrawnNode& node = nodes_[static_cast<size_t>(index)];
     if (!node.alive) {
       ++node.incarnation;
       node.alive = true;
@@ -517,7 +517,7 @@ class Chaos {
 
   std::mt19937 engine_;
   std::vector<Observation> trace_;
-  std::array<Node, 3> nodes_;
+  std::array<DrawnNode, 3> nodes_;
   std::map<std::string, Row> rows_;
   // The generation of the calls of each open transaction, and of the next one.
   std::map<std::tuple<ProcessId, uint16_t, RequestId>, std::optional<uint16_t>> sent_;
