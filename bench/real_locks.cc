@@ -37,7 +37,7 @@ struct Options {
   std::string database = "emulator";
   int locks = 1000;
   int seconds = 300;
-  int concurrency = 4;  // of which the emulator does one at a time
+  int concurrency = 4;  // the emulator runs one transaction at a time
   int start_over = 60;
   int tables = 100;  // the emulator reads a whole table for each statement
   int rounds = 20;
@@ -50,7 +50,7 @@ std::string Milliseconds3(Duration time) {
   return text;
 }
 
-// Of the values, in their order: a line with the least, some quantiles and the greatest.
+// Prints one line with the least value, some quantiles and the greatest value.
 void PrintDistribution(const char* what, std::vector<Duration> values) {
   if (values.empty()) return (void)std::printf("%s: none\n", what);
   std::ranges::sort(values);

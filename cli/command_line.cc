@@ -32,7 +32,7 @@ namespace {
 
 constexpr size_t kHelpColumn = 26;
 
-// How a person would call this command from here: build/whorl rather than a long path.
+// How to call this command from the current folder: build/whorl rather than a long path.
 std::string CommandFromHere(const std::string& called) {
   const std::filesystem::path path = called;
   std::error_code error;
@@ -65,7 +65,7 @@ int Run(int argc, char** argv, const GrpcCommands& grpc) {
   const std::string called = CommandFromHere(argc > 0 ? argv[0] : "whorl");
   std::vector<SubCommand> commands = {AddReplayCommand(root, called, grpc),
                                       AddHuntCommand(root, called), AddBenchCommand(root, grpc)};
-  // For the help, and for who mistypes them: Main has run them.
+  // These exist for the help and for suggestions; Main has already run them.
   for (const GrpcSubCommand& command : kGrpcSubCommands) {
     root.add_subcommand(std::string(command.name), std::string(command.help));
   }

@@ -1,4 +1,4 @@
-// `whorl diff`: where two traces differ first.
+// `whorl diff`: finds the first event in which two traces differ.
 #pragma once
 
 #include <CLI/App.hpp>

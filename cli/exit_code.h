@@ -1,4 +1,4 @@
-// How the command ends: the same for every sub-command.
+// Exit codes, the same for every sub-command.
 #pragma once
 
 namespace whorl::cli {
@@ -8,13 +8,13 @@ enum ExitCode : int {
   kExpectationFailed = 1,  // a violation was found, or an expected one was not
   kBadInput = 2,           // bad input or usage
   kCannotRun = 3,          // something is missing, or the output cannot be written
-  kInterrupted = 130,      // by Ctrl-C
+  kInterrupted = 130,      // Ctrl-C
 };
 
-// What `lock exec` ends with by itself; all other codes are those of the command that it runs.
+// Exit codes of `lock exec` itself; all other codes are those of the command that it runs.
 enum ExecCode : int {
-  kExecFailed = 125,     // no lock, or it was lost; usage
-  kCannotExecute = 126,  // the command is no program
+  kExecFailed = 125,     // the lock was not taken, or was lost; or bad usage
+  kCannotExecute = 126,  // the command is not executable
   kNoSuchCommand = 127,
 };
 

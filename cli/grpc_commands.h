@@ -5,9 +5,9 @@
 //   whorl replay ... --on SPANNER      whorl-grpc; without --on, whorl itself
 //   whorl bench takeover ... --on S.   likewise
 //
-// A sub-command that always speaks gRPC has a row in kGrpcSubCommands, and its options only in
-// whorl-grpc. One that speaks gRPC with some option has all of its options in both programs, and
-// calls a member of GrpcCommands when it runs.
+// A sub-command that always speaks gRPC has a row in kGrpcSubCommands; only whorl-grpc declares its
+// options. A sub-command that speaks gRPC only with some option has all of its options in both
+// programs, and calls a member of GrpcCommands when it runs.
 #pragma once
 
 #include <functional>
@@ -18,8 +18,8 @@ namespace whorl::cli {
 struct ReplayRequest;
 struct TakeoverRequest;
 
-// How a program runs them: in whorl by hand_over.h, in whorl-grpc by cli/grpc/main.cc. Each returns
-// the exit code.
+// The functions that run them: those of whorl are in hand_over.h, those of whorl-grpc in
+// cli/grpc/main.cc. Each returns the exit code.
 struct GrpcCommands {
   std::function<int()> lock;
   std::function<int(const ReplayRequest&)> replay_on;      // REQUIRES: request.on
@@ -29,8 +29,8 @@ struct GrpcCommands {
 struct GrpcSubCommand {
   std::string_view name;
   std::string_view help;  // for `whorl --help`
-  // Called before the command line is read. REQUIRES: no other thread runs yet, and signals are as
-  // this process has found them.
+  // Called before the command line is parsed. REQUIRES: no other thread runs yet, and the process has
+  // not changed its signal dispositions.
   std::function<int()> GrpcCommands::* run;
 };
 inline constexpr GrpcSubCommand kGrpcSubCommands[] = {
@@ -39,7 +39,8 @@ inline constexpr GrpcSubCommand kGrpcSubCommands[] = {
      .run = &GrpcCommands::lock},
 };
 
-// The whole command line. REQUIRES: no other thread runs yet. Returns the exit code.
+// Parses the whole command line and runs it. REQUIRES: no other thread runs yet. Returns the exit
+// code.
 int Main(int argc, char** argv, const GrpcCommands& grpc);
 
 }  // namespace whorl::cli

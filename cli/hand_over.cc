@@ -18,7 +18,8 @@ using sim::Cat;
 
 constexpr std::string_view kProgram = "whorl-grpc";
 
-// Returns only when it has failed, and has said why. `what`: what needs the program, for people.
+// Returns only after a failure, which it has printed. `what` names the option or command that needs
+// the program.
 void BecomeGrpcProgram(std::string_view what, char** argv) {
   namespace fs = std::filesystem;
   std::error_code error;

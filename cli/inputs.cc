@@ -37,7 +37,7 @@ absl::Status Unreadable(const std::string& path, std::string_view reason) {
   return absl::UnavailableError(CannotRead(path, reason));
 }
 
-// What comes through an open pipe: to its end, or to more than a scenario may have.
+// Reads an open pipe to its end, or until there is more than a scenario may have.
 absl::StatusOr<std::string> ReadOpenPipe(int pipe, const std::string& path) {
   pollfd waiting = {.fd = pipe, .events = POLLIN, .revents = 0};
   poll(&waiting, 1, kWaitForWriterMs);
@@ -48,7 +48,7 @@ absl::StatusOr<std::string> ReadOpenPipe(int pipe, const std::string& path) {
     if (count > 0) {
       text.append(buffer.data(), static_cast<size_t>(count));
     } else if (count == 0) {
-      // A writer that came and went without a word has left a sign.
+      // POLLHUP shows that a writer has come and gone without writing.
       if (text.empty() && waiting.revents == 0) {
         return Unreadable(path, "nobody writes into this pipe");
       }
@@ -63,7 +63,7 @@ absl::StatusOr<std::string> ReadOpenPipe(int pipe, const std::string& path) {
   return text;
 }
 
-// Opening a pipe that nobody writes into would wait for ever.
+// Opening a pipe into which no process writes would block for ever.
 absl::StatusOr<sim::Scenario> LoadPipe(const std::string& path) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system's interface
   const int pipe = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -137,7 +137,7 @@ std::string CannotRead(const std::string& path, std::string_view reason) {
   return sim::Cat(sim::Printable(path, 1'000), ": cannot be read: ", reason);
 }
 
-// A folder opens as a file would, and only fails to be read.
+// Opening a folder succeeds, as for a file; only reading it fails.
 absl::Status OpenInput(const std::string& path, std::ifstream& stream) {
   std::error_code error;
   if (fs::is_directory(path, error)) return Unreadable(path, "it is a folder");

@@ -1,4 +1,4 @@
-// From what a person wrote on the command line to scenarios.
+// Loads the scenarios that the command line names.
 #pragma once
 
 #include <fstream>
@@ -17,24 +17,24 @@ struct BadInput {
 };
 
 struct Inputs {
-  std::vector<sim::Scenario> scenarios;  // in the order given; those of a folder by name
+  std::vector<sim::Scenario> scenarios;  // in the order given; those of a folder sorted by name
   std::vector<BadInput> bad;
 };
 
 // A path is a file, a folder (all its *.json but *schema.json) or "-" (standard input, once). A
-// pipe that nobody opens for writing within a second is a bad input.
+// pipe that no process opens for writing within a second is a bad input.
 Inputs LoadInputs(const std::vector<std::string>& paths);
 
-// What to say of a file or folder that `reason` keeps from being read.
+// The message for a file or folder that cannot be read, for `reason`.
 std::string CannotRead(const std::string& path, std::string_view reason);
 
 // The lines of a text, without their ends.
 std::vector<std::string> LinesOf(std::string_view text);
 
-// Opens a file for reading; an error, which says why, when it cannot be read (a folder, too).
+// Opens a file for reading. Returns an error that says why if it cannot be read or is a folder.
 absl::Status OpenInput(const std::string& path, std::ifstream& stream);
 
-// The path of the input that is the file `path`, by whatever name; empty when none is.
+// The path of the input that is the same file as `path`, even under another name; empty if none is.
 std::string SameInput(const Inputs& inputs, const std::string& path);
 
 }  // namespace whorl::cli

@@ -37,8 +37,8 @@ absl::Status ErrnoStatus(const std::string& path, std::string_view what, int err
                                 std::generic_category().message(error));
 }
 
-// But for those that whoever started this command has told it to ignore (nohup, and `&` in a
-// script): a blocked signal would be heard all the same.
+// Leaves out signals that the command was started to ignore (by nohup, or by `&` in a script), since
+// sigwait would receive them nevertheless.
 sigset_t EndingSignals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -50,14 +50,14 @@ sigset_t EndingSignals() {
   return signals;
 }
 
-// The mutex stays locked, so that no file can appear any more.
+// The mutex stays locked, so that no new file can appear.
 [[noreturn]] void EndBySignal(int signal) {
   Registry& registry = TemporaryFiles();
   registry.mutex.lock();
   for (const std::string& path : registry.paths) unlink(path.c_str());
   constexpr std::string_view kMessage = "whorl: interrupted\n";
   if (signal == SIGINT && write(STDERR_FILENO, kMessage.data(), kMessage.size()) < 0) {
-    // There is nobody left to be told.
+    // The process is ending, so errors are ignored.
   }
   _exit(signal == SIGINT ? kInterrupted : 128 + signal);
 }
@@ -74,8 +74,8 @@ void WaitForSignal(sigset_t signals) {
   }
 }
 
-// mkstemp lets only the owner read; a file that is published is as readable as any new one. Asked
-// for first while there is one thread, because asking means changing it.
+// mkstemp creates files that only the owner can read; a published file should have the mode of any
+// new file. The umask is first read while there is one thread, because reading it changes it.
 mode_t ModeOfNewFiles() {
   static const mode_t mode = [] {
     const mode_t mask = umask(0);
@@ -88,7 +88,7 @@ mode_t ModeOfNewFiles() {
 }  // namespace
 
 void HandleSignals() {
-  // With a handler of the system's own, a signal would end the process before the thread hears.
+  // With the default disposition, a signal would end the process before the thread receives it.
   const sigset_t signals = EndingSignals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
@@ -96,7 +96,7 @@ void HandleSignals() {
   try {
     std::thread(WaitForSignal, signals).detach();
   } catch (const std::system_error&) {
-    // No thread to be had: the signals end the process as they always did.
+    // Without the thread, the signals end the process as by default.
     pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
   }
 }

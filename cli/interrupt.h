@@ -1,10 +1,9 @@
-// Ends the command promptly when a person (Ctrl-C) or the system asks for it, without leaving
-// half-written files.
+// Ends the command promptly on SIGINT (Ctrl-C) or SIGTERM, without leaving half-written files.
 //
 // Invariant: a temporary file is removed unless it was published, whichever way the command ends
 // (but for SIGKILL).
-// A thread of its own waits for the signals, so that what it does needs no care for what a signal
-// handler may do, and a long run needs no points at which it looks.
+// A separate thread waits for the signals. So it may call functions that a signal handler must not
+// call, and a long run does not have to poll.
 #pragma once
 
 #include <string>
@@ -14,11 +13,11 @@
 namespace whorl::cli {
 
 // From now on SIGINT ends the command with 130 and SIGTERM with 143, and writing to a closed pipe
-// is an error rather than a signal. Call it first, before any other thread is there.
+// is an error rather than a signal. REQUIRES: no other thread runs yet.
 void HandleSignals();
 
-// While one is there, the first of these signals is only noted, so that long work can end early and
-// report what it has; the second ends the command as ever.
+// While such an object exists, the first of these signals is only noted, so that long work can end
+// early and report what it has. The second one ends the command as usual.
 class SignalNotice {
  public:
   SignalNotice();
@@ -29,10 +28,10 @@ class SignalNotice {
   static bool HasCome();
 };
 
-// A temporary file, known to those who clean up.
+// A temporary file, which is removed if a signal ends the command.
 class TemporaryFile {
  public:
-  // A new file beside `target`, so that it can become `target` in one step.
+  // Creates a file beside `target`, so that it can become `target` in one step.
   // REQUIRES: not opened yet.
   absl::Status Open(const std::string& target);
   TemporaryFile() = default;
@@ -41,7 +40,7 @@ class TemporaryFile {
   ~TemporaryFile();
 
   const std::string& path() const { return path_; }
-  // Makes it `target`, in place of a file that may be there.
+  // Renames it to `target`, replacing an existing file.
   absl::Status Publish();
 
  private:

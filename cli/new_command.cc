@@ -26,7 +26,7 @@ struct Options {
   std::string command;
 };
 
-// Null, and said, when there is none of that name.
+// Null, after a message, if there is no protocol of that name.
 const ProtocolInfo* ChooseProtocol(const Options& options) {
   if (options.protocol.empty()) return &Protocols().front();
   if (const ProtocolInfo* protocol = FindProtocol(options.protocol)) return protocol;

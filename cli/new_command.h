@@ -1,4 +1,4 @@
-// `whorl new`: a commented scenario to start from.
+// `whorl new`: writes a commented scenario to start from.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -8,7 +8,7 @@
 
 namespace whorl::cli {
 
-// `command`: how this command was called, for the line that says what to try next.
+// `command` is how this command was called; the line that suggests the next command uses it.
 SubCommand AddNewCommand(CLI::App& root, const std::string& command);
 
 }  // namespace whorl::cli

@@ -1,6 +1,6 @@
-// Values of options, read strictly: CLI11 would take -1 for the greatest of all numbers.
+// Reads the values of options strictly; CLI11 would accept -1 as the greatest number.
 //
-// Each throws CLI::ValidationError, which names the option, what was expected and the nearest word.
+// Each function throws CLI::ValidationError, which names the option, what was expected and the nearest word.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -20,17 +20,17 @@
 
 namespace whorl::cli {
 
-// The number of runs at the same time that anyone may ask for.
+// The greatest value of --jobs.
 inline constexpr uint64_t kJobsMax = 256;
-// One for each core.
+// The default of --jobs: one for each core.
 uint64_t DefaultJobs();
-// On real processes: two for each core, since they mostly wait. No more, since what they wait for is
-// to be in time.
+// The default of --jobs with --on: two for each core, since real processes mostly wait; not more,
+// since they have to be on time.
 uint64_t DefaultJobsOn();
 
 uint64_t NumberOf(std::string_view option, const std::string& text, uint64_t min, uint64_t max);
 
-// `example` is a value that it could have.
+// `example` is a valid value, for the message.
 Duration DurationOf(std::string_view option, const std::string& text, std::string_view example);
 
 // The place of `word` in `known`; `what` is "invariant" or the like.
@@ -42,10 +42,10 @@ Invariant InvariantOf(std::string_view option, const std::string& word);
 // "a,b,c": a, b and c.
 std::vector<std::string> CommaSeparated(const std::string& text);
 
-// --on: the Spanner on which a command is to run on real processes.
+// Adds --on, which chooses the Spanner for real processes.
 void AddOn(CLI::App& app, std::optional<live::BackendKind>& on, const std::string& help);
 
-// An option of text, which `take` reads into the request.
+// Adds an option whose text `take` reads into the request.
 template <typename Request>
 void AddText(CLI::App& app, const std::string& name, const std::string& type,
              const std::shared_ptr<Request>& request,

@@ -20,7 +20,7 @@ constexpr int kWidthWithoutTerminal = 100;
 constexpr std::chrono::seconds kProgressAfter(2);
 constexpr std::chrono::milliseconds kProgressEvery(100);
 
-// Whether a progress line stands on the terminal. Only the main thread prints.
+// Whether the terminal shows a progress line. Only the main thread prints.
 bool progress_stands = false;
 
 std::string EnvironmentValue(const char* name) {

@@ -1,7 +1,7 @@
-// Where the command writes: standard output that is checked, files that appear whole or not at
-// all, and what the terminal is like.
+// The command's output: standard output whose errors are noticed, files that appear whole or not at
+// all, and properties of the terminal.
 //
-// Invariant: whoever reads a file or a pipe gets all of it or an exit code that says otherwise.
+// Invariant: if a file or a pipe did not get all of the output, the exit code says so.
 #pragma once
 
 #include <chrono>
@@ -17,21 +17,21 @@
 
 namespace whorl::cli {
 
-// "whorl: message" on standard error, under a progress line that may stand there.
+// Prints "whorl: message" on standard error, below the progress line if there is one.
 void Complain(std::string_view message);
 
-// Flushes standard output; an error when something of it could not be written.
+// Flushes standard output. Returns an error if any of it could not be written.
 absl::Status FlushStdout();
 
-// How a command ends that has nothing left to do: `code`, or with a complaint when `done` is an
-// error: kBadInput when that is kInvalidArgument, otherwise kCannotRun.
+// The exit code of a command whose work is done: `code`; or, if `done` is an error, which this prints,
+// kBadInput for kInvalidArgument and kCannotRun otherwise.
 int End(const absl::Status& done, int code = kAsExpected);
 
-// A file that is written beside its place and put there by Commit(). Devices and pipes (/dev/full,
-// /dev/stdout) cannot be replaced; they are written as they are.
+// A file that is written beside its place and moved there by Commit(). Devices and pipes (/dev/full,
+// /dev/stdout) cannot be replaced, so they are written directly.
 class OutputFile {
  public:
-  // An error when the place cannot be written.
+  // Returns an error if the place cannot be written.
   absl::Status Open(const std::string& path);
   std::ostream& stream() { return stream_; }
   absl::Status Commit();
@@ -43,18 +43,18 @@ class OutputFile {
   std::ofstream stream_;
 };
 
-// A folder for output, with those above it; one that is there already will do.
+// Creates a folder for output and its parents, unless they exist.
 absl::Status MakeFolder(const std::string& path);
 
 bool StdoutIsTerminal();
-// Whether people see standard output in colour: a terminal, and neither NO_COLOR, nor CI=true, nor
-// a terminal that knows none.
+// Whether to print in colour: standard output is a terminal that has colours, and neither NO_COLOR
+// nor CI=true is set.
 bool WantsColour();
-// Characters in a line; 100 where standard output is no terminal.
+// The number of characters in a line; 100 if standard output is no terminal.
 int ScreenWidth();
 
-// How far the work is ("12 of 100 runs"), on the last line of the terminal, once it has taken two
-// seconds.
+// Shows how far the work is ("12 of 100 runs") on the last line of the terminal, once it has taken
+// two seconds.
 class Progress {
  public:
   Progress();
@@ -62,10 +62,10 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   ~Progress() { Clear(); }
 
-  // Whether it is time to say something again.
+  // Whether it is time to show the progress again.
   bool IsDue() const;
   void Show(std::string_view text);
-  // Before anything else is printed.
+  // Clears the line. Call it before anything else is printed.
   static void Clear();
 
  private:

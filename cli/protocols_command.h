@@ -1,4 +1,4 @@
-// `whorl protocols`: which lock protocols there are, and what each promises.
+// `whorl protocols`: lists the lock protocols and what each promises.
 #pragma once
 
 #include <CLI/App.hpp>

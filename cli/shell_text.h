@@ -1,4 +1,4 @@
-// What a person can paste into a shell.
+// Text that can be pasted into a shell.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace whorl::cli {
 
-// As one word, in quotes where it needs them.
+// The text as one word of a shell, in quotes if it needs them.
 std::string ShellQuoted(std::string_view text);
 
 }  // namespace whorl::cli

@@ -1,4 +1,4 @@
-// A sub-command of `whorl`: its place in the command line, and what it does.
+// A sub-command of `whorl`: its options, and the function that runs it.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -7,7 +7,7 @@
 namespace whorl::cli {
 
 struct SubCommand {
-  CLI::App* app = nullptr;   // in the root, which owns it
+  CLI::App* app = nullptr;   // owned by the root
   std::function<int()> run;  // REQUIRES: the command line was parsed; returns the exit code
 };
 

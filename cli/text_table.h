@@ -1,4 +1,4 @@
-// A table for people: columns as wide as they have to be, or Markdown.
+// Prints a table for people, as aligned columns or as Markdown.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@ namespace whorl::cli {
 
 class TextTable {
  public:
-  // The first `words` columns hold words, and stand to the left; the others hold numbers.
+  // The first `words` columns hold words, which are aligned left; the others hold numbers.
   TextTable(std::vector<std::string> head, size_t words) : head_(std::move(head)), words_(words) {}
 
-  // REQUIRES: as many cells as the head has.
+  // REQUIRES: the row has as many cells as the head.
   void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   bool empty() const { return rows_.empty(); }
 

@@ -15,7 +15,7 @@ namespace {
 
 using sim::Cat;
 
-// Words that were not understood, in their order.
+// The words that the parser did not know, in order.
 std::vector<std::string> Remaining(const CLI::App& root) { return root.remaining(true); }
 
 std::vector<std::string> OptionsOf(const CLI::App& app) {
@@ -46,7 +46,7 @@ std::string Unknown(std::string_view kind, std::string_view word,
 // --seed=7: --seed.
 std::string_view WithoutValue(std::string_view word) { return word.substr(0, word.find('=')); }
 
-// What of the command line was understood as sub-commands.
+// The part of the command line that was parsed as sub-commands.
 struct Chosen {
   const CLI::App* app = nullptr;  // the innermost
   std::string command;            // "whorl bench takeover"
@@ -69,7 +69,7 @@ std::string UsageError(const CLI::App& root, const CLI::ParseError& error) {
   const std::vector<std::string> remaining = Remaining(root);
   std::string text;
   const std::vector<std::string> options = OptionsOf(*app);
-  // Behind `--` a known option is no option.
+  // After `--` a known option is no option.
   const bool is_option =
       !remaining.empty() && remaining.front().starts_with('-') &&
       std::ranges::find(options, WithoutValue(remaining.front())) == options.end();

@@ -1,4 +1,4 @@
-// Reading a command line, and what to tell a person whose line could not be understood.
+// Parses command lines and words the errors for those that are not valid.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -10,17 +10,17 @@
 
 namespace whorl::cli {
 
-// One sentence or more, with the nearest known word where there is one.
-// REQUIRES: `error` is what parsing `root` has thrown.
+// The message for a line that could not be parsed, with the nearest known word if there is one.
+// REQUIRES: parsing by `root` has thrown `error`.
 std::string UsageError(const CLI::App& root, const CLI::ParseError& error);
 
-// What is wrong with an argument that says nothing, as an unset variable of a script makes it;
-// nothing when all say something. No argument of any command means anything when it is empty.
-// The first of `arguments` is the command's name; `of`: how their numbers go on, " of whorl lock".
+// The message for an empty argument, which comes from an unset variable in a script; empty if no
+// argument is empty. No command accepts an empty argument. The first of `arguments` is the command's
+// name. `of` follows the argument's number in the message, such as " of whorl lock".
 std::string EmptyArgument(std::span<const std::string> arguments, std::string_view of);
 
-// Parses the arguments behind the command's name, and prints the help or the version where that is
-// asked for. Then, and with `wrong` where the line cannot be understood: the exit code.
+// Parses the arguments after the command's name. Returns an exit code if the command ends here: after
+// printing the help or the version, or `wrong` after an error; otherwise nullopt.
 std::optional<int> Parse(CLI::App& root, std::vector<std::string> arguments, int wrong);
 
 }  // namespace whorl::cli

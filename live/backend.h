@@ -1,9 +1,9 @@
-// The Spanner that a run takes place on, with the protocol's table in it: the official emulator, or
-// whorl's own server over the model.
+// The Spanner of a run, with the protocol's table: the official emulator, or whorl's own server over
+// the model.
 //
 // Invariants:
-//   1. Each run has one of its own, on a free port of the loopback interface, which ends with it.
-//   2. The table is empty.
+//   1. Each run has its own, on a free port of the loopback interface, and it ends with the run.
+//   2. The table is empty at the start.
 #pragma once
 
 #include <grpcpp/channel.h>
@@ -27,14 +27,14 @@ class Backend {
   virtual const std::shared_ptr<grpc::Channel>& channel() const = 0;
 };
 
-// kUnavailable: there is none to be had; the message says what to do.
+// kUnavailable if it cannot be started; the message says what to do.
 absl::StatusOr<std::unique_ptr<Backend>> StartBackend(BackendKind kind,
                                                       const sim::Scenario& scenario);
 
-// The scenario as it can come about there: what the backend settles by itself is as the backend has
-// it. What the simulation runs beside the real run.
+// The scenario with the parameters that the backend itself decides (TrueTime, pending columns) set to
+// the backend's. The simulation runs this scenario to compare with the real run.
 sim::Scenario AsOn(BackendKind kind, sim::Scenario scenario);
-// What AsOn changed, for people; empty when nothing.
+// A text for people that says what AsOn changed; empty if nothing.
 std::string ChangesOn(BackendKind kind, const sim::Scenario& scenario);
 
 }  // namespace whorl::live

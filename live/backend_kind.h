@@ -1,4 +1,5 @@
-// Which Spanner a scenario runs on for real. Without gRPC, so that every program can read its name.
+// The Spanners on which a scenario can run for real. This header needs no gRPC, so that every program
+// can read their names.
 #pragma once
 
 #include <cstdint>

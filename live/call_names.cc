@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "live/talk.h"
+#include "live/messages.h"
 #include "protocol/protocols.h"
 
 namespace whorl::live {
@@ -13,8 +13,8 @@ namespace {
 
 constexpr size_t kNumbers = 8;
 
-// gRPC makes these up where Spanner did not answer. Spanner may answer so, too, which then counts
-// as if it had not been heard.
+// gRPC itself returns these codes if Spanner did not answer. Spanner can return them, too; then the
+// call counts as unanswered.
 bool IsMadeUp(Code code) {
   return code == Code::kUnavailable || code == Code::kDeadlineExceeded || code == Code::kCancelled;
 }
@@ -83,9 +83,9 @@ std::optional<CallNames::Running> CallNames::Find(RunId run) {
 
 real_client::Headers CallNames::OnSend(RunId run, const real_client::SentCall& call) {
   const std::optional<Running> running = Find(run);
-  if (!running) return {};  // the process's own, to be connected when it starts
+  if (!running) return {};  // the probe by which the process connects
   const CallName name = NameOf(running->name, call);
-  reporter_.Tell(sim::CallSent{.call = name, .step = call.step, .request = call.request});
+  reporter_.ReportEvent(sim::CallSent{.call = name, .step = call.step, .request = call.request});
   return {{std::string(kCallHeader),
            FormatCallHeader({.name = name, .step = call.step, .request = call.request})}};
 }
@@ -94,7 +94,7 @@ void CallNames::OnReply(RunId run, const real_client::SentCall& call, const Resp
   const std::optional<Running> running = Find(run);
   if (!running) return;
   const CallName name = NameOf(running->name, call);
-  // A statement with a step of its own ends with its reply; all other steps with their transaction.
+  // A statement with its own step ends with its reply; every other step ends with its transaction.
   const bool ends_step = call.step != running->step;
   if (ends_step && points_.Has(call.step, Phase::kReplied)) {
     reporter_.StopAt(name, call.step, Phase::kReplied);
@@ -106,7 +106,7 @@ void CallNames::OnReply(RunId run, const real_client::SentCall& call, const Resp
   }
   const sim::CallEnded ended{
       .call = name, .step = call.step, .code = response.status.code, .from_spanner = !made_up};
-  reporter_.Tell(ended);
+  reporter_.ReportEvent(ended);
   if (ends_step && points_.Has(call.step, Phase::kEnded)) {
     reporter_.StopAt(name, call.step, Phase::kEnded, {ended});
   }

@@ -1,4 +1,4 @@
-// Names the calls of a node's client for the proxy, and tells of them.
+// Labels the calls of a node's client, so that the proxy can recognise them, and reports each call.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@
 
 namespace whorl::live {
 
-// What a proxy learns of a call from its header.
+// The content of a call's header, by which the proxy recognises it.
 struct NamedCall {
   CallName name;
   StepName step;
   uint8_t request = 0;  // Request::index()
 };
 std::string FormatCallHeader(const NamedCall& call);
-// Nothing for a text that is none.
+// nullopt for any other text.
 std::optional<NamedCall> ParseCallHeader(std::string_view text);
 
 class CallNames final : public real_client::CallObserver {
@@ -32,10 +32,10 @@ class CallNames final : public real_client::CallObserver {
   CallNames(ProcessId process, Reporter& reporter, const Points& points)
       : process_(process), reporter_(reporter), points_(points) {}
 
-  // Starts a transaction by `run`, none of whose calls goes out before its name is known. Its
-  // generation is set here.
+  // Starts a transaction by calling `run`; none of its calls is sent before this has stored the name.
+  // The generation of `name` is set here.
   RunId Start(CallName name, StepName step, const std::function<RunId()>& run);
-  // The name under which the transaction was started, which has ended.
+  // Forgets a transaction that has ended; returns the name under which it was started.
   CallName Forget(RunId run);
 
   real_client::Headers OnSend(RunId run, const real_client::SentCall& call) override;
@@ -53,7 +53,7 @@ class CallNames final : public real_client::CallObserver {
   const Points& points_;
   std::mutex mutex_;
   std::map<RunId, Running> running_;  // guarded by mutex_
-  // Raised when a call ended of which something may still be under way; guarded by mutex_.
+  // Incremented when a call ended while messages of it may still be under way; guarded by mutex_.
   uint16_t generation_ = 0;
 };
 

@@ -19,7 +19,7 @@
 namespace whorl::live {
 namespace {
 
-// The same program, by another name of its work (cli/grpc/main.cc).
+// A node runs the same program, with another argument (cli/grpc/main.cc).
 std::string OwnProgram() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
 void CloseEnd(int& end) {
@@ -34,7 +34,7 @@ ChildNode::Pipes::Pipes() : to_node{-1, -1}, from_node{-1, -1} {
   }
 }
 
-ChildNode::ChildNode(boost::asio::io_context& context, const Setup& setup, Hear hear, Fail fail)
+ChildNode::ChildNode(boost::asio::io_context& context, const NodeSetup& setup, Hear hear, Fail fail)
     : process_({OwnProgram(), std::string(kNodeArgument)}, pipes_.from_node[1], pipes_.to_node[0]),
       from_(context, pipes_.from_node[0]),
       hear_(std::move(hear)),
@@ -57,7 +57,7 @@ void ChildNode::Send(const Order& order) {
   while (!left.empty()) {
     const ssize_t written = write(pipes_.to_node[1], left.data(), left.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return;  // it has ended, which is heard
+    if (written < 0) return;  // the process has ended; OnRead notices that
     left.remove_prefix(static_cast<size_t>(written));
   }
 }
@@ -88,7 +88,7 @@ void ChildNode::AwaitLine() {
 
 void ChildNode::OnRead(bool failed) {
   TakeLines();
-  if (ended_) return;  // by what was heard
+  if (ended_) return;  // a report has ended it
   if (!failed) return AwaitLine();
   Kill();
   fail_("a node's process has ended by itself:\n" + process_.Output());

@@ -1,5 +1,5 @@
-// A node's process, seen from the stage: what it is told, what it says, and how it is stopped,
-// paused and killed.
+// A node's process as the coordinator handles it: sends it orders, receives its reports, and pauses
+// and kills it.
 #pragma once
 
 #include <sys/types.h>
@@ -11,32 +11,32 @@
 #include <string>
 
 #include "live/child_process.h"
-#include "live/talk.h"
+#include "live/messages.h"
 
 namespace whorl::live {
 
 class ChildNode {
  public:
-  // Gets what the process says, in order, on the thread that runs `context`.
+  // Receives the reports of the process, in order, on the thread that runs `context`.
   using Hear = std::function<void(Report&)>;
-  // The process has ended by itself, or speaks another language.
+  // Called if the process has ended by itself or sent a line that is no report.
   using Fail = std::function<void(const std::string& why)>;
 
-  // Throws std::system_error when the system gives no process.
-  ChildNode(boost::asio::io_context& context, const Setup& setup, Hear hear, Fail fail);
+  // Throws std::system_error if the system cannot start a process.
+  ChildNode(boost::asio::io_context& context, const NodeSetup& setup, Hear hear, Fail fail);
   ~ChildNode();
   ChildNode(const ChildNode&) = delete;
   ChildNode& operator=(const ChildNode&) = delete;
 
   void Send(const Order& order);
-  // Until all of its threads stand still.
+  // Returns when all threads of the process have stopped.
   void Pause();
   void Resume();
-  // SIGKILL; what it said before is heard before this returns.
+  // Sends SIGKILL. Reports that the process had sent before are received before this returns.
   void Kill();
 
  private:
-  // The stage's ends of the two pipes, and the node's until it has been started.
+  // The two pipes: the coordinator's ends, and the node's ends until the node was started.
   struct Pipes {
     int to_node[2];
     int from_node[2];
@@ -45,7 +45,7 @@ class ChildNode {
 
   void AwaitLine();
   void OnRead(bool failed);
-  // Takes whole lines from `heard_`.
+  // Handles the whole lines in `heard_`.
   void TakeLines();
 
   Pipes pipes_;

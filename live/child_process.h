@@ -1,10 +1,11 @@
-// A program that ends with who started it: a node, a server, the emulator.
+// A child process that ends with its parent: a node, a server, the emulator.
 //
 // Invariants:
-//   1. The child is ended by its process id in the destructor, and by the kernel when the thread
-//      that started it dies without one: nothing is left behind. So it is started from a thread
-//      that lives as long as it is needed.
-//   2. What it prints goes to a file without a name, which is gone with whoever holds it.
+//   1. The destructor kills the child. If the thread that started the child ends before that, the
+//      kernel kills it. So a child has to be started from a thread that lives as long as the child
+//      is needed.
+//   2. The child's output goes to a file without a name, which disappears when the last process
+//      that has it open ends.
 #pragma once
 
 #include <sys/types.h>
@@ -16,9 +17,9 @@ namespace whorl {
 
 class ChildProcess {
  public:
-  // `arguments`: the program's path first. Throws std::system_error when it cannot be started.
-  // `standard_output`: where it prints to instead of the file; standard error goes to the file.
-  // `standard_input`: what it reads; this process's own where there is none.
+  // `arguments` begins with the program's path. Throws std::system_error if it cannot be started.
+  // `standard_output`, if given, replaces the file for standard output alone. `standard_input`: -1
+  // gives the child this process's own.
   explicit ChildProcess(const std::vector<std::string>& arguments, int standard_output = -1,
                         int standard_input = -1);
   ~ChildProcess();
@@ -27,18 +28,18 @@ class ChildProcess {
 
   pid_t pid() const { return pid_; }
   bool IsRunning();
-  // SIGKILL, and waits for its end. Nothing happens when it has ended.
+  // Sends SIGKILL and waits for the end. No effect if the child has ended.
   void Kill();
-  // What it has printed so far, on both streams.
+  // The output so far, of both streams.
   std::string Output() const;
 
  private:
   int output_ = -1;
-  pid_t pid_ = -1;  // -1 once its end was waited for
+  pid_t pid_ = -1;  // -1 once the child was reaped
 };
 
-// A port of the loopback interface that was free a moment ago. Somebody else may take it before it
-// is used: whoever starts a server on it tries again.
+// A port of the loopback interface that was free a moment ago. Another process may take it before it
+// is used, so the caller has to try again with another port if its server cannot listen.
 int FreePort();
 
 }  // namespace whorl

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "live/coordinator.h"
 #include "live/history.h"
-#include "live/stage.h"
 #include "sim/judge/expectations.h"
 #include "sim/scenario/error_text.h"
 
@@ -41,8 +41,8 @@ void Compare(const InvariantResult& real, const Simulated& simulated, RealRun& r
   }
 }
 
-// The scenario's expectations to which a real run can be held: verdicts that are no matter of
-// chance, and that every fault struck. Its metrics and its `sometimes` are of one simulated run.
+// The scenario with the expectations that a real run has to meet: the verdicts that do not depend on
+// the seed. Its metrics and its `sometimes` describe one simulated run.
 sim::Scenario WithExpectationsOfReal(const sim::Scenario& scenario, const Simulated& simulated) {
   sim::Scenario real = scenario;
   real.expect.sometimes.clear();
@@ -56,7 +56,7 @@ sim::Scenario WithExpectationsOfReal(const sim::Scenario& scenario, const Simula
 
 std::vector<std::string> FailuresOf(const sim::Scenario& scenario, const Simulated& simulated,
                                     sim::RunResult result) {
-  // A violation of chance is not held against the run for not being listed.
+  // A violation that depends on the seed is no failure, even if the scenario does not list it.
   for (InvariantResult& invariant : result.checks.invariants) {
     if (simulated.Varies(invariant.invariant)) invariant.verdict = Verdict::kHolds;
   }
@@ -91,7 +91,7 @@ Simulated Simulate(const sim::Scenario& scenario) {
 
 absl::StatusOr<RealRun> RunForReal(BackendKind kind, const sim::Scenario& scenario, uint64_t number,
                                    const Simulated& simulated) {
-  absl::StatusOr<Record> record = Stage(kind, scenario, scenario.seed + number).Run();
+  absl::StatusOr<Record> record = Coordinator(kind, scenario, scenario.seed + number).Run();
   if (!record.ok()) return record.status();
   RealRun run;
   run.history = HistoryOf(scenario, *record);

@@ -1,8 +1,8 @@
-// A scenario for real, beside the same scenario simulated: what each comes to, and where they part.
+// Compares a real run of a scenario with simulated ones.
 //
-// A simulated run is one draw of the world that its scenario describes, and so is a real one: where
-// seeds of the simulation come to different verdicts (whether one hash is greater than another,
-// say), a real run agrees that comes to one of them.
+// A simulated run is one draw from the world that its scenario describes, and so is a real run. If
+// the seeds of the simulation come to different verdicts (because they depend on which hash is
+// greater, for example), a real run agrees if its verdict is that of at least one seed.
 #pragma once
 
 #include <array>
@@ -17,40 +17,42 @@
 
 namespace whorl::live {
 
-// The simulation: of the file's own seed, and what other seeds come to.
+// The simulated runs: that of the file's own seed, and the verdicts of other seeds.
 struct Simulated {
   static constexpr uint64_t kSeeds = 100;
 
   sim::RunResult own;
   // How many of the seeds came to each verdict.
   std::array<std::array<uint64_t, kCountOf<sim::Verdict>>, kCountOf<Invariant>> verdicts{};
-  sim::Metrics least;  // over the seeds, each metric by itself
+  sim::Metrics least;  // over the seeds, for each metric
   sim::Metrics most;
 
   uint64_t Count(Invariant invariant, sim::Verdict verdict) const {
     return verdicts[static_cast<size_t>(invariant)][static_cast<size_t>(verdict)];
   }
-  // Whether the verdict is a matter of chance: seeds differ.
+  // Whether the verdict depends on the seed.
   bool Varies(Invariant invariant) const;
 };
 Simulated Simulate(const sim::Scenario& scenario);
 
-// One run for real.
+// A real run.
 struct RealRun {
   sim::RunResult result;
-  std::vector<std::string> holes;
-  // Verdicts that no seed of the simulation comes to, a sentence each. Unknown is no agreement.
+  std::vector<std::string> holes;  // as in Record
+  // One sentence for each verdict to which no seed of the simulation comes. A verdict of unknown
+  // never agrees.
   std::vector<std::string> parts;
-  // Verdicts other than that of the file's own seed, where other seeds come to them, too.
+  // One for each verdict that differs from that of the file's own seed but is that of other seeds.
   std::vector<std::string> chances;
-  // What the scenario expects of verdicts and faults, and was not so; verdicts of chance left out.
+  // Failed expectations of the scenario about verdicts and faults, except verdicts that depend on the
+  // seed.
   std::vector<std::string> failures;
   std::vector<sim::Observation> history;
 
   bool agrees() const { return parts.empty(); }
 };
 
-// `scenario`: as AsOn() makes it. `number`: of the run among those of the scenario.
+// `scenario` is what AsOn() returns. `number` counts the runs of the scenario.
 absl::StatusOr<RealRun> RunForReal(BackendKind kind, const sim::Scenario& scenario, uint64_t number,
                                    const Simulated& simulated);
 

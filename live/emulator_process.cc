@@ -85,7 +85,7 @@ bool WaitForServer(grpc::Channel& channel, ChildProcess* process) {
   const auto give_up = steady_clock::now() + std::chrono::seconds(20);
   while (steady_clock::now() < give_up) {
     if (process != nullptr && !process->IsRunning()) return false;
-    // In slices, to notice soon that the process has ended.
+    // In slices, to notice soon if the process has ended.
     if (channel.WaitForConnected(system_clock::now() + std::chrono::milliseconds(200))) return true;
   }
   return false;
@@ -104,7 +104,7 @@ std::unique_ptr<EmulatorProcess> EmulatorProcess::Start() {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     std::unique_ptr<EmulatorProcess> emulator(
         new EmulatorProcess(*program, "127.0.0.1:" + std::to_string(FreePort())));
-    // Connected to its own process, and not to whoever else took the port.
+    // The process still runs, so the channel is connected to it and not to another user of the port.
     if (WaitForServer(*emulator->channel_, &emulator->process_) && emulator->process_.IsRunning()) {
       return emulator;
     }

@@ -1,4 +1,4 @@
-// The official Cloud Spanner emulator, as a child process of a test.
+// The official Cloud Spanner emulator as a child process.
 #pragma once
 
 #include <grpcpp/channel.h>
@@ -12,19 +12,19 @@
 namespace whorl {
 
 // The path of the emulator's program: $SPANNER_EMULATOR, else emulator_main on PATH, else beside
-// the gcloud on PATH, else where Google's packages put it. Nothing when there is none.
+// the gcloud on PATH, else where Google's packages put it. nullopt if there is none.
 std::optional<std::string> FindEmulator();
 
-// What a skipped test says.
+// The message of a skipped test.
 inline constexpr const char* kNoEmulator =
     "SKIPPED: no Cloud Spanner emulator ($SPANNER_EMULATOR, emulator_main on PATH, or the Google "
     "Cloud SDK's component cloud-spanner-emulator)";
 
 class EmulatorProcess {
  public:
-  // Started on a free loopback port, and answering. It never aborts a transaction in favour of
-  // another by chance. Null when there is no emulator; throws std::runtime_error, with what the
-  // emulator printed, when there is one and it does not answer.
+  // Starts it on a free loopback port and waits until it answers. It never aborts a transaction at
+  // random. Null if there is no emulator; throws std::runtime_error, with the emulator's output, if
+  // there is one that does not answer.
   static std::unique_ptr<EmulatorProcess> Start();
 
   const std::string& address() const { return address_; }  // 127.0.0.1:port
@@ -39,10 +39,10 @@ class EmulatorProcess {
   std::shared_ptr<grpc::Channel> channel_;
 };
 
-// A plaintext channel of its own (gRPC shares connections between equal ones) that connects again
-// soon when nobody listens yet.
+// A plaintext channel that shares its connection with no other (gRPC shares connections between equal
+// channels) and tries again soon if no server listens yet.
 std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address);
-// True once a server answers; false when it does not within 20 s, or when `process` (if any) ended.
+// Waits until a server answers. False if none does within 20 s, or if `process` (may be null) ends.
 bool WaitForServer(grpc::Channel& channel, ChildProcess* process);
 
 }  // namespace whorl

@@ -22,13 +22,13 @@ namespace {
 using sim::Instant;
 using sim::Observation;
 
-// When rows of the start were written at the latest, unless they say so themselves; as in the
-// simulation.
+// How long before the run the initial rows were written, unless they contain a later timestamp; as
+// in the simulation.
 constexpr Duration kRowsWritten = Seconds(3600);
 
 // --- commits and their rows ----------------------------------------------------------------------
 
-// In the order of their timestamps, and seen in that order.
+// Sorts the commits by timestamp, and makes the times at which they were seen follow that order.
 void PutInOrder(std::vector<SeenCommit>& commits) {
   std::ranges::stable_sort(commits, {}, &SeenCommit::commit);
   Instant seen = sim::kNever;
@@ -45,7 +45,7 @@ RowsByKey ByKey(const std::vector<Row>& rows, size_t key) {
   return by_key;
 }
 
-// Rows that one commit changed.
+// The rows that a commit changed.
 std::vector<sim::RowCommitted> ChangesOf(const SeenCommit& seen, size_t key) {
   const RowsByKey before = ByKey(*seen.before, key);
   const RowsByKey after = ByKey(*seen.after, key);
@@ -66,7 +66,7 @@ std::vector<sim::RowCommitted> ChangesOf(const SeenCommit& seen, size_t key) {
   return changes;
 }
 
-// Whether what each commit left is what the next one found.
+// Adds a hole where the rows that one commit left differ from those that the next one found.
 void LookForHoles(const Record& record, size_t key, std::vector<std::string>& holes) {
   std::vector<Row> left = record.rows;
   const auto sorted = [key](std::vector<Row> rows) {
@@ -115,7 +115,7 @@ class Merge {
   }
 
  private:
-  struct Seat {
+  struct Belief {
     bool standing = false;
     std::optional<Instant> lapses_at;
     bool believes = false;
@@ -124,16 +124,16 @@ class Merge {
     StepName step;
     bool hangs = false;
   };
-  struct Node {
+  struct NodeState {
     uint32_t incarnation = 0;
     bool runs = false;
     bool cut_to = false;
     bool cut_from = false;
-    std::map<CallName, OpenCall> calls;  // that the process waits for
+    std::map<CallName, OpenCall> calls;  // those that the process waits for
   };
 
   void Observe(Instant at, sim::ObservedEvent what) {
-    // What was started a moment before the run, and what came after its end, is not of the run.
+    // The run began at 0 and ended at end_, so events before and after are placed there.
     at = std::clamp(at, Instant{}, end_);
     ShiftTimes(shift_, what);
     history_.push_back({.at = at, .what = std::move(what)});
@@ -178,7 +178,7 @@ class Merge {
 
   // --- beliefs
   void Take(const sim::ProcessStarted& what, const ReportedEvent& event) {
-    Node& node = nodes_[what.process.node];
+    NodeState& node = nodes_[what.process.node];
     node.incarnation = what.process.incarnation;
     node.runs = true;
     Observe(event.at, what);
@@ -192,39 +192,41 @@ class Merge {
     nodes_[what.process.node].runs = false;
     SettleBeliefs(what.process, event.at);
     nodes_[what.process.node].calls.clear();
-    std::erase_if(seats_,
-                  [&](const auto& seat) { return seat.first.first.node == what.process.node; });
+    std::erase_if(beliefs_,
+                  [&](const auto& belief) { return belief.first.first.node == what.process.node; });
     Observe(event.at, what);
   }
   void Take(const sim::StandingChanged& what, const ReportedEvent& event) {
     Observe(event.at, what);
-    Seat& seat = seats_[{what.process, what.lock}];
-    seat.standing = what.standing.believes;
-    seat.lapses_at = event.lapses_at;
-    Settle({what.process, what.lock}, seat, event.at);
+    Belief& belief = beliefs_[{what.process, what.lock}];
+    belief.standing = what.standing.believes;
+    belief.lapses_at = event.lapses_at;
+    Settle({what.process, what.lock}, belief, event.at);
   }
   void SettleBeliefs(ProcessId process, Instant at) {
-    for (auto& [key, seat] : seats_) {
-      if (key.first == process) Settle(key, seat, at);
+    for (auto& [key, belief] : beliefs_) {
+      if (key.first == process) Settle(key, belief, at);
     }
   }
-  void Settle(const std::pair<ProcessId, uint16_t>& key, Seat& seat, Instant at) {
-    const bool lapsed = seat.lapses_at && at >= *seat.lapses_at;
-    const bool believes = seat.standing && !lapsed && nodes_[key.first.node].runs;
-    if (believes == std::exchange(seat.believes, believes)) return;
+  void Settle(const std::pair<ProcessId, uint16_t>& key, Belief& belief, Instant at) {
+    const bool lapsed = belief.lapses_at && at >= *belief.lapses_at;
+    const bool believes = belief.standing && !lapsed && nodes_[key.first.node].runs;
+    if (believes == std::exchange(belief.believes, believes)) return;
     Observe(at, sim::BeliefChanged{.process = key.first, .lock = key.second, .believes = believes});
   }
-  // Beliefs that lapse by the clock up to then.
+  // Ends the beliefs that lapse by the clock until `at`.
   void LapseUntil(Instant at) {
     while (true) {
-      auto next = seats_.end();
-      for (auto seat = seats_.begin(); seat != seats_.end(); ++seat) {
-        if (!seat->second.believes || !seat->second.lapses_at || *seat->second.lapses_at > at) {
+      auto next = beliefs_.end();
+      for (auto belief = beliefs_.begin(); belief != beliefs_.end(); ++belief) {
+        if (!belief->second.believes || !belief->second.lapses_at ||
+            *belief->second.lapses_at > at) {
           continue;
         }
-        if (next == seats_.end() || *seat->second.lapses_at < *next->second.lapses_at) next = seat;
+        if (next == beliefs_.end() || *belief->second.lapses_at < *next->second.lapses_at)
+          next = belief;
       }
-      if (next == seats_.end()) return;
+      if (next == beliefs_.end()) return;
       Settle(next->first, next->second, *next->second.lapses_at);
     }
   }
@@ -232,7 +234,7 @@ class Merge {
   // --- calls that hang
   void Take(const sim::CallSent& what, const ReportedEvent& event) {
     Observe(event.at, what);
-    Node& node = nodes_[what.call.process.node];
+    NodeState& node = nodes_[what.call.process.node];
     OpenCall& call = node.calls[what.call];
     call = {.step = what.step};
     if (node.cut_to || node.cut_from) Hang(what.call, call, event.at);
@@ -246,7 +248,7 @@ class Merge {
     nodes_[what.call.process.node].calls.erase(what.call);
     Observe(event.at, what);
   }
-  // A transaction that was given up ends its calls without a word.
+  // A transaction that was given up ends its calls without a CallEnded for each.
   void Take(const sim::TransactionFinished& what, const ReportedEvent& event) {
     std::erase_if(nodes_[what.process.node].calls, [&](const auto& one) {
       return one.first.lock == what.lock && one.first.request == what.request;
@@ -255,7 +257,7 @@ class Merge {
   }
   void Take(const sim::LinkChanged& what, const ReportedEvent& event) {
     Observe(event.at, what);
-    Node& node = nodes_[what.node];
+    NodeState& node = nodes_[what.node];
     const bool cut = what.link != sim::LinkState::kUp;
     if (Covers(what.direction, sim::Direction::kTo)) node.cut_to = cut;
     if (Covers(what.direction, sim::Direction::kFrom)) node.cut_from = cut;
@@ -270,8 +272,8 @@ class Merge {
   const sim::Scenario& scenario_;
   const Duration shift_;
   const Instant end_;
-  std::map<int16_t, Node> nodes_;
-  std::map<std::pair<ProcessId, uint16_t>, Seat> seats_;
+  std::map<int16_t, NodeState> nodes_;
+  std::map<std::pair<ProcessId, uint16_t>, Belief> beliefs_;
   std::vector<Observation> history_;
 };
 

@@ -1,19 +1,18 @@
-// From what was seen of a real run to observations, as a simulated run has them.
+// Turns the records of a real run into observations like those of a simulated run.
 //
-// What is done, and nothing is guessed:
-//   1. Everything is put in the order of CLOCK_BOOTTIME, which all processes share. Commits are in
-//      the order of their timestamps: one is there, at the latest, when the reply to it or to a
-//      later one was seen.
-//   2. The rows of a commit are the difference of two reads: as of just before it, and as of it.
-//      What the one before left has to be what the next one finds; else somebody's commit was not
-//      seen.
-//   3. A belief begins and lapses as its process's standing says, and lapses by the clock at its
-//      time, also while the process is paused.
-//   4. A call hangs that a cut link, or a call's own fault, has met.
-//   5. Spanner's times are told as if the run had begun when all simulations begin, so that traces
-//      read alike. Tokens in their numeric form stay as they were.
-// Not seen, because only a model can: calls that wait for a lock, whether a commit waited for
-// TrueTime, replies that came too late to be heard.
+// Rules:
+//   1. Events are ordered by CLOCK_BOOTTIME, which all processes share. Commits are ordered by their
+//      timestamps, and each is placed no later than the first reply to it or to a later commit.
+//   2. The rows that a commit changed are the difference of two reads: as of just before the commit
+//      and as of the commit. If the rows that one commit left differ from those that the next one
+//      found, a commit in between was not seen, and the history has a hole.
+//   3. A belief begins and lapses as the standing of its process says. It also lapses by the clock,
+//      even while the process is paused.
+//   4. A call hangs if it was under way on a cut link, or if a fault made it hang.
+//   5. Spanner's timestamps are shifted as if the run had begun when all simulations begin, so that
+//      traces can be compared. Tokens in numeric form are not shifted.
+// Deliberately left out, because only the model can observe it: calls that wait for a lock, commits
+// that wait for TrueTime, and replies that come too late.
 #pragma once
 
 #include <vector>
@@ -25,10 +24,10 @@
 
 namespace whorl::live {
 
-// The observations of the run, RunEnded last. Adds to the record's holes what is found missing.
+// Returns the observations of the run, RunEnded last. Adds the holes that it finds to the record.
 std::vector<sim::Observation> HistoryOf(const sim::Scenario& scenario, Record& record);
 
-// What the simulation's checkers say of the history. Where it has holes, nothing is certain.
+// Judges the history by the simulation's checkers. If it has holes, all verdicts are unknown.
 // `sink` may be null.
 sim::RunResult JudgeHistory(const sim::Scenario& scenario, uint64_t seed,
                             const std::vector<sim::Observation>& history,

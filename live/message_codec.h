@@ -1,9 +1,9 @@
-// Any value with fields as JSON and back, for messages between processes of one build of this
-// program: fields are told by their place, alternatives and enumerations by their number, a name
-// (protocol/names.h) by its word.
+// Converts any value with fields to JSON and back, for messages between processes of one build of
+// this program. Fields are identified by their position, alternatives and enumerators by their
+// number, names (protocol/names.h) by their word.
 //
-// Invariant: what FromJson makes of ToJson's result equals what ToJson was given. A text that is
-// no such result throws nlohmann::json::exception.
+// Invariant: FromJson(ToJson(x)) equals x. FromJson throws nlohmann::json::exception for any other
+// JSON.
 // Deliberately left out: handles of SQL, which mean nothing in another process.
 #pragma once
 
@@ -33,7 +33,7 @@ MessageJson ToJson(const T& value);
 template <typename T>
 void FromJson(const MessageJson& json, T& out);
 
-// The text, which lives as long as the program. May be called from any thread.
+// A copy of the word that lives as long as the program. Callable from any thread.
 const char* InternedWord(const std::string& word);
 
 namespace codec_internal {
@@ -61,7 +61,7 @@ void ReadAlternative(size_t index, const MessageJson& json, std::variant<T...>& 
     if (index == I) return FromJson(json, out.template emplace<I>());
     ReadAlternative<I + 1>(index, json, out);
   } else {
-    // Of another build: said as the library says what else is wrong.
+    // Another build wrote the message: throws the exception of the library.
     static_cast<void>(MessageJson::array().at(index));
   }
 }

@@ -12,10 +12,10 @@
 
 #include "live/call_names.h"
 #include "live/message_codec.h"
+#include "live/messages.h"
 #include "live/node_time.h"
 #include "live/participant.h"
 #include "live/reporter.h"
-#include "live/talk.h"
 #include "protocol/protocols.h"
 #include "protocol/spindle_v2/words.h"
 #include "real_client/lock_loop.h"
@@ -24,18 +24,18 @@
 namespace whorl::live {
 namespace {
 
-// How long a process waits for its first answer from Spanner before it says that it is ready: it
-// may be started behind a network that is cut.
+// How long a process waits for its first answer from Spanner before it reports Ready anyway: its
+// network may be cut when it starts.
 constexpr Duration kConnectingMax = Seconds(2);
 
 class NodeProcess {
  public:
-  explicit NodeProcess(Setup setup)
+  explicit NodeProcess(NodeSetup setup)
       : setup_(std::move(setup)),
         points_(setup_.scenario, setup_.process.node),
         calls_(std::make_shared<CallNames>(setup_.process, reporter_, points_)) {}
 
-  // The connection and the session are there before the scenario begins, as in the simulation.
+  // Opens the connection and the session before the scenario begins, as in the simulation.
   void Connect() {
     const Status opened = real_client::SpannerClient::Create(
         {.database = setup_.database,
@@ -46,11 +46,11 @@ class NodeProcess {
          .retry = FindProtocol(setup_.scenario.protocol)->retry_policy,
          .call_observer = calls_},
         client_);
-    if (!opened.ok()) return reporter_.Say(CannotGoOn{.why = FormatStatus(opened)});
+    if (!opened.ok()) return reporter_.Send(CannotGoOn{.why = FormatStatus(opened)});
     Transaction probe =
         OneStatement(spindle_v2::steps::kCheck, Mode::kStrongRead, Sql::Intern("SELECT 1"), {});
     probe.give_up_at = real_client::MonotonicNow() + kConnectingMax;
-    client_->Run(std::move(probe), [this](const TransactionResult&) { reporter_.Say(Ready{}); });
+    client_->Run(std::move(probe), [this](const TransactionResult&) { reporter_.Send(Ready{}); });
   }
 
   void Obey(Order order) {
@@ -58,7 +58,7 @@ class NodeProcess {
   }
 
  private:
-  void Do(Setup&) {}  // the first line only
+  void Do(NodeSetup&) {}  // RunNodeProcess has read it: the first line only
   void Do(Begin& begin) {
     reporter_.SetStart(begin.run_started);
     const Duration at = begin.run_started + (begin.at - sim::Instant{});
@@ -72,7 +72,7 @@ class NodeProcess {
   void Do(Go& go) { reporter_.Release(go.point); }
   void Do(StopGracefully&) {
     loop_.Post([this] {
-      reporter_.Tell(sim::ProcessStopped{.process = setup_.process});
+      reporter_.ReportEvent(sim::ProcessStopped{.process = setup_.process});
       for (const auto& participant : participants_) participant->StopGracefully();
     });
   }
@@ -93,7 +93,7 @@ class NodeProcess {
 
   void Start(const Begin& begin) {
     time_ = NodeTime(begin.run_started, begin.run_started_wall, begin.clock);
-    reporter_.Tell(sim::ProcessStarted{.process = setup_.process});
+    reporter_.ReportEvent(sim::ProcessStarted{.process = setup_.process});
     for (const uint16_t lock : spec().locks) {
       participants_.push_back(
           std::make_unique<Participant>(Participant::Surroundings{.scenario = setup_.scenario,
@@ -113,7 +113,7 @@ class NodeProcess {
     return setup_.scenario.nodes[static_cast<size_t>(setup_.process.node)];
   }
 
-  const Setup setup_;
+  const NodeSetup setup_;
   const Points points_;
   Reporter reporter_;
   NodeTime time_;
@@ -133,13 +133,13 @@ Order ReadOrder(const std::string& line) {
 }  // namespace
 
 int RunNodeProcess() {
-  // Ctrl-C is for the stage, which ends its nodes.
+  // Ctrl-C ends the coordinator, which ends its nodes.
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
   std::string line;
   if (!std::getline(std::cin, line)) return EXIT_FAILURE;
-  // It has threads of its own until the process ends, and ends with it.
-  auto* node = new NodeProcess(std::get<Setup>(ReadOrder(line)));
+  // Never destroyed, since its threads run until the process ends.
+  auto* node = new NodeProcess(std::get<NodeSetup>(ReadOrder(line)));
   node->Connect();
   while (std::getline(std::cin, line)) node->Obey(ReadOrder(line));
   _exit(EXIT_SUCCESS);

@@ -1,12 +1,12 @@
-// The process of one life of a scenario's node: its clocks, its connection to Spanner, and its
-// parts in locks. It is told what to do on standard input, and tells what happens on standard
-// output (talk.h). It ends when its stage does: standard input ends then, if the kernel has not
-// ended it.
+// The process of one incarnation of a scenario's node: its clocks, its connection to Spanner, and
+// its participation in locks. It receives orders on standard input and reports events on standard
+// output (messages.h). It ends with its coordinator: the kernel kills it, or else its standard input
+// ends.
 #pragma once
 
 namespace whorl::live {
 
-// Returns the exit code.
+// Returns the exit code of the process.
 int RunNodeProcess();
 
 }  // namespace whorl::live

@@ -1,4 +1,4 @@
-// A node's clocks: the machine's CLOCK_BOOTTIME, seen through the clock that its scenario gives it.
+// A node's clocks: CLOCK_BOOTTIME with the offset and rate that the scenario gives the node.
 #pragma once
 
 #include "protocol/machine.h"
@@ -14,7 +14,7 @@ class NodeTime final : public real_client::MachineClock {
   NodeTime() = default;
   NodeTime(Duration run_started, Timestamp run_started_wall, sim::NodeClock clock)
       : run_started_(run_started),
-        // Spanner's clocks show the system's time, and so do the node's.
+        // Spanner's clocks show the system's time, so the node's wall clock has to be based on it.
         shift_(run_started_wall - sim::kStartTime),
         clock_(clock),
         process_started_(sim::Shows(clock, Now())) {}
@@ -25,7 +25,7 @@ class NodeTime final : public real_client::MachineClock {
     local.wall = local.wall + shift_;
     return local;
   }
-  // When this process's monotonic clock shows `monotonic`.
+  // The instant at which this process's monotonic clock shows `monotonic`.
   sim::Instant WhenShown(Duration monotonic) const {
     return sim::WhenShows(clock_, process_started_, monotonic);
   }
@@ -41,7 +41,7 @@ class NodeTime final : public real_client::MachineClock {
 
  private:
   Duration run_started_;
-  Duration shift_;  // the system's time minus what a scenario calls it
+  Duration shift_;  // the system's time minus the scenario's
   sim::NodeClock clock_;
   Duration process_started_;
 };

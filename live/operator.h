@@ -1,8 +1,8 @@
-// What is done at Spanner by nobody's process: rows of the start, an operator's deletion, sessions
-// that are taken away, transactions that Spanner would have aborted, and the versions of rows that
-// a run has left behind.
+// Does at Spanner what no process of the run does: inserts the initial rows, deletes rows as an
+// operator would, deletes sessions, rolls back transactions that Spanner would have aborted, and
+// reads the versions of rows after the run.
 //
-// Calls block, for some milliseconds. One thread at a time.
+// Calls block for some milliseconds. Not thread-safe.
 #pragma once
 
 #include <grpcpp/channel.h>
@@ -24,14 +24,14 @@ class Operator {
   Operator(const std::shared_ptr<grpc::Channel>& channel, const ProtocolInfo& protocol);
 
   Status Insert(std::vector<Row> rows);
-  // Of the row with this key; when it was committed.
+  // Deletes the row with this key. `commit` becomes the commit timestamp.
   Status Delete(const Value& key, Timestamp& commit);
-  // Whether Spanner takes it or not.
+  // Ignores errors.
   void Rollback(const SessionName& session, const TransactionId& transaction);
   void DeleteSession(const SessionName& session);
 
-  // All rows of the table as of `at`, or the newest; columns in the order of the protocol's table.
-  // Spanner keeps them for an hour.
+  // Reads all rows of the table as of `at`, or the newest; columns in the order of the protocol's
+  // table. Spanner keeps old versions for an hour.
   Status RowsAt(std::optional<Timestamp> at, std::vector<Row>& out);
 
  private:

@@ -33,17 +33,17 @@ class Participant::Hosting {
   sim::Instant& asked_at() { return part_.asked_at_; }
   std::vector<sim::ApplicationEffect>& application_effects() { return part_.application_effects_; }
 
-  void Observe(sim::ObservedEvent what) { part_.around_.reporter.Tell(std::move(what)); }
+  void Observe(sim::ObservedEvent what) { part_.around_.reporter.ReportEvent(std::move(what)); }
   void Observe(const sim::QuestionAnswered& answered) {
-    part_.around_.reporter.Tell(answered);
-    // Where asking is a transaction, its end ends the step.
+    part_.around_.reporter.ReportEvent(answered);
+    // If the question is a transaction, the end of the transaction ends the step.
     const bool local = FindProtocol(part_.around_.scenario.protocol)->answers_locally;
     if (answered.answer.question == Question::kHasLock && local) {
       part_.reached_.push_back({.step = steps::kHasLock, .what = answered});
     }
   }
   void Observe(const sim::WriteSent& write) {
-    part_.around_.reporter.Tell(write);
+    part_.around_.reporter.ReportEvent(write);
     part_.writes_.emplace_back(write);
   }
   void Queue(Event event) { part_.machine_.Queue(std::move(event)); }
@@ -51,7 +51,7 @@ class Participant::Hosting {
     part_.application_timers_.Set(timer, at);
   }
   void CancelTimer(sim::ApplicationTimer timer) { part_.application_timers_.Cancel(timer); }
-  // The stage is the resource, and has heard of the write.
+  // The coordinator plays the resource and has received the report of the write.
   void SendWrite(const sim::WriteToResource&) {
     std::vector<sim::ObservedEvent> sent = std::exchange(part_.writes_, {});
     if (!part_.around_.points.Has(steps::kWrite, Phase::kSent)) return;
@@ -80,7 +80,7 @@ CallName Participant::OwnName() const {
   return name;
 }
 
-// --- its life ------------------------------------------------------------------------------------
+// --- start and stop--------------------------------------------------------------------------------
 
 void Participant::Start() {
   machine_.Begin(spec().use == Use::kLock);
@@ -127,7 +127,7 @@ void Participant::NoticeStanding() {
   if (standing == standing_ && lapses_at == lapses_at_) return;
   standing_ = standing;
   lapses_at_ = lapses_at;
-  around_.reporter.Tell(
+  around_.reporter.ReportEvent(
       sim::StandingChanged{
           .process = around_.process, .lock = lock_, .standing = std::move(standing)},
       lapses_at);
@@ -138,17 +138,17 @@ bool Participant::Believes() const {
   return !standing_.believes_until || around_.time.Local().monotonic < *standing_.believes_until;
 }
 
-// --- its transactions ----------------------------------------------------------------------------
+// --- transactions --------------------------------------------------------------------------------
 
 TransactionClient::RunId Participant::Run(RequestId request, Transaction transaction,
                                           TransactionClient::Done done) {
   const StepName step = transaction.step;
-  around_.reporter.Tell(sim::TransactionStarted{
+  around_.reporter.ReportEvent(sim::TransactionStarted{
       .process = around_.process, .lock = lock_, .request = request, .step = step});
   CallName name = OwnName();
   name.request = request;
   const auto ended = [this, name, step, done = std::move(done)](TransactionResult result) {
-    // On the client's thread: the machine has not heard of it yet.
+    // This runs on the client's thread, before the machine gets the result.
     if (around_.points.Has(step, Phase::kReplied)) {
       around_.reporter.StopAt(name, step, Phase::kReplied);
     }
@@ -168,7 +168,7 @@ void Participant::OnTransactionEnded(RequestId request,
                                           .step = flight.step,
                                           .outcome = result.outcome,
                                           .code = result.status.code};
-  around_.reporter.Tell(finished);
+  around_.reporter.ReportEvent(finished);
   reached_.push_back({.step = flight.step, .what = finished});
 }
 

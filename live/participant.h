@@ -1,11 +1,11 @@
-// A process's part in one lock: the protocol's machine, run by the code that ships
-// (real_client/machine_host.h), and the scenario's application, which is the simulation's own
-// (sim/world/application.h). Here is what connects the two with the run: clocks, names of calls,
-// reports to the stage, and points at which the process stands still.
+// A process's participation in one lock: the protocol's machine, run by the code that ships
+// (real_client/machine_host.h), and the scenario's application, which is the simulation's
+// (sim/world/application.h). A Participant connects the two with the run: it provides clocks, labels
+// calls, reports events to the coordinator, and stops the process at points.
 //
-// What a program gets, real_client/lock_host.h, stands on the same machine host, and is not used
-// here: README.md says why.
-// All of it belongs to the loop's thread.
+// Programs use real_client/lock_host.h, which owns a machine host, too, but is not used here;
+// README.md says why.
+// Everything happens on the loop's thread.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ namespace whorl::live {
 
 class Participant : private real_client::MachineHost::Owner {
  public:
-  // What it shares with the process's other parts; all of it outlives them.
+  // What all participants of the process share. It outlives them.
   struct Surroundings {
     const sim::Scenario& scenario;
     ProcessId process;
@@ -40,7 +40,7 @@ class Participant : private real_client::MachineHost::Owner {
     const Points& points;
   };
 
-  // It lives as long as the process.
+  // REQUIRES: it lives as long as the process.
   Participant(Surroundings around, uint16_t lock);
   Participant(const Participant&) = delete;
   Participant& operator=(const Participant&) = delete;
@@ -48,14 +48,14 @@ class Participant : private real_client::MachineHost::Owner {
   void Start();
   void StopGracefully();
   void HearOfRelease() { machine_.Give(ReleaseAnnounced{}); }
-  // The node's clock runs in another way from now on.
+  // Call it when the node's clock has changed.
   void ClockChanged();
 
  private:
-  // Of the application, as sim/world/hosting.h wants it.
+  // The host of the application (sim/world/hosting.h).
   class Hosting;
 
-  // Where the process is to stand still once what happens has been acted upon.
+  // A point at which the process stops as soon as it has acted on the events that led there.
   struct ReachedPoint {
     StepName step;
     sim::ObservedEvent what;
@@ -66,7 +66,7 @@ class Participant : private real_client::MachineHost::Owner {
   }
   CallName OwnName() const;
 
-  // As the machine's owner.
+  // MachineHost::Owner:
   std::shared_ptr<void> KeepAlive() override { return nullptr; }
   real_client::TransactionClient::RunId Run(RequestId request, Transaction transaction,
                                             real_client::TransactionClient::Done done) override;
@@ -77,7 +77,7 @@ class Participant : private real_client::MachineHost::Owner {
   void OnLeadershipChanged(const LeadershipChanged& changed) override;
   void OnAnswer(Answer answer) override;
   void OnNote(Note note) override;
-  void OnReleaseToAnnounce() override { around_.reporter.Say(Announces{.lock = lock_}); }
+  void OnReleaseToAnnounce() override { around_.reporter.Send(Announces{.lock = lock_}); }
 
   void GiveApplication(const sim::ApplicationEvent& event);
   void NoticeStanding();
@@ -92,10 +92,10 @@ class Participant : private real_client::MachineHost::Owner {
   std::vector<sim::ApplicationEffect> application_effects_;
   real_client::LoopTimers<sim::ApplicationTimer> application_timers_;
   sim::Instant asked_at_;
-  std::vector<sim::ObservedEvent> writes_;  // that are about to be sent
+  std::vector<sim::ObservedEvent> writes_;  // about to be sent
   std::vector<ReachedPoint> reached_;
   Standing standing_;
-  std::optional<sim::Instant> lapses_at_;  // the belief, by itself
+  std::optional<sim::Instant> lapses_at_;  // when the belief lapses by the clock
 };
 
 }  // namespace whorl::live

@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "live/coordinator.h"
 #include "live/history.h"
-#include "live/stage.h"
 #include "sim/judge/batch.h"
 #include "sim/measure/takeover.h"
 #include "sim/scenario/error_text.h"
@@ -20,13 +20,13 @@ using sim::Cat;
 using sim::TakeoverCase;
 using sim::TakeoverFault;
 
-// After which a run has shown what it is for. The leader is node 0.
+// Whether a run can end: a new leader's write has arrived. The leader at the start is node 0.
 bool IsNewLeadersWrite(const sim::ObservedEvent& what) {
   const auto* arrived = std::get_if<sim::WriteArrived>(&what);
   return arrived != nullptr && arrived->process.node != 0;
 }
 
-// What one real run came to.
+// The outcome of one real run.
 struct Measured {
   sim::TakeoverRun run;
   bool has_holes = false;
@@ -35,9 +35,9 @@ struct Measured {
 absl::StatusOr<Measured> MeasureForReal(BackendKind on, const TakeoverCase& takeover_case,
                                         uint64_t seed) {
   const sim::Scenario world = AsOn(on, TakeoverWorld(takeover_case, seed));
-  Stage stage(on, world, seed);
-  stage.EndWhen(IsNewLeadersWrite);
-  absl::StatusOr<Record> record = stage.Run();
+  Coordinator coordinator(on, world, seed);
+  coordinator.EndWhen(IsNewLeadersWrite);
+  absl::StatusOr<Record> record = coordinator.Run();
   if (!record.ok()) return record.status();
   sim::TakeoverObserver observer(world, takeover_case.fault, TimesOf(takeover_case));
   uint64_t ordinal = 0;

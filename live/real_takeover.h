@@ -1,5 +1,5 @@
-// Takeovers for real, beside the simulated ones: the worlds of `whorl bench takeover`, run on real
-// processes.
+// Runs the worlds of `whorl bench takeover` on real processes and compares the takeovers with
+// simulated ones.
 #pragma once
 
 #include <cstdint>
@@ -16,30 +16,30 @@ namespace whorl::live {
 struct TakeoverPlan {
   BackendKind on = BackendKind::kServer;
   uint64_t seed = 1;
-  uint64_t runs = 20;          // for real, of each case
-  uint64_t simulated = 1'000;  // beside them
-  int jobs = 1;                // runs at the same time, each with a Spanner of its own
+  uint64_t runs = 20;          // real runs of each case
+  uint64_t simulated = 1'000;  // simulated runs of each case
+  int jobs = 1;                // real runs at the same time, each with its own Spanner
 };
 
-// One case, measured twice. Times count from the fault, in nanoseconds.
+// One case, measured on real processes and in simulation. Times count from the fault, in nanoseconds.
 struct ComparedTakeovers {
   sim::TakeoverResult real;
   sim::TakeoverResult simulated;
-  int64_t with_holes = 0;                  // real runs of which not all was seen; not counted
+  int64_t with_holes = 0;                  // real runs whose history has holes; not counted
   std::vector<int64_t> real_first_writes;  // in the order of the runs
   std::vector<int64_t> real_grants;
 };
 
-// Why the case cannot be run on real processes; empty when it can.
+// Why the case cannot be run on real processes; empty if it can.
 std::string WhyNotForReal(const sim::TakeoverCase& takeover_case);
 
-// `progress` hears after each real run, on the caller's thread.
-// kUnavailable: a run could not be run, and why.
+// Calls `progress` after each real run, on the caller's thread.
+// kUnavailable if a run was not possible; the message says why.
 absl::StatusOr<ComparedTakeovers> CompareTakeovers(
     const TakeoverPlan& plan, const sim::TakeoverCase& takeover_case,
     const std::function<void(uint64_t runs)>& progress);
 
-// How many of the values lie between what 5 and what 95 percent of the distribution do not exceed.
+// The number of values between the 5th and the 95th percentile of the distribution.
 int64_t CountInMiddle(const std::vector<int64_t>& values, const sim::Distribution& distribution);
 
 }  // namespace whorl::live

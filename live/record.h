@@ -1,4 +1,4 @@
-// What was seen of a real run, before it is put in order.
+// The record of a real run, in the order in which it was collected. history.h sorts it.
 #pragma once
 
 #include <optional>
@@ -15,28 +15,29 @@ namespace whorl::live {
 struct ReportedEvent {
   sim::Instant at;
   sim::ObservedEvent what;
-  std::optional<sim::Instant> lapses_at;  // of StandingChanged: when the belief lapses by itself
+  std::optional<sim::Instant>
+      lapses_at;  // for StandingChanged: when the belief lapses by the clock
   WHORL_FIELDS(ReportedEvent, at, what, lapses_at);
 };
 
-// A commit of which the proxy saw the reply, whether its process heard it or not; or an operator's.
+// A commit whose reply the proxy saw, even if the process did not receive it; or an operator's.
 struct SeenCommit {
   sim::Instant at;  // when the reply was seen
-  CallName call;    // nobody's process: an operator's
+  CallName call;    // without a process: an operator's
   StepName step;
   Timestamp commit;
-  // All rows just before the commit and as of it; nothing when they could not be read.
+  // All rows just before the commit and as of the commit; nullopt if they could not be read.
   std::optional<std::vector<Row>> before;
   std::optional<std::vector<Row>> after;
   WHORL_FIELDS(SeenCommit, at, call, step, commit, before, after);
 };
 
 struct Record {
-  Timestamp start;                   // what the system's clock showed when the run began
-  std::vector<Row> rows;             // that were there then
-  std::vector<ReportedEvent> heard;  // in the order in which the stage heard of it
+  Timestamp start;                   // the system's time when the run began
+  std::vector<Row> rows;             // the initial rows
+  std::vector<ReportedEvent> heard;  // in the order in which the coordinator received them
   std::vector<SeenCommit> commits;
-  std::vector<std::string> holes;  // what is missing, for people; then no verdict is certain
+  std::vector<std::string> holes;  // what is missing, for people; if any, verdicts are unknown
   WHORL_FIELDS(Record, start, rows, heard, commits, holes);
 };
 

@@ -12,10 +12,10 @@ namespace {
 using sim::Cat;
 using sim::FaultSpec;
 
-// Processes of a real run, with a connection each, that two cores can carry without being late.
+// The number of processes, each with a connection, that two cores can run without delays.
 constexpr size_t kNodesMax = 32;
 
-// Why this fault cannot be made real, and what to do instead; nothing when it can.
+// Why this fault cannot be made real, and what to do instead; nullopt if it can.
 std::optional<std::string_view> WhyNot(const FaultSpec& fault) {
   if (fault.As<sim::TrueTimeFault>() != nullptr) {
     return "nobody can make a real Spanner's TrueTime lie or widen; run it without --on";

@@ -1,4 +1,4 @@
-// What of a scenario cannot be made real, said before anything is started.
+// Finds what a real run cannot do, before anything is started.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace whorl::live {
 
-// A line each, with file and line where there is one, what cannot be made real, and what to do;
-// empty when all can.
+// One line for each part of the scenario that cannot be made real: file and line (if it has one), the
+// reason, and a remedy. Empty if the scenario can run.
 std::vector<std::string> RefusalsOf(BackendKind kind, const sim::Scenario& scenario);
 
 }  // namespace whorl::live

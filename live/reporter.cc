@@ -23,7 +23,7 @@ Points::Points(const sim::Scenario& scenario, int16_t node) {
   }
 }
 
-void Reporter::Say(const Report& report) {
+void Reporter::Send(const Report& report) {
   const std::string line = ToJson(report).dump() + "\n";
   const std::lock_guard lock(writing_);
   std::string_view left = line;
@@ -35,8 +35,8 @@ void Reporter::Say(const Report& report) {
   }
 }
 
-void Reporter::Tell(sim::ObservedEvent what, std::optional<sim::Instant> lapses_at) {
-  Say(ReportedEvent{.at = Now(), .what = std::move(what), .lapses_at = lapses_at});
+void Reporter::ReportEvent(sim::ObservedEvent what, std::optional<sim::Instant> lapses_at) {
+  Send(ReportedEvent{.at = Now(), .what = std::move(what), .lapses_at = lapses_at});
 }
 
 void Reporter::StopAt(const CallName& call, StepName step, Phase phase,
@@ -44,7 +44,8 @@ void Reporter::StopAt(const CallName& call, StepName step, Phase phase,
   std::unique_lock lock(mutex_);
   const uint64_t point = ++last_point_;
   lock.unlock();
-  Say(AtPoint{.point = point, .call = call, .step = step, .phase = phase, .what = std::move(what)});
+  Send(
+      AtPoint{.point = point, .call = call, .step = step, .phase = phase, .what = std::move(what)});
   lock.lock();
   released_.wait(lock, [&] { return passable_.erase(point) > 0; });
 }

@@ -1,7 +1,7 @@
-// A node's voice: what happens in its process, as lines on standard output, and the points at which
-// it stands still until the stage lets it go on.
+// Reports the events of a node's process as lines on standard output, and stops the process at
+// points until the coordinator lets it go on.
 //
-// Every line is one write, so that it comes whole or not at all. From any thread.
+// Each line is a single write(), so that it arrives whole or not at all. Thread-safe.
 #pragma once
 
 #include <condition_variable>
@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include "live/talk.h"
+#include "live/messages.h"
 #include "sim/scenario/instant.h"
 #include "sim/world/observation.h"
 
 namespace whorl::live {
 
-// Phases of steps that faults of the scenario wait for, of those that a process can see itself.
+// The phases of steps for which faults of the scenario wait, as far as the process itself sees them.
 class Points {
  public:
   Points(const sim::Scenario& scenario, int16_t node);
@@ -30,12 +30,12 @@ class Points {
 
 class Reporter {
  public:
-  // A process whose stage has gone ends here.
-  void Say(const Report& report);
-  // Happens now. `run_started` has to be known.
-  void Tell(sim::ObservedEvent what, std::optional<sim::Instant> lapses_at = std::nullopt);
+  // Ends the process if the coordinator has ended.
+  void Send(const Report& report);
+  // Reports an event that happens now. REQUIRES: SetStart() was called.
+  void ReportEvent(sim::ObservedEvent what, std::optional<sim::Instant> lapses_at = std::nullopt);
 
-  // Says where the process has come to, and waits to be let go.
+  // Reports the point that the process has reached, and waits for its Release.
   void StopAt(const CallName& call, StepName step, Phase phase,
               std::vector<sim::ObservedEvent> what = {});
   void Release(uint64_t point);

@@ -15,7 +15,7 @@ namespace {
 
 using sim::When;
 
-// More of them than this are the backend's way of making transactions wait, and no story.
+// If there are more ABORTED replies, the backend makes transactions wait by them; none is saved.
 constexpr size_t kAbortsMax = 8;
 constexpr uint64_t kSeedsMax = 200;
 constexpr uint8_t kExecuteSql = 0;  // Request::index()
@@ -68,13 +68,13 @@ class Steps {
   std::map<int16_t, When> last_;
 };
 
-// Of the first call of a step, which a trigger can name.
+// Whether a trigger can name the call: it is the first call of a step.
 bool IsNameable(const sim::CallServed& served) {
   return served.request == kExecuteSql && served.call.attempt <= 1 && served.code == Code::kAborted;
 }
 
-// The first seed of some whose run comes to the real one's verdicts, since some are a matter of
-// chance; the scenario's own where none does, and then the model does not agree.
+// Sets the first seed whose run comes to the real run's verdicts, since some depend on the seed. If no
+// seed does, the scenario's own stays, and the model does not agree with the real run.
 void SettleSeed(sim::Scenario& saved) {
   const uint64_t own = saved.seed;
   for (uint64_t i = 0; i < kSeedsMax; ++i) {

@@ -1,9 +1,10 @@
-// A real run as a scenario: what surprises for real can be replayed, explained and shrunk.
+// Writes a real run as a scenario, so that a surprising run can be replayed, explained and shrunk.
 //
-// Faults that struck at a time strike at the last step that their node had come to by then, since
-// times are not the same in two worlds; ABORTED replies that Spanner gave by itself become faults.
-// It expects the verdicts that the real run came to, by the first of some seeds that comes to them;
-// where none does, replaying it fails, and the model does not agree.
+// A fault that struck at a time strikes at the last step that its node had reached by then, since
+// times differ between the real run and the simulation. ABORTED replies that Spanner gave by itself
+// become faults. The scenario expects the verdicts of the real run, and its seed is the first of
+// some seeds that comes to them. If no seed does, replaying the scenario fails: the model does not
+// agree with the real run.
 #pragma once
 
 #include <vector>
@@ -15,7 +16,7 @@
 
 namespace whorl::live {
 
-// `scenario`: as AsOn() makes it.
+// `scenario` is what AsOn() returns.
 sim::Scenario ScenarioOf(BackendKind kind, const sim::Scenario& scenario,
                          const std::vector<sim::Observation>& history,
                          const sim::RunResult& result);

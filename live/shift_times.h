@@ -1,4 +1,4 @@
-// Moves every Timestamp inside a value, wherever it stands.
+// Adds a duration to every Timestamp inside a value, at any depth.
 #pragma once
 
 #include <tuple>
@@ -14,7 +14,7 @@ namespace whorl::live {
 
 template <typename T>
 void ShiftTimes(Duration by, T& value) {
-  using namespace codec_internal;  // NOLINT(google-build-using-namespace): what kinds of types are
+  using namespace codec_internal;  // NOLINT(google-build-using-namespace): kinds of types
   if constexpr (std::is_same_v<T, Timestamp>) {
     value = value + by;
   } else if constexpr (std::is_same_v<T, Token>) {

@@ -13,7 +13,7 @@ void ReadSelector(const v1::TransactionSelector& selector, WireCall& out) {
   out.begins_read_write = selector.begin().has_read_write();
 }
 
-// Of ResultSet and PartialResultSet.
+// The transaction that a ResultSet or PartialResultSet says was begun.
 template <typename Result>
 TransactionId BegunIn(const std::string& message) {
   Result result;

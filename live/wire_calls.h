@@ -1,4 +1,4 @@
-// What the stage has to know of a call that passes the proxy, from its bytes.
+// Decodes those parts of a call that the coordinator needs, from the bytes that pass the proxy.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace whorl::live {
 struct WireCall {
   std::string method;
   SessionName session;
-  TransactionId transaction;  // in which it runs, or that it ends; empty: none
+  TransactionId transaction;  // the one in which it runs or that it ends; empty: none
   bool begins_read_write = false;
   bool is_commit = false;
   bool is_rollback = false;
@@ -22,8 +22,8 @@ struct WireCall {
 WireCall ReadCall(const std::string& method, const std::string& message);
 
 struct WireReply {
-  TransactionId begun;              // by the call that this answers
-  std::optional<Timestamp> commit;  // of a Commit that has committed
+  TransactionId begun;              // the transaction that the call has begun; empty: none
+  std::optional<Timestamp> commit;  // the commit timestamp, if this answers a Commit
 };
 WireReply ReadReply(const std::string& method, const std::vector<std::string>& messages);
 

@@ -41,6 +41,8 @@ class Name {
   friend constexpr std::strong_ordering operator<=>(Name a, Name b) {
     return a.word() <=> b.word();
   }
+  // A friend rather than a template, so that WordOf<Enum> names one function only.
+  friend constexpr std::string_view WordOf(Name name) { return name.word_; }
   template <typename Fingerprint>
   void AddTo(Fingerprint& fingerprint) const {
     fingerprint.AddWord(key_);
@@ -64,11 +66,6 @@ class Name {
   uint64_t key_;
   const char* word_;  // ends with a zero
 };
-
-template <typename Kind>
-constexpr std::string_view WordOf(Name<Kind> name) {
-  return name.word();
-}
 
 // Words that had numbers before names had keys. Their numbers are their keys, so that a scenario
 // and a seed still give the same hash and the same draws. Nothing is ever added here.
@@ -128,9 +125,9 @@ inline constexpr NoteId kReadFailed{"read failed"};            // error
 inline constexpr NoteId kHeartbeatFailed{"heartbeat failed"};  // error
 // Token, or in a protocol without tokens: until when.
 inline constexpr NoteId kGotLock{"got the lock"};
-inline constexpr NoteId kLostLock{"lost the lock"};          // why
-inline constexpr NoteId kClaimFailed{"claim failed"};        // error
-inline constexpr NoteId kOutcomeUnknown{"outcome unknown"};  // of a claim that is read back: error
+inline constexpr NoteId kLostLock{"lost the lock"};                 // why
+inline constexpr NoteId kClaimFailed{"claim failed"};               // error
+inline constexpr NoteId kOutcomeUnknown{"outcome unknown"};         // the claim is read back: error
 inline constexpr NoteId kOutcomeReadBack{"outcome read back"};      // whether it had been committed
 inline constexpr NoteId kClockStoodStill{"the clock stood still"};  // by how much at least, in ms
 // The lock, and what is wrong with its row.

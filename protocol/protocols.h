@@ -31,6 +31,27 @@ constexpr auto WordTableOf(Promise) {
   });
 }
 
+// A circumstance in which a promise is void, although the protocol works as it should.
+enum class Circumstance : uint8_t {
+  kRowDeleted,           // an operator deletes a row
+  kLeasesDiffer,         // processes have different leases
+  kIdsShared,            // two processes have the same id
+  kCurrentTimestampOff,  // CURRENT_TIMESTAMP is not the true time
+};
+constexpr auto WordTableOf(Circumstance) {
+  return MakeWordTable<Circumstance>({
+      {Circumstance::kRowDeleted, "an operator deletes a row"},
+      {Circumstance::kLeasesDiffer, "nodes have different leases"},
+      {Circumstance::kIdsShared, "two nodes share an id"},
+      {Circumstance::kCurrentTimestampOff, "CURRENT_TIMESTAMP is wrong"},
+  });
+}
+// The protocol promises the invariant, but not in that circumstance.
+struct PromiseLimit {
+  Invariant invariant = Invariant::kOneLiveToken;
+  Circumstance circumstance = Circumstance::kRowDeleted;
+};
+
 // A column of the protocol's table, as in `create_table`.
 struct ColumnInfo {
   std::string_view name;
@@ -68,12 +89,14 @@ struct ProtocolInfo {
   // The steps that are statements within another step: each ends with its own reply, and not with
   // its transaction.
   std::span<const StepName> steps_within_others;
+  // The step that renews the lease. Empty: there is none.
+  std::optional<StepName> heartbeat_step;
   // The steps that keep the lock or give it back. A client that limits how many transactions are
   // under way sends these first.
   std::span<const StepName> urgent_steps;
   std::array<Promise, kCountOf<Invariant>> promises{};
-  // Promises that are void if an operator deletes a row.
-  std::span<const Invariant> not_with_delete_row;
+  // The limits of its promises.
+  std::span<const PromiseLimit> promise_limits;
   // The process answers HasLock from what it knows, without a call to Spanner.
   bool answers_locally = false;
   bool has_blocking_wrapper = false;  // Lock() and Unlock()

@@ -40,7 +40,7 @@ bool GoesToLeader(const Request& request) {
 
 }  // namespace
 
-std::string FormatRequestId(const RequestId& id) {
+std::string FormatSpannerRequestId(const SpannerRequestId& id) {
   // The first number is the version of this format.
   return absl::StrFormat("1.%016x.%d.%d.%d.%d", id.process, id.client, id.channel, id.request,
                          id.attempt);
@@ -57,13 +57,13 @@ Headers HeadersOf(std::string_view field, std::string_view resource, std::string
                                     " whorl/0.1.0 grpc/" + grpc::Version()}};
 }
 
-Headers HeadersOf(const Request& request, const std::string& database, const RequestId& id) {
+Headers HeadersOf(const Request& request, const std::string& database, const SpannerRequestId& id) {
   const bool named =
       std::holds_alternative<GetSession>(request) || std::holds_alternative<DeleteSession>(request);
   const bool creates = std::holds_alternative<CreateSession>(request);
   Headers headers = creates ? HeadersOf("database", database, database)
                             : HeadersOf(named ? "name" : "session", SessionOf(request), database);
-  headers.emplace_back("x-goog-spanner-request-id", FormatRequestId(id));
+  headers.emplace_back("x-goog-spanner-request-id", FormatSpannerRequestId(id));
   if (GoesToLeader(request)) headers.emplace_back("x-goog-spanner-route-to-leader", "true");
   return headers;
 }

@@ -75,6 +75,9 @@ class LockObserver {
                              Duration /*took*/) {}
 };
 
+// Whether a step, as OnTransaction reports it, renews the lease.
+bool RenewsLease(StepName step);
+
 struct LockOptions {
   std::string name;
   std::string protocol = "fenced_lease";

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <future>
 #include <memory>
 #include <mutex>
 #include <utility>
 
+#include "protocol/protocols.h"
 #include "protocol/random_id.h"
 #include "protocol/spanner/utf8.h"
 #include "real_client/bounded_client.h"
@@ -55,6 +57,11 @@ Status Resolve(std::string_view protocol, const std::string& table,
 }
 
 }  // namespace
+
+bool RenewsLease(StepName step) {
+  return std::ranges::any_of(
+      Protocols(), [step](const ProtocolInfo& info) { return info.heartbeat_step == step; });
+}
 
 Status MakeGrpcClient(ClientOptions options, std::unique_ptr<TransactionClient>& out) {
   std::unique_ptr<SpannerClient> client;
@@ -151,7 +158,7 @@ Status LockClient::Open(LockClientOptions options, std::unique_ptr<LockClient>& 
   }
   auto core = std::make_unique<Core>(std::move(options));
   TransactionClient* client = nullptr;
-  // What is wrong with the options shows now.
+  // Errors of the options show here, before anything is sent.
   Status status = core->ClientFor(*FindProtocol(LockOptions().protocol), client);
   if (status.ok()) out.reset(new LockClient(std::move(core)));
   return status;

@@ -169,12 +169,12 @@ void LockHost::OnSettled() {
   NoticeEnd();
 }
 
-TransactionClient::RunId LockHost::Run(whorl::RequestId /*request*/, Transaction transaction,
+TransactionClient::RunId LockHost::Run(RequestId /*request*/, Transaction transaction,
                                        TransactionClient::Done done) {
   return around_.client.Run(std::move(transaction), std::move(done));
 }
 
-void LockHost::OnTransactionEnded(whorl::RequestId /*request*/, const MachineHost::Flight& flight,
+void LockHost::OnTransactionEnded(RequestId /*request*/, const MachineHost::Flight& flight,
                                   const TransactionResult& result) {
   ++ended_;
   if (options_.observer) {

@@ -80,9 +80,9 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
 
   // MachineHost::Owner:
   std::shared_ptr<void> KeepAlive() override { return shared_from_this(); }
-  TransactionClient::RunId Run(whorl::RequestId request, Transaction transaction,
+  TransactionClient::RunId Run(RequestId request, Transaction transaction,
                                TransactionClient::Done done) override;
-  void OnTransactionEnded(whorl::RequestId request, const MachineHost::Flight& flight,
+  void OnTransactionEnded(RequestId request, const MachineHost::Flight& flight,
                           const TransactionResult& result) override;
   void OnSettled() override;
   void OnLeadershipChanged(const LeadershipChanged&) override {}  // Publish() does more
@@ -129,7 +129,7 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   std::optional<Duration> renewed_;  // when the last successful write was begun
 
   // The machine's answer about its token, if it has to query Spanner for that.
-  std::optional<Timestamp> asked_for_;
+  std::optional<Token> asked_for_;
   Duration ask_again_at_;
   std::optional<Answer> answer_;  // a yes
 

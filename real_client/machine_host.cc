@@ -75,7 +75,7 @@ void MachineHost::Do(RunTransaction& effect) {
   flight.run = owner_.Run(effect.request, std::move(transaction), std::move(done));
 }
 
-void MachineHost::OnEnded(whorl::RequestId request, TransactionResult result) {
+void MachineHost::OnEnded(RequestId request, TransactionResult result) {
   const Flight flight = flights_.extract(request).mapped();
   owner_.OnTransactionEnded(request, flight, result);
   if (result.commit_sent) result.commit_sent = clock_.FromMonotonic(*result.commit_sent);

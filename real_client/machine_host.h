@@ -7,7 +7,6 @@
 //   2. Events are taken in the order in which they were queued, and all effects of one are carried
 //      out before the next is taken.
 //   3. After End() no timer and no queued event of the machine is left.
-// RequestId means the machine's, not that of Spanner's headers (headers.h): hence `whorl::`.
 #pragma once
 
 #include <cstdint>
@@ -44,10 +43,10 @@ class MachineHost {
     virtual std::shared_ptr<void> KeepAlive() = 0;
 
     // Passes the transaction to the client.
-    virtual TransactionClient::RunId Run(whorl::RequestId request, Transaction transaction,
+    virtual TransactionClient::RunId Run(RequestId request, Transaction transaction,
                                          TransactionClient::Done done) = 0;
     // The transaction has ended; the machine gets the result next.
-    virtual void OnTransactionEnded(whorl::RequestId request, const Flight& flight,
+    virtual void OnTransactionEnded(RequestId request, const Flight& flight,
                                     const TransactionResult& result) = 0;
     // The machine has taken a step, whose effects are carried out next.
     virtual void OnStep() {}
@@ -100,7 +99,7 @@ class MachineHost {
   void Do(Note& effect) { owner_.OnNote(std::move(effect)); }
   void Do(const AnnounceRelease&) { owner_.OnReleaseToAnnounce(); }
   void OnTimer(TimerId timer);
-  void OnEnded(whorl::RequestId request, TransactionResult result);
+  void OnEnded(RequestId request, TransactionResult result);
 
   LockLoop& loop_;
   TransactionClient& client_;
@@ -111,7 +110,7 @@ class MachineHost {
   ProtocolState state_;
   std::deque<Event> events_;
   bool taking_ = false;
-  std::map<whorl::RequestId, Flight> flights_;
+  std::map<RequestId, Flight> flights_;
   LoopTimers<TimerId> timers_;
 };
 

@@ -66,7 +66,7 @@ void Transport::Open(const ConnectionOptions& options) {
   for (const auto& channel : channels) stubs_.push_back(v1::Spanner::NewStub(channel));
 }
 
-RequestId Transport::RequestIdOf(const Options& options) {
+SpannerRequestId Transport::RequestIdOf(const Options& options) {
   return {.process = ProcessNumber(),
           .client = client_,
           .channel = options.lane % stubs_.size() + 1,

@@ -72,7 +72,7 @@ class Transport {
   Sending NewCall(const Options& options, Done done);
   void Answer(CallId call, Response response);
   void AnswerLater(CallId call, Status status);
-  RequestId RequestIdOf(const Options& options);
+  SpannerRequestId RequestIdOf(const Options& options);
 
   void Start(const Sending& call, const ExecuteSql& request);
   void StartQuery(const Sending& call, const ExecuteSql& request);

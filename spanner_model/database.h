@@ -113,7 +113,7 @@ void Serve(const Catalogue& catalogue, Database& database, const CallName& call,
            const Request& request, std::span<const Moment> leaders,
            std::vector<DatabaseEffect>& out);
 // Whether the call may be a statement, a read or a Commit of a read-write transaction: it begins
-// one or names a transaction, of which the request does not tell whether it is read-only.
+// one or names a transaction, since the request does not say whether that is read-only.
 bool IsOfReadWrite(const Request& request);
 // Aborts the call's transaction, as Spanner may for reasons of its own: if the call is a statement
 // or a Commit of an active read-write transaction, aborts that and answers the call ABORTED.

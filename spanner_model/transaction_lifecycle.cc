@@ -32,9 +32,9 @@ void ForgetAbandoned(Work& work) {
   });
 }
 
-// Drops outcomes that no client will ask for again: those of earlier transactions in the same place
-// of the same process (but for `previous`, whose age a resent begin needs once more), those not
-// used for long, and the oldest if there are too many.
+// Drops outcomes that no client will ask for again: those of earlier transactions that the same
+// process ran in the same place (except `previous`, whose age a resent begin needs once more), those
+// not used for long, and the oldest if there are too many.
 void ForgetOutcomes(Work& work, const CallName& begin, const SessionName& session,
                     const TransactionId& previous) {
   std::vector<TransactionState>& finished = work.database.finished;

@@ -1,5 +1,5 @@
-// `whorl bench`: measures what an operator asks of a lock: takeover latency and cost.
-// (How fast this testbed itself runs is measured by `./dev bench`, in bench/.)
+// `whorl bench`: measures what an operator wants to know about a lock: takeover latency and cost.
+// (`./dev bench`, in bench/, measures how fast this testbed itself runs.)
 #pragma once
 
 #include <CLI/App.hpp>

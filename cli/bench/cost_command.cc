@@ -31,7 +31,7 @@ class CostBench {
 
   int Run() {
     const SignalNotice notice;
-    // What would fail at the end of all the work fails before it.
+    // Opens the output before the work, so that an error shows before it rather than after.
     if (const absl::Status opened = Open(request_.out, lines_); !opened.ok()) return End(opened);
     if (const absl::Status opened = Open(request_.csv, csv_); !opened.ok()) return End(opened);
     sim::CostReport report;

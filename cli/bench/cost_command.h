@@ -1,4 +1,4 @@
-// `whorl bench cost`: what a lock costs to keep, by protocol, lease, followers and locks.
+// `whorl bench cost`: measures what it costs to keep a lock, by protocol, lease, followers and locks.
 #pragma once
 
 #include <CLI/App.hpp>

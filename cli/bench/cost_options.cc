@@ -25,19 +25,19 @@ constexpr Duration kLongestLease = Seconds(3600);
 constexpr std::string_view kCostFooter = R"(Examples:
   whorl bench cost                                     every protocol, all tables
   whorl bench cost --protocol fenced_lease --lease 10s --followers 2
-  whorl bench cost --herd 100,1000,10000 --largest 10000   nothing by law; takes minutes
+  whorl bench cost --herd 100,1000,10000 --largest 10000   nothing extrapolated; takes minutes
   whorl bench cost --preset multi_region --csv cost.csv
 
-Per lock-hour: what a lock costs while its leader renews it and followers look. Calls for the
-application's own questions (HasLock) are left out. A takeover counts from the crash of the leader
-until one lease after the next grant, beyond what steady state has in the same time.
-Figures are simulated, and depend on the options alone, not on --jobs. What stands after "~" is not
-simulated, but by the laws that figures lie on a line in followers and are multiples in locks; the
-report says how far these were from what was simulated.
+Costs are per lock-hour, while the leader renews its lease and the followers watch. Calls for the
+application's own questions (HasLock) are left out. The cost of a takeover is what it adds to the
+steady state, from the crash of the leader until one lease after the next grant.
+Figures are simulated, and depend on the options alone, not on --jobs. A figure after "~" is not
+simulated but extrapolated: figures grow along a line with followers, and in proportion to locks. The
+report says how far these rules were from the simulated figures.
 Ctrl-C ends the bench early, which then reports what it has; a second one ends the command.
 Exit codes: 0 measured; 2 bad input or usage; 3 the output could not be written.)";
 
-// Sorted, each once.
+// Sorts the values and removes duplicates.
 template <typename T>
 void Settle(std::vector<T>& values) {
   std::ranges::sort(values);
@@ -82,7 +82,7 @@ void TakePreset(const std::string& text, CostRequest& request) {
   request.cost.preset = static_cast<sim::Preset>(PlaceOfWord("--preset", "preset", text, kPresets));
 }
 
-// A list of whole numbers from 1 on, such as 1,10,100.
+// Adds an option for a list of positive integers, such as 1,10,100.
 void AddNumbers(CLI::App& app, const std::string& name, uint64_t max,
                 const std::shared_ptr<CostRequest>& request,
                 std::vector<int64_t> sim::CostOptions::* numbers, const std::string& help) {
@@ -111,7 +111,8 @@ void AddWhatToMeasure(CLI::App& app, const std::shared_ptr<CostRequest>& request
   AddNumber(
       app, "--largest", 1, kLargestMax,
       [request](uint64_t n) { request->cost.largest = static_cast<int64_t>(n); },
-      "of --herd and --locks, simulate numbers up to N (default: 1000); larger ones are by law");
+      "simulate the numbers of --herd and --locks up to N (default: 1000), and extrapolate larger "
+      "ones");
   AddText(app, "--preset", "NAME", request, TakePreset,
           "latencies: regional or multi_region (default: regional)");
 }
@@ -130,7 +131,7 @@ void AddCostOptions(CLI::App& app, const std::shared_ptr<CostRequest>& request) 
       "crashes of each protocol and lease, for the last table (default: 1000; 0: no such times)");
   AddNumber(
       app, "--seed", 0, std::numeric_limits<uint64_t>::max(),
-      [request](uint64_t seed) { request->cost.seed = seed; }, "of all runs (default: 1)");
+      [request](uint64_t seed) { request->cost.seed = seed; }, "seed of all runs (default: 1)");
   request->jobs = DefaultJobs();
   AddNumber(
       app, "--jobs", 1, kJobsMax, [request](uint64_t n) { request->jobs = n; },
@@ -151,12 +152,12 @@ std::vector<std::string> Contradictions(const CostRequest& request) {
   if (!request.out.empty() && request.out == request.csv) {
     errors.emplace_back("--out and --csv name the same file");
   }
-  // By law needs two points of the line.
+  // Extrapolation along a line needs two points.
   const auto& herd = request.cost.herd;
   const auto is_simulated = [&](int64_t n) { return n <= request.cost.largest; };
   if (std::ranges::count_if(herd, is_simulated) < 2 && !std::ranges::all_of(herd, is_simulated)) {
     errors.push_back(Cat("--herd: a number above --largest ", std::to_string(request.cost.largest),
-                         " is by law, which needs two smaller ones beside it"));
+                         " is extrapolated, which needs two smaller ones beside it"));
   }
   return errors;
 }

@@ -1,4 +1,4 @@
-// What a person asks of `whorl bench cost`, and what of it cannot be meant.
+// Options of `whorl bench cost`, and combinations that are refused.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -13,7 +13,7 @@ namespace whorl::cli {
 
 struct CostRequest {
   sim::CostOptions cost;
-  uint64_t takeovers = 1'000;  // of each protocol and lease; 0: none
+  uint64_t takeovers = 1'000;  // for each protocol and lease; 0: none
   uint64_t jobs = 1;
   bool json = false;
   bool markdown = false;
@@ -23,7 +23,7 @@ struct CostRequest {
 
 void AddCostOptions(CLI::App& app, const std::shared_ptr<CostRequest>& request);
 
-// Options that do not go together, or that ask for what cannot be had; nothing when all is well.
+// Messages for options that do not go together or cannot be satisfied; empty if there are none.
 std::vector<std::string> Contradictions(const CostRequest& request);
 
 }  // namespace whorl::cli

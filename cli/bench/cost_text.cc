@@ -39,12 +39,12 @@ std::string NumberText(double number, int digits_below_one = 3) {
 
 std::string PercentText(double share) { return NumberText(share * 100) + " %"; }
 
-// "~10,000" where nobody simulated so many.
+// "~10,000" if that number was not simulated.
 std::string SizeText(int64_t size, bool measured) {
   return Cat(measured ? "" : "~", sim::GroupedText(size));
 }
 
-// Of a takeover, in which nothing was seen when there was none.
+// The figure of a takeover; "-" if no takeover was observed.
 std::string TakeoverText(const CostFigures& figures, double sim::CostRates::* rate) {
   const bool unknown = figures.measured && figures.takeovers == 0;
   return unknown ? "-" : NumberText(figures.rates.*rate, 1);
@@ -157,7 +157,7 @@ class Printer {
   }
 
  private:
-  // How much busier than on average the busiest second of a takeover is.
+  // The rate in the busiest second of a takeover, relative to the average.
   static double BusiestRatio(const sim::CostRates& rates) {
     return rates.takeover_peak / (rates.rpcs / kSecondsOfHour);
   }

@@ -1,7 +1,7 @@
 // Reports of `whorl bench cost`, for people and for programs.
 //
-// Invariant: the same report gives the same bytes, from every compiler: figures are rounded by
-// whole numbers, never by a library's way of printing floating point.
+// Invariant: the same report gives the same bytes with every compiler. Figures are rounded by integer
+// arithmetic, never by a library that prints floating point.
 #pragma once
 
 #include <ostream>
@@ -12,16 +12,16 @@
 
 namespace whorl::cli {
 
-// Tables, and what they rest on.
+// Prints the tables, and the assumptions behind them.
 void PrintCost(const sim::CostReport& report, const std::vector<sim::Tradeoff>& tradeoffs,
                bool markdown, std::ostream& out);
 
-// One JSON object to a line: {"cost": "options"}, then "steady", "herd", "locks", "tradeoff",
-// "law" and "left_out". Rates are numbers of calls (transactions and so on) in an hour.
+// Prints one JSON object per line: {"cost": "options"}, then "steady", "herd", "locks", "tradeoff",
+// "law" and "left_out". Rates are numbers of calls (transactions and so on) per hour.
 void PrintCostLines(const sim::CostReport& report, const std::vector<sim::Tradeoff>& tradeoffs,
                     std::ostream& out);
 
-// A head, then every figure of the first three tables, a case to a line.
+// Prints a header, then every figure of the first three tables, one line per case.
 void PrintCostCsv(const sim::CostReport& report, std::ostream& out);
 
 }  // namespace whorl::cli

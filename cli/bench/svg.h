@@ -1,4 +1,4 @@
-// Writes SVG: a few shapes and texts, escaped, with numbers that no locale changes.
+// Writes SVG: shapes and escaped texts, with numbers that do not depend on the locale.
 #pragma once
 
 #include <span>
@@ -19,7 +19,7 @@ struct TextStyle {
   Anchor anchor = Anchor::kStart;
   int size = 12;
   bool bold = false;
-  bool edged = false;  // in white, so that it can be read upon lines
+  bool edged = false;  // has a white edge, so that it can be read on top of lines
 };
 
 class Svg {

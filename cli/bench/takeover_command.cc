@@ -24,7 +24,7 @@ using sim::BatchStep;
 using sim::Cat;
 using Clock = std::chrono::steady_clock;
 
-// A file that was asked for, and what will stand in it.
+// A file to write, and its content.
 struct Wanted {
   const std::string* path;
   std::string (*text)(const TakeoverReport& report);
@@ -53,7 +53,7 @@ class TakeoverBench {
   }
 
  private:
-  // What would fail at the end of all the work fails before it.
+  // Opens the output before the work, so that an error shows before it rather than after.
   absl::Status OpenFiles() {
     for (Wanted& wanted : files_) {
       if (wanted.path->empty()) continue;
@@ -80,7 +80,7 @@ class TakeoverBench {
     }
     Progress::Clear();
     const std::chrono::duration<double> seconds = Clock::now() - started;
-    // On standard error: no two benches take the same time.
+    // On standard error, since the time differs from run to run.
     std::cerr << sim::CountText(static_cast<int64_t>(runs_), "run", "runs") << " in "
               << sim::SecondsText({static_cast<int64_t>(seconds.count() * 1e9)}, 1) << " s\n";
     return status;
@@ -124,7 +124,8 @@ int RunTakeoverCommand(const TakeoverRequest& request) {
 }  // namespace
 
 SubCommand AddTakeoverCommand(CLI::App& bench, const GrpcCommands& grpc) {
-  CLI::App* app = bench.add_subcommand("takeover", "How long until somebody else leads");
+  CLI::App* app =
+      bench.add_subcommand("takeover", "Measure how long it takes until another process leads");
   const auto request = std::make_shared<TakeoverRequest>();
   AddTakeoverOptions(*app, request);
   return {.app = app, .run = [request, on = grpc.takeover_on] {

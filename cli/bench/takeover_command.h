@@ -1,4 +1,4 @@
-// `whorl bench takeover`: how long it takes until somebody else leads.
+// `whorl bench takeover`: measures how long it takes until another process leads.
 #pragma once
 
 #include <CLI/App.hpp>

@@ -36,13 +36,13 @@ Examples:
 A run is a world in virtual time: a leader in its steady state, its followers, and a fault at an
 instant drawn by the seed. The time is from the fault to the arrival of the new leader's first
 write, which it sends as soon as it is told that it leads, at a resource that does not fence. Each
-is compared with T*, the least that any protocol could do that respects the lease: crash, pause and
-cut off: what is left of the lease when the fault strikes, and one Commit and one way to the
-resource; a stop: two Commits and that way. What is printed on standard output depends on the
-options alone, not on --jobs. Ctrl-C ends it early, with what it has; a second one ends the command.
+is compared with T*, the shortest time possible for a protocol that respects the lease. For crash,
+pause and cut_off, T* is the rest of the lease when the fault strikes, one Commit, and the way to the
+resource; for a stop, two Commits and that way. Standard output depends on the options alone, not on
+--jobs. Ctrl-C ends the bench early, which then reports what it has; a second one ends the command.
 
-With --on the same worlds run on real processes, a few of them, and 1,000 simulated runs are put
-beside them. A real run takes up to twelve leases.
+With --on a few of the same worlds run on real processes, and are compared with 1,000 simulated runs.
+A real run takes up to twelve leases.
 Exit codes: 0 measured; 2 bad input or usage, or what cannot be made real; 3 the output could not be
 written, or real processes could not run; 130 interrupted, with --on.)";
 
@@ -145,7 +145,7 @@ void AddTakeoverOptions(CLI::App& app, const std::shared_ptr<TakeoverRequest>& r
       "runs of each case (default: as many as make p99 stable to 2 %; with --on 20)");
   AddNumber(
       app, "--seed", 0, std::numeric_limits<uint64_t>::max(),
-      [request](uint64_t seed) { request->seed = seed; }, "of all runs (default: 1)");
+      [request](uint64_t seed) { request->seed = seed; }, "seed of all runs (default: 1)");
   AddNumber(
       app, "--jobs", 1, kJobsMax, [request](uint64_t n) { request->jobs = n; },
       "runs at the same time (default: one for each core; with --on two); changes no output");

@@ -15,17 +15,17 @@
 namespace whorl::cli {
 
 struct TakeoverRequest {
-  // What is given; where nothing is, --all or the usual grid decides.
+  // The values given; for those left empty, --all or the usual grid decides.
   std::vector<std::string> protocols;
   std::vector<sim::TakeoverFault> faults;
   std::vector<Duration> leases;
   std::vector<int64_t> followers;
   std::vector<sim::Preset> presets;
   bool all = false;
-  std::optional<uint64_t> runs;  // of each case; as many as make p99 stable when not given
+  std::optional<uint64_t> runs;  // per case; empty: as many as make p99 stable
   uint64_t seed = 1;
-  std::optional<uint64_t> jobs;         // nothing: by the number of cores
-  std::optional<live::BackendKind> on;  // on real processes; nothing: simulated
+  std::optional<uint64_t> jobs;         // empty: by the number of cores
+  std::optional<live::BackendKind> on;  // on real processes; empty: simulated
   bool json = false;
   std::string out;
   std::string csv;
@@ -36,7 +36,7 @@ struct TakeoverRequest {
 
 void AddTakeoverOptions(CLI::App& app, const std::shared_ptr<TakeoverRequest>& request);
 
-// What is wrong with the options together; nothing when all is well.
+// Messages for options that do not go together; empty if there are none.
 std::vector<std::string> Contradictions(const TakeoverRequest& request);
 
 sim::TakeoverGrid GridOf(const TakeoverRequest& request);

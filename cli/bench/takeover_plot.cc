@@ -35,7 +35,7 @@ constexpr double kMinLog = 1e6;  // ns: nothing of interest is shorter than a mi
 
 constexpr std::string_view kGrey = "#cccccc";
 constexpr std::string_view kDark = "#444444";
-// Told apart by people who see fewer colours, too.
+// Colours that colour-blind people can tell apart, too.
 constexpr std::array<std::string_view, 7> kColours = {"#0072b2", "#d55e00", "#009e73", "#9b3f86",
                                                       "#8a6d00", "#56718a", "#000000"};
 
@@ -54,7 +54,7 @@ struct Curve {
   const Distribution* times = nullptr;
 };
 
-// From the shortest to the longest of all curves, by powers.
+// A logarithmic axis from the shortest to the longest time of all curves.
 struct LogAxis {
   double from = 0;
   double to = 1;
@@ -76,7 +76,7 @@ LogAxis AxisOf(const std::vector<Curve>& curves) {
   return {.from = from, .to = std::max(std::log10(most) + 0.05, from + 0.3)};
 }
 
-// Round numbers, the fewer the more powers of ten the axis shows.
+// Round numbers; the more powers of ten the axis shows, the fewer.
 std::vector<double> TicksOf(const LogAxis& axis) {
   static constexpr std::array<double, 8> kFew = {1};
   static constexpr std::array<double, 8> kSome = {1, 2, 5};
@@ -104,7 +104,8 @@ std::string_view ColourOf(const TakeoverReport& report, std::string_view protoco
   return kColours[place % kColours.size()];
 }
 
-// The lease of a curve: the nearest to ten seconds of those that the protocol was measured with.
+// Whether the result is shown as a curve: its lease is the nearest to ten seconds with which the
+// protocol was measured.
 bool IsShown(const TakeoverReport& report, const TakeoverResult& result) {
   constexpr int64_t kShown = Seconds(10).ns;
   const auto rank = [](const TakeoverCase& c) { return std::llabs(c.lease.ns - kShown); };
@@ -113,7 +114,7 @@ bool IsShown(const TakeoverReport& report, const TakeoverResult& result) {
     const TakeoverCase& c = other.measured;
     if (c.fault != shown.fault || c.protocol != shown.protocol) return true;
     if (c == shown) return true;
-    // Of one lease the first number of followers and the first preset.
+    // Among results with equal leases, the first number of followers and the first preset.
     return rank(c) > rank(shown) || (rank(c) == rank(shown) && &other > &result);
   });
 }
@@ -131,7 +132,7 @@ std::vector<Curve> CurvesOf(const TakeoverReport& report, sim::TakeoverFault fau
       curves.push_back({Cat(name, ", its UPDATE"), colour, true, &result.grant});
     }
   }
-  // From left to right, so that names of neighbours stand at different heights.
+  // From left to right, so that the names of adjacent curves are at different heights.
   std::ranges::sort(curves, {}, [](const Curve& curve) {
     return std::pair(curve.times->percentiles[50], curve.name);
   });
@@ -182,7 +183,7 @@ class Panel {
     svg_.Curve(points, curve.colour, curve.dashed);
   }
 
-  // On the curve, at a height of its own.
+  // The name is on its curve, at a height that no other name has.
   void DrawName(const Curve& curve, size_t place, size_t count) {
     const double percent =
         88 - 76 * (static_cast<double>(place) + 0.5) / static_cast<double>(count);
@@ -206,7 +207,7 @@ class Panel {
 
 // --- heat map ----------------------------------------------------------------------------------
 
-// What stands in one row: all leases of it.
+// One row of the heat map: all leases of a case.
 struct RowOfMap {
   std::string protocol;
   int64_t followers = 0;
@@ -223,7 +224,7 @@ void AddDistinct(std::vector<T>& all, const T& one) {
   if (std::ranges::find(all, one) == all.end()) all.push_back(one);
 }
 
-// From light to dark between a tenth of a second and a hundred.
+// From light at 0.1 s to dark at 100 s.
 std::string FieldColour(double ns, bool& is_dark) {
   const double share = std::clamp((std::log10(std::max(ns, kMinLog)) - 8) / 3, 0.0, 1.0);
   const auto mix = [share](double light, double dark) {
@@ -298,7 +299,7 @@ class HeatMap {
   std::vector<RowOfMap> rows_;
 };
 
-// Lays out parts two beside each other; `height` is of the higher one of a pair.
+// Lays out panels in two columns; `height` is that of the taller one of a pair.
 class TwoColumns {
  public:
   explicit TwoColumns(double top) : top_(top) {}

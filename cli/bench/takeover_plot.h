@@ -1,4 +1,4 @@
-// What `whorl bench takeover` has measured, as a picture.
+// Plots the results of `whorl bench takeover`.
 #pragma once
 
 #include <string>
@@ -7,9 +7,8 @@
 
 namespace whorl::cli {
 
-// An SVG document: for each fault the share of takeovers that are over by a time, a curve for each
-// protocol with its name on it, of the lease that is nearest to ten seconds; below, p99 of every
-// case as a number in a field of its colour.
+// An SVG document. Above: for each fault, the distribution of takeover times at the lease nearest to
+// ten seconds, with one labelled curve for each protocol. Below: p99 of every case, as a heat map.
 std::string TakeoverPlot(const TakeoverReport& report);
 
 }  // namespace whorl::cli

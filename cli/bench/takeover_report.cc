@@ -68,7 +68,7 @@ Cells CellsOf(const TakeoverResult& result) {
           MillisecondsOf(result.above_least.p99.value)};
 }
 
-// spindle_v2 is told that it leads a lease after it has won.
+// spindle_v2 tells its application that it leads only one lease after it has won.
 bool GrantIsOfInterest(const TakeoverResult& result) {
   return result.measured.protocol == "spindle_v2" && result.grant.count > 0;
 }
@@ -124,7 +124,7 @@ void PrintClosedForm(const TakeoverResult& result, std::ostream& out) {
       << SecondsOf(paper->p99.ns, 3) << " / " << SecondsOf(paper->max.ns, 3) << " s\n";
 }
 
-// What the table does not show.
+// Prints what the table does not show.
 void PrintRemarks(const TakeoverResult& result, std::ostream& out) {
   if (result.interrupted) {
     out << NameOf(result) << ": ended early, after " << result.runs << " runs\n";

@@ -1,4 +1,4 @@
-// What `whorl bench takeover` has measured, as a table for people, as JSON lines and as CSV.
+// The results of `whorl bench takeover` as a table for people, as JSON lines and as CSV.
 #pragma once
 
 #include <ostream>
@@ -16,14 +16,14 @@ struct TakeoverReport {
   sim::TakeoverOptions options;
   std::vector<sim::TakeoverResult> results;
   std::vector<sim::LeftOut> left_out;
-  bool interrupted = false;  // there are cases that were not measured at all
+  bool interrupted = false;  // some cases were not measured
 };
 
-// A table of all results, with what it means below.
+// Prints a table of all results and, below it, what it means.
 void PrintTakeovers(const TakeoverReport& report, std::ostream& out);
 
-// One line for each result: times in nanoseconds (_ns), ratios as they are; null where there is no
-// such value.
+// One JSON object per result and line: times in nanoseconds (_ns), ratios as numbers; null if there
+// is no such value.
 std::string TakeoverLines(const TakeoverReport& report);
 
 // The same figures, one row for each result.

@@ -1,5 +1,5 @@
-// The program whorl-grpc: the command `whorl` with the commands that speak gRPC in it. The program
-// whorl becomes it where the command line asks for one of them; nobody types it.
+// The program whorl-grpc: the command `whorl` with the commands that speak gRPC. The program whorl
+// becomes it if the command line asks for one of them; users do not call it themselves.
 #include <sys/prctl.h>
 
 #include <string_view>
@@ -8,8 +8,8 @@
 #include "cli/grpc/takeover_on.h"
 #include "cli/grpc_commands.h"
 #include "cli/lock/command.h"
+#include "live/messages.h"
 #include "live/node_process.h"
-#include "live/talk.h"
 
 int main(int argc, char** argv) {
   using namespace whorl;

@@ -41,7 +41,7 @@ using live::ScenarioOf;
 using live::Simulate;
 using sim::Cat;
 
-// Why the scenario is left out; empty when it is not.
+// Why the scenario is left out; empty if it is not.
 std::string WhySkipped(const ReplayRequest& request, const sim::Scenario& scenario) {
   constexpr Duration kLongest = Seconds(180);
   const Duration longest = request.longest.value_or(kLongest);
@@ -108,7 +108,7 @@ class ReplayOn {
     return width;
   }
 
-  // What would fail at the end of all the runs fails before them.
+  // Opens the output before the runs, so that an error shows before them rather than after.
   absl::Status Prepare() {
     const std::pair<OutputFile*, const std::string*> files[] = {
         {&document_, &request_.out},
@@ -132,14 +132,14 @@ class ReplayOn {
         });
   }
 
-  // On any thread.
+  // Called on any thread.
   void RunJob(size_t job) {
     const size_t place = job / request_.repeat;
     runs_[job % sim::kBatchWindow] =
         RunForReal(on_, real_[place], job % request_.repeat + 1, compared_[place].simulated);
   }
 
-  // On the main thread, in order.
+  // Called on the main thread, in order.
   sim::BatchStep JobDone(size_t job, const std::optional<std::string>& error) {
     Compared& compared = compared_[job / request_.repeat];
     const std::string whose = Cat(sim::Printable(compared.scenario->path, 1000), ": ");
@@ -161,8 +161,8 @@ class ReplayOn {
     return flushed.ok() ? sim::BatchStep::kGoOn : Stop(flushed);
   }
 
-  // --- a run closely
-  // A second look at the history, by whatever listens.
+  // --- details of one run
+  // Judges the history a second time, with the listeners.
   static void Tell(const RealRun& run, sim::ObservationSink& sink, const sim::Scenario& scenario) {
     JudgeHistory(scenario, run.result.seed, run.history, run.holes, &sink);
   }
@@ -274,8 +274,8 @@ class ReplayOn {
   OutputFile document_;
   OutputFile saved_;
   OutputFile picture_;
-  std::vector<std::optional<absl::StatusOr<RealRun>>> runs_;  // of jobs, by place
-  std::string shown_;                                         // of the one run, for people
+  std::vector<std::optional<absl::StatusOr<RealRun>>> runs_;  // by job
+  std::string shown_;  // the timeline and the like of the only run, for people
   size_t skipped_ = 0;
   absl::Status stopped_;  // why the work was broken off
 };

@@ -1,4 +1,4 @@
-// whorl replay --on: runs scenarios on real processes, and puts their verdicts beside the simulated
+// `whorl replay --on`: runs scenarios on real processes and compares their verdicts with simulated
 // ones.
 #pragma once
 

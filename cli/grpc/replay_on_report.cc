@@ -29,7 +29,7 @@ std::string RangeText(int64_t least, int64_t most, TextOf text_of) {
   return low == high ? low : Cat(low, "-", high);
 }
 
-// "2 | 2-3": simulated, over the seeds, and real, over the runs.
+// "2 | 2-3": the range over the simulated seeds, and over the real runs.
 std::string Beside(const Compared& compared, Metric metric, TextOf text_of) {
   const auto value = [metric](const RealRun& run) { return run.result.checks.metrics[metric]; };
   const auto [least, most] = std::ranges::minmax(compared.runs | std::views::transform(value));
@@ -37,7 +37,7 @@ std::string Beside(const Compared& compared, Metric metric, TextOf text_of) {
              " | ", RangeText(least, most, text_of));
 }
 
-// For real, and in how many runs where not in all.
+// The real verdict, and the number of runs that came to it if it was not all.
 std::string ViolatedText(const std::vector<RealRun>& runs) {
   std::string names;
   for (const Invariant invariant : AllOf<Invariant>()) {
@@ -59,7 +59,7 @@ std::string_view Conclusion(const Compared& compared) {
   return compared.good() ? "ok" : "FAILED";
 }
 
-// Each sentence once, with in how many runs it was so.
+// Each sentence once, with the number of runs for which it holds.
 void PrintSentences(std::ostream& out, const std::vector<RealRun>& runs,
                     std::vector<std::string> RealRun::* sentences, std::string_view what) {
   std::vector<std::pair<std::string, size_t>> counted;
@@ -92,7 +92,7 @@ sim::Json ResultJson(const sim::RunResult& result) {
   return json;
 }
 
-// The file's own seed, and how many seeds came to each verdict.
+// The verdict of the file's own seed, and how many seeds came to each verdict.
 sim::Json SimulatedJson(const Simulated& simulated) {
   sim::Json json = ResultJson(simulated.own);
   sim::Json seeds = sim::Json::object();

@@ -1,5 +1,5 @@
-// The report of `whorl replay --on`: for people, a line for each scenario and where it parts from
-// the simulation under it; for machines, everything.
+// The report of `whorl replay --on`. For people: a line for each scenario, and below it the
+// differences from the simulation. For programs: everything.
 #pragma once
 
 #include <ostream>
@@ -13,8 +13,8 @@ namespace whorl::cli {
 
 // All runs of one scenario.
 struct Compared {
-  const sim::Scenario* scenario = nullptr;  // as it is on the backend
-  std::string changes;                      // of the scenario by the backend, for people
+  const sim::Scenario* scenario = nullptr;  // what live::AsOn() returned
+  std::string changes;                      // what AsOn() changed, for people
   live::Simulated simulated;
   std::vector<live::RealRun> runs;
 

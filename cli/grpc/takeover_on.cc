@@ -37,7 +37,7 @@ std::string SecondsOf(const std::optional<int64_t>& ns) {
   return ns ? sim::SecondsText({*ns}, 3) : "-";
 }
 
-// spindle_v2 is told that it leads a lease after it has won.
+// spindle_v2 tells its application that it leads only one lease after it has won.
 bool GrantIsOfInterest(const TakeoverCase& takeover_case) {
   return takeover_case.protocol == "spindle_v2";
 }

@@ -1,4 +1,5 @@
-// whorl bench takeover --on: takeovers on real processes, beside simulated ones.
+// `whorl bench takeover --on`: measures takeovers on real processes and compares them with simulated
+// ones.
 #pragma once
 
 #include "cli/bench/takeover_options.h"

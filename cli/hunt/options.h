@@ -14,13 +14,13 @@ namespace whorl::cli {
 
 struct HuntRequest {
   sim::HuntOptions hunt;
-  std::optional<uint64_t> runs;       // of the whole hunt: a shard does its share of them
-  std::optional<Duration> time;       // of the machine
+  std::optional<uint64_t> runs;       // in the whole hunt; a shard does its share of them
+  std::optional<Duration> time;       // real time
   std::optional<uint64_t> shown_run;  // whose world is to be printed
   std::vector<std::string> merged;    // reports to add up
   uint64_t jobs = 1;
   std::string save_folder;
-  std::string table_folder;  // of scenarios that a table is to link; empty: no table
+  std::string table_folder;  // the scenarios that the table links; empty: no table
   bool json = false;
   std::string out;
   std::string command;  // how this command was called

@@ -102,6 +102,7 @@ Json ProtocolLine(const HuntReport& report, const std::string& protocol,
   json["never"] = NeverJson(tally);
   json["struck"] = CountsJson(tally.struck, sim::FaultKindText);
   json["violated"] = CountsJson(tally.violated, WordOf<Invariant>);
+  json["held"] = CountsJson(tally.held, WordOf<Invariant>);
   json["unknown"] = CountsJson(tally.unknown, WordOf<Invariant>);
   json["distributions"] = {{"faults", HistogramJson(tally.faults)},
                            {"nodes", HistogramJson(tally.nodes)},
@@ -219,6 +220,7 @@ sim::HuntTally ReadTally(const Json& json) {
   ReadCounts(json.at("sometimes"), WordOf<sim::Sometimes>, tally.met);
   ReadCounts(json.at("struck"), sim::FaultKindText, tally.struck);
   ReadCounts(json.at("violated"), WordOf<Invariant>, tally.violated);
+  ReadCounts(json.at("held"), WordOf<Invariant>, tally.held);
   ReadCounts(json.at("unknown"), WordOf<Invariant>, tally.unknown);
   const Json& distributions = json.at("distributions");
   tally.faults = ReadHistogram(distributions.at("faults"));

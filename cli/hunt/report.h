@@ -20,12 +20,12 @@
 
 namespace whorl::cli {
 
-inline constexpr int kHuntFormat = 2;
+inline constexpr int kHuntFormat = 3;
 
 struct HuntReport {
   sim::HuntOptions hunt;       // without its shard
-  uint64_t shards = 1;         // of so many
-  std::set<uint64_t> covered;  // these, from 0
+  uint64_t shards = 1;         // how many there are
+  std::set<uint64_t> covered;  // the shards that this report contains, from 0
   sim::HuntTallies tallies;
 
   // Nothing was left out: the shards are the whole hunt.
@@ -58,7 +58,7 @@ absl::Status AddReport(const HuntReport& other, const std::string& path, HuntRep
 // One line of shell that replays a finding.
 std::string ReplayLine(const HuntReport& report, const NamedFinding& finding,
                        const std::string& command, const std::string& save_folder);
-// Of the scenario of a finding, in the folder where it is saved.
+// The path of the finding's scenario in the folder where it is saved.
 std::string SavedPath(const NamedFinding& finding, const std::string& save_folder);
 
 }  // namespace whorl::cli

@@ -40,7 +40,11 @@ std::string Cell(const ProtocolInfo& protocol, const sim::HuntTally& tally, Inva
       return found.first.invariant == invariant && found.second.promised;
     });
     if (is_broken) return "**promised, and broken**";
-    return Cat("holds (", sim::CountText(tally.runs, "run", "runs"), ")");
+    if (invariant == Invariant::kFencedWritesOrdered) return "checks the resource";
+    const std::string unknown = tally.unknown[place] == 0
+                                    ? ""
+                                    : Cat(", ", sim::GroupedText(tally.unknown[place]), " unknown");
+    return Cat("holds (", sim::CountText(tally.held[place], "run", "runs"), unknown, ")");
   }
   if (const sim::Scenario* shows = Showing(inputs, protocol.name, invariant)) {
     const std::string file = (std::filesystem::path(folder) / (shows->name + ".json")).string();

@@ -25,7 +25,7 @@ namespace {
 
 constexpr size_t kHelpColumn = 30;
 
-// Says where the command of exec stands, which CLI11 never sees.
+// Adds the place of exec's command to the usage, since CLI11 never sees that command.
 class Formatter final : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string name) const override {
@@ -36,7 +36,7 @@ class Formatter final : public CLI::Formatter {
   }
 };
 
-// The arguments as a person gave them to whorl, and what stands behind the first `--` of exec.
+// The arguments after "whorl", divided at the first `--` of exec.
 struct Line {
   std::vector<std::string> arguments;  // "lock", "exec", ...
   std::vector<std::string> command;

@@ -3,8 +3,8 @@
 
 namespace whorl::cli {
 
-// Returns the exit code. `argv`: as typed, so argv[1] is "lock". REQUIRES: no other thread runs yet,
-// and signals are as this process has found them.
+// Returns the exit code. `argv` is the whole command line, so argv[1] is "lock". REQUIRES: no other
+// thread runs yet, and the process has not changed its signal dispositions.
 int RunLockCommand(int argc, char** argv);
 
 }  // namespace whorl::cli

@@ -1,4 +1,4 @@
-// Lines about what happens to locks, for people or as JSON, on standard output or in a file.
+// Logs the events of locks, as text or as JSON lines, to standard output or to a file.
 #pragma once
 
 #include <mutex>
@@ -12,15 +12,16 @@
 
 namespace whorl::cli {
 
-// One thing that happened.
+// An event of a lock, or of the process.
 struct LogEvent {
   std::string event;  // "leads"
-  std::string lock;   // empty: of no lock
+  std::string lock;   // empty: the event concerns no lock
   std::string text;   // for people: "leads with token 7 for 9.98 s, unless renewed"
   std::vector<std::pair<std::string, sim::Json>> fields;  // in JSON
 };
 
-// Write may be called from any thread; it writes at once, and may wait for whoever reads.
+// Write may be called from any thread. It writes at once, and blocks while the reader of a pipe is
+// slow.
 class EventLog {
  public:
   EventLog(std::string id, bool json) : id_(std::move(id)), json_(json) {}
@@ -28,9 +29,9 @@ class EventLog {
   EventLog& operator=(const EventLog&) = delete;
   ~EventLog();
 
-  // Into a file from now on, behind what stands there.
+  // From now on logs to a file, appending to its content.
   absl::Status Open(const std::string& path);
-  // An error when it could not be written whole.
+  // Returns an error if the event could not be written whole.
   absl::Status Write(const LogEvent& event);
 
  private:

@@ -40,13 +40,13 @@ in its environment. It runs in a process group of its own; if whorl has the term
 gets it. SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed on. A command under a lock cannot be stopped:
 it is continued.
 A guard process ends the command in time: when the lock is lost or cannot be renewed, or when whorl
-is killed or stopped, all that descends from the command gets SIGTERM, and SIGKILL --kill-after later,
-a fiftieth of the lease (50 ms to 500 ms) before the lease's end at the latest. What the command
-leaves in the background is ended, too, before the lock is given back.
+is killed or stopped, the command and all processes that it started get SIGTERM. They get SIGKILL
+--kill-after later, but at the latest a fiftieth of the lease (50 ms to 500 ms) before the lease
+ends. Processes that the command leaves in the background are ended, too, before the lock is released.
 Exit codes: the command's, or 128 and the signal that ended it; 125 whorl could not get the lock, or
-lost it while the command ran, or the command line is wrong; 126 the command is no program; 127 there
-is no such command. When the lock is held by another and --no-wait or --wait was given: that of
---conflict-exit-code, 125 unless said otherwise.)";
+lost it while the command ran, or the command line is wrong; 126 the command is not executable; 127
+there is no such command. If --no-wait or --wait gives up because another process holds the lock:
+the code of --conflict-exit-code, by default 125.)";
 
 std::string NoAnswer() {
   const real_client::ConnectionOptions connection = real_client::ResolveWithEnvironment({});
@@ -56,8 +56,8 @@ std::string NoAnswer() {
       emulator ? " (is the emulator running? SPANNER_EMULATOR_HOST names its gRPC address)" : "");
 }
 
-// One run of the command. Leadership comes on the client's thread, signals on another; reports of
-// the guard on this one.
+// One run of the command. OnLeadership runs on the client's thread, OnSignal on the signals' thread;
+// Run handles the guard's reports on its own thread.
 class LockedCommand final : public real_client::LockObserver {
  public:
   LockedCommand(const LockRequest& request, Guard& guard) : request_(request), guard_(guard) {}
@@ -72,7 +72,7 @@ class LockedCommand final : public real_client::LockObserver {
   void OnTransaction(StepName step, const TransactionResult& result, Duration took) override;
 
  private:
-  enum class Stage : uint8_t { kWaiting, kRunning, kEnded };
+  enum class ExecPhase : uint8_t { kWaiting, kRunning, kEnded };
 
   Status Take(DistributedLock& lock) const;
   int NotTaken(const Status& status);
@@ -86,7 +86,7 @@ class LockedCommand final : public real_client::LockObserver {
   std::shared_ptr<LockMeter> meter_;
 
   std::mutex mutex_;  // guards what follows, and the guard's Start, Renew and End
-  Stage stage_ = Stage::kWaiting;
+  ExecPhase phase_ = ExecPhase::kWaiting;
   DistributedLock* lock_ = nullptr;
   Leadership leadership_;
   bool lost_ = false;
@@ -97,8 +97,8 @@ class LockedCommand final : public real_client::LockObserver {
 void LockedCommand::OnLeadership(const Leadership& leadership) {
   if (meter_) meter_->SetLeadership(leadership);
   const std::lock_guard guard(mutex_);
-  if (stage_ == Stage::kRunning && !lost_) {
-    // Another term that may follow is not the one that the command was started in.
+  if (phase_ == ExecPhase::kRunning && !lost_) {
+    // A later term does not count: the command was started in the one that is lost.
     lost_ = !leadership.leads;
     if (lost_) {
       Complain(
@@ -121,14 +121,14 @@ void LockedCommand::OnNote(const Note& note) {
 void LockedCommand::OnTransaction(StepName step, const TransactionResult& result, Duration took) {
   if (meter_) meter_->CountTransaction(step, result, took);
   const Code code = result.status.code;
-  // These are answers, or come back by themselves.
+  // These are answers, or calls that this process cancelled.
   const bool answers = real_client::IsAnswer(result.status) || code == Code::kCancelled;
   const std::lock_guard guard(mutex_);
   if (std::exchange(failing_, answers ? Code::kOk : code) == failing_ || answers) return;
-  // Who waits is told of what waiting does not mend by the answer to Lock().
+  // Lock() itself returns the errors that waiting cannot mend.
   const bool mends = code == Code::kUnavailable || code == Code::kDeadlineExceeded ||
                      code == Code::kResourceExhausted || code == Code::kInternal;
-  if (stage_ == Stage::kEnded || (stage_ == Stage::kWaiting && !mends)) return;
+  if (phase_ == ExecPhase::kEnded || (phase_ == ExecPhase::kWaiting && !mends)) return;
   Complain(Explain(request_, result.status) + "; still trying");
 }
 
@@ -136,13 +136,13 @@ void LockedCommand::OnSignal(int signal) {
   const std::lock_guard guard(mutex_);
   if (signal == SIGTSTP) return Complain("a command under a lock cannot be stopped; it goes on");
   const bool again = std::exchange(signal_, signal) != 0;
-  switch (stage_) {
-    case Stage::kRunning:
+  switch (phase_) {
+    case ExecPhase::kRunning:
       return guard_.End(signal);
-    case Stage::kWaiting:
+    case ExecPhase::kWaiting:
       if (again || lock_ == nullptr) _exit(128 + signal);  // the guard has started nothing
       return lock_->UnlockThen([] {});
-    case Stage::kEnded:
+    case ExecPhase::kEnded:
       Complain("the lock was not given back; it is free when its lease has ended");
       _exit(128 + signal);
   }
@@ -176,7 +176,7 @@ int LockedCommand::Run(DistributedLock& lock) {
       return kExecFailed;
     }
     leadership_ = now;
-    stage_ = Stage::kRunning;
+    phase_ = ExecPhase::kRunning;
     guard_.Start(now.token, now.until);
   }
   const int code = Follow();
@@ -184,7 +184,7 @@ int LockedCommand::Run(DistributedLock& lock) {
   return code;
 }
 
-// When the guard should long have said that all is over.
+// The time by which a working guard has reported the end of the command.
 Duration LockedCommand::BackupTime() {
   const std::lock_guard guard(mutex_);
   return leadership_.until - TimesFor(request_.LeaseUsed(), request_.kill_after).margin / 2;
@@ -195,50 +195,50 @@ int LockedCommand::Follow() {
     const Duration backup = BackupTime();
     const std::optional<GuardReport> report = guard_.Wait(backup);
     if (!report) {
-      // It is stopped, or the machine is overloaded. With it, the command dies.
+      // The guard is stopped, or the machine is overloaded. The command dies with the guard.
       if (BackupTime() <= backup) guard_.Kill();
       continue;
     }
     Tell(*report);
     if (!report->IsLast()) continue;
     const std::lock_guard guard(mutex_);
-    stage_ = Stage::kEnded;
+    phase_ = ExecPhase::kEnded;
     return CodeOf(*report);
   }
 }
 
 void LockedCommand::Tell(const GuardReport& report) const {
   switch (report.kind) {
-    case GuardReport::Kind::kTooLate:
+    case GuardReportKind::kTooLate:
       return Complain("the lease had nearly ended before the command could be started");
-    case GuardReport::Kind::kCannotStart:
+    case GuardReportKind::kCannotStart:
       return Complain(Cat(sim::Printable(request_.command[0]), ": ",
                           std::generic_category().message(report.number)));
-    case GuardReport::Kind::kContinued:
+    case GuardReportKind::kContinued:
       return Complain("a command under a lock cannot be stopped; it goes on");
-    case GuardReport::Kind::kNeedsTerminal:
+    case GuardReportKind::kNeedsTerminal:
       return Complain(
           "the command wants the terminal, which is another job's, and is being ended; give it "
           "other input and output (</dev/null)");
-    case GuardReport::Kind::kEnding:
+    case GuardReportKind::kEnding:
       if (report.cause != EndCause::kDeadline) return;
       return Complain("the lease was not renewed and ends; the command is being ended");
-    case GuardReport::Kind::kRefused:
+    case GuardReportKind::kRefused:
       return Complain(Cat("process ", std::to_string(report.number),
                           " is another user's and cannot be ended; it may outlive the lease"));
-    case GuardReport::Kind::kGuardLost:
+    case GuardReportKind::kGuardLost:
       return Complain("the guard of the command was lost, so the command was ended");
-    case GuardReport::Kind::kStarted:
-    case GuardReport::Kind::kEnded:
+    case GuardReportKind::kStarted:
+    case GuardReportKind::kEnded:
       return;
   }
 }
 
 int LockedCommand::CodeOf(const GuardReport& last) {
   switch (last.kind) {
-    case GuardReport::Kind::kCannotStart:
+    case GuardReportKind::kCannotStart:
       return last.number == ENOENT ? kNoSuchCommand : kCannotExecute;
-    case GuardReport::Kind::kEnded:
+    case GuardReportKind::kEnded:
       break;
     default:
       return kExecFailed;
@@ -295,12 +295,13 @@ int RunExec(LockRequest& request) {
     return kExecFailed;
   }
   std::optional<Guard> guard;
-  // Before any thread is there, and before a signal is anything but what the command will find.
+  // Forks before any thread starts and before signal dispositions change, since the command inherits
+  // them.
   if (const absl::Status forked = ForkGuard(request, guard); !forked.ok()) {
     return Fail(forked);
   }
   signal(SIGPIPE, SIG_IGN);
-  // The terminal may be the command's while this process has something to say.
+  // This process may print while the command owns the terminal.
   signal(SIGTTOU, SIG_IGN);
   return RunLocked(request, *guard);
 }
@@ -315,14 +316,14 @@ SubCommand AddExecCommand(CLI::App& lock, const std::vector<std::string>& comman
   AddWhere(*app, request);
   AddWho(*app, request);
   AddTime(*app, "--wait", request->wait, Duration(),
-          "give up when the lock could not be had for so long (default: wait for it)");
-  app->add_flag("--no-wait", request->no_wait, "give up at once when another holds the lock");
+          "give up after this time without the lock (default: wait for it)");
+  app->add_flag("--no-wait", request->no_wait, "give up at once if another process holds the lock");
   AddNumber(
       *app, "--conflict-exit-code", 0, 255,
       [request](uint64_t code) { request->conflict_code = static_cast<int>(code); },
-      "what to exit with after --wait and --no-wait (default: 125)");
+      "exit code if --wait or --no-wait gives up (default: 125)");
   AddTime(*app, "--kill-after", request->kill_after, Duration(),
-          "from SIGTERM to SIGKILL (default: a tenth of the lease)");
+          "time from SIGTERM to SIGKILL (default: a tenth of the lease)");
   app->footer(std::string(kExecFooter));
   return {.app = app, .run = [request] {
             if (request->wait && request->no_wait) {

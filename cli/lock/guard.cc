@@ -28,14 +28,14 @@ GuardTimes TimesFor(Duration lease, std::optional<Duration> kill_after) {
 
 absl::Status Guard::Fork(const GuardOptions& options, std::optional<Guard>& out) {
   std::array<int, 2> ends{};
-  // Packets, so that one is read whole or not at all, and an end that is closed is seen as such.
+  // Packets, so that each is read whole or not at all, and so that a closed end is noticed.
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     return absl::UnavailableError("no socket for the guard of the command: " +
                                   std::generic_category().message(errno));
   }
   const pid_t pid = fork();
   if (pid == 0) {
-    // Or the guard would never see that whorl is gone.
+    // Otherwise the guard would never notice that whorl has ended.
     close(ends[0]);
     RunGuard(options, ends[1]);
   }
@@ -62,12 +62,12 @@ Guard::~Guard() {
 }
 
 void Guard::Say(const void* message, size_t size) const {
-  // A guard that hears nothing (it is stopped, and the socket is full) judges by what it knows.
+  // If the socket is full because the guard is stopped, the guard goes by the last deadline it knows.
   send(socket_, message, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 void Guard::Start(std::optional<uint64_t> token, Duration deadline) {
-  const GuardOrder order = {.kind = GuardOrder::Kind::kStart,
+  const GuardOrder order = {.kind = GuardOrderKind::kStart,
                             .has_token = token.has_value(),
                             .token = token.value_or(0),
                             .deadline = deadline};
@@ -75,12 +75,12 @@ void Guard::Start(std::optional<uint64_t> token, Duration deadline) {
 }
 
 void Guard::Renew(Duration deadline) {
-  const GuardOrder order = {.kind = GuardOrder::Kind::kRenew, .deadline = deadline};
+  const GuardOrder order = {.kind = GuardOrderKind::kRenew, .deadline = deadline};
   Say(&order, sizeof(order));
 }
 
 void Guard::End(int signal) {
-  const GuardOrder order = {.kind = GuardOrder::Kind::kEnd, .signal = signal};
+  const GuardOrder order = {.kind = GuardOrderKind::kEnd, .signal = signal};
   Say(&order, sizeof(order));
 }
 
@@ -92,7 +92,7 @@ std::optional<GuardReport> Guard::Wait(Duration deadline) {
   pollfd waiting = {.fd = socket_, .events = POLLIN, .revents = 0};
   while (true) {
     const Duration left = std::max(deadline - real_client::MonotonicNow(), Duration{});
-    // poll's own clock stands still in suspension, so it is never trusted with a long wait.
+    // poll's clock stands still while the machine is suspended, so each wait is short.
     constexpr int64_t kLongestMs = 1000;
     const int64_t ms = std::min((left.ns + 999'999) / 1'000'000, kLongestMs);
     const int ready = poll(&waiting, 1, static_cast<int>(ms));
@@ -101,17 +101,17 @@ std::optional<GuardReport> Guard::Wait(Duration deadline) {
   }
   GuardReport report;
   ssize_t size = recv(socket_, &report, sizeof(report), 0);
-  // A guard that ends without having read all that it was told leaves this error, before what it
-  // said last.
+  // If the guard ended without reading all orders, recv returns this error once, before the guard's
+  // last report.
   if (size < 0 && errno == ECONNRESET) size = recv(socket_, &report, sizeof(report), 0);
   if (size == static_cast<ssize_t>(sizeof(report))) {
-    if (report.kind == GuardReport::Kind::kStarted) command_ = report.number;
+    if (report.kind == GuardReportKind::kStarted) command_ = report.number;
     return report;
   }
-  // First its end, by which what it leaves becomes ours.
+  // Waits for the guard's end first: then its children become this process's.
   waitpid(pid_, nullptr, 0);
   pid_ = -1;
-  return GuardReport{.kind = GuardReport::Kind::kGuardLost,
+  return GuardReport{.kind = GuardReportKind::kGuardLost,
                      .cause = EndCause::kItself,
                      .number = KillDescendants(command_)};
 }

@@ -5,17 +5,17 @@
 //   whorl ---- socket ---- guard ---- command and all that descends from it
 //
 // Invariants:
-//   1. Of what the command has started, nothing runs any more at the deadline: SIGKILL is sent
-//      `margin` earlier, SIGTERM `warning` before that. A deadline moves only by Renew().
-//   2. When whorl is gone (its end of the socket is closed) or says End(), the command gets SIGTERM
-//      at once, and SIGKILL `kill_after` later, or as in 1 if that is sooner.
-//   3. The guard reports the end, and ends itself, when nothing of the command is left: neither its
-//      process group nor whatever has left it and become a daemon.
-//   4. When the guard is killed, so is the command, by the kernel; what that leaves behind becomes
-//      whorl's children, and Wait() ends them.
-// Not in its power: a process of another user (sudo), to which it may not send signals; a guard
-// that is itself stopped together with whorl; and what descends from the command when guard and
-// whorl are killed at the same moment.
+//   1. At the deadline, neither the command nor any process that it started still runs: SIGKILL is
+//      sent `margin` earlier, SIGTERM `warning` before that. Only Renew() moves the deadline.
+//   2. When whorl has ended (its end of the socket is closed) or calls End(), the command gets
+//      SIGTERM at once, and SIGKILL `kill_after` later, or as in 1 if that is sooner.
+//   3. The guard reports the end, and exits, when no process of the command is left, neither in its
+//      process group nor among daemons that have left the group.
+//   4. If the guard is killed, the kernel kills the command. Processes that the command had started
+//      become whorl's children, and Wait() ends them.
+// The guard cannot end a process of another user (sudo), to which it may not send signals. It
+// cannot act while it is stopped together with whorl. If the guard and whorl are killed at the same
+// moment, processes that the command has started may live on.
 #pragma once
 
 #include <sys/types.h>
@@ -31,14 +31,15 @@
 
 namespace whorl::cli {
 
-// All deadlines here are of real_client::MonotonicNow().
+// All deadlines here are times of real_client::MonotonicNow().
 struct GuardTimes {
   Duration kill_after;  // from SIGTERM to SIGKILL
   Duration warning;     // the same when the lease runs out: not above kill_after
   Duration margin;      // from SIGKILL to the deadline
 };
-// A fiftieth of the lease is the margin, between 50 and 500 ms. `kill_after`: a tenth of the lease
-// where it is not said; the warning is at most a fifth of it, or ordinary renewals would come late.
+// The margin is a fiftieth of the lease, between 50 and 500 ms. `kill_after` is a tenth of the lease
+// unless it is given. The warning is at most a fifth of the lease: with a longer one, ordinary
+// renewals would come too late.
 GuardTimes TimesFor(Duration lease, std::optional<Duration> kill_after);
 
 struct GuardOptions {
@@ -47,42 +48,45 @@ struct GuardOptions {
   GuardTimes times;
 };
 
-// Why the command ended, or what made it.
+// Why the command ended.
 enum class EndCause : uint8_t {
   kItself,
-  kAsked,      // End()
-  kDeadline,   // it was not renewed
+  kAsked,      // whorl called End()
+  kDeadline,   // the lock was not renewed
   kOwnerGone,  // whorl has ended
 };
 
+enum class GuardReportKind : uint8_t {
+  kStarted,        // number: the command's process id
+  kTooLate,        // the deadline is too near to start the command; the guard has ended
+  kCannotStart,    // number: errno; the guard has ended
+  kContinued,      // number: the signal that had stopped the command
+  kNeedsTerminal,  // the command asked for the terminal, which it may not have; it is being ended
+  kEnding,         // the guard has sent SIGTERM
+  kRefused,        // number: a process to which no signal may be sent
+  kEnded,          // number: the command's status, as waitpid gives it; the guard has ended
+  // The guard was killed, and no process of the command is left. number: the command's status, or
+  // -1 if it was not started.
+  kGuardLost,
+};
+
 struct GuardReport {
-  enum class Kind : uint8_t {
-    kStarted,        // number: the command's process id
-    kTooLate,        // to be started; the guard has ended
-    kCannotStart,    // number: errno; the guard has ended
-    kContinued,      // number: the signal that had stopped it
-    kNeedsTerminal,  // which it does not have, so it is being ended
-    kEnding,         // SIGTERM was sent
-    kRefused,        // number: a process to which no signal may be sent
-    kEnded,          // number: the command's status, as waitpid gives it; the guard has ended
-    kGuardLost,      // it was killed: the same, -1 if nothing was started; nothing is left
-  };
-  Kind kind = Kind::kEnded;
+  GuardReportKind kind = GuardReportKind::kEnded;
   EndCause cause = EndCause::kItself;
   int32_t number = 0;
 
   bool IsLast() const {
-    return kind == Kind::kTooLate || kind == Kind::kCannotStart || kind == Kind::kEnded ||
-           kind == Kind::kGuardLost;
+    return kind == GuardReportKind::kTooLate || kind == GuardReportKind::kCannotStart ||
+           kind == GuardReportKind::kEnded || kind == GuardReportKind::kGuardLost;
   }
 };
 
 // whorl's side. Start, Renew and End never block and may be called from any thread, one at a time;
-// what they say is lost when the guard has ended.
+// they have no effect once the guard has ended.
 class Guard {
  public:
-  // Starts the guard, which waits. REQUIRES: this process has one thread; its signal dispositions
-  // are those that the command is to have.
+  // Starts the guard, which then waits for Start. REQUIRES: this process has one thread; its signal
+  // dispositions are those that the command is to have.
   static absl::Status Fork(const GuardOptions& options, std::optional<Guard>& out);
   Guard(Guard&& other) noexcept;
   Guard& operator=(Guard&&) = delete;
@@ -94,13 +98,13 @@ class Guard {
   // Starts the command, with $WHORL_LOCK_TOKEN unless there is no token.
   void Start(std::optional<uint64_t> token, Duration deadline);
   void Renew(Duration deadline);
-  // SIGTERM, or the signal that whorl itself was sent.
+  // Ends the command by `signal`: SIGTERM, or the signal that whorl itself received.
   void End(int signal);
 
-  // The guard's next report. Blocking; nothing: none came until `deadline`.
-  // When the guard was lost, this first ends what the command has left.
+  // Waits for the guard's next report; nullopt if none came until `deadline`. If the guard was
+  // killed, this first ends the processes that the command has left behind.
   std::optional<GuardReport> Wait(Duration deadline);
-  // SIGKILL for a guard that does not do its work any more; Wait() then ends what it has left.
+  // Kills a guard that no longer works; Wait() then ends the processes that it has left behind.
   void Kill();
 
   pid_t pid() const { return pid_; }
@@ -109,7 +113,7 @@ class Guard {
   Guard(pid_t pid, int socket) : pid_(pid), socket_(socket) {}
   void Say(const void* message, size_t size) const;
 
-  pid_t pid_ = -1;  // -1: its end was waited for
+  pid_t pid_ = -1;  // -1: the guard was reaped
   int socket_ = -1;
   pid_t command_ = -1;
 };

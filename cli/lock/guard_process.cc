@@ -25,12 +25,10 @@
 namespace whorl::cli {
 namespace {
 
-using Kind = GuardReport::Kind;
-
-// While processes are being killed, in case that one of them hides from its parent's death.
+// The time between rounds of SIGKILL: the death of a parent may uncover another process to kill.
 constexpr Duration kKillAgain = Milliseconds(20);
 
-// The signals of this process as it was started, and as the guard has them.
+// Sets the signals of the guard, and restores for the command those that it was started with.
 class Signals {
  public:
   Signals() {
@@ -39,16 +37,16 @@ class Signals {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
       struct sigaction action{};
       sigaction(signal, nullptr, &action);
-      // nohup's wish.
+      // nohup ignores signals on purpose.
       if (action.sa_handler != SIG_IGN) sigaddset(&heard_, signal);
     }
     sigprocmask(SIG_BLOCK, &heard_, &mask_);
-    // The terminal may be handed over from the background, and nothing stops a guard that asks.
+    // The guard may hand over the terminal from the background; these signals must not stop it.
     for (size_t i = 0; i < kIgnored.size(); ++i) Set(kIgnored[i], SIG_IGN, before_[i]);
     Set(SIGCHLD, SIG_DFL, child_before_);
   }
   int Open() const { return signalfd(-1, &heard_, SFD_CLOEXEC | SFD_NONBLOCK); }
-  // In the command's process.
+  // Call it in the command's process.
   void Restore() const {
     for (size_t i = 0; i < kIgnored.size(); ++i) sigaction(kIgnored[i], &before_[i], nullptr);
     sigaction(SIGCHLD, &child_before_, nullptr);
@@ -69,7 +67,7 @@ class Signals {
   struct sigaction child_before_{};
 };
 
-// The terminal's foreground, which belongs to the command while it runs, if it was whorl's.
+// The terminal's foreground group. If it was whorl's, it is the command's while the command runs.
 class Foreground {
  public:
   // REQUIRES: this process is still in whorl's group.
@@ -78,7 +76,7 @@ class Foreground {
   void GiveTo(pid_t group) const {
     if (is_ours_) tcsetpgrp(STDIN_FILENO, group);
   }
-  // Not where a shell has already taken it.
+  // No effect if a shell has already taken it.
   void TakeBackFrom(pid_t group) const {
     if (is_ours_ && tcgetpgrp(STDIN_FILENO) == group) tcsetpgrp(STDIN_FILENO, group_);
   }
@@ -101,7 +99,7 @@ class GuardProcess {
  private:
   enum class Phase : uint8_t { kWaiting, kRunning, kEnding, kKilling };
 
-  // What is due by the clock and by what has ended. Nothing is due before the time it returns.
+  // Does what is due. Returns the time before which nothing else is due by the clock.
   Duration Act();
   void SleepUntil(Duration time) const;
   void Hear();
@@ -114,11 +112,11 @@ class GuardProcess {
   [[noreturn]] void BecomeCommand(pid_t guard, int errors) const;
   void BeginEnding(int signal, EndCause cause);
   void SignalAll(int signal);
-  void TellNewcomers();
+  void SignalNewChildren();
   Duration KillAt() const;
   [[noreturn]] void Finish();
   [[noreturn]] void End(const GuardReport& report) const;
-  void Report(Kind kind, int32_t number = 0) const;
+  void Report(GuardReportKind kind, int32_t number = 0) const;
 
   const GuardOptions& options_;
   int socket_;
@@ -130,7 +128,7 @@ class GuardProcess {
   Duration deadline_;
   Duration ending_since_;
   EndCause cause_ = EndCause::kItself;
-  std::set<pid_t> told_;  // children that have heard that they are to end
+  std::set<pid_t> signalled_;  // children that have heard that they are to end
   bool owner_gone_ = false;
   bool has_refused_ = false;
   pid_t command_ = -1;
@@ -138,7 +136,7 @@ class GuardProcess {
 };
 
 void GuardProcess::Run() {
-  // By itself: what stops or ends whorl's group (kill %1) does not reach it.
+  // In its own group, so that signals to whorl's group (kill %1) do not reach it.
   setpgid(0, 0);
   BecomeSubreaper();
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system's interface
@@ -189,13 +187,14 @@ void GuardProcess::HearOrder() {
     return BeginEnding(SIGTERM, EndCause::kOwnerGone);
   }
   switch (order.kind) {
-    case GuardOrder::Kind::kStart:
+    case GuardOrderKind::kStart:
       return Start(order);
-    case GuardOrder::Kind::kRenew:
+    case GuardOrderKind::kRenew:
       deadline_ = order.deadline;
       return;
-    case GuardOrder::Kind::kEnd:
-      if (phase_ == Phase::kWaiting) End({.kind = Kind::kEnded, .cause = EndCause::kAsked});
+    case GuardOrderKind::kEnd:
+      if (phase_ == Phase::kWaiting)
+        End({.kind = GuardReportKind::kEnded, .cause = EndCause::kAsked});
       return BeginEnding(order.signal, EndCause::kAsked);
   }
 }
@@ -216,11 +215,11 @@ void GuardProcess::HearSignals() {
 
 void GuardProcess::LookAtChildren() {
   LookAtStop();
-  // Those that were left to us and have ended; a long command may leave many.
+  // Reaps orphans of the command that have ended; a long command may leave many.
   ReapAllBut(command_);
-  if (phase_ == Phase::kEnding) TellNewcomers();
+  if (phase_ == Phase::kEnding) SignalNewChildren();
   if (phase_ != Phase::kRunning || !HasEnded(command_)) return;
-  // What it has left in the background does not outlive the lock.
+  // Processes that the command has left in the background must not outlive the lock.
   BeginEnding(SIGTERM, EndCause::kItself);
 }
 
@@ -230,35 +229,35 @@ void GuardProcess::LookAtStop() {
   if (info.si_pid != command_) return;
   const int signal = info.si_status;
   if (phase_ == Phase::kRunning && (signal == SIGTTIN || signal == SIGTTOU)) {
-    // Continued, it would stop again at once.
-    Report(Kind::kNeedsTerminal, signal);
+    // If it were continued, it would stop again at once.
+    Report(GuardReportKind::kNeedsTerminal, signal);
     return BeginEnding(SIGTERM, EndCause::kAsked);
   }
   kill(-command_, SIGCONT);
-  if (phase_ == Phase::kRunning) Report(Kind::kContinued, signal);
+  if (phase_ == Phase::kRunning) Report(GuardReportKind::kContinued, signal);
 }
 
 void GuardProcess::Start(const GuardOrder& order) {
   if (phase_ != Phase::kWaiting) return;
   deadline_ = order.deadline;
   const Duration warn_at = deadline_ - options_.times.margin - options_.times.warning;
-  if (real_client::MonotonicNow() >= warn_at) End({.kind = Kind::kTooLate});
+  if (real_client::MonotonicNow() >= warn_at) End({.kind = GuardReportKind::kTooLate});
   for (const auto& [name, value] : options_.environment) setenv(name.c_str(), value.c_str(), 1);
   unsetenv("WHORL_LOCK_TOKEN");
   if (order.has_token) setenv("WHORL_LOCK_TOKEN", std::to_string(order.token).c_str(), 1);
   std::array<int, 2> errors{};
   if (pipe2(errors.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
-    End({.kind = Kind::kCannotStart, .number = errno});
+    End({.kind = GuardReportKind::kCannotStart, .number = errno});
   }
   const pid_t guard = getpid();
   command_ = fork();
   if (command_ == 0) BecomeCommand(guard, errors[1]);
-  if (command_ < 0) End({.kind = Kind::kCannotStart, .number = errno});
+  if (command_ < 0) End({.kind = GuardReportKind::kCannotStart, .number = errno});
   setpgid(command_, command_);  // in both processes, as nobody knows which of them is first
   close(errors[1]);
   exec_errors_ = errors[0];
   phase_ = Phase::kRunning;
-  Report(Kind::kStarted, command_);
+  Report(GuardReportKind::kStarted, command_);
 }
 
 void GuardProcess::BecomeCommand(pid_t guard, int errors) const {
@@ -282,22 +281,22 @@ void GuardProcess::BecomeCommand(pid_t guard, int errors) const {
 }
 
 void GuardProcess::BeginEnding(int signal, EndCause cause) {
-  // What came first is the reason; whoever asks again only passes another signal on.
+  // The first cause counts. A later request only sends its signal.
   if (phase_ == Phase::kRunning) {
     phase_ = Phase::kEnding;
     cause_ = cause;
     ending_since_ = real_client::MonotonicNow();
     SignalAll(signal);
-    if (cause != EndCause::kItself) Report(Kind::kEnding);
+    if (cause != EndCause::kItself) Report(GuardReportKind::kEnding);
   } else if (phase_ == Phase::kEnding) {
     SignalAll(signal);
   }
 }
 
-// Those whose parents have ended of the signal, and who are in a group of their own.
-void GuardProcess::TellNewcomers() {
+// Signals processes in groups of their own that became children when their parents ended.
+void GuardProcess::SignalNewChildren() {
   for (const pid_t child : ChildrenOfThisProcess()) {
-    if (!told_.insert(child).second || getpgid(child) == command_) continue;
+    if (!signalled_.insert(child).second || getpgid(child) == command_) continue;
     kill(child, SIGTERM);
     kill(child, SIGCONT);
   }
@@ -305,13 +304,13 @@ void GuardProcess::TellNewcomers() {
 
 void GuardProcess::SignalAll(int signal) {
   const std::vector<pid_t> children = ChildrenOfThisProcess();
-  told_.insert(children.begin(), children.end());
+  signalled_.insert(children.begin(), children.end());
   const pid_t refused = SignalDescendants(command_, signal);
-  // One that is stopped hears nothing but SIGKILL.
+  // A stopped process acts on no signal but SIGKILL until it is continued.
   if (signal != SIGKILL) SignalDescendants(command_, SIGCONT);
   if (refused == 0 || has_refused_) return;
   has_refused_ = true;
-  Report(Kind::kRefused, refused);
+  Report(GuardReportKind::kRefused, refused);
 }
 
 Duration GuardProcess::KillAt() const {
@@ -324,13 +323,13 @@ void GuardProcess::Finish() {
   waitpid(command_, &status, 0);
   int error = 0;
   if (read(exec_errors_, &error, sizeof(error)) == static_cast<ssize_t>(sizeof(error))) {
-    End({.kind = Kind::kCannotStart, .number = error});
+    End({.kind = GuardReportKind::kCannotStart, .number = error});
   }
-  End({.kind = Kind::kEnded, .cause = cause_, .number = status});
+  End({.kind = GuardReportKind::kEnded, .cause = cause_, .number = status});
 }
 
-// For people, since whorl may be unable to; only now, as a pipe that nobody reads would hold the
-// guard up.
+// Prints for people, since whorl may be unable to. Only at the end, and only if it does not block,
+// because a full pipe must not delay the guard.
 void SayNow(std::string_view text) {
   pollfd file = {.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
   if (poll(&file, 1, 0) != 1 || (file.revents & POLLOUT) == 0) return;
@@ -339,15 +338,15 @@ void SayNow(std::string_view text) {
 
 void GuardProcess::End(const GuardReport& report) const {
   send(socket_, &report, sizeof(report), MSG_NOSIGNAL | MSG_DONTWAIT);
-  if (report.kind == Kind::kEnded && report.cause == EndCause::kOwnerGone) {
+  if (report.kind == GuardReportKind::kEnded && report.cause == EndCause::kOwnerGone) {
     SayNow("whorl: whorl itself was killed, so the command was ended\n");
-  } else if (report.kind == Kind::kEnded && report.cause == EndCause::kDeadline) {
+  } else if (report.kind == GuardReportKind::kEnded && report.cause == EndCause::kDeadline) {
     SayNow("whorl: the lock was not renewed in time, so the command was ended\n");
   }
   _exit(EXIT_SUCCESS);
 }
 
-void GuardProcess::Report(Kind kind, int32_t number) const {
+void GuardProcess::Report(GuardReportKind kind, int32_t number) const {
   const GuardReport report = {.kind = kind, .cause = cause_, .number = number};
   send(socket_, &report, sizeof(report), MSG_NOSIGNAL | MSG_DONTWAIT);
 }

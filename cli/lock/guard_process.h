@@ -1,4 +1,4 @@
-// The guard's own process (guard.h), and what it says with whorl.
+// The guard's own process (guard.h), and the orders that whorl sends it.
 #pragma once
 
 #include <sys/types.h>
@@ -10,17 +10,17 @@
 
 namespace whorl::cli {
 
-// From whorl to the guard, one in a packet.
+enum class GuardOrderKind : uint8_t { kStart, kRenew, kEnd };
+// An order from whorl to the guard; one packet.
 struct GuardOrder {
-  enum class Kind : uint8_t { kStart, kRenew, kEnd };
-  Kind kind = Kind::kEnd;
-  bool has_token = false;  // of kStart
-  int32_t signal = 0;      // of kEnd
+  GuardOrderKind kind = GuardOrderKind::kEnd;
+  bool has_token = false;  // for kStart
+  int32_t signal = 0;      // for kEnd
   uint64_t token = 0;
-  Duration deadline;  // of kStart and kRenew
+  Duration deadline;  // for kStart and kRenew
 };
 
-// All of the guard's life after fork. `socket` is its end of the pair.
+// Runs the guard, from fork to its exit. `socket` is its end of the pair.
 [[noreturn]] void RunGuard(const GuardOptions& options, int socket);
 
 }  // namespace whorl::cli

@@ -29,10 +29,11 @@ constexpr std::string_view kInitFooter = R"(Examples:
   whorl lock init --protocol semaphore
   SPANNER_EMULATOR_HOST=localhost:9010 whorl lock init --create-database nightly
 
-Makes the protocol's table, unless it is there; one of another shape is an error, and is left as it
-is. Then the row that every process of the protocol needs (semaphore), and a row for each lock that
-is named, where the protocol gains by it (fenced_lease: who comes first need not wait for a lease).
-Exit codes: 0 all is there; 2 bad input or usage; 3 it could not be made.)";
+Creates the protocol's table, unless it exists; a table of another shape is an error, and is not
+changed. Then creates the row that all processes of the protocol need (semaphore), and a row for each
+lock that is named, if the protocol gains by it (fenced_lease: the first process need not wait for a
+lease).
+Exit codes: 0 everything exists now; 2 bad input or usage; 3 it could not be created.)";
 
 class Init {
  public:
@@ -61,7 +62,7 @@ class Init {
   Status CreateDatabase() {
     real_client::DatabaseName name;
     Status status = real_client::ParseDatabaseName(request_.database, name);
-    // Which configuration and capacity a real instance has is the user's to say, and to pay.
+    // Creates an instance in an emulator only: a user chooses, and pays for, a real one.
     if (status.ok() && std::holds_alternative<real_client::Plaintext>(connection_.credentials)) {
       status = Await([&](auto done) {
         admin_.CreateInstance({.path = name.InstancePath()}, std::move(done));
@@ -105,7 +106,7 @@ class Init {
     return {};
   }
 
-  // The one without which nobody can ever hold the lock.
+  // Inserts the row without which no process can ever hold the lock.
   Status InsertRow() {
     const ProtocolInfo& info = request_.info();
     if (info.init_row.empty()) return {};
@@ -144,7 +145,7 @@ class Init {
   AdminClient admin_;
 };
 
-// Names and table, before anything is sent.
+// Checks names and table before anything is sent.
 Status Validate(const LockRequest& request) {
   std::unique_ptr<LockClient> client;
   Status status = LockClient::Open(ClientOptionsOf(request), client);
@@ -177,12 +178,12 @@ int RunInit(LockRequest& request) {
 }  // namespace
 
 SubCommand AddInitCommand(CLI::App& lock) {
-  CLI::App* app = lock.add_subcommand("init", "Make the tables and rows that a protocol needs");
+  CLI::App* app = lock.add_subcommand("init", "Create the tables and rows that a protocol needs");
   const auto request = std::make_shared<LockRequest>();
   AddNames(*app, request, /*required=*/false);
   AddWhere(*app, request);
   app->add_flag("--create-database", request->create_database,
-                "make the database first, and in an emulator its instance, too");
+                "create the database first, and in an emulator its instance, too");
   app->footer(std::string(kInitFooter));
   return {.app = app, .run = [request] { return RunInit(*request); }};
 }

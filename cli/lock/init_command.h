@@ -1,4 +1,4 @@
-// whorl lock init: the tables and rows that a protocol needs.
+// `whorl lock init`: creates the tables and rows that a protocol needs.
 #pragma once
 
 #include "cli/sub_command.h"

@@ -15,10 +15,6 @@
 #include <vector>
 
 #include "cli/lock/guard.h"
-#include "protocol/fenced_lease/words.h"
-#include "protocol/semaphore/words.h"
-#include "protocol/spindle_v2/words.h"
-#include "protocol/spindle_v3/words.h"
 #include "real_client/os.h"
 #include "sim/scenario/error_text.h"
 
@@ -30,12 +26,7 @@ using sim::Cat;
 
 double SecondsOf(Duration duration) { return static_cast<double>(duration.ns) / 1e9; }
 
-bool IsHeartbeat(StepName step) {
-  return step == fenced_lease::steps::kBeat || step == spindle_v3::steps::kHeartbeat ||
-         step == spindle_v2::steps::kHeartbeatUpdate || step == semaphore::steps::kUpdate;
-}
-
-// From a local Spanner to one that is hardly there.
+// Buckets from a local Spanner to one that hardly answers.
 const prometheus::Histogram::BucketBoundaries kSeconds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
                                                           0.1,   0.25,   0.5,   1,    2.5,   10};
 
@@ -93,7 +84,7 @@ class Meter final : public LockMeter {
     leadership_ = leadership;
   }
   void CountTransaction(StepName step, const TransactionResult& result, Duration took) override {
-    if (IsHeartbeat(step)) {
+    if (real_client::RenewsLease(step)) {
       sent_.Increment();
       if (result.outcome != Outcome::kCommitted) failed_.Increment();
     }
@@ -102,7 +93,7 @@ class Meter final : public LockMeter {
     labels["outcome"] = WordOf(result.outcome);
     families_.latency.Add(labels, kSeconds).Observe(SecondsOf(took));
   }
-  // How it stands now: a lease runs out by itself.
+  // Updates the gauges that change with time: a lease runs out by itself.
   void Settle() {
     const std::lock_guard lock(mutex_);
     const Duration left = leadership_.until - real_client::MonotonicNow();
@@ -125,7 +116,7 @@ class Meter final : public LockMeter {
   real_client::Leadership leadership_;  // guarded by mutex_
 };
 
-// What Prometheus asks: the registry, after the gauges that time moves.
+// What Prometheus collects. Updates the gauges that change with time first.
 class Metrics final : public prometheus::Collectable {
  public:
   std::vector<prometheus::MetricFamily> Collect() const override {
@@ -151,7 +142,7 @@ class Metrics final : public prometheus::Collectable {
 
 class ServedMetrics final : public LockMetrics {
  public:
-  // Throws when it cannot listen.
+  // Throws if it cannot listen.
   explicit ServedMetrics(const std::string& address) : exposer_(address) {
     exposer_.RegisterCollectable(metrics_);
   }
@@ -167,7 +158,7 @@ class ServedMetrics final : public LockMetrics {
 bool IsHostAndPort(const std::string& address) {
   const size_t colon = address.rfind(':');
   if (colon == std::string::npos || colon == 0) return false;
-  // The server would read a comma, a letter or a + as more than an address.
+  // The HTTP server gives commas, letters and + in an address a meaning of their own.
   if (address.find_first_not_of("0123456789abcdefABCDEF.:[]") < colon) return false;
   int port = 0;
   const char* end = address.data() + address.size();
@@ -189,7 +180,7 @@ absl::Status LockMetrics::Serve(const std::string& address, std::unique_ptr<Lock
   try {
     out = std::make_unique<ServedMetrics>(numeric);
   } catch (const std::exception&) {
-    // The library says no reason.
+    // The library gives no reason.
     return absl::UnavailableError(Cat("--metrics: nothing can be served at ", address,
                                       ": the port is taken, or is no address of this machine"));
   }

@@ -1,4 +1,4 @@
-// How locks stand, for Prometheus: http://HOST:PORT/metrics.
+// Metrics of locks for Prometheus, at http://HOST:PORT/metrics.
 #pragma once
 
 #include <map>
@@ -11,7 +11,8 @@
 
 namespace whorl::cli {
 
-// Counts for one lock. Functions are called on the client's thread; Prometheus reads on others.
+// The metrics of one lock. The functions are called on the client's thread; Prometheus reads on
+// others.
 class LockMeter {
  public:
   virtual ~LockMeter() = default;
@@ -21,10 +22,11 @@ class LockMeter {
 
 class LockMetrics {
  public:
-  // INVALID_ARGUMENT: no HOST:PORT. UNAVAILABLE: the port is taken, or there is no such address.
+  // INVALID_ARGUMENT if `address` is not HOST:PORT. UNAVAILABLE if the port is taken or the address is
+  // not of this machine.
   static absl::Status Serve(const std::string& address, std::unique_ptr<LockMetrics>& out);
   virtual ~LockMetrics() = default;
-  // It lives no longer than this.
+  // REQUIRES: this outlives the meter.
   virtual std::shared_ptr<LockMeter> Add(const std::string& lock, const std::string& protocol) = 0;
 };
 

@@ -25,7 +25,7 @@ void AddText(CLI::App& app, const std::string& name, const std::string& type, co
   app.add_option_function<std::string>(name, take, help)->type_name(type);
 }
 
-// Who this process is to others: an operator who sees it in a table can find it.
+// This process's id: an operator who sees it in a table can find the process.
 std::string DrawId() {
   std::array<char, 65> host{};
   if (gethostname(host.data(), host.size() - 1) != 0) host = {"unknown"};
@@ -54,8 +54,9 @@ void AddWhere(CLI::App& app, const SharedLockRequest& request) {
         for (const ProtocolInfo& info : Protocols()) known.push_back(info.name);
         request->protocol = known[PlaceOfWord("--protocol", "protocol", text, known)];
       },
-      "whose locks they are (default: fenced_lease)");
-  app.add_option("--table", request->table, "(default: as the protocol's is usually called)")
+      "protocol of the locks (default: fenced_lease)");
+  app.add_option("--table", request->table,
+                 "table of the locks (default: the protocol's usual name)")
       ->type_name("NAME");
   AddText(
       app, "--client", "C",
@@ -91,9 +92,10 @@ void AddLease(CLI::App& app, const SharedLockRequest& request, const std::string
 
 void AddWho(CLI::App& app, const SharedLockRequest& request) {
   AddLease(app, request,
-           "after so long without a sign of life others may take the lock (default: 10s)");
-  app.add_option("--id", request->id,
-                 "of this process, as others see it (default: host, process id and chance)")
+           "time without a renewal after which others may take the lock (default: 10s)");
+  app.add_option(
+         "--id", request->id,
+         "this process's id, as others see it (default: host, process id and a random number)")
       ->type_name("ID");
   app.add_option("--metrics", request->metrics,
                  "serve http://HOST:PORT/metrics in Prometheus' text format")
@@ -102,13 +104,14 @@ void AddWho(CLI::App& app, const SharedLockRequest& request) {
 
 void AddName(CLI::App& app, const SharedLockRequest& request) {
   app.add_option_function<std::string>(
-         "NAME", [request](const std::string& name) { request->names = {name}; }, "of the lock")
+         "NAME", [request](const std::string& name) { request->names = {name}; },
+         "name of the lock")
       ->type_name("")
       ->required();
 }
 
 void AddNames(CLI::App& app, const SharedLockRequest& request, bool required) {
-  app.add_option("NAME", request->names, "of locks")->type_name("...")->required(required);
+  app.add_option("NAME", request->names, "names of locks")->type_name("...")->required(required);
 }
 
 std::string Complete(LockRequest& request) {
@@ -153,7 +156,7 @@ std::string Explain(const LockRequest& request, const Status& status) {
     return Cat("the table ", table, " in ", request.database, " is not as ", request.protocol,
                " needs it: ", sim::Printable(status.message, 400));
   }
-  // An answer, and no error of anybody.
+  // The lock was not free in time, which is no error: the message says it all.
   if (status.code == Code::kDeadlineExceeded) return sim::Printable(status.message, 1000);
   return sim::Printable(FormatStatus(status), 1000);
 }

@@ -1,4 +1,4 @@
-// What a person asks of `whorl lock`, and how it is read from the command line.
+// Options of `whorl lock`, and how they are read from the command line.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -17,8 +17,8 @@ namespace whorl::cli {
 struct LockRequest {
   std::string database;  // projects/P/instances/I/databases/D
   std::string protocol = "fenced_lease";
-  std::string table;  // empty: as the protocol's is usually called
-  std::string id;     // never empty once the command line was read
+  std::string table;  // empty: the protocol's usual name
+  std::string id;     // not empty after Complete()
   std::optional<Duration> lease;
   real_client::MakeClient make_client = real_client::MakeGrpcClient;
   std::vector<std::string> names;
@@ -27,7 +27,7 @@ struct LockRequest {
   std::string metrics;  // HOST:PORT; empty: none
   // exec:
   std::vector<std::string> command;
-  std::optional<Duration> wait;  // nothing: as long as it takes
+  std::optional<Duration> wait;  // empty: as long as it takes
   bool no_wait = false;
   std::optional<Duration> kill_after;
   int conflict_code = 125;
@@ -49,22 +49,22 @@ void AddWhere(CLI::App& app, const SharedLockRequest& request);
 // --lease, --id, --metrics.
 void AddWho(CLI::App& app, const SharedLockRequest& request);
 void AddLease(CLI::App& app, const SharedLockRequest& request, const std::string& help);
-// NAME, or as many of them as there are.
+// NAME, or NAME...
 void AddName(CLI::App& app, const SharedLockRequest& request);
 void AddNames(CLI::App& app, const SharedLockRequest& request, bool required);
 
-// Reads a duration that has to be at least `min`.
+// Adds an option for a duration of at least `min`.
 void AddTime(CLI::App& app, const std::string& name, std::optional<Duration>& out, Duration min,
              const std::string& help);
 
-// What of it cannot be meant, and what the environment says; empty: all is well.
-// Fills in what was not said: the database by $WHORL_DATABASE, and an id.
+// Fills in what was not given: the database by $WHORL_DATABASE, and an id. Returns what is wrong with
+// the request; empty if nothing is.
 std::string Complete(LockRequest& request);
 
 real_client::LockClientOptions ClientOptionsOf(const LockRequest& request);
 real_client::LockOptions LockOptionsOf(const LockRequest& request, const std::string& name);
 
-// One sentence of what went wrong, with what can be done about it.
+// One sentence that says what went wrong and what can be done about it.
 std::string Explain(const LockRequest& request, const Status& status);
 
 }  // namespace whorl::cli

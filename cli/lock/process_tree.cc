@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where the kernel lists no children of a thread (CONFIG_PROC_CHILDREN is off): the fourth word of
-// every process's stat, behind a name that may hold anything.
+// For kernels that do not list a thread's children (CONFIG_PROC_CHILDREN is off): reads the parent
+// from every process's stat, the fourth word, after a name that may contain anything.
 bool IsChildByStat(const fs::path& process) {
   std::ifstream stream(process / "stat");
   std::string text;
@@ -74,10 +74,10 @@ bool HasEnded(pid_t child) {
 
 pid_t SignalDescendants(pid_t leader, int signal) {
   pid_t refused = 0;
-  // The group at once: nobody in it can fork out of its reach meanwhile.
+  // Signals the group in one call, so that no process in it can escape by forking.
   if (leader > 0) kill(-leader, signal);
   for (const pid_t child : ChildrenOfThisProcess()) {
-    // Whom the group's signal has reached does not hear it twice.
+    // Does not signal members of the group a second time.
     if (signal != SIGKILL && getpgid(child) == leader) continue;
     if (kill(child, signal) != 0 && errno == EPERM && refused == 0) refused = child;
   }
@@ -99,7 +99,7 @@ bool ReapAllBut(pid_t leader) {
 int KillDescendants(pid_t leader) {
   while (ReapAllBut(leader)) {
     SignalDescendants(leader, SIGKILL);
-    // Any of them, the leader included, which stays unreaped: then its group's id stays taken.
+    // Waits for any child. The leader is not reaped, so that no other group can get its id.
     for (const pid_t child : ChildrenOfThisProcess()) {
       if (child == leader && HasEnded(leader)) continue;
       siginfo_t info{};

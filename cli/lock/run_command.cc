@@ -34,16 +34,16 @@ constexpr std::string_view kRunFooter = R"(Examples:
   whorl lock run nightly
   whorl lock run nightly weekly --json --out locks.jsonl --metrics 127.0.0.1:9464
 
-Takes part until SIGINT or SIGTERM, and then gives back what it holds; a second signal ends it at
-once. Logged are: started, leads, lost, failing (Spanner refuses or does not answer; told when the
-reason changes), answers (it does again), note (what the protocol says), stopped. Renewals are not.
+Takes part until SIGINT or SIGTERM, and then releases the locks that it holds; a second signal ends
+it at once. Logged are: started, leads, lost, failing (Spanner refuses or does not answer; logged when
+the reason changes), answers (it does again), note (of the protocol), stopped. Renewals are not.
 Metrics, with the labels lock and protocol: whorl_lock_leader, whorl_lock_token,
 whorl_lock_lease_left_seconds, whorl_lock_terms_total, whorl_lock_heartbeats_sent_total,
 whorl_lock_heartbeats_failed_total, whorl_lock_transaction_duration_seconds (step, outcome).
 Exit codes: 0 stopped by a signal; 2 bad input or usage; 3 the log cannot be written, or nothing can
 be served at --metrics.)";
 
-// Events on their way from the client's thread, which must not wait, to the one that writes.
+// A queue of events from the client's thread, which must not wait, to the thread that writes them.
 class EventQueue {
  public:
   void Put(LogEvent event) {
@@ -56,7 +56,7 @@ class EventQueue {
     stopped_ = true;
     changed_.notify_one();
   }
-  // Waits for one; false: it was stopped, and all were taken.
+  // Waits for an event. False if the queue was stopped and all events were taken.
   bool Take(LogEvent& event) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return stopped_ || !events_.empty(); });
@@ -75,7 +75,7 @@ class EventQueue {
 
 Json JsonOf(const Value& value) { return sim::ValueJson(value); }
 
-// What happens to one lock, as events.
+// Turns what happens to one lock into events.
 class Reporter final : public real_client::LockObserver {
  public:
   Reporter(const LockRequest& request, std::string lock, EventQueue& queue,
@@ -142,7 +142,7 @@ int FailToRun(const LockRequest& request, const Status& status) {
   return is_input ? kBadInput : kCannotRun;
 }
 
-// Takes part in all locks until the queue is stopped, and writes what happens.
+// Takes part in all locks until the queue is stopped, and writes their events.
 class Runner {
  public:
   Runner(const LockRequest& request, EventLog& log) : request_(request), log_(log) {}
@@ -180,13 +180,13 @@ class Runner {
     }
     absl::Status written;
     for (LogEvent event; written.ok() && queue_.Take(event);) written = log_.Write(event);
-    // What cannot be logged is not done either: the locks go to somebody else.
+    // If an event cannot be logged, this process gives up its locks and ends.
     locks.clear();
     for (LogEvent event; written.ok() && TakeLate(event);) written = log_.Write(event);
     if (written.ok()) written = log_.Write({.event = "stopped", .text = "stopped"});
     return End(written);
   }
-  // What came while the locks were given back.
+  // Takes the events that came while the locks were released.
   bool TakeLate(LogEvent& event) {
     queue_.Stop();
     return queue_.Take(event);
@@ -195,7 +195,7 @@ class Runner {
   const LockRequest& request_;
   EventLog& log_;
   EventQueue queue_;
-  bool signalled_ = false;  // of the signals' thread
+  bool signalled_ = false;  // used on the signals' thread only
 };
 
 int RunRun(LockRequest& request) {
@@ -228,8 +228,7 @@ SubCommand AddRunCommand(CLI::App& lock) {
   AddWhere(*app, request);
   AddWho(*app, request);
   app->add_flag("--json", request->json, "log JSON lines instead of text");
-  app->add_option("--out", request->out, "log into FILE, behind what stands there")
-      ->type_name("FILE");
+  app->add_option("--out", request->out, "append the log to FILE")->type_name("FILE");
   app->footer(std::string(kRunFooter));
   return {.app = app, .run = [request] { return RunRun(*request); }};
 }

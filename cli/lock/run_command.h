@@ -1,4 +1,4 @@
-// whorl lock run: takes part in locks, and logs how they pass to this process and away from it.
+// `whorl lock run`: competes for locks, and logs when this process gains and loses them.
 #pragma once
 
 #include "cli/sub_command.h"

@@ -19,7 +19,7 @@ Signals::Signals(const std::vector<int>& signals, std::function<void(int)> hear)
   sigemptyset(&heard);
   for (const int signal : signals) {
     struct sigaction action{};
-    // A blocked signal would be heard although it is ignored.
+    // If it were blocked, sigwait would receive it although it is ignored.
     if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;
     sigaddset(&heard, signal);
   }

@@ -1,4 +1,4 @@
-// Signals that ask this process to do something, heard by a thread of its own.
+// Handles signals on a separate thread.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,8 @@ namespace whorl::cli {
 
 class Signals {
  public:
-  // From now on these signals do nothing but run `hear`, one at a time, on that thread; but for
-  // those that whoever started this process has told it to ignore.
+  // From now on these signals only call `hear`, one at a time, on that thread. Signals that this
+  // process was started to ignore stay ignored.
   // REQUIRES: no other thread runs yet.
   Signals(const std::vector<int>& signals, std::function<void(int signal)> hear);
   Signals(const Signals&) = delete;

@@ -45,7 +45,7 @@ Json HoldingJson(const Holding& holding) {
   json["holder"] = holding.holder.empty() ? Json(nullptr) : Json(holding.holder);
   json["since"] = holding.since ? Json(FormatRfc3339(*holding.since)) : Json(nullptr);
   json["token"] = holding.token ? Json(FormatToken(*holding.token)) : Json(nullptr);
-  // As it is handed to users: nanoseconds, unless the token is an epoch.
+  // The number that users get: nanoseconds, unless the token is an epoch.
   json["token_ns"] = holding.token ? Json(std::to_string(holding.token->Number())) : Json(nullptr);
   json["left"] = holding.left ? Json(sim::SecondsText(*holding.left)) : Json(nullptr);
   return json;
@@ -67,8 +67,8 @@ int Fail(const LockRequest& request, const Status& status) {
   return kCannotRun;
 }
 
-// What can be wrong before anything is sent is what the user said. An exit code, and what is wrong
-// has been told; kAsExpected: there is a client.
+// Opens the client. Returns kAsExpected, or an exit code after a message; an error before anything is
+// sent is bad input.
 int OpenClient(LockRequest& request, std::unique_ptr<LockClient>& client) {
   HandleSignals();
   if (const std::string wrong = Complete(request); !wrong.empty()) {
@@ -78,7 +78,7 @@ int OpenClient(LockRequest& request, std::unique_ptr<LockClient>& client) {
   Status status = LockClient::Open(ClientOptionsOf(request), client);
   if (!status.ok() && status.code != Code::kInvalidArgument) return Fail(request, status);
   if (status.ok()) {
-    // Names, table and lease are judged by who would use them.
+    // A lock that is made, but not used, checks names, table and lease.
     std::unique_ptr<real_client::DistributedLock> lock;
     const std::string name = request.names.empty() ? "any" : request.names[0];
     status = client->Make(LockOptionsOf(request, name), lock);
@@ -101,7 +101,7 @@ int Ask(LockRequest& request, std::vector<Holding>& holdings) {
 int RunGet(LockRequest& request) {
   std::vector<Holding> holdings;
   if (const int code = Ask(request, holdings); code != kAsExpected) return code;
-  // Of the protocol whose table is one lock, whatever its name.
+  // The table of some protocols is a single lock, which has no name: it gets the name asked for.
   Holding holding = holdings.empty() ? Holding{} : holdings[0];
   holding.lock = request.names[0];
   if (request.json) {
@@ -165,12 +165,12 @@ SubCommand AddGetCommand(CLI::App& lock) {
   const auto request = std::make_shared<LockRequest>();
   AddName(*app, request);
   AddWhere(*app, request);
-  AddLease(*app, request, "by which to judge, where the table does not say the holder's own");
+  AddLease(*app, request, "lease to assume if the table does not contain the holder's");
   app->add_flag("--json", request->json, "print one JSON object");
   app->footer(
       "Times are Spanner's. A holder that has just lost its lease may still believe in it, if its\n"
       "protocol lets it (whorl protocols).\n"
-      "Exit codes: 0 somebody holds it; 1 nobody does; 2 bad input or usage; 3 no answer.");
+      "Exit codes: 0 held; 1 free; 2 bad input or usage; 3 no answer.");
   return {.app = app, .run = [request] { return RunGet(*request); }};
 }
 
@@ -178,23 +178,24 @@ SubCommand AddListCommand(CLI::App& lock) {
   CLI::App* app = lock.add_subcommand("list", "Print all locks of a table, and who holds them");
   const auto request = std::make_shared<LockRequest>();
   AddWhere(*app, request);
-  AddLease(*app, request, "by which to judge, where the table does not say the holder's own");
+  AddLease(*app, request, "lease to assume if the table does not contain the holder's");
   app->add_flag("--json", request->json, "print one JSON array");
   app->footer("Exit codes: 0 printed; 2 bad input or usage; 3 no answer.");
   return {.app = app, .run = [request] { return RunList(*request); }};
 }
 
 SubCommand AddReleaseCommand(CLI::App& lock) {
-  CLI::App* app = lock.add_subcommand("release", "End the lease of whoever holds a lock");
+  CLI::App* app = lock.add_subcommand("release", "End the lease of a lock's holder");
   const auto request = std::make_shared<LockRequest>();
   AddName(*app, request);
   AddWhere(*app, request);
-  AddLease(*app, request, "by which to judge, where the table does not say the holder's own");
+  AddLease(*app, request, "lease to assume if the table does not contain the holder's");
   app->add_flag("--force", request->force,
-                "do it although the holder may go on believing until its lease ends");
+                "do it although the holder may believe that it leads until its lease ends");
   app->footer(
-      "Exit codes: 0 ended; 1 there is no such lock; 2 bad input or usage; 3 it could not be "
-      "done.");
+      "Exit codes: 0 ended; 1 there is no such lock; 2 bad input or usage; 3 the lease could not "
+      "be "
+      "ended.");
   return {.app = app, .run = [request] { return RunRelease(*request); }};
 }
 

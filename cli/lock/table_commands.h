@@ -1,4 +1,4 @@
-// whorl lock get, list and release: what an operator asks a table, and does to it.
+// `whorl lock get`, `list` and `release`: an operator's queries and writes on a table of locks.
 #pragma once
 
 #include "cli/sub_command.h"

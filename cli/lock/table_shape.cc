@@ -18,7 +18,7 @@ bool IsWordCharacter(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// Words and single other characters, in upper case, without white space and quotes of names.
+// Divides DDL into words and single other characters, in upper case, without white space and quotes.
 std::vector<std::string> TokensOf(std::string_view text) {
   std::vector<std::string> tokens;
   bool in_word = false;
@@ -67,7 +67,7 @@ std::optional<Table> ParseTable(std::string_view text) {
     if (depth == 0) break;
   }
   if (at == tokens.end()) return std::nullopt;
-  // What follows the key (INTERLEAVE, a row deletion policy) is no matter of a lock.
+  // What follows the key (INTERLEAVE, a row deletion policy) does not affect a lock.
   const auto key_end = std::find(at, tokens.end(), "KEY");
   if (key_end == tokens.end()) return std::nullopt;
   const auto key_begin = std::find(key_end, tokens.end(), "(");

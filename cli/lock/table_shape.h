@@ -1,4 +1,4 @@
-// Whether a table that is there already is the one that a protocol needs, by the DDL of both.
+// Compares an existing table with the one that a protocol needs, by the DDL of both.
 #pragma once
 
 #include <span>
@@ -7,11 +7,12 @@
 
 namespace whorl::cli {
 
-// The CREATE TABLE statement of that table; empty: there is none. Names of tables know no case.
+// The CREATE TABLE statement of that table; empty if there is none. Ignores the case of names.
 std::string_view FindTable(std::span<const std::string> ddl, std::string_view table);
 
-// What of `wanted` is missing in `found` (both CREATE TABLE), or is other there: a column or the
-// primary key; empty: nothing. More columns do no harm, unless they may not be left out.
+// Says which column, or the primary key, of `wanted` is missing or different in `found` (both are
+// CREATE TABLE statements); empty if none. Further columns in `found` do no harm unless an insert has
+// to set them.
 std::string DifferenceOfTables(std::string_view wanted, std::string_view found);
 
 }  // namespace whorl::cli

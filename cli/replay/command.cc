@@ -76,12 +76,12 @@ class Replay {
   uint64_t FirstSeed(const sim::Scenario& scenario) const {
     return request_.seed.value_or(scenario.seed);
   }
-  // A job is a seed of a scenario; those of a scenario stand together.
+  // A job is one seed of one scenario. The jobs of a scenario follow each other.
   size_t JobCount() const { return tallies_.size() * request_.repeat; }
   Tally& TallyOf(size_t job) { return tallies_[job / request_.repeat]; }
   uint64_t SeedOf(size_t job) { return TallyOf(job).first_seed() + job % request_.repeat; }
 
-  // What would fail at the end of all the work fails before it.
+  // Opens the output before the work, so that an error shows before it rather than after.
   absl::Status Prepare() {
     if (!request_.out.empty()) {
       if (absl::Status opened = document_.Open(request_.out); !opened.ok()) return opened;
@@ -95,7 +95,7 @@ class Replay {
     return (std::filesystem::path(request_.trace_folder) / name).string();
   }
 
-  // On any thread.
+  // Called on any thread.
   void RunJob(size_t job) {
     const sim::Scenario& scenario = TallyOf(job).scenario();
     const uint64_t seed = SeedOf(job);
@@ -109,7 +109,7 @@ class Replay {
                                                   .check_determinism = request_.check_determinism});
   }
 
-  // On the main thread, in order.
+  // Called on the main thread, in order.
   sim::BatchStep JobDone(size_t job, const std::optional<std::string>& error) {
     Tally& tally = TallyOf(job);
     if (error.has_value()) {
@@ -177,7 +177,7 @@ class Replay {
   ReplayTable table_;
   OutputFile document_;
   std::vector<Tally> tallies_;                       // one for each scenario
-  std::vector<std::optional<RunOutcome>> outcomes_;  // of jobs, by place
+  std::vector<std::optional<RunOutcome>> outcomes_;  // by job
   std::vector<sim::Json> documents_;
   Summary summary_;
   absl::Status stopped_;  // why the work was broken off
@@ -197,7 +197,7 @@ int RunReplay(const ReplayRequest& request) {
   if (refuse(Contradictions(request))) return kBadInput;
   Inputs inputs = LoadInputs(request.paths);
   for (const BadInput& bad : inputs.bad) {
-    // As they are, so that an editor finds file and line.
+    // Printed unchanged, so that an editor finds file and line.
     for (const std::string& error : bad.errors) std::cerr << error << '\n';
   }
   if (refuse(Contradictions(request, inputs))) return kBadInput;

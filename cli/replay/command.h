@@ -1,4 +1,4 @@
-// `whorl replay`: runs scenarios and says for each what happened and whether it was as expected.
+// `whorl replay`: runs scenarios, and reports what happened and whether it was as expected.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -9,7 +9,7 @@
 
 namespace whorl::cli {
 
-// `command`: how this command was called, for the lines that say how to replay a failure.
+// `command` is how this command was called; the lines that say how to replay a failure use it.
 SubCommand AddReplayCommand(CLI::App& root, const std::string& command, const GrpcCommands& grpc);
 
 }  // namespace whorl::cli

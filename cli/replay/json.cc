@@ -66,7 +66,7 @@ Json StoryJson(const sim::Story& story) {
           {"left_out", story.left_out},   {"end", story.end}};
 }
 
-// The run that is shown, in full.
+// The shown run, in full.
 void AddRun(const Tally& tally, const RunOutcome& outcome, Json& json) {
   const sim::JsonPrinter printer(sim::NamesOf(tally.scenario()));
   const sim::RunResult& result = outcome.result;

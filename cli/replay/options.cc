@@ -33,19 +33,19 @@ constexpr std::string_view kReplayFooter = R"(Examples:
   whorl replay scenarios/insert_race.json --on emulator
   whorl hunt --show 17 | whorl replay -                 a scenario from standard input
 
-`expect` is judged for the file's own seed; other seeds are counted. --at stops there, so that
-nothing is judged.
+`expect` is judged for the file's own seed; other seeds are counted. With --at the run stops at that
+time, and nothing is judged.
 
 With --on, each node becomes a process of the real client behind a proxy, and each fault a real one:
 SIGSTOP, SIGKILL, cut connections, lost and refused calls. The same checkers judge what happened, and
-the report puts the simulation beside it. What cannot be made real is refused by name. --on server
+the report compares it with the simulation. What cannot be made real is refused by name. --on server
 needs nothing installed; --on emulator needs the official Cloud Spanner emulator ($SPANNER_EMULATOR,
 emulator_main on PATH, or the Google Cloud SDK). Examples:
   whorl replay scenarios/fault_crash.json --on emulator --save surprise.json
   whorl replay scenarios --on emulator --where-possible --repeat 5 --out real.json
 
-Exit codes: 0 all as expected, with --on also as simulated; 1 an expectation failed, a real run parts
-from the simulation, or a run could not be repeated; 2 bad input or usage, or what cannot be made
+Exit codes: 0 all as expected, with --on also as simulated; 1 an expectation failed, a real run
+differs from the simulation, or a run could not be repeated; 2 bad input or usage, or what cannot be made
 real; 3 the output could not be written, or real processes could not run; 130 interrupted.)";
 
 sim::Instant TimeOf(const std::string& text) {
@@ -54,20 +54,21 @@ sim::Instant TimeOf(const std::string& text) {
 }
 
 void AddWaysToLook(CLI::App& app, const std::shared_ptr<ReplayRequest>& request) {
-  app.add_flag("--timeline", request->timeline, "show each run, a line for each transition");
+  app.add_flag("--timeline", request->timeline,
+               "print a timeline of each run, a line for each transition");
   app.add_flag("--explain", request->explain_text,
-               "tell why it came to the first violation: who did what, on which knowledge; "
-               "--explain=INVARIANT: to that invariant's first one");
+               "explain the first violation: who did what, and what each process knew; "
+               "--explain=INVARIANT: the first violation of that invariant");
   app.parse_complete_callback([request] {
     request->explain = !request->explain_text.empty();
-    // A flag without a value says so.
+    // CLI11 gives a flag without a value the text "true".
     if (request->explain && request->explain_text != "true") {
       request->explained = InvariantOf("--explain", request->explain_text);
     }
   });
   app.add_option_function<std::string>(
          "--at", [request](const std::string& text) { request->at = TimeOf(text); },
-         "show the state of one run then: rows, locks, clocks, nodes")
+         "show the state of one run at that time: rows, locks, clocks, nodes")
       ->type_name("TIME");
   app.add_option("--perfetto", request->perfetto_path,
                  "write one run into FILE, for ui.perfetto.dev and chrome://tracing")
@@ -93,12 +94,13 @@ void AddRealRuns(CLI::App& app, const std::shared_ptr<ReplayRequest>& request) {
       ->type_name("FILE");
 }
 
-// Whether two files that are to be written are one. Devices and pipes can be written twice.
+// Whether two output paths are the same file. Devices and pipes can be written twice.
 bool IsSamePlace(const std::string& a, const std::string& b) {
   namespace fs = std::filesystem;
   if (a.empty() || b.empty()) return false;
   std::error_code error;  // what cannot be found cannot be written either, which is said later
-  // Absolute first: of a relative path that is not there, only "./" would be resolved.
+  // Makes the path absolute first; weakly_canonical resolves little of a relative path that does not
+  // exist.
   const auto place_of = [&](const std::string& path) {
     return fs::weakly_canonical(fs::absolute(path, error), error);
   };
@@ -112,7 +114,7 @@ std::string PathOf(const sim::Scenario& scenario) { return sim::Printable(scenar
 // An option, and whether it was given.
 using Given = std::pair<std::string_view, bool>;
 
-// Without --on: what needs real runs, and ways to look that do not go together.
+// Checks without --on: options that need real runs, and displays that do not go together.
 std::vector<std::string> OfRealRunsOnly(const ReplayRequest& request) {
   std::vector<std::string> errors;
   const Given real_only[] = {{"--longest", request.longest.has_value()},
@@ -142,7 +144,7 @@ std::vector<std::string> OfRealRunsOnly(const ReplayRequest& request) {
   return errors;
 }
 
-// With --on: what no real run can do.
+// Checks with --on: options that a real run cannot satisfy.
 std::vector<std::string> OfSimulationOnly(const ReplayRequest& request) {
   std::vector<std::string> errors;
   const Given simulated_only[] = {{"--seed", request.seed.has_value()},
@@ -158,7 +160,7 @@ std::vector<std::string> OfSimulationOnly(const ReplayRequest& request) {
   return errors;
 }
 
-// Options that show one run, where there are several.
+// Checks options that show one run if there are several.
 std::vector<std::string> OfManyRuns(const ReplayRequest& request, const Inputs& inputs) {
   if (request.on.has_value()) {
     const size_t runs = inputs.scenarios.size() * request.repeat;

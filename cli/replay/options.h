@@ -16,14 +16,14 @@ namespace whorl::cli {
 
 struct ReplayRequest {
   std::vector<std::string> paths;
-  std::optional<live::BackendKind> on;  // on real processes; nothing: simulated
+  std::optional<live::BackendKind> on;  // on real processes; empty: simulated
   std::optional<uint64_t> seed;
   uint64_t repeat = 1;
-  std::optional<uint64_t> jobs;  // nothing: by the number of cores
+  std::optional<uint64_t> jobs;  // empty: by the number of cores
   bool timeline = false;
   std::string explain_text;  // as given
   bool explain = false;
-  std::optional<Invariant> explained;  // rather than whatever came first
+  std::optional<Invariant> explained;  // empty: whichever was violated first
   std::optional<sim::Instant> at;
   std::string trace_folder;
   std::string perfetto_path;
@@ -41,10 +41,10 @@ struct ReplayRequest {
 
 void AddReplayOptions(CLI::App& app, const std::shared_ptr<ReplayRequest>& request);
 
-// Options that do not go together; nothing when all is well.
+// Messages for options that do not go together; empty if there are none.
 std::vector<std::string> Contradictions(const ReplayRequest& request);
-// The same for what was loaded: files that would be written twice or over a scenario, a seed that
-// does not exist, many scenarios where one is to be shown, a time after the end.
+// The same for options that do not go with the inputs: files that would be written twice or over a
+// scenario, a seed out of range, many scenarios where only one can be shown, a time after the end.
 std::vector<std::string> Contradictions(const ReplayRequest& request, const Inputs& inputs);
 
 }  // namespace whorl::cli

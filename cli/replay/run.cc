@@ -16,7 +16,7 @@ class Listeners : public sim::ObservationSink {
   void Add(sim::ObservationSink* sink) {
     if (sink != nullptr) sinks_.push_back(sink);
   }
-  // Null when nobody listens.
+  // Null if there are no listeners.
   sim::ObservationSink* get() { return sinks_.empty() ? nullptr : this; }
 
   void Hear(const sim::Observation& observation, uint64_t ordinal, uint64_t hash) override {
@@ -27,7 +27,7 @@ class Listeners : public sim::ObservationSink {
   std::vector<sim::ObservationSink*> sinks_;
 };
 
-// A listener's file, which appears when the run was written whole; none without a path.
+// A listener's file, which appears only after the whole run was written; none if the path is empty.
 template <typename Writer>
 class ListenersFile {
  public:

@@ -1,4 +1,4 @@
-// One run for `whorl replay`, with whatever listens to it.
+// One run for `whorl replay`, with the listeners that the options ask for.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,17 @@ struct RunRequest {
   const sim::Scenario* scenario = nullptr;
   uint64_t seed = 0;
   std::string trace_path;     // empty: no trace
-  std::string perfetto_path;  // empty: none
+  std::string perfetto_path;  // empty: no file
   bool timeline = false;
   bool explain = false;
-  std::optional<Invariant> explained;  // this one rather than whatever came first
-  bool check_determinism = false;      // run it a second time, and compare
+  std::optional<Invariant> explained;  // empty: whichever was violated first
+  bool check_determinism = false;      // runs it a second time, and compares
 };
 
 struct RunOutcome {
   sim::RunResult result;
-  double wall_seconds = 0;  // of the first run, listeners included
-  absl::Status written;     // of the trace and the like
+  double wall_seconds = 0;  // what the first run took, listeners included
+  absl::Status written;     // an error if a trace or another file could not be written
   std::unique_ptr<sim::Timeline> timeline;
   std::optional<sim::Story> story;
   std::optional<sim::Difference> difference;  // between the two runs

@@ -1,4 +1,4 @@
-// `whorl replay --at`: the state of one run at one time.
+// `whorl replay --at`: prints the state of one run at one time.
 #pragma once
 
 #include "cli/replay/options.h"

@@ -1,7 +1,7 @@
-// What came out of all runs of one scenario.
+// The combined results of all runs of one scenario.
 //
-// Invariant: a tally does not grow with the number of runs but for `runs`, which only a
-// machine-readable report asks for.
+// Invariant: a tally does not grow with the number of runs, except for kept_runs(), which only the JSON
+// report needs.
 #pragma once
 
 #include <array>
@@ -32,8 +32,8 @@ struct Range {
 };
 
 struct InvariantTally {
-  int64_t runs = 0;         // that violated it
-  uint64_t first_seed = 0;  // of these
+  int64_t runs = 0;         // how many violated it
+  uint64_t first_seed = 0;  // the seed of the first of them
 };
 
 class Tally {
@@ -52,11 +52,11 @@ class Tally {
         run_count_(run_count),
         keep_runs_(keep_runs) {}
 
-  // In the order of seeds. REQUIRES: fewer than run_count were added.
+  // Call it in the order of seeds. REQUIRES: fewer than run_count were added.
   void Add(RunOutcome outcome);
   bool IsComplete() const { return added_ == run_count_; }
 
-  // REQUIRES of what follows: IsComplete().
+  // All functions below: REQUIRES: IsComplete().
   Conclusion conclusion() const;
   const sim::Scenario& scenario() const { return *scenario_; }
   uint64_t first_seed() const { return first_seed_; }
@@ -64,7 +64,7 @@ class Tally {
   // The run that was judged, or the only one; null when many ran and none was judged.
   const RunOutcome* shown() const { return shown_.has_value() ? &*shown_ : nullptr; }
   bool is_judged() const { return judged_; }
-  // What failed in the judged run, and runs that could not be repeated.
+  // Failed expectations of the judged run, and runs that could not be repeated.
   const std::vector<std::string>& failures() const { return failures_; }
   Range range(sim::Metric metric) const { return metrics_[static_cast<size_t>(metric)]; }
   const InvariantTally& invariant(Invariant name) const {
@@ -73,8 +73,8 @@ class Tally {
   Duration simulated() const { return simulated_; }  // summed over the runs
   double wall_seconds() const { return wall_seconds_; }
   const std::vector<KeptRun>& kept_runs() const { return kept_runs_; }
-  // The seed that is worth looking at: of the first run that could not be repeated, of the shown
-  // run, or the first.
+  // The seed to replay: that of the first run that could not be repeated, else of the shown run, else
+  // the first.
   uint64_t seed_to_replay() const;
 
  private:

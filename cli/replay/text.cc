@@ -36,7 +36,7 @@ std::string CountRange(Range range) {
 
 std::string Milliseconds(Duration duration) { return sim::SecondsText(duration, 3); }
 
-// "250,000:1"; "-" when the run was too short to be measured.
+// "250,000:1"; "-" if the run was too short to be measured.
 std::string RatioText(const Tally& tally) {
   constexpr double kMeasurable = 1e-7;
   if (tally.wall_seconds() < kMeasurable) return "-";
@@ -45,7 +45,7 @@ std::string RatioText(const Tally& tally) {
   return Cat(sim::GroupedText(std::llround(std::min(ratio, 1e15))), ":1");
 }
 
-// "expected", "NOT EXPECTED" of the judged run; else whether the protocol promised otherwise.
+// "expected" or "NOT EXPECTED" for the judged run; else whether the protocol promised otherwise.
 std::string_view MarkOf(const Tally& tally, Invariant invariant) {
   if (tally.is_judged()) {
     const bool expected = sim::ExpectedOf(tally.scenario(), invariant) == sim::Expected::kViolated;
@@ -74,11 +74,11 @@ std::string ViolatedText(const Tally& tally) {
   return text.empty() ? "-" : text;
 }
 
-struct Verdict {
+struct ConclusionStyle {
   std::string_view word;
   std::string_view colour;
 };
-Verdict VerdictOf(Conclusion conclusion) {
+ConclusionStyle StyleOf(Conclusion conclusion) {
   switch (conclusion) {
     case Conclusion::kAsExpected:
       return {.word = "ok", .colour = "\x1b[32m"};
@@ -114,10 +114,10 @@ void ReplayTable::PrintHead() {
 }
 
 void ReplayTable::PrintTally(const Tally& tally) {
-  const Verdict verdict = VerdictOf(tally.conclusion());
-  const std::string word = Left(std::string(verdict.word), kVerdictWidth);
+  const ConclusionStyle style = StyleOf(tally.conclusion());
+  const std::string word = Left(std::string(style.word), kVerdictWidth);
   if (colour_) {
-    out_ << verdict.colour << word << "\x1b[0m";
+    out_ << style.colour << word << "\x1b[0m";
   } else {
     out_ << word;
   }

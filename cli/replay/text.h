@@ -10,7 +10,7 @@
 
 namespace whorl::cli {
 
-// How many scenarios came to which conclusion.
+// The number of scenarios for each conclusion.
 struct Summary {
   size_t as_expected = 0;
   size_t failed = 0;
@@ -23,7 +23,8 @@ struct Summary {
 
 class ReplayTable {
  public:
-  // `name_width`: of the longest name of a scenario; `command`: how to call this command again.
+  // `name_width` is the length of the longest name of a scenario; `command` is how to call this command
+  // again.
   ReplayTable(std::ostream& out, size_t name_width, std::string command, bool colour)
       : out_(out), name_width_(name_width), command_(std::move(command)), colour_(colour) {}
 

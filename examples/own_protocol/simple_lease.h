@@ -2,8 +2,8 @@
 // outside of whorl's repository.
 //
 // One row per lock: name, heartbeat, token, owner. Whoever reads a heartbeat that is a lease and a
-// margin old by Spanner's CURRENT_TIMESTAMP takes the row by compare-and-set; the commit timestamp
-// of that is the fencing token. The owner beats three times a lease.
+// margin old by Spanner's CURRENT_TIMESTAMP takes the row by compare-and-set. The commit timestamp is
+// the fencing token. The owner beats three times a lease.
 //
 // Invariants:
 //   1. A process leads iff it has a term, was not told to stop, and its own clock shows less than

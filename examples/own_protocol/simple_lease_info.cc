@@ -26,9 +26,11 @@ using whorl::Timestamp;
 constexpr std::array<StepName, 5> kSteps = {steps::kLook, steps::kClaim, steps::kCreate,
                                             steps::kBeat, steps::kHandBack};
 constexpr std::array<StepName, 1> kStepsWithoutCommit = {steps::kLook};
-constexpr std::array<Invariant, 4> kNotWithDeleteRow = {
-    Invariant::kHandedTokenMonotonic, Invariant::kHasLockTruthful, Invariant::kLeaseRespected,
-    Invariant::kSingleLeaderBelief};
+constexpr std::array<whorl::PromiseLimit, 4> kPromiseLimits = {
+    {{Invariant::kHandedTokenMonotonic, whorl::Circumstance::kRowDeleted},
+     {Invariant::kHasLockTruthful, whorl::Circumstance::kRowDeleted},
+     {Invariant::kLeaseRespected, whorl::Circumstance::kRowDeleted},
+     {Invariant::kSingleLeaderBelief, whorl::Circumstance::kRowDeleted}}};
 constexpr std::array<whorl::ColumnInfo, 4> kColumns = {{
     {.name = "name", .type = whorl::Type::kString, .key = true},
     {.name = "heartbeat", .type = whorl::Type::kTimestamp},
@@ -57,9 +59,10 @@ whorl::ProtocolInfo Info() {
                          .until = {},
                          .lease = {}};
   info.steps = kSteps;
+  info.heartbeat_step = steps::kBeat;
   info.steps_without_commit = kStepsWithoutCommit;
   info.promises.fill(whorl::Promise::kPromised);
-  info.not_with_delete_row = kNotWithDeleteRow;
+  info.promise_limits = kPromiseLimits;
   info.answers_locally = true;
   info.lease_min = kLeaseMin;
   info.lease_default = whorl::Seconds(10);
@@ -95,8 +98,8 @@ bool IsReleased(const whorl::Row& row) {
 
 bool IsSideRow(std::string_view, std::string_view) { return false; }
 
-// A lease and the margin from the last heartbeat on, and a quarter until somebody looks; a second
-// for the margin, for CURRENT_TIMESTAMP, and for clocks that run slow.
+// A lease and the margin since the last heartbeat, and a quarter of a lease until another process
+// looks; a second for the margin, for CURRENT_TIMESTAMP, and for clocks that run slow.
 Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
   return greatest_lease * 13 / 10 + whorl::Seconds(1) + round_trip_p999 * 4;
 }

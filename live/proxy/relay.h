@@ -1,8 +1,8 @@
 // The connections of one node. In each direction, bytes pass, are held back or are refused.
 //
 // Invariants:
-//   1. Bytes that are held back stay in the kernel's buffers, so their number is bounded: a sender
-//      of more has to wait.
+//   1. Bytes that are held back stay in the kernel's buffers, so their number is bounded: a sender has
+//      to wait when the buffers are full.
 //   2. Bytes keep their order in each direction, and are lost only together with their connection.
 // Used on the loop's thread only, except for the constructor and port().
 #pragma once

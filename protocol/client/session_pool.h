@@ -6,8 +6,8 @@
 //
 // Invariants:
 //   1. A regular session has at most one user at a time; a multiplexed one is shared by all.
-//   2. Each asker gets exactly one answer, unless it stops asking: a session, or the error because
-//      of which there is none.
+//   2. Each asker gets exactly one answer, unless it stops asking: a session, or the error that
+//      prevented one.
 //   3. A session that Spanner did not know, or that was deleted, is never handed out again.
 //   4. There are never more than `max_sessions` regular sessions, including those being created.
 // Numbers: Google's clients (cloud.google.com/go/spanner session.go, google-cloud-cpp

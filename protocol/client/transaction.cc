@@ -15,11 +15,11 @@ Status Tested(const Body& body, const StatementResult& first) {
   const auto* test = std::get_if<UnlessHeld>(&body);
   if (test == nullptr) return {};
   switch (HolderIn(first.rows, *test).kind) {
-    case Holder::Kind::kNone:
+    case HolderKind::kNone:
       return {};
-    case Holder::Kind::kAnother:
+    case HolderKind::kAnother:
       return Error(Code::kFailedPrecondition, "another owner's lease is not over");
-    case Holder::Kind::kUnreadable:
+    case HolderKind::kUnreadable:
       return Error(Code::kFailedPrecondition, "owner or token is NULL");
   }
   return {};
@@ -41,11 +41,11 @@ Holder HolderIn(const std::vector<Row>& rows, const UnlessHeld& test) {
   const auto* token = std::get_if<Timestamp>(&row[1]);
   const auto* now = std::get_if<Timestamp>(&row[2]);
   if (owner == nullptr || token == nullptr || now == nullptr) {
-    return {.kind = Holder::Kind::kUnreadable, .age = {}};
+    return {.kind = HolderKind::kUnreadable, .age = {}};
   }
   const Duration age = *now - *token;
   if (*owner == test.me || age >= test.lease) return {};
-  return {.kind = Holder::Kind::kAnother, .age = age};
+  return {.kind = HolderKind::kAnother, .age = age};
 }
 
 Said Continue(const Transaction& transaction, std::span<const StatementResult> heard) {

@@ -52,10 +52,9 @@ struct NoTest {
 };
 using Body = std::variant<NoTest, UnlessHeld, IfRowChanged>;
 
+enum class HolderKind : uint8_t { kNone, kAnother, kUnreadable };
 struct Holder {
-  enum class Kind : uint8_t { kNone, kAnother, kUnreadable };
-
-  Kind kind = Kind::kNone;
+  HolderKind kind = HolderKind::kNone;
   Duration age;  // for kAnother: the time minus the token; may be negative
 };
 // REQUIRES: each row has the columns that UnlessHeld names, in that order.

@@ -12,8 +12,6 @@
 namespace whorl::fenced_lease {
 namespace {
 
-using Kind = Flight::Kind;
-
 constexpr int64_t kMillion = 1'000'000;
 
 // Rounded so that a leader's deadline is never late and a follower's wait never short.
@@ -56,7 +54,7 @@ RequestId FreeRequest(const State& state) {
   return request;
 }
 
-void Fly(Context& here, Kind kind, Claim claim, Transaction transaction) {
+void Fly(Context& here, FlightKind kind, Claim claim, Transaction transaction) {
   const RequestId request = FreeRequest(here.state);
   here.state.flights.push_back({.request = request,
                                 .kind = kind,
@@ -73,27 +71,27 @@ Transaction WriteOf(StepName step, Sql sql, std::vector<Value> parameters, Durat
   return transaction;
 }
 
-bool IsFlying(const State& state, Kind kind) {
+bool IsFlying(const State& state, FlightKind kind) {
   return std::ranges::any_of(state.flights, [&](const Flight& flight) {
-    return flight.kind == kind && (kind != Kind::kRead || flight.wanted);
+    return flight.kind == kind && (kind != FlightKind::kRead || flight.wanted);
   });
 }
 
 void SendRead(Context& here) {
-  if (IsFlying(here.state, Kind::kRead)) return;
+  if (IsFlying(here.state, FlightKind::kRead)) return;
   Cancel(here, kPoll);
   Transaction transaction =
       OneStatement(steps::kRead, Mode::kStrongRead, here.config.read, {here.config.lock_name});
   transaction.return_read_timestamp = here.state.first_look;
   transaction.give_up_at = here.now.monotonic + here.config.lease;
-  Fly(here, Kind::kRead, {}, std::move(transaction));
+  Fly(here, FlightKind::kRead, {}, std::move(transaction));
 }
 
 // The answer to a read that is under way is no longer needed.
 void StopLooking(Context& here) {
   Cancel(here, kPoll);
   Cancel(here, kTake);
-  for (Flight& flight : here.state.flights) flight.wanted = flight.kind != Kind::kRead;
+  for (Flight& flight : here.state.flights) flight.wanted = flight.kind != FlightKind::kRead;
 }
 
 int64_t LeaseMs(const Config& config) { return config.lease.ns / 1'000'000; }
@@ -101,7 +99,7 @@ int64_t LeaseMs(const Config& config) { return config.lease.ns / 1'000'000; }
 // TAKE or CREATE. Its answer after a whole lease would be of no use.
 void SendClaim(Context& here, Claim claim) {
   State& state = here.state;
-  if (IsFlying(state, Kind::kClaim)) return;
+  if (IsFlying(state, FlightKind::kClaim)) return;
   StopLooking(here);
   claim.number = ++state.claims;
   const Config& config = here.config;
@@ -111,7 +109,7 @@ void SendClaim(Context& here, Claim claim) {
   Transaction transaction = WriteOf(claim.create ? steps::kCreate : steps::kTake,
                                     claim.create ? config.create : config.take,
                                     std::move(parameters), here.now.monotonic + config.lease);
-  Fly(here, Kind::kClaim, std::move(claim), std::move(transaction));
+  Fly(here, FlightKind::kClaim, std::move(claim), std::move(transaction));
 }
 
 void SendCreate(Context& here) {
@@ -131,7 +129,7 @@ void SendTake(Context& here, Timestamp seen, Duration seen_lease, bool cautious 
 void SendBeat(Context& here) {
   const Term& term = *here.state.term;
   const Duration now = here.now.monotonic;
-  Fly(here, Kind::kBeat, term.claim,
+  Fly(here, FlightKind::kBeat, term.claim,
       WriteOf(steps::kBeat, here.config.beat,
               {here.config.lock_name, term.token, AttemptText(here.state, term.claim)},
               term.deadline));
@@ -140,7 +138,7 @@ void SendBeat(Context& here) {
 }
 
 void SendRelease(Context& here, const Claim& claim, Timestamp token) {
-  Fly(here, Kind::kRelease, claim,
+  Fly(here, FlightKind::kRelease, claim,
       WriteOf(steps::kRelease, here.config.release,
               {here.config.lock_name, token, AttemptText(here.state, claim)},
               here.now.monotonic + here.config.lease));
@@ -254,7 +252,7 @@ void OnClaimEnded(Context& here, Claim claim, const TransactionResult& result) {
     state.unknown.push_back(std::move(claim));
     return SendRead(here);
   }
-  // Somebody else was faster, or an attempt of one's own was.
+  // Another process was faster, or an earlier attempt of this one was.
   const bool overtaken =
       result.outcome == Outcome::kCommitted || result.status.code == Code::kAlreadyExists;
   if (overtaken) return SendRead(here);
@@ -351,7 +349,7 @@ void OnBadRow(Context& here, std::string what) {
 
 void OnRead(Context& here, const Flight& flight, const TransactionResult& result) {
   State& state = here.state;
-  if (!flight.wanted || state.term || state.stopping || IsFlying(state, Kind::kClaim)) return;
+  if (!flight.wanted || state.term || state.stopping || IsFlying(state, FlightKind::kClaim)) return;
   if (result.outcome != Outcome::kCommitted) {
     Remark(here, whorl::notes::kReadFailed, {FormatStatus(result.status)});
     return PollLater(here);
@@ -372,8 +370,8 @@ void OnRead(Context& here, const Flight& flight, const TransactionResult& result
 void OnReleaseAnnounced(Context& here) {
   State& state = here.state;
   if (state.term || state.stopping || state.prefix.empty()) return;
-  if (IsFlying(state, Kind::kClaim)) return;
-  for (Flight& flight : state.flights) flight.wanted = flight.kind != Kind::kRead;
+  if (IsFlying(state, FlightKind::kClaim)) return;
+  for (Flight& flight : state.flights) flight.wanted = flight.kind != FlightKind::kRead;
   Remark(here, notes::kHeardOfRelease, {});
   SendRead(here);
 }
@@ -493,13 +491,13 @@ void OnEnded(Context& here, const TransactionEnded& ended) {
   const Flight flight = std::move(*found);
   flights.erase(found);
   switch (flight.kind) {
-    case Kind::kRead:
+    case FlightKind::kRead:
       return OnRead(here, flight, ended.result);
-    case Kind::kClaim:
+    case FlightKind::kClaim:
       return OnClaimEnded(here, flight.claim, ended.result);
-    case Kind::kBeat:
+    case FlightKind::kBeat:
       return OnBeatEnded(here, flight.claim, ended.result);
-    case Kind::kRelease:
+    case FlightKind::kRelease:
       return OnReleaseEnded(here, ended.result);
   }
 }

@@ -73,23 +73,22 @@ struct Claim {
   WHORL_FIELDS(Claim, number, create, cautious, seen, seen_lease, sent);
 };
 
+enum class FlightKind : uint8_t { kRead, kClaim, kBeat, kRelease };
 // A transaction that is under way.
 struct Flight {
-  enum class Kind : uint8_t { kRead, kClaim, kBeat, kRelease };
-
   RequestId request = 0;
-  Kind kind = Kind::kRead;
+  FlightKind kind = FlightKind::kRead;
   Duration started;
   bool wanted = true;  // for a read: its answer is still needed
   Claim claim;         // for a claim, and for a beat the claim that began its term
   WHORL_FIELDS(Flight, request, kind, started, wanted, claim);
 };
-constexpr auto WordTableOf(Flight::Kind) {
-  return MakeWordTable<Flight::Kind>({
-      {Flight::Kind::kRead, "read"},
-      {Flight::Kind::kClaim, "claim"},
-      {Flight::Kind::kBeat, "beat"},
-      {Flight::Kind::kRelease, "release"},
+constexpr auto WordTableOf(FlightKind) {
+  return MakeWordTable<FlightKind>({
+      {FlightKind::kRead, "read"},
+      {FlightKind::kClaim, "claim"},
+      {FlightKind::kBeat, "beat"},
+      {FlightKind::kRelease, "release"},
   });
 }
 

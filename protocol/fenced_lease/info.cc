@@ -15,8 +15,9 @@ ProtocolInfo Info() {
                                                      steps::kBeat, steps::kRelease};
   static constexpr std::array<StepName, 1> kStepsWithoutCommit = {steps::kRead};
   static constexpr std::array<StepName, 2> kUrgentSteps = {steps::kBeat, steps::kRelease};
-  static constexpr std::array<Invariant, 2> kNotWithDeleteRow = {Invariant::kHasLockTruthful,
-                                                                 Invariant::kLeaseRespected};
+  static constexpr std::array<PromiseLimit, 2> kPromiseLimits = {
+      {{Invariant::kHasLockTruthful, Circumstance::kRowDeleted},
+       {Invariant::kLeaseRespected, Circumstance::kRowDeleted}}};
   static constexpr std::array<ColumnInfo, 6> kColumns = {{
       {.name = "name", .type = Type::kString, .key = true},
       {.name = "heartbeat", .type = Type::kTimestamp},
@@ -55,9 +56,10 @@ ProtocolInfo Info() {
       "WHERE name = @name";
   info.steps = kSteps;
   info.steps_without_commit = kStepsWithoutCommit;
+  info.heartbeat_step = steps::kBeat;
   info.urgent_steps = kUrgentSteps;
   info.promises.fill(Promise::kPromised);
-  info.not_with_delete_row = kNotWithDeleteRow;
+  info.promise_limits = kPromiseLimits;
   info.answers_locally = true;
   info.announces_releases = true;
   info.lease_min = kLeaseMin;

@@ -15,7 +15,8 @@ ProtocolInfo Info() {
                                                      steps::kRelease, steps::kGet};
   static constexpr std::array<StepName, 1> kStepsWithoutCommit = {steps::kGet};
   static constexpr std::array<StepName, 2> kUrgentSteps = {steps::kHeartbeat, steps::kRelease};
-  static constexpr std::array<Invariant, 1> kNotWithDeleteRow = {Invariant::kHasLockTruthful};
+  static constexpr std::array<PromiseLimit, 1> kPromiseLimits = {
+      {{Invariant::kHasLockTruthful, Circumstance::kRowDeleted}}};
   static constexpr std::array<ColumnInfo, 5> kColumns = {{
       {.name = "key", .type = Type::kString, .key = true},
       {.name = "owner", .type = Type::kString},
@@ -46,6 +47,7 @@ ProtocolInfo Info() {
                          .lease = {}};
   info.force_release = "DELETE FROM locktable WHERE key = @name";
   info.steps = kSteps;
+  info.heartbeat_step = steps::kHeartbeat;
   info.steps_without_commit = kStepsWithoutCommit;
   info.urgent_steps = kUrgentSteps;
   info.promises.fill(Promise::kNotApplicable);
@@ -54,7 +56,7 @@ ProtocolInfo Info() {
     info.promises[static_cast<size_t>(invariant)] = Promise::kPromised;
   }
   info.promises[static_cast<size_t>(Invariant::kSingleLeaderBelief)] = Promise::kNotPromised;
-  info.not_with_delete_row = kNotWithDeleteRow;
+  info.promise_limits = kPromiseLimits;
   info.answers_locally = true;
   info.has_tokens = false;
   info.lease_min = kLeaseMin;

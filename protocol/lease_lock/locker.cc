@@ -68,8 +68,8 @@ Transaction TryKey(const Locker& locker, std::string key, Timestamp now, Call& c
 bool FoundAnother(const Call& call, const TransactionResult& result) {
   if (result.results.empty() || !result.results.front().status.ok()) return false;
   const StatementResult& first = result.results.front();
-  if (call.kind == Call::Kind::kHeartbeat) return first.row_count == 0;
-  return HolderIn(first.rows, TestFor(call.lock)).kind != Holder::Kind::kNone;
+  if (call.kind == CallKind::kHeartbeat) return first.row_count == 0;
+  return HolderIn(first.rows, TestFor(call.lock)).kind != HolderKind::kNone;
 }
 
 Next OnRefused(const Locker& locker, Call& call, const TransactionResult& result, Timestamp now) {
@@ -138,7 +138,7 @@ Locker NewLocker(const std::string& table) {
 Next AcquireLock(const Locker& locker, const AcquireLockInput& input, Timestamp now, Call& call) {
   if (auto error = CheckNames(input.key, input.owner)) return *std::move(error);
   if (auto error = CheckTerm(input.term)) return *std::move(error);
-  call = {.kind = Call::Kind::kAcquire, .lock = {}, .term = input.term, .keys_left = {}};
+  call = {.kind = CallKind::kAcquire, .lock = {}, .term = input.term, .keys_left = {}};
   call.lock.owner = input.owner;
   return TryKey(locker, input.key, now, call);
 }
@@ -150,7 +150,7 @@ Next AcquireAnyLock(const Locker& locker, const AcquireAnyLockInput& input, Time
     if (auto error = CheckNames(key, input.owner)) return *std::move(error);
   }
   if (auto error = CheckTerm(input.term)) return *std::move(error);
-  call = {.kind = Call::Kind::kAcquire, .lock = {}, .term = input.term, .keys_left = input.keys};
+  call = {.kind = CallKind::kAcquire, .lock = {}, .term = input.term, .keys_left = input.keys};
   call.lock.owner = input.owner;
   if (input.randomize_order) Shuffle(call.keys_left, entropy);
   std::string first = std::move(call.keys_left.front());
@@ -163,7 +163,7 @@ Next HeartbeatLock(const Locker& locker, const HeartbeatLockInput& input, Timest
   const Lock& original = input.original_lock;
   if (auto error = CheckNames(original.key, original.owner)) return *std::move(error);
   if (auto error = CheckTerm(input.term)) return *std::move(error);
-  call = {.kind = Call::Kind::kHeartbeat,
+  call = {.kind = CallKind::kHeartbeat,
           .lock = LockFrom(original.key, original.owner, input.term, now),
           .term = input.term,
           .keys_left = {}};
@@ -177,7 +177,7 @@ Next HeartbeatLock(const Locker& locker, const HeartbeatLockInput& input, Timest
 
 Next ReleaseLock(const Locker& locker, const Lock& lock, Timestamp now, Call& call) {
   if (auto error = CheckNames(lock.key, lock.owner)) return *std::move(error);
-  call = {.kind = Call::Kind::kRelease, .lock = lock, .term = {}, .keys_left = {}};
+  call = {.kind = CallKind::kRelease, .lock = lock, .term = {}, .keys_left = {}};
   Transaction transaction = Tested(locker, steps::kRelease, lock, now);
   Mutation deletion{
       .kind = MutationKind::kDelete, .table = locker.table, .columns = {}, .rows = {}, .keys = {}};
@@ -188,7 +188,7 @@ Next ReleaseLock(const Locker& locker, const Lock& lock, Timestamp now, Call& ca
 
 Next GetCurrentLock(const Locker& locker, const std::string& key, Call& call) {
   if (key.empty()) return Invalid("the key is required");
-  call = {.kind = Call::Kind::kGet, .lock = {}, .term = {}, .keys_left = {}};
+  call = {.kind = CallKind::kGet, .lock = {}, .term = {}, .keys_left = {}};
   call.lock.key = key;
   return OneStatement(steps::kGet, Mode::kStrongRead, locker.get, {key});
 }
@@ -196,12 +196,12 @@ Next GetCurrentLock(const Locker& locker, const std::string& key, Call& call) {
 Next OnEnded(const Locker& locker, Call& call, const TransactionResult& result, Timestamp now) {
   if (result.outcome != Outcome::kCommitted) return OnRefused(locker, call, result, now);
   switch (call.kind) {
-    case Call::Kind::kAcquire:
-    case Call::Kind::kHeartbeat:
+    case CallKind::kAcquire:
+    case CallKind::kHeartbeat:
       return Reply{.lock = call.lock, .error = std::nullopt};
-    case Call::Kind::kGet:
+    case CallKind::kGet:
       return Found(result.results.front().rows);
-    case Call::Kind::kRelease:
+    case CallKind::kRelease:
       break;
   }
   return Reply{};

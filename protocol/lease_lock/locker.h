@@ -86,22 +86,21 @@ struct Reply {
   WHORL_FIELDS(Reply, lock, error);
 };
 
+enum class CallKind : uint8_t { kAcquire, kHeartbeat, kRelease, kGet };
 // A call that is under way.
 struct Call {
-  enum class Kind : uint8_t { kAcquire, kHeartbeat, kRelease, kGet };
-
-  Kind kind = Kind::kAcquire;
+  CallKind kind = CallKind::kAcquire;
   Lock lock;                           // as it is being written; for kRelease and kGet, which one
   LeaseTerm term;                      // for kAcquire and kHeartbeat
   std::vector<std::string> keys_left;  // for AcquireAnyLock: those to try after lock.key, in order
   WHORL_FIELDS(Call, kind, lock, term, keys_left);
 };
-constexpr auto WordTableOf(Call::Kind) {
-  return MakeWordTable<Call::Kind>({
-      {Call::Kind::kAcquire, "acquire"},
-      {Call::Kind::kHeartbeat, "heartbeat"},
-      {Call::Kind::kRelease, "release"},
-      {Call::Kind::kGet, "get"},
+constexpr auto WordTableOf(CallKind) {
+  return MakeWordTable<CallKind>({
+      {CallKind::kAcquire, "acquire"},
+      {CallKind::kHeartbeat, "heartbeat"},
+      {CallKind::kRelease, "release"},
+      {CallKind::kGet, "get"},
   });
 }
 

@@ -14,7 +14,8 @@ ProtocolInfo Info() {
   static constexpr std::array<StepName, 2> kSteps = {steps::kUpdate, steps::kQuery};
   static constexpr std::array<StepName, 1> kStepsWithoutCommit = {steps::kQuery};
   // Without the row no service can hold the lock.
-  static constexpr std::array<Invariant, 1> kNotWithDeleteRow = {Invariant::kNoWedge};
+  static constexpr std::array<PromiseLimit, 1> kPromiseLimits = {
+      {{Invariant::kNoWedge, Circumstance::kRowDeleted}}};
   static constexpr std::array<ColumnInfo, 3> kColumns = {{
       {.name = "anchor", .type = Type::kInt64, .key = true},
       {.name = "service_id", .type = Type::kString},
@@ -44,6 +45,7 @@ ProtocolInfo Info() {
       "UPDATE LeaderElection SET last_seen_active = TIMESTAMP '1970-01-01T00:00:00Z' "
       "WHERE anchor = 1";
   info.steps = kSteps;
+  info.heartbeat_step = steps::kUpdate;
   info.steps_without_commit = kStepsWithoutCommit;
   info.promises.fill(Promise::kNotApplicable);
   for (const Invariant invariant : {Invariant::kHasLockTruthful, Invariant::kLeaseRespected,
@@ -51,7 +53,7 @@ ProtocolInfo Info() {
     info.promises[static_cast<size_t>(invariant)] = Promise::kPromised;
   }
   info.promises[static_cast<size_t>(Invariant::kSingleLeaderBelief)] = Promise::kNotPromised;
-  info.not_with_delete_row = kNotWithDeleteRow;
+  info.promise_limits = kPromiseLimits;
   info.has_tokens = false;
   info.takes_one_lock = true;
   info.init_row = InitRow();

@@ -49,6 +49,7 @@ ProtocolInfo Info() {
   info.force_release =
       "UPDATE locktable SET heartbeat = TIMESTAMP '1970-01-01T00:00:00Z' WHERE name = @name";
   info.steps = kSteps;
+  info.heartbeat_step = steps::kHeartbeatUpdate;
   info.steps_without_commit = kStepsWithoutCommit;
   info.steps_within_others = kStepsWithinOthers;
   info.urgent_steps = kUrgentSteps;

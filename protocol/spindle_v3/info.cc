@@ -20,6 +20,10 @@ ProtocolInfo Info() {
       {.name = "token", .type = Type::kTimestamp},
       {.name = "owner", .type = Type::kString},
   }};
+  static constexpr std::array<PromiseLimit, 3> kPromiseLimits = {
+      {{Invariant::kLeaseRespected, Circumstance::kLeasesDiffer},
+       {Invariant::kLeaseRespected, Circumstance::kIdsShared},
+       {Invariant::kLeaseRespected, Circumstance::kCurrentTimestampOff}}};
   ProtocolInfo info;
   info.name = "spindle_v3";
   info.summary =
@@ -41,14 +45,16 @@ ProtocolInfo Info() {
                          .lease = {}};
   info.force_release = "DELETE FROM locktable WHERE name = @name";
   info.steps = kSteps;
+  info.heartbeat_step = steps::kHeartbeat;
   info.steps_without_commit = kStepsWithoutCommit;
   info.urgent_steps = kUrgentSteps;
   info.promises.fill(Promise::kNotPromised);
   for (const Invariant invariant :
        {Invariant::kOneLiveToken, Invariant::kTokenMonotonic, Invariant::kFencedWritesOrdered,
-        Invariant::kIsolation, Invariant::kNoWedge}) {
+        Invariant::kIsolation, Invariant::kNoWedge, Invariant::kLeaseRespected}) {
     info.promises[static_cast<size_t>(invariant)] = Promise::kPromised;
   }
+  info.promise_limits = kPromiseLimits;
   info.answers_locally = true;
   info.lease_min = kLeaseMin;
   info.lease_default = Seconds(10);

@@ -124,11 +124,11 @@ void OnLooked(Context& here, const TransactionResult& result) {
   }
   const Holder holder = HolderIn(result.results.front().rows, TestOf(here));
   switch (holder.kind) {
-    case Holder::Kind::kNone:
+    case HolderKind::kNone:
       return SendAcquire(here);
-    case Holder::Kind::kAnother:
+    case HolderKind::kAnother:
       return EndRound(here, false, {.failed = true, .holders_age = holder.age});
-    case Holder::Kind::kUnreadable:
+    case HolderKind::kUnreadable:
       Remark(here, whorl::notes::kBadRow,
              {here.config.lock_name, std::string("owner or token is NULL")});
       return EndRound(here, false, {});
@@ -141,7 +141,7 @@ void OnAcquireEnded(Context& here, const TransactionResult& result) {
   Ending ending;
   if (!result.results.empty() && result.results.front().status.ok()) {
     const Holder holder = HolderIn(result.results.front().rows, TestOf(here));
-    if (holder.kind == Holder::Kind::kAnother) ending.holders_age = holder.age;
+    if (holder.kind == HolderKind::kAnother) ending.holders_age = holder.age;
   }
   EndRound(here, false, ending);
 }

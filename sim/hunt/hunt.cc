@@ -32,6 +32,7 @@ struct RunOutcome {
   Size size;
   Metrics metrics;
   std::array<bool, kFaultKindCount> struck{};
+  std::array<bool, kCountOf<Invariant>> held{};
   std::array<bool, kCountOf<Invariant>> unknown{};
   int64_t faults_struck = 0;
   std::vector<Breakage> breakages;
@@ -54,8 +55,10 @@ RunOutcome RunOne(const HuntOptions& options, uint64_t run) {
     outcome.struck[static_cast<size_t>(world.faults[i].kind())] = true;
   }
   for (const InvariantResult& invariant : watched.result.checks.invariants) {
-    outcome.unknown[static_cast<size_t>(invariant.invariant)] =
-        invariant.verdict == Verdict::kUnknown;
+    if (invariant.promise != Promise::kPromised) continue;
+    const auto place = static_cast<size_t>(invariant.invariant);
+    outcome.held[place] = invariant.verdict == Verdict::kHolds;
+    outcome.unknown[place] = invariant.verdict == Verdict::kUnknown;
   }
   outcome.is_checked = IsCheckedTwice(options, run);
   if (outcome.is_checked) {
@@ -73,7 +76,10 @@ void AddTo(HuntTally& tally, const HuntOptions& options, uint64_t run, const Run
   for (size_t i = 0; i < kCountOf<Sometimes>; ++i)
     tally.met[i] += outcome.metrics.met[i] > 0 ? 1 : 0;
   for (size_t i = 0; i < kFaultKindCount; ++i) tally.struck[i] += outcome.struck[i] ? 1 : 0;
-  for (size_t i = 0; i < kCountOf<Invariant>; ++i) tally.unknown[i] += outcome.unknown[i] ? 1 : 0;
+  for (size_t i = 0; i < kCountOf<Invariant>; ++i) {
+    tally.held[i] += outcome.held[i] ? 1 : 0;
+    tally.unknown[i] += outcome.unknown[i] ? 1 : 0;
+  }
   tally.faults.Add(outcome.faults_struck);
   tally.nodes.Add(outcome.size.nodes);
   tally.takeovers.Add(outcome.metrics[Metric::kTakeovers]);
@@ -189,6 +195,7 @@ void HuntTally::Add(const HuntTally& other) {
   AddEach(met, other.met);
   AddEach(struck, other.struck);
   AddEach(violated, other.violated);
+  AddEach(held, other.held);
   AddEach(unknown, other.unknown);
   faults.Add(other.faults);
   nodes.Add(other.nodes);

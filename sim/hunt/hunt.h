@@ -99,8 +99,11 @@ struct HuntTally {
   std::array<int64_t, kCountOf<Sometimes>> met{};       // runs that met the goal
   std::array<int64_t, kFaultKindCount> struck{};        // runs in which a fault of the kind struck
   std::array<int64_t, kCountOf<Invariant>> violated{};  // runs that violated the invariant
-  std::array<int64_t, kCountOf<Invariant>> unknown{};   // runs that ended too early to tell
-  Histogram faults;                                     // how many faults struck in a run
+  // Runs in which the protocol promised the invariant, by what became of it: it held, or the run
+  // ended too early to tell.
+  std::array<int64_t, kCountOf<Invariant>> held{};
+  std::array<int64_t, kCountOf<Invariant>> unknown{};
+  Histogram faults;  // how many faults struck in a run
   Histogram nodes;
   Histogram takeovers;
   Histogram unknown_outcomes;  // transactions with an unknown outcome in a run

@@ -111,11 +111,20 @@ void Ledger::On(const TransactionStarted& x, const CheckerSetup&) {
   open.insert(place, {.lock = x.lock, .request = x.request, .step = x.step});
 }
 
+void Ledger::On(const CallSent& x, const CheckerSetup&) {
+  if (!IsCurrent(x.call.process)) return;
+  for (OpenTransaction& open : OpenOf(x.call.process.node)) {
+    if (open.lock == x.call.lock && open.request == x.call.request) {
+      open.generation = x.call.generation;
+    }
+  }
+}
+
 // A transaction that its process no longer waits for is not open, and delays nothing.
 void Ledger::On(const CallHangs& x, const CheckerSetup&) {
   if (!IsCurrent(x.call.process)) return;
   for (OpenTransaction& open : OpenOf(x.call.process.node)) {
-    if (open.lock != x.call.lock || open.request != x.call.request || open.hung) continue;
+    if (!open.Sent(x.call) || open.hung) continue;
     open.hung = true;
     ++hanging_;
   }
@@ -137,9 +146,8 @@ std::optional<TransactionLeft> Ledger::On(const TransactionFinished& x, const Ch
 
 bool Ledger::IsAwaited(const CallName& call) const {
   return IsCurrent(call.process) &&
-         std::ranges::any_of(OpenOf(call.process.node), [&call](const OpenTransaction& open) {
-           return open.lock == call.lock && open.request == call.request;
-         });
+         std::ranges::any_of(OpenOf(call.process.node),
+                             [&call](const OpenTransaction& open) { return open.Sent(call); });
 }
 
 std::optional<TransactionsAbandoned> Ledger::AbandonTransactions(int16_t node) {

@@ -114,6 +114,7 @@ class Ledger {
   void On(const FaultBegan&, const CheckerSetup&) { ++faults_; }
   void On(const FaultEnded&, const CheckerSetup&) { --faults_; }
   void On(const TransactionStarted& x, const CheckerSetup& setup);
+  void On(const CallSent& x, const CheckerSetup& setup);
   void On(const CallHangs& x, const CheckerSetup& setup);
   std::optional<TransactionLeft> On(const TransactionFinished& x, const CheckerSetup& setup);
   // Nothing if the row belongs to no lock.
@@ -141,7 +142,8 @@ class Ledger {
   std::vector<ProcessId> Believers(uint16_t lock, const CheckerSetup& setup) const;
   bool IsCandidate(ProcessId process, uint16_t lock, const CheckerSetup& setup) const;
   std::vector<ProcessId> Candidates(uint16_t lock, const CheckerSetup& setup) const;
-  // Whether a process waits for the transaction of the call.
+  // Whether a process waits for the transaction of the call. A process may use the id of a request
+  // that it gave up again; calls that are left from before have another generation.
   bool IsAwaited(const CallName& call) const;
   // Whether no fault is active and no open transaction hung.
   bool IsQuiet() const { return faults_ == 0 && hanging_ == 0; }
@@ -194,8 +196,14 @@ class Ledger {
     uint16_t lock = 0;
     RequestId request = 0;
     StepName step;
+    std::optional<uint16_t> generation;  // all of its calls have it; empty until one is sent
     bool hung = false;
-    WHORL_FIELDS(OpenTransaction, lock, request, step, hung);
+    WHORL_FIELDS(OpenTransaction, lock, request, step, generation, hung);
+
+    // Whether the call is one of its own.
+    bool Sent(const CallName& call) const {
+      return lock == call.lock && request == call.request && generation == call.generation;
+    }
   };
 
   bool IsCurrent(ProcessId process) const;

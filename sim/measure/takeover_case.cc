@@ -1,11 +1,6 @@
 #include "sim/measure/takeover_case.h"
 
-#include "protocol/fenced_lease/words.h"
-#include "protocol/lease_lock/words.h"
 #include "protocol/protocols.h"
-#include "protocol/semaphore/words.h"
-#include "protocol/spindle_v2/words.h"
-#include "protocol/spindle_v3/words.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/rules.h"
 #include "sim/world/latency.h"
@@ -42,12 +37,15 @@ std::string TakeoverCase::Text() const {
 }
 
 std::optional<Renewal> RenewalOf(std::string_view protocol, Duration lease) {
+  const auto every = [&](Duration pause) {
+    return Renewal{*FindProtocol(protocol)->heartbeat_step, pause};
+  };
   // v2 draws each pause between half a lease and a whole one.
-  if (protocol == "spindle_v2") return Renewal{spindle_v2::steps::kHeartbeatUpdate, lease * 3 / 4};
-  if (protocol == "spindle_v3") return Renewal{spindle_v3::steps::kHeartbeat, lease / 2};
-  if (protocol == "semaphore") return Renewal{semaphore::steps::kUpdate, Seconds(1)};
-  if (protocol == "lease_lock") return Renewal{lease_lock::steps::kHeartbeat, lease / 3};
-  if (protocol == "fenced_lease") return Renewal{fenced_lease::steps::kBeat, lease * 3 / 5};
+  if (protocol == "spindle_v2") return every(lease * 3 / 4);
+  if (protocol == "spindle_v3") return every(lease / 2);
+  if (protocol == "semaphore") return every(Seconds(1));
+  if (protocol == "lease_lock") return every(lease / 3);
+  if (protocol == "fenced_lease") return every(lease * 3 / 5);
   return std::nullopt;
 }
 

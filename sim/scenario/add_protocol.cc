@@ -31,7 +31,7 @@ class Inspection {
   }
 
  private:
-  // Of which a column may be one.
+  // The types that a column may have.
   using Types = std::initializer_list<Type>;
   static constexpr Types kTokenTypes = {Type::kTimestamp, Type::kInt64};
 
@@ -110,6 +110,7 @@ class Inspection {
     InspectSteps("steps_within_others", info_.steps_within_others);
     InspectSteps("urgent_steps", info_.urgent_steps);
     InspectSteps("locking_steps", rules_.locking_steps);
+    if (info_.heartbeat_step) InspectStep("heartbeat_step", *info_.heartbeat_step);
     if (rules_.renewing_step) InspectStep("renewing_step", *rules_.renewing_step);
     if (rules_.releasing_step) InspectStep("releasing_step", *rules_.releasing_step);
   }

@@ -57,6 +57,25 @@ std::deque<Entry>& Entries() {
   return entries;
 }
 
+template <typename Fault>
+bool HasFault(const Scenario& scenario) {
+  return std::ranges::any_of(scenario.faults,
+                             [](const FaultSpec& fault) { return fault.As<Fault>() != nullptr; });
+}
+
+bool LeasesDiffer(const Scenario& scenario) {
+  return std::ranges::any_of(scenario.nodes, [&](const NodeSpec& node) {
+    return node.lease != scenario.nodes.front().lease;
+  });
+}
+
+bool NodesShareAnId(const Scenario& scenario) {
+  std::set<std::string_view> ids;
+  return std::ranges::any_of(scenario.nodes, [&ids](const NodeSpec& node) {
+    return !node.id.empty() && !ids.insert(node.id).second;
+  });
+}
+
 bool IsBeyond(Duration error, Duration max) { return error > max || error < -max; }
 
 class Judge {
@@ -87,7 +106,7 @@ class Judge {
     Add(!truetime.truthful && !may_.truetime_may_lie, "TrueTime lies");
   }
   void JudgeCurrentTimestamp(Duration error) {
-    Add(IsBeyond(error, may_.current_timestamp_max), "CURRENT_TIMESTAMP is wrong");
+    Add(IsBeyond(error, may_.current_timestamp_max), WordOf(Circumstance::kCurrentTimestampOff));
   }
   void JudgeSpanner() {
     JudgeTrueTime(scenario_.spanner.truetime);
@@ -110,21 +129,12 @@ class Judge {
     Add(rate > may_.rate_ppm_max, "a node's clocks run faster or slower than assumed");
   }
 
-  bool LeasesDiffer() const {
-    return std::ranges::any_of(scenario_.nodes, [&](const NodeSpec& node) {
-      return node.lease != scenario_.nodes.front().lease;
-    });
-  }
   void JudgeLeases() {
-    Add(LeasesDiffer() && !may_.leases_may_differ, "nodes have different leases");
+    Add(LeasesDiffer(scenario_) && !may_.leases_may_differ, WordOf(Circumstance::kLeasesDiffer));
   }
 
   void JudgeIds() {
-    std::set<std::string_view> ids;
-    for (const NodeSpec& node : scenario_.nodes) {
-      if (node.id.empty() || ids.insert(node.id).second) continue;
-      Add(!may_.ids_may_be_shared, "two nodes share an id");
-    }
+    Add(NodesShareAnId(scenario_) && !may_.ids_may_be_shared, WordOf(Circumstance::kIdsShared));
   }
 
   void JudgeFault(const FaultSpec& fault) {
@@ -135,8 +145,8 @@ class Judge {
     if (fault.As<DeleteRowFault>() != nullptr) JudgeDeletion();
   }
   void JudgeDeletion() {
-    Add(!may_.rows_may_be_deleted, "an operator deletes a row");
-    Add(may_.deleted_only_with_one_lease && LeasesDiffer(),
+    Add(!may_.rows_may_be_deleted, WordOf(Circumstance::kRowDeleted));
+    Add(may_.deleted_only_with_one_lease && LeasesDiffer(scenario_),
         "an operator deletes a row, and nodes have different leases");
   }
 
@@ -146,6 +156,21 @@ class Judge {
 };
 
 }  // namespace
+
+bool Has(const Scenario& scenario, Circumstance circumstance) {
+  switch (circumstance) {
+    case Circumstance::kRowDeleted:
+      return HasFault<DeleteRowFault>(scenario);
+    case Circumstance::kLeasesDiffer:
+      return LeasesDiffer(scenario);
+    case Circumstance::kIdsShared:
+      return NodesShareAnId(scenario);
+    case Circumstance::kCurrentTimestampOff:
+      return scenario.spanner.current_timestamp_error != Duration() ||
+             HasFault<CurrentTimestampFault>(scenario);
+  }
+  std::abort();
+}
 
 const Assumptions& AssumptionsOf(std::string_view protocol) {
   static constexpr Assumptions kNone;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "protocol/protocols.h"
 #include "protocol/spanner/time.h"
 #include "sim/scenario/scenario.h"
 
@@ -27,6 +28,9 @@ struct Assumptions {
   // Rows may be deleted or leases may differ, but not both in one world.
   bool deleted_only_with_one_lease = false;
 };
+// Whether the scenario contains the circumstance.
+bool Has(const Scenario& scenario, Circumstance circumstance);
+
 // The strictest assumptions, where the protocol has none of its own.
 const Assumptions& AssumptionsOf(std::string_view protocol);
 

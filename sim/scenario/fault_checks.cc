@@ -195,8 +195,8 @@ void Checks::Compare(std::vector<uint32_t>& faults) {
   std::sort(faults.begin(), faults.end(), [&](uint32_t a, uint32_t b) {
     return std::pair(TimeOf(scenario_.faults[a]), a) < std::pair(TimeOf(scenario_.faults[b]), b);
   });
-  // Of those that set the same, the one that ends last speaks for all: pair by pair, twenty
-  // thousand of them would take many seconds.
+  // Among faults that set the same, only the one that ends last is compared. Comparing all pairs of
+  // twenty thousand faults would take many seconds.
   std::vector<uint32_t> going;
   for (const uint32_t fault : faults) {
     const FaultSpec& second = scenario_.faults[fault];

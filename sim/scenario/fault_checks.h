@@ -22,7 +22,7 @@ struct FaultProblem {
   std::string text;
 };
 
-// Whether a step can come to the phase at all: has_lock is a read, or no call, and a write goes to
+// Whether a step can reach the phase at all: has_lock is a read, or no call, and a write goes to
 // the resource, which answers nothing.
 bool ReachesPhase(const ProtocolInfo& protocol, StepName step, Phase phase);
 

@@ -54,7 +54,7 @@ class FaultReader {
 
  private:
   struct Waiting {
-    JsonValue value;  // of /when/node
+    JsonValue value;  // the value of /when/node
     int16_t node = 0;
   };
 
@@ -80,7 +80,7 @@ class FaultReader {
   Words node_names_;
   std::map<std::string_view, int16_t> nodes_;
   std::vector<Waiting> waiting_;
-  std::vector<JsonValue> entries_;  // of each fault
+  std::vector<JsonValue> entries_;  // the entry of each fault
   bool full_ = false;
 };
 

@@ -98,6 +98,8 @@ class ObjectFields {
     if (!index.has_value()) return std::nullopt;
     return static_cast<Enum>(*index);
   }
+  // A step of the scenario's protocol; like Word, with the protocol's steps as the words.
+  std::optional<StepName> Step(std::string_view key, std::string_view what = {}) const;
   // The elements of an array. If the value is no array, that is reported and there are none.
   std::vector<JsonValue> Entries(std::string_view key) const;
   std::optional<std::vector<std::string>> Names(std::string_view key, std::string_view what) const;

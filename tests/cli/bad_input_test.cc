@@ -1,6 +1,6 @@
-// Whatever a person or a script gives to the command: it answers with a place and a remedy, with
-// the right exit code, in bounded time and memory, and leaves no file half written.
-// The texts of all errors of the loader are held by scenario_errors_test.cc.
+// Whatever a person or a script gives to the command, it answers with a place, a remedy and the right
+// exit code, in bounded time and memory, and leaves no half-written file.
+// tests/sim/scenario/errors_test.cc holds the texts of the loader's errors.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ std::string Changed(std::string_view from, std::string_view to) {
   return text.replace(text.find(from), from.size(), to);
 }
 
-// Before a command that must not take more; the sanitizers' shadow needs more than that.
+// Limits the memory of a command; not with a sanitizer, whose shadow memory needs more.
 std::string InOneGigabyte() {
 #if defined(__SANITIZE_ADDRESS__)
   return "";
@@ -100,7 +100,7 @@ TEST_F(CliBadInputTest, AScenarioThatIsWrongIsAnsweredWithFileLinePointerAndReme
   }
 }
 
-// What can be seen from the text is bad input; what only the run shows has failed.
+// An error that the text shows is bad input; one that only the run shows is a failed expectation.
 TEST_F(CliBadInputTest, AFaultThatDidNotFireIsAFailedExpectation) {
   Write("x.json", WithFault(R"({ "do": "crash",
     "when": { "node": "a", "step": "check", "phase": "sent", "count": 1000 } })"));
@@ -150,13 +150,13 @@ TEST_F(CliBadInputTest, AFileWithoutPermissionCannotBeRead) {
   EXPECT_EQ(ended.err, "x.json: cannot be read: Permission denied\n");
 }
 
-// A pipe with a name is as good as a file, and one that nobody writes into is no reason to hang.
+// A named pipe is as good as a file, and whorl must not hang on one into which no process writes.
 TEST_F(CliBadInputTest, APipeIsReadToItsEndUnlessNobodyWritesIntoIt) {
   Write("quiet.json", kQuiet);
   const Ended good = Shell("mkfifo p.json; cat quiet.json >p.json & \"$W\" replay p.json");
   EXPECT_EQ(good.code, 0) << good.err;
   EXPECT_THAT(good.out, ContainsRegex("ok +p "));
-  // Opened for both ways by somebody who is silent and goes: an end without a word.
+  // A process opens it for reading and writing, writes nothing and closes it: an empty input.
   const Ended empty = Shell("{ exec 3<>p.json; true; } & wait; : >p.json & \"$W\" replay p.json");
   ExpectBad(empty, "empty");
   EXPECT_EQ(empty.err, "p.json:1: empty: expected a JSON object\n");
@@ -206,7 +206,7 @@ TEST_F(CliBadInputTest, TheReportIsNotWrittenOverAScenario) {
   }
 }
 
-// One of the two would be lost without a word.
+// Otherwise one of the two would be lost silently.
 TEST_F(CliBadInputTest, ReportAndPictureAreNotWrittenIntoOneFile) {
   Write("quiet.json", kQuiet);
   const Ended ended = Whorl("replay quiet.json --out x.json --perfetto ./x.json");

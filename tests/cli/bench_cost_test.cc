@@ -1,4 +1,4 @@
-// `whorl bench cost` as people and scripts meet it.
+// `whorl bench cost` as people and scripts use it.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -24,7 +24,7 @@ using testing::StartsWith;
 
 using CliBenchTest = CliTest;
 
-// A word that is not understood is told of the sub-command in which it stands.
+// The message about an unknown word names the sub-command.
 TEST_F(CliBenchTest, TyposInNestedSubCommandsGetTheNearestWord) {
   ExpectUsageError("bench", "a sub-command is missing (whorl bench --help says what there is)");
   ExpectUsageError("bench takeovr", "unknown sub-command takeovr; did you mean takeover?");

@@ -1,5 +1,4 @@
-// The command line as people and scripts meet it: the built command is run, and its output, its
-// messages and its exit code are looked at.
+// Runs the built command as people and scripts do, and checks its output, messages and exit codes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -60,7 +59,7 @@ TEST_F(CliTest, VersionIsOneLine) {
 
 // --- usage errors ------------------------------------------------------------------------------
 
-// A typo is answered with the word that was meant, and with the code of bad usage.
+// The answer to a typo suggests the nearest word, with the exit code for bad usage.
 TEST_F(CliTest, TyposGetTheNearestWordAndExitCode2) {
   struct Case {
     std::string arguments;
@@ -78,7 +77,7 @@ TEST_F(CliTest, TyposGetTheNearestWordAndExitCode2) {
   }
 }
 
-// What cannot be meant is refused before any work is done, with what would have been right.
+// Options that make no sense are refused before any work is done, with a remedy.
 TEST_F(CliTest, ImpossibleArgumentsAreRefused) {
   const std::string file = Write("quiet.json", kQuiet);
   for (const std::string arguments :
@@ -97,8 +96,8 @@ TEST_F(CliTest, ImpossibleArgumentsAreRefused) {
 
 // --- replay ------------------------------------------------------------------------------------
 
-// Another program serves it, but it is an option as every other: where it is not one, nothing is
-// handed over, and its words are checked before anything is.
+// Another program serves --on, but it is an option like every other: if it is not given as an option,
+// nothing is handed over, and its value is checked before anything is handed over.
 TEST_F(CliTest, OnIsReadAsEveryOtherOption) {
   Write("quiet.json", kQuiet);
   ExpectUsageError("replay quiet.json --on mars", "--on: unknown backend \"mars\"");
@@ -186,7 +185,7 @@ TEST_F(CliTest, JsonIsOneDocumentAndNothingElse) {
   EXPECT_FALSE(json::parse(Whorl("protocols --json").out)["protocols"].empty());
 }
 
-// The number of threads and the day of the week are no inputs of a run.
+// The number of threads and the time of day are no inputs of a run.
 TEST_F(CliTest, OutputDoesNotDependOnTheNumberOfJobs) {
   for (const char name : {'a', 'b', 'c', 'd'}) Write(std::string(1, name) + ".json", kQuiet);
   const auto run = [&](const std::string& jobs) {
@@ -269,7 +268,7 @@ TEST_F(CliTest, OutputThatCannotBeWrittenIsExitCode3) {
   }
 }
 
-// `whorl replay | head -1` is a usual thing to type, and no reason to die by a signal.
+// `whorl replay | head -1` is a usual command, and must not end by a signal.
 TEST_F(CliTest, AClosedPipeIsExitCode3AndNoCrash) {
   Write("quiet.json", kQuiet);
   // The reader is gone before the command begins: the shell gives it a pipe that nobody reads.

@@ -1,4 +1,4 @@
-// `whorl hunt` as people, scripts and batch systems meet it.
+// `whorl hunt` as people, scripts and batch systems use it.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST_F(CliHuntTest, BadUsageNamesTheOptionAndTheNearestWord) {
   ExpectUsageError("hunt --table . --json", "--table prints no findings; it does not go with");
 }
 
-// The last line of a finding replays it, and says what the hunt said.
+// The last line of a finding is a command that replays it, with the same result as in the hunt.
 TEST_F(CliHuntTest, TheLastLineOfAFindingReplaysIt) {
   const Ended ended = Small("--invariant lease_respected");
   EXPECT_EQ(ended.code, 1) << ended.out;
@@ -88,7 +88,7 @@ TEST_F(CliHuntTest, NothingFoundEndsWithZero) {
   EXPECT_THAT(ended.out, HasSubstr("60 runs: 0 kinds of violations"));
 }
 
-// A page says what holds, and links what shows the contrary.
+// The page says which invariants hold, and links a scenario for each violation.
 TEST_F(CliHuntTest, ATableLinksTheScenariosOfAFolder) {
   const std::string name = "s1_insert_loser_takes_over";
   Shell("mkdir some && cp " WHORL_SOURCE_DIR "/scenarios/" + name + ".json some");
@@ -107,7 +107,7 @@ TEST_F(CliHuntTest, ATableLinksTheScenariosOfAFolder) {
   EXPECT_THAT(missing.out, IsEmpty());
 }
 
-// What stands on standard output depends on the options alone.
+// Standard output depends on the options alone.
 TEST_F(CliHuntTest, JobsChangeNoByte) {
   for (const std::string form : {"", "--json "}) {
     const Ended one = Small(form + "--jobs 1");
@@ -176,7 +176,7 @@ TEST_F(CliHuntTest, OutputThatCannotBeWrittenEndsWithThree) {
   EXPECT_EQ(Small("--save file/x").code, 3);
 }
 
-// Somebody who has seen enough wants what was found until then.
+// A user who ends a hunt early wants what it has found until then.
 TEST_F(CliHuntTest, InterruptedItReportsWhatItHas) {
   // The hunt would last a day; it is told to end as soon as it has begun.
   const Ended ended = Shell(

@@ -1,5 +1,5 @@
-// What a person does with one run (replay --perfetto, --explain, --at), with two traces (diff) and
-// with none yet (new), by the built command.
+// Runs the built command on one run (replay --perfetto, --explain, --at), on two traces (diff), and
+// without a scenario (new).
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -202,7 +202,7 @@ TEST_F(ToolsTest, NewWritesAScenarioThatReplaysAsExpected) {
   EXPECT_EQ(Shell("\"$W\" new | \"$W\" replay -").code, 0);
 }
 
-// A person's work is not written over by a slip.
+// The command does not overwrite a user's file by accident.
 TEST_F(ToolsTest, NewOverwritesNothingUnlessItIsForced) {
   Write("my.json", "mine");
   ExpectUsageError("new my.json", "my.json: is there already; --force writes over it");

@@ -1,5 +1,5 @@
-// A process that competes for one lock until SIGTERM and prints one line for each event, with times
-// of MonotonicNow() in nanoseconds:
+// A process that competes for one lock until SIGTERM and prints one line for each event. Times are
+// MonotonicNow() in nanoseconds:
 //   leads TOKEN|- UNTIL AT      leadership begins, or its lease was renewed
 //   ends AT                     leadership ends
 //   looked AT                   a transaction has ended
@@ -18,7 +18,7 @@
 namespace whorl::real_client {
 namespace {
 
-class Teller final : public LockObserver {
+class EventPrinter final : public LockObserver {
  public:
   void OnLeadership(const Leadership& leadership) override {
     const int64_t now = MonotonicNow().ns;
@@ -57,7 +57,7 @@ int Main(char** arguments) {
                            .protocol = arguments[4],
                            .id = arguments[6],
                            .lease = Milliseconds(std::atoll(arguments[7])),
-                           .observer = std::make_shared<Teller>()},
+                           .observer = std::make_shared<EventPrinter>()},
                           lock);
   }
   if (!status.ok()) {

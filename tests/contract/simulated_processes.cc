@@ -77,8 +77,7 @@ class SimulatedProcesses final : public LockBackend {
       if (at > now_) break;
       if (const auto* standing = std::get_if<sim::StandingChanged>(&observation.what)) {
         const auto& token = standing->standing.own_token;
-        tokens[NameOf(standing->process)] =
-            token ? std::optional(static_cast<uint64_t>(token->UnixNanos())) : std::nullopt;
+        tokens[NameOf(standing->process)] = token ? std::optional(token->Number()) : std::nullopt;
       }
       const auto* belief = std::get_if<sim::BeliefChanged>(&observation.what);
       if (belief == nullptr) continue;

@@ -49,12 +49,12 @@ std::string_view FromEmulator(const Fact& fact) {
   return fact.from_emulator.empty() ? FromModelAsEmulator(fact) : fact.from_emulator;
 }
 
-enum class Verdict : uint8_t { kAgrees, kDiffers, kNotCovered };
-constexpr const char* kVerdictNames[] = {"agrees", "differs", "not covered"};
+enum class Agreement : uint8_t { kAgrees, kDiffers, kNotCovered };
+constexpr const char* kAgreementNames[] = {"agrees", "differs", "not covered"};
 
-Verdict VerdictOf(const Fact& fact) {
-  if (!fact.not_covered.empty()) return Verdict::kNotCovered;
-  return fact.differs.empty() ? Verdict::kAgrees : Verdict::kDiffers;
+Agreement AgreementOf(const Fact& fact) {
+  if (!fact.not_covered.empty()) return Agreement::kNotCovered;
+  return fact.differs.empty() ? Agreement::kAgrees : Agreement::kDiffers;
 }
 
 template <typename Function>
@@ -66,18 +66,20 @@ void ForEachFact(Function function) {
 
 // `ctest -V -R FactsTest.AreListed` prints the verdicts.
 TEST(FactsTest, AreListedWithTheirVerdicts) {
-  std::map<Verdict, int> counts;
+  std::map<Agreement, int> counts;
   ForEachFact([&](const Section& section, const Fact& fact) {
-    const Verdict verdict = VerdictOf(fact);
-    ++counts[verdict];
+    const Agreement agreement = AgreementOf(fact);
+    ++counts[agreement];
     const std::string_view why = fact.not_covered.empty() ? fact.differs : fact.not_covered;
-    std::cout << kVerdictNames[static_cast<int>(verdict)] << "\t" << FactId(section, fact) << " ["
-              << fact.source << "]: " << fact.says << (why.empty() ? "" : ". Why: ") << why << "\n";
+    std::cout << kAgreementNames[static_cast<int>(agreement)] << "\t" << FactId(section, fact)
+              << " [" << fact.source << "]: " << fact.says << (why.empty() ? "" : ". Why: ") << why
+              << "\n";
   });
-  std::cout << "spanner facts: " << counts[Verdict::kAgrees] << " agree, "
-            << counts[Verdict::kDiffers] << " differ, " << counts[Verdict::kNotCovered]
+  std::cout << "spanner facts: " << counts[Agreement::kAgrees] << " agree, "
+            << counts[Agreement::kDiffers] << " differ, " << counts[Agreement::kNotCovered]
             << " not covered\n";
-  EXPECT_GT(counts[Verdict::kAgrees], counts[Verdict::kDiffers] + counts[Verdict::kNotCovered]);
+  EXPECT_GT(counts[Agreement::kAgrees],
+            counts[Agreement::kDiffers] + counts[Agreement::kNotCovered]);
 }
 
 // A list with gaps would look complete.
@@ -110,12 +112,13 @@ TEST(FactsTest, WhatAgreesIsShownAndWhatDoesNotSaysWhy) {
     EXPECT_TRUE(fact.differs.empty() || fact.not_covered.empty()) << "two verdicts";
     EXPECT_EQ(fact.probe == nullptr, fact.heard.empty()) << "a probe without expectation, or v. v.";
     const bool shown = fact.probe != nullptr || !fact.shown_by.empty();
-    EXPECT_TRUE(shown || VerdictOf(fact) != Verdict::kAgrees);
-    EXPECT_FALSE(shown && VerdictOf(fact) == Verdict::kNotCovered);
+    EXPECT_TRUE(shown || AgreementOf(fact) != Agreement::kAgrees);
+    EXPECT_FALSE(shown && AgreementOf(fact) == Agreement::kNotCovered);
     if (fact.probe == nullptr || FromEmulator(fact) == kNotAsked) return;
     const bool alike =
         FromEmulator(fact) == FromModel(fact) || FromEmulator(fact) == FromModelAsEmulator(fact);
-    EXPECT_EQ(alike, VerdictOf(fact) == Verdict::kAgrees) << "not the verdict of its expectations";
+    EXPECT_EQ(alike, AgreementOf(fact) == Agreement::kAgrees)
+        << "not the verdict of its expectations";
   });
 }
 

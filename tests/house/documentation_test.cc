@@ -60,7 +60,7 @@ constexpr std::array<NotRun, 1> kNotRun = {{
 // --- pages -------------------------------------------------------------------------------------
 
 struct Block {
-  int line = 0;  // of its first line in the page
+  int line = 0;  // the number of its first line in the page
   std::string language;
   Lines lines;
 };

@@ -97,7 +97,7 @@ enum class Foreign {
 struct Area {
   std::string_view folder;
   std::vector<std::string_view> may_include;           // folders, itself among them
-  std::vector<std::string_view> may_not_include = {};  // of what `may_include` and `foreign` allow
+  std::vector<std::string_view> may_not_include = {};  // exceptions to `may_include` and `foreign`
   Foreign foreign;
   std::string_view rule;
 };
@@ -295,7 +295,7 @@ const Area* AreaOf(std::string_view path) {
   return area == Areas().end() ? nullptr : &*area;
 }
 
-// Of tests and benchmarks, which may include anything, no area may include anything.
+// Tests and benchmarks may include anything; no other area may include them.
 bool IsProjectHeader(std::string_view header) {
   return AreaOf(header) != nullptr || header.starts_with("tests/") || header.starts_with("bench/");
 }
@@ -445,7 +445,7 @@ TEST(InclusionRulesCheckTest, CatchesWhatCrossesAFolder) {
            {"cli/lock/options.h", "\"live/backend.h\"", "only cli, sim and real_client"},
            {"cli/lock/options.h", "\"cli/grpc/replay_on.h\"", "only cli, sim and real_client"},
            {"cli/grpc/main.cc", "\"wire/values.h\"", "only cli, live, sim and real_client"},
-           {"live/stage.h", "\"cli/output.h\"", "live does not include cli"},
+           {"live/coordinator.h", "\"cli/output.h\"", "live does not include cli"},
            {"real_client/lock.h", "\"real_client/google_cloud/google_cloud_client.h\"",
             "no google-cloud-cpp"},
            {"real_client/lock.h", "<google/cloud/options.h>", "no google-cloud-cpp"},
@@ -453,9 +453,10 @@ TEST(InclusionRulesCheckTest, CatchesWhatCrossesAFolder) {
             "live/proxy includes of the project only"},
            {"live/proxy/relay.h", "\"real_client/lock.h\"", "live/proxy includes of the project"},
            {"sim/world/world.h", "\"live/proxy/relay.h\"", "of sim only scenario"},
-           {"live/stage.h", "\"spanner_model/database.h\"", "only the server"},
-           {"live/proxy/relay.h", "\"live/stage.h\"", "live/proxy includes of the project only"},
-           {"cli/main.cc", "\"live/stage.h\"", "cli includes of the project only sim"},
+           {"live/coordinator.h", "\"spanner_model/database.h\"", "only the server"},
+           {"live/proxy/relay.h", "\"live/coordinator.h\"",
+            "live/proxy includes of the project only"},
+           {"cli/main.cc", "\"live/coordinator.h\"", "cli includes of the project only sim"},
            {"real_client/client.cc", "\"live/proxy/relay.h\"", "only protocol"},
            {"sim/world/world.h", "\"cli/version.h\"", "of sim only scenario"},
            {"sim/world/world.h", "\"real_client/client.h\"", "of sim only scenario"},

@@ -74,7 +74,7 @@ class LiveHistoryTest : public testing::Test {
   std::vector<Observation> history_;
 };
 
-// What was heard late is put where it belongs: nodes tell by pipes of their own.
+// An event that was reported late is placed by its time: each node reports on its own pipe.
 TEST_F(LiveHistoryTest, IsInTheOrderOfTheOneClock) {
   Happens(30, sim::CalledBack{.process = kB, .leader = true});
   Happens(20, sim::CalledBack{.process = kA, .leader = true});
@@ -106,7 +106,7 @@ TEST_F(LiveHistoryTest, TimesAreToldFromTheStartOfSimulations) {
   EXPECT_EQ(rows[0].second.after->at(1), Value(sim::kStartTime + Milliseconds(105)));
 }
 
-// Somebody's commit of which no reply was seen: then nothing that rows say is certain.
+// A commit whose reply was not seen has changed rows: then no verdict about rows is certain.
 TEST_F(LiveHistoryTest, ARowThatNobodyWroteIsAHole) {
   Commits(110, 105, kA, {}, {LockRow(105, 105)});
   Commits(210, 205, kA, {LockRow(150, 150)}, {LockRow(205, 150)});

@@ -1,5 +1,7 @@
-// What a stage and its nodes say to each other arrives as it was said: a history would be wrong
+// Messages between a coordinator and its nodes arrive as they were sent: a history would be wrong
 // without anybody's noticing otherwise.
+#include "live/messages.h"
+
 #include <gtest/gtest.h>
 
 #include <set>
@@ -9,7 +11,6 @@
 #include "live/call_names.h"
 #include "live/message_codec.h"
 #include "live/shift_times.h"
-#include "live/talk.h"
 #include "protocol/spindle_v2/words.h"
 #include "sim/judge/run.h"
 #include "sim/scenario/loader.h"

@@ -115,7 +115,7 @@ TEST_F(LiveReplayTest, ErrorsAreAnsweredInSpannersPlace) {
   EXPECT_THAT(trace, HasSubstr("INTERNAL"));
 }
 
-// The same by the official emulator, which is somebody else's Spanner.
+// The same on the official emulator, whose code is not ours.
 TEST_F(LiveReplayTest, OnTheEmulatorToo) {
   if (!FindEmulator()) GTEST_SKIP() << kNoEmulator;
   Write("pause.json", kPause);
@@ -126,7 +126,7 @@ TEST_F(LiveReplayTest, OnTheEmulatorToo) {
   EXPECT_THAT(ended.out, HasSubstr("3 as expected and as simulated in every run"));
 }
 
-// What happened for real can be replayed in the simulation, which comes to the same.
+// A real run can be saved and replayed in the simulation, with the same verdicts.
 TEST_F(LiveReplayTest, ARealRunIsSavedAsAScenario) {
   Write("pause.json", kPause);
   const Ended ended = Shell("$W replay pause.json --on server --save saved.json");

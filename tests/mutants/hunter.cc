@@ -48,7 +48,7 @@ struct Request {
 // What the hunt of one seed came to.
 struct Caught {
   uint64_t runs = 0;  // until a promise was broken; nothing was found: all of them
-  Duration time;      // of this process's own, which others on the machine do not lengthen
+  Duration time;      // this process's CPU time, which other processes do not lengthen
   std::set<Invariant> broken;
   Size drawn;
   std::optional<Size> shrunk;
@@ -68,7 +68,7 @@ HuntOptions OptionsOf(const Request& request, uint64_t seed) {
   return options;
 }
 
-// Of the kinds that one run showed, the first is shrunk.
+// Shrinks the finding of the first kind that the run showed.
 absl::Status ShrinkFirst(const HuntOptions& options, HuntTallies& tallies, Caught& caught) {
   std::map<ViolationKind, Finding>& findings = tallies.begin()->second.findings;
   findings.erase(std::next(findings.begin()), findings.end());
@@ -162,7 +162,7 @@ size_t CaughtCount(const std::vector<Caught>& all) {
       std::ranges::count_if(all, [](const Caught& c) { return !c.broken.empty(); }));
 }
 
-// Of the table in README.md.
+// A row of the table in README.md.
 std::string RowText(const Request& request, const std::vector<Caught>& all) {
   return Cat("| `", request.name, "` | ", BrokenText(all), " | ", std::to_string(CaughtCount(all)),
              " of ", std::to_string(all.size()), " | ", RunsText(all), " | ", MedianTimeText(all),

@@ -240,7 +240,7 @@ TEST(FencedLeaseFollowerTest, WhatItTookAtOnceItBelievesInWhenTheLeaseIsOver) {
 }
 
 TEST(FencedLeaseFollowerTest, CreatesWhereThereIsNoRowAndBelievesALeaseLater) {
-  // An operator may have deleted the row of somebody who still believes.
+  // An operator may have deleted the row of a process that still believes that it leads.
   Lease a;
   a.Starts();
   a.SeesNoRow();

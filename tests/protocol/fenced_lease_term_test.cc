@@ -183,7 +183,7 @@ TEST(FencedLeaseTermTest, AnOlderAcknowledgementDoesNotTakeTheDeadlineBack) {
 }
 
 TEST(FencedLeaseTermTest, AHeartbeatThatFindsNoRowOfItsOwnEndsTheTermAtOnce) {
-  // Somebody took the lock, or an operator deleted the row.
+  // Another process took the lock, or an operator deleted the row.
   Lease a;
   Leads(a);
   a.Fires(kBeat);
@@ -296,8 +296,8 @@ TEST(FencedLeaseStopTest, WhatIsWonAfterTheStopIsGivenBack) {
 }
 
 TEST(FencedLeaseStopTest, WhatWasNeverBelievedInIsNotGivenBack) {
-  // A released row is taken, and believed in, at once; but somebody whose row an operator deleted
-  // may still believe.
+  // A process that takes a released row believes at once. But a process whose row an operator deleted
+  // may still believe, too.
   Lease a;
   a.Starts();
   a.SeesNoRow();

@@ -110,7 +110,7 @@ class Lease {
   State state;
   ScriptedEntropy entropy;
   Duration now;
-  // Of the next reply to a write: when its Commit was first sent; else when it was asked for.
+  // When the Commit of the next answered write was first sent; nullopt: when the write was requested.
   std::optional<Duration> sent;
   std::vector<std::string> did;
   std::map<TimerId, Duration> timers;

@@ -51,8 +51,8 @@ inline Timestamp At(Duration since) {
   return Timestamp::FromUnixNanos(1'767'225'600'000'000'000) + since;
 }
 
-// How a transaction ended: what a read found, a write that changed so many rows, one of which
-// nothing was done, and one of which nobody knows.
+// Results of transactions: a read that found rows, a write that changed a number of rows, a
+// transaction that was not carried out, and one whose outcome is unknown.
 inline TransactionResult Found(std::vector<Row> rows) {
   return {.outcome = Outcome::kCommitted, .status = {}, .results = {{.rows = std::move(rows)}}};
 }
@@ -98,7 +98,7 @@ inline Transaction HeartbeatTransaction() {
   return heartbeat;
 }
 
-// The invariants of which the protocol says so.
+// The invariants to which the protocol gives this promise.
 inline std::set<Invariant> InvariantsThatAre(Promise promise, const ProtocolInfo& info) {
   std::set<Invariant> invariants;
   for (const Invariant invariant : AllOf<Invariant>()) {

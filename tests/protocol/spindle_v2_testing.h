@@ -5,7 +5,7 @@
 //   a.Starts();
 //   EXPECT_THAT(a.did, ElementsAre("set tick 10s", "set wake 1s", "run check"));
 //   a.SeesNoRow();                       // the check's reply
-//   a.Commits(At(Seconds(1)));           // of the INSERT that followed
+//   a.Commits(At(Seconds(1)));           // the INSERT that followed
 //
 // Time stands still unless a verb moves it. `did` holds what the last verb led to.
 #pragma once
@@ -188,7 +188,7 @@ inline void Leads(Spindle& spindle, Timestamp token) {
   spindle.Commits({});
 }
 
-// Follows somebody else's live lease: one round has ended with callback(0).
+// Follows another process's live lease: one round has ended with callback(0).
 inline void Follows(Spindle& spindle, Timestamp token) {
   spindle.Starts();
   spindle.Sees(int64_t{500}, token);

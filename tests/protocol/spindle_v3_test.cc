@@ -169,8 +169,11 @@ TEST(SpindleV3ConfigTest, PromisesOnlyWhatHolds) {
   const ProtocolInfo info = Info();
   EXPECT_THAT(
       InvariantsThatAre(Promise::kPromised, info),
-      ElementsAre(Invariant::kOneLiveToken, Invariant::kTokenMonotonic,
+      ElementsAre(Invariant::kOneLiveToken, Invariant::kTokenMonotonic, Invariant::kLeaseRespected,
                   Invariant::kFencedWritesOrdered, Invariant::kIsolation, Invariant::kNoWedge));
+  for (const PromiseLimit& limit : info.promise_limits) {
+    EXPECT_EQ(limit.invariant, Invariant::kLeaseRespected) << WordOf(limit.circumstance);
+  }
   EXPECT_EQ(info.lease_min, Seconds(5));
   EXPECT_TRUE(info.answers_locally);
 }
@@ -221,17 +224,17 @@ TEST(SpindleV3HolderTest, IsAnotherWhoseTokenIsYoungerThanTheLease) {
   const auto holder = [&](Value owner, Duration age) {
     return HolderIn({{std::move(owner), At(Duration{}), At(age)}}, test);
   };
-  EXPECT_EQ(holder(std::string("b"), Nanoseconds(9'999'999'999)).kind, Holder::Kind::kAnother);
+  EXPECT_EQ(holder(std::string("b"), Nanoseconds(9'999'999'999)).kind, HolderKind::kAnother);
   EXPECT_EQ(holder(std::string("b"), Nanoseconds(9'999'999'999)).age, Nanoseconds(9'999'999'999));
-  EXPECT_EQ(holder(std::string("b"), Seconds(10)).kind, Holder::Kind::kNone);
-  EXPECT_EQ(holder(std::string("b"), Milliseconds(-3)).kind, Holder::Kind::kAnother)
+  EXPECT_EQ(holder(std::string("b"), Seconds(10)).kind, HolderKind::kNone);
+  EXPECT_EQ(holder(std::string("b"), Milliseconds(-3)).kind, HolderKind::kAnother)
       << "a clock behind the token takes nothing, other than in spindle v2";
-  EXPECT_EQ(holder(std::string("a"), Duration{}).kind, Holder::Kind::kNone)
+  EXPECT_EQ(holder(std::string("a"), Duration{}).kind, HolderKind::kNone)
       << "an own row is taken whatever its age (V3, V4)";
-  EXPECT_EQ(holder(Null{}, Seconds(99)).kind, Holder::Kind::kUnreadable);
+  EXPECT_EQ(holder(Null{}, Seconds(99)).kind, HolderKind::kUnreadable);
   EXPECT_EQ(HolderIn({{std::string("b"), Null{}, At(Duration{})}}, test).kind,
-            Holder::Kind::kUnreadable);
-  EXPECT_EQ(HolderIn({}, test).kind, Holder::Kind::kNone);
+            HolderKind::kUnreadable);
+  EXPECT_EQ(HolderIn({}, test).kind, HolderKind::kNone);
 }
 
 TEST(SpindleV3HolderTest, EndsTheTransactionBeforeAnythingIsWritten) {

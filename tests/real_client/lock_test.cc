@@ -264,7 +264,7 @@ TEST_F(LockTest, AnOperatorSeesWhoHoldsWhatAndCanEndIt) {
   EXPECT_THAT(holdings[0].holder, IsEmpty());
   EXPECT_EQ(holdings[0].left, std::nullopt);
   EXPECT_EQ(holdings[1].holder, "a");
-  EXPECT_EQ(static_cast<uint64_t>(holdings[1].token.value().UnixNanos()), a->Token());
+  EXPECT_EQ(holdings[1].token.value().Number(), a->Token());
   EXPECT_GT(holdings[1].left.value(), Duration());
   EXPECT_LE(holdings[1].left.value(), Seconds(10));
   ASSERT_EQ(FormatStatus(client_->ForceRelease("fenced_lease", "", "job")), "OK");

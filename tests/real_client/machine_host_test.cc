@@ -90,12 +90,12 @@ class MachineHostTest : public testing::Test, public MachineHost::Owner {
   }
 
   std::shared_ptr<void> KeepAlive() override { return nullptr; }
-  TransactionClient::RunId Run(whorl::RequestId, Transaction transaction,
+  TransactionClient::RunId Run(RequestId, Transaction transaction,
                                TransactionClient::Done done) override {
     heard_.emplace_back("runs");
     return client_.Run(std::move(transaction), std::move(done));
   }
-  void OnTransactionEnded(whorl::RequestId, const MachineHost::Flight&,
+  void OnTransactionEnded(RequestId, const MachineHost::Flight&,
                           const TransactionResult&) override {
     heard_.emplace_back("ended");
   }

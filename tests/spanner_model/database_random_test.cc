@@ -99,7 +99,7 @@ class RandomRun {
       Step();
       if (testing::Test::HasFailure()) return;
     }
-    ASSERT_TRUE(IsOver()) << "somebody was never woken";
+    ASSERT_TRUE(IsOver()) << "a waiting call was never woken";
     JudgeEnd();
     JudgeSerial();
     if (twin_) {

@@ -1,4 +1,4 @@
-// A command that tests run under a lock: it writes when it was alive, until somebody ends it.
+// A command that tests run under a lock: it records when it was alive, until it is ended.
 //
 //   whorl_victim FILE WORD...
 //

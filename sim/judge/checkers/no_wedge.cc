@@ -67,16 +67,21 @@ void NoWedge::Settle(uint16_t lock, const Now& now) {
   clock.runs = runs;
   Follow(clock.waiting, runs ? now.ledger.Candidates(lock, now.setup) : std::vector<ProcessId>{},
          now.at);
-  clock.deadline = runs && !has_passed ? std::max(FirstOf(clock.waiting), undisturbed_from) +
-                                             now.setup.locks[lock].wedge_bound
-                                       : kNever;
+  clock.deadline = runs && !has_passed ? DeadlineOf(lock, now) : kNever;
   next_deadline = was_next ? LeastDeadline(clocks) : std::min(next_deadline, clock.deadline);
+}
+
+Instant NoWedge::DeadlineOf(uint16_t lock, const Now& now) const {
+  const Duration bound = now.setup.locks[lock].wedge_bound;
+  const Instant start = std::max(FirstOf(clocks[lock].waiting), undisturbed_from);
+  const Instant latest = start + bound + kIdleLimit;
+  return std::clamp(excused_until, start, latest) + bound;
 }
 
 void NoWedge::On(const ParticipationEnded&, const Now& now) { Disturb(now.at, now); }
 
 void NoWedge::On(const TransactionLeft& x, const Now& now) {
-  if (IsGivenUp(x) && Locks(now, x.step)) Disturb(now.at + kIdleLimit, now);
+  if (IsGivenUp(x) && Locks(now, x.step)) Excuse(now.at + kIdleLimit, now);
 }
 
 void NoWedge::On(const TransactionsAbandoned& x, const Now& now) {
@@ -86,22 +91,28 @@ void NoWedge::On(const TransactionsAbandoned& x, const Now& now) {
 
 void NoWedge::On(const CallServed& x, const Now& now) {
   if (!Locks(now, x.step) || !LeavesOpen(x) || now.ledger.IsAwaited(x.call)) return;
-  Disturb(now.at + kIdleLimit, now);
+  Excuse(now.at + kIdleLimit, now);
 }
 
 // A call that the transport ended may have begun an attempt that its process never learns of. The
 // next attempt begins a new transaction, and waits for that one's locks.
 void NoWedge::On(const CallEnded& x, const Now& now) {
-  if (!x.from_spanner && Locks(now, x.step)) Disturb(now.at + kIdleLimit, now);
+  if (!x.from_spanner && Locks(now, x.step)) Excuse(now.at + kIdleLimit, now);
 }
 
 void NoWedge::On(const TransactionCommitted& x, const Now& now) {
-  if (!now.ledger.IsAwaited(x.call)) Disturb(now.at, now);
+  if (!now.ledger.IsAwaited(x.call)) Excuse(now.at, now);
 }
 
 void NoWedge::Disturb(Instant until, const Now& now) {
   if (until <= undisturbed_from) return;
   undisturbed_from = until;
+  SettleAll(now);
+}
+
+void NoWedge::Excuse(Instant until, const Now& now) {
+  if (until <= excused_until) return;
+  excused_until = until;
   SettleAll(now);
 }
 

@@ -3,10 +3,12 @@
 //
 // A lock's clock runs while all of this is true: no fault is active, no open transaction hung,
 // there is a candidate, and no process would be answered "has lock".
-//   - Transactions that no process waits for any more count as a disturbance: until their commit,
-//     or for the 10 s for which Spanner lets an idle transaction keep its locks. So does a process
-//     that leaves by its own deadline, like one that a fault stops. Time before their end does not
-//     count.
+//   - A process that leaves by its own deadline is a disturbance, like one that a fault stops, and
+//     so are the transactions of a process that is gone, for the 10 s for which Spanner lets an idle
+//     transaction keep its locks. Time before the end of a disturbance does not count.
+//   - Nor does the time for which transactions that a running process gave up may keep their locks:
+//     until their commit, or for 10 s. But such excuses postpone the violation by W + 10 s at most,
+//     or a lock whose transactions all time out would excuse itself for ever.
 //   - The invariant is violated when one candidate has waited for W; the next observation shows it,
 //     once for each start of the clock. A candidate that leaves takes its waiting time with it: the
 //     next one has all of W.
@@ -38,9 +40,10 @@ struct NoWedge {
   Tally tally;
   std::vector<Clock> clocks;  // by lock
   bool was_quiet = true;
-  Instant undisturbed_from;        // when what abandoned transactions left behind is over
+  Instant undisturbed_from;        // the end of the last disturbance, left-over locks included
+  Instant excused_until;           // when what running processes gave up is over
   Instant next_deadline = kNever;  // the earliest of all clocks
-  WHORL_FIELDS(NoWedge, tally, clocks, was_quiet, undisturbed_from, next_deadline);
+  WHORL_FIELDS(NoWedge, tally, clocks, was_quiet, undisturbed_from, excused_until, next_deadline);
 
   static NoWedge For(const CheckerSetup& setup) {
     return {.tally = {}, .clocks = std::vector<Clock>(setup.locks.size())};
@@ -70,6 +73,10 @@ struct NoWedge {
   void SettleAll(const Now& now);
   // Waiting time counts from `until` at the earliest.
   void Disturb(Instant until, const Now& now);
+  // The same, but within the limit of excuses.
+  void Excuse(Instant until, const Now& now);
+  // When the first candidate has waited for W. REQUIRES: there is a candidate.
+  Instant DeadlineOf(uint16_t lock, const Now& now) const;
 };
 
 }  // namespace whorl::sim

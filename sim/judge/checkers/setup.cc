@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/scenario/assumptions.h"
+
 namespace whorl::sim {
 namespace {
 
@@ -20,12 +22,9 @@ NodeSetup MakeNode(const NodeSpec& spec, const Rules& rules, size_t lock_count) 
 std::array<Promise, kCountOf<Invariant>> PromisesIn(const Scenario& scenario) {
   const ProtocolInfo& protocol = *FindProtocol(scenario.protocol);
   std::array<Promise, kCountOf<Invariant>> promises = protocol.promises;
-  const bool deletes = std::ranges::any_of(scenario.faults, [](const FaultSpec& fault) {
-    return fault.As<DeleteRowFault>() != nullptr;
-  });
-  if (!deletes) return promises;
-  for (const Invariant invariant : protocol.not_with_delete_row) {
-    promises[static_cast<size_t>(invariant)] = Promise::kNotPromised;
+  for (const PromiseLimit& limit : protocol.promise_limits) {
+    if (!Has(scenario, limit.circumstance)) continue;
+    promises[static_cast<size_t>(limit.invariant)] = Promise::kNotPromised;
   }
   return promises;
 }

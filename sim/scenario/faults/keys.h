@@ -21,7 +21,7 @@ FaultKey ForKey(bool required = false);
 FaultKey RestartAfterKey();
 FaultKey DirectionKey();
 FaultKey PercentKey();
-std::vector<FaultKey> RowKeys();  // of RowOfLock
+std::vector<FaultKey> RowKeys();  // the keys of RowOfLock
 
 // The words of an enumeration.
 template <HasWords Enum>
@@ -40,7 +40,7 @@ std::string BooleanJson(bool value);
 struct FaultReading {
   const ObjectFields& fields;
   const Scenario& scenario;
-  const FaultSpec& fault;  // of which trigger and kind are set, but not the node
+  const FaultSpec& fault;  // trigger and kind are set, the node is not
   Problems& problems;
 
   bool Has(std::string_view key) const { return fields.Has(key); }

@@ -183,10 +183,10 @@ struct SessionLossFault {
 };
 
 struct ClockFault {
-  std::optional<Duration> lasts;    // of `stands`
+  std::optional<Duration> lasts;    // how long `stands` lasts
   std::optional<Duration> offset;   // the wall clock's error from now on
   std::optional<Duration> step;     // added to the wall clock
-  std::optional<int64_t> rate_ppm;  // of both clocks, from now on
+  std::optional<int64_t> rate_ppm;  // the rate of both clocks from now on
   bool stands = false;              // for a while nothing runs, and both clocks stand still
   static constexpr bool kStaysSet = true;
   static FaultInfo Describe();
@@ -273,7 +273,7 @@ std::optional<Duration> LastsOf(const AnyFault& fault);
 void SetLasts(AnyFault& fault, Duration lasts);
 // Both ways, where its kind has no such key.
 Direction DirectionOf(const AnyFault& fault);
-// Of how many of a hundred calls; 100 where its kind has no such key.
+// The percentage of calls that it strikes; 100 if its kind has no such key.
 int64_t PercentOf(const AnyFault& fault);
 // After how long its node starts again, if it does.
 std::optional<Duration> RestartAfterOf(const AnyFault& fault);
@@ -285,7 +285,7 @@ unsigned LeadsTo(const AnyFault& fault);
 unsigned StrikesIn(const AnyFault& fault);
 bool StrikesOneCall(const AnyFault& fault);
 std::string DetailOf(const AnyFault& fault);
-// Of two faults of one kind; nothing where they are of two.
+// What two faults of one kind both set; empty for faults of different kinds.
 std::string_view SetByBoth(const AnyFault& a, const AnyFault& b);
 // Whether two faults of the kind can set something to different values at all.
 bool CanContradict(FaultKind kind);

@@ -1,5 +1,5 @@
-// whorl lock exec against whorl's own server: whatever happens to whorl, two commands never
-// overlap, and nothing is left running.
+// `whorl lock exec` on whorl's own server: whatever happens to whorl, two commands never overlap, and
+// no process is left running.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -53,7 +53,7 @@ TEST_F(LockExecTest, TellsTheCommandItsLock) {
   EXPECT_LT(first, second) << "the token does not grow";
 }
 
-// Arguments of the command are its own, whatever they look like.
+// whorl does not interpret the arguments of the command.
 TEST_F(LockExecTest, LeavesTheCommandsArgumentsAlone) {
   Init("job");
   EXPECT_EQ(Whorl("lock exec job -- printf '[%s]' --help '' -- --json").out,
@@ -85,7 +85,7 @@ TEST_F(LockExecTest, GivesUpWhenAnotherHoldsTheLock) {
   EXPECT_FALSE(fs::exists(folder_ / "a"));
 }
 
-// Nothing of a name is SQL, and none is a file or an option.
+// No name is taken for SQL, a file or an option.
 TEST_F(LockExecTest, TakesAnyName) {
   for (const std::string name : {"x; DROP TABLE locktable; --", "\"; SELECT 1", "@name", "../../x",
                                  "\xC3\xBC \xF0\x9F\x94\x92"}) {

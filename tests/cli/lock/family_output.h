@@ -1,4 +1,4 @@
-// What a family of processes prints, read as it comes.
+// Reads the output of a family of processes as it comes.
 #pragma once
 
 #include <poll.h>
@@ -10,8 +10,8 @@
 
 namespace whorl {
 
-// The reading end of a pipe or terminal. Its end of file is the event that none of the family is
-// left, as each holds the other end.
+// The reading end of a pipe or terminal. It reaches end of file when no process of the family is left,
+// since each of them holds the other end.
 class FamilyOutput {
  public:
   explicit FamilyOutput(int file) : file_(file) {}
@@ -20,14 +20,14 @@ class FamilyOutput {
   ~FamilyOutput() { close(file_); }
 
   const std::string& text() const { return text_; }
-  // Until `word` was printed `count` times; false when nobody is left, or after a minute.
+  // Waits until `word` was printed `count` times. False if no process is left, or after a minute.
   bool WaitFor(const std::string& word, size_t count = 1) {
     while (Count(word) < count) {
       if (!ReadSome()) return false;
     }
     return true;
   }
-  // Whether nobody is left; false after a minute.
+  // Waits until no process is left. False after a minute.
   bool WaitForEnd() {
     while (ReadSome()) {
     }

@@ -1,9 +1,8 @@
 // The guard of `whorl lock exec`, alone: commands that do not want to end, daemons, and a whorl
-// that is killed or stopped. The deadline is pretended; the processes are real.
+// that is killed or stopped. No lock stands behind the deadline; the processes are real.
 //
-// What is measured is printed: how long before the deadline the last process was alive. On a
-// machine that runs nothing else in time, the guard is late, too; the bound that is held is the
-// deadline.
+// The tests print how long before the deadline the last process was alive. On an overloaded machine
+// the guard is late, too, so they only require that the deadline is met.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,11 +20,10 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-using Kind = GuardReport::Kind;
 
 std::string InMs(Duration duration) { return std::to_string(duration.ns / 1'000) + " us"; }
 
-// Starts, and reports to the end.
+// Starts the command and prints the reports until the last one.
 void StartAndWait(Guard& guard) {
   guard.Start(7, real_client::MonotonicNow() + Seconds(3600));
   PrintReports(guard);
@@ -42,7 +40,8 @@ TEST_F(LockGuardTest, PassesOnHowTheCommandEnded) {
                           Case{"kill -9 $$", SIGKILL}, Case{"kill -TERM $$", SIGTERM}}) {
     Begin(Command({"sh", "-c", one.script}), StartAndWait);
     EXPECT_TRUE(output_->WaitForEnd()) << one.script;
-    EXPECT_THAT(output_->text(), HasSubstr(ReportLine(Kind::kEnded, EndCause::kItself, one.status)))
+    EXPECT_THAT(output_->text(),
+                HasSubstr(ReportLine(GuardReportKind::kEnded, EndCause::kItself, one.status)))
         << one.script;
     waitpid(owner_, nullptr, 0);
   }
@@ -63,7 +62,8 @@ TEST_F(LockGuardTest, SaysHowTheCommandEndedThoughItHasNotReadAllThatItWasTold) 
     PrintReports(guard);
   });
   EXPECT_TRUE(output_->WaitForEnd());
-  EXPECT_THAT(output_->text(), HasSubstr(ReportLine(Kind::kEnded, EndCause::kItself, 7 << 8)));
+  EXPECT_THAT(output_->text(),
+              HasSubstr(ReportLine(GuardReportKind::kEnded, EndCause::kItself, 7 << 8)));
 }
 
 TEST_F(LockGuardTest, GivesTheCommandItsEnvironment) {
@@ -96,7 +96,7 @@ TEST_F(LockGuardTest, SaysWhyACommandCannotBeStarted) {
     Begin(Command({command}), StartAndWait);
     EXPECT_TRUE(output_->WaitForEnd());
     EXPECT_THAT(output_->text(),
-                HasSubstr(ReportLine(Kind::kCannotStart, EndCause::kItself, error)))
+                HasSubstr(ReportLine(GuardReportKind::kCannotStart, EndCause::kItself, error)))
         << command;
     waitpid(owner_, nullptr, 0);
   }
@@ -110,7 +110,8 @@ TEST_F(LockGuardTest, StartsNothingWhenTheDeadlineHasPassed) {
       PrintReports(guard);
     });
     EXPECT_TRUE(output_->WaitForEnd());
-    EXPECT_THAT(output_->text(), HasSubstr(ReportLine(Kind::kTooLate, EndCause::kItself, 0)));
+    EXPECT_THAT(output_->text(),
+                HasSubstr(ReportLine(GuardReportKind::kTooLate, EndCause::kItself, 0)));
     EXPECT_FALSE(std::filesystem::exists(beats_));
     waitpid(owner_, nullptr, 0);
   }
@@ -137,7 +138,8 @@ TEST_F(LockGuardTest, LeavesTheCommandTheSignalsThatWhorlWasStartedWith) {
 TEST_F(LockGuardTest, EndsWhatTheCommandHasLeftBehind) {
   Begin(Victim({"ignore", "group", "daemon", "daemon", "exit"}), StartAndWait);
   EXPECT_TRUE(output_->WaitForEnd());
-  EXPECT_THAT(output_->text(), HasSubstr(ReportLine(Kind::kEnded, EndCause::kItself, 0)));
+  EXPECT_THAT(output_->text(),
+              HasSubstr(ReportLine(GuardReportKind::kEnded, EndCause::kItself, 0)));
 }
 
 TEST_F(LockGuardTest, EndsProcessesThatForkAndEndWithoutPause) {
@@ -150,7 +152,8 @@ TEST_F(LockGuardTest, EndsProcessesThatForkAndEndWithoutPause) {
   ASSERT_TRUE(output_->WaitFor("ready\n", 2));
   Go();
   EXPECT_TRUE(output_->WaitForEnd());
-  EXPECT_THAT(output_->text(), HasSubstr(ReportLine(Kind::kEnded, EndCause::kAsked, SIGKILL)));
+  EXPECT_THAT(output_->text(),
+              HasSubstr(ReportLine(GuardReportKind::kEnded, EndCause::kAsked, SIGKILL)));
   std::cout << ReadBeats().processes << " processes\n";
 }
 
@@ -167,7 +170,8 @@ TEST_F(LockGuardTest, PassesOnASignalAndWhatTheCommandMakesOfIt) {
   ASSERT_TRUE(output_->WaitFor("ready"));
   Go();
   EXPECT_TRUE(output_->WaitForEnd());
-  EXPECT_THAT(output_->text(), HasSubstr(ReportLine(Kind::kEnded, EndCause::kAsked, 5 << 8)));
+  EXPECT_THAT(output_->text(),
+              HasSubstr(ReportLine(GuardReportKind::kEnded, EndCause::kAsked, 5 << 8)));
 }
 
 TEST_F(LockGuardTest, KillsACommandThatIgnoresIt) {
@@ -182,7 +186,8 @@ TEST_F(LockGuardTest, KillsACommandThatIgnoresIt) {
   ASSERT_TRUE(output_->WaitFor("ready\n", 2));
   Go();
   EXPECT_TRUE(output_->WaitForEnd());
-  EXPECT_THAT(output_->text(), HasSubstr(ReportLine(Kind::kEnded, EndCause::kAsked, SIGKILL)));
+  EXPECT_THAT(output_->text(),
+              HasSubstr(ReportLine(GuardReportKind::kEnded, EndCause::kAsked, SIGKILL)));
   const size_t at = output_->text().find("asked ") + sizeof("asked ") - 1;
   const Duration asked = Nanoseconds(std::atoll(output_->text().c_str() + at));
   const Duration lived = ReadBeats().last - asked;
@@ -197,7 +202,8 @@ TEST_F(LockGuardTest, ASignalToTheGuardIsPassedOn) {
   ASSERT_TRUE(output_->WaitFor("ready"));
   kill(guard, SIGTERM);
   EXPECT_TRUE(output_->WaitForEnd());
-  EXPECT_THAT(output_->text(), HasSubstr(ReportLine(Kind::kEnded, EndCause::kAsked, SIGTERM)));
+  EXPECT_THAT(output_->text(),
+              HasSubstr(ReportLine(GuardReportKind::kEnded, EndCause::kAsked, SIGTERM)));
 }
 
 TEST_F(LockGuardTest, AStoppedCommandGoesOn) {
@@ -205,7 +211,8 @@ TEST_F(LockGuardTest, AStoppedCommandGoesOn) {
   const pid_t command = CommandPid();
   ASSERT_TRUE(output_->WaitFor("ready"));
   kill(command, SIGSTOP);
-  EXPECT_TRUE(output_->WaitFor(ReportLine(Kind::kContinued, EndCause::kItself, SIGSTOP)));
+  EXPECT_TRUE(
+      output_->WaitFor(ReportLine(GuardReportKind::kContinued, EndCause::kItself, SIGSTOP)));
   kill(command, SIGKILL);
   EXPECT_TRUE(output_->WaitForEnd());
 }
@@ -250,12 +257,14 @@ class LockGuardDeadlineTest : public LockGuardTest {
 
 TEST_F(LockGuardDeadlineTest, ACommandThatIgnoresSigtermIsKilledInTime) {
   ExpectNothingOutlivesTheDeadline({"ignore"}, 1, 0);
-  EXPECT_THAT(output_->text(), HasSubstr(ReportLine(Kind::kEnded, EndCause::kDeadline, SIGKILL)));
+  EXPECT_THAT(output_->text(),
+              HasSubstr(ReportLine(GuardReportKind::kEnded, EndCause::kDeadline, SIGKILL)));
 }
 
 TEST_F(LockGuardDeadlineTest, OneThatDoesNotIgnoreItEndsBefore) {
   ExpectNothingOutlivesTheDeadline({"group", "daemon"}, 3, 0);
-  EXPECT_THAT(output_->text(), HasSubstr(ReportLine(Kind::kEnded, EndCause::kDeadline, SIGTERM)));
+  EXPECT_THAT(output_->text(),
+              HasSubstr(ReportLine(GuardReportKind::kEnded, EndCause::kDeadline, SIGTERM)));
 }
 
 TEST_F(LockGuardDeadlineTest, WhenWhorlIsKilled) {
@@ -266,7 +275,8 @@ TEST_F(LockGuardDeadlineTest, WhenWhorlIsKilled) {
 
 TEST_F(LockGuardDeadlineTest, WhenWhorlIsStopped) {
   ExpectNothingOutlivesTheDeadline({"ignore", "group", "daemon"}, 3, SIGSTOP);
-  EXPECT_THAT(output_->text(), HasSubstr(ReportLine(Kind::kEnded, EndCause::kDeadline, SIGKILL)));
+  EXPECT_THAT(output_->text(),
+              HasSubstr(ReportLine(GuardReportKind::kEnded, EndCause::kDeadline, SIGKILL)));
 }
 
 TEST_F(LockGuardDeadlineTest, RenewalsMoveIt) {
@@ -282,7 +292,8 @@ TEST_F(LockGuardDeadlineTest, RenewalsMoveIt) {
     PrintReports(guard);
   });
   EXPECT_TRUE(output_->WaitForEnd());
-  EXPECT_THAT(output_->text(), HasSubstr(ReportLine(Kind::kEnded, EndCause::kAsked, SIGTERM)));
+  EXPECT_THAT(output_->text(),
+              HasSubstr(ReportLine(GuardReportKind::kEnded, EndCause::kAsked, SIGTERM)));
 }
 
 // --- the guard itself is killed ------------------------------------------------------------------
@@ -293,7 +304,8 @@ TEST_F(LockGuardTest, WhenTheGuardIsKilledNothingIsLeft) {
   ASSERT_TRUE(output_->WaitFor("ready\n", 3));
   kill(guard, SIGKILL);
   EXPECT_TRUE(output_->WaitForEnd());
-  EXPECT_THAT(output_->text(), HasSubstr(ReportLine(Kind::kGuardLost, EndCause::kItself, SIGKILL)));
+  EXPECT_THAT(output_->text(),
+              HasSubstr(ReportLine(GuardReportKind::kGuardLost, EndCause::kItself, SIGKILL)));
 }
 
 TEST_F(LockGuardTest, WhenTheGuardIsKilledBeforeItHasStartedAnything) {
@@ -302,7 +314,8 @@ TEST_F(LockGuardTest, WhenTheGuardIsKilledBeforeItHasStartedAnything) {
     PrintReports(guard);
   });
   EXPECT_TRUE(output_->WaitForEnd());
-  EXPECT_THAT(output_->text(), HasSubstr(ReportLine(Kind::kGuardLost, EndCause::kItself, -1)));
+  EXPECT_THAT(output_->text(),
+              HasSubstr(ReportLine(GuardReportKind::kGuardLost, EndCause::kItself, -1)));
 }
 
 // --- a terminal ----------------------------------------------------------------------------------
@@ -335,7 +348,7 @@ TEST_F(LockGuardTerminalTest, CtrlCReachesTheCommandAndNotWhorl) {
   Press(kCtrlC);
   EXPECT_TRUE(output_->WaitFor("owner ends"));
   EXPECT_THAT(output_->text(), HasSubstr("whorl's terminal"));
-  const std::string end = ReportLine(Kind::kEnded, EndCause::kItself, 5 << 8);
+  const std::string end = ReportLine(GuardReportKind::kEnded, EndCause::kItself, 5 << 8);
   EXPECT_THAT(output_->text(), HasSubstr(end.substr(0, end.size() - 1)));  // \r\n follows
 }
 
@@ -343,7 +356,8 @@ TEST_F(LockGuardTerminalTest, CtrlZDoesNotStopTheCommand) {
   BeginOnTerminal(Victim({"int"}), StartAndWait);
   ASSERT_TRUE(output_->WaitFor("ready"));
   Press(kCtrlZ);
-  EXPECT_TRUE(output_->WaitFor("report " + std::to_string(static_cast<int>(Kind::kContinued)) +
+  EXPECT_TRUE(output_->WaitFor("report " +
+                               std::to_string(static_cast<int>(GuardReportKind::kContinued)) +
                                " 0 " + std::to_string(SIGTSTP)));
   Press(kCtrlC);
   EXPECT_TRUE(output_->WaitFor("owner ends"));
@@ -375,9 +389,10 @@ TEST_F(LockGuardTerminalTest, ACommandInTheBackgroundThatWantsTheTerminalIsEnded
   }
   output_.emplace(terminal_);
   EXPECT_TRUE(output_->WaitFor("owner ends"));
-  EXPECT_THAT(output_->text(),
-              HasSubstr("report " + std::to_string(static_cast<int>(Kind::kNeedsTerminal)) + " 0 " +
-                        std::to_string(SIGTTIN)));
+  EXPECT_THAT(
+      output_->text(),
+      HasSubstr("report " + std::to_string(static_cast<int>(GuardReportKind::kNeedsTerminal)) +
+                " 0 " + std::to_string(SIGTTIN)));
 }
 
 // --- times ---------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// A process that stands for whorl, with a guard and a command under it, and all that they print.
+// A process that plays whorl, with a guard and a command under it, and the output of all three.
 #pragma once
 
 #include <fcntl.h>
@@ -26,13 +26,13 @@
 
 namespace whorl::cli {
 
-// Prints a report as the test reads it: "report 7 0 1792\n".
+// The line that stands for a report in the output: "report 7 0 1792\n".
 inline void PrintReport(const GuardReport& report) {
   std::cout << "report " << static_cast<int>(report.kind) << " " << static_cast<int>(report.cause)
             << " " << report.number << "\n"
             << std::flush;
 }
-inline std::string ReportLine(GuardReport::Kind kind, EndCause cause, int32_t number) {
+inline std::string ReportLine(GuardReportKind kind, EndCause cause, int32_t number) {
   std::ostringstream text;
   text << "report " << static_cast<int>(kind) << " " << static_cast<int>(cause) << " " << number
        << "\n";
@@ -96,7 +96,7 @@ class LockGuardTest : public testing::Test {
     input_ = input[1];
     output_.emplace(ends[0]);
   }
-  // What `body` waits for by AwaitGo().
+  // Ends the wait of `body` in AwaitGo().
   void Go() { ASSERT_EQ(write(input_, "g", 1), 1); }
   static void AwaitGo() {
     char byte = 0;
@@ -126,7 +126,7 @@ class LockGuardTest : public testing::Test {
     Duration last;
     size_t processes = 0;
   };
-  // Of the victim's processes.
+  // Reads the beats that the victim's processes have written.
   Beats ReadBeats() {
     std::ifstream stream(beats_);
     Beats beats;

@@ -1,5 +1,5 @@
-// The examples in the help of what speaks gRPC are understood: they name options and files that
-// exist. No Spanner is asked: the address is one where nothing listens.
+// The examples in the help of commands that speak gRPC are valid: they name options and files that
+// exist. No Spanner is called: no server listens at the address.
 
 #include "tests/cli/help_examples.h"
 

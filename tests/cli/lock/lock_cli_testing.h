@@ -24,7 +24,7 @@
 
 namespace whorl {
 
-// whorl with arguments, and all that it starts. What is left of it is killed at the end.
+// whorl with arguments, and all processes that it starts. The destructor kills those that are left.
 class RunningWhorl {
  public:
   RunningWhorl(const std::vector<std::string>& arguments, bool on_terminal) {
@@ -101,7 +101,7 @@ class LockCliTest : public CliTest {
     unsetenv("WHORL_DATABASE");
   }
 
-  // So that nobody has to wait for a lease first.
+  // So that the first process need not wait for a lease.
   void Init(const std::string& name) { EXPECT_EQ(Whorl("lock init '" + name + "'").code, 0); }
   // exec of the victim that writes into `beats` as long as it lives.
   std::vector<std::string> Victim(const std::string& beats, const std::vector<std::string>& words,

@@ -1,4 +1,4 @@
-// whorl lock run, init, get, list and release, and what is said when something is wrong.
+// `whorl lock run`, `init`, `get`, `list` and `release`, and their messages about errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ using testing::MatchesRegex;
 using testing::Not;
 using testing::StartsWith;
 
-// One sentence on standard error, and nothing on standard output.
+// Expects one sentence on standard error, and nothing on standard output.
 void ExpectComplaint(const Ended& ended, int code, const std::string& sentence) {
   EXPECT_EQ(ended.code, code) << ended.err;
   EXPECT_THAT(ended.out, IsEmpty());
@@ -235,7 +235,7 @@ TEST_F(LockCliEmulatorTest, FromNothingToACommandUnderALock) {
     EXPECT_THAT(again.out, HasSubstr("is there already")) << again.err;
     const Ended ended = Whorl("lock exec job" + which + "-- \"$W\" lock get job" + which);
     EXPECT_EQ(ended.code, 0) << ended.err << ended.out;
-    // Where a release deletes the row, there is no such lock any more.
+    // If a release deletes the row, there is no such lock any more.
     const bool row_is_gone = info.force_release.starts_with("DELETE");
     EXPECT_EQ(Whorl("lock release --force job" + which).code, row_is_gone ? 1 : 0);
   }
@@ -336,7 +336,7 @@ TEST_F(LockCliTest, WithoutItsProgramItSaysWhatIsMissing) {
   ExpectComplaint(Shell("bin/whorl lock exec job -- true"), 125, sentence);
 }
 
-// Whatever is typed, it ends by itself with a code of its own.
+// Whatever the arguments are, the command ends with one of its own exit codes.
 TEST_F(LockCliTest, AnyArgumentsAreAnswered) {
   std::mt19937 chance(20261122);  // NOLINT(cert-msc51-cpp): the same words each time
   const std::vector<std::string> words = {"exec",

@@ -1,4 +1,4 @@
-// What the kernel says of a process, for tests that start some.
+// The state of a process according to the kernel, for tests that start processes.
 #pragma once
 
 #include <sys/types.h>
@@ -9,7 +9,7 @@
 
 namespace whorl {
 
-// 'Z': it has ended, and its parent has not asked how; 'T': stopped; '?': it is not there.
+// 'Z': it has ended and was not reaped; 'T': stopped; '?': there is no such process.
 inline char StateOf(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   const std::string text(std::istreambuf_iterator<char>(file), {});

@@ -1,4 +1,4 @@
-// Whether a table that is there already will do, by the DDL that Spanner gives back.
+// Whether an existing table can be used, judged by the DDL that Spanner returns.
 #include "cli/lock/table_shape.h"
 
 #include <gmock/gmock.h>

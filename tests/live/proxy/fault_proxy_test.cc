@@ -106,7 +106,7 @@ class TestInterceptor final : public CallInterceptor {
   std::multimap<std::string, Intercepted> replies_;
 };
 
-// Of calls of one method.
+// Applies the interception to the calls of one method.
 TestInterceptor::OfRequest Of(std::string method, Interception interception) {
   return [=](const ProxiedCall& call) {
     return call.method == method ? interception : Interception{};
@@ -435,7 +435,7 @@ TEST_F(FaultProxyTimeoutTest, WhatABlackHoleSwallowsTooLongIsLostWithItsConnecti
 }
 
 TEST_F(FaultProxyTimeoutTest, WithoutAcknowledgementsAConnectionIsLostToo) {
-  // What the node sends comes, but it cannot know.
+  // The bytes of the node arrive, but the node gets no acknowledgement.
   TestClient client(address_);
   const SessionName session = client.OpenSession();
   proxy_.SetLink(kNode, Direction::kFrom, LinkState::kBlackHoled);

@@ -62,7 +62,7 @@ class Host {
   ScriptedEntropy entropy;
   Duration now = Seconds(1000);
   std::vector<std::string> did;
-  std::vector<PoolEffect> effects;  // of the last verb
+  std::vector<PoolEffect> effects;  // what the last verb led to
 
  private:
   template <typename F, typename... Args>

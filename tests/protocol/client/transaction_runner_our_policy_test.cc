@@ -1,5 +1,5 @@
 // What differs under our own retry policy, when a transaction is given up, and what a result says
-// of its Commit: the rules on which a lease's own clock rests.
+// about its Commit: the rules on which a lease's own clock rests.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

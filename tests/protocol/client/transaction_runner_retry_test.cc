@@ -344,7 +344,7 @@ TEST(RunnerDeadlineTest, TheDeletesTimeoutAfterAnAbortedUpdateRunsAllAgain) {
 // --- the policy --------------------------------------------------------------------------------
 
 TEST(RunnerPolicyTest, GosIsWhatWasReadInItsSources) {
-  // Every number here is somebody's waiting time; a change of one must be meant.
+  // Each number here is time that a caller waits, so it must not change by accident.
   const RetryPolicy policy = GoRetryPolicy();
   const Backoff stream{.initial = Milliseconds(20), .growth_percent = 130, .max = Seconds(32)};
   EXPECT_EQ(policy.aborted, stream);

@@ -47,7 +47,7 @@ TEST(SqlInterningThreadsTest, AllThreadsGetTheSameHandleOfAText) {
 }
 
 TEST(SqlInterningThreadsTest, AHandleStaysGoodWhileOtherTextsAreAdded) {
-  // Readers take no lock: a text must never move once somebody holds its handle.
+  // Readers take no lock: a text must never move once a handle to it exists.
   const Sql held = Sql::Intern("SELECT held");
   const std::string* const text = &held.text();
   std::thread adder([] { InternAll(0); });

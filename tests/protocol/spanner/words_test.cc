@@ -52,7 +52,7 @@ TEST(WordTable, CountsEnumeratorsWhereverTheyAreDeclared) {
 }
 
 TEST(WordTable, DoesNotCompileWithoutAnEntryForEachEnumerator) {
-  // An enumerator that somebody adds would otherwise be printed as whatever lies behind the table.
+  // A new enumerator would otherwise be printed as whatever lies behind the table.
   static_assert(ThreeEntriesCompile<Colour>);
   static_assert(!TwoEntriesCompile<Colour>);
   static_assert(TwoEntriesCompile<Wordless>);

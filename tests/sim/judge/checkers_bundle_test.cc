@@ -213,6 +213,28 @@ TEST(PromisesTest, SomeOfThemDoNotCoverAnOperatorWhoDeletesTheRow) {
   EXPECT_EQ(promise(Invariant::kSingleLeaderBelief), Promise::kPromised);
 }
 
+TEST(PromisesTest, SpindleV3RespectsALeaseThatAllJudgeAlike) {
+  // Hunting is blind on a protocol that promises too little.
+  Scenario scenario = MakeScenario({"a", "b"});
+  scenario.protocol = "spindle_v3";
+  const auto promise = [](const Scenario& in) {
+    return PromisesIn(in)[static_cast<size_t>(Invariant::kLeaseRespected)];
+  };
+  EXPECT_EQ(promise(scenario), Promise::kPromised);
+  Scenario other = scenario;
+  other.nodes[1].lease = Seconds(7);
+  EXPECT_EQ(promise(other), Promise::kNotPromised) << "V7";
+  other = scenario;
+  other.nodes[0].id = other.nodes[1].id = "pod";
+  EXPECT_EQ(promise(other), Promise::kNotPromised) << "V4";
+  other = scenario;
+  other.spanner.current_timestamp_error = Milliseconds(-1);
+  EXPECT_EQ(promise(other), Promise::kNotPromised);
+  other = scenario;
+  other.faults.push_back({.what = CurrentTimestampFault{}});
+  EXPECT_EQ(promise(other), Promise::kNotPromised);
+}
+
 TEST(RulesTest, EveryProtocolHasRules) {
   // A protocol without rules ends the program when a run starts.
   for (const ProtocolInfo& info : Protocols()) {

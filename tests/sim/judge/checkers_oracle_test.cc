@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "protocol/spindle_v2/words.h"
 #include "tests/sim/judge/checkers_testing.h"
 
 namespace whorl::sim::checkers_oracle_test {
@@ -15,6 +16,9 @@ namespace {
 
 constexpr uint16_t kLockCount = 2;
 const std::vector<std::string> kLocks = {"x", "x_1"};  // the second looks like a side row
+constexpr StepName kLocking = spindle_v2::steps::kHeartbeatUpdate;
+constexpr StepName kReading = spindle_v2::steps::kCheck;
+constexpr Duration kIdle = Seconds(10);  // for which locks outlive whoever holds them
 
 // All that was ever seen, and the naive judgement of it.
 class Oracle {
@@ -51,7 +55,7 @@ class Oracle {
   };
   struct Handed {
     ProcessId process;
-    std::optional<Timestamp> own_token;
+    std::optional<Token> own_token;
     uint64_t token = 0;
   };
   struct PerLock {
@@ -62,7 +66,7 @@ class Oracle {
     std::vector<uint64_t> accepted;
     std::optional<Stored> last;
     std::map<ProcessId, Instant> waiting;  // candidates, since when
-    bool overdue = false;                  // one of them has waited for the bound
+    bool overdue = false;                  // one of them has waited for too long
     std::optional<Instant> without_since, overlap_since;
   };
 
@@ -117,9 +121,31 @@ class Oracle {
     if (!holds) since.reset();
     if (holds && !since) since = now_;
   }
+  // Whether a candidate that waits since then has waited for too long: for the bound, not counting
+  // the time before the end of the last disturbance, and of excuses within their limit.
+  bool HasWaitedTooLong(Instant since) const {
+    const Instant start = std::max(since, disturbed_until_);
+    const Instant last_excuse = start + wedge_bound_ + kIdle;
+    const Instant counted = std::max(start, std::min(excused_until_, last_excuse));
+    return now_ - counted >= wedge_bound_;
+  }
+  void Judge(PerLock& lock) {
+    for (const auto& [p, since] : lock.waiting) {
+      lock.overdue = lock.overdue || HasWaitedTooLong(since);
+    }
+  }
   void EndWait(PerLock& lock, ProcessId candidate) {
-    lock.overdue = lock.overdue || now_ - lock.waiting.at(candidate) >= wedge_bound_;
+    lock.overdue = lock.overdue || HasWaitedTooLong(lock.waiting.at(candidate));
     lock.waiting.erase(candidate);
+  }
+  // What makes candidates wait anew, from now or until then.
+  void Disturb(Instant until) {
+    for (PerLock& lock : locks_) Judge(lock);
+    disturbed_until_ = std::max(disturbed_until_, until);
+  }
+  void Excuse(Instant until) {
+    for (PerLock& lock : locks_) Judge(lock);
+    excused_until_ = std::max(excused_until_, until);
   }
   void CloseClock(uint16_t index) {
     PerLock& lock = locks_[index];
@@ -146,31 +172,48 @@ class Oracle {
   void See(const ProcessGone& x) {
     alive_.erase(x.process);
     std::erase_if(hung_, [&](const auto& key) { return std::get<0>(key) == x.process; });
-    std::erase_if(open_, [&](const auto& key) { return std::get<0>(key) == x.process; });
+    bool left_locks = false;
+    for (const auto& [key, open] : open_) {
+      left_locks = left_locks || (std::get<0>(key) == x.process && open.step == kLocking);
+    }
+    if (left_locks) Disturb(now_ + kIdle);
+    std::erase_if(open_, [&](const auto& entry) { return std::get<0>(entry.first) == x.process; });
   }
   void See(const ParticipationEnded& x) {
     PartOf(x.process, x.lock).participates = false;
-    // All wait anew.
-    for (PerLock& lock : locks_) {
-      for (auto& [p, since] : lock.waiting) {
-        lock.overdue = lock.overdue || now_ - since >= wedge_bound_;
-        since = now_;
-      }
-    }
+    Disturb(now_);
   }
   void See(const LinkChanged& x) {
     x.link == LinkState::kUp ? (void)cut_.erase(x.node) : (void)cut_.insert(x.node);
   }
   void See(const FaultBegan&) { ++faults_; }
   void See(const FaultEnded&) { --faults_; }
-  void See(const TransactionStarted& x) { open_.insert({x.process, x.lock, x.request}); }
+  void See(const TransactionStarted& x) {
+    open_.try_emplace({x.process, x.lock, x.request}, Open{.step = x.step});
+  }
+  void See(const CallSent& x) {
+    const auto found = open_.find(Key(x.call));
+    if (found != open_.end()) found->second.calls.insert(x.call);
+  }
   void See(const CallHangs& x) {
-    const auto key = std::tuple(x.call.process, x.call.lock, x.call.request);
-    if (open_.contains(key)) hung_.insert(key);
+    if (IsAwaited(x.call)) hung_.insert(Key(x.call));
+  }
+  void See(const CallServed& x) {
+    const bool ends = x.request == Request(Commit{}).index();
+    if (x.step == kLocking && x.code == Code::kOk && !ends && !IsAwaited(x.call)) {
+      Excuse(now_ + kIdle);
+    }
+  }
+  void See(const CallEnded& x) {
+    if (x.step == kLocking && !x.from_spanner) Excuse(now_ + kIdle);
+  }
+  void See(const TransactionCommitted& x) {
+    if (!IsAwaited(x.call)) Excuse(now_);
   }
   void See(const TransactionFinished& x) {
     open_.erase({x.process, x.lock, x.request});
     hung_.erase({x.process, x.lock, x.request});
+    if (x.step == kLocking && x.code == Code::kDeadlineExceeded) Excuse(now_ + kIdle);
   }
   void See(const StandingChanged& x) {
     Part& part = PartOf(x.process, x.lock);
@@ -279,15 +322,30 @@ class Oracle {
     metrics_[Metric::kNeedlessTakeovers] += renewing ? 1 : 0;
   }
 
+  using TransactionKey = std::tuple<ProcessId, uint16_t, RequestId>;
+  struct Open {
+    StepName step;
+    std::set<CallName> calls;
+  };
+  static TransactionKey Key(const CallName& call) {
+    return {call.process, call.lock, call.request};
+  }
+  bool IsAwaited(const CallName& call) const {
+    const auto found = open_.find(Key(call));
+    return found != open_.end() && found->second.calls.contains(call);
+  }
+
   Duration wedge_bound_;
   Instant now_, sum_from_;
+  Instant disturbed_until_, excused_until_;
   std::array<int64_t, kCountOf<Invariant>> counts_{};
   Metrics metrics_;
   std::map<ProcessId, Alive> alive_;
   std::map<std::pair<ProcessId, uint16_t>, Part> parts_;
   std::set<int16_t> cut_;
   int faults_ = 0;
-  std::set<std::tuple<ProcessId, uint16_t, RequestId>> open_, hung_;
+  std::map<TransactionKey, Open> open_;
+  std::set<TransactionKey> hung_;
   std::array<PerLock, 2> locks_ = {PerLock{.without_since = Instant{}},
                                    PerLock{.without_since = Instant{}}};
 };
@@ -306,7 +364,7 @@ class Chaos {
   }
 
  private:
-  struct Node {
+  struct DrawnNode {
     uint32_t incarnation = 0;
     bool alive = false;
   };
@@ -323,7 +381,7 @@ class Chaos {
 
   void Next() {
     const auto index = static_cast<int16_t>(Draw(3));
-    Node& node = nodes_[static_cast<size_t>(index)];
+    DrawnNode& node = nodes_[static_cast<size_t>(index)];
     if (!node.alive) {
       ++node.incarnation;
       node.alive = true;
@@ -369,14 +427,48 @@ class Chaos {
   }
   void Transact(ProcessId p, uint16_t lock) {
     const auto request = static_cast<RequestId>(Draw(3));
-    switch (Draw(4)) {
+    const StepName step = Chance(2) ? kLocking : kReading;
+    std::optional<uint16_t>& sent = sent_[{p, lock, request}];
+    // A call of the open transaction, or one that was left by another.
+    const auto left = static_cast<uint16_t>(generation_ - std::min<uint32_t>(generation_, Draw(3)));
+    const CallName call = {.process = p,
+                           .lock = lock,
+                           .request = request,
+                           .generation = sent && Chance(2) ? *sent : left};
+    switch (Draw(9)) {
       case 0:
-        return Add(TransactionStarted{.process = p, .lock = lock, .request = request});
-      case 1:
+      case 1: {
+        Add(TransactionStarted{.process = p, .lock = lock, .request = request, .step = step});
+        if (!sent) sent = generation_;
+        CallName first = call;
+        first.generation = *sent;
+        if (Chance(2)) Add(CallSent{.call = first, .step = step});
+        return;
+      }
+      case 2:
         if (!Chance(4)) return;
-        return Add(CallHangs{.call = {.process = p, .lock = lock, .request = request}});
+        return Add(CallHangs{.call = call});
+      case 3:
+        if (!Chance(4)) return;
+        return Add(
+            CallServed{.call = call,
+                       .step = step,
+                       .request = static_cast<uint8_t>(Chance(3) ? Request(Commit{}).index() : 0),
+                       .code = Chance(3) ? Code::kAborted : Code::kOk});
+      case 4:
+        if (!Chance(4)) return;
+        return Add(CallEnded{.call = call, .step = step, .from_spanner = Chance(2)});
+      case 5:
+        if (!Chance(4)) return;
+        return Add(TransactionCommitted{.call = call, .step = step, .commit = {}});
       default:
-        return Add(TransactionFinished{.process = p, .lock = lock, .request = request});
+        sent.reset();
+        if (Chance(2)) ++generation_;
+        return Add(TransactionFinished{.process = p,
+                                       .lock = lock,
+                                       .request = request,
+                                       .step = step,
+                                       .code = Chance(8) ? Code::kDeadlineExceeded : Code::kOk});
     }
   }
   void Say(ProcessId p, uint16_t lock) {
@@ -425,8 +517,11 @@ class Chaos {
 
   std::mt19937 engine_;
   std::vector<Observation> trace_;
-  std::array<Node, 3> nodes_;
+  std::array<DrawnNode, 3> nodes_;
   std::map<std::string, Row> rows_;
+  // The generation of the calls of each open transaction, and of the next one.
+  std::map<std::tuple<ProcessId, uint16_t, RequestId>, std::optional<uint16_t>> sent_;
+  uint16_t generation_ = 0;
   Instant now_;
   int faults_ = 0;
 };

@@ -113,7 +113,7 @@ TEST(RenewalTest, ARowThatItsOwnerDeletesIsGivenBack) {
   ExpectHolds(report, Invariant::kTokenMonotonic);
 }
 
-TEST(RenewalTest, ARowThatSomebodyElseDeletesIsNotGivenBack) {
+TEST(RenewalTest, ARowThatAnotherProcessDeletesIsNotGivenBack) {
   // An operator, or another process by mistake; the latter takes a live lease.
   for (const bool by_b : {false, true}) {
     HeldByA held;

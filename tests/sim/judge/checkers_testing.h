@@ -168,7 +168,8 @@ class Trace {
     return Happens(TransactionStarted{.process = Process(node), .lock = lock_, .request = request});
   }
   Trace& Hangs(std::string_view node, RequestId request) {
-    return Happens(CallHangs{.call = CallOf(node, request)});
+    return Happens(CallSent{.call = CallOf(node, request)})
+        .Happens(CallHangs{.call = CallOf(node, request)});
   }
   Trace& Finishes(std::string_view node, RequestId request, Outcome outcome = Outcome::kCommitted) {
     return Happens(TransactionFinished{

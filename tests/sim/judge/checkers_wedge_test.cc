@@ -287,6 +287,12 @@ TransactionFinished Finished(const Trace& trace, std::string_view node, StepName
           .code = code};
 }
 
+// b has sent the first call of a heartbeat, and waits for it.
+void Awaits(Trace& trace) {
+  trace.Happens(Started(trace, "b", spindle_v2::steps::kHeartbeatUpdate))
+      .Happens(CallSent{.call = trace.CallOf("b", 3)});
+}
+
 TEST(NoWedgeTest, ATransactionThatWasGivenUpKeepsItsLocksForTenSeconds) {
   const auto given_up = [](StepName step, Code code) {
     return [step, code](Trace& trace) {
@@ -312,7 +318,7 @@ TEST(NoWedgeTest, SoDoesOneWhoseProcessHasCrashed) {
 TEST(NoWedgeTest, AStatementThatIsServedLateLocksForTenSecondsMore) {
   const auto served = [](const Request& request, bool awaited) {
     return [request, awaited](Trace& trace) {
-      if (awaited) trace.Happens(Started(trace, "b", spindle_v2::steps::kHeartbeatUpdate));
+      if (awaited) Awaits(trace);
       trace.Happens(CallServed{.call = trace.CallOf("b", 3),
                                .step = spindle_v2::steps::kHeartbeatUpdate,
                                .request = static_cast<uint8_t>(request.index()),
@@ -344,13 +350,69 @@ TEST(NoWedgeTest, AnAttemptWhoseReplyWasLostLocksForTenSecondsToo) {
 TEST(NoWedgeTest, ACommitThatNobodyWaitsForTakesTheTimeBeforeItBack) {
   const auto commits = [](bool awaited) {
     return [awaited](Trace& trace) {
-      if (awaited) trace.Happens(Started(trace, "b", spindle_v2::steps::kHeartbeatUpdate));
+      if (awaited) Awaits(trace);
       trace.Happens(TransactionCommitted{
           .call = trace.CallOf("b", 3), .step = spindle_v2::steps::kHeartbeatUpdate, .commit = {}});
     };
   };
   ExpectCountedFrom(Seconds(20), commits(/*awaited=*/false));
   ExpectCountedFrom(Seconds(1), commits(/*awaited=*/true));
+}
+
+// b gives up a heartbeat at 20 s and uses its request id again, with the next generation, at 25 s.
+Trace ReusesTheIdOfARequestThatItGaveUp() {
+  const StepName step = spindle_v2::steps::kHeartbeatUpdate;
+  Trace trace = FreeSince1();
+  trace.At(Seconds(15)).Starts("b");
+  Awaits(trace.At(Seconds(18)));
+  trace.At(Seconds(20)).Happens(Finished(trace, "b", step, Code::kDeadlineExceeded));
+  CallName next = trace.CallOf("b", 3);
+  next.generation = 1;
+  trace.At(Seconds(25)).Happens(Started(trace, "b", step)).Happens(CallSent{.call = next});
+  return trace;
+}
+
+TEST(NoWedgeTest, ACallThatWasGivenUpIsNotAwaitedWhenItsRequestIdIsUsedAgain) {
+  // Such a call of spindle_v3, served late, kept its locks, and the protocol was accused of a wedge.
+  const StepName step = spindle_v2::steps::kHeartbeatUpdate;
+  Trace served = ReusesTheIdOfARequestThatItGaveUp();
+  served.At(Seconds(28)).Happens(CallServed{.call = served.CallOf("b", 3), .step = step});
+  ExpectViolated(served.EndsAt(Seconds(100)), kWedge, Seconds(28) + kIdle + kBound);
+  Trace committed = ReusesTheIdOfARequestThatItGaveUp();
+  committed.At(Seconds(31))
+      .Happens(TransactionCommitted{.call = committed.CallOf("b", 3), .step = step, .commit = {}});
+  ExpectViolated(committed.EndsAt(Seconds(100)), kWedge, Seconds(31) + kBound);
+}
+
+TEST(NoWedgeTest, AHangOfACallThatWasGivenUpDelaysNothing) {
+  Trace trace = ReusesTheIdOfARequestThatItGaveUp();
+  trace.Happens(CallHangs{.call = trace.CallOf("b", 3)});
+  ExpectViolated(trace.EndsAt(Seconds(200)), kWedge, Seconds(20) + kIdle + kBound);
+}
+
+TEST(NoWedgeTest, EndlessTimeoutsExcuseALockForSoLongOnly) {
+  // A lock whose transactions all time out is wedged, however often they do.
+  Trace trace = FreeSince1();
+  for (int seconds = 2; seconds < 300; seconds += 5) {
+    trace.At(Seconds(seconds))
+        .Happens(Started(trace, "a", spindle_v2::steps::kHeartbeatUpdate))
+        .Happens(
+            Finished(trace, "a", spindle_v2::steps::kHeartbeatUpdate, Code::kDeadlineExceeded));
+  }
+  const CheckReport report = trace.EndsAt(Seconds(300));
+  ExpectViolated(report, kWedge, Seconds(1) + kBound + kIdle + kBound);
+  EXPECT_EQ(report[kWedge].violations, 1);
+}
+
+TEST(NoWedgeTest, ADisturbanceMovesTheLimitOfExcuses) {
+  // What a process gives up after another has crashed may be due to the crash.
+  Trace trace = FreeSince1();
+  trace.Starts("b").At(Seconds(20)).EndsParticipation("b");
+  for (int seconds = 21; seconds < 300; seconds += 5) {
+    trace.At(Seconds(seconds))
+        .Happens(Finished(trace, "a", spindle_v2::steps::kHeartbeatUpdate, Code::kUnavailable));
+  }
+  ExpectViolated(trace.EndsAt(Seconds(300)), kWedge, Seconds(20) + kBound + kIdle + kBound);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ TEST(ScenarioComments, ChangeNothingAndMayStandInEveryObject) {
   EXPECT_EQ(with, without);
 }
 
-// A key that somebody commented out by // would be silently without effect if its value could be
+// A key that a user has commented out by // would silently have no effect if its value could be
 // anything.
 TEST(ScenarioComments, AreStringsAndAreNamedOnce) {
   const auto error_of = [](const std::string& member) {

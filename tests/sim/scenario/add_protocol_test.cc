@@ -54,6 +54,7 @@ TEST_F(AddProtocolTest, WantsTheColumnsOfTheTable) {
   std::ranges::copy(info_.columns, columns.begin());
   columns[2].name = "holder";
   info_.columns = columns;
+  info_.holder_columns.holder = "holder";
   ExpectMistake("column owner of create_table is described otherwise");
   info_.columns = info_.columns.first(2);
   ExpectMistake("create_table has 3 columns, and 2 are described");

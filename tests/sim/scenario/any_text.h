@@ -1,5 +1,5 @@
 // What must be true of the scenario loader for every text there is: the body of the fuzzer
-// (tests/fuzz/scenario_fuzz.cc) and of scenario_mutations_test.cc.
+// (tests/fuzz/scenario_fuzz.cc) and of mutations_test.cc.
 #pragma once
 
 #include <string_view>

@@ -30,7 +30,7 @@ constexpr FaultTarget kRuns = {.life = kIsRunning, .incarnation = 1, .call = {}}
 
 class FaultEffectsTest : public testing::Test {
  protected:
-  // Of node 0, in their order.
+  // Gives the scenario these faults, in their order, all of node 0.
   void Faults(std::vector<AnyFault> kinds) {
     scenario_ = ScenarioOf(R"({"version": 1, "about": "a test", "protocol": "spindle_v2",
                                "nodes": ["a", "b"], "duration": "60s"})");

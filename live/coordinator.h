@@ -1,13 +1,14 @@
-// Runs one scenario for real: its nodes as processes, each behind a port of the proxy, a Spanner
-// that is the run's own, the resource that they write to, and the faults.
+// Runs one scenario on real processes. It starts the nodes, each behind its own port of the proxy,
+// and a Spanner for this run alone; it plays the resource, and it injects the faults.
 //
 // Invariants:
-//   1. All that the stage knows belongs to the thread that calls Run; the proxy's threads ask it
-//      there and wait for the answer. A fault that a step triggers has struck before the call, or
-//      the process, goes on.
-//   2. When Run returns, none of its processes, threads and sockets is left, however it returns.
-// stage.cc holds the lives of nodes and the run's course, stage_calls.cc the calls that pass the
-// proxy, stage_faults.cc what faults do.
+//   1. The coordinator's state belongs to the thread that calls Run. The proxy's threads post their
+//      questions to it and wait for the answer. A fault that a step triggers has struck before the
+//      call, or the process, goes on.
+//   2. When Run returns, all its processes, threads and sockets are gone, whether it succeeded or
+//      failed.
+// coordinator.cc starts, stops and hears the nodes, coordinator_calls.cc decides about calls that
+// pass the proxy, coordinator_faults.cc carries out the effects of faults.
 #pragma once
 
 #include <atomic>
@@ -39,34 +40,36 @@
 
 namespace whorl::live {
 
-class Stage final : public CallInterceptor {
+class Coordinator final : public CallInterceptor {
  public:
-  // `seed`: of the latencies that the network gets.
+  // `seed` decides the latencies that the network adds.
   // REQUIRES: the scenario outlives this, and RefusalsOf(kind, scenario) is empty.
-  Stage(BackendKind kind, const sim::Scenario& scenario, uint64_t seed);
-  ~Stage() override;
+  Coordinator(BackendKind kind, const sim::Scenario& scenario, uint64_t seed);
+  ~Coordinator() override;
 
-  // Ends the run early, once `enough` says so of a write that has arrived after a fault has struck.
+  // Ends the run early: at the first write that arrives after a fault has struck and for which
+  // `enough` is true.
   void EndWhen(std::function<bool(const sim::ObservedEvent&)> enough) {
     enough_ = std::move(enough);
   }
 
-  // Takes the scenario's duration, and some seconds. kUnavailable: it could not be run. Once.
+  // Takes the scenario's duration and some seconds. kUnavailable if the run was not possible.
+  // REQUIRES: called once.
   absl::StatusOr<Record> Run();
 
  private:
-  enum class Life : uint8_t { kDown, kRunning, kStopped };
-  struct Node {
-    Life life = Life::kDown;
+  enum class ProcessState : uint8_t { kDown, kRunning, kStopped };
+  struct LiveNode {
+    ProcessState state = ProcessState::kDown;
     uint32_t incarnation = 0;
     uint16_t port = 0;
     std::unique_ptr<ChildNode> process;
-    std::unique_ptr<ChildNode> spare;  // connected already, to become the next incarnation
+    std::unique_ptr<ChildNode> spare;  // already connected: the next incarnation
     bool spare_ready = false;
     int pauses = 0;
     sim::NodeClock clock;
-    std::set<SessionName> sessions;       // that its calls have named
-    std::set<SessionName> lost_sessions;  // that were deleted since
+    std::set<SessionName> sessions;       // named by its calls
+    std::set<SessionName> lost_sessions;  // deleted by a fault
   };
   class Chance final : public sim::FaultChance {
    public:
@@ -82,7 +85,7 @@ class Stage final : public CallInterceptor {
     std::mt19937_64& random_;
   };
   using Answer = std::function<void(Interception)>;
-  // A call that is on its way to Spanner, there, or on its way back.
+  // A call that is on its way to Spanner, at Spanner, or on its way back.
   struct Passing {
     NamedCall call;
     WireCall wire;
@@ -90,44 +93,44 @@ class Stage final : public CallInterceptor {
     bool drop_request = false;
     bool drop_reply = false;
     bool slowed = false;
-    std::optional<uint32_t> struck_by;  // the fault by which Spanner answers it
-    Answer held;                        // set while a black hole keeps the request
+    std::optional<uint32_t> struck_by;  // the fault that answers it in Spanner's place
+    Answer held;                        // set while a black hole holds the request
   };
   struct OpenTransaction {
     sim::Instant last_call;
-    int calls = 0;  // under way
+    int calls = 0;  // calls under way
     bool aborted = false;
   };
 
-  // --- the run's course (stage.cc)
+  // --- the run as a whole (coordinator.cc)
   absl::Status Prepare();
   absl::Status InsertRows();
-  void Perform();
+  void RunScenario();
   void Close();
   void ReadVersions();
   void Fail(const std::string& why);
   sim::Instant Now() const;
   void At(sim::Instant at, std::function<void()> task);
-  void Tell(sim::ObservedEvent what);
-  Node& NodeAt(int16_t node) { return nodes_[static_cast<size_t>(node)]; }
+  void RecordEvent(sim::ObservedEvent what);
+  LiveNode& NodeAt(int16_t node) { return nodes_[static_cast<size_t>(node)]; }
   ProcessId ProcessOf(int16_t node) { return {node, NodeAt(node).incarnation}; }
 
-  // --- nodes (stage.cc)
+  // --- nodes (coordinator.cc)
   void PrepareSpare(int16_t node);
   void StartNode(int16_t node, std::optional<uint32_t> fault);
-  void LetGo(int16_t node, bool crashed);
+  void EndProcess(int16_t node, bool crashed);
   void StopNode(int16_t node);
   void PauseNode(int16_t node);
   void ResumeNode(int16_t node);
-  void Hear(int16_t node, uint32_t incarnation, Report& report);
+  void OnReport(int16_t node, uint32_t incarnation, Report& report);
   void OnReportedEvent(ReportedEvent& event);
   void OnAtPoint(int16_t node, uint32_t incarnation, const AtPoint& point);
   void OnAnnounces(int16_t node, uint16_t lock);
   void OnWrite(const sim::WriteSent& write, sim::Instant sent_at);
-  void ResourceHears(const sim::WriteSent& write);
+  void OnWriteArrived(const sim::WriteSent& write);
   Duration Draw(const sim::LatencyTable& table) { return sim::Pick(table, random_()); }
 
-  // --- calls (stage_calls.cc)
+  // --- calls (coordinator_calls.cc)
   live::Interception OnRequest(const ProxiedCall& call, const std::string& message) override;
   live::Interception OnReply(const ProxiedCall& call, const Status& status,
                              const std::vector<std::string>& messages) override;
@@ -146,15 +149,15 @@ class Stage final : public CallInterceptor {
   void OnCallEnded(const CallName& call);
   Passing* FindPassing(const CallName& call);
 
-  // --- faults (stage_faults.cc)
-  void Observe(const sim::ObservedEvent& what);  // by the triggers, which strike at once
+  // --- faults (coordinator_faults.cc)
+  void Observe(const sim::ObservedEvent& what);  // gives it to the triggers, which strike at once
   void StrikeAll(const std::vector<sim::Triggers::Hit>& hits);
   void Begin(uint32_t fault, const CallName* trigger);
   bool HasTarget(const sim::FaultSpec& fault);
   bool IsTarget(const sim::FaultSpec& fault, const CallName& call);
   static sim::PassingCall AtSpanner(const Passing& passing);
   bool IsStartedByFault(int16_t node) const;
-  // The machine's effects, in their order.
+  // Carries out the effects of the machine of faults, in their order.
   void CarryOut(const sim::FaultEffects& effects);
   void CarryOut(const sim::ObserveFault& observed);
   void CarryOut(const sim::PauseProcess& pause) { PauseNode(pause.node); }
@@ -169,14 +172,14 @@ class Stage final : public CallInterceptor {
   void CarryOut(const sim::LeaveSlowCalls& leave);
   void CarryOut(const sim::TakeSession& take);
   void CarryOut(const sim::SetNodeClock& set);
-  // Refused before the run (refusals.h).
+  // refusals.h refuses these faults before the run.
   void CarryOut(const sim::ReleaseNodeClock& /*release*/) {}
   void CarryOut(const sim::SetSpannerClocks& /*set*/) {}
   void CarryOut(const sim::RemoveRow& removal);
   void CarryOut(const sim::DropRequest& drop);
   void CarryOut(const sim::DropReply& drop);
   void CarryOut(const sim::MarkCall& mark);
-  // Whether a fault waited for the node's next call to do this to it (LosesRequest or LosesReply).
+  // Whether a fault waited for the node's next call. `loses` is LosesRequest or LosesReply.
   template <typename Loses>
   bool HasFaultFor(int16_t node, const Loses& loses) {
     sim::FaultEffects effects;
@@ -194,19 +197,20 @@ class Stage final : public CallInterceptor {
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Operator> operator_;
   std::unique_ptr<FaultProxy> proxy_;
-  std::vector<Node> nodes_;
-  // Processes that are gone. They are kept, since one may be killed while it is being heard.
+  std::vector<LiveNode> nodes_;
+  // Processes that have ended. They are kept, since the coordinator may kill a process while it
+  // handles a report of that process.
   std::vector<std::unique_ptr<ChildNode>> gone_;
   sim::Triggers triggers_;
   std::map<uint64_t, Passing> passing_;
   std::map<std::pair<SessionName, TransactionId>, OpenTransaction> open_;
   sim::ActiveFaults faults_;
-  std::vector<std::optional<uint64_t>>
-      greatest_;      // token that the fencing resource has seen, by lock
-  Duration started_;  // of CLOCK_BOOTTIME
-  bool performing_ = false;
-  std::function<bool(const sim::ObservedEvent&)> enough_;  // null: never
-  bool struck_ = false;                                    // some fault
+  // The greatest token that the fencing resource has seen, by lock.
+  std::vector<std::optional<uint64_t>> greatest_;
+  Duration started_;  // by CLOCK_BOOTTIME
+  bool running_ = false;
+  std::function<bool(const sim::ObservedEvent&)> enough_;  // null: the run never ends early
+  bool struck_ = false;                                    // at least one fault has struck
   bool has_enough_ = false;
   absl::Status failure_;
   std::atomic<bool> closed_ = false;

@@ -1,10 +1,10 @@
-// What the stage (the process that runs a scenario) and a node's process say to each other: a line
-// of JSON for each message, on the node's standard input and output.
+// The messages between the coordinator (the process that runs a scenario) and a node's process: one
+// line of JSON each, on the node's standard input and output.
 //
 // Invariants:
-//   1. All times of one run count from one instant, the run's start, by CLOCK_BOOTTIME, which all
-//      processes of the machine share: histories are merged by time without guessing.
-//   2. A line of a node is shorter than PIPE_BUF, so that it comes whole or not at all, whenever
+//   1. All times of one run count from the run's start by CLOCK_BOOTTIME, which all processes of
+//      the machine share, so that histories can be merged by time.
+//   2. A line from a node is shorter than PIPE_BUF, so that it arrives whole or not at all, whenever
 //      the node is killed.
 #pragma once
 
@@ -24,32 +24,34 @@
 
 namespace whorl::live {
 
-// The header of a call that says which one it is: a CallName and a request as numbers, each followed
-// by a dot, and the word of the step.
+// The header that identifies a call: the numbers of its CallName and of its request, each followed
+// by a dot, and the word of its step.
 inline constexpr std::string_view kCallHeader = "whorl-call";
 
-// What makes the program whorl-grpc a node's process.
+// The argument that makes the program whorl-grpc a node's process.
 inline constexpr std::string_view kNodeArgument = "--node";
 
 // --- to a node ---------------------------------------------------------------------------------
 
-// The first line: who the process is. It connects, says Ready, and waits.
-struct Setup {
+// The first message, which tells the process which node it is. The process connects, reports Ready,
+// and waits for Begin.
+struct NodeSetup {
   sim::Scenario scenario;
   ProcessId process;
-  std::string endpoint;  // of the node's port of the proxy
+  std::string endpoint;  // the node's port of the proxy
   std::string database;
-  WHORL_FIELDS(Setup, scenario, process, endpoint, database);
+  WHORL_FIELDS(NodeSetup, scenario, process, endpoint, database);
 };
-// It starts at `at`, as the scenario's node does.
+// Starts the node at `at`.
 struct Begin {
-  Duration run_started;        // of CLOCK_BOOTTIME
-  Timestamp run_started_wall;  // the same by the system's clock
+  Duration run_started;        // by CLOCK_BOOTTIME
+  Timestamp run_started_wall;  // the same instant by the system's clock
   sim::NodeClock clock;
   sim::Instant at;
   WHORL_FIELDS(Begin, run_started, run_started_wall, clock, at);
 };
-struct Go {  // on, from the point
+// Lets the process go on from a point (AtPoint).
+struct Go {
   uint64_t point = 0;
   WHORL_FIELDS(Go, point);
 };
@@ -64,24 +66,25 @@ struct SetClock {
   sim::NodeClock clock;
   WHORL_FIELDS(SetClock, clock);
 };
-using Order = std::variant<Setup, Begin, Go, StopGracefully, HearOfRelease, SetClock>;
+using Order = std::variant<NodeSetup, Begin, Go, StopGracefully, HearOfRelease, SetClock>;
 
 // --- from a node -------------------------------------------------------------------------------
 
 struct Ready {
   WHORL_NO_FIELDS(Ready);
 };
-// The process stands still, since a fault of the scenario waits for this phase of this step, until
-// it hears Go.
+// The process has stopped at a phase of a step for which a fault of the scenario waits. It goes on
+// when it receives Go.
 struct AtPoint {
   uint64_t point = 0;
   CallName call;
   StepName step;
   Phase phase = Phase::kEnded;
-  std::vector<sim::ObservedEvent> what;  // that make up the phase, but for `replied`
+  std::vector<sim::ObservedEvent> what;  // the events of the phase; none for `replied`
   WHORL_FIELDS(AtPoint, point, call, step, phase, what);
 };
-struct Announces {  // that it has given the lock back
+// The process has released the lock and announces it to the other nodes.
+struct Announces {
   uint16_t lock = 0;
   WHORL_FIELDS(Announces, lock);
 };

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "live/stage.h"
+#include "live/coordinator.h"
 #include "protocol/spindle_v2/words.h"
 #include "sim/scenario/rules.h"
 #include "sim/world/fault_effects.h"
@@ -13,29 +13,29 @@ namespace {
 using sim::FaultSpec;
 using sim::KeyOfRow;
 
-// Until an operator's transaction that was aborted is tried again.
+// The pause before an operator's aborted transaction is tried again.
 constexpr Duration kOperatorRetry = Milliseconds(5);
 
 unsigned LivesOf(unsigned life) { return 1U << life; }
 
 }  // namespace
 
-void Stage::Observe(const sim::ObservedEvent& what) {
-  if (!performing_ || triggers_.empty()) return;
+void Coordinator::Observe(const sim::ObservedEvent& what) {
+  if (!running_ || triggers_.empty()) return;
   std::vector<sim::Triggers::Hit> hits;
   triggers_.Observe({.at = Now(), .what = what}, hits);
   StrikeAll(hits);
 }
 
-void Stage::StrikeAll(const std::vector<sim::Triggers::Hit>& hits) {
+void Coordinator::StrikeAll(const std::vector<sim::Triggers::Hit>& hits) {
   for (const sim::Triggers::Hit& hit : hits) Begin(hit.fault, &hit.call);
 }
 
-void Stage::Begin(uint32_t index, const CallName* trigger) {
+void Coordinator::Begin(uint32_t index, const CallName* trigger) {
   const FaultSpec& fault = scenario_.faults[index];
   sim::FaultTarget target = {.exists = HasTarget(fault), .call = {}};
   if (fault.node != FaultSpec::kNoNode) {
-    target.life = LivesOf(static_cast<unsigned>(NodeAt(fault.node).life));
+    target.life = LivesOf(static_cast<unsigned>(NodeAt(fault.node).state));
     target.incarnation = NodeAt(fault.node).incarnation;
   }
   if (trigger != nullptr && IsTarget(fault, *trigger)) target.call = *trigger;
@@ -44,7 +44,7 @@ void Stage::Begin(uint32_t index, const CallName* trigger) {
   CarryOut(effects);
 }
 
-bool Stage::HasTarget(const FaultSpec& fault) {
+bool Coordinator::HasTarget(const FaultSpec& fault) {
   if (fault.As<sim::SessionLossFault>() != nullptr) return !NodeAt(fault.node).sessions.empty();
   const auto* deletion = fault.As<sim::DeleteRowFault>();
   if (deletion == nullptr) return true;
@@ -55,8 +55,8 @@ bool Stage::HasTarget(const FaultSpec& fault) {
   return std::ranges::any_of(rows, [&](const Row& row) { return row[key] == wanted; });
 }
 
-// Whether the call is still there for the fault to strike.
-bool Stage::IsTarget(const FaultSpec& fault, const CallName& call) {
+// Whether the call is still under way, so that the fault can strike it.
+bool Coordinator::IsTarget(const FaultSpec& fault, const CallName& call) {
   const Passing* passing = FindPassing(call);
   if (!StrikesOneCall(fault.what) || passing == nullptr || call.process.node != fault.node) {
     return false;
@@ -65,14 +65,14 @@ bool Stage::IsTarget(const FaultSpec& fault, const CallName& call) {
   return is_dropped || CanAnswer(fault, AtSpanner(*passing));
 }
 
-sim::PassingCall Stage::AtSpanner(const Passing& passing) {
+sim::PassingCall Coordinator::AtSpanner(const Passing& passing) {
   return {.node = passing.call.name.process.node,
           .step = passing.call.step,
           .can_abort = passing.wire.IsOfReadWrite() && !passing.wire.is_rollback,
           .struck_by = passing.struck_by};
 }
 
-bool Stage::IsStartedByFault(int16_t node) const {
+bool Coordinator::IsStartedByFault(int16_t node) const {
   return std::ranges::any_of(scenario_.faults, [node](const FaultSpec& fault) {
     return fault.As<sim::StartFault>() != nullptr && fault.node == node;
   });
@@ -80,34 +80,34 @@ bool Stage::IsStartedByFault(int16_t node) const {
 
 // --- effects -------------------------------------------------------------------------------------
 
-void Stage::CarryOut(const sim::FaultEffects& effects) {
+void Coordinator::CarryOut(const sim::FaultEffects& effects) {
   for (const sim::FaultEffect& effect : effects) {
     std::visit([this](const auto& what) { CarryOut(what); }, effect);
   }
 }
 
-void Stage::CarryOut(const sim::ObserveFault& observed) {
+void Coordinator::CarryOut(const sim::ObserveFault& observed) {
   struck_ |= std::holds_alternative<sim::FaultBegan>(observed.what);
-  Tell(observed.what);
+  RecordEvent(observed.what);
 }
 
-void Stage::CarryOut(const sim::CrashProcess& crash) {
-  LetGo(crash.node, /*crashed=*/true);
-  // The next process connects meanwhile.
+void Coordinator::CarryOut(const sim::CrashProcess& crash) {
+  EndProcess(crash.node, /*crashed=*/true);
+  // The next process connects in the meantime.
   if (IsStartedByFault(crash.node)) PrepareSpare(crash.node);
 }
 
-void Stage::CarryOut(const sim::StopProcess& stop) {
+void Coordinator::CarryOut(const sim::StopProcess& stop) {
   StopNode(stop.node);
   if (IsStartedByFault(stop.node)) PrepareSpare(stop.node);
 }
 
-void Stage::CarryOut(const sim::StartAgain& start) {
+void Coordinator::CarryOut(const sim::StartAgain& start) {
   PrepareSpare(start.node);
   At(Now() + start.after, [this, start] { StartNode(start.node, start.fault); });
 }
 
-void Stage::CarryOut(const sim::EndLater& end) {
+void Coordinator::CarryOut(const sim::EndLater& end) {
   At(Now() + end.after, [this, end] {
     const int16_t node = scenario_.faults[end.fault].node;
     const uint32_t incarnation = node == FaultSpec::kNoNode ? 0 : NodeAt(node).incarnation;
@@ -117,33 +117,39 @@ void Stage::CarryOut(const sim::EndLater& end) {
   });
 }
 
-void Stage::CarryOut(const sim::SetLink& set) {
+void Coordinator::CarryOut(const sim::SetLink& set) {
   proxy_->SetLink(set.change.node, set.change.direction, set.change.link);
-  Tell(set.change);
+  RecordEvent(set.change);
 }
 
-// The proxy itself holds replies back.
-void Stage::CarryOut(const sim::ReleaseMessages& release) {
+// The proxy itself holds replies back, so only requests are released here.
+void Coordinator::CarryOut(const sim::ReleaseMessages& release) {
   if (release.requests) ReleaseHeld(release.node, /*passes=*/true);
 }
 
-void Stage::CarryOut(const sim::LeaveSlowCalls& leave) {
+void Coordinator::CarryOut(const sim::LeaveSlowCalls& leave) {
   for (auto& [number, passing] : passing_) {
     if (passing.call.name.process.node != leave.node) continue;
     if (std::exchange(passing.slowed, false)) Hang(passing);
   }
 }
 
-void Stage::CarryOut(const sim::DropRequest& drop) { FindPassing(drop.call)->drop_request = true; }
-void Stage::CarryOut(const sim::DropReply& drop) { FindPassing(drop.call)->drop_reply = true; }
-void Stage::CarryOut(const sim::MarkCall& mark) { FindPassing(mark.call)->struck_by = mark.fault; }
+void Coordinator::CarryOut(const sim::DropRequest& drop) {
+  FindPassing(drop.call)->drop_request = true;
+}
+void Coordinator::CarryOut(const sim::DropReply& drop) {
+  FindPassing(drop.call)->drop_reply = true;
+}
+void Coordinator::CarryOut(const sim::MarkCall& mark) {
+  FindPassing(mark.call)->struck_by = mark.fault;
+}
 
 // --- at Spanner ----------------------------------------------------------------------------------
 
-void Stage::CarryOut(const sim::TakeSession& take) {
-  Node& node = NodeAt(take.node);
+void Coordinator::CarryOut(const sim::TakeSession& take) {
+  LiveNode& node = NodeAt(take.node);
   for (auto& [name, open] : open_) {
-    // The emulator does not let go by itself of what a deleted session has locked.
+    // The emulator does not release the locks of a deleted session by itself.
     if (node.sessions.contains(name.first) && !open.aborted) {
       operator_->Rollback(name.first, name.second);
       open.aborted = true;
@@ -152,11 +158,11 @@ void Stage::CarryOut(const sim::TakeSession& take) {
   for (const SessionName& session : node.sessions) operator_->DeleteSession(session);
   node.lost_sessions.merge(node.sessions);
   node.sessions.clear();
-  Tell(sim::SessionLost{.process = ProcessOf(take.node)});
+  RecordEvent(sim::SessionLost{.process = ProcessOf(take.node)});
 }
 
-// An operator's transaction, without a network in between.
-void Stage::CarryOut(const sim::RemoveRow& removal) {
+// An operator deletes the row. No network is between the operator and Spanner.
+void Coordinator::CarryOut(const sim::RemoveRow& removal) {
   Timestamp commit;
   const Status status = operator_->Delete(KeyOfRow(scenario_, removal.target), commit);
   if (!status.ok()) return At(Now() + kOperatorRetry, [this, removal] { CarryOut(removal); });
@@ -168,14 +174,14 @@ void Stage::CarryOut(const sim::RemoveRow& removal) {
                              .commit = commit,
                              .before = {},
                              .after = {}});
-  Tell(sim::FaultEnded{.fault = removal.fault});
+  RecordEvent(sim::FaultEnded{.fault = removal.fault});
 }
 
 // --- clocks --------------------------------------------------------------------------------------
 
-void Stage::CarryOut(const sim::SetNodeClock& set) {
+void Coordinator::CarryOut(const sim::SetNodeClock& set) {
   const sim::ClockFault& change = set.change;
-  Node& node = NodeAt(set.node);
+  LiveNode& node = NodeAt(set.node);
   if (change.offset) node.clock.offset += *change.offset - sim::WallError(node.clock, Now());
   if (change.step) node.clock.offset += *change.step;
   if (change.rate_ppm) {
@@ -183,10 +189,10 @@ void Stage::CarryOut(const sim::SetNodeClock& set) {
     node.clock.rate_ppm = *change.rate_ppm;
   }
   if (node.process != nullptr) node.process->Send(SetClock{.clock = node.clock});
-  Tell(sim::ClockChanged{.node = set.node,
-                         .error = sim::WallError(node.clock, Now()),
-                         .rate_ppm = node.clock.rate_ppm,
-                         .stands = false});
+  RecordEvent(sim::ClockChanged{.node = set.node,
+                                .error = sim::WallError(node.clock, Now()),
+                                .rate_ppm = node.clock.rate_ppm,
+                                .stands = false});
 }
 
 }  // namespace whorl::live

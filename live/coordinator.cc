@@ -1,4 +1,4 @@
-#include "live/stage.h"
+#include "live/coordinator.h"
 
 #include <algorithm>
 #include <chrono>
@@ -23,12 +23,12 @@ using real_client::MonotonicNow;
 using sim::Cat;
 using sim::Instant;
 
-// From the insertion of the rows of the start to the start.
+// The time from the insertion of the initial rows to the start of the run.
 constexpr Duration kPreparing = Milliseconds(150);
-// How long the replies to Commits are waited for that are under way when the run ends.
+// How long the run, at its end, waits for the replies to Commits that are under way.
 constexpr auto kLastReplies = std::chrono::seconds(3);
 constexpr auto kSlice = std::chrono::milliseconds(5);
-// How often a run looks whether it is over.
+// How often a run checks whether it is over.
 constexpr auto kLook = std::chrono::milliseconds(50);
 constexpr auto kReadyMax = std::chrono::seconds(30);
 
@@ -40,7 +40,7 @@ Timestamp SystemNow() {
 
 }  // namespace
 
-Stage::Stage(BackendKind kind, const sim::Scenario& scenario, uint64_t seed)
+Coordinator::Coordinator(BackendKind kind, const sim::Scenario& scenario, uint64_t seed)
     : kind_(kind),
       scenario_(scenario),
       latencies_(sim::LatenciesOf(scenario.spanner.preset)),
@@ -51,14 +51,14 @@ Stage::Stage(BackendKind kind, const sim::Scenario& scenario, uint64_t seed)
   faults_.nodes.resize(scenario.nodes.size());
 }
 
-Stage::~Stage() { Close(); }
+Coordinator::~Coordinator() { Close(); }
 
-// --- the run's course ----------------------------------------------------------------------------
+// --- the run as a whole --------------------------------------------------------------------------
 
-absl::StatusOr<Record> Stage::Run() {
+absl::StatusOr<Record> Coordinator::Run() {
   try {
     absl::Status prepared = Prepare();
-    if (prepared.ok()) Perform();
+    if (prepared.ok()) RunScenario();
     Close();
     if (!prepared.ok()) return prepared;
   } catch (const std::system_error& error) {
@@ -69,7 +69,7 @@ absl::StatusOr<Record> Stage::Run() {
   return std::move(record_);
 }
 
-absl::Status Stage::Prepare() {
+absl::Status Coordinator::Prepare() {
   absl::StatusOr<std::unique_ptr<Backend>> backend = StartBackend(kind_, scenario_);
   if (!backend.ok()) return backend.status();
   backend_ = *std::move(backend);
@@ -83,7 +83,7 @@ absl::Status Stage::Prepare() {
     PrepareSpare(static_cast<int16_t>(i));
   }
   const auto give_up = std::chrono::steady_clock::now() + kReadyMax;
-  while (!std::ranges::all_of(nodes_, &Node::spare_ready) && failure_.ok()) {
+  while (!std::ranges::all_of(nodes_, &LiveNode::spare_ready) && failure_.ok()) {
     context_.run_for(kSlice);
     if (std::chrono::steady_clock::now() > give_up) {
       return absl::UnavailableError("the nodes' processes do not get ready");
@@ -92,9 +92,9 @@ absl::Status Stage::Prepare() {
   return failure_.ok() ? InsertRows() : failure_;
 }
 
-// They are written shortly before the run starts, as if they had been there for long: no timestamp
-// in them may be in Spanner's future.
-absl::Status Stage::InsertRows() {
+// Writes the initial rows shortly before the run starts, with timestamps as if they had been there
+// for long. No timestamp in them may be in Spanner's future.
+absl::Status Coordinator::InsertRows() {
   const Timestamp now = SystemNow();
   started_ = MonotonicNow() + kPreparing;
   record_.start = now + kPreparing;
@@ -112,8 +112,8 @@ absl::Status Stage::InsertRows() {
   return absl::UnavailableError(Cat("the rows of the start: ", FormatStatus(status)));
 }
 
-void Stage::Perform() {
-  performing_ = true;
+void Coordinator::RunScenario() {
+  running_ = true;
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const std::optional<Instant>& start_at = scenario_.nodes[i].start_at;
     if (!start_at) continue;
@@ -128,18 +128,18 @@ void Stage::Perform() {
   context_.restart();
   while (failure_.ok() && Now() < end && !has_enough_) {
     const auto left = std::chrono::nanoseconds((end - Now()).ns);
-    // In slices, since the steady clock that is waited by stands still in suspension.
+    // In slices, since the steady clock stands still while the machine is suspended.
     context_.run_for(std::min<std::chrono::nanoseconds>(left, kLook));
     if (context_.stopped()) context_.restart();
   }
-  performing_ = false;
+  running_ = false;
 }
 
-// Ends all that runs, in an order in which nobody waits for what has ended.
-void Stage::Close() {
+// Ends processes, calls and threads, in an order in which none waits for one that has ended.
+void Coordinator::Close() {
   if (closed_ || proxy_ == nullptr) return;
-  performing_ = false;
-  for (Node& node : nodes_) {
+  running_ = false;
+  for (LiveNode& node : nodes_) {
     for (auto* process : {&node.process, &node.spare}) {
       if (*process == nullptr) continue;
       (*process)->Kill();
@@ -157,7 +157,7 @@ void Stage::Close() {
   };
   while (commits_under_way() && std::chrono::steady_clock::now() < give_up) poll();
   if (commits_under_way()) record_.holes.emplace_back("the reply to a Commit was not seen");
-  // The proxy's threads may wait for answers of this one.
+  // The proxy's threads may wait for answers from this thread.
   closed_ = true;
   const std::future<void> shut = std::async(std::launch::async, [this] { proxy_->Shutdown(); });
   while (shut.wait_for(std::chrono::seconds(0)) != std::future_status::ready) poll();
@@ -165,7 +165,7 @@ void Stage::Close() {
   gone_.clear();
 }
 
-void Stage::ReadVersions() {
+void Coordinator::ReadVersions() {
   for (SeenCommit& seen : record_.commits) {
     std::vector<Row> before;
     std::vector<Row> after;
@@ -180,90 +180,91 @@ void Stage::ReadVersions() {
   }
 }
 
-void Stage::Fail(const std::string& why) {
+void Coordinator::Fail(const std::string& why) {
   if (failure_.ok()) failure_ = absl::UnavailableError(why);
 }
 
-Instant Stage::Now() const { return Instant{} + (MonotonicNow() - started_); }
+Instant Coordinator::Now() const { return Instant{} + (MonotonicNow() - started_); }
 
-void Stage::At(Instant at, std::function<void()> task) {
+void Coordinator::At(Instant at, std::function<void()> task) {
   auto timer = std::make_shared<LoopTimer>(context_);
   timer->expires_at(BootClock::At(started_ + (at - Instant{})));
   timer->async_wait([this, timer, task = std::move(task)](auto cancelled) {
-    if (!cancelled && performing_) task();
+    if (!cancelled && running_) task();
   });
 }
 
-void Stage::Tell(sim::ObservedEvent what) {
+void Coordinator::RecordEvent(sim::ObservedEvent what) {
   record_.heard.push_back({.at = Now(), .what = std::move(what), .lapses_at = std::nullopt});
 }
 
-// --- lives of nodes ------------------------------------------------------------------------------
+// --- nodes start and stop ------------------------------------------------------------------------
 
-void Stage::PrepareSpare(int16_t index) {
-  Node& node = NodeAt(index);
+void Coordinator::PrepareSpare(int16_t index) {
+  LiveNode& node = NodeAt(index);
   if (node.spare != nullptr) return;
   const uint32_t incarnation = node.incarnation + 1;
   node.spare_ready = false;
   node.spare = std::make_unique<ChildNode>(
       context_,
-      Setup{.scenario = scenario_,
-            .process = {index, incarnation},
-            .endpoint = "127.0.0.1:" + std::to_string(node.port),
-            .database = kDatabase},
-      [this, index, incarnation](Report& report) { Hear(index, incarnation, report); },
+      NodeSetup{.scenario = scenario_,
+                .process = {index, incarnation},
+                .endpoint = "127.0.0.1:" + std::to_string(node.port),
+                .database = kDatabase},
+      [this, index, incarnation](Report& report) { OnReport(index, incarnation, report); },
       [this](const std::string& why) { Fail(why); });
 }
 
-void Stage::StartNode(int16_t index, std::optional<uint32_t> fault) {
-  Node& node = NodeAt(index);
-  if (fault && node.life == Life::kRunning) return Tell(sim::FaultEnded{.fault = *fault});
-  LetGo(index, /*crashed=*/false);
+void Coordinator::StartNode(int16_t index, std::optional<uint32_t> fault) {
+  LiveNode& node = NodeAt(index);
+  if (fault && node.state == ProcessState::kRunning)
+    return RecordEvent(sim::FaultEnded{.fault = *fault});
+  EndProcess(index, /*crashed=*/false);
   PrepareSpare(index);
-  node.life = Life::kRunning;
+  node.state = ProcessState::kRunning;
   ++node.incarnation;
   node.process = std::move(node.spare);
   node.process->Send(live::Begin{.run_started = started_,
                                  .run_started_wall = record_.start,
                                  .clock = node.clock,
                                  .at = Now()});
-  if (fault) Tell(sim::FaultEnded{.fault = *fault});
+  if (fault) RecordEvent(sim::FaultEnded{.fault = *fault});
 }
 
-void Stage::LetGo(int16_t index, bool crashed) {
-  Node& node = NodeAt(index);
-  if (node.life == Life::kDown) return;
-  node.life = Life::kDown;
+void Coordinator::EndProcess(int16_t index, bool crashed) {
+  LiveNode& node = NodeAt(index);
+  if (node.state == ProcessState::kDown) return;
+  node.state = ProcessState::kDown;
   node.process->Kill();
   gone_.push_back(std::move(node.process));
   node.pauses = 0;
   ReleaseHeld(index, /*passes=*/false);
-  Tell(sim::ProcessGone{.process = ProcessOf(index), .crashed = crashed});
+  RecordEvent(sim::ProcessGone{.process = ProcessOf(index), .crashed = crashed});
 }
 
-// Its own line says when it has heard of it.
-void Stage::StopNode(int16_t index) {
-  NodeAt(index).life = Life::kStopped;
+// The node's own report says when it has received the order.
+void Coordinator::StopNode(int16_t index) {
+  NodeAt(index).state = ProcessState::kStopped;
   NodeAt(index).process->Send(StopGracefully{});
 }
 
-void Stage::PauseNode(int16_t index) {
-  Node& node = NodeAt(index);
+void Coordinator::PauseNode(int16_t index) {
+  LiveNode& node = NodeAt(index);
   if (node.pauses++ > 0) return;
   node.process->Pause();
-  Tell(sim::ProcessPaused{.process = ProcessOf(index)});
+  RecordEvent(sim::ProcessPaused{.process = ProcessOf(index)});
 }
 
-void Stage::ResumeNode(int16_t index) {
-  Node& node = NodeAt(index);
+void Coordinator::ResumeNode(int16_t index) {
+  LiveNode& node = NodeAt(index);
   if (node.pauses == 0 || --node.pauses > 0) return;
-  Tell(sim::ProcessResumed{.process = ProcessOf(index)});
+  RecordEvent(sim::ProcessResumed{.process = ProcessOf(index)});
   node.process->Resume();
 }
 
-// --- what nodes say ------------------------------------------------------------------------------
+// --- reports of nodes ------------------------------------------------------------------------------
 
-void Stage::Hear(int16_t index, uint32_t incarnation, Report& report) {
+void Coordinator::OnReport(int16_t index, uint32_t incarnation, Report& report) {
   if (std::holds_alternative<Ready>(report)) {
     NodeAt(index).spare_ready = true;
   } else if (auto* event = std::get_if<ReportedEvent>(&report)) {
@@ -277,7 +278,7 @@ void Stage::Hear(int16_t index, uint32_t incarnation, Report& report) {
   }
 }
 
-void Stage::OnReportedEvent(ReportedEvent& event) {
+void Coordinator::OnReportedEvent(ReportedEvent& event) {
   if (const auto* write = std::get_if<sim::WriteSent>(&event.what)) {
     OnWrite(*write, event.at);
   } else if (const auto* ended = std::get_if<sim::CallEnded>(&event.what)) {
@@ -286,8 +287,8 @@ void Stage::OnReportedEvent(ReportedEvent& event) {
   record_.heard.push_back(std::move(event));
 }
 
-void Stage::OnAtPoint(int16_t index, uint32_t incarnation, const AtPoint& point) {
-  if (!performing_) return;
+void Coordinator::OnAtPoint(int16_t index, uint32_t incarnation, const AtPoint& point) {
+  if (!running_) return;
   std::vector<sim::Triggers::Hit> hits;
   if (point.phase == Phase::kReplied) {
     triggers_.Replied(point.call, point.step, hits);
@@ -297,15 +298,15 @@ void Stage::OnAtPoint(int16_t index, uint32_t incarnation, const AtPoint& point)
     }
   }
   StrikeAll(hits);
-  const Node& node = NodeAt(index);
+  const LiveNode& node = NodeAt(index);
   if (node.process != nullptr && node.incarnation == incarnation) {
     node.process->Send(Go{.point = point.point});
   }
 }
 
-// Not by Spanner, and so past every fault that is between a node and Spanner.
-void Stage::OnAnnounces(int16_t sender, uint16_t lock) {
-  if (!performing_ || !scenario_.network.announce_releases) return;
+// The announcement does not pass Spanner, so faults between a node and Spanner do not affect it.
+void Coordinator::OnAnnounces(int16_t sender, uint16_t lock) {
+  if (!running_ || !scenario_.network.announce_releases) return;
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const std::vector<uint16_t>& locks = scenario_.nodes[i].locks;
     if (static_cast<int16_t>(i) == sender || std::ranges::find(locks, lock) == locks.end()) {
@@ -319,19 +320,19 @@ void Stage::OnAnnounces(int16_t sender, uint16_t lock) {
 
 // --- the resource --------------------------------------------------------------------------------
 
-void Stage::OnWrite(const sim::WriteSent& write, Instant sent_at) {
-  if (!performing_) return;
-  At(sent_at + Draw(latencies_.resource), [this, write] { ResourceHears(write); });
+void Coordinator::OnWrite(const sim::WriteSent& write, Instant sent_at) {
+  if (!running_) return;
+  At(sent_at + Draw(latencies_.resource), [this, write] { OnWriteArrived(write); });
 }
 
-void Stage::ResourceHears(const sim::WriteSent& write) {
+void Coordinator::OnWriteArrived(const sim::WriteSent& write) {
   const bool accepted = sim::ResourceTakes(write.fenced, write.token, greatest_[write.lock]);
   const sim::WriteArrived arrived{.process = write.process,
                                   .lock = write.lock,
                                   .fenced = write.fenced,
                                   .token = write.token,
                                   .accepted = accepted};
-  Tell(arrived);
+  RecordEvent(arrived);
   Observe(arrived);
   if (struck_ && enough_ && enough_(arrived)) has_enough_ = true;
 }

@@ -1,13 +1,14 @@
-// The calls that pass the proxy: which step each is, what faults do to it, and what is seen of it.
+// Decides about each call that passes the proxy: applies latencies and faults, and records what
+// Spanner answered.
 //
-// Requests and replies take as long as the scenario's network takes, beside what they take anyway;
-// a Commit's reply as long as its replication.
+// Requests and replies take the latency of the scenario's network in addition to the real one; the
+// reply to a Commit also takes the time of its replication.
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <future>
 #include <utility>
 
-#include "live/stage.h"
+#include "live/coordinator.h"
 
 namespace whorl::live {
 namespace {
@@ -15,8 +16,8 @@ namespace {
 using sim::Instant;
 using sim::LinkState;
 
-// Spanner may abort a transaction that was idle for so long; the emulator never does, and lets
-// nobody else in meanwhile.
+// Spanner may abort a transaction that was idle for so long. The emulator never does, and runs no
+// other transaction meanwhile.
 constexpr Duration kIdleLimit = Seconds(10);
 constexpr Duration kIdleLook = Milliseconds(500);
 
@@ -42,7 +43,7 @@ std::optional<NamedCall> NameOf(const ProxiedCall& call) {
 
 // --- on the proxy's threads ----------------------------------------------------------------------
 
-live::Interception Stage::Ask(std::function<void(const Answer&)> question) {
+live::Interception Coordinator::Ask(std::function<void(const Answer&)> question) {
   if (closed_) return {};
   auto answer = std::make_shared<std::promise<live::Interception>>();
   std::future<live::Interception> answered = answer->get_future();
@@ -53,7 +54,7 @@ live::Interception Stage::Ask(std::function<void(const Answer&)> question) {
   return answered.get();
 }
 
-live::Interception Stage::OnRequest(const ProxiedCall& call, const std::string& message) {
+live::Interception Coordinator::OnRequest(const ProxiedCall& call, const std::string& message) {
   const std::optional<NamedCall> named = NameOf(call);
   if (!named) return {};
   return Ask([this, number = call.number, named,
@@ -62,8 +63,8 @@ live::Interception Stage::OnRequest(const ProxiedCall& call, const std::string& 
   });
 }
 
-live::Interception Stage::OnReply(const ProxiedCall& call, const Status& status,
-                                  const std::vector<std::string>& messages) {
+live::Interception Coordinator::OnReply(const ProxiedCall& call, const Status& status,
+                                        const std::vector<std::string>& messages) {
   if (!NameOf(call)) return {};
   return Ask([this, number = call.number, status, reply = ReadReply(call.method, messages)](
                  const Answer& answer) { answer(InterceptReply(number, status, reply)); });
@@ -71,11 +72,11 @@ live::Interception Stage::OnReply(const ProxiedCall& call, const Status& status,
 
 // --- requests ------------------------------------------------------------------------------------
 
-void Stage::InterceptRequest(uint64_t number, Passing arrived, const Answer& answer) {
-  if (!performing_) return answer(kDropped);
+void Coordinator::InterceptRequest(uint64_t number, Passing arrived, const Answer& answer) {
+  if (!running_) return answer(kDropped);
   Passing& passing = passing_[number] = std::move(arrived);
   const int16_t index = passing.call.name.process.node;
-  Node& node = NodeAt(index);
+  LiveNode& node = NodeAt(index);
   NoticeSession(passing);
   Observe(sim::CallSent{
       .call = passing.call.name, .step = passing.call.step, .request = passing.call.request});
@@ -99,18 +100,18 @@ void Stage::InterceptRequest(uint64_t number, Passing arrived, const Answer& ans
   answer(Passes(Draw(latencies_.one_way) + AddedLatency(passing, sim::Direction::kTo)));
 }
 
-// A process that lost its session has another one once a call names it.
-void Stage::NoticeSession(const Passing& passing) {
+// A process that lost its session has a new one as soon as a call names it.
+void Coordinator::NoticeSession(const Passing& passing) {
   const ProcessId process = passing.call.name.process;
-  Node& node = NodeAt(process.node);
+  LiveNode& node = NodeAt(process.node);
   if (node.lost_sessions.contains(passing.wire.session)) return;
   const bool had_none = node.sessions.empty() && !node.lost_sessions.empty();
   node.sessions.insert(passing.wire.session);
-  if (had_none) Tell(sim::SessionCreated{.process = process});
+  if (had_none) RecordEvent(sim::SessionCreated{.process = process});
 }
 
-// Whether a fault answers the call, of which Spanner does not hear.
-bool Stage::AnswersInItsPlace(Passing& passing, const Answer& answer) {
+// Whether a fault answers the call in Spanner's place; then the call does not reach Spanner.
+bool Coordinator::AnswersInItsPlace(Passing& passing, const Answer& answer) {
   const int16_t node = passing.call.name.process.node;
   if (passing.drop_request || HasFaultFor(node, sim::LosesRequest)) {
     Hang(passing);
@@ -127,12 +128,12 @@ bool Stage::AnswersInItsPlace(Passing& passing, const Answer& answer) {
   const std::optional<Code> code = AnswerOf(passing);
   if (!code) return false;
   if (*code == Code::kAborted) {
-    Tell(sim::TransactionAbortedBySpanner{.call = passing.call.name});
+    RecordEvent(sim::TransactionAbortedBySpanner{.call = passing.call.name});
   }
-  Tell(sim::CallServed{.call = passing.call.name,
-                       .step = passing.call.step,
-                       .request = passing.call.request,
-                       .code = *code});
+  RecordEvent(sim::CallServed{.call = passing.call.name,
+                              .step = passing.call.step,
+                              .request = passing.call.request,
+                              .code = *code});
   Hang(passing);
   const bool aborted = *code == Code::kAborted;
   answer(Answered(*code, std::string(aborted ? "Transaction was aborted." : sim::kFaultAnswers),
@@ -140,9 +141,9 @@ bool Stage::AnswersInItsPlace(Passing& passing, const Answer& answer) {
   return true;
 }
 
-// The error by which a fault answers the call. When it aborts, Spanner has let go of the
-// transaction, too.
-std::optional<Code> Stage::AnswerOf(Passing& passing) {
+// The error with which a fault answers the call. If that is ABORTED, the transaction is rolled back
+// at Spanner, too.
+std::optional<Code> Coordinator::AnswerOf(Passing& passing) {
   const WireCall& wire = passing.wire;
   const sim::PassingCall call = AtSpanner(passing);
   const auto open = open_.find({wire.session, wire.transaction});
@@ -163,15 +164,15 @@ std::optional<Code> Stage::AnswerOf(Passing& passing) {
 
 // --- replies -------------------------------------------------------------------------------------
 
-live::Interception Stage::InterceptReply(uint64_t number, const Status& status,
-                                         const WireReply& reply) {
+live::Interception Coordinator::InterceptReply(uint64_t number, const Status& status,
+                                               const WireReply& reply) {
   const auto found = passing_.find(number);
   if (found == passing_.end()) return {};
   NoticeTransaction(found->second, status, reply);
   NoticeServed(found->second, status, reply);
   Passing passing = std::move(found->second);
   passing_.erase(found);
-  if (!performing_) return kDropped;
+  if (!running_) return kDropped;
   if (passing.drop_reply || HasFaultFor(passing.call.name.process.node, sim::LosesReply)) {
     Hang(passing);
     return Answered(Code::kUnavailable, "the connection timed out",
@@ -182,8 +183,9 @@ live::Interception Stage::InterceptReply(uint64_t number, const Status& status,
   return Passes(delay);
 }
 
-// In the order of the simulation: the commit, and then that its call was served.
-void Stage::NoticeServed(const Passing& passing, const Status& status, const WireReply& reply) {
+// Records events in the order of the simulation: first the commit, then that its call was served.
+void Coordinator::NoticeServed(const Passing& passing, const Status& status,
+                               const WireReply& reply) {
   const NamedCall call = passing.call;
   const bool known = std::ranges::any_of(record_.commits, [&](const SeenCommit& seen) {
     return reply.commit && seen.commit == *reply.commit && seen.call.process == call.name.process;
@@ -198,15 +200,16 @@ void Stage::NoticeServed(const Passing& passing, const Status& status, const Wir
     Observe(
         sim::TransactionCommitted{.call = call.name, .step = call.step, .commit = *reply.commit});
   }
-  if (status.code == Code::kAborted) Tell(sim::TransactionAbortedBySpanner{.call = call.name});
+  if (status.code == Code::kAborted)
+    RecordEvent(sim::TransactionAbortedBySpanner{.call = call.name});
   const sim::CallServed served{
       .call = call.name, .step = call.step, .request = call.request, .code = status.code};
-  Tell(served);
+  RecordEvent(served);
   Observe(served);
 }
 
-void Stage::NoticeTransaction(const Passing& passing, const Status& status,
-                              const WireReply& reply) {
+void Coordinator::NoticeTransaction(const Passing& passing, const Status& status,
+                                    const WireReply& reply) {
   const WireCall& wire = passing.wire;
   if (wire.begins_read_write && !reply.begun.empty()) {
     open_[{wire.session, reply.begun}] = {.last_call = Now()};
@@ -220,7 +223,7 @@ void Stage::NoticeTransaction(const Passing& passing, const Status& status,
   if (ends) open_.erase(found);
 }
 
-void Stage::AbortIdle() {
+void Coordinator::AbortIdle() {
   for (auto& [name, open] : open_) {
     if (open.aborted || open.calls > 0 || Now() - open.last_call < kIdleLimit) continue;
     operator_->Rollback(name.first, name.second);
@@ -229,21 +232,21 @@ void Stage::AbortIdle() {
   At(Now() + kIdleLook, [this] { AbortIdle(); });
 }
 
-// --- what becomes of them ------------------------------------------------------------------------
+// --- calls that are held -------------------------------------------------------------------------
 
-void Stage::Hang(const Passing& passing) {
-  Tell(sim::CallHangs{.call = passing.call.name, .step = passing.call.step});
+void Coordinator::Hang(const Passing& passing) {
+  RecordEvent(sim::CallHangs{.call = passing.call.name, .step = passing.call.step});
 }
 
-Duration Stage::AddedLatency(Passing& passing, sim::Direction way) {
+Duration Coordinator::AddedLatency(Passing& passing, sim::Direction way) {
   const int16_t node = passing.call.name.process.node;
   const Duration added = sim::AddedLatency(scenario_, faults_, node, way, chance_);
   passing.slowed |= added > Duration{};
   return added;
 }
 
-// What a black hole has held back goes on, or is lost with its process.
-void Stage::ReleaseHeld(int16_t node, bool passes) {
+// Forwards the requests that a black hole has held back, or drops them if their process has ended.
+void Coordinator::ReleaseHeld(int16_t node, bool passes) {
   std::vector<uint64_t> numbers;
   for (const auto& [number, passing] : passing_) {
     if (passing.held && passing.call.name.process.node == node) numbers.push_back(number);
@@ -255,8 +258,8 @@ void Stage::ReleaseHeld(int16_t node, bool passes) {
   }
 }
 
-// Its process has given it up: what is held back of it never arrives.
-void Stage::OnCallEnded(const CallName& call) {
+// The process has given the call up: if its request is held back, it never arrives.
+void Coordinator::OnCallEnded(const CallName& call) {
   const auto found = std::ranges::find_if(
       passing_, [&](const auto& one) { return one.second.held && one.second.call.name == call; });
   if (found == passing_.end()) return;
@@ -265,7 +268,7 @@ void Stage::OnCallEnded(const CallName& call) {
   answer(kDropped);
 }
 
-Stage::Passing* Stage::FindPassing(const CallName& call) {
+Coordinator::Passing* Coordinator::FindPassing(const CallName& call) {
   const auto found =
       std::ranges::find_if(passing_, [&](const auto& one) { return one.second.call.name == call; });
   return found == passing_.end() ? nullptr : &found->second;
