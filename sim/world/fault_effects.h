@@ -1,5 +1,5 @@
 // The active faults and their effects: a machine that the simulated world (faults.cc) and real runs
-// (live/stage_faults.cc) both host.
+// (live/coordinator_faults.cc) both host.
 //
 // It is a value and functions, like a protocol. A host reports that a fault is due or over, or that
 // a call passes, with the few facts that only the host can look up. The machine returns effects,

@@ -389,6 +389,43 @@ TEST(Documentation, LinksLeadToFiles) {
   EXPECT_GE(links, kLeastLinks);
 }
 
+// The files of the project that a comment names, as in "live/coordinator.cc".
+std::vector<std::string> FilesNamedIn(const std::string& comment) {
+  static const std::regex file(
+      R"((^|[^\w/.-])((protocol|wire|spanner_model|sim|real_client|live|cli)/[\w/]+\.(h|cc|md))\b)");
+  std::vector<std::string> files;
+  for (std::sregex_iterator match(comment.begin(), comment.end(), file), end; match != end;
+       ++match) {
+    files.push_back((*match)[2].str());
+  }
+  return files;
+}
+
+// Comments lead to other files, and files move.
+TEST(Documentation, CommentsNameFilesThatThereAre) {
+  constexpr size_t kLeastNamed = 20;
+  size_t named = 0;
+  for (const char* folder :
+       {"protocol", "wire", "spanner_model", "sim", "real_client", "live", "cli"}) {
+    for (const fs::directory_entry& entry :
+         fs::recursive_directory_iterator(fs::path(WHORL_SOURCE_DIR) / folder)) {
+      const std::string extension = entry.path().extension().string();
+      if (extension != ".h" && extension != ".cc") continue;
+      const Lines lines = SplitLines(ReadText(entry.path()));
+      for (size_t i = 0; i < lines.size(); ++i) {
+        const size_t comment = lines[i].find("// ");
+        if (comment == std::string::npos) continue;
+        for (const std::string& file : FilesNamedIn(lines[i].substr(comment))) {
+          ++named;
+          EXPECT_TRUE(fs::exists(fs::path(WHORL_SOURCE_DIR) / file))
+              << entry.path().string() << ":" << i + 1 << ": there is no " << file;
+        }
+      }
+    }
+  }
+  EXPECT_GE(named, kLeastNamed);
+}
+
 // --- figures -----------------------------------------------------------------------------------
 
 // A figure with a unit, outside of `code` and of link targets.
