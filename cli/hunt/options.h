@@ -1,4 +1,4 @@
-// What a person asks of `whorl hunt`, and what of it cannot be meant.
+// The options of `whorl hunt`, and the combinations of them that it refuses.
 #pragma once
 
 #include <CLI/App.hpp>

@@ -1,4 +1,4 @@
-// What a hunt says of every protocol and invariant, as a table for a page in Markdown.
+// Prints what a hunt found of every protocol and invariant, as a table in Markdown.
 #pragma once
 
 #include <ostream>

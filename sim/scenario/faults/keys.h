@@ -1,4 +1,4 @@
-// What the files of the kinds describe their keys with, and what they may ask while one is read.
+// For the files of the kinds: descriptions of common keys, and the scenario as it is read so far.
 #pragma once
 
 #include <span>
