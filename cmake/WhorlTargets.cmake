@@ -14,6 +14,10 @@ endfunction()
 # A static library; where all is in headers, a library that only carries its links.
 function(whorl_library target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINKS")
+  # They would be run by each executable that links the library.
+  if("${arg_SOURCES}" MATCHES "_test\\.cc")
+    message(FATAL_ERROR "${target} has files of tests; name them to whorl_test_executable alone")
+  endif()
   if(arg_SOURCES)
     add_library(${target} STATIC ${arg_SOURCES})
     target_link_libraries(${target} PUBLIC ${arg_LINKS})
