@@ -167,6 +167,8 @@ enum class Invariant : uint8_t {
   kSingleLeaderBelief,
   kIsolation,
   kNoWedge,
+  kNoWorkAfterRelease,
+  kSingleWorker,
 };
 constexpr auto WordTableOf(Invariant) {
   return MakeWordTable<Invariant>({
@@ -179,6 +181,8 @@ constexpr auto WordTableOf(Invariant) {
       {Invariant::kSingleLeaderBelief, "single_leader_belief"},
       {Invariant::kIsolation, "isolation"},
       {Invariant::kNoWedge, "no_wedge"},
+      {Invariant::kNoWorkAfterRelease, "no_work_after_release"},
+      {Invariant::kSingleWorker, "single_worker"},
   });
 }
 

@@ -21,7 +21,8 @@ namespace whorl {
 enum class Promise : uint8_t {
   kPromised,
   kNotPromised,
-  kNotApplicable,  // the invariant is about tokens, and the protocol has none
+  // The protocol has none of what the invariant is about: tokens, or giving the lock back.
+  kNotApplicable,
 };
 constexpr auto WordTableOf(Promise) {
   return MakeWordTable<Promise>({

@@ -62,6 +62,8 @@ whorl::ProtocolInfo Info() {
   info.heartbeat_step = steps::kBeat;
   info.steps_without_commit = kStepsWithoutCommit;
   info.promises.fill(whorl::Promise::kPromised);
+  info.promises[static_cast<size_t>(whorl::Invariant::kSingleWorker)] =
+      whorl::Promise::kNotPromised;
   info.promise_limits = kPromiseLimits;
   info.answers_locally = true;
   info.lease_min = kLeaseMin;

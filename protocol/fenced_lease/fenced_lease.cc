@@ -192,11 +192,11 @@ void EndTerm(Context& here, Ending ending, std::string why) {
   if (!state.stopping) SendRead(here);
 }
 
-// At D: of one that stops, its work has had its time.
+// A row whose term ends here is not given back, even by a process that stops: its work still runs,
+// or the row would have been given back before. Others take it when its lease is over, as after a
+// crash.
 void OnDeadline(Context& here) {
-  const bool gives_back = here.state.stopping && here.state.term->believes;
-  EndTerm(here, gives_back ? Ending::kGivenBack : Ending::kForGood,
-          "no heartbeat was acknowledged in time");
+  EndTerm(here, Ending::kForGood, "no heartbeat was acknowledged in time");
 }
 
 // --- claims ------------------------------------------------------------------------------------
@@ -237,9 +237,10 @@ void OnClaimEnded(Context& here, Claim claim, const TransactionResult& result) {
   claim.sent = result.commit_sent.value_or(Duration{});
   const bool won = result.outcome == Outcome::kCommitted && result.results.front().row_count == 1;
   if (state.stopping) {
-    // No work was begun under it. A term that may not be believed in yet is left to expire:
-    // invariant 5.
-    const bool waits = claim.cautious || here.now.monotonic < state.not_before;
+    // No work was begun under it, but that of the term before may still run. Neither then nor while
+    // it may not be believed in yet is it given back, but left to expire: invariants 5 and 7.
+    const bool waits =
+        !state.work_stopped || claim.cautious || here.now.monotonic < state.not_before;
     if (won && !waits) SendRelease(here, claim, result.commit_timestamp);
     return;
   }
@@ -448,7 +449,9 @@ void OnStop(Context& here) {
 }
 
 void OnWorkStopped(Context& here) {
-  if (here.state.stopping && here.state.term) EndTerm(here, Ending::kGivenBack, "stopped");
+  if (!here.state.stopping) return;
+  here.state.work_stopped = true;
+  if (here.state.term) EndTerm(here, Ending::kGivenBack, "stopped");
 }
 
 bool Leads(const State& state, Duration now) {

@@ -17,6 +17,7 @@
 //      is held without belief until the last holder's belief must have ended, and is not given back
 //      before that either.
 //   6. A Commit whose outcome stays unknown is read back; it is never run again.
+//   7. A row is given back only after WorkStopped: no work of this process runs under it any more.
 // Left out: a blocking Lock(), the cloned virtual machine (two processes with one attempt id), and
 // clocks that do not count suspension, which are noticed only afterwards.
 #pragma once
@@ -115,6 +116,7 @@ struct State {
   std::string prefix;  // 128 random bits, with which this process's attempt ids begin
   int64_t claims = 0;  // made so far
   bool stopping = false;
+  bool work_stopped = false;  // after `stopping`
   bool first_look = true;  // nothing was ever read
   std::optional<Term> term;
   std::optional<Seen> seen;
@@ -126,13 +128,13 @@ struct State {
   int64_t last_term = 0;       // number of the claim whose term ended last
   std::vector<Claim> unknown;  // claims whose outcome has to be read back
   std::vector<Flight> flights;
-  WHORL_FIELDS(State, id, prefix, claims, stopping, first_look, term, seen, poll_pause, last_look,
+  WHORL_FIELDS(State, id, prefix, claims, stopping, work_stopped, first_look, term, seen, poll_pause, last_look,
                longest_lease, not_before, commit_latency, last_term, unknown, flights);
 };
 
 // HasLock and HasLock2 are answered at once, from the state and the clock. Lock and Unlock are
 // answered "no": there is no blocking wrapper. After StopRequested the row is given back at
-// WorkStopped, or at D.
+// WorkStopped, unless that comes after D.
 void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, const Event& event,
           std::vector<Effect>& out);
 

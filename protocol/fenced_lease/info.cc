@@ -59,6 +59,7 @@ ProtocolInfo Info() {
   info.heartbeat_step = steps::kBeat;
   info.urgent_steps = kUrgentSteps;
   info.promises.fill(Promise::kPromised);
+  info.promises[static_cast<size_t>(Invariant::kSingleWorker)] = Promise::kNotPromised;
   info.promise_limits = kPromiseLimits;
   info.answers_locally = true;
   info.announces_releases = true;

@@ -52,10 +52,12 @@ ProtocolInfo Info() {
   info.urgent_steps = kUrgentSteps;
   info.promises.fill(Promise::kNotApplicable);
   for (const Invariant invariant : {Invariant::kHasLockTruthful, Invariant::kLeaseRespected,
-                                    Invariant::kIsolation, Invariant::kNoWedge}) {
+                                    Invariant::kIsolation, Invariant::kNoWedge,
+                                    Invariant::kNoWorkAfterRelease}) {
     info.promises[static_cast<size_t>(invariant)] = Promise::kPromised;
   }
   info.promises[static_cast<size_t>(Invariant::kSingleLeaderBelief)] = Promise::kNotPromised;
+  info.promises[static_cast<size_t>(Invariant::kSingleWorker)] = Promise::kNotPromised;
   info.promise_limits = kPromiseLimits;
   info.answers_locally = true;
   info.has_tokens = false;

@@ -57,6 +57,8 @@ ProtocolInfo Info() {
   info.promises[static_cast<size_t>(Invariant::kOneLiveToken)] = Promise::kPromised;
   info.promises[static_cast<size_t>(Invariant::kHasLockTruthful)] = Promise::kPromised;
   info.promises[static_cast<size_t>(Invariant::kFencedWritesOrdered)] = Promise::kPromised;
+  // It never gives a lock back.
+  info.promises[static_cast<size_t>(Invariant::kNoWorkAfterRelease)] = Promise::kNotApplicable;
   info.has_blocking_wrapper = true;
   info.lease_min = Seconds(1);
   info.lease_default = Seconds(10);

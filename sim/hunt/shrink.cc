@@ -198,6 +198,9 @@ void OfferPlainerWorld(Offers& offers) {
       defaults.workload.write_every);
   OfferDefault(
       offers, [](Scenario& s) -> auto& { return s.workload.work_for; }, defaults.workload.work_for);
+  OfferDefault(
+      offers, [](Scenario& s) -> auto& { return s.workload.stop_takes; },
+      defaults.workload.stop_takes);
 }
 
 void OfferPlainerNode(const Scenario& scenario, size_t index, Offers& offers) {

@@ -41,6 +41,7 @@ class WorldGenerator {
     DrawFaults(options_, protocol_, safety, draws_, world_);
     // Drawn last, so that adding it has moved no other draw.
     world_.network.announce_releases = draws_.Percent(25);
+    DrawStopTakes();
     return std::move(world_);
   }
 
@@ -146,6 +147,13 @@ class WorldGenerator {
     if (!draws_.Percent(15)) return;
     const Duration lease = world_.nodes.front().lease;
     world_.workload.work_for = Rounded(draws_.Between(lease / 4, lease * 2));
+  }
+
+  // Half of the applications stop at once, when they are told to.
+  void DrawStopTakes() {
+    if (draws_.Percent(50)) return;
+    const Duration lease = world_.nodes.front().lease;
+    world_.workload.stop_takes = Rounded(draws_.Between(Milliseconds(10), lease / 2));
   }
 
   // Rows that earlier processes left behind, for tables whose columns can be filled generically.

@@ -56,7 +56,8 @@ Checkers::Checkers(const Scenario& scenario, Duration round_trip_p999)
       ledger_(*setup_),
       judges_(OneLiveToken{}, TokenMonotonic::For(*setup_), HandedTokenMonotonic::For(*setup_),
               HasLockTruthful::For(*setup_), LeaseRespected{}, FencedWritesOrdered::For(*setup_),
-              SingleLeaderBelief{}, Isolation{}, NoWedge::For(*setup_)),
+              SingleLeaderBelief{}, Isolation{}, NoWedge::For(*setup_), NoWorkAfterRelease{},
+              SingleWorker{}),
       metrics_(MetricsCollector::For(*setup_)) {
   static_assert(std::tuple_size_v<Judges> == kCountOf<Invariant>);
   static_assert(StandInOrder<Judges>(std::make_index_sequence<kCountOf<Invariant>>()));
@@ -80,7 +81,8 @@ void Checkers::Take(const Observed& x, const Now& now) {
   Notify(x, now);
   if constexpr (kDisturbs<Observed>) no_wedge().SettleQuiet(now);
   if constexpr (std::is_same_v<Observed, ParticipationEnded> ||
-                std::is_same_v<Observed, BeliefChanged>) {
+                std::is_same_v<Observed, BeliefChanged> ||
+                std::is_same_v<Observed, WorkChanged>) {
     Settle(x.lock, now);
   }
   if constexpr (std::is_same_v<Observed, SpannerAvailability>) {

@@ -24,9 +24,11 @@
 #include "sim/judge/checkers/isolation.h"
 #include "sim/judge/checkers/lease_respected.h"
 #include "sim/judge/checkers/no_wedge.h"
+#include "sim/judge/checkers/no_work_after_release.h"
 #include "sim/judge/checkers/one_live_token.h"
 #include "sim/judge/checkers/setup.h"
 #include "sim/judge/checkers/single_leader_belief.h"
+#include "sim/judge/checkers/single_worker.h"
 #include "sim/judge/checkers/token_monotonic.h"
 #include "sim/judge/ledger.h"
 #include "sim/judge/metrics_collector.h"
@@ -64,7 +66,8 @@ class Checkers {
   // In the order of Invariant; checkers.cc asserts that.
   using Judges =
       std::tuple<OneLiveToken, TokenMonotonic, HandedTokenMonotonic, HasLockTruthful,
-                 LeaseRespected, FencedWritesOrdered, SingleLeaderBelief, Isolation, NoWedge>;
+                 LeaseRespected, FencedWritesOrdered, SingleLeaderBelief, Isolation, NoWedge,
+                 NoWorkAfterRelease, SingleWorker>;
 
   // Updates the ledger, then notifies the judges of the observation and of the ledger's change,
   // then settles the locks whose counts may have changed.

@@ -56,6 +56,7 @@ std::optional<TransactionsAbandoned> Ledger::On(const ProcessGone& x, const Chec
   NewestProcess(node).gone = true;
   for (const uint16_t lock : setup.Node(node).locks) {
     SetBelief(node, lock, false, setup);
+    SetAtWork(node, lock, false, setup);
     SetOwnToken(node, lock, std::nullopt, setup);
     Participation& participation = participations_[setup.ParticipationIndex(node, lock)];
     participation.participates = false;
@@ -244,6 +245,14 @@ std::optional<BeliefBegan> Ledger::On(const BeliefChanged& x, const CheckerSetup
   return BeliefBegan{.process = x.process, .lock = x.lock};
 }
 
+std::optional<WorkBegan> Ledger::On(const WorkChanged& x, const CheckerSetup& setup) {
+  if (!IsCurrent(x.process)) return std::nullopt;
+  const bool was_at_work = IsAtWork(x.process, x.lock, setup);
+  SetAtWork(x.process.node, x.lock, x.at_work, setup);
+  if (!x.at_work || was_at_work) return std::nullopt;
+  return WorkBegan{.process = x.process, .lock = x.lock};
+}
+
 Ledger::StandingEffects Ledger::On(const StandingChanged& x, const CheckerSetup& setup) {
   StandingEffects effects;
   if (!IsCurrent(x.process)) return effects;
@@ -293,6 +302,15 @@ std::vector<ProcessId> Ledger::Believers(uint16_t lock, const CheckerSetup& setu
   return ProcessesWhere(&Participation::believes, lock, setup);
 }
 
+std::vector<ProcessId> Ledger::Workers(uint16_t lock, const CheckerSetup& setup) const {
+  return ProcessesWhere(&Participation::at_work, lock, setup);
+}
+
+bool Ledger::IsAtWork(ProcessId process, uint16_t lock, const CheckerSetup& setup) const {
+  return IsCurrent(process) &&
+         participations_[setup.ParticipationIndex(process.node, lock)].at_work;
+}
+
 std::vector<ProcessId> Ledger::Candidates(uint16_t lock, const CheckerSetup& setup) const {
   return ProcessesWhere(&Participation::is_candidate, lock, setup);
 }
@@ -333,6 +351,12 @@ void Ledger::SetBelief(int16_t node, uint16_t lock, bool believes, const Checker
   Participation& participation = participations_[setup.ParticipationIndex(node, lock)];
   locks_[lock].believers += (believes ? 1 : 0) - (participation.believes ? 1 : 0);
   participation.believes = believes;
+}
+
+void Ledger::SetAtWork(int16_t node, uint16_t lock, bool at_work, const CheckerSetup& setup) {
+  Participation& participation = participations_[setup.ParticipationIndex(node, lock)];
+  locks_[lock].workers += (at_work ? 1 : 0) - (participation.at_work ? 1 : 0);
+  participation.at_work = at_work;
 }
 
 // If heartbeats replace the token, the owner may not know the newest token yet, and in a protocol

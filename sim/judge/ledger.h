@@ -1,6 +1,6 @@
 // The true state of a run at each moment, for all checkers: who owns each lock by the newest
 // version of its row, which processes would be answered "has lock", which believe that they lead,
-// and whether the run is disturbed.
+// whose applications are at work, and whether the run is disturbed.
 //
 // Invariants:
 //   1. Only the newest incarnation of a node is kept. Older ones are gone; only a commit or a write
@@ -85,6 +85,10 @@ struct BeliefBegan {
   ProcessId process;
   uint16_t lock = 0;
 };
+struct WorkBegan {
+  ProcessId process;
+  uint16_t lock = 0;
+};
 struct TransactionLeft {  // a transaction has finished, as its process sees it
   StepName step;
   Outcome outcome = Outcome::kUnknown;
@@ -120,6 +124,7 @@ class Ledger {
   // Nothing if the row belongs to no lock.
   std::optional<VersionChanged> On(const RowCommitted& x, const CheckerSetup& setup);
   std::optional<BeliefBegan> On(const BeliefChanged& x, const CheckerSetup& setup);
+  std::optional<WorkBegan> On(const WorkChanged& x, const CheckerSetup& setup);
   struct StandingEffects {
     std::optional<OwnTokenChanged> own_token;
     std::optional<SteppedDown> stepped_down;
@@ -140,6 +145,10 @@ class Ledger {
   int CandidateCount(uint16_t lock) const { return locks_[lock].candidates; }
   int BelieverCount(uint16_t lock) const { return locks_[lock].believers; }
   std::vector<ProcessId> Believers(uint16_t lock, const CheckerSetup& setup) const;
+  // How many processes' applications are at work under the lock.
+  int WorkerCount(uint16_t lock) const { return locks_[lock].workers; }
+  std::vector<ProcessId> Workers(uint16_t lock, const CheckerSetup& setup) const;
+  bool IsAtWork(ProcessId process, uint16_t lock, const CheckerSetup& setup) const;
   bool IsCandidate(ProcessId process, uint16_t lock, const CheckerSetup& setup) const;
   std::vector<ProcessId> Candidates(uint16_t lock, const CheckerSetup& setup) const;
   // Whether a process waits for the transaction of the call. A process may use the id of a request
@@ -167,12 +176,13 @@ class Ledger {
     bool answers = false;
     bool standing_believes = false;
     bool believes = false;
+    bool at_work = false;
     std::optional<Token> own_token;
     // Whether the counts in Lock include it.
     bool is_answered = false;
     bool is_candidate = false;
-    WHORL_FIELDS(Participation, participates, answers, standing_believes, believes, own_token,
-                 is_answered, is_candidate);
+    WHORL_FIELDS(Participation, participates, answers, standing_believes, believes, at_work,
+                 own_token, is_answered, is_candidate);
   };
   // A token that a process takes for its own. Sorted by token, then node.
   struct KeptToken {
@@ -189,8 +199,9 @@ class Ledger {
     int answered = 0;
     int candidates = 0;
     int believers = 0;
+    int workers = 0;
     WHORL_FIELDS(Lock, newest, last_owner, last_lease_until, kept, holders, answered, candidates,
-                 believers);
+                 believers, workers);
   };
   struct OpenTransaction {
     uint16_t lock = 0;
@@ -226,6 +237,7 @@ class Ledger {
   void SetOwnToken(int16_t node, uint16_t lock, std::optional<Token> token,
                    const CheckerSetup& setup);
   void SetBelief(int16_t node, uint16_t lock, bool believes, const CheckerSetup& setup);
+  void SetAtWork(int16_t node, uint16_t lock, bool at_work, const CheckerSetup& setup);
   static TokenChange TokenChangeOf(const VersionChanged& change, const RowCommitted& x,
                                    const Rules& rules);
   // Whether the process owns the newest version, by its own knowledge or in fact.

@@ -82,6 +82,8 @@ void MetricsCollector::Settle(uint16_t lock, const Now& now) {
           Metric::kWithoutHolderSum, Metric::kWithoutHolderMax);
   SetOpen(locks[lock].overlap_since, now.ledger.BelieverCount(lock) > 1, now.at, metrics,
           Metric::kBeliefOverlapSum, Metric::kBeliefOverlapMax);
+  SetOpen(locks[lock].work_overlap_since, now.ledger.WorkerCount(lock) > 1, now.at, metrics,
+          Metric::kWorkOverlapSum, Metric::kWorkOverlapMax);
 }
 
 Metrics MetricsCollector::Until(Instant end) const {
@@ -94,6 +96,10 @@ Metrics MetricsCollector::Until(Instant end) const {
     if (lock.overlap_since) {
       AddInterval(all, Metric::kBeliefOverlapSum, Metric::kBeliefOverlapMax,
                   end - *lock.overlap_since);
+    }
+    if (lock.work_overlap_since) {
+      AddInterval(all, Metric::kWorkOverlapSum, Metric::kWorkOverlapMax,
+                  end - *lock.work_overlap_since);
     }
   }
   return all;

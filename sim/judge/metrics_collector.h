@@ -10,7 +10,7 @@
 //      when Spanner aborts them.
 //   5. An owner's heartbeat that replaces the token (spindle v3) is no grant. If the same process
 //      takes the lock again, that is a grant.
-//   6. Times without a holder, and times in which two processes believe, begin and end at the
+//   6. Times without a holder, and times in which two processes believe or are at work, begin and end at the
 //      instants of observations. An open interval ends when the run ends.
 #pragma once
 
@@ -34,9 +34,11 @@ struct MetricsCollector {
   struct OfLock {
     std::optional<Instant> without_holder_since = Instant{};  // a run begins without one
     std::optional<Instant> overlap_since;
+    std::optional<Instant> work_overlap_since;
     Instant granted_at;                 // when the newest version's grant was seen
     std::vector<WriteUnderWay> writes;  // in the order in which they were sent
-    WHORL_FIELDS(OfLock, without_holder_since, overlap_since, granted_at, writes);
+    WHORL_FIELDS(OfLock, without_holder_since, overlap_since, work_overlap_since, granted_at,
+                 writes);
   };
 
   Metrics metrics;  // times include only the intervals that have ended

@@ -243,6 +243,13 @@ void Timeline::On(const WriteArrived& x) {
   Add(x.process.node, Tone::kBad, Cat(Prefix(x.lock), "write refused"));
 }
 
+// Only work that outlasts the belief is news: applications that take time to stop.
+void Timeline::On(const WorkChanged& x) {
+  if (x.at_work || LastShownOf(x.process, x.lock).believes) return;
+  if (scenario_.workload.stop_takes.ns == 0) return;
+  Add(x.process.node, Tone::kPlain, Cat(Prefix(x.lock), "work has stopped"));
+}
+
 // --- helpers -----------------------------------------------------------------------------------
 
 void Timeline::Add(int16_t node, Tone tone, std::string text) {

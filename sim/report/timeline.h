@@ -82,6 +82,7 @@ class Timeline : public ObservationSink {
   void On(const CalledBack& x);
   void On(const QuestionAnswered& x);
   void On(const WriteArrived& x);
+  void On(const WorkChanged& x);
   void On(const auto&) {}  // no transition
 
   void OnLockRow(const RowCommitted& x, uint16_t lock);

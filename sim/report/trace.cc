@@ -46,6 +46,7 @@ constexpr std::string_view EventWord(const SpannerClocksChanged&) {
 }
 constexpr std::string_view EventWord(const SessionLost&) { return "session_lost"; }
 constexpr std::string_view EventWord(const SessionCreated&) { return "session_created"; }
+constexpr std::string_view EventWord(const WorkChanged&) { return "work_changed"; }
 
 }  // namespace
 

@@ -13,7 +13,7 @@
 namespace whorl::sim {
 namespace {
 
-std::string InstantText(Instant at) { return FormatDuration(Duration{at.ns}); }
+std::string FaultTimeText(Instant at) { return FormatDuration(Duration{at.ns}); }
 
 bool IsTimed(const FaultSpec& fault) { return std::holds_alternative<Instant>(fault.trigger); }
 Instant TimeOf(const FaultSpec& fault) { return std::get<Instant>(fault.trigger); }
@@ -158,7 +158,7 @@ void Checks::CheckLives() {
     LifeOfNode(scenario_, node, entry.second).Follow([&](uint32_t found) {
       const FaultSpec& fault = scenario_.faults[found];
       const bool start = fault.As<StartFault>() != nullptr;
-      Add(found, Cat("can never fire: at ", InstantText(TimeOf(fault)), " ", NodeText(node),
+      Add(found, Cat("can never fire: at ", FaultTimeText(TimeOf(fault)), " ", NodeText(node),
                      start ? " runs already" : " is not running"));
     });
     if (Full()) return;
@@ -174,7 +174,7 @@ void Checks::CheckRestarts() {
     const Instant again = (IsTimed(fault) ? TimeOf(fault) : Instant{}) + *restart_after;
     if (Duration{again.ns} < scenario_.duration) continue;
     Add(i,
-        Cat(NodeText(fault.node), " would start again at ", InstantText(again),
+        Cat(NodeText(fault.node), " would start again at ", FaultTimeText(again),
             IsTimed(fault) ? "" : " at the earliest", ", and the run ends at ",
             FormatDuration(scenario_.duration), "; without \"restart_after\" it stays down"),
         FaultProblem::Place::kRestartAfter);
@@ -220,7 +220,7 @@ void Checks::ReportContradiction(uint32_t first, uint32_t second) {
   const std::string whose =
       later.node == FaultSpec::kNoNode ? "" : Cat(" of ", NodeText(later.node));
   Add(second, Cat("contradicts the fault on line ", std::to_string(scenario_.faults[first].line),
-                  ": both set ", what, whose, " at ", InstantText(TimeOf(later))));
+                  ": both set ", what, whose, " at ", FaultTimeText(TimeOf(later))));
 }
 
 }  // namespace

@@ -229,6 +229,12 @@ ObjectInfo DescribeWorkload() {
             .form = Form::kDuration,
             .about = "from the answer that it has the lock to the write",
             .otherwise = JsonText(WorkloadSpec().work_for)},
+           {.name = "stop_takes",
+            .form = Form::kDuration,
+            .about = "how long an application stays at work after it is told that it leads no more, "
+                     "or to stop; a write in progress may still be sent, and only then may the "
+                     "protocol give the lock back",
+            .otherwise = JsonText(WorkloadSpec().stop_takes)},
            {.name = "resource",
             .form = Form::kWord,
             .about = "what is written to: one that refuses old tokens, one that takes any, or both",

@@ -57,6 +57,7 @@ void ReadWorkload(const ObjectFields& file, const Known& known, WorkloadSpec& wo
   if (!fields.has_value()) return;
   workload.write_every = fields->Time("write_every").value_or(workload.write_every);
   workload.work_for = fields->Time("work_for").value_or(workload.work_for);
+  workload.stop_takes = fields->Time("stop_takes").value_or(workload.stop_takes);
   workload.resource = fields->Word<ResourceKind>("resource").value_or(workload.resource);
   const bool has_tokens = known.protocol == nullptr || known.protocol->has_tokens;
   if (has_tokens || workload.resource != ResourceKind::kFenced) return;

@@ -17,6 +17,8 @@ enum class Metric : uint8_t {
   kWithoutHolderSum,
   kBeliefOverlapMax,  // ns of true time in which two processes believed
   kBeliefOverlapSum,
+  kWorkOverlapMax,  // ns of true time in which two processes were at work
+  kWorkOverlapSum,
   kStaleWriteRefused,
   kStaleWriteAccepted,  // by the resource that does not fence
   kLegitimateWriteRefused,
@@ -33,6 +35,8 @@ constexpr auto WordTableOf(Metric) {
       {Metric::kWithoutHolderSum, "without_holder_sum"},
       {Metric::kBeliefOverlapMax, "belief_overlap_max"},
       {Metric::kBeliefOverlapSum, "belief_overlap_sum"},
+      {Metric::kWorkOverlapMax, "work_overlap_max"},
+      {Metric::kWorkOverlapSum, "work_overlap_sum"},
       {Metric::kStaleWriteRefused, "stale_write_refused"},
       {Metric::kStaleWriteAccepted, "stale_write_accepted"},
       {Metric::kLegitimateWriteRefused, "legitimate_write_refused"},
@@ -44,7 +48,7 @@ constexpr auto WordTableOf(Metric) {
 }
 // Whether the metric is a time in nanoseconds, written with a unit in scenarios.
 constexpr bool IsTime(Metric metric) {
-  return metric >= Metric::kWithoutHolderMax && metric <= Metric::kBeliefOverlapSum;
+  return metric >= Metric::kWithoutHolderMax && metric <= Metric::kWorkOverlapSum;
 }
 
 enum class Sometimes : uint8_t {

@@ -115,8 +115,9 @@ constexpr auto WordTableOf(ResourceKind) {
 struct WorkloadSpec {
   Duration write_every = Seconds(1);
   Duration work_for = Milliseconds(50);  // between the answer and the write
+  Duration stop_takes;                   // from when it is told to stop until it is not at work
   ResourceKind resource = ResourceKind::kBoth;
-  WHORL_FIELDS(WorkloadSpec, write_every, work_for, resource);
+  WHORL_FIELDS(WorkloadSpec, write_every, work_for, stop_takes, resource);
 };
 
 // The count-th time that a process of `node` reaches `phase` of `step` (of `lock`, when given).

@@ -77,6 +77,11 @@ constexpr auto kInvariants = MakeTextTable<Invariant>({
     {Invariant::kIsolation, "a process writes rows of its own lock only"},
     {Invariant::kNoWedge,
      "once faults are over, some process is answered \"has lock\" within the protocol's bound"},
+    {Invariant::kNoWorkAfterRelease,
+     "nobody gives the lock back while its own application is still at work"},
+    {Invariant::kSingleWorker,
+     "never are two applications at work under one lock, the time that they need to stop "
+     "included"},
 });
 constexpr auto kMetrics = MakeTextTable<Metric>({
     {Metric::kGrants, "tokens installed, re-acquisition by the same process included"},
@@ -86,6 +91,8 @@ constexpr auto kMetrics = MakeTextTable<Metric>({
     {Metric::kWithoutHolderSum, "the sum of all such times"},
     {Metric::kBeliefOverlapMax, "the longest time in which two processes believed that they lead"},
     {Metric::kBeliefOverlapSum, "the sum of all such times"},
+    {Metric::kWorkOverlapMax, "the longest time in which two processes were at work"},
+    {Metric::kWorkOverlapSum, "the sum of all such times"},
     {Metric::kStaleWriteRefused,
      "writes of processes that did not own the lock any more, refused by the resource that fences"},
     {Metric::kStaleWriteAccepted, "such writes, accepted by the resource that does not"},

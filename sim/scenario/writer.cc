@@ -128,6 +128,7 @@ Json WorkloadJson(const WorkloadSpec& workload) {
   Json json = Json::object();
   PutTime("write_every", workload.write_every, defaults.write_every, json);
   PutTime("work_for", workload.work_for, defaults.work_for, json);
+  PutTime("stop_takes", workload.stop_takes, defaults.stop_takes, json);
   PutWord("resource", workload.resource, defaults.resource, json);
   return json;
 }

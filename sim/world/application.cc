@@ -1,5 +1,7 @@
 #include "sim/world/application.h"
 
+#include <utility>
+
 #include "protocol/protocols.h"
 
 namespace whorl::sim {
@@ -23,6 +25,9 @@ class ApplicationStep {
   void AskOrWork();
   void BeginWork();
   void StopWork();
+  void StopWorkInTime(bool at_work);
+  void OnStopped();
+  void Unlock();
   void SendWrite();
   void EndParticipation(StopReason reason);
 
@@ -32,6 +37,7 @@ class ApplicationStep {
   void Set(ApplicationTimer timer, Duration at) {
     out_.emplace_back(SetApplicationTimer{.timer = timer, .at = at});
   }
+  bool AtWork() const { return sim::AtWork(config_, state_); }
   void Cancel(ApplicationTimer timer) { out_.emplace_back(CancelApplicationTimer{.timer = timer}); }
 
   const ApplicationConfig& config_;
@@ -56,6 +62,8 @@ void ApplicationStep::On(const ApplicationTimerFired& fired) {
       return SendWrite();
     case ApplicationTimer::kDeadline:
       return EndParticipation(StopReason::kDeadline);
+    case ApplicationTimer::kStopped:
+      return OnStopped();
   }
 }
 
@@ -63,9 +71,10 @@ void ApplicationStep::On(const LeadershipChanged& changed) {
   if (config_.use != Use::kCallback || !state_.running) return;
   if (changed.leader && !state_.leading) BeginLeading();
   if (changed.leader) return;
+  const bool at_work = AtWork();
   EndLeading();
-  StopWork();
-  if (state_.ended) out_.emplace_back(WorkStopped{});
+  StopWorkInTime(at_work);
+  if (state_.ended && !AtWork()) out_.emplace_back(WorkStopped{});
 }
 
 void ApplicationStep::On(const ApplicationAnswered& answer) {
@@ -75,16 +84,24 @@ void ApplicationStep::On(const ApplicationAnswered& answer) {
   if (answer.question == Question::kLock) return BeginLeading();
   if (!has_lock) return;
   state_.token = answer.token;
+  if (state_.stopping) return;
   if (config_.use == Use::kHasLock || state_.leading) BeginWork();
 }
 
 void ApplicationStep::On(const ApplicationStopRequested& stop) {
+  const bool at_work = AtWork();
   EndLeading();
   state_.running = false;
   Cancel(ApplicationTimer::kNextWrite);
-  StopWork();
-  if (config_.use == Use::kLock && stop.believes) Ask(kAskUnlock, Question::kUnlock);
+  StopWorkInTime(at_work);
+  state_.unlocks = config_.use == Use::kLock && stop.believes;
+  if (config_.use == Use::kLock && state_.stopping) return;
+  Unlock();
   EndParticipation(StopReason::kCancelled);
+}
+
+void ApplicationStep::Unlock() {
+  if (std::exchange(state_.unlocks, false)) Ask(kAskUnlock, Question::kUnlock);
 }
 
 void ApplicationStep::EndParticipation(StopReason reason) {
@@ -92,14 +109,14 @@ void ApplicationStep::EndParticipation(StopReason reason) {
   state_.ended = true;
   Cancel(ApplicationTimer::kDeadline);
   out_.emplace_back(StopRequested{.reason = reason});
-  if (!state_.working) out_.emplace_back(WorkStopped{});
+  if (!AtWork()) out_.emplace_back(WorkStopped{});
 }
 
 // A leader by callback or by Lock asks for its token once, and then writes repeatedly.
 void ApplicationStep::BeginLeading() {
   state_.leading = true;
   state_.token.reset();
-  AskOrWork();
+  if (!state_.stopping) AskOrWork();
 }
 
 void ApplicationStep::EndLeading() {
@@ -120,6 +137,7 @@ void ApplicationStep::AskOrWork() {
 
 void ApplicationStep::BeginWork() {
   state_.working = true;
+  state_.write_token = state_.token;
   if (config_.work_for.ns == 0) return SendWrite();
   Set(ApplicationTimer::kWorkDone, now_.monotonic + config_.work_for);
 }
@@ -128,22 +146,50 @@ void ApplicationStep::BeginWork() {
 void ApplicationStep::StopWork() {
   if (!state_.working) return;
   state_.working = false;
+  state_.write_token.reset();
   Cancel(ApplicationTimer::kWorkDone);
+}
+
+// Told to stop: one that was at work needs its time for that.
+void ApplicationStep::StopWorkInTime(bool at_work) {
+  if (state_.stopping) return;
+  if (!at_work || config_.stop_takes.ns == 0) return StopWork();
+  state_.stopping = true;
+  Set(ApplicationTimer::kStopped, now_.monotonic + config_.stop_takes);
+}
+
+void ApplicationStep::OnStopped() {
+  state_.stopping = false;
+  StopWork();
+  Unlock();
+  if (state_.leading) return AskOrWork();
+  if (state_.ended) {
+    out_.emplace_back(WorkStopped{});
+  } else if (!state_.running) {
+    EndParticipation(StopReason::kCancelled);
+  }
 }
 
 void ApplicationStep::SendWrite() {
   state_.working = false;
-  out_.emplace_back(WriteToResource{.resource = config_.resource, .token = state_.token});
-  if (state_.ended) out_.emplace_back(WorkStopped{});
+  const std::optional<uint64_t> token = std::exchange(state_.write_token, std::nullopt);
+  out_.emplace_back(WriteToResource{.resource = config_.resource, .token = token});
+  if (state_.ended && !AtWork()) out_.emplace_back(WorkStopped{});
 }
 
 }  // namespace
+
+bool AtWork(const ApplicationConfig& config, const ApplicationState& state) {
+  if (state.stopping || state.working) return true;
+  return config.use != Use::kHasLock && state.leading && !state.ended;
+}
 
 ApplicationConfig ApplicationConfigOf(const Scenario& scenario, const NodeSpec& node) {
   return {.use = node.use,
           .deadline = node.deadline,
           .write_every = scenario.workload.write_every,
           .work_for = scenario.workload.work_for,
+          .stop_takes = scenario.workload.stop_takes,
           // Without tokens, no resource can fence.
           .resource = FindProtocol(scenario.protocol)->has_tokens ? scenario.workload.resource
                                                                   : ResourceKind::kUnfenced};

@@ -4,13 +4,18 @@
 // host (the simulated world, a real process) carries its effects to the protocol's machine, to
 // timers and to the resource, and carries events back; hosting.h does most of that.
 // Invariants:
-//   1. It writes only with the token of the last answer, and does not write after a callback says
-//      that it no longer leads or after it was asked to stop, unless it asks by itself
-//      (Use::kHasLock).
-//   2. It is at work (`working`) from the answer until the write has been sent, or until it is
-//      asked to stop; at most one question for `has_lock` is under way.
-//   3. After StopRequested the protocol's machine gets WorkStopped once the application is not at
-//      work; it may get more than one.
+//   1. It writes only with the token of the last answer. After a callback says that it no longer
+//      leads, or after it was asked to stop, it begins no write, unless it asks by itself
+//      (Use::kHasLock); a write in progress may still be sent until `stop_takes` has passed.
+//   2. A write is in progress (`working`) from the answer until it has been sent, or until work has
+//      stopped; at most one question for `has_lock` is under way.
+//   3. It is at work (AtWork) as a leader, by callback or by Lock, until the end of its leadership;
+//      as a user of HasLock while a write is in progress. If it is told at work that its leadership
+//      ended, or to stop, it stays at work until `stop_takes` has passed. Leadership that begins
+//      meanwhile is followed by its first question after that.
+//   4. After StopRequested the protocol's machine gets WorkStopped once the application is not at
+//      work; it may get more than one. A user of Lock asks for Unlock, and ends its context, only
+//      when its work has stopped.
 // Deliberately left out: true time, and what an observer sees of the application (hosting.h).
 #pragma once
 
@@ -32,8 +37,9 @@ struct ApplicationConfig {
   std::optional<Duration> deadline;  // when the context given to Run or Lock ends
   Duration write_every;
   Duration work_for;
+  Duration stop_takes;
   ResourceKind resource = ResourceKind::kBoth;  // where it writes
-  WHORL_FIELDS(ApplicationConfig, use, deadline, write_every, work_for, resource);
+  WHORL_FIELDS(ApplicationConfig, use, deadline, write_every, work_for, stop_takes, resource);
 };
 ApplicationConfig ApplicationConfigOf(const Scenario& scenario, const NodeSpec& node);
 
@@ -42,15 +48,22 @@ struct ApplicationState {
   bool leading = false;           // by callback, or because Lock returned
   bool asking = false;            // HasLock is under way
   bool working = false;           // between the answer and the write
+  bool stopping = false;          // it was told to stop, and has not stopped yet
+  bool unlocks = false;           // Unlock is to be asked once work has stopped
   bool ended = false;             // its context ended: it no longer takes part in the lock
-  std::optional<uint64_t> token;  // the token that it writes with
-  WHORL_FIELDS(ApplicationState, running, leading, asking, working, ended, token);
+  std::optional<uint64_t> token;  // the token of this term
+  std::optional<uint64_t> write_token;  // of the write in progress, which may outlast the term
+  WHORL_FIELDS(ApplicationState, running, leading, asking, working, stopping, unlocks, ended, token,
+               write_token);
 };
+// Whether it works under the lock: invariant 3.
+bool AtWork(const ApplicationConfig& config, const ApplicationState& state);
 
 enum class ApplicationTimer : uint8_t {
   kNextWrite,
   kWorkDone,
   kDeadline,
+  kStopped,
 };
 
 // --- events --------------------------------------------------------------------------------------

@@ -7,10 +7,13 @@
 //      an answer and a callback before the application gets them.
 //   2. Events for the protocol's machine are queued (Host::Queue): no machine takes a step inside a
 //      step of the other one.
+//   3. Work is observed to begin before what it does, and to end after that. Work that takes no
+//      time, because a write is sent as soon as there is an answer, begins and ends at once.
 // Deliberately left out: the protocol's own timers and transactions, which each host handles in its
 // own way.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -84,10 +87,21 @@ void Carry(ApplicationHost auto& host, const WriteToResource& write) {
 void GiveApplication(ApplicationHost auto& host, const ApplicationEvent& event) {
   std::vector<ApplicationEffect>& effects = host.application_effects();
   effects.clear();
+  const bool was_at_work = AtWork(host.application_config(), host.application());
   Step(host.application_config(), host.application(), host.Clocks(), event, effects);
+  const bool is_at_work = AtWork(host.application_config(), host.application());
+  const bool wrote = std::ranges::any_of(effects, [](const ApplicationEffect& effect) {
+    return std::holds_alternative<WriteToResource>(effect);
+  });
+  const auto observe_work = [&host](bool at_work) {
+    host.Observe(
+        WorkChanged{.process = host.process(), .lock = host.lock(), .at_work = at_work});
+  };
+  if (!was_at_work && (is_at_work || wrote)) observe_work(true);
   for (const ApplicationEffect& effect : effects) {
     std::visit([&host](const auto& what) { hosting_internal::Carry(host, what); }, effect);
   }
+  if (!is_at_work && (was_at_work || wrote)) observe_work(false);
 }
 
 // --- effects of the protocol's machine that concern the application ------------------------------

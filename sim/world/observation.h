@@ -249,6 +249,14 @@ struct WriteArrived {
   WHORL_FIELDS(WriteArrived, process, lock, fenced, token, accepted);
 };
 
+// The application begins or ends work under the lock (sim/world/application.h).
+struct WorkChanged {
+  ProcessId process;
+  uint16_t lock = 0;
+  bool at_work = false;
+  WHORL_FIELDS(WorkChanged, process, lock, at_work);
+};
+
 struct RunEnded {  // the last observation, at the end of the scenario's duration
   WHORL_NO_FIELDS(RunEnded);
 };
@@ -260,7 +268,7 @@ using ObservedEvent =
                  TransactionAbortedBySpanner, TransactionCommitted, TransactionFinished,
                  RowCommitted, StandingChanged, BeliefChanged, CalledBack, QuestionAsked,
                  QuestionAnswered, Noted, WriteSent, WriteArrived, RunEnded, SpannerAvailability,
-                 ClockChanged, SpannerClocksChanged, SessionLost, SessionCreated>;
+                 ClockChanged, SpannerClocksChanged, SessionLost, SessionCreated, WorkChanged>;
 
 struct Observation {
   Instant at;

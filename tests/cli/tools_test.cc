@@ -250,6 +250,7 @@ TEST_F(ToolsTest, AnInterruptLeavesNoHalfPicture) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
+    signal(SIGINT, SIG_DFL);  // a shell's background jobs ignore it, and so would this child
     if (chdir(folder_.c_str()) != 0 || std::freopen("err.txt", "w", stderr) == nullptr) _exit(99);
     execl(WHORL_COMMAND, "whorl", "replay", "long.json", "--perfetto", "run.json", nullptr);
     _exit(99);

@@ -264,15 +264,18 @@ TEST(FencedLeaseStopTest, AnnouncesWhatItHasGivenBackAndNothingElse) {
   EXPECT_THAT(releasing([](Lease& a) { a.ReleaseEndsUnknown(); }), IsEmpty());
 }
 
-TEST(FencedLeaseStopTest, GivesTheRowBackAtTheDeadlineAtTheLatest) {
-  // It proves nothing from then on, whatever its work does.
+TEST(FencedLeaseStopTest, ARowIsNotGivenBackAtTheDeadlineWhileTheWorkStillRuns) {
+  // Who takes a released row begins at once, beside that work. Left to its lease, the row is taken
+  // as after a crash.
   Lease a;
   Leads(a);
   a.At(Seconds(2));
   a.Stops();
   a.Fires(kDeadline);
   EXPECT_EQ(a.now, Milliseconds(9'990));
-  EXPECT_TRUE(a.IsOut(steps::kRelease));
+  EXPECT_FALSE(a.IsOut(steps::kRelease));
+  a.WorkIsOver();
+  EXPECT_FALSE(a.IsOut(steps::kRelease)) << "the term ended, and another process may hold the row";
 }
 
 TEST(FencedLeaseStopTest, AFollowerThatStopsWritesNothing) {
@@ -290,9 +293,20 @@ TEST(FencedLeaseStopTest, WhatIsWonAfterTheStopIsGivenBack) {
   a.Starts();
   a.Sees(ReleasedRow());
   a.Stops();
+  a.WorkIsOver();
   a.Wins(FirstToken());
   EXPECT_THAT(a.did, ElementsAre("run release"));
   EXPECT_FALSE(a.HasLock());
+}
+
+TEST(FencedLeaseStopTest, WhatIsWonWhileTheWorkOfTheTermBeforeRunsIsNotGivenBack) {
+  // The next holder would begin beside work that needs its time to stop.
+  Lease a;
+  a.Starts();
+  a.Sees(ReleasedRow());
+  a.Stops();
+  a.Wins(FirstToken());
+  EXPECT_FALSE(a.IsOut(steps::kRelease));
 }
 
 TEST(FencedLeaseStopTest, WhatWasNeverBelievedInIsNotGivenBack) {

@@ -141,13 +141,14 @@ void Holds(User& user) {
 
 // --- words -------------------------------------------------------------------------------------
 
-TEST(LeaseLockConfigTest, PromisesNothingOfTokensAndNoSingleBelief) {
+TEST(LeaseLockConfigTest, PromisesNothingOfTokensAndNothingThatOnlyAFenceCanKeep) {
   const ProtocolInfo info = Info();
   EXPECT_THAT(InvariantsThatAre(Promise::kPromised, info),
               ElementsAre(Invariant::kHasLockTruthful, Invariant::kLeaseRespected,
-                          Invariant::kIsolation, Invariant::kNoWedge));
+                          Invariant::kIsolation, Invariant::kNoWedge,
+                          Invariant::kNoWorkAfterRelease));
   EXPECT_THAT(InvariantsThatAre(Promise::kNotPromised, info),
-              ElementsAre(Invariant::kSingleLeaderBelief));
+              ElementsAre(Invariant::kSingleLeaderBelief, Invariant::kSingleWorker));
   EXPECT_FALSE(info.has_tokens);
   EXPECT_TRUE(info.answers_locally);
 }

@@ -166,13 +166,13 @@ TEST(SemaphoreConfigTest, TheRowOfInitIsExpiredAndNotNull) {
   EXPECT_EQ(Info().init_row, row);
 }
 
-TEST(SemaphoreConfigTest, PromisesNothingOfTokensAndNoSingleBelief) {
+TEST(SemaphoreConfigTest, PromisesNothingOfTokensAndNothingThatOnlyAFenceCanKeep) {
   const ProtocolInfo info = Info();
   EXPECT_THAT(InvariantsThatAre(Promise::kPromised, info),
               ElementsAre(Invariant::kHasLockTruthful, Invariant::kLeaseRespected,
                           Invariant::kIsolation, Invariant::kNoWedge));
   EXPECT_THAT(InvariantsThatAre(Promise::kNotPromised, info),
-              ElementsAre(Invariant::kSingleLeaderBelief));
+              ElementsAre(Invariant::kSingleLeaderBelief, Invariant::kSingleWorker));
   EXPECT_FALSE(info.has_tokens);
   EXPECT_FALSE(info.answers_locally);
 }

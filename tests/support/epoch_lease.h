@@ -234,6 +234,7 @@ ProtocolInfo Info(std::string_view protocol) {
   info.steps = kSteps;
   info.steps_without_commit = kStepsWithoutCommit;
   info.promises.fill(Promise::kPromised);
+  info.promises[static_cast<size_t>(Invariant::kSingleWorker)] = Promise::kNotPromised;
   info.answers_locally = true;
   info.lease_min = Seconds(1);
   info.lease_default = Seconds(10);

@@ -175,6 +175,9 @@ class Trace {
     return Happens(TransactionFinished{
         .process = Process(node), .lock = lock_, .request = request, .outcome = outcome});
   }
+  Trace& IsAtWork(std::string_view node, bool at_work = true) {
+    return Happens(WorkChanged{.process = Process(node), .lock = lock_, .at_work = at_work});
+  }
   Trace& SendsWrite(std::string_view node, bool fenced, uint64_t token) {
     return Happens(
         WriteSent{.process = Process(node), .lock = lock_, .fenced = fenced, .token = token});

@@ -691,7 +691,7 @@ TEST(ScenarioErrors, OfExpectations) {
   const std::string known =
       " Known invariants: one_live_token, token_monotonic, handed_token_monotonic, "
       "has_lock_truthful, lease_respected, fenced_writes_ordered, single_leader_belief, isolation, "
-      "no_wedge.";
+      "no_wedge, no_work_after_release, single_worker.";
   EXPECT_EQ(error(R"("holds": ["no_wegde"])"),
             "/holds/0: unknown invariant \"no_wegde\"; did you mean \"no_wedge\"?" + known);
   EXPECT_EQ(error(R"("violates": [1])"),

@@ -41,7 +41,7 @@ constexpr std::string_view kFull = R"({
     "strict_pending_commit_timestamp": "column"
   },
   "network": { "connection_timeout": "7s", "announce_releases": true },
-  "workload": { "write_every": "200ms", "work_for": "0s", "resource": "fenced" },
+  "workload": { "write_every": "200ms", "work_for": "0s", "stop_takes": "3ms", "resource": "fenced" },
   "faults": [
     { "at": "1m", "do": "start", "node": "pod-*", "stagger": "10s" },
     { "when": { "node": "b", "step": "takeover_insert", "phase": "replied", "count": 2,
@@ -272,6 +272,7 @@ TEST(ScenarioLoader, ReadsEverythingElse) {
             (NetworkSpec{.connection_timeout = Seconds(7), .announce_releases = true}));
   EXPECT_EQ(scenario.workload, (WorkloadSpec{.write_every = Milliseconds(200),
                                              .work_for = Duration{},
+                                             .stop_takes = Milliseconds(3),
                                              .resource = ResourceKind::kFenced}));
   Expectations expect;
   expect.holds = {Invariant::kOneLiveToken, Invariant::kNoWedge};

@@ -12,8 +12,10 @@
 namespace whorl::sim::application_test {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Not;
 using enum ApplicationTimer;
 
 constexpr Duration kWriteEvery = Milliseconds(200);
@@ -214,6 +216,38 @@ TEST_F(Application, AYesThatComesAfterTheTermBeginsNoWork) {
   LeadsNoMore();
   EXPECT_THAT(Hears(Question::kHasLock, true), IsEmpty());
   EXPECT_FALSE(state_.working);
+}
+
+// --- time to stop --------------------------------------------------------------------------------
+
+// Until then it is at work, and what it was writing may still be written, with the token of its term.
+TEST_F(Application, WhoNeedsTimeToStopIsAtWorkUntilThen) {
+  config_.stop_takes = Seconds(3);
+  Works();
+  EXPECT_THAT(LeadsNoMore(), ElementsAre(Cancels(kNextWrite), Sets(kStopped, Seconds(3))));
+  EXPECT_TRUE(AtWork(config_, state_));
+  EXPECT_THAT(Fires(kWorkDone), ElementsAre(Writes()));
+  EXPECT_TRUE(AtWork(config_, state_));
+  EXPECT_THAT(Fires(kStopped), IsEmpty());
+  EXPECT_FALSE(AtWork(config_, state_));
+}
+
+TEST_F(Application, WhoLeadsAgainMeanwhileBeginsWhenItHasStopped) {
+  config_.stop_takes = Seconds(3);
+  Works();
+  LeadsNoMore();
+  EXPECT_THAT(Leads(), IsEmpty());
+  EXPECT_THAT(Fires(kStopped, Seconds(4)),
+              ElementsAre(Cancels(kWorkDone), Sets(kNextWrite, Seconds(4) + kWriteEvery),
+                          AsksForHasLock()));
+}
+
+// The protocol gives the lock back only after that (fenced_lease).
+TEST_F(Application, WhoIsToldToStopSaysWhenItHas) {
+  config_.stop_takes = Seconds(3);
+  Works();
+  EXPECT_THAT(IsToStop(true), Not(Contains(ApplicationEffect(WorkStopped{}))));
+  EXPECT_THAT(Fires(kStopped), ElementsAre(Cancels(kWorkDone), WorkStopped{}));
 }
 
 // --- the end of its context, and of its process --------------------------------------------------
