@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <memory>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -173,28 +175,50 @@ class Hunter {
   sim::HuntTallies tallies_;
 };
 
-absl::StatusOr<HuntReport> LoadReport(const std::string& path) {
+absl::StatusOr<ReportFile> LoadReport(const std::string& path, bool accepts_partial) {
   std::ifstream stream;
   if (absl::Status opened = OpenInput(path, stream); !opened.ok()) return opened;
   const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  return ReadReport(text, path);
+  absl::StatusOr<HuntReport> report = ReadReport(text, path, accepts_partial);
+  if (!report.ok()) return report.status();
+  return ReportFile{.path = path, .report = *std::move(report)};
 }
 
-absl::StatusOr<HuntReport> LoadSum(const std::vector<std::string>& paths) {
-  absl::StatusOr<HuntReport> sum = LoadReport(paths.front());
-  for (size_t i = 1; i < paths.size() && sum.ok(); ++i) {
-    const absl::StatusOr<HuntReport> report = LoadReport(paths[i]);
-    if (!report.ok()) return report.status();
-    if (absl::Status added = AddReport(*report, paths[i], *sum); !added.ok()) return added;
+// The reports to merge are often all that is left of hours of hunting.
+absl::Status CheckOutIsNoInput(const HuntRequest& request) {
+  for (const std::string& path : request.merged) {
+    std::error_code ignored;  // what is not there is no input
+    if (!std::filesystem::is_regular_file(path, ignored)) continue;
+    if (!std::filesystem::equivalent(path, request.out, ignored)) continue;
+    return absl::InvalidArgumentError(Cat("--out ", sim::Printable(request.out, 1'000),
+                                          " would write over the report ",
+                                          sim::Printable(path, 1'000), "; name another file"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<HuntReport> LoadSum(const HuntRequest& request) {
+  if (absl::Status other = CheckOutIsNoInput(request); !other.ok()) return other;
+  std::vector<ReportFile> files;
+  for (const std::string& path : request.merged) {
+    absl::StatusOr<ReportFile> file = LoadReport(path, request.partial);
+    if (!file.ok()) return file.status();
+    files.push_back(*std::move(file));
+  }
+  absl::StatusOr<HuntReport> sum = SumOf(files);
+  if (!sum.ok()) return sum;
+  for (const ReportFile& file : files) {
+    if (!file.report.is_partial) continue;
+    Complain(Cat(sim::Printable(file.path, 1'000), ": partial; merged what is there"));
   }
   return sum;
 }
 
 int Merge(const HuntRequest& request) {
-  const absl::StatusOr<HuntReport> sum = LoadSum(request.merged);
+  const absl::StatusOr<HuntReport> sum = LoadSum(request);
   if (!sum.ok()) {
     Complain(std::string(sum.status().message()));
-    return kBadInput;
+    return absl::IsDataLoss(sum.status()) ? kExpectationFailed : kBadInput;
   }
   Reporter reporter(request);
   if (const absl::Status ready = reporter.Prepare(); !ready.ok()) return End(ready);

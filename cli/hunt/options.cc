@@ -144,6 +144,8 @@ void AddHuntOptions(CLI::App& app, const std::shared_ptr<HuntRequest>& request) 
   app.add_option("--merge", request->merged,
                  "add up the reports of shards (--json) instead of hunting")
       ->type_name("FILE...");
+  app.add_flag("--partial", request->partial,
+               "with --merge: take what is there of reports that are cut off");
   AddNumber(
       app, "--show", 0, kHuntRunsMax, [request](uint64_t n) { request->shown_run = n; },
       "print the world of run N as a scenario instead of hunting");
@@ -164,7 +166,7 @@ std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& 
   const std::array<Mode, 2> modes = {{
       {.name = "--merge",
        .is_chosen = !request.merged.empty(),
-       .others = {"--save", "--table", "--json", "--out"}},
+       .others = {"--partial", "--save", "--table", "--json", "--out"}},
       {.name = "--show",
        .is_chosen = request.shown_run.has_value(),
        .others = {"--protocol", "--faults", "--beyond-assumptions", "--duration", "--seed"}},
@@ -178,6 +180,9 @@ std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& 
       if (std::ranges::find(mode.others, name) != mode.others.end()) continue;
       errors.push_back(Cat(mode.name, " makes no runs; it does not go with ", name));
     }
+  }
+  if (request.partial && request.merged.empty()) {
+    errors.emplace_back("--partial says how to merge; it does not go without --merge");
   }
   const bool prints = request.json || !request.save_folder.empty();
   if (!request.table_folder.empty() && prints) {

@@ -18,6 +18,7 @@ struct HuntRequest {
   std::optional<Duration> time;       // real time
   std::optional<uint64_t> shown_run;  // whose world is to be printed
   std::vector<std::string> merged;    // reports to add up
+  bool partial = false;               // even those that are cut off
   uint64_t jobs = 1;
   std::string save_folder;
   std::string table_folder;  // the scenarios that the table links; empty: no table

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -140,9 +141,22 @@ Json FindingLine(const HuntReport& report, const NamedFinding& named, const std:
   return json;
 }
 
+Json EndLine(const HuntReport& report, size_t findings) {
+  Json json = Line(report, "end");
+  json["protocols"] = report.tallies.size();
+  json["findings"] = findings;
+  json["partial"] = report.is_partial;
+  return json;
+}
+
 // --- reading -----------------------------------------------------------------------------------
 
 [[noreturn]] void Refuse(const std::string& what) { throw std::invalid_argument(what); }
+
+const Json& At(const Json& json, const char* key) {
+  if (!json.is_object() || !json.contains(key)) Refuse(Cat("no ", sim::Quoted(key)));
+  return json[key];
+}
 
 uint64_t Unsigned(const Json& json, int base = 10) {
   const auto text = json.get<std::string>();
@@ -193,48 +207,53 @@ sim::Histogram ReadHistogram(const Json& json) {
 HuntReport ReadHunt(const Json& json) {
   HuntReport report;
   sim::HuntOptions& hunt = report.hunt;
-  for (const Json& name : json.at("protocols")) hunt.protocols.emplace_back(Protocol(name).name);
-  hunt.seed = Unsigned(json.at("seed"));
-  hunt.world.duration = Time(json.at("duration"));
-  for (const Json& kind : json.at("faults")) {
+  for (const Json& name : At(json, "protocols")) hunt.protocols.emplace_back(Protocol(name).name);
+  hunt.seed = Unsigned(At(json, "seed"));
+  hunt.world.duration = Time(At(json, "duration"));
+  for (const Json& kind : At(json, "faults")) {
     hunt.world.kinds.push_back(
         Word(kind.get<std::string>(), sim::kFaultKindCount, sim::FaultKindText));
   }
-  hunt.world.beyond_assumptions = json.at("beyond_assumptions").get<bool>();
-  if (!json.at("invariant").is_null()) {
+  hunt.world.beyond_assumptions = At(json, "beyond_assumptions").get<bool>();
+  if (!At(json, "invariant").is_null()) {
     hunt.invariant =
-        Word(json.at("invariant").get<std::string>(), kCountOf<Invariant>, WordOf<Invariant>);
+        Word(At(json, "invariant").get<std::string>(), kCountOf<Invariant>, WordOf<Invariant>);
   }
-  hunt.promised_only = json.at("promised").get<bool>();
-  report.shards = json.at("shards").get<uint64_t>();
-  for (const Json& shard : json.at("covered")) report.covered.insert(shard.get<uint64_t>() - 1);
+  hunt.promised_only = At(json, "promised").get<bool>();
+  report.shards = At(json, "shards").get<uint64_t>();
+  for (const Json& covered : At(json, "covered")) {
+    const auto shard = covered.get<uint64_t>();
+    if (shard < 1 || shard > report.shards) Refuse("there is no such shard");
+    report.covered.insert(shard - 1);
+  }
+  if (report.covered.empty()) Refuse("no shard");
   return report;
 }
 
 sim::HuntTally ReadTally(const Json& json) {
   sim::HuntTally tally;
-  tally.runs = json.at("runs").get<int64_t>();
-  tally.hash = Unsigned(json.at("hash"), 16);
-  tally.checked = json.at("checked").get<int64_t>();
-  for (const Json& run : json.at("differing")) tally.differing.push_back(Unsigned(run));
-  ReadCounts(json.at("sometimes"), WordOf<sim::Sometimes>, tally.met);
-  ReadCounts(json.at("struck"), sim::FaultKindText, tally.struck);
-  ReadCounts(json.at("violated"), WordOf<Invariant>, tally.violated);
-  ReadCounts(json.at("held"), WordOf<Invariant>, tally.held);
-  ReadCounts(json.at("unknown"), WordOf<Invariant>, tally.unknown);
-  const Json& distributions = json.at("distributions");
-  tally.faults = ReadHistogram(distributions.at("faults"));
-  tally.nodes = ReadHistogram(distributions.at("nodes"));
-  tally.takeovers = ReadHistogram(distributions.at("takeovers"));
-  tally.unknown_outcomes = ReadHistogram(distributions.at("unknown_outcomes"));
+  tally.runs = At(json, "runs").get<int64_t>();
+  tally.hash = Unsigned(At(json, "hash"), 16);
+  tally.checked = At(json, "checked").get<int64_t>();
+  for (const Json& run : At(json, "differing")) tally.differing.push_back(Unsigned(run));
+  ReadCounts(At(json, "sometimes"), WordOf<sim::Sometimes>, tally.met);
+  ReadCounts(At(json, "struck"), sim::FaultKindText, tally.struck);
+  ReadCounts(At(json, "violated"), WordOf<Invariant>, tally.violated);
+  ReadCounts(At(json, "held"), WordOf<Invariant>, tally.held);
+  ReadCounts(At(json, "unknown"), WordOf<Invariant>, tally.unknown);
+  const Json& distributions = At(json, "distributions");
+  tally.faults = ReadHistogram(At(distributions, "faults"));
+  tally.nodes = ReadHistogram(At(distributions, "nodes"));
+  tally.takeovers = ReadHistogram(At(distributions, "takeovers"));
+  tally.unknown_outcomes = ReadHistogram(At(distributions, "unknown_outcomes"));
   return tally;
 }
 
 sim::Size ReadSize(const Json& json) {
-  return {.faults = json.at("faults").get<int64_t>(),
-          .nodes = json.at("nodes").get<int64_t>(),
-          .locks = json.at("locks").get<int64_t>(),
-          .duration = Time(json.at("duration"))};
+  return {.faults = At(json, "faults").get<int64_t>(),
+          .nodes = At(json, "nodes").get<int64_t>(),
+          .locks = At(json, "locks").get<int64_t>(),
+          .duration = Time(At(json, "duration"))};
 }
 
 std::string NameOf(const ProtocolInfo& protocol, const sim::ViolationKind& kind) {
@@ -243,41 +262,162 @@ std::string NameOf(const ProtocolInfo& protocol, const sim::ViolationKind& kind)
 
 // Into the tally of its protocol, whose line stands before it.
 void ReadFinding(const Json& json, HuntReport& report) {
-  const ProtocolInfo& protocol = Protocol(json.at("protocol"));
-  sim::ViolationKind kind{.invariant = Word(json.at("invariant").get<std::string>(),
+  const ProtocolInfo& protocol = Protocol(At(json, "protocol"));
+  sim::ViolationKind kind{.invariant = Word(At(json, "invariant").get<std::string>(),
                                             kCountOf<Invariant>, WordOf<Invariant>),
-                          .where = json.at("where").get<std::string>()};
+                          .where = At(json, "where").get<std::string>()};
   sim::Finding finding;
-  finding.runs = json.at("runs").get<int64_t>();
-  finding.run = Unsigned(json.at("run"));
-  finding.promised = json.at("promised").get<bool>();
-  finding.size = ReadSize(json.at("drawn"));
-  finding.at = sim::Instant{} + Time(json.at("at"));
-  finding.shrink_runs = json.at("shrink_runs").get<int64_t>();
-  if (!json.at("shrunk").is_null()) {
+  finding.runs = At(json, "runs").get<int64_t>();
+  finding.run = Unsigned(At(json, "run"));
+  finding.promised = At(json, "promised").get<bool>();
+  finding.size = ReadSize(At(json, "drawn"));
+  finding.at = sim::Instant{} + Time(At(json, "at"));
+  finding.shrink_runs = At(json, "shrink_runs").get<int64_t>();
+  if (!At(json, "shrunk").is_null()) {
     auto scenario =
-        sim::ParseScenario(sim::DumpJson(json.at("scenario")), NameOf(protocol, kind) + ".json");
+        sim::ParseScenario(sim::DumpJson(At(json, "scenario")), NameOf(protocol, kind) + ".json");
     if (!scenario.ok()) Refuse(std::string(scenario.status().message()));
     finding.shrunk = *std::move(scenario);
   }
-  report.tallies[std::string(protocol.name)].findings.emplace(std::move(kind), std::move(finding));
+  const auto tally = report.tallies.find(std::string(protocol.name));
+  if (tally == report.tallies.end()) Refuse(Cat("no line of ", protocol.name, " before it"));
+  if (!tally->second.findings.emplace(std::move(kind), std::move(finding)).second) {
+    Refuse("a second line of this finding");
+  }
 }
 
-void ReadLine(const Json& json, HuntReport& report, bool is_first) {
-  if (json.at("format").get<std::string>() != kFormatName) Refuse("of another format");
-  if (json.at("version").get<int>() != kHuntFormat) Refuse("of another version");
-  const HuntReport hunt = ReadHunt(json.at("hunt"));
-  if (is_first) report = hunt;
-  if (hunt.hunt != report.hunt || hunt.shards != report.shards || hunt.covered != report.covered) {
+// The line that ends a report.
+struct EndOfReport {
+  size_t protocols = 0;
+  size_t findings = 0;
+  bool is_partial = false;
+};
+
+class Reader {
+ public:
+  // Throws if this is no line of the report.
+  void Read(const std::string& line) {
+    const Json json = Json::parse(line);
+    CheckHunt(json);
+    if (end_) Refuse("a line after the end; give --merge each report as a file of its own");
+    const auto kind = At(json, "line").get<std::string>();
+    if (kind == "protocol") return ReadProtocol(json);
+    if (kind == "finding") return ReadFinding(json, report_);
+    if (kind != "end") Refuse("unknown line " + sim::Quoted(kind));
+    end_ = {.protocols = At(json, "protocols").get<size_t>(),
+            .findings = At(json, "findings").get<size_t>(),
+            .is_partial = At(json, "partial").get<bool>()};
+  }
+
+  // Why the report is not whole; empty if it is.
+  std::string Missing() const {
+    if (!end_) return "cut off: the last line, which counts the others, is missing";
+    if (end_->is_partial)
+      return "merged with --partial, so that it has a part of the findings only";
+    const size_t findings = FindingsOf(report_.tallies).size();
+    if (end_->protocols == report_.tallies.size() && end_->findings == findings) return {};
+    return Cat("lines are missing: of ", std::to_string(end_->protocols), " protocols it has ",
+               std::to_string(report_.tallies.size()), ", and of ", std::to_string(end_->findings),
+               " findings ", std::to_string(findings));
+  }
+
+  const HuntReport& report() const { return report_; }
+  bool HasRead() const { return has_read_; }
+
+ private:
+  void CheckHunt(const Json& json) {
+    if (At(json, "format").get<std::string>() != kFormatName) Refuse("of another format");
+    if (At(json, "version").get<int>() != kHuntFormat) {
+      Refuse("of another version of whorl; merge it with the whorl that wrote it");
+    }
+    const HuntReport hunt = ReadHunt(At(json, "hunt"));
+    if (!std::exchange(has_read_, true)) report_ = hunt;
+    if (hunt.hunt == report_.hunt && hunt.shards == report_.shards &&
+        hunt.covered == report_.covered) {
+      return;
+    }
     Refuse("of another hunt, or another shard, than the lines before");
   }
-  const auto line = json.at("line").get<std::string>();
-  if (line == "finding") return ReadFinding(json, report);
-  if (line != "protocol") Refuse("unknown line " + sim::Quoted(line));
-  const std::string protocol(Protocol(json.at("protocol")).name);
-  if (!report.tallies.emplace(protocol, ReadTally(json)).second) {
-    Refuse("a second line of " + protocol);
+
+  void ReadProtocol(const Json& json) {
+    const std::string protocol(Protocol(At(json, "protocol")).name);
+    if (!report_.tallies.emplace(protocol, ReadTally(json)).second) {
+      Refuse("a second line of " + protocol);
+    }
   }
+
+  HuntReport report_;
+  bool has_read_ = false;
+  std::optional<EndOfReport> end_;
+};
+
+// Why the reader refuses the line; empty if it has read it. JSON's own exceptions speak of the
+// library's types, so their texts are not shown.
+std::string RefusalOf(Reader& reader, const std::string& line) {
+  try {
+    reader.Read(line);
+    return {};
+  } catch (const Json::parse_error&) {
+    return "this is no JSON";
+  } catch (const Json::exception&) {
+    return "a value has another type";
+  } catch (const std::invalid_argument& error) {
+    return sim::Printable(error.what(), 300);
+  }
+}
+
+// --- adding ------------------------------------------------------------------------------------
+
+// Equal, except for findings that only one of them has shrunk, because the other one was interrupted.
+bool SameTallies(sim::HuntTallies one, sim::HuntTallies other) {
+  for (auto& [protocol, tally] : one) {
+    for (auto& [kind, finding] : tally.findings) {
+      const auto same = other[protocol].findings.find(kind);
+      if (same == other[protocol].findings.end()) return false;
+      if (finding.shrunk.has_value() == same->second.shrunk.has_value()) continue;
+      for (sim::Finding* either : {&finding, &same->second}) {
+        either->shrunk.reset();
+        either->shrink_runs = 0;
+      }
+    }
+  }
+  return one == other;
+}
+
+bool SameRunCounts(const sim::HuntTallies& one, const sim::HuntTallies& other) {
+  return std::ranges::equal(one, other, [](const auto& a, const auto& b) {
+    return a.first == b.first && a.second.runs == b.second.runs;
+  });
+}
+
+// "shard 2/3", or "shards 1/3 and 2/3".
+std::string ShardsText(const std::set<uint64_t>& shards, uint64_t count) {
+  std::string text = shards.size() == 1 ? "shard " : "shards ";
+  size_t left = shards.size();
+  for (const uint64_t shard : shards) {
+    text += Cat(std::to_string(shard + 1), "/", std::to_string(count));
+    if (--left > 0) text += left == 1 ? " and " : ", ";
+  }
+  return text;
+}
+
+absl::Status CompareReports(const ReportFile& one, const ReportFile& other) {
+  const std::string name = sim::Printable(other.path, 1000);
+  const std::string shards = ShardsText(one.report.covered, one.report.shards);
+  const std::string both = Cat(shards, " is in ", sim::Printable(one.path, 1000), ", too");
+  if (one.report.is_partial || other.report.is_partial) {
+    return absl::InvalidArgumentError(
+        Cat(name, ": ", both, ", and one of them is cut off; leave that one out"));
+  }
+  if (SameTallies(one.report.tallies, other.report.tallies)) return absl::OkStatus();
+  if (!SameRunCounts(one.report.tallies, other.report.tallies)) {
+    return absl::InvalidArgumentError(
+        Cat(name, ": ", both, ", with another number of runs; leave one of them out"));
+  }
+  return absl::DataLossError(
+      Cat(name, ": ", both,
+          ", and the same runs came out otherwise: a mistake of whorl's, or one of "
+          "the two was written by another build"));
 }
 
 }  // namespace
@@ -310,50 +450,72 @@ std::string ReportLines(const HuntReport& report, const std::string& command,
   for (const auto& [protocol, tally] : report.tallies) {
     lines += sim::DumpJson(ProtocolLine(report, protocol, tally)) + "\n";
   }
-  for (const NamedFinding& finding : FindingsOf(report.tallies)) {
+  const std::vector<NamedFinding> findings = FindingsOf(report.tallies);
+  for (const NamedFinding& finding : findings) {
     lines += sim::DumpJson(FindingLine(report, finding, command, save_folder)) + "\n";
   }
+  lines += sim::DumpJson(EndLine(report, findings.size())) + "\n";
   return lines;
 }
 
-absl::StatusOr<HuntReport> ReadReport(std::string_view text, const std::string& path) {
-  HuntReport report;
+absl::StatusOr<HuntReport> ReadReport(std::string_view text, const std::string& path,
+                                      bool accepts_partial) {
   const std::string name = sim::Printable(path, 1000);
-  int number = 0;
-  for (const std::string& line : LinesOf(text)) {
-    ++number;
-    try {
-      ReadLine(Json::parse(line), report, number == 1);
-    } catch (const std::exception& error) {
-      // nlohmann's own messages begin with a number in brackets, which helps nobody.
-      return absl::InvalidArgumentError(
-          Cat(name, ":", std::to_string(number),
-              ": expected a line that whorl hunt --json has written: ",
-              sim::Printable(error.what(), 300)));
-    }
+  const std::vector<std::string> lines = LinesOf(text);
+  Reader reader;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::string refusal = RefusalOf(reader, lines[i]);
+    if (refusal.empty()) continue;
+    // A file that was cut off within a line: what is before it can be read.
+    if (i > 0 && i + 1 == lines.size() && !text.ends_with('\n') && !Json::accept(lines[i])) break;
+    return absl::InvalidArgumentError(
+        Cat(name, ":", std::to_string(i + 1),
+            ": expected a line that whorl hunt --json has written: ", refusal));
   }
-  if (report.tallies.empty()) {
+  if (!reader.HasRead()) {
     return absl::InvalidArgumentError(Cat(name, ": empty, where whorl hunt --json writes lines"));
   }
+  HuntReport report = reader.report();
+  const std::string missing = reader.Missing();
+  if (missing.empty()) return report;
+  if (!accepts_partial) {
+    return absl::InvalidArgumentError(Cat(name, ": ", missing, "; hunt ",
+                                          ShardsText(report.covered, report.shards),
+                                          " again, or merge what is there by --partial"));
+  }
+  report.is_partial = true;
   return report;
 }
 
-absl::Status AddReport(const HuntReport& other, const std::string& path, HuntReport& sum) {
-  const std::string name = sim::Printable(path, 1000);
-  if (other.hunt != sum.hunt || other.shards != sum.shards) {
-    return absl::InvalidArgumentError(
-        Cat(name, ": of another hunt (another seed, other options or another number of shards)"));
+absl::StatusOr<HuntReport> SumOf(const std::vector<ReportFile>& files) {
+  HuntReport sum = files.front().report;
+  for (size_t i = 1; i < files.size(); ++i) {
+    const HuntReport& report = files[i].report;
+    const std::string name = sim::Printable(files[i].path, 1000);
+    if (report.hunt != sum.hunt || report.shards != sum.shards) {
+      return absl::InvalidArgumentError(
+          Cat(name, ": of another hunt (another seed, other options or another number of shards)"));
+    }
+    const auto same = std::find_if(files.begin(), files.begin() + i, [&](const ReportFile& file) {
+      return file.report.covered == report.covered;
+    });
+    if (same != files.begin() + i) {
+      if (absl::Status status = CompareReports(*same, files[i]); !status.ok()) return status;
+      continue;
+    }
+    for (const uint64_t shard : report.covered) {
+      if (sum.covered.insert(shard).second) continue;
+      return absl::InvalidArgumentError(
+          Cat(name, ": ", ShardsText({shard}, sum.shards),
+              " is there already, added up with others; leave one of the files out"));
+    }
+    for (const auto& [protocol, tally] : report.tallies) sum.tallies[protocol].Add(tally);
+    sum.is_partial |= report.is_partial;
   }
-  for (const uint64_t shard : other.covered) {
-    if (sum.covered.insert(shard).second) continue;
-    return absl::InvalidArgumentError(Cat(name, ": shard ", std::to_string(shard + 1), "/",
-                                          std::to_string(sum.shards), " is there twice"));
-  }
-  for (const auto& [protocol, tally] : other.tallies) sum.tallies[protocol].Add(tally);
-  if (!sum.IsWhole()) return absl::OkStatus();
+  if (!sum.IsWhole()) return sum;
   sum.shards = 1;
   sum.covered = {0};
-  return absl::OkStatus();
+  return sum;
 }
 
 std::string SavedPath(const NamedFinding& finding, const std::string& save_folder) {

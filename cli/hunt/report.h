@@ -1,11 +1,15 @@
 // What a hunt reports: what was hunted, what was found, and which shards of the whole it covers.
 //
-// As JSON lines, which `whorl hunt --merge` reads back: a line for each protocol, and one for each
-// finding.
-//   {"format":"whorl-hunt","version":1,"line":"protocol","hunt":{...},"protocol":"spindle_v2",...}
-//   {"format":"whorl-hunt","version":1,"line":"finding","protocol":"spindle_v2",...}
-// Invariant: a report read back and written again is the same to the byte, and the reports of all
-// shards of a hunt, added up, are the report of the whole hunt.
+// As JSON lines, which `whorl hunt --merge` reads back: a line for each protocol, one for each
+// finding, and one at the end that counts them.
+//   {"format":"whorl-hunt","version":4,"line":"protocol","hunt":{...},"protocol":"spindle_v2",...}
+//   {"format":"whorl-hunt","version":4,"line":"finding","protocol":"spindle_v2",...}
+//   {"format":"whorl-hunt","version":4,"line":"end","hunt":{...},"protocols":1,"findings":1,...}
+// Invariants:
+//   1. A report read back and written again is the same to the byte.
+//   2. The reports of all shards of a hunt, added up, are the report of the whole hunt. A report that
+//      is given twice counts once.
+//   3. A report from which a line is missing is never taken for a whole one.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +24,14 @@
 
 namespace whorl::cli {
 
-inline constexpr int kHuntFormat = 3;
+inline constexpr int kHuntFormat = 4;
 
 struct HuntReport {
   sim::HuntOptions hunt;       // without its shard
   uint64_t shards = 1;         // how many there are
   std::set<uint64_t> covered;  // the shards that this report contains, from 0
   sim::HuntTallies tallies;
+  bool is_partial = false;  // lines are missing: a file was cut off
 
   // Nothing was left out: the shards are the whole hunt.
   bool IsWhole() const { return covered.size() == shards; }
@@ -48,12 +53,22 @@ std::vector<NamedFinding> FindingsOf(const sim::HuntTallies& tallies);
 std::string ReportLines(const HuntReport& report, const std::string& command,
                         const std::string& save_folder);
 
-// `path` is for messages, which name it and the line.
-absl::StatusOr<HuntReport> ReadReport(std::string_view text, const std::string& path);
+// `path` is for messages, which name it and the line. A report that is cut off is an error, unless
+// `accepts_partial`: then the lines that are whole are read, and the report says that it is partial.
+absl::StatusOr<HuntReport> ReadReport(std::string_view text, const std::string& path,
+                                      bool accepts_partial);
 
-// Adds one of another part of the same hunt. kInvalidArgument: of another hunt, or of a part that
-// is there already.
-absl::Status AddReport(const HuntReport& other, const std::string& path, HuntReport& sum);
+// A report, and where it was read.
+struct ReportFile {
+  std::string path;
+  HuntReport report;
+};
+// The sum of reports of parts of one hunt. Reports of the same shards have to be equal, and count
+// once.
+//   kInvalidArgument: one is of another hunt, or they cannot be added up.
+//   kDataLoss: two reports of the same runs differ, so a run could not be repeated.
+// REQUIRES: there is a report.
+absl::StatusOr<HuntReport> SumOf(const std::vector<ReportFile>& files);
 
 // One line of shell that replays a finding.
 std::string ReplayLine(const HuntReport& report, const NamedFinding& finding,

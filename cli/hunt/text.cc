@@ -114,6 +114,7 @@ void PrintSummary(const HuntReport& report, size_t findings, std::ostream& out) 
     out << "; of " << report.shards << " shards, " << report.covered.size()
         << (report.covered.size() == 1 ? " is" : " are") << " here";
   }
+  if (report.is_partial) out << "; partial: lines of a report are missing";
   out << '\n';
 }
 

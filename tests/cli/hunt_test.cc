@@ -134,11 +134,89 @@ TEST_F(CliHuntTest, MergingRefusesWhatIsNoPartOfTheSameHunt) {
   Small("--shard 2/2 --promised --out b.jsonl");
   Write("c.jsonl", "{\"format\": \"whorl-trace\"}\n");
   Write("d.jsonl", "");
-  ExpectUsageError("hunt --merge a.jsonl a.jsonl", "a.jsonl: shard 1/2 is there twice");
   ExpectUsageError("hunt --merge a.jsonl b.jsonl", "b.jsonl: of another hunt");
   ExpectUsageError("hunt --merge c.jsonl", "c.jsonl:1: expected a line that whorl hunt --json");
   ExpectUsageError("hunt --merge d.jsonl", "d.jsonl: empty");
   ExpectUsageError("hunt --merge e.jsonl", "e.jsonl: cannot be read");
+}
+
+// A disk that is full cuts a report at any byte. Taken for a whole one, it would lose findings.
+TEST_F(CliHuntTest, AReportThatIsCutOffIsNeverMergedAsIfItWereWhole) {
+  const std::string report = Small("--json").out;
+  const size_t first = report.find('\n') + 1;
+  const size_t last = report.rfind('\n', report.size() - 2) + 1;
+  for (const size_t size : {first, first + 40, last, last + 40}) {
+    Write("cut.jsonl", report.substr(0, size));
+    ExpectUsageError("hunt --merge cut.jsonl", "cut.jsonl: cut off: the last line");
+    ExpectUsageError("hunt --merge cut.jsonl", "or merge what is there by --partial");
+  }
+  Write("hole.jsonl", report.substr(0, first) + report.substr(last));
+  ExpectUsageError("hunt --merge hole.jsonl",
+                   "hole.jsonl: lines are missing: of 1 protocols it has 1");
+  Write("half.jsonl", report.substr(0, 40));
+  ExpectUsageError("hunt --merge half.jsonl --partial", "half.jsonl:1: expected a line");
+  Write("two.jsonl", report + report);
+  ExpectUsageError("hunt --merge two.jsonl", "a line after the end");
+}
+
+TEST_F(CliHuntTest, PartialMergesWhatIsThereAndSaysSo) {
+  const std::string report = Small("--json").out;
+  Write("cut.jsonl", report.substr(0, report.rfind('\n', report.size() - 2) + 1));
+  const Ended merged = Whorl("hunt --merge cut.jsonl --partial");
+  EXPECT_EQ(merged.code, 1);
+  EXPECT_THAT(merged.err, HasSubstr("cut.jsonl: partial; merged what is there"));
+  EXPECT_THAT(merged.out, HasSubstr("; partial: lines of a report are missing"));
+  // What was merged from a part stays one.
+  Whorl("hunt --merge cut.jsonl --partial --out sum.jsonl");
+  ExpectUsageError("hunt --merge sum.jsonl", "sum.jsonl: merged with --partial");
+  ExpectUsageError("hunt --partial", "it does not go without --merge");
+}
+
+// A batch system runs a job twice when it has lost sight of it.
+TEST_F(CliHuntTest, AShardThatIsThereTwiceCountsOnce) {
+  for (const std::string i : {"1", "2"}) Small("--shard " + i + "/2 --out " + i + ".jsonl");
+  Shell("cp 1.jsonl again.jsonl");
+  EXPECT_EQ(Whorl("hunt --merge 1.jsonl 2.jsonl again.jsonl --json").out, Small("--json").out);
+  Whorl("hunt --merge 1.jsonl 2.jsonl --out sum.jsonl");
+  EXPECT_EQ(Whorl("hunt --merge sum.jsonl sum.jsonl --json").out, Small("--json").out);
+}
+
+TEST_F(CliHuntTest, DifferingReportsOfOneShardAreAnAlarm) {
+  Small("--shard 1/2 --out a.jsonl");
+  Shell("sed 's/\"hash\":\"[0-9a-f]*\"/\"hash\":\"00000000000000ff\"/' a.jsonl >b.jsonl");
+  const Ended ended = Whorl("hunt --merge a.jsonl b.jsonl --out sum.jsonl");
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err,
+              HasSubstr("b.jsonl: shard 1/2 is in a.jsonl, too, and the same runs came out "
+                        "otherwise: a mistake of whorl's"));
+  EXPECT_THAT(ended.out, IsEmpty());
+  EXPECT_THAT(Files("."), Not(testing::Contains("sum.jsonl")));
+  Shell("sed '1s/\"runs\":30,/\"runs\":29,/' a.jsonl >c.jsonl");
+  ExpectUsageError("hunt --merge a.jsonl c.jsonl", "with another number of runs");
+}
+
+// Hours of hunting would be lost.
+TEST_F(CliHuntTest, MergingNeverWritesOverAReport) {
+  Small("--shard 1/2 --out a.jsonl");
+  const std::string before = ReadText(folder_ / "a.jsonl");
+  Shell("ln -s a.jsonl link.jsonl");
+  ExpectUsageError("hunt --merge a.jsonl --out ./a.jsonl", "would write over the report a.jsonl");
+  ExpectUsageError("hunt --merge a.jsonl --out link.jsonl", "would write over the report a.jsonl");
+  EXPECT_EQ(ReadText(folder_ / "a.jsonl"), before);
+}
+
+TEST_F(CliHuntTest, MergingSaysInItsOwnWordsWhatIsWrongWithALine) {
+  Small("--shard 1/2 --out a.jsonl");
+  const auto expect = [&](const std::string& change, const std::string& message) {
+    Shell("sed '" + change + "' a.jsonl >b.jsonl");
+    ExpectUsageError("hunt --merge b.jsonl", message);
+    EXPECT_THAT(Whorl("hunt --merge b.jsonl").err, Not(HasSubstr("json.exception")));
+  };
+  expect("1s/\"runs\":/\"runes\":/", "b.jsonl:1: expected a line");
+  expect("1s/\"runs\":/\"runes\":/", "no \"runs\"");
+  expect("1s/\"runs\":/\"runs\":\"many\",\"was\":/", "a value has another type");
+  expect("1s/\"covered\":.1./\"covered\":[7]/", "there is no such shard");
+  expect("1s/^.//", "this is no JSON");
 }
 
 TEST_F(CliHuntTest, JsonLinesSayWhatWasHuntedAndFound) {
@@ -150,7 +228,10 @@ TEST_F(CliHuntTest, JsonLinesSayWhatWasHuntedAndFound) {
   EXPECT_EQ(lines[0]["checked"], 3);
   EXPECT_THAT(lines[0]["hash"].get<std::string>(), testing::MatchesRegex("[0-9a-f]{16}"));
   EXPECT_TRUE(lines[0]["sometimes"].contains("takeover"));
-  for (size_t i = 1; i < lines.size(); ++i) {
+  EXPECT_EQ(lines.back()["line"], "end");
+  EXPECT_EQ(lines.back()["protocols"], 1);
+  EXPECT_EQ(lines.back()["findings"], lines.size() - 2);
+  for (size_t i = 1; i + 1 < lines.size(); ++i) {
     EXPECT_EQ(lines[i]["line"], "finding");
     EXPECT_EQ(lines[i]["promised"], false);
     EXPECT_THAT(lines[i]["scenario"]["expect"]["violates"],
