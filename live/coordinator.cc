@@ -322,7 +322,10 @@ void Coordinator::OnAnnounces(int16_t sender, uint16_t lock) {
 
 void Coordinator::OnWrite(const sim::WriteSent& write, Instant sent_at) {
   if (!running_) return;
-  At(sent_at + Draw(latencies_.resource), [this, write] { OnWriteArrived(write); });
+  Chance chance(random_);
+  const Duration late =
+      AddedWriteLatency(scenario_, faults_, write.process.node, chance) + Draw(latencies_.resource);
+  At(sent_at + late, [this, write] { OnWriteArrived(write); });
 }
 
 void Coordinator::OnWriteArrived(const sim::WriteSent& write) {

@@ -175,7 +175,7 @@ class Coordinator final : public CallInterceptor {
   // refusals.h refuses these faults before the run.
   void CarryOut(const sim::ReleaseNodeClock& /*release*/) {}
   void CarryOut(const sim::SetSpannerClocks& /*set*/) {}
-  void CarryOut(const sim::RemoveRow& removal);
+  void CarryOut(const sim::ActAsOperator& acts);
   void CarryOut(const sim::DropRequest& drop);
   void CarryOut(const sim::DropReply& drop);
   void CarryOut(const sim::MarkCall& mark);

@@ -33,8 +33,8 @@ void Coordinator::StrikeAll(const std::vector<sim::Triggers::Hit>& hits) {
 
 void Coordinator::Begin(uint32_t index, const CallName* trigger) {
   const FaultSpec& fault = scenario_.faults[index];
-  sim::FaultTarget target = {.exists = HasTarget(fault), .call = {}};
-  if (fault.node != FaultSpec::kNoNode) {
+  sim::FaultTarget target = {.node = fault.node, .exists = HasTarget(fault), .call = {}};
+  if (fault.node >= 0) {
     target.life = LivesOf(static_cast<unsigned>(NodeAt(fault.node).state));
     target.incarnation = NodeAt(fault.node).incarnation;
   }
@@ -46,12 +46,12 @@ void Coordinator::Begin(uint32_t index, const CallName* trigger) {
 
 bool Coordinator::HasTarget(const FaultSpec& fault) {
   if (fault.As<sim::SessionLossFault>() != nullptr) return !NodeAt(fault.node).sessions.empty();
-  const auto* deletion = fault.As<sim::DeleteRowFault>();
-  if (deletion == nullptr) return true;
+  const sim::RowOfLock* target = TargetOf(fault.what);
+  if (target == nullptr) return true;
   std::vector<Row> rows;
   if (!operator_->RowsAt(std::nullopt, rows).ok()) return false;
   const size_t key = sim::RulesOf(scenario_.protocol).key_column;
-  const Value wanted = KeyOfRow(scenario_, deletion->target);
+  const Value wanted = KeyOfRow(scenario_, *target);
   return std::ranges::any_of(rows, [&](const Row& row) { return row[key] == wanted; });
 }
 
@@ -109,10 +109,9 @@ void Coordinator::CarryOut(const sim::StartAgain& start) {
 
 void Coordinator::CarryOut(const sim::EndLater& end) {
   At(Now() + end.after, [this, end] {
-    const int16_t node = scenario_.faults[end.fault].node;
-    const uint32_t incarnation = node == FaultSpec::kNoNode ? 0 : NodeAt(node).incarnation;
+    const uint32_t incarnation = end.node < 0 ? 0 : NodeAt(end.node).incarnation;
     sim::FaultEffects effects;
-    OnFaultOver(scenario_, faults_, end.fault, incarnation, end.incarnation, effects);
+    OnFaultOver(scenario_, faults_, end.fault, end.node, incarnation, end.incarnation, effects);
     CarryOut(effects);
   });
 }
@@ -161,20 +160,20 @@ void Coordinator::CarryOut(const sim::TakeSession& take) {
   RecordEvent(sim::SessionLost{.process = ProcessOf(take.node)});
 }
 
-// An operator deletes the row. No network is between the operator and Spanner.
-void Coordinator::CarryOut(const sim::RemoveRow& removal) {
+// No network is between the operator and Spanner.
+void Coordinator::CarryOut(const sim::ActAsOperator& acts) {
   Timestamp commit;
-  const Status status = operator_->Delete(KeyOfRow(scenario_, removal.target), commit);
-  if (!status.ok()) return At(Now() + kOperatorRetry, [this, removal] { CarryOut(removal); });
+  const Status status = operator_->Write(OperatorWriteOf(scenario_, acts.fault), commit);
+  if (!status.ok()) return At(Now() + kOperatorRetry, [this, acts] { CarryOut(acts); });
   CallName nobody;
-  nobody.lock = removal.target.lock;
+  nobody.lock = TargetOf(scenario_.faults[acts.fault].what)->lock;
   record_.commits.push_back({.at = Now(),
                              .call = nobody,
                              .step = spindle_v2::steps::kCheck,
                              .commit = commit,
                              .before = {},
                              .after = {}});
-  RecordEvent(sim::FaultEnded{.fault = removal.fault});
+  RecordEvent(sim::FaultEnded{.fault = acts.fault});
 }
 
 // --- clocks --------------------------------------------------------------------------------------

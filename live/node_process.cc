@@ -20,6 +20,7 @@
 #include "protocol/spindle_v2/words.h"
 #include "real_client/lock_loop.h"
 #include "real_client/spanner_client.h"
+#include "sim/world/world_setup.h"
 
 namespace whorl::live {
 namespace {
@@ -43,7 +44,7 @@ class NodeProcess {
                         .credentials = real_client::Plaintext{},
                         .channels = 1},
          .sessions = MultiplexedSessionPolicy(),
-         .retry = FindProtocol(setup_.scenario.protocol)->retry_policy,
+         .retry = sim::RetryPolicyOf(setup_.scenario),
          .call_observer = calls_},
         client_);
     if (!opened.ok()) return reporter_.Send(CannotGoOn{.why = FormatStatus(opened)});

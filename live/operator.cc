@@ -54,14 +54,39 @@ Status Operator::Session(SessionName& out) {
   return {};
 }
 
-Status Operator::Write(Mutation mutation, Timestamp& commit) {
+Status Operator::Write(sim::OperatorWrite write, Timestamp& commit) {
+  if (auto* statement = std::get_if<Statement>(&write)) return Run(std::move(*statement), commit);
   Commit call;
   Status status = Session(call.session);
   if (!status.ok()) return status;
   call.transaction = SingleUseWrite{};
-  call.mutations.push_back(std::move(mutation));
+  call.mutations.push_back(std::move(std::get<Mutation>(write)));
+  return CommitOf(std::move(call), commit);
+}
+
+// In a read-write transaction. If it is aborted, the caller runs all of it again.
+Status Operator::Run(Statement statement, Timestamp& commit) {
+  ExecuteSql call;
+  Status status = Session(call.session);
+  if (!status.ok()) return status;
+  call.transaction = BeginReadWrite{};
+  call.statement = std::move(statement);
+  call.sequence_number = 1;
+  v1::ResultSet reply;
+  status = Call(*spanner_, &Spanner::ExecuteSql, wire::Encode(call), reply);
+  Response response;
+  wire::ResultShape shape;
+  if (status.ok()) status = wire::DecodeResultSet(reply, response, shape);
+  if (!status.ok()) return status;
+  Commit end;
+  end.session = call.session;
+  end.transaction = response.transaction;
+  return CommitOf(std::move(end), commit);
+}
+
+Status Operator::CommitOf(Commit call, Timestamp& commit) {
   v1::CommitResponse reply;
-  status = Call(*spanner_, &Spanner::Commit, wire::Encode(call), reply);
+  Status status = Call(*spanner_, &Spanner::Commit, wire::Encode(call), reply);
   Response response;
   if (status.ok()) status = wire::DecodeCommitResponse(reply, response);
   commit = response.commit_timestamp;
@@ -74,12 +99,6 @@ Status Operator::Insert(std::vector<Row> rows) {
   insert.rows = std::move(rows);
   Timestamp commit;
   return Write(std::move(insert), commit);
-}
-
-Status Operator::Delete(const Value& key, Timestamp& commit) {
-  Mutation deletion = {.kind = MutationKind::kDelete, .table = std::string(protocol_.table)};
-  deletion.keys.keys.push_back({key});
-  return Write(std::move(deletion), commit);
 }
 
 void Operator::Rollback(const SessionName& session, const TransactionId& transaction) {

@@ -1,5 +1,5 @@
-// Does at Spanner what no process of the run does: inserts the initial rows, deletes rows as an
-// operator would, deletes sessions, rolls back transactions that Spanner would have aborted, and
+// Does at Spanner what no process of the run does: inserts the initial rows, writes to rows as
+// an operator would, deletes sessions, rolls back transactions that Spanner would have aborted, and
 // reads the versions of rows after the run.
 //
 // Calls block for some milliseconds. Not thread-safe.
@@ -16,6 +16,7 @@
 #include "google/spanner/v1/spanner.grpc.pb.h"
 #include "protocol/protocols.h"
 #include "protocol/spanner/rpc.h"
+#include "sim/scenario/faults/kinds.h"
 
 namespace whorl::live {
 
@@ -24,8 +25,8 @@ class Operator {
   Operator(const std::shared_ptr<grpc::Channel>& channel, const ProtocolInfo& protocol);
 
   Status Insert(std::vector<Row> rows);
-  // Deletes the row with this key. `commit` becomes the commit timestamp.
-  Status Delete(const Value& key, Timestamp& commit);
+  // `commit` becomes the commit timestamp.
+  Status Write(sim::OperatorWrite write, Timestamp& commit);
   // Ignores errors.
   void Rollback(const SessionName& session, const TransactionId& transaction);
   void DeleteSession(const SessionName& session);
@@ -36,7 +37,8 @@ class Operator {
 
  private:
   Status Session(SessionName& out);
-  Status Write(Mutation mutation, Timestamp& commit);
+  Status CommitOf(Commit call, Timestamp& commit);
+  Status Run(Statement statement, Timestamp& commit);
 
   std::unique_ptr<google::spanner::v1::Spanner::Stub> spanner_;
   const ProtocolInfo& protocol_;

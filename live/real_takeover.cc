@@ -67,7 +67,7 @@ std::string WhyNotForReal(const TakeoverCase& takeover_case) {
   if (takeover_case.fault == TakeoverFault::kDeployment) {
     return "a hundred processes on one machine would be late on their own";
   }
-  if (takeover_case.preset == sim::Preset::kInstant) return "a real network takes time";
+  if (takeover_case.preset == sim::Preset::kNone) return "a real network takes time";
   constexpr int64_t kFollowersMax = 20;
   if (takeover_case.followers > kFollowersMax) {
     return Cat("more than ", std::to_string(kFollowersMax),

@@ -23,6 +23,10 @@ std::optional<std::string_view> WhyNot(const FaultSpec& fault) {
   if (fault.As<sim::CurrentTimestampFault>() != nullptr) {
     return "a real CURRENT_TIMESTAMP cannot be set wrong; run it without --on";
   }
+  if (fault.node == FaultSpec::kLeader) {
+    return "which real process believes that it leads is only known after the run; name a node, or "
+           "run it without --on";
+  }
   const auto* clock = fault.As<sim::ClockFault>();
   if (clock == nullptr || !clock->stands) return std::nullopt;
   return "a machine's clock cannot be made to stand still for one of its processes; use "

@@ -34,23 +34,34 @@ constexpr auto WordTableOf(Promise) {
 
 // A circumstance in which a promise is void, although the protocol works as it should.
 enum class Circumstance : uint8_t {
-  kRowDeleted,           // an operator deletes a row
-  kLeasesDiffer,         // processes have different leases
-  kIdsShared,            // two processes have the same id
-  kCurrentTimestampOff,  // CURRENT_TIMESTAMP is not the true time
+  kOperatorWrites,             // an operator deletes a row, empties or releases it
+  kOperatorWritesAmongLeases,  // that, and processes have different leases
+  kRowEmptied,                 // an operator sets all columns but the key to NULL
+  kRowReleased,                // an operator ends a lease by force
+  kLeasesDiffer,               // processes have different leases
+  kIdsShared,                  // two processes have the same id
+  kIdsOutliveRestarts,         // a process starts again with the id that it had
+  kCurrentTimestampOff,        // CURRENT_TIMESTAMP is not the true time
+  kClockStands,                // the clocks of a machine stand still: it is suspended
 };
 constexpr auto WordTableOf(Circumstance) {
   return MakeWordTable<Circumstance>({
-      {Circumstance::kRowDeleted, "an operator deletes a row"},
+      {Circumstance::kOperatorWrites, "an operator writes to a row"},
+      {Circumstance::kOperatorWritesAmongLeases,
+       "an operator writes to a row, and nodes have different leases"},
+      {Circumstance::kRowEmptied, "an operator empties a row"},
+      {Circumstance::kRowReleased, "an operator releases a row by force"},
       {Circumstance::kLeasesDiffer, "nodes have different leases"},
       {Circumstance::kIdsShared, "two nodes share an id"},
+      {Circumstance::kIdsOutliveRestarts, "a node starts again with the id that it had"},
       {Circumstance::kCurrentTimestampOff, "CURRENT_TIMESTAMP is wrong"},
+      {Circumstance::kClockStands, "a node's clocks stand still"},
   });
 }
 // The protocol promises the invariant, but not in that circumstance.
 struct PromiseLimit {
   Invariant invariant = Invariant::kOneLiveToken;
-  Circumstance circumstance = Circumstance::kRowDeleted;
+  Circumstance circumstance = Circumstance::kOperatorWrites;
 };
 
 // A column of the protocol's table, as in `create_table`.

@@ -29,7 +29,7 @@ Examples:
   whorl bench takeover --protocol fenced_lease --fault crash,graceful_stop --lease 5s,10s
   whorl bench takeover --plot takeover.svg --csv takeover.csv
   whorl bench takeover --all --json > takeovers.jsonl
-  whorl bench takeover --protocol spindle_v2 --followers 1 --preset instant
+  whorl bench takeover --protocol spindle_v2 --followers 1 --preset none
   whorl bench takeover --on emulator                 in real time
   whorl bench takeover --on server --protocol fenced_lease --fault crash,cut_off --lease 2s
 
@@ -135,7 +135,7 @@ void AddTakeoverOptions(CLI::App& app, const std::shared_ptr<TakeoverRequest>& r
   AddText(app, "--followers", "N,N", request, TakeFollowers,
           "how many wait for the lock (default: 2); a deployment has its own");
   AddText(app, "--preset", "R,R", request, TakePresets,
-          "latencies: regional (the default), multi_region, or instant (RPCs take no time, to "
+          "latencies: regional (the default), multi_region, or none (calls take no time, to "
           "compare with closed forms)");
   app.add_flag("--all", request->all,
                "where nothing else is given: 1, 2, 10 and 100 followers, and both regions' "

@@ -27,10 +27,10 @@ constexpr std::array<StepName, 5> kSteps = {steps::kLook, steps::kClaim, steps::
                                             steps::kBeat, steps::kHandBack};
 constexpr std::array<StepName, 1> kStepsWithoutCommit = {steps::kLook};
 constexpr std::array<whorl::PromiseLimit, 4> kPromiseLimits = {
-    {{Invariant::kHandedTokenMonotonic, whorl::Circumstance::kRowDeleted},
-     {Invariant::kHasLockTruthful, whorl::Circumstance::kRowDeleted},
-     {Invariant::kLeaseRespected, whorl::Circumstance::kRowDeleted},
-     {Invariant::kSingleLeaderBelief, whorl::Circumstance::kRowDeleted}}};
+    {{Invariant::kHandedTokenMonotonic, whorl::Circumstance::kOperatorWrites},
+     {Invariant::kHasLockTruthful, whorl::Circumstance::kOperatorWrites},
+     {Invariant::kLeaseRespected, whorl::Circumstance::kOperatorWrites},
+     {Invariant::kSingleLeaderBelief, whorl::Circumstance::kOperatorWrites}}};
 constexpr std::array<whorl::ColumnInfo, 4> kColumns = {{
     {.name = "name", .type = whorl::Type::kString, .key = true},
     {.name = "heartbeat", .type = whorl::Type::kTimestamp},

@@ -15,9 +15,17 @@ ProtocolInfo Info() {
                                                      steps::kBeat, steps::kRelease};
   static constexpr std::array<StepName, 1> kStepsWithoutCommit = {steps::kRead};
   static constexpr std::array<StepName, 2> kUrgentSteps = {steps::kBeat, steps::kRelease};
-  static constexpr std::array<PromiseLimit, 2> kPromiseLimits = {
-      {{Invariant::kHasLockTruthful, Circumstance::kRowDeleted},
-       {Invariant::kLeaseRespected, Circumstance::kRowDeleted}}};
+  static constexpr std::array<PromiseLimit, 10> kPromiseLimits = {
+      {{Invariant::kHasLockTruthful, Circumstance::kOperatorWrites},
+       {Invariant::kLeaseRespected, Circumstance::kOperatorWrites},
+       {Invariant::kSingleLeaderBelief, Circumstance::kRowReleased},
+       {Invariant::kHandedTokenMonotonic, Circumstance::kRowReleased},
+       {Invariant::kNoWedge, Circumstance::kRowEmptied},
+       {Invariant::kSingleLeaderBelief, Circumstance::kOperatorWritesAmongLeases},
+       {Invariant::kHandedTokenMonotonic, Circumstance::kOperatorWritesAmongLeases},
+       {Invariant::kHasLockTruthful, Circumstance::kClockStands},
+       {Invariant::kHandedTokenMonotonic, Circumstance::kClockStands},
+       {Invariant::kSingleLeaderBelief, Circumstance::kClockStands}}};
   static constexpr std::array<ColumnInfo, 6> kColumns = {{
       {.name = "name", .type = Type::kString, .key = true},
       {.name = "heartbeat", .type = Type::kTimestamp},

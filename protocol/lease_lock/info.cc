@@ -16,7 +16,7 @@ ProtocolInfo Info() {
   static constexpr std::array<StepName, 1> kStepsWithoutCommit = {steps::kGet};
   static constexpr std::array<StepName, 2> kUrgentSteps = {steps::kHeartbeat, steps::kRelease};
   static constexpr std::array<PromiseLimit, 1> kPromiseLimits = {
-      {{Invariant::kHasLockTruthful, Circumstance::kRowDeleted}}};
+      {{Invariant::kHasLockTruthful, Circumstance::kOperatorWrites}}};
   static constexpr std::array<ColumnInfo, 5> kColumns = {{
       {.name = "key", .type = Type::kString, .key = true},
       {.name = "owner", .type = Type::kString},

@@ -14,8 +14,9 @@ ProtocolInfo Info() {
   static constexpr std::array<StepName, 2> kSteps = {steps::kUpdate, steps::kQuery};
   static constexpr std::array<StepName, 1> kStepsWithoutCommit = {steps::kQuery};
   // Without the row no service can hold the lock.
-  static constexpr std::array<PromiseLimit, 1> kPromiseLimits = {
-      {{Invariant::kNoWedge, Circumstance::kRowDeleted}}};
+  static constexpr std::array<PromiseLimit, 2> kPromiseLimits = {
+      {{Invariant::kNoWedge, Circumstance::kOperatorWrites},
+       {Invariant::kHasLockTruthful, Circumstance::kIdsOutliveRestarts}}};
   static constexpr std::array<ColumnInfo, 3> kColumns = {{
       {.name = "anchor", .type = Type::kInt64, .key = true},
       {.name = "service_id", .type = Type::kString},

@@ -92,7 +92,7 @@ class FaultGenerator {
   }
 
   bool Allows(FaultKind kind) const {
-    if (options_.kinds.empty()) return !InfoOf(kind).only_on_request;
+    if (options_.kinds.empty()) return true;
     return std::ranges::find(options_.kinds, kind) != options_.kinds.end();
   }
 
@@ -303,9 +303,19 @@ class FaultGenerator {
     wrong.lasts = DrawLength();
     wrong.error = draws_.EitherWay(Milliseconds(1), CurrentTimestampMax());
   }
-  void Draw(DeleteRowFault& deletion) {
-    deletion.target.lock = DrawLock();
-    deletion.target.row = world_.locks[deletion.target.lock];
+  void Draw(DeleteRowFault& deletion) { DrawRow(deletion.target); }
+  void Draw(EmptyRowFault& emptying) { DrawRow(emptying.target); }
+  void Draw(ReleaseRowFault& release) { DrawRow(release.target); }
+  void DrawRow(RowOfLock& target) {
+    target.lock = DrawLock();
+    target.row = world_.locks[target.lock];
+  }
+  void Draw(SlowResourceFault& slow) {
+    slow.lasts = DrawLength();
+    slow.add.max = Rounded(draws_.Log(Milliseconds(200), Seconds(20)));
+    slow.add.p99 = slow.add.max;
+    slow.add.p50 = Rounded(draws_.Log(Microseconds(100), slow.add.max));
+    slow.add.min = Duration{};
   }
 
   // With a tail beyond 200 ms.

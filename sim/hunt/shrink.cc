@@ -76,14 +76,12 @@ void TakeOutLock(Scenario& scenario, size_t gone) {
   const auto lock = static_cast<uint16_t>(gone);
   std::erase_if(scenario.faults, [&](const FaultSpec& fault) {
     const When* when = std::get_if<When>(&fault.trigger);
-    const auto* deletion = fault.As<DeleteRowFault>();
-    return (deletion != nullptr && deletion->target.lock == lock) ||
+    const RowOfLock* target = TargetOf(fault.what);
+    return (target != nullptr && target->lock == lock) ||
            (when != nullptr && when->lock == lock);
   });
   for (FaultSpec& fault : scenario.faults) {
-    if (auto* deletion = std::get_if<DeleteRowFault>(&fault.what)) {
-      CloseGap(deletion->target.lock, gone);
-    }
+    if (RowOfLock* target = TargetOf(fault.what)) CloseGap(target->lock, gone);
     When* when = std::get_if<When>(&fault.trigger);
     if (when != nullptr && when->lock) CloseGap(*when->lock, gone);
   }
@@ -273,8 +271,9 @@ auto OfFault(size_t index, const Field& field) {
       [index, field](Scenario& s) -> auto& { return field(std::get<Kind>(s.faults[index].what)); };
 }
 
+template <typename Kind>
 void OfferPlainerDelay(const DelaySpec& add, size_t index, Offers& offers) {
-  const auto field = OfFault<LatencyFault>(index, [](auto& fault) -> auto& { return fault.add; });
+  const auto field = OfFault<Kind>(index, [](auto& fault) -> auto& { return fault.add; });
   const Duration max = add.max;
   OfferDefault(offers, field, DelaySpec{.min = max, .p50 = max, .p99 = max, .max = max});
   if (add.min != max) return;
@@ -315,7 +314,7 @@ void OfferPlainerKeys(const Scenario& scenario, size_t index, const Kind& kind,
       OfferLesser(scenario, offers, OfFault<Kind>(index, field), Duration{});
     }
   }
-  if constexpr (requires { kind.add; }) OfferPlainerDelay(kind.add, index, offers);
+  if constexpr (requires { kind.add; }) OfferPlainerDelay<Kind>(kind.add, index, offers);
 }
 
 void OfferPlainerFault(const Scenario& scenario, size_t index, Offers& offers) {

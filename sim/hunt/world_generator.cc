@@ -56,8 +56,11 @@ class WorldGenerator {
   void DrawLocks() {
     world_.locks = {"lock"};
     if (protocol_.takes_one_lock || !draws_.Percent(15)) return;
-    world_.locks = draws_.Percent(60) ? std::vector<std::string>{"job", "job_daily"}
-                                      : std::vector<std::string>{"jobs", "mails"};
+    // Names of side rows are lock names, too: "X_1" could be a side row of "X".
+    static constexpr std::array<Draws::Weighted<std::array<const char*, 2>>, 3> kNames = {
+        {{45, {"job", "job_daily"}}, {30, {"jobs", "mails"}}, {25, {"X", "X_1"}}}};
+    const std::array<const char*, 2> names = draws_.Weigh<std::array<const char*, 2>>(kNames);
+    world_.locks = {names[0], names[1]};
   }
 
   // A longer run has room for longer leases.
@@ -88,7 +91,7 @@ class WorldGenerator {
       if (has_bad_clocks) DrawClock(node.clock);
       world_.nodes.push_back(std::move(node));
     }
-    DrawSharedId();
+    DrawIds();
   }
 
   void DrawLocksOf(NodeSpec& node) {
@@ -109,6 +112,14 @@ class WorldGenerator {
     if (draws_.Percent(50) && most >= Milliseconds(1)) {
       clock.offset = draws_.EitherWay(Milliseconds(1), most);
     }
+  }
+
+  // Deployments give their processes ids that outlive a restart, and so do half of the worlds.
+  void DrawIds() {
+    if (draws_.Percent(50)) {
+      for (NodeSpec& node : world_.nodes) node.id = node.name;
+    }
+    DrawSharedId();
   }
 
   void DrawSharedId() {
@@ -132,6 +143,9 @@ class WorldGenerator {
     }
     if (draws_.Percent(60)) {
       world_.network.connection_timeout = Rounded(draws_.Log(Seconds(1), Seconds(20)));
+    }
+    if (draws_.Percent(25)) {
+      world_.network.commit_timeout = Rounded(draws_.Log(Milliseconds(20), Seconds(10)));
     }
   }
 
@@ -160,16 +174,23 @@ class WorldGenerator {
   void DrawRows() {
     if (!draws_.Percent(15)) return;
     for (const ColumnInfo& column : protocol_.columns) {
-      const bool is_known = column.type == Type::kString || column.type == Type::kTimestamp;
-      if (!is_known || (column.key && column.type != Type::kString)) return;
+      const bool is_number = column.type == Type::kInt64;
+      const bool is_known =
+          is_number || column.type == Type::kString || column.type == Type::kTimestamp;
+      if (!is_known || (column.key && is_number && protocol_.init_row.empty())) return;
     }
     for (const std::string& lock : world_.locks) {
       const Timestamp written = kStartTime - Rounded(draws_.Log(Seconds(1), Seconds(60)));
       RowSpec row;
       for (const ColumnInfo& column : protocol_.columns) {
         row.columns.emplace_back(column.name);
-        if (column.key) {
+        if (column.key && !protocol_.init_row.empty()) {
+          row.values.push_back(protocol_.init_row[row.values.size()]);
+        } else if (column.key) {
           row.values.emplace_back(lock);
+        } else if (column.type == Type::kInt64) {
+          // A lease, in the tables that there are; often longer than those of all nodes.
+          row.values.emplace_back(Rounded(draws_.Log(Seconds(1), Seconds(60))).ns / 1'000'000);
         } else if (column.type == Type::kTimestamp) {
           row.values.emplace_back(written);
         } else {

@@ -114,7 +114,9 @@ std::string FaultText(const Scenario& scenario, uint32_t fault) {
   if (fault >= scenario.faults.size()) return Cat("fault ", std::to_string(fault));
   const FaultSpec& spec = scenario.faults[fault];
   const std::string whose =
-      spec.node == FaultSpec::kNoNode ? "" : Cat(" of ", NamesOf(scenario).Node(spec.node));
+      spec.node == FaultSpec::kLeader   ? " of the leader"
+      : spec.node == FaultSpec::kNoNode ? ""
+                                        : Cat(" of ", NamesOf(scenario).Node(spec.node));
   return Cat("the fault at ", Printable(scenario.path, 1000), ":", std::to_string(spec.line), " (",
              FaultKindText(spec.kind()), whose, ")");
 }

@@ -26,7 +26,7 @@ constexpr Duration kInstantEpsilon = Milliseconds(1);
 
 TrueTimeSpec TrueTimeOf(Preset preset) {
   TrueTimeSpec truetime;
-  if (preset == Preset::kInstant) truetime.epsilon = kInstantEpsilon;
+  if (preset == Preset::kNone) truetime.epsilon = kInstantEpsilon;
   return truetime;
 }
 

@@ -86,7 +86,7 @@ std::optional<ClosedForm> ClosedFormOf(const TakeoverCase& takeover_case) {
   const bool leader_is_gone =
       takeover_case.fault == TakeoverFault::kCrash || takeover_case.fault == TakeoverFault::kPause;
   if (takeover_case.protocol != "spindle_v2" || !leader_is_gone) return std::nullopt;
-  if (takeover_case.followers != 1 || takeover_case.preset != Preset::kInstant) return std::nullopt;
+  if (takeover_case.followers != 1 || takeover_case.preset != Preset::kNone) return std::nullopt;
   const Duration d = takeover_case.lease;
   return ClosedForm{.mean = d * 10 / 9 + Seconds(1),
                     .p99 = d * 188 / 100 + Seconds(1),

@@ -69,7 +69,7 @@ TakeoverRun TakeoverObserver::Finish() {
 void TakeoverObserver::On(const FaultBegan& x) {
   ++struck_;
   const FaultSpec& fault = scenario_.faults[x.fault];
-  const bool strikes_leader = fault.node == FaultSpec::kNoNode || fault.node == owner_.node;
+  const bool strikes_leader = fault.node < 0 || fault.node == owner_.node;
   if (fault_ == TakeoverFault::kDeployment) {
     // Most pods are followers, and one may be stopped while a takeover from another goes on.
     if (!strikes_leader || open_) return;

@@ -392,14 +392,16 @@ class StoryBuilder {
       const FaultSpec& fault = scenario_.faults[span.fault];
       const bool is_short = span.to == span.from;
       const std::string until = span.to ? Cat(" until ", InstantText(*span.to)) : ", not over yet";
-      const bool concerns_all = fault.node == FaultSpec::kNoNode;  // it is Spanner's
+      const bool concerns_all = fault.node < 0;  // it is Spanner's, or the leader's
       const Weight weight =
           concerns_all || involved_.contains(fault.node) ? Weight::kFault : Weight::kDetail;
       StoryDraft& draft = Add(span.from, weight, {},
                               Cat("fault: ", FaultKindText(fault.kind()), " (line ",
                                   std::to_string(fault.line), ")", is_short ? "" : until));
-      draft.who = concerns_all ? "Spanner" : names_.Node(fault.node);
-      draft.node = fault.node;
+      draft.who = fault.node == FaultSpec::kLeader ? std::string(kLeaderWord)
+                  : concerns_all                   ? "Spanner"
+                                                   : names_.Node(fault.node);
+      draft.node = concerns_all ? FaultSpec::kNoNode : fault.node;
       draft.rank =
           std::holds_alternative<When>(fault.trigger) ? Rank::kTriggeredFault : Rank::kTimedFault;
     }

@@ -347,6 +347,7 @@ Json FaultsJson(const World& world, const StateWatch& watch, const Names& names)
     Json json = {
         {"fault", Cat(FaultKindText(spec.kind()), " (line ", std::to_string(spec.line), ")")}};
     if (spec.node >= 0) json["node"] = names.Node(spec.node);
+    if (spec.node == FaultSpec::kLeader) json["node"] = std::string(kLeaderWord);
     if (!times.began) {
       const auto* when = std::get_if<When>(&spec.trigger);
       json["strikes"] = IsArmed(world, i) ? "the next call of its kind"

@@ -135,12 +135,12 @@ void Timeline::On(const SessionCreated& x) { Add(x.process.node, Tone::kPlain, "
 void Timeline::On(const FaultBegan& x) {
   if (x.fault >= scenario_.faults.size()) return;
   fault_began_[x.fault] = now_;
-  Add(scenario_.faults[x.fault].node, Tone::kWarning, Cat("fault ", FaultName(x.fault)));
+  Add(NodeOf(scenario_.faults[x.fault]), Tone::kWarning, Cat("fault ", FaultName(x.fault)));
 }
 void Timeline::On(const FaultEnded& x) {
   // The end of a fault without a duration is no news.
   if (x.fault >= scenario_.faults.size() || fault_began_[x.fault] == now_) return;
-  Add(scenario_.faults[x.fault].node, Tone::kPlain, Cat("over: ", FaultName(x.fault)));
+  Add(NodeOf(scenario_.faults[x.fault]), Tone::kPlain, Cat("over: ", FaultName(x.fault)));
 }
 
 // --- transactions and rows ---------------------------------------------------------------------
@@ -251,6 +251,11 @@ void Timeline::On(const WorkChanged& x) {
 }
 
 // --- helpers -----------------------------------------------------------------------------------
+
+// Which node leads is shown by what happens to it.
+int16_t Timeline::NodeOf(const FaultSpec& fault) {
+  return fault.node < 0 ? TimelineLine::kSpanner : fault.node;
+}
 
 void Timeline::Add(int16_t node, Tone tone, std::string text) {
   if (lines_.size() >= kMaxLines) {

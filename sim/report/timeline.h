@@ -90,6 +90,7 @@ class Timeline : public ObservationSink {
   std::string GrantText(const RowCommitted& x) const;
   void OnHasLock(const QuestionAnswered& x);
   void Add(int16_t node, Tone tone, std::string text);
+  static int16_t NodeOf(const FaultSpec& fault);
   Lane LaneOf(int16_t node) const;
   NodeActivity& ActivityOf(int16_t node) { return activities_[static_cast<size_t>(node)]; }
   LastShown& LastShownOf(ProcessId process, uint16_t lock);

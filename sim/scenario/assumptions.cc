@@ -41,14 +41,13 @@ constexpr std::array<Entry, 5> kBuiltIn = {{
      {.wall_clock_error_max = Seconds(2),
       .current_timestamp_max = kHour,
       .leases_may_differ = true}},
-    // A process that creates a deleted row again waits for the longest lease that it knows of.
     {"fenced_lease",
      {.wall_clock_error_max = kHour,
       .current_timestamp_max = kHour,
+      .clocks_may_stand = true,
       .ids_may_be_shared = true,
       .rows_may_be_deleted = true,
-      .leases_may_differ = true,
-      .deleted_only_with_one_lease = true}},
+      .leases_may_differ = true}},
 }};
 
 // A deque, because references to its elements stay valid when another one is added.
@@ -61,6 +60,18 @@ template <typename Fault>
 bool HasFault(const Scenario& scenario) {
   return std::ranges::any_of(scenario.faults,
                              [](const FaultSpec& fault) { return fault.As<Fault>() != nullptr; });
+}
+
+bool OperatorWrites(const Scenario& scenario) {
+  return std::ranges::any_of(scenario.faults, [](const FaultSpec& fault) {
+    return TargetOf(fault.what) != nullptr;
+  });
+}
+
+bool StartsAgainWithItsId(const Scenario& scenario, const FaultSpec& fault) {
+  if (!RestartAfterOf(fault.what) && fault.As<StartFault>() == nullptr) return false;
+  if (fault.node >= 0) return !scenario.nodes[static_cast<size_t>(fault.node)].id.empty();
+  return std::ranges::any_of(scenario.nodes, [](const NodeSpec& node) { return !node.id.empty(); });
 }
 
 bool LeasesDiffer(const Scenario& scenario) {
@@ -141,13 +152,10 @@ class Judge {
     if (const auto* set = fault.As<TrueTimeFault>()) JudgeTrueTime(set->truetime);
     if (const auto* set = fault.As<CurrentTimestampFault>()) JudgeCurrentTimestamp(set->error);
     const auto* clock = fault.As<ClockFault>();
-    Add(clock != nullptr && clock->stands && !may_.clocks_may_stand, "a node's clocks stand still");
-    if (fault.As<DeleteRowFault>() != nullptr) JudgeDeletion();
-  }
-  void JudgeDeletion() {
-    Add(!may_.rows_may_be_deleted, WordOf(Circumstance::kRowDeleted));
-    Add(may_.deleted_only_with_one_lease && LeasesDiffer(scenario_),
-        "an operator deletes a row, and nodes have different leases");
+    Add(clock != nullptr && clock->stands && !may_.clocks_may_stand,
+        WordOf(Circumstance::kClockStands));
+    Add(TargetOf(fault.what) != nullptr && !may_.rows_may_be_deleted,
+        WordOf(Circumstance::kOperatorWrites));
   }
 
   const Scenario& scenario_;
@@ -159,15 +167,30 @@ class Judge {
 
 bool Has(const Scenario& scenario, Circumstance circumstance) {
   switch (circumstance) {
-    case Circumstance::kRowDeleted:
-      return HasFault<DeleteRowFault>(scenario);
+    case Circumstance::kOperatorWrites:
+      return OperatorWrites(scenario);
+    case Circumstance::kOperatorWritesAmongLeases:
+      return OperatorWrites(scenario) && LeasesDiffer(scenario);
+    case Circumstance::kRowEmptied:
+      return HasFault<EmptyRowFault>(scenario);
+    case Circumstance::kRowReleased:
+      return HasFault<ReleaseRowFault>(scenario);
     case Circumstance::kLeasesDiffer:
       return LeasesDiffer(scenario);
     case Circumstance::kIdsShared:
       return NodesShareAnId(scenario);
+    case Circumstance::kIdsOutliveRestarts:
+      return std::ranges::any_of(scenario.faults, [&scenario](const FaultSpec& fault) {
+        return StartsAgainWithItsId(scenario, fault);
+      });
     case Circumstance::kCurrentTimestampOff:
       return scenario.spanner.current_timestamp_error != Duration() ||
              HasFault<CurrentTimestampFault>(scenario);
+    case Circumstance::kClockStands:
+      return std::ranges::any_of(scenario.faults, [](const FaultSpec& fault) {
+        const auto* clock = fault.As<ClockFault>();
+        return clock != nullptr && clock->stands;
+      });
   }
   std::abort();
 }

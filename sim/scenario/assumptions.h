@@ -23,10 +23,8 @@ struct Assumptions {
   bool truetime_may_lie = false;
   bool clocks_may_stand = false;     // a machine may be suspended
   bool ids_may_be_shared = false;    // two nodes may have the same id
-  bool rows_may_be_deleted = false;  // an operator may delete them
+  bool rows_may_be_deleted = false;  // an operator may delete them, or write to them otherwise
   bool leases_may_differ = false;    // nodes may have different leases
-  // Rows may be deleted or leases may differ, but not both in one world.
-  bool deleted_only_with_one_lease = false;
 };
 // Whether the scenario contains the circumstance.
 bool Has(const Scenario& scenario, Circumstance circumstance);

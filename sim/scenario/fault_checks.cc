@@ -28,7 +28,9 @@ class LifeOfNode {
     const NodeSpec& spec = scenario.nodes[static_cast<size_t>(node)];
     if (spec.start_at) Add({.at = *spec.start_at, .starts_for_certain = true});
     for (const uint32_t fault : faults) {
-      if (IsTimed(scenario.faults[fault])) {
+      // Which node a fault of the leader strikes is not known: it may be this one.
+      const bool is_certain = scenario.faults[fault].node == node;
+      if (is_certain && IsTimed(scenario.faults[fault])) {
         Add({.at = TimeOf(scenario.faults[fault]), .fault = fault});
       } else {
         any_time_.push_back(&scenario.faults[fault]);
@@ -136,6 +138,7 @@ class Checks {
     Add(fault, std::move(text), FaultProblem::Place::kFault);
   }
   std::string NodeText(int16_t node) const {
+    if (node == FaultSpec::kLeader) return "the leader";
     return Cat("node ", Quoted(scenario_.nodes[static_cast<size_t>(node)].name));
   }
   void Compare(std::vector<uint32_t>& faults);
@@ -151,7 +154,14 @@ void Checks::CheckLives() {
   std::map<int16_t, std::vector<uint32_t>> by_node;
   for (uint32_t i = 0; i < scenario_.faults.size(); ++i) {
     const FaultSpec& fault = scenario_.faults[i];
-    if (fault.node != FaultSpec::kNoNode) by_node[fault.node].push_back(i);
+    if (fault.node >= 0) by_node[fault.node].push_back(i);
+    if (fault.node != FaultSpec::kLeader) continue;
+    if ((StrikesIn(fault.what) & kHasProcess) == kNoLife) {
+      Add(i, "can never fire: a node that leads runs already");
+    }
+    for (int16_t node = 0; node < static_cast<int16_t>(scenario_.nodes.size()); ++node) {
+      by_node[node].push_back(i);
+    }
   }
   for (const auto& entry : by_node) {
     const int16_t node = entry.first;
@@ -186,6 +196,7 @@ void Checks::CheckContradictions() {
   for (uint32_t i = 0; i < scenario_.faults.size(); ++i) {
     const FaultSpec& fault = scenario_.faults[i];
     if (!IsTimed(fault) || !CanContradict(fault.kind())) continue;
+    if (fault.node == FaultSpec::kLeader) continue;  // another node each time, perhaps
     by_target[{fault.kind(), fault.node}].push_back(i);
   }
   for (auto& [target, faults] : by_target) Compare(faults);
@@ -247,7 +258,8 @@ std::vector<bool> StartedNodes(const Scenario& scenario) {
   std::vector<bool> started;
   for (const NodeSpec& node : scenario.nodes) started.push_back(node.start_at.has_value());
   for (const FaultSpec& fault : scenario.faults) {
-    if (fault.As<StartFault>() != nullptr) started[static_cast<size_t>(fault.node)] = true;
+    if (fault.As<StartFault>() == nullptr || fault.node < 0) continue;
+    started[static_cast<size_t>(fault.node)] = true;
   }
   return started;
 }

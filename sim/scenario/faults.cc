@@ -60,6 +60,7 @@ class FaultReader {
 
   bool CheckTrigger(const ObjectFields& fields);
   void CheckStagger(const ObjectFields& fields);
+  void CheckRepeats(const ObjectFields& fields);
 
   std::optional<When> ReadWhen(const ObjectFields& fields);
   std::optional<StepName> ReadStep(const ObjectFields& fields);
@@ -105,6 +106,7 @@ void FaultReader::Read(const JsonValue& entry) {
     fault.trigger = Instant{fields.Time("at").value_or(Duration{}).ns};
   }
   if (kind.has_value()) ReadFaultKeys(fields, known_, scenario_, fault, problems_);
+  CheckRepeats(fields);
   if (kind.has_value() && !InfoOf(*kind).has_node) {
     if (problems_.size() == before) AddAll(fields, fault, {FaultSpec::kNoNode});
     return;
@@ -134,6 +136,18 @@ void FaultReader::CheckStagger(const ObjectFields& fields) {
   if (fields.Has("at") && is_pattern) return;
   problems_.AddAtKey(*stagger,
                      "\"stagger\" needs \"at\", and a pattern such as \"pod-*\" for \"node\"");
+}
+
+void FaultReader::CheckRepeats(const ObjectFields& fields) {
+  const std::optional<JsonValue> every = fields.Find("every");
+  const std::optional<JsonValue> times = fields.Find("times");
+  if (every.has_value() && !fields.Has("at")) {
+    problems_.AddAtKey(*every, "\"every\" needs \"at\": when the fault comes first");
+  } else if (every.has_value() != times.has_value()) {
+    problems_.AddAtKey(every.has_value() ? *every : *times,
+                       "\"every\" and \"times\" need each other: how much later the fault comes "
+                       "again, and how often it comes in all");
+  }
 }
 
 std::optional<When> FaultReader::ReadWhen(const ObjectFields& fields) {
@@ -225,6 +239,7 @@ std::vector<int16_t> FaultReader::ReadTargets(const ObjectFields& fields,
   }
   std::vector<int16_t> targets;
   if (value->text().find('*') == std::string_view::npos) {
+    if (value->text() == kLeaderWord && !nodes_.contains(kLeaderWord)) return {FaultSpec::kLeader};
     if (const std::optional<int16_t> node = FindNode(*value)) targets.push_back(*node);
     return targets;
   }
@@ -242,26 +257,31 @@ std::vector<int16_t> FaultReader::ReadTargets(const ObjectFields& fields,
 
 void FaultReader::AddAll(const ObjectFields& fields, const FaultSpec& fault,
                          const std::vector<int16_t>& targets) {
-  if (scenario_.faults.size() + targets.size() > kMaxFaults) {
+  const int64_t times = fields.Integer("times").value_or(1);
+  if (static_cast<uint64_t>(times) > (kMaxFaults - std::min(scenario_.faults.size(), kMaxFaults)) /
+                                         std::max<size_t>(targets.size(), 1)) {
     if (!full_) {
       problems_.Add(fields.value(), Cat("more than ", std::to_string(kMaxFaults),
-                                        " faults, counting each node that a pattern matches"));
+                                        " faults, counting each node that a pattern matches, and each of "
+                                        "\"times\""));
     }
     full_ = true;
     return;
   }
   const Duration stagger = fields.Time("stagger").value_or(Duration{});
+  const Duration every = fields.Time("every").value_or(Duration{});
   FaultSpec next = fault;
-  for (const int16_t target : targets) {
-    next.node = target;
-    if (Instant* at = std::get_if<Instant>(&next.trigger)) {
-      if (!IsInRun(fields, *at, target)) return;
+  for (int64_t time = 0; time < times; ++time) {
+    for (size_t i = 0; i < targets.size(); ++i) {
+      next.node = targets[i];
+      if (const auto* first = std::get_if<Instant>(&fault.trigger)) {
+        const Instant at = *first + every * time + stagger * static_cast<int64_t>(i);
+        if (!IsInRun(fields, at, targets[i])) return;
+        next.trigger = at;
+      }
       scenario_.faults.push_back(next);
-      *at = *at + stagger;
-    } else {
-      scenario_.faults.push_back(next);
+      entries_.push_back(fields.value());
     }
-    entries_.push_back(fields.value());
   }
 }
 
@@ -269,7 +289,11 @@ bool FaultReader::IsInRun(const ObjectFields& fields, Instant at, int16_t node) 
   if (!known_.duration || Duration{at.ns} < scenario_.duration) return true;
   const std::string end = FormatDuration(scenario_.duration);
   const std::optional<JsonValue> stagger = fields.Find("stagger");
-  if (!stagger.has_value()) {
+  const std::optional<JsonValue> every = fields.Find("every");
+  if (every.has_value()) {
+    problems_.Add(*every, Cat(kNeverFires, "it would come again at ",
+                              FormatDuration(Duration{at.ns}), ", and the run ends at ", end));
+  } else if (!stagger.has_value()) {
     problems_.Add(*fields.Find("at"), Cat(kNeverFires, "the run ends at ", end));
   } else {
     problems_.Add(

@@ -139,7 +139,10 @@ ObjectInfo DescribeNode() {
        {.name = "use",
         .form = Form::kWord,
         .about = "how its application uses the lock: it asks has_lock before each write, works "
-                 "between callbacks, or calls the wrapper's Lock() and Unlock()",
+                 "between callbacks, or calls the wrapper's Lock() and Unlock(). `lock` needs a "
+                 "protocol with that wrapper (spindle_v2): it calls Lock() when it starts, and "
+                 "Unlock() when the process is told to stop (fault `stop`), once the work under way "
+                 "is done; at no other time",
         .words = Listed(AllWords<Use>()),
         .otherwise = JsonText(NodeSpec().use)},
        {.name = "clock",
@@ -168,8 +171,9 @@ ObjectInfo DescribeSpanner() {
   return {"spanner",
           {{.name = "preset",
             .form = Form::kWord,
-            .about = "latencies of the database and of the way to it",
-            .words = {WordOf(Preset::kRegional), WordOf(Preset::kMultiRegion)},
+            .about = "latencies of the database and of the way to it; with none, only commit wait "
+                     "takes time",
+            .words = Listed(AllWords<Preset>()),
             .otherwise = JsonText(SpannerSpec().preset)},
            {.name = "truetime",
             .form = Form::kObject,
@@ -215,8 +219,13 @@ ObjectInfo DescribeNetwork() {
             .form = Form::kBoolean,
             .about = "whether a process that has given the lock back tells the others, who look at "
                      "once (fenced_lease); no fault holds that message up",
-            .otherwise = NetworkSpec().announce_releases ? "true" : "false"}},
-          R"({ "connection_timeout": "5s", "announce_releases": true })"};
+            .otherwise = NetworkSpec().announce_releases ? "true" : "false"},
+           {.name = "commit_timeout",
+            .form = Form::kPositiveDuration,
+            .about = "after which a client gives a Commit up and does not know its outcome; else "
+                     "when the client library of the protocol does. What is longer than that "
+                     "changes nothing"}},
+          R"({ "connection_timeout": "5s", "announce_releases": true, "commit_timeout": "3s" })"};
 }
 
 ObjectInfo DescribeWorkload() {
@@ -260,11 +269,20 @@ std::vector<KeyInfo> CommonFaultKeys() {
           {.name = "node",
            .form = Form::kName,
            .about = "which node; a pattern with * makes one fault for each node that matches; with "
-                    "`when`, else the node that it names. Faults of Spanner have none"},
+                    "`when`, else the node that it names; `leader`, unless a node has that name, is "
+                    "the first node that believes it holds a lock when the fault strikes, and if "
+                    "none does, the fault finds nothing to strike. Faults of Spanner have none"},
           {.name = "stagger",
            .form = Form::kDuration,
            .about = "with `at` and a pattern: each node that matches is hit so much later than "
-                    "the one before it"}};
+                    "the one before it"},
+          {.name = "every",
+           .form = Form::kPositiveDuration,
+           .about = "with `at` and `times`: the fault comes again, each time so much later"},
+          {.name = "times",
+           .form = Form::kInteger,
+           .about = "how often it comes in all",
+           .min = 2}};
 }
 
 // The kinds that describe a key in the same words.

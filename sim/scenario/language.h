@@ -107,7 +107,6 @@ struct FaultInfo {
   std::vector<FaultKey> keys = {};  // beyond those that every fault takes; required ones first
   bool has_node = true;             // it takes `node`, and `stagger`
   bool is_noun = true;              // "a pause"; words with _ are none anyway
-  bool only_on_request = false;     // hunts draw it where they are told to, by its name
   std::string_view example;         // JSON
   FaultKind kind{};                 // Faults() sets it
 

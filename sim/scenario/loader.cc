@@ -49,6 +49,7 @@ void ReadNetwork(const ObjectFields& file, NetworkSpec& network) {
       fields->Time("connection_timeout").value_or(network.connection_timeout);
   network.announce_releases =
       fields->Boolean("announce_releases").value_or(network.announce_releases);
+  network.commit_timeout = fields->Time("commit_timeout");
 }
 
 void ReadWorkload(const ObjectFields& file, const Known& known, WorkloadSpec& workload,

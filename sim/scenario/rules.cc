@@ -227,6 +227,7 @@ constexpr Rules kRules = {.protocol = "fenced_lease",
                           .owner_column = {},
                           .renewing_step = {},
                           .releasing_step = {},
+                          .lease_ms_column = kLeaseMsColumn,
                           .locking_steps = {},  // its transactions are optimistic
                           .row_key = NameIsTheKey,
                           .lease_used = LeaseUsed,

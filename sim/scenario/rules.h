@@ -25,8 +25,9 @@ struct Rules {
   std::string_view protocol;
   // Indexes of columns in a row.
   size_t key_column = 0;
-  // The token, in a column of type TIMESTAMP or INT64 (protocol/token.h). A change to a token that is not NULL is a grant, unless it renews a lease. Nothing
-  // if the protocol has no tokens: then the process that writes an owner into a row is its owner.
+  // The token, in a column of type TIMESTAMP or INT64 (protocol/token.h). A change to a token that
+  // is not NULL is a grant, unless it renews a lease. Nothing if the protocol has no tokens: then
+  // the process that writes an owner into a row is its owner.
   std::optional<size_t> token_column;
   size_t owner_column = 0;  // for a protocol without tokens
   // The step by which an owner replaces its own token, or writes its own row, to renew its lease.
@@ -34,6 +35,8 @@ struct Rules {
   std::optional<StepName> renewing_step;
   // The step by which an owner deletes its row to give the lock back.
   std::optional<StepName> releasing_step;
+  // The lease of the row's owner in milliseconds, if the row states it.
+  std::optional<size_t> lease_ms_column;
 
   // The steps whose transactions lock the rows that they read or write. If a process gives such a
   // transaction up, or crashes, it may keep others out until Spanner aborts it for being idle.
@@ -49,7 +52,8 @@ struct Rules {
   bool (*is_released)(const Row& row);
   // Whether `key` is the key of a row that the protocol keeps beside the row of `lock`.
   bool (*is_side_row)(std::string_view lock, std::string_view key);
-  // W of no_wedge. `greatest_lease` is the longest lease of the nodes that take part in the lock.
+  // W of no_wedge. `greatest_lease` is the longest lease of the nodes that take part in the lock,
+  // and of the rows at the start.
   Duration (*wedge_bound)(Duration greatest_lease, Duration round_trip_p999);
 
   // The column that is NULL in a row without a holder.

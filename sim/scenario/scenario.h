@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -67,13 +68,13 @@ struct RowSpec {
 enum class Preset : uint8_t {
   kRegional,
   kMultiRegion,
-  kInstant,  // RPCs take no time: for figures to compare with a formula, and not for scenarios
+  kNone,  // calls take no time; a commit still waits out the uncertainty of TrueTime
 };
 constexpr auto WordTableOf(Preset) {
   return MakeWordTable<Preset>({
       {Preset::kRegional, "regional"},
       {Preset::kMultiRegion, "multi_region"},
-      {Preset::kInstant, "instant"},
+      {Preset::kNone, "none"},
   });
 }
 
@@ -100,7 +101,9 @@ struct SpannerSpec {
 struct NetworkSpec {
   Duration connection_timeout = Seconds(20);  // after which a black-holed call ends UNAVAILABLE
   bool announce_releases = false;             // processes tell each other of releases directly
-  WHORL_FIELDS(NetworkSpec, connection_timeout, announce_releases);
+  // After which a client gives a Commit up, if that is sooner than its library would.
+  std::optional<Duration> commit_timeout;
+  WHORL_FIELDS(NetworkSpec, connection_timeout, announce_releases, commit_timeout);
 };
 
 enum class ResourceKind : uint8_t { kFenced, kUnfenced, kBoth };
@@ -130,11 +133,15 @@ struct When {
   WHORL_FIELDS(When, node, step, phase, count, lock);
 };
 
+// Stands for FaultSpec::kLeader in a file, unless a node has this name.
+inline constexpr std::string_view kLeaderWord = "leader";
+
 struct FaultSpec {
   static constexpr int16_t kNoNode = -1;
+  static constexpr int16_t kLeader = -2;  // the node that leads when the fault strikes
 
   std::variant<Instant, When> trigger;  // `at` or `when`
-  int16_t node = 0;                     // kNoNode for what happens at Spanner
+  int16_t node = 0;  // or kLeader; kNoNode for what happens at Spanner
   AnyFault what;
   int line = 0;  // in the file, so that a report can point at it
   FaultKind kind() const { return KindOf(what); }

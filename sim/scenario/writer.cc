@@ -120,6 +120,7 @@ Json NetworkJson(const NetworkSpec& network) {
   Json json = Json::object();
   PutTime("connection_timeout", network.connection_timeout, NetworkSpec().connection_timeout, json);
   if (network.announce_releases) json["announce_releases"] = true;
+  PutTime("commit_timeout", network.commit_timeout, json);
   return json;
 }
 
@@ -180,8 +181,9 @@ void PutField(std::string_view key, const T& value, const T& otherwise, const Sc
     // One of its keys has to be there, so epsilon always is.
     PutTrueTime(value, Duration{-1}, json);
   } else {
-    // A duration or a delay that is no optional is a key that the kind requires.
-    const bool required = std::is_same_v<T, Duration> || std::is_same_v<T, DelaySpec>;
+    // A duration, a delay or a code that is no optional is a key that the kind requires.
+    const bool required = std::is_same_v<T, Duration> || std::is_same_v<T, DelaySpec> ||
+                          std::is_same_v<T, ErrorCode>;
     if (required || value != otherwise) PutValue(key, value, json);
   }
 }
@@ -207,7 +209,9 @@ Json FaultJson(const FaultSpec& fault, const Scenario& scenario) {
     json["when"] = WhenJson(std::get<When>(fault.trigger), scenario);
   }
   json["do"] = std::string(FaultKindText(fault.kind()));
-  if (fault.node != FaultSpec::kNoNode) {
+  if (fault.node == FaultSpec::kLeader) {
+    json["node"] = std::string(kLeaderWord);
+  } else if (fault.node != FaultSpec::kNoNode) {
     json["node"] = scenario.nodes[static_cast<size_t>(fault.node)].name;
   }
   std::visit([&](const auto& kind) { PutKind(kind, scenario, json); }, fault.what);

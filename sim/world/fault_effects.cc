@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/protocols.h"
+#include "sim/scenario/operator_write.h"
 #include "sim/scenario/rules.h"
 
 namespace whorl::sim {
@@ -49,12 +51,13 @@ std::optional<Code> CodeFor(const FaultSpec& fault, const PassingCall& call) {
 // One event of a fault, passed on to the fault's kind.
 class FaultStep {
  public:
-  FaultStep(const Scenario& scenario, ActiveFaults& faults, uint32_t fault, FaultEffects& out)
+  FaultStep(const Scenario& scenario, ActiveFaults& faults, uint32_t fault, int16_t node,
+            FaultEffects& out)
       : scenario_(scenario),
         faults_(faults),
         fault_(fault),
         spec_(scenario.faults[fault]),
-        node_(spec_.node),
+        node_(node),
         out_(out) {}
 
   void Due(const FaultTarget& target);
@@ -95,8 +98,11 @@ class FaultStep {
   void Begin(const ClockFault& change) { Add(SetNodeClock{.node = node_, .change = change}); }
   void Begin(const TrueTimeFault& /*set*/) { BeginToSetClocks(); }
   void Begin(const CurrentTimestampFault& /*set*/) { BeginToSetClocks(); }
-  void Begin(const DeleteRowFault& deletion) {
-    Add(RemoveRow{.fault = fault_, .target = deletion.target});
+  void Begin(const SlowResourceFault& /*slow*/) { Activate(); }
+  template <typename Kind>
+    requires requires(const Kind& kind) { kind.target; }
+  void Begin(const Kind& /*operators*/) {
+    Add(ActAsOperator{fault_});
   }
   void BeginToSetClocks() {
     faults_.of_clocks.push_back(fault_);
@@ -119,6 +125,7 @@ class FaultStep {
   }
   void End(const AbortFault& /*abort*/, bool /*same_process*/) { Deactivate(); }
   void End(const ErrorFault& /*error*/, bool /*same_process*/) { Deactivate(); }
+  void End(const SlowResourceFault& /*slow*/, bool /*same_process*/) { Deactivate(); }
   void End(const UnavailableFault& /*unavailable*/, bool /*same_process*/) {
     if (--faults_.unavailable == 0) Observe(SpannerAvailability{.available = true});
   }
@@ -141,7 +148,8 @@ class FaultStep {
 };
 
 void FaultStep::Due(const FaultTarget& target) {
-  if (node_ != FaultSpec::kNoNode && (target.life & StrikesIn(spec_.what)) == kNoLife) return;
+  if (spec_.node == FaultSpec::kLeader && node_ < 0) return;  // nobody leads
+  if (node_ >= 0 && (target.life & StrikesIn(spec_.what)) == kNoLife) return;
   if (!target.exists) return;
   if (StrikesOneCall(spec_.what)) return StrikeOneCall(target.call);
   Began();
@@ -157,8 +165,11 @@ bool FaultStep::GoesOnAfter(uint32_t incarnation) {
     return true;
   }
   const std::optional<Duration> lasts = LastsOf(spec_.what);
-  if (lasts) Add(EndLater{.fault = fault_, .incarnation = incarnation, .after = *lasts});
-  return lasts || GoesOn(spec_.what) || spec_.As<DeleteRowFault>() != nullptr;
+  if (lasts) {
+    Add(EndLater{
+        .fault = fault_, .node = node_, .incarnation = incarnation, .after = *lasts});
+  }
+  return lasts || GoesOn(spec_.what) || TargetOf(spec_.what) != nullptr;
 }
 
 void FaultStep::StrikeOneCall(const std::optional<CallName>& call) {
@@ -227,12 +238,12 @@ bool TakesArmed(const Scenario& scenario, ActiveFaults& faults, int16_t node, Fa
 
 void OnFaultDue(const Scenario& scenario, ActiveFaults& faults, uint32_t fault,
                 const FaultTarget& target, FaultEffects& out) {
-  FaultStep(scenario, faults, fault, out).Due(target);
+  FaultStep(scenario, faults, fault, target.node, out).Due(target);
 }
 
-void OnFaultOver(const Scenario& scenario, ActiveFaults& faults, uint32_t fault,
+void OnFaultOver(const Scenario& scenario, ActiveFaults& faults, uint32_t fault, int16_t node,
                  uint32_t incarnation, uint32_t struck, FaultEffects& out) {
-  FaultStep(scenario, faults, fault, out).Over(incarnation == struck);
+  FaultStep(scenario, faults, fault, node, out).Over(incarnation == struck);
 }
 
 void TakeArmed(ActiveFaults& faults, int16_t node, uint32_t fault, FaultEffects& out) {
@@ -287,9 +298,27 @@ Duration AddedLatency(const Scenario& scenario, const ActiveFaults& faults, int1
   return added;
 }
 
+Duration AddedWriteLatency(const Scenario& scenario, const ActiveFaults& faults, int16_t node,
+                           FaultChance& chance) {
+  Duration added;
+  for (const uint32_t index : faults.At(node).active) {
+    const auto* fault = scenario.faults[index].As<SlowResourceFault>();
+    if (fault != nullptr) added += chance.Delay(index, fault->add);
+  }
+  return added;
+}
+
 Value KeyOfRow(const Scenario& scenario, const RowOfLock& target) {
   const Rules& rules = RulesOf(scenario.protocol);
   return ParseKey(rules, scenario.locks[target.lock], target.row).value_or(Null{});
+}
+
+OperatorWrite OperatorWriteOf(const Scenario& scenario, uint32_t fault) {
+  const AnyFault& what = scenario.faults[fault].what;
+  const RowOfLock& target = *TargetOf(what);
+  return OperatorWriteOf(what, {.protocol = *FindProtocol(scenario.protocol),
+                                .key = KeyOfRow(scenario, target),
+                                .name = target.row});
 }
 
 }  // namespace whorl::sim

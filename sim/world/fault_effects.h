@@ -6,7 +6,7 @@
 // which the host carries out in order.
 // Invariants:
 //   1. FaultBegan comes before all other effects of a fault, and FaultEnded after them. A fault
-//      that finds nothing to strike has no effects. StartAgain and RemoveRow take time: the host
+//      that finds nothing to strike has no effects. StartAgain and ActAsOperator take time: the host
 //      observes FaultEnded when they are done.
 //   2. If two faults set the same thing, the one that began later decides; when it is over, the
 //      value of the other one applies again.
@@ -63,8 +63,11 @@ struct ActiveFaults {
 
 // When a fault is due.
 struct FaultTarget {
-  unsigned life = kIsDown;       // what its node is doing: one of Lives
-  uint32_t incarnation = 0;      // incarnation of the node's process
+  // The node that it strikes: its own, or the one that leads (FaultSpec::kLeader); kNoNode for what
+  // happens at Spanner.
+  int16_t node = FaultSpec::kNoNode;
+  unsigned life = kIsDown;       // what that node is doing: one of Lives
+  uint32_t incarnation = 0;      // incarnation of that node's process
   bool exists = true;            // whether the session or row that it takes away exists
   std::optional<CallName> call;  // the call that triggered it, if the fault can still strike that
 };
@@ -115,6 +118,7 @@ struct StartAgain {  // afterwards the fault is over
 };
 struct EndLater {  // the host calls OnFaultOver then
   uint32_t fault = 0;
+  int16_t node = FaultSpec::kNoNode;  // the one that it struck
   uint32_t incarnation = 0;
   Duration after;
 };
@@ -143,9 +147,8 @@ struct SetSpannerClocks {
   TrueTimeSpec truetime;
   Duration current_timestamp_error;
 };
-struct RemoveRow {  // an operator does it; afterwards the fault is over
+struct ActAsOperator {  // write what OperatorWriteOf says; afterwards the fault is over
   uint32_t fault = 0;
-  RowOfLock target;
 };
 struct DropRequest {
   CallName call;
@@ -160,7 +163,7 @@ struct MarkCall {  // becomes PassingCall::struck_by when the call reaches Spann
 using FaultEffect =
     std::variant<ObserveFault, PauseProcess, ResumeProcess, CrashProcess, StopProcess, StartProcess,
                  StartAgain, EndLater, SetLink, ReleaseMessages, LeaveSlowCalls, TakeSession,
-                 SetNodeClock, ReleaseNodeClock, SetSpannerClocks, RemoveRow, DropRequest,
+                 SetNodeClock, ReleaseNodeClock, SetSpannerClocks, ActAsOperator, DropRequest,
                  DropReply, MarkCall>;
 using FaultEffects = std::vector<FaultEffect>;
 
@@ -169,9 +172,9 @@ using FaultEffects = std::vector<FaultEffect>;
 // All functions append to `out`.
 void OnFaultDue(const Scenario& scenario, ActiveFaults& faults, uint32_t fault,
                 const FaultTarget& target, FaultEffects& out);
-// `incarnation` is that of the process which the fault's node runs now; `struck` is the one in
-// EndLater.
-void OnFaultOver(const Scenario& scenario, ActiveFaults& faults, uint32_t fault,
+// `node` and `struck` are those in EndLater; `incarnation` is that of the process which the node
+// runs now.
+void OnFaultOver(const Scenario& scenario, ActiveFaults& faults, uint32_t fault, int16_t node,
                  uint32_t incarnation, uint32_t struck, FaultEffects& out);
 
 // --- calls that pass ----------------------------------------------------------------------------
@@ -203,9 +206,15 @@ void TakeArmed(ActiveFaults& faults, int16_t node, uint32_t fault, FaultEffects&
 Duration AddedLatency(const Scenario& scenario, const ActiveFaults& faults, int16_t node,
                       Direction way, FaultChance& chance);
 
-// --- an operator's mistakes ----------------------------------------------------------------------
+// The time that active faults add to a write of the node on its way to the resource.
+Duration AddedWriteLatency(const Scenario& scenario, const ActiveFaults& faults, int16_t node,
+                           FaultChance& chance);
+
+// --- operators -----------------------------------------------------------------------------------
 
 // The key of the row that the operator acts on.
 Value KeyOfRow(const Scenario& scenario, const RowOfLock& target);
+// What the operator writes. REQUIRES: the fault is an operator's (TargetOf).
+OperatorWrite OperatorWriteOf(const Scenario& scenario, uint32_t fault);
 
 }  // namespace whorl::sim

@@ -1,5 +1,6 @@
 #include "sim/world/faults.h"
 
+#include <algorithm>
 #include <optional>
 #include <variant>
 
@@ -22,22 +23,36 @@ static_assert(1U << static_cast<unsigned>(Life::kStopped) == kIsStopped);
 
 // --- what the machine asks its host -----------------------------------------------------------
 
-bool HasTarget(Work& work, const FaultSpec& fault) {
-  if (fault.As<SessionLossFault>() != nullptr) return SessionOfNode(work, fault.node) != nullptr;
-  const auto* deletion = fault.As<DeleteRowFault>();
-  return deletion == nullptr || RowExists(work, deletion->target);
+bool Believes(const Node& node) {
+  return std::ranges::any_of(node.participants, &Participant::believes);
+}
+
+// The node that the fault strikes now; below 0 if it strikes none.
+int16_t NodeStruckBy(const Work& work, const FaultSpec& fault) {
+  if (fault.node != FaultSpec::kLeader) return fault.node;
+  const auto leader = std::ranges::find_if(work.state.nodes, Believes);
+  if (leader == work.state.nodes.end()) return FaultSpec::kNoNode;
+  return static_cast<int16_t>(leader - work.state.nodes.begin());
+}
+
+bool HasTarget(Work& work, const FaultSpec& fault, int16_t node) {
+  if (fault.As<SessionLossFault>() != nullptr) {
+    return node >= 0 && SessionOfNode(work, node) != nullptr;
+  }
+  const RowOfLock* target = TargetOf(fault.what);
+  return target == nullptr || RowExists(work, *target);
 }
 
 // Whether the call is still there for the fault to strike.
-bool CanStrike(Work& work, const FaultSpec& fault, const CallName& name) {
-  if (!StrikesOneCall(fault.what) || name.process.node != fault.node) return false;
+bool CanStrike(Work& work, const FaultSpec& fault, int16_t node, const CallName& name) {
+  if (!StrikesOneCall(fault.what) || name.process.node != node) return false;
   const std::optional<uint32_t> place = FindCall(work, name);
   if (!place) return false;
   const Call& call = work.CallAt(*place);
   if (!call.awaited) return false;
   if (fault.As<DropReplyFault>() != nullptr) return true;
   if (!FindPendingRequest(work, *place)) return false;
-  const PassingCall passing = {.node = fault.node,
+  const PassingCall passing = {.node = node,
                                .step = call.step,
                                .can_abort = model::IsOfReadWrite(call.request),
                                .struck_by = {}};
@@ -62,7 +77,7 @@ void CarryOut(Work& work, const StartAgain& start) {
 
 void CarryOut(Work& work, const EndLater& end) {
   work.Schedule(work.state.now + end.after, ChoiceKind::kFault, -1,
-                FaultEnds{.fault = end.fault, .incarnation = end.incarnation});
+                FaultEnds{.fault = end.fault, .node = end.node, .incarnation = end.incarnation});
 }
 
 void CarryOut(Work& work, const SetLink& set) { work.Observe(set.change); }
@@ -91,7 +106,7 @@ void CarryOut(Work& work, const ReleaseNodeClock& release) {
 }
 void CarryOut(Work& work, const SetSpannerClocks& set) { SetClocksOfSpanner(work, set); }
 
-void CarryOut(Work& work, const RemoveRow& removal) { DeleteRow(work, {.fault = removal.fault}); }
+void CarryOut(Work& work, const ActAsOperator& acts) { OnOperatorActs(work, {.fault = acts.fault}); }
 
 void CarryOut(Work& work, const DropRequest& drop) {
   const uint32_t place = *FindCall(work, drop.call);
@@ -143,22 +158,23 @@ bool LosesBy(Loses loses, Work& work, int16_t node) {
 
 void OnFaultBegins(Work& work, const FaultBegins& begins) {
   const FaultSpec& fault = work.scenario.faults[begins.fault];
-  FaultTarget target = {.exists = HasTarget(work, fault), .call = {}};
-  if (fault.node != FaultSpec::kNoNode) {
-    target.life = LivesOf(work.NodeAt(fault.node).life);
-    target.incarnation = work.NodeAt(fault.node).incarnation;
+  const int16_t node = NodeStruckBy(work, fault);
+  FaultTarget target = {.node = node, .exists = HasTarget(work, fault, node), .call = {}};
+  if (node >= 0) {
+    target.life = LivesOf(work.NodeAt(node).life);
+    target.incarnation = work.NodeAt(node).incarnation;
   }
-  if (begins.trigger && CanStrike(work, fault, *begins.trigger)) target.call = begins.trigger;
+  if (begins.trigger && CanStrike(work, fault, node, *begins.trigger)) target.call = begins.trigger;
   FaultEffects effects;
   OnFaultDue(work.scenario, work.state.faults, begins.fault, target, effects);
   CarryOut(work, effects);
 }
 
 void OnFaultEnds(Work& work, const FaultEnds& ends) {
-  const int16_t node = work.scenario.faults[ends.fault].node;
-  const uint32_t incarnation = node == FaultSpec::kNoNode ? 0 : work.NodeAt(node).incarnation;
+  const uint32_t incarnation = ends.node < 0 ? 0 : work.NodeAt(ends.node).incarnation;
   FaultEffects effects;
-  OnFaultOver(work.scenario, work.state.faults, ends.fault, incarnation, ends.incarnation, effects);
+  OnFaultOver(work.scenario, work.state.faults, ends.fault, ends.node, incarnation,
+              ends.incarnation, effects);
   CarryOut(work, effects);
 }
 

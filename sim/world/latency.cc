@@ -44,7 +44,7 @@ const Latencies& LatenciesOf(Preset preset) {
       return kRegional;
     case Preset::kMultiRegion:
       return kMultiRegion;
-    case Preset::kInstant:
+    case Preset::kNone:
       break;
   }
   return kNone;

@@ -1,6 +1,7 @@
 #include "sim/world/operator.h"
 
 #include <utility>
+#include <variant>
 
 #include "sim/world/calls.h"
 #include "sim/world/fault_effects.h"
@@ -8,36 +9,68 @@
 #include "sim/world/spanner_clocks.h"
 
 namespace whorl::sim {
+namespace {
+
+// The calls of the operator's transaction, by CallName::call.
+constexpr uint16_t kStatementCall = 1;
+constexpr uint16_t kCommitCall = 0;
+
+CallName NameOf(const Work& work, const OperatorActs& acts, uint16_t call) {
+  return {.process = {},
+          .lock = TargetOf(work.scenario.faults[acts.fault].what)->lock,
+          .request = static_cast<RequestId>(acts.fault),
+          .attempt = acts.attempt,
+          .call = call};
+}
+
+void SendStatement(Work& work, const OperatorActs& acts, Statement statement) {
+  ExecuteSql call;
+  call.transaction = BeginReadWrite{};
+  call.statement = std::move(statement);
+  call.sequence_number = 1;
+  ServeAtOnce(work, NameOf(work, acts, kStatementCall), call);
+}
+
+void SendCommit(Work& work, const OperatorActs& acts, Commit commit) {
+  ServeAtOnce(work, NameOf(work, acts, kCommitCall), commit);
+}
+
+}  // namespace
 
 bool RowExists(const Work& work, const RowOfLock& target) {
   return model::FindNewest(work.state.database.tables.front(), {KeyOfRow(work.scenario, target)}) !=
          nullptr;
 }
 
-void DeleteRow(Work& work, const OperatorDeletes& deletes) {
-  const RowOfLock& target = work.scenario.faults[deletes.fault].As<DeleteRowFault>()->target;
-  const CallName name = {.process = {},
-                         .lock = target.lock,
-                         .request = static_cast<RequestId>(deletes.fault),
-                         .attempt = deletes.attempt};
-  Mutation deletion;
-  deletion.kind = MutationKind::kDelete;
-  deletion.table = work.setup.catalogue->schema().tables.front().name;
-  deletion.keys.keys.push_back({KeyOfRow(work.scenario, target)});
+void OnOperatorActs(Work& work, const OperatorActs& acts) {
   Commit commit;
+  if (!acts.transaction.empty()) {
+    commit.transaction = acts.transaction;
+    return SendCommit(work, acts, std::move(commit));
+  }
+  OperatorWrite write = OperatorWriteOf(work.scenario, acts.fault);
+  if (auto* statement = std::get_if<Statement>(&write)) {
+    return SendStatement(work, acts, std::move(*statement));
+  }
   commit.transaction = SingleUseWrite{};
-  commit.mutations.push_back(std::move(deletion));
-  ServeAtOnce(work, name, commit);
+  commit.mutations.push_back(std::move(std::get<Mutation>(write)));
+  SendCommit(work, acts, std::move(commit));
 }
 
 void OnOperatorHears(Work& work, const model::Replied& replied) {
   if (replied.call.call == kSessionCall) return;
-  const uint32_t fault = replied.call.request;
   const Status& status = replied.response.status;
-  if (status.code != Code::kAborted) return work.Observe(FaultEnded{.fault = fault});
-  work.Schedule(
-      work.state.now + status.retry_after.value_or(kLookAgainMin), ChoiceKind::kFault, -1,
-      OperatorDeletes{.fault = fault, .attempt = static_cast<uint16_t>(replied.call.attempt + 1)});
+  OperatorActs next = {.fault = replied.call.request, .attempt = replied.call.attempt};
+  if (status.code == Code::kAborted) {
+    ++next.attempt;
+    work.Schedule(work.state.now + status.retry_after.value_or(kLookAgainMin), ChoiceKind::kFault,
+                  -1, std::move(next));
+  } else if (status.ok() && replied.call.call == kStatementCall) {
+    next.transaction = replied.response.transaction;
+    work.Schedule(work.state.now, ChoiceKind::kFault, -1, std::move(next));
+  } else {
+    work.Observe(FaultEnded{.fault = replied.call.request});
+  }
 }
 
 }  // namespace whorl::sim

@@ -1,4 +1,4 @@
-// An operator who deletes a lock's row, and retries after ABORTED.
+// An operator who writes to a lock's row, and retries after ABORTED.
 #pragma once
 
 #include "sim/world/world_work.h"
@@ -6,8 +6,8 @@
 namespace whorl::sim {
 
 bool RowExists(const Work& work, const RowOfLock& target);
-// Runs the operator's transaction.
-void DeleteRow(Work& work, const OperatorDeletes& deletes);
+// Sends the next call of the operator's transaction.
+void OnOperatorActs(Work& work, const OperatorActs& acts);
 void OnOperatorHears(Work& work, const model::Replied& replied);
 
 }  // namespace whorl::sim

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/world/call_draws.h"
+#include "sim/world/fault_effects.h"
 #include "sim/world/hosting.h"
 #include "sim/world/timers.h"
 #include "sim/world/transactions.h"
@@ -41,9 +43,11 @@ class Hosting {
     CancelTimerOf(work_, participant_, TimerOwner::kApplication, static_cast<uint16_t>(timer));
   }
   void SendWrite(const WriteToResource& write) {
+    const DrawnFor whom = {.node = node_, .lock = participant_.lock, .step = steps::kWrite};
+    DrawnFaultChance chance(*work_.chance, Draw::kResourceLatency, whom);
     const Duration latency =
-        work_.PickLatency(work_.latencies.resource, Draw::kResourceLatency,
-                          {.node = node_, .lock = participant_.lock, .step = steps::kWrite});
+        work_.PickLatency(work_.latencies.resource, Draw::kResourceLatency, whom) +
+        AddedWriteLatency(work_.scenario, work_.state.faults, node_, chance);
     work_.Schedule(
         work_.state.now + latency, ChoiceKind::kDeliver, -1,
         ResourceWrite{.process = process(), .lock = participant_.lock, .token = write.token});

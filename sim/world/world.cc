@@ -74,7 +74,7 @@ void Handle(Work& work, const PendingEvent& event, int16_t node) {
   } else if (const auto* heard = std::get_if<ReleaseHeard>(&event)) {
     OnReleaseHeard(work, node, *heard);
   } else {
-    DeleteRow(work, std::get<OperatorDeletes>(event));
+    OnOperatorActs(work, std::get<OperatorActs>(event));
   }
 }
 

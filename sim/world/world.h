@@ -131,13 +131,15 @@ struct FaultBegins {
 };
 struct FaultEnds {
   uint32_t fault = 0;
+  int16_t node = FaultSpec::kNoNode;  // the one that it struck
   uint32_t incarnation = 0;  // the one that it struck: a pause does not outlive its process
-  WHORL_FIELDS(FaultEnds, fault, incarnation);
+  WHORL_FIELDS(FaultEnds, fault, node, incarnation);
 };
-struct OperatorDeletes {  // an operator deletes the fault's row, or retries after ABORTED
+struct OperatorActs {  // the next call of an operator's transaction, or its retry after ABORTED
   uint32_t fault = 0;
   uint16_t attempt = 0;
-  WHORL_FIELDS(OperatorDeletes, fault, attempt);
+  TransactionId transaction;  // empty until its statement has begun it
+  WHORL_FIELDS(OperatorActs, fault, attempt, transaction);
 };
 struct ReleaseHeard {  // an announcement that the lock was released arrives
   uint16_t lock = 0;
@@ -146,7 +148,7 @@ struct ReleaseHeard {  // an announcement that the lock was released arrives
 using PendingEvent =
     std::variant<CallArrives, ReplyArrives, CallTimesOut, TimerDue, CommitBecomesVisible,
                  SpannerLooksAgain, ResourceWrite, NodeStarts, FaultBegins, FaultEnds,
-                 OperatorDeletes, ReleaseHeard>;
+                 OperatorActs, ReleaseHeard>;
 
 struct PendingSlot {
   uint32_t stamp = 0;

@@ -60,6 +60,13 @@ std::vector<std::vector<ProtocolConfig>> ConfigsOf(const Scenario& scenario) {
 
 }  // namespace
 
+RetryPolicy RetryPolicyOf(const Scenario& scenario) {
+  RetryPolicy policy = FindProtocol(scenario.protocol)->retry_policy;
+  const std::optional<Duration> timeout = scenario.network.commit_timeout;
+  if (timeout) policy.commit_timeout = std::min(policy.commit_timeout, *timeout);
+  return policy;
+}
+
 std::shared_ptr<const WorldSetup> MakeSetup(const Scenario& scenario) {
   auto configs = ConfigsOf(scenario);
   std::vector<Sql> statements;
@@ -75,14 +82,20 @@ std::shared_ptr<const WorldSetup> MakeSetup(const Scenario& scenario) {
   std::vector<uint8_t> loses_session(scenario.nodes.size());
   bool changes_truetime = false;
   for (const FaultSpec& fault : scenario.faults) {
-    if (fault.As<SessionLossFault>()) loses_session[static_cast<size_t>(fault.node)] = 1;
+    if (fault.As<SessionLossFault>() != nullptr) {
+      if (fault.node == FaultSpec::kLeader) {
+        std::ranges::fill(loses_session, uint8_t{1});
+      } else {
+        loses_session[static_cast<size_t>(fault.node)] = 1;
+      }
+    }
     if (fault.As<TrueTimeFault>()) changes_truetime = true;
   }
   return std::make_shared<const WorldSetup>(
       WorldSetup{.scenario = scenario,
                  .configs = std::move(configs),
                  .applications = std::move(applications),
-                 .retry_policy = FindProtocol(scenario.protocol)->retry_policy,
+                 .retry_policy = RetryPolicyOf(scenario),
                  .session_policy = MultiplexedSessionPolicy(),
                  .loses_session = std::move(loses_session),
                  .changes_truetime = changes_truetime,

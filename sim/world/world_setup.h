@@ -24,6 +24,8 @@ struct WorldSetup {
   bool changes_truetime = false;       // whether a fault may change TrueTime
   std::shared_ptr<const model::Catalogue> catalogue;  // shared by all worlds with these statements
 };
+// The protocol's policy, with the scenario's own timeout of a Commit.
+RetryPolicy RetryPolicyOf(const Scenario& scenario);
 // REQUIRES: the scenario came from the loader.
 std::shared_ptr<const WorldSetup> MakeSetup(const Scenario& scenario);
 

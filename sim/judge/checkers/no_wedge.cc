@@ -48,6 +48,13 @@ bool LeavesOpen(const CallServed& served) {
   return served.code == Code::kOk && served.request != commit && served.request != rollback;
 }
 
+// Whether the Commit failed otherwise than by Spanner's abort. No client rolls back after that, so
+// if something before Spanner answered in its place, the transaction keeps its locks.
+bool FailsAtTheEnd(const CallServed& served) {
+  static const size_t commit = Request(Commit{}).index();
+  return served.request == commit && served.code != Code::kOk && served.code != Code::kAborted;
+}
+
 bool EndsBefore(const Clock& a, const Clock& b) { return a.deadline < b.deadline; }
 
 Instant LeastDeadline(const std::vector<Clock>& clocks) {
@@ -90,8 +97,9 @@ void NoWedge::On(const TransactionsAbandoned& x, const Now& now) {
 }
 
 void NoWedge::On(const CallServed& x, const Now& now) {
-  if (!Locks(now, x.step) || !LeavesOpen(x) || now.ledger.IsAwaited(x.call)) return;
-  Excuse(now.at + kIdleLimit, now);
+  if (!Locks(now, x.step)) return;
+  const bool is_left = LeavesOpen(x) && !now.ledger.IsAwaited(x.call);
+  if (is_left || FailsAtTheEnd(x)) Excuse(now.at + kIdleLimit, now);
 }
 
 // A call that the transport ended may have begun an attempt that its process never learns of. The

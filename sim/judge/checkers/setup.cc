@@ -17,6 +17,17 @@ NodeSetup MakeNode(const NodeSpec& spec, const Rules& rules, size_t lock_count) 
   return node;
 }
 
+// The lease that the row states; 0 if it states none.
+Duration LeaseOf(const RowSpec& row, const Rules& rules) {
+  if (!rules.lease_ms_column) return {};
+  const std::string_view column = FindProtocol(rules.protocol)->columns[*rules.lease_ms_column].name;
+  const auto found = std::ranges::find(row.columns, column);
+  if (found == row.columns.end()) return {};
+  const auto* ms =
+      std::get_if<int64_t>(&row.values[static_cast<size_t>(found - row.columns.begin())]);
+  return ms == nullptr ? Duration{} : Milliseconds(*ms);
+}
+
 }  // namespace
 
 std::array<Promise, kCountOf<Invariant>> PromisesIn(const Scenario& scenario) {
@@ -62,6 +73,12 @@ CheckerSetup MakeCheckerSetup(const Scenario& scenario, Duration round_trip_p999
   for (const NodeSetup& node : setup.nodes) {
     for (const uint16_t lock : node.locks) {
       greatest_lease[lock] = std::max(greatest_lease[lock], node.lease);
+    }
+  }
+  // Processes wait out the lease of whoever wrote a row, even if nobody is there who has one as long.
+  for (const RowSpec& row : scenario.rows) {
+    for (Duration& greatest : greatest_lease) {
+      greatest = std::max(greatest, LeaseOf(row, *setup.rules));
     }
   }
   for (size_t lock = 0; lock < scenario.locks.size(); ++lock) {

@@ -1,5 +1,6 @@
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/faults/keys.h"
+#include "sim/scenario/operator_write.h"
 
 namespace whorl::sim {
 
@@ -14,5 +15,13 @@ FaultInfo DeleteRowFault::Describe() {
 }
 
 std::string DeleteRowFault::Detail() const { return Printable(target.row); }
+
+OperatorWrite DeleteRowFault::Writes(const OperatedRow& row) const {
+  Mutation deletion;
+  deletion.kind = MutationKind::kDelete;
+  deletion.table = row.protocol.table;
+  deletion.keys.keys.push_back({row.key});
+  return deletion;
+}
 
 }  // namespace whorl::sim

@@ -26,7 +26,6 @@ FaultInfo ErrorFault::Describe() {
                         .about = "whose calls are answered so; else those of the step that `when` "
                                  "names",
                         .words = StepWords()}}},
-      .only_on_request = true,
       .example = R"({ "at": "20s", "do": "error", "node": "a", "of_step": "heartbeat_update",
   "code": "PERMISSION_DENIED", "for": "15s" })"};
 }

@@ -1,6 +1,9 @@
 #include "sim/scenario/faults/kinds.h"
 
 #include <array>
+#include <cstdlib>
+
+#include "sim/scenario/operator_write.h"
 
 namespace whorl::sim {
 namespace {
@@ -77,6 +80,42 @@ std::optional<Duration> RestartAfterOf(const AnyFault& fault) {
           return kind.restart_after;
         } else {
           return std::nullopt;
+        }
+      },
+      fault);
+}
+
+const RowOfLock* TargetOf(const AnyFault& fault) {
+  return std::visit(
+      [](const auto& kind) -> const RowOfLock* {
+        if constexpr (requires { kind.target; }) {
+          return &kind.target;
+        } else {
+          return nullptr;
+        }
+      },
+      fault);
+}
+
+RowOfLock* TargetOf(AnyFault& fault) {
+  return std::visit(
+      [](auto& kind) -> RowOfLock* {
+        if constexpr (requires { kind.target; }) {
+          return &kind.target;
+        } else {
+          return nullptr;
+        }
+      },
+      fault);
+}
+
+OperatorWrite OperatorWriteOf(const AnyFault& fault, const OperatedRow& row) {
+  return std::visit(
+      [&row](const auto& kind) -> OperatorWrite {
+        if constexpr (requires { kind.target; }) {
+          return kind.Writes(row);
+        } else {
+          std::abort();
         }
       },
       fault);

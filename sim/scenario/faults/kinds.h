@@ -18,6 +18,8 @@
 //   StrikesOneCall() whether it strikes one call, rather than what is there for some time
 //   SetByBoth(other) what it and another fault of the kind set to different values; empty if nothing
 //   Detail()         what reports say of it beyond its kind, where nothing else shows it
+//   Writes(row)      of a kind whose `target` is a row: what an operator writes to that row
+//                    (operator_write.h). It needs no effect of its own in any host
 //   Check(reading)   reports keys that contradict each other (faults/keys.h)
 #pragma once
 
@@ -32,6 +34,8 @@
 
 #include "protocol/names.h"
 #include "protocol/spanner/fields.h"
+#include "protocol/spanner/mutation.h"
+#include "protocol/spanner/sql.h"
 #include "protocol/spanner/status.h"
 #include "protocol/spanner/time.h"
 #include "protocol/spanner/words.h"
@@ -42,6 +46,8 @@ namespace whorl::sim {
 
 struct FaultInfo;     // sim/scenario/language.h
 struct FaultReading;  // sim/scenario/faults/keys.h
+struct OperatedRow;   // sim/scenario/operator_write.h
+using OperatorWrite = std::variant<Mutation, Statement>;
 
 // What a node is doing, as a set of possibilities.
 enum Lives : unsigned { kNoLife = 0, kIsDown = 1, kIsRunning = 2, kIsStopped = 4 };
@@ -219,6 +225,7 @@ struct DeleteRowFault {
   RowOfLock target;
   static FaultInfo Describe();
   std::string Detail() const;
+  OperatorWrite Writes(const OperatedRow& row) const;
   WHORL_FIELDS(DeleteRowFault, target);
 };
 
@@ -234,10 +241,37 @@ struct ErrorFault {
   WHORL_FIELDS(ErrorFault, lasts, percent, of_step, code);
 };
 
+struct ReleaseRowFault {
+  RowOfLock target;
+  static FaultInfo Describe();
+  std::string Detail() const;
+  void Check(const FaultReading& reading) const;
+  OperatorWrite Writes(const OperatedRow& row) const;
+  WHORL_FIELDS(ReleaseRowFault, target);
+};
+
+struct EmptyRowFault {
+  RowOfLock target;
+  static FaultInfo Describe();
+  std::string Detail() const;
+  OperatorWrite Writes(const OperatedRow& row) const;
+  WHORL_FIELDS(EmptyRowFault, target);
+};
+
+struct SlowResourceFault {
+  std::optional<Duration> lasts;
+  DelaySpec add;
+  static constexpr bool kGoesOn = true;
+  static FaultInfo Describe();
+  std::string Detail() const;
+  WHORL_FIELDS(SlowResourceFault, lasts, add);
+};
+
 using AnyFault =
     std::variant<PauseFault, CrashFault, StopFault, StartFault, PartitionFault, LatencyFault,
                  DropRequestFault, DropReplyFault, AbortFault, UnavailableFault, SessionLossFault,
-                 ClockFault, TrueTimeFault, CurrentTimestampFault, DeleteRowFault, ErrorFault>;
+                 ClockFault, TrueTimeFault, CurrentTimestampFault, DeleteRowFault, ErrorFault,
+                 ReleaseRowFault, EmptyRowFault, SlowResourceFault>;
 
 // --- kinds as values ---------------------------------------------------------------------------
 
@@ -277,6 +311,10 @@ Direction DirectionOf(const AnyFault& fault);
 int64_t PercentOf(const AnyFault& fault);
 // After how long its node starts again, if it does.
 std::optional<Duration> RestartAfterOf(const AnyFault& fault);
+
+// The row on which an operator acts; null for a fault that is not an operator's.
+const RowOfLock* TargetOf(const AnyFault& fault);
+RowOfLock* TargetOf(AnyFault& fault);
 
 // As the comment at the top says.
 bool GoesOn(const AnyFault& fault);

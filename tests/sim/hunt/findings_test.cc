@@ -188,6 +188,7 @@ TEST(FindingsOfFencedLease, NoWriteComesAfterARelease) {
     Scenario world = WorldOfRun(options, run);
     // fenced_lease does not wait beyond the lease's end for work that outlasts it.
     world.workload.work_for = std::min(world.workload.work_for, Milliseconds(500));
+    world.workload.stop_takes = {};
     const Metrics metrics = RunWatched(world).result.checks.metrics;
     releases += static_cast<uint64_t>(metrics[Sometimes::kRelease]);
     EXPECT_EQ(metrics[Metric::kStaleWriteAccepted], 0) << "run " << run;

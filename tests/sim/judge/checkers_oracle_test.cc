@@ -207,6 +207,8 @@ class Oracle {
     if (x.step == kLocking && x.code == Code::kOk && !ends && !IsAwaited(x.call)) {
       Excuse(now_ + kIdle);
     }
+    const bool fails = x.code != Code::kOk && x.code != Code::kAborted;
+    if (x.step == kLocking && fails && ends) Excuse(now_ + kIdle);
   }
   void See(const CallEnded& x) {
     if (x.step == kLocking && !x.from_spanner) Excuse(now_ + kIdle);
@@ -467,7 +469,9 @@ class Chaos {
             CallServed{.call = call,
                        .step = step,
                        .request = static_cast<uint8_t>(Chance(3) ? Request(Commit{}).index() : 0),
-                       .code = Chance(3) ? Code::kAborted : Code::kOk});
+                       .code = Chance(3)   ? Code::kAborted
+                               : Chance(4) ? Code::kPermissionDenied
+                                           : Code::kOk});
       case 4:
         if (!Chance(4)) return;
         return Add(CallEnded{.call = call, .step = step, .from_spanner = Chance(2)});

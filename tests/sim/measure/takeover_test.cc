@@ -212,7 +212,7 @@ TEST(TakeoverCases, MedianTimesAreThoseOfThePreset) {
   EXPECT_LT(regional.commit, Microseconds(9'500));
   EXPECT_EQ(regional.resource, Microseconds(500));
   EXPECT_GT(TimesOf({.preset = Preset::kMultiRegion}).commit, Milliseconds(62));
-  EXPECT_EQ(TimesOf({.preset = Preset::kInstant}), (MedianTimes{Milliseconds(2), Duration{}}));
+  EXPECT_EQ(TimesOf({.preset = Preset::kNone}), (MedianTimes{Milliseconds(2), Duration{}}));
 }
 
 // Worlds are what the language can say, so that one can be written down and replayed.
@@ -286,7 +286,7 @@ TEST(TakeoverRuns, SpindleV2IsAsOnPaper) {
                               .fault = TakeoverFault::kCrash,
                               .lease = lease,
                               .followers = 1,
-                              .preset = Preset::kInstant};
+                              .preset = Preset::kNone};
     std::vector<TakeoverRun> runs;
     for (uint64_t run = 0; run < 400; ++run) {
       runs.push_back(MeasureTakeover(one, TimesOf(one), SeedOfTakeover(1, one, run)));

@@ -27,8 +27,10 @@ void RequireGoodFault(const Scenario& scenario, const FaultSpec& fault) {
   const auto is_node = [&](int16_t node) {
     return node >= 0 && static_cast<size_t>(node) < scenario.nodes.size();
   };
-  Require(InfoOf(fault.kind()).has_node ? is_node(fault.node) : fault.node == FaultSpec::kNoNode,
-          "a fault hits a node, or Spanner");
+  const bool is_leader = fault.node == FaultSpec::kLeader;
+  Require(InfoOf(fault.kind()).has_node ? is_leader || is_node(fault.node)
+                                        : fault.node == FaultSpec::kNoNode,
+          "a fault hits a node, the leader, or Spanner");
   const std::optional<Duration> lasts = LastsOf(fault.what);
   Require(!lasts || *lasts > Duration{}, "a fault that ends lasts some time");
   Require(fault.line > 0, "a fault knows its line");
@@ -38,9 +40,9 @@ void RequireGoodFault(const Scenario& scenario, const FaultSpec& fault) {
     const DelaySpec& add = latency->add;
     Require(Duration{} <= add.min && add.min <= add.p50 && add.p50 <= add.p99 && add.p99 <= add.max,
             "quantiles rise");
-  } else if (const auto* deletion = fault.As<DeleteRowFault>()) {
-    Require(deletion->target.lock < scenario.locks.size(), "a fault hits a lock that there is");
-    Require(!deletion->target.row.empty(), "a row has a key");
+  } else if (const RowOfLock* target = TargetOf(fault.what)) {
+    Require(target->lock < scenario.locks.size(), "a fault hits a lock that there is");
+    Require(!target->row.empty(), "a row has a key");
   } else if (const auto* clock = fault.As<ClockFault>()) {
     Require(!clock->stands || lasts.has_value(), "a clock goes on");
   }

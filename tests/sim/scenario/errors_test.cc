@@ -130,7 +130,7 @@ TEST(ScenarioErrors, SuggestTheKeyThatWasMeant) {
       "workload, faults, expect.");
   EXPECT_EQ(ErrorsOf(With(R"("network": { "x/y~z": 1 })")),
             "x.json:7: /network/x~1y~0z: unknown key \"x/y~z\". Known keys: connection_timeout, "
-            "announce_releases.");
+            "announce_releases, commit_timeout.");
 }
 
 TEST(ScenarioErrors, SayWhatWasExpectedAndWhatIsThere) {
@@ -363,12 +363,14 @@ TEST(ScenarioErrors, OfKindsOfFaults) {
       ErrorsOf(WithFault("{ \"at\": \"1s\", \"do\": \"pasue\", \"node\": \"a\" }")),
       "x.json:7: /faults/0/do: unknown fault \"pasue\"; did you mean \"pause\"? Known faults: "
       "pause, crash, stop, start, partition, latency, drop_request, drop_reply, abort, "
-      "unavailable, session_loss, clock, truetime, current_timestamp, delete_row, error.");
+      "unavailable, session_loss, clock, truetime, current_timestamp, delete_row, error, ... and 3 "
+            "more.");
   EXPECT_EQ(ErrorsOf(WithFault("{ \"at\": \"1s\", \"do\": \"pause\", \"node\": \"a\" }")),
             "x.json:7: /faults/0: a pause needs the key \"for\"");
   EXPECT_EQ(ErrorsOf(WithFault(R"({ "at": "1s", "do": "crash", "node": "a", "for": "1s" })")),
             "x.json:7: /faults/0/for: a crash has no \"for\"; that is for: pause, partition, "
-            "latency, abort, unavailable, clock, truetime, current_timestamp, error.");
+            "latency, abort, unavailable, clock, truetime, current_timestamp, error, "
+            "slow_resource.");
   EXPECT_EQ(ErrorsOf(WithFault(R"({ "at": "1s", "do": "stop", "node": "a", "mode": "refuse" })")),
             "x.json:7: /faults/0/mode: a stop has no \"mode\"; that is for: partition.");
 }
@@ -677,7 +679,25 @@ TEST(ScenarioErrors, StopThousandsOfPatternsFromFillingMemory) {
   for (int i = 0; i < 200; ++i) text += ",\n{ \"at\": \"1s\", \"do\": \"crash\", \"node\": \"*\" }";
   EXPECT_EQ(ErrorsOf(text + "] }"),
             "x.json:23: /faults/20: more than 20000 faults, counting each node that a pattern "
-            "matches");
+            "matches, and each of \"times\"");
+}
+
+TEST(ScenarioErrors, OfFaultsThatComeAgain) {
+  const auto error = [](const std::string& keys) {
+    return ErrorsOf(WithFault(R"({ "do": "pause", "node": "a", "for": "1s", )" + keys + " }"));
+  };
+  EXPECT_EQ(error(R"("at": "1s", "every": "5s")"),
+            "x.json:7: /faults/0/every: \"every\" and \"times\" need each other: how much later the "
+            "fault comes again, and how often it comes in all");
+  EXPECT_THAT(error(R"("at": "1s", "times": 5)"), testing::HasSubstr("/faults/0/times: \"every\" and"));
+  EXPECT_THAT(error(R"("at": "1s", "every": "5s", "times": 1)"), testing::HasSubstr("/faults/0/times: "));
+  EXPECT_THAT(error(R"("when": { "node": "a", "step": "check", "phase": "ended" },
+                       "every": "5s", "times": 3)"),
+              testing::HasSubstr("/faults/0/every: \"every\" needs \"at\""));
+  EXPECT_THAT(error(R"("at": "1s", "every": "5s", "times": 30)"),
+              testing::HasSubstr("/faults/0/every: can never fire: it would come again at 61s"));
+  EXPECT_THAT(error(R"("at": "1s", "every": "5s", "times": 1000000000000)"),
+              testing::HasSubstr("more than 20000 faults"));
 }
 
 // --- Expectations ------------------------------------------------------------------------------

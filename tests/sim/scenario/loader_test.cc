@@ -40,7 +40,7 @@ constexpr std::string_view kFull = R"({
     "current_timestamp_error": "-6ms",
     "strict_pending_commit_timestamp": "column"
   },
-  "network": { "connection_timeout": "7s", "announce_releases": true },
+  "network": { "connection_timeout": "7s", "announce_releases": true, "commit_timeout": "3s" },
   "workload": { "write_every": "200ms", "work_for": "0s", "stop_takes": "3ms", "resource": "fenced" },
   "faults": [
     { "at": "1m", "do": "start", "node": "pod-*", "stagger": "10s" },
@@ -58,7 +58,8 @@ constexpr std::string_view kFull = R"({
     { "at": "95m", "do": "clock", "node": "a", "step": "-3s" },
     { "at": "96m", "do": "clock", "node": "a", "stands": true, "for": "9s" },
     { "at": "97m", "do": "delete_row", "lock": "job", "row": "job_1" },
-    { "at": "98m", "do": "error", "node": "a", "of_step": "check", "code": "INTERNAL" }
+    { "at": "98m", "do": "error", "node": "a", "of_step": "check", "code": "INTERNAL",
+      "every": "1m", "times": 2 }
   ],
   "expect": {
     "holds": ["one_live_token", "no_wedge"],
@@ -149,7 +150,7 @@ FaultSpec Fault(std::variant<Instant, When> trigger, AnyFault what, int16_t node
 
 TEST(ScenarioLoader, MakesOneFaultForEachNodeThatAPatternMatches) {
   const std::vector<FaultSpec> faults = Parsed(kFull).faults;
-  ASSERT_EQ(faults.size(), 15U);
+  ASSERT_EQ(faults.size(), 16U);
   EXPECT_EQ(faults[0], Fault(Instant{60'000'000'000}, StartFault{}, 2, 29));
   EXPECT_EQ(faults[1], Fault(Instant{70'000'000'000}, StartFault{}, 3, 29));
   EXPECT_EQ(faults[2], Fault(Instant{80'000'000'000}, StartFault{}, 4, 29));
@@ -157,7 +158,7 @@ TEST(ScenarioLoader, MakesOneFaultForEachNodeThatAPatternMatches) {
 
 TEST(ScenarioLoader, ReadsFaultsWithEachOfTheirKeys) {
   const std::vector<FaultSpec> faults = Parsed(kFull).faults;
-  ASSERT_EQ(faults.size(), 15U);
+  ASSERT_EQ(faults.size(), 16U);
   const When takeover = {1, spindle_v2::steps::kTakeoverInsert, Phase::kReplied, 2, uint16_t{1}};
   EXPECT_EQ(faults[3], Fault(takeover, PauseFault{.lasts = Seconds(9)}, 1, 30));
   const When answer = {0, steps::kHasLock, Phase::kEnded, 1, std::nullopt};
@@ -258,6 +259,28 @@ TEST(ScenarioLoader, ReadsFaultsAtSpanner) {
       "lock_1");
 }
 
+TEST(ScenarioLoader, AFaultMayComeAgain) {
+  const std::vector<FaultSpec> faults =
+      Parsed(Changed(R"("duration": "60s")", R"("duration": "60s", "faults": [
+        { "at": "5s", "do": "pause", "for": "1s", "node": "*", "stagger": "1s",
+          "every": "20s", "times": 2 } ])"))
+          .faults;
+  std::vector<std::pair<int16_t, int64_t>> struck;
+  for (const FaultSpec& fault : faults) {
+    struck.emplace_back(fault.node, std::get<Instant>(fault.trigger).ns / 1'000'000'000);
+  }
+  EXPECT_EQ(struck, (std::vector<std::pair<int16_t, int64_t>>{{0, 5}, {1, 6}, {0, 25}, {1, 26}}));
+}
+
+TEST(ScenarioLoader, TheLeaderIsTheNodeThatLeadsUnlessANodeHasThatName) {
+  const std::string fault = R"("duration": "60s", "faults": [
+    { "at": "5s", "do": "pause", "for": "1s", "node": "leader" } ])";
+  std::string text = Changed(R"("duration": "60s")", fault);
+  EXPECT_EQ(Parsed(text).faults.at(0).node, FaultSpec::kLeader);
+  text.replace(text.find("\"b\""), 3, "\"leader\"");
+  EXPECT_EQ(Parsed(text).faults.at(0).node, 1);
+}
+
 TEST(ScenarioLoader, ReadsEverythingElse) {
   const Scenario scenario = Parsed(kFull);
   EXPECT_EQ(scenario.locks, (std::vector<std::string>{"job", "job_daily"}));
@@ -269,7 +292,9 @@ TEST(ScenarioLoader, ReadsEverythingElse) {
                          .current_timestamp_error = Milliseconds(-6),
                          .strict_pending_commit_timestamp = PendingCommitTimestampRule::kColumn}));
   EXPECT_EQ(scenario.network,
-            (NetworkSpec{.connection_timeout = Seconds(7), .announce_releases = true}));
+            (NetworkSpec{.connection_timeout = Seconds(7),
+                         .announce_releases = true,
+                         .commit_timeout = Seconds(3)}));
   EXPECT_EQ(scenario.workload, (WorkloadSpec{.write_every = Milliseconds(200),
                                              .work_for = Duration{},
                                              .stop_takes = Milliseconds(3),

@@ -26,7 +26,7 @@ class FixedChance final : public FaultChance {
   int asked = 0;
 };
 
-constexpr FaultTarget kRuns = {.life = kIsRunning, .incarnation = 1, .call = {}};
+constexpr FaultTarget kRuns = {.node = 0, .life = kIsRunning, .incarnation = 1, .call = {}};
 
 class FaultEffectsTest : public testing::Test {
  protected:
@@ -48,7 +48,7 @@ class FaultEffectsTest : public testing::Test {
   }
   FaultEffects Over(uint32_t fault, uint32_t incarnation = 1) {
     FaultEffects effects;
-    OnFaultOver(scenario_, faults_, fault, incarnation, /*struck=*/1, effects);
+    OnFaultOver(scenario_, faults_, fault, /*node=*/0, incarnation, /*struck=*/1, effects);
     return effects;
   }
   std::optional<FaultAnswer> Answer(StepName step, bool can_abort = true,
@@ -86,9 +86,9 @@ TEST_F(FaultEffectsTest, BeginsBeforeItsEffectsAndEndsAfterThem) {
 // A declared fault that did nothing must not be reported as one that struck.
 TEST_F(FaultEffectsTest, OneThatFindsNothingToStrikeHasNoEffects) {
   Faults({CrashFault{}, StartFault{}, SessionLossFault{}});
-  EXPECT_TRUE(Due(0, {.life = kIsDown, .call = {}}).empty());
+  EXPECT_TRUE(Due(0, {.node = 0, .life = kIsDown, .call = {}}).empty());
   EXPECT_TRUE(Due(1).empty());
-  EXPECT_TRUE(Due(2, {.life = kIsRunning, .exists = false, .call = {}}).empty());
+  EXPECT_TRUE(Due(2, {.node = 0, .life = kIsRunning, .exists = false, .call = {}}).empty());
 }
 
 TEST_F(FaultEffectsTest, ACrashThatStartsAgainIsOverOnlyThen) {

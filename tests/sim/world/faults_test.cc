@@ -654,5 +654,93 @@ TEST(DeleteRow, WaitsForALockThatAnOlderTransactionHolds) {
   EXPECT_GT(deleted.front(), began[0] + Seconds(4));
 }
 
+std::vector<RowCommitted> RowsByNobody(const Witness& run) {
+  std::vector<RowCommitted> rows;
+  for (const Observation& observation : run.observations) {
+    const auto* row = std::get_if<RowCommitted>(&observation.what);
+    if (row != nullptr && row->writer == ProcessId{} && observation.at > Instant{}) {
+      rows.push_back(*row);
+    }
+  }
+  return rows;
+}
+
+TEST(EmptyRow, LeavesTheKeyAndNothingElse) {
+  const Witness run = WitnessThree("60s", "", R"({"at": "20s", "do": "empty_row"})");
+  const auto rows = RowsByNobody(run);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].after, (Row{std::string("lock"), Null{}, Null{}, Null{}}));
+  EXPECT_EQ(Count<FaultEnded>(run), 1);
+}
+
+// Each protocol's own statement, in a transaction: a statement, then a Commit.
+TEST(ReleaseRow, EndsTheLeaseOfEachProtocol) {
+  for (const ProtocolInfo& protocol : Protocols()) {
+    const Witness run = Watch(ScenarioOf(
+        R"({"version": 1, "about": "a test", "protocol": ")" + std::string(protocol.name) +
+        R"(", "lease": "5s", "nodes": [{"name": "a"}, {"name": "b", "start_at": "2s"}],
+            "duration": "60s", "faults": [{"at": "30s", "do": "release_row"}]})"));
+    EXPECT_EQ(RowsByNobody(run).size(), 1U) << protocol.name;
+    EXPECT_EQ(Count<FaultEnded>(run), 1) << protocol.name;
+    EXPECT_TRUE(run.result.unfired_faults.empty()) << protocol.name;
+  }
+}
+
+TEST(SlowResource, AWriteTakesAsMuchLongerAsTheFaultSays) {
+  const auto sent_and_arrived = [](const Witness& run) {
+    return std::pair(run.When<WriteSent>(), run.When<WriteArrived>());
+  };
+  const Witness run = WitnessThree("60s", R"("workload": {"write_every": "8s"}, )",
+                                   R"({"at": "20s", "do": "slow_resource", "node": "a",
+                                       "for": "20s", "add": "3s"})");
+  const auto [sent, arrived] = sent_and_arrived(run);
+  ASSERT_GE(arrived.size(), 5U);
+  for (size_t i = 0; i < arrived.size(); ++i) {
+    const bool is_slow = sent[i] > At(Seconds(20)) && sent[i] < At(Seconds(40));
+    EXPECT_EQ(arrived[i] > sent[i] + Seconds(3), is_slow) << sent[i].ns;
+  }
+}
+
+// --- who leads -----------------------------------------------------------------------------------
+
+TEST(LeaderFault, StrikesTheNodeThatLeadsThen) {
+  // a, then b or c, which took over from it.
+  const Witness run = WitnessThree(
+      "3m", "",
+      R"({"at": "20s", "do": "pause", "node": "leader", "for": "30s", "every": "60s", "times": 2})");
+  std::vector<ProcessId> paused;
+  for (const Observation& observation : run.observations) {
+    if (const auto* pause = std::get_if<ProcessPaused>(&observation.what)) {
+      paused.push_back(pause->process);
+    }
+  }
+  ASSERT_EQ(paused.size(), 2U);
+  EXPECT_EQ(paused[0].node, 0);
+  EXPECT_NE(paused[1].node, 0);
+  EXPECT_EQ(Count<ProcessResumed>(run), 2);
+}
+
+TEST(LeaderFault, FindsNothingToStrikeWhenNobodyLeads) {
+  const Witness run = WitnessThree(
+      "20s", "", R"({"at": "0s", "do": "pause", "node": "leader", "for": "1s"})");
+  EXPECT_EQ(run.result.unfired_faults, std::vector<uint32_t>{0});
+}
+
+// --- commit timeouts -----------------------------------------------------------------------------
+
+TEST(CommitTimeout, MakesTheOutcomeOfASlowCommitUnknown) {
+  const auto unknown = [](const std::string& network) {
+    return Watch(ScenarioOf(R"({"version": 1, "about": "a test", "protocol": "spindle_v2",
+      "lease": "5s", "nodes": ["a"], "duration": "60s")" + network + R"(, "faults": [
+        {"at": "20s", "do": "latency", "node": "a", "direction": "from", "for": "10s",
+         "add": "4s"}]})"))
+        .When<TransactionFinished>(
+            [](const TransactionFinished& x) { return x.outcome == Outcome::kUnknown; })
+        .size();
+  };
+  EXPECT_EQ(unknown(""), 0U);
+  EXPECT_GT(unknown(R"(, "network": {"commit_timeout": "2s"})"), 0U);
+}
+
 }  // namespace
 }  // namespace whorl::sim::faults_test

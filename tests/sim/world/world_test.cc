@@ -323,7 +323,7 @@ TEST(Belief, DoesNotLapseWhileItsMachineIsSuspended) {
   OnFaultBegins(bench.work, {.fault = 0, .trigger = std::nullopt});
   for (const Instant due : dues()) EXPECT_EQ(due, kNever);
   state.now = At(Seconds(10));
-  OnFaultEnds(bench.work, {.fault = 0, .incarnation = 1});
+  OnFaultEnds(bench.work, {.fault = 0, .node = 0, .incarnation = 1});
   for (Instant& due : before) due = due + Seconds(9);
   EXPECT_EQ(dues(), before);
 }
