@@ -9,6 +9,7 @@ enum ExitCode : int {
   kBadInput = 2,           // bad input or usage
   kCannotRun = 3,          // something is missing, or the output cannot be written
   kInterrupted = 130,      // Ctrl-C
+  kReaderGone = 141,       // nobody reads standard output any more, as after `| head`
 };
 
 // Exit codes of `lock exec` itself; all other codes are those of the command that it runs.

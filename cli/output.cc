@@ -45,6 +45,7 @@ absl::Status FlushStdout() {
   // After a write that failed before this, its reason still stands in errno.
   if (std::cout) errno = 0;
   if (std::cout.flush()) return absl::OkStatus();
+  if (errno == EPIPE) return absl::CancelledError("nobody reads standard output any more");
   return WriteError("standard output", errno);
 }
 
@@ -68,6 +69,8 @@ absl::Status OutputFile::Open(const std::string& path) {
 
 int End(const absl::Status& done, int code) {
   if (done.ok()) return code;
+  // Whoever reads by `| head` has read enough, and wants no complaint.
+  if (absl::IsCancelled(done)) return kReaderGone;
   Complain(std::string(done.message()));
   return absl::IsInvalidArgument(done) ? kBadInput : kCannotRun;
 }

@@ -1,6 +1,7 @@
 #include "cli/usage.h"
 
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <optional>
 #include <string_view>
@@ -61,6 +62,48 @@ Chosen ChosenIn(const CLI::App& root) {
   return chosen;
 }
 
+// The first sub-command that has the option; empty if none has it.
+std::string SubCommandWith(const CLI::App& app, std::string_view option) {
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    const std::vector<std::string> options = OptionsOf(*sub);
+    if (std::ranges::find(options, option) != options.end()) return sub->get_name();
+  }
+  return {};
+}
+
+// The message for an option of a sub-command that stands before the sub-command; empty if the line
+// begins with no such option.
+std::string MisplacedOption(const CLI::App& root, std::span<const std::string> arguments) {
+  if (arguments.empty() || !arguments.front().starts_with("--")) return {};
+  const std::string_view option = WithoutValue(arguments.front());
+  const std::vector<std::string> own = OptionsOf(root);
+  const std::string owner = SubCommandWith(root, option);
+  if (owner.empty() || std::ranges::find(own, option) != own.end()) return {};
+  return Cat(option, " comes after the sub-command: whorl ", owner, " ", option);
+}
+
+// The message for an option whose value was forgotten, so that the option after it was taken for
+// the value; empty if there is none. `arguments` are in the order of the command line.
+std::string SwallowedOption(const CLI::App& root, std::span<const std::string> arguments) {
+  const Chosen chosen = ChosenIn(root);
+  const std::vector<std::string> options = OptionsOf(*chosen.app);
+  const auto is_option = [&](std::string_view word) {
+    return std::ranges::find(options, WithoutValue(word)) != options.end();
+  };
+  for (const CLI::Option* option : chosen.app->get_options()) {
+    for (const std::string& value : option->results()) {
+      if (!value.starts_with("--") || !is_option(value)) continue;
+      const std::string name = "--" + (option->get_lnames().empty() ? std::string()
+                                                                    : option->get_lnames().front());
+      const std::array<std::string, 2> pair = {name, value};
+      if (std::ranges::search(arguments, pair).empty()) continue;
+      return Cat(name, " wants a value, and ", value, " is an option (", name, "=", value,
+                 " if it is meant)");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string UsageError(const CLI::App& root, const CLI::ParseError& error) {
@@ -101,15 +144,22 @@ std::optional<int> Parse(CLI::App& root, std::vector<std::string> arguments, int
     std::cout << text;
     return End(FlushStdout());
   };
-  std::ranges::reverse(arguments);  // as CLI11 takes them
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 takes them
   try {
-    root.parse(arguments);
+    root.parse(reversed);
   } catch (const CLI::CallForHelp&) {
     return print(root.help());
   } catch (const CLI::CallForVersion& version) {
     return print(std::string(version.what()) + "\n");
   } catch (const CLI::ParseError& error) {
-    Complain(UsageError(root, error));
+    std::string message = MisplacedOption(root, arguments);
+    if (message.empty()) message = SwallowedOption(root, arguments);
+    if (message.empty()) message = UsageError(root, error);
+    Complain(message);
+    return wrong;
+  }
+  if (const std::string swallowed = SwallowedOption(root, arguments); !swallowed.empty()) {
+    Complain(swallowed);
     return wrong;
   }
   return std::nullopt;

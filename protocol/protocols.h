@@ -64,6 +64,13 @@ struct PromiseLimit {
   Circumstance circumstance = Circumstance::kOperatorWrites;
 };
 
+// A flaw that is known, from the findings of the protocol's page.
+struct KnownFinding {
+  std::string_view id;  // "S1"
+  std::span<const Invariant> breaks;
+  std::optional<Circumstance> needs;  // it happens in that circumstance only
+};
+
 // A column of the protocol's table, as in `create_table`.
 struct ColumnInfo {
   std::string_view name;
@@ -109,6 +116,9 @@ struct ProtocolInfo {
   std::array<Promise, kCountOf<Invariant>> promises{};
   // The limits of its promises.
   std::span<const PromiseLimit> promise_limits;
+  // Its flaws, apart from those that cost time only.
+  std::span<const KnownFinding> findings;
+  std::string_view page;  // from the repository's root; empty: there is none
   // The process answers HasLock from what it knows, without a call to Spanner.
   bool answers_locally = false;
   bool has_blocking_wrapper = false;  // Lock() and Unlock()

@@ -226,7 +226,9 @@ int Merge(const HuntRequest& request) {
 }
 
 int Show(const HuntRequest& request) {
-  std::cout << sim::ScenarioText(sim::WorldOfRun(request.hunt, *request.shown_run));
+  sim::Scenario world = sim::WorldOfRun(request.hunt, *request.shown_run);
+  world.expect.faults_may_miss = true;  // it was drawn, and nobody has seen what its faults strike
+  std::cout << sim::ScenarioText(world);
   return End(FlushStdout());
 }
 

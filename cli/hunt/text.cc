@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/scenario/assumptions.h"
+#include "sim/judge/known.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
 
@@ -71,17 +71,6 @@ void PrintDiffering(const HuntReport& report, std::ostream& out) {
   }
 }
 
-std::string PromiseWords(const NamedFinding& finding, const sim::Scenario& scenario) {
-  if (!finding.IsPromised()) return "not promised";
-  std::string text = "promised";
-  std::string_view separator = ", but beyond its assumptions: ";
-  for (const std::string& broken : sim::BrokenAssumptions(scenario)) {
-    text += Cat(separator, broken);
-    separator = ", ";
-  }
-  return text;
-}
-
 std::string SizeText(const sim::Size& size) {
   return Cat(sim::CountText(size.faults, "fault", "faults"), ", ",
              sim::CountText(size.nodes, "node", "nodes"), ", ",
@@ -94,7 +83,7 @@ void PrintFinding(const HuntReport& report, const NamedFinding& named, const std
   const sim::Scenario scenario = sim::ScenarioOf(report.hunt, *named.kind, finding);
   out << '\n'
       << named.protocol->name << ": " << WordOf(named.kind->invariant) << " violated at "
-      << named.kind->where << " (" << PromiseWords(named, scenario) << "), in "
+      << named.kind->where << " (" << sim::PromiseText(sim::KnownOf(scenario, named.kind->invariant)) << "), in "
       << sim::CountText(finding.runs, "run", "runs") << "\n  " << scenario.about << "\n  run "
       << finding.run << ": " << SizeText(finding.size);
   if (finding.shrunk) {

@@ -36,7 +36,8 @@ class Replay {
   Replay(const ReplayRequest& request, Inputs inputs)
       : request_(request),
         inputs_(std::move(inputs)),
-        table_(std::cout, NameWidth(inputs_), request.command, WantsColour()) {
+        table_(std::cout, NameWidth(inputs_), request.command, WantsColour(),
+               /*details=*/inputs_.scenarios.size() == 1) {
     for (const sim::Scenario& scenario : inputs_.scenarios) {
       tallies_.emplace_back(scenario, FirstSeed(scenario), request_.repeat, WantsJson());
     }

@@ -5,6 +5,8 @@
 
 #include "cli/version.h"
 #include "sim/judge/expectations.h"
+#include "sim/judge/known.h"
+#include "sim/scenario/assumptions.h"
 #include "sim/scenario/names.h"
 #include "sim/scenario/number_text.h"
 
@@ -43,6 +45,10 @@ Json InvariantJson(const Tally& tally, const sim::InvariantResult& result,
   Json json = Json::object();
   printer.AddFields(result, json);
   json["expected"] = ExpectedJson(tally, result.invariant);
+  if (result.verdict == sim::Verdict::kViolated) {
+    const sim::KnownOfViolation known = sim::KnownOf(tally.scenario(), result.invariant);
+    json["known"] = {{"limits", known.limits}, {"findings", known.findings}, {"page", known.page}};
+  }
   return json;
 }
 
@@ -82,6 +88,7 @@ void AddRun(const Tally& tally, const RunOutcome& outcome, Json& json) {
   }
   json["metrics"] = sim::MetricsJson(result.checks.metrics);
   json["sometimes"] = sim::MetJson(result.checks.metrics);
+  json["beyond_assumptions"] = sim::BrokenAssumptions(tally.scenario());
   json["unfired_faults"] = FaultsJson(tally.scenario(), result);
   if (outcome.story.has_value()) json["story"] = StoryJson(*outcome.story);
 }

@@ -1,5 +1,6 @@
 #include "cli/replay/options.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <iterator>
 #include <limits>
@@ -242,6 +243,13 @@ std::vector<std::string> Contradictions(const ReplayRequest& request) {
 std::vector<std::string> Contradictions(const ReplayRequest& request, const Inputs& inputs) {
   std::vector<std::string> errors = OfManyRuns(request, inputs);
   AddFilesWrittenTwice(request, inputs, errors);
+  for (const BadInput& bad : inputs.bad) {
+    const bool is_invariant = std::ranges::any_of(AllOf<Invariant>(), [&bad](Invariant invariant) {
+      return WordOf(invariant) == bad.path;
+    });
+    if (!request.explain || !is_invariant) continue;
+    errors.push_back(Cat("--explain takes its invariant after an equals sign: --explain=", bad.path));
+  }
   std::map<std::string, std::string> traced;  // path by name
   for (const sim::Scenario& scenario : inputs.scenarios) {
     const uint64_t first = request.seed.value_or(scenario.seed);

@@ -8,6 +8,7 @@
 #include "cli/shell_text.h"
 #include "sim/judge/checkers/setup.h"
 #include "sim/judge/expectations.h"
+#include "sim/judge/known.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
 
@@ -128,7 +129,22 @@ void ReplayTable::PrintTally(const Tally& tally) {
        << Right(Milliseconds({tally.range(Metric::kBeliefOverlapMax).max}), 9) << "  "
        << Right(Milliseconds(tally.simulated()), 11) << "  " << Right(RatioText(tally), 11) << "  "
        << ViolatedText(tally) << '\n';
-  if (tally.conclusion() == Conclusion::kFailed) PrintFailures(tally);
+  const bool has_failed = tally.conclusion() == Conclusion::kFailed;
+  if (details_ || has_failed) PrintKnown(tally);
+  if (has_failed) PrintFailures(tally);
+}
+
+// A line for each violated invariant: who promises what, and which finding it may be.
+void ReplayTable::PrintKnown(const Tally& tally) {
+  if (FindProtocol(tally.scenario().protocol) == nullptr) return;
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    if (tally.invariant(invariant).runs == 0) continue;
+    const sim::KnownOfViolation known = sim::KnownOf(tally.scenario(), invariant);
+    const std::string findings = sim::FindingsText(known);
+    out_ << kIndent << WordOf(invariant) << ": " << sim::PromiseText(known);
+    if (!findings.empty()) out_ << "; it may be " << findings;
+    out_ << '\n';
+  }
 }
 
 void ReplayTable::PrintFailures(const Tally& tally) {

@@ -25,20 +25,27 @@ class ReplayTable {
  public:
   // `name_width` is the length of the longest name of a scenario; `command` is how to call this command
   // again.
-  ReplayTable(std::ostream& out, size_t name_width, std::string command, bool colour)
-      : out_(out), name_width_(name_width), command_(std::move(command)), colour_(colour) {}
+  // With `details` each scenario says what is known of its violations, not only those that fail.
+  ReplayTable(std::ostream& out, size_t name_width, std::string command, bool colour, bool details)
+      : out_(out),
+        name_width_(name_width),
+        command_(std::move(command)),
+        colour_(colour),
+        details_(details) {}
 
   void PrintHead();
   void PrintTally(const Tally& tally);
   void PrintSummary(const Summary& summary);
 
  private:
+  void PrintKnown(const Tally& tally);
   void PrintFailures(const Tally& tally);
 
   std::ostream& out_;
   size_t name_width_;
   std::string command_;
   bool colour_;
+  bool details_;
 };
 
 // "whorl replay x.json --seed 7": runs one seed of a scenario again.

@@ -66,6 +66,7 @@ ProtocolInfo Info() {
   info.steps_without_commit = kStepsWithoutCommit;
   info.heartbeat_step = steps::kBeat;
   info.urgent_steps = kUrgentSteps;
+  info.page = "protocol/fenced_lease/README.md";
   info.promises.fill(Promise::kPromised);
   info.promises[static_cast<size_t>(Invariant::kSingleWorker)] = Promise::kNotPromised;
   info.promise_limits = kPromiseLimits;

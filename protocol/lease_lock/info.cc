@@ -1,6 +1,7 @@
 #include "protocol/lease_lock/info.h"
 
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -23,6 +24,22 @@ ProtocolInfo Info() {
       {.name = "leased_until", .type = Type::kTimestamp},
       {.name = "created_at", .type = Type::kTimestamp},
       {.name = "ttl", .type = Type::kTimestamp},
+  }};
+  static constexpr std::array<Invariant, 3> kBreaksL1 = {
+      Invariant::kLeaseRespected,
+      Invariant::kSingleLeaderBelief,
+      Invariant::kHasLockTruthful,
+  };
+  static constexpr std::array<Invariant, 2> kBreaksL4 = {
+      Invariant::kSingleLeaderBelief,
+      Invariant::kHasLockTruthful,
+  };
+  static constexpr std::array<KnownFinding, 5> kFindings = {{
+      {.id = "L1", .breaks = kBreaksL1, .needs = std::nullopt},
+      {.id = "L2", .breaks = kBreaksL1, .needs = std::nullopt},
+      {.id = "L3", .breaks = kBreaksL1, .needs = Circumstance::kIdsShared},
+      {.id = "L4", .breaks = kBreaksL4, .needs = std::nullopt},
+      {.id = "L5", .breaks = kBreaksL4, .needs = Circumstance::kClockStands},
   }};
   ProtocolInfo info;
   info.name = "lease_lock";
@@ -50,6 +67,8 @@ ProtocolInfo Info() {
   info.heartbeat_step = steps::kHeartbeat;
   info.steps_without_commit = kStepsWithoutCommit;
   info.urgent_steps = kUrgentSteps;
+  info.findings = kFindings;
+  info.page = "protocol/lease_lock/README.md";
   info.promises.fill(Promise::kNotApplicable);
   for (const Invariant invariant : {Invariant::kHasLockTruthful, Invariant::kLeaseRespected,
                                     Invariant::kIsolation, Invariant::kNoWedge,

@@ -1,6 +1,7 @@
 #include "protocol/semaphore/info.h"
 
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -21,6 +22,22 @@ ProtocolInfo Info() {
       {.name = "anchor", .type = Type::kInt64, .key = true},
       {.name = "service_id", .type = Type::kString},
       {.name = "last_seen_active", .type = Type::kTimestamp},
+  }};
+  static constexpr std::array<Invariant, 3> kBreaksM1 = {
+      Invariant::kLeaseRespected,
+      Invariant::kHasLockTruthful,
+      Invariant::kSingleLeaderBelief,
+  };
+  static constexpr std::array<Invariant, 1> kBreaksSingleLeaderBelief = {
+      Invariant::kSingleLeaderBelief,
+  };
+  static constexpr std::array<Invariant, 1> kBreaksNoWedge = {Invariant::kNoWedge};
+  static constexpr std::array<KnownFinding, 5> kFindings = {{
+      {.id = "M1", .breaks = kBreaksM1, .needs = Circumstance::kIdsShared},
+      {.id = "M2", .breaks = kBreaksSingleLeaderBelief, .needs = std::nullopt},
+      {.id = "M3", .breaks = kBreaksSingleLeaderBelief, .needs = std::nullopt},
+      {.id = "M4", .breaks = kBreaksNoWedge, .needs = Circumstance::kCurrentTimestampOff},
+      {.id = "M5", .breaks = kBreaksNoWedge, .needs = Circumstance::kOperatorWrites},
   }};
   ProtocolInfo info;
   info.name = "semaphore";
@@ -48,6 +65,8 @@ ProtocolInfo Info() {
   info.steps = kSteps;
   info.heartbeat_step = steps::kUpdate;
   info.steps_without_commit = kStepsWithoutCommit;
+  info.findings = kFindings;
+  info.page = "protocol/semaphore/README.md";
   info.promises.fill(Promise::kNotApplicable);
   for (const Invariant invariant : {Invariant::kHasLockTruthful, Invariant::kLeaseRespected,
                                     Invariant::kIsolation, Invariant::kNoWedge}) {

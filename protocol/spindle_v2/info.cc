@@ -1,6 +1,7 @@
 #include "protocol/spindle_v2/info.h"
 
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -25,6 +26,42 @@ ProtocolInfo Info() {
       {.name = "heartbeat", .type = Type::kTimestamp},
       {.name = "token", .type = Type::kTimestamp},
       {.name = "writer", .type = Type::kString},
+  }};
+  static constexpr std::array<Invariant, 1> kBreaksLeaseRespected = {Invariant::kLeaseRespected};
+  static constexpr std::array<Invariant, 1> kBreaksNoWedge = {Invariant::kNoWedge};
+  static constexpr std::array<Invariant, 1> kBreaksTokenMonotonic = {Invariant::kTokenMonotonic};
+  static constexpr std::array<Invariant, 1> kBreaksIsolation = {Invariant::kIsolation};
+  static constexpr std::array<Invariant, 2> kBreaksS7b = {
+      Invariant::kIsolation,
+      Invariant::kTokenMonotonic,
+  };
+  static constexpr std::array<Invariant, 2> kBreaksS8 = {
+      Invariant::kTokenMonotonic,
+      Invariant::kLeaseRespected,
+  };
+  static constexpr std::array<Invariant, 1> kBreaksSingleLeaderBelief = {
+      Invariant::kSingleLeaderBelief,
+  };
+  static constexpr std::array<Invariant, 1> kBreaksHandedTokenMonotonic = {
+      Invariant::kHandedTokenMonotonic,
+  };
+  static constexpr std::array<KnownFinding, 16> kFindings = {{
+      {.id = "S1", .breaks = kBreaksLeaseRespected, .needs = std::nullopt},
+      {.id = "S2", .breaks = kBreaksLeaseRespected, .needs = std::nullopt},
+      {.id = "S3", .breaks = kBreaksNoWedge, .needs = std::nullopt},
+      {.id = "S4", .breaks = kBreaksTokenMonotonic, .needs = std::nullopt},
+      {.id = "S4b", .breaks = kBreaksLeaseRespected, .needs = std::nullopt},
+      {.id = "S5", .breaks = kBreaksLeaseRespected, .needs = std::nullopt},
+      {.id = "S6", .breaks = kBreaksNoWedge, .needs = std::nullopt},
+      {.id = "S7", .breaks = kBreaksIsolation, .needs = std::nullopt},
+      {.id = "S7b", .breaks = kBreaksS7b, .needs = std::nullopt},
+      {.id = "S8", .breaks = kBreaksS8, .needs = std::nullopt},
+      {.id = "S9", .breaks = kBreaksNoWedge, .needs = std::nullopt},
+      {.id = "S10", .breaks = kBreaksSingleLeaderBelief, .needs = std::nullopt},
+      {.id = "S12", .breaks = kBreaksHandedTokenMonotonic, .needs = std::nullopt},
+      {.id = "S15", .breaks = kBreaksLeaseRespected, .needs = Circumstance::kLeasesDiffer},
+      {.id = "W1", .breaks = kBreaksSingleLeaderBelief, .needs = std::nullopt},
+      {.id = "W3", .breaks = kBreaksNoWedge, .needs = std::nullopt},
   }};
   ProtocolInfo info;
   info.name = "spindle_v2";
@@ -53,6 +90,8 @@ ProtocolInfo Info() {
   info.steps_without_commit = kStepsWithoutCommit;
   info.steps_within_others = kStepsWithinOthers;
   info.urgent_steps = kUrgentSteps;
+  info.findings = kFindings;
+  info.page = "protocol/spindle_v2/README.md";
   info.promises.fill(Promise::kNotPromised);
   info.promises[static_cast<size_t>(Invariant::kOneLiveToken)] = Promise::kPromised;
   info.promises[static_cast<size_t>(Invariant::kHasLockTruthful)] = Promise::kPromised;

@@ -1,6 +1,7 @@
 #include "protocol/spindle_v3/info.h"
 
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -24,6 +25,27 @@ ProtocolInfo Info() {
       {{Invariant::kLeaseRespected, Circumstance::kLeasesDiffer},
        {Invariant::kLeaseRespected, Circumstance::kIdsShared},
        {Invariant::kLeaseRespected, Circumstance::kCurrentTimestampOff}}};
+  static constexpr std::array<Invariant, 3> kBreaksV1 = {
+      Invariant::kSingleLeaderBelief,
+      Invariant::kHasLockTruthful,
+      Invariant::kHandedTokenMonotonic,
+  };
+  static constexpr std::array<Invariant, 4> kBreaksV4 = {
+      Invariant::kLeaseRespected,
+      Invariant::kSingleLeaderBelief,
+      Invariant::kHasLockTruthful,
+      Invariant::kHandedTokenMonotonic,
+  };
+  static constexpr std::array<Invariant, 1> kBreaksNoWorkAfterRelease = {
+      Invariant::kNoWorkAfterRelease,
+  };
+  static constexpr std::array<KnownFinding, 5> kFindings = {{
+      {.id = "V1", .breaks = kBreaksV1, .needs = std::nullopt},
+      {.id = "V2", .breaks = kBreaksV1, .needs = std::nullopt},
+      {.id = "V4", .breaks = kBreaksV4, .needs = Circumstance::kIdsShared},
+      {.id = "V6", .breaks = kBreaksNoWorkAfterRelease, .needs = std::nullopt},
+      {.id = "V7", .breaks = kBreaksV4, .needs = Circumstance::kLeasesDiffer},
+  }};
   ProtocolInfo info;
   info.name = "spindle_v3";
   info.summary =
@@ -48,6 +70,8 @@ ProtocolInfo Info() {
   info.heartbeat_step = steps::kHeartbeat;
   info.steps_without_commit = kStepsWithoutCommit;
   info.urgent_steps = kUrgentSteps;
+  info.findings = kFindings;
+  info.page = "protocol/spindle_v3/README.md";
   info.promises.fill(Promise::kNotPromised);
   for (const Invariant invariant :
        {Invariant::kOneLiveToken, Invariant::kTokenMonotonic, Invariant::kFencedWritesOrdered,

@@ -1,6 +1,7 @@
 #include "sim/report/trace_diff.h"
 
 #include <deque>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -9,6 +10,9 @@
 
 namespace whorl::sim {
 namespace {
+
+constexpr std::string_view kNoTrace =
+    "is no trace: expected the head that whorl replay --trace writes";
 
 // Reads a trace line by line.
 class TraceReader {
@@ -21,7 +25,7 @@ class TraceReader {
     if (!line->has_value()) return Error("is empty, and no trace");
     Json header = Json::parse(**line, nullptr, /*allow_exceptions=*/false);
     if (!header.is_object() || header["format"] != "whorl-trace") {
-      return Error("is no trace: expected the head that whorl replay --trace writes");
+      return Error(kNoTrace);
     }
     const Json& version = header["version"];
     if (version == kTraceVersion) return header;
@@ -59,8 +63,11 @@ class TraceReader {
     for (int c = buffer.sbumpc(); c != '\n'; c = buffer.sbumpc()) {
       if (text.empty() && c == kEnd) return std::nullopt;
       if (text.empty()) ++line_;
-      if (c == kEnd) return Error("the last line is cut off");
-      if (text.size() == kMaxTraceLine) return Error("is too long for a line of a trace");
+      const bool may_be_trace = line_ > 1 || text.starts_with("{\"format\":\"whorl-trace\"");
+      if (c == kEnd) return Error(may_be_trace ? "the last line is cut off" : kNoTrace);
+      if (text.size() == kMaxTraceLine) {
+        return Error(may_be_trace ? "is too long for a line of a trace" : kNoTrace);
+      }
       text.push_back(static_cast<char>(c));
     }
     if (text.empty()) {

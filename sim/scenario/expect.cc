@@ -70,6 +70,7 @@ void ReadExpect(const ObjectFields& file, Scenario& scenario, Problems& problems
   expect.sometimes = fields->Words<Sometimes>("sometimes", "goal");
   ReadMetrics(*fields, expect, problems);
   expect.takeover_within = fields->Time("takeover_within");
+  expect.faults_may_miss = fields->Boolean("faults_may_miss").value_or(false);
   for (const Invariant invariant : expect.violates) {
     if (std::find(expect.holds.begin(), expect.holds.end(), invariant) == expect.holds.end()) {
       continue;

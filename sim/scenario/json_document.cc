@@ -58,7 +58,8 @@ class CountingIterator {
   size_t* consumed_;
 };
 
-// Finds the line and column of offsets. REQUIRES: callers ask in ascending order.
+// Finds the line and column of offsets. Lines end as editors count them: by LF, CR LF or CR.
+// REQUIRES: callers ask in ascending order.
 class LineCounter {
  public:
   explicit LineCounter(std::string_view text) : text_(text) {}
@@ -66,7 +67,8 @@ class LineCounter {
   Position At(size_t offset) {
     for (; offset_ < std::min(offset, text_.size()); ++offset_) {
       const char c = text_[offset_];
-      if (c == '\n') {
+      const bool is_cr_alone = c == '\r' && text_.substr(offset_ + 1, 1) != "\n";
+      if (c == '\n' || is_cr_alone) {
         ++position_.line;
         position_.column = 1;
       } else if ((static_cast<unsigned char>(c) & 0xC0U) != 0x80U) {

@@ -417,13 +417,19 @@ ObjectInfo DescribeExpect() {
             .object = ObjectId::kBound},
            {.name = "takeover_within",
             .form = Form::kPositiveDuration,
-            .about = "the longest time without a holder"}},
+            .about = "the longest time without a holder"},
+           {.name = "faults_may_miss",
+            .form = Form::kBoolean,
+            .about = "whether a fault that finds nothing to strike is no failure; what `whorl hunt "
+                     "--show` prints says so, because nobody has seen what the faults strike",
+            .otherwise = "false"}},
           R"({
   "holds": [ "one_live_token" ],
   "violates": [ "single_leader_belief" ],
   "sometimes": [ "takeover" ],
   "metrics": { "takeovers": 1, "without_holder_max": { "min": "5s", "max": "12s" } },
-  "takeover_within": "12s"
+  "takeover_within": "12s",
+  "faults_may_miss": true
 })"};
 }
 

@@ -166,7 +166,9 @@ struct Expectations {
   std::vector<Sometimes> sometimes;
   std::vector<MetricBound> metrics;
   std::optional<Duration> takeover_within;  // bounds without_holder_max
-  WHORL_FIELDS(Expectations, holds, violates, sometimes, metrics, takeover_within);
+  bool faults_may_miss = false;             // one that finds nothing to strike is no failure
+  WHORL_FIELDS(Expectations, holds, violates, sometimes, metrics, takeover_within,
+               faults_may_miss);
 };
 
 struct Scenario {

@@ -250,6 +250,7 @@ Json ExpectJson(const Expectations& expect) {
   }
   PutObject("metrics", std::move(metrics), json);
   PutTime("takeover_within", expect.takeover_within, json);
+  if (expect.faults_may_miss) json["faults_may_miss"] = true;
   return json;
 }
 

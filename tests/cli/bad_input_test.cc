@@ -270,14 +270,56 @@ TEST_F(CliBadInputTest, AFolderIsNoPlaceForAReport) {
 }
 
 // `| head -1`: more than a pipe holds, so that the reader is gone before the end.
-TEST_F(CliBadInputTest, AReaderThatGoesIsExitCode3AndNoSignal) {
+TEST_F(CliBadInputTest, AReaderThatGoesIsNoErrorAndNoSignal) {
   Write("quiet.json", kQuiet);
   std::string many;
   for (int copy = 0; copy < 40; ++copy) many += "quiet.json ";
   const Ended ended =
       Shell("{ \"$W\" replay --json " + many + "; echo $? >code; } | head -1; cat code");
-  EXPECT_EQ(ended.out, "{\n3\n");
-  EXPECT_EQ(ended.err, "whorl: standard output: cannot be written: Broken pipe\n");
+  EXPECT_EQ(ended.out, "{\n141\n");
+  EXPECT_EQ(ended.err, "");
+}
+
+// It would write a file named --json.
+TEST_F(CliBadInputTest, AForgottenValueDoesNotTakeTheNextOption) {
+  Write("quiet.json", kQuiet);
+  const Ended ended = Whorl("replay quiet.json --out --json");
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.err,
+            "whorl: --out wants a value, and --json is an option (--out=--json if it is meant)\n");
+  EXPECT_THAT(Files("."), testing::Not(testing::Contains("--json")));
+  EXPECT_THAT(Whorl("hunt --save --runs 5").err,
+              testing::HasSubstr("--save wants a value, and --runs is an option"));
+  EXPECT_EQ(Whorl("replay quiet.json --out=--json").code, 0);
+}
+
+TEST_F(CliBadInputTest, AnOptionBeforeItsSubCommandIsToldItsPlace) {
+  const Ended ended = Whorl("--seed 1 replay quiet.json");
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, testing::HasSubstr("--seed comes after the sub-command: whorl replay "
+                                            "--seed"));
+}
+
+TEST_F(CliBadInputTest, AnInvariantAfterASpaceIsToldItsEqualsSign) {
+  Write("quiet.json", kQuiet);
+  const Ended ended = Whorl("replay quiet.json --explain no_wedge");
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, testing::HasSubstr("--explain=no_wedge"));
+}
+
+TEST_F(CliBadInputTest, WhatIsNoTraceIsNotCalledCutOff) {
+  Write("one_line", "{}");
+  const Ended ended = Whorl("diff one_line one_line");
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, testing::HasSubstr("one_line:1: is no trace"));
+}
+
+// Files of old editors.
+TEST_F(CliBadInputTest, LinesMayEndWithCarriageReturns) {
+  Write("cr.json", "{\r  \"version\": 1,\r  \"protocl\": 2\r}");
+  EXPECT_THAT(Whorl("replay cr.json").err, testing::HasSubstr("cr.json:3: "));
+  Write("crlf.json", "{\r\n  \"version\": 1,\r\n  \"protocl\": 2\r\n}");
+  EXPECT_THAT(Whorl("replay crlf.json").err, testing::HasSubstr("crlf.json:3: "));
 }
 
 }  // namespace

@@ -133,8 +133,10 @@ TEST(TraceDiff, WhatIsNoTraceIsAnErrorThatNamesTheLine) {
 // Without a limit, a line that never ends would fill the memory.
 TEST(TraceDiff, ALineHasABound) {
   const std::string trace = TraceOf(1);
-  EXPECT_THAT(ErrorOf(std::string(kMaxTraceLine + 1, 'x'), trace),
-              HasSubstr("a.jsonl:1: is too long"));
+  const std::string endless(kMaxTraceLine + 1, 'x');
+  EXPECT_THAT(ErrorOf(endless, trace), HasSubstr("a.jsonl:1: is no trace"));
+  EXPECT_THAT(ErrorOf(trace.substr(0, trace.find('\n') + 1) + endless, trace),
+              HasSubstr("a.jsonl:2: is too long"));
 }
 
 // Nothing is read after the first difference, so a stream that goes on for ever does no harm.

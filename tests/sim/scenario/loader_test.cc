@@ -67,7 +67,7 @@ constexpr std::string_view kFull = R"({
     "sometimes": ["takeover", "aborted"],
     "metrics": { "takeovers": { "min": 1 }, "grants": 3, "without_holder_max": { "max": "12s" },
                  "belief_overlap_sum": "0s" },
-    "takeover_within": "12s"
+    "takeover_within": "12s", "faults_may_miss": true
   }
 })";
 
@@ -308,6 +308,7 @@ TEST(ScenarioLoader, ReadsEverythingElse) {
                     {Metric::kWithoutHolderMax, std::nullopt, Seconds(12).ns},
                     {Metric::kBeliefOverlapSum, 0, 0}};
   expect.takeover_within = Seconds(12);
+  expect.faults_may_miss = true;
   EXPECT_EQ(scenario.expect, expect);
 }
 

@@ -1,0 +1,57 @@
+#include "sim/judge/known.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "sim/scenario/assumptions.h"
+#include "sim/scenario/error_text.h"
+
+namespace whorl::sim {
+
+KnownOfViolation KnownOf(const Scenario& scenario, Invariant invariant) {
+  const ProtocolInfo& protocol = *FindProtocol(scenario.protocol);
+  KnownOfViolation known;
+  known.promise = protocol.promises[static_cast<size_t>(invariant)];
+  for (const PromiseLimit& limit : protocol.promise_limits) {
+    if (limit.invariant != invariant || !Has(scenario, limit.circumstance)) continue;
+    known.limits.push_back(WordOf(limit.circumstance));
+  }
+  known.beyond = BrokenAssumptions(scenario);
+  for (const KnownFinding& finding : protocol.findings) {
+    if (std::ranges::find(finding.breaks, invariant) == finding.breaks.end()) continue;
+    if (finding.needs && !Has(scenario, *finding.needs)) continue;
+    // What needs a circumstance that is there is the likelier one.
+    known.findings.insert(finding.needs ? known.findings.begin() : known.findings.end(), finding.id);
+  }
+  known.page = protocol.page;
+  return known;
+}
+
+std::string PromiseText(const KnownOfViolation& known) {
+  std::string text = known.promise == Promise::kPromised ? "promised" : "not promised";
+  std::string_view separator = " where ";
+  if (!known.limits.empty()) text = "not promised";
+  for (const std::string_view limit : known.limits) {
+    text += Cat(separator, limit);
+    separator = ", ";
+  }
+  if (known.promise != Promise::kPromised || !known.limits.empty()) return text;
+  separator = ", but beyond its assumptions: ";
+  for (const std::string& broken : known.beyond) {
+    text += Cat(separator, broken);
+    separator = ", ";
+  }
+  return text;
+}
+
+std::string FindingsText(const KnownOfViolation& known) {
+  std::string text;
+  for (size_t i = 0; i < known.findings.size(); ++i) {
+    const bool is_last = i + 1 == known.findings.size();
+    text += Cat(i == 0 ? "" : (is_last ? " or " : ", "), known.findings[i]);
+  }
+  if (!text.empty() && !known.page.empty()) text += Cat(", see ", known.page);
+  return text;
+}
+
+}  // namespace whorl::sim

@@ -1,0 +1,111 @@
+// What is known of a violation: promise, circumstances, assumptions, findings of the page.
+#include "sim/judge/known.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "tests/support/sim_testing.h"
+
+namespace whorl::sim::known_test {
+namespace {
+
+using testing::ElementsAre;
+
+Scenario OfProtocol(const std::string& protocol, const std::string& more = "") {
+  return ScenarioOf(R"({"version": 1, "about": "a test", "protocol": ")" + protocol +
+                    R"(", "nodes": [{"name": "a"}, {"name": "b"}], "duration": "60s")" + more + "}");
+}
+
+TEST(Known, APromiseIsBrokenWhereNothingExcusesIt) {
+  const KnownOfViolation known =
+      KnownOf(OfProtocol("fenced_lease"), Invariant::kSingleLeaderBelief);
+  EXPECT_TRUE(known.IsPromiseBroken());
+  EXPECT_EQ(PromiseText(known), "promised");
+  EXPECT_EQ(FindingsText(known), "");
+}
+
+TEST(Known, AnAssumptionThatTheScenarioBreaksExcusesIt) {
+  const KnownOfViolation known = KnownOf(
+      OfProtocol("fenced_lease",
+                 R"(, "faults": [{"at": "1s", "do": "clock", "node": "a", "rate_ppm": 50000}])"),
+      Invariant::kLeaseRespected);
+  EXPECT_FALSE(known.IsPromiseBroken());
+  EXPECT_EQ(PromiseText(known),
+            "promised, but beyond its assumptions: a node's clocks run faster or slower than "
+            "assumed");
+}
+
+TEST(Known, ACircumstanceInWhichItIsNotPromisedIsNamed) {
+  const KnownOfViolation known =
+      KnownOf(OfProtocol("fenced_lease", R"(, "faults": [{"at": "1s", "do": "release_row"}])"),
+              Invariant::kSingleLeaderBelief);
+  EXPECT_FALSE(known.IsPromiseBroken());
+  EXPECT_EQ(PromiseText(known), "not promised where an operator releases a row by force");
+}
+
+TEST(Known, FindingsThatTheScenarioRulesOutAreLeftOut) {
+  const Scenario plain = OfProtocol("spindle_v3");
+  EXPECT_THAT(KnownOf(plain, Invariant::kSingleLeaderBelief).findings, ElementsAre("V1", "V2"));
+  Scenario shared = plain;
+  for (NodeSpec& node : shared.nodes) node.id = "twin";
+  const KnownOfViolation known = KnownOf(shared, Invariant::kLeaseRespected);
+  EXPECT_THAT(known.findings, ElementsAre("V4"));
+  EXPECT_EQ(FindingsText(known), "V4, see protocol/spindle_v3/README.md");
+  EXPECT_EQ(FindingsText(KnownOf(plain, Invariant::kSingleLeaderBelief)),
+            "V1 or V2, see protocol/spindle_v3/README.md");
+}
+
+// --- the pages -----------------------------------------------------------------------------------
+
+using Findings = std::map<std::string, std::set<std::string>>;
+
+std::string Section(const std::string& page, const std::string& title) {
+  std::ifstream stream(WHORL_SOURCE_DIR "/" + page);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const size_t begin = text.find("\n## " + title + "\n");
+  if (begin == std::string::npos) return {};
+  return text.substr(begin + 1, text.find("\n## ", begin + 1) - begin);
+}
+
+// Of the page's table: id, and the invariants that it breaks. Those that cost time only are left out.
+Findings FindingsOfPage(const std::string& page) {
+  Findings findings;
+  std::istringstream lines(Section(page, "Findings"));
+  const std::regex row(R"(\| (\w+) \| .* \| ([^|]*) \| [^|]* \|)");
+  const std::regex name("`(\\w+)`");
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch match;
+    if (!std::regex_match(line, match, row)) continue;
+    const std::string breaks = match[2];
+    for (std::sregex_iterator it(breaks.begin(), breaks.end(), name), end; it != end; ++it) {
+      findings[match[1]].insert((*it)[1]);
+    }
+  }
+  return findings;
+}
+
+TEST(Known, FindingsAreThoseOfThePages) {
+  size_t count = 0;
+  for (const ProtocolInfo& protocol : Protocols()) {
+    Findings known;
+    for (const KnownFinding& finding : protocol.findings) {
+      for (const Invariant invariant : finding.breaks) {
+        known[std::string(finding.id)].insert(std::string(WordOf(invariant)));
+      }
+    }
+    EXPECT_EQ(known, FindingsOfPage(std::string(protocol.page))) << protocol.page;
+    count += known.size();
+  }
+  EXPECT_GT(count, 25U);
+}
+
+}  // namespace
+}  // namespace whorl::sim::known_test
