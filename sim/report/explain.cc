@@ -1,6 +1,7 @@
 #include "sim/report/explain.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <ranges>
 #include <set>
@@ -17,6 +18,7 @@
 #include "sim/scenario/names.h"
 #include "sim/scenario/number_text.h"
 #include "sim/scenario/rules.h"
+#include "sim/scenario/writer.h"
 
 namespace whorl::sim {
 namespace {
@@ -66,6 +68,7 @@ class StoryBuilder {
     CollectInvolved();
     AddOthers();
     AddClocks();
+    AddConfiguration();
     AddFaults();
     AddProcessChanges();
     return Finish();
@@ -386,6 +389,42 @@ class StoryBuilder {
     if (!text.empty()) Add(Instant{}, Weight::kContext, {}, text).who = "Spanner";
   }
 
+  // What is set wrong, or apart, in the nodes that took part: causes that no event shows.
+  void AddConfiguration() {
+    for (const int16_t node : involved_) {
+      const NodeSpec& spec = scenario_.nodes[static_cast<size_t>(node)];
+      std::vector<std::string> parts;
+      if (spec.clock.offset != Duration{}) {
+        parts.push_back(Cat("its wall clock is ", FormatDuration({std::abs(spec.clock.offset.ns)}),
+                            spec.clock.offset > Duration{} ? " ahead" : " behind"));
+      }
+      if (spec.clock.rate_ppm != 0) {
+        parts.push_back(Cat("its clocks run ", std::to_string(std::abs(spec.clock.rate_ppm)), " ppm ",
+                            spec.clock.rate_ppm > 0 ? "fast" : "slow"));
+      }
+      if (DiffersFromInvolved(node, &NodeSpec::lease)) {
+        parts.push_back(Cat("its lease is ", FormatDuration(spec.lease)));
+      }
+      for (const int16_t other : involved_) {
+        const NodeSpec& another = scenario_.nodes[static_cast<size_t>(other)];
+        if (other == node || spec.id.empty() || another.id != spec.id) continue;
+        parts.push_back(Cat("its id is ", Quoted(spec.id), ", as is that of ", another.name));
+      }
+      for (const std::string& part : parts) {
+        StoryDraft& draft = Add(Instant{}, Weight::kContext, {}, part);
+        draft.who = spec.name;
+        draft.node = node;
+      }
+    }
+  }
+  template <typename Field>
+  bool DiffersFromInvolved(int16_t node, Field field) const {
+    return std::ranges::any_of(involved_, [&](int16_t other) {
+      return scenario_.nodes[static_cast<size_t>(other)].*field !=
+             scenario_.nodes[static_cast<size_t>(node)].*field;
+    });
+  }
+
   void AddFaults() {
     for (const FaultSpan& span : history_.faults()) {
       if (span.to && *span.to < from_ && !IsForGood(span) && !IsWhyDown(span)) continue;
@@ -395,9 +434,11 @@ class StoryBuilder {
       const bool concerns_all = fault.node < 0;  // it is Spanner's, or the leader's
       const Weight weight =
           concerns_all || involved_.contains(fault.node) ? Weight::kFault : Weight::kDetail;
-      StoryDraft& draft = Add(span.from, weight, {},
-                              Cat("fault: ", FaultKindText(fault.kind()), " (line ",
-                                  std::to_string(fault.line), ")", is_short ? "" : until));
+      const std::string keys = FaultKeysText(fault, scenario_);
+      StoryDraft& draft =
+          Add(span.from, weight, {},
+              Cat("fault: ", FaultKindText(fault.kind()), keys.empty() ? "" : ", ", keys, " (line ",
+                  std::to_string(fault.line), ")", is_short ? "" : until));
       draft.who = fault.node == FaultSpec::kLeader ? std::string(kLeaderWord)
                   : concerns_all                   ? "Spanner"
                                                    : names_.Node(fault.node);

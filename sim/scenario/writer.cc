@@ -201,6 +201,12 @@ void PutKind(const Kind& kind, const Scenario& scenario, Json& json) {
   });
 }
 
+Json KindJson(const FaultSpec& fault, const Scenario& scenario) {
+  Json json = Json::object();
+  std::visit([&](const auto& kind) { PutKind(kind, scenario, json); }, fault.what);
+  return json;
+}
+
 Json FaultJson(const FaultSpec& fault, const Scenario& scenario) {
   Json json = Json::object();
   if (const auto* at = std::get_if<Instant>(&fault.trigger)) {
@@ -214,7 +220,7 @@ Json FaultJson(const FaultSpec& fault, const Scenario& scenario) {
   } else if (fault.node != FaultSpec::kNoNode) {
     json["node"] = scenario.nodes[static_cast<size_t>(fault.node)].name;
   }
-  std::visit([&](const auto& kind) { PutKind(kind, scenario, json); }, fault.what);
+  json.update(KindJson(fault, scenario));
   return json;
 }
 
@@ -324,6 +330,17 @@ std::string ScenarioText(const Scenario& scenario) {
 }
 
 std::string ScenarioLine(const Scenario& scenario) { return DumpJson(ScenarioJson(scenario)); }
+
+std::string FaultKeysText(const FaultSpec& fault, const Scenario& scenario) {
+  std::string text;
+  const Json keys = KindJson(fault, scenario);
+  for (const auto& [key, value] : keys.items()) {
+    if (key == "for") continue;
+    const std::string said = value.is_string() ? value.get<std::string>() : DumpJson(value);
+    text += Cat(text.empty() ? "" : ", ", key, " ", Printable(said));
+  }
+  return text;
+}
 
 Scenario WithoutPlace(Scenario scenario) {
   scenario.name.clear();

@@ -21,6 +21,10 @@ std::string ScenarioText(const Scenario& scenario);
 // The same on one line without its newline, for a shell.
 std::string ScenarioLine(const Scenario& scenario);
 
+// What the fault says beyond when it strikes, its kind, its node and how long it lasts: "step -3s";
+// empty if it says no more.
+std::string FaultKeysText(const FaultSpec& fault, const Scenario& scenario);
+
 // The scenario without what it got from its file: name, path and the lines of faults.
 Scenario WithoutPlace(Scenario scenario);
 

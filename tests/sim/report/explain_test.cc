@@ -228,6 +228,34 @@ TEST(Explain, AWriteBelowAnAcceptedOneIsToldWithItsToken) {
 
 // Fourteen processes, each with failures of its own: the weightiest lines are kept, and the rest is
 // counted.
+std::string StoryOf(const std::string& scenario) {
+  std::string text;
+  for (const StoryLine& line : ExplainRun(scenario).story.lines) {
+    text += line.who + ": " + line.text + "\n";
+  }
+  return text;
+}
+
+// No event of the run shows these.
+TEST(Explain, CausesThatLieInTheConfigurationAreNamed) {
+  EXPECT_THAT(StoryOf("lease_lock_clock_ahead_steals"),
+              HasSubstr("b: its wall clock is 12s ahead\n"));
+  EXPECT_THAT(StoryOf("lease_lock_slow_clock"), HasSubstr(" ppm slow\n"));
+  const std::string s15 = StoryOf("s15_shorter_lease_takes_longer_one");
+  EXPECT_THAT(s15, AllOf(HasSubstr("old: its lease is 10s\n"), HasSubstr("new: its lease is 3s\n")));
+  const std::string v7 = StoryOf("v7_observer_has_the_shorter_lease");
+  EXPECT_THAT(v7, AllOf(HasSubstr("a: its lease is 20s\n"), HasSubstr("new: its lease is 5s\n")));
+  EXPECT_THAT(StoryOf("v4_two_processes_one_id"),
+              HasSubstr("a: its id is \"worker\", as is that of b\n"));
+  EXPECT_THAT(StoryOf("gc_pause_stale_token"), testing::Not(HasSubstr("its lease is")));
+}
+
+TEST(Explain, AFaultIsToldWithWhatItSays) {
+  EXPECT_THAT(StoryOf("slow_clock_loses_the_lock"), testing::Not(HasSubstr("fault: clock (")));
+  EXPECT_THAT(StoryOf("fault_current_timestamp_ahead"),
+              HasSubstr("fault: current_timestamp, error 10s (line "));
+}
+
 TEST(Explain, WhatDoesNotFitIsCounted) {
   const Explained explained =
       ExplainRun(ScenarioOf(R"({"version": 1, "about": "a test", "protocol": "spindle_v2",
