@@ -149,6 +149,8 @@ class Ledger {
   int WorkerCount(uint16_t lock) const { return locks_[lock].workers; }
   std::vector<ProcessId> Workers(uint16_t lock, const CheckerSetup& setup) const;
   bool IsAtWork(ProcessId process, uint16_t lock, const CheckerSetup& setup) const;
+  // Whether it is the newest process of its node, and not gone.
+  bool IsCurrent(ProcessId process) const;
   bool IsCandidate(ProcessId process, uint16_t lock, const CheckerSetup& setup) const;
   std::vector<ProcessId> Candidates(uint16_t lock, const CheckerSetup& setup) const;
   // Whether a process waits for the transaction of the call. A process may use the id of a request
@@ -217,7 +219,6 @@ class Ledger {
     }
   };
 
-  bool IsCurrent(ProcessId process) const;
   ProcessState& NewestProcess(int16_t node) { return processes_[static_cast<size_t>(node)]; }
   const ProcessState& NewestProcess(int16_t node) const {
     return processes_[static_cast<size_t>(node)];

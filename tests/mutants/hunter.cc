@@ -24,6 +24,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "protocol/protocols.h"
 #include "sim/hunt/hunt.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
@@ -32,10 +33,9 @@
 namespace whorl::sim {
 namespace {
 
-constexpr std::string_view kProtocol = "fenced_lease";
-
 struct Request {
   std::string name = "unmutated";
+  std::string protocol = "fenced_lease";
   bool expects_nothing = false;
   uint64_t seeds = 3;     // 1, 2, 3 and so on
   uint64_t runs = 5'000;  // at most, of each seed
@@ -60,7 +60,7 @@ Duration ProcessTime() {
 
 HuntOptions OptionsOf(const Request& request, uint64_t seed) {
   HuntOptions options;
-  options.protocols = {std::string(kProtocol)};
+  options.protocols = {request.protocol};
   options.world = request.world;
   options.seed = seed;
   options.invariant = request.invariant;
@@ -227,6 +227,12 @@ int Run(int argc, char** argv) {
   Request request;
   CLI::App app("Hunts in the protocol that this was linked with, once for each seed");
   app.add_option("--name", request.name, "of the mutant, for the row");
+  app.add_option("--protocol", request.protocol, "which to hunt in (default: fenced_lease)")
+      ->check(CLI::Validator(
+          [](const std::string& name) {
+            return FindProtocol(name) == nullptr ? Cat("there is no protocol ", Quoted(name)) : "";
+          },
+          "PROTOCOL"));
   app.add_flag("--expect-nothing", request.expects_nothing, "no promise may be broken");
   app.add_option("--seeds", request.seeds, "how many: 1, 2, 3 and so on")
       ->check(CLI::PositiveNumber);

@@ -205,7 +205,7 @@ class Oracle {
   void See(const CallServed& x) {
     const bool ends = x.request == Request(Commit{}).index();
     if (x.step == kLocking && x.code == Code::kOk && !ends && !IsAwaited(x.call)) {
-      Excuse(now_ + kIdle);
+      alive_.contains(x.call.process) ? Excuse(now_ + kIdle) : Disturb(now_ + kIdle);
     }
     const bool fails = x.code != Code::kOk && x.code != Code::kAborted;
     if (x.step == kLocking && fails && ends) Excuse(now_ + kIdle);
@@ -466,7 +466,7 @@ class Chaos {
       case 3:
         if (!Chance(4)) return;
         return Add(
-            CallServed{.call = call,
+            CallServed{.call = MaybeOfOneThatIsGone(call),
                        .step = step,
                        .request = static_cast<uint8_t>(Chance(3) ? Request(Commit{}).index() : 0),
                        .code = Chance(3)   ? Code::kAborted
@@ -487,6 +487,10 @@ class Chaos {
                                        .step = step,
                                        .code = Chance(8) ? Code::kDeadlineExceeded : Code::kOk});
     }
+  }
+  CallName MaybeOfOneThatIsGone(CallName call) {
+    if (call.process.incarnation > 1 && Chance(3)) --call.process.incarnation;
+    return call;
   }
   void Say(ProcessId p, uint16_t lock) {
     switch (Draw(5)) {

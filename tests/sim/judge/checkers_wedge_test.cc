@@ -332,6 +332,23 @@ TEST(NoWedgeTest, AStatementThatIsServedLateLocksForTenSecondsMore) {
   ExpectCountedFrom(Seconds(1), served(Rollback{}, /*awaited=*/false));
 }
 
+// A proxy that answers in Spanner's place leaves the transaction open, and no client rolls back.
+TEST(NoWedgeTest, ACommitThatFailedMayKeepItsLocks) {
+  const auto committed = [](Code code) {
+    return [code](Trace& trace) {
+      Awaits(trace);
+      trace.Happens(CallServed{.call = trace.CallOf("b", 3),
+                               .step = spindle_v2::steps::kHeartbeatUpdate,
+                               .request = static_cast<uint8_t>(Request(Commit{}).index()),
+                               .code = code});
+    };
+  };
+  ExpectCountedFrom(Seconds(20) + kIdle, committed(Code::kPermissionDenied));
+  // Spanner itself lets go of what it has ABORTED.
+  ExpectCountedFrom(Seconds(1), committed(Code::kAborted));
+  ExpectCountedFrom(Seconds(1), committed(Code::kOk));
+}
+
 TEST(NoWedgeTest, AnAttemptWhoseReplyWasLostLocksForTenSecondsToo) {
   const auto ended = [](StepName step, bool from_spanner) {
     return [step, from_spanner](Trace& trace) {
@@ -413,6 +430,23 @@ TEST(NoWedgeTest, ADisturbanceMovesTheLimitOfExcuses) {
         .Happens(Finished(trace, "a", spindle_v2::steps::kHeartbeatUpdate, Code::kUnavailable));
   }
   ExpectViolated(trace.EndsAt(Seconds(300)), kWedge, Seconds(20) + kBound + kIdle + kBound);
+}
+
+TEST(NoWedgeTest, WhatAProcessThatIsGoneHadSentMovesTheLimitToo) {
+  // It is served once, and then keeps its locks: for longer than excuses may last in all.
+  Trace trace = FreeSince1();
+  trace.Starts("b").At(Seconds(20)).Crashes("b");
+  const auto is_served = [&trace](int seconds) {
+    trace.At(Seconds(seconds))
+        .Happens(CallServed{.call = trace.CallOf("b", 3),
+                            .step = spindle_v2::steps::kHeartbeatUpdate,
+                            .request = static_cast<uint8_t>(Request(ExecuteSql{}).index()),
+                            .code = Code::kOk});
+  };
+  is_served(30);
+  is_served(40);
+  is_served(50);
+  ExpectViolated(trace.EndsAt(Seconds(300)), kWedge, Seconds(50) + kIdle + kBound);
 }
 
 }  // namespace
