@@ -34,6 +34,10 @@ steady state, from the crash of the leader until one lease after the next grant.
 Figures are simulated, and depend on the options alone, not on --jobs. A figure after "~" is not
 simulated but extrapolated: figures grow along a line with followers, and in proportion to locks. The
 report says how far these rules were from the simulated figures.
+Columns: `busiest s` is the number of calls in the busiest second, of the steady state or of a
+takeover; `first s` that in the second after the first attempt to take over; `units` are the
+processing units of Spanner that the rate of reads and writes needs, and `instance` the smallest
+instance that has them.
 Ctrl-C ends the bench early, which then reports what it has; a second one ends the command.
 Exit codes: 0 measured; 2 bad input or usage; 3 the output could not be written.)";
 

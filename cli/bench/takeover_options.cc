@@ -41,6 +41,10 @@ pause and cut_off, T* is the rest of the lease when the fault strikes, one Commi
 resource; for a stop, two Commits and that way. Standard output depends on the options alone, not on
 --jobs. Ctrl-C ends the bench early, which then reports what it has; a second one ends the command.
 
+Columns: `kept` counts runs in which the old leader kept the lock, so that there was no takeover;
+`p99 s (95 %)` is the 99th percentile with its confidence interval; `p50 / T*` is of the ratios of
+each time to its T*, and `p50 - T* ms` of the differences.
+
 With --on a few of the same worlds run on real processes, and are compared with 1,000 simulated runs.
 A real run takes up to twelve leases.
 Exit codes: 0 measured; 2 bad input or usage, or what cannot be made real; 3 the output could not be

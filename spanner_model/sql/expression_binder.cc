@@ -387,6 +387,8 @@ Bound ExpressionBinder::BindCast(const ast::Expression& cast) {
   Bound& operand = operands.front();
   // An untyped NULL or parameter gets the type to which it is cast.
   if (!operand.type) Coerce(operand, cast.type);
+  // A cast to its own type leaves a parameter a parameter, which may be coerced.
+  if (operand.node.op == Op::kParameter && operand.type == cast.type) return std::move(operand);
   const Type from = operand.type.value_or(cast.type);
   if (!CanCast(from, cast.type)) {
     Fail(operand.offset, "Invalid cast from " + std::string(WordOf(from)) + " to " +

@@ -57,12 +57,13 @@ struct NumberForm {
   size_t prefix = 0;  // letters before the digits
   size_t digits = 0;
   uint32_t base = 16;
-  uint32_t limit = 0x7F;  // greatest value
+  uint32_t limit = 0xFF;  // greatest value
 };
 
 std::optional<NumberForm> FormOf(char c, EscapesOf literal) {
   const bool bytes = literal == EscapesOf::kBytes;
-  const uint32_t limit = bytes ? 0xFF : 0x7F;
+  // In a STRING these are code points; in BYTES, bytes.
+  constexpr uint32_t limit = 0xFF;
   if (c >= '0' && c <= '7') return NumberForm{.prefix = 0, .digits = 3, .base = 8, .limit = limit};
   if (c == 'x' || c == 'X') return NumberForm{.prefix = 1, .digits = 2, .base = 16, .limit = limit};
   if (bytes) return std::nullopt;

@@ -75,7 +75,7 @@ std::string Section(const std::string& page, const std::string& title) {
   return text.substr(begin + 1, text.find("\n## ", begin + 1) - begin);
 }
 
-// Of the page's table: id, and the invariants that it breaks. Those that cost time only are left out.
+// The page's table: each id, and the invariants that it breaks. What costs time only is left out.
 Findings FindingsOfPage(const std::string& page) {
   Findings findings;
   std::istringstream lines(Section(page, "Findings"));

@@ -205,7 +205,7 @@ TEST(SqlErrors, SyntaxErrorsSayWhatWasFound) {
       {"DELETE locktable WHERE $", "Illegal input character \"$\""},
       {"DELETE locktable WHERE i = 1a", "Missing whitespace between literal and alias"},
       {"DELETE locktable WHERE name = '\\q'", "Illegal escape sequence: \\q"},
-      {"DELETE locktable WHERE name = '\\xff'", "Illegal escape sequence: \\xff"},
+      {"DELETE locktable WHERE name = '\\777'", "Illegal escape sequence: \\777"},
       {"DELETE locktable WHERE name = '\\uD800'", "Illegal escape sequence: \\uD800"},
       {"DELETE locktable WHERE name = @ name", "Unexpected \"@\""}};
   for (const auto& [text, message] : cases) {

@@ -137,6 +137,7 @@ TEST(SqlFunctions, Texts) {
        {"STARTS_WITH('a' || 'b', CONCAT('a', ''))", "TRUE"},
        {"r'a\\n' || 'x'", "'a\\nx'"},
        {"b'\\x00\\xff\\377'", "b'00ffff'"},
+       {"'\\xe9\\377\\X7f'", "'\u00e9\u00ff\x7f'"},
        {"rb'\\x'", "b'5c78'"}});
 }
 

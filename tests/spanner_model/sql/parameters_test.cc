@@ -56,6 +56,8 @@ TEST(SqlParameters, UseGivesTheType) {
       {"GREATEST(@p)", "p:INT64"},
       {"CAST(@p AS TIMESTAMP)", "p:TIMESTAMP"},
       {"SAFE_CAST(@p AS BOOL)", "p:BOOL"},
+      // It stays a parameter, which is coerced to the TIMESTAMP beside it.
+      {"t = CAST(@p AS STRING)", "p:STRING"},
       {"LENGTH(@p)", "p:STRING"},
       {"SUBSTR(@p, @q)", "p:STRING q:INT64"},
       {"UNIX_MICROS(@p)", "p:TIMESTAMP"},
