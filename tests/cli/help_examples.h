@@ -63,8 +63,10 @@ class HelpExamples : public CliTest {
   }
 
   Ended RunExample(const std::string& example) {
+    // In the foreground, timeout interrupts the command once. Otherwise it interrupts its whole group,
+    // too, and a second interrupt ends a command without its report.
     Write("example.sh",
-          "set -o pipefail\nwhorl() { timeout --signal=INT --kill-after=60 0.5 '" WHORL_COMMAND
+          "set -o pipefail\nwhorl() { timeout --foreground --signal=INT --kill-after=60 0.5 '" WHORL_COMMAND
           "' \"$@\"; }\n" +
               example + "\n");
     return Shell("bash example.sh");
