@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "protocol/spanner/mutation.h"
 #include "protocol/spanner/value.h"
 #include "protocol/token.h"
 #include "sim/scenario/instant.h"

@@ -8,6 +8,7 @@
 #include "sim/judge/ledger.h"
 #include "sim/report/row_text.h"
 #include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
 
 namespace whorl::sim {
 namespace {

@@ -1,5 +1,7 @@
 #include "sim/scenario/vocabulary.h"
 
+#include <algorithm>
+
 #include "protocol/fenced_lease/words.h"
 #include "protocol/lease_lock/words.h"
 #include "protocol/semaphore/words.h"
