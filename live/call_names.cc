@@ -52,7 +52,7 @@ std::optional<NamedCall> ParseCallHeader(std::string_view text) {
   return NamedCall{.name = {.process = {static_cast<int16_t>(numbers[0]), numbers[1]},
                             .lock = static_cast<uint16_t>(numbers[2]),
                             .request = static_cast<uint16_t>(numbers[3]),
-                            .generation = static_cast<uint16_t>(numbers[4]),
+                            .generation = static_cast<uint32_t>(numbers[4]),
                             .attempt = static_cast<uint16_t>(numbers[5]),
                             .call = static_cast<uint16_t>(numbers[6])},
                    .step = *step,
@@ -63,7 +63,7 @@ CallNames::RunId CallNames::Start(CallName name, StepName step, const std::funct
   // The client's thread asks for the name under the same lock.
   const std::lock_guard lock(mutex_);
   name.process = process_;
-  name.generation = generation_;
+  name.generation = ++generation_;
   const RunId id = run();
   running_[id] = {.name = name, .step = step};
   return id;
@@ -100,10 +100,6 @@ void CallNames::OnReply(RunId run, const real_client::SentCall& call, const Resp
     reporter_.StopAt(name, call.step, Phase::kReplied);
   }
   const bool made_up = IsMadeUp(response.status.code);
-  if (made_up) {
-    const std::lock_guard lock(mutex_);
-    ++generation_;
-  }
   const sim::CallEnded ended{
       .call = name, .step = call.step, .code = response.status.code, .from_spanner = !made_up};
   reporter_.ReportEvent(ended);

@@ -33,7 +33,7 @@ class CallNames final : public real_client::CallObserver {
       : process_(process), reporter_(reporter), points_(points) {}
 
   // Starts a transaction by calling `run`; none of its calls is sent before this has stored the name.
-  // The generation of `name` is set here.
+  // The process and the generation of `name` are set here.
   RunId Start(CallName name, StepName step, const std::function<RunId()>& run);
   // Forgets a transaction that has ended; returns the name under which it was started.
   CallName Forget(RunId run);
@@ -53,8 +53,7 @@ class CallNames final : public real_client::CallObserver {
   const Points& points_;
   std::mutex mutex_;
   std::map<RunId, Running> running_;  // guarded by mutex_
-  // Incremented when a call ended while messages of it may still be under way; guarded by mutex_.
-  uint16_t generation_ = 0;
+  uint32_t generation_ = 0;  // of the newest transaction; guarded by mutex_
 };
 
 }  // namespace whorl::live

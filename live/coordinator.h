@@ -171,6 +171,7 @@ class Coordinator final : public CallInterceptor {
   void CarryOut(const sim::ReleaseMessages& release);
   void CarryOut(const sim::LeaveSlowCalls& leave);
   void CarryOut(const sim::TakeSession& take);
+  void CarryOut(const sim::TellOfRelease& tell);
   void CarryOut(const sim::SetNodeClock& set);
   // refusals.h refuses these faults before the run.
   void CarryOut(const sim::ReleaseNodeClock& /*release*/) {}

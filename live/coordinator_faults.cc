@@ -176,6 +176,14 @@ void Coordinator::CarryOut(const sim::ActAsOperator& acts) {
   RecordEvent(sim::FaultEnded{.fault = acts.fault});
 }
 
+void Coordinator::CarryOut(const sim::TellOfRelease& tell) {
+  const LiveNode& node = NodeAt(tell.node);
+  if (node.process == nullptr) return;
+  for (const uint16_t lock : scenario_.nodes[static_cast<size_t>(tell.node)].locks) {
+    node.process->Send(HearOfRelease{.lock = lock});
+  }
+}
+
 // --- clocks --------------------------------------------------------------------------------------
 
 void Coordinator::CarryOut(const sim::SetNodeClock& set) {

@@ -60,6 +60,14 @@ std::vector<std::string> RefusalsOf(BackendKind kind, const sim::Scenario& scena
     refusals.push_back(Cat(path, ": /spanner/truetime/truthful", on,
                            "a real TrueTime does not lie; run it without --on"));
   }
+  if (spanner.default_isolation != sim::DefaultIsolation::kSerializable) {
+    refusals.push_back(Cat(path, ": /spanner/default_isolation", on,
+                           "it is an option of the database there; run it without --on"));
+  }
+  if (!spanner.splits.empty()) {
+    refusals.push_back(Cat(path, ": /spanner/splits", on,
+                           "nobody can divide a real table at will; run it without --on"));
+  }
   if (scenario.nodes.size() > kNodesMax) {
     refusals.push_back(Cat(path, ": /nodes", on, "more than ", std::to_string(kNodesMax),
                            " processes would be late on their own; run it without --on"));

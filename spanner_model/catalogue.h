@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "protocol/spanner/rpc.h"
 #include "protocol/spanner/sql.h"
 #include "protocol/spanner/status.h"
 #include "protocol/spanner/time.h"
@@ -54,6 +55,8 @@ struct Options {
   // transaction runs. A begin in a place shows that its client no longer needs the outcome of the
   // transaction that ran there before.
   bool calls_name_places = false;
+  // Of transactions that do not say. REQUIRES: not kUnspecified.
+  Isolation default_isolation = Isolation::kSerializable;
   // Where the key space is divided; each split has a leader with its own clocks.
   std::vector<SplitPoint> split_points;  // sorted
 };

@@ -42,7 +42,7 @@ Timestamp NextCommitTimestamp(Work& work, std::span<const uint32_t> splits) {
   return commit;
 }
 
-// --- optimistic transactions ---------------------------------------------------------------------
+// --- transactions that read as of their first statement ------------------------------------------
 
 bool ChangedSince(const Version& version, bool was_there, const ReadLock& read) {
   return was_there != version.row.has_value() || (read.columns & version.columns) != 0;
@@ -68,6 +68,26 @@ bool ReadsAreStale(const Work& work, const TransactionState& transaction) {
     }
   }
   return false;
+}
+
+// Whether a row that a transaction of isolation REPEATABLE READ is about to write has changed since
+// its first statement. (Its locks were granted, so no commit of such a row is under way.)
+bool WritesAreStale(const Work& work, const TransactionState& transaction,
+                    std::span<const BufferedWrite> writes) {
+  if (transaction.kind != TransactionKind::kRepeatableRead || !transaction.snapshot) return false;
+  return std::ranges::any_of(writes, [&](const BufferedWrite& write) {
+    const StoredRow* row = FindStored(work.database.tables[write.table], write.key);
+    if (row == nullptr) return false;
+    bool was_there = false;
+    for (const Version& version : row->versions) {
+      const bool is_later = version.commit > *transaction.snapshot;
+      const bool changed = was_there != version.row.has_value() ||
+                           (write.columns & version.columns) != 0 || write.changes_existence;
+      if (is_later && changed) return true;
+      was_there = version.row.has_value();
+    }
+    return false;
+  });
 }
 
 // --- commit --------------------------------------------------------------------------------------
@@ -101,7 +121,8 @@ void CommitIn(Work& work, TransactionState& transaction, const CallName& call,
   if (writes.invalid) return Fail(work, transaction, call, request, *writes.invalid);
   const Grant grant = RequestWriteLocks(work, transaction, writes.writes);
   if (grant == Grant::kWait) return Park(work, transaction, call, request);
-  if (grant == Grant::kAbort || ReadsAreStale(work, transaction)) {
+  if (grant == Grant::kAbort || ReadsAreStale(work, transaction) ||
+      WritesAreStale(work, transaction, writes.writes)) {
     transaction.parked.reset();
     Abort(work, transaction);
     return ReplyError(work, call, AbortedStatus(work));
@@ -275,6 +296,10 @@ void ServeRollback(Work& work, const CallName& call, const Rollback& rollback) {
                    "Cannot rollback a transaction after it has been committed.");
   } else if (transaction->phase == TransactionPhase::kRolledBack) {
     transaction->doomed.reset();
+  } else if (transaction->phase == TransactionPhase::kAborted && transaction->doomed) {
+    // Its client knows of the failure, and not that it was aborted.
+    transaction->doomed.reset();
+    transaction->phase = TransactionPhase::kRolledBack;
   } else if (transaction->phase == TransactionPhase::kActive) {
     SupersedeParked(work, *transaction);
     transaction->doomed.reset();

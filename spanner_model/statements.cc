@@ -196,7 +196,7 @@ void KeepReads(TransactionState& transaction, std::vector<ReadLock> locks) {
   }
 }
 
-// An optimistic transaction reads as of its first statement.
+// For a transaction that reads as of its first statement.
 Grant FindSnapshot(Work& work, TransactionState& transaction) {
   const SplitRange splits = AllSplits(work);
   if (!transaction.snapshot) {
@@ -222,7 +222,7 @@ Grant LockAndRun(Work& work, TransactionState& transaction, const Job& job, Exec
   std::vector<ReadLock> locks = LocksOf(input, job);
   if (!locks.empty()) SetAge(work, transaction);
   if (transaction.age) {
-    const Grant grant = transaction.kind == TransactionKind::kOptimistic
+    const Grant grant = ReadsASnapshot(transaction.kind)
                             ? FindSnapshot(work, transaction)
                             : RequestReadLocks(work, transaction, locks);
     if (grant != Grant::kGranted) return grant;

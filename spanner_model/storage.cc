@@ -86,10 +86,15 @@ const Row* VersionAt(const StoredRow& row, std::optional<Timestamp> snapshot) {
   return nullptr;
 }
 
-const Row* FindAt(const StoredTable& table, const Key& key, std::optional<Timestamp> snapshot) {
+const StoredRow* FindStored(const StoredTable& table, const Key& key) {
   const size_t at = LowerBound(table, key);
   if (at == table.rows.size() || CompareKeys(table.rows[at].key, key) != 0) return nullptr;
-  return VersionAt(table.rows[at], snapshot);
+  return &table.rows[at];
+}
+
+const Row* FindAt(const StoredTable& table, const Key& key, std::optional<Timestamp> snapshot) {
+  const StoredRow* row = FindStored(table, key);
+  return row == nullptr ? nullptr : VersionAt(*row, snapshot);
 }
 
 std::pair<size_t, size_t> RowsIn(const StoredTable& table, const KeyRange& range) {

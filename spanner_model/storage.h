@@ -57,6 +57,8 @@ bool Contains(const KeyRange& range, const Key& key);
 
 // The row as of a time (by default the newest), or null if it did not exist then.
 const Row* VersionAt(const StoredRow& row, std::optional<Timestamp> snapshot);
+// All versions of a row, or null if it has none.
+const StoredRow* FindStored(const StoredTable& table, const Key& key);
 const Row* FindAt(const StoredTable& table, const Key& key, std::optional<Timestamp> snapshot);
 inline const Row* FindNewest(const StoredTable& table, const Key& key) {
   return FindAt(table, key, std::nullopt);

@@ -12,6 +12,9 @@
 //     transaction that is already committing is never aborted.
 // An optimistic transaction reads as of its first statement and locks nothing. Its Commit takes the
 // locks of its writes like any other, and is ABORTED if something that it read has changed since.
+// A transaction of isolation REPEATABLE READ does the same, but what it only read may have changed:
+// its Commit is ABORTED if a row that it writes has changed since its first statement, in existence
+// or in a column that it writes.
 // A read-only transaction reads as of one time and has neither locks nor an age.
 #pragma once
 
@@ -73,7 +76,12 @@ struct Age {
   WHORL_FIELDS(Age, since, name);
 };
 
-enum class TransactionKind : uint8_t { kPessimistic, kOptimistic, kReadOnly };
+enum class TransactionKind : uint8_t { kPessimistic, kOptimistic, kRepeatableRead, kReadOnly };
+
+// Whether a read-write transaction of this kind reads as of its first statement, without locks.
+inline bool ReadsASnapshot(TransactionKind kind) {
+  return kind == TransactionKind::kOptimistic || kind == TransactionKind::kRepeatableRead;
+}
 
 enum class TransactionPhase : uint8_t {
   kActive,

@@ -77,6 +77,15 @@ TransactionState& Add(Work& work, const CallName& call, const SessionName& sessi
   return work.database.transactions.back();
 }
 
+TransactionKind KindOf(const Work& work, const BeginReadWrite& options) {
+  const Isolation isolation = options.isolation == Isolation::kUnspecified
+                                  ? work.catalogue.options().default_isolation
+                                  : options.isolation;
+  if (isolation == Isolation::kRepeatableRead) return TransactionKind::kRepeatableRead;
+  return options.lock_mode == LockMode::kOptimistic ? TransactionKind::kOptimistic
+                                                    : TransactionKind::kPessimistic;
+}
+
 }  // namespace
 
 TransactionState* FindLive(Work& work, const TransactionId& id) {
@@ -113,9 +122,8 @@ TransactionState& BeginIn(Work& work, const CallName& call, const SessionName& s
   ForgetOutcomes(work, call, session, previous);
   TransactionState& transaction = Add(work, call, session);
   transaction.age = age;
-  if (options.lock_mode == LockMode::kOptimistic &&
-      work.catalogue.options().concurrency == Concurrency::kSpanner) {
-    transaction.kind = TransactionKind::kOptimistic;
+  if (work.catalogue.options().concurrency == Concurrency::kSpanner) {
+    transaction.kind = KindOf(work, options);
   }
   return transaction;
 }

@@ -88,15 +88,24 @@ Status DecodeReadOnly(const ReadOnly& proto, BeginOptions& out) {
   return {};
 }
 
-Status DecodeReadWrite(const v1::TransactionOptions& proto, BeginOptions& out) {
-  if (proto.isolation_level() == v1::TransactionOptions::REPEATABLE_READ) {
-    return Error(Code::kUnimplemented, "whorl has no isolation level REPEATABLE_READ");
+Isolation DecodeIsolation(const v1::TransactionOptions& proto) {
+  switch (proto.isolation_level()) {
+    case v1::TransactionOptions::REPEATABLE_READ:
+      return Isolation::kRepeatableRead;
+    case v1::TransactionOptions::SERIALIZABLE:
+      return Isolation::kSerializable;
+    default:
+      return Isolation::kUnspecified;
   }
+}
+
+Status DecodeReadWrite(const v1::TransactionOptions& proto, BeginOptions& out) {
   const ReadWrite& options = proto.read_write();
   out = BeginReadWrite{.previous = options.multiplexed_session_previous_transaction_id(),
                        .lock_mode = options.read_lock_mode() == ReadWrite::OPTIMISTIC
                                         ? LockMode::kOptimistic
-                                        : LockMode::kPessimistic};
+                                        : LockMode::kPessimistic,
+                       .isolation = DecodeIsolation(proto)};
   return {};
 }
 
@@ -141,6 +150,11 @@ v1::TransactionOptions EncodeOptions(const BeginOptions& options) {
     read_write.set_read_lock_mode(ReadWrite::OPTIMISTIC);
   }
   read_write.set_multiplexed_session_previous_transaction_id(begin.previous);
+  if (begin.isolation == Isolation::kRepeatableRead) {
+    proto.set_isolation_level(v1::TransactionOptions::REPEATABLE_READ);
+  } else if (begin.isolation == Isolation::kSerializable) {
+    proto.set_isolation_level(v1::TransactionOptions::SERIALIZABLE);
+  }
   return proto;
 }
 

@@ -21,6 +21,7 @@
 #include "live/refusals.h"
 #include "live/save.h"
 #include "sim/judge/batch.h"
+#include "sim/judge/expectations.h"
 #include "sim/report/explain.h"
 #include "sim/report/perfetto.h"
 #include "sim/report/timeline.h"
@@ -67,6 +68,7 @@ class ReplayOn {
         continue;
       }
       compared_.emplace_back().changes = ChangesOn(on_, scenario);
+      plain_.push_back(&scenario);
       real_.push_back(AsOn(on_, scenario));
     }
     for (size_t i = 0; i < real_.size(); ++i) compared_[i].scenario = &real_[i];
@@ -124,12 +126,24 @@ class ReplayOn {
   void SimulateAll() {
     sim::RunBatch(
         compared_.size(), static_cast<int>(DefaultJobs()),
-        [&](size_t i) { compared_[i].simulated = Simulate(real_[i]); },
+        [&](size_t i) {
+          compared_[i].simulated = Simulate(real_[i]);
+          ReplayPlain(*plain_[i], compared_[i]);
+        },
         [&](size_t i, const std::optional<std::string>& error) {
           if (error) return Stop(absl::InternalError(*error));
           const absl::Status written = WriteSimulated(compared_[i]);
           return written.ok() ? sim::BatchStep::kGoOn : Stop(written);
         });
+  }
+
+  static void ReplayPlain(const sim::Scenario& scenario, Compared& compared) {
+    const sim::RunResult result = sim::RunScenario(scenario, scenario.seed, nullptr);
+    for (const sim::InvariantResult& invariant : result.checks.invariants) {
+      if (invariant.verdict != sim::Verdict::kViolated) continue;
+      compared.violated_in_plain.push_back(invariant.invariant);
+    }
+    compared.plain_as_expected = sim::FailuresOf(scenario, result).empty();
   }
 
   // Called on any thread.
@@ -245,7 +259,7 @@ class ReplayOn {
     if (request_.json || !request_.out.empty()) {
       if (absl::Status written = WriteDocument(); !written.ok()) return End(written);
     }
-    if (!request_.json) report_.PrintSummary(compared_.size(), good, skipped_);
+    if (!request_.json) report_.PrintSummary(compared_, skipped_);
     return End(FlushStdout(), good == compared_.size() ? kAsExpected : kExpectationFailed);
   }
 
@@ -268,7 +282,8 @@ class ReplayOn {
   const ReplayRequest& request_;
   const live::BackendKind on_;
   const std::vector<sim::Scenario> scenarios_;
-  std::vector<sim::Scenario> real_;  // those that are not skipped, as they are on the backend
+  std::vector<const sim::Scenario*> plain_;  // those that are not skipped
+  std::vector<sim::Scenario> real_;          // those that are not skipped, as they are on the backend
   std::vector<Compared> compared_;   // one for each
   ReplayOnReport report_;
   OutputFile document_;

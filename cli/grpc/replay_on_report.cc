@@ -37,6 +37,31 @@ std::string Beside(const Compared& compared, Metric metric, TextOf text_of) {
              " | ", RangeText(least, most, text_of));
 }
 
+// Whether every real run violated the invariants that a plain replay violates, and no others.
+bool IsAsInPlain(const Compared& compared) {
+  const auto violates = [](const RealRun& run, Invariant invariant) {
+    return run.result.checks[invariant].verdict == sim::Verdict::kViolated;
+  };
+  return std::ranges::all_of(compared.runs, [&](const RealRun& run) {
+    return std::ranges::all_of(AllOf<Invariant>(), [&](Invariant invariant) {
+      const bool in_plain =
+          std::ranges::find(compared.violated_in_plain, invariant) !=
+          compared.violated_in_plain.end();
+      return violates(run, invariant) == in_plain;
+    });
+  });
+}
+
+std::string PlainText(const Compared& compared) {
+  std::string names;
+  for (const Invariant invariant : compared.violated_in_plain) {
+    if (!names.empty()) names += ", ";
+    names += WordOf(invariant);
+  }
+  return Cat(names.empty() ? "nothing is violated" : "violated: ", names,
+             compared.plain_as_expected ? ", as expected" : ", NOT as expected");
+}
+
 // The real verdict, and the number of runs that came to it if it was not all.
 std::string ViolatedText(const std::vector<RealRun>& runs) {
   std::string names;
@@ -149,6 +174,7 @@ void ReplayOnReport::Print(const Compared& compared) {
   PrintSentences(out_, compared.runs, &RealRun::failures, "not as expected");
   PrintSentences(out_, compared.runs, &RealRun::holes, "hole");
   PrintSentences(out_, compared.runs, &RealRun::chances, "by chance");
+  if (!IsAsInPlain(compared)) out_ << "         without --on: " << PlainText(compared) << '\n';
 }
 
 void ReplayOnReport::PrintSkipped(const sim::Scenario& scenario, const std::string& why) {
@@ -156,12 +182,14 @@ void ReplayOnReport::PrintSkipped(const sim::Scenario& scenario, const std::stri
        << sim::Printable(scenario.name) << why << '\n';
 }
 
-void ReplayOnReport::PrintSummary(size_t scenarios, size_t good, size_t skipped) {
+void ReplayOnReport::PrintSummary(const std::vector<Compared>& compared, size_t skipped) {
+  const auto good = std::ranges::count_if(compared, &Compared::good);
+  const auto plain = std::ranges::count_if(compared, &Compared::plain_as_expected);
   out_ << '\n'
-       << sim::CountText(static_cast<int64_t>(scenarios), "scenario", "scenarios") << " on the "
+       << sim::CountText(std::ssize(compared), "scenario", "scenarios") << " on the "
        << WordOf(kind_) << ": " << good << " as expected and as simulated in every run";
   if (skipped > 0) out_ << "; " << skipped << " skipped";
-  out_ << '\n';
+  out_ << "\nwithout --on: " << plain << " of " << compared.size() << " as expected\n";
 }
 
 sim::Json ComparedJson(const Compared& compared) {
@@ -172,6 +200,13 @@ sim::Json ComparedJson(const Compared& compared) {
   json["changed_by_backend"] = compared.changes;
   json["agreed"] = compared.agreed();
   json["runs"] = compared.runs.size();
+  sim::Json plain = sim::Json::object();
+  plain["as_expected"] = compared.plain_as_expected;
+  plain["violated"] = sim::Json::array();
+  for (const Invariant invariant : compared.violated_in_plain) {
+    plain["violated"].push_back(std::string(WordOf(invariant)));
+  }
+  json["without_on"] = std::move(plain);
   json["simulated"] = SimulatedJson(compared.simulated);
   json["real"] = sim::Json::array();
   for (const RealRun& run : compared.runs) {

@@ -17,6 +17,9 @@ struct Compared {
   std::string changes;                      // what AsOn() changed, for people
   live::Simulated simulated;
   std::vector<live::RealRun> runs;
+  // What a replay of the file says that is neither real nor changed by AsOn().
+  std::vector<Invariant> violated_in_plain;
+  bool plain_as_expected = true;
 
   size_t agreed() const;
   size_t as_expected() const;
@@ -30,7 +33,7 @@ class ReplayOnReport {
   void PrintHead();
   void Print(const Compared& compared);
   void PrintSkipped(const sim::Scenario& scenario, const std::string& why);
-  void PrintSummary(size_t scenarios, size_t good, size_t skipped);
+  void PrintSummary(const std::vector<Compared>& compared, size_t skipped);
 
  private:
   std::ostream& out_;

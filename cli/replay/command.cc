@@ -36,8 +36,12 @@ class Replay {
   Replay(const ReplayRequest& request, Inputs inputs)
       : request_(request),
         inputs_(std::move(inputs)),
-        table_(std::cout, NameWidth(inputs_), request.command, WantsColour(),
-               /*details=*/inputs_.scenarios.size() == 1) {
+        table_(std::cout,
+               {.width = StdoutIsTerminal() ? static_cast<size_t>(ScreenWidth()) : 0,
+                .name_width = NameWidth(inputs_),
+                .colour = WantsColour(),
+                .details = inputs_.scenarios.size() == 1},
+               request.command) {
     for (const sim::Scenario& scenario : inputs_.scenarios) {
       tallies_.emplace_back(scenario, FirstSeed(scenario), request_.repeat, WantsJson());
     }
@@ -49,13 +53,12 @@ class Replay {
     if (const absl::Status ready = Prepare(); !ready.ok()) return End(ready);
     if (JobCount() > 0) {
       if (!request_.json) table_.PrintHead();
-      Progress progress;
       sim::RunBatch(
           JobCount(), static_cast<int>(request_.Jobs()), [&](size_t i) { RunJob(i); },
           [&](size_t i, const std::optional<std::string>& error) {
             const sim::BatchStep step = JobDone(i, error);
-            if (progress.IsDue()) {
-              progress.Show(
+            if (progress_.IsDue()) {
+              progress_.Show(
                   Cat(std::to_string(i + 1), " of ", std::to_string(JobCount()), " runs"));
             }
             return step;
@@ -107,7 +110,9 @@ class Replay {
                                                   .timeline = request_.timeline,
                                                   .explain = request_.explain,
                                                   .explained = request_.explained,
-                                                  .check_determinism = request_.check_determinism});
+                                                  .check_determinism = request_.check_determinism,
+                                                  .unlimited = request_.unlimited,
+                                                  .progress = JobCount() == 1 ? &progress_ : nullptr});
   }
 
   // Called on the main thread, in order.
@@ -119,6 +124,10 @@ class Replay {
                                   ": cannot be run: ", *error)));
     }
     RunOutcome outcome = *std::exchange(outcomes_[job % sim::kBatchWindow], std::nullopt);
+    if (!outcome.refused.empty()) {
+      return Stop(absl::InvalidArgumentError(
+          Cat(sim::Printable(tally.scenario().path, 1000), ": ", outcome.refused)));
+    }
     if (!outcome.written.ok()) return Stop(outcome.written);
     tally.Add(std::move(outcome));
     if (!tally.IsComplete()) return sim::BatchStep::kGoOn;
@@ -181,6 +190,7 @@ class Replay {
   std::vector<std::optional<RunOutcome>> outcomes_;  // by job
   std::vector<sim::Json> documents_;
   Summary summary_;
+  Progress progress_;     // of the runs; of the run, if there is one
   absl::Status stopped_;  // why the work was broken off
 };
 

@@ -57,6 +57,8 @@ sim::Instant TimeOf(const std::string& text) {
 void AddWaysToLook(CLI::App& app, const std::shared_ptr<ReplayRequest>& request) {
   app.add_flag("--timeline", request->timeline,
                "print a timeline of each run, a line for each transition");
+  app.add_flag("--unlimited", request->unlimited,
+               "run scenarios of more than a billion events, too, which are refused otherwise");
   app.add_flag("--explain", request->explain_text,
                "explain the first violation: who did what, and what each process knew; "
                "--explain=INVARIANT: the first violation of that invariant");

@@ -30,6 +30,7 @@ struct ReplayRequest {
   bool json = false;
   std::string out;
   bool check_determinism = false;
+  bool unlimited = false;
   std::string command;  // how this command was called
   // With `on` only:
   std::optional<Duration> longest;  // scenarios that last longer are left out

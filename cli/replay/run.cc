@@ -1,12 +1,16 @@
 #include "cli/replay/run.h"
 
 #include <chrono>
+#include <cmath>
+#include <utility>
 #include <vector>
 
 #include "cli/output.h"
 #include "cli/version.h"
 #include "sim/report/perfetto.h"
 #include "sim/report/trace.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {
@@ -47,6 +51,47 @@ class ListenersFile {
   std::optional<Writer> writer_;
 };
 
+// Shows how far a run is, and ends one that would take too many events.
+class LengthWatch final : public sim::RunWatch {
+ public:
+  explicit LengthWatch(const RunRequest& request)
+      : request_(request), started_(std::chrono::steady_clock::now()) {}
+
+  bool GoesOn(sim::Instant at, uint64_t events) override {
+    // The first events, which start the processes, say nothing about the rest.
+    constexpr uint64_t kEnoughToTell = 100'000;
+    constexpr double kManyEvents = 1e9;
+    const double share = static_cast<double>(at.ns) / Whole();
+    const double in_all = static_cast<double>(events) / share;
+    if (!request_.unlimited && events > kEnoughToTell && in_all > kManyEvents) {
+      refused_ = sim::Cat("would take about ", sim::GroupedText(std::llround(in_all / 1e6)),
+                          " million events, and ", Left(share), " on this machine; ",
+                          "--unlimited runs it all the same");
+      return false;
+    }
+    if (request_.progress != nullptr && request_.progress->IsDue()) {
+      request_.progress->Show(sim::Cat(sim::SecondsText({at.ns}, 0), " of ",
+                                       sim::SecondsText(request_.scenario->duration, 0),
+                                       " s simulated, ", Left(share), " left"));
+    }
+    return true;
+  }
+
+  const std::string& refused() const { return refused_; }
+
+ private:
+  double Whole() const { return static_cast<double>(request_.scenario->duration.ns); }
+  std::string Left(double share) const {
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
+    return FormatDuration(Seconds(std::llround(seconds / share * (1 - share))));
+  }
+
+  const RunRequest& request_;
+  std::chrono::steady_clock::time_point started_;
+  std::string refused_;
+};
+
 }  // namespace
 
 RunOutcome RunOnce(const RunRequest& request) {
@@ -63,7 +108,13 @@ RunOutcome RunOnce(const RunRequest& request) {
   if (request.check_determinism) listeners.Add(&recording);
 
   const auto started = std::chrono::steady_clock::now();
-  outcome.result = sim::RunScenario(scenario, request.seed, listeners.get());
+  LengthWatch watch(request);
+  auto result = sim::RunScenario(scenario, request.seed, listeners.get(), watch);
+  if (!result) {
+    outcome.refused = watch.refused();
+    return outcome;
+  }
+  outcome.result = *std::move(result);
   outcome.wall_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   outcome.written = trace.Finish();

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "cli/output.h"
 #include "sim/judge/run.h"
 #include "sim/report/determinism.h"
 #include "sim/report/explain.h"
@@ -24,9 +25,12 @@ struct RunRequest {
   bool explain = false;
   std::optional<Invariant> explained;  // empty: whichever was violated first
   bool check_determinism = false;      // runs it a second time, and compares
+  bool unlimited = false;              // even if it takes more than a billion events
+  Progress* progress = nullptr;        // not null: shows how far the run is
 };
 
 struct RunOutcome {
+  std::string refused;  // not empty: why it was not run to its end; there is no result
   sim::RunResult result;
   double wall_seconds = 0;  // what the first run took, listeners included
   absl::Status written;     // an error if a trace or another file could not be written

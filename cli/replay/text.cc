@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/shell_text.h"
@@ -57,13 +59,45 @@ std::string_view MarkOf(const Tally& tally, Invariant invariant) {
   return promise == Promise::kPromised ? "PROMISED" : "not promised";
 }
 
-std::string ViolatedText(const Tally& tally) {
-  std::string text;
+// A column of figures between the scenario's name and what was violated.
+struct Figure {
+  std::string_view head;
+  size_t width;
+  int dispensable;  // a terminal that is too narrow for all leaves out the highest first
+  std::string (*text)(const Tally& tally);
+};
+constexpr Figure kFigures[] = {
+    {"grants", 6, 1, [](const Tally& t) { return CountRange(t.range(Metric::kGrants)); }},
+    {"takeovers", 9, 2, [](const Tally& t) { return CountRange(t.range(Metric::kTakeovers)); }},
+    {"no holder s", 11, 3,
+     [](const Tally& t) { return Milliseconds({t.range(Metric::kWithoutHolderMax).max}); }},
+    {"overlap s", 9, 4,
+     [](const Tally& t) { return Milliseconds({t.range(Metric::kBeliefOverlapMax).max}); }},
+    {"simulated s", 11, 5, [](const Tally& t) { return Milliseconds(t.simulated()); }},
+    {"ratio", 11, 6, RatioText},
+};
+constexpr int kAllFigures = std::size(kFigures);
+// Room for "handed_token_monotonic (expected),".
+constexpr size_t kViolatedMin = 34;
+
+// How many of the figures fit, the least dispensable ones. 0 for `width`: no terminal, all fit.
+int FiguresThatFit(size_t width, size_t name_width) {
+  if (width == 0) return kAllFigures;
+  int fits = 0;
+  size_t used = kVerdictWidth + 2 + name_width + 2 + kViolatedMin;
+  for (const Figure& figure : kFigures) {
+    used += figure.width + 2;
+    if (used <= width) fits = figure.dispensable;
+  }
+  return fits;
+}
+
+std::vector<std::string> Violated(const Tally& tally) {
+  std::vector<std::string> all;
   for (const Invariant invariant : AllOf<Invariant>()) {
     const InvariantTally& counted = tally.invariant(invariant);
     if (counted.runs == 0) continue;
-    if (!text.empty()) text += ", ";
-    text += WordOf(invariant);
+    std::string& text = all.emplace_back(WordOf(invariant));
     if (tally.run_count() > 1) {
       text += Cat(" in ", sim::GroupedText(counted.runs), " of ",
                   sim::GroupedText(static_cast<int64_t>(tally.run_count())), " runs (first: seed ",
@@ -72,7 +106,22 @@ std::string ViolatedText(const Tally& tally) {
       text += Cat(" (", MarkOf(tally, invariant), ")");
     }
   }
-  return text.empty() ? "-" : text;
+  return all;
+}
+
+// The parts in lines of at most `width`, where a part fits into one; `indent` precedes every line
+// but the first.
+std::string Listed(const std::vector<std::string>& parts, size_t width, size_t indent) {
+  if (parts.empty()) return "-";
+  std::string text = parts.front();
+  size_t used = parts.front().size();
+  for (size_t i = 1; i < parts.size(); ++i) {
+    const bool fits = width == 0 || used + 2 + parts[i].size() + 1 <= width;
+    text += fits ? ", " : ",\n" + std::string(indent, ' ');
+    used = fits ? used + 2 + parts[i].size() : parts[i].size();
+    text += parts[i];
+  }
+  return text;
 }
 
 struct ConclusionStyle {
@@ -109,9 +158,22 @@ std::string ReplayCommand(const std::string& command, const sim::Scenario& scena
              from_stdin ? " < FILE" : "");
 }
 
+ReplayTable::ReplayTable(std::ostream& out, const Style& style, std::string command)
+    : out_(out),
+      width_(style.width),
+      name_width_(style.name_width),
+      figures_(FiguresThatFit(style.width, style.name_width)),
+      command_(std::move(command)),
+      colour_(style.colour),
+      details_(style.details) {}
+
 void ReplayTable::PrintHead() {
-  out_ << Left("verdict", kVerdictWidth) << "  " << Left("scenario", name_width_)
-       << "  grants  takeovers  no holder s  overlap s  simulated s        ratio  violated\n";
+  out_ << Left("verdict", kVerdictWidth) << "  " << Left("scenario", name_width_);
+  for (const Figure& figure : kFigures) {
+    if (figure.dispensable > figures_) continue;
+    out_ << "  " << Right(std::string(figure.head), figure.width);
+  }
+  out_ << "  violated\n";
 }
 
 void ReplayTable::PrintTally(const Tally& tally) {
@@ -122,13 +184,16 @@ void ReplayTable::PrintTally(const Tally& tally) {
   } else {
     out_ << word;
   }
-  out_ << "  " << Left(sim::Printable(tally.scenario().name), name_width_) << "  "
-       << Right(CountRange(tally.range(Metric::kGrants)), 6) << "  "
-       << Right(CountRange(tally.range(Metric::kTakeovers)), 9) << "  "
-       << Right(Milliseconds({tally.range(Metric::kWithoutHolderMax).max}), 11) << "  "
-       << Right(Milliseconds({tally.range(Metric::kBeliefOverlapMax).max}), 9) << "  "
-       << Right(Milliseconds(tally.simulated()), 11) << "  " << Right(RatioText(tally), 11) << "  "
-       << ViolatedText(tally) << '\n';
+  out_ << "  " << Left(sim::Printable(tally.scenario().name), name_width_);
+  size_t used = kVerdictWidth + 2 + name_width_;
+  for (const Figure& figure : kFigures) {
+    if (figure.dispensable > figures_) continue;
+    out_ << "  " << Right(figure.text(tally), figure.width);
+    used += 2 + figure.width;
+  }
+  used += 2;
+  const size_t room = width_ == 0 ? 0 : std::max(kViolatedMin, width_ - std::min(width_, used));
+  out_ << "  " << Listed(Violated(tally), room, used) << '\n';
   const bool has_failed = tally.conclusion() == Conclusion::kFailed;
   if (details_ || has_failed) PrintKnown(tally);
   if (has_failed) PrintFailures(tally);

@@ -23,15 +23,14 @@ struct Summary {
 
 class ReplayTable {
  public:
-  // `name_width` is the length of the longest name of a scenario; `command` is how to call this command
-  // again.
-  // With `details` each scenario says what is known of its violations, not only those that fail.
-  ReplayTable(std::ostream& out, size_t name_width, std::string command, bool colour, bool details)
-      : out_(out),
-        name_width_(name_width),
-        command_(std::move(command)),
-        colour_(colour),
-        details_(details) {}
+  struct Style {
+    size_t width = 0;       // of the terminal; 0: there is none, and lines may have any length
+    size_t name_width = 0;  // the length of the longest name of a scenario
+    bool colour = false;
+    bool details = false;  // every scenario says what is known of its violations, not only failures
+  };
+  // `command` is how to call this command again.
+  ReplayTable(std::ostream& out, const Style& style, std::string command);
 
   void PrintHead();
   void PrintTally(const Tally& tally);
@@ -42,7 +41,9 @@ class ReplayTable {
   void PrintFailures(const Tally& tally);
 
   std::ostream& out_;
+  size_t width_;
   size_t name_width_;
+  int figures_;  // that fit: see dispensable
   std::string command_;
   bool colour_;
   bool details_;

@@ -38,7 +38,9 @@ struct CallName {
   ProcessId process;
   uint16_t lock = 0;        // which of the process's locks
   uint16_t request = 0;     // which of the lock's transactions (RequestId)
-  uint16_t generation = 0;  // raised when a call ended, but parts of it may still be under way
+  // Another one for each transaction of the process: a request id is used again while calls of its
+  // last transaction may be under way, or Spanner may still keep that transaction's locks.
+  uint32_t generation = 0;
   uint16_t attempt = 0;     // how often the transaction was begun
   uint16_t call = 0;        // which call of the attempt
   friend constexpr auto operator<=>(const CallName&, const CallName&) = default;
@@ -82,12 +84,21 @@ struct BeginReadOnly {
   bool return_read_timestamp = false;
   WHORL_FIELDS(BeginReadOnly, bound, return_read_timestamp);
 };
+enum class Isolation : uint8_t {
+  kUnspecified,  // the database's default
+  kSerializable,
+  // Reads are as of one time and lock nothing; only what the transaction writes must not have
+  // changed since then. Whatever lock mode it has.
+  kRepeatableRead,
+};
+
 struct BeginReadWrite {
   // The ABORTED attempt whose age this one inherits; empty if there is none. On a regular session
   // Spanner knows it without being told.
   TransactionId previous;
   LockMode lock_mode = LockMode::kPessimistic;
-  WHORL_FIELDS(BeginReadWrite, previous, lock_mode);
+  Isolation isolation = Isolation::kUnspecified;
+  WHORL_FIELDS(BeginReadWrite, previous, lock_mode, isolation);
 };
 // Where a statement or a read runs: by itself, in a transaction that this call begins, or in one
 // that has begun.

@@ -26,6 +26,7 @@ class FaultGenerator {
 
   void Draw() {
     DrawSwarm();
+    if (swarm_.empty()) return;  // none of the kinds that were asked for is possible
     const int64_t count = on_every_node_ ? std::min<int64_t>(DrawCount(), 6) : DrawCount();
     if (count == 0) return;
     if (draws_.Percent(75)) AddUpsets();
@@ -54,7 +55,7 @@ class FaultGenerator {
     for (const FaultKind kind : all) {
       if (draws_.Percent(share)) swarm_.push_back(kind);
     }
-    if (swarm_.empty()) swarm_.push_back(draws_.Pick(all));
+    if (swarm_.empty() && !all.empty()) swarm_.push_back(draws_.Pick(all));
     static constexpr std::array<int64_t, 5> kOnSteps = {0, 30, 50, 80, 100};
     on_steps_ = draws_.Pick<int64_t>(kOnSteps);
     longest_ = Rounded(draws_.Log(Seconds(1), Seconds(40)));
@@ -92,6 +93,7 @@ class FaultGenerator {
   }
 
   bool Allows(FaultKind kind) const {
+    if (kind == kKindOf<DeleteSideRowsFault> && protocol_.takes_one_lock) return false;
     if (options_.kinds.empty()) return true;
     return std::ranges::find(options_.kinds, kind) != options_.kinds.end();
   }
@@ -292,7 +294,9 @@ class FaultGenerator {
     abort.percent = draws_.Between(1, 10) * 10;
   }
   void Draw(ErrorFault& error) {
-    error.of_step = draws_.Pick(protocol_.steps);
+    // HasLock is a step of its own where it asks Spanner.
+    const bool asks = ReachesPhase(protocol_, steps::kHasLock, Phase::kSent);
+    error.of_step = asks && draws_.Percent(20) ? steps::kHasLock : draws_.Pick(protocol_.steps);
     static constexpr auto kCodes = AllOf<ErrorCode>();
     error.code = draws_.Pick<ErrorCode>(kCodes);
     if (draws_.Percent(50)) return;
@@ -306,6 +310,7 @@ class FaultGenerator {
   void Draw(DeleteRowFault& deletion) { DrawRow(deletion.target); }
   void Draw(EmptyRowFault& emptying) { DrawRow(emptying.target); }
   void Draw(ReleaseRowFault& release) { DrawRow(release.target); }
+  void Draw(DeleteSideRowsFault& deletion) { DrawRow(deletion.target); }
   void DrawRow(RowOfLock& target) {
     target.lock = DrawLock();
     target.row = world_.locks[target.lock];

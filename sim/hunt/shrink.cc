@@ -186,6 +186,11 @@ void OfferPlainerWorld(Offers& offers) {
   OfferDefault(
       offers, [](Scenario& s) -> auto& { return s.spanner.strict_pending_commit_timestamp; },
       defaults.spanner.strict_pending_commit_timestamp);
+  OfferDefault(
+      offers, [](Scenario& s) -> auto& { return s.spanner.default_isolation; },
+      defaults.spanner.default_isolation);
+  OfferDefault(
+      offers, [](Scenario& s) -> auto& { return s.spanner.splits; }, defaults.spanner.splits);
   OfferDefault(offers, [](Scenario& s) -> auto& { return s.network; }, defaults.network);
   OfferDefault(
       offers, [](Scenario& s) -> auto& { return s.network.announce_releases; },

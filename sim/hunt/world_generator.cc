@@ -42,6 +42,10 @@ class WorldGenerator {
     // Drawn last, so that adding it has moved no other draw.
     world_.network.announce_releases = draws_.Percent(25);
     DrawStopTakes();
+    DrawSplits();
+    if (draws_.Percent(10)) {
+      world_.spanner.default_isolation = DefaultIsolation::kRepeatableRead;
+    }
     return std::move(world_);
   }
 
@@ -168,6 +172,16 @@ class WorldGenerator {
     if (draws_.Percent(50)) return;
     const Duration lease = world_.nodes.front().lease;
     world_.workload.stop_takes = Rounded(draws_.Between(Milliseconds(10), lease / 2));
+  }
+
+  // Between a lock's row and the rows beside it, and between two locks.
+  void DrawSplits() {
+    if (protocol_.takes_one_lock || !draws_.Percent(12)) return;
+    std::vector<std::string>& splits = world_.spanner.splits;
+    for (const std::string& lock : world_.locks) {
+      if (draws_.Percent(60)) splits.push_back(lock + "_");
+    }
+    if (world_.locks.size() > 1 && draws_.Percent(60)) splits.push_back(world_.locks[1]);
   }
 
   // Rows that earlier processes left behind, for tables whose columns can be filled generically.

@@ -326,6 +326,11 @@ std::vector<ProcessId> Ledger::ProcessesWhere(bool Participation::* flag, uint16
   return processes;
 }
 
+bool Ledger::TakesPart(ProcessId process, uint16_t lock, const CheckerSetup& setup) const {
+  return IsCurrent(process) &&
+         participations_[setup.ParticipationIndex(process.node, lock)].participates;
+}
+
 bool Ledger::IsCandidate(ProcessId process, uint16_t lock, const CheckerSetup& setup) const {
   return IsCurrent(process) &&
          participations_[setup.ParticipationIndex(process.node, lock)].is_candidate;

@@ -151,10 +151,12 @@ class Ledger {
   bool IsAtWork(ProcessId process, uint16_t lock, const CheckerSetup& setup) const;
   // Whether it is the newest process of its node, and not gone.
   bool IsCurrent(ProcessId process) const;
+  // Whether the process is not gone and has not ended its part in the lock.
+  bool TakesPart(ProcessId process, uint16_t lock, const CheckerSetup& setup) const;
   bool IsCandidate(ProcessId process, uint16_t lock, const CheckerSetup& setup) const;
   std::vector<ProcessId> Candidates(uint16_t lock, const CheckerSetup& setup) const;
-  // Whether a process waits for the transaction of the call. A process may use the id of a request
-  // that it gave up again; calls that are left from before have another generation.
+  // Whether a process waits for the transaction of the call. A process uses the id of a request
+  // again; calls that are left from before have another generation.
   bool IsAwaited(const CallName& call) const;
   // Whether no fault is active and no open transaction hung.
   bool IsQuiet() const { return faults_ == 0 && hanging_ == 0; }
@@ -209,7 +211,7 @@ class Ledger {
     uint16_t lock = 0;
     RequestId request = 0;
     StepName step;
-    std::optional<uint16_t> generation;  // all of its calls have it; empty until one is sent
+    std::optional<uint32_t> generation;  // all of its calls have it; empty until one is sent
     bool hung = false;
     WHORL_FIELDS(OpenTransaction, lock, request, step, generation, hung);
 

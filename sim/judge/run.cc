@@ -24,19 +24,46 @@ class JudgingSink final : public ObservationSink {
   ObservationSink* next_;
 };
 
+class Run {
+ public:
+  Run(const Scenario& scenario, uint64_t seed, ObservationSink* sink)
+      : scenario_(scenario), seed_(seed), judge_(scenario, sink), driver_(scenario, seed, &judge_) {}
+
+  Driver& driver() { return driver_; }
+  RunResult Finish() {
+    driver_.Finish();
+    return {.seed = seed_,
+            .hash = driver_.hash(),
+            .events = driver_.events(),
+            .observations = driver_.observations(),
+            .simulated = scenario_.duration,
+            .checks = judge_.Finish({scenario_.duration.ns}),
+            .unfired_faults = driver_.UnfiredFaults()};
+  }
+
+ private:
+  const Scenario& scenario_;
+  uint64_t seed_;
+  JudgingSink judge_;
+  Driver driver_;
+};
+
 }  // namespace
 
 RunResult RunScenario(const Scenario& scenario, uint64_t seed, ObservationSink* sink) {
-  JudgingSink judge(scenario, sink);
-  Driver driver(scenario, seed, &judge);
-  driver.Finish();
-  return {.seed = seed,
-          .hash = driver.hash(),
-          .events = driver.events(),
-          .observations = driver.observations(),
-          .simulated = scenario.duration,
-          .checks = judge.Finish({scenario.duration.ns}),
-          .unfired_faults = driver.UnfiredFaults()};
+  return Run(scenario, seed, sink).Finish();
+}
+
+std::optional<RunResult> RunScenario(const Scenario& scenario, uint64_t seed, ObservationSink* sink,
+                                     RunWatch& watch) {
+  constexpr int64_t kParts = 1000;
+  Run run(scenario, seed, sink);
+  for (int64_t part = 1; part < kParts; ++part) {
+    const Instant at = {scenario.duration.ns / kParts * part};
+    run.driver().Advance(at);
+    if (!watch.GoesOn(at, run.driver().events())) return std::nullopt;
+  }
+  return run.Finish();
 }
 
 }  // namespace whorl::sim

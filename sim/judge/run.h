@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "protocol/spanner/fields.h"
@@ -29,5 +30,21 @@ struct RunResult {
 // `sink` may be null. REQUIRES: the scenario came from the loader, or is valid as the loader would
 // have it.
 RunResult RunScenario(const Scenario& scenario, uint64_t seed, ObservationSink* sink);
+
+// Is asked a thousand times in a run, after equal parts of the simulated time, whether it goes on.
+class RunWatch {
+ public:
+  RunWatch() = default;
+  RunWatch(const RunWatch&) = delete;
+  RunWatch& operator=(const RunWatch&) = delete;
+  virtual ~RunWatch() = default;
+
+  // `events` were taken until `at`.
+  virtual bool GoesOn(Instant at, uint64_t events) = 0;
+};
+
+// The same run; nothing if `watch` ended it.
+std::optional<RunResult> RunScenario(const Scenario& scenario, uint64_t seed, ObservationSink* sink,
+                                     RunWatch& watch);
 
 }  // namespace whorl::sim

@@ -27,6 +27,8 @@ std::string_view KindText(model::TransactionKind kind) {
       return "pessimistic";
     case model::TransactionKind::kOptimistic:
       return "optimistic";
+    case model::TransactionKind::kRepeatableRead:
+      return "repeatable read";
     case model::TransactionKind::kReadOnly:
       return "read-only";
   }

@@ -5,6 +5,7 @@
 
 #include "sim/scenario/number_text.h"
 #include "sim/world/node_clock.h"
+#include "sim/world/spanner_clocks.h"
 
 namespace whorl::sim {
 
@@ -28,9 +29,7 @@ LocalTime NodesClocks(const World& world, int16_t node, Instant at) {
 model::Moment SpannersClocks(const World& world, Instant at) {
   const SpannerState& spanner = world.state().spanner;
   const Timestamp now = ToTimestamp(at);
-  const TrueTimeSpec& truetime = spanner.truetime;
-  const Timestamp middle = truetime.truthful ? now : now + truetime.error;
-  return {.truetime = {.earliest = middle - truetime.epsilon, .latest = middle + truetime.epsilon},
+  return {.truetime = TrueTimeAt(spanner.truetime, 0, at),
           .current_timestamp = (now + spanner.current_timestamp_error).TruncatedToMicros()};
 }
 

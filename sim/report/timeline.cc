@@ -35,6 +35,11 @@ std::string SignedText(Duration duration) {
   return Cat(duration >= Duration{} ? "+" : "", FormatDuration(duration));
 }
 
+std::string NoteValueText(const Value& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  return text == nullptr ? ShortValueText(value) : Printable(*text);
+}
+
 TimelineLine ViolationLine(const InvariantResult& result) {
   const Violation& first = *result.first;
   return {.at = first.at,
@@ -210,9 +215,21 @@ void Timeline::On(const BeliefChanged& x) {
   LastShown& last = LastShownOf(x.process, x.lock);
   if (last.believes == x.believes) return;
   last.believes = x.believes;
+  last.lapsed = !x.believes;
   ActivityOf(x.process.node).beliefs += x.believes ? 1 : -1;
   Add(x.process.node, ToneOf(x.believes),
       Cat(Prefix(x.lock), x.believes ? "believes" : "belief lapsed"));
+}
+// Why a belief lapsed, where the protocol says so.
+void Timeline::On(const Noted& x) {
+  if (x.note.note == notes::kLostLock && !x.note.values.empty()) {
+    return Add(x.process.node, Tone::kWarning,
+               Cat(Prefix(x.lock), WordOf(x.note.note), ": ", NoteValueText(x.note.values.front())));
+  }
+  if (x.note.note == notes::kClockStoodStill && !x.note.values.empty()) {
+    Add(x.process.node, Tone::kWarning,
+        Cat(WordOf(x.note.note), " for ", NoteValueText(x.note.values.front()), " ms"));
+  }
 }
 void Timeline::On(const CalledBack& x) {
   LastShown& last = LastShownOf(x.process, x.lock);
@@ -231,17 +248,22 @@ void Timeline::On(const QuestionAnswered& x) {
 }
 void Timeline::OnHasLock(const QuestionAnswered& x) {
   LastShown& last = LastShownOf(x.process, x.lock);
+  if (x.answer.yes) last.lapsed = false;
   if (last.has_lock == x.answer.yes) return;
   last.has_lock = x.answer.yes;
   Add(x.process.node, ToneOf(x.answer.yes),
       Cat(Prefix(x.lock), WordOf(x.answer.question), ": ", x.answer.yes ? "yes" : "no"));
 }
 void Timeline::On(const WriteArrived& x) {
-  // Only the resource that fences refuses writes.
-  if (!x.fenced) return;
+  // A protocol with tokens writes to two resources. Of the one that does not fence, which accepts
+  // everything, only late writes are news.
   LastShown& last = LastShownOf(x.process, x.lock);
-  if (std::exchange(last.refused, !x.accepted) || x.accepted) return;
-  Add(x.process.node, Tone::kBad, Cat(Prefix(x.lock), "write refused"));
+  if (!x.fenced && rules_.token_column && !last.lapsed) return;
+  const LastShown::Write write = {.token = x.token, .accepted = x.accepted, .late = last.lapsed};
+  if (std::exchange(x.fenced ? last.fenced_write : last.write, write) == write) return;
+  Add(x.process.node, !x.accepted ? Tone::kBad : ToneOf(!write.late),
+      Cat(Prefix(x.lock), write.late ? "late " : "", "write ", x.accepted ? "accepted" : "refused",
+          x.fenced || !rules_.token_column ? "" : ", not fenced"));
 }
 
 // Only work that outlasts the belief is news: applications that take time to stop.

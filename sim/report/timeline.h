@@ -7,7 +7,7 @@
 //
 // Invariants:
 //   1. Only changes have lines. A heartbeat or a read has none, nor an answer, a failure or a
-//      refusal that repeats the last one.
+//      write that repeats the last one.
 //   2. No text is truncated: a long one extends over the columns to its right and into the next
 //      line.
 //   3. If there are too many nodes for columns, there is one column, and each line names its node.
@@ -57,8 +57,16 @@ class Timeline : public ObservationSink {
   struct LastShown {
     bool leader = false;    // from the callback
     bool has_lock = false;  // from the answer
-    bool refused = false;   // from the resource that fences
+    struct Write {
+      std::optional<uint64_t> token;
+      bool accepted = false;
+      bool late = false;  // the process's belief had lapsed
+      friend bool operator==(const Write&, const Write&) = default;
+    };
+    std::optional<Write> write;         // at the resource that does not fence
+    std::optional<Write> fenced_write;  // at the one that does
     bool believes = false;
+    bool lapsed = false;  // its belief has, and nothing said yes to it since
     std::map<StepName, std::pair<Outcome, Code>> failures;
   };
 
@@ -79,6 +87,7 @@ class Timeline : public ObservationSink {
   void On(const TransactionFinished& x);
   void On(const RowCommitted& x);
   void On(const BeliefChanged& x);
+  void On(const Noted& x);
   void On(const CalledBack& x);
   void On(const QuestionAnswered& x);
   void On(const WriteArrived& x);

@@ -188,7 +188,19 @@ ObjectInfo DescribeSpanner() {
             .about = "what cannot be read after PENDING_COMMIT_TIMESTAMP was written in the same "
                      "transaction: the table, as documented, or the column, as the emulator does",
             .words = Listed(AllWords<PendingCommitTimestampRule>()),
-            .otherwise = JsonText(SpannerSpec().strict_pending_commit_timestamp)}},
+            .otherwise = JsonText(SpannerSpec().strict_pending_commit_timestamp)},
+           {.name = "default_isolation",
+            .form = Form::kWord,
+            .about = "the isolation of the protocols' transactions: with repeatable_read, what a "
+                     "transaction reads is as of its first statement and may change before its "
+                     "Commit, unless it writes the same row",
+            .words = Listed(AllWords<DefaultIsolation>()),
+            .otherwise = JsonText(SpannerSpec().default_isolation)},
+           {.name = "splits",
+            .form = Form::kNames,
+            .about = "up to three keys at which the protocol's table is divided; each split has a "
+                     "leader, and the second one's TrueTime is ahead of the first one's by "
+                     "epsilon, the third one's as much behind, the fourth one's ahead again"}},
           R"({ "preset": "multi_region", "truetime": { "epsilon": "3ms" } })"};
 }
 

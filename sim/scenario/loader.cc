@@ -28,7 +28,24 @@ std::string NameOf(std::string_view path) {
   return std::string(name);
 }
 
-void ReadSpanner(const ObjectFields& file, SpannerSpec& spanner, Problems& problems) {
+// The keys at which the table is divided.
+void ReadSplits(const ObjectFields& fields, const Known& known, SpannerSpec& spanner,
+                Problems& problems) {
+  const auto splits = fields.Names("splits", "key");
+  if (!splits) return;
+  spanner.splits = *splits;
+  const JsonValue at = *fields.Find("splits");
+  if (spanner.splits.size() >= SpannerSpec::kSplitsMax) {
+    problems.Add(at, Cat("expected at most ", std::to_string(SpannerSpec::kSplitsMax - 1),
+                         " keys, got ", std::to_string(spanner.splits.size())));
+  }
+  if (known.protocol != nullptr && known.protocol->takes_one_lock) {
+    problems.Add(at, Cat(known.protocol->name, " has one row, which cannot be divided"));
+  }
+}
+
+void ReadSpanner(const ObjectFields& file, const Known& known, SpannerSpec& spanner,
+                 Problems& problems) {
   const std::optional<ObjectFields> fields = file.Object("spanner");
   if (!fields.has_value()) return;
   spanner.preset = fields->Word<Preset>("preset").value_or(spanner.preset);
@@ -40,6 +57,9 @@ void ReadSpanner(const ObjectFields& file, SpannerSpec& spanner, Problems& probl
   spanner.strict_pending_commit_timestamp =
       fields->Word<PendingCommitTimestampRule>("strict_pending_commit_timestamp")
           .value_or(spanner.strict_pending_commit_timestamp);
+  spanner.default_isolation =
+      fields->Word<DefaultIsolation>("default_isolation").value_or(spanner.default_isolation);
+  ReadSplits(*fields, known, spanner, problems);
 }
 
 void ReadNetwork(const ObjectFields& file, NetworkSpec& network) {
@@ -105,7 +125,7 @@ void ReadScenario(const JsonValue& root, Scenario& scenario, Problems& problems)
   Known known = ReadBasics(file, scenario, problems);
   ReadNodes(file, known, scenario, problems);
   ReadRows(file, known, scenario, problems);
-  ReadSpanner(file, scenario.spanner, problems);
+  ReadSpanner(file, known, scenario.spanner, problems);
   ReadNetwork(file, scenario.network);
   ReadWorkload(file, known, scenario.workload, problems);
   ReadFaults(file, known, scenario, problems);

@@ -89,13 +89,27 @@ constexpr auto WordTableOf(PendingCommitTimestampRule) {
   });
 }
 
+// Of transactions that do not choose theirs; no protocol here does.
+enum class DefaultIsolation : uint8_t { kSerializable, kRepeatableRead };
+constexpr auto WordTableOf(DefaultIsolation) {
+  return MakeWordTable<DefaultIsolation>({
+      {DefaultIsolation::kSerializable, "serializable"},
+      {DefaultIsolation::kRepeatableRead, "repeatable_read"},
+  });
+}
+
 struct SpannerSpec {
+  static constexpr size_t kSplitsMax = 4;
+
   Preset preset = Preset::kRegional;
   TrueTimeSpec truetime;
   Duration current_timestamp_error;  // CURRENT_TIMESTAMP minus true time
   PendingCommitTimestampRule strict_pending_commit_timestamp = PendingCommitTimestampRule::kTable;
+  DefaultIsolation default_isolation = DefaultIsolation::kSerializable;
+  // The first keys of all splits of the protocol's table but the first one.
+  std::vector<std::string> splits;
   WHORL_FIELDS(SpannerSpec, preset, truetime, current_timestamp_error,
-               strict_pending_commit_timestamp);
+               strict_pending_commit_timestamp, default_isolation, splits);
 };
 
 struct NetworkSpec {

@@ -113,6 +113,8 @@ Json SpannerJson(const SpannerSpec& spanner) {
           defaults.current_timestamp_error, json);
   PutWord("strict_pending_commit_timestamp", spanner.strict_pending_commit_timestamp,
           defaults.strict_pending_commit_timestamp, json);
+  PutWord("default_isolation", spanner.default_isolation, defaults.default_isolation, json);
+  if (!spanner.splits.empty()) json["splits"] = spanner.splits;
   return json;
 }
 

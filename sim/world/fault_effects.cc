@@ -95,6 +95,7 @@ class FaultStep {
     if (faults_.unavailable++ == 0) Observe(SpannerAvailability{.available = false});
   }
   void Begin(const SessionLossFault& /*loss*/) { Add(TakeSession{node_}); }
+  void Begin(const AnnounceFault& /*announce*/) { Add(TellOfRelease{node_}); }
   void Begin(const ClockFault& change) { Add(SetNodeClock{.node = node_, .change = change}); }
   void Begin(const TrueTimeFault& /*set*/) { BeginToSetClocks(); }
   void Begin(const CurrentTimestampFault& /*set*/) { BeginToSetClocks(); }

@@ -136,6 +136,9 @@ struct LeaveSlowCalls {  // calls that the fault has slowed and that are still o
 struct TakeSession {
   int16_t node = 0;
 };
+struct TellOfRelease {  // that all locks of the node's process were released
+  int16_t node = 0;
+};
 struct SetNodeClock {
   int16_t node = 0;
   ClockFault change;
@@ -163,7 +166,7 @@ struct MarkCall {  // becomes PassingCall::struck_by when the call reaches Spann
 using FaultEffect =
     std::variant<ObserveFault, PauseProcess, ResumeProcess, CrashProcess, StopProcess, StartProcess,
                  StartAgain, EndLater, SetLink, ReleaseMessages, LeaveSlowCalls, TakeSession,
-                 SetNodeClock, ReleaseNodeClock, SetSpannerClocks, ActAsOperator, DropRequest,
+                 TellOfRelease, SetNodeClock, ReleaseNodeClock, SetSpannerClocks, ActAsOperator, DropRequest,
                  DropReply, MarkCall>;
 using FaultEffects = std::vector<FaultEffect>;
 

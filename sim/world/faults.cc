@@ -95,6 +95,12 @@ void CarryOut(Work& work, const LeaveSlowCalls& leave) {
 
 void CarryOut(Work& work, const TakeSession& take) { LoseSession(work, take.node); }
 
+void CarryOut(Work& work, const TellOfRelease& tell) {
+  for (const uint16_t lock : work.SpecOf(tell.node).locks) {
+    work.Schedule(work.state.now, ChoiceKind::kDeliver, tell.node, ReleaseHeard{.lock = lock});
+  }
+}
+
 void CarryOut(Work& work, const SetNodeClock& set) {
   SetClock(work, set.node, set.change);
   if (set.change.stands) PauseNode(work, set.node);

@@ -129,8 +129,6 @@ void OnReplyArrives(Work& work, const ReplyArrives& reply) {
   if (reply.from_spanner && link == LinkState::kBlackHoled) return Hold(work, reply.call, reply);
   call.at_spanner = false;
   if (reply.from_spanner && link == LinkState::kRefused) {
-    // The call was executed and the process will never hear of it, so a transaction may stay open.
-    ++work.NodeAt(node).generation;
     return Refuse(work, reply.call);
   }
   // Moved out, because the call may be freed before the reply has been handled.
@@ -150,8 +148,6 @@ void OnCallTimesOut(Work& work, uint32_t place) {
   Response response;
   response.status = deadline ? Error(Code::kDeadlineExceeded, "the call's deadline passed")
                              : Error(Code::kUnavailable, "the connection timed out");
-  // Spanner may still be working on this call.
-  ++work.NodeAt(call.name.process.node).generation;
   EndCall(work, place, /*from_spanner=*/false, std::move(response));
 }
 

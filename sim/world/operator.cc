@@ -19,6 +19,7 @@ CallName NameOf(const Work& work, const OperatorActs& acts, uint16_t call) {
   return {.process = {},
           .lock = TargetOf(work.scenario.faults[acts.fault].what)->lock,
           .request = static_cast<RequestId>(acts.fault),
+          .generation = acts.fault,
           .attempt = acts.attempt,
           .call = call};
 }

@@ -73,9 +73,9 @@ void MakeSessions(Work& work, int16_t node_index) {
                          .lock = node.participants.front().lock,
                          .call = kSessionCall};
   std::vector<model::DatabaseEffect> effects;
-  const model::Moment leader = MomentNow(work);
+  const Leaders leaders(work);
   model::Serve(*work.setup.catalogue, work.state.database, name, CreateSession{.multiplexed = true},
-               {&leader, 1}, effects);
+               leaders, effects);
   const auto& made = std::get<model::Replied>(effects.front()).response.sessions.front();
   node.sessions.emplace();
   std::vector<PoolEffect> asked;

@@ -69,7 +69,7 @@ void OnCommitStarted(Work& work, const model::CommitStarted& started) {
       all.rbegin(), all.rend(), [&](const auto& other) { return other.id == started.transaction; });
   const CallName& name = transaction.commit_call;
   const Instant replicated = work.state.now + PickReplication(work, name);
-  const Instant past = WhenSurelyPast(work, started.commit);
+  const Instant past = WhenSurelyPast(work, started.commit, started.leader);
   if (past > replicated) ObserveTrueTimeWait(work, name);
   work.Schedule(std::max(replicated, past), ChoiceKind::kSettle, -1,
                 CommitBecomesVisible{.transaction = started.transaction,
@@ -146,7 +146,7 @@ void AnswerUnavailable(Work& work, uint32_t place) {
 // Whether an active or armed fault answers the call. If so, the answer is in
 // Outbox::database_effects.
 bool IsAnsweredByFault(Work& work, uint32_t place, const Request& request,
-                       const model::Moment& leader) {
+                       const Leaders& leaders) {
   Call& call = work.CallAt(place);
   const int16_t node = call.name.process.node;
   if (!call.struck_by && !ConcernsCalls(work.state.faults, node)) return false;
@@ -159,7 +159,7 @@ bool IsAnsweredByFault(Work& work, uint32_t place, const Request& request,
   if (!answer) return false;
   const bool aborts = answer->code == Code::kAborted;
   if (aborts && !model::AbortCall(*work.setup.catalogue, work.state.database, call.name, request,
-                                  {&leader, 1}, work.out.database_effects)) {
+                                  leaders, work.out.database_effects)) {
     return false;
   }
   if (answer->armed) TakeArmed(work, node, *answer->armed);
@@ -181,9 +181,9 @@ void ServeCall(Work& work, uint32_t place) {
   const CallName name = work.CallAt(place).name;
   const Request request = std::move(work.CallAt(place).request);
   work.out.database_effects.clear();
-  const model::Moment leader = MomentNow(work);
-  if (!IsAnsweredByFault(work, place, request, leader)) {
-    model::Serve(*work.setup.catalogue, work.state.database, name, request, {&leader, 1},
+  const Leaders leaders(work);
+  if (!IsAnsweredByFault(work, place, request, leaders)) {
+    model::Serve(*work.setup.catalogue, work.state.database, name, request, leaders,
                  work.out.database_effects);
   }
   DoDatabaseEffects(work, /*waited_for_truetime=*/false);
@@ -191,8 +191,8 @@ void ServeCall(Work& work, uint32_t place) {
 
 void ServeAtOnce(Work& work, const CallName& name, const Request& request) {
   work.out.database_effects.clear();
-  const model::Moment leader = MomentNow(work);
-  model::Serve(*work.setup.catalogue, work.state.database, name, request, {&leader, 1},
+  const Leaders leaders(work);
+  model::Serve(*work.setup.catalogue, work.state.database, name, request, leaders,
                work.out.database_effects);
   DoDatabaseEffects(work, /*waited_for_truetime=*/false);
 }
@@ -204,7 +204,10 @@ void OnCommitVisible(Work& work, const CommitBecomesVisible& visible) {
     const auto found = std::find_if(all.begin(), all.end(), [&](const auto& transaction) {
       return transaction.id == visible.transaction;
     });
-    const Instant past = WhenSurelyPast(work, found->commit_timestamp);
+    Instant past = work.state.now;
+    for (uint32_t leader = 0; leader < work.setup.catalogue->split_count(); ++leader) {
+      past = std::max(past, WhenSurelyPast(work, found->commit_timestamp, leader));
+    }
     if (past > work.state.now) {
       ObserveTrueTimeWait(work, found->commit_call);
       work.Schedule(
@@ -214,16 +217,16 @@ void OnCommitVisible(Work& work, const CommitBecomesVisible& visible) {
     }
   }
   work.out.database_effects.clear();
-  const model::Moment leader = MomentNow(work);
+  const Leaders leaders(work);
   model::CommitVisible(*work.setup.catalogue, work.state.database, visible.transaction,
-                       {&leader, 1}, work.out.database_effects);
+                       leaders, work.out.database_effects);
   DoDatabaseEffects(work, visible.waited_for_truetime);
 }
 
 void OnSpannerLooksAgain(Work& work) {
   work.out.database_effects.clear();
-  const model::Moment leader = MomentNow(work);
-  model::LookAgain(*work.setup.catalogue, work.state.database, {&leader, 1},
+  const Leaders leaders(work);
+  model::LookAgain(*work.setup.catalogue, work.state.database, leaders,
                    work.out.database_effects);
   DoDatabaseEffects(work, /*waited_for_truetime=*/false);
 }

@@ -1,29 +1,36 @@
 #include "sim/world/spanner_clocks.h"
 
 namespace whorl::sim {
-namespace {
 
-Duration TrueTimeShift(const TrueTimeSpec& spec) { return spec.truthful ? Duration{} : spec.error; }
-
-}  // namespace
-
-model::Moment MomentNow(const Work& work) {
-  const SpannerState& spanner = work.state.spanner;
-  const Timestamp now = ToTimestamp(work.state.now);
-  const Timestamp middle = now + TrueTimeShift(spanner.truetime);
-  return {.truetime = {.earliest = middle - spanner.truetime.epsilon,
-                       .latest = middle + spanner.truetime.epsilon},
-          .current_timestamp = (now + spanner.current_timestamp_error).TruncatedToMicros()};
+Duration TrueTimeShift(const TrueTimeSpec& truetime, uint32_t leader) {
+  const Duration error = truetime.truthful ? Duration{} : truetime.error;
+  if (leader == 0) return error;
+  return leader % 2 == 1 ? error + truetime.epsilon : error - truetime.epsilon;
 }
 
-Instant WhenSurelyPast(const Work& work, Timestamp commit) {
+model::Interval TrueTimeAt(const TrueTimeSpec& truetime, uint32_t leader, Instant at) {
+  const Timestamp middle = ToTimestamp(at) + TrueTimeShift(truetime, leader);
+  return {.earliest = middle - truetime.epsilon, .latest = middle + truetime.epsilon};
+}
+
+Leaders::Leaders(const Work& work) : count_(work.setup.catalogue->split_count()) {
+  const SpannerState& spanner = work.state.spanner;
+  const Timestamp now = ToTimestamp(work.state.now);
+  for (uint32_t leader = 0; leader < count_; ++leader) {
+    moments_[leader] = {
+        .truetime = TrueTimeAt(spanner.truetime, leader, work.state.now),
+        .current_timestamp = (now + spanner.current_timestamp_error).TruncatedToMicros()};
+  }
+}
+
+Instant WhenSurelyPast(const Work& work, Timestamp commit, uint32_t leader) {
   const TrueTimeSpec& truetime = work.state.spanner.truetime;
-  return ToInstant(commit) + truetime.epsilon + -TrueTimeShift(truetime) + Nanoseconds(1);
+  return ToInstant(commit) + truetime.epsilon + -TrueTimeShift(truetime, leader) + Nanoseconds(1);
 }
 
 Instant WhenServerShows(const Work& work, Timestamp server_time) {
   const TrueTimeSpec& truetime = work.state.spanner.truetime;
-  return ToInstant(server_time) + -truetime.epsilon + -TrueTimeShift(truetime);
+  return ToInstant(server_time) + -truetime.epsilon + -TrueTimeShift(truetime, 0);
 }
 
 void SetClocksOfSpanner(Work& work, const SetSpannerClocks& set) {
@@ -31,7 +38,7 @@ void SetClocksOfSpanner(Work& work, const SetSpannerClocks& set) {
   spanner.truetime = set.truetime;
   spanner.current_timestamp_error = set.current_timestamp_error;
   work.Observe(SpannerClocksChanged{.epsilon = spanner.truetime.epsilon,
-                                    .truetime_error = TrueTimeShift(spanner.truetime),
+                                    .truetime_error = TrueTimeShift(spanner.truetime, 0),
                                     .current_timestamp_error = spanner.current_timestamp_error});
   // The events that Spanner waits for by its own clock are due at other times now.
   if (work.state.database.look_again) {

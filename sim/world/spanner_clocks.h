@@ -1,6 +1,10 @@
 // Spanner's own clocks: TrueTime, and the one that CURRENT_TIMESTAMP reads.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
 #include "sim/world/fault_effects.h"
 #include "sim/world/world_work.h"
 
@@ -9,11 +13,25 @@ namespace whorl::sim {
 // The least time until a parked transaction is looked at again, so that time moves on in between.
 inline constexpr Duration kLookAgainMin = Milliseconds(1);
 
-// What the clocks show now.
-model::Moment MomentNow(const Work& work);
-// The first instant at which TT.after(commit) holds.
-Instant WhenSurelyPast(const Work& work, Timestamp commit);
-// The first instant at which TT.now().latest, the server's time, is at or after `server_time`.
+// What the clocks of the splits' leaders show now, as a range.
+class Leaders {
+ public:
+  explicit Leaders(const Work& work);
+  const model::Moment* begin() const { return moments_.data(); }
+  const model::Moment* end() const { return moments_.data() + count_; }
+
+ private:
+  std::array<model::Moment, SpannerSpec::kSplitsMax> moments_;
+  size_t count_;
+};
+// How far the TrueTime of a split's leader is off: as far as it may be, from the second leader on.
+Duration TrueTimeShift(const TrueTimeSpec& truetime, uint32_t leader);
+// What TrueTime shows a leader at that time.
+model::Interval TrueTimeAt(const TrueTimeSpec& truetime, uint32_t leader, Instant at);
+// The first instant at which TT.after(commit) holds, for the leader of this split.
+Instant WhenSurelyPast(const Work& work, Timestamp commit, uint32_t leader);
+// The first instant at which TT.now().latest of the first leader, the server's time, is at or after
+// `server_time`.
 Instant WhenServerShows(const Work& work, Timestamp server_time);
 
 void SetClocksOfSpanner(Work& work, const SetSpannerClocks& set);

@@ -76,7 +76,7 @@ void StartTransaction(Work& work, int16_t node, Participant& participant, RunTra
                                   .step = run.transaction.step});
   ActiveRunner& runner = participant.runners.emplace_back();
   runner.request = run.request;
-  runner.generation = work.NodeAt(node).generation;
+  runner.generation = ++work.NodeAt(node).generation;
   // A process without a session pool runs its transactions on its one permanent session.
   const auto session = work.NodeAt(node).sessions ? std::nullopt : std::optional(Session{});
   RunnerAction action =
@@ -101,7 +101,6 @@ void GiveUpTransaction(Work& work, int16_t node_index, Participant& participant,
                         name.lock == participant.lock && name.request == request &&
                         name.call != kSessionCall;
     if (!is_its) continue;
-    ++node.generation;
     AbandonCall(work, place);
   }
   std::optional<RunnerAction> action =

@@ -169,7 +169,7 @@ struct ActiveTimer {
 
 struct ActiveRunner {
   RequestId request = 0;
-  uint16_t generation = 0;
+  uint32_t generation = 0;
   RunnerState state;
   WHORL_FIELDS(ActiveRunner, request, generation, state);
 };
@@ -208,7 +208,7 @@ struct Node {
   uint32_t incarnation = 0;
   NodeClock clock;
   Duration started;             // what the clock showed when the process started
-  uint16_t generation = 0;      // generation of its calls: see CallName
+  uint32_t generation = 0;      // of its newest transaction: see CallName
   int32_t pauses = 0;           // how many pauses hold it up at this moment
   std::vector<Choice> held_up;  // events that wait for the pause to end
   std::optional<ClientSessions> sessions;

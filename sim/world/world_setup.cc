@@ -12,13 +12,20 @@
 namespace whorl::sim {
 namespace {
 
-model::Options OptionsOf(const SpannerSpec& spanner) {
+model::Options OptionsOf(const Scenario& scenario) {
+  const SpannerSpec& spanner = scenario.spanner;
   model::Options options;
   options.calls_name_places = true;
   options.pending_rule =
       spanner.strict_pending_commit_timestamp == PendingCommitTimestampRule::kTable
           ? model::PendingRule::kTable
           : model::PendingRule::kColumn;
+  options.default_isolation = spanner.default_isolation == DefaultIsolation::kRepeatableRead
+                                  ? Isolation::kRepeatableRead
+                                  : Isolation::kSerializable;
+  std::vector<std::string> splits = spanner.splits;
+  std::ranges::sort(splits);
+  for (std::string& key : splits) options.split_points.push_back({.key = {std::move(key)}});
   return options;
 }
 
@@ -26,21 +33,23 @@ model::Options OptionsOf(const SpannerSpec& spanner) {
 // long as the interned statements.
 std::shared_ptr<const model::Catalogue> CatalogueOf(const Scenario& scenario,
                                                     std::span<const Sql> statements) {
-  using Key = std::tuple<std::string, PendingCommitTimestampRule, std::vector<uint32_t>>;
+  using Key = std::tuple<std::string, PendingCommitTimestampRule, DefaultIsolation,
+                         std::vector<std::string>, std::vector<uint32_t>>;
   thread_local std::map<Key, std::shared_ptr<const model::Catalogue>> made;
   std::vector<uint32_t> indexes;
   for (const Sql sql : statements) indexes.push_back(sql.index());
   std::ranges::sort(indexes);
   const auto repeated = std::ranges::unique(indexes);
   indexes.erase(repeated.begin(), repeated.end());
-  Key key(scenario.protocol, scenario.spanner.strict_pending_commit_timestamp, std::move(indexes));
+  Key key(scenario.protocol, scenario.spanner.strict_pending_commit_timestamp,
+          scenario.spanner.default_isolation, scenario.spanner.splits, std::move(indexes));
   std::shared_ptr<const model::Catalogue>& catalogue = made[std::move(key)];
   if (!catalogue) {
     model::Schema schema;
     schema.tables.push_back(std::get<model::Table>(
         model::ParseCreateTable(FindProtocol(scenario.protocol)->create_table)));
     catalogue = std::make_shared<const model::Catalogue>(std::move(schema), statements,
-                                                         OptionsOf(scenario.spanner));
+                                                         OptionsOf(scenario));
   }
   return catalogue;
 }

@@ -82,8 +82,8 @@ void Backend::BatchCreateSessions(const v1::BatchCreateSessionsRequest& proto,
   if (proto.database().empty()) {
     return call.Refuse(wire::MissingField("BatchCreateSessionsRequest.database"));
   }
-  if (proto.session_count() <= 0) {
-    return call.Refuse(Error(Code::kInvalidArgument, "Number of sessions must be positive"));
+  if (proto.session_count() < 0) {
+    return call.Refuse(Error(Code::kInvalidArgument, "The number of sessions must not be negative"));
   }
   if (proto.session_template().multiplexed()) {
     return call.Refuse(

@@ -103,8 +103,7 @@ CallName ServedDatabase::NextCallName() {
   const uint64_t number = ++calls_;
   return {.process = {.node = 0, .incarnation = incarnation_},
           .lock = static_cast<uint16_t>(number >> 32U),
-          .request = static_cast<uint16_t>(number >> 16U),
-          .generation = static_cast<uint16_t>(number)};
+          .generation = static_cast<uint32_t>(number)};
 }
 
 std::vector<model::Moment> ServedDatabase::LeadersAt(Timestamp now) const {

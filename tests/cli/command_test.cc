@@ -268,6 +268,17 @@ TEST_F(CliTest, OutputThatCannotBeWrittenIsExitCode3) {
   }
 }
 
+// A typo in a duration must not cost a day.
+TEST_F(CliTest, ARunOfMoreThanABillionEventsIsRefused) {
+  Write("long.json", R"({
+    "version": 1, "about": "Ten years of a short lease.", "protocol": "spindle_v2", "lease": "2s",
+    "nodes": ["a", "b"], "duration": "87600h"})");
+  const Ended ended = Whorl("replay long.json");
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, AllOf(StartsWith("whorl: long.json: would take about "),
+                               HasSubstr(" million events"), HasSubstr("--unlimited")));
+}
+
 // `whorl replay | head -1` is a usual command, and must not end by a signal.
 TEST_F(CliTest, AReaderThatHasGoneIsNoErrorAndNoCrash) {
   Write("quiet.json", kQuiet);

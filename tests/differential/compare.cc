@@ -54,6 +54,32 @@ bool ReplacesThenUpdates(const std::vector<Mutation>& mutations) {
   return false;
 }
 
+bool IsTooFarInThePast(const Operation& operation, const Answer& model, const Answer& emulator) {
+  const bool reads_none = operation.kind == OperationKind::kExecute &&
+                          operation.calls.at(0).sql.find(" FROM ") == std::string::npos;
+  return (reads_none || operation.kind == OperationKind::kBegin ||
+          emulator.code != StatusCode::OK) &&
+         Says(model, StatusCode::FAILED_PRECONDITION, "maximum timestamp staleness");
+}
+
+bool TellsOfTheFirstRow(const Operation& operation, const Answer& model, const Answer& emulator) {
+  return operation.kind == OperationKind::kCommit && model.code == StatusCode::ABORTED &&
+         (Says(emulator, StatusCode::FAILED_PRECONDITION, "exceeds the maximum size limit") ||
+          Says(emulator, StatusCode::FAILED_PRECONDITION, "timestamps in the future") ||
+          Says(emulator, StatusCode::FAILED_PRECONDITION, "a non-null value") ||
+          Says(emulator, StatusCode::FAILED_PRECONDITION, "a null value"));
+}
+
+bool TellsOfADeletedRow(const Operation& operation, const Answer& model, const Answer& emulator) {
+  return operation.kind == OperationKind::kCommit && model.code != StatusCode::OK &&
+         Says(emulator, StatusCode::INVALID_ARGUMENT, "was deleted and then updated");
+}
+
+// Whether the call's transaction ends with it, however it ends.
+bool IsSingleUse(const Operation& operation) {
+  return operation.transaction.kind == SelectorKind::kSingleUse;
+}
+
 constexpr KnownDifference kKnown[] = {
     {"crashes of the emulator", "some calls end it, or are never answered",
      [](const Operation&, const Answer&, const Answer& emulator) {
@@ -70,15 +96,12 @@ constexpr KnownDifference kKnown[] = {
      },
      Afterwards::kNotTheSame},
     {"time too far in the past",
-     "the emulator refuses to read a table then, and not to begin or to read none, and tells of "
-     "other errors first",
+     "the emulator refuses to read a table then, and not to read none, and tells of other errors "
+     "first",
      [](const Operation& operation, const Answer& model, const Answer& emulator) {
-       const bool reads_none = operation.kind == OperationKind::kExecute &&
-                               operation.calls.at(0).sql.find(" FROM ") == std::string::npos;
-       return (reads_none || operation.kind == OperationKind::kBegin ||
-               emulator.code != StatusCode::OK) &&
-              Says(model, StatusCode::FAILED_PRECONDITION, "maximum timestamp staleness");
-     },
+       return IsSingleUse(operation) && IsTooFarInThePast(operation, model, emulator);
+     }},
+    {"time too far in the past", "nor to begin a transaction", &IsTooFarInThePast,
      Afterwards::kNotTheSame},
     {"reads older than the schema", "the model has one schema, the emulator one for each time",
      [](const Operation& operation, const Answer& model, const Answer& emulator) {
@@ -105,13 +128,10 @@ constexpr KnownDifference kKnown[] = {
      }},
     {"first row of a Commit", "the emulator tells what is wrong with it before it takes its lock",
      [](const Operation& operation, const Answer& model, const Answer& emulator) {
-       return operation.kind == OperationKind::kCommit && model.code == StatusCode::ABORTED &&
-              (Says(emulator, StatusCode::FAILED_PRECONDITION, "exceeds the maximum size limit") ||
-               Says(emulator, StatusCode::FAILED_PRECONDITION, "timestamps in the future") ||
-               Says(emulator, StatusCode::FAILED_PRECONDITION, "a non-null value") ||
-               Says(emulator, StatusCode::FAILED_PRECONDITION, "a null value"));
-     },
-     Afterwards::kNotTheSame},
+       return IsSingleUse(operation) && TellsOfTheFirstRow(operation, model, emulator);
+     }},
+    {"first row of a Commit", "and then the transaction goes on, or repeats the error",
+     &TellsOfTheFirstRow, Afterwards::kNotTheSame},
     {"THEN RETURN of a column that was pending",
      "the emulator refuses it where the statement writes another value",
      [](const Operation& operation, const Answer& model, const Answer& emulator) {
@@ -178,9 +198,10 @@ constexpr KnownDifference kKnown[] = {
     {"rows deleted and then updated by one commit",
      "the emulator tells of that before anything else",
      [](const Operation& operation, const Answer& model, const Answer& emulator) {
-       return operation.kind == OperationKind::kCommit && model.code != StatusCode::OK &&
-              Says(emulator, StatusCode::INVALID_ARGUMENT, "was deleted and then updated");
-     },
+       return IsSingleUse(operation) && TellsOfADeletedRow(operation, model, emulator);
+     }},
+    {"rows deleted and then updated by one commit",
+     "and then the transaction goes on, or repeats the error", &TellsOfADeletedRow,
      Afterwards::kNotTheSame},
     {"rows deleted, replaced and then updated by one commit",
      "the emulator forgets that there is a row again",
@@ -215,7 +236,7 @@ constexpr KnownDifference kKnown[] = {
               (batch || emulator.code == StatusCode::OUT_OF_RANGE ||
                Says(emulator, StatusCode::INVALID_ARGUMENT, "affect a row second time"));
      },
-     Afterwards::kNotTheSame, Shows::kLater},
+     Afterwards::kTransactionLeft, Shows::kLater},
     {"nanoseconds of TIMESTAMP_DIFF, MIN and MAX", "the emulator drops them"},
     {"ranges of keys that are empty by their ends",
      "the emulator finds NULL in them, and a Commit that wrote rows deletes others"},
@@ -299,6 +320,12 @@ void Tally::AddAnswer(const Operation& operation, const std::optional<Answer>& e
   }
 }
 
+double Tally::percent_whole() const {
+  int all = sequences_ + too_short_;
+  for (const auto& [name, count] : cut_short_) all += count;
+  return 100.0 * sequences_ / std::max(all, 1);
+}
+
 std::string Tally::Describe() const {
   std::string text = absl::StrFormat(
       "%d whole sequences, %d operations, %d statements of SQL, at least %d a sequence; in %.1f %% "
@@ -317,8 +344,9 @@ std::string Tally::Describe() const {
   int cut_short = 0;
   for (const auto& [name, count] : cut_short_) cut_short += count;
   text += absl::StrFormat(
-      "%d more sequences were cut short by a known difference, %d had too few statements\n",
-      cut_short, too_short_);
+      "%d more sequences were cut short by a known difference, %d had too few statements: %.1f %% "
+      "were whole\n",
+      cut_short, too_short_, percent_whole());
   text += "known differences met (and sequences cut short by them):";
   if (known_.empty()) text += " none";
   for (const auto& [name, count] : known_) {

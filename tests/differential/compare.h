@@ -25,7 +25,9 @@ std::string FindDifference(const Operation& operation, const std::optional<Answe
                            const std::optional<Answer>& emulator);
 
 // Whether the servers have the same state after a difference; if not, the sequence ends there.
-enum class Afterwards : uint8_t { kTheSame, kNotTheSame };
+// kTransactionLeft: but for a transaction that no client can end, since none was told its id; the
+// next begin on its session ends it.
+enum class Afterwards : uint8_t { kTheSame, kTransactionLeft, kNotTheSame };
 // Whether the answers themselves differ, or only later ones.
 enum class Shows : uint8_t { kNow, kLater };
 
@@ -62,6 +64,8 @@ class Tally {
   int sequences() const { return sequences_; }
   // The percentage of sequences with two transactions or more open at a time.
   double percent_interleaved() const { return 100.0 * interleaved_ / std::max(sequences_, 1); }
+  // The percentage of sequences that were compared to their end.
+  double percent_whole() const;
   std::string Describe() const;
 
  private:

@@ -44,7 +44,7 @@ class SequenceMaker {
       BeginOn(1);
     }
     // More than needed, since those that name a transaction that was not begun are left out.
-    const int statements = kLeastStatements + draw_.Between(9, 20);
+    const int statements = kLeastStatements + draw_.Between(14, 28);
     while (statements_drawn_ < statements) AddOperation();
     return std::move(sequence_);
   }
@@ -170,7 +170,11 @@ class SequenceMaker {
     if (selector.kind == SelectorKind::kSingleUse ||
         selector.kind == SelectorKind::kBeginReadOnly) {
       selector.bound = DrawBound(selector.kind == SelectorKind::kSingleUse);
-      selector.return_read_timestamp = draw_.OneIn(2);
+      // The emulator would begin a transaction there, and the model none.
+      const bool begins = selector.kind == SelectorKind::kBeginReadOnly;
+      if (begins && selector.bound.staleness == kTooOld) selector.bound = {};
+      // Where the emulator alone reads, later timestamps would have another place.
+      selector.return_read_timestamp = draw_.OneIn(2) && selector.bound.staleness != kTooOld;
     }
     if (selector.kind == SelectorKind::kBeginReadWrite ||
         selector.kind == SelectorKind::kBeginReadOnly) {
@@ -183,7 +187,8 @@ class SequenceMaker {
 
   void Number(Operation& operation, Begun& begun) {
     operation.sequence_number = begun.next_sequence_number++;
-    if (draw_.OneIn(15)) operation.sequence_number = draw_.Between(0, 3);
+    // Rarely: in a transaction that is over or doomed, such a number ends the comparison.
+    if (draw_.OneIn(80)) operation.sequence_number = draw_.Between(0, 3);
   }
 
   void AddOperation() {
@@ -243,6 +248,14 @@ class SequenceMaker {
     }
   }
 
+  static void LeaveOutUpdatesAfterDeletions(std::vector<Mutation>& mutations) {
+    bool deleted = false;
+    std::erase_if(mutations, [&deleted](const Mutation& mutation) {
+      deleted = deleted || mutation.kind == MutationKind::kDelete;
+      return deleted && mutation.kind == MutationKind::kUpdate;
+    });
+  }
+
   void AddEnd() {
     Begun* begun = DrawBegun();
     if (begun == nullptr) return;
@@ -253,6 +266,8 @@ class SequenceMaker {
     end.transaction = {.kind = SelectorKind::kOf, .of = begun->operation};
     if (rollback) return Add(std::move(end));
     if (draw_.OneIn(3)) end.mutations = statements_.Mutations(Typing::kRight);
+    // An update of a row that the Commit has deleted ends the comparison.
+    if (!draw_.OneIn(8)) LeaveOutUpdatesAfterDeletions(end.mutations);
     AddCommit(std::move(end));
   }
 

@@ -407,6 +407,26 @@ TEST(FencedLeaseAnswerTest, ACreateThatIsFoundTooLateWaitsAllTheSame) {
   EXPECT_GE(a.timers.at(kBelieve), Seconds(30) + kLonger);
 }
 
+TEST(FencedLeaseAnswerTest, ACreateThatIsFoundWhenItIsForgottenWaitsAllTheSame) {
+  // An operator deleted the other's row, and then the CREATE of long ago was committed. Whoever the
+  // deleted row belonged to may still believe that it leads.
+  Lease a;
+  a.Starts();
+  a.SeesNoRow();
+  const std::string created = a.Attempt();
+  a.ClaimEndsUnknown();
+  a.At(Seconds(30));
+  a.Sees(TheirRow());
+  a.Fires(kTake);
+  a.ClaimEndsUnknown();
+  EXPECT_EQ(a.state.unknown.size(), 1u);
+  const Duration found = a.now;
+  a.Sees({.heartbeat = whorl::At(found), .token = whorl::At(found), .attempt = created});
+  a.Wins(whorl::At(found));
+  EXPECT_FALSE(a.HasLock());
+  EXPECT_EQ(a.timers.at(kBelieve), found + kLonger);
+}
+
 TEST(FencedLeaseAnswerTest, AttemptsOfAnotherProcessAreNeverItsOwn) {
   // 128 random bits for each start, so the same id does not make two processes one.
   Lease a;

@@ -282,6 +282,80 @@ TEST(DatabaseOptimistic, ItsWritesWaitForAnOlderReader) {
   EXPECT_EQ(world.spanner.AnswerTo(commit).status, Status{});
 }
 
+// --- isolation REPEATABLE READ -------------------------------------------------------------------
+
+constexpr BeginReadWrite RepeatableRead() {
+  return {.previous = {}, .isolation = Isolation::kRepeatableRead};
+}
+
+TEST(DatabaseRepeatableRead, ReadsAsOfItsFirstStatementAndMayCommitAfterwards) {
+  TwoVersions world;
+  const TransactionId id = world.calls.Begin("", RepeatableRead());
+  EXPECT_EQ(world.Sees(id), "v2");
+  world.calls.Writes({WriteLock(MutationKind::kUpdate, "job", "v3")});
+  EXPECT_EQ(world.Sees(id), "v2");
+  world.calls.Run("", id, InsertTakeover("job_1"));
+  EXPECT_EQ(world.calls.Commits("", id).status, Status{}) << "it writes another row";
+}
+
+// What serializable isolation prevents: each reads what the other writes.
+TEST(DatabaseRepeatableRead, AllowsWriteSkew) {
+  for (const Isolation isolation : {Isolation::kRepeatableRead, Isolation::kSerializable}) {
+    TwoVersions world;
+    world.calls.Writes({WriteLock(MutationKind::kInsert, "other", "x")});
+    const BeginReadWrite options = {.previous = {}, .isolation = isolation};
+    const TransactionId a = world.calls.Begin("", options);
+    world.calls.Run("", a, ReadWriter("job"));
+    const TransactionId b = world.calls.Begin("", options);
+    world.calls.Run("", b, ReadWriter("other"));
+    world.calls.Run("", a, SetWriter("other", "a"));
+    world.calls.Run("", b, SetWriter("job", "b"));
+    EXPECT_EQ(world.calls.Commits("", a).status, Status{});
+    const CallName second = world.calls.Send(Commit{.transaction = b});
+    world.calls.Settle();
+    EXPECT_EQ(world.spanner.AnswerTo(second).status.ok(),
+              isolation == Isolation::kRepeatableRead);
+  }
+}
+
+TEST(DatabaseRepeatableRead, LosesNoUpdate) {
+  TwoVersions world;
+  const TransactionId id = world.calls.Begin("", RepeatableRead());
+  world.Reads(id);
+  world.calls.Writes({WriteLock(MutationKind::kUpdate, "job", "theirs")});
+  world.calls.Run("", id, SetWriter("job", "mine"));
+  EXPECT_EQ(world.calls.Ask(Commit{.transaction = id}).status.code, Code::kAborted);
+  EXPECT_EQ(world.Sees(SingleUseRead{}), "theirs");
+}
+
+TEST(DatabaseRepeatableRead, ARowThatItDidNotSeeIsAConflictToo) {
+  TwoVersions world;
+  const TransactionId id = world.calls.Begin("", RepeatableRead());
+  world.calls.Run("", id, ReadWriter("new"));
+  world.calls.Writes({WriteLock(MutationKind::kInsert, "new", "theirs")});
+  world.calls.Run("", id, InsertTakeover("new"));
+  EXPECT_EQ(world.calls.Ask(Commit{.transaction = id}).status.code, Code::kAborted);
+}
+
+TEST(DatabaseRepeatableRead, IsTheDefaultWhereTheDatabaseSaysSo) {
+  Options options = KeepAnHour();
+  options.default_isolation = Isolation::kRepeatableRead;
+  TwoVersions world(options);
+  for (const Isolation isolation : {Isolation::kUnspecified, Isolation::kSerializable}) {
+    const TransactionId id =
+        world.calls.Begin("", BeginReadWrite{.previous = {}, .isolation = isolation});
+    world.Reads(id);
+    world.spanner.Advance(Milliseconds(1));
+    const CallName write =
+        world.calls.Send(Commit{.transaction = SingleUseWrite{},
+                                .mutations = {WriteLock(MutationKind::kUpdate, "job", "v3")}});
+    EXPECT_EQ(world.spanner.Waits(write), isolation == Isolation::kSerializable);
+    world.calls.Settle();
+    world.calls.Ask(Rollback{.transaction = id});
+    world.calls.Settle();
+  }
+}
+
 // --- order of visibility, and splits -------------------------------------------------------------
 
 TEST(DatabaseVisibility, IsInTheOrderOfTimestampsOnASplit) {

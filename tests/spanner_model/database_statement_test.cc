@@ -151,6 +151,9 @@ TEST(DatabaseStatement, ADoomedTransactionThatWasWoundedStillSaysWhy) {
   older.Commit();
   EXPECT_EQ(spanner.Said<Aborted>().size(), 1U);
   EXPECT_EQ(doomed.TryCommit().status, failed.status);
+  // When its client has ended it, later calls hear of that, as of every transaction that was doomed.
+  EXPECT_EQ(doomed.Rollback().status, Status{});
+  EXPECT_EQ(doomed.TryCommit().status.code, Code::kFailedPrecondition);
 }
 
 TEST(DatabaseStatement, OneStatementCannotInsertAKeyTwice) {

@@ -395,8 +395,6 @@ TEST(WireRequestsTest, SelectorsThatSpannerRefusesAreRefused) {
   ExpectError(SqlError(proto), Code::kUnimplemented, "partitioned DML");
   selector.mutable_begin()->mutable_read_write();
   EXPECT_TRUE(SqlError(proto).ok());
-  selector.mutable_begin()->set_isolation_level(v1::TransactionOptions::REPEATABLE_READ);
-  ExpectError(SqlError(proto), Code::kUnimplemented, "REPEATABLE_READ");
   selector.set_id("");
   ExpectError(SqlError(proto), Code::kInvalidArgument, "Invalid transaction ID");
 }

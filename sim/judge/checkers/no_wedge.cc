@@ -99,8 +99,11 @@ void NoWedge::On(const TransactionsAbandoned& x, const Now& now) {
 void NoWedge::On(const CallServed& x, const Now& now) {
   if (!Locks(now, x.step)) return;
   const bool is_left = LeavesOpen(x) && !now.ledger.IsAwaited(x.call);
-  // What a process that is gone had sent is served once, so it cannot go on for ever.
-  if (is_left && !now.ledger.IsCurrent(x.call.process)) return Disturb(now.at + kIdleLimit, now);
+  // Calls of a process that is gone or takes part no longer are served once, so they cannot go on
+  // for ever.
+  if (is_left && !now.ledger.TakesPart(x.call.process, x.call.lock, now.setup)) {
+    return Disturb(now.at + kIdleLimit, now);
+  }
   if (is_left || FailsAtTheEnd(x)) Excuse(now.at + kIdleLimit, now);
 }
 

@@ -267,11 +267,27 @@ struct SlowResourceFault {
   WHORL_FIELDS(SlowResourceFault, lasts, add);
 };
 
+struct AnnounceFault {
+  static FaultInfo Describe();
+  unsigned StrikesIn() const { return kIsRunning; }
+  WHORL_NO_FIELDS(AnnounceFault);
+};
+
+struct DeleteSideRowsFault {
+  RowOfLock target;
+  static FaultInfo Describe();
+  std::string Detail() const;
+  void Check(const FaultReading& reading) const;
+  OperatorWrite Writes(const OperatedRow& row) const;
+  WHORL_FIELDS(DeleteSideRowsFault, target);
+};
+
 using AnyFault =
     std::variant<PauseFault, CrashFault, StopFault, StartFault, PartitionFault, LatencyFault,
                  DropRequestFault, DropReplyFault, AbortFault, UnavailableFault, SessionLossFault,
                  ClockFault, TrueTimeFault, CurrentTimestampFault, DeleteRowFault, ErrorFault,
-                 ReleaseRowFault, EmptyRowFault, SlowResourceFault>;
+                 ReleaseRowFault, EmptyRowFault, SlowResourceFault, AnnounceFault,
+                 DeleteSideRowsFault>;
 
 // --- kinds as values ---------------------------------------------------------------------------
 

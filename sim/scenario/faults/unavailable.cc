@@ -5,7 +5,7 @@ namespace whorl::sim {
 FaultInfo UnavailableFault::Describe() {
   return {.word = "unavailable",
           .about =
-              "Spanner, that is, the leader of its one split, answers UNAVAILABLE to every call "
+              "Spanner, that is, the leader of every split, answers UNAVAILABLE to every call "
               "that comes; a Commit that has begun to commit goes on",
           .keys = {ForKey(/*required=*/true)},
           .has_node = false,

@@ -205,7 +205,9 @@ class Oracle {
   void See(const CallServed& x) {
     const bool ends = x.request == Request(Commit{}).index();
     if (x.step == kLocking && x.code == Code::kOk && !ends && !IsAwaited(x.call)) {
-      alive_.contains(x.call.process) ? Excuse(now_ + kIdle) : Disturb(now_ + kIdle);
+      const bool takes_part =
+          alive_.contains(x.call.process) && PartOf(x.call.process, x.call.lock).participates;
+      takes_part ? Excuse(now_ + kIdle) : Disturb(now_ + kIdle);
     }
     const bool fails = x.code != Code::kOk && x.code != Code::kAborted;
     if (x.step == kLocking && fails && ends) Excuse(now_ + kIdle);

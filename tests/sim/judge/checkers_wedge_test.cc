@@ -432,10 +432,9 @@ TEST(NoWedgeTest, ADisturbanceMovesTheLimitOfExcuses) {
   ExpectViolated(trace.EndsAt(Seconds(300)), kWedge, Seconds(20) + kBound + kIdle + kBound);
 }
 
-TEST(NoWedgeTest, WhatAProcessThatIsGoneHadSentMovesTheLimitToo) {
-  // It is served once, and then keeps its locks: for longer than excuses may last in all.
-  Trace trace = FreeSince1();
-  trace.Starts("b").At(Seconds(20)).Crashes("b");
+// What b sent before 20 s is served at 30, 40 and 50 s, and then keeps its locks: for longer than
+// excuses may last in all.
+Trace ServedLate(Trace trace) {
   const auto is_served = [&trace](int seconds) {
     trace.At(Seconds(seconds))
         .Happens(CallServed{.call = trace.CallOf("b", 3),
@@ -446,7 +445,19 @@ TEST(NoWedgeTest, WhatAProcessThatIsGoneHadSentMovesTheLimitToo) {
   is_served(30);
   is_served(40);
   is_served(50);
-  ExpectViolated(trace.EndsAt(Seconds(300)), kWedge, Seconds(50) + kIdle + kBound);
+  return trace;
+}
+
+TEST(NoWedgeTest, WhatAProcessThatIsGoneHadSentMovesTheLimitToo) {
+  Trace trace = FreeSince1();
+  trace.Starts("b").At(Seconds(20)).Crashes("b");
+  ExpectViolated(ServedLate(trace).EndsAt(Seconds(300)), kWedge, Seconds(50) + kIdle + kBound);
+}
+
+TEST(NoWedgeTest, WhatAProcessHadSentBeforeItsDeadlineMovesTheLimitToo) {
+  Trace trace = FreeSince1();
+  trace.Starts("b").At(Seconds(20)).EndsParticipation("b");
+  ExpectViolated(ServedLate(trace).EndsAt(Seconds(300)), kWedge, Seconds(50) + kIdle + kBound);
 }
 
 }  // namespace

@@ -187,6 +187,43 @@ TEST_F(TimelineTest, EveryChangeHasALine) {
   }
 }
 
+// Without the reason, a lapse that the process brought about reads like one that it suffered.
+TEST_F(TimelineTest, SaysWhyABeliefLapsed) {
+  Nodes({"a"});
+  const auto note = [this](Duration at, NoteId what, Value value) {
+    Hear(at, Noted{.process = Process(0), .note = {.note = what, .values = {std::move(value)}}});
+  };
+  Hear(Seconds(1), BeliefChanged{.process = Process(0), .believes = true});
+  Hear(Seconds(9), BeliefChanged{.process = Process(0), .believes = false});
+  note(Seconds(9), notes::kClockStoodStill, int64_t{1'500});
+  note(Seconds(9), notes::kLostLock, "its lease ran out");
+  note(Seconds(9), notes::kGotLock, "no news: a belief has a line");
+  EXPECT_THAT(Body(), testing::ElementsAre(EndsWith("believes"), EndsWith("belief lapsed"),
+                                           EndsWith("the clock stood still for 1500 ms"),
+                                           EndsWith("lost the lock: its lease ran out")));
+}
+
+// A write that comes in after the belief is the harm itself; that of a leader is news once.
+TEST_F(TimelineTest, ShowsWritesThatWereAccepted) {
+  Nodes({"a"});
+  const auto write = [this](Duration at, bool fenced, uint64_t token, bool accepted) {
+    Hear(at, WriteArrived{
+                 .process = Process(0), .fenced = fenced, .token = token, .accepted = accepted});
+  };
+  Hear(Seconds(1), BeliefChanged{.process = Process(0), .believes = true});
+  for (int second = 2; second < 8; ++second) {
+    write(Seconds(second), true, 7, true);
+    write(Seconds(second), false, 7, true);
+  }
+  Hear(Seconds(8), BeliefChanged{.process = Process(0), .believes = false});
+  write(Seconds(9), true, 7, false);
+  write(Seconds(9), false, 7, true);
+  EXPECT_THAT(Body(), testing::ElementsAre(EndsWith("believes"), EndsWith(" write accepted"),
+                                           EndsWith("belief lapsed"),
+                                           EndsWith("late write refused"),
+                                           EndsWith("late write accepted, not fenced")));
+}
+
 // With several locks, every text that is about one of them has to say which.
 TEST_F(TimelineTest, NamesTheLockWhereThereAreSeveral) {
   Nodes({"a"}, {"mail", "orders"});

@@ -363,7 +363,7 @@ TEST(ScenarioErrors, OfKindsOfFaults) {
       ErrorsOf(WithFault("{ \"at\": \"1s\", \"do\": \"pasue\", \"node\": \"a\" }")),
       "x.json:7: /faults/0/do: unknown fault \"pasue\"; did you mean \"pause\"? Known faults: "
       "pause, crash, stop, start, partition, latency, drop_request, drop_reply, abort, "
-      "unavailable, session_loss, clock, truetime, current_timestamp, delete_row, error, ... and 3 "
+      "unavailable, session_loss, clock, truetime, current_timestamp, delete_row, error, ... and 5 "
             "more.");
   EXPECT_EQ(ErrorsOf(WithFault("{ \"at\": \"1s\", \"do\": \"pause\", \"node\": \"a\" }")),
             "x.json:7: /faults/0: a pause needs the key \"for\"");
@@ -466,6 +466,25 @@ TEST(ScenarioErrors, OfDeletedRows) {
             "/faults/0: missing key \"lock\" (which lock's row). Known locks: x, y.");
   EXPECT_EQ(error(R"({ "at": "1s", "do": "delete_row", "lock": "z" })"),
             "/faults/0/lock: unknown lock \"z\". Known locks: x, y.");
+}
+
+// Where there is nothing to divide or to tidy up.
+TEST(ScenarioErrors, OfATableOfOneRow) {
+  const auto of_semaphore = [](std::string_view more) {
+    std::string text = With(more);
+    const std::string_view protocol = "spindle_v2";
+    return ErrorsOf(text.replace(text.find(protocol), protocol.size(), "semaphore"));
+  };
+  EXPECT_THAT(of_semaphore(R"("spanner": { "splits": ["2"] })"),
+              testing::HasSubstr(
+                  "/spanner/splits: semaphore has one row, which cannot be divided"));
+  EXPECT_THAT(of_semaphore(R"("faults": [{ "at": "1s", "do": "delete_side_rows" }])"),
+              testing::HasSubstr("/faults/0/do: semaphore has one row, and none beside it"));
+}
+
+TEST(ScenarioErrors, OfTooManySplits) {
+  EXPECT_THAT(ErrorsOf(With(R"("spanner": { "splits": ["a", "b", "c", "d"] })")),
+              testing::HasSubstr("/spanner/splits: expected at most 3 keys, got 4"));
 }
 
 TEST(ScenarioErrors, OfLatency) {

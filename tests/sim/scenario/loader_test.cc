@@ -38,7 +38,7 @@ constexpr std::string_view kFull = R"({
     "preset": "regional",
     "truetime": { "epsilon": "4ms", "truthful": false, "error": "-10ms" },
     "current_timestamp_error": "-6ms",
-    "strict_pending_commit_timestamp": "column"
+    "strict_pending_commit_timestamp": "column", "default_isolation": "repeatable_read", "splits": ["lock_", "m"]
   },
   "network": { "connection_timeout": "7s", "announce_releases": true, "commit_timeout": "3s" },
   "workload": { "write_every": "200ms", "work_for": "0s", "stop_takes": "3ms", "resource": "fenced" },
@@ -290,7 +290,9 @@ TEST(ScenarioLoader, ReadsEverythingElse) {
             (SpannerSpec{.preset = Preset::kRegional,
                          .truetime = {Milliseconds(4), false, Milliseconds(-10)},
                          .current_timestamp_error = Milliseconds(-6),
-                         .strict_pending_commit_timestamp = PendingCommitTimestampRule::kColumn}));
+                         .strict_pending_commit_timestamp = PendingCommitTimestampRule::kColumn,
+                         .default_isolation = DefaultIsolation::kRepeatableRead,
+                         .splits = {"lock_", "m"}}));
   EXPECT_EQ(scenario.network,
             (NetworkSpec{.connection_timeout = Seconds(7),
                          .announce_releases = true,

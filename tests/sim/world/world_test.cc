@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "protocol/spanner/fingerprint.h"
 #include "protocol/spindle_v2/words.h"
@@ -153,6 +154,26 @@ TEST(Partition, RefusedCallsEndUnavailableAtOnce) {
       [](const CallEnded& end) { return !end.from_spanner && end.code == Code::kUnavailable; });
   ASSERT_FALSE(refused.empty());
   EXPECT_LT(refused.front(), At(Seconds(22)));
+}
+
+// Spanner tells transactions apart by the names of their calls. One whose Rollback never reached it
+// keeps its locks, and must not be taken for a later one.
+TEST(Calls, HaveNamesThatNoOtherCallHas) {
+  const Witness run = Watch(ScenarioOf(
+      R"({"version": 1, "about": "x", "protocol": "lease_lock", "nodes": ["a", "b"],
+          "duration": "60s", "faults": [
+            {"at": "1s", "do": "error", "node": "b", "for": "58s", "percent": 60,
+             "of_step": "acquire", "code": "UNKNOWN"}]})"));
+  std::set<CallName> names;
+  size_t sent = 0;
+  for (const Observation& observation : run.observations) {
+    const auto* call = std::get_if<CallSent>(&observation.what);
+    if (call == nullptr) continue;
+    ++sent;
+    names.insert(call->call);
+  }
+  EXPECT_GT(sent, 50u);
+  EXPECT_EQ(names.size(), sent);
 }
 
 // The reply is lost, not the commit: the outcome is unknown to the client until it asks again.

@@ -267,6 +267,19 @@ TEST_F(ServerCallsTest, ServesAsManySessionsAsAreAskedForAtOnce) {
   }
 }
 
+TEST_F(ServerCallsTest, NoSessionsAreAskedForAndNoneIsMade) {
+  grpc::ClientContext context;
+  v1::BatchCreateSessionsRequest request;
+  request.set_database(TestDatabase());
+  v1::BatchCreateSessionsResponse response;
+  ASSERT_TRUE(client_.raw().api().BatchCreateSessions(&context, request, &response).ok());
+  EXPECT_EQ(response.session_size(), 0);
+  grpc::ClientContext second;
+  request.set_session_count(-1);
+  EXPECT_EQ(client_.raw().api().BatchCreateSessions(&second, request, &response).error_code(),
+            grpc::StatusCode::INVALID_ARGUMENT);
+}
+
 // --- precommit tokens ----------------------------------------------------------------------------
 
 // A Commit on a multiplexed session needs the newest token; otherwise nothing is committed.

@@ -102,6 +102,22 @@ TEST_F(ServerWaitsTest, EmulatorLikeServerAbortsWhoComesSecond) {
   EXPECT_TRUE(client_->Call(first).status.ok());
 }
 
+// Spanner would abort the first one after 10 s; the emulator never does.
+TEST_F(ServerWaitsTest, EmulatorLikeServerNeverAbortsWhoIsIdle) {
+  ServerOptions options = TestOptions();
+  const auto databases = options.backend.databases;
+  options.backend = EmulatorLike();
+  options.backend.databases = databases;
+  Restart(std::move(options));
+  const Commit first = BeginWithRead("a");
+  clock_->Advance(Seconds(60));
+  const Response second = client_->Call(ExecuteSql{.session = client_->OpenSession(),
+                                                   .transaction = BeginReadWrite{},
+                                                   .statement = SelectValue("a")});
+  EXPECT_EQ(second.status.code, Code::kAborted);
+  EXPECT_TRUE(client_->Call(first).status.ok());
+}
+
 // A waiting call keeps its statement, however many others the server receives meanwhile.
 TEST_F(ServerWaitsTest, ParkedStatementOutlivesTheCache) {
   ServerOptions options = AtOnce();

@@ -1,0 +1,102 @@
+// What replay prints on a terminal: a table that fits, and how far a long run is.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include "tests/cli/cli_testing.h"
+
+namespace whorl::terminal_test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class TerminalTest : public CliTest {
+ protected:
+  // Runs `whorl replay` on a terminal of that width until it ends, or until its output is `enough`.
+  std::string Replay(size_t width, const std::string& path,
+                     const std::function<bool(std::string_view)>& enough = {}) {
+    winsize size = {.ws_row = 40, .ws_col = static_cast<uint16_t>(width), .ws_xpixel = 0, .ws_ypixel = 0};
+    int terminal = -1;
+    const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
+    if (child == 0) {
+      signal(SIGINT, SIG_DFL);
+      // Under CI=true and on a dumb terminal, there is neither colour nor progress.
+      unsetenv("CI");
+      setenv("TERM", "xterm", 1);
+      setenv("NO_COLOR", "1", 1);
+      const bool ready = chdir(folder_.c_str()) == 0;
+      if (ready) execl(WHORL_COMMAND, "whorl", "replay", path.c_str(), nullptr);
+      _exit(99);
+    }
+    std::string output;
+    std::array<char, 4096> piece{};
+    for (ssize_t got = 0; (got = read(terminal, piece.data(), piece.size())) > 0;) {
+      output.append(piece.data(), static_cast<size_t>(got));
+      if (enough && enough(output)) {
+        kill(child, SIGKILL);
+        break;
+      }
+    }
+    close(terminal);
+    waitpid(child, nullptr, 0);
+    std::erase(output, '\r');
+    return output;
+  }
+};
+
+constexpr std::string_view kTwoViolations = R"({
+  "version": 1, "about": "Two hold a lock.", "protocol": "lease_lock", "lease": "10s",
+  "nodes": ["a", { "name": "b", "start_at": "2s", "clock": { "offset": "60s" } }], "duration": "60s", "seed": 5,
+  "expect": { "violates": ["lease_respected", "single_leader_belief",
+                           "has_lock_truthful", "single_worker"] }
+})";
+
+// Lines that the terminal breaks by itself are no table any more.
+TEST_F(TerminalTest, TheTableFits) {
+  const std::string path = Write("two_hold_it.json", kTwoViolations);
+  for (const size_t width : {60U, 80U, 100U, 130U, 237U}) {
+    std::istringstream lines(Replay(width, path));
+    std::string table;
+    for (std::string line; std::getline(lines, line);) {
+      const bool is_row = line.starts_with("verdict") || line.starts_with("ok") ||
+                          line.find("(expected)") != std::string::npos;
+      if (!is_row) continue;
+      EXPECT_LE(line.size(), width) << line;
+      table += line + "\n";
+    }
+    EXPECT_THAT(table, AllOf(HasSubstr("lease_respected (expected)"),
+                             HasSubstr("single_leader_belief (expected)"),
+                             HasSubstr("has_lock_truthful (expected)")))
+        << width;
+    EXPECT_EQ(table.find("grants") != std::string::npos, width >= 80) << table;
+    EXPECT_EQ(table.find("ratio") != std::string::npos, width >= 130) << table;
+  }
+}
+
+// An hour without a word looks like a program that hangs.
+TEST_F(TerminalTest, ALongRunShowsHowFarItIs) {
+  const std::string path = Write("long.json", R"({
+    "version": 1, "about": "A hundred days.", "protocol": "spindle_v2",
+    "nodes": ["a", "b"], "duration": "2400h"})");
+  const std::string output = Replay(100, path, [](std::string_view text) {
+    return text.find(" left") != std::string_view::npos;
+  });
+  EXPECT_THAT(output, HasSubstr(" of 8640000 s simulated, "));
+}
+
+}  // namespace
+}  // namespace whorl::terminal_test
