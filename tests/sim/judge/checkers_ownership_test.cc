@@ -268,6 +268,14 @@ TEST(FencedWritesOrderedTest, CatchesAnAcceptedTokenBelowOneAccepted) {
   ExpectViolated(trace.EndsAt(Seconds(2)), kFenced, Seconds(1), 5, {"b", "7", "9"});
 }
 
+TEST(FencedWritesOrderedTest, ComparesWithTheGreatestTokenNotWithTheLast) {
+  // One small token that was let pass is no licence for those that come after it.
+  Trace trace{"a", "b"};
+  trace.At(Seconds(1)).Starts("a").Starts("b");
+  trace.Writes("a", true, true, 9).Writes("b", true, true, 5).Writes("b", true, true, 7);
+  EXPECT_EQ(trace.EndsAt(Seconds(2))[kFenced].violations, 2);
+}
+
 TEST(FencedWritesOrderedTest, AllowsEqualTokensRefusedOnesAndOtherResources) {
   // The same holder writes often; a refusal is right; the other resource does not fence.
   Trace trace(MakeScenario({"a"}, {"x", "y"}));
