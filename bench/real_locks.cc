@@ -1,6 +1,7 @@
 // What real locks cost and how fast they change hands, on the emulator or on whorl's own server,
 // which this starts on a loopback port and ends:
 //   whorl_real_locks many       thousands of locks in this process, by one client and one thread
+//   whorl_real_locks curve      the same for growing numbers of locks, a row of a table for each
 //   whorl_real_locks takeover   a leader of another process is killed, again and again
 // Real time and a shared machine: compare figures of one run. The simulation's figures, which need
 // neither, are those of `whorl bench takeover`.
@@ -36,10 +37,11 @@ using real_client::MonotonicNow;
 struct Options {
   std::string database = "emulator";
   int locks = 1000;
+  std::vector<int> numbers = {125, 250, 500, 1000, 2000, 4000};
   int seconds = 300;
-  int concurrency = 4;  // the emulator runs one transaction at a time
-  int start_over = 60;
-  int tables = 100;  // the emulator reads a whole table for each statement
+  int concurrency = 100;
+  int start_over = 0;
+  int tables = 1;
   int rounds = 20;
   int64_t lease_seconds = 10;
 };
@@ -64,7 +66,7 @@ void PrintDistribution(const char* what, std::vector<Duration> values) {
 
 std::shared_ptr<LockDatabase> Start(const Options& options, const std::string& protocol) {
   if (options.database == "server") return ServeModel(protocol);
-  return StartEmulator(protocol);
+  return StartEmulator(protocol, EmulatorAborts::kByDefault);
 }
 
 // --- many ----------------------------------------------------------------------------------------
@@ -87,6 +89,10 @@ class Belief final : public real_client::LockObserver {
   }
   void OnTransaction(StepName, const TransactionResult& result, Duration took) override {
     const std::lock_guard lock(mutex_);
+    if (result.status.code == Code::kCancelled) {
+      ++outcomes_["replaced by a newer one before it was sent"];
+      return;
+    }
     ++outcomes_[std::string(WordOf(result.outcome))];
     took_.push_back(took);
   }
@@ -137,42 +143,31 @@ int64_t ResidentKilobytes() {
   return used.ru_maxrss;
 }
 
-void ReportMany(const Options& options, const std::vector<std::shared_ptr<Belief>>& beliefs,
-                Duration began, double cpu, int64_t memory_before) {
-  std::vector<Duration> first;
+// What all locks went through.
+struct Sum {
+  std::vector<Duration> first;  // from the start to leadership
   std::vector<Duration> gaps;
   std::vector<Duration> took;
   std::map<std::string, int64_t> outcomes;
   int losses = 0;
-  int64_t leading = 0;
+  int leading = 0;
+};
+
+Sum SumOf(const std::vector<std::shared_ptr<Belief>>& beliefs, Duration began) {
+  Sum sum;
   for (const auto& belief : beliefs) {
     const Belief::Report report = belief->Tell();
-    if (report.first) first.push_back(*report.first - began);
-    gaps.push_back(report.longest_gap);
-    losses += report.losses;
-    leading += report.leads ? 1 : 0;
-    took.insert(took.end(), report.took.begin(), report.took.end());
-    for (const auto& [outcome, count] : report.outcomes) outcomes[outcome] += count;
+    if (report.first) sum.first.push_back(*report.first - began);
+    sum.gaps.push_back(report.longest_gap);
+    sum.losses += report.losses;
+    sum.leading += report.leads ? 1 : 0;
+    sum.took.insert(sum.took.end(), report.took.begin(), report.took.end());
+    for (const auto& [outcome, count] : report.outcomes) sum.outcomes[outcome] += count;
   }
-  std::printf(
-      "%d locks, lease %lld s, started over %d s, watched for %d s, %d transactions at a time\n",
-      options.locks, static_cast<long long>(options.lease_seconds), options.start_over,
-      options.seconds, options.concurrency);
-  PrintDistribution("from the start to leadership", first);
-  std::printf("leading at the end: %lld of %d; leaderships that ended: %d\n",
-              static_cast<long long>(leading), options.locks, losses);
-  PrintDistribution("longest gap in belief, by lock", gaps);
-  PrintDistribution("transactions, from asking to the answer", took);
-  for (const auto& [outcome, count] : outcomes) {
-    std::printf("  %s: %lld\n", outcome.c_str(), static_cast<long long>(count));
-  }
-  std::printf("CPU of this process: %.2f s, %.2f %% of one core\n", cpu,
-              100 * cpu / (options.seconds + options.start_over));
-  std::printf("memory: %lld kB before the locks, %lld kB at most\n",
-              static_cast<long long>(memory_before), static_cast<long long>(ResidentKilobytes()));
+  return sum;
 }
 
-std::string TableNumber(int number) { return "locktable" + std::to_string(number); }
+std::string TableNumber(int number) { return "fenced_locks" + std::to_string(number); }
 
 Status MakeTables(const LockDatabase& database, int count) {
   const ProtocolInfo& info = *FindProtocol("fenced_lease");
@@ -186,46 +181,136 @@ Status MakeTables(const LockDatabase& database, int count) {
   return made.get_future().get();
 }
 
-int Many(const Options& options) {
-  const auto database = Start(options, "fenced_lease");
-  if (database == nullptr) return (void)std::puts(kNoEmulator), 3;
-  std::unique_ptr<real_client::LockClient> client;
-  const Status opened = real_client::LockClient::Open({.database = database->path(),
-                                                       .connection = database->Connection(),
-                                                       .concurrency = options.concurrency},
-                                                      client);
-  if (!opened.ok()) return (void)std::puts(FormatStatus(opened).c_str()), 3;
-  const auto name = [](int i) { return "lock-" + std::to_string(i); };
-  const auto table = [&](int i) { return TableNumber(i % options.tables); };
-  const Status tables = MakeTables(*database, options.tables);
-  if (!tables.ok()) return (void)std::puts(FormatStatus(tables).c_str()), 3;
-  for (int i = 0; i < options.locks; ++i) {
-    const Status init = client->InitLock("fenced_lease", table(i), name(i));
-    if (!init.ok()) return (void)std::puts(FormatStatus(init).c_str()), 3;
+// The locks of one client, from their start to their release.
+class ManyLocks {
+ public:
+  explicit ManyLocks(const Options& options) : options_(options) {}
+
+  Status Start() {
+    database_ = whorl::Start(options_, "fenced_lease");
+    if (database_ == nullptr) return Error(Code::kUnavailable, kNoEmulator);
+    Status status = real_client::LockClient::Open({.database = database_->path(),
+                                                   .connection = database_->Connection(),
+                                                   .concurrency = options_.concurrency},
+                                                  client_);
+    if (status.ok()) status = MakeTables(*database_, options_.tables);
+    for (int i = 0; status.ok() && i < options_.locks; ++i) {
+      status = client_->InitLock("fenced_lease", TableOf(i), NameOf(i));
+    }
+    memory_before_ = ResidentKilobytes();
+    cpu_before_ = CpuSeconds();
+    began_ = MonotonicNow();
+    for (int i = 0; status.ok() && i < options_.locks; ++i) status = StartOne(i);
+    return status;
   }
-  const int64_t memory_before = ResidentKilobytes();
-  const double cpu_before = CpuSeconds();
-  const Duration began = MonotonicNow();
-  std::vector<std::shared_ptr<Belief>> beliefs;
-  std::vector<std::unique_ptr<real_client::DistributedLock>> locks;
-  for (int i = 0; i < options.locks; ++i) {
-    beliefs.push_back(std::make_shared<Belief>());
-    std::unique_ptr<real_client::DistributedLock>& lock = locks.emplace_back();
-    const Status made = client->Make({.name = name(i),
-                                      .lease = Seconds(options.lease_seconds),
-                                      .table = table(i),
-                                      .observer = beliefs.back()},
-                                     lock);
-    if (!made.ok()) return (void)std::puts(FormatStatus(made).c_str()), 3;
-    // Spread out, as the emulator does one transaction at a time.
-    if (i * options.start_over / options.locks != (i + 1) * options.start_over / options.locks) {
+  Sum Look() const { return SumOf(beliefs_, began_); }
+  Duration began() const { return began_; }
+  double cpu() const { return CpuSeconds() - cpu_before_; }
+  int64_t memory_before() const { return memory_before_; }
+
+  // How long it takes to give all locks back.
+  Status Release(Duration& took) {
+    const Duration from = MonotonicNow();
+    const Status status = client_->ReleaseAll(Seconds(60));
+    took = MonotonicNow() - from;
+    return status;
+  }
+
+ private:
+  static std::string NameOf(int lock) { return "lock-" + std::to_string(lock); }
+  std::string TableOf(int lock) const { return TableNumber(lock % options_.tables); }
+
+  Status StartOne(int i) {
+    beliefs_.push_back(std::make_shared<Belief>());
+    std::unique_ptr<real_client::DistributedLock>& lock = locks_.emplace_back();
+    Status made = client_->Make({.name = NameOf(i),
+                                 .lease = Seconds(options_.lease_seconds),
+                                 .table = TableOf(i),
+                                 .observer = beliefs_.back()},
+                                lock);
+    if (!made.ok()) return made;
+    if (i * options_.start_over / options_.locks !=
+        (i + 1) * options_.start_over / options_.locks) {
       std::this_thread::sleep_for(std::chrono::seconds(1));
     }
     lock->Start();
+    return {};
   }
+
+  const Options& options_;
+  std::shared_ptr<LockDatabase> database_;
+  std::unique_ptr<real_client::LockClient> client_;
+  std::vector<std::shared_ptr<Belief>> beliefs_;
+  std::vector<std::unique_ptr<real_client::DistributedLock>> locks_;
+  int64_t memory_before_ = 0;
+  double cpu_before_ = 0;
+  Duration began_;
+};
+
+int FailWith(const Status& status) {
+  std::puts(status.message == kNoEmulator ? kNoEmulator : FormatStatus(status).c_str());
+  return 3;
+}
+
+int Many(const Options& options) {
+  ManyLocks locks(options);
+  if (const Status started = locks.Start(); !started.ok()) return FailWith(started);
   std::this_thread::sleep_for(std::chrono::seconds(options.seconds));
-  ReportMany(options, beliefs, began, CpuSeconds() - cpu_before, memory_before);
-  for (const auto& lock : locks) lock->UnlockThen([] {});
+  const Sum sum = locks.Look();
+  const double cpu = locks.cpu();
+  std::printf(
+      "%d locks, lease %lld s, started over %d s, watched for %d s, at most %d transactions at a "
+      "time\n",
+      options.locks, static_cast<long long>(options.lease_seconds), options.start_over,
+      options.seconds, options.concurrency);
+  PrintDistribution("from the start to leadership", sum.first);
+  std::printf("leading at the end: %d of %d; leaderships that ended: %d\n", sum.leading,
+              options.locks, sum.losses);
+  PrintDistribution("longest gap in belief, by lock", sum.gaps);
+  PrintDistribution("transactions, from asking to the answer", sum.took);
+  for (const auto& [outcome, count] : sum.outcomes) {
+    std::printf("  %s: %lld\n", outcome.c_str(), static_cast<long long>(count));
+  }
+  std::printf("CPU of this process: %.2f s, %.2f %% of one core\n", cpu,
+              100 * cpu / (options.seconds + options.start_over));
+  std::printf("memory: %lld kB before the locks, %lld kB at most\n",
+              static_cast<long long>(locks.memory_before()),
+              static_cast<long long>(ResidentKilobytes()));
+  Duration took;
+  const Status released = locks.Release(took);
+  std::printf("giving all back took %s: %s\n", Milliseconds3(took).c_str(),
+              FormatStatus(released).c_str());
+  return 0;
+}
+
+// --- curve ---------------------------------------------------------------------------------------
+
+int Curve(const Options& options) {
+  std::printf("%s, lease %lld s, at most %d transactions at a time\n", options.database.c_str(),
+              static_cast<long long>(options.lease_seconds), options.concurrency);
+  std::printf("%8s  %11s  %11s  %8s  %12s  %12s\n", "locks", "led by 90 s", "all lead at", "lost",
+              "commits/s", "given back in");
+  for (const int number : options.numbers) {
+    Options row = options;
+    row.locks = number;
+    ManyLocks locks(row);
+    if (const Status started = locks.Start(); !started.ok()) return FailWith(started);
+    std::this_thread::sleep_for(
+        std::chrono::nanoseconds((locks.began() + Seconds(90) - MonotonicNow()).ns));
+    const Sum before = locks.Look();
+    std::this_thread::sleep_for(std::chrono::seconds(options.seconds));
+    const Sum after = locks.Look();
+    Duration took;
+    const Status released = locks.Release(took);
+    const bool all = before.leading == number && after.first.size() == static_cast<size_t>(number);
+    const double commits =
+        static_cast<double>(after.outcomes.at("committed") - before.outcomes.at("committed")) /
+        options.seconds;
+    std::printf("%8d  %11d  %11s  %8d  %12.1f  %12s\n", number, before.leading,
+                all ? Milliseconds3(*std::ranges::max_element(before.first)).c_str() : "-",
+                after.losses, commits, released.ok() ? Milliseconds3(took).c_str() : "not all");
+    std::fflush(stdout);
+  }
   return 0;
 }
 
@@ -270,22 +355,29 @@ int Main(int argc, char** argv) {
   CLI::App app("What real locks cost, and how fast they change hands.");
   app.require_subcommand(1);
   CLI::App* many = app.add_subcommand("many", "many locks of one process");
+  CLI::App* curve = app.add_subcommand("curve", "many locks, for growing numbers of them");
   many->add_option("--locks", options.locks)->check(CLI::PositiveNumber);
+  curve->add_option("--locks", options.numbers)->delimiter(',')->check(CLI::PositiveNumber);
   many->add_option("--start-over", options.start_over, "seconds in which they start");
-  many->add_option("--tables", options.tables, "that the locks are spread over")
-      ->check(CLI::PositiveNumber);
-  many->add_option("--seconds", options.seconds, "then they are watched so long")
-      ->check(CLI::PositiveNumber);
-  many->add_option("--concurrency", options.concurrency)->check(CLI::PositiveNumber);
+  for (CLI::App* command : {many, curve}) {
+    command->add_option("--tables", options.tables, "that the locks are spread over")
+        ->check(CLI::PositiveNumber);
+    command->add_option("--seconds", options.seconds, "then they are watched so long")
+        ->check(CLI::PositiveNumber);
+    command->add_option("--concurrency", options.concurrency)->check(CLI::PositiveNumber);
+  }
   CLI::App* takeover = app.add_subcommand("takeover", "after SIGKILL of the leader");
   takeover->add_option("--rounds", options.rounds)->check(CLI::PositiveNumber);
-  for (CLI::App* command : {many, takeover}) {
-    command->add_option("--database", options.database, "emulator or server")
+  for (CLI::App* command : {many, curve, takeover}) {
+    command
+        ->add_option("--database", options.database,
+                     "emulator (as it comes: it aborts transactions at random) or server")
         ->check(CLI::IsMember({"emulator", "server"}));
     command->add_option("--lease", options.lease_seconds, "in seconds")->check(CLI::PositiveNumber);
   }
   CLI11_PARSE(app, argc, argv);
-  return app.got_subcommand(many) ? Many(options) : Takeover(options);
+  if (app.got_subcommand(many)) return Many(options);
+  return app.got_subcommand(curve) ? Curve(options) : Takeover(options);
 }
 
 }  // namespace

@@ -91,19 +91,21 @@ bool WaitForServer(grpc::Channel& channel, ChildProcess* process) {
   return false;
 }
 
-EmulatorProcess::EmulatorProcess(const std::string& program, std::string address)
-    : address_(std::move(address)),
-      process_({program, "--host_port=" + address_, "--abort_current_transaction_probability=0"}),
-      channel_(MakeChannel(address_)) {}
+EmulatorProcess::EmulatorProcess(std::vector<std::string> command, std::string address)
+    : address_(std::move(address)), process_(std::move(command)), channel_(MakeChannel(address_)) {}
 
-std::unique_ptr<EmulatorProcess> EmulatorProcess::Start() {
+std::unique_ptr<EmulatorProcess> EmulatorProcess::Start(EmulatorAborts aborts) {
   const std::optional<std::string> program = FindEmulator();
   if (!program) return nullptr;
   constexpr int kAttempts = 3;  // each on another port
   std::string output;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    std::unique_ptr<EmulatorProcess> emulator(
-        new EmulatorProcess(*program, "127.0.0.1:" + std::to_string(FreePort())));
+    const std::string address = "127.0.0.1:" + std::to_string(FreePort());
+    std::vector<std::string> command = {*program, "--host_port=" + address};
+    if (aborts == EmulatorAborts::kNever) {
+      command.emplace_back("--abort_current_transaction_probability=0");
+    }
+    std::unique_ptr<EmulatorProcess> emulator(new EmulatorProcess(std::move(command), address));
     // The process still runs, so the channel is connected to it and not to another user of the port.
     if (WaitForServer(*emulator->channel_, &emulator->process_) && emulator->process_.IsRunning()) {
       return emulator;

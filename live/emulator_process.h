@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "live/child_process.h"
 
@@ -20,19 +21,21 @@ inline constexpr const char* kNoEmulator =
     "SKIPPED: no Cloud Spanner emulator ($SPANNER_EMULATOR, emulator_main on PATH, or the Google "
     "Cloud SDK's component cloud-spanner-emulator)";
 
+// By default the emulator aborts one transaction in five when another one is begun.
+enum class EmulatorAborts { kNever, kByDefault };
+
 class EmulatorProcess {
  public:
-  // Starts it on a free loopback port and waits until it answers. It never aborts a transaction at
-  // random. Null if there is no emulator; throws std::runtime_error, with the emulator's output, if
-  // there is one that does not answer.
-  static std::unique_ptr<EmulatorProcess> Start();
+  // Starts it on a free loopback port and waits until it answers. Null if there is no emulator;
+  // throws std::runtime_error, with the emulator's output, if there is one that does not answer.
+  static std::unique_ptr<EmulatorProcess> Start(EmulatorAborts aborts = EmulatorAborts::kNever);
 
   const std::string& address() const { return address_; }  // 127.0.0.1:port
   const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
   ChildProcess& process() { return process_; }
 
  private:
-  EmulatorProcess(const std::string& program, std::string address);
+  EmulatorProcess(std::vector<std::string> command, std::string address);
 
   std::string address_;
   ChildProcess process_;

@@ -43,6 +43,7 @@ enum class Circumstance : uint8_t {
   kIdsOutliveRestarts,         // a process starts again with the id that it had
   kCurrentTimestampOff,        // CURRENT_TIMESTAMP is not the true time
   kClockStands,                // the clocks of a machine stand still: it is suspended
+  kSeveralSplits,              // commit timestamps are not unique within the table
 };
 constexpr auto WordTableOf(Circumstance) {
   return MakeWordTable<Circumstance>({
@@ -56,6 +57,7 @@ constexpr auto WordTableOf(Circumstance) {
       {Circumstance::kIdsOutliveRestarts, "a node starts again with the id that it had"},
       {Circumstance::kCurrentTimestampOff, "CURRENT_TIMESTAMP is wrong"},
       {Circumstance::kClockStands, "a node's clocks stand still"},
+      {Circumstance::kSeveralSplits, "the table has several splits"},
   });
 }
 // The protocol promises the invariant, but not in that circumstance.

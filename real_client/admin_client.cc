@@ -19,7 +19,6 @@ namespace instance_v1 = google::spanner::admin::instance::v1;
 using google::longrunning::Operation;
 
 // From Spanner's published gRPC service configuration for its admin services.
-constexpr Duration kCallTimeout = Seconds(3600);
 constexpr Backoff kResend = {.initial = Seconds(1), .growth_percent = 130, .max = Seconds(32)};
 // The first poll comes soon, since the emulator completes operations at once.
 constexpr Backoff kPoll = {.initial = Milliseconds(200), .growth_percent = 150, .max = Seconds(30)};
@@ -50,7 +49,8 @@ Status ValidateId(const std::string& id) {
 // Used on the loop's thread only, except where noted.
 class AdminClient::Core {
  public:
-  explicit Core(ConnectionOptions options) : options_(ResolveWithEnvironment(std::move(options))) {
+  Core(ConnectionOptions options, Duration call_timeout)
+      : options_(ResolveWithEnvironment(std::move(options))), call_timeout_(call_timeout) {
     loop_.Post([this] { Open(); });
   }
   Core(const Core&) = delete;
@@ -67,7 +67,7 @@ class AdminClient::Core {
             Done done) {
     loop_.Post([=, this] {
       auto attempt = std::make_shared<Attempt>();
-      attempt->deadline = MonotonicNow() + kCallTimeout;
+      attempt->deadline = MonotonicNow() + call_timeout_;
       attempt->may_resend = may_resend;
       attempt->headers = HeadersOf(field, resource, resource);
       attempt->done = [=, this](Status status) {
@@ -133,7 +133,8 @@ class AdminClient::Core {
           calls_.erase(id);
           if (status.ok()) {
             take(*this, reply, attempt->done);
-          } else if (attempt->may_resend && status.code == Code::kUnavailable) {
+          } else if (attempt->may_resend && status.code == Code::kUnavailable &&
+                     MonotonicNow() < attempt->deadline) {
             Later(kResend, attempt->backoff, [=, this] { Send<Reply>(attempt, prepare, take); });
           } else {
             attempt->done(std::move(status));
@@ -145,7 +146,7 @@ class AdminClient::Core {
   void PollLater(const std::shared_ptr<Poll>& poll) {
     Later(kPoll, poll->backoff, [=, this] {
       auto attempt = std::make_shared<Attempt>();
-      attempt->deadline = MonotonicNow() + kCallTimeout;
+      attempt->deadline = MonotonicNow() + call_timeout_;
       attempt->may_resend = true;
       attempt->headers = HeadersOf("name", poll->name, poll->name);
       attempt->done = poll->done;
@@ -186,6 +187,7 @@ class AdminClient::Core {
   }
 
   ConnectionOptions options_;
+  const Duration call_timeout_;
   Status failure_;
   OsEntropy entropy_;
   std::map<uint64_t, Context> calls_;
@@ -196,8 +198,8 @@ class AdminClient::Core {
   EventLoop loop_;
 };
 
-AdminClient::AdminClient(ConnectionOptions connection)
-    : core_(std::make_unique<Core>(std::move(connection))) {}
+AdminClient::AdminClient(ConnectionOptions connection, Duration call_timeout)
+    : core_(std::make_unique<Core>(std::move(connection), call_timeout)) {}
 
 AdminClient::~AdminClient() = default;
 

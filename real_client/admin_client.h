@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "protocol/spanner/status.h"
+#include "protocol/spanner/time.h"
 #include "real_client/options.h"
 
 namespace whorl::real_client {
@@ -28,7 +29,9 @@ class AdminClient {
     int32_t processing_units = 100;
   };
 
-  explicit AdminClient(ConnectionOptions connection);
+  // `call_timeout` bounds each call with its resends; an operation that Spanner has begun is awaited
+  // for as long as it takes. By default Spanner's published configuration of its admin services.
+  explicit AdminClient(ConnectionOptions connection, Duration call_timeout = Seconds(3600));
   AdminClient(const AdminClient&) = delete;
   AdminClient& operator=(const AdminClient&) = delete;
   // Answers calls under way with CANCELLED and waits for their callbacks.

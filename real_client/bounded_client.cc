@@ -19,8 +19,11 @@ bool KeepsOrGivesBack(StepName step) {
 
 }  // namespace
 
-BoundedClient::BoundedClient(std::unique_ptr<TransactionClient> client, int32_t limit, Clock clock)
-    : clock_(std::move(clock)), free_(limit), client_(std::move(client)) {}
+BoundedClient::BoundedClient(std::unique_ptr<TransactionClient> client, int32_t most, Clock clock)
+    : clock_(std::move(clock)),
+      most_(static_cast<size_t>(most)),
+      lanes_{Lane(most), Lane(most)},
+      client_(std::move(client)) {}
 
 BoundedClient::~BoundedClient() {
   Shutdown([] {});
@@ -39,23 +42,31 @@ TransactionClient::RunId BoundedClient::Run(Transaction transaction, Done done) 
   std::vector<Refused> refused;
   std::unique_lock lock(mutex_);
   const RunId run = ++last_run_;
+  Lane& lane = LaneOf(waiting.transaction);
   if (closed_) {
     refused.push_back(
         {std::move(waiting.done), Error(Code::kCancelled, "the client was shut down")});
-  } else if (free_ > 0) {
-    --free_;
-    Send(run, std::move(waiting));
+  } else if (HasRoom(lane) && !lane.has_waiting()) {
+    Send(run, lane, std::move(waiting));
   } else {
-    Wait(run, std::move(waiting), refused);
+    Wait(run, lane, std::move(waiting), refused);
   }
   lock.unlock();
   Answer(std::move(refused));
   return run;
 }
 
-void BoundedClient::Wait(RunId run, Waiting waiting, std::vector<Refused>& refused) {
+BoundedClient::Lane& BoundedClient::LaneOf(const Transaction& transaction) {
+  return transaction.mode == Mode::kReadWrite ? lanes_[0] : lanes_[1];
+}
+
+bool BoundedClient::HasRoom(const Lane& lane) const {
+  return lane.has_room() && under_way_.size() < most_;
+}
+
+void BoundedClient::Wait(RunId run, Lane& lane, Waiting waiting, std::vector<Refused>& refused) {
   const Transaction& transaction = waiting.transaction;
-  Queue& queue = KeepsOrGivesBack(transaction.step) ? keeping_ : looking_;
+  Queue& queue = KeepsOrGivesBack(transaction.step) ? lane.keeping : lane.looking;
   const Duration by = transaction.give_up_at.value_or(clock_() + kUsualPatience);
   const auto end = queue.lower_bound({by, run});
   const auto equal = std::find_if(queue.lower_bound({by, 0}), end, [&](const auto& other) {
@@ -70,52 +81,69 @@ void BoundedClient::Wait(RunId run, Waiting waiting, std::vector<Refused>& refus
 }
 
 // The client never answers within Run(), so the lock may be held.
-void BoundedClient::Send(RunId run, Waiting waiting) {
-  under_way_[run] = client_->Run(
-      std::move(waiting.transaction),
-      [this, run, sent = clock_(), done = std::move(waiting.done)](TransactionResult result) {
-        OnEnded(run, sent);
-        done(std::move(result));
-      });
+void BoundedClient::Send(RunId run, Lane& lane, Waiting waiting) {
+  ++lane.under_way;
+  under_way_[run] = {
+      .run = client_->Run(
+          std::move(waiting.transaction),
+          [this, run, sent = clock_(), done = std::move(waiting.done)](TransactionResult result) {
+            OnEnded(run, sent, result);
+            done(std::move(result));
+          }),
+      .lane = &lane};
 }
 
 void BoundedClient::RefuseLate(Duration now, std::vector<Refused>& refused) {
-  for (Queue* queue : {&keeping_, &looking_}) {
-    while (!queue->empty()) {
-      const auto first = queue->begin();
-      if (first->second.transaction.give_up_at.value_or(Duration::Max()) > now) break;
-      refused.push_back(
-          {std::move(first->second.done),
-           Error(Code::kDeadlineExceeded, "too many transactions of this process were under way")});
-      queue->erase(first);
+  for (Lane& lane : lanes_) {
+    for (Queue* queue : {&lane.keeping, &lane.looking}) {
+      while (!queue->empty()) {
+        const auto first = queue->begin();
+        if (first->second.transaction.give_up_at.value_or(Duration::Max()) > now) break;
+        refused.push_back({std::move(first->second.done),
+                           Error(Code::kDeadlineExceeded,
+                                 "too many transactions of this process were under way")});
+        queue->erase(first);
+      }
     }
   }
 }
 
-std::optional<BoundedClient::Queue::node_type> BoundedClient::Next(Duration now) {
-  for (Queue* queue : {&keeping_, &looking_}) {
-    const auto in_time = queue->lower_bound({now + took_ * 2, 0});
-    if (in_time != queue->end()) return queue->extract(in_time);
-  }
-  for (Queue* queue : {&keeping_, &looking_}) {
-    if (!queue->empty()) return queue->extract(queue->begin());
-  }
-  return std::nullopt;
+bool BoundedClient::SendFrom(Lane& lane, Queue& queue, Duration from) {
+  if (!HasRoom(lane)) return false;
+  const auto next = queue.lower_bound({from, 0});
+  if (next == queue.end()) return false;
+  auto node = queue.extract(next);
+  Send(node.key().second, lane, std::move(node.mapped()));
+  return true;
 }
 
-void BoundedClient::OnEnded(RunId run, Duration sent) {
+void BoundedClient::SendNext(Duration now) {
+  const auto send_one = [this, now] {
+    for (const bool in_time : {true, false}) {
+      for (const auto queue : {&Lane::keeping, &Lane::looking}) {
+        for (Lane& lane : lanes_) {
+          const Duration from = in_time ? now + lane.took * 2 : Duration();
+          if (SendFrom(lane, lane.*queue, from)) return true;
+        }
+      }
+    }
+    return false;
+  };
+  while (send_one()) {
+  }
+}
+
+void BoundedClient::OnEnded(RunId run, Duration sent, const TransactionResult& result) {
   std::vector<Refused> refused;
   {
     const std::lock_guard lock(mutex_);
-    under_way_.erase(run);
+    Lane& lane = *under_way_.extract(run).mapped().lane;
     const Duration now = clock_();
-    took_ = (took_ * 3 + (now - sent)) / 4;
+    --lane.under_way;
+    lane.took = (lane.took * 3 + (now - sent)) / 4;
+    lane.level.OnEnded(now, now - sent, result, lane.has_waiting());
     RefuseLate(now, refused);
-    if (auto next = Next(now)) {
-      Send(next->key().second, std::move(next->mapped()));
-    } else {
-      ++free_;
-    }
+    SendNext(now);
   }
   Answer(std::move(refused));
 }
@@ -126,14 +154,16 @@ void BoundedClient::Cancel(RunId run) {
   {
     const std::lock_guard lock(mutex_);
     const auto found = under_way_.find(run);
-    if (found != under_way_.end()) sent = found->second;
-    for (Queue* queue : {&keeping_, &looking_}) {
-      const auto waiting =
-          std::ranges::find_if(*queue, [run](const auto& one) { return one.first.second == run; });
-      if (waiting == queue->end()) continue;
-      cancelled.push_back(
-          {std::move(waiting->second.done), Error(Code::kCancelled, "the caller gave up")});
-      queue->erase(waiting);
+    if (found != under_way_.end()) sent = found->second.run;
+    for (Lane& lane : lanes_) {
+      for (Queue* queue : {&lane.keeping, &lane.looking}) {
+        const auto waiting = std::ranges::find_if(
+            *queue, [run](const auto& one) { return one.first.second == run; });
+        if (waiting == queue->end()) continue;
+        cancelled.push_back(
+            {std::move(waiting->second.done), Error(Code::kCancelled, "the caller gave up")});
+        queue->erase(waiting);
+      }
     }
   }
   if (sent) client_->Cancel(*sent);
@@ -145,10 +175,12 @@ void BoundedClient::Shutdown(std::function<void()> done) {
   {
     const std::lock_guard lock(mutex_);
     closed_ = true;
-    for (Queue* queue : {&keeping_, &looking_}) {
-      for (auto& [when, waiting] : std::exchange(*queue, {})) {
-        refused.push_back(
-            {std::move(waiting.done), Error(Code::kCancelled, "the client was shut down")});
+    for (Lane& lane : lanes_) {
+      for (Queue* queue : {&lane.keeping, &lane.looking}) {
+        for (auto& [when, waiting] : std::exchange(*queue, {})) {
+          refused.push_back(
+              {std::move(waiting.done), Error(Code::kCancelled, "the client was shut down")});
+        }
       }
     }
   }

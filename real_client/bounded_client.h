@@ -1,4 +1,5 @@
-// Limits how many transactions of a client are under way at a time; the others wait in a queue.
+// Limits how many transactions of a client are under way at a time, to as many as Spanner serves
+// well; the others wait in a queue.
 //
 // Without a limit, a process with thousands of locks would send all their transactions at once when
 // it starts, and again when Spanner recovers from an outage. Under overload the transactions that
@@ -9,10 +10,14 @@
 //      judged by the duration of recent transactions, go last;
 //   3. a transaction that waits past its give_up_at is not sent, but answered with
 //      DEADLINE_EXCEEDED;
-//   4. of equal transactions that wait, only the newest is sent (a heartbeat that is repeated while
+//   4. reads and read-write transactions each have a level of their own, since Spanner is overloaded
+//      with them at different ones (concurrency_level.h);
+//   5. of equal transactions that wait, only the newest is sent (a heartbeat that is repeated while
 //      the one before it waits here), and the others are answered with CANCELLED.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -23,6 +28,7 @@
 #include <vector>
 
 #include "protocol/spanner/time.h"
+#include "real_client/concurrency_level.h"
 #include "real_client/os.h"
 #include "real_client/transaction_client.h"
 
@@ -32,8 +38,8 @@ class BoundedClient final : public TransactionClient {
  public:
   using Clock = std::function<Duration()>;  // monotonic
 
-  // REQUIRES: limit > 0.
-  BoundedClient(std::unique_ptr<TransactionClient> client, int32_t limit,
+  // `most` bounds the levels, and all transactions under way together. REQUIRES: most > 0.
+  BoundedClient(std::unique_ptr<TransactionClient> client, int32_t most,
                 Clock clock = MonotonicNow);
   ~BoundedClient() override;
 
@@ -48,29 +54,47 @@ class BoundedClient final : public TransactionClient {
   };
   // By deadline, then by run id, which increases.
   using Queue = std::map<std::pair<Duration, RunId>, Waiting>;
+  // Transactions that share a level.
+  struct Lane {
+    explicit Lane(int32_t most) : level(most) {}
+    bool has_room() const { return under_way < level.limit(); }
+    bool has_waiting() const { return !keeping.empty() || !looking.empty(); }
+
+    ConcurrencyLevel level;
+    int32_t under_way = 0;
+    Duration took;  // the recent duration of a transaction
+    Queue keeping;  // steps that keep a lock or give it back
+    Queue looking;  // all others
+  };
+  struct Sent {
+    RunId run = 0;  // the wrapped client's
+    Lane* lane = nullptr;
+  };
   struct Refused {
     Done done;
     Status status;
   };
 
   // REQUIRES: mutex_ is held.
-  void Send(RunId run, Waiting waiting);
-  void Wait(RunId run, Waiting waiting, std::vector<Refused>& refused);
+  Lane& LaneOf(const Transaction& transaction);
+  bool HasRoom(const Lane& lane) const;
+  void Send(RunId run, Lane& lane, Waiting waiting);
+  void Wait(RunId run, Lane& lane, Waiting waiting, std::vector<Refused>& refused);
   void RefuseLate(Duration now, std::vector<Refused>& refused);
-  std::optional<Queue::node_type> Next(Duration now);
+  // Sends what waits, as long as there is room.
+  void SendNext(Duration now);
+  bool SendFrom(Lane& lane, Queue& queue, Duration from);
 
-  void OnEnded(RunId run, Duration sent);
+  void OnEnded(RunId run, Duration sent, const TransactionResult& result);
   static void Answer(std::vector<Refused> refused);
 
   const Clock clock_;
   std::mutex mutex_;
   RunId last_run_ = 0;  // guarded by mutex_, like all members below
-  int32_t free_;
+  const size_t most_;
   bool closed_ = false;
-  Duration took_;                     // the recent duration of a transaction
-  Queue keeping_;                     // steps that keep a lock or give it back
-  Queue looking_;                     // all others
-  std::map<RunId, RunId> under_way_;  // maps to the wrapped client's run id
+  std::array<Lane, 2> lanes_;  // read-write transactions, reads
+  std::map<RunId, Sent> under_way_;
   std::unique_ptr<TransactionClient> client_;
 };
 

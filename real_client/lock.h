@@ -2,7 +2,8 @@
 // simulation runs.
 //
 //   std::unique_ptr<LockClient> client;
-//   Status status = LockClient::Open({.database = "projects/p/instances/i/databases/d"}, client);
+//   const std::string database = "projects/my-project/instances/my-instance/databases/my-db";
+//   Status status = LockClient::Open({.database = database}, client);
 //   std::unique_ptr<DistributedLock> lock;
 //   status = client->Make({.name = "nightly"}, lock);
 //   if (LockGuard guard(*lock); guard) Work(guard.token(), guard.stop());
@@ -45,10 +46,12 @@ using MakeClient = Status (*)(ClientOptions options, std::unique_ptr<Transaction
 Status MakeGrpcClient(ClientOptions options, std::unique_ptr<TransactionClient>& out);
 
 struct LockClientOptions {
-  std::string database;  // projects/P/instances/I/databases/D
+  std::string database;       // projects/P/instances/I/databases/D
+  std::string database_role;  // of fine-grained access control; empty: none
   ConnectionOptions connection;
   MakeClient make_client = MakeGrpcClient;
-  // The number of transactions under way at a time; the others wait.
+  // The most transactions under way at a time. How many are is found by Spanner's answers
+  // (concurrency_level.h); the others wait.
   int32_t concurrency = 100;
 };
 
@@ -204,9 +207,16 @@ class LockClient {
   // the protocol refuses. A lease below the protocol's minimum is raised to it.
   Status Make(LockOptions options, std::unique_ptr<DistributedLock>& out);
 
-  // Reads one row to find errors of database, table or permissions. Blocking, for `timeout` at
+  // Reads one row to find errors of database, table or permissions: INVALID_ARGUMENT also if the
+  // table is another protocol's, whose processes would not see these. Blocking, for `timeout` at
   // most.
   Status Check(std::string_view protocol, const std::string& table, Duration timeout);
+  // Ends this process's part in all locks at once: leadership ends now, and each lock is released
+  // when its `lead` has returned. Returns when all are released, or after `timeout` with
+  // DEADLINE_EXCEEDED; what is not released by then expires with its lease. The destructors of the
+  // locks need not wait for Spanner any more. Blocking; not in a callback.
+  Status ReleaseAll(Duration timeout);
+
   // Lists the locks of a table, or the lock `name` (none if it has no row), sorted by name. `lease`
   // is assumed for protocols whose rows do not contain one. Blocking.
   Status List(std::string_view protocol, const std::string& table, std::optional<std::string> name,

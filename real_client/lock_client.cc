@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -19,7 +22,7 @@ namespace whorl::real_client {
 namespace {
 
 // The timeout of an operator's actions.
-constexpr Duration kTimeout = Seconds(30);
+constexpr Duration kTimeout = Seconds(10);
 
 Status FindProtocolNamed(std::string_view name, const ProtocolInfo*& out) {
   out = FindProtocol(name);
@@ -85,6 +88,7 @@ class LockClient::Core {
     }
     std::unique_ptr<TransactionClient> client;
     Status status = options_.make_client({.database = options_.database,
+                                          .database_role = options_.database_role,
                                           .connection = options_.connection,
                                           .sessions = MultiplexedSessionPolicy(),
                                           .retry = info.retry_policy},
@@ -108,6 +112,50 @@ class LockClient::Core {
                 [&promise](TransactionResult result) { promise.set_value(std::move(result)); });
     out = promise.get_future().get();
     return out.status;
+  }
+
+  // Blocking. REQUIRES: not on the loop's thread.
+  Status ReleaseAll(Duration timeout) {
+    struct Wait {
+      std::mutex mutex;
+      std::condition_variable changed;
+      bool counted = false;
+      size_t left = 0;
+    };
+    const auto wait = std::make_shared<Wait>();
+    loop_.Post([this, wait] {
+      for (const std::weak_ptr<LockHost>& weak : hosts_) {
+        const std::shared_ptr<LockHost> host = weak.lock();
+        if (host == nullptr) continue;
+        {
+          const std::lock_guard lock(wait->mutex);
+          ++wait->left;
+        }
+        host->Stop([wait] {
+          const std::lock_guard lock(wait->mutex);
+          --wait->left;
+          wait->changed.notify_all();
+        });
+      }
+      const std::lock_guard lock(wait->mutex);
+      wait->counted = true;
+      wait->changed.notify_all();
+    });
+    std::unique_lock lock(wait->mutex);
+    const bool all = wait->changed.wait_for(lock, std::chrono::nanoseconds(timeout.ns),
+                                            [&wait] { return wait->counted && wait->left == 0; });
+    if (all) return {};
+    const size_t left = wait->left;
+    lock.unlock();
+    loop_.Post([this] {
+      for (const std::weak_ptr<LockHost>& weak : hosts_) {
+        if (const std::shared_ptr<LockHost> host = weak.lock()) host->GiveUpReleasing();
+      }
+    });
+    return Error(Code::kDeadlineExceeded, std::to_string(left) +
+                                              (left == 1 ? " lock was" : " locks were") +
+                                              " not given back within " + FormatDuration(timeout) +
+                                              ", and will expire with the lease");
   }
 
   std::shared_ptr<LockHost> MakeHost(const ProtocolInfo& info, TransactionClient& client,
@@ -189,9 +237,17 @@ Status LockClient::Check(std::string_view protocol, const std::string& table, Du
   Target target;
   Status status = Resolve(protocol, table, std::nullopt, target);
   if (!status.ok()) return status;
+  const Duration by = MonotonicNow() + timeout;
   TransactionResult result;
-  return core_->Run(*target.info, ProbeOf(*target.info, target.table), timeout, result);
+  status = core_->Run(*target.info, ProbeOf(*target.info, target.table), timeout, result);
+  const ProtocolInfo* whose = nullptr;
+  auto probe = ForeignProbeOf(*target.info, target.table, whose);
+  if (!status.ok() || !probe) return status;
+  status = core_->Run(*target.info, *std::move(probe), by - MonotonicNow(), result);
+  return JudgeForeignProbe(*target.info, target.table, *whose, status);
 }
+
+Status LockClient::ReleaseAll(Duration timeout) { return core_->ReleaseAll(timeout); }
 
 Status LockClient::List(std::string_view protocol, const std::string& table,
                         std::optional<std::string> name, Duration lease,

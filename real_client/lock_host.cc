@@ -4,12 +4,17 @@
 #include <chrono>
 #include <utility>
 
+#include "protocol/fenced_lease/words.h"
+#include "real_client/lock_table.h"
+
 namespace whorl::real_client {
 namespace {
 
 // How long Stop waits for transactions under way (a release, or a claim that must not be left
 // behind) after the user's work has stopped.
 constexpr Duration kPatienceMax = Seconds(10);
+// For one look at the table, and for TryLock's look at the lock.
+constexpr Duration kLookTimeout = Seconds(10);
 
 // Whether waiting cannot mend the error.
 bool IsFinal(const Status& status, bool has_test) {
@@ -44,6 +49,7 @@ LockHost::LockHost(Surroundings surroundings, const ProtocolInfo& info, LockOpti
                info.make_config(options_.table, options_.name, options_.id,
                                 options_.lease.value_or(info.lease_default))),
       lapse_(around_.loop.context()),
+      look_again_(around_.loop.context()),
       patience_(around_.loop.context()) {
   term_.request_stop();
 }
@@ -79,7 +85,47 @@ void LockHost::Begin() {
   answered_ = false;
   renewed_.reset();
   machine_.Begin(/*blocking_wrapper=*/false);
-  Give(Started{});
+  LookAtTable();
+}
+
+// A process that took part in another protocol's table would lead beside the one that leads there.
+void LockHost::LookAtTable() {
+  const ProtocolInfo* whose = nullptr;
+  auto probe = table_seen_ ? std::nullopt : ForeignProbeOf(info_, options_.table, whose);
+  if (!probe) return Give(Started{});
+  probe->give_up_at = MonotonicNow() + kLookTimeout;
+  around_.client.Run(*std::move(probe),
+                     [self = shared_from_this(), part = part_, whose](TransactionResult result) {
+                       self->loop().Post([self, part, whose, status = result.status] {
+                         if (self->part_ == part && self->phase_ == Phase::kTakingPart) {
+                           self->OnTableSeen(*whose, status);
+                         }
+                       });
+                     });
+}
+
+void LockHost::OnTableSeen(const ProtocolInfo& whose, const Status& read) {
+  const Status status = JudgeForeignProbe(info_, options_.table, whose, read);
+  table_seen_ = status.ok();
+  if (table_seen_) return Give(Started{});
+  ++ended_;
+  failure_ = status;
+  answered_ = IsAnswer(status);
+  if (options_.observer) {
+    options_.observer->OnTransaction(fenced_lease::steps::kRead, {.status = status}, Duration());
+  }
+  if (IsFinal(status, /*has_test=*/false)) {
+    FailWaiters(status, [](const Waiter&) { return true; });
+  } else {
+    NoticeLooked();
+  }
+  if (phase_ != Phase::kTakingPart) return;
+  look_again_.expires_after(std::chrono::seconds(1));
+  look_again_.async_wait([self = shared_from_this(), part = part_](auto cancelled) {
+    if (!cancelled && self->part_ == part && self->phase_ == Phase::kTakingPart) {
+      self->LookAtTable();
+    }
+  });
 }
 
 void LockHost::Lead(Patience patience, Duration until, std::function<void(Status)> done) {
@@ -87,7 +133,8 @@ void LockHost::Lead(Patience patience, Duration until, std::function<void(Status
     return done(Error(Code::kCancelled, "the lock " + options_.name + " is being given back"));
   }
   Waiter waiter{.patience = patience, .timer = nullptr, .done = std::move(done)};
-  if (patience == Patience::kUntil) {
+  if (patience == Patience::kOneLook) until = MonotonicNow() + kLookTimeout;
+  if (patience != Patience::kForever) {
     waiter.timer = std::make_unique<LoopTimer>(around_.loop.context(), BootClock::At(until));
     waiter.timer->async_wait([self = shared_from_this(), part = part_](auto cancelled) {
       if (cancelled || self->part_ != part) return;
@@ -133,6 +180,7 @@ void LockHost::NoticeEnd() {
   machine_.End();
   patience_.cancel();
   lapse_.cancel();
+  look_again_.cancel();
   asked_for_.reset();
   answer_.reset();
   for (const auto& [ask, done] : std::exchange(asks_, {})) done(Answer{.ask = ask});

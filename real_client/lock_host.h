@@ -64,6 +64,10 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   void Stop(std::function<void()> done);
   void Ask(Question question, std::function<void(const Answer&)> done);
   void HearOfRelease();
+  // Cancels what still has to be heard from Spanner before Stop() is done.
+  void GiveUpReleasing() {
+    if (phase_ == Phase::kStopping && work_stopped_) machine_.CancelTransactions();
+  }
 
  private:
   enum class Phase : uint8_t { kIdle, kTakingPart, kStopping };
@@ -75,6 +79,9 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   };
 
   void Begin();
+  // Looks first whether the table is another protocol's, where that can be; then `begins`.
+  void LookAtTable();
+  void OnTableSeen(const ProtocolInfo& whose, const Status& read);
   // Gives the machine an event and acts on the outcome.
   void Give(const Event& event);
 
@@ -115,8 +122,9 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   MachineHost machine_;
 
   Phase phase_ = Phase::kIdle;
-  bool stays_ = false;  // Start() was called: competes even if nothing waits
-  uint64_t part_ = 0;   // counts participations, so that events of an old one are dropped
+  bool table_seen_ = false;  // it is not another protocol's
+  bool stays_ = false;       // Start() was called: competes even if nothing waits
+  uint64_t part_ = 0;        // counts participations, so that events of an old one are dropped
   std::map<AskId, std::function<void(const Answer&)>> asks_;
   AskId last_ask_ = 0;
   std::vector<Waiter> waiters_;
@@ -134,8 +142,9 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   std::optional<Answer> answer_;  // a yes
 
   LoopTimer lapse_;
-  LoopTimer patience_;  // limits the wait for transactions under way at the end
-  std::thread work_;    // runs the user's `lead` for one term
+  LoopTimer look_again_;  // at the table
+  LoopTimer patience_;    // limits the wait for transactions under way at the end
+  std::thread work_;      // runs the user's `lead` for one term
   bool works_ = false;
   std::stop_token worked_in_;  // the term in which `lead` was last started
 

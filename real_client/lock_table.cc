@@ -135,6 +135,41 @@ Transaction ProbeOf(const ProtocolInfo& info, const std::string& table) {
                       Sql::Intern(sql + " FROM " + table + " LIMIT 1"), {});
 }
 
+std::optional<Transaction> ForeignProbeOf(const ProtocolInfo& info, const std::string& table,
+                                          const ProtocolInfo*& whose) {
+  for (const ProtocolInfo& other : Protocols()) {
+    if (&other == &info || other.columns.size() <= info.columns.size()) continue;
+    const auto has = [](const ProtocolInfo& protocol, const ColumnInfo& column) {
+      return std::ranges::find(protocol.columns, column.name, &ColumnInfo::name) !=
+             protocol.columns.end();
+    };
+    const bool contains = std::ranges::all_of(
+        info.columns, [&](const ColumnInfo& column) { return has(other, column); });
+    if (!contains) continue;
+    std::string sql;
+    for (const ColumnInfo& column : other.columns) {
+      if (!has(info, column)) sql += (sql.empty() ? "SELECT " : ", ") + std::string(column.name);
+    }
+    whose = &other;
+    return OneStatement(fenced_lease::steps::kRead, Mode::kStrongRead,
+                        Sql::Intern(sql + " FROM " + table + " LIMIT 1"), {});
+  }
+  return std::nullopt;
+}
+
+Status JudgeForeignProbe(const ProtocolInfo& info, const std::string& table,
+                         const ProtocolInfo& whose, const Status& read) {
+  if (read.ok()) {
+    return Error(Code::kInvalidArgument,
+                 "the table " + table + " is " + std::string(whose.name) + "'s, and locks by " +
+                     std::string(info.name) +
+                     " in it would be taken by processes of both; name "
+                     "another table (real_client/README.md says how to migrate)");
+  }
+  const bool lacks_it = read.code == Code::kInvalidArgument || read.code == Code::kNotFound;
+  return lacks_it ? Status() : read;
+}
+
 Transaction ReadHoldings(const ProtocolInfo& info, const std::string& table,
                          const std::optional<std::string>& name) {
   const HolderColumns& columns = info.holder_columns;

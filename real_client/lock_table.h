@@ -28,6 +28,16 @@ Status ValidateLockName(const ProtocolInfo& info, const std::string& name);
 // Reads one row, with every column that the protocol uses.
 Transaction ProbeOf(const ProtocolInfo& info, const std::string& table);
 
+// A read that succeeds only if the table has the columns by which another protocol's table differs
+// from this protocol's, which it contains: processes of both would not see each other in it. `whose`
+// is that protocol. nullopt if no other protocol's table contains this one's columns.
+std::optional<Transaction> ForeignProbeOf(const ProtocolInfo& info, const std::string& table,
+                                          const ProtocolInfo*& whose);
+// INVALID_ARGUMENT with the remedy, if that read succeeded; OK if it found no such column; otherwise
+// the read's error.
+Status JudgeForeignProbe(const ProtocolInfo& info, const std::string& table,
+                         const ProtocolInfo& whose, const Status& read);
+
 // A read of the table's locks, or of one. REQUIRES: the table is valid.
 Transaction ReadHoldings(const ProtocolInfo& info, const std::string& table,
                          const std::optional<std::string>& name);

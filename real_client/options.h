@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,9 +39,12 @@ struct Plaintext {};
 // TLS with the caller's certificates and credentials.
 struct Tls {
   std::string root_certificates;  // PEM; empty: the system's
-  // At most one is set: a bearer token, or the text of a service account's JSON key file.
+  // At most one is set: a bearer token; a function that returns the token for a call, on a thread of
+  // gRPC, where it may block (empty: no token can be had, and the call fails); or the text of a JSON
+  // file of credentials, of type service_account, authorized_user or external_account.
   std::string access_token;
-  std::string service_account_key;
+  std::function<std::string()> renewed_access_token;
+  std::string credentials_json;
   std::string server_name;  // the name that the certificate must have; empty: the endpoint's
 };
 using Credentials = std::variant<ApplicationDefault, Plaintext, Tls>;
@@ -59,7 +63,8 @@ ConnectionOptions ResolveWithEnvironment(ConnectionOptions options);
 class CallObserver;
 
 struct ClientOptions {
-  std::string database;  // projects/P/instances/I/databases/D
+  std::string database;       // projects/P/instances/I/databases/D
+  std::string database_role;  // of fine-grained access control; empty: none
   ConnectionOptions connection;
   SessionPoolPolicy sessions = MultiplexedSessionPolicy();
   RetryPolicy retry = GoRetryPolicy();

@@ -51,7 +51,7 @@ class SpannerClient::Core {
  public:
   explicit Core(ClientOptions options)
       : options_(std::move(options)),
-        transport_(loop_, options_.database, NextClientNumber()),
+        transport_(loop_, options_.database, options_.database_role, NextClientNumber()),
         sessions_(loop_, transport_, options_.sessions) {
     transport_.WhenIdle([this] { NoticeEnd(); });
     loop_.Post([this] {
@@ -125,6 +125,9 @@ class SpannerClient::Core {
     Finish(id, run, std::move(std::get<Finished>(action).result));
   }
 
+  // By it Spanner's statistics tell the steps of locks from other work.
+  static std::string TagOf(StepName step) { return "whorl_" + std::string(WordOf(step)); }
+
   static SentCall NameOf(const SendCall& send) {
     return {.step = send.step,
             .attempt = send.attempt,
@@ -147,7 +150,8 @@ class SpannerClient::Core {
                                .request = run.request,
                                .copy = ++run.copies,
                                .progress = run.progress,
-                               .headers = {}};
+                               .headers = {},
+                               .tag = TagOf(run.runner.transaction.step)};
     CallObserver* const observer = options_.call_observer.get();
     if (observer != nullptr) options.headers = observer->OnSend(id, NameOf(send));
     if (closing_) options.deadline = std::min(options.deadline, closing_at_);
@@ -173,9 +177,18 @@ class SpannerClient::Core {
   }
 
   void AskForSession(RunId id, Running& run) {
+    // A caller that has no more time does not wait for a session either.
+    if (const std::optional<Duration> by = run.runner.transaction.give_up_at) {
+      run.timer = loop_.At(*by, [this, id, generation = run.generation] {
+        Running* running = Find(id, generation);
+        if (running == nullptr) return;
+        CancelRun(id, *running, Error(Code::kDeadlineExceeded, "no session was there in time"));
+      });
+    }
     sessions_.Ask(id, [this, id, generation = run.generation](auto granted) {
       Running* running = Find(id, generation);
       if (running == nullptr) return;  // StopAsking was called, so no session was granted
+      loop_.Cancel(running->timer);
       if (auto* session = std::get_if<Session>(&granted)) {
         return Do(id, *running,
                   OnSession(options_.retry, running->runner, MonotonicNow(), std::move(*session)));

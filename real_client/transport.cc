@@ -43,6 +43,23 @@ Status DecodeSessions(const v1::BatchCreateSessionsResponse& reply, Response& re
   return Error(Code::kInternal, "BatchCreateSessions created no session");
 }
 
+// A transaction's requests all have its tag; a read by itself has one of its own.
+v1::ExecuteSqlRequest TaggedQuery(const ExecuteSql& request, const std::string& tag) {
+  v1::ExecuteSqlRequest proto = wire::Encode(request);
+  if (tag.empty()) return proto;
+  const bool in_transaction = proto.transaction().has_id() || proto.transaction().has_begin();
+  v1::RequestOptions& options = *proto.mutable_request_options();
+  in_transaction ? options.set_transaction_tag(tag) : options.set_request_tag(tag);
+  return proto;
+}
+
+template <typename Request>
+auto Tagged(const Request& request, const std::string& tag) {
+  auto proto = wire::Encode(request);
+  if (!tag.empty()) proto.mutable_request_options()->set_transaction_tag(tag);
+  return proto;
+}
+
 }  // namespace
 
 bool IsQuery(std::string_view sql) {
@@ -57,8 +74,8 @@ bool IsQuery(std::string_view sql) {
   return !starts_with("INSERT") && !starts_with("UPDATE") && !starts_with("DELETE");
 }
 
-Transport::Transport(EventLoop& loop, std::string database, uint64_t client)
-    : loop_(loop), database_(std::move(database)), client_(client) {}
+Transport::Transport(EventLoop& loop, std::string database, std::string role, uint64_t client)
+    : loop_(loop), database_(std::move(database)), role_(std::move(role)), client_(client) {}
 
 void Transport::Open(const ConnectionOptions& options) {
   std::vector<std::shared_ptr<grpc::Channel>> channels;
@@ -75,7 +92,7 @@ SpannerRequestId Transport::RequestIdOf(const Options& options) {
 }
 
 Transport::Sending Transport::NewCall(const Options& options, Done done) {
-  Sending call{.id = ++last_call_, .progress = options.progress};
+  Sending call{.id = ++last_call_, .progress = options.progress, .tag = options.tag};
   if (!stubs_.empty()) {
     call.context = std::make_shared<grpc::ClientContext>();
     call.context->set_deadline(ToGrpcDeadline(options.deadline));
@@ -117,6 +134,7 @@ Transport::CallId Transport::BatchCreateSessions(int32_t count, Duration deadlin
   v1::BatchCreateSessionsRequest request;
   request.set_database(database_);
   request.set_session_count(count);
+  if (!role_.empty()) request.mutable_session_template()->set_creator_role(role_);
   UnaryCall<v1::BatchCreateSessionsResponse>::Start(
       call.context,
       call.stub->PrepareAsyncBatchCreateSessions(call.context.get(), request, &loop_.queue()),
@@ -156,7 +174,8 @@ void Transport::Start(const Sending& call, const ExecuteSql& request) {
   if (IsQuery(request.statement.sql.text())) return StartQuery(call, request);
   UnaryCall<v1::ResultSet>::Start(
       call.context,
-      call.stub->PrepareAsyncExecuteSql(call.context.get(), wire::Encode(request), &loop_.queue()),
+      call.stub->PrepareAsyncExecuteSql(call.context.get(), TaggedQuery(request, call.tag),
+                                        &loop_.queue()),
       AnswerWith<v1::ResultSet>(call.id, DecodeResult));
 }
 
@@ -164,7 +183,7 @@ void Transport::StartQuery(const Sending& call, const ExecuteSql& request) {
   QueryProgress progress = call.progress;
   if (progress == nullptr) progress = std::make_shared<wire::PartialResultDecoder>();
   progress->Rewind();
-  v1::ExecuteSqlRequest proto = wire::Encode(request);
+  v1::ExecuteSqlRequest proto = TaggedQuery(request, call.tag);
   proto.set_resume_token(progress->resume_token());
   StreamCall<v1::PartialResultSet>::Start(
       call.context,
@@ -179,16 +198,17 @@ void Transport::StartQuery(const Sending& call, const ExecuteSql& request) {
 }
 
 void Transport::Start(const Sending& call, const BeginTransaction& request) {
-  UnaryCall<v1::Transaction>::Start(call.context,
-                                    call.stub->PrepareAsyncBeginTransaction(
-                                        call.context.get(), wire::Encode(request), &loop_.queue()),
-                                    AnswerWith<v1::Transaction>(call.id, wire::DecodeTransaction));
+  UnaryCall<v1::Transaction>::Start(
+      call.context,
+      call.stub->PrepareAsyncBeginTransaction(call.context.get(), Tagged(request, call.tag),
+                                              &loop_.queue()),
+      AnswerWith<v1::Transaction>(call.id, wire::DecodeTransaction));
 }
 
 void Transport::Start(const Sending& call, const Commit& request) {
   UnaryCall<v1::CommitResponse>::Start(
       call.context,
-      call.stub->PrepareAsyncCommit(call.context.get(), wire::Encode(request), &loop_.queue()),
+      call.stub->PrepareAsyncCommit(call.context.get(), Tagged(request, call.tag), &loop_.queue()),
       AnswerWith<v1::CommitResponse>(call.id, wire::DecodeCommitResponse));
 }
 
@@ -200,10 +220,10 @@ void Transport::Start(const Sending& call, const Rollback& request) {
 }
 
 void Transport::Start(const Sending& call, const CreateSession& request) {
+  v1::CreateSessionRequest proto = wire::Encode(request, database_);
+  if (!role_.empty()) proto.mutable_session()->set_creator_role(role_);
   UnaryCall<v1::Session>::Start(
-      call.context,
-      call.stub->PrepareAsyncCreateSession(call.context.get(), wire::Encode(request, database_),
-                                           &loop_.queue()),
+      call.context, call.stub->PrepareAsyncCreateSession(call.context.get(), proto, &loop_.queue()),
       AnswerWith<v1::Session>(call.id, DecodeOneSession));
 }
 

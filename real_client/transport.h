@@ -45,9 +45,11 @@ class Transport {
     uint64_t copy = 1;       // counts the copies of a call
     QueryProgress progress;  // for a query; created by the first call that needs it
     Headers headers;         // in addition to those of every call
+    std::string tag;         // in Spanner's statistics; empty for none
   };
 
-  Transport(EventLoop& loop, std::string database, uint64_t client);
+  // `role`: the database role of the sessions; empty for none.
+  Transport(EventLoop& loop, std::string database, std::string role, uint64_t client);
 
   // If it fails, every call is answered with its error.
   void Open(const ConnectionOptions& options);
@@ -67,6 +69,7 @@ class Transport {
     Context context;
     Stub* stub = nullptr;
     QueryProgress progress;
+    std::string tag;
   };
 
   Sending NewCall(const Options& options, Done done);
@@ -95,6 +98,7 @@ class Transport {
 
   EventLoop& loop_;
   std::string database_;
+  std::string role_;
   uint64_t client_;
   uint64_t last_request_ = 0;
   Status failure_;  // the error of Open

@@ -2,6 +2,7 @@
 // becomes it if the command line asks for one of them; users do not call it themselves.
 #include <sys/prctl.h>
 
+#include <cstdlib>
 #include <string_view>
 
 #include "cli/grpc/replay_on.h"
@@ -13,6 +14,9 @@
 
 int main(int argc, char** argv) {
   using namespace whorl;
+  // gRPC's own log lines tell of what whorl says in its words. GRPC_VERBOSITY=ERROR brings them back.
+  setenv("GRPC_VERBOSITY", "NONE",
+         /*overwrite=*/0);  // NOLINT(concurrency-mt-unsafe): no thread yet
   if (argc == 2 && std::string_view(argv[1]) == live::kNodeArgument) return live::RunNodeProcess();
   // ps and top show what the user typed.
   prctl(PR_SET_NAME, "whorl", 0, 0, 0);

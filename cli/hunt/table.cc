@@ -16,8 +16,9 @@ using sim::Cat;
 const sim::Scenario* Showing(const Inputs& inputs, std::string_view protocol, Invariant invariant) {
   const sim::Scenario* simplest = nullptr;
   const auto rank = [](const sim::Scenario& scenario) {
-    return std::tuple(scenario.expect.violates.size(), scenario.faults.size(),
-                      scenario.nodes.size(), scenario.duration, scenario.name);
+    return std::tuple(scenario.expect.violates.size(), scenario.spanner.splits.size(),
+                      scenario.faults.size(), scenario.nodes.size(), scenario.duration,
+                      scenario.name);
   };
   for (const sim::Scenario& scenario : inputs.scenarios) {
     const std::vector<Invariant>& violates = scenario.expect.violates;

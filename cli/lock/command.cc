@@ -13,6 +13,7 @@
 
 #include "cli/lock/exec_command.h"
 #include "cli/lock/init_command.h"
+#include "cli/lock/migrate_command.h"
 #include "cli/lock/run_command.h"
 #include "cli/lock/table_commands.h"
 #include "cli/output.h"
@@ -80,7 +81,8 @@ int Run(const Line& line) {
                                             AddInitCommand(lock),
                                             AddGetCommand(lock),
                                             AddListCommand(lock),
-                                            AddReleaseCommand(lock)};
+                                            AddReleaseCommand(lock),
+                                            AddMigrateCommand(lock)};
   if (const auto code = Parse(root, line.arguments, wrong)) return *code;
   for (const SubCommand& command : commands) {
     if (command.app->parsed()) return command.run();

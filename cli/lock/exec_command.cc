@@ -18,6 +18,7 @@
 #include "cli/lock/metrics.h"
 #include "cli/lock/options.h"
 #include "cli/lock/signals.h"
+#include "cli/lock/wait_notice.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
 #include "sim/scenario/error_text.h"
@@ -74,7 +75,7 @@ class LockedCommand final : public real_client::LockObserver {
  private:
   enum class ExecPhase : uint8_t { kWaiting, kRunning, kEnded };
 
-  Status Take(DistributedLock& lock) const;
+  Status Take(DistributedLock& lock);
   int NotTaken(const Status& status);
   int Follow();
   int CodeOf(const GuardReport& last);
@@ -92,6 +93,7 @@ class LockedCommand final : public real_client::LockObserver {
   bool lost_ = false;
   int signal_ = 0;  // that asked whorl to end
   Code failing_ = Code::kOk;
+  bool has_heard_ = false;  // of Spanner, be it an error
 };
 
 void LockedCommand::OnLeadership(const Leadership& leadership) {
@@ -124,6 +126,7 @@ void LockedCommand::OnTransaction(StepName step, const TransactionResult& result
   // These are answers, or calls that this process cancelled.
   const bool answers = real_client::IsAnswer(result.status) || code == Code::kCancelled;
   const std::lock_guard guard(mutex_);
+  has_heard_ = true;
   if (std::exchange(failing_, answers ? Code::kOk : code) == failing_ || answers) return;
   // Lock() itself returns the errors that waiting cannot mend.
   const bool mends = code == Code::kUnavailable || code == Code::kDeadlineExceeded ||
@@ -148,7 +151,11 @@ void LockedCommand::OnSignal(int signal) {
   }
 }
 
-Status LockedCommand::Take(DistributedLock& lock) const {
+Status LockedCommand::Take(DistributedLock& lock) {
+  const WaitNotice notice(request_, [this] {
+    const std::lock_guard guard(mutex_);
+    return !has_heard_;
+  });
   if (request_.no_wait) return lock.TryLock();
   return request_.wait ? lock.LockFor(*request_.wait) : lock.Lock();
 }
@@ -266,7 +273,7 @@ int RunLocked(const LockRequest& request, Guard& guard) {
                         [&command](int signal) { command->OnSignal(signal); });
   std::unique_ptr<LockMetrics> metrics;
   if (!request.metrics.empty()) {
-    const absl::Status served = LockMetrics::Serve(request.metrics, metrics);
+    const absl::Status served = LockMetrics::Serve(request.metrics, /*per_lock=*/true, metrics);
     if (!served.ok()) return Fail(served);
     command->UseMeter(metrics->Add(request.names[0], request.protocol));
   }
@@ -293,6 +300,10 @@ int RunExec(LockRequest& request) {
   if (const std::string wrong = Complete(request); !wrong.empty()) {
     Complain(wrong);
     return kExecFailed;
+  }
+  if (const Duration least = request.info().lease_min; request.lease.value_or(least) < least) {
+    Complain(Cat("a lease of ", FormatDuration(*request.lease), " is below ", request.protocol,
+                 "'s least: ", FormatDuration(least), " is used"));
   }
   std::optional<Guard> guard;
   // Forks before any thread starts and before signal dispositions change, since the command inherits

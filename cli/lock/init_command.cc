@@ -11,9 +11,11 @@
 #include "cli/interrupt.h"
 #include "cli/lock/options.h"
 #include "cli/lock/table_shape.h"
+#include "cli/lock/wait_notice.h"
 #include "cli/output.h"
 #include "real_client/admin_client.h"
 #include "real_client/lock_table.h"
+#include "real_client/os.h"
 #include "real_client/spanner_client.h"
 #include "sim/scenario/error_text.h"
 
@@ -25,7 +27,7 @@ using real_client::LockClient;
 using sim::Cat;
 
 constexpr std::string_view kInitFooter = R"(Examples:
-  whorl lock init nightly --database projects/p/instances/i/databases/d
+  whorl lock init nightly --database projects/my-project/instances/my-instance/databases/my-db
   whorl lock init --protocol semaphore
   SPANNER_EMULATOR_HOST=localhost:9010 whorl lock init --create-database nightly
 
@@ -40,7 +42,7 @@ class Init {
   explicit Init(const LockRequest& request)
       : request_(request),
         connection_(real_client::ResolveWithEnvironment(ClientOptionsOf(request).connection)),
-        admin_(connection_) {}
+        admin_(connection_, kCommandTimeout) {}
 
   Status Run() {
     Status status;
@@ -102,8 +104,26 @@ class Init {
                    Cat("there is a table ", table, " that is not as ", info.name,
                        " needs it: ", other, "; --table names another one"));
     }
+    if (const ProtocolInfo* other = OwnerOf(found)) {
+      return Error(Code::kFailedPrecondition,
+                   Cat("there is a table ", table, " that is ", other->name,
+                       "'s, and processes of ", info.name, " in it would lead beside those of ",
+                       other->name, "; --table names another one"));
+    }
     Say(Cat("table ", table, " is there already, as ", info.name, " needs it"));
     return {};
+  }
+
+  // The other protocol whose table `found` is, though it has all that this one needs; null if it is
+  // this protocol's.
+  const ProtocolInfo* OwnerOf(std::string_view found) const {
+    for (const ProtocolInfo& other : Protocols()) {
+      if (other.columns.size() <= request_.info().columns.size()) continue;
+      const std::string its =
+          real_client::WithTable(other.create_table, other.table, request_.TableName());
+      if (DifferenceOfTables(its, found).empty()) return &other;
+    }
+    return nullptr;
   }
 
   // Inserts the row without which no process can ever hold the lock.
@@ -119,9 +139,11 @@ class Init {
         client);
     if (!status.ok()) return status;
     status = Await([&](auto done) {
-      client->Run(
-          {.step = steps::kWrite, .mode = Mode::kReadWrite, .mutations = {std::move(insert)}},
-          [done = std::move(done)](TransactionResult result) { done(result.status); });
+      client->Run({.step = steps::kWrite,
+                   .mode = Mode::kReadWrite,
+                   .mutations = {std::move(insert)},
+                   .give_up_at = real_client::MonotonicNow() + kCommandTimeout},
+                  [done = std::move(done)](TransactionResult result) { done(result.status); });
     });
     if (status.ok()) Say(Cat("made the row of ", request_.TableName()));
     if (status.code == Code::kAlreadyExists) return {};
@@ -169,6 +191,7 @@ int RunInit(LockRequest& request) {
     Complain(is_input ? status.message : Explain(request, status));
     return is_input ? kBadInput : kCannotRun;
   }
+  const WaitNotice notice(request);
   const Status status = Init(request).Run();
   if (status.ok()) return End(FlushStdout());
   Complain(status.code == Code::kFailedPrecondition ? status.message : Explain(request, status));

@@ -22,9 +22,10 @@ class LockMeter {
 
 class LockMetrics {
  public:
-  // INVALID_ARGUMENT if `address` is not HOST:PORT. UNAVAILABLE if the port is taken or the address is
+  // Totals of all locks; with `per_lock` of each lock by its name. INVALID_ARGUMENT if `address` is not HOST:PORT. UNAVAILABLE if the port is taken or the address is
   // not of this machine.
-  static absl::Status Serve(const std::string& address, std::unique_ptr<LockMetrics>& out);
+  static absl::Status Serve(const std::string& address, bool per_lock,
+                            std::unique_ptr<LockMetrics>& out);
   virtual ~LockMetrics() = default;
   // REQUIRES: this outlives the meter.
   virtual std::shared_ptr<LockMeter> Add(const std::string& lock, const std::string& protocol) = 0;

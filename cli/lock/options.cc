@@ -7,6 +7,8 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <string_view>
 
 #include "cli/option_values.h"
@@ -41,12 +43,62 @@ bool Says(const Status& status, std::string_view text) {
   return status.message.find(text) != std::string::npos;
 }
 
+// Reads a file that an option names. Returns what is wrong; empty if nothing is.
+std::string ReadOption(std::string_view option, const std::string& path, std::string& out) {
+  std::ifstream file(path);
+  if (file) out.assign(std::istreambuf_iterator<char>(file), {});
+  if (file && !out.empty()) return {};
+  return Cat(option, ": ", sim::Quoted(path), file ? " is empty" : " cannot be read");
+}
+
+std::string CompleteConnection(LockRequest& request) {
+  real_client::ConnectionOptions& connection = request.connection;
+  connection = {};
+  std::string wrong;
+  if (!request.credentials_file.empty() || !request.ca_file.empty()) {
+    real_client::Tls tls;
+    if (!request.ca_file.empty()) {
+      wrong = ReadOption("--ca", request.ca_file, tls.root_certificates);
+    }
+    if (wrong.empty() && !request.credentials_file.empty()) {
+      wrong = ReadOption("--credentials", request.credentials_file, tls.credentials_json);
+    }
+    connection.credentials = std::move(tls);
+  }
+  // An address that is named is not replaced by the environment's.
+  if (request.endpoint.empty()) return wrong;
+  const bool emulator = std::getenv("SPANNER_EMULATOR_HOST") != nullptr;
+  if (emulator && std::holds_alternative<real_client::ApplicationDefault>(connection.credentials)) {
+    connection.credentials = real_client::Plaintext{};
+  }
+  connection.endpoint = request.endpoint;
+  return wrong;
+}
+
 }  // namespace
 
-void AddWhere(CLI::App& app, const SharedLockRequest& request) {
+void AddDatabase(CLI::App& app, const SharedLockRequest& request) {
   app.add_option("--database", request->database,
                  "projects/P/instances/I/databases/D (default: $WHORL_DATABASE)")
       ->type_name("NAME");
+  app.add_option("--database-role", request->database_role,
+                 "role of fine-grained access control (default: none)")
+      ->type_name("ROLE");
+  app.add_option("--endpoint", request->endpoint,
+                 "Spanner's address (default: $SPANNER_EMULATOR_HOST, else "
+                 "spanner.googleapis.com:443)")
+      ->type_name("HOST:PORT");
+  app.add_option("--credentials", request->credentials_file,
+                 "JSON file of credentials (default: Application Default Credentials)")
+      ->type_name("FILE");
+  app.add_option("--ca", request->ca_file,
+                 "PEM file of the certificates to trust (default: the system's); without "
+                 "--credentials none are sent")
+      ->type_name("FILE");
+}
+
+void AddWhere(CLI::App& app, const SharedLockRequest& request) {
+  AddDatabase(app, request);
   AddText(
       app, "--protocol", "P",
       [request](const std::string& text) {
@@ -97,6 +149,11 @@ void AddWho(CLI::App& app, const SharedLockRequest& request) {
          "--id", request->id,
          "this process's id, as others see it (default: host, process id and a random number)")
       ->type_name("ID");
+  AddNumber(
+      app, "--concurrency", 1, 1'000'000,
+      [request](uint64_t most) { request->concurrency = static_cast<int32_t>(most); },
+      "most transactions under way at a time; how many are is found by what Spanner answers "
+      "(default: 100)");
   app.add_option("--metrics", request->metrics,
                  "serve http://HOST:PORT/metrics in Prometheus' text format")
       ->type_name("HOST:PORT");
@@ -129,11 +186,19 @@ std::string Complete(LockRequest& request) {
   const auto twice = std::ranges::adjacent_find(request.names);
   if (twice != request.names.end()) return Cat("lock ", sim::Quoted(*twice), " is named twice");
   if (request.id.empty()) request.id = DrawId();
-  return {};
+  return CompleteConnection(request);
+}
+
+std::string EndpointOf(const LockRequest& request) {
+  return real_client::ResolveWithEnvironment(ClientOptionsOf(request).connection).endpoint;
 }
 
 real_client::LockClientOptions ClientOptionsOf(const LockRequest& request) {
-  return {.database = request.database, .connection = {}, .make_client = request.make_client};
+  return {.database = request.database,
+          .database_role = request.database_role,
+          .connection = request.connection,
+          .make_client = request.make_client,
+          .concurrency = request.concurrency};
 }
 
 real_client::LockOptions LockOptionsOf(const LockRequest& request, const std::string& name) {
@@ -150,7 +215,8 @@ std::string Explain(const LockRequest& request, const Status& status) {
   const std::string table = request.TableName();
   if (Says(status, "Table not found")) {
     return Cat("there is no table ", table, " in ", request.database,
-               "; `whorl lock init --protocol ", request.protocol, "` makes it");
+               "; `whorl lock init --protocol ", request.protocol,
+               request.table.empty() ? "" : " --table ", request.table, "` makes it");
   }
   if (Says(status, "Unrecognized name") || Says(status, "column") || Says(status, "Column")) {
     return Cat("the table ", table, " in ", request.database, " is not as ", request.protocol,

@@ -17,20 +17,30 @@ namespace whorl::cli {
 struct LockRequest {
   std::string database;  // projects/P/instances/I/databases/D
   std::string protocol = "fenced_lease";
-  std::string table;  // empty: the protocol's usual name
-  std::string id;     // not empty after Complete()
+  std::string database_role;
+  std::string endpoint;                       // HOST:PORT; empty: Spanner's, or the emulator's
+  std::string credentials_file;               // JSON
+  std::string ca_file;                        // PEM
+  real_client::ConnectionOptions connection;  // after Complete()
+  std::string table;                          // empty: the protocol's usual name
+  std::string id;                             // not empty after Complete()
   std::optional<Duration> lease;
   real_client::MakeClient make_client = real_client::MakeGrpcClient;
   std::vector<std::string> names;
   bool json = false;
   std::string out;
   std::string metrics;  // HOST:PORT; empty: none
+  bool metrics_per_lock = false;
+  int32_t concurrency = real_client::LockClientOptions().concurrency;
   // exec:
   std::vector<std::string> command;
   std::optional<Duration> wait;  // empty: as long as it takes
   bool no_wait = false;
   std::optional<Duration> kill_after;
   int conflict_code = 125;
+  // run:
+  static constexpr Duration kReleaseTimeout = Seconds(10);
+  std::optional<Duration> release_timeout;
   // release, init:
   bool force = false;
   bool create_database = false;
@@ -44,7 +54,9 @@ struct LockRequest {
 
 using SharedLockRequest = std::shared_ptr<LockRequest>;
 
-// --database, --protocol, --table, --client.
+// --database, --database-role, --endpoint, --credentials, --ca.
+void AddDatabase(CLI::App& app, const SharedLockRequest& request);
+// These, and --protocol, --table, --client.
 void AddWhere(CLI::App& app, const SharedLockRequest& request);
 // --lease, --id, --metrics.
 void AddWho(CLI::App& app, const SharedLockRequest& request);
@@ -61,6 +73,11 @@ void AddTime(CLI::App& app, const std::string& name, std::optional<Duration>& ou
 // the request; empty if nothing is.
 std::string Complete(LockRequest& request);
 
+// The time within which a command's calls to Spanner are answered.
+constexpr Duration kCommandTimeout = Seconds(10);
+
+// HOST:PORT, as the environment has it.
+std::string EndpointOf(const LockRequest& request);
 real_client::LockClientOptions ClientOptionsOf(const LockRequest& request);
 real_client::LockOptions LockOptionsOf(const LockRequest& request, const std::string& name);
 

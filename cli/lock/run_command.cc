@@ -3,11 +3,15 @@
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): POSIX's, not C's
 #include <unistd.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -16,6 +20,7 @@
 #include "cli/lock/metrics.h"
 #include "cli/lock/options.h"
 #include "cli/lock/signals.h"
+#include "cli/lock/wait_notice.h"
 #include "cli/output.h"
 #include "real_client/os.h"
 #include "sim/scenario/error_text.h"
@@ -34,12 +39,15 @@ constexpr std::string_view kRunFooter = R"(Examples:
   whorl lock run nightly
   whorl lock run nightly weekly --json --out locks.jsonl --metrics 127.0.0.1:9464
 
-Takes part until SIGINT or SIGTERM, and then releases the locks that it holds; a second signal ends
-it at once. Logged are: started, leads, lost, failing (Spanner refuses or does not answer; logged when
-the reason changes), answers (it does again), note (of the protocol), stopped. Renewals are not.
-Metrics, with the labels lock and protocol: whorl_lock_leader, whorl_lock_token,
-whorl_lock_lease_left_seconds, whorl_lock_terms_total, whorl_lock_heartbeats_sent_total,
-whorl_lock_heartbeats_failed_total, whorl_lock_transaction_duration_seconds (step, outcome).
+Takes part until SIGINT or SIGTERM, and then releases the locks that it holds, all at the same time; a
+second signal, more than a second later, ends it at once. Logged are: started, leads, lost, failing
+(Spanner refuses or does not answer; logged when the reason changes), answers (it does again), note (of
+the protocol), stopped. Renewals are not.
+Metrics, by protocol: whorl_locks, whorl_locks_led, whorl_lock_terms_total,
+whorl_lock_heartbeats_sent_total, whorl_lock_heartbeats_failed_total,
+whorl_lock_last_heartbeat_timestamp_seconds, whorl_lock_transaction_duration_seconds (step, outcome);
+and whorl_build_info. With --metrics-per-lock those of heartbeats and terms have the label lock, and
+there are whorl_lock_leader, whorl_lock_token and whorl_lock_lease_left_seconds, too.
 Exit codes: 0 stopped by a signal; 2 bad input or usage; 3 the log cannot be written, or nothing can
 be served at --metrics.)";
 
@@ -55,6 +63,10 @@ class EventQueue {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
     changed_.notify_one();
+  }
+  void Resume() {
+    const std::lock_guard lock(mutex_);
+    stopped_ = false;
   }
   // Waits for an event. False if the queue was stopped and all events were taken.
   bool Take(LogEvent& event) {
@@ -78,9 +90,14 @@ Json JsonOf(const Value& value) { return sim::ValueJson(value); }
 // Turns what happens to one lock into events.
 class Reporter final : public real_client::LockObserver {
  public:
+  // Sets `heard` when Spanner, or an error in its place, was heard of.
   Reporter(const LockRequest& request, std::string lock, EventQueue& queue,
-           std::shared_ptr<LockMeter> meter)
-      : request_(request), lock_(std::move(lock)), queue_(queue), meter_(std::move(meter)) {}
+           std::atomic<bool>& heard, std::shared_ptr<LockMeter> meter)
+      : request_(request),
+        lock_(std::move(lock)),
+        queue_(queue),
+        heard_(heard),
+        meter_(std::move(meter)) {}
 
   void OnLeadership(const Leadership& leadership) override {
     if (meter_) meter_->SetLeadership(leadership);
@@ -99,13 +116,16 @@ class Reporter final : public real_client::LockObserver {
     Put("note", Cat(text, shown), {{"note", std::string(text)}, {"values", std::move(values)}});
   }
   void OnTransaction(StepName step, const TransactionResult& result, Duration took) override {
+    heard_ = true;
     if (meter_) meter_->CountTransaction(step, result, took);
     const Code code = result.status.code;
     if (code == Code::kCancelled) return;
-    const bool answers = real_client::IsAnswer(result.status);
-    const Code before = std::exchange(failing_, answers ? Code::kOk : code);
-    if (before == failing_) return;
-    if (answers) return Put("answers", "Spanner answers again", {});
+    // A step answers again when that step does: reads may succeed where every write is denied.
+    if (real_client::IsAnswer(result.status)) {
+      if (failing_.erase(step) > 0 && failing_.empty()) Put("answers", "Spanner answers again", {});
+      return;
+    }
+    if (std::exchange(failing_[step], code) == code) return;
     Put("failing", Cat(WordOf(step), ": ", Explain(request_, result.status)),
         {{"step", std::string(WordOf(step))},
          {"code", std::string(WordOf(code))},
@@ -131,9 +151,10 @@ class Reporter final : public real_client::LockObserver {
   const LockRequest& request_;
   const std::string lock_;
   EventQueue& queue_;
+  std::atomic<bool>& heard_;
   const std::shared_ptr<LockMeter> meter_;
   bool leads_ = false;
-  Code failing_ = Code::kOk;
+  std::map<StepName, Code> failing_;  // the steps whose last transaction failed
 };
 
 int FailToRun(const LockRequest& request, const Status& status) {
@@ -147,9 +168,16 @@ class Runner {
  public:
   Runner(const LockRequest& request, EventLog& log) : request_(request), log_(log) {}
 
+  // `timeout` and terminals send a signal to the process and to its group: a repeat within a second
+  // is the same one.
   void OnSignal(int signal) {
-    if (std::exchange(signalled_, true)) _exit(128 + signal);
-    queue_.Stop();
+    const Duration now = real_client::MonotonicNow();
+    if (!signalled_) {
+      signalled_ = now;
+      queue_.Stop();
+    } else if (now - *signalled_ > Seconds(1)) {
+      _exit(128 + signal);
+    }
   }
   int Run(LockMetrics* metrics) {
     std::unique_ptr<LockClient> client;
@@ -159,43 +187,50 @@ class Runner {
       if (!status.ok()) break;
       real_client::LockOptions options = LockOptionsOf(request_, name);
       options.observer = std::make_shared<Reporter>(
-          request_, name, queue_,
+          request_, name, queue_, heard_,
           metrics == nullptr ? nullptr : metrics->Add(name, request_.protocol));
       status = client->Make(std::move(options), locks.emplace_back());
     }
     if (!status.ok()) return FailToRun(request_, status);
-    return Write(locks);
+    return Write(*client, locks);
   }
 
  private:
-  int Write(std::vector<std::unique_ptr<DistributedLock>>& locks) {
+  int Write(LockClient& client, std::vector<std::unique_ptr<DistributedLock>>& locks) {
+    const Duration lease = request_.LeaseUsed();
+    const bool raised = request_.lease.value_or(lease) < lease;
     for (const auto& lock : locks) {
       queue_.Put({.event = "started",
                   .lock = lock->name(),
                   .text = Cat("takes part as ", request_.id, ", by ", request_.protocol,
-                              " with a lease of ", FormatDuration(request_.LeaseUsed())),
-                  .fields = {{"protocol", request_.protocol},
-                             {"lease", sim::SecondsText(request_.LeaseUsed())}}});
+                              " with a lease of ", FormatDuration(lease),
+                              raised ? ", its least, instead of " : "",
+                              raised ? FormatDuration(*request_.lease) : ""),
+                  .fields = {{"protocol", request_.protocol}, {"lease", sim::SecondsText(lease)}}});
       lock->Start();
     }
+    const WaitNotice notice(request_, [this] { return !heard_; });
     absl::Status written;
     for (LogEvent event; written.ok() && queue_.Take(event);) written = log_.Write(event);
     // If an event cannot be logged, this process gives up its locks and ends.
-    locks.clear();
-    for (LogEvent event; written.ok() && TakeLate(event);) written = log_.Write(event);
+    queue_.Resume();
+    std::jthread release([&] {
+      const Status released =
+          client.ReleaseAll(request_.release_timeout.value_or(LockRequest::kReleaseTimeout));
+      if (!released.ok()) Complain(released.message);
+      locks.clear();
+      queue_.Stop();
+    });
+    for (LogEvent event; written.ok() && queue_.Take(event);) written = log_.Write(event);
+    release.join();
     if (written.ok()) written = log_.Write({.event = "stopped", .text = "stopped"});
     return End(written);
   }
-  // Takes the events that came while the locks were released.
-  bool TakeLate(LogEvent& event) {
-    queue_.Stop();
-    return queue_.Take(event);
-  }
-
   const LockRequest& request_;
   EventLog& log_;
   EventQueue queue_;
-  bool signalled_ = false;  // used on the signals' thread only
+  std::atomic<bool> heard_ = false;
+  std::optional<Duration> signalled_;  // when; used on the signals' thread only
 };
 
 int RunRun(LockRequest& request) {
@@ -213,7 +248,8 @@ int RunRun(LockRequest& request) {
                         [&runner](int signal) { runner.OnSignal(signal); });
   std::unique_ptr<LockMetrics> metrics;
   if (!request.metrics.empty()) {
-    const absl::Status served = LockMetrics::Serve(request.metrics, metrics);
+    const absl::Status served =
+        LockMetrics::Serve(request.metrics, request.metrics_per_lock, metrics);
     if (!served.ok()) return End(served);
   }
   return runner.Run(metrics.get());
@@ -229,6 +265,11 @@ SubCommand AddRunCommand(CLI::App& lock) {
   AddWho(*app, request);
   app->add_flag("--json", request->json, "log JSON lines instead of text");
   app->add_option("--out", request->out, "append the log to FILE")->type_name("FILE");
+  AddTime(*app, "--release-timeout", request->release_timeout, Milliseconds(1),
+          "time after a signal within which the locks are given back; what is not given back then "
+          "expires with its lease (default: 10s)");
+  app->add_flag("--metrics-per-lock", request->metrics_per_lock,
+                "metrics of each lock by itself, not of all together");
   app->footer(std::string(kRunFooter));
   return {.app = app, .run = [request] { return RunRun(*request); }};
 }

@@ -9,6 +9,7 @@
 
 #include "cli/interrupt.h"
 #include "cli/lock/options.h"
+#include "cli/lock/wait_notice.h"
 #include "cli/output.h"
 #include "cli/text_table.h"
 #include "sim/report/json_print.h"
@@ -93,6 +94,7 @@ int Ask(LockRequest& request, std::vector<Holding>& holdings) {
   if (const int code = OpenClient(request, client); code != kAsExpected) return code;
   std::optional<std::string> name;
   if (!request.names.empty()) name = request.names[0];
+  const WaitNotice notice(request);
   const Status status =
       client->List(request.protocol, request.table, std::move(name), request.LeaseUsed(), holdings);
   return status.ok() ? static_cast<int>(kAsExpected) : Fail(request, status);
@@ -101,11 +103,19 @@ int Ask(LockRequest& request, std::vector<Holding>& holdings) {
 int RunGet(LockRequest& request) {
   std::vector<Holding> holdings;
   if (const int code = Ask(request, holdings); code != kAsExpected) return code;
+  const bool has_names = !request.info().holder_columns.lock.empty();
+  if (holdings.empty() && has_names && !request.json) {
+    std::cout << "there is no lock " << sim::Quoted(request.names[0]) << " in "
+              << request.TableName() << ": nobody has ever taken it\n";
+    return End(FlushStdout(), kExpectationFailed);
+  }
   // The table of some protocols is a single lock, which has no name: it gets the name asked for.
   Holding holding = holdings.empty() ? Holding{} : holdings[0];
   holding.lock = request.names[0];
   if (request.json) {
-    std::cout << sim::DumpJson(HoldingJson(holding)) << '\n';
+    Json json = HoldingJson(holding);
+    json["exists"] = !holdings.empty() || !has_names;
+    std::cout << sim::DumpJson(json) << '\n';
   } else {
     PrintHoldings({holding});
   }
@@ -139,8 +149,10 @@ int RunRelease(LockRequest& request) {
   if (const int code = OpenClient(request, client); code != kAsExpected) return code;
   const std::string& name = request.names[0];
   std::vector<Holding> holdings;
+  std::optional<WaitNotice> notice(std::in_place, request);
   Status status =
       client->List(request.protocol, request.table, name, request.LeaseUsed(), holdings);
+  notice.reset();
   if (!status.ok()) return Fail(request, status);
   if (!holdings.empty() && holdings[0].is_held()) {
     Complain(Cat("warning: ", sim::Printable(holdings[0].holder), " holds lock ", sim::Quoted(name),
@@ -170,7 +182,7 @@ SubCommand AddGetCommand(CLI::App& lock) {
   app->footer(
       "Times are Spanner's. A holder that has just lost its lease may still believe in it, if its\n"
       "protocol lets it (whorl protocols).\n"
-      "Exit codes: 0 held; 1 free; 2 bad input or usage; 3 no answer.");
+      "Exit codes: 0 held; 1 free, or there is no such lock; 2 bad input or usage; 3 no answer.");
   return {.app = app, .run = [request] { return RunGet(*request); }};
 }
 

@@ -123,8 +123,9 @@ struct TransactionResult {
   // or whose outcome is unknown. Empty if that attempt sent none.
   std::optional<Duration> commit_sent;
   std::optional<Timestamp> read_timestamp;  // for kStrongRead, if requested and answered
+  uint16_t attempts = 0;  // the number of begins: above 1 if an attempt was ABORTED
   WHORL_FIELDS(TransactionResult, outcome, status, results, commit_timestamp, commit_sent,
-               read_timestamp);
+               read_timestamp, attempts);
 };
 
 }  // namespace whorl

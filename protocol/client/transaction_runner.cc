@@ -139,7 +139,8 @@ RunnerAction Finish(RunnerState& state, Outcome outcome, Status status, Timestam
                              .results = std::move(state.heard),
                              .commit_timestamp = commit,
                              .commit_sent = state.commit_sent,
-                             .read_timestamp = state.read_timestamp}};
+                             .read_timestamp = state.read_timestamp,
+                             .attempts = state.attempt}};
 }
 
 bool IsGivenUp(const RunnerState& state, Duration now) {

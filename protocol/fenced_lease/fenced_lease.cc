@@ -410,6 +410,8 @@ void OnBeaten(Context& here, const TransactionResult& result) {
 void OnBeatEnded(Context& here, const Claim& claim, const TransactionResult& result) {
   if (!here.state.term || here.state.term->claim.number != claim.number) return;
   if (result.outcome == Outcome::kCommitted) return OnBeaten(here, result);
+  // A newer heartbeat took its place before it was sent.
+  if (result.status.code == Code::kCancelled) return;
   Remark(here, whorl::notes::kHeartbeatFailed, {FormatStatus(result.status)});
 }
 

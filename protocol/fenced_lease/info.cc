@@ -39,8 +39,9 @@ ProtocolInfo Info() {
   info.summary =
       "ours: compare-and-set on the heartbeat, the grant's commit timestamp is the token, and a "
       "leader believes only as long as its own clock proves the lease";
+  info.table = "fenced_locks";
   info.create_table =
-      "CREATE TABLE locktable (\n"
+      "CREATE TABLE fenced_locks (\n"
       "  name STRING(MAX) NOT NULL,\n"
       "  heartbeat TIMESTAMP OPTIONS (allow_commit_timestamp=true),\n"
       "  token TIMESTAMP OPTIONS (allow_commit_timestamp=true),\n"
@@ -57,10 +58,11 @@ ProtocolInfo Info() {
                          .until = {},
                          .lease = "lease_ms"};
   info.init_lock =
-      "INSERT INTO locktable (name, heartbeat) VALUES (@name, PENDING_COMMIT_TIMESTAMP())";
+      "INSERT INTO fenced_locks (name, heartbeat) VALUES (@name, PENDING_COMMIT_TIMESTAMP())";
   // The token stays, so that the next one is compared with it.
   info.force_release =
-      "UPDATE locktable SET heartbeat = PENDING_COMMIT_TIMESTAMP(), writer = NULL, attempt = NULL "
+      "UPDATE fenced_locks SET heartbeat = PENDING_COMMIT_TIMESTAMP(), writer = NULL, attempt = "
+      "NULL "
       "WHERE name = @name";
   info.steps = kSteps;
   info.steps_without_commit = kStepsWithoutCommit;

@@ -46,8 +46,9 @@ ProtocolInfo Info() {
   info.summary =
       "Clever's Locker (Go), on a Spanner table: the row says until when it is leased, and every "
       "client judges that by its own wall clock, with five seconds of grace";
+  info.table = "lease_locks";
   info.create_table =
-      "CREATE TABLE locktable (\n"
+      "CREATE TABLE lease_locks (\n"
       "  key STRING(MAX) NOT NULL,\n"
       "  owner STRING(MAX),\n"
       "  leased_until TIMESTAMP,\n"
@@ -62,7 +63,7 @@ ProtocolInfo Info() {
                          .renewed = {},
                          .until = "leased_until",
                          .lease = {}};
-  info.force_release = "DELETE FROM locktable WHERE key = @name";
+  info.force_release = "DELETE FROM lease_locks WHERE key = @name";
   info.steps = kSteps;
   info.heartbeat_step = steps::kHeartbeat;
   info.steps_without_commit = kStepsWithoutCommit;
@@ -70,9 +71,9 @@ ProtocolInfo Info() {
   info.findings = kFindings;
   info.page = "protocol/lease_lock/README.md";
   info.promises.fill(Promise::kNotApplicable);
-  for (const Invariant invariant : {Invariant::kHasLockTruthful, Invariant::kLeaseRespected,
-                                    Invariant::kIsolation, Invariant::kNoWedge,
-                                    Invariant::kNoWorkAfterRelease}) {
+  for (const Invariant invariant :
+       {Invariant::kHasLockTruthful, Invariant::kLeaseRespected, Invariant::kIsolation,
+        Invariant::kNoWedge, Invariant::kNoWorkAfterRelease}) {
     info.promises[static_cast<size_t>(invariant)] = Promise::kPromised;
   }
   info.promises[static_cast<size_t>(Invariant::kSingleLeaderBelief)] = Promise::kNotPromised;

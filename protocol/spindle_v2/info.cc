@@ -63,6 +63,10 @@ ProtocolInfo Info() {
       {.id = "W1", .breaks = kBreaksSingleLeaderBelief, .needs = std::nullopt},
       {.id = "W3", .breaks = kBreaksNoWedge, .needs = std::nullopt},
   }};
+  // Its token is the commit timestamp of another row than the lock's.
+  static constexpr std::array<PromiseLimit, 2> kPromiseLimits = {
+      {{Invariant::kOneLiveToken, Circumstance::kSeveralSplits},
+       {Invariant::kHasLockTruthful, Circumstance::kSeveralSplits}}};
   ProtocolInfo info;
   info.name = "spindle_v2";
   info.summary =
@@ -93,6 +97,7 @@ ProtocolInfo Info() {
   info.findings = kFindings;
   info.page = "protocol/spindle_v2/README.md";
   info.promises.fill(Promise::kNotPromised);
+  info.promise_limits = kPromiseLimits;
   info.promises[static_cast<size_t>(Invariant::kOneLiveToken)] = Promise::kPromised;
   info.promises[static_cast<size_t>(Invariant::kHasLockTruthful)] = Promise::kPromised;
   info.promises[static_cast<size_t>(Invariant::kFencedWritesOrdered)] = Promise::kPromised;

@@ -51,8 +51,9 @@ ProtocolInfo Info() {
   info.summary =
       "spindle v3 (Go): a read-test-write transaction takes the lock, the token is fence and "
       "heartbeat at once, and a leader steps down by its own clock";
+  info.table = "spindle_v3_locks";
   info.create_table =
-      "CREATE TABLE locktable (\n"
+      "CREATE TABLE spindle_v3_locks (\n"
       "  name STRING(MAX) NOT NULL,\n"
       "  token TIMESTAMP OPTIONS (allow_commit_timestamp=true),\n"
       "  owner STRING(MAX),\n"
@@ -65,7 +66,7 @@ ProtocolInfo Info() {
                          .renewed = "token",
                          .until = {},
                          .lease = {}};
-  info.force_release = "DELETE FROM locktable WHERE name = @name";
+  info.force_release = "DELETE FROM spindle_v3_locks WHERE name = @name";
   info.steps = kSteps;
   info.heartbeat_step = steps::kHeartbeat;
   info.steps_without_commit = kStepsWithoutCommit;

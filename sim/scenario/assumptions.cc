@@ -63,9 +63,8 @@ bool HasFault(const Scenario& scenario) {
 }
 
 bool OperatorWrites(const Scenario& scenario) {
-  return std::ranges::any_of(scenario.faults, [](const FaultSpec& fault) {
-    return TargetOf(fault.what) != nullptr;
-  });
+  return std::ranges::any_of(
+      scenario.faults, [](const FaultSpec& fault) { return TargetOf(fault.what) != nullptr; });
 }
 
 bool StartsAgainWithItsId(const Scenario& scenario, const FaultSpec& fault) {
@@ -191,6 +190,8 @@ bool Has(const Scenario& scenario, Circumstance circumstance) {
         const auto* clock = fault.As<ClockFault>();
         return clock != nullptr && clock->stands;
       });
+    case Circumstance::kSeveralSplits:
+      return !scenario.spanner.splits.empty();
   }
   std::abort();
 }

@@ -95,7 +95,7 @@ TEST_F(CliHuntTest, ATableLinksTheScenariosOfAFolder) {
   const Ended ended = Small("--table some");
   EXPECT_EQ(ended.code, 1);
   EXPECT_THAT(ended.out, AllOf(testing::StartsWith("| invariant | spindle_v2 |\n|---|---|\n"),
-                               HasSubstr("| `one_live_token` | holds (60 runs) |\n"),
+                               HasSubstr("| `one_live_token` | holds (54 runs) |\n"),
                                HasSubstr("| `lease_respected` | broken ([" + name + "](some/" +
                                          name + ".json)) |\n"),
                                HasSubstr("| `handed_token_monotonic` | broken |\n"),

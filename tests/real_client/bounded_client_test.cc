@@ -155,6 +155,29 @@ TEST_F(BoundedClientTest, AShutdownAnswersAll) {
                                     HasSubstr("after CANCELLED")));
 }
 
+// A Spanner that serves one kind well may be overloaded with the other.
+TEST(BoundedClientLanes, ReadsDoNotWaitForReadWriteTransactions) {
+  Duration now;
+  auto* inner = new HeldClient;
+  BoundedClient client(std::unique_ptr<TransactionClient>(inner), 100, [&now] { return now; });
+  const auto run = [&client](Mode mode, const std::string& name) {
+    client.Run(OneStatement(fenced_lease::steps::kTake, mode,
+                            Sql::Intern("SELECT @name", {{.name = "name", .type = Type::kString}}),
+                            {name}),
+               [](const TransactionResult&) {});
+  };
+  for (const char* name : {"w1", "w2", "w3", "w4", "w5", "w6"}) run(Mode::kReadWrite, name);
+  EXPECT_THAT(inner->sent, ElementsAre("w1", "w2", "w3", "w4"));
+  run(Mode::kStrongRead, "r1");
+  EXPECT_THAT(inner->sent, ElementsAre("w1", "w2", "w3", "w4", "r1"));
+  // Spanner refuses one: two at a time are enough now.
+  inner->End(1, Code::kAborted);
+  inner->End(2);
+  EXPECT_THAT(inner->sent, ElementsAre("w1", "w2", "w3", "w4", "r1"));
+  inner->End(3);
+  EXPECT_THAT(inner->sent, ElementsAre("w1", "w2", "w3", "w4", "r1", "w5"));
+}
+
 // Many threads send and one answers: at most two transactions are under way, and all are answered.
 TEST(BoundedClientThreads, AnswerEverythingOnce) {
   constexpr int kThreads = 4;

@@ -100,6 +100,15 @@ std::string UseNothing() {
   return Query({.endpoint = "127.0.0.1:1"});
 }
 
+// What `gcloud auth application-default login --impersonate-service-account` stores.
+std::string UseImpersonation() {
+  const Scratch scratch;
+  Set("GOOGLE_APPLICATION_CREDENTIALS",
+      scratch.Write("adc.json", R"({"type": "impersonated_service_account"})"));
+  unsetenv("SPANNER_EMULATOR_HOST");
+  return Query({.endpoint = "127.0.0.1:1"});
+}
+
 std::string UseEmulatorHost() {
   auto server = server::Server::Start(WithDatabase());
   Set("SPANNER_EMULATOR_HOST", (*server)->address());
@@ -116,6 +125,12 @@ TEST_F(ClientCredentialsDeathTest, WithoutAnyThePersonIsToldWhatToDo) {
   EXPECT_EXIT(SayAndExit(UseNothing()), testing::ExitedWithCode(0),
               "aborted OK (UNAUTHENTICATED: .*gcloud auth application-default login|"
               "DEADLINE_EXCEEDED: no session)");
+}
+
+TEST_F(ClientCredentialsDeathTest, CredentialsThatGrpcDoesNotKnowAreToldAsWhatTheyAre) {
+  EXPECT_EXIT(SayAndExit(UseImpersonation()), testing::ExitedWithCode(0),
+              "UNAUTHENTICATED: .*adc.json are of type .impersonated_service_account., which gRPC "
+              "cannot use");
 }
 
 TEST_F(ClientCredentialsDeathTest, TheEmulatorsVariableNeedsNone) {

@@ -266,7 +266,7 @@ TEST_P(ClientEmulatorTest, TellsAPersonThatTheDatabaseIsNotThere) {
   const TransactionResult result = Run(Query(Select("a")));
   EXPECT_EQ(result.outcome, Outcome::kAborted);
   EXPECT_EQ(result.status.code, Code::kNotFound);
-  EXPECT_THAT(result.status.message, HasSubstr("gcloud spanner databases create"));
+  EXPECT_THAT(result.status.message, HasSubstr("whorl lock init --create-database"));
 }
 
 TEST_P(ClientEmulatorTest, AStoppedServerEndsAReadByItsTimeout) {

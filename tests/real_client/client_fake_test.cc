@@ -56,10 +56,12 @@ class FakeSpanner final : public v1::Spanner::Service {
   std::function<grpc::Status(const v1::CommitRequest&, v1::CommitResponse&)> commit;
   std::function<grpc::Status()> create = [] { return grpc::Status::OK; };
   std::map<std::string, Headers> headers;  // by method, of its last call
+  std::string role;                        // of the last session
 
-  grpc::Status CreateSession(grpc::ServerContext* context, const v1::CreateSessionRequest*,
+  grpc::Status CreateSession(grpc::ServerContext* context, const v1::CreateSessionRequest* request,
                              v1::Session* reply) override {
     const std::lock_guard lock(mutex_);
+    role = request->session().creator_role();
     Note("CreateSession", *context);
     reply->set_name(std::string(kDatabase) + "/sessions/s");
     reply->set_multiplexed(true);
@@ -115,9 +117,9 @@ class ClientFakeTest : public testing::Test {
   ClientFakeTest() {
     int port = 0;
     server_ = Serve({&spanner_}, port);
+    address_ = "127.0.0.1:" + std::to_string(port);
     ClientOptions options = {.database = kDatabase,
-                             .connection = {.endpoint = "127.0.0.1:" + std::to_string(port),
-                                            .credentials = Plaintext{}}};
+                             .connection = {.endpoint = address_, .credentials = Plaintext{}}};
     const Backoff soon = {.initial = Milliseconds(1), .max = Milliseconds(1)};
     options.retry.query = soon;
     options.retry.unary = soon;
@@ -144,6 +146,7 @@ class ClientFakeTest : public testing::Test {
   }
 
   FakeSpanner spanner_;
+  std::string address_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<SpannerClient> client_;
 };
@@ -167,6 +170,42 @@ std::vector<Row> Rows(std::vector<std::string> names) {
   std::vector<Row> rows;
   for (std::string& name : names) rows.push_back({std::move(name)});
   return rows;
+}
+
+TEST_F(ClientFakeTest, RequestsHaveTheTagOfTheirStep) {
+  std::vector<std::string> tags;
+  spanner_.query = [&](const auto& request, auto& writer) {
+    tags.push_back(request.request_options().request_tag());
+    EXPECT_EQ(request.request_options().transaction_tag(), "");
+    writer.Write(Part(true, {}, ""));
+    return grpc::Status::OK;
+  };
+  spanner_.commit = [&](const auto& request, auto&) {
+    tags.push_back(request.request_options().transaction_tag());
+    return grpc::Status::OK;
+  };
+  Transaction query = Query();
+  query.step = steps::kHasLock;
+  EXPECT_EQ(Does(std::move(query)).outcome, Outcome::kCommitted);
+  Transaction write = Delete();
+  write.step = steps::kWrite;
+  Does(std::move(write));
+  EXPECT_THAT(tags, ElementsAre("whorl_has_lock", "whorl_write"));
+}
+
+TEST_F(ClientFakeTest, SessionsHaveTheRoleOfTheDatabase) {
+  ClientOptions options = {.database = kDatabase,
+                           .database_role = "locker",
+                           .connection = {.endpoint = address_, .credentials = Plaintext{}}};
+  spanner_.query = [](const auto&, auto& writer) {
+    writer.Write(Part(true, {}, ""));
+    return grpc::Status::OK;
+  };
+  EXPECT_EQ(Does(Query()).outcome, Outcome::kCommitted);
+  EXPECT_EQ(spanner_.role, "");
+  ASSERT_EQ(FormatStatus(SpannerClient::Create(std::move(options), client_)), "OK");
+  EXPECT_EQ(Does(Query()).outcome, Outcome::kCommitted);
+  EXPECT_EQ(spanner_.role, "locker");
 }
 
 TEST_F(ClientFakeTest, AStreamThatBreaksGoesOnFromItsLastToken) {

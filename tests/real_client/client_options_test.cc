@@ -168,7 +168,7 @@ TEST(ClientAdviceTest, NobodyAtTheEmulatorsAddressIsSaidSo) {
 
 TEST(ClientAdviceTest, AKeyThatIsNoneIsSaidSo) {
   ClientOptions options = {.database = kDatabase,
-                           .connection = {.credentials = Tls{.service_account_key = "{}"}}};
+                           .connection = {.credentials = Tls{.credentials_json = "{}"}}};
   std::unique_ptr<SpannerClient> client;
   ASSERT_EQ(SpannerClient::Create(options, client), Status());
   Answered<TransactionResult> answered;

@@ -98,6 +98,21 @@ TEST_F(ClientTlsTest, ATokenGoesAlongWithEveryCall) {
   EXPECT_EQ(result.outcome, Outcome::kCommitted) << FormatStatus(result.status);
 }
 
+TEST_F(ClientTlsTest, ATokenIsAskedForAnewWhenItIsNeeded) {
+  // Tokens of Google's live for an hour, locks for longer.
+  const auto server = Serve("secret");
+  std::atomic<int> asked = 0;
+  const auto token = [&asked] { return ++asked > 0 ? std::string("secret") : std::string(); };
+  const TransactionResult result =
+      Try(*server, {.root_certificates = own_.certificate_pem, .renewed_access_token = token});
+  EXPECT_EQ(result.outcome, Outcome::kCommitted) << FormatStatus(result.status);
+  EXPECT_GE(asked, 2);  // once for each call
+  const TransactionResult without =
+      Try(*server, {.root_certificates = own_.certificate_pem,
+                    .renewed_access_token = [] { return std::string(); }});
+  EXPECT_THAT(FormatStatus(without.status), HasSubstr("the program has no access token"));
+}
+
 TEST_F(ClientTlsTest, AWrongTokenIsToldAtOnceWithARemedy) {
   // Retrying would not help.
   const auto server = Serve("secret");
@@ -122,7 +137,7 @@ TEST_F(ClientTlsTest, AKeyFileMakesTokens) {
   // The client signs the token itself; this server accepts any.
   const auto server = Serve("");
   const TransactionResult result = Try(*server, {.root_certificates = own_.certificate_pem,
-                                                 .service_account_key = MakeServiceAccountKey()});
+                                                 .credentials_json = MakeServiceAccountKey()});
   EXPECT_EQ(result.outcome, Outcome::kCommitted) << FormatStatus(result.status);
 }
 

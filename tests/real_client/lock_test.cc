@@ -7,6 +7,7 @@
 #include <atomic>
 #include <future>
 #include <memory>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -221,7 +222,7 @@ class LockNameTest : public LockTest, public testing::WithParamInterface<std::st
 
 INSTANTIATE_TEST_SUITE_P(Names, LockNameTest,
                          testing::Values("plain", "it's", "\"quoted\"", "back\\slash",
-                                         "a; DROP TABLE locktable",
+                                         "a; DROP TABLE fenced_locks",
                                          "\xC3\xBC\xE2\x82\xAC\xF0\x9F\x94\x92", "line\nbreak",
                                          std::string(8000, 'n')));
 
@@ -272,6 +273,74 @@ TEST_F(LockTest, AnOperatorSeesWhoHoldsWhatAndCanEndIt) {
   EXPECT_EQ(client_->ForceRelease("fenced_lease", "", "none").code, Code::kNotFound);
 }
 
+// --- tables of other protocols -------------------------------------------------------------------
+
+// fenced_lease's table has all columns that spindle_v2 needs, so its statements would run there, and
+// both protocols would have a leader.
+TEST_F(LockTest, AProtocolRefusesATableOfAnother) {
+  Init("job");
+  const auto a = Lock("job", "a");
+  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
+  const auto b =
+      Make(*client_, {.name = "job", .protocol = "spindle_v2", .id = "b", .table = "fenced_locks"});
+  for (const Status& status : {b->TryLock(), b->LockFor(Seconds(30)), b->Lock(),
+                               client_->Check("spindle_v2", "fenced_locks", Seconds(5))}) {
+    EXPECT_EQ(status.code, Code::kInvalidArgument);
+    EXPECT_THAT(status.message, HasSubstr("the table fenced_locks is fenced_lease's"));
+    EXPECT_THAT(status.message, HasSubstr("name another table"));
+  }
+  EXPECT_TRUE(a->HasLock());
+}
+
+TEST(LockTableTest, EveryProtocolHasATableOfItsOwn) {
+  std::set<std::string_view> tables;
+  for (const ProtocolInfo& info : Protocols()) {
+    EXPECT_TRUE(tables.insert(info.table).second) << info.name << " shares " << info.table;
+  }
+}
+
+// --- giving back all -----------------------------------------------------------------------------
+
+TEST_F(LockTest, ReleaseAllGivesAllLocksBack) {
+  constexpr int kLocks = 200;
+  std::vector<std::unique_ptr<DistributedLock>> locks;
+  for (int i = 0; i < kLocks; ++i) {
+    Init("lock-" + std::to_string(i));
+    locks.push_back(Lock("lock-" + std::to_string(i), "a"));
+    ASSERT_EQ(FormatStatus(locks.back()->Lock()), "OK");
+  }
+  ASSERT_EQ(FormatStatus(client_->ReleaseAll(Seconds(60))), "OK");
+  for (const auto& lock : locks) EXPECT_FALSE(lock->Now().leads);
+  std::vector<Holding> holdings;
+  ASSERT_EQ(FormatStatus(client_->List("fenced_lease", "", std::nullopt, Seconds(10), holdings)),
+            "OK");
+  ASSERT_THAT(holdings, SizeIs(kLocks));
+  for (const Holding& holding : holdings) EXPECT_THAT(holding.holder, IsEmpty());
+  // They can be used again.
+  EXPECT_EQ(FormatStatus(locks.front()->Lock()), "OK");
+}
+
+// One after the other, 200 locks would wait half an hour for a Spanner that does not answer.
+TEST_F(LockTest, ReleaseAllDoesNotWaitForASpannerThatDoesNotAnswer) {
+  constexpr int kLocks = 200;
+  std::vector<std::unique_ptr<DistributedLock>> locks;
+  for (int i = 0; i < kLocks; ++i) {
+    Init("lock-" + std::to_string(i));
+    locks.push_back(Lock("lock-" + std::to_string(i), "a"));
+    ASSERT_EQ(FormatStatus(locks.back()->Lock()), "OK");
+  }
+  const auto gate = std::make_shared<server::Gate>();
+  database_->server()->SetFaults(
+      [gate](const server::CallInfo&) { return server::HoldRequest{gate}; });
+  const Status status = client_->ReleaseAll(Milliseconds(100));
+  EXPECT_EQ(status.code, Code::kDeadlineExceeded);
+  EXPECT_THAT(status.message, HasSubstr("200 locks were not given back within 100ms"));
+  for (const auto& lock : locks) EXPECT_FALSE(lock->Now().leads);
+  locks.clear();
+  client_.reset();
+  gate->Open();
+}
+
 // --- a table of spindle --------------------------------------------------------------------------
 
 // Runs the statements of real_client/README.md on the emulator, which can alter a table.
@@ -284,7 +353,8 @@ TEST(LockMigrationTest, ATableOfSpindleBecomesOneOfFencedLease) {
         Make(*client, {.name = "job", .protocol = "spindle_v2", .id = "old", .lease = Seconds(1)});
     ASSERT_EQ(FormatStatus(old->Lock()), "OK");
   }
-  const auto lock = Make(*client, {.name = "job", .id = "new", .lease = Seconds(1)});
+  const auto lock =
+      Make(*client, {.name = "job", .id = "new", .lease = Seconds(1), .table = "locktable"});
   EXPECT_EQ(lock->TryLock().code, Code::kInvalidArgument);  // two columns are missing
   AdminClient admin(database->Connection());
   Answered<Status> altered;

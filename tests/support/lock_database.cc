@@ -116,8 +116,8 @@ std::unique_ptr<LockDatabase> ServeModel(std::string_view protocol, std::vector<
   return database;
 }
 
-std::unique_ptr<LockDatabase> StartEmulator(std::string_view protocol) {
-  std::unique_ptr<EmulatorProcess> emulator = EmulatorProcess::Start();
+std::unique_ptr<LockDatabase> StartEmulator(std::string_view protocol, EmulatorAborts aborts) {
+  std::unique_ptr<EmulatorProcess> emulator = EmulatorProcess::Start(aborts);
   if (emulator == nullptr) return nullptr;
   auto database = std::make_unique<EmulatorDatabase>(std::move(emulator), protocol);
   InsertInitRow(*database, protocol);

@@ -33,7 +33,8 @@ class LockDatabase {
 std::unique_ptr<LockDatabase> ServeModel(std::string_view protocol,
                                          std::vector<std::string> ddl = {});
 // Null if there is no emulator.
-std::unique_ptr<LockDatabase> StartEmulator(std::string_view protocol);
+std::unique_ptr<LockDatabase> StartEmulator(std::string_view protocol,
+                                            EmulatorAborts aborts = EmulatorAborts::kNever);
 
 // An existing database with the tables it needs, reached with Application Default Credentials or at
 // SPANNER_EMULATOR_HOST.

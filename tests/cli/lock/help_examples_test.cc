@@ -17,7 +17,7 @@ class GrpcHelpExamplesTest : public HelpExamples {
       if (example.find(part) == std::string::npos) continue;
       ++examples_;
       const Ended ended = RunExample(
-          "export WHORL_DATABASE=projects/p/instances/i/databases/d "
+          "export WHORL_DATABASE=projects/my-project/instances/my-instance/databases/my-db "
           "SPANNER_EMULATOR_HOST=127.0.0.1:1\n" +
           example);
       // Bad usage is 2, or of exec 125, which other failures are, too.

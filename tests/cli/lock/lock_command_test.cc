@@ -1,7 +1,10 @@
 // `whorl lock run`, `init`, `get`, `list` and `release`, and their messages about errors.
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
+#include <atomic>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -64,7 +67,7 @@ TEST_F(LockCliTest, SaysWhoHoldsALock) {
 }
 
 TEST_F(LockCliTest, AListWithoutLocks) {
-  EXPECT_EQ(Whorl("lock list").out, "no locks in locktable\n");
+  EXPECT_EQ(Whorl("lock list").out, "no locks in fenced_locks\n");
   EXPECT_EQ(Whorl("lock list --json").out, "[]\n");
 }
 
@@ -97,26 +100,26 @@ TEST(LockInitTest, MakesWhatEachProtocolNeedsAndFindsItAgain) {
 
 TEST_F(LockCliTest, InitSaysWhatItMade) {
   EXPECT_EQ(Whorl("lock init a b").out,
-            "table locktable is there already, as fenced_lease needs it\n"
+            "table fenced_locks is there already, as fenced_lease needs it\n"
             "lock \"a\" can be taken\n"
             "lock \"b\" can be taken\n");
   EXPECT_EQ(Whorl("lock init --protocol semaphore").out,
             "made table LeaderElection for semaphore\nmade the row of LeaderElection\n");
-  // spindle v2 does not mind the columns that it does not know.
-  EXPECT_EQ(Whorl("lock init --protocol spindle_v2").code, 0);
+  EXPECT_EQ(Whorl("lock init --protocol spindle_v2").out, "made table locktable for spindle_v2\n");
 }
 
 TEST_F(LockCliTest, InitRefusesATableOfAnotherShape) {
-  ExpectComplaint(Whorl("lock init --protocol spindle_v3"), 3,
-                  "table locktable that is not as spindle_v3 needs it: it has no column OWNER");
+  ExpectComplaint(Whorl("lock init --protocol spindle_v3 --table fenced_locks"), 3,
+                  "table fenced_locks that is not as spindle_v3 needs it: it has no column OWNER");
 }
 
 TEST_F(LockCliTest, InitCanMakeTheDatabase) {
   const std::string other = "projects/test-project/instances/test-instance/databases/other";
-  ExpectComplaint(Whorl("lock init --database " + other), 3, "NOT_FOUND: .*[Dd]atabase.*create it");
+  ExpectComplaint(Whorl("lock init --database " + other), 3,
+                  "NOT_FOUND: .*[Dd]atabase.*lock init --create-database");
   const Ended made = Whorl("lock init --create-database job --database " + other);
   EXPECT_EQ(made.code, 0) << made.err;
-  EXPECT_THAT(made.out, StartsWith("made database " + other + "\nmade table locktable"));
+  EXPECT_THAT(made.out, StartsWith("made database " + other + "\nmade table fenced_locks"));
   EXPECT_EQ(Whorl("lock init --create-database --database " + other).code, 0);
   EXPECT_EQ(Whorl("lock exec job --database " + other + " -- true").code, 0);
 }
@@ -191,11 +194,14 @@ TEST_F(LockCliTest, RunServesMetrics) {
                .out;
     return text.find("step=\"beat\"") != std::string::npos;
   })) << text;
-  const std::string labels = "{lock=\"job\",protocol=\"fenced_lease\"} ";
-  EXPECT_THAT(text, HasSubstr("\nwhorl_lock_leader" + labels + "1\n"));
+  const std::string labels = "{protocol=\"fenced_lease\"} ";
+  EXPECT_THAT(text, HasSubstr("\nwhorl_build_info{version=\""));
+  EXPECT_THAT(text, HasSubstr("\nwhorl_locks" + labels + "1\n"));
+  EXPECT_THAT(text, HasSubstr("\nwhorl_locks_led" + labels + "1\n"));
+  EXPECT_THAT(text, ContainsRegex("\nwhorl_lock_last_heartbeat_timestamp_seconds.* 1[0-9.e+]+\n"));
   EXPECT_THAT(text, HasSubstr("\nwhorl_lock_terms_total" + labels + "1\n"));
   EXPECT_THAT(text, HasSubstr("\nwhorl_lock_heartbeats_failed_total" + labels + "0\n"));
-  EXPECT_THAT(text, HasSubstr("\nwhorl_lock_lease_left_seconds" + labels + "0."));
+  EXPECT_THAT(text, Not(HasSubstr("lock=\"job\"")));
   EXPECT_THAT(text, HasSubstr("# TYPE whorl_lock_transaction_duration_seconds histogram\n"));
   run.Signal(SIGTERM);
   EXPECT_EQ(run.WaitForEnd(), 0);
@@ -215,6 +221,169 @@ TEST_F(LockCliTest, RunSaysWhenSpannerDoesNotAnswerAndWhenItDoesAgain) {
   EXPECT_TRUE(run.output().WaitFor("leads with token", 2));
   run.Signal(SIGTERM);
   EXPECT_EQ(run.WaitForEnd(), 0);
+}
+
+// Reads are answered while every write is denied.
+TEST_F(LockCliTest, RunDoesNotTakeAReadForTheEndOfTheTrouble) {
+  Init("job");
+  RunningWhorl run({"lock", "run", "job", "--lease", "1s"}, false);
+  ASSERT_TRUE(run.output().WaitFor("leads with token"));
+  std::atomic<int> reads = 0;
+  database_->server()->SetFaults([&reads](const server::CallInfo& call) -> server::FaultAction {
+    if (call.method == "ExecuteStreamingSql") ++reads;
+    if (call.method != "ExecuteSql") return server::LetPass{};
+    return server::FailBefore{Error(Code::kPermissionDenied, "the test denies writes")};
+  });
+  ASSERT_TRUE(run.output().WaitFor("beat: PERMISSION_DENIED: the test denies writes"));
+  ASSERT_TRUE(run.output().WaitFor("take: PERMISSION_DENIED: the test denies writes"));
+  const int seen = reads;
+  ASSERT_TRUE(RunsUntil([&] { return Whorl("lock get job").code >= 0 && reads >= seen + 6; }));
+  EXPECT_THAT(run.output().text(), Not(HasSubstr("answers again")));
+  database_->server()->SetFaults({});
+  EXPECT_TRUE(run.output().WaitFor("Spanner answers again"));
+  run.Signal(SIGTERM);
+  EXPECT_EQ(run.WaitForEnd(), 0);
+}
+
+// `timeout` signals its child and then the group that both are in.
+TEST_F(LockCliTest, ASignalThatIsRepeatedAtOnceIsOneSignal) {
+  Init("job");
+  RunningWhorl run({"lock", "run", "job"}, false);
+  ASSERT_TRUE(run.output().WaitFor("leads with token"));
+  const auto gate = std::make_shared<server::Gate>();
+  database_->server()->SetFaults([gate](const server::CallInfo& call) -> server::FaultAction {
+    if (call.method == "Commit") return server::HoldRequest{gate};
+    return server::LetPass{};
+  });
+  run.Signal(SIGTERM);
+  ASSERT_TRUE(run.output().WaitFor("leads no longer"));
+  run.Signal(SIGTERM);
+  database_->server()->SetFaults({});
+  gate->Open();
+  EXPECT_EQ(run.WaitForEnd(), 0);
+  EXPECT_EQ(Whorl("lock get job").code, 1);
+}
+
+TEST_F(LockCliTest, RunSaysWhatItCouldNotGiveBackInTime) {
+  Init("job");
+  RunningWhorl run({"lock", "run", "job", "--release-timeout", "50ms"}, false);
+  ASSERT_TRUE(run.output().WaitFor("leads with token"));
+  const auto gate = std::make_shared<server::Gate>();
+  database_->server()->SetFaults(
+      [gate](const server::CallInfo&) { return server::HoldRequest{gate}; });
+  run.Signal(SIGTERM);
+  EXPECT_TRUE(run.output().WaitFor("1 lock was not given back within 50ms, and will expire"));
+  EXPECT_EQ(run.WaitForEnd(), 0);
+  gate->Open();
+}
+
+TEST_F(LockCliTest, RunSaysThatALeaseIsRaised) {
+  RunningWhorl run({"lock", "run", "job", "--lease", "10ms"}, false);
+  EXPECT_TRUE(run.output().WaitFor("with a lease of 1s, its least, instead of 10ms"));
+  run.Signal(SIGTERM);
+  EXPECT_EQ(run.WaitForEnd(), 0);
+  EXPECT_THAT(Whorl("lock exec job --lease 10ms -- true").err,
+              HasSubstr("a lease of 10ms is below fenced_lease's least: 1s is used"));
+}
+
+TEST_F(LockCliTest, ATableOfAnotherProtocolIsRefused) {
+  Init("job");
+  ExpectComplaint(Whorl("lock exec job --protocol spindle_v2 --table fenced_locks -- true"), 125,
+                  "the table fenced_locks is fenced_lease's.*name another table");
+  ExpectComplaint(Whorl("lock init --protocol spindle_v2 --table fenced_locks"), 3,
+                  "that is fenced_lease's.*--table names another one");
+}
+
+TEST_F(LockCliTest, ALockThatDoesNotExistIsNotFree) {
+  const Ended text = Whorl("lock get nothing");
+  EXPECT_EQ(text.code, 1);
+  EXPECT_THAT(text.out, StartsWith("there is no lock \"nothing\" in fenced_locks"));
+  EXPECT_EQ(json::parse(Whorl("lock get nothing --json").out)["exists"], false);
+  Init("job");
+  EXPECT_EQ(json::parse(Whorl("lock get job --json").out)["exists"], true);
+}
+
+TEST_F(LockCliTest, OptionsSayWhereSpannerIs) {
+  const std::string endpoint = database_->Connection().endpoint;
+  EXPECT_EQ(Shell("SPANNER_EMULATOR_HOST=127.0.0.1:1 \"$W\" lock list --endpoint " + endpoint).code,
+            0);
+  // Without TLS on the other side.
+  Write("ca.pem", "no certificate");
+  EXPECT_EQ(Whorl("lock list --ca ca.pem").code, 3);
+  ExpectComplaint(Whorl("lock list --ca none.pem"), 2, "--ca: \"none.pem\" cannot be read");
+  Write("empty.json", "");
+  ExpectComplaint(Whorl("lock list --credentials empty.json"), 2,
+                  "--credentials: \"empty.json\" is empty");
+  EXPECT_EQ(Whorl("lock list --database-role reader").code, 0);
+  EXPECT_EQ(Whorl("lock exec job --concurrency 1 -- true").code, 0);
+  ExpectComplaint(Whorl("lock run job --concurrency 0"), 2, "--concurrency");
+}
+
+// --- an address that accepts connections and never answers ---------------------------------------
+
+TEST_F(LockCliTest, EveryCommandEndsInTimeAndSaysWhatItWaitsFor) {
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(listen(listener, 64), 0);
+  ASSERT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  const std::string host = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  const std::string commands =
+      "export SPANNER_EMULATOR_HOST=" + host +
+      "\nfor args in 'init job' 'init --create-database' 'get job' list 'release --force job' "
+      "migrate 'exec job --no-wait -- true'; do\n"
+      "  { \"$W\" lock $args 2>&1; echo \"$args: $?\"; } >\"out$$.${args%% *}.${#args}\" &\n"
+      "done; wait; cat out$$.*";
+  const Ended ended = Shell(commands);
+  close(listener);
+  for (const char* end :
+       {"init job: 3", "init --create-database: 3", "get job: 3", "list: 3",
+        "release --force job: 3", "migrate: 3", "exec job --no-wait -- true: 125"}) {
+    EXPECT_THAT(ended.out, HasSubstr(std::string(end) + "\n"));
+  }
+  size_t notices = 0;
+  const std::string notice = "whorl: waiting for Spanner at " + host + "\n";
+  for (size_t at = ended.out.find(notice); at != std::string::npos;
+       at = ended.out.find(notice, at + 1)) {
+    ++notices;
+  }
+  EXPECT_EQ(notices, 7) << ended.out;
+}
+
+// --- migration -----------------------------------------------------------------------------------
+
+class LockMigrateTest : public CliTest {};
+
+TEST_F(LockMigrateTest, TurnsSpindlesTableIntoFencedLeasesUnlessASpindleBeats) {
+  const std::unique_ptr<EmulatorProcess> emulator = EmulatorProcess::Start();
+  if (emulator == nullptr) GTEST_SKIP() << kNoEmulator;
+  setenv("SPANNER_EMULATOR_HOST", emulator->address().c_str(), 1);
+  setenv("WHORL_DATABASE", kLockDatabase, 1);
+  ASSERT_EQ(Whorl("lock init --create-database --protocol spindle_v2").code, 0);
+  {
+    RunningWhorl old({"lock", "run", "job", "--protocol", "spindle_v2", "--lease", "2s"}, false);
+    ASSERT_TRUE(old.output().WaitFor("leads with token"));
+    ExpectComplaint(Shell("\"$W\" lock migrate --lease 2s >/dev/null"), 1,
+                    "lock \"job\" was renewed or taken.*stop all processes of spindle");
+    EXPECT_EQ(Whorl("lock get job --protocol spindle_v2").code, 0);
+    old.Signal(SIGTERM);
+    EXPECT_EQ(old.WaitForEnd(), 0);
+  }
+  const Ended migrated = Whorl("lock migrate --lease 2s");
+  EXPECT_EQ(migrated.code, 0) << migrated.err;
+  EXPECT_THAT(migrated.out, HasSubstr("the table locktable is as fenced_lease needs it"));
+  EXPECT_THAT(Whorl("lock migrate --lease 2s").out, HasSubstr("needs it already"));
+  EXPECT_EQ(Whorl("lock exec job --table locktable --lease 2s -- true").code, 0);
+  ExpectComplaint(Whorl("lock exec job --protocol spindle_v2 -- true"), 125,
+                  "the table locktable is fenced_lease's");
+  ExpectComplaint(Whorl("lock migrate --table nothing"), 3, "there is no table nothing");
+  EXPECT_EQ(Whorl("lock init --protocol semaphore").code, 0);
+  ExpectComplaint(Whorl("lock migrate --table LeaderElection"), 3, "is not spindle_v2's");
+  unsetenv("SPANNER_EMULATOR_HOST");
+  unsetenv("WHORL_DATABASE");
 }
 
 // --- the official emulator -----------------------------------------------------------------------
@@ -275,17 +444,21 @@ TEST_F(LockCliTest, WithoutCredentials) {
 TEST_F(LockCliTest, WithoutTheDatabase) {
   const std::string other =
       " --database projects/test-project/instances/test-instance/databases/nothing ";
-  ExpectComplaint(Whorl("lock get job" + other), 3, "NOT_FOUND: .*create it");
-  ExpectComplaint(Whorl("lock exec job" + other + "-- true"), 125, "NOT_FOUND: .*create it");
+  ExpectComplaint(Whorl("lock get job" + other), 3, "NOT_FOUND: .*lock init --create-database");
+  ExpectComplaint(Whorl("lock exec job" + other + "-- true"), 125,
+                  "NOT_FOUND: .*lock init --create-database");
 }
 
 TEST_F(LockCliTest, WithoutTheTableOrWithAnotherOne) {
-  const std::string none = "there is no table nothing in projects/.*whorl lock init";
+  const std::string none =
+      "there is no table nothing in projects/.*whorl lock init --protocol fenced_lease --table "
+      "nothing. makes it";
   ExpectComplaint(Whorl("lock get job --table nothing"), 3, none);
   ExpectComplaint(Whorl("lock exec job --table nothing -- true"), 125, none);
-  const std::string other = "the table locktable in .* is not as spindle_v3 needs it";
-  ExpectComplaint(Whorl("lock get job --protocol spindle_v3"), 3, other);
-  ExpectComplaint(Whorl("lock exec job --protocol spindle_v3 -- true"), 125, other);
+  const std::string other = "the table fenced_locks in .* is not as spindle_v3 needs it";
+  ExpectComplaint(Whorl("lock get job --protocol spindle_v3 --table fenced_locks"), 3, other);
+  ExpectComplaint(Whorl("lock exec job --protocol spindle_v3 --table fenced_locks -- true"), 125,
+                  other);
 }
 
 // --- usage ---------------------------------------------------------------------------------------

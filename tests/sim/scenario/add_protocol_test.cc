@@ -122,7 +122,7 @@ TEST_F(AddProtocolTest, WantsColumnsThatHoldWhatOperatorsAreShown) {
 TEST_F(AddProtocolTest, TakesATokenThatIsAnEpoch) {
   // Many lock tables count their grants instead of keeping a commit timestamp.
   info_.create_table =
-      "CREATE TABLE locktable (name STRING(MAX) NOT NULL, token INT64, owner STRING(MAX)) "
+      "CREATE TABLE spindle_v3_locks (name STRING(MAX) NOT NULL, token INT64, owner STRING(MAX)) "
       "PRIMARY KEY (name)";
   std::array<ColumnInfo, 3> columns{};
   std::ranges::copy(info_.columns, columns.begin());
