@@ -1,5 +1,6 @@
 #include "real_client/lock.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <future>
@@ -9,6 +10,7 @@
 #include "real_client/lock_host.h"
 #include "real_client/lock_table.h"
 #include "real_client/os.h"
+#include "real_client/owner_thread.h"
 
 namespace whorl::real_client {
 namespace {
@@ -22,59 +24,125 @@ void RefuseOnLoop(LockHost& host, const char* function) {
   std::abort();
 }
 
-// Runs `begin` on the loop with a callback for the answer, and waits for the answer.
+// Runs `begin` on the loop with a callback for the answer.
 template <typename T, typename Begin>
-T WaitFor(LockHost& host, const char* function, Begin begin) {
-  RefuseOnLoop(host, function);
+std::future<T> Ask(LockHost& host, Begin begin) {
   auto promise = std::make_shared<std::promise<T>>();
   std::future<T> answer = promise->get_future();
   host.loop().Post([promise, begin = std::move(begin)] {
     begin([promise](T value) { promise->set_value(std::move(value)); });
   });
-  return answer.get();
+  return answer;
+}
+
+template <typename T, typename Begin>
+T WaitFor(LockHost& host, const char* function, Begin begin) {
+  RefuseOnLoop(host, function);
+  return Ask<T>(host, std::move(begin)).get();
+}
+
+Status InChild() {
+  return Error(Code::kFailedPrecondition,
+               "this process was forked from the one that takes part in the lock");
 }
 
 }  // namespace
 
-DistributedLock::DistributedLock(std::shared_ptr<LockHost> host) : host_(std::move(host)) {}
+DistributedLock::DistributedLock(std::shared_ptr<LockHost> host)
+    : host_(std::move(host)), owner_(std::make_shared<OwnerThread>()) {}
 
-DistributedLock::~DistributedLock() { Unlock(); }
+DistributedLock::~DistributedLock() {
+  Unlock();
+  // In a child the mutexes of the loop may be locked for ever, so the host is not destroyed.
+  if (host_->IsInChild()) new std::shared_ptr<LockHost>(std::move(host_));
+}
 
 void DistributedLock::Start() {
+  if (host_->IsInChild()) return;
   host_->loop().Post([host = host_] { host->Start(); });
 }
 
-Status DistributedLock::Lock() {
-  return WaitFor<Status>(*host_, "Lock()", [host = host_](auto done) {
+// `begin` is called on the loop.
+template <typename Begin>
+Status DistributedLock::Take(const char* function, Duration until, const std::stop_token& stop,
+                             Begin begin) {
+  if (host_->IsInChild()) return InChild();
+  RefuseOnLoop(*host_, function);
+  if (!owner_->Take(until, stop)) {
+    if (stop.stop_requested()) return Error(Code::kCancelled, "a stop was requested");
+    return Error(Code::kDeadlineExceeded,
+                 "the lock " + name() + " is held by another thread of this process");
+  }
+  std::future<Status> answer = Ask<Status>(*host_, std::move(begin));
+  Status status;
+  std::atomic<bool> gave_up = false;
+  {
+    // After the question is on its way, since what is not under way cannot be given up.
+    const std::stop_callback give_up(stop, [this, &gave_up] {
+      gave_up = true;
+      host_->loop().Post([host = host_] { host->Stop([] {}); });
+    });
+    status = answer.get();
+  }
+  if (gave_up && status.ok()) {
+    Unlock();
+    return Error(Code::kCancelled, "a stop was requested");
+  }
+  if (!status.ok()) owner_->GiveBack();
+  return status;
+}
+
+Status DistributedLock::Lock(std::stop_token stop) {
+  return Take("Lock()", Duration::Max(), stop, [host = host_](auto done) {
     host->Lead(LockHost::Patience::kForever, {}, std::move(done));
   });
 }
 
 Status DistributedLock::LockFor(Duration timeout) {
-  return WaitFor<Status>(*host_, "LockFor()", [host = host_, timeout](auto done) {
-    host->Lead(LockHost::Patience::kUntil, MonotonicNow() + timeout, std::move(done));
+  const Duration until = MonotonicNow() + timeout;
+  return Take("LockFor()", until, {}, [host = host_, until](auto done) {
+    host->Lead(LockHost::Patience::kUntil, until, std::move(done));
   });
 }
 
 Status DistributedLock::TryLock() {
-  return WaitFor<Status>(*host_, "TryLock()", [host = host_](auto done) {
+  return Take("TryLock()", MonotonicNow(), {}, [host = host_](auto done) {
     host->Lead(LockHost::Patience::kOneLook, {}, std::move(done));
   });
 }
 
-void DistributedLock::Unlock() {
-  WaitFor<bool>(*host_, "Unlock()", [host = host_](auto done) {
-    host->Stop([done = std::move(done)] { done(true); });
+void DistributedLock::LockThen(std::function<void(Status)> done) {
+  if (host_->IsInChild()) return done(InChild());
+  host_->loop().Post([host = host_, done = std::move(done)]() mutable {
+    host->Lead(LockHost::Patience::kForever, {}, std::move(done));
   });
 }
 
+void DistributedLock::Unlock() {
+  if (host_->IsInChild()) return;
+  if (host_->IsWorkThread()) {
+    std::fputs("DistributedLock::Unlock() waits for `lead` to return, and was called in it\n",
+               stderr);
+    std::abort();
+  }
+  WaitFor<bool>(*host_, "Unlock()", [host = host_](auto done) {
+    host->Stop([done = std::move(done)] { done(true); });
+  });
+  owner_->GiveBack();
+}
+
 void DistributedLock::UnlockThen(std::function<void()> done) {
-  host_->loop().Post(
-      [host = host_, done = std::move(done)]() mutable { host->Stop(std::move(done)); });
+  if (host_->IsInChild()) return done();
+  host_->loop().Post([host = host_, owner = owner_, done = std::move(done)]() mutable {
+    host->Stop([owner = std::move(owner), done = std::move(done)] {
+      owner->GiveBack();
+      done();
+    });
+  });
 }
 
 bool DistributedLock::HasLock() {
-  if (host_->info().answers_locally) return Now().leads;
+  if (host_->info().answers_locally || host_->IsInChild()) return Now().leads;
   return WaitFor<bool>(*host_, "HasLock()", [host = host_](auto done) {
     host->Ask(Question::kHasLock,
               [done = std::move(done)](const Answer& answer) { done(answer.yes); });
@@ -88,6 +156,7 @@ Leadership DistributedLock::Now() const { return host_->Now(); }
 std::stop_token DistributedLock::Term() const { return host_->Term(); }
 
 Status DistributedLock::Leader(std::string& holder) {
+  if (host_->IsInChild()) return InChild();
   const ProtocolInfo& info = host_->info();
   const LockOptions& options = host_->options();
   const auto result = WaitFor<TransactionResult>(*host_, "Leader()", [&, host = host_](auto done) {

@@ -103,8 +103,13 @@ inline bool IsAnswer(const Status& status) {
 }
 
 class LockHost;
+class OwnerThread;
 
-// One process's part in one lock. All functions may be called from any thread.
+// One process's part in one lock. All functions may be called from any thread. Between Lock() and
+// Unlock() it also excludes the other threads of this process that call Lock().
+//
+// A child that this process forks has no part in it: there Now() never says that it leads, the
+// functions that wait return FAILED_PRECONDITION, and destructors do nothing.
 class DistributedLock {
  public:
   explicit DistributedLock(std::shared_ptr<LockHost> host);
@@ -119,17 +124,22 @@ class DistributedLock {
   // Competes for the lock and waits until this process leads (OK). Blocking.
   // Errors that waiting cannot mend are returned at once: PERMISSION_DENIED, UNAUTHENTICATED,
   // NOT_FOUND (no such database), INVALID_ARGUMENT (no such table, or one of another shape).
-  // CANCELLED if Unlock() was called meanwhile. After an error this process no longer competes, as
-  // after Unlock().
-  Status Lock();
-  // The same, for `timeout` at most: then DEADLINE_EXCEEDED if another process holds the lock, or
-  // UNAVAILABLE if Spanner has not answered.
+  // CANCELLED if Unlock() was called meanwhile, or a stop was requested on `stop`. After an error
+  // this process no longer competes, as after Unlock(). If another thread of this process has the
+  // lock, waits for its Unlock(); the thread that has it may call this again, to wait for another
+  // term.
+  Status Lock(std::stop_token stop = {});
+  // The same, for `timeout` at most: then DEADLINE_EXCEEDED if another process, or another thread of
+  // this one, holds the lock, or UNAVAILABLE if Spanner has not answered.
   Status LockFor(Duration timeout);
   // The same, only until the row was read once and, if the lock is free, taken.
   Status TryLock();
+  // Competes like Lock() without blocking: `done` runs on the client's thread, once. Does not
+  // exclude threads of this process.
+  void LockThen(std::function<void(Status)> done);
   // Stops competing: leadership ends at once, the lock is released when `lead` has returned (or
   // expires with its lease), and then this returns. Blocking. No effect if this process does not
-  // compete.
+  // compete. Ends the program, with a message, if it is called in `lead`, for whose return it waits.
   void Unlock();
   // The same without blocking: `done` runs on the client's thread.
   void UnlockThen(std::function<void()> done);
@@ -150,7 +160,11 @@ class DistributedLock {
   const std::string& id() const;  // this process's id
 
  private:
+  template <typename Begin>
+  Status Take(const char* function, Duration until, const std::stop_token& stop, Begin begin);
+
   std::shared_ptr<LockHost> host_;
+  std::shared_ptr<OwnerThread> owner_;
 };
 
 // Locks, and unlocks at the end of the block.
@@ -160,7 +174,10 @@ class LockGuard {
   LockGuard(DistributedLock& lock, Duration timeout);
   LockGuard(const LockGuard&) = delete;
   LockGuard& operator=(const LockGuard&) = delete;
-  ~LockGuard() { lock_.Unlock(); }
+  // Unlocks, unless Lock() failed: then another thread may have the lock.
+  ~LockGuard() {
+    if (status_.ok()) lock_.Unlock();
+  }
 
   // Whether this process leads now, by its own clock.
   explicit operator bool() const { return lock_.Now().leads; }

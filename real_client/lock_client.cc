@@ -77,6 +77,8 @@ class LockClient::Core {
  public:
   explicit Core(LockClientOptions options) : options_(std::move(options)) {}
 
+  bool IsInChild() const { return mark_.IsInChild(); }
+
   // One client for each policy by which its transactions are retried, made when it is first needed.
   Status ClientFor(const ProtocolInfo& info, TransactionClient*& out) {
     const std::lock_guard lock(mutex_);
@@ -164,7 +166,8 @@ class LockClient::Core {
         LockHost::Surroundings{
             .loop = loop_,
             .client = client,
-            .announce = [this](const LockHost& released) { Announce(released); }},
+            .announce = [this](const LockHost& released) { Announce(released); },
+            .is_silent = is_silent_},
         info, std::move(options));
     loop_.Post([this, host] {
       std::erase_if(hosts_, [](const auto& other) { return other.expired(); });
@@ -187,9 +190,11 @@ class LockClient::Core {
     }
   }
 
+  const ForkMark mark_;
   const LockClientOptions options_;
   LockLoop loop_;
   std::vector<std::weak_ptr<LockHost>> hosts_;  // used on the loop's thread only
+  const std::shared_ptr<bool> is_silent_ = std::make_shared<bool>(false);
   std::mutex mutex_;
   // Guarded by mutex_. Destroyed before the loop, to which their callbacks post.
   std::vector<std::pair<RetryPolicy, std::unique_ptr<TransactionClient>>> clients_;
@@ -197,7 +202,10 @@ class LockClient::Core {
 
 LockClient::LockClient(std::unique_ptr<Core> core) : core_(std::move(core)) {}
 
-LockClient::~LockClient() = default;
+LockClient::~LockClient() {
+  // In a child the threads that the core would wait for do not exist.
+  if (core_->IsInChild()) static_cast<void>(core_.release());
+}
 
 Status LockClient::Open(LockClientOptions options, std::unique_ptr<LockClient>& out) {
   if (options.concurrency < 1) {

@@ -13,8 +13,14 @@ namespace {
 // How long Stop waits for transactions under way (a release, or a claim that must not be left
 // behind) after the user's work has stopped.
 constexpr Duration kPatienceMax = Seconds(10);
+// The same when the last one was waited for in vain: locks that are destroyed one after the other would
+// add up.
+constexpr Duration kPatienceWithSilence = Milliseconds(20);
 // For one look at the table, and for TryLock's look at the lock.
 constexpr Duration kLookTimeout = Seconds(10);
+
+// Of a thread that runs a user's `lead`.
+thread_local const LockHost* works_for = nullptr;
 
 // Whether waiting cannot mend the error.
 bool IsFinal(const Status& status, bool has_test) {
@@ -56,7 +62,11 @@ LockHost::LockHost(Surroundings surroundings, const ProtocolInfo& info, LockOpti
 
 // --- from any thread -----------------------------------------------------------------------------
 
+bool LockHost::IsWorkThread() const { return works_for == this; }
+
 Leadership LockHost::Now() const {
+  // Before the mutex, which another thread may have had when this process was forked.
+  if (IsInChild()) return {};
   const std::lock_guard lock(mutex_);
   // The loop may be late, so the clock decides.
   if (!published_.leads || MonotonicNow() >= published_.until) return {};
@@ -64,6 +74,11 @@ Leadership LockHost::Now() const {
 }
 
 std::stop_token LockHost::Term() const {
+  if (IsInChild()) {
+    std::stop_source stopped;
+    stopped.request_stop();
+    return stopped.get_token();
+  }
   const std::lock_guard lock(mutex_);
   return term_.get_token();
 }
@@ -164,9 +179,12 @@ void LockHost::Stop(std::function<void()> done) {
 
 void LockHost::EndWork() {
   work_stopped_ = true;
-  patience_.expires_after(std::chrono::nanoseconds(std::min(lease_, kPatienceMax).ns));
+  const Duration patience =
+      *around_.is_silent ? kPatienceWithSilence : std::min(lease_, kPatienceMax);
+  patience_.expires_after(std::chrono::nanoseconds(patience.ns));
   patience_.async_wait([self = shared_from_this(), part = part_](auto cancelled) {
     if (cancelled || self->part_ != part) return;
+    *self->around_.is_silent = true;
     self->machine_.CancelTransactions();
   });
   Give(WorkStopped{});
@@ -231,6 +249,7 @@ void LockHost::OnTransactionEnded(RequestId /*request*/, const MachineHost::Flig
   NoticeRenewal(flight, result);
   failure_ = result.status;
   answered_ = IsAnswer(failure_);
+  if (answered_) *around_.is_silent = false;
   failed_for_good_ = !failure_.ok() && IsFinal(failure_, flight.has_test);
 }
 
@@ -334,6 +353,7 @@ void LockHost::StartWork(std::stop_token stop, std::optional<uint64_t> token) {
   works_ = true;
   worked_in_ = stop;
   work_ = std::thread([self = shared_from_this(), stop = std::move(stop), token] {
+    works_for = self.get();
     self->options_.lead(stop, token);
     self->around_.loop.Post([self] { self->OnWorkReturned(); });
   });

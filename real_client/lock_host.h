@@ -28,6 +28,7 @@
 #include "real_client/lock_loop.h"
 #include "real_client/machine_clock.h"
 #include "real_client/machine_host.h"
+#include "real_client/owner_thread.h"
 #include "real_client/transaction_client.h"
 
 namespace whorl::real_client {
@@ -40,6 +41,9 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
     TransactionClient& client;
     // Called when the lock was released, to inform the other hosts of this lock.
     std::function<void(const LockHost&)> announce;
+    // Whether Spanner did not answer when a lock was last given back, and has not since: then the
+    // next ones hardly wait. Shared by a client's hosts; used on the loop's thread only.
+    std::shared_ptr<bool> is_silent = std::make_shared<bool>(false);
   };
   enum class Patience : uint8_t { kForever, kUntil, kOneLook };
 
@@ -47,6 +51,9 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   LockHost(Surroundings surroundings, const ProtocolInfo& info, LockOptions options);
 
   // Callable from any thread:
+  bool IsInChild() const { return mark_.IsInChild(); }
+  // Whether this thread runs the user's `lead`.
+  bool IsWorkThread() const;
   Leadership Now() const;
   std::stop_token Term() const;
   const LockOptions& options() const { return options_; }
@@ -119,6 +126,7 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   const LockOptions options_;
   const Duration lease_;
   OsClock clock_;
+  const ForkMark mark_;
   MachineHost machine_;
 
   Phase phase_ = Phase::kIdle;

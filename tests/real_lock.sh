@@ -23,8 +23,9 @@ cmake -S examples/real_lock -B "$scratch/built" -G Ninja \
 cmake --build "$scratch/built" || fail "the example does not build"
 
 database=projects/test-project/instances/test-instance/databases/locks
-accounts="$(sed -n 's|^// *\(CREATE TABLE accounts .*\)|\1|p' examples/real_lock/nightly.cc)"
-"$with_database" fenced_lease "$accounts" -- "$scratch/built/nightly" "$database" |
+"$with_database" fenced_lease -- bash -c '
+  "$0/installed/bin/whorl" lock init --database "$1" --ddl examples/real_lock/accounts.sql >&2 &&
+    "$0/built/nightly" "$1"' "$scratch" "$database" |
   tee "$scratch/output" || fail "the example failed"
 expected="leads
 deposit 1 written

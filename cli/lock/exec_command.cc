@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <iostream>
 #include <memory>
@@ -21,6 +22,7 @@
 #include "cli/lock/wait_notice.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
+#include "real_client/os.h"
 #include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
@@ -77,6 +79,12 @@ class LockedCommand final : public real_client::LockObserver {
 
   Status Take(DistributedLock& lock);
   int NotTaken(const Status& status);
+  // How long the guard has said nothing.
+  struct Silence {
+    Duration until;  // then it is looked after
+    int times = 0;   // it was
+  };
+  void LookAfterGuard(Silence& silence);
   int Follow();
   int CodeOf(const GuardReport& last);
   void Tell(const GuardReport& report) const;
@@ -197,15 +205,37 @@ Duration LockedCommand::BackupTime() {
   return leadership_.until - TimesFor(request_.LeaseUsed(), request_.kill_after).margin / 2;
 }
 
+// A guard that does not answer is stopped: as long as the lock is renewed, nothing else would show it.
+// Called when a report did not come in time. The first silence continues it, the second kills it, and
+// the command dies with it.
+void LockedCommand::LookAfterGuard(Silence& silence) {
+  const std::lock_guard guard(mutex_);
+  switch (++silence.times) {
+    case 1:
+      guard_.Ping();
+      break;
+    case 2:
+      Complain("the guard of the command does not answer; it is continued");
+      guard_.Continue();
+      break;
+    default:
+      guard_.Kill();
+  }
+  silence.until = real_client::MonotonicNow() + request_.LeaseUsed() / 4;
+}
+
 int LockedCommand::Follow() {
+  Silence silence = {.until = real_client::MonotonicNow() + request_.LeaseUsed() / 4};
   while (true) {
     const Duration backup = BackupTime();
-    const std::optional<GuardReport> report = guard_.Wait(backup);
+    const std::optional<GuardReport> report = guard_.Wait(std::min(backup, silence.until));
     if (!report) {
+      if (silence.until <= real_client::MonotonicNow()) LookAfterGuard(silence);
       // The guard is stopped, or the machine is overloaded. The command dies with the guard.
-      if (BackupTime() <= backup) guard_.Kill();
+      if (backup <= real_client::MonotonicNow() && BackupTime() <= backup) guard_.Kill();
       continue;
     }
+    silence = {.until = real_client::MonotonicNow() + request_.LeaseUsed() / 4};
     Tell(*report);
     if (!report->IsLast()) continue;
     const std::lock_guard guard(mutex_);
@@ -236,6 +266,7 @@ void LockedCommand::Tell(const GuardReport& report) const {
     case GuardReportKind::kGuardLost:
       return Complain("the guard of the command was lost, so the command was ended");
     case GuardReportKind::kStarted:
+    case GuardReportKind::kWorks:
     case GuardReportKind::kEnded:
       return;
   }

@@ -79,9 +79,18 @@ void Guard::Renew(Duration deadline) {
   Say(&order, sizeof(order));
 }
 
+void Guard::Ping() {
+  const GuardOrder order = {.kind = GuardOrderKind::kPing};
+  Say(&order, sizeof(order));
+}
+
 void Guard::End(int signal) {
   const GuardOrder order = {.kind = GuardOrderKind::kEnd, .signal = signal};
   Say(&order, sizeof(order));
+}
+
+void Guard::Continue() {
+  if (pid_ > 0) kill(pid_, SIGCONT);
 }
 
 void Guard::Kill() {

@@ -14,7 +14,7 @@
 //   4. If the guard is killed, the kernel kills the command. Processes that the command had started
 //      become whorl's children, and Wait() ends them.
 // The guard cannot end a process of another user (sudo), to which it may not send signals. It
-// cannot act while it is stopped together with whorl. If the guard and whorl are killed at the same
+// cannot act while it is stopped together with whorl; stopped alone, it is noticed by Ping(). If the guard and whorl are killed at the same
 // moment, processes that the command has started may live on.
 #pragma once
 
@@ -60,6 +60,7 @@ enum class GuardReportKind : uint8_t {
   kStarted,        // number: the command's process id
   kTooLate,        // the deadline is too near to start the command; the guard has ended
   kCannotStart,    // number: errno; the guard has ended
+  kWorks,          // the answer to Ping()
   kContinued,      // number: the signal that had stopped the command
   kNeedsTerminal,  // the command asked for the terminal, which it may not have; it is being ended
   kEnding,         // the guard has sent SIGTERM
@@ -81,7 +82,7 @@ struct GuardReport {
   }
 };
 
-// whorl's side. Start, Renew and End never block and may be called from any thread, one at a time;
+// whorl's side. Start, Renew, Ping and End never block and may be called from any thread, one at a time;
 // they have no effect once the guard has ended.
 class Guard {
  public:
@@ -98,12 +99,16 @@ class Guard {
   // Starts the command, with $WHORL_LOCK_TOKEN unless there is no token.
   void Start(std::optional<uint64_t> token, Duration deadline);
   void Renew(Duration deadline);
+  // The guard answers with kWorks, unless it is stopped.
+  void Ping();
   // Ends the command by `signal`: SIGTERM, or the signal that whorl itself received.
   void End(int signal);
 
   // Waits for the guard's next report; nullopt if none came until `deadline`. If the guard was
   // killed, this first ends the processes that the command has left behind.
   std::optional<GuardReport> Wait(Duration deadline);
+  // Continues a guard that is stopped.
+  void Continue();
   // Kills a guard that no longer works; Wait() then ends the processes that it has left behind.
   void Kill();
 

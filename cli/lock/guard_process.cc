@@ -192,6 +192,8 @@ void GuardProcess::HearOrder() {
     case GuardOrderKind::kRenew:
       deadline_ = order.deadline;
       return;
+    case GuardOrderKind::kPing:
+      return Report(GuardReportKind::kWorks);
     case GuardOrderKind::kEnd:
       if (phase_ == Phase::kWaiting)
         End({.kind = GuardReportKind::kEnded, .cause = EndCause::kAsked});

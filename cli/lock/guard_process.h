@@ -10,7 +10,7 @@
 
 namespace whorl::cli {
 
-enum class GuardOrderKind : uint8_t { kStart, kRenew, kEnd };
+enum class GuardOrderKind : uint8_t { kStart, kRenew, kPing, kEnd };
 // An order from whorl to the guard; one packet.
 struct GuardOrder {
   GuardOrderKind kind = GuardOrderKind::kEnd;

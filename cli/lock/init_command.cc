@@ -1,8 +1,11 @@
 #include "cli/lock/init_command.h"
 
+#include <algorithm>
+#include <cctype>
 #include <future>
 #include <iostream>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <variant>
@@ -39,8 +42,10 @@ Exit codes: 0 everything exists now; 2 bad input or usage; 3 it could not be cre
 
 class Init {
  public:
-  explicit Init(const LockRequest& request)
+  // `others`: DDL of the caller's own.
+  Init(const LockRequest& request, std::vector<std::string> others)
       : request_(request),
+        others_(std::move(others)),
         connection_(real_client::ResolveWithEnvironment(ClientOptionsOf(request).connection)),
         admin_(connection_, kCommandTimeout) {}
 
@@ -48,6 +53,9 @@ class Init {
     Status status;
     if (request_.create_database) status = CreateDatabase();
     if (status.ok()) status = CreateTable();
+    for (const std::string& statement : others_) {
+      if (status.ok()) status = CreateOther(statement);
+    }
     if (status.ok()) status = InsertRow();
     return status.ok() ? InitLocks() : status;
   }
@@ -162,10 +170,40 @@ class Init {
     return status;
   }
 
+  Status CreateOther(const std::string& statement) {
+    Status status = Await(
+        [&](auto done) { admin_.UpdateDdl(request_.database, {statement}, std::move(done)); });
+    const std::string what = sim::Quoted(statement.substr(0, statement.find('(')));
+    const bool exists = status.message.find("Duplicate name in schema") != std::string::npos;
+    if (status.ok()) Say(Cat("did ", what));
+    if (exists) Say(Cat("done already: ", what));
+    return exists ? Status() : status;
+  }
+
   const LockRequest& request_;
+  const std::vector<std::string> others_;
   const real_client::ConnectionOptions connection_;
   AdminClient admin_;
 };
+
+// The statements of a file of DDL, which ends each with a semicolon. Comments begin with -- or #.
+std::vector<std::string> StatementsIn(const std::string& text) {
+  std::vector<std::string> statements(1);
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    line = line.substr(0, std::min(line.find("--"), line.find('#')));
+    for (const char c : line + "\n") {
+      if (c == ';') {
+        statements.emplace_back();
+      } else if (!statements.back().empty() || !std::isspace(static_cast<unsigned char>(c))) {
+        statements.back() += c;
+      }
+    }
+  }
+  std::erase(statements, "");
+  for (std::string& one : statements) one.erase(one.find_last_not_of(" \t\r\n") + 1);
+  return statements;
+}
 
 // Checks names and table before anything is sent.
 Status Validate(const LockRequest& request) {
@@ -185,6 +223,13 @@ int RunInit(LockRequest& request) {
     Complain(wrong);
     return kBadInput;
   }
+  std::string ddl;
+  if (!request.ddl_file.empty()) {
+    if (const std::string wrong = ReadOption("--ddl", request.ddl_file, ddl); !wrong.empty()) {
+      Complain(wrong);
+      return kBadInput;
+    }
+  }
   HandleSignals();
   if (const Status status = Validate(request); !status.ok()) {
     const bool is_input = status.code == Code::kInvalidArgument;
@@ -192,7 +237,7 @@ int RunInit(LockRequest& request) {
     return is_input ? kBadInput : kCannotRun;
   }
   const WaitNotice notice(request);
-  const Status status = Init(request).Run();
+  const Status status = Init(request, StatementsIn(ddl)).Run();
   if (status.ok()) return End(FlushStdout());
   Complain(status.code == Code::kFailedPrecondition ? status.message : Explain(request, status));
   return kCannotRun;
@@ -207,6 +252,9 @@ SubCommand AddInitCommand(CLI::App& lock) {
   AddWhere(*app, request);
   app->add_flag("--create-database", request->create_database,
                 "create the database first, and in an emulator its instance, too");
+  app->add_option("--ddl", request->ddl_file,
+                  "do the DDL in FILE, too, such as the table of what the lock protects")
+      ->type_name("FILE");
   app->footer(std::string(kInitFooter));
   return {.app = app, .run = [request] { return RunInit(*request); }};
 }

@@ -43,14 +43,6 @@ bool Says(const Status& status, std::string_view text) {
   return status.message.find(text) != std::string::npos;
 }
 
-// Reads a file that an option names. Returns what is wrong; empty if nothing is.
-std::string ReadOption(std::string_view option, const std::string& path, std::string& out) {
-  std::ifstream file(path);
-  if (file) out.assign(std::istreambuf_iterator<char>(file), {});
-  if (file && !out.empty()) return {};
-  return Cat(option, ": ", sim::Quoted(path), file ? " is empty" : " cannot be read");
-}
-
 std::string CompleteConnection(LockRequest& request) {
   real_client::ConnectionOptions& connection = request.connection;
   connection = {};
@@ -76,6 +68,13 @@ std::string CompleteConnection(LockRequest& request) {
 }
 
 }  // namespace
+
+std::string ReadOption(std::string_view option, const std::string& path, std::string& out) {
+  std::ifstream file(path);
+  if (file) out.assign(std::istreambuf_iterator<char>(file), {});
+  if (file && !out.empty()) return {};
+  return Cat(option, ": ", sim::Quoted(path), file ? " is empty" : " cannot be read");
+}
 
 void AddDatabase(CLI::App& app, const SharedLockRequest& request) {
   app.add_option("--database", request->database,

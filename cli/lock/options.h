@@ -44,6 +44,7 @@ struct LockRequest {
   // release, init:
   bool force = false;
   bool create_database = false;
+  std::string ddl_file;
 
   const ProtocolInfo& info() const { return *FindProtocol(protocol); }
   std::string TableName() const { return table.empty() ? std::string(info().table) : table; }
@@ -79,6 +80,9 @@ constexpr Duration kCommandTimeout = Seconds(10);
 // HOST:PORT, as the environment has it.
 std::string EndpointOf(const LockRequest& request);
 real_client::LockClientOptions ClientOptionsOf(const LockRequest& request);
+// Reads a file that an option names. Returns what is wrong; empty if nothing is.
+std::string ReadOption(std::string_view option, const std::string& path, std::string& out);
+
 real_client::LockOptions LockOptionsOf(const LockRequest& request, const std::string& name);
 
 // One sentence that says what went wrong and what can be done about it.

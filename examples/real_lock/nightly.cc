@@ -2,8 +2,9 @@
 // and writes to a table that refuses whoever was replaced.
 //
 // Usage: nightly projects/P/instances/I/databases/D
-// The database needs fenced_lease's table (`whorl lock init`) and the resource:
-//   CREATE TABLE accounts (id STRING(MAX) NOT NULL, balance INT64, fence INT64) PRIMARY KEY (id)
+// The database needs fenced_lease's table and the resource's, which this makes, on an emulator
+// together with the database:
+//   whorl lock init --create-database --ddl examples/real_lock/accounts.sql
 
 #include <cstdint>
 #include <cstdio>

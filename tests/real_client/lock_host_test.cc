@@ -39,7 +39,7 @@ class LockHostTest : public testing::Test {
                                    LockOptions{.name = name,
                                                .id = id,
                                                .lease = kLease,
-                                               .table = "locktable",
+                                               .table = "fenced_locks",
                                                .lead = std::move(lead)}));
   }
   static TransactionClient::Done Into(std::promise<TransactionResult>& promise) {
@@ -184,7 +184,7 @@ TEST_F(LockHostTest, ImpatienceDoesNotWaitForAReadThatHangs) {
   // With a lease of an hour, it would otherwise wait for the maximum of ten seconds.
   DistributedLock lock(std::make_shared<LockHost>(
       around, info_,
-      LockOptions{.name = "job", .id = "a", .lease = Seconds(3600), .table = "locktable"}));
+      LockOptions{.name = "job", .id = "a", .lease = Seconds(3600), .table = "fenced_locks"}));
   EXPECT_THAT(FormatStatus(lock.LockFor(Milliseconds(50))), HasSubstr("no answer from Spanner"));
 }
 

@@ -3,13 +3,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <future>
 #include <memory>
 #include <set>
 #include <stop_token>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -216,6 +220,108 @@ TEST_F(LockTest, UnlockEndsALockThatWaits) {
   EXPECT_EQ(waiting.get().code, Code::kCancelled);
 }
 
+TEST_F(LockTest, LockEndsWhenAStopIsRequested) {
+  Init("job");
+  const auto a = Lock("job", "a");
+  const auto b = Lock("job", "b");
+  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
+  std::stop_source stop;
+  auto waiting = std::async(std::launch::async, [&] { return b->Lock(stop.get_token()); });
+  stop.request_stop();
+  EXPECT_EQ(waiting.get().code, Code::kCancelled);
+  EXPECT_EQ(b->Lock(stop.get_token()).code, Code::kCancelled);
+  EXPECT_TRUE(a->HasLock());
+}
+
+TEST_F(LockTest, LockThenDoesNotBlock) {
+  Init("job");
+  const auto a = Lock("job", "a");
+  Answered<Status> led;
+  a->LockThen(led.Callback());
+  EXPECT_EQ(FormatStatus(led.Wait()), "OK");
+  EXPECT_TRUE(a->HasLock());
+}
+
+// --- threads and processes -----------------------------------------------------------------------
+
+TEST_F(LockTest, ExcludesTheThreadsOfThisProcessToo) {
+  Init("job");
+  const auto lock = Lock("job", "a");
+  std::atomic<int> inside = 0;
+  std::atomic<int> rounds = 0;
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 5; ++round) {
+        const LockGuard guard(*lock);
+        EXPECT_EQ(FormatStatus(guard.status()), "OK");
+        EXPECT_EQ(++inside, 1);
+        std::this_thread::yield();
+        --inside;
+        ++rounds;
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(rounds, 20);
+}
+
+TEST_F(LockTest, AThreadDoesNotGetALockThatAnotherOneHas) {
+  Init("job");
+  const auto lock = Lock("job", "a");
+  ASSERT_EQ(FormatStatus(lock->Lock()), "OK");
+  std::jthread([&] {
+    for (const Status& status : {lock->TryLock(), lock->LockFor(Milliseconds(1))}) {
+      EXPECT_EQ(status.code, Code::kDeadlineExceeded);
+      EXPECT_THAT(status.message, HasSubstr("another thread of this process"));
+    }
+    // A guard that did not get the lock does not give it back.
+    const LockGuard guard(*lock, Milliseconds(1));
+    EXPECT_FALSE(guard.status().ok());
+  }).join();
+  EXPECT_TRUE(lock->HasLock());
+  EXPECT_EQ(FormatStatus(lock->Lock()), "OK");  // the thread that has it
+  lock->Unlock();
+  std::jthread([&] { EXPECT_EQ(FormatStatus(lock->TryLock()), "OK"); }).join();
+}
+
+TEST_F(LockTest, AChildOfAForkNeverLeads) {
+  Init("job");
+  auto lock = Lock("job", "a");
+  ASSERT_EQ(FormatStatus(lock->Lock()), "OK");
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);  // a child that waits for threads that it does not have
+    bool right = !lock->Now().leads && !lock->HasLock() && !lock->Token();
+    right = right && lock->Term().stop_requested();
+    right = right && lock->TryLock().code == Code::kFailedPrecondition;
+    lock.reset();
+    client_.reset();
+    _exit(right ? 0 : 1);
+  }
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(lock->HasLock());
+}
+
+TEST(LockDeathTest, UnlockInsideOfLeadEndsTheProgramWithAMessage) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(
+      {
+        const auto database = ServeModel("fenced_lease");
+        const auto client = Open(*database);
+        DistributedLock* raw = nullptr;
+        const auto lock = Make(
+            *client,
+            {.name = "job", .lease = Seconds(1), .lead = [&raw](auto, auto) { raw->Unlock(); }});
+        raw = lock.get();
+        lock->Start();
+        std::promise<void>().get_future().wait_for(std::chrono::minutes(1));
+      },
+      "Unlock\\(\\) waits for `lead` to return, and was called in it");
+}
+
 // --- names ---------------------------------------------------------------------------------------
 
 class LockNameTest : public LockTest, public testing::WithParamInterface<std::string> {};
@@ -271,6 +377,25 @@ TEST_F(LockTest, AnOperatorSeesWhoHoldsWhatAndCanEndIt) {
   ASSERT_EQ(FormatStatus(client_->ForceRelease("fenced_lease", "", "job")), "OK");
   EXPECT_EQ(FormatStatus(Lock("job", "b")->TryLock()), "OK");
   EXPECT_EQ(client_->ForceRelease("fenced_lease", "", "none").code, Code::kNotFound);
+}
+
+TEST_F(LockTest, DestructorsDoNotAddUpWhenSpannerDoesNotAnswer) {
+  constexpr int kLocks = 100;
+  std::vector<std::unique_ptr<DistributedLock>> locks;
+  for (int i = 0; i < kLocks; ++i) {
+    Init("lock-" + std::to_string(i));
+    locks.push_back(Make(*client_, {.name = "lock-" + std::to_string(i), .lease = Seconds(4)}));
+    ASSERT_EQ(FormatStatus(locks.back()->Lock()), "OK");
+  }
+  const auto gate = std::make_shared<server::Gate>();
+  database_->server()->SetFaults(
+      [gate](const server::CallInfo&) { return server::HoldRequest{gate}; });
+  const Duration from = MonotonicNow();
+  locks.clear();
+  // Each by itself waits for a lease: 400 s.
+  EXPECT_LT(MonotonicNow() - from, Seconds(100));
+  client_.reset();
+  gate->Open();
 }
 
 // --- tables of other protocols -------------------------------------------------------------------

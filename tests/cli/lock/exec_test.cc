@@ -140,6 +140,22 @@ TEST_F(LockExecTest, CommandsDoNotOverlapWhenWhorlIsStopped) {
   EXPECT_GT(gap, 0);
 }
 
+// As long as the lock is renewed, nothing else would show that the guard could not end the command.
+TEST_F(LockExecTest, AGuardThatIsStoppedIsContinued) {
+  Init("job");
+  RunningWhorl whorl(Victim("beats", {}, "1s"), false);
+  ASSERT_TRUE(whorl.output().WaitFor("ready\n"));
+  std::ifstream children("/proc/" + std::to_string(whorl.pid()) + "/task/" +
+                         std::to_string(whorl.pid()) + "/children");
+  pid_t guard = -1;
+  ASSERT_TRUE(children >> guard);
+  kill(guard, SIGSTOP);
+  ASSERT_TRUE(whorl.output().WaitFor("the guard of the command does not answer; it is continued"));
+  // It works again: it hears that whorl is to end.
+  whorl.Signal(SIGTERM);
+  EXPECT_EQ(whorl.WaitForEnd(), 128 + SIGTERM);
+}
+
 TEST_F(LockExecTest, ASignalToWhorlEndsTheCommandAndGivesTheLockBack) {
   Init("job");
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {

@@ -108,6 +108,19 @@ TEST_F(LockCliTest, InitSaysWhatItMade) {
   EXPECT_EQ(Whorl("lock init --protocol spindle_v2").out, "made table locktable for spindle_v2\n");
 }
 
+TEST_F(LockCliTest, InitDoesTheDdlOfAFileToo) {
+  Write("more.sql",
+        "-- Comments; with semicolons\nCREATE TABLE a (k INT64) PRIMARY KEY (k);\n"
+        "CREATE TABLE b (k INT64, # here, too;\n  v INT64) PRIMARY KEY (k);\n\n");
+  EXPECT_THAT(Whorl("lock init --ddl more.sql").out,
+              HasSubstr("did \"CREATE TABLE a \"\ndid \"CREATE TABLE b \"\n"));
+  EXPECT_THAT(Whorl("lock init --ddl more.sql").out,
+              HasSubstr("done already: \"CREATE TABLE a \"\ndone already: \"CREATE TABLE b"));
+  Write("wrong.sql", "CREATE TABEL c;");
+  ExpectComplaint(Shell("\"$W\" lock init --ddl wrong.sql >/dev/null"), 3, "TABEL");
+  ExpectComplaint(Whorl("lock init --ddl none.sql"), 2, "--ddl: \"none.sql\" cannot be read");
+}
+
 TEST_F(LockCliTest, InitRefusesATableOfAnotherShape) {
   ExpectComplaint(Whorl("lock init --protocol spindle_v3 --table fenced_locks"), 3,
                   "table fenced_locks that is not as spindle_v3 needs it: it has no column OWNER");
