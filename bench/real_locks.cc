@@ -87,14 +87,14 @@ class Belief final : public real_client::LockObserver {
     }
     leads_ = leadership.leads;
   }
-  void OnTransaction(StepName, const TransactionResult& result, Duration took) override {
+  void OnTransaction(const real_client::LockTransaction& transaction) override {
     const std::lock_guard lock(mutex_);
-    if (result.status.code == Code::kCancelled) {
+    if (transaction.status.code == Code::kCancelled) {
       ++outcomes_["replaced by a newer one before it was sent"];
       return;
     }
-    ++outcomes_[std::string(WordOf(result.outcome))];
-    took_.push_back(took);
+    ++outcomes_[std::string(transaction.outcome)];
+    took_.push_back(transaction.took);
   }
 
   struct Report {

@@ -25,7 +25,7 @@ using sim::Json;
 
 constexpr int kDiffFormat = 1;
 
-struct Options {
+struct DiffOptions {
   std::vector<std::string> paths;
   bool json = false;
 };
@@ -46,7 +46,7 @@ std::string EventsText(uint64_t events) {
   return sim::CountText(static_cast<int64_t>(events), "event", "events");
 }
 
-void PrintEvent(const sim::EventDifference& event, const Options& options) {
+void PrintEvent(const sim::EventDifference& event, const DiffOptions& options) {
   std::cout << "the first event that differs is number " << event.n << ":\n";
   for (const std::string& line : event.before) std::cout << "  " << Shown(line) << '\n';
   const auto print = [](char mark, const std::optional<std::string>& line,
@@ -61,7 +61,7 @@ void PrintEvent(const sim::EventDifference& event, const Options& options) {
   PrintFields(event.fields);
 }
 
-void PrintDifference(const sim::TraceDifference& difference, const Options& options) {
+void PrintDifference(const sim::TraceDifference& difference, const DiffOptions& options) {
   if (difference.IsEqual()) {
     std::cout << "equal: " << EventsText(difference.equal_events) << '\n';
     return;
@@ -94,7 +94,7 @@ Json LineJson(const std::optional<std::string>& line) {
   return line.has_value() ? Json::parse(*line, nullptr, /*allow_exceptions=*/false) : Json(nullptr);
 }
 
-Json DifferenceJson(const sim::TraceDifference& difference, const Options& options) {
+Json DifferenceJson(const sim::TraceDifference& difference, const DiffOptions& options) {
   Json json = {{"format", "whorl-diff"}, {"version", kDiffFormat}, {"whorl", kVersion}};
   json["a"] = options.paths[0];
   json["b"] = options.paths[1];
@@ -123,7 +123,7 @@ bool OpenTrace(const std::string& path, std::ifstream& stream) {
   return opened.ok();
 }
 
-int RunDiff(const Options& options) {
+int RunDiff(const DiffOptions& options) {
   if (options.paths.size() != 2) {
     Complain(
         "diff wants two traces, which whorl replay --trace writes (whorl diff --help has "
@@ -162,7 +162,7 @@ Exit codes: 0 equal; 1 they differ; 2 bad input (no trace, another version, cut 
 
 SubCommand AddDiffCommand(CLI::App& root) {
   CLI::App* app = root.add_subcommand("diff", "Find the first event in which two traces differ");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<DiffOptions>();
   app->add_option("traces", options->paths, "two traces, as whorl replay --trace writes them")
       ->type_name("A B")
       ->expected(0, 2);

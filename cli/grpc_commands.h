@@ -1,7 +1,7 @@
 // The commands that speak gRPC. The program whorl links no gRPC, so that it starts fast: it becomes
 // the program whorl-grpc, which is the same command line with these commands in it.
 //
-//   whorl lock ...                     whorl-grpc, whatever the arguments are
+//   whorl lock|serve|proxy ...         whorl-grpc, whatever the arguments are
 //   whorl replay ... --on SPANNER      whorl-grpc; without --on, whorl itself
 //   whorl bench takeover ... --on S.   likewise
 //
@@ -22,6 +22,8 @@ struct TakeoverRequest;
 // cli/grpc/main.cc. Each returns the exit code.
 struct GrpcCommands {
   std::function<int()> lock;
+  std::function<int()> serve;
+  std::function<int()> proxy;
   std::function<int(const ReplayRequest&)> replay_on;      // REQUIRES: request.on
   std::function<int(const TakeoverRequest&)> takeover_on;  // REQUIRES: request.on
 };
@@ -37,6 +39,12 @@ inline constexpr GrpcSubCommand kGrpcSubCommands[] = {
     {.name = "lock",
      .help = "Take part in locks on Cloud Spanner: exec, run, init, get, list, release",
      .run = &GrpcCommands::lock},
+    {.name = "serve",
+     .help = "Serve Cloud Spanner's API, by the model, to any program",
+     .run = &GrpcCommands::serve},
+    {.name = "proxy",
+     .help = "Put faults between programs and a Spanner server",
+     .run = &GrpcCommands::proxy},
 };
 
 // Parses the whole command line and runs it. REQUIRES: no other thread runs yet. Returns the exit

@@ -52,7 +52,11 @@ GrpcCommands HandedOver(int argc, char** argv) {
     BecomeGrpcProgram("whorl lock", argv);
     return CodeOfMissingLock(argc, argv);
   };
-  return {.lock = lock, .replay_on = on, .takeover_on = on};
+  const auto serve = [argv] {
+    BecomeGrpcProgram(Cat("whorl ", argv[1]), argv);
+    return static_cast<int>(kCannotRun);
+  };
+  return {.lock = lock, .serve = serve, .proxy = serve, .replay_on = on, .takeover_on = on};
 }
 
 }  // namespace whorl::cli

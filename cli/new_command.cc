@@ -19,7 +19,7 @@ namespace {
 
 using sim::Cat;
 
-struct Options {
+struct NewOptions {
   std::string file;
   std::string protocol;
   bool force = false;
@@ -27,7 +27,7 @@ struct Options {
 };
 
 // Null, after a message, if there is no protocol of that name.
-const ProtocolInfo* ChooseProtocol(const Options& options) {
+const ProtocolInfo* ChooseProtocol(const NewOptions& options) {
   if (options.protocol.empty()) return &Protocols().front();
   if (const ProtocolInfo* protocol = FindProtocol(options.protocol)) return protocol;
   std::vector<std::string_view> names;
@@ -36,7 +36,7 @@ const ProtocolInfo* ChooseProtocol(const Options& options) {
   return nullptr;
 }
 
-int RunNew(const Options& options) {
+int RunNew(const NewOptions& options) {
   const ProtocolInfo* protocol = ChooseProtocol(options);
   if (protocol == nullptr) return kBadInput;
   const std::string text = sim::StarterScenario(*protocol);
@@ -76,7 +76,7 @@ written.)";
 
 SubCommand AddNewCommand(CLI::App& root, const std::string& command) {
   CLI::App* app = root.add_subcommand("new", "Write a commented scenario to start from");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<NewOptions>();
   options->command = command;
   app->add_option("file", options->file, "where to; else standard output")->type_name("FILE");
   app->add_option("--protocol", options->protocol, "which protocol (default: the first one)")

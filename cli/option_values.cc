@@ -1,7 +1,10 @@
 #include "cli/option_values.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -79,6 +82,18 @@ void AddNumber(CLI::App& app, const std::string& name, uint64_t min, uint64_t ma
          },
          help)
       ->type_name("N");
+}
+
+std::string ProgramAt(const std::string& option, const std::string& text) {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::absolute(text, error);
+  if (error || !std::filesystem::is_regular_file(path, error)) {
+    throw CLI::ValidationError(Cat(option, ": there is no program ", sim::Quoted(text)));
+  }
+  if (access(path.c_str(), X_OK) != 0) {
+    throw CLI::ValidationError(Cat(option, ": ", sim::Quoted(text), " cannot be executed"));
+  }
+  return path.string();
 }
 
 }  // namespace whorl::cli

@@ -59,4 +59,7 @@ void AddText(CLI::App& app, const std::string& name, const std::string& type,
 void AddNumber(CLI::App& app, const std::string& name, uint64_t min, uint64_t max,
                std::function<void(uint64_t)> take, const std::string& help);
 
+// The absolute path of a program that can be executed. Throws CLI::ValidationError if there is none.
+std::string ProgramAt(const std::string& option, const std::string& text);
+
 }  // namespace whorl::cli

@@ -30,8 +30,9 @@ install(FILES cli/command_line.h DESTINATION ${headers_dir}/cli)
 
 # Real locks bring gRPC along, so they are a component that one asks for.
 if(TARGET whorl_real_client)
-  set(installed_for_real whorl_real_client whorl_lock_host whorl_wire whorl_google_protos)
+  set(installed_for_real whorl_real_client whorl_lock_metrics whorl_lock_host whorl_wire whorl_google_protos)
   set_target_properties(whorl_real_client PROPERTIES EXPORT_NAME real_client)
+  set_target_properties(whorl_lock_metrics PROPERTIES EXPORT_NAME lock_metrics)
   set_target_properties(whorl_lock_host PROPERTIES EXPORT_NAME lock_host)
   set_target_properties(whorl_wire PROPERTIES EXPORT_NAME wire)
   set_target_properties(whorl_google_protos PROPERTIES EXPORT_NAME google_protos)
@@ -48,7 +49,8 @@ if(TARGET whorl_real_client)
   install(EXPORT whorlRealClient NAMESPACE whorl:: FILE whorlRealClientTargets.cmake
     DESTINATION ${package_dir})
   # Those that need no header of gRPC.
-  install(FILES real_client/admin_client.h real_client/lock.h real_client/options.h
+  install(FILES real_client/admin_client.h real_client/lock.h real_client/lock_metrics.h
+    real_client/options.h
     real_client/spanner_client.h real_client/transaction_client.h
     DESTINATION ${headers_dir}/real_client)
 endif()

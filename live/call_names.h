@@ -53,7 +53,7 @@ class CallNames final : public real_client::CallObserver {
   const Points& points_;
   std::mutex mutex_;
   std::map<RunId, Running> running_;  // guarded by mutex_
-  uint32_t generation_ = 0;  // of the newest transaction; guarded by mutex_
+  uint32_t generation_ = 0;           // of the newest transaction; guarded by mutex_
 };
 
 }  // namespace whorl::live

@@ -36,6 +36,7 @@ ChildNode::Pipes::Pipes() : to_node{-1, -1}, from_node{-1, -1} {
 
 ChildNode::ChildNode(boost::asio::io_context& context, const NodeSetup& setup, Hear hear, Fail fail)
     : process_({OwnProgram(), std::string(kNodeArgument)}, pipes_.from_node[1], pipes_.to_node[0]),
+      leads_group_(!setup.program.empty()),
       from_(context, pipes_.from_node[0]),
       hear_(std::move(hear)),
       fail_(std::move(fail)) {
@@ -47,6 +48,7 @@ ChildNode::ChildNode(boost::asio::io_context& context, const NodeSetup& setup, H
 
 ChildNode::~ChildNode() {
   *here_ = false;
+  if (leads_group_ && !ended_) kill(Target(), SIGKILL);
   process_.Kill();
   CloseEnd(pipes_.to_node[1]);
 }
@@ -62,16 +64,20 @@ void ChildNode::Send(const Order& order) {
   }
 }
 
+pid_t ChildNode::Target() const { return leads_group_ ? -process_.pid() : process_.pid(); }
+
 void ChildNode::Pause() {
-  kill(process_.pid(), SIGSTOP);
+  kill(Target(), SIGSTOP);
   siginfo_t what = {};
   waitid(P_PID, static_cast<id_t>(process_.pid()), &what, WSTOPPED);
 }
 
-void ChildNode::Resume() { kill(process_.pid(), SIGCONT); }
+void ChildNode::Resume() { kill(Target(), SIGCONT); }
 
 void ChildNode::Kill() {
   if (std::exchange(ended_, true)) return;
+  // Its group first, which has no name once it is gone.
+  if (leads_group_) kill(Target(), SIGKILL);
   process_.Kill();
   from_.cancel();
   boost::system::error_code end;

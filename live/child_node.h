@@ -43,6 +43,8 @@ class ChildNode {
     Pipes();
   };
 
+  // The process, or its group: a program that takes part in its place belongs to it.
+  pid_t Target() const;
   void AwaitLine();
   void OnRead(bool failed);
   // Handles the whole lines in `heard_`.
@@ -50,6 +52,7 @@ class ChildNode {
 
   Pipes pipes_;
   ChildProcess process_;
+  const bool leads_group_;
   boost::asio::posix::stream_descriptor from_;
   boost::asio::streambuf heard_;
   const Hear hear_;

@@ -64,14 +64,14 @@ ChildProcess::~ChildProcess() {
 }
 
 bool ChildProcess::IsRunning() {
-  if (pid_ > 0 && waitpid(pid_, nullptr, WNOHANG) == pid_) pid_ = -1;
+  if (pid_ > 0 && waitpid(pid_, &status_, WNOHANG) == pid_) pid_ = -1;
   return pid_ > 0;
 }
 
 void ChildProcess::Kill() {
   if (pid_ <= 0) return;
   kill(pid_, SIGKILL);
-  waitpid(pid_, nullptr, 0);
+  waitpid(pid_, &status_, 0);
   pid_ = -1;
 }
 

@@ -28,6 +28,8 @@ class ChildProcess {
 
   pid_t pid() const { return pid_; }
   bool IsRunning();
+  // As waitpid gives it. REQUIRES: the child has ended.
+  int status() const { return status_; }
   // Sends SIGKILL and waits for the end. No effect if the child has ended.
   void Kill();
   // The output so far, of both streams.
@@ -35,6 +37,7 @@ class ChildProcess {
 
  private:
   int output_ = -1;
+  int status_ = 0;
   pid_t pid_ = -1;  // -1 once the child was reaped
 };
 

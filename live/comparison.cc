@@ -90,8 +90,9 @@ Simulated Simulate(const sim::Scenario& scenario) {
 }
 
 absl::StatusOr<RealRun> RunForReal(BackendKind kind, const sim::Scenario& scenario, uint64_t number,
-                                   const Simulated& simulated) {
-  absl::StatusOr<Record> record = Coordinator(kind, scenario, scenario.seed + number).Run();
+                                   const Simulated& simulated, const std::string& program) {
+  absl::StatusOr<Record> record =
+      Coordinator(kind, scenario, scenario.seed + number, program).Run();
   if (!record.ok()) return record.status();
   RealRun run;
   run.history = HistoryOf(scenario, *record);

@@ -52,8 +52,9 @@ struct RealRun {
   bool agrees() const { return parts.empty(); }
 };
 
-// `scenario` is what AsOn() returns. `number` counts the runs of the scenario.
+// `scenario` is what AsOn() returns. `number` counts the runs of the scenario. `program`, if not empty,
+// takes part in the lock for each node.
 absl::StatusOr<RealRun> RunForReal(BackendKind kind, const sim::Scenario& scenario, uint64_t number,
-                                   const Simulated& simulated);
+                                   const Simulated& simulated, const std::string& program = {});
 
 }  // namespace whorl::live

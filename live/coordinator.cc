@@ -40,9 +40,11 @@ Timestamp SystemNow() {
 
 }  // namespace
 
-Coordinator::Coordinator(BackendKind kind, const sim::Scenario& scenario, uint64_t seed)
+Coordinator::Coordinator(BackendKind kind, const sim::Scenario& scenario, uint64_t seed,
+                         std::string program)
     : kind_(kind),
       scenario_(scenario),
+      program_(std::move(program)),
       latencies_(sim::LatenciesOf(scenario.spanner.preset)),
       random_(seed),
       nodes_(scenario.nodes.size()),
@@ -210,7 +212,8 @@ void Coordinator::PrepareSpare(int16_t index) {
       NodeSetup{.scenario = scenario_,
                 .process = {index, incarnation},
                 .endpoint = "127.0.0.1:" + std::to_string(node.port),
-                .database = kDatabase},
+                .database = kDatabase,
+                .program = program_},
       [this, index, incarnation](Report& report) { OnReport(index, incarnation, report); },
       [this](const std::string& why) { Fail(why); });
 }

@@ -43,8 +43,11 @@ namespace whorl::live {
 class Coordinator final : public CallInterceptor {
  public:
   // `seed` decides the latencies that the network adds.
-  // REQUIRES: the scenario outlives this, and RefusalsOf(kind, scenario) is empty.
-  Coordinator(BackendKind kind, const sim::Scenario& scenario, uint64_t seed);
+  // REQUIRES: the scenario outlives this, and RefusalsOf(kind, scenario, program) is empty.
+  // `program`, if not empty, takes part in the lock in the place of each node's machine
+  // (foreign/README.md).
+  Coordinator(BackendKind kind, const sim::Scenario& scenario, uint64_t seed,
+              std::string program = {});
   ~Coordinator() override;
 
   // Ends the run early: at the first write that arrives after a fault has struck and for which
@@ -191,6 +194,7 @@ class Coordinator final : public CallInterceptor {
 
   const BackendKind kind_;
   const sim::Scenario& scenario_;
+  const std::string program_;
   const sim::Latencies& latencies_;
   std::mt19937_64 random_;
   Chance chance_{random_};

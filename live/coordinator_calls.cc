@@ -22,17 +22,24 @@ constexpr Duration kIdleLimit = Seconds(10);
 constexpr Duration kIdleLook = Milliseconds(500);
 
 live::Interception Answered(Code code, std::string text, Duration delay) {
-  return {.action = live::Interception::Action::kAnswer,
-          .delay = std::max(delay, Duration{}),
-          .status = Error(code, std::move(text))};
+  live::Interception answered;
+  answered.action = live::Interception::Action::kAnswer;
+  answered.delay = std::max(delay, Duration{});
+  answered.status = Error(code, std::move(text));
+  return answered;
 }
 
 live::Interception Passes(Duration delay) {
-  return {.action = live::Interception::Action::kPass, .delay = delay, .status = {}};
+  live::Interception passes;
+  passes.delay = delay;
+  return passes;
 }
 
-constexpr live::Interception kDropped = {
-    .action = live::Interception::Action::kDrop, .delay = {}, .status = {}};
+live::Interception Dropped() {
+  live::Interception dropped;
+  dropped.action = live::Interception::Action::kDrop;
+  return dropped;
+}
 
 std::optional<NamedCall> NameOf(const ProxiedCall& call) {
   const auto found = call.metadata.find(std::string(kCallHeader));
@@ -73,7 +80,7 @@ live::Interception Coordinator::OnReply(const ProxiedCall& call, const Status& s
 // --- requests ------------------------------------------------------------------------------------
 
 void Coordinator::InterceptRequest(uint64_t number, Passing arrived, const Answer& answer) {
-  if (!running_) return answer(kDropped);
+  if (!running_) return answer(Dropped());
   Passing& passing = passing_[number] = std::move(arrived);
   const int16_t index = passing.call.name.process.node;
   LiveNode& node = NodeAt(index);
@@ -93,7 +100,7 @@ void Coordinator::InterceptRequest(uint64_t number, Passing arrived, const Answe
   }
   if (alive && link == LinkState::kRefused) {
     passing_.erase(number);
-    return answer(kDropped);
+    return answer(Dropped());
   }
   const auto open = open_.find({passing.wire.session, passing.wire.transaction});
   if (open != open_.end()) ++open->second.calls;
@@ -172,7 +179,7 @@ live::Interception Coordinator::InterceptReply(uint64_t number, const Status& st
   NoticeServed(found->second, status, reply);
   Passing passing = std::move(found->second);
   passing_.erase(found);
-  if (!running_) return kDropped;
+  if (!running_) return Dropped();
   if (passing.drop_reply || HasFaultFor(passing.call.name.process.node, sim::LosesReply)) {
     Hang(passing);
     return Answered(Code::kUnavailable, "the connection timed out",
@@ -254,7 +261,7 @@ void Coordinator::ReleaseHeld(int16_t node, bool passes) {
   for (const uint64_t number : numbers) {
     const Answer answer = std::exchange(passing_.at(number).held, nullptr);
     if (!passes) passing_.erase(number);
-    answer(passes ? Passes(Draw(latencies_.one_way)) : kDropped);
+    answer(passes ? Passes(Draw(latencies_.one_way)) : Dropped());
   }
 }
 
@@ -265,7 +272,7 @@ void Coordinator::OnCallEnded(const CallName& call) {
   if (found == passing_.end()) return;
   const Answer answer = std::move(found->second.held);
   passing_.erase(found);
-  answer(kDropped);
+  answer(Dropped());
 }
 
 Coordinator::Passing* Coordinator::FindPassing(const CallName& call) {

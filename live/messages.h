@@ -40,7 +40,8 @@ struct NodeSetup {
   ProcessId process;
   std::string endpoint;  // the node's port of the proxy
   std::string database;
-  WHORL_FIELDS(NodeSetup, scenario, process, endpoint, database);
+  std::string program;  // another program takes part in this process's place; empty: none
+  WHORL_FIELDS(NodeSetup, scenario, process, endpoint, database, program);
 };
 // Starts the node at `at`.
 struct Begin {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "live/call_names.h"
+#include "live/foreign/foreign_node.h"
 #include "live/message_codec.h"
 #include "live/messages.h"
 #include "live/node_time.h"
@@ -38,15 +39,15 @@ class NodeProcess {
 
   // Opens the connection and the session before the scenario begins, as in the simulation.
   void Connect() {
-    const Status opened = real_client::SpannerClient::Create(
-        {.database = setup_.database,
-         .connection = {.endpoint = setup_.endpoint,
-                        .credentials = real_client::Plaintext{},
-                        .channels = 1},
-         .sessions = MultiplexedSessionPolicy(),
-         .retry = sim::RetryPolicyOf(setup_.scenario),
-         .call_observer = calls_},
-        client_);
+    const Status opened =
+        real_client::SpannerClient::Create({.database = setup_.database,
+                                            .connection = {.endpoint = setup_.endpoint,
+                                                           .credentials = real_client::Plaintext{},
+                                                           .channels = 1},
+                                            .sessions = MultiplexedSessionPolicy(),
+                                            .retry = sim::RetryPolicyOf(setup_.scenario),
+                                            .call_observer = calls_},
+                                           client_);
     if (!opened.ok()) return reporter_.Send(CannotGoOn{.why = FormatStatus(opened)});
     Transaction probe =
         OneStatement(spindle_v2::steps::kCheck, Mode::kStrongRead, Sql::Intern("SELECT 1"), {});
@@ -139,8 +140,10 @@ int RunNodeProcess() {
   std::signal(SIGPIPE, SIG_IGN);
   std::string line;
   if (!std::getline(std::cin, line)) return EXIT_FAILURE;
+  auto setup = std::get<NodeSetup>(ReadOrder(line));
+  if (!setup.program.empty()) RunForeignNode(std::move(setup));
   // Never destroyed, since its threads run until the process ends.
-  auto* node = new NodeProcess(std::get<NodeSetup>(ReadOrder(line)));
+  auto* node = new NodeProcess(std::move(setup));
   node->Connect();
   while (std::getline(std::cin, line)) node->Obey(ReadOrder(line));
   _exit(EXIT_SUCCESS);

@@ -4,13 +4,11 @@
 #include <utility>
 
 #include "protocol/protocols.h"
-#include "sim/world/hosting.h"
 
 namespace whorl::live {
 namespace {
 
 using real_client::TransactionClient;
-using sim::Use;
 
 ProtocolConfig ConfigOf(const sim::Scenario& scenario, const sim::NodeSpec& spec, uint16_t lock) {
   const ProtocolInfo& protocol = *FindProtocol(scenario.protocol);
@@ -20,58 +18,24 @@ ProtocolConfig ConfigOf(const sim::Scenario& scenario, const sim::NodeSpec& spec
 
 }  // namespace
 
-class Participant::Hosting {
- public:
-  explicit Hosting(Participant& part) : part_(part) {}
-
-  ProcessId process() const { return part_.around_.process; }
-  uint16_t lock() const { return part_.lock_; }
-  sim::Instant Now() const { return part_.around_.time.Now(); }
-  LocalTime Clocks() const { return part_.around_.time.Local(); }
-  const sim::ApplicationConfig& application_config() const { return part_.application_config_; }
-  sim::ApplicationState& application() { return part_.application_; }
-  sim::Instant& asked_at() { return part_.asked_at_; }
-  std::vector<sim::ApplicationEffect>& application_effects() { return part_.application_effects_; }
-
-  void Observe(sim::ObservedEvent what) { part_.around_.reporter.ReportEvent(std::move(what)); }
-  void Observe(const sim::QuestionAnswered& answered) {
-    part_.around_.reporter.ReportEvent(answered);
-    // If the question is a transaction, the end of the transaction ends the step.
-    const bool local = FindProtocol(part_.around_.scenario.protocol)->answers_locally;
-    if (answered.answer.question == Question::kHasLock && local) {
-      part_.reached_.push_back({.step = steps::kHasLock, .what = answered});
-    }
-  }
-  void Observe(const sim::WriteSent& write) {
-    part_.around_.reporter.ReportEvent(write);
-    part_.writes_.emplace_back(write);
-  }
-  void Queue(Event event) { part_.machine_.Queue(std::move(event)); }
-  void SetTimer(sim::ApplicationTimer timer, Duration at) {
-    part_.application_timers_.Set(timer, at);
-  }
-  void CancelTimer(sim::ApplicationTimer timer) { part_.application_timers_.Cancel(timer); }
-  // The coordinator plays the resource and has received the report of the write.
-  void SendWrite(const sim::WriteToResource&) {
-    std::vector<sim::ObservedEvent> sent = std::exchange(part_.writes_, {});
-    if (!part_.around_.points.Has(steps::kWrite, Phase::kSent)) return;
-    part_.around_.reporter.StopAt(part_.OwnName(), steps::kWrite, Phase::kSent, std::move(sent));
-  }
-
- private:
-  Participant& part_;
-};
-
 Participant::Participant(Surroundings around, uint16_t lock)
     : around_(around),
       lock_(lock),
       machine_(around.loop, around.client, around.time, *this,
                ConfigOf(around.scenario, spec(), lock)),
-      application_config_(ApplicationConfigOf(around.scenario, spec())),
-      application_timers_(around.loop, around.time, [this](sim::ApplicationTimer timer) {
-        GiveApplication(sim::ApplicationTimerFired{.timer = timer});
-        OnSettled();
-      }) {}
+      application_({.scenario = around.scenario,
+                    .process = around.process,
+                    .lock = lock,
+                    .loop = around.loop,
+                    .time = around.time,
+                    .reporter = around.reporter,
+                    .points = around.points,
+                    .queue = [this](Event event) { machine_.Queue(std::move(event)); },
+                    .settle =
+                        [this] {
+                          machine_.TakeQueued();
+                          OnSettled();
+                        }}) {}
 
 CallName Participant::OwnName() const {
   CallName name;
@@ -83,42 +47,34 @@ CallName Participant::OwnName() const {
 // --- start and stop--------------------------------------------------------------------------------
 
 void Participant::Start() {
-  machine_.Begin(spec().use == Use::kLock);
-  GiveApplication(sim::ApplicationStarted{});
+  machine_.Begin(spec().use == sim::Use::kLock);
+  application_.Give(sim::ApplicationStarted{});
 }
 
 void Participant::StopGracefully() {
-  GiveApplication(sim::ApplicationStopRequested{.believes = Believes()});
+  application_.Give(sim::ApplicationStopRequested{.believes = Believes()});
 }
 
 void Participant::ClockChanged() {
   NoticeStanding();
   machine_.ClockChanged();
-  application_timers_.ArmAgain();
-}
-
-void Participant::GiveApplication(const sim::ApplicationEvent& event) {
-  Hosting host(*this);
-  sim::GiveApplication(host, event);
-  machine_.TakeQueued();
+  application_.ClockChanged();
 }
 
 // --- the machine ---------------------------------------------------------------------------------
 
 void Participant::OnLeadershipChanged(const LeadershipChanged& changed) {
-  Hosting host(*this);
-  sim::Carry(host, changed);
+  application_.Carry(changed);
 }
 
 void Participant::OnAnswer(Answer answer) {
-  Hosting host(*this);
-  sim::Carry(host, std::move(answer));
+  const auto answered = application_.Carry(std::move(answer));
+  // If the question is a transaction, the end of the transaction ends the step.
+  const bool local = FindProtocol(around_.scenario.protocol)->answers_locally;
+  if (answered && local) reached_.push_back({.step = steps::kHasLock, .what = *answered});
 }
 
-void Participant::OnNote(Note note) {
-  Hosting host(*this);
-  sim::Carry(host, std::move(note));
-}
+void Participant::OnNote(Note note) { application_.Carry(std::move(note)); }
 
 void Participant::NoticeStanding() {
   Standing standing = machine_.standing();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "live/call_names.h"
+#include "live/hosted_application.h"
 #include "live/node_time.h"
 #include "live/reporter.h"
 #include "protocol/machine.h"
@@ -22,7 +23,6 @@
 #include "real_client/machine_host.h"
 #include "real_client/transaction_client.h"
 #include "sim/scenario/scenario.h"
-#include "sim/world/application.h"
 
 namespace whorl::live {
 
@@ -52,9 +52,6 @@ class Participant : private real_client::MachineHost::Owner {
   void ClockChanged();
 
  private:
-  // The host of the application (sim/world/hosting.h).
-  class Hosting;
-
   // A point at which the process stops as soon as it has acted on the events that led there.
   struct ReachedPoint {
     StepName step;
@@ -79,7 +76,6 @@ class Participant : private real_client::MachineHost::Owner {
   void OnNote(Note note) override;
   void OnReleaseToAnnounce() override { around_.reporter.Send(Announces{.lock = lock_}); }
 
-  void GiveApplication(const sim::ApplicationEvent& event);
   void NoticeStanding();
   bool Believes() const;
   void StopAtReached();
@@ -87,12 +83,7 @@ class Participant : private real_client::MachineHost::Owner {
   const Surroundings around_;
   const uint16_t lock_;
   real_client::MachineHost machine_;
-  const sim::ApplicationConfig application_config_;
-  sim::ApplicationState application_;
-  std::vector<sim::ApplicationEffect> application_effects_;
-  real_client::LoopTimers<sim::ApplicationTimer> application_timers_;
-  sim::Instant asked_at_;
-  std::vector<sim::ObservedEvent> writes_;  // about to be sent
+  HostedApplication application_;
   std::vector<ReachedPoint> reached_;
   Standing standing_;
   std::optional<sim::Instant> lapses_at_;  // when the belief lapses by the clock

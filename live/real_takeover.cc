@@ -32,10 +32,10 @@ struct Measured {
   bool has_holes = false;
 };
 
-absl::StatusOr<Measured> MeasureForReal(BackendKind on, const TakeoverCase& takeover_case,
+absl::StatusOr<Measured> MeasureForReal(const TakeoverPlan& plan, const TakeoverCase& takeover_case,
                                         uint64_t seed) {
-  const sim::Scenario world = AsOn(on, TakeoverWorld(takeover_case, seed));
-  Coordinator coordinator(on, world, seed);
+  const sim::Scenario world = AsOn(plan.on, TakeoverWorld(takeover_case, seed));
+  Coordinator coordinator(plan.on, world, seed, plan.program);
   coordinator.EndWhen(IsNewLeadersWrite);
   absl::StatusOr<Record> record = coordinator.Run();
   if (!record.ok()) return record.status();
@@ -87,7 +87,7 @@ absl::StatusOr<ComparedTakeovers> CompareTakeovers(
       plan.runs, plan.jobs,
       [&](size_t i) {
         const uint64_t seed = SeedOfTakeover(plan.seed, takeover_case, i);
-        places[i % sim::kBatchWindow] = MeasureForReal(plan.on, takeover_case, seed);
+        places[i % sim::kBatchWindow] = MeasureForReal(plan, takeover_case, seed);
       },
       [&](size_t i, const std::optional<std::string>& error) {
         if (error) failed = absl::InternalError(*error);

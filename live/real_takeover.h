@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -19,6 +20,7 @@ struct TakeoverPlan {
   uint64_t runs = 20;          // real runs of each case
   uint64_t simulated = 1'000;  // simulated runs of each case
   int jobs = 1;                // real runs at the same time, each with its own Spanner
+  std::string program;         // that takes part in the lock for the processes; empty: none
 };
 
 // One case, measured on real processes and in simulation. Times count from the fault, in nanoseconds.

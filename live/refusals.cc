@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "protocol/protocols.h"
 #include "sim/scenario/error_text.h"
 
 namespace whorl::live {
@@ -33,6 +34,36 @@ std::optional<std::string_view> WhyNot(const FaultSpec& fault) {
          "`pause`, or run it without --on";
 }
 
+// What a program that was not written here cannot do.
+std::vector<std::string> OfProgram(const sim::Scenario& scenario) {
+  std::vector<std::string> refusals;
+  const auto refuse = [&](std::string_view where, std::string_view why) {
+    refusals.push_back(Cat(sim::Printable(scenario.path, 1000), ": ", where,
+                           " cannot be had with --program: ", why));
+  };
+  if (FindProtocol(scenario.protocol)->statements == nullptr) {
+    refuse("/protocol", Cat(scenario.protocol,
+                            " does not say its statements, by which its steps are recognised"));
+  }
+  for (size_t i = 0; i < scenario.nodes.size(); ++i) {
+    const sim::NodeSpec& node = scenario.nodes[i];
+    const std::string at = Cat("/nodes/", std::to_string(i));
+    if (node.locks.size() != 1) refuse(Cat(at, "/locks"), "a program takes part in one lock");
+    if (node.clock.offset.ns != 0 || node.clock.rate_ppm != 0) {
+      refuse(Cat(at, "/clock"), "a program reads the machine's clock");
+    }
+  }
+  for (size_t i = 0; i < scenario.faults.size(); ++i) {
+    if (scenario.faults[i].As<sim::ClockFault>() != nullptr) {
+      refuse(Cat("/faults/", std::to_string(i), "/do"), "a program reads the machine's clock");
+    }
+    if (scenario.faults[i].As<sim::AnnounceFault>() != nullptr) {
+      refuse(Cat("/faults/", std::to_string(i), "/do"), "a program hears of no release");
+    }
+  }
+  return refusals;
+}
+
 std::string Place(const sim::Scenario& scenario, const FaultSpec& fault, size_t index) {
   return Cat(sim::Printable(scenario.path, 1000), ":", std::to_string(fault.line), ": /faults/",
              std::to_string(index), "/do");
@@ -40,8 +71,10 @@ std::string Place(const sim::Scenario& scenario, const FaultSpec& fault, size_t 
 
 }  // namespace
 
-std::vector<std::string> RefusalsOf(BackendKind kind, const sim::Scenario& scenario) {
-  std::vector<std::string> refusals;
+std::vector<std::string> RefusalsOf(BackendKind kind, const sim::Scenario& scenario,
+                                    const std::string& program) {
+  std::vector<std::string> refusals =
+      program.empty() ? std::vector<std::string>() : OfProgram(scenario);
   const std::string on = Cat(" cannot be made real on the ", WordOf(kind), ": ");
   for (size_t i = 0; i < scenario.faults.size(); ++i) {
     const FaultSpec& fault = scenario.faults[i];

@@ -1,6 +1,7 @@
 // Decodes those parts of a call that the coordinator needs, from the bytes that pass the proxy.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,11 @@ struct WireCall {
   bool begins_read_write = false;
   bool is_commit = false;
   bool is_rollback = false;
+  uint8_t request = 0;                            // Request::index()
+  std::string sql;                                // of the first statement; empty: none
+  std::map<std::string, std::string> parameters;  // of it, as JSON has them; neither lists nor NULL
+  std::optional<Timestamp> token;                 // @token of these, if that is a timestamp
+  std::string table;  // of a Read, or of a Commit's first mutation; empty: none
 
   bool IsOfReadWrite() const { return begins_read_write || !transaction.empty(); }
 };

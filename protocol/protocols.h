@@ -13,6 +13,7 @@
 #include "protocol/names.h"
 #include "protocol/protocol.h"
 #include "protocol/spanner/mutation.h"
+#include "protocol/spanner/sql.h"
 #include "protocol/spanner/time.h"
 #include "protocol/spanner/value.h"
 
@@ -91,6 +92,20 @@ struct HolderColumns {
   std::string_view lease;    // INT64, ms; empty or NULL: each observer uses its own lease
 };
 
+// What a process knows of its token when the transaction of a statement has committed.
+enum class TokenSource : uint8_t {
+  kNone,       // nothing new
+  kCommit,     // the token is the commit timestamp
+  kParameter,  // the token is the statement's parameter @token
+};
+// A statement of a protocol, by which the step is recognised in the calls of other programs.
+struct StepStatement {
+  StepName step;
+  Sql sql;
+  bool in_read_write = true;  // false: a strong read by itself
+  TokenSource token = TokenSource::kNone;
+};
+
 // The description of a protocol. Its texts and spans refer to data that is never freed.
 struct ProtocolInfo {
   std::string_view name;
@@ -104,6 +119,9 @@ struct ProtocolInfo {
   std::string_view init_lock;
   // DML with @name by which an operator ends the current lease. Empty: there is no such statement.
   std::string_view force_release;
+  // DML with @name and @seen, the row's `renewed`, that deletes the row of a lock that nobody holds if
+  // it has not changed since it was read. Empty: the protocol needs rows to stay.
+  std::string_view delete_lock;
   std::span<const StepName> steps;  // without has_lock and write, which every protocol has
   // The steps that have no commit of their own: reads, and statements within another step.
   std::span<const StepName> steps_without_commit;
@@ -142,6 +160,9 @@ struct ProtocolInfo {
   // process draws one. REQUIRES: `table` is an identifier; lease is not above lease_max.
   ProtocolConfig (*make_config)(const std::string& table, std::string lock_name, std::string id,
                                 Duration lease) = nullptr;
+  // The statements of its steps on a table. Null: it does not say, so programs that were not written
+  // here cannot run its scenarios.
+  std::vector<StepStatement> (*statements)(const std::string& table) = nullptr;
 };
 
 // In the order of the documentation, followed by those that were added, in the order of adding.

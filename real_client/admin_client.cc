@@ -273,6 +273,23 @@ void AdminClient::GetDdl(const std::string& database,
       [done](Status failure) { done(std::move(failure), {}); });
 }
 
+void AdminClient::SpeaksPostgres(const std::string& database,
+                                 std::function<void(Status, bool)> done) {
+  Status status = ValidateDatabase(database);
+  if (!status.ok()) return done(std::move(status), false);
+  database_v1::GetDatabaseRequest request;
+  request.set_name(database);
+  core_->Call<database_v1::Database>(
+      "name", database, /*may_resend=*/true,
+      [request](Core& core, grpc::ClientContext* context) {
+        return core.databases->PrepareAsyncGetDatabase(context, request, core.queue());
+      },
+      [done](Core&, const database_v1::Database& reply, const Done&) {
+        done({}, reply.database_dialect() == database_v1::DatabaseDialect::POSTGRESQL);
+      },
+      [done](Status failure) { done(std::move(failure), false); });
+}
+
 void AdminClient::DropDatabase(const std::string& database, Done done) {
   Status status = ValidateDatabase(database);
   if (!status.ok()) return done(std::move(status));

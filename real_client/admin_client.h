@@ -44,6 +44,8 @@ class AdminClient {
   void UpdateDdl(const std::string& database, std::vector<std::string> ddl, Done done);
   void GetDdl(const std::string& database,
               std::function<void(Status, std::vector<std::string>)> done);
+  // Whether the database speaks PostgreSQL's dialect instead of GoogleSQL.
+  void SpeaksPostgres(const std::string& database, std::function<void(Status, bool)> done);
   void DropDatabase(const std::string& database, Done done);
 
  private:

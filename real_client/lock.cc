@@ -155,7 +155,7 @@ Leadership DistributedLock::Now() const { return host_->Now(); }
 
 std::stop_token DistributedLock::Term() const { return host_->Term(); }
 
-Status DistributedLock::Leader(std::string& holder) {
+Status DistributedLock::Leader(Holding& out) {
   if (host_->IsInChild()) return InChild();
   const ProtocolInfo& info = host_->info();
   const LockOptions& options = host_->options();
@@ -166,8 +166,7 @@ Status DistributedLock::Leader(std::string& holder) {
   });
   if (!result.status.ok()) return result.status;
   const Duration lease = options.lease.value_or(info.lease_default);
-  const std::vector<Holding> holdings = HoldingsIn(info, result.results.at(0).rows, lease);
-  holder = !holdings.empty() && holdings[0].is_held() ? holdings[0].holder : "";
+  out = CurrentHolding(HoldingsIn(info, result.results.at(0).rows, lease), options.name);
   return {};
 }
 

@@ -28,11 +28,9 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/client/transaction.h"
-#include "protocol/machine.h"
 #include "protocol/spanner/status.h"
 #include "protocol/spanner/time.h"
-#include "protocol/spanner/words.h"
+#include "protocol/spanner/value.h"
 #include "protocol/token.h"
 #include "real_client/options.h"
 
@@ -67,19 +65,33 @@ struct Leadership {
   friend bool operator==(const Leadership&, const Leadership&) = default;
 };
 
+// A line of the protocol's log.
+struct LockNote {
+  std::string_view name;      // "release_failed"
+  std::vector<Value> values;  // as the protocol's page says
+};
+
+// A transaction of the protocol that has ended.
+struct LockTransaction {
+  std::string_view step;      // "beat"
+  bool renews_lease = false;  // it was a heartbeat
+  std::string_view outcome;   // "committed", "aborted" or "unknown"
+  // CANCELLED if it was given up before it was sent, as when a newer heartbeat replaces it.
+  Status status;
+  Duration took;  // with its retries
+};
+
 // Observes one lock. Called on the client's thread, so it must not block.
 class LockObserver {
  public:
   virtual ~LockObserver() = default;
   // Called when any field has changed; a renewal changes `until`.
   virtual void OnLeadership(const Leadership& /*leadership*/) {}
-  virtual void OnNote(const Note& /*note*/) {}
-  virtual void OnTransaction(StepName /*step*/, const TransactionResult& /*result*/,
-                             Duration /*took*/) {}
+  virtual void OnNote(const LockNote& /*note*/) {}
+  virtual void OnTransaction(const LockTransaction& /*transaction*/) {}
 };
 
-// Whether a step, as OnTransaction reports it, renews the lease.
-bool RenewsLease(StepName step);
+struct Holding;
 
 struct LockOptions {
   std::string name;
@@ -87,11 +99,18 @@ struct LockOptions {
   std::string id;                 // this process's id in the table; empty: a random one
   std::optional<Duration> lease;  // empty: the protocol's default
   std::string table;              // empty: the protocol's usual name
+  // Anything that other processes may want to know of the leader, such as its address: they read it
+  // with the lock (Holding::value). Stored behind the id, so the two together must fit in its column.
+  std::string value;
   // Runs in its own thread, once for each term, when leadership begins. When leadership ends, a
   // stop is requested on `stop`, and the function has to return: Unlock() releases the lock only
   // after it has returned (and so must not be called in it). An exception that leaves it ends the
   // program.
   std::function<void(std::stop_token stop, std::optional<uint64_t> token)> lead;
+  // Called on the client's thread, while this process takes part, with the lock's holder by its row:
+  // first, and at each change of the holder. The row is read every quarter of a lease, so short terms
+  // may go unseen.
+  std::function<void(const Holding& holding)> on_leader;
   std::shared_ptr<LockObserver> observer;
 };
 
@@ -153,8 +172,8 @@ class DistributedLock {
   Leadership Now() const;
   // The current term's token; a stop is already requested on it while this process does not lead.
   std::stop_token Term() const;
-  // Queries Spanner for the process that holds the lock; empty if none does. Blocking.
-  Status Leader(std::string& holder);
+  // Queries Spanner for the process that holds the lock. Blocking.
+  Status Leader(Holding& out);
 
   const std::string& name() const;
   const std::string& id() const;  // this process's id
@@ -198,14 +217,27 @@ class LockGuard {
 // The holder of a lock, according to its row.
 struct Holding {
   std::string lock;
-  std::string holder;              // empty: the lock is free
+  std::string holder;              // its id; empty: the lock is free
+  std::string value;               // LockOptions::value of the holder
   std::optional<Timestamp> since;  // the time of the grant, if the table has it
   std::optional<Token> token;
   // The rest of the lease by Spanner's clock when the row was read; zero or less if it has expired.
   // Empty if the lock is free.
   std::optional<Duration> left;
+  // When the row was last renewed, taken or released, and how long before it was read. Empty if the
+  // table does not have it.
+  std::optional<Timestamp> renewed;
+  std::optional<Duration> age;
 
   bool is_held() const { return left && *left > Duration(); }
+};
+
+// Which locks of a table are listed: those whose names begin with `prefix`, and come after `after`, by
+// name, and of these the first `limit` (0: all).
+struct ListRange {
+  std::string prefix;
+  std::string after;
+  int64_t limit = 0;
 };
 
 // The locks of one database, and an operator's actions on their tables.
@@ -238,6 +270,12 @@ class LockClient {
   // is assumed for protocols whose rows do not contain one. Blocking.
   Status List(std::string_view protocol, const std::string& table, std::optional<std::string> name,
               Duration lease, std::vector<Holding>& out);
+  // The same for the locks of a range.
+  Status List(std::string_view protocol, const std::string& table, const ListRange& range,
+              Duration lease, std::vector<Holding>& out);
+  // Deletes the row of a lock that nobody holds, as it was listed: FAILED_PRECONDITION if it is held
+  // or has changed since, UNIMPLEMENTED if the protocol needs its rows. Blocking.
+  Status DeleteLock(std::string_view protocol, const std::string& table, const Holding& listed);
   // Creates the lock's row in the released state, for protocols that benefit from it. OK also if
   // the row exists. Blocking.
   Status InitLock(std::string_view protocol, const std::string& table, const std::string& name);

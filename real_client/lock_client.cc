@@ -59,12 +59,17 @@ Status Resolve(std::string_view protocol, const std::string& table,
   return status;
 }
 
-}  // namespace
-
-bool RenewsLease(StepName step) {
-  return std::ranges::any_of(
-      Protocols(), [step](const ProtocolInfo& info) { return info.heartbeat_step == step; });
+// INVALID_ARGUMENT unless the id column can have it beside the other (IdWithValue).
+Status ValidateText(std::string_view what, const std::string& text) {
+  const std::string subject = "a process's " + std::string(what);
+  if (!IsUtf8(text)) return Error(Code::kInvalidArgument, subject + " is no UTF-8");
+  if (text.find('\x1f') != std::string::npos) {
+    return Error(Code::kInvalidArgument, subject + " contains the character U+001F");
+  }
+  return {};
 }
+
+}  // namespace
 
 Status MakeGrpcClient(ClientOptions options, std::unique_ptr<TransactionClient>& out) {
   std::unique_ptr<SpannerClient> client;
@@ -163,11 +168,10 @@ class LockClient::Core {
   std::shared_ptr<LockHost> MakeHost(const ProtocolInfo& info, TransactionClient& client,
                                      LockOptions options) {
     auto host = std::make_shared<LockHost>(
-        LockHost::Surroundings{
-            .loop = loop_,
-            .client = client,
-            .announce = [this](const LockHost& released) { Announce(released); },
-            .is_silent = is_silent_},
+        LockHost::Surroundings{.loop = loop_,
+                               .client = client,
+                               .announce = [this](const LockHost& released) { Announce(released); },
+                               .is_silent = is_silent_},
         info, std::move(options));
     loop_.Post([this, host] {
       std::erase_if(hosts_, [](const auto& other) { return other.expired(); });
@@ -227,9 +231,8 @@ Status LockClient::Make(LockOptions options, std::unique_ptr<DistributedLock>& o
   const ProtocolInfo& info = *target.info;
   options.table = std::move(target.table);
   status = ValidateLease(info, options.lease.value_or(info.lease_default));
-  if (status.ok() && !IsUtf8(options.id)) {
-    status = Error(Code::kInvalidArgument, "a process's id is no UTF-8");
-  }
+  if (status.ok()) status = ValidateText("id", options.id);
+  if (status.ok()) status = ValidateText("value", options.value);
   TransactionClient* client = nullptr;
   if (status.ok()) status = core_->ClientFor(info, client);
   if (!status.ok()) return status;
@@ -267,6 +270,39 @@ Status LockClient::List(std::string_view protocol, const std::string& table,
   status =
       core_->Run(*target.info, ReadHoldings(*target.info, target.table, name), kTimeout, result);
   if (status.ok()) out = HoldingsIn(*target.info, result.results.at(0).rows, lease);
+  return status;
+}
+
+Status LockClient::List(std::string_view protocol, const std::string& table, const ListRange& range,
+                        Duration lease, std::vector<Holding>& out) {
+  Target target;
+  Status status = Resolve(protocol, table, std::nullopt, target);
+  if (!status.ok()) return status;
+  TransactionResult result;
+  status =
+      core_->Run(*target.info, ReadHoldings(*target.info, target.table, range), kTimeout, result);
+  if (status.ok()) out = HoldingsIn(*target.info, result.results.at(0).rows, lease);
+  return status;
+}
+
+Status LockClient::DeleteLock(std::string_view protocol, const std::string& table,
+                              const Holding& listed) {
+  Target target;
+  Status status = Resolve(protocol, table, listed.lock, target);
+  if (!status.ok()) return status;
+  if (listed.is_held()) {
+    return Error(Code::kFailedPrecondition, "the lock " + listed.lock + " is held");
+  }
+  std::optional<Transaction> remove = DeleteTransaction(*target.info, target.table, listed);
+  if (!remove) {
+    return Error(Code::kUnimplemented, std::string(protocol) + " needs the rows of its locks");
+  }
+  TransactionResult result;
+  status = core_->Run(*target.info, *std::move(remove), kTimeout, result);
+  if (status.ok() && result.results.at(0).row_count == 0) {
+    return Error(Code::kFailedPrecondition,
+                 "the lock " + listed.lock + " was taken, renewed or deleted meanwhile");
+  }
   return status;
 }
 

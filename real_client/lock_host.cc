@@ -51,11 +51,13 @@ LockHost::LockHost(Surroundings surroundings, const ProtocolInfo& info, LockOpti
       info_(info),
       options_(std::move(options)),
       lease_(LeaseAtLeastUsed(info, options_)),
-      machine_(around_.loop, around_.client, clock_, *this,
-               info.make_config(options_.table, options_.name, options_.id,
-                                options_.lease.value_or(info.lease_default))),
+      machine_(
+          around_.loop, around_.client, clock_, *this,
+          info.make_config(options_.table, options_.name, IdWithValue(options_.id, options_.value),
+                           options_.lease.value_or(info.lease_default))),
       lapse_(around_.loop.context()),
       look_again_(around_.loop.context()),
+      look_for_leader_(around_.loop.context()),
       patience_(around_.loop.context()) {
   term_.request_stop();
 }
@@ -101,6 +103,31 @@ void LockHost::Begin() {
   renewed_.reset();
   machine_.Begin(/*blocking_wrapper=*/false);
   LookAtTable();
+  if (options_.on_leader) LookForLeader();
+}
+
+void LockHost::LookForLeader() {
+  Transaction read = ReadHoldings(info_, options_.table, options_.name);
+  read.give_up_at = MonotonicNow() + lease_;
+  const auto self = shared_from_this();
+  RunBeside(std::move(read), [self, part = part_](TransactionResult result) {
+    self->loop().Post([self, part, result = std::move(result)] {
+      if (self->part_ != part || self->phase_ != Phase::kTakingPart) return;
+      if (result.status.ok()) {
+        self->OnHoldings(HoldingsIn(self->info_, result.results.at(0).rows, self->lease_));
+      }
+      self->look_for_leader_.expires_after(std::chrono::nanoseconds(self->lease_.ns / 4));
+      self->look_for_leader_.async_wait([self, part](auto cancelled) {
+        if (cancelled || self->part_ != part || self->phase_ != Phase::kTakingPart) return;
+        self->LookForLeader();
+      });
+    });
+  });
+}
+
+void LockHost::OnHoldings(const std::vector<Holding>& holdings) {
+  const Holding holding = CurrentHolding(holdings, options_.name);
+  if (std::exchange(leader_, holding.holder) != holding.holder) options_.on_leader(holding);
 }
 
 // A process that took part in another protocol's table would lead beside the one that leads there.
@@ -127,7 +154,11 @@ void LockHost::OnTableSeen(const ProtocolInfo& whose, const Status& read) {
   failure_ = status;
   answered_ = IsAnswer(status);
   if (options_.observer) {
-    options_.observer->OnTransaction(fenced_lease::steps::kRead, {.status = status}, Duration());
+    options_.observer->OnTransaction({.step = WordOf(fenced_lease::steps::kRead),
+                                      .renews_lease = false,
+                                      .outcome = WordOf(Outcome::kUnknown),
+                                      .status = status,
+                                      .took = {}});
   }
   if (IsFinal(status, /*has_test=*/false)) {
     FailWaiters(status, [](const Waiter&) { return true; });
@@ -199,6 +230,8 @@ void LockHost::NoticeEnd() {
   patience_.cancel();
   lapse_.cancel();
   look_again_.cancel();
+  look_for_leader_.cancel();
+  leader_.reset();
   asked_for_.reset();
   answer_.reset();
   for (const auto& [ask, done] : std::exchange(asks_, {})) done(Answer{.ask = ask});
@@ -244,7 +277,11 @@ void LockHost::OnTransactionEnded(RequestId /*request*/, const MachineHost::Flig
                                   const TransactionResult& result) {
   ++ended_;
   if (options_.observer) {
-    options_.observer->OnTransaction(flight.step, result, MonotonicNow() - flight.began);
+    options_.observer->OnTransaction({.step = WordOf(flight.step),
+                                      .renews_lease = flight.step == info_.heartbeat_step,
+                                      .outcome = WordOf(result.outcome),
+                                      .status = result.status,
+                                      .took = MonotonicNow() - flight.began});
   }
   NoticeRenewal(flight, result);
   failure_ = result.status;
@@ -266,7 +303,8 @@ void LockHost::OnAnswer(Answer answer) {
 }
 
 void LockHost::OnNote(Note note) {
-  if (options_.observer) options_.observer->OnNote(note);
+  if (!options_.observer) return;
+  options_.observer->OnNote({.name = WordOf(note.note), .values = std::move(note.values)});
 }
 
 // --- leadership ----------------------------------------------------------------------------------

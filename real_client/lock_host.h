@@ -89,6 +89,9 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   // Looks first whether the table is another protocol's, where that can be; then `begins`.
   void LookAtTable();
   void OnTableSeen(const ProtocolInfo& whose, const Status& read);
+  // Looks who holds the lock, now and again, for the user's `on_leader`.
+  void LookForLeader();
+  void OnHoldings(const std::vector<Holding>& holdings);
   // Gives the machine an event and acts on the outcome.
   void Give(const Event& event);
 
@@ -151,8 +154,10 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
 
   LoopTimer lapse_;
   LoopTimer look_again_;  // at the table
-  LoopTimer patience_;    // limits the wait for transactions under way at the end
-  std::thread work_;      // runs the user's `lead` for one term
+  LoopTimer look_for_leader_;
+  std::optional<std::string> leader_;  // as `on_leader` knows it
+  LoopTimer patience_;                 // limits the wait for transactions under way at the end
+  std::thread work_;                   // runs the user's `lead` for one term
   bool works_ = false;
   std::stop_token worked_in_;  // the term in which `lead` was last started
 

@@ -21,6 +21,9 @@ constexpr size_t kKeyBytesMax = 8192;
 constexpr size_t kKeyOverhead = 64;
 constexpr size_t kTableNameMax = 128;
 
+// Between the id and the value. No id or value contains it.
+constexpr char kUnitSeparator = '\x1f';
+
 constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 // The columns of a read of holdings, in order. Columns that the protocol lacks are left out.
@@ -67,16 +70,34 @@ Holding HoldingIn(const ProtocolInfo& info, const HoldingRow& row, Duration leas
   Holding holding;
   holding.lock = row.Get<std::string>(&HolderColumns::lock).value_or(std::string(info.table));
   holding.holder = row.Get<std::string>(&HolderColumns::holder).value_or("");
+  if (const size_t end = holding.holder.find(kUnitSeparator); end != std::string::npos) {
+    holding.value = holding.holder.substr(end + 1);
+    holding.holder.resize(end);
+  }
+  holding.renewed = row.Get<Timestamp>(&HolderColumns::renewed);
+  if (holding.renewed) holding.age = row.now() - *holding.renewed;
   if (holding.holder.empty()) return holding;
   holding.since = row.Get<Timestamp>(&HolderColumns::since);
   holding.token = row.Get<Token>(&HolderColumns::token);
   const auto until = row.Get<Timestamp>(&HolderColumns::until);
-  const auto renewed = row.Get<Timestamp>(&HolderColumns::renewed);
   const auto own_lease = row.Get<int64_t>(&HolderColumns::lease);
   if (own_lease) lease = Milliseconds(*own_lease);
   if (until) holding.left = *until - row.now();
-  if (renewed) holding.left = *renewed - row.now() + lease + info.lease_grace;
+  if (holding.renewed) holding.left = *holding.renewed - row.now() + lease + info.lease_grace;
   return holding;
+}
+
+Transaction HoldingsWhere(const ProtocolInfo& info, const std::string& table,
+                          const std::string& where, std::vector<Parameter> parameters,
+                          std::vector<Value> values) {
+  std::string sql = "SELECT ";
+  for (const Part part : kParts) {
+    const std::string_view column = info.holder_columns.*part;
+    if (!column.empty()) sql += std::string(column) + ", ";
+  }
+  sql += "CURRENT_TIMESTAMP() AS now FROM " + table + where;
+  return OneStatement(fenced_lease::steps::kRead, Mode::kStrongRead,
+                      Sql::Intern(sql, std::move(parameters)), std::move(values));
 }
 
 // Optimistic, like all transactions of operators: they leave no locks behind if the process hangs.
@@ -172,21 +193,39 @@ Status JudgeForeignProbe(const ProtocolInfo& info, const std::string& table,
 
 Transaction ReadHoldings(const ProtocolInfo& info, const std::string& table,
                          const std::optional<std::string>& name) {
-  const HolderColumns& columns = info.holder_columns;
-  std::string sql = "SELECT ";
-  for (const Part part : kParts) {
-    if (!(columns.*part).empty()) sql += std::string(columns.*part) + ", ";
+  const std::string_view lock = info.holder_columns.lock;
+  if (!name || lock.empty()) return HoldingsWhere(info, table, {}, {}, {});
+  return HoldingsWhere(info, table, " WHERE " + std::string(lock) + " = @name",
+                       {{.name = "name", .type = Type::kString}}, {*name});
+}
+
+Transaction ReadHoldings(const ProtocolInfo& info, const std::string& table,
+                         const ListRange& range) {
+  if (info.holder_columns.lock.empty()) return HoldingsWhere(info, table, {}, {}, {});
+  const std::string lock(info.holder_columns.lock);
+  std::string where = " WHERE STARTS_WITH(" + lock + ", @prefix) AND " + lock + " > @after";
+  // HoldingsIn leaves these rows out: a page must not be full of them.
+  if (!info.holder_columns.token.empty() && !info.holder_columns.renewed.empty()) {
+    where += " AND " + std::string(info.holder_columns.renewed) + " IS NOT NULL";
   }
-  sql += "CURRENT_TIMESTAMP() AS now FROM " + table;
-  std::vector<Parameter> parameters;
-  std::vector<Value> values;
-  if (name && !columns.lock.empty()) {
-    sql += " WHERE " + std::string(columns.lock) + " = @name";
-    parameters.push_back({.name = "name", .type = Type::kString});
-    values.emplace_back(*name);
-  }
-  return OneStatement(fenced_lease::steps::kRead, Mode::kStrongRead,
-                      Sql::Intern(sql, std::move(parameters)), std::move(values));
+  where += " ORDER BY " + lock;
+  if (range.limit > 0) where += " LIMIT " + std::to_string(range.limit);
+  return HoldingsWhere(
+      info, table, where,
+      {{.name = "prefix", .type = Type::kString}, {.name = "after", .type = Type::kString}},
+      {range.prefix, range.after});
+}
+
+std::optional<Transaction> DeleteTransaction(const ProtocolInfo& info, const std::string& table,
+                                             const Holding& listed) {
+  if (info.delete_lock.empty() || !listed.renewed) return std::nullopt;
+  Transaction transaction = OneStatement(steps::kWrite, Mode::kReadWrite,
+                                         Sql::Intern(WithTable(info.delete_lock, info.table, table),
+                                                     {{.name = "name", .type = Type::kString},
+                                                      {.name = "seen", .type = Type::kTimestamp}}),
+                                         {listed.lock, *listed.renewed});
+  transaction.lock_mode = LockMode::kOptimistic;
+  return transaction;
 }
 
 std::vector<Holding> HoldingsIn(const ProtocolInfo& info, const std::vector<Row>& rows,
@@ -202,6 +241,17 @@ std::vector<Holding> HoldingsIn(const ProtocolInfo& info, const std::vector<Row>
   }
   std::ranges::sort(holdings, {}, &Holding::lock);
   return holdings;
+}
+
+Holding CurrentHolding(std::vector<Holding> holdings, const std::string& lock) {
+  if (!holdings.empty() && holdings[0].is_held()) return std::move(holdings[0]);
+  Holding free;
+  free.lock = lock;
+  return free;
+}
+
+std::string IdWithValue(const std::string& id, const std::string& value) {
+  return value.empty() ? id : id + kUnitSeparator + value;
 }
 
 std::optional<Transaction> InitTransaction(const ProtocolInfo& info, const std::string& table,

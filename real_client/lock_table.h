@@ -41,9 +41,20 @@ Status JudgeForeignProbe(const ProtocolInfo& info, const std::string& table,
 // A read of the table's locks, or of one. REQUIRES: the table is valid.
 Transaction ReadHoldings(const ProtocolInfo& info, const std::string& table,
                          const std::optional<std::string>& name);
+Transaction ReadHoldings(const ProtocolInfo& info, const std::string& table,
+                         const ListRange& range);
+// nullopt if the protocol needs its rows, or `listed` does not say when it was renewed.
+std::optional<Transaction> DeleteTransaction(const ProtocolInfo& info, const std::string& table,
+                                             const Holding& listed);
 // The holdings in the rows of that read, sorted by name.
 std::vector<Holding> HoldingsIn(const ProtocolInfo& info, const std::vector<Row>& rows,
                                 Duration lease);
+
+// Of the holdings of one lock, the one that is held now; otherwise one without a holder.
+Holding CurrentHolding(std::vector<Holding> holdings, const std::string& lock);
+
+// The id column's content, for a process with a value that others can read.
+std::string IdWithValue(const std::string& id, const std::string& value);
 
 // nullopt if the protocol has no such write.
 std::optional<Transaction> InitTransaction(const ProtocolInfo& info, const std::string& table,

@@ -43,9 +43,11 @@ Status DecodeSessions(const v1::BatchCreateSessionsResponse& reply, Response& re
   return Error(Code::kInternal, "BatchCreateSessions created no session");
 }
 
-// A transaction's requests all have its tag; a read by itself has one of its own.
+// A transaction's requests all have its tag; a read by itself has one of its own. A heartbeat must not
+// wait behind work that can: high is Spanner's default, which is said so that statistics show it.
 v1::ExecuteSqlRequest TaggedQuery(const ExecuteSql& request, const std::string& tag) {
   v1::ExecuteSqlRequest proto = wire::Encode(request);
+  proto.mutable_request_options()->set_priority(v1::RequestOptions::PRIORITY_HIGH);
   if (tag.empty()) return proto;
   const bool in_transaction = proto.transaction().has_id() || proto.transaction().has_begin();
   v1::RequestOptions& options = *proto.mutable_request_options();
@@ -56,6 +58,7 @@ v1::ExecuteSqlRequest TaggedQuery(const ExecuteSql& request, const std::string& 
 template <typename Request>
 auto Tagged(const Request& request, const std::string& tag) {
   auto proto = wire::Encode(request);
+  proto.mutable_request_options()->set_priority(v1::RequestOptions::PRIORITY_HIGH);
   if (!tag.empty()) proto.mutable_request_options()->set_transaction_tag(tag);
   return proto;
 }

@@ -161,6 +161,11 @@ void AddTakeoverOptions(CLI::App& app, const std::shared_ptr<TakeoverRequest>& r
   AddOn(app, request->on,
         "measure on real processes, too: on whorl's own server over the model, or on the official "
         "emulator");
+  app.add_option_function<std::string>(
+         "--program",
+         [request](const std::string& text) { request->program = ProgramAt("--program", text); },
+         "with --on: each process is one of PROGRAM, which speaks as live/foreign/README.md says")
+      ->type_name("PROGRAM");
   app.footer(Footer());
 }
 
@@ -171,6 +176,12 @@ std::vector<std::string> Contradictions(const TakeoverRequest& request) {
   for (const auto& [name, is_given] : simulated_only) {
     if (!is_given || !request.on.has_value()) continue;
     errors.push_back(Cat(name, " is for simulated runs; it does not go with --on"));
+  }
+  if (!request.program.empty() && !request.on.has_value()) {
+    errors.emplace_back("--program is for real runs; it wants --on");
+  }
+  if (!request.program.empty() && request.protocols.size() != 1) {
+    errors.emplace_back("--program wants one --protocol: that of the program");
   }
   const std::pair<std::string_view, const std::string*> files[] = {
       {"--out", &request.out}, {"--csv", &request.csv}, {"--plot", &request.plot}};

@@ -26,6 +26,7 @@ struct TakeoverRequest {
   uint64_t seed = 1;
   std::optional<uint64_t> jobs;         // empty: by the number of cores
   std::optional<live::BackendKind> on;  // on real processes; empty: simulated
+  std::string program;  // that takes part in the lock for the processes; empty: none
   bool json = false;
   std::string out;
   std::string csv;

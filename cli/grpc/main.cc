@@ -9,6 +9,7 @@
 #include "cli/grpc/takeover_on.h"
 #include "cli/grpc_commands.h"
 #include "cli/lock/command.h"
+#include "cli/serve/command.h"
 #include "live/messages.h"
 #include "live/node_process.h"
 
@@ -22,6 +23,8 @@ int main(int argc, char** argv) {
   prctl(PR_SET_NAME, "whorl", 0, 0, 0);
   return cli::Main(argc, argv,
                    {.lock = [argc, argv] { return cli::RunLockCommand(argc, argv); },
+                    .serve = [argc, argv] { return cli::RunServeCommand(argc, argv); },
+                    .proxy = [argc, argv] { return cli::RunServeCommand(argc, argv); },
                     .replay_on = cli::RunReplayOn,
                     .takeover_on = cli::RunTakeoverOn});
 }

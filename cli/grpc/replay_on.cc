@@ -50,7 +50,10 @@ std::string WhySkipped(const ReplayRequest& request, const sim::Scenario& scenar
     return Cat("it lasts ", FormatDuration(scenario.duration), ", and --longest is ",
                FormatDuration(longest));
   }
-  const std::vector<std::string> refusals = RefusalsOf(*request.on, scenario);
+  if (!request.protocol.empty() && scenario.protocol != request.protocol) {
+    return Cat("it is of ", scenario.protocol, ", and --protocol is ", request.protocol);
+  }
+  const std::vector<std::string> refusals = RefusalsOf(*request.on, scenario, request.program);
   return request.where_possible && !refusals.empty() ? refusals.front() : std::string();
 }
 
@@ -149,8 +152,8 @@ class ReplayOn {
   // Called on any thread.
   void RunJob(size_t job) {
     const size_t place = job / request_.repeat;
-    runs_[job % sim::kBatchWindow] =
-        RunForReal(on_, real_[place], job % request_.repeat + 1, compared_[place].simulated);
+    runs_[job % sim::kBatchWindow] = RunForReal(on_, real_[place], job % request_.repeat + 1,
+                                                compared_[place].simulated, request_.program);
   }
 
   // Called on the main thread, in order.
@@ -283,7 +286,7 @@ class ReplayOn {
   const live::BackendKind on_;
   const std::vector<sim::Scenario> scenarios_;
   std::vector<const sim::Scenario*> plain_;  // those that are not skipped
-  std::vector<sim::Scenario> real_;          // those that are not skipped, as they are on the backend
+  std::vector<sim::Scenario> real_;  // those that are not skipped, as they are on the backend
   std::vector<Compared> compared_;   // one for each
   ReplayOnReport report_;
   OutputFile document_;
@@ -318,7 +321,7 @@ int RunReplayOn(const ReplayRequest& request) {
   }
   for (const sim::Scenario& scenario : inputs.scenarios) {
     if (!WhySkipped(request, scenario).empty()) continue;
-    for (const std::string& refusal : RefusalsOf(*request.on, scenario)) {
+    for (const std::string& refusal : RefusalsOf(*request.on, scenario, request.program)) {
       std::cerr << refusal << '\n';
       refused = true;
     }

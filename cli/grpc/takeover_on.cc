@@ -136,7 +136,8 @@ class TakeoverOn {
     const TakeoverPlan plan{.on = *request_.on,
                             .seed = request_.seed,
                             .runs = request_.runs.value_or(kRuns),
-                            .jobs = static_cast<int>(request_.Jobs())};
+                            .jobs = static_cast<int>(request_.Jobs()),
+                            .program = request_.program};
     absl::StatusOr<ComparedTakeovers> compared = CompareTakeovers(plan, one, [&](uint64_t runs) {
       if (progress_.IsDue()) {
         progress_.Show(Cat(one.Text(), ": ", std::to_string(runs), " of ",

@@ -82,6 +82,7 @@ int Run(const Line& line) {
                                             AddGetCommand(lock),
                                             AddListCommand(lock),
                                             AddReleaseCommand(lock),
+                                            AddDeleteCommand(lock),
                                             AddMigrateCommand(lock)};
   if (const auto code = Parse(root, line.arguments, wrong)) return *code;
   for (const SubCommand& command : commands) {

@@ -18,10 +18,10 @@
 #include "cli/lock/guard.h"
 #include "cli/lock/metrics.h"
 #include "cli/lock/options.h"
-#include "cli/lock/signals.h"
 #include "cli/lock/wait_notice.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
+#include "cli/signals.h"
 #include "real_client/os.h"
 #include "sim/scenario/error_text.h"
 
@@ -65,14 +65,13 @@ class LockedCommand final : public real_client::LockObserver {
  public:
   LockedCommand(const LockRequest& request, Guard& guard) : request_(request), guard_(guard) {}
 
-  void UseMeter(std::shared_ptr<LockMeter> meter) { meter_ = std::move(meter); }
   // Returns the exit code.
   int Run(DistributedLock& lock);
   void OnSignal(int signal);
 
   void OnLeadership(const Leadership& leadership) override;
-  void OnNote(const Note& note) override;
-  void OnTransaction(StepName step, const TransactionResult& result, Duration took) override;
+  void OnNote(const real_client::LockNote& note) override;
+  void OnTransaction(const real_client::LockTransaction& transaction) override;
 
  private:
   enum class ExecPhase : uint8_t { kWaiting, kRunning, kEnded };
@@ -92,7 +91,6 @@ class LockedCommand final : public real_client::LockObserver {
 
   const LockRequest& request_;
   Guard& guard_;
-  std::shared_ptr<LockMeter> meter_;
 
   std::mutex mutex_;  // guards what follows, and the guard's Start, Renew and End
   ExecPhase phase_ = ExecPhase::kWaiting;
@@ -105,7 +103,6 @@ class LockedCommand final : public real_client::LockObserver {
 };
 
 void LockedCommand::OnLeadership(const Leadership& leadership) {
-  if (meter_) meter_->SetLeadership(leadership);
   const std::lock_guard guard(mutex_);
   if (phase_ == ExecPhase::kRunning && !lost_) {
     // A later term does not count: the command was started in the one that is lost.
@@ -121,18 +118,18 @@ void LockedCommand::OnLeadership(const Leadership& leadership) {
   if (!lost_) leadership_ = leadership;
 }
 
-void LockedCommand::OnNote(const Note& note) {
-  if (note.note != notes::kReleaseFailed) return;
+void LockedCommand::OnNote(const real_client::LockNote& note) {
+  if (note.name != WordOf(notes::kReleaseFailed)) return;
   const auto* why = note.values.empty() ? nullptr : std::get_if<std::string>(&note.values.front());
   Complain(Cat("the lock could not be given back; it is free when its lease has ended",
                why == nullptr ? "" : ": " + *why));
 }
 
-void LockedCommand::OnTransaction(StepName step, const TransactionResult& result, Duration took) {
-  if (meter_) meter_->CountTransaction(step, result, took);
-  const Code code = result.status.code;
+void LockedCommand::OnTransaction(const real_client::LockTransaction& transaction) {
+  const Status& status = transaction.status;
+  const Code code = status.code;
   // These are answers, or calls that this process cancelled.
-  const bool answers = real_client::IsAnswer(result.status) || code == Code::kCancelled;
+  const bool answers = real_client::IsAnswer(status) || code == Code::kCancelled;
   const std::lock_guard guard(mutex_);
   has_heard_ = true;
   if (std::exchange(failing_, answers ? Code::kOk : code) == failing_ || answers) return;
@@ -140,7 +137,7 @@ void LockedCommand::OnTransaction(StepName step, const TransactionResult& result
   const bool mends = code == Code::kUnavailable || code == Code::kDeadlineExceeded ||
                      code == Code::kResourceExhausted || code == Code::kInternal;
   if (phase_ == ExecPhase::kEnded || (phase_ == ExecPhase::kWaiting && !mends)) return;
-  Complain(Explain(request_, result.status) + "; still trying");
+  Complain(Explain(request_, status) + "; still trying");
 }
 
 void LockedCommand::OnSignal(int signal) {
@@ -302,11 +299,10 @@ int RunLocked(const LockRequest& request, Guard& guard) {
   const auto command = std::make_shared<LockedCommand>(request, guard);
   const Signals signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP},
                         [&command](int signal) { command->OnSignal(signal); });
-  std::unique_ptr<LockMetrics> metrics;
+  std::unique_ptr<ServedMetrics> metrics;
   if (!request.metrics.empty()) {
-    const absl::Status served = LockMetrics::Serve(request.metrics, /*per_lock=*/true, metrics);
+    const absl::Status served = ServedMetrics::Serve(request.metrics, /*per_lock=*/true, metrics);
     if (!served.ok()) return Fail(served);
-    command->UseMeter(metrics->Add(request.names[0], request.protocol));
   }
   std::unique_ptr<LockClient> client;
   Status status = LockClient::Open(ClientOptionsOf(request), client);
@@ -314,6 +310,9 @@ int RunLocked(const LockRequest& request, Guard& guard) {
   if (status.ok()) {
     real_client::LockOptions options = LockOptionsOf(request, request.names[0]);
     options.observer = command;
+    if (metrics != nullptr) {
+      options.observer = metrics->metrics.Observe(request.names[0], request.protocol, command);
+    }
     status = client->Make(std::move(options), lock);
   }
   if (!status.ok()) {

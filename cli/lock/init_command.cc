@@ -1,16 +1,15 @@
 #include "cli/lock/init_command.h"
 
 #include <algorithm>
-#include <cctype>
 #include <future>
 #include <iostream>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "cli/ddl_file.h"
 #include "cli/interrupt.h"
 #include "cli/lock/options.h"
 #include "cli/lock/table_shape.h"
@@ -52,6 +51,7 @@ class Init {
   Status Run() {
     Status status;
     if (request_.create_database) status = CreateDatabase();
+    if (status.ok()) status = CheckDialect();
     if (status.ok()) status = CreateTable();
     for (const std::string& statement : others_) {
       if (status.ok()) status = CreateOther(statement);
@@ -85,6 +85,24 @@ class Init {
     if (status.code == Code::kAlreadyExists) return {};
     if (status.ok()) Say(Cat("made database ", request_.database));
     return status;
+  }
+
+  // A statement in the other dialect fails with an error that does not say so.
+  Status CheckDialect() {
+    bool postgres = false;
+    const Status status = Await([&](auto done) {
+      admin_.SpeaksPostgres(request_.database,
+                            [&postgres, done = std::move(done)](Status answer, bool found) {
+                              postgres = found;
+                              done(std::move(answer));
+                            });
+    });
+    if (!status.ok() || !postgres) return status;
+    return Error(Code::kFailedPrecondition,
+                 Cat(request_.database,
+                     " is of the PostgreSQL dialect, and whorl's locks are written in GoogleSQL; "
+                     "they need a database of that dialect, which may be another one of the same "
+                     "instance"));
   }
 
   Status CreateTable() {
@@ -185,25 +203,6 @@ class Init {
   const real_client::ConnectionOptions connection_;
   AdminClient admin_;
 };
-
-// The statements of a file of DDL, which ends each with a semicolon. Comments begin with -- or #.
-std::vector<std::string> StatementsIn(const std::string& text) {
-  std::vector<std::string> statements(1);
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    line = line.substr(0, std::min(line.find("--"), line.find('#')));
-    for (const char c : line + "\n") {
-      if (c == ';') {
-        statements.emplace_back();
-      } else if (!statements.back().empty() || !std::isspace(static_cast<unsigned char>(c))) {
-        statements.back() += c;
-      }
-    }
-  }
-  std::erase(statements, "");
-  for (std::string& one : statements) one.erase(one.find_last_not_of(" \t\r\n") + 1);
-  return statements;
-}
 
 // Checks names and table before anything is sent.
 Status Validate(const LockRequest& request) {

@@ -7,10 +7,9 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 
+#include "cli/ddl_file.h"
 #include "cli/option_values.h"
 #include "real_client/linked_clients.h"
 #include "sim/scenario/error_text.h"
@@ -68,13 +67,6 @@ std::string CompleteConnection(LockRequest& request) {
 }
 
 }  // namespace
-
-std::string ReadOption(std::string_view option, const std::string& path, std::string& out) {
-  std::ifstream file(path);
-  if (file) out.assign(std::istreambuf_iterator<char>(file), {});
-  if (file && !out.empty()) return {};
-  return Cat(option, ": ", sim::Quoted(path), file ? " is empty" : " cannot be read");
-}
 
 void AddDatabase(CLI::App& app, const SharedLockRequest& request) {
   app.add_option("--database", request->database,
@@ -148,6 +140,9 @@ void AddWho(CLI::App& app, const SharedLockRequest& request) {
          "--id", request->id,
          "this process's id, as others see it (default: host, process id and a random number)")
       ->type_name("ID");
+  app.add_option("--value", request->value,
+                 "text that others read with the lock, such as this process's address")
+      ->type_name("TEXT");
   AddNumber(
       app, "--concurrency", 1, 1'000'000,
       [request](uint64_t most) { request->concurrency = static_cast<int32_t>(most); },
@@ -205,6 +200,7 @@ real_client::LockOptions LockOptionsOf(const LockRequest& request, const std::st
   options.name = name;
   options.protocol = request.protocol;
   options.id = request.id;
+  options.value = request.value;
   options.lease = request.lease;
   options.table = request.table;
   return options;
@@ -220,6 +216,13 @@ std::string Explain(const LockRequest& request, const Status& status) {
   if (Says(status, "Unrecognized name") || Says(status, "column") || Says(status, "Column")) {
     return Cat("the table ", table, " in ", request.database, " is not as ", request.protocol,
                " needs it: ", sim::Printable(status.message, 400));
+  }
+  // PostgreSQL's words: it does not know `@name`.
+  if (Says(status, "syntax error at or near")) {
+    return Cat(request.database,
+               " seems to be of the PostgreSQL dialect, and whorl's locks are "
+               "written in GoogleSQL: ",
+               sim::Printable(status.message, 400));
   }
   // The lock was not free in time, which is no error: the message says it all.
   if (status.code == Code::kDeadlineExceeded) return sim::Printable(status.message, 1000);

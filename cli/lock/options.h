@@ -24,6 +24,7 @@ struct LockRequest {
   real_client::ConnectionOptions connection;  // after Complete()
   std::string table;                          // empty: the protocol's usual name
   std::string id;                             // not empty after Complete()
+  std::string value;                          // that others read with the lock
   std::optional<Duration> lease;
   real_client::MakeClient make_client = real_client::MakeGrpcClient;
   std::vector<std::string> names;
@@ -41,6 +42,10 @@ struct LockRequest {
   // run:
   static constexpr Duration kReleaseTimeout = Seconds(10);
   std::optional<Duration> release_timeout;
+  // list, delete:
+  real_client::ListRange range;
+  std::optional<Duration> older_than;
+  bool dry_run = false;
   // release, init:
   bool force = false;
   bool create_database = false;
@@ -59,7 +64,7 @@ using SharedLockRequest = std::shared_ptr<LockRequest>;
 void AddDatabase(CLI::App& app, const SharedLockRequest& request);
 // These, and --protocol, --table, --client.
 void AddWhere(CLI::App& app, const SharedLockRequest& request);
-// --lease, --id, --metrics.
+// --lease, --id, --value, --concurrency, --metrics.
 void AddWho(CLI::App& app, const SharedLockRequest& request);
 void AddLease(CLI::App& app, const SharedLockRequest& request, const std::string& help);
 // NAME, or NAME...
@@ -80,9 +85,6 @@ constexpr Duration kCommandTimeout = Seconds(10);
 // HOST:PORT, as the environment has it.
 std::string EndpointOf(const LockRequest& request);
 real_client::LockClientOptions ClientOptionsOf(const LockRequest& request);
-// Reads a file that an option names. Returns what is wrong; empty if nothing is.
-std::string ReadOption(std::string_view option, const std::string& path, std::string& out);
-
 real_client::LockOptions LockOptionsOf(const LockRequest& request, const std::string& name);
 
 // One sentence that says what went wrong and what can be done about it.

@@ -19,9 +19,9 @@
 #include "cli/lock/guard.h"
 #include "cli/lock/metrics.h"
 #include "cli/lock/options.h"
-#include "cli/lock/signals.h"
 #include "cli/lock/wait_notice.h"
 #include "cli/output.h"
+#include "cli/signals.h"
 #include "real_client/os.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
@@ -92,44 +92,37 @@ class Reporter final : public real_client::LockObserver {
  public:
   // Sets `heard` when Spanner, or an error in its place, was heard of.
   Reporter(const LockRequest& request, std::string lock, EventQueue& queue,
-           std::atomic<bool>& heard, std::shared_ptr<LockMeter> meter)
-      : request_(request),
-        lock_(std::move(lock)),
-        queue_(queue),
-        heard_(heard),
-        meter_(std::move(meter)) {}
+           std::atomic<bool>& heard)
+      : request_(request), lock_(std::move(lock)), queue_(queue), heard_(heard) {}
 
   void OnLeadership(const Leadership& leadership) override {
-    if (meter_) meter_->SetLeadership(leadership);
     const bool led = std::exchange(leads_, leadership.leads);
     if (leadership.leads && !led) return Leads(leadership);
     if (!leadership.leads && led) Put("lost", "leads no longer", {});
   }
-  void OnNote(const Note& note) override {
-    const std::string_view text = WordOf(note.note);
+  void OnNote(const real_client::LockNote& note) override {
     Json values = Json::array();
     std::string shown;
     for (const Value& value : note.values) {
       values.push_back(JsonOf(value));
       shown += Cat(shown.empty() ? ": " : ", ", sim::Printable(FormatValue(value), 300));
     }
-    Put("note", Cat(text, shown), {{"note", std::string(text)}, {"values", std::move(values)}});
+    Put("note", Cat(note.name, shown),
+        {{"note", std::string(note.name)}, {"values", std::move(values)}});
   }
-  void OnTransaction(StepName step, const TransactionResult& result, Duration took) override {
+  void OnTransaction(const real_client::LockTransaction& transaction) override {
     heard_ = true;
-    if (meter_) meter_->CountTransaction(step, result, took);
-    const Code code = result.status.code;
-    if (code == Code::kCancelled) return;
+    const Status& status = transaction.status;
+    const std::string step(transaction.step);
+    if (status.code == Code::kCancelled) return;
     // A step answers again when that step does: reads may succeed where every write is denied.
-    if (real_client::IsAnswer(result.status)) {
+    if (real_client::IsAnswer(status)) {
       if (failing_.erase(step) > 0 && failing_.empty()) Put("answers", "Spanner answers again", {});
       return;
     }
-    if (std::exchange(failing_[step], code) == code) return;
-    Put("failing", Cat(WordOf(step), ": ", Explain(request_, result.status)),
-        {{"step", std::string(WordOf(step))},
-         {"code", std::string(WordOf(code))},
-         {"error", result.status.message}});
+    if (std::exchange(failing_[step], status.code) == status.code) return;
+    Put("failing", Cat(step, ": ", Explain(request_, status)),
+        {{"step", step}, {"code", std::string(WordOf(status.code))}, {"error", status.message}});
   }
 
  private:
@@ -152,9 +145,8 @@ class Reporter final : public real_client::LockObserver {
   const std::string lock_;
   EventQueue& queue_;
   std::atomic<bool>& heard_;
-  const std::shared_ptr<LockMeter> meter_;
   bool leads_ = false;
-  std::map<StepName, Code> failing_;  // the steps whose last transaction failed
+  std::map<std::string, Code> failing_;  // the steps whose last transaction failed
 };
 
 int FailToRun(const LockRequest& request, const Status& status) {
@@ -179,16 +171,17 @@ class Runner {
       _exit(128 + signal);
     }
   }
-  int Run(LockMetrics* metrics) {
+  int Run(ServedMetrics* metrics) {
     std::unique_ptr<LockClient> client;
     Status status = LockClient::Open(ClientOptionsOf(request_), client);
     std::vector<std::unique_ptr<DistributedLock>> locks;
     for (const std::string& name : request_.names) {
       if (!status.ok()) break;
       real_client::LockOptions options = LockOptionsOf(request_, name);
-      options.observer = std::make_shared<Reporter>(
-          request_, name, queue_, heard_,
-          metrics == nullptr ? nullptr : metrics->Add(name, request_.protocol));
+      options.observer = std::make_shared<Reporter>(request_, name, queue_, heard_);
+      if (metrics != nullptr) {
+        options.observer = metrics->metrics.Observe(name, request_.protocol, options.observer);
+      }
       status = client->Make(std::move(options), locks.emplace_back());
     }
     if (!status.ok()) return FailToRun(request_, status);
@@ -246,10 +239,10 @@ int RunRun(LockRequest& request) {
   Runner runner(request, log);
   const Signals signals({SIGINT, SIGTERM, SIGHUP},
                         [&runner](int signal) { runner.OnSignal(signal); });
-  std::unique_ptr<LockMetrics> metrics;
+  std::unique_ptr<ServedMetrics> metrics;
   if (!request.metrics.empty()) {
     const absl::Status served =
-        LockMetrics::Serve(request.metrics, request.metrics_per_lock, metrics);
+        ServedMetrics::Serve(request.metrics, request.metrics_per_lock, metrics);
     if (!served.ok()) return End(served);
   }
   return runner.Run(metrics.get());

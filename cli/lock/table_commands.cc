@@ -1,6 +1,9 @@
 #include "cli/lock/table_commands.h"
 
+#include <algorithm>
 #include <iostream>
+#include <iterator>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,7 +13,9 @@
 #include "cli/interrupt.h"
 #include "cli/lock/options.h"
 #include "cli/lock/wait_notice.h"
+#include "cli/option_values.h"
 #include "cli/output.h"
+#include "cli/shell_text.h"
 #include "cli/text_table.h"
 #include "sim/report/json_print.h"
 #include "sim/scenario/error_text.h"
@@ -44,6 +49,7 @@ Json HoldingJson(const Holding& holding) {
   json["lock"] = holding.lock;
   json["held"] = holding.is_held();
   json["holder"] = holding.holder.empty() ? Json(nullptr) : Json(holding.holder);
+  json["value"] = holding.value.empty() ? Json(nullptr) : Json(holding.value);
   json["since"] = holding.since ? Json(FormatRfc3339(*holding.since)) : Json(nullptr);
   json["token"] = holding.token ? Json(FormatToken(*holding.token)) : Json(nullptr);
   // The number that users get: nanoseconds, unless the token is an epoch.
@@ -53,12 +59,20 @@ Json HoldingJson(const Holding& holding) {
 }
 
 void PrintHoldings(const std::vector<Holding>& holdings) {
-  TextTable table({"lock", "holder", "since", "token", "lease left"}, 4);
+  const auto has_value = [](const Holding& holding) { return !holding.value.empty(); };
+  const bool values = std::ranges::any_of(holdings, has_value);
+  std::vector<std::string> columns = {"lock", "holder", "since", "token", "lease left"};
+  if (values) columns.insert(columns.begin() + 2, "value");
+  TextTable table(columns, columns.size() - 1);
   for (const Holding& holding : holdings) {
-    table.Add({sim::Printable(holding.lock),
-               holding.holder.empty() ? "-" : sim::Printable(holding.holder),
-               TimestampText(holding.since), holding.token ? FormatToken(*holding.token) : "-",
-               LeftText(holding)});
+    std::vector<std::string> row = {
+        sim::Printable(holding.lock), holding.holder.empty() ? "-" : sim::Printable(holding.holder),
+        TimestampText(holding.since), holding.token ? FormatToken(*holding.token) : "-",
+        LeftText(holding)};
+    if (values) {
+      row.insert(row.begin() + 2, has_value(holding) ? sim::Printable(holding.value) : "-");
+    }
+    table.Add(std::move(row));
   }
   table.Print(std::cout);
 }
@@ -122,9 +136,40 @@ int RunGet(LockRequest& request) {
   return End(FlushStdout(), holding.is_held() ? kAsExpected : kExpectationFailed);
 }
 
+// Calls `take` with page after page of the locks that the request names. A table may have more locks
+// than a reply has room for.
+template <typename Take>
+Status ForEachPage(const LockRequest& request, LockClient& client, const Take& take) {
+  constexpr int64_t kPage = 1000;
+  const WaitNotice notice(request);
+  real_client::ListRange range = request.range;
+  int64_t left = range.limit > 0 ? range.limit : std::numeric_limits<int64_t>::max();
+  while (left > 0) {
+    range.limit = std::min(left, kPage);
+    std::vector<Holding> page;
+    Status status = client.List(request.protocol, request.table, range, request.LeaseUsed(), page);
+    const bool is_last = static_cast<int64_t>(page.size()) < range.limit;
+    if (!status.ok()) return status;
+    if (!page.empty()) range.after = page.back().lock;
+    left -= static_cast<int64_t>(page.size());
+    status = take(std::move(page));
+    if (!status.ok() || is_last) return status;
+  }
+  return {};
+}
+
 int RunList(LockRequest& request) {
+  std::unique_ptr<LockClient> client;
+  if (const int code = OpenClient(request, client); code != kAsExpected) return code;
   std::vector<Holding> holdings;
-  if (const int code = Ask(request, holdings); code != kAsExpected) return code;
+  const Status status = ForEachPage(request, *client, [&](std::vector<Holding> page) {
+    std::ranges::move(page, std::back_inserter(holdings));
+    return Status();
+  });
+  if (!status.ok()) return Fail(request, status);
+  if (request.range.limit > 0 && static_cast<int64_t>(holdings.size()) == request.range.limit) {
+    Complain(Cat("there may be more: --after ", ShellQuoted(holdings.back().lock)));
+  }
   if (request.json) {
     Json locks = Json::array();
     for (const Holding& holding : holdings) locks.push_back(HoldingJson(holding));
@@ -170,7 +215,98 @@ int RunRelease(LockRequest& request) {
   return End(FlushStdout());
 }
 
+// Deletes the locks of a page that nobody has had for so long.
+Status DeleteOld(const LockRequest& request, LockClient& client, const std::vector<Holding>& page,
+                 int64_t& deleted) {
+  for (const Holding& holding : page) {
+    const bool is_old = holding.age && *holding.age >= *request.older_than;
+    if (holding.is_held() || !is_old) continue;
+    if (!request.dry_run) {
+      const Status status = client.DeleteLock(request.protocol, request.table, holding);
+      // Another process was faster: the lock is in use again.
+      if (status.code == Code::kFailedPrecondition) continue;
+      if (!status.ok()) return status;
+    }
+    ++deleted;
+    std::cout << (request.dry_run ? "would delete " : "deleted ") << sim::Quoted(holding.lock)
+              << ", last used " << FormatRfc3339(*holding.renewed) << '\n';
+  }
+  return {};
+}
+
+int RunDelete(LockRequest& request) {
+  if (request.names.empty() == !request.older_than) {
+    Complain("delete wants the names of locks, or --older-than TIME");
+    return kBadInput;
+  }
+  if (request.info().delete_lock.empty()) {
+    Complain(Cat(request.protocol,
+                 " needs the rows of its locks: without them no process that runs "
+                 "could take the lock"));
+    return kBadInput;
+  }
+  std::unique_ptr<LockClient> client;
+  if (const int code = OpenClient(request, client); code != kAsExpected) return code;
+  int64_t deleted = 0;
+  if (request.older_than) {
+    const Status status = ForEachPage(request, *client, [&](const std::vector<Holding>& page) {
+      return DeleteOld(request, *client, page, deleted);
+    });
+    if (!status.ok()) return Fail(request, status);
+    std::cout << sim::CountText(deleted, "lock", "locks")
+              << (request.dry_run ? " would be deleted\n" : " deleted\n");
+    return End(FlushStdout());
+  }
+  int code = kAsExpected;
+  for (const std::string& name : request.names) {
+    std::vector<Holding> listed;
+    Status status =
+        client->List(request.protocol, request.table, name, request.LeaseUsed(), listed);
+    if (status.ok() && listed.empty()) {
+      Complain(Cat("there is no lock ", sim::Quoted(name), " in ", request.TableName()));
+      code = kExpectationFailed;
+      continue;
+    }
+    if (status.ok()) status = client->DeleteLock(request.protocol, request.table, listed[0]);
+    if (status.code == Code::kFailedPrecondition) {
+      Complain(status.message);
+      code = kExpectationFailed;
+    } else if (!status.ok()) {
+      return Fail(request, status);
+    } else {
+      std::cout << "deleted " << sim::Quoted(name) << '\n';
+    }
+  }
+  return End(FlushStdout(), code);
+}
+
+void AddRange(CLI::App& app, const SharedLockRequest& request) {
+  app.add_option("--prefix", request->range.prefix, "only locks whose names begin with TEXT")
+      ->type_name("TEXT");
+}
+
 }  // namespace
+
+SubCommand AddDeleteCommand(CLI::App& lock) {
+  CLI::App* app = lock.add_subcommand("delete", "Delete the rows of locks that nobody holds");
+  const auto request = std::make_shared<LockRequest>();
+  AddNames(*app, request, /*required=*/false);
+  AddWhere(*app, request);
+  AddTime(*app, "--older-than", request->older_than, Nanoseconds(1),
+          "delete all locks that nobody has held for so long");
+  AddRange(*app, request);
+  app->add_flag("--dry-run", request->dry_run, "with --older-than: print what would be deleted");
+  app->footer(
+      "Examples:\n"
+      "  whorl lock delete nightly\n"
+      "  whorl lock delete --older-than 720h --prefix job- --dry-run\n\n"
+      "A lock that is taken, renewed or released at the same moment stays. A deleted lock can be\n"
+      "taken again: the process that creates its row waits for a lease first.\n"
+      "Exit codes: 0 deleted; 1 a lock is held, or there is none of that name; 2 bad input or "
+      "usage;\n"
+      "3 no answer.");
+  return {.app = app, .run = [request] { return RunDelete(*request); }};
+}
 
 SubCommand AddGetCommand(CLI::App& lock) {
   CLI::App* app = lock.add_subcommand("get", "Print who holds a lock");
@@ -191,6 +327,13 @@ SubCommand AddListCommand(CLI::App& lock) {
   const auto request = std::make_shared<LockRequest>();
   AddWhere(*app, request);
   AddLease(*app, request, "lease to assume if the table does not contain the holder's");
+  AddRange(*app, request);
+  AddNumber(
+      *app, "--limit", 1, 1'000'000'000,
+      [request](uint64_t most) { request->range.limit = static_cast<int64_t>(most); },
+      "only so many, and say where to go on");
+  app->add_option("--after", request->range.after, "only locks whose names come after NAME")
+      ->type_name("NAME");
   app->add_flag("--json", request->json, "print one JSON array");
   app->footer("Exit codes: 0 printed; 2 bad input or usage; 3 no answer.");
   return {.app = app, .run = [request] { return RunList(*request); }};

@@ -103,16 +103,17 @@ class Replay {
   void RunJob(size_t job) {
     const sim::Scenario& scenario = TallyOf(job).scenario();
     const uint64_t seed = SeedOf(job);
-    outcomes_[job % sim::kBatchWindow] = RunOnce({.scenario = &scenario,
-                                                  .seed = seed,
-                                                  .trace_path = TracePath(scenario, seed),
-                                                  .perfetto_path = request_.perfetto_path,
-                                                  .timeline = request_.timeline,
-                                                  .explain = request_.explain,
-                                                  .explained = request_.explained,
-                                                  .check_determinism = request_.check_determinism,
-                                                  .unlimited = request_.unlimited,
-                                                  .progress = JobCount() == 1 ? &progress_ : nullptr});
+    outcomes_[job % sim::kBatchWindow] =
+        RunOnce({.scenario = &scenario,
+                 .seed = seed,
+                 .trace_path = TracePath(scenario, seed),
+                 .perfetto_path = request_.perfetto_path,
+                 .timeline = request_.timeline,
+                 .explain = request_.explain,
+                 .explained = request_.explained,
+                 .check_determinism = request_.check_determinism,
+                 .unlimited = request_.unlimited,
+                 .progress = JobCount() == 1 ? &progress_ : nullptr});
   }
 
   // Called on the main thread, in order.

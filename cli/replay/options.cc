@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cli/option_values.h"
+#include "sim/scenario/add_protocol.h"
 #include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
@@ -91,6 +92,21 @@ void AddRealRuns(CLI::App& app, const std::shared_ptr<ReplayRequest>& request) {
   app.add_flag("--where-possible", request->where_possible,
                "with --on: leave out scenarios that cannot be made real, and say so, rather than "
                "refuse all");
+  app.add_option_function<std::string>(
+         "--program",
+         [request](const std::string& text) { request->program = ProgramAt("--program", text); },
+         "with --on: each node is a process of PROGRAM, which speaks as live/foreign/README.md "
+         "says")
+      ->type_name("PROGRAM");
+  app.add_option_function<std::string>(
+         "--protocol",
+         [request](const std::string& text) {
+           std::vector<std::string_view> known;
+           for (const ProtocolInfo& info : Protocols()) known.push_back(info.name);
+           request->protocol = known[PlaceOfWord("--protocol", "protocol", text, known)];
+         },
+         "with --on: leave out scenarios of other protocols")
+      ->type_name("P");
   app.add_option("--save", request->save_path,
                  "with --on: write what happened into FILE, as a scenario with its faults on named "
                  "steps")
@@ -122,6 +138,8 @@ std::vector<std::string> OfRealRunsOnly(const ReplayRequest& request) {
   std::vector<std::string> errors;
   const Given real_only[] = {{"--longest", request.longest.has_value()},
                              {"--where-possible", request.where_possible},
+                             {"--program", !request.program.empty()},
+                             {"--protocol", !request.protocol.empty()},
                              {"--save", !request.save_path.empty()}};
   for (const auto& [name, is_given] : real_only) {
     if (is_given) errors.push_back(Cat(name, " is for real runs; it wants --on"));
@@ -246,11 +264,11 @@ std::vector<std::string> Contradictions(const ReplayRequest& request, const Inpu
   std::vector<std::string> errors = OfManyRuns(request, inputs);
   AddFilesWrittenTwice(request, inputs, errors);
   for (const BadInput& bad : inputs.bad) {
-    const bool is_invariant = std::ranges::any_of(AllOf<Invariant>(), [&bad](Invariant invariant) {
-      return WordOf(invariant) == bad.path;
-    });
+    const bool is_invariant = std::ranges::any_of(
+        AllOf<Invariant>(), [&bad](Invariant invariant) { return WordOf(invariant) == bad.path; });
     if (!request.explain || !is_invariant) continue;
-    errors.push_back(Cat("--explain takes its invariant after an equals sign: --explain=", bad.path));
+    errors.push_back(
+        Cat("--explain takes its invariant after an equals sign: --explain=", bad.path));
   }
   std::map<std::string, std::string> traced;  // path by name
   for (const sim::Scenario& scenario : inputs.scenarios) {

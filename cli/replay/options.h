@@ -36,6 +36,8 @@ struct ReplayRequest {
   std::optional<Duration> longest;  // scenarios that last longer are left out
   bool where_possible = false;
   std::string save_path;
+  std::string program;   // that takes part in the locks for the nodes; an absolute path
+  std::string protocol;  // scenarios of others are left out; empty: none is
 
   uint64_t Jobs() const;
 };

@@ -12,10 +12,11 @@ namespace whorl::live {
 
 class FaultProxy::Node {
  public:
-  Node(int16_t node, ProxyCore& core, real_client::LockLoop& loop, Duration connection_timeout)
+  Node(int16_t node, ProxyCore& core, real_client::LockLoop& loop, Duration connection_timeout,
+       int port)
       : server_(node, core),
-        relay_(std::make_shared<Relay>(loop, connection_timeout,
-                                       [this](int socket) { server_.Serve(socket); })) {}
+        relay_(std::make_shared<Relay>(
+            loop, connection_timeout, [this](int socket) { server_.Serve(socket); }, port)) {}
 
   Relay& relay() { return *relay_; }
   void SetLink(sim::Direction direction, sim::LinkState state) {
@@ -45,10 +46,10 @@ FaultProxy::FaultProxy(std::string upstream, CallInterceptor& interceptor, Proxy
 
 FaultProxy::~FaultProxy() { Shutdown(); }
 
-uint16_t FaultProxy::Open(int16_t node) {
+uint16_t FaultProxy::Open(int16_t node, int port) {
   const std::lock_guard lock(state_->mutex);
-  auto made =
-      std::make_unique<Node>(node, state_->core, *state_->loop, state_->options.connection_timeout);
+  auto made = std::make_unique<Node>(node, state_->core, *state_->loop,
+                                     state_->options.connection_timeout, port);
   Relay& relay = made->relay();
   state_->nodes[node] = std::move(made);
   state_->loop->PostAndWait([&relay] { relay.Start(); });

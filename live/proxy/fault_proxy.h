@@ -46,9 +46,10 @@ class FaultProxy {
   ~FaultProxy();
 
   // Opens a port of 127.0.0.1 for the node, which stays the same when another process takes the
-  // node's place. It listens before this returns. Throws std::system_error if the system has no
-  // more sockets. REQUIRES: the node was not opened before; no Shutdown().
-  uint16_t Open(int16_t node);
+  // node's place. `port` 0: a free one. It listens before this returns. Throws std::system_error if
+  // the port is taken or the system has no more sockets. REQUIRES: the node was not opened before; no
+  // Shutdown().
+  uint16_t Open(int16_t node, int port = 0);
 
   // Changes what happens to the node's bytes (README.md) before it returns. No effect after
   // Shutdown(). REQUIRES: the node is open.

@@ -30,6 +30,8 @@ struct Interception {
   Action action = Action::kPass;
   Duration delay;  // before the message passes or the node is answered
   Status status;   // for kAnswer; not OK
+  // Added to what the server gets, for a request that passes.
+  std::multimap<std::string, std::string> metadata;
 };
 
 // Called on threads of the proxy, for several calls at a time. It may block, which delays only the

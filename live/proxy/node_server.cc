@@ -97,8 +97,11 @@ class NodeServer::Call final : public grpc::ServerGenericBidiReactor {
   // Runs on its own thread. After Tell, and after Carry if it returns false, the call may be
   // destroyed.
   void Pass() {
-    if (!Carry(server_.core_.interceptor.OnRequest(call_, BytesOf(buffer_)))) return;
-    Reply reply = server_.upstream_.Send(call_, buffer_, server_.core_.stop.get_token());
+    Interception interception = server_.core_.interceptor.OnRequest(call_, BytesOf(buffer_));
+    if (!Carry(interception)) return;
+    ProxiedCall sent = call_;
+    sent.metadata.merge(interception.metadata);
+    Reply reply = server_.upstream_.Send(sent, buffer_, server_.core_.stop.get_token());
     if (server_.core_.stop.stop_requested()) return Tell(Answer(ShutDown()));
     std::vector<std::string> messages(reply.messages.size());
     std::ranges::transform(reply.messages, messages.begin(), BytesOf);

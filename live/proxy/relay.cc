@@ -143,13 +143,15 @@ class Relay::Connection : public std::enable_shared_from_this<Connection> {
   real_client::LoopTimer timeout_;
 };
 
-Relay::Relay(real_client::LockLoop& loop, Duration connection_timeout, Serve serve)
+Relay::Relay(real_client::LockLoop& loop, Duration connection_timeout, Serve serve, int port)
     : loop_(loop),
       connection_timeout_(connection_timeout),
       serve_(std::move(serve)),
       acceptor_(loop.context()) {
   acceptor_.assign(tcp::v4(), Checked(socket(AF_INET, kFlags, 0), "socket"));
-  acceptor_.bind({boost::asio::ip::address_v4::loopback(), 0});
+  // As servers do: connections of an earlier one may not have ended yet.
+  if (port != 0) acceptor_.set_option(tcp::acceptor::reuse_address(true));
+  acceptor_.bind({boost::asio::ip::address_v4::loopback(), static_cast<uint16_t>(port)});
   acceptor_.listen();
   port_ = acceptor_.local_endpoint().port();
 }

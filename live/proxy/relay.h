@@ -25,8 +25,9 @@ class Relay : public std::enable_shared_from_this<Relay> {
   // Receives the server's end of each connection that the node opens.
   using Serve = std::function<void(int socket)>;
 
-  // Listens on a free port of 127.0.0.1. Throws std::system_error if there is none.
-  Relay(real_client::LockLoop& loop, Duration connection_timeout, Serve serve);
+  // Listens on a port of 127.0.0.1, a free one if `port` is 0. Throws std::system_error if it is taken
+  // or there is none.
+  Relay(real_client::LockLoop& loop, Duration connection_timeout, Serve serve, int port = 0);
   // REQUIRES: Close() was called if Start() was.
   ~Relay();
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "protocol/fenced_lease/fenced_lease.h"
 #include "protocol/fenced_lease/words.h"
@@ -64,6 +65,9 @@ ProtocolInfo Info() {
       "UPDATE fenced_locks SET heartbeat = PENDING_COMMIT_TIMESTAMP(), writer = NULL, attempt = "
       "NULL "
       "WHERE name = @name";
+  // A process that has read the row takes it by its heartbeat: it finds none, and creates the row. The
+  // new token is a later commit timestamp than the old one.
+  info.delete_lock = "DELETE FROM fenced_locks WHERE name = @name AND heartbeat = @seen";
   info.steps = kSteps;
   info.steps_without_commit = kStepsWithoutCommit;
   info.heartbeat_step = steps::kBeat;
@@ -81,6 +85,16 @@ ProtocolInfo Info() {
   info.make_config = [](const std::string& table, std::string lock_name, std::string id,
                         Duration lease) {
     return Hosted<State>(MakeConfig(table, std::move(lock_name), std::move(id), lease));
+  };
+  info.statements = [](const std::string& table) {
+    const Config config = MakeConfig(table, "", "", kLeaseMin, {});
+    return std::vector<StepStatement>{
+        {.step = steps::kRead, .sql = config.read, .in_read_write = false},
+        {.step = steps::kTake, .sql = config.take, .token = TokenSource::kCommit},
+        {.step = steps::kCreate, .sql = config.create, .token = TokenSource::kCommit},
+        {.step = steps::kBeat, .sql = config.beat},
+        {.step = steps::kRelease, .sql = config.release},
+    };
   };
   return info;
 }

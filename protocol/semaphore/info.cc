@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "protocol/hosted.h"
 #include "protocol/semaphore/semaphore.h"
@@ -85,6 +86,14 @@ ProtocolInfo Info() {
   info.make_config = [](const std::string& table, std::string lock_name, std::string id,
                         Duration lease) {
     return Hosted<State>(MakeConfig(table, std::move(lock_name), std::move(id), lease));
+  };
+  info.statements = [](const std::string& table) {
+    const Config config = MakeConfig(table, "", "", Seconds(1));
+    return std::vector<StepStatement>{
+        {.step = steps::kUpdate, .sql = config.update},
+        {.step = steps::kQuery, .sql = config.query, .in_read_write = false},
+        {.step = whorl::steps::kHasLock, .sql = config.query, .in_read_write = false},
+    };
   };
   return info;
 }

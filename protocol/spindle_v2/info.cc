@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "protocol/hosted.h"
 #include "protocol/spindle_v2/lock.h"
@@ -111,6 +112,21 @@ ProtocolInfo Info() {
   info.make_config = [](const std::string& table, std::string lock_name, std::string id,
                         Duration lease) {
     return Hosted<State, LockState>(MakeConfig(table, std::move(lock_name), std::move(id), lease));
+  };
+  info.statements = [](const std::string& table) {
+    const Config config = MakeConfig(table, "", "", Seconds(1));
+    return std::vector<StepStatement>{
+        {.step = steps::kCheck, .sql = config.check, .in_read_write = false},
+        {.step = steps::kReread, .sql = config.read_token, .in_read_write = false},
+        {.step = whorl::steps::kHasLock, .sql = config.read_token, .in_read_write = false},
+        {.step = steps::kFirstInsert, .sql = config.insert_lock, .token = TokenSource::kCommit},
+        {.step = steps::kTakeoverInsert, .sql = config.insert_takeover},
+        {.step = steps::kTakeoverUpdate,
+         .sql = config.update_token,
+         .token = TokenSource::kParameter},
+        {.step = steps::kHeartbeatUpdate, .sql = config.update_heartbeat},
+        {.step = steps::kHeartbeatDelete, .sql = config.delete_takeover_rows},
+    };
   };
   return info;
 }

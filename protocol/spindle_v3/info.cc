@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "protocol/hosted.h"
 #include "protocol/spindle_v3/spindle_v3.h"
@@ -87,6 +88,15 @@ ProtocolInfo Info() {
   info.make_config = [](const std::string& table, std::string lock_name, std::string id,
                         Duration lease) {
     return Hosted<State>(MakeConfig(table, std::move(lock_name), std::move(id), lease));
+  };
+  info.statements = [](const std::string& table) {
+    const Config config = MakeConfig(table, "", "", kLeaseMin);
+    return std::vector<StepStatement>{
+        {.step = steps::kLook, .sql = config.look, .in_read_write = false},
+        {.step = steps::kAcquire, .sql = config.look, .token = TokenSource::kCommit},
+        {.step = steps::kHeartbeat, .sql = config.heartbeat, .token = TokenSource::kCommit},
+        {.step = steps::kRelease, .sql = config.release},
+    };
   };
   return info;
 }

@@ -26,9 +26,9 @@ class EventPrinter final : public LockObserver {
     const std::string token = leadership.token ? std::to_string(*leadership.token) : "-";
     Say("leads " + token + " " + std::to_string(leadership.until.ns) + " " + std::to_string(now));
   }
-  void OnTransaction(StepName, const TransactionResult& result, Duration) override {
+  void OnTransaction(const LockTransaction& transaction) override {
     Say("looked " + std::to_string(MonotonicNow().ns));
-    if (!result.status.ok()) std::fprintf(stderr, "%s\n", FormatStatus(result.status).c_str());
+    if (!transaction.status.ok()) std::fprintf(stderr, "%s\n", FormatStatus(transaction.status).c_str());
   }
 
  private:

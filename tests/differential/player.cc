@@ -22,6 +22,17 @@ namespace admin = google::spanner::admin::database::v1;
 // Stands for the commit timestamp of a failed commit.
 Timestamp NoCommit() { return *ParseRfc3339("2001-01-01T00:00:00Z"); }
 
+// Whether `a` is behind `b` by the first part in which they differ, and that is a time in both.
+bool IsLater(const Row& a, const Row& b) {
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    if (a[i] == b[i]) continue;
+    const auto* time = std::get_if<Timestamp>(&a[i]);
+    const auto* other = std::get_if<Timestamp>(&b[i]);
+    return time != nullptr && other != nullptr && *time > *other;
+  }
+  return false;
+}
+
 std::string TypeText(const v1::Type& type) { return v1::TypeCode_Name(type.code()); }
 
 std::vector<std::string> FieldTexts(const v1::StructType& type) {
@@ -141,6 +152,8 @@ KeySet Player::Resolve(const KeySet& keys) const {
   for (KeySpan& span : resolved.spans) {
     span.start = Resolve(span.start);
     span.end = Resolve(span.end);
+    // The time that stands for a commit that has failed may be on the wrong side of the other end.
+    if (IsLater(span.start, span.end)) std::swap(span.start, span.end);
   }
   return resolved;
 }

@@ -176,12 +176,14 @@ TEST_F(ClientFakeTest, RequestsHaveTheTagOfTheirStep) {
   std::vector<std::string> tags;
   spanner_.query = [&](const auto& request, auto& writer) {
     tags.push_back(request.request_options().request_tag());
+    EXPECT_EQ(request.request_options().priority(), v1::RequestOptions::PRIORITY_HIGH);
     EXPECT_EQ(request.request_options().transaction_tag(), "");
     writer.Write(Part(true, {}, ""));
     return grpc::Status::OK;
   };
   spanner_.commit = [&](const auto& request, auto&) {
     tags.push_back(request.request_options().transaction_tag());
+    EXPECT_EQ(request.request_options().priority(), v1::RequestOptions::PRIORITY_HIGH);
     return grpc::Status::OK;
   };
   Transaction query = Query();

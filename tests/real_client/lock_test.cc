@@ -8,8 +8,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -19,6 +21,7 @@
 
 #include "protocol/protocols.h"
 #include "real_client/admin_client.h"
+#include "real_client/lock_metrics.h"
 #include "real_client/os.h"
 #include "tests/support/client_waits.h"
 #include "tests/support/lock_database.h"
@@ -71,13 +74,58 @@ TEST_F(LockTest, IsTakenGivenBackAndTakenByAnother) {
   EXPECT_EQ(b->TryLock().code, Code::kDeadlineExceeded);
   EXPECT_FALSE(b->HasLock());
   EXPECT_EQ(b->Token(), std::nullopt);
-  std::string leader;
+  Holding leader;
   EXPECT_EQ(FormatStatus(b->Leader(leader)), "OK");
-  EXPECT_EQ(leader, "a");
+  EXPECT_EQ(leader.holder, "a");
   a->Unlock();
   EXPECT_FALSE(a->HasLock());
   ASSERT_EQ(FormatStatus(b->TryLock()), "OK");
   EXPECT_GT(b->Token().value(), first);
+}
+
+// A follower that wants to talk to the leader needs its address.
+TEST_F(LockTest, OthersReadTheHoldersValue) {
+  Init("job");
+  const auto a = Make(*client_, {.name = "job", .id = "a", .value = "10.0.0.7:8080 \xc3\xa9"});
+  const auto b = Make(*client_, {.name = "job", .id = "b"});
+  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
+  EXPECT_EQ(a->id(), "a");
+  EXPECT_TRUE(a->HasLock());
+  Holding leader;
+  ASSERT_EQ(FormatStatus(b->Leader(leader)), "OK");
+  EXPECT_EQ(leader.holder, "a");
+  EXPECT_EQ(leader.value, "10.0.0.7:8080 \xc3\xa9");
+  EXPECT_TRUE(leader.is_held());
+  a->Unlock();
+  ASSERT_EQ(FormatStatus(b->Lock()), "OK");
+  ASSERT_EQ(FormatStatus(b->Leader(leader)), "OK");
+  EXPECT_EQ(leader.holder, "b");
+  EXPECT_THAT(leader.value, IsEmpty());
+}
+
+TEST_F(LockTest, RefusesAnIdOrAValueThatItsColumnCannotHold) {
+  std::unique_ptr<DistributedLock> lock;
+  EXPECT_EQ(FormatStatus(client_->Make({.name = "job", .id = "a\x1f"}, lock)),
+            "INVALID_ARGUMENT: a process's id contains the character U+001F");
+  EXPECT_EQ(FormatStatus(client_->Make({.name = "job", .value = "\xff"}, lock)),
+            "INVALID_ARGUMENT: a process's value is no UTF-8");
+}
+
+TEST_F(LockTest, ProgramsHaveMetrics) {
+  Init("job");
+  LockMetrics metrics(/*per_lock=*/true);
+  const auto lock = Make(*client_, {.name = "job",
+                                    .id = "a",
+                                    .lease = Seconds(1),
+                                    .observer = metrics.Observe("job", "fenced_lease")});
+  ASSERT_EQ(FormatStatus(lock->Lock()), "OK");
+  const std::string text = metrics.Text();
+  EXPECT_THAT(text, HasSubstr("whorl_locks_led{protocol=\"fenced_lease\"} 1"));
+  EXPECT_THAT(text, HasSubstr("whorl_lock_leader{lock=\"job\",protocol=\"fenced_lease\"} 1"));
+  EXPECT_THAT(text, HasSubstr("step=\"take\""));
+  EXPECT_THAT(text, HasSubstr("whorl_build_info{version=\""));
+  lock->Unlock();
+  EXPECT_THAT(metrics.Text(), HasSubstr("whorl_locks_led{protocol=\"fenced_lease\"} 0"));
 }
 
 TEST_F(LockTest, IsHeldBeyondItsLeaseByHeartbeats) {
@@ -240,6 +288,31 @@ TEST_F(LockTest, LockThenDoesNotBlock) {
   a->LockThen(led.Callback());
   EXPECT_EQ(FormatStatus(led.Wait()), "OK");
   EXPECT_TRUE(a->HasLock());
+}
+
+TEST_F(LockTest, AFollowerHearsWhoLeads) {
+  Init("job");
+  const auto a = Lock("job", "a");
+  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::string> heard;
+  const auto b = Make(
+      *client_,
+      {.name = "job", .id = "b", .lease = Seconds(1), .on_leader = [&](const Holding& holding) {
+         const std::lock_guard lock(mutex);
+         heard.push_back(holding.holder);
+         changed.notify_all();
+       }});
+  b->Start();
+  {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return !heard.empty(); });
+    EXPECT_EQ(heard, std::vector<std::string>{"a"});
+  }
+  a->Unlock();
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return heard.back() == "b"; });
 }
 
 // --- threads and processes -----------------------------------------------------------------------
@@ -422,6 +495,28 @@ TEST(LockTableTest, EveryProtocolHasATableOfItsOwn) {
   for (const ProtocolInfo& info : Protocols()) {
     EXPECT_TRUE(tables.insert(info.table).second) << info.name << " shares " << info.table;
   }
+}
+
+// --- deleting ------------------------------------------------------------------------------------
+
+// An operator's list is old when a process takes the lock.
+TEST_F(LockTest, ALockThatWasTakenMeanwhileIsNotDeleted) {
+  Init("job");
+  std::vector<Holding> listed;
+  ASSERT_EQ(FormatStatus(client_->List("fenced_lease", "", "job", Seconds(10), listed)), "OK");
+  ASSERT_THAT(listed, SizeIs(1));
+  const auto a = Lock("job", "a");
+  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
+  const Status status = client_->DeleteLock("fenced_lease", "", listed[0]);
+  EXPECT_EQ(status.code, Code::kFailedPrecondition) << FormatStatus(status);
+  EXPECT_TRUE(a->HasLock());
+  const uint64_t token = a->Token().value();
+  a->Unlock();
+  ASSERT_EQ(FormatStatus(client_->List("fenced_lease", "", "job", Seconds(10), listed)), "OK");
+  EXPECT_EQ(FormatStatus(client_->DeleteLock("fenced_lease", "", listed[0])), "OK");
+  const auto b = Make(*client_, {.name = "job", .id = "b", .lease = Seconds(1)});
+  ASSERT_EQ(FormatStatus(b->Lock()), "OK");
+  EXPECT_GT(b->Token().value(), token);
 }
 
 // --- giving back all -----------------------------------------------------------------------------

@@ -80,6 +80,7 @@ class EmulatorDatabase final : public LockDatabase {
   real_client::ConnectionOptions Connection() const override {
     return {.endpoint = emulator_->address(), .credentials = real_client::Plaintext{}};
   }
+  pid_t process() override { return emulator_->process().pid(); }
   bool DeleteSessions() override {
     const auto stub = google::spanner::v1::Spanner::NewStub(emulator_->channel());
     google::spanner::v1::ListSessionsRequest request;

@@ -1,6 +1,8 @@
 // A database with a protocol's table, behind gRPC: whorl's own server or the official emulator.
 #pragma once
 
+#include <sys/types.h>
+
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,6 +24,8 @@ class LockDatabase {
   virtual std::string path() const { return kLockDatabase; }
   // Null unless the database is served by whorl's own server.
   virtual server::Server* server() { return nullptr; }
+  // The process that serves the database, if it is a child of this one; -1 if not.
+  virtual pid_t process() { return -1; }
   // Loses the reply to the next Commit. False if this database cannot do that.
   virtual bool LoseNextCommitReply() { return false; }
   // Deletes the sessions of all clients. False if this database cannot do that.

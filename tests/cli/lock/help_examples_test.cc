@@ -36,6 +36,21 @@ TEST_F(GrpcHelpExamplesTest, OfLockAreUnderstood) {
   EXPECT_GE(examples_, 8U);
 }
 
+// Runs them, with a command that is there, and for half a second.
+TEST_F(GrpcHelpExamplesTest, OfServeRun) {
+  Write("locks.sql", "CREATE TABLE a (k INT64) PRIMARY KEY (k);");
+  Write("faults.json", R"({"faults": [{"do": "abort"}]})");
+  std::vector<std::string> examples = ExamplesIn(HelpOf("serve"));
+  for (const std::string& example : ExamplesIn(HelpOf("proxy"))) examples.push_back(example);
+  for (const std::string& example : examples) {
+    ++examples_;
+    const Ended ended = RunExample(example.substr(0, example.find(" -- ")) +
+                                   (example.find(" -- ") == std::string::npos ? "" : " -- true"));
+    EXPECT_TRUE(Ran(ended)) << example << " ends with " << ended.code << ": " << ended.err;
+  }
+  EXPECT_GE(examples_, 5U);
+}
+
 TEST_F(GrpcHelpExamplesTest, OfRealRunsAreUnderstood) {
   for (const char* command : {"replay", "bench takeover"}) {
     Check(command, HelpOf(command), " --on ");

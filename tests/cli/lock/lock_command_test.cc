@@ -10,6 +10,7 @@
 #include <random>
 #include <sstream>
 
+#include "google/spanner/admin/database/v1/spanner_database_admin.grpc.pb.h"
 #include "protocol/protocols.h"
 #include "real_client/admin_client.h"
 #include "tests/cli/lock/lock_cli_testing.h"
@@ -76,6 +77,52 @@ TEST_F(LockCliTest, ReleaseWantsForce) {
   ExpectComplaint(Whorl("lock release job"), 2, "release --force ends its lease from outside");
   ExpectComplaint(Whorl("lock release --force nothing"), 1, "there is no lock \"nothing\"");
   EXPECT_EQ(Whorl("lock release --force job").out, "the lease of lock \"job\" was ended\n");
+}
+
+TEST_F(LockCliTest, AListComesInPages) {
+  for (const char* name : {"a1", "a2", "b1", "b2", "b3"}) Init(name);
+  const auto names = [&](const std::string& options) {
+    std::string found;
+    for (const json& lock : json::parse(Whorl("lock list --json " + options).out)) {
+      found += lock["lock"].get<std::string>() + " ";
+    }
+    return found;
+  };
+  EXPECT_EQ(names(""), "a1 a2 b1 b2 b3 ");
+  EXPECT_EQ(names("--prefix b"), "b1 b2 b3 ");
+  EXPECT_EQ(names("--prefix b --limit 2"), "b1 b2 ");
+  EXPECT_EQ(names("--prefix b --after b2"), "b3 ");
+  EXPECT_EQ(Whorl("lock list --limit 2").err, "whorl: there may be more: --after a2\n");
+  EXPECT_EQ(Whorl("lock list --limit 9").err, "");
+}
+
+TEST_F(LockCliTest, AListOfMoreThanAPageIsWhole) {
+  std::string all;
+  for (int i = 0; i < 1500; ++i) all += " n" + std::to_string(i);
+  ASSERT_EQ(Shell("\"$W\" lock init" + all + " >/dev/null").code, 0);
+  EXPECT_EQ(json::parse(Whorl("lock list --json").out).size(), 1500U);
+}
+
+TEST_F(LockCliTest, DeletesRowsOfLocksThatNobodyHolds) {
+  Init("job");
+  RunningWhorl run({"lock", "run", "job"}, false);
+  ASSERT_TRUE(run.output().WaitFor("leads with token"));
+  ExpectComplaint(Whorl("lock delete job"), 1, "the lock job is held");
+  EXPECT_EQ(Whorl("lock delete --older-than 1ns").out, "0 locks deleted\n");
+  run.Signal(SIGTERM);
+  EXPECT_EQ(run.WaitForEnd(), 0);
+  EXPECT_EQ(Whorl("lock delete --older-than 1h").out, "0 locks deleted\n");
+  EXPECT_THAT(Whorl("lock delete --older-than 1ns --dry-run").out,
+              MatchesRegex("would delete \"job\", last used 20.*Z\n1 lock would be deleted\n"));
+  EXPECT_EQ(Whorl("lock delete job").out, "deleted \"job\"\n");
+  ExpectComplaint(Whorl("lock delete job"), 1, "there is no lock \"job\"");
+  Init("other");
+  EXPECT_THAT(Whorl("lock delete --older-than 1ns --prefix oth").out,
+              MatchesRegex("deleted \"other\", last used 20.*Z\n1 lock deleted\n"));
+  // It can be taken again.
+  EXPECT_EQ(Whorl("lock exec job --lease 1s -- true").code, 0);
+  ExpectComplaint(Whorl("lock delete job --protocol spindle_v2"), 2, "needs the rows of its locks");
+  ExpectComplaint(Whorl("lock delete"), 2, "names of locks, or --older-than");
 }
 
 // --- init ----------------------------------------------------------------------------------------
@@ -425,6 +472,30 @@ TEST_F(LockCliEmulatorTest, FromNothingToACommandUnderALock) {
   unsetenv("WHORL_DATABASE");
 }
 
+TEST_F(LockCliEmulatorTest, ADatabaseOfTheOtherDialectIsToldAsWhatItIs) {
+  const std::unique_ptr<EmulatorProcess> emulator = EmulatorProcess::Start();
+  if (emulator == nullptr) GTEST_SKIP() << kNoEmulator;
+  setenv("SPANNER_EMULATOR_HOST", emulator->address().c_str(), 1);
+  const std::string instance = "projects/test-project/instances/test-instance";
+  const std::string database = instance + "/databases/pg";
+  setenv("WHORL_DATABASE", database.c_str(), 1);
+  EXPECT_EQ(Whorl("lock init --create-database --database " + instance + "/databases/other").code,
+            0);
+  namespace v1 = google::spanner::admin::database::v1;
+  v1::CreateDatabaseRequest request;
+  request.set_parent(instance);
+  request.set_create_statement("CREATE DATABASE \"pg\"");
+  request.set_database_dialect(v1::POSTGRESQL);
+  grpc::ClientContext context;
+  google::longrunning::Operation operation;
+  const auto stub = v1::DatabaseAdmin::NewStub(emulator->channel());
+  ASSERT_TRUE(stub->CreateDatabase(&context, request, &operation).ok());
+  ExpectComplaint(Whorl("lock init"), 3, "seems to be of the PostgreSQL dialect.*GoogleSQL");
+  ExpectComplaint(Whorl("lock get job"), 3, "seems to be of the PostgreSQL dialect");
+  unsetenv("SPANNER_EMULATOR_HOST");
+  unsetenv("WHORL_DATABASE");
+}
+
 // --- trouble -------------------------------------------------------------------------------------
 
 TEST_F(LockCliTest, WithoutAServer) {
@@ -504,7 +575,8 @@ TEST_F(LockCliTest, UsageOfExecLeavesLowerCodesToItsCommand) {
 }
 
 TEST_F(LockCliTest, HelpNamesTheCommandAsItIsTyped) {
-  for (const char* sub : {"", "exec ", "run ", "init ", "get ", "list ", "release "}) {
+  for (const char* sub :
+       {"", "exec ", "run ", "init ", "get ", "list ", "release ", "delete ", "migrate "}) {
     const Ended help = Whorl("lock " + std::string(sub) + "--help");
     EXPECT_EQ(help.code, 0);
     EXPECT_THAT(help.out, HasSubstr("Usage: whorl lock " + std::string(sub)));

@@ -1,0 +1,330 @@
+#include "cli/serve/command.h"
+
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): POSIX's, not C's
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <atomic>
+#include <cerrno>
+#include <exception>
+#include <future>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "cli/ddl_file.h"
+#include "cli/exit_code.h"
+#include "cli/option_values.h"
+#include "cli/output.h"
+#include "cli/serve/fault_front.h"
+#include "cli/signals.h"
+#include "cli/usage.h"
+#include "cli/version.h"
+#include "real_client/options.h"
+#include "sim/scenario/error_text.h"
+#include "spanner_model/server/server.h"
+
+namespace whorl::cli {
+namespace {
+
+using sim::Cat;
+
+constexpr size_t kHelpColumn = 26;
+// Codes of env and timeout, as of `whorl lock exec`.
+constexpr int kServeFailed = 125;
+constexpr int kCannotExecute = 126;
+constexpr int kNoSuchCommand = 127;
+
+constexpr std::string_view kFooter = R"(Examples:
+  whorl serve --ddl locks.sql -- go test ./...
+  whorl serve --port 9010 --database projects/p1/instances/one/databases/locks
+  whorl serve --ddl locks.sql --faults faults.json --history calls.jsonl -- npm test
+
+Serves Cloud Spanner's API from whorl's model on 127.0.0.1, without TLS, and prints the line
+SPANNER_EMULATOR_HOST=127.0.0.1:PORT, which official clients understand. Instance and databases are
+there from the start; others can be made, as on Spanner. A COMMAND gets the variable in its
+environment, and when it ends, serve ends with its exit code; otherwise serve ends at SIGINT or
+SIGTERM. Nothing is kept.
+Faults strike calls by rules, such as {"faults":[{"method":"Commit","do":"drop_reply","count":3}]}:
+live/rules/README.md has their words. At the end it says which rules struck.
+Exit codes: without COMMAND 0 ended by a signal, 2 bad input or usage, 3 it could not serve; with
+COMMAND the command's, 128 plus the signal that ended it, or 125, 126 and 127 as of env.)";
+
+constexpr std::string_view kProxyFooter = R"(Examples:
+  whorl proxy --to 127.0.0.1:9010 --faults faults.json -- go test ./...
+  whorl proxy --to 127.0.0.1:9010 --clients 2 --history calls.jsonl
+
+Stands between programs and a Spanner that whorl does not serve, such as the official emulator: for
+schemas and statements that whorl's model does not have. Without TLS on either side. It prints the line
+SPANNER_EMULATOR_HOST=127.0.0.1:PORT for each client, and a COMMAND gets that of the first in its
+environment, and those of all in WHORL_CLIENT_1, WHORL_CLIENT_2 and so on.
+Exit codes: as of whorl serve.)";
+
+struct ServeRequest {
+  std::string to;  // the server before which whorl proxy stands; empty: whorl's own
+  std::shared_ptr<FaultRequest> faults = std::make_shared<FaultRequest>();
+  std::vector<std::string> databases;
+  std::vector<std::string> ddl_files;
+  int port = 0;
+  bool like_emulator = false;
+  server::BackendOptions backend;
+  std::vector<std::string> command;
+};
+
+// Starts the command with the addresses in its environment. Returns 0, or errno.
+int Spawn(std::vector<std::string> command, const std::vector<std::string>& addresses,
+          pid_t& child) {
+  // NOLINTBEGIN(concurrency-mt-unsafe): no other thread of this program reads the environment now.
+  setenv("SPANNER_EMULATOR_HOST", addresses[0].c_str(), 1);
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    setenv(Cat("WHORL_CLIENT_", std::to_string(i + 1)).c_str(), addresses[i].c_str(), 1);
+  }
+  // NOLINTEND(concurrency-mt-unsafe)
+  std::vector<char*> arguments;
+  for (std::string& word : command) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  // It hears the signals that this process handles on a thread.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  const int error =
+      posix_spawnp(&child, arguments[0], nullptr, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  return error;
+}
+
+class Serving {
+ public:
+  explicit Serving(ServeRequest request) : request_(std::move(request)) {}
+
+  int Run() {
+    const Signals signals({SIGINT, SIGTERM, SIGHUP}, [this](int signal) { OnSignal(signal); });
+    std::unique_ptr<server::Server> server;
+    std::unique_ptr<FaultFront> front;
+    std::vector<std::string> addresses;
+    const bool has_front = !request_.to.empty() || request_.faults->IsAsked();
+    if (request_.to.empty()) {
+      server::ServerOptions options;
+      options.backend = request_.backend;
+      if (!has_front) options.port = request_.port;
+      auto started = server::Server::Start(std::move(options));
+      if (!started.ok()) return Fail(started.status());
+      server = *std::move(started);
+      addresses = {server->address()};
+    }
+    if (has_front) {
+      const std::string& upstream = request_.to.empty() ? addresses[0] : request_.to;
+      const absl::Status started =
+          FaultFront::Start(*request_.faults, upstream, request_.port, front);
+      if (!started.ok()) return Fail(started);
+      addresses = front->addresses();
+    }
+    const int code = request_.command.empty() ? WaitForSignal(addresses) : RunCommand(addresses);
+    if (front == nullptr) return code;
+    const absl::Status ended = front->End();
+    for (const std::string& line : front->Report()) Complain(line);
+    if (ended.ok()) return code;
+    Complain(std::string(ended.message()));
+    return request_.command.empty() ? kCannotRun : kServeFailed;
+  }
+
+ private:
+  int Fail(const absl::Status& status) {
+    Complain(std::string(status.message()));
+    const bool is_input = status.code() == absl::StatusCode::kInvalidArgument;
+    return request_.command.empty() ? (is_input ? kBadInput : kCannotRun) : kServeFailed;
+  }
+  int WaitForSignal(const std::vector<std::string>& addresses) {
+    for (const std::string& address : addresses) {
+      std::cout << "SPANNER_EMULATOR_HOST=" << address << '\n';
+    }
+    for (const auto& database : request_.backend.databases) std::cout << database.name << '\n';
+    const absl::Status said = FlushStdout();
+    if (said.ok()) signalled_.get_future().wait();
+    return End(said);
+  }
+  // On the thread of the signals.
+  void OnSignal(int signal) {
+    const pid_t command = command_;
+    if (command > 0) {
+      kill(command, signal);
+    } else if (!has_signal_.exchange(true)) {
+      signalled_.set_value();
+    }
+  }
+
+  int RunCommand(const std::vector<std::string>& addresses) {
+    pid_t child = 0;
+    if (const int error = Spawn(request_.command, addresses, child); error != 0) {
+      Complain(Cat(request_.command[0], ": ", std::generic_category().message(error)));
+      return error == ENOENT ? kNoSuchCommand : kCannotExecute;
+    }
+    command_ = child;
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    command_ = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+  const ServeRequest request_;
+  std::atomic<pid_t> command_ = 0;
+  std::atomic<bool> has_signal_ = false;
+  std::promise<void> signalled_;
+};
+
+// Fills in the databases. Returns what is wrong; empty if nothing is.
+std::string Complete(ServeRequest& request) {
+  std::vector<std::string> statements;
+  for (const std::string& file : request.ddl_files) {
+    std::string text;
+    if (std::string wrong = ReadOption("--ddl", file, text); !wrong.empty()) return wrong;
+    for (std::string& one : StatementsIn(text)) statements.push_back(std::move(one));
+  }
+  if (request.databases.empty()) {
+    request.databases = {"projects/whorl/instances/whorl/databases/whorl"};
+  }
+  for (const std::string& name : request.databases) {
+    real_client::DatabaseName parsed;
+    const Status status = real_client::ParseDatabaseName(name, parsed);
+    if (!status.ok()) return Cat("--database: ", status.message);
+    request.backend.databases.push_back({.name = name, .statements = statements});
+  }
+  return {};
+}
+
+void AddPort(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
+  AddNumber(
+      app, "--port", 0, 65535, [request](uint64_t port) { request->port = static_cast<int>(port); },
+      "port of 127.0.0.1 (default: a free one)");
+}
+
+void AddProxyOptions(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
+  app.add_option("--to", request->to, "the server, which speaks plaintext")
+      ->type_name("HOST:PORT")
+      ->required();
+  AddPort(app, request);
+  AddFaultOptions(app, request->faults);
+  app.footer(std::string(kProxyFooter));
+}
+
+void AddOptions(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
+  app.add_option("--database", request->databases,
+                 "a database that is there from the start, projects/P/instances/I/databases/D; may "
+                 "be repeated (default: projects/whorl/instances/whorl/databases/whorl)")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  app.add_option("--ddl", request->ddl_files,
+                 "file of DDL for each of these databases; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  AddPort(app, request);
+  const auto time = [&app, request](const std::string& name, Duration server::BackendOptions::* out,
+                                    const std::string& help) {
+    app.add_option_function<std::string>(
+           name,
+           [name, request, out](const std::string& text) {
+             request->backend.*out = DurationOf(name, text, "a time such as 5ms");
+           },
+           help)
+        ->type_name("TIME");
+  };
+  time("--epsilon", &server::BackendOptions::epsilon,
+       "half the width of TrueTime's interval (default: 100us)");
+  time("--replication", &server::BackendOptions::replication_latency,
+       "time until enough replicas have a commit (default: 0s)");
+  app.add_option_function<std::string>(
+         "--idle-limit",
+         [request](const std::string& text) {
+           request->backend.model.idle_limit =
+               DurationOf("--idle-limit", text, "a time such as 10s");
+         },
+         "time without a call after which a transaction may be aborted (default: 10s)")
+      ->type_name("TIME");
+  app.add_flag_function(
+      "--pending-column",
+      [request](int64_t) { request->backend.model.pending_rule = model::PendingRule::kColumn; },
+      "after PENDING_COMMIT_TIMESTAMP() only its column cannot be read, as on the emulator, not "
+      "the "
+      "whole table");
+  app.add_flag_function(
+      "--repeatable-read",
+      [request](int64_t) { request->backend.model.default_isolation = Isolation::kRepeatableRead; },
+      "isolation of transactions that do not say (default: serializable)");
+  app.add_flag("--like-emulator", request->like_emulator,
+               "one read-write transaction at a time, and no commit wait");
+  AddFaultOptions(app, request->faults);
+  app.footer(std::string(kFooter));
+}
+
+int Run(int argc, char** argv) {
+  const auto request = std::make_shared<ServeRequest>();
+  const bool is_proxy = std::string_view(argv[1]) == "proxy";
+  std::vector<std::string> arguments = {argv[1]};
+  for (int i = 2; i < argc; ++i) {
+    if (std::string_view(argv[i]) == "--") {
+      request->command.assign(argv + i + 1, argv + argc);
+      if (!request->command.empty()) break;
+      Complain(Cat(argv[1], " wants a command after --"));
+      return kBadInput;
+    }
+    arguments.emplace_back(argv[i]);
+  }
+  const int wrong = request->command.empty() ? static_cast<int>(kBadInput) : kServeFailed;
+  if (const std::string empty = EmptyArgument(arguments, Cat(" of whorl ", argv[1]));
+      !empty.empty()) {
+    Complain(empty);
+    return wrong;
+  }
+  // As Spanner does; the emulator's clients expect it, too.
+  request->backend.model.retry_delay = Milliseconds(1);
+  CLI::App root("Simulation and verification testbed for distributed locks on Cloud Spanner.",
+                "whorl");
+  root.set_version_flag("--version", std::string("whorl ") + kVersion);
+  root.require_subcommand(1);
+  root.get_formatter()->column_width(kHelpColumn);
+  if (is_proxy) {
+    AddProxyOptions(
+        *root.add_subcommand("proxy", "Put faults between programs and a Spanner server"), request);
+  } else {
+    AddOptions(*root.add_subcommand("serve", "Serve Cloud Spanner's API to any program"), request);
+  }
+  if (const auto code = Parse(root, arguments, wrong)) return *code;
+  std::vector<std::string> mistakes = Load(*request->faults);
+  if (!is_proxy) {
+    if (std::string mistake = Complete(*request); !mistake.empty()) mistakes.push_back(mistake);
+  }
+  for (const std::string& mistake : mistakes) Complain(mistake);
+  if (!mistakes.empty()) return wrong;
+  if (request->like_emulator) {
+    const server::BackendOptions like = server::EmulatorLike();
+    request->backend.model.concurrency = like.model.concurrency;
+    request->backend.model.pending_rule = like.model.pending_rule;
+    request->backend.epsilon = like.epsilon;
+    request->backend.commit_wait = like.commit_wait;
+  }
+  return Serving(std::move(*request)).Run();
+}
+
+}  // namespace
+
+int RunServeCommand(int argc, char** argv) {
+  try {
+    return Run(argc, argv);
+  } catch (const std::exception& error) {
+    Complain(std::string("cannot go on: ") + error.what());
+    return kCannotRun;
+  }
+}
+
+}  // namespace whorl::cli

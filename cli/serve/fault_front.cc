@@ -1,0 +1,191 @@
+#include "cli/serve/fault_front.h"
+
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <system_error>
+#include <utility>
+
+#include "cli/ddl_file.h"
+#include "cli/option_values.h"
+#include "live/proxy/fault_proxy.h"
+#include "live/rules/rule_engine.h"
+#include "real_client/lock_loop.h"
+#include "real_client/os.h"
+#include "sim/report/json_print.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
+
+namespace whorl::cli {
+namespace {
+
+using live::CallRecord;
+using real_client::MonotonicNow;
+using sim::Cat;
+using sim::Json;
+
+Timestamp SystemNow() {
+  const auto wall = std::chrono::system_clock::now().time_since_epoch();
+  return Timestamp::FromUnixNanos(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count());
+}
+
+std::string Hex(const std::string& bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string hex;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    hex += kDigits[byte / 16];
+    hex += kDigits[byte % 16];
+  }
+  return hex;
+}
+
+std::string LineOf(const CallRecord& record) {
+  Json line = Json::object();
+  line["at"] = FormatRfc3339(record.at);
+  line["client"] = record.client + 1;
+  line["method"] = record.method;
+  if (!record.call.session.empty()) line["session"] = record.call.session;
+  const std::string& transaction =
+      record.call.transaction.empty() ? record.begun : record.call.transaction;
+  if (!transaction.empty()) line["transaction"] = Hex(transaction);
+  if (!record.call.sql.empty()) line["sql"] = sim::Printable(record.call.sql, 4000);
+  line["code"] = record.answered ? Json(std::string(WordOf(record.status.code))) : Json(nullptr);
+  if (record.commit) line["commit_timestamp"] = FormatRfc3339(*record.commit);
+  line["took"] = sim::SecondsText(record.took);
+  if (!record.fault.empty()) line["fault"] = record.fault;
+  return sim::DumpJson(line) + "\n";
+}
+
+class Front final : public FaultFront {
+ public:
+  Front(const FaultRequest& request, const std::string& upstream)
+      : engine_({.seed = request.seed,
+                 .wall = SystemNow,
+                 .steady = MonotonicNow,
+                 .cut = [this](int16_t client, bool cut) { Cut(client, cut); },
+                 .later = [this](Duration later,
+                                 std::function<void()> task) { Later(later, std::move(task)); },
+                 .record = request.history.empty()
+                               ? std::function<void(const CallRecord&)>()
+                               : [this](const CallRecord& record) { history_ << LineOf(record); }}),
+        proxy_(std::make_unique<live::FaultProxy>(upstream, engine_)) {
+    for (const live::CallRule& rule : request.rules) engine_.Add(rule);
+  }
+  ~Front() override { static_cast<void>(End()); }
+
+  absl::Status Open(const FaultRequest& request, int port) {
+    if (!request.history.empty()) {
+      history_.open(request.history, std::ios::out | std::ios::trunc);
+      if (!history_) {
+        return absl::UnavailableError(
+            Cat("--history: ", sim::Quoted(request.history), " cannot be written"));
+      }
+    }
+    for (int i = 0; i < request.clients; ++i) {
+      try {
+        const uint16_t opened = proxy_->Open(static_cast<int16_t>(i), i == 0 ? port : 0);
+        addresses_.push_back(Cat("127.0.0.1:", std::to_string(opened)));
+      } catch (const std::system_error& error) {
+        return absl::UnavailableError(
+            Cat("--port ", std::to_string(port), ": ", error.code().message()));
+      }
+    }
+    return absl::OkStatus();
+  }
+  std::vector<std::string> addresses() const override { return addresses_; }
+
+  std::vector<std::string> Report() const override {
+    std::vector<std::string> lines;
+    for (const live::RuleEngine::Active& rule : engine_.List()) {
+      lines.push_back(rule.matched == 0
+                          ? Cat(rule.text, " matched no call")
+                          : Cat(rule.text, " struck ", std::to_string(rule.struck), " of ",
+                                std::to_string(rule.matched), " calls that it matches"));
+    }
+    return lines;
+  }
+
+  absl::Status End() override {
+    if (proxy_ == nullptr) return absl::OkStatus();
+    proxy_->Shutdown();
+    loop_.PostAndWait([this] { timers_.clear(); });
+    proxy_.reset();
+    if (!history_.is_open()) return absl::OkStatus();
+    history_.close();
+    if (history_) return absl::OkStatus();
+    return absl::UnavailableError("--history could not be written to its end");
+  }
+
+ private:
+  void Cut(int16_t client, bool cut) {
+    proxy_->SetLink(client, sim::Direction::kBoth,
+                    cut ? sim::LinkState::kBlackHoled : sim::LinkState::kUp);
+  }
+  void Later(Duration later, std::function<void()> task) {
+    loop_.Post([this, later, task = std::move(task)] {
+      const int64_t number = ++last_timer_;
+      real_client::LoopTimer& timer = timers_.try_emplace(number, loop_.context()).first->second;
+      timer.expires_after(std::chrono::nanoseconds(later.ns));
+      timer.async_wait([this, number, task](auto cancelled) {
+        if (cancelled) return;
+        timers_.erase(number);
+        task();
+      });
+    });
+  }
+
+  std::ofstream history_;
+  real_client::LockLoop loop_;
+  std::map<int64_t, real_client::LoopTimer> timers_;  // on the loop's thread
+  int64_t last_timer_ = 0;
+  live::RuleEngine engine_;
+  std::unique_ptr<live::FaultProxy> proxy_;
+  std::vector<std::string> addresses_;
+};
+
+}  // namespace
+
+void AddFaultOptions(CLI::App& app, const std::shared_ptr<FaultRequest>& request) {
+  app.add_option("--faults", request->files,
+                 "file of rules, JSON: what happens to which calls (live/rules/README.md); may be "
+                 "repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  app.add_option("--history", request->history, "write each call into FILE, as a line of JSON")
+      ->type_name("FILE");
+  AddNumber(
+      app, "--clients", 1, 1000,
+      [request](uint64_t count) { request->clients = static_cast<int>(count); },
+      "ports, one for each client, so that a rule can strike one of them (default: 1)");
+  AddNumber(
+      app, "--seed", 0, std::numeric_limits<uint64_t>::max(),
+      [request](uint64_t seed) { request->seed = seed; },
+      "decides what probabilities and times come to (default: 1)");
+}
+
+std::vector<std::string> Load(FaultRequest& request) {
+  std::vector<std::string> errors;
+  for (const std::string& file : request.files) {
+    std::string text;
+    if (const std::string wrong = ReadOption("--faults", file, text); !wrong.empty()) {
+      errors.push_back(wrong);
+      continue;
+    }
+    live::ParseRules(file, text, request.rules, errors);
+  }
+  return errors;
+}
+
+absl::Status FaultFront::Start(const FaultRequest& request, const std::string& upstream, int port,
+                               std::unique_ptr<FaultFront>& out) {
+  auto front = std::make_unique<Front>(request, upstream);
+  if (absl::Status opened = front->Open(request, port); !opened.ok()) return opened;
+  out = std::move(front);
+  return absl::OkStatus();
+}
+
+}  // namespace whorl::cli

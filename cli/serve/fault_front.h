@@ -1,0 +1,45 @@
+// A proxy with faults before a Spanner server, for programs that are not whorl's: its ports, the rules
+// of its faults, and the history of the calls.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "live/rules/call_rules.h"
+
+namespace whorl::cli {
+
+struct FaultRequest {
+  std::vector<std::string> files;     // of rules
+  std::vector<live::CallRule> rules;  // what is in them, after Load()
+  std::string history;                // file of JSON lines; empty: none
+  int clients = 1;                    // ports, one for each client
+  uint64_t seed = 1;
+
+  bool IsAsked() const { return !files.empty() || !history.empty() || clients > 1; }
+};
+// --faults, --history, --clients, --seed.
+void AddFaultOptions(CLI::App& app, const std::shared_ptr<FaultRequest>& request);
+// Reads the files of rules. Returns what is wrong, each with its place; empty if nothing is.
+std::vector<std::string> Load(FaultRequest& request);
+
+class FaultFront {
+ public:
+  // Stands before the server at `upstream`, "127.0.0.1:9010". `port` is that of the first client; 0:
+  // a free one. UNAVAILABLE if the port is taken; an error if the history cannot be written.
+  static absl::Status Start(const FaultRequest& request, const std::string& upstream, int port,
+                            std::unique_ptr<FaultFront>& out);
+  virtual ~FaultFront() = default;
+  // An address for each client.
+  virtual std::vector<std::string> addresses() const = 0;
+  // Says which rules struck, and how often, and of which none did.
+  virtual std::vector<std::string> Report() const = 0;
+  // Ends the proxy and writes the rest of the history.
+  virtual absl::Status End() = 0;
+};
+
+}  // namespace whorl::cli

@@ -1,0 +1,71 @@
+// Names the calls of a program that was not written here, as whorl's own client names its calls: by
+// the transaction they belong to and the step of the protocol that it is.
+//
+// A transaction is new with its first statement that is recognised; an attempt after ABORTED is another
+// transaction, since nothing on the wire says that it repeats one.
+// Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "live/call_names.h"
+#include "live/foreign/sql_steps.h"
+#include "live/wire_calls.h"
+#include "protocol/client/transaction.h"
+#include "protocol/token.h"
+
+namespace whorl::live {
+
+class CallRecognizer {
+ public:
+  CallRecognizer(const ProtocolInfo& info, const std::string& table, ProcessId process)
+      : info_(info), steps_(info, table), process_(process) {}
+
+  struct Sent {
+    NamedCall call;
+    bool begins = false;  // the first call of its transaction
+  };
+  struct Heard {
+    NamedCall call;
+    StepName transaction;            // its transaction's step
+    bool ends_statement = false;     // a step within another one has ended
+    std::optional<Outcome> outcome;  // the transaction has ended
+    std::optional<Token> own_token;  // and has given the process this token
+  };
+
+  // `number` names the call until its reply. nullopt for a call that is not recognised. `asks`: the
+  // program was asked whether it has the lock, and has not answered.
+  std::optional<Sent> OnRequest(uint64_t number, const WireCall& call, bool asks);
+  std::optional<Heard> OnReply(uint64_t number, const Status& status, const WireReply& reply);
+
+ private:
+  using TransactionKey = std::pair<SessionName, TransactionId>;
+  struct Open {
+    CallName name;  // of its last call
+    StepName step;
+    TokenSource token = TokenSource::kNone;
+    std::optional<Timestamp> parameter;
+    bool failed = false;  // the last statement did
+  };
+  struct UnderWay {
+    NamedCall call;
+    WireCall wire;
+    uint32_t transaction = 0;
+  };
+
+  std::optional<Token> TokenOf(const Open& open, const WireReply& reply) const;
+
+  const ProtocolInfo& info_;
+  const SqlSteps steps_;
+  const ProcessId process_;
+  uint32_t last_ = 0;              // counts the transactions
+  std::map<uint32_t, Open> open_;  // by that number
+  std::map<TransactionKey, uint32_t> by_id_;
+  std::map<uint64_t, UnderWay> under_way_;
+};
+
+}  // namespace whorl::live

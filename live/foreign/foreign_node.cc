@@ -1,0 +1,372 @@
+#include "live/foreign/foreign_node.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "live/child_process.h"
+#include "live/foreign/call_recognizer.h"
+#include "live/foreign/program_lines.h"
+#include "live/hosted_application.h"
+#include "live/message_codec.h"
+#include "live/node_time.h"
+#include "live/proxy/fault_proxy.h"
+#include "live/reporter.h"
+#include "sim/scenario/error_text.h"
+
+namespace whorl::live {
+namespace {
+
+using sim::Cat;
+
+constexpr size_t kLineMax = 65536;
+constexpr size_t kOutputShown = 2000;
+constexpr int16_t kOnlyNode = 0;
+
+struct Pipe {
+  Pipe() {
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+      throw std::system_error(errno, std::generic_category(), "no pipe to a program");
+    }
+  }
+  int read() const { return ends[0]; }
+  int write() const { return ends[1]; }
+  std::array<int, 2> ends{};
+};
+
+class ForeignNode final : public CallInterceptor {
+ public:
+  explicit ForeignNode(NodeSetup setup)
+      : setup_(std::move(setup)),
+        info_(*FindProtocol(setup_.scenario.protocol)),
+        spec_(setup_.scenario.nodes[static_cast<size_t>(setup_.process.node)]),
+        lock_(spec_.locks.at(0)),
+        points_(setup_.scenario, setup_.process.node),
+        recognizer_(info_, std::string(info_.table), setup_.process),
+        proxy_(setup_.endpoint, *this),
+        application_({.scenario = setup_.scenario,
+                      .process = setup_.process,
+                      .lock = lock_,
+                      .loop = loop_,
+                      .time = time_,
+                      .reporter = reporter_,
+                      .points = points_,
+                      .queue = [this](const Event& event) { queued_.push_back(event); },
+                      .settle = [this] { TakeQueued(); }}) {}
+
+  void Connect() {
+    const std::vector<std::string> command = {
+        "/usr/bin/env",
+        Cat("SPANNER_EMULATOR_HOST=127.0.0.1:", std::to_string(proxy_.Open(kOnlyNode))),
+        Cat("WHORL_DATABASE=", setup_.database),
+        Cat("WHORL_TABLE=", info_.table),
+        Cat("WHORL_LOCK=", setup_.scenario.locks[lock_]),
+        Cat("WHORL_LEASE_MS=", std::to_string(spec_.lease.ns / 1'000'000)),
+        Cat("WHORL_ID=", spec_.id.empty() ? OwnId() : spec_.id),
+        Cat("WHORL_USE=", WordOf(spec_.use)),
+        Cat("WHORL_DEADLINE_MS=",
+            spec_.deadline ? std::to_string(spec_.deadline->ns / 1'000'000) : std::string()),
+        setup_.program};
+    program_ = std::make_unique<ChildProcess>(command, from_.write(), to_.read());
+    close(from_.write());
+    close(to_.read());
+    std::thread([this] { Hear(); }).detach();
+  }
+
+  void Obey(Order& order) {
+    std::visit([this](auto& what) { Do(what); }, order);
+  }
+
+  Interception OnRequest(const ProxiedCall& call, const std::string& message) override {
+    const WireCall wire = ReadCall(call.method, message);
+    std::optional<CallRecognizer::Sent> sent;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!started_) return {};
+      sent = recognizer_.OnRequest(call.number, wire, asks_);
+    }
+    if (!sent) return {};
+    sent->call.name.lock = lock_;
+    if (sent->begins) {
+      reporter_.ReportEvent(sim::TransactionStarted{.process = setup_.process,
+                                                    .lock = lock_,
+                                                    .request = sent->call.name.request,
+                                                    .step = sent->call.step});
+    }
+    reporter_.ReportEvent(sim::CallSent{
+        .call = sent->call.name, .step = sent->call.step, .request = sent->call.request});
+    Interception passes;
+    passes.metadata.emplace(kCallHeader, FormatCallHeader(sent->call));
+    return passes;
+  }
+
+  // The program is kept at a point by the reply that it waits for.
+  Interception OnReply(const ProxiedCall& call, const Status& status,
+                       const std::vector<std::string>& messages) override {
+    std::optional<CallRecognizer::Heard> heard;
+    {
+      const std::lock_guard lock(mutex_);
+      heard = recognizer_.OnReply(call.number, status, ReadReply(call.method, messages));
+      if (heard && heard->own_token) standing_.own_token = heard->own_token;
+    }
+    if (!heard) return {};
+    CallName& name = heard->call.name;
+    name.lock = lock_;
+    if (heard->ends_statement) StopAtReply(name, heard->call.step);
+    const bool made_up = status.code == Code::kUnavailable ||
+                         status.code == Code::kDeadlineExceeded || status.code == Code::kCancelled;
+    const sim::CallEnded ended{
+        .call = name, .step = heard->call.step, .code = status.code, .from_spanner = !made_up};
+    reporter_.ReportEvent(ended);
+    if (heard->ends_statement && points_.Has(heard->call.step, Phase::kEnded)) {
+      reporter_.StopAt(name, heard->call.step, Phase::kEnded, {ended});
+    }
+    if (!heard->outcome) return {};
+    StopAtReply(name, heard->transaction);
+    const sim::TransactionFinished finished{.process = setup_.process,
+                                            .lock = lock_,
+                                            .request = name.request,
+                                            .step = heard->transaction,
+                                            .outcome = *heard->outcome,
+                                            .code = status.code};
+    reporter_.ReportEvent(finished);
+    if (heard->own_token) ReportStanding();
+    if (points_.Has(heard->transaction, Phase::kEnded)) {
+      reporter_.StopAt(name, heard->transaction, Phase::kEnded, {finished});
+    }
+    return {};
+  }
+
+ private:
+  // --- orders of the coordinator -----------------------------------------------------------------
+  void Do(NodeSetup&) {}
+  void Do(Begin& begin) {
+    reporter_.SetStart(begin.run_started);
+    const Duration at = begin.run_started + (begin.at - sim::Instant{});
+    loop_.Post([this, begin, at] {
+      starting_.expires_at(real_client::BootClock::At(at));
+      starting_.async_wait([this, begin](auto cancelled) {
+        if (!cancelled) Start(begin);
+      });
+    });
+  }
+  void Do(Go& go) { reporter_.Release(go.point); }
+  void Do(StopGracefully&) {
+    loop_.Post([this] {
+      reporter_.ReportEvent(sim::ProcessStopped{.process = setup_.process});
+      bool believes = false;
+      {
+        const std::lock_guard lock(mutex_);
+        believes = standing_.believes && (!lapses_at_ || time_.Now() < *lapses_at_);
+      }
+      application_.Give(sim::ApplicationStopRequested{.believes = believes});
+    });
+  }
+  // refusals.h refuses scenarios that need these.
+  void Do(HearOfRelease&) {}
+  void Do(SetClock&) {}
+
+  void Start(const Begin& begin) {
+    time_ = NodeTime(begin.run_started, begin.run_started_wall, begin.clock);
+    {
+      const std::lock_guard lock(mutex_);
+      started_ = true;
+      standing_.answers = true;
+    }
+    reporter_.ReportEvent(sim::ProcessStarted{.process = setup_.process});
+    ReportStanding();
+    application_.Give(sim::ApplicationStarted{});
+  }
+
+  // --- to the program ----------------------------------------------------------------------------
+  void TakeQueued() {
+    for (const Event& event : std::exchange(queued_, {})) {
+      if (std::holds_alternative<Started>(event)) Say(StartLine());
+      if (const auto* stop = std::get_if<StopRequested>(&event)) {
+        SetStanding([](Standing& standing) {
+          standing.answers = false;
+          standing.believes = false;
+        });
+        Say(StopLine(stop->reason));
+      }
+      if (const auto* asked = std::get_if<Asked>(&event)) {
+        questions_[asked->ask] = asked->question;
+        if (asked->question == Question::kHasLock) SetAsks(true);
+        Say(AskLine(asked->ask, asked->question));
+      }
+    }
+  }
+  void Say(const std::string& line) {
+    std::string_view left = line;
+    while (!left.empty()) {
+      const ssize_t written = write(to_.write(), left.data(), left.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return;  // the program has ended; Hear notices that
+      left.remove_prefix(static_cast<size_t>(written));
+    }
+  }
+
+  // --- from the program --------------------------------------------------------------------------
+  // On a thread of its own.
+  void Hear() {
+    std::string line;
+    std::array<char, 4096> piece{};
+    int64_t number = 0;
+    while (true) {
+      const ssize_t size = read(from_.read(), piece.data(), piece.size());
+      if (size < 0 && errno == EINTR) continue;
+      if (size <= 0) break;
+      for (const char c : std::string_view(piece.data(), static_cast<size_t>(size))) {
+        if (c != '\n') {
+          line += c;
+          if (line.size() > kLineMax) return Fail(number + 1, "is longer than 64 KiB");
+          continue;
+        }
+        ++number;
+        ProgramLine parsed;
+        if (const std::string wrong = ParseProgramLine(line, parsed); !wrong.empty()) {
+          return Fail(number, wrong);
+        }
+        line.clear();
+        loop_.Post([this, number, parsed = std::move(parsed)] {
+          std::visit([&](const auto& what) { Take(what, number); }, parsed);
+        });
+      }
+    }
+    std::string output = program_->Output();
+    if (output.size() > kOutputShown) output = output.substr(output.size() - kOutputShown);
+    CannotGo(Cat("has ended by itself", output.empty() ? "" : ", and said last:\n", output));
+  }
+  void Take(const ProgramReady&, int64_t) { reporter_.Send(Ready{}); }
+  void Take(const ProgramLogs&, int64_t) {}
+  void Take(const ProgramLeads& changed, int64_t) {
+    std::optional<sim::Instant> lapses_at;
+    if (changed.lapses_in) lapses_at = time_.Now() + *changed.lapses_in;
+    const bool renews = SetBelieves(changed.leads, lapses_at) && changed.leads && lapses_at;
+    if (renews) return;
+    application_.Carry(LeadershipChanged{.leader = changed.leads});
+    TakeQueued();
+  }
+  void Take(const ProgramAnswers& answers, int64_t number) {
+    const auto question = questions_.extract(answers.id);
+    if (question.empty()) {
+      return Fail(number,
+                  Cat("answers question ", std::to_string(answers.id), ", which was not asked"));
+    }
+    if (question.mapped() == Question::kHasLock) SetAsks(false);
+    if (question.mapped() == Question::kLock) SetBelieves(answers.yes);
+    if (question.mapped() == Question::kUnlock) SetBelieves(false);
+    const auto answered = application_.Carry(Answer{.ask = answers.id,
+                                                    .question = question.mapped(),
+                                                    .yes = answers.yes,
+                                                    .token = answers.token,
+                                                    .text = answers.error});
+    if (answered && info_.answers_locally && points_.Has(steps::kHasLock, Phase::kEnded)) {
+      CallName name;
+      name.process = setup_.process;
+      name.lock = lock_;
+      reporter_.StopAt(name, steps::kHasLock, Phase::kEnded, {*answered});
+    }
+    TakeQueued();
+  }
+
+  void Fail(int64_t line, const std::string& what) {
+    CannotGo(Cat("line ", std::to_string(line), " of its output ", what));
+  }
+  void CannotGo(const std::string& what) {
+    reporter_.Send(CannotGoOn{.why = Cat("the program of node ", sim::Quoted(spec_.name), " (",
+                                         setup_.program, ") ", what)});
+  }
+
+  // --- what is known of it -----------------------------------------------------------------------
+  void SetAsks(bool asks) {
+    const std::lock_guard lock(mutex_);
+    asks_ = asks;
+  }
+  // Whether it believed before.
+  bool SetBelieves(bool believes, std::optional<sim::Instant> lapses_at = std::nullopt) {
+    bool before = false;
+    SetStanding([&](Standing& standing) {
+      before = std::exchange(standing.believes, believes);
+      lapses_at_ = lapses_at;
+    });
+    return before;
+  }
+  template <typename Change>
+  void SetStanding(Change change) {
+    {
+      const std::lock_guard lock(mutex_);
+      change(standing_);
+    }
+    ReportStanding();
+  }
+  void ReportStanding() {
+    const std::lock_guard lock(mutex_);
+    reporter_.ReportEvent(
+        sim::StandingChanged{.process = setup_.process, .lock = lock_, .standing = standing_});
+  }
+  void StopAtReply(const CallName& name, StepName step) {
+    if (points_.Has(step, Phase::kReplied)) reporter_.StopAt(name, step, Phase::kReplied);
+  }
+  std::string OwnId() const {
+    return Cat(spec_.name, "-", std::to_string(setup_.process.incarnation));
+  }
+
+  const NodeSetup setup_;
+  const ProtocolInfo& info_;
+  const sim::NodeSpec& spec_;
+  const uint16_t lock_;
+  const Points points_;
+  Reporter reporter_;
+  NodeTime time_;
+  real_client::LockLoop loop_;
+  real_client::LoopTimer starting_{loop_.context()};
+
+  std::mutex mutex_;  // guards the members below, to `asks_`
+  CallRecognizer recognizer_;
+  Standing standing_;
+  std::optional<sim::Instant> lapses_at_;  // when the belief does
+  bool started_ = false;
+  bool asks_ = false;
+
+  FaultProxy proxy_;
+  Pipe to_;
+  Pipe from_;
+  std::unique_ptr<ChildProcess> program_;
+  // On the loop's thread.
+  HostedApplication application_;
+  std::vector<Event> queued_;
+  std::map<AskId, Question> questions_;
+};
+
+}  // namespace
+
+void RunForeignNode(NodeSetup setup) {
+  setpgid(0, 0);
+  std::string line;
+  // Never destroyed, since its threads run until the process ends.
+  auto* node = new ForeignNode(std::move(setup));
+  node->Connect();
+  while (std::getline(std::cin, line)) {
+    Order order;
+    FromJson(MessageJson::parse(line), order);
+    node->Obey(order);
+  }
+  _exit(EXIT_SUCCESS);
+}
+
+}  // namespace whorl::live

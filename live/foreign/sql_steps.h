@@ -1,0 +1,37 @@
+// Recognises the steps of a protocol by the SQL of calls that another program sends.
+//
+// A protocol states its statements (ProtocolInfo::statements). A program that was not written here may
+// put values into the text where the port uses parameters, and may write words in another case: so
+// texts are compared after NormalizedSql.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/protocols.h"
+
+namespace whorl::live {
+
+// The words and signs of a statement, each followed by a space: words in lower case, without comments,
+// quotes of identifiers and an INTO after INSERT, and `?` for every literal and parameter. The content
+// of a statement that does not end where it should is kept as far as it goes.
+std::string NormalizedSql(std::string_view sql);
+
+class SqlSteps {
+ public:
+  SqlSteps(const ProtocolInfo& info, const std::string& table);
+
+  // The statement of the protocol that has this text; null if there is none. Two steps may have the
+  // same text: `asks` says whether the program was asked for something, so that its question has_lock
+  // is preferred.
+  const StepStatement* Find(std::string_view sql, bool is_read_write, bool asks) const;
+
+ private:
+  std::vector<StepStatement> statements_;
+  std::multimap<std::string, const StepStatement*> by_text_;
+};
+
+}  // namespace whorl::live

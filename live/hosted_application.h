@@ -1,0 +1,62 @@
+// The application of a scenario beside what takes part in the lock for it, in a node's process: a
+// protocol's machine, or a program that was not written here.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "live/node_time.h"
+#include "live/reporter.h"
+#include "real_client/lock_loop.h"
+#include "real_client/loop_timers.h"
+#include "sim/scenario/scenario.h"
+#include "sim/world/application.h"
+#include "sim/world/hosting.h"
+
+namespace whorl::live {
+
+// On the loop's thread only.
+class HostedApplication {
+ public:
+  // Everything outlives this.
+  struct Surroundings {
+    const sim::Scenario& scenario;
+    ProcessId process;
+    uint16_t lock = 0;
+    real_client::LockLoop& loop;
+    NodeTime& time;
+    Reporter& reporter;
+    const Points& points;
+    // An event for what takes part in the lock. It must not take a step at once.
+    std::function<void(Event)> queue;
+    // Called after a step, when the queued events can be taken.
+    std::function<void()> settle;
+  };
+  explicit HostedApplication(Surroundings around);
+
+  void Give(const sim::ApplicationEvent& event);
+  void Carry(const LeadershipChanged& changed);
+  // Returns what was observed if it answers HasLock.
+  std::optional<sim::QuestionAnswered> Carry(Answer answer);
+  void Carry(Note note);
+  void ClockChanged() { timers_.ArmAgain(); }
+
+ private:
+  // The host of sim/world/hosting.h.
+  class Host;
+
+  CallName OwnName() const;
+
+  const Surroundings around_;
+  const sim::ApplicationConfig config_;
+  sim::ApplicationState state_;
+  std::vector<sim::ApplicationEffect> effects_;
+  real_client::LoopTimers<sim::ApplicationTimer> timers_;
+  sim::Instant asked_at_;
+  std::vector<sim::ObservedEvent> writes_;  // about to be sent
+  std::optional<sim::QuestionAnswered> answered_;
+};
+
+}  // namespace whorl::live

@@ -1,0 +1,215 @@
+#include "live/rules/rule_engine.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "live/foreign/sql_steps.h"
+#include "protocol/protocols.h"
+
+namespace whorl::live {
+namespace {
+
+// Spanner tells a client how long to wait before it tries again.
+constexpr Duration kRetryDelay = Milliseconds(1);
+
+bool HasWord(std::string_view normalized, const std::string& word) {
+  std::string lower;
+  for (const char c : word) lower += static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+  return (" " + std::string(normalized)).find(" " + lower + " ") != std::string::npos;
+}
+
+bool IsStep(const CallRule& rule, const WireCall& call) {
+  const ProtocolInfo& info = *FindProtocol(rule.protocol);
+  for (const StepStatement& statement :
+       info.statements(rule.table.empty() ? std::string(info.table) : rule.table)) {
+    if (statement.step == *rule.step && statement.in_read_write == call.IsOfReadWrite() &&
+        NormalizedSql(statement.sql.text()) == NormalizedSql(call.sql)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool Matches(const CallRule& rule, const CallRecord& record) {
+  if (!rule.method.empty() && rule.method != record.method) return false;
+  if (rule.client && *rule.client != record.client) return false;
+  const WireCall& call = record.call;
+  if (!rule.sql.empty() && rule.sql != NormalizedSql(call.sql)) return false;
+  if (rule.sql_matches && !std::regex_search(call.sql, *rule.sql_matches)) return false;
+  if (!rule.table.empty() && call.table != rule.table &&
+      !HasWord(NormalizedSql(call.sql), rule.table)) {
+    return false;
+  }
+  for (const auto& [name, value] : rule.parameters) {
+    const auto found = call.parameters.find(name);
+    if (found == call.parameters.end() || found->second != value) return false;
+  }
+  return !rule.step || IsStep(rule, call);
+}
+
+Interception Answered(Status status) {
+  Interception interception;
+  interception.action = Interception::Action::kAnswer;
+  interception.status = std::move(status);
+  return interception;
+}
+
+Interception Delayed(Duration delay) {
+  Interception interception;
+  interception.delay = delay;
+  return interception;
+}
+
+Interception Lost() {
+  Interception interception;
+  interception.action = Interception::Action::kDrop;
+  return interception;
+}
+
+}  // namespace
+
+RuleEngine::RuleEngine(Options options) : options_(std::move(options)), random_(options_.seed) {}
+
+int64_t RuleEngine::Add(CallRule rule) {
+  const std::lock_guard lock(mutex_);
+  rules_[++last_] = {.rule = std::move(rule), .made = options_.steady()};
+  return last_;
+}
+
+bool RuleEngine::Remove(int64_t number) {
+  const std::lock_guard lock(mutex_);
+  return rules_.erase(number) > 0;
+}
+
+bool RuleEngine::IsOver(const Rule& rule, Duration now) {
+  const CallRule& what = rule.rule;
+  return (what.ttl && now - rule.made > *what.ttl) || (what.times > 0 && rule.struck >= what.times);
+}
+
+std::vector<RuleEngine::Active> RuleEngine::List() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Active> active;
+  const Duration now = options_.steady();
+  for (const auto& [number, rule] : rules_) {
+    active.push_back({.number = number,
+                      .text = rule.rule.text,
+                      .matched = rule.matched,
+                      .struck = rule.struck,
+                      .over = IsOver(rule, now)});
+  }
+  return active;
+}
+
+const CallRule* RuleEngine::Strikes(RulePhase phase, const CallRecord& record) {
+  const Duration now = options_.steady();
+  const CallRule* strikes = nullptr;
+  for (auto& [number, rule] : rules_) {
+    const CallRule& what = rule.rule;
+    if (what.phase != phase || IsOver(rule, now) || !Matches(what, record)) continue;
+    ++rule.matched;
+    if (rule.matched < what.count || (rule.matched - what.count) % what.every != 0) continue;
+    if (std::uniform_int_distribution<int64_t>(1, 100)(random_) > what.percent) continue;
+    // Every rule counts its matches; the first one that strikes acts.
+    if (strikes != nullptr) continue;
+    ++rule.struck;
+    strikes = &what;
+  }
+  return strikes;
+}
+
+Interception RuleEngine::Act(const CallRule& rule, const CallRecord& record, Duration drawn) {
+  switch (rule.action) {
+    case RuleAction::kAbort: {
+      Status aborted = Error(Code::kAborted, "Transaction was aborted.");
+      aborted.retry_after = kRetryDelay;
+      return Answered(std::move(aborted));
+    }
+    case RuleAction::kError:
+      return Answered(Error(rule.code, "whorl answers in Spanner's place"));
+    case RuleAction::kSessionLoss:
+      return Answered(Error(Code::kNotFound, "Session not found: " + record.call.session));
+    case RuleAction::kDropRequest:
+    case RuleAction::kDropReply:
+      return Lost();
+    case RuleAction::kHold:
+    case RuleAction::kLatency:
+      return Delayed(drawn);
+    case RuleAction::kBlackHole:
+      options_.cut(record.client, true);
+      options_.later(drawn, [this, client = record.client] { options_.cut(client, false); });
+      return {};
+  }
+  return {};
+}
+
+void RuleEngine::Record(const Passing& passing) {
+  if (!options_.record) return;
+  const std::lock_guard lock(recording_);
+  options_.record(passing.record);
+}
+
+Interception RuleEngine::OnRequest(const ProxiedCall& call, const std::string& message) {
+  Passing passing;
+  passing.arrived = options_.steady();
+  passing.record.at = options_.wall();
+  passing.record.client = call.node;
+  passing.record.method = call.method;
+  passing.record.call = ReadCall(call.method, message);
+  std::optional<CallRule> rule;
+  Duration drawn;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const CallRule* strikes = Strikes(RulePhase::kSent, passing.record)) {
+      rule = *strikes;
+      drawn = Nanoseconds(
+          std::uniform_int_distribution<int64_t>(rule->least.ns, rule->most.ns)(random_));
+      passing.record.fault = rule->text;
+    }
+    if (!rule) passing_[call.number] = passing;
+  }
+  if (!rule) return {};
+  Interception interception = Act(*rule, passing.record, drawn);
+  if (interception.action == Interception::Action::kPass) {
+    const std::lock_guard lock(mutex_);
+    passing_[call.number] = std::move(passing);
+    return interception;
+  }
+  passing.record.status = interception.status;
+  passing.record.answered = interception.action == Interception::Action::kAnswer;
+  passing.record.took = options_.steady() - passing.arrived;
+  Record(passing);
+  return interception;
+}
+
+Interception RuleEngine::OnReply(const ProxiedCall& call, const Status& status,
+                                 const std::vector<std::string>& messages) {
+  Passing passing;
+  std::optional<CallRule> rule;
+  Duration drawn;
+  {
+    const std::lock_guard lock(mutex_);
+    auto found = passing_.extract(call.number);
+    if (found.empty()) return {};
+    passing = std::move(found.mapped());
+    const WireReply reply = ReadReply(call.method, messages);
+    passing.record.begun = reply.begun;
+    passing.record.commit = reply.commit;
+    if (const CallRule* strikes = Strikes(RulePhase::kServed, passing.record)) {
+      rule = *strikes;
+      drawn = Nanoseconds(
+          std::uniform_int_distribution<int64_t>(rule->least.ns, rule->most.ns)(random_));
+      passing.record.fault = rule->text;
+    }
+  }
+  Interception interception;
+  if (rule) interception = Act(*rule, passing.record, drawn);
+  passing.record.status =
+      interception.action == Interception::Action::kAnswer ? interception.status : status;
+  passing.record.answered = interception.action != Interception::Action::kDrop;
+  passing.record.took = options_.steady() - passing.arrived + interception.delay;
+  Record(passing);
+  return interception;
+}
+
+}  // namespace whorl::live

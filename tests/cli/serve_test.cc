@@ -1,0 +1,143 @@
+// `whorl serve`: a Spanner for programs that are not whorl's.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "live/child_process.h"
+#include "tests/cli/lock/lock_cli_testing.h"
+
+namespace whorl::serve_test {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class ServeTest : public CliTest {
+ protected:
+  ServeTest() { setenv("WHORL_DATABASE", kLockDatabase, 1); }
+  ~ServeTest() override { unsetenv("WHORL_DATABASE"); }
+
+  Ended Serve(const std::string& options, const std::string& command) {
+    return Shell("export W; \"$W\" serve --database \"$WHORL_DATABASE\" " + options + " -- " +
+                 command);
+  }
+};
+
+TEST_F(ServeTest, ACommandFindsTheServer) {
+  const Ended ended = Serve("", "sh -c '\"$W\" lock init job && \"$W\" lock exec job -- echo led'");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("made table fenced_locks"), HasSubstr("\nled\n")));
+}
+
+TEST_F(ServeTest, DatabasesBeginWithTheDdlOfFiles) {
+  Write("a.sql", "CREATE TABLE a (k INT64) PRIMARY KEY (k);");
+  Write("b.sql",
+        "-- two\nCREATE TABLE b (k INT64) PRIMARY KEY (k);\nCREATE TABLE c (k INT64) PRIMARY KEY "
+        "(k)");
+  Write("again.sql", "CREATE TABLE c (k INT64) PRIMARY KEY (k);");
+  const Ended ended = Serve("--ddl a.sql --ddl b.sql", "\"$W\" lock init --ddl again.sql");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("done already: \"CREATE TABLE c \""));
+}
+
+TEST_F(ServeTest, PassesOnHowTheCommandEnded) {
+  EXPECT_EQ(Serve("", "sh -c 'exit 9'").code, 9);
+  EXPECT_EQ(Serve("", "sh -c 'kill -9 $$'").code, 128 + SIGKILL);
+  EXPECT_EQ(Serve("", "no_such_command").code, 127);
+  EXPECT_EQ(Serve("", "/dev/null").code, 126);
+  EXPECT_EQ(Serve("--prot 1", "true").code, 125);
+}
+
+TEST_F(ServeTest, SignalsReachTheCommand) {
+  RunningWhorl serve({"serve", "--", "sh", "-c",
+                      "trap 'echo heard; exit 4' TERM; echo there; "
+                      "while :; do read line; done"},
+                     false);
+  ASSERT_TRUE(serve.output().WaitFor("there"));
+  serve.Signal(SIGTERM);
+  EXPECT_EQ(serve.WaitForEnd(), 4);
+  EXPECT_THAT(serve.output().text(), HasSubstr("heard"));
+}
+
+TEST_F(ServeTest, WithoutACommandItSaysWhereItIsUntilASignal) {
+  RunningWhorl serve({"serve", "--database", kLockDatabase}, false);
+  ASSERT_TRUE(serve.output().WaitFor(std::string(kLockDatabase) + "\n"));
+  const std::string text = serve.output().text();
+  EXPECT_THAT(text, ContainsRegex("^SPANNER_EMULATOR_HOST=127.0.0.1:[0-9]+\n"));
+  const std::string address = text.substr(0, text.find('\n'));
+  EXPECT_EQ(Shell(address + " \"$W\" lock init job").code, 0);
+  const std::string port = address.substr(address.rfind(':') + 1);
+  const Ended taken = Whorl("serve --port " + port);
+  EXPECT_EQ(taken.code, 3);
+  EXPECT_THAT(taken.err, StartsWith("whorl: "));
+  serve.Signal(SIGINT);
+  EXPECT_EQ(serve.WaitForEnd(), 0);
+}
+
+TEST_F(ServeTest, BadInputIsToldBeforeAnythingIsServed) {
+  Write("wrong.sql", "CREATE TABEL a;");
+  const Ended ddl = Whorl("serve --ddl wrong.sql");
+  EXPECT_EQ(ddl.code, 2);
+  EXPECT_THAT(ddl.err, HasSubstr("TABEL"));
+  EXPECT_EQ(Whorl("serve --ddl none.sql").code, 2);
+  EXPECT_THAT(Whorl("serve --database d").err, HasSubstr("--database: "));
+  EXPECT_EQ(Whorl("serve --epsilon 5").code, 2);
+  EXPECT_EQ(Whorl("serve --").code, 2);
+}
+
+// The reply to the lock's first commit is lost: exec asks what became of it, and leads.
+TEST_F(ServeTest, FaultsStrikeTheCallsOfACommand) {
+  Write("faults.json", R"({"faults": [
+    {"protocol": "fenced_lease", "step": "take", "do": "abort"},
+    {"method": "BatchWrite", "do": "abort"}]})");
+  const Ended ended = Serve("--faults faults.json --history calls.jsonl",
+                            "sh -c '\"$W\" lock init job && \"$W\" lock exec job -- echo led'");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("led\n"));
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("faults.json:2 (/faults/0) struck 1 of"),
+                               HasSubstr("(/faults/1) matched no call")));
+  const std::string history = ReadText(folder_ / "calls.jsonl");
+  EXPECT_THAT(history, AllOf(HasSubstr("\"fault\":\"faults.json:2 (/faults/0)\""),
+                             HasSubstr("\"code\":\"ABORTED\""), HasSubstr("commit_timestamp")));
+}
+
+TEST_F(ServeTest, EachClientHasAPortOfItsOwn) {
+  Write("faults.json",
+        R"({"faults": [{"client": 2, "do": "error", "code": "PERMISSION_DENIED", "times": 0}]})");
+  const Ended ended = Serve(
+      "--faults faults.json --clients 2",
+      "sh -c '\"$W\" lock init job && SPANNER_EMULATOR_HOST=$WHORL_CLIENT_2 \"$W\" lock list'");
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("PERMISSION_DENIED"));
+}
+
+TEST_F(ServeTest, RulesThatCannotBeMeantAreToldBeforeAnythingIsServed) {
+  Write("faults.json", "{\"faults\": [\n{\"do\": \"abbort\"}]}");
+  const Ended ended = Whorl("serve --faults faults.json");
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("faults.json:2:9: /faults/0/do"), HasSubstr("abort")));
+  EXPECT_EQ(Whorl("serve --faults none.json").code, 2);
+  EXPECT_EQ(Whorl("proxy").code, 2);
+  EXPECT_EQ(Serve("--history /no/such/file", "true").code, 125);
+}
+
+TEST_F(ServeTest, AProxyStandsBeforeAnotherServer) {
+  RunningWhorl serve({"serve", "--database", kLockDatabase}, false);
+  ASSERT_TRUE(serve.output().WaitFor(std::string(kLockDatabase) + "\n"));
+  const std::string text = serve.output().text();
+  const std::string address = text.substr(text.find('=') + 1, text.find('\n') - text.find('=') - 1);
+  Write("faults.json", R"({"faults": [{"method": "Commit", "do": "abort"}]})");
+  const Ended ended = Shell("export W; \"$W\" proxy --to " + address +
+                            " --faults faults.json -- sh -c '\"$W\" lock init job && \"$W\" lock "
+                            "exec job -- echo led'");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("struck 1 of"));
+  serve.Signal(SIGINT);
+  EXPECT_EQ(serve.WaitForEnd(), 0);
+}
+
+}  // namespace
+}  // namespace whorl::serve_test

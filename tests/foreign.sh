@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# The original spindle, as examples/foreign/spindle_go has it, comes to the verdicts of its port in a
+# few scenarios on whorl's own server.
+#
+# Usage: foreign.sh TREE, in the project's folder. Exit codes: 0 all went as it should; 1 something did
+# not; 77 there is no Go, or its modules cannot be had.
+set -euo pipefail
+
+scratch="$(mktemp -d)"
+trap 'rm -rf "$scratch"' EXIT
+
+skip() {
+  echo "SKIPPED: $*"
+  exit 77
+}
+
+command -v go >/dev/null || skip "no Go, with which the original spindle is built"
+(cd examples/foreign/spindle_go && timeout 300 go mod download 2>"$scratch/log") ||
+  skip "the modules of spindle cannot be had: $(tail -n 1 "$scratch/log")"
+(cd examples/foreign/spindle_go && go vet . && go build -o "$scratch/spindle" .)
+"$1/whorl" replay --on server --program "$scratch/spindle" --jobs 4 \
+  scenarios/s1_insert_loser_takes_over.json scenarios/s4_*.json scenarios/s10_*.json \
+  scenarios/w1_*.json

@@ -1,0 +1,67 @@
+// The lines that a program says: what is understood, and what is said of the rest.
+#include "live/foreign/program_lines.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <variant>
+
+namespace whorl::live::program_lines_test {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(ProgramLinesTest, AreUnderstood) {
+  ProgramLine line;
+  EXPECT_EQ(ParseProgramLine(R"({"event":"ready"})", line), "");
+  EXPECT_TRUE(std::holds_alternative<ProgramReady>(line));
+  EXPECT_EQ(ParseProgramLine(R"({"event":"leads"})", line), "");
+  EXPECT_TRUE(std::get<ProgramLeads>(line).leads);
+  EXPECT_EQ(std::get<ProgramLeads>(line).lapses_in, std::nullopt);
+  EXPECT_EQ(ParseProgramLine(R"({"event":"leads","lapses_in_ms":1500})", line), "");
+  EXPECT_EQ(std::get<ProgramLeads>(line).lapses_in, Milliseconds(1500));
+  EXPECT_EQ(ParseProgramLine(R"({"event":"leads_not"})", line), "");
+  EXPECT_FALSE(std::get<ProgramLeads>(line).leads);
+  EXPECT_EQ(ParseProgramLine(
+                R"({"event":"answer","id":2,"yes":true,"token":"18446744073709551615"})", line),
+            "");
+  EXPECT_EQ(std::get<ProgramAnswers>(line).id, 2);
+  EXPECT_TRUE(std::get<ProgramAnswers>(line).yes);
+  EXPECT_EQ(std::get<ProgramAnswers>(line).token, 18446744073709551615U);
+  EXPECT_EQ(ParseProgramLine(R"({"event":"answer","id":0,"yes":false,"token":7})", line), "");
+  EXPECT_EQ(std::get<ProgramAnswers>(line).token, 7U);
+  EXPECT_EQ(ParseProgramLine(R"({"event":"answer","id":0,"yes":false,"token":null})", line), "");
+  EXPECT_EQ(ParseProgramLine(R"({"event":"log","text":"hello","more":[1]})", line), "");
+  EXPECT_EQ(std::get<ProgramLogs>(line).text, "hello");
+}
+
+TEST(ProgramLinesTest, OtherLinesAreRefusedWithWhatWasExpected) {
+  const auto wrong = [](const char* text) {
+    ProgramLine line;
+    return ParseProgramLine(text, line);
+  };
+  EXPECT_THAT(wrong("leader active (me)"), HasSubstr("logs belong on standard error"));
+  EXPECT_THAT(wrong(""), HasSubstr("no JSON object"));
+  EXPECT_THAT(wrong("[]"), HasSubstr("no JSON object"));
+  EXPECT_THAT(wrong("{}"), HasSubstr("has no \"event\""));
+  EXPECT_THAT(wrong(R"({"event":"lead"})"), HasSubstr("leads, leads_not"));
+  EXPECT_THAT(wrong(R"({"event":"answer","yes":true})"), HasSubstr("\"id\""));
+  EXPECT_THAT(wrong(R"({"event":"answer","id":-1,"yes":true})"), HasSubstr("\"id\""));
+  EXPECT_THAT(wrong(R"({"event":"answer","id":99999999,"yes":true})"), HasSubstr("\"id\""));
+  EXPECT_THAT(wrong(R"({"event":"answer","id":1,"yes":1})"), HasSubstr("\"yes\""));
+  EXPECT_THAT(wrong(R"({"event":"answer","id":1,"yes":true,"token":"x"})"), HasSubstr("\"token\""));
+  EXPECT_THAT(wrong(R"({"event":"answer","id":1,"yes":true,"token":-1})"), HasSubstr("\"token\""));
+  EXPECT_THAT(wrong(R"({"event":"leads","lapses_in_ms":-1})"), HasSubstr("lapses_in_ms"));
+  EXPECT_THAT(wrong(R"({"event":"leads_not","lapses_in_ms":1})"), HasSubstr("lapses_in_ms"));
+  EXPECT_THAT(wrong(R"({"event":"log","text":7})"), HasSubstr("\"text\""));
+}
+
+TEST(ProgramLinesTest, OrdersAreLines) {
+  EXPECT_EQ(StartLine(), "{\"do\":\"start\"}\n");
+  EXPECT_EQ(AskLine(3, Question::kUnlock), "{\"do\":\"ask\",\"id\":3,\"question\":\"unlock\"}\n");
+  EXPECT_EQ(StopLine(StopReason::kDeadline), "{\"do\":\"stop\",\"reason\":\"deadline\"}\n");
+}
+
+}  // namespace
+}  // namespace whorl::live::program_lines_test

@@ -1,0 +1,105 @@
+// Rules are read as they were meant, and what cannot be meant is told with its place.
+#include "live/rules/call_rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "live/foreign/sql_steps.h"
+
+namespace whorl::live::call_rules_test {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+std::vector<std::string> ErrorsOf(const std::string& text) {
+  std::vector<CallRule> rules;
+  std::vector<std::string> errors;
+  EXPECT_EQ(ParseRules("f.json", text, rules, errors), errors.empty());
+  if (!errors.empty()) {
+    EXPECT_THAT(rules, IsEmpty());
+  }
+  return errors;
+}
+std::vector<std::string> ErrorsOfRule(const std::string& rule) {
+  return ErrorsOf("{\"faults\":[\n" + rule + "]}");
+}
+
+TEST(CallRulesTest, AreRead) {
+  std::vector<CallRule> rules;
+  std::vector<std::string> errors;
+  ASSERT_TRUE(ParseRules("f.json", R"({"about": "x", "faults": [
+    {"method": "Commit", "do": "drop_reply", "count": 3},
+    {"sql": "SELECT 1", "table": "t", "do": "latency", "for": ["1ms", "2s"], "every": 2,
+     "times": 0, "phase": "served", "client": 2, "parameters": {"k": "v", "n": 1}},
+    {"protocol": "spindle_v2", "step": "takeover_insert", "do": "error", "code": "INTERNAL",
+     "probability": 20, "ttl": "1m"}]})",
+                         rules, errors))
+      << errors[0];
+  ASSERT_EQ(rules.size(), 3U);
+  EXPECT_EQ(rules[0].method, "Commit");
+  EXPECT_EQ(rules[0].action, RuleAction::kDropReply);
+  EXPECT_EQ(rules[0].phase, RulePhase::kServed);
+  EXPECT_EQ(rules[0].count, 3);
+  EXPECT_EQ(rules[0].times, 1);
+  EXPECT_EQ(rules[0].text, "f.json:2 (/faults/0)");
+  EXPECT_EQ(rules[1].sql, NormalizedSql("select 1"));
+  EXPECT_EQ(rules[1].least, Milliseconds(1));
+  EXPECT_EQ(rules[1].most, Seconds(2));
+  EXPECT_EQ(rules[1].client, 1);
+  EXPECT_EQ(rules[1].parameters.at("n"), "1");
+  EXPECT_EQ(rules[1].phase, RulePhase::kServed);
+  EXPECT_EQ(rules[2].times, 0);
+  EXPECT_EQ(rules[2].percent, 20);
+  EXPECT_EQ(rules[2].code, Code::kInternal);
+  EXPECT_EQ(WordOf(*rules[2].step), "takeover_insert");
+}
+
+TEST(CallRulesTest, MistakesAreToldWithTheirPlaces) {
+  EXPECT_THAT(ErrorsOf("{"), ElementsAre(StartsWith("f.json:1:")));
+  EXPECT_THAT(ErrorsOf("[]"), ElementsAre(HasSubstr("an array of rules")));
+  EXPECT_THAT(ErrorsOf(R"({"faults": [], "fault": 1})"), ElementsAre(HasSubstr("/fault")));
+  EXPECT_THAT(ErrorsOfRule(R"({"methd": "Commit", "do": "abort"})"),
+              ElementsAre(AllOf(StartsWith("f.json:2:2: /faults/0/methd"),
+                                HasSubstr("did you mean \"method\"?"))));
+  EXPECT_THAT(ErrorsOfRule(R"({"method": "Comit", "do": "abort"})"),
+              ElementsAre(HasSubstr("did you mean \"Commit\"?")));
+  EXPECT_THAT(ErrorsOfRule(R"({"method": "Commit"})"), ElementsAre(HasSubstr("\"do\" is missing")));
+  EXPECT_THAT(ErrorsOfRule(R"({"do": "abortt"})"), ElementsAre(HasSubstr("\"abort\"")));
+  EXPECT_THAT(ErrorsOfRule(R"({"do": "hold"})"), ElementsAre(HasSubstr("\"for\" is missing")));
+  EXPECT_THAT(ErrorsOfRule(R"({"do": "abort", "for": "1s"})"),
+              ElementsAre(HasSubstr("takes no time")));
+  EXPECT_THAT(ErrorsOfRule(R"({"do": "hold", "for": ["2s", "1s"]})"),
+              ElementsAre(HasSubstr("shorter")));
+  EXPECT_THAT(ErrorsOfRule(R"({"do": "hold", "for": 5})"), ElementsAre(HasSubstr("/faults/0/for")));
+  EXPECT_THAT(ErrorsOfRule(R"({"do": "drop_reply", "phase": "sent"})"),
+              ElementsAre(HasSubstr("\"served\"")));
+  EXPECT_THAT(ErrorsOfRule(R"({"do": "drop_request", "phase": "served"})"),
+              ElementsAre(HasSubstr("drop_reply")));
+  EXPECT_THAT(ErrorsOfRule(R"({"do": "error", "code": "OK"})"), ElementsAre(HasSubstr("no error")));
+  EXPECT_THAT(ErrorsOfRule(R"({"do": "abort", "code": "INTERNAL"})"),
+              ElementsAre(HasSubstr("only \"error\"")));
+  EXPECT_THAT(ErrorsOfRule(R"({"do": "abort", "step": "beat"})"),
+              ElementsAre(HasSubstr("\"protocol\"")));
+  EXPECT_THAT(ErrorsOfRule(R"({"do": "abort", "protocol": "spindle_v2", "step": "beat"})"),
+              ElementsAre(HasSubstr("takeover_insert")));
+  EXPECT_THAT(ErrorsOfRule(R"({"do": "abort", "protocol": "lease_lock", "step": "get"})"),
+              ElementsAre(HasSubstr("does not say")));
+  EXPECT_THAT(ErrorsOfRule(R"({"do": "abort", "sql_matches": "("})"),
+              ElementsAre(HasSubstr("regular expression")));
+  EXPECT_THAT(ErrorsOfRule(R"({"do": "abort", "count": 0})"), ElementsAre(HasSubstr("from 1")));
+  EXPECT_THAT(ErrorsOfRule(R"({"do": "abort", "client": "a"})"),
+              ElementsAre(HasSubstr("/faults/0/client")));
+  EXPECT_THAT(ErrorsOfRule(R"({"do": "abort", "ttl": "0s"})"),
+              ElementsAre(HasSubstr("/faults/0/ttl")));
+  EXPECT_THAT(ErrorsOfRule("7"), ElementsAre(HasSubstr("/faults/0")));
+}
+
+}  // namespace
+}  // namespace whorl::live::call_rules_test
