@@ -21,3 +21,9 @@ command -v go >/dev/null || skip "no Go, with which the original spindle is buil
 "$1/whorl" replay --on server --program "$scratch/spindle" --jobs 4 \
   scenarios/s1_insert_loser_takes_over.json scenarios/s4_*.json scenarios/s10_*.json \
   scenarios/w1_*.json
+# And spindle's own tests pass there.
+ddl="$(cd examples/foreign/spindle_go && go list -m -f '{{.Dir}}' github.com/flowerinthenight/spindle/v2)/testdata/emuddl.sql"
+(cd examples/foreign/spindle_go &&
+  "$1/whorl" serve --ddl "$ddl" \
+    --database projects/test-project/instances/test-instance/databases/testdb -- \
+    go test -count=1 github.com/flowerinthenight/spindle/v2)

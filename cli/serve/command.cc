@@ -17,18 +17,21 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "cli/ddl_file.h"
 #include "cli/exit_code.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
+#include "cli/serve/control.h"
 #include "cli/serve/fault_front.h"
 #include "cli/signals.h"
 #include "cli/usage.h"
 #include "cli/version.h"
 #include "real_client/options.h"
 #include "sim/scenario/error_text.h"
+#include "sim/scenario/units.h"
 #include "spanner_model/server/server.h"
 
 namespace whorl::cli {
@@ -41,6 +44,9 @@ constexpr size_t kHelpColumn = 26;
 constexpr int kServeFailed = 125;
 constexpr int kCannotExecute = 126;
 constexpr int kNoSuchCommand = 127;
+
+// Where --virtual-time begins: 2026-01-01.
+constexpr Timestamp kVirtualStart = Timestamp::FromUnixNanos(1'767'225'600'000'000'000);
 
 constexpr std::string_view kFooter = R"(Examples:
   whorl serve --ddl locks.sql -- go test ./...
@@ -70,22 +76,30 @@ Exit codes: as of whorl serve.)";
 struct ServeRequest {
   std::string to;  // the server before which whorl proxy stands; empty: whorl's own
   std::shared_ptr<FaultRequest> faults = std::make_shared<FaultRequest>();
+  std::shared_ptr<ControlRequest> control = std::make_shared<ControlRequest>();
   std::vector<std::string> databases;
   std::vector<std::string> ddl_files;
   int port = 0;
   bool like_emulator = false;
+  bool has_virtual_time = false;
+  // Of CURRENT_TIMESTAMP, in nanoseconds.
+  std::shared_ptr<std::atomic<int64_t>> current_timestamp_error =
+      std::make_shared<std::atomic<int64_t>>(0);
   server::BackendOptions backend;
   std::vector<std::string> command;
 };
 
-// Starts the command with the addresses in its environment. Returns 0, or errno.
+// Starts the command with the addresses in its environment. `control` is empty if there is no control
+// plane. Returns 0, or errno.
 int Spawn(std::vector<std::string> command, const std::vector<std::string>& addresses,
-          pid_t& child) {
+          const std::string& control, pid_t& child) {
   // NOLINTBEGIN(concurrency-mt-unsafe): no other thread of this program reads the environment now.
   setenv("SPANNER_EMULATOR_HOST", addresses[0].c_str(), 1);
   for (size_t i = 0; i < addresses.size(); ++i) {
     setenv(Cat("WHORL_CLIENT_", std::to_string(i + 1)).c_str(), addresses[i].c_str(), 1);
   }
+  if (!control.empty()) setenv("WHORL_CONTROL", control.c_str(), 1);
+  unsetenv("WHORL_CONTROL_TOKEN");
   // NOLINTEND(concurrency-mt-unsafe)
   std::vector<char*> arguments;
   for (std::string& word : command) arguments.push_back(word.data());
@@ -112,10 +126,17 @@ class Serving {
     std::unique_ptr<server::Server> server;
     std::unique_ptr<FaultFront> front;
     std::vector<std::string> addresses;
-    const bool has_front = !request_.to.empty() || request_.faults->IsAsked();
+    std::unique_ptr<ControlPlane> control;
+    const bool has_front =
+        !request_.to.empty() || request_.faults->IsAsked() || request_.control->IsAsked();
+    const auto clock = request_.has_virtual_time
+                           ? std::make_shared<server::VirtualClock>(kVirtualStart, OwnSteps())
+                           : nullptr;
     if (request_.to.empty()) {
       server::ServerOptions options;
       options.backend = request_.backend;
+      options.backend.current_timestamp_error = request_.current_timestamp_error;
+      options.clock = clock;
       if (!has_front) options.port = request_.port;
       auto started = server::Server::Start(std::move(options));
       if (!started.ok()) return Fail(started.status());
@@ -127,9 +148,20 @@ class Serving {
       const absl::Status started =
           FaultFront::Start(*request_.faults, upstream, request_.port, front);
       if (!started.ok()) return Fail(started);
-      addresses = front->addresses();
+      addresses.clear();
+      for (ServedClient& client : front->Clients()) addresses.push_back(std::move(client.address));
     }
-    const int code = request_.command.empty() ? WaitForSignal(addresses) : RunCommand(addresses);
+    if (request_.control->IsAsked()) {
+      auto* error = request_.to.empty() ? request_.current_timestamp_error.get() : nullptr;
+      const absl::Status started = ControlPlane::Start(
+          *request_.control,
+          {.front = *front, .clock = clock.get(), .current_timestamp_error = error}, control);
+      if (!started.ok()) return Fail(started);
+    }
+    const std::string url = control == nullptr ? "" : control->url();
+    const int code =
+        request_.command.empty() ? WaitForSignal(addresses, url) : RunCommand(addresses, url);
+    control.reset();
     if (front == nullptr) return code;
     const absl::Status ended = front->End();
     for (const std::string& line : front->Report()) Complain(line);
@@ -144,10 +176,15 @@ class Serving {
     const bool is_input = status.code() == absl::StatusCode::kInvalidArgument;
     return request_.command.empty() ? (is_input ? kBadInput : kCannotRun) : kServeFailed;
   }
-  int WaitForSignal(const std::vector<std::string>& addresses) {
+  // With virtual time commits do not wait for a client that moves the clock.
+  Duration OwnSteps() const {
+    return request_.backend.epsilon * 2 + request_.backend.replication_latency + Milliseconds(1);
+  }
+  int WaitForSignal(const std::vector<std::string>& addresses, const std::string& control) {
     for (const std::string& address : addresses) {
       std::cout << "SPANNER_EMULATOR_HOST=" << address << '\n';
     }
+    if (!control.empty()) std::cout << "WHORL_CONTROL=" << control << '\n';
     for (const auto& database : request_.backend.databases) std::cout << database.name << '\n';
     const absl::Status said = FlushStdout();
     if (said.ok()) signalled_.get_future().wait();
@@ -163,9 +200,9 @@ class Serving {
     }
   }
 
-  int RunCommand(const std::vector<std::string>& addresses) {
+  int RunCommand(const std::vector<std::string>& addresses, const std::string& control) {
     pid_t child = 0;
-    if (const int error = Spawn(request_.command, addresses, child); error != 0) {
+    if (const int error = Spawn(request_.command, addresses, control, child); error != 0) {
       Complain(Cat(request_.command[0], ": ", std::generic_category().message(error)));
       return error == ENOENT ? kNoSuchCommand : kCannotExecute;
     }
@@ -215,6 +252,7 @@ void AddProxyOptions(CLI::App& app, const std::shared_ptr<ServeRequest>& request
       ->required();
   AddPort(app, request);
   AddFaultOptions(app, request->faults);
+  AddControlOption(app, request->control);
   app.footer(std::string(kProxyFooter));
 }
 
@@ -243,14 +281,40 @@ void AddOptions(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
        "half the width of TrueTime's interval (default: 100us)");
   time("--replication", &server::BackendOptions::replication_latency,
        "time until enough replicas have a commit (default: 0s)");
+  const auto limit = [&app, request](const std::string& name, Duration model::Options::* out,
+                                     const std::string& help) {
+    app.add_option_function<std::string>(
+           name,
+           [name, request, out](const std::string& text) {
+             request->backend.model.*out = DurationOf(name, text, "a time such as 10s");
+           },
+           help)
+        ->type_name("TIME");
+  };
+  limit("--idle-limit", &model::Options::idle_limit,
+        "time without a call after which a transaction may be aborted (default: 10s)");
+  limit("--session-limit", &model::Options::session_idle_limit,
+        "time without a call after which a session is gone (default: 1h)");
+  limit("--retention", &model::Options::version_retention,
+        "how far back versions can be read; memory grows with it (default: 1h)");
+  limit("--replica-lag", &model::Options::replica_lag,
+        "how far reads of bounded staleness lag behind (default: 0s)");
   app.add_option_function<std::string>(
-         "--idle-limit",
+         "--current-timestamp-error",
          [request](const std::string& text) {
-           request->backend.model.idle_limit =
-               DurationOf("--idle-limit", text, "a time such as 10s");
+           const auto parsed = sim::ParseDuration(text);
+           if (const auto* wrong = std::get_if<std::string>(&parsed)) {
+             throw CLI::ValidationError(Cat("--current-timestamp-error: ", *wrong));
+           }
+           *request->current_timestamp_error = std::get<Duration>(parsed).ns;
          },
-         "time without a call after which a transaction may be aborted (default: 10s)")
+         "how far CURRENT_TIMESTAMP is ahead of TrueTime; behind it, if negative (default: 0s)")
       ->type_name("TIME");
+  app.add_flag_function(
+      "--no-retry-info", [request](int64_t) { request->backend.model.retry_delay.reset(); },
+      "ABORTED does not say how long to wait before the next try");
+  app.add_flag("--virtual-time", request->has_virtual_time,
+               "time stands still, but for commit wait, until --control moves it");
   app.add_flag_function(
       "--pending-column",
       [request](int64_t) { request->backend.model.pending_rule = model::PendingRule::kColumn; },
@@ -264,6 +328,7 @@ void AddOptions(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
   app.add_flag("--like-emulator", request->like_emulator,
                "one read-write transaction at a time, and no commit wait");
   AddFaultOptions(app, request->faults);
+  AddControlOption(app, request->control);
   app.footer(std::string(kFooter));
 }
 

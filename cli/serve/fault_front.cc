@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <system_error>
@@ -14,50 +13,18 @@
 #include "live/rules/rule_engine.h"
 #include "real_client/lock_loop.h"
 #include "real_client/os.h"
-#include "sim/report/json_print.h"
 #include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {
 
-using live::CallRecord;
 using real_client::MonotonicNow;
 using sim::Cat;
-using sim::Json;
 
 Timestamp SystemNow() {
   const auto wall = std::chrono::system_clock::now().time_since_epoch();
   return Timestamp::FromUnixNanos(
       std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count());
-}
-
-std::string Hex(const std::string& bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string hex;
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    hex += kDigits[byte / 16];
-    hex += kDigits[byte % 16];
-  }
-  return hex;
-}
-
-std::string LineOf(const CallRecord& record) {
-  Json line = Json::object();
-  line["at"] = FormatRfc3339(record.at);
-  line["client"] = record.client + 1;
-  line["method"] = record.method;
-  if (!record.call.session.empty()) line["session"] = record.call.session;
-  const std::string& transaction =
-      record.call.transaction.empty() ? record.begun : record.call.transaction;
-  if (!transaction.empty()) line["transaction"] = Hex(transaction);
-  if (!record.call.sql.empty()) line["sql"] = sim::Printable(record.call.sql, 4000);
-  line["code"] = record.answered ? Json(std::string(WordOf(record.status.code))) : Json(nullptr);
-  if (record.commit) line["commit_timestamp"] = FormatRfc3339(*record.commit);
-  line["took"] = sim::SecondsText(record.took);
-  if (!record.fault.empty()) line["fault"] = record.fault;
-  return sim::DumpJson(line) + "\n";
 }
 
 class Front final : public FaultFront {
@@ -66,12 +33,13 @@ class Front final : public FaultFront {
       : engine_({.seed = request.seed,
                  .wall = SystemNow,
                  .steady = MonotonicNow,
-                 .cut = [this](int16_t client, bool cut) { Cut(client, cut); },
+                 .link =
+                     [this](int16_t client, sim::LinkState state) {
+                       SetLink(static_cast<size_t>(client), sim::Direction::kBoth, state);
+                     },
                  .later = [this](Duration later,
                                  std::function<void()> task) { Later(later, std::move(task)); },
-                 .record = request.history.empty()
-                               ? std::function<void(const CallRecord&)>()
-                               : [this](const CallRecord& record) { history_ << LineOf(record); }}),
+                 .record = [this](const live::CallRecord& record) { log_.Append(record); }}),
         proxy_(std::make_unique<live::FaultProxy>(upstream, engine_)) {
     for (const live::CallRule& rule : request.rules) engine_.Add(rule);
   }
@@ -79,16 +47,12 @@ class Front final : public FaultFront {
 
   absl::Status Open(const FaultRequest& request, int port) {
     if (!request.history.empty()) {
-      history_.open(request.history, std::ios::out | std::ios::trunc);
-      if (!history_) {
-        return absl::UnavailableError(
-            Cat("--history: ", sim::Quoted(request.history), " cannot be written"));
-      }
+      if (absl::Status opened = log_.OpenFile(request.history); !opened.ok()) return opened;
     }
     for (int i = 0; i < request.clients; ++i) {
       try {
         const uint16_t opened = proxy_->Open(static_cast<int16_t>(i), i == 0 ? port : 0);
-        addresses_.push_back(Cat("127.0.0.1:", std::to_string(opened)));
+        clients_.push_back({.address = Cat("127.0.0.1:", std::to_string(opened))});
       } catch (const std::system_error& error) {
         return absl::UnavailableError(
             Cat("--port ", std::to_string(port), ": ", error.code().message()));
@@ -96,7 +60,21 @@ class Front final : public FaultFront {
     }
     return absl::OkStatus();
   }
-  std::vector<std::string> addresses() const override { return addresses_; }
+
+  std::vector<ServedClient> Clients() const override {
+    const std::lock_guard lock(mutex_);
+    return clients_;
+  }
+  void SetLink(size_t client, sim::Direction direction, sim::LinkState state) override {
+    // Held all along, so that what Clients() says is what the proxy does.
+    const std::lock_guard lock(mutex_);
+    ServedClient& served = clients_[client];
+    if (direction != sim::Direction::kFrom) served.to = state;
+    if (direction != sim::Direction::kTo) served.from = state;
+    proxy_->SetLink(static_cast<int16_t>(client), direction, state);
+  }
+  live::RuleEngine& rules() override { return engine_; }
+  const CallLog& log() const override { return log_; }
 
   std::vector<std::string> Report() const override {
     std::vector<std::string> lines;
@@ -114,17 +92,10 @@ class Front final : public FaultFront {
     proxy_->Shutdown();
     loop_.PostAndWait([this] { timers_.clear(); });
     proxy_.reset();
-    if (!history_.is_open()) return absl::OkStatus();
-    history_.close();
-    if (history_) return absl::OkStatus();
-    return absl::UnavailableError("--history could not be written to its end");
+    return log_.End();
   }
 
  private:
-  void Cut(int16_t client, bool cut) {
-    proxy_->SetLink(client, sim::Direction::kBoth,
-                    cut ? sim::LinkState::kBlackHoled : sim::LinkState::kUp);
-  }
   void Later(Duration later, std::function<void()> task) {
     loop_.Post([this, later, task = std::move(task)] {
       const int64_t number = ++last_timer_;
@@ -138,13 +109,14 @@ class Front final : public FaultFront {
     });
   }
 
-  std::ofstream history_;
+  CallLog log_;
   real_client::LockLoop loop_;
   std::map<int64_t, real_client::LoopTimer> timers_;  // on the loop's thread
   int64_t last_timer_ = 0;
   live::RuleEngine engine_;
   std::unique_ptr<live::FaultProxy> proxy_;
-  std::vector<std::string> addresses_;
+  mutable std::mutex mutex_;  // guards clients_
+  std::vector<ServedClient> clients_;
 };
 
 }  // namespace

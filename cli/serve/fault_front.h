@@ -9,7 +9,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "cli/serve/call_log.h"
 #include "live/rules/call_rules.h"
+#include "live/rules/rule_engine.h"
+#include "sim/scenario/direction.h"
+#include "sim/world/observation.h"
 
 namespace whorl::cli {
 
@@ -27,6 +31,13 @@ void AddFaultOptions(CLI::App& app, const std::shared_ptr<FaultRequest>& request
 // Reads the files of rules. Returns what is wrong, each with its place; empty if nothing is.
 std::vector<std::string> Load(FaultRequest& request);
 
+// A client's address, and its links to and from Spanner.
+struct ServedClient {
+  std::string address;
+  sim::LinkState to = sim::LinkState::kUp;
+  sim::LinkState from = sim::LinkState::kUp;
+};
+
 class FaultFront {
  public:
   // Stands before the server at `upstream`, "127.0.0.1:9010". `port` is that of the first client; 0:
@@ -34,8 +45,11 @@ class FaultFront {
   static absl::Status Start(const FaultRequest& request, const std::string& upstream, int port,
                             std::unique_ptr<FaultFront>& out);
   virtual ~FaultFront() = default;
-  // An address for each client.
-  virtual std::vector<std::string> addresses() const = 0;
+  virtual std::vector<ServedClient> Clients() const = 0;
+  // Until it is called again. REQUIRES: there is such a client, from 0.
+  virtual void SetLink(size_t client, sim::Direction direction, sim::LinkState state) = 0;
+  virtual live::RuleEngine& rules() = 0;
+  virtual const CallLog& log() const = 0;
   // Says which rules struck, and how often, and of which none did.
   virtual std::vector<std::string> Report() const = 0;
   // Ends the proxy and writes the rest of the history.

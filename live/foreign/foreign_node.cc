@@ -317,7 +317,8 @@ class ForeignNode final : public CallInterceptor {
   void ReportStanding() {
     const std::lock_guard lock(mutex_);
     reporter_.ReportEvent(
-        sim::StandingChanged{.process = setup_.process, .lock = lock_, .standing = standing_});
+        sim::StandingChanged{.process = setup_.process, .lock = lock_, .standing = standing_},
+        lapses_at_);
   }
   void StopAtReply(const CallName& name, StepName step) {
     if (points_.Has(step, Phase::kReplied)) reporter_.StopAt(name, step, Phase::kReplied);

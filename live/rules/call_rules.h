@@ -28,6 +28,7 @@ enum class RuleAction : uint8_t {
   kLatency,
   kSessionLoss,
   kBlackHole,
+  kReset,
 };
 constexpr auto WordTableOf(RuleAction) {
   return MakeWordTable<RuleAction>({
@@ -39,6 +40,7 @@ constexpr auto WordTableOf(RuleAction) {
       {RuleAction::kLatency, "latency"},
       {RuleAction::kSessionLoss, "session_loss"},
       {RuleAction::kBlackHole, "black_hole"},
+      {RuleAction::kReset, "reset"},
   });
 }
 
@@ -72,7 +74,7 @@ struct CallRule {
   RulePhase phase = RulePhase::kSent;
   RuleAction action = RuleAction::kAbort;
   Code code = Code::kUnavailable;  // of kError
-  Duration least;                  // of kHold, kLatency and kBlackHole: drawn between these
+  Duration least;                  // drawn between these, for actions that take time
   Duration most;
   std::string text;  // the rule as it was written, for people
 };

@@ -136,8 +136,11 @@ Interception RuleEngine::Act(const CallRule& rule, const CallRecord& record, Dur
     case RuleAction::kLatency:
       return Delayed(drawn);
     case RuleAction::kBlackHole:
-      options_.cut(record.client, true);
-      options_.later(drawn, [this, client = record.client] { options_.cut(client, false); });
+    case RuleAction::kReset:
+      options_.link(record.client, rule.action == RuleAction::kReset ? sim::LinkState::kRefused
+                                                                     : sim::LinkState::kBlackHoled);
+      options_.later(
+          drawn, [this, client = record.client] { options_.link(client, sim::LinkState::kUp); });
       return {};
   }
   return {};

@@ -14,6 +14,7 @@
 #include "live/rules/call_rules.h"
 #include "live/wire_calls.h"
 #include "protocol/spanner/time.h"
+#include "sim/world/observation.h"
 
 namespace whorl::live {
 
@@ -40,8 +41,8 @@ class RuleEngine final : public CallInterceptor {
     // The system's time and a steady one.
     std::function<Timestamp()> wall;
     std::function<Duration()> steady;
-    // Cuts a client off from Spanner, and connects it again. Called without a lock.
-    std::function<void(int16_t client, bool cut)> cut;
+    // Changes a client's link to Spanner, both ways. Called without a lock.
+    std::function<void(int16_t client, sim::LinkState state)> link;
     // Runs the task so much later. Called without a lock.
     std::function<void(Duration later, std::function<void()> task)> later;
     // Called for each call, one at a time; null: nothing is written down.

@@ -42,6 +42,7 @@ Timestamp VirtualClock::Now() const {
 
 void VirtualClock::SleepUntil(std::optional<Timestamp> when) {
   std::unique_lock<std::mutex> lock(mutex_);
+  if (when && *when > now_ && *when - now_ <= own_steps_) now_ = *when;
   changed_.wait(lock, [&] { return interrupted_ || (when && now_ >= *when); });
   interrupted_ = false;
 }

@@ -43,7 +43,10 @@ class RealClock final : public ServerClock {
 // order of the due times, soon after Advance has returned.
 class VirtualClock final : public ServerClock {
  public:
-  explicit VirtualClock(Timestamp start) : now_(start) {}
+  // What is due within `own_steps` does not wait for Advance: the clock moves on to it. With some
+  // more than the commit wait, commits are answered while the clock stands still otherwise.
+  explicit VirtualClock(Timestamp start, Duration own_steps = {})
+      : own_steps_(own_steps), now_(start) {}
   Timestamp Now() const override;
   void SleepUntil(std::optional<Timestamp> when) override;
   void Interrupt() override;
@@ -51,6 +54,7 @@ class VirtualClock final : public ServerClock {
   void Advance(Duration duration);
 
  private:
+  const Duration own_steps_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   Timestamp now_;

@@ -1,7 +1,10 @@
 // Options of a server, apart from its sockets (server.h).
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,6 +30,9 @@ struct BackendOptions {
   // Half the width of TrueTime's interval around the server's clock.
   Duration epsilon = Microseconds(100);
   CommitWait commit_wait = CommitWait::kUntilSurelyPast;
+  // How far CURRENT_TIMESTAMP is ahead of the clock, in nanoseconds, as on a server whose own clock
+  // is wrong while TrueTime's is not. May be changed at any time; null: not at all.
+  std::shared_ptr<const std::atomic<int64_t>> current_timestamp_error;
   // The time from choosing a commit's timestamp until enough replicas have its write.
   Duration replication_latency;
   StatementCacheLimits statements;

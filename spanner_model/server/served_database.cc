@@ -107,9 +107,11 @@ CallName ServedDatabase::NextCallName() {
 }
 
 std::vector<model::Moment> ServedDatabase::LeadersAt(Timestamp now) const {
+  const auto& ahead = options_.current_timestamp_error;
+  const Duration error = ahead == nullptr ? Duration() : Nanoseconds(ahead->load());
   const model::Moment moment = {
       .truetime = {.earliest = now - options_.epsilon, .latest = now + options_.epsilon},
-      .current_timestamp = now.TruncatedToMicros()};
+      .current_timestamp = (now + error).TruncatedToMicros()};
   return std::vector<model::Moment>(catalogue_.split_count(), moment);
 }
 

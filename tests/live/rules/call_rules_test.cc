@@ -21,7 +21,8 @@ using testing::StartsWith;
 std::vector<std::string> ErrorsOf(const std::string& text) {
   std::vector<CallRule> rules;
   std::vector<std::string> errors;
-  EXPECT_EQ(ParseRules("f.json", text, rules, errors), errors.empty());
+  const bool are_right = ParseRules("f.json", text, rules, errors);
+  EXPECT_EQ(are_right, errors.empty());
   if (!errors.empty()) {
     EXPECT_THAT(rules, IsEmpty());
   }

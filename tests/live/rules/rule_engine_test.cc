@@ -47,7 +47,7 @@ class RuleEngineTest : public testing::Test {
   }
 
   Duration now_ = Seconds(100);
-  std::vector<std::pair<int16_t, bool>> cuts_;
+  std::vector<std::pair<int16_t, sim::LinkState>> links_;
   std::vector<std::pair<Duration, std::function<void()>>> later_;
   std::vector<CallRecord> records_;
   uint64_t number_ = 0;
@@ -55,7 +55,7 @@ class RuleEngineTest : public testing::Test {
       {.seed = 1,
        .wall = [] { return Timestamp{}; },
        .steady = [this] { return now_; },
-       .cut = [this](int16_t client, bool cut) { cuts_.emplace_back(client, cut); },
+       .link = [this](int16_t client, sim::LinkState state) { links_.emplace_back(client, state); },
        .later = [this](Duration later,
                        std::function<void()> task) { later_.emplace_back(later, std::move(task)); },
        .record = [this](const CallRecord& one) { records_.push_back(one); }}};
@@ -110,8 +110,10 @@ TEST_F(RuleEngineTest, ServedCallsAreAnsweredOrLostAfterwards) {
   EXPECT_EQ(Hears().action, Action::kDrop);
   EXPECT_FALSE(records_.back().answered);
   Commits();
+  // It matched the first call, too, but another rule struck that.
   const Interception answered = Hears();
-  EXPECT_EQ(answered.action, Action::kPass) << "both counted the first call";
+  EXPECT_EQ(answered.action, Action::kAnswer);
+  EXPECT_EQ(answered.status.code, Code::kInternal);
   EXPECT_EQ(records_.size(), 2U);
 }
 
@@ -138,11 +140,23 @@ TEST_F(RuleEngineTest, ProbabilitiesStrikeSoManyInAHundred) {
 TEST_F(RuleEngineTest, ABlackHoleCutsTheClientOffForItsTime) {
   Rules(R"([{"do": "black_hole", "for": "5s", "client": 2}])");
   Sends("SELECT 1", 1);
-  EXPECT_THAT(cuts_, ElementsAre(std::pair<int16_t, bool>(1, true)));
+  EXPECT_THAT(links_,
+              ElementsAre(std::pair<int16_t, sim::LinkState>(1, sim::LinkState::kBlackHoled)));
   ASSERT_EQ(later_.size(), 1U);
   EXPECT_EQ(later_[0].first, Seconds(5));
   later_[0].second();
-  EXPECT_EQ(cuts_.back(), (std::pair<int16_t, bool>(1, false)));
+  EXPECT_EQ(links_.back(), (std::pair<int16_t, sim::LinkState>(1, sim::LinkState::kUp)));
+}
+
+TEST_F(RuleEngineTest, AResetRefusesTheClientsConnectionsForItsTime) {
+  Rules(R"([{"do": "reset", "for": "100ms", "phase": "served"}])");
+  Commits();
+  EXPECT_THAT(links_, testing::IsEmpty());
+  Hears();
+  EXPECT_THAT(links_, ElementsAre(std::pair<int16_t, sim::LinkState>(0, sim::LinkState::kRefused)));
+  ASSERT_EQ(later_.size(), 1U);
+  later_[0].second();
+  EXPECT_EQ(links_.back(), (std::pair<int16_t, sim::LinkState>(0, sim::LinkState::kUp)));
 }
 
 }  // namespace

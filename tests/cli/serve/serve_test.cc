@@ -118,7 +118,7 @@ TEST_F(ServeTest, RulesThatCannotBeMeantAreToldBeforeAnythingIsServed) {
   Write("faults.json", "{\"faults\": [\n{\"do\": \"abbort\"}]}");
   const Ended ended = Whorl("serve --faults faults.json");
   EXPECT_EQ(ended.code, 2);
-  EXPECT_THAT(ended.err, AllOf(HasSubstr("faults.json:2:9: /faults/0/do"), HasSubstr("abort")));
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("faults.json:2:8: /faults/0/do"), HasSubstr("abort")));
   EXPECT_EQ(Whorl("serve --faults none.json").code, 2);
   EXPECT_EQ(Whorl("proxy").code, 2);
   EXPECT_EQ(Serve("--history /no/such/file", "true").code, 125);
