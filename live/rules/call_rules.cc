@@ -254,8 +254,9 @@ bool ParseRules(const std::string& name, std::string_view text, std::vector<Call
     std::ranges::move(rules, std::back_inserter(out));
     return true;
   }
-  std::ranges::stable_sort(problems.list(), {},
-                           [](const sim::Problem& one) { return one.position.line; });
+  std::ranges::sort(problems.list(), {}, [](const sim::Problem& one) {
+    return std::pair(one.position.line, one.position.column);
+  });
   for (const sim::Problem& one : problems.list()) {
     errors.push_back(Cat(name, ":", std::to_string(one.position.line), ":",
                          std::to_string(one.position.column), ": ", one.pointer,
