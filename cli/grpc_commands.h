@@ -1,9 +1,9 @@
 // The commands that speak gRPC. The program whorl links no gRPC, so that it starts fast: it becomes
 // the program whorl-grpc, which is the same command line with these commands in it.
 //
-//   whorl lock|serve|proxy ...         whorl-grpc, whatever the arguments are
-//   whorl replay ... --on SPANNER      whorl-grpc; without --on, whorl itself
-//   whorl bench takeover ... --on S.   likewise
+//   whorl lock|serve|proxy|conform ...   whorl-grpc, whatever the arguments are
+//   whorl replay ... --on SPANNER        whorl-grpc; without --on, whorl itself
+//   whorl bench takeover ... --on S.     likewise
 //
 // A sub-command that always speaks gRPC has a row in kGrpcSubCommands; only whorl-grpc declares its
 // options. A sub-command that speaks gRPC only with some option has all of its options in both
@@ -24,6 +24,7 @@ struct GrpcCommands {
   std::function<int()> lock;
   std::function<int()> serve;
   std::function<int()> proxy;
+  std::function<int()> conform;
   std::function<int(const ReplayRequest&)> replay_on;      // REQUIRES: request.on
   std::function<int(const TakeoverRequest&)> takeover_on;  // REQUIRES: request.on
 };
@@ -45,6 +46,9 @@ inline constexpr GrpcSubCommand kGrpcSubCommands[] = {
     {.name = "proxy",
      .help = "Put faults between programs and a Spanner server",
      .run = &GrpcCommands::proxy},
+    {.name = "conform",
+     .help = "Say what a program lacks to take part in scenarios",
+     .run = &GrpcCommands::conform},
 };
 
 // Parses the whole command line and runs it. REQUIRES: no other thread runs yet. Returns the exit

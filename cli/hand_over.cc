@@ -52,11 +52,11 @@ GrpcCommands HandedOver(int argc, char** argv) {
     BecomeGrpcProgram("whorl lock", argv);
     return CodeOfMissingLock(argc, argv);
   };
-  const auto serve = [argv] {
+  const auto other = [argv] {
     BecomeGrpcProgram(Cat("whorl ", argv[1]), argv);
     return static_cast<int>(kCannotRun);
   };
-  return {.lock = lock, .serve = serve, .proxy = serve, .replay_on = on, .takeover_on = on};
+  return {.lock = lock, .serve = other, .proxy = other, .conform = other, .replay_on = on, .takeover_on = on};
 }
 
 }  // namespace whorl::cli

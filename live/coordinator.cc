@@ -276,6 +276,9 @@ void Coordinator::OnReport(int16_t index, uint32_t incarnation, Report& report) 
     OnAtPoint(index, incarnation, *point);
   } else if (const auto* announces = std::get_if<Announces>(&report)) {
     OnAnnounces(index, announces->lock);
+  } else if (auto* unknown = std::get_if<UnknownStatement>(&report)) {
+    auto& all = record_.unknown_statements;
+    if (std::ranges::find(all, unknown->sql) == all.end()) all.push_back(std::move(unknown->sql));
   } else if (const auto* cannot = std::get_if<CannotGoOn>(&report)) {
     Fail(cannot->why);
   }

@@ -89,10 +89,16 @@ struct Announces {
   uint16_t lock = 0;
   WHORL_FIELDS(Announces, lock);
 };
+// The program sends a statement on the lock's table that its protocol does not have.
+struct UnknownStatement {
+  std::string sql;  // shortened
+  WHORL_FIELDS(UnknownStatement, sql);
+};
 struct CannotGoOn {
   std::string why;
   WHORL_FIELDS(CannotGoOn, why);
 };
-using Report = std::variant<Ready, ReportedEvent, AtPoint, Announces, CannotGoOn>;
+using Report =
+    std::variant<Ready, ReportedEvent, AtPoint, Announces, UnknownStatement, CannotGoOn>;
 
 }  // namespace whorl::live

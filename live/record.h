@@ -38,7 +38,9 @@ struct Record {
   std::vector<ReportedEvent> heard;  // in the order in which the coordinator received them
   std::vector<SeenCommit> commits;
   std::vector<std::string> holes;  // what is missing, for people; if any, verdicts are unknown
-  WHORL_FIELDS(Record, start, rows, heard, commits, holes);
+  // Statements of programs on the lock's table that the protocol does not have, each once.
+  std::vector<std::string> unknown_statements;
+  WHORL_FIELDS(Record, start, rows, heard, commits, holes, unknown_statements);
 };
 
 }  // namespace whorl::live

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "cli/grpc/conform_command.h"
 #include "cli/grpc/replay_on.h"
 #include "cli/grpc/takeover_on.h"
 #include "cli/grpc_commands.h"
@@ -25,6 +26,7 @@ int main(int argc, char** argv) {
                    {.lock = [argc, argv] { return cli::RunLockCommand(argc, argv); },
                     .serve = [argc, argv] { return cli::RunServeCommand(argc, argv); },
                     .proxy = [argc, argv] { return cli::RunServeCommand(argc, argv); },
+                    .conform = [argc, argv] { return cli::RunConformCommand(argc, argv); },
                     .replay_on = cli::RunReplayOn,
                     .takeover_on = cli::RunTakeoverOn});
 }

@@ -44,9 +44,8 @@ bool IsAsInPlain(const Compared& compared) {
   };
   return std::ranges::all_of(compared.runs, [&](const RealRun& run) {
     return std::ranges::all_of(AllOf<Invariant>(), [&](Invariant invariant) {
-      const bool in_plain =
-          std::ranges::find(compared.violated_in_plain, invariant) !=
-          compared.violated_in_plain.end();
+      const bool in_plain = std::ranges::find(compared.violated_in_plain, invariant) !=
+                            compared.violated_in_plain.end();
       return violates(run, invariant) == in_plain;
     });
   });

@@ -57,6 +57,12 @@ std::optional<CallRecognizer::Sent> CallRecognizer::OnRequest(uint64_t number, c
   return sent;
 }
 
+bool CallRecognizer::IsUnknown(const WireCall& call) const {
+  const std::string words = " " + NormalizedSql(call.sql);
+  return words.find(" " + NormalizedSql(table_)) != std::string::npos &&
+         steps_.Find(call.sql, call.IsOfReadWrite(), /*asks=*/true) == nullptr;
+}
+
 std::optional<Token> CallRecognizer::TokenOf(const Open& open, const WireReply& reply) const {
   if (open.token == TokenSource::kCommit && reply.commit) return Token(*reply.commit);
   if (open.token == TokenSource::kParameter && open.parameter) return Token(*open.parameter);

@@ -23,7 +23,7 @@ namespace whorl::live {
 class CallRecognizer {
  public:
   CallRecognizer(const ProtocolInfo& info, const std::string& table, ProcessId process)
-      : info_(info), steps_(info, table), process_(process) {}
+      : info_(info), table_(table), steps_(info, table), process_(process) {}
 
   struct Sent {
     NamedCall call;
@@ -41,6 +41,8 @@ class CallRecognizer {
   // program was asked whether it has the lock, and has not answered.
   std::optional<Sent> OnRequest(uint64_t number, const WireCall& call, bool asks);
   std::optional<Heard> OnReply(uint64_t number, const Status& status, const WireReply& reply);
+  // Whether it is a statement on the lock's table that the protocol does not have.
+  bool IsUnknown(const WireCall& call) const;
 
  private:
   using TransactionKey = std::pair<SessionName, TransactionId>;
@@ -60,6 +62,7 @@ class CallRecognizer {
   std::optional<Token> TokenOf(const Open& open, const WireReply& reply) const;
 
   const ProtocolInfo& info_;
+  const std::string table_;
   const SqlSteps steps_;
   const ProcessId process_;
   uint32_t last_ = 0;              // counts the transactions

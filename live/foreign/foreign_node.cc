@@ -35,6 +35,8 @@ using sim::Cat;
 
 constexpr size_t kLineMax = 65536;
 constexpr size_t kOutputShown = 2000;
+// A report has to be shorter than PIPE_BUF, escaped.
+constexpr size_t kStatementShown = 1000;
 constexpr int16_t kOnlyNode = 0;
 
 struct Pipe {
@@ -98,6 +100,9 @@ class ForeignNode final : public CallInterceptor {
       const std::lock_guard lock(mutex_);
       if (!started_) return {};
       sent = recognizer_.OnRequest(call.number, wire, asks_);
+    }
+    if (recognizer_.IsUnknown(wire)) {
+      reporter_.Send(UnknownStatement{.sql = sim::Printable(wire.sql, kStatementShown)});
     }
     if (!sent) return {};
     sent->call.name.lock = lock_;

@@ -36,6 +36,17 @@ TEST_F(GrpcHelpExamplesTest, OfLockAreUnderstood) {
   EXPECT_GE(examples_, 8U);
 }
 
+TEST_F(GrpcHelpExamplesTest, OfConformAreUnderstood) {
+  std::filesystem::permissions(Write("node", "#!/bin/sh\nexit 1\n"),
+                               std::filesystem::perms::owner_all);
+  for (const std::string& example : ExamplesIn(HelpOf("conform"))) {
+    ++examples_;
+    const Ended ended = RunExample(example);
+    EXPECT_EQ(ended.code, 3) << example;
+    EXPECT_THAT(ended.err, testing::HasSubstr("ended by itself")) << example;
+  }
+}
+
 // Runs them, with a command that is there, and for half a second.
 TEST_F(GrpcHelpExamplesTest, OfServeRun) {
   Write("locks.sql", "CREATE TABLE a (k INT64) PRIMARY KEY (k);");

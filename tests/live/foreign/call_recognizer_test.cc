@@ -72,6 +72,19 @@ TEST_F(CallRecognizerTest, StatementsAndCommitAreOneTransaction) {
   EXPECT_NE(next->call.name.generation, beat->call.name.generation);
 }
 
+TEST_F(CallRecognizerTest, AStatementOnTheTableThatTheProtocolDoesNotHaveIsUnknown) {
+  EXPECT_TRUE(recognizer_.IsUnknown(Statement("UPDATE LockTable SET writer = 'me' WHERE true")));
+  EXPECT_TRUE(recognizer_.IsUnknown(Query("SELECT * FROM `locktable`")));
+  // The protocol's; of its statements in a transaction one that is sent by itself is another one.
+  EXPECT_FALSE(recognizer_.IsUnknown(Statement(kBeat)));
+  EXPECT_FALSE(recognizer_.IsUnknown(Query(kCheck)));
+  EXPECT_TRUE(recognizer_.IsUnknown(Query(kBeat)));
+  // Other tables and calls without SQL are no matter of the lock's.
+  EXPECT_FALSE(recognizer_.IsUnknown(Query("SELECT 1")));
+  EXPECT_FALSE(recognizer_.IsUnknown(Query("SELECT 1 FROM locktable_of_others")));
+  EXPECT_FALSE(recognizer_.IsUnknown(Commit("t")));
+}
+
 TEST_F(CallRecognizerTest, GrantsSayTheToken) {
   const Timestamp at = Timestamp::FromUnixNanos(1'700'000'000'000'000'001);
   recognizer_.OnRequest(1, Statement(kFirst), false);

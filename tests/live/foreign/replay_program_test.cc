@@ -78,6 +78,32 @@ TEST_F(ReplayProgramTest, SaysWhatAProgramDoesWrong) {
   EXPECT_THAT(ended.err, AllOf(HasSubstr("line 2"), HasSubstr("was not asked")));
 }
 
+TEST_F(ReplayProgramTest, ALockOfOursConforms) {
+  const Ended ended = Whorl("conform '" WHORL_LOCK_PROGRAM "' --protocol fenced_lease --json");
+  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+  const json document = json::parse(ended.out);
+  EXPECT_EQ(document["conforms"], true);
+  for (const json& point : document["points"]) {
+    const bool may_be_unseen = point["point"] == "sends every step";
+    EXPECT_TRUE(point["result"] == "yes" || may_be_unseen) << point;
+  }
+}
+
+TEST_F(ReplayProgramTest, AnAuthorIsToldWhatIsMissing) {
+  const std::string mute =
+      Script("mute", "echo '{\"event\":\"ready\"}'; while read -r order; do :; done");
+  const Ended ended = Whorl("conform '" + mute + "' --protocol spindle_v2");
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("NO        takes part when told to start"),
+                               HasSubstr("NO        says that it leads"),
+                               HasSubstr("NO        names its token"),
+                               HasSubstr("NO        is replaced when it crashes"),
+                               HasSubstr("NO        takes part again after a restart"),
+                               HasSubstr("yes       ends its part when told to stop")));
+  ExpectUsageError("conform '" + mute + "' --protocol spindle", "spindle_v2");
+  ExpectUsageError("conform '" + mute + "'", "--protocol");
+}
+
 TEST_F(ReplayProgramTest, RefusesWhatNoProgramCanHave) {
   EXPECT_THAT(Replay("no_such_program").err, HasSubstr("there is no program"));
   EXPECT_THAT(Replay(Write("text", "text")).err, HasSubstr("cannot be executed"));
