@@ -140,10 +140,13 @@ void CommitIn(Work& work, TransactionState& transaction, const CallName& call,
 }
 
 // A Commit on a multiplexed session has to carry the newest precommit token, which shows that the
-// client has received every answer. If it does not, answers the call and returns false.
+// client has received every answer. A transaction that was never given one, which has executed
+// nothing, needs none unless it writes. If it does not, answers the call and returns false.
 bool CheckPrecommitToken(Work& work, TransactionState& transaction, const CallName& call,
                          const Commit& commit) {
   if (commit.session.empty() || !IsMultiplexed(work, commit.session)) return true;
+  const bool was_given = transaction.precommit_sequence > 0;
+  if (!was_given && commit.mutations.empty()) return true;
   if (commit.precommit_token.empty()) {
     ReplyError(work, call,
                Error(Code::kFailedPrecondition,

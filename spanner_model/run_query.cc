@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -101,32 +102,104 @@ class Accumulator {
   absl::int128 sum_ = 0;
 };
 
-StatementResult RunAggregates(const ExecutionInput& input, const SelectPlan& plan,
-                              const Window& window) {
-  std::vector<Accumulator> accumulators;
-  for (const Aggregate& aggregate : plan.aggregates) accumulators.emplace_back(aggregate.kind);
-  Value scratch;
-  StatementResult result;
-  result.status = ForEachSource(input, plan, [&](const Row& row) {
-    Status error;
-    for (size_t i = 0; i < accumulators.size(); ++i) {
-      const Expression& argument = plan.aggregates[i].argument;
-      static const Value none;
-      const Value* value = argument.nodes.empty()
-                               ? &none
-                               : Evaluate(argument, ContextOf(input, row), scratch, error);
-      if (value == nullptr) return error;
-      accumulators[i].Add(*value);
+// The order of the rows by the keys of ORDER BY; ties stay in the order in which they were found.
+// (std::stable_sort needs a temporary buffer, which it requests in a way that clang's library
+// deprecates.)
+std::vector<Row> Sorted(const SelectPlan& plan, const std::vector<Row>& keys,
+                        std::vector<Row> rows) {
+  std::vector<size_t> order(rows.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    for (size_t i = 0; i < plan.order.size(); ++i) {
+      const std::weak_ordering compared = CompareValues(keys[a][i], keys[b][i]);
+      if (compared != 0) return plan.order[i].descending ? compared > 0 : compared < 0;
     }
-    return error;
+    return a < b;
   });
-  if (!result.status.ok()) return FailedQuery(std::move(result.status));
-  Row values;
-  for (const Accumulator& accumulator : accumulators) {
-    if (!accumulator.Fits()) return FailedQuery(Error(Code::kOutOfRange, "int64 overflow"));
-    values.push_back(accumulator.value());
+  std::vector<Row> sorted;
+  sorted.reserve(rows.size());
+  for (const size_t at : order) sorted.push_back(std::move(rows[at]));
+  return sorted;
+}
+
+// Appends the outputs over `row`, and the keys of ORDER BY.
+Status AppendRow(const ExecutionInput& input, const SelectPlan& plan, const Row& row,
+                 std::vector<Row>& rows, std::vector<Row>& keys) {
+  Status error = AppendOutputs(input, plan.outputs, row, rows);
+  if (!error.ok()) return error;
+  Value scratch;
+  Row& key = keys.emplace_back();
+  for (const OrderKey& order : plan.order) {
+    const Value* value = Evaluate(order.expression, ContextOf(input, row), scratch, error);
+    if (value == nullptr) return error;
+    key.push_back(*value);
   }
-  result.status = AppendOutputs(input, plan.outputs, values, result.rows);
+  return error;
+}
+
+struct RowLess {
+  bool operator()(const Row& a, const Row& b) const {
+    return std::lexicographical_compare(
+        a.begin(), a.end(), b.begin(), b.end(),
+        [](const Value& x, const Value& y) { return CompareValues(x, y) < 0; });
+  }
+};
+using Groups = std::map<Row, std::vector<Accumulator>, RowLess>;
+
+// Adds a row of the table to its group.
+Status AddToGroup(const ExecutionInput& input, const SelectPlan& plan, const Row& row,
+                  Groups& groups) {
+  Status error;
+  Value scratch;
+  Row key;
+  for (const Expression& expression : plan.groups) {
+    const Value* value = Evaluate(expression, ContextOf(input, row), scratch, error);
+    if (value == nullptr) return error;
+    key.push_back(*value);
+  }
+  std::vector<Accumulator>& accumulators = groups[std::move(key)];
+  if (accumulators.empty()) {
+    for (const Aggregate& aggregate : plan.aggregates) accumulators.emplace_back(aggregate.kind);
+  }
+  for (size_t i = 0; i < accumulators.size(); ++i) {
+    const Expression& argument = plan.aggregates[i].argument;
+    static const Value none;
+    const Value* value =
+        argument.nodes.empty() ? &none : Evaluate(argument, ContextOf(input, row), scratch, error);
+    if (value == nullptr) return error;
+    accumulators[i].Add(*value);
+  }
+  return error;
+}
+
+StatementResult RunGrouped(const ExecutionInput& input, const SelectPlan& plan,
+                           const Window& window) {
+  Groups groups;
+  if (plan.groups.empty()) {
+    std::vector<Accumulator>& all = groups[{}];
+    for (const Aggregate& aggregate : plan.aggregates) all.emplace_back(aggregate.kind);
+  }
+  Status status = ForEachSource(
+      input, plan, [&](const Row& row) { return AddToGroup(input, plan, row, groups); });
+  if (!status.ok()) return FailedQuery(std::move(status));
+  std::vector<Row> rows;
+  std::vector<Row> keys;
+  for (auto& [key, accumulators] : groups) {
+    Row values = key;
+    for (const Accumulator& accumulator : accumulators) {
+      if (!accumulator.Fits()) return FailedQuery(Error(Code::kOutOfRange, "int64 overflow"));
+      values.push_back(accumulator.value());
+    }
+    if (plan.having) {
+      const Match match = Matches(*plan.having, ContextOf(input, values), status);
+      if (match == Match::kError) return FailedQuery(std::move(status));
+      if (match == Match::kNo) continue;
+    }
+    status = AppendRow(input, plan, values, rows, keys);
+    if (!status.ok()) return FailedQuery(std::move(status));
+  }
+  StatementResult result;
+  result.rows = Sorted(plan, keys, std::move(rows));
   Cut(window, result.rows);
   return result;
 }
@@ -135,33 +208,11 @@ StatementResult RunSorted(const ExecutionInput& input, const SelectPlan& plan,
                           const Window& window) {
   std::vector<Row> rows;
   std::vector<Row> keys;
-  Value scratch;
-  Status status = ForEachSource(input, plan, [&](const Row& row) {
-    Status error = AppendOutputs(input, plan.outputs, row, rows);
-    if (!error.ok()) return error;
-    Row& key = keys.emplace_back();
-    for (const OrderKey& order : plan.order) {
-      const Value* value = Evaluate(order.expression, ContextOf(input, row), scratch, error);
-      if (value == nullptr) return error;
-      key.push_back(*value);
-    }
-    return error;
-  });
+  Status status = ForEachSource(
+      input, plan, [&](const Row& row) { return AppendRow(input, plan, row, rows, keys); });
   if (!status.ok()) return FailedQuery(std::move(status));
-  std::vector<size_t> order(rows.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  // Ties stay in the order in which they were found. (std::stable_sort needs a temporary buffer,
-  // which it requests in a way that clang's library deprecates.)
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    for (size_t i = 0; i < plan.order.size(); ++i) {
-      const std::weak_ordering compared = CompareValues(keys[a][i], keys[b][i]);
-      if (compared != 0) return plan.order[i].descending ? compared > 0 : compared < 0;
-    }
-    return a < b;
-  });
   StatementResult result;
-  result.rows.reserve(rows.size());
-  for (const size_t at : order) result.rows.push_back(std::move(rows[at]));
+  result.rows = Sorted(plan, keys, std::move(rows));
   Cut(window, result.rows);
   return result;
 }
@@ -193,7 +244,7 @@ StatementResult RunQuery(const ExecutionInput& input, const SelectPlan& plan) {
   Status status = ReadCount(input, plan.limit, window.count);
   if (status.ok()) status = ReadCount(input, plan.offset, window.skipped);
   if (!status.ok()) return FailedQuery(std::move(status));
-  if (!plan.aggregates.empty()) return RunAggregates(input, plan, window);
+  if (plan.is_grouped) return RunGrouped(input, plan, window);
   if (!plan.order.empty()) return RunSorted(input, plan, window);
   return RunInKeyOrder(input, plan, window);
 }

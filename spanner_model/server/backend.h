@@ -75,6 +75,8 @@ class Backend {
   void OnSession(const Proto& proto, const BackendCall& call);
   void CreateSession(const google::spanner::v1::CreateSessionRequest& proto,
                      const BackendCall& call);
+  Answer ListSessions(const google::spanner::v1::ListSessionsRequest& proto, Timestamp now) const;
+  void BatchWrite(const google::spanner::v1::BatchWriteRequest& proto, const BackendCall& call);
   void BatchCreateSessions(const google::spanner::v1::BatchCreateSessionsRequest& proto,
                            const BackendCall& call);
 

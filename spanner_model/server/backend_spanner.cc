@@ -83,7 +83,8 @@ void Backend::BatchCreateSessions(const v1::BatchCreateSessionsRequest& proto,
     return call.Refuse(wire::MissingField("BatchCreateSessionsRequest.database"));
   }
   if (proto.session_count() < 0) {
-    return call.Refuse(Error(Code::kInvalidArgument, "The number of sessions must not be negative"));
+    return call.Refuse(
+        Error(Code::kInvalidArgument, "The number of sessions must not be negative"));
   }
   if (proto.session_template().multiplexed()) {
     return call.Refuse(
@@ -97,6 +98,30 @@ void Backend::BatchCreateSessions(const v1::BatchCreateSessionsRequest& proto,
     *response.add_session() = std::move(session);
   }
   call.out.push_back({.tag = call.tag, .answer = AnswerWith(std::move(response))});
+}
+
+Answer Backend::ListSessions(const v1::ListSessionsRequest& proto, Timestamp now) const {
+  if (proto.database().empty()) return Refused(wire::MissingField("ListSessionsRequest.database"));
+  const auto found = databases_.find(proto.database());
+  if (found == databases_.end()) return Refused(DatabaseNotFound(proto.database()));
+  v1::ListSessionsResponse response;
+  for (v1::Session& session : found->second->served.ListSessions(now)) {
+    *response.add_sessions() = std::move(session);
+  }
+  return AnswerWith(std::move(response));
+}
+
+void Backend::BatchWrite(const v1::BatchWriteRequest& proto, const BackendCall& call) {
+  if (proto.session().empty()) {
+    return call.Refuse(wire::MissingField("BatchWriteRequest.session"));
+  }
+  const auto path = ParseSessionName(proto.session());
+  if (!path) {
+    return call.Refuse(Error(Code::kInvalidArgument, "Invalid session uri: " + proto.session()));
+  }
+  Entry* entry = FindForCall(path->database, call);
+  if (entry == nullptr) return;
+  entry->served.BatchWrite(proto, path->session, call.tag, call.now, call.out);
 }
 
 std::optional<Timestamp> Backend::NextDue() const {

@@ -70,6 +70,8 @@ constexpr std::array kMethods = {
     Make<v1::CreateSessionRequest, &Backend::CreateSession>(kSpannerService, "CreateSession"),
     Make<v1::BatchCreateSessionsRequest, &Backend::BatchCreateSessions>(kSpannerService,
                                                                         "BatchCreateSessions"),
+    Make<v1::ListSessionsRequest, &Backend::ListSessions>(kSpannerService, "ListSessions"),
+    Make<v1::BatchWriteRequest, &Backend::BatchWrite>(kSpannerService, "BatchWrite"),
     OnSession<GetSession, v1::GetSessionRequest>("GetSession"),
     OnSession<DeleteSession, v1::DeleteSessionRequest>("DeleteSession"),
     OnSession<ExecuteSql, v1::ExecuteSqlRequest>("ExecuteSql"),

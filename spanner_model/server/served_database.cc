@@ -10,6 +10,7 @@
 #include "spanner_model/sql/compile.h"
 #include "spanner_model/sql/words.h"
 #include "wire/responses.h"
+#include "wire/status.h"
 
 namespace whorl::server {
 
@@ -122,7 +123,16 @@ void ServedDatabase::Serve(const Proto& proto, const std::string& session, Answe
   DirectoryOfCall directory(*this, call);
   Call request;
   Status status;
-  if constexpr (requires { wire::Decode(proto, directory, request); }) {
+  if constexpr (std::is_same_v<Call, BeginTransaction>) {
+    if (proto.options().has_partitioned_dml()) {
+      Proto as_read_write = proto;
+      as_read_write.mutable_options()->mutable_read_write();
+      call.partitioned = Partitioned::kBegin;
+      status = wire::Decode(as_read_write, directory, request);
+    } else {
+      status = wire::Decode(proto, directory, request);
+    }
+  } else if constexpr (requires { wire::Decode(proto, directory, request); }) {
     status = wire::Decode(proto, directory, request);
   } else {
     status = wire::Decode(proto, request);
@@ -134,6 +144,15 @@ void ServedDatabase::Serve(const Proto& proto, const std::string& session, Answe
   if constexpr (std::is_same_v<Call, Commit>) call.wants_commit_stats = proto.return_commit_stats();
   call.request = std::move(request);
   SetSession(call.request, session);
+  status = CheckPartitioned(call);
+  if (!status.ok()) {
+    out.push_back({.tag = tag, .answer = Refused(std::move(status))});
+    return;
+  }
+  if constexpr (std::is_same_v<Call, ExecuteSql>) {
+    const auto* id = std::get_if<TransactionId>(&std::get<ExecuteSql>(call.request).transaction);
+    if (id != nullptr && partitioned_.contains(*id)) call.partitioned = Partitioned::kStatement;
+  }
   Submit(std::move(call), now, out);
 }
 
@@ -185,6 +204,18 @@ std::vector<v1::Session> ServedDatabase::CreateSessions(int count, Timestamp now
   return sessions;
 }
 
+std::vector<v1::Session> ServedDatabase::ListSessions(Timestamp now) const {
+  std::vector<v1::Session> sessions;
+  for (SessionInfo session : database_.sessions) {
+    const Duration limit = session.multiplexed ? options_.model.multiplexed_idle_limit
+                                               : options_.model.session_idle_limit;
+    if (now - session.last_used > limit) continue;
+    session.name = MakeSessionName(name_, session.name);
+    sessions.push_back(wire::EncodeSession(session));
+  }
+  return sessions;
+}
+
 // --- the driver ----------------------------------------------------------------------------------
 
 void ServedDatabase::Settle(Timestamp now, std::vector<CallOutcome>& out) {
@@ -194,9 +225,9 @@ void ServedDatabase::Settle(Timestamp now, std::vector<CallOutcome>& out) {
     if (const auto* replied = std::get_if<model::Replied>(&effect)) {
       const auto pending = pending_.find(replied->call);
       if (pending == pending_.end()) continue;
-      out.push_back(
-          {.tag = pending->second.tag, .answer = Encode(pending->second, replied->response)});
+      Pending answered = std::move(pending->second);
       pending_.erase(pending);
+      Finish(std::move(answered), replied->response, now, out);
     } else if (const auto* parked = std::get_if<model::Parked>(&effect)) {
       out.push_back({.tag = pending_.at(parked->call).tag, .answer = std::nullopt});
     } else if (const auto* started = std::get_if<model::CommitStarted>(&effect)) {
@@ -220,7 +251,142 @@ int64_t CountMutations(const model::TransactionState& transaction) {
   return count;
 }
 
+// The result of partitioned DML, which may have changed a row twice.
+MessagePtr WithLowerBound(const google::protobuf::Message& message) {
+  const auto bound = [](auto result) -> MessagePtr {
+    if (result.has_stats()) {
+      const int64_t count = result.stats().row_count_exact();
+      result.mutable_stats()->set_row_count_lower_bound(count);
+    }
+    return std::make_shared<const decltype(result)>(std::move(result));
+  };
+  if (const auto* whole = dynamic_cast<const v1::ResultSet*>(&message)) return bound(*whole);
+  return bound(dynamic_cast<const v1::PartialResultSet&>(message));
+}
+
 }  // namespace
+
+void ServedDatabase::Finish(Pending pending, const Response& response, Timestamp now,
+                            std::vector<CallOutcome>& out) {
+  if (pending.groups) return FinishGroup(pending, response, out);
+  if (pending.partitioned == Partitioned::kCommit) {
+    out.push_back({.tag = pending.tag,
+                   .answer = response.status.ok() ? std::move(pending.statement_answer)
+                                                  : Refused(response.status)});
+    return;
+  }
+  Answer answer = Encode(pending, response);
+  if (pending.partitioned == Partitioned::kBegin && response.status.ok()) {
+    partitioned_.insert(response.transaction);
+  }
+  if (pending.partitioned != Partitioned::kStatement || !response.status.ok()) {
+    out.push_back({.tag = pending.tag, .answer = std::move(answer)});
+    return;
+  }
+  const auto& statement = std::get<ExecuteSql>(pending.request);
+  Commit commit{.session = statement.session,
+                .transaction = std::get<TransactionId>(statement.transaction)};
+  commit.precommit_token = response.precommit_token;
+  commit.precommit_sequence = response.precommit_sequence;
+  for (MessagePtr& message : answer.messages) message = WithLowerBound(*message);
+  // The effects of serving it follow those that Settle is going through.
+  const CallName call = NextCallName();
+  const Pending& kept = pending_
+                            .emplace(call, Pending{.tag = pending.tag,
+                                                   .form = pending.form,
+                                                   .session = pending.session,
+                                                   .request = std::move(commit),
+                                                   .partitioned = Partitioned::kCommit,
+                                                   .statement_answer = std::move(answer)})
+                            .first->second;
+  model::Serve(catalogue_, database_, call, kept.request, LeadersAt(now), effects_);
+}
+
+Status ServedDatabase::CheckPartitioned(const Pending& pending) const {
+  const auto* call = std::get_if<ExecuteSql>(&pending.request);
+  const TransactionId* id = nullptr;
+  if (call != nullptr) id = std::get_if<TransactionId>(&call->transaction);
+  if (const auto* commit = std::get_if<Commit>(&pending.request)) {
+    id = std::get_if<TransactionId>(&commit->transaction);
+  }
+  if (id == nullptr || !partitioned_.contains(*id)) return {};
+  if (call == nullptr) {
+    return Error(Code::kFailedPrecondition,
+                 "Cannot commit or rollback a read-only or partitioned-dml transaction.");
+  }
+  const model::CompiledStatement compiled = model::Compile(schema(), call->statement.sql);
+  const auto* plan = std::get_if<model::Plan>(&compiled);
+  if (plan == nullptr) return {};  // the answer is its error
+  if (std::holds_alternative<model::SelectPlan>(*plan)) {
+    return Error(Code::kInvalidArgument, "A partitioned DML transaction executes no query.");
+  }
+  if (std::holds_alternative<model::InsertPlan>(*plan)) {
+    return Error(Code::kInvalidArgument, "Partitioned DML is UPDATE or DELETE.");
+  }
+  if (!model::OutputsOf(*plan).empty()) {
+    return Error(Code::kInvalidArgument, "Partitioned DML has no THEN RETURN.");
+  }
+  return {};
+}
+
+// --- BatchWrite ----------------------------------------------------------------------------------
+
+void ServedDatabase::BatchWrite(const v1::BatchWriteRequest& proto, const std::string& session,
+                                CallTag tag, Timestamp now, std::vector<CallOutcome>& out) {
+  const auto groups = std::make_shared<Groups>();
+  groups->left = static_cast<size_t>(proto.mutation_groups_size());
+  if (groups->left == 0) {
+    out.push_back({.tag = tag,
+                   .answer = Refused(Error(Code::kInvalidArgument,
+                                           "BatchWriteRequest has no mutation_groups."))});
+    return;
+  }
+  for (int32_t i = 0; i < proto.mutation_groups_size(); ++i) {
+    v1::CommitRequest commit;
+    commit.set_session(proto.session());
+    commit.mutable_single_use_transaction()->mutable_read_write();
+    *commit.mutable_mutations() = proto.mutation_groups(i).mutations();
+    Pending call = {.tag = tag, .session = session, .groups = groups, .group = i};
+    DirectoryOfCall directory(*this, call);
+    Commit request;
+    if (const Status status = wire::Decode(commit, directory, request); !status.ok()) {
+      AddToGroups(*groups, i, status, nullptr);
+      continue;
+    }
+    call.request = std::move(request);
+    SetSession(call.request, session);
+    Submit(std::move(call), now, out);
+  }
+  // Otherwise the last of the groups that are under way answers.
+  const bool all_refused =
+      groups->left == 0 &&
+      groups->answer.messages.size() == static_cast<size_t>(proto.mutation_groups_size());
+  if (all_refused && !groups->is_answered) {
+    groups->is_answered = true;
+    out.push_back({.tag = tag, .answer = std::move(groups->answer)});
+  }
+}
+
+void ServedDatabase::AddToGroups(Groups& groups, int32_t group, const Status& status,
+                                 const Response* response) const {
+  auto message = std::make_shared<v1::BatchWriteResponse>();
+  message->add_indexes(group);
+  *message->mutable_status() = wire::EncodeRpcStatus(status);
+  if (response != nullptr && status.ok()) {
+    *message->mutable_commit_timestamp() = wire::EncodeCommitResponse(*response).commit_timestamp();
+  }
+  groups.answer.messages.push_back(std::move(message));
+  --groups.left;
+}
+
+void ServedDatabase::FinishGroup(const Pending& pending, const Response& response,
+                                 std::vector<CallOutcome>& out) {
+  Groups& groups = *pending.groups;
+  AddToGroups(groups, pending.group, response.status, &response);
+  if (groups.left > 0 || groups.is_answered) return;
+  groups.is_answered = true;
+  out.push_back({.tag = pending.tag, .answer = std::move(groups.answer)});
+}
 
 void ServedDatabase::StartCommit(const model::CommitStarted& started, Timestamp now,
                                  std::vector<CallOutcome>& out) {
@@ -273,6 +439,7 @@ void ServedDatabase::ChangeSchema(SchemaChange change, Timestamp now,
 
 void ServedDatabase::RefuseAll(const Status& status, std::vector<CallOutcome>& out) {
   for (const auto& [call, pending] : pending_) {
+    if (pending.groups && std::exchange(pending.groups->is_answered, true)) continue;
     out.push_back({.tag = pending.tag, .answer = Refused(status)});
   }
   pending_.clear();

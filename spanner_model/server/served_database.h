@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,6 +52,12 @@ class ServedDatabase {
   std::vector<google::spanner::v1::Session> CreateSessions(int count, Timestamp now,
                                                            std::vector<CallOutcome>& out);
 
+  // The sessions that have not expired.
+  std::vector<google::spanner::v1::Session> ListSessions(Timestamp now) const;
+  // Commits each group of mutations by itself; the answer, a stream, says what became of each.
+  void BatchWrite(const google::spanner::v1::BatchWriteRequest& proto, const std::string& session,
+                  CallTag tag, Timestamp now, std::vector<CallOutcome>& out);
+
   bool IsCommitting() const { return model::IsCommitting(database_); }
   // REQUIRES: !IsCommitting().
   void ChangeSchema(SchemaChange change, Timestamp now, std::vector<CallOutcome>& out);
@@ -64,6 +71,15 @@ class ServedDatabase {
   class DirectoryOfCall;
   struct Encoder;
 
+  // The groups of a BatchWrite: one call of the client, and one Pending for each group.
+  struct Groups {
+    size_t left = 0;
+    bool is_answered = false;
+    Answer answer;
+  };
+  // Partitioned DML here is one transaction, which the server commits after its statement.
+  enum class Partitioned : uint8_t { kNot, kBegin, kStatement, kCommit };
+
   // A call that is not answered yet.
   struct Pending {
     CallTag tag = 0;
@@ -74,6 +90,10 @@ class ServedDatabase {
     std::vector<Parameter> undeclared;      // parameters without a type in the request
     bool wants_commit_stats = false;
     std::optional<int64_t> mutation_count;
+    std::shared_ptr<Groups> groups;
+    int32_t group = 0;
+    Partitioned partitioned = Partitioned::kNot;
+    Answer statement_answer;  // of partitioned DML, until it is committed
   };
 
   void Submit(Pending pending, Timestamp now, std::vector<CallOutcome>& out);
@@ -81,6 +101,14 @@ class ServedDatabase {
   CallName NextCallName();
   // Acts on the model's effects_ until there are no more.
   void Settle(Timestamp now, std::vector<CallOutcome>& out);
+  // Answers a call that the model has answered, or goes on with it.
+  void Finish(Pending pending, const Response& response, Timestamp now,
+              std::vector<CallOutcome>& out);
+  void FinishGroup(const Pending& pending, const Response& response, std::vector<CallOutcome>& out);
+  void AddToGroups(Groups& groups, int32_t group, const Status& status,
+                   const Response* response) const;
+  // Refuses a statement that partitioned DML cannot be; OK for other statements.
+  Status CheckPartitioned(const Pending& pending) const;
   void StartCommit(const model::CommitStarted& started, Timestamp now,
                    std::vector<CallOutcome>& out);
   Answer Encode(const Pending& pending, const Response& response) const;
@@ -101,6 +129,7 @@ class ServedDatabase {
   uint64_t calls_ = 0;
   std::map<CallName, Pending> pending_;
   std::vector<model::DatabaseEffect> effects_;
+  std::set<TransactionId> partitioned_;  // transactions of partitioned DML
   std::multimap<Timestamp, TransactionId> commits_due_;
   std::optional<Timestamp> look_due_;
   // Inferred types of parameters, by the text and the declared types; bounded, and cleared by a

@@ -40,20 +40,31 @@ struct Expression {
   int depth = 1;
   Op op = Op::kLiteral;
   std::string text;
+  std::string qualifier;  // of a name: the table or alias before its dot; empty: none
   Value value;
   Type type = Type::kInt64;
   bool star = false;  // the argument of COUNT(*)
   std::vector<Expression> operands;
 };
 
+// Whether both mean the same, as GROUP BY compares them.
+bool IsSame(const Expression& a, const Expression& b);
+
 struct Name {
   std::string text;
   size_t offset = 0;
 };
 
+// A table as a statement names it. An alias hides the name.
+struct TableName : Name {
+  std::string alias;  // empty: none
+  const std::string& qualifier() const { return alias.empty() ? text : alias; }
+};
+
 struct SelectItem {
   size_t offset = 0;
   bool star = false;
+  std::string qualifier;  // of the star
   Expression expression;
   std::string alias;  // empty: none
 };
@@ -64,9 +75,12 @@ struct OrderItem {
 };
 
 struct Select {
+  bool distinct = false;
   std::vector<SelectItem> items;
-  std::optional<Name> table;
+  std::optional<TableName> table;
   std::optional<Expression> where;
+  std::vector<Expression> group;
+  std::optional<Expression> having;
   std::vector<OrderItem> order;
   std::optional<Expression> limit;
   std::optional<Expression> offset;
@@ -88,12 +102,13 @@ struct Insert {
 
 struct SetItem {
   Name column;
+  std::string qualifier;  // of the column
   Expression value;
 };
 
 struct Update {
   size_t offset = 0;
-  Name table;
+  TableName table;
   std::vector<SetItem> items;
   std::optional<Expression> where;
   std::vector<SelectItem> returning;
@@ -101,7 +116,7 @@ struct Update {
 
 struct Delete {
   size_t offset = 0;
-  Name table;
+  TableName table;
   std::optional<Expression> where;
   std::vector<SelectItem> returning;
 };

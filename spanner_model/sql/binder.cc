@@ -47,7 +47,7 @@ class StatementBinder {
     }
     if (binder.failed()) return binder.TakeError();
     if (Status mixed = CheckPending(plan.rows); !mixed.ok()) return mixed;
-    const auto returned = BindReturning(table, insert.returning, pending, plan.returning);
+    const auto returned = BindReturning(table, {}, insert.returning, pending, plan.returning);
     if (const auto* error = std::get_if<Status>(&returned)) return *error;
     // An INSERT writes the whole row; an update also returns columns that it does not write.
     if (insert.mode == InsertMode::kInsertOrUpdate) {
@@ -61,7 +61,7 @@ class StatementBinder {
     const auto index = FindTable(update.table);
     if (!index) return context_.NoTable(update.table);
     const Table& table = context_.schema.tables[*index];
-    ExpressionBinder binder = context_.MakeBinder(&table);
+    ExpressionBinder binder = context_.MakeBinder(&table, update.table.qualifier());
     UpdatePlan plan;
     plan.table = *index;
     BoundWhere where = BindWhere(binder, table, *update.where);
@@ -70,8 +70,8 @@ class StatementBinder {
     plan.reads = where.reads;
     for (const ast::SetItem& item : update.items) BindSetItem(binder, table, item, plan);
     if (binder.failed()) return binder.TakeError();
-    const auto returned =
-        BindReturning(table, update.returning, PendingOf(plan.assignments), plan.returning);
+    const auto returned = BindReturning(table, update.table.qualifier(), update.returning,
+                                        PendingOf(plan.assignments), plan.returning);
     if (const auto* error = std::get_if<Status>(&returned)) return *error;
     plan.reads.AddAll(std::get<ColumnSet>(returned).Without(plan.writes));
     return plan;
@@ -82,7 +82,7 @@ class StatementBinder {
     const auto index = FindTable(statement.table);
     if (!index) return context_.NoTable(statement.table);
     const Table& table = context_.schema.tables[*index];
-    ExpressionBinder binder = context_.MakeBinder(&table);
+    ExpressionBinder binder = context_.MakeBinder(&table, statement.table.qualifier());
     DeletePlan plan;
     plan.table = *index;
     BoundWhere where = BindWhere(binder, table, *statement.where);
@@ -90,7 +90,8 @@ class StatementBinder {
     plan.access = std::move(where.access);
     plan.filter = std::move(where.filter);
     plan.reads = where.reads;
-    const auto returned = BindReturning(table, statement.returning, {}, plan.returning);
+    const auto returned =
+        BindReturning(table, statement.table.qualifier(), statement.returning, {}, plan.returning);
     if (const auto* error = std::get_if<Status>(&returned)) return *error;
     plan.reads.AddAll(std::get<ColumnSet>(returned));
     return plan;
@@ -129,7 +130,7 @@ class StatementBinder {
   // Binds the outputs of THEN RETURN and returns the columns that they mention. A pending commit
   // timestamp cannot be returned (on Spanner and newer emulators; the measured one returned
   // 0001-01-01).
-  std::variant<ColumnSet, Status> BindReturning(const Table& table,
+  std::variant<ColumnSet, Status> BindReturning(const Table& table, const std::string& qualifier,
                                                 const std::vector<ast::SelectItem>& items,
                                                 ColumnSet pending,
                                                 std::vector<Output>& returning) const {
@@ -137,7 +138,7 @@ class StatementBinder {
       if (!HasAggregate(item.expression)) continue;
       return SourceError(context_.text, item.offset, "THEN RETURN clause cannot use aggregation");
     }
-    ExpressionBinder binder = context_.MakeBinder(&table);
+    ExpressionBinder binder = context_.MakeBinder(&table, qualifier);
     const std::vector<BoundOutput> outputs = BindOutputs(binder, &table, items);
     if (binder.failed()) return binder.TakeError();
     returning = FlattenOutputs(outputs);
@@ -169,6 +170,7 @@ class StatementBinder {
 
   static void BindSetItem(ExpressionBinder& binder, const Table& table, const ast::SetItem& item,
                           UpdatePlan& plan) {
+    if (!binder.Qualifies(item.qualifier, item.column.offset)) return;
     const auto column = table.FindColumn(item.column.text);
     if (!column) {
       binder.Fail(item.column.offset, "Unrecognized name: " + item.column.text);

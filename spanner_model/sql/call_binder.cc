@@ -320,7 +320,7 @@ Bound ExpressionBinder::BindAggregate(const ast::Expression& call) {
     columns = argument.columns;
     aggregate.argument = Flatten(argument);
   }
-  const auto index = static_cast<uint32_t>(aggregates_->size());
+  const auto index = static_cast<uint32_t>(groups_.size() + aggregates_->size());
   aggregates_->push_back(std::move(aggregate));
   Bound bound = MakeLeaf(Op::kAggregate, type, call.offset, index);
   bound.columns = columns;

@@ -13,7 +13,7 @@
 //      (three-valued), IS, IF, COALESCE and NULLIF. All operands of AND and OR are evaluated, so
 //      that an error in any of them shows, as on the emulator (the documentation promises no
 //      order); IF and COALESCE evaluate no more than they need.
-// Deliberately left out: CASE, subqueries, bit operators, arrays and structs.
+// Deliberately left out: subqueries, bit operators, arrays and structs.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ enum class Op : uint8_t {
   kLiteral,    // index into literals
   kParameter,  // index into the statement's parameters
   kColumn,     // index into the row
-  kAggregate,  // index into the row, which holds the query's aggregates
+  kAggregate,  // index into the row, which holds the values of a group, then the aggregates
   kCurrentTimestamp,
   kAnd,  // two operands or more
   kOr,   // two operands or more

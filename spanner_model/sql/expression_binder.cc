@@ -109,8 +109,22 @@ void ExpressionBinder::FailSignature(const std::string& what, size_t offset,
   Fail(offset, message);
 }
 
+bool ExpressionBinder::Qualifies(const std::string& qualifier, size_t offset) {
+  if (qualifier.empty()) return true;
+  if (table_ != nullptr && EqualIgnoringCase(qualifier, qualifier_)) return true;
+  Fail(offset, "Unrecognized name: " + qualifier);
+  return false;
+}
+
 Bound ExpressionBinder::Bind(const ast::Expression& expression) {
   if (failed()) return {};
+  for (size_t i = 0; i < groups_.size() && !inside_aggregate_; ++i) {
+    if (!IsSame(expression, *groups_[i].expression)) continue;
+    const Bound& key = groups_[i].bound;
+    Bound bound = MakeLeaf(Op::kAggregate, key.type, expression.offset, static_cast<uint32_t>(i));
+    bound.columns = key.columns;
+    return bound;
+  }
   switch (expression.kind) {
     case ExpressionKind::kLiteral: {
       Bound literal = MakeLeaf(Op::kLiteral, TypeOf(expression.value), expression.offset);
@@ -150,8 +164,10 @@ Bound ExpressionBinder::BindTimestampLiteral(const ast::Expression& expression) 
 }
 
 Bound ExpressionBinder::BindName(const ast::Expression& expression) {
+  if (!Qualifies(expression.qualifier, expression.offset)) return {};
   const BoundOutput* output = nullptr;
-  for (const BoundOutput& candidate : outputs_) {
+  const bool may_be_output = expression.qualifier.empty();
+  for (const BoundOutput& candidate : may_be_output ? outputs_ : std::span<const BoundOutput>()) {
     if (!EqualIgnoringCase(candidate.name, expression.text)) continue;
     if (output != nullptr) {
       Fail(expression.offset, "Column name " + expression.text + " is ambiguous");
@@ -174,7 +190,7 @@ Bound ExpressionBinder::BindName(const ast::Expression& expression) {
       EqualIgnoringCase(expression.text, "CURRENT_TIMESTAMP")) {
     return MakeLeaf(Op::kCurrentTimestamp, Type::kTimestamp, expression.offset);
   }
-  const bool is_table = table_ != nullptr && EqualIgnoringCase(table_->name, expression.text);
+  const bool is_table = table_ != nullptr && EqualIgnoringCase(qualifier_, expression.text);
   Fail(expression.offset,
        is_table ? "A row as a value is not modelled" : "Unrecognized name: " + expression.text);
   return {};

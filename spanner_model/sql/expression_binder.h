@@ -36,19 +36,33 @@ struct BoundOutput {
   Bound bound;
 };
 
+// An expression of GROUP BY.
+struct GroupKey {
+  const ast::Expression* expression = nullptr;
+  Bound bound;
+};
+
 class ExpressionBinder {
  public:
   // Columns are looked up in `table`; nullptr if none may be mentioned (VALUES).
   // REQUIRES: the arguments outlive this.
-  ExpressionBinder(std::string_view text, std::span<const Parameter> parameters, const Table* table)
-      : text_(text), parameters_(parameters), table_(table) {}
+  // `qualifier` is the word that may stand before a column's name and a dot.
+  ExpressionBinder(std::string_view text, std::span<const Parameter> parameters, const Table* table,
+                   std::string qualifier)
+      : text_(text), parameters_(parameters), table_(table), qualifier_(std::move(qualifier)) {}
 
   // From now on, an undeclared parameter is added to `inferred` and is no error.
   void InferInto(std::vector<InferredParameter>* inferred) { inferred_ = inferred; }
   // From now on, aggregates are added to `aggregates`, and columns may occur only inside of them.
   void AggregateInto(std::vector<Aggregate>* aggregates) { aggregates_ = aggregates; }
+  // From now on, these expressions mean the group's values, which stand before the aggregates.
+  // REQUIRES: AggregateInto was called, and no aggregate is bound yet.
+  void GroupBy(std::span<const GroupKey> keys) { groups_ = keys; }
   // From now on, a name may mean one of the outputs, which hide columns.
   void LookInto(std::span<const BoundOutput> outputs) { outputs_ = outputs; }
+
+  // Whether `qualifier` may stand before the name of a column; fails if not. Empty may.
+  bool Qualifies(const std::string& qualifier, size_t offset);
 
   bool failed() const { return error_.has_value(); }
   Status TakeError() { return std::move(*error_); }
@@ -109,6 +123,8 @@ class ExpressionBinder {
   std::string_view text_;
   std::span<const Parameter> parameters_;
   const Table* table_;
+  std::string qualifier_;
+  std::span<const GroupKey> groups_;
   std::span<const BoundOutput> outputs_;
   std::vector<InferredParameter>* inferred_ = nullptr;
   std::vector<Aggregate>* aggregates_ = nullptr;

@@ -28,14 +28,13 @@ std::optional<Op> ComparisonOp(const Token& token) {
 // Tokens that Spanner's grammar has and this parser does not, in any position.
 bool IsUnmodelled(const Token& token) {
   constexpr auto kWords =
-      std::to_array<std::string_view>({"ALL",       "ANY",     "ARRAY",   "ASSERT_ROWS_MODIFIED",
-                                       "CASE",      "COLLATE", "CROSS",   "DISTINCT",
-                                       "EXCEPT",    "EXISTS",  "EXTRACT", "FOR",
-                                       "FULL",      "GROUP",   "HAVING",  "INNER",
-                                       "INTERSECT", "JOIN",    "LEFT",    "NEW",
-                                       "OVER",      "RIGHT",   "STRUCT",  "TABLESAMPLE",
-                                       "UNION",     "UNNEST",  "USING",   "WINDOW",
-                                       "WITH"});
+      std::to_array<std::string_view>({"ALL",         "ANY",       "ARRAY",  "ASSERT_ROWS_MODIFIED",
+                                       "COLLATE",     "DISTINCT",  "CROSS",  "EXCEPT",
+                                       "EXISTS",      "EXTRACT",   "FOR",    "FULL",
+                                       "INNER",       "INTERSECT", "JOIN",   "LEFT",
+                                       "NEW",         "OVER",      "RIGHT",  "STRUCT",
+                                       "TABLESAMPLE", "UNION",     "UNNEST", "USING",
+                                       "WINDOW",      "WITH"});
   constexpr auto kSymbols =
       std::to_array<std::string_view>({"&", "|", "^", "~", "<<", ">>", "[", "{", "?", "."});
   if (token.kind == TokenKind::kIdentifier) {
@@ -334,12 +333,12 @@ ast::Expression ExpressionParser::ParsePrimary() {
     case TokenKind::kQuotedIdentifier:
       if (tokens_.Peek(1).IsSymbol("(")) return ParseCall();
       expression.kind = ExpressionKind::kQuotedName;
-      expression.text = token.text;
-      break;
+      return ParsePath(std::move(expression));
     case TokenKind::kSymbol:
       if (token.IsSymbol("(")) return ParseParenthesis();
       FailAtToken(tokens_);
       return expression;
+    case TokenKind::kHint:
     case TokenKind::kEnd:
       FailAtToken(tokens_);
       return expression;
@@ -369,6 +368,7 @@ ast::Expression ExpressionParser::ParseWord() {
   const std::string word = ToCapitals(token.text);
   ast::Expression expression;
   expression.offset = token.offset;
+  if (word == "CASE") return ParseCase();
   if (word == "NULL" || word == "TRUE" || word == "FALSE") {
     if (word != "NULL") expression.value = word == "TRUE";
     tokens_.Take();
@@ -392,9 +392,63 @@ ast::Expression ExpressionParser::ParseWord() {
   }
   if (call) return ParseCall();
   expression.kind = ExpressionKind::kName;
-  expression.text = token.text;
-  tokens_.Take();
-  return expression;
+  return ParsePath(std::move(expression));
+}
+
+// Parses a name, or a table's name, a dot and a column's.
+ast::Expression ExpressionParser::ParsePath(ast::Expression name) {
+  name.text = tokens_.Take().text;
+  if (!tokens_.TakeSymbol(".")) return name;
+  const Token& column = tokens_.Peek();
+  if (column.kind != TokenKind::kIdentifier && column.kind != TokenKind::kQuotedIdentifier) {
+    FailAtToken(tokens_, "identifier");
+    return name;
+  }
+  name.kind = ExpressionKind::kQuotedName;  // a column, whatever its name is
+  name.qualifier = std::move(name.text);
+  name.text = tokens_.Take().text;
+  return name;
+}
+
+// CASE is IF within IF; of CASE value WHEN ..., each condition is a comparison with the value.
+ast::Expression ExpressionParser::ParseCase() {
+  const size_t offset = tokens_.Take().offset;
+  if (!Enter()) return {};
+  std::optional<ast::Expression> value;
+  if (!tokens_.AtWord("WHEN")) value = ParseOr();
+  struct Branch {
+    ast::Expression condition;
+    ast::Expression result;
+  };
+  std::vector<Branch> branches;
+  while (tokens_.TakeWord("WHEN")) {
+    Branch branch;
+    const size_t when = tokens_.Peek().offset;
+    branch.condition = ParseOr();
+    if (value) branch.condition = Operator(Op::kEqual, when, {*value, branch.condition});
+    if (!tokens_.TakeWord("THEN")) {
+      if (!tokens_.failed()) FailAtToken(tokens_, "keyword THEN");
+      return {};
+    }
+    branch.result = ParseOr();
+    branches.push_back(std::move(branch));
+  }
+  ast::Expression result;  // NULL
+  result.offset = offset;
+  if (branches.empty() && !tokens_.failed()) FailAtToken(tokens_, "keyword WHEN");
+  if (tokens_.TakeWord("ELSE")) result = ParseOr();
+  if (!tokens_.TakeWord("END") && !tokens_.failed()) FailAtToken(tokens_, "keyword END");
+  --nesting_;
+  if (tokens_.failed()) return {};
+  for (auto branch = branches.rbegin(); branch != branches.rend(); ++branch) {
+    ast::Expression choice;
+    choice.kind = ExpressionKind::kCall;
+    choice.offset = offset;
+    choice.text = "IF";
+    choice.operands = {std::move(branch->condition), std::move(branch->result), std::move(result)};
+    result = Finish(std::move(choice));
+  }
+  return result;
 }
 
 ast::Expression ExpressionParser::ParseCall() {

@@ -38,6 +38,8 @@ class ExpressionParser {
   ast::Expression ParsePrimary();
   ast::Expression ParseParenthesis();
   ast::Expression ParseWord();
+  ast::Expression ParsePath(ast::Expression name);
+  ast::Expression ParseCase();
   ast::Expression ParseCall();
   ast::Expression ParseArgument();
   ast::Expression ParseCast();

@@ -217,10 +217,23 @@ class Lexer {
          "Syntax error: Illegal escape sequence: " + error.reason);
   }
 
+  // @{name=value, ...}
+  void LexHint() {
+    const size_t start = at_;
+    const size_t end = text_.find('}', start);
+    if (end == std::string_view::npos) return Fail(start, "Syntax error: Unclosed hint");
+    const std::string_view body = text_.substr(start + 2, end - start - 2);
+    if (body.find('=') == std::string_view::npos || body.find('{') != std::string_view::npos) {
+      return Fail(start, "Syntax error: A hint is @{name=value, ...}");
+    }
+    Begin(TokenKind::kHint).text = std::string(body);
+    at_ = end + 1;
+  }
+
   void LexParameter() {
     const size_t start = at_;
     if (Peek(1) == '@') return Fail(start, "A system variable is not modelled");
-    if (Peek(1) == '{') return Fail(start, "A hint is not modelled");
+    if (Peek(1) == '{') return LexHint();
     ++at_;
     if (Peek() == '`') {
       LexQuotedIdentifier(TokenKind::kParameter);
@@ -384,6 +397,8 @@ std::string DescribeToken(const Token& token, std::string_view source) {
       return "bytes literal " + written;
     case TokenKind::kParameter:
       return "parameter " + written;
+    case TokenKind::kHint:
+      return "hint " + written;
     case TokenKind::kSymbol:
       return "\"" + written + "\"";
     case TokenKind::kEnd:

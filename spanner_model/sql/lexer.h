@@ -6,7 +6,7 @@
 //   3. A keyword is an unquoted identifier: the parser decides by Token::Is, since most words of
 //      GoogleSQL are keywords in some places only. IsReserved is true for those that cannot name a
 //      column without backquotes.
-// Deliberately left out: triple quotes, positional parameters, hints.
+// Deliberately left out: triple quotes, positional parameters.
 #pragma once
 
 #include <cstddef>
@@ -28,6 +28,7 @@ enum class TokenKind : uint8_t {
   kString,            // text with its escapes undone
   kBytes,             // text with its escapes undone
   kParameter,         // text without the @
+  kHint,              // text between the braces of @{...}
   kSymbol,            // text: ( ) , ; = != < and so on
   kEnd
 };

@@ -38,6 +38,7 @@ class StatementParser {
 
  private:
   ast::Statement ParseStatement() {
+    TakeHint();
     const size_t offset = tokens_.Peek().offset;
     if (tokens_.TakeWord("SELECT")) return ParseSelect();
     if (tokens_.TakeWord("INSERT")) return ParseInsert(offset);
@@ -73,14 +74,25 @@ class StatementParser {
     return {.text = token.text, .offset = token.offset};
   }
 
-  ast::Name ParseTable() {
-    ast::Name table = ParseName();
-    if (!tokens_.failed() && (tokens_.AtWord("AS") || IsName(tokens_.Peek()))) {
-      // The first word of the next clause is no alias.
-      if (!tokens_.AtWord("VALUES"))
-        tokens_.Fail(tokens_.Peek().offset, "An alias of a table is not modelled");
+  ast::TableName ParseTable() {
+    ast::TableName table;
+    static_cast<ast::Name&>(table) = ParseName();
+    TakeHint();
+    if (tokens_.TakeWord("AS") || (!tokens_.failed() && IsName(tokens_.Peek()))) {
+      table.alias = ParseName().text;
     }
     return table;
+  }
+
+  // A hint changes how a statement is executed and not what it does. One that names an index needs
+  // it to be there, so only that of the table itself is taken.
+  void TakeHint() {
+    if (tokens_.failed() || tokens_.Peek().kind != TokenKind::kHint) return;
+    const Token& hint = tokens_.Take();
+    const std::string text = ToCapitals(hint.text);
+    if (text.find("FORCE_INDEX") == std::string::npos) return;
+    if (text.find("_BASE_TABLE") != std::string::npos) return;
+    tokens_.Fail(hint.offset, "A hint that names an index is not modelled");
   }
 
   bool Expect(bool taken, std::string_view expected) {
@@ -97,12 +109,16 @@ class StatementParser {
 
   ast::Statement ParseSelect() {
     ast::Select select;
+    select.distinct = tokens_.TakeWord("DISTINCT");
+    if (!select.distinct) tokens_.TakeWord("ALL");
     select.items = ParseSelectList();
     if (tokens_.failed()) return select;
     if (tokens_.TakeWord("FROM")) {
       select.table = ParseTable();
       if (tokens_.AtSymbol(",")) tokens_.Fail(tokens_.Peek().offset, "A join is not modelled");
       select.where = ParseWhere();
+      if (tokens_.TakeWord("GROUP")) ParseGroup(select);
+      if (tokens_.TakeWord("HAVING")) select.having = expressions_.Parse();
       if (tokens_.TakeWord("ORDER")) ParseOrder(select);
     } else if (tokens_.AtWord("WHERE") || tokens_.AtWord("ORDER")) {
       tokens_.Fail(tokens_.Peek().offset, tokens_.AtWord("WHERE")
@@ -125,6 +141,13 @@ class StatementParser {
       items.push_back(ParseSelectItem());
     } while (tokens_.TakeSymbol(","));
     return items;
+  }
+
+  void ParseGroup(ast::Select& select) {
+    if (!Expect(tokens_.TakeWord("BY"), "keyword BY")) return;
+    do {
+      select.group.push_back(expressions_.Parse());
+    } while (tokens_.TakeSymbol(","));
   }
 
   void ParseOrder(ast::Select& select) {
@@ -151,6 +174,13 @@ class StatementParser {
     item.offset = tokens_.Peek().offset;
     if (tokens_.TakeSymbol("*")) {
       item.star = true;
+      return item;
+    }
+    if (IsName(tokens_.Peek()) && tokens_.Peek(1).IsSymbol(".") && tokens_.Peek(2).IsSymbol("*")) {
+      item.star = true;
+      item.qualifier = tokens_.Take().text;
+      tokens_.Take();
+      tokens_.Take();
       return item;
     }
     if (tokens_.AtWord("AS")) {
@@ -194,7 +224,10 @@ class StatementParser {
     ast::Insert insert;
     insert.mode = ParseInsertMode();
     tokens_.TakeWord("INTO");
-    insert.table = ParseTable();
+    insert.table = ParseName();
+    if (tokens_.AtWord("AS") || (IsName(tokens_.Peek()) && !tokens_.AtWord("VALUES"))) {
+      FailAtToken(tokens_, "\"(\"");
+    }
     if (tokens_.AtWord("VALUES") || tokens_.AtWord("SELECT")) {
       tokens_.Fail(offset, "INSERT must specify a column list");
     }
@@ -232,6 +265,10 @@ class StatementParser {
     if (!Expect(tokens_.TakeWord("SET"), "keyword SET")) return update;
     do {
       ast::SetItem item;
+      if (IsName(tokens_.Peek()) && tokens_.Peek(1).IsSymbol(".")) {
+        item.qualifier = tokens_.Take().text;
+        tokens_.Take();
+      }
       item.column = ParseName();
       if (!Expect(tokens_.TakeSymbol("="), "\"=\"")) return update;
       item.value = ParseValue();

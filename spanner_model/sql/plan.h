@@ -8,7 +8,7 @@
 //   3. `reads` holds every column that an expression of the statement mentions, key columns
 //      included. It does not hold what only the access path reads (the existence of a row), nor a
 //      column that THEN RETURN only returns as the statement wrote it.
-// Deliberately left out: joins, GROUP BY, DISTINCT, INSERT of a query.
+// Deliberately left out: joins, INSERT of a query.
 #pragma once
 
 #include <bit>
@@ -91,19 +91,24 @@ struct OrderKey {
   WHORL_FIELDS(OrderKey, expression, descending);
 };
 
-// With aggregates, the result is one row: the outputs are expressions over the row of the
-// aggregates' values (Op::kAggregate) instead of over rows of the table, and `order` is empty.
+// A grouped query has one row for each group, or one row if there are no groups: outputs, `having` and
+// `order` are expressions over the group's values and the aggregates (Op::kAggregate) instead of over
+// rows of the table. DISTINCT groups by all outputs.
 struct SelectPlan {
   uint32_t table = 0;  // meaningless if access is kNothing
   Access access;
   std::optional<Expression> filter;
+  bool is_grouped = false;
+  std::vector<Expression> groups;  // over rows of the table
   std::vector<Aggregate> aggregates;
+  std::optional<Expression> having;
   std::vector<Output> outputs;
   std::vector<OrderKey> order;
   std::optional<Expression> limit;   // an INT64 without columns
   std::optional<Expression> offset;  // likewise
   ColumnSet reads;
-  WHORL_FIELDS(SelectPlan, table, access, filter, aggregates, outputs, order, limit, offset, reads);
+  WHORL_FIELDS(SelectPlan, table, access, filter, is_grouped, groups, aggregates, having, outputs,
+               order, limit, offset, reads);
 };
 
 // INSERT of a row whose key exists: fails, updates the row, or skips it.

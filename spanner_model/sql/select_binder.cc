@@ -1,9 +1,11 @@
 // Binds queries, and the outputs of queries and of THEN RETURN (statement_binding.h).
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 #include "spanner_model/sql/source_error.h"
 #include "spanner_model/sql/statement_binding.h"
+#include "spanner_model/sql/words.h"
 
 namespace whorl::model {
 namespace {
@@ -19,7 +21,9 @@ void AddAllColumns(const Table& table, size_t offset, std::vector<BoundOutput>& 
 class SelectBinder {
  public:
   SelectBinder(const StatementContext& context, const ast::Select& select, const Table* table)
-      : select_(select), table_(table), binder_(context.MakeBinder(table)) {}
+      : select_(select),
+        table_(table),
+        binder_(context.MakeBinder(table, select.table ? select.table->qualifier() : "")) {}
 
   std::variant<Plan, Status> Run(uint32_t table) {
     plan_.table = table;
@@ -31,6 +35,7 @@ class SelectBinder {
       plan_.reads = where.reads;
     }
     BindItems();
+    if (select_.having && !binder_.failed()) BindHaving(*select_.having);
     for (const ast::OrderItem& item : select_.order) BindOrder(item);
     binder_.LookInto({});
     plan_.limit = BindLimit(select_.limit, "LIMIT");
@@ -41,33 +46,123 @@ class SelectBinder {
 
  private:
   void BindItems() {
-    const auto aggregate =
-        std::find_if(select_.items.begin(), select_.items.end(),
-                     [](const ast::SelectItem& item) { return HasAggregate(item.expression); });
-    if (aggregate != select_.items.end()) CheckAggregates(aggregate->offset);
+    const std::vector<ast::SelectItem> items = Items();
+    BindGroups(items);
+    const auto aggregate = std::ranges::find_if(
+        items, [](const ast::SelectItem& item) { return HasAggregate(item.expression); });
+    const bool aggregates = aggregate != items.end() || select_.having;
+    if (aggregates || !groups_.empty()) {
+      CheckAggregates(aggregate == items.end() ? items.front().offset : aggregate->offset, items);
+    }
     if (binder_.failed()) return;
-    outputs_ = BindOutputs(binder_, table_, select_.items);
+    outputs_ = BindOutputs(binder_, table_, items);
     if (binder_.failed()) return;
     plan_.outputs = FlattenOutputs(outputs_);
     plan_.reads.AddAll(ColumnsOf(outputs_));
   }
 
-  // Makes this a query of aggregates, or fails if it cannot be one.
-  void CheckAggregates(size_t offset) {
+  // The items of the list. DISTINCT groups by all of them, so a star is written out for it.
+  std::vector<ast::SelectItem> Items() {
+    if (!select_.distinct || table_ == nullptr) return select_.items;
+    std::vector<ast::SelectItem> items;
+    for (const ast::SelectItem& item : select_.items) {
+      if (!item.star) {
+        items.push_back(item);
+        continue;
+      }
+      if (!binder_.Qualifies(item.qualifier, item.offset)) break;
+      for (const Column& column : table_->columns) {
+        ast::SelectItem written{.offset = item.offset};
+        written.expression.kind = ast::ExpressionKind::kQuotedName;
+        written.expression.offset = item.offset;
+        written.expression.text = column.name;
+        items.push_back(std::move(written));
+      }
+    }
+    return items;
+  }
+
+  // The keys of GROUP BY, or of DISTINCT: ordinals and aliases mean items.
+  void BindGroups(const std::vector<ast::SelectItem>& items) {
+    for (const ast::Expression& expression : select_.group) {
+      const ast::Expression* key = KeyOf(expression, items);
+      if (key != nullptr) group_expressions_.push_back(*key);
+    }
+    if (select_.distinct && table_ != nullptr) {
+      const bool groups = !select_.group.empty() || select_.having ||
+                          std::ranges::any_of(items, [](const ast::SelectItem& item) {
+                            return HasAggregate(item.expression);
+                          });
+      if (groups && !binder_.failed()) {
+        binder_.Fail(items.front().offset,
+                     "DISTINCT beside GROUP BY or aggregates is not modelled");
+      }
+      for (const ast::SelectItem& item : items) group_expressions_.push_back(item.expression);
+    }
+    for (const ast::Expression& expression : group_expressions_) {
+      GroupKey key{.expression = &expression, .bound = binder_.Bind(expression)};
+      binder_.Settle(key.bound);
+      if (binder_.failed()) return;
+      plan_.reads.AddAll(key.bound.columns);
+      plan_.groups.push_back(Flatten(key.bound));
+      groups_.push_back(std::move(key));
+    }
+  }
+  const ast::Expression* KeyOf(const ast::Expression& expression,
+                               const std::vector<ast::SelectItem>& items) {
+    if (HasAggregate(expression)) {
+      binder_.Fail(expression.offset, "Aggregate functions are not allowed in GROUP BY");
+      return nullptr;
+    }
+    if (expression.kind == ast::ExpressionKind::kLiteral) {
+      const auto* number = std::get_if<int64_t>(&expression.value);
+      if (number == nullptr) {
+        binder_.Fail(expression.offset, "Cannot GROUP BY literal values");
+      } else if (*number < 1 || static_cast<uint64_t>(*number) > items.size()) {
+        binder_.Fail(expression.offset,
+                     "GROUP BY is out of SELECT column number range: " + std::to_string(*number));
+      } else {
+        return &items[static_cast<size_t>(*number) - 1].expression;
+      }
+      return nullptr;
+    }
+    if (expression.kind != ast::ExpressionKind::kName || !expression.qualifier.empty()) {
+      return &expression;
+    }
+    // A column is preferred to an alias of the same name.
+    if (table_->FindColumn(expression.text)) return &expression;
+    for (const ast::SelectItem& item : items) {
+      if (EqualIgnoringCase(item.alias, expression.text)) return &item.expression;
+    }
+    return &expression;
+  }
+
+  // Makes this a query of aggregates or groups, or fails if it cannot be one.
+  void CheckAggregates(size_t offset, const std::vector<ast::SelectItem>& items) {
     if (table_ == nullptr) {
       return binder_.Fail(offset, "Aggregate function not allowed in SELECT without FROM clause");
     }
-    for (const ast::SelectItem& item : select_.items) {
+    for (const ast::SelectItem& item : items) {
       if (!item.star) continue;
       return binder_.Fail(item.offset, "Star expansion expression references column " +
                                            table_->columns.front().name +
                                            " which is neither grouped nor aggregated");
     }
-    if (!select_.order.empty()) {
-      return binder_.Fail(select_.order.front().expression.offset,
-                          "ORDER BY of aggregates is not modelled");
-    }
+    plan_.is_grouped = true;
     binder_.AggregateInto(&plan_.aggregates);
+    binder_.GroupBy(groups_);
+  }
+
+  void BindHaving(const ast::Expression& having) {
+    binder_.LookInto(outputs_);
+    Bound bound = binder_.Bind(having);
+    if (!binder_.failed() && !binder_.Coerce(bound, Type::kBool)) {
+      binder_.Fail(having.offset, "HAVING clause should return type BOOL, but returns " +
+                                      std::string(WordOf(*bound.type)));
+    }
+    if (binder_.failed()) return;
+    plan_.reads.AddAll(bound.columns);
+    plan_.having = Flatten(bound);
   }
 
   void BindOrder(const ast::OrderItem& item) {
@@ -134,14 +229,17 @@ class SelectBinder {
   const ast::Select& select_;
   const Table* table_;
   ExpressionBinder binder_;
+  std::deque<ast::Expression> group_expressions_;  // stay where they are
+  std::vector<GroupKey> groups_;
   std::vector<BoundOutput> outputs_;
   SelectPlan plan_;
 };
 
 }  // namespace
 
-ExpressionBinder StatementContext::MakeBinder(const Table* table) const {
-  ExpressionBinder binder(text, parameters, table);
+ExpressionBinder StatementContext::MakeBinder(const Table* table, std::string qualifier) const {
+  if (table != nullptr && qualifier.empty()) qualifier = table->name;
+  ExpressionBinder binder(text, parameters, table, std::move(qualifier));
   if (inferred != nullptr) binder.InferInto(inferred);
   return binder;
 }
@@ -168,11 +266,16 @@ std::vector<BoundOutput> BindOutputs(ExpressionBinder& binder, const Table* tabl
     if (item.star && table == nullptr) {
       binder.Fail(item.offset, "SELECT * must have a FROM clause");
     } else if (item.star) {
+      if (!binder.Qualifies(item.qualifier, item.offset)) return {};
       AddAllColumns(*table, item.offset, outputs);
     } else {
       BoundOutput output{.name = item.alias, .bound = binder.Bind(item.expression)};
       binder.Settle(output.bound);
-      const bool is_column = output.bound.node.op == Op::kColumn;
+      // A name is a column, or the value of the group's column.
+      const Op op = output.bound.node.op;
+      const bool is_name = item.expression.kind == ast::ExpressionKind::kName ||
+                           item.expression.kind == ast::ExpressionKind::kQuotedName;
+      const bool is_column = op == Op::kColumn || (is_name && op == Op::kAggregate);
       if (output.name.empty() && is_column) output.name = item.expression.text;
       outputs.push_back(std::move(output));
     }

@@ -29,7 +29,7 @@ struct StatementContext {
 
   // A binder for expressions over the table, or over no table if it is null.
   // REQUIRES: this outlives the binder.
-  ExpressionBinder MakeBinder(const Table* table) const;
+  ExpressionBinder MakeBinder(const Table* table, std::string qualifier = {}) const;
   Status NoTable(const ast::Name& name) const;
 };
 

@@ -38,19 +38,18 @@ Heard<Reply> Call(Stub& stub,
   return heard;
 }
 
-template <typename Request>
-using StreamMethod = std::unique_ptr<grpc::ClientReader<v1::PartialResultSet>> (
-    RawSpanner::Api::Stub::*)(grpc::ClientContext*, const Request&);
+template <typename Part, typename Request>
+using StreamMethod = std::unique_ptr<grpc::ClientReader<Part>> (RawSpanner::Api::Stub::*)(
+    grpc::ClientContext*, const Request&);
 
-template <typename Request>
-Heard<std::vector<v1::PartialResultSet>> Stream(RawSpanner::Api::Stub& stub,
-                                                StreamMethod<Request> method,
-                                                const Request& request) {
+template <typename Part, typename Request>
+Heard<std::vector<Part>> Stream(RawSpanner::Api::Stub& stub, StreamMethod<Part, Request> method,
+                                const Request& request) {
   grpc::ClientContext context;
   SetDeadline(context);
-  Heard<std::vector<v1::PartialResultSet>> heard;
+  Heard<std::vector<Part>> heard;
   const auto reader = (stub.*method)(&context, request);
-  for (v1::PartialResultSet part; reader->Read(&part);) heard.reply.push_back(part);
+  for (Part part; reader->Read(&part);) heard.reply.push_back(part);
   heard.status = reader->Finish();
   heard.retry_info = RetryInfo(context);
   return heard;
@@ -130,7 +129,7 @@ Heard<v1::ResultSet> RawSpanner::ExecuteSql(const v1::ExecuteSqlRequest& request
 
 Heard<std::vector<v1::PartialResultSet>> RawSpanner::ExecuteStreamingSql(
     const v1::ExecuteSqlRequest& request) {
-  return Stream<v1::ExecuteSqlRequest>(*api_, &Api::Stub::ExecuteStreamingSql, request);
+  return Stream(*api_, &Api::Stub::ExecuteStreamingSql, request);
 }
 
 Heard<v1::ExecuteBatchDmlResponse> RawSpanner::ExecuteBatchDml(
@@ -143,7 +142,7 @@ Heard<v1::ResultSet> RawSpanner::Read(const v1::ReadRequest& request) {
 }
 
 Heard<std::vector<v1::PartialResultSet>> RawSpanner::StreamingRead(const v1::ReadRequest& request) {
-  return Stream<v1::ReadRequest>(*api_, &Api::Stub::StreamingRead, request);
+  return Stream(*api_, &Api::Stub::StreamingRead, request);
 }
 
 Heard<v1::Transaction> RawSpanner::BeginTransaction(const v1::BeginTransactionRequest& request) {
@@ -152,6 +151,15 @@ Heard<v1::Transaction> RawSpanner::BeginTransaction(const v1::BeginTransactionRe
 
 Heard<v1::CommitResponse> RawSpanner::Commit(const v1::CommitRequest& request) {
   return Call(*api_, &Api::Stub::Commit, request);
+}
+
+Heard<v1::ListSessionsResponse> RawSpanner::ListSessions(const v1::ListSessionsRequest& request) {
+  return Call(*api_, &Api::Stub::ListSessions, request);
+}
+
+Heard<std::vector<v1::BatchWriteResponse>> RawSpanner::BatchWrite(
+    const v1::BatchWriteRequest& request) {
+  return Stream(*api_, &Api::Stub::BatchWrite, request);
 }
 
 Heard<google::protobuf::Empty> RawSpanner::Rollback(const v1::RollbackRequest& request) {

@@ -46,6 +46,8 @@ class RawSpanner {
                                                     bool multiplexed = false);
   Heard<google::spanner::v1::Session> CreateSession(
       const google::spanner::v1::CreateSessionRequest& request);
+  Heard<google::spanner::v1::ListSessionsResponse> ListSessions(
+      const google::spanner::v1::ListSessionsRequest& request);
   Heard<google::spanner::v1::Session> GetSession(const std::string& session);
   Heard<google::protobuf::Empty> DeleteSession(const std::string& session);
   Heard<google::spanner::v1::ResultSet> ExecuteSql(
@@ -61,6 +63,8 @@ class RawSpanner {
       const google::spanner::v1::BeginTransactionRequest& request);
   Heard<google::spanner::v1::CommitResponse> Commit(
       const google::spanner::v1::CommitRequest& request);
+  Heard<std::vector<google::spanner::v1::BatchWriteResponse>> BatchWrite(
+      const google::spanner::v1::BatchWriteRequest& request);
   Heard<google::protobuf::Empty> Rollback(const google::spanner::v1::RollbackRequest& request);
 
   // For calls that are not above.

@@ -25,6 +25,108 @@ class ServerCallsTest : public testing::Test {
   TestClient client_;
 };
 
+// A client of an official library that has nothing to commit commits anyway.
+TEST_F(ServerCallsTest, ATransactionThatDidNothingNeedsNoPrecommitToken) {
+  const SessionName session = client_.OpenSession(true);
+  const Response begun =
+      client_.Call(BeginTransaction{.session = session, .options = BeginReadWrite{}});
+  ASSERT_TRUE(begun.status.ok()) << FormatStatus(begun.status);
+  Commit commit{.session = session, .transaction = begun.transaction};
+  commit.mutations = {PutRow("a", 1)};
+  EXPECT_EQ(client_.Call(commit).status.code, Code::kFailedPrecondition);
+  commit.mutations.clear();
+  EXPECT_EQ(client_.Call(commit).status.code, Code::kOk);
+}
+
+TEST_F(ServerCallsTest, ListsSessions) {
+  const SessionName first = client_.OpenSession();
+  const SessionName second = client_.OpenSession();
+  v1::ListSessionsRequest request;
+  request.set_database(first.substr(0, first.find("/sessions/")));
+  auto heard = client_.raw().ListSessions(request);
+  ASSERT_TRUE(heard.ok()) << heard.status.error_message();
+  ASSERT_EQ(heard.reply.sessions_size(), 2);
+  EXPECT_EQ(heard.reply.sessions(0).name(), first);
+  EXPECT_EQ(heard.reply.sessions(1).name(), second);
+  client_.Call(DeleteSession{.session = first});
+  EXPECT_EQ(client_.raw().ListSessions(request).reply.sessions_size(), 1);
+  request.set_database(request.database() + "-not");
+  EXPECT_EQ(client_.raw().ListSessions(request).status.error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
+// One group that fails is no matter of the others.
+TEST_F(ServerCallsTest, WritesGroupsOfMutations) {
+  Put("b", 1);
+  v1::BatchWriteRequest request;
+  request.set_session(client_.OpenSession());
+  const auto add = [&request](const Mutation& mutation) {
+    const v1::CommitRequest commit =
+        wire::Encode(Commit{.transaction = SingleUseWrite{}, .mutations = {mutation}});
+    *request.add_mutation_groups()->mutable_mutations() = commit.mutations();
+  };
+  add(PutRow("a", 1));
+  Mutation again = PutRow("b", 2);
+  again.kind = MutationKind::kInsert;
+  add(again);
+  Mutation wrong = PutRow("c", 3);
+  wrong.table = "none";
+  add(wrong);
+  const auto heard = client_.raw().BatchWrite(request);
+  ASSERT_TRUE(heard.ok()) << heard.status.error_message();
+  std::map<int32_t, int32_t> codes;
+  for (const v1::BatchWriteResponse& response : heard.reply) {
+    ASSERT_EQ(response.indexes_size(), 1);
+    codes[response.indexes(0)] = response.status().code();
+    EXPECT_EQ(response.has_commit_timestamp(), response.status().code() == 0);
+  }
+  EXPECT_EQ(codes, (std::map<int32_t, int32_t>{{0, 0},
+                                               {1, static_cast<int>(Code::kAlreadyExists)},
+                                               {2, static_cast<int>(Code::kNotFound)}}));
+  const Statement select = {.sql = Sql::Intern("SELECT k, v FROM t")};
+  EXPECT_THAT(
+      client_.Call(ExecuteSql{.session = client_.OpenSession(), .statement = select}).result.rows,
+      ElementsAre(Row{std::string("a"), int64_t{1}}, Row{std::string("b"), int64_t{1}}));
+  request.clear_mutation_groups();
+  EXPECT_EQ(client_.raw().BatchWrite(request).status.error_code(),
+            grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+TEST_F(ServerCallsTest, PartitionedDmlCommitsByItself) {
+  Put("a", 1);
+  Put("b", 2);
+  const SessionName session = client_.OpenSession();
+  const auto begin = [&] {
+    v1::BeginTransactionRequest request;
+    request.set_session(session);
+    request.mutable_options()->mutable_partitioned_dml();
+    return client_.raw().BeginTransaction(request).reply.id();
+  };
+  const auto execute = [&](const std::string& id, const std::string& sql) {
+    v1::ExecuteSqlRequest request;
+    request.set_session(session);
+    request.mutable_transaction()->set_id(id);
+    request.set_sql(sql);
+    request.set_seqno(1);
+    return client_.raw().ExecuteSql(request);
+  };
+  const auto updated = execute(begin(), "UPDATE t SET v = v + 10 WHERE true");
+  ASSERT_TRUE(updated.ok()) << updated.status.error_message();
+  EXPECT_TRUE(updated.reply.stats().has_row_count_lower_bound());
+  EXPECT_EQ(updated.reply.stats().row_count_lower_bound(), 2);
+  const Statement select = {.sql = Sql::Intern("SELECT v FROM t")};
+  EXPECT_THAT(client_.Call(ExecuteSql{.session = session, .statement = select}).result.rows,
+              ElementsAre(Row{int64_t{11}}, Row{int64_t{12}}));
+  for (const char* sql : {"SELECT v FROM t", "INSERT INTO t (k) VALUES ('c')",
+                          "DELETE FROM t WHERE true THEN RETURN k"}) {
+    EXPECT_EQ(execute(begin(), sql).status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << sql;
+  }
+  v1::CommitRequest commit;
+  commit.set_session(session);
+  commit.set_transaction_id(begin());
+  EXPECT_EQ(client_.raw().Commit(commit).status.error_code(),
+            grpc::StatusCode::FAILED_PRECONDITION);
+}
+
 TEST_F(ServerCallsTest, CommitsWhatAStatementWroteAndReadsItBack) {
   const SessionName session = client_.OpenSession();
   const Response insert = client_.Call(ExecuteSql{.session = session,

@@ -236,23 +236,15 @@ TEST(SqlErrors, NumbersAndTimesOutOfRangeAreRefused) {
 
 TEST(SqlErrors, SqlThatIsNotModelledSaysSo) {
   // Good SQL that the model cannot run must not look like the user's mistake.
-  for (const char* text : {"SELECT DISTINCT name FROM locktable",
-                           "SELECT ALL name FROM locktable",
+  for (const char* text : {"SELECT DISTINCT name FROM locktable GROUP BY name",
                            "SELECT locktable FROM locktable",
-                           "SELECT a.name FROM locktable AS a",
-                           "SELECT locktable.name FROM locktable",
-                           "SELECT name FROM locktable l",
                            "SELECT name FROM locktable, types",
                            "SELECT name FROM locktable JOIN types USING (k1)",
-                           "SELECT name FROM locktable GROUP BY name",
-                           "SELECT COUNT(*) FROM locktable HAVING TRUE",
-                           "SELECT COUNT(*) FROM locktable ORDER BY 1",
                            "SELECT COUNT(DISTINCT name) FROM locktable",
                            "SELECT SUM(f) FROM types",
                            "SELECT AVG(i) FROM types",
                            "SELECT REVERSE(name) FROM locktable",
                            "SELECT name FROM s.locktable",
-                           "SELECT CASE WHEN TRUE THEN 1 END FROM locktable",
                            "SELECT CAST(1 AS NUMERIC) FROM types",
                            "SELECT CAST('2026-01-01' AS DATE) FROM types",
                            "SELECT name FROM locktable WHERE name IN (SELECT 'a')",
@@ -276,7 +268,6 @@ TEST(SqlErrors, SqlThatIsNotModelledSaysSo) {
                            "INSERT locktable (name) SELECT 'a'",
                            "INSERT locktable (name) VALUES ('a') THEN RETURN WITH ACTION name",
                            "INSERT locktable (name) VALUES ('a') ASSERT_ROWS_MODIFIED 1",
-                           "UPDATE locktable l SET writer = 'a' WHERE TRUE",
                            "WITH x AS (SELECT 1) SELECT 1",
                            "CREATE TABLE t (a INT64) PRIMARY KEY (a)",
                            "MERGE locktable USING types ON TRUE"}) {

@@ -49,6 +49,92 @@ TEST_F(SqlQuery, OrderByTakesExpressionsAliasesAndOrdinals) {
   for (const auto& [text, result] : cases) EXPECT_EQ(runner_.Run(text), result) << text;
 }
 
+TEST_F(SqlQuery, ATableHasAnAliasThatHidesItsName) {
+  const Cases cases = {
+      {"SELECT t.k1 FROM types AS t WHERE t.s = 'x'", "k1:INT64 | 1"},
+      {"SELECT T.`k1` AS n FROM types t WHERE t.k1 < 3 ORDER BY t.k2 DESC", "n:INT64 | 2 | 1"},
+      {"SELECT types.k1 FROM types WHERE TYPES.k1 = 1", "k1:INT64 | 1"},
+      {"SELECT t.k1 FROM types@{FORCE_INDEX=_BASE_TABLE} t WHERE t.k1 = 1", "k1:INT64 | 1"},
+      {"@{LOCK_SCANNED_RANGES=exclusive} SELECT k1 FROM types WHERE k1 = 1", "k1:INT64 | 1"},
+      {"SELECT types.k1 FROM types t", "INVALID_ARGUMENT: Unrecognized name: types"},
+      {"SELECT u.* FROM types t", "INVALID_ARGUMENT: Unrecognized name: u"},
+      {"SELECT t.none FROM types t", "INVALID_ARGUMENT: Unrecognized name: none"},
+      // What has a table before it is no output.
+      {"SELECT -k1 AS k1 FROM types t ORDER BY t.k1 LIMIT 1", "k1:INT64 | -1"},
+      {"SELECT -k1 AS k1 FROM types t ORDER BY k1 LIMIT 1", "k1:INT64 | -5"}};
+  for (const auto& [text, result] : cases) EXPECT_EQ(runner_.Run(text), result) << text;
+  EXPECT_EQ(runner_.Run("SELECT t.* FROM types t WHERE k1 = 1"),
+            runner_.Run("SELECT * FROM types WHERE k1 = 1"));
+  EXPECT_EQ(runner_.Run("UPDATE types AS t SET t.s = t.k2, i = t.i + 1 WHERE t.k1 = 1 "
+                        "THEN RETURN t.s, i"),
+            "s:STRING i:INT64 | 'a' 11 # 1");
+  EXPECT_EQ(runner_.Run("UPDATE types t SET types.s = 'a' WHERE true"),
+            "INVALID_ARGUMENT: Unrecognized name: types");
+  EXPECT_EQ(runner_.Run("DELETE FROM types t WHERE t.k1 = 5"), " # 1");
+}
+
+TEST_F(SqlQuery, CaseIsTheFirstThatIsTrue) {
+  const Cases cases = {
+      {"SELECT CASE WHEN b THEN 'yes' WHEN NOT b THEN 'no' ELSE '?' END FROM types WHERE k1 < 4",
+       ":STRING | 'yes' | 'no' | '?'"},
+      {"SELECT CASE k1 WHEN 1 THEN 1 WHEN 2 THEN 2.5 END AS c FROM types WHERE k1 < 4",
+       "c:FLOAT64 | 1 | 2.5 | NULL"},
+      // NULL equals nothing, and what is not reached is not evaluated.
+      {"SELECT CASE i WHEN i THEN 'same' ELSE 'none' END FROM types WHERE k1 = 3",
+       ":STRING | 'none'"},
+      {"SELECT CASE WHEN TRUE THEN 1 ELSE CAST(1 / 0 AS INT64) END", ":INT64 | 1"},
+      {"SELECT CASE WHEN FALSE THEN CASE 1 WHEN 1 THEN 2 END END", ":INT64 | NULL"}};
+  for (const auto& [text, result] : cases) EXPECT_EQ(runner_.Run(text), result) << text;
+  for (const char* text : {"SELECT CASE END", "SELECT CASE WHEN 1 THEN 2 END",
+                           "SELECT CASE WHEN TRUE 2 END", "SELECT CASE 1 THEN 2 END",
+                           "SELECT CASE WHEN TRUE THEN 2", "SELECT CASE WHEN b THEN 1 END"}) {
+    EXPECT_TRUE(runner_.Run(text).starts_with("INVALID_ARGUMENT")) << text;
+  }
+}
+
+TEST_F(SqlQuery, GroupsHaveTheirAggregates) {
+  ASSERT_EQ(runner_.Run("UPDATE types SET s = 'x' WHERE k1 = 2"), " # 1");
+  const Cases cases = {
+      {"SELECT s, COUNT(*) AS n, MAX(k1) FROM types GROUP BY s ORDER BY n",
+       "s:STRING n:INT64 :INT64 | 'x' 2 2 | NULL 3 5"},
+      {"SELECT k1 > 3 AS late, SUM(k1) FROM types GROUP BY late ORDER BY late DESC",
+       "late:BOOL :INT64 | TRUE 9 | FALSE 6"},
+      {"SELECT b IS NULL, COUNT(b) FROM types GROUP BY 1 ORDER BY 1",
+       ":BOOL :INT64 | FALSE 2 | TRUE 0"},
+      {"SELECT COUNT(*) FROM types GROUP BY types.S ORDER BY 1", ":INT64 | 2 | 3"},
+      {"SELECT UPPER(s), COUNT(*) + 1 FROM types GROUP BY upper(s) ORDER BY 2",
+       ":STRING :INT64 | 'X' 3 | NULL 4"},
+      {"SELECT s FROM types GROUP BY s HAVING COUNT(*) > 2", "s:STRING | NULL"},
+      {"SELECT s FROM types GROUP BY s HAVING s IS NOT NULL", "s:STRING | 'x'"},
+      {"SELECT s FROM types WHERE k1 > 9 GROUP BY s", "s:STRING"},
+      {"SELECT COUNT(*) FROM types WHERE k1 > 9 HAVING COUNT(*) > 0", ":INT64"},
+      {"SELECT COUNT(*) AS n FROM types ORDER BY n", "n:INT64 | 5"},
+      {"SELECT s FROM types GROUP BY s ORDER BY s DESC LIMIT 1 OFFSET 1", "s:STRING | NULL"},
+      {"SELECT k1 FROM types GROUP BY s",
+       "INVALID_ARGUMENT: SELECT list expression references column k1 which is neither grouped nor "
+       "aggregated"},
+      {"SELECT s FROM types GROUP BY 2",
+       "INVALID_ARGUMENT: GROUP BY is out of SELECT column number range: 2"},
+      {"SELECT COUNT(*) FROM types GROUP BY COUNT(*)",
+       "INVALID_ARGUMENT: Aggregate functions are not allowed in GROUP BY"}};
+  for (const auto& [text, result] : cases) EXPECT_EQ(runner_.Run(text), result) << text;
+}
+
+TEST_F(SqlQuery, DistinctRowsComeOnce) {
+  const Cases cases = {
+      {"SELECT DISTINCT s IS NULL AS free FROM types ORDER BY free", "free:BOOL | FALSE | TRUE"},
+      {"SELECT DISTINCT b FROM types ORDER BY 1", "b:BOOL | NULL | FALSE | TRUE"},
+      {"SELECT DISTINCT 1 FROM types", ":INT64 | 1"},
+      {"SELECT DISTINCT k1 > 2, b IS NULL FROM types ORDER BY 1, 2 LIMIT 5",
+       ":BOOL :BOOL | FALSE FALSE | TRUE TRUE"},
+      {"SELECT DISTINCT s FROM types ORDER BY k1",
+       "INVALID_ARGUMENT: SELECT list expression references column k1 which is neither grouped nor "
+       "aggregated"}};
+  for (const auto& [text, result] : cases) EXPECT_EQ(runner_.Run(text), result) << text;
+  EXPECT_EQ(runner_.Run("SELECT DISTINCT * FROM types WHERE k1 = 1"),
+            runner_.Run("SELECT * FROM types WHERE k1 = 1"));
+}
+
 TEST_F(SqlQuery, LimitAndOffsetTakeNumbersAndParameters) {
   // An invalid count is an error at compilation if it is a literal, at execution if it is a
   // parameter.

@@ -2,7 +2,7 @@
 # The original spindle, as examples/foreign/spindle_go has it, comes to the verdicts of its port in a
 # few scenarios on whorl's own server.
 #
-# Usage: foreign.sh TREE, in the project's folder. Exit codes: 0 all went as it should; 1 something did
+# Usage: spindle_go.sh TREE, in the project's folder. Exit codes: 0 all went as it should; 1 something did
 # not; 77 there is no Go, or its modules cannot be had.
 set -euo pipefail
 
