@@ -1,5 +1,6 @@
 // The examples in help texts, and how a test runs them: as a shell does, in a folder that has
-// scenarios/, and interrupted after half a second, since some hunt for a minute.
+// scenarios/, and interrupted after half a second, since some hunt for a minute. Those that
+// write the traces that the examples of `whorl diff` read run to their end, however busy the machine is.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -63,12 +64,14 @@ class HelpExamples : public CliTest {
   }
 
   Ended RunExample(const std::string& example) {
+    const bool is_needed =
+        example.ends_with(" --trace before") || example.ends_with(" --trace after");
+    const std::string limit = is_needed ? "600" : "0.5";
     // In the foreground, timeout interrupts the command once. Otherwise it interrupts its whole group,
     // too, and a second interrupt ends a command without its report.
     Write("example.sh",
-          "set -o pipefail\nwhorl() { timeout --foreground --signal=INT --kill-after=60 0.5 '" WHORL_COMMAND
-          "' \"$@\"; }\n" +
-              example + "\n");
+          "set -o pipefail\nwhorl() { timeout --foreground --signal=INT --kill-after=60 " + limit +
+              " '" WHORL_COMMAND "' \"$@\"; }\n" + example + "\n");
     return Shell("bash example.sh");
   }
 
