@@ -90,7 +90,12 @@ v1::ExecuteBatchDmlResponse EncodeBatchDmlResponse(const Response& response,
     Response one = {.result = {.row_count = response.batch[i].row_count}};
     ResultShape shape = shapes[i];
     shape.columns.clear();
-    if (i == 0) one.transaction = response.transaction;
+    if (i == 0) {
+      one.transaction = response.transaction;
+      // Here, too: Python's client (3.71) looks for it in the first result, others in the response.
+      one.precommit_token = response.precommit_token;
+      one.precommit_sequence = response.precommit_sequence;
+    }
     *proto.add_result_sets() = EncodeResultSet(one, shape);
   }
   *proto.mutable_status() = EncodeRpcStatus(response.result.status);
