@@ -204,8 +204,29 @@ bool IsCommitting(const Database& database) {
       [](const TransactionState& one) { return one.phase == TransactionPhase::kCommitting; });
 }
 
+namespace {
+
+// The versions of a table with the columns that it has now. No transaction that could compare the columns
+// of old versions with its reads outlives the change, so they count as written.
+StoredTable Rearranged(StoredTable table, const TableOrigin& origin) {
+  for (StoredRow& stored : table.rows) {
+    for (Version& version : stored.versions) {
+      version.columns = ~uint64_t{0};
+      if (!version.row) continue;
+      Row row;
+      for (const auto& column : origin.columns) {
+        row.push_back(column ? std::move((*version.row)[*column]) : Value(Null{}));
+      }
+      version.row = std::move(row);
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
 void ChangeSchema(Catalogue& catalogue, Database& database, Schema schema,
-                  std::span<const std::optional<uint32_t>> kept, std::span<const Moment> leaders,
+                  std::span<const std::optional<TableOrigin>> kept, std::span<const Moment> leaders,
                   std::vector<DatabaseEffect>& out) {
   Work work{.catalogue = catalogue, .database = database, .leaders = leaders, .out = out};
   for (TransactionState& transaction : database.transactions) {
@@ -215,7 +236,7 @@ void ChangeSchema(Catalogue& catalogue, Database& database, Schema schema,
   SortOutFinished(work);
   std::vector<StoredTable> tables(schema.tables.size());
   for (size_t i = 0; i < tables.size(); ++i) {
-    if (kept[i]) tables[i] = std::move(database.tables[*kept[i]]);
+    if (kept[i]) tables[i] = Rearranged(std::move(database.tables[kept[i]->table]), *kept[i]);
   }
   database.tables = std::move(tables);
   catalogue.SetSchema(std::move(schema));

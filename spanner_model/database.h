@@ -129,10 +129,16 @@ void CommitVisible(const Catalogue& catalogue, Database& database, const Transac
 void LookAgain(const Catalogue& catalogue, Database& database, std::span<const Moment> leaders,
                std::vector<DatabaseEffect>& out);
 
-// Replaces the schema; table i of the new one is table `kept[i]` of the old one, or empty. Aborts
-// open transactions. REQUIRES: no transaction is committing (IsCommitting).
+// A table, and its columns, of the schema before; a column without one is new, and NULL in every row.
+struct TableOrigin {
+  uint32_t table = 0;
+  std::vector<std::optional<uint32_t>> columns = {};
+};
+
+// Replaces the schema; table i of the new one comes from `kept[i]`, or is empty. Aborts open
+// transactions. REQUIRES: no transaction is committing (IsCommitting).
 void ChangeSchema(Catalogue& catalogue, Database& database, Schema schema,
-                  std::span<const std::optional<uint32_t>> kept, std::span<const Moment> leaders,
+                  std::span<const std::optional<TableOrigin>> kept, std::span<const Moment> leaders,
                   std::vector<DatabaseEffect>& out);
 bool IsCommitting(const Database& database);
 

@@ -93,13 +93,12 @@ class Inserter {
   // Evaluates all rows, then looks up all keys, then checks all constraints, so that errors appear
   // in that order.
   Execution Run() {
-    std::vector<Row> rows(plan_.rows.size());
-    for (size_t i = 0; i < rows.size(); ++i) {
-      Status status = MakeInsertedRow(input_, plan_, plan_.rows[i], rows[i]);
-      if (!status.ok()) return Failed(std::move(status), /*dooms=*/false);
+    std::vector<Row> rows;
+    if (Status status = MakeRows(rows); !status.ok()) {
+      return Failed(std::move(status), /*dooms=*/false);
     }
     for (size_t i = 0; i < rows.size(); ++i) {
-      Status status = Take(std::move(rows[i]), PendingOf(plan_.rows[i]));
+      Status status = Take(std::move(rows[i]), plan_.source ? 0 : PendingOf(plan_.rows[i]));
       const bool dooms = status.code == Code::kAlreadyExists;
       if (!status.ok()) return Failed(std::move(status), dooms);
     }
@@ -118,6 +117,24 @@ class Inserter {
   }
 
  private:
+  // The rows of VALUES, or of the query.
+  Status MakeRows(std::vector<Row>& rows) const {
+    if (!plan_.source) {
+      rows.resize(plan_.rows.size());
+      for (size_t i = 0; i < rows.size(); ++i) {
+        Status status = MakeInsertedRow(input_, plan_, plan_.rows[i], rows[i]);
+        if (!status.ok()) return status;
+      }
+      return {};
+    }
+    StatementResult source = RunQuery(input_, *plan_.source);
+    for (Row& values : source.rows) {
+      Row& row = rows.emplace_back(table_.columns.size(), Null{});
+      for (size_t i = 0; i < values.size(); ++i) row[plan_.columns[i]] = std::move(values[i]);
+    }
+    return source.status;
+  }
+
   // Turns the row into a write, an error or nothing, depending on whether its key exists.
   Status Take(Row row, uint64_t pending) {
     Key key = KeyOf(table_, row);
@@ -228,7 +245,54 @@ Reads ReadsOf(const Plan& plan) {
 }
 
 bool ReadsNoTable(const Reads& reads) {
-  return reads.access != nullptr && reads.access->kind == AccessKind::kNothing;
+  return reads.access != nullptr &&
+         (reads.access->kind == AccessKind::kNothing || reads.access->kind == AccessKind::kGiven);
+}
+
+const std::vector<Subquery>& SubqueriesOf(const Plan& plan) {
+  return std::visit([](const auto& p) -> const std::vector<Subquery>& { return p.subqueries; },
+                    plan);
+}
+
+// Calls visit(query) for the queries inside of a statement.
+template <typename Visit>
+void ForEachQueryInside(const Plan& plan, const Visit& visit) {
+  for (const Subquery& subquery : SubqueriesOf(plan)) visit(*subquery.plan);
+  const auto* insert = std::get_if<InsertPlan>(&plan);
+  if (insert != nullptr && insert->source) visit(*insert->source);
+}
+
+Reads ReadsOf(const SelectPlan& query) {
+  return {.table = query.table, .access = &query.access, .columns = query.reads};
+}
+
+// Appends the value of each subquery to `values`.
+Status RunSubqueries(ExecutionInput input, const std::vector<Subquery>& subqueries,
+                     std::vector<Value>& values) {
+  for (const Subquery& subquery : subqueries) {
+    input.parameters = values;
+    StatementResult result = RunQuery(input, *subquery.plan);
+    if (!result.status.ok()) return std::move(result.status);
+    if (subquery.use == SubqueryUse::kExists) {
+      values.emplace_back(!result.rows.empty());
+    } else if (subquery.use == SubqueryUse::kArray) {
+      Array array;
+      for (Row& row : result.rows) array.elements.push_back(std::move(row.front()));
+      values.emplace_back(std::move(array));
+    } else if (result.rows.size() > 1) {
+      return Error(Code::kOutOfRange, "Scalar subquery produced more than one element");
+    } else {
+      values.push_back(result.rows.empty() ? Value(Null{}) : std::move(result.rows[0][0]));
+    }
+  }
+  return {};
+}
+
+void AppendLock(const ExecutionInput& input, const Reads& reads, std::vector<ReadLock>& out) {
+  if (ReadsNoTable(reads)) return;
+  out.push_back({.table = reads.table,
+                 .range = RangeOf(input, *reads.access),
+                 .columns = reads.columns.bits()});
 }
 
 }  // namespace
@@ -252,6 +316,13 @@ Status CheckPendingColumns(const ExecutionInput& input, uint32_t table_index, Co
 }
 
 Status CheckPending(const ExecutionInput& input, const Plan& plan) {
+  Status inside;
+  ForEachQueryInside(plan, [&](const SelectPlan& query) {
+    const Reads of_query = ReadsOf(query);
+    if (!inside.ok() || ReadsNoTable(of_query)) return;
+    inside = CheckPendingColumns(input, of_query.table, of_query.columns);
+  });
+  if (!inside.ok()) return inside;
   const Reads reads = ReadsOf(plan);
   if (ReadsNoTable(reads)) return {};
   // Reading only the existence of keys is allowed.
@@ -260,15 +331,19 @@ Status CheckPending(const ExecutionInput& input, const Plan& plan) {
 }
 
 void AppendReadLocks(const ExecutionInput& input, const Plan& plan, std::vector<ReadLock>& out) {
+  bool has_queries = false;
+  ForEachQueryInside(plan, [&](const SelectPlan& query) {
+    has_queries = true;
+    AppendLock(input, ReadsOf(query), out);
+  });
   const Reads reads = ReadsOf(plan);
-  if (ReadsNoTable(reads)) return;
-  if (reads.access != nullptr) {
-    out.push_back({.table = reads.table,
-                   .range = RangeOf(input, *reads.access),
-                   .columns = reads.columns.bits()});
+  if (reads.access != nullptr) return AppendLock(input, reads, out);
+  const InsertPlan& insert = std::get<InsertPlan>(plan);
+  if (has_queries) {
+    // Which keys it inserts is known once its queries have run, so it locks all.
+    out.push_back({.table = insert.table, .range = {}, .columns = reads.columns.bits()});
     return;
   }
-  const InsertPlan& insert = std::get<InsertPlan>(plan);
   const size_t before = out.size();
   for (const std::vector<Assignment>& assignments : insert.rows) {
     Row row;
@@ -282,7 +357,9 @@ void AppendReadLocks(const ExecutionInput& input, const Plan& plan, std::vector<
   }
 }
 
-Execution Execute(const ExecutionInput& input, const Plan& plan) {
+namespace {
+
+Execution ExecuteWithoutSubqueries(const ExecutionInput& input, const Plan& plan) {
   if (const auto* select = std::get_if<SelectPlan>(&plan)) {
     return {.result = RunQuery(input, *select)};
   }
@@ -297,6 +374,19 @@ Execution Execute(const ExecutionInput& input, const Plan& plan) {
   }
   if (const auto* update = std::get_if<UpdatePlan>(&plan)) return RunUpdate(input, *update);
   return RunDelete(input, std::get<DeletePlan>(plan));
+}
+
+}  // namespace
+
+Execution Execute(const ExecutionInput& input, const Plan& plan) {
+  const std::vector<Subquery>& subqueries = SubqueriesOf(plan);
+  if (subqueries.empty()) return ExecuteWithoutSubqueries(input, plan);
+  std::vector<Value> values(input.parameters.begin(), input.parameters.end());
+  Status status = RunSubqueries(input, subqueries, values);
+  if (!status.ok()) return Failed(std::move(status), /*dooms=*/false);
+  ExecutionInput with_values = input;
+  with_values.parameters = values;
+  return ExecuteWithoutSubqueries(with_values, plan);
 }
 
 }  // namespace whorl::model

@@ -1,5 +1,6 @@
 #include "spanner_model/row_checks.h"
 
+#include <algorithm>
 #include <optional>
 #include <variant>
 
@@ -8,13 +9,21 @@
 namespace whorl::model {
 namespace {
 
-// The length of a STRING in characters or of a BYTES in bytes; nullopt for other types.
+// The length of a STRING in characters or of a BYTES in bytes, or of the longest in an array; nullopt for
+// other types.
 std::optional<int64_t> LengthOf(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) {
     return TextLength(*text, TextUnit::kCharacter);
   }
   if (const auto* bytes = std::get_if<Bytes>(&value)) {
     return TextLength(bytes->data, TextUnit::kByte);
+  }
+  if (const auto* array = std::get_if<Array>(&value)) {
+    int64_t longest = 0;
+    for (const Value& element : array->elements) {
+      longest = std::max(longest, LengthOf(element).value_or(0));
+    }
+    return longest;
   }
   return std::nullopt;
 }
@@ -30,8 +39,8 @@ Status CheckValue(const Table& table, const Column& column, const Value& value, 
     return Error(Code::kFailedPrecondition, "Cannot specify a null value for column: " +
                                                 NameOf(table, column) + " in table: " + table.name);
   }
-  const int64_t most =
-      column.max_length.value_or(column.type == Type::kBytes ? kMaxBytesLength : kMaxStringLength);
+  const bool is_bytes = column.type == Type::kBytes || column.type == Type::kBytesArray;
+  const int64_t most = column.max_length.value_or(is_bytes ? kMaxBytesLength : kMaxStringLength);
   if (const auto size = LengthOf(value); size && *size > most) {
     return Error(
         Code::kFailedPrecondition,

@@ -55,10 +55,23 @@ void Cut(const Window& window, std::vector<Row>& rows) {
   if (rows.size() > window.count) rows.resize(window.count);
 }
 
+template <typename Visit>
+Status ForEachGiven(const ExecutionInput& input, const SelectPlan& plan, const Visit& visit) {
+  Status status;
+  for (const Row& row : plan.given) {
+    const Match match =
+        plan.filter ? Matches(*plan.filter, ContextOf(input, row), status) : Match::kYes;
+    if (match == Match::kYes) status = visit(row);
+    if (!status.ok()) break;
+  }
+  return status;
+}
+
 // Calls visit(row) for the rows that match; once, with an empty row, if the query has no table.
 template <typename Visit>
 Status ForEachSource(const ExecutionInput& input, const SelectPlan& plan, const Visit& visit) {
   if (plan.access.kind == AccessKind::kNothing) return visit(Row());
+  if (plan.access.kind == AccessKind::kGiven) return ForEachGiven(input, plan, visit);
   return ForEachMatch(input, plan.table, plan.access, plan.filter ? &*plan.filter : nullptr, visit);
 }
 

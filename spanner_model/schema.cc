@@ -1,6 +1,8 @@
 #include "spanner_model/schema.h"
 
 #include <algorithm>
+#include <utility>
+#include <variant>
 
 #include "spanner_model/sql/lexer.h"
 #include "spanner_model/sql/words.h"
@@ -21,12 +23,6 @@ std::string Quoted(const std::string& name) {
   return IsReserved(ToCapitals(name)) ? "`" + name + "`" : name;
 }
 
-std::string PrintType(const Column& column) {
-  std::string text(WordOf(column.type));
-  if (column.type != Type::kString && column.type != Type::kBytes) return text;
-  return text + "(" + (column.max_length ? std::to_string(*column.max_length) : "MAX") + ")";
-}
-
 std::string PrintColumn(const Column& column) {
   std::string text = "  " + Quoted(column.name) + " " + PrintType(column);
   if (column.not_null) text += " NOT NULL";
@@ -36,6 +32,121 @@ std::string PrintColumn(const Column& column) {
   }
   return text + ",\n";
 }
+
+bool Uses(const Index& index, const std::string& column) {
+  return std::any_of(index.columns.begin(), index.columns.end(),
+                     [&](const IndexColumn& one) { return one.name == column; }) ||
+         std::find(index.stored.begin(), index.stored.end(), column) != index.stored.end();
+}
+
+// Applies one statement, or sets `status`.
+struct DdlApplier {
+  Schema schema;
+  Status status = {};
+
+  void Fail(Code code, std::string message) { status = Error(code, std::move(message)); }
+  bool IsTaken(const std::string& name) const {
+    return schema.FindTable(name) || FindByName(schema.indexes, name);
+  }
+  // Names count with their case here.
+  Table* FindTable(const std::string& name) {
+    const auto table = std::find_if(schema.tables.begin(), schema.tables.end(),
+                                    [&](const Table& other) { return other.name == name; });
+    if (table != schema.tables.end()) return &*table;
+    Fail(Code::kNotFound, "Table not found: " + name);
+    return nullptr;
+  }
+
+  void operator()(const CreateTable& create) {
+    if (!IsTaken(create.table.name)) {
+      schema.tables.push_back(create.table);
+    } else if (!create.if_not_exists) {
+      Fail(Code::kFailedPrecondition, "Duplicate name in schema: " + create.table.name + ".");
+    }
+  }
+  void operator()(const DropTable& drop) {
+    const Table* table = FindTable(drop.name);
+    if (table == nullptr) {
+      if (drop.if_exists) status = {};
+      return;
+    }
+    for (const Index& index : schema.indexes) {
+      if (index.table != drop.name) continue;
+      return Fail(Code::kFailedPrecondition,
+                  "Cannot drop table " + drop.name + " with indices: " + index.name + ".");
+    }
+    schema.tables.erase(schema.tables.begin() + (table - schema.tables.data()));
+  }
+  void operator()(const AddColumn& add) {
+    Table* table = FindTable(add.table);
+    if (table == nullptr) return;
+    if (table->FindColumn(add.column.name)) {
+      if (add.if_not_exists) return;
+      return Fail(Code::kFailedPrecondition,
+                  "Duplicate column name " + add.table + "." + add.column.name + ".");
+    }
+    if (add.column.not_null) {
+      return Fail(Code::kUnimplemented, "Cannot add NOT NULL column " + add.table + "." +
+                                            add.column.name + " to existing table " + add.table +
+                                            ".");
+    }
+    if (table->columns.size() == kMaxColumns) {
+      return Fail(Code::kInvalidArgument, "A table of more than " + std::to_string(kMaxColumns) +
+                                              " columns is not modelled");
+    }
+    table->columns.push_back(add.column);
+  }
+  void operator()(const DropColumn& drop) {
+    Table* table = FindTable(drop.table);
+    if (table == nullptr) return;
+    const auto found = table->FindColumn(drop.column);
+    if (!found || table->columns[*found].name != drop.column) {
+      return Fail(Code::kNotFound, "Column not found in table " + drop.table + ": " + drop.column);
+    }
+    if (table->IsKey(*found)) {
+      return Fail(Code::kInvalidArgument,
+                  "Cannot drop key column `" + drop.column + "` from table `" + drop.table + "`.");
+    }
+    for (const Index& index : schema.indexes) {
+      if (index.table != drop.table || !Uses(index, drop.column)) continue;
+      return Fail(Code::kFailedPrecondition,
+                  "Cannot drop column `" + drop.column + "` from table `" + drop.table +
+                      "` because it is used by index `" + index.name + "`.");
+    }
+    table->columns.erase(table->columns.begin() + *found);
+    for (uint32_t& key : table->key) {
+      if (key > *found) --key;
+    }
+  }
+  void operator()(const CreateIndex& create) {
+    const Index& index = create.index;
+    if (IsTaken(index.name)) {
+      if (create.if_not_exists) return;
+      return Fail(Code::kFailedPrecondition, "Duplicate name in schema: " + index.name + ".");
+    }
+    const Table* table = FindTable(index.table);
+    if (table == nullptr) return;
+    std::vector<std::string> names = index.stored;
+    for (const IndexColumn& column : index.columns) names.push_back(column.name);
+    for (const std::string& name : names) {
+      const auto column = table->FindColumn(name);
+      if (column && table->columns[*column].name == name) continue;
+      return Fail(Code::kInvalidArgument, "Index " + index.name + " specifies key column " + name +
+                                              " which does not exist in table " + index.table +
+                                              ".");
+    }
+    schema.indexes.push_back(index);
+  }
+  void operator()(const DropIndex& drop) {
+    const auto index = std::find_if(schema.indexes.begin(), schema.indexes.end(),
+                                    [&](const Index& other) { return other.name == drop.name; });
+    if (index != schema.indexes.end()) {
+      schema.indexes.erase(index);
+    } else if (!drop.if_exists) {
+      Fail(Code::kNotFound, "Index not found: " + drop.name);
+    }
+  }
+};
 
 }  // namespace
 
@@ -52,24 +163,33 @@ std::optional<uint32_t> Schema::FindTable(std::string_view table_name) const {
 }
 
 std::variant<Schema, Status> ApplyDdl(Schema schema, const DdlStatement& statement) {
-  if (const auto* create = std::get_if<CreateTable>(&statement)) {
-    if (!schema.FindTable(create->table.name)) {
-      schema.tables.push_back(create->table);
-    } else if (!create->if_not_exists) {
-      return Error(Code::kFailedPrecondition,
-                   "Duplicate name in schema: " + create->table.name + ".");
-    }
-    return schema;
+  DdlApplier applier{.schema = std::move(schema)};
+  std::visit([&](const auto& one) { applier(one); }, statement);
+  if (!applier.status.ok()) return std::move(applier.status);
+  return std::move(applier.schema);
+}
+
+std::string PrintType(const Column& column) {
+  const Type element = IsArray(column.type) ? ElementOf(column.type) : column.type;
+  std::string text(WordOf(element));
+  if (element == Type::kString || element == Type::kBytes) {
+    text += "(" + (column.max_length ? std::to_string(*column.max_length) : "MAX") + ")";
   }
-  const auto& drop = std::get<DropTable>(statement);
-  const auto table = std::find_if(schema.tables.begin(), schema.tables.end(),
-                                  [&](const Table& other) { return other.name == drop.name; });
-  if (table != schema.tables.end()) {
-    schema.tables.erase(table);
-  } else if (!drop.if_exists) {
-    return Error(Code::kNotFound, "Table not found: " + drop.name);
+  return IsArray(column.type) ? "ARRAY<" + text + ">" : text;
+}
+
+std::string PrintDdl(const Index& index) {
+  std::string text = std::string("CREATE ") + (index.null_filtered ? "NULL_FILTERED " : "") +
+                     "INDEX " + Quoted(index.name) + " ON " + Quoted(index.table) + "(";
+  for (size_t i = 0; i < index.columns.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += Quoted(index.columns[i].name) + (index.columns[i].descending ? " DESC" : "");
   }
-  return schema;
+  text += ")";
+  for (size_t i = 0; i < index.stored.size(); ++i) {
+    text += (i == 0 ? " STORING (" : ", ") + Quoted(index.stored[i]);
+  }
+  return index.stored.empty() ? text : text + ")";
 }
 
 std::string PrintDdl(const Table& table) {

@@ -1,4 +1,4 @@
-// Tables as the database and the SQL binder see them, and the DDL that creates and drops them.
+// Tables as the database and the SQL binder see them, and the DDL that changes them.
 //
 // Invariants:
 //   1. A Schema is an immutable value, since plans hold indexes of its tables and columns.
@@ -7,8 +7,9 @@
 //      no two tables of a schema, have names that differ in case only.
 //   3. A table has at most kMaxColumns columns, so that a set of columns is one word, and every
 //      entry of `key` is the index of one of them.
-// Deliberately left out: interleaving, secondary and foreign keys, DEFAULT, generated columns,
-// descending and empty keys, row deletion policies, ALTER TABLE, indexes.
+//   4. An index is a name: it changes no result and no lock, since no statement here reads by one.
+// Deliberately left out: interleaving, foreign keys, UNIQUE indexes, DEFAULT, generated columns,
+// descending and empty keys, row deletion policies, ALTER COLUMN.
 #pragma once
 
 #include <cstddef>
@@ -53,11 +54,27 @@ struct Table {
   WHORL_FIELDS(Table, name, columns, key);
 };
 
+struct IndexColumn {
+  std::string name;
+  bool descending = false;
+  WHORL_FIELDS(IndexColumn, name, descending);
+};
+
+struct Index {
+  std::string name;
+  std::string table;
+  std::vector<IndexColumn> columns;
+  std::vector<std::string> stored;  // STORING
+  bool null_filtered = false;
+  WHORL_FIELDS(Index, name, table, columns, stored, null_filtered);
+};
+
 struct Schema {
   std::vector<Table> tables;
+  std::vector<Index> indexes = {};
 
   std::optional<uint32_t> FindTable(std::string_view table_name) const;
-  WHORL_FIELDS(Schema, tables);
+  WHORL_FIELDS(Schema, tables, indexes);
 };
 
 struct CreateTable {
@@ -70,7 +87,29 @@ struct DropTable {
   bool if_exists = false;
   WHORL_FIELDS(DropTable, name, if_exists);
 };
-using DdlStatement = std::variant<CreateTable, DropTable>;
+struct AddColumn {
+  std::string table;
+  Column column;
+  bool if_not_exists = false;
+  WHORL_FIELDS(AddColumn, table, column, if_not_exists);
+};
+struct DropColumn {
+  std::string table;
+  std::string column;
+  WHORL_FIELDS(DropColumn, table, column);
+};
+struct CreateIndex {
+  Index index;
+  bool if_not_exists = false;
+  WHORL_FIELDS(CreateIndex, index, if_not_exists);
+};
+struct DropIndex {
+  std::string name;
+  bool if_exists = false;
+  WHORL_FIELDS(DropIndex, name, if_exists);
+};
+using DdlStatement =
+    std::variant<CreateTable, DropTable, AddColumn, DropColumn, CreateIndex, DropIndex>;
 
 // Parses one statement without a semicolon. INVALID_ARGUMENT with `Error parsing Spanner DDL
 // statement: ...`, line and column, or with the part that is not modelled; FAILED_PRECONDITION for
@@ -80,12 +119,17 @@ std::variant<DdlStatement, Status> ParseDdl(std::string_view text);
 // The table of one CREATE TABLE statement; a trailing semicolon is allowed. Errors as above.
 std::variant<Table, Status> ParseCreateTable(std::string_view text);
 
-// The schema after the statement. A new table is added last; the tables after a dropped one move up
-// by one, which changes their indexes. FAILED_PRECONDITION if the name exists already (case is
-// ignored), NOT_FOUND if there is no table to drop (case counts, as on the emulator).
+// The schema after the statement. What is new is added last; what stands after a dropped table or column
+// moves up by one, which changes its index. FAILED_PRECONDITION if the name exists already (case is
+// ignored) or something else uses what is dropped, NOT_FOUND if there is nothing of the name (case
+// counts, as on the emulator).
 std::variant<Schema, Status> ApplyDdl(Schema schema, const DdlStatement& statement);
 
-// The CREATE TABLE statement as Spanner's GetDatabaseDdl prints it.
+// The CREATE statements as Spanner's GetDatabaseDdl prints them.
 std::string PrintDdl(const Table& table);
+std::string PrintDdl(const Index& index);
+
+// The type of a column as DDL writes it: STRING(MAX), ARRAY<INT64>.
+std::string PrintType(const Column& column);
 
 }  // namespace whorl::model

@@ -116,13 +116,6 @@ Status DecodeStatement(const Proto& proto, Directory& directory, Statement& out)
   return {};
 }
 
-Status CheckTextOnly(const v1::ExecuteSqlRequest& proto) {
-  if (!proto.partition_token().empty()) return Unimplemented("partitions");
-  if (!proto.resume_token().empty()) return Unimplemented("streams that can be resumed");
-  if (proto.query_mode() == v1::ExecuteSqlRequest::PLAN) return Unimplemented("query plans");
-  return {};
-}
-
 // max_commit_delay is how long Spanner may delay the Commit to batch it with others. It does not
 // change the outcome, so it is checked and then ignored.
 bool IsAllowedCommitDelay(const v1::CommitRequest& proto) {
@@ -168,7 +161,6 @@ Status CheckRead(const v1::ReadRequest& proto) {
   if (!proto.has_key_set()) return MissingField("ReadRequest.key_set");
   if (proto.limit() < 0) return Error(Code::kInvalidArgument, "Limit must be non-negative.");
   if (!proto.partition_token().empty()) return Unimplemented("partitions");
-  if (!proto.resume_token().empty()) return Unimplemented("streams that can be resumed");
   if (!proto.index().empty()) {
     return Error(Code::kNotFound,
                  "No index '" + proto.index() + "' was found for table '" + proto.table() + "'.");
@@ -180,10 +172,9 @@ Status CheckRead(const v1::ReadRequest& proto) {
 
 Status Decode(const v1::ExecuteSqlRequest& proto, Directory& directory, ExecuteSql& out) {
   if (proto.session().empty()) return MissingField("ExecuteSqlRequest.session");
-  Status status = CheckTextOnly(proto);
-  if (!status.ok()) return status;
+  if (!proto.partition_token().empty()) return Unimplemented("partitions");
   ExecuteSql call = {.session = proto.session(), .sequence_number = proto.seqno()};
-  status = DecodeSelector(proto.transaction(), call.transaction);
+  Status status = DecodeSelector(proto.transaction(), call.transaction);
   if (!status.ok()) return status;
   status = DecodeStatement(proto, directory, call.statement);
   if (!status.ok()) return status;

@@ -1,5 +1,8 @@
 #include "wire/results.h"
 
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -44,6 +47,12 @@ v1::ResultSetMetadata EncodeMetadata(const Response& response, const ResultShape
 template <typename Proto>
 void EncodeEnd(const Response& response, const ResultShape& shape, Proto& proto) {
   if (shape.is_dml) proto.mutable_stats()->set_row_count_exact(response.result.row_count);
+  if (shape.elapsed) {
+    auto& fields = *proto.mutable_stats()->mutable_query_stats()->mutable_fields();
+    fields["rows_returned"].set_string_value(absl::StrCat(response.result.rows.size()));
+    fields["elapsed_time"].set_string_value(
+        absl::StrFormat("%.3f msecs", static_cast<double>(shape.elapsed->ns) / 1e6));
+  }
   if (response.precommit_token.empty()) return;
   *proto.mutable_precommit_token() =
       EncodePrecommitToken(response.precommit_token, response.precommit_sequence);
@@ -201,6 +210,11 @@ v1::ResultSet EncodeResultSet(const Response& response, const ResultShape& shape
   *proto.mutable_metadata() = EncodeMetadata(response, shape);
   for (const Row& row : response.result.rows) *proto.add_rows() = EncodeRow(row);
   EncodeEnd(response, shape, proto);
+  // As the official emulator says it.
+  if (shape.has_plan) {
+    proto.mutable_stats()->mutable_query_plan()->add_plan_nodes()->set_display_name(
+        "No query plan");
+  }
   return proto;
 }
 

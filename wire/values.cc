@@ -1,15 +1,21 @@
 #include "wire/values.h"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/escaping.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
+#include <google/protobuf/util/json_util.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace whorl::wire {
 namespace {
@@ -92,12 +98,48 @@ Status DecodeTimestampText(const std::string& text, Value& out) {
   return {};
 }
 
+Status DecodeNormal(const std::string& text, std::optional<std::string> normal, Type type,
+                    Value& out) {
+  if (!normal) {
+    return WrongForm(
+        absl::StrCat("Could not parse ", text, " as a ", std::string(WordOf(type)), "."));
+  }
+  out = *std::move(normal);
+  return {};
+}
+
+// The text without white space between its tokens. Spanner also sorts the members of objects.
+Status DecodeJson(const std::string& text, Value& out) {
+  ProtoValue parsed;
+  const auto status = google::protobuf::util::JsonStringToMessage(text, &parsed);
+  if (!status.ok()) return WrongForm(absl::StrCat("Could not parse ", text, " as JSON."));
+  std::string compact;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (quoted && text[i] == '\\') {  // what it escapes ends no string
+      compact.append(text, i++, 2);
+      continue;
+    }
+    if (text[i] == '"') quoted = !quoted;
+    if (quoted || !absl::ascii_isspace(static_cast<unsigned char>(text[i]))) compact += text[i];
+  }
+  out = std::move(compact);
+  return {};
+}
+
 Status DecodeText(const std::string& text, Type type, Value& out) {
   switch (type) {
     case Type::kInt64:
       return DecodeInt64(text, out);
     case Type::kFloat64:
+    case Type::kFloat32:
       return DecodeFloat64(text, out);
+    case Type::kDate:
+      return DecodeNormal(text, NormalDate(text), type, out);
+    case Type::kNumeric:
+      return DecodeNormal(text, NormalNumeric(text), type, out);
+    case Type::kJson:
+      return DecodeJson(text, out);
     case Type::kBytes:
       return DecodeBytes(text, out);
     case Type::kTimestamp:
@@ -129,61 +171,57 @@ struct ValueEncoder {
     proto.set_string_value(absl::Base64Escape(value.data));
   }
   void operator()(Timestamp value) const { proto.set_string_value(FormatRfc3339(value)); }
+  void operator()(const Array& value) const {
+    google::protobuf::ListValue& list = *proto.mutable_list_value();
+    for (const Value& element : value.elements) *list.add_values() = EncodeValue(element);
+  }
 };
+
+// In the order of Type.
+constexpr std::array<v1::TypeCode, kScalarTypes> kCodes = {
+    v1::BOOL,      v1::INT64, v1::FLOAT64, v1::STRING, v1::BYTES,
+    v1::TIMESTAMP, v1::DATE,  v1::NUMERIC, v1::JSON,   v1::FLOAT32};
+
+Status DecodeArray(const google::protobuf::ListValue& list, Type element, Value& out) {
+  Array array;
+  for (const ProtoValue& one : list.values()) {
+    Status status = DecodeValue(one, element, array.elements.emplace_back());
+    if (!status.ok()) return status;
+  }
+  out = std::move(array);
+  return {};
+}
 
 }  // namespace
 
 v1::Type EncodeType(Type type) {
   v1::Type proto;
-  switch (type) {
-    case Type::kBool:
-      proto.set_code(v1::BOOL);
-      break;
-    case Type::kInt64:
-      proto.set_code(v1::INT64);
-      break;
-    case Type::kFloat64:
-      proto.set_code(v1::FLOAT64);
-      break;
-    case Type::kString:
-      proto.set_code(v1::STRING);
-      break;
-    case Type::kBytes:
-      proto.set_code(v1::BYTES);
-      break;
-    case Type::kTimestamp:
-      proto.set_code(v1::TIMESTAMP);
-      break;
+  if (IsArray(type)) {
+    proto.set_code(v1::ARRAY);
+    *proto.mutable_array_element_type() = EncodeType(ElementOf(type));
+    return proto;
   }
+  proto.set_code(kCodes[static_cast<size_t>(type)]);
   return proto;
 }
 
 Status DecodeType(const v1::Type& proto, Type& out) {
-  switch (proto.code()) {
-    case v1::BOOL:
-      out = Type::kBool;
-      return {};
-    case v1::INT64:
-      out = Type::kInt64;
-      return {};
-    case v1::FLOAT64:
-      out = Type::kFloat64;
-      return {};
-    case v1::STRING:
-      out = Type::kString;
-      return {};
-    case v1::BYTES:
-      out = Type::kBytes;
-      return {};
-    case v1::TIMESTAMP:
-      out = Type::kTimestamp;
-      return {};
-    case v1::TYPE_CODE_UNSPECIFIED:
-      return Error(Code::kInvalidArgument, "Type code must be specified");
-    default:
-      return Error(Code::kUnimplemented,
-                   absl::StrCat("whorl has no values of type ", v1::TypeCode_Name(proto.code())));
+  if (proto.code() == v1::TYPE_CODE_UNSPECIFIED) {
+    return Error(Code::kInvalidArgument, "Type code must be specified");
   }
+  if (proto.code() == v1::ARRAY && proto.array_element_type().code() != v1::ARRAY) {
+    Type element{};
+    Status status = DecodeType(proto.array_element_type(), element);
+    if (status.ok()) out = ArrayOf(element);
+    return status;
+  }
+  const auto found = std::find(kCodes.begin(), kCodes.end(), proto.code());
+  if (found == kCodes.end()) {
+    return Error(Code::kUnimplemented,
+                 absl::StrCat("whorl has no values of type ", v1::TypeCode_Name(proto.code())));
+  }
+  out = static_cast<Type>(found - kCodes.begin());
+  return {};
 }
 
 ProtoValue EncodeValue(const Value& value) {
@@ -202,12 +240,19 @@ Status DecodeValue(const ProtoValue& proto, Type type, Value& out) {
       out = proto.bool_value();
       return {};
     case ProtoValue::kNumberValue:
+      if (type == Type::kFloat32) {
+        out = Float64(static_cast<float>(proto.number_value()));
+        return {};
+      }
       if (type != Type::kFloat64) return WrongKind(proto, type);
       out = Float64(proto.number_value());
       return {};
     case ProtoValue::kStringValue:
-      if (type == Type::kBool) return WrongKind(proto, type);
+      if (type == Type::kBool || IsArray(type)) return WrongKind(proto, type);
       return DecodeText(proto.string_value(), type, out);
+    case ProtoValue::kListValue:
+      if (!IsArray(type)) return WrongKind(proto, type);
+      return DecodeArray(proto.list_value(), ElementOf(type), out);
     default:
       return WrongKind(proto, type);
   }

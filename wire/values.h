@@ -20,7 +20,7 @@ namespace whorl::wire {
 namespace v1 = ::google::spanner::v1;
 
 v1::Type EncodeType(Type type);
-// UNIMPLEMENTED for types that whorl does not have (ARRAY, NUMERIC and so on).
+// UNIMPLEMENTED for types that whorl does not have (STRUCT, INTERVAL and so on).
 Status DecodeType(const v1::Type& proto, Type& out);
 
 google::protobuf::Value EncodeValue(const Value& value);

@@ -40,6 +40,8 @@ struct Encoder {
         return spanner::MakeNullValue<spanner::Bytes>();
       case Type::kTimestamp:
         return spanner::MakeNullValue<spanner::Timestamp>();
+      default:  // No protocol sends others.
+        break;
     }
     return {};
   }
@@ -51,6 +53,7 @@ struct Encoder {
     return spanner::Value(spanner::Bytes(value.data));
   }
   spanner::Value operator()(Timestamp value) const { return spanner::Value(ToLibrary(value)); }
+  spanner::Value operator()(const Array& /*array*/) const { return {}; }  // no protocol sends one
 };
 
 spanner::Value ToLibrary(const Value& value, Type type) {

@@ -28,6 +28,11 @@ Json ValueJson(const Value& value) {
     Json operator()(const std::string& x) const { return x; }
     Json operator()(const Bytes& x) const { return absl::Base64Escape(x.data); }
     Json operator()(Timestamp x) const { return FormatRfc3339(x); }
+    Json operator()(const Array& x) const {
+      Json array = Json::array();
+      for (const Value& element : x.elements) array.push_back(ValueJson(element));
+      return array;
+    }
   };
   return std::visit(Visitor{}, value);
 }

@@ -26,7 +26,8 @@ class ServedCall final : public grpc::ServerGenericBidiReactor {
     StartRead(&buffer_);
   }
 
-  void OnReadDone(bool ok) override {
+  // gRPC would catch an exception, and the call would never be answered; one here is a defect of whorl.
+  void OnReadDone(bool ok) noexcept override {
     std::unique_ptr<google::protobuf::Message> request = method_.new_request();
     if (!ok || !Parse(*request)) {
       return Finish({grpc::StatusCode::INVALID_ARGUMENT, "The request cannot be parsed."});

@@ -3,21 +3,46 @@
 #include <utility>
 
 namespace whorl::server {
+namespace {
+
+// Where the columns of `after` come from, given where those of `before` come from. One statement adds or
+// drops one column, so a column of the same name is the same column.
+model::TableOrigin OriginOf(const model::Table& after, const model::Table& before,
+                            const model::TableOrigin& of_before) {
+  model::TableOrigin origin = {.table = of_before.table};
+  for (const model::Column& column : after.columns) {
+    const auto was = before.FindColumn(column.name);
+    origin.columns.push_back(was ? of_before.columns[*was] : std::nullopt);
+  }
+  return origin;
+}
+
+}  // namespace
+
 std::variant<SchemaChange, Status> PlanSchemaChange(const model::Schema& before,
                                                     const std::vector<std::string>& statements) {
   SchemaChange change = {.schema = before};
-  for (uint32_t table = 0; table < before.tables.size(); ++table) change.kept.emplace_back(table);
+  for (uint32_t table = 0; table < before.tables.size(); ++table) {
+    model::TableOrigin& origin = change.kept.emplace_back().emplace();
+    origin.table = table;
+    for (uint32_t column = 0; column < before.tables[table].columns.size(); ++column) {
+      origin.columns.emplace_back(column);
+    }
+  }
   for (const std::string& statement : statements) {
     auto parsed = model::ParseDdl(statement);
     if (auto* error = std::get_if<Status>(&parsed)) return std::move(*error);
     auto applied = model::ApplyDdl(change.schema, std::get<model::DdlStatement>(parsed));
     if (auto* error = std::get_if<Status>(&applied)) return std::move(*error);
     auto& after = std::get<model::Schema>(applied);
-    // One statement creates or drops one table, so a table of the same name is the same table.
-    std::vector<std::optional<uint32_t>> kept;
+    // Likewise, a table of the same name is the same table.
+    std::vector<std::optional<model::TableOrigin>> kept;
     for (const model::Table& table : after.tables) {
       const auto was = change.schema.FindTable(table.name);
-      kept.push_back(was ? change.kept[*was] : std::nullopt);
+      const bool is_new = !was || !change.kept[*was];
+      kept.push_back(
+          is_new ? std::nullopt
+                 : std::optional(OriginOf(table, change.schema.tables[*was], *change.kept[*was])));
     }
     change = {.schema = std::move(after), .kept = std::move(kept)};
   }
@@ -27,6 +52,7 @@ std::variant<SchemaChange, Status> PlanSchemaChange(const model::Schema& before,
 std::vector<std::string> PrintSchema(const model::Schema& schema) {
   std::vector<std::string> statements;
   for (const model::Table& table : schema.tables) statements.push_back(model::PrintDdl(table));
+  for (const model::Index& index : schema.indexes) statements.push_back(model::PrintDdl(index));
   return statements;
 }
 

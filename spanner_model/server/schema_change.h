@@ -1,21 +1,21 @@
 // DDL statements as one change of the schema.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "protocol/spanner/status.h"
+#include "spanner_model/database.h"
 #include "spanner_model/schema.h"
 
 namespace whorl::server {
 
 struct SchemaChange {
   model::Schema schema;
-  // Table i of `schema` is table kept[i] of the old one, or new.
-  std::vector<std::optional<uint32_t>> kept;
+  // Where table i of `schema` comes from; empty if it is new.
+  std::vector<std::optional<model::TableOrigin>> kept;
 };
 
 // The change that all statements make together, or the first error.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <span>
 #include <type_traits>
 #include <variant>
@@ -119,7 +120,25 @@ std::vector<model::Moment> ServedDatabase::LeadersAt(Timestamp now) const {
 template <typename Call, typename Proto>
 void ServedDatabase::Serve(const Proto& proto, const std::string& session, AnswerForm form,
                            CallTag tag, Timestamp now, std::vector<CallOutcome>& out) {
-  Pending call = {.tag = tag, .form = form, .session = session};
+  if constexpr (requires { proto.resume_token(); }) {
+    if (!proto.resume_token().empty()) {
+      out.push_back({.tag = tag, .answer = Resume(proto.resume_token())});
+      return;
+    }
+  }
+  if constexpr (std::is_same_v<Call, Read>) {
+    const bool known =
+        std::any_of(schema().indexes.begin(), schema().indexes.end(),
+                    [&](const model::Index& index) { return index.name == proto.index(); });
+    if (known) {
+      out.push_back({.tag = tag,
+                     .answer = Refused(Error(Code::kUnimplemented,
+                                             "whorl's server has no reads by an index; a query "
+                                             "with FORCE_INDEX has the same rows"))});
+      return;
+    }
+  }
+  Pending call = {.tag = tag, .form = form, .session = session, .began = now};
   DirectoryOfCall directory(*this, call);
   Call request;
   Status status;
@@ -145,6 +164,10 @@ void ServedDatabase::Serve(const Proto& proto, const std::string& session, Answe
   call.request = std::move(request);
   SetSession(call.request, session);
   status = CheckPartitioned(call);
+  if constexpr (std::is_same_v<Call, ExecuteSql>) {
+    call.mode = proto.query_mode();
+    if (status.ok() && call.mode == v1::ExecuteSqlRequest::PLAN) status = Describe(proto, call);
+  }
   if (!status.ok()) {
     out.push_back({.tag = tag, .answer = Refused(std::move(status))});
     return;
@@ -182,6 +205,29 @@ template void ServedDatabase::Serve<GetSession>(const v1::GetSessionRequest&, co
 template void ServedDatabase::Serve<DeleteSession>(const v1::DeleteSessionRequest&,
                                                    const std::string&, AnswerForm, CallTag,
                                                    Timestamp, std::vector<CallOutcome>&);
+
+// A statement that is only described does not run, but its call begins a transaction and uses it.
+Status ServedDatabase::Describe(const v1::ExecuteSqlRequest& proto, Pending& call) {
+  Statement& statement = std::get<ExecuteSql>(call.request).statement;
+  const auto& undeclared = InferredParameters(proto.sql(), statement.sql.parameters());
+  if (!undeclared) {
+    auto all = model::InferParameters(schema(), proto.sql(), statement.sql.parameters());
+    return std::get<Status>(std::move(all));
+  }
+  call.undeclared = *undeclared;
+  std::vector<Parameter> parameters = statement.sql.parameters();
+  for (const Parameter& parameter : call.undeclared) {
+    const bool known = std::any_of(parameters.begin(), parameters.end(), [&](const auto& other) {
+      return model::EqualIgnoringCase(other.name, parameter.name);
+    });
+    if (!known) parameters.push_back(parameter);
+  }
+  call.statements.push_back(statements_.Use(proto.sql(), std::move(parameters)));
+  call.described = Sql::Borrow(*call.statements.back());
+  call.statements.push_back(statements_.Use("SELECT 1", {}));
+  statement = {.sql = Sql::Borrow(*call.statements.back())};
+  return {};
+}
 
 void ServedDatabase::Submit(Pending pending, Timestamp now, std::vector<CallOutcome>& out) {
   const CallName call = NextCallName();
@@ -275,6 +321,7 @@ void ServedDatabase::Finish(Pending pending, const Response& response, Timestamp
                                                   : Refused(response.status)});
     return;
   }
+  pending.elapsed = now - pending.began;
   Answer answer = Encode(pending, response);
   if (pending.partitioned == Partitioned::kBegin && response.status.ok()) {
     partitioned_.insert(response.transaction);
@@ -474,24 +521,70 @@ wire::ResultShape ServedDatabase::ShapeOf(const Read& read) const {
 }
 
 Answer ServedDatabase::EncodeResult(const Pending& pending, const Response& response,
-                                    wire::ResultShape shape) const {
+                                    wire::ResultShape shape) {
   shape.undeclared_parameters = pending.undeclared;
+  shape.has_plan =
+      pending.mode == v1::ExecuteSqlRequest::PLAN || pending.mode == v1::ExecuteSqlRequest::PROFILE;
+  const bool has_statistics =
+      pending.mode != v1::ExecuteSqlRequest::NORMAL && pending.mode != v1::ExecuteSqlRequest::PLAN;
+  if (has_statistics) shape.elapsed = pending.elapsed;
   if (pending.form == AnswerForm::kWhole) return AnswerWith(wire::EncodeResultSet(response, shape));
   Answer answer;
-  for (v1::PartialResultSet& part :
-       wire::EncodePartialResultSets(response, shape, options_.stream_part_bytes)) {
-    answer.messages.push_back(std::make_shared<const v1::PartialResultSet>(std::move(part)));
+  KeepStream(wire::EncodePartialResultSets(response, shape, options_.stream_part_bytes), answer);
+  return answer;
+}
+
+// A token is the number of the stream and that of the part. The parts themselves are kept, so that what
+// a client resumes is the result that it began to read.
+void ServedDatabase::KeepStream(std::vector<v1::PartialResultSet> parts, Answer& answer) {
+  const bool is_long = parts.size() > 1;
+  if (is_long) ++stream_count_;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    // A client cannot resume inside of a value, and need not after the end.
+    if (is_long && i + 1 < parts.size() && !parts[i].chunked_value()) {
+      parts[i].set_resume_token(std::to_string(stream_count_) + " " + std::to_string(i));
+    }
+    answer.messages.push_back(std::make_shared<const v1::PartialResultSet>(std::move(parts[i])));
   }
+  if (!is_long) return;
+  constexpr size_t kMostStreams = 16;
+  streams_.emplace(stream_count_, answer.messages);
+  if (streams_.size() > kMostStreams) streams_.erase(streams_.begin());
+}
+
+Answer ServedDatabase::Resume(const std::string& token) const {
+  const size_t space = token.find(' ');
+  uint64_t stream = 0;
+  uint64_t part = 0;
+  const char* const end = token.data() + token.size();
+  const auto first = std::from_chars(token.data(), end, stream);
+  const bool valid = space != std::string::npos && first.ptr == token.data() + space &&
+                     std::from_chars(first.ptr + 1, end, part).ptr == end;
+  if (!valid) return Refused(Error(Code::kInvalidArgument, "Invalid resume token."));
+  const auto kept = streams_.find(stream);
+  if (kept == streams_.end() || part >= kept->second.size()) {
+    return Refused(Error(Code::kFailedPrecondition,
+                         "whorl's server keeps no stream of this resume token any more; run the "
+                         "query again"));
+  }
+  Answer answer;
+  answer.messages.assign(kept->second.begin() + static_cast<std::ptrdiff_t>(part) + 1,
+                         kept->second.end());
   return answer;
 }
 
 // One function for each kind of call that has its own kind of answer.
 struct ServedDatabase::Encoder {
-  const ServedDatabase& database;
+  ServedDatabase& database;
   const Pending& pending;
   const Response& response;
 
   Answer operator()(const ExecuteSql& call) const {
+    if (pending.described) {
+      Response without_rows = response;
+      without_rows.result.rows.clear();
+      return database.EncodeResult(pending, without_rows, database.ShapeOf(*pending.described));
+    }
     return database.EncodeResult(pending, response, database.ShapeOf(call.statement.sql));
   }
   Answer operator()(const Read& call) const {
@@ -526,7 +619,7 @@ struct ServedDatabase::Encoder {
   }
 };
 
-Answer ServedDatabase::Encode(const Pending& pending, const Response& response) const {
+Answer ServedDatabase::Encode(const Pending& pending, const Response& response) {
   if (response.status.ok()) {
     return std::visit(Encoder{*this, pending, response}, pending.request);
   }

@@ -94,6 +94,13 @@ class ServedDatabase {
     int32_t group = 0;
     Partitioned partitioned = Partitioned::kNot;
     Answer statement_answer;  // of partitioned DML, until it is committed
+    // Of ExecuteSql: what the client wants besides the rows; the statement that it only wants described
+    // (the model then runs another one, which reads nothing); when it began, and how long it took.
+    google::spanner::v1::ExecuteSqlRequest::QueryMode mode =
+        google::spanner::v1::ExecuteSqlRequest::NORMAL;
+    std::optional<Sql> described;
+    Timestamp began;
+    Duration elapsed;
   };
 
   void Submit(Pending pending, Timestamp now, std::vector<CallOutcome>& out);
@@ -111,9 +118,13 @@ class ServedDatabase {
   Status CheckPartitioned(const Pending& pending) const;
   void StartCommit(const model::CommitStarted& started, Timestamp now,
                    std::vector<CallOutcome>& out);
-  Answer Encode(const Pending& pending, const Response& response) const;
-  Answer EncodeResult(const Pending& pending, const Response& response,
-                      wire::ResultShape shape) const;
+  Answer Encode(const Pending& pending, const Response& response);
+  Answer EncodeResult(const Pending& pending, const Response& response, wire::ResultShape shape);
+  Status Describe(const google::spanner::v1::ExecuteSqlRequest& proto, Pending& call);
+  // Gives the parts of a stream their resume tokens, and keeps them.
+  void KeepStream(std::vector<google::spanner::v1::PartialResultSet> parts, Answer& answer);
+  // The rest of a stream after the part that has the token.
+  Answer Resume(const std::string& token) const;
   wire::ResultShape ShapeOf(const Sql& sql) const;
   wire::ResultShape ShapeOf(const Read& read) const;
   const std::optional<std::vector<Parameter>>& InferredParameters(
@@ -132,6 +143,9 @@ class ServedDatabase {
   std::set<TransactionId> partitioned_;  // transactions of partitioned DML
   std::multimap<Timestamp, TransactionId> commits_due_;
   std::optional<Timestamp> look_due_;
+  // The newest streams of more than one part, by their numbers.
+  std::map<uint64_t, std::vector<MessagePtr>> streams_;
+  uint64_t stream_count_ = 0;
   // Inferred types of parameters, by the text and the declared types; bounded, and cleared by a
   // schema change.
   std::map<std::string, std::optional<std::vector<Parameter>>, std::less<>> inferred_;

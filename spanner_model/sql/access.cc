@@ -25,8 +25,11 @@ const Bound* EqualTo(const Bound& condition, uint32_t column) {
   if (condition.node.op != Op::kEqual) return nullptr;
   const Bound& left = condition.operands[0];
   const Bound& right = condition.operands[1];
-  if (IsColumn(left, column) && right.columns.empty()) return &right;
-  if (IsColumn(right, column) && left.columns.empty()) return &left;
+  const auto is_fixed = [](const Bound& bound) {
+    return bound.columns.empty() && !bound.has_subquery;
+  };
+  if (IsColumn(left, column) && is_fixed(right)) return &right;
+  if (IsColumn(right, column) && is_fixed(left)) return &left;
   return nullptr;
 }
 
@@ -51,7 +54,7 @@ std::optional<Access> FindPrefix(const Table& table, const std::vector<const Bou
   for (const Bound* condition : conditions) {
     if (condition->node.op != Op::kStartsWith) continue;
     if (!IsColumn(condition->operands[0], table.key[0])) continue;
-    if (!condition->operands[1].columns.empty()) continue;
+    if (!condition->operands[1].columns.empty() || condition->operands[1].has_subquery) continue;
     Access access;
     access.kind = AccessKind::kPrefix;
     access.prefix = Flatten(condition->operands[1]);

@@ -6,11 +6,12 @@
 //      AND and of OR are one node.
 //   3. Only these operators are in kOperator nodes: kAnd, kOr, kNot, kIsNull, kIsNotNull, kIsTrue,
 //      kIsFalse, the comparisons, kBetween, kIn, kAdd (of one operand: unary +), kSubtract,
-//      kMultiply, kDivide, kNegate, kConcat, and kFunction, which is LIKE.
+//      kMultiply, kDivide, kNegate, kConcat, kInArray, and kFunction, which is LIKE.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -23,16 +24,20 @@
 namespace whorl::model::ast {
 
 enum class ExpressionKind : uint8_t {
-  kLiteral,           // value; NULL has no type yet
-  kTimestampLiteral,  // text, not yet read
-  kName,              // text
-  kQuotedName,        // text: never a function or a date part
-  kParameter,         // text
-  kOperator,          // op, operands
-  kCall,              // text, operands or star
-  kCast,              // op is kCast or kSafeCast, type, one operand
-  kInterval           // text is the date part, one operand; an argument of a call only
+  kLiteral,       // value; NULL has no type yet
+  kTypedLiteral,  // type, and text that is not yet read
+  kName,          // text
+  kQuotedName,    // text: never a function or a date part
+  kParameter,     // text
+  kOperator,      // op, operands
+  kCall,          // text, operands or star
+  kCast,          // op is kCast or kSafeCast, type, one operand
+  kInterval,      // text is the date part, one operand; an argument of a call only
+  kArray,         // operands; typed if `type` is that of the elements
+  kSubquery       // query; op is kSubquery (its value), kInArray (all values) or kIsTrue (EXISTS)
 };
+
+struct Select;
 
 struct Expression {
   ExpressionKind kind = ExpressionKind::kLiteral;
@@ -44,6 +49,8 @@ struct Expression {
   Value value;
   Type type = Type::kInt64;
   bool star = false;  // the argument of COUNT(*)
+  bool typed = false;
+  std::shared_ptr<const Select> query;
   std::vector<Expression> operands;
 };
 
@@ -57,7 +64,9 @@ struct Name {
 
 // A table as a statement names it. An alias hides the name.
 struct TableName : Name {
-  std::string alias;  // empty: none
+  std::string schema;  // the word before a dot; empty: none
+  std::string alias;   // empty: none
+  Name index;          // of FORCE_INDEX; an empty text: none
   const std::string& qualifier() const { return alias.empty() ? text : alias; }
 };
 
@@ -96,7 +105,8 @@ struct Insert {
   InsertMode mode = InsertMode::kInsert;
   Name table;
   std::vector<Name> columns;
-  std::vector<InsertRow> rows;
+  std::vector<InsertRow> rows;  // or
+  std::shared_ptr<const Select> query;
   std::vector<SelectItem> returning;
 };
 

@@ -17,7 +17,11 @@ class StatementBinder {
  public:
   explicit StatementBinder(const StatementContext& context) : context_(context) {}
 
-  BindResult operator()(const ast::Select& select) { return BindSelect(context_, select); }
+  BindResult operator()(const ast::Select& select) {
+    auto bound = BindSelect(context_, select);
+    if (auto* error = std::get_if<Status>(&bound)) return std::move(*error);
+    return std::get<SelectPlan>(std::move(bound));
+  }
 
   BindResult operator()(const ast::Insert& insert) {
     const auto index = FindTable(insert.table);
@@ -39,6 +43,9 @@ class StatementBinder {
         plan.writes.Add(*column);
       }
     }
+    if (insert.query && !binder.failed()) {
+      if (Status status = BindSource(*insert.query, table, plan); !status.ok()) return status;
+    }
     ColumnSet pending;
     for (const ast::InsertRow& row : insert.rows) {
       if (binder.failed()) break;
@@ -59,7 +66,8 @@ class StatementBinder {
   BindResult operator()(const ast::Update& update) {
     if (!update.where) return NoWhere(update.offset, "UPDATE");
     const auto index = FindTable(update.table);
-    if (!index) return context_.NoTable(update.table);
+    if (!index) return context_.NoTable(update.table, update.table.schema);
+    if (Status hint = context_.CheckHint(update.table); !hint.ok()) return hint;
     const Table& table = context_.schema.tables[*index];
     ExpressionBinder binder = context_.MakeBinder(&table, update.table.qualifier());
     UpdatePlan plan;
@@ -80,7 +88,8 @@ class StatementBinder {
   BindResult operator()(const ast::Delete& statement) {
     if (!statement.where) return NoWhere(statement.offset, "DELETE");
     const auto index = FindTable(statement.table);
-    if (!index) return context_.NoTable(statement.table);
+    if (!index) return context_.NoTable(statement.table, statement.table.schema);
+    if (Status hint = context_.CheckHint(statement.table); !hint.ok()) return hint;
     const Table& table = context_.schema.tables[*index];
     ExpressionBinder binder = context_.MakeBinder(&table, statement.table.qualifier());
     DeletePlan plan;
@@ -98,8 +107,40 @@ class StatementBinder {
   }
 
  private:
+  // Binds the query of an INSERT. Its values have to have the types of the columns, or be a literal NULL.
+  Status BindSource(const ast::Select& query, const Table& table, InsertPlan& plan) const {
+    auto bound = BindSelect(context_, query);
+    if (auto* error = std::get_if<Status>(&bound)) return std::move(*error);
+    auto& source = std::get<SelectPlan>(bound);
+    const size_t offset = query.items.front().offset;
+    if (source.outputs.size() != plan.columns.size()) {
+      return SourceError(context_.text, offset,
+                         "Inserted row has wrong column count; Has " +
+                             std::to_string(source.outputs.size()) + ", expected " +
+                             std::to_string(plan.columns.size()));
+    }
+    for (size_t i = 0; i < source.outputs.size(); ++i) {
+      const Output& output = source.outputs[i];
+      const Column& column = table.columns[plan.columns[i]];
+      const bool null = output.expression.nodes.size() == 1 &&
+                        output.expression.literals.size() == 1 &&
+                        IsNull(output.expression.literals.front());
+      if (null || output.type == column.type) continue;
+      return SourceError(context_.text, offset,
+                         "A query with " + std::string(WordOf(output.type)) + " for column " +
+                             column.name + ", which has type " + std::string(WordOf(column.type)) +
+                             ", is not modelled");
+    }
+    plan.source = std::move(source);
+    return {};
+  }
+
+  // A table of this name in another schema is none.
   std::optional<uint32_t> FindTable(const ast::Name& name) const {
     return context_.schema.FindTable(name.text);
+  }
+  std::optional<uint32_t> FindTable(const ast::TableName& name) const {
+    return name.schema.empty() ? context_.schema.FindTable(name.text) : std::nullopt;
   }
   Status NoWhere(size_t offset, const std::string& statement) const {
     return SourceError(context_.text, offset, statement + " must have a WHERE clause");
@@ -232,7 +273,14 @@ class StatementBinder {
 
 std::variant<Plan, Status> BindStatement(const StatementContext& context,
                                          const ast::Statement& statement) {
-  return std::visit(StatementBinder(context), statement);
+  std::vector<Subquery> subqueries;
+  StatementContext with_subqueries = context;
+  with_subqueries.subqueries = &subqueries;
+  auto bound = std::visit(StatementBinder(with_subqueries), statement);
+  if (auto* plan = std::get_if<Plan>(&bound)) {
+    std::visit([&](auto& of_kind) { of_kind.subqueries = std::move(subqueries); }, *plan);
+  }
+  return bound;
 }
 
 }  // namespace whorl::model

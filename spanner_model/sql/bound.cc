@@ -39,7 +39,10 @@ Bound MakeLeaf(Op op, std::optional<Type> type, size_t offset, uint32_t index) {
 
 Bound MakeInner(Op op, Type type, size_t offset, std::vector<Bound> operands) {
   Bound bound = MakeLeaf(op, type, offset);
-  for (const Bound& operand : operands) bound.columns.AddAll(operand.columns);
+  for (const Bound& operand : operands) {
+    bound.columns.AddAll(operand.columns);
+    bound.has_subquery = bound.has_subquery || operand.has_subquery;
+  }
   bound.operands = std::move(operands);
   return bound;
 }
@@ -79,8 +82,13 @@ std::optional<Type> CommonType(std::span<const Bound> operands) {
       continue;
     }
     const auto one_is = [&](Type type) { return common == type || operand.type == type; };
-    if (one_is(Type::kFloat64) && one_is(Type::kInt64)) {
+    const bool has_float = one_is(Type::kFloat64) || one_is(Type::kFloat32);
+    if (has_float && (one_is(Type::kInt64) || (one_is(Type::kFloat64) && one_is(Type::kFloat32)))) {
       common = Type::kFloat64;
+    } else if (one_is(Type::kNumeric) && one_is(Type::kInt64)) {
+      common = Type::kNumeric;
+    } else if (one_is(Type::kDate) && one_is(Type::kString)) {
+      common = Type::kDate;
     } else if (one_is(Type::kTimestamp) && one_is(Type::kString)) {
       common = Type::kTimestamp;
     } else {

@@ -19,6 +19,7 @@ struct Bound {
   Value literal;             // for kLiteral
   size_t offset = 0;
   ColumnSet columns;  // all columns that the tree mentions
+  bool has_subquery = false;
   std::vector<Bound> operands;
 };
 

@@ -51,7 +51,8 @@ Bound ExpressionBinder::BindCall(const ast::Expression& call) {
     Bound (ExpressionBinder::*bind)(const ast::Expression&);
   };
   constexpr auto kCalls =
-      std::to_array<Named>({{"CURRENT_TIMESTAMP", &ExpressionBinder::BindCurrentTimestamp},
+      std::to_array<Named>({{"ARRAY_LENGTH", &ExpressionBinder::BindArrayLength},
+                            {"CURRENT_TIMESTAMP", &ExpressionBinder::BindCurrentTimestamp},
                             {"STARTS_WITH", &ExpressionBinder::BindStartsWith},
                             {"TIMESTAMP_DIFF", &ExpressionBinder::BindTimestampDiff},
                             {"TIMESTAMP_ADD", &ExpressionBinder::BindTimestampAdd},
@@ -106,12 +107,24 @@ Bound ExpressionBinder::BindFunction(const std::string& name, const std::string&
   return {};
 }
 
+Bound ExpressionBinder::BindArrayLength(const ast::Expression& call) {
+  std::vector<Bound> arguments = BindAll(call.operands);
+  if (failed()) return {};
+  const bool fits = arguments.size() == 1 && arguments[0].type && IsArray(*arguments[0].type);
+  if (!fits) {
+    FailSignature("function ARRAY_LENGTH", call.offset, arguments);
+    return {};
+  }
+  return MakeInner(Op::kArrayLength, Type::kInt64, call.offset, std::move(arguments));
+}
+
 // Binds a call whose arguments and result all have the same type.
 Bound ExpressionBinder::BindOfOneType(const ast::Expression& call, Op op,
                                       std::vector<Bound> arguments) {
   if (failed()) return {};
   const auto type = CommonType(arguments);
-  if (arguments.empty() || !type || !CoerceAll(arguments, *type)) {
+  const bool ordered = !type || IsOrdered(*type) || op == Op::kCoalesce;
+  if (arguments.empty() || !type || !ordered || !CoerceAll(arguments, *type)) {
     FailSignature("function " + ToCapitals(call.text), call.offset, arguments);
     return {};
   }
@@ -312,6 +325,10 @@ Bound ExpressionBinder::BindAggregate(const ast::Expression& call) {
     Bound& argument = arguments.front();
     Settle(argument);
     if (aggregate.kind != AggregateKind::kCount) type = argument.type.value_or(Type::kInt64);
+    const bool ordered = aggregate.kind == AggregateKind::kCount || IsOrdered(type);
+    if (!ordered) {
+      Fail(call.offset, name + " of " + std::string(WordOf(type)) + " is not modelled");
+    }
     if (aggregate.kind == AggregateKind::kSum && type == Type::kFloat64) {
       Fail(call.offset, "SUM of FLOAT64, whose order of addition is open, is not modelled");
     } else if (aggregate.kind == AggregateKind::kSum && type != Type::kInt64) {

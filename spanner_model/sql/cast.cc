@@ -90,6 +90,10 @@ CastResult RoundToInt64(double number) {
   return Value(static_cast<int64_t>(rounded));
 }
 
+Value ToFloat32(const Value& number) {
+  return Float64(static_cast<float>(std::get<Float64>(number).value()));
+}
+
 CastResult FromString(const std::string& text, Type to) {
   switch (to) {
     case Type::kBool:
@@ -102,7 +106,22 @@ CastResult FromString(const std::string& text, Type to) {
       return Value(Bytes{text});
     case Type::kTimestamp:
       return TimestampOf(text);
-    case Type::kString:
+    case Type::kFloat32: {
+      auto number = ParseFloat64(text);
+      if (auto* value = std::get_if<Value>(&number)) *value = ToFloat32(*value);
+      return number;
+    }
+    case Type::kDate: {
+      auto date = NormalDate(text);
+      if (!date) return OutOfRange("Invalid date: '" + text + "'");
+      return Value(*std::move(date));
+    }
+    case Type::kNumeric: {
+      auto number = NormalNumeric(Trimmed(text));
+      if (!number) return OutOfRange("Invalid NUMERIC value: " + text);
+      return Value(*std::move(number));
+    }
+    default:
       break;
   }
   return Value(text);
@@ -127,7 +146,7 @@ CastResult ToString(const Value& value, Type from) {
       return Error(Code::kInvalidArgument,
                    "CAST of a TIMESTAMP before 1967 to STRING is not modelled");
     }
-    case Type::kString:
+    default:  // a STRING, or a type whose values are texts
       break;
   }
   return value;
@@ -142,17 +161,37 @@ bool CanCast(Type from, Type to) {
     case kBool:
       return to == kInt64 || to == kString;
     case kInt64:
-      return to == kBool || to == kFloat64 || to == kString;
+      return to == kBool || to == kFloat64 || to == kFloat32 || to == kNumeric || to == kString;
     case kFloat64:
-      return to == kInt64 || to == kString;
+      return to == kInt64 || to == kFloat32 || to == kString;
+    case kFloat32:
+      return to == kFloat64;
+    case kNumeric:
+      return to == kFloat64 || to == kString;
     case kString:
-      return true;
+      return !IsArray(to) && to != kJson;
     case kBytes:
+    case kDate:
     case kTimestamp:
       return to == kString;
+    default:
+      return false;
   }
-  return false;
 }
+
+namespace {
+
+CastResult CastElements(const Array& array, Type from, Type to) {
+  Array result;
+  for (const Value& element : array.elements) {
+    auto cast = IsNull(element) ? CastResult(element) : CastValue(element, from, to);
+    if (auto* error = std::get_if<Status>(&cast)) return std::move(*error);
+    result.elements.push_back(std::get<Value>(std::move(cast)));
+  }
+  return Value(std::move(result));
+}
+
+}  // namespace
 
 CastResult TimestampOf(const std::string& text) {
   const auto parsed = ParseTimestampText(text);
@@ -166,12 +205,22 @@ CastResult TimestampOf(const std::string& text) {
 
 CastResult CastValue(const Value& value, Type from, Type to) {
   if (from == to) return value;
+  if (IsArray(from)) return CastElements(std::get<Array>(value), ElementOf(from), ElementOf(to));
   if (from == Type::kString) return FromString(std::get<std::string>(value), to);
   if (to == Type::kString) return ToString(value, from);
-  if (from == Type::kFloat64) return RoundToInt64(std::get<Float64>(value).value());
+  if (from == Type::kFloat32) return value;
+  if (from == Type::kNumeric) return ParseFloat64(std::get<std::string>(value));
+  if (from == Type::kFloat64) {
+    const double number = std::get<Float64>(value).value();
+    if (to == Type::kFloat32) return ToFloat32(value);
+    if (to == Type::kInt64) return RoundToInt64(number);
+    return FromString(FormatFloat64(number), to);
+  }
   if (from == Type::kBool) return Value(int64_t{std::get<bool>(value) ? 1 : 0});
   const int64_t number = std::get<int64_t>(value);
   if (to == Type::kBool) return Value(number != 0);
+  if (to == Type::kNumeric) return Value(std::to_string(number));
+  if (to == Type::kFloat32) return ToFloat32(Float64(static_cast<double>(number)));
   return Value(Float64(static_cast<double>(number)));
 }
 

@@ -75,6 +75,7 @@ class DdlParser {
 
   DdlStatement ParseStatement() {
     if (tokens_.TakeWord("DROP")) {
+      if (tokens_.TakeWord("INDEX")) return ParseDropIndex();
       ExpectTable();
       DropTable drop;
       drop.if_exists = tokens_.TakeWord("IF");
@@ -82,20 +83,80 @@ class DdlParser {
       drop.name = ParseTableName();
       return drop;
     }
+    if (tokens_.AtWord("ALTER") && tokens_.Peek(1).Is("TABLE")) return ParseAlterTable();
     for (const std::string_view other : {"ALTER", "ANALYZE", "GRANT", "RENAME", "REVOKE"}) {
       if (tokens_.AtWord(other)) FailHere(std::string(other) + " is not modelled");
     }
     ExpectWord("CREATE");
+    if (tokens_.AtWord("INDEX") || tokens_.AtWord("NULL_FILTERED")) return ParseCreateIndex();
     ExpectTable();
     CreateTable create;
-    create.if_not_exists = tokens_.TakeWord("IF");
-    if (create.if_not_exists) {
-      ExpectWord("NOT");
-      ExpectWord("EXISTS");
-    }
+    create.if_not_exists = TakeIfNotExists();
     ParseTable();
     create.table = std::move(table_);
     return create;
+  }
+
+  bool TakeIfNotExists() {
+    if (!tokens_.TakeWord("IF")) return false;
+    ExpectWord("NOT");
+    ExpectWord("EXISTS");
+    return true;
+  }
+
+  DdlStatement ParseDropIndex() {
+    DropIndex drop;
+    drop.if_exists = tokens_.TakeWord("IF");
+    if (drop.if_exists) ExpectWord("EXISTS");
+    drop.name = ParseName();
+    return drop;
+  }
+
+  DdlStatement ParseCreateIndex() {
+    CreateIndex create;
+    create.index.null_filtered = tokens_.TakeWord("NULL_FILTERED");
+    ExpectWord("INDEX");
+    create.if_not_exists = TakeIfNotExists();
+    create.index.name = ParseTableName();
+    ExpectWord("ON");
+    create.index.table = ParseTableName();
+    ExpectSymbol("(");
+    do {
+      IndexColumn column{.name = ParseName()};
+      column.descending = tokens_.TakeWord("DESC");
+      if (!column.descending) tokens_.TakeWord("ASC");
+      create.index.columns.push_back(std::move(column));
+    } while (tokens_.TakeSymbol(","));
+    ExpectSymbol(")");
+    if (tokens_.TakeWord("STORING")) {
+      ExpectSymbol("(");
+      do {
+        create.index.stored.push_back(ParseName());
+      } while (tokens_.TakeSymbol(","));
+      ExpectSymbol(")");
+    }
+    return create;
+  }
+
+  // ADD COLUMN and DROP COLUMN, where COLUMN is needed.
+  DdlStatement ParseAlterTable() {
+    ExpectWord("ALTER");
+    ExpectWord("TABLE");
+    table_.name = ParseTableName();
+    if (tokens_.TakeWord("DROP")) {
+      if (!tokens_.TakeWord("COLUMN")) FailHere("DROP of a constraint or policy is not modelled");
+      return DropColumn{.table = table_.name, .column = ParseName()};
+    }
+    if (!tokens_.TakeWord("ADD")) {
+      FailHere("ALTER TABLE with anything but ADD COLUMN and DROP COLUMN is not modelled");
+      return {};
+    }
+    if (!tokens_.TakeWord("COLUMN")) FailHere("ADD of a constraint or policy is not modelled");
+    AddColumn add{.table = table_.name};
+    add.if_not_exists = TakeIfNotExists();
+    ParseColumn();
+    if (!table_.columns.empty()) add.column = std::move(table_.columns.front());
+    return add;
   }
 
   void ExpectTable() {
@@ -166,6 +227,13 @@ class DdlParser {
     const size_t offset = tokens_.Peek().offset;
     if (tokens_.Peek().kind != TokenKind::kIdentifier) return Expected("a type");
     const std::string name = ToCapitals(tokens_.Take().text);
+    if (name == "ARRAY") {
+      ExpectSymbol("<");
+      if (tokens_.AtWord("ARRAY")) return FailHere("An array of arrays is not allowed");
+      ParseType(column);
+      if (!tokens_.failed()) column.type = ArrayOf(column.type);
+      return ExpectSymbol(">");
+    }
     const auto type = FindType(name);
     if (!type) return tokens_.Fail(offset, "Type " + name + " does not exist or is not modelled");
     column.type = *type;
@@ -227,6 +295,9 @@ class DdlParser {
       } else if (table_.IsKey(*column)) {
         Contradict(Code::kInvalidArgument,
                    "Table " + table_.name + " references key column " + name + " more than once.");
+      } else if (!IsOrdered(table_.columns[*column].type)) {
+        return FailHere("A key of type " + std::string(WordOf(table_.columns[*column].type)) +
+                        " is not modelled");
       } else {
         table_.key.push_back(*column);
       }

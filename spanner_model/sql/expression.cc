@@ -1,5 +1,6 @@
 #include "spanner_model/sql/expression.h"
 
+#include <algorithm>
 #include <array>
 #include <compare>
 #include <cstddef>
@@ -60,8 +61,15 @@ bool CompareBy(Op op, Type type, const Value& left, const Value& right) {
       return CompareTexts(op, std::get<Bytes>(left).data, std::get<Bytes>(right).data);
     case Type::kTimestamp:
       return Holds(op, std::get<Timestamp>(left) <=> std::get<Timestamp>(right));
+    case Type::kDate:  // its text has the order of its days
+      return CompareTexts(op, std::get<std::string>(left), std::get<std::string>(right));
+    case Type::kNumeric:
+      return Holds(op, CompareNumerics(std::get<std::string>(left), std::get<std::string>(right)));
+    case Type::kFloat32:
+      return CompareBy(op, Type::kFloat64, left, right);
+    default:  // the binder refuses to compare others
+      return false;
   }
-  return false;
 }
 
 Truth CompareNullable(Op op, Type type, const Value& left, const Value& right) {
@@ -125,6 +133,13 @@ class Evaluator {
         return Cast(at);
       case Op::kFunction:
         return Call(at);
+      case Op::kArrayLength: {
+        const Value* array = Evaluate(First(at));
+        if (array == nullptr || IsNull(*array)) return array;
+        return Keep(static_cast<int64_t>(std::get<Array>(*array).elements.size()));
+      }
+      case Op::kMakeArray:
+        return MakeArray(at);
       default:
         return FromTruth(EvaluateTruth(at));
     }
@@ -163,6 +178,8 @@ class Evaluator {
         return Between(at);
       case Op::kIn:
         return In(at);
+      case Op::kInArray:
+        return InArray(at);
       case Op::kStartsWith:
         return StartsWith(at);
       default:
@@ -180,6 +197,7 @@ class Evaluator {
       case Op::kLiteral:
         return &literals_[node.index];
       case Op::kParameter:
+      case Op::kSubquery:
         return &context_.parameters[node.index];
       case Op::kColumn:
       case Op::kAggregate:
@@ -291,6 +309,33 @@ class Evaluator {
       }
     }
     return result;
+  }
+
+  // An OR of comparisons with the elements; FALSE of a NULL array.
+  Truth InArray(uint32_t at) {
+    Value kept;
+    const Two two = EvaluateBoth(at, kept);
+    if (two.right == nullptr) return Truth::kError;
+    if (IsNull(*two.right)) return Truth::kFalse;
+    Truth result = Truth::kFalse;
+    for (const Value& element : std::get<Array>(*two.right).elements) {
+      const Truth equal = CompareNullable(Op::kEqual, nodes_[at].operand_type, *two.left, element);
+      if (equal == Truth::kTrue) return equal;
+      if (equal == Truth::kNull) result = equal;
+    }
+    return result;
+  }
+
+  const Value* MakeArray(uint32_t at) {
+    Array array;
+    // `index` is the number of operands: without any, the next node is another's.
+    uint32_t operand = First(at);
+    for (uint32_t i = 0; i < nodes_[at].index; ++i, operand = nodes_[operand].next) {
+      const Value* value = Evaluate(operand);
+      if (value == nullptr) return nullptr;
+      array.elements.push_back(*value);
+    }
+    return Keep(std::move(array));
   }
 
   Truth StartsWith(uint32_t at) {
@@ -480,8 +525,20 @@ bool FitsType(Type type, const Value& value) {
       return std::holds_alternative<Bytes>(value);
     case Type::kTimestamp:
       return std::holds_alternative<Timestamp>(value);
+    case Type::kDate:
+    case Type::kNumeric:
+    case Type::kJson:
+      return std::holds_alternative<std::string>(value);
+    case Type::kFloat32:
+      return std::holds_alternative<Float64>(value);
+    default:
+      break;
   }
-  return false;
+  const auto* array = std::get_if<Array>(&value);
+  return array != nullptr &&
+         std::all_of(array->elements.begin(), array->elements.end(), [&](const Value& element) {
+           return IsNull(element) || FitsType(ElementOf(type), element);
+         });
 }
 
 const Value* Evaluate(const Expression& expression, const EvaluationContext& context,

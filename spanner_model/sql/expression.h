@@ -13,7 +13,7 @@
 //      (three-valued), IS, IF, COALESCE and NULLIF. All operands of AND and OR are evaluated, so
 //      that an error in any of them shows, as on the emulator (the documentation promises no
 //      order); IF and COALESCE evaluate no more than they need.
-// Deliberately left out: subqueries, bit operators, arrays and structs.
+// Deliberately left out: subqueries that mention the row outside, bit operators and structs.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,7 @@ namespace whorl::model {
 enum class Op : uint8_t {
   kLiteral,    // index into literals
   kParameter,  // index into the statement's parameters
+  kSubquery,   // likewise: the values of subqueries stand after the parameters
   kColumn,     // index into the row
   kAggregate,  // index into the row, which holds the values of a group, then the aggregates
   kCurrentTimestamp,
@@ -49,6 +50,7 @@ enum class Op : uint8_t {
   kGreaterOrEqual,
   kBetween,  // (value, low, high)
   kIn,       // (value, one candidate or more)
+  kInArray,  // (value, ARRAY of its type)
   kAdd,
   kSubtract,
   kMultiply,
@@ -67,6 +69,8 @@ enum class Op : uint8_t {
   kTimestampAdd,      // (timestamp, amount), part
   kTimestampSub,      // (timestamp, amount), part
   kStartsWith,        // (text, prefix), both STRING or both BYTES
+  kArrayLength,       // (ARRAY)
+  kMakeArray,         // as many operands as index, all of one type
   kInt64ToFloat64,    // implicit coercion
   kStringToTimestamp  // implicit coercion of a STRING parameter
 };

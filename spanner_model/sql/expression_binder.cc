@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <variant>
 
 #include "spanner_model/sql/cast.h"
 #include "spanner_model/sql/source_error.h"
+#include "spanner_model/sql/statement_binding.h"
 #include "spanner_model/sql/timestamp_text.h"
 #include "spanner_model/sql/words.h"
 
@@ -18,10 +20,14 @@ constexpr std::string_view kZoneNotModelled =
     "A TIMESTAMP literal before 1967 on the clock of Los Angeles, or with the name of another time "
     "zone, is not modelled";
 
+constexpr std::string_view kCorrelated =
+    "A subquery that mentions the row outside of it is not modelled";
+
 std::optional<Type> TypeOf(const Value& value) {
   constexpr auto kTypes = std::to_array<Type>(
       {Type::kBool, Type::kInt64, Type::kFloat64, Type::kString, Type::kBytes, Type::kTimestamp});
-  static_assert(std::variant_size_v<Value> == kTypes.size() + 1, "Null, then the types in order");
+  static_assert(std::variant_size_v<Value> == kTypes.size() + 2,
+                "Null, then the types in order, then arrays, which no literal is");
   if (IsNull(value)) return std::nullopt;
   return kTypes[value.index() - 1];
 }
@@ -60,6 +66,7 @@ std::string_view Spell(Op op) {
     case Op::kFunction:
       return "LIKE";
     case Op::kIn:
+    case Op::kInArray:
       return "IN";
     case Op::kBetween:
       return "BETWEEN";
@@ -72,7 +79,19 @@ std::string_view Spell(Op op) {
   }
 }
 
+// Whether the type is one whose values whorl keeps, compares and passes on, and does not compute with.
+bool IsKeptOnly(const std::optional<Type>& type) { return type && (*type > Type::kTimestamp); }
+
 }  // namespace
+
+ExpressionBinder::ExpressionBinder(const StatementContext& context, const Table* table,
+                                   std::string qualifier)
+    : context_(context),
+      text_(context.text),
+      parameters_(context.parameters),
+      table_(table),
+      qualifier_(std::move(qualifier)),
+      inferred_(context.inferred) {}
 
 Status PendingCommitTimestampMisplaced() {
   return Error(Code::kInvalidArgument,
@@ -96,6 +115,10 @@ void ExpressionBinder::Fail(Status status) {
 
 void ExpressionBinder::FailSignature(const std::string& what, size_t offset,
                                      std::span<const Bound> operands) {
+  for (const Bound& operand : operands) {
+    if (!IsKeptOnly(operand.type)) continue;
+    return Fail(offset, what + " of " + std::string(WordOf(*operand.type)) + " is not modelled");
+  }
   std::string message = "No matching signature for " + what;
   if (operands.empty()) {
     message += " with no arguments";
@@ -112,6 +135,10 @@ void ExpressionBinder::FailSignature(const std::string& what, size_t offset,
 bool ExpressionBinder::Qualifies(const std::string& qualifier, size_t offset) {
   if (qualifier.empty()) return true;
   if (table_ != nullptr && EqualIgnoringCase(qualifier, qualifier_)) return true;
+  if (context_.outside != nullptr && context_.outside->IsOutside("", qualifier)) {
+    Fail(offset, std::string(kCorrelated));
+    return false;
+  }
   Fail(offset, "Unrecognized name: " + qualifier);
   return false;
 }
@@ -131,8 +158,12 @@ Bound ExpressionBinder::Bind(const ast::Expression& expression) {
       literal.literal = expression.value;
       return literal;
     }
-    case ExpressionKind::kTimestampLiteral:
-      return BindTimestampLiteral(expression);
+    case ExpressionKind::kTypedLiteral:
+      return BindTypedLiteral(expression);
+    case ExpressionKind::kArray:
+      return BindArray(expression);
+    case ExpressionKind::kSubquery:
+      return BindSubquery(expression);
     case ExpressionKind::kName:
     case ExpressionKind::kQuotedName:
       return BindName(expression);
@@ -151,7 +182,17 @@ Bound ExpressionBinder::Bind(const ast::Expression& expression) {
   return {};
 }
 
-Bound ExpressionBinder::BindTimestampLiteral(const ast::Expression& expression) {
+Bound ExpressionBinder::BindTypedLiteral(const ast::Expression& expression) {
+  if (expression.type != Type::kTimestamp) {
+    const auto cast = CastValue(expression.text, Type::kString, expression.type);
+    Bound literal = MakeLeaf(Op::kLiteral, expression.type, expression.offset);
+    if (const auto* value = std::get_if<Value>(&cast)) {
+      literal.literal = *value;
+    } else {
+      Fail(expression.offset, "Invalid " + std::string(WordOf(expression.type)) + " literal");
+    }
+    return literal;
+  }
   const auto parsed = ParseTimestampText(expression.text);
   if (const auto* error = std::get_if<TimestampTextError>(&parsed)) {
     Fail(expression.offset, *error == TimestampTextError::kInvalid ? "Invalid TIMESTAMP literal"
@@ -189,6 +230,10 @@ Bound ExpressionBinder::BindName(const ast::Expression& expression) {
   if (expression.kind == ExpressionKind::kName &&
       EqualIgnoringCase(expression.text, "CURRENT_TIMESTAMP")) {
     return MakeLeaf(Op::kCurrentTimestamp, Type::kTimestamp, expression.offset);
+  }
+  if (context_.outside != nullptr && context_.outside->IsOutside(expression.text, "")) {
+    Fail(expression.offset, std::string(kCorrelated));
+    return {};
   }
   const bool is_table = table_ != nullptr && EqualIgnoringCase(qualifier_, expression.text);
   Fail(expression.offset,
@@ -244,9 +289,23 @@ std::vector<Bound> ExpressionBinder::BindAll(const std::vector<ast::Expression>&
 
 bool ExpressionBinder::CanCoerce(const Bound& bound, Type type) {
   if (!bound.type || *bound.type == type) return true;
-  if (*bound.type == Type::kInt64) return type == Type::kFloat64;
-  const bool constant = bound.node.op == Op::kLiteral || bound.node.op == Op::kParameter;
-  return *bound.type == Type::kString && type == Type::kTimestamp && constant;
+  const bool literal = bound.node.op == Op::kLiteral;
+  switch (*bound.type) {
+    case Type::kInt64:
+      return type == Type::kFloat64 || type == Type::kNumeric ||
+             (type == Type::kFloat32 && literal);
+    case Type::kFloat32:
+      return type == Type::kFloat64;
+    case Type::kFloat64:
+      return literal && (type == Type::kFloat32 || type == Type::kNumeric);
+    case Type::kNumeric:
+      return type == Type::kFloat64;
+    case Type::kString:
+      return (type == Type::kTimestamp || type == Type::kDate) &&
+             (literal || bound.node.op == Op::kParameter);
+    default:
+      return false;
+  }
 }
 
 bool ExpressionBinder::Coerce(Bound& bound, Type type) {
@@ -258,13 +317,21 @@ bool ExpressionBinder::Coerce(Bound& bound, Type type) {
     if (bound.node.op == Op::kParameter) Infer(bound, type);
     return true;
   }
-  if (type == Type::kFloat64) {
+  if (literal && IsNull(bound.literal)) {  // one that was settled to be an INT64
+    bound.type = type;
+    return true;
+  }
+  if (bound.type == Type::kInt64 && type == Type::kFloat64) {
     if (literal) {
       bound.literal = Float64(static_cast<double>(std::get<int64_t>(bound.literal)));
       bound.type = type;
     } else {
       Wrap(bound, Op::kInt64ToFloat64, type);
     }
+    return true;
+  }
+  if (type != Type::kTimestamp) {
+    CoerceByCast(bound, type);
     return true;
   }
   if (!literal) {
@@ -282,6 +349,27 @@ bool ExpressionBinder::Coerce(Bound& bound, Type type) {
     Fail(bound.offset, std::string(kZoneNotModelled));
   }
   return true;
+}
+
+// REQUIRES: CanCoerce(bound, type), and both have a type.
+void ExpressionBinder::CoerceByCast(Bound& bound, Type type) {
+  const Type from = *bound.type;
+  if (bound.node.op != Op::kLiteral) {
+    Wrap(bound, Op::kCast, type);
+    bound.node.operand_type = from;
+    bound.node.index = static_cast<uint32_t>(type);
+    return;
+  }
+  auto cast = CastValue(bound.literal, from, type);
+  if (auto* value = std::get_if<Value>(&cast)) {
+    bound.literal = std::move(*value);
+    bound.type = type;
+    return;
+  }
+  const auto* text = std::get_if<std::string>(&bound.literal);
+  Fail(bound.offset, "Could not cast literal " +
+                         (text != nullptr ? '"' + *text + '"' : FormatValue(bound.literal)) +
+                         " to type " + std::string(WordOf(type)));
 }
 
 bool ExpressionBinder::CoerceAll(std::span<Bound> operands, Type type) {
@@ -309,6 +397,7 @@ Bound ExpressionBinder::BindOperator(const ast::Expression& expression) {
     case Op::kIsTrue:
     case Op::kIsFalse:
     case Op::kIn:
+    case Op::kInArray:
     case Op::kBetween:
     case Op::kIsNull:
     case Op::kIsNotNull:
@@ -328,6 +417,8 @@ Bound ExpressionBinder::BindOperator(const ast::Expression& expression) {
     case Op::kIsNotNull:
       Settle(operands.front());
       return MakeInner(expression.op, Type::kBool, expression.offset, std::move(operands));
+    case Op::kInArray:
+      return BindInArray(expression, std::move(operands));
     case Op::kFunction:
       return BindFunction("LIKE", "operator LIKE", expression.offset, std::move(operands));
     case Op::kConcat:
@@ -359,7 +450,9 @@ Bound ExpressionBinder::BindArithmetic(const ast::Expression& expression,
     return operand.type == Type::kFloat64;
   });
   const Type type = has_float || expression.op == Op::kDivide ? Type::kFloat64 : Type::kInt64;
-  if (!CoerceAll(operands, type)) {
+  const bool kept_only = std::any_of(operands.begin(), operands.end(),
+                                     [](const Bound& operand) { return IsKeptOnly(operand.type); });
+  if (kept_only || !CoerceAll(operands, type)) {
     FailSignature("operator " + std::string(Spell(expression.op)), expression.offset, operands);
     return {};
   }
@@ -373,6 +466,12 @@ Bound ExpressionBinder::BindArithmetic(const ast::Expression& expression,
 Bound ExpressionBinder::BindComparison(const ast::Expression& expression,
                                        std::vector<Bound> operands) {
   const auto type = CommonType(operands);
+  const bool comparable = type && !IsArray(*type) && *type != Type::kJson;
+  if (type && !comparable) {
+    Fail(expression.offset,
+         "A comparison is not defined for arguments of type " + std::string(WordOf(*type)));
+    return {};
+  }
   if (!type || !CoerceAll(operands, *type)) {
     FailSignature("operator " + std::string(Spell(expression.op)), expression.offset, operands);
     return {};
@@ -406,6 +505,11 @@ Bound ExpressionBinder::BindCast(const ast::Expression& cast) {
   // A cast to its own type leaves a parameter a parameter, which may be coerced.
   if (operand.node.op == Op::kParameter && operand.type == cast.type) return std::move(operand);
   const Type from = operand.type.value_or(cast.type);
+  if (!CanCast(from, cast.type) && (IsKeptOnly(from) || IsKeptOnly(cast.type))) {
+    Fail(operand.offset, "A cast from " + std::string(WordOf(from)) + " to " +
+                             std::string(WordOf(cast.type)) + " is not modelled");
+    return {};
+  }
   if (!CanCast(from, cast.type)) {
     Fail(operand.offset, "Invalid cast from " + std::string(WordOf(from)) + " to " +
                              std::string(WordOf(cast.type)));
@@ -414,6 +518,103 @@ Bound ExpressionBinder::BindCast(const ast::Expression& cast) {
   Bound bound = MakeInner(cast.op, cast.type, cast.offset, std::move(operands));
   bound.node.operand_type = from;
   bound.node.index = static_cast<uint32_t>(cast.type);
+  return bound;
+}
+
+Bound ExpressionBinder::BindArray(const ast::Expression& array) {
+  std::vector<Bound> elements = BindAll(array.operands);
+  if (failed()) return {};
+  const auto type = array.typed ? std::optional(array.type) : CommonType(elements);
+  if (type && IsArray(*type)) {
+    Fail(array.offset, "Cannot construct array with element type " + std::string(WordOf(*type)) +
+                           " because nested arrays are not supported");
+    return {};
+  }
+  if (!type || !CoerceAll(elements, *type)) {
+    Fail(array.offset, "Array elements of these types are not modelled");
+    return {};
+  }
+  const auto count = static_cast<uint32_t>(elements.size());
+  Bound bound = MakeInner(Op::kMakeArray, ArrayOf(*type), array.offset, std::move(elements));
+  bound.node.index = count;
+  return bound;
+}
+
+// The value and the elements get a common type; an array itself is not coerced.
+Bound ExpressionBinder::BindInArray(const ast::Expression& expression,
+                                    std::vector<Bound> operands) {
+  Bound& value = operands[0];
+  Bound& array = operands[1];
+  if (!array.type && array.node.op == Op::kParameter && value.type && !IsArray(*value.type)) {
+    Infer(array, ArrayOf(*value.type));
+  }
+  if (array.type && !IsArray(*array.type)) {
+    Fail(array.offset, "Second argument of IN UNNEST must be an array but was " +
+                           std::string(WordOf(*array.type)));
+    return {};
+  }
+  const bool is_subquery = array.node.op == Op::kSubquery;
+  if (is_subquery) Settle(value);  // NULL is an INT64 there
+  if (is_subquery && array.type == Type::kInt64Array && value.type == Type::kFloat64) {
+    CoerceByCast(array, Type::kFloat64Array);
+  }
+  if (failed()) return {};
+  const Type element = array.type ? ElementOf(*array.type) : value.type.value_or(Type::kInt64);
+  if (!Coerce(value, element) || element == Type::kJson) {
+    const std::string of_value(value.type ? WordOf(*value.type) : "NULL");
+    Fail(expression.offset,
+         is_subquery ? "Cannot execute IN subquery with uncomparable types " + of_value + " and " +
+                           std::string(WordOf(element))
+                     : "No matching signature for operator IN UNNEST for argument types: " +
+                           of_value + ", " + std::string(WordOf(ArrayOf(element))));
+    return {};
+  }
+  if (failed()) return {};
+  Bound bound = MakeInner(Op::kInArray, Type::kBool, expression.offset, std::move(operands));
+  bound.node.operand_type = element;
+  return bound;
+}
+
+// Whether a name, or the word before its dot, means something here or further outside.
+bool ExpressionBinder::IsOutside(const std::string& name, const std::string& qualifier) const {
+  if (table_ != nullptr && name.empty() && EqualIgnoringCase(qualifier, qualifier_)) return true;
+  if (table_ != nullptr && !name.empty() && table_->FindColumn(name)) return true;
+  return context_.outside != nullptr && context_.outside->IsOutside(name, qualifier);
+}
+
+// The subquery is bound as a statement of its own, whose value stands after the parameters.
+Bound ExpressionBinder::BindSubquery(const ast::Expression& subquery) {
+  StatementContext inside = context_;
+  inside.outside = this;
+  auto bound_query = BindSelect(inside, *subquery.query);
+  if (auto* error = std::get_if<Status>(&bound_query)) {
+    Fail(std::move(*error));
+    return {};
+  }
+  auto& plan = std::get<SelectPlan>(bound_query);
+  SubqueryUse use = SubqueryUse::kExists;
+  Type type = Type::kBool;
+  if (subquery.op != Op::kIsTrue) {
+    const bool value = subquery.op == Op::kSubquery;
+    if (plan.outputs.size() != 1) {
+      Fail(subquery.offset, value ? "Scalar subquery cannot have more than one column unless using "
+                                    "SELECT AS STRUCT to build STRUCT values"
+                                  : "Subquery of type IN must have only one output column");
+      return {};
+    }
+    type = plan.outputs.front().type;
+    if (!value && IsArray(type)) {
+      Fail(subquery.offset, "An array in an array is not modelled");
+      return {};
+    }
+    use = value ? SubqueryUse::kValue : SubqueryUse::kArray;
+    if (!value) type = ArrayOf(type);
+  }
+  const size_t index = parameters_.size() + context_.subqueries->size();
+  context_.subqueries->push_back(
+      {.use = use, .plan = std::make_shared<const SelectPlan>(std::move(plan))});
+  Bound bound = MakeLeaf(Op::kSubquery, type, subquery.offset, static_cast<uint32_t>(index));
+  bound.has_subquery = true;
   return bound;
 }
 

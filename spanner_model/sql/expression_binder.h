@@ -30,6 +30,8 @@ struct InferredParameter {
   std::optional<Type> type;
 };
 
+struct StatementContext;
+
 // An output of a query, which ORDER BY may name.
 struct BoundOutput {
   std::string name;
@@ -47,12 +49,7 @@ class ExpressionBinder {
   // Columns are looked up in `table`; nullptr if none may be mentioned (VALUES).
   // REQUIRES: the arguments outlive this.
   // `qualifier` is the word that may stand before a column's name and a dot.
-  ExpressionBinder(std::string_view text, std::span<const Parameter> parameters, const Table* table,
-                   std::string qualifier)
-      : text_(text), parameters_(parameters), table_(table), qualifier_(std::move(qualifier)) {}
-
-  // From now on, an undeclared parameter is added to `inferred` and is no error.
-  void InferInto(std::vector<InferredParameter>* inferred) { inferred_ = inferred; }
+  ExpressionBinder(const StatementContext& context, const Table* table, std::string qualifier);
   // From now on, aggregates are added to `aggregates`, and columns may occur only inside of them.
   void AggregateInto(std::vector<Aggregate>* aggregates) { aggregates_ = aggregates; }
   // From now on, these expressions mean the group's values, which stand before the aggregates.
@@ -80,7 +77,7 @@ class ExpressionBinder {
   void Settle(Bound& bound);
 
  private:
-  Bound BindTimestampLiteral(const ast::Expression& expression);
+  Bound BindTypedLiteral(const ast::Expression& expression);
   Bound BindName(const ast::Expression& expression);
   Bound BindParameter(const ast::Expression& expression);
   Bound BindOperator(const ast::Expression& expression);
@@ -89,9 +86,14 @@ class ExpressionBinder {
   Bound BindComparison(const ast::Expression& expression, std::vector<Bound> operands);
   Bound BindConcatenation(const std::string& what, size_t offset, std::vector<Bound> operands);
   Bound BindCast(const ast::Expression& cast);
+  Bound BindArray(const ast::Expression& array);
+  Bound BindInArray(const ast::Expression& expression, std::vector<Bound> operands);
+  Bound BindSubquery(const ast::Expression& subquery);
+  bool IsOutside(const std::string& name, const std::string& qualifier) const;
 
   // call_binder.cc.
   Bound BindCall(const ast::Expression& call);
+  Bound BindArrayLength(const ast::Expression& call);
   Bound BindCurrentTimestamp(const ast::Expression& call);
   Bound BindStartsWith(const ast::Expression& call);
   Bound BindTimestampDiff(const ast::Expression& call);
@@ -114,12 +116,14 @@ class ExpressionBinder {
   std::vector<Bound> BindAll(const std::vector<ast::Expression>& expressions);
   static bool CanCoerce(const Bound& bound, Type type);
   bool CoerceAll(std::span<Bound> operands, Type type);
+  void CoerceByCast(Bound& bound, Type type);
   void Infer(Bound& parameter, Type type);
   std::optional<DatePart> FindDatePart(const std::string& name, const std::string& function,
                                        size_t offset);
   void RefuseNullLiterals(std::string_view op, const std::vector<Bound>& operands);
   void FailSignature(const std::string& what, size_t offset, std::span<const Bound> operands);
 
+  const StatementContext& context_;
   std::string_view text_;
   std::span<const Parameter> parameters_;
   const Table* table_;

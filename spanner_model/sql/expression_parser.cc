@@ -173,10 +173,16 @@ ast::Expression ExpressionParser::ParseIn(ast::Expression operand) {
   const size_t offset = tokens_.Take().offset;
   std::vector<ast::Expression> operands;
   operands.push_back(std::move(operand));
-  if (!Expect("(")) return {};
-  if (tokens_.AtWord("SELECT") || tokens_.AtWord("WITH")) {
-    tokens_.Fail(tokens_.Peek().offset, "A subquery is not modelled");
+  if (tokens_.AtWord("UNNEST")) {
+    operands.push_back(ParseUnnest());
+    return Operator(Op::kInArray, offset, std::move(operands));
   }
+  if (tokens_.AtSymbol("(") && tokens_.Peek(1).Is("SELECT")) {
+    operands.push_back(ParseSubquery(Op::kInArray));
+    return Operator(Op::kInArray, offset, std::move(operands));
+  }
+  if (!Expect("(")) return {};
+  if (tokens_.AtWord("WITH")) tokens_.Fail(tokens_.Peek().offset, "WITH is not modelled");
   if (!Enter()) return {};
   do {
     operands.push_back(ParseOr());
@@ -184,6 +190,59 @@ ast::Expression ExpressionParser::ParseIn(ast::Expression operand) {
   --nesting_;
   if (!Expect(")")) return {};
   return Operator(Op::kIn, offset, std::move(operands));
+}
+
+// UNNEST(array), after IN.
+ast::Expression ExpressionParser::ParseUnnest() {
+  tokens_.Take();
+  if (!Expect("(") || !Enter()) return {};
+  ast::Expression array = ParseOr();
+  --nesting_;
+  Expect(")");
+  return array;
+}
+
+// (SELECT ...), of which `op` says the use (ast.h).
+ast::Expression ExpressionParser::ParseSubquery(Op op) {
+  ast::Expression subquery;
+  subquery.kind = ExpressionKind::kSubquery;
+  subquery.offset = tokens_.Peek().offset;
+  subquery.op = op;
+  if (!Expect("(") || !Enter()) return {};
+  if (!tokens_.TakeWord("SELECT")) {
+    FailAtToken(tokens_, "keyword SELECT");
+    return {};
+  }
+  subquery.query = parse_query_();
+  --nesting_;
+  Expect(")");
+  return subquery;
+}
+
+// [a, b], or ARRAY<type>[a, b].
+ast::Expression ExpressionParser::ParseArray() {
+  ast::Expression array;
+  array.kind = ExpressionKind::kArray;
+  array.offset = tokens_.Peek().offset;
+  if (tokens_.TakeWord("ARRAY")) {
+    if (tokens_.AtSymbol("(")) {
+      tokens_.Fail(array.offset, "ARRAY of a subquery is not modelled");
+      return {};
+    }
+    if (tokens_.TakeSymbol("<")) {
+      array.type = ParseType();
+      array.typed = true;
+      if (!Expect(">")) return {};
+    }
+  }
+  if (!Expect("[") || !Enter()) return {};
+  while (!tokens_.failed() && !tokens_.AtSymbol("]")) {
+    array.operands.push_back(ParseOr());
+    if (!tokens_.TakeSymbol(",")) break;
+  }
+  --nesting_;
+  Expect("]");
+  return Finish(std::move(array));
 }
 
 ast::Expression ExpressionParser::ParseBetween(ast::Expression operand) {
@@ -336,6 +395,7 @@ ast::Expression ExpressionParser::ParsePrimary() {
       return ParsePath(std::move(expression));
     case TokenKind::kSymbol:
       if (token.IsSymbol("(")) return ParseParenthesis();
+      if (token.IsSymbol("[")) return ParseArray();
       FailAtToken(tokens_);
       return expression;
     case TokenKind::kHint:
@@ -348,11 +408,9 @@ ast::Expression ExpressionParser::ParsePrimary() {
 }
 
 ast::Expression ExpressionParser::ParseParenthesis() {
+  if (tokens_.Peek(1).Is("SELECT")) return ParseSubquery(Op::kSubquery);
   const size_t offset = tokens_.Take().offset;
-  if (tokens_.AtWord("SELECT") || tokens_.AtWord("WITH")) {
-    tokens_.Fail(offset, "A subquery is not modelled");
-    return {};
-  }
+  if (tokens_.AtWord("WITH")) tokens_.Fail(tokens_.Peek().offset, "WITH is not modelled");
   if (!Enter()) return {};
   ast::Expression inner = ParseOr();
   --nesting_;
@@ -369,6 +427,11 @@ ast::Expression ExpressionParser::ParseWord() {
   ast::Expression expression;
   expression.offset = token.offset;
   if (word == "CASE") return ParseCase();
+  if (word == "ARRAY") return ParseArray();
+  if (word == "EXISTS") {
+    tokens_.Take();
+    return ParseSubquery(Op::kIsTrue);
+  }
   if (word == "NULL" || word == "TRUE" || word == "FALSE") {
     if (word != "NULL") expression.value = word == "TRUE";
     tokens_.Take();
@@ -381,18 +444,25 @@ ast::Expression ExpressionParser::ParseWord() {
     return expression;
   }
   if (tokens_.Peek(1).kind == TokenKind::kString) {
-    if (word != "TIMESTAMP") {
-      tokens_.Fail(token.offset, "A literal of type " + word + " is not modelled");
-      return expression;
-    }
-    tokens_.Take();
-    expression.kind = ExpressionKind::kTimestampLiteral;
-    expression.text = tokens_.Take().text;
-    return expression;
+    return ParseTypedLiteral();
   }
   if (call) return ParseCall();
   expression.kind = ExpressionKind::kName;
   return ParsePath(std::move(expression));
+}
+
+// TIMESTAMP, DATE or NUMERIC, and its text.
+ast::Expression ExpressionParser::ParseTypedLiteral() {
+  ast::Expression literal;
+  literal.kind = ExpressionKind::kTypedLiteral;
+  literal.offset = tokens_.Peek().offset;
+  const std::string word = ToCapitals(tokens_.Take().text);
+  const auto type = FindType(word);
+  const bool known = type == Type::kTimestamp || type == Type::kDate || type == Type::kNumeric;
+  if (!known) tokens_.Fail(literal.offset, "A literal of type " + word + " is not modelled");
+  literal.type = type.value_or(Type::kInt64);
+  literal.text = tokens_.Take().text;
+  return literal;
 }
 
 // Parses a name, or a table's name, a dot and a column's.
@@ -490,8 +560,8 @@ ast::Expression ExpressionParser::ParseCast() {
 }
 
 Type ExpressionParser::ParseType() {
-  constexpr auto kUnmodelled = std::to_array<std::string_view>(
-      {"ARRAY", "DATE", "FLOAT32", "INTERVAL", "JSON", "NUMERIC", "STRUCT", "TOKENLIST", "UUID"});
+  constexpr auto kUnmodelled =
+      std::to_array<std::string_view>({"ARRAY", "INTERVAL", "STRUCT", "TOKENLIST", "UUID"});
   const Token& token = tokens_.Peek();
   if (token.kind != TokenKind::kIdentifier) {
     FailAtToken(tokens_, "a type");

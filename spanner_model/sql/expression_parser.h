@@ -7,8 +7,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "spanner_model/sql/ast.h"
 #include "spanner_model/sql/token_stream.h"
@@ -17,7 +21,10 @@ namespace whorl::model {
 
 class ExpressionParser {
  public:
-  explicit ExpressionParser(TokenStream& tokens) : tokens_(tokens) {}
+  // `parse_query` parses from SELECT to the end of a query.
+  using ParseQuery = std::function<std::shared_ptr<const ast::Select>()>;
+  ExpressionParser(TokenStream& tokens, ParseQuery parse_query)
+      : tokens_(tokens), parse_query_(std::move(parse_query)) {}
 
   // The result is meaningless once tokens.failed().
   ast::Expression Parse() { return ParseOr(); }
@@ -43,6 +50,10 @@ class ExpressionParser {
   ast::Expression ParseCall();
   ast::Expression ParseArgument();
   ast::Expression ParseCast();
+  ast::Expression ParseTypedLiteral();
+  ast::Expression ParseArray();
+  ast::Expression ParseUnnest();
+  ast::Expression ParseSubquery(Op op);
   Type ParseType();
   ast::Expression ParseInteger(size_t offset, bool negative);
 
@@ -53,6 +64,7 @@ class ExpressionParser {
   bool Enter();
 
   TokenStream& tokens_;
+  ParseQuery parse_query_;
   int nesting_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "spanner_model/sql/parser.h"
 
 #include <array>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,7 +22,7 @@ bool IsName(const Token& token) {
 class StatementParser {
  public:
   explicit StatementParser(TokenStream tokens)
-      : tokens_(std::move(tokens)), expressions_(tokens_) {}
+      : tokens_(std::move(tokens)), expressions_(tokens_, [this] { return ParseQuery(); }) {}
   // expressions_ refers to tokens_.
   StatementParser(const StatementParser&) = delete;
   StatementParser& operator=(const StatementParser&) = delete;
@@ -76,23 +77,32 @@ class StatementParser {
 
   ast::TableName ParseTable() {
     ast::TableName table;
+    if (IsName(tokens_.Peek()) && tokens_.Peek(1).IsSymbol(".")) {
+      table.schema = tokens_.Take().text;
+      tokens_.Take();
+    }
     static_cast<ast::Name&>(table) = ParseName();
-    TakeHint();
+    TakeHint(&table.index);
     if (tokens_.TakeWord("AS") || (!tokens_.failed() && IsName(tokens_.Peek()))) {
       table.alias = ParseName().text;
     }
     return table;
   }
 
-  // A hint changes how a statement is executed and not what it does. One that names an index needs
-  // it to be there, so only that of the table itself is taken.
-  void TakeHint() {
+  // A hint changes how a statement is executed and not what it does; the index that one names has to be
+  // there.
+  void TakeHint(ast::Name* index = nullptr) {
     if (tokens_.failed() || tokens_.Peek().kind != TokenKind::kHint) return;
     const Token& hint = tokens_.Take();
-    const std::string text = ToCapitals(hint.text);
-    if (text.find("FORCE_INDEX") == std::string::npos) return;
-    if (text.find("_BASE_TABLE") != std::string::npos) return;
-    tokens_.Fail(hint.offset, "A hint that names an index is not modelled");
+    constexpr std::string_view kForce = "FORCE_INDEX";
+    const size_t force = ToCapitals(hint.text).find(kForce);
+    if (force == std::string::npos || index == nullptr) return;
+    constexpr std::string_view kAround = " \t\r\n=`";
+    const size_t first = hint.text.find_first_not_of(kAround, force + kForce.size());
+    if (first == std::string::npos) return;
+    const size_t end = hint.text.find_first_of(" \t\r\n,}`", first);
+    const std::string name = hint.text.substr(first, end - first);
+    if (ToCapitals(name) != "_BASE_TABLE") *index = {.text = name, .offset = hint.offset};
   }
 
   bool Expect(bool taken, std::string_view expected) {
@@ -105,9 +115,16 @@ class StatementParser {
     return expressions_.Parse();
   }
 
-  bool AtEnd() const { return tokens_.Peek().kind == TokenKind::kEnd || tokens_.AtSymbol(";"); }
+  // The end of a statement, or of a subquery.
+  bool AtEnd() const {
+    return tokens_.Peek().kind == TokenKind::kEnd || tokens_.AtSymbol(";") || tokens_.AtSymbol(")");
+  }
 
-  ast::Statement ParseSelect() {
+  std::shared_ptr<const ast::Select> ParseQuery() {
+    return std::make_shared<const ast::Select>(ParseSelect());
+  }
+
+  ast::Select ParseSelect() {
     ast::Select select;
     select.distinct = tokens_.TakeWord("DISTINCT");
     if (!select.distinct) tokens_.TakeWord("ALL");
@@ -236,8 +253,13 @@ class StatementParser {
       insert.columns.push_back(ParseName());
     } while (tokens_.TakeSymbol(","));
     if (!Expect(tokens_.TakeSymbol(")"), "\")\" or \",\"")) return insert;
-    if (tokens_.AtWord("SELECT") || tokens_.AtSymbol("(")) {
-      tokens_.Fail(tokens_.Peek().offset, "INSERT of a query is not modelled");
+    if (tokens_.AtSymbol("(")) {
+      tokens_.Fail(tokens_.Peek().offset, "INSERT of a query in parentheses is not modelled");
+    }
+    if (tokens_.TakeWord("SELECT")) {
+      insert.query = ParseQuery();
+      insert.returning = ParseReturning();
+      return insert;
     }
     if (!Expect(tokens_.TakeWord("VALUES"), "keyword VALUES")) return insert;
     do {

@@ -8,17 +8,19 @@
 //   3. `reads` holds every column that an expression of the statement mentions, key columns
 //      included. It does not hold what only the access path reads (the existence of a row), nor a
 //      column that THEN RETURN only returns as the statement wrote it.
-// Deliberately left out: joins, INSERT of a query.
+// Deliberately left out: joins, and subqueries that mention the row outside.
 #pragma once
 
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "protocol/spanner/fields.h"
+#include "protocol/spanner/mutation.h"
 #include "protocol/spanner/status.h"
 #include "protocol/spanner/value.h"
 #include "spanner_model/sql/expression.h"
@@ -51,9 +53,10 @@ class ColumnSet {
 //   kKey     WHERE holds `key column = expression` for every column of the key
 //   kPrefix  WHERE holds STARTS_WITH(key column, expression) and the key is that STRING alone
 //   kNothing there is no table: a SELECT without FROM
+//   kGiven   the rows stand in the plan: those of INFORMATION_SCHEMA
 // The expressions mention no columns and have the type of their key column. If one is NULL, no row
 // can match.
-enum class AccessKind : uint8_t { kAll, kKey, kPrefix, kNothing };
+enum class AccessKind : uint8_t { kAll, kKey, kPrefix, kNothing, kGiven };
 
 struct Access {
   AccessKind kind = AccessKind::kAll;
@@ -91,11 +94,23 @@ struct OrderKey {
   WHORL_FIELDS(OrderKey, expression, descending);
 };
 
+// What a statement takes from a subquery: whether it has rows, the value of its only row (NULL without
+// one), or all values. Subqueries run before the statement, in their order; one may use the values of
+// those before it.
+enum class SubqueryUse : uint8_t { kExists, kValue, kArray };
+
+struct SelectPlan;
+struct Subquery {
+  SubqueryUse use = SubqueryUse::kExists;
+  std::shared_ptr<const SelectPlan> plan;
+  WHORL_FIELDS(Subquery, use, plan);
+};
+
 // A grouped query has one row for each group, or one row if there are no groups: outputs, `having` and
 // `order` are expressions over the group's values and the aggregates (Op::kAggregate) instead of over
 // rows of the table. DISTINCT groups by all outputs.
 struct SelectPlan {
-  uint32_t table = 0;  // meaningless if access is kNothing
+  uint32_t table = 0;  // meaningless if access is kNothing or kGiven
   Access access;
   std::optional<Expression> filter;
   bool is_grouped = false;
@@ -107,8 +122,10 @@ struct SelectPlan {
   std::optional<Expression> limit;   // an INT64 without columns
   std::optional<Expression> offset;  // likewise
   ColumnSet reads;
+  std::vector<Row> given;            // for kGiven
+  std::vector<Subquery> subqueries;  // of the whole statement, unless this is one
   WHORL_FIELDS(SelectPlan, table, access, filter, is_grouped, groups, aggregates, having, outputs,
-               order, limit, offset, reads);
+               order, limit, offset, reads, given, subqueries);
 };
 
 // INSERT of a row whose key exists: fails, updates the row, or skips it.
@@ -118,12 +135,15 @@ struct InsertPlan {
   InsertMode mode = InsertMode::kInsert;
   uint32_t table = 0;
   std::vector<uint32_t> columns;              // as the statement lists them
-  std::vector<std::vector<Assignment>> rows;  // each in the order of `columns`
+  std::vector<std::vector<Assignment>> rows;  // each in the order of `columns`; or
+  std::optional<SelectPlan> source;           // whose outputs are in that order
   std::vector<Output> returning;              // over the row as written
   // Columns that THEN RETURN returns from a row that INSERT OR UPDATE updates; VALUES reads none.
   ColumnSet reads;
   ColumnSet writes;
-  WHORL_FIELDS(InsertPlan, mode, table, columns, rows, returning, reads, writes);
+  std::vector<Subquery> subqueries;
+  WHORL_FIELDS(InsertPlan, mode, table, columns, rows, source, returning, reads, writes,
+               subqueries);
 };
 
 // The expressions of all assignments see the row as it was before the statement.
@@ -135,7 +155,9 @@ struct UpdatePlan {
   std::vector<Output> returning;  // over the row as written
   ColumnSet reads;
   ColumnSet writes;
-  WHORL_FIELDS(UpdatePlan, table, access, filter, assignments, returning, reads, writes);
+  std::vector<Subquery> subqueries;
+  WHORL_FIELDS(UpdatePlan, table, access, filter, assignments, returning, reads, writes,
+               subqueries);
 };
 
 struct DeletePlan {
@@ -144,7 +166,8 @@ struct DeletePlan {
   Expression filter;
   std::vector<Output> returning;  // over the row as it was
   ColumnSet reads;
-  WHORL_FIELDS(DeletePlan, table, access, filter, returning, reads);
+  std::vector<Subquery> subqueries;
+  WHORL_FIELDS(DeletePlan, table, access, filter, returning, reads, subqueries);
 };
 
 using Plan = std::variant<SelectPlan, InsertPlan, UpdatePlan, DeletePlan>;

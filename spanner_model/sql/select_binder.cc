@@ -3,6 +3,7 @@
 #include <deque>
 #include <utility>
 
+#include "spanner_model/sql/information_schema.h"
 #include "spanner_model/sql/source_error.h"
 #include "spanner_model/sql/statement_binding.h"
 #include "spanner_model/sql/words.h"
@@ -25,7 +26,7 @@ class SelectBinder {
         table_(table),
         binder_(context.MakeBinder(table, select.table ? select.table->qualifier() : "")) {}
 
-  std::variant<Plan, Status> Run(uint32_t table) {
+  std::variant<SelectPlan, Status> Run(uint32_t table) {
     plan_.table = table;
     if (table_ == nullptr) plan_.access.kind = AccessKind::kNothing;
     if (select_.where) {
@@ -102,6 +103,7 @@ class SelectBinder {
     for (const ast::Expression& expression : group_expressions_) {
       GroupKey key{.expression = &expression, .bound = binder_.Bind(expression)};
       binder_.Settle(key.bound);
+      RefuseUnordered(key.bound, select_.distinct ? "DISTINCT" : "GROUP BY");
       if (binder_.failed()) return;
       plan_.reads.AddAll(key.bound.columns);
       plan_.groups.push_back(Flatten(key.bound));
@@ -178,9 +180,16 @@ class SelectBinder {
       bound = binder_.Bind(expression);
       binder_.Settle(bound);
     }
+    RefuseUnordered(bound, "ORDER BY");
     if (binder_.failed()) return;
     plan_.reads.AddAll(bound.columns);
     plan_.order.push_back({.expression = Flatten(bound), .descending = item.descending});
+  }
+
+  void RefuseUnordered(const Bound& bound, const std::string& clause) {
+    if (binder_.failed() || IsOrdered(*bound.type)) return;
+    binder_.Fail(bound.offset,
+                 clause + " of " + std::string(WordOf(*bound.type)) + " is not modelled");
   }
 
   // The output that an ordinal such as `ORDER BY 2` means.
@@ -239,13 +248,26 @@ class SelectBinder {
 
 ExpressionBinder StatementContext::MakeBinder(const Table* table, std::string qualifier) const {
   if (table != nullptr && qualifier.empty()) qualifier = table->name;
-  ExpressionBinder binder(text, parameters, table, std::move(qualifier));
-  if (inferred != nullptr) binder.InferInto(inferred);
-  return binder;
+  return {*this, table, std::move(qualifier)};
 }
 
-Status StatementContext::NoTable(const ast::Name& name) const {
-  return SourceError(text, name.offset, "Table not found: " + name.text);
+Status StatementContext::NoTable(const ast::Name& name, const std::string& schema_name) const {
+  std::string message = "Table not found: ";
+  if (!schema_name.empty()) message += schema_name + ".";
+  message += name.text;
+  if (EqualIgnoringCase(schema_name, "INFORMATION_SCHEMA")) message += " (or it is not modelled)";
+  return SourceError(text, name.offset, message);
+}
+
+Status StatementContext::CheckHint(const ast::TableName& name) const {
+  if (name.index.text.empty()) return {};
+  for (const Index& index : schema.indexes) {
+    const bool here = EqualIgnoringCase(index.table, name.text);
+    if (here && EqualIgnoringCase(index.name, name.index.text)) return {};
+  }
+  return SourceError(
+      text, name.index.offset,
+      "The table " + name.text + " does not have a secondary index called " + name.index.text);
 }
 
 BoundWhere BindWhere(ExpressionBinder& binder, const Table& table,
@@ -301,10 +323,22 @@ ColumnSet ColumnsOf(const std::vector<BoundOutput>& outputs) {
   return columns;
 }
 
-std::variant<Plan, Status> BindSelect(const StatementContext& context, const ast::Select& select) {
+std::variant<SelectPlan, Status> BindSelect(const StatementContext& context,
+                                            const ast::Select& select) {
   if (!select.table) return SelectBinder(context, select, nullptr).Run(0);
+  if (!select.table->schema.empty()) {
+    const auto system = FindSystemTable(context.schema, select.table->schema, select.table->text);
+    if (!system) return context.NoTable(*select.table, select.table->schema);
+    auto bound = SelectBinder(context, select, &system->table).Run(0);
+    if (auto* plan = std::get_if<SelectPlan>(&bound)) {
+      plan->access = {.kind = AccessKind::kGiven};
+      plan->given = system->rows;
+    }
+    return bound;
+  }
   const auto table = context.schema.FindTable(select.table->text);
   if (!table) return context.NoTable(*select.table);
+  if (Status hint = context.CheckHint(*select.table); !hint.ok()) return hint;
   return SelectBinder(context, select, &context.schema.tables[*table]).Run(*table);
 }
 

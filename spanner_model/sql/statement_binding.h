@@ -20,17 +20,24 @@
 
 namespace whorl::model {
 
-// The inputs of binding. `inferred` is null if every parameter has to be declared.
+// The inputs of binding. `inferred` is null if every parameter has to be declared; otherwise an
+// undeclared one is added to it.
 struct StatementContext {
   const Schema& schema;
   std::string_view text;
   std::span<const Parameter> parameters;
   std::vector<InferredParameter>* inferred = nullptr;
+  // Where the subqueries of the statement are collected.
+  std::vector<Subquery>* subqueries = nullptr;
+  // Inside of a subquery: what its names could mean outside, which is not modelled.
+  const ExpressionBinder* outside = nullptr;
 
   // A binder for expressions over the table, or over no table if it is null.
   // REQUIRES: this outlives the binder.
   ExpressionBinder MakeBinder(const Table* table, std::string qualifier = {}) const;
-  Status NoTable(const ast::Name& name) const;
+  Status NoTable(const ast::Name& name, const std::string& schema_name = {}) const;
+  // OK, or an error if a hint names an index that the table does not have.
+  Status CheckHint(const ast::TableName& name) const;
 };
 
 // A bound WHERE.
@@ -57,6 +64,7 @@ Access FindAccess(const Table& table, const Bound& where);
 // Binds any statement. REQUIRES: the statement was parsed from context.text.
 std::variant<Plan, Status> BindStatement(const StatementContext& context,
                                          const ast::Statement& statement);
-std::variant<Plan, Status> BindSelect(const StatementContext& context, const ast::Select& select);
+std::variant<SelectPlan, Status> BindSelect(const StatementContext& context,
+                                            const ast::Select& select);
 
 }  // namespace whorl::model

@@ -25,11 +25,10 @@ constexpr bool EqualIgnoringCase(std::string_view a, std::string_view b) {
                     [](char x, char y) { return ToCapital(x) == ToCapital(y); });
 }
 
-// The type with this name in GoogleSQL. REQUIRES: `name` is in capitals.
+// The scalar type with this name in GoogleSQL. REQUIRES: `name` is in capitals.
 inline std::optional<Type> FindType(std::string_view name) {
-  for (const Type type :
-       {Type::kBool, Type::kInt64, Type::kFloat64, Type::kString, Type::kBytes, Type::kTimestamp}) {
-    if (WordOf(type) == name) return type;
+  for (const Type type : AllOf<Type>()) {
+    if (!IsArray(type) && WordOf(type) == name) return type;
   }
   return std::nullopt;
 }

@@ -83,8 +83,9 @@ std::string ExpressionMaker::MakeTyped(Type type, int depth, Failing failing) {
       return Bytes(depth - 1, failing);
     case Type::kTimestamp:
       return Timestamp(depth - 1, failing);
+    default:  // not drawn
+      return "";
   }
-  return "";
 }
 
 std::string ExpressionMaker::OfAnyType(Type type, int depth, Failing failing) {
@@ -110,7 +111,12 @@ std::string ExpressionMaker::Comparison(int depth, Failing failing) {
   const Type type = DrawType(draw_);
   const std::string left = Make(type, depth, failing);
   const std::string negated = draw_.OneIn(3) ? " NOT" : "";
-  switch (draw_.Below(9)) {
+  switch (draw_.Below(11)) {
+    case 10:
+      return "(" + left + negated + " IN UNNEST([" + Make(type, depth, failing) + ", " +
+             Constant(type) + "]))";
+    case 9:
+      return Subquery(type, left, negated, depth);
     case 8:
       // A comparison with the same result at any time.
       return Operator("CURRENT_TIMESTAMP()",
@@ -125,6 +131,23 @@ std::string ExpressionMaker::Comparison(int depth, Failing failing) {
       return "(" + left + " IS" + negated + " NULL)";
     default:
       return Operator(left, draw_.Of(kComparisons), Make(type, depth, failing));
+  }
+}
+
+// A subquery that does not mention the row outside: its names mean its own table. Its expressions do not
+// fail, since it is open whether Spanner runs a subquery that IF or COALESCE does not need.
+std::string ExpressionMaker::Subquery(Type type, const std::string& left,
+                                      const std::string& negated, int depth) {
+  if (table_ == nullptr) return Operator(left, "=", "(SELECT " + Constant(type) + ")");
+  const std::string from =
+      " FROM " + table_->name + " WHERE " + Make(Type::kBool, std::min(depth, 1), Failing::kNever);
+  switch (draw_.Below(3)) {
+    case 0:
+      return "(" + left + negated + " IN (SELECT " + Leaf(type) + from + "))";
+    case 1:
+      return Operator(left, "=", "(SELECT " + Leaf(type) + from + " ORDER BY 1 LIMIT 1)");
+    default:
+      return "(NOT EXISTS(SELECT 1" + from + "))";
   }
 }
 

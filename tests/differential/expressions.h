@@ -39,6 +39,7 @@ class ExpressionMaker {
   std::string Leaf(Type type);
   std::string Bool(int depth, Failing failing);
   std::string Comparison(int depth, Failing failing);
+  std::string Subquery(Type type, const std::string& left, const std::string& negated, int depth);
   std::string Int64(int depth, Failing failing);
   std::string Float64(int depth, Failing failing);
   std::string String(int depth, Failing failing);

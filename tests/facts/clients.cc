@@ -356,7 +356,7 @@ Section CallSequences() {
               {.row = 13,
                .name = "what_the_spanner_service_can_do_without",
                .source = "E",
-               .says = "partitions, batch writes and lists of sessions are UNIMPLEMENTED",
+               .says = "partitions are UNIMPLEMENTED",
                .shown_by = "ServerCallsTest.NamesTheMethodThatItDoesNotHave"},
               {.row = 14,
                .name = "least_of_instances",

@@ -117,6 +117,16 @@ TEST(WireValuesTest, RefusesWhatSpannerRefuses) {
             "Failed to parse input"},
            {Text("spanner.commit_timestamp()"), Type::kTimestamp, Code::kOutOfRange,
             "Invalid timestamp: 'spanner.commit_timestamp()'"},
+           {Text("2026-02-30"), Type::kDate, Code::kFailedPrecondition, "as a DATE"},
+           {Text("0000-01-01"), Type::kDate, Code::kFailedPrecondition, "as a DATE"},
+           {Text("2026-01-01 "), Type::kDate, Code::kFailedPrecondition, "as a DATE"},
+           {Text("1.0000000001"), Type::kNumeric, Code::kFailedPrecondition, "as a NUMERIC"},
+           {Text("1e29"), Type::kNumeric, Code::kFailedPrecondition, "as a NUMERIC"},
+           {Text("."), Type::kNumeric, Code::kFailedPrecondition, "as a NUMERIC"},
+           {Text("1e"), Type::kNumeric, Code::kFailedPrecondition, "as a NUMERIC"},
+           {Text("{"), Type::kJson, Code::kFailedPrecondition, "as JSON"},
+           {Number(1), Type::kNumeric, Code::kFailedPrecondition, "as NUMERIC"},
+           {Text("[]"), Type::kInt64Array, Code::kFailedPrecondition, "as ARRAY<INT64>"},
            {ProtoValue(), Type::kString, Code::kFailedPrecondition,
             "Could not parse  as STRING"}}) {
     Value value = std::string("untouched");
@@ -139,9 +149,28 @@ TEST(WireValuesTest, RefusesTypesThatWhorlHasNot) {
   v1::Type proto;
   Type type = Type::kBool;
   EXPECT_EQ(DecodeType(proto, type).code, Code::kInvalidArgument);
-  proto.set_code(v1::NUMERIC);
-  EXPECT_THAT(DecodeType(proto, type).message, HasSubstr("NUMERIC"));
+  proto.set_code(v1::STRUCT);
+  EXPECT_THAT(DecodeType(proto, type).message, HasSubstr("STRUCT"));
   EXPECT_EQ(DecodeType(proto, type).code, Code::kUnimplemented);
+  proto.set_code(v1::ARRAY);
+  EXPECT_EQ(DecodeType(proto, type).code, Code::kInvalidArgument);
+  proto.mutable_array_element_type()->set_code(v1::ARRAY);
+  EXPECT_EQ(DecodeType(proto, type).code, Code::kUnimplemented);
+  proto.mutable_array_element_type()->set_code(v1::STRUCT);
+  EXPECT_EQ(DecodeType(proto, type).code, Code::kUnimplemented);
+}
+
+// Equal values have one form, by which they are stored and compared.
+TEST(WireValuesTest, DatesDecimalsAndJsonGetTheirNormalForm) {
+  EXPECT_EQ(Decoded(Text("2026-1-2"), Type::kDate), Value(std::string("2026-01-02")));
+  EXPECT_EQ(Decoded(Text("+0012.500"), Type::kNumeric), Value(std::string("12.5")));
+  EXPECT_EQ(Decoded(Text("-.5"), Type::kNumeric), Value(std::string("-0.5")));
+  EXPECT_EQ(Decoded(Text("-0.0"), Type::kNumeric), Value(std::string("0")));
+  EXPECT_EQ(Decoded(Text("1.5E3"), Type::kNumeric), Value(std::string("1500")));
+  EXPECT_EQ(Decoded(Text("15e-3"), Type::kNumeric), Value(std::string("0.015")));
+  EXPECT_EQ(Decoded(Text(R"( {"a b" : [1, " \" x"]} )"), Type::kJson),
+            Value(std::string(R"({"a b":[1," \" x"]})")));
+  EXPECT_EQ(Decoded(Number(0.1), Type::kFloat32), Value(Float64(0.1F)));
 }
 
 // Pauses and staleness are exact to the nanosecond.

@@ -3,7 +3,6 @@
 
 #include <rapidcheck.h>
 
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -16,8 +15,7 @@
 
 namespace whorl::wire {
 
-inline constexpr std::array<Type, 6> kAllTypes = {Type::kBool,   Type::kInt64, Type::kFloat64,
-                                                  Type::kString, Type::kBytes, Type::kTimestamp};
+inline constexpr auto kAllTypes = AllOf<Type>();
 
 // NULL has every type.
 struct TypedValue {
@@ -73,8 +71,22 @@ inline rc::Gen<Value> AnyValueOf(Type type) {
         return Bytes{*rc::gen::string<std::string>()};
       case Type::kTimestamp:
         return *AnyTimestamp();
+      case Type::kDate:
+        return FormatRfc3339(*AnyTimestamp()).substr(0, 10);
+      case Type::kNumeric:
+        return *rc::gen::element<std::string>("0", "-0.000000001", "12.5", "-7", "100");
+      case Type::kJson:
+        return *rc::gen::element<std::string>("null", "[1,2]", R"({"a b":" \" ,"})");
+      case Type::kFloat32:
+        return Float64(*rc::gen::arbitrary<float>());
+      default:
+        break;
     }
-    return Null{};
+    Array array;
+    for (int i = *rc::gen::inRange(0, 3); i > 0; --i) {
+      array.elements.push_back(*AnyValueOf(ElementOf(type)));
+    }
+    return array;
   });
 }
 

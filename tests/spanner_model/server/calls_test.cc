@@ -91,6 +91,82 @@ TEST_F(ServerCallsTest, WritesGroupsOfMutations) {
             grpc::StatusCode::INVALID_ARGUMENT);
 }
 
+TEST_F(ServerCallsTest, AStatementIsDescribedWithoutBeingRun) {
+  Put("a", 1);
+  v1::ExecuteSqlRequest request;
+  request.set_session(client_.OpenSession());
+  request.set_query_mode(v1::ExecuteSqlRequest::PLAN);
+  request.set_sql("SELECT k, v FROM t WHERE ts > @since AND k = @k");
+  const auto query = client_.raw().ExecuteSql(request);
+  ASSERT_TRUE(query.ok()) << query.status.error_message();
+  EXPECT_EQ(query.reply.rows_size(), 0);
+  ASSERT_EQ(query.reply.metadata().row_type().fields_size(), 2);
+  EXPECT_EQ(query.reply.metadata().row_type().fields(1).type().code(), v1::INT64);
+  ASSERT_EQ(query.reply.metadata().undeclared_parameters().fields_size(), 2);
+  EXPECT_EQ(query.reply.metadata().undeclared_parameters().fields(0).name(), "k");
+  EXPECT_EQ(query.reply.metadata().undeclared_parameters().fields(1).type().code(), v1::TIMESTAMP);
+  EXPECT_EQ(query.reply.stats().query_plan().plan_nodes_size(), 1);
+  request.set_sql("DELETE FROM t WHERE v = @v");
+  request.mutable_transaction()->mutable_begin()->mutable_read_write();
+  const auto dml = client_.raw().ExecuteSql(request);
+  ASSERT_TRUE(dml.ok()) << dml.status.error_message();
+  EXPECT_FALSE(dml.reply.metadata().transaction().id().empty());
+  EXPECT_EQ(dml.reply.stats().row_count_exact(), 0);
+  const Response commit = client_.Call(
+      Commit{.session = request.session(), .transaction = dml.reply.metadata().transaction().id()});
+  EXPECT_TRUE(commit.status.ok()) << FormatStatus(commit.status);
+  request.set_sql("SELECT nothing FROM t");
+  EXPECT_EQ(client_.raw().ExecuteSql(request).status.error_code(),
+            grpc::StatusCode::INVALID_ARGUMENT);
+  request.set_sql("SELECT k FROM t");
+  request.clear_transaction();
+  request.set_query_mode(v1::ExecuteSqlRequest::PROFILE);
+  const auto profiled = client_.raw().ExecuteSql(request);
+  ASSERT_TRUE(profiled.ok()) << profiled.status.error_message();
+  EXPECT_EQ(profiled.reply.rows_size(), 1);  // nothing was deleted
+  EXPECT_EQ(profiled.reply.stats().query_stats().fields().at("rows_returned").string_value(), "1");
+}
+
+// A client whose stream broke goes on behind the last part that had a token.
+TEST_F(ServerCallsTest, AStreamIsResumedBehindItsToken) {
+  ServerOptions options = TestOptions();
+  options.backend.stream_part_bytes = 64;
+  const auto server = StartOrThrow(std::move(options));
+  TestClient client(*server);
+  Mutation rows = PutRow("0", 0);
+  for (int i = 1; i < 40; ++i)
+    rows.rows.push_back({std::to_string(i), int64_t{i}, std::string(kCommitTimestamp)});
+  const SessionName session = client.OpenSession();
+  ASSERT_TRUE(
+      client.Call(Commit{.session = session, .transaction = SingleUseWrite{}, .mutations = {rows}})
+          .status.ok());
+  v1::ExecuteSqlRequest request;
+  request.set_session(session);
+  request.set_sql("SELECT k, v FROM t");
+  const auto whole = client.raw().ExecuteStreamingSql(request);
+  ASSERT_TRUE(whole.ok());
+  ASSERT_GT(whole.reply.size(), 3u);
+  // What is written in between is not seen: it is the same stream.
+  Mutation more = PutRow("zz", 1);
+  client.Call(Commit{.session = session, .transaction = SingleUseWrite{}, .mutations = {more}});
+  for (size_t broken = 0; broken + 1 < whole.reply.size(); ++broken) {
+    const std::string& token = whole.reply[broken].resume_token();
+    EXPECT_EQ(token.empty(), whole.reply[broken].chunked_value());
+    if (token.empty()) continue;
+    request.set_resume_token(token);
+    const auto rest = client.raw().ExecuteStreamingSql(request);
+    ASSERT_TRUE(rest.ok()) << rest.status.error_message();
+    ASSERT_EQ(rest.reply.size(), whole.reply.size() - broken - 1);
+    for (size_t i = 0; i < rest.reply.size(); ++i) {
+      EXPECT_EQ(rest.reply[i].SerializeAsString(), whole.reply[broken + 1 + i].SerializeAsString());
+    }
+  }
+  for (const char* wrong : {"x", "1", "1 x", " 1", "1 9999"}) {
+    request.set_resume_token(wrong);
+    EXPECT_FALSE(client.raw().ExecuteStreamingSql(request).ok()) << wrong;
+  }
+}
+
 TEST_F(ServerCallsTest, PartitionedDmlCommitsByItself) {
   Put("a", 1);
   Put("b", 2);

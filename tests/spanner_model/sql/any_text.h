@@ -14,6 +14,7 @@
 
 #include "spanner_model/schema.h"
 #include "spanner_model/sql/compile.h"
+#include "spanner_model/sql/expression.h"
 
 namespace whorl::model {
 
@@ -65,13 +66,29 @@ inline Value SampleOf(Type type) {
       return Bytes{"\xff"};
     case Type::kTimestamp:
       return Timestamp::FromUnixNanos(1'767'225'600'000'000'001);
+    case Type::kDate:
+      return std::string("2026-01-01");
+    case Type::kNumeric:
+      return std::string("-1.5");
+    case Type::kJson:
+      return std::string("{}");
+    case Type::kFloat32:
+      return Float64(0.25);
+    default:
+      return Array{.elements = {SampleOf(ElementOf(type)), Null{}}};
   }
-  return {};
 }
 
 // Whether the value is NULL or has the type.
-inline bool IsOf(const Value& value, Type type) {
-  return IsNull(value) || value.index() == SampleOf(type).index();
+inline bool IsOf(const Value& value, Type type) { return IsNull(value) || FitsType(type, value); }
+
+// A row of the table with a sample in every column, or NULL.
+inline Row RowOf(uint32_t table, bool filled) {
+  Row row;
+  for (const Column& column : SeedSchema().tables[table].columns) {
+    row.push_back(filled ? SampleOf(column.type) : Value());
+  }
+  return row;
 }
 
 class Exercise {
@@ -80,7 +97,10 @@ class Exercise {
       : text_(text), row_(std::move(row)), parameters_(std::move(parameters)) {}
 
   void operator()(const SelectPlan& plan) {
-    if (plan.access.kind != AccessKind::kNothing) {
+    if (plan.access.kind == AccessKind::kGiven) {
+      row_ = plan.given.empty() ? Row() : plan.given.front();
+      if (plan.given.empty()) return;
+    } else if (plan.access.kind != AccessKind::kNothing) {
       Look(plan.table, plan.access, plan.filter ? &*plan.filter : nullptr);
     }
     // Aggregates over no rows: a count is 0, the others are NULL.
@@ -97,6 +117,12 @@ class Exercise {
     if (plan.offset) Evaluated(*plan.offset, Type::kInt64, {});
   }
   void operator()(const InsertPlan& plan) {
+    if (plan.source) {
+      Require(plan.source->outputs.size() == plan.columns.size(), "a query of another width",
+              text_);
+      const bool filled = !row_.empty() && !IsNull(row_.front());
+      Exercise(text_, RowOf(plan.source->table, filled), parameters_)(*plan.source);
+    }
     Return(plan.returning, row_);
     for (const auto& row : plan.rows) {
       Require(row.size() == plan.columns.size(), "a row of another width", text_);
@@ -176,13 +202,24 @@ inline Compilation CompileAndEvaluate(std::string_view text) {
     return Compilation::kRefused;
   }
   const Plan& plan = std::get<Plan>(compiled);
-  const Table& table = schema.tables[std::visit([](const auto& kind) { return kind.table; }, plan)];
-  Row values;
-  for (const Column& column : table.columns) values.push_back(internal::SampleOf(column.type));
+  const auto& subqueries =
+      std::visit([](const auto& kind) -> const auto& { return kind.subqueries; }, plan);
+  const uint32_t table = std::visit([](const auto& kind) { return kind.table; }, plan);
   Row given;
   for (const Parameter& parameter : parameters) given.push_back(internal::SampleOf(parameter.type));
-  std::visit(internal::Exercise(text, Row(table.columns.size()), Row(parameters.size())), plan);
-  std::visit(internal::Exercise(text, values, given), plan);
+  Row nothing(parameters.size());
+  for (const Subquery& subquery : subqueries) {
+    const uint32_t read = subquery.plan->table;
+    internal::Exercise(text, internal::RowOf(read, false), nothing)(*subquery.plan);
+    internal::Exercise(text, internal::RowOf(read, true), given)(*subquery.plan);
+    const Type type = subquery.plan->outputs.front().type;
+    const bool exists = subquery.use == SubqueryUse::kExists;
+    const bool value = subquery.use == SubqueryUse::kValue;
+    nothing.push_back(exists ? Value(false) : (value ? Value() : Value(Array())));
+    given.push_back(exists ? Value(true) : internal::SampleOf(value ? type : ArrayOf(type)));
+  }
+  std::visit(internal::Exercise(text, internal::RowOf(table, false), nothing), plan);
+  std::visit(internal::Exercise(text, internal::RowOf(table, true), given), plan);
   return Compilation::kCompiled;
 }
 

@@ -43,6 +43,11 @@ constexpr auto kStatements = std::to_array<std::string_view>({
     "INSERT OR UPDATE locktable (name, lease_ms) VALUES (@name, DEFAULT) THEN RETURN *, 1 AS one",
     "INSERT OR IGNORE INTO locktable (name) VALUES ('a') THEN RETURN writer",
     "DELETE FROM locktable WHERE (NULLIF(writer, @id) = 'x') IS NOT TRUE THEN RETURN name",
+    "SELECT name FROM locktable l WHERE writer IN (SELECT service_id FROM LeaderElection) AND "
+    "EXISTS(SELECT 1 FROM LeaderElection e WHERE e.anchor = 1) OR name IN UNNEST(['a', @name])",
+    "INSERT INTO locktable (name, lease_ms) SELECT service_id, anchor FROM LeaderElection WHERE "
+    "anchor > (SELECT ARRAY_LENGTH(ARRAY<DATE>[DATE '2026-01-01']))",
+    "SELECT table_name FROM information_schema.tables WHERE NUMERIC '1.5' > 1 ORDER BY 1",
     "SELECT @ratio >= 1, STARTS_WITH(@data, @data), @seen = heartbeat FROM locktable WHERE TRUE",
 });
 
@@ -106,6 +111,14 @@ constexpr auto kFragments =
                                      ";",
                                      "CURRENT_TIMESTAMP",
                                      "INTERVAL 1 DAY",
+                                     "(SELECT 1)",
+                                     " IN (SELECT name FROM locktable)",
+                                     "EXISTS(SELECT 1)",
+                                     " IN UNNEST([1])",
+                                     "[",
+                                     "]",
+                                     "DATE '2026-01-01'",
+                                     "NUMERIC '1.5'",
                                      "TIMESTAMP_DIFF(token, heartbeat, NANOSECOND)",
                                      "\xff",
                                      "\xc3\xa9"});

@@ -73,6 +73,136 @@ TEST_F(SqlQuery, ATableHasAnAliasThatHidesItsName) {
   EXPECT_EQ(runner_.Run("DELETE FROM types t WHERE t.k1 = 5"), " # 1");
 }
 
+TEST_F(SqlQuery, SubqueriesRunBeforeTheStatement) {
+  const Cases cases = {
+      {"SELECT EXISTS(SELECT 1 FROM types WHERE k1 = 1), EXISTS(SELECT 1 FROM types WHERE k1 = 9)",
+       ":BOOL :BOOL | TRUE FALSE"},
+      {"SELECT k1 FROM types WHERE k1 = (SELECT MAX(k1) FROM types)", "k1:INT64 | 5"},
+      {"SELECT (SELECT s FROM types WHERE k1 = 9), (SELECT 1)", ":STRING :INT64 | NULL 1"},
+      {"SELECT (SELECT k1 FROM types)",
+       "OUT_OF_RANGE: Scalar subquery produced more than one element"},
+      {"SELECT k1 FROM types WHERE i IN (SELECT i FROM types WHERE i > 10)", "k1:INT64 | 2"},
+      {"SELECT k1 FROM types WHERE i NOT IN (SELECT i FROM types WHERE k1 < 2)", "k1:INT64 | 2"},
+      // A NULL among the values leaves open whether another one is there.
+      {"SELECT 5 IN (SELECT i FROM types), 10 IN (SELECT i FROM types)", ":BOOL :BOOL | NULL TRUE"},
+      {"SELECT k1 FROM types WHERE k1 = (SELECT MIN(k1) FROM types WHERE EXISTS("
+       "SELECT 1 FROM types WHERE k1 = 2) AND k1 > 2)",
+       "k1:INT64 | 3"},
+      {"SELECT NULL IN (SELECT 1.5), NULL IN (SELECT f FROM types WHERE k1 = 9)",
+       ":BOOL :BOOL | NULL FALSE"},
+      {"SELECT 1.5 IN (SELECT k1 FROM types), 1 IN (SELECT f FROM types WHERE k1 = 1)",
+       ":BOOL :BOOL | FALSE FALSE"},
+      {"SELECT NULL IN (SELECT 'a')",
+       "INVALID_ARGUMENT: Cannot execute IN subquery with uncomparable types INT64 and STRING"},
+      {"SELECT (SELECT 1, 2)",
+       "INVALID_ARGUMENT: Scalar subquery cannot have more than one column unless using SELECT AS "
+       "STRUCT to build STRUCT values"},
+      {"SELECT 1 / (SELECT k1 - k1 FROM types WHERE k1 = 1)",
+       "OUT_OF_RANGE: division by zero: 1 / 0"},
+      {"SELECT EXISTS(SELECT nothing FROM types)", "INVALID_ARGUMENT: Unrecognized name: nothing"}};
+  for (const auto& [text, result] : cases) EXPECT_EQ(runner_.Run(text), result) << text;
+}
+
+TEST_F(SqlQuery, SubqueriesLockWhatTheyRead) {
+  // A lock that were missing here would let another transaction change what the statement decided by.
+  const auto locks = runner_.Locks(
+      "UPDATE types SET s = 'z' WHERE k1 = 1 AND k2 = 'a' AND NOT EXISTS("
+      "SELECT writer FROM locktable WHERE name = 'x')");
+  ASSERT_EQ(locks.size(), 2u);
+  EXPECT_EQ(locks[0].table, 0u);
+  EXPECT_EQ(locks[0].range.kind, RangeKind::kKey);
+  EXPECT_EQ(locks[0].range.key, (Key{std::string("x")}));
+  EXPECT_EQ(locks[1].table, 3u);
+  EXPECT_EQ(locks[1].range.kind, RangeKind::kKey);
+  // A key that a subquery computes is not known yet.
+  EXPECT_EQ(
+      runner_.Locks("SELECT writer FROM locktable WHERE name = (SELECT 'x')").at(0).range.kind,
+      RangeKind::kAll);
+  const auto inserted = runner_.Locks("INSERT locktable (name) SELECT k2 FROM types WHERE k1 = 1");
+  ASSERT_EQ(inserted.size(), 2u);
+  EXPECT_EQ(inserted[1].table, 0u);
+  EXPECT_EQ(inserted[1].range.kind, RangeKind::kAll);
+}
+
+TEST_F(SqlQuery, ArraysAreValuesAndSets) {
+  const std::vector<Parameter> declared = {{"p", Type::kStringArray}, {"n", Type::kInt64Array}};
+  const Row values = {Array{{std::string("x"), Null{}}}, Null{}};
+  const Cases cases = {
+      {"SELECT k1 FROM types WHERE s IN UNNEST(@p)", "k1:INT64 | 1"},
+      {"SELECT s IN UNNEST(@p) FROM types WHERE k1 < 4", ":BOOL | TRUE | NULL | NULL"},
+      {"SELECT k1 FROM types WHERE k1 NOT IN UNNEST([1, 2, 3])", "k1:INT64 | 4 | 5"},
+      {"SELECT 1 IN UNNEST(@n), 1 IN UNNEST([])", ":BOOL :BOOL | FALSE FALSE"},
+      {"SELECT ARRAY_LENGTH(@p), ARRAY_LENGTH(@n), ARRAY_LENGTH([])",
+       ":INT64 :INT64 :INT64 | 2 NULL 0"},
+      {"SELECT @p, [1, k1], ARRAY<STRING>[] FROM types WHERE k1 = 2",
+       ":ARRAY<STRING> :ARRAY<INT64> :ARRAY<STRING> | ['x', NULL] [1, 2] []"},
+      {"SELECT 1.5 IN UNNEST([1, 1.5])", ":BOOL | TRUE"},
+      {"SELECT 'a' IN UNNEST([1])",
+       "INVALID_ARGUMENT: No matching signature for operator IN UNNEST for argument types: STRING, "
+       "ARRAY<INT64>"},
+      {"SELECT [1] = [1]",
+       "INVALID_ARGUMENT: A comparison is not defined for arguments of type ARRAY<INT64>"},
+      {"SELECT [[1]]",
+       "INVALID_ARGUMENT: Cannot construct array with element type ARRAY<INT64> because nested "
+       "arrays are not supported"}};
+  for (const auto& [text, result] : cases) {
+    EXPECT_EQ(runner_.Run(text, declared, values), result) << text;
+  }
+}
+
+TEST_F(SqlQuery, DatesAndDecimalsAreComparedByTheirValue) {
+  const Cases cases = {
+      {"SELECT DATE '2026-1-2' < DATE '2026-02-01', DATE '2026-01-02' = '2026-1-2'",
+       ":BOOL :BOOL | TRUE TRUE"},
+      {"SELECT NUMERIC '10' > NUMERIC '9', NUMERIC '-1.5' < NUMERIC '-1.25', NUMERIC '1.0' = 1",
+       ":BOOL :BOOL :BOOL | TRUE TRUE TRUE"},
+      {"SELECT CAST(NUMERIC '-01.50' AS STRING), CAST('1e2' AS NUMERIC), SAFE_CAST('x' AS DATE)",
+       ":STRING :NUMERIC :DATE | '-1.5' '100' NULL"},
+      {"SELECT CAST(0.1 AS FLOAT32) = 0.1, CAST(0.5 AS FLOAT32) = 0.5", ":BOOL :BOOL | FALSE TRUE"},
+      {"SELECT DATE '2026-02-30'", "INVALID_ARGUMENT: Invalid DATE literal"},
+      {"SELECT CAST('2026-02-30' AS DATE)", "OUT_OF_RANGE: Invalid date: '2026-02-30'"},
+      {"SELECT NUMERIC '1' + 1", "INVALID_ARGUMENT: operator + of NUMERIC is not modelled"}};
+  for (const auto& [text, result] : cases) EXPECT_EQ(runner_.Run(text), result) << text;
+}
+
+TEST_F(SqlQuery, InformationSchemaListsTheTables) {
+  const Cases cases = {
+      {"SELECT table_name FROM information_schema.tables WHERE table_name LIKE 't%'",
+       "table_name:STRING | 'types'"},
+      {"SELECT column_name, ordinal_position, spanner_type, is_nullable "
+       "FROM information_schema.COLUMNS WHERE table_name = 'types' AND ordinal_position < 3",
+       "column_name:STRING ordinal_position:INT64 spanner_type:STRING is_nullable:STRING | 'k1' 1 "
+       "'INT64' 'NO' | 'k2' 2 'STRING(16)' 'NO'"},
+      {"SELECT COUNT(*) FROM information_schema.index_columns WHERE table_name = 'types'",
+       ":INT64 | 2"},
+      {"SELECT 1 FROM nowhere.types", "INVALID_ARGUMENT: Table not found: nowhere.types"},
+      {"UPDATE information_schema.tables SET table_name = 'x' WHERE true",
+       "INVALID_ARGUMENT: Table not found: information_schema.tables (or it is not modelled)"}};
+  for (const auto& [text, result] : cases) EXPECT_EQ(runner_.Run(text), result) << text;
+  EXPECT_TRUE(runner_.Locks("SELECT table_name FROM information_schema.tables").empty());
+}
+
+TEST_F(SqlQuery, AnInsertTakesTheRowsOfAQuery) {
+  EXPECT_EQ(runner_.Run("INSERT INTO locktable (name, writer) SELECT k2, s FROM types WHERE k1 < 3 "
+                        "THEN RETURN name"),
+            "name:STRING | 'a' | 'b' # 2");
+  const std::string guarded =
+      "INSERT INTO locktable (name, writer) SELECT 'g', NULL FROM types WHERE NOT EXISTS("
+      "SELECT 1 FROM locktable WHERE name = 'g') LIMIT 1";
+  EXPECT_EQ(runner_.Run(guarded), " # 1");
+  EXPECT_EQ(runner_.Run(guarded), " # 0");
+  EXPECT_EQ(runner_.Run("SELECT * FROM locktable"),
+            "name:STRING heartbeat:TIMESTAMP token:TIMESTAMP writer:STRING | 'a' NULL NULL 'x' | "
+            "'b' NULL NULL 'yy' | 'g' NULL NULL NULL");
+  EXPECT_EQ(runner_.Run("INSERT INTO locktable (name) SELECT k2 FROM types"),
+            "ALREADY_EXISTS: Row [a] in table locktable already exists");
+  EXPECT_EQ(runner_.Run("INSERT INTO locktable (name) SELECT k2, s FROM types"),
+            "INVALID_ARGUMENT: Inserted row has wrong column count; Has 2, expected 1");
+  EXPECT_EQ(runner_.Run("INSERT INTO locktable (name, writer) VALUES "
+                        "('q', (SELECT s FROM types WHERE k1 = 2)) THEN RETURN writer"),
+            "writer:STRING | 'yy' # 1");
+}
+
 TEST_F(SqlQuery, CaseIsTheFirstThatIsTrue) {
   const Cases cases = {
       {"SELECT CASE WHEN b THEN 'yes' WHEN NOT b THEN 'no' ELSE '?' END FROM types WHERE k1 < 4",

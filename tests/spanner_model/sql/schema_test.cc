@@ -88,6 +88,8 @@ TEST(SqlSchema, WhatIsNotModelledIsRefused) {
         std::string("CREATE TABLE s.t (a INT64) PRIMARY KEY (a)"),
         std::string("CREATE TABLE t (a INT64 DEFAULT (1)) PRIMARY KEY (a)"),
         std::string("CREATE TABLE t (a ARRAY<INT64>) PRIMARY KEY (a)"),
+        std::string("CREATE TABLE t (a JSON) PRIMARY KEY (a)"),
+        std::string("CREATE TABLE t (a INTERVAL) PRIMARY KEY (a)"),
         std::string("CREATE TABLE t (a INT64, CONSTRAINT c CHECK (a > 1)) PRIMARY KEY (a)")}) {
     EXPECT_NE(DdlError(text).find("not modelled"), std::string::npos) << DdlError(text);
   }
@@ -132,7 +134,8 @@ TEST(SqlSchema, ATextThatIsNoStatementIsASyntaxError) {
   for (const char* text :
        {"", "CREATE", "DROP TABLE", "DROP t", "DROP TABLE t;", "CREATE TABLE t (a INT64)",
         "CREATE TABLE t (a INT64) PRIMARY KEY", "CREATE TABLE t (a STRING) PRIMARY KEY (a)",
-        "CREATE TABLE select (a INT64) PRIMARY KEY (a)",
+        "CREATE TABLE select (a INT64) PRIMARY KEY (a)", "CREATE INDEX i ON t",
+        "ALTER TABLE t ADD COLUMN", "CREATE TABLE t (a ARRAY<INT64) PRIMARY KEY (a)",
         "CREATE TABLE t (a INT64) PRIMARY KEY (a);", "CREATE TABLE t (a INT64) PRIMARY KEY (a,)",
         "CREATE TABLE t (a INT64 NOT NULL NOT NULL)",
         "CREATE TABLE t (a TIMESTAMP OPTIONS (allow_commit_timestamp=5)) PRIMARY KEY (a)",
@@ -174,6 +177,47 @@ TEST(SqlSchema, StatementsChangeTheSchema) {
             "FAILED_PRECONDITION: Duplicate name in schema: A.");
   EXPECT_EQ(Apply({a, "DROP TABLE A"}), "NOT_FOUND: Table not found: A");
   EXPECT_EQ(Apply({a, "DROP TABLE a", a}), "a(1) ");
+}
+
+TEST(SqlSchema, ColumnsComeAndGo) {
+  // Codes as on the emulator (tests/foreign/cases.json compares them).
+  const std::string t = "CREATE TABLE t (k INT64 NOT NULL, v INT64) PRIMARY KEY (k)";
+  EXPECT_EQ(Apply({t, "ALTER TABLE t ADD COLUMN w STRING(MAX)"}), "t(3) ");
+  EXPECT_EQ(Apply({t, "ALTER TABLE t ADD COLUMN IF NOT EXISTS V INT64"}), "t(2) ");
+  EXPECT_EQ(Apply({t, "ALTER TABLE t DROP COLUMN v"}), "t(1) ");
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"ALTER TABLE t ADD COLUMN V INT64", "FAILED_PRECONDITION: Duplicate column name t.V."},
+      {"ALTER TABLE t ADD COLUMN w INT64 NOT NULL",
+       "UNIMPLEMENTED: Cannot add NOT NULL column t.w to existing table t."},
+      {"ALTER TABLE u ADD COLUMN w INT64", "NOT_FOUND: Table not found: u"},
+      {"ALTER TABLE t DROP COLUMN k",
+       "INVALID_ARGUMENT: Cannot drop key column `k` from table `t`."},
+      {"ALTER TABLE t DROP COLUMN V", "NOT_FOUND: Column not found in table t: V"},
+      {"DROP INDEX i", "NOT_FOUND: Index not found: i"},
+      {"CREATE INDEX t ON t(v)", "FAILED_PRECONDITION: Duplicate name in schema: t."}};
+  for (const auto& [statement, error] : wrong) EXPECT_EQ(Apply({t, statement}), error);
+  for (const char* other :
+       {"ALTER TABLE t ALTER COLUMN v STRING(MAX)", "ALTER TABLE t ADD CONSTRAINT c CHECK (v > 1)",
+        "ALTER TABLE t DROP CONSTRAINT c", "ALTER DATABASE d SET OPTIONS (x = 1)",
+        "CREATE UNIQUE INDEX i ON t(v)"}) {
+    EXPECT_NE(Apply({t, other}).find("not modelled"), std::string::npos) << Apply({t, other});
+  }
+}
+
+TEST(SqlSchema, AnIndexHoldsItsTableAndColumns) {
+  const std::string t = "CREATE TABLE t (k INT64 NOT NULL, v INT64, w INT64) PRIMARY KEY (k)";
+  const std::string i = "CREATE NULL_FILTERED INDEX i ON t(v DESC) STORING (w)";
+  EXPECT_EQ(Apply({t, i, "DROP TABLE t"}),
+            "FAILED_PRECONDITION: Cannot drop table t with indices: i.");
+  for (const char* column : {"v", "w"}) {
+    EXPECT_EQ(Apply({t, i, std::string("ALTER TABLE t DROP COLUMN ") + column}),
+              std::string("FAILED_PRECONDITION: Cannot drop column `") + column +
+                  "` from table `t` because it is used by index `i`.");
+  }
+  EXPECT_EQ(Apply({t, i, "DROP INDEX i", "ALTER TABLE t DROP COLUMN v"}), "t(2) ");
+  EXPECT_EQ(Apply({t, i, "CREATE INDEX IF NOT EXISTS I ON t(w)"}), "t(3) ");
+  const auto parsed = ParseDdl(i);
+  EXPECT_EQ(PrintDdl(std::get<CreateIndex>(std::get<DdlStatement>(parsed)).index), i);
 }
 
 TEST(SqlSchema, DdlIsPrintedAsSpannerPrintsIt) {
