@@ -21,8 +21,9 @@ void Catalogue::Register(const Sql& sql) {
 
 void Catalogue::Unregister(const Sql& sql) { registered_.erase(&sql.text()); }
 
-void Catalogue::SetSchema(Schema schema) {
+void Catalogue::SetSchema(Schema schema, std::vector<SplitPoint> split_points) {
   schema_ = std::move(schema);
+  options_.split_points = std::move(split_points);
   registered_.clear();
 }
 

@@ -83,9 +83,9 @@ class Catalogue {
   void Register(const Sql& sql);
   void Unregister(const Sql& sql);
 
-  // Replaces the schema and drops the plans that Register kept.
+  // Replaces the schema and the splits, and drops the plans that Register kept.
   // REQUIRES: the catalogue was made without statements.
-  void SetSchema(Schema schema);
+  void SetSchema(Schema schema, std::vector<SplitPoint> split_points);
 
  private:
   const CompiledStatement* FindRegistered(const Sql& sql) const;

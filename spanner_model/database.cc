@@ -226,6 +226,7 @@ StoredTable Rearranged(StoredTable table, const TableOrigin& origin) {
 }  // namespace
 
 void ChangeSchema(Catalogue& catalogue, Database& database, Schema schema,
+                  std::vector<SplitPoint> split_points,
                   std::span<const std::optional<TableOrigin>> kept, std::span<const Moment> leaders,
                   std::vector<DatabaseEffect>& out) {
   Work work{.catalogue = catalogue, .database = database, .leaders = leaders, .out = out};
@@ -239,7 +240,15 @@ void ChangeSchema(Catalogue& catalogue, Database& database, Schema schema,
     if (kept[i]) tables[i] = Rearranged(std::move(database.tables[kept[i]->table]), *kept[i]);
   }
   database.tables = std::move(tables);
-  catalogue.SetSchema(std::move(schema));
+  catalogue.SetSchema(std::move(schema), std::move(split_points));
+  // A split goes on after the latest of all that were before it.
+  SplitState latest;
+  for (const SplitState& split : database.splits) {
+    latest.last_commit = std::max(latest.last_commit, split.last_commit);
+    latest.last_visible = std::max(latest.last_visible, split.last_visible);
+    latest.last_read = std::max(latest.last_read, split.last_read);
+  }
+  database.splits.assign(catalogue.split_count(), latest);
   WakeWaiting(work);
 }
 

@@ -135,9 +135,11 @@ struct TableOrigin {
   std::vector<std::optional<uint32_t>> columns = {};
 };
 
-// Replaces the schema; table i of the new one comes from `kept[i]`, or is empty. Aborts open
-// transactions. REQUIRES: no transaction is committing (IsCommitting).
+// Replaces the schema and the splits; table i of the new schema comes from `kept[i]`, or is empty. Aborts open
+// transactions. REQUIRES: no transaction is committing (IsCommitting), and `leaders` has a
+// leader for each split of before and of after.
 void ChangeSchema(Catalogue& catalogue, Database& database, Schema schema,
+                  std::vector<SplitPoint> split_points,
                   std::span<const std::optional<TableOrigin>> kept, std::span<const Moment> leaders,
                   std::vector<DatabaseEffect>& out);
 bool IsCommitting(const Database& database);

@@ -32,6 +32,7 @@
 #include "real_client/options.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/units.h"
+#include "spanner_model/server/schema_change.h"
 #include "spanner_model/server/server.h"
 
 namespace whorl::cli {
@@ -221,6 +222,23 @@ class Serving {
 };
 
 // Fills in the databases. Returns what is wrong; empty if nothing is.
+// The error if a split has no place in the schema that the statements make, so that it has no effect.
+std::string CheckSplits(const std::vector<server::NamedSplit>& splits,
+                        const std::vector<std::string>& statements) {
+  const auto change = server::PlanSchemaChange({}, statements);
+  const auto* made = std::get_if<server::SchemaChange>(&change);
+  if (made == nullptr) return {};  // the server names the error
+  for (const server::NamedSplit& split : splits) {
+    if (!server::PlaceSplits(made->schema, {split}).empty()) continue;
+    const std::string what = Cat("--split ", split.table, ":", split.key, ": ");
+    if (!made->schema.FindTable(split.table)) {
+      return Cat(what, "--ddl makes no table ", split.table);
+    }
+    return Cat(what, "the key of ", split.table, " is not one STRING, nor one INT64 that this is");
+  }
+  return {};
+}
+
 std::string Complete(ServeRequest& request) {
   std::vector<std::string> statements;
   for (const std::string& file : request.ddl_files) {
@@ -237,7 +255,7 @@ std::string Complete(ServeRequest& request) {
     if (!status.ok()) return Cat("--database: ", status.message);
     request.backend.databases.push_back({.name = name, .statements = statements});
   }
-  return {};
+  return CheckSplits(request.backend.splits, statements);
 }
 
 void AddPort(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
@@ -325,6 +343,25 @@ void AddOptions(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
       "--repeatable-read",
       [request](int64_t) { request->backend.model.default_isolation = Isolation::kRepeatableRead; },
       "isolation of transactions that do not say (default: serializable)");
+  app.add_option_function<std::vector<std::string>>(
+         "--split",
+         [request](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) {
+             const size_t colon = text.find(':');
+             if (colon == 0 || colon == std::string::npos) {
+               throw CLI::ValidationError(Cat("--split: needs TABLE:KEY, got ", text));
+             }
+             request->backend.splits.push_back(
+                 {.table = text.substr(0, colon), .key = text.substr(colon + 1)});
+           }
+         },
+         "a key at which a new split begins; rows of two splits may get the same commit timestamp; "
+         "may be repeated")
+      ->type_name("TABLE:KEY")
+      ->allow_extra_args(false);
+  app.add_flag(
+      "--regular-sessions", request->backend.only_regular_sessions,
+      "a client that asks for a multiplexed session gets a regular one, as on the emulator");
   app.add_flag("--like-emulator", request->like_emulator,
                "one read-write transaction at a time, and no commit wait");
   AddFaultOptions(app, request->faults);

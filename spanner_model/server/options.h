@@ -25,6 +25,12 @@ struct InitialDatabase {
   std::vector<std::string> statements;
 };
 
+// A key at which a new split begins, whose commit timestamps do not depend on those of the split before.
+struct NamedSplit {
+  std::string table;  // its key is one STRING or INT64
+  std::string key;
+};
+
 struct BackendOptions {
   model::Options model = {.version_retention = Seconds(3600)};
   // Half the width of TrueTime's interval around the server's clock.
@@ -39,6 +45,9 @@ struct BackendOptions {
   // The size of a stream's messages: gRPC's clients refuse more than 4 MiB.
   size_t stream_part_bytes = size_t{1} << 20;
   std::vector<InitialDatabase> databases;
+  std::vector<NamedSplit> splits;  // in each database; one whose table is not there has no effect
+  // A client that asks for a multiplexed session gets a regular one, as from the official emulator.
+  bool only_regular_sessions = false;
 };
 
 // Behaves as the official emulator does: one lock for a database, pending columns, no commit wait.

@@ -1,5 +1,9 @@
 #include "spanner_model/server/schema_change.h"
 
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <system_error>
 #include <utility>
 
 namespace whorl::server {
@@ -47,6 +51,31 @@ std::variant<SchemaChange, Status> PlanSchemaChange(const model::Schema& before,
     change = {.schema = std::move(after), .kept = std::move(kept)};
   }
   return change;
+}
+
+std::vector<model::SplitPoint> PlaceSplits(const model::Schema& schema,
+                                           const std::vector<NamedSplit>& splits) {
+  std::vector<model::SplitPoint> points;
+  for (const NamedSplit& split : splits) {
+    const auto index = schema.FindTable(split.table);
+    if (!index || schema.tables[*index].key.size() != 1) continue;
+    const model::Table& table = schema.tables[*index];
+    const Type type = table.columns[table.key[0]].type;
+    if (type == Type::kString) {
+      points.push_back({.table = *index, .key = {split.key}});
+    } else if (type == Type::kInt64) {
+      int64_t number = 0;
+      const char* const end = split.key.data() + split.key.size();
+      const auto read = std::from_chars(split.key.data(), end, number);
+      if (read.ec != std::errc() || read.ptr != end) continue;
+      points.push_back({.table = *index, .key = {number}});
+    }
+  }
+  std::sort(points.begin(), points.end(), [](const auto& a, const auto& b) {
+    return a.table != b.table ? a.table < b.table : model::CompareKeys(a.key, b.key) < 0;
+  });
+  points.erase(std::unique(points.begin(), points.end()), points.end());
+  return points;
 }
 
 std::vector<std::string> PrintSchema(const model::Schema& schema) {

@@ -9,6 +9,8 @@
 #include "protocol/spanner/status.h"
 #include "spanner_model/database.h"
 #include "spanner_model/schema.h"
+#include "spanner_model/server/options.h"
+#include "spanner_model/splits.h"
 
 namespace whorl::server {
 
@@ -17,6 +19,10 @@ struct SchemaChange {
   // Where table i of `schema` comes from; empty if it is new.
   std::vector<std::optional<model::TableOrigin>> kept;
 };
+
+// The places of the splits in the schema, sorted; without those whose table or key does not fit.
+std::vector<model::SplitPoint> PlaceSplits(const model::Schema& schema,
+                                           const std::vector<NamedSplit>& splits);
 
 // The change that all statements make together, or the first error.
 std::variant<SchemaChange, Status> PlanSchemaChange(const model::Schema& before,

@@ -108,13 +108,13 @@ CallName ServedDatabase::NextCallName() {
           .generation = static_cast<uint32_t>(number)};
 }
 
-std::vector<model::Moment> ServedDatabase::LeadersAt(Timestamp now) const {
+std::vector<model::Moment> ServedDatabase::LeadersAt(Timestamp now, size_t more) const {
   const auto& ahead = options_.current_timestamp_error;
   const Duration error = ahead == nullptr ? Duration() : Nanoseconds(ahead->load());
   const model::Moment moment = {
       .truetime = {.earliest = now - options_.epsilon, .latest = now + options_.epsilon},
       .current_timestamp = (now + error).TruncatedToMicros()};
-  return std::vector<model::Moment>(catalogue_.split_count(), moment);
+  return std::vector<model::Moment>(catalogue_.split_count() + more, moment);
 }
 
 template <typename Call, typename Proto>
@@ -161,6 +161,9 @@ void ServedDatabase::Serve(const Proto& proto, const std::string& session, Answe
     return;
   }
   if constexpr (std::is_same_v<Call, Commit>) call.wants_commit_stats = proto.return_commit_stats();
+  if constexpr (std::is_same_v<Call, CreateSession>) {
+    request.multiplexed = request.multiplexed && !options_.only_regular_sessions;
+  }
   call.request = std::move(request);
   SetSession(call.request, session);
   status = CheckPartitioned(call);
@@ -479,8 +482,10 @@ void ServedDatabase::RunDue(Timestamp now, std::vector<CallOutcome>& out) {
 void ServedDatabase::ChangeSchema(SchemaChange change, Timestamp now,
                                   std::vector<CallOutcome>& out) {
   inferred_.clear();
-  model::ChangeSchema(catalogue_, database_, std::move(change.schema), change.kept, LeadersAt(now),
-                      effects_);
+  std::vector<model::SplitPoint> splits = PlaceSplits(change.schema, options_.splits);
+  const auto leaders = LeadersAt(now, splits.size());
+  model::ChangeSchema(catalogue_, database_, std::move(change.schema), std::move(splits),
+                      change.kept, leaders, effects_);
   Settle(now, out);
 }
 

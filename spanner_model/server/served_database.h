@@ -104,7 +104,8 @@ class ServedDatabase {
   };
 
   void Submit(Pending pending, Timestamp now, std::vector<CallOutcome>& out);
-  std::vector<model::Moment> LeadersAt(Timestamp now) const;
+  // One for each split, and `more`.
+  std::vector<model::Moment> LeadersAt(Timestamp now, size_t more = 0) const;
   CallName NextCallName();
   // Acts on the model's effects_ until there are no more.
   void Settle(Timestamp now, std::vector<CallOutcome>& out);

@@ -83,6 +83,9 @@ TEST_F(ServeTest, BadInputIsToldBeforeAnythingIsServed) {
   EXPECT_EQ(ddl.code, 2);
   EXPECT_THAT(ddl.err, HasSubstr("TABEL"));
   EXPECT_EQ(Whorl("serve --ddl none.sql").code, 2);
+  EXPECT_NE(Whorl("serve --split locks:m").err.find("--ddl makes no table locks"),
+            std::string::npos);
+  EXPECT_NE(Whorl("serve --split locks").err.find("needs TABLE:KEY, got locks"), std::string::npos);
   EXPECT_THAT(Whorl("serve --database d").err, HasSubstr("--database: "));
   EXPECT_EQ(Whorl("serve --epsilon 5").code, 2);
   EXPECT_EQ(Whorl("serve --").code, 2);

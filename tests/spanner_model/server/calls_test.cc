@@ -167,6 +167,68 @@ TEST_F(ServerCallsTest, AStreamIsResumedBehindItsToken) {
   }
 }
 
+// A commit timestamp is unique in its split only, so tokens of two splits may be equal (S7 of spindle).
+TEST_F(ServerCallsTest, SplitsGiveTimestampsByThemselves) {
+  for (const bool divided : {false, true}) {
+    ServerOptions options = TestOptions();
+    options.clock =
+        std::make_shared<VirtualClock>(Timestamp::FromUnixNanos(1'800'000'000'000'000'000));
+    options.backend.commit_wait = CommitWait::kNone;
+    if (divided) options.backend.splits = {{.table = "t", .key = "m"}};
+    const auto server = StartOrThrow(std::move(options));
+    TestClient client(*server);
+    std::vector<std::optional<Timestamp>> commits;
+    for (const char* key : {"a", "z", "b"}) {
+      commits.push_back(client
+                            .Call(Commit{.session = client.OpenSession(),
+                                         .transaction = SingleUseWrite{},
+                                         .mutations = {PutRow(key, 1)}})
+                            .commit_timestamp);
+      ASSERT_TRUE(commits.back());
+    }
+    EXPECT_EQ(commits[0] == commits[1], divided);
+    EXPECT_LT(*commits[0], *commits[2]);
+  }
+}
+
+TEST_F(ServerCallsTest, AServerWithoutMultiplexedSessionsGivesRegularOnes) {
+  ServerOptions options = TestOptions();
+  options.backend.only_regular_sessions = true;
+  const auto server = StartOrThrow(std::move(options));
+  TestClient client(*server);
+  EXPECT_FALSE(client.raw().CreateSession(TestDatabase(), true).reply.multiplexed());
+}
+
+// Rows keep their values in the columns that stay, whatever becomes of others.
+TEST_F(ServerCallsTest, RowsOutliveAChangeOfColumns) {
+  Put("a", 7);
+  database_admin::UpdateDatabaseDdlRequest request;
+  request.set_database(TestDatabase());
+  for (const char* statement :
+       {"ALTER TABLE t ADD COLUMN w STRING(MAX)", "ALTER TABLE t DROP COLUMN v",
+        "ALTER TABLE t ADD COLUMN v INT64", "CREATE INDEX by_w ON t(w)"}) {
+    request.add_statements(statement);
+  }
+  grpc::ClientContext context;
+  google::longrunning::Operation operation;
+  ASSERT_TRUE(client_.raw().databases().UpdateDatabaseDdl(&context, request, &operation).ok());
+  const auto rows = [&](const char* sql) {
+    return client_
+        .Call(ExecuteSql{.session = client_.OpenSession(), .statement = {.sql = Sql::Intern(sql)}})
+        .result.rows;
+  };
+  EXPECT_THAT(rows("SELECT k, w, v FROM t@{FORCE_INDEX=by_w}"),
+              ElementsAre(Row{std::string("a"), Null{}, Null{}}));
+  EXPECT_THAT(rows("SELECT k FROM t WHERE ts IS NOT NULL"), SizeIs(1));
+  v1::ReadRequest read;
+  read.set_session(client_.OpenSession());
+  read.set_table("t");
+  read.set_index("by_w");
+  read.add_columns("k");
+  read.mutable_key_set()->set_all(true);
+  EXPECT_EQ(client_.raw().Read(read).status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
+}
+
 TEST_F(ServerCallsTest, PartitionedDmlCommitsByItself) {
   Put("a", 1);
   Put("b", 2);
