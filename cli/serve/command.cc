@@ -67,15 +67,21 @@ COMMAND the command's, 128 plus the signal that ended it, or 125, 126 and 127 as
 constexpr std::string_view kProxyFooter = R"(Examples:
   whorl proxy --to 127.0.0.1:9010 --faults faults.json -- go test ./...
   whorl proxy --to 127.0.0.1:9010 --clients 2 --history calls.jsonl
+  whorl proxy --to spanner.googleapis.com:443 --tls --faults faults.json
 
 Stands between programs and a Spanner that whorl does not serve, such as the official emulator: for
-schemas and statements that whorl's model does not have. Without TLS on either side. It prints the line
+schemas and statements that whorl's model does not have. Programs connect without TLS, and without
+credentials: the proxy has its own. It prints the line
 SPANNER_EMULATOR_HOST=127.0.0.1:PORT for each client, and a COMMAND gets that of the first in its
 environment, and those of all in WHORL_CLIENT_1, WHORL_CLIENT_2 and so on.
 Exit codes: as of whorl serve.)";
 
 struct ServeRequest {
   std::string to;  // the server before which whorl proxy stands; empty: whorl's own
+  bool has_tls = false;
+  std::string ca_file;
+  std::string credentials_file;
+  real_client::Credentials credentials = real_client::Plaintext{};  // of the way to it
   std::shared_ptr<FaultRequest> faults = std::make_shared<FaultRequest>();
   std::shared_ptr<ControlRequest> control = std::make_shared<ControlRequest>();
   std::vector<std::string> databases;
@@ -145,9 +151,11 @@ class Serving {
       addresses = {server->address()};
     }
     if (has_front) {
-      const std::string& upstream = request_.to.empty() ? addresses[0] : request_.to;
       const absl::Status started =
-          FaultFront::Start(*request_.faults, upstream, request_.port, front);
+          FaultFront::Start(*request_.faults,
+                            {.endpoint = request_.to.empty() ? addresses[0] : request_.to,
+                             .credentials = request_.credentials},
+                            request_.port, front);
       if (!started.ok()) return Fail(started);
       addresses.clear();
       for (ServedClient& client : front->Clients()) addresses.push_back(std::move(client.address));
@@ -258,6 +266,21 @@ std::string Complete(ServeRequest& request) {
   return CheckSplits(request.backend.splits, statements);
 }
 
+std::string CompleteUpstream(ServeRequest& request) {
+  if (request.credentials_file.empty() && request.ca_file.empty()) {
+    if (request.has_tls) request.credentials = real_client::ApplicationDefault{};
+    return {};
+  }
+  real_client::Tls tls;
+  std::string wrong;
+  if (!request.ca_file.empty()) wrong = ReadOption("--ca", request.ca_file, tls.root_certificates);
+  if (wrong.empty() && !request.credentials_file.empty()) {
+    wrong = ReadOption("--credentials", request.credentials_file, tls.credentials_json);
+  }
+  request.credentials = std::move(tls);
+  return wrong;
+}
+
 void AddPort(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
   AddNumber(
       app, "--port", 0, 65535, [request](uint64_t port) { request->port = static_cast<int>(port); },
@@ -265,9 +288,18 @@ void AddPort(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
 }
 
 void AddProxyOptions(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
-  app.add_option("--to", request->to, "the server, which speaks plaintext")
+  app.add_option("--to", request->to, "the server, which speaks plaintext unless told otherwise")
       ->type_name("HOST:PORT")
       ->required();
+  app.add_flag("--tls", request->has_tls,
+               "the server speaks TLS, and gets Application Default Credentials");
+  app.add_option("--credentials", request->credentials_file,
+                 "the server speaks TLS, and gets these credentials, a JSON file")
+      ->type_name("FILE");
+  app.add_option("--ca", request->ca_file,
+                 "the server speaks TLS by a certificate of this PEM file; without --credentials "
+                 "none are sent")
+      ->type_name("FILE");
   AddPort(app, request);
   AddFaultOptions(app, request->faults);
   AddControlOption(app, request->control);
@@ -403,10 +435,9 @@ int Run(int argc, char** argv) {
   }
   if (const auto code = Parse(root, arguments, wrong)) return *code;
   std::vector<std::string> mistakes = Load(*request->faults);
-  if (!is_proxy) {
-    if (std::string mistake = Complete(*request); !mistake.empty()) mistakes.push_back(mistake);
-  }
-  for (const std::string& mistake : mistakes) Complain(mistake);
+  const std::string mistake = is_proxy ? CompleteUpstream(*request) : Complete(*request);
+  if (!mistake.empty()) mistakes.push_back(mistake);
+  for (const std::string& one : mistakes) Complain(one);
   if (!mistakes.empty()) return wrong;
   if (request->like_emulator) {
     const server::BackendOptions like = server::EmulatorLike();

@@ -11,6 +11,7 @@
 #include "cli/option_values.h"
 #include "live/proxy/fault_proxy.h"
 #include "live/rules/rule_engine.h"
+#include "real_client/connection.h"
 #include "real_client/lock_loop.h"
 #include "real_client/os.h"
 #include "sim/scenario/error_text.h"
@@ -29,7 +30,8 @@ Timestamp SystemNow() {
 
 class Front final : public FaultFront {
  public:
-  Front(const FaultRequest& request, const std::string& upstream)
+  Front(const FaultRequest& request, const std::string& upstream,
+        std::shared_ptr<grpc::ChannelCredentials> credentials)
       : engine_({.seed = request.seed,
                  .wall = SystemNow,
                  .steady = MonotonicNow,
@@ -40,7 +42,8 @@ class Front final : public FaultFront {
                  .later = [this](Duration later,
                                  std::function<void()> task) { Later(later, std::move(task)); },
                  .record = [this](const live::CallRecord& record) { log_.Append(record); }}),
-        proxy_(std::make_unique<live::FaultProxy>(upstream, engine_)) {
+        proxy_(std::make_unique<live::FaultProxy>(
+            upstream, engine_, live::ProxyOptions{.credentials = std::move(credentials)})) {
     for (const live::CallRule& rule : request.rules) engine_.Add(rule);
   }
   ~Front() override { static_cast<void>(End()); }
@@ -152,9 +155,13 @@ std::vector<std::string> Load(FaultRequest& request) {
   return errors;
 }
 
-absl::Status FaultFront::Start(const FaultRequest& request, const std::string& upstream, int port,
+absl::Status FaultFront::Start(const FaultRequest& request,
+                               const real_client::ConnectionOptions& upstream, int port,
                                std::unique_ptr<FaultFront>& out) {
-  auto front = std::make_unique<Front>(request, upstream);
+  std::shared_ptr<grpc::ChannelCredentials> credentials;
+  const Status made = real_client::MakeCredentials(upstream.credentials, credentials);
+  if (!made.ok()) return absl::UnauthenticatedError(made.message);
+  auto front = std::make_unique<Front>(request, upstream.endpoint, std::move(credentials));
   if (absl::Status opened = front->Open(request, port); !opened.ok()) return opened;
   out = std::move(front);
   return absl::OkStatus();

@@ -12,6 +12,7 @@
 #include "cli/serve/call_log.h"
 #include "live/rules/call_rules.h"
 #include "live/rules/rule_engine.h"
+#include "real_client/options.h"
 #include "sim/scenario/direction.h"
 #include "sim/world/observation.h"
 
@@ -40,9 +41,11 @@ struct ServedClient {
 
 class FaultFront {
  public:
-  // Stands before the server at `upstream`, "127.0.0.1:9010". `port` is that of the first client; 0:
-  // a free one. UNAVAILABLE if the port is taken; an error if the history cannot be written.
-  static absl::Status Start(const FaultRequest& request, const std::string& upstream, int port,
+  // Stands before the server at upstream.endpoint. `port` is that of the first client; 0: a free one.
+  // UNAVAILABLE if the port is taken; an error if there are no credentials, or if the history cannot be
+  // written.
+  static absl::Status Start(const FaultRequest& request,
+                            const real_client::ConnectionOptions& upstream, int port,
                             std::unique_ptr<FaultFront>& out);
   virtual ~FaultFront() = default;
   virtual std::vector<ServedClient> Clients() const = 0;

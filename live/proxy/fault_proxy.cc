@@ -41,7 +41,9 @@ struct FaultProxy::State {
 };
 
 FaultProxy::FaultProxy(std::string upstream, CallInterceptor& interceptor, ProxyOptions options)
-    : state_(new State{.core = {.upstream = std::move(upstream), .interceptor = interceptor},
+    : state_(new State{.core = {.upstream = std::move(upstream),
+                                .credentials = options.credentials,
+                                .interceptor = interceptor},
                        .options = options}) {}
 
 FaultProxy::~FaultProxy() { Shutdown(); }

@@ -19,6 +19,8 @@
 // a time, not thousands.
 #pragma once
 
+#include <grpcpp/security/credentials.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -34,11 +36,13 @@ struct ProxyOptions {
   // A connection on which data from the node stays unacknowledged for this long is reset, as the
   // node's kernel would do (gRPC sets TCP_USER_TIMEOUT to 20 s on connections that it keeps alive).
   Duration connection_timeout = Seconds(20);
+  // Of the connections to the server; null: they are plaintext.
+  std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr;
 };
 
 class FaultProxy {
  public:
-  // `upstream` is the plaintext address of the server, "127.0.0.1:9010". `interceptor` outlives
+  // `upstream` is the address of the server, "127.0.0.1:9010". `interceptor` outlives
   // this.
   FaultProxy(std::string upstream, CallInterceptor& interceptor, ProxyOptions options = {});
   FaultProxy(const FaultProxy&) = delete;

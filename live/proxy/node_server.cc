@@ -153,7 +153,7 @@ class NodeServer::Call final : public grpc::ServerGenericBidiReactor {
 };
 
 NodeServer::NodeServer(int16_t node, ProxyCore& core)
-    : node_(node), core_(core), upstream_(core.upstream) {
+    : node_(node), core_(core), upstream_(core.upstream, core.credentials) {
   grpc::ServerBuilder builder;
   builder.RegisterCallbackGenericService(this);
   builder.SetMaxReceiveMessageSize(-1);  // no limit here; Spanner has its own

@@ -20,6 +20,7 @@ namespace whorl::live {
 // State that the calls of all nodes share.
 struct ProxyCore {
   const std::string upstream;
+  const std::shared_ptr<grpc::ChannelCredentials> credentials;
   CallInterceptor& interceptor;
   Workers workers = {};
   std::stop_source stop = {};

@@ -13,7 +13,8 @@
 namespace whorl::live {
 namespace {
 
-std::shared_ptr<grpc::Channel> OpenChannel(const std::string& endpoint) {
+std::shared_ptr<grpc::Channel> OpenChannel(
+    const std::string& endpoint, const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
@@ -24,7 +25,9 @@ std::shared_ptr<grpc::Channel> OpenChannel(const std::string& endpoint) {
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kSoonMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 5 * kSoonMs);
   arguments.SetMaxReceiveMessageSize(-1);  // no limit here; the node has its own
-  return grpc::CreateCustomChannel(endpoint, grpc::InsecureChannelCredentials(), arguments);
+  return grpc::CreateCustomChannel(
+      endpoint, credentials == nullptr ? grpc::InsecureChannelCredentials() : credentials,
+      arguments);
 }
 
 // Runs gRPC operations one after the other.
@@ -67,7 +70,9 @@ bool IsOfOneConnection(std::string_view name) {
          std::ranges::find(kNames, name) != kNames.end();
 }
 
-Upstream::Upstream(const std::string& endpoint) : stub_(OpenChannel(endpoint)) {}
+Upstream::Upstream(const std::string& endpoint,
+                   const std::shared_ptr<grpc::ChannelCredentials>& credentials)
+    : stub_(OpenChannel(endpoint, credentials)) {}
 
 Reply Upstream::Send(const ProxiedCall& call, const grpc::ByteBuffer& request,
                      const std::stop_token& stop) {

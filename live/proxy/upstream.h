@@ -2,11 +2,13 @@
 #pragma once
 
 #include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/security/credentials.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/status.h>
 #include <grpcpp/support/string_ref.h>
 
 #include <map>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -32,8 +34,9 @@ bool IsOfOneConnection(std::string_view name);
 
 class Upstream {
  public:
-  // Opens its own connections to `endpoint`, in plaintext.
-  explicit Upstream(const std::string& endpoint);
+  // Opens its own connections to `endpoint`; in plaintext if `credentials` is null.
+  Upstream(const std::string& endpoint,
+           const std::shared_ptr<grpc::ChannelCredentials>& credentials);
 
   // Waits for the end of the call; a request on `stop` ends it with CANCELLED.
   Reply Send(const ProxiedCall& call, const grpc::ByteBuffer& request, const std::stop_token& stop);

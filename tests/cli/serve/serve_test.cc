@@ -5,7 +5,9 @@
 #include <string>
 
 #include "live/child_process.h"
+#include "spanner_model/server/server.h"
 #include "tests/cli/lock/lock_cli_testing.h"
+#include "tests/support/test_certificate.h"
 
 namespace whorl::serve_test {
 namespace {
@@ -140,6 +142,31 @@ TEST_F(ServeTest, AProxyStandsBeforeAnotherServer) {
   EXPECT_THAT(ended.err, HasSubstr("struck 1 of"));
   serve.Signal(SIGINT);
   EXPECT_EQ(serve.WaitForEnd(), 0);
+}
+
+// As real Spanner and Spanner Omni speak it; the programs behind the proxy need no certificate.
+TEST_F(ServeTest, AProxySpeaksTlsToItsServer) {
+  const TestCertificate certificate = MakeTestCertificate();
+  server::ServerOptions options;
+  options.tls = server::TlsOptions{.certificate_chain_pem = certificate.certificate_pem,
+                                   .private_key_pem = certificate.private_key_pem};
+  options.backend.databases = {{.name = kLockDatabase, .statements = {}}};
+  auto server = server::Server::Start(std::move(options));
+  ASSERT_TRUE(server.ok()) << server.status().message();
+  Write("ca.pem", certificate.certificate_pem);
+  Write("no.json", "{}");
+  const auto proxy = [&](const std::string& with) {
+    return Shell("export W; \"$W\" proxy --to " + (*server)->address() + with +
+                 " --faults faults.json -- sh -c '\"$W\" lock init job && \"$W\" lock exec job "
+                 "-- echo led'");
+  };
+  Write("faults.json", R"({"faults":[{"method":"Commit","do":"abort"}]})");
+  const Ended trusted = proxy(" --ca ca.pem");
+  EXPECT_EQ(trusted.code, 0) << trusted.err;
+  EXPECT_THAT(trusted.out, HasSubstr("led"));
+  EXPECT_EQ(Whorl("proxy --to localhost:1 --ca none.pem").code, 2);
+  EXPECT_THAT(Whorl("proxy --to localhost:1 --credentials no.json -- true").err,
+              HasSubstr("key file"));
 }
 
 }  // namespace
