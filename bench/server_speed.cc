@@ -259,7 +259,10 @@ class Client {
     v1::CreateSessionRequest request;
     request.set_database(kDatabase);
     session_ = Call<v1::Session>(&v1::Spanner::Stub::CreateSession, request).name();
-    Call<v1::CommitResponse>(&v1::Spanner::Stub::Commit, MakeWrite(session_, name));
+    // The emulator aborts it while another client has its transaction.
+    v1::CommitResponse written;
+    while (!Try(&v1::Spanner::Stub::Commit, MakeWrite(session_, name), written)) {
+    }
   }
   const std::string& session() const { return session_; }
 
