@@ -67,11 +67,10 @@ COMMAND the command's, 128 plus the signal that ended it, or 125, 126 and 127 as
 constexpr std::string_view kProxyFooter = R"(Examples:
   whorl proxy --to 127.0.0.1:9010 --faults faults.json -- go test ./...
   whorl proxy --to 127.0.0.1:9010 --clients 2 --history calls.jsonl
-  whorl proxy --to spanner.googleapis.com:443 --tls --faults faults.json
 
 Stands between programs and a Spanner that whorl does not serve, such as the official emulator: for
 schemas and statements that whorl's model does not have. Programs connect without TLS, and without
-credentials: the proxy has its own. It prints the line
+credentials; the proxy has its own for a server that speaks TLS. It prints the line
 SPANNER_EMULATOR_HOST=127.0.0.1:PORT for each client, and a COMMAND gets that of the first in its
 environment, and those of all in WHORL_CLIENT_1, WHORL_CLIENT_2 and so on.
 Exit codes: as of whorl serve.)";
