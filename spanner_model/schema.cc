@@ -39,6 +39,14 @@ bool Uses(const Index& index, const std::string& column) {
          std::find(index.stored.begin(), index.stored.end(), column) != index.stored.end();
 }
 
+// The one whose name is this, with its case, or null.
+template <typename T>
+T* FindExactly(std::vector<T>& all, const std::string& name) {
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const T& one) { return one.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
 // Applies one statement, or sets `status`.
 struct DdlApplier {
   Schema schema;
@@ -50,11 +58,9 @@ struct DdlApplier {
   }
   // Names count with their case here.
   Table* FindTable(const std::string& name) {
-    const auto table = std::find_if(schema.tables.begin(), schema.tables.end(),
-                                    [&](const Table& other) { return other.name == name; });
-    if (table != schema.tables.end()) return &*table;
-    Fail(Code::kNotFound, "Table not found: " + name);
-    return nullptr;
+    Table* table = FindExactly(schema.tables, name);
+    if (table == nullptr) Fail(Code::kNotFound, "Table not found: " + name);
+    return table;
   }
 
   void operator()(const CreateTable& create) {
@@ -99,11 +105,12 @@ struct DdlApplier {
   void operator()(const DropColumn& drop) {
     Table* table = FindTable(drop.table);
     if (table == nullptr) return;
-    const auto found = table->FindColumn(drop.column);
-    if (!found || table->columns[*found].name != drop.column) {
+    const Column* column = FindExactly(table->columns, drop.column);
+    if (column == nullptr) {
       return Fail(Code::kNotFound, "Column not found in table " + drop.table + ": " + drop.column);
     }
-    if (table->IsKey(*found)) {
+    const auto place = static_cast<uint32_t>(column - table->columns.data());
+    if (table->IsKey(place)) {
       return Fail(Code::kInvalidArgument,
                   "Cannot drop key column `" + drop.column + "` from table `" + drop.table + "`.");
     }
@@ -113,9 +120,9 @@ struct DdlApplier {
                   "Cannot drop column `" + drop.column + "` from table `" + drop.table +
                       "` because it is used by index `" + index.name + "`.");
     }
-    table->columns.erase(table->columns.begin() + *found);
+    table->columns.erase(table->columns.begin() + place);
     for (uint32_t& key : table->key) {
-      if (key > *found) --key;
+      if (key > place) --key;
     }
   }
   void operator()(const CreateIndex& create) {
@@ -124,13 +131,12 @@ struct DdlApplier {
       if (create.if_not_exists) return;
       return Fail(Code::kFailedPrecondition, "Duplicate name in schema: " + index.name + ".");
     }
-    const Table* table = FindTable(index.table);
+    Table* table = FindTable(index.table);
     if (table == nullptr) return;
     std::vector<std::string> names = index.stored;
     for (const IndexColumn& column : index.columns) names.push_back(column.name);
     for (const std::string& name : names) {
-      const auto column = table->FindColumn(name);
-      if (column && table->columns[*column].name == name) continue;
+      if (FindExactly(table->columns, name) != nullptr) continue;
       return Fail(Code::kInvalidArgument, "Index " + index.name + " specifies key column " + name +
                                               " which does not exist in table " + index.table +
                                               ".");
@@ -138,10 +144,9 @@ struct DdlApplier {
     schema.indexes.push_back(index);
   }
   void operator()(const DropIndex& drop) {
-    const auto index = std::find_if(schema.indexes.begin(), schema.indexes.end(),
-                                    [&](const Index& other) { return other.name == drop.name; });
-    if (index != schema.indexes.end()) {
-      schema.indexes.erase(index);
+    const Index* index = FindExactly(schema.indexes, drop.name);
+    if (index != nullptr) {
+      schema.indexes.erase(schema.indexes.begin() + (index - schema.indexes.data()));
     } else if (!drop.if_exists) {
       Fail(Code::kNotFound, "Index not found: " + drop.name);
     }

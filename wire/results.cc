@@ -211,7 +211,7 @@ v1::ResultSet EncodeResultSet(const Response& response, const ResultShape& shape
   for (const Row& row : response.result.rows) *proto.add_rows() = EncodeRow(row);
   EncodeEnd(response, shape, proto);
   // As the official emulator says it.
-  if (shape.has_plan) {
+  if (shape.wants_plan) {
     proto.mutable_stats()->mutable_query_plan()->add_plan_nodes()->set_display_name(
         "No query plan");
   }

@@ -31,9 +31,9 @@ struct ResultShape {
   std::vector<Column> columns;
   bool is_dml = false;  // the result has the number of changed rows
   std::vector<Parameter> undeclared_parameters;
-  bool has_plan = false;            // a whole result says that there is no plan
+  bool wants_plan = false;          // a whole result then says that there is none
   std::optional<Duration> elapsed;  // the result has statistics of its execution
-  WHORL_FIELDS(ResultShape, columns, is_dml, undeclared_parameters, has_plan, elapsed);
+  WHORL_FIELDS(ResultShape, columns, is_dml, undeclared_parameters, wants_plan, elapsed);
 };
 
 // The result of ExecuteSql or Read. REQUIRES: every row has shape.columns.size() values.

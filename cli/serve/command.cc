@@ -228,7 +228,6 @@ class Serving {
   std::promise<void> signalled_;
 };
 
-// Fills in the databases. Returns what is wrong; empty if nothing is.
 // The error if a split has no place in the schema that the statements make, so that it has no effect.
 std::string CheckSplits(const std::vector<server::NamedSplit>& splits,
                         const std::vector<std::string>& statements) {
@@ -246,6 +245,7 @@ std::string CheckSplits(const std::vector<server::NamedSplit>& splits,
   return {};
 }
 
+// Fills in the databases. Returns what is wrong; empty if nothing is.
 std::string Complete(ServeRequest& request) {
   std::vector<std::string> statements;
   for (const std::string& file : request.ddl_files) {
@@ -265,6 +265,7 @@ std::string Complete(ServeRequest& request) {
   return CheckSplits(request.backend.splits, statements);
 }
 
+// Fills in the credentials of the way to the server. Returns what is wrong; empty if nothing is.
 std::string CompleteUpstream(ServeRequest& request) {
   if (request.credentials_file.empty() && request.ca_file.empty()) {
     if (request.has_tls) request.credentials = real_client::ApplicationDefault{};

@@ -528,7 +528,7 @@ wire::ResultShape ServedDatabase::ShapeOf(const Read& read) const {
 Answer ServedDatabase::EncodeResult(const Pending& pending, const Response& response,
                                     wire::ResultShape shape) {
   shape.undeclared_parameters = pending.undeclared;
-  shape.has_plan =
+  shape.wants_plan =
       pending.mode == v1::ExecuteSqlRequest::PLAN || pending.mode == v1::ExecuteSqlRequest::PROFILE;
   const bool has_statistics =
       pending.mode != v1::ExecuteSqlRequest::NORMAL && pending.mode != v1::ExecuteSqlRequest::PLAN;

@@ -135,10 +135,10 @@ class StatementBinder {
     return {};
   }
 
-  // A table of this name in another schema is none.
   std::optional<uint32_t> FindTable(const ast::Name& name) const {
     return context_.schema.FindTable(name.text);
   }
+  // Empty if the name has a schema: no statement but a query names one that there is.
   std::optional<uint32_t> FindTable(const ast::TableName& name) const {
     return name.schema.empty() ? context_.schema.FindTable(name.text) : std::nullopt;
   }

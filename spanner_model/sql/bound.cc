@@ -54,6 +54,13 @@ void Wrap(Bound& bound, Op op, Type type) {
   bound = MakeInner(op, type, offset, std::move(operands));
 }
 
+void WrapInCast(Bound& bound, Type type) {
+  const Type from = *bound.type;
+  Wrap(bound, Op::kCast, type);
+  bound.node.operand_type = from;
+  bound.node.index = static_cast<uint32_t>(type);
+}
+
 namespace {
 
 bool IsParameter(const Bound& operand, Type type) {

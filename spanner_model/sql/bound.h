@@ -31,6 +31,9 @@ Bound MakeInner(Op op, Type type, size_t offset, std::vector<Bound> operands);
 // Wraps the expression in a coercion.
 void Wrap(Bound& bound, Op op, Type type);
 
+// Wraps the expression in a CAST from its type. REQUIRES: it has one.
+void WrapInCast(Bound& bound, Type type);
+
 // The type to which all operands can be coerced, if any; INT64 if none has a type yet.
 std::optional<Type> CommonType(std::span<const Bound> operands);
 

@@ -231,12 +231,7 @@ Bound ExpressionBinder::BindTimestampSub(const ast::Expression& call) {
 // Measured on the official emulator; the documentation does not say.
 void ExpressionBinder::CastText(Bound& constant, Type type) {
   if (constant.type != Type::kString) return;
-  if (constant.node.op == Op::kParameter) {
-    Wrap(constant, Op::kCast, type);
-    constant.node.operand_type = Type::kString;
-    constant.node.index = static_cast<uint32_t>(type);
-    return;
-  }
+  if (constant.node.op == Op::kParameter) return WrapInCast(constant, type);
   const bool is_literal = constant.node.op == Op::kLiteral;
   std::optional<Value> value = ConstantOf(constant);
   if (!value) return;

@@ -353,14 +353,8 @@ bool ExpressionBinder::Coerce(Bound& bound, Type type) {
 
 // REQUIRES: CanCoerce(bound, type), and both have a type.
 void ExpressionBinder::CoerceByCast(Bound& bound, Type type) {
-  const Type from = *bound.type;
-  if (bound.node.op != Op::kLiteral) {
-    Wrap(bound, Op::kCast, type);
-    bound.node.operand_type = from;
-    bound.node.index = static_cast<uint32_t>(type);
-    return;
-  }
-  auto cast = CastValue(bound.literal, from, type);
+  if (bound.node.op != Op::kLiteral) return WrapInCast(bound, type);
+  auto cast = CastValue(bound.literal, *bound.type, type);
   if (auto* value = std::get_if<Value>(&cast)) {
     bound.literal = std::move(*value);
     bound.type = type;

@@ -1,6 +1,5 @@
 #include "spanner_model/sql/information_schema.h"
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
