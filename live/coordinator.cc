@@ -32,12 +32,6 @@ constexpr auto kSlice = std::chrono::milliseconds(5);
 constexpr auto kLook = std::chrono::milliseconds(50);
 constexpr auto kReadyMax = std::chrono::seconds(30);
 
-Timestamp SystemNow() {
-  const auto wall = std::chrono::system_clock::now().time_since_epoch();
-  return Timestamp::FromUnixNanos(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count());
-}
-
 }  // namespace
 
 Coordinator::Coordinator(BackendKind kind, const sim::Scenario& scenario, uint64_t seed,
@@ -75,7 +69,9 @@ absl::Status Coordinator::Prepare() {
   absl::StatusOr<std::unique_ptr<Backend>> backend = StartBackend(kind_, scenario_);
   if (!backend.ok()) return backend.status();
   backend_ = *std::move(backend);
-  operator_ = std::make_unique<Operator>(backend_->channel(), *FindProtocol(scenario_.protocol));
+  const ProtocolInfo& protocol = *FindProtocol(scenario_.protocol);
+  operator_ = std::make_unique<Operator>(backend_->channel(), protocol, kDatabase,
+                                         std::string(protocol.table));
   proxy_ = std::make_unique<FaultProxy>(
       backend_->address(), *this,
       ProxyOptions{.connection_timeout = scenario_.network.connection_timeout});
@@ -97,7 +93,7 @@ absl::Status Coordinator::Prepare() {
 // Writes the initial rows shortly before the run starts, with timestamps as if they had been there
 // for long. No timestamp in them may be in Spanner's future.
 absl::Status Coordinator::InsertRows() {
-  const Timestamp now = SystemNow();
+  const Timestamp now = real_client::SystemNow();
   started_ = MonotonicNow() + kPreparing;
   record_.start = now + kPreparing;
   std::vector<Row> rows = sim::RowsOfTheStart(scenario_);

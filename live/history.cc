@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "live/row_changes.h"
 #include "live/shift_times.h"
 #include "protocol/spanner/fingerprint.h"
 #include "sim/judge/checkers.h"
@@ -38,41 +39,9 @@ void PutInOrder(std::vector<SeenCommit>& commits) {
   }
 }
 
-using RowsByKey = std::map<std::string, const Row*>;
-RowsByKey ByKey(const std::vector<Row>& rows, size_t key) {
-  RowsByKey by_key;
-  for (const Row& row : rows) by_key[FormatValue(row[key])] = &row;
-  return by_key;
-}
-
-// The rows that a commit changed.
-std::vector<sim::RowCommitted> ChangesOf(const SeenCommit& seen, size_t key) {
-  const RowsByKey before = ByKey(*seen.before, key);
-  const RowsByKey after = ByKey(*seen.after, key);
-  std::set<std::string> keys;
-  for (const auto& [name, row] : before) keys.insert(name);
-  for (const auto& [name, row] : after) keys.insert(name);
-  std::vector<sim::RowCommitted> changes;
-  for (const std::string& name : keys) {
-    const auto old_row = before.find(name);
-    const auto new_row = after.find(name);
-    sim::RowCommitted change{
-        .writer = seen.call.process, .lock = seen.call.lock, .step = seen.step};
-    if (old_row != before.end()) change.before = *old_row->second;
-    if (new_row != after.end()) change.after = *new_row->second;
-    change.commit = seen.commit;
-    if (change.before != change.after) changes.push_back(std::move(change));
-  }
-  return changes;
-}
-
 // Adds a hole where the rows that one commit left differ from those that the next one found.
 void LookForHoles(const Record& record, size_t key, std::vector<std::string>& holes) {
   std::vector<Row> left = record.rows;
-  const auto sorted = [key](std::vector<Row> rows) {
-    std::ranges::sort(rows, {}, [key](const Row& row) { return FormatValue(row[key]); });
-    return rows;
-  };
   const SeenCommit* last = nullptr;
   for (const SeenCommit& seen : record.commits) {
     if (!seen.before || !seen.after) {
@@ -82,7 +51,7 @@ void LookForHoles(const Record& record, size_t key, std::vector<std::string>& ho
     if (last != nullptr && last->commit == seen.commit) {
       holes.emplace_back("two commits have one timestamp, and their rows cannot be told apart");
     }
-    if (sorted(left) != sorted(*seen.before)) {
+    if (!SameRows(left, *seen.before, key)) {
       holes.push_back(sim::Cat("rows changed before ", FormatRfc3339(seen.commit),
                                " by a commit whose reply was not seen"));
     }
@@ -162,7 +131,13 @@ class Merge {
                                                  .waited_for_truetime = true});
     }
     const size_t key = sim::RulesOf(scenario_.protocol).key_column;
-    for (sim::RowCommitted& change : ChangesOf(seen, key)) Observe(seen.at, std::move(change));
+    for (sim::RowCommitted& change : ChangesBetween(*seen.before, *seen.after, key)) {
+      change.writer = seen.call.process;
+      change.lock = seen.call.lock;
+      change.step = seen.step;
+      change.commit = seen.commit;
+      Observe(seen.at, std::move(change));
+    }
   }
 
   void TakeOne(const ReportedEvent& event) {

@@ -98,7 +98,6 @@ struct CannotGoOn {
   std::string why;
   WHORL_FIELDS(CannotGoOn, why);
 };
-using Report =
-    std::variant<Ready, ReportedEvent, AtPoint, Announces, UnknownStatement, CannotGoOn>;
+using Report = std::variant<Ready, ReportedEvent, AtPoint, Announces, UnknownStatement, CannotGoOn>;
 
 }  // namespace whorl::live

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <utility>
 
-#include "live/backend.h"
 #include "wire/requests.h"
 #include "wire/responses.h"
 #include "wire/results.h"
@@ -28,25 +27,29 @@ Status Call(Spanner& spanner,
   return wire::DecodeStatus((spanner.*method)(&context, request, &reply));
 }
 
-std::string SelectAll(const ProtocolInfo& protocol) {
+std::string SelectAll(const ProtocolInfo& protocol, const std::string& table) {
   std::string columns;
   for (const ColumnInfo& column : protocol.columns) {
     if (!columns.empty()) columns += ", ";
     columns += column.name;
   }
-  return "SELECT " + columns + " FROM " + std::string(protocol.table);
+  return "SELECT " + columns + " FROM " + table;
 }
 
 }  // namespace
 
-Operator::Operator(const std::shared_ptr<grpc::Channel>& channel, const ProtocolInfo& protocol)
-    : spanner_(v1::Spanner::NewStub(channel)), protocol_(protocol) {}
+Operator::Operator(const std::shared_ptr<grpc::Channel>& channel, const ProtocolInfo& protocol,
+                   std::string database, std::string table)
+    : spanner_(v1::Spanner::NewStub(channel)),
+      protocol_(protocol),
+      database_(std::move(database)),
+      table_(std::move(table)) {}
 
 Status Operator::Session(SessionName& out) {
   if (session_.empty()) {
     v1::Session reply;
-    Status status = Call(*spanner_, &Spanner::CreateSession,
-                         wire::Encode(CreateSession{}, std::string(kDatabase)), reply);
+    Status status =
+        Call(*spanner_, &Spanner::CreateSession, wire::Encode(CreateSession{}, database_), reply);
     if (!status.ok()) return status;
     session_ = reply.name();
   }
@@ -94,7 +97,7 @@ Status Operator::CommitOf(Commit call, Timestamp& commit) {
 }
 
 Status Operator::Insert(std::vector<Row> rows) {
-  Mutation insert = {.kind = MutationKind::kInsert, .table = std::string(protocol_.table)};
+  Mutation insert = {.kind = MutationKind::kInsert, .table = table_};
   for (const ColumnInfo& column : protocol_.columns) insert.columns.emplace_back(column.name);
   insert.rows = std::move(rows);
   Timestamp commit;
@@ -120,7 +123,7 @@ Status Operator::RowsAt(std::optional<Timestamp> at, std::vector<Row>& out) {
   SingleUseRead read;
   if (at) read.bound = {.kind = BoundKind::kReadTimestamp, .timestamp = *at};
   call.transaction = read;
-  call.statement.sql = Sql::Intern(SelectAll(protocol_));
+  call.statement.sql = Sql::Intern(SelectAll(protocol_, table_));
   v1::ResultSet reply;
   status = Call(*spanner_, &Spanner::ExecuteSql, wire::Encode(call), reply);
   Response response;

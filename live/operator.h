@@ -22,7 +22,9 @@ namespace whorl::live {
 
 class Operator {
  public:
-  Operator(const std::shared_ptr<grpc::Channel>& channel, const ProtocolInfo& protocol);
+  // `database`: projects/P/instances/I/databases/D; `table` has the columns of the protocol's.
+  Operator(const std::shared_ptr<grpc::Channel>& channel, const ProtocolInfo& protocol,
+           std::string database, std::string table);
 
   Status Insert(std::vector<Row> rows);
   // `commit` becomes the commit timestamp.
@@ -42,6 +44,8 @@ class Operator {
 
   std::unique_ptr<google::spanner::v1::Spanner::Stub> spanner_;
   const ProtocolInfo& protocol_;
+  const std::string database_;
+  const std::string table_;
   SessionName session_;
 };
 

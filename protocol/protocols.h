@@ -98,12 +98,19 @@ enum class TokenSource : uint8_t {
   kCommit,     // the token is the commit timestamp
   kParameter,  // the token is the statement's parameter @token
 };
+// What a process is about when it sends a statement, where two steps of its protocol have one text.
+enum class StepOccasion : uint8_t {
+  kAnyTime,
+  kAsked,    // it was asked whether it has the lock, and has not answered
+  kGivesUp,  // it was told to end its part, or to unlock
+};
 // A statement of a protocol, by which the step is recognised in the calls of other programs.
 struct StepStatement {
   StepName step;
   Sql sql;
   bool in_read_write = true;  // false: a strong read by itself
   TokenSource token = TokenSource::kNone;
+  StepOccasion occasion = StepOccasion::kAnyTime;
 };
 
 // The description of a protocol. Its texts and spans refer to data that is never freed.

@@ -22,12 +22,7 @@ class MachineClock {
 // The clocks of the operating system, unchanged.
 class OsClock final : public MachineClock {
  public:
-  LocalTime Local() const override {
-    const auto wall = std::chrono::system_clock::now().time_since_epoch();
-    return {.monotonic = MonotonicNow(),
-            .wall = Timestamp::FromUnixNanos(
-                std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count())};
-  }
+  LocalTime Local() const override { return {.monotonic = MonotonicNow(), .wall = SystemNow()}; }
   Duration ToMonotonic(Duration machine) const override { return machine; }
   Duration FromMonotonic(Duration monotonic) const override { return monotonic; }
 };

@@ -13,6 +13,12 @@ Duration MonotonicNow() {
   return Seconds(now.tv_sec) + Nanoseconds(now.tv_nsec);
 }
 
+Timestamp SystemNow() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return Timestamp::FromUnixNanos((Seconds(now.tv_sec) + Nanoseconds(now.tv_nsec)).ns);
+}
+
 int64_t OsEntropy::Between(Purpose, int64_t lo, int64_t hi) {
   std::random_device device;
   return std::uniform_int_distribution<int64_t>(lo, hi)(device);

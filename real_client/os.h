@@ -1,4 +1,4 @@
-// The machine's monotonic clock and its source of randomness.
+// The machine's clocks and its source of randomness.
 #pragma once
 
 #include "protocol/machine.h"
@@ -8,6 +8,7 @@ namespace whorl::real_client {
 
 // Advances while the machine is suspended (CLOCK_BOOTTIME): a lease expires then, too.
 Duration MonotonicNow();
+Timestamp SystemNow();
 
 // Draws from the operating system's generator for every purpose.
 class OsEntropy final : public Entropy {

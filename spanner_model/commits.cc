@@ -52,11 +52,9 @@ bool ChangedSince(const Version& version, bool was_there, const ReadLock& read) 
 bool ReadsAreStale(const Work& work, const TransactionState& transaction) {
   if (transaction.kind != TransactionKind::kOptimistic || !transaction.snapshot) return false;
   for (const ReadLock& read : transaction.reads) {
-    const StoredTable& table = work.database.tables[read.table];
-    const auto [first, last] = RowsIn(table, read.range);
-    for (size_t at = first; at < last; ++at) {
+    for (const auto& [key, versions] : RowsIn(work.database.tables[read.table], read.range)) {
       bool was_there = false;
-      for (const Version& version : table.rows[at].versions) {
+      for (const Version& version : versions) {
         if (version.commit > *transaction.snapshot && ChangedSince(version, was_there, read)) {
           return true;
         }
@@ -76,10 +74,10 @@ bool WritesAreStale(const Work& work, const TransactionState& transaction,
                     std::span<const BufferedWrite> writes) {
   if (transaction.kind != TransactionKind::kRepeatableRead || !transaction.snapshot) return false;
   return std::ranges::any_of(writes, [&](const BufferedWrite& write) {
-    const StoredRow* row = FindStored(work.database.tables[write.table], write.key);
-    if (row == nullptr) return false;
+    const Versions* versions = FindStored(work.database.tables[write.table], write.key);
+    if (versions == nullptr) return false;
     bool was_there = false;
-    for (const Version& version : row->versions) {
+    for (const Version& version : *versions) {
       const bool is_later = version.commit > *transaction.snapshot;
       const bool changed = was_there != version.row.has_value() ||
                            (write.columns & version.columns) != 0 || write.changes_existence;
@@ -315,6 +313,17 @@ void MakeVisible(Work& work, const TransactionId& id) {
   FindLive(work, id)->replicated = true;
   while (TransactionState* next = NextToBecomeVisible(work)) Show(work, *next);
   CollectNowAndThen(work);
+}
+
+void KeepNewestVersions(const Catalogue& catalogue, Database& database, size_t limit,
+                        std::span<const Moment> leaders) {
+  std::vector<DatabaseEffect> none;
+  const Work work{.catalogue = catalogue, .database = database, .leaders = leaders, .out = none};
+  const std::optional<Timestamp> enough = OldestReadWithin(database.tables, limit);
+  if (!enough) return;
+  const Timestamp oldest_read = std::min(*enough, OldestOpenRead(work).value_or(*enough));
+  database.collected = std::max(database.collected, oldest_read);
+  for (StoredTable& table : database.tables) Collect(table, oldest_read);
 }
 
 }  // namespace whorl::model

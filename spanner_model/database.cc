@@ -209,8 +209,8 @@ namespace {
 // The versions of a table with the columns that it has now. No transaction that could compare the columns
 // of old versions with its reads outlives the change, so they count as written.
 StoredTable Rearranged(StoredTable table, const TableOrigin& origin) {
-  for (StoredRow& stored : table.rows) {
-    for (Version& version : stored.versions) {
+  for (auto& [key, versions] : table.rows) {
+    for (Version& version : versions) {
       version.columns = ~uint64_t{0};
       if (!version.row) continue;
       Row row;

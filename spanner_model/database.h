@@ -98,7 +98,7 @@ struct Database {
   std::vector<WaitingRead> waiting_reads;
   std::vector<SplitState> splits;
   std::optional<Timestamp> look_again;  // the newest LookAgainAt, until LookAgain
-  Timestamp collected;                  // when unreadable versions were last dropped from all rows
+  Timestamp collected;                  // versions that only reads before this need were dropped
   WHORL_FIELDS(Database, tables, sessions, transactions, finished, waiting_reads, splits,
                look_again, collected);
 };
@@ -128,6 +128,11 @@ void CommitVisible(const Catalogue& catalogue, Database& database, const Transac
 // Retries everything that waits; see LookAgainAt.
 void LookAgain(const Catalogue& catalogue, Database& database, std::span<const Moment> leaders,
                std::vector<DatabaseEffect>& out);
+
+// Drops versions, the oldest first, until at most `limit` are left besides the newest rows and what
+// open transactions read. A read of an earlier time then fails, as one beyond the retention does.
+void KeepNewestVersions(const Catalogue& catalogue, Database& database, size_t limit,
+                        std::span<const Moment> leaders);
 
 // A table, and its columns, of the schema before; a column without one is new, and NULL in every row.
 struct TableOrigin {

@@ -106,6 +106,8 @@ void WaitToRead(Work& work, const CallName& call, const Request& request, Timest
 // The earliest time at which a read is still allowed; versions that only earlier reads can see may
 // be dropped.
 Timestamp OldestRead(const Work& work);
+// The earliest time as of which an open transaction or a waiting read reads.
+std::optional<Timestamp> OldestOpenRead(const Work& work);
 SplitRange AllSplits(const Work& work);
 
 // --- statements and reads (statements.cc) --------------------------------------------------------

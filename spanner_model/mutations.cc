@@ -167,8 +167,7 @@ bool DeleteRows(Application& application, uint32_t table_index, const KeySet& ke
   const StoredTable& stored = application.tables[table_index];
   for (const KeyRange& range : std::get<std::vector<KeyRange>>(ranges)) {
     std::vector<Key> gone;
-    const auto [first, last] = RowsIn(stored, range);
-    for (size_t at = first; at < last; ++at) gone.push_back(stored.rows[at].key);
+    for (const auto& [key, versions] : RowsIn(stored, range)) gone.push_back(key);
     for (const BufferedWrite& write : application.result.writes) {
       if (write.table == table_index && Contains(range, write.key)) gone.push_back(write.key);
     }

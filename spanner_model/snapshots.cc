@@ -48,7 +48,8 @@ Status CheckExact(const Work& work, Timestamp chosen) {
                                               FormatRfc3339(chosen) +
                                               " is more than 1 hour in future");
   }
-  if (now.TruncatedToMicros() - chosen > work.catalogue.options().version_retention) {
+  if (now.TruncatedToMicros() - chosen > work.catalogue.options().version_retention ||
+      chosen < work.database.collected) {
     return Error(Code::kFailedPrecondition, "Read-only transaction timestamp " +
                                                 FormatRfc3339(chosen) +
                                                 " has exceeded the maximum timestamp staleness");
@@ -125,15 +126,21 @@ void WaitToRead(Work& work, const CallName& call, const Request& request,
       {.call = call, .request = request, .read_timestamp = read_timestamp});
 }
 
-Timestamp OldestRead(const Work& work) {
-  Timestamp oldest = ServerTime(work) - work.catalogue.options().version_retention;
+std::optional<Timestamp> OldestOpenRead(const Work& work) {
+  std::optional<Timestamp> oldest;
   for (const TransactionState& transaction : work.database.transactions) {
-    if (transaction.snapshot) oldest = std::min(oldest, *transaction.snapshot);
+    if (!transaction.snapshot) continue;
+    oldest = std::min(oldest.value_or(*transaction.snapshot), *transaction.snapshot);
   }
   for (const WaitingRead& read : work.database.waiting_reads) {
-    oldest = std::min(oldest, read.read_timestamp);
+    oldest = std::min(oldest.value_or(read.read_timestamp), read.read_timestamp);
   }
   return oldest;
+}
+
+Timestamp OldestRead(const Work& work) {
+  const Timestamp kept = ServerTime(work) - work.catalogue.options().version_retention;
+  return std::min(kept, OldestOpenRead(work).value_or(kept));
 }
 
 }  // namespace whorl::model

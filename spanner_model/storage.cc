@@ -1,17 +1,11 @@
 #include "spanner_model/storage.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace whorl::model {
 namespace {
-
-size_t LowerBound(const StoredTable& table, const Key& key) {
-  const auto at = std::lower_bound(
-      table.rows.begin(), table.rows.end(), key,
-      [](const StoredRow& row, const Key& other) { return CompareKeys(row.key, other) < 0; });
-  return static_cast<size_t>(at - table.rows.begin());
-}
 
 bool HasPrefix(const Value& value, const std::string& prefix) {
   const auto* text = std::get_if<std::string>(&value);
@@ -23,21 +17,20 @@ std::weak_ordering CompareWithBound(const Key& key, const Row& bound) {
   return CompareKeys(std::span(key).first(std::min(key.size(), bound.size())), bound);
 }
 
-bool IsBefore(const Key& key, const KeySpan& span) {
+bool IsBeforeSpan(const Key& key, const KeySpan& span) {
   const std::weak_ordering order = CompareWithBound(key, span.start);
   return order < 0 || (order == 0 && !span.start_closed);
 }
 
-bool IsAfter(const Key& key, const KeySpan& span) {
+bool IsAfterSpan(const Key& key, const KeySpan& span) {
   const std::weak_ordering order = CompareWithBound(key, span.end);
   return order > 0 || (order == 0 && !span.end_closed);
 }
 
 // Drops the versions that no read at or after `oldest_read` can see; true if the row can be
 // dropped.
-bool Trim(StoredRow& row, Timestamp oldest_read) {
+bool Trim(Versions& versions, Timestamp oldest_read) {
   // The newest version at or before the oldest read is still visible to it; earlier ones are not.
-  std::vector<Version>& versions = row.versions;
   auto seen = versions.begin();
   while (seen + 1 != versions.end() && (seen + 1)->commit <= oldest_read) ++seen;
   versions.erase(versions.begin(), seen);
@@ -72,82 +65,107 @@ bool Contains(const KeyRange& range, const Key& key) {
     case RangeKind::kNothing:
       return false;
     case RangeKind::kSpan:
-      return !IsBefore(key, range.span) && !IsAfter(key, range.span);
+      return !IsBeforeSpan(key, range.span) && !IsAfterSpan(key, range.span);
   }
   return false;
 }
 
-const Row* VersionAt(const StoredRow& row, std::optional<Timestamp> snapshot) {
-  for (size_t i = row.versions.size(); i-- > 0;) {
-    const Version& version = row.versions[i];
+bool KeyOrder::operator()(const Key& key, StartOf start) const {
+  const KeyRange& range = start.range;
+  switch (range.kind) {
+    case RangeKind::kAll:
+      return false;
+    case RangeKind::kKey:
+      return CompareKeys(key, range.key) < 0;
+    case RangeKind::kPrefix:
+      return CompareValues(key.front(), Value(range.prefix)) < 0;
+    case RangeKind::kNothing:
+      return true;
+    case RangeKind::kSpan:
+      return IsBeforeSpan(key, range.span);
+  }
+  return false;
+}
+
+bool KeyOrder::operator()(const Key& key, EndOf end) const {
+  const KeyRange& range = end.range;
+  switch (range.kind) {
+    case RangeKind::kAll:
+    case RangeKind::kNothing:
+      return true;
+    case RangeKind::kKey:
+      return CompareKeys(key, range.key) <= 0;
+    case RangeKind::kPrefix:
+      return CompareValues(key.front(), Value(range.prefix)) < 0 ||
+             HasPrefix(key.front(), range.prefix);
+    case RangeKind::kSpan:
+      return !IsAfterSpan(key, range.span);
+  }
+  return false;
+}
+
+const Row* VersionAt(const Versions& versions, std::optional<Timestamp> snapshot) {
+  for (size_t i = versions.size(); i-- > 0;) {
+    const Version& version = versions[i];
     if (snapshot && version.commit > *snapshot) continue;
     return version.row ? &*version.row : nullptr;
   }
   return nullptr;
 }
 
-const StoredRow* FindStored(const StoredTable& table, const Key& key) {
-  const size_t at = LowerBound(table, key);
-  if (at == table.rows.size() || CompareKeys(table.rows[at].key, key) != 0) return nullptr;
-  return &table.rows[at];
+const Versions* FindStored(const StoredTable& table, const Key& key) {
+  const auto found = table.rows.find(key);
+  return found == table.rows.end() ? nullptr : &found->second;
 }
 
 const Row* FindAt(const StoredTable& table, const Key& key, std::optional<Timestamp> snapshot) {
-  const StoredRow* row = FindStored(table, key);
-  return row == nullptr ? nullptr : VersionAt(*row, snapshot);
+  const Versions* versions = FindStored(table, key);
+  return versions == nullptr ? nullptr : VersionAt(*versions, snapshot);
 }
 
-std::pair<size_t, size_t> RowsIn(const StoredTable& table, const KeyRange& range) {
+RowsOfRange RowsIn(const StoredTable& table, const KeyRange& range) {
+  const StoredTable::Rows& rows = table.rows;
   switch (range.kind) {
     case RangeKind::kAll:
-      return {0, table.rows.size()};
+      return {.first = rows.begin(), .last = rows.end()};
     case RangeKind::kNothing:
-      return {0, 0};
+      return {.first = rows.end(), .last = rows.end()};
     case RangeKind::kKey: {
-      const size_t at = LowerBound(table, range.key);
-      const bool found = at < table.rows.size() && CompareKeys(table.rows[at].key, range.key) == 0;
-      return {at, found ? at + 1 : at};
-    }
-    case RangeKind::kSpan: {
-      const auto first =
-          std::partition_point(table.rows.begin(), table.rows.end(),
-                               [&](const StoredRow& row) { return IsBefore(row.key, range.span); });
-      const auto last = std::partition_point(first, table.rows.end(), [&](const StoredRow& row) {
-        return !IsAfter(row.key, range.span);
-      });
-      return {static_cast<size_t>(first - table.rows.begin()),
-              static_cast<size_t>(last - table.rows.begin())};
+      const auto found = rows.find(range.key);
+      return {.first = found, .last = found == rows.end() ? found : std::next(found)};
     }
     case RangeKind::kPrefix:
+    case RangeKind::kSpan:
       break;
   }
-  const size_t first = LowerBound(table, {range.prefix});
-  size_t last = first;
-  while (last < table.rows.size() && HasPrefix(table.rows[last].key.front(), range.prefix)) ++last;
-  return {first, last};
+  return {.first = rows.lower_bound(KeyOrder::StartOf{range}),
+          .last = rows.lower_bound(KeyOrder::EndOf{range})};
 }
 
 void Put(StoredTable& table, const Key& key, Version version, Timestamp oldest_read) {
-  const size_t at = LowerBound(table, key);
-  if (at == table.rows.size() || CompareKeys(table.rows[at].key, key) != 0) {
-    table.rows.insert(table.rows.begin() + static_cast<std::ptrdiff_t>(at),
-                      {.key = key, .versions = {}});
-  }
-  table.rows[at].versions.push_back(std::move(version));
-  if (Trim(table.rows[at], oldest_read)) {
-    table.rows.erase(table.rows.begin() + static_cast<std::ptrdiff_t>(at));
-  }
+  const auto row = table.rows.try_emplace(key).first;
+  row->second.push_back(std::move(version));
+  if (Trim(row->second, oldest_read)) table.rows.erase(row);
 }
 
 void Collect(StoredTable& table, Timestamp oldest_read) {
-  std::vector<StoredRow>& rows = table.rows;
-  auto kept = rows.begin();
-  for (auto row = rows.begin(); row != rows.end(); ++row) {
-    if (Trim(*row, oldest_read)) continue;
-    if (kept != row) *kept = std::move(*row);
-    ++kept;
+  for (auto row = table.rows.begin(); row != table.rows.end();) {
+    row = Trim(row->second, oldest_read) ? table.rows.erase(row) : std::next(row);
   }
-  rows.erase(kept, rows.end());
+}
+
+std::optional<Timestamp> OldestReadWithin(std::span<const StoredTable> tables, size_t limit) {
+  std::vector<Timestamp> superseded;  // when each old version was replaced or was a deletion
+  for (const StoredTable& table : tables) {
+    for (const auto& [key, versions] : table.rows) {
+      for (size_t i = 1; i < versions.size(); ++i) superseded.push_back(versions[i].commit);
+      if (!versions.back().row) superseded.push_back(versions.back().commit);
+    }
+  }
+  if (superseded.size() <= limit) return std::nullopt;
+  const auto last_dropped = superseded.end() - static_cast<std::ptrdiff_t>(limit) - 1;
+  std::nth_element(superseded.begin(), last_dropped, superseded.end());
+  return *last_dropped;
 }
 
 }  // namespace whorl::model

@@ -7,11 +7,15 @@
 //      Collect.
 #pragma once
 
+#include <absl/container/btree_map.h>
+
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "protocol/spanner/fields.h"
@@ -30,16 +34,7 @@ struct Version {
   WHORL_FIELDS(Version, commit, columns, row);
 };
 
-struct StoredRow {
-  Key key;
-  std::vector<Version> versions;
-  WHORL_FIELDS(StoredRow, key, versions);
-};
-
-struct StoredTable {
-  std::vector<StoredRow> rows;
-  WHORL_FIELDS(StoredTable, rows);
-};
+using Versions = std::vector<Version>;
 
 std::weak_ordering CompareKeys(std::span<const Value> a, std::span<const Value> b);
 Key KeyOf(const Table& table, const Row& row);
@@ -55,19 +50,50 @@ struct KeyRange {
 };
 bool Contains(const KeyRange& range, const Key& key);
 
+// Orders keys; and places a key before, in or after a range, whose keys are adjacent.
+struct KeyOrder {
+  // The place of the first key that is not before the range, and of the first one after it.
+  struct StartOf {
+    const KeyRange& range;
+  };
+  struct EndOf {
+    const KeyRange& range;
+  };
+  using is_transparent = void;
+  bool operator()(const Key& a, const Key& b) const { return CompareKeys(a, b) < 0; }
+  bool operator()(const Key& key, StartOf start) const;
+  bool operator()(const Key& key, EndOf end) const;
+};
+
+struct StoredTable {
+  // A tree, since a server may keep a million rows that were deleted within the retention.
+  using Rows = absl::btree_map<Key, Versions, KeyOrder>;
+  Rows rows;
+  WHORL_FIELDS(StoredTable, rows);
+};
+
 // The row as of a time (by default the newest), or null if it did not exist then.
-const Row* VersionAt(const StoredRow& row, std::optional<Timestamp> snapshot);
+const Row* VersionAt(const Versions& versions, std::optional<Timestamp> snapshot);
 // All versions of a row, or null if it has none.
-const StoredRow* FindStored(const StoredTable& table, const Key& key);
+const Versions* FindStored(const StoredTable& table, const Key& key);
 const Row* FindAt(const StoredTable& table, const Key& key, std::optional<Timestamp> snapshot);
 inline const Row* FindNewest(const StoredTable& table, const Key& key) {
   return FindAt(table, key, std::nullopt);
 }
-// Rows [first, last) of table.rows that can lie in the range.
-std::pair<size_t, size_t> RowsIn(const StoredTable& table, const KeyRange& range);
+// The rows that can lie in the range.
+struct RowsOfRange {
+  StoredTable::Rows::const_iterator first;
+  StoredTable::Rows::const_iterator last;  // past the end
+  auto begin() const { return first; }
+  auto end() const { return last; }
+};
+RowsOfRange RowsIn(const StoredTable& table, const KeyRange& range);
 // Adds a version, and drops the row's versions that no read at or after `oldest_read` can see.
 void Put(StoredTable& table, const Key& key, Version version, Timestamp oldest_read);
 // Drops the versions of all rows that no read at or after `oldest_read` can see.
 void Collect(StoredTable& table, Timestamp oldest_read);
+// The earliest time as of which reads need at most `limit` versions besides the newest rows, or
+// nothing if all times need no more. (A deletion counts until it is past.)
+std::optional<Timestamp> OldestReadWithin(std::span<const StoredTable> tables, size_t limit);
 
 }  // namespace whorl::model

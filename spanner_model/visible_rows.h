@@ -34,8 +34,7 @@ KeyRange RangeOf(const ExecutionInput& input, const Access& access);
 template <typename Visit>
 void ForEachRow(const ExecutionInput& input, uint32_t table, const KeyRange& range,
                 const Visit& visit) {
-  const StoredTable& stored = input.tables[table];
-  const auto [first, last] = RowsIn(stored, range);
+  auto [at, last] = RowsIn(input.tables[table], range);
   std::vector<const BufferedWrite*> own;
   if (input.transaction != nullptr) {
     for (const BufferedWrite& write : input.transaction->writes) {
@@ -46,18 +45,18 @@ void ForEachRow(const ExecutionInput& input, uint32_t table, const KeyRange& ran
     });
   }
   auto next_own = own.begin();
-  for (size_t at = first; at < last || next_own != own.end();) {
-    const bool take_own = next_own != own.end() &&
-                          (at == last || CompareKeys((*next_own)->key, stored.rows[at].key) <= 0);
+  while (at != last || next_own != own.end()) {
+    const bool take_own =
+        next_own != own.end() && (at == last || CompareKeys((*next_own)->key, at->first) <= 0);
     if (!take_own) {
-      const Row* row = VersionAt(stored.rows[at++], input.snapshot);
+      const Row* row = VersionAt((at++)->second, input.snapshot);
       if (row != nullptr && !visit(*row)) return;
       continue;
     }
     const BufferedWrite& write = **next_own++;
     const Row* committed = nullptr;
-    if (at < last && CompareKeys(write.key, stored.rows[at].key) == 0) {
-      committed = VersionAt(stored.rows[at++], input.snapshot);
+    if (at != last && CompareKeys(write.key, at->first) == 0) {
+      committed = VersionAt((at++)->second, input.snapshot);
     }
     if (!write.row) continue;
     Row row = *write.row;

@@ -173,9 +173,14 @@ class Serving {
     if (front == nullptr) return code;
     const absl::Status ended = front->End();
     for (const std::string& line : front->Report()) Complain(line);
-    if (ended.ok()) return code;
-    Complain(std::string(ended.message()));
-    return request_.command.empty() ? kCannotRun : kServeFailed;
+    if (!ended.ok()) {
+      Complain(std::string(ended.message()));
+      return request_.command.empty() ? kCannotRun : kServeFailed;
+    }
+    if (front->verdict() == nullptr) return code;
+    const live::LiveVerdict::Summary summary = front->verdict()->Summarise();
+    for (const std::string& line : summary.lines) Complain(line);
+    return code == 0 && summary.violates_a_promise ? kExpectationFailed : code;
   }
 
  private:
@@ -346,7 +351,11 @@ void AddOptions(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
   limit("--session-limit", &model::Options::session_idle_limit,
         "time without a call after which a session is gone (default: 1h)");
   limit("--retention", &model::Options::version_retention,
-        "how far back versions can be read; memory grows with it (default: 1h)");
+        "how far back versions can be read (default: 1h)");
+  app.add_option("--versions", request->backend.most_old_versions,
+                 "most old versions of rows in a database; reads reach back less far than the "
+                 "retention where there would be more (default: 500000)")
+      ->type_name("N");
   limit("--replica-lag", &model::Options::replica_lag,
         "how far reads of bounded staleness lag behind (default: 0s)");
   app.add_option_function<std::string>(

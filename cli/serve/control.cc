@@ -30,6 +30,7 @@ using sim::Json;
 constexpr std::string_view kTokenVariable = "WHORL_CONTROL_TOKEN";
 constexpr size_t kLargestBody = size_t{1} << 20;
 constexpr size_t kLinesAtOnce = 1000;
+constexpr std::string_view kNothingJudged = "nothing is judged here; --judge PROTOCOL says as what";
 
 bool IsLoopback(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
@@ -204,6 +205,10 @@ class Plane final : public ControlPlane {
     server_.Get("/history", [this](const Request& request, Response& response) {
       ShowHistory(request, response);
     });
+    server_.Post(R"(/clients/(\d{1,9})/says)", [this](const Request& request, Response& response) {
+      TakeWord(static_cast<size_t>(std::stoull(request.matches[1])), request.body, response);
+    });
+    server_.Get("/verdict", [this](const Request&, Response& response) { ShowVerdict(response); });
     server_.Get("/metrics", [this](const Request&, Response& response) {
       response.set_content(controlled_.front.log().Metrics(), "text/plain; version=0.0.4");
     });
@@ -244,13 +249,17 @@ class Plane final : public ControlPlane {
             {"to", WordOf(client.to)},
             {"from", WordOf(client.from)}};
   }
-  void SetLink(size_t number, const std::string& text, Response& response) {
+  // False, and the answer, if there is no such client.
+  bool HasClient(size_t number, Response& response) const {
     const size_t clients = controlled_.front.Clients().size();
-    if (number < 1 || number > clients) {
-      return Refuse(response, 404,
-                    {Cat("there is no client ", std::to_string(number), "; there are ",
-                         std::to_string(clients))});
-    }
+    if (number >= 1 && number <= clients) return true;
+    Refuse(response, 404,
+           {Cat("there is no client ", std::to_string(number), "; there are ",
+                std::to_string(clients))});
+    return false;
+  }
+  void SetLink(size_t number, const std::string& text, Response& response) {
+    if (!HasClient(number, response)) return;
     Body body(text, {"link", "direction"});
     auto link = sim::LinkState::kUp;
     auto direction = sim::Direction::kBoth;
@@ -260,6 +269,26 @@ class Plane final : public ControlPlane {
     if (!body.errors().empty()) return Refuse(response, 400, body.errors());
     controlled_.front.SetLink(number - 1, direction, link);
     Answer(response, 200, Client(number - 1));
+  }
+
+  void TakeWord(size_t number, const std::string& line, Response& response) {
+    if (!HasClient(number, response)) return;
+    live::LiveVerdict* verdict = controlled_.front.verdict();
+    const std::string wrong =
+        verdict == nullptr ? std::string(kNothingJudged) : verdict->Says(number - 1, line);
+    if (!wrong.empty()) return Refuse(response, 400, {wrong});
+    response.status = 204;
+  }
+  void ShowVerdict(Response& response) {
+    live::LiveVerdict* verdict = controlled_.front.verdict();
+    if (verdict == nullptr) {
+      return Answer(response, 200,
+                    {{"holes", {kNothingJudged}},
+                     {"judged_commits", 0},
+                     {"waiting", 0},
+                     {"locks", Json::array()}});
+    }
+    Answer(response, 200, verdict->Judge(controlled_.front.rules().OldestCommitUnderWay()));
   }
 
   void ShowClock(Response& response) const {

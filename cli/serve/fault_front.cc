@@ -22,18 +22,12 @@ namespace {
 using real_client::MonotonicNow;
 using sim::Cat;
 
-Timestamp SystemNow() {
-  const auto wall = std::chrono::system_clock::now().time_since_epoch();
-  return Timestamp::FromUnixNanos(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count());
-}
-
 class Front final : public FaultFront {
  public:
-  Front(const FaultRequest& request, const std::string& upstream,
+  Front(const FaultRequest& request, const real_client::ConnectionOptions& upstream,
         std::shared_ptr<grpc::ChannelCredentials> credentials)
       : engine_({.seed = request.seed,
-                 .wall = SystemNow,
+                 .wall = real_client::SystemNow,
                  .steady = MonotonicNow,
                  .link =
                      [this](int16_t client, sim::LinkState state) {
@@ -41,10 +35,19 @@ class Front final : public FaultFront {
                      },
                  .later = [this](Duration later,
                                  std::function<void()> task) { Later(later, std::move(task)); },
-                 .record = [this](const live::CallRecord& record) { log_.Append(record); }}),
+                 .record =
+                     [this](const live::CallRecord& record) {
+                       log_.Append(record);
+                       if (verdict_) verdict_->Note(record);
+                     }}),
         proxy_(std::make_unique<live::FaultProxy>(
-            upstream, engine_, live::ProxyOptions{.credentials = std::move(credentials)})) {
+            upstream.endpoint, engine_,
+            live::ProxyOptions{.credentials = std::move(credentials)})) {
     for (const live::CallRule& rule : request.rules) engine_.Add(rule);
+    if (request.judge->IsAsked()) {
+      verdict_ = std::make_unique<live::LiveVerdict>(*request.judge, upstream,
+                                                     static_cast<size_t>(request.clients));
+    }
   }
   ~Front() override { static_cast<void>(End()); }
 
@@ -78,6 +81,7 @@ class Front final : public FaultFront {
   }
   live::RuleEngine& rules() override { return engine_; }
   const CallLog& log() const override { return log_; }
+  live::LiveVerdict* verdict() override { return verdict_.get(); }
 
   std::vector<std::string> Report() const override {
     std::vector<std::string> lines;
@@ -116,11 +120,34 @@ class Front final : public FaultFront {
   real_client::LockLoop loop_;
   std::map<int64_t, real_client::LoopTimer> timers_;  // on the loop's thread
   int64_t last_timer_ = 0;
+  std::unique_ptr<live::LiveVerdict> verdict_;
   live::RuleEngine engine_;
   std::unique_ptr<live::FaultProxy> proxy_;
   mutable std::mutex mutex_;  // guards clients_
   std::vector<ServedClient> clients_;
 };
+
+}  // namespace
+
+namespace {
+
+void AddJudgeOptions(CLI::App& app, const std::shared_ptr<live::JudgeRequest>& request) {
+  app.add_option(
+         "--judge", request->protocol,
+         "judge the programs' locks as those of this protocol, and say at the end what holds "
+         "(and at /verdict, with --control); give each program a port of its own by --clients")
+      ->type_name("PROTOCOL");
+  app.add_option("--table", request->table,
+                 "with --judge: the locks' table (default: the protocol's)")
+      ->type_name("NAME");
+  app.add_option_function<std::string>(
+         "--lease",
+         [request](const std::string& text) {
+           request->lease = DurationOf("--lease", text, "a time such as 10s");
+         },
+         "with --judge: the programs' lease")
+      ->type_name("TIME");
+}
 
 }  // namespace
 
@@ -136,6 +163,7 @@ void AddFaultOptions(CLI::App& app, const std::shared_ptr<FaultRequest>& request
       app, "--clients", 1, 1000,
       [request](uint64_t count) { request->clients = static_cast<int>(count); },
       "ports, one for each client, so that a rule can strike one of them (default: 1)");
+  AddJudgeOptions(app, request->judge);
   AddNumber(
       app, "--seed", 0, std::numeric_limits<uint64_t>::max(),
       [request](uint64_t seed) { request->seed = seed; },
@@ -152,6 +180,7 @@ std::vector<std::string> Load(FaultRequest& request) {
     }
     live::ParseRules(file, text, request.rules, errors);
   }
+  if (std::string wrong = Check(*request.judge); !wrong.empty()) errors.push_back(std::move(wrong));
   return errors;
 }
 
@@ -161,7 +190,7 @@ absl::Status FaultFront::Start(const FaultRequest& request,
   std::shared_ptr<grpc::ChannelCredentials> credentials;
   const Status made = real_client::MakeCredentials(upstream.credentials, credentials);
   if (!made.ok()) return absl::UnauthenticatedError(made.message);
-  auto front = std::make_unique<Front>(request, upstream.endpoint, std::move(credentials));
+  auto front = std::make_unique<Front>(request, upstream, std::move(credentials));
   if (absl::Status opened = front->Open(request, port); !opened.ok()) return opened;
   out = std::move(front);
   return absl::OkStatus();

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "cli/serve/call_log.h"
+#include "live/foreign/live_verdict.h"
 #include "live/rules/call_rules.h"
 #include "live/rules/rule_engine.h"
 #include "real_client/options.h"
@@ -24,12 +25,15 @@ struct FaultRequest {
   std::string history;                // file of JSON lines; empty: none
   int clients = 1;                    // ports, one for each client
   uint64_t seed = 1;
+  std::shared_ptr<live::JudgeRequest> judge = std::make_shared<live::JudgeRequest>();
 
-  bool IsAsked() const { return !files.empty() || !history.empty() || clients > 1; }
+  bool IsAsked() const {
+    return !files.empty() || !history.empty() || clients > 1 || judge->IsAsked();
+  }
 };
-// --faults, --history, --clients, --seed.
+// --faults, --history, --clients, --seed, --judge, --table, --lease.
 void AddFaultOptions(CLI::App& app, const std::shared_ptr<FaultRequest>& request);
-// Reads the files of rules. Returns what is wrong, each with its place; empty if nothing is.
+// Reads the files of rules, and checks the rest. Returns what is wrong, each with its place; empty if nothing is.
 std::vector<std::string> Load(FaultRequest& request);
 
 // A client's address, and its links to and from Spanner.
@@ -53,6 +57,8 @@ class FaultFront {
   virtual void SetLink(size_t client, sim::Direction direction, sim::LinkState state) = 0;
   virtual live::RuleEngine& rules() = 0;
   virtual const CallLog& log() const = 0;
+  // Null if nothing is judged.
+  virtual live::LiveVerdict* verdict() = 0;
   // Says which rules struck, and how often, and of which none did.
   virtual std::vector<std::string> Report() const = 0;
   // Ends the proxy and writes the rest of the history.

@@ -26,11 +26,11 @@ Outcome OutcomeOf(const Status& status) {
 }  // namespace
 
 std::optional<CallRecognizer::Sent> CallRecognizer::OnRequest(uint64_t number, const WireCall& call,
-                                                              bool asks) {
+                                                              StepOccasion occasion) {
   const auto of_id = by_id_.find({call.session, call.transaction});
   const bool is_known = !call.transaction.empty() && of_id != by_id_.end();
   const StepStatement* statement =
-      call.sql.empty() ? nullptr : steps_.Find(call.sql, call.IsOfReadWrite(), asks);
+      call.sql.empty() ? nullptr : steps_.Find(call.sql, call.IsOfReadWrite(), occasion);
   // A statement or a mutation that no protocol has belongs to its transaction's step.
   if (statement == nullptr && !is_known) return std::nullopt;
 
@@ -41,6 +41,7 @@ std::optional<CallRecognizer::Sent> CallRecognizer::OnRequest(uint64_t number, c
     ++open.name.call;
   } else {
     open.name.process = process_;
+    open.name.lock = LockOf(call);
     open.name.request = static_cast<uint16_t>(transaction % kRequests + 1);
     open.name.generation = transaction;
     open.step = statement->step;
@@ -57,10 +58,29 @@ std::optional<CallRecognizer::Sent> CallRecognizer::OnRequest(uint64_t number, c
   return sent;
 }
 
+// Keys of rows that a protocol keeps beside the lock's begin with its name.
+bool CallRecognizer::IsFor(const Lock& lock, const WireCall& call) const {
+  const auto names = [&](const std::string& text) {
+    return text == lock.name || text.starts_with(lock.name + "_");
+  };
+  const auto is_named = [&](const auto& parameter) { return names(parameter.second); };
+  return std::ranges::any_of(call.parameters, is_named) ||
+         std::ranges::any_of(TextsIn(call.sql), names);
+}
+
+uint16_t CallRecognizer::LockOf(const WireCall& call) const {
+  const Lock* found = nullptr;
+  for (const Lock& lock : locks_) {
+    const bool is_longer = found == nullptr || lock.name.size() > found->name.size();
+    if (is_longer && IsFor(lock, call)) found = &lock;
+  }
+  return found == nullptr ? locks_.front().index : found->index;
+}
+
 bool CallRecognizer::IsUnknown(const WireCall& call) const {
   const std::string words = " " + NormalizedSql(call.sql);
   return words.find(" " + NormalizedSql(table_)) != std::string::npos &&
-         steps_.Find(call.sql, call.IsOfReadWrite(), /*asks=*/true) == nullptr;
+         steps_.Find(call.sql, call.IsOfReadWrite(), StepOccasion::kAnyTime) == nullptr;
 }
 
 std::optional<Token> CallRecognizer::TokenOf(const Open& open, const WireReply& reply) const {

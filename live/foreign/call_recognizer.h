@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "live/call_names.h"
 #include "live/foreign/sql_steps.h"
@@ -22,8 +23,19 @@ namespace whorl::live {
 
 class CallRecognizer {
  public:
-  CallRecognizer(const ProtocolInfo& info, const std::string& table, ProcessId process)
-      : info_(info), table_(table), steps_(info, table), process_(process) {}
+  // A lock of the process, by name and by its index in the scenario.
+  struct Lock {
+    std::string name;
+    uint16_t index = 0;
+  };
+  // `locks`: those that it takes part in; not empty.
+  CallRecognizer(const ProtocolInfo& info, const std::string& table, ProcessId process,
+                 std::vector<Lock> locks)
+      : info_(info),
+        table_(table),
+        steps_(info, table),
+        process_(process),
+        locks_(std::move(locks)) {}
 
   struct Sent {
     NamedCall call;
@@ -37,10 +49,11 @@ class CallRecognizer {
     std::optional<Token> own_token;  // and has given the process this token
   };
 
-  // `number` names the call until its reply. nullopt for a call that is not recognised. `asks`: the
-  // program was asked whether it has the lock, and has not answered.
-  std::optional<Sent> OnRequest(uint64_t number, const WireCall& call, bool asks);
+  // `number` names the call until its reply. nullopt for a call that is not recognised.
+  std::optional<Sent> OnRequest(uint64_t number, const WireCall& call, StepOccasion occasion);
   std::optional<Heard> OnReply(uint64_t number, const Status& status, const WireReply& reply);
+  // The lock that the call's values name; the first one if they name none.
+  uint16_t LockOf(const WireCall& call) const;
   // Whether it is a statement on the lock's table that the protocol does not have.
   bool IsUnknown(const WireCall& call) const;
 
@@ -60,11 +73,13 @@ class CallRecognizer {
   };
 
   std::optional<Token> TokenOf(const Open& open, const WireReply& reply) const;
+  bool IsFor(const Lock& lock, const WireCall& call) const;
 
   const ProtocolInfo& info_;
   const std::string table_;
   const SqlSteps steps_;
   const ProcessId process_;
+  const std::vector<Lock> locks_;
   uint32_t last_ = 0;              // counts the transactions
   std::map<uint32_t, Open> open_;  // by that number
   std::map<TransactionKey, uint32_t> by_id_;

@@ -56,19 +56,26 @@ class ForeignNode final : public CallInterceptor {
       : setup_(std::move(setup)),
         info_(*FindProtocol(setup_.scenario.protocol)),
         spec_(setup_.scenario.nodes[static_cast<size_t>(setup_.process.node)]),
-        lock_(spec_.locks.at(0)),
         points_(setup_.scenario, setup_.process.node),
-        recognizer_(info_, std::string(info_.table), setup_.process),
-        proxy_(setup_.endpoint, *this),
-        application_({.scenario = setup_.scenario,
-                      .process = setup_.process,
-                      .lock = lock_,
-                      .loop = loop_,
-                      .time = time_,
-                      .reporter = reporter_,
-                      .points = points_,
-                      .queue = [this](const Event& event) { queued_.push_back(event); },
-                      .settle = [this] { TakeQueued(); }}) {}
+        recognizer_(info_, std::string(info_.table), setup_.process,
+                    LocksOf(setup_.scenario, spec_)),
+        proxy_(setup_.endpoint, *this) {
+    for (const uint16_t lock : spec_.locks) {
+      parts_.try_emplace(lock, HostedApplication::Surroundings{
+                                   .scenario = setup_.scenario,
+                                   .process = setup_.process,
+                                   .lock = lock,
+                                   .loop = loop_,
+                                   .time = time_,
+                                   .reporter = reporter_,
+                                   .points = points_,
+                                   .queue =
+                                       [this, lock](const Event& event) {
+                                         queued_.push_back({.lock = lock, .event = event});
+                                       },
+                                   .settle = [this] { TakeQueued(); }});
+    }
+  }
 
   void Connect() {
     const std::vector<std::string> command = {
@@ -76,7 +83,8 @@ class ForeignNode final : public CallInterceptor {
         Cat("SPANNER_EMULATOR_HOST=127.0.0.1:", std::to_string(proxy_.Open(kOnlyNode))),
         Cat("WHORL_DATABASE=", setup_.database),
         Cat("WHORL_TABLE=", info_.table),
-        Cat("WHORL_LOCK=", setup_.scenario.locks[lock_]),
+        Cat("WHORL_LOCK=", NameOf(spec_.locks.at(0))),
+        Cat("WHORL_LOCKS=", LockNames()),
         Cat("WHORL_LEASE_MS=", std::to_string(spec_.lease.ns / 1'000'000)),
         Cat("WHORL_ID=", spec_.id.empty() ? OwnId() : spec_.id),
         Cat("WHORL_USE=", WordOf(spec_.use)),
@@ -99,16 +107,15 @@ class ForeignNode final : public CallInterceptor {
     {
       const std::lock_guard lock(mutex_);
       if (!started_) return {};
-      sent = recognizer_.OnRequest(call.number, wire, asks_);
+      sent = recognizer_.OnRequest(call.number, wire, parts_.at(recognizer_.LockOf(wire)).occasion);
     }
     if (recognizer_.IsUnknown(wire)) {
       reporter_.Send(UnknownStatement{.sql = sim::Printable(wire.sql, kStatementShown)});
     }
     if (!sent) return {};
-    sent->call.name.lock = lock_;
     if (sent->begins) {
       reporter_.ReportEvent(sim::TransactionStarted{.process = setup_.process,
-                                                    .lock = lock_,
+                                                    .lock = sent->call.name.lock,
                                                     .request = sent->call.name.request,
                                                     .step = sent->call.step});
     }
@@ -126,11 +133,12 @@ class ForeignNode final : public CallInterceptor {
     {
       const std::lock_guard lock(mutex_);
       heard = recognizer_.OnReply(call.number, status, ReadReply(call.method, messages));
-      if (heard && heard->own_token) standing_.own_token = heard->own_token;
+      if (heard && heard->own_token) {
+        parts_.at(heard->call.name.lock).standing.own_token = heard->own_token;
+      }
     }
     if (!heard) return {};
-    CallName& name = heard->call.name;
-    name.lock = lock_;
+    const CallName& name = heard->call.name;
     if (heard->ends_statement) StopAtReply(name, heard->call.step);
     const bool made_up = status.code == Code::kUnavailable ||
                          status.code == Code::kDeadlineExceeded || status.code == Code::kCancelled;
@@ -143,13 +151,13 @@ class ForeignNode final : public CallInterceptor {
     if (!heard->outcome) return {};
     StopAtReply(name, heard->transaction);
     const sim::TransactionFinished finished{.process = setup_.process,
-                                            .lock = lock_,
+                                            .lock = name.lock,
                                             .request = name.request,
                                             .step = heard->transaction,
                                             .outcome = *heard->outcome,
                                             .code = status.code};
     reporter_.ReportEvent(finished);
-    if (heard->own_token) ReportStanding();
+    if (heard->own_token) ReportStanding(name.lock);
     if (points_.Has(heard->transaction, Phase::kEnded)) {
       reporter_.StopAt(name, heard->transaction, Phase::kEnded, {finished});
     }
@@ -173,12 +181,15 @@ class ForeignNode final : public CallInterceptor {
   void Do(StopGracefully&) {
     loop_.Post([this] {
       reporter_.ReportEvent(sim::ProcessStopped{.process = setup_.process});
-      bool believes = false;
-      {
-        const std::lock_guard lock(mutex_);
-        believes = standing_.believes && (!lapses_at_ || time_.Now() < *lapses_at_);
+      for (auto& [index, part] : parts_) {
+        bool believes = false;
+        {
+          const std::lock_guard lock(mutex_);
+          const auto& lapses_at = part.lapses_at;
+          believes = part.standing.believes && (!lapses_at || time_.Now() < *lapses_at);
+        }
+        part.application.Give(sim::ApplicationStopRequested{.believes = believes});
       }
-      application_.Give(sim::ApplicationStopRequested{.believes = believes});
     });
   }
   // refusals.h refuses scenarios that need these.
@@ -190,28 +201,34 @@ class ForeignNode final : public CallInterceptor {
     {
       const std::lock_guard lock(mutex_);
       started_ = true;
-      standing_.answers = true;
+      for (auto& [index, part] : parts_) part.standing.answers = true;
     }
     reporter_.ReportEvent(sim::ProcessStarted{.process = setup_.process});
-    ReportStanding();
-    application_.Give(sim::ApplicationStarted{});
+    for (auto& [lock, part] : parts_) {
+      ReportStanding(lock);
+      part.application.Give(sim::ApplicationStarted{});
+    }
   }
 
   // --- to the program ----------------------------------------------------------------------------
   void TakeQueued() {
-    for (const Event& event : std::exchange(queued_, {})) {
-      if (std::holds_alternative<Started>(event)) Say(StartLine());
-      if (const auto* stop = std::get_if<StopRequested>(&event)) {
-        SetStanding([](Standing& standing) {
-          standing.answers = false;
-          standing.believes = false;
+    for (const Queued& queued : std::exchange(queued_, {})) {
+      const std::string& name = NameOf(queued.lock);
+      if (std::holds_alternative<Started>(queued.event)) Say(StartLine(name));
+      if (const auto* stop = std::get_if<StopRequested>(&queued.event)) {
+        SetOccasion(queued.lock, StepOccasion::kGivesUp);
+        SetStanding(queued.lock, [](Part& part) {
+          part.standing.answers = false;
+          part.standing.believes = false;
         });
-        Say(StopLine(stop->reason));
+        Say(StopLine(name, stop->reason));
       }
-      if (const auto* asked = std::get_if<Asked>(&event)) {
-        questions_[asked->ask] = asked->question;
-        if (asked->question == Question::kHasLock) SetAsks(true);
-        Say(AskLine(asked->ask, asked->question));
+      if (const auto* asked = std::get_if<Asked>(&queued.event)) {
+        questions_[++last_question_] = {
+            .lock = queued.lock, .ask = asked->ask, .question = asked->question};
+        if (asked->question == Question::kHasLock) SetOccasion(queued.lock, StepOccasion::kAsked);
+        if (asked->question == Question::kUnlock) SetOccasion(queued.lock, StepOccasion::kGivesUp);
+        Say(AskLine(name, last_question_, asked->question));
       }
     }
   }
@@ -258,32 +275,37 @@ class ForeignNode final : public CallInterceptor {
   }
   void Take(const ProgramReady&, int64_t) { reporter_.Send(Ready{}); }
   void Take(const ProgramLogs&, int64_t) {}
-  void Take(const ProgramLeads& changed, int64_t) {
+  void Take(const ProgramLeads& changed, int64_t number) {
+    const auto lock = LockNamed(changed.lock);
+    if (!lock) {
+      return Fail(number, Cat("names no lock of this process; \"lock\" is one of ", LockNames()));
+    }
     std::optional<sim::Instant> lapses_at;
     if (changed.lapses_in) lapses_at = time_.Now() + *changed.lapses_in;
-    const bool renews = SetBelieves(changed.leads, lapses_at) && changed.leads && lapses_at;
+    const bool renews = SetBelieves(*lock, changed.leads, lapses_at) && changed.leads && lapses_at;
     if (renews) return;
-    application_.Carry(LeadershipChanged{.leader = changed.leads});
+    parts_.at(*lock).application.Carry(LeadershipChanged{.leader = changed.leads});
     TakeQueued();
   }
   void Take(const ProgramAnswers& answers, int64_t number) {
-    const auto question = questions_.extract(answers.id);
-    if (question.empty()) {
+    const auto found = questions_.extract(answers.id);
+    if (found.empty()) {
       return Fail(number,
                   Cat("answers question ", std::to_string(answers.id), ", which was not asked"));
     }
-    if (question.mapped() == Question::kHasLock) SetAsks(false);
-    if (question.mapped() == Question::kLock) SetBelieves(answers.yes);
-    if (question.mapped() == Question::kUnlock) SetBelieves(false);
-    const auto answered = application_.Carry(Answer{.ask = answers.id,
-                                                    .question = question.mapped(),
-                                                    .yes = answers.yes,
-                                                    .token = answers.token,
-                                                    .text = answers.error});
+    const auto [lock, ask, question] = found.mapped();
+    if (question != Question::kLock) SetOccasion(lock, StepOccasion::kAnyTime);
+    if (question == Question::kLock) SetBelieves(lock, answers.yes);
+    if (question == Question::kUnlock) SetBelieves(lock, false);
+    const auto answered = parts_.at(lock).application.Carry(Answer{.ask = ask,
+                                                                   .question = question,
+                                                                   .yes = answers.yes,
+                                                                   .token = answers.token,
+                                                                   .text = answers.error});
     if (answered && info_.answers_locally && points_.Has(steps::kHasLock, Phase::kEnded)) {
       CallName name;
       name.process = setup_.process;
-      name.lock = lock_;
+      name.lock = lock;
       reporter_.StopAt(name, steps::kHasLock, Phase::kEnded, {*answered});
     }
     TakeQueued();
@@ -298,35 +320,60 @@ class ForeignNode final : public CallInterceptor {
   }
 
   // --- what is known of it -----------------------------------------------------------------------
-  void SetAsks(bool asks) {
-    const std::lock_guard lock(mutex_);
-    asks_ = asks;
+  void SetOccasion(uint16_t lock, StepOccasion occasion) {
+    const std::lock_guard guard(mutex_);
+    parts_.at(lock).occasion = occasion;
   }
   // Whether it believed before.
-  bool SetBelieves(bool believes, std::optional<sim::Instant> lapses_at = std::nullopt) {
+  bool SetBelieves(uint16_t lock, bool believes,
+                   std::optional<sim::Instant> lapses_at = std::nullopt) {
     bool before = false;
-    SetStanding([&](Standing& standing) {
-      before = std::exchange(standing.believes, believes);
-      lapses_at_ = lapses_at;
+    SetStanding(lock, [&](Part& part) {
+      before = std::exchange(part.standing.believes, believes);
+      part.lapses_at = lapses_at;
     });
     return before;
   }
   template <typename Change>
-  void SetStanding(Change change) {
+  void SetStanding(uint16_t lock, Change change) {
     {
-      const std::lock_guard lock(mutex_);
-      change(standing_);
+      const std::lock_guard guard(mutex_);
+      change(parts_.at(lock));
     }
-    ReportStanding();
+    ReportStanding(lock);
   }
-  void ReportStanding() {
-    const std::lock_guard lock(mutex_);
+  void ReportStanding(uint16_t lock) {
+    const std::lock_guard guard(mutex_);
+    const Part& part = parts_.at(lock);
     reporter_.ReportEvent(
-        sim::StandingChanged{.process = setup_.process, .lock = lock_, .standing = standing_},
-        lapses_at_);
+        sim::StandingChanged{.process = setup_.process, .lock = lock, .standing = part.standing},
+        part.lapses_at);
   }
   void StopAtReply(const CallName& name, StepName step) {
     if (points_.Has(step, Phase::kReplied)) reporter_.StopAt(name, step, Phase::kReplied);
+  }
+  const std::string& NameOf(uint16_t lock) const { return setup_.scenario.locks[lock]; }
+  // The process's lock of that name; its only one if the name is empty. Nothing if there is none.
+  std::optional<uint16_t> LockNamed(const std::string& name) const {
+    if (name.empty() && spec_.locks.size() == 1) return spec_.locks[0];
+    for (const uint16_t lock : spec_.locks) {
+      if (NameOf(lock) == name) return lock;
+    }
+    return std::nullopt;
+  }
+  // As a JSON array.
+  std::string LockNames() const {
+    MessageJson names = MessageJson::array();
+    for (const uint16_t lock : spec_.locks) names.push_back(NameOf(lock));
+    return names.dump();
+  }
+  static std::vector<CallRecognizer::Lock> LocksOf(const sim::Scenario& scenario,
+                                                   const sim::NodeSpec& spec) {
+    std::vector<CallRecognizer::Lock> locks;
+    for (const uint16_t lock : spec.locks) {
+      locks.push_back({.name = scenario.locks[lock], .index = lock});
+    }
+    return locks;
   }
   std::string OwnId() const {
     return Cat(spec_.name, "-", std::to_string(setup_.process.incarnation));
@@ -335,28 +382,45 @@ class ForeignNode final : public CallInterceptor {
   const NodeSetup setup_;
   const ProtocolInfo& info_;
   const sim::NodeSpec& spec_;
-  const uint16_t lock_;
   const Points points_;
   Reporter reporter_;
   NodeTime time_;
   real_client::LockLoop loop_;
   real_client::LoopTimer starting_{loop_.context()};
 
-  std::mutex mutex_;  // guards the members below, to `asks_`
+  // Its part in a lock.
+  struct Part {
+    explicit Part(HostedApplication::Surroundings around) : application(std::move(around)) {}
+
+    HostedApplication application;  // on the loop's thread
+    // Guarded by mutex_.
+    Standing standing;
+    std::optional<sim::Instant> lapses_at;  // when the belief does
+    StepOccasion occasion = StepOccasion::kAnyTime;
+  };
+  std::map<uint16_t, Part> parts_;  // by lock; all there from the start
+
+  std::mutex mutex_;  // guards the next two, and what a Part says
   CallRecognizer recognizer_;
-  Standing standing_;
-  std::optional<sim::Instant> lapses_at_;  // when the belief does
   bool started_ = false;
-  bool asks_ = false;
 
   FaultProxy proxy_;
   Pipe to_;
   Pipe from_;
   std::unique_ptr<ChildProcess> program_;
   // On the loop's thread.
-  HostedApplication application_;
-  std::vector<Event> queued_;
-  std::map<AskId, Question> questions_;
+  struct Queued {
+    uint16_t lock = 0;
+    Event event;
+  };
+  std::vector<Queued> queued_;
+  struct AskedOfProgram {
+    uint16_t lock = 0;
+    AskId ask = 0;
+    Question question = Question::kHasLock;
+  };
+  uint64_t last_question_ = 0;
+  std::map<uint64_t, AskedOfProgram> questions_;
 };
 
 }  // namespace

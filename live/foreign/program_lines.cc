@@ -1,7 +1,6 @@
 #include "live/foreign/program_lines.h"
 
 #include <charconv>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "sim/scenario/error_text.h"
@@ -33,13 +32,20 @@ bool ReadToken(const json& value, std::optional<uint64_t>& out) {
   return true;
 }
 
+std::string ReadLock(const json& line, std::string& out) {
+  const auto lock = line.find("lock");
+  if (lock == line.end()) return {};
+  if (!lock->is_string()) return "\"lock\" is a lock's name, a string";
+  out = lock->get<std::string>();
+  return {};
+}
+
 std::string ParseAnswer(const json& line, ProgramAnswers& out) {
   const auto id = line.find("id");
-  if (id == line.end() || !id->is_number_unsigned() ||
-      id->get<uint64_t>() > std::numeric_limits<AskId>::max()) {
+  if (id == line.end() || !id->is_number_unsigned()) {
     return "an answer wants \"id\", the number of the question";
   }
-  out.id = id->get<AskId>();
+  out.id = id->get<uint64_t>();
   const auto yes = line.find("yes");
   if (yes == line.end() || !yes->is_boolean()) return "an answer wants \"yes\", true or false";
   out.yes = yes->get<bool>();
@@ -54,17 +60,17 @@ std::string ParseAnswer(const json& line, ProgramAnswers& out) {
 
 }  // namespace
 
-std::string StartLine() { return Line({{"do", "start"}}); }
+std::string StartLine(const std::string& lock) { return Line({{"do", "start"}, {"lock", lock}}); }
 
-std::string AskLine(AskId id, Question question) {
+std::string AskLine(const std::string& lock, uint64_t id, Question question) {
   const char* word = "has_lock";
   if (question == Question::kLock) word = "lock";
   if (question == Question::kUnlock) word = "unlock";
-  return Line({{"do", "ask"}, {"id", id}, {"question", word}});
+  return Line({{"do", "ask"}, {"lock", lock}, {"id", id}, {"question", word}});
 }
 
-std::string StopLine(StopReason reason) {
-  return Line({{"do", "stop"}, {"reason", std::string(WordOf(reason))}});
+std::string StopLine(const std::string& lock, StopReason reason) {
+  return Line({{"do", "stop"}, {"lock", lock}, {"reason", std::string(WordOf(reason))}});
 }
 
 std::string ParseProgramLine(std::string_view line, ProgramLine& out) {
@@ -79,7 +85,8 @@ std::string ParseProgramLine(std::string_view line, ProgramLine& out) {
   if (word == "ready") {
     out = ProgramReady{};
   } else if (word == "leads" || word == "leads_not") {
-    ProgramLeads leads{.leads = word == "leads", .lapses_in = {}};
+    ProgramLeads leads{.lock = {}, .leads = word == "leads", .lapses_in = {}};
+    if (std::string wrong = ReadLock(read, leads.lock); !wrong.empty()) return wrong;
     if (const auto lapses = read.find("lapses_in_ms"); lapses != read.end()) {
       if (!leads.leads || !lapses->is_number_unsigned() ||
           lapses->get<uint64_t>() > kLapsesInMost) {

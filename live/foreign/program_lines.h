@@ -13,20 +13,21 @@ namespace whorl::live {
 
 // --- to the program ------------------------------------------------------------------------------
 
-std::string StartLine();
-std::string AskLine(AskId id, Question question);
-std::string StopLine(StopReason reason);
+std::string StartLine(const std::string& lock);
+std::string AskLine(const std::string& lock, uint64_t id, Question question);
+std::string StopLine(const std::string& lock, StopReason reason);
 
 // --- from the program ----------------------------------------------------------------------------
 
 struct ProgramReady {};
 struct ProgramLeads {
+  std::string lock;  // empty: the program's only one
   bool leads = false;
   // From now on, unless it says so again; empty: only an event ends it.
   std::optional<Duration> lapses_in;
 };
 struct ProgramAnswers {
-  AskId id = 0;
+  uint64_t id = 0;
   bool yes = false;
   std::optional<uint64_t> token;
   std::string error;

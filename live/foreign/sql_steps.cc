@@ -92,6 +92,26 @@ std::string NormalizedSql(std::string_view sql) {
   return out;
 }
 
+std::vector<std::string> TextsIn(std::string_view sql) {
+  std::vector<std::string> texts;
+  size_t at = 0;
+  while (at < sql.size()) {
+    if (const size_t after = AfterComment(sql, at); after > at) {
+      at = after;
+    } else if (sql[at] == '\'' || sql[at] == '"') {
+      const size_t end = AfterString(sql, at);
+      std::string_view text = sql.substr(at, end - at);
+      while (!text.empty() && text.front() == sql[at]) text.remove_prefix(1);
+      while (!text.empty() && text.back() == sql[at]) text.remove_suffix(1);
+      texts.emplace_back(text);
+      at = end;
+    } else {
+      at = sql[at] == '`' ? AfterString(sql, at) : at + 1;
+    }
+  }
+  return texts;
+}
+
 SqlSteps::SqlSteps(const ProtocolInfo& info, const std::string& table)
     : statements_(info.statements == nullptr ? std::vector<StepStatement>()
                                              : info.statements(table)) {
@@ -100,14 +120,14 @@ SqlSteps::SqlSteps(const ProtocolInfo& info, const std::string& table)
   }
 }
 
-const StepStatement* SqlSteps::Find(std::string_view sql, bool is_read_write, bool asks) const {
+const StepStatement* SqlSteps::Find(std::string_view sql, bool is_read_write,
+                                    StepOccasion occasion) const {
   const StepStatement* found = nullptr;
   const auto [begin, end] = by_text_.equal_range(NormalizedSql(sql));
   for (auto one = begin; one != end; ++one) {
     const StepStatement* statement = one->second;
     if (statement->in_read_write != is_read_write) continue;
-    const bool is_question = statement->step == steps::kHasLock;
-    if (found == nullptr || is_question == asks) found = statement;
+    if (found == nullptr || statement->occasion == occasion) found = statement;
   }
   return found;
 }

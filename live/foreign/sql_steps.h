@@ -19,15 +19,16 @@ namespace whorl::live {
 // quotes of identifiers and an INTO after INSERT, and `?` for every literal and parameter. The content
 // of a statement that does not end where it should is kept as far as it goes.
 std::string NormalizedSql(std::string_view sql);
+// The contents of its string literals, as they are written.
+std::vector<std::string> TextsIn(std::string_view sql);
 
 class SqlSteps {
  public:
   SqlSteps(const ProtocolInfo& info, const std::string& table);
 
-  // The statement of the protocol that has this text; null if there is none. Two steps may have the
-  // same text: `asks` says whether the program was asked for something, so that its question has_lock
-  // is preferred.
-  const StepStatement* Find(std::string_view sql, bool is_read_write, bool asks) const;
+  // The statement of the protocol that has this text; null if there is none. Of two steps with one
+  // text it is that of the occasion.
+  const StepStatement* Find(std::string_view sql, bool is_read_write, StepOccasion occasion) const;
 
  private:
   std::vector<StepStatement> statements_;

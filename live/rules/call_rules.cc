@@ -190,10 +190,9 @@ class RuleReader {
   }
 
   void ReadTime() {
-    const bool has_time = rule_.action == RuleAction::kHold ||
-                          rule_.action == RuleAction::kLatency ||
-                          rule_.action == RuleAction::kBlackHole ||
-                          rule_.action == RuleAction::kReset;
+    const bool has_time =
+        rule_.action == RuleAction::kHold || rule_.action == RuleAction::kLatency ||
+        rule_.action == RuleAction::kBlackHole || rule_.action == RuleAction::kReset;
     const auto found = value_.Find("for");
     if (!found) {
       if (has_time) problems_.Add(value_, "\"for\" is missing: how long");

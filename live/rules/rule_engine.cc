@@ -101,6 +101,13 @@ std::vector<RuleEngine::Active> RuleEngine::List() const {
   return active;
 }
 
+std::optional<Timestamp> RuleEngine::OldestCommitUnderWay() const {
+  const std::lock_guard lock(mutex_);
+  std::optional<Timestamp> oldest;
+  for (const auto& [number, at] : commits_) oldest = std::min(oldest.value_or(at), at);
+  return oldest;
+}
+
 const CallRule* RuleEngine::Strikes(RulePhase phase, const CallRecord& record) {
   const Duration now = options_.steady();
   const CallRule* strikes = nullptr;
@@ -146,10 +153,13 @@ Interception RuleEngine::Act(const CallRule& rule, const CallRecord& record, Dur
   return {};
 }
 
-void RuleEngine::Record(const Passing& passing) {
-  if (!options_.record) return;
-  const std::lock_guard lock(recording_);
-  options_.record(passing.record);
+void RuleEngine::Record(uint64_t number, const Passing& passing) {
+  if (options_.record) {
+    const std::lock_guard lock(recording_);
+    options_.record(passing.record);
+  }
+  const std::lock_guard lock(mutex_);
+  commits_.erase(number);
 }
 
 Interception RuleEngine::OnRequest(const ProxiedCall& call, const std::string& message) {
@@ -163,6 +173,7 @@ Interception RuleEngine::OnRequest(const ProxiedCall& call, const std::string& m
   Duration drawn;
   {
     const std::lock_guard lock(mutex_);
+    if (passing.record.call.is_commit) commits_.emplace(call.number, passing.record.at);
     if (const CallRule* strikes = Strikes(RulePhase::kSent, passing.record)) {
       rule = *strikes;
       drawn = Nanoseconds(
@@ -181,7 +192,7 @@ Interception RuleEngine::OnRequest(const ProxiedCall& call, const std::string& m
   passing.record.status = interception.status;
   passing.record.answered = interception.action == Interception::Action::kAnswer;
   passing.record.took = options_.steady() - passing.arrived;
-  Record(passing);
+  Record(call.number, passing);
   return interception;
 }
 
@@ -211,7 +222,7 @@ Interception RuleEngine::OnReply(const ProxiedCall& call, const Status& status,
       interception.action == Interception::Action::kAnswer ? interception.status : status;
   passing.record.answered = interception.action != Interception::Action::kDrop;
   passing.record.took = options_.steady() - passing.arrived + interception.delay;
-  Record(passing);
+  Record(call.number, passing);
   return interception;
 }
 

@@ -62,6 +62,8 @@ class RuleEngine final : public CallInterceptor {
     bool over = false;  // it strikes no more
   };
   std::vector<Active> List() const;
+  // When the oldest Commit arrived that is not recorded yet; empty: there is none.
+  std::optional<Timestamp> OldestCommitUnderWay() const;
 
   Interception OnRequest(const ProxiedCall& call, const std::string& message) override;
   Interception OnReply(const ProxiedCall& call, const Status& status,
@@ -83,7 +85,7 @@ class RuleEngine final : public CallInterceptor {
   const CallRule* Strikes(RulePhase phase, const CallRecord& record);
   static bool IsOver(const Rule& rule, Duration now);
   Interception Act(const CallRule& rule, const CallRecord& record, Duration drawn);
-  void Record(const Passing& passing);
+  void Record(uint64_t number, const Passing& passing);
 
   const Options options_;
   mutable std::mutex mutex_;  // guards the members below
@@ -91,7 +93,8 @@ class RuleEngine final : public CallInterceptor {
   int64_t last_ = 0;
   std::map<int64_t, Rule> rules_;
   std::map<uint64_t, Passing> passing_;
-  std::mutex recording_;  // one record at a time
+  std::map<uint64_t, Timestamp> commits_;  // when they arrived, until they are recorded
+  std::mutex recording_;                   // one record at a time
 };
 
 }  // namespace whorl::live

@@ -4,9 +4,11 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "protocol/hosted.h"
 #include "protocol/lease_lock/lease_lock.h"
+#include "protocol/lease_lock/locker.h"
 #include "protocol/lease_lock/words.h"
 
 namespace whorl::lease_lock {
@@ -88,6 +90,15 @@ ProtocolInfo Info() {
   info.make_config = [](const std::string& table, std::string lock_name, std::string id,
                         Duration lease) {
     return Hosted<State>(MakeConfig(table, std::move(lock_name), std::move(id), lease));
+  };
+  info.statements = [](const std::string& table) {
+    const Locker locker = NewLocker(table);
+    return std::vector<StepStatement>{
+        {.step = steps::kAcquire, .sql = locker.test},
+        {.step = steps::kRelease, .sql = locker.test, .occasion = StepOccasion::kGivesUp},
+        {.step = steps::kHeartbeat, .sql = locker.heartbeat},
+        {.step = steps::kGet, .sql = locker.get, .in_read_write = false},
+    };
   };
   return info;
 }

@@ -92,7 +92,10 @@ ProtocolInfo Info() {
     return std::vector<StepStatement>{
         {.step = steps::kUpdate, .sql = config.update},
         {.step = steps::kQuery, .sql = config.query, .in_read_write = false},
-        {.step = whorl::steps::kHasLock, .sql = config.query, .in_read_write = false},
+        {.step = whorl::steps::kHasLock,
+         .sql = config.query,
+         .in_read_write = false,
+         .occasion = StepOccasion::kAsked},
     };
   };
   return info;

@@ -59,6 +59,19 @@ class Fingerprint {
     AddWord(values.size());
     for (const T& value : values) Add(value);
   }
+  // Of maps in an order of their own only: that of a hash table is an accident.
+  template <typename Map>
+    requires requires {
+      typename Map::mapped_type;
+      typename Map::key_compare;
+    }
+  void Add(const Map& values) {
+    AddWord(values.size());
+    for (const auto& [key, value] : values) {
+      Add(key);
+      Add(value);
+    }
+  }
   template <typename T, size_t N>
   void Add(const std::array<T, N>& values) {
     for (const T& value : values) Add(value);

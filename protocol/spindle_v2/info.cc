@@ -118,7 +118,10 @@ ProtocolInfo Info() {
     return std::vector<StepStatement>{
         {.step = steps::kCheck, .sql = config.check, .in_read_write = false},
         {.step = steps::kReread, .sql = config.read_token, .in_read_write = false},
-        {.step = whorl::steps::kHasLock, .sql = config.read_token, .in_read_write = false},
+        {.step = whorl::steps::kHasLock,
+         .sql = config.read_token,
+         .in_read_write = false,
+         .occasion = StepOccasion::kAsked},
         {.step = steps::kFirstInsert, .sql = config.insert_lock, .token = TokenSource::kCommit},
         {.step = steps::kTakeoverInsert, .sql = config.insert_takeover},
         {.step = steps::kTakeoverUpdate,

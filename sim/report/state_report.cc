@@ -44,15 +44,15 @@ class SpannerReport {
     Json rows = Array();
     const auto& tables = world_.setup().catalogue->schema().tables;
     for (size_t table = 0; table < tables.size(); ++table) {
-      for (const model::StoredRow& stored : database_.tables[table].rows) {
-        const Row* newest = model::VersionAt(stored, std::nullopt);
+      for (const auto& [key, versions] : database_.tables[table].rows) {
+        const Row* newest = model::VersionAt(versions, std::nullopt);
         if (newest == nullptr) continue;
         Json columns = Json::object();
         for (size_t i = 0; i < newest->size(); ++i) {
           columns[tables[table].columns[i].name] = ValueWords((*newest)[i]);
         }
-        rows.push_back({{"row", KeyText(stored.key)},
-                        {"committed", TimeWords(ToInstant(stored.versions.back().commit))},
+        rows.push_back({{"row", KeyText(key)},
+                        {"committed", TimeWords(ToInstant(versions.back().commit))},
                         {"columns", std::move(columns)}});
       }
     }

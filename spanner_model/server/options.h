@@ -41,6 +41,9 @@ struct BackendOptions {
   std::shared_ptr<const std::atomic<int64_t>> current_timestamp_error;
   // The time from choosing a commit's timestamp until enough replicas have its write.
   Duration replication_latency;
+  // At most about this many versions are kept besides the newest rows (some 300 bytes each, for a
+  // table of locks); when there are more, reads reach back less far than the retention.
+  size_t most_old_versions = 500'000;
   StatementCacheLimits statements;
   // The size of a stream's messages: gRPC's clients refuse more than 4 MiB.
   size_t stream_part_bytes = size_t{1} << 20;

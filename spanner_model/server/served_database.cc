@@ -283,9 +283,18 @@ void ServedDatabase::Settle(Timestamp now, std::vector<CallOutcome>& out) {
       StartCommit(*started, now, out);
     } else if (const auto* look = std::get_if<model::LookAgainAt>(&effect)) {
       look_due_ = look->server_time - options_.epsilon;
+    } else if (std::holds_alternative<model::RowChanged>(effect)) {
+      ++changed_rows_;
     }
   }
   effects_.clear();
+  // Half of the versions go at once, so that looking for them is rare.
+  if (changed_rows_ > options_.most_old_versions / 2) DropOldVersions(now);
+}
+
+void ServedDatabase::DropOldVersions(Timestamp now) {
+  model::KeepNewestVersions(catalogue_, database_, options_.most_old_versions / 2, LeadersAt(now));
+  changed_rows_ = 0;
 }
 
 namespace {

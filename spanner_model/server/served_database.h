@@ -117,6 +117,8 @@ class ServedDatabase {
                    const Response* response) const;
   // Refuses a statement that partitioned DML cannot be; OK for other statements.
   Status CheckPartitioned(const Pending& pending) const;
+  // Keeps memory bounded, whatever the rate of writes.
+  void DropOldVersions(Timestamp now);
   void StartCommit(const model::CommitStarted& started, Timestamp now,
                    std::vector<CallOutcome>& out);
   Answer Encode(const Pending& pending, const Response& response);
@@ -141,6 +143,7 @@ class ServedDatabase {
   uint64_t calls_ = 0;
   std::map<CallName, Pending> pending_;
   std::vector<model::DatabaseEffect> effects_;
+  size_t changed_rows_ = 0;              // since the last DropOldVersions
   std::set<TransactionId> partitioned_;  // transactions of partitioned DML
   std::multimap<Timestamp, TransactionId> commits_due_;
   std::optional<Timestamp> look_due_;

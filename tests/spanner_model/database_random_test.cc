@@ -113,9 +113,9 @@ class RandomRun {
   static Rows VisibleRows(const Database& database) {
     Rows rows;
     for (uint32_t table = 0; table < database.tables.size(); ++table) {
-      for (const StoredRow& row : database.tables[table].rows) {
-        const auto& newest = row.versions.back().row;
-        if (newest) rows[{table, FormatValue(row.key.front())}] = *newest;
+      for (const auto& [key, versions] : database.tables[table].rows) {
+        const auto& newest = versions.back().row;
+        if (newest) rows[{table, FormatValue(key.front())}] = *newest;
       }
     }
     return rows;

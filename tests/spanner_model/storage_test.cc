@@ -25,9 +25,8 @@ StoredTable TableOf(const std::vector<std::string>& names) {
 
 std::vector<std::string> NamesIn(const StoredTable& table, const KeyRange& range) {
   std::vector<std::string> names;
-  const auto [first, last] = RowsIn(table, range);
-  for (size_t at = first; at < last; ++at) {
-    names.push_back(std::get<std::string>(table.rows[at].key.front()));
+  for (const auto& [key, versions] : RowsIn(table, range)) {
+    names.push_back(std::get<std::string>(key.front()));
   }
   return names;
 }
@@ -91,8 +90,8 @@ TEST(Storage, RowsInAndContainsAgree) {
   for (const KeyRange& range : {KeyRange{}, nothing, OneKey({"a"}), OneKey({"aa"}), Prefix("a"),
                                 Prefix("a_"), Prefix("c"), Prefix("")}) {
     std::vector<std::string> contained;
-    for (const StoredRow& row : table.rows) {
-      if (Contains(range, row.key)) contained.push_back(std::get<std::string>(row.key.front()));
+    for (const auto& [key, versions] : table.rows) {
+      if (Contains(range, key)) contained.push_back(std::get<std::string>(key.front()));
     }
     EXPECT_EQ(NamesIn(table, range), contained) << range.prefix;
   }
@@ -127,7 +126,7 @@ TEST(Storage, VersionsThatCanBeReadAreKeptAndOlderOnesDropped) {
     expected.push_back({.commit = Second(second), .row = Row{second}});
   }
   ASSERT_EQ(table.rows.size(), 1U);
-  EXPECT_EQ(table.rows[0].versions, expected);
+  EXPECT_EQ(table.rows.begin()->second, expected);
 }
 
 TEST(Storage, ADeletionThatAnOldReadCanSeePastIsKept) {
@@ -136,10 +135,10 @@ TEST(Storage, ADeletionThatAnOldReadCanSeePastIsKept) {
   Put(table, {"a"}, {.commit = Second(5), .row = std::nullopt}, Second(2));
   EXPECT_EQ(FindNewest(table, {"a"}), nullptr);
   ASSERT_EQ(table.rows.size(), 1U);
-  EXPECT_EQ(table.rows[0].versions.size(), 2U);
+  EXPECT_EQ(table.rows.begin()->second.size(), 2U);
   Put(table, {"a"}, {.commit = Second(6), .row = Row{"again"}}, Second(6));
   EXPECT_EQ(*FindNewest(table, {"a"}), Row{"again"});
-  EXPECT_EQ(table.rows[0].versions.size(), 1U);
+  EXPECT_EQ(table.rows.begin()->second.size(), 1U);
 }
 
 TEST(Storage, ADeletionOfWhatIsNotThereLeavesNothing) {
@@ -147,6 +146,25 @@ TEST(Storage, ADeletionOfWhatIsNotThereLeavesNothing) {
   StoredTable table = TableOf({"b"});
   Put(table, {"a"}, {.commit = Second(2), .row = std::nullopt}, Second(2));
   EXPECT_EQ(table, TableOf({"b"}));
+}
+
+TEST(Storage, ALimitOfVersionsTellsHowFarBackReadsCanReach) {
+  // Else a server under load keeps an hour of versions, however many those are.
+  StoredTable table;
+  for (int64_t second = 1; second <= 6; ++second) {
+    Put(table, {"a"}, {.commit = Second(second), .row = Row{second}}, Second(0));
+  }
+  Put(table, {"b"}, {.commit = Second(2), .row = Row{int64_t{1}}}, Second(0));
+  Put(table, {"b"}, {.commit = Second(3), .row = std::nullopt}, Second(0));
+  // Replaced at 2, 3, 4, 5, 6 (a) and 3 (b); the deletion itself, at 3.
+  std::vector<StoredTable> tables = {table};
+  EXPECT_EQ(OldestReadWithin(tables, 7), std::nullopt);
+  EXPECT_EQ(OldestReadWithin(tables, 3), Second(3));
+  EXPECT_EQ(OldestReadWithin(tables, 1), Second(5));
+  EXPECT_EQ(OldestReadWithin(tables, 0), Second(6));
+  Collect(tables[0], Second(3));
+  EXPECT_EQ(OldestReadWithin(tables, 3), std::nullopt);
+  EXPECT_EQ(NamesIn(tables[0], {}), std::vector<std::string>{"a"});
 }
 
 }  // namespace

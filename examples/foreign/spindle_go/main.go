@@ -1,4 +1,4 @@
-// One process of a lock by the original spindle (v2), for `whorl replay --program`: a line of JSON on
+// One process of some locks by the original spindle (v2), for `whorl replay --program`: a line of JSON on
 // standard input says what to do, a line on standard output says what has happened
 // (live/foreign/README.md). The logs of spindle go to standard error.
 package main
@@ -20,6 +20,7 @@ import (
 
 type order struct {
 	Do       string `json:"do"`
+	Lock     string `json:"lock"`
 	Reason   string `json:"reason"`
 	ID       int    `json:"id"`
 	Question string `json:"question"`
@@ -85,9 +86,55 @@ func participation() (context.Context, context.CancelFunc) {
 	return context.WithCancel(context.Background())
 }
 
-func run(lock *spindle.Lock, ctx context.Context) {
-	if err := lock.Run(ctx); err != nil {
+// The process's part in one lock.
+type part struct {
+	lock   *spindle.Lock
+	ctx    context.Context // from the first order on
+	cancel context.CancelFunc
+}
+
+func join(db *spanner.Client, name string, lease int64) *part {
+	options := []spindle.Option{
+		spindle.WithId(os.Getenv("WHORL_ID")),
+		spindle.WithDuration(lease),
+		spindle.WithLogger(log.New(os.Stderr, "", log.LstdFlags|log.Lmicroseconds)),
+		spindle.WithLeaderCallback(nil, func(_ any, state []byte) {
+			if string(state) == "1" {
+				say(map[string]any{"event": "leads", "lock": name})
+			} else {
+				say(map[string]any{"event": "leads_not", "lock": name})
+			}
+		}),
+	}
+	return &part{lock: spindle.New(db, os.Getenv("WHORL_TABLE"), name, options...)}
+}
+
+func (p *part) run() {
+	if err := p.lock.Run(p.ctx); err != nil {
 		log.Fatal(err)
+	}
+}
+
+func (p *part) obey(order order) {
+	if p.ctx == nil {
+		p.ctx, p.cancel = participation()
+	}
+	switch {
+	case order.Do == "start":
+		p.run()
+	case order.Do == "stop" && order.Reason != "deadline":
+		p.cancel()
+	case order.Do == "ask" && order.Question == "has_lock":
+		go func() {
+			yes, token := p.lock.HasLock()
+			answer(order.ID, yes, token)
+		}()
+	case order.Do == "ask" && order.Question == "lock":
+		p.run()
+		go waitForLock(p.ctx, p.lock, order.ID)
+	case order.Do == "ask" && order.Question == "unlock":
+		p.cancel()
+		answer(order.ID, true, 0)
 	}
 }
 
@@ -96,22 +143,15 @@ func main() {
 	if err != nil {
 		log.Fatalf("WHORL_LEASE_MS: %v (whorl replay --program starts this program)", err)
 	}
-	db := connect(context.Background())
-	options := []spindle.Option{
-		spindle.WithId(os.Getenv("WHORL_ID")),
-		spindle.WithDuration(lease),
-		spindle.WithLogger(log.New(os.Stderr, "", log.LstdFlags|log.Lmicroseconds)),
-		spindle.WithLeaderCallback(nil, func(_ any, state []byte) {
-			if string(state) == "1" {
-				say(map[string]any{"event": "leads"})
-			} else {
-				say(map[string]any{"event": "leads_not"})
-			}
-		}),
+	var names []string
+	if err := json.Unmarshal([]byte(os.Getenv("WHORL_LOCKS")), &names); err != nil {
+		log.Fatalf("WHORL_LOCKS: %v", err)
 	}
-	lock := spindle.New(db, os.Getenv("WHORL_TABLE"), os.Getenv("WHORL_LOCK"), options...)
-	var ctx context.Context // from the first order on
-	var cancel context.CancelFunc
+	db := connect(context.Background())
+	parts := map[string]*part{}
+	for _, name := range names {
+		parts[name] = join(db, name, lease)
+	}
 	say(map[string]any{"event": "ready"})
 
 	orders := bufio.NewScanner(os.Stdin)
@@ -120,25 +160,6 @@ func main() {
 		if err := json.Unmarshal(orders.Bytes(), &order); err != nil {
 			log.Fatal(err)
 		}
-		if ctx == nil {
-			ctx, cancel = participation()
-		}
-		switch {
-		case order.Do == "start":
-			run(lock, ctx)
-		case order.Do == "stop" && order.Reason != "deadline":
-			cancel()
-		case order.Do == "ask" && order.Question == "has_lock":
-			go func() {
-				yes, token := lock.HasLock()
-				answer(order.ID, yes, token)
-			}()
-		case order.Do == "ask" && order.Question == "lock":
-			run(lock, ctx)
-			go waitForLock(ctx, lock, order.ID)
-		case order.Do == "ask" && order.Question == "unlock":
-			cancel()
-			answer(order.ID, true, 0)
-		}
+		parts[order.Lock].obey(order)
 	}
 }

@@ -1,65 +1,16 @@
 // The control plane of `whorl serve` and `whorl proxy`.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <httplib.h>
-
 #include <map>
-#include <memory>
 #include <set>
-#include <string>
 #include <thread>
 
-#include "sim/scenario/json_text.h"
-#include "tests/cli/lock/lock_cli_testing.h"
+#include "tests/cli/serve/control_testing.h"
 
 namespace whorl::serve_test {
 namespace {
 
-using sim::Json;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-
-class ControlTest : public CliTest {
- protected:
-  // Starts whorl with --control on a free port, and waits until it says its addresses.
-  void Start(std::vector<std::string> words) {
-    words.insert(words.end(), {"--control", "0"});
-    whorl_ = std::make_unique<RunningWhorl>(words, false);
-    ASSERT_TRUE(whorl_->output().WaitFor("WHORL_CONTROL=http://127.0.0.1:"))
-        << whorl_->output().text();
-    ASSERT_TRUE(whorl_->output().WaitFor("\n"));
-    http_ = std::make_unique<httplib::Client>(Said("WHORL_CONTROL="));
-  }
-  void StartServe(std::vector<std::string> options = {}) {
-    options.insert(options.begin(), {"serve", "--database", kLockDatabase});
-    Start(options);
-    ASSERT_TRUE(whorl_->output().WaitFor(std::string(kLockDatabase) + "\n"));
-    spanner_ = Said("SPANNER_EMULATOR_HOST=");
-  }
-  std::string Said(const std::string& what) {
-    const std::string text = whorl_->output().text();
-    const size_t begin = text.find(what) + what.size();
-    return text.substr(begin, text.find('\n', begin) - begin);
-  }
-  Ended Lock(const std::string& arguments) {
-    return Shell("SPANNER_EMULATOR_HOST=" + spanner_ + " WHORL_DATABASE=" + kLockDatabase +
-                 " \"$W\" lock " + arguments);
-  }
-  Json Got(const httplib::Result& result, int code) {
-    EXPECT_TRUE(result);
-    EXPECT_EQ(result->status, code) << result->body;
-    return result->body.empty() ? Json() : Json::parse(result->body);
-  }
-  Json Get(const std::string& path) { return Got(http_->Get(path), 200); }
-  Json Post(const std::string& path, const std::string& body, int code = 200) {
-    return Got(http_->Post(path, body, "application/json"), code);
-  }
-
-  std::unique_ptr<RunningWhorl> whorl_;
-  std::unique_ptr<httplib::Client> http_;
-  std::string spanner_;
-};
 
 TEST_F(ControlTest, FaultsComeAndGoWhileProgramsRun) {
   StartServe();
@@ -239,7 +190,9 @@ std::string Mistake(const Json& json, Json schema, const Json& document) {
 // Every operation of the file is asked, rightly and wrongly: each code that the file names comes, no
 // other does, and the bodies are as described.
 TEST_F(ControlTest, AnswersAsTheOpenApiFileSays) {
-  StartServe({"--virtual-time"});
+  StartServe({"--virtual-time", "--judge", "fenced_lease", "--table", "fenced_locks"});
+  ASSERT_EQ(Lock("init job").code, 0);
+  ASSERT_EQ(Lock("exec job -- true").code, 0);
   const Json document = Json::parse(ReadText(WHORL_SOURCE_DIR "/cli/serve/openapi.json"));
   struct Asked {
     std::string operation;  // as the file names it
@@ -257,6 +210,10 @@ TEST_F(ControlTest, AnswersAsTheOpenApiFileSays) {
       {"post /clients/{client}", "/clients/1", R"({"link": "up", "direction": "from"})"},
       {"post /clients/{client}", "/clients/1", R"({"link": "u"})"},
       {"post /clients/{client}", "/clients/3", R"({"link": "up"})"},
+      {"post /clients/{client}/says", "/clients/1/says", R"({"event": "leads", "lock": "job"})"},
+      {"post /clients/{client}/says", "/clients/1/says", R"({"event": "led", "lock": "job"})"},
+      {"post /clients/{client}/says", "/clients/3/says", R"({"event": "leads", "lock": "job"})"},
+      {"get /verdict", "/verdict", ""},
       {"get /clock", "/clock", ""},
       {"post /clock", "/clock", R"({"advance": "1s", "current_timestamp_error": "1ms"})"},
       {"post /clock", "/clock", ""},

@@ -5,10 +5,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "real_client/lock.h"
 #include "real_client/os.h"
@@ -27,11 +29,16 @@ void Say(const json& event) {
 
 class Observer final : public LockObserver {
  public:
+  explicit Observer(std::string lock) : lock_(std::move(lock)) {}
+
   void OnLeadership(const Leadership& leadership) override {
-    if (!leadership.leads) return Say({{"event", "leads_not"}});
+    if (!leadership.leads) return Say({{"event", "leads_not"}, {"lock", lock_}});
     const int64_t left = (leadership.until - MonotonicNow()).ns / 1'000'000;
-    Say({{"event", "leads"}, {"lapses_in_ms", std::max<int64_t>(left, 0)}});
+    Say({{"event", "leads"}, {"lock", lock_}, {"lapses_in_ms", std::max<int64_t>(left, 0)}});
   }
+
+ private:
+  const std::string lock_;
 };
 
 std::string Environment(const char* name) {
@@ -41,18 +48,19 @@ std::string Environment(const char* name) {
 
 int Main() {
   std::unique_ptr<LockClient> client;
-  std::unique_ptr<DistributedLock> lock;
+  std::map<std::string, std::unique_ptr<DistributedLock>> locks;
   Status status = LockClient::Open({.database = Environment("WHORL_DATABASE")}, client);
   if (status.ok()) {
     status = client->Check("fenced_lease", Environment("WHORL_TABLE"), Seconds(10));
   }
-  if (status.ok()) {
-    status = client->Make({.name = Environment("WHORL_LOCK"),
+  for (const std::string name : json::parse(Environment("WHORL_LOCKS"))) {
+    if (!status.ok()) break;
+    status = client->Make({.name = name,
                            .id = Environment("WHORL_ID"),
                            .lease = Milliseconds(std::stoll(Environment("WHORL_LEASE_MS"))),
                            .table = Environment("WHORL_TABLE"),
-                           .observer = std::make_shared<Observer>()},
-                          lock);
+                           .observer = std::make_shared<Observer>(name)},
+                          locks[name]);
   }
   if (!status.ok()) {
     std::fprintf(stderr, "%s\n", FormatStatus(status).c_str());
@@ -62,6 +70,7 @@ int Main() {
   std::string line;
   while (std::getline(std::cin, line)) {
     const json order = json::parse(line);
+    const auto& lock = locks.at(order["lock"]);
     if (order["do"] == "start") lock->Start();
     if (order["do"] == "stop") lock->UnlockThen([] {});
     if (order["do"] != "ask") continue;

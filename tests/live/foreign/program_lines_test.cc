@@ -21,7 +21,8 @@ TEST(ProgramLinesTest, AreUnderstood) {
   EXPECT_EQ(std::get<ProgramLeads>(line).lapses_in, std::nullopt);
   EXPECT_EQ(ParseProgramLine(R"({"event":"leads","lapses_in_ms":1500})", line), "");
   EXPECT_EQ(std::get<ProgramLeads>(line).lapses_in, Milliseconds(1500));
-  EXPECT_EQ(ParseProgramLine(R"({"event":"leads_not"})", line), "");
+  EXPECT_EQ(ParseProgramLine(R"({"event":"leads_not","lock":"job"})", line), "");
+  EXPECT_EQ(std::get<ProgramLeads>(line).lock, "job");
   EXPECT_FALSE(std::get<ProgramLeads>(line).leads);
   EXPECT_EQ(ParseProgramLine(
                 R"({"event":"answer","id":2,"yes":true,"token":"18446744073709551615"})", line),
@@ -48,19 +49,21 @@ TEST(ProgramLinesTest, OtherLinesAreRefusedWithWhatWasExpected) {
   EXPECT_THAT(wrong(R"({"event":"lead"})"), HasSubstr("leads, leads_not"));
   EXPECT_THAT(wrong(R"({"event":"answer","yes":true})"), HasSubstr("\"id\""));
   EXPECT_THAT(wrong(R"({"event":"answer","id":-1,"yes":true})"), HasSubstr("\"id\""));
-  EXPECT_THAT(wrong(R"({"event":"answer","id":99999999,"yes":true})"), HasSubstr("\"id\""));
   EXPECT_THAT(wrong(R"({"event":"answer","id":1,"yes":1})"), HasSubstr("\"yes\""));
   EXPECT_THAT(wrong(R"({"event":"answer","id":1,"yes":true,"token":"x"})"), HasSubstr("\"token\""));
   EXPECT_THAT(wrong(R"({"event":"answer","id":1,"yes":true,"token":-1})"), HasSubstr("\"token\""));
+  EXPECT_THAT(wrong(R"({"event":"leads","lock":7})"), HasSubstr("\"lock\""));
   EXPECT_THAT(wrong(R"({"event":"leads","lapses_in_ms":-1})"), HasSubstr("lapses_in_ms"));
   EXPECT_THAT(wrong(R"({"event":"leads_not","lapses_in_ms":1})"), HasSubstr("lapses_in_ms"));
   EXPECT_THAT(wrong(R"({"event":"log","text":7})"), HasSubstr("\"text\""));
 }
 
 TEST(ProgramLinesTest, OrdersAreLines) {
-  EXPECT_EQ(StartLine(), "{\"do\":\"start\"}\n");
-  EXPECT_EQ(AskLine(3, Question::kUnlock), "{\"do\":\"ask\",\"id\":3,\"question\":\"unlock\"}\n");
-  EXPECT_EQ(StopLine(StopReason::kDeadline), "{\"do\":\"stop\",\"reason\":\"deadline\"}\n");
+  EXPECT_EQ(StartLine("a"), "{\"do\":\"start\",\"lock\":\"a\"}\n");
+  EXPECT_EQ(AskLine("a", 3, Question::kUnlock),
+            "{\"do\":\"ask\",\"id\":3,\"lock\":\"a\",\"question\":\"unlock\"}\n");
+  EXPECT_EQ(StopLine("a", StopReason::kDeadline),
+            "{\"do\":\"stop\",\"lock\":\"a\",\"reason\":\"deadline\"}\n");
 }
 
 }  // namespace

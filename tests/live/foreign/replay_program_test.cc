@@ -60,11 +60,31 @@ TEST_F(ReplayProgramTest, ALockOfOursComesToTheVerdictsOfTheSimulation) {
   EXPECT_GT(real["metrics"]["transactions"], 20) << real;
 }
 
+// Each lock has holder, calls and beliefs of its own, though one process takes part in both.
+TEST_F(ReplayProgramTest, AProcessTakesPartInSeveralLocks) {
+  const Ended ended = Replay(WHORL_LOCK_PROGRAM, R"({
+    "version": 1, "about": "Two locks, and a crash.", "protocol": "fenced_lease",
+    "locks": ["orders", "mail"], "lease": "2s", "duration": "10s", "seed": 1,
+    "nodes": ["a", { "name": "b", "start_at": "1s" }],
+    "faults": [{ "at": "3s", "do": "crash", "node": "a" }],
+    "expect": { "holds": ["one_live_token", "single_leader_belief", "isolation"],
+                "sometimes": ["takeover"] }
+  })");
+  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+  const json real = json::parse(ended.out)["scenarios"][0]["real"][0];
+  EXPECT_TRUE(real["holes"].empty()) << real;
+  EXPECT_EQ(real["metrics"]["takeovers"], 2) << real;
+  EXPECT_EQ(real["verdicts"]["single_leader_belief"], "holds");
+}
+
 TEST_F(ReplayProgramTest, SaysWhatAProgramDoesWrong) {
   Ended ended = Replay(Script("talks", "echo leader active; sleep 60"));
   EXPECT_EQ(ended.code, 3);
   EXPECT_THAT(ended.err, AllOf(HasSubstr("the program of node \"a\""), HasSubstr("line 1"),
                                HasSubstr("leader active"), HasSubstr("standard error")));
+  ended = Replay(Script("strays", "echo '{\"event\":\"leads\",\"lock\":\"x\"}'; sleep 60"));
+  EXPECT_EQ(ended.code, 3);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("line 1"), HasSubstr("names no lock of this process")));
   ended = Replay(Script("ends", "echo 'no such table' >&2; exit 1"));
   EXPECT_EQ(ended.code, 3);
   EXPECT_THAT(ended.err, AllOf(HasSubstr("ended by itself"), HasSubstr("no such table")));

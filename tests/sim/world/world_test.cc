@@ -439,7 +439,7 @@ TEST(World, DoesNotGrowWithSimulatedTime) {
     driver.TakeUntil(At(time));
     const WorldState& state = driver.world.state();
     size_t versions = 0;
-    for (const auto& row : state.database.tables.front().rows) versions += row.versions.size();
+    for (const auto& row : state.database.tables.front().rows) versions += row.second.size();
     return std::vector<size_t>{state.calls.size() / 16, state.pending.size() / 32,
                                state.database.transactions.size() / 16,
                                state.database.finished.size() / 16,

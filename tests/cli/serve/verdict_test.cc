@@ -1,0 +1,216 @@
+// `--judge`: what the checkers say of programs that were not written here, from their commits and from
+// what they say.
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "tests/cli/serve/control_testing.h"
+#include "tests/support/raw_spanner.h"
+
+namespace whorl::serve_test {
+namespace {
+
+namespace v1 = ::google::spanner::v1;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kTable =
+    "CREATE TABLE locktable (name STRING(MAX) NOT NULL, heartbeat TIMESTAMP OPTIONS "
+    "(allow_commit_timestamp = true), token TIMESTAMP OPTIONS (allow_commit_timestamp = true), "
+    "writer STRING(MAX)) PRIMARY KEY (name)";
+constexpr const char* kInsert =
+    "INSERT locktable (name, heartbeat, token, writer) VALUES ('job', PENDING_COMMIT_TIMESTAMP(), "
+    "PENDING_COMMIT_TIMESTAMP(), 'one')";
+
+// A program that uses the table as spindle does.
+class Program {
+ public:
+  explicit Program(const std::string& address)
+      : raw_(grpc::CreateChannel(address, grpc::InsecureChannelCredentials())),
+        session_(raw_.CreateSession(kLockDatabase).reply.name()) {}
+
+  void Writes(const std::string& sql) {
+    v1::ExecuteSqlRequest execute;
+    execute.set_session(session_);
+    execute.mutable_transaction()->mutable_begin()->mutable_read_write();
+    execute.set_sql(sql);
+    execute.set_seqno(1);
+    const auto begun = raw_.ExecuteSql(execute);
+    ASSERT_TRUE(begun.ok()) << begun.status.error_message();
+    v1::CommitRequest commit;
+    commit.set_session(session_);
+    commit.set_transaction_id(begun.reply.metadata().transaction().id());
+    const auto committed = raw_.Commit(commit);
+    ASSERT_TRUE(committed.ok()) << committed.status.error_message();
+  }
+  void Takes(const std::string& token) {
+    Writes("UPDATE locktable SET heartbeat = PENDING_COMMIT_TIMESTAMP(), token = TIMESTAMP '" +
+           token + "', writer = 'two' WHERE name = 'job'");
+  }
+  // In a way that brings no Commit.
+  void WritesByPartitions(const std::string& sql) {
+    v1::BeginTransactionRequest begin;
+    begin.set_session(session_);
+    begin.mutable_options()->mutable_partitioned_dml();
+    v1::ExecuteSqlRequest execute;
+    execute.set_session(session_);
+    execute.mutable_transaction()->set_id(raw_.BeginTransaction(begin).reply.id());
+    execute.set_sql(sql);
+    execute.set_seqno(1);
+    const auto ended = raw_.ExecuteSql(execute);
+    ASSERT_TRUE(ended.ok()) << ended.status.error_message();
+  }
+
+ private:
+  RawSpanner raw_;
+  const std::string session_;
+};
+
+class VerdictTest : public ControlTest {
+ protected:
+  // Time stands still, and two programs have a port each.
+  void StartJudging(std::vector<std::string> options = {"--lease", "10s"}) {
+    Write("locks.sql", kTable);
+    options.insert(options.end(), {"--judge", "spindle_v2", "--clients", "2", "--virtual-time",
+                                   "--ddl", (folder_ / "locks.sql").string()});
+    StartServe(options);
+    const Json clients = Get("/clients")["clients"];
+    one_.emplace(clients[0]["address"].get<std::string>());
+    two_.emplace(clients[1]["address"].get<std::string>());
+  }
+  void Advance(const std::string& by) { Post("/clock", R"({"advance": ")" + by + "\"}"); }
+  // The only lock's result of the invariant.
+  Json ResultOf(const std::string& invariant) {
+    const Json report = Get("/verdict");
+    EXPECT_EQ(report["waiting"], 0);
+    EXPECT_EQ(report["locks"].size(), 1U) << report;
+    EXPECT_EQ(report["locks"][0]["lock"], "job");
+    for (const Json& result : report["locks"][0]["verdicts"]) {
+      if (result["invariant"] == invariant) return result;
+    }
+    ADD_FAILURE() << report;
+    return {};
+  }
+
+  std::optional<Program> one_;
+  std::optional<Program> two_;
+};
+
+TEST_F(VerdictTest, SaysHoldsOnlyWhereCommitsDecideIt) {
+  StartJudging();
+  EXPECT_EQ(Get("/verdict")["locks"].size(), 0U);
+  one_->Writes(kInsert);
+  EXPECT_EQ(ResultOf("token_monotonic")["verdict"], "holds");
+  EXPECT_EQ(ResultOf("lease_respected")["verdict"], "unknown");
+  EXPECT_EQ(ResultOf("lease_respected")["because"], "only one client has written");
+  Advance("20s");
+  two_->Takes("2026-01-01T00:00:20Z");
+  EXPECT_EQ(ResultOf("lease_respected")["verdict"], "holds");
+  EXPECT_EQ(ResultOf("token_monotonic")["verdict"], "holds");
+  EXPECT_EQ(ResultOf("one_live_token")["verdict"], "holds");
+  EXPECT_EQ(ResultOf("no_wedge")["because"], "commits do not decide it");
+  EXPECT_EQ(Get("/verdict")["judged_commits"], 2);
+}
+
+TEST_F(VerdictTest, SeesALeaseThatIsNotRespectedAndATokenThatGoesBack) {
+  StartJudging();
+  one_->Writes(kInsert);
+  Advance("3s");
+  two_->Takes("2026-01-01T00:00:03Z");
+  const Json taken = ResultOf("lease_respected");
+  EXPECT_EQ(taken["verdict"], "violated");
+  EXPECT_EQ(taken["violations"], 1);
+  EXPECT_THAT(taken["first"]["text"].get<std::string>(),
+              HasSubstr("client 2 took lock job from client 1"));
+  EXPECT_EQ(ResultOf("token_monotonic")["verdict"], "holds");
+  Advance("20s");
+  one_->Takes("2026-01-01T00:00:02Z");
+  EXPECT_THAT(ResultOf("token_monotonic")["first"]["text"].get<std::string>(),
+              HasSubstr("client 1 committed the token"));
+  whorl_->Signal(SIGTERM);
+  EXPECT_EQ(whorl_->WaitForEnd(), 0);
+  EXPECT_THAT(whorl_->output().text(),
+              AllOf(HasSubstr("verdict on lock \"job\": lease_respected violated 1 times"),
+                    HasSubstr("verdict on lock \"job\": unknown: ")));
+}
+
+TEST_F(VerdictTest, ALeaseThatNobodyStatesIsNotJudged) {
+  StartJudging({});
+  one_->Writes(kInsert);
+  Advance("3s");
+  two_->Takes("2026-01-01T00:00:03Z");
+  EXPECT_THAT(ResultOf("lease_respected")["because"].get<std::string>(), HasSubstr("--lease"));
+}
+
+TEST_F(VerdictTest, BeliefsAreJudgedWhenAllWhoWriteSpeak) {
+  StartJudging();
+  EXPECT_THAT(Post("/clients/1/says", R"({"event": "leads"})", 400).dump(), HasSubstr("lock"));
+  one_->Writes(kInsert);
+  Advance("20s");
+  two_->Takes("2026-01-01T00:00:20Z");
+  Got(http_->Post("/clients/1/says", R"({"event": "leads", "lock": "job"})", "application/json"),
+      204);
+  EXPECT_EQ(ResultOf("single_leader_belief")["because"], "client 2 does not say whether it leads");
+  Got(http_->Post("/clients/2/says", R"({"event": "leads_not", "lock": "job"})",
+                  "application/json"),
+      204);
+  EXPECT_EQ(ResultOf("single_leader_belief")["verdict"], "holds");
+  Got(http_->Post("/clients/2/says", R"({"event": "leads", "lock": "job"})", "application/json"),
+      204);
+  EXPECT_EQ(ResultOf("single_leader_belief")["verdict"], "violated");
+}
+
+TEST_F(VerdictTest, NothingHoldsAfterACommitThatDidNotPass) {
+  StartJudging();
+  one_->Writes(kInsert);
+  two_->WritesByPartitions("UPDATE locktable SET writer = 'x' WHERE name = 'job'");
+  EXPECT_EQ(ResultOf("token_monotonic")["verdict"], "holds");
+  one_->Writes("UPDATE locktable SET heartbeat = PENDING_COMMIT_TIMESTAMP() WHERE name = 'job'");
+  const Json result = ResultOf("token_monotonic");
+  EXPECT_EQ(result["verdict"], "unknown");
+  EXPECT_THAT(result["because"].get<std::string>(), HasSubstr("did not pass here"));
+  EXPECT_EQ(Get("/verdict")["holes"].size(), 1U);
+}
+
+// One line of CI: the command succeeds, and its locks do not.
+TEST_F(VerdictTest, ABrokenPromiseFailsACommandThatSucceeds) {
+  const Ended held = Shell("export W; \"$W\" serve --database " + std::string(kLockDatabase) +
+                           " --judge fenced_lease -- sh -c '\"$W\" lock init job --database " +
+                           kLockDatabase + "'");
+  EXPECT_EQ(held.code, 0) << held.err;
+  EXPECT_THAT(held.err, AllOf(HasSubstr("holds: token_monotonic"), Not(HasSubstr("violated"))));
+
+  ASSERT_EQ(mkfifo((folder_ / "go").c_str(), 0600), 0);
+  RunningWhorl serve({"serve", "--database", kLockDatabase, "--clients", "2", "--judge",
+                      "fenced_lease", "--", "sh", "-c",
+                      std::string(WHORL_COMMAND) + " lock init job --database " + kLockDatabase +
+                          "; echo two is $WHORL_CLIENT_2.; " + "cat " + (folder_ / "go").string()},
+                     false);
+  ASSERT_TRUE(serve.output().WaitFor("."));
+  ASSERT_TRUE(serve.output().WaitFor("two is "));
+  const std::string text = serve.output().text();
+  const size_t begin = text.find("two is ") + 7;
+  ASSERT_TRUE(serve.output().WaitFor(".\n"));
+  const std::string all = serve.output().text();
+  Program two(all.substr(begin, all.find(".\n", begin) - begin));
+  const std::string take =
+      "UPDATE fenced_locks SET heartbeat = PENDING_COMMIT_TIMESTAMP(), lease_ms = 10000, attempt = "
+      "'a', token = ";
+  two.Writes(take + "PENDING_COMMIT_TIMESTAMP(), writer = 'two' WHERE name = 'job'");
+  two.Writes(take + "TIMESTAMP '2020-01-01T00:00:00Z', writer = 'three' WHERE name = 'job'");
+  std::ofstream(folder_ / "go") << "\n";
+  EXPECT_EQ(serve.WaitForEnd(), 1);
+  EXPECT_THAT(serve.output().text(),
+              HasSubstr("token_monotonic violated 1 times; first: client 2"));
+}
+
+TEST_F(VerdictTest, BadOptionsSayWhatIsMissing) {
+  EXPECT_THAT(Whorl("serve --judge spindle").err, HasSubstr("spindle_v2"));
+  EXPECT_THAT(Whorl("serve --lease 10s").err, HasSubstr("--judge"));
+}
+
+}  // namespace
+}  // namespace whorl::serve_test
