@@ -10,11 +10,13 @@
 // `calls` are RPCs per second of wall time, of all clients together. Commit wait is off, so that
 // the machine's speed is measured and not the clock's uncertainty.
 #include <benchmark/benchmark.h>
+#include <fcntl.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -28,6 +30,7 @@
 #include "google/spanner/admin/database/v1/spanner_database_admin.grpc.pb.h"
 #include "google/spanner/admin/instance/v1/spanner_instance_admin.grpc.pb.h"
 #include "google/spanner/v1/spanner.grpc.pb.h"
+#include "live/child_process.h"
 #include "spanner_model/server/server.h"
 #include "spanner_model/sql/compile.h"
 
@@ -208,6 +211,34 @@ void MillionCalls(benchmark::State& state) {
   state.counters["grown_mib"] = ResidentMib() - mib_before;
 }
 BENCHMARK(MillionCalls)->Iterations(1)->Unit(benchmark::kMillisecond);
+
+// --- whorl serve -------------------------------------------------------------------------------
+
+// From the start of the process until it says its address, with a table made.
+void ServeIsReady(benchmark::State& state) {
+  char ddl[] = "/tmp/whorl_bench_XXXXXX";
+  const int file = mkstemp(ddl);
+  const std::string table = kTable;
+  if (file < 0 || write(file, table.data(), table.size()) < 0) throw std::runtime_error("mkstemp");
+  close(file);
+  double most = 0;
+  for (auto _ : state) {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe2");
+    const auto started = std::chrono::steady_clock::now();
+    const ChildProcess serve({WHORL_COMMAND, "serve", "--ddl", ddl}, ends[1]);
+    close(ends[1]);
+    char heard = 0;
+    if (read(ends[0], &heard, 1) != 1) throw std::runtime_error(serve.Output());
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - started;
+    state.SetIterationTime(seconds.count());
+    most = std::max(most, seconds.count());
+    close(ends[0]);
+  }
+  unlink(ddl);
+  state.counters["most_ms"] = most * 1000;
+}
+BENCHMARK(ServeIsReady)->Iterations(50)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 // --- over loopback ------------------------------------------------------------------------------
 

@@ -56,7 +56,12 @@ GrpcCommands HandedOver(int argc, char** argv) {
     BecomeGrpcProgram(Cat("whorl ", argv[1]), argv);
     return static_cast<int>(kCannotRun);
   };
-  return {.lock = lock, .serve = other, .proxy = other, .conform = other, .replay_on = on, .takeover_on = on};
+  return {.lock = lock,
+          .serve = other,
+          .proxy = other,
+          .conform = other,
+          .replay_on = on,
+          .takeover_on = on};
 }
 
 }  // namespace whorl::cli

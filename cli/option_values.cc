@@ -70,7 +70,7 @@ void AddOn(CLI::App& app, std::optional<live::BackendKind>& on, const std::strin
                PlaceOfWord("--on", "backend", text, AllWords<live::BackendKind>()));
          },
          help)
-      ->type_name("server|emulator");
+      ->type_name("server|emulator|omni");
 }
 
 void AddNumber(CLI::App& app, const std::string& name, uint64_t min, uint64_t max,

@@ -93,8 +93,8 @@ std::string SwallowedOption(const CLI::App& root, std::span<const std::string> a
   for (const CLI::Option* option : chosen.app->get_options()) {
     for (const std::string& value : option->results()) {
       if (!value.starts_with("--") || !is_option(value)) continue;
-      const std::string name = "--" + (option->get_lnames().empty() ? std::string()
-                                                                    : option->get_lnames().front());
+      const std::string name =
+          "--" + (option->get_lnames().empty() ? std::string() : option->get_lnames().front());
       const std::array<std::string, 2> pair = {name, value};
       if (std::ranges::search(arguments, pair).empty()) continue;
       return Cat(name, " wants a value, and ", value, " is an option (", name, "=", value,

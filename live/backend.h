@@ -1,8 +1,9 @@
-// The Spanner of a run, with the protocol's table: the official emulator, or whorl's own server over
-// the model.
+// The Spanner of a run, with the protocol's table: the official emulator, whorl's own server over the
+// model, or one that runs already.
 //
 // Invariants:
-//   1. Each run has its own, on a free port of the loopback interface, and it ends with the run.
+//   1. Each run has a server of its own, on a free port of the loopback interface, that ends with the
+//      run; where the server runs already, a database of its own.
 //   2. The table is empty at the start.
 #pragma once
 
@@ -17,13 +18,14 @@
 
 namespace whorl::live {
 
-inline constexpr const char* kDatabase =
-    "projects/test-project/instances/test-instance/databases/locks";
+// Where kOmni is, HOST:PORT, without TLS.
+inline constexpr const char* kEndpointVariable = "WHORL_SPANNER_ENDPOINT";
 
 class Backend {
  public:
   virtual ~Backend() = default;
-  virtual const std::string& address() const = 0;  // 127.0.0.1:port
+  virtual const std::string& address() const = 0;   // host:port
+  virtual const std::string& database() const = 0;  // projects/P/instances/I/databases/D
   virtual const std::shared_ptr<grpc::Channel>& channel() const = 0;
 };
 

@@ -8,11 +8,16 @@
 
 namespace whorl::live {
 
-enum class BackendKind : uint8_t { kServer, kEmulator };
+enum class BackendKind : uint8_t {
+  kServer,
+  kEmulator,
+  kOmni,  // Spanner Omni, or any server with multiplexed sessions at $WHORL_SPANNER_ENDPOINT
+};
 constexpr auto WordTableOf(BackendKind) {
   return MakeWordTable<BackendKind>({
       {BackendKind::kServer, "server"},
       {BackendKind::kEmulator, "emulator"},
+      {BackendKind::kOmni, "omni"},
   });
 }
 

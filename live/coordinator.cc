@@ -70,7 +70,7 @@ absl::Status Coordinator::Prepare() {
   if (!backend.ok()) return backend.status();
   backend_ = *std::move(backend);
   const ProtocolInfo& protocol = *FindProtocol(scenario_.protocol);
-  operator_ = std::make_unique<Operator>(backend_->channel(), protocol, kDatabase,
+  operator_ = std::make_unique<Operator>(backend_->channel(), protocol, backend_->database(),
                                          std::string(protocol.table));
   proxy_ = std::make_unique<FaultProxy>(
       backend_->address(), *this,
@@ -208,7 +208,7 @@ void Coordinator::PrepareSpare(int16_t index) {
       NodeSetup{.scenario = scenario_,
                 .process = {index, incarnation},
                 .endpoint = "127.0.0.1:" + std::to_string(node.port),
-                .database = kDatabase,
+                .database = backend_->database(),
                 .program = program_},
       [this, index, incarnation](Report& report) { OnReport(index, incarnation, report); },
       [this](const std::string& why) { Fail(why); });

@@ -69,6 +69,7 @@ sim::PassingCall Coordinator::AtSpanner(const Passing& passing) {
   return {.node = passing.call.name.process.node,
           .step = passing.call.step,
           .can_abort = passing.wire.IsOfReadWrite() && !passing.wire.is_rollback,
+          .is_rollback = passing.wire.is_rollback,
           .struck_by = passing.struck_by};
 }
 

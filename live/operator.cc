@@ -48,8 +48,8 @@ Operator::Operator(const std::shared_ptr<grpc::Channel>& channel, const Protocol
 Status Operator::Session(SessionName& out) {
   if (session_.empty()) {
     v1::Session reply;
-    Status status =
-        Call(*spanner_, &Spanner::CreateSession, wire::Encode(CreateSession{}, database_), reply);
+    Status status = Call(*spanner_, &Spanner::CreateSession,
+                         wire::Encode(CreateSession{.multiplexed = true}, database_), reply);
     if (!status.ok()) return status;
     session_ = reply.name();
   }

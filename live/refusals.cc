@@ -77,6 +77,10 @@ std::vector<std::string> RefusalsOf(BackendKind kind, const sim::Scenario& scena
   const std::string on = Cat(" cannot be made real on the ", WordOf(kind), ": ");
   for (size_t i = 0; i < scenario.faults.size(); ++i) {
     const FaultSpec& fault = scenario.faults[i];
+    if (kind == BackendKind::kOmni && fault.As<sim::SessionLossFault>() != nullptr) {
+      refusals.push_back(Cat(Place(scenario, fault, i), ": ", FaultKindText(fault.kind()), on,
+                             "its sessions are multiplexed, and are not deleted"));
+    }
     if (const auto why = WhyNot(fault)) {
       refusals.push_back(
           Cat(Place(scenario, fault, i), ": ", FaultKindText(fault.kind()), on, *why));

@@ -42,7 +42,8 @@ With --on, each node becomes a process of the real client behind a proxy, and ea
 SIGSTOP, SIGKILL, cut connections, lost and refused calls. The same checkers judge what happened, and
 the report compares it with the simulation. What cannot be made real is refused by name. --on server
 needs nothing installed; --on emulator needs the official Cloud Spanner emulator ($SPANNER_EMULATOR,
-emulator_main on PATH, or the Google Cloud SDK). Examples:
+emulator_main on PATH, or the Google Cloud SDK); --on omni needs a Spanner Omni without TLS at
+$WHORL_SPANNER_ENDPOINT, and makes and drops a database for each run. Examples:
   whorl replay scenarios/fault_crash.json --on emulator --save surprise.json
   whorl replay scenarios --on emulator --where-possible --repeat 5 --out real.json
 

@@ -400,9 +400,15 @@ void AddOptions(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
          "may be repeated")
       ->type_name("TABLE:KEY")
       ->allow_extra_args(false);
-  app.add_flag(
-      "--regular-sessions", request->backend.only_regular_sessions,
+  auto* regular = app.add_flag_function(
+      "--regular-sessions",
+      [request](int64_t) { request->backend.sessions = server::SessionKinds::kOnlyRegular; },
       "a client that asks for a multiplexed session gets a regular one, as on the emulator");
+  app.add_flag_function(
+         "--multiplexed-sessions",
+         [request](int64_t) { request->backend.sessions = server::SessionKinds::kOnlyMultiplexed; },
+         "a client that asks for a regular session is refused, as on Spanner Omni")
+      ->excludes(regular);
   app.add_flag("--like-emulator", request->like_emulator,
                "one read-write transaction at a time, and no commit wait");
   AddFaultOptions(app, request->faults);

@@ -158,7 +158,12 @@ class ForeignNode final : public CallInterceptor {
                                             .code = status.code};
     reporter_.ReportEvent(finished);
     if (heard->own_token) ReportStanding(name.lock);
-    if (points_.Has(heard->transaction, Phase::kEnded)) {
+    if (!points_.Has(heard->transaction, Phase::kEnded)) return {};
+    if (heard->transaction == steps::kHasLock) {
+      // A question has ended when the application has the answer: see Take(ProgramAnswers).
+      const std::lock_guard lock(mutex_);
+      parts_.at(name.lock).question_read = {.call = name, .finished = finished};
+    } else {
       reporter_.StopAt(name, heard->transaction, Phase::kEnded, {finished});
     }
     return {};
@@ -302,12 +307,7 @@ class ForeignNode final : public CallInterceptor {
                                                                    .yes = answers.yes,
                                                                    .token = answers.token,
                                                                    .text = answers.error});
-    if (answered && info_.answers_locally && points_.Has(steps::kHasLock, Phase::kEnded)) {
-      CallName name;
-      name.process = setup_.process;
-      name.lock = lock;
-      reporter_.StopAt(name, steps::kHasLock, Phase::kEnded, {*answered});
-    }
+    if (answered && points_.Has(steps::kHasLock, Phase::kEnded)) StopAtAnswer(lock, *answered);
     TakeQueued();
   }
 
@@ -349,6 +349,21 @@ class ForeignNode final : public CallInterceptor {
         sim::StandingChanged{.process = setup_.process, .lock = lock, .standing = part.standing},
         part.lapses_at);
   }
+  // A protocol that reads to answer ends its step with that transaction.
+  void StopAtAnswer(uint16_t lock, const sim::QuestionAnswered& answered) {
+    CallName name;
+    name.process = setup_.process;
+    name.lock = lock;
+    sim::ObservedEvent what = answered;
+    if (!info_.answers_locally) {
+      const std::lock_guard guard(mutex_);
+      const auto read = std::exchange(parts_.at(lock).question_read, std::nullopt);
+      if (!read) return;
+      name = read->call;
+      what = read->finished;
+    }
+    reporter_.StopAt(name, steps::kHasLock, Phase::kEnded, {what});
+  }
   void StopAtReply(const CallName& name, StepName step) {
     if (points_.Has(step, Phase::kReplied)) reporter_.StopAt(name, step, Phase::kReplied);
   }
@@ -388,6 +403,11 @@ class ForeignNode final : public CallInterceptor {
   real_client::LockLoop loop_;
   real_client::LoopTimer starting_{loop_.context()};
 
+  // The transaction by which the program reads what it then answers.
+  struct QuestionRead {
+    CallName call;
+    sim::TransactionFinished finished;
+  };
   // Its part in a lock.
   struct Part {
     explicit Part(HostedApplication::Surroundings around) : application(std::move(around)) {}
@@ -397,6 +417,7 @@ class ForeignNode final : public CallInterceptor {
     Standing standing;
     std::optional<sim::Instant> lapses_at;  // when the belief does
     StepOccasion occasion = StepOccasion::kAnyTime;
+    std::optional<QuestionRead> question_read;
   };
   std::map<uint16_t, Part> parts_;  // by lock; all there from the start
 

@@ -43,7 +43,9 @@ std::optional<Code> CodeFor(const FaultSpec& fault, const PassingCall& call) {
   if (const auto* error = fault.As<ErrorFault>()) {
     // A fault that strikes at a time names its step.
     const StepName step = error->of_step ? *error->of_step : std::get<When>(fault.trigger).step;
-    return call.step == step ? std::optional(CodeOf(error->code)) : std::nullopt;
+    // No server refuses to give a transaction up: its locks would stay until it is idle for too long.
+    if (call.step != step || call.is_rollback) return std::nullopt;
+    return CodeOf(error->code);
   }
   return std::nullopt;
 }
@@ -167,8 +169,7 @@ bool FaultStep::GoesOnAfter(uint32_t incarnation) {
   }
   const std::optional<Duration> lasts = LastsOf(spec_.what);
   if (lasts) {
-    Add(EndLater{
-        .fault = fault_, .node = node_, .incarnation = incarnation, .after = *lasts});
+    Add(EndLater{.fault = fault_, .node = node_, .incarnation = incarnation, .after = *lasts});
   }
   return lasts || GoesOn(spec_.what) || TargetOf(spec_.what) != nullptr;
 }

@@ -77,6 +77,7 @@ struct PassingCall {
   int16_t node = 0;
   StepName step;
   bool can_abort = false;  // whether it belongs to a read-write transaction that Spanner may abort
+  bool is_rollback = false;
   std::optional<uint32_t> struck_by;  // the fault that has struck it on its way
 };
 

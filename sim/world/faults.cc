@@ -55,6 +55,7 @@ bool CanStrike(Work& work, const FaultSpec& fault, int16_t node, const CallName&
   const PassingCall passing = {.node = node,
                                .step = call.step,
                                .can_abort = model::IsOfReadWrite(call.request),
+                               .is_rollback = std::holds_alternative<Rollback>(call.request),
                                .struck_by = {}};
   return fault.As<DropRequestFault>() != nullptr || CanAnswer(fault, passing);
 }
@@ -112,7 +113,9 @@ void CarryOut(Work& work, const ReleaseNodeClock& release) {
 }
 void CarryOut(Work& work, const SetSpannerClocks& set) { SetClocksOfSpanner(work, set); }
 
-void CarryOut(Work& work, const ActAsOperator& acts) { OnOperatorActs(work, {.fault = acts.fault}); }
+void CarryOut(Work& work, const ActAsOperator& acts) {
+  OnOperatorActs(work, {.fault = acts.fault});
+}
 
 void CarryOut(Work& work, const DropRequest& drop) {
   const uint32_t place = *FindCall(work, drop.call);

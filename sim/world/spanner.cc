@@ -145,15 +145,17 @@ void AnswerUnavailable(Work& work, uint32_t place) {
 
 // Whether an active or armed fault answers the call. If so, the answer is in
 // Outbox::database_effects.
-bool IsAnsweredByFault(Work& work, uint32_t place, const Request& request,
-                       const Leaders& leaders) {
+bool IsAnsweredByFault(Work& work, uint32_t place, const Request& request, const Leaders& leaders) {
   Call& call = work.CallAt(place);
   const int16_t node = call.name.process.node;
   if (!call.struck_by && !ConcernsCalls(work.state.faults, node)) return false;
   if (call.name.call == kSessionCall) return false;  // no step's own
   // The model knows whether there is a transaction to abort.
-  const PassingCall passing = {
-      .node = node, .step = call.step, .can_abort = true, .struck_by = call.struck_by};
+  const PassingCall passing = {.node = node,
+                               .step = call.step,
+                               .can_abort = true,
+                               .is_rollback = std::holds_alternative<Rollback>(request),
+                               .struck_by = call.struck_by};
   DrawnFaultChance chance(*work.chance, Draw::kServiceTime, DrawnForCall(call));
   const auto answer = AnswerByFault(work.scenario, work.state.faults, passing, chance);
   if (!answer) return false;
@@ -218,16 +220,15 @@ void OnCommitVisible(Work& work, const CommitBecomesVisible& visible) {
   }
   work.out.database_effects.clear();
   const Leaders leaders(work);
-  model::CommitVisible(*work.setup.catalogue, work.state.database, visible.transaction,
-                       leaders, work.out.database_effects);
+  model::CommitVisible(*work.setup.catalogue, work.state.database, visible.transaction, leaders,
+                       work.out.database_effects);
   DoDatabaseEffects(work, visible.waited_for_truetime);
 }
 
 void OnSpannerLooksAgain(Work& work) {
   work.out.database_effects.clear();
   const Leaders leaders(work);
-  model::LookAgain(*work.setup.catalogue, work.state.database, leaders,
-                   work.out.database_effects);
+  model::LookAgain(*work.setup.catalogue, work.state.database, leaders, work.out.database_effects);
   DoDatabaseEffects(work, /*waited_for_truetime=*/false);
 }
 

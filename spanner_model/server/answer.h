@@ -22,6 +22,9 @@ struct Answer {
 };
 
 inline Answer Refused(Status status) { return {.status = std::move(status)}; }
+inline Status OnlyMultiplexed() {
+  return Error(Code::kUnimplemented, "This server has multiplexed sessions only.");
+}
 template <typename Proto>
 Answer AnswerWith(Proto proto) {
   Answer answer;

@@ -90,6 +90,7 @@ void Backend::BatchCreateSessions(const v1::BatchCreateSessionsRequest& proto,
     return call.Refuse(
         Error(Code::kInvalidArgument, "Multiplexed sessions are created one at a time"));
   }
+  if (options_.sessions == SessionKinds::kOnlyMultiplexed) return call.Refuse(OnlyMultiplexed());
   Entry* entry = FindForCall(proto.database(), call);
   if (entry == nullptr) return;
   v1::BatchCreateSessionsResponse response;

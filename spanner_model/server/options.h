@@ -19,6 +19,13 @@ enum class CommitWait : uint8_t {
   kNone,             // at once, as on the emulator
 };
 
+enum class SessionKinds : uint8_t {
+  kBoth,
+  kOnlyRegular,  // a client that asks for a multiplexed session gets a regular one
+  // A client that asks for a regular session is refused, as by Spanner Omni (untried).
+  kOnlyMultiplexed,
+};
+
 // A database that exists from the start, with its project and instance.
 struct InitialDatabase {
   std::string name;  // projects/P/instances/I/databases/D
@@ -49,8 +56,7 @@ struct BackendOptions {
   size_t stream_part_bytes = size_t{1} << 20;
   std::vector<InitialDatabase> databases;
   std::vector<NamedSplit> splits;  // in each database; one whose table is not there has no effect
-  // A client that asks for a multiplexed session gets a regular one, as from the official emulator.
-  bool only_regular_sessions = false;
+  SessionKinds sessions = SessionKinds::kBoth;
 };
 
 // Behaves as the official emulator does: one lock for a database, pending columns, no commit wait.

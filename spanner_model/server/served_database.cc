@@ -156,13 +156,18 @@ void ServedDatabase::Serve(const Proto& proto, const std::string& session, Answe
   } else {
     status = wire::Decode(proto, request);
   }
+  if constexpr (std::is_same_v<Call, CreateSession>) {
+    const bool is_refused =
+        options_.sessions == SessionKinds::kOnlyMultiplexed && !request.multiplexed;
+    if (status.ok() && is_refused) status = OnlyMultiplexed();
+  }
   if (!status.ok()) {
     out.push_back({.tag = tag, .answer = Refused(std::move(status))});
     return;
   }
   if constexpr (std::is_same_v<Call, Commit>) call.wants_commit_stats = proto.return_commit_stats();
   if constexpr (std::is_same_v<Call, CreateSession>) {
-    request.multiplexed = request.multiplexed && !options_.only_regular_sessions;
+    request.multiplexed = request.multiplexed && options_.sessions != SessionKinds::kOnlyRegular;
   }
   call.request = std::move(request);
   SetSession(call.request, session);

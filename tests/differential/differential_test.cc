@@ -1,16 +1,20 @@
 // The model against the official Cloud Spanner emulator: both answer random sequences of calls
-// alike. Skipped if there is no emulator.
+// alike. Skipped if there is no emulator. The same against any server that runs already, such as Spanner
+// Omni: WHORL_SPANNER_ENDPOINT=HOST:PORT, without TLS. Then no difference is known, sessions are
+// multiplexed, and there is one transaction at a time.
 //
 // WHORL_DIFFERENTIAL_SEQUENCES sets the number of sequences (500), not counting those that a known
 // difference cut short. The seed and max_success of RC_PARAMS are used if given. A failure prints
 // the smallest failing sequence found, as a script.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -58,6 +62,8 @@ class Emulator {
   int calls_ = 0;
 };
 
+enum class Against : uint8_t { kEmulator, kEndpoint };
+
 class DifferentialTest : public testing::Test {
  protected:
   struct Outcome {
@@ -67,10 +73,12 @@ class DifferentialTest : public testing::Test {
   };
 
   // Plays one sequence to both servers and compares the answers.
-  Outcome Play(const Sequence& sequence, RawSpanner& one, RawSpanner& other) {
-    const std::string database = "d" + std::to_string(++databases_);
-    Player model(one, database);
-    Player emulator(other, database);
+  Outcome Play(const Sequence& sequence, RawSpanner& one, RawSpanner& other, Against against) {
+    const bool is_emulator = against == Against::kEmulator;
+    const std::string database =
+        "d" + std::to_string(is_emulator ? 0 : getpid()) + "-" + std::to_string(++databases_);
+    Player model(one, database, /*has_multiplexed_sessions=*/!is_emulator);
+    Player emulator(other, database, /*has_multiplexed_sessions=*/!is_emulator);
     model.Prepare(sequence);
     emulator.Prepare(sequence);
     emulator_answers_ = true;
@@ -85,7 +93,7 @@ class DifferentialTest : public testing::Test {
       const auto measured = emulator.Play(operation);
       script += Describe(operation) + "\n";
       if (modelled) script += "    model:    " + Describe(*modelled) + "\n";
-      if (measured) script += "    emulator: " + Describe(*measured) + "\n";
+      if (measured) script += "    measured: " + Describe(*measured) + "\n";
       tally_.AddAnswer(operation, measured);
       if (measured && (measured->code == grpc::StatusCode::UNAVAILABLE ||
                        measured->code == grpc::StatusCode::DEADLINE_EXCEEDED)) {
@@ -98,7 +106,8 @@ class DifferentialTest : public testing::Test {
       }
       const std::string difference = FindDifference(operation, modelled, measured);
       const Shows shows = difference.empty() ? Shows::kLater : Shows::kNow;
-      const KnownDifference* known = Explain(operation, modelled, measured, shows);
+      const KnownDifference* known =
+          is_emulator ? Explain(operation, modelled, measured, shows) : nullptr;
       if (known == nullptr && difference.empty()) continue;
       if (known == nullptr) {
         outcome.difference = "a difference: " + difference + "\n" + script;
@@ -141,6 +150,9 @@ class DifferentialTest : public testing::Test {
     }
   }
 
+  void CompareWithEndpoint(const std::string& endpoint, const server::BackendOptions& options,
+                           int most);
+
   Tally tally_;
   int databases_ = 0;
   bool emulator_answers_ = true;
@@ -177,6 +189,53 @@ TEST(KnownDifferencesTest, AreRowsOfTheModelsPages) {
     EXPECT_TRUE(rows.contains(name)) << name;
 }
 
+// Plays as many sequences as Params() says, or `most`, to whorl's server and the one at the endpoint.
+void DifferentialTest::CompareWithEndpoint(const std::string& endpoint,
+                                           const server::BackendOptions& options, int most) {
+  auto server = server::Server::Start({.backend = options});
+  ASSERT_TRUE(server.ok()) << server.status().message();
+  const auto channel = MakeChannel(endpoint);
+  ASSERT_TRUE(WaitForServer(*channel, nullptr)) << "no server answers at " << endpoint;
+  const RawSpanner::InDefaultInstance names;
+  RawSpanner model(MakeChannel((*server)->address()));
+  RawSpanner measured(channel);
+  rc::detail::TestParams params = Params();
+  params.maxSuccess = std::min(params.maxSuccess, most);
+  const auto result = rc::detail::checkTestable(
+      [&] {
+        const Sequence sequence = *Sequences(Concurrency::kOneByOne);
+        const Outcome outcome = Play(sequence, model, measured, Against::kEndpoint);
+        if (!outcome.difference.empty()) RC_FAIL(outcome.difference);
+        if (!outcome.whole) RC_DISCARD("too short");
+      },
+      rc::detail::TestMetadata{.id = "endpoint", .description = "endpoint"}, params);
+  std::cout << "seed " << params.seed << "\n" << tally_.Describe();
+  std::ostringstream message;
+  rc::detail::printResultMessage(result, message);
+  ASSERT_TRUE(result.is<rc::detail::SuccessResult>()) << message.str();
+}
+
+server::BackendOptions LikeOmni() {
+  server::BackendOptions options;
+  options.sessions = server::SessionKinds::kOnlyMultiplexed;
+  options.databases = {
+      {.name = "projects/default/instances/default/databases/d", .statements = {}}};
+  return options;
+}
+
+// The way to such a server, on a server of ours: it differs in nothing.
+TEST_F(DifferentialTest, TakesAnyServerThatRunsAlready) {
+  auto server = server::Server::Start({.backend = LikeOmni()});
+  ASSERT_TRUE(server.ok()) << server.status().message();
+  CompareWithEndpoint((*server)->address(), LikeOmni(), 20);
+}
+
+TEST_F(DifferentialTest, AnswersRandomSequencesAsTheEndpointDoes) {
+  const char* endpoint = std::getenv("WHORL_SPANNER_ENDPOINT");
+  if (endpoint == nullptr) GTEST_SKIP() << "no WHORL_SPANNER_ENDPOINT=HOST:PORT";
+  CompareWithEndpoint(endpoint, LikeOmni(), std::numeric_limits<int>::max());
+}
+
 // A different answer is a bug of the model or of the emulator; compare.cc lists those of the
 // emulator.
 TEST_F(DifferentialTest, AnswersRandomSequencesAsTheEmulatorDoes) {
@@ -190,8 +249,8 @@ TEST_F(DifferentialTest, AnswersRandomSequencesAsTheEmulatorDoes) {
   const auto start = std::chrono::steady_clock::now();
   const auto result = rc::detail::checkTestable(
       [&] {
-        const Sequence sequence = *Sequences();
-        const Outcome outcome = Play(sequence, model, emulator.spanner());
+        const Sequence sequence = *Sequences(Concurrency::kInterleaved);
+        const Outcome outcome = Play(sequence, model, emulator.spanner(), Against::kEmulator);
         emulator.AddCalls(outcome.calls, emulator_answers_);
         if (!outcome.difference.empty()) RC_FAIL(outcome.difference);
         if (!outcome.whole) RC_DISCARD("cut short by a known difference, or too short");

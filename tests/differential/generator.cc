@@ -21,11 +21,13 @@ bool Begins(const Operation& operation) {
 // Draws depend on earlier operations, but cannot depend on their answers.
 class SequenceMaker {
  public:
-  explicit SequenceMaker(const rc::Random& random)
-      : draw_(random), statements_(draw_, tables_, commits_) {}
+  SequenceMaker(const rc::Random& random, Concurrency concurrency)
+      : draw_(random),
+        one_by_one_(concurrency == Concurrency::kOneByOne),
+        statements_(draw_, tables_, commits_) {}
 
   Sequence Make() {
-    sequence_.sessions = draw_.Percent(85) ? draw_.Between(2, 4) : 1;
+    sequence_.sessions = !one_by_one_ && draw_.Percent(85) ? draw_.Between(2, 4) : 1;
     sessions_ = sequence_.sessions;
     const int tables = draw_.Between(1, 2);
     for (int i = 0; i < tables; ++i) AddTable(sequence_.schema);
@@ -232,6 +234,7 @@ class SequenceMaker {
       case 7:
         return AddEnd();
       case 6: {
+        if (one_by_one_ && IsBusy(0)) return AddEnd();
         Operation commit = New(OperationKind::kCommit, DrawSession());
         commit.transaction.kind = SelectorKind::kSingleUse;
         commit.mutations = statements_.Mutations(Typing::kMayBeWrong);
@@ -242,9 +245,10 @@ class SequenceMaker {
       case 9:
         return AddSchemaChange();
       case 10:
+        if (one_by_one_ && IsBusy(0)) return AddEnd();
         return AddWrongId();
       default:
-        return AddLostSession();
+        if (!one_by_one_) AddLostSession();
     }
   }
 
@@ -281,6 +285,9 @@ class SequenceMaker {
     if (schema || again.id < first_id_of_schema_) return;
     const bool begins = Begins(again);
     if (begins && IsBusy(again.session)) return;
+    const bool writes_beside = again.kind == OperationKind::kCommit &&
+                               again.transaction.kind == SelectorKind::kSingleUse && IsBusy(0);
+    if (one_by_one_ && writes_beside) return;
     const bool of_older =
         again.transaction.kind == SelectorKind::kOf &&
         std::none_of(begun_.begin(), begun_.end(), [&](const Begun& begun) {
@@ -361,6 +368,7 @@ class SequenceMaker {
   static constexpr int kWrongSession = 4;  // and those above
 
   Draw draw_;
+  const bool one_by_one_;
   Sequence sequence_;
   std::vector<model::Table> tables_;
   std::vector<int> commits_;
@@ -417,9 +425,9 @@ rc::Seq<Sequence> Smaller(const Sequence& sequence) {
 
 }  // namespace
 
-rc::Gen<Sequence> Sequences() {
-  return [](const rc::Random& random, int) {
-    return rc::shrinkable::shrinkRecur(SequenceMaker(random).Make(), &Smaller);
+rc::Gen<Sequence> Sequences(Concurrency concurrency) {
+  return [concurrency](const rc::Random& random, int) {
+    return rc::shrinkable::shrinkRecur(SequenceMaker(random, concurrency).Make(), &Smaller);
   };
 }
 

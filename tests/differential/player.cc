@@ -51,6 +51,7 @@ v1::ResultSet Join(const std::vector<v1::PartialResultSet>& parts) {
   for (const v1::PartialResultSet& part : parts) {
     if (part.has_metadata()) *set.mutable_metadata() = part.metadata();
     if (part.has_stats()) *set.mutable_stats() = part.stats();
+    if (part.has_precommit_token()) *set.mutable_precommit_token() = part.precommit_token();
     const Status status = wire::AppendValues(part.values(), chunked, values);
     if (!status.ok()) throw std::runtime_error("a stream of parts that do not fit");
     if (part.values_size() > 0) chunked = part.chunked_value();
@@ -73,6 +74,12 @@ std::string Brackets(const std::vector<std::string>& texts) {
   return all + "]";
 }
 
+// The operation that began the transaction in which the operation runs.
+int BeganBy(const Operation& operation) {
+  const Selector& selector = operation.transaction;
+  return selector.kind == SelectorKind::kOf ? selector.of : operation.id;
+}
+
 }  // namespace
 
 std::string Describe(const Answer& answer) {
@@ -93,8 +100,10 @@ std::string Describe(const Answer& answer) {
   return text;
 }
 
-Player::Player(RawSpanner& spanner, std::string database)
-    : spanner_(spanner), database_(std::move(database)) {}
+Player::Player(RawSpanner& spanner, std::string database, bool has_multiplexed_sessions)
+    : spanner_(spanner),
+      database_(std::move(database)),
+      has_multiplexed_sessions_(has_multiplexed_sessions) {}
 
 Player::~Player() {
   for (const auto& [operation, begun] : open_) {
@@ -119,7 +128,8 @@ void Player::Prepare(const Sequence& sequence) {
 const std::string& Player::SessionName(int session) {
   while (static_cast<size_t>(session) >= sessions_.size()) {
     ++calls_;
-    const auto heard = spanner_.CreateSession(RawSpanner::DatabaseName(database_));
+    const auto heard =
+        spanner_.CreateSession(RawSpanner::DatabaseName(database_), has_multiplexed_sessions_);
     if (!heard.ok()) throw std::runtime_error("CreateSession: " + heard.status.error_message());
     sessions_.push_back(heard.reply.name());
   }
@@ -216,6 +226,15 @@ void Player::FillStatement(const Call& call, Statement& statement) const {
 void Player::Take(const grpc::Status& status, Answer& answer) const {
   answer.code = status.error_code();
   answer.message = status.error_message();
+}
+
+template <typename Reply>
+void Player::KeepToken(const Operation& operation, const Reply& reply) {
+  if (!reply.has_precommit_token()) return;
+  auto& token = tokens_[BeganBy(operation)];
+  if (token.precommit_token().empty() || reply.precommit_token().seq_num() > token.seq_num()) {
+    token = reply.precommit_token();
+  }
 }
 
 void Player::TakeBegun(const Operation& operation, const v1::Transaction& transaction,
@@ -335,6 +354,7 @@ std::optional<Answer> Player::PlayDdl(const Operation& operation) {
   Answer answer;
   Take(spanner_.databases().UpdateDatabaseDdl(&context, request, &reply), answer);
   if (answer.code == grpc::StatusCode::OK) {
+    reply = spanner_.Await(std::move(reply));
     answer.code = static_cast<grpc::StatusCode>(reply.error().code());
     answer.message = reply.error().message();
   }
@@ -349,14 +369,13 @@ Answer Player::PlayBegin(const Operation& operation) {
   Answer answer;
   Take(heard.status, answer);
   if (heard.ok()) TakeBegun(operation, heard.reply, answer);
+  if (heard.ok()) KeepToken(operation, heard.reply);
   return answer;
 }
 
 void Player::NoteRepeat(const Operation& operation, Answer& answer) {
-  const Selector& selector = operation.transaction;
-  const int began = selector.kind == SelectorKind::kOf ? selector.of : operation.id;
   const auto [first, is_first] =
-      numbered_.emplace(std::pair(began, operation.sequence_number), answer);
+      numbered_.emplace(std::pair(BeganBy(operation), operation.sequence_number), answer);
   answer.number_is_old = !is_first;
   answer.repeats = !is_first && first->second.code == answer.code &&
                    first->second.batch_code == answer.batch_code &&
@@ -379,6 +398,7 @@ Answer Player::AnswerWithRows(const Operation& operation, const Heard<v1::Result
   Take(heard.status, answer);
   if (!heard.ok()) return answer;
   TakeBegun(operation, heard.reply.metadata().transaction(), answer);
+  KeepToken(operation, heard.reply);
   answer.results.push_back(MakeResult(heard.reply));
   return answer;
 }
@@ -397,6 +417,7 @@ Answer Player::PlayBatch(const Operation& operation) {
     if (answer.results.empty()) TakeBegun(operation, set.metadata().transaction(), answer);
     answer.results.push_back(MakeResult(set));
   }
+  KeepToken(operation, heard.reply);
   answer.batch_code = static_cast<grpc::StatusCode>(heard.reply.status().code());
   answer.message = heard.reply.status().message();
   return answer;
@@ -428,7 +449,13 @@ Answer Player::PlayCommit(const Operation& operation) {
     mutation.keys = Resolve(mutation.keys);
     *request.add_mutations() = wire::EncodeMutation(mutation);
   }
-  const auto heard = spanner_.Commit(request);
+  const auto token = tokens_.find(BeganBy(operation));
+  if (token != tokens_.end()) *request.mutable_precommit_token() = token->second;
+  auto heard = spanner_.Commit(request);
+  if (heard.ok() && heard.reply.has_precommit_token()) {
+    *request.mutable_precommit_token() = heard.reply.precommit_token();
+    heard = spanner_.Commit(request);
+  }
   Answer answer;
   Take(heard.status, answer);
   if (!heard.ok()) return answer;

@@ -51,7 +51,7 @@ std::string Describe(const Answer& answer);
 class Player {
  public:
   // `database` is an id that the server does not have yet.
-  Player(RawSpanner& spanner, std::string database);
+  Player(RawSpanner& spanner, std::string database, bool has_multiplexed_sessions);
   Player(const Player&) = delete;
   // Ends open transactions and drops the database.
   ~Player();
@@ -96,6 +96,10 @@ class Player {
   KeySet Resolve(const KeySet& keys) const;
 
   void Take(const grpc::Status& status, Answer& answer) const;
+  // Keeps the newest precommit token of the operation's transaction, which a Commit on a multiplexed
+  // session has to bring.
+  template <typename Reply>
+  void KeepToken(const Operation& operation, const Reply& reply);
   void TakeBegun(const Operation& operation, const google::spanner::v1::Transaction& transaction,
                  Answer& answer);
   void TakeCommit(const Operation& operation, Timestamp commit, Answer& answer);
@@ -105,10 +109,13 @@ class Player {
 
   RawSpanner& spanner_;
   std::string database_;
+  const bool has_multiplexed_sessions_;
   std::vector<std::string> sessions_;
   std::map<int, Begun> begun_;        // by the operation that began it
   std::map<int, Begun> open_;         // those that have not ended
   std::map<int, Timestamp> commits_;  // by the operation
+  // By the operation that began the transaction.
+  std::map<int, google::spanner::v1::MultiplexedSessionPrecommitToken> tokens_;
   // The first answer, by the operation that began the transaction and the sequence number.
   std::map<std::pair<int, int64_t>, Answer> numbered_;
   std::set<Timestamp> commit_times_;

@@ -115,6 +115,33 @@ TEST_F(LiveReplayTest, ErrorsAreAnsweredInSpannersPlace) {
   EXPECT_THAT(trace, HasSubstr("INTERNAL"));
 }
 
+// In the place of Spanner Omni: a server that runs already, has one instance, and refuses regular
+// sessions.
+TEST_F(LiveReplayTest, RunsOnAServerThatRunsAlready) {
+  Write("crash.json", kCrash);
+  const Ended ended = Shell(
+      "export W; \"$W\" serve --multiplexed-sessions --database "
+      "projects/default/instances/default/databases/another -- sh -c "
+      "'WHORL_SPANNER_ENDPOINT=$SPANNER_EMULATOR_HOST \"$W\" replay crash.json --on omni --json'");
+  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+  EXPECT_TRUE(Document(ended)["scenarios"][0]["real"][0]["holes"].empty()) << ended.out;
+}
+
+TEST_F(LiveReplayTest, SaysWhereAServerThatRunsAlreadyIsToBe) {
+  Write("crash.json", kCrash);
+  unsetenv("WHORL_SPANNER_ENDPOINT");
+  const Ended unsaid = Shell("$W replay crash.json --on omni");
+  EXPECT_EQ(unsaid.code, 3);
+  EXPECT_THAT(unsaid.err, HasSubstr("WHORL_SPANNER_ENDPOINT=HOST:PORT"));
+  std::string loss(kCrash);
+  const size_t faults = loss.find("\"faults\": [") + 11;
+  loss.insert(faults, R"({ "at": "1s", "do": "session_loss", "node": "a" },)");
+  Write("loss.json", loss);
+  const Ended refused = Shell("$W replay loss.json --on omni");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("multiplexed"));
+}
+
 // The same on the official emulator, whose code is not ours.
 TEST_F(LiveReplayTest, OnTheEmulatorToo) {
   if (!FindEmulator()) GTEST_SKIP() << kNoEmulator;

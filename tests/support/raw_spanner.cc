@@ -3,6 +3,8 @@
 #include <grpcpp/client_context.h>
 
 #include <chrono>
+#include <thread>
+#include <utility>
 
 namespace whorl {
 namespace {
@@ -13,7 +15,12 @@ using Operation = google::longrunning::Operation;
 constexpr const char* kProject = "projects/test-project";
 constexpr const char* kInstanceId = "test-instance";
 
-std::string InstanceName() { return std::string(kProject) + "/instances/" + kInstanceId; }
+bool uses_default_instance = false;
+
+std::string InstanceName() {
+  if (uses_default_instance) return "projects/default/instances/default";
+  return std::string(kProject) + "/instances/" + kInstanceId;
+}
 
 void SetDeadline(grpc::ClientContext& context) {
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
@@ -55,7 +62,6 @@ Heard<std::vector<Part>> Stream(RawSpanner::Api::Stub& stub, StreamMethod<Part, 
   return heard;
 }
 
-// The emulator and whorl's server answer with operations that are done.
 grpc::Status OutcomeOf(const Heard<Operation>& heard) {
   if (!heard.ok()) return heard.status;
   if (!heard.reply.done()) {
@@ -70,9 +76,28 @@ grpc::Status OutcomeOf(const Heard<Operation>& heard) {
 RawSpanner::RawSpanner(const std::shared_ptr<grpc::Channel>& channel)
     : api_(Api::NewStub(channel)),
       instances_(Instances::NewStub(channel)),
-      databases_(Databases::NewStub(channel)) {}
+      databases_(Databases::NewStub(channel)),
+      operations_(google::longrunning::Operations::NewStub(channel)) {}
+
+RawSpanner::InDefaultInstance::InDefaultInstance() { uses_default_instance = true; }
+RawSpanner::InDefaultInstance::~InDefaultInstance() { uses_default_instance = false; }
+
+// The emulator and whorl's server answer with operations that are done.
+Operation RawSpanner::Await(Operation operation) {
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!operation.done() && std::chrono::steady_clock::now() < give_up) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    google::longrunning::GetOperationRequest request;
+    request.set_name(operation.name());
+    const auto heard =
+        Call(*operations_, &google::longrunning::Operations::Stub::GetOperation, request);
+    if (heard.ok()) operation = heard.reply;
+  }
+  return operation;
+}
 
 grpc::Status RawSpanner::CreateInstance() {
+  if (uses_default_instance) return grpc::Status::OK;
   google::spanner::admin::instance::v1::CreateInstanceRequest request;
   request.set_parent(kProject);
   request.set_instance_id(kInstanceId);
@@ -97,7 +122,9 @@ grpc::Status RawSpanner::CreateDatabase(const std::string& id,
   request.set_parent(InstanceName());
   request.set_create_statement("CREATE DATABASE `" + id + "`");
   for (const std::string& statement : ddl) request.add_extra_statements(statement);
-  return OutcomeOf(Call(*databases_, &Databases::Stub::CreateDatabase, request));
+  Heard<Operation> heard = Call(*databases_, &Databases::Stub::CreateDatabase, request);
+  if (heard.ok()) heard.reply = Await(std::move(heard.reply));
+  return OutcomeOf(heard);
 }
 
 Heard<v1::Session> RawSpanner::CreateSession(const std::string& database, bool multiplexed) {

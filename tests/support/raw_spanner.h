@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "google/longrunning/operations.grpc.pb.h"
 #include "google/spanner/admin/database/v1/spanner_database_admin.grpc.pb.h"
 #include "google/spanner/admin/instance/v1/spanner_instance_admin.grpc.pb.h"
 #include "google/spanner/v1/spanner.grpc.pb.h"
@@ -36,7 +37,14 @@ class RawSpanner {
   // Every call has a deadline of 60 s.
   explicit RawSpanner(const std::shared_ptr<grpc::Channel>& channel);
 
-  // Creates projects/test-project/instances/test-instance, unless it exists.
+  // As long as it lives, names are of projects/default/instances/default, which is there, as on Spanner
+  // Omni.
+  struct InDefaultInstance {
+    InDefaultInstance();
+    ~InDefaultInstance();
+    InDefaultInstance(const InDefaultInstance&) = delete;
+  };
+  // Creates the instance, projects/test-project/instances/test-instance, unless it exists.
   grpc::Status CreateInstance();
   // Creates the database DatabaseName(id) in that instance.
   grpc::Status CreateDatabase(const std::string& id, const std::vector<std::string>& ddl);
@@ -67,6 +75,9 @@ class RawSpanner {
       const google::spanner::v1::BatchWriteRequest& request);
   Heard<google::protobuf::Empty> Rollback(const google::spanner::v1::RollbackRequest& request);
 
+  // The operation when it is done; as it is after a minute, if it is not.
+  google::longrunning::Operation Await(google::longrunning::Operation operation);
+
   // For calls that are not above.
   Api::Stub& api() { return *api_; }
   Instances::Stub& instances() { return *instances_; }
@@ -76,6 +87,7 @@ class RawSpanner {
   std::unique_ptr<Api::Stub> api_;
   std::unique_ptr<Instances::Stub> instances_;
   std::unique_ptr<Databases::Stub> databases_;
+  std::unique_ptr<google::longrunning::Operations::Stub> operations_;
 };
 
 }  // namespace whorl

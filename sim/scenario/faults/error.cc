@@ -11,7 +11,9 @@ FaultInfo ErrorFault::Describe() {
       .word = "error",
       .about =
           "Spanner answers the node's calls of one step by `code` and does nothing else: such "
-          "a call has no effect, and its transaction is as it was. With `for`, every call of "
+          "a call has no effect, and its transaction is as it was. A Rollback is never answered "
+          "so. "
+          "With `for`, every call of "
           "the step that comes meanwhile (or `percent` of them); without, one: the call that "
           "`when` names with phase `sent`, or else the node's next one of the step",
       .keys = {{.key = {.name = "code",

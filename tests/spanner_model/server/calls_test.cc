@@ -193,10 +193,28 @@ TEST_F(ServerCallsTest, SplitsGiveTimestampsByThemselves) {
 
 TEST_F(ServerCallsTest, AServerWithoutMultiplexedSessionsGivesRegularOnes) {
   ServerOptions options = TestOptions();
-  options.backend.only_regular_sessions = true;
+  options.backend.sessions = SessionKinds::kOnlyRegular;
   const auto server = StartOrThrow(std::move(options));
   TestClient client(*server);
   EXPECT_FALSE(client.raw().CreateSession(TestDatabase(), true).reply.multiplexed());
+}
+
+TEST_F(ServerCallsTest, AServerWithoutRegularSessionsRefusesThem) {
+  ServerOptions options = TestOptions();
+  options.backend.sessions = SessionKinds::kOnlyMultiplexed;
+  const auto server = StartOrThrow(std::move(options));
+  TestClient client(*server);
+  EXPECT_TRUE(client.raw().CreateSession(TestDatabase(), true).reply.multiplexed());
+  const auto refused = client.raw().CreateSession(TestDatabase(), false);
+  EXPECT_EQ(refused.status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_THAT(refused.status.error_message(), HasSubstr("multiplexed"));
+  v1::BatchCreateSessionsRequest batch;
+  batch.set_database(TestDatabase());
+  batch.set_session_count(1);
+  grpc::ClientContext context;
+  v1::BatchCreateSessionsResponse reply;
+  EXPECT_EQ(client.raw().api().BatchCreateSessions(&context, batch, &reply).error_code(),
+            grpc::StatusCode::UNIMPLEMENTED);
 }
 
 // Rows keep their values in the columns that stay, whatever becomes of others.
