@@ -10,12 +10,16 @@ unfinished=()
 help_bench() {
   cat <<'TEXT'
 Usage: ./dev bench [--wire] [ARGUMENTS OF THE BENCHMARK]
+       ./dev bench --instructions [--check|--write]
        ./dev bench --compare [REV|baseline] [--rounds N] [ARGUMENTS OF THE BENCHMARK]
        ./dev bench --baseline [--rounds N] [ARGUMENTS OF THE BENCHMARK]
 
 Builds and runs the benchmarks in the release tree: the speed of the simulation, or with --wire that
 of SQL and of the server over the model.
 
+  --instructions   counts the instructions of whole runs by callgrind, by part, beside those that
+              bench/instructions.csv has: the same on a busy machine and on a quiet one. A test fails
+              where a run is more than 5 % above it. --write writes the file anew.
   --compare   also builds REV, in a git worktree under .deps/ (kept for the next time; there is one
               at most), runs old and new in turn, and prints how many times faster the new one is:
               the median of the rounds' ratios, and the least and the greatest. REV is the last
@@ -28,6 +32,7 @@ Examples:
 
   ./dev bench --benchmark_filter=REGEX
   ./dev bench --wire
+  ./dev bench --instructions
   ./dev bench --compare
   ./dev bench --compare main --rounds 9 --benchmark_filter=QuietNodes
 TEXT
@@ -35,6 +40,12 @@ TEXT
 
 run_bench() {
   case "${1:-}" in
+    --instructions)
+      ensure_setup
+      build release whorl >&2
+      "$root/bench/instructions.sh" "$root/build/whorl" "${@:2}"
+      return
+      ;;
     --compare | --baseline)
       bench_in_rounds "$@"
       return

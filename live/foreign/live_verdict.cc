@@ -232,6 +232,7 @@ class DatabaseJudge {
         TakeCommit(one.client, std::get<CommitHeard>(one.what));
       }
     }
+    if (!hole_.empty()) happenings.clear();
   }
 
   void Report(const std::string& database, Instant now, Timestamp start, Json& locks) {
@@ -482,7 +483,7 @@ Json LiveVerdict::Judge(std::optional<Timestamp> under_way) { return impl_->Judg
 
 LiveVerdict::Summary LiveVerdict::Summarise() {
   Json report = impl_->Judge(std::nullopt);
-  while (report["waiting"] != 0 && report["holes"].empty()) report = impl_->Judge(std::nullopt);
+  while (report["waiting"] != 0) report = impl_->Judge(std::nullopt);
   Summary summary;
   for (const Json& hole : report["holes"]) {
     summary.lines.push_back(Cat("verdict: not all is known: ", hole.get<std::string>()));
