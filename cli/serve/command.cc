@@ -14,6 +14,7 @@
 #include <future>
 #include <iostream>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -205,12 +206,18 @@ class Serving {
   }
   // On the thread of the signals.
   void OnSignal(int signal) {
-    const pid_t command = command_;
-    if (command > 0) {
-      kill(command, signal);
-    } else if (!has_signal_.exchange(true)) {
+    const std::lock_guard lock(mutex_);
+    if (command_ > 0) {
+      kill(command_, signal);
+    } else if (std::exchange(early_signal_, signal) == 0) {
       signalled_.set_value();
     }
+  }
+  // A signal that came while the command was being started is the command's, too.
+  void SetCommand(pid_t command) {
+    const std::lock_guard lock(mutex_);
+    command_ = command;
+    if (command_ > 0 && early_signal_ != 0) kill(command_, early_signal_);
   }
 
   int RunCommand(const std::vector<std::string>& addresses, const std::string& control) {
@@ -219,17 +226,18 @@ class Serving {
       Complain(Cat(request_.command[0], ": ", std::generic_category().message(error)));
       return error == ENOENT ? kNoSuchCommand : kCannotExecute;
     }
-    command_ = child;
+    SetCommand(child);
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    command_ = 0;
+    SetCommand(0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
 
   const ServeRequest request_;
-  std::atomic<pid_t> command_ = 0;
-  std::atomic<bool> has_signal_ = false;
+  std::mutex mutex_;  // guards the next two
+  pid_t command_ = 0;
+  int early_signal_ = 0;  // the first that came when there was no command; 0: none
   std::promise<void> signalled_;
 };
 

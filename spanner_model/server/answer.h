@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,7 +22,13 @@ struct Answer {
   std::vector<MessagePtr> messages;
 };
 
-inline Answer Refused(Status status) { return {.status = std::move(status)}; }
+// An error; the remedy is added where the model lacks what the call needs.
+inline Answer Refused(Status status) {
+  if (status.message.find("is not modelled") != std::string::npos) {
+    status.message += "; whorl proxy puts the same faults before a server that has it";
+  }
+  return {.status = std::move(status)};
+}
 inline Status OnlyMultiplexed() {
   return Error(Code::kUnimplemented, "This server has multiplexed sessions only.");
 }

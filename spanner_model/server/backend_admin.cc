@@ -170,10 +170,10 @@ Status Backend::Start(Timestamp now) {
 Answer Backend::CreateDatabase(const database_admin::CreateDatabaseRequest& proto, Timestamp now) {
   if (!instances_.contains(proto.parent())) return Refused(InstanceNotFound(proto.parent()));
   if (proto.database_dialect() == database_admin::POSTGRESQL) {
-    return Refused(Error(Code::kUnimplemented, "whorl has no dialect but GoogleSQL"));
+    return Refused(Error(Code::kUnimplemented, "A dialect other than GoogleSQL is not modelled"));
   }
   if (!proto.proto_descriptors().empty()) {
-    return Refused(Error(Code::kUnimplemented, "whorl has no columns of protos"));
+    return Refused(Error(Code::kUnimplemented, "A column of protos is not modelled"));
   }
   const auto id = ParseCreateDatabase(proto.create_statement());
   if (!id) {

@@ -102,8 +102,9 @@ grpc::ServerGenericBidiReactor* CallService::CreateReactor(
   if (!status.ok()) return new RefusedCall(std::move(status));
   const Method* method = FindMethod(context->method());
   if (method == nullptr) {
-    return new RefusedCall(
-        {grpc::StatusCode::UNIMPLEMENTED, "whorl's server has no method " + context->method()});
+    return new RefusedCall({grpc::StatusCode::UNIMPLEMENTED,
+                            "whorl's server has no method " + context->method() +
+                                "; whorl proxy puts the same faults before one that has it"});
   }
   return new ServedCall(*frontend_, *context, *method);
 }

@@ -133,8 +133,8 @@ void ServedDatabase::Serve(const Proto& proto, const std::string& session, Answe
     if (known) {
       out.push_back({.tag = tag,
                      .answer = Refused(Error(Code::kUnimplemented,
-                                             "whorl's server has no reads by an index; a query "
-                                             "with FORCE_INDEX has the same rows"))});
+                                             "A read by an index is not modelled (a query with "
+                                             "FORCE_INDEX has the same rows)"))});
       return;
     }
   }

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "tests/cli/serve/control_testing.h"
+#include "tests/support/json_schema.h"
 
 namespace whorl::serve_test {
 namespace {
@@ -152,41 +153,6 @@ TEST_F(ControlTest, ACommandFindsIt) {
 
 // --- openapi.json --------------------------------------------------------------------------------
 
-// What in `json` is not as the schema says; empty if all is. Only what our file uses of JSON Schema.
-std::string Mistake(const Json& json, Json schema, const Json& document) {
-  if (schema.contains("$ref")) {
-    schema = document.at(Json::json_pointer(schema["$ref"].get<std::string>().substr(1)));
-  }
-  const std::string type = schema["type"];
-  if (type == "string" && !json.is_string()) return "no string: " + json.dump();
-  if (type == "integer" && !json.is_number_integer()) return "no integer: " + json.dump();
-  if (type == "boolean" && !json.is_boolean()) return "no boolean: " + json.dump();
-  if (schema.contains("enum") && std::ranges::find(schema["enum"], json) == schema["enum"].end()) {
-    return "not listed: " + json.dump();
-  }
-  if (type == "array") {
-    if (!json.is_array()) return "no array: " + json.dump();
-    for (const Json& one : json) {
-      if (std::string mistake = Mistake(one, schema["items"], document); !mistake.empty()) {
-        return mistake;
-      }
-    }
-  }
-  if (type != "object") return {};
-  if (!json.is_object()) return "no object: " + json.dump();
-  for (const Json& key : schema["required"]) {
-    if (!json.contains(key.get<std::string>())) return "missing: " + key.dump();
-  }
-  for (const auto& [key, value] : json.items()) {
-    if (!schema["properties"].contains(key)) return "not described: " + key;
-    if (std::string mistake = Mistake(value, schema["properties"][key], document);
-        !mistake.empty()) {
-      return mistake;
-    }
-  }
-  return {};
-}
-
 // Every operation of the file is asked, rightly and wrongly: each code that the file names comes, no
 // other does, and the bodies are as described.
 TEST_F(ControlTest, AnswersAsTheOpenApiFileSays) {
@@ -251,7 +217,7 @@ TEST_F(ControlTest, AnswersAsTheOpenApiFileSays) {
     const auto content = response["content"].begin();
     EXPECT_TRUE(result->get_header_value("Content-Type").starts_with(content.key()));
     if (content.key() != "application/json") continue;
-    EXPECT_EQ(Mistake(Json::parse(result->body), (*content)["schema"], document), "");
+    EXPECT_EQ(MistakeIn(Json::parse(result->body), (*content)["schema"], document), "");
   }
   EXPECT_EQ(met, described);
 }

@@ -4,8 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <variant>
+
+#include "tests/support/json_schema.h"
 
 namespace whorl::live::program_lines_test {
 namespace {
@@ -56,6 +60,46 @@ TEST(ProgramLinesTest, OtherLinesAreRefusedWithWhatWasExpected) {
   EXPECT_THAT(wrong(R"({"event":"leads","lapses_in_ms":-1})"), HasSubstr("lapses_in_ms"));
   EXPECT_THAT(wrong(R"({"event":"leads_not","lapses_in_ms":1})"), HasSubstr("lapses_in_ms"));
   EXPECT_THAT(wrong(R"({"event":"log","text":7})"), HasSubstr("\"text\""));
+}
+
+// contract.schema.json is what authors of programs read.
+TEST(ProgramLinesTest, AreAsTheSchemaSays) {
+  std::ifstream file(WHORL_SOURCE_DIR "/live/foreign/contract.schema.json");
+  const auto document = nlohmann::json::parse(file);
+  const auto& orders = document["$defs"]["to_program"];
+  const auto& events = document["$defs"]["from_program"];
+  for (const std::string& line :
+       {StartLine("a"), AskLine("a", 1, Question::kHasLock), AskLine("a", 2, Question::kLock),
+        AskLine("a", 3, Question::kUnlock), StopLine("a", StopReason::kCancelled),
+        StopLine("a", StopReason::kDeadline)}) {
+    EXPECT_EQ(MistakeIn(nlohmann::json::parse(line), orders, document), "") << line;
+  }
+  for (const char* line : {R"({"event":"ready"})",
+                           R"({"event":"ready","more":1})",
+                           R"({"event":"leads"})",
+                           R"({"event":"leads","lock":"a","lapses_in_ms":1500})",
+                           R"({"event":"leads","lock":7})",
+                           R"({"event":"leads","lapses_in_ms":-1})",
+                           R"({"event":"leads_not","lock":"a"})",
+                           R"({"event":"lead"})",
+                           R"({"event":7})",
+                           R"({})",
+                           R"([])",
+                           R"("ready")",
+                           R"({"event":"answer","id":1,"yes":true,"token":"17"})",
+                           R"({"event":"answer","id":1,"yes":true,"token":17})",
+                           R"({"event":"answer","id":1,"yes":false,"token":null,"error":"no"})",
+                           R"({"event":"answer","id":1,"yes":1})",
+                           R"({"event":"answer","yes":true})",
+                           R"({"event":"answer","id":-1,"yes":true})",
+                           R"({"event":"log","text":"x"})",
+                           R"({"event":"log","text":7})",
+                           R"({"event":"log"})"}) {
+    ProgramLine parsed;
+    EXPECT_EQ(ParseProgramLine(line, parsed).empty(),
+              MistakeIn(nlohmann::json::parse(line), events, document).empty())
+        << line;
+  }
 }
 
 TEST(ProgramLinesTest, OrdersAreLines) {
