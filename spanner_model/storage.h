@@ -63,6 +63,9 @@ struct KeyOrder {
   bool operator()(const Key& a, const Key& b) const { return CompareKeys(a, b) < 0; }
   bool operator()(const Key& key, StartOf start) const;
   bool operator()(const Key& key, EndOf end) const;
+  // The tree's assertions ask the other way round, too.
+  bool operator()(StartOf start, const Key& key) const { return !(*this)(key, start); }
+  bool operator()(EndOf end, const Key& key) const { return !(*this)(key, end); }
 };
 
 struct StoredTable {
