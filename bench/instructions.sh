@@ -54,7 +54,7 @@ per_unit() {  # per_unit NAME UNITS SHORT LONG: the files that count() wrote
     { printf "%s,%s,%d\n", name, $1, ($2 - short[$1]) / units }' "$3" "$4" | sort
 }
 
-lasting() {  # lasting SCENARIO TIME: the scenario, cut to that time and without expectations
+lasting() {  # lasting SCENARIO TIME: the scenario, cut to that time
   sed -e "s/\"duration\": \"[^\"]*\"/\"duration\": \"$2\"/" "$root/bench/$1" >"$scratch/$2.$1"
   echo "$scratch/$2.$1"
 }

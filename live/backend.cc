@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <future>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "protocol/names.h"
 #include "protocol/protocols.h"
 #include "real_client/admin_client.h"
+#include "real_client/await_status.h"
 #include "sim/scenario/error_text.h"
 #include "spanner_model/server/server.h"
 
@@ -35,23 +35,19 @@ class Administrator {
       : client_({.endpoint = address, .credentials = real_client::Plaintext{}, .channels = 1}) {}
 
   Status CreateInstance(const std::string& path) {
-    return Wait([&](auto done) { client_.CreateInstance({.path = path}, std::move(done)); });
+    return real_client::AwaitStatus(
+        [&](auto done) { client_.CreateInstance({.path = path}, std::move(done)); });
   }
   Status CreateDatabase(const std::string& name, const std::string& ddl) {
-    return Wait([&](auto done) { client_.CreateDatabase(name, {ddl}, std::move(done)); });
+    return real_client::AwaitStatus(
+        [&](auto done) { client_.CreateDatabase(name, {ddl}, std::move(done)); });
   }
   Status DropDatabase(const std::string& name) {
-    return Wait([&](auto done) { client_.DropDatabase(name, std::move(done)); });
+    return real_client::AwaitStatus(
+        [&](auto done) { client_.DropDatabase(name, std::move(done)); });
   }
 
  private:
-  template <typename Begin>
-  static Status Wait(const Begin& begin) {
-    std::promise<Status> promise;
-    begin([&promise](Status status) { promise.set_value(std::move(status)); });
-    return promise.get_future().get();
-  }
-
   real_client::AdminClient client_;
 };
 
@@ -133,8 +129,8 @@ class EndpointBackend final : public Backend {
     // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody writes to the environment now.
     const char* address = std::getenv(kEndpointVariable);
     if (address == nullptr || *address == '\0') {
-      return absl::UnavailableError(Cat("where Spanner Omni is has to be said: ", kEndpointVariable,
-                                        "=HOST:PORT, without TLS"));
+      return absl::UnavailableError(Cat("--on omni needs the address of a Spanner Omni: ",
+                                        kEndpointVariable, "=HOST:PORT, without TLS"));
     }
     auto backend = std::make_unique<EndpointBackend>(address);
     if (!WaitForServer(*backend->channel(), nullptr)) {

@@ -110,14 +110,7 @@ class Merge {
 
   void TakeRowsOfTheStart(const Record& record) {
     for (const Row& row : record.rows) {
-      sim::RowCommitted committed;
-      committed.after = row;
-      committed.commit = record.start - kRowsWritten;
-      for (const Value& value : row) {
-        const auto* time = std::get_if<Timestamp>(&value);
-        if (time != nullptr) committed.commit = std::max(committed.commit, *time);
-      }
-      Observe({}, std::move(committed));
+      Observe({}, RowOfTheStart(row, record.start - kRowsWritten));
     }
   }
 

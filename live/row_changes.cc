@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
 
 namespace whorl::live {
 namespace {
@@ -35,6 +36,17 @@ std::vector<sim::RowCommitted> ChangesBetween(const std::vector<Row>& before,
     if (change.before != change.after) changes.push_back(std::move(change));
   }
   return changes;
+}
+
+sim::RowCommitted RowOfTheStart(const Row& row, Timestamp at_least) {
+  sim::RowCommitted committed;
+  committed.after = row;
+  committed.commit = at_least;
+  for (const Value& value : row) {
+    const auto* time = std::get_if<Timestamp>(&value);
+    if (time != nullptr) committed.commit = std::max(committed.commit, *time);
+  }
+  return committed;
 }
 
 bool SameRows(std::vector<Row> a, std::vector<Row> b, size_t key) {

@@ -1,7 +1,6 @@
 #include "cli/lock/init_command.h"
 
 #include <algorithm>
-#include <future>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -16,6 +15,7 @@
 #include "cli/lock/wait_notice.h"
 #include "cli/output.h"
 #include "real_client/admin_client.h"
+#include "real_client/await_status.h"
 #include "real_client/lock_table.h"
 #include "real_client/os.h"
 #include "real_client/spanner_client.h"
@@ -61,12 +61,6 @@ class Init {
   }
 
  private:
-  template <typename Call>
-  static Status Await(const Call& call) {
-    std::promise<Status> promise;
-    call([&promise](Status status) { promise.set_value(std::move(status)); });
-    return promise.get_future().get();
-  }
   void Say(std::string_view text) { std::cout << text << '\n' << std::flush; }
 
   Status CreateDatabase() {
@@ -74,14 +68,14 @@ class Init {
     Status status = real_client::ParseDatabaseName(request_.database, name);
     // Creates an instance in an emulator only: a user chooses, and pays for, a real one.
     if (status.ok() && std::holds_alternative<real_client::Plaintext>(connection_.credentials)) {
-      status = Await([&](auto done) {
+      status = real_client::AwaitStatus([&](auto done) {
         admin_.CreateInstance({.path = name.InstancePath()}, std::move(done));
       });
       if (status.code == Code::kAlreadyExists) status = {};
     }
     if (!status.ok()) return status;
-    status =
-        Await([&](auto done) { admin_.CreateDatabase(request_.database, {}, std::move(done)); });
+    status = real_client::AwaitStatus(
+        [&](auto done) { admin_.CreateDatabase(request_.database, {}, std::move(done)); });
     if (status.code == Code::kAlreadyExists) return {};
     if (status.ok()) Say(Cat("made database ", request_.database));
     return status;
@@ -90,7 +84,7 @@ class Init {
   // A statement in the other dialect fails with an error that does not say so.
   Status CheckDialect() {
     bool postgres = false;
-    const Status status = Await([&](auto done) {
+    const Status status = real_client::AwaitStatus([&](auto done) {
       admin_.SpeaksPostgres(request_.database,
                             [&postgres, done = std::move(done)](Status answer, bool found) {
                               postgres = found;
@@ -107,7 +101,7 @@ class Init {
 
   Status CreateTable() {
     std::vector<std::string> ddl;
-    Status status = Await([&](auto done) {
+    Status status = real_client::AwaitStatus([&](auto done) {
       admin_.GetDdl(request_.database,
                     [&ddl, done = std::move(done)](Status answer, std::vector<std::string> text) {
                       ddl = std::move(text);
@@ -120,8 +114,8 @@ class Init {
     const std::string wanted = real_client::WithTable(info.create_table, info.table, table);
     const std::string_view found = FindTable(ddl, table);
     if (found.empty()) {
-      status =
-          Await([&](auto done) { admin_.UpdateDdl(request_.database, {wanted}, std::move(done)); });
+      status = real_client::AwaitStatus(
+          [&](auto done) { admin_.UpdateDdl(request_.database, {wanted}, std::move(done)); });
       if (status.ok()) Say(Cat("made table ", table, " for ", info.name));
       return status;
     }
@@ -164,7 +158,7 @@ class Init {
         {.database = request_.database, .connection = connection_, .retry = info.retry_policy},
         client);
     if (!status.ok()) return status;
-    status = Await([&](auto done) {
+    status = real_client::AwaitStatus([&](auto done) {
       client->Run({.step = steps::kWrite,
                    .mode = Mode::kReadWrite,
                    .mutations = {std::move(insert)},
@@ -189,7 +183,7 @@ class Init {
   }
 
   Status CreateOther(const std::string& statement) {
-    Status status = Await(
+    Status status = real_client::AwaitStatus(
         [&](auto done) { admin_.UpdateDdl(request_.database, {statement}, std::move(done)); });
     const std::string what = sim::Quoted(statement.substr(0, statement.find('(')));
     const bool exists = status.message.find("Duplicate name in schema") != std::string::npos;

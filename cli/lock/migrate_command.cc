@@ -1,6 +1,5 @@
 #include "cli/lock/migrate_command.h"
 
-#include <future>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -15,6 +14,7 @@
 #include "cli/lock/wait_notice.h"
 #include "cli/output.h"
 #include "real_client/admin_client.h"
+#include "real_client/await_status.h"
 #include "real_client/lock_table.h"
 #include "real_client/os.h"
 #include "real_client/spanner_client.h"
@@ -78,12 +78,6 @@ class Migration {
  private:
   using Heartbeats = std::map<std::string, std::pair<Value, Value>>;  // lock: heartbeat, writer
 
-  template <typename Call>
-  static Status Await(const Call& call) {
-    std::promise<Status> promise;
-    call([&promise](Status status) { promise.set_value(std::move(status)); });
-    return promise.get_future().get();
-  }
   static void Say(std::string_view text) { std::cout << text << '\n' << std::flush; }
 
   std::string Difference(std::string_view protocol, std::string_view ddl) const {
@@ -97,7 +91,7 @@ class Migration {
 
   Status FindDdl(std::string& out) {
     std::vector<std::string> ddl;
-    Status status = Await([&](auto done) {
+    Status status = real_client::AwaitStatus([&](auto done) {
       admin_.GetDdl(request_.database,
                     [&ddl, done = std::move(done)](Status answer, std::vector<std::string> text) {
                       ddl = std::move(text);
@@ -121,7 +115,7 @@ class Migration {
       if (!status.ok()) return status;
     }
     transaction.give_up_at = real_client::MonotonicNow() + kCommandTimeout;
-    return Await([&](auto done) {
+    return real_client::AwaitStatus([&](auto done) {
       client_->Run(std::move(transaction),
                    [done = std::move(done), rows](TransactionResult result) {
                      if (rows != nullptr && result.status.ok())
@@ -168,7 +162,7 @@ class Migration {
 
   Status Change() {
     const std::string table = request_.TableName();
-    Status status = Await([&](auto done) {
+    Status status = real_client::AwaitStatus([&](auto done) {
       admin_.UpdateDdl(request_.database,
                        {"ALTER TABLE " + table + " ADD COLUMN lease_ms INT64",
                         "ALTER TABLE " + table + " ADD COLUMN attempt STRING(MAX)"},

@@ -56,7 +56,7 @@ struct ClientSaid {
   bool leads = false;
   std::optional<Duration> lapses_in;
 };
-struct Happening {
+struct HeardEvent {
   Timestamp at;  // the system's time
   int16_t client = 0;
   std::variant<CommitHeard, ClientSaid> what;
@@ -81,17 +81,17 @@ class LockJudge {
     Observe(at, std::move(change));
   }
   void TakeToken(Instant at, int16_t client, const Token& token) {
-    Stand& stand = stands_[client];
-    stand.standing.own_token = token;
-    stand.standing.answers = true;
+    ClientState& state = states_[client];
+    state.standing.own_token = token;
+    state.standing.answers = true;
     ObserveStanding(at, client);
   }
   void Take(Instant at, int16_t client, const ClientSaid& said) {
-    Stand& stand = stands_[client];
-    stand.has_spoken = true;
-    stand.standing.believes = said.leads;
-    stand.lapses_at.reset();
-    if (said.leads && said.lapses_in) stand.lapses_at = at + *said.lapses_in;
+    ClientState& state = states_[client];
+    state.has_spoken = true;
+    state.standing.believes = said.leads;
+    state.lapses_at.reset();
+    if (said.leads && said.lapses_in) state.lapses_at = at + *said.lapses_in;
     ObserveStanding(at, client);
     SetBelieves(at, client, said.leads);
   }
@@ -123,7 +123,7 @@ class LockJudge {
   }
 
  private:
-  struct Stand {
+  struct ClientState {
     Standing standing;
     bool has_spoken = false;
     bool believes = false;
@@ -157,8 +157,8 @@ class LockJudge {
         return OneWriter();
       case Invariant::kSingleLeaderBelief:
         for (const int16_t client : writers_) {
-          const auto stand = stands_.find(client);
-          if (stand != stands_.end() && stand->second.has_spoken) continue;
+          const auto state = states_.find(client);
+          if (state != states_.end() && state->second.has_spoken) continue;
           return Cat(NameOf(static_cast<size_t>(client)), " does not say whether it leads");
         }
         return writers_.empty() ? "no client has written" : "";
@@ -179,10 +179,10 @@ class LockJudge {
   }
   void ObserveStanding(Instant at, int16_t client) {
     Observe(at, sim::StandingChanged{
-                    .process = ProcessOf(client), .lock = 0, .standing = stands_[client].standing});
+                    .process = ProcessOf(client), .lock = 0, .standing = states_[client].standing});
   }
   void SetBelieves(Instant at, int16_t client, bool believes) {
-    if (std::exchange(stands_[client].believes, believes) == believes) return;
+    if (std::exchange(states_[client].believes, believes) == believes) return;
     last_ = std::max(last_, at);
     checkers_.Observe({.at = last_,
                        .what = sim::BeliefChanged{
@@ -190,13 +190,13 @@ class LockJudge {
   }
   void LapseUntil(Instant at) {
     while (true) {
-      auto next = stands_.end();
-      for (auto stand = stands_.begin(); stand != stands_.end(); ++stand) {
-        const auto& lapses = stand->second.lapses_at;
+      auto next = states_.end();
+      for (auto state = states_.begin(); state != states_.end(); ++state) {
+        const auto& lapses = state->second.lapses_at;
         if (!lapses || *lapses > at) continue;
-        if (next == stands_.end() || *lapses < *next->second.lapses_at) next = stand;
+        if (next == states_.end() || *lapses < *next->second.lapses_at) next = state;
       }
-      if (next == stands_.end()) return;
+      if (next == states_.end()) return;
       SetBelieves(*std::exchange(next->second.lapses_at, std::nullopt), next->first, false);
     }
   }
@@ -205,7 +205,7 @@ class LockJudge {
   const size_t clients_;
   sim::Checkers checkers_;
   std::set<int16_t> writers_;
-  std::map<int16_t, Stand> stands_;
+  std::map<int16_t, ClientState> states_;
   Instant last_;
 };
 
@@ -221,10 +221,10 @@ class DatabaseJudge {
         operator_(channel, *FindProtocol(request.protocol), database, request.table) {}
 
   // Judges until `until`, by the steady clock. Leaves what is not judged yet.
-  void Judge(std::deque<Happening>& happenings, Timestamp start, Duration until) {
-    while (!happenings.empty() && hole_.empty() && real_client::MonotonicNow() < until) {
-      const Happening one = std::move(happenings.front());
-      happenings.pop_front();
+  void Judge(std::deque<HeardEvent>& events, Timestamp start, Duration until) {
+    while (!events.empty() && hole_.empty() && real_client::MonotonicNow() < until) {
+      const HeardEvent one = std::move(events.front());
+      events.pop_front();
       now_ = std::max(now_, Instant{} + (one.at - start));
       if (const auto* said = std::get_if<ClientSaid>(&one.what)) {
         LockOf(said->lock).Take(now_, one.client, *said);
@@ -232,7 +232,7 @@ class DatabaseJudge {
         TakeCommit(one.client, std::get<CommitHeard>(one.what));
       }
     }
-    if (!hole_.empty()) happenings.clear();
+    if (!hole_.empty()) events.clear();
   }
 
   void Report(const std::string& database, Instant now, Timestamp start, Json& locks) {
@@ -263,7 +263,7 @@ class DatabaseJudge {
       return;
     }
     if (!left_) {
-      for (const Row& row : before) TakeFirst(row);
+      for (const Row& row : before) LockOfRow(row).Take(now_, RowOfTheStart(row, Timestamp{}));
     } else if (!SameRows(*left_, before, rules_.key_column)) {
       hole_ = Cat("rows changed before ", FormatRfc3339(heard.commit),
                   " by a commit that did not pass here, or in another way than Commit");
@@ -283,16 +283,6 @@ class DatabaseJudge {
     left_ = std::move(after);
     last_commit_ = heard.commit;
     ++judged_;
-  }
-  // A row that was there before the first commit.
-  void TakeFirst(const Row& row) {
-    sim::RowCommitted first;
-    first.after = row;
-    for (const Value& value : row) {
-      const auto* time = std::get_if<Timestamp>(&value);
-      if (time != nullptr) first.commit = std::max(first.commit, *time);
-    }
-    LockOfRow(row).Take(now_, std::move(first));
   }
 
   LockJudge& LockOfRow(const Row& row) {
@@ -413,25 +403,25 @@ class LiveVerdict::Impl {
   }
 
   // Moves what nothing can precede any more, in the order in which it happened.
-  static void Settle(std::vector<Happening>& queue, std::optional<Timestamp> under_way,
-                     std::deque<Happening>& settled) {
-    const auto rest = std::stable_partition(queue.begin(), queue.end(), [&](const Happening& one) {
+  static void Settle(std::vector<HeardEvent>& queue, std::optional<Timestamp> under_way,
+                     std::deque<HeardEvent>& settled) {
+    const auto rest = std::stable_partition(queue.begin(), queue.end(), [&](const HeardEvent& one) {
       return !under_way || one.at < *under_way;
     });
-    std::vector<Happening> commits;
-    std::vector<Happening> said;
+    std::vector<HeardEvent> commits;
+    std::vector<HeardEvent> said;
     for (auto one = queue.begin(); one != rest; ++one) {
       (std::holds_alternative<CommitHeard>(one->what) ? commits : said).push_back(std::move(*one));
     }
     queue.erase(queue.begin(), rest);
     // Commits in the order of their timestamps; each was heard of no later than the next one.
     std::ranges::stable_sort(
-        commits, {}, [](const Happening& one) { return std::get<CommitHeard>(one.what).commit; });
+        commits, {}, [](const HeardEvent& one) { return std::get<CommitHeard>(one.what).commit; });
     for (size_t i = commits.size(); i-- > 1;) {
       commits[i - 1].at = std::min(commits[i - 1].at, commits[i].at);
     }
-    std::ranges::merge(commits, said, std::back_inserter(settled), {}, &Happening::at,
-                       &Happening::at);
+    std::ranges::merge(commits, said, std::back_inserter(settled), {}, &HeardEvent::at,
+                       &HeardEvent::at);
   }
 
   // Null, with the reason in `holes`, if there is no way to the database.
@@ -459,11 +449,11 @@ class LiveVerdict::Impl {
   uint64_t calls_ = 0;
   std::map<int16_t, std::string> databases_of_client_;  // the last one used
   std::map<std::pair<std::string, int16_t>, CallRecognizer> recognizers_;
-  std::map<std::string, std::vector<Happening>> queues_;  // by database
+  std::map<std::string, std::vector<HeardEvent>> queues_;  // by database
 
   std::mutex judging_;  // guards the members below; taken before noting_
   std::vector<std::shared_ptr<grpc::Channel>> channels_;
-  std::map<std::string, std::deque<Happening>> settled_;
+  std::map<std::string, std::deque<HeardEvent>> settled_;
   std::map<std::string, DatabaseJudge> judges_;
 };
 
