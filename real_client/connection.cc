@@ -121,7 +121,7 @@ std::string WhyNoDefaultCredentials() {
 
 std::string_view RemedyOf(const Status& status, bool emulator) {
   const auto says = [&](std::string_view text) {
-    return status.message.find(text) != std::string::npos;
+    return status.message.view().find(text) != std::string::npos;
   };
   switch (status.code) {
     case Code::kUnauthenticated:
@@ -189,8 +189,8 @@ Status Advise(Status status, const ConnectionOptions& options, std::string_view 
   const bool emulator = std::holds_alternative<Plaintext>(options.credentials);
   const std::string_view remedy = RemedyOf(status, emulator);
   if (remedy.empty()) return status;
-  status.message +=
-      " (" + std::string(resource) + " at " + options.endpoint + "; " + std::string(remedy) + ")";
+  status.message = status.message + " (" + std::string(resource) + " at " + options.endpoint +
+                   "; " + std::string(remedy) + ")";
   return status;
 }
 

@@ -128,14 +128,15 @@ class SpannerClient::Core {
   // By it Spanner's statistics tell the steps of locks from other work.
   static std::string TagOf(StepName step) { return "whorl_" + std::string(WordOf(step)); }
 
-  static SentCall NameOf(const SendCall& send) {
+  static SentCall NameOf(const SendCall& send, const Request& request) {
     return {.step = send.step,
             .attempt = send.attempt,
             .call = send.call,
-            .request = static_cast<uint8_t>(send.request.index())};
+            .request = static_cast<uint8_t>(request.index())};
   }
 
   void Send(RunId id, Running& run, const SendCall& send) {
+    const Request request = RequestOf(run.runner);
     const bool resent = run.runner.resent && run.request != 0;
     if (!resent) {
       run.request = transport_.NewRequest();
@@ -153,19 +154,20 @@ class SpannerClient::Core {
                                .headers = {},
                                .tag = TagOf(run.runner.transaction.step)};
     CallObserver* const observer = options_.call_observer.get();
-    if (observer != nullptr) options.headers = observer->OnSend(id, NameOf(send));
+    if (observer != nullptr) options.headers = observer->OnSend(id, NameOf(send, request));
     if (closing_) options.deadline = std::min(options.deadline, closing_at_);
-    run.call = transport_.Send(
-        send.request, std::move(options),
-        [this, id, observer, sent = NameOf(send), generation = run.generation](Response response) {
-          Running* running = Find(id, generation);
-          if (running == nullptr) return UndoAbandoned(id, generation, response);
-          running->call = 0;
-          if (observer != nullptr) observer->OnReply(id, sent, response);
-          Do(id, *running,
-             OnReply(options_.retry, running->runner, MonotonicNow(), entropy_,
-                     std::move(response)));
-        });
+    run.call = transport_.Send(request, std::move(options),
+                               [this, id, observer, sent = NameOf(send, request),
+                                generation = run.generation](Response response) {
+                                 Running* running = Find(id, generation);
+                                 if (running == nullptr)
+                                   return UndoAbandoned(id, generation, response);
+                                 running->call = 0;
+                                 if (observer != nullptr) observer->OnReply(id, sent, response);
+                                 Do(id, *running,
+                                    OnReply(options_.retry, running->runner, MonotonicNow(),
+                                            entropy_, std::move(response)));
+                               });
   }
 
   void Wait(RunId id, Running& run, Duration pause) {

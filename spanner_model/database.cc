@@ -7,8 +7,8 @@
 
 namespace whorl::model {
 
-void Reply(Work& work, const CallName& call, Response response) {
-  work.out.emplace_back(Replied{.call = call, .response = std::move(response)});
+void Reply(Work& work, const CallName& call, Response&& response) {
+  work.out.emplace_back(std::in_place_type<Replied>, call, std::move(response));
 }
 
 void ReplyError(Work& work, const CallName& call, Status status) {

@@ -35,7 +35,7 @@ inline void LookAt(Work& work, Timestamp when) {
 
 // --- answers (database.cc) -----------------------------------------------------------------------
 
-void Reply(Work& work, const CallName& call, Response response);
+void Reply(Work& work, const CallName& call, Response&& response);
 void ReplyError(Work& work, const CallName& call, Status status);
 Status AbortedStatus(const Work& work);
 Status TransactionNotFound();

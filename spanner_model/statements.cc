@@ -112,7 +112,7 @@ Execution FailedResult(Status status) {
   return execution;
 }
 
-Response ResponseOf(StatementResult result) {
+Response ResponseOf(StatementResult&& result) {
   Response response;
   response.status = result.status;
   response.result = std::move(result);
@@ -348,7 +348,7 @@ Grant RunBatch(Work& work, TransactionState& transaction, const ExecuteBatchDml&
 
 // Answers a call that ran in a read-write transaction.
 void Answer(Work& work, TransactionState& transaction, const CallName& call, const Request& request,
-            bool numbered, Response response) {
+            bool numbered, Response&& response) {
   transaction.parked.reset();
   transaction.last_used = ServerTime(work);
   const bool begins = CarriesBegin(request);

@@ -76,10 +76,10 @@ void AddWrite(std::vector<BufferedWrite>& writes, BufferedWrite write) {
   earlier->row = std::move(write.row);
 }
 
-// Fourteen bytes: short enough for a std::string that allocates nothing. They need no request, since
-// each transaction of a process has a generation of its own.
+// Fourteen bytes, for which a std::string allocates nothing. They need no request, since each
+// transaction of a process has a generation of its own.
 TransactionId MakeTransactionId(const CallName& begun_by) {
-  TransactionId id;
+  std::string id;
   AppendBytes(id, begun_by.process.node);
   AppendBytes(id, begun_by.process.incarnation);
   AppendBytes(id, begun_by.lock);

@@ -25,7 +25,7 @@ void EncodeStatement(const Statement& statement, Proto& proto) {
 
 v1::ExecuteSqlRequest Encode(const ExecuteSql& call) {
   v1::ExecuteSqlRequest proto;
-  proto.set_session(call.session);
+  proto.set_session(call.session.str());
   *proto.mutable_transaction() = EncodeSelector(call.transaction);
   EncodeStatement(call.statement, proto);
   proto.set_seqno(call.sequence_number);
@@ -34,7 +34,7 @@ v1::ExecuteSqlRequest Encode(const ExecuteSql& call) {
 
 v1::BeginTransactionRequest Encode(const BeginTransaction& call) {
   v1::BeginTransactionRequest proto;
-  proto.set_session(call.session);
+  proto.set_session(call.session.str());
   *proto.mutable_options() = EncodeOptions(call.options);
   if (!call.mutation_key.empty()) {
     *proto.mutable_mutation_key() = EncodeMutation(call.mutation_key.front());
@@ -44,9 +44,9 @@ v1::BeginTransactionRequest Encode(const BeginTransaction& call) {
 
 v1::CommitRequest Encode(const Commit& call) {
   v1::CommitRequest proto;
-  proto.set_session(call.session);
+  proto.set_session(call.session.str());
   if (const auto* id = std::get_if<TransactionId>(&call.transaction)) {
-    proto.set_transaction_id(*id);
+    proto.set_transaction_id(id->str());
   } else {
     proto.mutable_single_use_transaction()->mutable_read_write();
   }
@@ -55,21 +55,21 @@ v1::CommitRequest Encode(const Commit& call) {
   }
   if (!call.precommit_token.empty()) {
     *proto.mutable_precommit_token() =
-        EncodePrecommitToken(call.precommit_token, call.precommit_sequence);
+        EncodePrecommitToken(call.precommit_token.view(), call.precommit_sequence);
   }
   return proto;
 }
 
 v1::RollbackRequest Encode(const Rollback& call) {
   v1::RollbackRequest proto;
-  proto.set_session(call.session);
-  proto.set_transaction_id(call.transaction);
+  proto.set_session(call.session.str());
+  proto.set_transaction_id(call.transaction.str());
   return proto;
 }
 
 v1::ReadRequest Encode(const Read& call) {
   v1::ReadRequest proto;
-  proto.set_session(call.session);
+  proto.set_session(call.session.str());
   *proto.mutable_transaction() = EncodeSelector(call.transaction);
   proto.set_table(call.table);
   for (const std::string& column : call.columns) proto.add_columns(column);
@@ -80,7 +80,7 @@ v1::ReadRequest Encode(const Read& call) {
 
 v1::ExecuteBatchDmlRequest Encode(const ExecuteBatchDml& call) {
   v1::ExecuteBatchDmlRequest proto;
-  proto.set_session(call.session);
+  proto.set_session(call.session.str());
   *proto.mutable_transaction() = EncodeSelector(call.transaction);
   for (const Statement& statement : call.statements) {
     EncodeStatement(statement, *proto.add_statements());
@@ -98,13 +98,13 @@ v1::CreateSessionRequest Encode(const CreateSession& call, const std::string& da
 
 v1::GetSessionRequest Encode(const GetSession& call) {
   v1::GetSessionRequest proto;
-  proto.set_name(call.session);
+  proto.set_name(call.session.str());
   return proto;
 }
 
 v1::DeleteSessionRequest Encode(const DeleteSession& call) {
   v1::DeleteSessionRequest proto;
-  proto.set_name(call.session);
+  proto.set_name(call.session.str());
   return proto;
 }
 

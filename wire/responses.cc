@@ -11,13 +11,13 @@ namespace whorl::wire {
 
 v1::Transaction EncodeTransaction(const Response& response) {
   v1::Transaction proto;
-  proto.set_id(response.transaction);
+  proto.set_id(response.transaction.str());
   if (response.read_timestamp) {
     *proto.mutable_read_timestamp() = EncodeTimestamp(*response.read_timestamp);
   }
   if (!response.precommit_token.empty()) {
     *proto.mutable_precommit_token() =
-        EncodePrecommitToken(response.precommit_token, response.precommit_sequence);
+        EncodePrecommitToken(response.precommit_token.view(), response.precommit_sequence);
   }
   return proto;
 }
@@ -38,7 +38,7 @@ v1::CommitResponse EncodeCommitResponse(const Response& response) {
   v1::CommitResponse proto;
   if (!response.precommit_token.empty()) {
     *proto.mutable_precommit_token() =
-        EncodePrecommitToken(response.precommit_token, response.precommit_sequence);
+        EncodePrecommitToken(response.precommit_token.view(), response.precommit_sequence);
     return proto;
   }
   *proto.mutable_commit_timestamp() = EncodeTimestamp(response.commit_timestamp);
@@ -64,7 +64,7 @@ Status DecodeCommitResponse(const v1::CommitResponse& proto, Response& out) {
 
 v1::Session EncodeSession(const SessionInfo& session) {
   v1::Session proto;
-  proto.set_name(session.name);
+  proto.set_name(session.name.str());
   proto.set_multiplexed(session.multiplexed);
   *proto.mutable_create_time() = EncodeTimestamp(session.created);
   *proto.mutable_approximate_last_use_time() = EncodeTimestamp(session.last_used);
@@ -101,7 +101,7 @@ v1::ExecuteBatchDmlResponse EncodeBatchDmlResponse(const Response& response,
   *proto.mutable_status() = EncodeRpcStatus(response.result.status);
   if (!response.precommit_token.empty()) {
     *proto.mutable_precommit_token() =
-        EncodePrecommitToken(response.precommit_token, response.precommit_sequence);
+        EncodePrecommitToken(response.precommit_token.view(), response.precommit_sequence);
   }
   return proto;
 }

@@ -34,7 +34,7 @@ v1::ResultSetMetadata EncodeMetadata(const Response& response, const ResultShape
     *field.mutable_type() = EncodeType(parameter.type);
   }
   if (!response.transaction.empty()) {
-    metadata.mutable_transaction()->set_id(response.transaction);
+    metadata.mutable_transaction()->set_id(response.transaction.str());
   }
   if (response.read_timestamp) {
     *metadata.mutable_transaction()->mutable_read_timestamp() =
@@ -55,7 +55,7 @@ void EncodeEnd(const Response& response, const ResultShape& shape, Proto& proto)
   }
   if (response.precommit_token.empty()) return;
   *proto.mutable_precommit_token() =
-      EncodePrecommitToken(response.precommit_token, response.precommit_sequence);
+      EncodePrecommitToken(response.precommit_token.view(), response.precommit_sequence);
 }
 
 // Divides a list of values into the parts of a stream.
@@ -190,10 +190,10 @@ Status AppendValues(const google::protobuf::RepeatedPtrField<ProtoValue>& next, 
   return {};
 }
 
-v1::MultiplexedSessionPrecommitToken EncodePrecommitToken(const std::string& token,
+v1::MultiplexedSessionPrecommitToken EncodePrecommitToken(std::string_view token,
                                                           int32_t sequence) {
   v1::MultiplexedSessionPrecommitToken proto;
-  proto.set_precommit_token(token);
+  proto.set_precommit_token(std::string(token));
   proto.set_seq_num(sequence);
   return proto;
 }

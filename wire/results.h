@@ -50,8 +50,7 @@ Status DecodeResultSet(const v1::ResultSet& proto, Response& out, ResultShape& s
 
 // Sets the precommit token of `out`, unless that is newer.
 void TakePrecommitToken(const v1::MultiplexedSessionPrecommitToken& proto, Response& out);
-v1::MultiplexedSessionPrecommitToken EncodePrecommitToken(const std::string& token,
-                                                          int32_t sequence);
+v1::MultiplexedSessionPrecommitToken EncodePrecommitToken(std::string_view token, int32_t sequence);
 
 // Appends `next` to `values`. If `chunked`, the first new value continues the last old one: strings
 // are joined, and so are lists, the adjacent elements of which are joined in turn. Other values are

@@ -28,10 +28,10 @@ constexpr std::array<Resource, 3> kResources = {
 std::optional<ResourceInfo> MissingResource(const Status& status) {
   if (status.code != Code::kNotFound) return std::nullopt;
   for (const Resource& resource : kResources) {
-    if (!status.message.starts_with(resource.not_found)) continue;
+    if (!status.message.view().starts_with(resource.not_found)) continue;
     ResourceInfo info;
     info.set_resource_type(std::string(resource.type));
-    info.set_resource_name(status.message.substr(resource.not_found.size()));
+    info.set_resource_name(std::string(status.message.view().substr(resource.not_found.size())));
     info.set_description(std::string(resource.description));
     return info;
   }
@@ -62,7 +62,7 @@ Code DecodeCode(int64_t code) {
 google::rpc::Status EncodeRpcStatus(const Status& status) {
   google::rpc::Status proto;
   proto.set_code(static_cast<int32_t>(status.code));
-  proto.set_message(status.message);
+  proto.set_message(status.message.str());
   if (const auto retry = RetryInfoOf(status)) proto.add_details()->PackFrom(*retry);
   if (const auto resource = MissingResource(status)) proto.add_details()->PackFrom(*resource);
   return proto;
@@ -76,7 +76,7 @@ Status DecodeRpcStatus(const google::rpc::Status& proto) {
 
 grpc::Status EncodeStatus(const Status& status) {
   if (status.ok()) return grpc::Status::OK;
-  return {static_cast<grpc::StatusCode>(status.code), status.message,
+  return {static_cast<grpc::StatusCode>(status.code), status.message.str(),
           EncodeRpcStatus(status).SerializeAsString()};
 }
 

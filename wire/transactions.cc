@@ -132,7 +132,7 @@ struct SelectorEncoder {
   void operator()(const BeginReadOnly& begin) const {
     *proto.mutable_begin() = EncodeOptions(begin);
   }
-  void operator()(const TransactionId& id) const { proto.set_id(id); }
+  void operator()(const TransactionId& id) const { proto.set_id(id.str()); }
 };
 
 }  // namespace
@@ -149,7 +149,7 @@ v1::TransactionOptions EncodeOptions(const BeginOptions& options) {
   if (begin.lock_mode == LockMode::kOptimistic) {
     read_write.set_read_lock_mode(ReadWrite::OPTIMISTIC);
   }
-  read_write.set_multiplexed_session_previous_transaction_id(begin.previous);
+  read_write.set_multiplexed_session_previous_transaction_id(begin.previous.str());
   if (begin.isolation == Isolation::kRepeatableRead) {
     proto.set_isolation_level(v1::TransactionOptions::REPEATABLE_READ);
   } else if (begin.isolation == Isolation::kSerializable) {

@@ -39,7 +39,7 @@ std::string DrawId() {
 }
 
 bool Says(const Status& status, std::string_view text) {
-  return status.message.find(text) != std::string::npos;
+  return status.message.view().find(text) != std::string::npos;
 }
 
 std::string CompleteConnection(LockRequest& request) {

@@ -23,7 +23,7 @@ using live::CallRecord;
 using sim::Cat;
 using sim::Json;
 
-std::string Hex(const std::string& bytes) {
+std::string Hex(std::string_view bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string hex;
   for (const char c : bytes) {
@@ -44,7 +44,7 @@ std::string LineOf(const CallRecord& record) {
   line["client"] = record.client + 1;
   line["method"] = record.method;
   if (!record.call.session.empty()) line["session"] = record.call.session;
-  const std::string& transaction =
+  const TransactionId& transaction =
       record.call.transaction.empty() ? record.begun : record.call.transaction;
   if (!transaction.empty()) line["transaction"] = Hex(transaction);
   if (!record.call.sql.empty()) line["sql"] = sim::Printable(record.call.sql, 4000);

@@ -189,7 +189,7 @@ absl::Status FaultFront::Start(const FaultRequest& request,
                                std::unique_ptr<FaultFront>& out) {
   std::shared_ptr<grpc::ChannelCredentials> credentials;
   const Status made = real_client::MakeCredentials(upstream.credentials, credentials);
-  if (!made.ok()) return absl::UnauthenticatedError(made.message);
+  if (!made.ok()) return absl::UnauthenticatedError(made.message.str());
   auto front = std::make_unique<Front>(request, upstream, std::move(credentials));
   if (absl::Status opened = front->Open(request, port); !opened.ok()) return opened;
   out = std::move(front);

@@ -41,7 +41,7 @@ std::string NameOf(size_t client) { return Cat("client ", std::to_string(client 
 
 // projects/P/instances/I/databases/D of a session's name.
 std::string DatabaseOf(const SessionName& session) {
-  return session.substr(0, session.find("/sessions/"));
+  return std::string(session.view().substr(0, session.view().find("/sessions/")));
 }
 
 // --- what happened -------------------------------------------------------------------------------

@@ -131,7 +131,8 @@ void MakeIdle(const SessionPoolPolicy& policy, SessionPool& pool, PooledSession&
 
 void RefuseLate(SessionPool& pool, Duration now, std::vector<PoolEffect>& out) {
   Status status = Error(Code::kDeadlineExceeded, "no session was free in time");
-  if (!pool.failure.ok()) status.message += "; the last creation: " + FormatStatus(pool.failure);
+  if (!pool.failure.ok())
+    status.message = status.message + "; the last creation: " + FormatStatus(pool.failure);
   std::erase_if(pool.askers, [&](const SessionAsker& asker) {
     if (now < asker.deadline) return false;
     out.emplace_back(SessionRefused{.asker = asker.asker, .status = status});

@@ -79,25 +79,6 @@ Commit CommitOf(const RunnerState& state) {
   return commit;
 }
 
-Request RequestOf(const RunnerState& state) {
-  switch (state.doing) {
-    case Doing::kBegin:
-      return BeginTransaction{.session = state.session.name,
-                              .options = BeginOptionsOf(state),
-                              .mutation_key = MutationKeyOf(state)};
-    case Doing::kCommit:
-      return CommitOf(state);
-    case Doing::kRollback:
-      return Rollback{.session = state.session.name, .transaction = state.transaction_id};
-    case Doing::kStatement:
-      break;
-  }
-  return ExecuteSql{.session = state.session.name,
-                    .transaction = SelectorOf(state),
-                    .statement = state.transaction.statements[state.heard.size()].statement,
-                    .sequence_number = state.sequence_number};
-}
-
 StepName StepOf(const RunnerState& state) {
   return state.doing == Doing::kStatement ? state.transaction.statements[state.heard.size()].step
                                           : state.transaction.step;
@@ -116,7 +97,6 @@ RunnerAction Send(RunnerState& state) {
   return SendCall{.step = StepOf(state),
                   .attempt = state.attempt,
                   .call = state.call,
-                  .request = RequestOf(state),
                   .deadline = state.deadline};
 }
 
@@ -373,10 +353,29 @@ RetryPolicy OurRetryPolicy() {
 
 bool IsSessionNotFound(const Status& status) {
   return status.code == Code::kNotFound &&
-         status.message.find("Session not found") != std::string::npos;
+         status.message.view().find("Session not found") != std::string::npos;
 }
 
-RunnerAction StartRunner(const RetryPolicy& policy, RunnerState& state, Transaction transaction,
+Request RequestOf(const RunnerState& state) {
+  switch (state.doing) {
+    case Doing::kBegin:
+      return BeginTransaction{.session = state.session.name,
+                              .options = BeginOptionsOf(state),
+                              .mutation_key = MutationKeyOf(state)};
+    case Doing::kCommit:
+      return CommitOf(state);
+    case Doing::kRollback:
+      return Rollback{.session = state.session.name, .transaction = state.transaction_id};
+    case Doing::kStatement:
+      break;
+  }
+  return ExecuteSql{.session = state.session.name,
+                    .transaction = SelectorOf(state),
+                    .statement = state.transaction.statements[state.heard.size()].statement,
+                    .sequence_number = state.sequence_number};
+}
+
+RunnerAction StartRunner(const RetryPolicy& policy, RunnerState& state, Transaction&& transaction,
                          Duration now, std::optional<Session> session) {
   state = RunnerState{};
   state.transaction = std::move(transaction);
@@ -410,7 +409,7 @@ std::optional<RunnerAction> OnCancelled(const RetryPolicy& policy, RunnerState& 
 }
 
 RunnerAction OnReply(const RetryPolicy& policy, RunnerState& state, Duration now, Entropy& entropy,
-                     Response response) {
+                     Response&& response) {
   if (!IsRetryableCall(response.status.code)) {
     return OnCallEnded(policy, state, now, entropy, response);
   }

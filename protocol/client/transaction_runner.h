@@ -75,7 +75,7 @@ struct RunnerState {
   TransactionId transaction_id;
   TransactionId previous;  // ABORTED attempt whose age the next begin inherits
   int64_t sequence_number = 0;
-  std::string precommit_token;  // the newest heard in this attempt
+  SharedText precommit_token;  // the newest heard in this attempt
   int32_t precommit_sequence = 0;
   bool confirms = false;  // the Commit is being sent again, with the token from the first answer
   Duration deadline;      // for the current call with its resends; local monotonic
@@ -91,13 +91,12 @@ struct RunnerState {
                aborted_backoff, heard, failure);
 };
 
-struct SendCall {
+struct SendCall {  // RequestOf is its request
   StepName step;
   uint16_t attempt = 0;
   uint16_t call = 0;
-  Request request;
   Duration deadline;  // local monotonic; then the transport answers DEADLINE_EXCEEDED
-  WHORL_FIELDS(SendCall, step, attempt, call, request, deadline);
+  WHORL_FIELDS(SendCall, step, attempt, call, deadline);
 };
 struct WaitFor {
   Duration pause;
@@ -116,14 +115,17 @@ using RunnerAction = std::variant<SendCall, WaitFor, Finished, NeedSession>;
 // True if the session of a call does not exist, or no longer does. Only Spanner's message says so.
 bool IsSessionNotFound(const Status& status);
 
+// What the call that is to be sent now says. REQUIRES: the last action was SendCall.
+Request RequestOf(const RunnerState& state);
+
 // Without a session the first action is NeedSession.
 // REQUIRES: the transaction has a statement, or is kReadWrite and has a mutation.
-RunnerAction StartRunner(const RetryPolicy& policy, RunnerState& state, Transaction transaction,
+RunnerAction StartRunner(const RetryPolicy& policy, RunnerState& state, Transaction&& transaction,
                          Duration now, std::optional<Session> session = Session{});
 // The reply to the last call. The transport itself produces UNAVAILABLE (the connection broke) and
 // DEADLINE_EXCEEDED. REQUIRES: a call is under way.
 RunnerAction OnReply(const RetryPolicy& policy, RunnerState& state, Duration now, Entropy& entropy,
-                     Response response);
+                     Response&& response);
 // REQUIRES: the last action was WaitFor, and the pause is over.
 RunnerAction OnWaited(const RetryPolicy& policy, RunnerState& state, Duration now,
                       Entropy& entropy);

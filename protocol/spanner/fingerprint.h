@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "protocol/spanner/fields.h"
+#include "protocol/spanner/shared_text.h"
 #include "protocol/spanner/sql.h"
 #include "protocol/spanner/time.h"
 #include "protocol/spanner/value.h"
@@ -38,7 +39,9 @@ class Fingerprint {
     state_ = std::rotl(state_ ^ (std::rotl(word * kPrime2, 31) * kPrime1), 27) * kPrime1 + kPrime4;
   }
 
-  void Add(const std::string& text) {
+  void Add(const SharedText& text) { Add(text.view()); }
+  void Add(const std::string& text) { Add(std::string_view(text)); }
+  void Add(std::string_view text) {
     AddWord(text.size());
     AddWord(XXH3_64bits(text.data(), text.size()));
   }

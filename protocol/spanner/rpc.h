@@ -20,6 +20,7 @@
 
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/mutation.h"
+#include "protocol/spanner/shared_text.h"
 #include "protocol/spanner/sql.h"
 #include "protocol/spanner/status.h"
 
@@ -36,21 +37,21 @@ struct ProcessId {
 
 struct CallName {
   ProcessId process;
-  uint16_t lock = 0;        // which of the process's locks
-  uint16_t request = 0;     // which of the lock's transactions (RequestId)
+  uint16_t lock = 0;     // which of the process's locks
+  uint16_t request = 0;  // which of the lock's transactions (RequestId)
   // Another one for each transaction of the process: a request id is used again while calls of its
   // last transaction may be under way, or Spanner may still keep that transaction's locks.
   uint32_t generation = 0;
-  uint16_t attempt = 0;     // how often the transaction was begun
-  uint16_t call = 0;        // which call of the attempt
+  uint16_t attempt = 0;  // how often the transaction was begun
+  uint16_t call = 0;     // which call of the attempt
   friend constexpr auto operator<=>(const CallName&, const CallName&) = default;
   WHORL_FIELDS(CallName, process, lock, request, generation, attempt, call);
 };
 
-using TransactionId = std::string;
+using TransactionId = SharedText;
 // As Spanner names it (projects/p/instances/i/databases/d/sessions/s). Empty: the calling process's
 // own session, which is multiplexed, needs no precommit tokens, and is always there.
-using SessionName = std::string;
+using SessionName = SharedText;
 
 // --- when and how a transaction reads ------------------------------------------------------------
 
@@ -132,7 +133,7 @@ struct Commit {
   SessionName session;
   std::variant<TransactionId, SingleUseWrite> transaction;
   std::vector<Mutation> mutations;
-  std::string precommit_token;  // the newest one heard, on a multiplexed session
+  SharedText precommit_token;  // the newest one heard, on a multiplexed session
   int32_t precommit_sequence = 0;
   WHORL_FIELDS(Commit, session, transaction, mutations, precommit_token, precommit_sequence);
 };
@@ -202,7 +203,7 @@ struct Response {
   // On a multiplexed session: the token that Commit has to carry. In the answer to a Commit it
   // means that the transaction has NOT committed, and that Commit has to be sent again with this
   // token.
-  std::string precommit_token;
+  SharedText precommit_token;
   int32_t precommit_sequence = 0;     // the token with the greatest number counts
   std::vector<SessionInfo> sessions;  // for CreateSession and GetSession
   WHORL_FIELDS(Response, status, transaction, result, commit_timestamp, read_timestamp, batch,

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "protocol/spanner/fields.h"
+#include "protocol/spanner/shared_text.h"
 #include "protocol/spanner/time.h"
 #include "protocol/spanner/words.h"
 
@@ -58,13 +59,13 @@ constexpr auto WordTableOf(Code) {
 struct Status {
   Code code = Code::kOk;
   std::optional<Duration> retry_after;  // RetryInfo: how long to wait before the next attempt
-  std::string message;
+  SharedText message;
 
   bool ok() const { return code == Code::kOk; }
   WHORL_FIELDS(Status, code, retry_after, message);
 };
 
-inline Status Error(Code code, std::string message) {
+inline Status Error(Code code, SharedText message) {
   return {.code = code, .retry_after = std::nullopt, .message = std::move(message)};
 }
 

@@ -161,15 +161,17 @@ class GoogleCloudClient::Core {
     run.timer = loop_.At(send.deadline, [this, id] {
       GiveUp(id, Error(Code::kDeadlineExceeded, "there was no answer in time"));
     });
-    boost::asio::post(workers_, [this, id, call, session = run.session, request = send.request] {
-      if (!call->Start()) return;
-      if (!call->End(session->Do(request))) return RollBack(*session);
-      loop_.Post([this, id, call] {
-        const auto found = runs_.find(id);
-        // Otherwise it was given up after the answer had arrived, and received it then.
-        if (found != runs_.end() && found->second.call == call) OnAnswer(id, found->second, {});
-      });
-    });
+    boost::asio::post(workers_,
+                      [this, id, call, session = run.session, request = RequestOf(run.runner)] {
+                        if (!call->Start()) return;
+                        if (!call->End(session->Do(request))) return RollBack(*session);
+                        loop_.Post([this, id, call] {
+                          const auto found = runs_.find(id);
+                          // Otherwise it was given up after the answer had arrived, and received it then.
+                          if (found != runs_.end() && found->second.call == call)
+                            OnAnswer(id, found->second, {});
+                        });
+                      });
   }
 
   // `given_up` is the status with which the transaction ends, unless the answer ends it.

@@ -298,7 +298,7 @@ class PendingReport {
  private:
   std::string CommitText(const TransactionState& transaction) const {
     const PendingSlot* slot = Find<CommitBecomesVisible>(
-        [&](const CommitBecomesVisible& x) { return x.transaction == transaction.id; });
+        [&](const CommitBecomesVisible& x) { return x.begun_by == transaction.begun_by; });
     return slot == nullptr ? "commits" : Cat("commits, visible at ", TimeWords(slot->due));
   }
 
@@ -310,8 +310,8 @@ Json CallsJson(const World& world, const Names& names) {
   const PendingReport pending(world);
   Json calls = Array();
   for (uint32_t place = 0; place < state.calls.size(); ++place) {
-    if (!state.calls[place].call) continue;
-    const Call& call = *state.calls[place].call;
+    if (!state.calls[place].is_taken()) continue;
+    const Call& call = state.calls[place].call();
     Json json = {{"call", Cat(names.ShortProcess(call.name.process), " ", WordOf(call.step), " ",
                               RequestName(call.request))},
                  {"lock", names.Lock(call.name.lock)},

@@ -5,23 +5,36 @@
 
 namespace whorl::sim {
 
-uint32_t AddCall(Work& work, Call&& call) {
+Call& CallSlot::Take() {
+  is_taken_ = true;
+  call_.awaited = true;
+  call_.at_spanner = false;
+  call_.hangs = false;
+  call_.slowed = false;
+  call_.drop_reply = false;
+  call_.struck_by.reset();
+  call_.held.reset();
+  call_.timeout.reset();
+  return call_;
+}
+
+uint32_t AddCall(Work& work) {
   WorldState& state = work.state;
-  call.at_spanner = true;
+  auto place = static_cast<uint32_t>(state.calls.size());
   if (state.free_calls.empty()) {
-    state.calls.push_back({.call = std::move(call)});
-    return static_cast<uint32_t>(state.calls.size() - 1);
+    state.calls.emplace_back();
+  } else {
+    place = state.free_calls.back();
+    state.free_calls.pop_back();
   }
-  const uint32_t place = state.free_calls.back();
-  state.free_calls.pop_back();
-  state.calls[place].call = std::move(call);
+  state.calls[place].Take();
   return place;
 }
 
 std::optional<uint32_t> FindCall(const Work& work, const CallName& name) {
   const std::vector<CallSlot>& calls = work.state.calls;
   for (uint32_t place = 0; place < calls.size(); ++place) {
-    if (calls[place].call && calls[place].call->name == name) return place;
+    if (calls[place].is_taken() && calls[place].call().name == name) return place;
   }
   return std::nullopt;
 }
@@ -56,7 +69,7 @@ void AbandonCall(Work& work, uint32_t place) {
 void AbandonCallsOf(Work& work, ProcessId process) {
   const std::vector<CallSlot>& calls = work.state.calls;
   for (uint32_t place = 0; place < calls.size(); ++place) {
-    if (!calls[place].call || calls[place].call->name.process != process) continue;
+    if (!calls[place].is_taken() || calls[place].call().name.process != process) continue;
     AbandonCall(work, place);
   }
 }
@@ -64,7 +77,7 @@ void AbandonCallsOf(Work& work, ProcessId process) {
 void FreeIfDone(Work& work, uint32_t place) {
   const Call& call = work.CallAt(place);
   if (call.awaited || call.at_spanner || call.timeout) return;
-  work.state.calls[place].call.reset();
+  work.state.calls[place].Free();
   work.state.free_calls.push_back(place);
 }
 
@@ -86,8 +99,9 @@ void SetTimeout(Work& work, uint32_t place, Instant at) {
 
 void RescheduleTimeouts(Work& work, int16_t node) {
   for (uint32_t place = 0; place < work.state.calls.size(); ++place) {
-    if (!work.state.calls[place].call || !work.state.calls[place].call->timeout) continue;
+    if (!work.state.calls[place].is_taken()) continue;
     Call& call = work.CallAt(place);
+    if (!call.timeout) continue;
     if (call.name.process.node != node) continue;
     work.Cancel(*call.timeout);
     call.timeout.reset();

@@ -13,7 +13,8 @@ namespace whorl::sim {
 // makes so many calls.
 inline constexpr uint16_t kSessionCall = 0xFFFF;
 
-uint32_t AddCall(Work& work, Call&& call);
+// The place of a new call, which has no fields yet.
+uint32_t AddCall(Work& work);
 std::optional<uint32_t> FindCall(const Work& work, const CallName& name);
 // The place of the call's pending request, if that has not arrived at Spanner yet.
 std::optional<uint32_t> FindPendingRequest(const Work& work, uint32_t place);

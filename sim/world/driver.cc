@@ -4,17 +4,13 @@
 
 namespace whorl::sim {
 
-bool Driver::Agenda::Later(const Entry& a, const Entry& b) {
-  return a.at != b.at ? a.at > b.at : a.order > b.order;
-}
-
 void Driver::Agenda::Add(const Scheduled& scheduled) {
   heap_.push_back({.at = scheduled.at.ns, .order = next_order_++, .choice = scheduled.choice});
-  std::push_heap(heap_.begin(), heap_.end(), Later);
+  std::push_heap(heap_.begin(), heap_.end(), Later{});
 }
 
 void Driver::Agenda::Pop() {
-  std::pop_heap(heap_.begin(), heap_.end(), Later);
+  std::pop_heap(heap_.begin(), heap_.end(), Later{});
   heap_.pop_back();
 }
 
@@ -90,6 +86,10 @@ void Driver::Take(const Choice& choice) {
 // Adds what the world scheduled to the agenda, and hears what could be observed.
 void Driver::TakeIn() {
   for (const Scheduled& scheduled : out_.scheduled) agenda_.Add(scheduled);
+  if (triggers_.empty()) {
+    for (const Observation& observation : out_.observed) Hear(observation);
+    return;
+  }
   std::vector<Triggers::Hit> hits;
   for (const Observation& observation : out_.observed) {
     Hear(observation);

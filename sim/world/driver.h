@@ -70,7 +70,11 @@ class Driver {
       uint64_t order = 0;
       Choice choice;
     };
-    static bool Later(const Entry& a, const Entry& b);
+    struct Later {
+      bool operator()(const Entry& a, const Entry& b) const {
+        return a.at != b.at ? a.at > b.at : a.order > b.order;
+      }
+    };
     std::vector<Entry> heap_;
     uint64_t next_order_ = 0;
   };

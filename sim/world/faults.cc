@@ -87,10 +87,10 @@ void CarryOut(Work& work, const ReleaseMessages& release) {
 }
 void CarryOut(Work& work, const LeaveSlowCalls& leave) {
   for (CallSlot& slot : work.state.calls) {
-    if (!slot.call || slot.call->name.process.node != leave.node) continue;
-    if (!slot.call->slowed || !slot.call->awaited) continue;
-    slot.call->slowed = false;
-    work.Observe(CallHangs{.call = slot.call->name, .step = slot.call->step});
+    if (!slot.is_taken() || slot.call().name.process.node != leave.node) continue;
+    if (!slot.call().slowed || !slot.call().awaited) continue;
+    slot.call().slowed = false;
+    work.Observe(CallHangs{.call = slot.call().name, .step = slot.call().step});
   }
 }
 

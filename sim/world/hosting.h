@@ -94,8 +94,7 @@ void GiveApplication(ApplicationHost auto& host, const ApplicationEvent& event) 
     return std::holds_alternative<WriteToResource>(effect);
   });
   const auto observe_work = [&host](bool at_work) {
-    host.Observe(
-        WorkChanged{.process = host.process(), .lock = host.lock(), .at_work = at_work});
+    host.Observe(WorkChanged{.process = host.process(), .lock = host.lock(), .at_work = at_work});
   };
   if (!was_at_work && (is_at_work || wrote)) observe_work(true);
   for (const ApplicationEffect& effect : effects) {
@@ -112,7 +111,7 @@ void Carry(ApplicationHost auto& host, const LeadershipChanged& changed) {
   GiveApplication(host, changed);
 }
 
-void Carry(ApplicationHost auto& host, Answer answer) {
+void Carry(ApplicationHost auto& host, Answer&& answer) {
   const ApplicationAnswered answered{
       .question = answer.question, .yes = answer.yes, .token = answer.token};
   const bool has_lock = answer.question == Question::kHasLock;
@@ -123,7 +122,7 @@ void Carry(ApplicationHost auto& host, Answer answer) {
   GiveApplication(host, answered);
 }
 
-void Carry(ApplicationHost auto& host, Note note) {
+void Carry(ApplicationHost auto& host, Note&& note) {
   host.Observe(Noted{.process = host.process(), .lock = host.lock(), .note = std::move(note)});
 }
 

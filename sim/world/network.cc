@@ -48,9 +48,9 @@ void Refuse(Work& work, uint32_t place) {
 }
 
 // A black hole holds the message back.
-void Hold(Work& work, uint32_t place, PendingEvent message) {
+void Hold(Work& work, uint32_t place, const PendingEvent& message) {
   LeaveHanging(work, place);
-  work.CallAt(place).held = work.Store(std::move(message));
+  work.CallAt(place).held = work.Store(message);
 }
 
 void IgnoreLateReply(Work& work, uint32_t place) {
@@ -60,7 +60,8 @@ void IgnoreLateReply(Work& work, uint32_t place) {
   FreeIfDone(work, place);
 }
 
-// The process hears how its call ended.
+// The process hears how its call ended. `response` may be the call's own: it stays where it is until
+// another call takes the place and is answered.
 void EndCall(Work& work, uint32_t place, bool from_spanner, Response&& response) {
   Call& call = work.CallAt(place);
   StopWaiting(work, call);
@@ -75,12 +76,15 @@ void EndCall(Work& work, uint32_t place, bool from_spanner, Response&& response)
 
 // --- requests ----------------------------------------------------------------------------------
 
-void SendToSpanner(Work& work, int16_t node, Call&& call) {
+void SendToSpanner(Work& work, uint32_t place) {
+  Call& call = work.CallAt(place);
+  const int16_t node = call.name.process.node;
+  call.sent_at = work.state.now;
+  call.at_spanner = true;
   work.Observe(CallSent{
       .call = call.name, .step = call.step, .request = static_cast<uint8_t>(call.request.index())});
-  const uint32_t place = AddCall(work, std::move(call));
   if (LosesRequest(work, node)) {
-    work.CallAt(place).at_spanner = false;
+    call.at_spanner = false;
     return LeaveHanging(work, place);
   }
   switch (LinksOf(work, node).to) {
@@ -131,8 +135,7 @@ void OnReplyArrives(Work& work, const ReplyArrives& reply) {
   if (reply.from_spanner && link == LinkState::kRefused) {
     return Refuse(work, reply.call);
   }
-  // Moved out, because the call may be freed before the reply has been handled.
-  EndCall(work, reply.call, reply.from_spanner, std::exchange(call.response, {}));
+  EndCall(work, reply.call, reply.from_spanner, std::move(call.response));
 }
 
 void OnCallTimesOut(Work& work, uint32_t place) {
@@ -157,17 +160,17 @@ void ReleaseHeld(Work& work, int16_t node, bool requests, bool replies) {
   if (!requests && !replies) return;
   for (uint32_t place = 0; place < work.state.calls.size(); ++place) {
     const CallSlot& slot = work.state.calls[place];
-    if (!slot.call || !slot.call->held || slot.call->name.process.node != node) continue;
-    const uint32_t held = *slot.call->held;
+    if (!slot.is_taken() || !slot.call().held || slot.call().name.process.node != node) continue;
+    const uint32_t held = *slot.call().held;
     const bool request = std::holds_alternative<CallArrives>(*work.state.pending[held].event);
     if (request ? !requests : !replies) continue;
-    PendingEvent message = std::move(*work.state.pending[held].event);
+    const PendingEvent message = *work.state.pending[held].event;
     work.Cancel(held);
     work.CallAt(place).held.reset();
     const Draw draw = request ? Draw::kRequestLatency : Draw::kReplyLatency;
     const Duration latency = LatencyOf(work, place, draw);
     const int16_t to = request ? int16_t{-1} : node;
-    work.Schedule(work.state.now + latency, ChoiceKind::kDeliver, to, std::move(message));
+    work.Schedule(work.state.now + latency, ChoiceKind::kDeliver, to, message);
   }
 }
 

@@ -10,7 +10,8 @@
 
 namespace whorl::sim {
 
-void SendToSpanner(Work& work, int16_t node, Call&& call);
+// Sends the call in this place, whose name, step, request and deadline are set.
+void SendToSpanner(Work& work, uint32_t place);
 // Sends a reply from Spanner to the process that waits for it, after `service` at Spanner.
 void SendReply(Work& work, uint32_t place, Response&& response, Duration service);
 // Sends the messages on that black holes have held back.

@@ -45,8 +45,8 @@ bool RowExists(const Work& work, const RowOfLock& target) {
 
 void OnOperatorActs(Work& work, const OperatorActs& acts) {
   Commit commit;
-  if (!acts.transaction.empty()) {
-    commit.transaction = acts.transaction;
+  if (acts.has_begun) {
+    commit.transaction = model::MakeTransactionId(NameOf(work, acts, kStatementCall));
     return SendCommit(work, acts, std::move(commit));
   }
   OperatorWrite write = OperatorWriteOf(work.scenario, acts.fault);
@@ -65,10 +65,10 @@ void OnOperatorHears(Work& work, const model::Replied& replied) {
   if (status.code == Code::kAborted) {
     ++next.attempt;
     work.Schedule(work.state.now + status.retry_after.value_or(kLookAgainMin), ChoiceKind::kFault,
-                  -1, std::move(next));
+                  -1, next);
   } else if (status.ok() && replied.call.call == kStatementCall) {
-    next.transaction = replied.response.transaction;
-    work.Schedule(work.state.now, ChoiceKind::kFault, -1, std::move(next));
+    next.has_begun = true;
+    work.Schedule(work.state.now, ChoiceKind::kFault, -1, next);
   } else {
     work.Observe(FaultEnded{.fault = replied.call.request});
   }

@@ -33,8 +33,11 @@ class Hosting {
   Instant& asked_at() { return participant_.asked_at; }
   std::vector<ApplicationEffect>& application_effects() { return work_.out.application_effects; }
 
-  void Observe(ObservedEvent what) { work_.Observe(std::move(what)); }
-  void Queue(Event event) { QueueForMachine(work_, node_, participant_, std::move(event)); }
+  template <typename What>
+  void Observe(What&& what) {
+    work_.Observe(std::forward<What>(what));
+  }
+  void Queue(const Event& event) { QueueForMachine(work_, node_, participant_, Event(event)); }
   void SetTimer(ApplicationTimer timer, Duration at) {
     SetTimerAt(work_, node_, participant_, TimerOwner::kApplication, static_cast<uint16_t>(timer),
                at);
@@ -75,7 +78,7 @@ void SendAnnouncements(Work& work, int16_t sender, const Participant& participan
   }
 }
 
-void DoEffect(Work& work, int16_t node, Participant& participant, Effect effect) {
+void DoEffect(Work& work, int16_t node, Participant& participant, Effect&& effect) {
   Hosting host(work, node, participant);
   if (auto* run = std::get_if<RunTransaction>(&effect)) {
     StartTransaction(work, node, participant, std::move(*run));
@@ -100,6 +103,7 @@ size_t PlaceOf(Work& work, int16_t node, const Participant& participant) {
   return static_cast<size_t>(&participant - work.NodeAt(node).participants.data());
 }
 
+// `event` may be gone as soon as the machine has taken its step: effects queue more of them.
 void StepMachine(Work& work, int16_t node, Participant& participant, const Event& event) {
   const ProtocolConfig& config =
       work.setup.configs[static_cast<size_t>(node)][PlaceOf(work, node, participant)];
@@ -122,20 +126,19 @@ Participant* FindParticipant(Work& work, ProcessId process, uint16_t lock) {
   return nullptr;
 }
 
-void QueueForMachine(Work& work, int16_t node, const Participant& participant, Event event) {
+void QueueForMachine(Work& work, int16_t node, const Participant& participant, Event&& event) {
   const auto place = static_cast<uint16_t>(PlaceOf(work, node, participant));
-  work.out.machine_events.push_back(
-      {.node = node, .participant = place, .event = std::move(event)});
+  work.out.machine_events.emplace_back(node, place, std::move(event));
 }
 
 void RunMachines(Work& work) {
   std::vector<Outbox::MachineEvent>& events = work.out.machine_events;
   // What a step queues is taken after what was queued before it.
   for (size_t next = 0; next < events.size(); ++next) {
-    const Outbox::MachineEvent queued = std::move(events[next]);
-    Node& node = work.NodeAt(queued.node);
+    const int16_t node_index = events[next].node;
+    Node& node = work.NodeAt(node_index);
     if (node.life == Life::kDown) continue;
-    StepMachine(work, queued.node, node.participants[queued.participant], queued.event);
+    StepMachine(work, node_index, node.participants[events[next].participant], events[next].event);
   }
   events.clear();
 }

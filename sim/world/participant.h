@@ -13,7 +13,7 @@ namespace whorl::sim {
 Participant* FindParticipant(Work& work, ProcessId process, uint16_t lock);
 
 // The machine takes the event after those queued before, in RunMachines.
-void QueueForMachine(Work& work, int16_t node, const Participant& participant, Event event);
+void QueueForMachine(Work& work, int16_t node, const Participant& participant, Event&& event);
 // Steps the machines with the events that were queued for them.
 void RunMachines(Work& work);
 

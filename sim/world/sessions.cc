@@ -32,7 +32,8 @@ void SetSessionsTimer(Work& work, int16_t node_index) {
 
 void SendCreateSession(Work& work, int16_t node_index, const CreateSessions& create) {
   Node& node = work.NodeAt(node_index);
-  Call call;
+  const uint32_t place = AddCall(work);
+  Call& call = work.CallAt(place);
   call.name = {.process = work.ProcessOf(node_index),
                .lock = node.sessions->lock,
                .request = node.sessions->request,
@@ -41,9 +42,8 @@ void SendCreateSession(Work& work, int16_t node_index, const CreateSessions& cre
                .call = kSessionCall};
   call.step = node.sessions->step;
   call.request = CreateSession{.multiplexed = create.multiplexed};
-  call.sent_at = work.state.now;
   call.deadline = work.ClocksOf(node_index).monotonic + work.setup.retry_policy.statement_timeout;
-  SendToSpanner(work, node_index, std::move(call));
+  SendToSpanner(work, place);
 }
 
 void DoPoolEffects(Work& work, int16_t node, const std::vector<PoolEffect>& effects) {

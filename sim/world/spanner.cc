@@ -72,7 +72,7 @@ void OnCommitStarted(Work& work, const model::CommitStarted& started) {
   const Instant past = WhenSurelyPast(work, started.commit, started.leader);
   if (past > replicated) ObserveTrueTimeWait(work, name);
   work.Schedule(std::max(replicated, past), ChoiceKind::kSettle, -1,
-                CommitBecomesVisible{.transaction = started.transaction,
+                CommitBecomesVisible{.begun_by = transaction.begun_by,
                                      .waited_for_truetime = past > replicated});
 }
 
@@ -179,15 +179,15 @@ bool IsAnsweredByFault(Work& work, uint32_t place, const Request& request, const
 
 void ServeCall(Work& work, uint32_t place) {
   if (work.state.faults.unavailable > 0) return AnswerUnavailable(work, place);
-  // A copy, because serving may add and free calls.
   const CallName name = work.CallAt(place).name;
-  const Request request = std::move(work.CallAt(place).request);
+  const Request& request = work.CallAt(place).request;
   work.out.database_effects.clear();
   const Leaders leaders(work);
   if (!IsAnsweredByFault(work, place, request, leaders)) {
     model::Serve(*work.setup.catalogue, work.state.database, name, request, leaders,
                  work.out.database_effects);
   }
+  // May add and free calls, so that `request` is gone.
   DoDatabaseEffects(work, /*waited_for_truetime=*/false);
 }
 
@@ -200,12 +200,12 @@ void ServeAtOnce(Work& work, const CallName& name, const Request& request) {
 }
 
 void OnCommitVisible(Work& work, const CommitBecomesVisible& visible) {
+  const auto& all = work.state.database.transactions;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& transaction) {
+    return transaction.begun_by == visible.begun_by;
+  });
   if (work.setup.changes_truetime) {
     // The interval may have changed since the wait was computed.
-    const auto& all = work.state.database.transactions;
-    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& transaction) {
-      return transaction.id == visible.transaction;
-    });
     Instant past = work.state.now;
     for (uint32_t leader = 0; leader < work.setup.catalogue->split_count(); ++leader) {
       past = std::max(past, WhenSurelyPast(work, found->commit_timestamp, leader));
@@ -214,14 +214,14 @@ void OnCommitVisible(Work& work, const CommitBecomesVisible& visible) {
       ObserveTrueTimeWait(work, found->commit_call);
       work.Schedule(
           past, ChoiceKind::kSettle, -1,
-          CommitBecomesVisible{.transaction = visible.transaction, .waited_for_truetime = true});
+          CommitBecomesVisible{.begun_by = visible.begun_by, .waited_for_truetime = true});
       return;
     }
   }
   work.out.database_effects.clear();
   const Leaders leaders(work);
-  model::CommitVisible(*work.setup.catalogue, work.state.database, visible.transaction, leaders,
-                       work.out.database_effects);
+  model::CommitVisible(*work.setup.catalogue, work.state.database, TransactionId(found->id),
+                       leaders, work.out.database_effects);
   DoDatabaseEffects(work, visible.waited_for_truetime);
 }
 

@@ -27,10 +27,9 @@ void CancelTimerOf(Work& work, Participant& participant, TimerOwner owner, uint1
 void RescheduleTimers(Work& work, int16_t node) {
   for (Participant& participant : work.NodeAt(node).participants) {
     for (ActiveTimer& timer : participant.timers) {
-      PendingEvent event = std::move(*work.state.pending[timer.place].event);
+      const PendingEvent event = *work.state.pending[timer.place].event;
       work.Cancel(timer.place);
-      timer.place =
-          work.Schedule(work.WhenShown(node, timer.at), ChoiceKind::kFire, node, std::move(event));
+      timer.place = work.Schedule(work.WhenShown(node, timer.at), ChoiceKind::kFire, node, event);
     }
   }
 }

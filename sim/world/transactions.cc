@@ -20,8 +20,9 @@ ActiveRunner* FindRunner(Participant& participant, RequestId request) {
 }
 
 void SendCallOf(Work& work, int16_t node, const Participant& participant,
-                const ActiveRunner& runner, SendCall send) {
-  Call call;
+                const ActiveRunner& runner, const SendCall& send) {
+  const uint32_t place = AddCall(work);
+  Call& call = work.CallAt(place);
   call.name = {.process = work.ProcessOf(node),
                .lock = participant.lock,
                .request = runner.request,
@@ -29,14 +30,13 @@ void SendCallOf(Work& work, int16_t node, const Participant& participant,
                .attempt = send.attempt,
                .call = send.call};
   call.step = send.step;
-  call.request = std::move(send.request);
-  call.sent_at = work.state.now;
+  call.request = RequestOf(runner.state);
   call.deadline = send.deadline;
-  SendToSpanner(work, node, std::move(call));
+  SendToSpanner(work, place);
 }
 
 void Finish(Work& work, int16_t node, Participant& participant, const ActiveRunner& runner,
-            TransactionResult result) {
+            TransactionResult&& result) {
   const RequestId request = runner.request;
   const StepName step = runner.state.transaction.step;
   const SessionName lost = runner.state.session_lost ? runner.state.session.name : SessionName();
@@ -53,9 +53,9 @@ void Finish(Work& work, int16_t node, Participant& participant, const ActiveRunn
 }
 
 void DoAction(Work& work, int16_t node, Participant& participant, const ActiveRunner& runner,
-              RunnerAction action) {
-  if (auto* send = std::get_if<SendCall>(&action)) {
-    return SendCallOf(work, node, participant, runner, std::move(*send));
+              RunnerAction&& action) {
+  if (const auto* send = std::get_if<SendCall>(&action)) {
+    return SendCallOf(work, node, participant, runner, *send);
   }
   if (const auto* wait = std::get_if<WaitFor>(&action)) {
     return SetTimerAt(work, node, participant, TimerOwner::kRunner, runner.request,
@@ -69,7 +69,7 @@ void DoAction(Work& work, int16_t node, Participant& participant, const ActiveRu
 
 }  // namespace
 
-void StartTransaction(Work& work, int16_t node, Participant& participant, RunTransaction run) {
+void StartTransaction(Work& work, int16_t node, Participant& participant, RunTransaction&& run) {
   work.Observe(TransactionStarted{.process = work.ProcessOf(node),
                                   .lock = participant.lock,
                                   .request = run.request,
@@ -78,10 +78,10 @@ void StartTransaction(Work& work, int16_t node, Participant& participant, RunTra
   runner.request = run.request;
   runner.generation = ++work.NodeAt(node).generation;
   // A process without a session pool runs its transactions on its one permanent session.
-  const auto session = work.NodeAt(node).sessions ? std::nullopt : std::optional(Session{});
+  auto session = work.NodeAt(node).sessions ? std::nullopt : std::optional<Session>(std::in_place);
   RunnerAction action =
       StartRunner(work.setup.retry_policy, runner.state, std::move(run.transaction),
-                  work.ClocksOf(node).monotonic, session);
+                  work.ClocksOf(node).monotonic, std::move(session));
   DoAction(work, node, participant, runner, std::move(action));
 }
 
@@ -95,8 +95,8 @@ void GiveUpTransaction(Work& work, int16_t node_index, Participant& participant,
   CancelTimerOf(work, participant, TimerOwner::kRunner, request);
   const std::vector<CallSlot>& calls = work.state.calls;
   for (uint32_t place = 0; place < calls.size(); ++place) {
-    if (!calls[place].call || !calls[place].call->awaited) continue;
-    const CallName& name = calls[place].call->name;
+    if (!calls[place].is_taken() || !calls[place].call().awaited) continue;
+    const CallName& name = calls[place].call().name;
     const bool is_its = name.process == work.ProcessOf(node_index) &&
                         name.lock == participant.lock && name.request == request &&
                         name.call != kSessionCall;

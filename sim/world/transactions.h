@@ -8,7 +8,7 @@
 
 namespace whorl::sim {
 
-void StartTransaction(Work& work, int16_t node, Participant& participant, RunTransaction run);
+void StartTransaction(Work& work, int16_t node, Participant& participant, RunTransaction&& run);
 // The transaction's caller no longer wants it. Messages that were sent stay on their way, and their
 // replies are ignored. A transaction that waits for a session still gets it.
 void GiveUpTransaction(Work& work, int16_t node, Participant& participant, RequestId request);

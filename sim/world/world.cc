@@ -140,7 +140,7 @@ void World::Take(const Choice& choice, Chance& chance, Outbox& out) {
       return;
     }
   }
-  const PendingEvent event = std::move(*slot.event);
+  const PendingEvent event = *slot.event;
   Work work{*setup_, state_, &chance, out};
   work.Cancel(choice.place);
   Handle(work, event, choice.node);
@@ -156,8 +156,9 @@ void World::Trigger(uint32_t fault, const CallName& call, Outbox& out) {
 std::optional<World::StepEnd> World::WouldEnd(const Choice& choice) const {
   if (!IsPending(choice)) return std::nullopt;
   const auto* reply = std::get_if<ReplyArrives>(&*state_.pending[choice.place].event);
-  if (reply == nullptr || !state_.calls[reply->call].call->awaited) return std::nullopt;
-  const Call& call = *state_.calls[reply->call].call;
+  if (reply == nullptr) return std::nullopt;
+  const Call& call = state_.calls[reply->call].call();
+  if (!call.awaited) return std::nullopt;
   const Node& node = state_.nodes[static_cast<size_t>(call.name.process.node)];
   if (node.pauses > 0 || node.life == Life::kDown) return std::nullopt;
   if (reply->from_spanner && state_.faults.At(call.name.process.node).links.from != LinkState::kUp)
@@ -172,7 +173,7 @@ std::optional<World::StepEnd> World::WouldEnd(const Choice& choice) const {
       NoEntropy entropy;
       const Duration local = ReadClocks(node.clock, node.started, state_.now).monotonic;
       const RunnerAction action =
-          OnReply(setup_->retry_policy, copy, local, entropy, call.response);
+          OnReply(setup_->retry_policy, copy, local, entropy, Response(call.response));
       if (std::holds_alternative<Finished>(action)) return StepEnd{call.name, call.step};
     }
   }

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -107,9 +108,9 @@ struct TimerDue {
   WHORL_FIELDS(TimerDue, process, lock, owner, id);
 };
 struct CommitBecomesVisible {
-  TransactionId transaction;
+  CallName begun_by;  // names the transaction
   bool waited_for_truetime = false;
-  WHORL_FIELDS(CommitBecomesVisible, transaction, waited_for_truetime);
+  WHORL_FIELDS(CommitBecomesVisible, begun_by, waited_for_truetime);
 };
 struct SpannerLooksAgain {
   WHORL_NO_FIELDS(SpannerLooksAgain);
@@ -138,17 +139,17 @@ struct FaultEnds {
 struct OperatorActs {  // the next call of an operator's transaction, or its retry after ABORTED
   uint32_t fault = 0;
   uint16_t attempt = 0;
-  TransactionId transaction;  // empty until its statement has begun it
-  WHORL_FIELDS(OperatorActs, fault, attempt, transaction);
+  bool has_begun = false;  // its statement has been answered
+  WHORL_FIELDS(OperatorActs, fault, attempt, has_begun);
 };
 struct ReleaseHeard {  // an announcement that the lock was released arrives
   uint16_t lock = 0;
   WHORL_FIELDS(ReleaseHeard, lock);
 };
-using PendingEvent =
-    std::variant<CallArrives, ReplyArrives, CallTimesOut, TimerDue, CommitBecomesVisible,
-                 SpannerLooksAgain, ResourceWrite, NodeStarts, FaultBegins, FaultEnds,
-                 OperatorActs, ReleaseHeard>;
+using PendingEvent = std::variant<CallArrives, ReplyArrives, CallTimesOut, TimerDue,
+                                  CommitBecomesVisible, SpannerLooksAgain, ResourceWrite,
+                                  NodeStarts, FaultBegins, FaultEnds, OperatorActs, ReleaseHeard>;
+static_assert(std::is_trivially_copyable_v<PendingEvent>, "it is copied for each event");
 
 struct PendingSlot {
   uint32_t stamp = 0;
@@ -238,9 +239,40 @@ struct Call {
                drop_reply, struck_by, held, timeout, response);
 };
 
-struct CallSlot {
-  std::optional<Call> call;
-  WHORL_FIELDS(CallSlot, call);
+// A place for a call. A free one keeps the storage of its last call for the next one, but that is no
+// part of its value: free places are equal, and a copy of one is empty.
+class CallSlot {
+ public:
+  CallSlot() = default;
+  CallSlot(const CallSlot& other) : is_taken_(other.is_taken_) {
+    if (is_taken_) call_ = other.call_;
+  }
+  CallSlot(CallSlot&&) = default;
+  CallSlot& operator=(const CallSlot& other) { return *this = CallSlot(other); }
+  CallSlot& operator=(CallSlot&&) = default;
+  ~CallSlot() = default;
+
+  bool is_taken() const { return is_taken_; }
+  // REQUIRES: is_taken().
+  Call& call() { return call_; }
+  const Call& call() const { return call_; }
+
+  // REQUIRES: !is_taken(). The caller sets the name, the step, the request and the deadline.
+  Call& Take();
+  void Free() { is_taken_ = false; }
+
+  friend bool operator==(const CallSlot& a, const CallSlot& b) {
+    return a.is_taken_ == b.is_taken_ && (!a.is_taken_ || a.call_ == b.call_);
+  }
+  template <typename Fingerprint>
+  void AddTo(Fingerprint& fingerprint) const {
+    fingerprint.Add(is_taken_);
+    if (is_taken_) fingerprint.Add(call_);
+  }
+
+ private:
+  bool is_taken_ = false;
+  Call call_;
 };
 
 // The greatest token that the fencing resource of each lock has accepted.

@@ -5,7 +5,7 @@
 
 namespace whorl::sim {
 
-uint32_t Work::Store(PendingEvent event) {
+uint32_t Work::Store(const PendingEvent& event) {
   uint32_t place = 0;
   if (state.free_pending.empty()) {
     place = static_cast<uint32_t>(state.pending.size());
@@ -15,12 +15,12 @@ uint32_t Work::Store(PendingEvent event) {
     state.free_pending.pop_back();
   }
   state.pending[place].due = state.now;
-  state.pending[place].event = std::move(event);
+  state.pending[place].event = event;
   return place;
 }
 
-uint32_t Work::Schedule(Instant at, ChoiceKind kind, int16_t node, PendingEvent event) {
-  const uint32_t place = Store(std::move(event));
+uint32_t Work::Schedule(Instant at, ChoiceKind kind, int16_t node, const PendingEvent& event) {
+  const uint32_t place = Store(event);
   PendingSlot& slot = state.pending[place];
   slot.due = std::max(at, state.now);
   out.scheduled.push_back(

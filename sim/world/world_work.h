@@ -24,7 +24,7 @@ struct Work {
   Node& NodeAt(int16_t node) { return state.nodes[static_cast<size_t>(node)]; }
   const NodeSpec& SpecOf(int16_t node) const { return scenario.nodes[static_cast<size_t>(node)]; }
   // REQUIRES: there is a call in this place.
-  Call& CallAt(uint32_t place) { return *state.calls[place].call; }
+  Call& CallAt(uint32_t place) { return state.calls[place].call(); }
   ProcessId ProcessOf(int16_t node) { return {node, NodeAt(node).incarnation}; }
   LocalTime ClocksOf(int16_t node) {
     return ReadClocks(NodeAt(node).clock, NodeAt(node).started, state.now);
@@ -37,10 +37,14 @@ struct Work {
     return Pick(table, chance->Bits(draw, whom));
   }
 
-  void Observe(ObservedEvent what) { out.observed.push_back({state.now, std::move(what)}); }
+  // `what` is an alternative of ObservedEvent.
+  template <typename What>
+  void Observe(What&& what) {
+    out.observed.emplace_back(state.now, std::forward<What>(what));
+  }
   // These return the place of the pending event.
-  uint32_t Schedule(Instant at, ChoiceKind kind, int16_t node, PendingEvent event);
-  uint32_t Store(PendingEvent event);  // pending, but not due until it is scheduled
+  uint32_t Schedule(Instant at, ChoiceKind kind, int16_t node, const PendingEvent& event);
+  uint32_t Store(const PendingEvent& event);  // pending, but not due until it is scheduled
   void Cancel(uint32_t place);
 };
 

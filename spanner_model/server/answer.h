@@ -24,8 +24,9 @@ struct Answer {
 
 // An error; the remedy is added where the model lacks what the call needs.
 inline Answer Refused(Status status) {
-  if (status.message.find("is not modelled") != std::string::npos) {
-    status.message += "; whorl proxy puts the same faults before a server that has it";
+  if (status.message.view().find("is not modelled") != std::string::npos) {
+    status.message =
+        status.message + "; whorl proxy puts the same faults before a server that has it";
   }
   return {.status = std::move(status)};
 }

@@ -74,7 +74,7 @@ std::optional<SessionPath> ParseSessionName(std::string_view name) {
                      .session = std::string(name.substr(last + 1))};
 }
 
-std::string MakeSessionName(const std::string& database, const std::string& session) {
+std::string MakeSessionName(const std::string& database, std::string_view session) {
   return ChildName(database, "sessions", session);
 }
 

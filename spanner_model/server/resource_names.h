@@ -20,7 +20,7 @@ struct SessionPath {
   std::string session;   // the last part alone
 };
 std::optional<SessionPath> ParseSessionName(std::string_view name);
-std::string MakeSessionName(const std::string& database, const std::string& session);
+std::string MakeSessionName(const std::string& database, std::string_view session);
 
 // The instance of a database. REQUIRES: IsDatabaseName(database).
 std::string InstanceOf(std::string_view database);

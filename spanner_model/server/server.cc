@@ -32,7 +32,7 @@ Server::Server(const ServerOptions& options)
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
   std::unique_ptr<Server> server(new Server(options));
   const Status started = server->frontend_->Start();
-  if (!started.ok()) return absl::InvalidArgumentError(started.message);
+  if (!started.ok()) return absl::InvalidArgumentError(started.message.str());
   server->service_ =
       std::make_unique<CallService>(server->frontend_, std::move(options.bearer_token));
   grpc::ServerBuilder builder;

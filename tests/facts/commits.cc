@@ -28,7 +28,7 @@ void CommitTwiceWithOtherMutations(Probe& p) {
 
 void CommitAgainAfterANewerTransaction(Probe& p) {
   p.a.BeginWith(kInsertA);
-  const std::string id = p.a.transaction();
+  const TransactionId id = p.a.transaction();
   p.a.Commit();
   p.a.BeginWith("SELECT 1 FROM locktable");
   p.a.Commit();

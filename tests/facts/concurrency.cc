@@ -58,7 +58,7 @@ void SchemaChange(Probe& p) {
 void SecondTransactionOfASession(Probe& p) {
   p.Insert("x");
   p.a.Begin();
-  const std::string first = p.a.transaction();
+  const TransactionId first = p.a.transaction();
   p.a.Sql(kSelectX);
   p.a.Begin();
   p.a.Sql(kSelectX);
@@ -309,7 +309,7 @@ Section Concurrency() {
                    [](Probe& p) {
                      p.Insert("x");
                      p.a.BeginWith(kSelectX);
-                     const std::string first = p.a.transaction();
+                     const TransactionId first = p.a.transaction();
                      p.a.BeginWith(kSelectX);
                      p.a.Use(first);
                      p.a.Sql(kSelectX);

@@ -135,7 +135,7 @@ v1::ExecuteSqlRequest Client::Encode(const Call& call) {
   if (call.selector) {
     *request.mutable_transaction() = wire::EncodeSelector(*call.selector);
   } else if (!transaction_.empty()) {
-    request.mutable_transaction()->set_id(transaction_);
+    request.mutable_transaction()->set_id(transaction_.str());
   }
   if (call.sequence) sequence_ = *call.sequence - 1;
   request.set_seqno(++sequence_);
@@ -209,7 +209,7 @@ const Outcome& Client::Batch(const std::vector<std::string>& statements) {
   if (transaction_.empty()) {
     *request.mutable_transaction() = wire::EncodeSelector(BeginReadWrite{});
   } else {
-    request.mutable_transaction()->set_id(transaction_);
+    request.mutable_transaction()->set_id(transaction_.str());
   }
   request.set_seqno(++sequence_);
   for (const std::string& statement : statements) request.add_statements()->set_sql(statement);
@@ -235,7 +235,7 @@ const Outcome& Client::Read(const std::vector<std::string>& columns, const std::
   if (selector) {
     *request.mutable_transaction() = wire::EncodeSelector(*selector);
   } else if (!transaction_.empty()) {
-    request.mutable_transaction()->set_id(transaction_);
+    request.mutable_transaction()->set_id(transaction_.str());
   }
   request.set_table("locktable");
   for (const std::string& column : columns) request.add_columns(column);
@@ -270,7 +270,7 @@ const Outcome& Client::Commit(std::vector<Mutation> mutations) {
 const Outcome& Client::Rollback() {
   v1::RollbackRequest request;
   request.set_session(session());
-  request.set_transaction_id(transaction_);
+  request.set_transaction_id(transaction_.str());
   return probe_.Hear(probe_.spanner().Rollback(request).status);
 }
 

@@ -111,8 +111,8 @@ class ModelClient final : public real_client::TransactionClient {
     RunnerAction action =
         StartRunner(policy, runner, std::move(transaction), real_client::MonotonicNow());
     while (true) {
-      if (auto* send = std::get_if<SendCall>(&action)) {
-        Response response = Serve(send->request);
+      if (std::holds_alternative<SendCall>(action)) {
+        Response response = Serve(RequestOf(runner));
         action =
             OnReply(policy, runner, real_client::MonotonicNow(), entropy_, std::move(response));
       } else if (auto* finished = std::get_if<Finished>(&action)) {

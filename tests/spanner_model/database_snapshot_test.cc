@@ -297,9 +297,7 @@ TEST(DatabaseSnapshot, ALimitLeavesWhatAnOpenTransactionReads) {
 
 // --- optimistic transactions ---------------------------------------------------------------------
 
-constexpr BeginReadWrite Optimistic() {
-  return {.previous = {}, .lock_mode = LockMode::kOptimistic};
-}
+BeginReadWrite Optimistic() { return {.previous = {}, .lock_mode = LockMode::kOptimistic}; }
 
 TEST(DatabaseOptimistic, LocksNothingBeforeItsCommit) {
   TwoVersions world;
@@ -361,7 +359,7 @@ TEST(DatabaseOptimistic, ItsWritesWaitForAnOlderReader) {
 
 // --- isolation REPEATABLE READ -------------------------------------------------------------------
 
-constexpr BeginReadWrite RepeatableRead() {
+BeginReadWrite RepeatableRead() {
   return {.previous = {}, .isolation = Isolation::kRepeatableRead};
 }
 

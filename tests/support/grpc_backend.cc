@@ -86,7 +86,7 @@ class ForwardingServer final : public ScriptedServer {
                 });
   }
   Response Forward(const DeleteSession& call) {
-    return Take(raw_.DeleteSession(call.session), Nothing);
+    return Take(raw_.DeleteSession(call.session.str()), Nothing);
   }
   template <typename Other>
   Response Forward(const Other&) {

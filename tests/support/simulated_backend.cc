@@ -91,7 +91,7 @@ class SimulatedClient {
     RunnerAction action = StartRunner(policy_, runner, std::move(transaction), now_, std::nullopt);
     while (true) {
       if (auto* send = std::get_if<SendCall>(&action)) {
-        action = OnReply(policy_, runner, now_, entropy_, Send(*send, network));
+        action = OnReply(policy_, runner, now_, entropy_, Send(runner, *send, network));
       } else if (const auto* wait = std::get_if<WaitFor>(&action)) {
         now_ = now_ + wait->pause;
         action = OnWaited(policy_, runner, now_, entropy_);
@@ -104,8 +104,9 @@ class SimulatedClient {
   }
 
  private:
-  Response Send(const SendCall& send, ScriptedNetwork& network) {
-    if (std::optional<Response> heard = network.Deliver(send.request)) return *std::move(heard);
+  Response Send(const RunnerState& runner, const SendCall& send, ScriptedNetwork& network) {
+    if (std::optional<Response> heard = network.Deliver(RequestOf(runner)))
+      return *std::move(heard);
     now_ = send.deadline;
     Response late;
     late.status = Error(Code::kDeadlineExceeded, "the call's deadline passed");

@@ -40,7 +40,7 @@ TEST(WireStatusTest, RetryInfoIsFoundInDetailsAndInTheTrailer) {
   const Status aborted = AbortedWithPause();
   const std::optional<std::string> trailer = EncodeRetryInfoTrailer(aborted);
   ASSERT_TRUE(trailer.has_value());
-  const grpc::Status bare(grpc::StatusCode::ABORTED, aborted.message);
+  const grpc::Status bare(grpc::StatusCode::ABORTED, aborted.message.str());
   EXPECT_EQ(DecodeStatus(bare, *trailer), aborted);
   EXPECT_EQ(DecodeStatus(EncodeStatus(aborted)), aborted);
   EXPECT_EQ(DecodeStatus(bare).retry_after, std::nullopt);

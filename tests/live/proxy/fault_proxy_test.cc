@@ -451,7 +451,7 @@ TEST_F(FaultProxyTest, ARefusedWayToSpannerResetsConnections) {
     proxy_.SetLink(kNode, direction, LinkState::kRefused);
     EXPECT_EQ(Put(client, session, "a").status.code, Code::kUnavailable);
     TestClient newcomer(address_);
-    EXPECT_EQ(newcomer.raw().GetSession(session).status.error_code(),
+    EXPECT_EQ(newcomer.raw().GetSession(session.str()).status.error_code(),
               grpc::StatusCode::UNAVAILABLE);
     EXPECT_EQ(transcript_.Count("Commit", CallPhase::kArrived), 0);
     proxy_.SetLink(kNode, direction, LinkState::kUp);
@@ -511,7 +511,8 @@ TEST_F(FaultProxyTest, ShutdownEndsWhateverIsUnderWay) {
     EXPECT_EQ(call->Await().status.code, Code::kUnavailable);
   }
   TestClient late(address_);
-  EXPECT_EQ(late.raw().GetSession(session).status.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(late.raw().GetSession(session.str()).status.error_code(),
+            grpc::StatusCode::UNAVAILABLE);
   gate->Open();
 }
 

@@ -66,7 +66,7 @@ TEST(RunnerReadTimestampTest, IsAskedForAndToldIfTheTransactionWantsIt) {
   read.return_read_timestamp = true;
   Client client(OurRetryPolicy());
   client.Runs(read);
-  const auto& execute = std::get<ExecuteSql>(client.Sent().request);
+  const auto execute = std::get<ExecuteSql>(RequestOf(client.state));
   EXPECT_TRUE(std::get<SingleUseRead>(execute.transaction).return_read_timestamp);
   Response response;
   response.read_timestamp = At(Seconds(5));

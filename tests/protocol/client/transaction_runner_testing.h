@@ -96,7 +96,7 @@ class Client {
  private:
   static std::string Selected(const TransactionSelector& selector) {
     if (std::holds_alternative<SingleUseRead>(selector)) return "single";
-    if (const auto* id = std::get_if<TransactionId>(&selector)) return *id;
+    if (const auto* id = std::get_if<TransactionId>(&selector)) return id->str();
     return "begin" + After(std::get<BeginReadWrite>(selector));
   }
   static std::string After(const BeginReadWrite& begin) {
@@ -126,8 +126,8 @@ class Client {
     }
     return session + "Rollback " + std::get<Rollback>(request).transaction;
   }
-  static std::string Text(const RunnerAction& action) {
-    if (const auto* send = std::get_if<SendCall>(&action)) return Text(send->request);
+  std::string Text(const RunnerAction& action) const {
+    if (std::holds_alternative<SendCall>(action)) return Text(RequestOf(state));
     if (const auto* wait = std::get_if<WaitFor>(&action)) {
       return "wait " + FormatDuration(wait->pause);
     }

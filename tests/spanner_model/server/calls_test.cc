@@ -42,7 +42,7 @@ TEST_F(ServerCallsTest, ListsSessions) {
   const SessionName first = client_.OpenSession();
   const SessionName second = client_.OpenSession();
   v1::ListSessionsRequest request;
-  request.set_database(first.substr(0, first.find("/sessions/")));
+  request.set_database(std::string(first.view().substr(0, first.view().find("/sessions/"))));
   auto heard = client_.raw().ListSessions(request);
   ASSERT_TRUE(heard.ok()) << heard.status.error_message();
   ASSERT_EQ(heard.reply.sessions_size(), 2);
@@ -58,7 +58,7 @@ TEST_F(ServerCallsTest, ListsSessions) {
 TEST_F(ServerCallsTest, WritesGroupsOfMutations) {
   Put("b", 1);
   v1::BatchWriteRequest request;
-  request.set_session(client_.OpenSession());
+  request.set_session(client_.OpenSession().str());
   const auto add = [&request](const Mutation& mutation) {
     const v1::CommitRequest commit =
         wire::Encode(Commit{.transaction = SingleUseWrite{}, .mutations = {mutation}});
@@ -94,7 +94,7 @@ TEST_F(ServerCallsTest, WritesGroupsOfMutations) {
 TEST_F(ServerCallsTest, AStatementIsDescribedWithoutBeingRun) {
   Put("a", 1);
   v1::ExecuteSqlRequest request;
-  request.set_session(client_.OpenSession());
+  request.set_session(client_.OpenSession().str());
   request.set_query_mode(v1::ExecuteSqlRequest::PLAN);
   request.set_sql("SELECT k, v FROM t WHERE ts > @since AND k = @k");
   const auto query = client_.raw().ExecuteSql(request);
@@ -141,7 +141,7 @@ TEST_F(ServerCallsTest, AStreamIsResumedBehindItsToken) {
       client.Call(Commit{.session = session, .transaction = SingleUseWrite{}, .mutations = {rows}})
           .status.ok());
   v1::ExecuteSqlRequest request;
-  request.set_session(session);
+  request.set_session(session.str());
   request.set_sql("SELECT k, v FROM t");
   const auto whole = client.raw().ExecuteStreamingSql(request);
   ASSERT_TRUE(whole.ok());
@@ -239,7 +239,7 @@ TEST_F(ServerCallsTest, RowsOutliveAChangeOfColumns) {
               ElementsAre(Row{std::string("a"), Null{}, Null{}}));
   EXPECT_THAT(rows("SELECT k FROM t WHERE ts IS NOT NULL"), SizeIs(1));
   v1::ReadRequest read;
-  read.set_session(client_.OpenSession());
+  read.set_session(client_.OpenSession().str());
   read.set_table("t");
   read.set_index("by_w");
   read.add_columns("k");
@@ -253,13 +253,13 @@ TEST_F(ServerCallsTest, PartitionedDmlCommitsByItself) {
   const SessionName session = client_.OpenSession();
   const auto begin = [&] {
     v1::BeginTransactionRequest request;
-    request.set_session(session);
+    request.set_session(session.str());
     request.mutable_options()->mutable_partitioned_dml();
     return client_.raw().BeginTransaction(request).reply.id();
   };
   const auto execute = [&](const std::string& id, const std::string& sql) {
     v1::ExecuteSqlRequest request;
-    request.set_session(session);
+    request.set_session(session.str());
     request.mutable_transaction()->set_id(id);
     request.set_sql(sql);
     request.set_seqno(1);
@@ -277,7 +277,7 @@ TEST_F(ServerCallsTest, PartitionedDmlCommitsByItself) {
     EXPECT_EQ(execute(begin(), sql).status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << sql;
   }
   v1::CommitRequest commit;
-  commit.set_session(session);
+  commit.set_session(session.str());
   commit.set_transaction_id(begin());
   EXPECT_EQ(client_.raw().Commit(commit).status.error_code(),
             grpc::StatusCode::FAILED_PRECONDITION);
@@ -328,7 +328,7 @@ TEST_F(ServerCallsTest, NamesTheColumnsAndTypesOfAResult) {
 TEST_F(ServerCallsTest, InfersTheTypesOfParametersWithoutOne) {
   Put("a", 1);
   v1::ExecuteSqlRequest request;
-  request.set_session(client_.OpenSession());
+  request.set_session(client_.OpenSession().str());
   request.set_sql("SELECT k FROM t WHERE v = @v AND ts > @t");
   auto& fields = *request.mutable_params()->mutable_fields();
   fields["v"].set_string_value("1");
@@ -346,7 +346,7 @@ TEST_F(ServerCallsTest, InfersTheTypesOfParametersWithoutOne) {
 // As on the emulator, declared types determine undeclared ones.
 TEST_F(ServerCallsTest, InfersTypesBesideDeclaredOnes) {
   v1::ExecuteSqlRequest request;
-  request.set_session(client_.OpenSession());
+  request.set_session(client_.OpenSession().str());
   request.set_sql("SELECT COALESCE(@a, @b)");
   (*request.mutable_params()->mutable_fields())["a"].set_number_value(1.5);
   (*request.mutable_params()->mutable_fields())["b"].set_null_value({});
@@ -482,7 +482,7 @@ TEST_F(ServerCallsTest, RefusesWhatIsNoSessionName) {
 TEST_F(ServerCallsTest, RefusesTransactionsThatAreNotThere) {
   const SessionName session = client_.OpenSession();
   for (const TransactionId& id :
-       {TransactionId("1"), TransactionId(14, '\0'), TransactionId("x")}) {
+       {TransactionId("1"), TransactionId(std::string(14, '\0')), TransactionId("x")}) {
     EXPECT_EQ(client_.Call(Commit{.session = session, .transaction = id}).status.code,
               Code::kNotFound);
     EXPECT_TRUE(client_.Call(Rollback{.session = session, .transaction = id}).status.ok());

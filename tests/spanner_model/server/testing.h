@@ -81,13 +81,14 @@ class TestClient {
     return Take(raw_.Rollback(wire::Encode(call)), DecodeNothing);
   }
   Response Call(const DeleteSession& call) {
-    return Take(raw_.DeleteSession(call.session), DecodeNothing);
+    return Take(raw_.DeleteSession(call.session.str()), DecodeNothing);
   }
   Response Call(const GetSession& call) {
-    return Take(raw_.GetSession(call.session), [](const v1::Session& proto, Response& response) {
-      response.sessions.emplace_back();
-      return wire::DecodeSession(proto, response.sessions.back());
-    });
+    return Take(raw_.GetSession(call.session.str()),
+                [](const v1::Session& proto, Response& response) {
+                  response.sessions.emplace_back();
+                  return wire::DecodeSession(proto, response.sessions.back());
+                });
   }
   Response Stream(const ExecuteSql& call) {
     return Take(raw_.ExecuteStreamingSql(wire::Encode(call)), DecodeParts);

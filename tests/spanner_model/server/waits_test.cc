@@ -354,7 +354,7 @@ TEST_F(ServerWaitsTest, AnswersWhatIsUnderWayWhenItEnds) {
 // Transcripts can be compared, since a call is reported as answered before its client receives it.
 TEST_F(ServerWaitsTest, ObserverSeesEachCallWithItsOutcome) {
   const SessionName session = client_->OpenSession();
-  const TransactionId id(14, 'x');
+  const TransactionId id(std::string(14, 'x'));
   ASSERT_EQ(client_->Call(Commit{.session = session, .transaction = id}).status.code,
             Code::kNotFound);
   const std::vector<Transcript::Entry> entries = transcript_.entries();

@@ -14,7 +14,7 @@ namespace {
 std::string Message(const std::string& text, const std::vector<Parameter>& parameters = {}) {
   const Status error = CompileError(text, parameters);
   EXPECT_EQ(error.code, Code::kInvalidArgument) << error.message;
-  return error.message;
+  return error.message.str();
 }
 
 // The message before its position, and the position.

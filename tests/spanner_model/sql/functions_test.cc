@@ -25,7 +25,7 @@ void ExpectRefused(const Cases& cases) {
   for (const auto& [text, message] : cases) {
     const Status error = CompileError("SELECT " + text + " FROM types");
     EXPECT_EQ(error.code, Code::kInvalidArgument) << text;
-    EXPECT_TRUE(error.message.starts_with(message)) << text << "\n" << error.message;
+    EXPECT_TRUE(error.message.view().starts_with(message)) << text << "\n" << error.message;
   }
 }
 
@@ -288,7 +288,8 @@ TEST(SqlFunctions, ALiteralNullIsNoOperand) {
   // Spanner refuses it, since it is nearly always a mistake for IS NULL.
   for (const char* text : {"s = NULL", "NULL != 1", "1 + NULL", "NULL / 2", "-NULL", "+NULL",
                            "NOT NULL", "'a' || NULL", "NULL LIKE 'a'", "(NULL) < 1"}) {
-    const std::string message = CompileError(std::string("SELECT ") + text + " FROM types").message;
+    const std::string message =
+        CompileError(std::string("SELECT ") + text + " FROM types").message.str();
     EXPECT_NE(message.find("cannot be literal NULL"), std::string::npos) << message;
   }
   ExpectAll({{"NULL AND TRUE", "NULL"},

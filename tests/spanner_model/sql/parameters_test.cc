@@ -15,7 +15,7 @@ namespace {
 std::string Inferred(const std::string& text, const std::vector<Parameter>& declared = {}) {
   const auto all = InferParameters(TestSchema(), text, declared);
   if (const auto* error = std::get_if<Status>(&all)) {
-    return error->message.substr(0, error->message.find(" [at "));
+    return std::string(error->message.view().substr(0, error->message.view().find(" [at ")));
   }
   std::string shown;
   for (const Parameter& parameter : std::get<std::vector<Parameter>>(all)) {

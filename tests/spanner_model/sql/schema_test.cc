@@ -18,7 +18,7 @@ std::string DdlError(std::string_view text) {
     return "";
   }
   EXPECT_EQ(error->code, Code::kInvalidArgument);
-  return error->message;
+  return error->message.str();
 }
 
 TEST(SqlSchema, TheLockTableOfSpindleParses) {
@@ -144,7 +144,7 @@ TEST(SqlSchema, ATextThatIsNoStatementIsASyntaxError) {
     const auto* error = std::get_if<Status>(&statement);
     ASSERT_NE(error, nullptr) << text;
     EXPECT_EQ(error->code, Code::kInvalidArgument) << text;
-    EXPECT_TRUE(error->message.starts_with("Error parsing Spanner DDL statement: ")) << text;
+    EXPECT_TRUE(error->message.view().starts_with("Error parsing Spanner DDL statement: ")) << text;
   }
 }
 
