@@ -235,7 +235,7 @@ StatementResult RunInKeyOrder(const ExecutionInput& input, const SelectPlan& pla
   if (window.count == 0) return result;
   bool enough = false;
   // Ends the scan when there are enough rows; no caller gets this error.
-  const Status stop = Error(Code::kCancelled, "enough rows");
+  const Status stop = {.code = Code::kCancelled};
   Status status = ForEachSource(input, plan, [&](const Row& row) {
     Status error = AppendOutputs(input, plan.outputs, row, result.rows);
     if (!error.ok()) return error;

@@ -113,12 +113,13 @@ const Row* VersionAt(const Versions& versions, std::optional<Timestamp> snapshot
   return nullptr;
 }
 
-const Versions* FindStored(const StoredTable& table, const Key& key) {
+const Versions* FindStored(const StoredTable& table, std::span<const Value> key) {
   const auto found = table.rows.find(key);
   return found == table.rows.end() ? nullptr : &found->second;
 }
 
-const Row* FindAt(const StoredTable& table, const Key& key, std::optional<Timestamp> snapshot) {
+const Row* FindAt(const StoredTable& table, std::span<const Value> key,
+                  std::optional<Timestamp> snapshot) {
   const Versions* versions = FindStored(table, key);
   return versions == nullptr ? nullptr : VersionAt(*versions, snapshot);
 }

@@ -63,6 +63,8 @@ struct KeyOrder {
   bool operator()(const Key& a, const Key& b) const { return CompareKeys(a, b) < 0; }
   bool operator()(const Key& key, StartOf start) const;
   bool operator()(const Key& key, EndOf end) const;
+  bool operator()(const Key& a, std::span<const Value> b) const { return CompareKeys(a, b) < 0; }
+  bool operator()(std::span<const Value> a, const Key& b) const { return CompareKeys(a, b) < 0; }
   // The tree's assertions ask the other way round, too.
   bool operator()(StartOf start, const Key& key) const { return !(*this)(key, start); }
   bool operator()(EndOf end, const Key& key) const { return !(*this)(key, end); }
@@ -78,8 +80,9 @@ struct StoredTable {
 // The row as of a time (by default the newest), or null if it did not exist then.
 const Row* VersionAt(const Versions& versions, std::optional<Timestamp> snapshot);
 // All versions of a row, or null if it has none.
-const Versions* FindStored(const StoredTable& table, const Key& key);
-const Row* FindAt(const StoredTable& table, const Key& key, std::optional<Timestamp> snapshot);
+const Versions* FindStored(const StoredTable& table, std::span<const Value> key);
+const Row* FindAt(const StoredTable& table, std::span<const Value> key,
+                  std::optional<Timestamp> snapshot);
 inline const Row* FindNewest(const StoredTable& table, const Key& key) {
   return FindAt(table, key, std::nullopt);
 }

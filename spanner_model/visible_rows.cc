@@ -27,6 +27,14 @@ KeyRange RangeOf(const ExecutionInput& input, const Access& access) {
   return range;
 }
 
+const Value* OneKey(const ExecutionInput& input, const Access& access, Value& scratch) {
+  if (!access.is_filter || access.key.size() != 1) return nullptr;
+  if (input.transaction != nullptr && !input.transaction->writes.empty()) return nullptr;
+  Status error;
+  const Value* key = Evaluate(access.key.front(), ContextOf(input, {}), scratch, error);
+  return key == nullptr || IsNull(*key) ? nullptr : key;
+}
+
 Status AppendOutputs(const ExecutionInput& input, const std::vector<Output>& outputs,
                      std::span<const Value> row, std::vector<Row>& out) {
   const EvaluationContext context = ContextOf(input, row);

@@ -65,10 +65,19 @@ void ForEachRow(const ExecutionInput& input, uint32_t table, const KeyRange& ran
   }
 }
 
+// The key that the access names with these parameters, if that is one value, the statement's own
+// transaction has written nothing, and the row with this key is the one that matches; otherwise null.
+const Value* OneKey(const ExecutionInput& input, const Access& access, Value& scratch);
+
 // Calls visit(row) for the rows that the WHERE keeps. An error ends the scan.
 template <typename Visit>
 Status ForEachMatch(const ExecutionInput& input, uint32_t table, const Access& access,
                     const Expression* filter, const Visit& visit) {
+  Value scratch;
+  if (const Value* key = OneKey(input, access, scratch)) {
+    const Row* row = FindAt(input.tables[table], {key, 1}, input.snapshot);
+    return row == nullptr ? Status() : visit(*row);
+  }
   Status status;
   ForEachRow(input, table, RangeOf(input, access), [&](const Row& row) {
     const Match match =

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -44,6 +45,12 @@ std::optional<Access> FindKey(const Table& table, const std::vector<const Bound*
     if (expression == nullptr) return std::nullopt;
     access.key.push_back(Flatten(*expression));
   }
+  // NaN = NaN is not true, though a key that is NaN is found by NaN.
+  const bool has_nan = std::ranges::any_of(table.key, [&](uint32_t column) {
+    const Type type = table.columns[column].type;
+    return type == Type::kFloat64 || type == Type::kFloat32;
+  });
+  access.is_filter = !has_nan && conditions.size() == table.key.size();
   return access;
 }
 

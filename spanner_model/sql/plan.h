@@ -62,7 +62,8 @@ struct Access {
   AccessKind kind = AccessKind::kAll;
   std::vector<Expression> key;  // kKey: one for each column of the table's key, in its order
   Expression prefix;            // kPrefix
-  WHORL_FIELDS(Access, kind, key, prefix);
+  bool is_filter = false;  // kKey: the row with this key matches, so nothing else has to be tested
+  WHORL_FIELDS(Access, kind, key, prefix, is_filter);
 };
 
 struct Output {

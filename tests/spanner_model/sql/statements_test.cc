@@ -288,6 +288,26 @@ TEST(SqlStatements, AKeyBeatsAPrefix) {
   EXPECT_EQ(plan.access.kind, AccessKind::kKey);
 }
 
+TEST(SqlStatements, AKeyIsTheWholeFilterIfNothingElseIsAsked) {
+  // Such a row is not tested again: a condition beside the key would be lost.
+  for (const char* text :
+       {"DELETE types WHERE k1 = 1 AND k2 = 'a'", "DELETE locktable WHERE @p = name"}) {
+    EXPECT_TRUE(Compiled<DeletePlan>(text, {{"p", Type::kString}}).access.is_filter) << text;
+  }
+  for (const char* text :
+       {"DELETE types WHERE k1 = 1 AND k2 = 'a' AND i = 2",
+        "DELETE locktable WHERE name = @p AND name = 'b'",
+        "DELETE locktable WHERE name = @p AND writer IS NULL", "DELETE types WHERE k1 = 1"}) {
+    EXPECT_FALSE(Compiled<DeletePlan>(text, {{"p", Type::kString}}).access.is_filter) << text;
+  }
+  // A NaN is found by its key, but it does not equal itself.
+  const Schema numbers{{ParsedTable("CREATE TABLE numbers (f FLOAT64) PRIMARY KEY (f)")}};
+  const auto plan =
+      std::get<Plan>(Compile(numbers, "DELETE numbers WHERE f = @p", {{{"p", Type::kFloat64}}}));
+  EXPECT_EQ(std::get<DeletePlan>(plan).access.kind, AccessKind::kKey);
+  EXPECT_FALSE(std::get<DeletePlan>(plan).access.is_filter);
+}
+
 TEST(SqlStatements, OutputsAreNamedAsSpannerNamesThem) {
   // Clients look columns up by name: the alias, the name as written, or empty; * as declared.
   const auto plan =
