@@ -268,22 +268,22 @@ class PendingReport {
   // Null if there is none.
   template <typename T>
   const PendingSlot* Find(const auto& wanted) const {
-    for (const PendingSlot& slot : state_.pending) {
-      if (!slot.event) continue;
-      const auto* event = std::get_if<T>(&*slot.event);
-      if (event != nullptr && wanted(*event)) return &slot;
-    }
-    return nullptr;
+    const PendingSlot* found = nullptr;
+    state_.pending.ForEach([&](const PendingSlot& slot, uint32_t) {
+      const auto* event = std::get_if<T>(&slot.choice.event);
+      if (found == nullptr && event != nullptr && wanted(*event)) found = &slot;
+    });
+    return found;
   }
 
-  std::string WhereIs(const Call& call, uint32_t place) const {
+  std::string WhereIs(const Call& call) const {
     if (call.held) return "held back by the black hole";
     if (const PendingSlot* slot =
-            Find<CallArrives>([&](const CallArrives& x) { return x.call == place; })) {
+            Find<CallArrives>([&](const CallArrives& x) { return x.call == call.name; })) {
       return Cat("reaches Spanner at ", TimeWords(slot->due));
     }
     if (const PendingSlot* slot =
-            Find<ReplyArrives>([&](const ReplyArrives& x) { return x.call == place; })) {
+            Find<ReplyArrives>([&](const ReplyArrives& x) { return x.call == call.name; })) {
       if (slot->due <= state_.now) return "its reply has come, and waits for the pause to end";
       return Cat("its reply arrives at ", TimeWords(slot->due));
     }
@@ -316,7 +316,7 @@ Json CallsJson(const World& world, const Names& names) {
                               RequestName(call.request))},
                  {"lock", names.Lock(call.name.lock)},
                  {"sent", TimeWords(call.sent_at)},
-                 {"now", pending.WhereIs(call, place)}};
+                 {"now", pending.WhereIs(call)}};
     if (call.timeout) json["times_out"] = TimeWords(state.pending[*call.timeout].due);
     if (!call.awaited) json["awaited"] = false;
     calls.push_back(std::move(json));

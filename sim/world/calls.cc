@@ -39,16 +39,6 @@ std::optional<uint32_t> FindCall(const Work& work, const CallName& name) {
   return std::nullopt;
 }
 
-std::optional<uint32_t> FindPendingRequest(const Work& work, uint32_t place) {
-  const std::vector<PendingSlot>& pending = work.state.pending;
-  for (uint32_t at = 0; at < pending.size(); ++at) {
-    if (!pending[at].event) continue;
-    const auto* arrives = std::get_if<CallArrives>(&*pending[at].event);
-    if (arrives != nullptr && arrives->call == place) return at;
-  }
-  return std::nullopt;
-}
-
 void StopWaiting(Work& work, Call& call) {
   call.awaited = false;
   if (call.timeout) work.Cancel(*call.timeout);
@@ -93,8 +83,8 @@ void SetTimeout(Work& work, uint32_t place, Instant at) {
     if (work.state.pending[*call.timeout].due <= at) return;
     work.Cancel(*call.timeout);
   }
-  call.timeout =
-      work.Schedule(at, ChoiceKind::kSettle, call.name.process.node, CallTimesOut{.call = place});
+  call.timeout = work.Schedule(at, ChoiceKind::kSettle, call.name.process.node,
+                               CallTimesOut{.call = call.name}, place);
 }
 
 void RescheduleTimeouts(Work& work, int16_t node) {

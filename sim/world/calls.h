@@ -16,8 +16,16 @@ inline constexpr uint16_t kSessionCall = 0xFFFF;
 // The place of a new call, which has no fields yet.
 uint32_t AddCall(Work& work);
 std::optional<uint32_t> FindCall(const Work& work, const CallName& name);
-// The place of the call's pending request, if that has not arrived at Spanner yet.
-std::optional<uint32_t> FindPendingRequest(const Work& work, uint32_t place);
+// The place of the pending event of this kind that is about the call: CallArrives while its request is
+// on its way, ReplyArrives while its reply is. Nothing if there is none.
+template <typename Event>
+std::optional<uint32_t> FindPendingOf(const Work& work, uint32_t call) {
+  std::optional<uint32_t> found;
+  work.state.pending.ForEach([&](const PendingSlot& slot, uint32_t place) {
+    if (slot.call == call && std::holds_alternative<Event>(slot.choice.event)) found = place;
+  });
+  return found;
+}
 
 // The process no longer waits for the call.
 void StopWaiting(Work& work, Call& call);

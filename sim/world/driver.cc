@@ -4,16 +4,6 @@
 
 namespace whorl::sim {
 
-void Driver::Agenda::Add(const Scheduled& scheduled) {
-  heap_.push_back({.at = scheduled.at.ns, .order = next_order_++, .choice = scheduled.choice});
-  std::push_heap(heap_.begin(), heap_.end(), Later{});
-}
-
-void Driver::Agenda::Pop() {
-  std::pop_heap(heap_.begin(), heap_.end(), Later{});
-  heap_.pop_back();
-}
-
 Driver::Driver(const Scenario& scenario, uint64_t seed, ObservationSink* sink)
     : end_{scenario.duration.ns},
       sink_(sink),
@@ -26,16 +16,13 @@ Driver::Driver(const Scenario& scenario, uint64_t seed, ObservationSink* sink)
 }
 
 void Driver::Advance(Instant until, const EndingSink* enough) {
-  while (!agenda_.empty() && agenda_.due() <= until) {
+  for (const PendingSlot* next = world_.Next(); next != nullptr && next->due <= until;
+       next = world_.Next()) {
     if (enough != nullptr && enough->HasEnough()) return;
-    const Choice choice = agenda_.next();
-    if (!world_.IsPending(choice)) {
-      agenda_.Pop();
-      continue;
-    }
-    if (StrikesBefore(choice)) continue;
-    agenda_.Pop();
-    Take(choice);
+    if (StrikesBefore(*next)) continue;
+    CountTaken(next->choice);
+    world_.TakeNext(chance_, out_);
+    TakeIn();
   }
 }
 
@@ -54,13 +41,12 @@ std::vector<uint32_t> Driver::UnfiredFaults() const {
 
 // Whether a fault strikes between the reply's arrival and the process's next step. Such a fault is
 // taken before the reply.
-bool Driver::StrikesBefore(const Choice& choice) {
-  if (triggers_.empty() || choice.node < 0 || !triggers_.WaitsForReply(choice.node)) {
-    return false;
-  }
-  const auto ends = world_.WouldEnd(choice);
-  if (!ends || choice == announced_) return false;
-  announced_ = choice;  // checked once for each reply, however often a pause delays it
+bool Driver::StrikesBefore(const PendingSlot& next) {
+  const int16_t node = next.choice.node;
+  if (triggers_.empty() || node < 0 || !triggers_.WaitsForReply(node)) return false;
+  const auto ends = world_.WouldEnd(next);
+  if (!ends || next.id == announced_) return false;
+  announced_ = next.id;  // checked once for each reply, however often a pause delays it
   hits_.clear();
   triggers_.Replied(ends->call, ends->step, hits_);
   for (const Triggers::Hit& hit : hits_) StrikeNow(hit);
@@ -69,23 +55,20 @@ bool Driver::StrikesBefore(const Choice& choice) {
 
 // Takes the fault at this instant, before any other event that is due.
 void Driver::StrikeNow(const Triggers::Hit& hit) {
-  out_.scheduled.clear();
-  world_.Trigger(hit.fault, hit.call, out_);
-  const Choice fault = out_.scheduled.front().choice;
-  Take(fault);
-}
-
-void Driver::Take(const Choice& choice) {
-  world_.Take(choice, chance_, out_);
-  ++events_;
-  hash_.AddWord(static_cast<uint64_t>(choice.kind) << 16 |
-                static_cast<uint64_t>(static_cast<uint16_t>(choice.node)));
+  const Choice fault = world_.Trigger(hit.fault, hit.call);
+  CountTaken(fault);
+  world_.Take(fault, chance_, out_);
   TakeIn();
 }
 
-// Adds what the world scheduled to the agenda, and hears what could be observed.
+void Driver::CountTaken(const Choice& choice) {
+  ++events_;
+  hash_.AddWord(static_cast<uint64_t>(choice.kind) << 16 |
+                static_cast<uint64_t>(static_cast<uint16_t>(choice.node)));
+}
+
+// Hears what could be observed.
 void Driver::TakeIn() {
-  for (const Scheduled& scheduled : out_.scheduled) agenda_.Add(scheduled);
   if (triggers_.empty()) {
     for (const Observation& observation : out_.observed) Hear(observation);
     return;

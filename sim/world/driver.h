@@ -55,33 +55,9 @@ class Driver {
   std::vector<uint32_t> UnfiredFaults() const;
 
  private:
-  // Pending events: the earliest first; of those due at the same time, the one scheduled first.
-  class Agenda {
-   public:
-    bool empty() const { return heap_.empty(); }
-    Instant due() const { return {heap_.front().at}; }
-    const Choice& next() const { return heap_.front().choice; }
-    void Add(const Scheduled& scheduled);
-    void Pop();
-
-   private:
-    struct Entry {
-      int64_t at = 0;
-      uint64_t order = 0;
-      Choice choice;
-    };
-    struct Later {
-      bool operator()(const Entry& a, const Entry& b) const {
-        return a.at != b.at ? a.at > b.at : a.order > b.order;
-      }
-    };
-    std::vector<Entry> heap_;
-    uint64_t next_order_ = 0;
-  };
-
-  bool StrikesBefore(const Choice& choice);
+  bool StrikesBefore(const PendingSlot& next);
   void StrikeNow(const Triggers::Hit& hit);
-  void Take(const Choice& choice);
+  void CountTaken(const Choice& choice);
   void TakeIn();
   void Hear(const Observation& observation);
 
@@ -95,8 +71,7 @@ class Driver {
   uint64_t observations_ = 0;
   Outbox out_;
   World world_;
-  Agenda agenda_;
-  Choice announced_;  // the last reply for which `replied` triggers were checked
+  uint64_t announced_ = 0;  // the last reply for which `replied` triggers were checked
   std::vector<Triggers::Hit> hits_;
 };
 

@@ -51,7 +51,7 @@ bool CanStrike(Work& work, const FaultSpec& fault, int16_t node, const CallName&
   const Call& call = work.CallAt(*place);
   if (!call.awaited) return false;
   if (fault.As<DropReplyFault>() != nullptr) return true;
-  if (!FindPendingRequest(work, *place)) return false;
+  if (!FindPendingOf<CallArrives>(work, *place)) return false;
   const PassingCall passing = {.node = node,
                                .step = call.step,
                                .can_abort = model::IsOfReadWrite(call.request),
@@ -120,7 +120,7 @@ void CarryOut(Work& work, const ActAsOperator& acts) {
 void CarryOut(Work& work, const DropRequest& drop) {
   const uint32_t place = *FindCall(work, drop.call);
   Call& call = work.CallAt(place);
-  work.Cancel(*FindPendingRequest(work, place));
+  work.Cancel(*FindPendingOf<CallArrives>(work, place));
   call.held.reset();
   call.at_spanner = false;
   LeaveHanging(work, place);
@@ -129,11 +129,8 @@ void CarryOut(Work& work, const DropRequest& drop) {
 void CarryOut(Work& work, const DropReply& drop) {
   const uint32_t place = *FindCall(work, drop.call);
   Call& call = work.CallAt(place);
-  for (uint32_t at = 0; at < work.state.pending.size(); ++at) {
-    if (!work.state.pending[at].event) continue;
-    const auto* reply = std::get_if<ReplyArrives>(&*work.state.pending[at].event);
-    if (reply == nullptr || reply->call != place) continue;
-    work.Cancel(at);
+  if (const auto reply = FindPendingOf<ReplyArrives>(work, place)) {
+    work.Cancel(*reply);
     call.response = {};
     call.held.reset();
     call.at_spanner = false;

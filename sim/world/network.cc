@@ -44,13 +44,13 @@ void Refuse(Work& work, uint32_t place) {
   const Duration latency =
       work.PickLatency(work.latencies.one_way, Draw::kReplyLatency, DrawnForCall(call));
   work.Schedule(work.state.now + latency, ChoiceKind::kDeliver, node,
-                ReplyArrives{.call = place, .from_spanner = false});
+                ReplyArrives{.call = call.name, .from_spanner = false}, place);
 }
 
-// A black hole holds the message back.
+// A black hole holds the message back: it is pending, but it is not due.
 void Hold(Work& work, uint32_t place, const PendingEvent& message) {
   LeaveHanging(work, place);
-  work.CallAt(place).held = work.Store(message);
+  work.CallAt(place).held = work.state.pending.Add({.event = message}, place);
 }
 
 void IgnoreLateReply(Work& work, uint32_t place) {
@@ -90,10 +90,10 @@ void SendToSpanner(Work& work, uint32_t place) {
   switch (LinksOf(work, node).to) {
     case LinkState::kUp:
       work.Schedule(work.state.now + LatencyOf(work, place, Draw::kRequestLatency),
-                    ChoiceKind::kDeliver, -1, CallArrives{.call = place});
+                    ChoiceKind::kDeliver, -1, CallArrives{.call = call.name}, place);
       return;
     case LinkState::kBlackHoled:
-      return Hold(work, place, CallArrives{.call = place});
+      return Hold(work, place, CallArrives{.call = call.name});
     case LinkState::kRefused:
       return Refuse(work, place);
   }
@@ -104,7 +104,7 @@ void OnCallArrives(Work& work, uint32_t place) {
   const LinkState link = LinksOf(work, call.name.process.node).to;
   const bool sender_lives = FindParticipant(work, call.name.process, call.name.lock) != nullptr;
   if (sender_lives && call.awaited && link == LinkState::kBlackHoled) {
-    return Hold(work, place, CallArrives{.call = place});
+    return Hold(work, place, CallArrives{.call = call.name});
   }
   if (sender_lives && call.awaited && link == LinkState::kRefused) return Refuse(work, place);
   ServeCall(work, place);
@@ -122,20 +122,21 @@ void SendReply(Work& work, uint32_t place, Response&& response, Duration service
   }
   call.response = std::move(response);
   work.Schedule(work.state.now + LatencyOf(work, place, Draw::kReplyLatency, service),
-                ChoiceKind::kDeliver, node, ReplyArrives{.call = place, .from_spanner = true});
+                ChoiceKind::kDeliver, node, ReplyArrives{.call = call.name, .from_spanner = true},
+                place);
 }
 
-void OnReplyArrives(Work& work, const ReplyArrives& reply) {
-  Call& call = work.CallAt(reply.call);
-  if (!call.awaited) return IgnoreLateReply(work, reply.call);
+void OnReplyArrives(Work& work, uint32_t place, const ReplyArrives& reply) {
+  Call& call = work.CallAt(place);
+  if (!call.awaited) return IgnoreLateReply(work, place);
   const int16_t node = call.name.process.node;
   const LinkState link = LinksOf(work, node).from;
-  if (reply.from_spanner && link == LinkState::kBlackHoled) return Hold(work, reply.call, reply);
+  if (reply.from_spanner && link == LinkState::kBlackHoled) return Hold(work, place, reply);
   call.at_spanner = false;
   if (reply.from_spanner && link == LinkState::kRefused) {
-    return Refuse(work, reply.call);
+    return Refuse(work, place);
   }
-  EndCall(work, reply.call, reply.from_spanner, std::move(call.response));
+  EndCall(work, place, reply.from_spanner, std::move(call.response));
 }
 
 void OnCallTimesOut(Work& work, uint32_t place) {
@@ -162,15 +163,15 @@ void ReleaseHeld(Work& work, int16_t node, bool requests, bool replies) {
     const CallSlot& slot = work.state.calls[place];
     if (!slot.is_taken() || !slot.call().held || slot.call().name.process.node != node) continue;
     const uint32_t held = *slot.call().held;
-    const bool request = std::holds_alternative<CallArrives>(*work.state.pending[held].event);
+    const bool request = std::holds_alternative<CallArrives>(work.state.pending[held].choice.event);
     if (request ? !requests : !replies) continue;
-    const PendingEvent message = *work.state.pending[held].event;
+    const PendingEvent message = work.state.pending[held].choice.event;
     work.Cancel(held);
     work.CallAt(place).held.reset();
     const Draw draw = request ? Draw::kRequestLatency : Draw::kReplyLatency;
     const Duration latency = LatencyOf(work, place, draw);
     const int16_t to = request ? int16_t{-1} : node;
-    work.Schedule(work.state.now + latency, ChoiceKind::kDeliver, to, message);
+    work.Schedule(work.state.now + latency, ChoiceKind::kDeliver, to, message, place);
   }
 }
 

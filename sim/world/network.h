@@ -18,7 +18,7 @@ void SendReply(Work& work, uint32_t place, Response&& response, Duration service
 void ReleaseHeld(Work& work, int16_t node, bool requests, bool replies);
 
 void OnCallArrives(Work& work, uint32_t place);
-void OnReplyArrives(Work& work, const ReplyArrives& reply);
+void OnReplyArrives(Work& work, uint32_t place, const ReplyArrives& reply);
 void OnCallTimesOut(Work& work, uint32_t place);
 
 }  // namespace whorl::sim

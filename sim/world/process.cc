@@ -90,12 +90,9 @@ void ResumeNode(Work& work, int16_t node_index) {
   Node& node = work.NodeAt(node_index);
   if (node.pauses == 0 || --node.pauses > 0) return;
   work.Observe(ProcessResumed{.process = work.ProcessOf(node_index)});
-  for (const Choice& choice : node.held_up) {
-    // What was cancelled meanwhile has another stamp.
-    const PendingSlot& slot = work.state.pending[choice.place];
-    if (slot.event && slot.stamp == choice.stamp) {
-      work.out.scheduled.push_back({work.state.now, choice});
-    }
+  for (const PendingRef& event : node.held_up) {
+    // Those that were cancelled meanwhile are gone.
+    if (work.state.pending.Contains(event)) work.state.pending.Enqueue(event.place, work.state.now);
   }
   node.held_up.clear();
 }

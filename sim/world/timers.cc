@@ -27,7 +27,7 @@ void CancelTimerOf(Work& work, Participant& participant, TimerOwner owner, uint1
 void RescheduleTimers(Work& work, int16_t node) {
   for (Participant& participant : work.NodeAt(node).participants) {
     for (ActiveTimer& timer : participant.timers) {
-      const PendingEvent event = *work.state.pending[timer.place].event;
+      const PendingEvent event = work.state.pending[timer.place].choice.event;
       work.Cancel(timer.place);
       timer.place = work.Schedule(work.WhenShown(node, timer.at), ChoiceKind::kFire, node, event);
     }

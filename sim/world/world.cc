@@ -50,33 +50,25 @@ void OnResourceWrite(Work& work, const ResourceWrite& write) {
   }
 }
 
-void Handle(Work& work, const PendingEvent& event, int16_t node) {
-  if (const auto* arrives = std::get_if<CallArrives>(&event)) {
-    OnCallArrives(work, arrives->call);
-  } else if (const auto* reply = std::get_if<ReplyArrives>(&event)) {
-    OnReplyArrives(work, *reply);
-  } else if (const auto* late = std::get_if<CallTimesOut>(&event)) {
-    OnCallTimesOut(work, late->call);
-  } else if (const auto* timer = std::get_if<TimerDue>(&event)) {
-    OnTimer(work, *timer);
-  } else if (const auto* visible = std::get_if<CommitBecomesVisible>(&event)) {
-    OnCommitVisible(work, *visible);
-  } else if (std::holds_alternative<SpannerLooksAgain>(event)) {
-    OnSpannerLooksAgain(work);
-  } else if (const auto* write = std::get_if<ResourceWrite>(&event)) {
-    OnResourceWrite(work, *write);
-  } else if (const auto* starts = std::get_if<NodeStarts>(&event)) {
-    StartNode(work, node, starts->fault);
-  } else if (const auto* begins = std::get_if<FaultBegins>(&event)) {
-    OnFaultBegins(work, *begins);
-  } else if (const auto* ends = std::get_if<FaultEnds>(&event)) {
-    OnFaultEnds(work, *ends);
-  } else if (const auto* heard = std::get_if<ReleaseHeard>(&event)) {
-    OnReleaseHeard(work, node, *heard);
-  } else {
-    OnOperatorActs(work, std::get<OperatorActs>(event));
-  }
-}
+// Lets one event happen: `node` and `call` are its choice's and its slot's.
+struct EventHandler {
+  Work& work;
+  int16_t node;
+  uint32_t call;
+
+  void operator()(const CallArrives&) const { OnCallArrives(work, call); }
+  void operator()(const ReplyArrives& reply) const { OnReplyArrives(work, call, reply); }
+  void operator()(const CallTimesOut&) const { OnCallTimesOut(work, call); }
+  void operator()(const TimerDue& timer) const { OnTimer(work, timer); }
+  void operator()(const CommitBecomesVisible& visible) const { OnCommitVisible(work, visible); }
+  void operator()(const SpannerLooksAgain&) const { OnSpannerLooksAgain(work); }
+  void operator()(const ResourceWrite& write) const { OnResourceWrite(work, write); }
+  void operator()(const NodeStarts& starts) const { StartNode(work, node, starts.fault); }
+  void operator()(const FaultBegins& begins) const { OnFaultBegins(work, begins); }
+  void operator()(const FaultEnds& ends) const { OnFaultEnds(work, ends); }
+  void operator()(const OperatorActs& acts) const { OnOperatorActs(work, acts); }
+  void operator()(const ReleaseHeard& heard) const { OnReleaseHeard(work, node, heard); }
+};
 
 // Serves WouldEnd(): no draw can change whether a transaction ends.
 class NoEntropy final : public Entropy {
@@ -89,7 +81,6 @@ class NoEntropy final : public Entropy {
 World::World(std::shared_ptr<const WorldSetup> setup, Outbox& out) : setup_(std::move(setup)) {
   const Scenario& scenario = setup_->scenario;
   out.observed.clear();
-  out.scheduled.clear();
   state_.nodes.resize(scenario.nodes.size());
   state_.faults.nodes.resize(scenario.nodes.size());
   for (size_t i = 0; i < scenario.nodes.size(); ++i) {
@@ -121,43 +112,52 @@ World::World(std::shared_ptr<const WorldSetup> setup, Outbox& out) : setup_(std:
   }
 }
 
-bool World::IsPending(const Choice& choice) const {
-  return choice.place < state_.pending.size() &&
-         state_.pending[choice.place].stamp == choice.stamp &&
-         state_.pending[choice.place].event.has_value();
+const PendingSlot* World::Next() const {
+  const auto first = state_.pending.First();
+  return first ? &state_.pending[*first] : nullptr;
+}
+
+void World::TakeNext(Chance& chance, Outbox& out) {
+  TakeFrom(*state_.pending.First(), chance, out);
 }
 
 void World::Take(const Choice& choice, Chance& chance, Outbox& out) {
-  out.scheduled.clear();
   out.observed.clear();
-  if (!IsPending(choice)) return;
-  PendingSlot& slot = state_.pending[choice.place];
+  const auto place = state_.pending.Find(choice);
+  if (place && state_.pending[*place].queued != PendingSlot::kNone) TakeFrom(*place, chance, out);
+}
+
+void World::TakeFrom(uint32_t place, Chance& chance, Outbox& out) {
+  out.observed.clear();
+  const PendingSlot slot = state_.pending[place];
+  const Choice& choice = slot.choice;
   state_.now = std::max(state_.now, slot.due);
   if (choice.node >= 0) {
     Node& node = state_.nodes[static_cast<size_t>(choice.node)];
-    if (node.pauses > 0 && WaitsForPause(*slot.event)) {
-      node.held_up.push_back(choice);
+    if (node.pauses > 0 && WaitsForPause(choice.event)) {
+      state_.pending.Dequeue(place);
+      node.held_up.push_back({.place = place, .id = slot.id});
       return;
     }
   }
-  const PendingEvent event = *slot.event;
+  state_.pending.Remove(place);
   Work work{*setup_, state_, &chance, out};
-  work.Cancel(choice.place);
-  Handle(work, event, choice.node);
+  std::visit(EventHandler{.work = work, .node = choice.node, .call = slot.call}, choice.event);
   RunMachines(work);
 }
 
-void World::Trigger(uint32_t fault, const CallName& call, Outbox& out) {
-  Work work{*setup_, state_, nullptr, out};
-  work.Schedule(state_.now, ChoiceKind::kFault, setup_->scenario.faults[fault].node,
-                FaultBegins{.fault = fault, .trigger = call});
+Choice World::Trigger(uint32_t fault, const CallName& call) {
+  const Choice choice = {.kind = ChoiceKind::kFault,
+                         .node = setup_->scenario.faults[fault].node,
+                         .event = FaultBegins{.fault = fault, .trigger = call}};
+  state_.pending.Enqueue(state_.pending.Add(choice, PendingSlot::kNone), state_.now);
+  return choice;
 }
 
-std::optional<World::StepEnd> World::WouldEnd(const Choice& choice) const {
-  if (!IsPending(choice)) return std::nullopt;
-  const auto* reply = std::get_if<ReplyArrives>(&*state_.pending[choice.place].event);
+std::optional<World::StepEnd> World::WouldEnd(const PendingSlot& slot) const {
+  const auto* reply = std::get_if<ReplyArrives>(&slot.choice.event);
   if (reply == nullptr) return std::nullopt;
-  const Call& call = state_.calls[reply->call].call();
+  const Call& call = state_.calls[slot.call].call();
   if (!call.awaited) return std::nullopt;
   const Node& node = state_.nodes[static_cast<size_t>(call.name.process.node)];
   if (node.pauses > 0 || node.life == Life::kDown) return std::nullopt;

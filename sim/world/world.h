@@ -1,15 +1,13 @@
 // The simulated world: nodes with their clocks and applications, the network, Spanner, and the
 // resource that the lock protects.
 //
-// A driver makes one choice at a time; the world reports what it scheduled as a result and what
-// could be observed. The code under test cannot tell which driver it is.
+// A driver makes one choice at a time, and the world reports what could be observed. The code under test cannot tell which driver it is.
 //
 // Invariants:
 //   1. World is a value: copying it forks it. What never changes (scenario, configurations, plans)
 //      is shared, and == does not compare it.
 //   2. Time, order and chance are inputs: Take says which pending event happens, the event's due
 //      time moves the clock, and Chance answers every draw.
-//   3. A cancelled event is no longer pending: Take of its choice does nothing (IsPending).
 // Deliberately left out: everything that only observes (checkers, trace, statistics).
 #pragma once
 
@@ -32,38 +30,16 @@
 #include "sim/world/fault_effects.h"
 #include "sim/world/node_clock.h"
 #include "sim/world/observation.h"
+#include "sim/world/pending.h"
 #include "sim/world/world_setup.h"
 #include "spanner_model/database.h"
 
 namespace whorl::sim {
 
-// --- choices -----------------------------------------------------------------------------------
-
-enum class ChoiceKind : uint8_t {
-  kDeliver,  // a message arrives
-  kFire,     // a timer of a process fires
-  kSettle,   // Spanner, the transport or the observer's own bookkeeping moves on
-  kFault,    // a fault begins or ends
-};
-
-// Names a pending event by its place; the stamp distinguishes it from earlier events in that place.
-struct Choice {
-  ChoiceKind kind = ChoiceKind::kFire;
-  int16_t node = -1;  // the node that it concerns; -1 for Spanner and the resource
-  uint32_t place = 0;
-  uint32_t stamp = 0;
-  WHORL_FIELDS(Choice, kind, node, place, stamp);
-};
-
-struct Scheduled {
-  Instant at;
-  Choice choice;
-  WHORL_FIELDS(Scheduled, at, choice);
-};
+// --- what a Take says ---------------------------------------------------------------------------
 
 // The output of one Take. The driver owns and reuses it; it is no part of World.
 struct Outbox {
-  std::vector<Scheduled> scheduled;
   std::vector<Observation> observed;
   // Scratch space of a Take, kept between takes to avoid allocation.
   std::vector<Effect> effects;
@@ -77,93 +53,12 @@ struct Outbox {
   std::vector<MachineEvent> machine_events;
 };
 
-// --- what is pending ---------------------------------------------------------------------------
-
-enum class TimerOwner : uint8_t {
-  kMachine,       // id: the protocol's TimerId
-  kRunner,        // id: the RequestId whose transaction backs off
-  kApplication,   // id: an ApplicationTimer
-  kBeliefLapses,  // id: unused; a belief's local deadline, which no pause delays
-  kSessions,      // id: unused; the process's session pool has work to do
-};
-
-struct CallArrives {  // at Spanner
-  uint32_t call = 0;
-  WHORL_FIELDS(CallArrives, call);
-};
-struct ReplyArrives {  // at the process: Call::response, which may be the transport's own
-  uint32_t call = 0;
-  bool from_spanner = true;
-  WHORL_FIELDS(ReplyArrives, call, from_spanner);
-};
-struct CallTimesOut {  // the connection's timeout, or the call's deadline
-  uint32_t call = 0;
-  WHORL_FIELDS(CallTimesOut, call);
-};
-struct TimerDue {
-  ProcessId process;
-  uint16_t lock = 0;
-  TimerOwner owner = TimerOwner::kMachine;
-  uint16_t id = 0;
-  WHORL_FIELDS(TimerDue, process, lock, owner, id);
-};
-struct CommitBecomesVisible {
-  CallName begun_by;  // names the transaction
-  bool waited_for_truetime = false;
-  WHORL_FIELDS(CommitBecomesVisible, begun_by, waited_for_truetime);
-};
-struct SpannerLooksAgain {
-  WHORL_NO_FIELDS(SpannerLooksAgain);
-};
-struct ResourceWrite {  // reaches the resource, or both of them
-  ProcessId process;
-  uint16_t lock = 0;
-  std::optional<uint64_t> token;
-  WHORL_FIELDS(ResourceWrite, process, lock, token);
-};
-struct NodeStarts {               // at the scenario's start_at, or again after a crash or a stop
-  std::optional<uint32_t> fault;  // the fault that ends when the node starts
-  WHORL_FIELDS(NodeStarts, fault);
-};
-struct FaultBegins {
-  uint32_t fault = 0;
-  std::optional<CallName> trigger;  // the call whose phase triggered it
-  WHORL_FIELDS(FaultBegins, fault, trigger);
-};
-struct FaultEnds {
-  uint32_t fault = 0;
-  int16_t node = FaultSpec::kNoNode;  // the one that it struck
-  uint32_t incarnation = 0;  // the one that it struck: a pause does not outlive its process
-  WHORL_FIELDS(FaultEnds, fault, node, incarnation);
-};
-struct OperatorActs {  // the next call of an operator's transaction, or its retry after ABORTED
-  uint32_t fault = 0;
-  uint16_t attempt = 0;
-  bool has_begun = false;  // its statement has been answered
-  WHORL_FIELDS(OperatorActs, fault, attempt, has_begun);
-};
-struct ReleaseHeard {  // an announcement that the lock was released arrives
-  uint16_t lock = 0;
-  WHORL_FIELDS(ReleaseHeard, lock);
-};
-using PendingEvent = std::variant<CallArrives, ReplyArrives, CallTimesOut, TimerDue,
-                                  CommitBecomesVisible, SpannerLooksAgain, ResourceWrite,
-                                  NodeStarts, FaultBegins, FaultEnds, OperatorActs, ReleaseHeard>;
-static_assert(std::is_trivially_copyable_v<PendingEvent>, "it is copied for each event");
-
-struct PendingSlot {
-  uint32_t stamp = 0;
-  Instant due;
-  std::optional<PendingEvent> event;
-  WHORL_FIELDS(PendingSlot, stamp, due, event);
-};
-
 // --- processes ---------------------------------------------------------------------------------
 
 struct ActiveTimer {
   TimerOwner owner = TimerOwner::kMachine;
   uint16_t id = 0;
-  uint32_t place = 0;  // index of the pending event
+  uint32_t place = 0;  // of the pending event
   Duration at;         // local monotonic
   WHORL_FIELDS(ActiveTimer, owner, id, place, at);
 };
@@ -208,10 +103,10 @@ struct Node {
   Life life = Life::kDown;
   uint32_t incarnation = 0;
   NodeClock clock;
-  Duration started;             // what the clock showed when the process started
-  uint32_t generation = 0;      // of its newest transaction: see CallName
-  int32_t pauses = 0;           // how many pauses hold it up at this moment
-  std::vector<Choice> held_up;  // events that wait for the pause to end
+  Duration started;                 // what the clock showed when the process started
+  uint32_t generation = 0;          // of its newest transaction: see CallName
+  int32_t pauses = 0;               // how many pauses hold it up at this moment
+  std::vector<PendingRef> held_up;  // events that wait for the pause to end
   std::optional<ClientSessions> sessions;
   std::vector<Participant> participants;
   WHORL_FIELDS(Node, life, incarnation, clock, started, generation, pauses, held_up, sessions,
@@ -297,10 +192,9 @@ struct WorldState {
   std::vector<Resource> resources;  // by lock
   std::vector<CallSlot> calls;
   std::vector<uint32_t> free_calls;
-  std::vector<PendingSlot> pending;
-  std::vector<uint32_t> free_pending;
+  PendingEvents pending;
   WHORL_FIELDS(WorldState, now, nodes, spanner, faults, database, resources, calls, free_calls,
-               pending, free_pending);
+               pending);
 };
 
 // --- the world ---------------------------------------------------------------------------------
@@ -310,13 +204,25 @@ class World {
   // Observes the initial rows, and schedules the starts of nodes and the timed faults.
   World(std::shared_ptr<const WorldSetup> setup, Outbox& out);
 
-  // Lets the pending event happen, at its due time or now, whichever is later. Clears and fills
-  // `out`. Does nothing if the event is no longer pending.
-  void Take(const Choice& choice, Chance& chance, Outbox& out);
-  bool IsPending(const Choice& choice) const;
+  // The event that is due next by virtual time; null if there is none.
+  const PendingSlot* Next() const;
+  // Lets it happen. Clears and fills `out`. REQUIRES: there is one.
+  void TakeNext(Chance& chance, Outbox& out);
 
-  // Schedules a fault for now, because a call reached its phase.
-  void Trigger(uint32_t fault, const CallName& call, Outbox& out);
+  // Calls visit(choice, due) for each event that can happen next. Those of a paused process that wait
+  // for the pause to end, and messages that a black hole holds back, cannot.
+  template <typename Visit>
+  void ForEachChoice(const Visit& visit) const {
+    state_.pending.ForEach([&visit](const PendingSlot& slot, uint32_t) {
+      if (slot.queued != PendingSlot::kNone) visit(slot.choice, slot.due);
+    });
+  }
+  // Lets the event happen, at its due time or now, whichever is later. Clears and fills `out`. Does
+  // nothing if no such event can happen.
+  void Take(const Choice& choice, Chance& chance, Outbox& out);
+
+  // A call reached the phase at which the fault strikes: the choice that lets it strike now.
+  Choice Trigger(uint32_t fault, const CallName& call);
 
   // The step that the choice would end, if it is a reply that would end one: for faults that strike
   // after a reply has arrived and before the process acts on it.
@@ -324,7 +230,7 @@ class World {
     CallName call;
     StepName step;
   };
-  std::optional<StepEnd> WouldEnd(const Choice& choice) const;
+  std::optional<StepEnd> WouldEnd(const PendingSlot& slot) const;
 
   Instant now() const { return state_.now; }
   const WorldState& state() const { return state_; }
@@ -332,6 +238,8 @@ class World {
   friend bool operator==(const World& a, const World& b) { return a.state_ == b.state_; }
 
  private:
+  void TakeFrom(uint32_t place, Chance& chance, Outbox& out);
+
   std::shared_ptr<const WorldSetup> setup_;
   WorldState state_;
 };

@@ -3,6 +3,7 @@
 // of sim/world/ includes this, except tests.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -42,10 +43,14 @@ struct Work {
   void Observe(What&& what) {
     out.observed.emplace_back(state.now, std::forward<What>(what));
   }
-  // These return the place of the pending event.
-  uint32_t Schedule(Instant at, ChoiceKind kind, int16_t node, const PendingEvent& event);
-  uint32_t Store(const PendingEvent& event);  // pending, but not due until it is scheduled
-  void Cancel(uint32_t place);
+  // The place of the pending event. `call`: the place of the call that it is about.
+  uint32_t Schedule(Instant at, ChoiceKind kind, int16_t node, const PendingEvent& event,
+                    uint32_t call = PendingSlot::kNone) {
+    const uint32_t place = state.pending.Add({.kind = kind, .node = node, .event = event}, call);
+    state.pending.Enqueue(place, std::max(at, state.now));
+    return place;
+  }
+  void Cancel(uint32_t place) { state.pending.Remove(place); }
 };
 
 }  // namespace whorl::sim

@@ -354,18 +354,10 @@ TEST(Belief, DoesNotLapseWhileItsMachineIsSuspended) {
 // A small driver: earliest first.
 struct Driver {
   Driver(const Scenario& scenario, uint64_t seed)
-      : chance(seed, scenario), world(MakeSetup(scenario), out) {
-    agenda = out.scheduled;
-  }
+      : chance(seed, scenario), world(MakeSetup(scenario), out) {}
   bool TakeNext() {
-    const auto next =
-        std::min_element(agenda.begin(), agenda.end(),
-                         [](const Scheduled& a, const Scheduled& b) { return a.at < b.at; });
-    if (next == agenda.end()) return false;
-    const Choice choice = next->choice;
-    agenda.erase(next);
-    world.Take(choice, chance, out);
-    agenda.insert(agenda.end(), out.scheduled.begin(), out.scheduled.end());
+    if (world.Next() == nullptr) return false;
+    world.TakeNext(chance, out);
     return true;
   }
   void TakeUntil(Instant end) {
@@ -376,7 +368,6 @@ struct Driver {
   Outbox out;
   Chance chance;
   World world;
-  std::vector<Scheduled> agenda;
 };
 
 Scenario Busy() {
@@ -440,23 +431,38 @@ TEST(World, DoesNotGrowWithSimulatedTime) {
     const WorldState& state = driver.world.state();
     size_t versions = 0;
     for (const auto& row : state.database.tables.front().rows) versions += row.second.size();
-    return std::vector<size_t>{state.calls.size() / 16, state.pending.size() / 32,
+    return std::vector<size_t>{state.calls.size() / 16,
+                               state.pending.capacity() / 32,
                                state.database.transactions.size() / 16,
                                state.database.finished.size() / 16,
-                               state.database.tables.front().rows.size() / 4, versions / 4,
-                               // With timeouts of an hour that were cancelled.
-                               driver.agenda.size() / 512};
+                               state.database.tables.front().rows.size() / 4,
+                               versions / 4};
   };
   EXPECT_EQ(size_after(Seconds(300)), size_after(Seconds(3600)));
 }
 
-// A driver may hold choices whose events have been cancelled.
-TEST(World, TakingACancelledEventDoesNothing) {
+// Whoever explores finds the same events as whoever goes by time, and names them by content.
+TEST(World, OffersTheNextEventAmongItsChoicesAndTakesItByName) {
+  Driver by_time(Busy(), 5);
+  Driver by_name(Busy(), 5);
+  for (int i = 0; i < 500; ++i) {
+    Instant first = kNever;
+    by_name.world.ForEachChoice([&](const Choice&, Instant due) { first = std::min(first, due); });
+    const PendingSlot next = *by_time.world.Next();
+    EXPECT_EQ(next.due, first);
+    ASSERT_TRUE(by_time.TakeNext());
+    by_name.world.Take(next.choice, by_name.chance, by_name.out);
+    ASSERT_EQ(by_name.world, by_time.world);
+  }
+}
+
+TEST(World, TakingAnEventThatIsNotPendingDoesNothing) {
   Driver driver(Busy(), 5);
   driver.TakeUntil(At(Seconds(10)));
   const World before = driver.world;
-  driver.world.Take({.kind = ChoiceKind::kFire, .node = 0, .place = 0, .stamp = 12'345},
-                    driver.chance, driver.out);
+  driver.world.Take(
+      {.kind = ChoiceKind::kFire, .node = 0, .event = TimerDue{.process = {0, 12'345}}},
+      driver.chance, driver.out);
   EXPECT_EQ(driver.world, before);
   EXPECT_TRUE(driver.out.observed.empty());
 }

@@ -1,0 +1,67 @@
+#include "sim/world/pending.h"
+
+namespace whorl::sim {
+
+uint32_t PendingEvents::Add(const Choice& choice, uint32_t call) {
+  auto place = static_cast<uint32_t>(slots_.size());
+  if (free_.empty()) {
+    slots_.emplace_back();
+  } else {
+    place = free_.back();
+    free_.pop_back();
+  }
+  slots_[place] = {.choice = choice, .due = {}, .id = ++scheduled_, .call = call};
+  return place;
+}
+
+void PendingEvents::Remove(uint32_t place) {
+  if (slots_[place].queued != PendingSlot::kNone) Dequeue(place);
+  slots_[place].id = 0;
+  free_.push_back(place);
+}
+
+void PendingEvents::Enqueue(uint32_t place, Instant due) {
+  slots_[place].due = due;
+  queue_.emplace_back();
+  Rise(queue_.size() - 1, {.due = due, .order = ++scheduled_, .place = place});
+}
+
+void PendingEvents::Dequeue(uint32_t place) {
+  const size_t at = slots_[place].queued;
+  slots_[place].queued = PendingSlot::kNone;
+  const Queued last = queue_.back();
+  queue_.pop_back();
+  if (last.place == place) return;
+  if (at > 0 && last.IsBefore(queue_[(at - 1) / 2])) return Rise(at, last);
+  Sink(at, last);
+}
+
+std::optional<uint32_t> PendingEvents::Find(const Choice& choice) const {
+  for (uint32_t place = 0; place < slots_.size(); ++place) {
+    if (slots_[place].id != 0 && slots_[place].choice == choice) return place;
+  }
+  return std::nullopt;
+}
+
+void PendingEvents::Rise(size_t at, const Queued& queued) {
+  while (at > 0) {
+    const size_t parent = (at - 1) / 2;
+    if (!queued.IsBefore(queue_[parent])) break;
+    Put(at, queue_[parent]);
+    at = parent;
+  }
+  Put(at, queued);
+}
+
+void PendingEvents::Sink(size_t at, const Queued& queued) {
+  const size_t count = queue_.size();
+  for (size_t child = 2 * at + 1; child < count; child = 2 * at + 1) {
+    if (child + 1 < count && queue_[child + 1].IsBefore(queue_[child])) ++child;
+    if (!queue_[child].IsBefore(queued)) break;
+    Put(at, queue_[child]);
+    at = child;
+  }
+  Put(at, queued);
+}
+
+}  // namespace whorl::sim

@@ -1,0 +1,198 @@
+// The events that are to happen in a world, and the choices that name them.
+//
+// Invariants:
+//   1. A choice names its event by content: two worlds that mean the same offer the same choices,
+//      and a choice that was made in one world can be made in another.
+//   2. Events that are due at the same time are in the order in which they were scheduled.
+//   3. A cancelled event leaves nothing behind.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "protocol/spanner/fields.h"
+#include "protocol/spanner/rpc.h"
+#include "sim/scenario/instant.h"
+#include "sim/scenario/scenario.h"
+
+namespace whorl::sim {
+
+// --- events -------------------------------------------------------------------------------------
+
+enum class TimerOwner : uint8_t {
+  kMachine,       // id: the protocol's TimerId
+  kRunner,        // id: the RequestId whose transaction backs off
+  kApplication,   // id: an ApplicationTimer
+  kBeliefLapses,  // id: unused; a belief's local deadline, which no pause delays
+  kSessions,      // id: unused; the process's session pool has work to do
+};
+
+struct CallArrives {  // at Spanner
+  CallName call;
+  WHORL_FIELDS(CallArrives, call);
+};
+struct ReplyArrives {  // at the process: Call::response, which may be the transport's own
+  CallName call;
+  bool from_spanner = true;
+  WHORL_FIELDS(ReplyArrives, call, from_spanner);
+};
+struct CallTimesOut {  // the connection's timeout, or the call's deadline
+  CallName call;
+  WHORL_FIELDS(CallTimesOut, call);
+};
+struct TimerDue {
+  ProcessId process;
+  uint16_t lock = 0;
+  TimerOwner owner = TimerOwner::kMachine;
+  uint16_t id = 0;
+  WHORL_FIELDS(TimerDue, process, lock, owner, id);
+};
+struct CommitBecomesVisible {
+  CallName begun_by;  // names the transaction
+  bool waited_for_truetime = false;
+  WHORL_FIELDS(CommitBecomesVisible, begun_by, waited_for_truetime);
+};
+struct SpannerLooksAgain {
+  WHORL_NO_FIELDS(SpannerLooksAgain);
+};
+struct ResourceWrite {  // reaches the resource, or both of them
+  ProcessId process;
+  uint16_t lock = 0;
+  std::optional<uint64_t> token;
+  WHORL_FIELDS(ResourceWrite, process, lock, token);
+};
+struct NodeStarts {               // at the scenario's start_at, or again after a crash or a stop
+  std::optional<uint32_t> fault;  // the fault that ends when the node starts
+  WHORL_FIELDS(NodeStarts, fault);
+};
+struct FaultBegins {
+  uint32_t fault = 0;
+  std::optional<CallName> trigger;  // the call whose phase triggered it
+  WHORL_FIELDS(FaultBegins, fault, trigger);
+};
+struct FaultEnds {
+  uint32_t fault = 0;
+  int16_t node = FaultSpec::kNoNode;  // the one that it struck
+  uint32_t incarnation = 0;  // the one that it struck: a pause does not outlive its process
+  WHORL_FIELDS(FaultEnds, fault, node, incarnation);
+};
+struct OperatorActs {  // the next call of an operator's transaction, or its retry after ABORTED
+  uint32_t fault = 0;
+  uint16_t attempt = 0;
+  bool has_begun = false;  // its statement has been answered
+  WHORL_FIELDS(OperatorActs, fault, attempt, has_begun);
+};
+struct ReleaseHeard {  // an announcement that the lock was released arrives
+  uint16_t lock = 0;
+  WHORL_FIELDS(ReleaseHeard, lock);
+};
+using PendingEvent = std::variant<CallArrives, ReplyArrives, CallTimesOut, TimerDue,
+                                  CommitBecomesVisible, SpannerLooksAgain, ResourceWrite,
+                                  NodeStarts, FaultBegins, FaultEnds, OperatorActs, ReleaseHeard>;
+static_assert(std::is_trivially_copyable_v<PendingEvent>, "it is copied for each event");
+
+// --- choices ------------------------------------------------------------------------------------
+
+enum class ChoiceKind : uint8_t {
+  kDeliver,  // a message arrives
+  kFire,     // a timer of a process fires
+  kSettle,   // Spanner, the transport or the observer's own bookkeeping moves on
+  kFault,    // a fault begins or ends
+};
+
+struct Choice {
+  ChoiceKind kind = ChoiceKind::kFire;
+  int16_t node = -1;  // the node that it concerns; -1 for Spanner and the resource
+  PendingEvent event;
+  WHORL_FIELDS(Choice, kind, node, event);
+};
+
+// --- what is pending ----------------------------------------------------------------------------
+
+struct PendingSlot {
+  static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+
+  Choice choice;
+  Instant due;
+  uint64_t id = 0;          // another one for each event; 0: the slot is free
+  uint32_t call = kNone;    // the place of the call that the event is about
+  uint32_t queued = kNone;  // its place in the queue; none while a black hole or a pause holds it
+  WHORL_FIELDS(PendingSlot, choice, due, id, call, queued);
+};
+static_assert(std::is_trivially_copyable_v<PendingSlot>, "it is copied for each event");
+
+// An event that was pending, and may be so no longer.
+struct PendingRef {
+  uint32_t place = 0;
+  uint64_t id = 0;
+  WHORL_FIELDS(PendingRef, place, id);
+};
+
+class PendingEvents {
+ public:
+  // The place of the new event, which stays the same until Remove.
+  uint32_t Add(const Choice& choice, uint32_t call);
+  // REQUIRES of those with a place: there is an event in it.
+  void Remove(uint32_t place);
+  // It is due then, after all others that are. REQUIRES: it is not in the queue.
+  void Enqueue(uint32_t place, Instant due);
+  // It stays pending. REQUIRES: it is in the queue.
+  void Dequeue(uint32_t place);
+
+  const PendingSlot& operator[](uint32_t place) const { return slots_[place]; }
+  bool Contains(const PendingRef& ref) const { return slots_[ref.place].id == ref.id; }
+  // The place of the event that is due first; nothing if there is none.
+  std::optional<uint32_t> First() const {
+    if (queue_.empty()) return std::nullopt;
+    return queue_.front().place;
+  }
+  // Nothing if no event has this content.
+  std::optional<uint32_t> Find(const Choice& choice) const;
+  size_t capacity() const { return slots_.size(); }
+
+  // Calls visit(slot, place) for all events, also those that are held up.
+  template <typename Visit>
+  void ForEach(const Visit& visit) const {
+    for (uint32_t place = 0; place < slots_.size(); ++place) {
+      if (slots_[place].id != 0) visit(slots_[place], place);
+    }
+  }
+
+  friend bool operator==(const PendingEvents&, const PendingEvents&) = default;
+  template <typename Fingerprint>
+  void AddTo(Fingerprint& fingerprint) const {
+    fingerprint.Add(slots_);
+    fingerprint.Add(free_);
+    fingerprint.Add(queue_);
+    fingerprint.Add(scheduled_);
+  }
+
+ private:
+  struct Queued {
+    Instant due;
+    uint64_t order = 0;
+    uint32_t place = 0;
+    WHORL_FIELDS(Queued, due, order, place);
+    bool IsBefore(const Queued& other) const {
+      return due != other.due ? due < other.due : order < other.order;
+    }
+  };
+  void Put(size_t at, const Queued& queued) {
+    queue_[at] = queued;
+    slots_[queued.place].queued = static_cast<uint32_t>(at);
+  }
+  // Moves the entry from `at` to where it belongs in the heap.
+  void Rise(size_t at, const Queued& queued);
+  void Sink(size_t at, const Queued& queued);
+
+  std::vector<PendingSlot> slots_;
+  std::vector<uint32_t> free_;
+  std::vector<Queued> queue_;  // a binary heap, the first at its front
+  uint64_t scheduled_ = 0;     // how often an event was put into the queue or added
+};
+
+}  // namespace whorl::sim
