@@ -14,16 +14,18 @@ namespace {
 
 constexpr int64_t kMillion = 1'000'000;
 
-// Rounded so that a leader's deadline is never late and a follower's wait never short.
-constexpr Duration Shortened(Duration lease) {
-  return lease - Duration{(lease.ns * kRhoPpm + kMillion - 1) / kMillion};
-}
-constexpr Duration Lengthened(Duration lease) {
-  return lease + Duration{(lease.ns * kRhoPpm + kMillion - 1) / kMillion};
-}
-constexpr Duration BeatEvery(Duration lease) { return lease * kBeatPercent / 100; }
-
 using Context = StepContext<Config, State>;
+
+// Rounded up, so that a leader's deadline is never late and a follower's wait never short.
+Duration DriftOver(const Config& config, Duration time) {
+  return {(time.ns * config.constants.rho_ppm + kMillion - 1) / kMillion};
+}
+Duration Lengthened(const Context& here, Duration time) {
+  return time + DriftOver(here.config, time);
+}
+Duration BeatEvery(const Context& here, Duration lease) {
+  return lease * here.config.constants.beat_percent / 100;
+}
 
 // --- effects -----------------------------------------------------------------------------------
 
@@ -134,7 +136,9 @@ void SendBeat(Context& here) {
               {here.config.lock_name, term.token, AttemptText(here.state, term.claim)},
               term.deadline));
   // Should this one stay without an acknowledgement, another follows.
-  Set(here, kBeat, now + std::max(here.config.lease / 16, here.state.commit_latency * 2));
+  Set(here, kBeat,
+      now + std::max(here.config.lease / here.config.constants.beats_in_lease,
+                     here.state.commit_latency * 2));
 }
 
 void SendRelease(Context& here, const Claim& claim, Timestamp token) {
@@ -147,7 +151,7 @@ void SendRelease(Context& here, const Claim& claim, Timestamp token) {
 // --- terms -------------------------------------------------------------------------------------
 
 Duration DeadlineOf(const Config& config, Duration sent) {
-  return sent + Shortened(config.lease) - config.guard;
+  return sent + config.lease - DriftOver(config, config.lease) - config.guard;
 }
 
 void Believe(Context& here) {
@@ -171,7 +175,7 @@ void BeginTerm(Context& here, const Claim& claim, Timestamp token, Timestamp ren
                     .deadline = deadline,
                     .believes = false};
   Set(here, kDeadline, deadline);
-  Set(here, kBeat, claim.sent + BeatEvery(here.config.lease));
+  Set(here, kBeat, claim.sent + BeatEvery(here, here.config.lease));
   if (here.now.monotonic >= state.not_before) return Believe(here);
   Set(here, kBelieve, state.not_before);
 }
@@ -210,15 +214,15 @@ void HoldBack(Context& here, Duration wait) {
 // How long after an answer the holder before may still believe. A commit timestamp is not below
 // true time at its Commit's first sending, nor above it once it was answered; so what lies between
 // two of them has passed.
-Duration WaitAfter(const Claim& claim, Timestamp token) {
+Duration WaitAfter(const Context& here, const Claim& claim, Timestamp token) {
   if (!claim.cautious) return {};
-  if (claim.create) return Lengthened(claim.seen_lease);
+  if (claim.create) return Lengthened(here, claim.seen_lease);
   const Duration passed = std::clamp(token - claim.seen, Duration{}, claim.seen_lease);
-  return Lengthened(claim.seen_lease - passed);
+  return Lengthened(here, claim.seen_lease - passed);
 }
 
 void OnWon(Context& here, const Claim& claim, Timestamp token) {
-  HoldBack(here, WaitAfter(claim, token));
+  HoldBack(here, WaitAfter(here, claim, token));
   // Too late for a term: the row is this process's, which the read finds.
   if (here.now.monotonic >= DeadlineOf(here.config, claim.sent)) return SendRead(here);
   BeginTerm(here, claim, token, token);
@@ -226,9 +230,11 @@ void OnWon(Context& here, const Claim& claim, Timestamp token) {
 
 // A pause that doubles, from one look at an unchanged row to the next.
 void PollLater(Context& here) {
+  const Constants& constants = here.config.constants;
   Duration& pause = here.state.poll_pause;
-  pause = pause.ns == 0 ? kPollDelay : pause * 2;
-  pause = std::min(pause, std::max(kPollDelay, here.config.lease / 4));
+  pause = pause.ns == 0 ? constants.poll_delay : pause * 2;
+  pause =
+      std::min(pause, std::max(constants.poll_delay, here.config.lease / constants.polls_in_lease));
   Set(here, kPoll, here.now.monotonic + pause);
 }
 
@@ -290,13 +296,13 @@ void OnOwnRow(Context& here, const LockRow& row, const OwnAttempt& own) {
     Remark(here, whorl::notes::kOutcomeReadBack, {true});
     const Claim claim = *known;
     state.unknown.clear();
-    HoldBack(here, WaitAfter(claim, row.token));
+    HoldBack(here, WaitAfter(here, claim, row.token));
     if (here.now.monotonic < DeadlineOf(here.config, claim.sent)) {
       return BeginTerm(here, claim, row.token, row.heartbeat);
     }
   } else if (own.cautious && own.number != state.last_term) {
     // Whom it displaced is not known any more; nor how long ago it was committed.
-    HoldBack(here, Lengthened(std::max(state.longest_lease, here.config.lease)));
+    HoldBack(here, Lengthened(here, std::max(state.longest_lease, here.config.lease)));
   }
   // No other process can believe in this process's row, so there is none to wait for.
   SendTake(here, row.heartbeat, row.lease);
@@ -306,20 +312,21 @@ void OnOwnRow(Context& here, const LockRow& row, const OwnAttempt& own) {
 // but not before the last look that did not show it.
 Duration AgeOf(const Context& here, const LockRow& row, bool seen_before) {
   const Duration most =
-      seen_before ? here.now.monotonic - here.state.last_look : BeatEvery(row.lease);
+      seen_before ? here.now.monotonic - here.state.last_look : BeatEvery(here, row.lease);
   return std::clamp(row.age, Duration{}, std::max(most, Duration{}));
 }
 
 void OnNewHeartbeat(Context& here, const LockRow& row) {
   State& state = here.state;
   const Duration age = AgeOf(here, row, state.seen.has_value());
-  const Duration delay{here.entropy.Between(purposes::kTakeDelay, 0, row.lease.ns / 200)};
+  const Duration delay{here.entropy.Between(
+      purposes::kTakeDelay, 0, row.lease.ns / here.config.constants.take_delays_in_lease)};
   state.seen = Seen{.heartbeat = row.heartbeat,
                     .lease = row.lease,
-                    .take_at = here.now.monotonic + Lengthened(row.lease) + delay};
+                    .take_at = here.now.monotonic + Lengthened(here, row.lease) + delay};
   state.poll_pause = Duration{};
-  const Duration to_beat = std::max(BeatEvery(row.lease) - age, Duration{});
-  Set(here, kPoll, here.now.monotonic + to_beat + kPollDelay);
+  const Duration to_beat = std::max(BeatEvery(here, row.lease) - age, Duration{});
+  Set(here, kPoll, here.now.monotonic + to_beat + here.config.constants.poll_delay);
   Set(here, kTake, state.seen->take_at);
 }
 
@@ -382,8 +389,8 @@ void OnReleaseAnnounced(Context& here) {
 // By how much Spanner's time has outrun this clock's since the Commit acknowledged before: a clock
 // that did not stand still cannot fall behind by more than its rate and TrueTime's uncertainty.
 Duration OutrunBy(const Context& here, const Term& term, Timestamp commit) {
-  const Duration by_own_clock = Lengthened(here.now.monotonic - term.sent);
-  return (commit - term.renewed) - by_own_clock - kClockSlack;
+  const Duration by_own_clock = Lengthened(here, here.now.monotonic - term.sent);
+  return (commit - term.renewed) - by_own_clock - here.config.constants.clock_slack;
 }
 
 void OnBeaten(Context& here, const TransactionResult& result) {
@@ -404,7 +411,7 @@ void OnBeaten(Context& here, const TransactionResult& result) {
   term.sent = std::max(term.sent, sent);
   term.deadline = DeadlineOf(here.config, term.sent);
   Set(here, kDeadline, term.deadline);
-  if (!here.state.stopping) Set(here, kBeat, term.sent + BeatEvery(here.config.lease));
+  if (!here.state.stopping) Set(here, kBeat, term.sent + BeatEvery(here, here.config.lease));
 }
 
 void OnBeatEnded(Context& here, const Claim& claim, const TransactionResult& result) {

@@ -45,6 +45,22 @@ inline constexpr Duration kClockSlack = Milliseconds(50);  // for what timestamp
 inline constexpr Duration kLeaseMin = Seconds(1);
 inline constexpr Duration kLeaseMax = Seconds(3600);
 
+// The numbers of the protocol. The defaults are what ships, and what README.md argues about; whoever
+// explores on a coarse grid of time takes others, so that each of them shows on the grid.
+struct Constants {
+  int64_t rho_ppm = kRhoPpm;
+  int64_t beat_percent = kBeatPercent;
+  Duration poll_delay = kPollDelay;  // the first pause between two looks at an unchanged row
+  Duration clock_slack = kClockSlack;
+  // These are parts of a lease: the longest pause between two looks, the least time between two beats
+  // when the first was not answered, and the most that a follower waits beyond the lease by chance.
+  int64_t polls_in_lease = 4;
+  int64_t beats_in_lease = 16;
+  int64_t take_delays_in_lease = 200;
+  WHORL_FIELDS(Constants, rho_ppm, beat_percent, poll_delay, clock_slack, polls_in_lease,
+               beats_in_lease, take_delays_in_lease);
+};
+
 struct Config {
   std::string lock_name;
   std::string id;        // empty: a random UUID, drawn when the process starts
@@ -56,7 +72,9 @@ struct Config {
   Sql create;            // @name, @id, @lease_ms, @attempt
   Sql beat;              // @name, @token, @attempt
   Sql release;           // @name, @token, @attempt
-  WHORL_FIELDS(Config, lock_name, id, lease_asked, lease, guard, read, take, create, beat, release);
+  Constants constants;
+  WHORL_FIELDS(Config, lock_name, id, lease_asked, lease, guard, read, take, create, beat, release,
+               constants);
 };
 // REQUIRES: `table` is an identifier; guard < lease / 4.
 Config MakeConfig(const std::string& table, std::string lock_name, std::string id, Duration lease,
@@ -117,7 +135,7 @@ struct State {
   int64_t claims = 0;  // made so far
   bool stopping = false;
   bool work_stopped = false;  // after `stopping`
-  bool first_look = true;  // nothing was ever read
+  bool first_look = true;     // nothing was ever read
   std::optional<Term> term;
   std::optional<Seen> seen;
   Duration poll_pause;         // before the next look at a row that has not changed
@@ -128,8 +146,9 @@ struct State {
   int64_t last_term = 0;       // number of the claim whose term ended last
   std::vector<Claim> unknown;  // claims whose outcome has to be read back
   std::vector<Flight> flights;
-  WHORL_FIELDS(State, id, prefix, claims, stopping, work_stopped, first_look, term, seen, poll_pause, last_look,
-               longest_lease, not_before, commit_latency, last_term, unknown, flights);
+  WHORL_FIELDS(State, id, prefix, claims, stopping, work_stopped, first_look, term, seen,
+               poll_pause, last_look, longest_lease, not_before, commit_latency, last_term, unknown,
+               flights);
 };
 
 // HasLock and HasLock2 are answered at once, from the state and the clock. Lock and Unlock are
