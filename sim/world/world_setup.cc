@@ -36,11 +36,13 @@ std::shared_ptr<const model::Catalogue> CatalogueOf(const Scenario& scenario,
   using Key = std::tuple<std::string, PendingCommitTimestampRule, DefaultIsolation,
                          std::vector<std::string>, std::vector<uint32_t>>;
   thread_local std::map<Key, std::shared_ptr<const model::Catalogue>> made;
+  // Each once: a hundred processes say the same.
+  std::vector<Sql> texts(statements.begin(), statements.end());
+  std::ranges::sort(texts, {}, &Sql::index);
+  const auto repeated = std::ranges::unique(texts);
+  texts.erase(repeated.begin(), repeated.end());
   std::vector<uint32_t> indexes;
-  for (const Sql sql : statements) indexes.push_back(sql.index());
-  std::ranges::sort(indexes);
-  const auto repeated = std::ranges::unique(indexes);
-  indexes.erase(repeated.begin(), repeated.end());
+  for (const Sql sql : texts) indexes.push_back(sql.index());
   Key key(scenario.protocol, scenario.spanner.strict_pending_commit_timestamp,
           scenario.spanner.default_isolation, scenario.spanner.splits, std::move(indexes));
   std::shared_ptr<const model::Catalogue>& catalogue = made[std::move(key)];
@@ -48,8 +50,8 @@ std::shared_ptr<const model::Catalogue> CatalogueOf(const Scenario& scenario,
     model::Schema schema;
     schema.tables.push_back(std::get<model::Table>(
         model::ParseCreateTable(FindProtocol(scenario.protocol)->create_table)));
-    catalogue = std::make_shared<const model::Catalogue>(std::move(schema), statements,
-                                                         OptionsOf(scenario));
+    catalogue =
+        std::make_shared<const model::Catalogue>(std::move(schema), texts, OptionsOf(scenario));
   }
   return catalogue;
 }
