@@ -62,8 +62,8 @@ function(whorl_archives_of variable)
   set(${variable} ${archives} PARENT_SCOPE)
 endfunction()
 
-# Four of five instructions of a start were spent on binding the symbols of 25 shared libraries, so an
-# executable with the property WHORL_STARTS_FAST gets archives. What speaks gRPC cannot: gRPC's own
+# Three of four instructions of a start were spent on binding the symbols of 25 shared libraries, so
+# an executable with the property WHORL_STARTS_FAST gets archives. What speaks gRPC cannot: gRPC's own
 # Abseil is shared, and there must be one in a program.
 whorl_archives_of(whorl_abseil_archives ${whorl_abseil})
 set(starts_fast "$<BOOL:$<TARGET_PROPERTY:WHORL_STARTS_FAST>>")

@@ -16,6 +16,7 @@
 #include "sim/scenario/instant.h"
 #include "sim/scenario/rules.h"
 #include "sim/world/latency.h"
+#include "sim/world/start_rows.h"
 
 namespace whorl::live {
 namespace {
@@ -110,7 +111,7 @@ class Merge {
 
   void TakeRowsOfTheStart(const Record& record) {
     for (const Row& row : record.rows) {
-      Observe({}, RowOfTheStart(row, record.start - kRowsWritten));
+      Observe({}, sim::RowOfTheStart(row, record.start - kRowsWritten));
     }
   }
 

@@ -38,17 +38,6 @@ std::vector<sim::RowCommitted> ChangesBetween(const std::vector<Row>& before,
   return changes;
 }
 
-sim::RowCommitted RowOfTheStart(const Row& row, Timestamp at_least) {
-  sim::RowCommitted committed;
-  committed.after = row;
-  committed.commit = at_least;
-  for (const Value& value : row) {
-    const auto* time = std::get_if<Timestamp>(&value);
-    if (time != nullptr) committed.commit = std::max(committed.commit, *time);
-  }
-  return committed;
-}
-
 bool SameRows(std::vector<Row> a, std::vector<Row> b, size_t key) {
   const auto key_of = [key](const Row& row) { return FormatValue(row[key]); };
   std::ranges::sort(a, {}, key_of);

@@ -13,9 +13,6 @@ namespace whorl::live {
 // column.
 std::vector<sim::RowCommitted> ChangesBetween(const std::vector<Row>& before,
                                               const std::vector<Row>& after, size_t key);
-// A row that was there before anything was observed, written by nobody: at `at_least`, or later if one of its
-// timestamps is.
-sim::RowCommitted RowOfTheStart(const Row& row, Timestamp at_least);
 // Whether both are the same rows, in any order.
 bool SameRows(std::vector<Row> a, std::vector<Row> b, size_t key);
 

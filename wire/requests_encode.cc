@@ -55,7 +55,7 @@ v1::CommitRequest Encode(const Commit& call) {
   }
   if (!call.precommit_token.empty()) {
     *proto.mutable_precommit_token() =
-        EncodePrecommitToken(call.precommit_token.view(), call.precommit_sequence);
+        EncodePrecommitToken(call.precommit_token, call.precommit_sequence);
   }
   return proto;
 }

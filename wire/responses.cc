@@ -17,7 +17,7 @@ v1::Transaction EncodeTransaction(const Response& response) {
   }
   if (!response.precommit_token.empty()) {
     *proto.mutable_precommit_token() =
-        EncodePrecommitToken(response.precommit_token.view(), response.precommit_sequence);
+        EncodePrecommitToken(response.precommit_token, response.precommit_sequence);
   }
   return proto;
 }
@@ -38,7 +38,7 @@ v1::CommitResponse EncodeCommitResponse(const Response& response) {
   v1::CommitResponse proto;
   if (!response.precommit_token.empty()) {
     *proto.mutable_precommit_token() =
-        EncodePrecommitToken(response.precommit_token.view(), response.precommit_sequence);
+        EncodePrecommitToken(response.precommit_token, response.precommit_sequence);
     return proto;
   }
   *proto.mutable_commit_timestamp() = EncodeTimestamp(response.commit_timestamp);
@@ -101,7 +101,7 @@ v1::ExecuteBatchDmlResponse EncodeBatchDmlResponse(const Response& response,
   *proto.mutable_status() = EncodeRpcStatus(response.result.status);
   if (!response.precommit_token.empty()) {
     *proto.mutable_precommit_token() =
-        EncodePrecommitToken(response.precommit_token.view(), response.precommit_sequence);
+        EncodePrecommitToken(response.precommit_token, response.precommit_sequence);
   }
   return proto;
 }

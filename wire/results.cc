@@ -55,7 +55,7 @@ void EncodeEnd(const Response& response, const ResultShape& shape, Proto& proto)
   }
   if (response.precommit_token.empty()) return;
   *proto.mutable_precommit_token() =
-      EncodePrecommitToken(response.precommit_token.view(), response.precommit_sequence);
+      EncodePrecommitToken(response.precommit_token, response.precommit_sequence);
 }
 
 // Divides a list of values into the parts of a stream.

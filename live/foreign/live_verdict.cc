@@ -22,6 +22,7 @@
 #include "sim/scenario/fields.h"
 #include "sim/scenario/rules.h"
 #include "sim/world/latency.h"
+#include "sim/world/start_rows.h"
 
 namespace whorl::live {
 namespace {
@@ -263,7 +264,7 @@ class DatabaseJudge {
       return;
     }
     if (!left_) {
-      for (const Row& row : before) LockOfRow(row).Take(now_, RowOfTheStart(row, Timestamp{}));
+      for (const Row& row : before) LockOfRow(row).Take(now_, sim::RowOfTheStart(row, Timestamp{}));
     } else if (!SameRows(*left_, before, rules_.key_column)) {
       hole_ = Cat("rows changed before ", FormatRfc3339(heard.commit),
                   " by a commit that did not pass here, or in another way than Commit");

@@ -115,7 +115,7 @@ using RunnerAction = std::variant<SendCall, WaitFor, Finished, NeedSession>;
 // True if the session of a call does not exist, or no longer does. Only Spanner's message says so.
 bool IsSessionNotFound(const Status& status);
 
-// What the call that is to be sent now says. REQUIRES: the last action was SendCall.
+// The request of the call that is to be sent. REQUIRES: the last action was SendCall.
 Request RequestOf(const RunnerState& state);
 
 // Without a session the first action is NeedSession.

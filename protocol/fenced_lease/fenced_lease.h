@@ -52,8 +52,8 @@ struct Constants {
   int64_t beat_percent = kBeatPercent;
   Duration poll_delay = kPollDelay;  // the first pause between two looks at an unchanged row
   Duration clock_slack = kClockSlack;
-  // These are parts of a lease: the longest pause between two looks, the least time between two beats
-  // when the first was not answered, and the most that a follower waits beyond the lease by chance.
+  // A lease divided by each of these: the longest pause between two looks; the least time between two
+  // beats, if the first is not answered; the most that a follower waits beyond the lease by chance.
   int64_t polls_in_lease = 4;
   int64_t beats_in_lease = 16;
   int64_t take_delays_in_lease = 200;

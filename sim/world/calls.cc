@@ -5,7 +5,7 @@
 
 namespace whorl::sim {
 
-Call& CallSlot::Take() {
+void CallSlot::Take() {
   is_taken_ = true;
   call_.awaited = true;
   call_.at_spanner = false;
@@ -15,7 +15,7 @@ Call& CallSlot::Take() {
   call_.struck_by.reset();
   call_.held.reset();
   call_.timeout.reset();
-  return call_;
+  call_.response = {};
 }
 
 uint32_t AddCall(Work& work) {

@@ -13,7 +13,7 @@ namespace whorl::sim {
 // makes so many calls.
 inline constexpr uint16_t kSessionCall = 0xFFFF;
 
-// The place of a new call, which has no fields yet.
+// The place of a new call. The caller sets its name, step, request and deadline.
 uint32_t AddCall(Work& work);
 std::optional<uint32_t> FindCall(const Work& work, const CallName& name);
 // The place of the pending event of this kind that is about the call: CallArrives while its request is

@@ -69,14 +69,10 @@ void Driver::CountTaken(const Choice& choice) {
 
 // Hears what could be observed.
 void Driver::TakeIn() {
-  if (triggers_.empty()) {
-    for (const Observation& observation : out_.observed) Hear(observation);
-    return;
-  }
   std::vector<Triggers::Hit> hits;
   for (const Observation& observation : out_.observed) {
     Hear(observation);
-    triggers_.Observe(observation, hits);
+    if (!triggers_.empty()) triggers_.Observe(observation, hits);
   }
   for (const Triggers::Hit& hit : hits) StrikeNow(hit);
 }

@@ -60,8 +60,8 @@ void IgnoreLateReply(Work& work, uint32_t place) {
   FreeIfDone(work, place);
 }
 
-// The process hears how its call ended. `response` may be the call's own: it stays where it is until
-// another call takes the place and is answered.
+// The process hears how its call ended. `response` may be the call's own: it stays where it is
+// until another call takes the place, and by then the process has taken what it needs.
 void EndCall(Work& work, uint32_t place, bool from_spanner, Response&& response) {
   Call& call = work.CallAt(place);
   StopWaiting(work, call);

@@ -37,7 +37,7 @@ class Hosting {
   void Observe(What&& what) {
     work_.Observe(std::forward<What>(what));
   }
-  void Queue(const Event& event) { QueueForMachine(work_, node_, participant_, Event(event)); }
+  void Queue(Event&& event) { QueueForMachine(work_, node_, participant_, std::move(event)); }
   void SetTimer(ApplicationTimer timer, Duration at) {
     SetTimerAt(work_, node_, participant_, TimerOwner::kApplication, static_cast<uint16_t>(timer),
                at);

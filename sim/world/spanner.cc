@@ -187,7 +187,7 @@ void ServeCall(Work& work, uint32_t place) {
     model::Serve(*work.setup.catalogue, work.state.database, name, request, leaders,
                  work.out.database_effects);
   }
-  // May add and free calls, so that `request` is gone.
+  // Effects add and free calls: `request` may be gone after them.
   DoDatabaseEffects(work, /*waited_for_truetime=*/false);
 }
 

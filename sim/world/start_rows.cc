@@ -34,4 +34,15 @@ std::vector<Row> RowsOfTheStart(const Scenario& scenario) {
   return rows;
 }
 
+RowCommitted RowOfTheStart(const Row& row, Timestamp at_least) {
+  RowCommitted committed;
+  committed.after = row;
+  committed.commit = at_least;
+  for (const Value& value : row) {
+    const auto* time = std::get_if<Timestamp>(&value);
+    if (time != nullptr) committed.commit = std::max(committed.commit, *time);
+  }
+  return committed;
+}
+
 }  // namespace whorl::sim

@@ -49,7 +49,6 @@ void Triggers::Replied(const CallName& call, StepName step, std::vector<Hit>& hi
 }
 
 void Triggers::Observe(const Observation& observation, std::vector<Hit>& hits) {
-  if (armed_.empty()) return;
   const ObservedEvent& what = observation.what;
   if (const auto* sent = std::get_if<CallSent>(&what)) {
     // Only the first call of a step counts; a retry of the transaction does not.

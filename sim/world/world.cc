@@ -16,17 +16,6 @@
 namespace whorl::sim {
 namespace {
 
-// When an initial row counts as written: at its latest timestamp, so that no version is older than
-// the times in it.
-Timestamp CommitOf(const Row& row) {
-  Timestamp commit = kStartTime - Seconds(3600);
-  for (const Value& value : row) {
-    const auto* time = std::get_if<Timestamp>(&value);
-    if (time != nullptr) commit = std::max(commit, *time);
-  }
-  return commit;
-}
-
 // Whether the event waits while its process is paused. A belief lapses all the same.
 bool WaitsForPause(const PendingEvent& event) {
   if (const auto* timer = std::get_if<TimerDue>(&event)) {
@@ -92,10 +81,8 @@ World::World(std::shared_ptr<const WorldSetup> setup, Outbox& out) : setup_(std:
   state_.database = model::MakeDatabase(*setup_->catalogue);
   Work work{*setup_, state_, nullptr, out};
   for (Row& row : RowsOfTheStart(scenario)) {
-    const Timestamp commit = CommitOf(row);
-    RowCommitted committed;
-    committed.after = row;
-    committed.commit = commit;
+    RowCommitted committed = RowOfTheStart(row, kStartTime - Seconds(3600));
+    const Timestamp commit = committed.commit;
     work.Observe(std::move(committed));
     model::LoadRow(*setup_->catalogue, state_.database, 0, std::move(row), commit);
   }
@@ -150,7 +137,7 @@ Choice World::Trigger(uint32_t fault, const CallName& call) {
   const Choice choice = {.kind = ChoiceKind::kFault,
                          .node = setup_->scenario.faults[fault].node,
                          .event = FaultBegins{.fault = fault, .trigger = call}};
-  state_.pending.Enqueue(state_.pending.Add(choice, PendingSlot::kNone), state_.now);
+  state_.pending.Schedule(state_.now, choice, PendingSlot::kNone);
   return choice;
 }
 

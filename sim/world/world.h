@@ -1,7 +1,8 @@
 // The simulated world: nodes with their clocks and applications, the network, Spanner, and the
 // resource that the lock protects.
 //
-// A driver makes one choice at a time, and the world reports what could be observed. The code under test cannot tell which driver it is.
+// A driver makes one choice at a time, and the world reports what could be observed. The code under
+// test cannot tell which driver it is.
 //
 // Invariants:
 //   1. World is a value: copying it forks it. What never changes (scenario, configurations, plans)
@@ -153,7 +154,7 @@ class CallSlot {
   const Call& call() const { return call_; }
 
   // REQUIRES: !is_taken(). The caller sets the name, the step, the request and the deadline.
-  Call& Take();
+  void Take();
   void Free() { is_taken_ = false; }
 
   friend bool operator==(const CallSlot& a, const CallSlot& b) {

@@ -46,9 +46,8 @@ struct Work {
   // The place of the pending event. `call`: the place of the call that it is about.
   uint32_t Schedule(Instant at, ChoiceKind kind, int16_t node, const PendingEvent& event,
                     uint32_t call = PendingSlot::kNone) {
-    const uint32_t place = state.pending.Add({.kind = kind, .node = node, .event = event}, call);
-    state.pending.Enqueue(place, std::max(at, state.now));
-    return place;
+    return state.pending.Schedule(std::max(at, state.now),
+                                  {.kind = kind, .node = node, .event = event}, call);
   }
   void Cancel(uint32_t place) { state.pending.Remove(place); }
 };

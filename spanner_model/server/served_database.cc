@@ -251,7 +251,7 @@ std::vector<v1::Session> ServedDatabase::CreateSessions(int count, Timestamp now
   for (int i = 0; i < count; ++i) {
     model::Serve(catalogue_, database_, NextCallName(), CreateSession{}, leaders, effects_);
     SessionInfo session = database_.sessions.back();
-    session.name = MakeSessionName(name_, session.name.view());
+    session.name = MakeSessionName(name_, session.name);
     sessions.push_back(wire::EncodeSession(session));
   }
   Settle(now, out);
@@ -264,7 +264,7 @@ std::vector<v1::Session> ServedDatabase::ListSessions(Timestamp now) const {
     const Duration limit = session.multiplexed ? options_.model.multiplexed_idle_limit
                                                : options_.model.session_idle_limit;
     if (now - session.last_used > limit) continue;
-    session.name = MakeSessionName(name_, session.name.view());
+    session.name = MakeSessionName(name_, session.name);
     sessions.push_back(wire::EncodeSession(session));
   }
   return sessions;
@@ -633,7 +633,7 @@ struct ServedDatabase::Encoder {
 
   Answer EncodeSession() const {
     SessionInfo session = response.sessions.at(0);
-    session.name = MakeSessionName(database.name_, session.name.view());
+    session.name = MakeSessionName(database.name_, session.name);
     return AnswerWith(wire::EncodeSession(session));
   }
 };
