@@ -15,6 +15,7 @@
 #include "protocol/field_tree.h"
 #include "protocol/machine.h"
 #include "protocol/protocol.h"
+#include "protocol/spanner/canonical_form.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/fingerprint.h"
 #include "protocol/spanner/sql.h"
@@ -78,6 +79,7 @@ class HeldState final : public AnyState {
     }
   }
   void AddTo(Fingerprint& fingerprint) const override { fingerprint.Add(state_); }
+  void AddTo(CanonicalForm& form) const override { form.Add(state_); }
   FieldTree::Fields Fields() const override { return FieldsOf(state_); }
   const void* Get(const std::type_info& type) const override {
     return type == typeid(State) ? &state_ : nullptr;

@@ -1,5 +1,6 @@
 #include "protocol/protocol.h"
 
+#include "protocol/spanner/canonical_form.h"
 #include "protocol/spanner/fingerprint.h"
 
 namespace whorl {
@@ -7,6 +8,11 @@ namespace whorl {
 void ProtocolState::AddTo(Fingerprint& fingerprint) const {
   fingerprint.AddWord(held_ != nullptr ? 1 : 0);
   if (held_ != nullptr) held_->AddTo(fingerprint);
+}
+
+void ProtocolState::AddTo(CanonicalForm& form) const {
+  form.AddWord(held_ != nullptr ? 1 : 0);
+  if (held_ != nullptr) held_->AddTo(form);
 }
 
 FieldTree::Fields ProtocolState::Fields() const {

@@ -10,18 +10,12 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include <array>
 #include <bit>
-#include <concepts>
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <type_traits>
-#include <utility>
-#include <variant>
-#include <vector>
+#include <string_view>
 
-#include "protocol/spanner/fields.h"
+#include "protocol/spanner/field_adder.h"
 #include "protocol/spanner/shared_text.h"
 #include "protocol/spanner/sql.h"
 #include "protocol/spanner/time.h"
@@ -29,8 +23,9 @@
 
 namespace whorl {
 
-class Fingerprint {
+class Fingerprint : public FieldAdder<Fingerprint> {
  public:
+  using FieldAdder::Add;
   explicit constexpr Fingerprint(uint64_t seed = 0) : state_(seed) {}
   constexpr uint64_t value() const { return state_; }
 
@@ -52,54 +47,6 @@ class Fingerprint {
   void Add(Duration duration) { AddWord(static_cast<uint64_t>(duration.ns)); }
   void Add(Float64 number) { AddWord(std::bit_cast<uint64_t>(number.value())); }
   void Add(Sql sql) { AddWord(sql.digest()); }
-  template <typename T>
-    requires std::integral<T> || std::is_enum_v<T>
-  void Add(T number) {
-    AddWord(static_cast<uint64_t>(number));
-  }
-  template <typename T>
-  void Add(const std::vector<T>& values) {
-    AddWord(values.size());
-    for (const T& value : values) Add(value);
-  }
-  // Of maps in an order of their own only: that of a hash table is an accident.
-  template <typename Map>
-    requires requires {
-      typename Map::mapped_type;
-      typename Map::key_compare;
-    }
-  void Add(const Map& values) {
-    AddWord(values.size());
-    for (const auto& [key, value] : values) {
-      Add(key);
-      Add(value);
-    }
-  }
-  template <typename T, size_t N>
-  void Add(const std::array<T, N>& values) {
-    for (const T& value : values) Add(value);
-  }
-  template <typename T>
-  void Add(const std::optional<T>& value) {
-    AddWord(value.has_value() ? 1 : 0);
-    if (value) Add(*value);
-  }
-  template <typename... T>
-  void Add(const std::variant<T...>& value) {
-    AddWord(value.index());
-    std::visit([this](const auto& held) { this->Add(held); }, value);
-  }
-  template <HasFields T>
-  void Add(const T& value) {
-    VisitFields(value, [this](std::string_view, const auto& field) { this->Add(field); });
-  }
-  // For a type that adds itself.
-  template <typename T>
-    requires requires(const T& value, Fingerprint& fingerprint) { value.AddTo(fingerprint); }
-  void Add(const T& value) {
-    value.AddTo(*this);
-  }
-
  private:
   static constexpr uint64_t kPrime1 = 0x9E3779B185EBCA87ULL;
   static constexpr uint64_t kPrime2 = 0xC2B2AE3D27D4EB4FULL;

@@ -137,6 +137,36 @@ int64_t Checkers::violations() const {
   return std::apply([](const auto&... judges) { return (judges.tally.violations + ...); }, judges_);
 }
 
+uint32_t Checkers::TakeViolated() {
+  uint32_t violated = 0;
+  const auto take = [&violated](auto& judge) {
+    if (judge.tally.violations == 0) return;
+    violated |= 1U << static_cast<uint32_t>(judge.kInvariant);
+    judge.tally = {};
+  };
+  std::apply([&](auto&... judges) { (take(judges), ...); }, judges_);
+  return violated;
+}
+
+void Checkers::AddMemory(std::span<const Instant> asked_since, CanonicalForm& form) const {
+  ledger_.AddMemory(form);
+  const auto add = [&form, asked_since](const auto& judge) {
+    using Judge = std::remove_cvref_t<decltype(judge)>;
+    if constexpr (std::is_same_v<Judge, HasLockTruthful>) {
+      for (size_t i = 0; i < judge.ceased.size(); ++i) {
+        const bool matters = judge.ceased[i].at >= asked_since[i];
+        form.Add(matters ? judge.ceased[i].incarnation : 0);
+      }
+    } else if constexpr (!std::is_same_v<Judge, NoWedge>) {
+      VisitFields(judge, [&form](std::string_view name, const auto& field) {
+        if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(field)>, Tally>) form.Add(field);
+        static_cast<void>(name);
+      });
+    }
+  };
+  std::apply([&](const auto&... judges) { (add(judges), ...); }, judges_);
+}
+
 CheckReport Checkers::Finish(Instant end) const {
   const Now now{*setup_, ledger_, end, observations_};
   Judges judges = judges_;

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <tuple>
 
 #include "protocol/names.h"
@@ -49,6 +50,12 @@ class Checkers {
   // Violations so far. To see whether an observation showed one, compare before and after.
   int64_t violations(Invariant invariant) const;
   int64_t violations() const;
+  // The invariants violated since the last call, as bits by Invariant. Forgets the violations.
+  uint32_t TakeViolated();
+  // Adds what later verdicts depend on and the world does not show, but for no_wedge, whose clocks
+  // would keep worlds apart at each instant. `asked_since`: by CheckerSetup::ParticipationIndex, when
+  // the question for has_lock was asked that is not answered yet, or the present time.
+  void AddMemory(std::span<const Instant> asked_since, CanonicalForm& form) const;
 
   // The report of a run that ends at `end`, whether RunEnded has been observed or not.
   // REQUIRES: `end` is not before the last observation.

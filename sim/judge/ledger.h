@@ -17,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "protocol/spanner/canonical_form.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/rpc.h"
 #include "protocol/spanner/time.h"
@@ -162,6 +163,14 @@ class Ledger {
   bool IsQuiet() const { return faults_ == 0 && hanging_ == 0; }
 
   friend bool operator==(const Ledger&, const Ledger&) = default;
+  // What it remembers of the past; the rest follows from the present state of the world.
+  void AddMemory(CanonicalForm& form) const {
+    for (const Lock& lock : locks_) {
+      form.Add(lock.newest);
+      form.Add(lock.last_owner);
+      form.Add(lock.last_lease_until);
+    }
+  }
 
  private:
   // A node's newest process.

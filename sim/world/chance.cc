@@ -75,7 +75,7 @@ std::vector<uint64_t> NamesOfFaults(const Scenario& scenario) {
 
 }  // namespace
 
-Chance::Chance(uint64_t seed, const Scenario& scenario)
+SeededChance::SeededChance(uint64_t seed, const Scenario& scenario)
     : seed_(Mix(seed + kGolden)),
       locks_(scenario.locks.size()),
       participations_(scenario.nodes.size() * scenario.locks.size()),
@@ -89,14 +89,14 @@ Chance::Chance(uint64_t seed, const Scenario& scenario)
   }
 }
 
-size_t Chance::PlaceOf(StepName step) {
+size_t SeededChance::PlaceOf(StepName step) {
   const auto found = std::ranges::find(steps_, step, &NamedStep::step);
   const auto place = static_cast<size_t>(found - steps_.begin());
   if (found == steps_.end()) steps_.push_back({.step = step, .name = KeyOf(WordOf(step))});
   return place;
 }
 
-uint64_t Chance::Bits(Draw draw, const DrawnFor& whom) {
+uint64_t SeededChance::Bits(Draw draw, const DrawnFor& whom) {
   Participation& participation = ParticipationOf(whom.node, whom.lock);
   const size_t step = PlaceOf(whom.step);
   const size_t place =
@@ -109,7 +109,7 @@ uint64_t Chance::Bits(Draw draw, const DrawnFor& whom) {
   return Combine(Combine(participation.name, stream), n);
 }
 
-uint64_t Chance::BitsOfFault(uint32_t fault, Draw draw, const DrawnFor& whom) {
+uint64_t SeededChance::BitsOfFault(uint32_t fault, Draw draw, const DrawnFor& whom) {
   // An operator's call is no node's.
   const uint64_t caller = whom.node < 0 ? seed_ : ParticipationOf(whom.node, whom.lock).name;
   const uint64_t name = steps_[PlaceOf(whom.step)].name;
@@ -118,8 +118,8 @@ uint64_t Chance::BitsOfFault(uint32_t fault, Draw draw, const DrawnFor& whom) {
   return Combine(Combine(stream, faults_[fault]), n);
 }
 
-int64_t Chance::Between(ProcessId process, uint16_t lock, std::optional<StepName> step,
-                        Purpose purpose, int64_t lo, int64_t hi) {
+int64_t SeededChance::Between(ProcessId process, uint16_t lock, std::optional<StepName> step,
+                              Purpose purpose, int64_t lo, int64_t hi) {
   Participation& participation = ParticipationOf(process.node, lock);
   if (participation.incarnation != process.incarnation) {
     // A process's draws do not depend on how much the one before it drew.

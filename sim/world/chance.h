@@ -1,10 +1,12 @@
-// The chance of a run: a counter-based generator in which every draw belongs to a named stream.
+// What a world draws from: an interface, so that whoever explores can answer the draws itself, and
+// the chance of a run, a counter-based generator in which every draw belongs to a named stream.
 //
-// Invariants:
+// Invariants of SeededChance:
 //   1. The n-th draw of a stream is a function of (seed, stream, n) alone.
 //   2. Streams are named by content: the names of nodes, locks and steps, and the text of a fault.
 //      So an added fault, step, lock or node moves no draw of the others.
 //   3. Integers only: std:: distributions differ between standard libraries.
+//   4. It is a value: a copy beside a copy of the world goes on as the original would.
 #pragma once
 
 #include <cstdint>
@@ -39,17 +41,30 @@ struct DrawnFor {
 
 class Chance {
  public:
-  // REQUIRES: the scenario came from the loader, or is valid as the loader would have it.
-  Chance(uint64_t seed, const Scenario& scenario);
+  Chance() = default;
+  Chance(const Chance&) = default;
+  Chance& operator=(const Chance&) = default;
+  virtual ~Chance() = default;
 
   // Uniform 64 bits.
-  uint64_t Bits(Draw draw, const DrawnFor& whom);
+  virtual uint64_t Bits(Draw draw, const DrawnFor& whom) = 0;
   // Uniform 64 bits for the effect of a fault of the scenario on a call.
-  uint64_t BitsOfFault(uint32_t fault, Draw draw, const DrawnFor& whom);
+  virtual uint64_t BitsOfFault(uint32_t fault, Draw draw, const DrawnFor& whom) = 0;
   // Uniform in [lo, hi], for a process's part in a lock: for the protocol machine if `step` is
   // nothing, otherwise for the transaction of that step.
+  virtual int64_t Between(ProcessId process, uint16_t lock, std::optional<StepName> step,
+                          Purpose purpose, int64_t lo, int64_t hi) = 0;
+};
+
+class SeededChance final : public Chance {
+ public:
+  // REQUIRES: the scenario came from the loader, or is valid as the loader would have it.
+  SeededChance(uint64_t seed, const Scenario& scenario);
+
+  uint64_t Bits(Draw draw, const DrawnFor& whom) override;
+  uint64_t BitsOfFault(uint32_t fault, Draw draw, const DrawnFor& whom) override;
   int64_t Between(ProcessId process, uint16_t lock, std::optional<StepName> step, Purpose purpose,
-                  int64_t lo, int64_t hi);
+                  int64_t lo, int64_t hi) override;
 
  private:
   struct NamedStep {

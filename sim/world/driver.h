@@ -63,7 +63,7 @@ class Driver {
 
   Instant end_;
   ObservationSink* sink_;
-  Chance chance_;
+  SeededChance chance_;
   Triggers triggers_;
   std::vector<uint8_t> struck_;  // by fault
   Fingerprint hash_;

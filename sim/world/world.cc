@@ -105,27 +105,44 @@ const PendingSlot* World::Next() const {
 }
 
 void World::TakeNext(Chance& chance, Outbox& out) {
-  TakeFrom(*state_.pending.First(), chance, out);
+  const uint32_t place = *state_.pending.First();
+  state_.now = std::max(state_.now, state_.pending[place].due);
+  TakeFrom(place, chance, out);
+}
+
+bool World::IsHeldUp(const PendingSlot& slot) const {
+  const Choice& choice = slot.choice;
+  return choice.node >= 0 && state_.nodes[static_cast<size_t>(choice.node)].pauses > 0 &&
+         WaitsForPause(choice.event);
+}
+
+std::optional<uint32_t> World::FindQueued(const Choice& choice) const {
+  const auto place = state_.pending.Find(choice);
+  return place && state_.pending[*place].queued != PendingSlot::kNone ? place : std::nullopt;
 }
 
 void World::Take(const Choice& choice, Chance& chance, Outbox& out) {
   out.observed.clear();
-  const auto place = state_.pending.Find(choice);
-  if (place && state_.pending[*place].queued != PendingSlot::kNone) TakeFrom(*place, chance, out);
+  const auto place = FindQueued(choice);
+  if (!place) return;
+  state_.now = std::max(state_.now, state_.pending[*place].due);
+  TakeFrom(*place, chance, out);
+}
+
+void World::TakeEarly(const Choice& choice, Chance& chance, Outbox& out) {
+  out.observed.clear();
+  if (const auto place = FindQueued(choice)) TakeFrom(*place, chance, out);
 }
 
 void World::TakeFrom(uint32_t place, Chance& chance, Outbox& out) {
   out.observed.clear();
   const PendingSlot slot = state_.pending[place];
   const Choice& choice = slot.choice;
-  state_.now = std::max(state_.now, slot.due);
-  if (choice.node >= 0) {
-    Node& node = state_.nodes[static_cast<size_t>(choice.node)];
-    if (node.pauses > 0 && WaitsForPause(choice.event)) {
-      state_.pending.Dequeue(place);
-      node.held_up.push_back({.place = place, .id = slot.id});
-      return;
-    }
+  if (IsHeldUp(slot)) {
+    state_.pending.Dequeue(place);
+    state_.nodes[static_cast<size_t>(choice.node)].held_up.push_back(
+        {.place = place, .id = slot.id});
+    return;
   }
   state_.pending.Remove(place);
   Work work{*setup_, state_, &chance, out};

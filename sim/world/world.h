@@ -218,9 +218,16 @@ class World {
       if (slot.queued != PendingSlot::kNone) visit(slot.choice, slot.due);
     });
   }
+  // Whether it waits for the end of a pause of its process.
+  bool IsHeldUp(const PendingSlot& slot) const;
   // Lets the event happen, at its due time or now, whichever is later. Clears and fills `out`. Does
   // nothing if no such event can happen.
   void Take(const Choice& choice, Chance& chance, Outbox& out);
+  // The same, but now, although it may be due later: for those who explore, to whom a due time is a
+  // bound.
+  void TakeEarly(const Choice& choice, Chance& chance, Outbox& out);
+  // Lets time pass without an event. REQUIRES: `to` is not before now().
+  void AdvanceTo(Instant to) { state_.now = to; }
 
   // A call reached the phase at which the fault strikes: the choice that lets it strike now.
   Choice Trigger(uint32_t fault, const CallName& call);
@@ -239,6 +246,8 @@ class World {
   friend bool operator==(const World& a, const World& b) { return a.state_ == b.state_; }
 
  private:
+  // Its place; nothing if no such event can happen now.
+  std::optional<uint32_t> FindQueued(const Choice& choice) const;
   void TakeFrom(uint32_t place, Chance& chance, Outbox& out);
 
   std::shared_ptr<const WorldSetup> setup_;

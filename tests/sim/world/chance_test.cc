@@ -102,8 +102,8 @@ TEST(Chance, AProcessDrawsTheSameWhateverTheOneBeforeDrew) {
   const auto draw = [](Chance& chance, uint32_t incarnation) {
     return chance.Between({0, incarnation}, 0, std::nullopt, purposes::kInstanceId, 0, 1'000'000);
   };
-  Chance once(1, scenario);
-  Chance often(1, scenario);
+  SeededChance once(1, scenario);
+  SeededChance often(1, scenario);
   draw(once, 1);
   for (int i = 0; i < 10; ++i) draw(often, 1);
   EXPECT_EQ(draw(once, 2), draw(often, 2));

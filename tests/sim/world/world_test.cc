@@ -299,7 +299,7 @@ struct Bench {
   }
   std::shared_ptr<const WorldSetup> setup;
   Outbox out;
-  Chance chance;
+  SeededChance chance;
   WorldState state = World(setup, out).state();
   Work work{*setup, state, &chance, out};
 };
@@ -366,7 +366,7 @@ struct Driver {
   }
 
   Outbox out;
-  Chance chance;
+  SeededChance chance;
   World world;
 };
 

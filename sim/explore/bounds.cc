@@ -1,0 +1,47 @@
+#include "sim/explore/bounds.h"
+
+#include <algorithm>
+
+#include "protocol/protocols.h"
+
+namespace whorl::sim {
+
+Scenario ScenarioToExplore(const ExploreWorld& world, const ExploreBounds& bounds) {
+  const ProtocolInfo& protocol = *FindProtocol(world.protocol);
+  Scenario scenario;
+  scenario.name = "explored";
+  scenario.about = "explored";
+  scenario.protocol = world.protocol;
+  for (int i = 0; i < world.locks; ++i) {
+    scenario.locks.push_back(i == 0 ? "lock" : "lock" + std::to_string(i + 1));
+  }
+  for (int i = 0; i < world.processes; ++i) {
+    NodeSpec node;
+    node.name = std::string(1, static_cast<char>('a' + i));
+    for (int lock = 0; lock < world.locks; ++lock) {
+      node.locks.push_back(static_cast<uint16_t>(lock));
+    }
+    node.lease = world.lease;
+    node.use = Use::kCallback;
+    scenario.nodes.push_back(std::move(node));
+  }
+  if (!protocol.init_row.empty()) {
+    RowSpec row;
+    row.values = protocol.init_row;
+    for (const ColumnInfo& column : protocol.columns) row.columns.emplace_back(column.name);
+    scenario.rows.push_back(std::move(row));
+  }
+  scenario.duration = bounds.horizon;
+  scenario.spanner.preset = Preset::kNone;
+  scenario.spanner.truetime.epsilon = world.epsilon;
+  scenario.spanner.current_timestamp_error = world.current_timestamp_error;
+  scenario.network.connection_timeout = world.lease;
+  // A leader writes once in a lease, and its work takes no time: what an application does between
+  // two steps of the protocol is not what is searched.
+  scenario.workload.write_every = world.lease;
+  scenario.workload.work_for = {};
+  scenario.workload.resource = ResourceKind::kFenced;
+  return scenario;
+}
+
+}  // namespace whorl::sim

@@ -1,0 +1,47 @@
+// What a search over the worlds of a lock protocol may try, and for how long.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "protocol/spanner/fields.h"
+#include "protocol/spanner/time.h"
+#include "sim/scenario/scenario.h"
+
+namespace whorl::sim {
+
+// How many faults of each kind may strike in one run.
+struct FaultBudget {
+  uint8_t crashes = 0;  // a process that crashed may start again at any time
+  uint8_t pauses = 0;
+  uint8_t losses = 0;   // of a request or of a reply
+  uint8_t aborts = 0;   // of a transaction, by Spanner
+  uint8_t deletes = 0;  // of a lock's row, by an operator
+  WHORL_FIELDS(FaultBudget, crashes, pauses, losses, aborts, deletes);
+};
+
+struct ExploreBounds {
+  FaultBudget faults;
+  Duration grid;         // messages that are late arrive, and pauses end, at multiples of this
+  int64_t delay = 0;     // how many steps of the grid a message may be late
+  Duration longest_pause;
+  Duration horizon;      // nothing happens at this time or later
+  WHORL_FIELDS(ExploreBounds, faults, grid, delay, longest_pause, horizon);
+};
+
+// The world of a search by `whorl explore --protocol`: equal processes that start at once on an
+// absent row (or the one that the protocol needs), where calls take no time.
+struct ExploreWorld {
+  std::string protocol;
+  int processes = 2;
+  int locks = 1;
+  Duration lease;
+  Duration epsilon;                  // of TrueTime
+  Duration current_timestamp_error;  // CURRENT_TIMESTAMP minus true time
+  WHORL_FIELDS(ExploreWorld, protocol, processes, locks, lease, epsilon, current_timestamp_error);
+};
+// REQUIRES: FindProtocol(world.protocol) is not null; at most 26 processes and 9 locks.
+Scenario ScenarioToExplore(const ExploreWorld& world, const ExploreBounds& bounds);
+
+}  // namespace whorl::sim

@@ -1,0 +1,305 @@
+#include "sim/explore/lock_model.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "sim/world/canonical.h"
+#include "sim/world/chance.h"
+#include "sim/world/latency.h"
+#include "sim/world/mix.h"
+
+namespace whorl::sim {
+namespace {
+
+// What happens so soon happens within the same instant: the steps of commit timestamps.
+constexpr Duration kInstant = Milliseconds(1);
+
+// --- draws ---------------------------------------------------------------------------------------
+
+// Answers the draws of the code under test: ids differ from process to process, and every pause is
+// the longest one.
+class FixedChance final : public Chance {
+ public:
+  uint64_t Bits(Draw /*draw*/, const DrawnFor& /*whom*/) override { return 0; }
+  uint64_t BitsOfFault(uint32_t /*fault*/, Draw /*draw*/, const DrawnFor& /*whom*/) override {
+    return 0;
+  }
+  int64_t Between(ProcessId process, uint16_t lock, std::optional<StepName> /*step*/,
+                  Purpose /*purpose*/, int64_t lo, int64_t hi) override {
+    constexpr int64_t kAll32 = 0xffff'ffff;
+    if (lo != 0 || hi != kAll32) return hi;
+    // A part of a random id (protocol/random_id.cc).
+    const uint64_t who = uint64_t{process.incarnation} << 32 | uint64_t{lock} << 16 |
+                         static_cast<uint16_t>(process.node);
+    return static_cast<int64_t>(Mix(who) & 0xffff'ffff);
+  }
+};
+
+// --- the menu of faults --------------------------------------------------------------------------
+
+// The faults of a node stand together, in this order; those of locks follow.
+enum class OfNode : uint8_t { kPause, kCrash, kStart, kLoseRequest, kLoseReply, kAbort, kCount };
+constexpr auto kFaultsOfNode = static_cast<uint32_t>(OfNode::kCount);
+
+uint32_t MenuIndex(int16_t node, OfNode kind) {
+  return static_cast<uint32_t>(node) * kFaultsOfNode + static_cast<uint32_t>(kind);
+}
+OfNode KindInMenu(uint32_t fault) { return static_cast<OfNode>(fault % kFaultsOfNode); }
+
+AnyFault FaultOf(OfNode kind, const ExploreBounds& bounds) {
+  switch (kind) {
+    case OfNode::kPause:
+      return PauseFault{.lasts = bounds.longest_pause};
+    case OfNode::kCrash:
+      return CrashFault{};
+    case OfNode::kStart:
+      return StartFault{};
+    case OfNode::kLoseRequest:
+      return DropRequestFault{};
+    case OfNode::kLoseReply:
+      return DropReplyFault{};
+    case OfNode::kAbort:
+    case OfNode::kCount:
+      break;
+  }
+  return AbortFault{};
+}
+
+// They strike by World::Trigger only: the step of their trigger is never reached.
+void WriteMenu(Scenario& scenario, const ExploreBounds& bounds) {
+  scenario.faults.clear();
+  const When never = {.count = std::numeric_limits<int64_t>::max()};
+  for (size_t node = 0; node < scenario.nodes.size(); ++node) {
+    for (uint32_t kind = 0; kind < kFaultsOfNode; ++kind) {
+      scenario.faults.push_back({.trigger = never,
+                                 .node = static_cast<int16_t>(node),
+                                 .what = FaultOf(static_cast<OfNode>(kind), bounds)});
+    }
+  }
+  for (size_t lock = 0; lock < scenario.locks.size(); ++lock) {
+    const RowOfLock row = {.lock = static_cast<uint16_t>(lock), .row = scenario.locks[lock]};
+    scenario.faults.push_back({.trigger = never,
+                               .node = FaultSpec::kNoNode,
+                               .what = DeleteRowFault{.target = row}});
+  }
+}
+
+// --- what can happen -----------------------------------------------------------------------------
+
+bool MayBeLate(const PendingEvent& event) {
+  return std::holds_alternative<CallArrives>(event) ||
+         std::holds_alternative<ReplyArrives>(event) ||
+         std::holds_alternative<CommitBecomesVisible>(event) ||
+         std::holds_alternative<ReleaseHeard>(event) ||
+         std::holds_alternative<ResourceWrite>(event);
+}
+
+// Lists the moves of one state.
+class Lister {
+ public:
+  Lister(const Situation& state, const ExploreBounds& bounds,
+         std::vector<std::pair<Move, int>>& moves)
+      : state_(state), world_(state.world), bounds_(bounds), moves_(moves) {}
+
+  void List() {
+    world_.state().pending.ForEach([&](const PendingSlot& slot, uint32_t) { ListEvent(slot); });
+    for (size_t i = 0; i < world_.state().nodes.size(); ++i) {
+      ListFaultsOfNode(static_cast<int16_t>(i));
+    }
+    ListDeletes();
+    if (!urgent_ && next_ < Instant{bounds_.horizon.ns} && next_ > world_.now()) {
+      Add({.kind = MoveKind::kAdvance, .at = next_}, 0);
+    }
+  }
+
+ private:
+  void Add(Move move, int faults) {
+    if (move.kind != MoveKind::kAdvance) move.at = world_.now();
+    moves_.emplace_back(std::move(move), faults);
+  }
+  // Time stops there at the latest.
+  void StopAt(Instant at) { next_ = std::min(next_, at); }
+  void StopAtGrid() {
+    const int64_t grid = bounds_.grid.ns;
+    StopAt({(world_.now().ns / grid + 1) * grid});
+  }
+
+  void ListEvent(const PendingSlot& slot) {
+    if (slot.queued == PendingSlot::kNone || world_.IsHeldUp(slot)) return;
+    const Instant now = world_.now();
+    const bool is_due = slot.due < now + kInstant;
+    const auto* ends = std::get_if<FaultEnds>(&slot.choice.event);
+    if (is_due || ends != nullptr) Add({.kind = MoveKind::kEvent, .event = slot.choice}, 0);
+    if (ends != nullptr && !is_due) StopAtGrid();
+    if (!is_due) return StopAt(slot.due);
+    const bool may_wait = MayBeLate(slot.choice.event) &&
+                          now + kInstant <= slot.due + bounds_.grid * bounds_.delay;
+    if (may_wait) {
+      StopAtGrid();
+    } else {
+      urgent_ = true;
+    }
+    ListFaultsOfMessage(slot);
+  }
+
+  void Strike(uint32_t fault, const CallName& call, int faults) {
+    Add({.kind = MoveKind::kFault, .fault = fault, .call = call}, faults);
+  }
+
+  void ListFaultsOfMessage(const PendingSlot& slot) {
+    const bool arrives = std::holds_alternative<CallArrives>(slot.choice.event);
+    const bool replies = std::holds_alternative<ReplyArrives>(slot.choice.event);
+    if (!arrives && !replies) return;
+    const Call& call = world_.state().calls[slot.call].call();
+    const int16_t node = call.name.process.node;
+    if (node < 0 || !call.awaited || slot.due != world_.now()) return;
+    if (state_.left.losses > 0) {
+      Strike(MenuIndex(node, arrives ? OfNode::kLoseRequest : OfNode::kLoseReply), call.name, 1);
+    }
+    if (state_.left.aborts > 0 && arrives && model::IsOfReadWrite(call.request) &&
+        !std::holds_alternative<Rollback>(call.request) && !call.struck_by) {
+      Strike(MenuIndex(node, OfNode::kAbort), call.name, 1);
+    }
+  }
+
+  void ListFaultsOfNode(int16_t index) {
+    const Node& node = world_.state().nodes[static_cast<size_t>(index)];
+    if (node.life == Life::kDown) {
+      if (node.incarnation == 0) return;  // it has not started yet
+      Strike(MenuIndex(index, OfNode::kStart), {}, 0);
+      return StopAtGrid();
+    }
+    if (state_.left.crashes > 0) Strike(MenuIndex(index, OfNode::kCrash), {}, 1);
+    if (state_.left.pauses > 0 && node.pauses == 0) {
+      Strike(MenuIndex(index, OfNode::kPause), {}, 1);
+    }
+  }
+
+  void ListDeletes() {
+    if (state_.left.deletes == 0) return;
+    const std::vector<FaultSpec>& faults = world_.setup().scenario.faults;
+    for (size_t fault = world_.state().nodes.size() * kFaultsOfNode; fault < faults.size();
+         ++fault) {
+      const RowOfLock& row = faults[fault].As<DeleteRowFault>()->target;
+      const model::StoredTable& table = world_.state().database.tables.front();
+      if (model::FindNewest(table, {row.row}) != nullptr) {
+        Strike(static_cast<uint32_t>(fault), {}, 1);
+      }
+    }
+  }
+
+  const Situation& state_;
+  const World& world_;
+  const ExploreBounds& bounds_;
+  std::vector<std::pair<Move, int>>& moves_;
+  Instant next_ = kNever;  // when time stops next
+  bool urgent_ = false;    // something has to happen before time goes on
+};
+
+void Spend(FaultBudget& left, uint32_t fault, size_t nodes) {
+  if (fault >= nodes * kFaultsOfNode) {
+    --left.deletes;
+    return;
+  }
+  switch (KindInMenu(fault)) {
+    case OfNode::kPause:
+      --left.pauses;
+      return;
+    case OfNode::kCrash:
+      --left.crashes;
+      return;
+    case OfNode::kLoseRequest:
+    case OfNode::kLoseReply:
+      --left.losses;
+      return;
+    case OfNode::kAbort:
+      --left.aborts;
+      return;
+    case OfNode::kStart:
+    case OfNode::kCount:
+      return;
+  }
+}
+
+Outbox& ScratchOutbox() {
+  thread_local Outbox out;
+  return out;
+}
+
+void TellJudges(Situation& state, const Outbox& out) {
+  for (const Observation& observation : out.observed) state.checkers.Observe(observation);
+  state.violated = state.checkers.TakeViolated() &
+                   ~(1U << static_cast<uint32_t>(Invariant::kNoWedge));
+}
+
+}  // namespace
+
+LockModel::LockModel(Scenario scenario, const ExploreBounds& bounds) : bounds_(bounds) {
+  WriteMenu(scenario, bounds);
+  setup_ = MakeSetup(scenario);
+}
+
+std::vector<LockModel::State> LockModel::Initial() const {
+  Outbox& out = ScratchOutbox();
+  Situation state{.world = World(setup_, out),
+                  .checkers = Checkers(setup_->scenario, RoundTripP999(Preset::kNone)),
+                  .left = bounds_.faults};
+  TellJudges(state, out);
+  return {std::move(state)};
+}
+
+void LockModel::ListMoves(const State& state, std::vector<std::pair<Move, int>>& moves) const {
+  Lister(*state, bounds_, moves).List();
+}
+
+bool LockModel::Take(const State& from, const Move& move, State& to) const {
+  Observed(from, move, to);
+  return true;
+}
+
+const std::vector<Observation>& LockModel::Observed(const State& from, const Move& move,
+                                                    State& to) const {
+  Outbox& out = ScratchOutbox();
+  out.observed.clear();
+  to = from;
+  FixedChance chance;
+  switch (move.kind) {
+    case MoveKind::kAdvance:
+      to->world.AdvanceTo(move.at);
+      break;
+    case MoveKind::kEvent:
+      to->world.TakeEarly(move.event, chance, out);
+      break;
+    case MoveKind::kFault:
+      to->world.TakeEarly(to->world.Trigger(move.fault, move.call), chance, out);
+      Spend(to->left, move.fault, to->world.state().nodes.size());
+      break;
+  }
+  TellJudges(*to, out);
+  return out.observed;
+}
+
+explore::Key128 LockModel::Fingerprint(const State& state) const {
+  const World& world = state->world;
+  const CanonicalNames names = NamesOf(world);
+  CanonicalForm form(names);
+  AddCanonical(world, form);
+  thread_local std::vector<Instant> asked_since;
+  asked_since.assign(world.state().nodes.size() * scenario().locks.size(), world.now());
+  for (size_t i = 0; i < world.state().nodes.size(); ++i) {
+    for (const Participant& participant : world.state().nodes[i].participants) {
+      if (!participant.application.asking) continue;
+      asked_since[i * scenario().locks.size() + participant.lock] = participant.asked_at;
+    }
+  }
+  state->checkers.AddMemory(asked_since, form);
+  form.Add(state->left);
+  form.Add(state->violated);
+  const Digest128 digest = form.digest();
+  return explore::KeyOf(digest.high, digest.low);
+}
+
+}  // namespace whorl::sim

@@ -1,0 +1,91 @@
+// The worlds of a scenario as a model to explore (engine/model.h): the lock protocol that ships, its
+// client's retries and its database, with every order of what can happen at one time.
+//
+// What is a choice:
+//   1. The order of all events that are due: messages, commits that become visible, timers, starts.
+//   2. How late a message is, or a commit becomes visible: up to ExploreBounds::delay steps of the
+//      grid.
+//   3. Whether a fault of the budget strikes, when and whom; when a pause ends, and when a process
+//      that crashed starts again.
+// What is not: draws of the code under test (DrawsOf), clocks, the interval of TrueTime.
+//
+// Time goes from event to event, and from grid point to grid point while something may be late. A
+// commit waits out less than a millisecond of TrueTime's uncertainty within the same instant, so
+// that instants stay on the grid: what such a run shows is confirmed by an exact replay.
+//
+// States are compared by their canonical form (sim/world/canonical.h) and by what the judges
+// remember. no_wedge is not judged: it is about what never happens.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "protocol/spanner/canonical_form.h"
+#include "protocol/spanner/fields.h"
+#include "sim/explore/bounds.h"
+#include "sim/explore/engine/key.h"
+#include "sim/judge/checkers.h"
+#include "sim/scenario/scenario.h"
+#include "sim/world/world.h"
+
+namespace whorl::sim {
+
+enum class MoveKind : uint8_t {
+  kEvent,    // a pending event happens now
+  kAdvance,  // time goes on to `at`
+  kFault,    // a fault strikes now
+};
+
+// One choice.
+struct Move {
+  MoveKind kind = MoveKind::kAdvance;
+  Instant at;
+  Choice event;        // kEvent
+  uint32_t fault = 0;  // kFault: an index into the menu, which is Scenario::faults
+  CallName call;       // kFault: the call that it strikes, if it strikes one
+  WHORL_FIELDS(Move, kind, at, event, fault, call);
+};
+
+struct Situation {
+  World world;
+  Checkers checkers;
+  FaultBudget left;
+  uint32_t violated = 0;  // by the last move, as bits by Invariant
+};
+
+class LockModel {
+ public:
+  using State = std::optional<Situation>;  // empty only before something is written to it
+  using Choice = Move;
+
+  // `scenario` says who takes part and how; its own faults are left out.
+  LockModel(Scenario scenario, const ExploreBounds& bounds);
+
+  std::vector<State> Initial() const;
+  template <typename Visit>
+  void ForEachChoice(const State& state, const Visit& visit) const {
+    thread_local std::vector<std::pair<Move, int>> moves;
+    moves.clear();
+    ListMoves(state, moves);
+    // Visiting may list moves of another state.
+    for (const auto& [move, faults] : std::vector(moves)) visit(move, faults);
+  }
+  bool Take(const State& from, const Move& move, State& to) const;
+  explore::Key128 Fingerprint(const State& state) const;
+  uint32_t Judge(const State& state) const { return state->violated; }
+
+  // With the menu of faults. No fault of it strikes by itself.
+  const Scenario& scenario() const { return setup_->scenario; }
+  const std::vector<Observation>& Observed(const State& from, const Move& move, State& to) const;
+
+ private:
+  void ListMoves(const State& state, std::vector<std::pair<Move, int>>& moves) const;
+
+  ExploreBounds bounds_;
+  std::shared_ptr<const WorldSetup> setup_;
+};
+
+}  // namespace whorl::sim
