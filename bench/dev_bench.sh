@@ -35,13 +35,14 @@ says BUSY, others used more than a tenth of a core, and times are not to be quot
               commit where sources have changed since, otherwise the one before it. `baseline` is
               bench/baseline.csv, which says what it was made with: another machine, another figure.
   --baseline  writes bench/baseline.csv
-  --table     prints the workloads of docs/MEASURED.md as a Markdown table, of REV and of the working
-              tree: instructions by callgrind, times by turns. --runs N is how many hunted runs are
-              timed (default: 100,000), on all cores.
+  --table     prints the workloads of docs/MEASURED.md as a Markdown table, of REV and of the
+              working tree: instructions by callgrind, times by turns. --runs N is how many hunted
+              runs are timed (default: 100,000), on all cores.
   --worlds    compares what REV and the working tree make of the same worlds: the hash and the
-              verdicts of every scenario and of N hunted worlds of every protocol (default: 100,000).
-              Names the first that differs of each protocol, and how to replay it. With --verdicts
-              hashes may differ. Exit code 1: they are not the same; 2: REV cannot be compared.
+              verdicts of every scenario and of N hunted worlds (default: 100,000) of every
+              protocol. Names the first that differs of each protocol, and how to replay it. With
+              --verdicts hashes may differ. Exit code 1: they are not the same; 2: REV cannot be
+              compared.
   --rounds N  how often each is run (default: 5)
 
 Examples:
@@ -97,7 +98,9 @@ run_benchmark() {  # run_benchmark EXECUTABLE ARGUMENTS...
   for argument in "${@:2}"; do
     case "$argument" in
       --benchmark_out=*) file="${argument#*=}" ;;
-      --benchmark_format=json | --benchmark_format=csv | --benchmark_list_tests*) is_for_people=false ;;
+      --benchmark_format=json | --benchmark_format=csv | --benchmark_list_tests*)
+        is_for_people=false
+        ;;
     esac
   done
   machine_begins
@@ -110,7 +113,7 @@ run_benchmark() {  # run_benchmark EXECUTABLE ARGUMENTS...
 
 add_machine_to() {  # add_machine_to FILE: a key of the JSON's context, or a comment above the CSV
   if [[ "$(head -c 1 "$1")" == "{" ]]; then
-    sed -i "0,/\"context\": {/s//&\n    \"machine\": \"$machine_line\",/" "$1"
+    sed -i "0,/\"context\": {/s//&\n    \"machine\": \"${machine_line#machine: }\",/" "$1"
   else
     sed -i "1i# $machine_line" "$1"
   fi
@@ -123,6 +126,8 @@ bench_worlds() {
     revision="$1"
     shift
   fi
+  [[ "$* " =~ ^((--runs [1-9][0-9]{0,8}|--verdicts) )*( )?$ ]] || die "$usage_error" \
+    "bench --worlds takes --runs N and --verdicts, and got: $*; see ./dev bench --help"
   revision="${revision:-$(last_revision)}"
   ensure_command_setup
   commit="$(commit_of "$revision")"

@@ -5,8 +5,8 @@
 # Usage: bench/instructions.sh WHORL           prints them, beside those of the file
 #        bench/instructions.sh WHORL --check   fails where one is more than 5 % above it; 77 if it cannot tell
 #        bench/instructions.sh WHORL --write   writes the file anew
-#        bench/instructions.sh WHORL --csv     prints them as that file has them, and one workload more:
-#                                              a takeover of the table of README.md
+#        bench/instructions.sh WHORL --csv     prints them as that file has them, and one workload
+#                                              more: a takeover of the table of README.md
 set -euo pipefail
 readonly root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 readonly kept="$root/bench/instructions.csv"

@@ -5,8 +5,8 @@
 #   ... what is measured, in children of this shell that it waits for ...
 #   machine_ends            sets machine_line: one line for people and for files
 #
-# CPU time of others is what /proc/stat counts for the whole machine, less that of this shell and its
-# children. Time that a hypervisor gave to other guests counts as theirs.
+# CPU time of others is what /proc/stat counts for the whole machine, less that of this shell and
+# its children. Time that a hypervisor gave to other guests counts as theirs.
 
 # Ticks of CPU time: of the whole machine, and of this shell with the children that have ended.
 _ticks_of_all() { awk '$1 == "cpu" { print $2 + $3 + $4 + $7 + $8 + $9 }' /proc/stat; }
@@ -35,7 +35,7 @@ machine_ends() {
 }
 
 # The line. More than a tenth of a core used by others is too much for a time to be quoted.
-machine_text() {  # machine_text CORES GOVERNOR LOAD_BEFORE LOAD_AFTER SECONDS TICKS OUR_TICKS TICK_RATE
+machine_text() {  # machine_text CORES GOVERNOR LOAD_BEFORE LOAD_AFTER SECONDS TICKS OURS TICK_RATE
   awk -v cores="$1" -v governor="$2" -v before="$3" -v after="$4" -v seconds="$5" -v all="$6" \
     -v ours="$7" -v rate="$8" 'BEGIN {
       others = (all - ours) / rate
@@ -43,7 +43,7 @@ machine_text() {  # machine_text CORES GOVERNOR LOAD_BEFORE LOAD_AFTER SECONDS T
       busy = seconds > 0 ? others / seconds : 0
       printf "machine: %d cores, governor %s, load %s before and %s after; ", cores, governor, \
         before, after
-      printf "in %.1f s other processes used %.2f cores", seconds, busy
+      printf "other processes used %.2f cores", busy
       if (busy > 0.1) printf "; BUSY: quote no times, only ratios and instruction counts"
       print ""
     }'

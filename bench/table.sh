@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# `./dev bench --table`: the workloads of docs/MEASURED.md, of a revision and of the working tree, as
-# a table in Markdown. For sourcing by dev_bench.sh.
+# `./dev bench --table`: the workloads of docs/MEASURED.md, of a revision and of the working tree,
+# as a table in Markdown. For sourcing by dev_bench.sh.
 
 # A row: KEY|HOW|LABEL. HOW: `count` of instructions, `ns` of CPU or wall time, or `day`, the ns in
 # which a day is simulated, to be printed as simulated seconds in a second.
@@ -110,22 +110,19 @@ print_table() {  # print_table FOLDER REV ROUNDS RUNS
   local old new
   old="$(commit_of "$2")"
   new="$(git -C "$root" describe --always --dirty --abbrev=12)"
+  # In one line, since fmt puts two blanks after a sentence that ends one.
+  fmt --width=100 <<<"Measured by hand on $(date +%Y-%m-%d), by\
+ \`./dev bench --table $2 --rounds $3 --runs $4\`, checkers and hash on,\
+ g++ $(g++ -dumpfullversion), $(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1).\
+ Instructions by callgrind; times by turns in one run: the medians, and the median of the rounds'\
+ ratios with the least and the greatest. Machine: ${machine_line#machine: }."
   cat <<TEXT
-Measured by hand on $(date +%Y-%m-%d), by \`./dev bench --table $2 --rounds $3 --runs $4\`, checkers and hash
-on, g++ $(g++ -dumpfullversion), $(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1).
-Instructions by callgrind; times by turns in one run, of which the medians stand here, and the ratios
-of each round with their least and greatest. $(machine_sentence)
 
 | workload | $2 ($old) | working tree ($new) | ratio, old to new |
 |---|---|---|---|
 TEXT
   rows="$table_rows" awk -F'\t' -v rounds="$3" -v runs="$4" "$table_awk" \
     "$1"/old.counts "$1"/new.counts "$1"/old.[0-9]* "$1"/new.[0-9]*
-}
-
-machine_sentence() {
-  local text="${machine_line#machine: }"
-  echo "Machine: $text."
 }
 
 # shellcheck disable=SC2016
@@ -157,7 +154,10 @@ readonly table_awk='
     if (number >= 1e6) return three_digits(number / 1e6) " ms"
     return number >= 1e3 ? three_digits(number / 1e3) " µs" : three_digits(number) " ns"
   }
-  { file = FILENAME; sub(/.*\//, "", file); split(file, part, "."); found[part[1], $1, part[2]] = $2 }
+  {
+    file = FILENAME; sub(/.*\//, "", file); split(file, part, ".")
+    found[part[1], $1, part[2]] = $2
+  }
   END {
     count = split(ENVIRON["rows"], row, "\n")
     for (n = 1; n <= count; ++n) {
@@ -174,7 +174,8 @@ readonly table_awk='
       last = "-"
       if (pairs > 0) last = sprintf("%.2f", sorted_middle(ratio, pairs))
       if (pairs > 1) last = last sprintf(" (%.2f-%.2f)", ratio[1], ratio[pairs])
-      printf "| %s | %s | %s | %s |\n", label, olds ? shown(sorted_middle(was, olds), field[2]) : "-", \
+      printf "| %s | %s | %s | %s |\n", label, \
+        olds ? shown(sorted_middle(was, olds), field[2]) : "-", \
         news ? shown(sorted_middle(is, news), field[2]) : "-", last
     }
   }'

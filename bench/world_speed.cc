@@ -110,8 +110,8 @@ void WorldCopied(benchmark::State& state) {
     benchmark::DoNotOptimize(copy);
   }
 }
-// What an explorer does for each choice: a copy of a world, and one event of the copy. The worlds are
-// those of so many events in a row, so that each kind of event has its share.
+// What an explorer does for each choice: a copy of a world, and one event of the copy. The worlds
+// are those of so many events in a row, so that each kind of event has its share.
 void WorldSuccessor(benchmark::State& state) {
   constexpr size_t kWorlds = 32;
   const Scenario scenario = QuietWorld(state.range(0), Seconds(600));

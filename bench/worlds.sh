@@ -8,8 +8,8 @@
 #   --runs N    so many hunted worlds of every protocol (default: 100,000)
 #   --verdicts  hashes may differ: for a change that gives events of one instant another order
 #
-# Exit codes: 0 the same; 1 a run differs; 2 bad usage, or OLD cannot be compared; 3 a build of whorl
-# could not run.
+# Exit codes: 0 the same; 1 a run differs; 2 bad usage, or OLD cannot be compared; 3 a build of
+# whorl could not run.
 set -euo pipefail
 readonly root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 readonly differs=1 usage_error=2 cannot_run=3
@@ -39,8 +39,8 @@ done
 [[ -n "$("$new" hunt --help | grep -e --digests)" ]] ||
   fail "$usage_error" "$new has no hunt --digests, by which runs are compared"
 [[ -n "$("$old" hunt --help | grep -e --digests)" ]] ||
-  fail "$usage_error" "$old has no hunt --digests, by which runs are compared; take a revision that" \
-    "has it, or cherry-pick the commit that brought it onto the older one"
+  fail "$usage_error" "$old has no hunt --digests, by which runs are compared; take a revision" \
+    "that has it, or cherry-pick the commit that brought it onto the older one"
 
 scratch="$(mktemp -d)"
 readonly scratch
