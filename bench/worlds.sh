@@ -78,6 +78,11 @@ hunted_by() {  # hunted_by WHORL PROTOCOL
 # in the same order; those that one of them lacks are counted apart.
 compare() {  # compare NAME OLD_FILE NEW_FILE COMMAND_OF_OLD COMMAND_OF_NEW: KEY stands for the run
   awk -v name="$1" -v compared="$compared" -v was="$4" -v is="$5" '
+    function tell(what, run, by_old, by_new) {
+      gsub("KEY", run, by_old); gsub("KEY", run, by_new)
+      printf "  %s: %s\n", what, run
+      printf "    old %s  %s\n    new %s  %s\n", old[run], by_old, now[run], by_new
+    }
     NR == FNR { old[$1] = $2; ++olds; next }
     !($1 in old) { ++added; next }
     {
@@ -85,16 +90,16 @@ compare() {  # compare NAME OLD_FILE NEW_FILE COMMAND_OF_OLD COMMAND_OF_NEW: KEY
       split(old[$1], before, ":"); split($2, after, ":")
       hash = before[1] != after[1]; verdict = before[2] != after[2]
       hashes += hash; verdicts += verdict
-      if (first == "" && (verdict || (hash && compared != "verdicts"))) { first = $1; now = $2 }
+      now[$1] = $2
+      if (first == "" && (verdict || (hash && compared != "verdicts"))) first = $1
+      if (of_verdicts == "" && verdict) of_verdicts = $1
     }
     END {
       printf "%-24s %9d %13d %16d\n", name, both, hashes, verdicts
       if (added > 0) printf "  left out: %d that only the new build reads\n", added
       if (olds > both) printf "  DIFFERS: %d that only the old build reads\n", olds - both
-      if (first != "") {
-        gsub("KEY", first, was); gsub("KEY", first, is)
-        printf "  first: %s\n    old %s  %s\n    new %s  %s\n", first, old[first], was, now, is
-      }
+      if (first != "") tell("first", first, was, is)
+      if (of_verdicts != "" && of_verdicts != first) tell("first with another verdict", of_verdicts, was, is)
       exit first != "" || olds > both || both == 0
     }' "$2" "$3"
 }

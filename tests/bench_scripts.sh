@@ -58,6 +58,11 @@ worlds 1 "$whorl" "$scratch/other_verdict" --runs 20 --verdicts
 expect "another verdict" "spindle_v3                      20             0                1"
 expect "another verdict" "hunt --protocol spindle_v3 --show 1 |"
 
+build_that hash_before_verdict 's/^\(0 \)[0-9a-f]*\(:[^ ]* [^ ]*:\)h/\1ffffffffffffffff\2v/'
+worlds 1 "$whorl" "$scratch/hash_before_verdict" --runs 20
+expect "a hash and a later verdict" "first: 0"
+expect "a hash and a later verdict" "first with another verdict: 1"
+
 build_that short 's/ [^ ]*$//'
 worlds 1 "$whorl" "$scratch/short" --runs 20
 expect "a run that is missing" "DIFFERS: 1 that only the old build reads"
