@@ -1,6 +1,12 @@
 # shellcheck shell=bash disable=SC2154
 # The sub-command `bench` of ./dev, which sources this file: running the benchmarks, keeping their
-# figures as a baseline, and comparing two revisions.
+# figures as a baseline, and comparing two revisions. machine.sh says what else ran, table.sh prints
+# the table of docs/MEASURED.md, and worlds.sh compares runs.
+
+# shellcheck source=bench/machine.sh
+source "$root/bench/machine.sh"
+# shellcheck source=bench/table.sh
+source "$root/bench/table.sh"
 
 readonly baseline="$root/bench/baseline.csv"
 # Folders that do not stay, however this ends: the first holds figures, another one is a worktree
@@ -13,9 +19,12 @@ Usage: ./dev bench [--wire] [ARGUMENTS OF THE BENCHMARK]
        ./dev bench --instructions [--check|--write]
        ./dev bench --compare [REV|baseline] [--rounds N] [ARGUMENTS OF THE BENCHMARK]
        ./dev bench --baseline [--rounds N] [ARGUMENTS OF THE BENCHMARK]
+       ./dev bench --table [REV] [--rounds N] [--runs N]
+       ./dev bench --worlds [REV] [--runs N] [--verdicts]
 
 Builds and runs the benchmarks in the release tree: the speed of the simulation, or with --wire that
-of SQL and of the server over the model.
+of SQL and of the server over the model. The line `machine:` says what else ran meanwhile: where it
+says BUSY, others used more than a tenth of a core, and times are not to be quoted.
 
   --instructions   counts the instructions of whole runs by callgrind, by part, beside those that
               bench/instructions.csv has: the same on a busy machine and on a quiet one. A test fails
@@ -26,6 +35,14 @@ of SQL and of the server over the model.
               commit where sources have changed since, otherwise the one before it. `baseline` is
               bench/baseline.csv, which says what it was made with: another machine, another figure.
   --baseline  writes bench/baseline.csv
+  --table     prints the workloads of docs/MEASURED.md as a Markdown table, of REV and of the
+              working tree: instructions by callgrind, times by turns. --runs N is how many hunted
+              runs are timed (default: 100,000), on all cores.
+  --worlds    compares what REV and the working tree make of the same worlds: the hash and the
+              verdicts of every scenario and of N hunted worlds (default: 100,000) of every
+              protocol. Names the first that differs of each protocol, and how to replay it. With
+              --verdicts hashes may differ. Exit code 1: they are not the same; 2: REV cannot be
+              compared.
   --rounds N  how often each is run (default: 5)
 
 Examples:
@@ -35,6 +52,8 @@ Examples:
   ./dev bench --instructions
   ./dev bench --compare
   ./dev bench --compare main --rounds 9 --benchmark_filter=QuietNodes
+  ./dev bench --table v0.1 --rounds 3 --runs 10000
+  ./dev bench --worlds main --runs 1000
 TEXT
 }
 
@@ -43,7 +62,18 @@ run_bench() {
     --instructions)
       ensure_setup
       build release whorl >&2
+      machine_begins
       "$root/bench/instructions.sh" "$root/build/whorl" "${@:2}"
+      machine_ends
+      echo "$machine_line"
+      return
+      ;;
+    --table)
+      bench_table "${@:2}"
+      return
+      ;;
+    --worlds)
+      bench_worlds "${@:2}"
       return
       ;;
     --compare | --baseline)
@@ -59,7 +89,61 @@ run_bench() {
   ensure_setup
   if [[ "$target" == whorl_wire_bench ]]; then ensure_protos; fi
   build release "$target" >&2
-  exec "$root/build/bench/$target" "$@"
+  run_benchmark "$root/build/bench/$target" "$@"
+}
+
+# Runs it, and says what else ran: in what it prints for people, and in the file that it writes.
+run_benchmark() {  # run_benchmark EXECUTABLE ARGUMENTS...
+  local code=0 argument file="" is_for_people=true
+  for argument in "${@:2}"; do
+    case "$argument" in
+      --benchmark_out=*) file="${argument#*=}" ;;
+      --benchmark_format=json | --benchmark_format=csv | --benchmark_list_tests*)
+        is_for_people=false
+        ;;
+    esac
+  done
+  machine_begins
+  "$@" || code=$?
+  machine_ends
+  if [[ "$is_for_people" == true ]]; then echo "$machine_line"; else say "$machine_line"; fi
+  if [[ -n "$file" && -s "$file" ]]; then add_machine_to "$file"; fi
+  return "$code"
+}
+
+add_machine_to() {  # add_machine_to FILE: a key of the JSON's context, or a comment above the CSV
+  if [[ "$(head -c 1 "$1")" == "{" ]]; then
+    sed -i "0,/\"context\": {/s//&\n    \"machine\": \"${machine_line#machine: }\",/" "$1"
+  else
+    sed -i "1i# $machine_line" "$1"
+  fi
+}
+
+# Reads the options of --worlds, and does what they say.
+bench_worlds() {
+  local revision="" commit built_tree=""
+  if [[ -n "${1:-}" && "$1" != -* ]]; then
+    revision="$1"
+    shift
+  fi
+  [[ "$* " =~ ^((--runs [1-9][0-9]{0,8}|--verdicts) )*( )?$ ]] || die "$usage_error" \
+    "bench --worlds takes --runs N and --verdicts, and got: $*; see ./dev bench --help"
+  revision="${revision:-$(last_revision)}"
+  ensure_command_setup
+  commit="$(commit_of "$revision")"
+  # Not after a build of minutes.
+  git -C "$root" grep --quiet -e '"--digests"' "$commit" -- cli/hunt || die "$usage_error" \
+    "$revision has no whorl hunt --digests, by which runs are compared; take a revision that has" \
+    "it, or cherry-pick $(first_with_digests) onto $revision and compare with that"
+  build_revision "$revision" whorl
+  build release whorl >&2
+  "$root/bench/worlds.sh" "$built_tree/build/whorl" "$root/build/whorl" "$@"
+}
+
+first_with_digests() {
+  local commit
+  commit="$(git -C "$root" log --reverse --format=%h -S'"--digests"' -- cli/hunt | head -n 1)"
+  echo "${commit:-the commit that brought it}"
 }
 
 # Reads the options of --compare and --baseline, and does what they say.
@@ -78,10 +162,7 @@ bench_in_rounds() {
   [[ -z "${1:-}" || "$1" == --benchmark_* ]] || die "$usage_error" \
     "bench $mode does not know the argument $1; see ./dev bench --help"
   ensure_setup
-  mkdir -p "$root/.deps"
-  scratch="$(mktemp -d "$root/.deps/benching.XXXXXX")"
-  unfinished=("$scratch")
-  trap remove_unfinished EXIT
+  scratch_folder
   if [[ "$mode" == --baseline ]]; then
     write_baseline "$scratch" "$rounds" "$@"
   elif [[ "$revision" == baseline ]]; then
@@ -89,6 +170,14 @@ bench_in_rounds() {
   else
     compare_with_revision "$scratch" "$rounds" "${revision:-$(last_revision)}" "$@"
   fi
+}
+
+# A folder for figures, in `scratch`, that does not stay.
+scratch_folder() {
+  mkdir -p "$root/.deps"
+  scratch="$(mktemp -d "$root/.deps/benching.XXXXXX")"
+  unfinished=("$scratch")
+  trap remove_unfinished EXIT
 }
 
 last_revision() {
@@ -140,25 +229,31 @@ print_ratios() {  # print_ratios FOLDER ROUNDS: of files old.N and new.N
     }' "$1"/old.* "$1"/new.*
 }
 
-# The tree of REV with its benchmarks built; its path is left in `built_tree`.
-build_revision() {  # build_revision REV
-  local commit tree other
-  commit="$(git -C "$root" rev-parse --verify --quiet --short=12 "$1^{commit}")" ||
+commit_of() {  # commit_of REV
+  git -C "$root" rev-parse --verify --quiet --short=12 "$1^{commit}" ||
     die "$usage_error" "there is no revision $1"
+}
+
+# The tree of REV with the targets built; its path is left in `built_tree`.
+build_revision() {  # build_revision REV TARGETS...
+  local commit tree other
+  commit="$(commit_of "$1")"
   tree="$root/.deps/bench-$commit"
   built_tree="$tree"
   for other in "$root"/.deps/bench-*; do
     if [[ -d "$other" && "$other" != "$tree" ]]; then remove_tree "$other"; fi
   done
-  if [[ -f "$tree/BUILT" ]]; then return 0; fi
-  remove_tree "$tree"
-  unfinished+=("$tree")
   say "building $1 ($commit) in .deps/bench-$commit/"
-  git -C "$root" worktree add --detach --quiet "$tree" "$commit" >&2
-  (cd "$tree" && cmake --preset release && cmake --build build --target whorl_bench) >&2 ||
-    die "$cannot_run" "$1 does not build"
-  touch "$tree/BUILT"
-  unfinished=("${unfinished[@]:0:1}")
+  if [[ ! -f "$tree/CONFIGURED" ]]; then
+    remove_tree "$tree"
+    unfinished+=("$tree")
+    trap remove_unfinished EXIT
+    git -C "$root" worktree add --detach --quiet "$tree" "$commit" >&2
+    (cd "$tree" && cmake --preset release) >&2 || die "$cannot_run" "$1 cannot be configured"
+    touch "$tree/CONFIGURED"
+    unset "unfinished[-1]"
+  fi
+  cmake --build "$tree/build" --target "${@:2}" >&2 || die "$cannot_run" "$1 does not build"
 }
 
 remove_unfinished() {
@@ -174,8 +269,9 @@ remove_tree() {  # remove_tree FOLDER: a worktree of this repository, or any oth
 compare_with_revision() {  # compare_with_revision FOLDER ROUNDS REV ARGUMENTS...
   local folder="$1" rounds="$2" revision="$3" round built_tree=""
   shift 3
-  build_revision "$revision"
+  build_revision "$revision" whorl_bench
   build release whorl_bench >&2
+  machine_begins
   for ((round = 1; round <= rounds; ++round)); do
     say "round $round of $rounds"
     # By turns, so that neither always follows the other's heat.
@@ -187,7 +283,9 @@ compare_with_revision() {  # compare_with_revision FOLDER ROUNDS REV ARGUMENTS..
       bench_once "$built_tree/build/bench/whorl_bench" "$folder/old.$round" "$@"
     fi
   done
+  machine_ends
   print_ratios "$folder" "$rounds"
+  echo "$machine_line"
 }
 
 compare_with_baseline() {  # compare_with_baseline FOLDER ROUNDS ARGUMENTS...
@@ -196,12 +294,15 @@ compare_with_baseline() {  # compare_with_baseline FOLDER ROUNDS ARGUMENTS...
   [[ -f "$baseline" ]] || die "$cannot_run" "there is no bench/baseline.csv; ./dev bench --baseline"
   sed -n 's/^# /dev: baseline: /p' "$baseline" >&2
   build release whorl_bench >&2
+  machine_begins
   for ((round = 1; round <= rounds; ++round)); do
     say "round $round of $rounds"
     sed -e '/^#/d' -e 's/,/\t/' "$baseline" >"$folder/old.$round"
     bench_once "$root/build/bench/whorl_bench" "$folder/new.$round" "$@"
   done
+  machine_ends
   print_ratios "$folder" "$rounds"
+  echo "$machine_line"
 }
 
 # The median of the rounds, so that one that was disturbed does not count.
@@ -209,17 +310,21 @@ write_baseline() {  # write_baseline FOLDER ROUNDS ARGUMENTS...
   local folder="$1" rounds="$2" round
   shift 2
   build release whorl_bench >&2
+  machine_begins
   for ((round = 1; round <= rounds; ++round)); do
     say "round $round of $rounds"
     bench_once "$root/build/bench/whorl_bench" "$folder/new.$round" "$@"
     cp "$folder/new.$round" "$folder/old.$round"
   done
+  machine_ends
   {
     echo "# commit $(git -C "$root" describe --always --dirty --abbrev=12), g++ $(g++ -dumpfullversion)"
     echo "# $(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores"
+    echo "# $machine_line"
     echo "# benchmark,nanoseconds of CPU time (median of $rounds rounds)"
     print_ratios "$folder" "$rounds" | awk 'NR > 1 { print $1 "," $3 }'
   } >"$folder/baseline"
   mv "$folder/baseline" "$baseline"
   say "wrote bench/baseline.csv"
+  say "$machine_line"
 }

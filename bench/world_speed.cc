@@ -1,5 +1,5 @@
 // What the speed of whole runs is made of: worlds of other sizes, runs of a hunt, copying,
-// comparing and fingerprinting a world, SQL, and the lines of a trace.
+// stepping, comparing and fingerprinting a world, SQL, and the lines of a trace.
 #include <benchmark/benchmark.h>
 #include <malloc.h>
 
@@ -110,6 +110,26 @@ void WorldCopied(benchmark::State& state) {
     benchmark::DoNotOptimize(copy);
   }
 }
+// What an explorer does for each choice: a copy of a world, and one event of the copy. The worlds
+// are those of so many events in a row, so that each kind of event has its share.
+void WorldSuccessor(benchmark::State& state) {
+  constexpr size_t kWorlds = 32;
+  const Scenario scenario = QuietWorld(state.range(0), Seconds(600));
+  std::vector<World> worlds = {MidWorld(state.range(0))};
+  Chance chance(scenario.seed, scenario);
+  Outbox out;
+  while (worlds.size() < kWorlds) {
+    World next = worlds.back();
+    next.TakeNext(chance, out);
+    worlds.push_back(std::move(next));
+  }
+  size_t place = 0;
+  for (auto _ : state) {
+    World successor = worlds[place++ % kWorlds];
+    successor.TakeNext(chance, out);
+    benchmark::DoNotOptimize(successor);
+  }
+}
 void WorldCompared(benchmark::State& state) {
   const World world = MidWorld(state.range(0));
   const World copy = world;
@@ -124,6 +144,7 @@ void WorldFingerprinted(benchmark::State& state) {
   }
 }
 BENCHMARK(WorldCopied)->Arg(3)->Arg(100)->Arg(500);
+BENCHMARK(WorldSuccessor)->Arg(3)->Arg(100);
 BENCHMARK(WorldCompared)->Arg(3)->Arg(100);
 BENCHMARK(WorldFingerprinted)->Arg(3)->Arg(100);
 

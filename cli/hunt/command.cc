@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cli/exit_code.h"
+#include "cli/hunt/digests.h"
 #include "cli/hunt/options.h"
 #include "cli/hunt/report.h"
 #include "cli/hunt/table.h"
@@ -116,7 +117,9 @@ class Hunter {
   int Run() {
     const SignalNotice notice;
     if (const absl::Status ready = reporter_.Prepare(); !ready.ok()) return End(ready);
+    if (const absl::Status ready = digests_.Open(request_.digests); !ready.ok()) return End(ready);
     if (const absl::Status hunted = HuntWorlds(); !hunted.ok()) return End(hunted);
+    if (const absl::Status written = digests_.Commit(); !written.ok()) return End(written);
     if (const absl::Status shrunk = Shrink(); !shrunk.ok()) return End(shrunk);
     return reporter_.Tell(MakeReport(request_.hunt, std::move(tallies_)));
   }
@@ -128,8 +131,9 @@ class Hunter {
     Progress progress;
     const absl::Status status = sim::RunHunt(
         request_.hunt, RunsOfShard(request_), static_cast<int>(request_.jobs),
-        [&](uint64_t done, const sim::HuntTallies& so_far) {
+        [&](uint64_t done, const sim::RunDigest& last, const sim::HuntTallies& so_far) {
           runs = done;
+          digests_.Add(last);
           if (progress.IsDue()) {
             progress.Show(Cat(SpeedText(done, SecondsSince(started)), ", ",
                               sim::CountText(static_cast<int64_t>(FindingCount(so_far)),
@@ -172,6 +176,7 @@ class Hunter {
 
   const HuntRequest& request_;
   Reporter reporter_;
+  DigestFile digests_;
   sim::HuntTallies tallies_;
 };
 

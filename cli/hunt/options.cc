@@ -159,6 +159,9 @@ void AddHuntOptions(CLI::App& app, const std::shared_ptr<HuntRequest>& request) 
       ->type_name("DIR");
   app.add_flag("--json", request->json, "print JSON lines instead of text");
   app.add_option("--out", request->out, "write the JSON lines into FILE")->type_name("FILE");
+  app.add_option("--digests", request->digests,
+                 "write hash and verdicts of every run into FILE, to compare two builds run by run")
+      ->type_name("FILE");
   app.footer(std::string(kHuntFooter));
 }
 

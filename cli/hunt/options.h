@@ -24,6 +24,7 @@ struct HuntRequest {
   std::string table_folder;  // the scenarios that the table links; empty: no table
   bool json = false;
   std::string out;
+  std::string digests;  // the file of the digests of all runs; empty: none
   std::string command;  // how this command was called
 };
 

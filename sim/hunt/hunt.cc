@@ -28,7 +28,7 @@ bool IsCheckedTwice(const HuntOptions& options, uint64_t run) {
 // What a hunt keeps of a run.
 struct RunOutcome {
   std::string protocol;
-  uint64_t hash = 0;
+  RunDigest digest;
   Size size;
   Metrics metrics;
   std::array<bool, kFaultKindCount> struck{};
@@ -45,7 +45,7 @@ RunOutcome RunOne(const HuntOptions& options, uint64_t run) {
   WatchedRun watched = RunWatched(world);
   RunOutcome outcome;
   outcome.protocol = world.protocol;
-  outcome.hash = watched.result.hash;
+  outcome.digest.hash = watched.result.hash;
   outcome.size = SizeOf(world);
   outcome.metrics = watched.result.checks.metrics;
   for (size_t i = 0; i < world.faults.size(); ++i) {
@@ -55,8 +55,9 @@ RunOutcome RunOne(const HuntOptions& options, uint64_t run) {
     outcome.struck[static_cast<size_t>(world.faults[i].kind())] = true;
   }
   for (const InvariantResult& invariant : watched.result.checks.invariants) {
-    if (invariant.promise != Promise::kPromised) continue;
     const auto place = static_cast<size_t>(invariant.invariant);
+    outcome.digest.verdicts[place] = invariant.verdict;
+    if (invariant.promise != Promise::kPromised) continue;
     outcome.held[place] = invariant.verdict == Verdict::kHolds;
     outcome.unknown[place] = invariant.verdict == Verdict::kUnknown;
   }
@@ -70,7 +71,7 @@ RunOutcome RunOne(const HuntOptions& options, uint64_t run) {
 
 void AddTo(HuntTally& tally, const HuntOptions& options, uint64_t run, const RunOutcome& outcome) {
   ++tally.runs;
-  tally.hash += Combine(Mix(run), outcome.hash);
+  tally.hash += Combine(Mix(run), outcome.digest.hash);
   tally.checked += outcome.is_checked ? 1 : 0;
   if (outcome.differs) tally.differing.push_back(run);
   for (size_t i = 0; i < kCountOf<Sometimes>; ++i)
@@ -216,10 +217,8 @@ bool FoundAnything(const HuntTallies& tallies) {
   });
 }
 
-absl::Status RunHunt(
-    const HuntOptions& options, uint64_t count, int threads,
-    const std::function<BatchStep(uint64_t done, const HuntTallies& so_far)>& go_on,
-    HuntTallies& tallies) {
+absl::Status RunHunt(const HuntOptions& options, uint64_t count, int threads, const HuntStep& go_on,
+                     HuntTallies& tallies) {
   for (const std::string& protocol : options.protocols) tallies[protocol];
   std::vector<RunOutcome> outcomes(std::min<uint64_t>(count, kBatchWindow));
   const auto run_of = [&](size_t i) { return options.shard + i * options.shards; };
@@ -234,7 +233,7 @@ absl::Status RunHunt(
         }
         const RunOutcome& outcome = outcomes[i % kBatchWindow];
         AddTo(tallies[outcome.protocol], options, run_of(i), outcome);
-        return go_on(i + 1, tallies);
+        return go_on(i + 1, outcome.digest, tallies);
       });
   return status;
 }

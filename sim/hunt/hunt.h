@@ -27,6 +27,7 @@
 #include "sim/hunt/breakage.h"
 #include "sim/hunt/world_generator.h"
 #include "sim/judge/batch.h"
+#include "sim/judge/check_report.h"
 #include "sim/scenario/metrics.h"
 #include "sim/scenario/scenario.h"
 
@@ -119,13 +120,22 @@ int64_t RunCount(const HuntTallies& tallies);
 // Whether there is any finding, or any run whose second run differed.
 bool FoundAnything(const HuntTallies& tallies);
 
-// Runs the first `count` runs of the hunt (or of its shard) on `threads` threads. Calls `go_on`
-// after each run, on the caller's thread; `done` counts the runs.
+// What one run came to, by which two revisions can be compared run by run.
+struct RunDigest {
+  uint64_t hash = 0;  // over all events and observations
+  std::array<Verdict, kCountOf<Invariant>> verdicts{};
+  WHORL_FIELDS(RunDigest, hash, verdicts);
+};
+
+// Called after each run; `done` counts the runs, and `last` is of the one that was counted last.
+using HuntStep =
+    std::function<BatchStep(uint64_t done, const RunDigest& last, const HuntTallies& so_far)>;
+
+// Runs the first `count` runs of the hunt (or of its shard) on `threads` threads. Calls `go_on` on
+// the caller's thread, in the order of the runs.
 // kInternal: a run failed to run; the message says which.
-absl::Status RunHunt(
-    const HuntOptions& options, uint64_t count, int threads,
-    const std::function<BatchStep(uint64_t done, const HuntTallies& so_far)>& go_on,
-    HuntTallies& tallies);
+absl::Status RunHunt(const HuntOptions& options, uint64_t count, int threads, const HuntStep& go_on,
+                     HuntTallies& tallies);
 
 // How many runs go into simpler numbers for each finding.
 inline constexpr int64_t kShrinkRuns = 2'500;

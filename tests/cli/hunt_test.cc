@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -237,6 +239,42 @@ TEST_F(CliHuntTest, JsonLinesSayWhatWasHuntedAndFound) {
     EXPECT_THAT(lines[i]["scenario"]["expect"]["violates"],
                 testing::Contains(lines[i]["invariant"]));
   }
+}
+
+std::vector<std::string> WordsOf(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+// What one run came to is the same in a file for all runs, in one for a shard, and in a replay.
+TEST_F(CliHuntTest, DigestsHoldHashAndVerdictsOfEveryRun) {
+  Whorl("hunt --protocol spindle_v2 --promised --runs 120 --digests all --jobs 2");
+  std::vector<std::string> all = WordsOf(ReadText(folder_ / "all"));
+  ASSERT_EQ(all.size(), 122U);
+  EXPECT_EQ(all[0], "0");
+  EXPECT_EQ(all[101], "100");
+  std::erase_if(all, [](const std::string& word) { return word.size() < 4; });
+  EXPECT_THAT(all, testing::Each(testing::MatchesRegex("[0-9a-f]{16}:[hvu-]{11}")));
+  EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), 120U);
+
+  Whorl("hunt --protocol spindle_v2 --promised --runs 120 --shard 18/60 --digests some");
+  EXPECT_EQ(ReadText(folder_ / "some"), "0 " + all[17] + " " + all[77] + "\n");
+
+  const json run = json::parse(
+      Shell("\"$W\" hunt --protocol spindle_v2 --show 17 | \"$W\" replay - --json").out);
+  const json& result = run["scenarios"][0]["run"];
+  std::string digest = result["hash"].get<std::string>() + ":";
+  for (const json& invariant : result["invariants"]) {
+    const auto verdict = invariant["verdict"].get<std::string>();
+    digest += verdict == "n/a" ? '-' : verdict[0];
+  }
+  EXPECT_EQ(all[17], digest);
+}
+
+TEST_F(CliHuntTest, DigestsThatCannotBeWrittenEndWithThree) {
+  EXPECT_EQ(Small("--promised --digests /dev/full").code, 3);
+  EXPECT_EQ(Small("--promised --digests no/such/folder/x").code, 3);
+  ExpectUsageError("hunt --show 5 --digests x", "--show makes no runs; it does not go with");
 }
 
 TEST_F(CliHuntTest, ShowsTheWorldOfARun) {

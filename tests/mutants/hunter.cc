@@ -85,7 +85,7 @@ absl::StatusOr<Caught> HuntOnce(const Request& request, uint64_t seed, bool shri
   HuntTallies tallies;
   const absl::Status hunted = RunHunt(
       options, request.runs, 1,
-      [&](uint64_t done, const HuntTallies& so_far) {
+      [&](uint64_t done, const RunDigest&, const HuntTallies& so_far) {
         caught.runs = done;
         return FoundAnything(so_far) ? BatchStep::kStop : BatchStep::kGoOn;
       },

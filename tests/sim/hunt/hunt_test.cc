@@ -101,7 +101,7 @@ TEST(Hunt, StopsWhenItIsTold) {
   HuntTallies tallies;
   const absl::Status status = RunHunt(
       HuntOf("spindle_v2", 1), 1'000, 1,
-      [](uint64_t done, const HuntTallies&) {
+      [](uint64_t done, const RunDigest&, const HuntTallies&) {
         return done == 7 ? BatchStep::kStop : BatchStep::kGoOn;
       },
       tallies);

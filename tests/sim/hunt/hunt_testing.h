@@ -56,8 +56,8 @@ inline HuntOptions HuntOf(const std::string& protocol, uint64_t seed) {
 inline HuntTallies Hunted(const HuntOptions& options, uint64_t count, int threads = 1) {
   HuntTallies tallies;
   const absl::Status status = RunHunt(
-      options, count, threads, [](uint64_t, const HuntTallies&) { return BatchStep::kGoOn; },
-      tallies);
+      options, count, threads,
+      [](uint64_t, const RunDigest&, const HuntTallies&) { return BatchStep::kGoOn; }, tallies);
   EXPECT_TRUE(status.ok()) << status.message();
   return tallies;
 }
