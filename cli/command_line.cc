@@ -15,6 +15,7 @@
 #include "cli/bench/command.h"
 #include "cli/diff_command.h"
 #include "cli/exit_code.h"
+#include "cli/explore_command.h"
 #include "cli/grpc_commands.h"
 #include "cli/hand_over.h"
 #include "cli/hunt/command.h"
@@ -58,13 +59,15 @@ int Run(int argc, char** argv, const GrpcCommands& grpc) {
       "  whorl replay scenarios\n"
       "  whorl replay scenarios/gc_pause_stale_token.json --timeline\n"
       "  whorl hunt --protocol spindle_v2 --for 60s\n"
+      "  whorl explore --protocol fenced_lease --crashes 1\n"
       "  whorl new my.json\n"
       "  whorl protocols\n"
       "\n"
       "whorl SUBCOMMAND --help says more.");
   const std::string called = CommandFromHere(argc > 0 ? argv[0] : "whorl");
   std::vector<SubCommand> commands = {AddReplayCommand(root, called, grpc),
-                                      AddHuntCommand(root, called), AddBenchCommand(root, grpc)};
+                                      AddHuntCommand(root, called), AddExploreCommand(root),
+                                      AddBenchCommand(root, grpc)};
   // These exist for the help and for suggestions; Main has already run them.
   for (const GrpcSubCommand& command : kGrpcSubCommands) {
     root.add_subcommand(std::string(command.name), std::string(command.help));

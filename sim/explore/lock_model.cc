@@ -256,12 +256,6 @@ void LockModel::ListMoves(const State& state, std::vector<std::pair<Move, int>>&
 }
 
 bool LockModel::Take(const State& from, const Move& move, State& to) const {
-  Observed(from, move, to);
-  return true;
-}
-
-const std::vector<Observation>& LockModel::Observed(const State& from, const Move& move,
-                                                    State& to) const {
   Outbox& out = ScratchOutbox();
   out.observed.clear();
   to = from;
@@ -279,7 +273,41 @@ const std::vector<Observation>& LockModel::Observed(const State& from, const Mov
       break;
   }
   TellJudges(*to, out);
-  return out.observed;
+  return true;
+}
+
+LockModel::ExactRun LockModel::RunExactly(std::span<const Move> path, ObservationSink* sink) const {
+  Outbox& out = ScratchOutbox();
+  World world(setup_, out);
+  Checkers checkers(setup_->scenario, RoundTripP999(Preset::kNone));
+  uint64_t ordinal = 0;
+  const auto hear = [&] {
+    for (const Observation& observation : out.observed) {
+      checkers.Observe(observation);
+      if (sink != nullptr) sink->Hear(observation, ++ordinal, 0);
+    }
+  };
+  hear();
+  FixedChance chance;
+  ExactRun run = {.possible = true, .checks = {}};
+  for (const Move& move : path) {
+    out.observed.clear();
+    world.AdvanceTo(std::max(world.now(), move.at));
+    if (move.kind == MoveKind::kFault) {
+      world.TakeEarly(world.Trigger(move.fault, move.call), chance, out);
+    } else if (move.kind == MoveKind::kEvent) {
+      run.possible = run.possible && world.state().pending.Find(move.event).has_value();
+      // A pause may end before the menu says so.
+      if (std::holds_alternative<FaultEnds>(move.event.event)) {
+        world.TakeEarly(move.event, chance, out);
+      } else {
+        world.Take(move.event, chance, out);
+      }
+    }
+    hear();
+  }
+  run.checks = checkers.Finish(world.now());
+  return run;
 }
 
 explore::Key128 LockModel::Fingerprint(const State& state) const {

@@ -7,7 +7,8 @@
 //      grid.
 //   3. Whether a fault of the budget strikes, when and whom; when a pause ends, and when a process
 //      that crashed starts again.
-// What is not: draws of the code under test (DrawsOf), clocks, the interval of TrueTime.
+// What is not: draws of the code under test, each of which is answered by its upper end; the rates of
+// clocks; where in TrueTime's interval a timestamp falls.
 //
 // Time goes from event to event, and from grid point to grid point while something may be late. A
 // commit waits out less than a millisecond of TrueTime's uncertainty within the same instant, so
@@ -20,6 +21,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -29,6 +31,7 @@
 #include "sim/explore/engine/key.h"
 #include "sim/judge/checkers.h"
 #include "sim/scenario/scenario.h"
+#include "sim/world/driver.h"
 #include "sim/world/world.h"
 
 namespace whorl::sim {
@@ -79,7 +82,15 @@ class LockModel {
 
   // With the menu of faults. No fault of it strikes by itself.
   const Scenario& scenario() const { return setup_->scenario; }
-  const std::vector<Observation>& Observed(const State& from, const Move& move, State& to) const;
+
+  // A path taken again in exact time: an event happens when it is due or later, and a commit that
+  // waits for TrueTime moves the clock.
+  struct ExactRun {
+    bool possible = false;  // each move could be made
+    CheckReport checks;
+  };
+  // `sink` may be null.
+  ExactRun RunExactly(std::span<const Move> path, ObservationSink* sink) const;
 
  private:
   void ListMoves(const State& state, std::vector<std::pair<Move, int>>& moves) const;

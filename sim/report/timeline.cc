@@ -317,8 +317,8 @@ std::string Timeline::WriterText(ProcessId writer) const {
 std::string Timeline::FaultName(uint32_t fault) const {
   const FaultSpec& spec = scenario_.faults[fault];
   const std::string detail = DetailOf(spec.what);
-  return Cat(FaultKindText(spec.kind()), detail.empty() ? "" : " ", detail, " (line ",
-             std::to_string(spec.line), ")");
+  const std::string place = spec.line > 0 ? Cat(" (line ", std::to_string(spec.line), ")") : "";
+  return Cat(FaultKindText(spec.kind()), detail.empty() ? "" : " ", detail, place);
 }
 
 }  // namespace whorl::sim

@@ -1,0 +1,472 @@
+#include "cli/explore_command.h"
+
+#include <CLI/App.hpp>
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "cli/exit_code.h"
+#include "cli/interrupt.h"
+#include "cli/option_values.h"
+#include "cli/output.h"
+#include "protocol/protocols.h"
+#include "sim/explore/engine/search.h"
+#include "sim/explore/lock_model.h"
+#include "sim/judge/checkers/setup.h"
+#include "sim/report/json_print.h"
+#include "sim/report/timeline.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
+
+namespace whorl::cli {
+namespace {
+
+using sim::Cat;
+using sim::CountText;
+using sim::GroupedText;
+using sim::Json;
+using Clock = std::chrono::steady_clock;
+using Result = explore::SearchResult<sim::Move>;
+using Violation = explore::Violation<sim::Move>;
+
+constexpr Duration kLeaseByDefault = Seconds(4);
+constexpr int64_t kLeasesInGrid = 4;
+constexpr int64_t kLeasesByDefault = 3;  // of the horizon, and of the longest pause
+constexpr uint64_t kProcessesMax = 8;
+constexpr uint64_t kLocksMax = 9;
+constexpr uint64_t kFaultsMax = 100;
+constexpr uint64_t kMemoryMaxMiB = 1'000'000;
+constexpr uint64_t kMemoryByDefaultMiB = 4'096;
+
+struct ExploreRequest {
+  sim::ExploreWorld world;
+  sim::ExploreBounds bounds;
+  std::optional<Duration> lease;
+  std::optional<Duration> grid;
+  std::optional<Duration> longest_pause;
+  std::optional<Duration> horizon;
+  std::optional<Invariant> invariant;
+  bool promised_only = false;
+  bool first_only = false;
+  bool timeline = false;
+  bool json = false;
+  std::string out;
+  uint64_t memory_mib = kMemoryByDefaultMiB;
+  uint64_t jobs = 1;
+};
+
+constexpr std::string_view kExploreFooter = R"(Examples:
+  whorl explore --protocol fenced_lease                    two processes, no fault
+  whorl explore --protocol fenced_lease --crashes 1        one may crash and start again
+  whorl explore --protocol spindle_v3 --pauses 1 --timeline
+  whorl explore --protocol spindle_v2 --invariant token_monotonic --crashes 1 --pauses 1
+  whorl explore --protocol fenced_lease --processes 3 --losses 1 --memory 8000
+
+A search takes every order of what can happen at one time, every fault of the budget at every moment,
+and every length of a pause on the grid. So "holds" is a proof within the bounds that the first line
+names, and a violation comes with a shortest way to it, which is run again in exact time. What is not
+tried: other draws of random numbers than the greatest, clocks that differ, and a lock that nobody
+can ever take again (no_wedge). Ctrl-C and --memory end a search early; it then says how far it got.
+Exit codes: 0 nothing was violated; 1 something was; 2 bad input or usage; 3 the output could not be
+written.)";
+
+// --- options -------------------------------------------------------------------------------------
+
+void TakeProtocol(const std::string& text, ExploreRequest& request) {
+  std::vector<std::string_view> known;
+  for (const ProtocolInfo& info : Protocols()) known.push_back(info.name);
+  request.world.protocol = std::string(known[PlaceOfWord("--protocol", "protocol", text, known)]);
+}
+
+void AddBudget(CLI::App& app, const std::string& name,
+               const std::shared_ptr<ExploreRequest>& request,
+               uint8_t sim::FaultBudget::* budget, const std::string& help) {
+  AddNumber(
+      app, name, 0, kFaultsMax,
+      [request, budget](uint64_t n) { request->bounds.faults.*budget = static_cast<uint8_t>(n); },
+      Cat(help, " (default: 0)"));
+}
+
+// An option that is a time.
+void AddTime(CLI::App& app, const std::string& name,
+             const std::shared_ptr<ExploreRequest>& request,
+             std::optional<Duration> ExploreRequest::* time, const std::string& help) {
+  app.add_option_function<std::string>(
+         name,
+         [name, request, time](const std::string& text) {
+           const Duration taken = DurationOf(name, text, "a time, such as 4s");
+           if (taken <= Duration{}) throw CLI::ValidationError(Cat(name, " wants more than 0s"));
+           (*request).*time = taken;
+         },
+         help)
+      ->type_name("TIME");
+}
+
+void AddWorldOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& request) {
+  AddText(app, "--protocol", "P", request, TakeProtocol, "whose locks to explore");
+  AddNumber(
+      app, "--processes", 1, kProcessesMax,
+      [request](uint64_t n) { request->world.processes = static_cast<int>(n); },
+      "how many processes (default: 2)");
+  AddNumber(
+      app, "--locks", 1, kLocksMax,
+      [request](uint64_t n) { request->world.locks = static_cast<int>(n); },
+      "how many locks each of them wants (default: 1)");
+  AddTime(app, "--lease", request, &ExploreRequest::lease,
+          "(default: 4s, or the shortest that the protocol allows)");
+  AddText(
+      app, "--epsilon", "TIME", request,
+      [](const std::string& text, ExploreRequest& r) {
+        r.world.epsilon = DurationOf("--epsilon", text, "TrueTime's uncertainty, such as 4ms");
+      },
+      "TrueTime's uncertainty (default: 0s)");
+  AddText(
+      app, "--current-timestamp-error", "TIME", request,
+      [](const std::string& text, ExploreRequest& r) {
+        r.world.current_timestamp_error =
+            DurationOf("--current-timestamp-error", text, "a time, such as -6ms");
+      },
+      "CURRENT_TIMESTAMP minus true time (default: 0s)");
+}
+
+void AddBoundOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& request) {
+  AddBudget(app, "--crashes", request, &sim::FaultBudget::crashes,
+            "crashes in one run; who crashed may start again");
+  AddBudget(app, "--pauses", request, &sim::FaultBudget::pauses, "pauses of a process");
+  AddBudget(app, "--losses", request, &sim::FaultBudget::losses, "lost requests or replies");
+  AddBudget(app, "--aborts", request, &sim::FaultBudget::aborts, "transactions that are ABORTED");
+  AddBudget(app, "--deletes", request, &sim::FaultBudget::deletes, "rows that an operator deletes");
+  AddTime(app, "--grid", request, &ExploreRequest::grid,
+          "pauses end, and late messages arrive, at its multiples (default: lease/4)");
+  AddNumber(
+      app, "--delay", 0, kFaultsMax,
+      [request](uint64_t n) { request->bounds.delay = static_cast<int64_t>(n); },
+      "how many steps of the grid a message may be late (default: 0)");
+  AddTime(app, "--longest-pause", request, &ExploreRequest::longest_pause, "(default: 3 leases)");
+  AddTime(app, "--horizon", request, &ExploreRequest::horizon,
+          "the time at which every run ends (default: 3 leases)");
+}
+
+void AddRunOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& request) {
+  AddText(
+      app, "--invariant", "NAME", request,
+      [](const std::string& text, ExploreRequest& r) {
+        r.invariant = InvariantOf("--invariant", text);
+      },
+      "judge this one alone");
+  app.add_flag("--promised", request->promised_only, "judge what the protocol promises alone");
+  app.add_flag("--first", request->first_only, "end at the first violation");
+  app.add_flag("--timeline", request->timeline, "show a shortest run to each violation");
+  AddNumber(
+      app, "--memory", 1, kMemoryMaxMiB, [request](uint64_t n) { request->memory_mib = n; },
+      Cat("end when the search holds so many MiB (default: ", GroupedText(kMemoryByDefaultMiB),
+          ")"));
+  request->jobs = DefaultJobs();
+  AddNumber(
+      app, "--jobs", 1, kJobsMax, [request](uint64_t n) { request->jobs = n; },
+      "threads (default: one for each core); changes no output");
+  app.add_flag("--json", request->json, "print JSON instead of text");
+  app.add_option("--out", request->out, "write the JSON into FILE")->type_name("FILE");
+}
+
+// Fills in what was not said. Returns what cannot be meant.
+std::vector<std::string> Complete(ExploreRequest& request) {
+  std::vector<std::string> errors;
+  if (request.world.protocol.empty()) {
+    errors.emplace_back("explore needs --protocol; `whorl protocols` lists them");
+    return errors;
+  }
+  const ProtocolInfo& protocol = *FindProtocol(request.world.protocol);
+  const Duration lease = request.lease.value_or(std::max(kLeaseByDefault, protocol.lease_min));
+  if (lease < protocol.lease_min || lease > protocol.lease_max) {
+    errors.push_back(Cat("--lease: ", protocol.name, " has leases of at least ",
+                         FormatDuration(protocol.lease_min), ", and got ", FormatDuration(lease)));
+  }
+  sim::ExploreBounds& bounds = request.bounds;
+  request.world.lease = lease;
+  bounds.grid = request.grid.value_or(lease / kLeasesInGrid);
+  bounds.horizon = request.horizon.value_or(lease * kLeasesByDefault);
+  bounds.longest_pause = request.longest_pause.value_or(lease * kLeasesByDefault);
+  for (const auto& [name, time] : {std::pair("the lease", lease),
+                                   std::pair("--longest-pause", bounds.longest_pause)}) {
+    if (time.ns % bounds.grid.ns == 0) continue;
+    errors.push_back(Cat("--grid ", FormatDuration(bounds.grid), " does not divide ", name, " (",
+                         FormatDuration(time), "); ", FormatDuration(lease / kLeasesInGrid),
+                         " would divide the lease"));
+  }
+  if (request.world.locks > 1 && protocol.takes_one_lock) {
+    errors.push_back(Cat("--locks: a table of ", protocol.name, " has room for one lock"));
+  }
+  if (request.invariant == Invariant::kNoWedge) {
+    errors.emplace_back(
+        "--invariant no_wedge: it is about what never happens, which a search up to a horizon "
+        "cannot tell; `whorl hunt --invariant no_wedge` looks for it");
+  }
+  return errors;
+}
+
+uint32_t BitOf(Invariant invariant) { return 1U << static_cast<uint32_t>(invariant); }
+
+// --- the report ----------------------------------------------------------------------------------
+
+std::string BudgetText(const sim::FaultBudget& budget) {
+  std::string text;
+  const auto add = [&text](uint8_t count, std::string_view one, std::string_view many) {
+    if (count == 0) return;
+    text += Cat(text.empty() ? "at most " : ", ", CountText(count, one, many));
+  };
+  add(budget.crashes, "crash", "crashes");
+  add(budget.pauses, "pause", "pauses");
+  add(budget.losses, "lost message", "lost messages");
+  add(budget.aborts, "abort", "aborts");
+  add(budget.deletes, "deleted row", "deleted rows");
+  return text.empty() ? "no fault" : text;
+}
+
+// What the search is about, as one sentence without its end.
+std::string BoundsText(const ExploreRequest& request) {
+  const sim::ExploreWorld& world = request.world;
+  const sim::ExploreBounds& bounds = request.bounds;
+  std::string text = Cat(world.protocol, ", ", CountText(world.processes, "process", "processes"));
+  if (world.locks > 1) text += Cat(", ", CountText(world.locks, "lock", "locks"));
+  text += Cat(", ", BudgetText(bounds.faults));
+  if (bounds.faults.pauses > 0) {
+    text += Cat(" of at most ", FormatDuration(bounds.longest_pause));
+  }
+  text += Cat(", lease ", FormatDuration(world.lease), ", grid ", FormatDuration(bounds.grid));
+  text += bounds.delay == 0
+              ? ", messages on time"
+              : Cat(", messages up to ", FormatDuration(bounds.grid * bounds.delay), " late");
+  if (world.epsilon > Duration{}) text += Cat(", epsilon ", FormatDuration(world.epsilon));
+  if (world.current_timestamp_error != Duration{}) {
+    text += Cat(", CURRENT_TIMESTAMP off by ", FormatDuration(world.current_timestamp_error));
+  }
+  return Cat(text, ", up to ", FormatDuration(bounds.horizon));
+}
+
+std::string CountsText(const Result& result) {
+  return Cat(CountText(static_cast<int64_t>(result.states), "state", "states"), ", ",
+             CountText(static_cast<int64_t>(result.transitions), "transition", "transitions"));
+}
+
+// How the search ended, as a sentence.
+std::string EndingText(const ExploreRequest& request, const Result& result) {
+  if (result.ending == explore::Ending::kComplete) {
+    return Cat("complete: ", BoundsText(request), ": ", CountsText(result));
+  }
+  std::string_view why = "interrupted";
+  if (result.ending == explore::Ending::kMemory) why = "out of memory (--memory)";
+  if (result.ending == explore::Ending::kViolation) why = "ended at the first violation";
+  return Cat(why, ": ", BoundsText(request), ": all runs with fewer than ",
+             CountText(result.explored_faults, "fault", "faults"), ", and with as many all up to ",
+             CountText(result.explored_steps, "step", "steps"), ": ", CountsText(result), ", ",
+             GroupedText(static_cast<int64_t>(result.frontier)), " more to go on from");
+}
+
+struct Finding {
+  Invariant invariant = Invariant::kOneLiveToken;
+  const Violation* violation = nullptr;
+  uint64_t states = 0;  // that violate it
+  bool promised = false;
+  bool confirmed = false;  // in exact time
+  std::string text;        // of the exact run
+};
+
+class Explorer {
+ public:
+  explicit Explorer(ExploreRequest request)
+      : request_(std::move(request)),
+        model_(sim::ScenarioToExplore(request_.world, request_.bounds), request_.bounds),
+        promises_(sim::PromisesIn(model_.scenario())) {}
+
+  int Run() {
+    OutputFile file;
+    if (!request_.out.empty()) {
+      if (const absl::Status opened = file.Open(request_.out); !opened.ok()) return End(opened);
+    }
+    const Result result = Search();
+    const std::vector<Finding> findings = FindingsOf(result);
+    const int code = findings.empty() ? kAsExpected : kExpectationFailed;
+    if (request_.json || !request_.out.empty()) {
+      const std::string text = sim::DumpJson(JsonOf(result, findings), 2) + "\n";
+      if (request_.json) std::cout << text;
+      if (!request_.out.empty()) {
+        file.stream() << text;
+        if (const absl::Status written = file.Commit(); !written.ok()) return End(written);
+      }
+    }
+    if (!request_.json) Print(result, findings);
+    return End(FlushStdout(), code);
+  }
+
+ private:
+  uint32_t Watched() const {
+    uint32_t watched = 0;
+    for (const Invariant invariant : AllOf<Invariant>()) {
+      if (invariant == Invariant::kNoWedge) continue;
+      if (request_.invariant && *request_.invariant != invariant) continue;
+      if (PromiseOf(invariant) == Promise::kNotApplicable) continue;
+      if (request_.promised_only && PromiseOf(invariant) != Promise::kPromised) continue;
+      watched |= BitOf(invariant);
+    }
+    return watched;
+  }
+  Promise PromiseOf(Invariant invariant) const {
+    return promises_[static_cast<size_t>(invariant)];
+  }
+
+  Result Search() {
+    const SignalNotice notice;
+    const Clock::time_point started = Clock::now();
+    Progress shown;
+    explore::SearchOptions options;
+    options.jobs = static_cast<int>(request_.jobs);
+    options.max_bytes = request_.memory_mib << 20;
+    options.watched = Watched();
+    options.stop_at_violation = request_.first_only;
+    options.progress = [&](const explore::Progress& now) {
+      if (shown.IsDue()) {
+        const double seconds = std::chrono::duration<double>(Clock::now() - started).count();
+        shown.Show(Cat(CountText(static_cast<int64_t>(now.states), "state", "states"), ", ",
+                       GroupedText(static_cast<int64_t>(now.frontier)), " to go on from, ",
+                       CountText(now.faults, "fault", "faults"), ", ",
+                       CountText(now.steps, "step", "steps"), ", ",
+                       GroupedText(static_cast<int64_t>(static_cast<double>(now.states) /
+                                                        std::max(seconds, 0.001))),
+                       " states a second, ", GroupedText(static_cast<int64_t>(now.bytes >> 20)),
+                       " MiB"));
+      }
+      return SignalNotice::HasCome() ? explore::Continue::kNo : explore::Continue::kYes;
+    };
+    const Result result = explore::Explore(std::as_const(model_), options);
+    Progress::Clear();
+    const double seconds = std::chrono::duration<double>(Clock::now() - started).count();
+    std::cerr << CountsText(result) << " in "
+              << sim::SecondsText({static_cast<int64_t>(seconds * 1e9)}, 1) << " s, at most "
+              << GroupedText(static_cast<int64_t>(result.peak_bytes >> 20)) << " MiB\n";
+    return result;
+  }
+
+  std::vector<Finding> FindingsOf(const Result& result) const {
+    std::vector<Finding> findings;
+    for (const Violation& violation : result.violations) {
+      const auto invariant = static_cast<Invariant>(violation.property);
+      const auto run = model_.RunExactly(violation.path.choices, nullptr);
+      const sim::InvariantResult& exact =
+          run.checks.invariants[static_cast<size_t>(violation.property)];
+      Finding finding = {.invariant = invariant,
+                         .violation = &violation,
+                         .states = result.violating[static_cast<size_t>(violation.property)],
+                         .promised = PromiseOf(invariant) == Promise::kPromised,
+                         .confirmed = run.possible && exact.violations > 0,
+                         .text = {}};
+      if (exact.first) finding.text = exact.first->text;
+      findings.push_back(std::move(finding));
+    }
+    return findings;
+  }
+
+  void Print(const Result& result, const std::vector<Finding>& findings) const {
+    std::cout << EndingText(request_, result) << '\n';
+    uint32_t holding = Watched();
+    for (const Finding& finding : findings) {
+      holding &= ~BitOf(finding.invariant);
+      PrintFinding(finding);
+    }
+    std::string names;
+    for (const Invariant invariant : AllOf<Invariant>()) {
+      if ((holding & BitOf(invariant)) == 0) continue;
+      names += Cat(names.empty() ? "" : ", ", WordOf(invariant));
+    }
+    if (names.empty()) return;
+    std::cout << (result.ending == explore::Ending::kComplete ? "holds: " : "no violation so far: ")
+              << names << '\n';
+  }
+
+  void PrintFinding(const Finding& finding) const {
+    std::cout << "violated: " << WordOf(finding.invariant)
+              << (finding.promised ? " (promised)" : " (not promised)") << ", "
+              << CountText(finding.violation->faults, "fault", "faults") << " and "
+              << CountText(static_cast<int64_t>(finding.violation->path.choices.size()), "step",
+                           "steps")
+              << '\n';
+    std::cout << "  "
+              << (finding.confirmed
+                      ? finding.text
+                      : "not confirmed by an exact replay: it may be an accident of the grid")
+              << '\n';
+    if (!request_.timeline) return;
+    sim::Timeline timeline(model_.scenario());
+    const auto run = model_.RunExactly(finding.violation->path.choices, &timeline);
+    std::cout << '\n';
+    timeline.Print(run.checks, {.width = ScreenWidth(), .colour = WantsColour()}, std::cout);
+    std::cout << '\n';
+  }
+
+  Json JsonOf(const Result& result, const std::vector<Finding>& findings) const {
+    Json document = Json::object();
+    document["format"] = "whorl-explore";
+    document["version"] = 1;
+    document["bounds"] = BoundsText(request_);
+    document["ending"] = std::string(explore::EndingName(result.ending));
+    document["states"] = result.states;
+    document["transitions"] = result.transitions;
+    document["frontier"] = result.frontier;
+    document["faults_explored"] = result.explored_faults;
+    document["steps_explored"] = result.explored_steps;
+    document["expected_omissions"] = result.expected_omissions;
+    Json& verdicts = document["invariants"] = Json::object();
+    for (const Invariant invariant : AllOf<Invariant>()) {
+      Json& verdict = verdicts[std::string(WordOf(invariant))] = Json::object();
+      const bool watched = (Watched() & BitOf(invariant)) != 0;
+      const bool complete = result.ending == explore::Ending::kComplete;
+      verdict["verdict"] = !watched ? "not_judged" : complete ? "holds" : "unknown";
+    }
+    for (const Finding& finding : findings) {
+      Json& verdict = verdicts[std::string(WordOf(finding.invariant))];
+      verdict["verdict"] = "violated";
+      verdict["promised"] = finding.promised;
+      verdict["faults"] = finding.violation->faults;
+      verdict["steps"] = finding.violation->path.choices.size();
+      verdict["states"] = finding.states;
+      verdict["confirmed"] = finding.confirmed;
+      verdict["text"] = finding.text;
+    }
+    return document;
+  }
+
+  const ExploreRequest request_;
+  const sim::LockModel model_;
+  const std::array<Promise, kCountOf<Invariant>> promises_;
+};
+
+int RunExplore(ExploreRequest request) {
+  const std::vector<std::string> errors = Complete(request);
+  for (const std::string& error : errors) Complain(error);
+  if (!errors.empty()) return kBadInput;
+  return Explorer(std::move(request)).Run();
+}
+
+}  // namespace
+
+SubCommand AddExploreCommand(CLI::App& root) {
+  CLI::App* app =
+      root.add_subcommand("explore", "Try every schedule of a protocol within bounds");
+  const auto request = std::make_shared<ExploreRequest>();
+  AddWorldOptions(*app, request);
+  AddBoundOptions(*app, request);
+  AddRunOptions(*app, request);
+  app->footer(std::string(kExploreFooter));
+  return {.app = app, .run = [request] { return RunExplore(*request); }};
+}
+
+}  // namespace whorl::cli
