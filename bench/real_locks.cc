@@ -76,7 +76,7 @@ class Belief final : public real_client::LockObserver {
  public:
   void OnLeadership(const real_client::Leadership& leadership) override {
     const std::lock_guard lock(mutex_);
-    const Duration now = MonotonicNow();
+    const LocalInstant now = MonotonicNow();
     if (leadership.leads && !leads_) {
       if (!first_) first_ = now;
       if (lost_) longest_gap_ = std::max(longest_gap_, now - *lost_);
@@ -98,7 +98,7 @@ class Belief final : public real_client::LockObserver {
   }
 
   struct Report {
-    std::optional<Duration> first;
+    std::optional<LocalInstant> first;
     Duration longest_gap;
     int losses = 0;
     bool leads = false;
@@ -120,8 +120,8 @@ class Belief final : public real_client::LockObserver {
  private:
   mutable std::mutex mutex_;
   bool leads_ = false;
-  std::optional<Duration> first_;
-  std::optional<Duration> lost_;
+  std::optional<LocalInstant> first_;
+  std::optional<LocalInstant> lost_;
   Duration longest_gap_;
   int losses_ = 0;
   std::map<std::string, int64_t> outcomes_;
@@ -153,7 +153,7 @@ struct Sum {
   int leading = 0;
 };
 
-Sum SumOf(const std::vector<std::shared_ptr<Belief>>& beliefs, Duration began) {
+Sum SumOf(const std::vector<std::shared_ptr<Belief>>& beliefs, LocalInstant began) {
   Sum sum;
   for (const auto& belief : beliefs) {
     const Belief::Report report = belief->Tell();
@@ -204,13 +204,13 @@ class ManyLocks {
     return status;
   }
   Sum Look() const { return SumOf(beliefs_, began_); }
-  Duration began() const { return began_; }
+  LocalInstant began() const { return began_; }
   double cpu() const { return CpuSeconds() - cpu_before_; }
   int64_t memory_before() const { return memory_before_; }
 
   // How long it takes to give all locks back.
   Status Release(Duration& took) {
-    const Duration from = MonotonicNow();
+    const LocalInstant from = MonotonicNow();
     const Status status = client_->ReleaseAll(Seconds(60));
     took = MonotonicNow() - from;
     return status;
@@ -244,7 +244,7 @@ class ManyLocks {
   std::vector<std::unique_ptr<real_client::DistributedLock>> locks_;
   int64_t memory_before_ = 0;
   double cpu_before_ = 0;
-  Duration began_;
+  LocalInstant began_;
 };
 
 int FailWith(const Status& status) {
@@ -340,7 +340,7 @@ int Takeover(const Options& options) {
     std::this_thread::sleep_for(
         std::chrono::duration<double>((part - static_cast<int>(part)) * cycle));
     backend->Crash(leader);
-    const Duration crashed = backend->Now();
+    const LocalInstant crashed = backend->Now();
     backend->AwaitTerm(follower);
     took.push_back(backend->Terms().back().began - crashed);
     std::printf("%2d: %s\n", i + 1, Milliseconds3(took.back()).c_str());

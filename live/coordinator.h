@@ -212,7 +212,7 @@ class Coordinator final : public CallInterceptor {
   sim::ActiveFaults faults_;
   // The greatest token that the fencing resource has seen, by lock.
   std::vector<std::optional<uint64_t>> greatest_;
-  Duration started_;  // by CLOCK_BOOTTIME
+  LocalInstant started_;  // by CLOCK_BOOTTIME
   bool running_ = false;
   std::function<bool(const sim::ObservedEvent&)> enough_;  // null: the run never ends early
   bool struck_ = false;                                    // at least one fault has struck

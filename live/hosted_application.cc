@@ -27,7 +27,7 @@ class HostedApplication::Host {
     own_.writes_.emplace_back(write);
   }
   void Queue(Event event) { own_.around_.queue(std::move(event)); }
-  void SetTimer(sim::ApplicationTimer timer, Duration at) { own_.timers_.Set(timer, at); }
+  void SetTimer(sim::ApplicationTimer timer, LocalInstant at) { own_.timers_.Set(timer, at); }
   void CancelTimer(sim::ApplicationTimer timer) { own_.timers_.Cancel(timer); }
   // The coordinator plays the resource and has received the report of the write.
   void SendWrite(const sim::WriteToResource&) {

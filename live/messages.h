@@ -45,7 +45,7 @@ struct NodeSetup {
 };
 // Starts the node at `at`.
 struct Begin {
-  Duration run_started;        // by CLOCK_BOOTTIME
+  LocalInstant run_started;    // by CLOCK_BOOTTIME
   Timestamp run_started_wall;  // the same instant by the system's clock
   sim::NodeClock clock;
   sim::Instant at;

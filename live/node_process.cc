@@ -63,7 +63,7 @@ class NodeProcess {
   void Do(NodeSetup&) {}  // RunNodeProcess has read it: the first line only
   void Do(Begin& begin) {
     reporter_.SetStart(begin.run_started);
-    const Duration at = begin.run_started + (begin.at - sim::Instant{});
+    const LocalInstant at = begin.run_started + (begin.at - sim::Instant{});
     loop_.Post([this, begin, at] {
       starting_.expires_at(real_client::BootClock::At(at));
       starting_.async_wait([this, begin](auto cancelled) {

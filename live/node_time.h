@@ -12,7 +12,7 @@ namespace whorl::live {
 class NodeTime final : public real_client::MachineClock {
  public:
   NodeTime() = default;
-  NodeTime(Duration run_started, Timestamp run_started_wall, sim::NodeClock clock)
+  NodeTime(LocalInstant run_started, Timestamp run_started_wall, sim::NodeClock clock)
       : run_started_(run_started),
         // Spanner's clocks show the system's time, so the node's wall clock has to be based on it.
         shift_(run_started_wall - sim::kStartTime),
@@ -26,21 +26,23 @@ class NodeTime final : public real_client::MachineClock {
     return local;
   }
   // The instant at which this process's monotonic clock shows `monotonic`.
-  sim::Instant WhenShown(Duration monotonic) const {
+  sim::Instant WhenShown(LocalInstant monotonic) const {
     return sim::WhenShows(clock_, process_started_, monotonic);
   }
-  Duration ToBoot(sim::Instant at) const {
-    return at == sim::kNever ? Duration::Max() : run_started_ + (at - sim::Instant{});
+  LocalInstant ToBoot(sim::Instant at) const {
+    return at == sim::kNever ? LocalInstant::Max() : run_started_ + (at - sim::Instant{});
   }
-  Duration ToMonotonic(Duration machine) const override { return ToBoot(WhenShown(machine)); }
-  Duration FromMonotonic(Duration boot) const override {
+  LocalInstant ToMonotonic(LocalInstant machine) const override {
+    return ToBoot(WhenShown(machine));
+  }
+  LocalInstant FromMonotonic(LocalInstant boot) const override {
     const sim::Instant at = sim::Instant{} + (boot - run_started_);
     return sim::ReadClocks(clock_, process_started_, std::max(at, clock_.since)).monotonic;
   }
   void SetClock(sim::NodeClock clock) { clock_ = clock; }
 
  private:
-  Duration run_started_;
+  LocalInstant run_started_;
   Duration shift_;  // the system's time minus the scenario's
   sim::NodeClock clock_;
   Duration process_started_;

@@ -40,11 +40,11 @@ class Reporter {
               std::vector<sim::ObservedEvent> what = {});
   void Release(uint64_t point);
 
-  void SetStart(Duration run_started) { run_started_ = run_started; }
+  void SetStart(LocalInstant run_started) { run_started_ = run_started; }
   sim::Instant Now() const;
 
  private:
-  Duration run_started_;
+  LocalInstant run_started_;
   std::mutex writing_;
   std::mutex mutex_;
   std::condition_variable released_;

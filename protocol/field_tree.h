@@ -89,6 +89,8 @@ FieldTree ToFieldTree(const T& value) {
                 std::is_same_v<T, Timestamp> || std::is_same_v<T, Duration> ||
                 std::is_same_v<T, Value>) {
     return {.what = value};
+  } else if constexpr (std::is_same_v<T, LocalInstant>) {
+    return {.what = value - LocalInstant{}};
   } else if constexpr (std::is_same_v<T, Token>) {
     return {.what = value.ToValue()};
   } else if constexpr (HasWord<T>) {

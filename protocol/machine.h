@@ -27,7 +27,7 @@ namespace whorl {
 
 // What this node's clocks show.
 struct LocalTime {
-  Duration monotonic;  // since the process started
+  LocalInstant monotonic;  // since the process started
   Timestamp wall;
 };
 
@@ -114,7 +114,7 @@ struct RunTransaction {
 };
 struct SetTimer {  // replaces the timer of the same id
   TimerId timer = 0;
-  Duration at;  // by the monotonic clock
+  LocalInstant at;  // by the monotonic clock
   WHORL_FIELDS(SetTimer, timer, at);
 };
 struct CancelTimer {
@@ -163,7 +163,7 @@ struct Standing {
   std::optional<Token> own_token;  // as Spanner stores it
   bool believes = false;           // what the API would answer, as design.md defines it
   // Local monotonic time at which the belief lapses by itself; empty if only an event can end it.
-  std::optional<Duration> believes_until;
+  std::optional<LocalInstant> believes_until;
   WHORL_FIELDS(Standing, answers, own_token, believes, believes_until);
 };
 

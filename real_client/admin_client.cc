@@ -96,7 +96,7 @@ class AdminClient::Core {
  private:
   // One call with its resends.
   struct Attempt {
-    Duration deadline;
+    LocalInstant deadline;
     bool may_resend = false;
     Headers headers;
     Done done;

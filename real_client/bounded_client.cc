@@ -67,7 +67,7 @@ bool BoundedClient::HasRoom(const Lane& lane) const {
 void BoundedClient::Wait(RunId run, Lane& lane, Waiting waiting, std::vector<Refused>& refused) {
   const Transaction& transaction = waiting.transaction;
   Queue& queue = KeepsOrGivesBack(transaction.step) ? lane.keeping : lane.looking;
-  const Duration by = transaction.give_up_at.value_or(clock_() + kUsualPatience);
+  const LocalInstant by = transaction.give_up_at.value_or(clock_() + kUsualPatience);
   const auto end = queue.lower_bound({by, run});
   const auto equal = std::find_if(queue.lower_bound({by, 0}), end, [&](const auto& other) {
     return other.second.transaction == transaction;
@@ -93,12 +93,12 @@ void BoundedClient::Send(RunId run, Lane& lane, Waiting waiting) {
       .lane = &lane};
 }
 
-void BoundedClient::RefuseLate(Duration now, std::vector<Refused>& refused) {
+void BoundedClient::RefuseLate(LocalInstant now, std::vector<Refused>& refused) {
   for (Lane& lane : lanes_) {
     for (Queue* queue : {&lane.keeping, &lane.looking}) {
       while (!queue->empty()) {
         const auto first = queue->begin();
-        if (first->second.transaction.give_up_at.value_or(Duration::Max()) > now) break;
+        if (first->second.transaction.give_up_at.value_or(LocalInstant::Max()) > now) break;
         refused.push_back({std::move(first->second.done),
                            Error(Code::kDeadlineExceeded,
                                  "too many transactions of this process were under way")});
@@ -108,7 +108,7 @@ void BoundedClient::RefuseLate(Duration now, std::vector<Refused>& refused) {
   }
 }
 
-bool BoundedClient::SendFrom(Lane& lane, Queue& queue, Duration from) {
+bool BoundedClient::SendFrom(Lane& lane, Queue& queue, LocalInstant from) {
   if (!HasRoom(lane)) return false;
   const auto next = queue.lower_bound({from, 0});
   if (next == queue.end()) return false;
@@ -117,12 +117,12 @@ bool BoundedClient::SendFrom(Lane& lane, Queue& queue, Duration from) {
   return true;
 }
 
-void BoundedClient::SendNext(Duration now) {
+void BoundedClient::SendNext(LocalInstant now) {
   const auto send_one = [this, now] {
     for (const bool in_time : {true, false}) {
       for (const auto queue : {&Lane::keeping, &Lane::looking}) {
         for (Lane& lane : lanes_) {
-          const Duration from = in_time ? now + lane.took * 2 : Duration();
+          const LocalInstant from = in_time ? now + lane.took * 2 : LocalInstant();
           if (SendFrom(lane, lane.*queue, from)) return true;
         }
       }
@@ -133,12 +133,12 @@ void BoundedClient::SendNext(Duration now) {
   }
 }
 
-void BoundedClient::OnEnded(RunId run, Duration sent, const TransactionResult& result) {
+void BoundedClient::OnEnded(RunId run, LocalInstant sent, const TransactionResult& result) {
   std::vector<Refused> refused;
   {
     const std::lock_guard lock(mutex_);
     Lane& lane = *under_way_.extract(run).mapped().lane;
-    const Duration now = clock_();
+    const LocalInstant now = clock_();
     --lane.under_way;
     lane.took = (lane.took * 3 + (now - sent)) / 4;
     lane.level.OnEnded(now, now - sent, result, lane.has_waiting());

@@ -36,7 +36,7 @@ namespace whorl::real_client {
 
 class BoundedClient final : public TransactionClient {
  public:
-  using Clock = std::function<Duration()>;  // monotonic
+  using Clock = std::function<LocalInstant()>;  // monotonic
 
   // `most` bounds the levels, and all transactions under way together. REQUIRES: most > 0.
   BoundedClient(std::unique_ptr<TransactionClient> client, int32_t most,
@@ -53,7 +53,7 @@ class BoundedClient final : public TransactionClient {
     Done done;
   };
   // By deadline, then by run id, which increases.
-  using Queue = std::map<std::pair<Duration, RunId>, Waiting>;
+  using Queue = std::map<std::pair<LocalInstant, RunId>, Waiting>;
   // Transactions that share a level.
   struct Lane {
     explicit Lane(int32_t most) : level(most) {}
@@ -80,12 +80,12 @@ class BoundedClient final : public TransactionClient {
   bool HasRoom(const Lane& lane) const;
   void Send(RunId run, Lane& lane, Waiting waiting);
   void Wait(RunId run, Lane& lane, Waiting waiting, std::vector<Refused>& refused);
-  void RefuseLate(Duration now, std::vector<Refused>& refused);
+  void RefuseLate(LocalInstant now, std::vector<Refused>& refused);
   // Sends what waits, as long as there is room.
-  void SendNext(Duration now);
-  bool SendFrom(Lane& lane, Queue& queue, Duration from);
+  void SendNext(LocalInstant now);
+  bool SendFrom(Lane& lane, Queue& queue, LocalInstant from);
 
-  void OnEnded(RunId run, Duration sent, const TransactionResult& result);
+  void OnEnded(RunId run, LocalInstant sent, const TransactionResult& result);
   static void Answer(std::vector<Refused> refused);
 
   const Clock clock_;

@@ -36,7 +36,7 @@ bool IsRefusal(const TransactionResult& result) {
 ConcurrencyLevel::ConcurrencyLevel(int32_t most)
     : most_(most), level_(std::min(kAtFirst, most_)), fell_at_(most_ * 2) {}
 
-void ConcurrencyLevel::OnEnded(Duration now, Duration took, const TransactionResult& result,
+void ConcurrencyLevel::OnEnded(LocalInstant now, Duration took, const TransactionResult& result,
                                bool others_wait) {
   if (result.status.code == Code::kCancelled) return;  // says nothing of Spanner
   if (IsRefusal(result)) return Fall(now, now - took, level_ * kAfterRefusal);
@@ -48,7 +48,7 @@ void ConcurrencyLevel::OnEnded(Duration now, Duration took, const TransactionRes
   level_ = std::min(most_, level_ + (is_near ? kRiseNearFall : kRisePerRound) / level_);
 }
 
-void ConcurrencyLevel::Fall(Duration now, Duration sent, double to) {
+void ConcurrencyLevel::Fall(LocalInstant now, LocalInstant sent, double to) {
   if (has_fallen_ && sent < fell_) return;
   has_fallen_ = true;
   fell_ = now;
@@ -56,7 +56,7 @@ void ConcurrencyLevel::Fall(Duration now, Duration sent, double to) {
   level_ = std::max(1.0, to);
 }
 
-void ConcurrencyLevel::Measure(Duration now, Duration took) {
+void ConcurrencyLevel::Measure(LocalInstant now, Duration took) {
   if (!has_measured_) {
     has_measured_ = true;
     period_began_ = now;

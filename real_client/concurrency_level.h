@@ -24,20 +24,20 @@ class ConcurrencyLevel {
   int32_t limit() const { return static_cast<int32_t>(level_); }
   // A transaction ended at `now` that was sent `took` before. `others_wait`: the level, and not the
   // number of transactions to be sent, decided how many were under way.
-  void OnEnded(Duration now, Duration took, const TransactionResult& result, bool others_wait);
+  void OnEnded(LocalInstant now, Duration took, const TransactionResult& result, bool others_wait);
 
  private:
-  void Fall(Duration now, Duration sent, double to);
-  void Measure(Duration now, Duration took);
+  void Fall(LocalInstant now, LocalInstant sent, double to);
+  void Measure(LocalInstant now, Duration took);
 
   const double most_;
   double level_;
-  double fell_at_;           // the level of the last fall; what is above it is untried
-  Duration took_;            // smoothed
-  Duration fastest_now_;     // of this period
-  Duration fastest_before_;  // of the one before
-  Duration period_began_;
-  Duration fell_;
+  double fell_at_;             // the level of the last fall; what is above it is untried
+  Duration took_;              // smoothed
+  Duration fastest_now_;       // of this period
+  Duration fastest_before_;    // of the one before
+  LocalInstant period_began_;  // once has_measured_
+  LocalInstant fell_;          // once has_fallen_
   bool has_measured_ = false;
   bool has_fallen_ = false;
 };

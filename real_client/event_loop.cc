@@ -7,7 +7,7 @@
 
 namespace whorl::real_client {
 
-gpr_timespec ToGrpcDeadline(Duration at) {
+gpr_timespec ToGrpcDeadline(LocalInstant at) {
   const int64_t pause = std::max<int64_t>(0, (at - MonotonicNow()).ns);
   return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_nanos(pause, GPR_TIMESPAN));
 }
@@ -30,7 +30,7 @@ class EventLoop::Wake final : public Completion {
 // gRPC returns a cancelled alarm through the queue, too, so a timer lives until then.
 class EventLoop::Timer final : public Completion {
  public:
-  Timer(EventLoop& loop, TimerId id, Duration at, Task task)
+  Timer(EventLoop& loop, TimerId id, LocalInstant at, Task task)
       : loop_(loop), id_(id), at_(at), task_(std::move(task)) {
     Set();
   }
@@ -49,7 +49,7 @@ class EventLoop::Timer final : public Completion {
 
   EventLoop& loop_;
   TimerId id_;
-  Duration at_;
+  LocalInstant at_;
   Task task_;
   bool cancelled_ = false;
   grpc::Alarm alarm_;
@@ -88,7 +88,7 @@ void EventLoop::StopNow() {
   queue_.Shutdown();
 }
 
-EventLoop::TimerId EventLoop::At(Duration time, Task task) {
+EventLoop::TimerId EventLoop::At(LocalInstant time, Task task) {
   const TimerId id = ++last_timer_;
   if (closed_) return id;
   timers_[id] = std::make_unique<Timer>(*this, id, time, std::move(task));

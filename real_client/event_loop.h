@@ -29,7 +29,7 @@ namespace whorl::real_client {
 // Converts a time of MonotonicNow() to a gRPC deadline. gRPC's own clock stops while the machine is
 // suspended, so a timer that was set before is late by that time; its task has to read the clock
 // again.
-gpr_timespec ToGrpcDeadline(Duration at);
+gpr_timespec ToGrpcDeadline(LocalInstant at);
 
 // A tag in gRPC's completion queue.
 class Completion {
@@ -63,7 +63,7 @@ class EventLoop {
   void Join();
 
   // On the loop's thread only:
-  TimerId At(Duration time, Task task);
+  TimerId At(LocalInstant time, Task task);
   void Cancel(TimerId timer);  // no effect if it has fired
   // REQUIRES: no new operation after Stop().
   grpc::CompletionQueue& queue() { return queue_; }

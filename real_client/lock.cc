@@ -64,7 +64,7 @@ void DistributedLock::Start() {
 
 // `begin` is called on the loop.
 template <typename Begin>
-Status DistributedLock::Take(const char* function, Duration until, const std::stop_token& stop,
+Status DistributedLock::Take(const char* function, LocalInstant until, const std::stop_token& stop,
                              Begin begin) {
   if (host_->IsInChild()) return InChild();
   RefuseOnLoop(*host_, function);
@@ -93,13 +93,13 @@ Status DistributedLock::Take(const char* function, Duration until, const std::st
 }
 
 Status DistributedLock::Lock(std::stop_token stop) {
-  return Take("Lock()", Duration::Max(), stop, [host = host_](auto done) {
+  return Take("Lock()", LocalInstant::Max(), stop, [host = host_](auto done) {
     host->Lead(LockHost::Patience::kForever, {}, std::move(done));
   });
 }
 
 Status DistributedLock::LockFor(Duration timeout) {
-  const Duration until = MonotonicNow() + timeout;
+  const LocalInstant until = MonotonicNow() + timeout;
   return Take("LockFor()", until, {}, [host = host_, until](auto done) {
     host->Lead(LockHost::Patience::kUntil, until, std::move(done));
   });

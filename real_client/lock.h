@@ -60,7 +60,7 @@ struct Leadership {
   std::optional<uint64_t> token;
   // While it leads: the time, by MonotonicNow(), at which leadership ends unless the lease is
   // renewed before.
-  Duration until;
+  LocalInstant until;
 
   friend bool operator==(const Leadership&, const Leadership&) = default;
 };
@@ -180,7 +180,7 @@ class DistributedLock {
 
  private:
   template <typename Begin>
-  Status Take(const char* function, Duration until, const std::stop_token& stop, Begin begin);
+  Status Take(const char* function, LocalInstant until, const std::stop_token& stop, Begin begin);
 
   std::shared_ptr<LockHost> host_;
   std::shared_ptr<OwnerThread> owner_;

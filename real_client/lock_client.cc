@@ -248,7 +248,7 @@ Status LockClient::Check(std::string_view protocol, const std::string& table, Du
   Target target;
   Status status = Resolve(protocol, table, std::nullopt, target);
   if (!status.ok()) return status;
-  const Duration by = MonotonicNow() + timeout;
+  const LocalInstant by = MonotonicNow() + timeout;
   TransactionResult result;
   status = core_->Run(*target.info, ProbeOf(*target.info, target.table), timeout, result);
   const ProtocolInfo* whose = nullptr;

@@ -174,7 +174,7 @@ void LockHost::OnTableSeen(const ProtocolInfo& whose, const Status& read) {
   });
 }
 
-void LockHost::Lead(Patience patience, Duration until, std::function<void(Status)> done) {
+void LockHost::Lead(Patience patience, LocalInstant until, std::function<void(Status)> done) {
   if (phase_ == Phase::kStopping) {
     return done(Error(Code::kCancelled, "the lock " + options_.name + " is being given back"));
   }
@@ -317,7 +317,7 @@ void LockHost::AskForToken(const Standing& standing) {
     answer_.reset();
     return;
   }
-  const Duration now = MonotonicNow();
+  const LocalInstant now = MonotonicNow();
   if (!info_.answers_locally && asked_for_ == standing.own_token &&
       (answer_ || now < ask_again_at_)) {
     return;

@@ -67,7 +67,7 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   // On the loop's thread:
   void Start();
   // `done` is called once. `until` counts for kUntil only.
-  void Lead(Patience patience, Duration until, std::function<void(Status)> done);
+  void Lead(Patience patience, LocalInstant until, std::function<void(Status)> done);
   void Stop(std::function<void()> done);
   void Ask(Question question, std::function<void(const Answer&)> done);
   void HearOfRelease();
@@ -141,15 +141,15 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   std::vector<Waiter> waiters_;
   std::vector<std::function<void()>> stopped_;  // called when the participation has ended
   bool work_stopped_ = false;
-  int64_t ended_ = 0;                // the number of transactions that have ended
-  Status failure_;                   // the status of the last transaction
-  bool answered_ = false;            // failure_ is an answer (IsAnswer)
-  bool failed_for_good_ = false;     // it ended just now with an error that waiting cannot mend
-  std::optional<Duration> renewed_;  // when the last successful write was begun
+  int64_t ended_ = 0;                    // the number of transactions that have ended
+  Status failure_;                       // the status of the last transaction
+  bool answered_ = false;                // failure_ is an answer (IsAnswer)
+  bool failed_for_good_ = false;         // it ended just now with an error that waiting cannot mend
+  std::optional<LocalInstant> renewed_;  // when the last successful write was begun
 
   // The machine's answer about its token, if it has to query Spanner for that.
   std::optional<Token> asked_for_;
-  Duration ask_again_at_;
+  LocalInstant ask_again_at_;
   std::optional<Answer> answer_;  // a yes
 
   LoopTimer lapse_;

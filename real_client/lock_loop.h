@@ -31,7 +31,7 @@ struct BootClock {
   static constexpr bool is_steady = true;
 
   static time_point now() { return At(MonotonicNow()); }
-  static time_point At(Duration time) { return time_point(duration(time.ns)); }
+  static time_point At(LocalInstant time) { return time_point(duration(time.ns)); }
 };
 
 struct BootWaits {

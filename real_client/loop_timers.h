@@ -25,7 +25,7 @@ class LoopTimers {
       : loop_(loop), clock_(clock), fire_(std::move(fire)) {}
 
   // `at` is a time of `clock`. `keep_alive` is held until the timer has fired or is dropped.
-  void Set(Name name, Duration at, std::shared_ptr<void> keep_alive = nullptr) {
+  void Set(Name name, LocalInstant at, std::shared_ptr<void> keep_alive = nullptr) {
     timers_.erase(name);
     Arm(name, timers_
                   .emplace(name, Timer{.timer = LoopTimer(loop_.context()),
@@ -45,7 +45,7 @@ class LoopTimers {
   struct Timer {
     LoopTimer timer;
     uint64_t number = 0;
-    Duration at;
+    LocalInstant at;
     std::shared_ptr<void> keep_alive;
   };
 

@@ -15,16 +15,16 @@ class MachineClock {
   virtual ~MachineClock() = default;
   virtual LocalTime Local() const = 0;
   // Converts a time of the machine's monotonic clock to that of MonotonicNow(), and back.
-  virtual Duration ToMonotonic(Duration machine) const = 0;
-  virtual Duration FromMonotonic(Duration monotonic) const = 0;
+  virtual LocalInstant ToMonotonic(LocalInstant machine) const = 0;
+  virtual LocalInstant FromMonotonic(LocalInstant monotonic) const = 0;
 };
 
 // The clocks of the operating system, unchanged.
 class OsClock final : public MachineClock {
  public:
   LocalTime Local() const override { return {.monotonic = MonotonicNow(), .wall = SystemNow()}; }
-  Duration ToMonotonic(Duration machine) const override { return machine; }
-  Duration FromMonotonic(Duration monotonic) const override { return monotonic; }
+  LocalInstant ToMonotonic(LocalInstant machine) const override { return machine; }
+  LocalInstant FromMonotonic(LocalInstant monotonic) const override { return monotonic; }
 };
 
 }  // namespace whorl::real_client

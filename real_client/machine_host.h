@@ -33,7 +33,7 @@ class MachineHost {
     bool writes = false;
     bool has_mutations = false;
     bool has_test = false;  // so that FAILED_PRECONDITION is an answer
-    Duration began;         // by MonotonicNow()
+    LocalInstant began;     // by MonotonicNow()
   };
 
   class Owner {

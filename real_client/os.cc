@@ -6,11 +6,11 @@
 
 namespace whorl::real_client {
 
-Duration MonotonicNow() {
+LocalInstant MonotonicNow() {
   timespec now{};
   // Cannot fail: Linux has had this clock since 2011.
   clock_gettime(CLOCK_BOOTTIME, &now);
-  return Seconds(now.tv_sec) + Nanoseconds(now.tv_nsec);
+  return LocalInstant{} + Seconds(now.tv_sec) + Nanoseconds(now.tv_nsec);
 }
 
 Timestamp SystemNow() {

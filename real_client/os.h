@@ -7,7 +7,7 @@
 namespace whorl::real_client {
 
 // Advances while the machine is suspended (CLOCK_BOOTTIME): a lease expires then, too.
-Duration MonotonicNow();
+LocalInstant MonotonicNow();
 Timestamp SystemNow();
 
 // Draws from the operating system's generator for every purpose.

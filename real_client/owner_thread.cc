@@ -16,11 +16,11 @@ std::atomic<int> forks = 0;  // of this process and its ancestors, counted in th
 
 }  // namespace
 
-bool OwnerThread::Take(Duration until, std::stop_token stop) {
+bool OwnerThread::Take(LocalInstant until, std::stop_token stop) {
   const std::thread::id me = std::this_thread::get_id();
   const auto is_free = [&] { return owner_ == std::thread::id() || owner_ == me; };
   std::unique_lock lock(mutex_);
-  if (until == Duration::Max()) {
+  if (until == LocalInstant::Max()) {
     if (!changed_.wait(lock, std::move(stop), is_free)) return false;
   } else {
     const Duration left = std::max(until - MonotonicNow(), Duration());

@@ -15,7 +15,7 @@ class OwnerThread {
  public:
   // Waits until no other thread has it, and takes it; a thread that has it takes it again at once.
   // False if that was not so by `until` (of MonotonicNow(); Max: no end), or `stop` was requested.
-  bool Take(Duration until, std::stop_token stop);
+  bool Take(LocalInstant until, std::stop_token stop);
   // Gives it back, whoever has it.
   void GiveBack();
 

@@ -38,12 +38,12 @@ void SessionHost::Return(const SessionName& name, bool lost) {
   Do(ReturnSession, MonotonicNow(), name, lost);
 }
 
-void SessionHost::Close(Duration deadline) {
+void SessionHost::Close(LocalInstant deadline) {
   last_deadline_ = deadline;
   Do([](const auto& policy, auto& pool, auto& effects) { ClosePool(policy, pool, effects); });
 }
 
-Duration SessionHost::DeadlineAfter(Duration timeout) const {
+LocalInstant SessionHost::DeadlineAfter(Duration timeout) const {
   return std::min(last_deadline_, MonotonicNow() + timeout);
 }
 
@@ -109,7 +109,7 @@ void SessionHost::Grant(AskerId asker, std::variant<Session, Status> session) {
 }
 
 void SessionHost::SetTimer() {
-  const std::optional<Duration> next = NextPoolTime(policy_, pool_);
+  const std::optional<LocalInstant> next = NextPoolTime(policy_, pool_);
   if (next == timer_at_) return;
   if (timer_at_) loop_.Cancel(timer_);
   timer_at_ = next;

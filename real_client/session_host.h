@@ -29,7 +29,7 @@ class SessionHost {
   void StopAsking(AskerId asker);
   void Return(const SessionName& name, bool lost);
   // Refuses all waiting and later askers. Calls that are sent from now on end by `deadline`.
-  void Close(Duration deadline);
+  void Close(LocalInstant deadline);
 
  private:
   template <typename F, typename... Args>
@@ -45,7 +45,7 @@ class SessionHost {
   void FallBackToRegular();
   void OnCreated(int32_t asked, const Response& response);
   void SetTimer();
-  Duration DeadlineAfter(Duration timeout) const;
+  LocalInstant DeadlineAfter(Duration timeout) const;
 
   EventLoop& loop_;
   Transport& transport_;
@@ -53,9 +53,9 @@ class SessionHost {
   SessionPool pool_;
   OsEntropy entropy_;
   std::map<AskerId, Granted> waiting_;
-  std::optional<Duration> timer_at_;
+  std::optional<LocalInstant> timer_at_;
   EventLoop::TimerId timer_ = 0;
-  Duration last_deadline_ = Duration::Max();
+  LocalInstant last_deadline_ = LocalInstant::Max();
 };
 
 }  // namespace whorl::real_client

@@ -180,7 +180,7 @@ class SpannerClient::Core {
 
   void AskForSession(RunId id, Running& run) {
     // A caller that has no more time does not wait for a session either.
-    if (const std::optional<Duration> by = run.runner.transaction.give_up_at) {
+    if (const std::optional<LocalInstant> by = run.runner.transaction.give_up_at) {
       run.timer = loop_.At(*by, [this, id, generation = run.generation] {
         Running* running = Find(id, generation);
         if (running == nullptr) return;
@@ -249,7 +249,7 @@ class SpannerClient::Core {
     const TransactionId& open =
         !what.committing.empty() && asks_again ? what.committing : response.transaction;
     if (open.empty()) return;
-    const Duration by = MonotonicNow() + kShutdownTimeout;
+    const LocalInstant by = MonotonicNow() + kShutdownTimeout;
     transport_.Send(Rollback{.session = what.session, .transaction = open},
                     {.deadline = closing_ ? std::min(by, closing_at_) : by, .lane = id},
                     [](const Response&) {});
@@ -294,7 +294,7 @@ class SpannerClient::Core {
   std::map<RunId, Running> runs_;
   std::map<std::pair<RunId, uint64_t>, Abandoned> abandoned_;  // by run and generation of the call
   bool closing_ = false;
-  Duration closing_at_;
+  LocalInstant closing_at_;
   std::vector<std::function<void()>> closed_;
   EventLoop loop_;
   Transport transport_;

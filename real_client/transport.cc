@@ -126,7 +126,7 @@ Transport::CallId Transport::Send(const Request& request, Options options, Done 
   return call.id;
 }
 
-Transport::CallId Transport::BatchCreateSessions(int32_t count, Duration deadline, Done done) {
+Transport::CallId Transport::BatchCreateSessions(int32_t count, LocalInstant deadline, Done done) {
   const Options options{.deadline = deadline};
   const Sending call = NewCall(options, std::move(done));
   if (call.stub == nullptr) {
@@ -164,7 +164,7 @@ void Transport::Answer(CallId call, Response response) {
 
 // Answers on the next turn of the loop, since callers expect no answer inside Send.
 void Transport::AnswerLater(CallId call, Status status) {
-  loop_.At(Duration{}, [this, call, status = std::move(status)] {
+  loop_.At(LocalInstant{}, [this, call, status = std::move(status)] {
     Response response;
     response.status = status;
     Answer(call, std::move(response));

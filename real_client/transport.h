@@ -38,8 +38,8 @@ class Transport {
   using CallId = uint64_t;  // never 0
   using Done = std::function<void(Response)>;
   struct Options {
-    Duration deadline;  // by the monotonic clock
-    uint64_t lane = 0;  // calls of one lane use one channel, in order
+    LocalInstant deadline;  // by the monotonic clock
+    uint64_t lane = 0;      // calls of one lane use one channel, in order
     // From NewRequest(); the same for all copies of a call. 0 for a call that is sent only once.
     uint64_t request = 0;
     uint64_t copy = 1;       // counts the copies of a call
@@ -55,7 +55,7 @@ class Transport {
   void Open(const ConnectionOptions& options);
   uint64_t NewRequest() { return ++last_request_; }
   CallId Send(const Request& request, Options options, Done done);
-  CallId BatchCreateSessions(int32_t count, Duration deadline, Done done);
+  CallId BatchCreateSessions(int32_t count, LocalInstant deadline, Done done);
   void Cancel(CallId call);
   void CancelAll();
   size_t calls_under_way() const { return calls_.size(); }

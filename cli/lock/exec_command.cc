@@ -80,14 +80,14 @@ class LockedCommand final : public real_client::LockObserver {
   int NotTaken(const Status& status);
   // How long the guard has said nothing.
   struct Silence {
-    Duration until;  // then it is looked after
-    int times = 0;   // it was
+    LocalInstant until;  // then it is looked after
+    int times = 0;       // it was
   };
   void LookAfterGuard(Silence& silence);
   int Follow();
   int CodeOf(const GuardReport& last);
   void Tell(const GuardReport& report) const;
-  Duration BackupTime();
+  LocalInstant BackupTime();
 
   const LockRequest& request_;
   Guard& guard_;
@@ -197,7 +197,7 @@ int LockedCommand::Run(DistributedLock& lock) {
 }
 
 // The time by which a working guard has reported the end of the command.
-Duration LockedCommand::BackupTime() {
+LocalInstant LockedCommand::BackupTime() {
   const std::lock_guard guard(mutex_);
   return leadership_.until - TimesFor(request_.LeaseUsed(), request_.kill_after).margin / 2;
 }
@@ -224,7 +224,7 @@ void LockedCommand::LookAfterGuard(Silence& silence) {
 int LockedCommand::Follow() {
   Silence silence = {.until = real_client::MonotonicNow() + request_.LeaseUsed() / 4};
   while (true) {
-    const Duration backup = BackupTime();
+    const LocalInstant backup = BackupTime();
     const std::optional<GuardReport> report = guard_.Wait(std::min(backup, silence.until));
     if (!report) {
       if (silence.until <= real_client::MonotonicNow()) LookAfterGuard(silence);

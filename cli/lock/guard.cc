@@ -66,7 +66,7 @@ void Guard::Say(const void* message, size_t size) const {
   send(socket_, message, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-void Guard::Start(std::optional<uint64_t> token, Duration deadline) {
+void Guard::Start(std::optional<uint64_t> token, LocalInstant deadline) {
   const GuardOrder order = {.kind = GuardOrderKind::kStart,
                             .has_token = token.has_value(),
                             .token = token.value_or(0),
@@ -74,7 +74,7 @@ void Guard::Start(std::optional<uint64_t> token, Duration deadline) {
   Say(&order, sizeof(order));
 }
 
-void Guard::Renew(Duration deadline) {
+void Guard::Renew(LocalInstant deadline) {
   const GuardOrder order = {.kind = GuardOrderKind::kRenew, .deadline = deadline};
   Say(&order, sizeof(order));
 }
@@ -97,7 +97,7 @@ void Guard::Kill() {
   if (pid_ > 0) kill(pid_, SIGKILL);
 }
 
-std::optional<GuardReport> Guard::Wait(Duration deadline) {
+std::optional<GuardReport> Guard::Wait(LocalInstant deadline) {
   pollfd waiting = {.fd = socket_, .events = POLLIN, .revents = 0};
   while (true) {
     const Duration left = std::max(deadline - real_client::MonotonicNow(), Duration{});

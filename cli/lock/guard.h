@@ -97,8 +97,8 @@ class Guard {
   ~Guard();
 
   // Starts the command, with $WHORL_LOCK_TOKEN unless there is no token.
-  void Start(std::optional<uint64_t> token, Duration deadline);
-  void Renew(Duration deadline);
+  void Start(std::optional<uint64_t> token, LocalInstant deadline);
+  void Renew(LocalInstant deadline);
   // The guard answers with kWorks, unless it is stopped.
   void Ping();
   // Ends the command by `signal`: SIGTERM, or the signal that whorl itself received.
@@ -106,7 +106,7 @@ class Guard {
 
   // Waits for the guard's next report; nullopt if none came until `deadline`. If the guard was
   // killed, this first ends the processes that the command has left behind.
-  std::optional<GuardReport> Wait(Duration deadline);
+  std::optional<GuardReport> Wait(LocalInstant deadline);
   // Continues a guard that is stopped.
   void Continue();
   // Kills a guard that no longer works; Wait() then ends the processes that it has left behind.

@@ -100,8 +100,8 @@ class GuardProcess {
   enum class Phase : uint8_t { kWaiting, kRunning, kEnding, kKilling };
 
   // Does what is due. Returns the time before which nothing else is due by the clock.
-  Duration Act();
-  void SleepUntil(Duration time) const;
+  LocalInstant Act();
+  void SleepUntil(LocalInstant time) const;
   void Hear();
   void HearOrder();
   void HearSignals();
@@ -113,7 +113,7 @@ class GuardProcess {
   void BeginEnding(int signal, EndCause cause);
   void SignalAll(int signal);
   void SignalNewChildren();
-  Duration KillAt() const;
+  LocalInstant KillAt() const;
   [[noreturn]] void Finish();
   [[noreturn]] void End(const GuardReport& report) const;
   void Report(GuardReportKind kind, int32_t number = 0) const;
@@ -125,8 +125,8 @@ class GuardProcess {
   int signal_file_;
   int timer_file_;
   Phase phase_ = Phase::kWaiting;
-  Duration deadline_;
-  Duration ending_since_;
+  LocalInstant deadline_;
+  LocalInstant ending_since_;
   EndCause cause_ = EndCause::kItself;
   std::set<pid_t> signalled_;  // children that have heard that they are to end
   bool owner_gone_ = false;
@@ -147,21 +147,21 @@ void GuardProcess::Run() {
   }
 }
 
-Duration GuardProcess::Act() {
-  const Duration now = real_client::MonotonicNow();
+LocalInstant GuardProcess::Act() {
+  const LocalInstant now = real_client::MonotonicNow();
   if (phase_ == Phase::kRunning) {
-    const Duration warn_at = deadline_ - options_.times.margin - options_.times.warning;
+    const LocalInstant warn_at = deadline_ - options_.times.margin - options_.times.warning;
     if (now < warn_at) return warn_at;
     BeginEnding(SIGTERM, EndCause::kDeadline);
   }
   if (phase_ == Phase::kEnding && now >= KillAt()) phase_ = Phase::kKilling;
   if (phase_ == Phase::kKilling) SignalAll(SIGKILL);
   if (phase_ != Phase::kWaiting && !ReapAllBut(command_)) Finish();
-  if (phase_ == Phase::kWaiting) return Duration::Max();
+  if (phase_ == Phase::kWaiting) return LocalInstant::Max();
   return phase_ == Phase::kEnding ? KillAt() : now + kKillAgain;
 }
 
-void GuardProcess::SleepUntil(Duration time) const {
+void GuardProcess::SleepUntil(LocalInstant time) const {
   itimerspec spec{};
   const int64_t ns = std::max<int64_t>(time.ns, 1);  // 0 would mean never
   spec.it_value = {.tv_sec = ns / 1'000'000'000, .tv_nsec = ns % 1'000'000'000};
@@ -242,7 +242,7 @@ void GuardProcess::LookAtStop() {
 void GuardProcess::Start(const GuardOrder& order) {
   if (phase_ != Phase::kWaiting) return;
   deadline_ = order.deadline;
-  const Duration warn_at = deadline_ - options_.times.margin - options_.times.warning;
+  const LocalInstant warn_at = deadline_ - options_.times.margin - options_.times.warning;
   if (real_client::MonotonicNow() >= warn_at) End({.kind = GuardReportKind::kTooLate});
   for (const auto& [name, value] : options_.environment) setenv(name.c_str(), value.c_str(), 1);
   unsetenv("WHORL_LOCK_TOKEN");
@@ -315,7 +315,7 @@ void GuardProcess::SignalAll(int signal) {
   Report(GuardReportKind::kRefused, refused);
 }
 
-Duration GuardProcess::KillAt() const {
+LocalInstant GuardProcess::KillAt() const {
   return std::min(ending_since_ + options_.times.kill_after, deadline_ - options_.times.margin);
 }
 

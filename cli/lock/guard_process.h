@@ -17,7 +17,7 @@ struct GuardOrder {
   bool has_token = false;  // for kStart
   int32_t signal = 0;      // for kEnd
   uint64_t token = 0;
-  Duration deadline;  // for kStart and kRenew
+  LocalInstant deadline;  // for kStart and kRenew
 };
 
 // Runs the guard, from fork to its exit. `socket` is its end of the pair.

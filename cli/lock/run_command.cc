@@ -163,7 +163,7 @@ class Runner {
   // `timeout` and terminals send a signal to the process and to its group: a repeat within a second
   // is the same one.
   void OnSignal(int signal) {
-    const Duration now = real_client::MonotonicNow();
+    const LocalInstant now = real_client::MonotonicNow();
     if (!signalled_) {
       signalled_ = now;
       queue_.Stop();
@@ -223,7 +223,7 @@ class Runner {
   EventLog& log_;
   EventQueue queue_;
   std::atomic<bool> heard_ = false;
-  std::optional<Duration> signalled_;  // when; used on the signals' thread only
+  std::optional<LocalInstant> signalled_;  // when; used on the signals' thread only
 };
 
 int RunRun(LockRequest& request) {

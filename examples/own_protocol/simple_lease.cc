@@ -12,6 +12,7 @@ namespace simple_lease {
 namespace {
 
 using whorl::Duration;
+using whorl::LocalInstant;
 using whorl::Outcome;
 using whorl::StepName;
 using whorl::Timestamp;
@@ -26,7 +27,7 @@ using Context = whorl::StepContext<Config, State>;
 
 // --- effects -----------------------------------------------------------------------------------
 
-void SleepUntil(Context& here, Duration at) {
+void SleepUntil(Context& here, LocalInstant at) {
   here.state.doing = Doing::kSleeping;
   here.out.emplace_back(whorl::SetTimer{.timer = kWake, .at = at});
 }
@@ -40,7 +41,7 @@ void Run(Context& here, Request request, whorl::Transaction transaction) {
 
 // Optimistic, so that a process that hangs between statement and Commit leaves no locks.
 whorl::Transaction WriteOf(StepName step, whorl::Sql sql, std::vector<Value> parameters,
-                           Duration give_up_at) {
+                           LocalInstant give_up_at) {
   whorl::Transaction transaction =
       whorl::OneStatement(step, whorl::Mode::kReadWrite, sql, std::move(parameters));
   transaction.lock_mode = whorl::LockMode::kOptimistic;
@@ -86,7 +87,7 @@ void SendRelease(Context& here, Timestamp token) {
 // --- terms -------------------------------------------------------------------------------------
 
 // The row is this process's own by a Commit that was first sent at `sent`.
-void Renew(Context& here, Timestamp token, Duration sent) {
+void Renew(Context& here, Timestamp token, LocalInstant sent) {
   here.state.term = Term{.token = token, .deadline = sent + Believable(here.config.lease)};
   here.out.emplace_back(whorl::SetTimer{.timer = kDeadline, .at = here.state.term->deadline});
   SleepUntil(here, sent + here.config.lease / 3);

@@ -60,7 +60,7 @@ Config MakeConfig(const std::string& table, std::string lock_name, std::string i
 
 struct Term {
   whorl::Timestamp token;
-  whorl::Duration deadline;  // local monotonic
+  whorl::LocalInstant deadline;
   WHORL_FIELDS(Term, token, deadline);
 };
 

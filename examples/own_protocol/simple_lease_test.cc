@@ -24,7 +24,8 @@ class SimpleLeaseTest : public testing::Test {
  protected:
   void Take(Duration at, const whorl::Event& event) {
     effects_.clear();
-    Step(config_, state_, {.monotonic = at, .wall = {}}, entropy_, event, effects_);
+    Step(config_, state_, {.monotonic = whorl::LocalInstant{} + at, .wall = {}}, entropy_, event,
+         effects_);
   }
   // The transaction under way changed one row; its Commit was sent at `sent`.
   void CommitsAt(Duration at, whorl::StepName step, Duration sent) {
@@ -32,7 +33,7 @@ class SimpleLeaseTest : public testing::Test {
     ended.result.outcome = whorl::Outcome::kCommitted;
     ended.result.results.push_back({.status = {}, .rows = {}, .row_count = 1});
     ended.result.commit_timestamp = whorl::Timestamp::FromUnixNanos(1'000'000 + sent.ns);
-    ended.result.commit_sent = sent;
+    ended.result.commit_sent = whorl::LocalInstant{} + sent;
     Take(at, ended);
   }
   // Finds no row, and makes it.

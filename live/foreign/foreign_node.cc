@@ -174,7 +174,7 @@ class ForeignNode final : public CallInterceptor {
   void Do(NodeSetup&) {}
   void Do(Begin& begin) {
     reporter_.SetStart(begin.run_started);
-    const Duration at = begin.run_started + (begin.at - sim::Instant{});
+    const LocalInstant at = begin.run_started + (begin.at - sim::Instant{});
     loop_.Post([this, begin, at] {
       starting_.expires_at(real_client::BootClock::At(at));
       starting_.async_wait([this, begin](auto cancelled) {

@@ -222,7 +222,7 @@ class DatabaseJudge {
         operator_(channel, *FindProtocol(request.protocol), database, request.table) {}
 
   // Judges until `until`, by the steady clock. Leaves what is not judged yet.
-  void Judge(std::deque<HeardEvent>& events, Timestamp start, Duration until) {
+  void Judge(std::deque<HeardEvent>& events, Timestamp start, LocalInstant until) {
     while (!events.empty() && hole_.empty() && real_client::MonotonicNow() < until) {
       const HeardEvent one = std::move(events.front());
       events.pop_front();
@@ -367,7 +367,7 @@ class LiveVerdict::Impl {
 
   Json Judge(std::optional<Timestamp> under_way) {
     const std::lock_guard judging(judging_);
-    const Duration until = real_client::MonotonicNow() + kPatience;
+    const LocalInstant until = real_client::MonotonicNow() + kPatience;
     Timestamp start;
     {
       const std::lock_guard lock(noting_);

@@ -82,7 +82,7 @@ bool RuleEngine::Remove(int64_t number) {
   return rules_.erase(number) > 0;
 }
 
-bool RuleEngine::IsOver(const Rule& rule, Duration now) {
+bool RuleEngine::IsOver(const Rule& rule, LocalInstant now) {
   const CallRule& what = rule.rule;
   return (what.ttl && now - rule.made > *what.ttl) || (what.times > 0 && rule.struck >= what.times);
 }
@@ -90,7 +90,7 @@ bool RuleEngine::IsOver(const Rule& rule, Duration now) {
 std::vector<RuleEngine::Active> RuleEngine::List() const {
   const std::lock_guard lock(mutex_);
   std::vector<Active> active;
-  const Duration now = options_.steady();
+  const LocalInstant now = options_.steady();
   for (const auto& [number, rule] : rules_) {
     active.push_back({.number = number,
                       .text = rule.rule.text,
@@ -109,7 +109,7 @@ std::optional<Timestamp> RuleEngine::OldestCommitUnderWay() const {
 }
 
 const CallRule* RuleEngine::Strikes(RulePhase phase, const CallRecord& record) {
-  const Duration now = options_.steady();
+  const LocalInstant now = options_.steady();
   const CallRule* strikes = nullptr;
   for (auto& [number, rule] : rules_) {
     const CallRule& what = rule.rule;

@@ -40,7 +40,7 @@ class RuleEngine final : public CallInterceptor {
     uint64_t seed = 1;
     // The system's time and a steady one.
     std::function<Timestamp()> wall;
-    std::function<Duration()> steady;
+    std::function<LocalInstant()> steady;
     // Changes a client's link to Spanner, both ways. Called without a lock.
     std::function<void(int16_t client, sim::LinkState state)> link;
     // Runs the task so much later. Called without a lock.
@@ -72,18 +72,18 @@ class RuleEngine final : public CallInterceptor {
  private:
   struct Rule {
     CallRule rule;
-    Duration made;
+    LocalInstant made;
     int64_t matched = 0;
     int64_t struck = 0;
   };
   struct Passing {
     CallRecord record;
-    Duration arrived;
+    LocalInstant arrived;
   };
 
   // The first rule that strikes the call at this phase; null if none does. REQUIRES: mutex_ is held.
   const CallRule* Strikes(RulePhase phase, const CallRecord& record);
-  static bool IsOver(const Rule& rule, Duration now);
+  static bool IsOver(const Rule& rule, LocalInstant now);
   Interception Act(const CallRule& rule, const CallRecord& record, Duration drawn);
   void Record(uint64_t number, const Passing& passing);
 

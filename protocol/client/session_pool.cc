@@ -45,7 +45,7 @@ PooledSession* NextIdle(SessionPool& pool) {
   return next;
 }
 
-bool IsTooOld(const SessionPoolPolicy& policy, const PooledSession& session, Duration now) {
+bool IsTooOld(const SessionPoolPolicy& policy, const PooledSession& session, LocalInstant now) {
   return session.created + policy.max_age <= now;
 }
 
@@ -65,7 +65,7 @@ void Serve(const SessionPoolPolicy& policy, SessionPool& pool, std::vector<PoolE
 }
 
 // How many sessions the pool lacks, beside those that are being created.
-int32_t Lacking(const SessionPoolPolicy& policy, const SessionPool& pool, Duration now) {
+int32_t Lacking(const SessionPoolPolicy& policy, const SessionPool& pool, LocalInstant now) {
   const auto have = static_cast<int32_t>(pool.sessions.size());
   const auto waiting = static_cast<int32_t>(pool.askers.size());
   if (policy.kind == SessionKind::kMultiplexed) {
@@ -78,7 +78,7 @@ int32_t Lacking(const SessionPoolPolicy& policy, const SessionPool& pool, Durati
   return std::min(room, std::max(for_min, waiting - pool.creating));
 }
 
-void Create(const SessionPoolPolicy& policy, SessionPool& pool, Duration now,
+void Create(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
             std::vector<PoolEffect>& out) {
   if (pool.closed || (pool.create_at && now < *pool.create_at)) return;
   pool.create_at.reset();
@@ -92,7 +92,7 @@ void Create(const SessionPoolPolicy& policy, SessionPool& pool, Duration now,
 }
 
 // The consequences of any change.
-void Settle(const SessionPoolPolicy& policy, SessionPool& pool, Duration now,
+void Settle(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
             std::vector<PoolEffect>& out) {
   Serve(policy, pool, out);
   Create(policy, pool, now, out);
@@ -104,7 +104,7 @@ void LetGo(SessionPool& pool, const PooledSession& session, std::vector<PoolEffe
 }
 
 // An idle regular session is kept alive, or let go if it is too old or more than there need be.
-void LookAfterIdle(const SessionPoolPolicy& policy, SessionPool& pool, Duration now,
+void LookAfterIdle(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
                    std::vector<PoolEffect>& out) {
   for (size_t i = 0; i < pool.sessions.size();) {
     PooledSession& session = pool.sessions[i];
@@ -123,13 +123,13 @@ void LookAfterIdle(const SessionPoolPolicy& policy, SessionPool& pool, Duration 
 
 // The session is free again.
 void MakeIdle(const SessionPoolPolicy& policy, SessionPool& pool, PooledSession& session,
-              Duration now, Duration next_ping, std::vector<PoolEffect>& out) {
+              LocalInstant now, LocalInstant next_ping, std::vector<PoolEffect>& out) {
   session.use = Use::kIdle;
   session.next_ping = next_ping;
   if (pool.closed || IsTooOld(policy, session, now)) LetGo(pool, session, out);
 }
 
-void RefuseLate(SessionPool& pool, Duration now, std::vector<PoolEffect>& out) {
+void RefuseLate(SessionPool& pool, LocalInstant now, std::vector<PoolEffect>& out) {
   Status status = Error(Code::kDeadlineExceeded, "no session was free in time");
   if (!pool.failure.ok())
     status.message = status.message + "; the last creation: " + FormatStatus(pool.failure);
@@ -161,13 +161,13 @@ SessionPoolPolicy RegularSessionPolicy() {
           .creation = {.initial = Milliseconds(250), .growth_percent = 130, .max = Seconds(32)}};
 }
 
-void OpenPool(const SessionPoolPolicy& policy, SessionPool& pool, Duration now,
+void OpenPool(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
               std::vector<PoolEffect>& out) {
   Settle(policy, pool, now, out);
 }
 
-void AskForSession(const SessionPoolPolicy& policy, SessionPool& pool, Duration now, AskerId asker,
-                   std::vector<PoolEffect>& out) {
+void AskForSession(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
+                   AskerId asker, std::vector<PoolEffect>& out) {
   pool.askers.push_back({.asker = asker, .deadline = now + policy.ask_timeout});
   if (pool.closed) return RefuseAll(pool, ClosedStatus(), out);
   Settle(policy, pool, now, out);
@@ -177,7 +177,7 @@ void StopAsking(SessionPool& pool, AskerId asker) {
   std::erase_if(pool.askers, [&](const SessionAsker& one) { return one.asker == asker; });
 }
 
-void ReturnSession(const SessionPoolPolicy& policy, SessionPool& pool, Duration now,
+void ReturnSession(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
                    const SessionName& name, bool lost, std::vector<PoolEffect>& out) {
   // Many users may tell that the same multiplexed session is gone; another one is there by then.
   PooledSession* session = Find(pool, name);
@@ -191,7 +191,7 @@ void ReturnSession(const SessionPoolPolicy& policy, SessionPool& pool, Duration 
   Settle(policy, pool, now, out);
 }
 
-void OnSessionsCreated(const SessionPoolPolicy& policy, SessionPool& pool, Duration now,
+void OnSessionsCreated(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
                        int32_t asked, std::span<const SessionName> names,
                        std::vector<PoolEffect>& out) {
   pool.creating -= asked;
@@ -214,7 +214,7 @@ void OnSessionsCreated(const SessionPoolPolicy& policy, SessionPool& pool, Durat
   Settle(policy, pool, now, out);
 }
 
-void OnCreationFailed(const SessionPoolPolicy& policy, SessionPool& pool, Duration now,
+void OnCreationFailed(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
                       Entropy& entropy, int32_t asked, const Status& status,
                       std::vector<PoolEffect>& out) {
   pool.creating -= asked;
@@ -236,7 +236,7 @@ void OnCreationFailed(const SessionPoolPolicy& policy, SessionPool& pool, Durati
   Settle(policy, pool, now, out);
 }
 
-void OnPinged(const SessionPoolPolicy& policy, SessionPool& pool, Duration now,
+void OnPinged(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
               const SessionName& name, const Status& status, std::vector<PoolEffect>& out) {
   PooledSession* session = Find(pool, name);
   if (session == nullptr) return;
@@ -249,14 +249,14 @@ void OnPinged(const SessionPoolPolicy& policy, SessionPool& pool, Duration now,
   Settle(policy, pool, now, out);
 }
 
-std::optional<Duration> NextPoolTime(const SessionPoolPolicy& policy, const SessionPool& pool) {
+std::optional<LocalInstant> NextPoolTime(const SessionPoolPolicy& policy, const SessionPool& pool) {
   if (pool.closed) return std::nullopt;
-  std::optional<Duration> next = pool.create_at;
-  const auto at = [&](Duration time) { next = next ? std::min(*next, time) : time; };
+  std::optional<LocalInstant> next = pool.create_at;
+  const auto at = [&](LocalInstant time) { next = next ? std::min(*next, time) : time; };
   if (!pool.askers.empty()) at(pool.askers.front().deadline);  // all wait for the same time
   for (const PooledSession& session : pool.sessions) {
     if (session.use != Use::kIdle) continue;
-    const Duration old = session.created + policy.max_age;
+    const LocalInstant old = session.created + policy.max_age;
     if (policy.kind == SessionKind::kRegular) {
       at(std::min(old, session.next_ping));
     } else if (pool.creating == 0 && !pool.create_at) {
@@ -266,7 +266,7 @@ std::optional<Duration> NextPoolTime(const SessionPoolPolicy& policy, const Sess
   return next;
 }
 
-void OnPoolTime(const SessionPoolPolicy& policy, SessionPool& pool, Duration now,
+void OnPoolTime(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
                 std::vector<PoolEffect>& out) {
   if (pool.closed) return;
   RefuseLate(pool, now, out);

@@ -56,15 +56,15 @@ struct PooledSession {
 
   SessionName name;
   Use use = Use::kIdle;
-  Duration created;
-  Duration idle_since;
-  Duration next_ping;
+  LocalInstant created;
+  LocalInstant idle_since;
+  LocalInstant next_ping;
   WHORL_FIELDS(PooledSession, name, use, created, idle_since, next_ping);
 };
 
 struct SessionAsker {
   AskerId asker = 0;
-  Duration deadline;
+  LocalInstant deadline;
   WHORL_FIELDS(SessionAsker, asker, deadline);
 };
 
@@ -75,7 +75,7 @@ struct SessionPool {
   // Spanner refused a creation for good (no permission, no database): the pool tries again only for
   // an asker.
   bool refused = false;
-  std::optional<Duration> create_at;  // after a backoff
+  std::optional<LocalInstant> create_at;  // after a backoff
   Duration backoff;
   Status failure;  // the last creation's error, for askers that wait too long
   bool closed = false;
@@ -110,28 +110,28 @@ using PoolEffect =
     std::variant<CreateSessions, PingSession, LetGoSession, SessionGranted, SessionRefused>;
 
 // Creates the sessions that are needed from the start. All times are local monotonic times.
-void OpenPool(const SessionPoolPolicy& policy, SessionPool& pool, Duration now,
+void OpenPool(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
               std::vector<PoolEffect>& out);
 // REQUIRES: `asker` is not waiting already.
-void AskForSession(const SessionPoolPolicy& policy, SessionPool& pool, Duration now, AskerId asker,
-                   std::vector<PoolEffect>& out);
+void AskForSession(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
+                   AskerId asker, std::vector<PoolEffect>& out);
 // The asker no longer wants a session. REQUIRES: it has not been answered yet.
 void StopAsking(SessionPool& pool, AskerId asker);
 // The user of a session no longer needs it. `lost`: Spanner answered that it does not exist.
-void ReturnSession(const SessionPoolPolicy& policy, SessionPool& pool, Duration now,
+void ReturnSession(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
                    const SessionName& name, bool lost, std::vector<PoolEffect>& out);
 // `asked`: the count of CreateSessions; Spanner may create fewer.
-void OnSessionsCreated(const SessionPoolPolicy& policy, SessionPool& pool, Duration now,
+void OnSessionsCreated(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
                        int32_t asked, std::span<const SessionName> names,
                        std::vector<PoolEffect>& out);
-void OnCreationFailed(const SessionPoolPolicy& policy, SessionPool& pool, Duration now,
+void OnCreationFailed(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
                       Entropy& entropy, int32_t asked, const Status& status,
                       std::vector<PoolEffect>& out);
-void OnPinged(const SessionPoolPolicy& policy, SessionPool& pool, Duration now,
+void OnPinged(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
               const SessionName& name, const Status& status, std::vector<PoolEffect>& out);
 // When to call OnPoolTime, if nothing else happens first.
-std::optional<Duration> NextPoolTime(const SessionPoolPolicy& policy, const SessionPool& pool);
-void OnPoolTime(const SessionPoolPolicy& policy, SessionPool& pool, Duration now,
+std::optional<LocalInstant> NextPoolTime(const SessionPoolPolicy& policy, const SessionPool& pool);
+void OnPoolTime(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
                 std::vector<PoolEffect>& out);
 // Refuses all present and future askers, and deletes every regular session that is idle now or
 // returned later. Like Google's clients, it does not delete a multiplexed session.

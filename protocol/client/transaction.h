@@ -71,7 +71,7 @@ struct Transaction {
   bool return_read_timestamp = false;           // for kStrongRead
   // From this local monotonic time on, nothing but a Rollback is sent for it. Empty: only the
   // policy's timeouts bound it.
-  std::optional<Duration> give_up_at;
+  std::optional<LocalInstant> give_up_at;
   WHORL_FIELDS(Transaction, step, mode, statements, mutations, body, lock_mode,
                return_read_timestamp, give_up_at);
 };
@@ -121,7 +121,7 @@ struct TransactionResult {
   Timestamp commit_timestamp;            // for kCommitted and kReadWrite
   // Local monotonic time at which the last attempt first sent its Commit: the one that committed,
   // or whose outcome is unknown. Empty if that attempt sent none.
-  std::optional<Duration> commit_sent;
+  std::optional<LocalInstant> commit_sent;
   std::optional<Timestamp> read_timestamp;  // for kStrongRead, if requested and answered
   uint16_t attempts = 0;  // the number of begins: above 1 if an attempt was ABORTED
   WHORL_FIELDS(TransactionResult, outcome, status, results, commit_timestamp, commit_sent,

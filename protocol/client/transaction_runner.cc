@@ -97,16 +97,17 @@ RunnerAction Send(RunnerState& state) {
   return SendCall{.step = StepOf(state),
                   .attempt = state.attempt,
                   .call = state.call,
-                  .deadline = state.deadline};
+                  .deadline = *state.deadline};
 }
 
-RunnerAction SendFirst(const RetryPolicy& policy, RunnerState& state, Duration now, Doing doing) {
+RunnerAction SendFirst(const RetryPolicy& policy, RunnerState& state, LocalInstant now,
+                       Doing doing) {
   state.doing = doing;
   state.resent = false;
   state.call_backoff = Duration{};
   state.deadline = now + TimeoutOf(policy, state);
   if (doing != Doing::kRollback && state.transaction.give_up_at) {
-    state.deadline = std::min(state.deadline, *state.transaction.give_up_at);
+    state.deadline = std::min(*state.deadline, *state.transaction.give_up_at);
   }
   if (doing == Doing::kStatement) ++state.sequence_number;
   if (doing == Doing::kCommit && !state.commit_sent) state.commit_sent = now;
@@ -123,7 +124,7 @@ RunnerAction Finish(RunnerState& state, Outcome outcome, Status status, Timestam
                              .attempts = state.attempt}};
 }
 
-bool IsGivenUp(const RunnerState& state, Duration now) {
+bool IsGivenUp(const RunnerState& state, LocalInstant now) {
   return state.transaction.give_up_at && now >= *state.transaction.give_up_at;
 }
 
@@ -133,7 +134,7 @@ Status GivenUp() { return Error(Code::kDeadlineExceeded, "given up when its time
 RunnerAction GiveUp(RunnerState& state) { return Finish(state, Outcome::kAborted, GivenUp(), {}); }
 
 // The body's next action, after another result was added to `heard`.
-RunnerAction GoOn(const RetryPolicy& policy, RunnerState& state, Duration now) {
+RunnerAction GoOn(const RetryPolicy& policy, RunnerState& state, LocalInstant now) {
   Said said = Continue(state.transaction, state.heard);
   if (IsGivenUp(state, now) && state.has_begun && !std::holds_alternative<SayRollback>(said)) {
     said = SayRollback{.reason = GivenUp()};
@@ -175,7 +176,7 @@ void ForgetAttempt(const RetryPolicy& policy, RunnerState& state) {
 }
 
 // ABORTED: the whole transaction again, after the pause that Spanner or the policy asks for.
-RunnerAction OnAborted(const RetryPolicy& policy, RunnerState& state, Duration now,
+RunnerAction OnAborted(const RetryPolicy& policy, RunnerState& state, LocalInstant now,
                        Entropy& entropy, const Status& status) {
   ForgetAttempt(policy, state);
   const Duration drawn =
@@ -214,7 +215,7 @@ void KeepPrecommitToken(RunnerState& state, Response& response) {
 }
 
 // A Commit that was answered by a token has not committed; it is sent once more, with the token.
-RunnerAction OnCommitToken(const RetryPolicy& policy, RunnerState& state, Duration now,
+RunnerAction OnCommitToken(const RetryPolicy& policy, RunnerState& state, LocalInstant now,
                            Response& response) {
   if (state.confirms) {
     return Finish(state, Outcome::kUnknown,
@@ -226,7 +227,7 @@ RunnerAction OnCommitToken(const RetryPolicy& policy, RunnerState& state, Durati
   return SendFirst(policy, state, now, Doing::kCommit);
 }
 
-RunnerAction OnCommitReply(const RetryPolicy& policy, RunnerState& state, Duration now,
+RunnerAction OnCommitReply(const RetryPolicy& policy, RunnerState& state, LocalInstant now,
                            Entropy& entropy, Response& response) {
   if (response.status.ok() && !response.precommit_token.empty()) {
     return OnCommitToken(policy, state, now, response);
@@ -249,14 +250,14 @@ RunnerAction OnCommitReply(const RetryPolicy& policy, RunnerState& state, Durati
 }
 
 // The statement that carries the begin failed. Without an id there is nothing to roll back.
-RunnerAction OnFirstError(const RetryPolicy& policy, RunnerState& state, Duration now,
+RunnerAction OnFirstError(const RetryPolicy& policy, RunnerState& state, LocalInstant now,
                           Entropy& entropy, const Status& status) {
   if (status.code == Code::kAborted) return OnAborted(policy, state, now, entropy, status);
   const Status error = status.ok() ? Error(Code::kInternal, "no transaction was begun") : status;
   return Finish(state, Outcome::kAborted, error, {});
 }
 
-RunnerAction OnStatementReply(const RetryPolicy& policy, RunnerState& state, Duration now,
+RunnerAction OnStatementReply(const RetryPolicy& policy, RunnerState& state, LocalInstant now,
                               Entropy& entropy, Response& response) {
   if (CarriesBegin(state)) {
     const bool failed = !response.status.ok() || response.transaction.empty();
@@ -288,7 +289,7 @@ RunnerAction OnStatementReply(const RetryPolicy& policy, RunnerState& state, Dur
   return GoOn(policy, state, now);
 }
 
-RunnerAction OnBeginReply(const RetryPolicy& policy, RunnerState& state, Duration now,
+RunnerAction OnBeginReply(const RetryPolicy& policy, RunnerState& state, LocalInstant now,
                           Entropy& entropy, Response& response) {
   if (response.status.code == Code::kAborted) {
     return OnAborted(policy, state, now, entropy, response.status);
@@ -306,7 +307,7 @@ RunnerAction OnBeginReply(const RetryPolicy& policy, RunnerState& state, Duratio
 }
 
 // The call that was sent last has ended, after whatever resends.
-RunnerAction OnCallEnded(const RetryPolicy& policy, RunnerState& state, Duration now,
+RunnerAction OnCallEnded(const RetryPolicy& policy, RunnerState& state, LocalInstant now,
                          Entropy& entropy, Response& response) {
   if (IsSessionNotFound(response.status)) {
     return OnSessionLost(policy, state, std::move(response.status));
@@ -376,7 +377,7 @@ Request RequestOf(const RunnerState& state) {
 }
 
 RunnerAction StartRunner(const RetryPolicy& policy, RunnerState& state, Transaction&& transaction,
-                         Duration now, std::optional<Session> session) {
+                         LocalInstant now, std::optional<Session> session) {
   state = RunnerState{};
   state.transaction = std::move(transaction);
   if (IsMutationsAlone(state)) state.doing = Doing::kBegin;
@@ -384,7 +385,7 @@ RunnerAction StartRunner(const RetryPolicy& policy, RunnerState& state, Transact
   return OnSession(policy, state, now, *std::move(session));
 }
 
-RunnerAction OnSession(const RetryPolicy& policy, RunnerState& state, Duration now,
+RunnerAction OnSession(const RetryPolicy& policy, RunnerState& state, LocalInstant now,
                        Session session) {
   state.session = std::move(session);
   state.session_lost = false;
@@ -396,8 +397,8 @@ RunnerAction OnNoSession(RunnerState& state, Status status) {
   return Finish(state, Outcome::kAborted, std::move(status), {});
 }
 
-std::optional<RunnerAction> OnCancelled(const RetryPolicy& policy, RunnerState& state, Duration now,
-                                        Status reason) {
+std::optional<RunnerAction> OnCancelled(const RetryPolicy& policy, RunnerState& state,
+                                        LocalInstant now, Status reason) {
   if (state.doing == Doing::kRollback) return std::nullopt;
   state.waiting = false;
   if (state.doing == Doing::kCommit) {
@@ -408,8 +409,8 @@ std::optional<RunnerAction> OnCancelled(const RetryPolicy& policy, RunnerState& 
   return SendFirst(policy, state, now, Doing::kRollback);
 }
 
-RunnerAction OnReply(const RetryPolicy& policy, RunnerState& state, Duration now, Entropy& entropy,
-                     Response&& response) {
+RunnerAction OnReply(const RetryPolicy& policy, RunnerState& state, LocalInstant now,
+                     Entropy& entropy, Response&& response) {
   if (!IsRetryableCall(response.status.code)) {
     return OnCallEnded(policy, state, now, entropy, response);
   }
@@ -419,17 +420,17 @@ RunnerAction OnReply(const RetryPolicy& policy, RunnerState& state, Duration now
   state.waiting = true;
   state.resent = true;
   // A pause that would outlast the call's timeout is cut short by it.
-  return WaitFor{.pause = std::min(pause, std::max(state.deadline - now, Duration{}))};
+  return WaitFor{.pause = std::min(pause, std::max(*state.deadline - now, Duration{}))};
 }
 
-RunnerAction OnWaited(const RetryPolicy& policy, RunnerState& state, Duration now,
+RunnerAction OnWaited(const RetryPolicy& policy, RunnerState& state, LocalInstant now,
                       Entropy& entropy) {
   state.waiting = false;
   if (!state.resent) {
     if (IsGivenUp(state, now)) return GiveUp(state);
     return SendFirst(policy, state, now, state.doing);
   }
-  if (now < state.deadline) return Send(state);
+  if (now < *state.deadline) return Send(state);
   Response response;
   response.status = Error(Code::kDeadlineExceeded, "the call was retried until its timeout");
   return OnCallEnded(policy, state, now, entropy, response);

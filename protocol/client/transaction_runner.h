@@ -78,8 +78,9 @@ struct RunnerState {
   SharedText precommit_token;  // the newest heard in this attempt
   int32_t precommit_sequence = 0;
   bool confirms = false;  // the Commit is being sent again, with the token from the first answer
-  Duration deadline;      // for the current call with its resends; local monotonic
-  std::optional<Duration> commit_sent;      // when this attempt first sent its Commit
+  // For the current call with its resends; local monotonic. Empty before the first call.
+  std::optional<LocalInstant> deadline;
+  std::optional<LocalInstant> commit_sent;  // when this attempt first sent its Commit
   std::optional<Timestamp> read_timestamp;  // as Spanner returned it
   Duration call_backoff;                    // for the current call
   Duration aborted_backoff;
@@ -95,7 +96,7 @@ struct SendCall {  // RequestOf is its request
   StepName step;
   uint16_t attempt = 0;
   uint16_t call = 0;
-  Duration deadline;  // local monotonic; then the transport answers DEADLINE_EXCEEDED
+  LocalInstant deadline;  // local monotonic; then the transport answers DEADLINE_EXCEEDED
   WHORL_FIELDS(SendCall, step, attempt, call, deadline);
 };
 struct WaitFor {
@@ -121,23 +122,23 @@ Request RequestOf(const RunnerState& state);
 // Without a session the first action is NeedSession.
 // REQUIRES: the transaction has a statement, or is kReadWrite and has a mutation.
 RunnerAction StartRunner(const RetryPolicy& policy, RunnerState& state, Transaction&& transaction,
-                         Duration now, std::optional<Session> session = Session{});
+                         LocalInstant now, std::optional<Session> session = Session{});
 // The reply to the last call. The transport itself produces UNAVAILABLE (the connection broke) and
 // DEADLINE_EXCEEDED. REQUIRES: a call is under way.
-RunnerAction OnReply(const RetryPolicy& policy, RunnerState& state, Duration now, Entropy& entropy,
-                     Response&& response);
+RunnerAction OnReply(const RetryPolicy& policy, RunnerState& state, LocalInstant now,
+                     Entropy& entropy, Response&& response);
 // REQUIRES: the last action was WaitFor, and the pause is over.
-RunnerAction OnWaited(const RetryPolicy& policy, RunnerState& state, Duration now,
+RunnerAction OnWaited(const RetryPolicy& policy, RunnerState& state, LocalInstant now,
                       Entropy& entropy);
 // REQUIRES: the last action was NeedSession.
-RunnerAction OnSession(const RetryPolicy& policy, RunnerState& state, Duration now,
+RunnerAction OnSession(const RetryPolicy& policy, RunnerState& state, LocalInstant now,
                        Session session);
 // The caller gives up. A transaction that has begun is rolled back, so that it does not keep its
 // locks until it has been idle for too long. Returns nothing if a rollback is already under way; it
 // goes on. REQUIRES: the last action was not Finished; OnReply is not called for a call that was
 // under way.
-std::optional<RunnerAction> OnCancelled(const RetryPolicy& policy, RunnerState& state, Duration now,
-                                        Status reason);
+std::optional<RunnerAction> OnCancelled(const RetryPolicy& policy, RunnerState& state,
+                                        LocalInstant now, Status reason);
 // No session is available. REQUIRES: the last action was NeedSession.
 RunnerAction OnNoSession(RunnerState& state, Status status);
 

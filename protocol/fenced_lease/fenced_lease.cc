@@ -29,7 +29,7 @@ Duration BeatEvery(const Context& here, Duration lease) {
 
 // --- effects -----------------------------------------------------------------------------------
 
-void Set(Context& here, TimerOfLease timer, Duration at) {
+void Set(Context& here, TimerOfLease timer, LocalInstant at) {
   here.out.emplace_back(SetTimer{.timer = timer, .at = at});
 }
 void Cancel(Context& here, TimerOfLease timer) {
@@ -66,7 +66,8 @@ void Fly(Context& here, FlightKind kind, Claim claim, Transaction transaction) {
   here.out.emplace_back(RunTransaction{.request = request, .transaction = std::move(transaction)});
 }
 
-Transaction WriteOf(StepName step, Sql sql, std::vector<Value> parameters, Duration give_up_at) {
+Transaction WriteOf(StepName step, Sql sql, std::vector<Value> parameters,
+                    LocalInstant give_up_at) {
   Transaction transaction = OneStatement(step, Mode::kReadWrite, sql, std::move(parameters));
   transaction.lock_mode = LockMode::kOptimistic;
   transaction.give_up_at = give_up_at;
@@ -130,7 +131,7 @@ void SendTake(Context& here, Timestamp seen, Duration seen_lease, bool cautious 
 
 void SendBeat(Context& here) {
   const Term& term = *here.state.term;
-  const Duration now = here.now.monotonic;
+  const LocalInstant now = here.now.monotonic;
   Fly(here, FlightKind::kBeat, term.claim,
       WriteOf(steps::kBeat, here.config.beat,
               {here.config.lock_name, term.token, AttemptText(here.state, term.claim)},
@@ -150,8 +151,13 @@ void SendRelease(Context& here, const Claim& claim, Timestamp token) {
 
 // --- terms -------------------------------------------------------------------------------------
 
-Duration DeadlineOf(const Config& config, Duration sent) {
+LocalInstant DeadlineOf(const Config& config, LocalInstant sent) {
   return sent + config.lease - DriftOver(config, config.lease) - config.guard;
+}
+// Without a Commit nothing was granted: then it counts from the clock's zero, the earliest time.
+LocalInstant SentOf(const Claim& claim) { return claim.sent.value_or(LocalInstant{}); }
+LocalInstant DeadlineOf(const Config& config, const Claim& claim) {
+  return DeadlineOf(config, SentOf(claim));
 }
 
 void Believe(Context& here) {
@@ -163,7 +169,8 @@ void Believe(Context& here) {
 // The row is this process's own, as of `claim`, whose Commit was sent at claim.sent.
 void BeginTerm(Context& here, const Claim& claim, Timestamp token, Timestamp renewed) {
   State& state = here.state;
-  const Duration deadline = DeadlineOf(here.config, claim.sent);
+  const LocalInstant sent = SentOf(claim);
+  const LocalInstant deadline = DeadlineOf(here.config, sent);
   state.unknown.clear();
   state.seen.reset();
   state.poll_pause = Duration{};
@@ -171,13 +178,13 @@ void BeginTerm(Context& here, const Claim& claim, Timestamp token, Timestamp ren
   state.term = Term{.claim = claim,
                     .token = token,
                     .renewed = renewed,
-                    .sent = claim.sent,
+                    .sent = sent,
                     .deadline = deadline,
                     .believes = false};
   Set(here, kDeadline, deadline);
-  Set(here, kBeat, claim.sent + BeatEvery(here, here.config.lease));
+  Set(here, kBeat, sent + BeatEvery(here, here.config.lease));
   if (here.now.monotonic >= state.not_before) return Believe(here);
-  Set(here, kBelieve, state.not_before);
+  Set(here, kBelieve, *state.not_before);
 }
 
 enum class Ending : uint8_t { kForGood, kGivenBack };
@@ -208,7 +215,8 @@ void OnDeadline(Context& here) {
 // No belief before the last holder's must have ended, now that the row is known to be the
 // process's own: `wait` from now.
 void HoldBack(Context& here, Duration wait) {
-  here.state.not_before = std::max(here.state.not_before, here.now.monotonic + wait);
+  here.state.not_before =
+      std::max(here.state.not_before.value_or(LocalInstant{}), here.now.monotonic + wait);
 }
 
 // How long after an answer the holder before may still believe. A commit timestamp is not below
@@ -224,7 +232,7 @@ Duration WaitAfter(const Context& here, const Claim& claim, Timestamp token) {
 void OnWon(Context& here, const Claim& claim, Timestamp token) {
   HoldBack(here, WaitAfter(here, claim, token));
   // Too late for a term: the row is this process's, which the read finds.
-  if (here.now.monotonic >= DeadlineOf(here.config, claim.sent)) return SendRead(here);
+  if (here.now.monotonic >= DeadlineOf(here.config, claim)) return SendRead(here);
   BeginTerm(here, claim, token, token);
 }
 
@@ -240,7 +248,7 @@ void PollLater(Context& here) {
 
 void OnClaimEnded(Context& here, Claim claim, const TransactionResult& result) {
   State& state = here.state;
-  claim.sent = result.commit_sent.value_or(Duration{});
+  claim.sent = result.commit_sent;
   const bool won = result.outcome == Outcome::kCommitted && result.results.front().row_count == 1;
   if (state.stopping) {
     // No work was begun under it, but that of the term before may still run. Neither then nor while
@@ -254,7 +262,7 @@ void OnClaimEnded(Context& here, Claim claim, const TransactionResult& result) {
   if (result.outcome == Outcome::kUnknown) {
     Remark(here, whorl::notes::kOutcomeUnknown, {FormatStatus(result.status)});
     std::erase_if(state.unknown, [&](const Claim& other) {
-      return DeadlineOf(here.config, other.sent) <= here.now.monotonic;
+      return DeadlineOf(here.config, other) <= here.now.monotonic;
     });
     state.unknown.push_back(std::move(claim));
     return SendRead(here);
@@ -297,7 +305,7 @@ void OnOwnRow(Context& here, const LockRow& row, const OwnAttempt& own) {
     const Claim claim = *known;
     state.unknown.clear();
     HoldBack(here, WaitAfter(here, claim, row.token));
-    if (here.now.monotonic < DeadlineOf(here.config, claim.sent)) {
+    if (here.now.monotonic < DeadlineOf(here.config, claim)) {
       return BeginTerm(here, claim, row.token, row.heartbeat);
     }
   } else if (own.cautious && own.number != state.last_term) {
@@ -312,7 +320,7 @@ void OnOwnRow(Context& here, const LockRow& row, const OwnAttempt& own) {
 // but not before the last look that did not show it.
 Duration AgeOf(const Context& here, const LockRow& row, bool seen_before) {
   const Duration most =
-      seen_before ? here.now.monotonic - here.state.last_look : BeatEvery(here, row.lease);
+      seen_before ? here.now.monotonic - *here.state.last_look : BeatEvery(here, row.lease);
   return std::clamp(row.age, Duration{}, std::max(most, Duration{}));
 }
 
@@ -398,7 +406,7 @@ void OnBeaten(Context& here, const TransactionResult& result) {
   if (result.results.front().row_count == 0) {
     return EndTerm(here, Ending::kForGood, "the row is not this term's any more");
   }
-  const Duration sent = result.commit_sent.value_or(term.sent);
+  const LocalInstant sent = result.commit_sent.value_or(term.sent);
   Duration& latency = here.state.commit_latency;
   latency = (latency * 3 + (here.now.monotonic - sent)) / 4;
   if (result.commit_timestamp <= term.renewed) return;  // an older one, acknowledged late
@@ -463,7 +471,7 @@ void OnWorkStopped(Context& here) {
   if (here.state.term) EndTerm(here, Ending::kGivenBack, "stopped");
 }
 
-bool Leads(const State& state, Duration now) {
+bool Leads(const State& state, LocalInstant now) {
   return state.term && state.term->believes && !state.stopping && now < state.term->deadline;
 }
 

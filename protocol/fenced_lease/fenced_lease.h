@@ -80,7 +80,7 @@ struct Config {
 Config MakeConfig(const std::string& table, std::string lock_name, std::string id, Duration lease,
                   Duration guard = {});
 
-// One TAKE or CREATE. Times are local monotonic.
+// One TAKE or CREATE.
 struct Claim {
   int64_t number = 0;  // counts this process's claims, from 1
   bool create = false;
@@ -88,7 +88,8 @@ struct Claim {
   bool cautious = false;
   Timestamp seen;       // the heartbeat that it replaces
   Duration seen_lease;  // in the row that it replaces; for CREATE, the longest lease ever seen
-  Duration sent;        // s: when its Commit was first sent; set when it has ended
+  // s: when its Commit was first sent. Empty until it has ended, and if none was sent.
+  std::optional<LocalInstant> sent;
   WHORL_FIELDS(Claim, number, create, cautious, seen, seen_lease, sent);
 };
 
@@ -97,7 +98,7 @@ enum class FlightKind : uint8_t { kRead, kClaim, kBeat, kRelease };
 struct Flight {
   RequestId request = 0;
   FlightKind kind = FlightKind::kRead;
-  Duration started;
+  LocalInstant started;
   bool wanted = true;  // for a read: its answer is still needed
   Claim claim;         // for a claim, and for a beat the claim that began its term
   WHORL_FIELDS(Flight, request, kind, started, wanted, claim);
@@ -114,9 +115,9 @@ constexpr auto WordTableOf(FlightKind) {
 struct Term {
   Claim claim;  // the one that began it
   Timestamp token;
-  Timestamp renewed;  // commit timestamp of the newest acknowledged Commit
-  Duration sent;      // s: when that Commit was first sent
-  Duration deadline;  // D
+  Timestamp renewed;      // commit timestamp of the newest acknowledged Commit
+  LocalInstant sent;      // s: when that Commit was first sent
+  LocalInstant deadline;  // D
   bool believes = false;
   WHORL_FIELDS(Term, claim, token, renewed, sent, deadline, believes);
 };
@@ -124,8 +125,8 @@ struct Term {
 // Another process's row, as a follower sees it.
 struct Seen {
   Timestamp heartbeat;
-  Duration lease;    // the row's, or this process's if the row has none
-  Duration take_at;  // the earliest time at which it may be taken
+  Duration lease;        // the row's, or this process's if the row has none
+  LocalInstant take_at;  // the earliest time at which it may be taken
   WHORL_FIELDS(Seen, heartbeat, lease, take_at);
 };
 
@@ -138,10 +139,12 @@ struct State {
   bool first_look = true;     // nothing was ever read
   std::optional<Term> term;
   std::optional<Seen> seen;
-  Duration poll_pause;         // before the next look at a row that has not changed
-  Duration last_look;          // when the read was sent that last showed the row
-  Duration longest_lease;      // in all rows seen so far
-  Duration not_before;         // no belief before this local time: invariant 5
+  Duration poll_pause;  // before the next look at a row that has not changed
+  // When the read was sent that last showed the row; empty before the first that did.
+  std::optional<LocalInstant> last_look;
+  Duration longest_lease;  // in all rows seen so far
+  // No belief before this local time: invariant 5. Empty: nothing was held back so far.
+  std::optional<LocalInstant> not_before;
   Duration commit_latency;     // smoothed
   int64_t last_term = 0;       // number of the claim whose term ended last
   std::vector<Claim> unknown;  // claims whose outcome has to be read back

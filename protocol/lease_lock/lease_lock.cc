@@ -16,7 +16,7 @@ using Context = StepContext<Config, State>;
 
 // --- effects -----------------------------------------------------------------------------------
 
-void Set(Context& here, TimerOfLocker timer, Duration at) {
+void Set(Context& here, TimerOfLocker timer, LocalInstant at) {
   here.out.emplace_back(SetTimer{.timer = timer, .at = std::max(at, here.now.monotonic)});
 }
 
@@ -59,7 +59,7 @@ void Poll(Context& here) {
   Fly(here, kPollRequest, std::move(call), std::move(next));
 }
 
-void PollLater(Context& here) { Set(here, kPoll, here.state.polled_at + here.config.lease / 4); }
+void PollLater(Context& here) { Set(here, kPoll, *here.state.polled_at + here.config.lease / 4); }
 
 void AskWhoHasIt(Context& here, RequestId request) {
   Call call;

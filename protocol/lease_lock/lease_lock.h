@@ -51,12 +51,12 @@ struct Flight {
 struct State {
   std::string id;  // empty before the start
   bool stopping = false;
-  bool starved = false;             // the last poll found the lock taken
-  std::optional<Lock> lock;         // acquired, and as far as known not another's since
-  std::optional<Background> beats;  // while it holds the lock
-  Duration polled_at;               // local monotonic: when the last poll began
-  int64_t polls = 0;                // begun
-  std::vector<AskId> asks;          // questions that GetCurrentLock will answer
+  bool starved = false;                   // the last poll found the lock taken
+  std::optional<Lock> lock;               // acquired, and as far as known not another's since
+  std::optional<Background> beats;        // while it holds the lock
+  std::optional<LocalInstant> polled_at;  // when the last poll began; empty before the first
+  int64_t polls = 0;                      // begun
+  std::vector<AskId> asks;                // questions that GetCurrentLock will answer
   std::vector<Flight> flights;
   WHORL_FIELDS(State, id, stopping, starved, lock, beats, polled_at, polls, asks, flights);
 };

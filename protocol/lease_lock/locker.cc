@@ -208,7 +208,7 @@ Next OnEnded(const Locker& locker, Call& call, const TransactionResult& result, 
 }
 
 std::optional<LockerError> StartBackgroundHeartbeats(const Lock& lock, Duration interval,
-                                                     Duration lease_duration, Duration now,
+                                                     Duration lease_duration, LocalInstant now,
                                                      Background& background) {
   if (interval <= Duration{} || lease_duration <= Duration{}) {
     return LockerError{.kind = ErrorKind::kInvalidArgument,

@@ -145,7 +145,7 @@ struct Background {
   Lock lock;  // after the last successful heartbeat
   Duration interval;
   Duration lease_duration;
-  Duration tick_at;  // local monotonic time of the next tick
+  LocalInstant tick_at;  // of the next tick
   bool beating = false;
   std::optional<LockerError> error;  // the one that ended it
   WHORL_FIELDS(Background, lock, interval, lease_duration, tick_at, beating, error);
@@ -153,7 +153,7 @@ struct Background {
 // The first heartbeat is due an interval from now. kInvalidArgument: the interval or the lease is
 // not above zero.
 std::optional<LockerError> StartBackgroundHeartbeats(const Lock& lock, Duration interval,
-                                                     Duration lease_duration, Duration now,
+                                                     Duration lease_duration, LocalInstant now,
                                                      Background& background);
 // REQUIRES: tick_at has come, none is under way, and none has failed.
 Next OnTick(const Locker& locker, Background& background, LocalTime now, Call& call);

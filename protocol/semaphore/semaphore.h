@@ -20,6 +20,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,9 +64,9 @@ struct State {
   std::string id;
   Doing doing = Doing::kNothing;
   bool stopped = false;
-  bool leader = false;   // the last query that answered said so
-  Duration round_began;  // local monotonic
-  int64_t rounds = 0;    // begun
+  bool leader = false;                      // the last query that answered said so
+  std::optional<LocalInstant> round_began;  // empty before the start
+  int64_t rounds = 0;                       // begun
   std::vector<PendingAsk> asks;
   WHORL_FIELDS(State, id, doing, stopped, leader, round_began, rounds, asks);
 };

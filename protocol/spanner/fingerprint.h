@@ -45,6 +45,7 @@ class Fingerprint : public FieldAdder<Fingerprint> {
     AddWord(static_cast<uint64_t>(time.nanos()));
   }
   void Add(Duration duration) { AddWord(static_cast<uint64_t>(duration.ns)); }
+  void Add(LocalInstant instant) { AddWord(static_cast<uint64_t>(instant.ns)); }
   void Add(Float64 number) { AddWord(std::bit_cast<uint64_t>(number.value())); }
   void Add(Sql sql) { AddWord(sql.digest()); }
  private:

@@ -4,7 +4,10 @@
 //   1. Duration is a whole number of nanoseconds in an int64 (292 years either way).
 //   2. Timestamp is Spanner's TIMESTAMP: 0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999999999Z,
 //      with nanoseconds; nanos is always in [0, 1e9).
-//   3. Arithmetic saturates at these ends instead of overflowing; code that has to report an
+//   3. LocalInstant is a reading of a monotonic clock that one process or one machine has: no
+//      length, and no other kind of time. Whoever shifts the instants of a state finds them by this
+//      type, so an instant that may not be there yet is a std::optional, never a zero.
+//   4. Arithmetic saturates at these ends instead of overflowing; code that has to report an
 //      overflow (TIMESTAMP_SUB, TIMESTAMP_DIFF) checks first.
 // Deliberately left out: reading any clock. Time is an input.
 #pragma once
@@ -64,6 +67,22 @@ constexpr Duration& operator-=(Duration& a, Duration b) { return a = a - b; }
 // REQUIRES: the product fits (constants and configuration, checked where they are read).
 constexpr Duration operator*(Duration a, int64_t n) { return {a.ns * n}; }
 constexpr Duration operator/(Duration a, int64_t n) { return {a.ns / n}; }
+
+// A reading of a monotonic clock, in nanoseconds since that clock's beginning: for a simulated
+// process, since its start.
+struct LocalInstant {
+  int64_t ns = 0;
+
+  friend constexpr auto operator<=>(const LocalInstant&, const LocalInstant&) = default;
+  static constexpr LocalInstant Max() { return {std::numeric_limits<int64_t>::max()}; }
+};
+
+constexpr LocalInstant operator+(LocalInstant t, Duration d) { return {SaturatingAdd(t.ns, d.ns)}; }
+constexpr LocalInstant operator-(LocalInstant t, Duration d) { return t + -d; }
+constexpr LocalInstant& operator+=(LocalInstant& t, Duration d) { return t = t + d; }
+constexpr Duration operator-(LocalInstant a, LocalInstant b) {
+  return Duration{a.ns} - Duration{b.ns};
+}
 
 // "1.5s", "200ms", "0s": the shortest exact form with one unit, as scenarios write it.
 std::string FormatDuration(Duration duration);

@@ -214,7 +214,7 @@ void OnRoundRequest(Context& here, const TransactionResult& result) {
 
 // --- the loops ---------------------------------------------------------------------------------
 
-void SetTimerOf(Context& here, TimerOfRun timer, Duration at) {
+void SetTimerOf(Context& here, TimerOfRun timer, LocalInstant at) {
   here.out.emplace_back(SetTimer{.timer = IdOf(here.slot, timer), .at = at});
 }
 

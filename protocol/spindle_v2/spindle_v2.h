@@ -70,7 +70,7 @@ struct RunState {
 
   bool looping = true;             // the main loop
   std::optional<StopReason> stop;  // why its context ended
-  Duration ticks_from;             // phase of the ticker; local monotonic
+  LocalInstant ticks_from;         // phase of the ticker; local monotonic
   Round round = Round::kIdle;
   bool initial = true;       // no other process has yet won the first INSERT
   int64_t leader = 0;        // rounds in a row in which it was the leader

@@ -42,7 +42,10 @@ Transaction WriteOfOwnRow(const Context& here, StepName step, Sql sql, Duration 
 
 // --- a round -----------------------------------------------------------------------------------
 
-Duration SinceSuccess(const Context& here) { return here.now.monotonic - here.state.last_success; }
+// REQUIRES: an acquire or heartbeat succeeded before, as a leader's did.
+Duration SinceSuccess(const Context& here) { return here.now.monotonic - *here.state.last_success; }
+
+Duration SinceBegin(const Context& here) { return here.now.monotonic - *here.state.round_began; }
 
 void SendLook(Context& here) {
   Send(here, Doing::kLooking, kRoundRequest,
@@ -86,7 +89,7 @@ struct Ending {
 // Before the buffer is taken off, from the end of the round on.
 Duration PauseAfter(Context& here, const Ending& ending) {
   const Duration lease = here.config.lease;
-  const Duration took = here.now.monotonic - here.state.round_began;
+  const Duration took = SinceBegin(here);
   if (here.state.leader) {
     return ending.failed ? std::max(here.state.buffer, lease / 4) : lease / 2 - took;
   }
@@ -97,7 +100,7 @@ Duration PauseAfter(Context& here, const Ending& ending) {
 
 void EndRound(Context& here, bool was_leader, const Ending& ending) {
   State& state = here.state;
-  state.latency = Smoothed(state.latency, here.now.monotonic - state.round_began);
+  state.latency = Smoothed(state.latency, SinceBegin(here));
   state.buffer = BufferFor(here.config.lease, state.latency);
   if (std::exchange(state.first_round, false) || state.leader != was_leader) {
     here.out.emplace_back(LeadershipChanged{.leader = state.leader});

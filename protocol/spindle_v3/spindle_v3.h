@@ -59,8 +59,9 @@ struct State {
   bool leader = false;
   bool first_round = true;  // no round has ended: the end of the first one calls back
   std::optional<Timestamp> own_token;
-  Duration round_began;    // local monotonic, as all times here
-  Duration last_success;   // when it received the last reply that an acquire or heartbeat committed
+  std::optional<LocalInstant> round_began;  // empty before the start
+  // When it received the last reply that an acquire or heartbeat committed; empty before the first.
+  std::optional<LocalInstant> last_success;
   Duration latency;        // smoothed, of the rounds so far; zero before the first has ended
   Duration buffer;         // b; zero before the start
   int64_t iterations = 0;  // rounds begun

@@ -76,7 +76,7 @@ class PooledCall {
     return Change(State::kSent, State::kGivenUp) ? GivenUp::kUnderWay : GivenUp::kAnswered;
   }
   // REQUIRES: it was sent.
-  Duration sent() const { return sent_; }
+  LocalInstant sent() const { return sent_; }
   // REQUIRES: it was answered.
   Response TakeAnswer() { return std::move(answer_); }
 
@@ -84,8 +84,8 @@ class PooledCall {
   enum class State : uint8_t { kQueued, kSent, kAnswered, kGivenUp };
   bool Change(State from, State to) { return state_.compare_exchange_strong(from, to); }
 
-  Duration sent_;    // set before state_ becomes kSent
-  Response answer_;  // set before state_ becomes kAnswered
+  LocalInstant sent_;  // set before state_ becomes kSent
+  Response answer_;    // set before state_ becomes kAnswered
   std::atomic<State> state_ = State::kQueued;
 };
 
@@ -231,7 +231,7 @@ class GoogleCloudClient::Core {
       state.doing = RunnerState::Doing::kStatement;
       state.commit_sent.reset();
     }
-    const Duration now = MonotonicNow();
+    const LocalInstant now = MonotonicNow();
     std::optional<RunnerAction> action = OnCancelled(policy_, state, now, std::move(reason));
     if (!action || !std::holds_alternative<Finished>(*action)) {
       action = OnReply(policy_, state, now, entropy_, Response{});  // to the rollback
@@ -270,7 +270,7 @@ class GoogleCloudClient::Core {
       return Grant(id, *session);
     }
     asking_.push_back(id);
-    if (const std::optional<Duration> at = run.runner.transaction.give_up_at) {
+    if (const std::optional<LocalInstant> at = run.runner.transaction.give_up_at) {
       run.timer = loop_.At(*at, [this, id] {
         GiveUp(id, Error(Code::kDeadlineExceeded, "no thread was free before its time was over"));
       });
@@ -302,7 +302,7 @@ class GoogleCloudClient::Core {
     asking_.pop_front();
     // Posted, since that run may end at once and return the session, and so on recursively.
     runs_.at(next).session = &session;
-    loop_.At(Duration{}, [this, next, &session] {
+    loop_.At(LocalInstant{}, [this, next, &session] {
       if (runs_.contains(next)) Grant(next, session);
     });
   }

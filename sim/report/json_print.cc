@@ -97,6 +97,9 @@ Json JsonPrinter::Special(std::string_view, Duration duration) const {
 Json JsonPrinter::Special(std::string_view, Instant instant) const {
   return SecondsText({instant.ns});
 }
+Json JsonPrinter::Special(std::string_view, LocalInstant instant) const {
+  return SecondsText(instant - LocalInstant{});
+}
 Json JsonPrinter::Special(std::string_view, Timestamp timestamp) const {
   return FormatRfc3339(timestamp);
 }

@@ -117,6 +117,7 @@ class JsonPrinter {
   Json Special(std::string_view name, const Row& row) const;
   Json Special(std::string_view name, ProcessId process) const;
   Json Special(std::string_view name, Duration duration) const;
+  Json Special(std::string_view name, LocalInstant instant) const;
   Json Special(std::string_view name, Instant instant) const;
   Json Special(std::string_view name, Timestamp timestamp) const;
   Json Special(std::string_view name, Sql sql) const;

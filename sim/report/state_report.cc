@@ -249,7 +249,7 @@ Json NodeStateJson(const World& world, int16_t index, const StateWatch& watch, c
   json["incarnation"] = node.incarnation;
   json["paused"] = node.pauses > 0;
   json["wall_clock"] = TimeWords(ToInstant(clocks.wall));
-  json["monotonic_clock"] = TimeWords(Instant{} + clocks.monotonic);
+  json["monotonic_clock"] = TimeWords(Instant{} + (clocks.monotonic - LocalInstant{}));
   if (node.clock.rate_ppm != 0) json["clock_rate_ppm"] = node.clock.rate_ppm;
   if (node.clock.stands > 0) json["clocks"] = "stand still";
   Json& locks = json["locks"] = Array();

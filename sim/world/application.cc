@@ -34,7 +34,7 @@ class ApplicationStep {
   void Ask(AskId ask, Question question) {
     out_.emplace_back(Asked{.ask = ask, .question = question});
   }
-  void Set(ApplicationTimer timer, Duration at) {
+  void Set(ApplicationTimer timer, LocalInstant at) {
     out_.emplace_back(SetApplicationTimer{.timer = timer, .at = at});
   }
   bool AtWork() const { return sim::AtWork(config_, state_); }
@@ -48,10 +48,12 @@ class ApplicationStep {
 
 void ApplicationStep::On(const ApplicationStarted&) {
   state_.running = true;
-  if (config_.deadline) Set(ApplicationTimer::kDeadline, *config_.deadline);
+  if (config_.deadline) Set(ApplicationTimer::kDeadline, LocalInstant{} + *config_.deadline);
   if (config_.use == Use::kLock) return Ask(kAskLock, Question::kLock);
   out_.emplace_back(Started{});
-  if (config_.use == Use::kHasLock) Set(ApplicationTimer::kNextWrite, config_.write_every);
+  if (config_.use == Use::kHasLock) {
+    Set(ApplicationTimer::kNextWrite, LocalInstant{} + config_.write_every);
+  }
 }
 
 void ApplicationStep::On(const ApplicationTimerFired& fired) {

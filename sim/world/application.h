@@ -31,10 +31,10 @@
 
 namespace whorl::sim {
 
-// Durations and times are those of the process's monotonic clock, which shows 0 when it starts.
+// The process's monotonic clock shows 0 when it starts.
 struct ApplicationConfig {
   Use use = Use::kCallback;
-  std::optional<Duration> deadline;  // when the context given to Run or Lock ends
+  std::optional<Duration> deadline;  // from the start to the end of the context of Run or Lock
   Duration write_every;
   Duration work_for;
   Duration stop_takes;
@@ -44,14 +44,14 @@ struct ApplicationConfig {
 ApplicationConfig ApplicationConfigOf(const Scenario& scenario, const NodeSpec& node);
 
 struct ApplicationState {
-  bool running = false;           // until its process is asked to stop
-  bool leading = false;           // by callback, or because Lock returned
-  bool asking = false;            // HasLock is under way
-  bool working = false;           // between the answer and the write
-  bool stopping = false;          // it was told to stop, and has not stopped yet
-  bool unlocks = false;           // Unlock is to be asked once work has stopped
-  bool ended = false;             // its context ended: it no longer takes part in the lock
-  std::optional<uint64_t> token;  // the token of this term
+  bool running = false;                 // until its process is asked to stop
+  bool leading = false;                 // by callback, or because Lock returned
+  bool asking = false;                  // HasLock is under way
+  bool working = false;                 // between the answer and the write
+  bool stopping = false;                // it was told to stop, and has not stopped yet
+  bool unlocks = false;                 // Unlock is to be asked once work has stopped
+  bool ended = false;                   // its context ended: it no longer takes part in the lock
+  std::optional<uint64_t> token;        // the token of this term
   std::optional<uint64_t> write_token;  // of the write in progress, which may outlast the term
   WHORL_FIELDS(ApplicationState, running, leading, asking, working, stopping, unlocks, ended, token,
                write_token);
@@ -95,7 +95,7 @@ using ApplicationEvent = std::variant<ApplicationStarted, ApplicationTimerFired,
 
 struct SetApplicationTimer {  // replaces the same timer
   ApplicationTimer timer = ApplicationTimer::kNextWrite;
-  Duration at;
+  LocalInstant at;
   WHORL_FIELDS(SetApplicationTimer, timer, at);
 };
 struct CancelApplicationTimer {  // does nothing if the timer is not set

@@ -32,7 +32,7 @@ namespace whorl::sim {
 
 // What a host provides for one process's part in one lock.
 template <typename Host>
-concept ApplicationHost = requires(Host& host, ApplicationTimer timer, Duration at) {
+concept ApplicationHost = requires(Host& host, ApplicationTimer timer, LocalInstant at) {
   { host.process() } -> std::convertible_to<ProcessId>;
   { host.lock() } -> std::convertible_to<uint16_t>;
   { host.Now() } -> std::convertible_to<Instant>;  // true time, as an observer knows it

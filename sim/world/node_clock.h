@@ -56,13 +56,14 @@ constexpr Duration Shows(const NodeClock& clock, Instant now) {
 // `started`: what the oscillator showed when the process started.
 constexpr LocalTime ReadClocks(const NodeClock& clock, Duration started, Instant now) {
   const Duration shows = Shows(clock, now);
-  return {.monotonic = shows - started, .wall = kStartTime + (clock.offset + shows)};
+  return {.monotonic = LocalInstant{} + (shows - started),
+          .wall = kStartTime + (clock.offset + shows)};
 }
 
 // When the process's monotonic clock shows `monotonic`; kNever while the clock stands still.
-constexpr Instant WhenShows(const NodeClock& clock, Duration started, Duration monotonic) {
+constexpr Instant WhenShows(const NodeClock& clock, Duration started, LocalInstant monotonic) {
   if (clock.stands > 0) return kNever;
-  const Duration left = started + monotonic - clock.shown;
+  const Duration left = started + (monotonic - LocalInstant{}) - clock.shown;
   // It showed that before the last change, so the time has come.
   if (left < Duration{}) return clock.since;
   return clock.since + clock_internal::ToTrue(left, clock.rate_ppm);

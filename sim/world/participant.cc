@@ -38,7 +38,7 @@ class Hosting {
     work_.Observe(std::forward<What>(what));
   }
   void Queue(Event&& event) { QueueForMachine(work_, node_, participant_, std::move(event)); }
-  void SetTimer(ApplicationTimer timer, Duration at) {
+  void SetTimer(ApplicationTimer timer, LocalInstant at) {
     SetTimerAt(work_, node_, participant_, TimerOwner::kApplication, static_cast<uint16_t>(timer),
                at);
   }

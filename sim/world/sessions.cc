@@ -79,8 +79,8 @@ void MakeSessions(Work& work, int16_t node_index) {
   const auto& made = std::get<model::Replied>(effects.front()).response.sessions.front();
   node.sessions.emplace();
   std::vector<PoolEffect> asked;
-  OpenPool(work.setup.session_policy, node.sessions->pool, Duration{}, asked);
-  OnSessionsCreated(work.setup.session_policy, node.sessions->pool, Duration{}, /*asked=*/1,
+  OpenPool(work.setup.session_policy, node.sessions->pool, LocalInstant{}, asked);
+  OnSessionsCreated(work.setup.session_policy, node.sessions->pool, LocalInstant{}, /*asked=*/1,
                     {&made.name, 1}, asked);
 }
 
@@ -94,7 +94,7 @@ void RequestSession(Work& work, int16_t node_index, Participant& participant,
   node.sessions->lock = participant.lock;
   node.sessions->request = runner.request;
   node.sessions->step = runner.state.transaction.step;
-  const Duration now = work.ClocksOf(node_index).monotonic;
+  const LocalInstant now = work.ClocksOf(node_index).monotonic;
   std::vector<PoolEffect> effects;
   if (runner.state.session_lost) {
     ReturnSession(work.setup.session_policy, node.sessions->pool, now, runner.state.session.name,
@@ -114,7 +114,7 @@ void OnSessionLost(Work& work, int16_t node, const SessionName& name) {
 
 void OnSessionReply(Work& work, int16_t node_index, const Response& response) {
   Node& node = work.NodeAt(node_index);
-  const Duration now = work.ClocksOf(node_index).monotonic;
+  const LocalInstant now = work.ClocksOf(node_index).monotonic;
   std::vector<PoolEffect> effects;
   if (response.status.ok()) {
     work.Observe(SessionCreated{.process = work.ProcessOf(node_index)});

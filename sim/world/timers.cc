@@ -5,7 +5,7 @@
 namespace whorl::sim {
 
 void SetTimerAt(Work& work, int16_t node, Participant& participant, TimerOwner owner, uint16_t id,
-                Duration local) {
+                LocalInstant local) {
   CancelTimerOf(work, participant, owner, id);
   const uint32_t place = work.Schedule(
       work.WhenShown(node, local), ChoiceKind::kFire, node,

@@ -9,7 +9,7 @@ namespace whorl::sim {
 
 // Replaces the timer of this owner and id, if it is set.
 void SetTimerAt(Work& work, int16_t node, Participant& participant, TimerOwner owner, uint16_t id,
-                Duration local);
+                LocalInstant local);
 // Does nothing if the timer is not set.
 void CancelTimerOf(Work& work, Participant& participant, TimerOwner owner, uint16_t id);
 // After the node's clock has begun to run in another way.

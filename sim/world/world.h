@@ -60,7 +60,7 @@ struct ActiveTimer {
   TimerOwner owner = TimerOwner::kMachine;
   uint16_t id = 0;
   uint32_t place = 0;  // of the pending event
-  Duration at;         // local monotonic
+  LocalInstant at;     // when it fires
   WHORL_FIELDS(ActiveTimer, owner, id, place, at);
 };
 
@@ -120,7 +120,7 @@ struct Call {
   StepName step;
   Request request;
   Instant sent_at;
-  Duration deadline;        // local monotonic
+  LocalInstant deadline;    // of the process that sent it
   bool awaited = true;      // the process still waits
   bool at_spanner = false;  // from sending until the reply is sent or lost
   bool hangs = false;       // a fault holds it back or has lost it

@@ -31,7 +31,7 @@ struct Work {
     return ReadClocks(NodeAt(node).clock, NodeAt(node).started, state.now);
   }
   // When the node's monotonic clock shows this.
-  Instant WhenShown(int16_t node, Duration monotonic) {
+  Instant WhenShown(int16_t node, LocalInstant monotonic) {
     return WhenShows(NodeAt(node).clock, NodeAt(node).started, monotonic);
   }
   Duration PickLatency(const LatencyTable& table, Draw draw, const DrawnFor& whom) {

@@ -22,8 +22,8 @@ struct Term {
   std::string id;
   std::string lock;
   std::optional<uint64_t> token;
-  Duration began;
-  Duration ended;  // Duration::Max(): it has not ended
+  LocalInstant began;
+  LocalInstant ended;  // LocalInstant::Max(): it has not ended
 };
 
 // An Await function that waits longer than this, by the processes' clock, fails the test.
@@ -51,7 +51,7 @@ class LockBackend {
   virtual bool DeleteSessions(const std::string& id) = 0;
   // In the order in which they began.
   virtual std::vector<Term> Terms() = 0;
-  virtual Duration Now() = 0;
+  virtual LocalInstant Now() = 0;
 };
 
 }  // namespace whorl

@@ -76,7 +76,7 @@ void OnlyOneOfManyLeads(const ProtocolInfo& info, LockBackend& backend) {
 void HeartbeatsKeepTheLock(const ProtocolInfo& info, LockBackend& backend) {
   StartLeader(info, backend);
   backend.Start(Named(info, "b"));
-  const Duration began = backend.Now();
+  const LocalInstant began = backend.Now();
   // Longer than b would wait before it takes a lock that is not renewed.
   const Duration long_enough = LeaseFor(info) * 3 / 2 + info.lease_grace;
   while (backend.Now() - began < long_enough) backend.AwaitTransactions("a", 1);
@@ -119,7 +119,7 @@ void ALostReplyCostsNoLeadership(const ProtocolInfo& info, LockBackend& backend)
   if (!backend.LoseReply("a")) GTEST_SKIP() << "nothing here loses replies";
   backend.AwaitTransactions("a", 4);
   ASSERT_EQ(backend.Terms().size(), 1);
-  EXPECT_EQ(backend.Terms()[0].ended, Duration::Max());
+  EXPECT_EQ(backend.Terms()[0].ended, LocalInstant::Max());
 }
 
 void ADeletedSessionCostsNoLeadership(const ProtocolInfo& info, LockBackend& backend) {
@@ -127,7 +127,7 @@ void ADeletedSessionCostsNoLeadership(const ProtocolInfo& info, LockBackend& bac
   if (!backend.DeleteSessions("a")) GTEST_SKIP() << "nothing here deletes sessions";
   backend.AwaitTransactions("a", 4);
   ASSERT_EQ(backend.Terms().size(), 1);
-  EXPECT_EQ(backend.Terms()[0].ended, Duration::Max());
+  EXPECT_EQ(backend.Terms()[0].ended, LocalInstant::Max());
 }
 
 // --- names ---------------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ void EachNameIsALockOfItsOwn(const ProtocolInfo& info, LockBackend& backend) {
   for (size_t i = 0; i < locks.size(); ++i) {
     backend.AwaitTransactions("p" + std::to_string(i), 1);
   }
-  for (const Term& term : backend.Terms()) EXPECT_EQ(term.ended, Duration::Max()) << term.lock;
+  for (const Term& term : backend.Terms()) EXPECT_EQ(term.ended, LocalInstant::Max()) << term.lock;
 }
 
 bool Always(const ProtocolInfo&) { return true; }

@@ -33,7 +33,7 @@ class LockProcess {
   std::string Errors() const { return child_.Errors(); }
 
   // Reads the next line. False if the process prints no more, or nothing until the deadline.
-  bool Hear(Duration deadline) {
+  bool Hear(LocalInstant deadline) {
     const std::optional<std::string> line = child_.Next(deadline - MonotonicNow());
     if (!line) return false;
     std::istringstream words(*line);
@@ -43,7 +43,7 @@ class LockProcess {
     if (what == "gone") gone_ = true;
     if (what == "leads") HearLeads(words);
     if (what == "ends") {
-      Duration at;
+      LocalInstant at;
       words >> at.ns;
       End(at);
     }
@@ -51,7 +51,7 @@ class LockProcess {
   }
   void Kill() {
     child_.Kill();
-    const Duration at = MonotonicNow();
+    const LocalInstant at = MonotonicNow();
     while (Hear(at)) {
     }
     End(at);
@@ -60,7 +60,7 @@ class LockProcess {
  private:
   void HearLeads(std::istream& words) {
     std::string token;
-    Duration at;
+    LocalInstant at;
     words >> token >> until_.ns >> at.ns;
     if (leads_) return;
     leads_ = true;
@@ -69,10 +69,10 @@ class LockProcess {
          .lock = lock_,
          .token = token == "-" ? std::nullopt : std::optional<uint64_t>(std::stoull(token)),
          .began = at,
-         .ended = Duration::Max()});
+         .ended = LocalInstant::Max()});
   }
   // The term ends at `at`, or before that when its lease expires.
-  void End(Duration at) {
+  void End(LocalInstant at) {
     if (leads_) terms_.back().ended = std::min(at, until_);
     leads_ = false;
   }
@@ -83,7 +83,7 @@ class LockProcess {
   bool leads_ = false;
   bool gone_ = false;
   int looks_ = 0;
-  Duration until_;
+  LocalInstant until_;
   std::vector<Term> terms_;
 };
 
@@ -143,13 +143,13 @@ class RealProcesses final : public LockBackend {
     std::ranges::sort(terms, {}, &Term::began);
     return terms;
   }
-  Duration Now() override { return MonotonicNow(); }
+  LocalInstant Now() override { return MonotonicNow(); }
 
  private:
   template <typename Done>
   void Await(const std::string& id, const std::string& what, Done done) {
     LockProcess& process = *processes_.at(id);
-    const Duration deadline = MonotonicNow() + kWaitLimit;
+    const LocalInstant deadline = MonotonicNow() + kWaitLimit;
     while (!done(process)) {
       if (process.Hear(deadline)) continue;
       FAIL() << id << ": " << what << " did not come within a minute\n" << process.Errors();

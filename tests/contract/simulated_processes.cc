@@ -67,14 +67,14 @@ class SimulatedProcesses final : public LockBackend {
     return true;
   }
 
-  Duration Now() override { return now_; }
+  LocalInstant Now() override { return LocalInstant{} + now_; }
 
   std::vector<Term> Terms() override {
     std::vector<Term> terms;
     std::map<std::string, std::optional<uint64_t>> tokens;
     for (const sim::Observation& observation : seen_.observations) {
-      const Duration at = SinceStart(observation);
-      if (at > now_) break;
+      const LocalInstant at = LocalInstant{} + SinceStart(observation);
+      if (at > Now()) break;
       if (const auto* standing = std::get_if<sim::StandingChanged>(&observation.what)) {
         const auto& token = standing->standing.own_token;
         tokens[NameOf(standing->process)] = token ? std::optional(token->Number()) : std::nullopt;
@@ -87,11 +87,11 @@ class SimulatedProcesses final : public LockBackend {
                          .lock = locks_[belief->lock],
                          .token = tokens[id],
                          .began = at,
-                         .ended = Duration::Max()});
+                         .ended = LocalInstant::Max()});
         continue;
       }
       for (Term& term : terms) {
-        if (term.id == id && term.ended == Duration::Max()) term.ended = at;
+        if (term.id == id && term.ended == LocalInstant::Max()) term.ended = at;
       }
     }
     return terms;
@@ -106,8 +106,9 @@ class SimulatedProcesses final : public LockBackend {
   }
 
   bool Leads(const std::string& id) {
-    return std::ranges::any_of(
-        Terms(), [&](const Term& term) { return term.id == id && term.ended == Duration::Max(); });
+    return std::ranges::any_of(Terms(), [&](const Term& term) {
+      return term.id == id && term.ended == LocalInstant::Max();
+    });
   }
 
   void Strike(Json fault) {

@@ -34,11 +34,11 @@ TEST(FencedLeaseFollowerTest, WaitsALeaseAndRhoFromTheFirstReplyThatShowedTheHea
   Lease a;
   a.entropy.next = {0, 0, 0, 0, 0};  // four for the attempt ids, then no delay
   Follows(a);
-  EXPECT_EQ(a.timers.at(kTake), kLonger);
+  EXPECT_EQ(a.timers.at(kTake), ShownAfter(kLonger));
   a.At(Seconds(7));
   a.Fires(kPoll);
   a.Sees(TheirRow());
-  EXPECT_EQ(a.timers.at(kTake), kLonger) << "the same heartbeat again";
+  EXPECT_EQ(a.timers.at(kTake), ShownAfter(kLonger)) << "the same heartbeat again";
 }
 
 TEST(FencedLeaseFollowerTest, TakesUpToOneTwoHundredthLater) {
@@ -48,20 +48,21 @@ TEST(FencedLeaseFollowerTest, TakesUpToOneTwoHundredthLater) {
   EXPECT_EQ(
       a.entropy.draws.back(),
       (ScriptedEntropy::Draw{.purpose = purposes::kTakeDelay, .lo = 0, .hi = Milliseconds(50).ns}));
-  EXPECT_EQ(a.timers.at(kTake), kLonger + Milliseconds(50));
+  EXPECT_EQ(a.timers.at(kTake), ShownAfter(kLonger + Milliseconds(50)));
 }
 
 TEST(FencedLeaseFollowerTest, JudgesByTheRowsLeaseAndNotItsOwn) {
   // Finding S15 of spindle v2: pods with a shorter lease took live ones.
   Lease a(Seconds(3));
   Follows(a);
-  EXPECT_EQ(a.timers.at(kTake), kLonger + Milliseconds(50));
+  EXPECT_EQ(a.timers.at(kTake), ShownAfter(kLonger + Milliseconds(50)));
   Lease b(Seconds(3));
   b.Starts();
   TestRow row = TheirRow();
   row.lease_ms = Null{};
   b.Sees(row);
-  EXPECT_EQ(b.timers.at(kTake), Milliseconds(3'003) + Milliseconds(15)) << "NULL is the observer's";
+  EXPECT_EQ(b.timers.at(kTake), ShownAfter(Milliseconds(3'003) + Milliseconds(15)))
+      << "NULL is the observer's";
 }
 
 TEST(FencedLeaseFollowerTest, TakesWithoutAnotherLookTheHeartbeatThatItSaw) {
@@ -95,7 +96,7 @@ TEST(FencedLeaseFollowerTest, LooksWhenTheNextHeartbeatIsDueAndThenLessAndLessOf
   TestRow row = TheirRow();
   row.age_us = 1'000'000;
   a.Sees(row);
-  EXPECT_EQ(a.timers.at(kPoll), Milliseconds(5'030));
+  EXPECT_EQ(a.timers.at(kPoll), ShownAfter(Milliseconds(5'030)));
   for (const int64_t pause : {30, 60, 120, 240}) {
     a.Fires(kPoll);
     a.Sees(row);
@@ -106,7 +107,7 @@ TEST(FencedLeaseFollowerTest, LooksWhenTheNextHeartbeatIsDueAndThenLessAndLessOf
 TEST(FencedLeaseFollowerTest, LooksAtOnceWhenItHearsOfAReleaseAndBelievesNothingElseOfIt) {
   Lease a;
   Follows(a);
-  const Duration take_at = a.timers.at(kTake);
+  const LocalInstant take_at = a.timers.at(kTake);
   a.At(Seconds(3));
   a.HearsOfARelease();
   EXPECT_THAT(a.did, ElementsAre("note heard of a release", "cancel poll", "run read"));
@@ -156,9 +157,9 @@ TEST(FencedLeaseFollowerTest, AnAgeThatIsWrongByAnHourOnlyShiftsTheNextLook) {
     row.age_us = age_us;
     a.Sees(row, At({}));
     EXPECT_FALSE(a.IsOut(steps::kTake));
-    EXPECT_EQ(a.timers.at(kTake), kLonger + Milliseconds(50));
-    EXPECT_GE(a.timers.at(kPoll), kPollDelay);
-    EXPECT_LE(a.timers.at(kPoll), Seconds(6) + kPollDelay);
+    EXPECT_EQ(a.timers.at(kTake), ShownAfter(kLonger + Milliseconds(50)));
+    EXPECT_GE(a.timers.at(kPoll), ShownAfter(kPollDelay));
+    EXPECT_LE(a.timers.at(kPoll), ShownAfter(Seconds(6) + kPollDelay));
   }
 }
 
@@ -166,7 +167,7 @@ TEST(FencedLeaseFollowerTest, AReadThatFailsIsTriedAgain) {
   Lease a;
   a.Starts();
   a.CannotRead();
-  EXPECT_EQ(a.timers.at(kPoll), kPollDelay);
+  EXPECT_EQ(a.timers.at(kPoll), ShownAfter(kPollDelay));
   a.Fires(kPoll);
   EXPECT_TRUE(a.Out(steps::kRead).return_read_timestamp) << "it is still the first look";
 }
@@ -232,7 +233,7 @@ TEST(FencedLeaseFollowerTest, WhatItTookAtOnceItBelievesInWhenTheLeaseIsOver) {
   a.Sees(TheirRow(), At(Seconds(100)));
   a.Wins(At(Seconds(3)));  // 4 s after the heartbeat: 6 s are left
   EXPECT_FALSE(a.HasLock());
-  EXPECT_EQ(a.timers.at(kBelieve), Milliseconds(6'006));
+  EXPECT_EQ(a.timers.at(kBelieve), ShownAfter(Milliseconds(6'006)));
   a.Fires(kBeat);
   a.BeatCommits(At(Seconds(9)));
   a.Fires(kBelieve);
@@ -250,8 +251,8 @@ TEST(FencedLeaseFollowerTest, CreatesWhereThereIsNoRowAndBelievesALeaseLater) {
   a.Wins(At(Seconds(1)));
   EXPECT_FALSE(a.HasLock());
   EXPECT_FALSE(StandingOf(a.state).believes);
-  EXPECT_EQ(a.timers.at(kBelieve), Seconds(1) + kLonger);
-  EXPECT_EQ(a.timers.at(kBeat), Seconds(6)) << "held by heartbeats all the while";
+  EXPECT_EQ(a.timers.at(kBelieve), ShownAfter(Seconds(1) + kLonger));
+  EXPECT_EQ(a.timers.at(kBeat), ShownAfter(Seconds(6))) << "held by heartbeats all the while";
   a.Fires(kBeat);
   a.BeatCommits(At(Seconds(6)));
   a.Fires(kBelieve);
@@ -265,7 +266,7 @@ TEST(FencedLeaseFollowerTest, WhoCreatesWaitsForTheLongestLeaseThatItHasSeen) {
   Follows(a);
   a.Fires(kPoll);
   a.SeesNoRow();
-  const Duration created = a.now;
+  const LocalInstant created = a.now;
   a.Wins(At(Seconds(6)));
   EXPECT_EQ(a.timers.at(kBelieve), created + kLonger);
 }
@@ -275,14 +276,14 @@ TEST(FencedLeaseFollowerTest, AWaitOutlivesTheTermInWhichItBegan) {
   Lease a;
   a.Starts();
   a.SeesNoRow();
-  a.sent = Seconds(-3);
+  a.sent = ShownAfter(Seconds(-3));
   a.Wins(At({}));
   a.Fires(kDeadline);
-  EXPECT_EQ(a.now, Milliseconds(6'990));
+  EXPECT_EQ(a.now, ShownAfter(Milliseconds(6'990)));
   a.Sees({.heartbeat = At({}), .token = At({}), .attempt = a.state.prefix + "-1c"});
   a.Wins(At(Seconds(7)));
   EXPECT_FALSE(a.HasLock());
-  EXPECT_EQ(a.timers.at(kBelieve), kLonger);
+  EXPECT_EQ(a.timers.at(kBelieve), ShownAfter(kLonger));
 }
 
 // --- answers -----------------------------------------------------------------------------------
@@ -314,7 +315,7 @@ TEST(FencedLeaseAnswerTest, AnUnknownOutcomeIsReadBackAndAdoptedInTime) {
   Lease a;
   Follows(a);
   a.Fires(kTake);
-  const Duration sent = a.now;
+  const LocalInstant sent = a.now;
   const std::string attempt = a.Attempt();
   a.At(sent + Seconds(3));
   a.ClaimEndsUnknown();
@@ -329,7 +330,7 @@ TEST(FencedLeaseAnswerTest, AnOwnAttemptThatIsFoundTooLateIsTakenAnew) {
   Lease a;
   Follows(a);
   a.Fires(kTake);
-  const Duration sent = a.now;
+  const LocalInstant sent = a.now;
   const std::string attempt = a.Attempt();
   a.ClaimEndsUnknown();
   a.At(sent + Milliseconds(9'990));
@@ -345,7 +346,7 @@ TEST(FencedLeaseAnswerTest, AReplyThatComesAfterItsDeadlineBeginsNoTerm) {
   Lease a;
   Follows(a);
   a.Fires(kTake);
-  const Duration sent = a.now;
+  const LocalInstant sent = a.now;
   a.At(sent + Milliseconds(9'990));
   a.sent = sent;
   a.Wins(At(Seconds(11)));
@@ -369,7 +370,7 @@ TEST(FencedLeaseAnswerTest, AnEarlierAttemptThatCommittedLateIsAdoptedToo) {
   Lease a;
   Follows(a);
   a.Fires(kTake);
-  const Duration sent = a.now;
+  const LocalInstant sent = a.now;
   const std::string first = a.Attempt();
   a.ClaimEndsUnknown();
   a.Sees(TheirRow());
@@ -389,7 +390,7 @@ TEST(FencedLeaseAnswerTest, ACreateThatIsReadBackWaitsFromTheReadOn) {
   a.At(Seconds(2));
   a.Sees({.heartbeat = At(Seconds(1)), .token = At(Seconds(1)), .attempt = attempt});
   EXPECT_FALSE(a.HasLock());
-  EXPECT_EQ(a.timers.at(kBelieve), Seconds(2) + kLonger);
+  EXPECT_EQ(a.timers.at(kBelieve), ShownAfter(Seconds(2) + kLonger));
 }
 
 TEST(FencedLeaseAnswerTest, ACreateThatIsFoundTooLateWaitsAllTheSame) {
@@ -404,7 +405,7 @@ TEST(FencedLeaseAnswerTest, ACreateThatIsFoundTooLateWaitsAllTheSame) {
   a.Sees({.heartbeat = At(Seconds(29)), .token = At(Seconds(29)), .attempt = attempt});
   a.Wins(At(Seconds(31)));
   EXPECT_FALSE(a.HasLock());
-  EXPECT_GE(a.timers.at(kBelieve), Seconds(30) + kLonger);
+  EXPECT_GE(a.timers.at(kBelieve), ShownAfter(Seconds(30) + kLonger));
 }
 
 TEST(FencedLeaseAnswerTest, ACreateThatIsFoundWhenItIsForgottenWaitsAllTheSame) {
@@ -420,9 +421,11 @@ TEST(FencedLeaseAnswerTest, ACreateThatIsFoundWhenItIsForgottenWaitsAllTheSame) 
   a.Fires(kTake);
   a.ClaimEndsUnknown();
   EXPECT_EQ(a.state.unknown.size(), 1u);
-  const Duration found = a.now;
-  a.Sees({.heartbeat = whorl::At(found), .token = whorl::At(found), .attempt = created});
-  a.Wins(whorl::At(found));
+  const LocalInstant found = a.now;
+  a.Sees({.heartbeat = whorl::At(found - LocalInstant{}),
+          .token = whorl::At(found - LocalInstant{}),
+          .attempt = created});
+  a.Wins(whorl::At(found - LocalInstant{}));
   EXPECT_FALSE(a.HasLock());
   EXPECT_EQ(a.timers.at(kBelieve), found + kLonger);
 }

@@ -22,10 +22,10 @@ TEST(FencedLeaseTermTest, LeadsUntilTheLeaseLessRhoAfterTheFirstSendingOfItsComm
   a.Starts();
   a.Sees(ReleasedRow());
   a.At(Seconds(4));
-  a.sent = Seconds(1);
+  a.sent = ShownAfter(Seconds(1));
   a.Wins(At(Seconds(2)));
-  EXPECT_EQ(a.timers.at(kDeadline), Seconds(1) + Milliseconds(9'990));
-  EXPECT_EQ(StandingOf(a.state).believes_until, Seconds(1) + Milliseconds(9'990));
+  EXPECT_EQ(a.timers.at(kDeadline), ShownAfter(Seconds(1) + Milliseconds(9'990)));
+  EXPECT_EQ(StandingOf(a.state).believes_until, ShownAfter(Seconds(1) + Milliseconds(9'990)));
   EXPECT_TRUE(a.HasLock());
   a.At(Seconds(1) + Milliseconds(9'990) - Nanoseconds(1));
   EXPECT_TRUE(a.HasLock());
@@ -35,7 +35,7 @@ TEST(FencedLeaseTermTest, TheGuardIsTakenOffTheDeadline) {
   Lease a;
   a.config = MakeConfig("locktable", "job", "a", Seconds(10), Milliseconds(500));
   Leads(a);
-  EXPECT_EQ(a.timers.at(kDeadline), Milliseconds(9'490));
+  EXPECT_EQ(a.timers.at(kDeadline), ShownAfter(Milliseconds(9'490)));
 }
 
 TEST(FencedLeaseTermTest, JudgesItsDeadlineAtEveryAnswerEvenIfTheTimerIsLate) {
@@ -64,7 +64,7 @@ TEST(FencedLeaseTermTest, SendsNoHeartbeatAfterItsDeadline) {
   Lease a;
   Leads(a);
   a.Fires(kBeat);
-  EXPECT_EQ(a.Out(steps::kBeat).give_up_at, Milliseconds(9'990));
+  EXPECT_EQ(a.Out(steps::kBeat).give_up_at, ShownAfter(Milliseconds(9'990)));
   a.At(Milliseconds(9'990));
   a.Fires(kDeadline);
   EXPECT_FALSE(a.timers.contains(kBeat));
@@ -107,12 +107,12 @@ TEST(FencedLeaseTermTest, BeatsEverySixtyPercentOfTheLease) {
   // Followers rely on it: they look when the next one is due.
   Lease a;
   Leads(a);
-  EXPECT_EQ(a.timers.at(kBeat), Seconds(6));
+  EXPECT_EQ(a.timers.at(kBeat), ShownAfter(Seconds(6)));
   a.Fires(kBeat);
   EXPECT_TRUE(a.IsOut(steps::kBeat));
   a.BeatCommits(At(Seconds(6)));
-  EXPECT_EQ(a.timers.at(kBeat), Seconds(12));
-  EXPECT_EQ(a.timers.at(kDeadline), Seconds(6) + Milliseconds(9'990));
+  EXPECT_EQ(a.timers.at(kBeat), ShownAfter(Seconds(12)));
+  EXPECT_EQ(a.timers.at(kDeadline), ShownAfter(Seconds(6) + Milliseconds(9'990)));
 }
 
 TEST(FencedLeaseTermTest, OneDmlInAnOptimisticTransactionThatNamesTokenAndAttempt) {
@@ -135,12 +135,12 @@ TEST(FencedLeaseTermTest, SendsAnotherWhileNoneIsAcknowledged) {
   Lease a;
   Leads(a);
   a.Fires(kBeat);
-  EXPECT_EQ(a.timers.at(kBeat), Seconds(6) + Milliseconds(625));  // L / 16
+  EXPECT_EQ(a.timers.at(kBeat), ShownAfter(Seconds(6) + Milliseconds(625)));  // L / 16
   a.Fires(kBeat);
   EXPECT_EQ(a.CountOut(steps::kBeat), 2U);
   a.BeatCommits(At(Seconds(6)));  // the first one's reply
-  EXPECT_EQ(a.timers.at(kDeadline), Seconds(6) + Milliseconds(9'990));
-  EXPECT_EQ(a.timers.at(kBeat), Seconds(12));
+  EXPECT_EQ(a.timers.at(kDeadline), ShownAfter(Seconds(6) + Milliseconds(9'990)));
+  EXPECT_EQ(a.timers.at(kBeat), ShownAfter(Seconds(12)));
 }
 
 TEST(FencedLeaseTermTest, WaitsTwiceTheSmoothedLatencyWhereThatIsLonger) {
@@ -161,11 +161,11 @@ TEST(FencedLeaseTermTest, AnUnknownOrFailedHeartbeatMovesNothing) {
   Leads(a);
   a.Fires(kBeat);
   a.BeatEndsUnknown();
-  EXPECT_EQ(a.timers.at(kDeadline), Milliseconds(9'990));
+  EXPECT_EQ(a.timers.at(kDeadline), ShownAfter(Milliseconds(9'990)));
   EXPECT_TRUE(a.timers.contains(kBeat));
   a.Fires(kBeat);
   a.BeatFails();
-  EXPECT_EQ(a.timers.at(kDeadline), Milliseconds(9'990));
+  EXPECT_EQ(a.timers.at(kDeadline), ShownAfter(Milliseconds(9'990)));
   EXPECT_TRUE(a.HasLock());
 }
 
@@ -174,10 +174,10 @@ TEST(FencedLeaseTermTest, AnOlderAcknowledgementDoesNotTakeTheDeadlineBack) {
   Leads(a);
   a.Fires(kBeat);
   a.Fires(kBeat);
-  a.sent = Seconds(6) + Milliseconds(625);
+  a.sent = ShownAfter(Seconds(6) + Milliseconds(625));
   a.BeatCommits(At(Milliseconds(6'620)));
-  const Duration deadline = a.timers.at(kDeadline);
-  a.sent = Seconds(6);
+  const LocalInstant deadline = a.timers.at(kDeadline);
+  a.sent = ShownAfter(Seconds(6));
   a.BeatCommits(At(Milliseconds(6'610)));
   EXPECT_EQ(a.timers.at(kDeadline), deadline);
 }
@@ -272,7 +272,7 @@ TEST(FencedLeaseStopTest, ARowIsNotGivenBackAtTheDeadlineWhileTheWorkStillRuns) 
   a.At(Seconds(2));
   a.Stops();
   a.Fires(kDeadline);
-  EXPECT_EQ(a.now, Milliseconds(9'990));
+  EXPECT_EQ(a.now, ShownAfter(Milliseconds(9'990)));
   EXPECT_FALSE(a.IsOut(steps::kRelease));
   a.WorkIsOver();
   EXPECT_FALSE(a.IsOut(steps::kRelease)) << "the term ended, and another process may hold the row";
@@ -328,7 +328,7 @@ TEST(FencedLeaseStopTest, WhatWasNeverBelievedInIsNotGivenBack) {
   Lease again;  // it took its own row anew during the wait
   again.Starts();
   again.SeesNoRow();
-  again.sent = Seconds(-3);
+  again.sent = ShownAfter(Seconds(-3));
   again.Wins(FirstToken());
   again.Fires(kDeadline);
   again.Sees({.heartbeat = FirstToken(), .attempt = again.state.prefix + "-1c"});

@@ -58,7 +58,8 @@ class Lease {
     Asks();
     return did.at(did.size() - 1).find(" yes") != std::string::npos;
   }
-  void At(Duration time) { now = time; }
+  void At(Duration time) { now = ShownAfter(time); }
+  void At(LocalInstant time) { now = time; }
   // The timer fires at the time for which it was set, or now if that is later.
   void Fires(TimerOfLease timer) {
     ASSERT_TRUE(timers.contains(timer)) << "timer " << timer << " is not set";
@@ -86,7 +87,7 @@ class Lease {
   void BeatFindsNothing() { Ends(steps::kBeat, Committed({}, 0)); }
   void BeatFails() { Ends(steps::kBeat, Failed(Code::kUnavailable)); }
   void BeatEndsUnknown() { Ends(steps::kBeat, EndedUnknown()); }
-  void ReleaseCommits() { Ends(steps::kRelease, Committed(whorl::At(now), 1)); }
+  void ReleaseCommits() { Ends(steps::kRelease, Committed(whorl::At(now - LocalInstant{}), 1)); }
   void ReleaseFindsNothing() { Ends(steps::kRelease, Committed({}, 0)); }
   void ReleaseEndsUnknown() { Ends(steps::kRelease, EndedUnknown()); }
 
@@ -109,16 +110,16 @@ class Lease {
   Config config;
   State state;
   ScriptedEntropy entropy;
-  Duration now;
+  LocalInstant now;
   // When the Commit of the next answered write was first sent; nullopt: when the write was requested.
-  std::optional<Duration> sent;
+  std::optional<LocalInstant> sent;
   std::vector<std::string> did;
-  std::map<TimerId, Duration> timers;
+  std::map<TimerId, LocalInstant> timers;
 
  private:
   struct Running {
     Transaction transaction;
-    Duration since;
+    LocalInstant since;
     uint64_t order = 0;
   };
   using Runs = std::map<RequestId, Running>;
@@ -159,7 +160,7 @@ class Lease {
     }
     if (const auto* set = std::get_if<SetTimer>(&effect)) {
       timers[set->timer] = set->at;
-      return "set " + TimerText(set->timer) + " " + FormatDuration(set->at);
+      return "set " + TimerText(set->timer) + " " + FormatDuration(set->at - LocalInstant{});
     }
     if (const auto* cancel = std::get_if<CancelTimer>(&effect)) {
       timers.erase(cancel->timer);

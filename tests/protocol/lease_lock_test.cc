@@ -71,14 +71,14 @@ class User {
   Config config;
   State state;
   ScriptedEntropy entropy;
-  Duration now;
+  LocalInstant now;
   Duration wall_ahead;
   std::vector<std::string> did;
-  std::map<TimerId, Duration> timers;
+  std::map<TimerId, LocalInstant> timers;
   std::map<RequestId, Transaction> running;
 
  private:
-  Timestamp Wall() const { return At(now + wall_ahead); }
+  Timestamp Wall() const { return At(now - LocalInstant{} + wall_ahead); }
   static TransactionResult Committed(StatementResult result) {
     return {.outcome = Outcome::kCommitted, .status = {}, .results = {std::move(result)}};
   }
@@ -110,7 +110,8 @@ class User {
     }
     if (const auto* set = std::get_if<SetTimer>(&effect)) {
       timers[set->timer] = set->at;
-      return (set->timer == kPoll ? "poll at " : "beat at ") + FormatDuration(set->at);
+      return (set->timer == kPoll ? "poll at " : "beat at ") +
+             FormatDuration(set->at - LocalInstant{});
     }
     if (const auto* cancel = std::get_if<CancelTimer>(&effect)) {
       timers.erase(cancel->timer);
@@ -143,10 +144,10 @@ void Holds(User& user) {
 
 TEST(LeaseLockConfigTest, PromisesNothingOfTokensAndNothingThatOnlyAFenceCanKeep) {
   const ProtocolInfo info = Info();
-  EXPECT_THAT(InvariantsThatAre(Promise::kPromised, info),
-              ElementsAre(Invariant::kHasLockTruthful, Invariant::kLeaseRespected,
-                          Invariant::kIsolation, Invariant::kNoWedge,
-                          Invariant::kNoWorkAfterRelease));
+  EXPECT_THAT(
+      InvariantsThatAre(Promise::kPromised, info),
+      ElementsAre(Invariant::kHasLockTruthful, Invariant::kLeaseRespected, Invariant::kIsolation,
+                  Invariant::kNoWedge, Invariant::kNoWorkAfterRelease));
   EXPECT_THAT(InvariantsThatAre(Promise::kNotPromised, info),
               ElementsAre(Invariant::kSingleLeaderBelief, Invariant::kSingleWorker));
   EXPECT_FALSE(info.has_tokens);
@@ -228,7 +229,7 @@ TEST(LeaseLockHoldTest, BelievesUntilItsWallClockShowsTheEnd) {
   user.Starts();
   user.Passes(Seconds(2));
   user.Gets();
-  EXPECT_EQ(StandingOf(user.state, user.Clocks()).believes_until, Seconds(12));
+  EXPECT_EQ(StandingOf(user.state, user.Clocks()).believes_until, ShownAfter(Seconds(12)));
   user.Passes(Seconds(10) - Nanoseconds(1));
   EXPECT_TRUE(user.Believes());
   user.Passes(Nanoseconds(1));
@@ -240,7 +241,7 @@ TEST(LeaseLockHoldTest, AWallClockThatIsSetMovesTheEnd) {
   User user;
   Holds(user);
   user.wall_ahead = Seconds(-30);
-  EXPECT_EQ(StandingOf(user.state, user.Clocks()).believes_until, Seconds(42));
+  EXPECT_EQ(StandingOf(user.state, user.Clocks()).believes_until, ShownAfter(Seconds(42)));
   user.wall_ahead = Seconds(30);
   EXPECT_FALSE(user.Believes());
 }

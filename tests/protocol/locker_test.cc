@@ -276,12 +276,12 @@ TEST(LockerTest, AHeartbeatFailsWhenAnotherHasHadTheLock) {
 TEST(LockerTest, BackgroundHeartbeatsGoOnUntilOneFails) {
   Background beats;
   ASSERT_FALSE(StartBackgroundHeartbeats(kHeld, Seconds(3), Seconds(10), Seconds(1), beats));
-  EXPECT_EQ(beats.tick_at, Seconds(4));
+  EXPECT_EQ(beats.tick_at, ShownAfter(Seconds(4)));
   Call call;
   const LocalTime at4 = {.monotonic = Seconds(4), .wall = At(Seconds(4))};
   EXPECT_EQ(Text(OnTick(TestLocker(), beats, at4, call)), "heartbeat job");
   EXPECT_TRUE(beats.beating);
-  EXPECT_EQ(beats.tick_at, Seconds(7));
+  EXPECT_EQ(beats.tick_at, ShownAfter(Seconds(7)));
   OnBeatEnded(beats, {.lock = call.lock, .error = std::nullopt});
   EXPECT_FALSE(beats.beating);
   EXPECT_EQ(beats.lock.leased_until, At(Seconds(14))) << "the caller's lock is updated";
@@ -296,20 +296,20 @@ TEST(LockerTest, BackgroundHeartbeatsGoOnUntilOneFails) {
 TEST(LockerTest, OfTicksThatWereMissedOneIsKept) {
   // As with Go's ticker: a heartbeat that took three intervals is followed by one at once.
   Background beats;
-  StartBackgroundHeartbeats(kHeld, Seconds(3), Seconds(10), Duration{}, beats);
+  StartBackgroundHeartbeats(kHeld, Seconds(3), Seconds(10), LocalInstant{}, beats);
   Call call;
   OnTick(TestLocker(), beats, {.monotonic = Seconds(3), .wall = {}}, call);
   OnBeatEnded(beats, {.lock = call.lock, .error = std::nullopt});
-  EXPECT_EQ(beats.tick_at, Seconds(6));
+  EXPECT_EQ(beats.tick_at, ShownAfter(Seconds(6)));
   OnTick(TestLocker(), beats, {.monotonic = Milliseconds(12'500), .wall = {}}, call);
-  EXPECT_EQ(beats.tick_at, Seconds(15));
+  EXPECT_EQ(beats.tick_at, ShownAfter(Seconds(15)));
 }
 
 TEST(LockerTest, BackgroundHeartbeatsNeedAnIntervalAndALease) {
   Background beats;
   for (const auto& [interval, lease] :
        {std::pair(Duration{}, Seconds(1)), std::pair(Seconds(1), Duration{})}) {
-    const auto error = StartBackgroundHeartbeats(kHeld, interval, lease, Duration{}, beats);
+    const auto error = StartBackgroundHeartbeats(kHeld, interval, lease, LocalInstant{}, beats);
     ASSERT_TRUE(error.has_value());
     EXPECT_EQ(error->kind, ErrorKind::kInvalidArgument);
   }

@@ -24,7 +24,8 @@ ProtocolConfig ConfigOf(std::string_view protocol) {
 std::vector<Effect> Take(const ProtocolConfig& config, ProtocolState& state, const Event& event) {
   ScriptedEntropy entropy;
   std::vector<Effect> out;
-  Step(config, state, {.monotonic = Seconds(1), .wall = At(Seconds(1))}, entropy, event, out);
+  Step(config, state, {.monotonic = ShownAfter(Seconds(1)), .wall = At(Seconds(1))}, entropy, event,
+       out);
   return out;
 }
 

@@ -47,6 +47,9 @@ class ScriptedEntropy final : public Entropy {
 };
 
 // A point in time, `since` after the first second of 2026.
+// What a process's clock shows so long after the process started.
+constexpr LocalInstant ShownAfter(Duration since_start) { return LocalInstant{} + since_start; }
+
 inline Timestamp At(Duration since) {
   return Timestamp::FromUnixNanos(1'767'225'600'000'000'000) + since;
 }

@@ -62,10 +62,10 @@ class Service {
   Config config;
   State state;
   ScriptedEntropy entropy;
-  Duration now;
+  LocalInstant now;
   std::vector<std::string> did;
   RunTransaction running;  // asked for last
-  std::optional<Duration> wake;
+  std::optional<LocalInstant> wake;
 
  private:
   static RequestId AskOf(AskId ask) { return static_cast<RequestId>(kFirstAskRequest + ask); }
@@ -97,7 +97,7 @@ class Service {
     }
     if (const auto* set = std::get_if<SetTimer>(&effect)) {
       wake = set->at;
-      return "wake at " + FormatDuration(set->at);
+      return "wake at " + FormatDuration(set->at - LocalInstant{});
     }
     if (const auto* changed = std::get_if<LeadershipChanged>(&effect)) {
       return changed->leader ? "callback 1" : "callback 0";

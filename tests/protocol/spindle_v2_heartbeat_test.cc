@@ -81,7 +81,7 @@ TEST(SpindleV2HeartbeatLoopTest, LooksOnceASecondWhileItIsNotTheLeader) {
   Follows(spindle, kTheirs);
   for (int second = 1; second < 5; ++second) {
     spindle.Wakes();
-    EXPECT_EQ(spindle.now, Seconds(second));
+    EXPECT_EQ(spindle.now, ShownAfter(Seconds(second)));
     EXPECT_THAT(spindle.did, ElementsAre("set wake " + std::to_string(second + 1) + "s"));
   }
   EXPECT_THAT(spindle.entropy.draws, IsEmpty());

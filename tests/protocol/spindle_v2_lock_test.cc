@@ -64,7 +64,7 @@ TEST(SpindleV2LockTest, AsksEveryHalfSecond) {
   Wrapper wrapper;
   LocksAndWins(wrapper);
   wrapper.Polls();
-  EXPECT_EQ(wrapper.now, Milliseconds(500));
+  EXPECT_EQ(wrapper.now, ShownAfter(Milliseconds(500)));
   EXPECT_THAT(wrapper.did, ElementsAre("run has_lock for ask 32767"));
   wrapper.At(Milliseconds(700));
   wrapper.AnswersRow(kPoll, kTheirs, std::string("b"));
@@ -82,7 +82,7 @@ TEST(SpindleV2LockTest, NeedsMoreThanOneRoundBesidesTheAnswerYes) {
   wrapper.Polls();
   wrapper.AnswersRow(kPoll, kMine, std::string("a"));
   EXPECT_THAT(wrapper.did, ElementsAre("answer 1 Lock yes"));
-  EXPECT_EQ(wrapper.now, Seconds(10));
+  EXPECT_EQ(wrapper.now, ShownAfter(Seconds(10)));
 }
 
 TEST(SpindleV2LockTest, ManyRoundsAloneAreNotEnough) {
@@ -105,7 +105,7 @@ TEST(SpindleV2LockTest, RoundsAreCountedWhenTheAnswerComes) {
   LocksAndWins(wrapper);
   while (wrapper.timers.at(0xffff) < wrapper.timers.at(0)) {
     wrapper.Polls();
-    if (wrapper.now == Milliseconds(9'500)) break;
+    if (wrapper.now == ShownAfter(Milliseconds(9'500))) break;
     wrapper.AnswersRow(kPoll, kMine, std::string("a"));
   }
   wrapper.Ticks();
@@ -301,7 +301,7 @@ TEST(SpindleV2UnlockTest, AfterItLockComesAsSoonAsTheFirstRoundFindsItsToken) {
   wrapper.Polls();
   wrapper.AnswersRow(kPoll, kMine, std::string("a"));
   EXPECT_THAT(wrapper.did, ElementsAre("answer 3 Lock yes"));
-  EXPECT_EQ(wrapper.now, Milliseconds(11'500));
+  EXPECT_EQ(wrapper.now, ShownAfter(Milliseconds(11'500)));
 }
 
 // --- the rest is the spindle's -----------------------------------------------------------------

@@ -27,7 +27,7 @@ TEST(SpindleV2TickerTest, EveryLeaseARound) {
   Follows(spindle, kTheirs);
   for (int round = 1; round < 5; ++round) {
     spindle.Ticks();
-    EXPECT_EQ(spindle.now, Seconds(10 * round));
+    EXPECT_EQ(spindle.now, ShownAfter(Seconds(10 * round)));
     EXPECT_EQ(spindle.did.back(), "run check");
     spindle.Sees(int64_t{500}, kTheirs);
   }
@@ -73,7 +73,7 @@ TEST(SpindleV2TickerTest, ASlowRoundDoesNotShiftTheTicks) {
   spindle.At(Seconds(9));
   spindle.Sees(int64_t{500}, kTheirs);
   spindle.Ticks();
-  EXPECT_EQ(spindle.now, Seconds(10));
+  EXPECT_EQ(spindle.now, ShownAfter(Seconds(10)));
 }
 
 // --- the check ---------------------------------------------------------------------------------

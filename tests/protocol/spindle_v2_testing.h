@@ -44,7 +44,8 @@ class Process {
   void Starts() { Hears(Started{}); }
   void Stops(StopReason reason = StopReason::kCancelled) { Hears(StopRequested{.reason = reason}); }
   void Asks(Question question, AskId ask = 1) { Hears(Asked{.ask = ask, .question = question}); }
-  void At(Duration time) { now = time; }
+  void At(Duration time) { now = ShownAfter(time); }
+  void At(LocalInstant time) { now = time; }
   // The timer fires at the time for which it was set.
   void Ticks(uint16_t run = 0) { Fires(TimerOf(run, 0)); }
   void Wakes(uint16_t run = 0) { Fires(TimerOf(run, 1)); }
@@ -96,11 +97,11 @@ class Process {
   Config config;
   Machine state;
   ScriptedEntropy entropy;
-  Duration now;
+  LocalInstant now;
   std::vector<std::string> did;
   std::vector<Effect> effects;
   std::map<RequestId, Transaction> running;
-  std::map<TimerId, Duration> timers;
+  std::map<TimerId, LocalInstant> timers;
 
  private:
   static constexpr RequestId Round(uint16_t run) { return static_cast<RequestId>(run * 4); }
@@ -137,7 +138,7 @@ class Process {
     }
     if (const auto* set = std::get_if<SetTimer>(&effect)) {
       timers[set->timer] = set->at;
-      return "set " + TimerText(set->timer) + " " + FormatDuration(set->at);
+      return "set " + TimerText(set->timer) + " " + FormatDuration(set->at - LocalInstant{});
     }
     if (const auto* cancel = std::get_if<CancelTimer>(&effect)) {
       timers.erase(cancel->timer);

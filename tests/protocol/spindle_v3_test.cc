@@ -85,15 +85,15 @@ class Process {
 
   bool Believes() const { return StandingOf(state).believes; }
   // From the end of the round to the next wake-up.
-  Duration Pause() const { return wake.value_or(Duration{}) - now; }
+  Duration Pause() const { return wake.value_or(LocalInstant{}) - now; }
 
   Config config;
   State state;
   ScriptedEntropy entropy;
-  Duration now;
+  LocalInstant now;
   std::vector<std::string> did;
   Transaction running;  // asked for last
-  std::optional<Duration> wake;
+  std::optional<LocalInstant> wake;
 
  private:
   void Ends(TransactionResult result) {
@@ -114,7 +114,7 @@ class Process {
     }
     if (const auto* set = std::get_if<SetTimer>(&effect)) {
       wake = set->at;
-      return "wake at " + FormatDuration(set->at);
+      return "wake at " + FormatDuration(set->at - LocalInstant{});
     }
     if (const auto* changed = std::get_if<LeadershipChanged>(&effect)) {
       return changed->leader ? "callback 1" : "callback 0";
@@ -400,8 +400,8 @@ TEST(SpindleV3LeaderTest, TheHeartbeatsDeadlineEndsABufferBeforeTheLease) {
   Process process;
   Wins(process);
   process.Wakes();
-  EXPECT_EQ(process.now, Milliseconds(4'500));
-  EXPECT_EQ(process.running.give_up_at, Milliseconds(9'500));
+  EXPECT_EQ(process.now, ShownAfter(Milliseconds(4'500)));
+  EXPECT_EQ(process.running.give_up_at, ShownAfter(Milliseconds(9'500)));
   process.Fails();
   process.Passes(Milliseconds(4'950));  // 9.45 s after the success
   process.Wakes();
@@ -454,7 +454,7 @@ TEST(SpindleV3LeaderTest, StepsDownWhenTheLeaseMightEndBeforeTheNextTry) {
     Process process;
     Wins(process);
     process.Wakes();
-    process.Passes(after - process.now);
+    process.Passes(ShownAfter(after) - process.now);
     process.Fails(Code::kDeadlineExceeded);
     EXPECT_EQ(process.Believes(), after < Milliseconds(9'500)) << FormatDuration(after);
   }
@@ -466,12 +466,12 @@ TEST(SpindleV3LeaderTest, HeartbeatsThatFailFastOverstayTheLease) {
   Wins(process);
   for (const Duration at : {Milliseconds(4'500), Milliseconds(6'500), Milliseconds(8'500)}) {
     process.Wakes();
-    EXPECT_EQ(process.now, at);
+    EXPECT_EQ(process.now, ShownAfter(at));
     process.Fails();
     EXPECT_TRUE(process.Believes());
   }
   process.Wakes();
-  EXPECT_EQ(process.now, Milliseconds(10'500));
+  EXPECT_EQ(process.now, ShownAfter(Milliseconds(10'500)));
   EXPECT_TRUE(process.Believes()) << "half a second after the lease";
   process.Fails();
   EXPECT_FALSE(process.Believes());
@@ -484,7 +484,7 @@ TEST(SpindleV3LeaderTest, ItsDeadlineCountsFromTheReply) {
   process.Wakes();
   process.Passes(Seconds(4));
   process.Commits(At(Milliseconds(4'500)));
-  EXPECT_EQ(process.state.last_success, Milliseconds(8'500));
+  EXPECT_EQ(process.state.last_success, ShownAfter(Milliseconds(8'500)));
 }
 
 TEST(SpindleV3LeaderTest, AnUnknownHeartbeatLeavesTheOldToken) {
@@ -525,7 +525,7 @@ TEST(SpindleV3StopTest, TheContextEndsAndTheRowIsDeletedWithoutWaitingForTheWork
   EXPECT_FALSE(process.Believes());
   EXPECT_EQ(process.running.statements.front().statement.parameters,
             (std::vector<Value>{std::string("job"), At(Seconds(1)), std::string("a")}));
-  EXPECT_EQ(process.running.give_up_at, Seconds(7)) << "5 s";
+  EXPECT_EQ(process.running.give_up_at, ShownAfter(Seconds(7))) << "5 s";
   process.WorkStops();
   EXPECT_THAT(process.did, IsEmpty());
   process.ReleaseEnds();

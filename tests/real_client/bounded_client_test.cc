@@ -63,7 +63,7 @@ class BoundedClientTest : public testing::Test {
         step, Mode::kReadWrite,
         Sql::Intern("UPDATE t SET a=1 WHERE name=@name", {{.name = "name", .type = Type::kString}}),
         {name});
-    transaction.give_up_at = Seconds(by);
+    transaction.give_up_at = LocalInstant{} + Seconds(by);
     runs_[name] =
         client_.Run(std::move(transaction), [this, name](const TransactionResult& result) {
           if (result.status.ok()) return;
@@ -75,7 +75,7 @@ class BoundedClientTest : public testing::Test {
     while (inner_->sent.size() < count) inner_->EndFirst();
   }
 
-  Duration now_;
+  LocalInstant now_;
   std::map<std::string, TransactionClient::RunId> runs_;
   std::vector<std::string> refused_;
   HeldClient* inner_ = new HeldClient;
@@ -100,7 +100,7 @@ TEST_F(BoundedClientTest, DoesNotSendWhatIsTooLate) {
   Run(fenced_lease::steps::kBeat, "late beat", 5);
   Run(fenced_lease::steps::kRead, "late read", 5);
   Run(fenced_lease::steps::kRead, "read", 60);
-  now_ = Seconds(5);
+  now_ = LocalInstant{} + Seconds(5);
   EndAll(2);
   EXPECT_THAT(inner_->sent, ElementsAre("first", "read"));
   EXPECT_THAT(refused_, ElementsAre(HasSubstr("late beat DEADLINE_EXCEEDED: too many"),
@@ -114,7 +114,7 @@ TEST_F(BoundedClientTest, SendsLastWhatWouldComeTooLate) {
   Run(fenced_lease::steps::kBeat, "hopeless", 9);
   Run(fenced_lease::steps::kRead, "read", 60);
   Run(fenced_lease::steps::kBeat, "beat", 12);
-  now_ = Seconds(8);
+  now_ = LocalInstant{} + Seconds(8);
   EndAll(4);
   EXPECT_THAT(inner_->sent, ElementsAre("first", "beat", "read", "hopeless"));
 }
@@ -157,7 +157,7 @@ TEST_F(BoundedClientTest, AShutdownAnswersAll) {
 
 // A Spanner that serves one kind well may be overloaded with the other.
 TEST(BoundedClientLanes, ReadsDoNotWaitForReadWriteTransactions) {
-  Duration now;
+  LocalInstant now;
   auto* inner = new HeldClient;
   BoundedClient client(std::unique_ptr<TransactionClient>(inner), 100, [&now] { return now; });
   const auto run = [&client](Mode mode, const std::string& name) {

@@ -116,9 +116,9 @@ TEST(ClientTransportTest, DmlIsToldFromQueriesByItsVerb) {
 }
 
 TEST(ClientOsTest, ClockGoesOnAndDrawsStayInRange) {
-  const Duration before = MonotonicNow();
+  const LocalInstant before = MonotonicNow();
   EXPECT_LE(before, MonotonicNow());
-  EXPECT_GT(before, Duration{});
+  EXPECT_GT(before, LocalInstant{});
   OsEntropy entropy;
   bool differs = false;
   for (int i = 0; i < 100; ++i) {

@@ -26,7 +26,7 @@ class ConcurrencyLevelTest : public testing::Test {
     }
   }
 
-  Duration now_;
+  LocalInstant now_;
   ConcurrencyLevel level_{50};
 };
 
@@ -52,7 +52,7 @@ TEST_F(ConcurrencyLevelTest, EachKindOfRefusalHalvesIt) {
        {Failed(Code::kAborted), Failed(Code::kResourceExhausted), Failed(Code::kUnavailable),
         Failed(Code::kDeadlineExceeded), again}) {
     ConcurrencyLevel level(50);
-    level.OnEnded(Seconds(1), Milliseconds(10), refusal, true);
+    level.OnEnded(LocalInstant{} + Seconds(1), Milliseconds(10), refusal, true);
     EXPECT_EQ(level.limit(), 2) << FormatStatus(refusal.status);
   }
 }
@@ -98,18 +98,18 @@ TEST_F(ConcurrencyLevelTest, GetsUsedToASlowerSpanner) {
 int CommitsInAMinute(int capacity, bool refuses, std::vector<int32_t>& levels) {
   ConcurrencyLevel level(100);
   struct Sent {
-    Duration at;
+    LocalInstant at;
     uint16_t attempts = 1;
   };
-  std::multimap<Duration, Sent> under_way;  // by their ends
-  Duration now;
+  std::multimap<LocalInstant, Sent> under_way;  // by their ends
+  LocalInstant now;
   int commits = 0;
-  while (now < Seconds(60)) {
+  while (now < LocalInstant{} + Seconds(60)) {
     while (static_cast<int>(under_way.size()) < level.limit()) {
       const int before_it = static_cast<int>(under_way.size());
       const bool aborted = refuses && before_it >= capacity;
       const int64_t turns = refuses ? 1 : 1 + before_it / capacity;
-      const Duration end =
+      const LocalInstant end =
           now + Milliseconds(5) * turns + (aborted ? Milliseconds(20) : Duration());
       under_way.emplace(end, Sent{now, static_cast<uint16_t>(aborted ? 2 : 1)});
     }

@@ -202,13 +202,13 @@ TEST_F(LockTest, LeadershipEndsByTheClockWhenSpannerIsGone) {
   Init("job");
   const auto a = Make(*client_, {.name = "job", .id = "a", .lease = Seconds(1)});
   ASSERT_EQ(FormatStatus(a->Lock()), "OK");
-  std::promise<Duration> stopped;
+  std::promise<LocalInstant> stopped;
   const std::stop_callback told(a->Term(), [&] { stopped.set_value(MonotonicNow()); });
   database_->server()->SetFaults([](const server::CallInfo&) -> server::FaultAction {
     return server::FailBefore{Error(Code::kUnavailable, "gone")};
   });
-  const Duration until = a->Now().until;
-  const Duration at = stopped.get_future().get();
+  const LocalInstant until = a->Now().until;
+  const LocalInstant at = stopped.get_future().get();
   EXPECT_GE(at, until);
   EXPECT_FALSE(a->HasLock());
   EXPECT_EQ(a->Token(), std::nullopt);
@@ -463,7 +463,7 @@ TEST_F(LockTest, DestructorsDoNotAddUpWhenSpannerDoesNotAnswer) {
   const auto gate = std::make_shared<server::Gate>();
   database_->server()->SetFaults(
       [gate](const server::CallInfo&) { return server::HoldRequest{gate}; });
-  const Duration from = MonotonicNow();
+  const LocalInstant from = MonotonicNow();
   locks.clear();
   // Each by itself waits for a lease: 400 s.
   EXPECT_LT(MonotonicNow() - from, Seconds(100));

@@ -31,17 +31,17 @@ class SlowClock final : public MachineClock {
   LocalTime Local() const override {
     return {.monotonic = FromMonotonic(MonotonicNow()), .wall = kWall};
   }
-  Duration ToMonotonic(Duration machine) const override {
+  LocalInstant ToMonotonic(LocalInstant machine) const override {
     return started_ + Duration{machine.ns * slower_};
   }
-  Duration FromMonotonic(Duration monotonic) const override {
-    return Duration{(monotonic - started_).ns / slower_};
+  LocalInstant FromMonotonic(LocalInstant monotonic) const override {
+    return LocalInstant{(monotonic - started_).ns / slower_};
   }
 
   static constexpr Timestamp kWall = Timestamp::FromUnixNanos(1'700'000'000'000'000'000);
 
  private:
-  const Duration started_ = MonotonicNow();
+  const LocalInstant started_ = MonotonicNow();
   const int64_t slower_;
 };
 
@@ -132,7 +132,7 @@ TEST_F(MachineHostTest, TransactionsGiveUpWhenTheMachinesClockSaysSo) {
   ASSERT_EQ(runs.size(), 1U);
   ASSERT_TRUE(runs[0].give_up_at.has_value());
   // fenced_lease gives its first read a part of the lease, which is 5 s of the machine's clock.
-  const Duration by_machine = clock_.FromMonotonic(*runs[0].give_up_at);
+  const LocalInstant by_machine = clock_.FromMonotonic(*runs[0].give_up_at);
   EXPECT_GT(by_machine, Milliseconds(100));
   EXPECT_LE(by_machine, Seconds(6));
 }
@@ -191,7 +191,7 @@ class LoopTimersTest : public testing::Test {
     loop_.PostAndWait([&] { timers_.reset(); });
     return fired;
   }
-  Duration In(int64_t ms) const { return clock_.Local().monotonic + Milliseconds(ms); }
+  LocalInstant In(int64_t ms) const { return clock_.Local().monotonic + Milliseconds(ms); }
 
   LockLoop loop_;
   SlowClock clock_{4};
@@ -209,7 +209,7 @@ TEST_F(LoopTimersTest, FireInTheOrderOfTheirTimes) {
 
 // A time of the machine's clock that is mistaken for one of MonotonicNow() would fire at once.
 TEST_F(LoopTimersTest, FireByTheMachinesClock) {
-  const Duration began = MonotonicNow();
+  const LocalInstant began = MonotonicNow();
   FiredUntilTheLast([this](LoopTimers<int>& timers) { timers.Set(0, In(5)); });
   EXPECT_GE(MonotonicNow() - began, Milliseconds(20));
 }

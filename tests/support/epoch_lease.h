@@ -51,7 +51,7 @@ struct Config {
 
 struct Term {
   int64_t epoch = 0;
-  Duration deadline;  // local monotonic
+  LocalInstant deadline;
   WHORL_FIELDS(Term, epoch, deadline);
 };
 struct State {
@@ -115,7 +115,7 @@ inline bool ChangedTheRow(const TransactionResult& result) {
 
 // A claim or a beat was committed: the term goes on for a lease, less what a slow clock may lose.
 inline void Renew(Context& here, int64_t epoch, const TransactionResult& result) {
-  const Duration deadline = *result.commit_sent + here.config.lease - here.config.lease / 500;
+  const LocalInstant deadline = *result.commit_sent + here.config.lease - here.config.lease / 500;
   if (here.now.monotonic >= deadline) return WakeAfter(here, here.config.lease / 4);
   const bool is_new = !here.state.term;
   here.state.term = Term{.epoch = epoch, .deadline = deadline};

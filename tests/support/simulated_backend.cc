@@ -32,7 +32,7 @@ model::Catalogue MakeCatalogue(const std::vector<std::string>& ddl) {
 // The model; it advances the time until the call is answered.
 class ModelServer final : public ScriptedServer {
  public:
-  ModelServer(const std::vector<std::string>& ddl, Duration& now)
+  ModelServer(const std::vector<std::string>& ddl, LocalInstant& now)
       : catalogue_(MakeCatalogue(ddl)), database_(model::MakeDatabase(catalogue_)), now_(now) {}
 
   Response Serve(const Request& request) override {
@@ -56,7 +56,8 @@ class ModelServer final : public ScriptedServer {
  private:
   template <typename F>
   void Do(F call) {
-    const Timestamp now = Timestamp::FromUnixNanos(1'767'225'600'000'000'000) + now_;
+    const Timestamp now =
+        Timestamp::FromUnixNanos(1'767'225'600'000'000'000) + (now_ - LocalInstant{});
     const model::Moment leader = {
         .truetime = {.earliest = now + -kEpsilon, .latest = now + kEpsilon},
         .current_timestamp = now.TruncatedToMicros()};
@@ -72,7 +73,7 @@ class ModelServer final : public ScriptedServer {
 
   model::Catalogue catalogue_;
   model::Database database_;
-  Duration& now_;
+  LocalInstant& now_;
   uint16_t calls_ = 0;
   std::optional<Response> answer_;
   std::optional<TransactionId> commit_;
@@ -81,7 +82,7 @@ class ModelServer final : public ScriptedServer {
 // The client, which runs one transaction after the other.
 class SimulatedClient {
  public:
-  SimulatedClient(const Script& script, ModelServer& server, Duration& now)
+  SimulatedClient(const Script& script, ModelServer& server, LocalInstant& now)
       : policy_(PolicyOf(script)), pool_policy_(PoolOf(script)), server_(server), now_(now) {
     Do([&](auto& out) { OpenPool(pool_policy_, pool_, now_, out); });
   }
@@ -147,13 +148,13 @@ class SimulatedClient {
   LargestDraws entropy_;
   std::optional<Session> granted_;
   ModelServer& server_;
-  Duration& now_;
+  LocalInstant& now_;
 };
 
 }  // namespace
 
 std::vector<std::string> SimulatedBackend::Run(const Script& script) {
-  Duration now = Seconds(1);
+  LocalInstant now = LocalInstant{} + Seconds(1);
   ModelServer server(ddl_, now);
   SimulatedClient client(script, server, now);
   for (const Transaction& before : script.before) {

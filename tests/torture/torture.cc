@@ -61,8 +61,8 @@ int BeCommand(const char* file, int milliseconds) {
   const char* token = std::getenv("WHORL_LOCK_TOKEN");  // NOLINT(concurrency-mt-unsafe)
   if (out == nullptr || token == nullptr) return 2;
   std::setvbuf(out, nullptr, _IOLBF, 0);
-  const Duration end = MonotonicNow() + Milliseconds(milliseconds);
-  for (Duration now = MonotonicNow(); now < end; now = MonotonicNow()) {
+  const LocalInstant end = MonotonicNow() + Milliseconds(milliseconds);
+  for (LocalInstant now = MonotonicNow(); now < end; now = MonotonicNow()) {
     std::fprintf(out, "%s %lld\n", token, static_cast<long long>(now.ns));
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
@@ -108,8 +108,8 @@ struct Term {
   std::string file;
   int worker = 0;
   uint64_t token = 0;
-  Duration first;
-  Duration last;
+  LocalInstant first;
+  LocalInstant last;
 };
 
 double Milli(Duration time) { return static_cast<double>(time.ns) / 1e6; }
@@ -219,8 +219,8 @@ class Torture {
     for (int i = 0; i < options_.workers; ++i) {
       workers_.push_back(std::make_unique<Worker>(i, options_, spanner_, folder_));
     }
-    const Duration end = MonotonicNow() + Seconds(options_.seconds);
-    Duration next_fault = MonotonicNow() + Seconds(options_.lease);
+    const LocalInstant end = MonotonicNow() + Seconds(options_.seconds);
+    LocalInstant next_fault = MonotonicNow() + Seconds(options_.lease);
     while (MonotonicNow() < end) {
       for (const auto& worker : workers_) worker->Work(random_, ends_);
       Mend(MonotonicNow());
@@ -230,7 +230,7 @@ class Torture {
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    Mend(Duration::Max());
+    Mend(LocalInstant::Max());
     for (const auto& worker : workers_) worker->End();
     const bool all_ended = WaitForAll();
     return Report(all_ended);
@@ -244,7 +244,7 @@ class Torture {
   void Later(Duration pause, std::function<void()> mend) {
     mends_.emplace(MonotonicNow() + pause, std::move(mend));
   }
-  void Mend(Duration now) {
+  void Mend(LocalInstant now) {
     while (!mends_.empty() && mends_.begin()->first <= now) {
       mends_.extract(mends_.begin()).mapped()();
     }
@@ -254,7 +254,7 @@ class Torture {
   // Notes a fault of a worker, or of all, which lasts for `pause`.
   void Note(const std::string& what, int worker, Duration pause = {}) {
     ++faults_[what];
-    const Duration now = MonotonicNow();
+    const LocalInstant now = MonotonicNow();
     strikes_.push_back({.begin = now, .end = now + pause, .worker = worker, .what = what});
   }
 
@@ -312,7 +312,7 @@ class Torture {
   }
 
   bool WaitForAll() {
-    const Duration end = MonotonicNow() + Seconds(60);
+    const LocalInstant end = MonotonicNow() + Seconds(60);
     while (MonotonicNow() < end) {
       const bool runs = std::ranges::any_of(
           workers_, [](const auto& worker) { return worker->whorl().has_value(); });
@@ -426,10 +426,10 @@ class Torture {
   Spanner spanner_;
   fs::path folder_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::multimap<Duration, std::function<void()>> mends_;
+  std::multimap<LocalInstant, std::function<void()>> mends_;
   struct StruckFault {
-    Duration begin;
-    Duration end;
+    LocalInstant begin;
+    LocalInstant end;
     int worker = kAll;
     std::string what;
   };

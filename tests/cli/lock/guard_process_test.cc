@@ -52,9 +52,9 @@ TEST_F(LockGuardTest, SaysHowTheCommandEndedThoughItHasNotReadAllThatItWasTold) 
   const std::string go = (folder_ / "go").string();
   const std::string script = "until [ -e " + go + " ]; do :; done; kill -STOP $PPID; exit 7";
   Begin(Command({"sh", "-c", script}), [&go](Guard& guard) {
-    const Duration deadline = real_client::MonotonicNow() + Seconds(3600);
+    const LocalInstant deadline = real_client::MonotonicNow() + Seconds(3600);
     guard.Start(7, deadline);
-    const std::optional<GuardReport> started = guard.Wait(Duration::Max());
+    const std::optional<GuardReport> started = guard.Wait(LocalInstant::Max());
     std::ofstream{go};
     while (StateOf(started->number) != 'Z') sched_yield();
     for (int i = 0; i < 10; ++i) guard.Renew(deadline);
@@ -162,7 +162,7 @@ TEST_F(LockGuardTest, EndsProcessesThatForkAndEndWithoutPause) {
 TEST_F(LockGuardTest, PassesOnASignalAndWhatTheCommandMakesOfIt) {
   Begin(Victim({"int"}), [](Guard& guard) {
     guard.Start(1, real_client::MonotonicNow() + Seconds(60));
-    PrintReport(*guard.Wait(Duration::Max()));
+    PrintReport(*guard.Wait(LocalInstant::Max()));
     AwaitGo();
     guard.End(SIGINT);
     PrintReports(guard);
@@ -177,7 +177,7 @@ TEST_F(LockGuardTest, PassesOnASignalAndWhatTheCommandMakesOfIt) {
 TEST_F(LockGuardTest, KillsACommandThatIgnoresIt) {
   Begin(Victim({"ignore", "daemon"}), [](Guard& guard) {
     guard.Start(1, real_client::MonotonicNow() + Seconds(60));
-    PrintReport(*guard.Wait(Duration::Max()));
+    PrintReport(*guard.Wait(LocalInstant::Max()));
     AwaitGo();
     std::cout << "asked " << real_client::MonotonicNow().ns << "\n";
     guard.End(SIGTERM);
@@ -189,7 +189,7 @@ TEST_F(LockGuardTest, KillsACommandThatIgnoresIt) {
   EXPECT_THAT(output_->text(),
               HasSubstr(ReportLine(GuardReportKind::kEnded, EndCause::kAsked, SIGKILL)));
   const size_t at = output_->text().find("asked ") + sizeof("asked ") - 1;
-  const Duration asked = Nanoseconds(std::atoll(output_->text().c_str() + at));
+  const LocalInstant asked = {std::atoll(output_->text().c_str() + at)};
   const Duration lived = ReadBeats().last - asked;
   std::cout << "lived on for " << InMs(lived) << " with " << InMs(times_.kill_after)
             << " allowed\n";
@@ -225,13 +225,13 @@ class LockGuardDeadlineTest : public LockGuardTest {
   // once all run.
   void ExpectNothingOutlivesTheDeadline(std::vector<std::string> words, size_t processes,
                                         int harm) {
-    const Duration deadline = real_client::MonotonicNow() + kLease;
+    const LocalInstant deadline = real_client::MonotonicNow() + kLease;
     Begin(Victim(std::move(words)), [deadline](Guard& guard) {
       guard.Start(1, deadline);
       PrintReports(guard);
     });
     ASSERT_TRUE(output_->WaitFor("ready\n", processes));
-    const Duration harmed = real_client::MonotonicNow();
+    const LocalInstant harmed = real_client::MonotonicNow();
     if (harm != 0) kill(owner_, harm);
     // Only what was stopped may be left.
     if (harm == SIGSTOP) {
@@ -244,11 +244,11 @@ class LockGuardDeadlineTest : public LockGuardTest {
       return;
     }
     EXPECT_TRUE(output_->WaitForEnd());
-    const Duration kill_at = harm == SIGKILL ? harmed + times_.kill_after : Duration::Max();
+    const LocalInstant kill_at = harm == SIGKILL ? harmed + times_.kill_after : LocalInstant::Max();
     Expect(ReadBeats(), deadline, std::min(kill_at, deadline - times_.margin));
   }
 
-  void Expect(const Beats& beats, Duration deadline, Duration kill_at) {
+  void Expect(const Beats& beats, LocalInstant deadline, LocalInstant kill_at) {
     std::cout << "last alive " << InMs(beats.last - kill_at) << " after SIGKILL was due, and "
               << InMs(deadline - beats.last) << " before the deadline\n";
     EXPECT_LT(beats.last, deadline);
@@ -281,9 +281,9 @@ TEST_F(LockGuardDeadlineTest, WhenWhorlIsStopped) {
 
 TEST_F(LockGuardDeadlineTest, RenewalsMoveIt) {
   Begin(Victim({}), [](Guard& guard) {
-    const Duration start = real_client::MonotonicNow();
+    const LocalInstant start = real_client::MonotonicNow();
     guard.Start(1, start + Milliseconds(600));
-    PrintReport(*guard.Wait(Duration::Max()));
+    PrintReport(*guard.Wait(LocalInstant::Max()));
     for (int i = 1; i <= 10; ++i) {
       EXPECT_FALSE(guard.Wait(start + Milliseconds(i * 100)).has_value()) << i;
       guard.Renew(start + Milliseconds(600 + i * 100));

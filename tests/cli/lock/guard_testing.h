@@ -41,7 +41,7 @@ inline std::string ReportLine(GuardReportKind kind, EndCause cause, int32_t numb
 // Prints reports until the last.
 inline void PrintReports(Guard& guard) {
   while (true) {
-    const std::optional<GuardReport> report = guard.Wait(Duration::Max());
+    const std::optional<GuardReport> report = guard.Wait(LocalInstant::Max());
     PrintReport(*report);
     if (report->IsLast()) return;
   }
@@ -123,7 +123,7 @@ class LockGuardTest : public testing::Test {
   }
 
   struct Beats {
-    Duration last;
+    LocalInstant last;
     size_t processes = 0;
   };
   // Reads the beats that the victim's processes have written.
@@ -132,7 +132,7 @@ class LockGuardTest : public testing::Test {
     Beats beats;
     std::vector<int64_t> pids;
     for (int64_t pid = 0, time = 0; stream >> pid >> time;) {
-      beats.last = std::max(beats.last, Nanoseconds(time));
+      beats.last = std::max(beats.last, LocalInstant{time});
       if (std::ranges::find(pids, pid) == pids.end()) pids.push_back(pid);
     }
     beats.processes = pids.size();

@@ -306,7 +306,7 @@ TEST_F(FaultProxyTest, DelaysLastAsLongAsTheySay) {
   interceptor_.OnReplies(OfReplyTo("Commit", {.delay = kEach}));
   TestClient client(address_);
   const SessionName session = client.OpenSession();
-  const Duration began = real_client::MonotonicNow();
+  const LocalInstant began = real_client::MonotonicNow();
   EXPECT_EQ(FormatStatus(Put(client, session, "a").status), "OK");
   EXPECT_GE(real_client::MonotonicNow() - began, kEach * 2);
 }

@@ -45,7 +45,7 @@ class Host {
   }
   // Time passes up to the next moment at which the pool has something to do.
   Host& WaitsForIt() {
-    const std::optional<Duration> next = NextPoolTime(policy_, pool);
+    const std::optional<LocalInstant> next = NextPoolTime(policy_, pool);
     EXPECT_TRUE(next.has_value()) << "nothing to wait for";
     now = std::max(now, next.value_or(now));
     return Does(OnPoolTime, now);
@@ -60,7 +60,7 @@ class Host {
 
   SessionPool pool;
   ScriptedEntropy entropy;
-  Duration now = Seconds(1000);
+  LocalInstant now = LocalInstant{} + Seconds(1000);
   std::vector<std::string> did;
   std::vector<PoolEffect> effects;  // what the last verb led to
 
@@ -143,7 +143,7 @@ TEST(RegularPoolTest, KeepsIdleSessionsAliveBeforeTheHourIsOver) {
   // Spanner deletes a session that was idle for an hour. A pinged one is not handed out.
   Host host(Regular(1, 1));
   host.Opens().Creates(1, {"s1"}).WaitsForIt();
-  EXPECT_EQ(host.now, Seconds(1000 + 50 * 60));
+  EXPECT_EQ(host.now, LocalInstant{} + Seconds(1000 + 50 * 60));
   host.Asks(1);
   EXPECT_THAT(host.did, ElementsAre("create 1", "ping s1"));
   host.Pings("s1");
@@ -161,7 +161,7 @@ TEST(RegularPoolTest, PingsAgainSoonWhenAPingToldNothing) {
   // The hour is still running.
   Host host(Regular(1, 1));
   host.Opens().Creates(1, {"s1"}).WaitsForIt();
-  const Duration pinged = host.now;
+  const LocalInstant pinged = host.now;
   host.Pings("s1", Error(Code::kUnavailable, "")).WaitsForIt();
   EXPECT_EQ(host.now, pinged + Seconds(60));
   EXPECT_EQ(host.did.back(), "ping s1");
@@ -188,7 +188,7 @@ TEST(RegularPoolTest, TriesACreationAgainThatMaySucceedLater) {
   host.Asks(1).FailsToCreate(1, Code::kUnavailable);
   EXPECT_THAT(host.did, ElementsAre("create 1"));
   host.WaitsForIt();
-  EXPECT_EQ(host.now, Seconds(1000) + Milliseconds(250));
+  EXPECT_EQ(host.now, LocalInstant{} + Seconds(1000) + Milliseconds(250));
   host.Creates(1, {"s1"});
   EXPECT_THAT(host.did, ElementsAre("create 1", "create 1", "1 gets s1"));
 }
@@ -216,7 +216,7 @@ TEST(RegularPoolTest, TellsWhoHasWaitedTooLongWhy) {
       host.FailsToCreate(1, Code::kUnavailable);
     }
   }
-  EXPECT_EQ(host.now, Seconds(1060));
+  EXPECT_EQ(host.now, LocalInstant{} + Seconds(1060));
   EXPECT_THAT(host.did, testing::Contains("1 hears DEADLINE_EXCEEDED"));
 }
 
@@ -263,7 +263,7 @@ TEST(MultiplexedPoolTest, IsRefreshedAfterSevenDaysWithoutAGap) {
   // The old one serves until the new one is there.
   Host host(MultiplexedSessionPolicy());
   host.Opens().Creates(1, {"m1"}).WaitsForIt();
-  EXPECT_EQ(host.now, Seconds(1000 + 7 * 24 * 3600));
+  EXPECT_EQ(host.now, LocalInstant{} + Seconds(1000 + 7 * 24 * 3600));
   host.Asks(1).Creates(1, {"m2"}).Asks(2);
   EXPECT_THAT(host.did, ElementsAre("create multiplexed 1", "create multiplexed 1", "1 gets m1",
                                     "2 gets m2"));
@@ -315,7 +315,7 @@ class AnyHost {
       } else if (!users_.empty()) {
         ReturnOne(0, /*lost=*/false);
       } else {
-        const std::optional<Duration> next = NextPoolTime(policy_, pool_);
+        const std::optional<LocalInstant> next = NextPoolTime(policy_, pool_);
         RC_ASSERT(next.has_value());
         now_ = std::max(now_, *next);
         Hear(OnPoolTime, now_);
@@ -401,7 +401,7 @@ class AnyHost {
   SessionPoolPolicy policy_;
   SessionPool pool_;
   ScriptedEntropy entropy_;
-  Duration now_;
+  LocalInstant now_;
   AskerId next_asker_ = 1;
   int64_t next_session_ = 1;
   std::set<AskerId> waiting_;

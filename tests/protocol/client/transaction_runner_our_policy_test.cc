@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-Transaction GivenUpAt(Duration at, Transaction transaction = InsertTransaction()) {
+Transaction GivenUpAt(LocalInstant at, Transaction transaction = InsertTransaction()) {
   transaction.give_up_at = at;
   return transaction;
 }
@@ -34,7 +34,7 @@ TEST(RunnerCommitSentTest, IsTheFirstSendingOfTheCommitThatCommitted) {
   // A deadline that counts from a resend, or from the reply, would be too late (finding V2).
   Client client(OurRetryPolicy());
   client.Runs(InsertTransaction()).Later(Seconds(1)).HearsAnswer("t1");
-  const Duration sent = client.now;
+  const LocalInstant sent = client.now;
   client.Later(Seconds(2)).HearsError(Code::kUnavailable).Waits().Later(Seconds(1));
   client.HearsCommit(At(Seconds(1)));
   EXPECT_EQ(client.Result().commit_sent, sent);
@@ -44,7 +44,7 @@ TEST(RunnerCommitSentTest, AnAttemptThatWasAbortedDoesNotCount) {
   Client client(OurRetryPolicy());
   client.Runs(InsertTransaction()).HearsAnswer("t1").Later(Seconds(1)).HearsAborted().Waits();
   client.Later(Seconds(1)).HearsAnswer("t2");
-  const Duration sent = client.now;
+  const LocalInstant sent = client.now;
   client.HearsCommit(At(Seconds(1)));
   EXPECT_EQ(client.Result().commit_sent, sent);
 }
@@ -52,7 +52,7 @@ TEST(RunnerCommitSentTest, AnAttemptThatWasAbortedDoesNotCount) {
 TEST(RunnerCommitSentTest, IsToldOfAnUnknownOutcomeAndNotWithoutACommit) {
   Client unknown(OurRetryPolicy());
   unknown.Runs(InsertTransaction()).HearsAnswer("t1");
-  const Duration sent = unknown.now;
+  const LocalInstant sent = unknown.now;
   unknown.HearsError(Code::kDeadlineExceeded);
   EXPECT_EQ(unknown.Result().outcome, Outcome::kUnknown);
   EXPECT_EQ(unknown.Result().commit_sent, sent);

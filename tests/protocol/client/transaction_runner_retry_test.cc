@@ -142,7 +142,7 @@ TEST(RunnerAbortedTest, IsRetriedWithoutEnd) {
     client.HearsAnswer("t").HearsAborted().Waits();
     ASSERT_FALSE(client.IsFinished());
   }
-  EXPECT_GT(client.now, Seconds(3'600 * 24));
+  EXPECT_GT(client.now, LocalInstant{} + Seconds(3'600 * 24));
   client.HearsAnswer("t").HearsCommit(At(Seconds(1)));
   EXPECT_EQ(client.did.back(), "committed");
 }
@@ -234,7 +234,7 @@ TEST(RunnerUnavailableTest, ResendsDoNotMoveTheCallsDeadline) {
   // The timeout is of the call with all its resends, or it would never end.
   Client client;
   client.Runs(InsertTransaction());
-  const Duration deadline = client.Sent().deadline;
+  const LocalInstant deadline = client.Sent().deadline;
   client.HearsError(Code::kUnavailable).Waits();
   EXPECT_EQ(client.Sent().deadline, deadline);
 }
@@ -254,7 +254,7 @@ TEST(RunnerDeadlineTest, AStatementIsGivenUpAfterThirtySecondsToTheMoment) {
   // earlier, when the next pause would not fit, nor with another copy after it.
   Client client;
   client.Runs(InsertTransaction()).HearsError(Code::kInternal).HearsAnswer("t1");
-  const Duration began = client.now;
+  const LocalInstant began = client.now;
   RefuseThroughout(client);
   EXPECT_EQ(client.did.back(), "Rollback t1");
   EXPECT_EQ(client.now, began + Seconds(30));
@@ -266,7 +266,7 @@ TEST(RunnerDeadlineTest, ABeginThatIsCarriedIsGivenUpLikewiseAndThenMasked) {
   // DEADLINE_EXCEEDED is an error like any other here: once more, with an explicit begin.
   Client client;
   client.Runs(InsertTransaction());
-  const Duration began = client.now;
+  const LocalInstant began = client.now;
   RefuseThroughout(client);
   EXPECT_EQ(client.did.back(), "BeginTransaction");
   EXPECT_EQ(client.now, began + Seconds(30));
@@ -280,7 +280,7 @@ TEST(RunnerDeadlineTest, ARollbackIsGivenUpAfterThirtySeconds) {
   Client client;
   client.Runs(InsertTransaction()).HearsError(Code::kInternal).HearsAnswer("t1");
   client.HearsError(Code::kAlreadyExists);
-  const Duration began = client.now;
+  const LocalInstant began = client.now;
   RefuseThroughout(client);
   EXPECT_EQ(client.did.back(), "aborted ALREADY_EXISTS");
   EXPECT_EQ(client.now, began + Seconds(30));
@@ -290,7 +290,7 @@ TEST(RunnerDeadlineTest, ACommitIsGivenUpAfterAnHourWithAnUnknownOutcome) {
   // Any of the copies may have committed.
   Client client;
   client.Runs(InsertTransaction()).HearsAnswer("t1");
-  const Duration began = client.now;
+  const LocalInstant began = client.now;
   RefuseThroughout(client);
   EXPECT_EQ(client.did.back(), "unknown DEADLINE_EXCEEDED");
   EXPECT_EQ(client.now, began + Seconds(3'600));
@@ -300,7 +300,7 @@ TEST(RunnerDeadlineTest, AQueryIsGivenUpAfterAnHour) {
   // A partitioned leader's check hangs that long, and meanwhile no round says callback(0).
   Client client;
   client.Runs(ReadTransaction());
-  const Duration began = client.now;
+  const LocalInstant began = client.now;
   RefuseThroughout(client);
   EXPECT_EQ(client.did.back(), "aborted DEADLINE_EXCEEDED");
   EXPECT_EQ(client.now, began + Seconds(3'600));

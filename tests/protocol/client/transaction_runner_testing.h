@@ -89,7 +89,8 @@ class Client {
 
   RunnerState state;
   ScriptedEntropy entropy;
-  Duration now = Seconds(100);  // not zero, so that a deadline is seen to count from now
+  LocalInstant now =
+      LocalInstant{} + Seconds(100);  // not zero, so that a deadline is seen to count from now
   RunnerAction last;
   std::vector<std::string> did;
 

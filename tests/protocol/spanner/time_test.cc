@@ -3,10 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <variant>
+
+#include "protocol/field_tree.h"
+#include "protocol/spanner/fingerprint.h"
 
 namespace whorl::time_test {
 namespace {
@@ -49,6 +55,37 @@ TEST(DurationTest, ArithmeticSaturatesInsteadOfOverflowing) {
   EXPECT_EQ(sum, Duration::Max());
   sum -= Duration::Max();
   EXPECT_EQ(sum, Duration{});
+}
+
+TEST(LocalInstantTest, MixesWithLengthsOnlyWhereThatMeansSomething) {
+  // A length taken for an instant would not be moved with the others when a state is.
+  static_assert(!std::is_convertible_v<Duration, LocalInstant>);
+  static_assert(!std::is_convertible_v<LocalInstant, Duration>);
+  static_assert(!std::is_assignable_v<LocalInstant&, Duration>);
+  static_assert(!std::is_invocable_v<std::plus<>, LocalInstant, LocalInstant>);
+  static_assert(!std::is_invocable_v<std::less<>, LocalInstant, Duration>);
+  constexpr LocalInstant kTenth = {Seconds(10).ns};
+  EXPECT_EQ(kTenth + Seconds(2) - kTenth, Seconds(2));
+  EXPECT_EQ(kTenth - (kTenth + Seconds(2)), Seconds(-2));
+  EXPECT_LT(kTenth - Nanoseconds(1), kTenth);
+}
+
+TEST(LocalInstantTest, ArithmeticSaturatesInsteadOfOverflowing) {
+  // "No end" has to stay without end whatever is added to it.
+  EXPECT_EQ(LocalInstant::Max() + Nanoseconds(1), LocalInstant::Max());
+  EXPECT_EQ(LocalInstant{kLeast} - Nanoseconds(1), LocalInstant{kLeast});
+  EXPECT_EQ(LocalInstant::Max() - LocalInstant{-1}, Duration::Max());
+}
+
+TEST(LocalInstantTest, IsPrintedAndFingerprintedAsTheLengthSinceZero) {
+  // Traces and reports that name instants stay as they are.
+  constexpr LocalInstant kInstant = {1'500'000'000};
+  EXPECT_EQ(std::get<Duration>(ToFieldTree(kInstant).what), Milliseconds(1'500));
+  Fingerprint of_instant;
+  of_instant.Add(kInstant);
+  Fingerprint of_length;
+  of_length.Add(Milliseconds(1'500));
+  EXPECT_EQ(of_instant.value(), of_length.value());
 }
 
 TEST(TimestampTest, KeepsItsNanosecondsPositiveBeforeTheEpoch) {

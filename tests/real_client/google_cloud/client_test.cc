@@ -126,7 +126,7 @@ TEST(GoogleCloudTlsTest, AnOwnCertificateAndATokenAreUsed) {
 
 TEST_F(GoogleCloudClientTest, CommitSentIsBetweenTheStatementAndTheAnswer) {
   // A lease counts from this time, which must not be later than Spanner's time of the Commit.
-  const Duration before = MonotonicNow();
+  const LocalInstant before = MonotonicNow();
   const TransactionResult result = Run(Insert("a"));
   ASSERT_EQ(result.outcome, Outcome::kCommitted) << FormatStatus(result.status);
   ASSERT_TRUE(result.commit_sent.has_value());

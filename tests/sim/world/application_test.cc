@@ -35,7 +35,7 @@ class Application : public testing::Test {
   // The effects of one event, in their order.
   std::vector<ApplicationEffect> After(const ApplicationEvent& event, Duration at = {}) {
     std::vector<ApplicationEffect> out;
-    Step(config_, state_, {.monotonic = at, .wall = {}}, event, out);
+    Step(config_, state_, {.monotonic = LocalInstant{} + at, .wall = {}}, event, out);
     return out;
   }
   std::vector<ApplicationEffect> Starts() { return After(ApplicationStarted{}); }
@@ -67,7 +67,7 @@ class Application : public testing::Test {
     return Asked{.ask = kAskHasLock, .question = Question::kHasLock};
   }
   static ApplicationEffect Sets(ApplicationTimer timer, Duration at) {
-    return SetApplicationTimer{.timer = timer, .at = at};
+    return SetApplicationTimer{.timer = timer, .at = LocalInstant{} + at};
   }
   static ApplicationEffect Cancels(ApplicationTimer timer) {
     return CancelApplicationTimer{.timer = timer};

@@ -265,7 +265,8 @@ TEST(Clocks, LocalTimersNeverFireBeforeTheirTime) {
     const Duration started = Shows(clock, At(Milliseconds(12'345)));
     for (const Instant changed : {Instant{}, At(Milliseconds(12'345)), At(Seconds(13))}) {
       Rebase(clock, changed);
-      for (const Duration local : {Seconds(1), Milliseconds(2'999), Seconds(12'345)}) {
+      for (const Duration after : {Seconds(1), Milliseconds(2'999), Seconds(12'345)}) {
+        const LocalInstant local = LocalInstant{} + after;
         const Instant fires = WhenShows(clock, started, local);
         EXPECT_GE(ReadClocks(clock, started, fires).monotonic, local) << rate;
         EXPECT_LT(ReadClocks(clock, started, Instant{fires.ns - 3}).monotonic, local) << rate;
