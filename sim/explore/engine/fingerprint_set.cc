@@ -1,0 +1,82 @@
+#include "sim/explore/engine/fingerprint_set.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace whorl::explore {
+namespace {
+
+constexpr uint64_t kLeastHomes = 64;
+constexpr uint64_t kRoomForLastRun = 32;
+
+}  // namespace
+
+FingerprintSet::FingerprintSet() {
+  shards_.reserve(kShards);
+  for (uint64_t i = 0; i < kShards; ++i) {
+    shards_.emplace_back(kLeastHomes + kLeastHomes * i / (4 * uint64_t{kShards}));
+  }
+}
+
+uint64_t FingerprintSet::size() const {
+  uint64_t size = 0;
+  for (const Shard& shard : shards_) size += shard.size;
+  return size;
+}
+
+size_t FingerprintSet::bytes() const {
+  size_t bytes = sizeof(Shard) * kShards;
+  for (const Shard& shard : shards_) bytes += shard.count * sizeof(uint64_t);
+  return bytes;
+}
+
+double FingerprintSet::ExpectedOmissions(uint64_t states) {
+  constexpr double kKeys = 4722366482869645213696.0;  // 2^72
+  const auto count = static_cast<double>(states);
+  return count * (count - 1) / 2 / kKeys;
+}
+
+void FingerprintSet::Shard::Allocate(uint64_t new_homes) {
+  homes = new_homes;
+  grow_at = homes / 5 * 4;
+  count = homes + kRoomForLastRun + 1;
+  slots = std::make_unique_for_overwrite<uint64_t[]>(count);
+  std::fill_n(slots.get(), count, kEmpty);
+}
+
+void FingerprintSet::Shard::InsertBefore(uint64_t* slot, uint64_t word) {
+  uint64_t* end = slot;
+  while (*end != kEmpty) ++end;
+  const bool would_take_the_last = end == slots.get() + count - 1;
+  if (size >= grow_at || would_take_the_last) {
+    Grow();
+    return InsertBefore(FirstNotLess(word), word);
+  }
+  std::memmove(slot + 1, slot, static_cast<size_t>(end - slot) * sizeof(uint64_t));
+  *slot = word;
+  ++size;
+}
+
+void FingerprintSet::Shard::Grow() {
+  const std::unique_ptr<uint64_t[]> old = std::move(slots);
+  const uint64_t old_count = count;
+  do {
+    Allocate(homes + homes / 4);
+  } while (!Take(old.get(), old_count));
+}
+
+bool FingerprintSet::Shard::Take(const uint64_t* old, uint64_t old_count) {
+  uint64_t* free = slots.get();
+  const uint64_t* const last = slots.get() + count - 1;
+  for (uint64_t i = 0; i < old_count; ++i) {
+    if (old[i] == kEmpty) continue;
+    uint64_t* const slot = std::max(free, Home(old[i]));
+    if (slot == last) return false;
+    *slot = old[i];
+    free = slot + 1;
+  }
+  return true;
+}
+
+}  // namespace whorl::explore

@@ -1,0 +1,44 @@
+// The 128-bit fingerprint by which the search knows a state, and functions to make one.
+#pragma once
+
+#include <cstdint>
+
+namespace whorl::explore {
+
+// REQUIRES of those who make one: equal states, in their canonical form, have equal keys, and each
+// bit of a key depends on each bit of the state. The same in every process and on every compiler.
+struct Key128 {
+  uint64_t high = 0;
+  uint64_t low = 0;
+
+  friend bool operator==(const Key128&, const Key128&) = default;
+};
+
+__extension__ typedef unsigned __int128 Uint128;
+
+constexpr uint64_t HighProduct(uint64_t a, uint64_t b) {
+  return static_cast<uint64_t>(static_cast<Uint128>(a) * b >> 64);
+}
+
+// SplitMix64's finaliser: every bit of the input moves every bit of the output.
+constexpr uint64_t MixBits(uint64_t x) {
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9ULL;
+  x ^= x >> 27;
+  x *= 0x94d049bb133111ebULL;
+  x ^= x >> 31;
+  return x;
+}
+
+// A key of two words. A bijection, so two different pairs of words never share a key.
+constexpr Key128 KeyOf(uint64_t first, uint64_t second) {
+  const uint64_t low = MixBits(first + 0x9e3779b97f4a7c15ULL * MixBits(second + 1));
+  return {.high = MixBits(second + 0x9e3779b97f4a7c15ULL * low), .low = low};
+}
+
+// The key of what `key` stands for, followed by `word`.
+constexpr Key128 Extend(Key128 key, uint64_t word) {
+  return KeyOf(key.high ^ MixBits(word + 0x9e3779b97f4a7c15ULL), key.low + word);
+}
+
+}  // namespace whorl::explore

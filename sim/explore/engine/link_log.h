@@ -1,0 +1,60 @@
+// How each state of a search was first reached: the state it came from and the number of the choice.
+//
+// States are numbered in the order in which they were found, and a breadth-first search finds the
+// successors of a state beside those of its neighbour. So a link is the difference to the parent of
+// the state before, and most take two bytes. One link in 64 is also kept in full.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+
+namespace whorl::explore {
+
+// The number of the parent, and the number of the choice among those that it offers. An initial
+// state has no parent: its choice is its number among the initial states.
+class Link {
+ public:
+  static constexpr uint64_t kChoices = uint64_t{1} << 20;
+  static constexpr uint64_t kStates = uint64_t{1} << 44;
+
+  constexpr Link() = default;
+  // REQUIRES: parent < kStates and choice < kChoices.
+  constexpr Link(uint64_t parent, uint64_t choice) : bits_(parent * kChoices + choice) {}
+
+  constexpr uint64_t parent() const { return bits_ / kChoices; }
+  constexpr uint64_t choice() const { return bits_ % kChoices; }
+
+ private:
+  uint64_t bits_ = 0;
+};
+
+class LinkLog {
+ public:
+  // The link of the state `size()`.
+  void Append(Link link);
+
+  // REQUIRES: index < size().
+  Link operator[](uint64_t index) const;
+
+  uint64_t size() const { return size_; }
+  size_t bytes() const { return bytes_.size() + blocks_.size() * sizeof(Block); }
+
+ private:
+  static constexpr uint64_t kBlock = 64;
+
+  struct Block {
+    uint64_t start = 0;            // place of its first byte
+    uint64_t previous_parent = 0;  // of the link before it
+  };
+
+  void AppendNumber(uint64_t number);
+  uint64_t ReadNumber(uint64_t& place) const;
+
+  std::deque<uint8_t> bytes_;
+  std::deque<Block> blocks_;
+  uint64_t size_ = 0;
+  uint64_t last_parent_ = 0;
+};
+
+}  // namespace whorl::explore

@@ -1,0 +1,50 @@
+// What the search asks of a model: a system given by its initial states, and by the choices that
+// each state offers.
+//
+//   using State    a value with a default; a copy of it is independent
+//   using Choice   a value, small: a path is a list of them
+//
+//   Initial()                     the initial states, a range of State
+//   ForEachChoice(state, visit)   calls visit(choice, faults) for each choice, always in the same
+//                                 order; `faults` is 1 if the choice is a fault, otherwise 0. A
+//                                 state without choices is an end: horizons and budgets are the
+//                                 model's business.
+//   Take(from, choice, to)        writes the successor into `to`, whose former value means nothing.
+//                                 False if the choice leads nowhere. Called from within `visit`.
+//   Fingerprint(state)            a Key128 of the state's canonical form (key.h)
+//   Judge(state)                  a bit for each violated property, 0 if there is none
+//
+// and, only where it has them:
+//   Kind(state, property)         which kind of violation this is, a number. With
+//                                 SearchOptions::each_kind, each kind is found.
+//   BytesOf(state)                what the state holds besides sizeof(State), for the memory limit
+//
+// States that share a fingerprint must offer choices that lead to the same fingerprints with the
+// same faults; then what is found does not depend on which of them stays. Choices of a state and
+// results of Take depend on nothing but the arguments: paths are rebuilt by taking choices again.
+// Where several threads search, each has a model of its own, or all have one that they may read at
+// the same time.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <ranges>
+
+#include "sim/explore/engine/key.h"
+
+namespace whorl::explore {
+
+template <typename M>
+concept Model = std::default_initializable<typename M::State> &&
+                requires(M& model, const typename M::State& from, typename M::State& to,
+                         const typename M::Choice& choice) {
+                  { model.Initial() } -> std::ranges::range;
+                  model.ForEachChoice(from, [](const typename M::Choice&, int) {});
+                  { model.Take(from, choice, to) } -> std::same_as<bool>;
+                  { model.Fingerprint(from) } -> std::same_as<Key128>;
+                  { model.Judge(from) } -> std::same_as<uint32_t>;
+                };
+
+inline constexpr int kMaxProperties = 32;
+
+}  // namespace whorl::explore

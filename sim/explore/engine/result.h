@@ -1,0 +1,105 @@
+// Options and results of a search.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "sim/explore/engine/model.h"
+
+namespace whorl::explore {
+
+// What a search has done so far.
+struct Progress {
+  uint64_t states = 0;       // visited
+  uint64_t transitions = 0;  // choices taken
+  uint64_t frontier = 0;     // states that wait to be expanded, with those beyond one more fault
+  int faults = 0;            // of the states that are expanded now
+  int steps = 0;
+  size_t bytes = 0;  // in all: visited set, links, frontier, buffers
+};
+
+enum class Continue { kYes, kNo };
+
+struct SearchOptions {
+  int jobs = 1;
+  int max_faults = std::numeric_limits<int>::max();
+  // The search ends when it holds more. It looks between rounds of some thousand states, and may
+  // exceed the limit by what one round needs.
+  size_t max_bytes = std::numeric_limits<size_t>::max();
+  uint32_t watched = ~uint32_t{0};  // properties to judge
+  bool stop_at_violation = false;   // at the end of the level of the first one
+  bool each_kind = false;           // one path for each kind, not only for each property
+  // Called on the caller's thread after each round; says whether to go on. Clocks and signals are
+  // the caller's business.
+  std::function<Continue(const Progress&)> progress = {};
+};
+
+enum class Ending { kComplete, kViolation, kMemory, kStopped };
+
+constexpr std::string_view EndingName(Ending ending) {
+  switch (ending) {
+    case Ending::kComplete:
+      return "complete";
+    case Ending::kViolation:
+      return "violation";
+    case Ending::kMemory:
+      return "memory";
+    case Ending::kStopped:
+      return "stopped";
+  }
+  return "";
+}
+
+// The states that are reached with so many faults and no fewer.
+struct FaultLevel {
+  uint64_t states = 0;
+  uint64_t transitions = 0;  // from these states
+  int steps = 0;             // the greatest distance, of the shortest ways
+
+  friend bool operator==(const FaultLevel&, const FaultLevel&) = default;
+};
+
+// Choices from an initial state on.
+template <typename Choice>
+struct Path {
+  size_t initial = 0;  // number of the initial state
+  std::vector<Choice> choices;
+
+  friend bool operator==(const Path&, const Path&) = default;
+};
+
+// A violated property, with a path of the fewest faults and, among these, of the fewest steps.
+template <typename Choice>
+struct Violation {
+  int property = 0;
+  uint64_t kind = 0;  // 0 if the model tells no kinds apart
+  int faults = 0;
+  Path<Choice> path;
+
+  friend bool operator==(const Violation&, const Violation&) = default;
+};
+
+template <typename Choice>
+struct SearchResult {
+  Ending ending = Ending::kComplete;
+  uint64_t states = 0;
+  uint64_t transitions = 0;
+  uint64_t frontier = 0;  // states that were found and not expanded
+  // All states with fewer faults are visited, and of those with as many all up to so many steps.
+  int explored_faults = 0;
+  int explored_steps = 0;
+  std::vector<FaultLevel> levels;                       // by the number of faults
+  std::vector<Violation<Choice>> violations;            // in the order in which they were found
+  std::array<uint64_t, kMaxProperties> violating = {};  // states, of each property
+  double expected_omissions =
+      0;                     // states that may have been taken for others; see fingerprint_set.h
+  size_t visited_bytes = 0;  // of the visited set and the links, at the end
+  size_t peak_bytes = 0;     // in all, the most there were after a round
+};
+
+}  // namespace whorl::explore

@@ -1,0 +1,206 @@
+// What one thread of a search does: it expands states, and keeps the successors that are new.
+//
+// A successor passes a short queue between the moment its place in the visited set is fetched into
+// the cache and the moment it is looked up.
+//
+// With one thread it is then settled at once. With several, a round has three phases, and threads
+// wait for each other between them:
+//   1. each expands its part of the states, reads the visited set, which nobody changes, and lets
+//      the successors that are not in it wait;
+//   2. each settles, for the shards that it owns, the waiting successors of all, in the order of
+//      their parents and choices;
+//   3. each keeps those of its own successors that turned out to be new.
+// So of equal successors the one of the first parent and its first choice stays, as with one thread.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "sim/explore/engine/fingerprint_set.h"
+#include "sim/explore/engine/link_log.h"
+#include "sim/explore/engine/model.h"
+#include "sim/explore/engine/result.h"
+#include "sim/explore/engine/segment.h"
+
+namespace whorl::explore {
+
+// The states that are known.
+struct Known {
+  FingerprintSet visited;
+  // States that one more fault leads to, and that wait for the states with one fault fewer to end.
+  // One that is then visited with fewer faults is in both.
+  FingerprintSet beyond_fault;
+
+  size_t bytes() const { return visited.bytes() + beyond_fault.bytes(); }
+};
+
+template <Model M>
+class Worker {
+ public:
+  using State = typename M::State;
+  using Choice = typename M::Choice;
+
+  // `owners`: how many workers there are.
+  Worker(M& model, Known& known, const SearchOptions& options, size_t owners)
+      : model_(model), known_(known), options_(options), queue_(kQueue), shares_(owners) {}
+
+  // Whether new successors wait for the other workers.
+  void SetDeferring(bool deferring) { deferring_ = deferring; }
+  void SetFaultsAllowed(bool allowed) { faults_allowed_ = allowed; }
+
+  // Takes all choices of the states.
+  void Expand(const Segment<State>& segment) {
+    for (size_t i = 0; i < segment.states.size(); ++i) {
+      ExpandState(segment.states[i], segment.first + i);
+    }
+  }
+
+  // Visits the states themselves.
+  void Admit(Segment<State>& segment) {
+    for (size_t i = 0; i < segment.states.size(); ++i) {
+      Candidate& candidate = queue_[tail_ % kQueue];
+      candidate.state = std::move(segment.states[i]);
+      Enqueue(candidate, segment.links[i], false);
+    }
+  }
+
+  // Looks up what is still in the queue.
+  void Flush() {
+    while (head_ != tail_) LookUp(queue_[head_++ % kQueue]);
+  }
+
+  // Settles the waiting successors of `other` in the shards of owner `owner`.
+  void SettleShare(Worker& other, size_t owner) const {
+    std::vector<uint32_t>& share = other.shares_[owner];
+    for (const uint32_t i : share) other.waiting_[i].is_new = IsNew(other.waiting_[i]);
+    share.clear();
+  }
+
+  void KeepNew() {
+    for (size_t i = 0; i < waiting_count_; ++i) {
+      if (waiting_[i].is_new) Keep(waiting_[i]);
+    }
+    waiting_count_ = 0;
+  }
+
+  // What was found since the last call.
+  Segments<State>& visited() { return visited_; }
+  Segments<State>& beyond_fault() { return beyond_fault_; }
+  uint64_t TakeTransitions() { return std::exchange(transitions_, 0); }
+
+  // States that violate each property.
+  const std::array<uint64_t, kMaxProperties>& violating() const { return violating_; }
+
+  size_t bytes() const { return (waiting_.size() + kQueue) * sizeof(Candidate); }
+
+ private:
+  static constexpr size_t kQueue = 32;
+
+  struct Candidate {
+    State state;
+    FingerprintSet::Place place;
+    Link link;
+    bool is_fault = false;
+    bool is_new = false;
+  };
+
+  void ExpandState(const State& from, uint64_t number) {
+    uint64_t next_choice = 0;
+    model_.ForEachChoice(from, [&](const Choice& choice, int faults) {
+      const uint64_t choice_number = next_choice++;
+      if (faults > 0 && !faults_allowed_) return;
+      if (choice_number >= Link::kChoices) throw std::length_error("a state has too many choices");
+      Candidate& candidate = queue_[tail_ % kQueue];
+      if (!model_.Take(from, choice, candidate.state)) return;
+      ++transitions_;
+      Enqueue(candidate, Link(number, choice_number), faults > 0);
+    });
+  }
+
+  // REQUIRES: `candidate` is the free place at the queue's tail.
+  void Enqueue(Candidate& candidate, Link link, bool is_fault) {
+    candidate.place = FingerprintSet::PlaceOf(model_.Fingerprint(candidate.state));
+    known_.visited.Prefetch(candidate.place);
+    if (is_fault) known_.beyond_fault.Prefetch(candidate.place);
+    candidate.link = link;
+    candidate.is_fault = is_fault;
+    ++tail_;
+    if (tail_ - head_ == kQueue) LookUp(queue_[head_++ % kQueue]);
+  }
+
+  void LookUp(Candidate& candidate) {
+    if (!deferring_) {
+      if (IsNew(candidate)) Keep(candidate);
+    } else if (!known_.visited.Contains(candidate.place)) {
+      Wait(candidate);
+    }
+  }
+
+  void Wait(Candidate& candidate) {
+    shares_[candidate.place.shard % shares_.size()].push_back(
+        static_cast<uint32_t>(waiting_count_));
+    if (waiting_count_ == waiting_.size()) waiting_.emplace_back();
+    std::swap(waiting_[waiting_count_++], candidate);
+  }
+
+  bool IsNew(const Candidate& candidate) const {
+    if (!candidate.is_fault) return known_.visited.Insert(candidate.place);
+    return !known_.visited.Contains(candidate.place) && known_.beyond_fault.Insert(candidate.place);
+  }
+
+  void Keep(Candidate& candidate) {
+    Segment<State>& segment = (candidate.is_fault ? beyond_fault_ : visited_).Open();
+    if (!candidate.is_fault) Judge(candidate.state, segment);
+    if constexpr (requires { model_.BytesOf(candidate.state); }) {
+      segment.held_bytes += model_.BytesOf(candidate.state);
+    }
+    segment.states.push_back(std::move(candidate.state));
+    segment.links.push_back(candidate.link);
+  }
+
+  void Judge(const State& state, Segment<State>& segment) {
+    for (uint32_t bits = model_.Judge(state) & options_.watched; bits != 0; bits &= bits - 1) {
+      const int property = std::countr_zero(bits);
+      ++violating_[static_cast<size_t>(property)];
+      const uint64_t kind = KindOf(state, property);
+      if (!judged_.emplace(property, kind).second) continue;
+      segment.findings.push_back(
+          {.position = segment.states.size(), .property = property, .kind = kind});
+    }
+  }
+
+  uint64_t KindOf(const State& state, int property) {
+    if constexpr (requires { model_.Kind(state, property); }) {
+      if (options_.each_kind) return model_.Kind(state, property);
+    }
+    return 0;
+  }
+
+  M& model_;
+  Known& known_;
+  const SearchOptions& options_;
+  bool deferring_ = false;
+  bool faults_allowed_ = true;
+
+  std::vector<Candidate> queue_;  // a ring
+  size_t head_ = 0;
+  size_t tail_ = 0;
+
+  std::vector<Candidate> waiting_;  // in use: the first `waiting_count_`
+  size_t waiting_count_ = 0;
+  std::vector<std::vector<uint32_t>> shares_;  // for each owner, which of `waiting_` it settles
+
+  Segments<State> visited_;
+  Segments<State> beyond_fault_;
+  uint64_t transitions_ = 0;
+  std::set<std::pair<int, uint64_t>> judged_;  // properties and kinds that it has found
+  std::array<uint64_t, kMaxProperties> violating_ = {};
+};
+
+}  // namespace whorl::explore
