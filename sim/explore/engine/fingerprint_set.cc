@@ -8,7 +8,6 @@ namespace whorl::explore {
 namespace {
 
 constexpr uint64_t kLeastHomes = 64;
-constexpr uint64_t kRoomForLastRun = 32;
 
 }  // namespace
 
@@ -40,7 +39,7 @@ double FingerprintSet::ExpectedOmissions(uint64_t states) {
 void FingerprintSet::Shard::Allocate(uint64_t new_homes) {
   homes = new_homes;
   grow_at = homes / 5 * 4;
-  count = homes + kRoomForLastRun + 1;
+  count = homes + room + 1;
   slots = std::make_unique_for_overwrite<uint64_t[]>(count);
   std::fill_n(slots.get(), count, kEmpty);
 }
@@ -48,9 +47,11 @@ void FingerprintSet::Shard::Allocate(uint64_t new_homes) {
 void FingerprintSet::Shard::InsertBefore(uint64_t* slot, uint64_t word) {
   uint64_t* end = slot;
   while (*end != kEmpty) ++end;
+  const bool is_full = size >= grow_at;
   const bool would_take_the_last = end == slots.get() + count - 1;
-  if (size >= grow_at || would_take_the_last) {
-    Grow();
+  if (is_full || would_take_the_last) {
+    if (would_take_the_last) room *= 2;
+    Grow(is_full ? homes + homes / 4 : homes);
     return InsertBefore(FirstNotLess(word), word);
   }
   std::memmove(slot + 1, slot, static_cast<size_t>(end - slot) * sizeof(uint64_t));
@@ -58,12 +59,10 @@ void FingerprintSet::Shard::InsertBefore(uint64_t* slot, uint64_t word) {
   ++size;
 }
 
-void FingerprintSet::Shard::Grow() {
+void FingerprintSet::Shard::Grow(uint64_t new_homes) {
   const std::unique_ptr<uint64_t[]> old = std::move(slots);
   const uint64_t old_count = count;
-  do {
-    Allocate(homes + homes / 4);
-  } while (!Take(old.get(), old_count));
+  for (Allocate(new_homes); !Take(old.get(), old_count); Allocate(new_homes)) room *= 2;
 }
 
 bool FingerprintSet::Shard::Take(const uint64_t* old, uint64_t old_count) {

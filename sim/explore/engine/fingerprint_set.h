@@ -83,13 +83,14 @@ class FingerprintSet {
     }
     void InsertBefore(uint64_t* slot, uint64_t word);
     void Allocate(uint64_t new_homes);
-    void Grow();
+    void Grow(uint64_t new_homes);
     // Moves the words of `old` here. False if the last run does not fit.
     bool Take(const uint64_t* old, uint64_t old_count);
 
     std::unique_ptr<uint64_t[]> slots;
     uint64_t homes = 0;
-    uint64_t count = 0;  // of slots: the homes, room for the last run, and one that stays empty
+    uint64_t room = 32;  // for the last run, beyond the last home
+    uint64_t count = 0;  // of slots: homes, room, and one that stays empty
     uint64_t size = 0;
     uint64_t grow_at = 0;
   };

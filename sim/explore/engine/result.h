@@ -28,12 +28,15 @@ enum class Continue { kYes, kNo };
 struct SearchOptions {
   int jobs = 1;
   int max_faults = std::numeric_limits<int>::max();
-  // The search ends when it holds more. It looks between rounds of some thousand states, and may
-  // exceed the limit by what one round needs.
+  // The search ends when it holds more. It looks between rounds, and may exceed the limit by what
+  // one round needs.
   size_t max_bytes = std::numeric_limits<size_t>::max();
   uint32_t watched = ~uint32_t{0};  // properties to judge
   bool stop_at_violation = false;   // at the end of the level of the first one
   bool each_kind = false;           // one path for each kind, not only for each property
+  // How many states a worker expands before it waits for the others, and before limits are looked
+  // at: long enough that the waiting costs little. Not less than 1.
+  size_t round = 4096;
   // Called on the caller's thread after each round; says whether to go on. Clocks and signals are
   // the caller's business.
   std::function<Continue(const Progress&)> progress = {};

@@ -57,17 +57,15 @@ class Search {
  private:
   using Pieces = Segments<State>;
 
-  // Rounds are this long, in states of each worker: long beside the workers' waiting for each other.
-  static constexpr uint64_t kRound = 4096;
-  // So few states are faster done by one worker than handed out.
-  static constexpr uint64_t kWorthSharing = 1024;
+  // Fewer states are faster done by one worker than shared out.
+  uint64_t WorthSharing() const { return options_.round / 4 * workers_.size(); }
 
   // --- levels ------------------------------------------------------------------------------------
 
   bool AddRoots() {
     Pieces roots;
     for (uint64_t i = 0; auto&& state : model_.Initial()) {
-      Segment<State>& segment = roots.Open();
+      Segment<State>& segment = roots.Open(options_.round);
       segment.states.push_back(state);
       segment.links.emplace_back(0, i++);
     }
@@ -159,7 +157,7 @@ class Search {
     uint64_t left = from.states();
     for (size_t done = 0; done < from.count() && going_;) {
       const size_t begin = done;
-      if (workers_.size() > 1 && left >= kWorthSharing) {
+      if (workers_.size() > 1 && left >= WorthSharing()) {
         done = SharedRound(from, done, left, function);
       } else {
         done = LoneRound(from, done, function);
@@ -177,7 +175,7 @@ class Search {
   size_t LoneRound(Pieces& from, size_t begin, Function function) {
     Worker<M>& worker = workers_.front();
     worker.SetDeferring(false);
-    const size_t end = PartEnd(from, begin, kRound);
+    const size_t end = PartEnd(from, begin, options_.round);
     for (size_t i = begin; i < end; ++i) (worker.*function)(from[i]);
     worker.Flush();
     return end;
@@ -185,7 +183,7 @@ class Search {
 
   template <typename Function>
   size_t SharedRound(Pieces& from, size_t begin, uint64_t left, Function function) {
-    const uint64_t size = std::min(kRound, left / workers_.size() + 1);
+    const uint64_t size = std::min<uint64_t>(options_.round, left / workers_.size() + 1);
     std::vector<size_t> bounds = {begin};
     for (size_t i = 0; i < workers_.size(); ++i) {
       bounds.push_back(PartEnd(from, bounds.back(), size));

@@ -22,8 +22,6 @@ struct Finding {
 
 template <typename State>
 struct Segment {
-  static constexpr size_t kCapacity = 256;
-
   std::vector<State> states;
   std::vector<Link> links;        // of each state, until the log has them
   std::vector<Finding> findings;  // in the order of the states
@@ -38,9 +36,9 @@ struct Segment {
 template <typename State>
 class Segments {
  public:
-  // The segment that the next state goes into.
-  Segment<State>& Open() {
-    if (segments_.empty() || segments_.back().states.size() == Segment<State>::kCapacity) {
+  // The segment that the next state goes into, if segments have at most `capacity` states.
+  Segment<State>& Open(size_t capacity) {
+    if (segments_.empty() || segments_.back().states.size() >= capacity) {
       segments_.emplace_back();
     }
     return segments_.back();

@@ -13,6 +13,7 @@
 // So of equal successors the one of the first parent and its first choice stays, as with one thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -101,6 +102,10 @@ class Worker {
 
  private:
   static constexpr size_t kQueue = 32;
+  static constexpr size_t kSegment = 256;
+
+  // Segments are what a level is shared out by: small enough for short rounds.
+  size_t SegmentSize() const { return std::min(kSegment, options_.round); }
 
   struct Candidate {
     State state;
@@ -155,7 +160,7 @@ class Worker {
   }
 
   void Keep(Candidate& candidate) {
-    Segment<State>& segment = (candidate.is_fault ? beyond_fault_ : visited_).Open();
+    Segment<State>& segment = (candidate.is_fault ? beyond_fault_ : visited_).Open(SegmentSize());
     if (!candidate.is_fault) Judge(candidate.state, segment);
     if constexpr (requires { model_.BytesOf(candidate.state); }) {
       segment.held_bytes += model_.BytesOf(candidate.state);
