@@ -17,6 +17,7 @@ help_bench() {
   cat <<'TEXT'
 Usage: ./dev bench [--wire] [ARGUMENTS OF THE BENCHMARK]
        ./dev bench --instructions [--check|--write]
+       ./dev bench --spin [--end N] [--tokens N] [--rounds N]
        ./dev bench --compare [REV|baseline] [--rounds N] [ARGUMENTS OF THE BENCHMARK]
        ./dev bench --baseline [--rounds N] [ARGUMENTS OF THE BENCHMARK]
        ./dev bench --table [REV] [--rounds N] [--runs N]
@@ -29,6 +30,9 @@ says BUSY, others used more than a tenth of a core, and times are not to be quot
   --instructions   counts the instructions of whole runs by callgrind, by part, beside those that
               bench/instructions.csv has: the same on a busy machine and on a quiet one. A test fails
               where a run is more than 5 % above it. --write writes the file anew.
+  --spin      searches the toy lease L1 in turns with SPIN (Debian package spin), and prints the states
+              for each second of a core and the bytes for each state of both. --end 14 --tokens 9 has
+              50 million states.
   --compare   also builds REV, in a git worktree under .deps/ (kept for the next time; there is one
               at most), runs old and new in turn, and prints how many times faster the new one is:
               the median of the rounds' ratios, and the least and the greatest. REV is the last
@@ -74,6 +78,12 @@ run_bench() {
       ;;
     --worlds)
       bench_worlds "${@:2}"
+      return
+      ;;
+    --spin)
+      ensure_setup
+      build release whorl_toy_lease_search >&2
+      "$root/bench/explore_against_spin.sh" "$root/build/bench/whorl_toy_lease_search" "${@:2}"
       return
       ;;
     --compare | --baseline)

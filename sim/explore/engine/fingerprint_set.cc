@@ -1,13 +1,31 @@
 #include "sim/explore/engine/fingerprint_set.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace whorl::explore {
 namespace {
 
 constexpr uint64_t kLeastHomes = 64;
+
+// Look-ups go all over the table, and with small pages the processor would spend most of their time
+// finding out where each page is. So large arrays ask for pages of this size.
+constexpr size_t kHugePage = size_t{1} << 21;
+
+uint64_t* AllocateSlots(uint64_t count) {
+  const size_t alignment = count * sizeof(uint64_t) < kHugePage ? alignof(uint64_t) : kHugePage;
+  const size_t size = (count * sizeof(uint64_t) + alignment - 1) / alignment * alignment;
+  void* const memory = std::aligned_alloc(alignment, size);
+  if (memory == nullptr) throw std::bad_alloc();
+  // Only a wish: if the system refuses, small pages do.
+  if (alignment == kHugePage) madvise(memory, count * sizeof(uint64_t), MADV_HUGEPAGE);
+  return static_cast<uint64_t*>(memory);
+}
 
 }  // namespace
 
@@ -36,11 +54,13 @@ double FingerprintSet::ExpectedOmissions(uint64_t states) {
   return count * (count - 1) / 2 / kKeys;
 }
 
+void FingerprintSet::Shard::Free::operator()(uint64_t* memory) const { std::free(memory); }
+
 void FingerprintSet::Shard::Allocate(uint64_t new_homes) {
   homes = new_homes;
   grow_at = homes / 5 * 4;
   count = homes + room + 1;
-  slots = std::make_unique_for_overwrite<uint64_t[]>(count);
+  slots.reset(AllocateSlots(count));
   std::fill_n(slots.get(), count, kEmpty);
 }
 
@@ -60,7 +80,7 @@ void FingerprintSet::Shard::InsertBefore(uint64_t* slot, uint64_t word) {
 }
 
 void FingerprintSet::Shard::Grow(uint64_t new_homes) {
-  const std::unique_ptr<uint64_t[]> old = std::move(slots);
+  const std::unique_ptr<uint64_t[], Free> old = std::move(slots);
   const uint64_t old_count = count;
   for (Allocate(new_homes); !Take(old.get(), old_count); Allocate(new_homes)) room *= 2;
 }
