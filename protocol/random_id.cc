@@ -25,10 +25,10 @@ Bits128 Draw128(Entropy& entropy, Purpose purpose) {
 
 std::string Hex(Bits128 bits) {
   constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string out;
-  for (int digit = 0; digit < 32; ++digit) {
-    const uint64_t half = digit < 16 ? bits.high : bits.low;
-    out.push_back(kDigits[(half >> (60 - 4 * (digit % 16))) & 15]);
+  std::string out(32, '0');
+  for (size_t digit = 0; digit < 16; ++digit) {
+    out[digit] = kDigits[bits.high >> (60 - 4 * digit) & 15];
+    out[16 + digit] = kDigits[bits.low >> (60 - 4 * digit) & 15];
   }
   return out;
 }

@@ -113,21 +113,26 @@ void Fail(Work& work, TransactionState& transaction, const CallName& call, const
 void CommitIn(Work& work, TransactionState& transaction, const CallName& call,
               const Request& request) {
   SetAge(work, transaction);
-  MutationWrites writes =
-      ApplyMutations(work.catalogue.schema(), work.database.tables, transaction.writes,
-                     transaction.mutations, ServerTime(work));
-  if (writes.invalid) return Fail(work, transaction, call, request, *writes.invalid);
-  const Grant grant = RequestWriteLocks(work, transaction, writes.writes);
+  // Without mutations it writes what its statements have written.
+  const bool mutates = !transaction.mutations.empty();
+  MutationWrites mutated;
+  if (mutates) {
+    mutated = ApplyMutations(work.catalogue.schema(), work.database.tables, transaction.writes,
+                             transaction.mutations, ServerTime(work));
+  }
+  const std::vector<BufferedWrite>& writes = mutates ? mutated.writes : transaction.writes;
+  if (mutated.invalid) return Fail(work, transaction, call, request, *mutated.invalid);
+  const Grant grant = RequestWriteLocks(work, transaction, writes);
   if (grant == Grant::kWait) return Park(work, transaction, call, request);
   if (grant == Grant::kAbort || ReadsAreStale(work, transaction) ||
-      WritesAreStale(work, transaction, writes.writes)) {
+      WritesAreStale(work, transaction, writes)) {
     transaction.parked.reset();
     Abort(work, transaction);
     return ReplyError(work, call, AbortedStatus(work));
   }
-  if (writes.refused) return Fail(work, transaction, call, request, *writes.refused);
+  if (mutated.refused) return Fail(work, transaction, call, request, *mutated.refused);
   transaction.parked.reset();
-  transaction.writes = std::move(writes.writes);
+  if (mutates) transaction.writes = std::move(mutated.writes);
   transaction.phase = TransactionPhase::kCommitting;
   const auto splits = SplitsOf(work, transaction.writes);
   transaction.commit_timestamp = NextCommitTimestamp(work, splits);

@@ -1,6 +1,7 @@
 #include "spanner_model/transaction.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace whorl::model {
@@ -8,9 +9,12 @@ namespace {
 
 template <typename Integer>
 void AppendBytes(std::string& out, Integer number) {
-  for (size_t i = sizeof(Integer); i-- > 0;) {
-    out.push_back(static_cast<char>(static_cast<uint64_t>(number) >> (8 * i) & 0xff));
+  std::array<char, sizeof(Integer)> bytes;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    bytes[bytes.size() - 1 - i] =
+        static_cast<char>(static_cast<uint64_t>(number) >> (8 * i) & 0xff);
   }
+  out.append(bytes.data(), bytes.size());
 }
 
 }  // namespace

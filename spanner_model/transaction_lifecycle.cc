@@ -68,13 +68,12 @@ TransactionId EndEarlierOnSession(Work& work, const SessionName& session) {
 }
 
 TransactionState& Add(Work& work, const CallName& call, const SessionName& session) {
-  TransactionState transaction;
+  TransactionState& transaction = work.database.transactions.emplace_back();
   transaction.id = MakeTransactionId(call);
   transaction.session = session;
   transaction.begun_by = call;
   transaction.last_used = ServerTime(work);
-  work.database.transactions.push_back(std::move(transaction));
-  return work.database.transactions.back();
+  return transaction;
 }
 
 TransactionKind KindOf(const Work& work, const BeginReadWrite& options) {

@@ -29,8 +29,10 @@ Status Tested(const Body& body, const StatementResult& first) {
 
 Transaction OneStatement(StepName step, Mode mode, Sql sql, std::vector<Value> parameters) {
   Transaction transaction{.step = step, .mode = mode, .statements = {}};
-  transaction.statements.push_back(
-      {.step = step, .statement = {.sql = sql, .parameters = std::move(parameters)}});
+  TransactionStatement& only = transaction.statements.emplace_back();
+  only.step = step;
+  only.statement.sql = sql;
+  only.statement.parameters = std::move(parameters);
   return transaction;
 }
 

@@ -1,6 +1,8 @@
 #include "protocol/client/transaction_runner.h"
 
 #include <algorithm>
+#include <memory>
+#include <new>
 #include <utility>
 
 namespace whorl {
@@ -358,28 +360,40 @@ bool IsSessionNotFound(const Status& status) {
 }
 
 Request RequestOf(const RunnerState& state) {
+  Request request;
+  PutRequest(state, request);
+  return request;
+}
+
+void PutRequest(const RunnerState& state, Request& request) {
   switch (state.doing) {
     case Doing::kBegin:
-      return BeginTransaction{.session = state.session.name,
-                              .options = BeginOptionsOf(state),
-                              .mutation_key = MutationKeyOf(state)};
+      request = BeginTransaction{.session = state.session.name,
+                                 .options = BeginOptionsOf(state),
+                                 .mutation_key = MutationKeyOf(state)};
+      return;
     case Doing::kCommit:
-      return CommitOf(state);
+      request = CommitOf(state);
+      return;
     case Doing::kRollback:
-      return Rollback{.session = state.session.name, .transaction = state.transaction_id};
+      request = Rollback{.session = state.session.name, .transaction = state.transaction_id};
+      return;
     case Doing::kStatement:
       break;
   }
-  return ExecuteSql{.session = state.session.name,
-                    .transaction = SelectorOf(state),
-                    .statement = state.transaction.statements[state.heard.size()].statement,
-                    .sequence_number = state.sequence_number};
+  auto* execute = std::get_if<ExecuteSql>(&request);
+  if (execute == nullptr) execute = &request.emplace<ExecuteSql>();
+  execute->session = state.session.name;
+  execute->transaction = SelectorOf(state);
+  execute->statement = state.transaction.statements[state.heard.size()].statement;
+  execute->sequence_number = state.sequence_number;
 }
 
 RunnerAction StartRunner(const RetryPolicy& policy, RunnerState& state, Transaction&& transaction,
                          LocalInstant now, std::optional<Session> session) {
-  state = RunnerState{};
-  state.transaction = std::move(transaction);
+  // Made anew in its place: moving it there would cost more than all that follows.
+  std::destroy_at(&state);
+  new (&state) RunnerState{.transaction = std::move(transaction)};
   if (IsMutationsAlone(state)) state.doing = Doing::kBegin;
   if (!session) return NeedSession{};
   return OnSession(policy, state, now, *std::move(session));

@@ -118,6 +118,8 @@ bool IsSessionNotFound(const Status& status);
 
 // The request of the call that is to be sent. REQUIRES: the last action was SendCall.
 Request RequestOf(const RunnerState& state);
+// Replaces `request` by it, and uses the storage of the one before.
+void PutRequest(const RunnerState& state, Request& request);
 
 // Without a session the first action is NeedSession.
 // REQUIRES: the transaction has a statement, or is kReadWrite and has a mutation.

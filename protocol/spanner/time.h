@@ -39,6 +39,12 @@ constexpr int64_t SaturatingAdd(int64_t a, int64_t b) {
   return a < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
 }
 
+constexpr int64_t SaturatingSubtract(int64_t a, int64_t b) {
+  int64_t difference = 0;
+  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
+  return a < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
+}
+
 // seconds * 1e9 + nanos, saturated. REQUIRES: nanos in (-1e9, 1e9).
 constexpr int64_t SaturatingNanos(int64_t seconds, int64_t nanos) {
   // Give both the same sign first, so that the product does not overflow where the sum would not.
@@ -61,7 +67,7 @@ constexpr Duration operator-(Duration a) {
                                                       : -a.ns};
 }
 constexpr Duration operator+(Duration a, Duration b) { return {SaturatingAdd(a.ns, b.ns)}; }
-constexpr Duration operator-(Duration a, Duration b) { return a + -b; }
+constexpr Duration operator-(Duration a, Duration b) { return {SaturatingSubtract(a.ns, b.ns)}; }
 constexpr Duration& operator+=(Duration& a, Duration b) { return a = a + b; }
 constexpr Duration& operator-=(Duration& a, Duration b) { return a = a - b; }
 // REQUIRES: the product fits (constants and configuration, checked where they are read).

@@ -53,10 +53,15 @@ void StepsOfRun::Hear(const Observation& observation, uint64_t, uint64_t) {
 }
 
 uint8_t StepsOfRun::PlaceOf(StepName step) {
-  const auto found = std::ranges::find(steps_, step);
-  const auto place = static_cast<uint8_t>(found - steps_.begin());
-  if (found == steps_.end()) steps_.push_back(step);
+  if (step.key() < kNumbered) return static_cast<uint8_t>(step.key());
+  const auto found = std::ranges::find(others_, step);
+  const auto place = static_cast<uint8_t>(kNumbered + static_cast<size_t>(found - others_.begin()));
+  if (found == others_.end()) others_.push_back(step);
   return place;
+}
+
+std::string_view StepsOfRun::WordAt(uint8_t place) const {
+  return place < kNumbered ? StepKind::kNumbered[place] : WordOf(others_[place - kNumbered]);
 }
 
 std::string StepsOfRun::WhereOf(const InvariantResult& result) const {
@@ -64,12 +69,12 @@ std::string StepsOfRun::WhereOf(const InvariantResult& result) const {
   if (result.invariant == Invariant::kNoWedge) {
     for (size_t i = shown; i-- > 0;) {
       if (heard_[i].event != kTransactionCommitted) continue;
-      return std::string(WordOf(steps_[heard_[i].step]));
+      return std::string(WordAt(heard_[i].step));
     }
     return "nothing";
   }
   const Heard& heard = heard_[shown - 1];
-  if (heard.step != kNoStep) return std::string(WordOf(steps_[heard.step]));
+  if (heard.step != kNoStep) return std::string(WordAt(heard.step));
   constexpr size_t kEvents = std::variant_size_v<ObservedEvent>;
   return std::string(EventText(heard.event, std::make_index_sequence<kEvents>()));
 }

@@ -45,12 +45,15 @@ class StepsOfRun : public ObservationSink {
 
   struct Heard {
     uint8_t event = 0;  // ObservedEvent::index()
-    uint8_t step = 0;   // kNoStep, or a place in steps_
+    uint8_t step = 0;   // kNoStep, or the step's place
   };
+  // The number of a step that has one; the others follow in the order in which they were met.
   uint8_t PlaceOf(StepName step);
+  std::string_view WordAt(uint8_t place) const;
+  static constexpr size_t kNumbered = StepKind::kNumbered.size();
 
   std::vector<Heard> heard_;
-  std::vector<StepName> steps_;  // met so far: a protocol has few
+  std::vector<StepName> others_;
 };
 
 struct WatchedRun {

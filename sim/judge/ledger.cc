@@ -21,12 +21,6 @@ Ledger::Ledger(const CheckerSetup& setup)
       participations_(setup.ParticipationCount()),
       locks_(setup.locks.size()) {}
 
-bool Ledger::IsCurrent(ProcessId process) const {
-  if (process == ProcessId{}) return false;
-  const ProcessState& state = NewestProcess(process.node);
-  return !state.gone && state.incarnation == process.incarnation;
-}
-
 // --- processes and links -----------------------------------------------------------------------
 
 void Ledger::On(const ProcessStarted& x, const CheckerSetup& setup) {

@@ -151,7 +151,11 @@ class Ledger {
   std::vector<ProcessId> Workers(uint16_t lock, const CheckerSetup& setup) const;
   bool IsAtWork(ProcessId process, uint16_t lock, const CheckerSetup& setup) const;
   // Whether it is the newest process of its node, and not gone.
-  bool IsCurrent(ProcessId process) const;
+  bool IsCurrent(ProcessId process) const {
+    if (process == ProcessId{}) return false;
+    const ProcessState& state = NewestProcess(process.node);
+    return !state.gone && state.incarnation == process.incarnation;
+  }
   // Whether the process is not gone and has not ended its part in the lock.
   bool TakesPart(ProcessId process, uint16_t lock, const CheckerSetup& setup) const;
   bool IsCandidate(ProcessId process, uint16_t lock, const CheckerSetup& setup) const;

@@ -1,6 +1,7 @@
 #include "sim/world/calls.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 namespace whorl::sim {
@@ -15,7 +16,9 @@ void CallSlot::Take() {
   call_.struck_by.reset();
   call_.held.reset();
   call_.timeout.reset();
-  call_.response = {};
+  // Made anew in its place: moving an empty one there would cost more.
+  std::destroy_at(&call_.response);
+  std::construct_at(&call_.response);
 }
 
 uint32_t AddCall(Work& work) {
@@ -33,8 +36,14 @@ uint32_t AddCall(Work& work) {
 
 std::optional<uint32_t> FindCall(const Work& work, const CallName& name) {
   const std::vector<CallSlot>& calls = work.state.calls;
+  const auto holds = [&](uint32_t place) {
+    return calls[place].is_taken() && calls[place].call().name == name;
+  };
+  if (work.call_of_event != PendingSlot::kNone && holds(work.call_of_event)) {
+    return work.call_of_event;
+  }
   for (uint32_t place = 0; place < calls.size(); ++place) {
-    if (calls[place].is_taken() && calls[place].call().name == name) return place;
+    if (holds(place)) return place;
   }
   return std::nullopt;
 }

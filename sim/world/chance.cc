@@ -89,10 +89,11 @@ SeededChance::SeededChance(uint64_t seed, const Scenario& scenario)
   }
 }
 
-size_t SeededChance::PlaceOf(StepName step) {
+size_t SeededChance::FindPlaceOf(StepName step) {
   const auto found = std::ranges::find(steps_, step, &NamedStep::step);
   const auto place = static_cast<size_t>(found - steps_.begin());
   if (found == steps_.end()) steps_.push_back({.step = step, .name = KeyOf(WordOf(step))});
+  if (step.key() < places_.size()) places_[step.key()] = static_cast<uint8_t>(place + 1);
   return place;
 }
 

@@ -9,6 +9,7 @@
 //   4. It is a value: a copy beside a copy of the world goes on as the original would.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -87,12 +88,20 @@ class SeededChance final : public Chance {
     return participations_[static_cast<size_t>(node) * locks_ + lock];
   }
 
-  // The step's place in steps_. There are so few that a search is the quickest way.
-  size_t PlaceOf(StepName step);
+  // The step's place in steps_.
+  size_t PlaceOf(StepName step) {
+    const uint64_t key = step.key();
+    if (key < places_.size() && places_[key] != 0) return places_[key] - size_t{1};
+    return FindPlaceOf(step);
+  }
+  size_t FindPlaceOf(StepName step);
 
   uint64_t seed_;
   size_t locks_;
-  std::vector<NamedStep> steps_;               // met so far
+  std::vector<NamedStep> steps_;  // met so far
+  // Of the steps that have numbers, plus one; 0 if not met. The others are so few that they are
+  // searched for.
+  std::array<uint8_t, StepKind::kNumbered.size()> places_{};
   std::vector<Participation> participations_;  // nodes x locks
   std::vector<uint64_t> faults_;               // their names
   // By the names of the fault and of the call.

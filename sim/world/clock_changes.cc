@@ -28,7 +28,7 @@ void SetClock(Work& work, int16_t node, const ClockFault& change) {
   if (change.step) clock.offset += *change.step;
   // A belief that lasts by the wall clock lasts as long as that says from now on.
   for (Participant& participant : work.NodeAt(node).participants) {
-    NoticeStanding(work, node, participant);
+    NoticeStanding(work, node, participant, work.ClocksOf(node));
   }
   if (change.rate_ppm || change.stands) {
     Rebase(clock, work.state.now);

@@ -1,6 +1,7 @@
 #include "sim/world/driver.h"
 
 #include <algorithm>
+#include <variant>
 
 namespace whorl::sim {
 
@@ -19,7 +20,7 @@ void Driver::Advance(Instant until, const EndingSink* enough) {
   for (const PendingSlot* next = world_.Next(); next != nullptr && next->due <= until;
        next = world_.Next()) {
     if (enough != nullptr && enough->HasEnough()) return;
-    if (StrikesBefore(*next)) continue;
+    if (!triggers_.empty() && StrikesBefore(*next)) continue;
     CountTaken(next->choice);
     world_.TakeNext(chance_, out_);
     TakeIn();
@@ -42,8 +43,9 @@ std::vector<uint32_t> Driver::UnfiredFaults() const {
 // Whether a fault strikes between the reply's arrival and the process's next step. Such a fault is
 // taken before the reply.
 bool Driver::StrikesBefore(const PendingSlot& next) {
-  const int16_t node = next.choice.node;
-  if (triggers_.empty() || node < 0 || !triggers_.WaitsForReply(node)) return false;
+  if (!std::holds_alternative<ReplyArrives>(next.choice.event)) return false;
+  const StepName step = world_.state().calls[next.call].call().step;
+  if (!triggers_.WaitsForReply(next.choice.node, step)) return false;
   const auto ends = world_.WouldEnd(next);
   if (!ends || next.id == announced_) return false;
   announced_ = next.id;  // checked once for each reply, however often a pause delays it

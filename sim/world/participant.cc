@@ -37,8 +37,16 @@ class Hosting {
   void Observe(What&& what) {
     work_.Observe(std::forward<What>(what));
   }
+<<<<<<< HEAD
   void Queue(Event&& event) { QueueForMachine(work_, node_, participant_, std::move(event)); }
   void SetTimer(ApplicationTimer timer, LocalInstant at) {
+=======
+  template <typename What>
+  void Queue(What&& what) {
+    QueueForMachine(work_, node_, participant_, std::forward<What>(what));
+  }
+  void SetTimer(ApplicationTimer timer, Duration at) {
+>>>>>>> w-fast
     SetTimerAt(work_, node_, participant_, TimerOwner::kApplication, static_cast<uint16_t>(timer),
                at);
   }
@@ -99,19 +107,16 @@ void DoEffect(Work& work, int16_t node, Participant& participant, Effect&& effec
   }
 }
 
-size_t PlaceOf(Work& work, int16_t node, const Participant& participant) {
-  return static_cast<size_t>(&participant - work.NodeAt(node).participants.data());
-}
-
 // `event` may be gone as soon as the machine has taken its step: effects queue more of them.
-void StepMachine(Work& work, int16_t node, Participant& participant, const Event& event) {
-  const ProtocolConfig& config =
-      work.setup.configs[static_cast<size_t>(node)][PlaceOf(work, node, participant)];
+void StepMachine(Work& work, int16_t node, size_t place, const Event& event) {
+  Participant& participant = work.NodeAt(node).participants[place];
+  const ProtocolConfig& config = work.setup.configs[static_cast<size_t>(node)][place];
+  const LocalTime now = work.ClocksOf(node);
   ProcessEntropy entropy(*work.chance, work.ProcessOf(node), participant.lock);
   std::vector<Effect>& effects = work.out.effects;
   effects.clear();
-  Step(config, participant.machine, work.ClocksOf(node), entropy, event, effects);
-  NoticeStanding(work, node, participant);
+  Step(config, participant.machine, now, entropy, event, effects);
+  NoticeStanding(work, node, participant, now);
   for (Effect& effect : effects) DoEffect(work, node, participant, std::move(effect));
 }
 
@@ -126,19 +131,13 @@ Participant* FindParticipant(Work& work, ProcessId process, uint16_t lock) {
   return nullptr;
 }
 
-void QueueForMachine(Work& work, int16_t node, const Participant& participant, Event&& event) {
-  const auto place = static_cast<uint16_t>(PlaceOf(work, node, participant));
-  work.out.machine_events.emplace_back(node, place, std::move(event));
-}
-
 void RunMachines(Work& work) {
   std::vector<Outbox::MachineEvent>& events = work.out.machine_events;
   // What a step queues is taken after what was queued before it.
   for (size_t next = 0; next < events.size(); ++next) {
     const int16_t node_index = events[next].node;
-    Node& node = work.NodeAt(node_index);
-    if (node.life == Life::kDown) continue;
-    StepMachine(work, node_index, node.participants[events[next].participant], events[next].event);
+    if (work.NodeAt(node_index).life == Life::kDown) continue;
+    StepMachine(work, node_index, events[next].participant, events[next].event);
   }
   events.clear();
 }
@@ -149,8 +148,8 @@ void StepApplication(Work& work, int16_t node, Participant& participant,
   GiveApplication(host, event);
 }
 
-void NoticeStanding(Work& work, int16_t node, Participant& participant) {
-  Standing standing = StandingOf(participant.machine, work.ClocksOf(node));
+void NoticeStanding(Work& work, int16_t node, Participant& participant, const LocalTime& now) {
+  Standing standing = StandingOf(participant.machine, now);
   if (standing == participant.standing) return;
   if (standing.believes_until != participant.standing.believes_until) {
     participant.belief_lapsed = false;

@@ -1,5 +1,7 @@
 #include "sim/world/pending.h"
 
+#include <algorithm>
+
 namespace whorl::sim {
 
 uint32_t PendingEvents::Add(const Choice& choice, uint32_t call) {
@@ -10,7 +12,12 @@ uint32_t PendingEvents::Add(const Choice& choice, uint32_t call) {
     place = free_.back();
     free_.pop_back();
   }
-  slots_[place] = {.choice = choice, .due = {}, .id = ++scheduled_, .call = call};
+  PendingSlot& slot = slots_[place];
+  slot.choice = choice;
+  slot.due = {};
+  slot.id = ++scheduled_;
+  slot.call = call;
+  slot.queued = PendingSlot::kNone;
   return place;
 }
 
@@ -22,8 +29,9 @@ void PendingEvents::Remove(uint32_t place) {
 
 void PendingEvents::Enqueue(uint32_t place, Instant due) {
   slots_[place].due = due;
-  queue_.emplace_back();
-  Rise(queue_.size() - 1, {.due = due, .order = ++scheduled_, .place = place});
+  const Queued queued = {.due = due, .order = ++scheduled_, .place = place};
+  queue_.push_back(queued);
+  Rise(queue_.size() - 1, queued);
 }
 
 void PendingEvents::Dequeue(uint32_t place) {
@@ -32,7 +40,7 @@ void PendingEvents::Dequeue(uint32_t place) {
   const Queued last = queue_.back();
   queue_.pop_back();
   if (last.place == place) return;
-  if (at > 0 && last.IsBefore(queue_[(at - 1) / 2])) return Rise(at, last);
+  if (at > 0 && last.IsBefore(queue_[ParentOf(at)])) return Rise(at, last);
   Sink(at, last);
 }
 
@@ -45,7 +53,7 @@ std::optional<uint32_t> PendingEvents::Find(const Choice& choice) const {
 
 void PendingEvents::Rise(size_t at, const Queued& queued) {
   while (at > 0) {
-    const size_t parent = (at - 1) / 2;
+    const size_t parent = ParentOf(at);
     if (!queued.IsBefore(queue_[parent])) break;
     Put(at, queue_[parent]);
     at = parent;
@@ -55,11 +63,15 @@ void PendingEvents::Rise(size_t at, const Queued& queued) {
 
 void PendingEvents::Sink(size_t at, const Queued& queued) {
   const size_t count = queue_.size();
-  for (size_t child = 2 * at + 1; child < count; child = 2 * at + 1) {
-    if (child + 1 < count && queue_[child + 1].IsBefore(queue_[child])) ++child;
-    if (!queue_[child].IsBefore(queued)) break;
-    Put(at, queue_[child]);
-    at = child;
+  for (size_t child = kChildren * at + 1; child < count; child = kChildren * at + 1) {
+    size_t first = child;
+    const size_t end = std::min(child + kChildren, count);
+    for (++child; child < end; ++child) {
+      if (queue_[child].IsBefore(queue_[first])) first = child;
+    }
+    if (!queue_[first].IsBefore(queued)) break;
+    Put(at, queue_[first]);
+    at = first;
   }
   Put(at, queued);
 }

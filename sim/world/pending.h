@@ -187,6 +187,9 @@ class PendingEvents {
       return due != other.due ? due < other.due : order < other.order;
     }
   };
+  // A wide heap is flat: most events are put in near its bottom and move up little.
+  static constexpr size_t kChildren = 4;
+  static constexpr size_t ParentOf(size_t at) { return (at - 1) / kChildren; }
   void Put(size_t at, const Queued& queued) {
     queue_[at] = queued;
     slots_[queued.place].queued = static_cast<uint32_t>(at);
@@ -197,7 +200,7 @@ class PendingEvents {
 
   std::vector<PendingSlot> slots_;
   std::vector<uint32_t> free_;
-  std::vector<Queued> queue_;  // a binary heap, the first at its front
+  std::vector<Queued> queue_;  // a heap, the first at its front
   uint64_t scheduled_ = 0;     // how often an event was put into the queue or added
 };
 

@@ -1,5 +1,6 @@
 #include "sim/world/process.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "sim/world/calls.h"
@@ -102,9 +103,11 @@ void ResumeNode(Work& work, int16_t node_index) {
 void OnTimer(Work& work, const TimerDue& due) {
   Participant* participant = FindParticipant(work, due.process, due.lock);
   if (participant == nullptr) return;
-  std::erase_if(participant->timers, [&](const ActiveTimer& timer) {
+  std::vector<ActiveTimer>& timers = participant->timers;
+  const auto fired = std::ranges::find_if(timers, [&](const ActiveTimer& timer) {
     return timer.owner == due.owner && timer.id == due.id;
   });
+  if (fired != timers.end()) timers.erase(fired);
   const int16_t node = due.process.node;
   switch (due.owner) {
     case TimerOwner::kMachine:

@@ -9,17 +9,18 @@ Duration TrueTimeShift(const TrueTimeSpec& truetime, uint32_t leader) {
 }
 
 model::Interval TrueTimeAt(const TrueTimeSpec& truetime, uint32_t leader, Instant at) {
-  const Timestamp middle = ToTimestamp(at) + TrueTimeShift(truetime, leader);
-  return {.earliest = middle - truetime.epsilon, .latest = middle + truetime.epsilon};
+  const Instant middle = at + TrueTimeShift(truetime, leader);
+  return {.earliest = ToTimestamp(middle + -truetime.epsilon),
+          .latest = ToTimestamp(middle + truetime.epsilon)};
 }
 
 Leaders::Leaders(const Work& work) : count_(work.setup.catalogue->split_count()) {
   const SpannerState& spanner = work.state.spanner;
-  const Timestamp now = ToTimestamp(work.state.now);
+  const Timestamp current =
+      ToTimestamp(work.state.now + spanner.current_timestamp_error).TruncatedToMicros();
   for (uint32_t leader = 0; leader < count_; ++leader) {
-    moments_[leader] = {
-        .truetime = TrueTimeAt(spanner.truetime, leader, work.state.now),
-        .current_timestamp = (now + spanner.current_timestamp_error).TruncatedToMicros()};
+    moments_[leader] = {.truetime = TrueTimeAt(spanner.truetime, leader, work.state.now),
+                        .current_timestamp = current};
   }
 }
 

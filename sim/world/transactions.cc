@@ -30,7 +30,7 @@ void SendCallOf(Work& work, int16_t node, const Participant& participant,
                .attempt = send.attempt,
                .call = send.call};
   call.step = send.step;
-  call.request = RequestOf(runner.state);
+  PutRequest(runner.state, call.request);
   call.deadline = send.deadline;
   SendToSpanner(work, place);
 }

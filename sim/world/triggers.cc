@@ -28,19 +28,24 @@ Triggers::Triggers(const Scenario& scenario)
   }
 }
 
-bool Triggers::WaitsForReply(int16_t node) const {
-  return std::any_of(armed_.begin(), armed_.end(), [node](const Armed& armed) {
-    return armed.when.node == node && armed.when.phase == Phase::kReplied;
+bool Triggers::WaitsForReply(int16_t node, StepName step) const {
+  return std::any_of(armed_.begin(), armed_.end(), [node, step](const Armed& armed) {
+    return armed.when.node == node && armed.when.phase == Phase::kReplied &&
+           armed.when.step == step;
   });
 }
 
 void Triggers::Reach(const CallName& call, StepName step, Phase phase, std::vector<Hit>& hits) {
+  bool strikes = false;
   for (Armed& armed : armed_) {
     const When& when = armed.when;
     if (when.node != call.process.node || when.step != step || when.phase != phase) continue;
     if (when.lock && *when.lock != call.lock) continue;
-    if (++armed.seen == when.count) hits.push_back({.fault = armed.fault, .call = call});
+    if (++armed.seen < when.count) continue;
+    hits.push_back({.fault = armed.fault, .call = call});
+    strikes = true;
   }
+  if (!strikes) return;
   std::erase_if(armed_, [](const Armed& armed) { return armed.seen >= armed.when.count; });
 }
 

@@ -25,8 +25,8 @@ class Triggers {
 
   explicit Triggers(const Scenario& scenario);
 
-  // Whether any trigger still waits for phase `replied` at this node.
-  bool WaitsForReply(int16_t node) const;
+  // Whether any trigger still waits for phase `replied` of the step at this node.
+  bool WaitsForReply(int16_t node, StepName step) const;
   bool empty() const { return armed_.empty(); }
 
   // Each appends the faults that strike now to `hits`.

@@ -99,11 +99,6 @@ World::World(std::shared_ptr<const WorldSetup> setup, Outbox& out) : setup_(std:
   }
 }
 
-const PendingSlot* World::Next() const {
-  const auto first = state_.pending.First();
-  return first ? &state_.pending[*first] : nullptr;
-}
-
 void World::TakeNext(Chance& chance, Outbox& out) {
   const uint32_t place = *state_.pending.First();
   state_.now = std::max(state_.now, state_.pending[place].due);
@@ -145,7 +140,7 @@ void World::TakeFrom(uint32_t place, Chance& chance, Outbox& out) {
     return;
   }
   state_.pending.Remove(place);
-  Work work{*setup_, state_, &chance, out};
+  Work work{*setup_, state_, &chance, out, slot.call};
   std::visit(EventHandler{.work = work, .node = choice.node, .call = slot.call}, choice.event);
   RunMachines(work);
 }

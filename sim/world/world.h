@@ -206,7 +206,10 @@ class World {
   World(std::shared_ptr<const WorldSetup> setup, Outbox& out);
 
   // The event that is due next by virtual time; null if there is none.
-  const PendingSlot* Next() const;
+  const PendingSlot* Next() const {
+    const auto first = state_.pending.First();
+    return first ? &state_.pending[*first] : nullptr;
+  }
   // Lets it happen. Clears and fills `out`. REQUIRES: there is one.
   void TakeNext(Chance& chance, Outbox& out);
 

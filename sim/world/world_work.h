@@ -19,6 +19,8 @@ struct Work {
   WorldState& state;
   Chance* chance;  // null if no draw is needed (World::Trigger, the constructor of World)
   Outbox& out;
+  // The place of the call that the event is about, if it is about one: FindCall looks there first.
+  uint32_t call_of_event = PendingSlot::kNone;
   const Scenario& scenario = setup.scenario;
   const Latencies& latencies = LatenciesOf(setup.scenario.spanner.preset);
 
