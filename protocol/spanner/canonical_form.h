@@ -123,6 +123,7 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
     AddWord(static_cast<uint64_t>(time.seconds()));
     AddWord(static_cast<uint64_t>(time.nanos()));
   }
+  void Add(LocalInstant instant) { AddWord(static_cast<uint64_t>(instant.ns)); }
   void Add(Duration duration) { AddWord(static_cast<uint64_t>(duration.ns)); }
   void Add(Float64 number) { AddWord(std::bit_cast<uint64_t>(number.value())); }
   void Add(Sql sql) { AddWord(sql.digest()); }

@@ -37,16 +37,11 @@ class Hosting {
   void Observe(What&& what) {
     work_.Observe(std::forward<What>(what));
   }
-<<<<<<< HEAD
-  void Queue(Event&& event) { QueueForMachine(work_, node_, participant_, std::move(event)); }
-  void SetTimer(ApplicationTimer timer, LocalInstant at) {
-=======
   template <typename What>
   void Queue(What&& what) {
     QueueForMachine(work_, node_, participant_, std::forward<What>(what));
   }
-  void SetTimer(ApplicationTimer timer, Duration at) {
->>>>>>> w-fast
+  void SetTimer(ApplicationTimer timer, LocalInstant at) {
     SetTimerAt(work_, node_, participant_, TimerOwner::kApplication, static_cast<uint16_t>(timer),
                at);
   }
