@@ -275,17 +275,18 @@ TEST(LockerTest, AHeartbeatFailsWhenAnotherHasHadTheLock) {
 
 TEST(LockerTest, BackgroundHeartbeatsGoOnUntilOneFails) {
   Background beats;
-  ASSERT_FALSE(StartBackgroundHeartbeats(kHeld, Seconds(3), Seconds(10), Seconds(1), beats));
+  ASSERT_FALSE(
+      StartBackgroundHeartbeats(kHeld, Seconds(3), Seconds(10), ShownAfter(Seconds(1)), beats));
   EXPECT_EQ(beats.tick_at, ShownAfter(Seconds(4)));
   Call call;
-  const LocalTime at4 = {.monotonic = Seconds(4), .wall = At(Seconds(4))};
+  const LocalTime at4 = {.monotonic = ShownAfter(Seconds(4)), .wall = At(Seconds(4))};
   EXPECT_EQ(Text(OnTick(TestLocker(), beats, at4, call)), "heartbeat job");
   EXPECT_TRUE(beats.beating);
   EXPECT_EQ(beats.tick_at, ShownAfter(Seconds(7)));
   OnBeatEnded(beats, {.lock = call.lock, .error = std::nullopt});
   EXPECT_FALSE(beats.beating);
   EXPECT_EQ(beats.lock.leased_until, At(Seconds(14))) << "the caller's lock is updated";
-  OnTick(TestLocker(), beats, {.monotonic = Seconds(7), .wall = At(Seconds(7))}, call);
+  OnTick(TestLocker(), beats, {.monotonic = ShownAfter(Seconds(7)), .wall = At(Seconds(7))}, call);
   OnBeatEnded(beats, {.lock = std::nullopt,
                       .error = LockerError{.kind = ErrorKind::kUnavailable, .text = "taken"}});
   ASSERT_TRUE(beats.error.has_value());
@@ -298,10 +299,10 @@ TEST(LockerTest, OfTicksThatWereMissedOneIsKept) {
   Background beats;
   StartBackgroundHeartbeats(kHeld, Seconds(3), Seconds(10), LocalInstant{}, beats);
   Call call;
-  OnTick(TestLocker(), beats, {.monotonic = Seconds(3), .wall = {}}, call);
+  OnTick(TestLocker(), beats, {.monotonic = ShownAfter(Seconds(3)), .wall = {}}, call);
   OnBeatEnded(beats, {.lock = call.lock, .error = std::nullopt});
   EXPECT_EQ(beats.tick_at, ShownAfter(Seconds(6)));
-  OnTick(TestLocker(), beats, {.monotonic = Milliseconds(12'500), .wall = {}}, call);
+  OnTick(TestLocker(), beats, {.monotonic = ShownAfter(Milliseconds(12'500)), .wall = {}}, call);
   EXPECT_EQ(beats.tick_at, ShownAfter(Seconds(15)));
 }
 
