@@ -59,7 +59,10 @@ void Poll(Context& here) {
   Fly(here, kPollRequest, std::move(call), std::move(next));
 }
 
-void PollLater(Context& here) { Set(here, kPoll, *here.state.polled_at + here.config.lease / 4); }
+void PollLater(Context& here) {
+  Set(here, kPoll,
+      *here.state.polled_at + here.config.lease / here.config.constants.polls_in_lease);
+}
 
 void AskWhoHasIt(Context& here, RequestId request) {
   Call call;
@@ -73,7 +76,8 @@ void Hold(Context& here, const Lock& lock) {
   state.starved = false;
   state.lock = lock;
   const Duration lease = here.config.lease;
-  StartBackgroundHeartbeats(lock, lease / 3, lease, here.now.monotonic, state.beats.emplace());
+  StartBackgroundHeartbeats(lock, lease / here.config.constants.beats_in_lease, lease,
+                            here.now.monotonic, state.beats.emplace());
   Remark(here, whorl::notes::kGotLock, {lock.leased_until});
   CallBack(here, true);
   Set(here, kBeat, state.beats->tick_at);
@@ -224,7 +228,8 @@ Config MakeConfig(const std::string& table, std::string lock_name, std::string i
   return {.lock_name = std::move(lock_name),
           .id = std::move(id),
           .lease = lease,
-          .locker = NewLocker(table)};
+          .locker = NewLocker(table),
+          .constants = {}};
 }
 
 void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, const Event& event,

@@ -31,12 +31,21 @@ namespace whorl::lease_lock {
 // The simulated user's limit; Locker itself has none.
 inline constexpr Duration kLeaseMin = Seconds(1);
 
+// The numbers of the user. The defaults are what ships; Locker has its own (LockerConstants).
+struct Constants {
+  // A lease divided by each of these: the time from poll to poll, and from heartbeat to heartbeat.
+  int64_t polls_in_lease = 4;
+  int64_t beats_in_lease = 3;
+  WHORL_FIELDS(Constants, polls_in_lease, beats_in_lease);
+};
+
 struct Config {
   std::string lock_name;  // the key
   std::string id;         // the owner; empty: a random UUID, drawn when the process starts
   Duration lease;
   Locker locker;
-  WHORL_FIELDS(Config, lock_name, id, lease, locker);
+  Constants constants;
+  WHORL_FIELDS(Config, lock_name, id, lease, locker, constants);
 };
 // REQUIRES: `table` is an identifier; lease >= kLeaseMin.
 Config MakeConfig(const std::string& table, std::string lock_name, std::string id, Duration lease);

@@ -24,26 +24,27 @@ std::optional<Reply> CheckTerm(const LeaseTerm& term) {
   return Invalid("exactly one of lease_end and lease_duration has to be given");
 }
 
-Lock LockFrom(std::string key, std::string owner, const LeaseTerm& term, Timestamp now) {
+Lock LockFrom(const Locker& locker, std::string key, std::string owner, const LeaseTerm& term,
+              Timestamp now) {
   const Timestamp until = term.lease_end ? *term.lease_end : now + *term.lease_duration;
   return {.key = std::move(key),
           .owner = std::move(owner),
           .leased_until = until,
           .created_at = now,
-          .ttl = until + kKeptAfter};
+          .ttl = until + locker.constants.kept_after};
 }
 
 // The test that ends a transaction while another owner's lease, or the grace after it, lasts. The
 // test passes a row that is exactly as old as the given length, but a lease is over only at a later
 // time than its end, so the length is a nanosecond longer.
-UnlessHeld TestFor(const Lock& lock) {
-  return {.me = lock.owner, .lease = kGrace + Nanoseconds(1)};
+UnlessHeld TestFor(const Locker& locker, const Lock& lock) {
+  return {.me = lock.owner, .lease = locker.constants.grace + Nanoseconds(1)};
 }
 
 // A transaction that reads who has the lock, and ends if another owner has.
 Transaction Tested(const Locker& locker, StepName step, const Lock& lock, Timestamp now) {
   Transaction transaction = OneStatement(step, Mode::kReadWrite, locker.test, {lock.key, now});
-  transaction.body = TestFor(lock);
+  transaction.body = TestFor(locker, lock);
   return transaction;
 }
 
@@ -60,20 +61,20 @@ Transaction AcquireOf(const Locker& locker, const Lock& lock, Timestamp now) {
 
 // The next key of an AcquireAnyLock, or the only one of an AcquireLock.
 Transaction TryKey(const Locker& locker, std::string key, Timestamp now, Call& call) {
-  call.lock = LockFrom(std::move(key), std::move(call.lock.owner), call.term, now);
+  call.lock = LockFrom(locker, std::move(key), std::move(call.lock.owner), call.term, now);
   return AcquireOf(locker, call.lock, now);
 }
 
 // True if the transaction ended because it read another owner's lease, or a row without an owner.
-bool FoundAnother(const Call& call, const TransactionResult& result) {
+bool FoundAnother(const Locker& locker, const Call& call, const TransactionResult& result) {
   if (result.results.empty() || !result.results.front().status.ok()) return false;
   const StatementResult& first = result.results.front();
   if (call.kind == CallKind::kHeartbeat) return first.row_count == 0;
-  return HolderIn(first.rows, TestFor(call.lock)).kind != HolderKind::kNone;
+  return HolderIn(first.rows, TestFor(locker, call.lock)).kind != HolderKind::kNone;
 }
 
 Next OnRefused(const Locker& locker, Call& call, const TransactionResult& result, Timestamp now) {
-  if (result.outcome == Outcome::kUnknown || !FoundAnother(call, result)) {
+  if (result.outcome == Outcome::kUnknown || !FoundAnother(locker, call, result)) {
     return Refused(ErrorKind::kFailed, FormatStatus(result.status));
   }
   if (call.keys_left.empty()) {
@@ -164,7 +165,7 @@ Next HeartbeatLock(const Locker& locker, const HeartbeatLockInput& input, Timest
   if (auto error = CheckNames(original.key, original.owner)) return *std::move(error);
   if (auto error = CheckTerm(input.term)) return *std::move(error);
   call = {.kind = CallKind::kHeartbeat,
-          .lock = LockFrom(original.key, original.owner, input.term, now),
+          .lock = LockFrom(locker, original.key, original.owner, input.term, now),
           .term = input.term,
           .keys_left = {}};
   const Lock& lock = call.lock;

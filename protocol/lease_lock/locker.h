@@ -4,7 +4,7 @@
 // Invariants:
 //   1. All times in a row are the caller's wall clock: `now` is read once for each attempt to
 //      acquire, heartbeat or release, and what is sent under it stays as it is in every retry.
-//   2. A row counts as leased to another owner while its leased_until + kGrace is not before `now`;
+//   2. A row counts as leased to another owner while its leased_until + grace is not before `now`;
 //      the caller's own row is never in the way.
 //   3. The condition of ReleaseLock is that of AcquireLock, so it may delete another owner's row:
 //      upstream's flaw, which stays.
@@ -29,8 +29,12 @@
 
 namespace whorl::lease_lock {
 
-inline constexpr Duration kGrace = Seconds(5);              // for clocks that disagree
-inline constexpr Duration kKeptAfter = Seconds(48 * 3600);  // ttl beyond leased_until
+// The numbers of Locker. The defaults are what ships.
+struct LockerConstants {
+  Duration grace = Seconds(5);               // for clocks that disagree
+  Duration kept_after = Seconds(48 * 3600);  // ttl beyond leased_until
+  WHORL_FIELDS(LockerConstants, grace, kept_after);
+};
 
 // A row of the table.
 struct Lock {
@@ -112,7 +116,8 @@ struct Locker {
   Sql test;       // @key, @now: for AcquireLock and ReleaseLock
   Sql heartbeat;  // @key, @owner, @leased_until, @created_at, @ttl
   Sql get;        // @key
-  WHORL_FIELDS(Locker, table, test, heartbeat, get);
+  LockerConstants constants;
+  WHORL_FIELDS(Locker, table, test, heartbeat, get, constants);
 };
 // REQUIRES: `table` is an identifier.
 Locker NewLocker(const std::string& table);

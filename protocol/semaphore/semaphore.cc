@@ -45,7 +45,7 @@ void BeginRound(Context& here) {
 
 void EndRound(Context& here) {
   here.state.doing = Doing::kSleeping;
-  const LocalInstant next = *here.state.round_began + kPeriod;
+  const LocalInstant next = *here.state.round_began + here.config.constants.period;
   here.out.emplace_back(SetTimer{.timer = kRound, .at = std::max(next, here.now.monotonic)});
 }
 

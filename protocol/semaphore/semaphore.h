@@ -37,13 +37,21 @@ inline constexpr Duration kPeriod = Seconds(1);
 inline constexpr Duration kTimeoutMin = kPeriod * 2;
 inline constexpr int64_t kAnchor = 1;
 
+// The numbers of the protocol. The default is what ships; whoever explores on a coarse grid of time
+// takes another.
+struct Constants {
+  Duration period = kPeriod;  // from the beginning of a round to that of the next
+  WHORL_FIELDS(Constants, period);
+};
+
 struct Config {
   std::string lock_name;  // for people: the row's key is kAnchor
   std::string id;         // empty: a random UUID, drawn when the service starts
   Duration timeout;       // in whole seconds
   Sql update;             // @serviceId, @timeout
   Sql query;              // @timeout
-  WHORL_FIELDS(Config, lock_name, id, timeout, update, query);
+  Constants constants;
+  WHORL_FIELDS(Config, lock_name, id, timeout, update, query, constants);
 };
 // A timeout is cut to whole seconds. REQUIRES: `table` is an identifier; timeout >= kTimeoutMin.
 Config MakeConfig(const std::string& table, std::string lock_name, std::string id,

@@ -7,7 +7,6 @@
 namespace whorl::spindle_v2 {
 namespace {
 
-constexpr Duration kPollEvery = Milliseconds(500);
 // Beside the ids of the spindle inside, which are small.
 constexpr TimerId kPollTimer = 0xffff;
 constexpr AskId kPollAsk = 0x7fff;
@@ -30,23 +29,26 @@ void Poll(const Config& config, LockState& state, LocalTime now, Entropy& entrop
        out);
 }
 
-void OnPolled(LockState& state, bool has_lock, LocalTime now, std::vector<Effect>& out) {
+void OnPolled(const Config& config, LockState& state, bool has_lock, LocalTime now,
+              std::vector<Effect>& out) {
   if (!state.locking) return;
   if (has_lock && state.spindle.iterations > 1) {
     state.locked = true;
     return Reply(state, Question::kLock, true, out, *state.locking);
   }
-  out.emplace_back(SetTimer{.timer = kPollTimer, .at = now.monotonic + kPollEvery});
+  out.emplace_back(
+      SetTimer{.timer = kPollTimer, .at = now.monotonic + config.constants.poll_every});
 }
 
 // The spindle's effects from `first` on, without the answers to the wrapper's own questions.
-void TakePollAnswers(LockState& state, LocalTime now, size_t first, std::vector<Effect>& out) {
+void TakePollAnswers(const Config& config, LockState& state, LocalTime now, size_t first,
+                     std::vector<Effect>& out) {
   for (size_t i = first; i < out.size(); ++i) {
     const auto* answer = std::get_if<Answer>(&out[i]);
     if (answer == nullptr || answer->ask != kPollAsk) continue;
     const bool yes = answer->yes;
     out.erase(out.begin() + static_cast<std::ptrdiff_t>(i));
-    return OnPolled(state, yes, now, out);
+    return OnPolled(config, state, yes, now, out);
   }
 }
 
@@ -87,7 +89,7 @@ void Step(const Config& config, LockState& state, LocalTime now, Entropy& entrop
     if (stop != nullptr) state.context_ended = stop->reason;
     Step(config, state.spindle, now, entropy, event, out);
   }
-  TakePollAnswers(state, now, first, out);
+  TakePollAnswers(config, state, now, first, out);
 }
 
 Standing StandingOf(const LockState& state) {

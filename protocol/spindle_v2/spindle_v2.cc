@@ -18,9 +18,6 @@ using Round = RunState::Round;
 using Heartbeats = RunState::Heartbeats;
 
 constexpr Duration kLeaseMin = Seconds(1);
-constexpr int64_t kDriftAllowedMs = 1'000;  // in Spanner's unit: an age of centuries is no Duration
-constexpr Duration kFollowerSleep = Seconds(1);
-constexpr Duration kBackoffInitial = Seconds(1);
 
 // The numbers of one slot's timers and requests.
 constexpr uint16_t kIdsPerRun = 4;
@@ -137,7 +134,8 @@ void OnChecked(Context& here, const TransactionResult& result) {
   if (OwnHash(here.state) == token) return OnMine(here);
   // An age of zero or less, a heartbeat in this very millisecond or ahead of this clock, counts
   // as available: finding S5.
-  if (age_ms > 0 && age_ms - here.config.lease.ns / 1'000'000 <= kDriftAllowedMs) {
+  const int64_t drift_ms = here.config.constants.drift_allowed_ms;
+  if (age_ms > 0 && age_ms - here.config.lease.ns / 1'000'000 <= drift_ms) {
     CallBack(here, false);
     here.run.leader = 0;
     return EndRound(here);
@@ -233,12 +231,13 @@ void OnTick(Context& here) {
 // Draws until a pause of at least half the lease comes. The upper end grows with every draw and
 // is never reset.
 Duration DrawHeartbeatPause(Context& here) {
+  const Constants& constants = here.config.constants;
   Duration& current = here.run.heartbeat_backoff;
   for (;;) {
-    if (current.ns == 0) current = kBackoffInitial;
+    if (current.ns == 0) current = constants.backoff_initial;
     const Duration pause{here.entropy.Between(purposes::kHeartbeatPause, 1, current.ns)};
-    current = std::min(current * 2, here.config.lease);
-    if (pause >= here.config.lease / 2) return pause;
+    current = std::min(current * constants.backoff_growth, here.config.lease);
+    if (pause >= here.config.lease / constants.longest_beats_in_lease) return pause;
   }
 }
 
@@ -249,7 +248,8 @@ void OnHeartbeatWake(Context& here) {
     return;
   }
   if (here.run.leader == 0) {
-    return SetTimerOf(here, kHeartbeatWake, here.now.monotonic + kFollowerSleep);
+    return SetTimerOf(here, kHeartbeatWake,
+                      here.now.monotonic + here.config.constants.follower_sleep);
   }
   here.run.heartbeat_pause = DrawHeartbeatPause(here);
   here.run.heartbeats = Heartbeats::kBeating;
@@ -293,7 +293,7 @@ void OnStarted(const Config& config, State& state, LocalTime now, Entropy& entro
   run.ticks_from = now.monotonic;
   Context here{{config, state, now, entropy, out}, run, slot};
   SetNextTick(here);
-  SetTimerOf(here, kHeartbeatWake, now.monotonic + kFollowerSleep);
+  SetTimerOf(here, kHeartbeatWake, now.monotonic + config.constants.follower_sleep);
   BeginRound(here);
 }
 

@@ -37,6 +37,21 @@ inline constexpr TokenHash kHashOfNoRow = 17'241'709'254'077'376'921U;
 // "<name>_<hash>": the row whose INSERT decides who takes over from this token.
 std::string TakeoverRowName(const std::string& lock_name, TokenHash token);
 
+// The numbers of the protocol. The defaults are what ships; whoever explores on a coarse grid of time
+// takes others, so that each of them shows on the grid.
+struct Constants {
+  // Beyond the lease, before a row counts as available. In Spanner's unit, as an age of centuries is
+  // no Duration.
+  int64_t drift_allowed_ms = 1'000;
+  Duration follower_sleep = Seconds(1);     // until a follower's heartbeat loop looks again
+  Duration backoff_initial = Seconds(1);    // the upper end of the first pause between heartbeats
+  int64_t backoff_growth = 2;               // of that upper end, with every draw
+  int64_t longest_beats_in_lease = 2;       // a lease divided by this is the least such pause
+  Duration poll_every = Milliseconds(500);  // by the blocking wrapper (lock.h)
+  WHORL_FIELDS(Constants, drift_allowed_ms, follower_sleep, backoff_initial, backoff_growth,
+               longest_beats_in_lease, poll_every);
+};
+
 struct Config {
   std::string lock_name;
   std::string id;            // empty: a random UUID, drawn when the instance starts
@@ -49,8 +64,9 @@ struct Config {
   Sql update_token;          // @name, @token, @writer
   Sql update_heartbeat;      // @name
   Sql delete_takeover_rows;  // @prefix
+  Constants constants;
   WHORL_FIELDS(Config, lock_name, id, lease_asked, lease, check, read_token, insert_lock,
-               insert_takeover, update_token, update_heartbeat, delete_takeover_rows);
+               insert_takeover, update_token, update_heartbeat, delete_takeover_rows, constants);
 };
 // REQUIRES: `table` is an identifier.
 Config MakeConfig(const std::string& table, std::string lock_name, std::string id, Duration lease);

@@ -13,10 +13,6 @@ namespace {
 
 using Doing = State::Doing;
 
-constexpr Duration kBufferMin = Milliseconds(50);
-constexpr Duration kHeartbeatTimeoutMin = Milliseconds(100);
-constexpr Duration kReleaseTimeout = Seconds(5);
-
 using Context = StepContext<Config, State>;
 
 // --- effects -----------------------------------------------------------------------------------
@@ -67,8 +63,9 @@ void SendAcquire(Context& here) {
 
 void SendHeartbeat(Context& here) {
   const Duration left = here.config.lease - SinceSuccess(here) - here.state.buffer;
-  Transaction transaction = WriteOfOwnRow(here, steps::kHeartbeat, here.config.heartbeat,
-                                          std::max(kHeartbeatTimeoutMin, left));
+  Transaction transaction =
+      WriteOfOwnRow(here, steps::kHeartbeat, here.config.heartbeat,
+                    std::max(here.config.constants.heartbeat_timeout_min, left));
   transaction.body = IfRowChanged{};
   Send(here, Doing::kBeating, kRoundRequest, std::move(transaction));
 }
@@ -89,19 +86,22 @@ struct Ending {
 // Before the buffer is taken off, from the end of the round on.
 Duration PauseAfter(Context& here, const Ending& ending) {
   const Duration lease = here.config.lease;
+  const Constants& constants = here.config.constants;
   const Duration took = SinceBegin(here);
   if (here.state.leader) {
-    return ending.failed ? std::max(here.state.buffer, lease / 4) : lease / 2 - took;
+    return ending.failed ? std::max(here.state.buffer, lease / constants.retries_in_lease)
+                         : lease / constants.beats_in_lease - took;
   }
   // So that followers do not all come at once.
-  const Duration delay = {here.entropy.Between(purposes::kWakeDelay, 0, lease.ns / 7 - 1)};
+  const Duration delay = {
+      here.entropy.Between(purposes::kWakeDelay, 0, lease.ns / constants.wake_delays_in_lease - 1)};
   return (ending.holders_age ? lease - *ending.holders_age : here.state.buffer) + delay;
 }
 
 void EndRound(Context& here, bool was_leader, const Ending& ending) {
   State& state = here.state;
-  state.latency = Smoothed(state.latency, SinceBegin(here));
-  state.buffer = BufferFor(here.config.lease, state.latency);
+  state.latency = Smoothed(here.config.constants, state.latency, SinceBegin(here));
+  state.buffer = BufferFor(here.config.constants, here.config.lease, state.latency);
   if (std::exchange(state.first_round, false) || state.leader != was_leader) {
     here.out.emplace_back(LeadershipChanged{.leader = state.leader});
   }
@@ -174,7 +174,7 @@ void OnStarted(Context& here) {
     Remark(here, whorl::notes::kLeaseRaised,
            {here.config.lease_asked.ns / 1'000'000, here.config.lease.ns / 1'000'000});
   }
-  state.buffer = BufferFor(here.config.lease, Duration{});
+  state.buffer = BufferFor(here.config.constants, here.config.lease, Duration{});
   BeginRound(here);
 }
 
@@ -191,7 +191,8 @@ void OnStop(Context& here) {
   }
   if (!state.leader) return;
   Send(here, Doing::kReleasing, kReleaseRequest,
-       WriteOfOwnRow(here, steps::kRelease, here.config.release, kReleaseTimeout));
+       WriteOfOwnRow(here, steps::kRelease, here.config.release,
+                     here.config.constants.release_timeout));
 }
 
 // However it ended: a row that was not deleted runs out.
@@ -250,13 +251,16 @@ Config MakeConfig(const std::string& table, std::string lock_name, std::string i
   return config;
 }
 
-Duration BufferFor(Duration lease, Duration smoothed_latency) {
-  return std::min(std::max(smoothed_latency * 3, std::max(kBufferMin, lease / 20)), lease / 3);
+Duration BufferFor(const Constants& constants, Duration lease, Duration smoothed_latency) {
+  const Duration least = std::max(constants.buffer_min, lease / constants.least_buffers_in_lease);
+  const Duration wanted = std::max(smoothed_latency * constants.latencies_in_buffer, least);
+  return std::min(wanted, lease / constants.greatest_buffers_in_lease);
 }
 
-Duration Smoothed(Duration old, Duration latest) {
+Duration Smoothed(const Constants& constants, Duration old, Duration latest) {
   if (old == Duration{}) return latest;
-  return (old * 7 + latest * 3) / 10;
+  return (old * constants.old_latency_weight + latest * constants.new_latency_weight) /
+         (constants.old_latency_weight + constants.new_latency_weight);
 }
 
 void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, const Event& event,

@@ -36,6 +36,29 @@ namespace whorl::spindle_v3 {
 
 inline constexpr Duration kLeaseMin = Seconds(5);
 
+// The numbers of the protocol. The defaults are what ships; whoever explores on a coarse grid of time
+// takes others, so that each of them shows on the grid.
+struct Constants {
+  Duration buffer_min = Milliseconds(50);
+  Duration heartbeat_timeout_min = Milliseconds(100);
+  Duration release_timeout = Seconds(5);
+  // A lease divided by each of these: the time from heartbeat to heartbeat; the pause after one that
+  // failed; the most that a follower waits longer by chance; the least and the most of b.
+  int64_t beats_in_lease = 2;
+  int64_t retries_in_lease = 4;
+  int64_t wake_delays_in_lease = 7;
+  int64_t least_buffers_in_lease = 20;
+  int64_t greatest_buffers_in_lease = 3;
+  int64_t latencies_in_buffer = 3;
+  // Weights in the smoothed latency: of what it was, and of the latest round.
+  int64_t old_latency_weight = 7;
+  int64_t new_latency_weight = 3;
+  WHORL_FIELDS(Constants, buffer_min, heartbeat_timeout_min, release_timeout, beats_in_lease,
+               retries_in_lease, wake_delays_in_lease, least_buffers_in_lease,
+               greatest_buffers_in_lease, latencies_in_buffer, old_latency_weight,
+               new_latency_weight);
+};
+
 struct Config {
   std::string lock_name;
   std::string id;        // empty: a random UUID, drawn when the instance starts
@@ -45,7 +68,9 @@ struct Config {
   Sql look;       // @name
   Sql heartbeat;  // @name, @token, @owner
   Sql release;    // @name, @token, @owner
-  WHORL_FIELDS(Config, lock_name, id, lease_asked, lease, table, look, heartbeat, release);
+  Constants constants;
+  WHORL_FIELDS(Config, lock_name, id, lease_asked, lease, table, look, heartbeat, release,
+               constants);
 };
 // REQUIRES: `table` is an identifier.
 Config MakeConfig(const std::string& table, std::string lock_name, std::string id, Duration lease);
@@ -80,9 +105,9 @@ constexpr auto WordTableOf(State::Doing) {
 }
 
 // b for a smoothed latency: three times that, from max(50 ms, L/20) to L/3.
-Duration BufferFor(Duration lease, Duration smoothed_latency);
+Duration BufferFor(const Constants& constants, Duration lease, Duration smoothed_latency);
 // 0.7 old + 0.3 new; the first latency unchanged.
-Duration Smoothed(Duration old, Duration latest);
+Duration Smoothed(const Constants& constants, Duration old, Duration latest);
 
 // HasLock and HasLock2 are answered at once: whether the leader's context is alive, with the
 // process's token in nanoseconds since 1970. Upstream has no such question; it passes the same

@@ -167,6 +167,15 @@ TEST(LeaseLockConfigTest, AMissingOwnerIsDrawnAsAUuid) {
 
 // --- polling -----------------------------------------------------------------------------------
 
+TEST(LeaseLockPollTest, TheNextComesAfterThePartOfALeaseThatTheConfigurationSays) {
+  // Exploration on a coarse grid of time needs other numbers than those that ship.
+  User user;
+  user.config.constants.polls_in_lease = 2;
+  user.Starts();
+  user.PollFails();
+  EXPECT_THAT(user.did, ElementsAre("note claim failed", "poll at 6s"));
+}
+
 TEST(LeaseLockPollTest, ComesEveryQuarterOfALease) {
   User user;
   user.Starts();

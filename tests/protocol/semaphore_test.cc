@@ -206,6 +206,16 @@ TEST(SemaphoreRoundTest, IsAnUpdateAndAQueryEverySecond) {
   EXPECT_THAT(service.did, ElementsAre("run update"));
 }
 
+TEST(SemaphoreRoundTest, ThePeriodIsThatOfTheConfiguration) {
+  // Exploration on a coarse grid of time needs other numbers than those that ship.
+  Service service;
+  service.config.constants.period = Seconds(3);
+  service.Starts();
+  service.Updates();
+  service.QueryNames("b");
+  EXPECT_THAT(service.did, ElementsAre("wake at 3s"));
+}
+
 TEST(SemaphoreRoundTest, TheNextOneBeginsAtOnceWhenOneTookLongerThanThePeriod) {
   Service service;
   service.Starts();

@@ -87,6 +87,15 @@ TEST(SpindleV2HeartbeatLoopTest, LooksOnceASecondWhileItIsNotTheLeader) {
   EXPECT_THAT(spindle.entropy.draws, IsEmpty());
 }
 
+TEST(SpindleV2HeartbeatLoopTest, LooksAsOftenAsTheConfigurationSays) {
+  // Exploration on a coarse grid of time needs other numbers than those that ship.
+  Spindle spindle;
+  spindle.config.constants.follower_sleep = Seconds(3);
+  Follows(spindle, kTheirs);
+  spindle.Wakes();
+  EXPECT_EQ(spindle.now, ShownAfter(Seconds(3)));
+}
+
 TEST(SpindleV2HeartbeatLoopTest, BeatsAndThenSleepsThePauseThatItDrewBefore) {
   // The gap between two beats is the pause and the call: a slow Commit makes it longer (S13).
   Spindle spindle(MakeTestConfig(Seconds(1)));

@@ -282,6 +282,15 @@ TEST(SpindleV3FollowerTest, LooksAtOnceAndTakesAFreeLockInTheSameRound) {
   EXPECT_EQ(process.state.own_token, At(Seconds(1)));
 }
 
+TEST(SpindleV3FollowerTest, TheBufferIsThatOfTheConfiguration) {
+  // Exploration on a coarse grid of time needs other numbers than those that ship.
+  Process process;
+  process.config.constants.buffer_min = Seconds(2);
+  process.Starts();
+  process.Sees(std::string("b"), Seconds(3));
+  EXPECT_THAT(process.did, ElementsAre("callback 0", "wake at 5s"));
+}
+
 TEST(SpindleV3FollowerTest, SleepsUntilTheLeaseThatItSawIsOver) {
   // L - age + U[0, L/7) - b, with b at its floor of L/20.
   Process process;
@@ -354,16 +363,17 @@ TEST(SpindleV3FollowerTest, ARowWithNullsIsAnErrorThatIsTriedAgain) {
 
 TEST(SpindleV3BufferTest, IsThreeLatenciesWithinItsBounds) {
   // clamp(3 x latency, max(50 ms, L/20), L/3).
-  EXPECT_EQ(BufferFor(Seconds(10), Duration{}), Milliseconds(500));
-  EXPECT_EQ(BufferFor(Seconds(10), Milliseconds(200)), Milliseconds(600));
-  EXPECT_EQ(BufferFor(Seconds(9), Seconds(2)), Seconds(3));
-  EXPECT_EQ(BufferFor(Milliseconds(600), Duration{}), Milliseconds(50)) << "whatever the lease";
+  EXPECT_EQ(BufferFor(Constants{}, Seconds(10), Duration{}), Milliseconds(500));
+  EXPECT_EQ(BufferFor(Constants{}, Seconds(10), Milliseconds(200)), Milliseconds(600));
+  EXPECT_EQ(BufferFor(Constants{}, Seconds(9), Seconds(2)), Seconds(3));
+  EXPECT_EQ(BufferFor(Constants{}, Milliseconds(600), Duration{}), Milliseconds(50))
+      << "whatever the lease";
 }
 
 TEST(SpindleV3BufferTest, LatencyIsSmoothedSevenToThree) {
   // The first one is taken as it is.
-  EXPECT_EQ(Smoothed(Duration{}, Milliseconds(100)), Milliseconds(100));
-  EXPECT_EQ(Smoothed(Milliseconds(100), Milliseconds(200)), Milliseconds(130));
+  EXPECT_EQ(Smoothed(Constants{}, Duration{}, Milliseconds(100)), Milliseconds(100));
+  EXPECT_EQ(Smoothed(Constants{}, Milliseconds(100), Milliseconds(200)), Milliseconds(130));
 }
 
 TEST(SpindleV3BufferTest, GrowsWithTheRoundsThatWereMeasured) {
