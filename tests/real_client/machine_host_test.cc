@@ -133,8 +133,8 @@ TEST_F(MachineHostTest, TransactionsGiveUpWhenTheMachinesClockSaysSo) {
   ASSERT_TRUE(runs[0].give_up_at.has_value());
   // fenced_lease gives its first read a part of the lease, which is 5 s of the machine's clock.
   const LocalInstant by_machine = clock_.FromMonotonic(*runs[0].give_up_at);
-  EXPECT_GT(by_machine, Milliseconds(100));
-  EXPECT_LE(by_machine, Seconds(6));
+  EXPECT_GT(by_machine, LocalInstant{} + Milliseconds(100));
+  EXPECT_LE(by_machine, LocalInstant{} + Seconds(6));
 }
 
 // An event that the owner queues during an effect must not reach the machine inside of its step.
