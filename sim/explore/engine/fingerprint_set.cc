@@ -49,7 +49,7 @@ size_t FingerprintSet::bytes() const {
 }
 
 double FingerprintSet::ExpectedOmissions(uint64_t states) {
-  constexpr double kKeys = 4722366482869645213696.0;  // 2^72
+  constexpr double kKeys = 295147905179352825856.0;  // 2^68
   const auto count = static_cast<double>(states);
   return count * (count - 1) / 2 / kKeys;
 }
