@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <optional>
 #include <ostream>
 #include <stdexcept>
 #include <utility>
@@ -103,7 +102,7 @@ std::vector<FaultLevel> WithoutEmptyLast(std::vector<FaultLevel> levels) {
 // Follows the path of a violation, and judges where it ends.
 void ExpectReplays(const RandomGraph& graph, const GraphViolation& violation) {
   const auto walk = Follow(graph, violation.path);
-  ASSERT_NE(walk, std::nullopt);
+  ASSERT_TRUE(walk.has_value());
   EXPECT_EQ(walk->faults, violation.faults);
   EXPECT_NE(graph.Judge(walk->state) & (1U << violation.property), 0U);
 }
