@@ -85,8 +85,9 @@ class FingerprintSet {
     void InsertBefore(uint64_t* slot, uint64_t word);
     void Allocate(uint64_t new_homes);
     void Grow(uint64_t new_homes);
-    // Moves the words of `old` here. False if the last run does not fit.
-    bool Take(const uint64_t* old, uint64_t old_count);
+    // Moves the words of `old` here. They fit: where there are more homes, the last ones, however
+    // many are counted, are those of as many words or fewer.
+    void Take(const uint64_t* old, uint64_t old_count);
 
     struct Free {
       void operator()(uint64_t* memory) const;
