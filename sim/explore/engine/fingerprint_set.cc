@@ -49,7 +49,7 @@ size_t FingerprintSet::bytes() const {
 }
 
 double FingerprintSet::ExpectedOmissions(uint64_t states) {
-  constexpr double kKeys = 4722366482869645213696.0;  // 2^72
+  constexpr double kKeys = 295147905179352825856.0;  // 2^68
   const auto count = static_cast<double>(states);
   return count * (count - 1) / 2 / kKeys;
 }
@@ -82,20 +82,18 @@ void FingerprintSet::Shard::InsertBefore(uint64_t* slot, uint64_t word) {
 void FingerprintSet::Shard::Grow(uint64_t new_homes) {
   const std::unique_ptr<uint64_t[], Free> old = std::move(slots);
   const uint64_t old_count = count;
-  for (Allocate(new_homes); !Take(old.get(), old_count); Allocate(new_homes)) room *= 2;
+  Allocate(new_homes);
+  Take(old.get(), old_count);
 }
 
-bool FingerprintSet::Shard::Take(const uint64_t* old, uint64_t old_count) {
+void FingerprintSet::Shard::Take(const uint64_t* old, uint64_t old_count) {
   uint64_t* free = slots.get();
-  const uint64_t* const last = slots.get() + count - 1;
   for (uint64_t i = 0; i < old_count; ++i) {
     if (old[i] == kEmpty) continue;
     uint64_t* const slot = std::max(free, Home(old[i]));
-    if (slot == last) return false;
     *slot = old[i];
     free = slot + 1;
   }
-  return true;
 }
 
 }  // namespace whorl::explore

@@ -1,6 +1,6 @@
 // The set of the states that a search has visited, by their fingerprints: some 10 to 12 bytes each.
 //
-// The table is cut into 256 shards by the top bits of a key's first word. A shard stores the key's
+// The table is cut into 16 shards by the top bits of a key's first word. A shard stores the key's
 // second word, 64 bits, in one array.
 //
 // Invariants:
@@ -14,8 +14,8 @@
 //   3. Shards share nothing: threads that work on different shards need no lock. Readers of a shard
 //      need that nobody inserts into it.
 //
-// A state is omitted if another one has the same 72 bits of key (8 by the shard, 64 stored): among n
-// states, n * (n - 1) / 2^73 omissions are expected, 3e-7 for 50 million states and 1e-4 for a
+// A state is omitted if another one has the same 68 bits of key (4 by the shard, 64 stored): among n
+// states, n * (n - 1) / 2^69 omissions are expected, 4e-6 for 50 million states and 2e-3 for a
 // thousand million.
 #pragma once
 
@@ -85,8 +85,9 @@ class FingerprintSet {
     void InsertBefore(uint64_t* slot, uint64_t word);
     void Allocate(uint64_t new_homes);
     void Grow(uint64_t new_homes);
-    // Moves the words of `old` here. False if the last run does not fit.
-    bool Take(const uint64_t* old, uint64_t old_count);
+    // Moves the words of `old` here. They fit: where there are more homes, the last ones, however
+    // many are counted, are those of as many words or fewer.
+    void Take(const uint64_t* old, uint64_t old_count);
 
     struct Free {
       void operator()(uint64_t* memory) const;
