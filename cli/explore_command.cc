@@ -18,7 +18,6 @@
 #include "cli/interrupt.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
-#include "protocol/protocols.h"
 #include "sim/explore/engine/search.h"
 #include "sim/explore/lock_model.h"
 #include "sim/judge/checkers/setup.h"
@@ -44,6 +43,8 @@ constexpr int64_t kLeasesByDefault = 3;  // of the horizon, and of the longest p
 constexpr uint64_t kProcessesMax = 8;
 constexpr uint64_t kLocksMax = 9;
 constexpr uint64_t kFaultsMax = 100;
+// States are whole worlds: limits and Ctrl-C are noticed after so many of each thread.
+constexpr size_t kRound = 256;
 constexpr uint64_t kMemoryMaxMiB = 1'000'000;
 constexpr uint64_t kMemoryByDefaultMiB = 4'096;
 
@@ -88,8 +89,8 @@ void TakeProtocol(const std::string& text, ExploreRequest& request) {
 }
 
 void AddBudget(CLI::App& app, const std::string& name,
-               const std::shared_ptr<ExploreRequest>& request,
-               uint8_t sim::FaultBudget::* budget, const std::string& help) {
+               const std::shared_ptr<ExploreRequest>& request, uint8_t sim::FaultBudget::* budget,
+               const std::string& help) {
   AddNumber(
       app, name, 0, kFaultsMax,
       [request, budget](uint64_t n) { request->bounds.faults.*budget = static_cast<uint8_t>(n); },
@@ -97,8 +98,7 @@ void AddBudget(CLI::App& app, const std::string& name,
 }
 
 // An option that is a time.
-void AddTime(CLI::App& app, const std::string& name,
-             const std::shared_ptr<ExploreRequest>& request,
+void AddTime(CLI::App& app, const std::string& name, const std::shared_ptr<ExploreRequest>& request,
              std::optional<Duration> ExploreRequest::* time, const std::string& help) {
   app.add_option_function<std::string>(
          name,
@@ -123,6 +123,14 @@ void AddWorldOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& reque
       "how many locks each of them wants (default: 1)");
   AddTime(app, "--lease", request, &ExploreRequest::lease,
           "(default: 4s, or the shortest that the protocol allows)");
+  AddText(
+      app, "--constants", "shipped|grid", request,
+      [](const std::string& text, ExploreRequest& r) {
+        constexpr std::array<std::string_view, 2> kKnown = {"shipped", "grid"};
+        r.world.grid_constants = PlaceOfWord("--constants", "kind of constants", text, kKnown) == 1;
+      },
+      "the protocol's numbers: as shipped, or whole quarters of the lease, which make fewer states "
+      "(default: shipped)");
   AddText(
       app, "--epsilon", "TIME", request,
       [](const std::string& text, ExploreRequest& r) {
@@ -196,12 +204,15 @@ std::vector<std::string> Complete(ExploreRequest& request) {
   bounds.grid = request.grid.value_or(lease / kLeasesInGrid);
   bounds.horizon = request.horizon.value_or(lease * kLeasesByDefault);
   bounds.longest_pause = request.longest_pause.value_or(lease * kLeasesByDefault);
-  for (const auto& [name, time] : {std::pair("the lease", lease),
-                                   std::pair("--longest-pause", bounds.longest_pause)}) {
+  for (const auto& [name, time] :
+       {std::pair("the lease", lease), std::pair("--longest-pause", bounds.longest_pause)}) {
     if (time.ns % bounds.grid.ns == 0) continue;
     errors.push_back(Cat("--grid ", FormatDuration(bounds.grid), " does not divide ", name, " (",
                          FormatDuration(time), "); ", FormatDuration(lease / kLeasesInGrid),
                          " would divide the lease"));
+  }
+  if (request.world.grid_constants && protocol.make_grid_config == nullptr) {
+    errors.push_back(Cat("--constants grid: ", protocol.name, " has none but those that ship"));
   }
   if (request.world.locks > 1 && protocol.takes_one_lock) {
     errors.push_back(Cat("--locks: a table of ", protocol.name, " has room for one lock"));
@@ -242,6 +253,7 @@ std::string BoundsText(const ExploreRequest& request) {
   if (bounds.faults.pauses > 0) {
     text += Cat(" of at most ", FormatDuration(bounds.longest_pause));
   }
+  if (world.grid_constants) text += ", grid constants";
   text += Cat(", lease ", FormatDuration(world.lease), ", grid ", FormatDuration(bounds.grid));
   text += bounds.delay == 0
               ? ", messages on time"
@@ -285,7 +297,7 @@ class Explorer {
  public:
   explicit Explorer(ExploreRequest request)
       : request_(std::move(request)),
-        model_(sim::ScenarioToExplore(request_.world, request_.bounds), request_.bounds),
+        model_(request_.world, request_.bounds),
         promises_(sim::PromisesIn(model_.scenario())) {}
 
   int Run() {
@@ -320,9 +332,7 @@ class Explorer {
     }
     return watched;
   }
-  Promise PromiseOf(Invariant invariant) const {
-    return promises_[static_cast<size_t>(invariant)];
-  }
+  Promise PromiseOf(Invariant invariant) const { return promises_[static_cast<size_t>(invariant)]; }
 
   Result Search() {
     const SignalNotice notice;
@@ -332,6 +342,7 @@ class Explorer {
     options.jobs = static_cast<int>(request_.jobs);
     options.max_bytes = request_.memory_mib << 20;
     options.watched = Watched();
+    options.round = kRound;
     options.stop_at_violation = request_.first_only;
     options.progress = [&](const explore::Progress& now) {
       if (shown.IsDue()) {
@@ -459,8 +470,7 @@ int RunExplore(ExploreRequest request) {
 }  // namespace
 
 SubCommand AddExploreCommand(CLI::App& root) {
-  CLI::App* app =
-      root.add_subcommand("explore", "Try every schedule of a protocol within bounds");
+  CLI::App* app = root.add_subcommand("explore", "Try every schedule of a protocol within bounds");
   const auto request = std::make_shared<ExploreRequest>();
   AddWorldOptions(*app, request);
   AddBoundOptions(*app, request);

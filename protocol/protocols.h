@@ -167,6 +167,10 @@ struct ProtocolInfo {
   // process draws one. REQUIRES: `table` is an identifier; lease is not above lease_max.
   ProtocolConfig (*make_config)(const std::string& table, std::string lock_name, std::string id,
                                 Duration lease) = nullptr;
+  // The same with numbers that are whole quarters of the lease, so that each of them shows in a search
+  // on a coarse grid of time. Null: there are none but those that ship.
+  ProtocolConfig (*make_grid_config)(const std::string& table, std::string lock_name,
+                                     std::string id, Duration lease) = nullptr;
   // The statements of its steps on a table. Null: it does not say, so programs that were not written
   // here cannot run its scenarios.
   std::vector<StepStatement> (*statements)(const std::string& table) = nullptr;

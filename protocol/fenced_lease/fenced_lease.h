@@ -25,6 +25,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,6 +61,18 @@ struct Constants {
   WHORL_FIELDS(Constants, rho_ppm, beat_percent, poll_delay, clock_slack, polls_in_lease,
                beats_in_lease, take_delays_in_lease);
 };
+
+// Constants that are whole quarters of the lease: clocks may be off by a quarter, a beat comes after a
+// half, and no delay is drawn.
+constexpr Constants GridConstants(Duration lease) {
+  return {.rho_ppm = 250'000,
+          .beat_percent = 50,
+          .poll_delay = lease / 4,
+          .clock_slack = lease / 4,
+          .polls_in_lease = 4,
+          .beats_in_lease = 4,
+          .take_delays_in_lease = std::numeric_limits<int64_t>::max()};
+}
 
 struct Config {
   std::string lock_name;

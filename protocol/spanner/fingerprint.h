@@ -48,6 +48,7 @@ class Fingerprint : public FieldAdder<Fingerprint> {
   void Add(LocalInstant instant) { AddWord(static_cast<uint64_t>(instant.ns)); }
   void Add(Float64 number) { AddWord(std::bit_cast<uint64_t>(number.value())); }
   void Add(Sql sql) { AddWord(sql.digest()); }
+
  private:
   static constexpr uint64_t kPrime1 = 0x9E3779B185EBCA87ULL;
   static constexpr uint64_t kPrime2 = 0xC2B2AE3D27D4EB4FULL;

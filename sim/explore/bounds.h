@@ -23,10 +23,10 @@ struct FaultBudget {
 
 struct ExploreBounds {
   FaultBudget faults;
-  Duration grid;         // messages that are late arrive, and pauses end, at multiples of this
-  int64_t delay = 0;     // how many steps of the grid a message may be late
+  Duration grid;      // messages that are late arrive, and pauses end, at multiples of this
+  int64_t delay = 0;  // how many steps of the grid a message may be late
   Duration longest_pause;
-  Duration horizon;      // nothing happens at this time or later
+  Duration horizon;  // nothing happens at this time or later
   WHORL_FIELDS(ExploreBounds, faults, grid, delay, longest_pause, horizon);
 };
 
@@ -34,12 +34,14 @@ struct ExploreBounds {
 // absent row (or the one that the protocol needs), where calls take no time.
 struct ExploreWorld {
   std::string protocol;
+  bool grid_constants = false;  // the protocol's numbers are whole quarters of the lease
   int processes = 2;
   int locks = 1;
   Duration lease;
   Duration epsilon;                  // of TrueTime
   Duration current_timestamp_error;  // CURRENT_TIMESTAMP minus true time
-  WHORL_FIELDS(ExploreWorld, protocol, processes, locks, lease, epsilon, current_timestamp_error);
+  WHORL_FIELDS(ExploreWorld, protocol, grid_constants, processes, locks, lease, epsilon,
+               current_timestamp_error);
 };
 // REQUIRES: FindProtocol(world.protocol) is not null; at most 26 processes and 9 locks.
 Scenario ScenarioToExplore(const ExploreWorld& world, const ExploreBounds& bounds);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "protocol/protocols.h"
 #include "sim/world/canonical.h"
 #include "sim/world/chance.h"
 #include "sim/world/latency.h"
@@ -79,11 +80,11 @@ void WriteMenu(Scenario& scenario, const ExploreBounds& bounds) {
                                  .what = FaultOf(static_cast<OfNode>(kind), bounds)});
     }
   }
+  if (bounds.faults.deletes == 0) return;  // an operator who may act voids promises
   for (size_t lock = 0; lock < scenario.locks.size(); ++lock) {
     const RowOfLock row = {.lock = static_cast<uint16_t>(lock), .row = scenario.locks[lock]};
-    scenario.faults.push_back({.trigger = never,
-                               .node = FaultSpec::kNoNode,
-                               .what = DeleteRowFault{.target = row}});
+    scenario.faults.push_back(
+        {.trigger = never, .node = FaultSpec::kNoNode, .what = DeleteRowFault{.target = row}});
   }
 }
 
@@ -135,8 +136,8 @@ class Lister {
     if (is_due || ends != nullptr) Add({.kind = MoveKind::kEvent, .event = slot.choice}, 0);
     if (ends != nullptr && !is_due) StopAtGrid();
     if (!is_due) return StopAt(slot.due);
-    const bool may_wait = MayBeLate(slot.choice.event) &&
-                          now + kInstant <= slot.due + bounds_.grid * bounds_.delay;
+    const bool may_wait =
+        MayBeLate(slot.choice.event) && now + kInstant <= slot.due + bounds_.grid * bounds_.delay;
     if (may_wait) {
       StopAtGrid();
     } else {
@@ -231,16 +232,21 @@ Outbox& ScratchOutbox() {
 
 void TellJudges(Situation& state, const Outbox& out) {
   for (const Observation& observation : out.observed) state.checkers.Observe(observation);
-  state.violated = state.checkers.TakeViolated() &
-                   ~(1U << static_cast<uint32_t>(Invariant::kNoWedge));
+  state.violated =
+      state.checkers.TakeViolated() & ~(1U << static_cast<uint32_t>(Invariant::kNoWedge));
 }
 
 }  // namespace
 
-LockModel::LockModel(Scenario scenario, const ExploreBounds& bounds) : bounds_(bounds) {
+LockModel::LockModel(Scenario scenario, const ExploreBounds& bounds, ConfigMaker make_config)
+    : bounds_(bounds) {
   WriteMenu(scenario, bounds);
-  setup_ = MakeSetup(scenario);
+  setup_ = MakeSetup(scenario, make_config);
 }
+
+LockModel::LockModel(const ExploreWorld& world, const ExploreBounds& bounds)
+    : LockModel(ScenarioToExplore(world, bounds), bounds,
+                world.grid_constants ? FindProtocol(world.protocol)->make_grid_config : nullptr) {}
 
 std::vector<LockModel::State> LockModel::Initial() const {
   Outbox& out = ScratchOutbox();
@@ -308,6 +314,23 @@ LockModel::ExactRun LockModel::RunExactly(std::span<const Move> path, Observatio
   }
   run.checks = checkers.Finish(world.now());
   return run;
+}
+
+size_t LockModel::BytesOf(const State& state) const {
+  const WorldState& world = state->world.state();
+  constexpr size_t kSmallBlocksOfCall = 300;  // statements, parameters, rows of an answer
+  constexpr size_t kSmallBlocksOfProcess = 600;
+  size_t bytes = world.calls.size() * (sizeof(CallSlot) + kSmallBlocksOfCall) +
+                 world.pending.capacity() * 2 * sizeof(PendingSlot);
+  for (const Node& node : world.nodes) {
+    bytes += sizeof(Node) + kSmallBlocksOfProcess;
+    for (const Participant& participant : node.participants) {
+      bytes += sizeof(Participant) + kSmallBlocksOfProcess +
+               participant.runners.size() * (sizeof(ActiveRunner) + kSmallBlocksOfCall);
+    }
+  }
+  return bytes + (world.database.transactions.size() + world.database.finished.size()) *
+                     (sizeof(model::TransactionState) + kSmallBlocksOfCall);
 }
 
 explore::Key128 LockModel::Fingerprint(const State& state) const {

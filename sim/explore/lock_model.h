@@ -65,7 +65,9 @@ class LockModel {
   using Choice = Move;
 
   // `scenario` says who takes part and how; its own faults are left out.
-  LockModel(Scenario scenario, const ExploreBounds& bounds);
+  // `make_config`: null for the protocol's own.
+  LockModel(Scenario scenario, const ExploreBounds& bounds, ConfigMaker make_config = nullptr);
+  LockModel(const ExploreWorld& world, const ExploreBounds& bounds);
 
   std::vector<State> Initial() const;
   template <typename Visit>
@@ -79,6 +81,8 @@ class LockModel {
   bool Take(const State& from, const Move& move, State& to) const;
   explore::Key128 Fingerprint(const State& state) const;
   uint32_t Judge(const State& state) const { return state->violated; }
+  // What the state holds on the heap, roughly: large blocks are counted, small ones estimated.
+  size_t BytesOf(const State& state) const;
 
   // With the menu of faults. No fault of it strikes by itself.
   const Scenario& scenario() const { return setup_->scenario; }

@@ -81,8 +81,7 @@ void Checkers::Take(const Observed& x, const Now& now) {
   Notify(x, now);
   if constexpr (kDisturbs<Observed>) no_wedge().SettleQuiet(now);
   if constexpr (std::is_same_v<Observed, ParticipationEnded> ||
-                std::is_same_v<Observed, BeliefChanged> ||
-                std::is_same_v<Observed, WorkChanged>) {
+                std::is_same_v<Observed, BeliefChanged> || std::is_same_v<Observed, WorkChanged>) {
     Settle(x.lock, now);
   }
   if constexpr (std::is_same_v<Observed, SpannerAvailability>) {

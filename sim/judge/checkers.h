@@ -71,10 +71,9 @@ class Checkers {
 
  private:
   // In the order of Invariant; checkers.cc asserts that.
-  using Judges =
-      std::tuple<OneLiveToken, TokenMonotonic, HandedTokenMonotonic, HasLockTruthful,
-                 LeaseRespected, FencedWritesOrdered, SingleLeaderBelief, Isolation, NoWedge,
-                 NoWorkAfterRelease, SingleWorker>;
+  using Judges = std::tuple<OneLiveToken, TokenMonotonic, HandedTokenMonotonic, HasLockTruthful,
+                            LeaseRespected, FencedWritesOrdered, SingleLeaderBelief, Isolation,
+                            NoWedge, NoWorkAfterRelease, SingleWorker>;
 
   // Updates the ledger, then notifies the judges of the observation and of the ledger's change,
   // then settles the locks whose counts may have changed.

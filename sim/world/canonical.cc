@@ -171,13 +171,12 @@ void AddNode(const Node& node, int16_t index, Instant now, CanonicalForm& form) 
   const ProcessId process = {.node = index, .incarnation = node.incarnation};
   for (const Participant& participant : node.participants) {
     AddParticipant(participant, form);
-    form.AddUnordered(participant.runners, kAll,
-                      [&](CanonicalForm& one, const ActiveRunner& runner) {
-                        one.Add(CallName{.process = process,
-                                         .request = runner.request,
-                                         .generation = runner.generation});
-                        one.Add(runner.state);
-                      });
+    form.AddUnordered(
+        participant.runners, kAll, [&](CanonicalForm& one, const ActiveRunner& runner) {
+          one.Add(CallName{
+              .process = process, .request = runner.request, .generation = runner.generation});
+          one.Add(runner.state);
+        });
   }
 }
 

@@ -56,14 +56,15 @@ std::shared_ptr<const model::Catalogue> CatalogueOf(const Scenario& scenario,
   return catalogue;
 }
 
-std::vector<std::vector<ProtocolConfig>> ConfigsOf(const Scenario& scenario) {
+std::vector<std::vector<ProtocolConfig>> ConfigsOf(const Scenario& scenario,
+                                                   ConfigMaker make_config) {
   const ProtocolInfo& protocol = *FindProtocol(scenario.protocol);
+  if (make_config == nullptr) make_config = protocol.make_config;
   std::vector<std::vector<ProtocolConfig>> configs;
   for (const NodeSpec& node : scenario.nodes) {
     std::vector<ProtocolConfig>& own = configs.emplace_back();
     for (const uint16_t lock : node.locks) {
-      own.push_back(protocol.make_config(std::string(protocol.table), scenario.locks[lock], node.id,
-                                         node.lease));
+      own.push_back(make_config(std::string(protocol.table), scenario.locks[lock], node.id, node.lease));
     }
   }
   return configs;
@@ -78,8 +79,8 @@ RetryPolicy RetryPolicyOf(const Scenario& scenario) {
   return policy;
 }
 
-std::shared_ptr<const WorldSetup> MakeSetup(const Scenario& scenario) {
-  auto configs = ConfigsOf(scenario);
+std::shared_ptr<const WorldSetup> MakeSetup(const Scenario& scenario, ConfigMaker make_config) {
+  auto configs = ConfigsOf(scenario, make_config);
   std::vector<Sql> statements;
   for (const auto& own : configs) {
     for (const ProtocolConfig& config : own) {

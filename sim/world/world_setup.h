@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "protocol/client/session_pool.h"
@@ -26,7 +27,11 @@ struct WorldSetup {
 };
 // The protocol's policy, with the scenario's own timeout of a Commit.
 RetryPolicy RetryPolicyOf(const Scenario& scenario);
-// REQUIRES: the scenario came from the loader.
-std::shared_ptr<const WorldSetup> MakeSetup(const Scenario& scenario);
+// Makes the configuration of a process's part in one lock: see ProtocolInfo::make_config.
+using ConfigMaker = ProtocolConfig (*)(const std::string& table, std::string lock_name,
+                                       std::string id, Duration lease);
+// `make_config`: null for the protocol's own. REQUIRES: the scenario came from the loader.
+std::shared_ptr<const WorldSetup> MakeSetup(const Scenario& scenario,
+                                            ConfigMaker make_config = nullptr);
 
 }  // namespace whorl::sim

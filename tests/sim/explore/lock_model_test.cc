@@ -1,0 +1,199 @@
+// The lock protocols that ship, explored within small bounds.
+#include "sim/explore/lock_model.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "protocol/fenced_lease/fenced_lease.h"
+#include "protocol/hosted.h"
+#include "protocol/protocols.h"
+#include "sim/explore/engine/search.h"
+
+namespace whorl::sim::explore_lock_model_test {
+namespace {
+
+using Result = explore::SearchResult<Move>;
+
+struct Space {
+  ExploreWorld world;
+  ExploreBounds bounds;
+};
+
+// Two processes with a lease of 5 s, which every protocol allows.
+Space SpaceOf(const std::string& protocol, FaultBudget faults, int leases) {
+  Space space;
+  space.world.protocol = protocol;
+  space.world.grid_constants = FindProtocol(protocol)->make_grid_config != nullptr;
+  space.world.lease = Seconds(5);
+  space.bounds.faults = faults;
+  space.bounds.grid = space.world.lease / 4;
+  space.bounds.longest_pause = space.world.lease * 3;
+  space.bounds.horizon = space.world.lease * leases;
+  return space;
+}
+
+Result Explored(const Space& space, int jobs = 1) {
+  const LockModel model(space.world, space.bounds);
+  return explore::Explore(model, {.jobs = jobs});
+}
+
+std::set<std::string> ViolatedIn(const Result& result) {
+  std::set<std::string> names;
+  for (const auto& violation : result.violations) {
+    names.emplace(WordOf(static_cast<Invariant>(violation.property)));
+  }
+  return names;
+}
+
+// Any change of what a protocol, its client or Spanner does shows here: the numbers are those of
+// every compiler and every number of threads.
+TEST(ExploreLocks, ClosedSpacesHaveTheirSizes) {
+  struct Known {
+    const char* protocol;
+    FaultBudget faults;
+    int leases;
+    uint64_t states;
+    uint64_t transitions;
+  };
+  const std::vector<Known> all = {
+      {"fenced_lease", {}, 4, 0, 0},
+      {"fenced_lease", {.losses = 1}, 3, 0, 0},
+      {"spindle_v3", {}, 3, 0, 0},
+      {"lease_lock", {}, 2, 0, 0},
+  };
+  for (const Known& known : all) {
+    const Space space = SpaceOf(known.protocol, known.faults, known.leases);
+    const Result result = Explored(space);
+    EXPECT_EQ(result.states, known.states) << known.protocol;
+    EXPECT_EQ(result.transitions, known.transitions) << known.protocol;
+    EXPECT_EQ(result.ending, explore::Ending::kComplete);
+    const Result by_two = Explored(space, 2);
+    EXPECT_EQ(by_two.states, result.states) << known.protocol;
+    EXPECT_EQ(by_two.transitions, result.transitions) << known.protocol;
+  }
+}
+
+using Successors = std::vector<std::pair<std::pair<uint64_t, uint64_t>, int>>;
+
+std::pair<uint64_t, uint64_t> KeyOf(const LockModel& model, const LockModel::State& state) {
+  const explore::Key128 key = model.Fingerprint(state);
+  return {key.high, key.low};
+}
+
+Successors SuccessorsOf(const LockModel& model, const LockModel::State& state,
+                        std::vector<LockModel::State>& states) {
+  Successors successors;
+  model.ForEachChoice(state, [&](const Move& move, int faults) {
+    LockModel::State to;
+    if (!model.Take(state, move, to)) return;
+    successors.emplace_back(KeyOf(model, to), faults);
+    states.push_back(std::move(to));
+  });
+  std::ranges::sort(successors);
+  const auto rest = std::ranges::unique(successors);
+  successors.erase(rest.begin(), rest.end());
+  return successors;
+}
+
+// How many states were met again, on another way, while the first `limit` states were visited. Each
+// must offer what it offered the first time, or the search would have left something out.
+int MetAgain(const Space& space, size_t limit) {
+  const LockModel model(space.world, space.bounds);
+  std::map<std::pair<uint64_t, uint64_t>, Successors> known;
+  std::vector<LockModel::State> stack = model.Initial();
+  int met = 0;
+  while (!stack.empty() && known.size() < limit) {
+    const LockModel::State state = std::move(stack.back());
+    stack.pop_back();
+    std::vector<LockModel::State> next;
+    const Successors successors = SuccessorsOf(model, state, next);
+    const auto [first, is_new] = known.try_emplace(KeyOf(model, state), successors);
+    if (is_new) {
+      std::ranges::move(next, std::back_inserter(stack));
+    } else {
+      ++met;
+      EXPECT_EQ(first->second, successors);
+      if (testing::Test::HasFailure()) break;
+    }
+  }
+  return met;
+}
+
+// The canonical form leaves out what nobody can ask for any more. Whatever is left out wrongly shows
+// as two worlds of one form from which different things can happen.
+TEST(ExploreLocks, WorldsOfOneFormHaveTheSameFuture) {
+  const FaultBudget all = {.crashes = 1, .pauses = 1, .losses = 1, .aborts = 1, .deletes = 1};
+  for (const char* protocol :
+       {"fenced_lease", "spindle_v2", "spindle_v3", "semaphore", "lease_lock"}) {
+    Space space = SpaceOf(protocol, all, 3);
+    EXPECT_GT(MetAgain(space, 3'000), 300) << protocol;
+    space.bounds.delay = 1;
+    EXPECT_GT(MetAgain(space, 3'000), 300) << protocol << ", late messages";
+  }
+}
+
+// The recommended protocol: not evidence, but every run within the bounds.
+TEST(ExploreLocks, FencedLeaseHoldsWhatItPromises) {
+  for (const FaultBudget& faults : {FaultBudget{}, FaultBudget{.crashes = 1},
+                                    FaultBudget{.losses = 1}, FaultBudget{.aborts = 1}}) {
+    const Result result = Explored(SpaceOf("fenced_lease", faults, 3));
+    EXPECT_EQ(result.ending, explore::Ending::kComplete);
+    EXPECT_GT(result.states, 100U);
+    EXPECT_EQ(ViolatedIn(result), std::set<std::string>());
+  }
+}
+
+// V2 of protocol/spindle_v3/README.md, and what comes of it, without being told where to look.
+TEST(ExploreLocks, FindThatAPauseMakesTwoLeadersOfSpindleV3) {
+  const Space space = SpaceOf("spindle_v3", {.pauses = 1}, 2);
+  const LockModel model(space.world, space.bounds);
+  const Result result = explore::Explore(model);
+  EXPECT_TRUE(ViolatedIn(result).contains("single_leader_belief"));
+  for (const auto& violation : result.violations) {
+    EXPECT_EQ(violation.faults, 1);
+    const auto run = model.RunExactly(violation.path.choices, nullptr);
+    EXPECT_TRUE(run.possible);
+    EXPECT_GT(run.checks.invariants[static_cast<size_t>(violation.property)].violations, 0);
+  }
+}
+
+// S1 of protocol/spindle_v2/README.md needs no fault at all.
+TEST(ExploreLocks, FindThatSpindleV2TakesALiveLeaseWithoutAFault) {
+  const Space space = SpaceOf("spindle_v2", {}, 2);
+  const LockModel model(space.world, space.bounds);
+  const Result result =
+      explore::Explore(model, {.watched = 1U << static_cast<uint32_t>(Invariant::kLeaseRespected),
+                               .stop_at_violation = true});
+  ASSERT_EQ(ViolatedIn(result), std::set<std::string>({"lease_respected"}));
+  EXPECT_EQ(result.violations.front().faults, 0);
+  const auto run = model.RunExactly(result.violations.front().path.choices, nullptr);
+  EXPECT_GT(run.checks.invariants[static_cast<size_t>(Invariant::kLeaseRespected)].violations, 0);
+}
+
+ProtocolConfig HastyConfig(const std::string& table, std::string lock_name, std::string id,
+                           Duration lease) {
+  fenced_lease::Config config =
+      fenced_lease::MakeConfig(table, std::move(lock_name), std::move(id), lease);
+  config.constants = fenced_lease::GridConstants(lease);
+  config.constants.rho_ppm = -250'000;  // holds on for longer than others wait
+  return Hosted<fenced_lease::State>(std::move(config));
+}
+
+// A search that finds nothing must be one that could have found something.
+TEST(ExploreLocks, FindAWrongConstantOfFencedLease) {
+  const Space space = SpaceOf("fenced_lease", {.pauses = 1}, 3);
+  const LockModel model(ScenarioToExplore(space.world, space.bounds), space.bounds, HastyConfig);
+  const Result result = explore::Explore(
+      model, {.watched = 1U << static_cast<uint32_t>(Invariant::kSingleLeaderBelief),
+              .stop_at_violation = true});
+  EXPECT_EQ(ViolatedIn(result), std::set<std::string>({"single_leader_belief"}));
+}
+
+}  // namespace
+}  // namespace whorl::sim::explore_lock_model_test
