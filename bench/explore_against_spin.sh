@@ -59,10 +59,12 @@ run_spin() {  # prints: states transitions CPU bytes
   cpu="$({ time ./pan -m100000 -n "-w$places" >spin.out; } 2>&1)"
   ! grep -q -e 'errors: [1-9]' -e 'max search depth too small' spin.out ||
     fail 1 "SPIN found an error, or not all states"
-  # Its first transition is the start.
-  awk -v cpu="$cpu" '/states, stored/ { states = $1 } /transitions \(=/ { transitions = $1 - 1 }
+  # Its first transition is the start, and it prints eight digits.
+  awk -v cpu="$cpu" -v ours="$transitions" '/states, stored/ { states = $1 }
+    /transitions \(=/ { transitions = $1 - 1 }
     /total actual memory/ { megabytes = $1 }
-    END { split(cpu, part, " ")
+    END { if (sprintf("%.8g", transitions + 1) == sprintf("%.8g", ours + 1)) transitions = ours
+          split(cpu, part, " ")
           printf "%.0f %.0f %.2f %.0f\n", states, transitions, part[1] + part[2],
                  megabytes * 1048576 }' spin.out
 }

@@ -41,7 +41,8 @@ struct Lasso {
 
 template <typename Choice>
 struct LassoResult {
-  // Without a lasso, kComplete says that there is none; otherwise nothing is known.
+  // Without a lasso, kComplete says that there is none; otherwise nothing is known. A lasso among the
+  // states that memory had room for is one.
   Ending ending = Ending::kComplete;
   uint64_t states = 0;
   uint64_t bad_states = 0;
@@ -90,7 +91,7 @@ class LassoSearch {
 
   LassoResult<Choice> Run() {
     Collect();
-    if (result_.ending != Ending::kComplete) return result_;
+    if (result_.ending == Ending::kStopped) return result_;
     Connect();
     if (const std::optional<uint32_t> entry = FairEntry(graph_, required_)) Show(*entry);
     return result_;

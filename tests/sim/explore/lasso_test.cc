@@ -225,6 +225,8 @@ TEST(LassoTest, SaysWhenItCouldNotFinish) {
   const auto stopped = FindLasso(model, any, none, 1, {.max_bytes = 200'000, .round = 100});
   EXPECT_EQ(stopped.ending, Ending::kMemory);
   EXPECT_FALSE(stopped.lasso.has_value());
+  EXPECT_TRUE(FindLasso(model, any, none, 0, {.max_bytes = 200'000, .round = 100}).lasso)
+      << "a loop in the part that was seen is a loop";
 }
 
 }  // namespace

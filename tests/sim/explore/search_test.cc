@@ -289,7 +289,9 @@ TEST(SearchTest, ThrowsWhatTheModelThrows) {
 
 TEST(SearchTest, AVisitedStateTakesLessThanSixteenBytes) {
   const auto result = Explore(ToyLease(6, 4));
-  EXPECT_LT(static_cast<double>(result.visited_bytes) / static_cast<double>(result.states), 16);
+  const auto states = static_cast<double>(result.states);
+  EXPECT_LT(static_cast<double>(result.visited_bytes) / states, 16);
+  EXPECT_LT(static_cast<double>(result.peak_bytes) / states, 25) << "what is expanded is not freed";
 }
 
 }  // namespace
