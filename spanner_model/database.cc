@@ -11,6 +11,11 @@ void Reply(Work& work, const CallName& call, Response&& response) {
   work.out.emplace_back(std::in_place_type<Replied>, call, std::move(response));
 }
 
+Response& NewReply(Work& work, const CallName& call) {
+  DatabaseEffect& effect = work.out.emplace_back(std::in_place_type<Replied>, call);
+  return std::get<Replied>(effect).response;
+}
+
 void ReplyError(Work& work, const CallName& call, Status status) {
   Response response;
   response.status = std::move(status);

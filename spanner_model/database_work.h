@@ -36,6 +36,8 @@ inline void LookAt(Work& work, Timestamp when) {
 // --- answers (database.cc) -----------------------------------------------------------------------
 
 void Reply(Work& work, const CallName& call, Response&& response);
+// The same, for a response that is made in its place. Valid until the next effect.
+Response& NewReply(Work& work, const CallName& call);
 void ReplyError(Work& work, const CallName& call, Status status);
 Status AbortedStatus(const Work& work);
 Status TransactionNotFound();

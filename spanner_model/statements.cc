@@ -141,8 +141,10 @@ void ServeSingleUse(Work& work, const CallName& call, const Request& request,
   const bool newest = single.bound.kind == BoundKind::kStrong && !single.return_read_timestamp &&
                       work.catalogue.split_count() == 1;
   if (newest || job.IsDml()) {
-    return Reply(work, call,
-                 ResponseOf(Run(InputOf(work, job, nullptr, std::nullopt, 0), job).result));
+    Response& response = NewReply(work, call);
+    response.result = Run(InputOf(work, job, nullptr, std::nullopt, 0), job).result;
+    response.status = response.result.status;
+    return;
   }
   const SplitRange splits =
       SplitsOf(work, LocksOf(InputOf(work, job, nullptr, std::nullopt, 0), job));

@@ -163,6 +163,7 @@ void Abort(Work& work, TransactionState& transaction) {
 
 void SortOutFinished(Work& work) {
   std::vector<TransactionState>& live = work.database.transactions;
+  if (std::ranges::none_of(live, IsOver)) return;
   auto kept = live.begin();
   for (auto one = live.begin(); one != live.end(); ++one) {
     if (IsOver(*one)) {

@@ -25,15 +25,6 @@ struct IndexOf<T, std::variant<Types...>> {
 
 constexpr uint8_t kTransactionCommitted = IndexOf<TransactionCommitted, ObservedEvent>::value;
 
-std::optional<StepName> StepOf(const ObservedEvent& event) {
-  return std::visit(
-      [](const auto& what) -> std::optional<StepName> {
-        if constexpr (requires { what.step; }) return what.step;
-        return std::nullopt;
-      },
-      event);
-}
-
 // The word of an event, by its index in ObservedEvent.
 template <size_t... I>
 std::string_view EventText(uint8_t event, std::index_sequence<I...>) {
@@ -47,9 +38,14 @@ std::string_view EventText(uint8_t event, std::index_sequence<I...>) {
 }  // namespace
 
 void StepsOfRun::Hear(const Observation& observation, uint64_t, uint64_t) {
-  const std::optional<StepName> step = StepOf(observation.what);
-  heard_.push_back({.event = static_cast<uint8_t>(observation.what.index()),
-                    .step = step ? PlaceOf(*step) : kNoStep});
+  const auto event = static_cast<uint8_t>(observation.what.index());
+  std::visit(
+      [&](const auto& what) {
+        uint8_t step = kNoStep;
+        if constexpr (requires { what.step; }) step = PlaceOf(what.step);
+        heard_.push_back({.event = event, .step = step});
+      },
+      observation.what);
 }
 
 uint8_t StepsOfRun::PlaceOf(StepName step) {

@@ -29,9 +29,11 @@ void PendingEvents::Remove(uint32_t place) {
 
 void PendingEvents::Enqueue(uint32_t place, Instant due) {
   slots_[place].due = due;
+  const size_t at = queue_.size();
   const Queued queued = {.due = due, .order = ++scheduled_, .place = place};
   queue_.push_back(queued);
-  Rise(queue_.size() - 1, queued);
+  if (at > 0 && queued.IsBefore(queue_[ParentOf(at)])) return Rise(at, queued);
+  slots_[place].queued = static_cast<uint32_t>(at);
 }
 
 void PendingEvents::Dequeue(uint32_t place) {
@@ -62,16 +64,17 @@ void PendingEvents::Rise(size_t at, const Queued& queued) {
 }
 
 void PendingEvents::Sink(size_t at, const Queued& queued) {
+  const Queued* const entries = queue_.data();
   const size_t count = queue_.size();
   for (size_t child = kChildren * at + 1; child < count; child = kChildren * at + 1) {
-    size_t first = child;
-    const size_t end = std::min(child + kChildren, count);
-    for (++child; child < end; ++child) {
-      if (queue_[child].IsBefore(queue_[first])) first = child;
+    const Queued* first = entries + child;
+    const Queued* const end = entries + std::min(child + kChildren, count);
+    for (const Queued* other = first + 1; other != end; ++other) {
+      if (other->IsBefore(*first)) first = other;
     }
-    if (!queue_[first].IsBefore(queued)) break;
-    Put(at, queue_[first]);
-    at = first;
+    if (!first->IsBefore(queued)) break;
+    Put(at, *first);
+    at = static_cast<size_t>(first - entries);
   }
   Put(at, queued);
 }

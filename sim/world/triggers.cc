@@ -26,9 +26,16 @@ Triggers::Triggers(const Scenario& scenario)
     const auto* when = std::get_if<When>(&scenario.faults[i].trigger);
     if (when != nullptr) armed_.push_back({.fault = static_cast<uint32_t>(i), .when = *when});
   }
+  NotePhases();
+}
+
+void Triggers::NotePhases() {
+  phases_ = 0;
+  for (const Armed& armed : armed_) phases_ |= BitOf(armed.when.phase);
 }
 
 bool Triggers::WaitsForReply(int16_t node, StepName step) const {
+  if ((phases_ & BitOf(Phase::kReplied)) == 0) return false;
   return std::any_of(armed_.begin(), armed_.end(), [node, step](const Armed& armed) {
     return armed.when.node == node && armed.when.phase == Phase::kReplied &&
            armed.when.step == step;
@@ -36,6 +43,7 @@ bool Triggers::WaitsForReply(int16_t node, StepName step) const {
 }
 
 void Triggers::Reach(const CallName& call, StepName step, Phase phase, std::vector<Hit>& hits) {
+  if ((phases_ & BitOf(phase)) == 0) return;
   bool strikes = false;
   for (Armed& armed : armed_) {
     const When& when = armed.when;
@@ -47,6 +55,7 @@ void Triggers::Reach(const CallName& call, StepName step, Phase phase, std::vect
   }
   if (!strikes) return;
   std::erase_if(armed_, [](const Armed& armed) { return armed.seen >= armed.when.count; });
+  NotePhases();
 }
 
 void Triggers::Replied(const CallName& call, StepName step, std::vector<Hit>& hits) {

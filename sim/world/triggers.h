@@ -39,11 +39,16 @@ class Triggers {
     When when;
     int64_t seen = 0;
   };
+  static constexpr uint32_t BitOf(Phase phase) {
+    return uint32_t{1} << static_cast<uint32_t>(phase);
+  }
+  void NotePhases();
   void Reach(const CallName& call, StepName step, Phase phase, std::vector<Hit>& hits);
 
   bool answers_locally_ = false;                   // the protocol answers has_lock without a call
   std::span<const StepName> steps_within_others_;  // of the protocol
   std::vector<Armed> armed_;
+  uint32_t phases_ = 0;  // those for which one is armed, a bit for each
 };
 
 }  // namespace whorl::sim

@@ -142,7 +142,7 @@ void World::TakeFrom(uint32_t place, Chance& chance, Outbox& out) {
   state_.pending.Remove(place);
   Work work{*setup_, state_, &chance, out, slot.call};
   std::visit(EventHandler{.work = work, .node = choice.node, .call = slot.call}, choice.event);
-  RunMachines(work);
+  if (!out.machine_events.empty()) RunMachines(work);
 }
 
 Choice World::Trigger(uint32_t fault, const CallName& call) {
