@@ -83,7 +83,8 @@ void PrintFinding(const HuntReport& report, const NamedFinding& named, const std
   const sim::Scenario scenario = sim::ScenarioOf(report.hunt, *named.kind, finding);
   out << '\n'
       << named.protocol->name << ": " << WordOf(named.kind->invariant) << " violated at "
-      << named.kind->where << " (" << sim::PromiseText(sim::KnownOf(scenario, named.kind->invariant)) << "), in "
+      << named.kind->where << " ("
+      << sim::PromiseText(sim::KnownOf(scenario, named.kind->invariant)) << "), in "
       << sim::CountText(finding.runs, "run", "runs") << "\n  " << scenario.about << "\n  run "
       << finding.run << ": " << SizeText(finding.size);
   if (finding.shrunk) {

@@ -223,8 +223,9 @@ void Timeline::On(const BeliefChanged& x) {
 // Why a belief lapsed, where the protocol says so.
 void Timeline::On(const Noted& x) {
   if (x.note.note == notes::kLostLock && !x.note.values.empty()) {
-    return Add(x.process.node, Tone::kWarning,
-               Cat(Prefix(x.lock), WordOf(x.note.note), ": ", NoteValueText(x.note.values.front())));
+    return Add(
+        x.process.node, Tone::kWarning,
+        Cat(Prefix(x.lock), WordOf(x.note.note), ": ", NoteValueText(x.note.values.front())));
   }
   if (x.note.note == notes::kClockStoodStill && !x.note.values.empty()) {
     Add(x.process.node, Tone::kWarning,

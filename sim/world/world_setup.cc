@@ -64,7 +64,8 @@ std::vector<std::vector<ProtocolConfig>> ConfigsOf(const Scenario& scenario,
   for (const NodeSpec& node : scenario.nodes) {
     std::vector<ProtocolConfig>& own = configs.emplace_back();
     for (const uint16_t lock : node.locks) {
-      own.push_back(make_config(std::string(protocol.table), scenario.locks[lock], node.id, node.lease));
+      own.push_back(
+          make_config(std::string(protocol.table), scenario.locks[lock], node.id, node.lease));
     }
   }
   return configs;
