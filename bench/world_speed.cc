@@ -13,13 +13,13 @@
 #include <variant>
 #include <vector>
 
-#include "protocol/spanner/fingerprint.h"
 #include "protocol/spanner/sql.h"
 #include "sim/hunt/hunt.h"
 #include "sim/judge/run.h"
 #include "sim/report/trace.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/scenario.h"
+#include "sim/world/canonical.h"
 #include "sim/world/driver.h"
 #include "spanner_model/catalogue.h"
 #include "spanner_model/sql/compile.h"
@@ -116,7 +116,7 @@ void WorldSuccessor(benchmark::State& state) {
   constexpr size_t kWorlds = 32;
   const Scenario scenario = QuietWorld(state.range(0), Seconds(600));
   std::vector<World> worlds = {MidWorld(state.range(0))};
-  Chance chance(scenario.seed, scenario);
+  SeededChance chance(scenario.seed, scenario);
   Outbox out;
   while (worlds.size() < kWorlds) {
     World next = worlds.back();
@@ -137,11 +137,7 @@ void WorldCompared(benchmark::State& state) {
 }
 void WorldFingerprinted(benchmark::State& state) {
   const World world = MidWorld(state.range(0));
-  for (auto _ : state) {
-    Fingerprint fingerprint;
-    fingerprint.Add(world.state());
-    benchmark::DoNotOptimize(fingerprint.value());
-  }
+  for (auto _ : state) benchmark::DoNotOptimize(CanonicalDigest(world));
 }
 BENCHMARK(WorldCopied)->Arg(3)->Arg(100)->Arg(500);
 BENCHMARK(WorldSuccessor)->Arg(3)->Arg(100);

@@ -9,6 +9,7 @@
 #include "protocol/protocols.h"
 #include "sim/world/canonical.h"
 #include "sim/world/chance.h"
+#include "sim/world/fault_effects.h"
 #include "sim/world/latency.h"
 #include "sim/world/mix.h"
 
@@ -186,7 +187,7 @@ class Lister {
          ++fault) {
       const RowOfLock& row = faults[fault].As<DeleteRowFault>()->target;
       const model::StoredTable& table = world_.state().database.tables.front();
-      if (model::FindNewest(table, {row.row}) != nullptr) {
+      if (model::FindNewest(table, {KeyOfRow(world_.setup().scenario, row)}) != nullptr) {
         Strike(static_cast<uint32_t>(fault), {}, 1);
       }
     }

@@ -342,9 +342,9 @@ class Torture {
           .lock = name.substr(0, dot), .file = name, .worker = std::stoi(name.substr(dot + 1))};
       int64_t time = 0;
       for (uint64_t token = 0; file >> token >> time;) {
-        if (term.token == 0) term.first = Nanoseconds(time);
+        if (term.token == 0) term.first = LocalInstant{time};
         term.token = token;
-        term.last = Nanoseconds(time);
+        term.last = LocalInstant{time};
       }
       if (term.token != 0) terms.push_back(term);
     }

@@ -46,7 +46,7 @@ class RuleEngineTest : public testing::Test {
     return engine_.OnReply({.number = number_, .method = "Commit"}, status, {});
   }
 
-  Duration now_ = Seconds(100);
+  LocalInstant now_ = LocalInstant{} + Seconds(100);
   std::vector<std::pair<int16_t, sim::LinkState>> links_;
   std::vector<std::pair<Duration, std::function<void()>>> later_;
   std::vector<CallRecord> records_;
