@@ -270,6 +270,14 @@ std::string CountsText(const Result& result) {
              CountText(static_cast<int64_t>(result.transitions), "transition", "transitions"));
 }
 
+// Which runs a search that was not complete has taken.
+std::string ExploredText(const Result& result) {
+  const std::string steps = CountText(result.explored_steps, "step", "steps");
+  if (result.explored_faults == 0) return Cat("all runs without a fault of up to ", steps);
+  const std::string faults = CountText(result.explored_faults, "fault", "faults");
+  return Cat("all runs with fewer than ", faults, ", and those with ", faults, " of up to ", steps);
+}
+
 // How the search ended, as a sentence.
 std::string EndingText(const ExploreRequest& request, const Result& result) {
   if (result.ending == explore::Ending::kComplete) {
@@ -278,9 +286,8 @@ std::string EndingText(const ExploreRequest& request, const Result& result) {
   std::string_view why = "interrupted";
   if (result.ending == explore::Ending::kMemory) why = "out of memory (--memory)";
   if (result.ending == explore::Ending::kViolation) why = "ended at the first violation";
-  return Cat(why, ": ", BoundsText(request), ": all runs with fewer than ",
-             CountText(result.explored_faults, "fault", "faults"), ", and with as many all up to ",
-             CountText(result.explored_steps, "step", "steps"), ": ", CountsText(result), ", ",
+  return Cat(why, ": ", BoundsText(request), ": ", ExploredText(result),
+             " were taken: ", CountsText(result), ", ",
              GroupedText(static_cast<int64_t>(result.frontier)), " more to go on from");
 }
 
