@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -25,6 +26,7 @@
 #include "sim/report/timeline.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
+#include "sim/scenario/units.h"
 
 namespace whorl::cli {
 namespace {
@@ -140,8 +142,13 @@ void AddWorldOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& reque
   AddText(
       app, "--current-timestamp-error", "TIME", request,
       [](const std::string& text, ExploreRequest& r) {
-        r.world.current_timestamp_error =
-            DurationOf("--current-timestamp-error", text, "a time, such as -6ms");
+        const auto parsed = sim::ParseDuration(text);  // may be below zero
+        const auto* error = std::get_if<Duration>(&parsed);
+        if (error == nullptr) {
+          throw CLI::ValidationError(
+              Cat("--current-timestamp-error: ", std::get<std::string>(parsed)));
+        }
+        r.world.current_timestamp_error = *error;
       },
       "CURRENT_TIMESTAMP minus true time (default: 0s)");
 }

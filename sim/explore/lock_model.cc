@@ -336,9 +336,6 @@ size_t LockModel::BytesOf(const State& state) const {
 
 explore::Key128 LockModel::Fingerprint(const State& state) const {
   const World& world = state->world;
-  const CanonicalNames names = NamesOf(world);
-  CanonicalForm form(names);
-  AddCanonical(world, form);
   thread_local std::vector<Instant> asked_since;
   asked_since.assign(world.state().nodes.size() * scenario().locks.size(), world.now());
   for (size_t i = 0; i < world.state().nodes.size(); ++i) {
@@ -347,10 +344,11 @@ explore::Key128 LockModel::Fingerprint(const State& state) const {
       asked_since[i * scenario().locks.size() + participant.lock] = participant.asked_at;
     }
   }
-  state->checkers.AddMemory(asked_since, form);
-  form.Add(state->left);
-  form.Add(state->violated);
-  const Digest128 digest = form.digest();
+  const Digest128 digest = CanonicalDigest(world, [&](CanonicalForm& form) {
+    state->checkers.AddMemory(asked_since, form);
+    form.Add(state->left);
+    form.Add(state->violated);
+  });
   return explore::KeyOf(digest.high, digest.low);
 }
 

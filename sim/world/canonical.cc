@@ -330,17 +330,17 @@ void AddCanonical(const World& world, const References& references, CanonicalFor
 
 }  // namespace
 
-CanonicalNames NamesOf(const World& world) { return NamesOf(world, References(world)); }
-
-void AddCanonical(const World& world, CanonicalForm& form) {
-  AddCanonical(world, References(world), form);
+Digest128 CanonicalDigest(const World& world) {
+  return CanonicalDigest(world, [](CanonicalForm&) {});
 }
 
-Digest128 CanonicalDigest(const World& world) {
+Digest128 CanonicalDigest(const World& world,
+                          const std::function<void(CanonicalForm& form)>& add_more) {
   const References references(world);
   const CanonicalNames names = NamesOf(world, references);
   CanonicalForm form(names);
   AddCanonical(world, references, form);
+  add_more(form);
   return form.digest();
 }
 

@@ -12,14 +12,16 @@
 // forms needs a horizon.
 #pragma once
 
+#include <functional>
+
 #include "protocol/spanner/canonical_form.h"
 #include "sim/world/world.h"
 
 namespace whorl::sim {
 
-// The transactions that the world still refers to.
-CanonicalNames NamesOf(const World& world);
-void AddCanonical(const World& world, CanonicalForm& form);
 Digest128 CanonicalDigest(const World& world);
+// `add_more` adds what belongs to the state beside the world, under the same names.
+Digest128 CanonicalDigest(const World& world,
+                          const std::function<void(CanonicalForm& form)>& add_more);
 
 }  // namespace whorl::sim

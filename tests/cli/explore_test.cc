@@ -41,6 +41,8 @@ TEST_F(CliExploreTest, BadUsageNamesTheOptionAndTheRemedy) {
   ExpectUsageError("explore --protocol fenced_lease --constants gird", "did you mean \"grid\"?");
   ExpectUsageError("explore --protocol fenced_lease --crashes=-1",
                    "--crashes wants a whole number");
+  ExpectUsageError("explore --protocol fenced_lease --epsilon=-1ms",
+                   "--epsilon wants TrueTime's uncertainty");
   ExpectUsageError("explore --protocol fenced_lease --invariant no_wedge",
                    "`whorl hunt --invariant no_wedge` looks for it");
 }
@@ -70,6 +72,15 @@ TEST_F(CliExploreTest, WhatIsPromisedCanBeAskedForAlone) {
   const Ended ended = Whorl("explore --protocol spindle_v3 --pauses 1 --horizon 10s --promised");
   EXPECT_EQ(ended.code, 0);
   EXPECT_THAT(ended.out, Not(HasSubstr("single_leader_belief")));
+}
+
+// S5 of protocol/spindle_v2/README.md: the clock that CURRENT_TIMESTAMP reads is behind.
+TEST_F(CliExploreTest, ClocksOfSpannerMayBeOff) {
+  const Ended ended =
+      Whorl("explore --protocol spindle_v2 --current-timestamp-error=-6ms --horizon 4s --first");
+  EXPECT_THAT(ended.out, HasSubstr("CURRENT_TIMESTAMP off by -6ms"));
+  ExpectUsageError("explore --protocol spindle_v2 --current-timestamp-error 6",
+                   "--current-timestamp-error: \"6\" has no unit");
 }
 
 // How far it got is an answer, too.
