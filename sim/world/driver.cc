@@ -12,7 +12,8 @@ Driver::Driver(const Scenario& scenario, uint64_t seed, ObservationSink* sink)
       triggers_(scenario),
       struck_(scenario.faults.size(), 0),
       hash_(seed),
-      world_(MakeSetup(scenario), out_) {
+      world_(MakeSetup(scenario), out_),
+      announced_(scenario.nodes.size()) {
   TakeIn();
 }
 
@@ -47,8 +48,9 @@ bool Driver::StrikesBefore(const PendingSlot& next) {
   const StepName step = world_.state().calls[next.call].call().step;
   if (!triggers_.WaitsForReply(next.choice.node, step)) return false;
   const auto ends = world_.WouldEnd(next);
-  if (!ends || next.id == announced_) return false;
-  announced_ = next.id;  // checked once for each reply, however often a pause delays it
+  uint64_t& announced = announced_[static_cast<size_t>(next.choice.node)];
+  if (!ends || next.id == announced) return false;
+  announced = next.id;  // checked once for each reply, however often a pause delays it
   hits_.clear();
   triggers_.Replied(ends->call, ends->step, hits_);
   for (const Triggers::Hit& hit : hits_) StrikeNow(hit);

@@ -71,7 +71,9 @@ class Driver {
   uint64_t observations_ = 0;
   Outbox out_;
   World world_;
-  uint64_t announced_ = 0;  // the last reply for which `replied` triggers were checked
+  // By node: the last reply for which `replied` triggers were checked. A pause may hold that reply up;
+  // no other one of the node comes before it then.
+  std::vector<uint64_t> announced_;
   std::vector<Triggers::Hit> hits_;
 };
 
