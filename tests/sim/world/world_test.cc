@@ -53,6 +53,30 @@ TEST(Pause, HoldsUpTimersAndRepliesUntilItEnds) {
       std::any_of(sent.begin(), sent.end(), [](Instant at) { return at == At(Seconds(29)); }));
 }
 
+// The reply that a pause holds up is the same reply when the pause is over. Counted again, a fault for
+// the next one would strike too early; it did, if another process got a reply meanwhile.
+TEST(Pause, AReplyThatItHoldsUpIsCountedOnceByFaultsThatWaitForIt) {
+  const Witness run =
+      WitnessThree("60s", "",
+                   R"({"when": {"node": "a", "step": "check", "phase": "replied", "count": 3},
+          "do": "pause", "node": "a", "for": "9s"},
+         {"when": {"node": "a", "step": "check", "phase": "replied", "count": 4},
+          "do": "crash", "node": "a"},
+         {"when": {"node": "b", "step": "check", "phase": "replied", "count": 1000},
+          "do": "crash", "node": "b"})");
+  const auto crashed =
+      run.When<ProcessGone>([](const ProcessGone& gone) { return By(gone.process, 0); });
+  const auto heard = run.When<CallEnded>([](const CallEnded& call) {
+    return By(call.call.process, 0) && call.step == spindle_v2::steps::kCheck;
+  });
+  const auto others = run.When<CallEnded>([](const CallEnded& call) {
+    return By(call.call.process, 1) && call.step == spindle_v2::steps::kCheck;
+  });
+  ASSERT_EQ(crashed.size(), 1U);
+  EXPECT_EQ(heard.size(), 3U);
+  EXPECT_FALSE(others.empty());
+}
+
 // Two pauses that overlap end with the later one.
 TEST(Pause, OverlappingPausesEndWithTheLast) {
   const Witness run = WitnessThree("60s", "",
