@@ -12,7 +12,7 @@
 //
 // Time goes from event to event, and from grid point to grid point while something may be late. A
 // commit waits out less than a millisecond of TrueTime's uncertainty within the same instant, so
-// that instants stay on the grid: what such a run shows is confirmed by an exact replay.
+// that instants stay on the grid. So a violation is a candidate, which RunExactly confirms or not.
 //
 // States are compared by their canonical form (sim/world/canonical.h) and by what the judges
 // remember. no_wedge is not judged: it is about what never happens.

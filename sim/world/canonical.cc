@@ -44,19 +44,12 @@ const TransactionId* TransactionIn(const Request& request) {
       request);
 }
 
-// The request is on its way, so Spanner will read it.
-bool IsSent(const World& world, uint32_t place) {
+// Whether a message of the call is on its way: CallArrives, which Spanner will read, or ReplyArrives.
+template <typename Message>
+bool IsUnderWay(const World& world, uint32_t call) {
   bool found = false;
   world.state().pending.ForEach([&](const PendingSlot& slot, uint32_t) {
-    found = found || (slot.call == place && std::holds_alternative<CallArrives>(slot.choice.event));
-  });
-  return found;
-}
-bool IsAnswered(const World& world, uint32_t place) {
-  bool found = false;
-  world.state().pending.ForEach([&](const PendingSlot& slot, uint32_t) {
-    found =
-        found || (slot.call == place && std::holds_alternative<ReplyArrives>(slot.choice.event));
+    found = found || (slot.call == call && std::holds_alternative<Message>(slot.choice.event));
   });
   return found;
 }
@@ -77,9 +70,10 @@ class References {
     for (uint32_t place = 0; place < calls.size(); ++place) {
       if (!calls[place].is_taken()) continue;
       const Call& call = calls[place].call();
-      const TransactionId* sent = IsSent(world, place) ? TransactionIn(call.request) : nullptr;
+      const TransactionId* sent =
+          IsUnderWay<CallArrives>(world, place) ? TransactionIn(call.request) : nullptr;
       if (sent != nullptr) Refer(*sent);
-      if (IsAnswered(world, place)) Refer(call.response.transaction);
+      if (IsUnderWay<ReplyArrives>(world, place)) Refer(call.response.transaction);
     }
     world.state().pending.ForEach([&](const PendingSlot& slot, uint32_t) {
       if (const auto* acts = std::get_if<OperatorActs>(&slot.choice.event)) {
@@ -191,8 +185,8 @@ void AddCalls(const World& world, CanonicalForm& form) {
     one.Add(call.name);
     one.Add(call.step);
     one.AddWord(call.request.index());
-    if (IsSent(world, place)) one.Add(call.request);
-    if (IsAnswered(world, place)) one.Add(call.response);
+    if (IsUnderWay<CallArrives>(world, place)) one.Add(call.request);
+    if (IsUnderWay<ReplyArrives>(world, place)) one.Add(call.response);
     one.Add(call.sent_at);
     one.Add(call.deadline);
     one.AddWord(uint64_t{call.awaited} | uint64_t{call.at_spanner} << 1 |
