@@ -18,14 +18,13 @@
 // is longer ago than `memory`.
 #pragma once
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 #include <bit>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <cstring>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,8 +46,7 @@ struct Digest128 {
   friend constexpr auto operator<=>(const Digest128&, const Digest128&) = default;
 };
 
-// The transactions that a state still refers to, which are filled in first, then Sort(), then read;
-// and what is told by its rank, which the first visit of the state collects, for the second to use.
+// The transactions that a state still refers to. Filled first, then Sort(), then read.
 class CanonicalNames {
  public:
   // `now`: true time.
@@ -84,29 +82,6 @@ class CanonicalNames {
     return nullptr;
   }
 
-  // A number that matters only by its order among those of the same scope. Returns its rank; before
-  // EndCollecting, 0.
-  uint64_t RankIn(uint64_t scope, int64_t number) {
-    const std::pair<uint64_t, int64_t> sought(scope, number);
-    if (collecting_) {
-      ranked_.push_back(sought);
-      return 0;
-    }
-    const auto found = std::ranges::lower_bound(ranked_, sought);
-    const auto first =
-        std::ranges::lower_bound(ranked_, std::pair(scope, std::numeric_limits<int64_t>::min()));
-    return static_cast<uint64_t>(found - first);
-  }
-  // The state was visited once. Whether a rank is above 0, so that it has to be visited again.
-  bool EndCollecting() {
-    collecting_ = false;
-    std::ranges::sort(ranked_);
-    const auto rest = std::ranges::unique(ranked_);
-    ranked_.erase(rest.begin(), rest.end());
-    return std::ranges::adjacent_find(ranked_, {}, &std::pair<uint64_t, int64_t>::first) !=
-           ranked_.end();
-  }
-
  private:
   struct Generation {
     ProcessId process;
@@ -121,32 +96,37 @@ class CanonicalNames {
   Duration memory_;
   std::vector<Generation> generations_;
   std::vector<std::pair<TransactionId, CallName>> transactions_;
-  bool collecting_ = true;
-  std::vector<std::pair<uint64_t, int64_t>> ranked_;  // scope and number
 };
 
+// Collects the words of one state, and hashes them at the end: only then are ranks known.
 class CanonicalForm : public FieldAdder<CanonicalForm> {
  public:
   using FieldAdder::Add;
   static constexpr bool kIsCanonical = true;
-  // `names` outlives the form.
-  explicit CanonicalForm(CanonicalNames& names) : names_(names) {}
-  Digest128 digest() const { return {.high = high_, .low = low_}; }
+  // `names` outlives the form. One form at a time in a thread.
+  explicit CanonicalForm(const CanonicalNames& names) : names_(names), all_(Scratch()) {
+    all_.words.Clear();
+    all_.elements.Clear();
+    all_.ranges.clear();
+    all_.ranked.clear();
+  }
+  CanonicalForm(const CanonicalForm&) = delete;
+  CanonicalForm& operator=(const CanonicalForm&) = delete;
+
+  // The digest of what was added. Called once, at the end.
+  Digest128 Finish();
 
   // What follows belongs to the process on this node, whose clock shows `now`.
   void SetProcess(int16_t node, LocalInstant now) {
-    local_scope_ = kScopeOfNodes + static_cast<uint64_t>(node);
-    local_now_ = now;
-    serial_scope_ = kScopeOfSerials + static_cast<uint64_t>(node);
+    belongs_.local_scope = kScopeOfNodes + static_cast<uint64_t>(node);
+    belongs_.local_now = now;
+    belongs_.serial_scope = kScopeOfSerials + static_cast<uint64_t>(node);
   }
-  LocalInstant local_now() const { return local_now_; }
+  LocalInstant local_now() const { return belongs_.local_now; }
   // Serials that follow are those that stand in texts after this base (random_id.h).
-  void SetSerials(std::string_view base) { serial_scope_ = ScopeOf(base); }
+  void SetSerials(std::string_view base) { belongs_.serial_scope = ScopeOf(base); }
 
-  void AddWord(uint64_t word) {
-    high_ = std::rotl(high_ ^ (std::rotl(word * kPrime2, 31) * kPrime1), 27) * kPrime1 + kPrime4;
-    low_ = std::rotl(low_ ^ (std::rotl(word * kPrime3, 29) * kPrime5), 25) * kPrime3 + kPrime1;
-  }
+  void AddWord(uint64_t word) { out_->Push(word); }
 
   void Add(const CallName& call) {
     Add(call.process);
@@ -167,14 +147,15 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
     if (const auto name = ParseNumberedName(text)) {
       AddWord(kNumberedName);
       AddText(name->base);
-      AddWord(names_.RankIn(ScopeOf(name->base), name->number));
+      AddRank(ScopeOf(name->base), name->number);
       return AddText(name->more);
     }
     AddText(text);
   }
   // 0 is no serial's number: there is none.
   void AddSerial(int64_t number) {
-    AddWord(number == 0 ? 0 : 1 + names_.RankIn(serial_scope_, number));
+    AddWord(number == 0 ? 0 : 1);
+    if (number != 0) AddRank(belongs_.serial_scope, number);
   }
   // A token as users see it: the nanoseconds of a timestamp, or a number of another kind.
   void AddTokenNumber(uint64_t number) {
@@ -186,72 +167,127 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
     AddWord(number);
   }
   void Add(Timestamp time) { AddInstant((time - names_.now()).ns, kTrueTime); }
-  void Add(LocalInstant instant) { AddInstant((instant - local_now_).ns, local_scope_); }
+  void Add(LocalInstant instant) {
+    AddInstant((instant - belongs_.local_now).ns, belongs_.local_scope);
+  }
   void Add(Duration duration) { AddWord(static_cast<uint64_t>(duration.ns)); }
   void Add(Float64 number) { AddWord(std::bit_cast<uint64_t>(number.value())); }
   void Add(Sql sql) { AddWord(sql.digest()); }
 
-  // Calls add(form, value) for each value that `matters`.
+  // Calls add(form, value) for each value that `matters`. REQUIRES: not within another such call.
   template <typename Range, typename Matters, typename AddOne>
   void AddUnordered(const Range& values, const Matters& matters, const AddOne& add) {
-    uint64_t count = 0;
-    Digest128 sum;
+    const size_t count = all_.words.size();
+    for (size_t i = 0; i < 1 + kWordsOfSum; ++i) all_.words.Push(0);
+    const Belongs belongs = belongs_;
+    out_ = &all_.elements;
     for (const auto& value : values) {
       if (!matters(value)) continue;
-      CanonicalForm one = *this;
-      one.Restart();
-      add(one, value);
-      one.AddWord(0);  // stirs the last word in
-      ++count;
-      sum.high += one.high_;
-      sum.low += one.low_;
+      const size_t begin = all_.elements.size();
+      add(*this, value);
+      all_.ranges.push_back({.begin = begin, .end = all_.elements.size(), .sum = count + 1});
+      ++all_.words[count];
+      belongs_ = belongs;
     }
-    AddWord(count);
-    AddWord(sum.high);
-    AddWord(sum.low);
+    out_ = &all_.words;
   }
 
  private:
-  static constexpr uint64_t kPrime1 = 0x9E3779B185EBCA87ULL;
-  static constexpr uint64_t kPrime2 = 0xC2B2AE3D27D4EB4FULL;
-  static constexpr uint64_t kPrime3 = 0x165667B19E3779F9ULL;
-  static constexpr uint64_t kPrime4 = 0x85EBCA77C2B2AE63ULL;
-  static constexpr uint64_t kPrime5 = 0x27D4EB2F165667C5ULL;
+  static constexpr size_t kWordsOfSum = 2;
 
   // Scopes of ranks; those of texts are hashes.
   static constexpr uint64_t kTrueTime = 0;
   static constexpr uint64_t kScopeOfNodes = uint64_t{1} << 16;
   static constexpr uint64_t kScopeOfSerials = uint64_t{2} << 16;
-  static uint64_t ScopeOf(std::string_view base) { return XXH3_64bits(base.data(), base.size()); }
+  static uint64_t ScopeOf(std::string_view base);
 
   static constexpr uint64_t kNumberedName = ~uint64_t{0};  // no length
   static constexpr uint64_t kLongAgo = ~uint64_t{1};
 
-  void Restart() {
-    high_ = 0;
-    low_ = kPrime5;
+  // A vector whose Push is a few instructions wherever it is called: a state has hundreds of words.
+  class Words {
+   public:
+    void Push(uint64_t word) {
+      if (size_ == room_.size()) Grow();
+      room_[size_++] = word;
+    }
+    void Clear() { size_ = 0; }
+    size_t size() const { return size_; }
+    uint64_t& operator[](size_t i) { return room_[i]; }
+    std::span<const uint64_t> Part(size_t begin, size_t end) const {
+      return std::span(room_).subspan(begin, end - begin);
+    }
+
+   private:
+    void Grow();
+
+    std::vector<uint64_t> room_;
+    size_t size_ = 0;
+  };
+
+  // An element of an unordered collection: its words, and where the sum of the hashes goes.
+  struct Range {
+    size_t begin = 0;
+    size_t end = 0;
+    size_t sum = 0;
+  };
+  // A number that matters only by its order among those of the same scope, and the word that is to
+  // become its rank.
+  struct Ranked {
+    uint64_t scope = 0;
+    int64_t number = 0;
+    bool in_elements = false;
+    size_t place = 0;
+  };
+  // Kept from state to state for its memory.
+  struct Collected {
+    Words words;
+    Words elements;  // of unordered collections
+    std::vector<Range> ranges;
+    std::vector<Ranked> ranked;
+  };
+  static Collected& Scratch() {
+    thread_local Collected collected;
+    return collected;
   }
 
   void AddText(std::string_view text) {
     AddWord(text.size());
-    if (text.empty()) return;
-    const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-    AddWord(hash.high64);
-    AddWord(hash.low64);
+    while (!text.empty()) {
+      uint64_t word = 0;
+      const std::string_view bytes = text.substr(0, sizeof(word));
+      std::memcpy(&word, bytes.data(), bytes.size());
+      AddWord(word);
+      text.remove_prefix(bytes.size());
+    }
   }
 
   void AddInstant(int64_t from_now, uint64_t scope) {
     if (from_now > -names_.memory().ns) return AddWord(static_cast<uint64_t>(from_now));
     AddWord(kLongAgo);
-    AddWord(names_.RankIn(scope, from_now));
+    AddRank(scope, from_now);
   }
 
-  CanonicalNames& names_;
-  uint64_t local_scope_ = kScopeOfNodes;
-  LocalInstant local_now_;
-  uint64_t serial_scope_ = kScopeOfSerials;
-  uint64_t high_ = 0;
-  uint64_t low_ = kPrime5;
+  void AddRank(uint64_t scope, int64_t number) {
+    all_.ranked.push_back({.scope = scope,
+                           .number = number,
+                           .in_elements = out_ == &all_.elements,
+                           .place = out_->size()});
+    AddWord(0);
+  }
+  void FillInRanks();
+
+  // Whom the words that follow belong to.
+  struct Belongs {
+    uint64_t local_scope = kScopeOfNodes;
+    LocalInstant local_now;
+    uint64_t serial_scope = kScopeOfSerials;
+  };
+
+  const CanonicalNames& names_;
+  Collected& all_;
+  Words* out_ = &all_.words;
+  Belongs belongs_;
 };
 
 }  // namespace whorl

@@ -44,16 +44,6 @@ const TransactionId* TransactionIn(const Request& request) {
       request);
 }
 
-// Whether a message of the call is on its way: CallArrives, which Spanner will read, or ReplyArrives.
-template <typename Message>
-bool IsUnderWay(const World& world, uint32_t call) {
-  bool found = false;
-  world.state().pending.ForEach([&](const PendingSlot& slot, uint32_t) {
-    found = found || (slot.call == call && std::holds_alternative<Message>(slot.choice.event));
-  });
-  return found;
-}
-
 // What a world refers to, found in one pass over it.
 class References {
  public:
@@ -68,20 +58,24 @@ class References {
       }
     }
     const std::vector<CallSlot>& calls = world.state().calls;
-    for (uint32_t place = 0; place < calls.size(); ++place) {
-      if (!calls[place].is_taken()) continue;
-      const Call& call = calls[place].call();
-      const TransactionId* sent =
-          IsUnderWay<CallArrives>(world, place) ? TransactionIn(call.request) : nullptr;
-      if (sent != nullptr) Refer(*sent);
-      if (IsUnderWay<ReplyArrives>(world, place)) Refer(call.response.transaction);
-    }
+    arriving_.resize(calls.size());
+    replied_.resize(calls.size());
     world.state().pending.ForEach([&](const PendingSlot& slot, uint32_t) {
-      if (const auto* acts = std::get_if<OperatorActs>(&slot.choice.event)) {
+      if (std::holds_alternative<CallArrives>(slot.choice.event)) {
+        arriving_[slot.call] = true;
+        if (const auto* sent = TransactionIn(calls[slot.call].call().request)) Refer(*sent);
+      } else if (std::holds_alternative<ReplyArrives>(slot.choice.event)) {
+        replied_[slot.call] = true;
+        Refer(calls[slot.call].call().response.transaction);
+      } else if (const auto* acts = std::get_if<OperatorActs>(&slot.choice.event)) {
         operators_.push_back(acts->fault);
       }
     });
   }
+
+  // Whether the call's request is on its way to Spanner, or its reply back.
+  bool IsArriving(uint32_t call) const { return arriving_[call]; }
+  bool IsReplied(uint32_t call) const { return replied_[call]; }
 
   // Whether Spanner's memory of the transaction can matter.
   bool Matters(const model::TransactionState& transaction) const {
@@ -104,7 +98,9 @@ class References {
     if (!id.empty()) ids_.push_back(id);
   }
 
-  bool one_lock_;  // for the whole database
+  bool one_lock_;               // for the whole database
+  std::vector<bool> arriving_;  // by the call's place
+  std::vector<bool> replied_;
   std::vector<TransactionId> ids_;
   std::vector<uint32_t> operators_;  // faults whose operators are at it
 };
@@ -185,7 +181,7 @@ void AddNode(const Node& node, int16_t index, Instant now, CanonicalForm& form) 
 
 // --- messages ------------------------------------------------------------------------------------
 
-void AddCalls(const World& world, CanonicalForm& form) {
+void AddCalls(const World& world, const References& references, CanonicalForm& form) {
   const std::vector<CallSlot>& calls = world.state().calls;
   const auto is_taken = [](const CallSlot& slot) { return slot.is_taken(); };
   form.AddUnordered(calls, is_taken, [&](CanonicalForm& one, const CallSlot& slot) {
@@ -198,8 +194,8 @@ void AddCalls(const World& world, CanonicalForm& form) {
     one.Add(call.name);
     one.Add(call.step);
     one.AddWord(call.request.index());
-    if (IsUnderWay<CallArrives>(world, place)) one.Add(call.request);
-    if (IsUnderWay<ReplyArrives>(world, place)) one.Add(call.response);
+    if (references.IsArriving(place)) one.Add(call.request);
+    if (references.IsReplied(place)) one.Add(call.response);
     one.Add(call.sent_at);
     if (is_alive) one.Add(call.deadline);
     one.AddWord(uint64_t{call.awaited} | uint64_t{call.at_spanner} << 1 |
@@ -335,7 +331,7 @@ void AddCanonical(const World& world, const References& references, CanonicalFor
   form.Add(state.faults);
   AddDatabase(world, references, form);
   form.Add(state.resources);
-  AddCalls(world, form);
+  AddCalls(world, references, form);
   AddPending(world, form);
 }
 
@@ -348,15 +344,11 @@ Digest128 CanonicalDigest(const World& world, Duration memory) {
 Digest128 CanonicalDigest(const World& world, Duration memory,
                           const std::function<void(CanonicalForm& form)>& add_more) {
   const References references(world);
-  CanonicalNames names = NamesOf(world, memory, references);
-  const auto visit = [&] {
-    CanonicalForm form(names);
-    AddCanonical(world, references, form);
-    add_more(form);
-    return form.digest();
-  };
-  const Digest128 digest = visit();
-  return names.EndCollecting() ? visit() : digest;
+  const CanonicalNames names = NamesOf(world, memory, references);
+  CanonicalForm form(names);
+  AddCanonical(world, references, form);
+  add_more(form);
+  return form.Finish();
 }
 
 }  // namespace whorl::sim

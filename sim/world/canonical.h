@@ -24,8 +24,7 @@ namespace whorl::sim {
 // `memory`: see above; longer than any time that the code under test, the faults and Spanner's limits
 // ask about.
 Digest128 CanonicalDigest(const World& world, Duration memory);
-// `add_more` adds what belongs to the state beside the world, under the same names. It may be called
-// twice.
+// `add_more` adds what belongs to the state beside the world, under the same names.
 Digest128 CanonicalDigest(const World& world, Duration memory,
                           const std::function<void(CanonicalForm& form)>& add_more);
 

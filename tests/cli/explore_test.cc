@@ -36,8 +36,6 @@ TEST_F(CliExploreTest, BadUsageNamesTheOptionAndTheRemedy) {
   ExpectUsageError("explore --protocol fenced_lease --horizon 0s", "--horizon wants more than 0s");
   ExpectUsageError("explore --protocol spindle_v3 --lease 2s", "leases of at least 5s, and got 2s");
   ExpectUsageError("explore --protocol semaphore --locks 2", "has room for one lock");
-  ExpectUsageError("explore --protocol lease_lock --constants grid",
-                   "lease_lock has none but those that ship");
   ExpectUsageError("explore --protocol fenced_lease --constants gird", "did you mean \"grid\"?");
   ExpectUsageError("explore --protocol fenced_lease --crashes=-1",
                    "--crashes wants a whole number");
