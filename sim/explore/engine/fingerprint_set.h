@@ -64,6 +64,17 @@ class FingerprintSet {
     return true;
   }
 
+  // Calls visit(place) for each, shard by shard, and in a shard in the order of the words.
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    for (uint32_t i = 0; i < kShards; ++i) {
+      const Shard& shard = shards_[i];
+      for (uint64_t slot = 0; slot < shard.count; ++slot) {
+        if (shard.slots[slot] != kEmpty) visit(Place{.word = shard.slots[slot], .shard = i});
+      }
+    }
+  }
+
   uint64_t size() const;
   size_t bytes() const;
 
