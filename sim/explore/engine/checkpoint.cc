@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <string_view>
+#include <vector>
 
 #include "sim/explore/engine/key.h"
 #include "sim/explore/engine/varint.h"
@@ -310,13 +311,14 @@ void GetLog(Section& in, uint64_t states, SearchRecord& record) {
 }
 
 void GetWords(Section& in, FingerprintSet& set) {
+  std::vector<uint64_t> words;
   for (uint32_t shard = 0; shard < FingerprintSet::kShards; ++shard) {
-    uint64_t next = 0;  // the least word that may follow
+    words.clear();
     for (uint64_t word = in.GetWord(); word != kEndOfShard; word = in.GetWord()) {
-      in.Check(word >= next, "fingerprints out of order");
-      set.Insert({.word = word, .shard = shard});
-      next = word + 1;
+      in.Check(words.empty() || word > words.back(), "fingerprints out of order");
+      words.push_back(word);
     }
+    set.SetShard(shard, words);
   }
 }
 
