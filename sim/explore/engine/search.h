@@ -219,7 +219,7 @@ class Search {
       restoring.Need(links, Found::kBeyondFault, {faults + 1, steps}, beyond_fault_[steps]);
     }
     waiting_states_ = waiting.states();
-    return restoring.Make([&] {
+    const bool has_made_all = restoring.Make([&] {
       held_bytes_ = restoring.bytes();
       Progress now = Now();
       now.is_restoring = true;
@@ -227,6 +227,8 @@ class Search {
       Ask(now);
       return going_;
     });
+    held_bytes_ = restoring.bytes();
+    return has_made_all;
   }
 
   // --- rounds ------------------------------------------------------------------------------------

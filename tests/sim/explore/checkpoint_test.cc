@@ -118,6 +118,24 @@ TEST(CheckpointTest, ASearchThatRanOutOfMemoryGoesOnWithMore) {
   ExpectSame(Explore(graph, options, Read(bytes)), Explore(graph));
 }
 
+// Or --memory would end it at once, or never.
+TEST(CheckpointTest, MemoryIsCountedAsBefore) {
+  const RandomGraph graph(8, 3000, 3);
+  std::string bytes;
+  const auto half = Explore(graph, Stopping({.round = 10}, 100, bytes));
+  ASSERT_GT(half.frontier, 100U);
+  size_t last = 0;
+  SearchOptions options = {.round = 10};
+  options.progress = [&last](const Progress& progress) {
+    last = progress.bytes;
+    return Continue::kYes;
+  };
+  Explore(graph, options, Read(bytes));
+  const size_t resumed = last;
+  Explore(graph, options);
+  EXPECT_NEAR(static_cast<double>(resumed), static_cast<double>(last), 100);
+}
+
 // It can be looked at again without the hours that it took.
 TEST(CheckpointTest, ACompleteSearchIsToldAgain) {
   const RandomGraph graph(8, 2000, 3);
