@@ -34,7 +34,7 @@ class ExploreCheckpointTest : public CliTest {
 };
 
 TEST_F(ExploreCheckpointTest, GoesOnWithMoreMemoryAndTellsTheResultAgain) {
-  const Ended first = Whorl(kSearch + " --memory 5 --checkpoint search");
+  const Ended first = Whorl(kSearch + " --memory 2 --checkpoint search");
   EXPECT_EQ(first.code, 0);
   EXPECT_THAT(first.out, StartsWith("out of memory (--memory): "));
   EXPECT_THAT(first.err, HasSubstr("the same command goes on from search\n"));
@@ -71,18 +71,18 @@ TEST_F(ExploreCheckpointTest, ASignalSavesAndAKillLeavesWhatWasSaved) {
 }
 
 TEST_F(ExploreCheckpointTest, AFileOfAnotherSearchIsRefusedByTheDifference) {
-  Whorl(kSearch + " --aborts 1 --memory 5 --checkpoint a");
+  Whorl(kSearch + " --aborts 1 --memory 2 --checkpoint a");
   ExpectRefused("a", 2,
                 "a: is of another search: it has --aborts 1, and this one has --aborts 0; "
                 "name another file, or remove it to begin anew");
-  Whorl(kSearch + " --promised --memory 5 --checkpoint b");
+  Whorl(kSearch + " --promised --memory 2 --checkpoint b");
   ExpectRefused("b", 2, "it has invariants one_live_token, ");
-  Whorl(kSearch + " --first --memory 5 --checkpoint c");
+  Whorl(kSearch + " --first --memory 2 --checkpoint c");
   ExpectRefused("c", 2, "it has --first yes, and this one has --first no");
 }
 
 TEST_F(ExploreCheckpointTest, WhatIsNoWholeCheckpointIsRefused) {
-  Whorl(kSearch + " --memory 5 --checkpoint whole");
+  Whorl(kSearch + " --memory 2 --checkpoint whole");
   const std::string whole = ReadText(folder_ / "whole");
   Write("cut", whole.substr(0, whole.size() / 2));
   ExpectRefused("cut", 2, "cut: byte " + std::to_string(whole.size() / 2) + ": cut off: the ");
@@ -108,7 +108,7 @@ TEST_F(ExploreCheckpointTest, ASecondSearchIsRefused) {
 
 // The answer is not lost, and a checkpoint that was there stays whole.
 TEST_F(ExploreCheckpointTest, AFullDiskIsSaid) {
-  Whorl(kSearch + " --memory 5 --checkpoint search");
+  Whorl(kSearch + " --memory 2 --checkpoint search");
   const std::string before = ReadText(folder_ / "search");
   const Ended ended =
       Shell("trap '' XFSZ; ulimit -f 8; \"$W\" " + kSearch + " --checkpoint search");
