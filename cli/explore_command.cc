@@ -15,10 +15,14 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "cli/exit_code.h"
+#include "cli/explore_checkpoint.h"
+#include "cli/explore_progress.h"
 #include "cli/interrupt.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
+#include "sim/explore/engine/model_digest.h"
 #include "sim/explore/engine/search.h"
 #include "sim/explore/lock_model.h"
 #include "sim/judge/checkers/setup.h"
@@ -47,6 +51,7 @@ constexpr uint64_t kLocksMax = 9;
 constexpr uint64_t kFaultsMax = 100;
 // States are whole worlds: limits and Ctrl-C are noticed after so many of each thread.
 constexpr size_t kRound = 256;
+constexpr size_t kStatesOfDigest = 200;  // that a checkpoint tells worlds apart by
 constexpr uint64_t kMemoryMaxMiB = 1'000'000;
 constexpr uint64_t kMemoryByDefaultMiB = 4'096;
 
@@ -63,6 +68,7 @@ struct ExploreRequest {
   bool timeline = false;
   bool json = false;
   std::string out;
+  std::string checkpoint;  // the file; empty: none
   uint64_t memory_mib = kMemoryByDefaultMiB;
   uint64_t jobs = 1;
 };
@@ -73,12 +79,14 @@ constexpr std::string_view kExploreFooter = R"(Examples:
   whorl explore --protocol spindle_v3 --pauses 1 --timeline
   whorl explore --protocol spindle_v2 --invariant token_monotonic --crashes 1 --pauses 1
   whorl explore --protocol fenced_lease --processes 3 --losses 1 --memory 8000
+  whorl explore --protocol fenced_lease --aborts 1 --checkpoint aborts.search
 
 A search takes every order of what can happen at one time, every fault of the budget at every moment,
 and every length of a pause on the grid. So "holds" is a proof within the bounds that the first line
 names, and a violation comes with a shortest way to it, which is run again in exact time. What is not
 tried: other draws of random numbers than the greatest, clocks that differ, and a lock that nobody
-can ever take again (no_wedge). Ctrl-C and --memory end a search early; it then says how far it got.
+can ever take again (no_wedge). Ctrl-C and --memory end a search early; it then says how far it got,
+and with --checkpoint the same command goes on from there, also on another machine.
 Exit codes: 0 nothing was violated; 1 something was; 2 bad input or usage; 3 the output could not be
 written.)";
 
@@ -185,6 +193,9 @@ void AddRunOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& request
       app, "--memory", 1, kMemoryMaxMiB, [request](uint64_t n) { request->memory_mib = n; },
       Cat("end when the search holds so many MiB (default: ", GroupedText(kMemoryByDefaultMiB),
           ")"));
+  app.add_option("--checkpoint", request->checkpoint,
+                 "save the search into FILE now and then, and go on from it if it is there")
+      ->type_name("FILE");
   request->jobs = DefaultJobs();
   AddNumber(
       app, "--jobs", 1, kJobsMax, [request](uint64_t n) { request->jobs = n; },
@@ -224,6 +235,9 @@ std::vector<std::string> Complete(ExploreRequest& request) {
   if (request.world.locks > 1 && protocol.takes_one_lock) {
     errors.push_back(Cat("--locks: a table of ", protocol.name, " has room for one lock"));
   }
+  if (!request.checkpoint.empty() && request.checkpoint == request.out) {
+    errors.emplace_back("--out would write over the file of --checkpoint; name another file");
+  }
   if (request.invariant == Invariant::kNoWedge) {
     errors.emplace_back(
         "--invariant no_wedge: it is about what never happens, which a search up to a horizon "
@@ -233,6 +247,10 @@ std::vector<std::string> Complete(ExploreRequest& request) {
 }
 
 uint32_t BitOf(Invariant invariant) { return 1U << static_cast<uint32_t>(invariant); }
+
+int FaultsMax(const sim::FaultBudget& budget) {
+  return budget.crashes + budget.pauses + budget.losses + budget.aborts + budget.deletes;
+}
 
 // --- the report ----------------------------------------------------------------------------------
 
@@ -299,6 +317,15 @@ std::string EndingText(const ExploreRequest& request, const Result& result) {
              GroupedText(static_cast<int64_t>(result.frontier)), " more to go on from");
 }
 
+std::string NamesOf(uint32_t invariants) {
+  std::string names;
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    if ((invariants & BitOf(invariant)) == 0) continue;
+    names += Cat(names.empty() ? "" : ", ", WordOf(invariant));
+  }
+  return names;
+}
+
 struct Finding {
   Invariant invariant = Invariant::kOneLiveToken;
   const Violation* violation = nullptr;
@@ -320,7 +347,13 @@ class Explorer {
     if (!request_.out.empty()) {
       if (const absl::Status opened = file.Open(request_.out); !opened.ok()) return End(opened);
     }
-    const Result result = Search();
+    if (!request_.checkpoint.empty()) {
+      const absl::Status opened = checkpoint_.Open(request_.checkpoint, Settings());
+      if (!opened.ok()) return End(opened);
+    }
+    const absl::StatusOr<Result> searched = Search();
+    if (!searched.ok()) return End(searched.status());
+    const Result& result = *searched;
     const std::vector<Finding> findings = FindingsOf(result);
     const int code = findings.empty() ? kAsExpected : kExpectationFailed;
     if (request_.json || !request_.out.empty()) {
@@ -332,7 +365,8 @@ class Explorer {
       }
     }
     if (!request_.json) Print(result, findings);
-    return End(FlushStdout(), code);
+    const absl::Status printed = FlushStdout();
+    return End(printed.ok() ? checkpoint_.status() : printed, code);
   }
 
  private:
@@ -349,10 +383,39 @@ class Explorer {
   }
   Promise PromiseOf(Invariant invariant) const { return promises_[static_cast<size_t>(invariant)]; }
 
-  Result Search() {
+  // What another search has to have in common with this one, or its checkpoint is of no use here.
+  explore::Settings Settings() const {
+    const sim::ExploreWorld& world = request_.world;
+    const sim::ExploreBounds& bounds = request_.bounds;
+    const auto number = [](int64_t n) { return std::to_string(n); };
+    const auto yes = [](bool is_so) { return std::string(is_so ? "yes" : "no"); };
+    const explore::Key128 worlds = explore::DigestOf(model_, kStatesOfDigest);
+    return {{"--protocol", world.protocol},
+            {"--processes", number(world.processes)},
+            {"--locks", number(world.locks)},
+            {"--lease", FormatDuration(world.lease)},
+            {"--constants", world.grid_constants ? "grid" : "shipped"},
+            {"--epsilon", FormatDuration(world.epsilon)},
+            {"--current-timestamp-error", FormatDuration(world.current_timestamp_error)},
+            {"--crashes", number(bounds.faults.crashes)},
+            {"--pauses", number(bounds.faults.pauses)},
+            {"--losses", number(bounds.faults.losses)},
+            {"--aborts", number(bounds.faults.aborts)},
+            {"--deletes", number(bounds.faults.deletes)},
+            {"--grid", FormatDuration(bounds.grid)},
+            {"--delay", number(bounds.delay)},
+            {"--longest-pause", FormatDuration(bounds.longest_pause)},
+            {"--horizon", bounds.horizon ? FormatDuration(*bounds.horizon) : "none"},
+            {"invariants", NamesOf(Watched())},
+            {"--first", yes(request_.first_only)},
+            {"worlds of digest", sim::HashText(worlds.high) + sim::HashText(worlds.low)}};
+  }
+
+  absl::StatusOr<Result> Search() {
     const SignalNotice notice;
     const Clock::time_point started = Clock::now();
     Progress shown;
+    ExploreProgress progress(FaultsMax(request_.bounds.faults));
     explore::SearchOptions options;
     options.jobs = static_cast<int>(request_.jobs);
     options.max_bytes = request_.memory_mib << 20;
@@ -360,25 +423,43 @@ class Explorer {
     options.round = kRound;
     options.stop_at_violation = request_.first_only;
     options.progress = [&](const explore::Progress& now) {
-      if (shown.IsDue()) {
-        const double seconds = std::chrono::duration<double>(Clock::now() - started).count();
-        shown.Show(Cat(CountText(static_cast<int64_t>(now.states), "state", "states"), ", ",
-                       GroupedText(static_cast<int64_t>(now.frontier)), " to go on from, ",
-                       CountText(now.faults, "fault", "faults"), ", ",
-                       CountText(now.steps, "step", "steps"), ", ",
-                       GroupedText(static_cast<int64_t>(static_cast<double>(now.states) /
-                                                        std::max(seconds, 0.001))),
-                       " states a second, ", GroupedText(static_cast<int64_t>(now.bytes >> 20)),
-                       " MiB"));
-      }
-      return SignalNotice::HasCome() ? explore::Continue::kNo : explore::Continue::kYes;
+      progress.Add(now);
+      if (shown.IsDue()) shown.Show(progress.Text());
+      if (SignalNotice::HasCome()) return explore::Continue::kNo;
+      return checkpoint_.IsDue() ? explore::Continue::kSave : explore::Continue::kYes;
     };
-    const Result result = explore::Explore(std::as_const(model_), options);
+    if (checkpoint_.is_open()) {
+      options.save = [this](const explore::SearchRecord& record,
+                            const explore::WaitingLinks& waiting) {
+        checkpoint_.Write(record, waiting);
+      };
+    }
+    std::optional<explore::Checkpoint> from = checkpoint_.Take();
+    const bool goes_on = from.has_value();
+    if (goes_on) {
+      const uint64_t states = from->record.known.visited.size();
+      Complain(
+          Cat(checkpoint_.path(), ": ",
+              from->waiting.states() == 0
+                  ? "has ended: this is its result"
+                  : "goes on from " + CountText(static_cast<int64_t>(states), "state", "states")));
+    }
+    absl::StatusOr<Result> result;
+    try {
+      result = explore::Explore(std::as_const(model_), options, std::move(from));
+    } catch (const explore::BadCheckpoint& error) {
+      return absl::InvalidArgumentError(Cat(checkpoint_.path(), ": ", error.what()));
+    }
     Progress::Clear();
     const double seconds = std::chrono::duration<double>(Clock::now() - started).count();
-    std::cerr << CountsText(result) << " in "
+    std::cerr << CountsText(*result) << " in "
               << sim::SecondsText({static_cast<int64_t>(seconds * 1e9)}, 1) << " s, at most "
-              << GroupedText(static_cast<int64_t>(result.peak_bytes >> 20)) << " MiB\n";
+              << GroupedText(static_cast<int64_t>(result->peak_bytes >> 20)) << " MiB\n";
+    const bool has_ended = result->ending == explore::Ending::kComplete ||
+                           result->ending == explore::Ending::kViolation;
+    if (!has_ended && (goes_on || checkpoint_.is_written())) {
+      std::cerr << "the same command goes on from " << checkpoint_.path() << '\n';
+    }
     return result;
   }
 
@@ -408,11 +489,7 @@ class Explorer {
       holding &= ~BitOf(finding.invariant);
       PrintFinding(finding);
     }
-    std::string names;
-    for (const Invariant invariant : AllOf<Invariant>()) {
-      if ((holding & BitOf(invariant)) == 0) continue;
-      names += Cat(names.empty() ? "" : ", ", WordOf(invariant));
-    }
+    const std::string names = NamesOf(holding);
     if (names.empty()) return;
     std::cout << (result.ending == explore::Ending::kComplete ? "holds: " : "no violation so far: ")
               << names << '\n';
@@ -473,6 +550,7 @@ class Explorer {
   const ExploreRequest request_;
   const sim::LockModel model_;
   const std::array<Promise, kCountOf<Invariant>> promises_;
+  CheckpointFile checkpoint_;
 };
 
 int RunExplore(ExploreRequest request) {

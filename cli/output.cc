@@ -28,6 +28,13 @@ std::string EnvironmentValue(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+int WidthOf(int file) {
+  winsize size{};
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system's interface
+  if (ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return kWidthWithoutTerminal;
+}
+
 absl::Status WriteError(const std::string& where, int error) {
   const std::string reason =
       error == 0 ? "the write failed" : std::generic_category().message(error);
@@ -98,12 +105,7 @@ bool WantsColour() {
          EnvironmentValue("CI") != "true" && EnvironmentValue("TERM") != "dumb";
 }
 
-int ScreenWidth() {
-  winsize size{};
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system's interface
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return kWidthWithoutTerminal;
-}
+int ScreenWidth() { return WidthOf(STDOUT_FILENO); }
 
 Progress::Progress()
     : on_terminal_(isatty(STDERR_FILENO) == 1 && EnvironmentValue("CI") != "true" &&
@@ -119,7 +121,9 @@ bool Progress::IsDue() const {
 void Progress::Show(std::string_view text) {
   shown_ = std::chrono::steady_clock::now();
   progress_stands = true;
-  std::cerr << "\r\x1b[K" << text << std::flush;
+  // What the terminal breaks into two lines, Clear() would clear only in part.
+  const auto width = static_cast<size_t>(WidthOf(STDERR_FILENO)) - 1;
+  std::cerr << "\r\x1b[K" << text.substr(0, width) << std::flush;
 }
 
 void Progress::Clear() {

@@ -64,6 +64,7 @@ class Progress {
 
   // Whether it is time to show the progress again.
   bool IsDue() const;
+  // `text` is ASCII. What does not fit into the line is left out.
   void Show(std::string_view text);
   // Clears the line. Call it before anything else is printed.
   static void Clear();

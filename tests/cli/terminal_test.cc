@@ -15,6 +15,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tests/cli/cli_testing.h"
 
@@ -26,10 +27,22 @@ using testing::HasSubstr;
 
 class TerminalTest : public CliTest {
  protected:
-  // Runs `whorl replay` on a terminal of that width until it ends, or until its output is `enough`.
-  std::string Replay(size_t width, const std::string& path,
-                     const std::function<bool(std::string_view)>& enough = {}) {
-    winsize size = {.ws_row = 40, .ws_col = static_cast<uint16_t>(width), .ws_xpixel = 0, .ws_ypixel = 0};
+  using Enough = std::function<bool(std::string_view)>;
+
+  std::string Replay(size_t width, const std::string& path, const Enough& enough = {}) {
+    return Run(width, {"replay", path}, enough);
+  }
+
+  // Runs the command on a terminal of that width until it ends, or until its output is `enough`.
+  std::string Run(size_t width, const std::vector<std::string>& arguments,
+                  const Enough& enough = {}) {
+    std::vector<std::string> words = {"whorl"};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> line;
+    for (std::string& word : words) line.push_back(word.data());
+    line.push_back(nullptr);
+    winsize size = {
+        .ws_row = 40, .ws_col = static_cast<uint16_t>(width), .ws_xpixel = 0, .ws_ypixel = 0};
     int terminal = -1;
     const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
     if (child == 0) {
@@ -39,7 +52,7 @@ class TerminalTest : public CliTest {
       setenv("TERM", "xterm", 1);
       setenv("NO_COLOR", "1", 1);
       const bool ready = chdir(folder_.c_str()) == 0;
-      if (ready) execl(WHORL_COMMAND, "whorl", "replay", path.c_str(), nullptr);
+      if (ready) execv(WHORL_COMMAND, line.data());
       _exit(99);
     }
     std::string output;
@@ -96,6 +109,27 @@ TEST_F(TerminalTest, ALongRunShowsHowFarItIs) {
     return text.find(" left") != std::string_view::npos;
   });
   EXPECT_THAT(output, HasSubstr(" of 8640000 s simulated, "));
+}
+
+// The line is never longer than the terminal is wide: the rest of it would stay there.
+TEST_F(TerminalTest, ALongSearchShowsHowFarItIs) {
+  const std::vector<std::string> endless = {
+      "explore", "--protocol", "fenced_lease", "--crashes", "3", "--pauses", "3"};
+  const std::string wide = Run(200, endless, [](std::string_view text) {
+    return text.find(" MiB") != std::string_view::npos;
+  });
+  EXPECT_THAT(wide, AllOf(HasSubstr(" states, "), HasSubstr(" transitions, "),
+                          HasSubstr(" to go on from, "), HasSubstr(" steps, "),
+                          HasSubstr(" states a second, ")));
+  EXPECT_EQ(wide.find(" left"), std::string::npos) << "nobody can know that";
+  const std::string narrow =
+      Run(40, endless, [](std::string_view text) { return text.size() > 300; });
+  constexpr std::string_view kClear = "\x1b[K";
+  const size_t begin = narrow.find(kClear);
+  ASSERT_NE(begin, std::string::npos);
+  const size_t end = narrow.find(kClear, begin + 1);
+  ASSERT_NE(end, std::string::npos);
+  EXPECT_EQ(end - begin - kClear.size(), 39U);
 }
 
 }  // namespace

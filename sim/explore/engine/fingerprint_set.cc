@@ -79,6 +79,25 @@ void FingerprintSet::Shard::InsertBefore(uint64_t* slot, uint64_t word) {
   ++size;
 }
 
+void FingerprintSet::Shard::Set(std::span<const uint64_t> words) {
+  // The size that inserting would have led to.
+  while (words.size() > homes / 5 * 4) homes += homes / 4;
+  size = words.size();
+  while (true) {
+    Allocate(homes);
+    uint64_t* free = slots.get();
+    const uint64_t* const last = slots.get() + count - 1;  // stays empty
+    for (const uint64_t word : words) {
+      uint64_t* const slot = std::max(free, Home(word));
+      free = slot + 1;
+      if (free > last) break;
+      *slot = word;
+    }
+    if (free <= last) return;
+    room *= 2;
+  }
+}
+
 void FingerprintSet::Shard::Grow(uint64_t new_homes) {
   const std::unique_ptr<uint64_t[], Free> old = std::move(slots);
   const uint64_t old_count = count;

@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "sim/explore/engine/key.h"
@@ -64,6 +65,22 @@ class FingerprintSet {
     return true;
   }
 
+  // Calls visit(place) for each, shard by shard, and in a shard in the order of the words.
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    for (uint32_t i = 0; i < kShards; ++i) {
+      const Shard& shard = shards_[i];
+      for (uint64_t slot = 0; slot < shard.count; ++slot) {
+        if (shard.slots[slot] != kEmpty) visit(Place{.word = shard.slots[slot], .shard = i});
+      }
+    }
+  }
+
+  // Replaces a shard by these words, which ascend, as ForEach gives them. One by one they would fill
+  // it from one end, which takes the square of the time.
+  // REQUIRES: the greatest word is not among them.
+  void SetShard(uint32_t shard, std::span<const uint64_t> words) { shards_[shard].Set(words); }
+
   uint64_t size() const;
   size_t bytes() const;
 
@@ -83,6 +100,7 @@ class FingerprintSet {
       return slot;
     }
     void InsertBefore(uint64_t* slot, uint64_t word);
+    void Set(std::span<const uint64_t> words);
     void Allocate(uint64_t new_homes);
     void Grow(uint64_t new_homes);
     // Moves the words of `old` here. They fit: where there are more homes, the last ones, however

@@ -1,17 +1,6 @@
 #include "sim/explore/engine/link_log.h"
 
 namespace whorl::explore {
-namespace {
-
-// Small numbers of either sign become small numbers: 0, -1, 1, -2, ...
-uint64_t ZigZag(int64_t number) {
-  return (static_cast<uint64_t>(number) << 1) ^ static_cast<uint64_t>(number >> 63);
-}
-int64_t UnZigZag(uint64_t number) {
-  return static_cast<int64_t>(number >> 1) ^ -static_cast<int64_t>(number & 1);
-}
-
-}  // namespace
 
 void LinkLog::Append(Link link) {
   if (size_ % kBlock == 0) {
@@ -24,30 +13,39 @@ void LinkLog::Append(Link link) {
 }
 
 Link LinkLog::operator[](uint64_t index) const {
-  const Block& block = blocks_[index / kBlock];
-  uint64_t place = block.start;
-  int64_t parent = static_cast<int64_t>(block.previous_parent);
-  uint64_t choice = 0;
-  for (uint64_t i = 0; i <= index % kBlock; ++i) {
-    parent += UnZigZag(ReadNumber(place));
-    choice = ReadNumber(place);
-  }
-  return {static_cast<uint64_t>(parent), choice};
+  Link found;
+  VisitFrom(index, [&](uint64_t, Link link) {
+    found = link;
+    return false;
+  });
+  return found;
 }
 
-// Seven bits in each byte, the lowest first; the eighth says that more follow.
+uint64_t LinkLog::FirstNotLess(uint64_t parent, uint64_t begin, uint64_t end) const {
+  if (begin >= end) return end;
+  // Of the blocks that begin after `begin`, the first before which such a parent stands.
+  uint64_t low = begin / kBlock + 1;
+  uint64_t high = (end - 1) / kBlock + 1;
+  while (low < high) {
+    const uint64_t middle = low + (high - low) / 2;
+    if (blocks_[middle].previous_parent < parent) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  uint64_t first = end;
+  VisitFrom(std::max(begin, (low - 1) * kBlock), [&](uint64_t i, Link link) {
+    if (i >= end) return false;
+    if (link.parent() < parent) return true;
+    first = i;
+    return false;
+  });
+  return first;
+}
+
 void LinkLog::AppendNumber(uint64_t number) {
-  for (; number >= 128; number >>= 7) bytes_.push_back(static_cast<uint8_t>(number | 128));
-  bytes_.push_back(static_cast<uint8_t>(number));
-}
-
-uint64_t LinkLog::ReadNumber(uint64_t& place) const {
-  uint64_t number = 0;
-  for (int shift = 0;; shift += 7) {
-    const uint64_t byte = bytes_[place++];
-    number |= (byte & 127) << shift;
-    if (byte < 128) return number;
-  }
+  PutNumber(number, [this](uint8_t byte) { bytes_.push_back(byte); });
 }
 
 }  // namespace whorl::explore

@@ -5,9 +5,13 @@
 // the state before, and most take two bytes. One link in 64 is also kept in full.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+
+#include "sim/explore/engine/varint.h"
 
 namespace whorl::explore {
 
@@ -37,6 +41,39 @@ class LinkLog {
   // REQUIRES: index < size().
   Link operator[](uint64_t index) const;
 
+  // Calls visit(index, link) for each link from `begin` on, in order, until it returns false.
+  template <typename Visit>
+  void VisitFrom(uint64_t begin, Visit visit) const {
+    if (begin >= size_) return;
+    const Block& block = blocks_[begin / kBlock];
+    uint64_t place = block.start;
+    auto parent = static_cast<int64_t>(block.previous_parent);
+    for (uint64_t i = begin / kBlock * kBlock; i < size_; ++i) {
+      parent += UnZigZag(ReadNumber(place));
+      const uint64_t choice = ReadNumber(place);
+      if (i >= begin && !visit(i, Link(static_cast<uint64_t>(parent), choice))) return;
+    }
+  }
+
+  // Calls visit(index, link) for each link, the last one first.
+  template <typename Visit>
+  void VisitBackwards(Visit visit) const {
+    std::array<Link, kBlock> links;
+    for (uint64_t block = blocks_.size(); block-- > 0;) {
+      const uint64_t begin = block * kBlock;
+      const uint64_t end = std::min(begin + kBlock, size_);
+      VisitFrom(begin, [&](uint64_t i, Link link) {
+        links[i - begin] = link;
+        return i + 1 < end;
+      });
+      for (uint64_t i = end; i-- > begin;) visit(i, links[i - begin]);
+    }
+  }
+
+  // The first of the links from `begin` to `end` whose parent is not less; `end` if there is none.
+  // REQUIRES: the parents of these links never fall.
+  uint64_t FirstNotLess(uint64_t parent, uint64_t begin, uint64_t end) const;
+
   uint64_t size() const { return size_; }
   size_t bytes() const { return bytes_.size() + blocks_.size() * sizeof(Block); }
 
@@ -49,7 +86,9 @@ class LinkLog {
   };
 
   void AppendNumber(uint64_t number);
-  uint64_t ReadNumber(uint64_t& place) const;
+  uint64_t ReadNumber(uint64_t& place) const {
+    return GetNumber([&] { return bytes_[place++]; });
+  }
 
   std::deque<uint8_t> bytes_;
   std::deque<Block> blocks_;

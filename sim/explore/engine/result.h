@@ -21,9 +21,15 @@ struct Progress {
   int faults = 0;            // of the states that are expanded now
   int steps = 0;
   size_t bytes = 0;  // in all: visited set, links, frontier, buffers
+  // Those states of a checkpoint that wait are being made again: `made` of `frontier` are.
+  bool is_restoring = false;
+  uint64_t made = 0;
 };
 
-enum class Continue { kYes, kNo };
+enum class Continue { kYes, kSave, kNo };
+
+struct SearchRecord;
+struct WaitingLinks;
 
 struct SearchOptions {
   int jobs = 1;
@@ -37,9 +43,12 @@ struct SearchOptions {
   // How many states a worker expands before it waits for the others, and before limits are looked
   // at: long enough that the waiting costs little. Not less than 1.
   size_t round = 4096;
-  // Called on the caller's thread after each round; says whether to go on. Clocks and signals are
-  // the caller's business.
+  // Called on the caller's thread after each round; says whether to go on, and whether to save
+  // first. Clocks and signals are the caller's business.
   std::function<Continue(const Progress&)> progress = {};
+  // Called when `progress` says kSave, and when the search ends, unless it ends before all states of
+  // its checkpoint are made again. What it is given is what a search can go on from (Checkpoint).
+  std::function<void(const SearchRecord&, const WaitingLinks&)> save = {};
 };
 
 enum class Ending { kComplete, kViolation, kMemory, kStopped };

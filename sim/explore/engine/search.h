@@ -11,7 +11,7 @@
 //
 // A state may be missed if another one has its fingerprint: see fingerprint_set.h for how likely it
 // is. Not here: time abstraction, symmetry and partial order, which are the model's; and states on
-// disk.
+// disk, but for the links of a checkpoint, from which states are made again (restore.h).
 #pragma once
 
 #include <algorithm>
@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -28,6 +29,8 @@
 #include "sim/explore/engine/link_log.h"
 #include "sim/explore/engine/model.h"
 #include "sim/explore/engine/path.h"
+#include "sim/explore/engine/record.h"
+#include "sim/explore/engine/restore.h"
 #include "sim/explore/engine/result.h"
 #include "sim/explore/engine/segment.h"
 #include "sim/explore/engine/thread_team.h"
@@ -45,12 +48,21 @@ class Search {
   Search(std::span<M* const> models, const SearchOptions& options)
       : options_(options), model_(*models.front()), team_(static_cast<int>(models.size())) {
     const auto size = static_cast<size_t>(team_.size());
-    for (M* model : models.first(size)) workers_.emplace_back(*model, known_, options_, size);
+    for (M* model : models.first(size))
+      workers_.emplace_back(*model, record_.known, options_, size);
   }
 
+  // From the initial states on.
   SearchResult<Choice> Run() {
-    bool going = AddRoots();
-    while (going && NextLevel() && !EndsHere()) going = Expand();
+    AddRoots();
+    return GoOn();
+  }
+
+  // From where a search of this model with these options was saved, by any number of threads: the
+  // result is that of a search that was never interrupted. Throws BadCheckpoint if it is another model.
+  SearchResult<Choice> Run(Checkpoint from) {
+    record_ = std::move(from.record);
+    if (Restore(from.waiting)) return GoOn();
     return Result();
   }
 
@@ -60,22 +72,29 @@ class Search {
   // Fewer states are faster done by one worker than shared out.
   uint64_t WorthSharing() const { return options_.round / 4 * workers_.size(); }
 
+  SearchResult<Choice> GoOn() {
+    bool going = !record_.is_expanding || Expand();
+    while (going && NextLevel() && !EndsHere()) going = Expand();
+    if (ending_ == Ending::kComplete || ending_ == Ending::kViolation) Save();
+    return Result();
+  }
+
   // --- levels ------------------------------------------------------------------------------------
 
-  bool AddRoots() {
+  void AddRoots() {
     Pieces roots;
     for (uint64_t i = 0; auto&& state : model_.Initial()) {
       Segment<State>& segment = roots.Open(options_.round);
       segment.states.push_back(state);
       segment.links.emplace_back(0, i++);
     }
-    waiting_states_ = roots.states();
-    held_bytes_ = roots.bytes();
-    levels_.emplace_back();
-    const bool going = Rounds(roots, frontier_, &Worker<M>::Admit);
-    roots_ = frontier_.states();
-    EndLevel(frontier_);
-    return going;
+    record_.levels.emplace_back();
+    Worker<M>& worker = workers_.front();
+    for (Segment<State>& segment : roots) worker.Admit(segment);
+    worker.Flush();
+    Collect(worker);
+    record_.roots = found_.states();
+    EndLevel();
   }
 
   // Visits what is (faults, steps) away, if it has not been visited with less. True if there is
@@ -85,7 +104,7 @@ class Search {
       if (!AdmitBeyondFault()) return false;
       if (frontier_.count() > 0) return true;
       if (!waiting_.empty()) {
-        steps_ = waiting_.begin()->first;
+        record_.steps = waiting_.begin()->first;
       } else if (!beyond_fault_.empty()) {
         NextFault();
       } else {
@@ -95,65 +114,129 @@ class Search {
   }
 
   void NextFault() {
-    ++faults_;
-    levels_.emplace_back();
+    ++record_.faults;
+    record_.levels.emplace_back();
     waiting_ = std::exchange(beyond_fault_, {});
-    known_.beyond_fault = {};
-    steps_ = waiting_.begin()->first;
+    record_.known.beyond_fault = {};
+    record_.steps = waiting_.begin()->first;
   }
 
   // Adds to the frontier what a fault led to. Most of it is new; some was found with fewer faults.
   bool AdmitBeyondFault() {
-    const auto found = waiting_.find(steps_);
-    if (found == waiting_.end()) return true;
-    Pieces admitted;
-    const bool going = Rounds(found->second, admitted, &Worker<M>::Admit);
-    waiting_.erase(found);
-    EndLevel(admitted);
-    frontier_.Append(admitted);
-    return going;
+    const auto at = waiting_.find(record_.steps);
+    if (at == waiting_.end()) return true;
+    if (!Rounds(at->second, &Worker<M>::Admit)) return false;
+    waiting_.erase(at);
+    EndLevel();
+    return true;
   }
 
   // Replaces the frontier by its successors. False if stopped.
   bool Expand() {
-    for (Worker<M>& worker : workers_) worker.SetFaultsAllowed(faults_ < options_.max_faults);
-    explored_ = {faults_, steps_};
-    Pieces next;
-    const bool going = Rounds(frontier_, next, &Worker<M>::Expand);
-    ++steps_;
-    frontier_.Append(next);
-    EndLevel(frontier_);
-    return going;
+    for (Worker<M>& worker : workers_) {
+      worker.SetFaultsAllowed(record_.faults < options_.max_faults);
+    }
+    record_.explored = {record_.faults, record_.steps};
+    record_.is_expanding = true;
+    if (!Rounds(frontier_, &Worker<M>::Expand)) return false;
+    EndExpanding();
+    return true;
   }
 
-  // Numbers the new states, keeps their links, and notes what they violate.
-  void EndLevel(Pieces& found) {
-    for (Segment<State>& segment : found) {
-      if (segment.links.empty()) continue;  // was done before
-      segment.first = log_.size();
-      for (const Link link : segment.links) log_.Append(link);
+  void EndExpanding() {
+    record_.is_expanding = false;
+    ++record_.steps;
+    EndLevel();
+  }
+
+  // Numbers the states that were found, keeps their links, notes what they violate, and adds them to
+  // the frontier.
+  void EndLevel() {
+    if (found_.count() == 0) return;
+    record_.batches.push_back(
+        {.faults = record_.faults, .steps = record_.steps, .first = record_.log.size()});
+    for (Segment<State>& segment : found_) {
+      segment.first = record_.log.size();
+      for (const Link link : segment.links) record_.log.Append(link);
       Note(segment);
       held_bytes_ -= segment.bytes();
       segment.links = {};
       segment.findings = {};
       held_bytes_ += segment.bytes();
-      levels_.back().steps = steps_;
     }
+    record_.levels.back().steps = record_.steps;
+    frontier_.Append(found_);
   }
 
   void Note(const Segment<State>& segment) {
     for (const Finding& finding : segment.findings) {
       if (!noted_.emplace(finding.property, finding.kind).second) continue;
-      findings_.emplace_back(segment.first + finding.position, finding);
+      record_.findings.emplace_back(segment.first + finding.position, finding);
     }
+  }
+
+  // --- checkpoints -------------------------------------------------------------------------------
+
+  void Save() const {
+    if (!options_.save) return;
+    WaitingLinks waiting = {.frontier = frontier_.states()};
+    for (const Segment<State>& segment : found_) {
+      for (const Finding& finding : segment.findings) {
+        waiting.findings.push_back(finding);
+        waiting.findings.back().position += waiting.found.size();
+      }
+      AppendLinks(segment, waiting.found);
+    }
+    for (const auto& [steps, pieces] : waiting_) AppendLinks(pieces, waiting.waiting[steps]);
+    for (const auto& [steps, pieces] : beyond_fault_) {
+      AppendLinks(pieces, waiting.beyond_fault[steps]);
+    }
+    options_.save(record_, waiting);
+  }
+
+  static void AppendLinks(const Segment<State>& segment, LinkLog& links) {
+    for (const Link link : segment.links) links.Append(link);
+  }
+  static void AppendLinks(const Pieces& pieces, LinkLog& links) {
+    for (const Segment<State>& segment : pieces) AppendLinks(segment, links);
+  }
+
+  // Makes the states that wait. False if stopped.
+  bool Restore(const WaitingLinks& waiting) {
+    for (const auto& [number, finding] : record_.findings) {
+      noted_.emplace(finding.property, finding.kind);
+    }
+    const int faults = record_.faults;
+    Restoring<M> restoring(model_, record_, waiting.frontier);
+    restoring.NeedFrontier(frontier_);
+    const int found_steps = record_.steps + (record_.is_expanding ? 1 : 0);
+    restoring.Need(waiting.found, Found::kVisited, {faults, found_steps}, found_);
+    for (const Finding& finding : waiting.findings) restoring.AddFinding(finding, found_);
+    for (const auto& [steps, links] : waiting.waiting) {
+      restoring.Need(links, Found::kAny, {faults, steps}, waiting_[steps]);
+    }
+    for (const auto& [steps, links] : waiting.beyond_fault) {
+      restoring.Need(links, Found::kBeyondFault, {faults + 1, steps}, beyond_fault_[steps]);
+    }
+    waiting_states_ = waiting.states();
+    const bool has_made_all = restoring.Make([&] {
+      held_bytes_ = restoring.bytes();
+      Progress now = Now();
+      now.is_restoring = true;
+      now.made = restoring.made();
+      Ask(now);
+      return going_;
+    });
+    held_bytes_ = restoring.bytes();
+    return has_made_all;
   }
 
   // --- rounds ------------------------------------------------------------------------------------
 
   // Calls a function of Worker with each segment of `from`, freeing it afterwards, and adds what is
-  // found to `to`. False if stopped; `from` then keeps what was not done.
+  // found to `found_`. False if stopped; `from` then keeps what was not done.
   template <typename Function>
-  bool Rounds(Pieces& from, Pieces& to, Function function) {
+  bool Rounds(Pieces& from, Function function) {
     uint64_t left = from.states();
     for (size_t done = 0; done < from.count() && going_;) {
       const size_t begin = done;
@@ -162,7 +245,7 @@ class Search {
       } else {
         done = LoneRound(from, done, function);
       }
-      for (Worker<M>& worker : workers_) Collect(worker, to);
+      for (Worker<M>& worker : workers_) Collect(worker);
       for (size_t i = begin; i < done; ++i) left -= Free(from[i]);
       CheckLimits();
     }
@@ -211,13 +294,16 @@ class Search {
     return end;
   }
 
-  void Collect(Worker<M>& worker, Pieces& to) {
-    levels_.back().transitions += worker.TakeTransitions();
-    levels_.back().states += worker.visited().states();
+  void Collect(Worker<M>& worker) {
+    record_.levels.back().transitions += worker.TakeTransitions();
+    record_.levels.back().states += worker.visited().states();
     held_bytes_ += worker.visited().bytes() + worker.beyond_fault().bytes();
     waiting_states_ += worker.visited().states() + worker.beyond_fault().states();
-    to.Append(worker.visited());
-    if (worker.beyond_fault().count() > 0) beyond_fault_[steps_ + 1].Append(worker.beyond_fault());
+    worker.AddViolatingTo(record_.violating);
+    found_.Append(worker.visited());
+    if (worker.beyond_fault().count() > 0) {
+      beyond_fault_[record_.steps + 1].Append(worker.beyond_fault());
+    }
   }
 
   // Returns how many states it had.
@@ -229,15 +315,21 @@ class Search {
     return states;
   }
 
-  // Between two rounds: looks at the limits.
+  // Between two rounds: looks at the limits, and saves if that is due.
   void CheckLimits() {
-    const Progress progress = Now();
+    const Continue next = Ask(Now());
+    if (!going_ || next == Continue::kSave) Save();
+  }
+
+  Continue Ask(const Progress& progress) {
     peak_bytes_ = std::max(peak_bytes_, progress.bytes);
     if (progress.bytes > options_.max_bytes) {
       End(Ending::kMemory);
-    } else if (options_.progress && options_.progress(progress) == Continue::kNo) {
-      End(Ending::kStopped);
+      return Continue::kNo;
     }
+    const Continue next = options_.progress ? options_.progress(progress) : Continue::kYes;
+    if (next == Continue::kNo) End(Ending::kStopped);
+    return next;
   }
 
   void End(Ending ending) {
@@ -246,46 +338,51 @@ class Search {
   }
 
   bool EndsHere() {
-    if (options_.stop_at_violation && !findings_.empty()) End(Ending::kViolation);
+    if (options_.stop_at_violation && !record_.findings.empty()) End(Ending::kViolation);
     return !going_;
   }
 
   // --- results -----------------------------------------------------------------------------------
 
   Progress Now() const {
-    Progress now = {.frontier = waiting_states_, .faults = faults_, .steps = steps_};
-    for (const FaultLevel& level : levels_) {
+    Progress now = {.frontier = waiting_states_, .faults = record_.faults, .steps = record_.steps};
+    for (const FaultLevel& level : record_.levels) {
       now.states += level.states;
       now.transitions += level.transitions;
     }
-    now.bytes = known_.bytes() + log_.bytes() + held_bytes_;
+    now.bytes = record_.known.bytes() + record_.log.bytes() + held_bytes_;
     for (const Worker<M>& worker : workers_) now.bytes += worker.bytes();
     return now;
   }
 
   SearchResult<Choice> Result() {
+    NumberTheRest();
     const Progress now = Now();
     SearchResult<Choice> result = {.ending = ending_,
                                    .states = now.states,
                                    .transitions = now.transitions,
                                    .frontier = now.frontier,
-                                   .explored_faults = explored_.first,
-                                   .explored_steps = explored_.second,
-                                   .levels = levels_};
-    for (const auto& [number, finding] : findings_) {
+                                   .explored_faults = record_.explored.first,
+                                   .explored_steps = record_.explored.second,
+                                   .levels = record_.levels,
+                                   .violating = record_.violating};
+    for (const auto& [number, finding] : record_.findings) {
       result.violations.push_back(ViolationOf(number, finding));
     }
-    for (const Worker<M>& worker : workers_) {
-      for (size_t i = 0; i < kMaxProperties; ++i) result.violating[i] += worker.violating()[i];
-    }
     result.expected_omissions = FingerprintSet::ExpectedOmissions(now.states);
-    result.visited_bytes = known_.visited.bytes() + log_.bytes();
+    result.visited_bytes = record_.known.visited.bytes() + record_.log.bytes();
     result.peak_bytes = std::max(peak_bytes_, now.bytes);
     return result;
   }
 
+  // What was found in a level that did not end is told, too.
+  void NumberTheRest() {
+    if (record_.is_expanding) return EndExpanding();
+    EndLevel();
+  }
+
   Violation<Choice> ViolationOf(uint64_t number, const Finding& finding) {
-    Walk<M> walk = WalkTo(model_, log_, roots_, number);
+    Walk<M> walk = WalkTo(model_, record_.log, record_.roots, number);
     return {.property = finding.property,
             .kind = finding.kind,
             .faults = walk.faults,
@@ -295,41 +392,38 @@ class Search {
   const SearchOptions options_;
   M& model_;
   ThreadTeam team_;
-  Known known_;
+  SearchRecord record_;
   std::deque<Worker<M>> workers_;
-  LinkLog log_;
-  uint64_t roots_ = 0;
 
-  int faults_ = 0;  // of the states in the frontier
-  int steps_ = 0;
   Pieces frontier_;
-  std::map<int, Pieces> waiting_;       // by steps: what a fault led to, with `faults_` faults
+  Pieces found_;                        // in the level that is not done yet
+  std::map<int, Pieces> waiting_;       // by steps: what a fault led to, with `faults` faults
   std::map<int, Pieces> beyond_fault_;  // the same with one more
-  uint64_t waiting_states_ = 0;         // in the frontier and in both of these
+  uint64_t waiting_states_ = 0;         // in all of these
   size_t held_bytes_ = 0;               // by them
 
-  std::vector<FaultLevel> levels_;
-  std::pair<int, int> explored_;
-  std::set<std::pair<int, uint64_t>> noted_;            // properties and kinds
-  std::vector<std::pair<uint64_t, Finding>> findings_;  // with the number of the state
+  std::set<std::pair<int, uint64_t>> noted_;  // properties and kinds
   size_t peak_bytes_ = 0;
   bool going_ = true;
   Ending ending_ = Ending::kComplete;
 };
 
-// Explores with one thread for each model.
+// Explores with one thread for each model, from a checkpoint on if there is one (Search::Run).
 template <Model M>
 SearchResult<typename M::Choice> Explore(std::span<M* const> models,
-                                         const SearchOptions& options = {}) {
-  return Search<M>(models, options).Run();
+                                         const SearchOptions& options = {},
+                                         std::optional<Checkpoint> from = {}) {
+  Search<M> search(models, options);
+  return from ? search.Run(*std::move(from)) : search.Run();
 }
 
 // Explores with `options.jobs` threads, which all read `model`.
 template <typename M>
   requires Model<const M>
-SearchResult<typename M::Choice> Explore(const M& model, const SearchOptions& options = {}) {
+SearchResult<typename M::Choice> Explore(const M& model, const SearchOptions& options = {},
+                                         std::optional<Checkpoint> from = {}) {
   const std::vector<const M*> models(static_cast<size_t>(std::max(options.jobs, 1)), &model);
-  return Explore<const M>(std::span<const M* const>(models), options);
+  return Explore<const M>(std::span<const M* const>(models), options, std::move(from));
 }
 
 }  // namespace whorl::explore

@@ -26,20 +26,11 @@
 #include "sim/explore/engine/fingerprint_set.h"
 #include "sim/explore/engine/link_log.h"
 #include "sim/explore/engine/model.h"
+#include "sim/explore/engine/record.h"
 #include "sim/explore/engine/result.h"
 #include "sim/explore/engine/segment.h"
 
 namespace whorl::explore {
-
-// The states that are known.
-struct Known {
-  FingerprintSet visited;
-  // States that one more fault leads to, and that wait for the states with one fault fewer to end.
-  // One that is then visited with fewer faults is in both.
-  FingerprintSet beyond_fault;
-
-  size_t bytes() const { return visited.bytes() + beyond_fault.bytes(); }
-};
 
 template <Model M>
 class Worker {
@@ -95,8 +86,10 @@ class Worker {
   Segments<State>& beyond_fault() { return beyond_fault_; }
   uint64_t TakeTransitions() { return std::exchange(transitions_, 0); }
 
-  // States that violate each property.
-  const std::array<uint64_t, kMaxProperties>& violating() const { return violating_; }
+  // Adds the states that violate each property, since the last call.
+  void AddViolatingTo(std::array<uint64_t, kMaxProperties>& sums) {
+    for (size_t i = 0; i < kMaxProperties; ++i) sums[i] += std::exchange(violating_[i], 0);
+  }
 
   size_t bytes() const { return (waiting_.size() + kQueue) * sizeof(Candidate); }
 

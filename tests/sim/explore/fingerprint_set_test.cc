@@ -4,10 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <random>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "sim/explore/engine/key.h"
 
@@ -84,6 +87,35 @@ TEST(FingerprintSetTest, ExpectedOmissionsAreThoseOfSixtyEightBits) {
   EXPECT_EQ(FingerprintSet::ExpectedOmissions(0), 0);
   EXPECT_EQ(FingerprintSet::ExpectedOmissions(1), 0);
   EXPECT_NEAR(FingerprintSet::ExpectedOmissions(50'000'000), 4.235e-6, 1e-8);
+}
+
+// What was saved by ForEach and is set again is the same set, as large as before, and grows on.
+TEST(FingerprintSetTest, ShardsCanBeSavedAndSet) {
+  std::mt19937_64 random(7);
+  for (const int count : {0, 1, 50, 2'000, 30'000}) {
+    FingerprintSet saved;
+    for (int i = 0; i < count; ++i) saved.Insert(PlaceOf(random(), DrawWord(random)));
+    std::map<uint32_t, std::vector<uint64_t>> shards;
+    saved.ForEach(
+        [&](const FingerprintSet::Place& place) { shards[place.shard].push_back(place.word); });
+    FingerprintSet set;
+    for (const auto& [shard, words] : shards) {
+      ASSERT_TRUE(std::ranges::is_sorted(words));
+      set.SetShard(shard, words);
+    }
+    EXPECT_EQ(set.size(), saved.size());
+    for (const auto& [shard, words] : shards) {
+      for (const uint64_t word : words) {
+        ASSERT_TRUE(set.Contains({.word = word, .shard = shard}));
+        ASSERT_FALSE(set.Insert({.word = word, .shard = shard}));
+      }
+    }
+    for (int i = 0; i < 1'000; ++i) {
+      const FingerprintSet::Place place = PlaceOf(random(), DrawWord(random));
+      ASSERT_EQ(set.Insert(place), saved.Insert(place));
+    }
+    EXPECT_EQ(set.size(), saved.size());
+  }
 }
 
 }  // namespace

@@ -1,0 +1,88 @@
+#include "cli/explore_checkpoint.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include "cli/inputs.h"
+#include "cli/output.h"
+#include "sim/scenario/error_text.h"
+
+namespace whorl::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using sim::Cat;
+using sim::Printable;
+
+constexpr std::chrono::seconds kEvery(60);
+// How often it is written depends on how long that takes: at most two per cent of the time.
+constexpr int kShare = 50;
+
+constexpr size_t kShown = 200;  // characters of what a file says
+
+}  // namespace
+
+absl::Status CheckpointFile::Open(const std::string& path, explore::Settings settings) {
+  path_ = path;
+  settings_ = std::move(settings);
+  std::error_code error;
+  const fs::file_status found = fs::status(path, error);
+  if (fs::exists(found) && !fs::is_regular_file(found)) {
+    return absl::InvalidArgumentError(Cat("--checkpoint ", path, ": is not a regular file"));
+  }
+  const fs::path real = fs::weakly_canonical(path, error);  // another name has the same lock
+  if (absl::Status locked = lock_.Take(error ? path : real.string()); !locked.ok()) return locked;
+  return fs::exists(path, error) ? Read() : absl::OkStatus();
+}
+
+absl::Status CheckpointFile::Read() {
+  std::ifstream stream;
+  if (absl::Status opened = OpenInput(path_, stream); !opened.ok()) return opened;
+  try {
+    explore::CheckpointReader reader(stream);
+    if (absl::Status same = CheckSettings(reader.ReadSettings()); !same.ok()) return same;
+    read_ = reader.ReadSearch();
+  } catch (const explore::BadCheckpoint& error) {
+    return absl::InvalidArgumentError(Cat(path_, ": ", error.what()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckpointFile::CheckSettings(const explore::Settings& read) const {
+  const auto [mine, other] = std::ranges::mismatch(settings_, read);
+  if (mine == settings_.end() && other == read.end()) return absl::OkStatus();
+  std::string difference = "it has other settings than this one";
+  if (mine != settings_.end() && other != read.end() && mine->first == other->first) {
+    difference = Cat("it has ", mine->first, " ", Printable(other->second, kShown),
+                     ", and this one has ", mine->first, " ", mine->second);
+  }
+  return absl::InvalidArgumentError(Cat(path_, ": is of another search: ", difference,
+                                        "; name another file, or remove it to begin anew"));
+}
+
+bool CheckpointFile::IsDue() const { return is_open() && Clock::now() >= due_; }
+
+void CheckpointFile::Write(const explore::SearchRecord& record,
+                           const explore::WaitingLinks& waiting) {
+  const Clock::time_point started = Clock::now();
+  absl::Status written = WriteNow(record, waiting);
+  const Clock::time_point ended = Clock::now();
+  due_ = ended + std::max<Clock::duration>(kEvery, kShare * (ended - started));
+  is_written_ = is_written_ || written.ok();
+  if (!written.ok() && status_.ok()) Complain(std::string(written.message()));
+  status_ = std::move(written);
+}
+
+absl::Status CheckpointFile::WriteNow(const explore::SearchRecord& record,
+                                      const explore::WaitingLinks& waiting) const {
+  OutputFile file;
+  if (absl::Status opened = file.Open(path_); !opened.ok()) return opened;
+  explore::WriteCheckpoint(settings_, record, waiting, file.stream());
+  return file.Commit();
+}
+
+}  // namespace whorl::cli

@@ -1,0 +1,50 @@
+#include "cli/explore_progress.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "protocol/spanner/time.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
+
+namespace whorl::cli {
+namespace {
+
+using sim::Cat;
+using sim::CountText;
+using sim::GroupedText;
+
+std::string Count(uint64_t count) { return GroupedText(static_cast<int64_t>(count)); }
+
+}  // namespace
+
+void ExploreProgress::Add(const explore::Progress& now) {
+  now_ = now;
+  const Clock::time_point at = Clock::now();
+  if (!has_begun_ && !now.is_restoring) {
+    has_begun_ = true;
+    begun_ = at;
+    states_before_ = now.states;
+  }
+  time_left_.Add(at, now);
+}
+
+std::string ExploreProgress::Text() const {
+  if (now_.is_restoring) {
+    return Cat("going on from ", Count(now_.states), " states: ", Count(now_.made), " of ",
+               Count(now_.frontier), " that wait made again");
+  }
+  const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
+  const double rate = static_cast<double>(now_.states - states_before_) / std::max(seconds, 0.001);
+  std::string text =
+      Cat(Count(now_.states), " states, ", Count(now_.transitions), " transitions, ",
+          Count(now_.frontier), " to go on from, ", CountText(now_.faults, "fault", "faults"), ", ",
+          CountText(now_.steps, "step", "steps"), ", ", Count(static_cast<uint64_t>(rate)),
+          " states a second, ", Count(now_.bytes >> 20), " MiB");
+  if (const auto left = time_left_.Left()) {
+    text += Cat(", some ", FormatDuration(Seconds(left->count())), " left");
+  }
+  return text;
+}
+
+}  // namespace whorl::cli

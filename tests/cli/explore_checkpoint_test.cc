@@ -1,0 +1,123 @@
+// `whorl explore --checkpoint`: hours of work survive a full machine, a signal and a kill.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/cli/cli_testing.h"
+
+namespace whorl::cli_explore_checkpoint_test {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+const std::string kSearch = "explore --protocol fenced_lease --constants grid --losses 1";
+
+class ExploreCheckpointTest : public CliTest {
+ protected:
+  // Those of this search that was never interrupted.
+  std::string Whole() { return Whorl(kSearch).out; }
+
+  void ExpectRefused(const std::string& file, int code, const std::string& message) {
+    const Ended ended = Whorl(kSearch + " --checkpoint " + file);
+    EXPECT_EQ(ended.code, code);
+    EXPECT_THAT(ended.err, AllOf(StartsWith("whorl: "), HasSubstr(message)));
+    EXPECT_THAT(ended.out, IsEmpty());
+  }
+};
+
+TEST_F(ExploreCheckpointTest, GoesOnWithMoreMemoryAndTellsTheResultAgain) {
+  const Ended first = Whorl(kSearch + " --memory 2 --checkpoint search");
+  EXPECT_EQ(first.code, 0);
+  EXPECT_THAT(first.out, StartsWith("out of memory (--memory): "));
+  EXPECT_THAT(first.err, HasSubstr("the same command goes on from search\n"));
+  const Ended rest = Whorl(kSearch + " --checkpoint search --jobs 2");
+  EXPECT_THAT(rest.err, HasSubstr("search: goes on from "));
+  EXPECT_THAT(rest.err, Not(HasSubstr("the same command")));
+  EXPECT_EQ(rest.out, Whole());
+  const Ended again = Whorl(kSearch + " --checkpoint search");
+  EXPECT_THAT(again.err, HasSubstr("search: has ended: this is its result\n"));
+  EXPECT_EQ(again.out, rest.out);
+  EXPECT_THAT(Files("."), ElementsAre(".err", ".out", "search"));
+}
+
+// The search is as good as endless, so it ends by the signals, and its first checkpoint is there at
+// once.
+TEST_F(ExploreCheckpointTest, ASignalSavesAndAKillLeavesWhatWasSaved) {
+  const std::string line =
+      "\"$W\" explore --protocol fenced_lease --crashes 3 --losses 3 --pauses 3 --checkpoint "
+      "search";
+  const std::string until_it_is_there =
+      " & pid=$!; until [ -e search ] || ! kill -0 $pid; do :; done; ";
+  const Ended killed = Shell(line + until_it_is_there + "kill -KILL $pid; wait $pid");
+  EXPECT_EQ(killed.code, 128 + 9);
+  EXPECT_TRUE(fs::exists(folder_ / "search.lock")) << "nobody could remove it";
+  // The lock went with the process, and a whole file takes the place of the first one.
+  const Ended ended = Shell("cp -p search before; " + line +
+                            " >text & pid=$!; until [ search -nt before ] || ! kill -0 $pid; "
+                            "do :; done; kill -TERM $pid; wait $pid");
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("search: goes on from "),
+                               HasSubstr("the same command goes on from search\n")));
+  EXPECT_THAT(ReadText(folder_ / "text"), StartsWith("interrupted: "));
+  EXPECT_THAT(Files("."), ElementsAre(".err", ".out", "before", "search", "text"));
+}
+
+TEST_F(ExploreCheckpointTest, AFileOfAnotherSearchIsRefusedByTheDifference) {
+  Whorl(kSearch + " --aborts 1 --memory 2 --checkpoint a");
+  ExpectRefused("a", 2,
+                "a: is of another search: it has --aborts 1, and this one has --aborts 0; "
+                "name another file, or remove it to begin anew");
+  Whorl(kSearch + " --promised --memory 2 --checkpoint b");
+  ExpectRefused("b", 2, "it has invariants one_live_token, ");
+  Whorl(kSearch + " --first --memory 2 --checkpoint c");
+  ExpectRefused("c", 2, "it has --first yes, and this one has --first no");
+}
+
+TEST_F(ExploreCheckpointTest, WhatIsNoWholeCheckpointIsRefused) {
+  Whorl(kSearch + " --memory 2 --checkpoint whole");
+  const std::string whole = ReadText(folder_ / "whole");
+  Write("cut", whole.substr(0, whole.size() / 2));
+  ExpectRefused("cut", 2, "cut: byte " + std::to_string(whole.size() / 2) + ": cut off: the ");
+  std::string damaged = whole;
+  damaged[whole.size() / 2] ^= 1;
+  Write("damaged", damaged);
+  ExpectRefused("damaged", 2, ": damaged: the ");
+  Write("text", "some text\n");
+  ExpectRefused("text", 2, "text: byte 0: no checkpoint of whorl explore");
+  ExpectRefused(".", 2, ".: is not a regular file");
+  ExpectRefused("/dev/null", 2, "/dev/null: is not a regular file");
+  ExpectRefused("nowhere/search", 3, "nowhere/search.lock: cannot be locked: No such file");
+  ExpectUsageError(kSearch + " --checkpoint x --out x", "--out would write over the file");
+}
+
+TEST_F(ExploreCheckpointTest, ASecondSearchIsRefused) {
+  const Ended ended =
+      Shell("{ flock 9; \"$W\" " + kSearch + " --checkpoint search; } 9>search.lock");
+  EXPECT_EQ(ended.code, 3);
+  EXPECT_THAT(ended.err, HasSubstr("search: another command works with this file (it has locked "));
+  EXPECT_THAT(ended.out, IsEmpty());
+}
+
+// The answer is not lost, and a checkpoint that was there stays whole.
+TEST_F(ExploreCheckpointTest, AFullDiskIsSaid) {
+  Whorl(kSearch + " --memory 2 --checkpoint search");
+  const std::string before = ReadText(folder_ / "search");
+  const Ended ended =
+      Shell("trap '' XFSZ; ulimit -f 8; \"$W\" " + kSearch + " --checkpoint search");
+  EXPECT_EQ(ended.code, 3);
+  EXPECT_EQ(ended.out, Whole());
+  EXPECT_THAT(ended.err, HasSubstr("search: cannot be written: File too large"));
+  EXPECT_EQ(ReadText(folder_ / "search"), before);
+  EXPECT_THAT(Files("."), ElementsAre(".err", ".out", "search"));
+}
+
+}  // namespace
+}  // namespace whorl::cli_explore_checkpoint_test

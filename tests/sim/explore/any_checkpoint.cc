@@ -1,0 +1,71 @@
+#include "tests/sim/explore/any_checkpoint.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <sstream>
+#include <string_view>
+
+#include "sim/explore/engine/checkpoint.h"
+#include "sim/explore/engine/search.h"
+#include "tests/sim/explore/random_graph.h"
+
+namespace whorl::explore {
+namespace {
+
+const RandomGraph& Graph() {
+  static const RandomGraph& graph = *new RandomGraph(11, 300, 2);
+  return graph;
+}
+
+}  // namespace
+
+std::string WholeCheckpoint() {
+  std::string bytes;
+  SearchOptions options = {.round = 3};
+  options.progress = [](const Progress&) { return Continue::kSave; };
+  options.save = [&bytes](const SearchRecord& record, const WaitingLinks& waiting) {
+    const bool has_all = waiting.frontier > 0 && waiting.found.size() > 0 &&
+                         !waiting.waiting.empty() && !waiting.beyond_fault.empty();
+    if (!has_all || !bytes.empty()) return;
+    std::ostringstream out;
+    WriteCheckpoint({{"--seed", "7"}}, record, waiting, out);
+    bytes = out.str();
+  };
+  Explore(Graph(), options);
+  return bytes;
+}
+
+bool GoOnFromAny(std::string_view bytes) {
+  try {
+    std::istringstream in{std::string(bytes)};
+    CheckpointReader reader(in, Checksums::kIgnored);
+    reader.ReadSettings();
+    int rounds = 20;
+    SearchOptions options = {.round = 10};
+    options.progress = [&rounds](const Progress&) {
+      return rounds-- > 0 ? Continue::kYes : Continue::kNo;
+    };
+    Explore(Graph(), options, reader.ReadSearch());
+    return true;
+  } catch (const BadCheckpoint& error) {
+    const std::string_view what = error.what();
+    if (!what.starts_with("byte ") && !what.starts_with("another model")) std::abort();
+    return false;
+  }
+}
+
+std::string EditedCheckpoint(std::string_view edits) {
+  static const std::string& whole = *new std::string(WholeCheckpoint());
+  const auto place_at = [edits](size_t i) {
+    const auto high = static_cast<uint8_t>(edits[i]);
+    const auto low = static_cast<uint8_t>(edits[i + 1]);
+    return (size_t{high} << 8 | low) % whole.size();
+  };
+  std::string bytes = whole;
+  for (size_t i = 3; i + 2 < edits.size(); i += 3) bytes[place_at(i)] = edits[i + 2];
+  if (edits.size() > 2 && edits[2] % 4 == 0) bytes.resize(place_at(0));
+  return bytes;
+}
+
+}  // namespace whorl::explore

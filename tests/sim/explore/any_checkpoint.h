@@ -1,0 +1,21 @@
+// What must be true of checkpoints whatever their bytes are: the body of the fuzzer
+// (tests/fuzz/checkpoint_fuzz.cc) and of checkpoint_mutations_test.cc.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace whorl::explore {
+
+// A checkpoint of a search that has states of all kinds.
+std::string WholeCheckpoint();
+
+// Reads the bytes, whatever their checksums are, and lets a search go on from them for a while.
+// Aborts when it is refused without a place. Answers whether a search went on.
+bool GoOnFromAny(std::string_view bytes);
+
+// The whole checkpoint after edits, of three bytes each: two for the place, one to put there. The
+// first edit says how much is cut off.
+std::string EditedCheckpoint(std::string_view edits);
+
+}  // namespace whorl::explore
