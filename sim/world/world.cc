@@ -139,10 +139,11 @@ void World::TakeFrom(uint32_t place, Chance& chance, Outbox& out) {
         {.place = place, .id = slot.id});
     return;
   }
-  state_.pending.Remove(place);
+  state_.pending.Take(place);
   Work work{*setup_, state_, &chance, out, slot.call};
   std::visit(EventHandler{.work = work, .node = choice.node, .call = slot.call}, choice.event);
   if (!out.machine_events.empty()) RunMachines(work);
+  state_.pending.CloseGap();
 }
 
 Choice World::Trigger(uint32_t fault, const CallName& call) {
