@@ -317,7 +317,8 @@ Grant RunOne(Work& work, TransactionState& transaction, const Job& job, Response
   Execution execution;
   const Grant grant = LockAndRun(work, transaction, job, execution);
   if (grant != Grant::kGranted) return grant;
-  response = ResponseOf(std::move(execution.result));
+  response.result = std::move(execution.result);
+  response.status = response.result.status;
   if (execution.dooms) transaction.doomed = response.status;
   return grant;
 }
