@@ -54,7 +54,10 @@ constexpr Duration Shows(const NodeClock& clock, Instant now) {
   return clock.shown + clock_internal::ToLocal(now - clock.since, clock.rate_ppm);
 }
 
-// `started`: what the oscillator showed when the process started.
+// The process's monotonic clock. `started`: what the oscillator showed when the process started.
+constexpr LocalInstant ReadMonotonic(const NodeClock& clock, Duration started, Instant now) {
+  return LocalInstant{} + (Shows(clock, now) - started);
+}
 constexpr LocalTime ReadClocks(const NodeClock& clock, Duration started, Instant now) {
   const Duration shows = Shows(clock, now);
   return {.monotonic = LocalInstant{} + (shows - started),

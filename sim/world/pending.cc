@@ -69,6 +69,12 @@ void PendingEvents::Dequeue(uint32_t place) {
   Sink(at, last);
 }
 
+uint32_t PendingEvents::Schedule(Instant due, const Choice& choice, uint32_t call) {
+  const uint32_t place = Add(choice, call);
+  Enqueue(place, due);
+  return place;
+}
+
 std::optional<uint32_t> PendingEvents::Find(const Choice& choice) const {
   for (uint32_t place = 0; place < slots_.size(); ++place) {
     if (slots_[place].id != 0 && slots_[place].choice == choice) return place;

@@ -159,11 +159,7 @@ class PendingEvents {
     return queue_.front().place;
   }
   // Adds an event that is due then.
-  uint32_t Schedule(Instant due, const Choice& choice, uint32_t call) {
-    const uint32_t place = Add(choice, call);
-    Enqueue(place, due);
-    return place;
-  }
+  uint32_t Schedule(Instant due, const Choice& choice, uint32_t call);
   // Nothing if no event has this content.
   std::optional<uint32_t> Find(const Choice& choice) const;
   size_t capacity() const { return slots_.size(); }

@@ -171,7 +171,7 @@ std::optional<World::StepEnd> World::WouldEnd(const PendingSlot& slot) const {
       if (call.step != runner.state.transaction.step) return StepEnd{call.name, call.step};
       RunnerState copy = runner.state;
       NoEntropy entropy;
-      const LocalInstant local = ReadClocks(node.clock, node.started, state_.now).monotonic;
+      const LocalInstant local = ReadMonotonic(node.clock, node.started, state_.now);
       const RunnerAction action =
           OnReply(setup_->retry_policy, copy, local, entropy, Response(call.response));
       if (std::holds_alternative<Finished>(action)) return StepEnd{call.name, call.step};
