@@ -112,7 +112,8 @@ class Lister {
       ListFaultsOfNode(static_cast<int16_t>(i));
     }
     ListDeletes();
-    if (!urgent_ && next_ < Instant{bounds_.horizon.ns} && next_ > world_.now()) {
+    const Instant end = bounds_.horizon ? Instant{bounds_.horizon->ns} : kNever;
+    if (!urgent_ && next_ < end && next_ > world_.now()) {
       Add({.kind = MoveKind::kAdvance, .at = next_}, 0);
     }
   }
@@ -242,6 +243,9 @@ void TellJudges(Situation& state, const Outbox& out) {
 LockModel::LockModel(Scenario scenario, const ExploreBounds& bounds, ConfigMaker make_config)
     : bounds_(bounds) {
   WriteMenu(scenario, bounds);
+  Duration lease;
+  for (const NodeSpec& node : scenario.nodes) lease = std::max(lease, node.lease);
+  memory_ = MemoryOf(bounds, lease);
   setup_ = MakeSetup(scenario, make_config);
 }
 
@@ -344,7 +348,10 @@ explore::Key128 LockModel::Fingerprint(const State& state) const {
       asked_since[i * scenario().locks.size() + participant.lock] = participant.asked_at;
     }
   }
-  const Digest128 digest = CanonicalDigest(world, [&](CanonicalForm& form) {
+  const Digest128 digest = CanonicalDigest(world, memory_, [&](CanonicalForm& form) {
+    // Until when, and where on the grid: what is told from now on does not say it.
+    if (bounds_.horizon) form.AddWord(static_cast<uint64_t>(world.now().ns));
+    form.AddWord(static_cast<uint64_t>(world.now().ns % bounds_.grid.ns));
     state->checkers.AddMemory(asked_since, form);
     form.Add(state->left);
     form.Add(state->violated);

@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/spanner/canonical_form.h"
+#include "protocol/canonical_form.h"
 #include "protocol/spanner/fields.h"
 #include "sim/explore/bounds.h"
 #include "sim/explore/engine/key.h"
@@ -100,6 +100,7 @@ class LockModel {
   void ListMoves(const State& state, std::vector<std::pair<Move, int>>& moves) const;
 
   ExploreBounds bounds_;
+  Duration memory_;
   std::shared_ptr<const WorldSetup> setup_;
 };
 
