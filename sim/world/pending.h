@@ -18,6 +18,7 @@
 
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/rpc.h"
+#include "protocol/token.h"
 #include "sim/scenario/instant.h"
 #include "sim/scenario/scenario.h"
 
