@@ -11,7 +11,7 @@ class HostedApplication::Host {
   ProcessId process() const { return own_.around_.process; }
   uint16_t lock() const { return own_.around_.lock; }
   sim::Instant Now() const { return own_.around_.time.Now(); }
-  LocalTime Clocks() const { return own_.around_.time.Local(); }
+  LocalInstant Monotonic() const { return own_.around_.time.Local().monotonic; }
   const sim::ApplicationConfig& application_config() const { return own_.config_; }
   sim::ApplicationState& application() { return own_.state_; }
   sim::Instant& asked_at() { return own_.asked_at_; }

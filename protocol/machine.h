@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -154,6 +155,12 @@ struct AnnounceRelease {
 };
 using Effect = std::variant<RunTransaction, SetTimer, CancelTimer, LeadershipChanged, Answer, Note,
                             CancelTransaction, AnnounceRelease>;
+
+// Appends a RunTransaction that is made in its place: a transaction is the largest part of an effect.
+inline void RequestTransaction(std::vector<Effect>& out, RequestId request,
+                               Transaction&& transaction) {
+  out.emplace_back(std::in_place_type<RunTransaction>, request, std::move(transaction));
+}
 
 // The part of a process's local state that checkers may see.
 struct Standing {

@@ -1,5 +1,7 @@
 // Statements and reads: the rows that they see, the locks that they take, and the replay of
 // repeated ones.
+#include <memory>
+
 #include "protocol/spanner/fingerprint.h"
 #include "spanner_model/database_work.h"
 #include "spanner_model/key_read.h"
@@ -17,7 +19,7 @@ struct Job {
   std::span<const Value> parameters;
   std::optional<KeyRead> read;
   Status wrong;
-  std::optional<CompiledStatement> own;  // the plan, if the catalogue has none
+  std::unique_ptr<const CompiledStatement> own;  // the plan, if the catalogue has none
   // DML, or an invalid text that is no query: repeated, it gets its first answer. Queries run
   // again.
   bool is_numbered = false;
@@ -39,8 +41,8 @@ bool BeginsWithSelect(std::string_view text) {
 void Prepare(const Work& work, const Statement& statement, Job& job) {
   const CompiledStatement* compiled = work.catalogue.FindPlan(statement.sql);
   if (compiled == nullptr) {
-    job.own = Compile(work.catalogue.schema(), statement.sql);
-    compiled = &*job.own;
+    job.own = std::make_unique<CompiledStatement>(Compile(work.catalogue.schema(), statement.sql));
+    compiled = job.own.get();
   }
   job.plan = std::get_if<Plan>(compiled);
   job.parameters = statement.parameters;
@@ -315,7 +317,8 @@ Grant RunOne(Work& work, TransactionState& transaction, const Job& job, Response
   Execution execution;
   const Grant grant = LockAndRun(work, transaction, job, execution);
   if (grant != Grant::kGranted) return grant;
-  response = ResponseOf(std::move(execution.result));
+  response.result = std::move(execution.result);
+  response.status = response.result.status;
   if (execution.dooms) transaction.doomed = response.status;
   return grant;
 }

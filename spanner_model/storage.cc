@@ -70,7 +70,7 @@ bool Contains(const KeyRange& range, const Key& key) {
   return false;
 }
 
-bool KeyOrder::operator()(const Key& key, StartOf start) const {
+bool KeyOrder::IsBefore(const Key& key, StartOf start) {
   const KeyRange& range = start.range;
   switch (range.kind) {
     case RangeKind::kAll:
@@ -87,7 +87,7 @@ bool KeyOrder::operator()(const Key& key, StartOf start) const {
   return false;
 }
 
-bool KeyOrder::operator()(const Key& key, EndOf end) const {
+bool KeyOrder::IsBefore(const Key& key, EndOf end) {
   const KeyRange& range = end.range;
   switch (range.kind) {
     case RangeKind::kAll:

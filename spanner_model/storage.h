@@ -8,6 +8,7 @@
 #pragma once
 
 #include <absl/container/btree_map.h>
+#include <absl/types/compare.h>
 
 #include <compare>
 #include <cstddef>
@@ -50,7 +51,8 @@ struct KeyRange {
 };
 bool Contains(const KeyRange& range, const Key& key);
 
-// Orders keys; and places a key before, in or after a range, whose keys are adjacent.
+// Orders keys; and places a key before, in or after a range, whose keys are adjacent. It answers as
+// the tree understands it, which then compares a key that it looks for with each other one once.
 struct KeyOrder {
   // The place of the first key that is not before the range, and of the first one after it.
   struct StartOf {
@@ -60,14 +62,28 @@ struct KeyOrder {
     const KeyRange& range;
   };
   using is_transparent = void;
-  bool operator()(const Key& a, const Key& b) const { return CompareKeys(a, b) < 0; }
-  bool operator()(const Key& key, StartOf start) const;
-  bool operator()(const Key& key, EndOf end) const;
-  bool operator()(const Key& a, std::span<const Value> b) const { return CompareKeys(a, b) < 0; }
-  bool operator()(std::span<const Value> a, const Key& b) const { return CompareKeys(a, b) < 0; }
+  absl::weak_ordering operator()(std::span<const Value> a, std::span<const Value> b) const {
+    const std::weak_ordering order = CompareKeys(a, b);
+    if (order < 0) return absl::weak_ordering::less;
+    return order > 0 ? absl::weak_ordering::greater : absl::weak_ordering::equivalent;
+  }
+  absl::weak_ordering operator()(const Key& key, StartOf start) const {
+    return IsBefore(key, start) ? absl::weak_ordering::less : absl::weak_ordering::greater;
+  }
+  absl::weak_ordering operator()(const Key& key, EndOf end) const {
+    return IsBefore(key, end) ? absl::weak_ordering::less : absl::weak_ordering::greater;
+  }
   // The tree's assertions ask the other way round, too.
-  bool operator()(StartOf start, const Key& key) const { return !(*this)(key, start); }
-  bool operator()(EndOf end, const Key& key) const { return !(*this)(key, end); }
+  absl::weak_ordering operator()(StartOf start, const Key& key) const {
+    return IsBefore(key, start) ? absl::weak_ordering::greater : absl::weak_ordering::less;
+  }
+  absl::weak_ordering operator()(EndOf end, const Key& key) const {
+    return IsBefore(key, end) ? absl::weak_ordering::greater : absl::weak_ordering::less;
+  }
+
+ private:
+  static bool IsBefore(const Key& key, StartOf start);
+  static bool IsBefore(const Key& key, EndOf end);
 };
 
 struct StoredTable {

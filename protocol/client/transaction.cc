@@ -28,8 +28,9 @@ Status Tested(const Body& body, const StatementResult& first) {
 }  // namespace
 
 Transaction OneStatement(StepName step, Mode mode, Sql sql, std::vector<Value> parameters) {
-  Transaction transaction{.step = step, .mode = mode, .statements = {}};
-  TransactionStatement& only = transaction.statements.emplace_back();
+  Transaction transaction{
+      .step = step, .mode = mode, .statements = std::vector<TransactionStatement>(1)};
+  TransactionStatement& only = transaction.statements.front();
   only.step = step;
   only.statement.sql = sql;
   only.statement.parameters = std::move(parameters);

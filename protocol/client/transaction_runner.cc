@@ -1,7 +1,6 @@
 #include "protocol/client/transaction_runner.h"
 
 #include <algorithm>
-#include <memory>
 #include <new>
 #include <utility>
 
@@ -135,9 +134,8 @@ Status GivenUp() { return Error(Code::kDeadlineExceeded, "given up when its time
 // REQUIRES: nothing of the transaction can have been committed.
 RunnerAction GiveUp(RunnerState& state) { return Finish(state, Outcome::kAborted, GivenUp(), {}); }
 
-// The body's next action, after another result was added to `heard`.
-RunnerAction GoOn(const RetryPolicy& policy, RunnerState& state, LocalInstant now) {
-  Said said = Continue(state.transaction, state.heard);
+// Does what the body says after the last result.
+RunnerAction GoOn(const RetryPolicy& policy, RunnerState& state, LocalInstant now, Said said) {
   if (IsGivenUp(state, now) && state.has_begun && !std::holds_alternative<SayRollback>(said)) {
     said = SayRollback{.reason = GivenUp()};
   }
@@ -278,17 +276,17 @@ RunnerAction OnStatementReply(const RetryPolicy& policy, RunnerState& state, Loc
   }
   KeepPrecommitToken(state, response);
   state.read_timestamp = response.read_timestamp;
-  StatementResult result = std::move(response.result);
+  if (state.heard.empty()) state.heard.reserve(state.transaction.statements.size());
+  StatementResult& result = state.heard.emplace_back(std::move(response.result));
   result.status = std::move(response.status);
-  state.heard.push_back(std::move(result));
   Said said = Continue(state.transaction, state.heard);
   if (const auto* rollback = std::get_if<SayRollback>(&said)) {
     // Not rolled back: Spanner did that, and the retry wants the age.
     if (rollback->reason.code == Code::kAborted && state.transaction.mode == Mode::kReadWrite) {
-      return OnAborted(policy, state, now, entropy, Status(rollback->reason));
+      return OnAborted(policy, state, now, entropy, rollback->reason);
     }
   }
-  return GoOn(policy, state, now);
+  return GoOn(policy, state, now, std::move(said));
 }
 
 RunnerAction OnBeginReply(const RetryPolicy& policy, RunnerState& state, LocalInstant now,
@@ -305,7 +303,7 @@ RunnerAction OnBeginReply(const RetryPolicy& policy, RunnerState& state, LocalIn
   state.transaction_id = std::move(response.transaction);
   state.has_begun = true;
   KeepPrecommitToken(state, response);
-  return GoOn(policy, state, now);
+  return GoOn(policy, state, now, Continue(state.transaction, state.heard));
 }
 
 // The call that was sent last has ended, after whatever resends.
@@ -391,9 +389,7 @@ void PutRequest(const RunnerState& state, Request& request) {
 
 RunnerAction StartRunner(const RetryPolicy& policy, RunnerState& state, Transaction&& transaction,
                          LocalInstant now, std::optional<Session> session) {
-  // Made anew in its place: moving it there would cost more than all that follows.
-  std::destroy_at(&state);
-  new (&state) RunnerState{.transaction = std::move(transaction)};
+  state.transaction = std::move(transaction);
   if (IsMutationsAlone(state)) state.doing = Doing::kBegin;
   if (!session) return NeedSession{};
   return OnSession(policy, state, now, *std::move(session));

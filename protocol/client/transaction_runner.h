@@ -122,7 +122,7 @@ Request RequestOf(const RunnerState& state);
 void PutRequest(const RunnerState& state, Request& request);
 
 // Without a session the first action is NeedSession.
-// REQUIRES: the transaction has a statement, or is kReadWrite and has a mutation.
+// REQUIRES: `state` is new; the transaction has a statement, or is kReadWrite and has a mutation.
 RunnerAction StartRunner(const RetryPolicy& policy, RunnerState& state, Transaction&& transaction,
                          LocalInstant now, std::optional<Session> session = Session{});
 // The reply to the last call. The transport itself produces UNAVAILABLE (the connection broke) and

@@ -56,14 +56,14 @@ RequestId FreeRequest(const State& state) {
   return request;
 }
 
-void Fly(Context& here, FlightKind kind, Claim claim, Transaction transaction) {
+void Fly(Context& here, FlightKind kind, Claim claim, Transaction&& transaction) {
   const RequestId request = FreeRequest(here.state);
   here.state.flights.push_back({.request = request,
                                 .kind = kind,
                                 .started = here.now.monotonic,
                                 .wanted = true,
                                 .claim = std::move(claim)});
-  here.out.emplace_back(RunTransaction{.request = request, .transaction = std::move(transaction)});
+  RequestTransaction(here.out, request, std::move(transaction));
 }
 
 Transaction WriteOf(StepName step, Sql sql, std::vector<Value> parameters,
@@ -83,8 +83,8 @@ bool IsFlying(const State& state, FlightKind kind) {
 void SendRead(Context& here) {
   if (IsFlying(here.state, FlightKind::kRead)) return;
   Cancel(here, kPoll);
-  Transaction transaction =
-      OneStatement(steps::kRead, Mode::kStrongRead, here.config.read, {here.config.lock_name});
+  Transaction transaction = OneStatement(steps::kRead, Mode::kStrongRead, here.config.read,
+                                         ValuesOf(here.config.lock_name));
   transaction.return_read_timestamp = here.state.first_look;
   transaction.give_up_at = here.now.monotonic + here.config.lease;
   Fly(here, FlightKind::kRead, {}, std::move(transaction));
@@ -134,7 +134,7 @@ void SendBeat(Context& here) {
   const LocalInstant now = here.now.monotonic;
   Fly(here, FlightKind::kBeat, term.claim,
       WriteOf(steps::kBeat, here.config.beat,
-              {here.config.lock_name, term.token, AttemptText(here.state, term.claim)},
+              ValuesOf(here.config.lock_name, term.token, AttemptText(here.state, term.claim)),
               term.deadline));
   // Should this one stay without an acknowledgement, another follows.
   Set(here, kBeat,
@@ -145,7 +145,7 @@ void SendBeat(Context& here) {
 void SendRelease(Context& here, const Claim& claim, Timestamp token) {
   Fly(here, FlightKind::kRelease, claim,
       WriteOf(steps::kRelease, here.config.release,
-              {here.config.lock_name, token, AttemptText(here.state, claim)},
+              ValuesOf(here.config.lock_name, token, AttemptText(here.state, claim)),
               here.now.monotonic + here.config.lease));
 }
 

@@ -29,10 +29,9 @@ void CallBack(Context& here, bool leader) {
 }
 
 // Runs the transaction that a call of Locker has come to.
-void Fly(Context& here, RequestId request, Call call, Next next) {
+void Fly(Context& here, RequestId request, Call call, Next&& next) {
   here.state.flights.push_back({.request = request, .call = std::move(call)});
-  here.out.emplace_back(
-      RunTransaction{.request = request, .transaction = std::get<Transaction>(std::move(next))});
+  RequestTransaction(here.out, request, std::get<Transaction>(std::move(next)));
 }
 
 bool IsFlying(const State& state, RequestId request) {

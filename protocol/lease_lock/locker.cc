@@ -43,7 +43,8 @@ UnlessHeld TestFor(const Locker& locker, const Lock& lock) {
 
 // A transaction that reads who has the lock, and ends if another owner has.
 Transaction Tested(const Locker& locker, StepName step, const Lock& lock, Timestamp now) {
-  Transaction transaction = OneStatement(step, Mode::kReadWrite, locker.test, {lock.key, now});
+  Transaction transaction =
+      OneStatement(step, Mode::kReadWrite, locker.test, ValuesOf(lock.key, now));
   transaction.body = TestFor(locker, lock);
   return transaction;
 }
@@ -54,7 +55,7 @@ Transaction AcquireOf(const Locker& locker, const Lock& lock, Timestamp now) {
       {.kind = MutationKind::kInsertOrUpdate,
        .table = locker.table,
        .columns = {"key", "owner", "leased_until", "created_at", "ttl"},
-       .rows = {{lock.key, lock.owner, lock.leased_until, lock.created_at, lock.ttl}},
+       .rows = {ValuesOf(lock.key, lock.owner, lock.leased_until, lock.created_at, lock.ttl)},
        .keys = {}});
   return transaction;
 }
@@ -171,7 +172,7 @@ Next HeartbeatLock(const Locker& locker, const HeartbeatLockInput& input, Timest
   const Lock& lock = call.lock;
   Transaction transaction =
       OneStatement(steps::kHeartbeat, Mode::kReadWrite, locker.heartbeat,
-                   {lock.key, lock.owner, lock.leased_until, lock.created_at, lock.ttl});
+                   ValuesOf(lock.key, lock.owner, lock.leased_until, lock.created_at, lock.ttl));
   transaction.body = IfRowChanged{};
   return transaction;
 }
@@ -191,7 +192,7 @@ Next GetCurrentLock(const Locker& locker, const std::string& key, Call& call) {
   if (key.empty()) return Invalid("the key is required");
   call = {.kind = CallKind::kGet, .lock = {}, .term = {}, .keys_left = {}};
   call.lock.key = key;
-  return OneStatement(steps::kGet, Mode::kStrongRead, locker.get, {key});
+  return OneStatement(steps::kGet, Mode::kStrongRead, locker.get, ValuesOf(key));
 }
 
 Next OnEnded(const Locker& locker, Call& call, const TransactionResult& result, Timestamp now) {

@@ -23,14 +23,13 @@ void Remark(Context& here, NoteId note, std::string text) {
 
 Value TimeoutOf(const Config& config) { return config.timeout.ns / 1'000'000'000; }
 
-void Send(Context& here, Doing doing, Transaction transaction) {
+void Send(Context& here, Doing doing, Transaction&& transaction) {
   here.state.doing = doing;
-  here.out.emplace_back(
-      RunTransaction{.request = kRoundRequest, .transaction = std::move(transaction)});
+  RequestTransaction(here.out, kRoundRequest, std::move(transaction));
 }
 
 Transaction QueryAs(const Context& here, StepName step) {
-  return OneStatement(step, Mode::kStrongRead, here.config.query, {TimeoutOf(here.config)});
+  return OneStatement(step, Mode::kStrongRead, here.config.query, ValuesOf(TimeoutOf(here.config)));
 }
 
 // --- rounds ------------------------------------------------------------------------------------
@@ -40,7 +39,7 @@ void BeginRound(Context& here) {
   here.state.round_began = here.now.monotonic;
   Send(here, Doing::kUpdating,
        OneStatement(steps::kUpdate, Mode::kReadWrite, here.config.update,
-                    {here.state.id, TimeoutOf(here.config)}));
+                    ValuesOf(here.state.id, TimeoutOf(here.config))));
 }
 
 void EndRound(Context& here) {
@@ -97,9 +96,8 @@ void OnAsked(Context& here, const Asked& asked) {
                               asked.question == Question::kLeader;
   if (asks_who_leads && runs) {
     state.asks.push_back({.ask = asked.ask, .question = asked.question});
-    here.out.emplace_back(
-        RunTransaction{.request = static_cast<RequestId>(kFirstAskRequest + asked.ask),
-                       .transaction = QueryAs(here, whorl::steps::kHasLock)});
+    RequestTransaction(here.out, static_cast<RequestId>(kFirstAskRequest + asked.ask),
+                       QueryAs(here, whorl::steps::kHasLock));
   } else if (asks_who_leads) {
     here.out.emplace_back(Answer{.ask = asked.ask, .question = asked.question});
   } else {

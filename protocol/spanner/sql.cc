@@ -14,7 +14,9 @@ namespace {
 
 // The text with its parameters, as one string that tells two statements apart.
 std::string KeyOf(std::string_view text, const std::vector<Parameter>& parameters) {
-  std::string key(text);
+  std::string key;
+  key.reserve(text.size() + 16 * parameters.size());
+  key = text;
   for (const Parameter& parameter : parameters) {
     key.push_back('\0');
     key += parameter.name;

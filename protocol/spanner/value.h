@@ -124,6 +124,16 @@ struct Array {
   WHORL_FIELDS(Array, elements);
 };
 
+// The values of a statement's parameters, or of a note, each made in its place: a braced list would
+// copy each once more.
+template <typename... T>
+std::vector<Value> ValuesOf(T&&... values) {
+  std::vector<Value> made;
+  made.reserve(sizeof...(values));
+  (made.emplace_back(std::forward<T>(values)), ...);
+  return made;
+}
+
 inline bool IsNull(const Value& value) { return std::holds_alternative<Null>(value); }
 
 // Order of keys and of ORDER BY: NULL first, NaN before every number, strings by bytes.

@@ -46,22 +46,21 @@ struct Context : StepContext<Config, State> {
 };
 
 Transaction ReadOf(StepName step, Sql sql, const std::string& name) {
-  return OneStatement(step, Mode::kStrongRead, sql, {name});
+  return OneStatement(step, Mode::kStrongRead, sql, ValuesOf(name));
 }
 
 Transaction WriteOf(StepName step, Sql sql, std::vector<Value> parameters) {
   return OneStatement(step, Mode::kReadWrite, sql, std::move(parameters));
 }
 
-void Send(Context& here, Round round, Transaction transaction) {
+void Send(Context& here, Round round, Transaction&& transaction) {
   here.run.round = round;
-  here.out.emplace_back(RunTransaction{.request = IdOf(here.slot, kRoundRequest),
-                                       .transaction = std::move(transaction)});
+  RequestTransaction(here.out, IdOf(here.slot, kRoundRequest), std::move(transaction));
 }
 
 Transaction HeartbeatOf(const Config& config) {
   Transaction transaction =
-      WriteOf(steps::kHeartbeatUpdate, config.update_heartbeat, {config.lock_name});
+      WriteOf(steps::kHeartbeatUpdate, config.update_heartbeat, ValuesOf(config.lock_name));
   transaction.statements.push_back({.step = steps::kHeartbeatDelete,
                                     .statement = {.sql = config.delete_takeover_rows,
                                                   .parameters = {config.lock_name + "_"},
@@ -251,8 +250,7 @@ void OnHeartbeatWake(Context& here) {
   }
   here.run.heartbeat_pause = DrawHeartbeatPause(here);
   here.run.heartbeats = Heartbeats::kBeating;
-  here.out.emplace_back(RunTransaction{.request = IdOf(here.slot, kHeartbeatRequest),
-                                       .transaction = HeartbeatOf(here.config)});
+  RequestTransaction(here.out, IdOf(here.slot, kHeartbeatRequest), HeartbeatOf(here.config));
 }
 
 void OnHeartbeat(Context& here, const TransactionResult& result) {
@@ -314,9 +312,8 @@ void OnAsked(const Config& config, State& state, const Asked& asked, std::vector
                      asked.question == Question::kHasLock2 || asked.question == Question::kLeader;
   if (reads && state.active) {
     state.asks.push_back({.ask = asked.ask, .question = asked.question});
-    out.emplace_back(RunTransaction{
-        .request = static_cast<RequestId>(kFirstAskRequest + asked.ask),
-        .transaction = ReadOf(whorl::steps::kHasLock, config.read_token, config.lock_name)});
+    RequestTransaction(out, static_cast<RequestId>(kFirstAskRequest + asked.ask),
+                       ReadOf(whorl::steps::kHasLock, config.read_token, config.lock_name));
     return;
   }
   if (asked.question == Question::kLeader) answer.text = "spindle: not running";

@@ -21,17 +21,18 @@ void Remark(Context& here, NoteId note, std::vector<Value> values) {
   here.out.emplace_back(Note{.note = note, .values = std::move(values)});
 }
 
-void Send(Context& here, Doing doing, RequestId request, Transaction transaction) {
+void Send(Context& here, Doing doing, RequestId request, Transaction&& transaction) {
   here.state.doing = doing;
-  here.out.emplace_back(RunTransaction{.request = request, .transaction = std::move(transaction)});
+  RequestTransaction(here.out, request, std::move(transaction));
 }
 
 UnlessHeld TestOf(const Context& here) { return {.me = here.state.id, .lease = here.config.lease}; }
 
 // An UPDATE or DELETE of the row, if it is still the own one as far as this process knows.
 Transaction WriteOfOwnRow(const Context& here, StepName step, Sql sql, Duration timeout) {
-  Transaction transaction = OneStatement(
-      step, Mode::kReadWrite, sql, {here.config.lock_name, *here.state.own_token, here.state.id});
+  Transaction transaction =
+      OneStatement(step, Mode::kReadWrite, sql,
+                   ValuesOf(here.config.lock_name, *here.state.own_token, here.state.id));
   transaction.give_up_at = here.now.monotonic + timeout;
   return transaction;
 }
@@ -45,12 +46,13 @@ Duration SinceBegin(const Context& here) { return here.now.monotonic - *here.sta
 
 void SendLook(Context& here) {
   Send(here, Doing::kLooking, kRoundRequest,
-       OneStatement(steps::kLook, Mode::kStrongRead, here.config.look, {here.config.lock_name}));
+       OneStatement(steps::kLook, Mode::kStrongRead, here.config.look,
+                    ValuesOf(here.config.lock_name)));
 }
 
 void SendAcquire(Context& here) {
-  Transaction transaction =
-      OneStatement(steps::kAcquire, Mode::kReadWrite, here.config.look, {here.config.lock_name});
+  Transaction transaction = OneStatement(steps::kAcquire, Mode::kReadWrite, here.config.look,
+                                         ValuesOf(here.config.lock_name));
   transaction.body = TestOf(here);
   transaction.mutations.push_back(
       {.kind = MutationKind::kInsertOrUpdate,

@@ -48,8 +48,7 @@ void StepsOfRun::Hear(const Observation& observation, uint64_t, uint64_t) {
       observation.what);
 }
 
-uint8_t StepsOfRun::PlaceOf(StepName step) {
-  if (step.key() < kNumbered) return static_cast<uint8_t>(step.key());
+uint8_t StepsOfRun::PlaceOfOther(StepName step) {
   const auto found = std::ranges::find(others_, step);
   const auto place = static_cast<uint8_t>(kNumbered + static_cast<size_t>(found - others_.begin()));
   if (found == others_.end()) others_.push_back(step);

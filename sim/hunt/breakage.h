@@ -48,7 +48,10 @@ class StepsOfRun : public ObservationSink {
     uint8_t step = 0;   // kNoStep, or the step's place
   };
   // The number of a step that has one; the others follow in the order in which they were met.
-  uint8_t PlaceOf(StepName step);
+  uint8_t PlaceOf(StepName step) {
+    return step.key() < kNumbered ? static_cast<uint8_t>(step.key()) : PlaceOfOther(step);
+  }
+  uint8_t PlaceOfOther(StepName step);
   std::string_view WordAt(uint8_t place) const;
   static constexpr size_t kNumbered = StepKind::kNumbered.size();
 

@@ -9,7 +9,7 @@ namespace {
 
 class ApplicationStep {
  public:
-  ApplicationStep(const ApplicationConfig& config, ApplicationState& state, LocalTime now,
+  ApplicationStep(const ApplicationConfig& config, ApplicationState& state, LocalInstant now,
                   std::vector<ApplicationEffect>& out)
       : config_(config), state_(state), now_(now), out_(out) {}
 
@@ -42,7 +42,7 @@ class ApplicationStep {
 
   const ApplicationConfig& config_;
   ApplicationState& state_;
-  const LocalTime now_;
+  const LocalInstant now_;
   std::vector<ApplicationEffect>& out_;
 };
 
@@ -130,7 +130,7 @@ void ApplicationStep::EndLeading() {
 
 // Asks or works every `write_every`, unless the last question or work is still going on.
 void ApplicationStep::AskOrWork() {
-  Set(ApplicationTimer::kNextWrite, now_.monotonic + config_.write_every);
+  Set(ApplicationTimer::kNextWrite, now_ + config_.write_every);
   if (state_.asking || state_.working) return;
   if (state_.leading && state_.token) return BeginWork();
   state_.asking = true;
@@ -141,7 +141,7 @@ void ApplicationStep::BeginWork() {
   state_.working = true;
   state_.write_token = state_.token;
   if (config_.work_for.ns == 0) return SendWrite();
-  Set(ApplicationTimer::kWorkDone, now_.monotonic + config_.work_for);
+  Set(ApplicationTimer::kWorkDone, now_ + config_.work_for);
 }
 
 // Stops work in progress without a write.
@@ -157,7 +157,7 @@ void ApplicationStep::StopWorkInTime(bool at_work) {
   if (state_.stopping) return;
   if (!at_work || config_.stop_takes.ns == 0) return StopWork();
   state_.stopping = true;
-  Set(ApplicationTimer::kStopped, now_.monotonic + config_.stop_takes);
+  Set(ApplicationTimer::kStopped, now_ + config_.stop_takes);
 }
 
 void ApplicationStep::OnStopped() {
@@ -197,7 +197,7 @@ ApplicationConfig ApplicationConfigOf(const Scenario& scenario, const NodeSpec& 
                                                                   : ResourceKind::kUnfenced};
 }
 
-void Step(const ApplicationConfig& config, ApplicationState& state, LocalTime now,
+void Step(const ApplicationConfig& config, ApplicationState& state, LocalInstant now,
           const ApplicationEvent& event, std::vector<ApplicationEffect>& out) {
   ApplicationStep step(config, state, now, out);
   std::visit([&step](const auto& what) { step.On(what); }, event);

@@ -117,8 +117,8 @@ inline constexpr AskId kAskHasLock = 0;
 inline constexpr AskId kAskLock = 1;
 inline constexpr AskId kAskUnlock = 2;
 
-// Appends to `out`.
-void Step(const ApplicationConfig& config, ApplicationState& state, LocalTime now,
+// Appends to `out`. `now`: by the process's monotonic clock.
+void Step(const ApplicationConfig& config, ApplicationState& state, LocalInstant now,
           const ApplicationEvent& event, std::vector<ApplicationEffect>& out);
 
 }  // namespace whorl::sim

@@ -105,9 +105,11 @@ uint64_t SeededChance::Bits(Draw draw, const DrawnFor& whom) {
   if (place >= participation.calls.size()) {
     participation.calls.resize((step + 1) * kDrawsOfStep);
   }
-  const uint64_t n = participation.calls[place]++;
-  const uint64_t stream = NameOfStream(steps_[step].name, draw, whom.request);
-  return Combine(Combine(participation.name, stream), n);
+  DrawnForCalls& drawn = participation.calls[place];
+  if (drawn.count == 0) {
+    drawn.stream = Combine(participation.name, NameOfStream(steps_[step].name, draw, whom.request));
+  }
+  return Combine(drawn.stream, drawn.count++);
 }
 
 uint64_t SeededChance::BitsOfFault(uint32_t fault, Draw draw, const DrawnFor& whom) {

@@ -72,6 +72,11 @@ class SeededChance final : public Chance {
     StepName step;
     uint64_t name = 0;  // a hash of its word, which names its streams
   };
+  // How often a node has drawn from one of its streams for calls.
+  struct DrawnForCalls {
+    uint64_t stream = 0;  // set by the first draw
+    uint64_t count = 0;
+  };
   // How often a process has drawn from one of its streams.
   struct DrawnInside {
     uint64_t stream = 0;
@@ -80,8 +85,8 @@ class SeededChance final : public Chance {
   // A node's part in one lock, and how often it has drawn.
   struct Participation {
     uint64_t name = 0;
-    uint32_t incarnation = 0;     // the one whose draws `inside` counts
-    std::vector<uint32_t> calls;  // draws for calls so far, by place of the step, request and draw
+    uint32_t incarnation = 0;          // the one whose draws `inside` counts
+    std::vector<DrawnForCalls> calls;  // by place of the step, request and draw
     std::vector<DrawnInside> inside;
   };
   Participation& ParticipationOf(int16_t node, uint16_t lock) {

@@ -30,7 +30,9 @@ void Driver::Advance(Instant until, const EndingSink* enough) {
 
 void Driver::Finish() {
   Advance(end_);
-  Hear({.at = end_, .what = RunEnded{}});
+  out_.observed.clear();
+  out_.observed.emplace_back(end_, RunEnded{});
+  TakeIn();
 }
 
 std::vector<uint32_t> Driver::UnfiredFaults() const {

@@ -35,8 +35,8 @@ template <typename Host>
 concept ApplicationHost = requires(Host& host, ApplicationTimer timer, LocalInstant at) {
   { host.process() } -> std::convertible_to<ProcessId>;
   { host.lock() } -> std::convertible_to<uint16_t>;
-  { host.Now() } -> std::convertible_to<Instant>;  // true time, as an observer knows it
-  { host.Clocks() } -> std::convertible_to<LocalTime>;
+  { host.Now() } -> std::convertible_to<Instant>;             // true time, as an observer knows it
+  { host.Monotonic() } -> std::convertible_to<LocalInstant>;  // what the process's clock shows
   { host.application_config() } -> std::convertible_to<const ApplicationConfig&>;
   { host.application() } -> std::same_as<ApplicationState&>;
   { host.asked_at() } -> std::same_as<Instant&>;  // when has_lock was asked last
@@ -88,7 +88,7 @@ void GiveApplication(ApplicationHost auto& host, const ApplicationEvent& event) 
   std::vector<ApplicationEffect>& effects = host.application_effects();
   effects.clear();
   const bool was_at_work = AtWork(host.application_config(), host.application());
-  Step(host.application_config(), host.application(), host.Clocks(), event, effects);
+  Step(host.application_config(), host.application(), host.Monotonic(), event, effects);
   const bool is_at_work = AtWork(host.application_config(), host.application());
   const bool wrote = std::ranges::any_of(effects, [](const ApplicationEffect& effect) {
     return std::holds_alternative<WriteToResource>(effect);

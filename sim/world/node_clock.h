@@ -14,23 +14,24 @@
 #include "protocol/spanner/fields.h"
 #include "sim/scenario/instant.h"
 #include "sim/scenario/scenario.h"
-#include "sim/world/mix.h"
 
 namespace whorl::sim {
 
 namespace clock_internal {
 inline constexpr int64_t kMillion = 1'000'000;
 
-// How far the local clock moves while true time moves by `true_time`.
+// How far the local clock moves while true time moves by `true_time`, which is not negative.
 constexpr Duration ToLocal(Duration true_time, int64_t rate_ppm) {
   if (rate_ppm == 0) return true_time;
-  const Int128 scaled = static_cast<Int128>(true_time.ns) * (kMillion + rate_ppm);
-  return {static_cast<int64_t>(scaled / kMillion)};
+  // Millions and the rest apart: the product of all would overflow after two and a half hours.
+  const int64_t rate = kMillion + rate_ppm;
+  return {true_time.ns / kMillion * rate + true_time.ns % kMillion * rate / kMillion};
 }
+// The shortest true time in which the local clock moves by `local`, which is not negative.
 constexpr Duration ToTrue(Duration local, int64_t rate_ppm) {
   if (rate_ppm == 0) return local;
-  const Int128 rate = kMillion + rate_ppm;
-  return {static_cast<int64_t>((static_cast<Int128>(local.ns) * kMillion + rate - 1) / rate)};
+  const int64_t rate = kMillion + rate_ppm;
+  return {local.ns / rate * kMillion + (local.ns % rate * kMillion + rate - 1) / rate};
 }
 }  // namespace clock_internal
 
@@ -53,7 +54,10 @@ constexpr Duration Shows(const NodeClock& clock, Instant now) {
   return clock.shown + clock_internal::ToLocal(now - clock.since, clock.rate_ppm);
 }
 
-// `started`: what the oscillator showed when the process started.
+// The process's monotonic clock. `started`: what the oscillator showed when the process started.
+constexpr LocalInstant ReadMonotonic(const NodeClock& clock, Duration started, Instant now) {
+  return LocalInstant{} + (Shows(clock, now) - started);
+}
 constexpr LocalTime ReadClocks(const NodeClock& clock, Duration started, Instant now) {
   const Duration shows = Shows(clock, now);
   return {.monotonic = LocalInstant{} + (shows - started),

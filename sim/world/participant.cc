@@ -25,7 +25,7 @@ class Hosting {
   ProcessId process() const { return work_.ProcessOf(node_); }
   uint16_t lock() const { return participant_.lock; }
   Instant Now() const { return work_.state.now; }
-  LocalTime Clocks() const { return work_.ClocksOf(node_); }
+  LocalInstant Monotonic() const { return work_.MonotonicOf(node_); }
   const ApplicationConfig& application_config() const {
     return work_.setup.applications[static_cast<size_t>(node_)];
   }

@@ -21,22 +21,45 @@ uint32_t PendingEvents::Add(const Choice& choice, uint32_t call) {
   return place;
 }
 
-void PendingEvents::Remove(uint32_t place) {
-  if (slots_[place].queued != PendingSlot::kNone) Dequeue(place);
+void PendingEvents::Free(uint32_t place) {
   slots_[place].id = 0;
   free_.push_back(place);
 }
 
+void PendingEvents::Remove(uint32_t place) {
+  if (slots_[place].queued != PendingSlot::kNone) Dequeue(place);
+  Free(place);
+}
+
+void PendingEvents::Take(uint32_t place) {
+  if (slots_[place].queued != 0) return Remove(place);
+  has_gap_ = true;
+  slots_[place].queued = PendingSlot::kNone;
+  Free(place);
+}
+
+void PendingEvents::FillGap() {
+  has_gap_ = false;
+  const Queued last = queue_.back();
+  queue_.pop_back();
+  if (!queue_.empty()) Sink(0, last);
+}
+
 void PendingEvents::Enqueue(uint32_t place, Instant due) {
   slots_[place].due = due;
-  const size_t at = queue_.size();
   const Queued queued = {.due = due, .order = ++scheduled_, .place = place};
+  if (has_gap_) {
+    has_gap_ = false;
+    return Sink(0, queued);
+  }
+  const size_t at = queue_.size();
   queue_.push_back(queued);
   if (at > 0 && queued.IsBefore(queue_[ParentOf(at)])) return Rise(at, queued);
   slots_[place].queued = static_cast<uint32_t>(at);
 }
 
 void PendingEvents::Dequeue(uint32_t place) {
+  CloseGap();
   const size_t at = slots_[place].queued;
   slots_[place].queued = PendingSlot::kNone;
   const Queued last = queue_.back();
@@ -44,6 +67,12 @@ void PendingEvents::Dequeue(uint32_t place) {
   if (last.place == place) return;
   if (at > 0 && last.IsBefore(queue_[ParentOf(at)])) return Rise(at, last);
   Sink(at, last);
+}
+
+uint32_t PendingEvents::Schedule(Instant due, const Choice& choice, uint32_t call) {
+  const uint32_t place = Add(choice, call);
+  Enqueue(place, due);
+  return place;
 }
 
 std::optional<uint32_t> PendingEvents::Find(const Choice& choice) const {

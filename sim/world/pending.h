@@ -5,6 +5,8 @@
 //      and a choice that was made in one world can be made in another.
 //   2. Events that are due at the same time are in the order in which they were scheduled.
 //   3. A cancelled event leaves nothing behind.
+//   4. While an event that was due first happens, its entry in the queue is a gap, which the next
+//      event that is put into the queue fills: most events lead to another one.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +18,7 @@
 
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/rpc.h"
+#include "protocol/token.h"
 #include "sim/scenario/instant.h"
 #include "sim/scenario/scenario.h"
 
@@ -138,6 +141,12 @@ class PendingEvents {
   uint32_t Add(const Choice& choice, uint32_t call);
   // REQUIRES of those with a place: there is an event in it.
   void Remove(uint32_t place);
+  // Removes the event in order to let it happen. REQUIRES: it is in the queue. Before anybody asks
+  // for First(), the gap is closed.
+  void Take(uint32_t place);
+  void CloseGap() {
+    if (has_gap_) FillGap();
+  }
   // It is due then, after all others that are. REQUIRES: it is not in the queue.
   void Enqueue(uint32_t place, Instant due);
   // It stays pending. REQUIRES: it is in the queue.
@@ -145,17 +154,13 @@ class PendingEvents {
 
   const PendingSlot& operator[](uint32_t place) const { return slots_[place]; }
   bool Contains(const PendingRef& ref) const { return slots_[ref.place].id == ref.id; }
-  // The place of the event that is due first; nothing if there is none.
+  // The place of the event that is due first; nothing if there is none. REQUIRES: there is no gap.
   std::optional<uint32_t> First() const {
     if (queue_.empty()) return std::nullopt;
     return queue_.front().place;
   }
   // Adds an event that is due then.
-  uint32_t Schedule(Instant due, const Choice& choice, uint32_t call) {
-    const uint32_t place = Add(choice, call);
-    Enqueue(place, due);
-    return place;
-  }
+  uint32_t Schedule(Instant due, const Choice& choice, uint32_t call);
   // Nothing if no event has this content.
   std::optional<uint32_t> Find(const Choice& choice) const;
   size_t capacity() const { return slots_.size(); }
@@ -175,6 +180,7 @@ class PendingEvents {
     fingerprint.Add(free_);
     fingerprint.Add(queue_);
     fingerprint.Add(scheduled_);
+    fingerprint.Add(has_gap_);
   }
 
  private:
@@ -194,6 +200,8 @@ class PendingEvents {
     queue_[at] = queued;
     slots_[queued.place].queued = static_cast<uint32_t>(at);
   }
+  void FillGap();
+  void Free(uint32_t place);
   // Moves the entry from `at` to where it belongs in the heap.
   void Rise(size_t at, const Queued& queued);
   void Sink(size_t at, const Queued& queued);
@@ -202,6 +210,7 @@ class PendingEvents {
   std::vector<uint32_t> free_;
   std::vector<Queued> queue_;  // a heap, the first at its front
   uint64_t scheduled_ = 0;     // how often an event was put into the queue or added
+  bool has_gap_ = false;       // the entry at the front of the queue stands for nothing
 };
 
 }  // namespace whorl::sim

@@ -42,7 +42,7 @@ void SendCreateSession(Work& work, int16_t node_index, const CreateSessions& cre
                .call = kSessionCall};
   call.step = node.sessions->step;
   call.request = CreateSession{.multiplexed = create.multiplexed};
-  call.deadline = work.ClocksOf(node_index).monotonic + work.setup.retry_policy.statement_timeout;
+  call.deadline = work.MonotonicOf(node_index) + work.setup.retry_policy.statement_timeout;
   SendToSpanner(work, place);
 }
 
@@ -94,7 +94,7 @@ void RequestSession(Work& work, int16_t node_index, Participant& participant,
   node.sessions->lock = participant.lock;
   node.sessions->request = runner.request;
   node.sessions->step = runner.state.transaction.step;
-  const LocalInstant now = work.ClocksOf(node_index).monotonic;
+  const LocalInstant now = work.MonotonicOf(node_index);
   std::vector<PoolEffect> effects;
   if (runner.state.session_lost) {
     ReturnSession(work.setup.session_policy, node.sessions->pool, now, runner.state.session.name,
@@ -107,14 +107,14 @@ void RequestSession(Work& work, int16_t node_index, Participant& participant,
 
 void OnSessionLost(Work& work, int16_t node, const SessionName& name) {
   std::vector<PoolEffect> effects;
-  ReturnSession(work.setup.session_policy, work.NodeAt(node).sessions->pool,
-                work.ClocksOf(node).monotonic, name, /*lost=*/true, effects);
+  ReturnSession(work.setup.session_policy, work.NodeAt(node).sessions->pool, work.MonotonicOf(node),
+                name, /*lost=*/true, effects);
   DoPoolEffects(work, node, effects);
 }
 
 void OnSessionReply(Work& work, int16_t node_index, const Response& response) {
   Node& node = work.NodeAt(node_index);
-  const LocalInstant now = work.ClocksOf(node_index).monotonic;
+  const LocalInstant now = work.MonotonicOf(node_index);
   std::vector<PoolEffect> effects;
   if (response.status.ok()) {
     work.Observe(SessionCreated{.process = work.ProcessOf(node_index)});
@@ -131,8 +131,8 @@ void OnSessionReply(Work& work, int16_t node_index, const Response& response) {
 
 void OnSessionsTimer(Work& work, int16_t node) {
   std::vector<PoolEffect> effects;
-  OnPoolTime(work.setup.session_policy, work.NodeAt(node).sessions->pool,
-             work.ClocksOf(node).monotonic, effects);
+  OnPoolTime(work.setup.session_policy, work.NodeAt(node).sessions->pool, work.MonotonicOf(node),
+             effects);
   DoPoolEffects(work, node, effects);
 }
 

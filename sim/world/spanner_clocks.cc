@@ -14,13 +14,13 @@ model::Interval TrueTimeAt(const TrueTimeSpec& truetime, uint32_t leader, Instan
           .latest = ToTimestamp(middle + truetime.epsilon)};
 }
 
-Leaders::Leaders(const Work& work) : count_(work.setup.catalogue->split_count()) {
+Leaders::Leaders(const Work& work) {
   const SpannerState& spanner = work.state.spanner;
   const Timestamp current =
       ToTimestamp(work.state.now + spanner.current_timestamp_error).TruncatedToMicros();
-  for (uint32_t leader = 0; leader < count_; ++leader) {
-    moments_[leader] = {.truetime = TrueTimeAt(spanner.truetime, leader, work.state.now),
-                        .current_timestamp = current};
+  for (uint32_t leader = 0; leader < work.setup.catalogue->split_count(); ++leader) {
+    moments_.push_back({.truetime = TrueTimeAt(spanner.truetime, leader, work.state.now),
+                        .current_timestamp = current});
   }
 }
 

@@ -1,8 +1,8 @@
 // Spanner's own clocks: TrueTime, and the one that CURRENT_TIMESTAMP reads.
 #pragma once
 
-#include <array>
-#include <cstddef>
+#include <absl/container/inlined_vector.h>
+
 #include <cstdint>
 
 #include "sim/world/fault_effects.h"
@@ -18,11 +18,10 @@ class Leaders {
  public:
   explicit Leaders(const Work& work);
   const model::Moment* begin() const { return moments_.data(); }
-  const model::Moment* end() const { return moments_.data() + count_; }
+  const model::Moment* end() const { return moments_.data() + moments_.size(); }
 
  private:
-  std::array<model::Moment, SpannerSpec::kSplitsMax> moments_;
-  size_t count_;
+  absl::InlinedVector<model::Moment, SpannerSpec::kSplitsMax> moments_;
 };
 // How far the TrueTime of a split's leader is off: as far as it may be, from the second leader on.
 Duration TrueTimeShift(const TrueTimeSpec& truetime, uint32_t leader);

@@ -59,7 +59,7 @@ void DoAction(Work& work, int16_t node, Participant& participant, const ActiveRu
   }
   if (const auto* wait = std::get_if<WaitFor>(&action)) {
     return SetTimerAt(work, node, participant, TimerOwner::kRunner, runner.request,
-                      work.ClocksOf(node).monotonic + wait->pause);
+                      work.MonotonicOf(node) + wait->pause);
   }
   if (std::holds_alternative<NeedSession>(action)) {
     return RequestSession(work, node, participant, runner);
@@ -81,7 +81,7 @@ void StartTransaction(Work& work, int16_t node, Participant& participant, RunTra
   auto session = work.NodeAt(node).sessions ? std::nullopt : std::optional<Session>(std::in_place);
   RunnerAction action =
       StartRunner(work.setup.retry_policy, runner.state, std::move(run.transaction),
-                  work.ClocksOf(node).monotonic, std::move(session));
+                  work.MonotonicOf(node), std::move(session));
   DoAction(work, node, participant, runner, std::move(action));
 }
 
@@ -104,7 +104,7 @@ void GiveUpTransaction(Work& work, int16_t node_index, Participant& participant,
     AbandonCall(work, place);
   }
   std::optional<RunnerAction> action =
-      OnCancelled(work.setup.retry_policy, runner->state, work.ClocksOf(node_index).monotonic,
+      OnCancelled(work.setup.retry_policy, runner->state, work.MonotonicOf(node_index),
                   Error(Code::kCancelled, "its context was cancelled"));
   if (action) DoAction(work, node_index, participant, *runner, *std::move(action));
 }
@@ -114,15 +114,14 @@ void OnBackoffOver(Work& work, int16_t node, Participant& participant, RequestId
   ProcessEntropy entropy(*work.chance, work.ProcessOf(node), participant.lock,
                          runner.state.transaction.step);
   DoAction(work, node, participant, runner,
-           OnWaited(work.setup.retry_policy, runner.state, work.ClocksOf(node).monotonic, entropy));
+           OnWaited(work.setup.retry_policy, runner.state, work.MonotonicOf(node), entropy));
 }
 
 void OnSessionGranted(Work& work, int16_t node, Participant& participant, RequestId request,
                       const Session& session) {
   ActiveRunner& runner = *FindRunner(participant, request);
-  DoAction(
-      work, node, participant, runner,
-      OnSession(work.setup.retry_policy, runner.state, work.ClocksOf(node).monotonic, session));
+  DoAction(work, node, participant, runner,
+           OnSession(work.setup.retry_policy, runner.state, work.MonotonicOf(node), session));
 }
 
 void OnSessionRefused(Work& work, int16_t node, Participant& participant, RequestId request,
@@ -140,7 +139,7 @@ void OnCallEnded(Work& work, const CallName& name, Response&& response) {
   if (runner == nullptr) return;
   ProcessEntropy entropy(*work.chance, name.process, name.lock, runner->state.transaction.step);
   DoAction(work, node, *participant, *runner,
-           OnReply(work.setup.retry_policy, runner->state, work.ClocksOf(node).monotonic, entropy,
+           OnReply(work.setup.retry_policy, runner->state, work.MonotonicOf(node), entropy,
                    std::move(response)));
 }
 

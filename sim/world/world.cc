@@ -139,10 +139,11 @@ void World::TakeFrom(uint32_t place, Chance& chance, Outbox& out) {
         {.place = place, .id = slot.id});
     return;
   }
-  state_.pending.Remove(place);
+  state_.pending.Take(place);
   Work work{*setup_, state_, &chance, out, slot.call};
   std::visit(EventHandler{.work = work, .node = choice.node, .call = slot.call}, choice.event);
   if (!out.machine_events.empty()) RunMachines(work);
+  state_.pending.CloseGap();
 }
 
 Choice World::Trigger(uint32_t fault, const CallName& call) {
@@ -170,7 +171,7 @@ std::optional<World::StepEnd> World::WouldEnd(const PendingSlot& slot) const {
       if (call.step != runner.state.transaction.step) return StepEnd{call.name, call.step};
       RunnerState copy = runner.state;
       NoEntropy entropy;
-      const LocalInstant local = ReadClocks(node.clock, node.started, state_.now).monotonic;
+      const LocalInstant local = ReadMonotonic(node.clock, node.started, state_.now);
       const RunnerAction action =
           OnReply(setup_->retry_policy, copy, local, entropy, Response(call.response));
       if (std::holds_alternative<Finished>(action)) return StepEnd{call.name, call.step};

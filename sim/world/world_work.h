@@ -32,6 +32,10 @@ struct Work {
   LocalTime ClocksOf(int16_t node) {
     return ReadClocks(NodeAt(node).clock, NodeAt(node).started, state.now);
   }
+  // What the process's monotonic clock shows.
+  LocalInstant MonotonicOf(int16_t node) {
+    return ReadMonotonic(NodeAt(node).clock, NodeAt(node).started, state.now);
+  }
   // When the node's monotonic clock shows this.
   Instant WhenShown(int16_t node, LocalInstant monotonic) {
     return WhenShows(NodeAt(node).clock, NodeAt(node).started, monotonic);
@@ -45,8 +49,10 @@ struct Work {
   void Observe(What&& what) {
     out.observed.emplace_back(state.now, std::forward<What>(what));
   }
-  // The place of the pending event. `call`: the place of the call that it is about.
-  uint32_t Schedule(Instant at, ChoiceKind kind, int16_t node, const PendingEvent& event,
+  // The place of the pending event. `event` is a PendingEvent or an alternative of it; `call`: the
+  // place of the call that it is about.
+  template <typename What>
+  uint32_t Schedule(Instant at, ChoiceKind kind, int16_t node, const What& event,
                     uint32_t call = PendingSlot::kNone) {
     return state.pending.Schedule(std::max(at, state.now),
                                   {.kind = kind, .node = node, .event = event}, call);

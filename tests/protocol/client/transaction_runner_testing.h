@@ -26,9 +26,11 @@ class Client {
   explicit Client(RetryPolicy policy = GoRetryPolicy()) : policy_(policy) {}
 
   Client& Runs(Transaction transaction) {
+    state = {};
     return Does(StartRunner(policy_, state, std::move(transaction), now));
   }
   Client& RunsWithoutSession(Transaction transaction) {
+    state = {};
     return Does(StartRunner(policy_, state, std::move(transaction), now, std::nullopt));
   }
   // The session that the runner asked for.

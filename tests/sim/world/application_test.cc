@@ -35,7 +35,7 @@ class Application : public testing::Test {
   // The effects of one event, in their order.
   std::vector<ApplicationEffect> After(const ApplicationEvent& event, Duration at = {}) {
     std::vector<ApplicationEffect> out;
-    Step(config_, state_, {.monotonic = LocalInstant{} + at, .wall = {}}, event, out);
+    Step(config_, state_, LocalInstant{} + at, event, out);
     return out;
   }
   std::vector<ApplicationEffect> Starts() { return After(ApplicationStarted{}); }

@@ -30,13 +30,30 @@ RC_GTEST_PROP(PendingEvents, AreInTheOrderOfASortedMap, ()) {
     queued[{due, ++order}] = place;
   };
   for (int step = 0; step < 300; ++step) {
-    const int what = *rc::gen::inRange(0, 8);
+    const int what = *rc::gen::inRange(0, 9);
     if (what <= 4) {
       enqueue(events.Add(TimerOf(static_cast<uint16_t>(step)), PendingSlot::kNone),
               *rc::gen::inRange(0, 100));
     } else if (what == 5 && !held.empty()) {
       enqueue(held.back(), *rc::gen::inRange(0, 100));
       held.pop_back();
+    } else if (what == 8 && !queued.empty()) {
+      // An event happens: what it schedules or cancels meets the gap that it leaves.
+      const auto happens = std::next(
+          queued.begin(),
+          *rc::gen::elementOf(std::vector<int>{0, 0, 0, static_cast<int>(queued.size()) - 1}));
+      events.Take(happens->second);
+      queued.erase(happens);
+      if (*rc::gen::arbitrary<bool>() && !queued.empty()) {
+        const auto cancelled = std::prev(queued.end());
+        events.Remove(cancelled->second);
+        queued.erase(cancelled);
+      }
+      for (int added = *rc::gen::inRange(0, 3); added > 0; --added) {
+        enqueue(events.Add(TimerOf(static_cast<uint16_t>(step)), PendingSlot::kNone),
+                *rc::gen::inRange(0, 100));
+      }
+      events.CloseGap();
     } else if (!queued.empty()) {
       const auto some =
           std::next(queued.begin(), *rc::gen::inRange(0, static_cast<int>(queued.size())));
