@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,13 +22,25 @@ struct FaultBudget {
   WHORL_FIELDS(FaultBudget, crashes, pauses, losses, aborts, deletes);
 };
 
+// Whom the faults of each kind may strike: places of nodes. Nothing: anybody.
+struct FaultMenu {
+  std::optional<std::vector<int16_t>> crashes;
+  std::optional<std::vector<int16_t>> pauses;
+  std::optional<std::vector<int16_t>> lost_requests;
+  std::optional<std::vector<int16_t>> lost_replies;
+  std::optional<std::vector<int16_t>> aborts;
+  std::optional<std::vector<RowOfLock>> deleted_rows;  // nothing: the rows of the locks
+  WHORL_FIELDS(FaultMenu, crashes, pauses, lost_requests, lost_replies, aborts, deleted_rows);
+};
+
 struct ExploreBounds {
   FaultBudget faults;
   Duration grid;      // messages that are late arrive, and pauses end, at multiples of this
   int64_t delay = 0;  // how many steps of the grid a message may be late
   Duration longest_pause;
   Duration horizon;  // nothing happens at this time or later
-  WHORL_FIELDS(ExploreBounds, faults, grid, delay, longest_pause, horizon);
+  FaultMenu menu;
+  WHORL_FIELDS(ExploreBounds, faults, grid, delay, longest_pause, horizon, menu);
 };
 
 // The world of a search by `whorl explore --protocol`: equal processes that start at once on an
