@@ -137,7 +137,7 @@ void WorldCompared(benchmark::State& state) {
 }
 void WorldFingerprinted(benchmark::State& state) {
   const World world = MidWorld(state.range(0));
-  for (auto _ : state) benchmark::DoNotOptimize(CanonicalDigest(world));
+  for (auto _ : state) benchmark::DoNotOptimize(CanonicalDigest(world, Seconds(60)));
 }
 BENCHMARK(WorldCopied)->Arg(3)->Arg(100)->Arg(500);
 BENCHMARK(WorldSuccessor)->Arg(3)->Arg(100);

@@ -46,7 +46,7 @@ using Violation = explore::Violation<sim::Move>;
 
 constexpr Duration kLeaseByDefault = Seconds(4);
 constexpr int64_t kLeasesInGrid = 4;
-constexpr int64_t kLeasesByDefault = 3;  // of the horizon, and of the longest pause
+constexpr int64_t kLeasesByDefault = 3;  // of the longest pause
 constexpr uint64_t kProcessesMax = 8;
 constexpr uint64_t kLocksMax = 9;
 constexpr uint64_t kFaultsMax = 100;
@@ -184,7 +184,7 @@ void AddBoundOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& reque
       "how many steps of the grid a message may be late (default: 0)");
   AddTime(app, "--longest-pause", request, &ExploreRequest::longest_pause, "(default: 3 leases)");
   AddTime(app, "--horizon", request, &ExploreRequest::horizon,
-          "the time at which every run ends (default: 3 leases)");
+          "the time at which every run ends (default: never)");
 }
 
 void AddRunOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& request) {
@@ -263,7 +263,6 @@ bool TakeScenario(const CLI::App& app, ExploreRequest& request) {
   }
   DescribeWorld(space.scenario, request.world);
   request.lease = request.world.lease;
-  if (!request.horizon) request.horizon = scenario.duration;
   sim::FaultBudget& budget = request.bounds.faults;
   for (const auto kind :
        {&sim::FaultBudget::crashes, &sim::FaultBudget::pauses, &sim::FaultBudget::losses,
@@ -298,7 +297,7 @@ std::vector<std::string> Complete(ExploreRequest& request) {
   sim::ExploreBounds& bounds = request.bounds;
   request.world.lease = lease;
   bounds.grid = request.grid.value_or(lease / kLeasesInGrid);
-  bounds.horizon = request.horizon.value_or(lease * kLeasesByDefault);
+  bounds.horizon = request.horizon;
   bounds.longest_pause = request.longest_pause.value_or(
       LongestPauseOf(request, bounds.grid).value_or(lease * kLeasesByDefault));
   for (const auto& [name, time] :
@@ -360,7 +359,8 @@ std::string BoundsText(const ExploreRequest& request) {
   if (world.current_timestamp_error != Duration{}) {
     text += Cat(", CURRENT_TIMESTAMP off by ", FormatDuration(world.current_timestamp_error));
   }
-  return Cat(text, ", up to ", FormatDuration(bounds.horizon));
+  return bounds.horizon ? Cat(text, ", up to ", FormatDuration(*bounds.horizon))
+                        : Cat(text, ", no horizon");
 }
 
 std::string CountsText(const Result& result) {

@@ -211,7 +211,7 @@ class Coordinator final : public CallInterceptor {
   std::map<std::pair<SessionName, TransactionId>, OpenTransaction> open_;
   sim::ActiveFaults faults_;
   // The greatest token that the fencing resource has seen, by lock.
-  std::vector<std::optional<uint64_t>> greatest_;
+  std::vector<std::optional<TokenNumber>> greatest_;
   LocalInstant started_;  // by CLOCK_BOOTTIME
   bool running_ = false;
   std::function<bool(const sim::ObservedEvent&)> enough_;  // null: the run never ends early

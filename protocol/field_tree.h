@@ -17,6 +17,7 @@
 #include <variant>
 #include <vector>
 
+#include "protocol/counting.h"
 #include "protocol/names.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/time.h"
@@ -91,6 +92,12 @@ FieldTree ToFieldTree(const T& value) {
     return {.what = value};
   } else if constexpr (std::is_same_v<T, LocalInstant>) {
     return {.what = value - LocalInstant{}};
+  } else if constexpr (std::is_same_v<T, TokenNumber>) {
+    return {.what = value.number};
+  } else if constexpr (std::is_same_v<T, Ticker>) {
+    return ToFieldTree(value.from);
+  } else if constexpr (kIsCounting<T>) {
+    return {.what = value.n};
   } else if constexpr (std::is_same_v<T, Token>) {
     return {.what = value.ToValue()};
   } else if constexpr (HasWord<T>) {

@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/canonical_form.h"
 #include "protocol/field_tree.h"
 #include "protocol/machine.h"
 #include "protocol/protocol.h"
-#include "protocol/spanner/canonical_form.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/fingerprint.h"
 #include "protocol/spanner/sql.h"
@@ -79,7 +79,10 @@ class HeldState final : public AnyState {
     }
   }
   void AddTo(Fingerprint& fingerprint) const override { fingerprint.Add(state_); }
-  void AddTo(CanonicalForm& form) const override { form.Add(state_); }
+  void AddTo(CanonicalForm& form) const override {
+    if constexpr (requires { state_.SerialsBase(); }) form.SetSerials(state_.SerialsBase());
+    form.Add(state_);
+  }
   FieldTree::Fields Fields() const override { return FieldsOf(state_); }
   const void* Get(const std::type_info& type) const override {
     return type == typeid(State) ? &state_ : nullptr;

@@ -1,6 +1,6 @@
 #include "protocol/protocol.h"
 
-#include "protocol/spanner/canonical_form.h"
+#include "protocol/canonical_form.h"
 #include "protocol/spanner/fingerprint.h"
 
 namespace whorl {

@@ -1,7 +1,10 @@
 #include "protocol/random_id.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <string_view>
+#include <system_error>
 
 namespace whorl {
 namespace {
@@ -45,5 +48,19 @@ std::string DrawUuid(Entropy& entropy, Purpose purpose) {
 }
 
 std::string DrawHex128(Entropy& entropy, Purpose purpose) { return Hex(Draw128(entropy, purpose)); }
+
+std::optional<NumberedName> ParseNumberedName(std::string_view text) {
+  constexpr size_t kDigits = 32;
+  if (text.size() < kDigits + 2 || text[kDigits] != '-') return std::nullopt;
+  NumberedName name;
+  name.base = text.substr(0, kDigits);
+  const auto is_hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  if (!std::ranges::all_of(name.base, is_hex)) return std::nullopt;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data() + kDigits + 1, end, name.number);
+  if (error != std::errc{} || name.number < 0) return std::nullopt;
+  name.more = {rest, static_cast<size_t>(end - rest)};
+  return name;
+}
 
 }  // namespace whorl

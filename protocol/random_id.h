@@ -1,7 +1,10 @@
 // Random names, as text, for processes and their attempts.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "protocol/machine.h"
 
@@ -11,5 +14,15 @@ namespace whorl {
 std::string DrawUuid(Entropy& entropy, Purpose purpose);
 // 128 random bits from four draws, as 32 hexadecimal digits.
 std::string DrawHex128(Entropy& entropy, Purpose purpose);
+
+// A name that a process makes from 128 bits of its own and a number that counts up:
+// "<32 hexadecimal digits>-<number><more>".
+struct NumberedName {
+  std::string_view base;  // the 32 digits
+  int64_t number = 0;
+  std::string_view more;  // begins with no digit
+};
+// Empty: the text is none.
+std::optional<NumberedName> ParseNumberedName(std::string_view text);
 
 }  // namespace whorl

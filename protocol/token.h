@@ -16,6 +16,23 @@
 
 namespace whorl {
 
+// A token as users see it, where it is kept: to the code it is the number.
+struct TokenNumber {
+  uint64_t number = 0;
+
+  constexpr TokenNumber() = default;
+  constexpr TokenNumber(uint64_t n) : number(n) {}        // NOLINT(google-explicit-constructor)
+  constexpr operator uint64_t() const { return number; }  // NOLINT(google-explicit-constructor)
+  template <typename Form>
+  void AddTo(Form& form) const {
+    if constexpr (requires { form.AddTokenNumber(number); }) {
+      form.AddTokenNumber(number);
+    } else {
+      form.AddWord(number);
+    }
+  }
+};
+
 class Token {
  public:
   constexpr Token() = default;  // 1970-01-01T00:00:00Z

@@ -43,7 +43,7 @@ void Remark(Context& here, NoteId note, std::vector<Value> values) {
 // An attempt id says by its last letter whether the process may believe in it at once: an answer
 // that was lost for long can be judged by nothing but the row.
 std::string AttemptText(const State& state, const Claim& claim) {
-  return state.prefix + "-" + std::to_string(claim.number) + (claim.cautious ? "c" : "");
+  return state.prefix + "-" + std::to_string(claim.number.n) + (claim.cautious ? "c" : "");
 }
 
 // The smallest id that no transaction under way has.
@@ -104,7 +104,7 @@ void SendClaim(Context& here, Claim claim) {
   State& state = here.state;
   if (IsFlying(state, FlightKind::kClaim)) return;
   StopLooking(here);
-  claim.number = ++state.claims;
+  claim.number = state.claims.Next();
   const Config& config = here.config;
   std::vector<Value> parameters = {config.lock_name, state.id, LeaseMs(config),
                                    AttemptText(state, claim)};
@@ -278,21 +278,15 @@ void OnClaimEnded(Context& here, Claim claim, const TransactionResult& result) {
 // --- what a follower sees ----------------------------------------------------------------------
 
 struct OwnAttempt {
-  int64_t number = 0;
+  Serial number;
   bool cautious = false;
 };
 
 // Empty if the attempt is another process's.
 std::optional<OwnAttempt> ParseOwn(const State& state, std::string_view attempt) {
-  if (!attempt.starts_with(state.prefix)) return std::nullopt;
-  attempt.remove_prefix(state.prefix.size());
-  if (!attempt.starts_with('-')) return std::nullopt;
-  OwnAttempt own;
-  for (const char c : attempt.substr(1)) {
-    if (c >= '0' && c <= '9') own.number = own.number * 10 + (c - '0');
-    own.cautious = c == 'c';
-  }
-  return own;
+  const auto name = ParseNumberedName(attempt);
+  if (!name || name->base != state.prefix) return std::nullopt;
+  return OwnAttempt{.number = name->number, .cautious = name->more == "c"};
 }
 
 // The row names an attempt of this process, which has no term: an answer was lost, came too late,

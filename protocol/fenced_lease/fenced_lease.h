@@ -31,6 +31,7 @@
 #include <string_view>
 #include <vector>
 
+#include "protocol/counting.h"
 #include "protocol/machine.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/sql.h"
@@ -95,7 +96,7 @@ Config MakeConfig(const std::string& table, std::string lock_name, std::string i
 
 // One TAKE or CREATE.
 struct Claim {
-  int64_t number = 0;  // counts this process's claims, from 1
+  Serial number;  // counts this process's claims, from 1
   bool create = false;
   // Believes only after a wait: CREATE, and a TAKE of the first look that did not wait before.
   bool cautious = false;
@@ -146,7 +147,7 @@ struct Seen {
 struct State {
   std::string id;
   std::string prefix;  // 128 random bits, with which this process's attempt ids begin
-  int64_t claims = 0;  // made so far
+  Counter<0> claims;   // made so far
   bool stopping = false;
   bool work_stopped = false;  // after `stopping`
   bool first_look = true;     // nothing was ever read
@@ -159,12 +160,15 @@ struct State {
   // No belief before this local time: invariant 5. Empty: nothing was held back so far.
   std::optional<LocalInstant> not_before;
   Duration commit_latency;     // smoothed
-  int64_t last_term = 0;       // number of the claim whose term ended last
+  Serial last_term;            // number of the claim whose term ended last
   std::vector<Claim> unknown;  // claims whose outcome has to be read back
   std::vector<Flight> flights;
   WHORL_FIELDS(State, id, prefix, claims, stopping, work_stopped, first_look, term, seen,
                poll_pause, last_look, longest_lease, not_before, commit_latency, last_term, unknown,
                flights);
+
+  // What stands before the numbers of claims in attempt ids.
+  std::string_view SerialsBase() const { return prefix; }
 };
 
 // HasLock and HasLock2 are answered at once, from the state and the clock. Lock and Unlock are

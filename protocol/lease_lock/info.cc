@@ -91,6 +91,13 @@ ProtocolInfo Info() {
                         Duration lease) {
     return Hosted<State>(MakeConfig(table, std::move(lock_name), std::move(id), lease));
   };
+  info.make_grid_config = [](const std::string& table, std::string lock_name, std::string id,
+                             Duration lease) {
+    Config config = MakeConfig(table, std::move(lock_name), std::move(id), lease);
+    config.constants = GridConstants();
+    config.locker.constants.grace = config.lease;
+    return Hosted<State>(std::move(config));
+  };
   info.statements = [](const std::string& table) {
     const Locker locker = NewLocker(table);
     return std::vector<StepStatement>{

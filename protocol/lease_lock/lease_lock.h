@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "protocol/counting.h"
 #include "protocol/lease_lock/locker.h"
 #include "protocol/machine.h"
 #include "protocol/spanner/fields.h"
@@ -38,6 +39,9 @@ struct Constants {
   int64_t beats_in_lease = 3;
   WHORL_FIELDS(Constants, polls_in_lease, beats_in_lease);
 };
+
+// Constants with which heartbeats come after whole quarters of the lease, as polls do.
+constexpr Constants GridConstants() { return {.polls_in_lease = 4, .beats_in_lease = 2}; }
 
 struct Config {
   std::string lock_name;  // the key
@@ -64,7 +68,7 @@ struct State {
   std::optional<Lock> lock;               // acquired, and as far as known not another's since
   std::optional<Background> beats;        // while it holds the lock
   std::optional<LocalInstant> polled_at;  // when the last poll began; empty before the first
-  int64_t polls = 0;                      // begun
+  Counter<0> polls;                       // begun
   std::vector<AskId> asks;                // questions that GetCurrentLock will answer
   std::vector<Flight> flights;
   WHORL_FIELDS(State, id, stopping, starved, lock, beats, polled_at, polls, asks, flights);

@@ -25,6 +25,7 @@
 #include <string_view>
 #include <vector>
 
+#include "protocol/counting.h"
 #include "protocol/machine.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/mutation.h"
@@ -43,6 +44,9 @@ struct Constants {
   Duration period = kPeriod;  // from the beginning of a round to that of the next
   WHORL_FIELDS(Constants, period);
 };
+
+// A period that is a quarter of the lease.
+constexpr Constants GridConstants(Duration lease) { return {.period = lease / 4}; }
 
 struct Config {
   std::string lock_name;  // for people: the row's key is kAnchor
@@ -74,7 +78,7 @@ struct State {
   bool stopped = false;
   bool leader = false;                      // the last query that answered said so
   std::optional<LocalInstant> round_began;  // empty before the start
-  int64_t rounds = 0;                       // begun
+  Counter<0> rounds;                        // begun
   std::vector<PendingAsk> asks;
   WHORL_FIELDS(State, id, doing, stopped, leader, round_began, rounds, asks);
 };

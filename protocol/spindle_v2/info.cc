@@ -113,6 +113,12 @@ ProtocolInfo Info() {
                         Duration lease) {
     return Hosted<State, LockState>(MakeConfig(table, std::move(lock_name), std::move(id), lease));
   };
+  info.make_grid_config = [](const std::string& table, std::string lock_name, std::string id,
+                             Duration lease) {
+    Config config = MakeConfig(table, std::move(lock_name), std::move(id), lease);
+    config.constants = GridConstants(config.lease);
+    return Hosted<State, LockState>(std::move(config));
+  };
   info.statements = [](const std::string& table) {
     const Config config = MakeConfig(table, "", "", Seconds(1));
     return std::vector<StepStatement>{

@@ -218,9 +218,7 @@ void SetTimerOf(Context& here, TimerOfRun timer, LocalInstant at) {
 
 // The ticker keeps its phase: ticks that were missed are dropped, not made up for.
 void SetNextTick(Context& here) {
-  const Duration lease = here.config.lease;
-  const int64_t periods = (here.now.monotonic - here.run.ticks_from).ns / lease.ns + 1;
-  SetTimerOf(here, kTick, here.run.ticks_from + lease * periods);
+  SetTimerOf(here, kTick, here.run.ticks.NextAfter(here.now.monotonic));
 }
 
 void OnTick(Context& here) {
@@ -290,7 +288,7 @@ void OnStarted(const Config& config, State& state, LocalTime now, Entropy& entro
   MakeInstance(config, state, entropy, out);
   const size_t slot = FreeSlot(state);
   RunState& run = state.runs[slot].emplace();
-  run.ticks_from = now.monotonic;
+  run.ticks = {.from = now.monotonic, .period = config.lease};
   Context here{{config, state, now, entropy, out}, run, slot};
   SetNextTick(here);
   SetTimerOf(here, kHeartbeatWake, now.monotonic + config.constants.follower_sleep);

@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "protocol/counting.h"
 #include "protocol/machine.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/sql.h"
@@ -51,6 +52,16 @@ struct Constants {
   WHORL_FIELDS(Constants, drift_allowed_ms, follower_sleep, backoff_initial, backoff_growth,
                longest_beats_in_lease, poll_every);
 };
+
+// Constants that are whole quarters of the lease.
+constexpr Constants GridConstants(Duration lease) {
+  Constants constants;
+  constants.drift_allowed_ms = lease.ns / 4 / 1'000'000;
+  constants.follower_sleep = lease / 4;
+  constants.backoff_initial = lease / 4;
+  constants.poll_every = lease / 4;
+  return constants;
+}
 
 struct Config {
   std::string lock_name;
@@ -86,16 +97,16 @@ struct RunState {
 
   bool looping = true;             // the main loop
   std::optional<StopReason> stop;  // why its context ended
-  LocalInstant ticks_from;         // phase of the ticker; local monotonic
+  Ticker ticks;                    // of the main loop
   Round round = Round::kIdle;
   bool initial = true;       // no other process has yet won the first INSERT
-  int64_t leader = 0;        // rounds in a row in which it was the leader
+  Counter<1> leader;         // rounds in a row in which it was the leader
   Timestamp takeover_token;  // commit timestamp of the takeover row
   Heartbeats heartbeats = Heartbeats::kSleeping;
   Duration heartbeat_pause;    // drawn before the beat that is under way
   Duration heartbeat_backoff;  // from which the upper end of the next draw grows
-  WHORL_FIELDS(RunState, looping, stop, ticks_from, round, initial, leader, takeover_token,
-               heartbeats, heartbeat_pause, heartbeat_backoff);
+  WHORL_FIELDS(RunState, looping, stop, ticks, round, initial, leader, takeover_token, heartbeats,
+               heartbeat_pause, heartbeat_backoff);
 };
 
 // For reports of a state.
@@ -129,7 +140,7 @@ struct State {
   std::optional<Timestamp> own_token;  // never cleared once set
   bool active = false;
   bool told_leader = false;  // the last callback of any Run said "leader"
-  int64_t iterations = 0;
+  Counter<2> iterations;     // the blocking wrapper asks whether there was more than one
   std::vector<std::optional<RunState>> runs;  // by slot; an ended Run leaves its slot free
   std::vector<PendingAsk> asks;
   WHORL_FIELDS(State, id, own_token, active, told_leader, iterations, runs, asks);

@@ -22,11 +22,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "protocol/counting.h"
 #include "protocol/machine.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/sql.h"
@@ -59,6 +61,18 @@ struct Constants {
                new_latency_weight);
 };
 
+// Constants that are whole quarters of the lease; no delay is drawn.
+constexpr Constants GridConstants(Duration lease) {
+  Constants constants;
+  constants.buffer_min = lease / 4;
+  constants.heartbeat_timeout_min = lease / 4;
+  constants.release_timeout = lease;
+  constants.wake_delays_in_lease = std::numeric_limits<int64_t>::max();
+  constants.least_buffers_in_lease = 4;
+  constants.greatest_buffers_in_lease = 4;
+  return constants;
+}
+
 struct Config {
   std::string lock_name;
   std::string id;        // empty: a random UUID, drawn when the instance starts
@@ -87,9 +101,9 @@ struct State {
   std::optional<LocalInstant> round_began;  // empty before the start
   // When it received the last reply that an acquire or heartbeat committed; empty before the first.
   std::optional<LocalInstant> last_success;
-  Duration latency;        // smoothed, of the rounds so far; zero before the first has ended
-  Duration buffer;         // b; zero before the start
-  int64_t iterations = 0;  // rounds begun
+  Duration latency;       // smoothed, of the rounds so far; zero before the first has ended
+  Duration buffer;        // b; zero before the start
+  Counter<0> iterations;  // rounds begun
   WHORL_FIELDS(State, id, doing, stopped, leader, first_round, own_token, round_began, last_success,
                latency, buffer, iterations);
 };

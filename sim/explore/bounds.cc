@@ -3,8 +3,22 @@
 #include <algorithm>
 
 #include "protocol/protocols.h"
+#include "spanner_model/catalogue.h"
 
 namespace whorl::sim {
+namespace {
+
+// A scenario has an end; no run of a search gets there.
+constexpr Duration kWithoutHorizon = Seconds(int64_t{365} * 86'400);
+
+}  // namespace
+
+Duration MemoryOf(const ExploreBounds& bounds, Duration lease) {
+  constexpr int64_t kLeases = 4;
+  // Spanner takes locks from a transaction that has been idle for longer.
+  const Duration idle_limit = model::Options{}.idle_limit + bounds.grid;
+  return std::max(lease * kLeases + bounds.longest_pause * bounds.faults.pauses, idle_limit);
+}
 
 Scenario ScenarioToExplore(const ExploreWorld& world, const ExploreBounds& bounds) {
   const ProtocolInfo& protocol = *FindProtocol(world.protocol);
@@ -32,7 +46,7 @@ Scenario ScenarioToExplore(const ExploreWorld& world, const ExploreBounds& bound
     for (const ColumnInfo& column : protocol.columns) row.columns.emplace_back(column.name);
     scenario.rows.push_back(std::move(row));
   }
-  scenario.duration = bounds.horizon;
+  scenario.duration = bounds.horizon.value_or(kWithoutHorizon);
   scenario.spanner.preset = Preset::kNone;
   scenario.spanner.truetime.epsilon = world.epsilon;
   scenario.spanner.current_timestamp_error = world.current_timestamp_error;

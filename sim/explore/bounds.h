@@ -38,10 +38,14 @@ struct ExploreBounds {
   Duration grid;      // messages that are late arrive, and pauses end, at multiples of this
   int64_t delay = 0;  // how many steps of the grid a message may be late
   Duration longest_pause;
-  Duration horizon;  // nothing happens at this time or later
+  // Nothing happens at this time or later. Empty: runs never end.
+  std::optional<Duration> horizon;
   FaultMenu menu;
   WHORL_FIELDS(ExploreBounds, faults, grid, delay, longest_pause, horizon, menu);
 };
+// How long ago something has to be for a search to forget how long: longer than any time that
+// protocols ask about, which are some leases and what a process may have been paused.
+Duration MemoryOf(const ExploreBounds& bounds, Duration lease);
 
 // The world of a search by `whorl explore --protocol`: equal processes that start at once on an
 // absent row (or the one that the protocol needs), where calls take no time.

@@ -39,7 +39,8 @@ class PathWriter {
   Scenario Finish(const ExploreBounds& bounds) && {
     const Instant last = scenario_.schedule.empty() ? Instant{} : *scenario_.schedule.back().at;
     const int64_t grid = bounds.grid.ns;
-    scenario_.duration = std::min(bounds.horizon, Duration{(last.ns / grid + 1) * grid});
+    scenario_.duration = Duration{(last.ns / grid + 1) * grid};
+    if (bounds.horizon) scenario_.duration = std::min(scenario_.duration, *bounds.horizon);
     return std::move(scenario_);
   }
 

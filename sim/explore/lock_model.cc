@@ -121,7 +121,8 @@ class Lister {
       ListFaultsOfNode(static_cast<int16_t>(i));
     }
     ListDeletes();
-    if (!urgent_ && next_ < Instant{bounds_.horizon.ns} && next_ > world_.now()) {
+    const Instant end = bounds_.horizon ? Instant{bounds_.horizon->ns} : kNever;
+    if (!urgent_ && next_ < end && next_ > world_.now()) {
       Add({.kind = MoveKind::kAdvance, .at = next_}, 0);
     }
   }
@@ -278,6 +279,10 @@ LockModel::LockModel(Scenario scenario, const ExploreBounds& bounds, ConfigMaker
     : bounds_(bounds), make_config_(make_config) {
   scenario.schedule.clear();
   WriteMenu(scenario, bounds);
+  Duration lease;
+  for (const NodeSpec& node : scenario.nodes) lease = std::max(lease, node.lease);
+  // When a call was sent is asked until its connection times out.
+  memory_ = std::max(MemoryOf(bounds, lease), scenario.network.connection_timeout + bounds.grid);
   setup_ = MakeSetup(scenario, make_config);
 }
 
@@ -354,7 +359,10 @@ explore::Key128 LockModel::Fingerprint(const State& state) const {
       asked_since[i * scenario().locks.size() + participant.lock] = participant.asked_at;
     }
   }
-  const Digest128 digest = CanonicalDigest(world, [&](CanonicalForm& form) {
+  const Digest128 digest = CanonicalDigest(world, memory_, [&](CanonicalForm& form) {
+    // Until when, and where on the grid: what is told from now on does not say it.
+    if (bounds_.horizon) form.AddWord(static_cast<uint64_t>(world.now().ns));
+    form.AddWord(static_cast<uint64_t>(world.now().ns % bounds_.grid.ns));
     state->checkers.AddMemory(asked_since, form);
     form.Add(state->left);
     form.Add(state->violated);

@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/spanner/canonical_form.h"
+#include "protocol/canonical_form.h"
 #include "protocol/spanner/fields.h"
 #include "sim/explore/bounds.h"
 #include "sim/explore/engine/key.h"
@@ -109,6 +109,7 @@ class LockModel {
   ExploreBounds bounds_;
   ConfigMaker make_config_;
   bool tells_kinds_ = false;
+  Duration memory_;
   std::shared_ptr<const WorldSetup> setup_;
 };
 

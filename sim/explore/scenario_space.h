@@ -11,7 +11,7 @@
 namespace whorl::sim {
 
 struct ScenarioSpace {
-  // Without faults and schedule; calls take no time. A node that only a timed `start` fault started
+  // Without faults, schedule and expectations; calls take no time. A node that only a timed `start` fault started
   // starts at that time.
   Scenario scenario;
   FaultBudget faults;  // as many of each kind as the scenario has

@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-#include "protocol/spanner/canonical_form.h"
+#include "protocol/canonical_form.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/rpc.h"
 #include "protocol/spanner/time.h"

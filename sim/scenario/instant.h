@@ -4,7 +4,7 @@
 #include <compare>
 #include <cstdint>
 
-#include "protocol/spanner/fields.h"
+#include "protocol/counting.h"
 #include "protocol/spanner/time.h"
 
 namespace whorl::sim {
@@ -12,7 +12,8 @@ namespace whorl::sim {
 struct Instant {
   int64_t ns = 0;
   friend constexpr auto operator<=>(const Instant&, const Instant&) = default;
-  WHORL_FIELDS(Instant, ns);
+  template <typename Form>
+  void AddTo(Form& form) const;
 };
 
 constexpr Instant operator+(Instant t, Duration d) { return {SaturatingAdd(t.ns, d.ns)}; }
@@ -24,5 +25,13 @@ inline constexpr Timestamp kStartTime = Timestamp::FromUnixNanos(1'767'225'600'0
 
 constexpr Timestamp ToTimestamp(Instant t) { return kStartTime + Duration{t.ns}; }
 constexpr Instant ToInstant(Timestamp t) { return {(t - kStartTime).ns}; }
+
+template <typename Form>
+void Instant::AddTo(Form& form) const {
+  if constexpr (Canonical<Form>) {
+    if (*this != kNever) return form.Add(ToTimestamp(*this));
+  }
+  form.AddWord(static_cast<uint64_t>(ns));
+}
 
 }  // namespace whorl::sim

@@ -50,7 +50,7 @@ ObjectInfo DescribeScenario() {
            {.name = "constants",
             .form = Form::kWord,
             .about = "the protocol's own numbers: as it ships, or for searches whole quarters of the "
-                     "lease (fenced_lease)",
+                     "lease",
             .words = Listed(AllWords<Constants>()),
             .otherwise = JsonText(Scenario().constants)},
            {.name = "locks",

@@ -44,15 +44,15 @@ struct ApplicationConfig {
 ApplicationConfig ApplicationConfigOf(const Scenario& scenario, const NodeSpec& node);
 
 struct ApplicationState {
-  bool running = false;                 // until its process is asked to stop
-  bool leading = false;                 // by callback, or because Lock returned
-  bool asking = false;                  // HasLock is under way
-  bool working = false;                 // between the answer and the write
-  bool stopping = false;                // it was told to stop, and has not stopped yet
-  bool unlocks = false;                 // Unlock is to be asked once work has stopped
-  bool ended = false;                   // its context ended: it no longer takes part in the lock
-  std::optional<uint64_t> token;        // the token of this term
-  std::optional<uint64_t> write_token;  // of the write in progress, which may outlast the term
+  bool running = false;                    // until its process is asked to stop
+  bool leading = false;                    // by callback, or because Lock returned
+  bool asking = false;                     // HasLock is under way
+  bool working = false;                    // between the answer and the write
+  bool stopping = false;                   // it was told to stop, and has not stopped yet
+  bool unlocks = false;                    // Unlock is to be asked once work has stopped
+  bool ended = false;                      // its context ended: it no longer takes part in the lock
+  std::optional<TokenNumber> token;        // the token of this term
+  std::optional<TokenNumber> write_token;  // of the write in progress, which may outlast the term
   WHORL_FIELDS(ApplicationState, running, leading, asking, working, stopping, unlocks, ended, token,
                write_token);
 };

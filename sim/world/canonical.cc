@@ -57,7 +57,8 @@ bool IsUnderWay(const World& world, uint32_t call) {
 // What a world refers to, found in one pass over it.
 class References {
  public:
-  explicit References(const World& world) {
+  explicit References(const World& world)
+      : one_lock_(world.setup().catalogue->options().concurrency == model::Concurrency::kEmulator) {
     for (const Node& node : world.state().nodes) {
       for (const Participant& participant : node.participants) {
         for (const ActiveRunner& runner : participant.runners) {
@@ -92,8 +93,10 @@ class References {
       return true;
     }
     if (model::IsOver(transaction)) return false;
-    return transaction.parked.has_value() || !transaction.writes.empty() ||
-           (!transaction.reads.empty() && !model::ReadsASnapshot(transaction.kind));
+    // One that reads a snapshot holds no locks before its Commit, which nobody will send any more.
+    if (transaction.parked) return true;
+    if (model::ReadsASnapshot(transaction.kind)) return one_lock_ && transaction.age.has_value();
+    return !transaction.reads.empty() || !transaction.writes.empty();
   }
 
  private:
@@ -101,12 +104,13 @@ class References {
     if (!id.empty()) ids_.push_back(id);
   }
 
+  bool one_lock_;  // for the whole database
   std::vector<TransactionId> ids_;
   std::vector<uint32_t> operators_;  // faults whose operators are at it
 };
 
-CanonicalNames NamesOf(const World& world, const References& references) {
-  CanonicalNames names;
+CanonicalNames NamesOf(const World& world, Duration memory, const References& references) {
+  CanonicalNames names(ToTimestamp(world.now()), memory);
   const WorldState& state = world.state();
   for (size_t i = 0; i < state.nodes.size(); ++i) {
     const ProcessId process = {.node = static_cast<int16_t>(i),
@@ -151,17 +155,22 @@ void AddParticipant(const Participant& participant, CanonicalForm& form) {
   });
 }
 
+// What the clock of the node's process shows. A node that is down has none that matters.
+LocalInstant LocalNow(const Node& node, Instant now) {
+  return ReadClocks(node.clock, node.started, now).monotonic;
+}
+
 void AddNode(const Node& node, int16_t index, Instant now, CanonicalForm& form) {
+  form.SetProcess(index, LocalNow(node, now));
   form.Add(node.life);
   form.Add(node.incarnation);
   form.Add(node.clock.rate_ppm);
   form.Add(node.clock.stands);
-  form.Add(Shows(node.clock, now));
-  form.Add(node.clock.offset);
+  form.Add(WallError(node.clock, now));
   form.Add(node.pauses);
   form.Add(node.sessions);
   if (node.life == Life::kDown) return;
-  form.Add(node.started);
+  form.Add(LocalInstant{});  // when it started
   const ProcessId process = {.node = index, .incarnation = node.incarnation};
   for (const Participant& participant : node.participants) {
     AddParticipant(participant, form);
@@ -182,13 +191,17 @@ void AddCalls(const World& world, CanonicalForm& form) {
   form.AddUnordered(calls, is_taken, [&](CanonicalForm& one, const CallSlot& slot) {
     const Call& call = slot.call();
     const auto place = static_cast<uint32_t>(&slot - calls.data());
+    const ProcessId process = call.name.process;
+    const Node* node = process.node < 0 ? nullptr : &world.state().nodes[process.node];
+    const bool is_alive = node != nullptr && node->incarnation == process.incarnation;
+    if (is_alive) one.SetProcess(process.node, LocalNow(*node, world.now()));
     one.Add(call.name);
     one.Add(call.step);
     one.AddWord(call.request.index());
     if (IsUnderWay<CallArrives>(world, place)) one.Add(call.request);
     if (IsUnderWay<ReplyArrives>(world, place)) one.Add(call.response);
     one.Add(call.sent_at);
-    one.Add(call.deadline);
+    if (is_alive) one.Add(call.deadline);
     one.AddWord(uint64_t{call.awaited} | uint64_t{call.at_spanner} << 1 |
                 uint64_t{call.hangs} << 2 | uint64_t{call.slowed} << 3 |
                 uint64_t{call.drop_reply} << 4 | uint64_t{call.held.has_value()} << 5);
@@ -242,7 +255,12 @@ void AddTransaction(const model::TransactionState& transaction, CanonicalForm& f
   form.Add(transaction.phase);
   form.Add(transaction.age);
   form.Add(transaction.doomed);
-  form.Add(transaction.served);
+  // Not its digest, which is of instants as they are: a client repeats a statement as it was.
+  form.AddWord(transaction.served.size());
+  for (const model::ServedStatement& served : transaction.served) {
+    form.Add(served.sequence_number);
+    form.Add(served.response);
+  }
   form.Add(transaction.precommit_sequence);
   if (transaction.phase == model::TransactionPhase::kCommitted) {
     return form.Add(transaction.commit_timestamp);
@@ -310,7 +328,6 @@ void AddDatabase(const World& world, const References& references, CanonicalForm
 
 void AddCanonical(const World& world, const References& references, CanonicalForm& form) {
   const WorldState& state = world.state();
-  form.Add(state.now);
   for (size_t i = 0; i < state.nodes.size(); ++i) {
     AddNode(state.nodes[i], static_cast<int16_t>(i), state.now, form);
   }
@@ -324,18 +341,22 @@ void AddCanonical(const World& world, const References& references, CanonicalFor
 
 }  // namespace
 
-Digest128 CanonicalDigest(const World& world) {
-  return CanonicalDigest(world, [](CanonicalForm&) {});
+Digest128 CanonicalDigest(const World& world, Duration memory) {
+  return CanonicalDigest(world, memory, [](CanonicalForm&) {});
 }
 
-Digest128 CanonicalDigest(const World& world,
+Digest128 CanonicalDigest(const World& world, Duration memory,
                           const std::function<void(CanonicalForm& form)>& add_more) {
   const References references(world);
-  const CanonicalNames names = NamesOf(world, references);
-  CanonicalForm form(names);
-  AddCanonical(world, references, form);
-  add_more(form);
-  return form.digest();
+  CanonicalNames names = NamesOf(world, memory, references);
+  const auto visit = [&] {
+    CanonicalForm form(names);
+    AddCanonical(world, references, form);
+    add_more(form);
+    return form.digest();
+  };
+  const Digest128 digest = visit();
+  return names.EndCollecting() ? visit() : digest;
 }
 
 }  // namespace whorl::sim

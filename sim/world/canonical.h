@@ -8,20 +8,25 @@
 //      read, timestamps of splits that are below the next one.
 //   3. Counters that only grow, such as a process's transactions: their rank among those that are
 //      alive is enough.
-// What is: instants, as they are. So worlds at different times differ, and a search over canonical
-// forms needs a horizon.
+//   4. What time it is: instants are told by how far they are from now, and what was longer ago than
+//      `memory` by its order alone.
+// REQUIRES, beside what canonical_form.h asks of the code under test: where a clock's rate is not 1,
+// nothing depends on its fraction of a nanosecond.
 #pragma once
 
 #include <functional>
 
-#include "protocol/spanner/canonical_form.h"
+#include "protocol/canonical_form.h"
 #include "sim/world/world.h"
 
 namespace whorl::sim {
 
-Digest128 CanonicalDigest(const World& world);
-// `add_more` adds what belongs to the state beside the world, under the same names.
-Digest128 CanonicalDigest(const World& world,
+// `memory`: see above; longer than any time that the code under test, the faults and Spanner's limits
+// ask about.
+Digest128 CanonicalDigest(const World& world, Duration memory);
+// `add_more` adds what belongs to the state beside the world, under the same names. It may be called
+// twice.
+Digest128 CanonicalDigest(const World& world, Duration memory,
                           const std::function<void(CanonicalForm& form)>& add_more);
 
 }  // namespace whorl::sim

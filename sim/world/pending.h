@@ -55,7 +55,7 @@ struct SpannerLooksAgain {
 struct ResourceWrite {  // reaches the resource, or both of them
   ProcessId process;
   uint16_t lock = 0;
-  std::optional<uint64_t> token;
+  std::optional<TokenNumber> token;
   WHORL_FIELDS(ResourceWrite, process, lock, token);
 };
 struct NodeStarts {               // at the scenario's start_at, or again after a crash or a stop

@@ -2,8 +2,8 @@
 
 namespace whorl::sim {
 
-bool ResourceTakes(bool fenced, const std::optional<uint64_t>& token,
-                   std::optional<uint64_t>& greatest) {
+bool ResourceTakes(bool fenced, const std::optional<TokenNumber>& token,
+                   std::optional<TokenNumber>& greatest) {
   if (!fenced) return true;
   const bool takes = token && (!greatest || *token >= *greatest);
   if (takes) greatest = token;

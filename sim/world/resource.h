@@ -2,9 +2,9 @@
 // simulated world (world.cc) and real runs (live/coordinator.cc) share its rules.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 
+#include "protocol/token.h"
 #include "sim/scenario/scenario.h"
 
 namespace whorl::sim {
@@ -16,7 +16,7 @@ constexpr bool WritesTo(ResourceKind kind, bool fenced) {
 
 // Whether the resource accepts the write. The fencing resource keeps the greatest token that it has
 // accepted in `greatest`, and refuses smaller ones.
-bool ResourceTakes(bool fenced, const std::optional<uint64_t>& token,
-                   std::optional<uint64_t>& greatest);
+bool ResourceTakes(bool fenced, const std::optional<TokenNumber>& token,
+                   std::optional<TokenNumber>& greatest);
 
 }  // namespace whorl::sim

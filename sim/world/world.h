@@ -173,7 +173,7 @@ class CallSlot {
 
 // The greatest token that the fencing resource of each lock has accepted.
 struct Resource {
-  std::optional<uint64_t> greatest;
+  std::optional<TokenNumber> greatest;
   WHORL_FIELDS(Resource, greatest);
 };
 

@@ -13,7 +13,7 @@ struct FencedWritesOrdered {
   static constexpr Invariant kInvariant = Invariant::kFencedWritesOrdered;
 
   struct Accepted {
-    uint64_t token = 0;
+    TokenNumber token;
     ProcessId process;
     WHORL_FIELDS(Accepted, token, process);
   };

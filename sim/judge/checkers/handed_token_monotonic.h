@@ -20,7 +20,7 @@ struct HandedTokenMonotonic {
     WHORL_FIELDS(Term, process, own_token);
   };
   struct Handed {
-    uint64_t token = 0;
+    TokenNumber token;
     Term term;
     WHORL_FIELDS(Handed, token, term);
   };

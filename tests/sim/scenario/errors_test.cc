@@ -844,10 +844,5 @@ TEST(ScenarioErrors, OfAScheduleNameTimesAndFaultsThatDoNotGoTogether) {
             "x.json:7: /faults/0: a pause needs the key \"for\"");
 }
 
-TEST(ScenarioErrors, OfConstantsNameTheProtocolThatHasNone) {
-  EXPECT_EQ(ErrorsOf(With(R"("constants": "grid")")),
-            "x.json:7: /constants: spindle_v2 has none but those that ship");
-}
-
 }  // namespace
 }  // namespace whorl::sim::scenario_errors_test

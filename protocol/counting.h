@@ -1,0 +1,86 @@
+// Numbers and instants of a protocol's state of which only a part matters to what it does next. To the
+// code they are numbers as ever; in the canonical form of a world (canonical_form.h) only that
+// part counts, so that a process that has done the same a thousand times is in the same state as after
+// the first time.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "protocol/spanner/time.h"
+
+namespace whorl {
+
+// A CanonicalForm.
+template <typename Form>
+concept Canonical = requires { Form::kIsCanonical; };
+
+// A number that a Counter<0> handed out as a name, from 1; 0 stands for none. It is compared with others of the same process, for
+// equality and order, and may be part of a text (NumberedName in random_id.h).
+struct Serial {
+  int64_t n = 0;
+
+  constexpr Serial() = default;
+  constexpr Serial(int64_t number) : n(number) {}   // NOLINT(google-explicit-constructor)
+  constexpr operator int64_t() const { return n; }  // NOLINT(google-explicit-constructor)
+  template <typename Form>
+  void AddTo(Form& form) const {
+    if constexpr (Canonical<Form>) {
+      form.AddSerial(n);
+    } else {
+      form.AddWord(static_cast<uint64_t>(n));
+    }
+  }
+};
+
+// Counts up for as long as the process lives. What the process does depends on min(n, kMatters) at
+// most: Counter<0> is a statistic, or only hands out the next Serial.
+template <int64_t kMatters>
+struct Counter {
+  int64_t n = 0;
+
+  constexpr Counter() = default;
+  constexpr Counter(int64_t count) : n(count) {}    // NOLINT(google-explicit-constructor)
+  constexpr operator int64_t() const { return n; }  // NOLINT(google-explicit-constructor)
+  constexpr Counter& operator++() {
+    ++n;
+    return *this;
+  }
+  constexpr Serial Next()
+    requires(kMatters == 0)
+  {
+    return Serial(++n);
+  }
+  template <typename Form>
+  void AddTo(Form& form) const {
+    form.AddWord(static_cast<uint64_t>(Canonical<Form> ? std::min(n, kMatters) : n));
+  }
+};
+
+template <typename T>
+inline constexpr bool kIsCounting = std::is_same_v<T, Serial>;
+template <int64_t kMatters>
+inline constexpr bool kIsCounting<Counter<kMatters>> = true;
+
+// Go's ticker: ticks at `from` and after every whole period. Ticks that were missed are dropped.
+struct Ticker {
+  LocalInstant from;
+  Duration period;  // above zero
+
+  // The first tick after `now`. REQUIRES: `now` is not before `from`.
+  constexpr LocalInstant NextAfter(LocalInstant now) const {
+    return from + period * ((now - from).ns / period.ns + 1);
+  }
+  friend constexpr bool operator==(const Ticker&, const Ticker&) = default;
+  template <typename Form>
+  void AddTo(Form& form) const {
+    if constexpr (Canonical<Form>) {
+      form.Add(NextAfter(form.local_now()));
+    } else {
+      form.Add(from);
+    }
+  }
+};
+
+}  // namespace whorl
