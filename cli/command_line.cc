@@ -66,7 +66,7 @@ int Run(int argc, char** argv, const GrpcCommands& grpc) {
       "whorl SUBCOMMAND --help says more.");
   const std::string called = CommandFromHere(argc > 0 ? argv[0] : "whorl");
   std::vector<SubCommand> commands = {AddReplayCommand(root, called, grpc),
-                                      AddHuntCommand(root, called), AddExploreCommand(root),
+                                      AddHuntCommand(root, called), AddExploreCommand(root, called),
                                       AddBenchCommand(root, grpc)};
   // These exist for the help and for suggestions; Main has already run them.
   for (const GrpcSubCommand& command : kGrpcSubCommands) {

@@ -19,12 +19,17 @@
 #include "cli/exit_code.h"
 #include "cli/explore_checkpoint.h"
 #include "cli/explore_progress.h"
+#include "cli/explore_save.h"
+#include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
+#include "cli/shell_text.h"
+#include "sim/explore/counterexample.h"
 #include "sim/explore/engine/model_digest.h"
 #include "sim/explore/engine/search.h"
 #include "sim/explore/lock_model.h"
+#include "sim/explore/scenario_space.h"
 #include "sim/judge/checkers/setup.h"
 #include "sim/report/json_print.h"
 #include "sim/report/timeline.h"
@@ -56,6 +61,8 @@ constexpr uint64_t kMemoryMaxMiB = 1'000'000;
 constexpr uint64_t kMemoryByDefaultMiB = 4'096;
 
 struct ExploreRequest {
+  std::string scenario_path;
+  std::optional<sim::ScenarioSpace> space;  // of that scenario
   sim::ExploreWorld world;
   sim::ExploreBounds bounds;
   std::optional<Duration> lease;
@@ -65,10 +72,13 @@ struct ExploreRequest {
   std::optional<Invariant> invariant;
   bool promised_only = false;
   bool first_only = false;
+  bool all = false;  // each kind of violation
   bool timeline = false;
   bool json = false;
   std::string out;
   std::string checkpoint;  // the file; empty: none
+  std::string save_folder;
+  std::string command;  // how this command was called
   uint64_t memory_mib = kMemoryByDefaultMiB;
   uint64_t jobs = 1;
 };
@@ -80,6 +90,8 @@ constexpr std::string_view kExploreFooter = R"(Examples:
   whorl explore --protocol spindle_v2 --invariant token_monotonic --crashes 1 --pauses 1
   whorl explore --protocol fenced_lease --processes 3 --losses 1 --memory 8000
   whorl explore --protocol fenced_lease --aborts 1 --checkpoint aborts.search
+  whorl explore --protocol spindle_v3 --pauses 1 --all --save found   found/*.json, for whorl replay
+  whorl explore --scenario scenarios/semaphore_row_deleted.json --horizon 10s
 
 A search takes every order of what can happen at one time, every fault of the budget at every moment,
 and every length of a pause on the grid. So "holds" is a proof within the bounds that the first line
@@ -122,6 +134,10 @@ void AddTime(CLI::App& app, const std::string& name, const std::shared_ptr<Explo
 }
 
 void AddWorldOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& request) {
+  app.add_option(
+         "--scenario", request->scenario_path,
+         "explore its world; its faults are the menu and the budget, and strike at any time")
+      ->type_name("FILE");
   AddText(app, "--protocol", "P", request, TakeProtocol, "whose locks to explore");
   AddNumber(
       app, "--processes", 1, kProcessesMax,
@@ -188,6 +204,8 @@ void AddRunOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& request
       "judge this one alone");
   app.add_flag("--promised", request->promised_only, "judge what the protocol promises alone");
   app.add_flag("--first", request->first_only, "end at the first violation");
+  app.add_flag("--all", request->all,
+               "find each kind of violation: by what shows it, and by the kinds of its faults");
   app.add_flag("--timeline", request->timeline, "show a shortest run to each violation");
   AddNumber(
       app, "--memory", 1, kMemoryMaxMiB, [request](uint64_t n) { request->memory_mib = n; },
@@ -202,13 +220,83 @@ void AddRunOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& request
       "threads (default: one for each core); changes no output");
   app.add_flag("--json", request->json, "print JSON instead of text");
   app.add_option("--out", request->out, "write the JSON into FILE")->type_name("FILE");
+  app.add_option("--save", request->save_folder,
+                 "write a scenario of each violation into DIR, for whorl replay; no file there is "
+                 "overwritten")
+      ->type_name("DIR");
+}
+
+// --- a scenario's world --------------------------------------------------------------------------
+
+// Options that say what a scenario says itself.
+std::vector<std::string> SaidTwice(const CLI::App& app) {
+  std::vector<std::string> errors;
+  for (const char* option : {"--protocol", "--processes", "--locks", "--lease", "--constants",
+                             "--epsilon", "--current-timestamp-error"}) {
+    if (app.get_option(option)->count() == 0) continue;
+    errors.push_back(Cat(option, " does not go with --scenario, which says it"));
+  }
+  return errors;
+}
+
+// The request's world, as the scenario has it.
+void DescribeWorld(const sim::Scenario& scenario, sim::ExploreWorld& world) {
+  world.protocol = scenario.protocol;
+  world.grid_constants = scenario.constants == sim::Constants::kGrid;
+  world.processes = static_cast<int>(scenario.nodes.size());
+  world.locks = static_cast<int>(scenario.locks.size());
+  world.epsilon = scenario.spanner.truetime.epsilon;
+  world.current_timestamp_error = scenario.spanner.current_timestamp_error;
+  const auto shortest = std::ranges::min_element(scenario.nodes, {}, &sim::NodeSpec::lease);
+  world.lease = shortest->lease;
+}
+
+// Takes the world, the menu and the budget. False if it has said what is wrong.
+bool TakeScenario(const CLI::App& app, ExploreRequest& request) {
+  std::vector<std::string> errors = SaidTwice(app);
+  const Inputs inputs = LoadInputs({request.scenario_path});
+  for (const BadInput& bad : inputs.bad) {
+    // Printed unchanged, so that an editor finds file and line.
+    for (const std::string& error : bad.errors) std::cerr << error << '\n';
+  }
+  if (inputs.bad.empty() && inputs.scenarios.size() != 1) {
+    errors.emplace_back("--scenario takes one file, and this is a folder of several scenarios");
+  }
+  for (const std::string& error : errors) Complain(error);
+  if (!errors.empty() || !inputs.bad.empty()) return false;
+  const sim::Scenario& scenario = inputs.scenarios.front();
+  sim::ScenarioSpace space = sim::SpaceOf(scenario);
+  for (const std::string& error : space.errors) Complain(error);
+  if (!space.errors.empty()) return false;
+  if (!scenario.schedule.empty()) {
+    Complain(Cat(sim::Printable(scenario.path, 1000),
+                 ": its schedule is left out: a search tries every one"));
+  }
+  DescribeWorld(space.scenario, request.world);
+  request.lease = request.world.lease;
+  sim::FaultBudget& budget = request.bounds.faults;
+  for (const auto kind :
+       {&sim::FaultBudget::crashes, &sim::FaultBudget::pauses, &sim::FaultBudget::losses,
+        &sim::FaultBudget::aborts, &sim::FaultBudget::deletes}) {
+    budget.*kind = std::max(budget.*kind, space.faults.*kind);
+  }
+  request.bounds.menu = space.menu;
+  request.space = std::move(space);
+  return true;
+}
+
+// The scenario's longest pause, up to the next point of the grid.
+std::optional<Duration> LongestPauseOf(const ExploreRequest& request, Duration grid) {
+  if (!request.space || request.space->longest_pause == Duration{}) return std::nullopt;
+  return grid * ((request.space->longest_pause.ns + grid.ns - 1) / grid.ns);
 }
 
 // Fills in what was not said. Returns what cannot be meant.
 std::vector<std::string> Complete(ExploreRequest& request) {
   std::vector<std::string> errors;
   if (request.world.protocol.empty()) {
-    errors.emplace_back("explore needs --protocol; `whorl protocols` lists them");
+    errors.emplace_back(
+        "explore needs --protocol or --scenario; `whorl protocols` lists the protocols");
     return errors;
   }
   const ProtocolInfo& protocol = *FindProtocol(request.world.protocol);
@@ -221,7 +309,8 @@ std::vector<std::string> Complete(ExploreRequest& request) {
   request.world.lease = lease;
   bounds.grid = request.grid.value_or(lease / kLeasesInGrid);
   bounds.horizon = request.horizon;
-  bounds.longest_pause = request.longest_pause.value_or(lease * kLeasesByDefault);
+  bounds.longest_pause = request.longest_pause.value_or(
+      LongestPauseOf(request, bounds.grid).value_or(lease * kLeasesByDefault));
   for (const auto& [name, time] :
        {std::pair("the lease", lease), std::pair("--longest-pause", bounds.longest_pause)}) {
     if (time.ns % bounds.grid.ns == 0) continue;
@@ -273,6 +362,7 @@ std::string BoundsText(const ExploreRequest& request) {
   const sim::ExploreWorld& world = request.world;
   const sim::ExploreBounds& bounds = request.bounds;
   std::string text = Cat(world.protocol, ", ", CountText(world.processes, "process", "processes"));
+  if (request.space) text = Cat("the world of ", request.space->scenario.name, ": ", text);
   if (world.locks > 1) text += Cat(", ", CountText(world.locks, "lock", "locks"));
   text += Cat(", ", BudgetText(bounds.faults));
   if (bounds.faults.pauses > 0) {
@@ -331,21 +421,35 @@ struct Finding {
   const Violation* violation = nullptr;
   uint64_t states = 0;  // that violate it
   bool promised = false;
-  bool confirmed = false;  // in exact time
-  std::string text;        // of the exact run
+  sim::Counterexample found;
+  std::string saved;  // the path of its scenario
 };
+
+// What the exact run says of the violation.
+std::string ExactText(const Finding& finding) {
+  if (finding.found.is_confirmed) return finding.found.run.checks[finding.invariant].first->text;
+  const std::string& problem = finding.found.run.schedule_problem;
+  return Cat("not confirmed by an exact replay: it may be an accident of the grid",
+             problem.empty() ? "" : Cat("; ", problem));
+}
 
 class Explorer {
  public:
   explicit Explorer(ExploreRequest request)
       : request_(std::move(request)),
-        model_(request_.world, request_.bounds),
-        promises_(sim::PromisesIn(model_.scenario())) {}
+        model_(request_.space ? sim::LockModel(request_.space->scenario, request_.bounds)
+                              : sim::LockModel(request_.world, request_.bounds)),
+        promises_(sim::PromisesIn(model_.scenario())) {
+    if (request_.all) model_.TellKindsApart();
+  }
 
   int Run() {
     OutputFile file;
     if (!request_.out.empty()) {
       if (const absl::Status opened = file.Open(request_.out); !opened.ok()) return End(opened);
+    }
+    if (!request_.save_folder.empty()) {
+      if (const absl::Status made = MakeFolder(request_.save_folder); !made.ok()) return End(made);
     }
     if (!request_.checkpoint.empty()) {
       const absl::Status opened = checkpoint_.Open(request_.checkpoint, Settings());
@@ -354,7 +458,8 @@ class Explorer {
     const absl::StatusOr<Result> searched = Search();
     if (!searched.ok()) return End(searched.status());
     const Result& result = *searched;
-    const std::vector<Finding> findings = FindingsOf(result);
+    std::vector<Finding> findings = FindingsOf(result);
+    if (const absl::Status saved = Save(findings); !saved.ok()) return End(saved);
     const int code = findings.empty() ? kAsExpected : kExpectationFailed;
     if (request_.json || !request_.out.empty()) {
       const std::string text = sim::DumpJson(JsonOf(result, findings), 2) + "\n";
@@ -408,6 +513,8 @@ class Explorer {
             {"--horizon", bounds.horizon ? FormatDuration(*bounds.horizon) : "none"},
             {"invariants", NamesOf(Watched())},
             {"--first", yes(request_.first_only)},
+            {"--all", yes(request_.all)},
+            {"--scenario", request_.scenario_path.empty() ? "none" : request_.scenario_path},
             {"worlds of digest", sim::HashText(worlds.high) + sim::HashText(worlds.low)}};
   }
 
@@ -422,6 +529,7 @@ class Explorer {
     options.watched = Watched();
     options.round = kRound;
     options.stop_at_violation = request_.first_only;
+    options.each_kind = request_.all;
     options.progress = [&](const explore::Progress& now) {
       progress.Add(now);
       if (shown.IsDue()) shown.Show(progress.Text());
@@ -467,19 +575,35 @@ class Explorer {
     std::vector<Finding> findings;
     for (const Violation& violation : result.violations) {
       const auto invariant = static_cast<Invariant>(violation.property);
-      const auto run = model_.RunExactly(violation.path.choices, nullptr);
-      const sim::InvariantResult& exact =
-          run.checks.invariants[static_cast<size_t>(violation.property)];
-      Finding finding = {.invariant = invariant,
-                         .violation = &violation,
-                         .states = result.violating[static_cast<size_t>(violation.property)],
-                         .promised = PromiseOf(invariant) == Promise::kPromised,
-                         .confirmed = run.possible && exact.violations > 0,
-                         .text = {}};
-      if (exact.first) finding.text = exact.first->text;
-      findings.push_back(std::move(finding));
+      findings.push_back({.invariant = invariant,
+                          .violation = &violation,
+                          .states = result.violating[static_cast<size_t>(violation.property)],
+                          .promised = PromiseOf(invariant) == Promise::kPromised,
+                          .found = sim::CounterexampleOf(model_, violation),
+                          .saved = {}});
     }
-    return findings;
+    // Of two kinds, one may be the other one and a fault that it does not need.
+    std::vector<Finding> minimal;
+    for (const Finding& finding : findings) {
+      const bool needs_more = std::ranges::any_of(findings, [&](const Finding& other) {
+        return other.invariant == finding.invariant && sim::NeedsLess(other.found, finding.found);
+      });
+      if (!needs_more) minimal.push_back(finding);
+    }
+    return minimal;
+  }
+
+  // One that the exact replay does not confirm is no scenario of a violation.
+  absl::Status Save(std::vector<Finding>& findings) const {
+    if (request_.save_folder.empty()) return absl::OkStatus();
+    for (Finding& finding : findings) {
+      if (!finding.found.is_confirmed) continue;
+      const absl::StatusOr<std::string> path =
+          SaveCounterexample(finding.found.scenario, request_.save_folder);
+      if (!path.ok()) return path.status();
+      finding.saved = *path;
+    }
+    return absl::OkStatus();
   }
 
   void Print(const Result& result, const std::vector<Finding>& findings) const {
@@ -502,16 +626,17 @@ class Explorer {
               << CountText(static_cast<int64_t>(finding.violation->path.choices.size()), "step",
                            "steps")
               << '\n';
-    std::cout << "  "
-              << (finding.confirmed
-                      ? finding.text
-                      : "not confirmed by an exact replay: it may be an accident of the grid")
-              << '\n';
+    std::cout << "  " << ExactText(finding) << '\n';
+    if (!finding.saved.empty()) {
+      std::cout << "  " << ShellQuoted(request_.command) << " replay " << ShellQuoted(finding.saved)
+                << " --explain=" << WordOf(finding.invariant) << '\n';
+    }
     if (!request_.timeline) return;
-    sim::Timeline timeline(model_.scenario());
-    const auto run = model_.RunExactly(finding.violation->path.choices, &timeline);
+    sim::Timeline timeline(finding.found.scenario);
+    sim::RunAgain(model_, finding.found, timeline);
     std::cout << '\n';
-    timeline.Print(run.checks, {.width = ScreenWidth(), .colour = WantsColour()}, std::cout);
+    timeline.Print(finding.found.run.checks, {.width = ScreenWidth(), .colour = WantsColour()},
+                   std::cout);
     std::cout << '\n';
   }
 
@@ -538,22 +663,25 @@ class Explorer {
       Json& verdict = verdicts[std::string(WordOf(finding.invariant))];
       verdict["verdict"] = "violated";
       verdict["promised"] = finding.promised;
-      verdict["faults"] = finding.violation->faults;
-      verdict["steps"] = finding.violation->path.choices.size();
       verdict["states"] = finding.states;
-      verdict["confirmed"] = finding.confirmed;
-      verdict["text"] = finding.text;
+      Json counterexample = {{"faults", finding.violation->faults},
+                             {"steps", finding.violation->path.choices.size()},
+                             {"confirmed", finding.found.is_confirmed},
+                             {"text", ExactText(finding)}};
+      if (!finding.saved.empty()) counterexample["scenario"] = finding.saved;
+      verdict["counterexamples"].push_back(std::move(counterexample));
     }
     return document;
   }
 
   const ExploreRequest request_;
-  const sim::LockModel model_;
+  sim::LockModel model_;
   const std::array<Promise, kCountOf<Invariant>> promises_;
   CheckpointFile checkpoint_;
 };
 
-int RunExplore(ExploreRequest request) {
+int RunExplore(const CLI::App& app, ExploreRequest request) {
+  if (!request.scenario_path.empty() && !TakeScenario(app, request)) return kBadInput;
   const std::vector<std::string> errors = Complete(request);
   for (const std::string& error : errors) Complain(error);
   if (!errors.empty()) return kBadInput;
@@ -562,14 +690,15 @@ int RunExplore(ExploreRequest request) {
 
 }  // namespace
 
-SubCommand AddExploreCommand(CLI::App& root) {
+SubCommand AddExploreCommand(CLI::App& root, const std::string& command) {
   CLI::App* app = root.add_subcommand("explore", "Try every schedule of a protocol within bounds");
   const auto request = std::make_shared<ExploreRequest>();
+  request->command = command;
   AddWorldOptions(*app, request);
   AddBoundOptions(*app, request);
   AddRunOptions(*app, request);
   app->footer(std::string(kExploreFooter));
-  return {.app = app, .run = [request] { return RunExplore(*request); }};
+  return {.app = app, .run = [app, request] { return RunExplore(*app, *request); }};
 }
 
 }  // namespace whorl::cli

@@ -100,6 +100,14 @@ std::vector<std::string> RefusalsOf(BackendKind kind, const sim::Scenario& scena
     refusals.push_back(Cat(path, ": /spanner/default_isolation", on,
                            "it is an option of the database there; run it without --on"));
   }
+  if (!scenario.schedule.empty()) {
+    refusals.push_back(Cat(path, ":", std::to_string(scenario.schedule.front().line), ": /schedule",
+                           on, "nobody can choose the order of real events; run it without --on"));
+  }
+  if (scenario.constants != sim::Constants::kShipped) {
+    refusals.push_back(Cat(path, ": /constants", on,
+                           "real processes have the numbers that ship; run it without --on"));
+  }
   if (!spanner.splits.empty()) {
     refusals.push_back(Cat(path, ": /spanner/splits", on,
                            "nobody can divide a real table at will; run it without --on"));

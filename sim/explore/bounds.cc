@@ -26,6 +26,7 @@ Scenario ScenarioToExplore(const ExploreWorld& world, const ExploreBounds& bound
   scenario.name = "explored";
   scenario.about = "explored";
   scenario.protocol = world.protocol;
+  scenario.constants = world.grid_constants ? Constants::kGrid : Constants::kShipped;
   for (int i = 0; i < world.locks; ++i) {
     scenario.locks.push_back(i == 0 ? "lock" : "lock" + std::to_string(i + 1));
   }
@@ -54,7 +55,8 @@ Scenario ScenarioToExplore(const ExploreWorld& world, const ExploreBounds& bound
   // two steps of the protocol is not what is searched.
   scenario.workload.write_every = world.lease;
   scenario.workload.work_for = {};
-  scenario.workload.resource = ResourceKind::kFenced;
+  scenario.workload.resource =
+      protocol.has_tokens ? ResourceKind::kFenced : ResourceKind::kUnfenced;
   return scenario;
 }
 

@@ -22,6 +22,17 @@ struct FaultBudget {
   WHORL_FIELDS(FaultBudget, crashes, pauses, losses, aborts, deletes);
 };
 
+// Whom the faults of each kind may strike: places of nodes. Nothing: anybody.
+struct FaultMenu {
+  std::optional<std::vector<int16_t>> crashes;
+  std::optional<std::vector<int16_t>> pauses;
+  std::optional<std::vector<int16_t>> lost_requests;
+  std::optional<std::vector<int16_t>> lost_replies;
+  std::optional<std::vector<int16_t>> aborts;
+  std::optional<std::vector<RowOfLock>> deleted_rows;  // nothing: the rows of the locks
+  WHORL_FIELDS(FaultMenu, crashes, pauses, lost_requests, lost_replies, aborts, deleted_rows);
+};
+
 struct ExploreBounds {
   FaultBudget faults;
   Duration grid;      // messages that are late arrive, and pauses end, at multiples of this
@@ -29,7 +40,8 @@ struct ExploreBounds {
   Duration longest_pause;
   // Nothing happens at this time or later. Empty: runs never end.
   std::optional<Duration> horizon;
-  WHORL_FIELDS(ExploreBounds, faults, grid, delay, longest_pause, horizon);
+  FaultMenu menu;
+  WHORL_FIELDS(ExploreBounds, faults, grid, delay, longest_pause, horizon, menu);
 };
 // How long ago something has to be for a search to forget how long: longer than any time that
 // protocols ask about, which are some leases and what a process may have been paused.

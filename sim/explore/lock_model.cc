@@ -11,34 +11,12 @@
 #include "sim/world/chance.h"
 #include "sim/world/fault_effects.h"
 #include "sim/world/latency.h"
-#include "sim/world/mix.h"
 
 namespace whorl::sim {
 namespace {
 
 // What happens so soon happens within the same instant: the steps of commit timestamps.
 constexpr Duration kInstant = Milliseconds(1);
-
-// --- draws ---------------------------------------------------------------------------------------
-
-// Answers the draws of the code under test: ids differ from process to process, and every pause is
-// the longest one.
-class FixedChance final : public Chance {
- public:
-  uint64_t Bits(Draw /*draw*/, const DrawnFor& /*whom*/) override { return 0; }
-  uint64_t BitsOfFault(uint32_t /*fault*/, Draw /*draw*/, const DrawnFor& /*whom*/) override {
-    return 0;
-  }
-  int64_t Between(ProcessId process, uint16_t lock, std::optional<StepName> /*step*/,
-                  Purpose /*purpose*/, int64_t lo, int64_t hi) override {
-    constexpr int64_t kAll32 = 0xffff'ffff;
-    if (lo != 0 || hi != kAll32) return hi;
-    // A part of a random id (protocol/random_id.cc).
-    const uint64_t who = uint64_t{process.incarnation} << 32 | uint64_t{lock} << 16 |
-                         static_cast<uint16_t>(process.node);
-    return static_cast<int64_t>(Mix(who) & 0xffff'ffff);
-  }
-};
 
 // --- the menu of faults --------------------------------------------------------------------------
 
@@ -70,6 +48,34 @@ AnyFault FaultOf(OfNode kind, const ExploreBounds& bounds) {
   return AbortFault{};
 }
 
+// Whom a fault of this kind may strike; null: anybody.
+const std::vector<int16_t>* VictimsOf(OfNode kind, const FaultMenu& menu) {
+  const auto listed = [](const std::optional<std::vector<int16_t>>& nodes) {
+    return nodes ? &*nodes : nullptr;
+  };
+  switch (kind) {
+    case OfNode::kPause:
+      return listed(menu.pauses);
+    case OfNode::kCrash:
+      return listed(menu.crashes);
+    case OfNode::kLoseRequest:
+      return listed(menu.lost_requests);
+    case OfNode::kLoseReply:
+      return listed(menu.lost_replies);
+    case OfNode::kAbort:
+      return listed(menu.aborts);
+    case OfNode::kStart:  // who crashed
+    case OfNode::kCount:
+      break;
+  }
+  return nullptr;
+}
+
+bool MayStrike(OfNode kind, int16_t node, const FaultMenu& menu) {
+  const std::vector<int16_t>* victims = VictimsOf(kind, menu);
+  return victims == nullptr || std::ranges::find(*victims, node) != victims->end();
+}
+
 // They strike by World::Trigger only: the step of their trigger is never reached.
 void WriteMenu(Scenario& scenario, const ExploreBounds& bounds) {
   scenario.faults.clear();
@@ -82,8 +88,11 @@ void WriteMenu(Scenario& scenario, const ExploreBounds& bounds) {
     }
   }
   if (bounds.faults.deletes == 0) return;  // an operator who may act voids promises
+  std::vector<RowOfLock> rows;
   for (size_t lock = 0; lock < scenario.locks.size(); ++lock) {
-    const RowOfLock row = {.lock = static_cast<uint16_t>(lock), .row = scenario.locks[lock]};
+    rows.push_back({.lock = static_cast<uint16_t>(lock), .row = scenario.locks[lock]});
+  }
+  for (const RowOfLock& row : bounds.menu.deleted_rows.value_or(rows)) {
     scenario.faults.push_back(
         {.trigger = never, .node = FaultSpec::kNoNode, .what = DeleteRowFault{.target = row}});
   }
@@ -148,6 +157,10 @@ class Lister {
     ListFaultsOfMessage(slot);
   }
 
+  // A fault of a node.
+  void Strike(int16_t node, OfNode kind, const CallName& call, int faults) {
+    if (MayStrike(kind, node, bounds_.menu)) Strike(MenuIndex(node, kind), call, faults);
+  }
   void Strike(uint32_t fault, const CallName& call, int faults) {
     Add({.kind = MoveKind::kFault, .fault = fault, .call = call}, faults);
   }
@@ -160,11 +173,11 @@ class Lister {
     const int16_t node = call.name.process.node;
     if (node < 0 || !call.awaited || slot.due != world_.now()) return;
     if (state_.left.losses > 0) {
-      Strike(MenuIndex(node, arrives ? OfNode::kLoseRequest : OfNode::kLoseReply), call.name, 1);
+      Strike(node, arrives ? OfNode::kLoseRequest : OfNode::kLoseReply, call.name, 1);
     }
     if (state_.left.aborts > 0 && arrives && model::IsOfReadWrite(call.request) &&
         !std::holds_alternative<Rollback>(call.request) && !call.struck_by) {
-      Strike(MenuIndex(node, OfNode::kAbort), call.name, 1);
+      Strike(node, OfNode::kAbort, call.name, 1);
     }
   }
 
@@ -172,12 +185,12 @@ class Lister {
     const Node& node = world_.state().nodes[static_cast<size_t>(index)];
     if (node.life == Life::kDown) {
       if (node.incarnation == 0) return;  // it has not started yet
-      Strike(MenuIndex(index, OfNode::kStart), {}, 0);
+      Strike(index, OfNode::kStart, {}, 0);
       return StopAtGrid();
     }
-    if (state_.left.crashes > 0) Strike(MenuIndex(index, OfNode::kCrash), {}, 1);
+    if (state_.left.crashes > 0) Strike(index, OfNode::kCrash, {}, 1);
     if (state_.left.pauses > 0 && node.pauses == 0) {
-      Strike(MenuIndex(index, OfNode::kPause), {}, 1);
+      Strike(index, OfNode::kPause, {}, 1);
     }
   }
 
@@ -232,33 +245,56 @@ Outbox& ScratchOutbox() {
   return out;
 }
 
-void TellJudges(Situation& state, const Outbox& out) {
-  for (const Observation& observation : out.observed) state.checkers.Observe(observation);
-  state.violated =
-      state.checkers.TakeViolated() & ~(1U << static_cast<uint32_t>(Invariant::kNoWedge));
+// The step of the observation, or its event if it belongs to no step.
+uint64_t WhereOf(const Observation& observation) {
+  return std::visit(
+      [&](const auto& what) -> uint64_t {
+        if constexpr (requires { what.step; }) return what.step.key();
+        constexpr uint64_t kNoStep = uint64_t{1} << 32;  // no key of a step is so
+        return kNoStep + observation.what.index();
+      },
+      observation.what);
+}
+
+void TellJudges(Situation& state, const Outbox& out, bool tells_kinds) {
+  constexpr uint32_t kJudged = ~(1U << static_cast<uint32_t>(Invariant::kNoWedge));
+  state.violated = 0;
+  state.shown.clear();
+  for (const Observation& observation : out.observed) {
+    state.checkers.Observe(observation);
+    if (!tells_kinds) continue;
+    const uint32_t violated = state.checkers.TakeViolated() & kJudged & ~state.violated;
+    state.violated |= violated;
+    for (uint8_t i = 0; i < kCountOf<Invariant>; ++i) {
+      if ((violated >> i & 1U) == 0) continue;
+      state.shown.push_back({.invariant = i, .where = WhereOf(observation)});
+    }
+  }
+  state.violated |= state.checkers.TakeViolated() & kJudged;
 }
 
 }  // namespace
 
 LockModel::LockModel(Scenario scenario, const ExploreBounds& bounds, ConfigMaker make_config)
-    : bounds_(bounds) {
+    : bounds_(bounds), make_config_(make_config) {
+  scenario.schedule.clear();
   WriteMenu(scenario, bounds);
   Duration lease;
   for (const NodeSpec& node : scenario.nodes) lease = std::max(lease, node.lease);
-  memory_ = MemoryOf(bounds, lease);
+  // When a call was sent is asked until its connection times out.
+  memory_ = std::max(MemoryOf(bounds, lease), scenario.network.connection_timeout + bounds.grid);
   setup_ = MakeSetup(scenario, make_config);
 }
 
 LockModel::LockModel(const ExploreWorld& world, const ExploreBounds& bounds)
-    : LockModel(ScenarioToExplore(world, bounds), bounds,
-                world.grid_constants ? FindProtocol(world.protocol)->make_grid_config : nullptr) {}
+    : LockModel(ScenarioToExplore(world, bounds), bounds) {}
 
 std::vector<LockModel::State> LockModel::Initial() const {
   Outbox& out = ScratchOutbox();
   Situation state{.world = World(setup_, out),
                   .checkers = Checkers(setup_->scenario, RoundTripP999(Preset::kNone)),
                   .left = bounds_.faults};
-  TellJudges(state, out);
+  TellJudges(state, out, tells_kinds_);
   return {std::move(state)};
 }
 
@@ -283,42 +319,17 @@ bool LockModel::Take(const State& from, const Move& move, State& to) const {
       Spend(to->left, move.fault, to->world.state().nodes.size());
       break;
   }
-  TellJudges(*to, out);
+  TellJudges(*to, out, tells_kinds_);
   return true;
 }
 
-LockModel::ExactRun LockModel::RunExactly(std::span<const Move> path, ObservationSink* sink) const {
-  Outbox& out = ScratchOutbox();
-  World world(setup_, out);
-  Checkers checkers(setup_->scenario, RoundTripP999(Preset::kNone));
-  uint64_t ordinal = 0;
-  const auto hear = [&] {
-    for (const Observation& observation : out.observed) {
-      checkers.Observe(observation);
-      if (sink != nullptr) sink->Hear(observation, ++ordinal, 0);
-    }
-  };
-  hear();
-  FixedChance chance;
-  ExactRun run = {.possible = true, .checks = {}};
-  for (const Move& move : path) {
-    out.observed.clear();
-    world.AdvanceTo(std::max(world.now(), move.at));
-    if (move.kind == MoveKind::kFault) {
-      world.TakeEarly(world.Trigger(move.fault, move.call), chance, out);
-    } else if (move.kind == MoveKind::kEvent) {
-      run.possible = run.possible && world.state().pending.Find(move.event).has_value();
-      // A pause may end before the menu says so.
-      if (std::holds_alternative<FaultEnds>(move.event.event)) {
-        world.TakeEarly(move.event, chance, out);
-      } else {
-        world.Take(move.event, chance, out);
-      }
-    }
-    hear();
-  }
-  run.checks = checkers.Finish(world.now());
-  return run;
+uint64_t LockModel::Kind(const State& state, int property) const {
+  const auto shown =
+      std::ranges::find(state->shown, static_cast<uint8_t>(property), &ShownBy::invariant);
+  whorl::Fingerprint kind;
+  kind.AddWord(shown == state->shown.end() ? 0 : shown->where);
+  kind.Add(state->left);
+  return kind.value();
 }
 
 size_t LockModel::BytesOf(const State& state) const {
@@ -355,6 +366,7 @@ explore::Key128 LockModel::Fingerprint(const State& state) const {
     state->checkers.AddMemory(asked_since, form);
     form.Add(state->left);
     form.Add(state->violated);
+    if (tells_kinds_) form.Add(state->shown);
   });
   return explore::KeyOf(digest.high, digest.low);
 }

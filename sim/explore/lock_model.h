@@ -12,7 +12,8 @@
 //
 // Time goes from event to event, and from grid point to grid point while something may be late. A
 // commit waits out less than a millisecond of TrueTime's uncertainty within the same instant, so
-// that instants stay on the grid. So a violation is a candidate, which RunExactly confirms or not.
+// that instants stay on the grid. So a violation is a candidate, which a run in exact time confirms or
+// not (counterexample.h).
 //
 // States are compared by their canonical form (sim/world/canonical.h) and by what the judges
 // remember. no_wedge is not judged: it is about what never happens.
@@ -21,7 +22,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -52,11 +52,19 @@ struct Move {
   WHORL_FIELDS(Move, kind, at, event, fault, call);
 };
 
+// The step, or the kind of event, that showed a violation.
+struct ShownBy {
+  uint8_t invariant = 0;
+  uint64_t where = 0;
+  WHORL_FIELDS(ShownBy, invariant, where);
+};
+
 struct Situation {
   World world;
   Checkers checkers;
   FaultBudget left;
-  uint32_t violated = 0;  // by the last move, as bits by Invariant
+  uint32_t violated = 0;       // by the last move, as bits by Invariant
+  std::vector<ShownBy> shown;  // if kinds are told apart: by the last move
 };
 
 class LockModel {
@@ -81,25 +89,26 @@ class LockModel {
   bool Take(const State& from, const Move& move, State& to) const;
   explore::Key128 Fingerprint(const State& state) const;
   uint32_t Judge(const State& state) const { return state->violated; }
+  // Violations are of one kind if the same step, or an event of the same kind, showed them, after
+  // faults of the same kinds. REQUIRES: TellKindsApart() was called.
+  uint64_t Kind(const State& state, int property) const;
+  // From now on, states that show a violation otherwise are not the same.
+  void TellKindsApart() { tells_kinds_ = true; }
   // What the state holds on the heap, roughly: large blocks are counted, small ones estimated.
   size_t BytesOf(const State& state) const;
 
   // With the menu of faults. No fault of it strikes by itself.
   const Scenario& scenario() const { return setup_->scenario; }
 
-  // A path taken again in exact time: an event happens when it is due or later, and a commit that
-  // waits for TrueTime moves the clock.
-  struct ExactRun {
-    bool possible = false;  // each move could be made
-    CheckReport checks;
-  };
-  // `sink` may be null.
-  ExactRun RunExactly(std::span<const Move> path, ObservationSink* sink) const;
+  const ExploreBounds& bounds() const { return bounds_; }
+  ConfigMaker config_maker() const { return make_config_; }  // null for the protocol's own
 
  private:
   void ListMoves(const State& state, std::vector<std::pair<Move, int>>& moves) const;
 
   ExploreBounds bounds_;
+  ConfigMaker make_config_;
+  bool tells_kinds_ = false;
   Duration memory_;
   std::shared_ptr<const WorldSetup> setup_;
 };

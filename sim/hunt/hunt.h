@@ -24,7 +24,7 @@
 
 #include "absl/status/status.h"
 #include "protocol/protocols.h"
-#include "sim/hunt/breakage.h"
+#include "sim/report/breakage.h"
 #include "sim/hunt/world_generator.h"
 #include "sim/judge/batch.h"
 #include "sim/judge/check_report.h"

@@ -27,7 +27,8 @@ class Offers {
     const bool starts_in_time = std::ranges::all_of(smaller.nodes, [&](const NodeSpec& node) {
       return !node.start_at || Duration{node.start_at->ns} < smaller.duration;
     });
-    if (starts_in_time && FaultsArePossible(smaller)) offers_.push_back(std::move(smaller));
+    if (starts_in_time && FaultsArePossible(smaller) && ScheduleIsPossible(smaller))
+      offers_.push_back(std::move(smaller));
   }
 
   std::vector<Scenario> Take() && { return std::move(offers_); }
@@ -39,23 +40,60 @@ class Offers {
 
 // --- parts -------------------------------------------------------------------------------------
 
-void OfferWithoutFaults(const Scenario& scenario, Offers& offers) {
-  const size_t count = scenario.faults.size();
-  for (size_t length = count; length > 0; length /= 2) {
-    for (size_t first = 0; first < count; first += length) {
-      offers.Offer([&](Scenario& smaller) {
-        const auto begin = smaller.faults.begin() + static_cast<ptrdiff_t>(first);
-        const size_t last = std::min(length, count - first);
-        smaller.faults.erase(begin, begin + static_cast<ptrdiff_t>(last));
-      });
-    }
-  }
-}
-
 // Adjusts an index into a list from which entry `gone` was removed.
 template <typename Index>
 void CloseGap(Index& index, size_t gone) {
   if (static_cast<ptrdiff_t>(index) > static_cast<ptrdiff_t>(gone)) --index;
+}
+
+// With what the schedule says of it.
+void TakeOutFault(Scenario& scenario, size_t gone) {
+  scenario.faults.erase(scenario.faults.begin() + static_cast<ptrdiff_t>(gone));
+  std::erase_if(scenario.schedule, [&](const ScheduleEntry& entry) { return entry.fault == gone; });
+  for (ScheduleEntry& entry : scenario.schedule) {
+    if (entry.fault) CloseGap(*entry.fault, gone);
+  }
+}
+
+template <typename Wanted>
+void TakeOutFaults(Scenario& scenario, const Wanted& wanted) {
+  for (size_t i = scenario.faults.size(); i-- > 0;) {
+    if (wanted(scenario.faults[i])) TakeOutFault(scenario, i);
+  }
+}
+
+// Calls offer(first, last) for parts of a list of `count`: all of it, halves, quarters and so on.
+template <typename OfferPart>
+void ForEachPart(size_t count, const OfferPart& offer) {
+  for (size_t length = count; length > 0; length /= 2) {
+    for (size_t first = 0; first < count; first += length) {
+      offer(first, std::min(first + length, count));
+    }
+  }
+}
+
+void OfferWithoutFaults(const Scenario& scenario, Offers& offers) {
+  ForEachPart(scenario.faults.size(), [&](size_t first, size_t last) {
+    offers.Offer([&](Scenario& smaller) {
+      for (size_t i = last; i-- > first;) TakeOutFault(smaller, i);
+    });
+  });
+}
+
+// A fault whose beginning is left out is left out, too.
+void OfferWithoutEntries(const Scenario& scenario, Offers& offers) {
+  ForEachPart(scenario.schedule.size(), [&](size_t first, size_t last) {
+    offers.Offer([&](Scenario& smaller) {
+      const std::vector<bool> before = FaultsOfSchedule(smaller);
+      smaller.schedule.erase(smaller.schedule.begin() + static_cast<ptrdiff_t>(first),
+                             smaller.schedule.begin() + static_cast<ptrdiff_t>(last));
+      std::vector<bool> after = FaultsOfSchedule(smaller);
+      after.resize(before.size());  // empty without a schedule
+      for (size_t i = before.size(); i-- > 0;) {
+        if (before[i] && !after[i]) TakeOutFault(smaller, i);
+      }
+    });
+  });
 }
 
 void TakeOutNode(Scenario& scenario, size_t gone) {
@@ -64,7 +102,13 @@ void TakeOutNode(Scenario& scenario, size_t gone) {
     const auto node = static_cast<int16_t>(gone);
     return fault.node == node || (when != nullptr && when->node == node);
   };
-  std::erase_if(scenario.faults, meets);
+  TakeOutFaults(scenario, meets);
+  std::erase_if(scenario.schedule, [&](const ScheduleEntry& entry) {
+    return entry.node == static_cast<int16_t>(gone);
+  });
+  for (ScheduleEntry& entry : scenario.schedule) {
+    if (entry.node) CloseGap(*entry.node, gone);
+  }
   scenario.nodes.erase(scenario.nodes.begin() + static_cast<ptrdiff_t>(gone));
   for (FaultSpec& fault : scenario.faults) {
     CloseGap(fault.node, gone);
@@ -74,12 +118,15 @@ void TakeOutNode(Scenario& scenario, size_t gone) {
 
 void TakeOutLock(Scenario& scenario, size_t gone) {
   const auto lock = static_cast<uint16_t>(gone);
-  std::erase_if(scenario.faults, [&](const FaultSpec& fault) {
+  TakeOutFaults(scenario, [&](const FaultSpec& fault) {
     const When* when = std::get_if<When>(&fault.trigger);
     const RowOfLock* target = TargetOf(fault.what);
-    return (target != nullptr && target->lock == lock) ||
-           (when != nullptr && when->lock == lock);
+    return (target != nullptr && target->lock == lock) || (when != nullptr && when->lock == lock);
   });
+  std::erase_if(scenario.schedule, [&](const ScheduleEntry& entry) { return entry.lock == lock; });
+  for (ScheduleEntry& entry : scenario.schedule) {
+    if (entry.lock) CloseGap(*entry.lock, gone);
+  }
   for (FaultSpec& fault : scenario.faults) {
     if (RowOfLock* target = TargetOf(fault.what)) CloseGap(target->lock, gone);
     When* when = std::get_if<When>(&fault.trigger);
@@ -98,7 +145,7 @@ void TakeOutLock(Scenario& scenario, size_t gone) {
 void OfferStartedAtOnce(size_t node, Offers& offers) {
   offers.Offer([&](Scenario& smaller) {
     smaller.nodes[node].start_at = Instant{};
-    std::erase_if(smaller.faults, [&](const FaultSpec& fault) {
+    TakeOutFaults(smaller, [&](const FaultSpec& fault) {
       return fault.As<StartFault>() != nullptr && fault.node == static_cast<int16_t>(node);
     });
   });
@@ -290,8 +337,7 @@ void OfferPlainerDelay(const DelaySpec& add, size_t index, Offers& offers) {
 
 // The keys that a fault works without, or with less of.
 template <typename Kind>
-void OfferPlainerKeys(const Scenario& scenario, size_t index, const Kind& kind,
-                      Offers& offers) {
+void OfferPlainerKeys(const Scenario& scenario, size_t index, const Kind& kind, Offers& offers) {
   [[maybe_unused]] const auto offer_default = [&](const auto& field) {
     const Kind defaults;
     OfferDefault(offers, OfFault<Kind>(index, field), field(defaults));
@@ -323,7 +369,9 @@ void OfferPlainerKeys(const Scenario& scenario, size_t index, const Kind& kind,
 }
 
 void OfferPlainerFault(const Scenario& scenario, size_t index, Offers& offers) {
-  OfferPlainerTrigger(scenario, index, offers);
+  const std::vector<bool> scheduled = FaultsOfSchedule(scenario);
+  // When a fault of the schedule strikes stands there.
+  if (scheduled.empty() || !scheduled[index]) OfferPlainerTrigger(scenario, index, offers);
   std::visit([&](const auto& kind) { OfferPlainerKeys(scenario, index, kind, offers); },
              scenario.faults[index].what);
 }
@@ -359,6 +407,7 @@ void Descend(Smaller smaller, const Keeps& keeps, int64_t& left, Shrunk& shrunk)
 std::vector<Scenario> WithoutAPart(const Scenario& scenario) {
   Offers offers(scenario);
   OfferWithoutFaults(scenario, offers);
+  OfferWithoutEntries(scenario, offers);
   OfferWithoutNodesAndLocks(scenario, offers);
   OfferShorter(scenario, offers);
   return std::move(offers).Take();

@@ -16,8 +16,8 @@
 
 namespace whorl::sim {
 
-// Scenarios with fewer parts: without some faults (many at once come first), without a node and its
-// faults, without a lock, without rows, with a shorter duration.
+// Scenarios with fewer parts: without some faults (many at once come first), without entries of the
+// schedule, without a node and its faults, without a lock, without rows, with a shorter duration.
 std::vector<Scenario> WithoutAPart(const Scenario& scenario);
 // Scenarios with a default in place of a drawn value, or with a smaller or rounder number.
 std::vector<Scenario> WithPlainerNumbers(const Scenario& scenario);
@@ -30,7 +30,9 @@ struct Shrunk {
 };
 // Takes steps that `keeps` accepts until it accepts no candidate of WithoutAPart, and none of
 // WithPlainerNumbers or `max_runs` calls have been spent on numbers.
-// REQUIRES: `keeps` accepts `scenario` and is a function of its argument.
+// REQUIRES: `keeps` accepts `scenario` and is a function of its argument. With a schedule, it has to
+// refuse a run that could not take it (RunResult::schedule_problem), or entries are left that mean
+// nothing.
 Shrunk Shrink(Scenario scenario, const std::function<bool(const Scenario&)>& keeps,
               int64_t max_runs);
 

@@ -26,8 +26,12 @@ class JudgingSink final : public ObservationSink {
 
 class Run {
  public:
-  Run(const Scenario& scenario, uint64_t seed, ObservationSink* sink)
-      : scenario_(scenario), seed_(seed), judge_(scenario, sink), driver_(scenario, seed, &judge_) {}
+  Run(const Scenario& scenario, uint64_t seed, ObservationSink* sink,
+      ConfigMaker make_config = nullptr)
+      : scenario_(scenario),
+        seed_(seed),
+        judge_(scenario, sink),
+        driver_(scenario, seed, &judge_, make_config) {}
 
   Driver& driver() { return driver_; }
   RunResult Finish() {
@@ -38,7 +42,9 @@ class Run {
             .observations = driver_.observations(),
             .simulated = scenario_.duration,
             .checks = judge_.Finish({scenario_.duration.ns}),
-            .unfired_faults = driver_.UnfiredFaults()};
+            .unfired_faults = driver_.UnfiredFaults(),
+            .failed_entry = driver_.failed_entry(),
+            .schedule_problem = driver_.schedule_problem()};
   }
 
  private:
@@ -50,8 +56,9 @@ class Run {
 
 }  // namespace
 
-RunResult RunScenario(const Scenario& scenario, uint64_t seed, ObservationSink* sink) {
-  return Run(scenario, seed, sink).Finish();
+RunResult RunScenario(const Scenario& scenario, uint64_t seed, ObservationSink* sink,
+                      ConfigMaker make_config) {
+  return Run(scenario, seed, sink, make_config).Finish();
 }
 
 std::optional<RunResult> RunScenario(const Scenario& scenario, uint64_t seed, ObservationSink* sink,

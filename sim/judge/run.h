@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "protocol/spanner/fields.h"
@@ -24,12 +25,17 @@ struct RunResult {
   Duration simulated;
   CheckReport checks;
   std::vector<uint32_t> unfired_faults;  // indexes of declared faults that never struck
-  WHORL_FIELDS(RunResult, seed, hash, events, observations, simulated, checks, unfired_faults);
+  // See Driver: the entry of the schedule that could not happen, and why; nothing if all did.
+  std::optional<uint32_t> failed_entry;
+  std::string schedule_problem;
+  WHORL_FIELDS(RunResult, seed, hash, events, observations, simulated, checks, unfired_faults,
+               failed_entry, schedule_problem);
 };
 
-// `sink` may be null. REQUIRES: the scenario came from the loader, or is valid as the loader would
-// have it.
-RunResult RunScenario(const Scenario& scenario, uint64_t seed, ObservationSink* sink);
+// `sink` may be null. `make_config`: see MakeSetup. REQUIRES: the scenario came from the loader, or
+// is valid as the loader would have it.
+RunResult RunScenario(const Scenario& scenario, uint64_t seed, ObservationSink* sink,
+                      ConfigMaker make_config = nullptr);
 
 // Is asked a thousand times in a run, after equal parts of the simulated time, whether it goes on.
 class RunWatch {

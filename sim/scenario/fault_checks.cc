@@ -264,6 +264,20 @@ std::vector<bool> StartedNodes(const Scenario& scenario) {
   return started;
 }
 
+bool ScheduleIsPossible(const Scenario& scenario) {
+  if (scenario.schedule.empty()) return true;
+  Instant last;
+  for (const ScheduleEntry& entry : scenario.schedule)
+    last = std::max(last, entry.at.value_or(last));
+  if (last - Instant{} >= scenario.duration) return false;
+  const std::vector<bool> begun = FaultsOfSchedule(scenario);
+  for (size_t i = 0; i < scenario.faults.size(); ++i) {
+    if (begun[i] || !IsTimed(scenario.faults[i])) continue;
+    if (TimeOf(scenario.faults[i]) < last) return false;
+  }
+  return true;
+}
+
 bool FaultsArePossible(const Scenario& scenario) {
   const std::vector<bool> started = StartedNodes(scenario);
   const bool possible = std::ranges::all_of(scenario.faults, [&](const FaultSpec& fault) {

@@ -38,4 +38,9 @@ std::vector<bool> StartedNodes(const Scenario& scenario);
 // together.
 bool FaultsArePossible(const Scenario& scenario);
 
+// Whether the loader would take the schedule beside the duration and the faults: its times lie within
+// the run, and no fault that it does not begin is due before its end. REQUIRES: each entry by itself is
+// as the loader promises it.
+bool ScheduleIsPossible(const Scenario& scenario);
+
 }  // namespace whorl::sim

@@ -174,9 +174,7 @@ std::optional<StepName> FaultReader::ReadStep(const ObjectFields& fields) {
   if (!value.has_value() || value->kind() != JsonKind::kString || known_.protocol == nullptr) {
     return fields.Step("step", "step");
   }
-  Words words;
-  for (const StepName step : known_.protocol->steps) words.push_back(WordOf(step));
-  words.insert(words.end(), {WordOf(steps::kHasLock), WordOf(steps::kWrite)});
+  const Words words = StepWordsOf(*known_.protocol);
   if (std::find(words.begin(), words.end(), value->text()) != words.end()) {
     return FindStep(value->text());
   }
@@ -326,6 +324,13 @@ void FaultReader::CheckStarts() const {
 }
 
 }  // namespace
+
+std::vector<std::string_view> StepWordsOf(const ProtocolInfo& protocol) {
+  Words words;
+  for (const StepName step : protocol.steps) words.push_back(WordOf(step));
+  words.insert(words.end(), {WordOf(steps::kHasLock), WordOf(steps::kWrite)});
+  return words;
+}
 
 void ReadFaults(const ObjectFields& file, const Known& known, Scenario& scenario,
                 Problems& problems) {

@@ -75,6 +75,24 @@ The examples stand in a scenario of spindle_v2 with the nodes `a`, `b`, `pod-1`,
 (`"start_at": "never"`), of which a leads, and strike in it. Keys that a kind does not take are errors.
 )";
 
+constexpr std::string_view kScheduleText = R"(
+## Schedule
+
+A run begins with the entries of `schedule`, in their order. While they last, nothing else happens, and
+time goes on only as they say: an entry happens at its `at`, or when its event is due, whichever is
+later. After the last one virtual time goes on until the end of the run. `whorl explore --save` writes
+such scenarios. Nothing is drawn in them: calls are as fast as the preset allows, a pause that the code
+under test draws is the longest one, and the seed has no effect.
+
+An entry names an event by the keys beside it in the second table. A key that is left out fits any
+event, and if several events fit, the one that is due first happens. If none of them can happen, the run
+has failed: the message names the entry and what could have happened instead.
+
+A fault that an entry begins strikes there, and its own `at` only tells readers when. Any other fault
+strikes as ever, which has to be after the last entry unless it waits for a step (`when`).
+
+)";
+
 constexpr std::string_view kExpectText = R"(
 ## Expectations
 
@@ -157,6 +175,8 @@ std::string SectionOf(ObjectId id) {
       return "[when](#when)";
     case ObjectId::kDelay:
       return "[delay](#delay)";
+    case ObjectId::kChoice:
+      return "[choice](#schedule)";
     case ObjectId::kExpect:
       return "[expect](#expectations)";
     case ObjectId::kBound:
@@ -167,12 +187,13 @@ std::string SectionOf(ObjectId id) {
 
 // Where the words are listed that may stand behind the key; nothing if in its own row.
 std::optional<std::string_view> SectionOfWords(std::string_view key) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kSections = {{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kSections = {{
       {"protocol", "[protocol](#protocols)"},
       {"do", "[kind of fault](#kinds-of-faults)"},
       {"step", "[step](#protocols)"},
       {"of_step", "[step](#protocols)"},
       {"phase", "[phase](#phases)"},
+      {"event", "[event](#schedule)"},
       {"holds", "[invariant](#invariants)"},
       {"violates", "[invariant](#invariants)"},
       {"sometimes", "[goal](#goals)"},
@@ -293,6 +314,19 @@ std::string FaultSections() {
   return text;
 }
 
+// --- the schedule ------------------------------------------------------------------------------
+
+std::string ScheduleSection() {
+  std::string text = Cat(kScheduleText, KeyTable(DescribeObject(ObjectId::kChoice).keys), "\n",
+                         Head({"event", "named by", "what happens"}));
+  for (const ScheduledEvent event : AllOf<ScheduledEvent>()) {
+    const EventKeys known = KeysOf(event);
+    text += Row({Code(WordOf(event)), CodeList({known.keys.begin(), known.keys.end()}),
+                 std::string(AboutScheduledEvent(event))});
+  }
+  return Cat(text, "\n", JsonBlock(DescribeObject(ObjectId::kChoice).example));
+}
+
 // --- protocols and the other words -------------------------------------------------------------
 
 std::string StepRow(const ProtocolInfo& protocol, StepName step) {
@@ -405,6 +439,7 @@ std::string ScenarioGuide() {
   text += ObjectSection("## network", ObjectId::kNetwork);
   text += ObjectSection("## workload", ObjectId::kWorkload);
   text += FaultSections();
+  text += ScheduleSection();
   text += Cat(kExpectText, KeyTable(DescribeObject(ObjectId::kExpect).keys), "\n",
               JsonBlock(DescribeObject(ObjectId::kExpect).example));
   text += ObjectSection("### bound", ObjectId::kBound);

@@ -47,6 +47,12 @@ ObjectInfo DescribeScenario() {
             .about = "which lock protocol the nodes run",
             .required = true,
             .words = ProtocolWords()},
+           {.name = "constants",
+            .form = Form::kWord,
+            .about = "the protocol's own numbers: as it ships, or for searches whole quarters of the "
+                     "lease",
+            .words = Listed(AllWords<Constants>()),
+            .otherwise = JsonText(Scenario().constants)},
            {.name = "locks",
             .form = Form::kNames,
             .about = "names of the locks",
@@ -89,6 +95,10 @@ ObjectInfo DescribeScenario() {
             .form = Form::kObjects,
             .about = "what goes wrong, and when; each must fire in the run",
             .object = ObjectId::kFault},
+           {.name = "schedule",
+            .form = Form::kObjects,
+            .about = "what happens first, event by event, instead of what virtual time brings",
+            .object = ObjectId::kChoice},
            {.name = "expect",
             .form = Form::kObject,
             .about = "what must come out; a violation that is not listed fails the scenario",
@@ -408,6 +418,59 @@ ObjectInfo DescribeWhen() {
           R"({ "node": "a", "step": "heartbeat_update", "phase": "replied", "count": 3 })"};
 }
 
+ObjectInfo DescribeChoice() {
+  constexpr uint64_t kMax16 = std::numeric_limits<uint16_t>::max();
+  constexpr uint64_t kMax32 = std::numeric_limits<uint32_t>::max();
+  return {"choice",
+          {{.name = "at",
+            .form = Form::kDuration,
+            .about = "not before this time; without it, as soon as the event is due"},
+           {.name = "event",
+            .form = Form::kWord,
+            .about = "what happens",
+            .required = true,
+            .words = Listed(AllWords<ScheduledEvent>())},
+           {.name = "node",
+            .form = Form::kName,
+            .about = "to which node, or whose call, commit or write it is"},
+           {.name = "incarnation",
+            .form = Form::kInteger,
+            .about = "which process of the node: 1 before its first crash",
+            .min = 1,
+            .max = kMax32},
+           {.name = "lock", .form = Form::kName, .about = "for which lock"},
+           {.name = "step",
+            .form = Form::kWord,
+            .about = "of which step the call or the transaction is",
+            .words = StepWords()},
+           {.name = "transaction",
+            .form = Form::kInteger,
+            .about = "which transaction of the process: `generation` in a trace",
+            .max = kMax32},
+           {.name = "attempt",
+            .form = Form::kInteger,
+            .about = "which attempt of the transaction",
+            .max = kMax16},
+           {.name = "call",
+            .form = Form::kInteger,
+            .about = "which call of the attempt",
+            .max = kMax16},
+           {.name = "timer",
+            .form = Form::kWord,
+            .about = "whose timer: the protocol's, that of a transaction that backs off, the "
+                     "application's, the one at which a belief lapses, or that of the sessions",
+            .words = Listed(AllWords<TimerOwner>())},
+           {.name = "id",
+            .form = Form::kInteger,
+            .about = "which of these timers, by its number in the code",
+            .max = kMax16},
+           {.name = "fault",
+            .form = Form::kInteger,
+            .about = "which of `faults`, counted from 0, as in a trace",
+            .max = kMaxFaults - 1}},
+          R"({ "at": "0s", "event": "call_arrives", "node": "a", "step": "check" })"};
+}
+
 ObjectInfo DescribeExpect() {
   const Words invariants = Listed(AllWords<Invariant>());
   return {"expect",
@@ -475,7 +538,8 @@ const ObjectInfo& DescribeObject(ObjectId id) {
   static const std::array<ObjectInfo, kCountOf<ObjectId>> objects = {
       DescribeScenario(), DescribeNode(),    DescribeClock(),    DescribeSpanner(),
       DescribeTrueTime(), DescribeNetwork(), DescribeWorkload(), DescribeFault(),
-      DescribeWhen(),     DescribeDelay(),   DescribeExpect(),   DescribeBound()};
+      DescribeWhen(),     DescribeDelay(),   DescribeChoice(),   DescribeExpect(),
+      DescribeBound()};
   return objects[static_cast<size_t>(id)];
 }
 

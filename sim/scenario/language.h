@@ -43,6 +43,7 @@ enum class ObjectId : uint8_t {
   kFault,
   kWhen,
   kDelay,
+  kChoice,
   kExpect,
   kBound,
 };

@@ -95,6 +95,12 @@ Known ReadBasics(const ObjectFields& file, Scenario& scenario, Problems& problem
     known.protocol = &Protocols()[*protocol];
     scenario.protocol = known.protocol->name;
   }
+  scenario.constants = file.Word<Constants>("constants").value_or(scenario.constants);
+  if (known.protocol != nullptr && scenario.constants == Constants::kGrid &&
+      known.protocol->make_grid_config == nullptr) {
+    problems.Add(*file.Find("constants"),
+                 Cat(known.protocol->name, " has none but those that ship"));
+  }
   const std::optional<std::vector<std::string>> locks = file.Names("locks", "lock");
   known.locks = locks.has_value() || !file.Has("locks");
   scenario.locks = locks.value_or(std::vector<std::string>{"lock"});
@@ -128,7 +134,9 @@ void ReadScenario(const JsonValue& root, Scenario& scenario, Problems& problems)
   ReadSpanner(file, known, scenario.spanner, problems);
   ReadNetwork(file, scenario.network);
   ReadWorkload(file, known, scenario.workload, problems);
+  const size_t before_faults = problems.size();
   ReadFaults(file, known, scenario, problems);
+  ReadSchedule(file, known, problems.size() == before_faults, scenario, problems);
   ReadExpect(file, scenario, problems);
 }
 

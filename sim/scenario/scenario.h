@@ -21,6 +21,7 @@
 #include "sim/scenario/faults/kinds.h"
 #include "sim/scenario/instant.h"
 #include "sim/scenario/metrics.h"
+#include "sim/scenario/schedule.h"
 #include "sim/scenario/truetime_spec.h"
 
 namespace whorl::sim {
@@ -174,6 +175,18 @@ struct MetricBound {
   WHORL_FIELDS(MetricBound, metric, min, max);
 };
 
+// The protocol's numbers, such as how long before its lease ends a leader stops to believe.
+enum class Constants : uint8_t {
+  kShipped,
+  kGrid,  // whole quarters of the lease, for protocols that have such (ProtocolInfo)
+};
+constexpr auto WordTableOf(Constants) {
+  return MakeWordTable<Constants>({
+      {Constants::kShipped, "shipped"},
+      {Constants::kGrid, "grid"},
+  });
+}
+
 struct Expectations {
   std::vector<Invariant> holds;
   std::vector<Invariant> violates;
@@ -191,6 +204,7 @@ struct Scenario {
   int64_t version = 1;
   std::string about;
   std::string protocol;
+  Constants constants = Constants::kShipped;
   std::vector<std::string> locks;
   std::vector<NodeSpec> nodes;
   std::vector<RowSpec> rows;
@@ -200,9 +214,14 @@ struct Scenario {
   NetworkSpec network;
   WorkloadSpec workload;
   std::vector<FaultSpec> faults;
+  std::vector<ScheduleEntry> schedule;  // what happens first; then virtual time goes on
   Expectations expect;
-  WHORL_FIELDS(Scenario, name, path, version, about, protocol, locks, nodes, rows, duration, seed,
-               spanner, network, workload, faults, expect);
+  WHORL_FIELDS(Scenario, name, path, version, about, protocol, constants, locks, nodes, rows,
+               duration, seed, spanner, network, workload, faults, schedule, expect);
 };
+
+// By fault: whether the schedule begins it. Such a fault strikes where the schedule says, and its own
+// trigger only tells readers when. Empty if there is no schedule.
+std::vector<bool> FaultsOfSchedule(const Scenario& scenario);
 
 }  // namespace whorl::sim

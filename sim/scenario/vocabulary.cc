@@ -125,6 +125,24 @@ constexpr auto kSometimes = MakeTextTable<Sometimes>({
     {Sometimes::kClockStopNoticed, "a process noticed that its clock had stood still"},
 });
 
+constexpr auto kScheduledEvents = MakeTextTable<ScheduledEvent>({
+    {ScheduledEvent::kCallArrives, "a request reaches Spanner, which executes it or lets it wait"},
+    {ScheduledEvent::kReplyArrives, "a reply reaches the process, which acts on it"},
+    {ScheduledEvent::kCallTimesOut, "the process gives a call up"},
+    {ScheduledEvent::kTimerDue, "a timer fires"},
+    {ScheduledEvent::kCommitBecomesVisible, "a commit is done; `fault`: an operator's"},
+    {ScheduledEvent::kSpannerLooksAgain,
+     "Spanner looks for transactions that are idle for too long"},
+    {ScheduledEvent::kResourceWrite, "a write reaches the resource"},
+    {ScheduledEvent::kNodeStarts, "a process starts: the node's first, or the next after a crash"},
+    {ScheduledEvent::kFaultBegins,
+     "a fault strikes; one that strikes a single call strikes the one that the other keys name, on "
+     "its way"},
+    {ScheduledEvent::kFaultEnds, "a fault that lasts is over"},
+    {ScheduledEvent::kOperatorActs, "an operator sends the next call, or sends it again"},
+    {ScheduledEvent::kReleaseHeard, "a process hears that the lock was released"},
+});
+
 }  // namespace
 
 std::string_view AboutStep(StepName step) {
@@ -135,5 +153,6 @@ std::string_view AboutPhase(Phase phase) { return kPhases[phase]; }
 std::string_view AboutInvariant(Invariant invariant) { return kInvariants[invariant]; }
 std::string_view AboutMetric(Metric metric) { return kMetrics[metric]; }
 std::string_view AboutSometimes(Sometimes goal) { return kSometimes[goal]; }
+std::string_view AboutScheduledEvent(ScheduledEvent event) { return kScheduledEvents[event]; }
 
 }  // namespace whorl::sim

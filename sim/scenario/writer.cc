@@ -184,8 +184,8 @@ void PutField(std::string_view key, const T& value, const T& otherwise, const Sc
     PutTrueTime(value, Duration{-1}, json);
   } else {
     // A duration, a delay or a code that is no optional is a key that the kind requires.
-    const bool required = std::is_same_v<T, Duration> || std::is_same_v<T, DelaySpec> ||
-                          std::is_same_v<T, ErrorCode>;
+    const bool required =
+        std::is_same_v<T, Duration> || std::is_same_v<T, DelaySpec> || std::is_same_v<T, ErrorCode>;
     if (required || value != otherwise) PutValue(key, value, json);
   }
 }
@@ -223,6 +223,25 @@ Json FaultJson(const FaultSpec& fault, const Scenario& scenario) {
     json["node"] = scenario.nodes[static_cast<size_t>(fault.node)].name;
   }
   json.update(KindJson(fault, scenario));
+  return json;
+}
+
+// --- the schedule ------------------------------------------------------------------------------
+
+Json EntryJson(const ScheduleEntry& entry, const Scenario& scenario) {
+  Json json = Json::object();
+  if (entry.at) json["at"] = TimeJson(*entry.at);
+  json["event"] = std::string(WordOf(entry.event));
+  if (entry.node) json["node"] = scenario.nodes[static_cast<size_t>(*entry.node)].name;
+  if (entry.incarnation) json["incarnation"] = *entry.incarnation;
+  if (entry.lock) json["lock"] = scenario.locks[*entry.lock];
+  if (entry.step) json["step"] = std::string(WordOf(*entry.step));
+  if (entry.transaction) json["transaction"] = *entry.transaction;
+  if (entry.attempt) json["attempt"] = *entry.attempt;
+  if (entry.call) json["call"] = *entry.call;
+  if (entry.timer) json["timer"] = std::string(WordOf(*entry.timer));
+  if (entry.id) json["id"] = *entry.id;
+  if (entry.fault) json["fault"] = *entry.fault;
   return json;
 }
 
@@ -271,6 +290,7 @@ Json ScenarioJson(const Scenario& scenario) {
   json["version"] = scenario.version;
   json["about"] = scenario.about;
   json["protocol"] = scenario.protocol;
+  PutWord("constants", scenario.constants, defaults.constants, json);
   if (scenario.locks != std::vector<std::string>{"lock"}) json["locks"] = scenario.locks;
   json["lease"] = TimeJson(lease);
   Json& nodes = json["nodes"] = Json::array();
@@ -286,6 +306,11 @@ Json ScenarioJson(const Scenario& scenario) {
   Json faults = Json::array();
   for (const FaultSpec& fault : scenario.faults) faults.push_back(FaultJson(fault, scenario));
   PutObject("faults", std::move(faults), json);
+  Json schedule = Json::array();
+  for (const ScheduleEntry& entry : scenario.schedule) {
+    schedule.push_back(EntryJson(entry, scenario));
+  }
+  PutObject("schedule", std::move(schedule), json);
   PutObject("expect", ExpectJson(scenario.expect), json);
   return json;
 }
@@ -333,6 +358,10 @@ std::string ScenarioText(const Scenario& scenario) {
 
 std::string ScenarioLine(const Scenario& scenario) { return DumpJson(ScenarioJson(scenario)); }
 
+std::string EntryText(const ScheduleEntry& entry, const Scenario& scenario) {
+  return Inline(EntryJson(entry, scenario));
+}
+
 std::string FaultKeysText(const FaultSpec& fault, const Scenario& scenario) {
   std::string text;
   const Json keys = KindJson(fault, scenario);
@@ -348,6 +377,7 @@ Scenario WithoutPlace(Scenario scenario) {
   scenario.name.clear();
   scenario.path.clear();
   for (FaultSpec& fault : scenario.faults) fault.line = 0;
+  for (ScheduleEntry& entry : scenario.schedule) entry.line = 0;
   return scenario;
 }
 

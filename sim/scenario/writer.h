@@ -2,7 +2,7 @@
 //
 // Invariants:
 //   1. ParseScenario(ScenarioText(s)) equals s except for its name, its path and the lines of
-//      faults.
+//      faults and of the schedule.
 //   2. Values that equal their default are not written. Patterns and counts, which the loader
 //      expands, are written node by node.
 //   3. The bytes are the same with every compiler.
@@ -25,7 +25,10 @@ std::string ScenarioLine(const Scenario& scenario);
 // empty if it says no more.
 std::string FaultKeysText(const FaultSpec& fault, const Scenario& scenario);
 
-// The scenario without what it got from its file: name, path and the lines of faults.
+// An entry of the scenario's schedule as it is written there.
+std::string EntryText(const ScheduleEntry& entry, const Scenario& scenario);
+
+// The scenario without what it got from its file: name, path and lines.
 Scenario WithoutPlace(Scenario scenario);
 
 }  // namespace whorl::sim

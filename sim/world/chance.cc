@@ -140,4 +140,20 @@ int64_t SeededChance::Between(ProcessId process, uint16_t lock, std::optional<St
   return whorl::sim::Between(bits, lo, hi);
 }
 
+uint64_t FixedChance::Bits(Draw /*draw*/, const DrawnFor& /*whom*/) { return 0; }
+
+uint64_t FixedChance::BitsOfFault(uint32_t /*fault*/, Draw /*draw*/, const DrawnFor& /*whom*/) {
+  return 0;
+}
+
+int64_t FixedChance::Between(ProcessId process, uint16_t lock, std::optional<StepName> /*step*/,
+                             Purpose /*purpose*/, int64_t lo, int64_t hi) {
+  constexpr int64_t kAll32 = 0xffff'ffff;
+  if (lo != 0 || hi != kAll32) return hi;
+  // A part of a random id (protocol/random_id.cc).
+  const uint64_t who = uint64_t{process.incarnation} << 32 | uint64_t{lock} << 16 |
+                       static_cast<uint16_t>(process.node);
+  return static_cast<int64_t>(Mix(who) & 0xffff'ffff);
+}
+
 }  // namespace whorl::sim

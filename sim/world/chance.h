@@ -1,5 +1,5 @@
-// What a world draws from: an interface, so that whoever explores can answer the draws itself, and
-// the chance of a run, a counter-based generator in which every draw belongs to a named stream.
+// What a world draws from: an interface, the chance of a run, a counter-based generator in which every
+// draw belongs to a named stream, and the fixed answers of those who choose every event themselves.
 //
 // Invariants of SeededChance:
 //   1. The n-th draw of a stream is a function of (seed, stream, n) alone.
@@ -111,6 +111,16 @@ class SeededChance final : public Chance {
   std::vector<uint64_t> faults_;               // their names
   // By the names of the fault and of the call.
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> drawn_of_faults_;
+};
+
+// Chance of a run that follows a schedule, and of a search: every call is as fast as its preset allows,
+// every drawn pause is the longest one, and random ids differ from process to process.
+class FixedChance final : public Chance {
+ public:
+  uint64_t Bits(Draw draw, const DrawnFor& whom) override;
+  uint64_t BitsOfFault(uint32_t fault, Draw draw, const DrawnFor& whom) override;
+  int64_t Between(ProcessId process, uint16_t lock, std::optional<StepName> step, Purpose purpose,
+                  int64_t lo, int64_t hi) override;
 };
 
 // Chance as a process draws from it.

@@ -1,35 +1,52 @@
 #include "sim/world/driver.h"
 
 #include <algorithm>
+#include <optional>
 #include <variant>
 
-namespace whorl::sim {
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/writer.h"
+#include "sim/world/schedule.h"
 
-Driver::Driver(const Scenario& scenario, uint64_t seed, ObservationSink* sink)
+namespace whorl::sim {
+namespace {
+
+std::unique_ptr<Chance> ChanceOf(const Scenario& scenario, uint64_t seed) {
+  if (!scenario.schedule.empty()) return std::make_unique<FixedChance>();
+  return std::make_unique<SeededChance>(seed, scenario);
+}
+
+}  // namespace
+
+Driver::Driver(const Scenario& scenario, uint64_t seed, ObservationSink* sink,
+               ConfigMaker make_config)
     : end_{scenario.duration.ns},
       sink_(sink),
-      chance_(seed, scenario),
+      chance_(ChanceOf(scenario, seed)),
       triggers_(scenario),
       struck_(scenario.faults.size(), 0),
       hash_(seed),
-      world_(MakeSetup(scenario), out_),
+      world_(MakeSetup(scenario, make_config), out_),
       announced_(scenario.nodes.size()) {
   TakeIn();
 }
 
 void Driver::Advance(Instant until, const EndingSink* enough) {
+  if (!TakeSchedule(until, enough)) return;
   for (const PendingSlot* next = world_.Next(); next != nullptr && next->due <= until;
        next = world_.Next()) {
     if (enough != nullptr && enough->HasEnough()) return;
     if (!triggers_.empty() && StrikesBefore(*next)) continue;
     CountTaken(next->choice);
-    world_.TakeNext(chance_, out_);
+    world_.TakeNext(*chance_, out_);
     TakeIn();
   }
 }
 
 void Driver::Finish() {
   Advance(end_);
+  const std::vector<ScheduleEntry>& schedule = world_.setup().scenario.schedule;
+  if (next_entry_ < schedule.size()) EndSchedule("comes after the end of the run");
   out_.observed.clear();
   out_.observed.emplace_back(end_, RunEnded{});
   TakeIn();
@@ -41,6 +58,63 @@ std::vector<uint32_t> Driver::UnfiredFaults() const {
     if (struck_[i] == 0) unfired.push_back(i);
   }
   return unfired;
+}
+
+// Takes the entries that happen at or before `until`. False if the schedule goes on.
+bool Driver::TakeSchedule(Instant until, const EndingSink* enough) {
+  const std::vector<ScheduleEntry>& schedule = world_.setup().scenario.schedule;
+  while (next_entry_ < schedule.size()) {
+    if (enough != nullptr && enough->HasEnough()) return false;
+    if (!TakeEntry(schedule[next_entry_], until)) return false;
+  }
+  return true;
+}
+
+// Takes the entry, or what a `when` fault has to do before it, or ends the schedule. False if it
+// happens after `until`.
+bool Driver::TakeEntry(const ScheduleEntry& entry, Instant until) {
+  const Instant at = std::max(world_.now(), entry.at.value_or(Instant{}));
+  if (at > until) return false;
+  if (entry.event == ScheduledEvent::kFaultBegins) {
+    const std::optional<CallName> call = CallStruckBy(world_, entry);
+    if (!call) {
+      EndSchedule("strikes no call that is on its way");
+      return true;
+    }
+    world_.AdvanceTo(at);
+    StrikeNow({.fault = *entry.fault, .call = *call});
+    ++next_entry_;
+    return true;
+  }
+  const PendingSlot* slot = FindScheduled(world_, entry);
+  if (slot == nullptr) {
+    EndSchedule("cannot happen");
+    return true;
+  }
+  if (slot->due > until) return false;
+  world_.AdvanceTo(std::max(at, slot->due));
+  if (!triggers_.empty() && StrikesBefore(*slot)) return true;
+  const Choice choice = slot->choice;
+  CountTaken(choice);
+  world_.TakeEarly(choice, *chance_, out_);
+  TakeIn();
+  ++next_entry_;
+  return true;
+}
+
+void Driver::EndSchedule(std::string_view why) {
+  const Scenario& scenario = world_.setup().scenario;
+  const ScheduleEntry& entry = scenario.schedule[next_entry_];
+  const std::string pointer = Cat("/schedule/", std::to_string(next_entry_));
+  const std::string file = Printable(scenario.path, 1000);
+  schedule_problem_ =
+      Cat("the entry ",
+          file.empty() ? pointer
+                       : Cat("at ", file, ":", std::to_string(entry.line), " (", pointer, ")"),
+          " ", why, ": ", EntryText(entry, scenario), "; at ",
+          FormatDuration(world_.now() - Instant{}), " there can happen: ", WhatCanHappen(world_));
+  failed_entry_ = static_cast<uint32_t>(next_entry_);
+  next_entry_ = scenario.schedule.size();
 }
 
 // Whether a fault strikes between the reply's arrival and the process's next step. Such a fault is
@@ -63,7 +137,7 @@ bool Driver::StrikesBefore(const PendingSlot& next) {
 void Driver::StrikeNow(const Triggers::Hit& hit) {
   const Choice fault = world_.Trigger(hit.fault, hit.call);
   CountTaken(fault);
-  world_.Take(fault, chance_, out_);
+  world_.Take(fault, *chance_, out_);
   TakeIn();
 }
 

@@ -1,12 +1,21 @@
-// Drives a world by virtual time: takes the event that is due next, draws from the seed, and lets
-// `when` faults strike.
+// Drives a world: takes what the scenario's schedule names, and then by virtual time the event that is
+// due next. Lets `when` faults strike.
 //
 // Invariants:
 //   1. A scenario and a seed decide every observation, their order and the rolling hash.
 //   2. A sink only listens; it cannot change the run.
+//   3. While the schedule lasts, nothing happens but its entries and the `when` faults that strike by
+//      them. An entry happens at its time, or when its event is due, whichever is later.
+//   4. A run with a schedule draws nothing from the seed (FixedChance), from its start to its end.
+//   5. An entry whose event cannot happen ends the schedule: virtual time goes on from there.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,11 +46,12 @@ class EndingSink : public ObservationSink {
 
 class Driver {
  public:
-  // `sink` may be null. Both outlive the driver.
+  // `sink` may be null; it outlives the driver. `make_config`: see MakeSetup.
   // REQUIRES: the scenario came from the loader, or is valid as the loader would have it.
-  Driver(const Scenario& scenario, uint64_t seed, ObservationSink* sink);
+  Driver(const Scenario& scenario, uint64_t seed, ObservationSink* sink,
+         ConfigMaker make_config = nullptr);
 
-  // Takes every event that is due at or before `until`, or until `enough`, if given, has enough.
+  // Takes every event that happens at or before `until`, or until `enough`, if given, has enough.
   void Advance(Instant until, const EndingSink* enough = nullptr);
   // Takes every event up to the end of the scenario's duration, and observes RunEnded.
   void Finish();
@@ -53,8 +63,16 @@ class Driver {
   uint64_t observations() const { return observations_; }
   // Indexes of declared faults that have not struck.
   std::vector<uint32_t> UnfiredFaults() const;
+  // Why the schedule could not be taken to its end, as a sentence without its full stop that begins
+  // with the place; empty if it was, or may still be.
+  const std::string& schedule_problem() const { return schedule_problem_; }
+  // The entry that did not happen, and ended the schedule.
+  std::optional<uint32_t> failed_entry() const { return failed_entry_; }
 
  private:
+  bool TakeSchedule(Instant until, const EndingSink* enough);
+  bool TakeEntry(const ScheduleEntry& entry, Instant until);
+  void EndSchedule(std::string_view why);
   bool StrikesBefore(const PendingSlot& next);
   void StrikeNow(const Triggers::Hit& hit);
   void CountTaken(const Choice& choice);
@@ -63,7 +81,7 @@ class Driver {
 
   Instant end_;
   ObservationSink* sink_;
-  SeededChance chance_;
+  std::unique_ptr<Chance> chance_;
   Triggers triggers_;
   std::vector<uint8_t> struck_;  // by fault
   Fingerprint hash_;
@@ -75,6 +93,9 @@ class Driver {
   // no other one of the node comes before it then.
   std::vector<uint64_t> announced_;
   std::vector<Triggers::Hit> hits_;
+  size_t next_entry_ = 0;  // of the schedule
+  std::optional<uint32_t> failed_entry_;
+  std::string schedule_problem_;
 };
 
 // The world after the last event at or before `until`. `sink` may be null.

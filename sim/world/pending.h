@@ -21,18 +21,11 @@
 #include "protocol/token.h"
 #include "sim/scenario/instant.h"
 #include "sim/scenario/scenario.h"
+#include "sim/scenario/schedule.h"
 
 namespace whorl::sim {
 
 // --- events -------------------------------------------------------------------------------------
-
-enum class TimerOwner : uint8_t {
-  kMachine,       // id: the protocol's TimerId
-  kRunner,        // id: the RequestId whose transaction backs off
-  kApplication,   // id: an ApplicationTimer
-  kBeliefLapses,  // id: unused; a belief's local deadline, which no pause delays
-  kSessions,      // id: unused; the process's session pool has work to do
-};
 
 struct CallArrives {  // at Spanner
   CallName call;

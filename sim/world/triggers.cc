@@ -22,7 +22,9 @@ CallName NameOf(ProcessId process, uint16_t lock) {
 Triggers::Triggers(const Scenario& scenario)
     : answers_locally_(FindProtocol(scenario.protocol)->answers_locally),
       steps_within_others_(FindProtocol(scenario.protocol)->steps_within_others) {
+  const std::vector<bool> scheduled = FaultsOfSchedule(scenario);
   for (size_t i = 0; i < scenario.faults.size(); ++i) {
+    if (!scheduled.empty() && scheduled[i]) continue;
     const auto* when = std::get_if<When>(&scenario.faults[i].trigger);
     if (when != nullptr) armed_.push_back({.fault = static_cast<uint32_t>(i), .when = *when});
   }

@@ -1,5 +1,5 @@
 // Decides when `when` faults strike: the count-th time that a process of a node reaches a phase of
-// a step.
+// a step. Those that the scenario's schedule begins strike there and not here.
 //
 // Invariant: the input is observations, and before a reply is taken the fact that it would end a
 // step (phase `replied`).

@@ -91,9 +91,10 @@ World::World(std::shared_ptr<const WorldSetup> setup, Outbox& out) : setup_(std:
     work.Schedule(*scenario.nodes[i].start_at, ChoiceKind::kFire, static_cast<int16_t>(i),
                   NodeStarts{});
   }
+  const std::vector<bool> scheduled = FaultsOfSchedule(scenario);
   for (size_t i = 0; i < scenario.faults.size(); ++i) {
     const auto* at = std::get_if<Instant>(&scenario.faults[i].trigger);
-    if (at == nullptr) continue;
+    if (at == nullptr || (!scheduled.empty() && scheduled[i])) continue;
     work.Schedule(*at, ChoiceKind::kFault, scenario.faults[i].node,
                   FaultBegins{.fault = static_cast<uint32_t>(i), .trigger = std::nullopt});
   }

@@ -202,7 +202,8 @@ struct WorldState {
 
 class World {
  public:
-  // Observes the initial rows, and schedules the starts of nodes and the timed faults.
+  // Observes the initial rows, and schedules the starts of nodes and the timed faults, but for those
+  // that the scenario's schedule begins.
   World(std::shared_ptr<const WorldSetup> setup, Outbox& out);
 
   // The event that is due next by virtual time; null if there is none.

@@ -59,7 +59,10 @@ std::shared_ptr<const model::Catalogue> CatalogueOf(const Scenario& scenario,
 std::vector<std::vector<ProtocolConfig>> ConfigsOf(const Scenario& scenario,
                                                    ConfigMaker make_config) {
   const ProtocolInfo& protocol = *FindProtocol(scenario.protocol);
-  if (make_config == nullptr) make_config = protocol.make_config;
+  if (make_config == nullptr) {
+    make_config = scenario.constants == Constants::kGrid ? protocol.make_grid_config
+                                                         : protocol.make_config;
+  }
   std::vector<std::vector<ProtocolConfig>> configs;
   for (const NodeSpec& node : scenario.nodes) {
     std::vector<ProtocolConfig>& own = configs.emplace_back();

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "tests/cli/cli_testing.h"
 
@@ -29,7 +30,8 @@ TEST_F(CliExploreTest, HelpHasExamplesAndExitCodes) {
 }
 
 TEST_F(CliExploreTest, BadUsageNamesTheOptionAndTheRemedy) {
-  ExpectUsageError("explore", "explore needs --protocol; `whorl protocols` lists them");
+  ExpectUsageError("explore",
+                   "explore needs --protocol or --scenario; `whorl protocols` lists the protocols");
   ExpectUsageError("explore --protocol spindle_v1", "did you mean \"spindle_v2\"?");
   ExpectUsageError("explore --protocol fenced_lease --grid 3s",
                    "--grid 3s does not divide the lease (4s); 1s would divide the lease");
@@ -100,8 +102,136 @@ TEST_F(CliExploreTest, JsonHasAVerdictForEachInvariant) {
   EXPECT_EQ(document["invariants"]["no_wedge"]["verdict"], "not_judged");
   const json& belief = document["invariants"]["single_leader_belief"];
   EXPECT_EQ(belief["verdict"], "violated");
-  EXPECT_EQ(belief["confirmed"], true);
+  EXPECT_EQ(belief["counterexamples"][0]["confirmed"], true);
   EXPECT_EQ(belief["promised"], false);
+}
+
+// What a search finds is kept as what everything else in this command understands.
+TEST_F(CliExploreTest, SavedCounterexamplesAreScenariosThatComeOutAsExpected) {
+  const std::string search =
+      "explore --protocol spindle_v3 --pauses 1 --horizon 10s --invariant single_leader_belief "
+      "--save found";
+  const Ended ended = Whorl(search);
+  EXPECT_EQ(ended.code, 1);
+  const std::string path = "found/spindle_v3.single_leader_belief.belief_changed.pause.json";
+  EXPECT_THAT(ended.out, HasSubstr(" replay " + path + " --explain=single_leader_belief\n"));
+
+  const Ended replayed = Whorl("replay found --check-determinism");
+  EXPECT_EQ(replayed.code, 0) << replayed.out;
+  EXPECT_THAT(replayed.out, HasSubstr("1 scenario: 1 as expected"));
+  const Ended shown = Whorl("replay " + path + " --timeline --explain --trace traces");
+  EXPECT_THAT(shown.out,
+              AllOf(HasSubstr("!! single_leader_belief violated"), HasSubstr("fault pause"),
+                    HasSubstr("\nsingle_leader_belief violated at ")));
+  EXPECT_EQ(Whorl("replay " + path + " --at 3s").code, 0);
+  EXPECT_EQ(Whorl("replay " + path + " --perfetto picture.pftrace").code, 0);
+  const std::string trace = "traces/spindle_v3.single_leader_belief.belief_changed.pause.1.jsonl";
+  EXPECT_EQ(Whorl("diff " + trace + " " + trace).code, 0);
+}
+
+TEST_F(CliExploreTest, AFileThatIsThereIsKept) {
+  const std::string search =
+      "explore --protocol spindle_v3 --pauses 1 --horizon 10s --invariant single_worker --first "
+      "--save found";
+  const std::string name = "spindle_v3.single_worker.work_changed.pause";
+  Whorl(search);
+  const std::string text = ReadText(folder_ / "found" / (name + ".json"));
+  EXPECT_THAT(text, HasSubstr("\"schedule\": ["));
+  Whorl(search);  // the same again
+  EXPECT_FALSE(fs::exists(folder_ / "found" / (name + "-2.json")));
+  Write("found/" + name + ".json", "mine");
+  const Ended ended = Whorl(search);
+  EXPECT_EQ(ReadText(folder_ / "found" / (name + ".json")), "mine");
+  EXPECT_EQ(ReadText(folder_ / "found" / (name + "-2.json")), text);
+  EXPECT_THAT(ended.out, HasSubstr(name + "-2.json"));
+}
+
+// Each kind is shown by another step or event, or needs other faults.
+TEST_F(CliExploreTest, AllKindsOfAViolationCanBeFound) {
+  const std::string search =
+      "explore --protocol spindle_v3 --pauses 1 --deletes 1 --horizon 6s --json --all --save found";
+  const json document = json::parse(Whorl(search).out);
+  const json& all = document["invariants"]["single_leader_belief"]["counterexamples"];
+  ASSERT_EQ(all.size(), 2U);
+  const std::string name = "found/spindle_v3.single_leader_belief.belief_changed.";
+  EXPECT_EQ(all[0]["scenario"], name + "delete_row.json");
+  EXPECT_EQ(all[1]["scenario"], name + "pause.json");
+  const Ended replayed = Whorl("replay found");
+  EXPECT_EQ(replayed.code, 0) << replayed.out;
+}
+
+// A test of yesterday's protocol, against today's.
+TEST_F(CliExploreTest, AScheduleThatCannotBeTakenFailsAndSaysWhatCan) {
+  Write("x.json", R"({
+  "version": 1, "about": "x", "protocol": "fenced_lease", "nodes": [ "a" ], "duration": "60s",
+  "schedule": [
+    { "event": "node_starts", "node": "a" },
+    { "event": "commit_becomes_visible", "node": "a" }
+  ]
+})");
+  const Ended ended = Whorl("replay x.json");
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.out,
+              AllOf(HasSubstr("the entry at x.json:5 (/schedule/1) cannot happen: "),
+                    HasSubstr(R"({ "event": "call_arrives", "node": "a", "step": "read" })")));
+}
+
+constexpr std::string_view kPaused = R"({
+  "version": 1, "about": "x", "protocol": "spindle_v3", "lease": "5s", "nodes": [ "a", "b" ],
+  "duration": "10s", "workload": { "write_every": "5s", "work_for": "0s" },
+  "faults": [ { "at": "1s", "do": "pause", "node": "a", "for": "15s" } ]
+})";
+
+// What a hunt found, or a person wrote, can be the start of a search.
+TEST_F(CliExploreTest, AScenariosFaultsAreTheMenu) {
+  Write("x.json", std::string(kPaused));
+  const Ended ended = Whorl("explore --scenario x.json --horizon 10s --save found");
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(
+      ended.out,
+      AllOf(StartsWith("complete: the world of x: spindle_v3, 2 processes, at most 1 pause of "
+                       "at most 15s, lease 5s, "),
+            HasSubstr(", up to 10s: "), HasSubstr("violated: single_leader_belief ")));
+  EXPECT_EQ(Whorl("replay found").code, 0);
+  const Ended none = Whorl("explore --scenario x.json --horizon 3s --invariant single_worker");
+  EXPECT_THAT(none.out, AllOf(HasSubstr(", up to 3s: "), HasSubstr("holds: single_worker")));
+
+  // What was found is a scenario, too; its order of events is what a search changes.
+  const std::string found = "found/spindle_v3.single_leader_belief.belief_changed.pause.json";
+  const Ended again =
+      Whorl("explore --scenario " + found + " --horizon 10s --invariant single_leader_belief");
+  EXPECT_EQ(again.code, 1) << again.err;
+  EXPECT_THAT(again.err, HasSubstr(": its schedule is left out: a search tries every one"));
+}
+
+TEST_F(CliExploreTest, AScenarioThatCannotBeExploredIsRefusedByItsPlace) {
+  Write("x.json", R"({
+  "version": 1, "about": "x", "protocol": "spindle_v3", "nodes": [ "a", "b" ], "duration": "60s",
+  "faults": [
+    { "at": "1s", "do": "pause", "node": "a", "for": "5s" },
+    { "at": "2s", "do": "partition", "node": "a", "for": "5s" },
+    { "at": "3s", "do": "abort", "node": "*", "for": "5s" }
+  ]
+})");
+  const Ended ended = Whorl("explore --scenario x.json");
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.out, IsEmpty());
+  EXPECT_THAT(
+      ended.err,
+      AllOf(HasSubstr("the fault at x.json:5 (partition of a) cannot be a choice of a search. What "
+                      "can: pause, crash, start at a time, drop_request, drop_reply, abort without "
+                      "\"for\", delete_row."),
+            HasSubstr("the fault at x.json:6 (abort of b) cannot"), Not(HasSubstr("x.json:4"))));
+
+  Write("x.json", std::string(kPaused));
+  ExpectUsageError("explore --scenario x.json --protocol spindle_v3 --processes 3",
+                   "--processes does not go with --scenario, which says it");
+  ExpectUsageError("explore --scenario x.json --grid 2s",
+                   "--grid 2s does not divide the lease (5s)");
+  Write("bad.json", "{");
+  EXPECT_THAT(Whorl("explore --scenario bad.json").err, StartsWith("bad.json:1: "));
+  EXPECT_EQ(Whorl("explore --scenario bad.json").code, 2);
+  EXPECT_EQ(Whorl("explore --scenario none.json").code, 2);
 }
 
 }  // namespace

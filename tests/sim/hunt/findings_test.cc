@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/hunt/breakage.h"
+#include "sim/report/breakage.h"
 #include "tests/sim/hunt/hunt_testing.h"
 
 namespace whorl::sim::findings_test {

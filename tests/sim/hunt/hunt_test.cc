@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "sim/hunt/breakage.h"
+#include "sim/report/breakage.h"
 #include "tests/sim/hunt/hunt_testing.h"
 #include "tests/support/sim_testing.h"
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/hunt/breakage.h"
+#include "sim/report/breakage.h"
 #include "sim/hunt/shrink.h"
 #include "sim/scenario/assumptions.h"
 #include "tests/sim/hunt/hunt_testing.h"

@@ -9,8 +9,10 @@
 #include <optional>
 #include <string>
 
-#include "sim/hunt/breakage.h"
+#include "sim/report/breakage.h"
 #include "sim/judge/expectations.h"
+#include "sim/judge/run.h"
+#include "sim/scenario/loader.h"
 #include "tests/sim/hunt/hunt_testing.h"
 
 namespace whorl::sim::shrink_test {
@@ -101,6 +103,45 @@ TEST(Shrinking, OfAFindingIsMinimalRepeatableAndReadyToBeCommitted) {
       return Find(RunWatched(scenario).breakages, wanted) != nullptr;
     });
   }
+}
+
+// A person who writes a schedule by hand writes more than is needed.
+TEST(Shrinking, LeavesOutEntriesOfAScheduleAndTheirFaults) {
+  const absl::StatusOr<Scenario> scenario = ParseScenario(R"({
+  "version": 1, "about": "x", "protocol": "fenced_lease", "lease": "4s", "nodes": [ "a", "b" ],
+  "duration": "20s", "spanner": { "preset": "none" },
+  "faults": [
+    { "at": "0s", "do": "drop_request", "node": "b" },
+    { "at": "0s", "do": "pause", "node": "b", "for": "1s" },
+    { "at": "0s", "do": "drop_request", "node": "a" }
+  ],
+  "schedule": [
+    { "at": "0s", "event": "node_starts", "node": "a" },
+    { "at": "0s", "event": "node_starts", "node": "b" },
+    { "at": "0s", "event": "fault_begins", "fault": 0 },
+    { "at": "0s", "event": "fault_begins", "fault": 2 },
+    { "at": "0s", "event": "fault_begins", "fault": 1 },
+    { "at": "1s", "event": "fault_ends", "fault": 1 }
+  ]
+})",
+                                                          "x.json");
+  ASSERT_TRUE(scenario.ok()) << scenario.status().message();
+  for (const Scenario& smaller : SmallerScenarios(*scenario)) {
+    EXPECT_EQ(WithoutPlace(Reloaded(smaller)), WithoutPlace(smaller));
+  }
+  // A request of a is lost, and the schedule is taken to its end.
+  const auto keeps = [](const Scenario& smaller) {
+    const RunResult result = RunScenario(smaller, smaller.seed, nullptr);
+    const bool drops = std::ranges::any_of(smaller.faults, [&](const FaultSpec& fault) {
+      return fault.As<DropRequestFault>() != nullptr && smaller.nodes[fault.node].name == "a";
+    });
+    return drops && result.schedule_problem.empty() && result.unfired_faults.empty();
+  };
+  const Scenario least = Shrink(*scenario, keeps, 1'000).scenario;
+  ASSERT_EQ(least.faults.size(), 1U);
+  EXPECT_EQ(least.nodes.size(), 1U);
+  ASSERT_EQ(least.schedule.size(), 2U) << ScenarioText(least);
+  EXPECT_EQ(least.schedule[1].fault, 0U);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <string>
 #include <variant>
 
+#include "sim/scenario/fault_checks.h"
 #include "sim/scenario/language.h"
 #include "sim/scenario/loader.h"
 
@@ -58,6 +59,18 @@ void RequireGoodFault(const Scenario& scenario, const FaultSpec& fault) {
           "a fault waits for a lock of its node");
 }
 
+void RequireGoodEntry(const Scenario& scenario, const ScheduleEntry& entry) {
+  Require(!entry.at || Duration{entry.at->ns} < scenario.duration, "an entry is in the run");
+  Require(
+      !entry.node || (*entry.node >= 0 && static_cast<size_t>(*entry.node) < scenario.nodes.size()),
+      "an entry is about a node that there is");
+  Require(!entry.lock || *entry.lock < scenario.locks.size(), "and a lock that there is");
+  Require(!entry.fault || *entry.fault < scenario.faults.size(), "and a fault that there is");
+  Require(entry.event != ScheduledEvent::kFaultBegins || entry.fault.has_value(),
+          "a fault that begins is named");
+  Require(entry.line > 0, "an entry knows its line");
+}
+
 void RequireGoodScenario(const Scenario& scenario) {
   Require(scenario.version == 1 && !scenario.about.empty(), "version 1, and about");
   Require(scenario.duration > Duration{} && scenario.duration <= kMaxDuration, "a duration");
@@ -70,6 +83,8 @@ void RequireGoodScenario(const Scenario& scenario) {
     for (const uint16_t lock : node.locks) Require(lock < scenario.locks.size(), "a lock exists");
   }
   for (const FaultSpec& fault : scenario.faults) RequireGoodFault(scenario, fault);
+  for (const ScheduleEntry& entry : scenario.schedule) RequireGoodEntry(scenario, entry);
+  Require(ScheduleIsPossible(scenario), "a schedule goes with the duration and the faults");
   for (const RowSpec& row : scenario.rows) {
     Require(row.columns.size() == row.values.size(), "a value for each column");
   }

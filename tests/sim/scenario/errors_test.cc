@@ -126,8 +126,8 @@ TEST(ScenarioErrors, SuggestTheKeyThatWasMeant) {
   EXPECT_EQ(
       ErrorsOf(With("\"sed\": 1")),
       "x.json:7: /sed: unknown key \"sed\"; did you mean \"seed\"? Known keys: $schema, "
-      "version, about, protocol, locks, lease, nodes, rows, duration, seed, spanner, network, "
-      "workload, faults, expect.");
+      "version, about, protocol, constants, locks, lease, nodes, rows, duration, seed, spanner, "
+      "network, workload, faults, schedule, expect.");
   EXPECT_EQ(ErrorsOf(With(R"("network": { "x/y~z": 1 })")),
             "x.json:7: /network/x~1y~0z: unknown key \"x/y~z\". Known keys: connection_timeout, "
             "announce_releases, commit_timeout.");
@@ -778,6 +778,70 @@ TEST(ScenarioErrors, TellAFileThatCannotBeReadFromOneThatIsWrong) {
 
 TEST(ScenarioErrors, EndADeviceThatNeverEnds) {
   EXPECT_EQ(LoadScenario("/dev/zero").status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+// --- The schedule ------------------------------------------------------------------------------
+
+// kGood with one fault and a schedule on line 8.
+std::string WithSchedule(std::string_view entries) {
+  return With("\"faults\": [{ \"at\": \"9s\", \"do\": \"pause\", \"node\": \"a\", \"for\": \"1s\" }],\n"
+              "  \"schedule\": [" +
+              std::string(entries) + "]");
+}
+
+TEST(ScenarioErrors, OfAnEntryOfTheScheduleSayWhatNamesIt) {
+  EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "event": "call_arives", "node": "a" })")).substr(0, 87),
+            "x.json:8: /schedule/0/event: unknown event \"call_arives\"; did you mean \"call_arrives\"? ");
+  EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "node": "a" })")),
+            "x.json:8: /schedule/0: missing key \"event\" (what happens)");
+  EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "event": "call_arrives", "step": "check" })")),
+            "x.json:8: /schedule/0: call_arrives needs the key \"node\"");
+  EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "event": "node_starts", "node": "c" })")),
+            "x.json:8: /schedule/0/node: unknown node \"c\". Known nodes: a, b.");
+  EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "event": "node_starts", "node": "a", "step": "check" })")),
+            "x.json:8: /schedule/0/step: node_starts has no \"step\"; it is named by: node.");
+  EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "event": "spanner_looks_again", "node": "a" })")),
+            "x.json:8: /schedule/0/node: spanner_looks_again has no \"node\"; it is named by: nothing "
+            "more.");
+  EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "event": "commit_becomes_visible", "step": "check" })")),
+            "x.json:8: /schedule/0: commit_becomes_visible needs the key \"node\", or \"fault\" for the "
+            "commit of an operator");
+  EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "event": "timer_due", "node": "a", "lock": "x" })")),
+            "x.json:8: /schedule/0/lock: unknown lock \"x\". Known locks: lock.");
+  EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "event": "timer_due", "node": "a", "id": 65536 })")),
+            "x.json:8: /schedule/0/id: expected an integer from 0 to 65535, got the number 65536");
+  EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "event": "call_arrives", "node": "a", "step": "beat" })")),
+            "x.json:8: /schedule/0/step: can never happen: spindle_v2 has no step \"beat\". Its steps: "
+            "check, first_insert, reread, takeover_insert, takeover_update, heartbeat_update, "
+            "heartbeat_delete, has_lock, write.");
+}
+
+TEST(ScenarioErrors, OfAScheduleNameTimesAndFaultsThatDoNotGoTogether) {
+  EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "at": "2s", "event": "node_starts", "node": "a" },
+    { "at": "1s", "event": "node_starts", "node": "b" })")),
+            "x.json:9: /schedule/1/at: the entry before it is at 2s: entries stand in the order in "
+            "which they happen");
+  EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "at": "60s", "event": "spanner_looks_again" })")),
+            "x.json:8: /schedule/0/at: can never happen: the run ends at 60s");
+  EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "event": "fault_begins", "fault": 1 })")),
+            "x.json:8: /schedule/0/fault: there is no such fault: they are counted from 0, and the "
+            "last one is 0");
+  EXPECT_EQ(ErrorsOf(With(R"("schedule": [{ "event": "fault_ends", "fault": 0 }])")),
+            "x.json:7: /schedule/0/fault: there is no such fault: \"faults\" has none");
+  EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "event": "fault_begins", "fault": 0 },
+    { "event": "fault_begins", "fault": 0 })")),
+            "x.json:9: /schedule/1/fault: the entry on line 8 begins this fault already");
+  EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "event": "fault_begins", "fault": 0, "step": "check" })")),
+            "x.json:8: /schedule/0/step: \"step\" says which call a fault strikes, and pause strikes "
+            "no call");
+  EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "at": "10s", "event": "spanner_looks_again" })")),
+            "x.json:8: /schedule: the fault on line 7 is due at 9s, and no entry begins it, though the "
+            "schedule goes on until 10s. It needs an entry { \"event\": \"fault_begins\", \"fault\": 0 "
+            "}, or a later time");
+  // An error about a fault is not echoed by the schedule.
+  EXPECT_EQ(ErrorsOf(With(R"("faults": [{ "at": "9s", "do": "pause", "node": "a" }],
+  "schedule": [{ "event": "fault_begins", "fault": 0 }])")),
+            "x.json:7: /faults/0: a pause needs the key \"for\"");
 }
 
 }  // namespace

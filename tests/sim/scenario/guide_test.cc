@@ -68,6 +68,9 @@ ordered_json Around(ObjectId id, const ordered_json& example) {
       scenario["faults"] = ordered_json::array(
           {ordered_json{{"at", "1s"}, {"do", "latency"}, {"node", "a"}, {"add", example}}});
       break;
+    case ObjectId::kChoice:
+      scenario["schedule"] = ordered_json::array({example});
+      break;
     case ObjectId::kBound:
       scenario["expect"]["metrics"]["grants"] = example;
       break;

@@ -19,7 +19,7 @@ constexpr std::string_view kFull = R"({
   "$schema": "schema.json",
   "version": 1,
   "about": "Everything at once.",
-  "protocol": "spindle_v2",
+  "protocol": "spindle_v2", "constants": "shipped",
   "locks": ["job", "job_daily"],
   "lease": "5s",
   "nodes": [
@@ -60,6 +60,12 @@ constexpr std::string_view kFull = R"({
     { "at": "97m", "do": "delete_row", "lock": "job", "row": "job_1" },
     { "at": "98m", "do": "error", "node": "a", "of_step": "check", "code": "INTERNAL",
       "every": "1m", "times": 2 }
+  ],
+  "schedule": [
+    { "at": "0s", "event": "call_arrives", "node": "b", "incarnation": 2, "lock": "job_daily",
+      "step": "check", "transaction": 3, "attempt": 4, "call": 5 },
+    { "event": "timer_due", "node": "a", "timer": "belief", "id": 6 },
+    { "event": "fault_begins", "fault": 7 }
   ],
   "expect": {
     "holds": ["one_live_token", "no_wedge"],
@@ -312,6 +318,31 @@ TEST(ScenarioLoader, ReadsEverythingElse) {
   expect.takeover_within = Seconds(12);
   expect.faults_may_miss = true;
   EXPECT_EQ(scenario.expect, expect);
+}
+
+TEST(ScenarioLoader, ReadsTheSchedule) {
+  const std::vector<ScheduleEntry> schedule = Parsed(kFull).schedule;
+  ASSERT_EQ(schedule.size(), 3U);
+  ScheduleEntry call;
+  call.at = Instant{};
+  call.event = ScheduledEvent::kCallArrives;
+  call.node = 1;
+  call.incarnation = 2;
+  call.lock = 1;
+  call.step = spindle_v2::steps::kCheck;
+  call.transaction = 3;
+  call.attempt = 4;
+  call.call = 5;
+  call.line = 48;
+  EXPECT_EQ(schedule[0], call);
+  ScheduleEntry timer;
+  timer.event = ScheduledEvent::kTimerDue;
+  timer.node = 0;
+  timer.timer = TimerOwner::kBeliefLapses;
+  timer.id = 6;
+  timer.line = 50;
+  EXPECT_EQ(schedule[1], timer);
+  EXPECT_EQ(schedule[2].fault, 7U);
 }
 
 TEST(ScenarioLoader, ReadsTheExampleOfTheDesign) {

@@ -37,6 +37,10 @@ constexpr std::string_view kScenario = R"({
     { "at": "7m", "do": "current_timestamp", "error": "-6ms", "for": "1m" },
     { "at": "8m", "do": "delete_row", "lock": "x", "row": "x_1" },
     { "at": "9m", "do": "crash", "node": "a", "restart_after": "3s" } ],
+  "schedule": [ { "event": "node_starts", "node": "a" },
+    { "at": "1s", "event": "call_arrives", "node": "a", "incarnation": 1, "lock": "x", "step": "check",
+      "transaction": 1, "attempt": 1, "call": 1 }, { "event": "timer_due", "node": "a",
+      "timer": "belief", "id": 1 }, { "event": "fault_begins", "fault": 4 } ],
   "expect": { "holds": ["no_wedge"], "metrics": { "grants": { "min": 1 } } }
 })";
 

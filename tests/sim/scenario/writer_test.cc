@@ -69,5 +69,37 @@ TEST(ScenarioWriter, WritesANodeAndAFaultALineAndLeavesOutDefaults) {
   EXPECT_EQ(ScenarioLine(*scenario).find('\n'), std::string::npos);
 }
 
+// `whorl explore --save` writes these keys, and nothing else does.
+TEST(ScenarioWriter, WritesEachKeyOfAScheduleAndTheConstants) {
+  const std::string text = R"({
+  "version": 1,
+  "about": "A test.",
+  "protocol": "fenced_lease",
+  "constants": "grid",
+  "locks": [ "x", "y" ],
+  "lease": "5s",
+  "nodes": [ "a", "b" ],
+  "duration": "60s",
+  "faults": [
+    { "at": "2s", "do": "drop_request", "node": "a" },
+    { "at": "2s", "do": "delete_row", "lock": "x" }
+  ],
+  "schedule": [
+    { "at": "0s", "event": "node_starts", "node": "a" },
+    { "event": "call_arrives", "node": "a", "incarnation": 1, "lock": "y", "step": "read", "transaction": 2, "attempt": 3, "call": 4 },
+    { "event": "timer_due", "node": "b", "timer": "backoff", "id": 5 },
+    { "at": "2s", "event": "fault_begins", "step": "read", "fault": 0 },
+    { "at": "2s", "event": "fault_begins", "fault": 1 },
+    { "at": "2s", "event": "commit_becomes_visible", "fault": 1 }
+  ]
+}
+)";
+  const absl::StatusOr<Scenario> scenario = ParseScenario(text, "x.json");
+  ASSERT_TRUE(scenario.ok()) << scenario.status().message();
+  EXPECT_EQ(ScenarioText(*scenario), text);
+  EXPECT_EQ(scenario->schedule[1].line, 16);
+  EXPECT_EQ(WithoutPlace(*scenario).schedule[1].line, 0);
+}
+
 }  // namespace
 }  // namespace whorl::sim::writer_test

@@ -1,4 +1,4 @@
-#include "sim/hunt/breakage.h"
+#include "sim/report/breakage.h"
 
 #include <algorithm>
 #include <cstddef>

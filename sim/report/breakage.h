@@ -15,7 +15,7 @@
 
 namespace whorl::sim {
 
-// What a hunt counts as the same finding.
+// What hunts and searches count as the same finding.
 struct ViolationKind {
   Invariant invariant = Invariant::kOneLiveToken;
   // The step of the observation that showed the violation ("takeover_update"), or its event if it

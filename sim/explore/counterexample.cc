@@ -1,0 +1,193 @@
+#include "sim/explore/counterexample.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sim/report/breakage.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
+#include "sim/world/schedule.h"
+
+namespace whorl::sim {
+namespace {
+
+// A pause that ended in the instant in which it began.
+constexpr Duration kShortestPause = Nanoseconds(1'000);
+
+// Takes a path, and writes down each choice of it.
+class PathWriter {
+ public:
+  explicit PathWriter(const LockModel& model)
+      : model_(model), scenario_(model.scenario()), state_(model.Initial().front()) {
+    scenario_.faults.clear();
+    scenario_.path.clear();
+  }
+
+  void Add(const Move& move) {
+    if (move.kind == MoveKind::kEvent) AddEvent(move);
+    if (move.kind == MoveKind::kFault) AddFault(move);
+    LockModel::State next;
+    model_.Take(state_, move, next);
+    state_ = std::move(next);
+  }
+
+  Scenario Finish(const ExploreBounds& bounds) && {
+    const Instant last = scenario_.schedule.empty() ? Instant{} : *scenario_.schedule.back().at;
+    const int64_t grid = bounds.grid.ns;
+    scenario_.duration = Duration{(last.ns / grid + 1) * grid};
+    if (bounds.horizon) scenario_.duration = std::min(scenario_.duration, *bounds.horizon);
+    return std::move(scenario_);
+  }
+
+ private:
+  // A fault of the menu that struck: its place among the scenario's faults.
+  struct Struck {
+    uint32_t in_menu = 0;
+    uint32_t place = 0;
+    int16_t node = FaultSpec::kNoNode;
+    uint32_t incarnation = 0;
+  };
+
+  const World& world() const { return state_->world; }
+
+  void Push(ScheduleEntry entry, Instant at) {
+    entry.at = at;
+    scenario_.schedule.push_back(entry);
+  }
+
+  void AddEvent(const Move& move) {
+    const auto place = world().state().pending.Find(move.event);
+    ScheduleEntry entry = EntryOf(world(), world().state().pending[*place]);
+    if (const auto* ends = std::get_if<FaultEnds>(&move.event.event)) {
+      const Struck& struck = *FindStruck(*entry.fault, ends->incarnation);
+      FaultSpec& fault = scenario_.faults[struck.place];
+      const Duration lasted = move.at - std::get<Instant>(fault.trigger);
+      SetLasts(fault.what, std::max(lasted, kShortestPause));
+      entry.fault = struck.place;
+    } else if (entry.fault) {
+      entry.fault = FindStruck(*entry.fault, 0)->place;
+    }
+    Push(entry, move.at);
+  }
+
+  void AddFault(const Move& move) {
+    const FaultSpec& in_menu = model_.scenario().faults[move.fault];
+    if (in_menu.As<StartFault>() != nullptr) return AddRestart(in_menu.node, move.at);
+    FaultSpec fault = in_menu;
+    fault.trigger = move.at;
+    const auto place = static_cast<uint32_t>(scenario_.faults.size());
+    scenario_.faults.push_back(std::move(fault));
+    struck_.push_back(
+        {.in_menu = move.fault,
+         .place = place,
+         .node = in_menu.node,
+         .incarnation = in_menu.As<PauseFault>() == nullptr ? 0 : IncarnationOf(in_menu.node)});
+    ScheduleEntry entry = EntryOfStrike(world(), move.fault, move.call);
+    entry.fault = place;
+    Push(entry, move.at);
+  }
+
+  // The node's last crash becomes one from which it starts again.
+  void AddRestart(int16_t node, Instant at) {
+    for (size_t i = scenario_.faults.size(); i-- > 0;) {
+      auto* crash = std::get_if<CrashFault>(&scenario_.faults[i].what);
+      if (crash == nullptr || scenario_.faults[i].node != node) continue;
+      crash->restart_after = at - std::get<Instant>(scenario_.faults[i].trigger);
+      break;
+    }
+    Push({.event = ScheduledEvent::kNodeStarts, .node = node}, at);
+  }
+
+  uint32_t IncarnationOf(int16_t node) const {
+    return world().state().nodes[static_cast<size_t>(node)].incarnation;
+  }
+
+  // The last one. `incarnation`: of the process that a pause struck, else 0.
+  const Struck* FindStruck(uint32_t in_menu, uint32_t incarnation) const {
+    const Struck* found = nullptr;
+    for (const Struck& struck : struck_) {
+      if (struck.in_menu == in_menu && struck.incarnation == incarnation) found = &struck;
+    }
+    return found;
+  }
+
+  const LockModel& model_;
+  Scenario scenario_;
+  LockModel::State state_;
+  std::vector<Struck> struck_;
+};
+
+void Describe(const explore::Violation<Move>& violation, const std::vector<Breakage>& breakages,
+              Counterexample& found) {
+  Scenario& scenario = found.scenario;
+  const auto invariant = static_cast<Invariant>(violation.property);
+  scenario.name = Cat(scenario.protocol, ".", WordOf(invariant), ".", FaultWords(scenario));
+  scenario.about =
+      Cat("Found by whorl explore, with ", CountText(violation.faults, "fault", "faults"), " and ",
+          CountText(static_cast<int64_t>(scenario.schedule.size()), "event", "events"), ".");
+  for (const Breakage& breakage : breakages) {
+    scenario.expect.violates.push_back(breakage.kind.invariant);
+    if (breakage.kind.invariant != invariant) continue;
+    found.where = breakage.kind.where;
+    scenario.name =
+        Cat(scenario.protocol, ".", WordOf(invariant), ".", found.where, ".", FaultWords(scenario));
+    scenario.about += Cat(" ", WordOf(invariant), " is violated at ",
+                          SecondsText(breakage.at - Instant{}, 3), " s: ", breakage.text, ".");
+  }
+}
+
+// Commits of one instant of the search lie ahead of its clock, and Spanner looks again for reads that
+// wait for them. In exact time no read may have to wait.
+bool LooksInVain(const Counterexample& found) {
+  const std::optional<uint32_t> failed = found.run.failed_entry;
+  return failed && found.scenario.schedule[*failed].event == ScheduledEvent::kSpannerLooksAgain;
+}
+
+}  // namespace
+
+Counterexample CounterexampleOf(const LockModel& model, const explore::Violation<Move>& violation) {
+  PathWriter writer(model);
+  for (const Move& move : violation.path.choices) writer.Add(move);
+  Counterexample found = {.scenario = std::move(writer).Finish(model.bounds())};
+  StepsOfRun steps;
+  found.run = RunScenario(found.scenario, found.scenario.seed, &steps, model.config_maker());
+  while (LooksInVain(found)) {
+    found.scenario.schedule.erase(found.scenario.schedule.begin() + *found.run.failed_entry);
+    steps = {};
+    found.run = RunScenario(found.scenario, found.scenario.seed, &steps, model.config_maker());
+  }
+  found.is_confirmed = found.run.schedule_problem.empty() &&
+                       found.run.checks[static_cast<Invariant>(violation.property)].violations > 0;
+  Describe(violation, steps.BreakagesOf(found.run), found);
+  return found;
+}
+
+bool NeedsLess(const Counterexample& less, const Counterexample& more) {
+  const auto kinds = [](const Counterexample& found) {
+    std::multiset<FaultKind> all;
+    for (const FaultSpec& fault : found.scenario.faults) all.insert(fault.kind());
+    return all;
+  };
+  const std::multiset<FaultKind> few = kinds(less);
+  const std::multiset<FaultKind> many = kinds(more);
+  return less.where == more.where && few.size() < many.size() && std::ranges::includes(many, few);
+}
+
+void RunAgain(const LockModel& model, const Counterexample& found, ObservationSink& sink) {
+  RunScenario(found.scenario, found.scenario.seed, &sink, model.config_maker());
+}
+
+std::string FaultWords(const Scenario& scenario) {
+  std::string words;
+  for (const FaultSpec& fault : scenario.faults) {
+    words += Cat(words.empty() ? "" : "_and_", FaultKindText(fault.kind()));
+  }
+  return words.empty() ? "no_fault" : words;
+}
+
+}  // namespace whorl::sim

@@ -1,0 +1,37 @@
+// A violation that a search found, as a scenario: the faults as they struck, and the choices as its
+// schedule. Its run, in exact time, confirms the violation or not.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "protocol/names.h"
+#include "sim/explore/engine/result.h"
+#include "sim/explore/lock_model.h"
+#include "sim/judge/run.h"
+#include "sim/scenario/scenario.h"
+#include "sim/world/driver.h"
+
+namespace whorl::sim {
+
+struct Counterexample {
+  Scenario scenario;  // expects what its run violates
+  RunResult run;
+  bool is_confirmed = false;  // each choice could be made, and the invariant was violated
+  std::string where;          // if it is: the step or event that showed it (ViolationKind)
+};
+
+// A path begins at the model's only initial state. The run ends at the first point of the grid after
+// its last choice: virtual time adds little to it.
+Counterexample CounterexampleOf(const LockModel& model, const explore::Violation<Move>& violation);
+
+// Whether `less` shows as much as `more`, of the same invariant, with a part of its faults.
+bool NeedsLess(const Counterexample& less, const Counterexample& more);
+
+// Runs the counterexample once more. `sink` hears it.
+void RunAgain(const LockModel& model, const Counterexample& found, ObservationSink& sink);
+
+// The kinds of the faults, in the order in which they struck: "crash_and_pause"; "no_fault".
+std::string FaultWords(const Scenario& scenario);
+
+}  // namespace whorl::sim

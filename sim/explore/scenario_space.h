@@ -1,0 +1,25 @@
+// What a search takes from a scenario: its world, and its faults as a menu.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "protocol/spanner/time.h"
+#include "sim/explore/bounds.h"
+#include "sim/scenario/scenario.h"
+
+namespace whorl::sim {
+
+struct ScenarioSpace {
+  // Without faults, schedule and expectations; calls take no time. A node that only a timed `start` fault started
+  // starts at that time.
+  Scenario scenario;
+  FaultBudget faults;  // as many of each kind as the scenario has
+  FaultMenu menu;      // whom these may strike
+  Duration longest_pause;
+  // One for each fault that cannot be a choice: which, and what can. The rest means nothing then.
+  std::vector<std::string> errors;
+};
+ScenarioSpace SpaceOf(const Scenario& scenario);
+
+}  // namespace whorl::sim

@@ -1,0 +1,179 @@
+// What a search finds becomes a scenario that anybody can replay.
+#include "sim/explore/counterexample.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "sim/explore/engine/search.h"
+#include "sim/judge/expectations.h"
+#include "sim/scenario/loader.h"
+#include "sim/scenario/writer.h"
+
+namespace whorl::sim::counterexample_test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+struct Space {
+  ExploreWorld world;
+  ExploreBounds bounds;
+};
+
+Space SpaceOf(const std::string& protocol, FaultBudget faults, Duration horizon) {
+  Space space;
+  space.world.protocol = protocol;
+  space.world.lease = Seconds(5);
+  space.bounds = {.faults = faults,
+                  .grid = space.world.lease / 4,
+                  .longest_pause = space.world.lease * 3,
+                  .horizon = horizon};
+  return space;
+}
+
+// The scenario as it is loaded from the file that it is written to.
+Scenario Reloaded(const Scenario& scenario) {
+  const absl::StatusOr<Scenario> loaded = ParseScenario(ScenarioText(scenario), "x.json");
+  EXPECT_TRUE(loaded.ok()) << loaded.status().message() << ScenarioText(scenario);
+  return loaded.ok() ? *loaded : scenario;
+}
+
+// Each violation that a search finds in the space is written, loaded, run and as expected.
+void ExpectReplayable(const Space& space, std::set<Invariant> wanted) {
+  const LockModel model(space.world, space.bounds);
+  const auto result = explore::Explore(model, {.max_bytes = 600U << 20});
+  for (const auto& violation : result.violations) {
+    const Counterexample found = CounterexampleOf(model, violation);
+    const auto invariant = static_cast<Invariant>(violation.property);
+    EXPECT_TRUE(found.is_confirmed)
+        << WordOf(invariant) << ": " << found.run.schedule_problem << ScenarioText(found.scenario);
+    const Scenario loaded = Reloaded(found.scenario);
+    EXPECT_EQ(WithoutPlace(loaded), WithoutPlace(found.scenario));
+    const RunResult run = RunScenario(loaded, loaded.seed, nullptr);
+    EXPECT_EQ(run.hash, found.run.hash) << "the same run to the byte";
+    EXPECT_THAT(FailuresOf(loaded, run), IsEmpty());
+    EXPECT_GT(run.checks[invariant].violations, 0);
+    wanted.erase(invariant);
+  }
+  EXPECT_THAT(wanted, IsEmpty());
+}
+
+TEST(Counterexample, WithoutAFaultIsTheSameRunAsAScenario) {
+  ExpectReplayable(SpaceOf("spindle_v2", {}, Seconds(10)), {Invariant::kLeaseRespected});
+}
+
+TEST(Counterexample, OfEachKindOfFaultIsTheSameRunAsAScenario) {
+  ExpectReplayable(SpaceOf("spindle_v3", {.pauses = 1}, Seconds(10)),
+                   {Invariant::kSingleLeaderBelief, Invariant::kHasLockTruthful});
+  ExpectReplayable(SpaceOf("spindle_v3", {.deletes = 1}, Seconds(10)),
+                   {Invariant::kSingleLeaderBelief});
+  ExpectReplayable(SpaceOf("semaphore", {.losses = 1}, Seconds(7)),
+                   {Invariant::kSingleLeaderBelief});
+}
+
+// The search's clock stands still within an instant; a look of Spanner that only this makes necessary is
+// no reason to doubt the rest.
+TEST(Counterexample, LooksOfSpannerThatAreNeedlessInExactTimeAreLeftOut) {
+  Space space = SpaceOf("fenced_lease", {.deletes = 1}, Seconds(10));
+  space.world.grid_constants = true;
+  ExpectReplayable(space, {Invariant::kHasLockTruthful});
+}
+
+// Grid constants are no property of the search, but of the scenario: without them this run is another.
+TEST(Counterexample, KeepsTheConstants) {
+  Space space = SpaceOf("fenced_lease", {.deletes = 1}, Seconds(10));
+  space.world.grid_constants = true;
+  const LockModel model(space.world, space.bounds);
+  const auto result = explore::Explore(model);
+  ASSERT_FALSE(result.violations.empty());
+  const Counterexample found = CounterexampleOf(model, result.violations.front());
+  EXPECT_THAT(ScenarioText(found.scenario), HasSubstr("\n  \"constants\": \"grid\",\n"));
+  Scenario shipped = found.scenario;
+  shipped.constants = Constants::kShipped;
+  EXPECT_NE(RunScenario(shipped, shipped.seed, nullptr).hash, found.run.hash);
+}
+
+TEST(Counterexample, IsNamedByWhatBrokeAndByItsFaults) {
+  const Space space = SpaceOf("spindle_v3", {.pauses = 1}, Seconds(10));
+  const LockModel model(space.world, space.bounds);
+  const auto result = explore::Explore(
+      model, {.watched = 1U << static_cast<uint32_t>(Invariant::kSingleLeaderBelief)});
+  ASSERT_EQ(result.violations.size(), 1U);
+  const Scenario scenario = CounterexampleOf(model, result.violations.front()).scenario;
+  EXPECT_EQ(scenario.name, "spindle_v3.single_leader_belief.belief_changed.pause");
+  EXPECT_THAT(scenario.about, StartsWith("Found by whorl explore, with 1 fault and "));
+  EXPECT_THAT(scenario.about, HasSubstr(" single_leader_belief is violated at "));
+  // The pause has the length that it had, and not the longest that the search allows.
+  ASSERT_EQ(scenario.faults.size(), 1U);
+  EXPECT_LT(*LastsOf(scenario.faults.front().what), Seconds(10));
+}
+
+// A crash after which the process starts again is one fault for a reader, though two choices.
+TEST(Counterexample, ACrashHasItsRestart) {
+  const Space space = SpaceOf("fenced_lease", {.crashes = 1}, Seconds(10));
+  const LockModel model(space.world, space.bounds);
+  explore::Violation<Move> path;  // of a run that violates nothing
+  path.property = static_cast<int>(Invariant::kOneLiveToken);
+  LockModel::State state = model.Initial().front();
+  const auto take = [&](auto wanted) {
+    std::optional<Move> chosen;
+    model.ForEachChoice(state, [&](const Move& move, int) {
+      if (!chosen && wanted(move)) chosen = move;
+    });
+    ASSERT_TRUE(chosen.has_value());
+    LockModel::State next;
+    model.Take(state, *chosen, next);
+    state = std::move(next);
+    path.path.choices.push_back(*chosen);
+  };
+  const auto starts = [](const Move& move) {
+    return move.kind == MoveKind::kEvent && std::holds_alternative<NodeStarts>(move.event.event);
+  };
+  const auto is_fault = [&](const Move& move) { return move.kind == MoveKind::kFault; };
+  const auto is_advance = [](const Move& move) { return move.kind == MoveKind::kAdvance; };
+  take(starts);
+  take(is_fault);  // the crash of the only process
+  take(starts);    // the other one
+  take([](const Move& move) { return move.kind == MoveKind::kEvent; });
+  take([](const Move& move) { return move.kind == MoveKind::kEvent; });
+  while (state->world.now() == Instant{}) {
+    bool can_advance = false;
+    model.ForEachChoice(state, [&](const Move& move, int) { can_advance |= is_advance(move); });
+    if (can_advance) {
+      take(is_advance);
+    } else {
+      take([](const Move& move) { return move.kind == MoveKind::kEvent; });
+    }
+  }
+  take(is_fault);  // the crashed node starts again
+  const Counterexample found = CounterexampleOf(model, path);
+  EXPECT_THAT(found.run.schedule_problem, IsEmpty());
+  EXPECT_FALSE(found.is_confirmed);
+  ASSERT_EQ(found.scenario.faults.size(), 1U);
+  EXPECT_EQ(*RestartAfterOf(found.scenario.faults.front().what), state->world.now() - Instant{});
+  EXPECT_EQ(WithoutPlace(Reloaded(found.scenario)), WithoutPlace(found.scenario));
+}
+
+// A kind that needs a fault more than another one of the same invariant and step is none of its own.
+TEST(Counterexample, NeedsLessIfItHasAPartOfTheFaults) {
+  Counterexample pause = {.where = "write"};
+  pause.scenario.faults.push_back({.what = PauseFault{}});
+  Counterexample both = pause;
+  both.scenario.faults.push_back({.what = CrashFault{}});
+  Counterexample crash = {.where = "write"};
+  crash.scenario.faults.push_back({.what = CrashFault{}});
+  EXPECT_TRUE(NeedsLess(pause, both));
+  EXPECT_TRUE(NeedsLess(crash, both));
+  EXPECT_FALSE(NeedsLess(both, pause));
+  EXPECT_FALSE(NeedsLess(pause, crash));
+  EXPECT_FALSE(NeedsLess(pause, pause));
+  pause.where = "beat";
+  EXPECT_FALSE(NeedsLess(pause, both));
+}
+
+}  // namespace
+}  // namespace whorl::sim::counterexample_test
