@@ -30,6 +30,7 @@
 #include "sim/explore/engine/search.h"
 #include "sim/explore/lock_model.h"
 #include "sim/explore/scenario_space.h"
+#include "sim/explore/wedge.h"
 #include "sim/judge/checkers/setup.h"
 #include "sim/report/json_print.h"
 #include "sim/report/timeline.h"
@@ -89,6 +90,7 @@ constexpr std::string_view kExploreFooter = R"(Examples:
   whorl explore --protocol spindle_v3 --pauses 1 --timeline
   whorl explore --protocol spindle_v2 --invariant token_monotonic --crashes 1 --pauses 1
   whorl explore --protocol fenced_lease --processes 3 --losses 1 --memory 8000
+  whorl explore --protocol fenced_lease --deletes 1 --invariant no_wedge --constants grid
   whorl explore --protocol fenced_lease --aborts 1 --checkpoint aborts.search
   whorl explore --protocol spindle_v3 --pauses 1 --all --save found   found/*.json, for whorl replay
   whorl explore --scenario scenarios/semaphore_row_deleted.json --horizon 10s
@@ -96,9 +98,10 @@ constexpr std::string_view kExploreFooter = R"(Examples:
 A search takes every order of what can happen at one time, every fault of the budget at every moment,
 and every length of a pause on the grid. So "holds" is a proof within the bounds that the first line
 names, and a violation comes with a shortest way to it, which is run again in exact time. What is not
-tried: other draws of random numbers than the greatest, clocks that differ, and a lock that nobody
-can ever take again (no_wedge). Ctrl-C and --memory end a search early; it then says how far it got,
-and with --checkpoint the same command goes on from there, also on another machine.
+tried: other draws of random numbers than the greatest, and clocks that differ. A lock that nobody can
+ever take again is looked for with --invariant no_wedge, by a search of its own. Ctrl-C and --memory end
+a search early; it then says how far it got, and with --checkpoint the same command goes on from there,
+also on another machine.
 Exit codes: 0 nothing was violated; 1 something was; 2 bad input or usage; 3 the output could not be
 written.)";
 
@@ -328,9 +331,17 @@ std::vector<std::string> Complete(ExploreRequest& request) {
     errors.emplace_back("--out would write over the file of --checkpoint; name another file");
   }
   if (request.invariant == Invariant::kNoWedge) {
-    errors.emplace_back(
-        "--invariant no_wedge: it is about what never happens, which a search up to a horizon "
-        "cannot tell; `whorl hunt --invariant no_wedge` looks for it");
+    if (bounds.horizon) {
+      errors.emplace_back("--invariant no_wedge is about runs that never end; leave --horizon out");
+    }
+    if (!request.checkpoint.empty()) {
+      errors.emplace_back(
+          "--checkpoint: a search for no_wedge keeps states that no file can hold; leave it out");
+    }
+    if (request.all) {
+      errors.emplace_back(
+          "--all: a search for no_wedge shows the shortest way there; leave it out");
+    }
   }
   return errors;
 }
@@ -343,7 +354,8 @@ int FaultsMax(const sim::FaultBudget& budget) {
 
 // --- the report ----------------------------------------------------------------------------------
 
-std::string BudgetText(const sim::FaultBudget& budget) {
+std::string BudgetText(const sim::ExploreBounds& bounds) {
+  const sim::FaultBudget& budget = bounds.faults;
   std::string text;
   const auto add = [&text](uint8_t count, std::string_view one, std::string_view many) {
     if (count == 0) return;
@@ -351,6 +363,7 @@ std::string BudgetText(const sim::FaultBudget& budget) {
   };
   add(budget.crashes, "crash", "crashes");
   add(budget.pauses, "pause", "pauses");
+  if (budget.pauses > 0) text += Cat(" of at most ", FormatDuration(bounds.longest_pause));
   add(budget.losses, "lost message", "lost messages");
   add(budget.aborts, "abort", "aborts");
   add(budget.deletes, "deleted row", "deleted rows");
@@ -364,10 +377,7 @@ std::string BoundsText(const ExploreRequest& request) {
   std::string text = Cat(world.protocol, ", ", CountText(world.processes, "process", "processes"));
   if (request.space) text = Cat("the world of ", request.space->scenario.name, ": ", text);
   if (world.locks > 1) text += Cat(", ", CountText(world.locks, "lock", "locks"));
-  text += Cat(", ", BudgetText(bounds.faults));
-  if (bounds.faults.pauses > 0) {
-    text += Cat(" of at most ", FormatDuration(bounds.longest_pause));
-  }
+  text += Cat(", ", BudgetText(bounds));
   if (world.grid_constants) text += ", grid constants";
   text += Cat(", lease ", FormatDuration(world.lease), ", grid ", FormatDuration(bounds.grid));
   text += bounds.delay == 0
@@ -478,7 +488,7 @@ class Explorer {
   uint32_t Watched() const {
     uint32_t watched = 0;
     for (const Invariant invariant : AllOf<Invariant>()) {
-      if (invariant == Invariant::kNoWedge) continue;
+      if (invariant == Invariant::kNoWedge && !JudgesWedges()) continue;
       if (request_.invariant && *request_.invariant != invariant) continue;
       if (PromiseOf(invariant) == Promise::kNotApplicable) continue;
       if (request_.promised_only && PromiseOf(invariant) != Promise::kPromised) continue;
@@ -486,6 +496,8 @@ class Explorer {
     }
     return watched;
   }
+  // No state shows it, but only a loop of them: a search of another kind.
+  bool JudgesWedges() const { return request_.invariant == Invariant::kNoWedge; }
   Promise PromiseOf(Invariant invariant) const { return promises_[static_cast<size_t>(invariant)]; }
 
   // What another search has to have in common with this one, or its checkpoint is of no use here.
@@ -554,7 +566,8 @@ class Explorer {
     }
     absl::StatusOr<Result> result;
     try {
-      result = explore::Explore(std::as_const(model_), options, std::move(from));
+      result = JudgesWedges() ? SearchForWedge(options)
+                              : explore::Explore(std::as_const(model_), options, std::move(from));
     } catch (const explore::BadCheckpoint& error) {
       return absl::InvalidArgumentError(Cat(checkpoint_.path(), ": ", error.what()));
     }
@@ -567,6 +580,33 @@ class Explorer {
                            result->ending == explore::Ending::kViolation;
     if (!has_ended && (goes_on || checkpoint_.is_written())) {
       std::cerr << "the same command goes on from " << checkpoint_.path() << '\n';
+    }
+    return result;
+  }
+
+  // The first lock for which there is one. The way to the loop is the violation.
+  Result SearchForWedge(const explore::SearchOptions& options) {
+    Result result;
+    for (uint16_t lock = 0; lock < model_.scenario().locks.size(); ++lock) {
+      auto found = sim::FindWedge(model_, lock, options);
+      result.ending = found.ending;
+      result.states = found.states;
+      result.transitions = found.transitions;
+      result.frontier = found.frontier;
+      result.explored_faults = found.explored_faults;
+      result.explored_steps = found.explored_steps;
+      result.expected_omissions = explore::FingerprintSet::ExpectedOmissions(found.states);
+      if (found.lasso) {
+        constexpr auto kProperty = static_cast<int>(Invariant::kNoWedge);
+        wedged_for_steps_ = found.lasso->loop.size();
+        result.violating[kProperty] = found.bad_states;
+        result.violations.push_back({.property = kProperty,
+                                     .kind = 0,
+                                     .faults = found.lasso->faults,
+                                     .path = std::move(found.lasso->stem)});
+        break;
+      }
+      if (found.ending != explore::Ending::kComplete) break;
     }
     return result;
   }
@@ -627,6 +667,11 @@ class Explorer {
                            "steps")
               << '\n';
     std::cout << "  " << ExactText(finding) << '\n';
+    if (finding.invariant == Invariant::kNoWedge) {
+      std::cout << "  from there on "
+                << CountText(static_cast<int64_t>(wedged_for_steps_), "step", "steps")
+                << " can repeat for ever, and nobody holds the lock\n";
+    }
     if (!finding.saved.empty()) {
       std::cout << "  " << ShellQuoted(request_.command) << " replay " << ShellQuoted(finding.saved)
                 << " --explain=" << WordOf(finding.invariant) << '\n';
@@ -678,6 +723,7 @@ class Explorer {
   sim::LockModel model_;
   const std::array<Promise, kCountOf<Invariant>> promises_;
   CheckpointFile checkpoint_;
+  size_t wedged_for_steps_ = 0;  // the length of the loop that SearchForWedge found
 };
 
 int RunExplore(const CLI::App& app, ExploreRequest request) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "protocol/spanner/time.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
 

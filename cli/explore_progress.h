@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "cli/explore_time_left.h"
 #include "sim/explore/engine/result.h"
-#include "sim/explore/engine/time_left.h"
 
 namespace whorl::cli {
 
@@ -26,7 +26,7 @@ class ExploreProgress {
   bool has_begun_ = false;  // to visit states, rather than to make again those of a checkpoint
   Clock::time_point begun_;
   uint64_t states_before_ = 0;
-  explore::TimeLeft time_left_;
+  TimeLeft time_left_;
 };
 
 }  // namespace whorl::cli

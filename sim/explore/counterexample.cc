@@ -8,10 +8,13 @@
 #include <variant>
 #include <vector>
 
+#include "sim/judge/checkers.h"
 #include "sim/report/breakage.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
+#include "sim/world/latency.h"
 #include "sim/world/schedule.h"
+#include "spanner_model/catalogue.h"
 
 namespace whorl::sim {
 namespace {
@@ -148,12 +151,24 @@ bool LooksInVain(const Counterexample& found) {
   return failed && found.scenario.schedule[*failed].event == ScheduledEvent::kSpannerLooksAgain;
 }
 
+// How long after the last disturbance no_wedge is violated at the latest, with all excuses
+// (NoWedge::DeadlineOf).
+Duration TimeToJudgeAWedge(const Scenario& scenario) {
+  const Checkers checkers(scenario, RoundTripP999(scenario.spanner.preset));
+  Duration bound;
+  for (const LockSetup& lock : checkers.setup().locks) bound = std::max(bound, lock.wedge_bound);
+  return bound * 2 + model::Options{}.idle_limit + Seconds(1);
+}
+
 }  // namespace
 
 Counterexample CounterexampleOf(const LockModel& model, const explore::Violation<Move>& violation) {
   PathWriter writer(model);
   for (const Move& move : violation.path.choices) writer.Add(move);
   Counterexample found = {.scenario = std::move(writer).Finish(model.bounds())};
+  if (violation.property == static_cast<int>(Invariant::kNoWedge)) {
+    found.scenario.duration += TimeToJudgeAWedge(found.scenario);
+  }
   StepsOfRun steps;
   found.run = RunScenario(found.scenario, found.scenario.seed, &steps, model.config_maker());
   while (LooksInVain(found)) {

@@ -22,7 +22,7 @@ struct Counterexample {
 };
 
 // A path begins at the model's only initial state. The run ends at the first point of the grid after
-// its last choice: virtual time adds little to it.
+// its last choice: virtual time adds little to it. But a wedge takes some leases more to be judged.
 Counterexample CounterexampleOf(const LockModel& model, const explore::Violation<Move>& violation);
 
 // Whether `less` shows as much as `more`, of the same invariant, with a part of its faults.

@@ -43,8 +43,10 @@ TEST_F(CliExploreTest, BadUsageNamesTheOptionAndTheRemedy) {
                    "--crashes wants a whole number");
   ExpectUsageError("explore --protocol fenced_lease --epsilon=-1ms",
                    "--epsilon wants TrueTime's uncertainty");
-  ExpectUsageError("explore --protocol fenced_lease --invariant no_wedge",
-                   "`whorl hunt --invariant no_wedge` looks for it");
+  ExpectUsageError("explore --protocol fenced_lease --invariant no_wedge --horizon 4s",
+                   "runs that never end; leave --horizon out");
+  ExpectUsageError("explore --protocol fenced_lease --invariant no_wedge --checkpoint x.search",
+                   "leave it out");
 }
 
 // The claim is one sentence that names all of its bounds.

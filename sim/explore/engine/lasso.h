@@ -45,6 +45,10 @@ struct LassoResult {
   // states that memory had room for is one.
   Ending ending = Ending::kComplete;
   uint64_t states = 0;
+  uint64_t transitions = 0;
+  uint64_t frontier = 0;  // states to go on from
+  int explored_faults = 0;
+  int explored_steps = 0;
   uint64_t bad_states = 0;
   uint64_t bad_transitions = 0;  // between them, without faults
   std::optional<Lasso<Choice>> lasso;
@@ -105,17 +109,24 @@ class LassoSearch {
     options.max_bytes = std::numeric_limits<size_t>::max();
     options.progress = [this](const Progress& progress) { return Proceed(progress); };
     const auto found = Search(options, [this](const State& state) {
-      if (bad_(state)) states_.push_back(state);
+      if (!bad_(state)) return false;
+      states_.push_back(state);
+      bytes_ += sizeof(State);
+      if constexpr (requires { model_.BytesOf(state); }) bytes_ += model_.BytesOf(state);
       return false;
     });
     result_.ending = out_of_memory_ ? Ending::kMemory : found.ending;
     result_.states = found.states;
+    result_.transitions = found.transitions;
+    result_.frontier = found.frontier;
+    result_.explored_faults = found.explored_faults;
+    result_.explored_steps = found.explored_steps;
     result_.bad_states = states_.size();
   }
 
   Continue Proceed(const Progress& progress) {
     Progress with_states = progress;
-    with_states.bytes += states_.capacity() * sizeof(State);
+    with_states.bytes += bytes_;
     out_of_memory_ = with_states.bytes > options_.max_bytes;
     if (out_of_memory_) return Continue::kNo;
     return options_.progress ? options_.progress(with_states) : Continue::kYes;
@@ -206,6 +217,7 @@ class LassoSearch {
   SearchOptions options_;
   LassoResult<Choice> result_;
   bool out_of_memory_ = false;
+  size_t bytes_ = 0;                                 // of `states_`
   std::vector<State> states_;                        // the bad ones
   std::vector<std::pair<Words, uint32_t>> numbers_;  // of the bad states, by their keys
   Graph graph_;                                      // of the bad states

@@ -13,7 +13,7 @@
 namespace whorl::explore {
 namespace {
 
-const RandomGraph& Graph() {
+const RandomGraph& DrawnGraph() {
   static const RandomGraph& graph = *new RandomGraph(11, 300, 2);
   return graph;
 }
@@ -32,7 +32,7 @@ std::string WholeCheckpoint() {
     WriteCheckpoint({{"--seed", "7"}}, record, waiting, out);
     bytes = out.str();
   };
-  Explore(Graph(), options);
+  Explore(DrawnGraph(), options);
   return bytes;
 }
 
@@ -46,7 +46,7 @@ bool GoOnFromAny(std::string_view bytes) {
     options.progress = [&rounds](const Progress&) {
       return rounds-- > 0 ? Continue::kYes : Continue::kNo;
     };
-    Explore(Graph(), options, reader.ReadSearch());
+    Explore(DrawnGraph(), options, reader.ReadSearch());
     return true;
   } catch (const BadCheckpoint& error) {
     const std::string_view what = error.what();

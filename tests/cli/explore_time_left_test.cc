@@ -1,6 +1,6 @@
 // An estimate that is wrong by days is worse than none.
 
-#include "sim/explore/engine/time_left.h"
+#include "cli/explore_time_left.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace whorl::explore::time_left_test {
+namespace whorl::cli::explore_time_left_test {
 namespace {
 
 using std::chrono::seconds;
@@ -17,7 +17,7 @@ using std::chrono::seconds;
 std::optional<seconds> After(uint64_t first, uint64_t last, int faults, int length = 60) {
   TimeLeft left(2);
   for (int i = 0; i <= length; ++i) {
-    Progress progress;
+    explore::Progress progress;
     progress.faults = faults;
     progress.frontier = first + (last - first) * static_cast<uint64_t>(i) / 60;
     if (last < first) progress.frontier = first - (first - last) * static_cast<uint64_t>(i) / 60;
@@ -41,4 +41,4 @@ TEST(TimeLeftTest, IsUnknownWhereNobodyKnows) {
 }
 
 }  // namespace
-}  // namespace whorl::explore::time_left_test
+}  // namespace whorl::cli::explore_time_left_test

@@ -1,8 +1,8 @@
-#include "sim/explore/engine/time_left.h"
+#include "cli/explore_time_left.h"
 
 #include <cmath>
 
-namespace whorl::explore {
+namespace whorl::cli {
 namespace {
 
 constexpr std::chrono::seconds kSampleEvery(1);
@@ -12,7 +12,7 @@ constexpr double kLongest = 100 * 24 * 3600.0;  // seconds; more is as good as u
 
 }  // namespace
 
-void TimeLeft::Add(Time at, const Progress& progress) {
+void TimeLeft::Add(Time at, const explore::Progress& progress) {
   const bool may_grow = progress.faults < faults_max_ || progress.is_restoring;
   if (may_grow) return samples_.clear();
   if (!samples_.empty() && at - samples_.back().at < kSampleEvery) return;
@@ -32,4 +32,4 @@ std::optional<std::chrono::seconds> TimeLeft::Left() const {
   return std::chrono::seconds(std::llround(left));
 }
 
-}  // namespace whorl::explore
+}  // namespace whorl::cli
