@@ -23,6 +23,7 @@
 #include "protocol/spanner/time.h"
 #include "protocol/spanner/value.h"
 #include "protocol/token.h"
+#include "sim/scenario/instant.h"
 
 namespace whorl::live {
 
@@ -85,7 +86,8 @@ MessageJson ToJson(const T& value) {
     return static_cast<int64_t>(value);
   } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
     return value;
-  } else if constexpr (std::is_same_v<T, Duration> || std::is_same_v<T, LocalInstant>) {
+  } else if constexpr (std::is_same_v<T, Duration> || std::is_same_v<T, LocalInstant> ||
+                       std::is_same_v<T, sim::Instant>) {
     return value.ns;
   } else if constexpr (std::is_same_v<T, Timestamp>) {
     return FormatRfc3339(value);
@@ -122,7 +124,8 @@ void FromJson(const MessageJson& json, T& out) {
     out = static_cast<T>(json.get<int64_t>());
   } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
     json.get_to(out);
-  } else if constexpr (std::is_same_v<T, Duration> || std::is_same_v<T, LocalInstant>) {
+  } else if constexpr (std::is_same_v<T, Duration> || std::is_same_v<T, LocalInstant> ||
+                       std::is_same_v<T, sim::Instant>) {
     json.get_to(out.ns);
   } else if constexpr (std::is_same_v<T, Timestamp>) {
     out = ParseRfc3339(json.get<std::string>()).value_or(Timestamp());
