@@ -24,10 +24,10 @@
 
 #include "absl/status/status.h"
 #include "protocol/protocols.h"
-#include "sim/report/breakage.h"
 #include "sim/hunt/world_generator.h"
 #include "sim/judge/batch.h"
 #include "sim/judge/check_report.h"
+#include "sim/report/breakage.h"
 #include "sim/scenario/metrics.h"
 #include "sim/scenario/scenario.h"
 

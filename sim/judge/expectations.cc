@@ -116,10 +116,10 @@ std::vector<std::string> FailuresOf(const Scenario& scenario, const RunResult& r
 std::string FaultText(const Scenario& scenario, uint32_t fault) {
   if (fault >= scenario.faults.size()) return Cat("fault ", std::to_string(fault));
   const FaultSpec& spec = scenario.faults[fault];
-  const std::string whose =
-      spec.node == FaultSpec::kLeader   ? " of the leader"
-      : spec.node == FaultSpec::kNoNode ? ""
-                                        : Cat(" of ", NamesOf(scenario).Node(spec.node));
+  const std::string whose = spec.node == FaultSpec::kLeader ? " of the leader"
+                            : spec.node == FaultSpec::kNoNode
+                                ? ""
+                                : Cat(" of ", NamesOf(scenario).Node(spec.node));
   return Cat("the fault at ", Printable(scenario.path, 1000), ":", std::to_string(spec.line), " (",
              FaultKindText(spec.kind()), whose, ")");
 }

@@ -259,9 +259,10 @@ void FaultReader::AddAll(const ObjectFields& fields, const FaultSpec& fault,
   if (static_cast<uint64_t>(times) > (kMaxFaults - std::min(scenario_.faults.size(), kMaxFaults)) /
                                          std::max<size_t>(targets.size(), 1)) {
     if (!full_) {
-      problems_.Add(fields.value(), Cat("more than ", std::to_string(kMaxFaults),
-                                        " faults, counting each node that a pattern matches, and each of "
-                                        "\"times\""));
+      problems_.Add(fields.value(),
+                    Cat("more than ", std::to_string(kMaxFaults),
+                        " faults, counting each node that a pattern matches, and each of "
+                        "\"times\""));
     }
     full_ = true;
     return;

@@ -156,7 +156,7 @@ struct FaultSpec {
   static constexpr int16_t kLeader = -2;  // the node that leads when the fault strikes
 
   std::variant<Instant, When> trigger;  // `at` or `when`
-  int16_t node = 0;  // or kLeader; kNoNode for what happens at Spanner
+  int16_t node = 0;                     // or kLeader; kNoNode for what happens at Spanner
   AnyFault what;
   int line = 0;  // in the file, so that a report can point at it
   FaultKind kind() const { return KindOf(what); }
@@ -194,8 +194,7 @@ struct Expectations {
   std::vector<MetricBound> metrics;
   std::optional<Duration> takeover_within;  // bounds without_holder_max
   bool faults_may_miss = false;             // one that finds nothing to strike is no failure
-  WHORL_FIELDS(Expectations, holds, violates, sometimes, metrics, takeover_within,
-               faults_may_miss);
+  WHORL_FIELDS(Expectations, holds, violates, sometimes, metrics, takeover_within, faults_may_miss);
 };
 
 struct Scenario {

@@ -60,8 +60,8 @@ std::vector<std::vector<ProtocolConfig>> ConfigsOf(const Scenario& scenario,
                                                    ConfigMaker make_config) {
   const ProtocolInfo& protocol = *FindProtocol(scenario.protocol);
   if (make_config == nullptr) {
-    make_config = scenario.constants == Constants::kGrid ? protocol.make_grid_config
-                                                         : protocol.make_config;
+    make_config =
+        scenario.constants == Constants::kGrid ? protocol.make_grid_config : protocol.make_config;
   }
   std::vector<std::vector<ProtocolConfig>> configs;
   for (const NodeSpec& node : scenario.nodes) {

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/report/breakage.h"
 #include "sim/hunt/shrink.h"
+#include "sim/report/breakage.h"
 #include "sim/scenario/assumptions.h"
 #include "tests/sim/hunt/hunt_testing.h"
 

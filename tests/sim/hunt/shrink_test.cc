@@ -9,9 +9,9 @@
 #include <optional>
 #include <string>
 
-#include "sim/report/breakage.h"
 #include "sim/judge/expectations.h"
 #include "sim/judge/run.h"
+#include "sim/report/breakage.h"
 #include "sim/scenario/loader.h"
 #include "tests/sim/hunt/hunt_testing.h"
 

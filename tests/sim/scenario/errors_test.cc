@@ -364,7 +364,7 @@ TEST(ScenarioErrors, OfKindsOfFaults) {
       "x.json:7: /faults/0/do: unknown fault \"pasue\"; did you mean \"pause\"? Known faults: "
       "pause, crash, stop, start, partition, latency, drop_request, drop_reply, abort, "
       "unavailable, session_loss, clock, truetime, current_timestamp, delete_row, error, ... and 5 "
-            "more.");
+      "more.");
   EXPECT_EQ(ErrorsOf(WithFault("{ \"at\": \"1s\", \"do\": \"pause\", \"node\": \"a\" }")),
             "x.json:7: /faults/0: a pause needs the key \"for\"");
   EXPECT_EQ(ErrorsOf(WithFault(R"({ "at": "1s", "do": "crash", "node": "a", "for": "1s" })")),
@@ -475,9 +475,9 @@ TEST(ScenarioErrors, OfATableOfOneRow) {
     const std::string_view protocol = "spindle_v2";
     return ErrorsOf(text.replace(text.find(protocol), protocol.size(), "semaphore"));
   };
-  EXPECT_THAT(of_semaphore(R"("spanner": { "splits": ["2"] })"),
-              testing::HasSubstr(
-                  "/spanner/splits: semaphore has one row, which cannot be divided"));
+  EXPECT_THAT(
+      of_semaphore(R"("spanner": { "splits": ["2"] })"),
+      testing::HasSubstr("/spanner/splits: semaphore has one row, which cannot be divided"));
   EXPECT_THAT(of_semaphore(R"("faults": [{ "at": "1s", "do": "delete_side_rows" }])"),
               testing::HasSubstr("/faults/0/do: semaphore has one row, and none beside it"));
 }
@@ -705,11 +705,14 @@ TEST(ScenarioErrors, OfFaultsThatComeAgain) {
   const auto error = [](const std::string& keys) {
     return ErrorsOf(WithFault(R"({ "do": "pause", "node": "a", "for": "1s", )" + keys + " }"));
   };
-  EXPECT_EQ(error(R"("at": "1s", "every": "5s")"),
-            "x.json:7: /faults/0/every: \"every\" and \"times\" need each other: how much later the "
-            "fault comes again, and how often it comes in all");
-  EXPECT_THAT(error(R"("at": "1s", "times": 5)"), testing::HasSubstr("/faults/0/times: \"every\" and"));
-  EXPECT_THAT(error(R"("at": "1s", "every": "5s", "times": 1)"), testing::HasSubstr("/faults/0/times: "));
+  EXPECT_EQ(
+      error(R"("at": "1s", "every": "5s")"),
+      "x.json:7: /faults/0/every: \"every\" and \"times\" need each other: how much later the "
+      "fault comes again, and how often it comes in all");
+  EXPECT_THAT(error(R"("at": "1s", "times": 5)"),
+              testing::HasSubstr("/faults/0/times: \"every\" and"));
+  EXPECT_THAT(error(R"("at": "1s", "every": "5s", "times": 1)"),
+              testing::HasSubstr("/faults/0/times: "));
   EXPECT_THAT(error(R"("when": { "node": "a", "step": "check", "phase": "ended" },
                        "every": "5s", "times": 3)"),
               testing::HasSubstr("/faults/0/every: \"every\" needs \"at\""));
@@ -784,14 +787,16 @@ TEST(ScenarioErrors, EndADeviceThatNeverEnds) {
 
 // kGood with one fault and a schedule on line 8.
 std::string WithSchedule(std::string_view entries) {
-  return With("\"faults\": [{ \"at\": \"9s\", \"do\": \"pause\", \"node\": \"a\", \"for\": \"1s\" }],\n"
-              "  \"schedule\": [" +
-              std::string(entries) + "]");
+  return With(
+      "\"faults\": [{ \"at\": \"9s\", \"do\": \"pause\", \"node\": \"a\", \"for\": \"1s\" }],\n"
+      "  \"schedule\": [" +
+      std::string(entries) + "]");
 }
 
 TEST(ScenarioErrors, OfAnEntryOfTheScheduleSayWhatNamesIt) {
   EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "event": "call_arives", "node": "a" })")).substr(0, 87),
-            "x.json:8: /schedule/0/event: unknown event \"call_arives\"; did you mean \"call_arrives\"? ");
+            "x.json:8: /schedule/0/event: unknown event \"call_arives\"; did you mean "
+            "\"call_arrives\"? ");
   EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "node": "a" })")),
             "x.json:8: /schedule/0: missing key \"event\" (what happens)");
   EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "event": "call_arrives", "step": "check" })")),
@@ -800,20 +805,23 @@ TEST(ScenarioErrors, OfAnEntryOfTheScheduleSayWhatNamesIt) {
             "x.json:8: /schedule/0/node: unknown node \"c\". Known nodes: a, b.");
   EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "event": "node_starts", "node": "a", "step": "check" })")),
             "x.json:8: /schedule/0/step: node_starts has no \"step\"; it is named by: node.");
-  EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "event": "spanner_looks_again", "node": "a" })")),
-            "x.json:8: /schedule/0/node: spanner_looks_again has no \"node\"; it is named by: nothing "
-            "more.");
-  EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "event": "commit_becomes_visible", "step": "check" })")),
-            "x.json:8: /schedule/0: commit_becomes_visible needs the key \"node\", or \"fault\" for the "
-            "commit of an operator");
+  EXPECT_EQ(
+      ErrorsOf(WithSchedule(R"({ "event": "spanner_looks_again", "node": "a" })")),
+      "x.json:8: /schedule/0/node: spanner_looks_again has no \"node\"; it is named by: nothing "
+      "more.");
+  EXPECT_EQ(
+      ErrorsOf(WithSchedule(R"({ "event": "commit_becomes_visible", "step": "check" })")),
+      "x.json:8: /schedule/0: commit_becomes_visible needs the key \"node\", or \"fault\" for the "
+      "commit of an operator");
   EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "event": "timer_due", "node": "a", "lock": "x" })")),
             "x.json:8: /schedule/0/lock: unknown lock \"x\". Known locks: lock.");
   EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "event": "timer_due", "node": "a", "id": 65536 })")),
             "x.json:8: /schedule/0/id: expected an integer from 0 to 65535, got the number 65536");
-  EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "event": "call_arrives", "node": "a", "step": "beat" })")),
-            "x.json:8: /schedule/0/step: can never happen: spindle_v2 has no step \"beat\". Its steps: "
-            "check, first_insert, reread, takeover_insert, takeover_update, heartbeat_update, "
-            "heartbeat_delete, has_lock, write.");
+  EXPECT_EQ(
+      ErrorsOf(WithSchedule(R"({ "event": "call_arrives", "node": "a", "step": "beat" })")),
+      "x.json:8: /schedule/0/step: can never happen: spindle_v2 has no step \"beat\". Its steps: "
+      "check, first_insert, reread, takeover_insert, takeover_update, heartbeat_update, "
+      "heartbeat_delete, has_lock, write.");
 }
 
 TEST(ScenarioErrors, OfAScheduleNameTimesAndFaultsThatDoNotGoTogether) {
@@ -831,13 +839,15 @@ TEST(ScenarioErrors, OfAScheduleNameTimesAndFaultsThatDoNotGoTogether) {
   EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "event": "fault_begins", "fault": 0 },
     { "event": "fault_begins", "fault": 0 })")),
             "x.json:9: /schedule/1/fault: the entry on line 8 begins this fault already");
-  EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "event": "fault_begins", "fault": 0, "step": "check" })")),
-            "x.json:8: /schedule/0/step: \"step\" says which call a fault strikes, and pause strikes "
-            "no call");
-  EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "at": "10s", "event": "spanner_looks_again" })")),
-            "x.json:8: /schedule: the fault on line 7 is due at 9s, and no entry begins it, though the "
-            "schedule goes on until 10s. It needs an entry { \"event\": \"fault_begins\", \"fault\": 0 "
-            "}, or a later time");
+  EXPECT_EQ(
+      ErrorsOf(WithSchedule(R"({ "event": "fault_begins", "fault": 0, "step": "check" })")),
+      "x.json:8: /schedule/0/step: \"step\" says which call a fault strikes, and pause strikes "
+      "no call");
+  EXPECT_EQ(
+      ErrorsOf(WithSchedule(R"({ "at": "10s", "event": "spanner_looks_again" })")),
+      "x.json:8: /schedule: the fault on line 7 is due at 9s, and no entry begins it, though the "
+      "schedule goes on until 10s. It needs an entry { \"event\": \"fault_begins\", \"fault\": 0 "
+      "}, or a later time");
   // An error about a fault is not echoed by the schedule.
   EXPECT_EQ(ErrorsOf(With(R"("faults": [{ "at": "9s", "do": "pause", "node": "a" }],
   "schedule": [{ "event": "fault_begins", "fault": 0 }])")),

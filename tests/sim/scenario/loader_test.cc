@@ -299,10 +299,9 @@ TEST(ScenarioLoader, ReadsEverythingElse) {
                          .strict_pending_commit_timestamp = PendingCommitTimestampRule::kColumn,
                          .default_isolation = DefaultIsolation::kRepeatableRead,
                          .splits = {"lock_", "m"}}));
-  EXPECT_EQ(scenario.network,
-            (NetworkSpec{.connection_timeout = Seconds(7),
-                         .announce_releases = true,
-                         .commit_timeout = Seconds(3)}));
+  EXPECT_EQ(scenario.network, (NetworkSpec{.connection_timeout = Seconds(7),
+                                           .announce_releases = true,
+                                           .commit_timeout = Seconds(3)}));
   EXPECT_EQ(scenario.workload, (WorkloadSpec{.write_every = Milliseconds(200),
                                              .work_for = Duration{},
                                              .stop_takes = Milliseconds(3),
