@@ -589,13 +589,7 @@ class Explorer {
     Result result;
     for (uint16_t lock = 0; lock < model_.scenario().locks.size(); ++lock) {
       auto found = sim::FindWedge(model_, lock, options);
-      result.ending = found.ending;
-      result.states = found.states;
-      result.transitions = found.transitions;
-      result.frontier = found.frontier;
-      result.explored_faults = found.explored_faults;
-      result.explored_steps = found.explored_steps;
-      result.expected_omissions = explore::FingerprintSet::ExpectedOmissions(found.states);
+      result = std::move(found.search);
       if (found.lasso) {
         constexpr auto kProperty = static_cast<int>(Invariant::kNoWedge);
         wedged_for_steps_ = found.lasso->loop.size();
@@ -606,7 +600,7 @@ class Explorer {
                                      .path = std::move(found.lasso->stem)});
         break;
       }
-      if (found.ending != explore::Ending::kComplete) break;
+      if (result.ending != explore::Ending::kComplete) break;
     }
     return result;
   }

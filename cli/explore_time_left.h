@@ -11,7 +11,8 @@
 namespace whorl::cli {
 
 // As far as that can be known: while it has no fault left to add, and the states that wait have become
-// fewer, it is the time in which they become none if they go on to do so. Nobody knows how many states there are, so otherwise there is no answer.
+// fewer, it is the time in which they become none if they go on to do so. Nobody knows how many states
+// there are, so otherwise there is no answer.
 class TimeLeft {
  public:
   using Time = std::chrono::steady_clock::time_point;

@@ -16,8 +16,8 @@ namespace whorl {
 template <typename Form>
 concept Canonical = requires { Form::kIsCanonical; };
 
-// A number that a Counter<0> handed out as a name, from 1; 0 stands for none. It is compared with others of the same process, for
-// equality and order, and may be part of a text (NumberedName in random_id.h).
+// A number that a Counter<0> handed out as a name, from 1; 0 stands for none. It is compared with others
+// of the same process, for equality and order, and may be part of a text (NumberedName in random_id.h).
 struct Serial {
   int64_t n = 0;
 

@@ -13,11 +13,14 @@ constexpr Duration kWithoutHorizon = Seconds(int64_t{365} * 86'400);
 
 }  // namespace
 
-Duration MemoryOf(const ExploreBounds& bounds, Duration lease) {
+Duration MemoryOf(const Scenario& scenario, const ExploreBounds& bounds) {
   constexpr int64_t kLeases = 4;
-  // Spanner takes locks from a transaction that has been idle for longer.
-  const Duration idle_limit = model::Options{}.idle_limit + bounds.grid;
-  return std::max(lease * kLeases + bounds.longest_pause * bounds.faults.pauses, idle_limit);
+  Duration lease;
+  for (const NodeSpec& node : scenario.nodes) lease = std::max(lease, node.lease);
+  const Duration of_protocols = lease * kLeases + bounds.longest_pause * bounds.faults.pauses;
+  const Duration of_others =
+      std::max(model::Options{}.idle_limit, scenario.network.connection_timeout) + bounds.grid;
+  return std::max(of_protocols, of_others);
 }
 
 Scenario ScenarioToExplore(const ExploreWorld& world, const ExploreBounds& bounds) {

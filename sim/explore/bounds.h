@@ -43,9 +43,11 @@ struct ExploreBounds {
   FaultMenu menu;
   WHORL_FIELDS(ExploreBounds, faults, grid, delay, longest_pause, horizon, menu);
 };
-// How long ago something has to be for a search to forget how long: longer than any time that
-// protocols ask about, which are some leases and what a process may have been paused.
-Duration MemoryOf(const ExploreBounds& bounds, Duration lease);
+// How long ago something has to be for a search of this world to forget how long: longer than any time
+// that is asked about. Protocols ask about some leases, and what a process may have been paused;
+// Spanner, how long a transaction has been idle; the network, when a call was sent, until its connection
+// times out.
+Duration MemoryOf(const Scenario& scenario, const ExploreBounds& bounds);
 
 // The world of a search by `whorl explore --protocol`: equal processes that start at once on an
 // absent row (or the one that the protocol needs), where calls take no time.

@@ -20,7 +20,7 @@ namespace whorl::sim {
 namespace {
 
 // A pause that ended in the instant in which it began.
-constexpr Duration kShortestPause = Nanoseconds(1'000);
+constexpr Duration kShortestPause = Microseconds(1);
 
 // Takes a path, and writes down each choice of it.
 class PathWriter {

@@ -2,7 +2,6 @@
 // schedule. Its run, in exact time, confirms the violation or not.
 #pragma once
 
-#include <span>
 #include <string>
 
 #include "protocol/names.h"

@@ -279,10 +279,7 @@ LockModel::LockModel(Scenario scenario, const ExploreBounds& bounds, ConfigMaker
     : bounds_(bounds), make_config_(make_config) {
   scenario.schedule.clear();
   WriteMenu(scenario, bounds);
-  Duration lease;
-  for (const NodeSpec& node : scenario.nodes) lease = std::max(lease, node.lease);
-  // When a call was sent is asked until its connection times out.
-  memory_ = std::max(MemoryOf(bounds, lease), scenario.network.connection_timeout + bounds.grid);
+  memory_ = MemoryOf(scenario, bounds);
   setup_ = MakeSetup(scenario, make_config);
 }
 

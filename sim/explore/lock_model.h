@@ -16,7 +16,7 @@
 // not (counterexample.h).
 //
 // States are compared by their canonical form (sim/world/canonical.h) and by what the judges
-// remember. no_wedge is not judged: it is about what never happens.
+// remember. No state shows that no_wedge is violated: wedge.h looks for a loop of states that does.
 #pragma once
 
 #include <cstdint>

@@ -11,8 +11,8 @@
 namespace whorl::sim {
 
 struct ScenarioSpace {
-  // Without faults, schedule and expectations; calls take no time. A node that only a timed `start` fault started
-  // starts at that time.
+  // Without faults, schedule and expectations; calls take no time. A node that only a timed `start`
+  // fault started starts at that time.
   Scenario scenario;
   FaultBudget faults;  // as many of each kind as the scenario has
   FaultMenu menu;      // whom these may strike

@@ -10,6 +10,8 @@ namespace {
 
 constexpr uint32_t kTimePasses = 1;  // the only class of fairness
 
+// Not Ledger::IsQuiet, which also counts transactions that hung before and have gone on since: a state
+// does not say that of itself.
 bool IsQuiet(const World& world) {
   const WorldState& state = world.state();
   const auto is_paused = [](const Node& node) { return node.pauses > 0; };

@@ -1,8 +1,8 @@
 // no_wedge over every run of a model: whether there is one in which, from some time on, nobody can ever
 // take the lock again although a process that could is up, connected and never disturbed.
 //
-// Such a run is, for one lock, a way to a state (the stem) and a way from there back to it (the loop), in which time
-// passes. No fault strikes in the loop, no process is paused, no call hangs, and nobody holds the lock.
+// Such a run is, for one lock, a way to a state (the stem) and a way from there back to it (the loop),
+// in which time passes. No fault strikes in the loop, no process is paused, no call hangs, and nobody holds the lock.
 // That everybody gets a turn needs no further condition: what is due has to happen before time passes
 // (lock_model.h).
 #pragma once

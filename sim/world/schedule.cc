@@ -166,11 +166,6 @@ const PendingSlot* FirstThatFits(const std::vector<Candidate>& candidates,
 
 // --- names ---------------------------------------------------------------------------------------
 
-template <typename T>
-void CopyKey(std::optional<T> ScheduleEntry::* key, const ScheduleEntry& from, ScheduleEntry& to) {
-  to.*key = from.*key;
-}
-
 // The keys of `all` that are needed beside those that are always there.
 ScheduleEntry Shortest(const std::vector<Candidate>& candidates, const ScheduleEntry& all) {
   ScheduleEntry name = {.event = all.event,
@@ -186,7 +181,7 @@ ScheduleEntry Shortest(const std::vector<Candidate>& candidates, const ScheduleE
   auto left = others();
   const auto add = [&](auto key) {
     if (left == 0) return;
-    CopyKey(key, all, name);
+    name.*key = all.*key;
     const auto now = others();
     if (now == left) (name.*key).reset();
     left = now;

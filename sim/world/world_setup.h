@@ -30,7 +30,8 @@ RetryPolicy RetryPolicyOf(const Scenario& scenario);
 // Makes the configuration of a process's part in one lock: see ProtocolInfo::make_config.
 using ConfigMaker = ProtocolConfig (*)(const std::string& table, std::string lock_name,
                                        std::string id, Duration lease);
-// `make_config`: null for the protocol's own, with the scenario's constants. REQUIRES: the scenario came from the loader.
+// `make_config`: null for the protocol's own, with the scenario's constants. REQUIRES: the scenario came
+// from the loader.
 std::shared_ptr<const WorldSetup> MakeSetup(const Scenario& scenario,
                                             ConfigMaker make_config = nullptr);
 

@@ -41,14 +41,9 @@ struct Lasso {
 
 template <typename Choice>
 struct LassoResult {
-  // Without a lasso, kComplete says that there is none; otherwise nothing is known. A lasso among the
-  // states that memory had room for is one.
-  Ending ending = Ending::kComplete;
-  uint64_t states = 0;
-  uint64_t transitions = 0;
-  uint64_t frontier = 0;  // states to go on from
-  int explored_faults = 0;
-  int explored_steps = 0;
+  // The search of all states. Without a lasso, kComplete says that there is none; otherwise nothing is
+  // known. A lasso among the states that memory had room for is one.
+  SearchResult<Choice> search;
   uint64_t bad_states = 0;
   uint64_t bad_transitions = 0;  // between them, without faults
   std::optional<Lasso<Choice>> lasso;
@@ -95,7 +90,7 @@ class LassoSearch {
 
   LassoResult<Choice> Run() {
     Collect();
-    if (result_.ending == Ending::kStopped) return result_;
+    if (result_.search.ending == Ending::kStopped) return result_;
     Connect();
     if (const std::optional<uint32_t> entry = FairEntry(graph_, required_)) Show(*entry);
     return result_;
@@ -115,12 +110,9 @@ class LassoSearch {
       if constexpr (requires { model_.BytesOf(state); }) bytes_ += model_.BytesOf(state);
       return false;
     });
-    result_.ending = out_of_memory_ ? Ending::kMemory : found.ending;
-    result_.states = found.states;
-    result_.transitions = found.transitions;
-    result_.frontier = found.frontier;
-    result_.explored_faults = found.explored_faults;
-    result_.explored_steps = found.explored_steps;
+    result_.search = found;
+    if (out_of_memory_) result_.search.ending = Ending::kMemory;
+    result_.search.peak_bytes += bytes_;
     result_.bad_states = states_.size();
   }
 
@@ -184,7 +176,7 @@ class LassoSearch {
     const auto found =
         Search(options, [&](const State& state) { return model_.Fingerprint(state) == wanted; });
     if (found.violations.empty()) {  // the second search was stopped
-      result_.ending = found.ending;
+      result_.search.ending = found.ending;
       return;
     }
     const Violation<Choice>& way = found.violations.front();

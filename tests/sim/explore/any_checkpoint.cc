@@ -20,16 +20,16 @@ const RandomGraph& DrawnGraph() {
 
 }  // namespace
 
-std::string WholeCheckpoint() {
+std::string WholeCheckpoint(const Settings& settings) {
   std::string bytes;
   SearchOptions options = {.round = 3};
   options.progress = [](const Progress&) { return Continue::kSave; };
-  options.save = [&bytes](const SearchRecord& record, const WaitingLinks& waiting) {
+  options.save = [&](const SearchRecord& record, const WaitingLinks& waiting) {
     const bool has_all = waiting.frontier > 0 && waiting.found.size() > 0 &&
                          !waiting.waiting.empty() && !waiting.beyond_fault.empty();
     if (!has_all || !bytes.empty()) return;
     std::ostringstream out;
-    WriteCheckpoint({{"--seed", "7"}}, record, waiting, out);
+    WriteCheckpoint(settings, record, waiting, out);
     bytes = out.str();
   };
   Explore(DrawnGraph(), options);

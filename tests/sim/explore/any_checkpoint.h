@@ -5,10 +5,13 @@
 #include <string>
 #include <string_view>
 
+#include "sim/explore/engine/checkpoint.h"
+
 namespace whorl::explore {
 
-// A checkpoint of a search that has states of all kinds.
-std::string WholeCheckpoint();
+// A checkpoint, with these settings, of a search that has states of all kinds: expanded, found, and
+// waiting for a level or for a fault.
+std::string WholeCheckpoint(const Settings& settings = {{"--seed", "7"}});
 
 // Reads the bytes, whatever their checksums are, and lets a search go on from them for a while.
 // Aborts when it is refused without a place. Answers whether a search went on.

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "sim/explore/engine/search.h"
+#include "tests/sim/explore/any_checkpoint.h"
 #include "tests/sim/explore/random_graph.h"
 #include "tests/sim/explore/toy_lease.h"
 
@@ -174,23 +175,6 @@ TEST(CheckpointTest, StatesThatAreMadeAgainCanBeInterrupted) {
   EXPECT_TRUE(bytes.empty()) << "saved what is not whole";
 }
 
-// A search that has states of all kinds: expanded, found, and waiting for a level or for a fault.
-std::string SavedGraph() {
-  std::string bytes;
-  SearchOptions options = {.round = 3};
-  options.progress = [](const Progress&) { return Continue::kSave; };
-  options.save = [&bytes](const SearchRecord& record, const WaitingLinks& waiting) {
-    const bool has_all = waiting.frontier > 0 && waiting.found.size() > 0 &&
-                         !waiting.waiting.empty() && !waiting.beyond_fault.empty();
-    if (!has_all || !bytes.empty()) return;
-    std::ostringstream out;
-    WriteCheckpoint(kSettings, record, waiting, out);
-    bytes = out.str();
-  };
-  for (uint32_t seed = 10; bytes.empty(); ++seed) Explore(RandomGraph(seed, 300, 2), options);
-  return bytes;
-}
-
 // What reading these bytes says.
 std::string ErrorOf(const std::string& bytes) {
   try {
@@ -205,7 +189,7 @@ std::string ErrorOf(const std::string& bytes) {
 }
 
 TEST(CheckpointTest, DamageIsNoticedAndLocated) {
-  const std::string whole = SavedGraph();
+  const std::string whole = WholeCheckpoint(kSettings);
   ASSERT_EQ(ErrorOf(whole), "");
   for (size_t i = 0; i < whole.size(); ++i) {
     EXPECT_THAT(ErrorOf(whole.substr(0, i)),
@@ -229,7 +213,7 @@ class Rekeyed : public ToyLease {
 };
 
 TEST(CheckpointTest, AnotherModelIsRefused) {
-  const std::string bytes = SavedGraph();
+  const std::string bytes = WholeCheckpoint(kSettings);
   EXPECT_THROW(Explore(RandomGraph(4, 300, 3), {}, Read(bytes)), BadCheckpoint);
   EXPECT_THROW(Explore(ToyLease(5, 3), {}, Read(bytes)), BadCheckpoint);
   std::string of_toy;

@@ -75,8 +75,8 @@ TEST(Counterexample, OfEachKindOfFaultIsTheSameRunAsAScenario) {
                    {Invariant::kSingleLeaderBelief});
 }
 
-// The search's clock stands still within an instant; a look of Spanner that only this makes necessary is
-// no reason to doubt the rest.
+// The search's clock stands still within an instant; a look of Spanner that only this makes necessary
+// is no reason to doubt the rest.
 TEST(Counterexample, LooksOfSpannerThatAreNeedlessInExactTimeAreLeftOut) {
   Space space = SpaceOf("fenced_lease", {.deletes = 1}, Seconds(10));
   space.world.grid_constants = true;

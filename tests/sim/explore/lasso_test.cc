@@ -184,7 +184,7 @@ TEST(LassoTest, FindsTheNearestFairLoopOfDrawnGraphs) {
         FindLasso(model, IsBad, ClassOf, kEven | kOdd, {.max_faults = 2, .round = 3});
     const BadGraph bad = BadGraphOf(model);
     const std::optional<uint32_t> entry = FairEntry(bad.graph, kEven | kOdd);
-    EXPECT_EQ(result.ending, Ending::kComplete);
+    EXPECT_EQ(result.search.ending, Ending::kComplete);
     EXPECT_EQ(result.bad_states, bad.states.size());
     EXPECT_EQ(result.bad_transitions, bad.graph.edges());
     ASSERT_EQ(result.lasso.has_value(), entry.has_value());
@@ -223,7 +223,7 @@ TEST(LassoTest, SaysWhenItCouldNotFinish) {
   const auto any = [](const ToyLease::State&) { return true; };
   const auto none = [](const ToyLease::Choice&) { return 0U; };
   const auto stopped = FindLasso(model, any, none, 1, {.max_bytes = 200'000, .round = 100});
-  EXPECT_EQ(stopped.ending, Ending::kMemory);
+  EXPECT_EQ(stopped.search.ending, Ending::kMemory);
   EXPECT_FALSE(stopped.lasso.has_value());
   EXPECT_TRUE(FindLasso(model, any, none, 0, {.max_bytes = 200'000, .round = 100}).lasso)
       << "a loop in the part that was seen is a loop";

@@ -36,7 +36,7 @@ TEST(ExploreWedge, FindsThatNobodyInsertsTheDeletedRowOfTheSemaphore) {
 TEST(ExploreWedge, FencedLeaseIsNeverWedged) {
   for (const FaultBudget& faults : {FaultBudget{}, FaultBudget{.losses = 1}, {.deletes = 1}}) {
     const auto result = FindWedge(ModelOf("fenced_lease", faults, 2), 0, {});
-    EXPECT_EQ(result.ending, explore::Ending::kComplete);
+    EXPECT_EQ(result.search.ending, explore::Ending::kComplete);
     EXPECT_FALSE(result.lasso.has_value());
     EXPECT_GT(result.bad_states, 10U) << "there are times without a holder";
   }
