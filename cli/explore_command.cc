@@ -29,6 +29,7 @@
 #include "sim/explore/engine/model_digest.h"
 #include "sim/explore/engine/search.h"
 #include "sim/explore/lock_model.h"
+#include "sim/explore/remembering_model.h"
 #include "sim/explore/scenario_space.h"
 #include "sim/explore/wedge.h"
 #include "sim/judge/checkers/setup.h"
@@ -74,6 +75,7 @@ struct ExploreRequest {
   bool promised_only = false;
   bool first_only = false;
   bool all = false;  // each kind of violation
+  bool plain = false;
   bool timeline = false;
   bool json = false;
   std::string out;
@@ -209,6 +211,8 @@ void AddRunOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& request
   app.add_flag("--first", request->first_only, "end at the first violation");
   app.add_flag("--all", request->all,
                "find each kind of violation: by what shows it, and by the kinds of its faults");
+  app.add_flag("--plain", request->plain,
+               "take each step in a copy of the world, and remember none: slow, to check a result");
   app.add_flag("--timeline", request->timeline, "show a shortest run to each violation");
   AddNumber(
       app, "--memory", 1, kMemoryMaxMiB, [request](uint64_t n) { request->memory_mib = n; },
@@ -526,6 +530,7 @@ class Explorer {
             {"invariants", NamesOf(Watched())},
             {"--first", yes(request_.first_only)},
             {"--all", yes(request_.all)},
+            {"--plain", yes(request_.plain)},
             {"--scenario", request_.scenario_path.empty() ? "none" : request_.scenario_path},
             {"worlds of digest", sim::HashText(worlds.high) + sim::HashText(worlds.low)}};
   }
@@ -567,7 +572,9 @@ class Explorer {
     absl::StatusOr<Result> result;
     try {
       result = JudgesWedges() ? SearchForWedge(options)
-                              : explore::Explore(std::as_const(model_), options, std::move(from));
+                              : sim::ExploreLocks(
+                                    model_, options, std::move(from),
+                                    request_.plain ? sim::Steps::kTaken : sim::Steps::kRemembered);
     } catch (const explore::BadCheckpoint& error) {
       return absl::InvalidArgumentError(Cat(checkpoint_.path(), ": ", error.what()));
     }

@@ -1,18 +1,18 @@
-// A digest of what a state means: two states from which the same can happen, under the same names,
-// have the same digest, although they came about in different ways.
+// What a state means, in parts: two states from which the same can happen, under the same names, have
+// the same parts, although they came about in different ways.
 //
-// Whoever visits a state leaves out what cannot matter any more. This class renames what only has to
-// be the same or different: the generations of transactions, which count up for as long as a process
-// lives, become their ranks among those that are still alive (CanonicalNames), and ids of
-// transactions follow them. So do serials (protocol/counting.h), also within texts.
-//
-// Instants are told by how far they are from now: from true time, and for a LocalInstant from what the
-// clock of its process shows. So states at different times can be the same. What is longer ago than
-// CanonicalNames::memory is only told by its rank among all that is.
+// Whoever visits a state leaves out what cannot matter any more. A part is its shape, words that say
+// all but the following numbers, and those numbers (Hole says which kinds there are):
+//   1. Instants, which matter by how far they are from now. What is longer ago than `memory` only
+//      matters by its order among all that is.
+//   2. Generations of transactions, which count up for as long as a process lives, and serials
+//      (protocol/counting.h), also within texts: they matter by their order, too.
+// So a state at another time, or of processes that have run for longer, has the same shapes and other
+// numbers. NormalForm makes equal words of numbers that mean the same, and a digest of all parts.
 // Invariants:
 //   1. Equal forms have equal digests, on every compiler and in every process; different ones differ
 //      but for chance: 128 bits.
-//   2. The order of an unordered collection (AddUnordered) does not matter.
+//   2. The order of the parts does not matter.
 // REQUIRES of the code under test, for equal forms to have the same future: it compares instants with
 // each other, and subtracts them, but uses none as a number of its own; and it asks of none whether it
 // is longer ago than `memory`.
@@ -46,35 +46,147 @@ struct Digest128 {
   friend constexpr auto operator<=>(const Digest128&, const Digest128&) = default;
 };
 
-// The transactions that a state still refers to. Filled first, then Sort(), then read.
-class CanonicalNames {
- public:
-  // `now`: true time.
-  CanonicalNames(Timestamp now, Duration memory) : now_(now), memory_(memory) {}
-  Timestamp now() const { return now_; }
-  Duration memory() const { return memory_; }
+// A number of a part that its shape leaves out.
+enum class HoleKind : uint8_t {
+  kInstant,  // of true time, in nanoseconds since 1970
+  kTick,  // such an instant, of which only the next one after now matters that is whole `param`s later
+  kFloored,  // such an instant, which matters only as far as it is more than `param` after now
+  kRank,     // a number that matters by its order among those of its scope
+  kGate,     // such an instant: whether it is at or after the question numbered `param` was asked
+  kGated,    // a number that matters if the gate before it is open
+};
+struct Hole {
+  HoleKind kind = HoleKind::kInstant;
+  uint64_t scope =
+      0;  // numbers are ordered among those of their scope; of kInstant, what is long ago
+  int64_t param = 0;
+  friend constexpr bool operator==(const Hole&, const Hole&) = default;
+};
 
-  void AddGenerationOf(const CallName& call) { generations_.push_back(GenerationOf(call)); }
-  // `id` is Spanner's for the transaction that this call began.
+// The kinds of parts, and what part of that kind it is, are whoever adds them to say.
+struct PartName {
+  uint16_t kind = 0;
+  int16_t index = -1;
+  friend constexpr auto operator<=>(const PartName&, const PartName&) = default;
+};
+
+// Takes a state apart.
+class CanonicalForm : public FieldAdder<CanonicalForm> {
+ public:
+  using FieldAdder::Add;
+  static constexpr bool kIsCanonical = true;
+
+  struct Part {
+    PartName name;
+    uint32_t origin = 0;  // whatever whoever added it wants to find again
+    size_t first_word = 0;
+    size_t last_word = 0;  // one after it
+    size_t first_hole = 0;
+    size_t last_hole = 0;
+  };
+
+  // Empties it, but for its memory. `now`: true time.
+  void Clear(Timestamp now);
+  // From now on the id stands for the transaction that this call began.
   void AddTransaction(const TransactionId& id, const CallName& begun_by) {
-    AddGenerationOf(begun_by);
     transactions_.emplace_back(id, begun_by);
   }
-  void Sort() {
-    std::ranges::sort(generations_);
-    const auto rest = std::ranges::unique(generations_);
-    generations_.erase(rest.begin(), rest.end());
+  // What is added from now on belongs to a new part.
+  void BeginPart(PartName name, uint32_t origin);
+  void EndPart();
+
+  const std::vector<Part>& parts() const { return parts_; }
+  Digest128 ShapeOf(const Part& part) const;
+  std::span<const Hole> HolesOf(const Part& part) const {
+    return std::span(holes_).subspan(part.first_hole, part.last_hole - part.first_hole);
+  }
+  std::span<const int64_t> NumbersOf(const Part& part) const {
+    return std::span(numbers_).subspan(part.first_hole, part.last_hole - part.first_hole);
+  }
+  Timestamp now() const { return now_; }
+
+  // What follows belongs to the process on this node, whose clock shows `now`.
+  void SetProcess(int16_t node, LocalInstant now) {
+    local_scope_ = kScopeOfNodes + static_cast<uint64_t>(node);
+    local_now_ = now;
+    serial_scope_ = kScopeOfSerials + static_cast<uint64_t>(node);
+  }
+  LocalInstant local_now() const { return local_now_; }
+  // Serials that follow are those that stand in texts after this base (random_id.h).
+  void SetSerials(std::string_view base) { serial_scope_ = ScopeOf(base); }
+  // How many numbers the part has so far.
+  size_t HoleCount() const { return holes_.size() - parts_.back().first_hole; }
+
+  void AddWord(uint64_t word) { words_.Push(word); }
+  void AddHole(const Hole& hole, int64_t number) {
+    AddWord(uint64_t{1} << 60 | static_cast<uint64_t>(hole.kind) << 56 | hole.scope);
+    if (hole.param != 0) AddWord(static_cast<uint64_t>(hole.param));
+    holes_.push_back(hole);
+    numbers_.push_back(number);
   }
 
-  // The generation's rank among those of its process.
-  uint64_t RankOf(const CallName& call) const {
-    const Generation sought = GenerationOf(call);
-    const auto found = std::ranges::lower_bound(generations_, sought);
-    const auto first =
-        std::ranges::lower_bound(generations_, Generation{.process = sought.process, .number = 0});
-    return static_cast<uint64_t>(found - first);
+  void Add(const CallName& call) {
+    Add(call.process);
+    AddWord(uint64_t{call.lock} << 48 | uint64_t{call.request} << 32 |
+            uint64_t{call.attempt} << 16 | uint64_t{call.call});
+    AddGeneration(call);
   }
-  // The call that began the transaction; null if no state refers to the id.
+  void AddGeneration(const CallName& call) {
+    AddHole({.kind = HoleKind::kRank, .scope = ScopeOfGenerations(call.process)}, call.generation);
+  }
+  // An id of a transaction, or another text.
+  void Add(const SharedText& text) {
+    const CallName* begun_by = text.empty() ? nullptr : FindTransaction(text);
+    AddWord(begun_by != nullptr ? 1 : 0);
+    if (begun_by == nullptr) return Add(text.view());
+    Add(begun_by->process);
+    AddWord(begun_by->attempt);
+    AddGeneration(*begun_by);
+  }
+  void Add(const std::string& text) { Add(std::string_view(text)); }
+  void Add(std::string_view text) {
+    if (const auto name = ParseNumberedName(text)) {
+      AddWord(kNumberedName);
+      AddText(name->base);
+      AddHole({.kind = HoleKind::kRank, .scope = ScopeOf(name->base)}, name->number);
+      return AddText(name->more);
+    }
+    AddText(text);
+  }
+  // 0 is no serial's number: there is none.
+  void AddSerial(int64_t number) {
+    AddWord(number == 0 ? 0 : 1);
+    if (number != 0) AddHole({.kind = HoleKind::kRank, .scope = serial_scope_}, number);
+  }
+  // A token as users see it: the nanoseconds of a timestamp, or a number of another kind.
+  void AddTokenNumber(uint64_t number) {
+    const auto ns = static_cast<int64_t>(number);
+    const Timestamp time = Timestamp::FromUnixNanos(ns);
+    constexpr Duration kNear = Seconds(int64_t{366} * 86'400);
+    const Duration ago = now_ - time;
+    if (ago < kNear && -kNear < ago) return Add(time);
+    AddWord(number);
+  }
+  void Add(Timestamp time) {
+    AddHole({.kind = HoleKind::kInstant, .scope = kTrueTime}, time.UnixNanos());
+  }
+  void Add(LocalInstant instant) {
+    AddHole({.kind = HoleKind::kInstant, .scope = local_scope_}, InTrueTime(instant));
+  }
+  // The process's clock ticks at `next`, which is after now, and after every whole period.
+  void AddTick(LocalInstant next, Duration period) {
+    AddHole({.kind = HoleKind::kTick, .scope = 0, .param = period.ns}, InTrueTime(next));
+  }
+  void Add(Duration duration) { AddWord(static_cast<uint64_t>(duration.ns)); }
+  void Add(Float64 number) { AddWord(std::bit_cast<uint64_t>(number.value())); }
+  void Add(Sql sql) { AddWord(sql.digest()); }
+
+  // Of the generations of that process's transactions.
+  static constexpr uint64_t ScopeOfGenerations(ProcessId process) {
+    return kScopeOfGenerations | static_cast<uint64_t>(static_cast<uint16_t>(process.node)) << 32 |
+           process.incarnation;
+  }
+  // The call that began the transaction; null if no such id was added.
   const CallName* FindTransaction(const SharedText& id) const {
     for (const auto& [known, begun_by] : transactions_) {
       if (known == id) return &begun_by;
@@ -83,126 +195,14 @@ class CanonicalNames {
   }
 
  private:
-  struct Generation {
-    ProcessId process;
-    uint32_t number = 0;
-    friend constexpr auto operator<=>(const Generation&, const Generation&) = default;
-  };
-  static Generation GenerationOf(const CallName& call) {
-    return {.process = call.process, .number = call.generation};
-  }
-
-  Timestamp now_;
-  Duration memory_;
-  std::vector<Generation> generations_;
-  std::vector<std::pair<TransactionId, CallName>> transactions_;
-};
-
-// Collects the words of one state, and hashes them at the end: only then are ranks known.
-class CanonicalForm : public FieldAdder<CanonicalForm> {
- public:
-  using FieldAdder::Add;
-  static constexpr bool kIsCanonical = true;
-  // `names` outlives the form. One form at a time in a thread.
-  explicit CanonicalForm(const CanonicalNames& names) : names_(names), all_(Scratch()) {
-    all_.words.Clear();
-    all_.elements.Clear();
-    all_.ranges.clear();
-    all_.ranked.clear();
-  }
-  CanonicalForm(const CanonicalForm&) = delete;
-  CanonicalForm& operator=(const CanonicalForm&) = delete;
-
-  // The digest of what was added. Called once, at the end.
-  Digest128 Finish();
-
-  // What follows belongs to the process on this node, whose clock shows `now`.
-  void SetProcess(int16_t node, LocalInstant now) {
-    belongs_.local_scope = kScopeOfNodes + static_cast<uint64_t>(node);
-    belongs_.local_now = now;
-    belongs_.serial_scope = kScopeOfSerials + static_cast<uint64_t>(node);
-  }
-  LocalInstant local_now() const { return belongs_.local_now; }
-  // Serials that follow are those that stand in texts after this base (random_id.h).
-  void SetSerials(std::string_view base) { belongs_.serial_scope = ScopeOf(base); }
-
-  void AddWord(uint64_t word) { out_->Push(word); }
-
-  void Add(const CallName& call) {
-    Add(call.process);
-    AddWord(uint64_t{call.lock} << 48 | uint64_t{call.request} << 32 |
-            uint64_t{call.attempt} << 16 | uint64_t{call.call});
-    AddWord(names_.RankOf(call));
-  }
-  // An id of a transaction, or another text.
-  void Add(const SharedText& text) {
-    const CallName* begun_by = text.empty() ? nullptr : names_.FindTransaction(text);
-    AddWord(begun_by != nullptr ? 1 : 0);
-    if (begun_by == nullptr) return Add(text.view());
-    Add(begun_by->process);
-    AddWord(names_.RankOf(*begun_by) << 16 | uint64_t{begun_by->attempt});
-  }
-  void Add(const std::string& text) { Add(std::string_view(text)); }
-  void Add(std::string_view text) {
-    if (const auto name = ParseNumberedName(text)) {
-      AddWord(kNumberedName);
-      AddText(name->base);
-      AddRank(ScopeOf(name->base), name->number);
-      return AddText(name->more);
-    }
-    AddText(text);
-  }
-  // 0 is no serial's number: there is none.
-  void AddSerial(int64_t number) {
-    AddWord(number == 0 ? 0 : 1);
-    if (number != 0) AddRank(belongs_.serial_scope, number);
-  }
-  // A token as users see it: the nanoseconds of a timestamp, or a number of another kind.
-  void AddTokenNumber(uint64_t number) {
-    const auto ns = static_cast<int64_t>(number);
-    const Timestamp time = Timestamp::FromUnixNanos(ns);
-    constexpr Duration kNear = Seconds(int64_t{366} * 86'400);
-    const Duration ago = names_.now() - time;
-    if (ago < kNear && -kNear < ago) return Add(time);
-    AddWord(number);
-  }
-  void Add(Timestamp time) { AddInstant((time - names_.now()).ns, kTrueTime); }
-  void Add(LocalInstant instant) {
-    AddInstant((instant - belongs_.local_now).ns, belongs_.local_scope);
-  }
-  void Add(Duration duration) { AddWord(static_cast<uint64_t>(duration.ns)); }
-  void Add(Float64 number) { AddWord(std::bit_cast<uint64_t>(number.value())); }
-  void Add(Sql sql) { AddWord(sql.digest()); }
-
-  // Calls add(form, value) for each value that `matters`. REQUIRES: not within another such call.
-  template <typename Range, typename Matters, typename AddOne>
-  void AddUnordered(const Range& values, const Matters& matters, const AddOne& add) {
-    const size_t count = all_.words.size();
-    for (size_t i = 0; i < 1 + kWordsOfSum; ++i) all_.words.Push(0);
-    const Belongs belongs = belongs_;
-    out_ = &all_.elements;
-    for (const auto& value : values) {
-      if (!matters(value)) continue;
-      const size_t begin = all_.elements.size();
-      add(*this, value);
-      all_.ranges.push_back({.begin = begin, .end = all_.elements.size(), .sum = count + 1});
-      ++all_.words[count];
-      belongs_ = belongs;
-    }
-    out_ = &all_.words;
-  }
-
- private:
-  static constexpr size_t kWordsOfSum = 2;
-
-  // Scopes of ranks; those of texts are hashes.
+  // Scopes; those of texts are hashes. Below 2^56.
   static constexpr uint64_t kTrueTime = 0;
   static constexpr uint64_t kScopeOfNodes = uint64_t{1} << 16;
   static constexpr uint64_t kScopeOfSerials = uint64_t{2} << 16;
+  static constexpr uint64_t kScopeOfGenerations = uint64_t{1} << 55;
   static uint64_t ScopeOf(std::string_view base);
 
   static constexpr uint64_t kNumberedName = ~uint64_t{0};  // no length
-  static constexpr uint64_t kLongAgo = ~uint64_t{1};
 
   // A vector whose Push is a few instructions wherever it is called: a state has hundreds of words.
   class Words {
@@ -213,7 +213,6 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
     }
     void Clear() { size_ = 0; }
     size_t size() const { return size_; }
-    uint64_t& operator[](size_t i) { return room_[i]; }
     std::span<const uint64_t> Part(size_t begin, size_t end) const {
       return std::span(room_).subspan(begin, end - begin);
     }
@@ -225,30 +224,9 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
     size_t size_ = 0;
   };
 
-  // An element of an unordered collection: its words, and where the sum of the hashes goes.
-  struct Range {
-    size_t begin = 0;
-    size_t end = 0;
-    size_t sum = 0;
-  };
-  // A number that matters only by its order among those of the same scope, and the word that is to
-  // become its rank.
-  struct Ranked {
-    uint64_t scope = 0;
-    int64_t number = 0;
-    bool in_elements = false;
-    size_t place = 0;
-  };
-  // Kept from state to state for its memory.
-  struct Collected {
-    Words words;
-    Words elements;  // of unordered collections
-    std::vector<Range> ranges;
-    std::vector<Ranked> ranked;
-  };
-  static Collected& Scratch() {
-    thread_local Collected collected;
-    return collected;
+  // When the process's clock shows it, if its rate is 1.
+  int64_t InTrueTime(LocalInstant instant) const {
+    return SaturatingAdd(now_.UnixNanos(), (instant - local_now_).ns);
   }
 
   void AddText(std::string_view text) {
@@ -262,32 +240,66 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
     }
   }
 
-  void AddInstant(int64_t from_now, uint64_t scope) {
-    if (from_now > -names_.memory().ns) return AddWord(static_cast<uint64_t>(from_now));
-    AddWord(kLongAgo);
-    AddRank(scope, from_now);
-  }
+  Timestamp now_;
+  std::vector<std::pair<TransactionId, CallName>> transactions_;
+  Words words_;
+  std::vector<Hole> holes_;
+  std::vector<int64_t> numbers_;
+  std::vector<Part> parts_;
+  uint64_t local_scope_ = kScopeOfNodes;
+  LocalInstant local_now_;
+  uint64_t serial_scope_ = kScopeOfSerials;
+};
 
-  void AddRank(uint64_t scope, int64_t number) {
-    all_.ranked.push_back({.scope = scope,
-                           .number = number,
-                           .in_elements = out_ == &all_.elements,
-                           .place = out_->size()});
-    AddWord(0);
-  }
-  void FillInRanks();
+// Makes digests of parts, in which numbers that mean the same are the same words. Kept from state to
+// state for its memory.
+class NormalForm {
+ public:
+  // `asked`: by the `param` of gates, when the question was asked, or the present time if none is.
+  void Begin(Timestamp now, Duration memory, std::span<const int64_t> asked);
+  // `is_shown`: whether the part counts for the digest of all. One that does not is told by its order
+  // among those that do; those that do come first.
+  void AddPart(const Digest128& shape, std::span<const Hole> holes,
+               std::span<const int64_t> numbers, bool is_shown = true);
+  // Call it once, at the end. Then:
+  void Finish();
+  size_t size() const { return parts_.size(); }
+  const Digest128& DigestOf(size_t part) const { return parts_[part].digest; }
+  // Of all parts that are shown.
+  const Digest128& digest() const { return digest_; }
+  // Gates that are open because the instant is now, as bits by `param` modulo 64.
+  uint64_t gates_of_now() const { return gates_of_now_; }
+  // Whether parts that are not shown have numbers of which the digests do not tell all.
+  bool is_ambiguous() const { return is_ambiguous_; }
 
-  // Whom the words that follow belong to.
-  struct Belongs {
-    uint64_t local_scope = kScopeOfNodes;
-    LocalInstant local_now;
-    uint64_t serial_scope = kScopeOfSerials;
+ private:
+  struct Part {
+    Digest128 digest;
+    size_t first_word = 0;
+    size_t last_word = 0;
   };
+  // The word that is to become the number's rank.
+  struct Ranked {
+    uint64_t scope = 0;
+    int64_t number = 0;
+    size_t place = 0;
+  };
+  void Rank(uint64_t scope, int64_t number);
+  void FillInRanks();
+  void FillInHidden();
 
-  const CanonicalNames& names_;
-  Collected& all_;
-  Words* out_ = &all_.words;
-  Belongs belongs_;
+  int64_t now_ = 0;
+  int64_t memory_ = 0;
+  std::span<const int64_t> asked_;
+  std::vector<uint64_t> words_;
+  std::vector<Ranked> ranked_;
+  std::vector<Ranked> hidden_;
+  std::vector<Part> parts_;
+  size_t shown_ = 0;
+  bool gate_is_open_ = false;
+  uint64_t gates_of_now_ = 0;
+  bool is_ambiguous_ = false;
+  Digest128 digest_;
 };
 
 }  // namespace whorl

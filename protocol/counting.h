@@ -76,7 +76,7 @@ struct Ticker {
   template <typename Form>
   void AddTo(Form& form) const {
     if constexpr (Canonical<Form>) {
-      form.Add(NextAfter(form.local_now()));
+      form.AddTick(NextAfter(form.local_now()), period);
     } else {
       form.Add(from);
     }

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "protocol/protocols.h"
+#include "sim/explore/menu.h"
 #include "sim/world/canonical.h"
 #include "sim/world/chance.h"
 #include "sim/world/fault_effects.h"
@@ -15,98 +16,7 @@
 namespace whorl::sim {
 namespace {
 
-// What happens so soon happens within the same instant: the steps of commit timestamps.
-constexpr Duration kInstant = Milliseconds(1);
-
-// --- the menu of faults --------------------------------------------------------------------------
-
-// The faults of a node stand together, in this order; those of locks follow.
-enum class OfNode : uint8_t { kPause, kCrash, kStart, kLoseRequest, kLoseReply, kAbort, kCount };
-constexpr auto kFaultsOfNode = static_cast<uint32_t>(OfNode::kCount);
-
-uint32_t MenuIndex(int16_t node, OfNode kind) {
-  return static_cast<uint32_t>(node) * kFaultsOfNode + static_cast<uint32_t>(kind);
-}
-OfNode KindInMenu(uint32_t fault) { return static_cast<OfNode>(fault % kFaultsOfNode); }
-
-AnyFault FaultOf(OfNode kind, const ExploreBounds& bounds) {
-  switch (kind) {
-    case OfNode::kPause:
-      return PauseFault{.lasts = bounds.longest_pause};
-    case OfNode::kCrash:
-      return CrashFault{};
-    case OfNode::kStart:
-      return StartFault{};
-    case OfNode::kLoseRequest:
-      return DropRequestFault{};
-    case OfNode::kLoseReply:
-      return DropReplyFault{};
-    case OfNode::kAbort:
-    case OfNode::kCount:
-      break;
-  }
-  return AbortFault{};
-}
-
-// Whom a fault of this kind may strike; null: anybody.
-const std::vector<int16_t>* VictimsOf(OfNode kind, const FaultMenu& menu) {
-  const auto listed = [](const std::optional<std::vector<int16_t>>& nodes) {
-    return nodes ? &*nodes : nullptr;
-  };
-  switch (kind) {
-    case OfNode::kPause:
-      return listed(menu.pauses);
-    case OfNode::kCrash:
-      return listed(menu.crashes);
-    case OfNode::kLoseRequest:
-      return listed(menu.lost_requests);
-    case OfNode::kLoseReply:
-      return listed(menu.lost_replies);
-    case OfNode::kAbort:
-      return listed(menu.aborts);
-    case OfNode::kStart:  // who crashed
-    case OfNode::kCount:
-      break;
-  }
-  return nullptr;
-}
-
-bool MayStrike(OfNode kind, int16_t node, const FaultMenu& menu) {
-  const std::vector<int16_t>* victims = VictimsOf(kind, menu);
-  return victims == nullptr || std::ranges::find(*victims, node) != victims->end();
-}
-
-// They strike by World::Trigger only: the step of their trigger is never reached.
-void WriteMenu(Scenario& scenario, const ExploreBounds& bounds) {
-  scenario.faults.clear();
-  const When never = {.count = std::numeric_limits<int64_t>::max()};
-  for (size_t node = 0; node < scenario.nodes.size(); ++node) {
-    for (uint32_t kind = 0; kind < kFaultsOfNode; ++kind) {
-      scenario.faults.push_back({.trigger = never,
-                                 .node = static_cast<int16_t>(node),
-                                 .what = FaultOf(static_cast<OfNode>(kind), bounds)});
-    }
-  }
-  if (bounds.faults.deletes == 0) return;  // an operator who may act voids promises
-  std::vector<RowOfLock> rows;
-  for (size_t lock = 0; lock < scenario.locks.size(); ++lock) {
-    rows.push_back({.lock = static_cast<uint16_t>(lock), .row = scenario.locks[lock]});
-  }
-  for (const RowOfLock& row : bounds.menu.deleted_rows.value_or(rows)) {
-    scenario.faults.push_back(
-        {.trigger = never, .node = FaultSpec::kNoNode, .what = DeleteRowFault{.target = row}});
-  }
-}
-
 // --- what can happen -----------------------------------------------------------------------------
-
-bool MayBeLate(const PendingEvent& event) {
-  return std::holds_alternative<CallArrives>(event) ||
-         std::holds_alternative<ReplyArrives>(event) ||
-         std::holds_alternative<CommitBecomesVisible>(event) ||
-         std::holds_alternative<ReleaseHeard>(event) ||
-         std::holds_alternative<ResourceWrite>(event);
-}
 
 // Lists the moves of one state.
 class Lister {
@@ -142,13 +52,13 @@ class Lister {
   void ListEvent(const PendingSlot& slot) {
     if (slot.queued == PendingSlot::kNone || world_.IsHeldUp(slot)) return;
     const Instant now = world_.now();
-    const bool is_due = slot.due < now + kInstant;
+    const bool is_due = slot.due < now + kSameInstant;
     const auto* ends = std::get_if<FaultEnds>(&slot.choice.event);
     if (is_due || ends != nullptr) Add({.kind = MoveKind::kEvent, .event = slot.choice}, 0);
     if (ends != nullptr && !is_due) StopAtGrid();
     if (!is_due) return StopAt(slot.due);
-    const bool may_wait =
-        MayBeLate(slot.choice.event) && now + kInstant <= slot.due + bounds_.grid * bounds_.delay;
+    const bool may_wait = MayBeLate(slot.choice.event) &&
+                          now + kSameInstant <= slot.due + bounds_.grid * bounds_.delay;
     if (may_wait) {
       StopAtGrid();
     } else {
@@ -215,31 +125,6 @@ class Lister {
   bool urgent_ = false;    // something has to happen before time goes on
 };
 
-void Spend(FaultBudget& left, uint32_t fault, size_t nodes) {
-  if (fault >= nodes * kFaultsOfNode) {
-    --left.deletes;
-    return;
-  }
-  switch (KindInMenu(fault)) {
-    case OfNode::kPause:
-      --left.pauses;
-      return;
-    case OfNode::kCrash:
-      --left.crashes;
-      return;
-    case OfNode::kLoseRequest:
-    case OfNode::kLoseReply:
-      --left.losses;
-      return;
-    case OfNode::kAbort:
-      --left.aborts;
-      return;
-    case OfNode::kStart:
-    case OfNode::kCount:
-      return;
-  }
-}
-
 Outbox& ScratchOutbox() {
   thread_local Outbox out;
   return out;
@@ -300,32 +185,40 @@ void LockModel::ListMoves(const State& state, std::vector<std::pair<Move, int>>&
 }
 
 bool LockModel::Take(const State& from, const Move& move, State& to) const {
-  Outbox& out = ScratchOutbox();
-  out.observed.clear();
   to = from;
-  FixedChance chance;
-  switch (move.kind) {
-    case MoveKind::kAdvance:
-      to->world.AdvanceTo(move.at);
-      break;
-    case MoveKind::kEvent:
-      to->world.TakeEarly(move.event, chance, out);
-      break;
-    case MoveKind::kFault:
-      to->world.TakeEarly(to->world.Trigger(move.fault, move.call), chance, out);
-      Spend(to->left, move.fault, to->world.state().nodes.size());
-      break;
-  }
-  TellJudges(*to, out, tells_kinds_);
+  Step(*to, move);
   return true;
 }
 
+bool LockModel::Step(Situation& state, const Move& move) const {
+  Outbox& out = ScratchOutbox();
+  out.observed.clear();
+  FixedChance chance;
+  switch (move.kind) {
+    case MoveKind::kAdvance:
+      state.world.AdvanceTo(move.at);
+      break;
+    case MoveKind::kEvent:
+      state.world.TakeEarly(move.event, chance, out);
+      break;
+    case MoveKind::kFault:
+      state.world.TakeEarly(state.world.Trigger(move.fault, move.call), chance, out);
+      Spend(state.left, move.fault, state.world.state().nodes.size());
+      break;
+  }
+  TellJudges(state, out, tells_kinds_);
+  return std::ranges::any_of(out.observed, Checkers::Concerns);
+}
+
 uint64_t LockModel::Kind(const State& state, int property) const {
-  const auto shown =
-      std::ranges::find(state->shown, static_cast<uint8_t>(property), &ShownBy::invariant);
+  return KindOf(state->shown, state->left, property);
+}
+
+uint64_t LockModel::KindOf(std::span<const ShownBy> all, const FaultBudget& left, int property) {
+  const auto shown = std::ranges::find(all, static_cast<uint8_t>(property), &ShownBy::invariant);
   whorl::Fingerprint kind;
-  kind.AddWord(shown == state->shown.end() ? 0 : shown->where);
-  kind.Add(state->left);
+  kind.AddWord(shown == all.end() ? 0 : shown->where);
+  kind.Add(left);
   return kind.value();
 }
 
@@ -346,26 +239,53 @@ size_t LockModel::BytesOf(const State& state) const {
                      (sizeof(model::TransactionState) + kSmallBlocksOfCall);
 }
 
+void LockModel::AddParts(const Situation& state, CanonicalForm& form) const {
+  TakeApart(state.world, form);
+  form.BeginPart({.kind = static_cast<uint16_t>(PartKind::kJudges)}, 0);
+  state.checkers.AddMemory(form);
+  form.EndPart();
+}
+
+explore::Key128 LockModel::KeyOf(const Digest128& parts, const Outside& outside) const {
+  explore::Key128 key = explore::KeyOf(parts.high, parts.low);
+  // Until when, and where on the grid: what is told from now on does not say it.
+  if (bounds_.horizon) key = explore::Extend(key, static_cast<uint64_t>(outside.now.ns));
+  key = explore::Extend(key, static_cast<uint64_t>(outside.now.ns % bounds_.grid.ns));
+  const FaultBudget& left = outside.left;
+  key = explore::Extend(key, uint64_t{left.crashes} | uint64_t{left.pauses} << 8 |
+                                 uint64_t{left.losses} << 16 | uint64_t{left.aborts} << 24 |
+                                 uint64_t{left.deletes} << 32);
+  key = explore::Extend(key, outside.violated);
+  if (!tells_kinds_) return key;
+  for (const ShownBy& shown : outside.shown) {
+    key = explore::Extend(explore::Extend(key, shown.invariant), shown.where);
+  }
+  return key;
+}
+
 explore::Key128 LockModel::Fingerprint(const State& state) const {
   const World& world = state->world;
-  thread_local std::vector<Instant> asked_since;
-  asked_since.assign(world.state().nodes.size() * scenario().locks.size(), world.now());
+  thread_local CanonicalForm form;
+  thread_local NormalForm normal;
+  thread_local std::vector<int64_t> asked;
+  AddParts(*state, form);
+  asked.assign(world.state().nodes.size() * scenario().locks.size(), form.now().UnixNanos());
   for (size_t i = 0; i < world.state().nodes.size(); ++i) {
     for (const Participant& participant : world.state().nodes[i].participants) {
       if (!participant.application.asking) continue;
-      asked_since[i * scenario().locks.size() + participant.lock] = participant.asked_at;
+      asked[i * scenario().locks.size() + participant.lock] =
+          ToTimestamp(participant.asked_at).UnixNanos();
     }
   }
-  const Digest128 digest = CanonicalDigest(world, memory_, [&](CanonicalForm& form) {
-    // Until when, and where on the grid: what is told from now on does not say it.
-    if (bounds_.horizon) form.AddWord(static_cast<uint64_t>(world.now().ns));
-    form.AddWord(static_cast<uint64_t>(world.now().ns % bounds_.grid.ns));
-    state->checkers.AddMemory(asked_since, form);
-    form.Add(state->left);
-    form.Add(state->violated);
-    if (tells_kinds_) form.Add(state->shown);
-  });
-  return explore::KeyOf(digest.high, digest.low);
+  normal.Begin(form.now(), memory_, asked);
+  for (const CanonicalForm::Part& part : form.parts()) {
+    normal.AddPart(form.ShapeOf(part), form.HolesOf(part), form.NumbersOf(part));
+  }
+  normal.Finish();
+  return KeyOf(normal.digest(), {.now = world.now(),
+                                 .left = state->left,
+                                 .violated = state->violated,
+                                 .shown = state->shown});
 }
 
 }  // namespace whorl::sim

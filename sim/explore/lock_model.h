@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -87,6 +88,8 @@ class LockModel {
     for (const auto& [move, faults] : std::vector(moves)) visit(move, faults);
   }
   bool Take(const State& from, const Move& move, State& to) const;
+  // Takes it in place. Whether anything was observed that concerns judges.
+  bool Step(Situation& state, const Move& move) const;
   explore::Key128 Fingerprint(const State& state) const;
   uint32_t Judge(const State& state) const { return state->violated; }
   // Violations are of one kind if the same step, or an event of the same kind, showed them, after
@@ -94,11 +97,26 @@ class LockModel {
   uint64_t Kind(const State& state, int property) const;
   // From now on, states that show a violation otherwise are not the same.
   void TellKindsApart() { tells_kinds_ = true; }
+  static uint64_t KindOf(std::span<const ShownBy> shown, const FaultBudget& left, int property);
   // What the state holds on the heap, roughly: large blocks are counted, small ones estimated.
   size_t BytesOf(const State& state) const;
 
   // With the menu of faults. No fault of it strikes by itself.
   const Scenario& scenario() const { return setup_->scenario; }
+
+  // What a state is besides the parts of its form.
+  struct Outside {
+    Instant now;
+    FaultBudget left;
+    uint32_t violated = 0;
+    std::span<const ShownBy> shown = {};
+  };
+  // The parts of its form: those of the world, and what judges remember.
+  void AddParts(const Situation& state, CanonicalForm& form) const;
+  // `parts`: their digest, as NormalForm makes it.
+  explore::Key128 KeyOf(const Digest128& parts, const Outside& outside) const;
+  // How long ago something has to be to be long ago.
+  Duration memory() const { return memory_; }
 
   const ExploreBounds& bounds() const { return bounds_; }
   ConfigMaker config_maker() const { return make_config_; }  // null for the protocol's own

@@ -38,6 +38,18 @@ constexpr bool kDisturbs =
     std::is_same_v<Observed, CallHangs> || std::is_same_v<Observed, TransactionFinished> ||
     std::is_same_v<Observed, ProcessGone>;
 
+// Whether the ledger only counts it, which is for no_wedge alone.
+template <typename Observed>
+constexpr bool kIsOnlyCounted =
+    std::is_same_v<Observed, FaultBegan> || std::is_same_v<Observed, FaultEnded> ||
+    std::is_same_v<Observed, TransactionStarted> || std::is_same_v<Observed, CallSent> ||
+    std::is_same_v<Observed, CallHangs> || std::is_same_v<Observed, TransactionFinished>;
+
+template <typename Observed, typename Judge>
+constexpr bool kHears =
+    !std::is_same_v<Judge, NoWedge> &&
+    requires(Judge& judge, const Observed& x, const Now& now) { judge.On(x, now); };
+
 InvariantResult ResultOf(Invariant invariant, const Tally& tally, const CheckerSetup& setup) {
   InvariantResult result;
   result.invariant = invariant;
@@ -123,6 +135,19 @@ void Checkers::Settle(uint16_t lock, const Now& now) {
   metrics_.Settle(lock, now);
 }
 
+bool Checkers::Concerns(const Observation& observation) {
+  return std::visit(
+      []<typename Observed>(const Observed&) {
+        constexpr bool kKnown = requires(Ledger& ledger, const Observed& x,
+                                         const CheckerSetup& setup) { ledger.On(x, setup); };
+        constexpr bool kHeard = []<typename... Judge>(std::type_identity<std::tuple<Judge...>>) {
+          return (kHears<Observed, Judge> || ...);
+        }(std::type_identity<Judges>());
+        return kHeard || (kKnown && !kIsOnlyCounted<Observed>);
+      },
+      observation.what);
+}
+
 int64_t Checkers::violations(Invariant invariant) const {
   int64_t found = 0;
   const auto look = [&](const auto& judge) {
@@ -147,14 +172,16 @@ uint32_t Checkers::TakeViolated() {
   return violated;
 }
 
-void Checkers::AddMemory(std::span<const Instant> asked_since, CanonicalForm& form) const {
+void Checkers::AddMemory(CanonicalForm& form) const {
   ledger_.AddMemory(form);
-  const auto add = [&form, asked_since](const auto& judge) {
+  const auto add = [&form](const auto& judge) {
     using Judge = std::remove_cvref_t<decltype(judge)>;
     if constexpr (std::is_same_v<Judge, HasLockTruthful>) {
       for (size_t i = 0; i < judge.ceased.size(); ++i) {
-        const bool matters = judge.ceased[i].at >= asked_since[i];
-        form.Add(matters ? judge.ceased[i].incarnation : 0);
+        const HasLockTruthful::Ceased& ceased = judge.ceased[i];
+        form.AddHole({.kind = HoleKind::kGate, .scope = 0, .param = static_cast<int64_t>(i)},
+                     ToTimestamp(ceased.at).UnixNanos());
+        form.AddHole({.kind = HoleKind::kGated}, ceased.incarnation);
       }
     } else if constexpr (!std::is_same_v<Judge, NoWedge>) {
       VisitFields(judge, [&form](std::string_view name, const auto& field) {

@@ -13,7 +13,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <tuple>
 
 #include "protocol/names.h"
@@ -47,15 +46,20 @@ class Checkers {
 
   void Observe(const Observation& observation);
 
+  // Whether verdicts, but for no_wedge's, or what judges know can depend on it.
+  static bool Concerns(const Observation& observation);
+
   // Violations so far. To see whether an observation showed one, compare before and after.
   int64_t violations(Invariant invariant) const;
   int64_t violations() const;
   // The invariants violated since the last call, as bits by Invariant. Forgets the violations.
   uint32_t TakeViolated();
   // Adds what later verdicts depend on and the world does not show, but for no_wedge, whose clocks
-  // would keep worlds apart at each instant. `asked_since`: by CheckerSetup::ParticipationIndex, when
-  // the question for has_lock was asked that is not answered yet, or the present time.
-  void AddMemory(std::span<const Instant> asked_since, CanonicalForm& form) const;
+  // would keep worlds apart at each instant. Gates are of questions for has_lock, by
+  // CheckerSetup::ParticipationIndex.
+  void AddMemory(CanonicalForm& form) const;
+  // Adds what verdicts depend on and the world does show, but for no_wedge.
+  void AddKnown(CanonicalForm& form) const { ledger_.AddKnown(form); }
 
   // The report of a run that ends at `end`, whether RunEnded has been observed or not.
   // REQUIRES: `end` is not before the last observation.

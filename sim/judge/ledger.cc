@@ -139,6 +139,12 @@ std::optional<TransactionLeft> Ledger::On(const TransactionFinished& x, const Ch
   return left;
 }
 
+void Ledger::AddKnown(CanonicalForm& form) const {
+  form.Add(processes_);
+  form.Add(participations_);
+  form.Add(spanner_available_);
+}
+
 bool Ledger::IsAwaited(const CallName& call) const {
   return IsCurrent(call.process) &&
          std::ranges::any_of(OpenOf(call.process.node),

@@ -175,6 +175,8 @@ class Ledger {
       form.Add(lock.last_lease_until);
     }
   }
+  // What it knows of the present, but for open transactions and active faults.
+  void AddKnown(CanonicalForm& form) const;
 
  private:
   // A node's newest process.

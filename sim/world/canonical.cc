@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -11,15 +13,14 @@
 namespace whorl::sim {
 namespace {
 
-constexpr auto kAll = [](const auto&) { return true; };
-
 // --- what the world still refers to --------------------------------------------------------------
 
 const TransactionId* IdIn(const TransactionSelector& selector) {
   return std::get_if<TransactionId>(&selector);
 }
 
-// The transaction that the request names, or the one whose age it inherits; null if none.
+}  // namespace
+
 const TransactionId* TransactionIn(const Request& request) {
   const auto previous = [](const auto& options) -> const TransactionId* {
     const auto* begin = std::get_if<BeginReadWrite>(&options);
@@ -27,12 +28,12 @@ const TransactionId* TransactionIn(const Request& request) {
   };
   return std::visit(
       [&previous](const auto& call) -> const TransactionId* {
-        using Call = std::remove_cvref_t<decltype(call)>;
-        if constexpr (std::is_same_v<Call, BeginTransaction>) {
+        using Kind = std::remove_cvref_t<decltype(call)>;
+        if constexpr (std::is_same_v<Kind, BeginTransaction>) {
           return previous(call.options);
-        } else if constexpr (std::is_same_v<Call, Commit>) {
+        } else if constexpr (std::is_same_v<Kind, Commit>) {
           return std::get_if<TransactionId>(&call.transaction);
-        } else if constexpr (std::is_same_v<Call, Rollback>) {
+        } else if constexpr (std::is_same_v<Kind, Rollback>) {
           return &call.transaction;
         } else if constexpr (requires { call.transaction; }) {
           const TransactionId* id = IdIn(call.transaction);
@@ -44,111 +45,129 @@ const TransactionId* TransactionIn(const Request& request) {
       request);
 }
 
+std::vector<const ActiveRunner*> SortedRunners(const Participant& participant) {
+  std::vector<const ActiveRunner*> sorted;
+  sorted.reserve(participant.runners.size());
+  for (const ActiveRunner& runner : participant.runners) sorted.push_back(&runner);
+  std::ranges::sort(sorted, {}, [](const ActiveRunner* runner) {
+    return std::pair(runner->request, runner->generation);
+  });
+  return sorted;
+}
+
+std::vector<const ActiveTimer*> SortedTimers(const Participant& participant) {
+  std::vector<const ActiveTimer*> sorted;
+  sorted.reserve(participant.timers.size());
+  for (const ActiveTimer& timer : participant.timers) sorted.push_back(&timer);
+  std::ranges::sort(sorted, {}, [](const ActiveTimer* timer) {
+    return std::tuple(timer->owner, timer->id, timer->at);
+  });
+  return sorted;
+}
+
+const model::TransactionState& KeptTransaction(const model::Database& database, uint32_t origin) {
+  const size_t open = database.transactions.size();
+  return origin < open ? database.transactions[origin] : database.finished[origin - open];
+}
+
+bool MattersByItself(const World& world, const model::TransactionState& transaction) {
+  if (transaction.phase == model::TransactionPhase::kCommitting) return true;
+  if (model::IsOver(transaction)) return false;
+  // One that reads a snapshot holds no locks before its Commit, which nobody will send any more.
+  if (transaction.parked) return true;
+  const bool one_lock =
+      world.setup().catalogue->options().concurrency == model::Concurrency::kEmulator;
+  if (model::ReadsASnapshot(transaction.kind)) return one_lock && transaction.age.has_value();
+  return !transaction.reads.empty() || !transaction.writes.empty();
+}
+
+namespace {
+
 // What a world refers to, found in one pass over it.
 class References {
  public:
-  explicit References(const World& world)
-      : one_lock_(world.setup().catalogue->options().concurrency == model::Concurrency::kEmulator) {
-    for (const Node& node : world.state().nodes) {
-      for (const Participant& participant : node.participants) {
-        for (const ActiveRunner& runner : participant.runners) {
-          Refer(runner.state.transaction_id);
-          Refer(runner.state.previous);
-        }
-      }
-    }
+  explicit References(const World& world) : world_(world) {
+    const auto refer = [this](const TransactionId& id) { ids_.push_back(id); };
+    for (const Node& node : world.state().nodes) ForEachReferenceOf(node, refer);
     const std::vector<CallSlot>& calls = world.state().calls;
-    arriving_.resize(calls.size());
-    replied_.resize(calls.size());
+    events_.resize(calls.size());
     world.state().pending.ForEach([&](const PendingSlot& slot, uint32_t) {
       if (std::holds_alternative<CallArrives>(slot.choice.event)) {
-        arriving_[slot.call] = true;
-        if (const auto* sent = TransactionIn(calls[slot.call].call().request)) Refer(*sent);
+        events_[slot.call].message = &slot;
+        ForEachReferenceOf(calls[slot.call].call(), &slot, refer);
       } else if (std::holds_alternative<ReplyArrives>(slot.choice.event)) {
-        replied_[slot.call] = true;
-        Refer(calls[slot.call].call().response.transaction);
+        events_[slot.call].message = &slot;
+        ForEachReferenceOf(calls[slot.call].call(), &slot, refer);
+      } else if (std::holds_alternative<CallTimesOut>(slot.choice.event)) {
+        events_[slot.call].timeout = &slot;
       } else if (const auto* acts = std::get_if<OperatorActs>(&slot.choice.event)) {
         operators_.push_back(acts->fault);
       }
     });
   }
 
-  // Whether the call's request is on its way to Spanner, or its reply back.
-  bool IsArriving(uint32_t call) const { return arriving_[call]; }
-  bool IsReplied(uint32_t call) const { return replied_[call]; }
+  // The pending events of a call; null: there is none.
+  struct EventsOfCall {
+    const PendingSlot* message = nullptr;
+    const PendingSlot* timeout = nullptr;
+  };
+  const EventsOfCall& EventsOf(uint32_t call) const { return events_[call]; }
 
   // Whether Spanner's memory of the transaction can matter.
   bool Matters(const model::TransactionState& transaction) const {
     if (std::ranges::find(ids_, transaction.id) != ids_.end()) return true;
-    if (transaction.phase == model::TransactionPhase::kCommitting) return true;
     const CallName& name = transaction.begun_by;
     const bool is_operators = name.process == ProcessId{};
     if (is_operators && std::ranges::find(operators_, name.generation) != operators_.end()) {
       return true;
     }
-    if (model::IsOver(transaction)) return false;
-    // One that reads a snapshot holds no locks before its Commit, which nobody will send any more.
-    if (transaction.parked) return true;
-    if (model::ReadsASnapshot(transaction.kind)) return one_lock_ && transaction.age.has_value();
-    return !transaction.reads.empty() || !transaction.writes.empty();
+    return MattersByItself(world_, transaction);
   }
 
  private:
-  void Refer(const TransactionId& id) {
-    if (!id.empty()) ids_.push_back(id);
-  }
-
-  bool one_lock_;               // for the whole database
-  std::vector<bool> arriving_;  // by the call's place
-  std::vector<bool> replied_;
+  const World& world_;
+  std::vector<EventsOfCall> events_;  // by the call's place
   std::vector<TransactionId> ids_;
   std::vector<uint32_t> operators_;  // faults whose operators are at it
 };
 
-CanonicalNames NamesOf(const World& world, Duration memory, const References& references) {
-  CanonicalNames names(ToTimestamp(world.now()), memory);
-  const WorldState& state = world.state();
-  for (size_t i = 0; i < state.nodes.size(); ++i) {
-    const ProcessId process = {.node = static_cast<int16_t>(i),
-                               .incarnation = state.nodes[i].incarnation};
-    for (const Participant& participant : state.nodes[i].participants) {
-      for (const ActiveRunner& runner : participant.runners) {
-        names.AddGenerationOf({.process = process, .generation = runner.generation});
-      }
-    }
-  }
-  for (const CallSlot& slot : state.calls) {
-    if (slot.is_taken()) names.AddGenerationOf(slot.call().name);
-  }
-  for (const auto* all : {&state.database.transactions, &state.database.finished}) {
-    for (const model::TransactionState& transaction : *all) {
-      if (references.Matters(transaction)) {
-        names.AddTransaction(transaction.id, transaction.begun_by);
-      }
-    }
-  }
-  for (const model::WaitingRead& read : state.database.waiting_reads) {
-    names.AddGenerationOf(read.call);
-  }
-  names.Sort();
-  return names;
-}
-
 // --- processes -----------------------------------------------------------------------------------
 
-void AddParticipant(const Participant& participant, CanonicalForm& form) {
+void Begin(PartKind kind, int16_t index, CanonicalForm& form, uint32_t origin = 0) {
+  form.BeginPart({.kind = static_cast<uint16_t>(kind), .index = index}, origin);
+}
+
+void AddTimers(const Participant& participant, CanonicalForm& form) {
+  form.AddWord(participant.timers.size());
+  for (const ActiveTimer* timer : SortedTimers(participant)) {
+    form.Add(timer->owner);
+    form.Add(timer->id);
+    form.Add(timer->at);
+  }
+}
+
+void AddRunners(const Participant& participant, ProcessId process, CanonicalForm& form) {
+  form.AddWord(participant.runners.size());
+  for (const ActiveRunner* runner : SortedRunners(participant)) {
+    form.Add(
+        CallName{.process = process, .request = runner->request, .generation = runner->generation});
+    form.Add(runner->state);
+  }
+}
+
+void AddAsked(const Participant& participant, CanonicalForm& form) {
+  form.Add(participant.application.asking);
+  if (participant.application.asking) form.Add(participant.asked_at);
+}
+
+void AddParticipant(const Participant& participant, ProcessId process, CanonicalForm& form) {
   form.Add(participant.lock);
   form.Add(participant.machine);
   form.Add(participant.standing);
   form.Add(participant.believes);
   form.Add(participant.belief_lapsed);
   form.Add(participant.application);
-  if (participant.application.asking) form.Add(participant.asked_at);
-  form.AddUnordered(participant.timers, kAll, [](CanonicalForm& one, const ActiveTimer& timer) {
-    one.Add(timer.owner);
-    one.Add(timer.id);
-    one.Add(timer.at);
-  });
+  AddRunners(participant, process, form);
 }
 
 // What the clock of the node's process shows. A node that is down has none that matters.
@@ -157,7 +176,11 @@ LocalInstant LocalNow(const Node& node, Instant now) {
 }
 
 void AddNode(const Node& node, int16_t index, Instant now, CanonicalForm& form) {
+  Begin(PartKind::kNode, index, form);
   form.SetProcess(index, LocalNow(node, now));
+  for (const Participant& participant : node.participants) AddTimers(participant, form);
+  for (const Participant& participant : node.participants) AddAsked(participant, form);
+  ForEachReferenceOf(node, [&form](const TransactionId& id) { form.Add(id); });
   form.Add(node.life);
   form.Add(node.incarnation);
   form.Add(node.clock.rate_ppm);
@@ -165,83 +188,78 @@ void AddNode(const Node& node, int16_t index, Instant now, CanonicalForm& form) 
   form.Add(WallError(node.clock, now));
   form.Add(node.pauses);
   form.Add(node.sessions);
-  if (node.life == Life::kDown) return;
-  form.Add(LocalInstant{});  // when it started
-  const ProcessId process = {.node = index, .incarnation = node.incarnation};
-  for (const Participant& participant : node.participants) {
-    AddParticipant(participant, form);
-    form.AddUnordered(
-        participant.runners, kAll, [&](CanonicalForm& one, const ActiveRunner& runner) {
-          one.Add(CallName{
-              .process = process, .request = runner.request, .generation = runner.generation});
-          one.Add(runner.state);
-        });
+  if (node.life != Life::kDown) {
+    form.Add(LocalInstant{});  // when it started
+    const ProcessId process = {.node = index, .incarnation = node.incarnation};
+    for (const Participant& participant : node.participants) {
+      AddParticipant(participant, process, form);
+    }
   }
+  form.EndPart();
 }
 
 // --- messages ------------------------------------------------------------------------------------
 
-void AddCalls(const World& world, const References& references, CanonicalForm& form) {
-  const std::vector<CallSlot>& calls = world.state().calls;
-  const auto is_taken = [](const CallSlot& slot) { return slot.is_taken(); };
-  form.AddUnordered(calls, is_taken, [&](CanonicalForm& one, const CallSlot& slot) {
-    const Call& call = slot.call();
-    const auto place = static_cast<uint32_t>(&slot - calls.data());
-    const ProcessId process = call.name.process;
-    const Node* node = process.node < 0 ? nullptr : &world.state().nodes[process.node];
-    const bool is_alive = node != nullptr && node->incarnation == process.incarnation;
-    if (is_alive) one.SetProcess(process.node, LocalNow(*node, world.now()));
-    one.Add(call.name);
-    one.Add(call.step);
-    one.AddWord(call.request.index());
-    if (references.IsArriving(place)) one.Add(call.request);
-    if (references.IsReplied(place)) one.Add(call.response);
-    one.Add(call.sent_at);
-    if (is_alive) one.Add(call.deadline);
-    one.AddWord(uint64_t{call.awaited} | uint64_t{call.at_spanner} << 1 |
-                uint64_t{call.hangs} << 2 | uint64_t{call.slowed} << 3 |
-                uint64_t{call.drop_reply} << 4 | uint64_t{call.held.has_value()} << 5);
-    one.Add(call.struck_by);
-  });
+// Whether it can happen, and if so when it is due: null is an event that there is not.
+void AddDue(const PendingSlot* slot, CanonicalForm& form) {
+  const bool is_queued = slot != nullptr && slot->queued != PendingSlot::kNone;
+  form.AddWord((slot != nullptr ? 1U : 0U) | (is_queued ? 2U : 0U));
+  if (is_queued) form.Add(slot->due);
 }
 
-// Timers stand with their processes.
+void AddCall(const World& world, const References& references, uint32_t place,
+             CanonicalForm& form) {
+  const Call& call = world.state().calls[place].call();
+  const ProcessId process = call.name.process;
+  const References::EventsOfCall& events = references.EventsOf(place);
+  Begin(PartKind::kCall, process.node, form, place);
+  AddDue(events.message, form);
+  AddDue(events.timeout, form);
+  ForEachReferenceOf(call, events.message, [&form](const TransactionId& id) { form.Add(id); });
+  const Node* node = process.node < 0 ? nullptr : &world.state().nodes[process.node];
+  const bool is_alive = node != nullptr && node->incarnation == process.incarnation;
+  if (is_alive) form.SetProcess(process.node, LocalNow(*node, world.now()));
+  form.Add(call.name);
+  form.Add(call.step);
+  form.AddWord(call.request.index());
+  if (events.message != nullptr) {
+    form.Add(events.message->choice.node);
+    const auto* replies = std::get_if<ReplyArrives>(&events.message->choice.event);
+    form.AddWord(replies == nullptr ? 0 : replies->from_spanner ? 1 : 2);
+    if (replies == nullptr) {
+      form.Add(call.request);
+    } else {
+      form.Add(call.response);
+    }
+  }
+  form.Add(call.sent_at);
+  form.AddWord(is_alive ? 1 : 0);
+  if (is_alive) form.Add(call.deadline);
+  form.AddWord(uint64_t{call.awaited} | uint64_t{call.at_spanner} << 1 | uint64_t{call.hangs} << 2 |
+               uint64_t{call.slowed} << 3 | uint64_t{call.drop_reply} << 4 |
+               uint64_t{call.held.has_value()} << 5);
+  form.Add(call.struck_by);
+  form.EndPart();
+}
+
+// Timers stand with their processes, messages and timeouts with their calls.
+bool StandsAlone(const PendingEvent& event) {
+  return !std::holds_alternative<TimerDue>(event) && !std::holds_alternative<CallArrives>(event) &&
+         !std::holds_alternative<ReplyArrives>(event) &&
+         !std::holds_alternative<CallTimesOut>(event);
+}
+
 void AddPending(const World& world, CanonicalForm& form) {
-  std::vector<const PendingSlot*> slots;
-  world.state().pending.ForEach([&](const PendingSlot& slot, uint32_t) {
-    if (!std::holds_alternative<TimerDue>(slot.choice.event)) slots.push_back(&slot);
-  });
-  form.AddUnordered(slots, kAll, [](CanonicalForm& one, const PendingSlot* slot) {
-    one.Add(slot->choice.node);
-    one.Add(slot->choice.event);
-    const bool is_queued = slot->queued != PendingSlot::kNone;
-    one.Add(is_queued);
-    if (is_queued) one.Add(slot->due);
+  world.state().pending.ForEach([&](const PendingSlot& slot, uint32_t place) {
+    if (!StandsAlone(slot.choice.event)) return;
+    Begin(PartKind::kEvent, slot.choice.node, form, place);
+    AddDue(&slot, form);
+    form.Add(slot.choice.event);
+    form.EndPart();
   });
 }
 
 // --- Spanner -------------------------------------------------------------------------------------
-
-struct KeptTransactions {
-  std::vector<const model::TransactionState*> all;
-  std::optional<Timestamp> oldest_read;  // of one that reads as of a time, or of a waiting read
-};
-
-KeptTransactions KeptIn(const model::Database& database, const References& references) {
-  KeptTransactions kept;
-  const auto reads_at = [&kept](Timestamp time) {
-    kept.oldest_read = std::min(kept.oldest_read.value_or(time), time);
-  };
-  for (const auto* all : {&database.transactions, &database.finished}) {
-    for (const model::TransactionState& transaction : *all) {
-      if (!references.Matters(transaction)) continue;
-      kept.all.push_back(&transaction);
-      if (transaction.snapshot && !model::IsOver(transaction)) reads_at(*transaction.snapshot);
-    }
-  }
-  for (const model::WaitingRead& read : database.waiting_reads) reads_at(read.read_timestamp);
-  return kept;
-}
 
 void AddTransaction(const model::TransactionState& transaction, CanonicalForm& form) {
   form.Add(transaction.id);
@@ -284,7 +302,9 @@ void AddRows(const model::StoredTable& table, std::optional<Timestamp> oldest_re
     if (oldest_read) {
       while (first != versions.begin() && first->commit > *oldest_read) --first;
     }
-    if (first == versions.end() - 1 && !first->row) continue;  // deleted before any read
+    // Deleted before any read: as if it had never been there.
+    if (!first->row && !(oldest_read && first->commit > *oldest_read)) ++first;
+    if (first == versions.end()) continue;
     ++count;
     form.Add(key);
     form.AddWord(static_cast<uint64_t>(versions.end() - first));
@@ -300,55 +320,84 @@ void AddRows(const model::StoredTable& table, std::optional<Timestamp> oldest_re
   form.AddWord(count);
 }
 
+// Calls visit(transaction, origin) for each that Spanner remembers.
+template <typename Visit>
+void ForEachTransaction(const model::Database& database, const Visit& visit) {
+  const size_t count = database.transactions.size() + database.finished.size();
+  for (uint32_t origin = 0; origin < count; ++origin) {
+    visit(KeptTransaction(database, origin), origin);
+  }
+}
+
 void AddDatabase(const World& world, const References& references, CanonicalForm& form) {
   const model::Database& database = world.state().database;
-  const KeptTransactions kept = KeptIn(database, references);
-  for (const model::StoredTable& table : database.tables) {
-    AddRows(table, kept.oldest_read, form);
-  }
-  form.Add(database.sessions);
-  form.AddUnordered(kept.all, kAll, [](CanonicalForm& one, const model::TransactionState* each) {
-    AddTransaction(*each, one);
+  std::optional<Timestamp> oldest_read;
+  const auto reads_at = [&oldest_read](Timestamp time) {
+    oldest_read = std::min(oldest_read.value_or(time), time);
+  };
+  ForEachTransaction(database, [&](const model::TransactionState& transaction, uint32_t origin) {
+    if (!references.Matters(transaction)) return;
+    if (transaction.snapshot && !model::IsOver(transaction)) reads_at(*transaction.snapshot);
+    Begin(PartKind::kTransaction, -1, form, origin);
+    AddTransaction(transaction, form);
+    form.EndPart();
   });
+  for (const model::WaitingRead& read : database.waiting_reads) reads_at(read.read_timestamp);
+  Begin(PartKind::kDatabase, -1, form);
+  for (const model::StoredTable& table : database.tables) AddRows(table, oldest_read, form);
+  form.Add(database.sessions);
   form.Add(database.waiting_reads);
   form.Add(database.look_again);
   const TrueTimeSpec& truetime = world.state().spanner.truetime;
   for (uint32_t split = 0; split < database.splits.size(); ++split) {
     // The next commit and the next read are not below this anyway.
     const Timestamp least = TrueTimeAt(truetime, split, world.now()).latest - Microseconds(1);
+    const int64_t from_now = (least - ToTimestamp(world.now())).ns;
     const model::SplitState& each = database.splits[split];
-    form.Add(std::max(std::max(each.last_commit, each.last_read), least));
-    form.Add(std::max(each.last_visible, least));
+    const Timestamp last = std::max(each.last_commit, each.last_read);
+    const Hole floored = {.kind = HoleKind::kFloored, .scope = 0, .param = from_now};
+    form.AddHole(floored, last.UnixNanos());
+    form.AddHole(floored, each.last_visible.UnixNanos());
   }
-}
-
-void AddCanonical(const World& world, const References& references, CanonicalForm& form) {
-  const WorldState& state = world.state();
-  for (size_t i = 0; i < state.nodes.size(); ++i) {
-    AddNode(state.nodes[i], static_cast<int16_t>(i), state.now, form);
-  }
-  form.Add(state.spanner);
-  form.Add(state.faults);
-  AddDatabase(world, references, form);
-  form.Add(state.resources);
-  AddCalls(world, references, form);
-  AddPending(world, form);
+  form.EndPart();
 }
 
 }  // namespace
 
-Digest128 CanonicalDigest(const World& world, Duration memory) {
-  return CanonicalDigest(world, memory, [](CanonicalForm&) {});
+void TakeApart(const World& world, CanonicalForm& form) {
+  const WorldState& state = world.state();
+  const References references(world);
+  form.Clear(ToTimestamp(state.now));
+  ForEachTransaction(state.database, [&](const model::TransactionState& transaction, uint32_t) {
+    form.AddTransaction(transaction.id, transaction.begun_by);
+  });
+  for (size_t i = 0; i < state.nodes.size(); ++i) {
+    AddNode(state.nodes[i], static_cast<int16_t>(i), state.now, form);
+  }
+  Begin(PartKind::kSpanner, -1, form);
+  form.Add(state.spanner);
+  form.Add(state.faults);
+  form.EndPart();
+  AddDatabase(world, references, form);
+  Begin(PartKind::kResources, -1, form);
+  form.Add(state.resources);
+  form.EndPart();
+  for (uint32_t place = 0; place < state.calls.size(); ++place) {
+    if (state.calls[place].is_taken()) AddCall(world, references, place, form);
+  }
+  AddPending(world, form);
 }
 
-Digest128 CanonicalDigest(const World& world, Duration memory,
-                          const std::function<void(CanonicalForm& form)>& add_more) {
-  const References references(world);
-  const CanonicalNames names = NamesOf(world, memory, references);
-  CanonicalForm form(names);
-  AddCanonical(world, references, form);
-  add_more(form);
-  return form.Finish();
+Digest128 CanonicalDigest(const World& world, Duration memory) {
+  thread_local CanonicalForm form;
+  thread_local NormalForm normal;
+  TakeApart(world, form);
+  normal.Begin(form.now(), memory, {});
+  for (const CanonicalForm::Part& part : form.parts()) {
+    normal.AddPart(form.ShapeOf(part), form.HolesOf(part), form.NumbersOf(part));
+  }
+  normal.Finish();
+  return normal.digest();
 }
 
 }  // namespace whorl::sim

@@ -1,31 +1,85 @@
 // The canonical form of a world: two worlds in which the same can happen, under the same names, have
-// the same digest, whichever way led to them.
+// equal forms, whichever way led to them.
 //
 // What is no part of it:
 //   1. Places, ids and the order of pending events, calls, timers and runners.
 //   2. What nobody can ask for any more: answers that were given, transactions that no process and
 //      no message refers to (unless they hold locks), versions of rows that no open transaction can
 //      read, timestamps of splits that are below the next one.
-//   3. Counters that only grow, such as a process's transactions: their rank among those that are
+//   3. Counters that only grow, such as a process's transactions: their order among those that are
 //      alive is enough.
-//   4. What time it is: instants are told by how far they are from now, and what was longer ago than
-//      `memory` by its order alone.
+//   4. What time it is: see canonical_form.h.
+// Its parts are what a step of the world reads and writes (sim/explore/steps.h): each process with its
+// timers, each call with its messages, the database, each transaction.
 // REQUIRES, beside what canonical_form.h asks of the code under test: where a clock's rate is not 1,
 // nothing depends on its fraction of a nanosecond.
 #pragma once
 
-#include <functional>
+#include <cstdint>
+#include <vector>
 
 #include "protocol/canonical_form.h"
 #include "sim/world/world.h"
 
 namespace whorl::sim {
 
-// `memory`: see above; longer than any time that the code under test, the faults and Spanner's limits
-// ask about.
+// PartName::kind, and what PartName::index and Part::origin are.
+enum class PartKind : uint16_t {
+  kNode,         // index: the node
+  kSpanner,      // its clocks, and the faults that are active
+  kDatabase,     // rows, splits, sessions, reads that wait
+  kTransaction,  // that Spanner remembers; origin: KeptTransaction
+  kResources,    // of all locks
+  kCall,         // index: the node that sent it; origin: its place
+  kEvent,        // pending, and of no part above; index: its node; origin: its place
+  // Not of the world:
+  kJudges,  // what they remember
+  kLedger,  // what they know of the present
+};
+
+// Where a kept transaction stands: in Database::transactions, or after them in Database::finished.
+const model::TransactionState& KeptTransaction(const model::Database& database, uint32_t origin);
+
+// The first holes of a part, in this order:
+//   1. When its events are due. Of a node: its timers, by lock, then as SortedTimers has them; of a
+//      call: the arrival of its request or reply, if it is not held back, then its timeout.
+//   2. Of a node: when the questions were asked that are under way.
+//   3. The generations of the transactions that it refers to (ForEachReferenceOf), if Spanner
+//      remembers them; of a transaction: its own.
+std::vector<const ActiveTimer*> SortedTimers(const Participant& participant);
+std::vector<const ActiveRunner*> SortedRunners(const Participant& participant);
+
+// Whether Spanner's memory of the transaction matters although nobody refers to it.
+bool MattersByItself(const World& world, const model::TransactionState& transaction);
+// The transaction whose id the request names, or whose age it inherits; null if none.
+const TransactionId* TransactionIn(const Request& request);
+
+// Calls visit(id) for each transaction that the process refers to.
+template <typename Visit>
+void ForEachReferenceOf(const Node& node, const Visit& visit) {
+  for (const Participant& participant : node.participants) {
+    for (const ActiveRunner* runner : SortedRunners(participant)) {
+      for (const auto* id : {&runner->state.transaction_id, &runner->state.previous}) {
+        if (!id->empty()) visit(*id);
+      }
+    }
+  }
+}
+// The same of a call's message, which is its request or its reply; null: it has none.
+template <typename Visit>
+void ForEachReferenceOf(const Call& call, const PendingSlot* message, const Visit& visit) {
+  if (message == nullptr) return;
+  if (std::holds_alternative<CallArrives>(message->choice.event)) {
+    if (const TransactionId* sent = TransactionIn(call.request)) visit(*sent);
+  } else if (!call.response.transaction.empty()) {
+    visit(call.response.transaction);
+  }
+}
+
+// Adds all parts of the world. Clears the form.
+void TakeApart(const World& world, CanonicalForm& form);
+
+// `memory`: longer than any time that the code under test, the faults and Spanner's limits ask about.
 Digest128 CanonicalDigest(const World& world, Duration memory);
-// `add_more` adds what belongs to the state beside the world, under the same names.
-Digest128 CanonicalDigest(const World& world, Duration memory,
-                          const std::function<void(CanonicalForm& form)>& add_more);
 
 }  // namespace whorl::sim

@@ -16,15 +16,6 @@
 namespace whorl::sim {
 namespace {
 
-// Whether the event waits while its process is paused. A belief lapses all the same.
-bool WaitsForPause(const PendingEvent& event) {
-  if (const auto* timer = std::get_if<TimerDue>(&event)) {
-    return timer->owner != TimerOwner::kBeliefLapses;
-  }
-  return std::holds_alternative<ReplyArrives>(event) ||
-         std::holds_alternative<CallTimesOut>(event) || std::holds_alternative<ReleaseHeard>(event);
-}
-
 void OnResourceWrite(Work& work, const ResourceWrite& write) {
   const auto writer = static_cast<size_t>(write.process.node);
   for (const bool fenced : {true, false}) {
@@ -66,6 +57,14 @@ class NoEntropy final : public Entropy {
 };
 
 }  // namespace
+
+bool WaitsForPause(const PendingEvent& event) {
+  if (const auto* timer = std::get_if<TimerDue>(&event)) {
+    return timer->owner != TimerOwner::kBeliefLapses;
+  }
+  return std::holds_alternative<ReplyArrives>(event) ||
+         std::holds_alternative<CallTimesOut>(event) || std::holds_alternative<ReleaseHeard>(event);
+}
 
 World::World(std::shared_ptr<const WorldSetup> setup, Outbox& out) : setup_(std::move(setup)) {
   const Scenario& scenario = setup_->scenario;

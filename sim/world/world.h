@@ -200,6 +200,9 @@ struct WorldState {
 
 // --- the world ---------------------------------------------------------------------------------
 
+// Whether the event waits while its process is paused. A belief lapses all the same.
+bool WaitsForPause(const PendingEvent& event);
+
 class World {
  public:
   // Observes the initial rows, and schedules the starts of nodes and the timed faults, but for those

@@ -66,7 +66,7 @@ TEST_F(CliExploreTest, AViolationIsShownInExactTimeAndEndsWithOne) {
   EXPECT_EQ(ended.code, 1);
   EXPECT_THAT(ended.out,
               AllOf(HasSubstr("violated: single_leader_belief (not promised), 1 fault and "),
-                    HasSubstr("a began to believe that it leads lock lock while b believed so"),
+                    HasSubstr("b began to believe that it leads lock lock while a believed so"),
                     HasSubstr("!! single_leader_belief violated"), HasSubstr("fault pause\n")));
 }
 

@@ -1,0 +1,62 @@
+// A table from keys to values, which are found again and never removed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "sim/explore/engine/key.h"
+
+namespace whorl::explore {
+
+// References to values stay valid. Its order is never seen.
+template <typename Value>
+class KeyMap {
+ public:
+  // Null if the key is not there.
+  const Value* Find(const Key128& key) const {
+    if (places_.empty()) return nullptr;
+    const uint32_t place = places_[PlaceOf(key)];
+    return place == kFree ? nullptr : &entries_[place].value;
+  }
+  // REQUIRES: the key is not there.
+  const Value& Insert(const Key128& key, Value value) {
+    if (2 * (entries_.size() + 1) > places_.size()) Grow();
+    places_[PlaceOf(key)] = static_cast<uint32_t>(entries_.size());
+    return entries_.emplace_back(key, std::move(value)).value;
+  }
+  size_t size() const { return entries_.size(); }
+
+ private:
+  static constexpr uint32_t kFree = std::numeric_limits<uint32_t>::max();
+  struct Entry {
+    Entry(const Key128& its_key, Value its_value) : key(its_key), value(std::move(its_value)) {}
+    Key128 key;
+    Value value;
+  };
+
+  // Where the key is, or would be.
+  size_t PlaceOf(const Key128& key) const {
+    const size_t mask = places_.size() - 1;
+    size_t place = key.low & mask;
+    while (places_[place] != kFree && !(entries_[places_[place]].key == key)) {
+      place = (place + 1) & mask;
+    }
+    return place;
+  }
+  void Grow() {
+    constexpr size_t kFirst = 1'024;
+    places_.assign(places_.empty() ? kFirst : 2 * places_.size(), kFree);
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      places_[PlaceOf(entries_[i].key)] = static_cast<uint32_t>(i);
+    }
+  }
+
+  std::deque<Entry> entries_;
+  std::vector<uint32_t> places_;  // as many as a power of two, at most half of them taken
+};
+
+}  // namespace whorl::explore

@@ -1,0 +1,114 @@
+#include "sim/explore/menu.h"
+
+#include <algorithm>
+#include <limits>
+#include <variant>
+#include <vector>
+
+namespace whorl::sim {
+namespace {
+
+AnyFault FaultOf(OfNode kind, const ExploreBounds& bounds) {
+  switch (kind) {
+    case OfNode::kPause:
+      return PauseFault{.lasts = bounds.longest_pause};
+    case OfNode::kCrash:
+      return CrashFault{};
+    case OfNode::kStart:
+      return StartFault{};
+    case OfNode::kLoseRequest:
+      return DropRequestFault{};
+    case OfNode::kLoseReply:
+      return DropReplyFault{};
+    case OfNode::kAbort:
+    case OfNode::kCount:
+      break;
+  }
+  return AbortFault{};
+}
+
+// Whom a fault of this kind may strike; null: anybody.
+const std::vector<int16_t>* VictimsOf(OfNode kind, const FaultMenu& menu) {
+  const auto listed = [](const std::optional<std::vector<int16_t>>& nodes) {
+    return nodes ? &*nodes : nullptr;
+  };
+  switch (kind) {
+    case OfNode::kPause:
+      return listed(menu.pauses);
+    case OfNode::kCrash:
+      return listed(menu.crashes);
+    case OfNode::kLoseRequest:
+      return listed(menu.lost_requests);
+    case OfNode::kLoseReply:
+      return listed(menu.lost_replies);
+    case OfNode::kAbort:
+      return listed(menu.aborts);
+    case OfNode::kStart:  // who crashed
+    case OfNode::kCount:
+      break;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool MayStrike(OfNode kind, int16_t node, const FaultMenu& menu) {
+  const std::vector<int16_t>* victims = VictimsOf(kind, menu);
+  return victims == nullptr || std::ranges::find(*victims, node) != victims->end();
+}
+
+void WriteMenu(Scenario& scenario, const ExploreBounds& bounds) {
+  scenario.faults.clear();
+  const When never = {.count = std::numeric_limits<int64_t>::max()};
+  for (size_t node = 0; node < scenario.nodes.size(); ++node) {
+    for (uint32_t kind = 0; kind < kFaultsOfNode; ++kind) {
+      scenario.faults.push_back({.trigger = never,
+                                 .node = static_cast<int16_t>(node),
+                                 .what = FaultOf(static_cast<OfNode>(kind), bounds)});
+    }
+  }
+  if (bounds.faults.deletes == 0) return;  // an operator who may act voids promises
+  std::vector<RowOfLock> rows;
+  for (size_t lock = 0; lock < scenario.locks.size(); ++lock) {
+    rows.push_back({.lock = static_cast<uint16_t>(lock), .row = scenario.locks[lock]});
+  }
+  for (const RowOfLock& row : bounds.menu.deleted_rows.value_or(rows)) {
+    scenario.faults.push_back(
+        {.trigger = never, .node = FaultSpec::kNoNode, .what = DeleteRowFault{.target = row}});
+  }
+}
+
+void Spend(FaultBudget& left, uint32_t fault, size_t nodes) {
+  if (fault >= nodes * kFaultsOfNode) {
+    --left.deletes;
+    return;
+  }
+  switch (KindInMenu(fault)) {
+    case OfNode::kPause:
+      --left.pauses;
+      return;
+    case OfNode::kCrash:
+      --left.crashes;
+      return;
+    case OfNode::kLoseRequest:
+    case OfNode::kLoseReply:
+      --left.losses;
+      return;
+    case OfNode::kAbort:
+      --left.aborts;
+      return;
+    case OfNode::kStart:
+    case OfNode::kCount:
+      return;
+  }
+}
+
+bool MayBeLate(const PendingEvent& event) {
+  return std::holds_alternative<CallArrives>(event) ||
+         std::holds_alternative<ReplyArrives>(event) ||
+         std::holds_alternative<CommitBecomesVisible>(event) ||
+         std::holds_alternative<ReleaseHeard>(event) ||
+         std::holds_alternative<ResourceWrite>(event);
+}
+
+}  // namespace whorl::sim

@@ -1,0 +1,34 @@
+// The faults that a search may let strike, as faults of its scenario, and what bounds say of events.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/explore/bounds.h"
+#include "sim/scenario/scenario.h"
+#include "sim/world/pending.h"
+
+namespace whorl::sim {
+
+// What happens so soon happens within the same instant: the steps of commit timestamps.
+inline constexpr Duration kSameInstant = Milliseconds(1);
+
+// The faults of a node stand together, in this order; those of locks follow.
+enum class OfNode : uint8_t { kPause, kCrash, kStart, kLoseRequest, kLoseReply, kAbort, kCount };
+inline constexpr auto kFaultsOfNode = static_cast<uint32_t>(OfNode::kCount);
+
+constexpr uint32_t MenuIndex(int16_t node, OfNode kind) {
+  return static_cast<uint32_t>(node) * kFaultsOfNode + static_cast<uint32_t>(kind);
+}
+constexpr OfNode KindInMenu(uint32_t fault) { return static_cast<OfNode>(fault % kFaultsOfNode); }
+
+// Makes them the scenario's faults. They strike by World::Trigger only: the step of their trigger is
+// never reached.
+void WriteMenu(Scenario& scenario, const ExploreBounds& bounds);
+bool MayStrike(OfNode kind, int16_t node, const FaultMenu& menu);
+// Takes the fault off the budget.
+void Spend(FaultBudget& left, uint32_t fault, size_t nodes);
+
+// Whether the event may happen later than it is due.
+bool MayBeLate(const PendingEvent& event);
+
+}  // namespace whorl::sim

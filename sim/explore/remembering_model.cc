@@ -1,0 +1,400 @@
+#include "sim/explore/remembering_model.h"
+
+#include <algorithm>
+#include <deque>
+#include <stdexcept>
+#include <utility>
+#include <variant>
+
+#include "protocol/protocols.h"
+#include "sim/explore/engine/search.h"
+#include "sim/explore/menu.h"
+
+namespace whorl::sim {
+namespace {
+
+using Parts = ShapeTable::Parts;
+
+// --- what can happen -----------------------------------------------------------------------------
+
+// Lists the picks of one state: what LockModel lists of a world, from its parts.
+class PartMoveLister {
+ public:
+  PartMoveLister(const RememberedState& state, const LockModel& model,
+                 std::vector<std::pair<PartMove, int>>& picks)
+      : state_(state), model_(model), bounds_(model.bounds()), picks_(picks) {}
+
+  void List() {
+    const std::vector<ShapeTable::Part>& parts = state_.parts.all;
+    for (size_t i = 0; i < parts.size(); ++i) ListPart(static_cast<uint8_t>(i));
+    for (const ShapeTable::Part& part : parts) {
+      if (part.shape->kind() == PartKind::kNode) ListFaultsOfNode(*part.shape);
+      if (part.shape->kind() == PartKind::kDatabase && state_.left.deletes > 0) {
+        for (const uint32_t fault : part.shape->deletions) Strike(fault, PartMove::kNoPart, 1);
+      }
+    }
+    const Instant end = bounds_.horizon ? Instant{bounds_.horizon->ns} : kNever;
+    if (!urgent_ && next_ < end && next_ > state_.now) {
+      picks_.emplace_back(PartMove{.kind = MoveKind::kAdvance, .at = next_}, 0);
+    }
+  }
+
+ private:
+  // Time stops there at the latest.
+  void StopAt(Instant at) { next_ = std::min(next_, at); }
+  void StopAtGrid() {
+    const int64_t grid = bounds_.grid.ns;
+    StopAt({(state_.now.ns / grid + 1) * grid});
+  }
+
+  bool IsPaused(int16_t node) const {
+    if (node < 0) return false;
+    return std::ranges::any_of(state_.parts.all, [node](const ShapeTable::Part& part) {
+      return part.shape->kind() == PartKind::kNode && part.shape->name.index == node &&
+             part.shape->is_paused;
+    });
+  }
+
+  void ListPart(uint8_t place) {
+    const ShapeTable::Part& part = state_.parts.all[place];
+    const std::vector<PartEvent>& events = part.shape->events;
+    for (size_t i = 0; i < events.size(); ++i) {
+      const int64_t due = state_.parts.numbers[part.first_hole + i];
+      ListEvent(place, static_cast<uint8_t>(i), events[i],
+                ToInstant(Timestamp::FromUnixNanos(due)));
+    }
+  }
+
+  void ListEvent(uint8_t place, uint8_t index, const PartEvent& event, Instant due) {
+    if (event.waits_for_pause && IsPaused(event.choice.node)) return;
+    const Instant now = state_.now;
+    const bool is_due = due < now + kSameInstant;
+    const bool ends = std::holds_alternative<FaultEnds>(event.choice.event);
+    if (is_due || ends) {
+      picks_.emplace_back(
+          PartMove{.kind = MoveKind::kEvent, .part = place, .event = index, .at = now}, 0);
+    }
+    if (ends && !is_due) StopAtGrid();
+    if (!is_due) return StopAt(due);
+    const bool may_wait =
+        MayBeLate(event.choice.event) && now + kSameInstant <= due + bounds_.grid * bounds_.delay;
+    if (may_wait) {
+      StopAtGrid();
+    } else {
+      urgent_ = true;
+    }
+    if (due == now) ListFaultsOfMessage(place, event);
+  }
+
+  // A fault of a node.
+  void Strike(int16_t node, OfNode kind, uint8_t place, int faults) {
+    if (MayStrike(kind, node, bounds_.menu)) Strike(MenuIndex(node, kind), place, faults);
+  }
+  void Strike(uint32_t fault, uint8_t place, int faults) {
+    picks_.emplace_back(
+        PartMove{.kind = MoveKind::kFault, .part = place, .fault = fault, .at = state_.now},
+        faults);
+  }
+
+  void ListFaultsOfMessage(uint8_t place, const PartEvent& event) {
+    const bool arrives = std::holds_alternative<CallArrives>(event.choice.event);
+    const bool replies = std::holds_alternative<ReplyArrives>(event.choice.event);
+    if (!arrives && !replies) return;
+    const Shape& call = *state_.parts.all[place].shape;
+    const int16_t node = call.name.index;
+    if (node < 0 || !call.is_awaited) return;
+    if (state_.left.losses > 0) {
+      Strike(node, arrives ? OfNode::kLoseRequest : OfNode::kLoseReply, place, 1);
+    }
+    if (state_.left.aborts > 0 && arrives && call.may_abort) {
+      Strike(node, OfNode::kAbort, place, 1);
+    }
+  }
+
+  void ListFaultsOfNode(const Shape& node) {
+    const int16_t index = node.name.index;
+    if (node.life == Life::kDown) {
+      if (node.incarnation == 0) return;  // it has not started yet
+      Strike(index, OfNode::kStart, PartMove::kNoPart, 0);
+      return StopAtGrid();
+    }
+    if (state_.left.crashes > 0) Strike(index, OfNode::kCrash, PartMove::kNoPart, 1);
+    if (state_.left.pauses > 0 && !node.is_paused) {
+      Strike(index, OfNode::kPause, PartMove::kNoPart, 1);
+    }
+  }
+
+  const RememberedState& state_;
+  const LockModel& model_;
+  const ExploreBounds& bounds_;
+  std::vector<std::pair<PartMove, int>>& picks_;
+  Instant next_ = kNever;  // when time stops next
+  bool urgent_ = false;    // something has to happen before time goes on
+};
+
+// --- names ---------------------------------------------------------------------------------------
+
+CallName WithoutGeneration(CallName call) {
+  call.generation = 0;
+  return call;
+}
+
+// The event without the names that differ between worlds of one form.
+struct WithoutNames {
+  PendingEvent operator()(CallArrives event) const { return Cleared(event); }
+  PendingEvent operator()(ReplyArrives event) const { return Cleared(event); }
+  PendingEvent operator()(CallTimesOut event) const { return Cleared(event); }
+  PendingEvent operator()(CommitBecomesVisible event) const {
+    event.begun_by = WithoutGeneration(event.begun_by);
+    return event;
+  }
+  PendingEvent operator()(FaultBegins event) const {
+    if (event.trigger) event.trigger = WithoutGeneration(*event.trigger);
+    return event;
+  }
+  PendingEvent operator()(ResourceWrite event) const {
+    event.token.reset();
+    return event;
+  }
+  PendingEvent operator()(const auto& event) const { return event; }
+
+ private:
+  template <typename OfCall>
+  static PendingEvent Cleared(OfCall event) {
+    event.call = WithoutGeneration(event.call);
+    return event;
+  }
+};
+
+PendingEvent Unnamed(const PendingEvent& event) { return std::visit(WithoutNames(), event); }
+
+}  // namespace
+
+// --- the model -----------------------------------------------------------------------------------
+
+RememberingModel::RememberingModel(const LockModel& model) : model_(model), shapes_(model) {}
+
+void RememberingModel::SetOutside(const Situation& situation, State& state) const {
+  state.now = situation.world.now();
+  state.left = situation.left;
+  state.violated = situation.violated;
+  state.shown = situation.shown;
+}
+
+void RememberingModel::SetKey(const Digest128& parts, State& state) const {
+  state.key = model_.KeyOf(
+      parts,
+      {.now = state.now, .left = state.left, .violated = state.violated, .shown = state.shown});
+}
+
+std::vector<RememberedState> RememberingModel::Initial() {
+  std::vector<State> states;
+  for (LockModel::State& initial : model_.Initial()) {
+    State& state = states.emplace_back();
+    SetOutside(*initial, state);
+    SetKey(shapes_.TakeApart(*initial, state.parts), state);
+    state.lineage = std::make_shared<const Lineage>(
+        Lineage{.situation = std::make_unique<const Situation>(*std::move(initial))});
+  }
+  return states;
+}
+
+void RememberingModel::ListMoves(const State& state,
+                                 std::vector<std::pair<PartMove, int>>& picks) const {
+  picks.clear();
+  PartMoveLister(state, model_, picks).List();
+}
+
+bool RememberingModel::Take(const State& from, const PartMove& pick, State& to) {
+  if (!TakeKnown(from, pick, to)) {
+    ++counts_.taken;
+    TakeInWorld(from, pick, to);
+    return true;
+  }
+  ++counts_.known;
+  if (checks_ || counts_.known % kKnownToChecked == 0) {
+    State again;
+    TakeInWorld(from, pick, again);
+    if (again.key != to.key || again.violated != to.violated || !(again.shown == to.shown)) {
+      throw std::logic_error(
+          "a remembered step differs from the same step taken in a world: the protocol may use an "
+          "instant as a number of its own (ProtocolInfo::numbers_instants); --plain remembers "
+          "none");
+    }
+  }
+  return true;
+}
+
+bool RememberingModel::TakeKnown(const State& from, const PartMove& pick, State& to) {
+  to.left = from.left;
+  if (pick.kind == MoveKind::kAdvance) {
+    to.now = pick.at;
+    to.parts = from.parts;
+    to.violated = 0;
+    to.shown.clear();
+  } else {
+    StepMemory::Judgement judgement;
+    to.now = from.now;
+    if (!steps_.Apply(from.now, from.parts, pick, to.parts, judgement)) return false;
+    to.violated = judgement.violated;
+    to.shown = std::move(judgement.shown);
+    if (pick.kind == MoveKind::kFault) Spend(to.left, pick.fault, model_.scenario().nodes.size());
+  }
+  SetKey(shapes_.Normalise(to.now, to.parts), to);
+  const Shape* shape = pick.part == PartMove::kNoPart ? nullptr : from.parts.all[pick.part].shape;
+  to.lineage = std::make_shared<const Lineage>(
+      Lineage{.before = from.lineage, .situation = nullptr, .pick = pick, .shape = shape});
+  return true;
+}
+
+void RememberingModel::TakeInWorld(const State& from, const PartMove& pick, State& to) {
+  const Situation& before = SituationOf(from);
+  const Shape* shape = pick.part == PartMove::kNoPart ? nullptr : from.parts.all[pick.part].shape;
+  auto after = std::make_unique<Situation>(before);
+  const bool observed = model_.Step(*after, MoveIn(before, pick, shape));
+  SetOutside(*after, to);
+  SetKey(shapes_.TakeApart(*after, to.parts), to);
+  if (pick.kind != MoveKind::kAdvance) {
+    steps_.Record(before.world.now(), model_.memory(), parts_of_made_, pick, to.parts, observed,
+                  to.violated, to.shown);
+  }
+  to.lineage =
+      std::make_shared<const Lineage>(Lineage{.before = nullptr, .situation = std::move(after)});
+}
+
+const Situation& RememberingModel::SituationOf(const State& state) {
+  if (made_for_ == state.lineage && made_) return *made_;
+  std::vector<const Lineage*> steps;
+  const Lineage* from = state.lineage.get();
+  for (; from->situation == nullptr; from = from->before.get()) steps.push_back(from);
+  made_for_ = nullptr;
+  made_ = *from->situation;
+  for (size_t i = steps.size(); i-- > 0;) {
+    model_.Step(*made_, MoveIn(*made_, steps[i]->pick, steps[i]->shape));
+  }
+  State again;
+  SetOutside(*made_, again);
+  SetKey(shapes_.TakeApart(*made_, parts_of_made_), again);
+  if (again.key != state.key) {
+    throw std::logic_error("the world made for a state is not of its form");
+  }
+  made_for_ = state.lineage;
+  return *made_;
+}
+
+Move RememberingModel::MoveIn(const Situation& situation, const PartMove& pick,
+                              const Shape* shape) {
+  Move move = {.kind = pick.kind, .at = pick.at, .event = {}, .fault = pick.fault, .call = {}};
+  if (pick.kind == MoveKind::kAdvance || shape == nullptr) return move;
+  const WorldState& world = situation.world.state();
+  const auto at_place = [&]() -> const ShapeTable::Part& {
+    static thread_local Parts parts;
+    shapes_.TakeApart(situation, parts);
+    return parts.all[pick.part];
+  };
+  if (pick.kind == MoveKind::kFault) {
+    const CallName sought = WithoutGeneration(shape->call);
+    int found = 0;
+    for (const CallSlot& slot : world.calls) {
+      if (!slot.is_taken() || WithoutGeneration(slot.call().name) != sought) continue;
+      move.call = slot.call().name;
+      ++found;
+    }
+    if (found > 1) move.call = world.calls[at_place().origin].call().name;
+    return move;
+  }
+  const sim::Choice& sought = shape->events[pick.event].choice;
+  const PendingEvent unnamed = Unnamed(sought.event);
+  int found = 0;
+  world.pending.ForEach([&](const PendingSlot& slot, uint32_t) {
+    if (slot.queued == PendingSlot::kNone || slot.choice.event.index() != sought.event.index())
+      return;
+    if (slot.choice.node != sought.node || !(Unnamed(slot.choice.event) == unnamed)) return;
+    move.event = slot.choice;
+    ++found;
+  });
+  if (found <= 1) return move;
+  const ShapeTable::Part& part = at_place();
+  if (part.shape->kind() == PartKind::kEvent) {
+    move.event = world.pending[part.origin].choice;
+    return move;
+  }
+  world.pending.ForEach([&](const PendingSlot& slot, uint32_t) {
+    if (slot.call == part.origin && slot.choice.event.index() == sought.event.index()) {
+      move.event = slot.choice;
+    }
+  });
+  return move;
+}
+
+explore::Path<Move> RememberingModel::MovesOf(const explore::Path<PartMove>& path) {
+  explore::Path<Move> moves = {.initial = path.initial, .choices = {}};
+  Situation situation = *model_.Initial()[path.initial];
+  Parts parts;
+  for (const PartMove& pick : path.choices) {
+    shapes_.TakeApart(situation, parts);
+    const Shape* shape = pick.part == PartMove::kNoPart ? nullptr : parts.all[pick.part].shape;
+    moves.choices.push_back(MoveIn(situation, pick, shape));
+    model_.Step(situation, moves.choices.back());
+  }
+  return moves;
+}
+
+size_t RememberingModel::BytesOf(const State& state) const {
+  constexpr size_t kLineage = sizeof(Lineage) + 32;
+  size_t bytes = state.parts.all.capacity() * sizeof(ShapeTable::Part) +
+                 state.parts.numbers.capacity() * sizeof(int64_t) + kLineage;
+  if (state.lineage->situation != nullptr) {
+    bytes += sizeof(Situation) + model_.BytesOf(*state.lineage->situation);
+  }
+  return bytes;
+}
+
+RememberingModel::Counts RememberingModel::counts() const {
+  Counts counts = counts_;
+  counts.shapes = shapes_.size();
+  counts.steps = steps_.size();
+  counts.judgements = steps_.judgements();
+  return counts;
+}
+
+// --- searches ------------------------------------------------------------------------------------
+
+bool CanRemember(const LockModel& model) {
+  if (FindProtocol(model.scenario().protocol)->numbers_instants) return false;
+  return std::ranges::all_of(model.scenario().nodes,
+                             [](const NodeSpec& node) { return node.clock.rate_ppm == 0; });
+}
+
+explore::SearchResult<Move> ExploreLocks(const LockModel& model,
+                                         const explore::SearchOptions& options,
+                                         std::optional<explore::Checkpoint> from, Steps steps) {
+  if (steps == Steps::kTaken || !CanRemember(model))
+    return explore::Explore(model, options, std::move(from));
+  std::deque<RememberingModel> models;
+  std::vector<RememberingModel*> each;
+  for (int i = 0; i < std::max(options.jobs, 1); ++i) each.push_back(&models.emplace_back(model));
+  explore::SearchResult<PartMove> found =
+      explore::Explore<RememberingModel>(each, options, std::move(from));
+  explore::SearchResult<Move> result;
+  result.ending = found.ending;
+  result.states = found.states;
+  result.transitions = found.transitions;
+  result.frontier = found.frontier;
+  result.explored_faults = found.explored_faults;
+  result.explored_steps = found.explored_steps;
+  result.levels = std::move(found.levels);
+  for (const explore::Violation<PartMove>& violation : found.violations) {
+    result.violations.push_back({.property = violation.property,
+                                 .kind = violation.kind,
+                                 .faults = violation.faults,
+                                 .path = models.front().MovesOf(violation.path)});
+  }
+  result.violating = found.violating;
+  result.expected_omissions = found.expected_omissions;
+  result.visited_bytes = found.visited_bytes;
+  result.peak_bytes = found.peak_bytes;
+  return result;
+}
+
+}  // namespace whorl::sim

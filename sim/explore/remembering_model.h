@@ -1,0 +1,129 @@
+// LockModel, but a step that was taken once is known wherever the parts that it reads are the same.
+//
+// Most states have no world: they are their parts (shape.h). Where a step is not known, the world of the
+// state is made by taking the steps that led to it from the nearest state before that has one, and the step
+// is taken there by the code that ships.
+// Invariants:
+//   1. It has the states, fingerprints, transitions and violations of LockModel, which takes every step in
+//      a copy of the world; only the order of choices differs.
+//   2. A world made for a state has the state's fingerprint, or std::logic_error is thrown.
+//   3. Of the steps that are known, one in kKnownToChecked is taken in a world all the same, and
+//      std::logic_error is thrown if it differs.
+// REQUIRES: CanRemember(model). One thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "sim/explore/engine/key.h"
+#include "sim/explore/engine/path.h"
+#include "sim/explore/engine/record.h"
+#include "sim/explore/engine/result.h"
+#include "sim/explore/lock_model.h"
+#include "sim/explore/shape.h"
+#include "sim/explore/steps.h"
+
+namespace whorl::sim {
+
+// How a state came about.
+struct Lineage {
+  std::shared_ptr<const Lineage> before;  // null if `situation` is there
+  std::unique_ptr<const Situation> situation;
+  // The step from `before`:
+  PartMove pick;
+  const Shape* shape = nullptr;  // of the pick's part, if it has one
+};
+
+struct RememberedState {
+  Instant now;
+  FaultBudget left;
+  uint32_t violated = 0;       // by the last step, as bits by Invariant
+  std::vector<ShownBy> shown;  // if kinds are told apart: by the last step
+  ShapeTable::Parts parts;
+  explore::Key128 key;
+  std::shared_ptr<const Lineage> lineage;
+};
+
+class RememberingModel {
+ public:
+  using State = RememberedState;
+  using Choice = PartMove;
+
+  // REQUIRES: `model` outlives it, and CanRemember(model).
+  explicit RememberingModel(const LockModel& model);
+
+  std::vector<State> Initial();
+  template <typename Visit>
+  void ForEachChoice(const State& state, const Visit& visit) {
+    ListMoves(state, picks_);
+    // Visiting may list picks of another state.
+    for (const auto& [pick, faults] : std::vector(picks_)) visit(pick, faults);
+  }
+  bool Take(const State& from, const PartMove& pick, State& to);
+  explore::Key128 Fingerprint(const State& state) const { return state.key; }
+  uint32_t Judge(const State& state) const { return state.violated; }
+  uint64_t Kind(const State& state, int property) const {
+    return LockModel::KindOf(state.shown, state.left, property);
+  }
+  size_t BytesOf(const State& state) const;
+
+  // From now on all of them are.
+  void CheckEveryStep() { checks_ = true; }
+
+  // The path as moves of the LockModel.
+  explore::Path<Move> MovesOf(const explore::Path<PartMove>& path);
+
+  struct Counts {
+    uint64_t taken = 0;  // steps that ran code
+    uint64_t known = 0;
+    size_t shapes = 0;
+    size_t steps = 0;
+    size_t judgements = 0;
+  };
+  Counts counts() const;
+
+ private:
+  static constexpr uint64_t kKnownToChecked = 1'024;
+
+  void ListMoves(const State& state, std::vector<std::pair<PartMove, int>>& picks) const;
+  bool TakeKnown(const State& from, const PartMove& pick, State& to);
+  void TakeInWorld(const State& from, const PartMove& pick, State& to);
+  void SetOutside(const Situation& situation, State& state) const;
+  void SetKey(const Digest128& parts, State& state) const;
+  // The world of the state. Valid until the next call.
+  const Situation& SituationOf(const State& state);
+  // The pick as a move in this world.
+  Move MoveIn(const Situation& situation, const PartMove& pick, const Shape* shape);
+
+  const LockModel& model_;
+  bool checks_ = false;
+  ShapeTable shapes_;
+  StepMemory steps_;
+  std::vector<std::pair<PartMove, int>> picks_;
+  Counts counts_;
+  // The last state whose world was made.
+  std::shared_ptr<const Lineage> made_for_;
+  std::optional<Situation> made_;
+  ShapeTable::Parts parts_of_made_;
+  explore::Key128 key_of_made_;
+};
+
+// Whether steps of the model's worlds can be remembered: its clocks run at the rate of true time, and its
+// protocol makes no number of an instant (ProtocolInfo::numbers_instants).
+bool CanRemember(const LockModel& model);
+
+enum class Steps : uint8_t {
+  kTaken,       // in a copy of the world, each of them
+  kRemembered,  // where that can be done
+};
+
+// Explores the model with options.jobs threads.
+explore::SearchResult<Move> ExploreLocks(const LockModel& model,
+                                         const explore::SearchOptions& options = {},
+                                         std::optional<explore::Checkpoint> from = {},
+                                         Steps steps = Steps::kRemembered);
+
+}  // namespace whorl::sim

@@ -1,0 +1,208 @@
+#include "sim/explore/shape.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <variant>
+
+#include "sim/explore/menu.h"
+#include "sim/world/start_rows.h"
+
+namespace whorl::sim {
+namespace {
+
+// Collects what follows from the shape of one part, in the order of its holes (canonical.h).
+class Describer {
+ public:
+  Describer(const LockModel& model, const Situation& situation, const CanonicalForm& form,
+            Shape& shape)
+      : model_(model),
+        situation_(situation),
+        world_(situation.world.state()),
+        form_(form),
+        shape_(shape) {}
+
+  void Describe(uint32_t origin) {
+    switch (shape_.kind()) {
+      case PartKind::kNode:
+        return DescribeNode(world_.nodes[static_cast<size_t>(shape_.name.index)]);
+      case PartKind::kCall:
+        return DescribeCall(origin);
+      case PartKind::kEvent:
+        return DescribeEvent(world_.pending[origin]);
+      case PartKind::kTransaction:
+        return DescribeTransaction(KeptTransaction(world_.database, origin));
+      case PartKind::kDatabase:
+        return DescribeDatabase();
+      case PartKind::kLedger:
+        return DescribeLedger();
+      case PartKind::kSpanner:
+      case PartKind::kResources:
+      case PartKind::kJudges:
+        return;
+    }
+  }
+
+ private:
+  void AddEvent(const PendingSlot* slot) {
+    if (slot == nullptr || slot->queued == PendingSlot::kNone) return;
+    shape_.events.push_back(
+        {.choice = slot->choice, .waits_for_pause = WaitsForPause(slot->choice.event)});
+    ++hole_;
+  }
+
+  static uint64_t IdOf(const CallName& begun_by) {
+    return uint64_t{static_cast<uint16_t>(begun_by.process.node)} << 48 |
+           uint64_t{begun_by.process.incarnation} << 16 | begun_by.attempt;
+  }
+  // An operator's transactions are known by the fault.
+  static PartTransaction OfOperator(uint32_t fault) { return {.id = ~uint64_t{fault}}; }
+
+  void Refer(const TransactionId& id) {
+    const CallName* begun_by = form_.FindTransaction(id);
+    if (begun_by == nullptr) return;
+    shape_.references.push_back({.id = IdOf(*begun_by), .hole = hole_++});
+  }
+
+  void DescribeNode(const Node& node) {
+    shape_.life = node.life;
+    shape_.incarnation = node.incarnation;
+    shape_.is_paused = node.pauses > 0;
+    for (const Participant& participant : node.participants) {
+      for (const ActiveTimer* timer : SortedTimers(participant)) {
+        AddEvent(&world_.pending[timer->place]);
+      }
+    }
+    for (const Participant& participant : node.participants) {
+      if (!participant.application.asking) continue;
+      const size_t locks = model_.scenario().locks.size();
+      const size_t question = static_cast<size_t>(shape_.name.index) * locks + participant.lock;
+      shape_.questions.push_back({.question = static_cast<uint32_t>(question), .hole = hole_++});
+    }
+    ForEachReferenceOf(node, [this](const TransactionId& id) { Refer(id); });
+  }
+
+  void DescribeCall(uint32_t place) {
+    const Call& call = world_.calls[place].call();
+    const PendingSlot* message = nullptr;
+    const PendingSlot* timeout = nullptr;
+    world_.pending.ForEach([&](const PendingSlot& slot, uint32_t) {
+      if (slot.call != place) return;
+      if (std::holds_alternative<CallTimesOut>(slot.choice.event)) {
+        timeout = &slot;
+      } else {
+        message = &slot;
+      }
+    });
+    AddEvent(message);
+    AddEvent(timeout);
+    ForEachReferenceOf(call, message, [this](const TransactionId& id) { Refer(id); });
+    shape_.call = call.name;
+    shape_.is_awaited = call.awaited;
+    shape_.is_served = call.at_spanner && message == nullptr;
+    shape_.hangs = call.hangs;
+    shape_.may_abort = model::IsOfReadWrite(call.request) &&
+                       !std::holds_alternative<Rollback>(call.request) && !call.struck_by;
+  }
+
+  void DescribeEvent(const PendingSlot& slot) {
+    AddEvent(&slot);
+    if (const auto* acts = std::get_if<OperatorActs>(&slot.choice.event)) {
+      shape_.references.push_back(OfOperator(acts->fault));
+    }
+  }
+
+  void DescribeTransaction(const model::TransactionState& transaction) {
+    const CallName& begun_by = transaction.begun_by;
+    shape_.transaction = begun_by.process == ProcessId{}
+                             ? OfOperator(begun_by.generation)
+                             : PartTransaction{.id = IdOf(begun_by), .hole = 0};
+    shape_.matters_by_itself = MattersByItself(situation_.world, transaction);
+    shape_.pins_versions = transaction.snapshot.has_value() && !model::IsOver(transaction);
+  }
+
+  void DescribeDatabase() {
+    const Scenario& scenario = model_.scenario();
+    const std::vector<FaultSpec>& faults = scenario.faults;
+    for (size_t fault = world_.nodes.size() * kFaultsOfNode; fault < faults.size(); ++fault) {
+      const RowOfLock& row = faults[fault].As<DeleteRowFault>()->target;
+      const model::StoredTable& table = world_.database.tables.front();
+      if (model::FindNewest(table, {KeyOfRow(scenario, row)}) != nullptr) {
+        shape_.deletions.push_back(static_cast<uint32_t>(fault));
+      }
+    }
+  }
+
+  void DescribeLedger() {
+    const Ledger& ledger = situation_.checkers.ledger();
+    for (uint16_t lock = 0; lock < model_.scenario().locks.size(); ++lock) {
+      shape_.locks.push_back(
+          {.answered = ledger.AnsweredCount(lock), .candidates = ledger.CandidateCount(lock)});
+    }
+  }
+
+  const LockModel& model_;
+  const Situation& situation_;
+  const WorldState& world_;
+  const CanonicalForm& form_;
+  Shape& shape_;
+  uint32_t hole_ = 0;
+};
+
+}  // namespace
+
+const Shape& ShapeTable::ShapeOf(const Situation& situation, const CanonicalForm::Part& part) {
+  const Digest128 digest = form_.ShapeOf(part);
+  const auto known = shapes_.find(digest);
+  if (known != shapes_.end()) return *known->second;
+  auto shape = std::make_unique<Shape>();
+  shape->digest = digest;
+  shape->name = part.name;
+  const std::span<const Hole> holes = form_.HolesOf(part);
+  shape->holes.assign(holes.begin(), holes.end());
+  Describer(model_, situation, form_, *shape).Describe(part.origin);
+  return *shapes_.emplace(digest, std::move(shape)).first->second;
+}
+
+Digest128 ShapeTable::TakeApart(const Situation& situation, Parts& parts) {
+  model_.AddParts(situation, form_);
+  form_.BeginPart({.kind = static_cast<uint16_t>(PartKind::kLedger)}, 0);
+  situation.checkers.AddKnown(form_);
+  form_.EndPart();
+  parts.all.clear();
+  parts.numbers.clear();
+  for (const CanonicalForm::Part& part : form_.parts()) {
+    const std::span<const int64_t> numbers = form_.NumbersOf(part);
+    parts.all.push_back({.shape = &ShapeOf(situation, part),
+                         .first_hole = static_cast<uint32_t>(parts.numbers.size()),
+                         .origin = part.origin});
+    parts.numbers.insert(parts.numbers.end(), numbers.begin(), numbers.end());
+  }
+  return Normalise(situation.world.now(), parts);
+}
+
+Digest128 ShapeTable::Normalise(Instant now, Parts& parts) {
+  const Scenario& scenario = model_.scenario();
+  const Timestamp true_time = ToTimestamp(now);
+  asked_.assign(scenario.nodes.size() * scenario.locks.size(), true_time.UnixNanos());
+  for (const Part& part : parts.all) {
+    for (const PartQuestion& question : part.shape->questions) {
+      asked_[question.question] = parts.numbers[part.first_hole + question.hole];
+    }
+  }
+  normal_.Begin(true_time, model_.memory(), asked_);
+  for (const Part& part : parts.all) {
+    normal_.AddPart(part.shape->digest, part.shape->holes, parts.NumbersOf(part),
+                    part.shape->kind() != PartKind::kLedger);
+  }
+  normal_.Finish();
+  for (size_t i = 0; i < parts.all.size(); ++i) parts.all[i].digest = normal_.DigestOf(i);
+  std::ranges::sort(parts.all, [](const Part& a, const Part& b) {
+    return std::tie(a.shape->name, a.digest) < std::tie(b.shape->name, b.digest);
+  });
+  parts.gates_of_now = normal_.gates_of_now();
+  parts.is_ambiguous = normal_.is_ambiguous();
+  return normal_.digest();
+}
+
+}  // namespace whorl::sim

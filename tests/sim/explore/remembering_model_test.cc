@@ -1,0 +1,133 @@
+// Steps that are remembered against steps that are taken in copies of the world.
+#include "sim/explore/remembering_model.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/explore/engine/search.h"
+
+namespace whorl::sim::explore_remembering_model_test {
+namespace {
+
+constexpr int kNoHorizon = 0;
+
+struct Space {
+  std::string protocol;
+  FaultBudget faults;
+  int leases = kNoHorizon;  // of the horizon
+  int processes = 2;
+  int64_t delay = 0;
+  int locks = 1;
+  bool grid_constants = true;
+};
+
+LockModel ModelOf(const Space& space) {
+  ExploreWorld world;
+  world.protocol = space.protocol;
+  world.grid_constants = space.grid_constants;
+  world.lease = Seconds(5);
+  world.processes = space.processes;
+  world.locks = space.locks;
+  ExploreBounds bounds;
+  bounds.faults = space.faults;
+  bounds.delay = space.delay;
+  bounds.grid = world.lease / 4;
+  bounds.longest_pause = world.lease * 3;
+  if (space.leases != kNoHorizon) bounds.horizon = world.lease * space.leases;
+  return {world, bounds};
+}
+
+std::string NameOf(const Space& space) {
+  return space.protocol + " crashes " + std::to_string(space.faults.crashes) + " pauses " +
+         std::to_string(space.faults.pauses) + " losses " + std::to_string(space.faults.losses) +
+         " aborts " + std::to_string(space.faults.aborts) + " deletes " +
+         std::to_string(space.faults.deletes) + " delay " + std::to_string(space.delay);
+}
+
+using Keys = std::set<std::pair<uint64_t, uint64_t>>;
+
+// The keys of the first states, breadth first, with what judges said.
+template <typename M>
+Keys KeysOf(M& model, size_t limit) {
+  Keys keys;
+  std::deque<typename M::State> waiting;
+  for (auto& state : model.Initial()) waiting.push_back(std::move(state));
+  while (!waiting.empty() && keys.size() < limit) {
+    const typename M::State state = std::move(waiting.front());
+    waiting.pop_front();
+    model.ForEachChoice(state, [&](const typename M::Choice& choice, int) {
+      typename M::State to;
+      if (!model.Take(state, choice, to)) return;
+      const explore::Key128 key = model.Fingerprint(to);
+      if (keys.emplace(key.high ^ model.Judge(to), key.low).second)
+        waiting.push_back(std::move(to));
+    });
+  }
+  return keys;
+}
+
+std::vector<Space> SmallSpaces() {
+  const FaultBudget all = {.crashes = 1, .pauses = 1, .losses = 1, .aborts = 1, .deletes = 1};
+  std::vector<Space> spaces;
+  for (const char* protocol : {"fenced_lease", "spindle_v3", "semaphore", "lease_lock"}) {
+    for (const bool grid_constants : {true, false}) {
+      spaces.push_back({.protocol = protocol, .faults = {}, .leases = 3, .delay = 1});
+      spaces.push_back({.protocol = protocol, .faults = all});
+      spaces.back().grid_constants = grid_constants;
+    }
+  }
+  return spaces;
+}
+
+// Every step that is remembered is taken in a world, too, and compared.
+TEST(RememberedSteps, AreTheStepsThatAreTaken) {
+  for (const Space& space : SmallSpaces()) {
+    const LockModel model = ModelOf(space);
+    RememberingModel remembering(model);
+    remembering.CheckEveryStep();
+    EXPECT_NO_THROW(KeysOf(remembering, 8'000)) << NameOf(space);
+    EXPECT_GT(remembering.counts().known, 1'000U) << NameOf(space);
+    if (HasFailure()) return;
+  }
+}
+
+// The plain model is the oracle: the same states, transitions and violations.
+TEST(RememberedSteps, FindWhatCopiesOfWorldsFind) {
+  const std::vector<Space> spaces = {
+      {.protocol = "fenced_lease", .faults = {.losses = 1}},
+      {.protocol = "fenced_lease", .faults = {.aborts = 1}},
+      {.protocol = "fenced_lease", .faults = {.deletes = 1}},
+      {.protocol = "fenced_lease", .faults = {.crashes = 1}, .leases = 2},
+      {.protocol = "fenced_lease", .faults = {.pauses = 1}, .leases = 2},
+      {.protocol = "fenced_lease", .faults = {}, .processes = 3},
+      {.protocol = "fenced_lease", .faults = {}, .leases = 2, .locks = 2},
+      {.protocol = "spindle_v3", .faults = {}},
+      {.protocol = "spindle_v3",
+       .faults = {.pauses = 1, .deletes = 1},
+       .leases = 1,
+       .grid_constants = false},
+      {.protocol = "semaphore", .faults = {}, .leases = 2},
+      {.protocol = "lease_lock", .faults = {}},
+  };
+  for (const Space& space : spaces) {
+    const LockModel model = ModelOf(space);
+    const auto plain = explore::Explore(model);
+    const auto quick = ExploreLocks(model);
+    EXPECT_EQ(quick.states, plain.states) << NameOf(space);
+    EXPECT_EQ(quick.transitions, plain.transitions) << NameOf(space);
+    EXPECT_EQ(quick.levels, plain.levels) << NameOf(space);
+    EXPECT_EQ(quick.violating, plain.violating) << NameOf(space);
+    const auto by_two = ExploreLocks(model, {.jobs = 2});
+    EXPECT_EQ(by_two.states, plain.states) << NameOf(space);
+    EXPECT_EQ(by_two.transitions, plain.transitions) << NameOf(space);
+    EXPECT_EQ(by_two.violations, quick.violations) << NameOf(space);
+  }
+}
+
+}  // namespace
+}  // namespace whorl::sim::explore_remembering_model_test
