@@ -38,7 +38,7 @@ count() {  # count ARGUMENTS OF WHORL...
       if (name ~ /whorl::(spindle_v2|spindle_v3|semaphore|lease_lock|fenced_lease)::/) return "protocol"
       if (name ~ /Runner|RetryPolicy|SessionPool/) return "client"
       if (name ~ /whorl::model::/) return "model"
-      if (name ~ /Checkers|Ledger|JudgingSink|Fingerprint|MetricsCollector|whorl::sim::(NoWedge|Tally)/) return "judges"
+      if (name ~ /Checkers|Ledger|RunJudge|JudgingSink|Fingerprint|MetricsCollector|Disturbances|whorl::sim::(NoWedge|Tall|Now::)/) return "judges"
       if (name ~ /whorl::sim::/) return "world"
       return "rest"
     }

@@ -340,7 +340,8 @@ std::vector<std::string> Complete(ExploreRequest& request) {
     }
     if (!request.checkpoint.empty()) {
       errors.emplace_back(
-          "--checkpoint: a search for no_wedge keeps states that no file can hold; leave it out");
+          "--checkpoint: the file has no room for the graph of a search for no_wedge; leave it "
+          "out");
     }
     if (request.all) {
       errors.emplace_back(

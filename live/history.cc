@@ -11,7 +11,7 @@
 #include "live/row_changes.h"
 #include "live/shift_times.h"
 #include "protocol/spanner/fingerprint.h"
-#include "sim/judge/checkers.h"
+#include "sim/judge/run_judge.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/instant.h"
 #include "sim/scenario/rules.h"
@@ -257,14 +257,14 @@ std::vector<Observation> HistoryOf(const sim::Scenario& scenario, Record& record
 sim::RunResult JudgeHistory(const sim::Scenario& scenario, uint64_t seed,
                             const std::vector<Observation>& history,
                             const std::vector<std::string>& holes, sim::ObservationSink* sink) {
-  sim::Checkers checkers(scenario, sim::RoundTripP999(scenario.spanner.preset));
+  sim::RunJudge judge(scenario, sim::RoundTripP999(scenario.spanner.preset));
   Fingerprint hash(seed);
   std::set<uint32_t> struck;
   sim::RunResult result;
   result.seed = seed;
   for (const Observation& observation : history) {
     hash.Add(observation);
-    checkers.Observe(observation);
+    judge.Observe(observation);
     ++result.observations;
     const auto* began = std::get_if<sim::FaultBegan>(&observation.what);
     if (began != nullptr) struck.insert(began->fault);
@@ -273,7 +273,7 @@ sim::RunResult JudgeHistory(const sim::Scenario& scenario, uint64_t seed,
   result.hash = hash.value();
   result.events = result.observations;
   result.simulated = scenario.duration;
-  result.checks = checkers.Finish(Instant{scenario.duration.ns});
+  result.checks = judge.Finish(Instant{scenario.duration.ns});
   for (uint32_t i = 0; i < scenario.faults.size(); ++i) {
     if (!struck.contains(i)) result.unfired_faults.push_back(i);
   }

@@ -118,7 +118,7 @@ void CommitIn(Work& work, TransactionState& transaction, const CallName& call,
   MutationWrites mutated;
   if (mutates) {
     mutated = ApplyMutations(work.catalogue.schema(), work.database.tables, transaction.writes,
-                             transaction.mutations, ServerTime(work));
+                             transaction.mutations, work.leaders.front().Latest());
   }
   const std::vector<BufferedWrite>& writes = mutates ? mutated.writes : transaction.writes;
   if (mutated.invalid) return Fail(work, transaction, call, request, *mutated.invalid);

@@ -47,7 +47,7 @@ Status CheckRow(const ExecutionInput& input, const Table& table, uint64_t column
     const Column& column = table.columns[index];
     Status status = (pending >> index & 1) != 0
                         ? CheckPendingColumn(table, column)
-                        : CheckValue(table, column, row[index], input.moment.truetime.latest);
+                        : CheckValue(table, column, row[index], input.moment.Latest());
     if (!status.ok()) return status;
   }
   return {};

@@ -41,8 +41,9 @@ bool BlocksReader(const Work& work, const TransactionState& reader, const ReadLo
   if (!waits_to_commit || *reader.age < *other.age) return false;
   if (other.mutations.empty()) return ReadConflicts(wanted, other);
   // Its mutations become writes when it commits.
-  const MutationWrites writes = ApplyMutations(work.catalogue.schema(), work.database.tables,
-                                               other.writes, other.mutations, ServerTime(work));
+  const MutationWrites writes =
+      ApplyMutations(work.catalogue.schema(), work.database.tables, other.writes, other.mutations,
+                     work.leaders.front().Latest());
   return std::any_of(writes.writes.begin(), writes.writes.end(),
                      [&](const BufferedWrite& write) { return Conflict(wanted, write); });
 }

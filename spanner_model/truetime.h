@@ -5,6 +5,8 @@
 // and commit timestamps.
 #pragma once
 
+#include <algorithm>
+
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/time.h"
 
@@ -20,7 +22,13 @@ struct Interval {
 struct Moment {
   Interval truetime;
   Timestamp current_timestamp;
-  WHORL_FIELDS(Moment, truetime, current_timestamp);
+  // Time has passed up to here, whatever TrueTime shows: of a caller that lets events happen before they
+  // are due, the last commit that is visible.
+  Timestamp passed = {};
+  WHORL_FIELDS(Moment, truetime, current_timestamp, passed);
+
+  // What is later lies in the future.
+  Timestamp Latest() const { return std::max(truetime.latest, passed); }
 };
 
 // Commit timestamps are whole microseconds.

@@ -23,6 +23,7 @@
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "sim/judge/run.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
 #include "sim/scenario/writer.h"
@@ -237,10 +238,35 @@ int Show(const HuntRequest& request) {
   return End(FlushStdout());
 }
 
-int RunHuntCommand(const CLI::App& app, const HuntRequest& request) {
+// Takes the scenario that the hunt starts from. Complains, and returns false, if it cannot.
+bool TakeFrom(HuntRequest& request) {
+  Inputs inputs = LoadInputs({request.from});
+  for (const BadInput& bad : inputs.bad) {
+    // Printed unchanged, so that an editor finds file and line.
+    for (const std::string& error : bad.errors) std::cerr << error << '\n';
+  }
+  if (!inputs.bad.empty()) return false;
+  if (inputs.scenarios.size() != 1) {
+    Complain("--from takes one file, and this is a folder of several scenarios");
+    return false;
+  }
+  sim::Scenario& scenario = inputs.scenarios.front();
+  const sim::RunResult result = sim::RunScenario(scenario, scenario.seed, nullptr);
+  if (!result.schedule_problem.empty()) {
+    Complain(result.schedule_problem);  // which names the file
+    return false;
+  }
+  request.hunt.protocols = {scenario.protocol};
+  request.hunt.world.duration = scenario.duration;
+  request.hunt.from = std::move(scenario);
+  return true;
+}
+
+int RunHuntCommand(const CLI::App& app, HuntRequest request) {
   const std::vector<std::string> contradictions = Contradictions(app, request);
   for (const std::string& error : contradictions) Complain(error);
   if (!contradictions.empty()) return kBadInput;
+  if (!request.from.empty() && !TakeFrom(request)) return kBadInput;
   if (request.shown_run) return Show(request);
   if (!request.merged.empty()) return Merge(request);
   return Hunter(request).Run();

@@ -29,12 +29,15 @@ constexpr std::string_view kHuntFooter = R"(Examples:
   whorl hunt --invariant no_wedge --save found    found/*.json, ready for whorl replay
   whorl hunt --faults pause,partition --runs 500  no other kinds of faults
   whorl hunt --show 17 | whorl replay -           the world of run 17, as it was drawn
+  whorl hunt --from scenarios/s4_token_goes_back.json --runs 1        that scenario, made smaller
+  whorl hunt --from scenarios/s4_token_goes_back.json --runs 500      and worlds like it
   whorl hunt --runs 1000000 --shard 3/8 --json > 3.jsonl
   whorl hunt --merge *.jsonl                      shards, run on any machines, added up
 
 A run is a world drawn from the seed and its number, and lasts 120 simulated seconds: faults, then
 time to recover. What is found is grouped by invariant and by the step at which it broke, and the
-smallest scenario of each group is shrunk. Output depends on the options alone, neither on --jobs
+smallest scenario of each group is shrunk. With --from, run 0 is the scenario of FILE, and the others are
+it with other seeds, with a part of its schedule, and with faults left out and added. Output depends on the options alone, neither on --jobs
 nor (but for how many runs there were) on --for. Ctrl-C ends a hunt early, which then reports what
 it has; a second one ends the command.
 Exit codes: 0 nothing was found; 1 something was, or a run could not be repeated; 2 bad input or
@@ -94,6 +97,9 @@ void TakeDuration(const std::string& text, HuntRequest& request) {
 void AddWhatToHunt(CLI::App& app, const std::shared_ptr<HuntRequest>& request) {
   AddText(app, "--protocol", "P|all", request, TakeProtocols,
           "whose locks to hunt in (default: all)");
+  app.add_option("--from", request->from,
+                 "start from this scenario: it is run 0, and the other worlds are like it")
+      ->type_name("FILE");
   AddText(app, "--faults", "KINDS", request, TakeKinds,
           "which kinds of faults may strike, such as pause,partition (default: all but error)");
   AddText(app, "--invariant", "NAME", request, TakeInvariant,
@@ -172,7 +178,8 @@ std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& 
        .others = {"--partial", "--save", "--table", "--json", "--out"}},
       {.name = "--show",
        .is_chosen = request.shown_run.has_value(),
-       .others = {"--protocol", "--faults", "--beyond-assumptions", "--duration", "--seed"}},
+       .others = {"--protocol", "--from", "--faults", "--beyond-assumptions", "--duration",
+                  "--seed"}},
   }};
   std::vector<std::string> errors;
   for (const Mode& mode : modes) {
@@ -186,6 +193,12 @@ std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& 
   }
   if (request.partial && request.merged.empty()) {
     errors.emplace_back("--partial says how to merge; it does not go without --merge");
+  }
+  for (const char* option : {"--protocol", "--duration", "--shard", "--table"}) {
+    if (request.from.empty() || app.get_option(option)->count() == 0) continue;
+    errors.push_back(Cat(option,
+                         " does not go with --from: the scenario says what to run, and a hunt "
+                         "around it is no part of another"));
   }
   const bool prints = request.json || !request.save_folder.empty();
   if (!request.table_folder.empty() && prints) {

@@ -20,6 +20,7 @@ struct HuntRequest {
   std::vector<std::string> merged;    // reports to add up
   bool partial = false;               // even those that are cut off
   uint64_t jobs = 1;
+  std::string from;  // the scenario to start from; empty: none
   std::string save_folder;
   std::string table_folder;  // the scenarios that the table links; empty: no table
   bool json = false;

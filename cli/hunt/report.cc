@@ -61,6 +61,7 @@ Json HuntJson(const HuntReport& report) {
   for (const sim::FaultKind kind : hunt.world.kinds) {
     kinds.push_back(std::string(FaultKindText(kind)));
   }
+  if (hunt.from) json["from"] = Json::parse(sim::ScenarioLine(*hunt.from));
   json["beyond_assumptions"] = hunt.world.beyond_assumptions;
   json["invariant"] = nullptr;
   if (hunt.invariant) json["invariant"] = std::string(WordOf(*hunt.invariant));
@@ -207,6 +208,7 @@ sim::Histogram ReadHistogram(const Json& json) {
 HuntReport ReadHunt(const Json& json) {
   HuntReport report;
   sim::HuntOptions& hunt = report.hunt;
+  if (json.contains("from")) Refuse("a hunt around a scenario (--from) is no part of another");
   for (const Json& name : At(json, "protocols")) hunt.protocols.emplace_back(Protocol(name).name);
   hunt.seed = Unsigned(At(json, "seed"));
   hunt.world.duration = Time(At(json, "duration"));

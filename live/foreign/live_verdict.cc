@@ -17,7 +17,7 @@
 #include "protocol/protocols.h"
 #include "real_client/connection.h"
 #include "real_client/os.h"
-#include "sim/judge/checkers.h"
+#include "sim/judge/run_judge.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/fields.h"
 #include "sim/scenario/rules.h"
@@ -70,7 +70,7 @@ class LockJudge {
   LockJudge(const JudgeRequest& request, const std::string& lock, size_t clients, Instant now)
       : request_(request),
         clients_(clients),
-        checkers_(ScenarioOf(request, lock, clients), RoundTrip()) {
+        judge_(ScenarioOf(request, lock, clients), RoundTrip()) {
     for (size_t client = 0; client < clients; ++client) {
       Observe(now, sim::ProcessStarted{.process = ProcessOf(static_cast<int16_t>(client))});
     }
@@ -101,7 +101,7 @@ class LockJudge {
   Json Report(Instant now, Timestamp start, const std::string& hole) {
     LapseUntil(now);
     Json verdicts = Json::array();
-    for (const sim::InvariantResult& result : checkers_.Finish(std::max(now, last_)).invariants) {
+    for (const sim::InvariantResult& result : judge_.Finish(std::max(now, last_)).invariants) {
       std::string because = WhyUnknown(result.invariant);
       const bool is_violated = result.verdict == Verdict::kViolated && because.empty();
       if (because.empty() && !is_violated) because = hole;
@@ -176,7 +176,7 @@ class LockJudge {
   void Observe(Instant at, sim::ObservedEvent what) {
     LapseUntil(at);
     last_ = std::max(last_, at);
-    checkers_.Observe({.at = last_, .what = std::move(what)});
+    judge_.Observe({.at = last_, .what = std::move(what)});
   }
   void ObserveStanding(Instant at, int16_t client) {
     Observe(at, sim::StandingChanged{
@@ -185,9 +185,9 @@ class LockJudge {
   void SetBelieves(Instant at, int16_t client, bool believes) {
     if (std::exchange(states_[client].believes, believes) == believes) return;
     last_ = std::max(last_, at);
-    checkers_.Observe({.at = last_,
-                       .what = sim::BeliefChanged{
-                           .process = ProcessOf(client), .lock = 0, .believes = believes}});
+    judge_.Observe({.at = last_,
+                    .what = sim::BeliefChanged{
+                        .process = ProcessOf(client), .lock = 0, .believes = believes}});
   }
   void LapseUntil(Instant at) {
     while (true) {
@@ -204,7 +204,7 @@ class LockJudge {
 
   const JudgeRequest& request_;
   const size_t clients_;
-  sim::Checkers checkers_;
+  sim::RunJudge judge_;
   std::set<int16_t> writers_;
   std::map<int16_t, ClientState> states_;
   Instant last_;

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "sim/judge/checkers.h"
+#include "sim/judge/checkers/setup.h"
 #include "sim/report/breakage.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
@@ -154,9 +154,9 @@ bool LooksInVain(const Counterexample& found) {
 // How long after the last disturbance no_wedge is violated at the latest, with all excuses
 // (NoWedge::DeadlineOf).
 Duration TimeToJudgeAWedge(const Scenario& scenario) {
-  const Checkers checkers(scenario, RoundTripP999(scenario.spanner.preset));
+  const CheckerSetup setup = MakeCheckerSetup(scenario, RoundTripP999(scenario.spanner.preset));
   Duration bound;
-  for (const LockSetup& lock : checkers.setup().locks) bound = std::max(bound, lock.wedge_bound);
+  for (const LockSetup& lock : setup.locks) bound = std::max(bound, lock.wedge_bound);
   return bound * 2 + model::Options{}.idle_limit + Seconds(1);
 }
 

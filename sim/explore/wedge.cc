@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kTimePasses = 1;  // the only class of fairness
 
-// Not Ledger::IsQuiet, which also counts transactions that hung before and have gone on since: a state
+// Not Disturbances::IsQuiet, which also counts transactions that hung before and have gone on since: a state
 // does not say that of itself.
 bool IsQuiet(const World& world) {
   const WorldState& state = world.state();

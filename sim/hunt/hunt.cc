@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/hunt/shrink.h"
+#include "sim/hunt/variation.h"
 #include "sim/scenario/assumptions.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
@@ -65,7 +66,8 @@ RunOutcome RunOne(const HuntOptions& options, uint64_t run) {
   if (outcome.is_checked) {
     outcome.differs = !(RunScenario(world, world.seed, nullptr) == watched.result);
   }
-  outcome.breakages = std::move(watched.breakages);
+  // A run that left its schedule is another run than its scenario says.
+  if (watched.result.schedule_problem.empty()) outcome.breakages = std::move(watched.breakages);
   return outcome;
 }
 
@@ -123,8 +125,7 @@ void Describe(const ViolationKind& kind, Scenario& scenario) {
 void DropUnfired(Scenario& scenario) {
   const RunResult result = RunScenario(scenario, scenario.seed, nullptr);
   for (size_t i = result.unfired_faults.size(); i-- > 0;) {
-    scenario.faults.erase(scenario.faults.begin() +
-                          static_cast<ptrdiff_t>(result.unfired_faults[i]));
+    TakeOutFault(scenario, result.unfired_faults[i]);
   }
 }
 
@@ -135,7 +136,8 @@ void ShrinkFinding(const HuntOptions& options, const ViolationKind& kind, Findin
   const auto keeps = [&](const Scenario& scenario) {
     // A finding within the protocol's assumptions is not shrunk to a scenario beyond them.
     if (keeps_assumptions && !BrokenAssumptions(scenario, rate).empty()) return false;
-    return Find(RunWatched(scenario).breakages, kind) != nullptr;
+    const WatchedRun watched = RunWatched(scenario);
+    return watched.result.schedule_problem.empty() && Find(watched.breakages, kind) != nullptr;
   };
   Shrunk shrunk = Shrink(std::move(world), keeps, kShrinkRuns);
   Describe(kind, shrunk.scenario);
@@ -156,6 +158,9 @@ const ProtocolInfo& ProtocolOfRun(const HuntOptions& options, uint64_t run) {
 }
 
 Scenario WorldOfRun(const HuntOptions& options, uint64_t run) {
+  if (options.from) {
+    return VariationOf(*options.from, options.world, run, Bits(options, Purpose::kWorld, run));
+  }
   return DrawWorld(options.world, ProtocolOfRun(options, run), Bits(options, Purpose::kWorld, run));
 }
 

@@ -35,6 +35,9 @@ namespace whorl::sim {
 
 struct HuntOptions {
   std::vector<std::string> protocols;  // names from Protocols(), in its order
+  // What the hunt starts from, if not from nothing: worlds are variations of it (variation.h).
+  // REQUIRES: `protocols` is its protocol.
+  std::optional<Scenario> from;
   WorldOptions world;
   uint64_t seed = 1;
   // Shard i of n has the runs i, i + n, i + 2n and so on.
@@ -42,7 +45,7 @@ struct HuntOptions {
   uint64_t shards = 1;
   std::optional<Invariant> invariant;  // report violations of this one only
   bool promised_only = false;          // report violations of promised invariants only
-  WHORL_FIELDS(HuntOptions, protocols, world, seed, shard, shards, invariant, promised_only);
+  WHORL_FIELDS(HuntOptions, protocols, from, world, seed, shard, shards, invariant, promised_only);
 
   bool Wants(Invariant found, bool promised) const;
 };

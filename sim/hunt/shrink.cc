@@ -46,15 +46,6 @@ void CloseGap(Index& index, size_t gone) {
   if (static_cast<ptrdiff_t>(index) > static_cast<ptrdiff_t>(gone)) --index;
 }
 
-// With what the schedule says of it.
-void TakeOutFault(Scenario& scenario, size_t gone) {
-  scenario.faults.erase(scenario.faults.begin() + static_cast<ptrdiff_t>(gone));
-  std::erase_if(scenario.schedule, [&](const ScheduleEntry& entry) { return entry.fault == gone; });
-  for (ScheduleEntry& entry : scenario.schedule) {
-    if (entry.fault) CloseGap(*entry.fault, gone);
-  }
-}
-
 template <typename Wanted>
 void TakeOutFaults(Scenario& scenario, const Wanted& wanted) {
   for (size_t i = scenario.faults.size(); i-- > 0;) {
@@ -403,6 +394,14 @@ void Descend(Smaller smaller, const Keeps& keeps, int64_t& left, Shrunk& shrunk)
 }
 
 }  // namespace
+
+void TakeOutFault(Scenario& scenario, size_t gone) {
+  scenario.faults.erase(scenario.faults.begin() + static_cast<ptrdiff_t>(gone));
+  std::erase_if(scenario.schedule, [&](const ScheduleEntry& entry) { return entry.fault == gone; });
+  for (ScheduleEntry& entry : scenario.schedule) {
+    if (entry.fault) CloseGap(*entry.fault, gone);
+  }
+}
 
 std::vector<Scenario> WithoutAPart(const Scenario& scenario) {
   Offers offers(scenario);

@@ -8,6 +8,7 @@
 //   3. The candidates and their order depend on the scenario alone.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -23,6 +24,9 @@ std::vector<Scenario> WithoutAPart(const Scenario& scenario);
 std::vector<Scenario> WithPlainerNumbers(const Scenario& scenario);
 // Scenarios with fewer parts, then those with simpler numbers.
 std::vector<Scenario> SmallerScenarios(const Scenario& scenario);
+
+// With what the schedule says of it.
+void TakeOutFault(Scenario& scenario, size_t gone);
 
 struct Shrunk {
   Scenario scenario;

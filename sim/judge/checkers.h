@@ -1,42 +1,55 @@
-// Judges a run: checks the invariants and counts the metrics, from observations alone.
+// Judges states: checks the invariants that one state after another shows to be violated, from
+// observations alone. run_judge.h judges whole runs.
 //
 // Invariants:
-//   1. Checkers is a value: copying it forks it, == compares it. What never changes (names, leases,
-//      the protocol's rules) is shared by all copies.
+//   1. Checkers is a small value: copying it forks it, == compares it. It is what later verdicts depend
+//      on and nothing else: no counts, no texts, no metrics. What never changes (names, leases, the
+//      protocol's rules) is shared by all copies.
 //   2. Memory does not grow with simulated time, and an observation costs O(1) or O(log n) in the
 //      number of processes (ledger.h says which).
-//   3. Every invariant is judged, whether the protocol promises it or not. A deadline is judged at
-//      the first observation at or after it.
+//   3. Every invariant is judged, whether the protocol promises it or not, but for no_wedge, which no
+//      state shows.
 // REQUIRES of observations: `lock`, also in a CallName, is an index into Scenario::locks; a node
 // has one process at a time, so ProcessGone of the old one comes before ProcessStarted of the next.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
 
+#include "protocol/canonical_form.h"
 #include "protocol/names.h"
 #include "protocol/spanner/time.h"
-#include "sim/judge/check_report.h"
 #include "sim/judge/checkers/fenced_writes_ordered.h"
 #include "sim/judge/checkers/handed_token_monotonic.h"
 #include "sim/judge/checkers/has_lock_truthful.h"
 #include "sim/judge/checkers/isolation.h"
 #include "sim/judge/checkers/lease_respected.h"
-#include "sim/judge/checkers/no_wedge.h"
 #include "sim/judge/checkers/no_work_after_release.h"
 #include "sim/judge/checkers/one_live_token.h"
 #include "sim/judge/checkers/setup.h"
 #include "sim/judge/checkers/single_leader_belief.h"
 #include "sim/judge/checkers/single_worker.h"
+#include "sim/judge/checkers/tally.h"
 #include "sim/judge/checkers/token_monotonic.h"
 #include "sim/judge/ledger.h"
-#include "sim/judge/metrics_collector.h"
 #include "sim/scenario/instant.h"
 #include "sim/scenario/scenario.h"
 #include "sim/world/observation.h"
 
 namespace whorl::sim {
+
+// A listener of nothing.
+struct NobodyListens {
+  template <typename Change>
+  void On(const Change&, const Now&) {}
+  void Settle(uint16_t, const Now&) {}
+};
 
 class Checkers {
  public:
@@ -45,58 +58,131 @@ class Checkers {
   Checkers(const Scenario& scenario, Duration round_trip_p999);
 
   void Observe(const Observation& observation);
+  // The same, and counts the violations in `tallies`, if it is not null. `listener` is told what the
+  // judges are told, after them:
+  //   On(x, now)         of every observation and every change of the ledger
+  //   Settle(lock, now)  when what the ledger counts for a lock may have changed
+  template <typename Listener>
+  void Observe(const Observation& observation, Tallies* tallies, Listener& listener);
 
-  // Whether verdicts, but for no_wedge's, or what judges know can depend on it.
+  // Whether verdicts, or what judges know, can depend on it.
   static bool Concerns(const Observation& observation);
 
-  // Violations so far. To see whether an observation showed one, compare before and after.
-  int64_t violations(Invariant invariant) const;
-  int64_t violations() const;
   // The invariants violated since the last call, as bits by Invariant. Forgets the violations.
-  uint32_t TakeViolated();
-  // Adds what later verdicts depend on and the world does not show, but for no_wedge, whose clocks
-  // would keep worlds apart at each instant. Gates are of questions for has_lock, by
-  // CheckerSetup::ParticipationIndex.
+  uint32_t TakeViolated() { return std::exchange(violated_, 0); }
+  // Adds what later verdicts depend on and the world does not show. Gates are of questions for
+  // has_lock, by CheckerSetup::ParticipationIndex.
   void AddMemory(CanonicalForm& form) const;
-  // Adds what verdicts depend on and the world does show, but for no_wedge.
+  // Adds what verdicts depend on and the world does show.
   void AddKnown(CanonicalForm& form) const { ledger_.AddKnown(form); }
-
-  // The report of a run that ends at `end`, whether RunEnded has been observed or not.
-  // REQUIRES: `end` is not before the last observation.
-  CheckReport Finish(Instant end) const;
 
   const Ledger& ledger() const { return ledger_; }
   const CheckerSetup& setup() const { return *setup_; }
 
   friend bool operator==(const Checkers& a, const Checkers& b) {
-    return (a.setup_ == b.setup_ || *a.setup_ == *b.setup_) && a.observations_ == b.observations_ &&
-           a.ledger_ == b.ledger_ && a.judges_ == b.judges_ && a.metrics_ == b.metrics_;
+    return (a.setup_ == b.setup_ || *a.setup_ == *b.setup_) && a.violated_ == b.violated_ &&
+           a.ledger_ == b.ledger_ && a.judges_ == b.judges_;
   }
 
  private:
   // In the order of Invariant; checkers.cc asserts that.
   using Judges = std::tuple<OneLiveToken, TokenMonotonic, HandedTokenMonotonic, HasLockTruthful,
                             LeaseRespected, FencedWritesOrdered, SingleLeaderBelief, Isolation,
-                            NoWedge, NoWorkAfterRelease, SingleWorker>;
+                            NoWorkAfterRelease, SingleWorker>;
 
-  // Updates the ledger, then notifies the judges of the observation and of the ledger's change,
-  // then settles the locks whose counts may have changed.
-  template <typename Observed>
-  void Take(const Observed& x, const Now& now);
-  void Take(const RowCommitted& x, const Now& now);
-  void Take(const StandingChanged& x, const Now& now);
-  // Calls On() of every judge, and of the metrics, that has one for such a change.
-  template <typename Change>
-  void Notify(const Change& x, const Now& now);
-  void Settle(uint16_t lock, const Now& now);
-
-  NoWedge& no_wedge() { return std::get<NoWedge>(judges_); }
+  // Updates the ledger, then notifies judges and listener of the observation and of the ledger's
+  // change, then settles the locks whose counts may have changed.
+  template <typename Observed, typename Listener>
+  void Take(const Observed& x, const Now& now, Listener& listener);
+  template <typename Listener>
+  void Take(const RowCommitted& x, const Now& now, Listener& listener);
+  template <typename Listener>
+  void Take(const StandingChanged& x, const Now& now, Listener& listener);
+  // Calls On() of every judge that has one for such a change, and of the listener.
+  template <typename Change, typename Listener>
+  void Notify(const Change& x, const Now& now, Listener& listener);
 
   std::shared_ptr<const CheckerSetup> setup_;
-  uint64_t observations_ = 0;
+  uint32_t violated_ = 0;
   Ledger ledger_;
   Judges judges_;
-  MetricsCollector metrics_;
 };
+
+// --- templates -----------------------------------------------------------------------------------
+
+namespace checkers_internal {
+
+// The node whose process started, stopped, paused or went on, or whose link changed; otherwise
+// nothing.
+template <typename Observed>
+std::optional<int16_t> NodeChangedBy(const Observed& x) {
+  if constexpr (std::is_same_v<Observed, ProcessStarted> ||
+                std::is_same_v<Observed, ProcessStopped> || std::is_same_v<Observed, ProcessGone> ||
+                std::is_same_v<Observed, ProcessPaused> ||
+                std::is_same_v<Observed, ProcessResumed>) {
+    return x.process.node;
+  } else if constexpr (std::is_same_v<Observed, LinkChanged>) {
+    return x.node;
+  }
+  return std::nullopt;
+}
+
+}  // namespace checkers_internal
+
+template <typename Listener>
+void Checkers::Observe(const Observation& observation, Tallies* tallies, Listener& listener) {
+  const Now now{*setup_, ledger_, observation.at, violated_, tallies};
+  std::visit([&](const auto& x) { Take(x, now, listener); }, observation.what);
+}
+
+template <typename Observed, typename Listener>
+void Checkers::Take(const Observed& x, const Now& now, Listener& listener) {
+  if constexpr (requires { ledger_.On(x, *setup_); }) {
+    if constexpr (std::is_void_v<decltype(ledger_.On(x, *setup_))>) {
+      ledger_.On(x, *setup_);
+    } else if (const auto change = ledger_.On(x, *setup_)) {
+      Notify(*change, now, listener);
+    }
+  }
+  Notify(x, now, listener);
+  if constexpr (std::is_same_v<Observed, ParticipationEnded> ||
+                std::is_same_v<Observed, BeliefChanged> || std::is_same_v<Observed, WorkChanged>) {
+    listener.Settle(x.lock, now);
+  }
+  if constexpr (std::is_same_v<Observed, SpannerAvailability>) {
+    for (size_t lock = 0; lock < setup_->locks.size(); ++lock) {
+      listener.Settle(static_cast<uint16_t>(lock), now);
+    }
+  }
+  if (const std::optional<int16_t> node = checkers_internal::NodeChangedBy(x)) {
+    for (const uint16_t lock : setup_->Node(*node).locks) listener.Settle(lock, now);
+  }
+}
+
+template <typename Listener>
+void Checkers::Take(const RowCommitted& x, const Now& now, Listener& listener) {
+  Notify(x, now, listener);
+  const std::optional<VersionChanged> change = ledger_.On(x, *setup_);
+  if (!change) return;
+  Notify(*change, now, listener);
+  if (change->kind != TokenChange::kKept) listener.Settle(change->lock, now);
+}
+
+template <typename Listener>
+void Checkers::Take(const StandingChanged& x, const Now& now, Listener& listener) {
+  const Ledger::StandingEffects effects = ledger_.On(x, *setup_);
+  if (effects.own_token) Notify(*effects.own_token, now, listener);
+  if (effects.stepped_down) Notify(*effects.stepped_down, now, listener);
+  listener.Settle(x.lock, now);
+}
+
+template <typename Change, typename Listener>
+void Checkers::Notify(const Change& x, const Now& now, Listener& listener) {
+  const auto tell = [&](auto& judge) {
+    if constexpr (requires { judge.On(x, now); }) judge.On(x, now);
+  };
+  std::apply([&](auto&... judges) { (tell(judges), ...); }, judges_);
+  listener.On(x, now);
+}
 
 }  // namespace whorl::sim

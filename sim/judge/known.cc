@@ -21,7 +21,8 @@ KnownOfViolation KnownOf(const Scenario& scenario, Invariant invariant) {
     if (std::ranges::find(finding.breaks, invariant) == finding.breaks.end()) continue;
     if (finding.needs && !Has(scenario, *finding.needs)) continue;
     // What needs a circumstance that is there is the likelier one.
-    known.findings.insert(finding.needs ? known.findings.begin() : known.findings.end(), finding.id);
+    known.findings.insert(finding.needs ? known.findings.begin() : known.findings.end(),
+                          finding.id);
   }
   known.page = protocol.page;
   return known;

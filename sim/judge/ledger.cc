@@ -17,7 +17,6 @@ bool TakesTheLock(const Rules& rules, const RowCommitted& x, ProcessId owner) {
 
 Ledger::Ledger(const CheckerSetup& setup)
     : processes_(setup.nodes.size()),
-      open_(setup.nodes.size()),
       participations_(setup.ParticipationCount()),
       locks_(setup.locks.size()) {}
 
@@ -44,7 +43,7 @@ void Ledger::On(const ProcessStopped& x, const CheckerSetup& setup) {
   RecountAll(x.process.node, setup);
 }
 
-std::optional<TransactionsAbandoned> Ledger::On(const ProcessGone& x, const CheckerSetup& setup) {
+std::optional<ProcessLost> Ledger::On(const ProcessGone& x, const CheckerSetup& setup) {
   if (!IsCurrent(x.process)) return std::nullopt;
   const int16_t node = x.process.node;
   NewestProcess(node).gone = true;
@@ -57,9 +56,8 @@ std::optional<TransactionsAbandoned> Ledger::On(const ProcessGone& x, const Chec
     participation.answers = false;
     participation.standing_believes = false;
   }
-  std::optional<TransactionsAbandoned> abandoned = AbandonTransactions(node);
   RecountAll(node, setup);
-  return abandoned;
+  return ProcessLost{.process = x.process};
 }
 
 void Ledger::On(const ProcessPaused& x, const CheckerSetup& setup) {
@@ -94,73 +92,10 @@ void Ledger::On(const SpannerAvailability& x, const CheckerSetup& setup) {
   }
 }
 
-// --- transactions ------------------------------------------------------------------------------
-
-void Ledger::On(const TransactionStarted& x, const CheckerSetup&) {
-  if (!IsCurrent(x.process)) return;
-  std::vector<OpenTransaction>& open = OpenOf(x.process.node);
-  const auto place = std::find_if(open.begin(), open.end(), [&x](const OpenTransaction& other) {
-    return std::pair(other.lock, other.request) >= std::pair(x.lock, x.request);
-  });
-  if (place != open.end() && place->lock == x.lock && place->request == x.request) return;
-  open.insert(place, {.lock = x.lock, .request = x.request, .step = x.step});
-}
-
-void Ledger::On(const CallSent& x, const CheckerSetup&) {
-  if (!IsCurrent(x.call.process)) return;
-  for (OpenTransaction& open : OpenOf(x.call.process.node)) {
-    if (open.lock == x.call.lock && open.request == x.call.request) {
-      open.generation = x.call.generation;
-    }
-  }
-}
-
-// A transaction that its process no longer waits for is not open, and delays nothing.
-void Ledger::On(const CallHangs& x, const CheckerSetup&) {
-  if (!IsCurrent(x.call.process)) return;
-  for (OpenTransaction& open : OpenOf(x.call.process.node)) {
-    if (!open.Sent(x.call) || open.hung) continue;
-    open.hung = true;
-    ++hanging_;
-  }
-}
-
-std::optional<TransactionLeft> Ledger::On(const TransactionFinished& x, const CheckerSetup&) {
-  TransactionLeft left{.step = x.step, .outcome = x.outcome, .code = x.code};
-  if (!IsCurrent(x.process)) return left;
-  std::vector<OpenTransaction>& open = OpenOf(x.process.node);
-  const auto found = std::find_if(open.begin(), open.end(), [&x](const OpenTransaction& other) {
-    return other.lock == x.lock && other.request == x.request;
-  });
-  if (found == open.end()) return left;
-  left.hung = found->hung;
-  hanging_ -= found->hung ? 1 : 0;
-  open.erase(found);
-  return left;
-}
-
 void Ledger::AddKnown(CanonicalForm& form) const {
   form.Add(processes_);
   form.Add(participations_);
   form.Add(spanner_available_);
-}
-
-bool Ledger::IsAwaited(const CallName& call) const {
-  return IsCurrent(call.process) &&
-         std::ranges::any_of(OpenOf(call.process.node),
-                             [&call](const OpenTransaction& open) { return open.Sent(call); });
-}
-
-std::optional<TransactionsAbandoned> Ledger::AbandonTransactions(int16_t node) {
-  std::vector<OpenTransaction>& open = OpenOf(node);
-  if (open.empty()) return std::nullopt;
-  TransactionsAbandoned abandoned;
-  for (const OpenTransaction& transaction : open) {
-    abandoned.steps.push_back(transaction.step);
-    hanging_ -= transaction.hung ? 1 : 0;
-  }
-  open.clear();
-  return abandoned;
 }
 
 // --- rows --------------------------------------------------------------------------------------

@@ -1,11 +1,11 @@
 // The true state of a run at each moment, for all checkers: who owns each lock by the newest
-// version of its row, which processes would be answered "has lock", which believe that they lead,
-// whose applications are at work, and whether the run is disturbed.
+// version of its row, which processes would be answered "has lock", which believe that they lead, and
+// whose applications are at work.
 //
 // Invariants:
 //   1. Only the newest incarnation of a node is kept. Older ones are gone; only a commit or a write
 //      that was under way can still come from them.
-//   2. Memory depends on nodes x locks and open transactions, not on the length of the run.
+//   2. Memory depends on nodes x locks, not on the length of the run.
 //   3. An observation costs O(1), or O(log n) and a move of small entries if a process's own token
 //      changes. If a node's process or link changes, all locks of the node are recounted.
 //   4. The stored counts equal what the other fields say when they are counted.
@@ -90,15 +90,9 @@ struct WorkBegan {
   ProcessId process;
   uint16_t lock = 0;
 };
-struct TransactionLeft {  // a transaction has finished, as its process sees it
-  StepName step;
-  Outcome outcome = Outcome::kUnknown;
-  Code code = Code::kOk;
-  bool hung = false;  // one of its calls hung
-};
-// A process is gone, and will never hear how its open transactions end.
-struct TransactionsAbandoned {
-  std::vector<StepName> steps;  // one for each transaction
+// The newest process of its node is gone.
+struct ProcessLost {
+  ProcessId process;
 };
 
 // --- the ledger --------------------------------------------------------------------------------
@@ -109,19 +103,13 @@ class Ledger {
 
   void On(const ProcessStarted& x, const CheckerSetup& setup);
   void On(const ProcessStopped& x, const CheckerSetup& setup);
-  // Nothing if no transaction was open.
-  std::optional<TransactionsAbandoned> On(const ProcessGone& x, const CheckerSetup& setup);
+  // Nothing if it was gone before.
+  std::optional<ProcessLost> On(const ProcessGone& x, const CheckerSetup& setup);
   void On(const ProcessPaused& x, const CheckerSetup& setup);
   void On(const ProcessResumed& x, const CheckerSetup& setup);
   void On(const ParticipationEnded& x, const CheckerSetup& setup);
   void On(const LinkChanged& x, const CheckerSetup& setup);
   void On(const SpannerAvailability& x, const CheckerSetup& setup);
-  void On(const FaultBegan&, const CheckerSetup&) { ++faults_; }
-  void On(const FaultEnded&, const CheckerSetup&) { --faults_; }
-  void On(const TransactionStarted& x, const CheckerSetup& setup);
-  void On(const CallSent& x, const CheckerSetup& setup);
-  void On(const CallHangs& x, const CheckerSetup& setup);
-  std::optional<TransactionLeft> On(const TransactionFinished& x, const CheckerSetup& setup);
   // Nothing if the row belongs to no lock.
   std::optional<VersionChanged> On(const RowCommitted& x, const CheckerSetup& setup);
   std::optional<BeliefBegan> On(const BeliefChanged& x, const CheckerSetup& setup);
@@ -160,11 +148,6 @@ class Ledger {
   bool TakesPart(ProcessId process, uint16_t lock, const CheckerSetup& setup) const;
   bool IsCandidate(ProcessId process, uint16_t lock, const CheckerSetup& setup) const;
   std::vector<ProcessId> Candidates(uint16_t lock, const CheckerSetup& setup) const;
-  // Whether a process waits for the transaction of the call. A process uses the id of a request
-  // again; calls that are left from before have another generation.
-  bool IsAwaited(const CallName& call) const;
-  // Whether no fault is active and no open transaction hung.
-  bool IsQuiet() const { return faults_ == 0 && hanging_ == 0; }
 
   friend bool operator==(const Ledger&, const Ledger&) = default;
   // What it remembers of the past; the rest follows from the present state of the world.
@@ -175,7 +158,7 @@ class Ledger {
       form.Add(lock.last_lease_until);
     }
   }
-  // What it knows of the present, but for open transactions and active faults.
+  // What it knows of the present.
   void AddKnown(CanonicalForm& form) const;
 
  private:
@@ -222,27 +205,10 @@ class Ledger {
     WHORL_FIELDS(Lock, newest, last_owner, last_lease_until, kept, holders, answered, candidates,
                  believers, workers);
   };
-  struct OpenTransaction {
-    uint16_t lock = 0;
-    RequestId request = 0;
-    StepName step;
-    std::optional<uint32_t> generation;  // all of its calls have it; empty until one is sent
-    bool hung = false;
-    WHORL_FIELDS(OpenTransaction, lock, request, step, generation, hung);
-
-    // Whether the call is one of its own.
-    bool Sent(const CallName& call) const {
-      return lock == call.lock && request == call.request && generation == call.generation;
-    }
-  };
 
   ProcessState& NewestProcess(int16_t node) { return processes_[static_cast<size_t>(node)]; }
   const ProcessState& NewestProcess(int16_t node) const {
     return processes_[static_cast<size_t>(node)];
-  }
-  std::vector<OpenTransaction>& OpenOf(int16_t node) { return open_[static_cast<size_t>(node)]; }
-  const std::vector<OpenTransaction>& OpenOf(int16_t node) const {
-    return open_[static_cast<size_t>(node)];
   }
 
   // The processes whose participation has that flag, by node.
@@ -264,15 +230,11 @@ class Ledger {
   // Updates the counts for one participation, or for all of a node.
   void Recount(int16_t node, uint16_t lock, const CheckerSetup& setup);
   void RecountAll(int16_t node, const CheckerSetup& setup);
-  std::optional<TransactionsAbandoned> AbandonTransactions(int16_t node);
 
-  std::vector<ProcessState> processes_;             // by node
-  std::vector<std::vector<OpenTransaction>> open_;  // by node; few, in the order of their ids
-  std::vector<Participation> participations_;       // by CheckerSetup::ParticipationIndex
+  std::vector<ProcessState> processes_;        // by node
+  std::vector<Participation> participations_;  // by CheckerSetup::ParticipationIndex
   std::vector<Lock> locks_;
   bool spanner_available_ = true;
-  int64_t faults_ = 0;   // active
-  int64_t hanging_ = 0;  // open transactions that hung
 };
 
 }  // namespace whorl::sim

@@ -19,6 +19,7 @@
 
 #include "protocol/spanner/fields.h"
 #include "sim/judge/checkers/tally.h"
+#include "sim/judge/disturbances.h"
 #include "sim/scenario/metrics.h"
 
 namespace whorl::sim {

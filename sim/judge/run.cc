@@ -1,26 +1,26 @@
 #include "sim/judge/run.h"
 
-#include "sim/judge/checkers.h"
+#include "sim/judge/run_judge.h"
 #include "sim/world/latency.h"
 
 namespace whorl::sim {
 namespace {
 
-// Passes every observation to the checkers first, then to the sink.
+// Passes every observation to the judge first, then to the sink.
 class JudgingSink final : public ObservationSink {
  public:
   JudgingSink(const Scenario& scenario, ObservationSink* next)
-      : checkers_(scenario, RoundTripP999(scenario.spanner.preset)), next_(next) {}
+      : judge_(scenario, RoundTripP999(scenario.spanner.preset)), next_(next) {}
 
   void Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) override {
-    checkers_.Observe(observation);
+    judge_.Observe(observation);
     if (next_ != nullptr) next_->Hear(observation, ordinal, hash);
   }
 
-  CheckReport Finish(Instant end) { return checkers_.Finish(end); }
+  CheckReport Finish(Instant end) { return judge_.Finish(end); }
 
  private:
-  Checkers checkers_;
+  RunJudge judge_;
   ObservationSink* next_;
 };
 

@@ -39,7 +39,7 @@ PerfettoWriter::PerfettoWriter(std::ostream& out, const Scenario& scenario, uint
                                std::string_view whorl_version)
     : scenario_(scenario),
       printer_(NamesOf(scenario)),
-      checkers_(scenario, RoundTripP999(scenario.spanner.preset)),
+      judge_(scenario, RoundTripP999(scenario.spanner.preset)),
       trace_(out, About(scenario, seed, whorl_version)),
       term_tracks_(scenario.locks.size()),
       terms_(scenario.locks.size()),
@@ -66,9 +66,9 @@ PerfettoWriter::PerfettoWriter(std::ostream& out, const Scenario& scenario, uint
 
 void PerfettoWriter::Hear(const Observation& observation, uint64_t /*ordinal*/, uint64_t /*hash*/) {
   now_ = observation.at;
-  const int64_t before = checkers_.violations();
-  checkers_.Observe(observation);
-  if (checkers_.violations() != before) ShowViolations();
+  const int64_t before = judge_.violations();
+  judge_.Observe(observation);
+  if (judge_.violations() != before) ShowViolations();
   std::visit([this](const auto& what) { On(what); }, observation.what);
 }
 
@@ -323,7 +323,7 @@ void PerfettoWriter::On(const RowCommitted& x) {
 }
 
 void PerfettoWriter::ShowTerm(uint16_t lock) {
-  const auto& newest = checkers_.ledger().Newest(lock);
+  const auto& newest = judge_.ledger().Newest(lock);
   const Term term =
       newest ? Term{.held = newest->held, .owner = newest->owner, .token = newest->token} : Term{};
   if (term == terms_[lock]) return;
@@ -380,12 +380,12 @@ void PerfettoWriter::ShowViolations() {
   if (!violation_track_) violation_track_ = trace_.AddTrack(invariants_, "violations", kLifeOrder);
   for (const Invariant invariant : AllOf<Invariant>()) {
     int64_t& shown = violations_[static_cast<size_t>(invariant)];
-    const int64_t violations = checkers_.violations(invariant);
+    const int64_t violations = judge_.violations(invariant);
     if (violations == shown) continue;
     Instant at = now_;
     Json args = Json::object();
     if (shown == 0) {  // only the first violation has a text
-      const CheckReport report = checkers_.Finish(now_);
+      const CheckReport report = judge_.Finish(now_);
       at = report[invariant].first->at;  // for a missed deadline, the deadline
       args["what"] = report[invariant].first->text;
     }

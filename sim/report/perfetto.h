@@ -30,8 +30,8 @@
 #include <vector>
 
 #include "protocol/token.h"
-#include "sim/judge/checkers.h"
 #include "sim/judge/run.h"
+#include "sim/judge/run_judge.h"
 #include "sim/report/chrome_trace.h"
 #include "sim/report/json_print.h"
 #include "sim/scenario/scenario.h"
@@ -153,7 +153,7 @@ class PerfettoWriter : public ObservationSink {
 
   const Scenario& scenario_;
   JsonPrinter printer_;
-  Checkers checkers_;
+  RunJudge judge_;
   std::array<int64_t, kCountOf<Invariant>> violations_{};
   ChromeTrace trace_;
   Instant now_;

@@ -1,5 +1,7 @@
 #include "sim/world/spanner_clocks.h"
 
+#include <algorithm>
+
 namespace whorl::sim {
 
 Duration TrueTimeShift(const TrueTimeSpec& truetime, uint32_t leader) {
@@ -18,9 +20,17 @@ Leaders::Leaders(const Work& work) {
   const SpannerState& spanner = work.state.spanner;
   const Timestamp current =
       ToTimestamp(work.state.now + spanner.current_timestamp_error).TruncatedToMicros();
+  // Commits of one instant lie ahead of its clock, the visible ones too.
+  Timestamp passed;
+  if (work.is_early) {
+    for (const model::SplitState& split : work.state.database.splits) {
+      passed = std::max(passed, split.last_visible);
+    }
+  }
   for (uint32_t leader = 0; leader < work.setup.catalogue->split_count(); ++leader) {
     moments_.push_back({.truetime = TrueTimeAt(spanner.truetime, leader, work.state.now),
-                        .current_timestamp = current});
+                        .current_timestamp = current,
+                        .passed = passed});
   }
 }
 

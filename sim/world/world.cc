@@ -126,10 +126,10 @@ void World::Take(const Choice& choice, Chance& chance, Outbox& out) {
 
 void World::TakeEarly(const Choice& choice, Chance& chance, Outbox& out) {
   out.observed.clear();
-  if (const auto place = FindQueued(choice)) TakeFrom(*place, chance, out);
+  if (const auto place = FindQueued(choice)) TakeFrom(*place, chance, out, true);
 }
 
-void World::TakeFrom(uint32_t place, Chance& chance, Outbox& out) {
+void World::TakeFrom(uint32_t place, Chance& chance, Outbox& out, bool is_early) {
   out.observed.clear();
   const PendingSlot slot = state_.pending[place];
   const Choice& choice = slot.choice;
@@ -140,7 +140,7 @@ void World::TakeFrom(uint32_t place, Chance& chance, Outbox& out) {
     return;
   }
   state_.pending.Take(place);
-  Work work{*setup_, state_, &chance, out, slot.call};
+  Work work{*setup_, state_, &chance, out, slot.call, is_early};
   std::visit(EventHandler{.work = work, .node = choice.node, .call = slot.call}, choice.event);
   if (!out.machine_events.empty()) RunMachines(work);
   state_.pending.CloseGap();

@@ -255,7 +255,7 @@ class World {
  private:
   // Its place; nothing if no such event can happen now.
   std::optional<uint32_t> FindQueued(const Choice& choice) const;
-  void TakeFrom(uint32_t place, Chance& chance, Outbox& out);
+  void TakeFrom(uint32_t place, Chance& chance, Outbox& out, bool is_early = false);
 
   std::shared_ptr<const WorldSetup> setup_;
   WorldState state_;

@@ -21,6 +21,7 @@ struct Work {
   Outbox& out;
   // The place of the call that the event is about, if it is about one: FindCall looks there first.
   uint32_t call_of_event = PendingSlot::kNone;
+  bool is_early = false;  // the event may not be due yet: World::TakeEarly
   const Scenario& scenario = setup.scenario;
   const Latencies& latencies = LatenciesOf(setup.scenario.spanner.preset);
 

@@ -277,6 +277,48 @@ TEST_F(CliHuntTest, DigestsThatCannotBeWrittenEndWithThree) {
   ExpectUsageError("hunt --show 5 --digests x", "--show makes no runs; it does not go with");
 }
 
+constexpr const char* kFrom =
+    "hunt --from " WHORL_SOURCE_DIR "/scenarios/s3_told_event_by_event.json ";
+
+// What a search found is shrunk by the same command as what a hunt found.
+TEST_F(CliHuntTest, MakesAScenarioWithAScheduleSmaller) {
+  const Ended ended = Whorl(std::string(kFrom) + "--runs 1 --save found");
+  EXPECT_EQ(ended.code, 1);
+  const Ended replayed = Whorl("replay found");
+  EXPECT_EQ(replayed.code, 0) << replayed.out;
+  const std::string text = ReadText(folder_ / "found" / Files("found").front());
+  EXPECT_THAT(text, HasSubstr("\"schedule\""));
+  EXPECT_LT(text.size(), 3'000U);
+}
+
+TEST_F(CliHuntTest, HuntsAroundAScenario) {
+  const Ended as_it_is = Whorl(std::string(kFrom) + "--show 0");
+  EXPECT_THAT(as_it_is.out, HasSubstr("takeover_insert"));
+  const Ended ended = Whorl(std::string(kFrom) + "--runs 40 --json");
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_EQ(ended.out, Whorl(std::string(kFrom) + "--runs 40 --json --jobs 1").out);
+  EXPECT_TRUE(LinesOf(ended.out).front()["hunt"].contains("from"));
+  std::set<std::string> worlds;
+  for (int run = 0; run < 10; ++run) {
+    worlds.insert(Whorl(std::string(kFrom) + "--show " + std::to_string(run)).out);
+  }
+  EXPECT_EQ(worlds.size(), 10U);
+}
+
+TEST_F(CliHuntTest, SaysWhyItCannotStartFromAScenario) {
+  ExpectUsageError(std::string(kFrom) + "--protocol all", "--protocol does not go with --from");
+  ExpectUsageError(std::string(kFrom) + "--shard 1/2", "--shard does not go with --from");
+  EXPECT_THAT(Whorl("hunt --from no_such.json").err, HasSubstr("no_such.json"));
+  EXPECT_EQ(Whorl("hunt --from no_such.json").code, 2);
+  EXPECT_THAT(Whorl("hunt --from " WHORL_SOURCE_DIR "/scenarios").err, HasSubstr("takes one file"));
+  std::string text = ReadText(WHORL_SOURCE_DIR "/scenarios/s3_told_event_by_event.json");
+  const size_t entry = text.find("reply_arrives");
+  text.replace(entry, 13, "call_arrives");
+  const Ended ended = Whorl("hunt --from " + Write("changed.json", text));
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("changed.json:16 (/schedule/2) cannot happen"));
+}
+
 TEST_F(CliHuntTest, ShowsTheWorldOfARun) {
   const Ended ended = Whorl("hunt --show 17 --protocol spindle_v2");
   EXPECT_EQ(ended.code, 0);

@@ -22,6 +22,9 @@ class Graph {
 
   uint32_t nodes() const { return static_cast<uint32_t>(ends_.size()); }
   size_t edges() const { return edges_.size(); }
+  size_t bytes() const {
+    return edges_.capacity() * sizeof(Edge) + ends_.capacity() * sizeof(size_t);
+  }
   std::span<const Edge> EdgesOf(uint32_t node) const {
     const size_t begin = node == 0 ? 0 : ends_[node - 1];
     return std::span(edges_).subspan(begin, ends_[node] - begin);

@@ -4,16 +4,17 @@
 // The loop is fair if, for each fairness class, a choice of that class is in it; "time goes on" is
 // one. It has no faults: they are finitely many. A state that offers no choice is no loop.
 //
-// How: one search visits all states and collects the bad ones, by value; Tarjan's algorithm finds the
-// strongly connected components of their graph; a component whose inner choices cover every class
-// has a fair loop. Shown is the one from the state with the fewest faults and steps, by its shortest
-// way round, and a second search finds the stem.
+// How: one search visits all states and writes down the graph of the bad ones as it goes, by keys and
+// edges and no state: some 24 bytes for a state, and 8 for an edge. Tarjan's algorithm finds the
+// strongly connected components of that graph; a component whose inner choices cover every class has
+// a fair loop. Shown is the one from the state with the fewest faults and steps, by its shortest way
+// round. The stem is rebuilt from the links of the search, and the states of the loop by taking its
+// choices.
 //
 // Not here: fairness towards single choices ("what is offered for ever is taken at last"). A model
 // with such choices has to make their due time a part of its states, so that time cannot pass it.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -23,10 +24,12 @@
 #include <utility>
 #include <vector>
 
+#include "sim/explore/engine/bad_graph.h"
 #include "sim/explore/engine/components.h"
-#include "sim/explore/engine/key.h"
+#include "sim/explore/engine/link_log.h"
 #include "sim/explore/engine/model.h"
 #include "sim/explore/engine/path.h"
+#include "sim/explore/engine/record.h"
 #include "sim/explore/engine/result.h"
 #include "sim/explore/engine/search.h"
 
@@ -49,31 +52,6 @@ struct LassoResult {
   std::optional<Lasso<Choice>> lasso;
 };
 
-// The model itself, but with a judge of its own.
-template <Model M, typename JudgeState>
-class Rejudged {
- public:
-  using State = typename M::State;
-  using Choice = typename M::Choice;
-
-  Rejudged(M& model, JudgeState judge) : model_(model), judge_(std::move(judge)) {}
-
-  decltype(auto) Initial() { return model_.Initial(); }
-  template <typename Visit>
-  void ForEachChoice(const State& state, Visit visit) {
-    model_.ForEachChoice(state, visit);
-  }
-  bool Take(const State& from, const Choice& choice, State& to) {
-    return model_.Take(from, choice, to);
-  }
-  Key128 Fingerprint(const State& state) { return model_.Fingerprint(state); }
-  uint32_t Judge(const State& state) { return judge_(state) ? 1 : 0; }
-
- private:
-  M& model_;
-  JudgeState judge_;
-};
-
 // `bad(state)` says whether a state is bad, `fairness(choice)` is the bit set of the classes that a
 // choice is of, and `required` the classes that a fair loop has.
 template <Model M, typename Bad, typename Fairness>
@@ -83,117 +61,64 @@ class LassoSearch {
   using Choice = typename M::Choice;
 
   LassoSearch(M& model, Bad bad, Fairness fairness, uint32_t required, const SearchOptions& options)
-      : model_(model), bad_(bad), fairness_(fairness), required_(required), options_(options) {
-    options_.stop_at_violation = false;
-    options_.watched = 0;
-  }
+      : model_(model), bad_(bad), fairness_(fairness), required_(required), options_(options) {}
 
   LassoResult<Choice> Run() {
-    Collect();
+    Search();
     if (result_.search.ending == Ending::kStopped) return result_;
-    Connect();
-    if (const std::optional<uint32_t> entry = FairEntry(graph_, required_)) Show(*entry);
+    if (const auto entry = FairEntry(graph_.graph(), required_)) {
+      Walk<M> walk = WalkTo(model_, log_, roots_, graph_.VisitOf(*entry));
+      std::vector<Choice> loop = LoopFrom(walk.state, *entry);
+      result_.lasso = {
+          .stem = std::move(walk.path), .loop = std::move(loop), .faults = walk.faults};
+    }
     return result_;
   }
 
  private:
-  // The bad states, in the order of (faults, steps), and their keys.
-  void Collect() {
+  void Search() {
     SearchOptions options = options_;
-    options.watched = 1;
+    options.stop_at_violation = false;
     options.max_bytes = std::numeric_limits<size_t>::max();
     options.progress = [this](const Progress& progress) { return Proceed(progress); };
-    const auto found = Search(options, [this](const State& state) {
-      if (!bad_(state)) return false;
-      states_.push_back(state);
-      bytes_ += sizeof(State);
-      if constexpr (requires { model_.BytesOf(state); }) bytes_ += model_.BytesOf(state);
-      return false;
-    });
-    result_.search = found;
+    options.save = [this](const SearchRecord& record, const WaitingLinks&) {
+      log_ = record.log;
+      roots_ = record.roots;
+    };
+    using Recorded = Recording<M, Bad, Fairness>;
+    Recorded recorded(model_, bad_, fairness_, graph_);
+    Recorded* const models[] = {&recorded};
+    result_.search = Explore<Recorded>(std::span<Recorded* const>(models), options);
     if (out_of_memory_) result_.search.ending = Ending::kMemory;
-    result_.search.peak_bytes += bytes_;
-    result_.bad_states = states_.size();
+    graph_.End();
+    result_.search.peak_bytes += graph_.bytes();
+    result_.bad_states = graph_.graph().nodes();
+    result_.bad_transitions = graph_.graph().edges();
   }
 
   Continue Proceed(const Progress& progress) {
-    Progress with_states = progress;
-    with_states.bytes += bytes_;
-    out_of_memory_ = with_states.bytes > options_.max_bytes;
+    Progress with_graph = progress;
+    with_graph.bytes += graph_.bytes();
+    out_of_memory_ = with_graph.bytes > options_.max_bytes;
     if (out_of_memory_) return Continue::kNo;
-    return options_.progress ? options_.progress(with_states) : Continue::kYes;
-  }
-
-  template <typename JudgeState>
-  SearchResult<Choice> Search(const SearchOptions& options, JudgeState judge) {
-    using Judged = Rejudged<M, JudgeState>;
-    Judged judged(model_, std::move(judge));
-    Judged* const models[] = {&judged};
-    return Explore<Judged>(std::span<Judged* const>(models), options);
-  }
-
-  void Connect() {
-    for (uint32_t i = 0; i < states_.size(); ++i) {
-      numbers_.emplace_back(OrderedKey(model_.Fingerprint(states_[i])), i);
-    }
-    std::ranges::sort(numbers_);
-    for (const State& state : states_) {
-      ForEachBadSuccessor(state, [this](const Choice& choice, const State&, uint32_t to) {
-        graph_.AddEdge({.to = to, .classes = fairness_(choice)});
-      });
-      graph_.EndNode();
-    }
-    result_.bad_transitions = graph_.edges();
-  }
-
-  // Calls visit(choice, successor, number of the successor).
-  template <typename Visit>
-  void ForEachBadSuccessor(const State& from, Visit visit) {
-    State to = from;
-    model_.ForEachChoice(from, [&](const Choice& choice, int faults) {
-      if (faults > 0 || !model_.Take(from, choice, to)) return;
-      if (const std::optional<uint32_t> number = NumberOf(to)) visit(choice, to, *number);
-    });
-  }
-
-  // Nothing if it is not bad.
-  std::optional<uint32_t> NumberOf(const State& state) {
-    if (!bad_(state)) return std::nullopt;
-    const std::pair wanted(OrderedKey(model_.Fingerprint(state)), uint32_t{0});
-    const auto found = std::ranges::lower_bound(numbers_, wanted);
-    if (found == numbers_.end() || found->first != wanted.first) return std::nullopt;
-    return found->second;
-  }
-
-  using Words = std::pair<uint64_t, uint64_t>;
-  static Words OrderedKey(const Key128& key) { return {key.high, key.low}; }
-
-  void Show(uint32_t entry) {
-    SearchOptions options = options_;
-    options.watched = 1;
-    options.stop_at_violation = true;
-    const Key128 wanted = model_.Fingerprint(states_[entry]);
-    const auto found =
-        Search(options, [&](const State& state) { return model_.Fingerprint(state) == wanted; });
-    if (found.violations.empty()) {  // the second search was stopped
-      result_.search.ending = found.ending;
-      return;
-    }
-    const Violation<Choice>& way = found.violations.front();
-    result_.lasso = {.stem = way.path, .loop = LoopFrom(entry), .faults = way.faults};
+    if (!options_.progress) return Continue::kYes;
+    return options_.progress(with_graph) == Continue::kNo ? Continue::kNo : Continue::kYes;
   }
 
   // Takes the choices of the loop one after the other: a state on the way may be another than the one
-  // that was collected, with the same fingerprint.
-  std::vector<Choice> LoopFrom(uint32_t entry) {
+  // that was visited, with the same fingerprint.
+  std::vector<Choice> LoopFrom(State state, uint32_t entry) {
+    if (model_.Fingerprint(state) != graph_.numbers()[entry]) {
+      throw std::logic_error("a model offers other choices than it did");
+    }
     std::vector<Choice> loop;
-    State state = states_[entry];
-    for (const Edge& edge : ShortestFairLoop(graph_, entry, required_)) {
+    for (const Edge& edge : ShortestFairLoop(graph_.graph(), entry, required_)) {
       std::optional<std::pair<Choice, State>> next;
-      ForEachBadSuccessor(state, [&](const Choice& choice, const State& to, uint32_t number) {
-        if (!next && number == edge.to && fairness_(choice) == edge.classes) {
-          next.emplace(choice, to);
-        }
+      State to = state;
+      model_.ForEachChoice(state, [&](const Choice& choice, int faults) {
+        if (next || faults > 0 || fairness_(choice) != edge.classes) return;
+        if (!model_.Take(state, choice, to) || !bad_(to)) return;
+        if (model_.Fingerprint(to) == graph_.numbers()[edge.to]) next.emplace(choice, to);
       });
       if (!next) throw std::logic_error("equal states of a model offer other choices");
       loop.push_back(next->first);
@@ -209,13 +134,12 @@ class LassoSearch {
   SearchOptions options_;
   LassoResult<Choice> result_;
   bool out_of_memory_ = false;
-  size_t bytes_ = 0;                                 // of `states_`
-  std::vector<State> states_;                        // the bad ones
-  std::vector<std::pair<Words, uint32_t>> numbers_;  // of the bad states, by their keys
-  Graph graph_;                                      // of the bad states
+  BadGraph graph_;
+  LinkLog log_;  // of the search
+  uint64_t roots_ = 0;
 };
 
-// Searches with one thread. Of the options, `max_faults`, `max_bytes` and `progress` count.
+// Searches with one thread. Of the options, `max_faults`, `max_bytes`, `round` and `progress` count.
 template <Model M, typename Bad, typename Fairness>
 LassoResult<typename M::Choice> FindLasso(M& model, Bad bad, Fairness fairness, uint32_t required,
                                           const SearchOptions& options = {}) {

@@ -18,12 +18,11 @@ struct FencedWritesOrdered {
     WHORL_FIELDS(Accepted, token, process);
   };
 
-  Tally tally;
   std::vector<std::optional<Accepted>> greatest;  // by lock
-  WHORL_FIELDS(FencedWritesOrdered, tally, greatest);
+  WHORL_FIELDS(FencedWritesOrdered, greatest);
 
   static FencedWritesOrdered For(const CheckerSetup& setup) {
-    return {.tally = {}, .greatest = std::vector<std::optional<Accepted>>(setup.locks.size())};
+    return {.greatest = std::vector<std::optional<Accepted>>(setup.locks.size())};
   }
   void On(const WriteArrived& x, const Now& now);
 };

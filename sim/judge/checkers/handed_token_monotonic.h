@@ -30,12 +30,11 @@ struct HandedTokenMonotonic {
     WHORL_FIELDS(OfLock, greatest, of_others);
   };
 
-  Tally tally;
   std::vector<OfLock> locks;
-  WHORL_FIELDS(HandedTokenMonotonic, tally, locks);
+  WHORL_FIELDS(HandedTokenMonotonic, locks);
 
   static HandedTokenMonotonic For(const CheckerSetup& setup) {
-    return {.tally = {}, .locks = std::vector<OfLock>(setup.locks.size())};
+    return {.locks = std::vector<OfLock>(setup.locks.size())};
   }
   void On(const QuestionAnswered& x, const Now& now);
 };

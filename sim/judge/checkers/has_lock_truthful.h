@@ -20,12 +20,11 @@ struct HasLockTruthful {
     WHORL_FIELDS(Ceased, incarnation, at);
   };
 
-  Tally tally;
   std::vector<Ceased> ceased;  // by CheckerSetup::ParticipationIndex
-  WHORL_FIELDS(HasLockTruthful, tally, ceased);
+  WHORL_FIELDS(HasLockTruthful, ceased);
 
   static HasLockTruthful For(const CheckerSetup& setup) {
-    return {.tally = {}, .ceased = std::vector<Ceased>(setup.ParticipationCount())};
+    return {.ceased = std::vector<Ceased>(setup.ParticipationCount())};
   }
   void On(const VersionChanged& x, const Now& now);
   void On(const QuestionAnswered& x, const Now& now);

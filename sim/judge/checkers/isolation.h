@@ -13,8 +13,7 @@ namespace whorl::sim {
 struct Isolation {
   static constexpr Invariant kInvariant = Invariant::kIsolation;
 
-  Tally tally;
-  WHORL_FIELDS(Isolation, tally);
+  WHORL_NO_FIELDS(Isolation);
 
   void On(const RowCommitted& x, const Now& now);
 };

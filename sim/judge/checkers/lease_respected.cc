@@ -11,7 +11,7 @@ void LeaseRespected::On(const VersionChanged& x, const Now& now) {
       owner != ProcessId{} && x.writer != ProcessId{} && x.writer.node != owner.node;
   const std::optional<Timestamp> until = x.before->lease_until;
   if (!by_another_node || !until || x.commit >= *until) return;
-  tally.Add(now, [&] {
+  now.Violated(kInvariant, [&] {
     const bool removed = x.kind == TokenChange::kRemoved;
     return now.NameOf(x.writer) + (removed ? " removed" : " took") + " lock " +
            now.LockName(x.lock) + (removed ? ", held by " : " from ") + now.NameOf(owner) +

@@ -11,8 +11,7 @@ namespace whorl::sim {
 struct LeaseRespected {
   static constexpr Invariant kInvariant = Invariant::kLeaseRespected;
 
-  Tally tally;
-  WHORL_FIELDS(LeaseRespected, tally);
+  WHORL_NO_FIELDS(LeaseRespected);
 
   void On(const VersionChanged& x, const Now& now);
 };

@@ -30,7 +30,7 @@ Instant FirstOf(const std::vector<NoWedge::Waiting>& waiting) {
 // How long after its last call Spanner may abort a transaction that blocks another.
 constexpr Duration kIdleLimit = Seconds(10);
 
-bool Locks(const Now& now, StepName step) {
+bool Locks(const RunNow& now, StepName step) {
   const std::span<const StepName> locking = now.setup.rules->locking_steps;
   return std::ranges::find(locking, step) != locking.end();
 }
@@ -64,7 +64,7 @@ Instant LeastDeadline(const std::vector<Clock>& clocks) {
 
 }  // namespace
 
-void NoWedge::Settle(uint16_t lock, const Now& now) {
+void NoWedge::Settle(uint16_t lock, const RunNow& now) {
   const bool runs =
       was_quiet && now.ledger.CandidateCount(lock) > 0 && now.ledger.AnsweredCount(lock) == 0;
   Clock& clock = clocks[lock];
@@ -78,27 +78,27 @@ void NoWedge::Settle(uint16_t lock, const Now& now) {
   next_deadline = was_next ? LeastDeadline(clocks) : std::min(next_deadline, clock.deadline);
 }
 
-Instant NoWedge::DeadlineOf(uint16_t lock, const Now& now) const {
+Instant NoWedge::DeadlineOf(uint16_t lock, const RunNow& now) const {
   const Duration bound = now.setup.locks[lock].wedge_bound;
   const Instant start = std::max(FirstOf(clocks[lock].waiting), undisturbed_from);
   const Instant latest = start + bound + kIdleLimit;
   return std::clamp(excused_until, start, latest) + bound;
 }
 
-void NoWedge::On(const ParticipationEnded&, const Now& now) { Disturb(now.at, now); }
+void NoWedge::On(const ParticipationEnded&, const RunNow& now) { Disturb(now.at, now); }
 
-void NoWedge::On(const TransactionLeft& x, const Now& now) {
+void NoWedge::On(const TransactionLeft& x, const RunNow& now) {
   if (IsGivenUp(x) && Locks(now, x.step)) Excuse(now.at + kIdleLimit, now);
 }
 
-void NoWedge::On(const TransactionsAbandoned& x, const Now& now) {
+void NoWedge::On(const TransactionsAbandoned& x, const RunNow& now) {
   const bool locks = std::ranges::any_of(x.steps, [&](StepName step) { return Locks(now, step); });
   if (locks) Disturb(now.at + kIdleLimit, now);
 }
 
-void NoWedge::On(const CallServed& x, const Now& now) {
+void NoWedge::On(const CallServed& x, const RunNow& now) {
   if (!Locks(now, x.step)) return;
-  const bool is_left = LeavesOpen(x) && !now.ledger.IsAwaited(x.call);
+  const bool is_left = LeavesOpen(x) && !now.IsAwaited(x.call);
   // Calls of a process that is gone or takes part no longer are served once, so they cannot go on
   // for ever.
   if (is_left && !now.ledger.TakesPart(x.call.process, x.call.lock, now.setup)) {
@@ -109,36 +109,36 @@ void NoWedge::On(const CallServed& x, const Now& now) {
 
 // A call that the transport ended may have begun an attempt that its process never learns of. The
 // next attempt begins a new transaction, and waits for that one's locks.
-void NoWedge::On(const CallEnded& x, const Now& now) {
+void NoWedge::On(const CallEnded& x, const RunNow& now) {
   if (!x.from_spanner && Locks(now, x.step)) Excuse(now.at + kIdleLimit, now);
 }
 
-void NoWedge::On(const TransactionCommitted& x, const Now& now) {
-  if (!now.ledger.IsAwaited(x.call)) Excuse(now.at, now);
+void NoWedge::On(const TransactionCommitted& x, const RunNow& now) {
+  if (!now.IsAwaited(x.call)) Excuse(now.at, now);
 }
 
-void NoWedge::Disturb(Instant until, const Now& now) {
+void NoWedge::Disturb(Instant until, const RunNow& now) {
   if (until <= undisturbed_from) return;
   undisturbed_from = until;
   SettleAll(now);
 }
 
-void NoWedge::Excuse(Instant until, const Now& now) {
+void NoWedge::Excuse(Instant until, const RunNow& now) {
   if (until <= excused_until) return;
   excused_until = until;
   SettleAll(now);
 }
 
-void NoWedge::SettleAll(const Now& now) {
-  was_quiet = now.ledger.IsQuiet();
+void NoWedge::SettleAll(const RunNow& now) {
+  was_quiet = now.disturbances.IsQuiet();
   for (size_t lock = 0; lock < clocks.size(); ++lock) Settle(static_cast<uint16_t>(lock), now);
 }
 
-void NoWedge::Expire(const Now& now) {
+void NoWedge::Expire(const RunNow& now) {
   while (next_deadline <= now.at) {
     const auto first = std::min_element(clocks.begin(), clocks.end(), EndsBefore);
     const auto lock = static_cast<uint16_t>(first - clocks.begin());
-    tally.Add(now, first->deadline, [&] {
+    now.Violated(kInvariant, first->deadline, [&] {
       return "for " + FormatDuration(now.setup.locks[lock].wedge_bound) +
              " without a disturbance nobody would have been answered that it has lock " +
              now.LockName(lock);
@@ -148,7 +148,7 @@ void NoWedge::Expire(const Now& now) {
   }
 }
 
-std::string NoWedge::UnknownBecause(const Now& end) const {
+std::string NoWedge::UnknownBecause(const RunNow& end) const {
   const auto last =
       std::max_element(clocks.begin(), clocks.end(), [](const Clock& a, const Clock& b) {
         const auto key = [](const Clock& c) {

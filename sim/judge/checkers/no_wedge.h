@@ -13,14 +13,22 @@
 //     once for each start of the clock. A candidate that leaves takes its waiting time with it: the
 //     next one has all of W.
 //   - If the run ends while the clock runs, the verdict is unknown.
+// So it is judged of runs, not of states: a state does not show for how long it has been so.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "sim/judge/checkers/tally.h"
+#include "sim/judge/disturbances.h"
 
 namespace whorl::sim {
+
+struct RunNow : Now {
+  const Disturbances& disturbances;
+
+  bool IsAwaited(const CallName& call) const { return disturbances.IsAwaited(call, ledger); }
+};
 
 struct NoWedge {
   static constexpr Invariant kInvariant = Invariant::kNoWedge;
@@ -37,46 +45,45 @@ struct NoWedge {
     WHORL_FIELDS(Clock, runs, waiting, deadline);
   };
 
-  Tally tally;
   std::vector<Clock> clocks;  // by lock
   bool was_quiet = true;
   Instant undisturbed_from;        // the end of the last disturbance, left-over locks included
   Instant excused_until;           // when what running processes gave up is over
   Instant next_deadline = kNever;  // the earliest of all clocks
-  WHORL_FIELDS(NoWedge, tally, clocks, was_quiet, undisturbed_from, excused_until, next_deadline);
+  WHORL_FIELDS(NoWedge, clocks, was_quiet, undisturbed_from, excused_until, next_deadline);
 
   static NoWedge For(const CheckerSetup& setup) {
-    return {.tally = {}, .clocks = std::vector<Clock>(setup.locks.size())};
+    return {.clocks = std::vector<Clock>(setup.locks.size())};
   }
 
-  void On(const ParticipationEnded& x, const Now& now);
-  void On(const TransactionLeft& x, const Now& now);
-  void On(const TransactionsAbandoned& x, const Now& now);
-  void On(const CallServed& x, const Now& now);
-  void On(const CallEnded& x, const Now& now);
-  void On(const TransactionCommitted& x, const Now& now);
+  void On(const ParticipationEnded& x, const RunNow& now);
+  void On(const TransactionLeft& x, const RunNow& now);
+  void On(const TransactionsAbandoned& x, const RunNow& now);
+  void On(const CallServed& x, const RunNow& now);
+  void On(const CallEnded& x, const RunNow& now);
+  void On(const TransactionCommitted& x, const RunNow& now);
 
   // Called before the observation of this instant is handled.
-  void PassTo(const Now& now) {
+  void PassTo(const RunNow& now) {
     if (now.at >= next_deadline) Expire(now);
   }
   // Called after any of the ledger's counts has changed for the lock.
-  void Settle(uint16_t lock, const Now& now);
+  void Settle(uint16_t lock, const RunNow& now);
   // Called after a quiet time may have begun or ended, for all locks.
-  void SettleQuiet(const Now& now) {
-    if (now.ledger.IsQuiet() != was_quiet) SettleAll(now);
+  void SettleQuiet(const RunNow& now) {
+    if (now.disturbances.IsQuiet() != was_quiet) SettleAll(now);
   }
   // Why the verdict is unknown at the run's end; empty if it is known.
-  std::string UnknownBecause(const Now& end) const;
+  std::string UnknownBecause(const RunNow& end) const;
 
-  void Expire(const Now& now);
-  void SettleAll(const Now& now);
+  void Expire(const RunNow& now);
+  void SettleAll(const RunNow& now);
   // Waiting time counts from `until` at the earliest.
-  void Disturb(Instant until, const Now& now);
+  void Disturb(Instant until, const RunNow& now);
   // The same, but within the limit of excuses.
-  void Excuse(Instant until, const Now& now);
+  void Excuse(Instant until, const RunNow& now);
   // When the first candidate has waited for W. REQUIRES: there is a candidate.
-  Instant DeadlineOf(uint16_t lock, const Now& now) const;
+  Instant DeadlineOf(uint16_t lock, const RunNow& now) const;
 };
 
 }  // namespace whorl::sim

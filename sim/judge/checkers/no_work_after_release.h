@@ -13,8 +13,7 @@ namespace whorl::sim {
 struct NoWorkAfterRelease {
   static constexpr Invariant kInvariant = Invariant::kNoWorkAfterRelease;
 
-  Tally tally;
-  WHORL_FIELDS(NoWorkAfterRelease, tally);
+  WHORL_NO_FIELDS(NoWorkAfterRelease);
 
   void On(const VersionChanged& x, const Now& now);
 };

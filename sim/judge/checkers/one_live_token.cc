@@ -15,9 +15,9 @@ std::string HolderNames(uint16_t lock, const Now& now) {
   return names;
 }
 
-void JudgeHolders(Tally& tally, uint16_t lock, const Now& now) {
+void JudgeHolders(uint16_t lock, const Now& now) {
   if (now.ledger.HolderCount(lock) <= 1) return;
-  tally.Add(now, [&] {
+  now.Violated(OneLiveToken::kInvariant, [&] {
     return HolderNames(lock, now) + " take the live token " +
            FormatToken(*now.ledger.Newest(lock)->token) + " of lock " + now.LockName(lock) +
            " for their own";
@@ -27,14 +27,14 @@ void JudgeHolders(Tally& tally, uint16_t lock, const Now& now) {
 }  // namespace
 
 void OneLiveToken::On(const VersionChanged& x, const Now& now) {
-  if (InstallsToken(x.kind)) JudgeHolders(tally, x.lock, now);
+  if (InstallsToken(x.kind)) JudgeHolders(x.lock, now);
 }
 
 void OneLiveToken::On(const OwnTokenChanged& x, const Now& now) {
   const std::optional<Version>& newest = now.ledger.Newest(x.lock);
   const bool is_live =
       newest && newest->token && newest->token == now.ledger.OwnToken(x.process, x.lock, now.setup);
-  if (is_live) JudgeHolders(tally, x.lock, now);
+  if (is_live) JudgeHolders(x.lock, now);
 }
 
 }  // namespace whorl::sim

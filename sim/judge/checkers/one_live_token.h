@@ -10,8 +10,7 @@ namespace whorl::sim {
 struct OneLiveToken {
   static constexpr Invariant kInvariant = Invariant::kOneLiveToken;
 
-  Tally tally;
-  WHORL_FIELDS(OneLiveToken, tally);
+  WHORL_NO_FIELDS(OneLiveToken);
 
   void On(const VersionChanged& x, const Now& now);
   void On(const OwnTokenChanged& x, const Now& now);

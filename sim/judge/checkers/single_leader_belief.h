@@ -9,8 +9,7 @@ namespace whorl::sim {
 struct SingleLeaderBelief {
   static constexpr Invariant kInvariant = Invariant::kSingleLeaderBelief;
 
-  Tally tally;
-  WHORL_FIELDS(SingleLeaderBelief, tally);
+  WHORL_NO_FIELDS(SingleLeaderBelief);
 
   void On(const BeliefBegan& x, const Now& now);
 };

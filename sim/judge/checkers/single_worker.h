@@ -11,8 +11,7 @@ namespace whorl::sim {
 struct SingleWorker {
   static constexpr Invariant kInvariant = Invariant::kSingleWorker;
 
-  Tally tally;
-  WHORL_FIELDS(SingleWorker, tally);
+  WHORL_NO_FIELDS(SingleWorker);
 
   void On(const WorkBegan& x, const Now& now);
 };

@@ -1,15 +1,19 @@
-// The counter of every checker (Tally), and what a checker can read when it judges (Now).
+// What a checker can read and say when it judges (Now), and how often each invariant was violated
+// (Tallies).
 //
-// A checker is an aggregate with a Tally, a constant kInvariant, and a function
+// A checker is an aggregate of what it remembers, with a constant kInvariant, and a function
 //   void On(const X&, const Now&)
 // for each kind of observation or change of the ledger that it handles. The ledger has been updated
 // before a checker is notified of a change.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "protocol/names.h"
 #include "protocol/spanner/fields.h"
 #include "sim/judge/check_report.h"
 #include "sim/judge/checkers/setup.h"
@@ -18,29 +22,46 @@
 
 namespace whorl::sim {
 
-struct Now {
-  const CheckerSetup& setup;
-  const Ledger& ledger;
-  Instant at;
-  uint64_t observation = 0;
-
-  std::string NameOf(ProcessId process) const { return setup.NameOf(process); }
-  const std::string& LockName(uint16_t lock) const { return setup.LockName(lock); }
-};
-
+// How often an invariant was violated, and the first time.
 struct Tally {
   int64_t violations = 0;
   std::optional<Violation> first;
   WHORL_FIELDS(Tally, violations, first);
+};
 
-  // `text()` describes the violation; it is called for the first violation only.
+// Of all invariants of a run.
+struct Tallies {
+  uint64_t observations = 0;  // so far: the ordinal of the present one
+  std::array<Tally, kCountOf<Invariant>> of;
+  WHORL_FIELDS(Tallies, observations, of);
+
+  Tally& operator[](Invariant invariant) { return of[static_cast<size_t>(invariant)]; }
+  const Tally& operator[](Invariant invariant) const { return of[static_cast<size_t>(invariant)]; }
+};
+
+struct Now {
+  const CheckerSetup& setup;
+  const Ledger& ledger;
+  Instant at;
+  uint32_t& violated;          // the invariants that were, as bits by Invariant
+  Tallies* tallies = nullptr;  // null if nobody asks how often, or for a text
+
+  std::string NameOf(ProcessId process) const { return setup.NameOf(process); }
+  const std::string& LockName(uint16_t lock) const { return setup.LockName(lock); }
+
+  // The invariant was violated at `when`. `text()` describes it; it is called for the first violation
+  // only.
   template <typename Text>
-  void Add(const Now& now, Instant at, Text&& text) {
-    if (violations++ == 0) first = {.at = at, .observation = now.observation, .text = text()};
+  void Violated(Invariant invariant, Instant when, Text&& text) const {
+    violated |= 1U << static_cast<uint32_t>(invariant);
+    if (tallies == nullptr) return;
+    Tally& tally = (*tallies)[invariant];
+    if (tally.violations++ > 0) return;
+    tally.first = {.at = when, .observation = tallies->observations, .text = text()};
   }
   template <typename Text>
-  void Add(const Now& now, Text&& text) {
-    Add(now, now.at, text);
+  void Violated(Invariant invariant, Text&& text) const {
+    Violated(invariant, at, text);
   }
 };
 

@@ -13,12 +13,11 @@ namespace whorl::sim {
 struct TokenMonotonic {
   static constexpr Invariant kInvariant = Invariant::kTokenMonotonic;
 
-  Tally tally;
   std::vector<std::optional<Token>> greatest;  // by lock
-  WHORL_FIELDS(TokenMonotonic, tally, greatest);
+  WHORL_FIELDS(TokenMonotonic, greatest);
 
   static TokenMonotonic For(const CheckerSetup& setup) {
-    return {.tally = {}, .greatest = std::vector<std::optional<Token>>(setup.locks.size())};
+    return {.greatest = std::vector<std::optional<Token>>(setup.locks.size())};
   }
   void On(const VersionChanged& x, const Now& now);
 };

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -14,6 +15,8 @@
 #include <vector>
 
 #include "sim/explore/engine/components.h"
+#include "sim/explore/engine/key_numbers.h"
+#include "sim/explore/engine/search.h"
 #include "tests/sim/explore/plain_search.h"
 #include "tests/sim/explore/random_graph.h"
 #include "tests/sim/explore/toy_lease.h"
@@ -215,6 +218,47 @@ TEST(LassoTest, ALoopInNoTimeIsNotFair) {
   EXPECT_THAT(unfair.lasso->loop,
               ElementsAre(ToyLease::Choice{.action = ToyLease::Action::kCrash},
                           ToyLease::Choice{.action = ToyLease::Action::kRestart}));
+}
+
+// Each state of it claims a million bytes.
+class HeavyLease : public ToyLease {
+ public:
+  using ToyLease::ToyLease;
+  size_t BytesOf(const State&) const { return 1'000'000; }
+};
+
+// What is bad for long is most of all states, and a world of a lock takes thousands of bytes.
+TEST(LassoTest, HoldsNoStateLongerThanAPlainSearch) {
+  const HeavyLease model(5, 3);
+  const auto any = [](const ToyLease::State&) { return true; };
+  const auto none = [](const ToyLease::Choice&) { return 0U; };
+  const SearchOptions options = {.round = 100};
+  const auto plain = Explore(model, options);
+  const auto result = FindLasso(model, any, none, 1, options);
+  EXPECT_EQ(result.bad_states, plain.states);
+  EXPECT_EQ(result.bad_transitions, plain.transitions);
+  const size_t each = (result.search.peak_bytes - plain.peak_bytes) / plain.states;
+  EXPECT_GE(each, sizeof(Key128));
+  EXPECT_LT(each, 200U);
+}
+
+TEST(KeyNumbersTest, NumbersKeysInTheOrderInWhichTheyCome) {
+  KeyNumbers numbers;
+  std::minstd_rand random(1);
+  std::map<uint64_t, uint32_t> plain;
+  for (int i = 0; i < 20'000; ++i) {
+    const uint64_t word = random() % 5'000;
+    // Few low words, so that places are taken.
+    const Key128 key = {.high = word, .low = word % 1'000};
+    const auto known = plain.find(word);
+    const auto expected =
+        known == plain.end() ? std::nullopt : std::optional<uint32_t>(known->second);
+    ASSERT_EQ(numbers.Find(key), expected);
+    const uint32_t number = numbers.NumberOf(key);
+    EXPECT_EQ(number, plain.emplace(word, static_cast<uint32_t>(plain.size())).first->second);
+    EXPECT_EQ(numbers[number], key);
+  }
+  EXPECT_EQ(numbers.size(), plain.size());
 }
 
 // Without the whole graph, no loop is no answer.

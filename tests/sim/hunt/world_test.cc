@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
 #include <variant>
 
+#include "sim/hunt/variation.h"
 #include "sim/judge/checkers/setup.h"
 #include "sim/scenario/assumptions.h"
 #include "sim/scenario/language.h"
@@ -29,6 +31,25 @@ TEST(DrawnWorlds, LoadAsTheyWereDrawn) {
   ForEachWorld(Fewer(3'000), {}, [](const ProtocolInfo&, const Scenario& world) {
     EXPECT_EQ(WithoutPlace(Reloaded(world)), WithoutPlace(world));
   });
+}
+
+// Of every scenario of the repository that has one lock or more, faults of all kinds, or a schedule.
+TEST(DrawnWorlds, VariationsOfAScenarioLoadAsTheyWereDrawn) {
+  int with_part_of_a_schedule = 0;
+  for (const auto& file : std::filesystem::directory_iterator(WHORL_SOURCE_DIR "/scenarios")) {
+    if (file.path().extension() != ".json" || file.path().stem() == "schema") continue;
+    const absl::StatusOr<Scenario> base = LoadScenario(file.path().string());
+    ASSERT_TRUE(base.ok()) << base.status().message();
+    EXPECT_EQ(VariationOf(*base, {}, 0, 7).schedule, base->schedule);
+    for (uint64_t run = 1; run <= Fewer(20); ++run) {
+      SCOPED_TRACE(file.path().string() + ", run " + std::to_string(run));
+      const Scenario world = VariationOf(*base, {}, run, run);
+      EXPECT_EQ(WithoutPlace(Reloaded(world)), WithoutPlace(world));
+      with_part_of_a_schedule +=
+          !world.schedule.empty() && world.schedule.size() < base->schedule.size() ? 1 : 0;
+    }
+  }
+  EXPECT_GT(with_part_of_a_schedule, 0);
 }
 
 TEST(DrawnWorlds, BeyondAssumptionsLoadToo) {
@@ -111,8 +132,7 @@ TEST(DrawnWorlds, HaveAllThatTheSpecificationNames) {
           }));
     count("rows from before", !world.rows.empty());
     count("several splits", !world.spanner.splits.empty());
-    count("repeatable read",
-          world.spanner.default_isolation == DefaultIsolation::kRepeatableRead);
+    count("repeatable read", world.spanner.default_isolation == DefaultIsolation::kRepeatableRead);
     count("many faults", world.faults.size() >= 8);
   });
   for (const auto& [what, times] : seen) EXPECT_GT(times, kWorlds / 100) << what;
@@ -173,20 +193,20 @@ TEST(DrawnWorlds, HaveErrorsWhereTheyAreAskedFor) {
   std::set<ErrorCode> codes;
   std::set<bool> last;
   std::set<StepName> of_steps;
-  ForEachWorld(500, {.kinds = {kKindOf<ErrorFault>}},
-               [&](const ProtocolInfo& protocol, const Scenario& world) {
-                 for (const FaultSpec& fault : world.faults) {
-                   const auto* error = fault.As<ErrorFault>();
-                   ASSERT_NE(error, nullptr);
-                   codes.insert(error->code);
-                   last.insert(error->lasts.has_value());
-                   ASSERT_TRUE(error->of_step.has_value());
-                   EXPECT_TRUE(error->of_step == steps::kHasLock ||
-                               std::ranges::find(protocol.steps, *error->of_step) !=
-                                   protocol.steps.end());
-                   of_steps.insert(*error->of_step);
-                 }
-               });
+  ForEachWorld(
+      500, {.kinds = {kKindOf<ErrorFault>}},
+      [&](const ProtocolInfo& protocol, const Scenario& world) {
+        for (const FaultSpec& fault : world.faults) {
+          const auto* error = fault.As<ErrorFault>();
+          ASSERT_NE(error, nullptr);
+          codes.insert(error->code);
+          last.insert(error->lasts.has_value());
+          ASSERT_TRUE(error->of_step.has_value());
+          EXPECT_TRUE(error->of_step == steps::kHasLock ||
+                      std::ranges::find(protocol.steps, *error->of_step) != protocol.steps.end());
+          of_steps.insert(*error->of_step);
+        }
+      });
   EXPECT_EQ(codes.size(), kCountOf<ErrorCode>);
   EXPECT_EQ(last.size(), 2U);
   EXPECT_GE(of_steps.size(), 15U);

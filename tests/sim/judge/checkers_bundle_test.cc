@@ -1,6 +1,7 @@
 // The bundle: reports, values, memory, and what checkers know of the protocol.
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "protocol/fenced_lease/fenced_lease.h"
 #include "protocol/protocols.h"
@@ -38,11 +39,11 @@ TEST(CheckersTest, TellHowManyViolationsThereWereSoFar) {
   // A driver that stops at the first violation compares before and after an observation.
   Trace trace{"a", "b"};
   trace.At(Seconds(1)).Starts("a").Starts("b").Believes("a");
-  EXPECT_EQ(trace.checkers().violations(), 0);
+  EXPECT_EQ(trace.judge().violations(), 0);
   trace.Believes("b");
-  EXPECT_EQ(trace.checkers().violations(), 1);
-  EXPECT_EQ(trace.checkers().violations(Invariant::kSingleLeaderBelief), 1);
-  EXPECT_EQ(trace.checkers().violations(Invariant::kIsolation), 0);
+  EXPECT_EQ(trace.judge().violations(), 1);
+  EXPECT_EQ(trace.judge().violations(Invariant::kSingleLeaderBelief), 1);
+  EXPECT_EQ(trace.judge().violations(Invariant::kIsolation), 0);
 }
 
 TEST(CheckersTest, ACopyIsAForkThatDivergesAlone) {
@@ -50,9 +51,9 @@ TEST(CheckersTest, ACopyIsAForkThatDivergesAlone) {
   Trace trace{"a", "b"};
   trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1)).Knows("a", Seconds(1));
   Trace fork = trace;
-  EXPECT_EQ(fork.checkers(), trace.checkers());
+  EXPECT_EQ(fork.judge(), trace.judge());
   fork.At(Seconds(2)).Grants("b", Seconds(2)).Knows("b", Seconds(2));
-  EXPECT_NE(fork.checkers(), trace.checkers());
+  EXPECT_NE(fork.judge(), trace.judge());
   ExpectHolds(trace.EndsAt(Seconds(3)), Invariant::kLeaseRespected);
   ExpectViolated(fork.EndsAt(Seconds(3)), Invariant::kLeaseRespected, Seconds(2));
 }
@@ -61,14 +62,14 @@ TEST(CheckersTest, TheSameObservationsMakeEqualCheckers) {
   // Equality must not depend on who built the shared setup.
   Trace one{"a", "b"};
   Trace other{"a", "b"};
-  EXPECT_EQ(one.checkers(), other.checkers());
+  EXPECT_EQ(one.judge(), other.judge());
   for (Trace* trace : {&one, &other}) {
     trace->At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1)).Knows("a", Seconds(1));
     trace->Begins("a", 3).Begins("a", 1).Hangs("a", 1).FaultBegins();
   }
-  EXPECT_EQ(one.checkers(), other.checkers());
+  EXPECT_EQ(one.judge(), other.judge());
   Trace another_scenario{"a", "c"};
-  EXPECT_NE(Trace({"a", "b"}).checkers(), another_scenario.checkers());
+  EXPECT_NE(Trace({"a", "b"}).judge(), another_scenario.judge());
 }
 
 TEST(CheckersTest, EveryPartOfTheStateCountsInEquality) {
@@ -97,14 +98,44 @@ TEST(CheckersTest, EveryPartOfTheStateCountsInEquality) {
     Trace same = before;
     before.At(Seconds(2)).Happens(CalledBack{.process = before.Process("a")});
     same.At(Seconds(2)).Happens(QuestionAsked{.process = before.Process("a")});
-    EXPECT_EQ(same.checkers(), before.checkers());  // these two mean nothing to any checker
-    EXPECT_NE(changed.checkers(), before.checkers());
+    EXPECT_EQ(same.judge(), before.judge());  // these two mean nothing to any checker
+    EXPECT_NE(changed.judge(), before.judge());
   }
+}
+
+// What explores judges by: the checkers alone.
+Checkers Heard(const Trace& trace) {
+  Checkers checkers(trace.scenario(), Trace::kRoundTrip);
+  for (const Observation& observation : trace.observations()) checkers.Observe(observation);
+  return checkers;
+}
+
+TEST(CheckersTest, CountsDoNotKeepStatesApart) {
+  // Two ways to one state differ in calls, transactions and times; what is judged from there on does
+  // not.
+  Trace trace{"a", "b"};
+  trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1)).Knows("a", Seconds(1));
+  Trace busy = trace;
+  busy.At(Seconds(2)).Begins("b", 1).Hangs("b", 1).FaultBegins().SendsWrite("a", true, 5);
+  busy.At(Seconds(3)).Pauses("b").At(Seconds(40)).Resumes("b");
+  EXPECT_NE(busy.judge(), trace.judge());
+  EXPECT_EQ(Heard(busy), Heard(trace));
+}
+
+TEST(CheckersTest, TellTheViolatedInvariantsOnce) {
+  // Each state of an exploration is asked what its last step showed.
+  Trace trace{"a", "b"};
+  trace.At(Seconds(1)).Starts("a").Starts("b").Believes("a").Believes("b");
+  trace.IsAtWork("a").IsAtWork("b");
+  Checkers checkers = Heard(trace);
+  EXPECT_EQ(checkers.TakeViolated(), 1U << static_cast<uint32_t>(Invariant::kSingleLeaderBelief) |
+                                         1U << static_cast<uint32_t>(Invariant::kSingleWorker));
+  EXPECT_EQ(checkers.TakeViolated(), 0U);
 }
 
 TEST(CheckersTest, DoNotGrowWithSimulatedTime) {
   // A bench runs for days. What comes and goes must leave the ledger as it was, so that ten
-  // rounds of it and a thousand end in equal ledgers.
+  // rounds of it and a thousand end in equal ledgers, and equal disturbances.
   const auto live_through = [](int rounds) {
     Trace trace{"a", "b"};
     trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1)).Knows("a", Seconds(1));
@@ -117,7 +148,7 @@ TEST(CheckersTest, DoNotGrowWithSimulatedTime) {
       trace.Believes("b", false).FaultBegins().FaultEnds();
       trace.LinkIs("b", LinkState::kRefused).LinkIs("b", LinkState::kUp);
     }
-    return trace.checkers().ledger();
+    return std::pair(trace.judge().ledger(), trace.judge().disturbances());
   };
   EXPECT_EQ(live_through(10), live_through(1'000));
 }
@@ -128,8 +159,8 @@ TEST(CheckersTest, ForgetWhatACrashedProcessLeftOpen) {
   trace.At(Seconds(1));
   for (int round = 0; round < 100; ++round)
     trace.Starts("a").Begins("a", 1).Hangs("a", 1).Crashes("a");
-  EXPECT_TRUE(trace.checkers().ledger().IsQuiet());
-  EXPECT_EQ(trace.Starts("a").checkers().ledger().CandidateCount(0), 1);
+  EXPECT_TRUE(trace.judge().disturbances().IsQuiet());
+  EXPECT_EQ(trace.Starts("a").judge().ledger().CandidateCount(0), 1);
 }
 
 TEST(RulesTest, SpindleV2sColumnsStandWhereItsTableSays) {

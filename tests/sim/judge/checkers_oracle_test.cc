@@ -557,15 +557,15 @@ TEST(CheckersOracleTest, CountWhatTheDefinitionsCountOnRandomTraces) {
   std::array<int64_t, kCountOf<Metric>> seen_metrics{};
   for (uint32_t seed = 1; seed <= 300; ++seed) {
     const std::vector<Observation> trace = Chaos(seed).Make(400);
-    Checkers checkers(MakeScenario({"a", "b", "c"}, kLocks), Trace::kRoundTrip);
+    RunJudge judge(MakeScenario({"a", "b", "c"}, kLocks), Trace::kRoundTrip);
     Oracle oracle(Trace::kBound);
     for (const Observation& observation : trace) {
-      checkers.Observe(observation);
+      judge.Observe(observation);
       oracle.Observe(observation);
     }
     const Instant end = trace.back().at + Seconds(20);
     oracle.End(end);
-    const CheckReport report = checkers.Finish(end);
+    const CheckReport report = judge.Finish(end);
     for (const InvariantResult& result : report.invariants) {
       if (result.verdict == Verdict::kNotApplicable) continue;
       ASSERT_EQ(result.violations, oracle.Count(result.invariant))
@@ -589,9 +589,9 @@ TEST(CheckersOracleTest, CountWhatTheDefinitionsCountOnRandomTraces) {
     if (invariant == Invariant::kNoWorkAfterRelease) continue;
     EXPECT_GT(seen[static_cast<size_t>(invariant)], 100) << WordOf(invariant);
   }
-  for (const Metric metric : {Metric::kTakeovers, Metric::kNeedlessTakeovers,
-                              Metric::kBeliefOverlapMax, Metric::kWorkOverlapMax,
-                              Metric::kLegitimateWriteRefused}) {
+  for (const Metric metric :
+       {Metric::kTakeovers, Metric::kNeedlessTakeovers, Metric::kBeliefOverlapMax,
+        Metric::kWorkOverlapMax, Metric::kLegitimateWriteRefused}) {
     EXPECT_GT(seen_metrics[static_cast<size_t>(metric)], 100) << WordOf(metric);
   }
 }

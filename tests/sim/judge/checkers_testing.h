@@ -24,7 +24,7 @@
 #include "protocol/lease_lock/words.h"
 #include "protocol/semaphore/words.h"
 #include "protocol/spindle_v3/words.h"
-#include "sim/judge/checkers.h"
+#include "sim/judge/run_judge.h"
 #include "sim/scenario/instant.h"
 #include "sim/scenario/scenario.h"
 #include "sim/world/observation.h"
@@ -59,7 +59,7 @@ class Trace {
   explicit Trace(Scenario scenario)
       : scenario_(std::move(scenario)),
         incarnations_(scenario_.nodes.size()),
-        checkers_(scenario_, kRoundTrip) {}
+        judge_(scenario_, kRoundTrip) {}
 
   Trace& At(Duration since_start) {
     now_ = {since_start.ns};
@@ -72,7 +72,7 @@ class Trace {
   }
   Trace& Happens(ObservedEvent what) {
     observations_.push_back({.at = now_, .what = std::move(what)});
-    checkers_.Observe(observations_.back());
+    judge_.Observe(observations_.back());
     return *this;
   }
 
@@ -193,7 +193,7 @@ class Trace {
 
   CheckReport EndsAt(Duration end) {
     At(end).Happens(RunEnded{});
-    return checkers_.Finish(now_);
+    return judge_.Finish(now_);
   }
 
   ProcessId Process(std::string_view node) const {
@@ -203,7 +203,7 @@ class Trace {
   CallName CallOf(std::string_view node, RequestId request) const {
     return {.process = Process(node), .lock = lock_, .request = request};
   }
-  const Checkers& checkers() const { return checkers_; }
+  const RunJudge& judge() const { return judge_; }
   const Scenario& scenario() const { return scenario_; }
   const std::vector<Observation>& observations() const { return observations_; }
 
@@ -229,7 +229,7 @@ class Trace {
 
   Scenario scenario_;
   std::vector<uint32_t> incarnations_;
-  Checkers checkers_;
+  RunJudge judge_;
   std::map<std::string, Row> rows_;
   std::vector<Observation> observations_;
   Instant now_;

@@ -29,11 +29,11 @@ struct Table : OneRow {
 TEST(TokenlessTest, WhoeverWritesTheOwnerIsTheOwner) {
   Table table("semaphore");
   table.Commits({}, spindle_v2::steps::kCheck, semaphore::InitRow());
-  EXPECT_EQ(table.trace.checkers().ledger().OwnerOf(0), ProcessId{});
+  EXPECT_EQ(table.trace.judge().ledger().OwnerOf(0), ProcessId{});
   table.At(Seconds(1)).Updates("a", "a");
-  EXPECT_EQ(table.trace.checkers().ledger().OwnerOf(0), table.trace.Process("a"));
+  EXPECT_EQ(table.trace.judge().ledger().OwnerOf(0), table.trace.Process("a"));
   table.At(Seconds(2)).Updates("b", "a");
-  EXPECT_EQ(table.trace.checkers().ledger().OwnerOf(0), table.trace.Process("b"))
+  EXPECT_EQ(table.trace.judge().ledger().OwnerOf(0), table.trace.Process("b"))
       << "under the same id, and yet another process";
 }
 
@@ -108,19 +108,19 @@ TEST(TokenlessTest, OneIdOfTwoProcessesIsNoExcuse) {
 TEST(TokenlessTest, TheOwnerIsAnsweredWithoutAnyToken) {
   Table table("semaphore");
   table.At(Seconds(1)).Updates("a", "a");
-  EXPECT_EQ(table.trace.checkers().ledger().AnsweredCount(0), 0) << "it has not said so";
+  EXPECT_EQ(table.trace.judge().ledger().AnsweredCount(0), 0) << "it has not said so";
   table.trace.Knows("a", std::nullopt, /*answers=*/true);
   table.trace.Knows("b", std::nullopt, /*answers=*/true);
-  EXPECT_EQ(table.trace.checkers().ledger().AnsweredCount(0), 1);
+  EXPECT_EQ(table.trace.judge().ledger().AnsweredCount(0), 1);
   table.At(Seconds(9)).Updates("b", "b");
-  EXPECT_EQ(table.trace.checkers().ledger().AnsweredCount(0), 1);
+  EXPECT_EQ(table.trace.judge().ledger().AnsweredCount(0), 1);
 }
 
 TEST(TokenlessTest, WhoIsToldYesHasToBeTheOwner) {
   Table table("semaphore");
   table.At(Seconds(1)).Updates("a", "x");
   table.trace.IsAnsweredYes("a", Seconds(1));
-  ExpectHolds(table.trace.checkers().Finish({Seconds(1).ns}), Invariant::kHasLockTruthful);
+  ExpectHolds(table.trace.judge().Finish({Seconds(1).ns}), Invariant::kHasLockTruthful);
   table.trace.IsAnsweredYes("b", Seconds(1));
   ExpectViolated(table.trace.EndsAt(Seconds(2)), Invariant::kHasLockTruthful, Seconds(1));
 }
@@ -141,10 +141,10 @@ TEST(TokenlessTest, OfTokensNothingIsSaid) {
 TEST(TokenlessTest, AnotherAnchorThanTheLocksIsNotItsRow) {
   Table table("semaphore");
   table.At(Seconds(1)).Updates("a", "a");
-  ExpectHolds(table.trace.checkers().Finish({Seconds(1).ns}), Invariant::kIsolation);
+  ExpectHolds(table.trace.judge().Finish({Seconds(1).ns}), Invariant::kIsolation);
   table.Commits(table.trace.Process("a"), semaphore::steps::kUpdate,
                 Row{int64_t{2}, std::string("a"), Stamp(Seconds(1))});
-  EXPECT_EQ(table.trace.checkers().ledger().OwnerOf(0), table.trace.Process("a"));
+  EXPECT_EQ(table.trace.judge().ledger().OwnerOf(0), table.trace.Process("a"));
   ExpectViolated(table.trace.EndsAt(Seconds(2)), Invariant::kIsolation, Seconds(1), 0,
                  {"wrote the row 2"});
 }

@@ -61,10 +61,10 @@ TEST(NoWedgeTest, IsUnknownWhenTheRunEndsBeforeTheBound) {
 TEST(NoWedgeTest, IsJudgedAtTheEndWithoutAnotherObservation) {
   // Nothing may happen between the deadline and the end of a run that has wedged.
   Trace trace = FreeSince1();
-  const CheckReport report = trace.checkers().Finish(InstantOf(Seconds(1) + kBound));
+  const CheckReport report = trace.judge().Finish(InstantOf(Seconds(1) + kBound));
   ExpectViolated(report, kWedge, Seconds(1) + kBound);
-  EXPECT_EQ(trace.checkers().violations(kWedge), 0);  // Finish() changes nothing
-  const CheckReport sooner = trace.checkers().Finish(InstantOf(Seconds(1) + kJustBefore));
+  EXPECT_EQ(trace.judge().violations(kWedge), 0);  // Finish() changes nothing
+  const CheckReport sooner = trace.judge().Finish(InstantOf(Seconds(1) + kJustBefore));
   EXPECT_EQ(sooner[kWedge].verdict, Verdict::kUnknown);
 }
 

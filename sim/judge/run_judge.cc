@@ -1,0 +1,106 @@
+#include "sim/judge/run_judge.h"
+
+#include <type_traits>
+
+namespace whorl::sim {
+namespace {
+
+// Observations that may begin or end a quiet time.
+template <typename Observed>
+constexpr bool kDisturbs =
+    std::is_same_v<Observed, FaultBegan> || std::is_same_v<Observed, FaultEnded> ||
+    std::is_same_v<Observed, CallHangs> || std::is_same_v<Observed, TransactionFinished> ||
+    std::is_same_v<Observed, ProcessGone>;
+
+InvariantResult ResultOf(Invariant invariant, const Tally& tally, const CheckerSetup& setup) {
+  InvariantResult result;
+  result.invariant = invariant;
+  result.promise = setup.promises[static_cast<size_t>(invariant)];
+  result.violations = tally.violations;
+  result.first = tally.first;
+  result.verdict = tally.violations > 0 ? Verdict::kViolated : Verdict::kHolds;
+  if (result.promise == Promise::kNotApplicable) result.verdict = Verdict::kNotApplicable;
+  return result;
+}
+
+}  // namespace
+
+// Passes what happens on to what is judged and counted of a run only.
+class RunJudge::Listener {
+ public:
+  explicit Listener(RunJudge& judge) : judge_(judge) {}
+
+  template <typename Change>
+  void On(const Change& x, const Now& now) {
+    Disturbances& disturbances = judge_.disturbances_;
+    if constexpr (requires { disturbances.On(x, now.ledger); }) {
+      if constexpr (std::is_void_v<decltype(disturbances.On(x, now.ledger))>) {
+        disturbances.On(x, now.ledger);
+      } else if (const auto change = disturbances.On(x, now.ledger)) {
+        Tell(*change, now);
+      }
+    }
+    Tell(x, now);
+    if constexpr (kDisturbs<Change>) judge_.no_wedge_.SettleQuiet(InRun(now));
+  }
+  void Settle(uint16_t lock, const Now& now) {
+    judge_.no_wedge_.Settle(lock, InRun(now));
+    judge_.metrics_.Settle(lock, now);
+  }
+
+ private:
+  RunNow InRun(const Now& now) const { return {now, judge_.disturbances_}; }
+
+  template <typename Change>
+  void Tell(const Change& x, const Now& now) {
+    NoWedge& no_wedge = judge_.no_wedge_;
+    if constexpr (requires { no_wedge.On(x, InRun(now)); }) no_wedge.On(x, InRun(now));
+    MetricsCollector& metrics = judge_.metrics_;
+    if constexpr (requires { metrics.On(x, now); }) metrics.On(x, now);
+  }
+
+  RunJudge& judge_;
+};
+
+RunJudge::RunJudge(const Scenario& scenario, Duration round_trip_p999)
+    : checkers_(scenario, round_trip_p999),
+      disturbances_(checkers_.setup()),
+      no_wedge_(NoWedge::For(checkers_.setup())),
+      metrics_(MetricsCollector::For(checkers_.setup())) {}
+
+void RunJudge::Observe(const Observation& observation) {
+  ++tallies_.observations;
+  uint32_t violated = 0;
+  no_wedge_.PassTo(
+      {{checkers_.setup(), ledger(), observation.at, violated, &tallies_}, disturbances_});
+  Listener listener(*this);
+  checkers_.Observe(observation, &tallies_, listener);
+}
+
+int64_t RunJudge::violations() const {
+  int64_t sum = 0;
+  for (const Tally& tally : tallies_.of) sum += tally.violations;
+  return sum;
+}
+
+CheckReport RunJudge::Finish(Instant end) const {
+  NoWedge no_wedge = no_wedge_;
+  Tallies tallies = tallies_;
+  uint32_t violated = 0;
+  const RunNow now{{checkers_.setup(), ledger(), end, violated, &tallies}, disturbances_};
+  no_wedge.PassTo(now);
+
+  CheckReport report;
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    report.invariants.push_back(ResultOf(invariant, tallies[invariant], checkers_.setup()));
+  }
+  InvariantResult& wedge = report.invariants[static_cast<size_t>(Invariant::kNoWedge)];
+  if (wedge.verdict == Verdict::kHolds) {
+    wedge.unknown_because = no_wedge.UnknownBecause(now);
+    if (!wedge.unknown_because.empty()) wedge.verdict = Verdict::kUnknown;
+  }
+  report.metrics = metrics_.Until(end);
+  return report;
+}
+
+}  // namespace whorl::sim

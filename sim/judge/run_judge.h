@@ -1,0 +1,57 @@
+// Judges a whole run, from observations alone: the invariants, how often each was violated and when
+// first, and the metrics.
+//
+// Invariants:
+//   1. RunJudge is a value: copying it forks it, == compares it.
+//   2. Memory does not grow with simulated time.
+//   3. no_wedge, whose deadline passes in silence, is judged at the first observation at or after it.
+// REQUIRES of observations: what Checkers requires.
+#pragma once
+
+#include <cstdint>
+
+#include "protocol/names.h"
+#include "protocol/spanner/time.h"
+#include "sim/judge/check_report.h"
+#include "sim/judge/checkers.h"
+#include "sim/judge/checkers/no_wedge.h"
+#include "sim/judge/checkers/tally.h"
+#include "sim/judge/disturbances.h"
+#include "sim/judge/metrics_collector.h"
+#include "sim/scenario/instant.h"
+#include "sim/scenario/scenario.h"
+#include "sim/world/observation.h"
+
+namespace whorl::sim {
+
+class RunJudge {
+ public:
+  // As of Checkers.
+  RunJudge(const Scenario& scenario, Duration round_trip_p999);
+
+  void Observe(const Observation& observation);
+
+  // Violations so far. To see whether an observation showed one, compare before and after.
+  int64_t violations(Invariant invariant) const { return tallies_[invariant].violations; }
+  int64_t violations() const;
+
+  // The report of a run that ends at `end`, whether RunEnded has been observed or not.
+  // REQUIRES: `end` is not before the last observation.
+  CheckReport Finish(Instant end) const;
+
+  const Ledger& ledger() const { return checkers_.ledger(); }
+  const Disturbances& disturbances() const { return disturbances_; }
+
+  friend bool operator==(const RunJudge&, const RunJudge&) = default;
+
+ private:
+  class Listener;
+
+  Checkers checkers_;
+  Disturbances disturbances_;
+  NoWedge no_wedge_;
+  MetricsCollector metrics_;
+  Tallies tallies_;
+};
+
+}  // namespace whorl::sim

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Explores a mutant: is there, within bounds, a run that breaks a promise? Prints a row of a table: what
+# was broken with how many faults and steps, or that all states were visited, and what that took.
+#
+#   tests/mutants/explore.sh MUTANT OPTIONS OF whorl explore...
+#   tests/mutants/explore.sh create_believes_at_once --protocol fenced_lease --constants grid --deletes 1
+#
+# Builds the mutant in build/, so it may take a minute.
+set -euo pipefail
+
+if (($# < 2)); then
+  sed -n '2,/^$/{/^set/d;s/^# \{0,1\}//p}' "$0" >&2
+  exit 2
+fi
+root="$(cd "$(dirname "$0")/../.." && pwd)"
+readonly root mutant="$1"
+shift
+if [[ ! -e "$root/tests/mutants/$mutant.diff" ]]; then
+  echo "there is no tests/mutants/$mutant.diff; ls tests/mutants lists the mutants" >&2
+  exit 2
+fi
+cmake --build "$root/build" --target "explored_$mutant" >&2
+scratch="$(mktemp -d)"
+readonly scratch
+trap 'rm -rf "$scratch"' EXIT
+code=0
+"$root/build/tests/mutants/explored_$mutant" explore "$@" --promised --first \
+  >"$scratch/said" 2>"$scratch/took" || code=$?
+if ((code > 1)); then
+  cat "$scratch/said" "$scratch/took" >&2
+  exit "$code"
+fi
+found="$(sed -n 's/^violated: \([a-z_]*\) (promised), /`\1`, /p' "$scratch/said" | paste -sd ';' | sed 's/;/; /g')"
+took="$(sed -n 's/^\([0-9,]*\) states, .* in \([0-9.]*\) s, .*/\1 | \2/p' "$scratch/took")"
+echo "| \`$mutant\` | \`$*\` | ${found:-nothing: $(sed -n '1s/:.*//p' "$scratch/said")} | $took |"
