@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "protocol/protocols.h"
 #include "sim/world/node_clock.h"
 #include "sim/world/spanner_clocks.h"
 
@@ -156,13 +157,20 @@ LocalInstant LocalNow(const Node& node, Instant now) {
   return ReadClocks(node.clock, node.started, now).monotonic;
 }
 
-void AddNode(const Node& node, int16_t index, Instant now, CanonicalForm& form) {
+// Whether the wall clock matters, which drifts away from true time for ever.
+bool ReadsWallClock(const World& world) {
+  return !FindProtocol(world.setup().scenario.protocol)->ignores_wall_clock;
+}
+
+void AddNode(const World& world, int16_t index, CanonicalForm& form) {
+  const Node& node = world.state().nodes[static_cast<size_t>(index)];
+  const Instant now = world.now();
   form.SetProcess(index, LocalNow(node, now));
   form.Add(node.life);
   form.Add(node.incarnation);
   form.Add(node.clock.rate_ppm);
   form.Add(node.clock.stands);
-  form.Add(WallError(node.clock, now));
+  if (node.clock.rate_ppm == 0 || ReadsWallClock(world)) form.Add(WallError(node.clock, now));
   form.Add(node.pauses);
   form.Add(node.sessions);
   if (node.life == Life::kDown) return;
@@ -315,7 +323,7 @@ void AddDatabase(const World& world, const References& references, CanonicalForm
   const TrueTimeSpec& truetime = world.state().spanner.truetime;
   for (uint32_t split = 0; split < database.splits.size(); ++split) {
     // The next commit and the next read are not below this anyway.
-    const Timestamp least = TrueTimeAt(truetime, split, world.now()).latest - Microseconds(1);
+    const Timestamp least = LeastLatest(truetime, split, world.now()) - Microseconds(1);
     const model::SplitState& each = database.splits[split];
     form.Add(std::max(std::max(each.last_commit, each.last_read), least));
     form.Add(std::max(each.last_visible, least));
@@ -325,7 +333,7 @@ void AddDatabase(const World& world, const References& references, CanonicalForm
 void AddCanonical(const World& world, const References& references, CanonicalForm& form) {
   const WorldState& state = world.state();
   for (size_t i = 0; i < state.nodes.size(); ++i) {
-    AddNode(state.nodes[i], static_cast<int16_t>(i), state.now, form);
+    AddNode(world, static_cast<int16_t>(i), form);
   }
   form.Add(state.spanner);
   form.Add(state.faults);
