@@ -35,6 +35,7 @@
 #include "sim/judge/checkers/setup.h"
 #include "sim/report/json_print.h"
 #include "sim/report/timeline.h"
+#include "sim/scenario/assumptions.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
 #include "sim/scenario/units.h"
@@ -56,6 +57,7 @@ constexpr int64_t kLeasesByDefault = 3;  // of the longest pause
 constexpr uint64_t kProcessesMax = 8;
 constexpr uint64_t kLocksMax = 9;
 constexpr uint64_t kFaultsMax = 100;
+constexpr uint64_t kDriftMaxPpm = 1'000'000;
 // States are whole worlds: limits and Ctrl-C are noticed after so many of each thread.
 constexpr size_t kRound = 256;
 constexpr size_t kStatesOfDigest = 200;  // that a checkpoint tells worlds apart by
@@ -95,15 +97,18 @@ constexpr std::string_view kExploreFooter = R"(Examples:
   whorl explore --protocol fenced_lease --deletes 1 --invariant no_wedge --constants grid
   whorl explore --protocol fenced_lease --aborts 1 --checkpoint aborts.search
   whorl explore --protocol spindle_v3 --pauses 1 --all --save found   found/*.json, for whorl replay
+  whorl explore --protocol spindle_v3 --current-timestamp-error 4s --horizon 10s
+  whorl explore --protocol fenced_lease --constants grid --drift 250000 --horizon 4s
   whorl explore --scenario scenarios/semaphore_row_deleted.json --horizon 10s
 
 A search takes every order of what can happen at one time, every fault of the budget at every moment,
-and every length of a pause on the grid. So "holds" is a proof within the bounds that the first line
-names, and a violation comes with a shortest way to it, which is run again in exact time. What is not
-tried: other draws of random numbers than the greatest, and clocks that differ. A lock that nobody can
-ever take again is looked for with --invariant no_wedge, by a search of its own. Ctrl-C and --memory end
-a search early; it then says how far it got, and with --checkpoint the same command goes on from there,
-also on another machine.
+and every length of a pause on the grid. What clocks may be off by (--epsilon, --drift,
+--current-timestamp-error), each of them is off by in turn, either way, or not at all. So "holds" is a
+proof within the bounds that the first line names, and a violation comes with a shortest way to it,
+which is run again in exact time. What is not tried: other draws of random numbers than the greatest,
+and whatever lies between two points of the grid. A lock that nobody can ever take again is looked for
+with --invariant no_wedge, by a search of its own. Ctrl-C and --memory end a search early; it then says
+how far it got, and with --checkpoint the same command goes on from there, also on another machine.
 Exit codes: 0 nothing was violated; 1 something was; 2 bad input or usage; 3 the output could not be
 written.)";
 
@@ -162,24 +167,28 @@ void AddWorldOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& reque
       },
       "the protocol's numbers: as shipped, or whole quarters of the lease, which make fewer states "
       "(default: shipped)");
+}
+
+void AddClockOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& request) {
   AddText(
       app, "--epsilon", "TIME", request,
       [](const std::string& text, ExploreRequest& r) {
-        r.world.epsilon = DurationOf("--epsilon", text, "TrueTime's uncertainty, such as 4ms");
+        r.bounds.clocks.truetime =
+            DurationOf("--epsilon", text, "TrueTime's uncertainty, such as 100us");
       },
-      "TrueTime's uncertainty (default: 0s)");
+      "TrueTime's uncertainty: a commit timestamp lies anywhere in it (default: 0s)");
   AddText(
       app, "--current-timestamp-error", "TIME", request,
       [](const std::string& text, ExploreRequest& r) {
-        const auto parsed = sim::ParseDuration(text);  // may be below zero
-        const auto* error = std::get_if<Duration>(&parsed);
-        if (error == nullptr) {
-          throw CLI::ValidationError(
-              Cat("--current-timestamp-error: ", std::get<std::string>(parsed)));
-        }
-        r.world.current_timestamp_error = *error;
+        r.bounds.clocks.current_timestamp = DurationOf(
+            "--current-timestamp-error", text, "how far CURRENT_TIMESTAMP may be off, such as 6ms");
       },
-      "CURRENT_TIMESTAMP minus true time (default: 0s)");
+      "how far CURRENT_TIMESTAMP may be off, either way, each time that it is read (default: 0s)");
+  AddNumber(
+      app, "--drift", 0, kDriftMaxPpm,
+      [request](uint64_t n) { request->bounds.clocks.rate_ppm = static_cast<int64_t>(n); },
+      "by how many ppm a process's clock may be fast, or slow by the reciprocal, for the whole run "
+      "(default: 0)");
 }
 
 void AddBoundOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& request) {
@@ -239,7 +248,7 @@ void AddRunOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& request
 std::vector<std::string> SaidTwice(const CLI::App& app) {
   std::vector<std::string> errors;
   for (const char* option : {"--protocol", "--processes", "--locks", "--lease", "--constants",
-                             "--epsilon", "--current-timestamp-error"}) {
+                             "--epsilon", "--current-timestamp-error", "--drift"}) {
     if (app.get_option(option)->count() == 0) continue;
     errors.push_back(Cat(option, " does not go with --scenario, which says it"));
   }
@@ -252,8 +261,6 @@ void DescribeWorld(const sim::Scenario& scenario, sim::ExploreWorld& world) {
   world.grid_constants = scenario.constants == sim::Constants::kGrid;
   world.processes = static_cast<int>(scenario.nodes.size());
   world.locks = static_cast<int>(scenario.locks.size());
-  world.epsilon = scenario.spanner.truetime.epsilon;
-  world.current_timestamp_error = scenario.spanner.current_timestamp_error;
   const auto shortest = std::ranges::min_element(scenario.nodes, {}, &sim::NodeSpec::lease);
   world.lease = shortest->lease;
 }
@@ -298,6 +305,28 @@ std::optional<Duration> LongestPauseOf(const ExploreRequest& request, Duration g
   return grid * ((request.space->longest_pause.ns + grid.ns - 1) / grid.ns);
 }
 
+void AddErrorsOfDrift(const ExploreRequest& request, std::vector<std::string>& errors) {
+  const int64_t drift = request.bounds.clocks.rate_ppm;
+  if (drift == 0) return;
+  const std::string& protocol = request.world.protocol;
+  const int64_t with_grid = sim::RateAssumedBy(protocol, sim::Constants::kGrid);
+  const int64_t most = request.world.grid_constants
+                           ? with_grid
+                           : sim::RateAssumedBy(protocol, sim::Constants::kShipped);
+  if (drift > most) {
+    const bool helps = with_grid > most;
+    errors.push_back(Cat("--drift ", std::to_string(drift), ": ", protocol,
+                         " assumes that clocks run ", "at most ", GroupedText(most),
+                         " ppm fast or slow",
+                         helps ? Cat("; --constants grid allows ", GroupedText(with_grid)) : ""));
+  } else if (!sim::SlowRate(drift)) {
+    errors.push_back(Cat("--drift ", std::to_string(drift),
+                         ": its reciprocal is no whole number of ",
+                         "ppm, so that instants would leave every grid; 250000 has one, with "
+                         "--constants grid"));
+  }
+}
+
 // Fills in what was not said. Returns what cannot be meant.
 std::vector<std::string> Complete(ExploreRequest& request) {
   std::vector<std::string> errors;
@@ -325,6 +354,14 @@ std::vector<std::string> Complete(ExploreRequest& request) {
                          FormatDuration(time), "); ", FormatDuration(lease / kLeasesInGrid),
                          " would divide the lease"));
   }
+  const Duration epsilon = bounds.clocks.truetime;
+  if (epsilon > sim::kEpsilonWithinAnInstant && epsilon.ns % bounds.grid.ns != 0) {
+    errors.push_back(Cat(
+        "--epsilon ", FormatDuration(epsilon), ": commits would wait for times off ", "the grid (",
+        FormatDuration(bounds.grid), "); at most ", FormatDuration(sim::kEpsilonWithinAnInstant),
+        ", which passes within an instant, or a multiple of --grid would do"));
+  }
+  AddErrorsOfDrift(request, errors);
   if (request.world.grid_constants && protocol.make_grid_config == nullptr) {
     errors.push_back(Cat("--constants grid: ", protocol.name, " has none but those that ship"));
   }
@@ -375,6 +412,32 @@ std::string BudgetText(const sim::ExploreBounds& bounds) {
   return text.empty() ? "no fault" : text;
 }
 
+// How far clocks may be off, or are in the scenario's world.
+std::string ClocksText(const ExploreRequest& request) {
+  std::string text;
+  if (request.space) {
+    const sim::SpannerSpec& spanner = request.space->scenario.spanner;
+    if (spanner.truetime.epsilon > Duration{}) {
+      text += Cat(", epsilon ", FormatDuration(spanner.truetime.epsilon));
+    }
+    if (spanner.current_timestamp_error != Duration{}) {
+      text += Cat(", CURRENT_TIMESTAMP off by ", FormatDuration(spanner.current_timestamp_error));
+    }
+    return text;
+  }
+  const sim::ClockBounds& clocks = request.bounds.clocks;
+  if (clocks.truetime > Duration{}) {
+    text += Cat(", TrueTime within ", FormatDuration(clocks.truetime));
+  }
+  if (clocks.current_timestamp > Duration{}) {
+    text += Cat(", CURRENT_TIMESTAMP within ", FormatDuration(clocks.current_timestamp));
+  }
+  if (clocks.rate_ppm > 0) {
+    text += Cat(", clocks of processes within ", GroupedText(clocks.rate_ppm), " ppm");
+  }
+  return text;
+}
+
 // What the search is about, as one sentence without its end.
 std::string BoundsText(const ExploreRequest& request) {
   const sim::ExploreWorld& world = request.world;
@@ -388,10 +451,7 @@ std::string BoundsText(const ExploreRequest& request) {
   text += bounds.delay == 0
               ? ", messages on time"
               : Cat(", messages up to ", FormatDuration(bounds.grid * bounds.delay), " late");
-  if (world.epsilon > Duration{}) text += Cat(", epsilon ", FormatDuration(world.epsilon));
-  if (world.current_timestamp_error != Duration{}) {
-    text += Cat(", CURRENT_TIMESTAMP off by ", FormatDuration(world.current_timestamp_error));
-  }
+  text += ClocksText(request);
   return bounds.horizon ? Cat(text, ", up to ", FormatDuration(*bounds.horizon))
                         : Cat(text, ", no horizon");
 }
@@ -517,8 +577,9 @@ class Explorer {
             {"--locks", number(world.locks)},
             {"--lease", FormatDuration(world.lease)},
             {"--constants", world.grid_constants ? "grid" : "shipped"},
-            {"--epsilon", FormatDuration(world.epsilon)},
-            {"--current-timestamp-error", FormatDuration(world.current_timestamp_error)},
+            {"--epsilon", FormatDuration(bounds.clocks.truetime)},
+            {"--current-timestamp-error", FormatDuration(bounds.clocks.current_timestamp)},
+            {"--drift", number(bounds.clocks.rate_ppm)},
             {"--crashes", number(bounds.faults.crashes)},
             {"--pauses", number(bounds.faults.pauses)},
             {"--losses", number(bounds.faults.losses)},
@@ -743,6 +804,7 @@ SubCommand AddExploreCommand(CLI::App& root, const std::string& command) {
   const auto request = std::make_shared<ExploreRequest>();
   request->command = command;
   AddWorldOptions(*app, request);
+  AddClockOptions(*app, request);
   AddBoundOptions(*app, request);
   AddRunOptions(*app, request);
   app->footer(std::string(kExploreFooter));

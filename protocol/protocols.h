@@ -152,6 +152,7 @@ struct ProtocolInfo {
   bool has_tokens = true;             // it hands out tokens by which a resource can fence
   bool takes_one_lock = false;        // its table has room for one lock only
   bool numbers_instants = false;      // makes a name or a number of an instant, such as a hash
+  bool ignores_wall_clock = false;    // it reads LocalTime::monotonic alone
   // It announces its releases (AnnounceRelease), and reads the row when it hears of one.
   bool announces_releases = false;
   // The row that has to be there before any process can hold the lock. Empty: a process creates the

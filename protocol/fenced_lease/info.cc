@@ -82,6 +82,7 @@ ProtocolInfo Info() {
   info.lease_max = kLeaseMax;
   info.lease_default = Seconds(10);
   info.retry_policy = OurRetryPolicy();
+  info.ignores_wall_clock = true;
   info.make_config = [](const std::string& table, std::string lock_name, std::string id,
                         Duration lease) {
     return Hosted<State>(MakeConfig(table, std::move(lock_name), std::move(id), lease));

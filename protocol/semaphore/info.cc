@@ -83,6 +83,7 @@ ProtocolInfo Info() {
   info.refuses_short_lease = true;
   info.lease_default = Seconds(10);
   info.retry_policy = GoRetryPolicy();
+  info.ignores_wall_clock = true;
   info.make_config = [](const std::string& table, std::string lock_name, std::string id,
                         Duration lease) {
     return Hosted<State>(MakeConfig(table, std::move(lock_name), std::move(id), lease));

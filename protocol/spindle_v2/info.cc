@@ -110,6 +110,7 @@ ProtocolInfo Info() {
   info.lease_default = Seconds(10);
   info.lease_grace = Seconds(1);
   info.retry_policy = GoRetryPolicy();
+  info.ignores_wall_clock = true;
   info.make_config = [](const std::string& table, std::string lock_name, std::string id,
                         Duration lease) {
     return Hosted<State, LockState>(MakeConfig(table, std::move(lock_name), std::move(id), lease));

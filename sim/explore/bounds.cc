@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "protocol/protocols.h"
+#include "sim/world/node_clock.h"
 #include "spanner_model/catalogue.h"
 
 namespace whorl::sim {
@@ -13,11 +14,20 @@ constexpr Duration kWithoutHorizon = Seconds(int64_t{365} * 86'400);
 
 }  // namespace
 
+std::optional<int64_t> SlowRate(int64_t fast_ppm) {
+  constexpr int64_t kMillion = 1'000'000;
+  const int64_t fast = kMillion + fast_ppm;
+  if (kMillion * kMillion % fast != 0) return std::nullopt;
+  return kMillion * kMillion / fast - kMillion;
+}
+
 Duration MemoryOf(const Scenario& scenario, const ExploreBounds& bounds) {
   constexpr int64_t kLeases = 4;
   Duration lease;
   for (const NodeSpec& node : scenario.nodes) lease = std::max(lease, node.lease);
-  const Duration of_protocols = lease * kLeases + bounds.longest_pause * bounds.faults.pauses;
+  const Duration of_clocks = lease * kLeases + bounds.longest_pause * bounds.faults.pauses;
+  const Duration of_protocols =
+      clock_internal::ToLocal(of_clocks, bounds.clocks.rate_ppm);  // as long by a slow clock
   const Duration of_others =
       std::max(model::Options{}.idle_limit, scenario.network.connection_timeout) + bounds.grid;
   return std::max(of_protocols, of_others);
@@ -51,8 +61,8 @@ Scenario ScenarioToExplore(const ExploreWorld& world, const ExploreBounds& bound
   }
   scenario.duration = bounds.horizon.value_or(kWithoutHorizon);
   scenario.spanner.preset = Preset::kNone;
-  scenario.spanner.truetime.epsilon = world.epsilon;
-  scenario.spanner.current_timestamp_error = world.current_timestamp_error;
+  scenario.spanner.truetime.epsilon = bounds.clocks.truetime;
+  scenario.spanner.current_timestamp_error = bounds.clocks.current_timestamp;
   scenario.network.connection_timeout = world.lease;
   // A leader writes once in a lease, and its work takes no time: what an application does between
   // two steps of the protocol is not what is searched.

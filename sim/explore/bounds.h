@@ -33,16 +33,37 @@ struct FaultMenu {
   WHORL_FIELDS(FaultMenu, crashes, pauses, lost_requests, lost_replies, aborts, deleted_rows);
 };
 
+// How far clocks may be off, either way. What may be off is a choice.
+struct ClockBounds {
+  Duration truetime;           // epsilon: where in its interval true time is
+  Duration current_timestamp;  // CURRENT_TIMESTAMP against true time
+  // How many ppm faster than true time a process's clock may run, or slower by the reciprocal, which
+  // is a whole number. It runs at one rate.
+  int64_t rate_ppm = 0;
+  WHORL_FIELDS(ClockBounds, truetime, current_timestamp, rate_ppm);
+
+  bool AreOfSpanner() const { return truetime != Duration{} || current_timestamp != Duration{}; }
+};
+
+// With this or less, all that TrueTime makes Spanner wait for happens within the same instant. More has
+// to be a multiple of the grid.
+inline constexpr Duration kEpsilonWithinAnInstant = Microseconds(200);
+
 struct ExploreBounds {
   FaultBudget faults;
+  ClockBounds clocks;
   Duration grid;      // messages that are late arrive, and pauses end, at multiples of this
   int64_t delay = 0;  // how many steps of the grid a message may be late
   Duration longest_pause;
   // Nothing happens at this time or later. Empty: runs never end.
   std::optional<Duration> horizon;
   FaultMenu menu;
-  WHORL_FIELDS(ExploreBounds, faults, grid, delay, longest_pause, horizon, menu);
+  WHORL_FIELDS(ExploreBounds, faults, clocks, grid, delay, longest_pause, horizon, menu);
 };
+
+// The rate of a clock that is slower by the reciprocal; nothing if that is no whole number of ppm.
+std::optional<int64_t> SlowRate(int64_t fast_ppm);
+
 // How long ago something has to be for a search of this world to forget how long: longer than any time
 // that is asked about. Protocols ask about some leases, and what a process may have been paused;
 // Spanner, how long a transaction has been idle; the network, when a call was sent, until its connection
@@ -57,10 +78,7 @@ struct ExploreWorld {
   int processes = 2;
   int locks = 1;
   Duration lease;
-  Duration epsilon;                  // of TrueTime
-  Duration current_timestamp_error;  // CURRENT_TIMESTAMP minus true time
-  WHORL_FIELDS(ExploreWorld, protocol, grid_constants, processes, locks, lease, epsilon,
-               current_timestamp_error);
+  WHORL_FIELDS(ExploreWorld, protocol, grid_constants, processes, locks, lease);
 };
 // REQUIRES: FindProtocol(world.protocol) is not null; at most 26 processes and 9 locks.
 Scenario ScenarioToExplore(const ExploreWorld& world, const ExploreBounds& bounds);

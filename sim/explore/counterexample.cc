@@ -25,17 +25,19 @@ constexpr Duration kShortestPause = Microseconds(1);
 // Takes a path, and writes down each choice of it.
 class PathWriter {
  public:
-  explicit PathWriter(const LockModel& model)
-      : model_(model), scenario_(model.scenario()), state_(model.Initial().front()) {
+  PathWriter(const LockModel& model, size_t initial)
+      : model_(model), state_(model.Initial()[initial]), scenario_(state_->world.setup().scenario) {
     scenario_.faults.clear();
+    if (model.bounds().clocks.AreOfSpanner()) scenario_.spanner.current_timestamp_error = {};
     scenario_.path.clear();
   }
 
   void Add(const Move& move) {
-    if (move.kind == MoveKind::kEvent) AddEvent(move);
-    if (move.kind == MoveKind::kFault) AddFault(move);
     LockModel::State next;
     model_.Take(state_, move, next);
+    const ClockErrors clocks = WhatMatters(move, next->world);
+    if (move.kind == MoveKind::kEvent) AddEvent(move, clocks);
+    if (move.kind == MoveKind::kFault) AddFault(move, clocks);
     state_ = std::move(next);
   }
 
@@ -58,12 +60,35 @@ class PathWriter {
 
   const World& world() const { return state_->world; }
 
-  void Push(ScheduleEntry entry, Instant at) {
+  // Its errors of clocks, without those without which it leads to the same. Where none is said,
+  // TrueTime is as it is in the world, and CURRENT_TIMESTAMP exact.
+  ClockErrors WhatMatters(const Move& move, const World& next) const {
+    ClockErrors matters;
+    const auto leads_elsewhere = [&](const ClockErrors& clocks) {
+      Move other = move;
+      other.clocks = clocks;
+      LockModel::State to;
+      model_.Take(state_, other, to);
+      return to->world != next;
+    };
+    const auto& [truetime, current_timestamp] = move.clocks;
+    if (truetime && leads_elsewhere({.current_timestamp = current_timestamp})) {
+      matters.truetime = truetime;
+    }
+    if (current_timestamp &&
+        leads_elsewhere({.truetime = truetime, .current_timestamp = Duration{}})) {
+      matters.current_timestamp = current_timestamp;
+    }
+    return matters;
+  }
+
+  void Push(ScheduleEntry entry, Instant at, const ClockErrors& clocks) {
     entry.at = at;
+    entry.clocks = clocks;
     scenario_.schedule.push_back(entry);
   }
 
-  void AddEvent(const Move& move) {
+  void AddEvent(const Move& move, const ClockErrors& clocks) {
     const auto place = world().state().pending.Find(move.event);
     ScheduleEntry entry = EntryOf(world(), world().state().pending[*place]);
     if (const auto* ends = std::get_if<FaultEnds>(&move.event.event)) {
@@ -75,10 +100,10 @@ class PathWriter {
     } else if (entry.fault) {
       entry.fault = FindStruck(*entry.fault, 0)->place;
     }
-    Push(entry, move.at);
+    Push(entry, move.at, clocks);
   }
 
-  void AddFault(const Move& move) {
+  void AddFault(const Move& move, const ClockErrors& clocks) {
     const FaultSpec& in_menu = model_.scenario().faults[move.fault];
     if (in_menu.As<StartFault>() != nullptr) return AddRestart(in_menu.node, move.at);
     FaultSpec fault = in_menu;
@@ -92,7 +117,7 @@ class PathWriter {
          .incarnation = in_menu.As<PauseFault>() == nullptr ? 0 : IncarnationOf(in_menu.node)});
     ScheduleEntry entry = EntryOfStrike(world(), move.fault, move.call);
     entry.fault = place;
-    Push(entry, move.at);
+    Push(entry, move.at, clocks);
   }
 
   // The node's last crash becomes one from which it starts again.
@@ -103,7 +128,7 @@ class PathWriter {
       crash->restart_after = at - std::get<Instant>(scenario_.faults[i].trigger);
       break;
     }
-    Push({.event = ScheduledEvent::kNodeStarts, .node = node}, at);
+    Push({.event = ScheduledEvent::kNodeStarts, .node = node}, at, {});
   }
 
   uint32_t IncarnationOf(int16_t node) const {
@@ -120,8 +145,8 @@ class PathWriter {
   }
 
   const LockModel& model_;
-  Scenario scenario_;
   LockModel::State state_;
+  Scenario scenario_;
   std::vector<Struck> struck_;
 };
 
@@ -163,7 +188,7 @@ Duration TimeToJudgeAWedge(const Scenario& scenario) {
 }  // namespace
 
 Counterexample CounterexampleOf(const LockModel& model, const explore::Violation<Move>& violation) {
-  PathWriter writer(model);
+  PathWriter writer(model, violation.path.initial);
   for (const Move& move : violation.path.choices) writer.Add(move);
   Counterexample found = {.scenario = std::move(writer).Finish(model.bounds())};
   if (violation.property == static_cast<int>(Invariant::kNoWedge)) {

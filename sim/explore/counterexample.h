@@ -20,7 +20,7 @@ struct Counterexample {
   std::string where;          // if it is: the step or event that showed it (ViolationKind)
 };
 
-// A path begins at the model's only initial state. The run ends at the first point of the grid after
+// The run ends at the first point of the grid after
 // its last choice: virtual time adds little to it. But a wedge takes some leases more to be judged.
 Counterexample CounterexampleOf(const LockModel& model, const explore::Violation<Move>& violation);
 

@@ -52,19 +52,41 @@ class Lister {
   void ListEvent(const PendingSlot& slot) {
     if (slot.queued == PendingSlot::kNone || world_.IsHeldUp(slot)) return;
     const Instant now = world_.now();
-    const bool is_due = slot.due < now + kSameInstant;
+    const bool is_due = slot.due < now + ReachOf(slot);
     const auto* ends = std::get_if<FaultEnds>(&slot.choice.event);
     if (is_due || ends != nullptr) Add({.kind = MoveKind::kEvent, .event = slot.choice}, 0);
     if (ends != nullptr && !is_due) StopAtGrid();
-    if (!is_due) return StopAt(slot.due);
-    const bool may_wait = MayBeLate(slot.choice.event) &&
-                          now + kSameInstant <= slot.due + bounds_.grid * bounds_.delay;
+    if (!is_due) return StopAt(InstantOf(slot));
+    const bool may_wait =
+        MayBeLate(slot.choice.event) &&
+        now + kSameInstant <= slot.due + LatenessOf(slot) + bounds_.grid * bounds_.delay;
     if (may_wait) {
       StopAtGrid();
     } else {
       urgent_ = true;
     }
     ListFaultsOfMessage(slot);
+  }
+
+  // How soon it has to be due to happen now. A clock that is fast or slow turns steps of commit timestamps
+  // into others, and a process that acts before its clock shows that it is time would act again and
+  // again in no time.
+  Duration ReachOf(const PendingSlot& slot) const {
+    const bool is_by_its_clock = std::holds_alternative<TimerDue>(slot.choice.event) ||
+                                 std::holds_alternative<CallTimesOut>(slot.choice.event);
+    return bounds_.clocks.rate_ppm > 0 && is_by_its_clock ? Nanoseconds(1) : kSameInstant;
+  }
+  // When time stops for it. The steps of commit timestamps are no reason to leave the grid.
+  Instant InstantOf(const PendingSlot& slot) const {
+    const bool is_by_truetime = std::holds_alternative<CommitBecomesVisible>(slot.choice.event) ||
+                                std::holds_alternative<SpannerLooksAgain>(slot.choice.event);
+    if (bounds_.clocks.truetime == Duration{} || !is_by_truetime) return slot.due;
+    return {slot.due.ns / kSameInstant.ns * kSameInstant.ns};
+  }
+  // How much later TrueTime may let it happen.
+  Duration LatenessOf(const PendingSlot& slot) const {
+    const bool is_commit = std::holds_alternative<CommitBecomesVisible>(slot.choice.event);
+    return is_commit ? bounds_.clocks.truetime * 2 : Duration{};
   }
 
   // A fault of a node.
@@ -130,6 +152,41 @@ Outbox& ScratchOutbox() {
   return out;
 }
 
+// --- clocks ------------------------------------------------------------------
+
+// The scenario with clocks that are exact, fast or slow, in each way. REQUIRES: SlowRate(fast_ppm).
+std::vector<Scenario> WithEachRate(const Scenario& scenario, int64_t fast_ppm) {
+  std::vector<Scenario> all = {scenario};
+  if (fast_ppm == 0) return all;
+  for (size_t node = 0; node < scenario.nodes.size(); ++node) {
+    const size_t count = all.size();
+    for (const int64_t rate : {fast_ppm, *SlowRate(fast_ppm)}) {
+      for (size_t i = 0; i < count; ++i) {
+        all.push_back(all[i]);
+        all.back().nodes[node].clock.rate_ppm = rate;
+      }
+    }
+  }
+  return all;
+}
+
+// Whether Spanner may read a clock at this move.
+bool IsAtSpanner(const Move& move, const Scenario& scenario) {
+  if (move.kind == MoveKind::kFault) return TargetOf(scenario.faults[move.fault].what) != nullptr;
+  const PendingEvent& event = move.event.event;
+  return move.kind == MoveKind::kEvent && (std::holds_alternative<CallArrives>(event) ||
+                                           std::holds_alternative<CommitBecomesVisible>(event) ||
+                                           std::holds_alternative<SpannerLooksAgain>(event) ||
+                                           std::holds_alternative<OperatorActs>(event));
+}
+
+// Whether a commit timestamp was picked since `out` was cleared.
+bool PicksCommitTimestamp(const Outbox& out) {
+  return std::ranges::any_of(out.database_effects, [](const model::DatabaseEffect& effect) {
+    return std::holds_alternative<model::CommitStarted>(effect);
+  });
+}
+
 // The step of the observation, or its event if it belongs to no step.
 uint64_t WhereOf(const Observation& observation) {
   return std::visit(
@@ -165,7 +222,9 @@ LockModel::LockModel(Scenario scenario, const ExploreBounds& bounds, ConfigMaker
   scenario.schedule.clear();
   WriteMenu(scenario, bounds);
   memory_ = MemoryOf(scenario, bounds);
-  setup_ = MakeSetup(scenario, make_config);
+  for (const Scenario& each : WithEachRate(scenario, bounds.clocks.rate_ppm)) {
+    setups_.push_back(MakeSetup(each, make_config));
+  }
 }
 
 LockModel::LockModel(const ExploreWorld& world, const ExploreBounds& bounds)
@@ -173,15 +232,60 @@ LockModel::LockModel(const ExploreWorld& world, const ExploreBounds& bounds)
 
 std::vector<LockModel::State> LockModel::Initial() const {
   Outbox& out = ScratchOutbox();
-  Situation state{.world = World(setup_, out),
-                  .checkers = Checkers(setup_->scenario, RoundTripP999(Preset::kNone)),
-                  .left = bounds_.faults};
-  TellJudges(state, out, tells_kinds_);
-  return {std::move(state)};
+  std::vector<State> states;
+  for (const std::shared_ptr<const WorldSetup>& setup : setups_) {
+    Situation state{.world = World(setup, out),
+                    .checkers = Checkers(setup->scenario, RoundTripP999(Preset::kNone)),
+                    .left = bounds_.faults};
+    TellJudges(state, out, tells_kinds_);
+    states.emplace_back(std::move(state));
+  }
+  return states;
 }
 
 void LockModel::ListMoves(const State& state, std::vector<std::pair<Move, int>>& moves) const {
-  Lister(*state, bounds_, moves).List();
+  if (!bounds_.clocks.AreOfSpanner()) return Lister(*state, bounds_, moves).List();
+  std::vector<std::pair<Move, int>> listed;
+  Lister(*state, bounds_, listed).List();
+  for (auto& [move, faults] : listed) {
+    if (IsAtSpanner(move, scenario())) {
+      AddWithEachError(state, move, faults, moves);
+    } else {
+      moves.emplace_back(std::move(move), faults);
+    }
+  }
+}
+
+// One move for each way in which Spanner's clocks can be off at it, as far as that makes a difference.
+void LockModel::AddWithEachError(const State& state, const Move& move, int faults,
+                                 std::vector<std::pair<Move, int>>& moves) const {
+  const Duration epsilon = bounds_.clocks.truetime;
+  const Duration most = bounds_.clocks.current_timestamp;
+  const bool looks = std::holds_alternative<SpannerLooksAgain>(move.event.event);
+  const Duration usual = looks ? epsilon : -epsilon;
+  Outbox& out = ScratchOutbox();
+  State to;
+  std::vector<explore::Key128> known;
+  bool picks = false;
+  const auto add = [&](Duration truetime, Duration current_timestamp) {
+    Move variant = move;
+    variant.clocks = {.truetime = truetime, .current_timestamp = current_timestamp};
+    out.database_effects.clear();
+    Take(state, variant, to);
+    if (known.empty()) picks = PicksCommitTimestamp(out);
+    const explore::Key128 key = Fingerprint(to);
+    if (PicksCommitTimestamp(out) != picks || std::ranges::count(known, key) > 0) return;
+    known.push_back(key);
+    moves.emplace_back(std::move(variant), faults);
+  };
+  add(usual, {});
+  for (const Duration truetime : {usual, Duration{}, -usual}) {
+    if (truetime != usual && !picks) break;
+    for (const Duration current_timestamp : {Duration{}, -most, most}) {
+      if (truetime == usual && current_timestamp == Duration{}) continue;
+      add(truetime, current_timestamp);
+    }
+  }
 }
 
 bool LockModel::Take(const State& from, const Move& move, State& to) const {
@@ -193,7 +297,7 @@ bool LockModel::Take(const State& from, const Move& move, State& to) const {
 bool LockModel::Step(Situation& state, const Move& move) const {
   Outbox& out = ScratchOutbox();
   out.observed.clear();
-  FixedChance chance;
+  FixedChance chance(move.clocks);
   switch (move.kind) {
     case MoveKind::kAdvance:
       state.world.AdvanceTo(move.at);

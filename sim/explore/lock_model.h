@@ -7,13 +7,21 @@
 //      grid.
 //   3. Whether a fault of the budget strikes, when and whom; when a pause ends, and when a process
 //      that crashed starts again.
-// What is not: draws of the code under test, each of which is answered by its upper end; the rates of
-// clocks; where in TrueTime's interval a timestamp falls.
+//   4. Within ExploreBounds::clocks: where in TrueTime's interval each commit timestamp lies, and how
+//      far CURRENT_TIMESTAMP is off when a statement reads it: as far as may be, either way, or not.
+//   5. Within the same bounds: at which rate each process's clock runs, one for the whole run. These are
+//      the initial states.
+// What is not: draws of the code under test, each of which is answered by its upper end.
 //
 // Time goes from event to event, and from grid point to grid point while something may be late. A
 // commit waits out less than a millisecond of TrueTime's uncertainty within the same instant, so
 // that instants stay on the grid. So a violation is a candidate, which a run in exact time confirms or
 // not (counterexample.h).
+//
+// A commit is visible when its timestamp is past, at the earliest; then it may be late by twice
+// epsilon, as far as TrueTime can still hold it back. A read takes the earliest timestamp that TrueTime
+// allows, since a later one only forbids commits some of their timestamps. Spanner looks for idle
+// transactions by the clock that is ahead.
 //
 // States are compared by their canonical form (sim/world/canonical.h) and by what the judges
 // remember. No state shows that no_wedge is violated: wedge.h looks for a loop of states that does.
@@ -31,6 +39,7 @@
 #include "sim/explore/bounds.h"
 #include "sim/explore/engine/key.h"
 #include "sim/judge/checkers.h"
+#include "sim/scenario/clock_errors.h"
 #include "sim/scenario/scenario.h"
 #include "sim/world/driver.h"
 #include "sim/world/world.h"
@@ -50,7 +59,8 @@ struct Move {
   Choice event;        // kEvent
   uint32_t fault = 0;  // kFault: an index into the menu, which is Scenario::faults
   CallName call;       // kFault: the call that it strikes, if it strikes one
-  WHORL_FIELDS(Move, kind, at, event, fault, call);
+  ClockErrors clocks;  // of Spanner, at the event or fault
+  WHORL_FIELDS(Move, kind, at, event, fault, call, clocks);
 };
 
 // The step, or the kind of event, that showed a violation.
@@ -102,7 +112,7 @@ class LockModel {
   size_t BytesOf(const State& state) const;
 
   // With the menu of faults. No fault of it strikes by itself.
-  const Scenario& scenario() const { return setup_->scenario; }
+  const Scenario& scenario() const { return setups_.front()->scenario; }
 
   // What a state is besides the parts of its form.
   struct Outside {
@@ -123,12 +133,15 @@ class LockModel {
 
  private:
   void ListMoves(const State& state, std::vector<std::pair<Move, int>>& moves) const;
+  void AddWithEachError(const State& state, const Move& move, int faults,
+                        std::vector<std::pair<Move, int>>& moves) const;
 
   ExploreBounds bounds_;
   ConfigMaker make_config_;
   bool tells_kinds_ = false;
   Duration memory_;
-  std::shared_ptr<const WorldSetup> setup_;
+  // One for each initial state, which differ in the rates of clocks. In the first, all are exact.
+  std::vector<std::shared_ptr<const WorldSetup>> setups_;
 };
 
 }  // namespace whorl::sim

@@ -361,6 +361,8 @@ RememberingModel::Counts RememberingModel::counts() const {
 // --- searches ------------------------------------------------------------------------------------
 
 bool CanRemember(const LockModel& model) {
+  const ClockBounds& clocks = model.bounds().clocks;
+  if (clocks.AreOfSpanner() || clocks.rate_ppm > 0) return false;
   if (FindProtocol(model.scenario().protocol)->numbers_instants) return false;
   return std::ranges::all_of(model.scenario().nodes,
                              [](const NodeSpec& node) { return node.clock.rate_ppm == 0; });

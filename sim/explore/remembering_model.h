@@ -111,8 +111,8 @@ class RememberingModel {
   explore::Key128 key_of_made_;
 };
 
-// Whether steps of the model's worlds can be remembered: its clocks run at the rate of true time, and its
-// protocol makes no number of an instant (ProtocolInfo::numbers_instants).
+// Whether steps of the model's worlds can be remembered: no clock is off by choice, clocks of processes run
+// at the rate of true time, and the protocol makes no number of an instant (ProtocolInfo::numbers_instants).
 bool CanRemember(const LockModel& model);
 
 enum class Steps : uint8_t {

@@ -42,7 +42,8 @@ constexpr std::array<Entry, 5> kBuiltIn = {{
       .current_timestamp_max = kHour,
       .leases_may_differ = true}},
     {"fenced_lease",
-     {.wall_clock_error_max = kHour,
+     {.grid_rate_ppm_max = 250'000,
+      .wall_clock_error_max = kHour,
       .current_timestamp_max = kHour,
       .clocks_may_stand = true,
       .ids_may_be_shared = true,
@@ -92,7 +93,8 @@ class Judge {
  public:
   Judge(const Scenario& scenario, int64_t rate_ppm_max)
       : scenario_(scenario), may_(AssumptionsOf(scenario.protocol)) {
-    if (rate_ppm_max != 0) may_.rate_ppm_max = rate_ppm_max;
+    may_.rate_ppm_max =
+        rate_ppm_max != 0 ? rate_ppm_max : RateAssumedBy(scenario.protocol, scenario.constants);
   }
 
   std::vector<std::string> Judged() && {
@@ -121,6 +123,9 @@ class Judge {
   void JudgeSpanner() {
     JudgeTrueTime(scenario_.spanner.truetime);
     JudgeCurrentTimestamp(scenario_.spanner.current_timestamp_error);
+    for (const ScheduleEntry& entry : scenario_.schedule) {
+      JudgeCurrentTimestamp(entry.clocks.current_timestamp.value_or(Duration{}));
+    }
   }
 
   // The worst case: all steps of the clock add up.
@@ -184,7 +189,10 @@ bool Has(const Scenario& scenario, Circumstance circumstance) {
       });
     case Circumstance::kCurrentTimestampOff:
       return scenario.spanner.current_timestamp_error != Duration() ||
-             HasFault<CurrentTimestampFault>(scenario);
+             HasFault<CurrentTimestampFault>(scenario) ||
+             std::ranges::any_of(scenario.schedule, [](const ScheduleEntry& entry) {
+               return entry.clocks.current_timestamp.value_or(Duration{}) != Duration{};
+             });
     case Circumstance::kClockStands:
       return std::ranges::any_of(scenario.faults, [](const FaultSpec& fault) {
         const auto* clock = fault.As<ClockFault>();
@@ -206,6 +214,12 @@ const Assumptions& AssumptionsOf(std::string_view protocol) {
 
 void AddAssumptions(std::string_view protocol, const Assumptions& assumptions) {
   Entries().push_back({protocol, assumptions});
+}
+
+int64_t RateAssumedBy(std::string_view protocol, Constants constants) {
+  const Assumptions& assumptions = AssumptionsOf(protocol);
+  if (constants == Constants::kShipped) return assumptions.rate_ppm_max;
+  return std::max(assumptions.rate_ppm_max, assumptions.grid_rate_ppm_max);
 }
 
 std::vector<std::string> BrokenAssumptions(const Scenario& scenario, int64_t rate_ppm_max) {

@@ -18,6 +18,7 @@ namespace whorl::sim {
 
 struct Assumptions {
   int64_t rate_ppm_max = 1000;     // rho: how much faster or slower a node's clocks may run
+  int64_t grid_rate_ppm_max = 0;   // the same with constants on the grid, if it is more
   Duration wall_clock_error_max;   // how far a node's wall clock may be off, either way
   Duration current_timestamp_max;  // how far CURRENT_TIMESTAMP may be off, either way
   bool truetime_may_lie = false;
@@ -34,6 +35,9 @@ const Assumptions& AssumptionsOf(std::string_view protocol);
 
 // Called by AddProtocol. REQUIRES: `protocol` lives as long as the program.
 void AddAssumptions(std::string_view protocol, const Assumptions& assumptions);
+
+// How many ppm fast or slow the protocol assumes at most that clocks run, with these constants.
+int64_t RateAssumedBy(std::string_view protocol, Constants constants);
 
 // The assumptions that the scenario breaks, in words: "TrueTime lies". Empty if it keeps them all.
 // If `rate_ppm_max` is not 0, it replaces the protocol's own bound: for a protocol that was built

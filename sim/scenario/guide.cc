@@ -88,6 +88,10 @@ An entry names an event by the keys beside it in the second table. A key that is
 event, and if several events fit, the one that is due first happens. If none of them can happen, the run
 has failed: the message names the entry and what could have happened instead.
 
+`truetime_error` and `current_timestamp_error` say where Spanner's clocks stand while it serves the
+event, instead of where `spanner` has them. They go with `call_arrives`, `commit_becomes_visible`,
+`spanner_looks_again`, `fault_begins` and `operator_acts`.
+
 A fault that an entry begins strikes there, and its own `at` only tells readers when. Any other fault
 strikes as ever, which has to be after the last entry unless it waits for a step (`when`).
 

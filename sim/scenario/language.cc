@@ -468,7 +468,14 @@ ObjectInfo DescribeChoice() {
            {.name = "fault",
             .form = Form::kInteger,
             .about = "which of `faults`, counted from 0, as in a trace",
-            .max = kMaxFaults - 1}},
+            .max = kMaxFaults - 1},
+           {.name = "truetime_error",
+            .form = Form::kSignedDuration,
+            .about = "how far the middle of TrueTime's interval is ahead of true time, at most "
+                     "`epsilon` either way; a commit wait that begins ends as soon as it may"},
+           {.name = "current_timestamp_error",
+            .form = Form::kSignedDuration,
+            .about = "how far `CURRENT_TIMESTAMP` is ahead of true time"}},
           R"({ "at": "0s", "event": "call_arrives", "node": "a", "step": "check" })"};
 }
 

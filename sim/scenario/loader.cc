@@ -131,7 +131,9 @@ void ReadScenario(const JsonValue& root, Scenario& scenario, Problems& problems)
   Known known = ReadBasics(file, scenario, problems);
   ReadNodes(file, known, scenario, problems);
   ReadRows(file, known, scenario, problems);
+  const size_t before_spanner = problems.size();
   ReadSpanner(file, known, scenario.spanner, problems);
+  known.spanner = problems.size() == before_spanner;
   ReadNetwork(file, scenario.network);
   ReadWorkload(file, known, scenario.workload, problems);
   const size_t before_faults = problems.size();

@@ -25,6 +25,7 @@ struct Known {
   bool node_names = false;
   bool nodes = false;  // the names and all else
   bool duration = false;
+  bool spanner = false;
 };
 
 // REQUIRES: scenario.protocol, .locks and .duration were read; sets known.node_names and .nodes.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <utility>
@@ -30,6 +31,10 @@ constexpr auto kOfStrike = std::to_array<std::string_view>(
 constexpr auto kOfFault = std::to_array<std::string_view>({"fault"});
 constexpr auto kOfRelease = std::to_array<std::string_view>({"node", "lock"});
 
+// Of events at Spanner. They name no event.
+constexpr auto kOfClocks =
+    std::to_array<std::string_view>({"truetime_error", "current_timestamp_error"});
+
 class ScheduleReader {
  public:
   ScheduleReader(const Known& known, bool faults_are_good, Scenario& scenario, Problems& problems)
@@ -46,6 +51,7 @@ class ScheduleReader {
 
  private:
   void CheckKeys(const ObjectFields& fields, ScheduledEvent event);
+  void ReadClocks(const ObjectFields& fields, ScheduleEntry& entry);
   void CheckTime(const ObjectFields& fields, ScheduleEntry& entry);
   void ReadNode(const ObjectFields& fields, ScheduleEntry& entry);
   void ReadLock(const ObjectFields& fields, ScheduleEntry& entry);
@@ -85,6 +91,7 @@ void ScheduleReader::Read(const JsonValue& value) {
   entry.timer = fields.Word<TimerOwner>("timer");
   entry.id = Narrow<uint16_t>(fields.Integer("id"));
   ReadFault(fields, entry);
+  ReadClocks(fields, entry);
   if (const auto event = fields.Word<ScheduledEvent>("event", "event")) {
     entry.event = *event;
     CheckKeys(fields, *event);
@@ -99,6 +106,12 @@ void ScheduleReader::CheckKeys(const ObjectFields& fields, ScheduledEvent event)
     const bool is_common = key.name == "at" || key.name == "event";
     if (is_common || !fields.Has(key.name) || std::ranges::count(known.keys, key.name) > 0)
       continue;
+    if (std::ranges::count(kOfClocks, key.name) > 0) {
+      if (known.at_spanner) continue;
+      problems_.AddAtKey(*fields.Find(key.name), Cat(WordOf(event), " has no ", Quoted(key.name),
+                                                     ": it reads no clock of Spanner"));
+      continue;
+    }
     const std::string takes = known.keys.empty() ? "nothing more" : ListOf(known.keys);
     problems_.AddAtKey(*fields.Find(key.name), Cat(WordOf(event), " has no ", Quoted(key.name),
                                                    "; it is named by: ", takes, "."));
@@ -176,6 +189,18 @@ void ScheduleReader::ReadFault(const ObjectFields& fields, ScheduleEntry& entry)
   entry.fault.reset();
 }
 
+void ScheduleReader::ReadClocks(const ObjectFields& fields, ScheduleEntry& entry) {
+  entry.clocks = {.truetime = fields.Time("truetime_error"),
+                  .current_timestamp = fields.Time("current_timestamp_error")};
+  if (!entry.clocks.truetime || !known_.spanner) return;
+  const TrueTimeSpec& truetime = scenario_.spanner.truetime;
+  const bool is_outside = Duration{std::abs(entry.clocks.truetime->ns)} > truetime.epsilon;
+  if (!truetime.truthful || !is_outside) return;
+  problems_.Add(*fields.Find("truetime_error"),
+                Cat("true time would lie outside of the interval: \"epsilon\" is ",
+                    FormatDuration(truetime.epsilon)));
+}
+
 void ScheduleReader::CheckBegins(const ObjectFields& fields, const ScheduleEntry& entry) {
   const auto [before, is_first] = begun_.emplace(*entry.fault, entry.line);
   if (!is_first) {
@@ -213,24 +238,26 @@ void ScheduleReader::CheckFaultsBeside(const JsonValue& schedule) {
 EventKeys KeysOf(ScheduledEvent event) {
   switch (event) {
     case ScheduledEvent::kCallArrives:
+      return {.required = 1, .keys = kOfCall, .at_spanner = true};
     case ScheduledEvent::kReplyArrives:
     case ScheduledEvent::kCallTimesOut:
       return {.required = 1, .keys = kOfCall};
     case ScheduledEvent::kTimerDue:
       return {.required = 1, .keys = kOfTimer};
     case ScheduledEvent::kCommitBecomesVisible:
-      return {.required = 0, .keys = kOfCommit};
+      return {.required = 0, .keys = kOfCommit, .at_spanner = true};
     case ScheduledEvent::kSpannerLooksAgain:
-      return {};
+      return {.required = 0, .keys = {}, .at_spanner = true};
     case ScheduledEvent::kResourceWrite:
       return {.required = 1, .keys = kOfWrite};
     case ScheduledEvent::kNodeStarts:
       return {.required = 1, .keys = kOfStart};
     case ScheduledEvent::kFaultBegins:
-      return {.required = 1, .keys = kOfStrike};
+      return {.required = 1, .keys = kOfStrike, .at_spanner = true};
     case ScheduledEvent::kFaultEnds:
-    case ScheduledEvent::kOperatorActs:
       return {.required = 1, .keys = kOfFault};
+    case ScheduledEvent::kOperatorActs:
+      return {.required = 1, .keys = kOfFault, .at_spanner = true};
     case ScheduledEvent::kReleaseHeard:
       return {.required = 1, .keys = kOfRelease};
   }

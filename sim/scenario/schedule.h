@@ -16,6 +16,7 @@
 #include "protocol/names.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/words.h"
+#include "sim/scenario/clock_errors.h"
 #include "sim/scenario/instant.h"
 
 namespace whorl::sim {
@@ -83,9 +84,10 @@ struct ScheduleEntry {
   std::optional<TimerOwner> timer;
   std::optional<uint16_t> id;
   std::optional<uint32_t> fault;  // an index into Scenario::faults
+  ClockErrors clocks;             // of Spanner, while it serves the event; they name nothing
   int line = 0;                   // in the file, so that a report can point at it
   WHORL_FIELDS(ScheduleEntry, at, event, node, incarnation, lock, step, transaction, attempt, call,
-               timer, id, fault, line);
+               timer, id, fault, clocks, line);
 };
 
 // The keys that name an event of this kind, beyond `at` and `event`; those without which it is not
@@ -93,6 +95,7 @@ struct ScheduleEntry {
 struct EventKeys {
   size_t required = 0;
   std::span<const std::string_view> keys;
+  bool at_spanner = false;  // it may be one at which Spanner reads its clocks
 };
 EventKeys KeysOf(ScheduledEvent event);
 

@@ -242,6 +242,9 @@ Json EntryJson(const ScheduleEntry& entry, const Scenario& scenario) {
   if (entry.timer) json["timer"] = std::string(WordOf(*entry.timer));
   if (entry.id) json["id"] = *entry.id;
   if (entry.fault) json["fault"] = *entry.fault;
+  const auto& [truetime, current_timestamp] = entry.clocks;
+  if (truetime) json["truetime_error"] = TimeJson(*truetime);
+  if (current_timestamp) json["current_timestamp_error"] = TimeJson(*current_timestamp);
   return json;
 }
 

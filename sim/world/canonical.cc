@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "protocol/protocols.h"
 #include "sim/world/node_clock.h"
 #include "sim/world/spanner_clocks.h"
 
@@ -175,7 +176,14 @@ LocalInstant LocalNow(const Node& node, Instant now) {
   return ReadClocks(node.clock, node.started, now).monotonic;
 }
 
-void AddNode(const Node& node, int16_t index, Instant now, CanonicalForm& form) {
+// Whether the wall clock matters, which drifts away from true time for ever.
+bool ReadsWallClock(const World& world) {
+  return !FindProtocol(world.setup().scenario.protocol)->ignores_wall_clock;
+}
+
+void AddNode(const World& world, int16_t index, CanonicalForm& form) {
+  const Node& node = world.state().nodes[static_cast<size_t>(index)];
+  const Instant now = world.now();
   Begin(PartKind::kNode, index, form);
   form.SetProcess(index, LocalNow(node, now));
   for (const Participant& participant : node.participants) AddTimers(participant, form);
@@ -185,7 +193,7 @@ void AddNode(const Node& node, int16_t index, Instant now, CanonicalForm& form) 
   form.Add(node.incarnation);
   form.Add(node.clock.rate_ppm);
   form.Add(node.clock.stands);
-  form.Add(WallError(node.clock, now));
+  if (node.clock.rate_ppm == 0 || ReadsWallClock(world)) form.Add(WallError(node.clock, now));
   form.Add(node.pauses);
   form.Add(node.sessions);
   if (node.life != Life::kDown) {
@@ -351,7 +359,7 @@ void AddDatabase(const World& world, const References& references, CanonicalForm
   const TrueTimeSpec& truetime = world.state().spanner.truetime;
   for (uint32_t split = 0; split < database.splits.size(); ++split) {
     // The next commit and the next read are not below this anyway.
-    const Timestamp least = TrueTimeAt(truetime, split, world.now()).latest - Microseconds(1);
+    const Timestamp least = LeastLatest(truetime, split, world.now()) - Microseconds(1);
     const int64_t from_now = (least - ToTimestamp(world.now())).ns;
     const model::SplitState& each = database.splits[split];
     const Timestamp last = std::max(each.last_commit, each.last_read);
@@ -372,7 +380,7 @@ void TakeApart(const World& world, CanonicalForm& form) {
     form.AddTransaction(transaction.id, transaction.begun_by);
   });
   for (size_t i = 0; i < state.nodes.size(); ++i) {
-    AddNode(state.nodes[i], static_cast<int16_t>(i), state.now, form);
+    AddNode(world, static_cast<int16_t>(i), form);
   }
   Begin(PartKind::kSpanner, -1, form);
   form.Add(state.spanner);

@@ -19,6 +19,7 @@
 #include "protocol/machine.h"
 #include "protocol/names.h"
 #include "protocol/spanner/rpc.h"
+#include "sim/scenario/clock_errors.h"
 #include "sim/scenario/scenario.h"
 
 namespace whorl::sim {
@@ -55,6 +56,8 @@ class Chance {
   // nothing, otherwise for the transaction of that step.
   virtual int64_t Between(ProcessId process, uint16_t lock, std::optional<StepName> step,
                           Purpose purpose, int64_t lo, int64_t hi) = 0;
+  // Where Spanner's clocks stand at the event that happens now.
+  virtual ClockErrors ErrorsOfSpannersClocks() const { return {}; }
 };
 
 class SeededChance final : public Chance {
@@ -117,10 +120,16 @@ class SeededChance final : public Chance {
 // every drawn pause is the longest one, and random ids differ from process to process.
 class FixedChance final : public Chance {
  public:
+  explicit FixedChance(const ClockErrors& clocks = {}) : clocks_(clocks) {}
+
   uint64_t Bits(Draw draw, const DrawnFor& whom) override;
   uint64_t BitsOfFault(uint32_t fault, Draw draw, const DrawnFor& whom) override;
   int64_t Between(ProcessId process, uint16_t lock, std::optional<StepName> step, Purpose purpose,
                   int64_t lo, int64_t hi) override;
+  ClockErrors ErrorsOfSpannersClocks() const override { return clocks_; }
+
+ private:
+  ClockErrors clocks_;
 };
 
 // Chance as a process draws from it.

@@ -82,7 +82,8 @@ bool Driver::TakeEntry(const ScheduleEntry& entry, Instant until) {
       return true;
     }
     world_.AdvanceTo(at);
-    StrikeNow({.fault = *entry.fault, .call = *call});
+    FixedChance chance(entry.clocks);
+    TakeStrike({.fault = *entry.fault, .call = *call}, chance);
     ++next_entry_;
     return true;
   }
@@ -96,7 +97,8 @@ bool Driver::TakeEntry(const ScheduleEntry& entry, Instant until) {
   if (!triggers_.empty() && StrikesBefore(*slot)) return true;
   const Choice choice = slot->choice;
   CountTaken(choice);
-  world_.TakeEarly(choice, *chance_, out_);
+  FixedChance chance(entry.clocks);
+  world_.TakeEarly(choice, chance, out_);
   TakeIn();
   ++next_entry_;
   return true;
@@ -134,10 +136,12 @@ bool Driver::StrikesBefore(const PendingSlot& next) {
 }
 
 // Takes the fault at this instant, before any other event that is due.
-void Driver::StrikeNow(const Triggers::Hit& hit) {
+void Driver::StrikeNow(const Triggers::Hit& hit) { TakeStrike(hit, *chance_); }
+
+void Driver::TakeStrike(const Triggers::Hit& hit, Chance& chance) {
   const Choice fault = world_.Trigger(hit.fault, hit.call);
   CountTaken(fault);
-  world_.Take(fault, *chance_, out_);
+  world_.Take(fault, chance, out_);
   TakeIn();
 }
 

@@ -6,7 +6,8 @@
 //   2. A sink only listens; it cannot change the run.
 //   3. While the schedule lasts, nothing happens but its entries and the `when` faults that strike by
 //      them. An entry happens at its time, or when its event is due, whichever is later.
-//   4. A run with a schedule draws nothing from the seed (FixedChance), from its start to its end.
+//   4. A run with a schedule draws nothing from the seed (FixedChance), from its start to its end. An
+//      entry may say where Spanner's clocks stand at its event.
 //   5. An entry whose event cannot happen ends the schedule: virtual time goes on from there.
 #pragma once
 
@@ -75,6 +76,7 @@ class Driver {
   void EndSchedule(std::string_view why);
   bool StrikesBefore(const PendingSlot& next);
   void StrikeNow(const Triggers::Hit& hit);
+  void TakeStrike(const Triggers::Hit& hit, Chance& chance);
   void CountTaken(const Choice& choice);
   void TakeIn();
   void Hear(const Observation& observation);

@@ -1,8 +1,20 @@
 #include "sim/world/spanner_clocks.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace whorl::sim {
+namespace {
+
+model::Interval IntervalAround(Instant middle, Duration epsilon) {
+  return {.earliest = ToTimestamp(middle + -epsilon), .latest = ToTimestamp(middle + epsilon)};
+}
+
+ClockErrors ErrorsNow(const Work& work) {
+  return work.chance == nullptr ? ClockErrors() : work.chance->ErrorsOfSpannersClocks();
+}
+
+}  // namespace
 
 Duration TrueTimeShift(const TrueTimeSpec& truetime, uint32_t leader) {
   const Duration error = truetime.truthful ? Duration{} : truetime.error;
@@ -11,15 +23,20 @@ Duration TrueTimeShift(const TrueTimeSpec& truetime, uint32_t leader) {
 }
 
 model::Interval TrueTimeAt(const TrueTimeSpec& truetime, uint32_t leader, Instant at) {
-  const Instant middle = at + TrueTimeShift(truetime, leader);
-  return {.earliest = ToTimestamp(middle + -truetime.epsilon),
-          .latest = ToTimestamp(middle + truetime.epsilon)};
+  return IntervalAround(at + TrueTimeShift(truetime, leader), truetime.epsilon);
+}
+
+Timestamp LeastLatest(const TrueTimeSpec& truetime, uint32_t leader, Instant at) {
+  return truetime.truthful ? ToTimestamp(at) : TrueTimeAt(truetime, leader, at).latest;
 }
 
 Leaders::Leaders(const Work& work) {
   const SpannerState& spanner = work.state.spanner;
+  const ClockErrors errors = ErrorsNow(work);
+  const Instant now = work.state.now;
   const Timestamp current =
-      ToTimestamp(work.state.now + spanner.current_timestamp_error).TruncatedToMicros();
+      ToTimestamp(now + errors.current_timestamp.value_or(spanner.current_timestamp_error))
+          .TruncatedToMicros();
   // Commits of one instant lie ahead of its clock, the visible ones too.
   Timestamp passed;
   if (work.is_early) {
@@ -28,7 +45,8 @@ Leaders::Leaders(const Work& work) {
     }
   }
   for (uint32_t leader = 0; leader < work.setup.catalogue->split_count(); ++leader) {
-    moments_.push_back({.truetime = TrueTimeAt(spanner.truetime, leader, work.state.now),
+    const Duration shift = errors.truetime.value_or(TrueTimeShift(spanner.truetime, leader));
+    moments_.push_back({.truetime = IntervalAround(now + shift, spanner.truetime.epsilon),
                         .current_timestamp = current,
                         .passed = passed});
   }
@@ -36,12 +54,17 @@ Leaders::Leaders(const Work& work) {
 
 Instant WhenSurelyPast(const Work& work, Timestamp commit, uint32_t leader) {
   const TrueTimeSpec& truetime = work.state.spanner.truetime;
-  return ToInstant(commit) + truetime.epsilon + -TrueTimeShift(truetime, leader) + Nanoseconds(1);
+  // Where an error was chosen, it is that of the commit timestamp: the wait may end when the interval
+  // lies ahead of true time.
+  const Duration shift =
+      ErrorsNow(work).truetime ? truetime.epsilon : TrueTimeShift(truetime, leader);
+  return ToInstant(commit) + truetime.epsilon + -shift + Nanoseconds(1);
 }
 
 Instant WhenServerShows(const Work& work, Timestamp server_time) {
   const TrueTimeSpec& truetime = work.state.spanner.truetime;
-  return ToInstant(server_time) + -truetime.epsilon + -TrueTimeShift(truetime, 0);
+  const Duration shift = ErrorsNow(work).truetime.value_or(TrueTimeShift(truetime, 0));
+  return ToInstant(server_time) + -truetime.epsilon + -shift;
 }
 
 void SetClocksOfSpanner(Work& work, const SetSpannerClocks& set) {

@@ -27,6 +27,8 @@ class Leaders {
 Duration TrueTimeShift(const TrueTimeSpec& truetime, uint32_t leader);
 // What TrueTime shows a leader at that time.
 model::Interval TrueTimeAt(const TrueTimeSpec& truetime, uint32_t leader, Instant at);
+// The least that TrueTime's latest can be then, wherever a schedule says that true time lies.
+Timestamp LeastLatest(const TrueTimeSpec& truetime, uint32_t leader, Instant at);
 // The first instant at which TT.after(commit) holds, for the leader of this split.
 Instant WhenSurelyPast(const Work& work, Timestamp commit, uint32_t leader);
 // The first instant at which TT.now().latest of the first leader, the server's time, is at or after

@@ -79,10 +79,26 @@ TEST_F(CliExploreTest, WhatIsPromisedCanBeAskedForAlone) {
 // S5 of protocol/spindle_v2/README.md: the clock that CURRENT_TIMESTAMP reads is behind.
 TEST_F(CliExploreTest, ClocksOfSpannerMayBeOff) {
   const Ended ended =
-      Whorl("explore --protocol spindle_v2 --current-timestamp-error=-6ms --horizon 4s --first");
-  EXPECT_THAT(ended.out, HasSubstr("CURRENT_TIMESTAMP off by -6ms"));
+      Whorl("explore --protocol spindle_v2 --current-timestamp-error 6ms --horizon 4s --first");
+  EXPECT_THAT(ended.out, HasSubstr(", CURRENT_TIMESTAMP within 6ms, up to 4s: "));
   ExpectUsageError("explore --protocol spindle_v2 --current-timestamp-error 6",
                    "--current-timestamp-error: \"6\" has no unit");
+  ExpectUsageError("explore --protocol fenced_lease --epsilon 4ms",
+                   "at most 200us, which passes within an instant, or a multiple of --grid");
+}
+
+TEST_F(CliExploreTest, ClocksOfProcessesMayDriftWithinWhatIsAssumed) {
+  const Ended ended =
+      Whorl("explore --protocol fenced_lease --constants grid --drift 250000 --horizon 4s");
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.out, HasSubstr(", clocks of processes within 250,000 ppm, up to 4s: "));
+  ExpectUsageError("explore --protocol fenced_lease --drift 250000",
+                   "fenced_lease assumes that clocks run at most 1,000 ppm fast or slow; "
+                   "--constants grid allows 250,000");
+  ExpectUsageError("explore --protocol fenced_lease --constants grid --drift 1000",
+                   "its reciprocal is no whole number of ppm");
+  ExpectUsageError("explore --protocol lease_lock --constants grid --drift 250000",
+                   "lease_lock assumes that clocks run at most 1,000 ppm fast or slow");
 }
 
 // How far it got is an answer, too.

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "sim/explore/engine/search.h"
+#include "sim/judge/checkers/setup.h"
 #include "sim/judge/expectations.h"
 #include "sim/scenario/loader.h"
 #include "sim/scenario/writer.h"
@@ -73,6 +74,40 @@ TEST(Counterexample, OfEachKindOfFaultIsTheSameRunAsAScenario) {
                    {Invariant::kSingleLeaderBelief});
   ExpectReplayable(SpaceOf("semaphore", {.losses = 1}, Seconds(7)),
                    {Invariant::kSingleLeaderBelief});
+}
+
+// The file says where Spanner's clocks stood, and at which rates the processes' clocks ran.
+TEST(Counterexample, WithClocksThatAreOffIsTheSameRunAsAScenario) {
+  Space space = SpaceOf("spindle_v3", {}, Seconds(12));
+  space.bounds.clocks = {.truetime = Microseconds(100), .current_timestamp = Seconds(4)};
+  ExpectReplayable(space, {Invariant::kLeaseRespected, Invariant::kSingleLeaderBelief});
+}
+
+TEST(Counterexample, SaysOnlyWhatMattersOfClocks) {
+  Space space = SpaceOf("spindle_v3", {}, Seconds(12));
+  space.bounds.clocks.current_timestamp = Seconds(4);
+  const LockModel model(space.world, space.bounds);
+  const auto result =
+      explore::Explore(model, {.watched = 1U << static_cast<uint32_t>(Invariant::kLeaseRespected)});
+  ASSERT_EQ(result.violations.size(), 1U);
+  const Counterexample found = CounterexampleOf(model, result.violations.front());
+  ASSERT_TRUE(found.is_confirmed);
+  int ahead = 0;
+  for (const ScheduleEntry& entry : found.scenario.schedule) {
+    EXPECT_EQ(entry.clocks.truetime, std::nullopt);
+    if (!entry.clocks.current_timestamp) continue;
+    EXPECT_EQ(entry.clocks.current_timestamp, Seconds(4));
+    EXPECT_EQ(entry.event, ScheduledEvent::kCallArrives);
+    ++ahead;
+  }
+  EXPECT_GE(ahead, 1);
+  EXPECT_LE(ahead, 3);
+  EXPECT_EQ(PromisesIn(found.scenario)[static_cast<size_t>(Invariant::kLeaseRespected)],
+            Promise::kNotPromised);
+  Scenario exact = found.scenario;
+  for (ScheduleEntry& entry : exact.schedule) entry.clocks = {};
+  const RunResult run = RunScenario(exact, exact.seed, nullptr);
+  EXPECT_EQ(run.checks[Invariant::kLeaseRespected].violations, 0) << "the clock is the cause";
 }
 
 // The search's clock stands still within an instant; a look of Spanner that only this makes necessary

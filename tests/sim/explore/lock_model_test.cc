@@ -87,6 +87,38 @@ TEST(ExploreLocks, ClosedSpacesHaveTheirSizes) {
   }
 }
 
+// What clocks may be off by multiplies states, and is nothing where no clock is read.
+TEST(ExploreLocks, ClosedSpacesWithClocksHaveTheirSizes) {
+  struct Known {
+    const char* protocol;
+    ClockBounds clocks;
+    int leases;
+    uint64_t states;
+    uint64_t transitions;
+  };
+  constexpr Duration kSmall = Microseconds(100);
+  const std::vector<Known> all = {
+      {"fenced_lease", {.truetime = kSmall}, kNoHorizon, 9'738, 13'398},
+      {"fenced_lease", {.current_timestamp = kSmall}, kNoHorizon, 4'304, 5'982},
+      {"fenced_lease", {.truetime = kSmall, .current_timestamp = kSmall}, 2, 12'300, 17'340},
+      {"fenced_lease", {.truetime = Seconds(5) / 4}, 1, 11'536, 20'404},
+      {"fenced_lease", {.rate_ppm = 250'000}, kNoHorizon, 6'376, 6'952},
+      {"spindle_v3", {.current_timestamp = Seconds(5) / 4}, 2, 11'472, 23'849},
+      {"lease_lock", {.current_timestamp = kSmall}, kNoHorizon, 5'279, 11'280},  // it reads none
+  };
+  for (const Known& known : all) {
+    Space space = SpaceOf(known.protocol, {}, known.leases);
+    space.bounds.clocks = known.clocks;
+    const Result result = Explored(space);
+    EXPECT_EQ(result.states, known.states) << known.protocol;
+    EXPECT_EQ(result.transitions, known.transitions) << known.protocol;
+    EXPECT_EQ(result.ending, explore::Ending::kComplete);
+    const Result by_two = Explored(space, 2);
+    EXPECT_EQ(by_two.states, result.states) << known.protocol;
+    EXPECT_EQ(by_two.transitions, result.transitions) << known.protocol;
+  }
+}
+
 using Successors = std::vector<std::pair<std::pair<uint64_t, uint64_t>, int>>;
 
 std::pair<uint64_t, uint64_t> KeyOf(const LockModel& model, const LockModel::State& state) {
@@ -146,6 +178,9 @@ TEST(ExploreLocks, WorldsOfOneFormHaveTheSameFuture) {
     for (const int64_t delay : {0, 1}) {
       Space space = SpaceOf(protocol, all, 3);
       space.bounds.delay = delay;
+      // With late messages, clocks that are off as well.
+      const Duration error = Microseconds(200) * delay;
+      space.bounds.clocks = {.truetime = error, .current_timestamp = error};
       EXPECT_GT(MetAgain(space, Order::kDepthFirst, 3'000), 100)
           << protocol << " late by " << delay;
       space.bounds.horizon.reset();
@@ -154,6 +189,16 @@ TEST(ExploreLocks, WorldsOfOneFormHaveTheSameFuture) {
       MetAgain(space, Order::kDepthFirst, 2'000);
       if (HasFailure()) return;
     }
+  }
+}
+
+TEST(ExploreLocks, WorldsOfOneFormHaveTheSameFutureWhereClocksRunAtDifferentRates) {
+  for (const char* protocol : {"fenced_lease", "spindle_v2", "spindle_v3", "semaphore"}) {
+    Space space = SpaceOf(protocol, {.crashes = 1, .pauses = 1, .losses = 1}, kNoHorizon);
+    space.bounds.clocks.rate_ppm = 250'000;
+    EXPECT_GT(MetAgain(space, Order::kBreadthFirst, 3'000), 200) << protocol;
+    MetAgain(space, Order::kDepthFirst, 2'000);
+    if (HasFailure()) return;
   }
 }
 
@@ -233,6 +278,22 @@ ProtocolConfig HastyConfig(const std::string& table, std::string lock_name, std:
   return Hosted<fenced_lease::State>(std::move(config));
 }
 
+// A lease of spindle_v3 ends by CURRENT_TIMESTAMP: whoever reads it when it is ahead takes a live
+// lease, and not in every run in which it is off.
+TEST(ExploreLocks, FindThatAnUnluckyClockEndsALeaseOfSpindleV3) {
+  Space space = SpaceOf("spindle_v3", {}, 3);
+  space.world.grid_constants = false;
+  EXPECT_EQ(ViolatedIn(Explored(space)), std::set<std::string>());
+  space.bounds.clocks.current_timestamp = Seconds(4);
+  const LockModel model(space.world, space.bounds);
+  const Result result = explore::Explore(model);
+  EXPECT_TRUE(ViolatedIn(result).contains("lease_respected"));
+  for (const auto& violation : result.violations) {
+    EXPECT_EQ(violation.faults, 0);
+    EXPECT_TRUE(CounterexampleOf(model, violation).is_confirmed);
+  }
+}
+
 // A search that finds nothing must be one that could have found something.
 TEST(ExploreLocks, FindAWrongConstantOfFencedLease) {
   const Space space = SpaceOf("fenced_lease", {.pauses = 1}, 3);
@@ -241,6 +302,35 @@ TEST(ExploreLocks, FindAWrongConstantOfFencedLease) {
       model, {.watched = 1U << static_cast<uint32_t>(Invariant::kSingleLeaderBelief),
               .stop_at_violation = true});
   EXPECT_EQ(ViolatedIn(result), std::set<std::string>({"single_leader_belief"}));
+}
+
+ProtocolConfig ConfigOfEqualClocks(const std::string& table, std::string lock_name, std::string id,
+                                   Duration lease) {
+  fenced_lease::Config config =
+      fenced_lease::MakeConfig(table, std::move(lock_name), std::move(id), lease);
+  config.constants = fenced_lease::GridConstants(lease);
+  config.constants.rho_ppm = 0;
+  return Hosted<fenced_lease::State>(std::move(config));
+}
+
+// The constant that allows for clocks that drift is needed just where they do.
+TEST(ExploreLocks, FindThatFencedLeaseNeedsItsBoundOnClocks) {
+  Space space = SpaceOf("fenced_lease", {.pauses = 1}, 2);
+  space.bounds.horizon = space.world.lease * 3 / 2;
+  const auto violated = [&] {
+    const LockModel model(ScenarioToExplore(space.world, space.bounds), space.bounds,
+                          ConfigOfEqualClocks);
+    const Result result = explore::Explore(
+        model, {.watched = 1U << static_cast<uint32_t>(Invariant::kSingleLeaderBelief),
+                .stop_at_violation = true});
+    for (const auto& violation : result.violations) {
+      EXPECT_TRUE(CounterexampleOf(model, violation).is_confirmed);
+    }
+    return !result.violations.empty();
+  };
+  EXPECT_FALSE(violated());
+  space.bounds.clocks.rate_ppm = 250'000;
+  EXPECT_TRUE(violated());
 }
 
 }  // namespace

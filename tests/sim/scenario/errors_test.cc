@@ -824,6 +824,21 @@ TEST(ScenarioErrors, OfAnEntryOfTheScheduleSayWhatNamesIt) {
       "heartbeat_delete, has_lock, write.");
 }
 
+TEST(ScenarioErrors, OfAnEntrysClocksSayWhereTheyGoAndHowFar) {
+  EXPECT_EQ(ErrorsOf(WithSchedule(
+                R"({ "event": "reply_arrives", "node": "a", "truetime_error": "1ms" })")),
+            "x.json:8: /schedule/0/truetime_error: reply_arrives has no \"truetime_error\": it "
+            "reads no clock of Spanner");
+  EXPECT_EQ(ErrorsOf(WithSchedule(
+                R"({ "event": "call_arrives", "node": "a", "truetime_error": "-4001us" })")),
+            "x.json:8: /schedule/0/truetime_error: true time would lie outside of the interval: "
+            "\"epsilon\" is 4ms");
+  EXPECT_EQ(
+      ErrorsOf(WithSchedule(R"({ "event": "spanner_looks_again", "current_timestamp_error": 3 })")),
+      "x.json:8: /schedule/0/current_timestamp_error: expected a duration such as "
+      "\"200ms\", got the number 3");
+}
+
 TEST(ScenarioErrors, OfAScheduleNameTimesAndFaultsThatDoNotGoTogether) {
   EXPECT_EQ(ErrorsOf(WithSchedule(R"({ "at": "2s", "event": "node_starts", "node": "a" },
     { "at": "1s", "event": "node_starts", "node": "b" })")),

@@ -63,7 +63,8 @@ constexpr std::string_view kFull = R"({
   ],
   "schedule": [
     { "at": "0s", "event": "call_arrives", "node": "b", "incarnation": 2, "lock": "job_daily",
-      "step": "check", "transaction": 3, "attempt": 4, "call": 5 },
+      "step": "check", "transaction": 3, "attempt": 4, "call": 5,
+      "truetime_error": "-1us", "current_timestamp_error": "1us" },
     { "event": "timer_due", "node": "a", "timer": "belief", "id": 6 },
     { "event": "fault_begins", "fault": 7 }
   ],
@@ -332,6 +333,7 @@ TEST(ScenarioLoader, ReadsTheSchedule) {
   call.transaction = 3;
   call.attempt = 4;
   call.call = 5;
+  call.clocks = {.truetime = -Microseconds(1), .current_timestamp = Microseconds(1)};
   call.line = 48;
   EXPECT_EQ(schedule[0], call);
   ScheduleEntry timer;
@@ -339,7 +341,7 @@ TEST(ScenarioLoader, ReadsTheSchedule) {
   timer.node = 0;
   timer.timer = TimerOwner::kBeliefLapses;
   timer.id = 6;
-  timer.line = 50;
+  timer.line = 51;
   EXPECT_EQ(schedule[1], timer);
   EXPECT_EQ(schedule[2].fault, 7U);
 }

@@ -88,6 +88,40 @@ TEST(Schedule, DrawsNothingFromTheSeed) {
   EXPECT_EQ(one.observations, other.observations);
 }
 
+// The commit timestamps of a run, each with the time at which the commit was visible.
+class Commits : public ObservationSink {
+ public:
+  void Hear(const Observation& observation, uint64_t, uint64_t) override {
+    const auto* committed = std::get_if<TransactionCommitted>(&observation.what);
+    if (committed == nullptr) return;
+    heard.push_back(FormatDuration(committed->commit - kStartTime) + " at " +
+                    FormatDuration(observation.at - Instant{}));
+  }
+  std::vector<std::string> heard;
+};
+
+// TrueTime's epsilon is 4 ms. What is read before takes the earliest timestamp there is.
+TEST(Schedule, SaysWhereInTrueTimesIntervalACommitTimestampLies) {
+  const auto first_commit = [](const std::string& error) {
+    const Scenario scenario = With("", R"(
+    { "event": "node_starts", "node": "a" },
+    { "event": "call_arrives", "node": "a", "step": "read", "truetime_error": "-4ms" },
+    { "event": "reply_arrives", "node": "a", "step": "read" },
+    { "event": "call_arrives", "node": "a", "step": "create", "truetime_error": "-4ms" },
+    { "event": "reply_arrives", "node": "a", "step": "create" },
+    { "event": "call_arrives", "node": "a", "step": "create" )" +
+                                           error + "}");
+    Commits commits;
+    const RunResult result = RunScenario(scenario, 1, &commits);
+    EXPECT_THAT(result.schedule_problem, IsEmpty());
+    return commits.heard.empty() ? "none" : commits.heard.front();
+  };
+  EXPECT_EQ(first_commit(""), "4ms at 8.000001ms") << "it waits for an interval of the same kind";
+  EXPECT_EQ(first_commit(R"(, "truetime_error": "-4ms")"), "1us at 1.001us");
+  EXPECT_EQ(first_commit(R"(, "truetime_error": "0s")"), "4ms at 4.000001ms");
+  EXPECT_EQ(first_commit(R"(, "truetime_error": "4ms")"), "8ms at 8.000001ms");
+}
+
 // A report takes a run in a thousand parts.
 TEST(Schedule, IsTheSameRunInParts) {
   class GoOn : public RunWatch {
