@@ -7,7 +7,7 @@ import { lowerBound, Run, seconds } from './run.js';
 
 const element = <T extends HTMLElement = HTMLElement>(id: string): T => document.getElementById(id) as T;
 
-function make(tag: string, className: string, text: string, ...children: Node[]): HTMLElement {
+function make(tag: string, className: string, text: string, ...children: (Node | string)[]): HTMLElement {
   const made = document.createElement(tag);
   if (className !== '') made.className = className;
   if (text !== '') made.textContent = text;
@@ -17,7 +17,7 @@ function make(tag: string, className: string, text: string, ...children: Node[])
 
 const LEGEND: [string, string][] = [['up', 'up'], ['believes', 'believes that it leads'], ['works', 'at work'],
   ['paused', 'paused'], ['cut', 'cut off from Spanner'], ['fault', 'fault'], ['call', 'calls'], ['failed-call', 'call that was lost'],
-  ['lease', 'holder in the row'], ['holder', 'lease; commits'], ['accepted', 'write accepted'], ['refused', 'write refused'],
+  ['lease', 'holder in the row'], ['holder', 'lease'], ['ink', 'commit, with TrueTime\'s interval'], ['accepted', 'write accepted'], ['refused', 'write refused'],
   ['bad', 'violation']];
 
 function count(number: number, one: string, many: string): string { return `${number} ${number === 1 ? one : many}`; }
@@ -102,6 +102,7 @@ class Page {
     this.filters = new Filters(this.run);
     this.picture = new Picture(this.canvas, this.run);
     this.showStory(head);
+    this.showRefused();
     this.fillFilters();
     this.showLegend();
     this.listenToPointer();
@@ -139,6 +140,15 @@ class Page {
     if (left > 0) element('story-end').textContent = `And ${left} more changes, which the list of events has.`;
   }
 
+  // What saved the data, if something did.
+  private showRefused(): void {
+    const event = this.run.firstRefused();
+    if (event === 0) return;
+    const who = this.run.nodeName(this.run.node[event - 1]!);
+    element('verdict').append(make('span', 'also', 'The fence: ', link(event,
+      `at ${seconds(this.run.timeOf(event))} s the resource refused a write of ${who}`), '.'));
+  }
+
   private fillFilters(): void {
     const fill = (id: string, names: readonly string[], set: (index: number) => void): void => {
       const select = element<HTMLSelectElement>(id);
@@ -165,7 +175,7 @@ class Page {
   }
 
   private filtersChanged(): void {
-    this.picture.relayOut();
+    this.picture.resize();
     void this.list(Math.max(1, this.picture.selected), 1);
   }
 
@@ -204,7 +214,9 @@ class Page {
 
   private async list(from: number, way: 1 | -1): Promise<void> {
     const most = 200;
-    const found = await this.find(from, way, most);
+    let found = await this.find(from, way, most);
+    // Of what a filter leaves, all may lie before the chosen event.
+    if (found?.length === 0 && way === 1 && from > 1 && from <= this.run.count) found = await this.find(1, 1, most);
     if (found === null) return;
     if (found.length === 0 && this.listed.length > 0 && (from < 1 || from > this.run.count)) return;
     this.listed = way === 1 ? found : found.reverse();
@@ -425,6 +437,7 @@ async function start(): Promise<void> {
   const bytes = await readBytes((data.textContent ?? '').trim());
   data.remove();
   new Page(head, bytes);
+  performance.mark('whorl-drawn');
   document.documentElement.dataset['ready'] = 'true';
 }
 

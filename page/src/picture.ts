@@ -3,12 +3,13 @@
 // the width of the canvas and not on the length of the run.
 import { Calls, Fault, lowerBound, Run, seconds, Span, Version, Writes } from './run.js';
 
-interface Lane { kind: 'faults' | 'node' | 'spanner' | 'lock' | 'resource'; index: number; top: number; height: number; name: string }
+interface Lane { kind: 'violations' | 'faults' | 'node' | 'spanner' | 'lock' | 'resource'; index: number; top: number; height: number; name: string }
 type Colours = Record<string, string>;
 
 const COLOURS = ['ground', 'raised', 'ink', 'quiet', 'line', 'bad', 'bad-ground', 'believes', 'works', 'up', 'paused',
   'cut', 'fault', 'fault-edge', 'lease', 'holder', 'call', 'failed-call', 'accepted', 'refused', 'focus'];
 const AXIS = 26;
+const TALL = 58;  // a lane of a process, if there are few
 const FONT = '12px system-ui, sans-serif';
 
 // Spans as times of beginning and end, for a search by time.
@@ -41,9 +42,10 @@ export class Picture {
   private readonly calls: Calls[];
   private readonly versions: Version[][];
   private readonly versionTimes: Float64Array[];
-  private readonly writes: Writes[];
+  private readonly writes: Writes[][];
   private readonly commits: Float64Array;
   private readonly faultRows: number[];
+  private readonly violatedNames: string[];  // in the order of their first violations
   private pending = false;
 
   constructor(private readonly canvas: HTMLCanvasElement, private readonly run: Run) {
@@ -60,6 +62,7 @@ export class Picture {
     this.writes = run.writes();
     this.commits = run.commits();
     this.faultRows = rowsOf(run.faults, run.end);
+    this.violatedNames = [...new Set(run.violations.map((violation) => violation.invariant))];
     this.layOut();
     this.recolour();
   }
@@ -91,8 +94,10 @@ export class Picture {
       this.lanes.push({ kind, index, top, height, name });
       top += height;
     };
+    const { violatedNames } = this;
+    if (violatedNames.length > 0) add('violations', 0, 6 + 18 * violatedNames.length, 'violations');
     if (this.run.faults.length > 0) add('faults', 0, 6 + 18 * (Math.max(...this.faultRows) + 1), 'faults');
-    const tall = nodes.length <= 12 ? 44 : 22;
+    const tall = nodes.length <= 12 ? TALL : 22;
     nodes.forEach((node, i) => {
       if (this.node < 0 || this.node === i) add('node', i, tall, node.name);
     });
@@ -102,8 +107,12 @@ export class Picture {
     });
     locks.forEach((lock, i) => {
       const writes = this.writes[i]!;
-      if (writes.accepted.length + writes.refused.length === 0) return;
-      if (this.lock < 0 || this.lock === i) add('resource', i, 30, locks.length === 1 ? 'resource' : `writes: ${lock}`);
+      for (const fenced of [1, 0]) {
+        const { accepted, refused } = writes[fenced]!;
+        if (accepted.length + refused.length === 0 || (this.lock >= 0 && this.lock !== i)) continue;
+        const name = fenced === 1 ? 'writes, fenced' : 'writes, not fenced';
+        add('resource', 2 * i + fenced, 28, locks.length === 1 ? name : `${lock}: ${name}`);
+      }
     });
     this.height = top + 4;
   }
@@ -332,7 +341,7 @@ export class Picture {
     c.stroke();
     const epsilon = this.run.head.scenario.epsilon;
     const perNs = (this.width - this.gutter) / (this.to - this.from);
-    c.fillStyle = this.colours['holder']!;
+    c.fillStyle = this.colours['ink']!;
     this.eachPixel(this.commits, (x) => {
       if (epsilon * perNs > 3) c.fillRect(x - epsilon * perNs, lane.top + 26, 2 * epsilon * perNs, 3);
       c.fillRect(x - 1, lane.top + 20, 3, 14);
@@ -370,7 +379,7 @@ export class Picture {
     for (let i = first; i < versions.length && times[i]! <= this.to; ) {
       const version = versions[i]!;
       const x = this.x(version.at);
-      const now = version.held ? `${version.node >= 0 ? this.run.nodeName(version.node) : 'nobody known'}${version.token === '' ? '' : `, token ${version.token}`}` : '';
+      const now = version.held ? `${version.node >= 0 ? this.run.nodeName(version.node) : 'nobody'}${version.token === '' ? '' : `, token ${version.token}`}` : '';
       if (now !== text) { flush(x); begun = x; text = now; }
       const next = times[i + 1] ?? this.run.end;
       if (version.held && version.leaseUntil > 0) {
@@ -391,7 +400,7 @@ export class Picture {
 
   private paintResource(lane: Lane): void {
     const c = this.context;
-    const writes = this.writes[lane.index]!;
+    const writes = this.writes[lane.index >> 1]![lane.index & 1]!;
     const middle = lane.top + lane.height / 2;
     c.fillStyle = this.colours['accepted']!;
     this.eachPixel(writes.accepted, (x) => c.fillRect(x - 0.75, middle - 7, 1.5, 14));
@@ -425,28 +434,28 @@ export class Picture {
   private paintArrows(lane: Lane, spanner: Lane): void {
     const c = this.context;
     const { event, sent, served, ended } = this.calls[lane.index]!;
-    const low = lane.top + (lane.height >= 40 ? 34 : 16), high = spanner.top + 9;
+    const low = lane.top + (lane.height >= 40 ? 35 : 16), high = spanner.top + 9;
     let free = -Infinity;
     for (let i = Math.max(0, lowerBound(sent, this.from) - 20); i < sent.length && sent[i]! <= this.to; ++i) {
       const number = event[i]!;
       if (this.step >= 0 && this.run.step[number - 1] !== this.step) continue;
       if (this.lock >= 0 && this.run.lock[number - 1] !== this.lock) continue;
       const lost = Number.isNaN(served[i]!);
-      const x = this.x(sent[i]!);
+      const x = lost ? Math.round(this.x(sent[i]!)) + 0.5 : this.x(sent[i]!);
       c.strokeStyle = c.fillStyle = this.colours[lost ? 'failed-call' : 'call']!;
       c.lineWidth = 1;
       c.setLineDash(lost ? [4, 3] : []);
       c.beginPath();
       c.moveTo(x, low);
       if (lost) {
-        c.lineTo(x, Math.min(high, low + 24));
+        c.lineTo(x, lane.top + lane.height - 6);
       } else {
         c.lineTo(this.x(served[i]!), high);
         if (!Number.isNaN(ended[i]!)) c.lineTo(this.x(ended[i]!), low);
       }
       c.stroke();
       c.setLineDash([]);
-      if (lost) { c.fillText('×', x - 4, Math.min(high, low + 24)); continue; }
+      if (lost) { c.fillText('×', x - 4, lane.top + lane.height - 5); continue; }
       const tip = this.x(served[i]!);
       c.beginPath();
       c.moveTo(tip, high); c.lineTo(tip - 3, high - 5); c.lineTo(tip + 3, high - 5);
@@ -456,7 +465,7 @@ export class Picture {
       const next = sent[i + 1] === undefined ? Infinity : this.x(sent[i + 1]!);
       if (x > free && next - x > width + 8 && lane.height >= 40) {
         c.fillStyle = this.colours['quiet']!;
-        c.fillText(step, x + 4, lane.top + 38);
+        c.fillText(step, x + 4, lane.top + 44);
         free = x + width;
       }
     }
@@ -485,32 +494,40 @@ export class Picture {
     });
   }
 
+  // A row for each violated invariant, with its name at its first violation, from which a line goes
+  // through the whole picture.
   private paintViolations(): void {
+    const lane = this.lanes.find((one) => one.kind === 'violations');
+    if (lane === undefined) return;
     const c = this.context;
-    let last = -Infinity, free = -Infinity;
-    const named = new Set<string>();
+    const last = this.violatedNames.map(() => -Infinity);
+    const firsts: { x: number; row: number; name: string }[] = [];
+    const seen = new Set<string>();
     for (const violation of this.run.violations) {
+      const row = this.violatedNames.indexOf(violation.invariant);
       const x = this.x(violation.at);
-      if (x < this.gutter || x > this.width) continue;
-      if (x - last >= 1) {
-        c.fillStyle = this.colours['bad']!;
-        c.fillRect(x - 1, AXIS - 4, 2, this.height);
-        c.beginPath();
-        c.moveTo(x - 7, AXIS - 8); c.lineTo(x + 7, AXIS - 8); c.lineTo(x, AXIS + 5);
-        c.fill();
-        last = x;
-      }
-      if (named.has(violation.invariant)) continue;
-      const text = `${violation.invariant} violated`;
-      const width = c.measureText(text).width + 10;
-      const left = Math.min(x + 8, this.width - width - 2);
-      if (left < free) continue;
-      named.add(violation.invariant);
+      const isFirst = !seen.has(violation.invariant);
+      seen.add(violation.invariant);
+      if (isFirst) firsts.push({ x, row, name: violation.invariant });
+      if (x < this.gutter || x > this.width || x - last[row]! < 2) continue;
+      last[row] = x;
       c.fillStyle = this.colours['bad']!;
-      c.fillRect(left, 3, width, 17);
-      c.fillStyle = this.colours['ground']!;
-      c.fillText(text, left + 5, 12);
-      free = left + width + 4;
+      c.fillRect(x - 1, lane.top + 4 + 18 * row, 3, 15);
+    }
+    for (const { x, row, name } of firsts) {
+      const top = lane.top + 4 + 18 * row;
+      const text = name;
+      const width = c.measureText(text).width + 10;
+      if (x >= this.gutter && x <= this.width) {
+        c.fillStyle = this.colours['bad']!;
+        c.fillRect(x - 1, top, 2, this.height);
+      }
+      // Before its first violation there is room, unless that is at the left edge.
+      const left = x - width > this.gutter ? Math.min(x, this.width) - width : Math.max(this.gutter, x);
+      c.fillStyle = this.colours['bad-ground']!;
+      c.fillRect(left, top, width, 15);
+      c.fillStyle = this.colours['bad']!;
+      c.fillText(text, left + 5, top + 8);
     }
   }
 
@@ -538,8 +555,9 @@ export class Picture {
     const node = this.run.node[event - 1]!, lock = this.run.lock[event - 1]!;
     const find = (wanted: Lane['kind'], index: number): Lane | undefined =>
       this.lanes.find((lane) => lane.kind === wanted && lane.index === index);
+    if (this.run.violating.has(event)) return find('violations', 0);
     if (kind === 'row_committed') return find('lock', Math.max(lock, 0));
-    if (kind === 'write_arrived') return find('resource', lock);
+    if (kind === 'write_arrived') return find('resource', 2 * lock + (this.run.fencedWrite(event) ? 1 : 0));
     if (kind === 'call_served' || kind === 'call_waits' || kind === 'transaction_committed') return find('spanner', 0);
     return node >= 0 ? find('node', node) : find('spanner', 0);
   }
@@ -555,17 +573,13 @@ export class Picture {
     let best = 0, least = Infinity;
     for (let i = Math.max(first, middle - most); i < Math.min(last, middle + most); ++i) {
       const lane = this.laneOf(i + 1);
-      if (lane === undefined || y < lane.top || y > lane.top + lane.height) {
-        if (!this.run.violating.has(i + 1)) continue;
-      }
+      if (lane === undefined || y < lane.top || y > lane.top + lane.height) continue;
       const important = this.run.violating.has(i + 1) ? 4 : this.run.lines.has(i + 1) ? 2 : 0;
       const distance = Math.abs(this.x(this.run.at[i]!) - x) - important;
       if (distance < least && passes(i + 1)) { best = i + 1; least = distance; }
     }
     return best;
   }
-
-  relayOut(): void { this.resize(); }
 
   summary(): string {
     const { nodes, locks } = this.run.head.scenario;

@@ -213,20 +213,40 @@ export class Run {
     return all;
   }
 
-  // By lock.
-  writes(): Writes[] {
-    const accepted: number[][] = this.head.scenario.locks.map(() => []);
-    const refused: number[][] = this.head.scenario.locks.map(() => []);
+  // By lock; of each, to the resource that does not fence, and to the one that does.
+  writes(): Writes[][] {
+    const lists = (): number[][] => this.head.scenario.locks.flatMap((): number[][] => [[], []]);
+    const accepted = lists(), refused = lists();
     const kind = this.head.kinds.indexOf('write_arrived');
     const answer = this.data.table('write_arrived').column('accepted');
     for (let i = 0; kind >= 0 && i < this.count; ++i) {
       if (this.kind[i] !== kind) continue;
       const to = answer?.json(this.row[i]!) === 'true' ? accepted : refused;
-      to[this.lock[i]!]?.push(this.at[i]!);
+      to[2 * this.lock[i]! + (this.fencedWrite(i + 1) ? 1 : 0)]?.push(this.at[i]!);
     }
-    return accepted.map((times, lock) => ({
-      accepted: Float64Array.from(times), refused: Float64Array.from(refused[lock]!),
-    }));
+    return this.head.scenario.locks.map((_, lock) => [0, 1].map((fenced) => ({
+      accepted: Float64Array.from(accepted[2 * lock + fenced]!),
+      refused: Float64Array.from(refused[2 * lock + fenced]!),
+    })));
+  }
+
+  // Of a write that arrived: whether it went to the resource that fences.
+  fencedWrite(event: number): boolean {
+    return this.tables[this.kind[event - 1]!]!.column('fenced')?.json(this.row[event - 1]!) === 'true';
+  }
+
+  // The first write that was refused; 0 if none was.
+  firstRefused(): number {
+    const table = this.data.table('write_arrived'), accepted = table.column('accepted');
+    for (let row = 0; row < table.rows; ++row) {
+      if (accepted?.json(row) === 'false') return this.eventOf('write_arrived', row);
+    }
+    return 0;
+  }
+  private eventOf(kind: string, row: number): number {
+    const number = this.head.kinds.indexOf(kind);
+    for (let i = 0; i < this.count; ++i) if (this.kind[i] === number && this.row[i] === row) return i + 1;
+    return 0;
   }
 
   // Times of commits.

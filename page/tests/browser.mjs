@@ -31,7 +31,7 @@ export async function open(browser, file, { width = 1280, height = 900, hash = '
   const page = await context.newPage();
   const complaints = [];
   page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+    if (message.type() === 'error') complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
   const url = pathToFileURL(file).href;
