@@ -4,6 +4,8 @@
 set(WHORL_PAGE_TOOLS ${PROJECT_SOURCE_DIR}/.deps/page CACHE PATH
     "A folder with the node_modules of page/package-lock.json")
 find_program(WHORL_NODE node)
+# The archive: binding one more shared library would be felt at each start of the command.
+set(ZLIB_USE_STATIC_LIBS ON)
 find_package(ZLIB QUIET)
 # Looked for again at each build, so that tools that were fetched later are found.
 file(GLOB page_tools CONFIGURE_DEPENDS
