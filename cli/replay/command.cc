@@ -17,6 +17,7 @@
 #include "cli/output.h"
 #include "cli/replay/json.h"
 #include "cli/replay/options.h"
+#include "cli/replay/page.h"
 #include "cli/replay/run.h"
 #include "cli/replay/state.h"
 #include "cli/replay/tally.h"
@@ -87,6 +88,9 @@ class Replay {
 
   // Opens the output before the work, so that an error shows before it rather than after.
   absl::Status Prepare() {
+    if (!request_.html_path.empty()) {
+      if (absl::Status missing = PagesMissing(); !missing.ok()) return missing;
+    }
     if (!request_.out.empty()) {
       if (absl::Status opened = document_.Open(request_.out); !opened.ok()) return opened;
     }
@@ -108,6 +112,8 @@ class Replay {
                  .seed = seed,
                  .trace_path = TracePath(scenario, seed),
                  .perfetto_path = request_.perfetto_path,
+                 .html_path = request_.html_path,
+                 .page_command = ReplayCommand(request_.command, scenario, seed),
                  .timeline = request_.timeline,
                  .explain = request_.explain,
                  .explained = request_.explained,

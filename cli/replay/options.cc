@@ -29,6 +29,7 @@ constexpr std::string_view kReplayFooter = R"(Examples:
   whorl replay scenarios/insert_race.json --explain=lease_respected
   whorl replay scenarios/insert_race.json --at 5s       rows, locks, clocks and nodes at that time
   whorl replay scenarios/insert_race.json --perfetto run.json
+  whorl replay scenarios/insert_race.json --html run.html
   whorl replay scenarios/insert_race.json --repeat 100  how often each invariant is violated
   whorl replay scenarios --json --out report.json       for scripts
   whorl replay scenarios --trace traces                 traces/NAME.SEED.jsonl, an event per line
@@ -77,6 +78,10 @@ void AddWaysToLook(CLI::App& app, const std::shared_ptr<ReplayRequest>& request)
       ->type_name("TIME");
   app.add_option("--perfetto", request->perfetto_path,
                  "write one run into FILE, for ui.perfetto.dev and chrome://tracing")
+      ->type_name("FILE");
+  app.add_option("--html", request->html_path,
+                 "write one run into FILE as a page, which any browser opens and which needs "
+                 "nothing else")
       ->type_name("FILE");
 }
 
@@ -148,7 +153,8 @@ std::vector<std::string> OfRealRunsOnly(const ReplayRequest& request) {
   const Given of_one_seed[] = {{"--timeline", request.timeline},
                                {"--explain", request.explain},
                                {"--at", request.at.has_value()},
-                               {"--perfetto", !request.perfetto_path.empty()}};
+                               {"--perfetto", !request.perfetto_path.empty()},
+                               {"--html", !request.html_path.empty()}};
   for (const auto& [name, is_given] : of_one_seed) {
     if (!is_given || request.repeat == 1) continue;
     errors.push_back(
@@ -157,6 +163,7 @@ std::vector<std::string> OfRealRunsOnly(const ReplayRequest& request) {
   const Given of_a_whole_run[] = {{"--timeline", request.timeline},
                                   {"--explain", request.explain},
                                   {"--perfetto", !request.perfetto_path.empty()},
+                                  {"--html", !request.html_path.empty()},
                                   {"--trace", !request.trace_folder.empty()},
                                   {"--check-determinism", request.check_determinism}};
   for (const auto& [name, is_given] : of_a_whole_run) {
@@ -171,6 +178,7 @@ std::vector<std::string> OfSimulationOnly(const ReplayRequest& request) {
   std::vector<std::string> errors;
   const Given simulated_only[] = {{"--seed", request.seed.has_value()},
                                   {"--at", request.at.has_value()},
+                                  {"--html", !request.html_path.empty()},
                                   {"--check-determinism", request.check_determinism}};
   for (const auto& [name, is_given] : simulated_only) {
     if (is_given) errors.push_back(Cat(name, " is for simulated runs; it does not go with --on"));
@@ -195,15 +203,26 @@ std::vector<std::string> OfManyRuns(const ReplayRequest& request, const Inputs& 
             std::to_string(runs))};
   }
   const size_t files = inputs.scenarios.size() + inputs.bad.size();
-  if ((!request.at.has_value() && request.perfetto_path.empty()) || files <= 1) return {};
-  return {Cat(request.at.has_value() ? "--at" : "--perfetto",
-              " shows one run of one scenario, and here are ", std::to_string(files))};
+  if (files <= 1) return {};
+  std::vector<std::string> errors;
+  const Given of_one_run[] = {{"--at", request.at.has_value()},
+                              {"--perfetto", !request.perfetto_path.empty()},
+                              {"--html", !request.html_path.empty()}};
+  for (const auto& [name, is_given] : of_one_run) {
+    if (!is_given) continue;
+    errors.push_back(
+        Cat(name, " shows one run of one scenario, and here are ", std::to_string(files)));
+  }
+  return errors;
 }
 
 void AddFilesWrittenTwice(const ReplayRequest& request, const Inputs& inputs,
                           std::vector<std::string>& errors) {
   const std::pair<std::string_view, const std::string&> written[] = {
-      {"--out", request.out}, {"--perfetto", request.perfetto_path}, {"--save", request.save_path}};
+      {"--out", request.out},
+      {"--perfetto", request.perfetto_path},
+      {"--html", request.html_path},
+      {"--save", request.save_path}};
   for (const auto& [name, path] : written) {
     const std::string same = SameInput(inputs, path);
     if (same.empty()) continue;

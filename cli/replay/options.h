@@ -27,6 +27,7 @@ struct ReplayRequest {
   std::optional<sim::Instant> at;
   std::string trace_folder;
   std::string perfetto_path;
+  std::string html_path;
   bool json = false;
   std::string out;
   bool check_determinism = false;

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "cli/output.h"
+#include "cli/replay/page.h"
 #include "cli/version.h"
+#include "sim/report/page_model.h"
 #include "sim/report/perfetto.h"
 #include "sim/report/trace.h"
 #include "sim/scenario/error_text.h"
@@ -49,6 +51,32 @@ class ListenersFile {
   OutputFile file_;
   absl::Status status_;
   std::optional<Writer> writer_;
+};
+
+// The page of the run, whose file is opened before the run so that an error shows before the work.
+class PageFile {
+ public:
+  explicit PageFile(const RunRequest& request) : request_(request) {
+    if (request.html_path.empty()) return;
+    status_ = file_.Open(request.html_path);
+    if (status_.ok()) model_.emplace(*request.scenario);
+  }
+
+  sim::ObservationSink* model() { return model_.has_value() ? &*model_ : nullptr; }
+  absl::Status Finish(const sim::RunResult& result) {
+    if (!model_.has_value()) return status_;
+    const sim::Story story = sim::Explain(*request_.scenario, result);
+    WritePage(model_->Finish(result, story,
+                             {.whorl_version = kVersion, .command = request_.page_command}),
+              file_.stream());
+    return file_.Commit();
+  }
+
+ private:
+  const RunRequest& request_;
+  OutputFile file_;
+  absl::Status status_;
+  std::optional<sim::PageModel> model_;
 };
 
 // Shows how far a run is, and ends one that would take too many events.
@@ -103,6 +131,8 @@ RunOutcome RunOnce(const RunRequest& request) {
   Listeners listeners;
   listeners.Add(trace.writer());
   listeners.Add(picture.writer());
+  PageFile page(request);
+  listeners.Add(page.model());
   if (request.timeline) outcome.timeline = std::make_unique<sim::Timeline>(scenario);
   listeners.Add(outcome.timeline.get());
   if (request.check_determinism) listeners.Add(&recording);
@@ -119,6 +149,7 @@ RunOutcome RunOnce(const RunRequest& request) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   outcome.written = trace.Finish();
   outcome.written.Update(picture.Finish());
+  outcome.written.Update(page.Finish(outcome.result));
   if (request.explain) outcome.story = sim::Explain(scenario, outcome.result, request.explained);
   if (request.check_determinism) {
     sim::Comparison comparison(recording, scenario);

@@ -21,6 +21,8 @@ struct RunRequest {
   uint64_t seed = 0;
   std::string trace_path;     // empty: no trace
   std::string perfetto_path;  // empty: no file
+  std::string html_path;      // empty: no page
+  std::string page_command;   // that makes the run again, for its page
   bool timeline = false;
   bool explain = false;
   std::optional<Invariant> explained;  // empty: whichever was violated first

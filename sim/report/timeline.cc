@@ -68,8 +68,7 @@ void Timeline::Hear(const Observation& observation, uint64_t ordinal, uint64_t /
   std::visit([this](const auto& what) { On(what); }, observation.what);
 }
 
-void Timeline::Print(const CheckReport& checks, const TimelineStyle& style,
-                     std::ostream& out) const {
+std::vector<TimelineLine> Timeline::Lines(const CheckReport& checks) const {
   std::vector<TimelineLine> lines = lines_;
   for (const InvariantResult& result : checks.invariants) {
     if (!result.first.has_value()) continue;
@@ -79,7 +78,12 @@ void Timeline::Print(const CheckReport& checks, const TimelineStyle& style,
     });
     lines.insert(place, std::move(line));
   }
-  PrintTimelineLines(names_.nodes, lines, style, out);
+  return lines;
+}
+
+void Timeline::Print(const CheckReport& checks, const TimelineStyle& style,
+                     std::ostream& out) const {
+  PrintTimelineLines(names_.nodes, Lines(checks), style, out);
   if (left_out_ > 0) {
     out << "and " << GroupedText(static_cast<int64_t>(left_out_))
         << " more transitions, which a trace would show\n";

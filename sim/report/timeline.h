@@ -44,7 +44,11 @@ class Timeline : public ObservationSink {
 
   void Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) override;
 
-  // Prints the lines, with the first violation of each invariant at its time.
+  // The lines, with the first violation of each invariant at its time.
+  std::vector<TimelineLine> Lines(const CheckReport& checks) const;
+  // How many lines beyond kMaxLines there were.
+  uint64_t left_out() const { return left_out_; }
+  // Prints Lines().
   void Print(const CheckReport& checks, const TimelineStyle& style, std::ostream& out) const;
 
  private:

@@ -34,6 +34,8 @@ class HelpExamplesTest : public HelpExamples {
     // to be there all the same.
     static const std::regex on(" (--on (server|emulator)|--where-possible|--save [^ ]+)");
     const Ended ended = RunExample(std::regex_replace(example, on, ""));
+    // Pages need tools that not every machine has.
+    if (ended.code == 3 && ended.err.find("built without pages") != std::string::npos) return;
     EXPECT_TRUE(Ran(ended)) << "whorl" << command << " --help shows `" << example
                             << "`, which ends with " << ended.code << ": " << ended.err;
   }

@@ -214,6 +214,40 @@ TEST_F(ToolsTest, NewOverwritesNothingUnlessItIsForced) {
   EXPECT_EQ(Shell("ln -s nowhere l && \"$W\" new l").code, 2) << "a link that leads nowhere";
 }
 
+// --- replay --html -------------------------------------------------------------------------------
+
+// What a page shows is tested in a browser, by page/tests/run.mjs.
+TEST_F(ToolsTest, HtmlWritesOneRunAsAPageOrSaysWhatIsMissing) {
+  Write("two.json", kTwoBelieve);
+  const Ended ended = Whorl("replay two.json --seed 1 --html run.html");
+  if (ended.code == 3) {
+    EXPECT_THAT(ended.err, HasSubstr("this command was built without pages"));
+    EXPECT_THAT(ended.err, HasSubstr("./dev build"));
+    EXPECT_THAT(Files("."), Not(testing::Contains("run.html")));
+    GTEST_SKIP() << "built without pages";
+  }
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const std::string page = ReadText(folder_ / "run.html");
+  EXPECT_THAT(page, StartsWith("<!doctype html>"));
+  EXPECT_THAT(page,
+              HasSubstr("http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'"));
+  EXPECT_THAT(page, HasSubstr("\"name\":\"two\""));
+  EXPECT_THAT(page, Not(HasSubstr("http://")));
+  EXPECT_THAT(page, Not(HasSubstr("https://")));
+  EXPECT_EQ(Whorl("replay two.json --seed 1 --html again.html").code, 0);
+  EXPECT_EQ(ReadText(folder_ / "again.html"), page);
+}
+
+TEST_F(ToolsTest, HtmlIsForOneSimulatedRun) {
+  Write("d/one.json", kQuiet);
+  Write("d/two.json", kTwoBelieve);
+  ExpectUsageError("replay d --html run.html",
+                   "--html shows one run of one scenario, and here are 2");
+  ExpectUsageError("replay d/one.json --html run.html --repeat 2", "it does not go with --repeat");
+  ExpectUsageError("replay d/one.json --html run.html --at 1s", "it does not go with --html");
+  ExpectUsageError("replay d/one.json --html d/one.json", "would write over the scenario");
+}
+
 // --- output that cannot be written, and interrupts -----------------------------------------------
 
 TEST_F(ToolsTest, OutputThatCannotBeWrittenIsExitCode3) {

@@ -1,0 +1,250 @@
+// node run.mjs WHORL TOOLS [--large]: tests of the page in a real browser. Exit codes: 0 passed, 1
+// failed, 77 skipped, since chromium or npm's packages are missing. --large also measures a run of
+// 1,000,000 events, prints its figures, and holds them to their bounds.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { launch, missing, open, require } from './browser.mjs';
+
+const whorl = process.argv[2];
+if (missing() !== '') {
+  console.log(`SKIPPED: the page is not tested in a browser, for want of ${missing()}`);
+  process.exit(77);
+}
+const folder = mkdtempSync(join(tmpdir(), 'whorl-page-'));
+const browser = await launch();
+
+// The page of a scenario.
+function pageOf(scenario, ...options) {
+  const file = join(folder, `${scenario.split('/').at(-1)}.html`);
+  try {
+    execFileSync(whorl, ['replay', scenario, '--html', file, ...options], { stdio: 'pipe' });
+  } catch (error) {
+    if (error.status !== 1) throw error;  // an expectation failed, and the page says so
+  }
+  return file;
+}
+const paused = pageOf('scenarios/gc_pause_stale_token.json');
+const partitioned = pageOf('scenarios/fenced_leader_partitioned.json');
+
+const tests = [];
+const test = (claim, body) => tests.push([claim, body]);
+async function with_(file, options, body) {
+  const { page, context, complaints } = await open(browser, file, options);
+  await body(page);
+  assert.deepEqual(complaints, [], 'a console error, or a request');
+  await context.close();
+}
+// How many pixels of the canvas have about the colour of that name.
+const pixels = (page, name) => page.evaluate((wanted) => {
+  const probe = document.createElement('canvas').getContext('2d');
+  probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(`--${wanted}`).trim();
+  probe.fillRect(0, 0, 1, 1);
+  const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
+  const canvas = document.getElementById('picture');
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  let count = 0;
+  for (let i = 0; i < data.length; i += 4) {
+    if (Math.abs(data[i] - r) + Math.abs(data[i + 1] - g) + Math.abs(data[i + 2] - b) < 6) ++count;
+  }
+  return count;
+}, name);
+const settled = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+const current = (page) => page.evaluate(() => Number(new URLSearchParams(location.hash.slice(1)).get('event')));
+
+test('the first screen says what was violated, and what saved the data', () => with_(paused, {}, async (page) => {
+  const verdict = await page.textContent('#verdict');
+  assert.match(verdict, /single_worker violated at 27\.201270 s/);
+  assert.match(verdict, /refused 1 late write/);
+  assert.match(verdict, /The fence: at 35\.010036 s the resource refused a write of a/);
+  const box = await (await page.$('#picture')).boundingBox();
+  assert.ok(box.y + box.height < 900, 'the picture is on the first screen');
+}));
+
+test('each lane has its colours at first paint, violations among them', () => with_(paused, {}, async (page) => {
+  for (const name of ['bad', 'up', 'believes', 'works', 'paused', 'fault', 'lease', 'holder', 'accepted', 'refused', 'call']) {
+    assert.ok(await pixels(page, name) > 20, `nothing has the colour ${name}`);
+  }
+}));
+
+test('a partition is drawn as a cut, with the calls that were lost', () => with_(partitioned, {}, async (page) => {
+  assert.ok(await pixels(page, 'cut') > 20);
+  assert.ok(await pixels(page, 'failed-call') > 20);
+  assert.equal(await pixels(page, 'bad'), 0);
+  assert.match(await page.textContent('#verdict'), /No invariant was violated/);
+}));
+
+test('pointing at the picture shows the event, and a click chooses it', () => with_(partitioned, {}, async (page) => {
+  const box = await (await page.$('#picture')).boundingBox();
+  const row = await page.evaluate(() => document.getElementById('picture').clientHeight);
+  let seen = '';
+  for (let y = 30; y < row && !/fault partition/.test(seen); y += 10) {
+    const x = box.x + 124 + (box.width - 130) * 20 / 60;
+    await page.mouse.move(x, box.y + y);
+    await page.mouse.move(x + 1, box.y + y);
+    if (await page.isVisible('#tip')) seen = await page.textContent('#tip');
+    if (/fault partition/.test(seen)) await page.mouse.click(x + 1, box.y + y);
+  }
+  assert.match(seen, /20\.0\d+ s  .*fault partition/);
+  assert.match(await page.textContent('#detail'), /fault partition/);
+}));
+
+test('keys go to the next event, the one before, and the next violation', () => with_(paused, {}, async (page) => {
+  const first = await current(page) || 2364;
+  await page.keyboard.press('j');
+  assert.equal(await current(page), first + 1);
+  await page.keyboard.press('k');
+  assert.equal(await current(page), first);
+  await page.keyboard.press('v');
+  assert.ok(await current(page) > first);
+  assert.match(await page.textContent('#detail'), /violated/);
+  await page.keyboard.press('?');
+  assert.ok(await page.isVisible('#help'));
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('+');
+  assert.match(await page.evaluate(() => location.hash), /from=\d+&to=\d+/);
+}));
+
+test('a link names an event and the zoom', () =>
+  with_(paused, { hash: '#event=1234&from=10000000000&to=20000000000' }, async (page) => {
+    assert.match(await page.textContent('#detail'), /1234 of \d+/);
+    assert.match(await page.getAttribute('#picture', 'aria-label'), /from 10\.000000 to 20\.000000 s/);
+    await page.click('#story a >> nth=1');
+    await page.waitForFunction(() => document.querySelector('#detail').textContent.includes('begins') ||
+      document.querySelector('#detail').textContent.includes('believes'));
+  }));
+
+test('an event shows the row before and after, and what its process knew', () => with_(paused, {}, async (page) => {
+  await page.fill('#search', 'row committed');
+  await page.click('#story a >> text=takeover_update committed');
+  await page.waitForFunction(() => document.querySelector('#detail').textContent.includes('The row before and after'));
+  const detail = await page.textContent('#detail');
+  assert.match(detail, /token0\.008625\d* s27\.024756\d* s/);
+  assert.match(detail, /What b knew then/);
+}));
+
+test('filters and search leave the events that match', () => with_(paused, {}, async (page) => {
+  await page.selectOption('#filter-node', { label: 'b' });
+  await page.fill('#search', 'takeover_update');
+  await page.waitForFunction(() => document.querySelectorAll('#list button').length > 0);
+  const texts = await page.$$eval('#list .text', (all) => all.map((one) => one.textContent));
+  assert.ok(texts.length > 0 && texts.every((text) => text.includes('takeover_update')), texts.join('\n'));
+  await page.fill('#search', 'no such words');
+  await page.waitForFunction(() => document.querySelector('#events-count').textContent === 'No event passes the filters.');
+  assert.equal(await pixels(page, 'paused') < 20, true, 'the lane of a is left out');
+}));
+
+test('names from a scenario are text and nothing else', () => {
+  const file = pageOf(new URL('hostile.json', import.meta.url).pathname);
+  return with_(file, {}, async (page) => {
+    assert.equal(await page.$$eval('img, b', (all) => all.length), 0);
+    assert.match(await page.title(), /^hostile: whorl$/);
+    assert.match(await page.textContent('#about'), /<\/script><img src=x onerror/);
+    assert.equal(await page.$eval('#filter-node option:nth-child(2)', (one) => one.textContent),
+      '</script><img src=x onerror=alert(1)>');
+  });
+});
+
+test('no request can leave the page', async () => {
+  const { page, context } = await open(browser, partitioned);
+  const outcome = await page.evaluate(async () => {
+    const refused = [];
+    document.addEventListener('securitypolicyviolation', (event) => refused.push(event.violatedDirective));
+    await fetch('https://example.invalid/').catch(() => {});
+    const image = new Image();
+    await new Promise((done) => { image.onerror = done; image.src = 'https://example.invalid/x.png'; });
+    const script = document.createElement('script');
+    script.textContent = 'document.title = "stolen"';
+    document.body.append(script);
+    await new Promise((done) => setTimeout(done));
+    return { refused, title: document.title };
+  });
+  assert.ok(outcome.refused.includes('connect-src') && outcome.refused.includes('img-src'), outcome.refused.join());
+  assert.notEqual(outcome.title, 'stolen');
+  await context.close();
+});
+
+test('axe-core finds nothing serious, in light and dark', async () => {
+  const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+  for (const dark of [false, true]) {
+    const { page, context } = await open(browser, paused, { dark });
+    const found = await page.evaluate(`(async () => { ${axe}; return (await axe.run()).violations
+      .filter((one) => one.impact === 'serious' || one.impact === 'critical')
+      .map((one) => one.id + ': ' + one.nodes[0].html); })()`);
+    assert.deepEqual(found, []);
+    await context.close();
+  }
+});
+
+test('the dark page is dark, canvas included', () => with_(paused, { dark: true }, async (page) => {
+  assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), 'rgb(20, 23, 28)');
+  assert.ok(await pixels(page, 'ground') > 10_000);
+}));
+
+test('nothing is wider than a phone', () => with_(paused, { width: 390, height: 844 }, async (page) => {
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= 390);
+}));
+
+test('it prints the picture and leaves the controls out', () => with_(paused, {}, async (page) => {
+  await page.emulateMedia({ media: 'print' });
+  assert.equal(await page.isVisible('#filters'), false);
+  assert.equal(await page.isVisible('#picture'), true);
+}));
+
+test('a story of ordinary length is small', () => {
+  assert.ok(statSync(partitioned).size < 300_000, `${statSync(partitioned).size} bytes`);
+});
+
+if (process.argv.includes('--large')) {
+  test('1,000,000 events: size, first paint, and frames of a pan', async () => {
+    const scenario = join(folder, 'large.json');
+    const nodes = Array.from({ length: 8 }, (_, i) => `n${i}`);
+    writeFileSync(scenario, JSON.stringify({
+      version: 1, about: 'Many events.', protocol: 'spindle_v2', lease: '5s', nodes, duration: '8000s', seed: 1,
+      workload: { write_every: '500ms' },
+      faults: [{ at: '1000s', do: 'pause', node: 'n0', for: '9s', every: '500s', times: 12 },
+        { at: '1200s', do: 'crash', node: 'leader', restart_after: '3s', every: '300s', times: 15 }],
+    }));
+    const file = pageOf(scenario);
+    const { page, context } = await open(browser, file);
+    const figures = await page.evaluate(async () => {
+      const paint = performance.getEntriesByName('first-contentful-paint')[0].startTime;
+      const ready = performance.getEntriesByName('whorl-drawn')[0].startTime;
+      document.getElementById('picture').focus();
+      const times = [];
+      for (let i = 0; i < 120; ++i) {
+        const zoom = i < 3 ? '+' : i % 40 < 20 ? 'ArrowRight' : 'ArrowLeft';
+        document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: zoom, bubbles: true }));
+        times.push(await new Promise((done) => requestAnimationFrame(done)));
+      }
+      const frames = times.slice(1).map((time, i) => time - times[i]).sort((a, b) => a - b);
+      return { events: document.getElementById('events-count').textContent, paint, ready,
+        median: frames[Math.floor(frames.length / 2)], p95: frames[Math.floor(frames.length * 0.95)] };
+    });
+    console.log(`  ${figures.events} ${(statSync(file).size / 1e6).toFixed(1)} MB, first paint ` +
+      `${figures.paint.toFixed(0)} ms, picture ${figures.ready.toFixed(0)} ms, frame of a pan ` +
+      `${figures.median.toFixed(1)} ms (median), ${figures.p95.toFixed(1)} ms (95 %)`);
+    assert.ok(Number(/of (\d+)/.exec(figures.events)[1]) >= 1_000_000, 'a million events');
+    assert.ok(statSync(file).size <= 25e6);
+    assert.ok(figures.paint < 2000);
+    assert.ok(figures.median < 17);
+    await context.close();
+  });
+}
+
+let failed = 0;
+for (const [claim, body] of tests) {
+  try {
+    await body();
+    console.log(`ok      ${claim}`);
+  } catch (error) {
+    ++failed;
+    console.log(`FAILED  ${claim}\n${error.stack}`);
+  }
+}
+await browser.close();
+rmSync(folder, { recursive: true });
+console.log(`${tests.length - failed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);

@@ -1,0 +1,286 @@
+#include "sim/report/page_model.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "sim/judge/expectations.h"
+#include "sim/judge/known.h"
+#include "sim/report/row_text.h"
+#include "sim/report/trace.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
+#include "sim/scenario/rules.h"
+#include "sim/scenario/writer.h"
+#include "sim/world/latency.h"
+
+namespace whorl::sim {
+namespace {
+
+constexpr std::string_view kToneWords[] = {"plain", "good", "bad", "warning"};
+
+// The fields of an observation, those of its fields by "field.name".
+void AddCells(PageTables::Row& row, const std::string& prefix, const Json& fields) {
+  for (const auto& [name, value] : fields.items()) {
+    const std::string column = prefix.empty() ? name : Cat(prefix, ".", name);
+    if (value.is_object()) {
+      AddCells(row, column, value);
+    } else {
+      row.Text(column, name, DumpJson(value));
+    }
+  }
+}
+
+Json StoryJson(const Story& story) {
+  Json lines = Json::array();
+  for (const StoryLine& line : story.lines) {
+    lines.push_back({{"at", line.at.ns}, {"who", line.who}, {"text", line.text}});
+  }
+  return {{"invariant", story.invariant}, {"at", story.at.ns},          {"head", story.head},
+          {"lines", std::move(lines)},    {"left_out", story.left_out}, {"end", story.end}};
+}
+
+}  // namespace
+
+PageModel::PageModel(const Scenario& scenario)
+    : scenario_(scenario),
+      printer_(NamesOf(scenario)),
+      checkers_(scenario, RoundTripP999(scenario.spanner.preset)),
+      timeline_(scenario) {}
+
+void PageModel::Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) {
+  now_ = observation.at;
+  ordinal_ = ordinal;
+  timeline_.Hear(observation, ordinal, hash);
+  const int64_t before = checkers_.violations();
+  checkers_.Observe(observation);
+  AddEvent(observation);
+  if (checkers_.violations() != before) AddViolations();
+  std::visit([this](const auto& what) { On(what); }, observation.what);
+}
+
+void PageModel::AddEvent(const Observation& observation) {
+  const std::string_view word = ObservedEventText(observation.what);
+  const auto kind = std::ranges::find(kinds_, word);
+  tables_.Add("events").Int("at", now_.ns).Int("kind", kind - kinds_.begin());
+  if (kind == kinds_.end()) kinds_.push_back(word);
+  PageTables::Row row = tables_.Add(word);
+  Json fields = Json::object();
+  std::visit([&](const auto& what) { printer_.AddFields(what, fields); }, observation.what);
+  AddCells(row, "", fields);
+}
+
+// --- what lasts ----------------------------------------------------------------------------------
+
+void PageModel::Set(PageSpan kind, int16_t node, uint16_t lock, bool is_on) {
+  const SpanKey key(kind, node, lock);
+  if (is_on) {
+    const bool is_new = open_spans_.try_emplace(key, spans_.size()).second;
+    if (is_new) spans_.push_back({.key = key, .from = ordinal_});
+    return;
+  }
+  const auto open = open_spans_.find(key);
+  if (open == open_spans_.end()) return;
+  spans_[open->second].to = ordinal_;
+  open_spans_.erase(open);
+}
+
+void PageModel::On(const ProcessStarted& x) { Set(PageSpan::kUp, x.process.node, 0, true); }
+void PageModel::On(const ProcessGone& x) {
+  const int16_t node = x.process.node;
+  Set(PageSpan::kUp, node, 0, false);
+  Set(PageSpan::kPaused, node, 0, false);
+  for (size_t lock = 0; lock < scenario_.locks.size(); ++lock) {
+    Set(PageSpan::kBelieves, node, static_cast<uint16_t>(lock), false);
+    Set(PageSpan::kWorks, node, static_cast<uint16_t>(lock), false);
+  }
+}
+void PageModel::On(const ProcessPaused& x) { Set(PageSpan::kPaused, x.process.node, 0, true); }
+void PageModel::On(const ProcessResumed& x) { Set(PageSpan::kPaused, x.process.node, 0, false); }
+void PageModel::On(const LinkChanged& x) {
+  const bool is_cut = x.link != LinkState::kUp;
+  if (x.direction != Direction::kFrom) Set(PageSpan::kCutTo, x.node, 0, is_cut);
+  if (x.direction != Direction::kTo) Set(PageSpan::kCutFrom, x.node, 0, is_cut);
+}
+void PageModel::On(const BeliefChanged& x) {
+  Set(PageSpan::kBelieves, x.process.node, x.lock, x.believes);
+}
+void PageModel::On(const WorkChanged& x) {
+  Set(PageSpan::kWorks, x.process.node, x.lock, x.at_work);
+}
+
+void PageModel::On(const FaultBegan& x) {
+  open_faults_[x.fault] = faults_.size();
+  faults_.push_back({.fault = x.fault, .from = ordinal_});
+}
+void PageModel::On(const FaultEnded& x) {
+  const auto open = open_faults_.find(x.fault);
+  if (open == open_faults_.end()) return;
+  faults_[open->second].to = ordinal_;
+  open_faults_.erase(open);
+}
+
+void PageModel::On(const CallSent& x) {
+  open_calls_[x.call] = calls_.size();
+  calls_.push_back({.sent = ordinal_});
+}
+void PageModel::On(const CallServed& x) {
+  const auto open = open_calls_.find(x.call);
+  if (open != open_calls_.end()) calls_[open->second].served = ordinal_;
+}
+void PageModel::On(const CallEnded& x) {
+  const auto open = open_calls_.find(x.call);
+  if (open != open_calls_.end()) calls_[open->second].ended = ordinal_;
+}
+
+void PageModel::AddWhatLasted() {
+  // A call is drawn from where it was sent, so the rest is said as distances from there.
+  const auto distance = [](uint64_t from, uint64_t to) {
+    return static_cast<int64_t>(to == 0 ? 0 : to - from);
+  };
+  for (const Call& call : calls_) {
+    tables_.Add("calls")
+        .Int("sent", static_cast<int64_t>(call.sent))
+        .Int("served", distance(call.sent, call.served))
+        .Int("ended", distance(call.sent, call.ended));
+  }
+  for (const Span& span : spans_) {
+    const auto& [kind, node, lock] = span.key;
+    tables_.Add("spans")
+        .Int("kind", static_cast<int64_t>(kind))
+        .Int("node", node)
+        .Int("lock", lock)
+        .Int("from", static_cast<int64_t>(span.from))
+        .Int("to", static_cast<int64_t>(span.to));
+  }
+  for (const ActiveFault& fault : faults_) {
+    tables_.Add("faults")
+        .Int("fault", fault.fault)
+        .Int("from", static_cast<int64_t>(fault.from))
+        .Int("to", static_cast<int64_t>(fault.to));
+  }
+}
+
+// The checkers' ledger has heard of it before.
+void PageModel::On(const RowCommitted& x) {
+  const auto lock = checkers_.setup().LockOfRow(x.after.has_value() ? *x.after : *x.before);
+  if (!lock.has_value()) return;
+  const std::optional<Version>& newest = checkers_.ledger().Newest(*lock);
+  const bool held = newest.has_value() && newest->held && !newest->released;
+  tables_.Add("versions")
+      .Int("event", static_cast<int64_t>(ordinal_))
+      .Int("lock", *lock)
+      .Int("held", held ? 1 : 0)
+      .Int("node", held ? newest->owner.node : -1)
+      .Text("token", "version", held && newest->token ? TokenText(*newest->token) : std::string())
+      .Int("lease_until", held && newest->lease_until ? (*newest->lease_until - kStartTime).ns : 0);
+}
+
+// --- violations ----------------------------------------------------------------------------------
+
+void PageModel::AddViolations() {
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    int64_t& shown = violations_[static_cast<size_t>(invariant)];
+    const int64_t violations = checkers_.violations(invariant);
+    if (violations == shown) continue;
+    // For a missed deadline, the deadline.
+    const Instant at = shown == 0 ? checkers_.Finish(now_)[invariant].first->at : now_;
+    shown = violations;
+    tables_.Add("violations")
+        .Int("event", static_cast<int64_t>(ordinal_))
+        .Int("at", at.ns)
+        .Int("invariant", static_cast<int64_t>(invariant));
+  }
+}
+
+// --- the head ------------------------------------------------------------------------------------
+
+Json PageModel::ScenarioJson() const {
+  Json json = Json::object();
+  json["name"] = scenario_.name;
+  json["start"] = FormatRfc3339(kStartTime);
+  json["about"] = scenario_.about;
+  json["protocol"] = scenario_.protocol;
+  json["duration"] = scenario_.duration.ns;
+  json["epsilon"] = scenario_.spanner.truetime.epsilon.ns;
+  json["locks"] = scenario_.locks;
+  Json nodes = Json::array();
+  for (const NodeSpec& node : scenario_.nodes) {
+    nodes.push_back({{"name", node.name},
+                     {"lease", FormatDuration(node.lease)},
+                     {"clock_offset", node.clock.offset.ns},
+                     {"clock_ppm", node.clock.rate_ppm}});
+  }
+  json["nodes"] = std::move(nodes);
+  Json faults = Json::array();
+  for (const FaultSpec& fault : scenario_.faults) {
+    const std::string keys = FaultKeysText(fault, scenario_);
+    faults.push_back({{"text", Cat(FaultKindText(fault.kind()), keys.empty() ? "" : ", ", keys)},
+                      {"node", fault.node},
+                      {"line", fault.line}});
+  }
+  json["faults"] = std::move(faults);
+  return json;
+}
+
+Json PageModel::ResultJson(const RunResult& result) const {
+  Json json = Json::object();
+  json["seed"] = std::to_string(result.seed);
+  json["hash"] = HashText(result.hash);
+  json["simulated"] = result.simulated.ns;
+  const bool is_judged = result.seed == scenario_.seed;
+  json["judged"] = is_judged;
+  json["failures"] =
+      is_judged ? Json(FailuresOf(scenario_, result)) : Json(std::vector<std::string>());
+  json["metrics"] = MetricsJson(result.checks.metrics);
+  Json invariants = Json::array();
+  for (const InvariantResult& of : result.checks.invariants) {
+    Json one = {
+        {"name", WordOf(of.invariant)},
+        {"verdict", WordOf(of.verdict)},
+        {"violations", of.violations},
+        {"expected", is_judged && ExpectedOf(scenario_, of.invariant) == Expected::kViolated}};
+    if (of.first.has_value()) {
+      const KnownOfViolation known = KnownOf(scenario_, of.invariant);
+      one["event"] = of.first->observation;
+      one["at"] = of.first->at.ns;
+      one["text"] = of.first->text;
+      one["promise"] = PromiseText(known);
+      one["findings"] = FindingsText(known);
+    }
+    if (!of.unknown_because.empty()) one["unknown_because"] = of.unknown_because;
+    invariants.push_back(std::move(one));
+  }
+  json["invariants"] = std::move(invariants);
+  return json;
+}
+
+Json PageModel::TimelineJson(const RunResult& result) const {
+  Json lines = Json::array();
+  for (const TimelineLine& line : timeline_.Lines(result.checks)) {
+    lines.push_back({{"event", line.ordinal},
+                     {"at", line.at.ns},
+                     {"node", line.node},
+                     {"tone", kToneWords[static_cast<size_t>(line.tone)]},
+                     {"text", line.text}});
+  }
+  return lines;
+}
+
+PageModel::Data PageModel::Finish(const RunResult& result, const Story& story, const About& about) {
+  AddWhatLasted();
+  Json head = Json::object();
+  head["format"] = kPageFormat;
+  head["whorl"] = about.whorl_version;
+  head["command"] = about.command;
+  head["scenario"] = ScenarioJson();
+  head["result"] = ResultJson(result);
+  head["story"] = StoryJson(story);
+  head["timeline"] = TimelineJson(result);
+  head["timeline_left_out"] = timeline_.left_out();
+  head["kinds"] = kinds_;
+  PageTables::Packed packed = tables_.Pack();
+  head["data"] = std::move(packed.manifest);
+  return {.head = std::move(head), .bytes = std::move(packed.bytes)};
+}
+
+}  // namespace whorl::sim

@@ -1,0 +1,121 @@
+// A run as the data of its page (page/README.md): every observation, and what a picture of them needs
+// so that the page derives nothing itself.
+//
+//   table        a row for
+//   events       each observation: its time, and its kind, an index into `kinds` of the head
+//   KIND         each observation of that kind, with the fields of a trace's line (trace.h); fields of
+//                a field are named "call.lock"
+//   calls        each call: the observations that it was sent, served and ended by; 0: it was not
+//   spans        a state of a node that lasts: up, paused, believes, works, cut_to, cut_from
+//   versions     each change of a lock's row: holder, token, lease's end, by the checkers' ledger
+//   violations   each violation
+//   faults       each time that a fault was active
+//
+// Observations are named by their ordinals, as in a trace. What still lasts when the run ends has 0
+// for its end. Calls, spans and faults are in the order of their beginnings.
+// Invariant: a scenario and a seed decide every byte, with every compiler.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "protocol/spanner/rpc.h"
+#include "sim/judge/checkers.h"
+#include "sim/judge/run.h"
+#include "sim/report/json_print.h"
+#include "sim/report/page_tables.h"
+#include "sim/report/story.h"
+#include "sim/report/timeline.h"
+#include "sim/scenario/scenario.h"
+#include "sim/world/observation.h"
+
+namespace whorl::sim {
+
+inline constexpr int kPageFormat = 1;
+
+enum class PageSpan : uint8_t { kUp, kPaused, kBelieves, kWorks, kCutTo, kCutFrom };
+
+class PageModel : public ObservationSink {
+ public:
+  // `scenario` outlives this.
+  explicit PageModel(const Scenario& scenario);
+
+  void Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) override;
+
+  struct About {
+    std::string whorl_version;
+    std::string command;  // that makes the run again
+  };
+  struct Data {
+    Json head;          // all but the tables' bytes
+    std::string bytes;  // of the tables, as head["tables"] says
+  };
+  // Once. REQUIRES: it has heard the whole run, whose result is `result`; `story` explains it.
+  Data Finish(const RunResult& result, const Story& story, const About& about);
+
+ private:
+  using SpanKey = std::tuple<PageSpan, int16_t, uint16_t>;  // node, lock
+  struct Call {
+    uint64_t sent = 0;
+    uint64_t served = 0;
+    uint64_t ended = 0;
+  };
+  struct Span {
+    SpanKey key;
+    uint64_t from = 0;
+    uint64_t to = 0;
+  };
+  struct ActiveFault {
+    uint32_t fault = 0;
+    uint64_t from = 0;
+    uint64_t to = 0;
+  };
+
+  void On(const ProcessStarted& x);
+  void On(const ProcessGone& x);
+  void On(const ProcessPaused& x);
+  void On(const ProcessResumed& x);
+  void On(const LinkChanged& x);
+  void On(const FaultBegan& x);
+  void On(const FaultEnded& x);
+  void On(const CallSent& x);
+  void On(const CallServed& x);
+  void On(const CallEnded& x);
+  void On(const RowCommitted& x);
+  void On(const BeliefChanged& x);
+  void On(const WorkChanged& x);
+  void On(const auto&) {}  // has its row, and lasts no time
+
+  void AddEvent(const Observation& observation);
+  void AddViolations();
+  void Set(PageSpan kind, int16_t node, uint16_t lock, bool is_on);
+  void AddWhatLasted();
+  Json ScenarioJson() const;
+  Json ResultJson(const RunResult& result) const;
+  Json TimelineJson(const RunResult& result) const;
+
+  const Scenario& scenario_;
+  JsonPrinter printer_;
+  Checkers checkers_;
+  Timeline timeline_;
+  PageTables tables_;
+  Instant now_;
+  uint64_t ordinal_ = 0;
+  std::vector<std::string_view> kinds_;
+  std::array<int64_t, kCountOf<Invariant>> violations_{};
+  std::vector<Span> spans_;
+  std::vector<Call> calls_;
+  std::vector<ActiveFault> faults_;
+  // Which of them have not ended, as indexes.
+  std::map<SpanKey, size_t> open_spans_;
+  std::map<CallName, size_t> open_calls_;
+  std::map<uint32_t, size_t> open_faults_;
+};
+
+}  // namespace whorl::sim
