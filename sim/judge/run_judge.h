@@ -41,6 +41,7 @@ class RunJudge {
 
   const Ledger& ledger() const { return checkers_.ledger(); }
   const Disturbances& disturbances() const { return disturbances_; }
+  const CheckerSetup& setup() const { return checkers_.setup(); }
 
   friend bool operator==(const RunJudge&, const RunJudge&) = default;
 

@@ -44,17 +44,17 @@ Json StoryJson(const Story& story) {
 PageModel::PageModel(const Scenario& scenario)
     : scenario_(scenario),
       printer_(NamesOf(scenario)),
-      checkers_(scenario, RoundTripP999(scenario.spanner.preset)),
+      judge_(scenario, RoundTripP999(scenario.spanner.preset)),
       timeline_(scenario) {}
 
 void PageModel::Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) {
   now_ = observation.at;
   ordinal_ = ordinal;
   timeline_.Hear(observation, ordinal, hash);
-  const int64_t before = checkers_.violations();
-  checkers_.Observe(observation);
+  const int64_t before = judge_.violations();
+  judge_.Observe(observation);
   AddEvent(observation);
-  if (checkers_.violations() != before) AddViolations();
+  if (judge_.violations() != before) AddViolations();
   std::visit([this](const auto& what) { On(what); }, observation.what);
 }
 
@@ -162,9 +162,9 @@ void PageModel::AddWhatLasted() {
 
 // The checkers' ledger has heard of it before.
 void PageModel::On(const RowCommitted& x) {
-  const auto lock = checkers_.setup().LockOfRow(x.after.has_value() ? *x.after : *x.before);
+  const auto lock = judge_.setup().LockOfRow(x.after.has_value() ? *x.after : *x.before);
   if (!lock.has_value()) return;
-  const std::optional<Version>& newest = checkers_.ledger().Newest(*lock);
+  const std::optional<Version>& newest = judge_.ledger().Newest(*lock);
   const bool held = newest.has_value() && newest->held && !newest->released;
   tables_.Add("versions")
       .Int("event", static_cast<int64_t>(ordinal_))
@@ -180,10 +180,10 @@ void PageModel::On(const RowCommitted& x) {
 void PageModel::AddViolations() {
   for (const Invariant invariant : AllOf<Invariant>()) {
     int64_t& shown = violations_[static_cast<size_t>(invariant)];
-    const int64_t violations = checkers_.violations(invariant);
+    const int64_t violations = judge_.violations(invariant);
     if (violations == shown) continue;
     // For a missed deadline, the deadline.
-    const Instant at = shown == 0 ? checkers_.Finish(now_)[invariant].first->at : now_;
+    const Instant at = shown == 0 ? judge_.Finish(now_)[invariant].first->at : now_;
     shown = violations;
     tables_.Add("violations")
         .Int("event", static_cast<int64_t>(ordinal_))

@@ -7,7 +7,7 @@
 //                a field are named "call.lock"
 //   calls        each call: the observations that it was sent, served and ended by; 0: it was not
 //   spans        a state of a node that lasts: up, paused, believes, works, cut_to, cut_from
-//   versions     each change of a lock's row: holder, token, lease's end, by the checkers' ledger
+//   versions     each change of a lock's row: holder, token, lease's end, by the judges' ledger
 //   violations   each violation
 //   faults       each time that a fault was active
 //
@@ -26,8 +26,8 @@
 #include <vector>
 
 #include "protocol/spanner/rpc.h"
-#include "sim/judge/checkers.h"
 #include "sim/judge/run.h"
+#include "sim/judge/run_judge.h"
 #include "sim/report/json_print.h"
 #include "sim/report/page_tables.h"
 #include "sim/report/story.h"
@@ -102,7 +102,7 @@ class PageModel : public ObservationSink {
 
   const Scenario& scenario_;
   JsonPrinter printer_;
-  Checkers checkers_;
+  RunJudge judge_;
   Timeline timeline_;
   PageTables tables_;
   Instant now_;
