@@ -69,6 +69,8 @@ class RememberingModel {
     return LockModel::KindOf(state.shown, state.left, property);
   }
   size_t BytesOf(const State& state) const;
+  // What it holds besides states, roughly.
+  size_t OwnBytes() const { return steps_.bytes(); }
 
   // From now on all of them are.
   void CheckEveryStep() { checks_ = true; }

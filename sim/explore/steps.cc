@@ -163,6 +163,9 @@ void Append(const Parts& from, const Part& part, Parts& to) {
   to.numbers.insert(to.numbers.end(), numbers.begin(), numbers.end());
 }
 
+// In the table of a KeyMap, at most half of which is taken.
+constexpr size_t kBytesOfKey = sizeof(explore::Key128) + 4 * sizeof(uint32_t);
+
 int64_t Nanos(Instant now) { return ToTimestamp(now).UnixNanos(); }
 
 int64_t GreatestOf(const Parts& parts, uint64_t scope) {
@@ -476,6 +479,14 @@ bool ForgetsPinned(const Parts& from, const Parts& to, uint64_t reads) {
 
 }  // namespace
 
+size_t StepMemory::BytesOf(const Effect& effect) {
+  size_t bytes = 0;
+  for (const NewPart& added : effect.added) {
+    bytes += sizeof(NewPart) + added.sources.capacity() * sizeof(Source);
+  }
+  return bytes;
+}
+
 void StepMemory::Record(Instant now, Duration memory, const Parts& from, const PartMove& pick,
                         const Parts& to, bool concerns_judges, uint32_t violated,
                         const std::vector<ShownBy>& shown) {
@@ -499,6 +510,7 @@ void StepMemory::Record(Instant now, Duration memory, const Parts& from, const P
   } else {
     verdict.is_known = false;
   }
+  bytes_ += sizeof(verdict) + kBytesOfKey + BytesOf(verdict.effect);
   judgements_.Insert(key, std::move(verdict));
 }
 
@@ -523,6 +535,7 @@ void StepMemory::RecordStep(Instant now, Duration memory, const Parts& from, con
   } else {
     step.is_known = false;
   }
+  bytes_ += sizeof(step) + kBytesOfKey + BytesOf(step.effect);
   steps_.Insert(place.key, std::move(step));
 }
 

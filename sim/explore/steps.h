@@ -63,6 +63,7 @@ class StepMemory {
               const std::vector<ShownBy>& shown);
 
   size_t size() const { return steps_.size(); }
+  size_t bytes() const { return bytes_; }  // roughly
   size_t judgements() const { return judgements_.size(); }
 
  private:
@@ -122,6 +123,9 @@ class StepMemory {
   void RecordStep(Instant now, Duration memory, const Parts& from, const Place& place,
                   const Parts& to, bool concerns_judges);
 
+  static size_t BytesOf(const Effect& effect);
+
+  size_t bytes_ = 0;
   explore::KeyMap<Step> steps_;
   explore::KeyMap<Verdict> judgements_;
 };

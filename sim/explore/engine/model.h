@@ -18,6 +18,7 @@
 //   Kind(state, property)         which kind of violation this is, a number. With
 //                                 SearchOptions::each_kind, each kind is found.
 //   BytesOf(state)                what the state holds besides sizeof(State), for the memory limit
+//   OwnBytes()                    what the model holds besides states, for the same
 //
 // States that share a fingerprint must offer choices that lead to the same fingerprints with the
 // same faults; then what is found does not depend on which of them stays. Choices of a state and

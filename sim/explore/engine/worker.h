@@ -91,7 +91,11 @@ class Worker {
     for (size_t i = 0; i < kMaxProperties; ++i) sums[i] += std::exchange(violating_[i], 0);
   }
 
-  size_t bytes() const { return (waiting_.size() + kQueue) * sizeof(Candidate); }
+  size_t bytes() const {
+    size_t bytes = (waiting_.size() + kQueue) * sizeof(Candidate);
+    if constexpr (requires { model_.OwnBytes(); }) bytes += model_.OwnBytes();
+    return bytes;
+  }
 
  private:
   static constexpr size_t kQueue = 32;
