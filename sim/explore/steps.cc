@@ -307,7 +307,7 @@ StepMemory::Applied StepMemory::ApplyFrom(Instant now, const Parts& from, const 
   if (verdict != nullptr) AddParts(now, from, WithJudges(from, place), verdict->effect, to);
   if (!DropForgotten(to)) return Applied::kPins;
   // The parts that are not shown are the last ones.
-  std::ranges::stable_partition(
+  std::ranges::partition(
       to.all, [](const Part& part) { return part.shape->kind() != PartKind::kLedger; });
   judgement.violated = verdict == nullptr ? 0 : verdict->violated;
   judgement.shown.clear();
