@@ -107,7 +107,8 @@ void NormalForm::AddPart(const Digest128& shape, std::span<const Hole> holes,
         break;
       case HoleKind::kGate:
         gate_is_open_ = number >= asked_[static_cast<size_t>(hole.param)];
-        if (gate_is_open_ && from_now == 0) gates_of_now_ |= uint64_t{1} << (hole.param % 64);
+        if (gate_is_open_ && from_now == 0)
+          gates_of_now_ |= uint64_t{1} << (hole.param % int64_t{kMostGates});
         break;
       case HoleKind::kGated:
         words_.push_back(gate_is_open_ ? static_cast<uint64_t>(number) : 0);
@@ -116,6 +117,12 @@ void NormalForm::AddPart(const Digest128& shape, std::span<const Hole> holes,
   }
   parts_.back().first_word = first;
   parts_.back().last_word = words_.size();
+}
+
+void NormalForm::AddPartsOf(const CanonicalForm& form) {
+  for (const CanonicalForm::Part& part : form.parts()) {
+    AddPart(form.ShapeOf(part), form.HolesOf(part), form.NumbersOf(part));
+  }
 }
 
 void NormalForm::FillInRanks() {

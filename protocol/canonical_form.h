@@ -261,13 +261,16 @@ class NormalForm {
   // among those that do; those that do come first.
   void AddPart(const Digest128& shape, std::span<const Hole> holes,
                std::span<const int64_t> numbers, bool is_shown = true);
+  // All of the form's; they are shown.
+  void AddPartsOf(const CanonicalForm& form);
   // Call it once, at the end. Then:
   void Finish();
   size_t size() const { return parts_.size(); }
   const Digest128& DigestOf(size_t part) const { return parts_[part].digest; }
   // Of all parts that are shown.
   const Digest128& digest() const { return digest_; }
-  // Gates that are open because the instant is now, as bits by `param` modulo 64.
+  // Gates that are open because the instant is now, as bits by `param` modulo kMostGates.
+  static constexpr size_t kMostGates = 64;
   uint64_t gates_of_now() const { return gates_of_now_; }
   // Whether parts that are not shown have numbers of which the digests do not tell all.
   bool is_ambiguous() const { return is_ambiguous_; }

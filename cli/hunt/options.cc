@@ -36,8 +36,9 @@ constexpr std::string_view kHuntFooter = R"(Examples:
 
 A run is a world drawn from the seed and its number, and lasts 120 simulated seconds: faults, then
 time to recover. What is found is grouped by invariant and by the step at which it broke, and the
-smallest scenario of each group is shrunk. With --from, run 0 is the scenario of FILE, and the others are
-it with other seeds, with a part of its schedule, and with faults left out and added. Output depends on the options alone, neither on --jobs
+smallest scenario of each group is shrunk. With --from, run 0 is the scenario of
+FILE, and the others are it with other seeds, with a part of its schedule, and with faults left out and
+added. Output depends on the options alone, neither on --jobs
 nor (but for how many runs there were) on --for. Ctrl-C ends a hunt early, which then reports what
 it has; a second one ends the command.
 Exit codes: 0 nothing was found; 1 something was, or a run could not be repeated; 2 bad input or

@@ -69,7 +69,7 @@ ProtocolInfo Info() {
       {{Invariant::kOneLiveToken, Circumstance::kSeveralSplits},
        {Invariant::kHasLockTruthful, Circumstance::kSeveralSplits}}};
   ProtocolInfo info;
-  info.numbers_instants = true;  // TakeoverRowName
+  info.depends_on_absolute_time = true;  // TakeoverRowName
   info.name = "spindle_v2";
   info.summary =
       "spindle v2 (Go): INSERT wins, the commit timestamp is the token, heartbeats keep the lease";

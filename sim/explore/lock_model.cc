@@ -107,8 +107,7 @@ class Lister {
     if (state_.left.losses > 0) {
       Strike(node, arrives ? OfNode::kLoseRequest : OfNode::kLoseReply, call.name, 1);
     }
-    if (state_.left.aborts > 0 && arrives && model::IsOfReadWrite(call.request) &&
-        !std::holds_alternative<Rollback>(call.request) && !call.struck_by) {
+    if (state_.left.aborts > 0 && arrives && MayAbort(call)) {
       Strike(node, OfNode::kAbort, call.name, 1);
     }
   }
@@ -128,15 +127,7 @@ class Lister {
 
   void ListDeletes() {
     if (state_.left.deletes == 0) return;
-    const std::vector<FaultSpec>& faults = world_.setup().scenario.faults;
-    for (size_t fault = world_.state().nodes.size() * kFaultsOfNode; fault < faults.size();
-         ++fault) {
-      const RowOfLock& row = faults[fault].As<DeleteRowFault>()->target;
-      const model::StoredTable& table = world_.state().database.tables.front();
-      if (model::FindNewest(table, {KeyOfRow(world_.setup().scenario, row)}) != nullptr) {
-        Strike(static_cast<uint32_t>(fault), {}, 1);
-      }
-    }
+    for (const uint32_t fault : DeletionsIn(world_)) Strike(fault, {}, 1);
   }
 
   const Situation& state_;
@@ -152,7 +143,7 @@ Outbox& ScratchOutbox() {
   return out;
 }
 
-// --- clocks ------------------------------------------------------------------
+// --- clocks --------------------------------------------------------------------------------------
 
 // The scenario with clocks that are exact, fast or slow, in each way. REQUIRES: SlowRate(fast_ppm).
 std::vector<Scenario> WithEachRate(const Scenario& scenario, int64_t fast_ppm) {
@@ -382,9 +373,7 @@ explore::Key128 LockModel::Fingerprint(const State& state) const {
     }
   }
   normal.Begin(form.now(), memory_, asked);
-  for (const CanonicalForm::Part& part : form.parts()) {
-    normal.AddPart(form.ShapeOf(part), form.HolesOf(part), form.NumbersOf(part));
-  }
+  normal.AddPartsOf(form);
   normal.Finish();
   return KeyOf(normal.digest(), {.now = world.now(),
                                  .left = state->left,

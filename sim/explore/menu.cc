@@ -5,6 +5,8 @@
 #include <variant>
 #include <vector>
 
+#include "sim/world/fault_effects.h"
+
 namespace whorl::sim {
 namespace {
 
@@ -101,6 +103,24 @@ void Spend(FaultBudget& left, uint32_t fault, size_t nodes) {
     case OfNode::kCount:
       return;
   }
+}
+
+std::vector<uint32_t> DeletionsIn(const World& world) {
+  const Scenario& scenario = world.setup().scenario;
+  const model::StoredTable& table = world.state().database.tables.front();
+  std::vector<uint32_t> found;
+  for (size_t fault = scenario.nodes.size() * kFaultsOfNode; fault < scenario.faults.size();
+       ++fault) {
+    const RowOfLock& row = scenario.faults[fault].As<DeleteRowFault>()->target;
+    if (model::FindNewest(table, {KeyOfRow(scenario, row)}) == nullptr) continue;
+    found.push_back(static_cast<uint32_t>(fault));
+  }
+  return found;
+}
+
+bool MayAbort(const Call& call) {
+  return model::IsOfReadWrite(call.request) && !std::holds_alternative<Rollback>(call.request) &&
+         !call.struck_by;
 }
 
 bool MayBeLate(const PendingEvent& event) {

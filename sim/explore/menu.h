@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "sim/explore/bounds.h"
 #include "sim/scenario/scenario.h"
 #include "sim/world/pending.h"
+#include "sim/world/world.h"
 
 namespace whorl::sim {
 
@@ -27,6 +29,11 @@ void WriteMenu(Scenario& scenario, const ExploreBounds& bounds);
 bool MayStrike(OfNode kind, int16_t node, const FaultMenu& menu);
 // Takes the fault off the budget.
 void Spend(FaultBudget& left, uint32_t fault, size_t nodes);
+
+// The deletions of the menu that find their row. REQUIRES: the world's scenario has the menu.
+std::vector<uint32_t> DeletionsIn(const World& world);
+// Whether Spanner may abort the transaction of a call that is on its way.
+bool MayAbort(const Call& call);
 
 // Whether the event may happen later than it is due.
 bool MayBeLate(const PendingEvent& event);

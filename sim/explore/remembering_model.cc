@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <ranges>
 #include <stdexcept>
 #include <utility>
 #include <variant>
@@ -17,12 +18,12 @@ using Parts = ShapeTable::Parts;
 
 // --- what can happen -----------------------------------------------------------------------------
 
-// Lists the picks of one state: what LockModel lists of a world, from its parts.
+// Lists the moves of one state: what LockModel lists of a world, from its parts.
 class PartMoveLister {
  public:
-  PartMoveLister(const RememberedState& state, const LockModel& model,
-                 std::vector<std::pair<PartMove, int>>& picks)
-      : state_(state), model_(model), bounds_(model.bounds()), picks_(picks) {}
+  PartMoveLister(const RememberedState& state, const ExploreBounds& bounds,
+                 std::vector<std::pair<PartMove, int>>& moves)
+      : state_(state), bounds_(bounds), moves_(moves) {}
 
   void List() {
     const std::vector<ShapeTable::Part>& parts = state_.parts.all;
@@ -35,7 +36,7 @@ class PartMoveLister {
     }
     const Instant end = bounds_.horizon ? Instant{bounds_.horizon->ns} : kNever;
     if (!urgent_ && next_ < end && next_ > state_.now) {
-      picks_.emplace_back(PartMove{.kind = MoveKind::kAdvance, .at = next_}, 0);
+      moves_.emplace_back(PartMove{.kind = MoveKind::kAdvance, .at = next_}, 0);
     }
   }
 
@@ -71,7 +72,7 @@ class PartMoveLister {
     const bool is_due = due < now + kSameInstant;
     const bool ends = std::holds_alternative<FaultEnds>(event.choice.event);
     if (is_due || ends) {
-      picks_.emplace_back(
+      moves_.emplace_back(
           PartMove{.kind = MoveKind::kEvent, .part = place, .event = index, .at = now}, 0);
     }
     if (ends && !is_due) StopAtGrid();
@@ -91,7 +92,7 @@ class PartMoveLister {
     if (MayStrike(kind, node, bounds_.menu)) Strike(MenuIndex(node, kind), place, faults);
   }
   void Strike(uint32_t fault, uint8_t place, int faults) {
-    picks_.emplace_back(
+    moves_.emplace_back(
         PartMove{.kind = MoveKind::kFault, .part = place, .fault = fault, .at = state_.now},
         faults);
   }
@@ -125,9 +126,8 @@ class PartMoveLister {
   }
 
   const RememberedState& state_;
-  const LockModel& model_;
   const ExploreBounds& bounds_;
-  std::vector<std::pair<PartMove, int>>& picks_;
+  std::vector<std::pair<PartMove, int>>& moves_;
   Instant next_ = kNever;  // when time stops next
   bool urgent_ = false;    // something has to happen before time goes on
 };
@@ -200,77 +200,80 @@ std::vector<RememberedState> RememberingModel::Initial() {
 }
 
 void RememberingModel::ListMoves(const State& state,
-                                 std::vector<std::pair<PartMove, int>>& picks) const {
-  picks.clear();
-  PartMoveLister(state, model_, picks).List();
+                                 std::vector<std::pair<PartMove, int>>& moves) const {
+  moves.clear();
+  PartMoveLister(state, model_.bounds(), moves).List();
 }
 
-bool RememberingModel::Take(const State& from, const PartMove& pick, State& to) {
-  if (!TakeKnown(from, pick, to)) {
-    ++counts_.taken;
-    TakeInWorld(from, pick, to);
+bool RememberingModel::Take(const State& from, const PartMove& part_move, State& to) {
+  if (!TakeKnown(from, part_move, to)) {
+    TakeInWorld(from, part_move, to);
     return true;
   }
-  ++counts_.known;
-  if (checks_ || counts_.known % kKnownToChecked == 0) {
+  ++known_steps_;
+  if (checks_ || known_steps_ % kKnownToChecked == 0) {
     State again;
-    TakeInWorld(from, pick, again);
+    TakeInWorld(from, part_move, again);
     if (again.key != to.key || again.violated != to.violated || !(again.shown == to.shown)) {
       throw std::logic_error(
           "a remembered step differs from the same step taken in a world: the protocol may use an "
-          "instant as a number of its own (ProtocolInfo::numbers_instants); --plain remembers "
-          "none");
+          "instant as a number of its own (ProtocolInfo::depends_on_absolute_time); --plain "
+          "remembers none");
     }
   }
   return true;
 }
 
-bool RememberingModel::TakeKnown(const State& from, const PartMove& pick, State& to) {
+bool RememberingModel::TakeKnown(const State& from, const PartMove& part_move, State& to) {
   to.left = from.left;
-  if (pick.kind == MoveKind::kAdvance) {
-    to.now = pick.at;
+  if (part_move.kind == MoveKind::kAdvance) {
+    to.now = part_move.at;
     to.parts = from.parts;
     to.violated = 0;
     to.shown.clear();
   } else {
     StepMemory::Judgement judgement;
     to.now = from.now;
-    if (!steps_.Apply(from.now, from.parts, pick, to.parts, judgement)) return false;
+    if (!steps_.Apply(from.now, from.parts, part_move, to.parts, judgement)) return false;
     to.violated = judgement.violated;
     to.shown = std::move(judgement.shown);
-    if (pick.kind == MoveKind::kFault) Spend(to.left, pick.fault, model_.scenario().nodes.size());
+    if (part_move.kind == MoveKind::kFault)
+      Spend(to.left, part_move.fault, model_.scenario().nodes.size());
   }
   SetKey(shapes_.Normalise(to.now, to.parts), to);
-  const Shape* shape = pick.part == PartMove::kNoPart ? nullptr : from.parts.all[pick.part].shape;
-  to.lineage = std::make_shared<const Lineage>(
-      Lineage{.before = from.lineage, .situation = nullptr, .pick = pick, .shape = shape});
+  const Shape* shape =
+      part_move.part == PartMove::kNoPart ? nullptr : from.parts.all[part_move.part].shape;
+  to.lineage = std::make_shared<const Lineage>(Lineage{
+      .before = from.lineage, .situation = nullptr, .part_move = part_move, .shape = shape});
   return true;
 }
 
-void RememberingModel::TakeInWorld(const State& from, const PartMove& pick, State& to) {
-  const Situation& before = SituationOf(from);
-  const Shape* shape = pick.part == PartMove::kNoPart ? nullptr : from.parts.all[pick.part].shape;
-  auto after = std::make_unique<Situation>(before);
-  const bool observed = model_.Step(*after, MoveIn(before, pick, shape));
+void RememberingModel::TakeInWorld(const State& from, const PartMove& part_move, State& to) {
+  const Made before = MakeWorld(from);
+  const Shape* shape =
+      part_move.part == PartMove::kNoPart ? nullptr : from.parts.all[part_move.part].shape;
+  auto after = std::make_unique<Situation>(before.situation);
+  const bool concerns_judges = model_.Step(*after, MoveIn(before.situation, part_move, shape));
   SetOutside(*after, to);
   SetKey(shapes_.TakeApart(*after, to.parts), to);
-  if (pick.kind != MoveKind::kAdvance) {
-    steps_.Record(before.world.now(), model_.memory(), parts_of_made_, pick, to.parts, observed,
+  if (part_move.kind != MoveKind::kAdvance) {
+    steps_.Record(from.now, model_.memory(), before.parts, part_move, to.parts, concerns_judges,
                   to.violated, to.shown);
   }
   to.lineage =
       std::make_shared<const Lineage>(Lineage{.before = nullptr, .situation = std::move(after)});
 }
 
-const Situation& RememberingModel::SituationOf(const State& state) {
-  if (made_for_ == state.lineage && made_) return *made_;
+RememberingModel::Made RememberingModel::MakeWorld(const State& state) {
+  if (state.lineage->situation != nullptr) return {*state.lineage->situation, state.parts};
+  if (made_for_ == state.lineage) return {*made_, parts_of_made_};
   std::vector<const Lineage*> steps;
   const Lineage* from = state.lineage.get();
   for (; from->situation == nullptr; from = from->before.get()) steps.push_back(from);
   made_for_ = nullptr;
   made_ = *from->situation;
-  for (size_t i = steps.size(); i-- > 0;) {
-    model_.Step(*made_, MoveIn(*made_, steps[i]->pick, steps[i]->shape));
+  for (const Lineage* step : steps | std::views::reverse) {
+    model_.Step(*made_, MoveIn(*made_, step->part_move, step->shape));
   }
   State again;
   SetOutside(*made_, again);
@@ -279,20 +282,24 @@ const Situation& RememberingModel::SituationOf(const State& state) {
     throw std::logic_error("the world made for a state is not of its form");
   }
   made_for_ = state.lineage;
-  return *made_;
+  return {*made_, parts_of_made_};
 }
 
-Move RememberingModel::MoveIn(const Situation& situation, const PartMove& pick,
+Move RememberingModel::MoveIn(const Situation& situation, const PartMove& part_move,
                               const Shape* shape) {
-  Move move = {.kind = pick.kind, .at = pick.at, .event = {}, .fault = pick.fault, .call = {}};
-  if (pick.kind == MoveKind::kAdvance || shape == nullptr) return move;
+  Move move = {.kind = part_move.kind,
+               .at = part_move.at,
+               .event = {},
+               .fault = part_move.fault,
+               .call = {}};
+  if (part_move.kind == MoveKind::kAdvance || shape == nullptr) return move;
   const WorldState& world = situation.world.state();
   const auto at_place = [&]() -> const ShapeTable::Part& {
     static thread_local Parts parts;
     shapes_.TakeApart(situation, parts);
-    return parts.all[pick.part];
+    return parts.all[part_move.part];
   };
-  if (pick.kind == MoveKind::kFault) {
+  if (part_move.kind == MoveKind::kFault) {
     const CallName sought = WithoutGeneration(shape->call);
     int found = 0;
     for (const CallSlot& slot : world.calls) {
@@ -303,7 +310,7 @@ Move RememberingModel::MoveIn(const Situation& situation, const PartMove& pick,
     if (found > 1) move.call = world.calls[at_place().origin].call().name;
     return move;
   }
-  const sim::Choice& sought = shape->events[pick.event].choice;
+  const sim::Choice& sought = shape->events[part_move.event].choice;
   const PendingEvent unnamed = Unnamed(sought.event);
   int found = 0;
   world.pending.ForEach([&](const PendingSlot& slot, uint32_t) {
@@ -331,10 +338,11 @@ explore::Path<Move> RememberingModel::MovesOf(const explore::Path<PartMove>& pat
   explore::Path<Move> moves = {.initial = path.initial, .choices = {}};
   Situation situation = *model_.Initial()[path.initial];
   Parts parts;
-  for (const PartMove& pick : path.choices) {
+  for (const PartMove& part_move : path.choices) {
     shapes_.TakeApart(situation, parts);
-    const Shape* shape = pick.part == PartMove::kNoPart ? nullptr : parts.all[pick.part].shape;
-    moves.choices.push_back(MoveIn(situation, pick, shape));
+    const Shape* shape =
+        part_move.part == PartMove::kNoPart ? nullptr : parts.all[part_move.part].shape;
+    moves.choices.push_back(MoveIn(situation, part_move, shape));
     model_.Step(situation, moves.choices.back());
   }
   return moves;
@@ -350,21 +358,15 @@ size_t RememberingModel::BytesOf(const State& state) const {
   return bytes;
 }
 
-RememberingModel::Counts RememberingModel::counts() const {
-  Counts counts = counts_;
-  counts.shapes = shapes_.size();
-  counts.steps = steps_.size();
-  counts.judgements = steps_.judgements();
-  return counts;
-}
-
 // --- searches ------------------------------------------------------------------------------------
 
 bool CanRemember(const LockModel& model) {
   const ClockBounds& clocks = model.bounds().clocks;
   if (clocks.AreOfSpanner() || clocks.rate_ppm > 0) return false;
-  if (FindProtocol(model.scenario().protocol)->numbers_instants) return false;
-  return std::ranges::all_of(model.scenario().nodes,
+  const Scenario& scenario = model.scenario();
+  if (FindProtocol(scenario.protocol)->depends_on_absolute_time) return false;
+  if (scenario.nodes.size() * scenario.locks.size() > NormalForm::kMostGates) return false;
+  return std::ranges::all_of(scenario.nodes,
                              [](const NodeSpec& node) { return node.clock.rate_ppm == 0; });
 }
 
@@ -376,27 +378,9 @@ explore::SearchResult<Move> ExploreLocks(const LockModel& model,
   std::deque<RememberingModel> models;
   std::vector<RememberingModel*> each;
   for (int i = 0; i < std::max(options.jobs, 1); ++i) each.push_back(&models.emplace_back(model));
-  explore::SearchResult<PartMove> found =
-      explore::Explore<RememberingModel>(each, options, std::move(from));
-  explore::SearchResult<Move> result;
-  result.ending = found.ending;
-  result.states = found.states;
-  result.transitions = found.transitions;
-  result.frontier = found.frontier;
-  result.explored_faults = found.explored_faults;
-  result.explored_steps = found.explored_steps;
-  result.levels = std::move(found.levels);
-  for (const explore::Violation<PartMove>& violation : found.violations) {
-    result.violations.push_back({.property = violation.property,
-                                 .kind = violation.kind,
-                                 .faults = violation.faults,
-                                 .path = models.front().MovesOf(violation.path)});
-  }
-  result.violating = found.violating;
-  result.expected_omissions = found.expected_omissions;
-  result.visited_bytes = found.visited_bytes;
-  result.peak_bytes = found.peak_bytes;
-  return result;
+  return explore::WithPaths<Move>(
+      explore::Explore<RememberingModel>(each, options, std::move(from)),
+      [&](const explore::Path<PartMove>& path) { return models.front().MovesOf(path); });
 }
 
 }  // namespace whorl::sim

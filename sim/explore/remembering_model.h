@@ -33,8 +33,8 @@ struct Lineage {
   std::shared_ptr<const Lineage> before;  // null if `situation` is there
   std::unique_ptr<const Situation> situation;
   // The step from `before`:
-  PartMove pick;
-  const Shape* shape = nullptr;  // of the pick's part, if it has one
+  PartMove part_move;
+  const Shape* shape = nullptr;  // of its part, if it has one
 };
 
 struct RememberedState {
@@ -58,11 +58,11 @@ class RememberingModel {
   std::vector<State> Initial();
   template <typename Visit>
   void ForEachChoice(const State& state, const Visit& visit) {
-    ListMoves(state, picks_);
-    // Visiting may list picks of another state.
-    for (const auto& [pick, faults] : std::vector(picks_)) visit(pick, faults);
+    ListMoves(state, moves_);
+    // Visiting may list moves of another state.
+    for (const auto& [part_move, faults] : std::vector(moves_)) visit(part_move, faults);
   }
-  bool Take(const State& from, const PartMove& pick, State& to);
+  bool Take(const State& from, const PartMove& part_move, State& to);
   explore::Key128 Fingerprint(const State& state) const { return state.key; }
   uint32_t Judge(const State& state) const { return state.violated; }
   uint64_t Kind(const State& state, int property) const {
@@ -78,43 +78,42 @@ class RememberingModel {
   // The path as moves of the LockModel.
   explore::Path<Move> MovesOf(const explore::Path<PartMove>& path);
 
-  struct Counts {
-    uint64_t taken = 0;  // steps that ran code
-    uint64_t known = 0;
-    size_t shapes = 0;
-    size_t steps = 0;
-    size_t judgements = 0;
-  };
-  Counts counts() const;
+  // How many steps were known.
+  uint64_t known_steps() const { return known_steps_; }
 
  private:
   static constexpr uint64_t kKnownToChecked = 1'024;
 
-  void ListMoves(const State& state, std::vector<std::pair<PartMove, int>>& picks) const;
-  bool TakeKnown(const State& from, const PartMove& pick, State& to);
-  void TakeInWorld(const State& from, const PartMove& pick, State& to);
+  void ListMoves(const State& state, std::vector<std::pair<PartMove, int>>& moves) const;
+  bool TakeKnown(const State& from, const PartMove& part_move, State& to);
+  void TakeInWorld(const State& from, const PartMove& part_move, State& to);
   void SetOutside(const Situation& situation, State& state) const;
   void SetKey(const Digest128& parts, State& state) const;
-  // The world of the state. Valid until the next call.
-  const Situation& SituationOf(const State& state);
-  // The pick as a move in this world.
-  Move MoveIn(const Situation& situation, const PartMove& pick, const Shape* shape);
+  // A state's world, and the parts that were taken from it.
+  struct Made {
+    const Situation& situation;
+    const ShapeTable::Parts& parts;
+  };
+  // Valid until the next call, and as long as the state.
+  Made MakeWorld(const State& state);
+  // The move in this world. `shape`: of its part, if it has one.
+  Move MoveIn(const Situation& situation, const PartMove& part_move, const Shape* shape);
 
   const LockModel& model_;
   bool checks_ = false;
   ShapeTable shapes_;
   StepMemory steps_;
-  std::vector<std::pair<PartMove, int>> picks_;
-  Counts counts_;
+  std::vector<std::pair<PartMove, int>> moves_;
+  uint64_t known_steps_ = 0;
   // The last state whose world was made.
   std::shared_ptr<const Lineage> made_for_;
   std::optional<Situation> made_;
   ShapeTable::Parts parts_of_made_;
-  explore::Key128 key_of_made_;
 };
 
 // Whether steps of the model's worlds can be remembered: no clock is off by choice, clocks of processes run
-// at the rate of true time, and the protocol makes no number of an instant (ProtocolInfo::numbers_instants).
+// at the rate of true time, there are no more questions than NormalForm::kMostGates, and the protocol does
+// not depend on absolute time (ProtocolInfo).
 bool CanRemember(const LockModel& model);
 
 enum class Steps : uint8_t {

@@ -6,7 +6,6 @@
 #include <variant>
 
 #include "sim/explore/menu.h"
-#include "sim/world/start_rows.h"
 
 namespace whorl::sim {
 namespace {
@@ -33,12 +32,12 @@ class Describer {
       case PartKind::kTransaction:
         return DescribeTransaction(KeptTransaction(world_.database, origin));
       case PartKind::kDatabase:
-        return DescribeDatabase();
-      case PartKind::kLedger:
-        return DescribeLedger();
+        shape_.deletions = DeletionsIn(situation_.world);
+        return;
       case PartKind::kSpanner:
       case PartKind::kResources:
       case PartKind::kJudges:
+      case PartKind::kLedger:
         return;
     }
   }
@@ -100,9 +99,7 @@ class Describer {
     shape_.call = call.name;
     shape_.is_awaited = call.awaited;
     shape_.is_served = call.at_spanner && message == nullptr;
-    shape_.hangs = call.hangs;
-    shape_.may_abort = model::IsOfReadWrite(call.request) &&
-                       !std::holds_alternative<Rollback>(call.request) && !call.struck_by;
+    shape_.may_abort = MayAbort(call);
   }
 
   void DescribeEvent(const PendingSlot& slot) {
@@ -119,26 +116,6 @@ class Describer {
                              : PartTransaction{.id = IdOf(begun_by), .hole = 0};
     shape_.matters_by_itself = MattersByItself(situation_.world, transaction);
     shape_.pins_versions = transaction.snapshot.has_value() && !model::IsOver(transaction);
-  }
-
-  void DescribeDatabase() {
-    const Scenario& scenario = model_.scenario();
-    const std::vector<FaultSpec>& faults = scenario.faults;
-    for (size_t fault = world_.nodes.size() * kFaultsOfNode; fault < faults.size(); ++fault) {
-      const RowOfLock& row = faults[fault].As<DeleteRowFault>()->target;
-      const model::StoredTable& table = world_.database.tables.front();
-      if (model::FindNewest(table, {KeyOfRow(scenario, row)}) != nullptr) {
-        shape_.deletions.push_back(static_cast<uint32_t>(fault));
-      }
-    }
-  }
-
-  void DescribeLedger() {
-    const Ledger& ledger = situation_.checkers.ledger();
-    for (uint16_t lock = 0; lock < model_.scenario().locks.size(); ++lock) {
-      shape_.locks.push_back(
-          {.answered = ledger.AnsweredCount(lock), .candidates = ledger.CandidateCount(lock)});
-    }
   }
 
   const LockModel& model_;

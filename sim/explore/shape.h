@@ -58,7 +58,6 @@ struct Shape {
   CallName call;  // as in `events`
   bool is_awaited = false;
   bool is_served = false;  // Spanner has it, and has not answered
-  bool hangs = false;
   bool may_abort = false;
   // kTransaction
   PartTransaction transaction;
@@ -66,12 +65,6 @@ struct Shape {
   bool pins_versions = false;  // versions of rows are kept for its reads
   // kDatabase
   std::vector<uint32_t> deletions;  // faults of the menu that find their row
-  // kLedger, by lock
-  struct OfLock {
-    int answered = 0;
-    int candidates = 0;
-  };
-  std::vector<OfLock> locks;
 };
 
 // Takes states apart, and keeps one Shape of each kind. One thread at a time.
@@ -101,8 +94,6 @@ class ShapeTable {
   Digest128 TakeApart(const Situation& situation, Parts& parts);
   // Sets what depends on the numbers and the time, and sorts. The same digest.
   Digest128 Normalise(Instant now, Parts& parts);
-
-  size_t size() const { return shapes_.size(); }
 
  private:
   const Shape& ShapeOf(const Situation& situation, const CanonicalForm::Part& part);

@@ -103,16 +103,16 @@ bool OnlyIsDue(const Shape& shape) {
   return shape.kind() == PartKind::kEvent && shape.holes.size() == 1;
 }
 
-explore::Key128 KeyOfStep(Instant now, const Parts& parts, const PartMove& pick,
+explore::Key128 KeyOfStep(Instant now, const Parts& parts, const PartMove& part_move,
                           const std::vector<uint8_t>& inputs) {
-  explore::Key128 key = explore::KeyOf(
-      static_cast<uint64_t>(pick.kind) << 40 | uint64_t{pick.event} << 32 | pick.fault,
-      inputs.size());
+  explore::Key128 key = explore::KeyOf(static_cast<uint64_t>(part_move.kind) << 40 |
+                                           uint64_t{part_move.event} << 32 | part_move.fault,
+                                       inputs.size());
   // Spanner's timestamps are whole microseconds.
   key = explore::Extend(key, static_cast<uint64_t>(now.ns % Microseconds(1).ns));
   for (const uint8_t input : inputs) {
     const Part& part = parts.all[input];
-    const bool is_due = input == pick.part && OnlyIsDue(*part.shape);
+    const bool is_due = input == part_move.part && OnlyIsDue(*part.shape);
     key = Extend(key, is_due ? part.shape->digest : part.digest);
   }
   return key;
@@ -182,19 +182,19 @@ int64_t GreatestOf(const Parts& parts, uint64_t scope) {
 
 }  // namespace
 
-uint64_t ReadsOf(const Parts& parts, const PartMove& pick) {
-  const uint64_t own = pick.part == PartMove::kNoPart ? 0 : uint64_t{1} << pick.part;
+uint64_t ReadsOf(const Parts& parts, const PartMove& part_move) {
+  const uint64_t own = part_move.part == PartMove::kNoPart ? 0 : uint64_t{1} << part_move.part;
   const auto of_node = [&](int16_t node) {
     return PartsWhere(parts, [node](const Shape& shape) { return IsOfNode(shape, node); });
   };
-  if (pick.kind == MoveKind::kFault) {
+  if (part_move.kind == MoveKind::kFault) {
     const auto nodes = static_cast<size_t>(std::ranges::count(
         parts.all, PartKind::kNode, [](const Part& p) { return p.shape->kind(); }));
-    if (pick.fault >= nodes * kFaultsOfNode) return PartsWhere(parts, IsOfDatabase);
-    return own | of_node(NodeOfFault(pick.fault));
+    if (part_move.fault >= nodes * kFaultsOfNode) return PartsWhere(parts, IsOfDatabase);
+    return own | of_node(NodeOfFault(part_move.fault));
   }
-  if (pick.kind == MoveKind::kAdvance) return 0;
-  const Choice& choice = parts.all[pick.part].shape->events[pick.event].choice;
+  if (part_move.kind == MoveKind::kAdvance) return 0;
+  const Choice& choice = parts.all[part_move.part].shape->events[part_move.event].choice;
   switch (std::visit(ReadsOfEvent(), choice.event)) {
     case Reads::kProcess:
       return own | PartsWhere(parts, [&choice](const Shape& shape) {
@@ -224,13 +224,13 @@ std::vector<uint8_t> StepMemory::InputsOf(uint64_t reads, uint8_t last) {
   return inputs;
 }
 
-StepMemory::Place StepMemory::PlaceOf(Instant now, const Parts& parts, const PartMove& pick,
+StepMemory::Place StepMemory::PlaceOf(Instant now, const Parts& parts, const PartMove& part_move,
                                       bool is_wide) {
   Place place;
-  const uint64_t reads = ReadsOf(parts, pick);
+  const uint64_t reads = ReadsOf(parts, part_move);
   place.reads = is_wide ? reads | PartsWhere(parts, IsStored) : reads;
-  place.inputs = InputsOf(place.reads, pick.part);
-  place.key = KeyOfStep(now, parts, pick, place.inputs);
+  place.inputs = InputsOf(place.reads, part_move.part);
+  place.key = KeyOfStep(now, parts, part_move, place.inputs);
   // Spanner forgets a transaction that is over once nobody refers to it.
   place.key = explore::Extend(place.key, ReferredToByOthers(parts, place.inputs, ~place.reads));
   return place;
@@ -307,8 +307,8 @@ StepMemory::Applied StepMemory::ApplyFrom(Instant now, const Parts& from, const 
   if (verdict != nullptr) AddParts(now, from, WithJudges(from, place), verdict->effect, to);
   if (!DropForgotten(to)) return Applied::kPins;
   // The parts that are not shown are the last ones.
-  std::ranges::partition(
-      to.all, [](const Part& part) { return part.shape->kind() != PartKind::kLedger; });
+  std::ranges::partition(to.all,
+                         [](const Part& part) { return part.shape->kind() != PartKind::kLedger; });
   judgement.violated = verdict == nullptr ? 0 : verdict->violated;
   judgement.shown.clear();
   if (verdict != nullptr) judgement.shown = verdict->shown;
@@ -323,11 +323,12 @@ std::vector<uint8_t> StepMemory::WithJudges(const Parts& parts, const Place& pla
   return inputs;
 }
 
-bool StepMemory::Apply(Instant now, const Parts& from, const PartMove& pick, Parts& to,
+bool StepMemory::Apply(Instant now, const Parts& from, const PartMove& part_move, Parts& to,
                        Judgement& judgement) const {
-  Applied applied = ApplyFrom(now, from, PlaceOf(now, from, pick, false), to, judgement);
+  if (from.all.size() > kMostParts) return false;
+  Applied applied = ApplyFrom(now, from, PlaceOf(now, from, part_move, false), to, judgement);
   if (applied == Applied::kPins) {
-    applied = ApplyFrom(now, from, PlaceOf(now, from, pick, true), to, judgement);
+    applied = ApplyFrom(now, from, PlaceOf(now, from, part_move, true), to, judgement);
   }
   return applied == Applied::kYes;
 }
@@ -435,20 +436,32 @@ class StepMemory::Recorder {
 
 namespace {
 
+// Whether a transaction is gone for which versions of rows were kept, and which the step did not read.
+bool ForgetsPinned(const Parts& from, uint64_t gone, uint64_t reads) {
+  for (size_t i = 0; i < from.all.size(); ++i) {
+    const Shape& shape = *from.all[i].shape;
+    if ((gone & ~reads) >> i & 1U && MayBeForgotten(shape) && shape.pins_versions) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 // Which parts of `from` are in `to`, too, with the same numbers, and which of `to` are new.
-struct Difference {
+struct StepMemory::Difference {
   uint64_t gone = 0;
   std::vector<const Part*> added;
 };
 
-Difference DifferenceOf(const Parts& from, const Parts& to) {
+StepMemory::Difference StepMemory::DifferenceOf(const Parts& from, const Parts& to) {
   Difference difference;
   std::vector<bool> matched(to.all.size());
   for (size_t i = 0; i < from.all.size(); ++i) {
     const Part& part = from.all[i];
     if (IsOfJudges(*part.shape)) continue;
     const auto is_same = [&](const Part& other) {
-      return other.shape == part.shape &&
+      // Not the same pointer: each thread has a table of its own.
+      return other.shape->digest == part.shape->digest &&
              std::ranges::equal(from.NumbersOf(part), to.NumbersOf(other));
     };
     bool found = false;
@@ -465,20 +478,6 @@ Difference DifferenceOf(const Parts& from, const Parts& to) {
   return difference;
 }
 
-// Whether the step took away a transaction for which versions of rows were kept, and which it did not
-// read.
-bool ForgetsPinned(const Parts& from, const Parts& to, uint64_t reads) {
-  const Difference difference = DifferenceOf(from, to);
-  for (size_t i = 0; i < from.all.size(); ++i) {
-    const Shape& shape = *from.all[i].shape;
-    if ((difference.gone & ~reads) >> i & 1U && MayBeForgotten(shape) && shape.pins_versions)
-      return true;
-  }
-  return false;
-}
-
-}  // namespace
-
 size_t StepMemory::BytesOf(const Effect& effect) {
   size_t bytes = 0;
   for (const NewPart& added : effect.added) {
@@ -487,15 +486,17 @@ size_t StepMemory::BytesOf(const Effect& effect) {
   return bytes;
 }
 
-void StepMemory::Record(Instant now, Duration memory, const Parts& from, const PartMove& pick,
+void StepMemory::Record(Instant now, Duration memory, const Parts& from, const PartMove& part_move,
                         const Parts& to, bool concerns_judges, uint32_t violated,
                         const std::vector<ShownBy>& shown) {
-  Place place = PlaceOf(now, from, pick, false);
-  if (ForgetsPinned(from, to, place.reads)) {
+  if (from.all.size() > kMostParts) return;
+  Place place = PlaceOf(now, from, part_move, false);
+  const Difference difference = DifferenceOf(from, to);
+  if (ForgetsPinned(from, difference.gone, place.reads)) {
     if (steps_.Find(place.key) == nullptr) steps_.Insert(place.key, {.is_wide = true});
-    place = PlaceOf(now, from, pick, true);
+    place = PlaceOf(now, from, part_move, true);
   }
-  RecordStep(now, memory, from, place, to, concerns_judges);
+  RecordStep(now, memory, from, place, to, difference, concerns_judges);
   if (!concerns_judges || from.is_ambiguous) return;
   const explore::Key128 key = KeyOfJudgement(from, place.key);
   if (judgements_.Find(key) != nullptr) return;
@@ -515,9 +516,8 @@ void StepMemory::Record(Instant now, Duration memory, const Parts& from, const P
 }
 
 void StepMemory::RecordStep(Instant now, Duration memory, const Parts& from, const Place& place,
-                            const Parts& to, bool concerns_judges) {
+                            const Parts& to, const Difference& difference, bool concerns_judges) {
   if (steps_.Find(place.key) != nullptr) return;
-  const Difference difference = DifferenceOf(from, to);
   Step step = {.concerns_judges = concerns_judges};
   for (size_t i = 0; i < from.all.size(); ++i) {
     if ((difference.gone >> i & 1U) == 0) continue;

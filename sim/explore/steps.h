@@ -35,8 +35,10 @@ struct PartMove {
   friend bool operator==(const PartMove&, const PartMove&) = default;
 };
 
-// The parts, by place, that the step reads, and all that it may change or take away. At most 64 parts.
-uint64_t ReadsOf(const ShapeTable::Parts& parts, const PartMove& pick);
+// The parts, as bits by place, that the step reads, and all that it may change or take away.
+// REQUIRES: there are at most kMostParts.
+inline constexpr size_t kMostParts = 64;
+uint64_t ReadsOf(const ShapeTable::Parts& parts, const PartMove& part_move);
 
 // Thrown if a step changed something that it is not said to read.
 class UndeclaredWrite : public std::logic_error {
@@ -53,18 +55,17 @@ class StepMemory {
     std::vector<ShownBy> shown;
   };
 
-  // Applies what is known of the step to `from`; the result is not normalised. False if it is not known.
-  bool Apply(Instant now, const Parts& from, const PartMove& pick, Parts& to,
+  // Applies what is known of the step to `from`; the result is not normalised. False if it is not known;
+  // steps of states with more parts than kMostParts never are.
+  bool Apply(Instant now, const Parts& from, const PartMove& part_move, Parts& to,
              Judgement& judgement) const;
   // Remembers what the step did, if that can be told from what it read. `concerns_judges`: LockModel::Step.
   // Both states were taken from worlds. Throws UndeclaredWrite.
-  void Record(Instant now, Duration memory, const Parts& from, const PartMove& pick,
+  void Record(Instant now, Duration memory, const Parts& from, const PartMove& part_move,
               const Parts& to, bool concerns_judges, uint32_t violated,
               const std::vector<ShownBy>& shown);
 
-  size_t size() const { return steps_.size(); }
   size_t bytes() const { return bytes_; }  // roughly
-  size_t judgements() const { return judgements_.size(); }
 
  private:
   // Where a number of a new part comes from.
@@ -102,6 +103,7 @@ class StepMemory {
     bool is_known = true;
   };
   class Recorder;
+  struct Difference;
 
   // Under which key a step is known.
   struct Place {
@@ -109,7 +111,7 @@ class StepMemory {
     uint64_t reads = 0;
     std::vector<uint8_t> inputs;
   };
-  static Place PlaceOf(Instant now, const Parts& parts, const PartMove& pick, bool is_wide);
+  static Place PlaceOf(Instant now, const Parts& parts, const PartMove& part_move, bool is_wide);
   enum class Applied : uint8_t { kNo, kYes, kPins };
   Applied ApplyFrom(Instant now, const Parts& from, const Place& place, Parts& to,
                     Judgement& judgement) const;
@@ -121,8 +123,9 @@ class StepMemory {
   void AddParts(Instant now, const Parts& from, const std::vector<uint8_t>& inputs,
                 const Effect& effect, Parts& to) const;
   void RecordStep(Instant now, Duration memory, const Parts& from, const Place& place,
-                  const Parts& to, bool concerns_judges);
+                  const Parts& to, const Difference& difference, bool concerns_judges);
 
+  static Difference DifferenceOf(const Parts& from, const Parts& to);
   static size_t BytesOf(const Effect& effect);
 
   size_t bytes_ = 0;

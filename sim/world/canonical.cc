@@ -401,9 +401,7 @@ Digest128 CanonicalDigest(const World& world, Duration memory) {
   thread_local NormalForm normal;
   TakeApart(world, form);
   normal.Begin(form.now(), memory, {});
-  for (const CanonicalForm::Part& part : form.parts()) {
-    normal.AddPart(form.ShapeOf(part), form.HolesOf(part), form.NumbersOf(part));
-  }
+  normal.AddPartsOf(form);
   normal.Finish();
   return normal.digest();
 }

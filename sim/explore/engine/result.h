@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/explore/engine/model.h"
@@ -113,5 +114,29 @@ struct SearchResult {
   size_t visited_bytes = 0;  // of the visited set and the links, at the end
   size_t peak_bytes = 0;     // in all, the most there were after a round
 };
+
+// The same result, told by other choices: `path_of` makes each path anew.
+template <typename To, typename From, typename PathOf>
+SearchResult<To> WithPaths(SearchResult<From> found, const PathOf& path_of) {
+  SearchResult<To> result = {.ending = found.ending,
+                             .states = found.states,
+                             .transitions = found.transitions,
+                             .frontier = found.frontier,
+                             .explored_faults = found.explored_faults,
+                             .explored_steps = found.explored_steps,
+                             .levels = std::move(found.levels),
+                             .violations = {},
+                             .violating = found.violating,
+                             .expected_omissions = found.expected_omissions,
+                             .visited_bytes = found.visited_bytes,
+                             .peak_bytes = found.peak_bytes};
+  for (const Violation<From>& violation : found.violations) {
+    result.violations.push_back({.property = violation.property,
+                                 .kind = violation.kind,
+                                 .faults = violation.faults,
+                                 .path = path_of(violation.path)});
+  }
+  return result;
+}
 
 }  // namespace whorl::explore

@@ -56,6 +56,17 @@ std::set<std::string> ViolatedIn(const Result& result) {
   return names;
 }
 
+// By one thread and by two.
+void ExpectSize(const Space& space, uint64_t states, uint64_t transitions) {
+  const Result result = Explored(space);
+  EXPECT_EQ(result.states, states) << space.world.protocol;
+  EXPECT_EQ(result.transitions, transitions) << space.world.protocol;
+  EXPECT_EQ(result.ending, explore::Ending::kComplete);
+  const Result by_two = Explored(space, 2);
+  EXPECT_EQ(by_two.states, result.states) << space.world.protocol;
+  EXPECT_EQ(by_two.transitions, result.transitions) << space.world.protocol;
+}
+
 // Any change of what a protocol, its client or Spanner does shows here: the numbers are those of
 // every compiler and every number of threads.
 TEST(ExploreLocks, ClosedSpacesHaveTheirSizes) {
@@ -77,13 +88,7 @@ TEST(ExploreLocks, ClosedSpacesHaveTheirSizes) {
   };
   for (const Known& known : all) {
     const Space space = SpaceOf(known.protocol, known.faults, known.leases);
-    const Result result = Explored(space);
-    EXPECT_EQ(result.states, known.states) << known.protocol;
-    EXPECT_EQ(result.transitions, known.transitions) << known.protocol;
-    EXPECT_EQ(result.ending, explore::Ending::kComplete);
-    const Result by_two = Explored(space, 2);
-    EXPECT_EQ(by_two.states, result.states) << known.protocol;
-    EXPECT_EQ(by_two.transitions, result.transitions) << known.protocol;
+    ExpectSize(space, known.states, known.transitions);
   }
 }
 
@@ -109,13 +114,7 @@ TEST(ExploreLocks, ClosedSpacesWithClocksHaveTheirSizes) {
   for (const Known& known : all) {
     Space space = SpaceOf(known.protocol, {}, known.leases);
     space.bounds.clocks = known.clocks;
-    const Result result = Explored(space);
-    EXPECT_EQ(result.states, known.states) << known.protocol;
-    EXPECT_EQ(result.transitions, known.transitions) << known.protocol;
-    EXPECT_EQ(result.ending, explore::Ending::kComplete);
-    const Result by_two = Explored(space, 2);
-    EXPECT_EQ(by_two.states, result.states) << known.protocol;
-    EXPECT_EQ(by_two.transitions, result.transitions) << known.protocol;
+    ExpectSize(space, known.states, known.transitions);
   }
 }
 
