@@ -24,6 +24,7 @@
 #include "cli/output.h"
 #include "cli/protocols_command.h"
 #include "cli/replay/command.h"
+#include "cli/report_command.h"
 #include "cli/sub_command.h"
 #include "cli/usage.h"
 #include "cli/version.h"
@@ -72,8 +73,8 @@ int Run(int argc, char** argv, const GrpcCommands& grpc) {
   for (const GrpcSubCommand& command : kGrpcSubCommands) {
     root.add_subcommand(std::string(command.name), std::string(command.help));
   }
-  commands.insert(commands.end(),
-                  {AddNewCommand(root, called), AddDiffCommand(root), AddProtocolsCommand(root)});
+  commands.insert(commands.end(), {AddNewCommand(root, called), AddDiffCommand(root),
+                                   AddReportCommand(root, called), AddProtocolsCommand(root)});
   const size_t named = std::min<size_t>(words.size(), 1);
   if (const auto code = Parse(root, {words.begin() + named, words.end()}, kBadInput)) return *code;
   for (const SubCommand& command : commands) {

@@ -1,10 +1,12 @@
 #include "cli/diff_command.h"
 
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -12,8 +14,10 @@
 #include "cli/exit_code.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
+#include "cli/page.h"
 #include "cli/version.h"
 #include "sim/report/trace_diff.h"
+#include "sim/report/trace_page.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
 
@@ -28,6 +32,7 @@ constexpr int kDiffFormat = 1;
 struct DiffOptions {
   std::vector<std::string> paths;
   bool json = false;
+  std::string html;
 };
 
 // --- for people ----------------------------------------------------------------------------------
@@ -123,6 +128,45 @@ bool OpenTrace(const std::string& path, std::ifstream& stream) {
   return opened.ok();
 }
 
+// The page of both runs. The traces are read again from their beginnings, and whole.
+absl::Status WriteComparison(const sim::TraceDifference& difference, const DiffOptions& options) {
+  OutputFile file;
+  if (absl::Status opened = file.Open(options.html); !opened.ok()) return opened;
+  Json head = Json::object();
+  head["names"] = options.paths;
+  head["difference"] = DifferenceJson(difference, options);
+  std::string bytes;
+  for (const std::string& path : options.paths) {
+    std::ifstream stream;
+    if (absl::Status opened = OpenInput(path, stream); !opened.ok()) return opened;
+    const absl::StatusOr<sim::PageModel::Data> run =
+        sim::PageOfTrace({.stream = &stream, .name = path});
+    if (!run.ok()) return run.status();
+    if (bytes.empty()) head["bytes"] = run->bytes.size();
+    head["heads"].push_back(run->head);
+    bytes += run->bytes;
+  }
+  WritePage(PageKind::kCompare, head, bytes, file.stream());
+  return file.Commit();
+}
+
+// Reads each trace once more for the page, so a pipe cannot be one.
+absl::Status CheckHtml(const DiffOptions& options) {
+  if (options.html.empty()) return absl::OkStatus();
+  for (const std::string& path : options.paths) {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(path, options.html, ignored)) {
+      return absl::InvalidArgumentError(
+          Cat("--html ", Shown(options.html), " would write over the trace ", Shown(path)));
+    }
+    if (!std::filesystem::is_regular_file(path, ignored)) {
+      return absl::InvalidArgumentError(
+          Cat(Shown(path), ": --html reads a trace twice, so it wants a file"));
+    }
+  }
+  return PagesMissing();
+}
+
 int RunDiff(const DiffOptions& options) {
   if (options.paths.size() != 2) {
     Complain(
@@ -130,6 +174,7 @@ int RunDiff(const DiffOptions& options) {
         "examples)");
     return kBadInput;
   }
+  if (const absl::Status ready = CheckHtml(options); !ready.ok()) return End(ready);
   std::ifstream a;
   std::ifstream b;
   const bool opened = OpenTrace(options.paths[0], a) && OpenTrace(options.paths[1], b);
@@ -139,6 +184,11 @@ int RunDiff(const DiffOptions& options) {
   if (!difference.ok()) {
     Complain(std::string(difference.status().message()));
     return kBadInput;
+  }
+  if (!options.html.empty()) {
+    if (const absl::Status written = WriteComparison(*difference, options); !written.ok()) {
+      return End(written);
+    }
   }
   if (options.json) {
     std::cout << sim::DumpJson(DifferenceJson(*difference, options), 2) << '\n';
@@ -154,6 +204,11 @@ constexpr std::string_view kDiffFooter = R"(Examples:
   whorl replay scenarios/leader_crashes.json --trace after
   whorl diff before/leader_crashes.1.jsonl after/leader_crashes.1.jsonl
   whorl diff before/leader_crashes.1.jsonl after/leader_crashes.1.jsonl --json
+  whorl diff before/leader_crashes.1.jsonl after/leader_crashes.1.jsonl --html both.html
+
+A failing run beside one that passes: trace two seeds, and compare them.
+  whorl replay scenarios/insert_race.json --seed 1 --repeat 2 --trace seeds
+  whorl diff seeds/insert_race.1.jsonl seeds/insert_race.2.jsonl --html both.html
 
 Exit codes: 0 equal; 1 they differ; 2 bad input (no trace, another version, cut off) or usage;
 3 the output could not be written; 130 interrupted.)";
@@ -167,6 +222,9 @@ SubCommand AddDiffCommand(CLI::App& root) {
       ->type_name("A B")
       ->expected(0, 2);
   app->add_flag("--json", options->json, "print one JSON document");
+  app->add_option("--html", options->html,
+                  "write both runs into FILE as a page, side by side from their first difference")
+      ->type_name("FILE");
   app->footer(std::string(kDiffFooter));
   return {.app = app, .run = [options] { return RunDiff(*options); }};
 }

@@ -25,7 +25,7 @@ if(NOT ZLIB_FOUND)
 endif()
 if(missing)
   list(JOIN missing ", " missing)
-  message(WARNING "whorl is built WITHOUT PAGES: `whorl replay --html` will say so and write none. "
+  message(WARNING "whorl is built WITHOUT PAGES: --html will say so and write none. "
     "Missing: ${missing}. `./dev build` installs and fetches them.")
 else()
   set(WHORL_HAS_PAGES ON)
@@ -38,11 +38,11 @@ function(whorl_add_page target)
   endif()
   set(page ${PROJECT_SOURCE_DIR}/page)
   set(built ${PROJECT_BINARY_DIR}/generated/built_page.cc)
-  file(GLOB page_sources CONFIGURE_DEPENDS ${page}/src/*.ts ${page}/src/page.*)
+  file(GLOB page_sources CONFIGURE_DEPENDS ${page}/src/*.ts ${page}/src/*.html ${page}/src/*.css)
   add_custom_command(OUTPUT ${built}
     COMMAND ${WHORL_NODE} ${page}/build.mjs ${WHORL_PAGE_TOOLS} ${built}
     DEPENDS ${page_sources} ${page}/build.mjs ${page}/tsconfig.json
-    COMMENT "Bundling the page of a run"
+    COMMENT "Bundling the pages"
     VERBATIM)
   target_sources(${target} PRIVATE ${built})
   target_compile_definitions(${target} PRIVATE WHORL_HAS_PAGES)

@@ -10,9 +10,11 @@
 #include "absl/status/status.h"
 #include "cli/bench/cost_options.h"
 #include "cli/bench/cost_text.h"
+#include "cli/bench/page.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/page.h"
 #include "sim/judge/batch.h"
 #include "sim/measure/cost_report.h"
 #include "sim/measure/cost_tradeoff.h"
@@ -34,6 +36,10 @@ class CostBench {
     // Opens the output before the work, so that an error shows before it rather than after.
     if (const absl::Status opened = Open(request_.out, lines_); !opened.ok()) return End(opened);
     if (const absl::Status opened = Open(request_.csv, csv_); !opened.ok()) return End(opened);
+    if (!request_.html.empty()) {
+      if (const absl::Status missing = PagesMissing(); !missing.ok()) return End(missing);
+    }
+    if (const absl::Status opened = Open(request_.html, page_); !opened.ok()) return End(opened);
     sim::CostReport report;
     Progress progress;
     const absl::Status measured = sim::MeasureCostReport(
@@ -81,6 +87,10 @@ class CostBench {
       PrintCostCsv(report, csv_.stream());
       if (const absl::Status written = csv_.Commit(); !written.ok()) return End(written);
     }
+    if (!request_.html.empty()) {
+      page_.stream() << CostPage(report, tradeoffs);
+      if (const absl::Status written = page_.Commit(); !written.ok()) return End(written);
+    }
     if (request_.json) {
       PrintCostLines(report, tradeoffs, std::cout);
     } else {
@@ -92,6 +102,7 @@ class CostBench {
   const CostRequest& request_;
   OutputFile lines_;
   OutputFile csv_;
+  OutputFile page_;
 };
 
 int RunCostCommand(const CostRequest& request) {

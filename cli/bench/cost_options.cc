@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include "cli/option_values.h"
 #include "sim/scenario/add_protocol.h"
@@ -27,6 +29,7 @@ constexpr std::string_view kCostFooter = R"(Examples:
   whorl bench cost --protocol fenced_lease --lease 10s --followers 2
   whorl bench cost --herd 100,1000,10000 --largest 10000   nothing extrapolated; takes minutes
   whorl bench cost --preset multi_region --csv cost.csv
+  whorl bench cost --html cost.html
 
 Costs are per lock-hour, while the leader renews its lease and the followers watch. Calls for the
 application's own questions (HasLock) are left out. The cost of a takeover is what it adds to the
@@ -145,6 +148,9 @@ void AddCostOptions(CLI::App& app, const std::shared_ptr<CostRequest>& request) 
   app.add_option("--out", request->out, "write the JSON lines into FILE")->type_name("FILE");
   app.add_option("--csv", request->csv, "write all figures into FILE, a case to a line")
       ->type_name("FILE");
+  app.add_option("--html", request->html,
+                 "write a page with cost against takeovers into FILE, which any browser opens")
+      ->type_name("FILE");
   app.footer(std::string(kCostFooter));
 }
 
@@ -153,8 +159,13 @@ std::vector<std::string> Contradictions(const CostRequest& request) {
   if (request.json && request.markdown) {
     errors.emplace_back("--json prints no tables; it does not go with --markdown");
   }
-  if (!request.out.empty() && request.out == request.csv) {
-    errors.emplace_back("--out and --csv name the same file");
+  const std::pair<std::string_view, const std::string*> files[] = {
+      {"--out", &request.out}, {"--csv", &request.csv}, {"--html", &request.html}};
+  for (size_t a = 0; a < std::size(files); ++a) {
+    for (size_t b = a + 1; b < std::size(files); ++b) {
+      if (files[a].second->empty() || *files[a].second != *files[b].second) continue;
+      errors.push_back(Cat(files[a].first, " and ", files[b].first, " name the same file"));
+    }
   }
   // Extrapolation along a line needs two points.
   const auto& herd = request.cost.herd;

@@ -19,6 +19,7 @@ struct CostRequest {
   bool markdown = false;
   std::string out;
   std::string csv;
+  std::string html;
 };
 
 void AddCostOptions(CLI::App& app, const std::shared_ptr<CostRequest>& request);

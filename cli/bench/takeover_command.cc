@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "cli/bench/page.h"
 #include "cli/bench/takeover_options.h"
 #include "cli/bench/takeover_plot.h"
 #include "cli/bench/takeover_report.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/page.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
 
@@ -55,6 +57,9 @@ class TakeoverBench {
  private:
   // Opens the output before the work, so that an error shows before it rather than after.
   absl::Status OpenFiles() {
+    if (!request_.html.empty()) {
+      if (absl::Status missing = PagesMissing(); !missing.ok()) return missing;
+    }
     for (Wanted& wanted : files_) {
       if (wanted.path->empty()) continue;
       if (absl::Status opened = wanted.file.Open(*wanted.path); !opened.ok()) return opened;
@@ -109,9 +114,10 @@ class TakeoverBench {
   const sim::TakeoverCases cases_;
   TakeoverReport report_;
   uint64_t runs_ = 0;
-  Wanted files_[3] = {{&request_.out, TakeoverLines, {}},
+  Wanted files_[4] = {{&request_.out, TakeoverLines, {}},
                       {&request_.csv, TakeoverCsv, {}},
-                      {&request_.plot, TakeoverPlot, {}}};
+                      {&request_.plot, TakeoverPlot, {}},
+                      {&request_.html, TakeoverPage, {}}};
 };
 
 int RunTakeoverCommand(const TakeoverRequest& request) {

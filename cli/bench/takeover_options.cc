@@ -28,6 +28,7 @@ Examples:
   whorl bench takeover                               every protocol and fault
   whorl bench takeover --protocol fenced_lease --fault crash,graceful_stop --lease 5s,10s
   whorl bench takeover --plot takeover.svg --csv takeover.csv
+  whorl bench takeover --fault crash --lease 10s --html takeover.html
   whorl bench takeover --all --json > takeovers.jsonl
   whorl bench takeover --protocol spindle_v2 --followers 1 --preset none
   whorl bench takeover --on emulator                 in real time
@@ -156,6 +157,9 @@ void AddTakeoverOptions(CLI::App& app, const std::shared_ptr<TakeoverRequest>& r
   app.add_flag("--json", request->json, "print JSON lines instead of text");
   app.add_option("--out", request->out, "write the JSON lines into FILE")->type_name("FILE");
   app.add_option("--csv", request->csv, "write a table into FILE")->type_name("FILE");
+  app.add_option("--html", request->html,
+                 "write a page with the distributions beside T* into FILE, which any browser opens")
+      ->type_name("FILE");
   app.add_option("--plot", request->plot, "draw distribution curves and a heat map into FILE")
       ->type_name("FILE.svg");
   AddOn(app, request->on,
@@ -171,8 +175,10 @@ void AddTakeoverOptions(CLI::App& app, const std::shared_ptr<TakeoverRequest>& r
 
 std::vector<std::string> Contradictions(const TakeoverRequest& request) {
   std::vector<std::string> errors;
-  const std::pair<std::string_view, bool> simulated_only[] = {
-      {"--all", request.all}, {"--csv", !request.csv.empty()}, {"--plot", !request.plot.empty()}};
+  const std::pair<std::string_view, bool> simulated_only[] = {{"--all", request.all},
+                                                              {"--csv", !request.csv.empty()},
+                                                              {"--plot", !request.plot.empty()},
+                                                              {"--html", !request.html.empty()}};
   for (const auto& [name, is_given] : simulated_only) {
     if (!is_given || !request.on.has_value()) continue;
     errors.push_back(Cat(name, " is for simulated runs; it does not go with --on"));
@@ -183,8 +189,10 @@ std::vector<std::string> Contradictions(const TakeoverRequest& request) {
   if (!request.program.empty() && request.protocols.size() != 1) {
     errors.emplace_back("--program wants one --protocol: that of the program");
   }
-  const std::pair<std::string_view, const std::string*> files[] = {
-      {"--out", &request.out}, {"--csv", &request.csv}, {"--plot", &request.plot}};
+  const std::pair<std::string_view, const std::string*> files[] = {{"--out", &request.out},
+                                                                   {"--csv", &request.csv},
+                                                                   {"--plot", &request.plot},
+                                                                   {"--html", &request.html}};
   std::map<std::filesystem::path, std::string_view> written;
   for (const auto& [option, file] : files) {
     if (file->empty() || *file == "/dev/null") continue;

@@ -31,6 +31,7 @@ struct TakeoverRequest {
   std::string out;
   std::string csv;
   std::string plot;
+  std::string html;
 
   uint64_t Jobs() const;
 };

@@ -14,6 +14,8 @@
 #include "cli/inputs.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
+#include "cli/page.h"
+#include "cli/shell_text.h"
 #include "cli/version.h"
 #include "live/backend.h"
 #include "live/comparison.h"
@@ -23,6 +25,7 @@
 #include "sim/judge/batch.h"
 #include "sim/judge/expectations.h"
 #include "sim/report/explain.h"
+#include "sim/report/page_model.h"
 #include "sim/report/perfetto.h"
 #include "sim/report/timeline.h"
 #include "sim/report/trace.h"
@@ -115,10 +118,14 @@ class ReplayOn {
 
   // Opens the output before the runs, so that an error shows before them rather than after.
   absl::Status Prepare() {
+    if (!request_.html_path.empty()) {
+      if (absl::Status missing = PagesMissing(); !missing.ok()) return missing;
+    }
     const std::pair<OutputFile*, const std::string*> files[] = {
         {&document_, &request_.out},
         {&saved_, &request_.save_path},
-        {&picture_, &request_.perfetto_path}};
+        {&picture_, &request_.perfetto_path},
+        {&page_, &request_.html_path}};
     for (const auto& [file, path] : files) {
       if (path->empty()) continue;
       if (absl::Status opened = file->Open(*path); !opened.ok()) return opened;
@@ -184,6 +191,11 @@ class ReplayOn {
     JudgeHistory(scenario, run.result.seed, run.history, run.holes, &sink);
   }
 
+  sim::Story StoryOf(const Compared& compared, const RealRun& run) const {
+    return sim::Explain(*compared.scenario, run.result, request_.explained,
+                        [&](sim::ObservationSink& sink) { Tell(run, sink, *compared.scenario); });
+  }
+
   void Show(const Compared& compared, const RealRun& run) {
     std::ostringstream out;
     if (request_.timeline) {
@@ -195,10 +207,7 @@ class ReplayOn {
     }
     if (request_.explain) {
       out << '\n';
-      const sim::Story story =
-          sim::Explain(*compared.scenario, run.result, request_.explained,
-                       [&](sim::ObservationSink& sink) { Tell(run, sink, *compared.scenario); });
-      for (const std::string& line : story.Lines()) out << line << '\n';
+      for (const std::string& line : StoryOf(compared, run).Lines()) out << line << '\n';
       out << '\n';
     }
     shown_ = out.str();
@@ -232,12 +241,26 @@ class ReplayOn {
     if (!request_.perfetto_path.empty()) {
       written.Update(Write<sim::PerfettoWriter>(picture_, *compared.scenario, number, tell));
     }
+    if (!request_.html_path.empty()) written.Update(WriteItsPage(compared, run));
     if (!request_.save_path.empty()) {
       saved_.stream() << sim::ScenarioText(
           ScenarioOf(on_, *compared.scenario, run.history, run.result));
       written.Update(saved_.Commit());
     }
     return written;
+  }
+  absl::Status WriteItsPage(const Compared& compared, const RealRun& run) {
+    const sim::Scenario& scenario = *compared.scenario;
+    sim::PageModel model(scenario);
+    Tell(run, model, scenario);
+    const sim::PageModel::Data data =
+        model.Finish(run.result, StoryOf(compared, run),
+                     {.whorl_version = kVersion,
+                      .command = Cat(ShellQuoted(request_.command), " replay ",
+                                     ShellQuoted(scenario.path), " --on ", WordOf(on_)),
+                      .on = std::string(WordOf(on_))});
+    WritePage(PageKind::kRun, data.head, data.bytes, page_.stream());
+    return page_.Commit();
   }
   template <typename Tell>
   static absl::Status WriteTrace(const std::string& path, const sim::Scenario& scenario,
@@ -292,6 +315,7 @@ class ReplayOn {
   OutputFile document_;
   OutputFile saved_;
   OutputFile picture_;
+  OutputFile page_;
   std::vector<std::optional<absl::StatusOr<RealRun>>> runs_;  // by job
   std::string shown_;  // the timeline and the like of the only run, for people
   size_t skipped_ = 0;

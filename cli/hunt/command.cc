@@ -23,6 +23,9 @@
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/page.h"
+#include "cli/replay/run.h"
+#include "cli/replay/text.h"
 #include "sim/judge/run.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
@@ -95,6 +98,8 @@ class Reporter {
  private:
   absl::Status Save(const HuntReport& report) const {
     if (request_.save_folder.empty()) return absl::OkStatus();
+    const absl::Status pages = request_.pages ? PagesMissing() : absl::OkStatus();
+    if (!pages.ok()) std::cerr << "no pages beside the scenarios: " << pages.message() << '\n';
     for (const NamedFinding& finding : FindingsOf(report.tallies)) {
       OutputFile file;
       const absl::Status opened = file.Open(SavedPath(finding, request_.save_folder));
@@ -102,8 +107,17 @@ class Reporter {
       file.stream() << sim::ScenarioText(
           sim::ScenarioOf(report.hunt, *finding.kind, *finding.finding));
       if (absl::Status written = file.Commit(); !written.ok()) return written;
+      if (!request_.pages || !pages.ok()) continue;
+      if (absl::Status written = SavePage(report, finding); !written.ok()) return written;
     }
     return absl::OkStatus();
+  }
+
+  absl::Status SavePage(const HuntReport& report, const NamedFinding& finding) const {
+    const sim::Scenario scenario = SavedScenario(report, finding, request_.save_folder);
+    return WritePageOf(scenario, ReplayCommand(request_.command, scenario, scenario.seed),
+                       std::filesystem::path(scenario.path).replace_extension(".html").string(),
+                       static_cast<int>(request_.jobs));
   }
 
   const HuntRequest& request_;

@@ -26,7 +26,7 @@ constexpr std::string_view kHuntFooter = R"(Examples:
   whorl hunt                                      10,000 runs of every protocol
   whorl hunt --protocol spindle_v2 --for 60s      for a minute, on all cores
   whorl hunt --promised                           only what a protocol promises to hold
-  whorl hunt --invariant no_wedge --save found    found/*.json, ready for whorl replay
+  whorl hunt --invariant no_wedge --save found    found/*.json, ready for whorl replay, and *.html
   whorl hunt --faults pause,partition --runs 500  no other kinds of faults
   whorl hunt --show 17 | whorl replay -           the world of run 17, as it was drawn
   whorl hunt --from scenarios/s4_token_goes_back.json --runs 1        that scenario, made smaller
@@ -157,8 +157,11 @@ void AddHuntOptions(CLI::App& app, const std::shared_ptr<HuntRequest>& request) 
       app, "--show", 0, kHuntRunsMax, [request](uint64_t n) { request->shown_run = n; },
       "print the world of run N as a scenario instead of hunting");
   app.add_option("--save", request->save_folder,
-                 "write a scenario for each finding into DIR, ready to be committed")
+                 "write a scenario for each finding into DIR, ready to be committed, and its page "
+                 "beside it")
       ->type_name("DIR");
+  app.add_flag_callback(
+      "--no-pages", [request] { request->pages = false; }, "with --save: write no pages");
   app.add_option(
          "--table", request->table_folder,
          "print a Markdown table of protocols and invariants, which links scenarios of DIR, "
@@ -176,7 +179,7 @@ std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& 
   const std::array<Mode, 2> modes = {{
       {.name = "--merge",
        .is_chosen = !request.merged.empty(),
-       .others = {"--partial", "--save", "--table", "--json", "--out"}},
+       .others = {"--partial", "--save", "--no-pages", "--table", "--json", "--out"}},
       {.name = "--show",
        .is_chosen = request.shown_run.has_value(),
        .others = {"--protocol", "--from", "--faults", "--beyond-assumptions", "--duration",
@@ -194,6 +197,9 @@ std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& 
   }
   if (request.partial && request.merged.empty()) {
     errors.emplace_back("--partial says how to merge; it does not go without --merge");
+  }
+  if (!request.pages && request.save_folder.empty()) {
+    errors.emplace_back("--no-pages says what not to save; it does not go without --save");
   }
   for (const char* option : {"--protocol", "--duration", "--shard", "--table"}) {
     if (request.from.empty() || app.get_option(option)->count() == 0) continue;

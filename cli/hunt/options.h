@@ -22,6 +22,7 @@ struct HuntRequest {
   uint64_t jobs = 1;
   std::string from;  // the scenario to start from; empty: none
   std::string save_folder;
+  bool pages = true;         // beside the scenarios that are saved
   std::string table_folder;  // the scenarios that the table links; empty: no table
   bool json = false;
   std::string out;

@@ -525,6 +525,14 @@ std::string SavedPath(const NamedFinding& finding, const std::string& save_folde
       .string();
 }
 
+sim::Scenario SavedScenario(const HuntReport& report, const NamedFinding& finding,
+                            const std::string& save_folder) {
+  sim::Scenario scenario = sim::ScenarioOf(report.hunt, *finding.kind, *finding.finding);
+  scenario.path = SavedPath(finding, save_folder);
+  scenario.name = NameOf(*finding.protocol, *finding.kind);
+  return scenario;
+}
+
 std::string ReplayLine(const HuntReport& report, const NamedFinding& finding,
                        const std::string& command, const std::string& save_folder) {
   const std::string replay = Cat(ShellQuoted(command), " replay ");

@@ -73,6 +73,9 @@ absl::StatusOr<HuntReport> SumOf(const std::vector<ReportFile>& files);
 // One line of shell that replays a finding.
 std::string ReplayLine(const HuntReport& report, const NamedFinding& finding,
                        const std::string& command, const std::string& save_folder);
+// The finding's scenario, as it lies in the folder where it is saved.
+sim::Scenario SavedScenario(const HuntReport& report, const NamedFinding& finding,
+                            const std::string& save_folder);
 // The path of the finding's scenario in the folder where it is saved.
 std::string SavedPath(const NamedFinding& finding, const std::string& save_folder);
 

@@ -15,9 +15,9 @@
 #include "cli/exit_code.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
+#include "cli/page.h"
 #include "cli/replay/json.h"
 #include "cli/replay/options.h"
-#include "cli/replay/page.h"
 #include "cli/replay/run.h"
 #include "cli/replay/state.h"
 #include "cli/replay/tally.h"
@@ -53,7 +53,7 @@ class Replay {
   int Run() {
     if (const absl::Status ready = Prepare(); !ready.ok()) return End(ready);
     if (JobCount() > 0) {
-      if (!request_.json) table_.PrintHead();
+      if (PrintsTable()) table_.PrintHead();
       sim::RunBatch(
           JobCount(), static_cast<int>(request_.Jobs()), [&](size_t i) { RunJob(i); },
           [&](size_t i, const std::optional<std::string>& error) {
@@ -77,6 +77,7 @@ class Replay {
     return width;
   }
 
+  bool PrintsTable() const { return !request_.json && !request_.mermaid; }
   bool WantsJson() const { return request_.json || !request_.out.empty(); }
   uint64_t FirstSeed(const sim::Scenario& scenario) const {
     return request_.seed.value_or(scenario.seed);
@@ -115,9 +116,11 @@ class Replay {
                  .html_path = request_.html_path,
                  .page_command = ReplayCommand(request_.command, scenario, seed),
                  .timeline = request_.timeline,
+                 .mermaid = request_.mermaid,
                  .explain = request_.explain,
                  .explained = request_.explained,
                  .check_determinism = request_.check_determinism,
+                 .threads = JobCount() == 1 ? static_cast<int>(request_.Jobs()) : 1,
                  .unlimited = request_.unlimited,
                  .progress = JobCount() == 1 ? &progress_ : nullptr});
   }
@@ -142,7 +145,8 @@ class Replay {
     if (WantsJson()) documents_.push_back(TallyJson(tally));
     if (request_.json) return sim::BatchStep::kGoOn;
     Progress::Clear();
-    table_.PrintTally(tally);
+    if (PrintsTable()) table_.PrintTally(tally);
+    if (tally.shown() != nullptr) std::cout << tally.shown()->mermaid;
     PrintTimeline(tally);
     PrintStory(tally);
     const absl::Status flushed = FlushStdout();
@@ -163,6 +167,7 @@ class Replay {
     if (shown == nullptr || !shown->story.has_value()) return;
     std::cout << '\n';
     for (const std::string& line : shown->story->Lines()) std::cout << line << '\n';
+    if (shown->decision.has_value()) std::cout << shown->decision->Text() << '\n';
     std::cout << '\n';
   }
 
@@ -183,7 +188,7 @@ class Replay {
         if (const absl::Status written = document_.Commit(); !written.ok()) return End(written);
       }
     }
-    if (!request_.json && summary_.scenarios() > 0) table_.PrintSummary(summary_);
+    if (PrintsTable() && summary_.scenarios() > 0) table_.PrintSummary(summary_);
     int code = summary_.failed > 0 ? kExpectationFailed : kAsExpected;
     if (summary_.bad_inputs > 0) code = kBadInput;
     return End(FlushStdout(), code);

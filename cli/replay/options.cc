@@ -30,6 +30,7 @@ constexpr std::string_view kReplayFooter = R"(Examples:
   whorl replay scenarios/insert_race.json --at 5s       rows, locks, clocks and nodes at that time
   whorl replay scenarios/insert_race.json --perfetto run.json
   whorl replay scenarios/insert_race.json --html run.html
+  whorl replay scenarios/insert_race.json --mermaid     the same, to paste into a ticket
   whorl replay scenarios/insert_race.json --repeat 100  how often each invariant is violated
   whorl replay scenarios --json --out report.json       for scripts
   whorl replay scenarios --trace traces                 traces/NAME.SEED.jsonl, an event per line
@@ -83,6 +84,9 @@ void AddWaysToLook(CLI::App& app, const std::shared_ptr<ReplayRequest>& request)
                  "write one run into FILE as a page, which any browser opens and which needs "
                  "nothing else")
       ->type_name("FILE");
+  app.add_flag("--mermaid", request->mermaid,
+               "print one run as a Mermaid sequence diagram of at most 60 lines, instead of the "
+               "table");
 }
 
 void AddRealRuns(CLI::App& app, const std::shared_ptr<ReplayRequest>& request) {
@@ -150,11 +154,10 @@ std::vector<std::string> OfRealRunsOnly(const ReplayRequest& request) {
   for (const auto& [name, is_given] : real_only) {
     if (is_given) errors.push_back(Cat(name, " is for real runs; it wants --on"));
   }
-  const Given of_one_seed[] = {{"--timeline", request.timeline},
-                               {"--explain", request.explain},
-                               {"--at", request.at.has_value()},
-                               {"--perfetto", !request.perfetto_path.empty()},
-                               {"--html", !request.html_path.empty()}};
+  const Given of_one_seed[] = {
+      {"--timeline", request.timeline},       {"--explain", request.explain},
+      {"--at", request.at.has_value()},       {"--perfetto", !request.perfetto_path.empty()},
+      {"--html", !request.html_path.empty()}, {"--mermaid", request.mermaid}};
   for (const auto& [name, is_given] : of_one_seed) {
     if (!is_given || request.repeat == 1) continue;
     errors.push_back(
@@ -164,6 +167,7 @@ std::vector<std::string> OfRealRunsOnly(const ReplayRequest& request) {
                                   {"--explain", request.explain},
                                   {"--perfetto", !request.perfetto_path.empty()},
                                   {"--html", !request.html_path.empty()},
+                                  {"--mermaid", request.mermaid},
                                   {"--trace", !request.trace_folder.empty()},
                                   {"--check-determinism", request.check_determinism}};
   for (const auto& [name, is_given] : of_a_whole_run) {
@@ -178,7 +182,7 @@ std::vector<std::string> OfSimulationOnly(const ReplayRequest& request) {
   std::vector<std::string> errors;
   const Given simulated_only[] = {{"--seed", request.seed.has_value()},
                                   {"--at", request.at.has_value()},
-                                  {"--html", !request.html_path.empty()},
+                                  {"--mermaid", request.mermaid},
                                   {"--check-determinism", request.check_determinism}};
   for (const auto& [name, is_given] : simulated_only) {
     if (is_given) errors.push_back(Cat(name, " is for simulated runs; it does not go with --on"));
@@ -195,11 +199,11 @@ std::vector<std::string> OfManyRuns(const ReplayRequest& request, const Inputs& 
   if (request.on.has_value()) {
     const size_t runs = inputs.scenarios.size() * request.repeat;
     const bool shows_one = request.timeline || request.explain || !request.perfetto_path.empty() ||
-                           !request.save_path.empty();
+                           !request.html_path.empty() || !request.save_path.empty();
     if (!shows_one || runs <= 1) return {};
     return {
-        Cat("--timeline, --explain, --perfetto and --save show one run of one scenario, and "
-            "here are ",
+        Cat("--timeline, --explain, --perfetto, --html and --save show one run of one scenario, "
+            "and here are ",
             std::to_string(runs))};
   }
   const size_t files = inputs.scenarios.size() + inputs.bad.size();
@@ -207,7 +211,8 @@ std::vector<std::string> OfManyRuns(const ReplayRequest& request, const Inputs& 
   std::vector<std::string> errors;
   const Given of_one_run[] = {{"--at", request.at.has_value()},
                               {"--perfetto", !request.perfetto_path.empty()},
-                              {"--html", !request.html_path.empty()}};
+                              {"--html", !request.html_path.empty()},
+                              {"--mermaid", request.mermaid}};
   for (const auto& [name, is_given] : of_one_run) {
     if (!is_given) continue;
     errors.push_back(
@@ -273,6 +278,13 @@ std::vector<std::string> Contradictions(const ReplayRequest& request) {
   std::vector<std::string> errors;
   if (request.timeline && request.json) {
     errors.emplace_back("--timeline is for people; it does not go with --json");
+  }
+  const Given beside_the_table[] = {
+      {"--json", request.json}, {"--timeline", request.timeline}, {"--explain", request.explain}};
+  for (const auto& [name, is_given] : beside_the_table) {
+    if (!is_given || !request.mermaid) continue;
+    errors.push_back(
+        Cat("--mermaid prints the diagram and nothing else; it does not go with ", name));
   }
   const std::vector<std::string> others =
       request.on.has_value() ? OfSimulationOnly(request) : OfRealRunsOnly(request);

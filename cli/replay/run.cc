@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "cli/output.h"
-#include "cli/replay/page.h"
+#include "cli/page.h"
 #include "cli/version.h"
+#include "sim/report/explain.h"
 #include "sim/report/page_model.h"
 #include "sim/report/perfetto.h"
+#include "sim/report/sequence_diagram.h"
 #include "sim/report/trace.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
@@ -53,6 +55,15 @@ class ListenersFile {
   std::optional<Writer> writer_;
 };
 
+// Of the first violation, or the first one of `wanted`; nothing if there is none.
+std::optional<sim::Decision> DecisionOf(const RunRequest& request, const sim::RunResult& result,
+                                        std::optional<Invariant> wanted) {
+  const sim::InvariantResult* violated = sim::FirstViolated(result.checks, wanted);
+  if (violated == nullptr) return std::nullopt;
+  return sim::DecisionOf(*request.scenario, result, violated->invariant,
+                         {.threads = request.threads});
+}
+
 // The page of the run, whose file is opened before the run so that an error shows before the work.
 class PageFile {
  public:
@@ -66,9 +77,12 @@ class PageFile {
   absl::Status Finish(const sim::RunResult& result) {
     if (!model_.has_value()) return status_;
     const sim::Story story = sim::Explain(*request_.scenario, result);
-    WritePage(model_->Finish(result, story,
-                             {.whorl_version = kVersion, .command = request_.page_command}),
-              file_.stream());
+    sim::PageModel::Data data = model_->Finish(
+        result, story, {.whorl_version = kVersion, .command = request_.page_command, .on = {}});
+    if (const auto decision = DecisionOf(request_, result, std::nullopt)) {
+      data.head["decision"] = sim::DecisionJson(*decision);
+    }
+    WritePage(PageKind::kRun, data.head, data.bytes, file_.stream());
     return file_.Commit();
   }
 
@@ -135,6 +149,8 @@ RunOutcome RunOnce(const RunRequest& request) {
   listeners.Add(page.model());
   if (request.timeline) outcome.timeline = std::make_unique<sim::Timeline>(scenario);
   listeners.Add(outcome.timeline.get());
+  std::optional<sim::SequenceDiagram> diagram;
+  if (request.mermaid) listeners.Add(&diagram.emplace(scenario));
   if (request.check_determinism) listeners.Add(&recording);
 
   const auto started = std::chrono::steady_clock::now();
@@ -150,13 +166,28 @@ RunOutcome RunOnce(const RunRequest& request) {
   outcome.written = trace.Finish();
   outcome.written.Update(picture.Finish());
   outcome.written.Update(page.Finish(outcome.result));
-  if (request.explain) outcome.story = sim::Explain(scenario, outcome.result, request.explained);
+  if (diagram.has_value()) outcome.mermaid = diagram->Text(outcome.result);
+  if (request.explain) {
+    outcome.story = sim::Explain(scenario, outcome.result, request.explained);
+    outcome.decision = DecisionOf(request, outcome.result, request.explained);
+  }
   if (request.check_determinism) {
     sim::Comparison comparison(recording, scenario);
     const sim::RunResult second = sim::RunScenario(scenario, request.seed, &comparison);
     outcome.difference = comparison.Finish(second == outcome.result);
   }
   return outcome;
+}
+
+absl::Status WritePageOf(const sim::Scenario& scenario, const std::string& command,
+                         const std::string& path, int threads) {
+  return RunOnce({.scenario = &scenario,
+                  .seed = scenario.seed,
+                  .html_path = path,
+                  .page_command = command,
+                  .threads = threads,
+                  .unlimited = true})
+      .written;
 }
 
 }  // namespace whorl::cli

@@ -11,8 +11,16 @@ export interface Invariant {
 }
 export interface TimelineLine { event: number; at: number; node: number; tone: string; text: string }
 export interface StoryLine { at: number; who: string; text: string }
+// When the violation of the story was decided: sim/measure/decision.h.
+export interface Decision {
+  invariant: string; text: string;
+  moments: { at: number; continuations: number; violated: number }[];
+  jumps: { moment: number; event: number; text: string }[];
+}
 export interface Head {
   format: number; whorl: string; command: string;
+  from_trace?: boolean;  // sim/report/trace_page.h: there are no verdicts, no story, no holders of rows
+  on: string;  // what a real run ran on; empty: it was simulated
   scenario: {
     name: string; start: string; about: string; protocol: string; duration: number; epsilon: number;
     locks: string[];
@@ -24,6 +32,7 @@ export interface Head {
     metrics: Record<string, unknown>; invariants: Invariant[];
   };
   story: { invariant: string; at: number; head: string; lines: StoryLine[]; left_out: number; end: string };
+  decision?: Decision;  // if something was violated in a simulated run
   timeline: TimelineLine[]; timeline_left_out: number;
   kinds: string[];
   data: { dictionaries: DictionaryPlace[]; tables: TablePlace[] };
@@ -98,8 +107,8 @@ export class Data {
   }
 }
 
-export function readHead(text: string): Head {
-  const head = JSON.parse(text) as Head;
+export function readHead(text: string): Head { return checked(JSON.parse(text) as Head); }
+export function checked(head: Head): Head {
   if (head.format !== FORMAT) throw new Error(`the data has format ${head.format}, this page reads ${FORMAT}`);
   return head;
 }

@@ -2,25 +2,15 @@
 // links. Whatever comes from the run becomes text (textContent), never markup.
 import { Data, readBytes, readHead } from './data.js';
 import type { Head } from './data.js';
+import { begin, count, element, headText, make } from './dom.js';
 import { Picture } from './picture.js';
+import { listenToPointer } from './pointer.js';
 import { lowerBound, Run, seconds } from './run.js';
-
-const element = <T extends HTMLElement = HTMLElement>(id: string): T => document.getElementById(id) as T;
-
-function make(tag: string, className: string, text: string, ...children: (Node | string)[]): HTMLElement {
-  const made = document.createElement(tag);
-  if (className !== '') made.className = className;
-  if (text !== '') made.textContent = text;
-  made.append(...children);
-  return made;
-}
 
 const LEGEND: [string, string][] = [['up', 'up'], ['believes', 'believes that it leads'], ['works', 'at work'],
   ['paused', 'paused'], ['cut', 'cut off from Spanner'], ['fault', 'fault'], ['call', 'calls'], ['failed-call', 'call that was lost'],
   ['lease', 'holder in the row'], ['holder', 'lease'], ['ink', 'commit, with TrueTime\'s interval'], ['accepted', 'write accepted'], ['refused', 'write refused'],
   ['bad', 'violation']];
-
-function count(number: number, one: string, many: string): string { return `${number} ${number === 1 ? one : many}`; }
 
 function metric(head: Head, name: string): number {
   const values = head.result.metrics;
@@ -30,14 +20,19 @@ function metric(head: Head, name: string): number {
 function showHead(head: Head): void {
   const { scenario, result } = head;
   document.title = `${scenario.name}: whorl`;
-  element('name').textContent = `${scenario.name} (${scenario.protocol}, seed ${result.seed})`;
+  element('name').textContent = `${scenario.name} (${scenario.protocol}, ` +
+    (head.on === '' ? `seed ${result.seed})` : `real processes on ${head.on})`);
   element('about').textContent = scenario.about;
   const verdict = element('verdict');
   const violated = result.invariants.filter((one) => one.verdict === 'violated')
     .sort((a, b) => (a.event ?? 0) - (b.event ?? 0));
   const say = (text: string, className = ''): void => { verdict.append(make('span', className, text)); };
   verdict.className = violated.length > 0 || result.failures.length > 0 ? 'bad' : 'good';
-  if (violated.length === 0) say('No invariant was violated.');
+  const unknown = result.invariants.filter((one) => one.verdict === 'unknown');
+  if (violated.length === 0) {
+    say('No invariant was violated' + (unknown.length === 0 ? '.'
+      : `, as far as can be told: of ${unknown.map((one) => one.name).join(', ')} it is unknown.`));
+  }
   for (const one of violated) {
     say(`${one.name} violated at ${seconds(one.at ?? 0)} s: ${one.text ?? ''} ` +
       `(${[one.promise, one.expected ? 'the scenario expects it' : ''].filter(Boolean).join('; ')})`);
@@ -103,9 +98,15 @@ class Page {
     this.picture = new Picture(this.canvas, this.run);
     this.showStory(head);
     this.showRefused();
+    this.showDecision(head);
     this.fillFilters();
     this.showLegend();
-    this.listenToPointer();
+    listenToPointer(this.canvas, element('tip'), this.picture, {
+      passes: (event) => this.filters.passes(event),
+      choose: (event) => this.select(event),
+      moved: () => {},
+      settled: () => this.writeAddress(),
+    });
     this.listenToKeys();
     this.readAddress();
     this.picture.resize();
@@ -147,6 +148,23 @@ class Page {
     const who = this.run.nodeName(this.run.node[event - 1]!);
     element('verdict').append(make('span', 'also', 'The fence: ', link(event,
       `at ${seconds(this.run.timeOf(event))} s the resource refused a write of ${who}`), '.'));
+  }
+
+  // When the violation was decided, with the jumps of the curve as links.
+  private showDecision(head: Head): void {
+    const { decision } = head;
+    if (decision === undefined) return;
+    const line = make('span', 'also', `${decision.text.charAt(0).toUpperCase()}${decision.text.slice(1)}.`);
+    const share = (moment: number): number => {
+      const { continuations, violated } = decision.moments[moment]!;
+      return continuations === 0 ? 1 : violated / continuations;
+    };
+    for (const jump of decision.jumps) {
+      const percent = (at: number): string => `${Math.round(100 * share(at))} %`;
+      line.append(' ', link(jump.event, `At ${seconds(decision.moments[jump.moment]!.at)} s from ` +
+        `${percent(jump.moment - 1)} to ${percent(jump.moment)}: ${jump.text}`), '.');
+    }
+    element('verdict').append(line);
   }
 
   private fillFilters(): void {
@@ -359,51 +377,6 @@ class Page {
 
   // --- pointer and keys ----------------------------------------------------------------------------
 
-  private listenToPointer(): void {
-    const { canvas, picture } = this;
-    const tip = element('tip');
-    let held: { x: number; from: number; to: number; moved: boolean } | null = null;
-    canvas.addEventListener('pointerdown', (event) => {
-      held = { x: event.offsetX, from: picture.from, to: picture.to, moved: false };
-      canvas.setPointerCapture(event.pointerId);
-    });
-    canvas.addEventListener('pointermove', (event) => {
-      if (held !== null) {
-        held.moved ||= Math.abs(event.offsetX - held.x) > 3;
-        const shift = (picture.timeAt(held.x) - picture.timeAt(event.offsetX));
-        if (held.moved) picture.show(held.from + shift, held.to + shift);
-        tip.hidden = true;
-        return;
-      }
-      const found = picture.eventAt(event.offsetX, event.offsetY, (one) => this.filters.passes(one));
-      tip.hidden = found === 0;
-      if (found === 0) return;
-      tip.textContent = `${seconds(this.run.timeOf(found))} s  ${this.run.text(found)}`;
-      const room = canvas.clientWidth;
-      tip.style.left = event.offsetX < room / 2 ? `${event.offsetX + 14}px` : '';
-      tip.style.right = event.offsetX < room / 2 ? '' : `${room - event.offsetX + 14}px`;
-      tip.style.top = `${event.offsetY + 16}px`;
-    });
-    canvas.addEventListener('pointerup', (event) => {
-      const moved = held?.moved === true;
-      held = null;
-      if (moved) return this.writeAddress();
-      const found = picture.eventAt(event.offsetX, event.offsetY, (one) => this.filters.passes(one));
-      if (found > 0) this.select(found);
-    });
-    canvas.addEventListener('pointercancel', () => { held = null; });
-    canvas.addEventListener('pointerleave', () => { tip.hidden = true; });
-    canvas.addEventListener('wheel', (event) => {
-      event.preventDefault();
-      if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
-        const shift = event.deltaX / canvas.clientWidth * (picture.to - picture.from);
-        picture.show(picture.from + shift, picture.to + shift);
-      } else {
-        picture.zoom(Math.exp(event.deltaY / 400), picture.timeAt(event.offsetX));
-      }
-    }, { passive: false });
-  }
-
   private listenToKeys(): void {
     const move = (share: number): void => {
       const shift = share * (this.picture.to - this.picture.from);
@@ -430,18 +403,11 @@ class Page {
   }
 }
 
-async function start(): Promise<void> {
-  const head = readHead(element('head').textContent ?? '');
+begin(async () => {
+  const head = readHead(headText());
   showHead(head);
   const data = element('data');
   const bytes = await readBytes((data.textContent ?? '').trim());
   data.remove();
   new Page(head, bytes);
-  performance.mark('whorl-drawn');
-  document.documentElement.dataset['ready'] = 'true';
-}
-
-start().catch((error: unknown) => {
-  element('verdict').textContent = `This page cannot show its run: ${String(error)}`;
-  throw error;
 });

@@ -9,6 +9,7 @@ type Colours = Record<string, string>;
 const COLOURS = ['ground', 'raised', 'ink', 'quiet', 'line', 'bad', 'bad-ground', 'believes', 'works', 'up', 'paused',
   'cut', 'fault', 'fault-edge', 'lease', 'holder', 'call', 'failed-call', 'accepted', 'refused', 'focus'];
 const AXIS = 26;
+const CURVE = 78;  // above the axis, if there is a curve to draw
 const TALL = 58;  // a lane of a process, if there are few
 const FONT = '12px system-ui, sans-serif';
 
@@ -46,6 +47,7 @@ export class Picture {
   private readonly commits: Float64Array;
   private readonly faultRows: number[];
   private readonly violatedNames: string[];  // in the order of their first violations
+  private readonly axis: number;  // where it begins
   private pending = false;
 
   constructor(private readonly canvas: HTMLCanvasElement, private readonly run: Run) {
@@ -61,6 +63,7 @@ export class Picture {
     this.versionTimes = this.versions.map((versions) => Float64Array.from(versions, (version) => version.at));
     this.writes = run.writes();
     this.commits = run.commits();
+    this.axis = (run.head.decision?.moments.length ?? 0) > 2 ? CURVE : 0;
     this.faultRows = rowsOf(run.faults, run.end);
     this.violatedNames = [...new Set(run.violations.map((violation) => violation.invariant))];
     this.layOut();
@@ -89,7 +92,7 @@ export class Picture {
   private layOut(): void {
     const { nodes, locks } = this.run.head.scenario;
     this.lanes = [];
-    let top = AXIS;
+    let top = this.axis + AXIS;
     const add = (kind: Lane['kind'], index: number, height: number, name: string): void => {
       this.lanes.push({ kind, index, top, height, name });
       top += height;
@@ -103,6 +106,8 @@ export class Picture {
     });
     add('spanner', 0, 40, 'Spanner');
     locks.forEach((lock, i) => {
+      // A trace does not tell who holds a row.
+      if (this.run.head.from_trace === true) return;
       if (this.lock < 0 || this.lock === i) add('lock', i, 34, locks.length === 1 ? 'lock row' : lock);
     });
     locks.forEach((lock, i) => {
@@ -157,11 +162,13 @@ export class Picture {
     this.paintFaultShades();
     for (const lane of this.lanes) this.paintLane(lane);
     this.paintAxis();
+    this.paintCurve();
     this.paintCalls();
     this.paintViolations();
     this.paintSelected();
     c.restore();
     this.paintNames();
+    this.paintCurveNames();
   }
 
   private paintNames(): void {
@@ -204,11 +211,72 @@ export class Picture {
     for (let at = Math.ceil(this.from / step) * step; at <= this.to; at += step) {
       const x = Math.round(this.x(at)) + 0.5;
       c.beginPath();
-      c.moveTo(x, AXIS - 6);
-      c.lineTo(x, AXIS);
+      c.moveTo(x, this.axis + AXIS - 6);
+      c.lineTo(x, this.axis + AXIS);
       c.stroke();
       const text = `${(at / 1e9).toFixed(digits)} s`;
-      c.fillText(text, Math.min(x + 3, this.width - c.measureText(text).width - 2), AXIS / 2);
+      c.fillText(text, Math.min(x + 3, this.width - c.measureText(text).width - 2), this.axis + AXIS / 2);
+    }
+  }
+
+  // --- when it was decided ---------------------------------------------------------------------------
+
+  private curveY(share: number): number { return CURVE - 8 - share * (CURVE - 22); }
+  private share(moment: number): number {
+    const { continuations, violated } = this.run.head.decision!.moments[moment]!;
+    return continuations === 0 ? 1 : violated / continuations;
+  }
+
+  // The share of continuations that end in the violation, and the names of its jumps.
+  private paintCurve(): void {
+    const decision = this.run.head.decision;
+    if (this.axis === 0 || decision === undefined) return;
+    const c = this.context;
+    c.strokeStyle = this.colours['line']!;
+    c.lineWidth = 1;
+    for (const share of [0, 0.5, 1]) {
+      c.beginPath();
+      c.moveTo(this.gutter, this.curveY(share) + 0.5);
+      c.lineTo(this.width, this.curveY(share) + 0.5);
+      c.stroke();
+    }
+    c.strokeStyle = c.fillStyle = this.colours['bad']!;
+    c.lineWidth = 2;
+    c.beginPath();
+    decision.moments.forEach((moment, i) => {
+      const x = this.x(moment.at), y = this.curveY(this.share(i));
+      if (i === 0) c.moveTo(x, y); else c.lineTo(x, y);
+    });
+    c.stroke();
+    decision.moments.forEach((moment, i) => {
+      c.beginPath();
+      c.arc(this.x(moment.at), this.curveY(this.share(i)), 2.5, 0, 2 * Math.PI);
+      c.fill();
+    });
+    const rows: number[] = [Infinity, Infinity, Infinity];  // how far each row of texts is free, from the right
+    for (const jump of [...decision.jumps].reverse()) {
+      const at = this.x(decision.moments[jump.moment]!.at);
+      const change = Math.round(100 * (this.share(jump.moment) - this.share(jump.moment - 1)));
+      if (Math.abs(change) < 10) continue;
+      const text = this.fit(`${change > 0 ? '+' : ''}${change} %: ${jump.text}`, Math.max(60, at - this.gutter - 20));
+      const width = c.measureText(text).width;
+      const left = at - width - 10 > this.gutter ? at - width - 10 : at + 10;
+      const row = rows.findIndex((free) => left + width < free);
+      if (at < this.gutter || at > this.width || row < 0) continue;
+      rows[row] = left - 8;
+      this.label(text, left, 20 + 17 * row, 'ink');
+    }
+  }
+
+  private paintCurveNames(): void {
+    if (this.axis === 0) return;
+    const c = this.context;
+    c.fillStyle = this.colours['ink']!;
+    c.fillText(this.fit('ends in violation', this.gutter - 34), 6, 14);
+    c.fillStyle = this.colours['quiet']!;
+    for (const share of [0, 0.5, 1]) {
+      const text = `${share * 100} %`;
+      c.fillText(text, this.gutter - c.measureText(text).width - 4, this.curveY(share));
     }
   }
 
@@ -580,6 +648,9 @@ export class Picture {
     }
     return best;
   }
+
+  // An event, in one line.
+  tellOf(event: number): string { return `${seconds(this.run.timeOf(event))} s  ${this.run.text(event)}`; }
 
   summary(): string {
     const { nodes, locks } = this.run.head.scenario;

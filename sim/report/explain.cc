@@ -26,18 +26,6 @@ namespace {
 constexpr size_t kMaxRound = 10;    // transactions
 constexpr size_t kMaxAtTheEnd = 6;  // nodes whose state the last line shows
 
-// The invariant that was violated first, in time; the wanted one if `wanted` names one.
-const InvariantResult* FirstOf(const CheckReport& checks, std::optional<Invariant> wanted) {
-  const InvariantResult* first = nullptr;
-  for (const InvariantResult& invariant : checks.invariants) {
-    if (!invariant.first || (wanted && invariant.invariant != *wanted)) continue;
-    if (first == nullptr || invariant.first->observation < first->first->observation) {
-      first = &invariant;
-    }
-  }
-  return first;
-}
-
 std::string JoinedWithCommas(const std::vector<std::string>& names) {
   std::string text;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -399,8 +387,8 @@ class StoryBuilder {
                             spec.clock.offset > Duration{} ? " ahead" : " behind"));
       }
       if (spec.clock.rate_ppm != 0) {
-        parts.push_back(Cat("its clocks run ", std::to_string(std::abs(spec.clock.rate_ppm)), " ppm ",
-                            spec.clock.rate_ppm > 0 ? "fast" : "slow"));
+        parts.push_back(Cat("its clocks run ", std::to_string(std::abs(spec.clock.rate_ppm)),
+                            " ppm ", spec.clock.rate_ppm > 0 ? "fast" : "slow"));
       }
       if (DiffersFromInvolved(node, &NodeSpec::lease)) {
         parts.push_back(Cat("its lease is ", FormatDuration(spec.lease)));
@@ -572,6 +560,17 @@ class StoryBuilder {
 
 }  // namespace
 
+const InvariantResult* FirstViolated(const CheckReport& checks, std::optional<Invariant> wanted) {
+  const InvariantResult* first = nullptr;
+  for (const InvariantResult& invariant : checks.invariants) {
+    if (!invariant.first || (wanted && invariant.invariant != *wanted)) continue;
+    if (first == nullptr || invariant.first->observation < first->first->observation) {
+      first = &invariant;
+    }
+  }
+  return first;
+}
+
 Story StoryOf(const Scenario& scenario, const InvariantResult& violated, const History& history) {
   return StoryBuilder(scenario, violated, history).Build();
 }
@@ -584,7 +583,7 @@ Story Explain(const Scenario& scenario, const RunResult& result,
 
 Story Explain(const Scenario& scenario, const RunResult& result, std::optional<Invariant> invariant,
               const Replay& replay) {
-  const InvariantResult* violated = FirstOf(result.checks, invariant);
+  const InvariantResult* violated = FirstViolated(result.checks, invariant);
   if (violated == nullptr) {
     return {.asked = invariant ? std::string(WordOf(*invariant)) : std::string()};
   }

@@ -29,6 +29,9 @@
 
 namespace whorl::sim {
 
+// The invariant that was violated first, in time; `wanted`, if it is given. Null if it was not violated.
+const InvariantResult* FirstViolated(const CheckReport& checks, std::optional<Invariant> wanted);
+
 // Explains the first violation in time, or the first violation of `invariant`. Runs the scenario
 // once more. REQUIRES: `result` is the result of RunScenario for `scenario` with that seed.
 Story Explain(const Scenario& scenario, const RunResult& result,

@@ -18,18 +18,6 @@ namespace {
 
 constexpr std::string_view kToneWords[] = {"plain", "good", "bad", "warning"};
 
-// The fields of an observation, those of its fields by "field.name".
-void AddCells(PageTables::Row& row, const std::string& prefix, const Json& fields) {
-  for (const auto& [name, value] : fields.items()) {
-    const std::string column = prefix.empty() ? name : Cat(prefix, ".", name);
-    if (value.is_object()) {
-      AddCells(row, column, value);
-    } else {
-      row.Text(column, name, DumpJson(value));
-    }
-  }
-}
-
 Json StoryJson(const Story& story) {
   Json lines = Json::array();
   for (const StoryLine& line : story.lines) {
@@ -50,6 +38,7 @@ PageModel::PageModel(const Scenario& scenario)
 void PageModel::Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) {
   now_ = observation.at;
   ordinal_ = ordinal;
+  spans_.Observing(ordinal);
   timeline_.Hear(observation, ordinal, hash);
   const int64_t before = judge_.violations();
   judge_.Observe(observation);
@@ -66,99 +55,35 @@ void PageModel::AddEvent(const Observation& observation) {
   PageTables::Row row = tables_.Add(word);
   Json fields = Json::object();
   std::visit([&](const auto& what) { printer_.AddFields(what, fields); }, observation.what);
-  AddCells(row, "", fields);
+  row.Fields(fields);
 }
 
 // --- what lasts ----------------------------------------------------------------------------------
 
-void PageModel::Set(PageSpan kind, int16_t node, uint16_t lock, bool is_on) {
-  const SpanKey key(kind, node, lock);
-  if (is_on) {
-    const bool is_new = open_spans_.try_emplace(key, spans_.size()).second;
-    if (is_new) spans_.push_back({.key = key, .from = ordinal_});
-    return;
-  }
-  const auto open = open_spans_.find(key);
-  if (open == open_spans_.end()) return;
-  spans_[open->second].to = ordinal_;
-  open_spans_.erase(open);
+void PageModel::On(const ProcessStarted& x) { spans_.Set(PageSpan::kUp, x.process.node, 0, true); }
+void PageModel::On(const ProcessGone& x) { spans_.Gone(x.process.node, scenario_.locks.size()); }
+void PageModel::On(const ProcessPaused& x) {
+  spans_.Set(PageSpan::kPaused, x.process.node, 0, true);
 }
-
-void PageModel::On(const ProcessStarted& x) { Set(PageSpan::kUp, x.process.node, 0, true); }
-void PageModel::On(const ProcessGone& x) {
-  const int16_t node = x.process.node;
-  Set(PageSpan::kUp, node, 0, false);
-  Set(PageSpan::kPaused, node, 0, false);
-  for (size_t lock = 0; lock < scenario_.locks.size(); ++lock) {
-    Set(PageSpan::kBelieves, node, static_cast<uint16_t>(lock), false);
-    Set(PageSpan::kWorks, node, static_cast<uint16_t>(lock), false);
-  }
+void PageModel::On(const ProcessResumed& x) {
+  spans_.Set(PageSpan::kPaused, x.process.node, 0, false);
 }
-void PageModel::On(const ProcessPaused& x) { Set(PageSpan::kPaused, x.process.node, 0, true); }
-void PageModel::On(const ProcessResumed& x) { Set(PageSpan::kPaused, x.process.node, 0, false); }
 void PageModel::On(const LinkChanged& x) {
   const bool is_cut = x.link != LinkState::kUp;
-  if (x.direction != Direction::kFrom) Set(PageSpan::kCutTo, x.node, 0, is_cut);
-  if (x.direction != Direction::kTo) Set(PageSpan::kCutFrom, x.node, 0, is_cut);
+  if (x.direction != Direction::kFrom) spans_.Set(PageSpan::kCutTo, x.node, 0, is_cut);
+  if (x.direction != Direction::kTo) spans_.Set(PageSpan::kCutFrom, x.node, 0, is_cut);
 }
 void PageModel::On(const BeliefChanged& x) {
-  Set(PageSpan::kBelieves, x.process.node, x.lock, x.believes);
+  spans_.Set(PageSpan::kBelieves, x.process.node, x.lock, x.believes);
 }
 void PageModel::On(const WorkChanged& x) {
-  Set(PageSpan::kWorks, x.process.node, x.lock, x.at_work);
+  spans_.Set(PageSpan::kWorks, x.process.node, x.lock, x.at_work);
 }
-
-void PageModel::On(const FaultBegan& x) {
-  open_faults_[x.fault] = faults_.size();
-  faults_.push_back({.fault = x.fault, .from = ordinal_});
-}
-void PageModel::On(const FaultEnded& x) {
-  const auto open = open_faults_.find(x.fault);
-  if (open == open_faults_.end()) return;
-  faults_[open->second].to = ordinal_;
-  open_faults_.erase(open);
-}
-
-void PageModel::On(const CallSent& x) {
-  open_calls_[x.call] = calls_.size();
-  calls_.push_back({.sent = ordinal_});
-}
-void PageModel::On(const CallServed& x) {
-  const auto open = open_calls_.find(x.call);
-  if (open != open_calls_.end()) calls_[open->second].served = ordinal_;
-}
-void PageModel::On(const CallEnded& x) {
-  const auto open = open_calls_.find(x.call);
-  if (open != open_calls_.end()) calls_[open->second].ended = ordinal_;
-}
-
-void PageModel::AddWhatLasted() {
-  // A call is drawn from where it was sent, so the rest is said as distances from there.
-  const auto distance = [](uint64_t from, uint64_t to) {
-    return static_cast<int64_t>(to == 0 ? 0 : to - from);
-  };
-  for (const Call& call : calls_) {
-    tables_.Add("calls")
-        .Int("sent", static_cast<int64_t>(call.sent))
-        .Int("served", distance(call.sent, call.served))
-        .Int("ended", distance(call.sent, call.ended));
-  }
-  for (const Span& span : spans_) {
-    const auto& [kind, node, lock] = span.key;
-    tables_.Add("spans")
-        .Int("kind", static_cast<int64_t>(kind))
-        .Int("node", node)
-        .Int("lock", lock)
-        .Int("from", static_cast<int64_t>(span.from))
-        .Int("to", static_cast<int64_t>(span.to));
-  }
-  for (const ActiveFault& fault : faults_) {
-    tables_.Add("faults")
-        .Int("fault", fault.fault)
-        .Int("from", static_cast<int64_t>(fault.from))
-        .Int("to", static_cast<int64_t>(fault.to));
-  }
-}
+void PageModel::On(const FaultBegan& x) { spans_.FaultBegins(x.fault); }
+void PageModel::On(const FaultEnded& x) { spans_.FaultEnds(x.fault); }
+void PageModel::On(const CallSent& x) { spans_.Sent(x.call); }
+void PageModel::On(const CallServed& x) { spans_.Served(x.call); }
+void PageModel::On(const CallEnded& x) { spans_.Ended(x.call); }
 
 // The checkers' ledger has heard of it before.
 void PageModel::On(const RowCommitted& x) {
@@ -222,12 +147,11 @@ Json PageModel::ScenarioJson() const {
   return json;
 }
 
-Json PageModel::ResultJson(const RunResult& result) const {
+Json PageModel::ResultJson(const RunResult& result, bool is_judged) const {
   Json json = Json::object();
   json["seed"] = std::to_string(result.seed);
   json["hash"] = HashText(result.hash);
   json["simulated"] = result.simulated.ns;
-  const bool is_judged = result.seed == scenario_.seed;
   json["judged"] = is_judged;
   json["failures"] =
       is_judged ? Json(FailuresOf(scenario_, result)) : Json(std::vector<std::string>());
@@ -267,13 +191,15 @@ Json PageModel::TimelineJson(const RunResult& result) const {
 }
 
 PageModel::Data PageModel::Finish(const RunResult& result, const Story& story, const About& about) {
-  AddWhatLasted();
+  spans_.AddTo(tables_);
   Json head = Json::object();
   head["format"] = kPageFormat;
   head["whorl"] = about.whorl_version;
   head["command"] = about.command;
+  head["on"] = about.on;
   head["scenario"] = ScenarioJson();
-  head["result"] = ResultJson(result);
+  // The seed of a real run is its number.
+  head["result"] = ResultJson(result, about.on.empty() && result.seed == scenario_.seed);
   head["story"] = StoryJson(story);
   head["timeline"] = TimelineJson(result);
   head["timeline_left_out"] = timeline_.left_out();

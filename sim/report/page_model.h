@@ -18,17 +18,15 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 #include "protocol/spanner/rpc.h"
 #include "sim/judge/run.h"
 #include "sim/judge/run_judge.h"
 #include "sim/report/json_print.h"
+#include "sim/report/page_spans.h"
 #include "sim/report/page_tables.h"
 #include "sim/report/story.h"
 #include "sim/report/timeline.h"
@@ -38,8 +36,6 @@
 namespace whorl::sim {
 
 inline constexpr int kPageFormat = 1;
-
-enum class PageSpan : uint8_t { kUp, kPaused, kBelieves, kWorks, kCutTo, kCutFrom };
 
 class PageModel : public ObservationSink {
  public:
@@ -51,6 +47,7 @@ class PageModel : public ObservationSink {
   struct About {
     std::string whorl_version;
     std::string command;  // that makes the run again
+    std::string on;       // what a real run ran on; empty: it was simulated
   };
   struct Data {
     Json head;          // all but the tables' bytes
@@ -60,23 +57,6 @@ class PageModel : public ObservationSink {
   Data Finish(const RunResult& result, const Story& story, const About& about);
 
  private:
-  using SpanKey = std::tuple<PageSpan, int16_t, uint16_t>;  // node, lock
-  struct Call {
-    uint64_t sent = 0;
-    uint64_t served = 0;
-    uint64_t ended = 0;
-  };
-  struct Span {
-    SpanKey key;
-    uint64_t from = 0;
-    uint64_t to = 0;
-  };
-  struct ActiveFault {
-    uint32_t fault = 0;
-    uint64_t from = 0;
-    uint64_t to = 0;
-  };
-
   void On(const ProcessStarted& x);
   void On(const ProcessGone& x);
   void On(const ProcessPaused& x);
@@ -94,10 +74,8 @@ class PageModel : public ObservationSink {
 
   void AddEvent(const Observation& observation);
   void AddViolations();
-  void Set(PageSpan kind, int16_t node, uint16_t lock, bool is_on);
-  void AddWhatLasted();
   Json ScenarioJson() const;
-  Json ResultJson(const RunResult& result) const;
+  Json ResultJson(const RunResult& result, bool is_judged) const;
   Json TimelineJson(const RunResult& result) const;
 
   const Scenario& scenario_;
@@ -109,13 +87,7 @@ class PageModel : public ObservationSink {
   uint64_t ordinal_ = 0;
   std::vector<std::string_view> kinds_;
   std::array<int64_t, kCountOf<Invariant>> violations_{};
-  std::vector<Span> spans_;
-  std::vector<Call> calls_;
-  std::vector<ActiveFault> faults_;
-  // Which of them have not ended, as indexes.
-  std::map<SpanKey, size_t> open_spans_;
-  std::map<CallName, size_t> open_calls_;
-  std::map<uint32_t, size_t> open_faults_;
+  PageSpans<CallName> spans_;
 };
 
 }  // namespace whorl::sim

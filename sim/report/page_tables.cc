@@ -39,6 +39,18 @@ PageTables::Row& PageTables::Row::Text(std::string_view column, std::string_view
   return *this;
 }
 
+PageTables::Row& PageTables::Row::Fields(const Json& fields, const std::string& prefix) {
+  for (const auto& [name, value] : fields.items()) {
+    const std::string column = prefix + name;
+    if (value.is_object()) {
+      Fields(value, column + ".");
+    } else {
+      Text(column, name, DumpJson(value));
+    }
+  }
+  return *this;
+}
+
 void PageTables::AddCell(Column& column, int64_t value) {
   // Unsigned, where overflow is defined.
   const uint64_t difference = static_cast<uint64_t>(value) - static_cast<uint64_t>(column.last);

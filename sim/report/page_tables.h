@@ -31,6 +31,8 @@ class PageTables {
     Row& Int(std::string_view column, int64_t value);
     // `dictionary`: the name of the dictionary that the column uses.
     Row& Text(std::string_view column, std::string_view dictionary, std::string_view value);
+    // The fields of an object as texts, those of its fields by "field.name".
+    Row& Fields(const Json& fields, const std::string& prefix = "");
 
    private:
     friend class PageTables;

@@ -46,6 +46,8 @@ class Timeline : public ObservationSink {
 
   // The lines, with the first violation of each invariant at its time.
   std::vector<TimelineLine> Lines(const CheckReport& checks) const;
+  // The lines so far, without violations.
+  const std::vector<TimelineLine>& changes() const { return lines_; }
   // How many lines beyond kMaxLines there were.
   uint64_t left_out() const { return left_out_; }
   // Prints Lines().

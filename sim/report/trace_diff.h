@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <istream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,11 +17,11 @@
 
 #include "absl/status/statusor.h"
 #include "sim/report/json_print.h"
+#include "sim/report/trace_reader.h"
 
 namespace whorl::sim {
 
 inline constexpr size_t kDiffContext = 3;
-inline constexpr size_t kMaxTraceLine = size_t{1} << 22;  // bytes
 
 // One key of a header or an event; null on a side that does not have it.
 struct FieldDifference {
@@ -46,11 +45,6 @@ struct TraceDifference {
   std::optional<EventDifference> event;
 
   bool IsEqual() const { return header.empty() && !hash_from && !event; }
-};
-
-struct TraceInput {
-  std::istream* stream = nullptr;
-  std::string name;  // for messages
 };
 
 absl::StatusOr<TraceDifference> DiffTraces(TraceInput a, TraceInput b);

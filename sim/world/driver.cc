@@ -31,6 +31,25 @@ Driver::Driver(const Scenario& scenario, uint64_t seed, ObservationSink* sink,
   TakeIn();
 }
 
+Driver::Driver(const Driver& other, std::unique_ptr<Chance> chance, ObservationSink* sink)
+    : end_(other.end_),
+      sink_(sink),
+      chance_(std::move(chance)),
+      triggers_(other.triggers_),
+      struck_(other.struck_),
+      hash_(other.hash_),
+      events_(other.events_),
+      observations_(other.observations_),
+      world_(other.world_),
+      announced_(other.announced_),
+      next_entry_(other.next_entry_),
+      failed_entry_(other.failed_entry_),
+      schedule_problem_(other.schedule_problem_) {}
+
+Driver Driver::Fork(uint64_t seed, ObservationSink* sink) const {
+  return {*this, ChanceOf(world_.setup().scenario, seed), sink};
+}
+
 void Driver::Advance(Instant until, const EndingSink* enough) {
   if (!TakeSchedule(until, enough)) return;
   for (const PendingSlot* next = world_.Next(); next != nullptr && next->due <= until;

@@ -52,6 +52,11 @@ class Driver {
   Driver(const Scenario& scenario, uint64_t seed, ObservationSink* sink,
          ConfigMaker make_config = nullptr);
 
+  // The run as it stands now, which goes on with the chance of another seed. `sink` hears what comes;
+  // it may be null, and outlives the copy. A run with a schedule draws nothing, so its copy goes on as
+  // it would itself.
+  Driver Fork(uint64_t seed, ObservationSink* sink) const;
+
   // Takes every event that happens at or before `until`, or until `enough`, if given, has enough.
   void Advance(Instant until, const EndingSink* enough = nullptr);
   // Takes every event up to the end of the scenario's duration, and observes RunEnded.
@@ -71,6 +76,8 @@ class Driver {
   std::optional<uint32_t> failed_entry() const { return failed_entry_; }
 
  private:
+  Driver(const Driver& other, std::unique_ptr<Chance> chance, ObservationSink* sink);
+
   bool TakeSchedule(Instant until, const EndingSink* enough);
   bool TakeEntry(const ScheduleEntry& entry, Instant until);
   void EndSchedule(std::string_view why);

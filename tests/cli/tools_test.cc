@@ -248,6 +248,19 @@ TEST_F(ToolsTest, HtmlIsForOneSimulatedRun) {
   ExpectUsageError("replay d/one.json --html d/one.json", "would write over the scenario");
 }
 
+// --- replay --mermaid ----------------------------------------------------------------------------
+
+TEST_F(ToolsTest, MermaidPrintsOneRunAsADiagramAndNothingElse) {
+  Write("two.json", kTwoBelieve);
+  const Ended ended = Whorl("replay two.json --mermaid");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, StartsWith("sequenceDiagram\nparticipant n0 as "));
+  EXPECT_THAT(ended.out, HasSubstr("single_leader_belief violated"));
+  EXPECT_THAT(ended.out, Not(HasSubstr("1 scenario")));
+  ExpectUsageError("replay two.json --mermaid --timeline", "it does not go with --timeline");
+  ExpectUsageError("replay two.json --mermaid --repeat 2", "it does not go with --repeat");
+}
+
 // --- output that cannot be written, and interrupts -----------------------------------------------
 
 TEST_F(ToolsTest, OutputThatCannotBeWrittenIsExitCode3) {

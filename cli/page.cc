@@ -1,4 +1,4 @@
-#include "cli/replay/page.h"
+#include "cli/page.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -43,18 +43,18 @@ std::string Deflated(const std::string& bytes) {
 
 absl::Status PagesMissing() { return absl::OkStatus(); }
 
-void WritePage(const sim::PageModel::Data& data, std::ostream& out) {
-  const PageParts page = BuiltPage();
+void WritePage(PageKind kind, const sim::Json& head, const std::string& bytes, std::ostream& out) {
+  const PageParts page = BuiltPage(kind);
   out << page.before << "<script type=\"application/json\" id=\"head\">"
-      << WithoutMarkup(sim::DumpJson(data.head)) << "</script>\n"
-      << "<script type=\"text/plain\" id=\"data\">" << absl::Base64Escape(Deflated(data.bytes))
+      << WithoutMarkup(sim::DumpJson(head)) << "</script>\n"
+      << "<script type=\"text/plain\" id=\"data\">" << absl::Base64Escape(Deflated(bytes))
       << "</script>\n"
       << page.after;
 }
 
 #else
 
-PageParts BuiltPage() { return {}; }
+PageParts BuiltPage(PageKind /*kind*/) { return {}; }
 
 absl::Status PagesMissing() {
   return absl::FailedPreconditionError(
@@ -62,7 +62,8 @@ absl::Status PagesMissing() {
       "zlib (Debian: nodejs, npm, zlib1g-dev), and build it again with ./dev build");
 }
 
-void WritePage(const sim::PageModel::Data& /*data*/, std::ostream& /*out*/) {}
+void WritePage(PageKind /*kind*/, const sim::Json& /*head*/, const std::string& /*bytes*/,
+               std::ostream& /*out*/) {}
 
 #endif
 

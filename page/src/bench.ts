@@ -1,0 +1,104 @@
+// Figures of `whorl bench takeover` and `whorl bench cost`: distributions of takeovers beside T*, the
+// least possible time, and what locks cost.
+import { begin, count, element, headCell, headText, make } from './dom.js';
+import { curves, legend, numberText, timeText } from './plot.js';
+import type { Series } from './plot.js';
+
+interface TakeoverCase {
+  fault: string; protocol: string; lease: string; followers: number; preset: string;
+  runs: number; takeovers: number; kept: number; stable: boolean;
+  first_write: number[]; grant: number[]; least: number[];  // percentiles 0 to 100, ns
+  p50: number | null; p90: number | null; p99: number | null; max: number | null;
+  ratio_p50: number | null; ratio_p99: number | null;
+}
+interface CostCase {
+  protocol: string; lease: string; lease_ns: number; followers: number; transactions: number; rpcs: number;
+  takeover_p50: number | null; takeover_p99: number | null;
+}
+interface BenchHead {
+  bench: 'takeover' | 'cost'; whorl: string; interrupted: boolean; left_out: string[];
+  cases?: TakeoverCase[]; tradeoffs?: CostCase[];
+}
+
+const distinct = (texts: string[]): string[] => [...new Set(texts)];
+
+function table(heads: string[], rows: (string | number | null)[][], figuresFrom: number): void {
+  element('table').replaceChildren(
+    make('thead', '', '', make('tr', '', '', ...heads.map((text) => headCell('col', text)))),
+    make('tbody', '', '', ...rows.map((row) => make('tr', '', '', ...row.map((cell, i) =>
+      make('td', i >= figuresFrom ? 'figure' : '', cell === null ? '-' : String(cell)))))));
+}
+
+const timeOf = (ns: number | null): string | null => (ns === null ? null : `${(ns / 1e9).toFixed(3)}`);
+
+function showTakeovers(cases: TakeoverCase[]): void {
+  element('name').textContent = 'How long nobody can write after a fault';
+  element('verdict').textContent =
+    `${count(cases.length, 'case', 'cases')}, ${count(cases.reduce((sum, one) => sum + one.runs, 0), 'run', 'runs')}.`;
+  element('about').textContent =
+    "A curve says which share of takeovers is over by a time: from the fault to the new leader's first write. " +
+    'The dashed curve of the same colour is T*, the shortest that any protocol that respects the lease could achieve in the same runs.';
+  const protocols = distinct(cases.map((one) => one.protocol));
+  const groups = distinct(cases.map((one) => `${one.fault}, ${count(one.followers, 'follower', 'followers')}, ${one.preset}`));
+  for (const group of groups) {
+    const of = cases.filter((one) => `${one.fault}, ${count(one.followers, 'follower', 'followers')}, ${one.preset}` === group);
+    const panels = make('div', 'panels', '');
+    for (const lease of distinct(of.map((one) => one.lease))) {
+      const all: Series[] = [];
+      for (const one of of.filter((other) => other.lease === lease)) {
+        const place = protocols.indexOf(one.protocol);
+        const points = (values: number[]): { x: number; y: number }[] => values.map((ns, percent) => ({ x: Math.max(ns, 1e6), y: percent }));
+        // T* of zero has no place on a logarithmic axis.
+        if (one.least.some((ns) => ns > 0)) {
+          all.push({ name: 'T*', place, dashed: true, points: points(one.least), about: `T* of ${one.protocol}` });
+        }
+        all.push({ name: one.protocol, place, dashed: false, points: points(one.first_write),
+          about: `${one.protocol}: p50 ${timeOf(one.p50) ?? '-'} s, p99 ${timeOf(one.p99) ?? '-'} s` });
+      }
+      panels.append(make('div', '', '', make('h3', '', `lease ${lease}`), curves(all, {
+        label: `Takeover times, ${group}, lease ${lease}. The table below has the figures.`,
+        x: timeText, y: (percent) => `${percent} %`, yTicks: [0, 25, 50, 75, 100],
+      })));
+    }
+    element('plots').append(make('section', '', '', make('h2', '', group), panels));
+  }
+  element('plots').append(legend(['Solid: from the fault to the first write.', 'Dashed: T*.', 'Time is logarithmic.']));
+  table(['fault', 'protocol', 'lease', 'preset', 'followers', 'runs', 'takeovers', 'kept', 'p50 s', 'p90 s', 'p99 s', 'max s', 'p50 / T*', 'p99 / T*'],
+    cases.map((one) => [one.fault, one.protocol, one.lease, one.preset, one.followers, one.runs, one.takeovers, one.kept,
+      timeOf(one.p50), timeOf(one.p90), timeOf(one.p99), timeOf(one.max), one.ratio_p50?.toFixed(3) ?? null, one.ratio_p99?.toFixed(3) ?? null]), 4);
+}
+
+function showCosts(cases: CostCase[]): void {
+  element('name').textContent = 'What a lock costs, and what a takeover takes for it';
+  element('verdict').textContent = `${count(cases.length, 'lease', 'leases')} of ${count(distinct(cases.map((one) => one.protocol)).length, 'protocol', 'protocols')}.`;
+  element('about').textContent =
+    'Each curve is one protocol with leases of different lengths: a shorter lease costs more calls, and its takeovers are shorter. ' +
+    'Closer to the lower left is better.';
+  const protocols = distinct(cases.map((one) => one.protocol));
+  const panels = make('div', 'panels', '');
+  const plots: [string, (one: CostCase) => number | null][] = [
+    ['takeover, p50', (one) => one.takeover_p50], ['takeover, p99', (one) => one.takeover_p99]];
+  for (const [name, of] of plots) {
+    const all = protocols.map((protocol, place): Series => ({
+      name: protocol, place, dashed: false, about: protocol,
+      points: cases.filter((one) => one.protocol === protocol && of(one) !== null)
+        .map((one) => ({ x: of(one)!, y: one.rpcs })).sort((a, b) => a.x - b.x),
+    }));
+    panels.append(make('div', '', '', make('h3', '', `calls per hour, by ${name}`), curves(all, {
+      label: `Calls per hour by ${name}. The table below has the figures.`, x: timeText, y: numberText, yTicks: null,
+    })));
+  }
+  element('plots').append(make('section', '', '', make('h2', '', 'Cost against takeovers'), panels), legend(['Both axes are logarithmic.']));
+  table(['protocol', 'lease', 'followers', 'transactions/h', 'calls/h', 'takeover p50 s', 'p99 s'],
+    cases.map((one) => [one.protocol, one.lease, one.followers, numberText(one.transactions), numberText(one.rpcs),
+      timeOf(one.takeover_p50), timeOf(one.takeover_p99)]), 2);
+}
+
+begin(() => {
+  const head = JSON.parse(headText()) as BenchHead;
+  if (head.bench === 'takeover') showTakeovers(head.cases ?? []); else showCosts(head.tradeoffs ?? []);
+  document.title = `${element('name').textContent ?? ''}: whorl`;
+  if (head.interrupted) element('verdict').textContent += ' Interrupted: some cases are missing.';
+  element('left-out').textContent = head.left_out.length === 0 ? '' : `Left out: ${head.left_out.join('; ')}.`;
+  element('origin').textContent = `whorl ${head.whorl}`;
+});

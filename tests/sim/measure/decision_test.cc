@@ -1,0 +1,126 @@
+// When a violation was decided is a claim about runs that did not happen. It must be the same each
+// time, bounded, and silent where chance has no part.
+#include "sim/measure/decision.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "sim/scenario/writer.h"
+#include "sim/world/driver.h"
+#include "tests/support/sim_testing.h"
+
+namespace whorl::sim::decision_test {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// A pause that outlives the lease: whatever chance draws, a wakes up and believes still.
+constexpr char kPaused[] = R"({"version": 1, "about": "a test", "protocol": "spindle_v2",
+  "lease": "5s", "nodes": ["a", {"name": "b", "start_at": "1s"}], "duration": "40s", "seed": 4,
+  "faults": [{"at": "15s", "do": "pause", "node": "a", "for": "16s"}]})";
+
+// Both insert at once, and whether they collide is chance's to say.
+constexpr char kRace[] = R"({"version": 1, "about": "a test", "protocol": "spindle_v2",
+  "lease": "2s", "nodes": ["a", "b", "c"], "duration": "12s", "seed": 1})";
+
+// The first seed of kRace's run that violates lease_respected.
+RunResult Violating(const Scenario& scenario, Invariant invariant) {
+  for (uint64_t seed = 1; seed < 2'000; ++seed) {
+    RunResult result = RunScenario(scenario, seed, nullptr);
+    if (result.checks[invariant].verdict == Verdict::kViolated) return result;
+  }
+  ADD_FAILURE() << "no seed violates it";
+  return {};
+}
+
+TEST(DecisionTest, WhatTheScenarioDecidesIsDecidedBeforeTheStart) {
+  const Scenario scenario = ScenarioOf(kPaused);
+  const RunResult result = RunScenario(scenario, scenario.seed, nullptr);
+  const Decision decision = DecisionOf(scenario, result, Invariant::kSingleLeaderBelief);
+  ASSERT_EQ(decision.moments.size(), 2U) << "the start, and the violation";
+  EXPECT_EQ(decision.Certain(), 0U);
+  EXPECT_TRUE(decision.jumps.empty());
+  EXPECT_EQ(decision.Text(),
+            "when it was decided: before the run began; all of 200 continuations with chance drawn "
+            "anew end in single_leader_belief, so the scenario decides it");
+}
+
+TEST(DecisionTest, WhatChanceDecidesHasItsMomentAndTheStepThatDidIt) {
+  const Scenario scenario = ScenarioOf(kRace);
+  const RunResult result = Violating(scenario, Invariant::kLeaseRespected);
+  const Decision decision = DecisionOf(scenario, result, Invariant::kLeaseRespected);
+  ASSERT_GT(decision.moments.size(), 5U);
+  EXPECT_LE(decision.moments.size(), 50U);
+  EXPECT_LT(decision.moments.front().Share(), 0.9) << "at the start it is open";
+  EXPECT_GT(decision.Certain(), 0U);
+  EXPECT_TRUE(std::ranges::is_sorted(decision.moments, {}, &DecisionMoment::at));
+  EXPECT_EQ(decision.moments.back().continuations, 0) << "the violation itself";
+  ASSERT_FALSE(decision.jumps.empty());
+  for (const DecisionJump& jump : decision.jumps) {
+    EXPECT_FALSE(jump.text.empty());
+    EXPECT_GT(jump.event, 0U);
+  }
+  EXPECT_THAT(decision.Text(), HasSubstr("continuations with chance drawn anew from the start"));
+}
+
+TEST(DecisionTest, IsTheSameOnEachRunAndWithAnyNumberOfThreads) {
+  const Scenario scenario = ScenarioOf(kRace);
+  const RunResult result = Violating(scenario, Invariant::kLeaseRespected);
+  const auto json = [&](int threads) {
+    return DecisionJson(DecisionOf(scenario, result, Invariant::kLeaseRespected,
+                                   {.moments = 20, .continuations = 40, .threads = threads}));
+  };
+  EXPECT_EQ(json(1), json(1));
+  EXPECT_EQ(json(1), json(3));
+}
+
+TEST(DecisionTest, ClaimsNothingOfARunThatDrawsNothing) {
+  Scenario scenario = ScenarioOf(kPaused);
+  const RunResult result = RunScenario(scenario, scenario.seed, nullptr);
+  scenario.schedule.emplace_back();
+  const Decision decision = DecisionOf(scenario, result, Invariant::kSingleLeaderBelief);
+  EXPECT_TRUE(decision.moments.empty());
+  EXPECT_THAT(decision.Text(), HasSubstr("not measured, for the scenario's schedule decides"));
+}
+
+TEST(DecisionTest, ARunThatIsTooLongIsRefusedInWords) {
+  const Scenario scenario = ScenarioOf(kPaused);
+  const RunResult result = RunScenario(scenario, scenario.seed, nullptr);
+  const Decision decision =
+      DecisionOf(scenario, result, Invariant::kSingleLeaderBelief, {.events = 1'000});
+  EXPECT_TRUE(decision.moments.empty());
+  EXPECT_THAT(decision.Text(), HasSubstr("too long"));
+}
+
+TEST(DecisionTest, FewerEventsMeanFewerContinuations) {
+  const Scenario scenario = ScenarioOf(kRace);
+  const RunResult result = Violating(scenario, Invariant::kLeaseRespected);
+  const Decision decision =
+      DecisionOf(scenario, result, Invariant::kLeaseRespected, {.events = result.events * 250});
+  ASSERT_GT(decision.moments.size(), 2U);
+  for (size_t i = 1; i + 1 < decision.moments.size(); ++i) {
+    EXPECT_LT(decision.moments[i].continuations, 200);
+    EXPECT_GE(decision.moments[i].continuations, 20);
+  }
+}
+
+// A fork with the seed of the run itself, from before the first draw, is the run.
+TEST(DecisionTest, AForkGoesOnAsARunOfItsSeed) {
+  const Scenario scenario = ScenarioOf(kRace);
+  const Driver start(scenario, 5, nullptr);
+  Driver fork = start.Fork(5, nullptr);
+  fork.Finish();
+  Driver run(scenario, 5, nullptr);
+  run.Finish();
+  EXPECT_EQ(fork.hash(), run.hash());
+  Driver other = start.Fork(6, nullptr);
+  other.Finish();
+  EXPECT_NE(other.hash(), run.hash());
+}
+
+}  // namespace
+}  // namespace whorl::sim::decision_test
