@@ -146,8 +146,9 @@ class Report {
            {"promised", is_known && sim::KnownOf(scenario, of.invariant).IsPromiseBroken()},
            {"expected", sim::ExpectedOf(scenario, of.invariant) == sim::Expected::kViolated}});
     }
-    std::ranges::stable_sort(violated, {},
-                             [](const Json& one) { return one["at"].get<int64_t>(); });
+    std::ranges::sort(violated, {}, [](const Json& one) {
+      return std::pair(one["at"].get<int64_t>(), one["invariant"].get<std::string>());
+    });
     return {{"scenario", scenario.name},
             {"about", scenario.about},
             {"protocol", scenario.protocol},
