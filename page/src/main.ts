@@ -34,18 +34,11 @@ function showHead(head: Head): void {
       : `, as far as can be told: of ${unknown.map((one) => one.name).join(', ')} it is unknown.`));
   }
   for (const one of violated) {
-    say(`${one.name} violated at ${seconds(one.at ?? 0)} s: ${one.text ?? ''} ` +
-      `(${[one.promise, one.expected ? 'the scenario expects it' : ''].filter(Boolean).join('; ')})`);
+    const known = [one.promise, one.expected ? 'the scenario expects it' : ''].filter(Boolean).join('; ');
+    verdict.append(make('span', '', `${one.name} violated at ${seconds(one.at ?? 0)} s: ${one.text ?? ''}`,
+      make('small', '', known === '' ? '' : ` (${known})`)));
   }
   for (const failure of result.failures) say(`Not as expected: ${failure}`);
-  if (result.judged && result.failures.length === 0) say('The run ended as its scenario expects.', 'also');
-  const figures = [
-    count(metric(head, 'grants'), 'grant', 'grants'), count(metric(head, 'takeovers'), 'takeover', 'takeovers'),
-  ];
-  const refused = metric(head, 'stale_write_refused'), accepted = metric(head, 'stale_write_accepted');
-  if (refused > 0) figures.push(`the resource that checks tokens refused ${count(refused, 'late write', 'late writes')}`);
-  if (accepted > 0) figures.push(`the resource that does not check tokens accepted ${count(accepted, 'late write', 'late writes')}`);
-  say(`${figures.join(', ')}.`, 'also');
   element('origin').textContent = `whorl ${head.whorl}. To make this run again: ${head.command}`;
   const body = element<HTMLTableElement>('invariants').tBodies[0]!;
   for (const one of result.invariants) {
@@ -97,7 +90,7 @@ class Page {
     this.filters = new Filters(this.run);
     this.picture = new Picture(this.canvas, this.run);
     this.showStory(head);
-    this.showRefused();
+    this.showRefused(head);
     this.showDecision(head);
     this.fillFilters();
     this.showLegend();
@@ -141,13 +134,23 @@ class Page {
     if (left > 0) element('story-end').textContent = `And ${left} more changes, which the list of events has.`;
   }
 
-  // What saved the data, if something did.
-  private showRefused(): void {
+  // What saved the data, if something did, and what it cost where nothing did.
+  private showRefused(head: Head): void {
+    const verdict = element('verdict');
+    const refused = metric(head, 'stale_write_refused'), accepted = metric(head, 'stale_write_accepted');
     const event = this.run.firstRefused();
-    if (event === 0) return;
-    const who = this.run.nodeName(this.run.node[event - 1]!);
-    element('verdict').append(make('span', 'also', 'The fence: ', link(event,
-      `at ${seconds(this.run.timeOf(event))} s the resource refused a write of ${who}`), '.'));
+    if (event > 0 && refused > 0) {
+      const who = this.run.nodeName(this.run.node[event - 1]!);
+      verdict.append(make('span', 'saved', '', 'What saved the data: ', link(event,
+        `at ${seconds(this.run.timeOf(event))} s the resource that checks tokens refused a late write of ${who}`),
+      refused > 1 ? ` (${refused} in all).` : '.'));
+    }
+    if (accepted > 0) {
+      verdict.append(make('span', 'lost', `What nothing saved: the resource that does not check tokens accepted ${count(accepted, 'late write', 'late writes')}.`));
+    }
+    verdict.append(make('span', 'also', `${count(metric(head, 'grants'), 'grant', 'grants')}, ` +
+      `${count(metric(head, 'takeovers'), 'takeover', 'takeovers')}.` +
+      (head.result.judged && head.result.failures.length === 0 ? ' The run ended as its scenario expects.' : '')));
   }
 
   // When the violation was decided, with the jumps of the curve as links.

@@ -7,9 +7,9 @@ interface Lane { kind: 'violations' | 'faults' | 'node' | 'spanner' | 'lock' | '
 type Colours = Record<string, string>;
 
 const COLOURS = ['ground', 'raised', 'ink', 'quiet', 'line', 'bad', 'bad-ground', 'believes', 'works', 'up', 'paused',
-  'cut', 'fault', 'fault-edge', 'lease', 'holder', 'call', 'failed-call', 'accepted', 'refused', 'focus'];
+  'cut', 'fault', 'fault-edge', 'lease', 'holder', 'call', 'failed-call', 'accepted', 'refused', 'warning', 'focus'];
 const AXIS = 26;
-const CURVE = 78;  // above the axis, if there is a curve to draw
+const CURVE = 92;  // above the axis, if there is a curve to draw
 const TALL = 58;  // a lane of a process, if there are few
 const FONT = '12px system-ui, sans-serif';
 
@@ -187,7 +187,7 @@ export class Picture {
       const clock = [node.clock_offset === 0 ? '' : `clock ${signed(node.clock_offset)}`,
         node.clock_ppm === 0 ? '' : `${node.clock_ppm} ppm`].filter((text) => text !== '').join(', ');
       c.fillStyle = this.colours['quiet']!;
-      c.fillText(this.fit(clock === '' ? `lease ${node.lease}` : clock, this.gutter - 10), 6, lane.top + 31);
+      c.fillText(this.fit(clock !== '' ? clock : node.lease === '' ? '' : `lease ${node.lease}`, this.gutter - 10), 6, lane.top + 31);
     }
   }
 
@@ -221,7 +221,7 @@ export class Picture {
 
   // --- when it was decided ---------------------------------------------------------------------------
 
-  private curveY(share: number): number { return CURVE - 8 - share * (CURVE - 22); }
+  private curveY(share: number): number { return CURVE - 8 - share * (CURVE - 34); }
   private share(moment: number): number {
     const { continuations, violated } = this.run.head.decision!.moments[moment]!;
     return continuations === 0 ? 1 : violated / continuations;
@@ -264,7 +264,7 @@ export class Picture {
       const row = rows.findIndex((free) => left + width < free);
       if (at < this.gutter || at > this.width || row < 0) continue;
       rows[row] = left - 8;
-      this.label(text, left, 20 + 17 * row, 'ink');
+      this.label(text, left, 36 + 16 * row, 'ink');
     }
   }
 
@@ -272,8 +272,9 @@ export class Picture {
     if (this.axis === 0) return;
     const c = this.context;
     c.fillStyle = this.colours['ink']!;
-    c.fillText(this.fit('ends in violation', this.gutter - 34), 6, 14);
+    c.fillText('decided', 6, 10);
     c.fillStyle = this.colours['quiet']!;
+    c.fillText(this.fit(`share of continuations that end in ${this.run.head.decision!.invariant}`, this.width - this.gutter - 8), this.gutter, 10);
     for (const share of [0, 0.5, 1]) {
       const text = `${share * 100} %`;
       c.fillText(text, this.gutter - c.measureText(text).width - 4, this.curveY(share));
@@ -474,15 +475,25 @@ export class Picture {
     this.eachPixel(writes.accepted, (x) => c.fillRect(x - 0.75, middle - 7, 1.5, 14));
     c.strokeStyle = this.colours['refused']!;
     c.lineWidth = 2;
-    let free = -Infinity;
+    let free = -Infinity, named = -Infinity;
     this.eachPixel(writes.refused, (x) => {
       if (x < free) return;
       c.beginPath();
       c.moveTo(x - 5, middle - 6); c.lineTo(x + 5, middle + 6);
       c.moveTo(x + 5, middle - 6); c.lineTo(x - 5, middle + 6);
       c.stroke();
+      if (x > named) this.label('refused', x + 10, middle, 'refused');
+      named = x + 70;
       free = x + 4;
     });
+    // Late writes that were accepted, as the list of changes has them.
+    for (const event of this.run.lateAccepted(lane.index >> 1, (lane.index & 1) === 1)) {
+      const x = this.x(this.run.timeOf(event));
+      if (x < this.gutter || x > this.width) continue;
+      c.fillStyle = this.colours['warning']!;
+      c.fillRect(x - 1.5, middle - 10, 3, 20);
+      this.label('late, accepted', x + 8, middle, 'warning');
+    }
   }
 
   private paintCalls(): void {
@@ -612,7 +623,8 @@ export class Picture {
     c.stroke();
     c.setLineDash([]);
     const lane = this.laneOf(this.selected);
-    if (lane === undefined) return;
+    // A violation has its line and its name.
+    if (lane === undefined || lane.kind === 'violations') return;
     c.beginPath();
     c.arc(x, lane.top + Math.min(lane.height / 2, 22), 6, 0, 2 * Math.PI);
     c.stroke();

@@ -35,7 +35,7 @@ class LogAxis {
   }
   ticks(): number[] {
     const width = this.to - this.from;
-    const steps = width > 1.7 ? [1] : width > 0.7 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 8];
+    const steps = width > 2.6 ? [1] : width > 0.7 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 8];
     const ticks: number[] = [];
     for (let power = Math.floor(this.from); power <= this.to; ++power) {
       for (const step of steps) {
@@ -101,7 +101,7 @@ export function curves(all: Series[], axes: Axes): SVGElement {
   named.forEach((series, i) => {
     const share = 1 - (i + 0.5) / named.length;
     const point = series.points[Math.min(series.points.length - 1, Math.floor(share * series.points.length))]!;
-    const at = x.place(point.x), isRight = at > (left + right) / 2;
+    const at = x.place(point.x), isRight = at > left + 0.75 * (right - left);
     svg.append(shape('text', `name of-${series.place % 7}`,
       { x: isRight ? at - 6 : at + 6, y: y(point.y) + 4, 'text-anchor': isRight ? 'end' : 'start' }, series.name));
   });

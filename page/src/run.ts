@@ -235,6 +235,13 @@ export class Run {
     return this.tables[this.kind[event - 1]!]!.column('fenced')?.json(this.row[event - 1]!) === 'true';
   }
 
+  // Late writes that the resource accepted, of those that the list of changes names.
+  lateAccepted(lock: number, fenced: boolean): number[] {
+    return [...this.lines].filter(([event, lines]) => this.kindOf(event) === 'write_arrived' &&
+      this.lock[event - 1] === lock && this.fencedWrite(event) === fenced &&
+      lines.some((line) => line.text.includes('late write accepted'))).map(([event]) => event);
+  }
+
   // The first write that was refused; 0 if none was.
   firstRefused(): number {
     const table = this.data.table('write_arrived'), accepted = table.column('accepted');

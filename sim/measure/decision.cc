@@ -111,7 +111,7 @@ class Namer final : public EndingSink {
     std::ranges::replace(kind, '_', ' ');
     if (text.empty() && !name.text.empty()) return;
     name = {.event = ordinal,
-            .text = text.empty() ? kind : Cat(text, " (", kind, ")"),
+            .text = text.empty() ? kind : Cat(text, ", ", kind),
             .is_of_timeline = false};
   }
   bool HasEnough() const override { return wanted_.empty() || now_ > *wanted_.rbegin(); }

@@ -84,6 +84,24 @@ TEST_F(CliHuntTest, SavesScenariosThatReplayAsExpected) {
   EXPECT_THAT(replayed.out, Not(HasSubstr("FAILED")));
 }
 
+// A command without pages says so, and saves the scenarios all the same.
+TEST_F(CliHuntTest, SavesAPageBesideEachScenarioUnlessToldNotTo) {
+  const Ended ended = Small("--invariant lease_respected --save found");
+  EXPECT_EQ(ended.code, 1);
+  size_t scenarios = 0;
+  size_t pages = 0;
+  for (const std::string& name : Files("found")) {
+    scenarios += name.ends_with(".json") ? 1 : 0;
+    pages += name.ends_with(".html") ? 1 : 0;
+  }
+  EXPECT_GT(scenarios, 0U);
+  const bool has_pages = ended.err.find("no pages beside the scenarios") == std::string::npos;
+  EXPECT_EQ(pages, has_pages ? scenarios : 0U) << ended.err;
+  EXPECT_EQ(Small("--invariant lease_respected --save bare --no-pages").code, 1);
+  EXPECT_EQ(Files("bare").size(), scenarios);
+  ExpectUsageError("hunt --no-pages", "it does not go without --save");
+}
+
 TEST_F(CliHuntTest, NothingFoundEndsWithZero) {
   const Ended ended = Small("--promised");
   EXPECT_EQ(ended.code, 0) << ended.out;
@@ -282,7 +300,7 @@ constexpr const char* kFrom =
 
 // What a search found is shrunk by the same command as what a hunt found.
 TEST_F(CliHuntTest, MakesAScenarioWithAScheduleSmaller) {
-  const Ended ended = Whorl(std::string(kFrom) + "--runs 1 --save found");
+  const Ended ended = Whorl(std::string(kFrom) + "--runs 1 --save found --no-pages");
   EXPECT_EQ(ended.code, 1);
   const Ended replayed = Whorl("replay found");
   EXPECT_EQ(replayed.code, 0) << replayed.out;

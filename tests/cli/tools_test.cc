@@ -248,6 +248,39 @@ TEST_F(ToolsTest, HtmlIsForOneSimulatedRun) {
   ExpectUsageError("replay d/one.json --html d/one.json", "would write over the scenario");
 }
 
+// --- diff --html, and report ---------------------------------------------------------------------
+
+TEST_F(ToolsTest, DiffWritesBothRunsAsAPageAndOverNoTrace) {
+  Write("two.json", kTwoBelieve);
+  ASSERT_EQ(Whorl("replay two.json --seed 1 --repeat 2 --trace t").code, 0);
+  ExpectUsageError("diff t/two.1.jsonl t/two.2.jsonl --html t/two.2.jsonl",
+                   "would write over the trace");
+  ExpectUsageError("diff t/two.1.jsonl /dev/null --html x.html", "reads a trace twice");
+  const Ended ended = Whorl("diff t/two.1.jsonl t/two.2.jsonl --html both.html");
+  if (ended.code == 3) GTEST_SKIP() << ended.err;
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.out, HasSubstr("the first event that differs"));
+  EXPECT_THAT(ReadText(folder_ / "both.html"), HasSubstr("\"names\":[\"t/two.1.jsonl\""));
+}
+
+TEST_F(ToolsTest, ReportIndexesTheRunsOfAFolderAndLinksTheirPages) {
+  Write("d/quiet.json", kQuiet);
+  Write("d/two.json", kTwoBelieve);
+  ExpectUsageError("report d", "report wants scenarios");
+  ExpectUsageError("report d --html d/two.json", "would write over the scenario");
+  const Ended ended = Whorl("report d --html out/index.html --pages out/pages");
+  if (ended.code == 3 && ended.err.find("built without pages") != std::string::npos) {
+    GTEST_SKIP() << ended.err;
+  }
+  EXPECT_EQ(ended.code, 3) << "the folder of the index is not there";
+  const Ended made = Shell("mkdir out && \"$W\" report d --html out/index.html --pages out/pages");
+  EXPECT_EQ(made.code, 0) << made.err;
+  EXPECT_THAT(made.out, HasSubstr("2 runs, 2 as expected: out/index.html"));
+  const std::string index = ReadText(folder_ / "out/index.html");
+  EXPECT_THAT(index, HasSubstr("\"page\":\"pages/two.html\""));
+  EXPECT_THAT(Files("out/pages"), testing::UnorderedElementsAre("quiet.html", "two.html"));
+}
+
 // --- replay --mermaid ----------------------------------------------------------------------------
 
 TEST_F(ToolsTest, MermaidPrintsOneRunAsADiagramAndNothingElse) {
