@@ -215,11 +215,11 @@ int RunReport(const ReportRequest& request) {
 
 constexpr std::string_view kReportFooter = R"(Examples:
   whorl report scenarios --html index.html                 an index of all scenarios
-  whorl report scenarios --html out/index.html --pages out     and a page of each, which it links
-  whorl hunt --save found; whorl report found --html found/index.html
+  whorl report scenarios --html index.html --pages pages   and a page of each, which it links
 
 Every scenario is run with its own seed. The index has verdicts by scenario, protocol and invariant, and
-the time to each first violation. A page NAME.html beside NAME.json is linked.
+the time to each first violation. A page NAME.html beside NAME.json, as whorl hunt --save
+leaves it, is linked.
 
 Exit codes: 0 all as expected; 1 an expectation failed; 2 bad input or usage; 3 the output could not be
 written, or this command was built without pages; 130 interrupted.)";

@@ -24,7 +24,7 @@ const distinct = (texts: string[]): string[] => [...new Set(texts)];
 
 function table(heads: string[], rows: (string | number | null)[][], figuresFrom: number): void {
   element('table').replaceChildren(
-    make('thead', '', '', make('tr', '', '', ...heads.map((text) => headCell('col', text)))),
+    make('thead', '', '', make('tr', '', '', ...heads.map((text, i) => { const cell = headCell('col', text); if (i >= figuresFrom) cell.className = 'figure'; return cell; }))),
     make('tbody', '', '', ...rows.map((row) => make('tr', '', '', ...row.map((cell, i) =>
       make('td', i >= figuresFrom ? 'figure' : '', cell === null ? '-' : String(cell)))))));
 }

@@ -160,7 +160,7 @@ class Comparison {
       if (event === this.chosen) row.setAttribute('aria-current', 'true');
       rows.push(row);
     }
-    element('list').replaceChildren(
+    element('pairs').replaceChildren(
       make('thead', '', '', make('tr', '', '', headCell('col', 'event'), headCell('col', 'A: s'), headCell('col', 'A'),
         headCell('col', 'B: s'), headCell('col', 'B'))),
       make('tbody', '', '', ...rows));

@@ -3,7 +3,7 @@
 import { Data, readBytes, readHead } from './data.js';
 import type { Head } from './data.js';
 import { begin, count, element, headText, make } from './dom.js';
-import { Picture } from './picture.js';
+import { Picture, SMALL } from './picture.js';
 import { listenToPointer } from './pointer.js';
 import { lowerBound, Run, seconds } from './run.js';
 
@@ -163,6 +163,7 @@ class Page {
       return continuations === 0 ? 1 : violated / continuations;
     };
     for (const jump of decision.jumps) {
+      if (Math.abs(share(jump.moment) - share(jump.moment - 1)) * 100 < SMALL) continue;
       const percent = (at: number): string => `${Math.round(100 * share(at))} %`;
       line.append(' ', link(jump.event, `At ${seconds(decision.moments[jump.moment]!.at)} s from ` +
         `${percent(jump.moment - 1)} to ${percent(jump.moment)}: ${jump.text}`), '.');

@@ -10,6 +10,7 @@ const COLOURS = ['ground', 'raised', 'ink', 'quiet', 'line', 'bad', 'bad-ground'
   'cut', 'fault', 'fault-edge', 'lease', 'holder', 'call', 'failed-call', 'accepted', 'refused', 'warning', 'focus'];
 const AXIS = 26;
 const CURVE = 92;  // above the axis, if there is a curve to draw
+export const SMALL = 10;  // percent points: jumps of the curve that are smaller are not named
 const TALL = 58;  // a lane of a process, if there are few
 const FONT = '12px system-ui, sans-serif';
 
@@ -253,18 +254,21 @@ export class Picture {
       c.arc(this.x(moment.at), this.curveY(this.share(i)), 2.5, 0, 2 * Math.PI);
       c.fill();
     });
-    const rows: number[] = [Infinity, Infinity, Infinity];  // how far each row of texts is free, from the right
+    // A name stands to the right of its jump, on the side that the curve has left.
+    let free = Infinity;
     for (const jump of [...decision.jumps].reverse()) {
       const at = this.x(decision.moments[jump.moment]!.at);
-      const change = Math.round(100 * (this.share(jump.moment) - this.share(jump.moment - 1)));
-      if (Math.abs(change) < 10) continue;
-      const text = this.fit(`${change > 0 ? '+' : ''}${change} %: ${jump.text}`, Math.max(60, at - this.gutter - 20));
-      const width = c.measureText(text).width;
-      const left = at - width - 10 > this.gutter ? at - width - 10 : at + 10;
-      const row = rows.findIndex((free) => left + width < free);
-      if (at < this.gutter || at > this.width || row < 0) continue;
-      rows[row] = left - 8;
-      this.label(text, left, 36 + 16 * row, 'ink');
+      const before = this.share(jump.moment - 1), after = this.share(jump.moment);
+      const change = Math.round(100 * (after - before));
+      if (Math.abs(change) < SMALL || at < this.gutter || at > this.width) continue;
+      const text = `${change > 0 ? '+' : ''}${change} %: ${jump.text}`;
+      const isRight = this.width - at > Math.min(c.measureText(text).width + 16, (this.width - this.gutter) / 2);
+      const shown = this.fit(text, (isRight ? this.width - at : at - this.gutter) - 16);
+      const below = (after > before) === isRight;
+      const y = this.curveY(below ? Math.min(before, after) : Math.max(before, after)) + (below ? 9 : -9);
+      const apart = Math.abs(y - free) < 15 ? free + 15 : y;
+      free = apart;
+      this.label(shown, isRight ? at + 8 : at - 8 - c.measureText(shown).width, Math.min(apart, CURVE - 2), 'ink');
     }
   }
 
@@ -320,11 +324,12 @@ export class Picture {
 
   private paintFaults(lane: Lane): void {
     const c = this.context;
-    const free: number[] = [];
+    const free: number[] = [], unnamed: number[] = [];
     this.run.faults.forEach((fault, i) => {
       const x = Math.max(this.gutter, this.x(fault.from)), end = Math.min(this.width, this.x(fault.to));
       const row = this.faultRows[i]!;
-      if (x > this.width || end < this.gutter || x < (free[row] ?? -Infinity)) return;
+      if (x > this.width || end < this.gutter) return;
+      if (x < (free[row] ?? -Infinity)) { unnamed[row] = (unnamed[row] ?? 0) + 1; return; }
       const top = lane.top + 4 + 18 * row;
       c.fillStyle = this.colours['fault']!;
       c.fillRect(x, top, Math.max(3, end - x), 15);
@@ -338,7 +343,10 @@ export class Picture {
       const who = fault.node >= 0 ? `${this.run.nodeName(fault.node)}: ` : '';
       const at = Math.min(x + 5, this.width);
       c.fillStyle = this.colours['ink']!;
-      if (next - at > 30) c.fillText(this.fit(who + fault.text, next - at - 6), at, top + 9);
+      const many = (unnamed[row] ?? 0) + 1;
+      const text = many > 1 ? `${many} faults, the last: ${who}${fault.text}` : who + fault.text;
+      if (next - at > 30) c.fillText(this.fit(text, next - at - 6), at, top + 9);
+      unnamed[row] = next - at > 30 ? 0 : many;
       free[row] = x + 3;
     });
   }

@@ -249,10 +249,10 @@ test('two runs are side by side, aligned at their first difference', () => with_
   assert.match(await page.textContent('#fields'), /0\.000161122.*0\.000184357/);
   const [a, b] = [await (await page.$('#picture-0')).boundingBox(), await (await page.$('#picture-1')).boundingBox()];
   assert.ok(Math.abs(a.y - b.y) < 2 && a.x + a.width <= b.x, 'side by side');
-  const rows = await page.$$eval('#list tbody tr', (all) => all.map((row) => [row.firstElementChild.textContent, row.className]));
+  const rows = await page.$$eval('#pairs tbody tr', (all) => all.map((row) => [row.firstElementChild.textContent, row.className]));
   assert.deepEqual(rows.filter(([n]) => n === '15' || n === '16'), [['15', ''], ['16', 'differs']]);
   await page.keyboard.press('j');
-  assert.equal(await page.$eval('#list [aria-current] th', (one) => one.textContent), '17');
+  assert.equal(await page.$eval('#pairs [aria-current] th', (one) => one.textContent), '17');
   await page.click('#later');
   assert.match(await page.textContent('#events-count'), /^Events 73 to 132/);
 }));
