@@ -168,7 +168,7 @@ async function readme(whorl, browser) {
   const pages = mkdtempSync(join(tmpdir(), 'whorl-readme-'));
   const file = join(pages, 'run.html');
   execFileSync(whorl, ['replay', 'scenarios/gc_pause_stale_token.json', '--html', file], { stdio: 'pipe' });
-  const { page, context } = await open(browser, file, { width: 1120, height: 780 });
+  const { page, context } = await open(browser, file, { width: 1280, height: 720 });
   await page.screenshot({ path: join(here, '../../docs/run.png') });
   await context.close();
   rmSync(pages, { recursive: true });
