@@ -120,6 +120,7 @@ class Replay {
                  .explain = request_.explain,
                  .explained = request_.explained,
                  .check_determinism = request_.check_determinism,
+                 .decides = JobCount() == 1,
                  .threads = JobCount() == 1 ? static_cast<int>(request_.Jobs()) : 1,
                  .unlimited = request_.unlimited,
                  .progress = JobCount() == 1 ? &progress_ : nullptr});

@@ -169,7 +169,7 @@ RunOutcome RunOnce(const RunRequest& request) {
   if (diagram.has_value()) outcome.mermaid = diagram->Text(outcome.result);
   if (request.explain) {
     outcome.story = sim::Explain(scenario, outcome.result, request.explained);
-    outcome.decision = DecisionOf(request, outcome.result, request.explained);
+    if (request.decides) outcome.decision = DecisionOf(request, outcome.result, request.explained);
   }
   if (request.check_determinism) {
     sim::Comparison comparison(recording, scenario);

@@ -29,6 +29,7 @@ struct RunRequest {
   bool explain = false;
   std::optional<Invariant> explained;  // empty: whichever was violated first
   bool check_determinism = false;      // runs it a second time, and compares
+  bool decides = false;                // with `explain`: says when the violation was decided, too
   int threads = 1;                     // for continuations of the run
   bool unlimited = false;              // even if it takes more than a billion events
   Progress* progress = nullptr;        // not null: shows how far the run is

@@ -483,17 +483,20 @@ export class Picture {
     this.eachPixel(writes.accepted, (x) => c.fillRect(x - 0.75, middle - 7, 1.5, 14));
     c.strokeStyle = this.colours['refused']!;
     c.lineWidth = 2;
-    let free = -Infinity, named = -Infinity;
+    let free = -Infinity, last = -Infinity;
+    // Named where the next one leaves room.
+    const name = (next: number): void => { if (last >= this.gutter && next - last > 66) this.label('refused', last + 10, middle, 'refused'); };
     this.eachPixel(writes.refused, (x) => {
       if (x < free) return;
       c.beginPath();
       c.moveTo(x - 5, middle - 6); c.lineTo(x + 5, middle + 6);
       c.moveTo(x + 5, middle - 6); c.lineTo(x - 5, middle + 6);
       c.stroke();
-      if (x > named) this.label('refused', x + 10, middle, 'refused');
-      named = x + 70;
+      name(x);
+      last = x;
       free = x + 4;
     });
+    name(this.width);
     // Late writes that were accepted, as the list of changes has them.
     for (const event of this.run.lateAccepted(lane.index >> 1, (lane.index & 1) === 1)) {
       const x = this.x(this.run.timeOf(event));
