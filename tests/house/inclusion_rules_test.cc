@@ -171,6 +171,11 @@ const std::vector<Area>& Areas() {
        .may_include = {},
        .foreign = Foreign::kDeterministic,
        .rule = "every file of sim stands in one of its rooms"},
+      // What others recorded is read by the protocols' rules alone: no world, and none of its judges.
+      {.folder = "check/",
+       .may_include = {"check/", "sim/scenario/", "protocol/"},
+       .foreign = Foreign::kDeterministic,
+       .rule = "check includes of the project only sim/scenario and protocol"},
       {.folder = "real_client/google_cloud/",
        .may_include = {"real_client/", "wire/", "protocol/"},
        .foreign = Foreign::kAny,
@@ -210,10 +215,10 @@ const std::vector<Area>& Areas() {
        .rule = "cli/serve includes of the project only cli, live, sim, real_client and the server"},
       // The program whorl, which links no gRPC.
       {.folder = "cli/",
-       .may_include = {"cli/", "sim/", "live/backend_kind.h"},
+       .may_include = {"cli/", "check/", "sim/", "live/backend_kind.h"},
        .may_not_include = {"cli/grpc/", "cli/lock/", "cli/serve/"},
        .foreign = Foreign::kNoGrpc,
-       .rule = "cli includes of the project only sim, outside of cli/grpc, lock and serve"},
+       .rule = "cli includes of the project only check and sim, outside of cli/grpc, lock and serve"},
   };
   return areas;
 }
