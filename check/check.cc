@@ -57,8 +57,8 @@ Checker::Checker(const ProtocolInfo& protocol, CheckOptions options)
 
 Process& Checker::Known(const std::string& name) {
   if (processes_.Find(name) == nullptr && options_.clock_error) {
-    processes_.At(name).clock.Declare({.least = -*options_.clock_error,
-                                       .most = *options_.clock_error});
+    processes_.At(name).clock.Declare(
+        {.least = -*options_.clock_error, .most = *options_.clock_error});
     Learn(*options_.clock_error);
   }
   return processes_.At(name);
@@ -205,10 +205,9 @@ void Checker::On(const Called& called, const Place& place) {
   rows_.Add(called);
   Process& process = Known(called.process);
   const std::string where =
-      place.line == 0 ? called.process : Cat(called.process, " at ", place.file, ":",
-                                             std::to_string(place.line));
-  const std::string wrong =
-      process.clock.Call(called.sent, called.commit, called.received, where);
+      place.line == 0 ? called.process
+                      : Cat(called.process, " at ", place.file, ":", std::to_string(place.line));
+  const std::string wrong = process.clock.Call(called.sent, called.commit, called.received, where);
   if (!wrong.empty()) {
     Problem(place, Cat("the clock of ", called.process, " contradicts itself: ", wrong));
     const std::string why = Cat("the clock of ", called.process, " contradicts itself");

@@ -33,8 +33,9 @@
 namespace whorl::check {
 
 struct CheckOptions {
-  std::optional<Duration> lease;        // of processes that declare none
-  std::optional<Duration> clock_error;  // of processes that declare none: at most so much either way
+  std::optional<Duration> lease;  // of processes that declare none
+  std::optional<Duration>
+      clock_error;  // of processes that declare none: at most so much either way
   // How much later an operation may come than one that is later by its own time.
   Duration window = Seconds(60);
 };

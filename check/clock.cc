@@ -43,8 +43,9 @@ Offsets Clock::Worn(const Shown& shown, Timestamp at) {
 
 std::string Clock::Call(Timestamp sent, Timestamp commit, Timestamp received,
                         const std::string& where) {
-  const std::string fact = Cat("the call of ", where, " (sent ", FormatRfc3339(sent), ", committed ",
-                               FormatRfc3339(commit), ", received ", FormatRfc3339(received), ")");
+  const std::string fact =
+      Cat("the call of ", where, " (sent ", FormatRfc3339(sent), ", committed ",
+          FormatRfc3339(commit), ", received ", FormatRfc3339(received), ")");
   const Offsets call = {.least = sent - commit, .most = received - commit};
   if (call.least > call.most) return Cat(fact, " was received before it was sent");
   if (declared_ && (call.least > declared_->most || call.most < declared_->least)) {
@@ -59,8 +60,7 @@ std::string Clock::Call(Timestamp sent, Timestamp commit, Timestamp received,
   next.offsets = Worn(*shown_, received);
   next.at = received;
   if (call.least > next.offsets.most || call.most < next.offsets.least) {
-    const std::string other =
-        call.least > next.offsets.most ? next.most_from : next.least_from;
+    const std::string other = call.least > next.offsets.most ? next.most_from : next.least_from;
     const std::string known = Text(next.offsets);
     shown_.reset();
     return Cat(fact, " says that its offset is ", Text(call), "; ", other,

@@ -82,7 +82,8 @@ Value ValueOf(const json& value, const ColumnInfo& column, Timestamp commit) {
       if (!value.is_string()) break;
       const auto text = value.get<std::string>();
       // A pending commit timestamp is the record's; the emulator shows the last second there is.
-      if (text == "spanner.commit_timestamp()" || text.starts_with("9999-12-31T23:59:59")) return commit;
+      if (text == "spanner.commit_timestamp()" || text.starts_with("9999-12-31T23:59:59"))
+        return commit;
       return ParseTime(text, column.name);
     }
     case Type::kInt64: {
@@ -132,7 +133,8 @@ class LineReader {
     if (value.contains("event")) return Line(value);
     // What a query of a change stream answers: lists, of which those of other records are of no use.
     bool is_answer = false;
-    for (const char* name : {"ChangeRecord", "change_record", "data_change_record", "dataChangeRecord"}) {
+    for (const char* name :
+         {"ChangeRecord", "change_record", "data_change_record", "dataChangeRecord"}) {
       const auto found = value.find(name);
       if (found == value.end()) continue;
       is_answer = true;
@@ -143,8 +145,9 @@ class LineReader {
       is_answer = is_answer || value.contains(name);
     }
     if (!is_answer) {
-      throw Wrong{"is neither a data change record (\"commit_timestamp\") nor a line of a process "
-                  "(\"event\"); docs/CHECKING.md has both"};
+      throw Wrong{
+          "is neither a data change record (\"commit_timestamp\") nor a line of a process "
+          "(\"event\"); docs/CHECKING.md has both"};
     }
   }
 
@@ -191,8 +194,10 @@ class LineReader {
   void Mod(const json& mod, Timestamp commit, RowChangeKind kind) {
     if (!mod.is_object()) throw Wrong{"\"mods\" is a list of objects"};
     const json keys = ObjectIn(mod, {"keys", "keysJson", "keys_json"});
-    const json after = ObjectIn(mod, {"new_values", "newValuesJson", "newValues", "new_values_json"});
-    const json before = ObjectIn(mod, {"old_values", "oldValuesJson", "oldValues", "old_values_json"});
+    const json after =
+        ObjectIn(mod, {"new_values", "newValuesJson", "newValues", "new_values_json"});
+    const json before =
+        ObjectIn(mod, {"old_values", "oldValuesJson", "oldValues", "old_values_json"});
     RowChange change = {.lock = {}, .commit = commit, .kind = kind, .after = {}, .before = {}};
     for (const ColumnInfo& column : options_.protocol_.columns) {
       const std::string name(column.name);
@@ -253,8 +258,7 @@ class LineReader {
                  .number = NumberOf(line),
                  .statement = StatementOf(event),
                  .lapses_in = {}};
-    const bool begins =
-        said.statement == Statement::kLeads || said.statement == Statement::kWorks;
+    const bool begins = said.statement == Statement::kLeads || said.statement == Statement::kWorks;
     if (begins && lock.empty()) throw Wrong{Cat("the event ", Quoted(event), " wants \"lock\"")};
     if (!options_.Wants(lock)) said.statement = Statement::kOther;
     if (said.statement == Statement::kLeads && line.contains("left")) {
@@ -264,7 +268,8 @@ class LineReader {
   }
 
   void Declare(const json& line, const std::string& id, bool wants_any) {
-    Declared declared = {.process = id, .node = {}, .lease = {}, .clock_least = {}, .clock_most = {}};
+    Declared declared = {
+        .process = id, .node = {}, .lease = {}, .clock_least = {}, .clock_most = {}};
     declared.node = TextOf(line, "node", /*required=*/false);
     if (line.contains("lease")) declared.lease = DurationOf(TextOf(line, "lease"), "lease");
     if (const json* offset = Find(line, {"offset"})) {

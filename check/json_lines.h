@@ -24,7 +24,9 @@ class JsonLines {
   std::string Read(std::string_view line, const Place& place, std::vector<Operation>& out) const;
 
  private:
-  bool Wants(const std::string& lock) const { return lock_.empty() || lock.empty() || lock == lock_; }
+  bool Wants(const std::string& lock) const {
+    return lock_.empty() || lock.empty() || lock == lock_;
+  }
 
   const ProtocolInfo& protocol_;
   std::string lock_;

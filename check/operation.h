@@ -39,10 +39,10 @@ struct RowChange {
 enum class Statement : uint8_t {
   kLeads,
   kLeadsNot,
-  kWorks,   // its application begins work under the lock
-  kRests,   // and ends it
-  kGone,    // the process has ended, however: it neither leads nor works any more
-  kOther,   // anything else: shows that the process's log goes on
+  kWorks,  // its application begins work under the lock
+  kRests,  // and ends it
+  kGone,   // the process has ended, however: it neither leads nor works any more
+  kOther,  // anything else: shows that the process's log goes on
 };
 
 struct Said {
@@ -81,5 +81,8 @@ struct Operation {
   Place place;
   std::variant<RowChange, Said, Called, Declared> what;
 };
+
+// When it happened, by the clock that says so; nothing of what is declared.
+std::optional<Timestamp> TimeOf(const Operation& operation);
 
 }  // namespace whorl::check

@@ -15,7 +15,7 @@ struct Process {
   std::string node;  // empty: its own
   std::optional<Duration> lease;
   Clock clock;
-  std::optional<int64_t> number;      // of its last line
+  std::optional<int64_t> number;       // of its last line
   std::optional<Timestamp> last_line;  // by its clock
 };
 

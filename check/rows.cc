@@ -14,7 +14,8 @@ constexpr std::string_view kRecordAll =
     "read the change stream from before the night to after it, all of its partitions, with "
     "value_capture_type = 'NEW_ROW_AND_OLD_VALUES'";
 constexpr std::string_view kRecordCalls =
-    "log each committed transaction of each process: when it was sent, its commit timestamp, when the "
+    "log each committed transaction of each process: when it was sent, its commit timestamp, when "
+    "the "
     "reply came";
 
 // As the rules of protocols read rows: what is not known is NULL.
@@ -80,8 +81,7 @@ std::optional<Timestamp> Rows::LeaseUntil(const KnownRow& columns, const std::st
   const bool row_says = rules_.lease_ms_column && columns[*rules_.lease_ms_column] &&
                         !IsNull(*columns[*rules_.lease_ms_column]);
   if (!lease && !row_says) return std::nullopt;
-  return rules_.lease_until(Whole(columns),
-                            lease ? rules_.lease_used(*lease) : Duration{});
+  return rules_.lease_until(Whole(columns), lease ? rules_.lease_used(*lease) : Duration{});
 }
 
 void Rows::TakeFrom(const KnownRow& columns, Row& row) const {
@@ -120,9 +120,10 @@ void Rows::JudgeLease(const RowChange& change, const Row& row, const std::string
   if (!writer.empty() && processes_.AreOfOneNode(writer, row.owner)) return;
   const auto text = [&](Timestamp until) {
     return Cat(writer.empty() ? "somebody" : writer, removed ? " removed" : " took", " lock ",
-               change.lock, removed ? ", held by " : " from ", row.owner, ", with commit timestamp ",
-               FormatRfc3339(change.commit), ", ", FormatDuration(until - change.commit),
-               " before the lease's end at ", FormatRfc3339(until));
+               change.lock, removed ? ", held by " : " from ", row.owner,
+               ", with commit timestamp ", FormatRfc3339(change.commit), ", ",
+               FormatDuration(until - change.commit), " before the lease's end at ",
+               FormatRfc3339(until));
   };
   if (!row.lease_most) {
     lease_respected_.Missing(Cat("the lease of ", row.owner, " is not known"),
@@ -138,9 +139,9 @@ void Rows::JudgeLease(const RowChange& change, const Row& row, const std::string
     return;
   }
   lease_respected_.Possible(change.commit, std::nullopt, [&] {
-    const std::string why =
-        writer.empty()          ? "who did is not known"
-        : !row.owner_is_certain ? Cat("whether ", row.owner, " had taken it is not known")
+    const std::string why = writer.empty() ? "who did is not known"
+                            : !row.owner_is_certain
+                                ? Cat("whether ", row.owner, " had taken it is not known")
                                 : Cat("who wrote the last heartbeat is not known; ", kRecordCalls);
     return Cat(text(*row.lease_most), "; ", why);
   });
@@ -243,6 +244,9 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
   // A grant, or a renewal that changes the token.
   const std::string owner = OwnerIn(after);
   JudgeLease(change, row, owner, /*removed=*/false);
+  const bool ran_out =
+      row.held && !row.released && row.lease_most && change.commit > *row.lease_most;
+  if (ran_out) metrics.without_holder.push_back(change.commit - *row.lease_most);
   row.owner = owner;
   row.columns = std::move(after);
   row.held = true;

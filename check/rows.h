@@ -56,7 +56,7 @@ class Rows {
     bool held = false;
     bool released = false;
     std::optional<Token> token;
-    std::string owner;           // empty: nobody, or not known
+    std::string owner;  // empty: nobody, or not known
     bool owner_is_certain = false;
     std::optional<Timestamp> lease_least;
     std::optional<Timestamp> lease_most;

@@ -16,12 +16,6 @@ constexpr Timestamp kForever = Timestamp::Max();
 void Spans::Begin(const std::string& process, const std::string& lock, Timestamp at,
                   std::optional<Timestamp> lapses) {
   tally_.Judged();
-  const Process* known = processes_.Find(process);
-  if (known == nullptr || !known->clock.IsKnown()) {
-    tally_.Missing(Cat("how far the clock of ", process, " is off is not known"),
-                   "declare it (--clocks FILE, --clock-error 10ms), or log a call of it: when it was "
-                   "sent, its commit timestamp, when the reply came");
-  }
   Lock& spans = locks_[lock];
   for (Span& span : spans.open) {
     if (span.process != process) continue;
@@ -47,8 +41,9 @@ void Spans::End(const std::string& process, const std::string& lock, Timestamp a
 }
 
 void Spans::Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) {
-  tally_.Missing(Cat("lines of ", process, " before ", FormatRfc3339(at), " (by its clock) are missing"),
-                 "keep all of the process's lines");
+  tally_.Missing(
+      Cat("lines of ", process, " before ", FormatRfc3339(at), " (by its clock) are missing"),
+      "keep all of the process's lines");
   for (auto& [name, spans] : locks_) {
     for (size_t i = 0; i < spans.open.size(); ++i) {
       Span& span = spans.open[i];
@@ -63,45 +58,48 @@ void Spans::Gap(const std::string& process, std::optional<Timestamp> last, Times
 }
 
 Spans::True Spans::TrueOf(const Span& span) const {
-  const Clock& clock = processes_.Find(span.process)->clock;
-  True real;
-  real.from = clock.TrueTime(span.certain_from).earliest;
-  real.to = span.may_to ? clock.TrueTime(*span.may_to).latest : kForever;
-  std::optional<Timestamp> to = span.certain_to;
-  if (!to) to = processes_.Find(span.process)->last_line;
-  if (to && span.lapses) to = std::min(*to, *span.lapses);
-  if (to) {
-    const Between certain = {.earliest = clock.TrueTime(span.certain_from).latest,
-                             .latest = clock.TrueTime(*to).earliest};
-    if (certain.earliest < certain.latest) real.certain = certain;
-  }
-  return real;
+  const Process& process = *processes_.Find(span.process);
+  const Between begin = process.clock.TrueTime(span.certain_from);
+  Timestamp to = span.certain_to.value_or(process.last_line.value_or(span.certain_from));
+  if (span.lapses) to = std::min(to, *span.lapses);
+  return {.from = begin.earliest,
+          .to = span.may_to ? process.clock.TrueTime(*span.may_to).latest : kForever,
+          .begun_by = begin.latest,
+          .until = process.clock.TrueTime(std::max(to, span.certain_from)).earliest};
+}
+
+bool Spans::HasClock(const Span& span) const {
+  const Process* process = processes_.Find(span.process);
+  return process != nullptr && process->clock.IsKnown();
+}
+
+void Spans::MissingClock(const Span& span) {
+  tally_.Missing(Cat("how far the clock of ", span.process, " is off is not known"),
+                 "declare it (--clocks FILE, --clock-error TIME), or log a call of it: when it was "
+                 "sent, its commit timestamp, when the reply came");
 }
 
 void Spans::Judge(const std::string& name, const Span& a, const Span& b) {
   if (a.process == b.process) return;
-  const Process* of_a = processes_.Find(a.process);
-  const Process* of_b = processes_.Find(b.process);
-  const bool both_known = of_a != nullptr && of_b != nullptr && of_a->clock.IsKnown() &&
-                          of_b->clock.IsKnown();
-  if (!both_known) return;  // which was said
+  if (!HasClock(a) || !HasClock(b)) return MissingClock(HasClock(a) ? b : a);
+  const Clock& of_a = processes_.Find(a.process)->clock;
+  const Clock& of_b = processes_.Find(b.process)->clock;
   const True x = TrueOf(a);
   const True y = TrueOf(b);
   const bool a_is_first = x.from <= y.from;
   const std::string& first = a_is_first ? a.process : b.process;
   const std::string& second = a_is_first ? b.process : a.process;
-  if (x.certain && y.certain) {
-    const Timestamp from = std::max(x.certain->earliest, y.certain->earliest);
-    const Timestamp to = std::min(x.certain->latest, y.certain->latest);
-    if (from < to) {
-      overlaps_.push_back(to - from);
-      tally_.Violated(from, [&] {
-        return Cat(second, " ", begins_, " lock ", name, " while ", first, " did: at least ",
-                   FormatDuration(to - from), ", from ", FormatRfc3339(from), " to ",
-                   FormatRfc3339(to));
-      });
-      return;
-    }
+  // How long each lasted is known by its own clock, so it is enough that each began before the other
+  // ended.
+  if (x.begun_by < y.until && y.begun_by < x.until) {
+    const Timestamp begin = std::max(x.begun_by, y.begun_by);
+    const Duration shared = std::max(std::min(x.until, y.until) - begin, Duration{});
+    overlaps_.push_back(shared);
+    tally_.Violated(begin, [&] {
+      return Cat(second, " ", begins_, " lock ", name, " while ", first, " did, at ",
+                 FormatRfc3339(begin), ", for at least ", FormatDuration(shared));
+    });
+    return;
   }
   const Timestamp from = std::max(x.from, y.from);
   const Timestamp to = std::min(x.to, y.to);
@@ -110,18 +108,19 @@ void Spans::Judge(const std::string& name, const Span& a, const Span& b) {
   std::optional<Duration> wanted;
   const bool by_clocks = a.IsWhole() && b.IsWhole();
   if (by_clocks) {
-    const Offsets of_x = of_a->clock.At(a.certain_from);
-    const Offsets of_y = of_b->clock.At(b.certain_from);
+    const Offsets of_x = of_a.At(a.certain_from);
+    const Offsets of_y = of_b.At(b.certain_from);
     const Duration doubt = ((of_x.most - of_x.least) + (of_y.most - of_y.least)) / 2;
-    const Duration apart = (to - from) - doubt;  // as the clocks show it; negative: with time between
+    const Duration apart =
+        (to - from) - doubt;  // as the clocks show it; negative: with time between
     wanted = (apart < Duration{} ? -apart : apart) / 2;
   }
   tally_.Possible(from, wanted, [&] {
-    return Cat(second, " ", begins_, " lock ", name, ", and ", first,
-               " may have done so at the same time, between ", FormatRfc3339(from), " and ",
-               to == kForever ? std::string("the end of the history") : FormatRfc3339(to),
-               by_clocks ? "; the clocks do not decide it"
-                         : "; lines that would decide it are missing");
+    return Cat(
+        second, " ", begins_, " lock ", name, ", and ", first,
+        " may have done so at the same time, between ", FormatRfc3339(from), " and ",
+        to == kForever ? std::string("the end of the history") : FormatRfc3339(to),
+        by_clocks ? "; the clocks do not decide it" : "; lines that would decide it are missing");
   });
 }
 
@@ -138,13 +137,14 @@ void Spans::Forget(Timestamp watermark) {
     if (lock.closed.empty()) continue;
     Timestamp from = watermark;
     for (const Span& span : lock.open) {
-      const Process* process = processes_.Find(span.process);
-      if (process == nullptr || !process->clock.IsKnown()) continue;
-      from = std::min(from, TrueOf(span).from);
+      if (HasClock(span)) from = std::min(from, TrueOf(span).from);
     }
     std::erase_if(lock.closed, [&](const Span& span) {
-      const Process* process = processes_.Find(span.process);
-      return process == nullptr || !process->clock.IsKnown() || TrueOf(span).to < from;
+      if (HasClock(span)) return TrueOf(span).to < from;
+      // Calls may show its clock later, but not for ever.
+      if (*span.may_to >= watermark) return false;
+      MissingClock(span);
+      return true;
     });
   }
 }

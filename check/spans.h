@@ -64,23 +64,25 @@ class Spans {
     bool was_cut = false;                 // by missing lines
 
     // Whether it ended when it says.
-    bool IsWhole() const {
-      return certain_to && !was_cut && (!lapses || *certain_to <= *lapses);
-    }
+    bool IsWhole() const { return certain_to && !was_cut && (!lapses || *certain_to <= *lapses); }
   };
   struct Lock {
-    std::vector<Span> open;    // at most one for each process
+    std::vector<Span> open;  // at most one for each process
     std::vector<Span> closed;
   };
-  struct True {  // a span in true time
-    std::optional<Between> certain;  // from `earliest` to `latest`
-    Timestamp from;
-    Timestamp to;
+  struct True {      // a span in true time
+    Timestamp from;  // it may have begun then
+    Timestamp to;    // it may have lasted until then
+    Timestamp begun_by;
+    Timestamp until;  // and lasted until then for certain
   };
 
   void Close(const std::string& name, Lock& lock, size_t index);
   void Judge(const std::string& name, const Span& a, const Span& b);
+  // REQUIRES: HasClock(span).
   True TrueOf(const Span& span) const;
+  bool HasClock(const Span& span) const;
+  void MissingClock(const Span& span);
 
   std::string_view begins_;
   const Processes& processes_;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "protocol/names.h"
-#include "protocol/spanner/words.h"
 #include "protocol/spanner/time.h"
+#include "protocol/spanner/words.h"
 
 namespace whorl::check {
 
@@ -33,10 +33,10 @@ struct InvariantFinding {
   Invariant invariant = Invariant::kOneLiveToken;
   Finding finding = Finding::kNotJudged;
   int64_t violations = 0;
-  int64_t possible = 0;                 // violations that may have happened
-  std::optional<Timestamp> at;          // of the first violation, in Spanner's or true time
-  std::string text;                     // for people: the first violation, or why there is no verdict
-  std::string remedy;                   // for people: what to record; empty if nothing helps
+  int64_t possible = 0;         // violations that may have happened
+  std::optional<Timestamp> at;  // of the first violation, in Spanner's or true time
+  std::string text;             // for people: the first violation, or why there is no verdict
+  std::string remedy;           // for people: what to record; empty if nothing helps
   std::optional<Duration> clocks_wanted;  // clocks known to this would have decided the first
 };
 
@@ -45,9 +45,10 @@ struct HistoryMetrics {
   int64_t row_changes = 0;
   int64_t statements = 0;  // of processes
   int64_t calls = 0;
-  int64_t grants = 0;      // tokens installed, renewals left out
-  int64_t takeovers = 0;   // grants to another process than the last owner
-  std::vector<Duration> without_holder;  // from the end of each lease that ran out to the next grant
+  int64_t grants = 0;     // tokens installed, renewals left out
+  int64_t takeovers = 0;  // grants to another process than the last owner
+  std::vector<Duration>
+      without_holder;  // from the end of each lease that ran out to the next grant
   std::vector<Duration> belief_overlaps;
   int64_t duplicates = 0;  // records that were there before
   int64_t gaps = 0;        // places where records are missing

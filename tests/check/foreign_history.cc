@@ -38,7 +38,8 @@ std::string ForeignHistory::NameOf(ProcessId process) const {
   return setup_.Node(process.node).name + "#" + std::to_string(process.incarnation);
 }
 
-void ForeignHistory::Say(ProcessId process, const char* event, Instant at, const std::string& lock) {
+void ForeignHistory::Say(ProcessId process, const char* event, Instant at,
+                         const std::string& lock) {
   json line = json::object();
   line["event"] = event;
   line["id"] = NameOf(process);
@@ -51,9 +52,9 @@ void ForeignHistory::Say(ProcessId process, const char* event, Instant at, const
 }
 
 void ForeignHistory::On(const sim::RowCommitted& row, Instant at) {
-  const auto holder = std::ranges::find(protocol_.columns, protocol_.holder_columns.holder,
-                                        &ColumnInfo::name) -
-                      protocol_.columns.begin();
+  const auto holder =
+      std::ranges::find(protocol_.columns, protocol_.holder_columns.holder, &ColumnInfo::name) -
+      protocol_.columns.begin();
   const auto column = static_cast<size_t>(holder);
   const Row& shown = row.after ? *row.after : *row.before;
   const auto* key = std::get_if<std::string>(&shown[setup_.rules->key_column]);
@@ -179,22 +180,21 @@ std::vector<std::string> ForeignHistory::Lines(const Recording& recording) const
   std::map<std::string, size_t> last;
   for (size_t i = 0; i < entries_.size(); ++i) last[entries_[i].of] = i;
   std::map<std::string, int64_t> numbers;
-  std::vector<std::pair<Instant, std::string>> written;
+  std::vector<std::tuple<Instant, size_t, std::string>> written;  // the second keeps their order
   for (size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
     json line = entry.line;
     for (const auto& [name, at] : entry.times) line[name] = TimeText(at + offsets[entry.of]);
     if (!entry.is_row) line["n"] = ++numbers[entry.of];
-    const bool is_missing =
-        draws.Below(1'000) < recording.missing_per_mille && last[entry.of] != i;
+    const bool is_missing = draws.Below(1'000) < recording.missing_per_mille && last[entry.of] != i;
     const int64_t copies = draws.Below(1'000) < recording.twice_per_mille ? 2 : 1;
     for (int64_t copy = 0; copy < copies && !is_missing; ++copy) {
       const Duration later = Nanoseconds(draws.Below(recording.disorder.ns + 1));
-      written.emplace_back(entry.at + later, line.dump());
+      written.emplace_back(entry.at + later, i, line.dump());
     }
   }
-  std::ranges::stable_sort(written, {}, &std::pair<Instant, std::string>::first);
-  for (auto& [at, line] : written) lines.push_back(std::move(line));
+  std::ranges::sort(written);
+  for (auto& [at, place, line] : written) lines.push_back(std::move(line));
   return lines;
 }
 

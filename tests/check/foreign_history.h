@@ -23,11 +23,11 @@ namespace whorl::check {
 // How a history is recorded.
 struct Recording {
   uint64_t seed = 0;
-  Duration clock_error;          // each process's offset is drawn within this, either way
-  bool clocks_declared = true;   // otherwise only calls show them
+  Duration clock_error;           // each process's offset is drawn within this, either way
+  bool clocks_declared = true;    // otherwise only calls show them
   int64_t missing_per_mille = 0;  // of lines, but the last of each process and of each row
   int64_t twice_per_mille = 0;
-  Duration disorder;             // how much later a line may be written than one that came after it
+  Duration disorder;  // how much later a line may be written than one that came after it
 };
 
 class ForeignHistory final : public sim::ObservationSink {

@@ -20,11 +20,12 @@
 #include "sim/judge/run.h"
 #include "tests/check/foreign_history.h"
 
-namespace whorl::check {
+namespace whorl::check::truth_test {
 namespace {
 
-HistoryVerdict Judge(const ProtocolInfo& protocol, const std::vector<std::string>& lines) {
-  Checker checker(protocol, {});
+HistoryVerdict Judge(const ProtocolInfo& protocol, Duration lease,
+                     const std::vector<std::string>& lines) {
+  Checker checker(protocol, {.lease = lease});
   const JsonLines reader(protocol, "", "");
   std::vector<Operation> operations;
   Place place = {.file = "history", .line = 0};
@@ -62,7 +63,7 @@ void JudgeRuns(const Recording& recording, uint64_t first_seed, Counts& counts) 
     const sim::RunResult truth = sim::RunScenario(world, seed, &history);
     Recording drawn = recording;
     drawn.seed = seed;
-    const HistoryVerdict verdict = Judge(protocol, history.Lines(drawn));
+    const HistoryVerdict verdict = Judge(protocol, world.nodes.front().lease, history.Lines(drawn));
     for (const InvariantFinding& found : verdict.invariants) {
       if (found.finding == Finding::kNotJudged) continue;
       const sim::InvariantResult& in_truth = truth.checks[found.invariant];
@@ -76,10 +77,10 @@ void JudgeRuns(const Recording& recording, uint64_t first_seed, Counts& counts) 
       }
       ++counts.seen[{std::string(protocol.name) + " " + std::string(WordOf(found.invariant)),
                      violated ? "violated" : "holds", std::string(WordOf(found.finding))}];
-      const bool decided =
-          found.finding == Finding::kHolds || found.finding == Finding::kViolated;
+      const bool decided = found.finding == Finding::kHolds || found.finding == Finding::kViolated;
       ++(decided ? counts.decided : counts.undecided);
-      const bool is_told = std::getenv("WHORL_CHECK_TELL") != nullptr;  // NOLINT(concurrency-mt-unsafe)
+      const bool is_told =
+          std::getenv("WHORL_CHECK_TELL") != nullptr;  // NOLINT(concurrency-mt-unsafe)
       if (!decided && is_told) {
         std::printf("%s: %s: %s\n", what.c_str(), std::string(WordOf(found.finding)).c_str(),
                     found.text.c_str());
@@ -101,8 +102,8 @@ TEST(CheckTruth, ClocksWithinTenMillisecondsAndNothingMissing) {
 
 TEST(CheckTruth, RecordsTwiceAndOutOfOrderChangeNothing) {
   Counts counts;
-  JudgeRuns({.clock_error = Milliseconds(10), .twice_per_mille = 50, .disorder = Seconds(20)}, 20'000,
-            counts);
+  JudgeRuns({.clock_error = Milliseconds(10), .twice_per_mille = 50, .disorder = Seconds(20)},
+            20'000, counts);
   EXPECT_LT(counts.undecided * 20, counts.decided + counts.undecided);
 }
 
@@ -123,4 +124,4 @@ TEST(CheckTruth, ClocksThatOnlyCallsShow) {
 }
 
 }  // namespace
-}  // namespace whorl::check
+}  // namespace whorl::check::truth_test
