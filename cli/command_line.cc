@@ -74,9 +74,8 @@ int Run(int argc, char** argv, const GrpcCommands& grpc) {
   for (const GrpcSubCommand& command : kGrpcSubCommands) {
     root.add_subcommand(std::string(command.name), std::string(command.help));
   }
-  commands.insert(commands.end(),
-                  {AddCheckCommand(root), AddNewCommand(root, called), AddDiffCommand(root),
-                   AddProtocolsCommand(root)});
+  commands.insert(commands.end(), {AddCheckCommand(root), AddNewCommand(root, called),
+                                   AddDiffCommand(root), AddProtocolsCommand(root)});
   const size_t named = std::min<size_t>(words.size(), 1);
   if (const auto code = Parse(root, {words.begin() + named, words.end()}, kBadInput)) return *code;
   for (const SubCommand& command : commands) {

@@ -27,11 +27,11 @@ class CheckCommandTest : public CliTest {};
 
 TEST_F(CheckCommandTest, SaysHoldsAndViolated) {
   Write("one.jsonl", kTakes);
-  const Ended one = Whorl("check d/one.jsonl --protocol spindle_v2 --lease 10s");
+  const Ended one = Whorl("check one.jsonl --protocol spindle_v2 --lease 10s");
   EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_THAT(one.out, HasSubstr("holds     lease_respected"));
   Write("two.jsonl", kTakesOver);
-  const Ended both = Whorl("check d/two.jsonl d/one.jsonl --protocol spindle_v2 --lease 10s");
+  const Ended both = Whorl("check two.jsonl one.jsonl --protocol spindle_v2 --lease 10s");
   EXPECT_EQ(both.code, 1);
   EXPECT_THAT(both.out, HasSubstr("violated  lease_respected"));
   EXPECT_THAT(both.out, HasSubstr("b took lock job from a"));
@@ -39,7 +39,7 @@ TEST_F(CheckCommandTest, SaysHoldsAndViolated) {
 
 TEST_F(CheckCommandTest, WritesOneJsonDocument) {
   Write("h.jsonl", std::string(kTakes) + kTakesOver);
-  const Ended ended = Whorl("check d/h.jsonl --protocol spindle_v2 --lease 10s --json");
+  const Ended ended = Whorl("check h.jsonl --protocol spindle_v2 --lease 10s --json");
   EXPECT_EQ(ended.code, 1);
   const json read = json::parse(ended.out, nullptr, /*allow_exceptions=*/false);
   ASSERT_TRUE(read.is_object()) << ended.out;
@@ -50,7 +50,7 @@ TEST_F(CheckCommandTest, WritesOneJsonDocument) {
 
 TEST_F(CheckCommandTest, LinesThatCannotBeReadAreLocatedAndNothingHolds) {
   Write("h.jsonl", std::string(kTakes) + "{\"event\":\n");
-  const Ended ended = Whorl("check d/h.jsonl --protocol spindle_v2 --lease 10s");
+  const Ended ended = Whorl("check h.jsonl --protocol spindle_v2 --lease 10s");
   EXPECT_EQ(ended.code, 2);
   EXPECT_THAT(ended.err, HasSubstr("h.jsonl:2:"));
   EXPECT_THAT(ended.out, HasSubstr("unknown   lease_respected"));
@@ -58,11 +58,11 @@ TEST_F(CheckCommandTest, LinesThatCannotBeReadAreLocatedAndNothingHolds) {
 
 TEST_F(CheckCommandTest, RefusesBadUsage) {
   Write("h.jsonl", kTakes);
-  ExpectUsageError("check d/h.jsonl", "check wants --protocol");
+  ExpectUsageError("check h.jsonl", "check wants --protocol");
   ExpectUsageError("check --protocol spindle_v2", "check wants the files");
-  ExpectUsageError("check d/h.jsonl --protocol spindle_v", "did you mean");
-  ExpectUsageError("check d/h.jsonl --protocol semaphore", "has no tokens");
-  ExpectUsageError("check d/none.jsonl --protocol spindle_v2", "none.jsonl");
+  ExpectUsageError("check h.jsonl --protocol spindle_v", "did you mean");
+  ExpectUsageError("check h.jsonl --protocol semaphore", "has no tokens");
+  ExpectUsageError("check none.jsonl --protocol spindle_v2", "none.jsonl");
 }
 
 TEST_F(CheckCommandTest, HelpHasExamplesAndExitCodes) {
