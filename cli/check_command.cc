@@ -308,9 +308,9 @@ int RunCheck(const CheckRequest& request) {
 }
 
 constexpr std::string_view kCheckFooter = R"(Examples:
-  whorl check changes.jsonl --protocol spindle_v2 --lease 10s
-  whorl check changes.jsonl pod-*.jsonl --protocol fenced_lease --clock-error 10ms
-  zcat pod.jsonl.gz | whorl check - --protocol spindle_v3 --clocks clocks.jsonl --json
+  whorl check examples/check/changes.jsonl --protocol spindle_v2 --lease 10s
+  whorl check examples/check/*.jsonl --protocol spindle_v2 --clock-error 50ms
+  cat examples/check/*.jsonl | whorl check - --protocol spindle_v2 --json
 
 A file has JSON lines: data change records of a change stream on the lock table, and what processes
 log (docs/CHECKING.md has the schema, and what to log at least). Files are merged by time.

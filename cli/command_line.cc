@@ -61,7 +61,7 @@ int Run(int argc, char** argv, const GrpcCommands& grpc) {
       "  whorl replay scenarios/gc_pause_stale_token.json --timeline\n"
       "  whorl hunt --protocol spindle_v2 --for 60s\n"
       "  whorl explore --protocol fenced_lease --crashes 1\n"
-      "  whorl check changes.jsonl --protocol spindle_v2 --lease 10s\n"
+      "  whorl check examples/check/changes.jsonl --protocol spindle_v2 --lease 10s\n"
       "  whorl new my.json\n"
       "  whorl protocols\n"
       "\n"
