@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cli/bench/command.h"
+#include "cli/check_command.h"
 #include "cli/diff_command.h"
 #include "cli/exit_code.h"
 #include "cli/explore_command.h"
@@ -61,6 +62,7 @@ int Run(int argc, char** argv, const GrpcCommands& grpc) {
       "  whorl replay scenarios/gc_pause_stale_token.json --timeline\n"
       "  whorl hunt --protocol spindle_v2 --for 60s\n"
       "  whorl explore --protocol fenced_lease --crashes 1\n"
+      "  whorl check examples/check/changes.jsonl --protocol spindle_v2 --lease 10s\n"
       "  whorl new my.json\n"
       "  whorl protocols\n"
       "\n"
@@ -73,8 +75,9 @@ int Run(int argc, char** argv, const GrpcCommands& grpc) {
   for (const GrpcSubCommand& command : kGrpcSubCommands) {
     root.add_subcommand(std::string(command.name), std::string(command.help));
   }
-  commands.insert(commands.end(), {AddNewCommand(root, called), AddDiffCommand(root),
-                                   AddReportCommand(root, called), AddProtocolsCommand(root)});
+  commands.insert(commands.end(),
+                  {AddCheckCommand(root), AddNewCommand(root, called), AddDiffCommand(root),
+                   AddReportCommand(root, called), AddProtocolsCommand(root)});
   const size_t named = std::min<size_t>(words.size(), 1);
   if (const auto code = Parse(root, {words.begin() + named, words.end()}, kBadInput)) return *code;
   for (const SubCommand& command : commands) {

@@ -8,8 +8,8 @@ include(GNUInstallDirs)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/whorl)
 set(headers_dir ${CMAKE_INSTALL_INCLUDEDIR}/whorl)
 
-# What a user names comes first: whorl::protocol, whorl::sim, whorl::cli.
-set(installed protocol sim cli spanner_model spanner_vocabulary value_types xxhash)
+# What a user names comes first: whorl::protocol, whorl::sim, whorl::check, whorl::cli.
+set(installed protocol sim check cli spanner_model spanner_vocabulary value_types xxhash)
 foreach(name IN LISTS installed)
   set_target_properties(whorl_${name} PROPERTIES EXPORT_NAME ${name})
 endforeach()
@@ -24,7 +24,7 @@ if(TARGET whorl-grpc)
   # Nobody types it: whorl finds it there (cli/hand_over.h).
   install(TARGETS whorl-grpc RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/whorl)
 endif()
-install(DIRECTORY protocol spanner_model sim DESTINATION ${headers_dir}
+install(DIRECTORY protocol spanner_model sim check DESTINATION ${headers_dir}
   FILES_MATCHING PATTERN "*.h" PATTERN "spanner_model/server" EXCLUDE)
 install(FILES cli/command_line.h DESTINATION ${headers_dir}/cli)
 

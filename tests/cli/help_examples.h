@@ -1,5 +1,5 @@
 // The examples in help texts, and how a test runs them: as a shell does, in a folder that has
-// scenarios/, and interrupted after half a second, since some hunt for a minute. Those that
+// scenarios/ and examples/, and interrupted after half a second, since some hunt for a minute. Those that
 // write the traces that the examples of `whorl diff` read run to their end, however busy the machine is.
 #pragma once
 
@@ -55,7 +55,11 @@ inline std::vector<std::string> SubCommandsIn(std::string_view help) {
 
 class HelpExamples : public CliTest {
  protected:
-  HelpExamples() { fs::create_symlink(WHORL_SOURCE_DIR "/scenarios", folder_ / "scenarios"); }
+  HelpExamples() {
+    for (const char* kept : {"scenarios", "examples"}) {
+      fs::create_symlink(fs::path(WHORL_SOURCE_DIR) / kept, folder_ / kept);
+    }
+  }
 
   std::string HelpOf(const std::string& command) {
     const Ended ended = Whorl(command + " --help");
@@ -80,7 +84,8 @@ class HelpExamples : public CliTest {
 
   void RemoveWhatExamplesWrote() {
     for (const auto& entry : fs::directory_iterator(folder_)) {
-      if (entry.path().filename() != "scenarios") fs::remove_all(entry.path());
+      const std::string name = entry.path().filename();
+      if (name != "scenarios" && name != "examples") fs::remove_all(entry.path());
     }
   }
 

@@ -220,6 +220,7 @@ class DocumentationTest : public CliTest {
     fs::create_directory(folder_ / "build");
     fs::create_symlink(WHORL_COMMAND, folder_ / "build/whorl");
     fs::create_symlink(WHORL_SOURCE_DIR "/scenarios", folder_ / "scenarios");
+    fs::create_symlink(WHORL_SOURCE_DIR "/examples", folder_ / "examples");
   }
 
   // What the command prints, both streams as on a terminal.

@@ -171,6 +171,11 @@ const std::vector<Area>& Areas() {
        .may_include = {},
        .foreign = Foreign::kDeterministic,
        .rule = "every file of sim stands in one of its rooms"},
+      // What others recorded is read by the protocols' rules alone: no world, and none of its judges.
+      {.folder = "check/",
+       .may_include = {"check/", "sim/scenario/", "protocol/"},
+       .foreign = Foreign::kDeterministic,
+       .rule = "check includes of the project only sim/scenario and protocol"},
       {.folder = "real_client/google_cloud/",
        .may_include = {"real_client/", "wire/", "protocol/"},
        .foreign = Foreign::kAny,
@@ -210,10 +215,11 @@ const std::vector<Area>& Areas() {
        .rule = "cli/serve includes of the project only cli, live, sim, real_client and the server"},
       // The program whorl, which links no gRPC.
       {.folder = "cli/",
-       .may_include = {"cli/", "sim/", "live/backend_kind.h"},
+       .may_include = {"cli/", "check/", "sim/", "live/backend_kind.h"},
        .may_not_include = {"cli/grpc/", "cli/lock/", "cli/serve/"},
        .foreign = Foreign::kNoGrpc,
-       .rule = "cli includes of the project only sim, outside of cli/grpc, lock and serve"},
+       .rule =
+           "cli includes of the project only sim and check, outside of cli/grpc, lock and serve"},
   };
   return areas;
 }
@@ -413,8 +419,8 @@ TEST_P(InclusionRulesTest, HoldInEverySource) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Folders, InclusionRulesTest,
-                         testing::Values("protocol", "wire", "spanner_model", "sim", "real_client",
-                                         "live/proxy", "live", "cli"),
+                         testing::Values("protocol", "wire", "spanner_model", "sim", "check",
+                                         "real_client", "live/proxy", "live", "cli"),
                          [](const auto& folder) {
                            std::string name(folder.param);
                            std::ranges::replace(name, '/', '_');
@@ -457,6 +463,10 @@ TEST(InclusionRulesCheckTest, CatchesWhatCrossesAFolder) {
            {"protocol/machine.h", "\"wire/values.h\"", "protocol includes nothing else"},
            {"sim/world/world.h", "\"wire/values.h\"", "of sim only scenario"},
            {"cli/main.cc", "\"wire/values.h\"", "cli includes of the project only sim"},
+           {"check/rows.cc", "\"sim/judge/ledger.h\"",
+            "check includes of the project only sim/scen"},
+           {"check/rows.cc", "\"sim/world/world.h\"",
+            "check includes of the project only sim/scen"},
            {"cli/replay/options.h", "\"cli/lock/command.h\"",
             "outside of cli/grpc, lock and serve"},
            {"cli/hand_over.cc", "\"cli/grpc/replay_on.h\"", "outside of cli/grpc, lock and serve"},

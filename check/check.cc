@@ -1,0 +1,271 @@
+#include "check/check.h"
+
+#include <algorithm>
+
+#include "sim/scenario/error_text.h"
+
+namespace whorl::check {
+namespace {
+
+using sim::Cat;
+
+constexpr size_t kProblems = 20;
+// In the order of operations of one time, rows come last.
+constexpr uint64_t kRow = uint64_t{1} << 63;
+
+// Why histories do not show it, or nothing if they do.
+std::string_view WhyNotJudged(Invariant invariant) {
+  switch (invariant) {
+    case Invariant::kOneLiveToken:
+      return "which token a process takes for its own is not recorded";
+    case Invariant::kHandedTokenMonotonic:
+    case Invariant::kHasLockTruthful:
+      return "answers are not judged yet";
+    case Invariant::kFencedWritesOrdered:
+      return "writes to a resource are not judged yet";
+    case Invariant::kIsolation:
+      return "for which lock a process wrote a row is not recorded";
+    case Invariant::kNoWedge:
+      return "when faults ended, and who could have taken the lock, is not recorded";
+    case Invariant::kNoWorkAfterRelease:
+      return "releases are not judged yet";
+    case Invariant::kTokenMonotonic:
+    case Invariant::kLeaseRespected:
+    case Invariant::kSingleLeaderBelief:
+    case Invariant::kSingleWorker:
+      break;
+  }
+  return {};
+}
+
+Duration Greatest(Offsets offsets) {
+  return std::max(offsets.most < Duration{} ? -offsets.most : offsets.most,
+                  offsets.least < Duration{} ? -offsets.least : offsets.least);
+}
+
+}  // namespace
+
+bool CanJudge(const ProtocolInfo& protocol) {
+  return protocol.has_tokens && sim::RulesOf(protocol.name).token_column.has_value();
+}
+
+Checker::Checker(const ProtocolInfo& protocol, CheckOptions options)
+    : options_(options),
+      rows_(protocol, options.lease, processes_),
+      beliefs_(Invariant::kSingleLeaderBelief, "believed that it leads", processes_),
+      work_(Invariant::kSingleWorker, "was at work under", processes_) {}
+
+Process& Checker::Known(const std::string& name) {
+  if (processes_.Find(name) == nullptr && options_.clock_error) {
+    processes_.At(name).clock.Declare(
+        {.least = -*options_.clock_error, .most = *options_.clock_error});
+    Learn(*options_.clock_error);
+  }
+  return processes_.At(name);
+}
+
+void Checker::Learn(Duration offset) {
+  if (offset <= clock_most_) return;
+  if (has_forgotten_ && offset > clock_most_ + options_.window) {
+    MissingLines("a clock was found to be further off than the window when others had been judged",
+                 "declare the clocks first (--clocks FILE), or allow a greater --window");
+  }
+  clock_most_ = offset;
+}
+
+void Checker::MissingLines(const std::string& because, const std::string& remedy) {
+  beliefs_.Missing(because, remedy);
+  work_.Missing(because, remedy);
+}
+
+void Checker::AddUnread(const Place& place) {
+  const std::string why = Cat(place.file, ":", std::to_string(place.line), " could not be read");
+  const std::string remedy = "mend the line, or leave it out if it is none of the history's";
+  rows_.Missing(why, remedy);
+  MissingLines(why, remedy);
+}
+
+void Checker::Problem(const Place& place, std::string text) {
+  if (problems_.size() >= kProblems) return;
+  const std::string where =
+      place.line == 0 ? std::string() : Cat(place.file, ":", std::to_string(place.line), ": ");
+  problems_.push_back(Cat(where, text));
+}
+
+void Checker::Add(Operation operation) {
+  if (const auto* declared = std::get_if<Declared>(&operation.what)) {
+    return On(*declared, operation.place);
+  }
+  ++added_;
+  Key key;
+  if (const auto* row = std::get_if<RowChange>(&operation.what)) {
+    key = {row->commit, kRow + added_};
+  } else if (const auto* said = std::get_if<Said>(&operation.what)) {
+    key = {said->at, said->number ? static_cast<uint64_t>(*said->number) : added_};
+  } else {
+    const auto& called = std::get<Called>(operation.what);
+    ++metrics_.calls;
+    key = {called.commit, added_};
+    // As a line of the process it stands where the reply came.
+    Add({.place = operation.place,
+         .what = Said{.process = called.process,
+                      .lock = called.lock,
+                      .at = called.received,
+                      .number = called.number,
+                      .statement = Statement::kOther,
+                      .lapses_in = {}}});
+    --metrics_.statements;
+  }
+  if (taken_ && key.first < *taken_) {
+    ++metrics_.late;
+    if (const auto* row = std::get_if<RowChange>(&operation.what)) rows_.AddLate(*row);
+    if (const auto* said = std::get_if<Said>(&operation.what)) {
+      const std::string why = Cat("a line of ", said->process, " at ", FormatRfc3339(said->at),
+                                  " came after later ones were judged");
+      MissingLines(why, "sort the lines, or allow a greater --window");
+    }
+    return;
+  }
+  newest_ = newest_ ? std::max(*newest_, key.first) : key.first;
+  waiting_.emplace(key, std::move(operation));
+  while (!waiting_.empty() && waiting_.begin()->first.first < *newest_ - options_.window) {
+    taken_ = waiting_.begin()->first.first;
+    Take(waiting_.begin()->second);
+    waiting_.erase(waiting_.begin());
+  }
+}
+
+void Checker::Take(const Operation& operation) {
+  if (const auto* row = std::get_if<RowChange>(&operation.what)) return On(*row);
+  if (const auto* said = std::get_if<Said>(&operation.what)) return On(*said, operation.place);
+  On(std::get<Called>(operation.what), operation.place);
+}
+
+void Checker::On(const RowChange& change) {
+  if (rows_.IsAgain(change)) {
+    ++metrics_.duplicates;
+    return;
+  }
+  rows_.Add(change, metrics_);
+}
+
+bool Checker::Number(const std::string& name, std::optional<int64_t> number, Timestamp at) {
+  Process& process = Known(name);
+  if (number) {
+    const int64_t expected = process.number.value_or(0) + 1;
+    if (*number < expected) {
+      ++metrics_.duplicates;
+      return false;
+    }
+    if (*number > expected) {
+      ++metrics_.gaps;
+      beliefs_.Gap(name, process.last_line, at);
+      work_.Gap(name, process.last_line, at);
+    }
+    process.number = number;
+  }
+  process.last_line = at;
+  return true;
+}
+
+void Checker::On(const Said& said, const Place&) {
+  if (!Number(said.process, said.number, said.at)) return;
+  ++metrics_.statements;
+  switch (said.statement) {
+    case Statement::kLeads:
+      beliefs_.Begin(said.process, said.lock, said.at,
+                     said.lapses_in ? std::optional(said.at + *said.lapses_in) : std::nullopt);
+      break;
+    case Statement::kLeadsNot:
+      beliefs_.End(said.process, said.lock, said.at);
+      break;
+    case Statement::kWorks:
+      work_.Begin(said.process, said.lock, said.at);
+      break;
+    case Statement::kRests:
+      work_.End(said.process, said.lock, said.at);
+      break;
+    case Statement::kGone:
+      beliefs_.End(said.process, said.lock, said.at);
+      work_.End(said.process, said.lock, said.at);
+      break;
+    case Statement::kOther:
+      break;
+  }
+  if (said.statement == Statement::kLeadsNot || said.statement == Statement::kRests ||
+      said.statement == Statement::kGone) {
+    has_forgotten_ = true;
+    const Timestamp watermark = said.at - options_.window - clock_most_;
+    beliefs_.Forget(watermark);
+    work_.Forget(watermark);
+  }
+}
+
+void Checker::On(const Called& called, const Place& place) {
+  rows_.Add(called);
+  Process& process = Known(called.process);
+  const std::string where =
+      place.line == 0 ? called.process
+                      : Cat(called.process, " at ", place.file, ":", std::to_string(place.line));
+  const std::string wrong = process.clock.Call(called.sent, called.commit, called.received, where);
+  if (!wrong.empty()) {
+    Problem(place, Cat("the clock of ", called.process, " contradicts itself: ", wrong));
+    const std::string why = Cat("the clock of ", called.process, " contradicts itself");
+    const std::string remedy = "declare how far off it can be, or leave its lines out";
+    MissingLines(why, remedy);
+  }
+  if (process.clock.IsKnown()) Learn(Greatest(process.clock.At(called.received)));
+}
+
+void Checker::On(const Declared& declared, const Place& place) {
+  const bool says_clock = declared.clock_least && declared.clock_most;
+  // What is said of one process stands for what is said of all.
+  Process& process = says_clock ? processes_.At(declared.process) : Known(declared.process);
+  if (!declared.node.empty()) process.node = declared.node;
+  if (declared.lease) process.lease = declared.lease;
+  if (!says_clock) return;
+  const Offsets offsets = {.least = *declared.clock_least, .most = *declared.clock_most};
+  const std::string wrong = process.clock.Declare(offsets);
+  if (!wrong.empty()) {
+    Problem(place, Cat("the clock of ", declared.process, ": ", wrong));
+    MissingLines(Cat("the clock of ", declared.process, " is declared as what cannot be"),
+                 "declare one interval");
+    return;
+  }
+  Learn(Greatest(offsets));
+}
+
+HistoryVerdict Checker::Verdict() {
+  for (const auto& [key, operation] : waiting_) Take(operation);
+  waiting_.clear();
+  beliefs_.Finish();
+  work_.Finish();
+  HistoryVerdict verdict;
+  for (size_t i = 0; i < kCountOf<Invariant>; ++i) {
+    const auto invariant = static_cast<Invariant>(i);
+    InvariantFinding found;
+    if (invariant == Invariant::kTokenMonotonic) {
+      found = rows_.TokenMonotonic();
+    } else if (invariant == Invariant::kLeaseRespected) {
+      found = rows_.LeaseRespected();
+    } else if (invariant == Invariant::kSingleLeaderBelief) {
+      found = beliefs_.Find();
+    } else if (invariant == Invariant::kSingleWorker) {
+      found = work_.Find();
+    } else {
+      found.text = WhyNotJudged(invariant);
+    }
+    found.invariant = invariant;
+    verdict.invariants.push_back(std::move(found));
+  }
+  metrics_.belief_overlaps = beliefs_.overlaps();
+  verdict.metrics = metrics_;
+  verdict.problems = problems_;
+  verdict.assumptions = {
+      "no change of a row is missing at the ends of the history, nor in between unless noticed",
+      "no line of a process is missing, unless its lines have numbers",
+      "no two processes have one id, and all send the protocol's statements"};
+  return verdict;
+}
+
+}  // namespace whorl::check

@@ -1,0 +1,90 @@
+// Judges what happened: a history that others recorded, operation by operation.
+//
+//   operations ─▶ put in order of time, within a window ─▶ rows   (token_monotonic, lease_respected)
+//                                                       └▶ spans  (single_leader_belief, single_worker)
+//
+// Soundness: an invariant that may have been violated is never said to hold, and one that may hold is
+// never said to be violated, if the history is what it claims to be:
+//   1. All commits of the table between the first and the last recorded one of a row are there, or what a
+//      change says of the row before shows that some are missing.
+//   2. All lines of a process are there, or their numbers show that some are missing.
+//   3. Clocks are within what was declared, or drift by no more than Clock::kDriftPpm.
+//   4. Processes send the statements of the protocol, and no two have one id.
+//
+// Memory: that of the window, of the newest version of each row, and of the spans that an open one may
+// overlap with.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "check/operation.h"
+#include "check/processes.h"
+#include "check/rows.h"
+#include "check/spans.h"
+#include "check/verdict.h"
+#include "protocol/protocols.h"
+
+namespace whorl::check {
+
+struct CheckOptions {
+  std::optional<Duration> lease;  // of processes that declare none
+  std::optional<Duration>
+      clock_error;  // of processes that declare none: at most so much either way
+  // How much later an operation may come than one that is later by its own time.
+  Duration window = Seconds(60);
+};
+
+// Whether histories of the protocol can be judged: it has tokens.
+bool CanJudge(const ProtocolInfo& protocol);
+
+class Checker {
+ public:
+  // REQUIRES: CanJudge(protocol), which lives longer.
+  Checker(const ProtocolInfo& protocol, CheckOptions options);
+  Checker(const Checker&) = delete;
+  Checker& operator=(const Checker&) = delete;
+
+  void Add(Operation operation);
+  // A record was there and could not be read: nothing is said to hold any more.
+  void AddUnread(const Place& place);
+  // The verdict on all that was added. Nothing can be added after it.
+  HistoryVerdict Verdict();
+
+ private:
+  // Calls come before the commits that they are about.
+  using Key = std::pair<Timestamp, uint64_t>;
+
+  void Take(const Operation& operation);
+  void On(const RowChange& change);
+  void On(const Said& said, const Place& place);
+  void On(const Called& called, const Place& place);
+  void On(const Declared& declared, const Place& place);
+  // Whether the line is new; false: it was there before.
+  bool Number(const std::string& process, std::optional<int64_t> number, Timestamp at);
+  void Problem(const Place& place, std::string text);
+  Process& Known(const std::string& name);
+  void Learn(Duration offset);
+  void MissingLines(const std::string& because, const std::string& remedy);
+
+  const CheckOptions options_;
+  Processes processes_;
+  Rows rows_;
+  Spans beliefs_;
+  Spans work_;
+  std::multimap<Key, Operation> waiting_;
+  uint64_t added_ = 0;
+  std::optional<Timestamp> newest_;
+  std::optional<Timestamp> taken_;  // the time of the last operation that left the window
+  Duration clock_most_;             // the greatest offset that was ever declared or shown
+  bool has_forgotten_ = false;      // spans, by that offset
+  HistoryMetrics metrics_;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace whorl::check

@@ -1,0 +1,64 @@
+// The offset of a process's clock (its reading minus true time), as an interval that facts narrow.
+//
+// A commit timestamp is later than the request for it was sent and earlier than its reply came, in true
+// time. So a call gives: sent - commit <= offset <= received - commit.
+// What a call shows is true when it was made; it wears off, since clocks run at slightly different rates.
+// What is declared is true at all times.
+//
+// Invariants:
+//   1. If all facts are true and no rate is further off than kDriftPpm, the offset is within At(t).
+//   2. An interval is never empty: facts that contradict each other are reported, and all that calls have
+//      shown is forgotten.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "protocol/spanner/time.h"
+
+namespace whorl::check {
+
+struct Offsets {  // at least and at most
+  Duration least;
+  Duration most;
+};
+
+// When something happened in true time, at the earliest and at the latest.
+struct Between {
+  Timestamp earliest;
+  Timestamp latest;
+};
+
+class Clock {
+ public:
+  static constexpr int64_t kDriftPpm = 200;
+
+  // Returns what contradicts the declaration, or an empty text.
+  std::string Declare(Offsets offsets);
+  // Returns the two facts that contradict, or an empty text.
+  std::string Call(Timestamp sent, Timestamp commit, Timestamp received, const std::string& where);
+
+  bool IsKnown() const { return declared_.has_value() || shown_.has_value(); }
+  // The offset when the clock showed `at`. REQUIRES: IsKnown().
+  Offsets At(Timestamp at) const;
+  // REQUIRES: IsKnown().
+  Between TrueTime(Timestamp at) const {
+    const Offsets offsets = At(at);
+    return {.earliest = at - offsets.most, .latest = at - offsets.least};
+  }
+
+ private:
+  struct Shown {
+    Offsets offsets;
+    Timestamp at;  // by this clock
+    std::string least_from;
+    std::string most_from;
+  };
+  static Offsets Worn(const Shown& shown, Timestamp at);
+
+  std::optional<Offsets> declared_;
+  std::optional<Shown> shown_;
+};
+
+}  // namespace whorl::check

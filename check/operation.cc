@@ -1,0 +1,12 @@
+#include "check/operation.h"
+
+namespace whorl::check {
+
+std::optional<Timestamp> TimeOf(const Operation& operation) {
+  if (const auto* row = std::get_if<RowChange>(&operation.what)) return row->commit;
+  if (const auto* said = std::get_if<Said>(&operation.what)) return said->at;
+  if (const auto* called = std::get_if<Called>(&operation.what)) return called->received;
+  return std::nullopt;
+}
+
+}  // namespace whorl::check

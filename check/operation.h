@@ -1,0 +1,88 @@
+// What a recorded history consists of: changes of the lock table's rows, what processes say, and what is
+// known of processes and their clocks.
+//
+// Times: a `commit` is a commit timestamp of Spanner. `at`, `sent` and `received` are readings of the
+// process's own wall clock, which is off by an offset that nobody knows exactly.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "protocol/spanner/time.h"
+#include "protocol/spanner/value.h"
+
+namespace whorl::check {
+
+// Where an operation was read. `line` counts from 1; 0: it comes from no file.
+struct Place {
+  std::string file;
+  int64_t line = 0;
+};
+
+// The columns of a row in the order of the protocol's table; nothing where the value is not known.
+using KnownRow = std::vector<std::optional<Value>>;
+
+enum class RowChangeKind : uint8_t { kInserted, kUpdated, kDeleted };
+
+// A committed change of one row of the lock table.
+struct RowChange {
+  std::string lock;
+  Timestamp commit;
+  RowChangeKind kind = RowChangeKind::kUpdated;
+  KnownRow after;   // of a deletion: nothing is known
+  KnownRow before;  // columns that are not known are not compared with what was recorded before
+};
+
+enum class Statement : uint8_t {
+  kLeads,
+  kLeadsNot,
+  kWorks,  // its application begins work under the lock
+  kRests,  // and ends it
+  kGone,   // the process has ended, however: it neither leads nor works any more
+  kOther,  // anything else: shows that the process's log goes on
+};
+
+struct Said {
+  std::string process;
+  std::string lock;  // empty: the statement is about all locks of the process
+  Timestamp at;
+  // The number of the line in the process's log, counted from 1, by which missing lines are noticed.
+  std::optional<int64_t> number;
+  Statement statement = Statement::kOther;
+  // With kLeads: how long it leads unless it renews. Of a renewal there may be no line, and of a lapse
+  // during a pause only a late one.
+  std::optional<Duration> lapses_in;
+};
+
+// A transaction of a process that Spanner has committed.
+struct Called {
+  std::string process;
+  std::string lock;
+  std::optional<int64_t> number;  // as in Said
+  Timestamp sent;
+  Timestamp received;
+  Timestamp commit;
+};
+
+// What is declared of a process.
+struct Declared {
+  std::string process;
+  std::string node;  // empty: the process is its own node. Processes of one node are one candidate.
+  std::optional<Duration> lease;
+  // The clock's reading minus true time, at least and at most.
+  std::optional<Duration> clock_least;
+  std::optional<Duration> clock_most;
+};
+
+struct Operation {
+  Place place;
+  std::variant<RowChange, Said, Called, Declared> what;
+};
+
+// When it happened, by the clock that says so; nothing of what is declared.
+std::optional<Timestamp> TimeOf(const Operation& operation);
+
+}  // namespace whorl::check

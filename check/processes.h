@@ -1,0 +1,44 @@
+// What is known of each process: its node, its lease, its clock, and how far its log has come.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "check/clock.h"
+#include "protocol/spanner/time.h"
+
+namespace whorl::check {
+
+struct Process {
+  std::string node;  // empty: its own
+  std::optional<Duration> lease;
+  Clock clock;
+  std::optional<int64_t> number;       // of its last line
+  std::optional<Timestamp> last_line;  // by its clock
+};
+
+class Processes {
+ public:
+  Process& At(const std::string& name) { return processes_[name]; }
+  const Process* Find(std::string_view name) const {
+    const auto found = processes_.find(name);
+    return found == processes_.end() ? nullptr : &found->second;
+  }
+  // Processes of one node are one candidate: a restarted process may take its own lease.
+  bool AreOfOneNode(const std::string& a, const std::string& b) const {
+    return a == b || NodeOf(a) == NodeOf(b);
+  }
+  const std::map<std::string, Process, std::less<>>& all() const { return processes_; }
+
+ private:
+  std::string NodeOf(const std::string& name) const {
+    const Process* process = Find(name);
+    return process == nullptr || process->node.empty() ? name : process->node;
+  }
+
+  std::map<std::string, Process, std::less<>> processes_;
+};
+
+}  // namespace whorl::check

@@ -1,0 +1,270 @@
+#include "check/rows.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/scenario/error_text.h"
+
+namespace whorl::check {
+namespace {
+
+using sim::Cat;
+
+constexpr std::string_view kRecordAll =
+    "read the change stream from before the night to after it, all of its partitions, with "
+    "value_capture_type = 'NEW_ROW_AND_OLD_VALUES'";
+constexpr std::string_view kRecordCalls =
+    "log each committed transaction of each process: when it was sent, its commit timestamp, when "
+    "the "
+    "reply came";
+
+// As the rules of protocols read rows: what is not known is NULL.
+whorl::Row Whole(const KnownRow& columns) {
+  whorl::Row row;
+  row.reserve(columns.size());
+  for (const std::optional<Value>& value : columns) row.push_back(value.value_or(Null{}));
+  return row;
+}
+
+std::optional<size_t> ColumnOf(const ProtocolInfo& protocol, std::string_view name) {
+  for (size_t i = 0; i < protocol.columns.size(); ++i) {
+    if (!name.empty() && protocol.columns[i].name == name) return i;
+  }
+  return std::nullopt;
+}
+
+// Whether the row may have been `before`, by all columns that are known of both.
+bool Agrees(const KnownRow& known, const KnownRow& before) {
+  for (size_t i = 0; i < before.size() && i < known.size(); ++i) {
+    if (before[i] && known[i] && *before[i] != *known[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void Rows::Add(const Called& call) {
+  if (!calls_.empty() && calls_.front().commit != call.commit) calls_.clear();
+  for (const Call& other : calls_) {
+    if (other.process == call.process && other.lock == call.lock) return;
+  }
+  calls_.push_back({.commit = call.commit, .process = call.process, .lock = call.lock});
+}
+
+std::optional<std::string> Rows::WriterAt(Timestamp commit, const std::string& lock) const {
+  std::optional<std::string> writer;
+  int found = 0;
+  int same_lock = 0;
+  for (const Call& call : calls_) {
+    if (call.commit != commit) continue;
+    ++found;
+    const bool is_same = call.lock == lock;
+    same_lock += is_same ? 1 : 0;
+    if (!writer || is_same) writer = call.process;
+  }
+  if (found == 1 || same_lock == 1) return writer;
+  return std::nullopt;
+}
+
+std::string Rows::OwnerIn(const KnownRow& columns) const {
+  const auto holder = ColumnOf(protocol_, protocol_.holder_columns.holder);
+  if (!holder || *holder >= columns.size() || !columns[*holder]) return {};
+  const auto* name = std::get_if<std::string>(&*columns[*holder]);
+  return name == nullptr ? std::string() : *name;
+}
+
+std::optional<Timestamp> Rows::LeaseUntil(const KnownRow& columns, const std::string& owner) const {
+  std::optional<Duration> lease = lease_;
+  if (const Process* process = processes_.Find(owner); process != nullptr && process->lease) {
+    lease = process->lease;
+  }
+  const bool row_says = rules_.lease_ms_column && columns[*rules_.lease_ms_column] &&
+                        !IsNull(*columns[*rules_.lease_ms_column]);
+  if (!lease && !row_says) return std::nullopt;
+  return rules_.lease_until(Whole(columns), lease ? rules_.lease_used(*lease) : Duration{});
+}
+
+void Rows::TakeFrom(const KnownRow& columns, Row& row) const {
+  row.columns = columns;
+  const whorl::Row whole = Whole(columns);
+  row.held = sim::IsHeld(rules_, whole);
+  row.token = rules_.token_column ? Token::In(whole[*rules_.token_column]) : std::nullopt;
+  row.owner = row.held ? OwnerIn(columns) : std::string();
+  row.owner_is_certain = false;
+  row.released = row.held && rules_.is_released(whole);
+  row.lease_least.reset();
+  row.lease_most = row.held ? LeaseUntil(columns, row.owner) : std::nullopt;
+  if (row.token && (!row.greatest || *row.token > *row.greatest)) row.greatest = row.token;
+}
+
+bool Rows::Renews(const Row& row, const KnownRow& after) const {
+  // Who renews a row of spindle v3 changes its token; of fenced_lease, names its attempt.
+  return rules_.protocol != "spindle_v2" && OwnerIn(after) == row.owner;
+}
+
+bool Rows::IsAgain(const RowChange& change) const {
+  const auto found = rows_.find(change.lock);
+  return found != rows_.end() && found->second.last_commit == change.commit;
+}
+
+void Rows::AddLate(const RowChange& change) {
+  const std::string why = Cat("the change of lock ", change.lock, " at ",
+                              FormatRfc3339(change.commit), " came after later ones were judged");
+  Missing(why, "sort the records, or allow a greater --window");
+}
+
+void Rows::JudgeLease(const RowChange& change, const Row& row, const std::string& writer,
+                      bool removed) {
+  if (!row.held || row.released || row.owner.empty()) return;
+  lease_respected_.Judged();
+  if (!writer.empty() && processes_.AreOfOneNode(writer, row.owner)) return;
+  const auto text = [&](Timestamp until) {
+    return Cat(writer.empty() ? "somebody" : writer, removed ? " removed" : " took", " lock ",
+               change.lock, removed ? ", held by " : " from ", row.owner,
+               ", with commit timestamp ", FormatRfc3339(change.commit), ", ",
+               FormatDuration(until - change.commit), " before the lease's end at ",
+               FormatRfc3339(until));
+  };
+  if (!row.lease_most) {
+    lease_respected_.Missing(Cat("the lease of ", row.owner, " is not known"),
+                             "say it: --lease 10s, or \"lease\" in the process's first line");
+    return;
+  }
+  if (change.commit >= *row.lease_most) return;
+  // Of a removal by nobody that is known, it may be an operator's, who may.
+  const bool is_certain = row.owner_is_certain && row.lease_least &&
+                          change.commit < *row.lease_least && !writer.empty();
+  if (is_certain) {
+    lease_respected_.Violated(change.commit, [&] { return text(*row.lease_least); });
+    return;
+  }
+  lease_respected_.Possible(change.commit, std::nullopt, [&] {
+    const std::string why = writer.empty() ? "who did is not known"
+                            : !row.owner_is_certain
+                                ? Cat("whether ", row.owner, " had taken it is not known")
+                                : Cat("who wrote the last heartbeat is not known; ", kRecordCalls);
+    return Cat(text(*row.lease_most), "; ", why);
+  });
+}
+
+void Rows::Installed(const RowChange& change, Row& row, Token token, HistoryMetrics& metrics) {
+  const std::string owner = row.owner;
+  const bool changes = owner != row.last_owner;
+  token_monotonic_.Judged();
+  if (row.greatest && (token < *row.greatest || (token == *row.greatest && changes))) {
+    token_monotonic_.Violated(change.commit, [&] {
+      return Cat(owner.empty() ? "somebody" : owner, " committed the token ", FormatToken(token),
+                 " of lock ", change.lock, ", which had already had ", FormatToken(*row.greatest));
+    });
+  }
+  if (!row.greatest || token > *row.greatest) row.greatest = token;
+  if (changes || rules_.renewing_step == std::nullopt) {
+    ++metrics.grants;
+    if (changes && !row.last_owner.empty()) ++metrics.takeovers;
+  }
+}
+
+void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
+  ++metrics.row_changes;
+  Row& row = rows_[change.lock];
+  const bool is_first = !row.last_commit.has_value();
+  const bool was_there = !row.columns.empty();
+  row.last_commit = change.commit;
+
+  // What was recorded before has to lead here.
+  const bool wants_row = change.kind != RowChangeKind::kInserted;
+  const bool fits = wants_row ? was_there && Agrees(row.columns, change.before) : !was_there;
+  if (!fits && !(is_first && !wants_row)) {
+    if (!is_first) {
+      ++metrics.gaps;
+      const std::string why = Cat("changes of lock ", change.lock, " before ",
+                                  FormatRfc3339(change.commit), " are missing");
+      Missing(why, std::string(kRecordAll));
+    }
+    if (wants_row && !change.before.empty()) {
+      KnownRow before = change.before;
+      // A column that the record does not say anything about did not change.
+      for (size_t i = 0; i < before.size() && i < change.after.size(); ++i) {
+        if (!before[i]) before[i] = change.after[i];
+      }
+      TakeFrom(before, row);
+    } else {
+      row.columns.clear();
+      row.held = false;
+      row.owner.clear();
+    }
+  }
+
+  const std::optional<std::string> writer = WriterAt(change.commit, change.lock);
+  if (change.kind == RowChangeKind::kDeleted) {
+    // Only spindle v2 deletes rows of others: those whose names begin as its lock's takeover rows do.
+    if (writer || rules_.protocol == "spindle_v2") {
+      JudgeLease(change, row, writer.value_or(std::string()), /*removed=*/true);
+    }
+    if (row.held) row.last_owner = row.owner;
+    row.columns.clear();
+    row.held = row.released = false;
+    row.token.reset();
+    row.owner.clear();
+    return;
+  }
+
+  KnownRow after = change.after;
+  if (!row.columns.empty()) {
+    for (size_t i = 0; i < after.size(); ++i) {
+      if (!after[i]) after[i] = row.columns[i];
+    }
+  }
+  const whorl::Row whole = Whole(after);
+  const bool held = sim::IsHeld(rules_, whole);
+  if (!held) {
+    if (writer) JudgeLease(change, row, *writer, /*removed=*/true);
+    if (row.held) row.last_owner = row.owner;
+    row.columns = after;
+    row.held = row.released = false;
+    row.token.reset();
+    row.owner.clear();
+    return;
+  }
+  const std::optional<Token> token =
+      rules_.token_column ? Token::In(whole[*rules_.token_column]) : std::nullopt;
+  if (row.held && token == row.token) {
+    const std::optional<Timestamp> until = LeaseUntil(after, row.owner);
+    const bool by_owner = writer ? *writer == row.owner : Renews(row, after);
+    if (by_owner) {
+      row.lease_least = row.lease_most = until;
+    } else if (!writer && until) {
+      row.lease_most = row.lease_most ? std::max(*row.lease_most, *until) : *until;
+      if (row.lease_least) row.lease_least = std::min(*row.lease_least, *until);
+    }
+    row.released = rules_.is_released(whole);
+    row.columns = std::move(after);
+    return;
+  }
+  // A grant, or a renewal that changes the token.
+  const std::string owner = OwnerIn(after);
+  JudgeLease(change, row, owner, /*removed=*/false);
+  const bool ran_out =
+      row.held && !row.released && row.lease_most && change.commit > *row.lease_most;
+  if (ran_out) metrics.without_holder.push_back(change.commit - *row.lease_most);
+  row.owner = owner;
+  row.columns = std::move(after);
+  row.held = true;
+  row.token = token;
+  row.released = rules_.is_released(whole);
+  row.owner_is_certain = !owner.empty();
+  row.lease_least = row.lease_most = LeaseUntil(row.columns, owner);
+  if (token) Installed(change, row, *token, metrics);
+  row.last_owner = owner;
+  lease_respected_.Judged();
+}
+
+InvariantFinding Rows::TokenMonotonic() const {
+  return token_monotonic_.Find("no token was recorded", std::string(kRecordAll));
+}
+
+InvariantFinding Rows::LeaseRespected() const {
+  return lease_respected_.Find("no grant was recorded", std::string(kRecordAll));
+}
+
+}  // namespace whorl::check

@@ -1,0 +1,94 @@
+// Judges the commits of the lock table: token_monotonic and lease_respected.
+//
+// A row does not say who wrote it. An owner is who the row names when its token changes. A renewal is
+// somebody's: of spindle v2 anybody's can renew a row, so the lease may or may not be as long as its last
+// heartbeat says, unless a call of the same commit timestamp says whose it was. For other protocols it is
+// taken for granted that processes send the protocol's statements, which name their token.
+//
+// Invariants:
+//   1. Changes of a row come in the order of their commit timestamps.
+//   2. A row's state is what is certain and what is possible: lease_least <= the true end <= lease_most.
+//   3. Memory is that of the newest version of each row.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "check/operation.h"
+#include "check/processes.h"
+#include "check/tally.h"
+#include "protocol/protocols.h"
+#include "protocol/token.h"
+#include "sim/scenario/rules.h"
+
+namespace whorl::check {
+
+class Rows {
+ public:
+  // `lease` is the lease of processes that declare none.
+  Rows(const ProtocolInfo& protocol, std::optional<Duration> lease, const Processes& processes)
+      : protocol_(protocol),
+        rules_(sim::RulesOf(protocol.name)),
+        lease_(lease),
+        processes_(processes) {}
+
+  // Who committed at that timestamp. REQUIRES: comes before the change itself.
+  void Add(const Called& call);
+  void Add(const RowChange& change, HistoryMetrics& metrics);
+  // Whether the change is the last one of its row, again.
+  bool IsAgain(const RowChange& change) const;
+  // A change that came too late to be judged in its place.
+  void AddLate(const RowChange& change);
+
+  void Missing(const std::string& because, const std::string& remedy) {
+    token_monotonic_.Missing(because, remedy);
+    lease_respected_.Missing(because, remedy);
+  }
+
+  InvariantFinding TokenMonotonic() const;
+  InvariantFinding LeaseRespected() const;
+
+ private:
+  struct Row {
+    KnownRow columns;
+    bool held = false;
+    bool released = false;
+    std::optional<Token> token;
+    std::string owner;  // empty: nobody, or not known
+    bool owner_is_certain = false;
+    std::optional<Timestamp> lease_least;
+    std::optional<Timestamp> lease_most;
+    // Of the row's past.
+    std::optional<Timestamp> last_commit;
+    std::optional<Token> greatest;
+    std::string last_owner;
+  };
+  struct Call {
+    Timestamp commit;
+    std::string process;
+    std::string lock;
+  };
+
+  // The process that committed then, if one call says so.
+  std::optional<std::string> WriterAt(Timestamp commit, const std::string& lock) const;
+  // What a row says when nothing is known of its past.
+  void TakeFrom(const KnownRow& columns, Row& row) const;
+  std::optional<Timestamp> LeaseUntil(const KnownRow& columns, const std::string& owner) const;
+  void JudgeLease(const RowChange& change, const Row& row, const std::string& writer, bool removed);
+  void Installed(const RowChange& change, Row& row, Token token, HistoryMetrics& metrics);
+  std::string OwnerIn(const KnownRow& columns) const;
+  bool Renews(const Row& row, const KnownRow& after) const;
+
+  const ProtocolInfo& protocol_;
+  const sim::Rules& rules_;
+  std::optional<Duration> lease_;
+  const Processes& processes_;
+  std::map<std::string, Row, std::less<>> rows_;
+  std::vector<Call> calls_;  // of the newest commit timestamp
+  Tally token_monotonic_{Invariant::kTokenMonotonic};
+  Tally lease_respected_{Invariant::kLeaseRespected};
+};
+
+}  // namespace whorl::check

@@ -1,0 +1,163 @@
+#include "check/spans.h"
+
+#include <algorithm>
+
+#include "sim/scenario/error_text.h"
+
+namespace whorl::check {
+namespace {
+
+using sim::Cat;
+
+constexpr Timestamp kForever = Timestamp::Max();
+
+}  // namespace
+
+void Spans::Begin(const std::string& process, const std::string& lock, Timestamp at,
+                  std::optional<Timestamp> lapses) {
+  tally_.Judged();
+  Lock& spans = locks_[lock];
+  for (Span& span : spans.open) {
+    if (span.process != process) continue;
+    // It said so before, or it may have begun in a gap.
+    span.lapses = lapses;
+    return;
+  }
+  spans.open.push_back({.process = process, .certain_from = at, .lapses = lapses});
+}
+
+void Spans::End(const std::string& process, const std::string& lock, Timestamp at) {
+  for (auto& [name, spans] : locks_) {
+    if (!lock.empty() && name != lock) continue;
+    for (size_t i = 0; i < spans.open.size(); ++i) {
+      Span& span = spans.open[i];
+      if (span.process != process) continue;
+      span.certain_to = at;
+      span.may_to = at;
+      Close(name, spans, i);
+      break;
+    }
+  }
+}
+
+void Spans::Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) {
+  tally_.Missing(
+      Cat("lines of ", process, " before ", FormatRfc3339(at), " (by its clock) are missing"),
+      "keep all of the process's lines");
+  for (auto& [name, spans] : locks_) {
+    for (size_t i = 0; i < spans.open.size(); ++i) {
+      Span& span = spans.open[i];
+      if (span.process != process) continue;
+      span.certain_to = std::max(last.value_or(span.certain_from), span.certain_from);
+      span.was_cut = true;
+      span.may_to = at;
+      Close(name, spans, i);
+      break;
+    }
+  }
+}
+
+Spans::True Spans::TrueOf(const Span& span) const {
+  const Process& process = *processes_.Find(span.process);
+  const Between begin = process.clock.TrueTime(span.certain_from);
+  Timestamp to = span.certain_to.value_or(process.last_line.value_or(span.certain_from));
+  if (span.lapses) to = std::min(to, *span.lapses);
+  return {.from = begin.earliest,
+          .to = span.may_to ? process.clock.TrueTime(*span.may_to).latest : kForever,
+          .begun_by = begin.latest,
+          .until = process.clock.TrueTime(std::max(to, span.certain_from)).earliest};
+}
+
+bool Spans::HasClock(const Span& span) const {
+  const Process* process = processes_.Find(span.process);
+  return process != nullptr && process->clock.IsKnown();
+}
+
+void Spans::MissingClock(const Span& span) {
+  tally_.Missing(Cat("how far the clock of ", span.process, " is off is not known"),
+                 "declare it (--clocks FILE, --clock-error TIME), or log a call of it: when it was "
+                 "sent, its commit timestamp, when the reply came");
+}
+
+void Spans::Judge(const std::string& name, const Span& a, const Span& b) {
+  if (a.process == b.process) return;
+  if (!HasClock(a) || !HasClock(b)) return MissingClock(HasClock(a) ? b : a);
+  const Clock& of_a = processes_.Find(a.process)->clock;
+  const Clock& of_b = processes_.Find(b.process)->clock;
+  const True x = TrueOf(a);
+  const True y = TrueOf(b);
+  const bool a_is_first = x.from <= y.from;
+  const std::string& first = a_is_first ? a.process : b.process;
+  const std::string& second = a_is_first ? b.process : a.process;
+  // How long each lasted is known by its own clock, so it is enough that each began before the other
+  // ended.
+  if (x.begun_by < y.until && y.begun_by < x.until) {
+    const Timestamp begin = std::max(x.begun_by, y.begun_by);
+    const Duration shared = std::max(std::min(x.until, y.until) - begin, Duration{});
+    overlaps_.push_back(shared);
+    tally_.Violated(begin, [&] {
+      return Cat(second, " ", begins_, " lock ", name, " while ", first, " did, at ",
+                 FormatRfc3339(begin), ", for at least ", FormatDuration(shared));
+    });
+    return;
+  }
+  const Timestamp from = std::max(x.from, y.from);
+  const Timestamp to = std::min(x.to, y.to);
+  if (from > to) return;
+  // If both spans began and ended as they say, the clocks alone are in doubt.
+  std::optional<Duration> wanted;
+  const bool by_clocks = a.IsWhole() && b.IsWhole();
+  if (by_clocks) {
+    const Offsets of_x = of_a.At(a.certain_from);
+    const Offsets of_y = of_b.At(b.certain_from);
+    const Duration doubt = ((of_x.most - of_x.least) + (of_y.most - of_y.least)) / 2;
+    const Duration apart =
+        (to - from) - doubt;  // as the clocks show it; negative: with time between
+    wanted = (apart < Duration{} ? -apart : apart) / 2;
+  }
+  tally_.Possible(from, wanted, [&] {
+    return Cat(
+        second, " ", begins_, " lock ", name, ", and ", first,
+        " may have done so at the same time, between ", FormatRfc3339(from), " and ",
+        to == kForever ? std::string("the end of the history") : FormatRfc3339(to),
+        by_clocks ? "; the clocks do not decide it" : "; lines that would decide it are missing");
+  });
+}
+
+void Spans::Close(const std::string& name, Lock& lock, size_t index) {
+  Span span = std::move(lock.open[index]);
+  lock.open.erase(lock.open.begin() + static_cast<std::ptrdiff_t>(index));
+  // With those that are open it is judged when they end.
+  for (const Span& other : lock.closed) Judge(name, span, other);
+  lock.closed.push_back(std::move(span));
+}
+
+void Spans::Forget(Timestamp watermark) {
+  for (auto& [name, lock] : locks_) {
+    if (lock.closed.empty()) continue;
+    Timestamp from = watermark;
+    for (const Span& span : lock.open) {
+      if (HasClock(span)) from = std::min(from, TrueOf(span).from);
+    }
+    std::erase_if(lock.closed, [&](const Span& span) {
+      if (HasClock(span)) return TrueOf(span).to < from;
+      // Calls may show its clock later, but not for ever.
+      if (*span.may_to >= watermark) return false;
+      MissingClock(span);
+      return true;
+    });
+  }
+}
+
+void Spans::Finish() {
+  for (auto& [name, lock] : locks_) {
+    while (!lock.open.empty()) Close(name, lock, lock.open.size() - 1);
+  }
+}
+
+InvariantFinding Spans::Find() const {
+  return tally_.Find("no process said so",
+                     "log when each process begins and ends to lead, and to work, by its clock");
+}
+
+}  // namespace whorl::check

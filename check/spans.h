@@ -1,0 +1,94 @@
+// Judges spans of time that must not overlap: in which processes believed that they lead a lock, or in
+// which their applications were at work.
+//
+//   a  ..[======certain======]......        begin and end are intervals in true time, since clocks
+//   b            ......[==certain==]..      are; the dots are where the span may have been, too
+//
+// An overlap is certain if the certain parts of both overlap, and possible if what may be does.
+//
+// Invariants:
+//   1. A span is judged against others when it ends, or in Finish(): until then a missing line may show
+//      that it was not one span.
+//   2. Memory: spans are kept until no span that is open, or yet to come, can overlap with them.
+// REQUIRES: statements of one process come in the order of its clock.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "check/operation.h"
+#include "check/processes.h"
+#include "check/tally.h"
+
+namespace whorl::check {
+
+class Spans {
+ public:
+  // `begins` is for people: "began to believe that it leads".
+  Spans(Invariant invariant, std::string_view begins, const Processes& processes)
+      : begins_(begins), processes_(processes), tally_(invariant) {}
+
+  // `lapses`: when the span ends if nothing renews it, of which there may be no line.
+  void Begin(const std::string& process, const std::string& lock, Timestamp at,
+             std::optional<Timestamp> lapses = std::nullopt);
+  // Empty lock: of all its locks.
+  void End(const std::string& process, const std::string& lock, Timestamp at);
+  // Lines of the process are missing between the one at `last` and one at `at`: its spans were certain
+  // until `last` only.
+  void Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at);
+  // Forgets what no span can overlap with that begins at or after `watermark`, in true time.
+  void Forget(Timestamp watermark);
+  // Every span that is open ends with the process's last line, or later. Durations are added to
+  // `overlaps`.
+  void Finish();
+
+  void Missing(std::string because, std::string remedy) {
+    tally_.Missing(std::move(because), std::move(remedy));
+  }
+  InvariantFinding Find() const;
+  const std::vector<Duration>& overlaps() const { return overlaps_; }
+
+ private:
+  struct Span {
+    std::string process;
+    // By the process's clock.
+    Timestamp certain_from;
+    std::optional<Timestamp> certain_to;  // nothing: until its last line
+    std::optional<Timestamp> lapses;      // certain no longer than this
+    std::optional<Timestamp> may_to;      // nothing: it may last
+    bool was_cut = false;                 // by missing lines
+
+    // Whether it ended when it says.
+    bool IsWhole() const { return certain_to && !was_cut && (!lapses || *certain_to <= *lapses); }
+  };
+  struct Lock {
+    std::vector<Span> open;  // at most one for each process
+    std::vector<Span> closed;
+  };
+  struct True {      // a span in true time
+    Timestamp from;  // it may have begun then
+    Timestamp to;    // it may have lasted until then
+    Timestamp begun_by;
+    Timestamp until;  // and lasted until then for certain
+  };
+
+  void Close(const std::string& name, Lock& lock, size_t index);
+  void Judge(const std::string& name, const Span& a, const Span& b);
+  // REQUIRES: HasClock(span).
+  True TrueOf(const Span& span) const;
+  bool HasClock(const Span& span) const;
+  void MissingClock(const Span& span);
+
+  std::string_view begins_;
+  const Processes& processes_;
+  Tally tally_;
+  std::map<std::string, Lock, std::less<>> locks_;
+  std::vector<Duration> overlaps_;
+};
+
+}  // namespace whorl::check

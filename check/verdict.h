@@ -1,0 +1,69 @@
+// The verdict on a recorded history.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "protocol/names.h"
+#include "protocol/spanner/time.h"
+#include "protocol/spanner/words.h"
+
+namespace whorl::check {
+
+enum class Finding : uint8_t {
+  kHolds,
+  kViolated,
+  kPossible,   // violated or not: the clocks, or what was recorded, do not decide it
+  kUnknown,    // what would show it was not recorded
+  kNotJudged,  // histories cannot show it, or this build does not judge it
+};
+constexpr auto WordTableOf(Finding) {
+  return MakeWordTable<Finding>({
+      {Finding::kHolds, "holds"},
+      {Finding::kViolated, "violated"},
+      {Finding::kPossible, "possible"},
+      {Finding::kUnknown, "unknown"},
+      {Finding::kNotJudged, "not judged"},
+  });
+}
+
+struct InvariantFinding {
+  Invariant invariant = Invariant::kOneLiveToken;
+  Finding finding = Finding::kNotJudged;
+  int64_t violations = 0;
+  int64_t possible = 0;         // violations that may have happened
+  std::optional<Timestamp> at;  // of the first violation, in Spanner's or true time
+  std::string text;             // for people: the first violation, or why there is no verdict
+  std::string remedy;           // for people: what to record; empty if nothing helps
+  std::optional<Duration> clocks_wanted;  // clocks known to this would have decided the first
+};
+
+// Durations in true time. Those of beliefs are at least, by what the clocks allow.
+struct HistoryMetrics {
+  int64_t row_changes = 0;
+  int64_t statements = 0;  // of processes
+  int64_t calls = 0;
+  int64_t grants = 0;     // tokens installed, renewals left out
+  int64_t takeovers = 0;  // grants to another process than the last owner
+  std::vector<Duration>
+      without_holder;  // from the end of each lease that ran out to the next grant
+  std::vector<Duration> belief_overlaps;
+  int64_t duplicates = 0;  // records that were there before
+  int64_t gaps = 0;        // places where records are missing
+  int64_t late = 0;        // records that came after the reorder window, and were left out
+};
+
+struct HistoryVerdict {
+  std::vector<InvariantFinding> invariants;  // all, in the order of Invariant
+  HistoryMetrics metrics;
+  std::vector<std::string> problems;  // for people: contradicting clocks, at most kProblems
+  std::vector<std::string> assumptions;
+
+  const InvariantFinding& operator[](Invariant name) const {
+    return invariants[static_cast<size_t>(name)];
+  }
+};
+
+}  // namespace whorl::check

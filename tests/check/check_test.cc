@@ -1,0 +1,243 @@
+// The library on histories of a few operations.
+
+#include "check/check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "check/json_lines.h"
+
+namespace whorl::check::check_test {
+namespace {
+
+using testing::HasSubstr;
+
+const ProtocolInfo& V2() { return *FindProtocol("spindle_v2"); }
+
+std::string Second(const std::string& second) { return "2026-01-01T00:00:" + second + "Z"; }
+
+// A change of the row of lock "job", by its new values and what they replace.
+std::string Change(const std::string& commit, const std::string& kind, const std::string& values,
+                   const std::string& old_values) {
+  return R"({"commit_timestamp":")" + Second(commit) + R"(","mod_type":")" + kind +
+         R"(","mods":[{"keys":{"name":"job"},"new_values":)" + values + R"(,"old_values":)" +
+         old_values + "}]}";
+}
+
+std::string Values(const std::string& heartbeat, const std::string& token,
+                   const std::string& writer) {
+  return R"({"heartbeat":")" + Second(heartbeat) + R"(","token":")" + Second(token) +
+         R"(","writer":")" + writer + R"("})";
+}
+
+std::string Says(const std::string& id, const std::string& event, const std::string& at,
+                 const std::string& more = "") {
+  return R"({"event":")" + event + R"(","id":")" + id + R"(","lock":"job","time":")" + Second(at) +
+         "\"" + more + "}";
+}
+
+std::string Call(const std::string& id, const std::string& sent, const std::string& commit,
+                 const std::string& received) {
+  return R"({"event":"call","id":")" + id + R"(","lock":"job","sent":")" + Second(sent) +
+         R"(","commit":")" + Second(commit) + R"(","received":")" + Second(received) + R"("})";
+}
+
+HistoryVerdict Judge(const std::vector<std::string>& lines,
+                     CheckOptions options = {.lease = Seconds(10),
+                                             .clock_error = Milliseconds(10)}) {
+  Checker checker(V2(), options);
+  const JsonLines reader(V2(), "", "");
+  std::vector<Operation> operations;
+  Place place = {.file = "h", .line = 0};
+  for (const std::string& line : lines) {
+    ++place.line;
+    operations.clear();
+    if (!reader.Read(line, place, operations).empty()) checker.AddUnread(place);
+    for (Operation& operation : operations) checker.Add(std::move(operation));
+  }
+  return checker.Verdict();
+}
+
+// a takes the lock at 1 s.
+const std::string kTakes = Change("01", "INSERT", Values("01", "01", "a"), "{}");
+
+TEST(CheckRows, ATakeoverWithinTheLeaseIsViolated) {
+  const auto verdict =
+      Judge({kTakes, Change("09", "UPDATE", Values("09", "08", "b"), Values("01", "01", "a"))});
+  EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kViolated);
+  EXPECT_THAT(verdict[Invariant::kLeaseRespected].text, HasSubstr("b took lock job from a"));
+  EXPECT_THAT(verdict[Invariant::kLeaseRespected].text, HasSubstr("2s before the lease's end"));
+}
+
+TEST(CheckRows, ATakeoverAtTheEndOfTheLeaseHolds) {
+  const auto verdict =
+      Judge({kTakes, Change("11", "UPDATE", Values("11", "11", "b"), Values("01", "01", "a"))});
+  EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kHolds);
+  EXPECT_EQ(verdict[Invariant::kTokenMonotonic].finding, Finding::kHolds);
+  EXPECT_EQ(verdict.metrics.takeovers, 1);
+}
+
+// Anybody's heartbeat of spindle v2 can renew the row; a call says whose it was.
+TEST(CheckRows, AHeartbeatOfNobodyKnownMakesItPossibleAndACallDecides) {
+  const std::string beat =
+      Change("08", "UPDATE", Values("08", "01", "a"), R"({"heartbeat":")" + Second("01") + "\"}");
+  const std::string taken =
+      Change("13", "UPDATE", Values("13", "12", "b"), Values("08", "01", "a"));
+  EXPECT_EQ(Judge({kTakes, beat, taken})[Invariant::kLeaseRespected].finding, Finding::kPossible);
+  EXPECT_EQ(
+      Judge({kTakes, Call("a", "07.9", "08", "08.1"), beat, taken})[Invariant::kLeaseRespected]
+          .finding,
+      Finding::kViolated);
+  EXPECT_EQ(
+      Judge({kTakes, Call("c", "07.9", "08", "08.1"), beat, taken})[Invariant::kLeaseRespected]
+          .finding,
+      Finding::kHolds);
+}
+
+TEST(CheckRows, ATokenThatGoesBackIsViolated) {
+  const auto verdict =
+      Judge({kTakes, Change("12", "UPDATE", Values("12", "00", "b"), Values("01", "01", "a"))});
+  EXPECT_EQ(verdict[Invariant::kTokenMonotonic].finding, Finding::kViolated);
+}
+
+TEST(CheckRows, MissingChangesAreNoticedByWhatTheNextOneReplaces) {
+  const auto verdict =
+      Judge({kTakes, Change("30", "UPDATE", Values("30", "30", "b"), Values("19", "19", "c"))});
+  EXPECT_EQ(verdict.metrics.gaps, 1);
+  EXPECT_EQ(verdict[Invariant::kTokenMonotonic].finding, Finding::kUnknown);
+  EXPECT_THAT(verdict[Invariant::kTokenMonotonic].text, HasSubstr("are missing"));
+}
+
+TEST(CheckRows, APendingCommitTimestampIsTheRecords) {
+  const std::string pending =
+      R"({"heartbeat":"9999-12-31T23:59:59Z","token":"9999-12-31T23:59:59Z","writer":"a"})";
+  const auto verdict =
+      Judge({Change("01", "INSERT", pending, "{}"),
+             Change("12", "UPDATE", Values("12", "12", "b"), Values("01", "01", "a"))});
+  EXPECT_EQ(verdict.metrics.gaps, 0);
+  EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kHolds);
+}
+
+TEST(CheckRows, RecordsMayComeTwiceAndInAnyOrderWithinTheWindow) {
+  const std::string taken =
+      Change("11", "UPDATE", Values("11", "11", "b"), Values("01", "01", "a"));
+  const auto verdict = Judge({taken, kTakes, taken, kTakes});
+  EXPECT_EQ(verdict.metrics.duplicates, 2);
+  EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kHolds);
+}
+
+TEST(CheckRows, WhatComesAfterTheWindowIsSaid) {
+  CheckOptions options = {.lease = Seconds(10), .clock_error = {}, .window = Seconds(5)};
+  const auto verdict =
+      Judge({kTakes, Change("20", "UPDATE", Values("20", "20", "b"), Values("01", "01", "a")),
+             Change("40", "UPDATE", Values("40", "40", "c"), Values("20", "20", "b")),
+             Change("10", "UPDATE", Values("10", "01", "a"), Values("01", "01", "a"))},
+            options);
+  EXPECT_EQ(verdict.metrics.late, 1);
+  EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kUnknown);
+}
+
+TEST(CheckSpans, OverlapsBeyondTheClocksDoubtAreViolatedAndCloserOnesPossible) {
+  const auto judge = [](const std::string& b_begins) {
+    return Judge({Says("a", "leads", "10"), Says("a", "lost", "20"), Says("b", "leads", b_begins),
+                  Says("b", "lost", "30")})[Invariant::kSingleLeaderBelief];
+  };
+  EXPECT_EQ(judge("19.9").finding, Finding::kViolated);
+  EXPECT_EQ(judge("20.1").finding, Finding::kHolds);
+  const InvariantFinding close = judge("20.01");
+  EXPECT_EQ(close.finding, Finding::kPossible);
+  // They are 10 ms apart, so clocks within 5 ms would have decided it.
+  ASSERT_TRUE(close.clocks_wanted.has_value());
+  EXPECT_EQ(*close.clocks_wanted, Milliseconds(5));
+  EXPECT_EQ(judge("19.99").finding, Finding::kPossible);
+}
+
+TEST(CheckSpans, WithoutClocksNothingIsKnownAndCallsShowThem) {
+  const CheckOptions options = {.lease = Seconds(10), .clock_error = {}};
+  const std::vector<std::string> lines = {Says("a", "leads", "10"), Says("a", "lost", "20"),
+                                          Says("b", "leads", "12"), Says("b", "lost", "30")};
+  EXPECT_EQ(Judge(lines, options)[Invariant::kSingleLeaderBelief].finding, Finding::kUnknown);
+  std::vector<std::string> with_calls = lines;
+  // The clock of b is ten seconds behind: in truth, it began at 22.
+  with_calls.push_back(Call("a", "09.9", "10", "10.1"));
+  with_calls.push_back(Call("b", "11.9", "22", "12.1"));
+  EXPECT_EQ(Judge(with_calls, options)[Invariant::kSingleLeaderBelief].finding, Finding::kHolds);
+}
+
+TEST(CheckSpans, ALeaseThatLapsesBeforeALateLineIsNotCertain) {
+  const auto verdict = Judge({Says("a", "leads", "10", R"(,"left":"5s")"), Says("a", "lost", "40"),
+                              Says("b", "leads", "20"), Says("b", "lost", "30")});
+  EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].finding, Finding::kPossible);
+}
+
+TEST(CheckSpans, MissingLinesAreNoticedByTheirNumbers) {
+  const auto verdict =
+      Judge({Says("a", "leads", "10", R"(,"n":1)"), Says("a", "lost", "20", R"(,"n":3)"),
+             Says("b", "leads", "22", R"(,"n":1)")});
+  EXPECT_EQ(verdict.metrics.gaps, 1);
+  EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].finding, Finding::kUnknown);
+}
+
+TEST(CheckClocks, ContradictionsNameBothFacts) {
+  const auto verdict = Judge({Call("a", "09.9", "10", "10.1"), Call("a", "15.9", "12", "16.1")});
+  ASSERT_EQ(verdict.problems.size(), 1U);
+  EXPECT_THAT(verdict.problems[0], HasSubstr("h:2"));
+  EXPECT_THAT(verdict.problems[0], HasSubstr("declared as -10ms to 10ms"));
+  const auto calls = Judge({Call("a", "09.9", "10", "10.1"), Call("a", "15.9", "12", "16.1")},
+                           {.lease = Seconds(10), .clock_error = {}});
+  ASSERT_EQ(calls.problems.size(), 1U);
+  EXPECT_THAT(calls.problems[0], HasSubstr("h:1"));
+}
+
+TEST(CheckReader, ErrorsSayWhere) {
+  const JsonLines reader(V2(), "", "");
+  std::vector<Operation> out;
+  const Place place = {.file = "f.jsonl", .line = 7};
+  EXPECT_THAT(reader.Read("{\"event\":", place, out), HasSubstr("f.jsonl:7:10: is no JSON"));
+  EXPECT_THAT(reader.Read("{}", place, out), HasSubstr("f.jsonl:7: is neither"));
+  EXPECT_THAT(reader.Read(R"({"event":"leads","id":"a","lock":"x","time":"noon"})", place, out),
+              HasSubstr("\"time\" is a time such as"));
+  EXPECT_THAT(reader.Read(Change("01", "UPDATE", R"({"token":"x"})", "{}"), place, out),
+              HasSubstr("\"token\" is a time"));
+  EXPECT_TRUE(out.empty());
+  EXPECT_EQ(reader.Read("  ", place, out), "");
+}
+
+// As Dataflow's reader writes records, and as a query of the stream answers them.
+TEST(CheckReader, OtherSpellingsOfChangeRecords) {
+  const JsonLines reader(V2(), "", "");
+  std::vector<Operation> out;
+  EXPECT_EQ(
+      reader.Read(R"({"commitTimestamp":{"seconds":5,"nanos":7},"modType":"INSERT","mods":)"
+                  R"([{"keysJson":"{\"name\":\"job\"}","newValuesJson":"{\"writer\":\"a\"}"}]})",
+                  {}, out),
+      "");
+  EXPECT_EQ(reader.Read(R"([{"data_change_record":[)" + kTakes +
+                            R"(],"heartbeat_record":[],"child_partitions_record":[]}])",
+                        {}, out),
+            "");
+  ASSERT_EQ(out.size(), 2U);
+  EXPECT_EQ(std::get<RowChange>(out[0].what).lock, "job");
+  EXPECT_EQ(std::get<RowChange>(out[0].what).commit, *Timestamp::FromParts(5, 7));
+}
+
+TEST(CheckReader, AnyBytesAreRefusedOrRead) {
+  const JsonLines reader(V2(), "", "");
+  std::vector<Operation> out;
+  const std::string line = Change("01", "UPDATE", Values("01", "01", "a"), "{}");
+  for (size_t i = 0; i < line.size(); ++i) {
+    std::string broken = line;
+    broken[i] = '[';
+    reader.Read(broken, {}, out);
+    reader.Read(line.substr(0, i), {}, out);
+  }
+  EXPECT_NE(reader.Read(std::string(100'000, '['), {}, out), "");
+  EXPECT_NE(reader.Read(std::string(20, '[') + std::string(20, ']'), {}, out), "");
+}
+
+}  // namespace
+}  // namespace whorl::check::check_test

@@ -1,0 +1,76 @@
+// Runs the built command on histories.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/cli/cli_testing.h"
+
+namespace whorl::check_command_test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+constexpr const char* kTakes =
+    R"({"commit_timestamp":"2026-01-01T00:00:01Z","mod_type":"INSERT","mods":[{"keys":{"name":"job"},)"
+    R"("new_values":{"heartbeat":"2026-01-01T00:00:01Z","token":"2026-01-01T00:00:01Z","writer":"a"}}]})"
+    "\n";
+constexpr const char* kTakesOver =
+    R"({"commit_timestamp":"2026-01-01T00:00:05Z","mod_type":"UPDATE","mods":[{"keys":{"name":"job"},)"
+    R"("new_values":{"heartbeat":"2026-01-01T00:00:05Z","token":"2026-01-01T00:00:05Z","writer":"b"}}]})"
+    "\n";
+
+class CheckCommandTest : public CliTest {};
+
+TEST_F(CheckCommandTest, SaysHoldsAndViolated) {
+  Write("one.jsonl", kTakes);
+  const Ended one = Whorl("check one.jsonl --protocol spindle_v2 --lease 10s");
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_THAT(one.out, HasSubstr("holds     lease_respected"));
+  Write("two.jsonl", kTakesOver);
+  const Ended both = Whorl("check two.jsonl one.jsonl --protocol spindle_v2 --lease 10s");
+  EXPECT_EQ(both.code, 1);
+  EXPECT_THAT(both.out, HasSubstr("violated  lease_respected"));
+  EXPECT_THAT(both.out, HasSubstr("b took lock job from a"));
+}
+
+TEST_F(CheckCommandTest, WritesOneJsonDocument) {
+  Write("h.jsonl", std::string(kTakes) + kTakesOver);
+  const Ended ended = Whorl("check h.jsonl --protocol spindle_v2 --lease 10s --json");
+  EXPECT_EQ(ended.code, 1);
+  const json read = json::parse(ended.out, nullptr, /*allow_exceptions=*/false);
+  ASSERT_TRUE(read.is_object()) << ended.out;
+  EXPECT_EQ(read["invariants"]["lease_respected"]["verdict"], "violated");
+  EXPECT_EQ(read["invariants"]["no_wedge"]["verdict"], "not judged");
+  EXPECT_EQ(read["metrics"]["takeovers"], 1);
+}
+
+TEST_F(CheckCommandTest, LinesThatCannotBeReadAreLocatedAndNothingHolds) {
+  Write("h.jsonl", std::string(kTakes) + "{\"event\":\n");
+  const Ended ended = Whorl("check h.jsonl --protocol spindle_v2 --lease 10s");
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("h.jsonl:2:"));
+  EXPECT_THAT(ended.out, HasSubstr("unknown   lease_respected"));
+}
+
+TEST_F(CheckCommandTest, RefusesBadUsage) {
+  Write("h.jsonl", kTakes);
+  ExpectUsageError("check h.jsonl", "check wants --protocol");
+  ExpectUsageError("check --protocol spindle_v2", "check wants the files");
+  ExpectUsageError("check h.jsonl --protocol spindle_v", "did you mean");
+  ExpectUsageError("check h.jsonl --protocol semaphore", "has no tokens");
+  ExpectUsageError("check none.jsonl --protocol spindle_v2", "none.jsonl");
+}
+
+TEST_F(CheckCommandTest, HelpHasExamplesAndExitCodes) {
+  const Ended ended = Whorl("check --help");
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.out, HasSubstr("Examples:"));
+  EXPECT_THAT(ended.out, HasSubstr("Exit codes: 0"));
+}
+
+}  // namespace
+}  // namespace whorl::check_command_test

@@ -1,0 +1,201 @@
+#include "tests/check/foreign_history.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "sim/report/json_print.h"
+
+namespace whorl::check {
+namespace {
+
+using nlohmann::json;
+using sim::Instant;
+
+// SplitMix64: the same histories with every library.
+class Draws {
+ public:
+  explicit Draws(uint64_t seed) : state_(seed) {}
+  int64_t Below(int64_t end) {
+    uint64_t z = (state_ += 0x9E3779B97F4A7C15ULL);
+    z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9ULL;
+    z = (z ^ (z >> 27U)) * 0x94D049BB133111EBULL;
+    z ^= z >> 31U;
+    return end <= 0 ? 0 : static_cast<int64_t>(z % static_cast<uint64_t>(end));
+  }
+
+ private:
+  uint64_t state_;
+};
+
+std::string TimeText(Instant at) { return FormatRfc3339(sim::ToTimestamp(at)); }
+
+}  // namespace
+
+ForeignHistory::ForeignHistory(const sim::Scenario& scenario, const ProtocolInfo& protocol)
+    : protocol_(protocol), setup_(sim::MakeCheckerSetup(scenario, Milliseconds(1))) {}
+
+std::string ForeignHistory::NameOf(ProcessId process) const {
+  return setup_.Node(process.node).name + "#" + std::to_string(process.incarnation);
+}
+
+void ForeignHistory::Say(ProcessId process, const char* event, Instant at,
+                         const std::string& lock) {
+  json line = json::object();
+  line["event"] = event;
+  line["id"] = NameOf(process);
+  if (!lock.empty()) line["lock"] = lock;
+  entries_.push_back({.of = NameOf(process),
+                      .is_row = false,
+                      .at = at,
+                      .line = std::move(line),
+                      .times = {{"time", at}}});
+}
+
+void ForeignHistory::On(const sim::RowCommitted& row, Instant at) {
+  const auto holder =
+      std::ranges::find(protocol_.columns, protocol_.holder_columns.holder, &ColumnInfo::name) -
+      protocol_.columns.begin();
+  const auto column = static_cast<size_t>(holder);
+  const Row& shown = row.after ? *row.after : *row.before;
+  const auto* key = std::get_if<std::string>(&shown[setup_.rules->key_column]);
+  if (key == nullptr) return;
+  const auto was_there = rows_.find(*key);
+  const json before = was_there == rows_.end() ? json(nullptr) : was_there->second;
+  json after = nullptr;
+  if (row.after) {
+    after = json::object();
+    for (size_t i = 0; i < protocol_.columns.size(); ++i) {
+      after[std::string(protocol_.columns[i].name)] =
+          json::parse(sim::DumpJson(sim::ValueJson((*row.after)[i])));
+    }
+    // Ids are drawn, or shared: the row shall name its process.
+    if (const auto* id = std::get_if<std::string>(&(*row.after)[column])) {
+      const size_t token = *setup_.rules->token_column;
+      const bool is_new = !row.before || (*row.before)[column] != (*row.after)[column] ||
+                          (*row.before)[token] != (*row.after)[token];
+      if (is_new && row.writer != ProcessId{}) process_of_id_[*id] = NameOf(row.writer);
+      if (const auto found = process_of_id_.find(*id); found != process_of_id_.end()) {
+        after[std::string(protocol_.columns[column].name)] = found->second;
+      }
+    }
+  }
+  rows_[*key] = after;
+  // What was there at the start was there before the stream.
+  if (row.writer == ProcessId{} && at == Instant{}) return;
+  json mod = json::object();
+  mod["keys"]["name"] = *key;
+  json old_values = json::object();
+  for (const ColumnInfo& info : protocol_.columns) {
+    const std::string name(info.name);
+    if (info.key) continue;
+    if (!after.is_null()) mod["new_values"][name] = after[name];
+    const bool changed = !before.is_null() && (after.is_null() || before[name] != after[name]);
+    if (changed) old_values[name] = before[name];
+  }
+  mod["old_values"] = old_values;
+  const char* kind = before.is_null() ? "INSERT" : "UPDATE";
+  if (after.is_null()) kind = "DELETE";
+  json record = json::object();
+  record["commit_timestamp"] = FormatRfc3339(row.commit);
+  record["table_name"] = "locks";
+  record["mod_type"] = kind;
+  record["value_capture_type"] = "NEW_ROW_AND_OLD_VALUES";
+  record["mods"] = json::array({mod});
+  entries_.push_back({.of = "row " + *key, .is_row = true, .at = at, .line = record, .times = {}});
+}
+
+void ForeignHistory::On(const sim::ProcessStarted& x, Instant at) {
+  processes_[NameOf(x.process)] = x.process;
+  Say(x.process, "started", at);
+}
+
+void ForeignHistory::On(const sim::ProcessStopped& x, Instant at) {
+  stopped_.insert(x.process);
+  Say(x.process, "lost", at);
+}
+
+void ForeignHistory::On(const sim::ProcessGone& x, Instant at) { Say(x.process, "gone", at); }
+
+void ForeignHistory::On(const sim::BeliefChanged& x, Instant at) {
+  const bool leads = x.believes && !stopped_.contains(x.process);
+  Say(x.process, leads ? "leads" : "lost", at, setup_.LockName(x.lock));
+}
+
+void ForeignHistory::On(const sim::WorkChanged& x, Instant at) {
+  Say(x.process, x.at_work ? "works" : "rests", at, setup_.LockName(x.lock));
+}
+
+void ForeignHistory::On(const sim::TransactionStarted& x, Instant at) {
+  transactions_[{x.process, x.lock, x.request}] = {.sent = at, .commit = {}};
+}
+
+void ForeignHistory::On(const sim::TransactionCommitted& x, Instant) {
+  const auto found = transactions_.find({x.call.process, x.call.lock, x.call.request});
+  if (found != transactions_.end()) found->second.commit = x.commit;
+}
+
+void ForeignHistory::On(const sim::TransactionFinished& x, Instant at) {
+  const auto found = transactions_.find({x.process, x.lock, x.request});
+  if (found == transactions_.end()) return;
+  if (x.outcome == Outcome::kCommitted && found->second.commit) {
+    json line = json::object();
+    line["event"] = "call";
+    line["id"] = NameOf(x.process);
+    line["lock"] = setup_.LockName(x.lock);
+    line["commit"] = FormatRfc3339(*found->second.commit);
+    entries_.push_back({.of = NameOf(x.process),
+                        .is_row = false,
+                        .at = at,
+                        .line = std::move(line),
+                        .times = {{"sent", found->second.sent}, {"received", at}}});
+  }
+  transactions_.erase(found);
+}
+
+void ForeignHistory::Hear(const sim::Observation& observation, uint64_t, uint64_t) {
+  std::visit(
+      [&](const auto& x) {
+        if constexpr (requires { On(x, observation.at); }) On(x, observation.at);
+      },
+      observation.what);
+}
+
+std::vector<std::string> ForeignHistory::Lines(const Recording& recording) const {
+  Draws draws(recording.seed);
+  std::vector<std::string> lines;
+  std::map<std::string, Duration> offsets;
+  const Duration most = recording.clock_error;
+  for (const auto& [name, process] : processes_) {
+    offsets[name] = Nanoseconds(draws.Below(2 * most.ns + 1) - most.ns);
+    json line = json::object();
+    line["event"] = "process";
+    line["id"] = name;
+    line["node"] = setup_.Node(process.node).name;
+    line["lease"] = FormatDuration(setup_.Node(process.node).lease);
+    if (recording.clocks_declared) {
+      line["offset"] = json::array({"-" + FormatDuration(most), FormatDuration(most)});
+    }
+    lines.push_back(line.dump());
+  }
+  std::map<std::string, size_t> last;
+  for (size_t i = 0; i < entries_.size(); ++i) last[entries_[i].of] = i;
+  std::map<std::string, int64_t> numbers;
+  std::vector<std::tuple<Instant, size_t, std::string>> written;  // the second keeps their order
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const Entry& entry = entries_[i];
+    json line = entry.line;
+    for (const auto& [name, at] : entry.times) line[name] = TimeText(at + offsets[entry.of]);
+    if (!entry.is_row) line["n"] = ++numbers[entry.of];
+    const bool is_missing = draws.Below(1'000) < recording.missing_per_mille && last[entry.of] != i;
+    const int64_t copies = draws.Below(1'000) < recording.twice_per_mille ? 2 : 1;
+    for (int64_t copy = 0; copy < copies && !is_missing; ++copy) {
+      const Duration later = Nanoseconds(draws.Below(recording.disorder.ns + 1));
+      written.emplace_back(entry.at + later, i, line.dump());
+    }
+  }
+  std::ranges::sort(written);
+  for (auto& [at, place, line] : written) lines.push_back(std::move(line));
+  return lines;
+}
+
+}  // namespace whorl::check

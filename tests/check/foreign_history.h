@@ -1,0 +1,77 @@
+// Writes simulated runs as histories that others might have recorded: a change stream, and logs by clocks
+// that are off, with lines missing, twice, and out of order.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "protocol/protocols.h"
+#include "sim/judge/checkers/setup.h"
+#include "sim/scenario/scenario.h"
+#include "sim/world/driver.h"
+#include "sim/world/observation.h"
+
+namespace whorl::check {
+
+// How a history is recorded.
+struct Recording {
+  uint64_t seed = 0;
+  Duration clock_error;           // each process's offset is drawn within this, either way
+  bool clocks_declared = true;    // otherwise only calls show them
+  int64_t missing_per_mille = 0;  // of lines, but the last of each process and of each row
+  int64_t twice_per_mille = 0;
+  Duration disorder;  // how much later a line may be written than one that came after it
+};
+
+class ForeignHistory final : public sim::ObservationSink {
+ public:
+  ForeignHistory(const sim::Scenario& scenario, const ProtocolInfo& protocol);
+
+  void Hear(const sim::Observation& observation, uint64_t ordinal, uint64_t hash) override;
+
+  // The lines of one file.
+  std::vector<std::string> Lines(const Recording& recording) const;
+
+ private:
+  struct Entry {
+    std::string of;  // the process, or "row " and the row's key
+    bool is_row = false;
+    sim::Instant at;
+    nlohmann::json line;
+    std::vector<std::pair<std::string, sim::Instant>> times;  // by the process's clock
+  };
+
+  void Say(ProcessId process, const char* event, sim::Instant at, const std::string& lock = {});
+  void On(const sim::ProcessStarted& x, sim::Instant at);
+  void On(const sim::ProcessStopped& x, sim::Instant at);
+  void On(const sim::ProcessGone& x, sim::Instant at);
+  void On(const sim::BeliefChanged& x, sim::Instant at);
+  void On(const sim::WorkChanged& x, sim::Instant at);
+  void On(const sim::TransactionStarted& x, sim::Instant at);
+  void On(const sim::TransactionCommitted& x, sim::Instant at);
+  void On(const sim::TransactionFinished& x, sim::Instant at);
+  void On(const sim::RowCommitted& row, sim::Instant at);
+  std::string NameOf(ProcessId process) const;
+
+  const ProtocolInfo& protocol_;
+  sim::CheckerSetup setup_;
+  std::vector<Entry> entries_;
+  std::map<std::string, ProcessId> processes_;
+  std::set<ProcessId> stopped_;
+  struct Transaction {
+    sim::Instant sent;
+    std::optional<Timestamp> commit;
+  };
+  std::map<std::tuple<ProcessId, uint16_t, RequestId>, Transaction> transactions_;
+  std::map<std::string, std::string> process_of_id_;
+  std::map<std::string, nlohmann::json> rows_;  // as they were written
+};
+
+}  // namespace whorl::check

@@ -1,0 +1,127 @@
+// The verdict on a recorded history against the simulation's own: runs in drawn worlds are written out as
+// others might have recorded them.
+//
+// WHORL_CHECK_RUNS=10000 judges that many runs.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "check/check.h"
+#include "check/json_lines.h"
+#include "sim/hunt/world_generator.h"
+#include "sim/judge/run.h"
+#include "tests/check/foreign_history.h"
+
+namespace whorl::check::truth_test {
+namespace {
+
+HistoryVerdict Judge(const ProtocolInfo& protocol, Duration lease,
+                     const std::vector<std::string>& lines) {
+  Checker checker(protocol, {.lease = lease});
+  const JsonLines reader(protocol, "", "");
+  std::vector<Operation> operations;
+  Place place = {.file = "history", .line = 0};
+  for (const std::string& line : lines) {
+    ++place.line;
+    operations.clear();
+    EXPECT_EQ(reader.Read(line, place, operations), "");
+    for (Operation& operation : operations) checker.Add(std::move(operation));
+  }
+  return checker.Verdict();
+}
+
+int64_t Runs() {
+  const char* wanted = std::getenv("WHORL_CHECK_RUNS");  // NOLINT(concurrency-mt-unsafe)
+  constexpr int64_t kInTests = 240;
+  return wanted == nullptr ? kInTests : std::atoll(wanted);
+}
+
+struct Counts {
+  std::map<std::tuple<std::string, std::string, std::string>, int64_t> seen;
+  int64_t decided = 0;
+  int64_t undecided = 0;
+};
+
+// Every invariant that is judged, of every run. Never "holds" where it is violated, never "violated" where
+// it holds.
+void JudgeRuns(const Recording& recording, uint64_t first_seed, Counts& counts) {
+  const int64_t runs = Runs() / 4;
+  for (int64_t run = 0; run < runs; ++run) {
+    const char* const names[] = {"spindle_v2", "spindle_v3", "fenced_lease"};
+    const ProtocolInfo& protocol = *FindProtocol(names[run % 3]);
+    const uint64_t seed = first_seed + static_cast<uint64_t>(run);
+    const sim::Scenario world = sim::DrawWorld({}, protocol, seed);
+    ForeignHistory history(world, protocol);
+    const sim::RunResult truth = sim::RunScenario(world, seed, &history);
+    Recording drawn = recording;
+    drawn.seed = seed;
+    const HistoryVerdict verdict = Judge(protocol, world.nodes.front().lease, history.Lines(drawn));
+    for (const InvariantFinding& found : verdict.invariants) {
+      if (found.finding == Finding::kNotJudged) continue;
+      const sim::InvariantResult& in_truth = truth.checks[found.invariant];
+      const bool violated = in_truth.verdict == sim::Verdict::kViolated;
+      const std::string what = std::string(protocol.name) + " seed " + std::to_string(seed) + " " +
+                               std::string(WordOf(found.invariant));
+      if (violated) {
+        EXPECT_NE(found.finding, Finding::kHolds) << what << ": " << in_truth.first->text;
+      } else {
+        EXPECT_NE(found.finding, Finding::kViolated) << what << ": " << found.text;
+      }
+      ++counts.seen[{std::string(protocol.name) + " " + std::string(WordOf(found.invariant)),
+                     violated ? "violated" : "holds", std::string(WordOf(found.finding))}];
+      const bool decided = found.finding == Finding::kHolds || found.finding == Finding::kViolated;
+      ++(decided ? counts.decided : counts.undecided);
+      const bool is_told =
+          std::getenv("WHORL_CHECK_TELL") != nullptr;  // NOLINT(concurrency-mt-unsafe)
+      if (!decided && is_told) {
+        std::printf("%s: %s: %s\n", what.c_str(), std::string(WordOf(found.finding)).c_str(),
+                    found.text.c_str());
+      }
+    }
+  }
+  for (const auto& [key, count] : counts.seen) {
+    std::printf("%-40s %-9s judged %-9s %lld\n", std::get<0>(key).c_str(), std::get<1>(key).c_str(),
+                std::get<2>(key).c_str(), static_cast<long long>(count));
+  }
+}
+
+TEST(CheckTruth, ClocksWithinTenMillisecondsAndNothingMissing) {
+  Counts counts;
+  JudgeRuns({.clock_error = Milliseconds(10)}, 1, counts);
+  EXPECT_GT(counts.decided, 0);
+  EXPECT_LT(counts.undecided * 20, counts.decided + counts.undecided) << "5 % may be undecided";
+}
+
+TEST(CheckTruth, RecordsTwiceAndOutOfOrderChangeNothing) {
+  Counts counts;
+  JudgeRuns({.clock_error = Milliseconds(10), .twice_per_mille = 50, .disorder = Seconds(20)},
+            20'000, counts);
+  EXPECT_LT(counts.undecided * 20, counts.decided + counts.undecided);
+}
+
+TEST(CheckTruth, MissingLinesAndClocksThatAreFarOff) {
+  Counts counts;
+  JudgeRuns({.clock_error = Seconds(2),
+             .missing_per_mille = 30,
+             .twice_per_mille = 30,
+             .disorder = Seconds(5)},
+            40'000, counts);
+  EXPECT_GT(counts.undecided, 0);
+}
+
+TEST(CheckTruth, ClocksThatOnlyCallsShow) {
+  Counts counts;
+  JudgeRuns({.clock_error = Seconds(5), .clocks_declared = false}, 60'000, counts);
+  EXPECT_GT(counts.decided, counts.undecided);
+}
+
+}  // namespace
+}  // namespace whorl::check::truth_test
