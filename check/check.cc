@@ -59,6 +59,7 @@ Process& Checker::Known(const std::string& name) {
   if (processes_.Find(name) == nullptr && options_.clock_error) {
     processes_.At(name).clock.Declare(
         {.least = -*options_.clock_error, .most = *options_.clock_error});
+    processes_.At(name).clock_is_assumed = true;
     Learn(*options_.clock_error);
   }
   return processes_.At(name);
@@ -219,11 +220,13 @@ void Checker::On(const Called& called, const Place& place) {
 
 void Checker::On(const Declared& declared, const Place& place) {
   const bool says_clock = declared.clock_least && declared.clock_most;
-  // What is said of one process stands for what is said of all.
   Process& process = says_clock ? processes_.At(declared.process) : Known(declared.process);
   if (!declared.node.empty()) process.node = declared.node;
   if (declared.lease) process.lease = declared.lease;
   if (!says_clock) return;
+  // What is said of one process stands in the place of what was said of all.
+  if (process.clock_is_assumed) process.clock = Clock();
+  process.clock_is_assumed = false;
   const Offsets offsets = {.least = *declared.clock_least, .most = *declared.clock_most};
   const std::string wrong = process.clock.Declare(offsets);
   if (!wrong.empty()) {

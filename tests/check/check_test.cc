@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -191,6 +192,22 @@ TEST(CheckClocks, ContradictionsNameBothFacts) {
                            {.lease = Seconds(10), .clock_error = {}});
   ASSERT_EQ(calls.problems.size(), 1U);
   EXPECT_THAT(calls.problems[0], HasSubstr("h:1"));
+}
+
+// Whether it is said before the process's first line or after it.
+TEST(CheckClocks, WhatIsSaidOfOneProcessStandsInThePlaceOfWhatIsSaidOfAll) {
+  const std::string declared = R"({"event":"process","id":"a","offset":["-5s","5s"]})";
+  const std::vector<std::string> said = {Says("a", "started", "09", R"(,"lease":"10s")"),
+                                         Says("a", "leads", "10"), Says("a", "lost", "20"),
+                                         Says("b", "leads", "19"), Says("b", "lost", "30")};
+  EXPECT_EQ(Judge(said)[Invariant::kSingleLeaderBelief].finding, Finding::kViolated);
+  for (const size_t place : {size_t{0}, size_t{1}}) {
+    std::vector<std::string> lines = said;
+    lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(place), declared);
+    const auto verdict = Judge(lines);
+    EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].finding, Finding::kPossible);
+    EXPECT_TRUE(verdict.problems.empty());
+  }
 }
 
 TEST(CheckReader, ErrorsSayWhere) {
