@@ -93,7 +93,7 @@ constexpr std::string_view kExploreFooter = R"(Examples:
   whorl explore --protocol fenced_lease --crashes 1        one may crash and start again
   whorl explore --protocol spindle_v3 --pauses 1 --timeline
   whorl explore --protocol spindle_v2 --invariant token_monotonic --crashes 1 --pauses 1
-  whorl explore --protocol fenced_lease --processes 3 --losses 1 --memory 8000
+  whorl explore --protocol fenced_lease --processes 3 --losses 1 --memory 8G
   whorl explore --protocol fenced_lease --deletes 1 --invariant no_wedge --constants grid
   whorl explore --protocol fenced_lease --aborts 1 --checkpoint aborts.search
   whorl explore --protocol spindle_v3 --pauses 1 --all --save found   found/*.json, for whorl replay
@@ -223,10 +223,13 @@ void AddRunOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& request
   app.add_flag("--plain", request->plain,
                "take each step in a copy of the world, and remember none: slow, to check a result");
   app.add_flag("--timeline", request->timeline, "show a shortest run to each violation");
-  AddNumber(
-      app, "--memory", 1, kMemoryMaxMiB, [request](uint64_t n) { request->memory_mib = n; },
-      Cat("end when the search holds so many MiB (default: ", GroupedText(kMemoryByDefaultMiB),
-          ")"));
+  AddText(
+      app, "--memory", "SIZE", request,
+      [](const std::string& text, ExploreRequest& r) {
+        r.memory_mib = MebibytesOf("--memory", text, kMemoryMaxMiB);
+      },
+      Cat("end when the search holds so many MiB, or GiB as in 8G (default: ",
+          GroupedText(kMemoryByDefaultMiB), ")"));
   app.add_option("--checkpoint", request->checkpoint,
                  "save the search into FILE now and then, and go on from it if it is there")
       ->type_name("FILE");

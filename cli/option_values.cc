@@ -31,6 +31,20 @@ uint64_t NumberOf(std::string_view option, const std::string& text, uint64_t min
                                  std::to_string(max), ", and got ", sim::Quoted(text)));
 }
 
+uint64_t MebibytesOf(std::string_view option, const std::string& text, uint64_t max) {
+  uint64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  const std::string_view unit(rest, end);
+  const uint64_t most = unit == "G" ? max / 1'024 : max;
+  const bool has_unit = unit.empty() || unit == "M" || unit == "G";
+  if (error == std::errc() && has_unit && number >= 1 && number <= most) {
+    return unit == "G" ? number * 1'024 : number;
+  }
+  throw CLI::ValidationError(Cat(option, " wants MiB from 1 to ", std::to_string(max),
+                                 ", or GiB such as 8G, and got ", sim::Quoted(text)));
+}
+
 Duration DurationOf(std::string_view option, const std::string& text, std::string_view example) {
   const std::variant<Duration, std::string> parsed = sim::ParseDuration(text);
   if (const auto* wrong = std::get_if<std::string>(&parsed)) {

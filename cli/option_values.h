@@ -30,6 +30,9 @@ uint64_t DefaultJobsOn();
 
 uint64_t NumberOf(std::string_view option, const std::string& text, uint64_t min, uint64_t max);
 
+// "2000" and "2000M" are so many MiB, "8G" is so many GiB.
+uint64_t MebibytesOf(std::string_view option, const std::string& text, uint64_t max);
+
 // `example` is a valid value, for the message.
 Duration DurationOf(std::string_view option, const std::string& text, std::string_view example);
 

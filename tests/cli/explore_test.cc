@@ -41,6 +41,9 @@ TEST_F(CliExploreTest, BadUsageNamesTheOptionAndTheRemedy) {
   ExpectUsageError("explore --protocol fenced_lease --constants gird", "did you mean \"grid\"?");
   ExpectUsageError("explore --protocol fenced_lease --crashes=-1",
                    "--crashes wants a whole number");
+  ExpectUsageError("explore --protocol fenced_lease --memory 8T",
+                   "--memory wants MiB from 1 to 1000000, or GiB such as 8G, and got \"8T\"");
+  ExpectUsageError("explore --protocol fenced_lease --memory 977G", "--memory wants MiB");
   ExpectUsageError("explore --protocol fenced_lease --epsilon=-1ms",
                    "--epsilon wants TrueTime's uncertainty");
   ExpectUsageError("explore --protocol fenced_lease --invariant no_wedge --horizon 4s",
@@ -107,6 +110,13 @@ TEST_F(CliExploreTest, TooLittleMemoryIsSaid) {
   EXPECT_EQ(ended.code, 0);
   EXPECT_THAT(ended.out, AllOf(StartsWith("out of memory (--memory): fenced_lease, "),
                                HasSubstr("all runs with"), HasSubstr("no violation so far: ")));
+}
+
+TEST_F(CliExploreTest, MemoryMayBeGivenInGiB) {
+  EXPECT_THAT(Whorl("explore --protocol fenced_lease --constants grid --memory 1G").out,
+              StartsWith("complete: "));
+  EXPECT_THAT(Whorl("explore --protocol fenced_lease --constants grid --losses 1 --memory 2M").out,
+              StartsWith("out of memory (--memory): "));
 }
 
 TEST_F(CliExploreTest, JsonHasAVerdictForEachInvariant) {
