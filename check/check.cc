@@ -267,7 +267,8 @@ HistoryVerdict Checker::Verdict() {
   verdict.assumptions = {
       "no change of a row is missing at the ends of the history, nor in between unless noticed",
       "no line of a process is missing, unless its lines have numbers",
-      "no two processes have one id, and all send the protocol's statements"};
+      "no two processes have one id, and all send the protocol's statements",
+      "a belief that may lapse while its process is paused was logged with \"left\""};
   return verdict;
 }
 

@@ -153,7 +153,7 @@ struct ProtocolInfo {
   bool takes_one_lock = false;        // its table has room for one lock only
   // It makes names or numbers of instants, such as a hash: what it does depends on what time it is.
   bool depends_on_absolute_time = false;
-  bool ignores_wall_clock = false;    // it reads LocalTime::monotonic alone
+  bool ignores_wall_clock = false;  // it reads LocalTime::monotonic alone
   // It announces its releases (AnnounceRelease), and reads the row when it hears of one.
   bool announces_releases = false;
   // The row that has to be there before any process can hold the lock. Empty: a process creates the

@@ -302,6 +302,12 @@ bool LockModel::Step(Situation& state, const Move& move) const {
       break;
   }
   TellJudges(state, out, tells_kinds_);
+  // Worlds are copied: a long run's would grow.
+  constexpr size_t kMany = 8;
+  const model::Database& database = state.world.state().database;
+  if (database.transactions.size() + database.finished.size() > kMany) {
+    DropWhatCannotMatter(state.world);
+  }
   return std::ranges::any_of(out.observed, Checkers::Concerns);
 }
 

@@ -396,6 +396,13 @@ void TakeApart(const World& world, CanonicalForm& form) {
   AddPending(world, form);
 }
 
+void DropWhatCannotMatter(World& world) {
+  const References references(world);
+  world.Forget([&references](const model::TransactionState& transaction) {
+    return !references.Matters(transaction);
+  });
+}
+
 Digest128 CanonicalDigest(const World& world, Duration memory) {
   thread_local CanonicalForm form;
   thread_local NormalForm normal;

@@ -49,6 +49,10 @@ const model::TransactionState& KeptTransaction(const model::Database& database, 
 std::vector<const ActiveTimer*> SortedTimers(const Participant& participant);
 std::vector<const ActiveRunner*> SortedRunners(const Participant& participant);
 
+// Makes the world small: Spanner forgets what its form leaves out, and would otherwise keep for an hour.
+// The form stays the same.
+void DropWhatCannotMatter(World& world);
+
 // Whether Spanner's memory of the transaction matters although nobody refers to it.
 bool MattersByItself(const World& world, const model::TransactionState& transaction);
 // The transaction whose id the request names, or whose age it inherits; null if none.

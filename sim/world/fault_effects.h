@@ -167,8 +167,8 @@ struct MarkCall {  // becomes PassingCall::struck_by when the call reaches Spann
 using FaultEffect =
     std::variant<ObserveFault, PauseProcess, ResumeProcess, CrashProcess, StopProcess, StartProcess,
                  StartAgain, EndLater, SetLink, ReleaseMessages, LeaveSlowCalls, TakeSession,
-                 TellOfRelease, SetNodeClock, ReleaseNodeClock, SetSpannerClocks, ActAsOperator, DropRequest,
-                 DropReply, MarkCall>;
+                 TellOfRelease, SetNodeClock, ReleaseNodeClock, SetSpannerClocks, ActAsOperator,
+                 DropRequest, DropReply, MarkCall>;
 using FaultEffects = std::vector<FaultEffect>;
 
 // --- faults that are due and over ---------------------------------------------------------------

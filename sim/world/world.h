@@ -235,6 +235,13 @@ class World {
   void TakeEarly(const Choice& choice, Chance& chance, Outbox& out);
   // Lets time pass without an event. REQUIRES: `to` is not before now().
   void AdvanceTo(Instant to) { state_.now = to; }
+  // Makes Spanner forget these transactions now. REQUIRES: nothing can ask for them any more
+  // (DropWhatCannotMatter).
+  template <typename Predicate>
+  void Forget(const Predicate& transactions) {
+    std::erase_if(state_.database.transactions, transactions);
+    std::erase_if(state_.database.finished, transactions);
+  }
 
   // A call reached the phase at which the fault strikes: the choice that lets it strike now.
   Choice Trigger(uint32_t fault, const CallName& call);

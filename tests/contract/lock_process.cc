@@ -28,7 +28,8 @@ class EventPrinter final : public LockObserver {
   }
   void OnTransaction(const LockTransaction& transaction) override {
     Say("looked " + std::to_string(MonotonicNow().ns));
-    if (!transaction.status.ok()) std::fprintf(stderr, "%s\n", FormatStatus(transaction.status).c_str());
+    if (!transaction.status.ok())
+      std::fprintf(stderr, "%s\n", FormatStatus(transaction.status).c_str());
   }
 
  private:

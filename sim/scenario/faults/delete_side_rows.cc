@@ -6,8 +6,9 @@ namespace whorl::sim {
 
 FaultInfo DeleteSideRowsFault::Describe() {
   return {.word = "delete_side_rows",
-          .about = "an operator deletes the rows beside the lock's own, whose keys begin with its "
-                   "name and _, in a transaction that waits for locks as any other",
+          .about =
+              "an operator deletes the rows beside the lock's own, whose keys begin with its "
+              "name and _, in a transaction that waits for locks as any other",
           .keys = RowKeys(),
           .has_node = false,
           .is_noun = false,

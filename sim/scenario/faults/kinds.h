@@ -282,12 +282,11 @@ struct DeleteSideRowsFault {
   WHORL_FIELDS(DeleteSideRowsFault, target);
 };
 
-using AnyFault =
-    std::variant<PauseFault, CrashFault, StopFault, StartFault, PartitionFault, LatencyFault,
-                 DropRequestFault, DropReplyFault, AbortFault, UnavailableFault, SessionLossFault,
-                 ClockFault, TrueTimeFault, CurrentTimestampFault, DeleteRowFault, ErrorFault,
-                 ReleaseRowFault, EmptyRowFault, SlowResourceFault, AnnounceFault,
-                 DeleteSideRowsFault>;
+using AnyFault = std::variant<PauseFault, CrashFault, StopFault, StartFault, PartitionFault,
+                              LatencyFault, DropRequestFault, DropReplyFault, AbortFault,
+                              UnavailableFault, SessionLossFault, ClockFault, TrueTimeFault,
+                              CurrentTimestampFault, DeleteRowFault, ErrorFault, ReleaseRowFault,
+                              EmptyRowFault, SlowResourceFault, AnnounceFault, DeleteSideRowsFault>;
 
 // --- kinds as values ---------------------------------------------------------------------------
 

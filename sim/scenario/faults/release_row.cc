@@ -20,8 +20,9 @@ std::string ReleaseRowFault::Detail() const { return Printable(target.row); }
 void ReleaseRowFault::Check(const FaultReading& reading) const {
   const ProtocolInfo* protocol = FindProtocol(reading.scenario.protocol);
   if (protocol == nullptr || !protocol->force_release.empty()) return;
-  reading.AddAtKey("do", Cat(protocol->name, " has no statement that releases a lock by force; an "
-                                             "operator of it can use \"delete_row\""));
+  reading.AddAtKey("do", Cat(protocol->name,
+                             " has no statement that releases a lock by force; an "
+                             "operator of it can use \"delete_row\""));
 }
 
 OperatorWrite ReleaseRowFault::Writes(const OperatedRow& row) const {

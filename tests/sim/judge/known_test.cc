@@ -21,7 +21,8 @@ using testing::ElementsAre;
 
 Scenario OfProtocol(const std::string& protocol, const std::string& more = "") {
   return ScenarioOf(R"({"version": 1, "about": "a test", "protocol": ")" + protocol +
-                    R"(", "nodes": [{"name": "a"}, {"name": "b"}], "duration": "60s")" + more + "}");
+                    R"(", "nodes": [{"name": "a"}, {"name": "b"}], "duration": "60s")" + more +
+                    "}");
 }
 
 TEST(Known, APromiseIsBrokenWhereNothingExcusesIt) {

@@ -242,7 +242,8 @@ TEST(Explain, CausesThatLieInTheConfigurationAreNamed) {
               HasSubstr("b: its wall clock is 12s ahead\n"));
   EXPECT_THAT(StoryOf("lease_lock_slow_clock"), HasSubstr(" ppm slow\n"));
   const std::string s15 = StoryOf("s15_shorter_lease_takes_longer_one");
-  EXPECT_THAT(s15, AllOf(HasSubstr("old: its lease is 10s\n"), HasSubstr("new: its lease is 3s\n")));
+  EXPECT_THAT(s15,
+              AllOf(HasSubstr("old: its lease is 10s\n"), HasSubstr("new: its lease is 3s\n")));
   const std::string v7 = StoryOf("v7_observer_has_the_shorter_lease");
   EXPECT_THAT(v7, AllOf(HasSubstr("a: its lease is 20s\n"), HasSubstr("new: its lease is 5s\n")));
   EXPECT_THAT(StoryOf("v4_two_processes_one_id"),

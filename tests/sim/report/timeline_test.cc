@@ -218,10 +218,10 @@ TEST_F(TimelineTest, ShowsWritesThatWereAccepted) {
   Hear(Seconds(8), BeliefChanged{.process = Process(0), .believes = false});
   write(Seconds(9), true, 7, false);
   write(Seconds(9), false, 7, true);
-  EXPECT_THAT(Body(), testing::ElementsAre(EndsWith("believes"), EndsWith(" write accepted"),
-                                           EndsWith("belief lapsed"),
-                                           EndsWith("late write refused"),
-                                           EndsWith("late write accepted, not fenced")));
+  EXPECT_THAT(Body(),
+              testing::ElementsAre(EndsWith("believes"), EndsWith(" write accepted"),
+                                   EndsWith("belief lapsed"), EndsWith("late write refused"),
+                                   EndsWith("late write accepted, not fenced")));
 }
 
 // With several locks, every text that is about one of them has to say which.

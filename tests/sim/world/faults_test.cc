@@ -369,7 +369,8 @@ TEST(ErrorFault, LeavesWhatItAnswersUndone) {
     EXPECT_EQ(Count(run,
                     [](const Observation& seen) {
                       const auto* committed = std::get_if<TransactionCommitted>(&seen.what);
-                      return committed != nullptr && committed->step == spindle_v2::steps::kFirstInsert &&
+                      return committed != nullptr &&
+                             committed->step == spindle_v2::steps::kFirstInsert &&
                              seen.at < At(Seconds(59));
                     }),
               0)
@@ -721,8 +722,8 @@ TEST(LeaderFault, StrikesTheNodeThatLeadsThen) {
 }
 
 TEST(LeaderFault, FindsNothingToStrikeWhenNobodyLeads) {
-  const Witness run = WitnessThree(
-      "20s", "", R"({"at": "0s", "do": "pause", "node": "leader", "for": "1s"})");
+  const Witness run =
+      WitnessThree("20s", "", R"({"at": "0s", "do": "pause", "node": "leader", "for": "1s"})");
   EXPECT_EQ(run.result.unfired_faults, std::vector<uint32_t>{0});
 }
 
@@ -731,7 +732,8 @@ TEST(LeaderFault, FindsNothingToStrikeWhenNobodyLeads) {
 TEST(CommitTimeout, MakesTheOutcomeOfASlowCommitUnknown) {
   const auto unknown = [](const std::string& network) {
     return Watch(ScenarioOf(R"({"version": 1, "about": "a test", "protocol": "spindle_v2",
-      "lease": "5s", "nodes": ["a"], "duration": "60s")" + network + R"(, "faults": [
+      "lease": "5s", "nodes": ["a"], "duration": "60s")" +
+                            network + R"(, "faults": [
         {"at": "20s", "do": "latency", "node": "a", "direction": "from", "for": "10s",
          "add": "4s"}]})"))
         .When<TransactionFinished>(

@@ -10,7 +10,6 @@
 namespace whorl::server::known_complaints_test {
 namespace {
 
-
 class KnownComplaintsTest : public testing::Test {
  protected:
   KnownComplaintsTest() {
