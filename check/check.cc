@@ -138,7 +138,7 @@ void Checker::Add(Operation operation) {
 
 void Checker::Take(const Operation& operation) {
   if (const auto* row = std::get_if<RowChange>(&operation.what)) return On(*row);
-  if (const auto* said = std::get_if<Said>(&operation.what)) return On(*said, operation.place);
+  if (const auto* said = std::get_if<Said>(&operation.what)) return On(*said);
   On(std::get<Called>(operation.what), operation.place);
 }
 
@@ -169,37 +169,24 @@ bool Checker::Number(const std::string& name, std::optional<int64_t> number, Tim
   return true;
 }
 
-void Checker::On(const Said& said, const Place&) {
+void Checker::On(const Said& said) {
   if (!Number(said.process, said.number, said.at)) return;
   ++metrics_.statements;
-  switch (said.statement) {
-    case Statement::kLeads:
-      beliefs_.Begin(said.process, said.lock, said.at,
-                     said.lapses_in ? std::optional(said.at + *said.lapses_in) : std::nullopt);
-      break;
-    case Statement::kLeadsNot:
-      beliefs_.End(said.process, said.lock, said.at);
-      break;
-    case Statement::kWorks:
-      work_.Begin(said.process, said.lock, said.at);
-      break;
-    case Statement::kRests:
-      work_.End(said.process, said.lock, said.at);
-      break;
-    case Statement::kGone:
-      beliefs_.End(said.process, said.lock, said.at);
-      work_.End(said.process, said.lock, said.at);
-      break;
-    case Statement::kOther:
-      break;
+  const bool is_gone = said.statement == Statement::kGone;
+  const bool leads_not = is_gone || said.statement == Statement::kLeadsNot;
+  const bool rests = is_gone || said.statement == Statement::kRests;
+  if (said.statement == Statement::kLeads) {
+    beliefs_.Begin(said.process, said.lock, said.at,
+                   said.lapses_in ? std::optional(said.at + *said.lapses_in) : std::nullopt);
   }
-  if (said.statement == Statement::kLeadsNot || said.statement == Statement::kRests ||
-      said.statement == Statement::kGone) {
-    has_forgotten_ = true;
-    const Timestamp watermark = said.at - options_.window - clock_most_;
-    beliefs_.Forget(watermark);
-    work_.Forget(watermark);
-  }
+  if (said.statement == Statement::kWorks) work_.Begin(said.process, said.lock, said.at);
+  if (leads_not) beliefs_.End(said.process, said.lock, said.at);
+  if (rests) work_.End(said.process, said.lock, said.at);
+  if (!leads_not && !rests) return;
+  has_forgotten_ = true;
+  const Timestamp watermark = said.at - options_.window - clock_most_;
+  beliefs_.Forget(watermark);
+  work_.Forget(watermark);
 }
 
 void Checker::On(const Called& called, const Place& place) {

@@ -62,7 +62,7 @@ class Checker {
 
   void Take(const Operation& operation);
   void On(const RowChange& change);
-  void On(const Said& said, const Place& place);
+  void On(const Said& said);
   void On(const Called& called, const Place& place);
   void On(const Declared& declared, const Place& place);
   // Whether the line is new; false: it was there before.

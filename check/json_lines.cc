@@ -302,7 +302,7 @@ std::string JsonLines::Read(std::string_view line, const Place& place,
     return Cat(where, ":", std::to_string(error.byte), ": is no JSON: ", Quoted(line));
   } catch (const json::out_of_range&) {  // the parser's, of a number
     out.resize(had);
-    return Cat(where, ": has a number that is too great: ", Quoted(line));
+    return Cat(where, ": has a number that is too large: ", Quoted(line));
   } catch (const Wrong& wrong) {
     out.resize(had);
     return Cat(where, ": ", wrong.text);

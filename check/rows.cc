@@ -119,8 +119,8 @@ void Rows::JudgeLease(const RowChange& change, const Row& row, const std::string
   lease_respected_.Judged();
   if (!writer.empty() && processes_.AreOfOneNode(writer, row.owner)) return;
   const auto text = [&](Timestamp until) {
-    return Cat(writer.empty() ? "somebody" : writer, removed ? " removed" : " took", " lock ",
-               change.lock, removed ? ", held by " : " from ", row.owner,
+    return Cat(writer.empty() ? "an unknown process" : writer, removed ? " removed" : " took",
+               " lock ", change.lock, removed ? ", held by " : " from ", row.owner,
                ", with commit timestamp ", FormatRfc3339(change.commit), ", ",
                FormatDuration(until - change.commit), " before the lease's end at ",
                FormatRfc3339(until));
@@ -153,8 +153,9 @@ void Rows::Installed(const RowChange& change, Row& row, Token token, HistoryMetr
   token_monotonic_.Judged();
   if (row.greatest && (token < *row.greatest || (token == *row.greatest && changes))) {
     token_monotonic_.Violated(change.commit, [&] {
-      return Cat(owner.empty() ? "somebody" : owner, " committed the token ", FormatToken(token),
-                 " of lock ", change.lock, ", which had already had ", FormatToken(*row.greatest));
+      return Cat(owner.empty() ? "an unknown process" : owner, " committed the token ",
+                 FormatToken(token), " of lock ", change.lock, ", which had already had ",
+                 FormatToken(*row.greatest));
     });
   }
   if (!row.greatest || token > *row.greatest) row.greatest = token;

@@ -1,9 +1,9 @@
 // Judges the commits of the lock table: token_monotonic and lease_respected.
 //
-// A row does not say who wrote it. An owner is who the row names when its token changes. A renewal is
-// somebody's: of spindle v2 anybody's can renew a row, so the lease may or may not be as long as its last
-// heartbeat says, unless a call of the same commit timestamp says whose it was. For other protocols it is
-// taken for granted that processes send the protocol's statements, which name their token.
+// A row does not say who wrote it. Its owner is the process that it names when its token changes. In
+// spindle v2 any process can renew a row, so the lease may or may not be as long as the last heartbeat
+// says, unless a call with the same commit timestamp says which process sent it. In other protocols the
+// statement of a renewal names its token; it is taken for granted that processes send those statements.
 //
 // Invariants:
 //   1. Changes of a row come in the order of their commit timestamps.

@@ -18,6 +18,7 @@
 #include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/version.h"
+#include "sim/measure/statistics.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/fields.h"
 #include "sim/scenario/json_text.h"
@@ -130,18 +131,17 @@ void ReadAll(std::vector<Source>& sources, Judgement& judgement) {
 
 // --- for people ------------------------------------------------------------------------------------
 
-// The value that `per_cent` of them do not exceed. REQUIRES: sorted and not empty.
-Duration Percentile(const std::vector<Duration>& sorted, size_t per_cent) {
-  return sorted[std::min(sorted.size() - 1, sorted.size() * per_cent / 100)];
+sim::Distribution DistributionOf(const std::vector<Duration>& durations) {
+  std::vector<int64_t> ns;
+  for (const Duration duration : durations) ns.push_back(duration.ns);
+  return sim::DistributionOf(std::move(ns), /*missing=*/0);
 }
 
-std::string Numbers(std::vector<Duration> durations) {
-  if (durations.empty()) return "none";
-  std::ranges::sort(durations);
-  return Cat(std::to_string(durations.size()), " (median ",
-             FormatDuration(Percentile(durations, 50)), ", 90 % ",
-             FormatDuration(Percentile(durations, 90)), ", longest ",
-             FormatDuration(durations.back()), ")");
+std::string Numbers(const std::vector<Duration>& durations) {
+  const sim::Distribution all = DistributionOf(durations);
+  if (all.count == 0) return "none";
+  return Cat(std::to_string(all.count), " (median ", FormatDuration({*all.p50.value}), ", 90 % ",
+             FormatDuration({*all.p90.value}), ", longest ", FormatDuration({*all.max}), ")");
 }
 
 std::string Explained(const InvariantFinding& found) {
@@ -188,15 +188,14 @@ void Print(const HistoryVerdict& verdict, const ProtocolInfo& protocol) {
 
 // --- for machines ----------------------------------------------------------------------------------
 
-Json DurationsJson(std::vector<Duration> durations) {
-  Json json = Json::object();
-  json["count"] = durations.size();
-  if (durations.empty()) return json;
-  std::ranges::sort(durations);
-  json["p50"] = sim::SecondsText(Percentile(durations, 50));
-  json["p90"] = sim::SecondsText(Percentile(durations, 90));
-  json["p99"] = sim::SecondsText(Percentile(durations, 99));
-  json["max"] = sim::SecondsText(durations.back());
+Json DurationsJson(const std::vector<Duration>& durations) {
+  const sim::Distribution all = DistributionOf(durations);
+  Json json = {{"count", all.count}};
+  if (all.count == 0) return json;
+  json["p50"] = sim::SecondsText(Duration{*all.p50.value});
+  json["p90"] = sim::SecondsText(Duration{*all.p90.value});
+  json["p99"] = sim::SecondsText(Duration{*all.p99.value});
+  json["max"] = sim::SecondsText(Duration{*all.max});
   return json;
 }
 

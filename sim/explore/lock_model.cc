@@ -302,7 +302,7 @@ bool LockModel::Step(Situation& state, const Move& move) const {
       break;
   }
   TellJudges(state, out, tells_kinds_);
-  // Worlds are copied: a long run's would grow.
+  // Worlds are copied, and a world whose transactions stay grows for an hour of its time.
   constexpr size_t kMany = 8;
   const model::Database& database = state.world.state().database;
   if (database.transactions.size() + database.finished.size() > kMany) {

@@ -216,7 +216,7 @@ TEST(CheckReader, ErrorsSayWhere) {
   const Place place = {.file = "f.jsonl", .line = 7};
   EXPECT_THAT(reader.Read("{\"event\":", place, out), HasSubstr("f.jsonl:7:10: is no JSON"));
   EXPECT_THAT(reader.Read(R"({"left":1e99999})", place, out),
-              HasSubstr("f.jsonl:7: has a number that is too great"));
+              HasSubstr("f.jsonl:7: has a number that is too large"));
   EXPECT_THAT(reader.Read("{}", place, out), HasSubstr("f.jsonl:7: is neither"));
   EXPECT_THAT(reader.Read(R"({"event":"leads","id":"a","lock":"x","time":"noon"})", place, out),
               HasSubstr("\"time\" is a time such as"));

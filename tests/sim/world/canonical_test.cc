@@ -86,6 +86,20 @@ TEST(CanonicalForm, SchedulesThatCommuteEndInTheSameWorld) {
   EXPECT_GT(different, 1'000) << "as values, they are mostly not the same";
 }
 
+TEST(CanonicalForm, StaysWhenWhatCannotMatterIsDropped) {
+  Fork run(ThreeThatHurry("fenced_lease"));
+  size_t dropped = 0;
+  for (int step = 0; step < 5'000; ++step) {
+    run.world.TakeNext(run.chance, run.out);
+    if (step % 50 != 0) continue;
+    World small = run.world;
+    DropWhatCannotMatter(small);
+    EXPECT_EQ(DigestOf(small), DigestOf(run.world));
+    dropped += run.world.state().database.finished.size() - small.state().database.finished.size();
+  }
+  EXPECT_GT(dropped, 100) << "more than one each time";
+}
+
 // A digest that never changed would pass the test above.
 TEST(CanonicalForm, EventsThatMatterShow) {
   Fork run(ThreeThatHurry("fenced_lease"));
