@@ -337,20 +337,29 @@ void ForEachTransaction(const model::Database& database, const Visit& visit) {
   }
 }
 
+// The earliest time as of which something reads that has begun; nothing: there is no such read.
+std::optional<Timestamp> OldestRead(const model::Database& database, const References& references) {
+  std::optional<Timestamp> oldest;
+  const auto reads_at = [&oldest](Timestamp time) {
+    oldest = std::min(oldest.value_or(time), time);
+  };
+  ForEachTransaction(database, [&](const model::TransactionState& transaction, uint32_t) {
+    if (!transaction.snapshot || model::IsOver(transaction)) return;
+    if (references.Matters(transaction)) reads_at(*transaction.snapshot);
+  });
+  for (const model::WaitingRead& read : database.waiting_reads) reads_at(read.read_timestamp);
+  return oldest;
+}
+
 void AddDatabase(const World& world, const References& references, CanonicalForm& form) {
   const model::Database& database = world.state().database;
-  std::optional<Timestamp> oldest_read;
-  const auto reads_at = [&oldest_read](Timestamp time) {
-    oldest_read = std::min(oldest_read.value_or(time), time);
-  };
   ForEachTransaction(database, [&](const model::TransactionState& transaction, uint32_t origin) {
     if (!references.Matters(transaction)) return;
-    if (transaction.snapshot && !model::IsOver(transaction)) reads_at(*transaction.snapshot);
     Begin(PartKind::kTransaction, -1, form, origin);
     AddTransaction(transaction, form);
     form.EndPart();
   });
-  for (const model::WaitingRead& read : database.waiting_reads) reads_at(read.read_timestamp);
+  const std::optional<Timestamp> oldest_read = OldestRead(database, references);
   Begin(PartKind::kDatabase, -1, form);
   for (const model::StoredTable& table : database.tables) AddRows(table, oldest_read, form);
   form.Add(database.sessions);
@@ -398,9 +407,12 @@ void TakeApart(const World& world, CanonicalForm& form) {
 
 void DropWhatCannotMatter(World& world) {
   const References references(world);
-  world.Forget([&references](const model::TransactionState& transaction) {
-    return !references.Matters(transaction);
-  });
+  const std::optional<Timestamp> oldest_read = OldestRead(world.state().database, references);
+  world.Forget(
+      [&references](const model::TransactionState& transaction) {
+        return !references.Matters(transaction);
+      },
+      oldest_read.value_or(ToTimestamp(world.now())));
 }
 
 Digest128 CanonicalDigest(const World& world, Duration memory) {

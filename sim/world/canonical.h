@@ -49,8 +49,8 @@ const model::TransactionState& KeptTransaction(const model::Database& database, 
 std::vector<const ActiveTimer*> SortedTimers(const Participant& participant);
 std::vector<const ActiveRunner*> SortedRunners(const Participant& participant);
 
-// Makes Spanner forget the transactions that the world's form leaves out; by itself it would remember them
-// for an hour. The form stays the same.
+// Makes Spanner forget the transactions and versions of rows that the world's form leaves out; by itself it
+// would keep them for an hour. The form stays the same.
 void DropWhatCannotMatter(World& world);
 
 // Whether Spanner's memory of the transaction matters although nobody refers to it.

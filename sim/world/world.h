@@ -235,12 +235,13 @@ class World {
   void TakeEarly(const Choice& choice, Chance& chance, Outbox& out);
   // Lets time pass without an event. REQUIRES: `to` is not before now().
   void AdvanceTo(Instant to) { state_.now = to; }
-  // Makes Spanner forget these transactions now. REQUIRES: nothing can ask for them any more
-  // (DropWhatCannotMatter).
+  // Makes Spanner forget these transactions now, and the versions of rows that no read at or after
+  // `oldest_read` can see. REQUIRES: nothing can ask for them any more (DropWhatCannotMatter).
   template <typename Predicate>
-  void Forget(const Predicate& transactions) {
+  void Forget(const Predicate& transactions, Timestamp oldest_read) {
     std::erase_if(state_.database.transactions, transactions);
     std::erase_if(state_.database.finished, transactions);
+    for (model::StoredTable& table : state_.database.tables) model::Collect(table, oldest_read);
   }
 
   // A call reached the phase at which the fault strikes: the choice that lets it strike now.
