@@ -14,7 +14,7 @@
 
 #include "cli/bench/command.h"
 #include "cli/check_command.h"
-#include "cli/diff_command.h"
+#include "cli/diff/command.h"
 #include "cli/exit_code.h"
 #include "cli/explore_command.h"
 #include "cli/grpc_commands.h"

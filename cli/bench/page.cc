@@ -77,7 +77,9 @@ std::string CostPage(const sim::CostReport& report, const std::vector<sim::Trade
                      {"transactions", one.transactions},
                      {"rpcs", one.rpcs},
                      {"takeover_p50", TimeOrNull(one.takeover_p50)},
-                     {"takeover_p99", TimeOrNull(one.takeover_p99)}});
+                     {"takeover_p99", TimeOrNull(one.takeover_p99)},
+                     {"least_p50", TimeOrNull(one.least_p50)},
+                     {"least_p99", TimeOrNull(one.least_p99)}});
   }
   return PageOf({{"tradeoffs", std::move(cases)}}, "cost", report.interrupted, Json::array());
 }

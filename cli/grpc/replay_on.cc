@@ -25,6 +25,7 @@
 #include "sim/judge/batch.h"
 #include "sim/judge/expectations.h"
 #include "sim/report/explain.h"
+#include "sim/report/jepsen.h"
 #include "sim/report/page_model.h"
 #include "sim/report/perfetto.h"
 #include "sim/report/timeline.h"
@@ -125,7 +126,8 @@ class ReplayOn {
         {&document_, &request_.out},
         {&saved_, &request_.save_path},
         {&picture_, &request_.perfetto_path},
-        {&page_, &request_.html_path}};
+        {&page_, &request_.html_path},
+        {&jepsen_, &request_.jepsen_path}};
     for (const auto& [file, path] : files) {
       if (path->empty()) continue;
       if (absl::Status opened = file->Open(*path); !opened.ok()) return opened;
@@ -241,6 +243,9 @@ class ReplayOn {
     if (!request_.perfetto_path.empty()) {
       written.Update(Write<sim::PerfettoWriter>(picture_, *compared.scenario, number, tell));
     }
+    if (!request_.jepsen_path.empty()) {
+      written.Update(Write<sim::JepsenWriter>(jepsen_, *compared.scenario, number, tell));
+    }
     if (!request_.html_path.empty()) written.Update(WriteItsPage(compared, run));
     if (!request_.save_path.empty()) {
       saved_.stream() << sim::ScenarioText(
@@ -316,6 +321,7 @@ class ReplayOn {
   OutputFile saved_;
   OutputFile picture_;
   OutputFile page_;
+  OutputFile jepsen_;
   std::vector<std::optional<absl::StatusOr<RealRun>>> runs_;  // by job
   std::string shown_;  // the timeline and the like of the only run, for people
   size_t skipped_ = 0;

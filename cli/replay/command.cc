@@ -114,6 +114,7 @@ class Replay {
                  .trace_path = TracePath(scenario, seed),
                  .perfetto_path = request_.perfetto_path,
                  .html_path = request_.html_path,
+                 .jepsen_path = request_.jepsen_path,
                  .page_command = ReplayCommand(request_.command, scenario, seed),
                  .timeline = request_.timeline,
                  .mermaid = request_.mermaid,

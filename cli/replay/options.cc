@@ -84,6 +84,10 @@ void AddWaysToLook(CLI::App& app, const std::shared_ptr<ReplayRequest>& request)
                  "write one run into FILE as a page, which any browser opens and which needs "
                  "nothing else")
       ->type_name("FILE");
+  app.add_option("--jepsen", request->jepsen_path,
+                 "write one run into FILE as a history in the form of Jepsen (EDN): acquire, "
+                 "release, has-lock, write, faults")
+      ->type_name("FILE");
   app.add_flag("--mermaid", request->mermaid,
                "print one run as a Mermaid sequence diagram of at most 60 lines, instead of the "
                "table");
@@ -157,7 +161,8 @@ std::vector<std::string> OfRealRunsOnly(const ReplayRequest& request) {
   const Given of_one_seed[] = {
       {"--timeline", request.timeline},       {"--explain", request.explain},
       {"--at", request.at.has_value()},       {"--perfetto", !request.perfetto_path.empty()},
-      {"--html", !request.html_path.empty()}, {"--mermaid", request.mermaid}};
+      {"--html", !request.html_path.empty()}, {"--jepsen", !request.jepsen_path.empty()},
+      {"--mermaid", request.mermaid}};
   for (const auto& [name, is_given] : of_one_seed) {
     if (!is_given || request.repeat == 1) continue;
     errors.push_back(
@@ -167,6 +172,7 @@ std::vector<std::string> OfRealRunsOnly(const ReplayRequest& request) {
                                   {"--explain", request.explain},
                                   {"--perfetto", !request.perfetto_path.empty()},
                                   {"--html", !request.html_path.empty()},
+                                  {"--jepsen", !request.jepsen_path.empty()},
                                   {"--mermaid", request.mermaid},
                                   {"--trace", !request.trace_folder.empty()},
                                   {"--check-determinism", request.check_determinism}};
@@ -199,11 +205,12 @@ std::vector<std::string> OfManyRuns(const ReplayRequest& request, const Inputs& 
   if (request.on.has_value()) {
     const size_t runs = inputs.scenarios.size() * request.repeat;
     const bool shows_one = request.timeline || request.explain || !request.perfetto_path.empty() ||
-                           !request.html_path.empty() || !request.save_path.empty();
+                           !request.html_path.empty() || !request.jepsen_path.empty() ||
+                           !request.save_path.empty();
     if (!shows_one || runs <= 1) return {};
     return {
-        Cat("--timeline, --explain, --perfetto, --html and --save show one run of one scenario, "
-            "and here are ",
+        Cat("--timeline, --explain, --perfetto, --html, --jepsen and --save show one run of one "
+            "scenario, and here are ",
             std::to_string(runs))};
   }
   const size_t files = inputs.scenarios.size() + inputs.bad.size();
@@ -212,6 +219,7 @@ std::vector<std::string> OfManyRuns(const ReplayRequest& request, const Inputs& 
   const Given of_one_run[] = {{"--at", request.at.has_value()},
                               {"--perfetto", !request.perfetto_path.empty()},
                               {"--html", !request.html_path.empty()},
+                              {"--jepsen", !request.jepsen_path.empty()},
                               {"--mermaid", request.mermaid}};
   for (const auto& [name, is_given] : of_one_run) {
     if (!is_given) continue;
@@ -227,6 +235,7 @@ void AddFilesWrittenTwice(const ReplayRequest& request, const Inputs& inputs,
       {"--out", request.out},
       {"--perfetto", request.perfetto_path},
       {"--html", request.html_path},
+      {"--jepsen", request.jepsen_path},
       {"--save", request.save_path}};
   for (const auto& [name, path] : written) {
     const std::string same = SameInput(inputs, path);

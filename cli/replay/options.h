@@ -28,6 +28,7 @@ struct ReplayRequest {
   std::string trace_folder;
   std::string perfetto_path;
   std::string html_path;
+  std::string jepsen_path;
   bool mermaid = false;
   bool json = false;
   std::string out;

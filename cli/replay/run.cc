@@ -9,6 +9,7 @@
 #include "cli/page.h"
 #include "cli/version.h"
 #include "sim/report/explain.h"
+#include "sim/report/jepsen.h"
 #include "sim/report/page_model.h"
 #include "sim/report/perfetto.h"
 #include "sim/report/sequence_diagram.h"
@@ -145,6 +146,8 @@ RunOutcome RunOnce(const RunRequest& request) {
   Listeners listeners;
   listeners.Add(trace.writer());
   listeners.Add(picture.writer());
+  ListenersFile<sim::JepsenWriter> history(request.jepsen_path, request);
+  listeners.Add(history.writer());
   PageFile page(request);
   listeners.Add(page.model());
   if (request.timeline) outcome.timeline = std::make_unique<sim::Timeline>(scenario);
@@ -165,6 +168,7 @@ RunOutcome RunOnce(const RunRequest& request) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   outcome.written = trace.Finish();
   outcome.written.Update(picture.Finish());
+  outcome.written.Update(history.Finish());
   outcome.written.Update(page.Finish(outcome.result));
   if (diagram.has_value()) outcome.mermaid = diagram->Text(outcome.result);
   if (request.explain) {

@@ -23,6 +23,7 @@ struct RunRequest {
   std::string trace_path;     // empty: no trace
   std::string perfetto_path;  // empty: no file
   std::string html_path;      // empty: no page
+  std::string jepsen_path;    // empty: no history
   std::string page_command;   // that makes the run again, for its page
   bool timeline = false;
   bool mermaid = false;

@@ -9,6 +9,7 @@ import { Run, seconds } from './run.js';
 interface FieldDifference { field: string; a: unknown; b: unknown }
 interface Compared {
   names: [string, string];
+  told?: string[];  // of a failing run and the nearest one that passes: what they are, in lines
   heads: [Head, Head];
   bytes: number;  // of the first run's tables; the second's follow
   difference: {
@@ -30,12 +31,15 @@ class Comparison {
     const [a, b] = compared.heads;
     a.result.simulated = b.result.simulated = Math.max(a.result.simulated, b.result.simulated);
     this.first = compared.difference.first?.n ?? 0;
-    const side = (head: Head, part: Uint8Array, place: number): Side => {
-      const run = new Run(checked(head), new Data(head, part));
+    const runs = [new Run(checked(a), new Data(a, bytes.subarray(0, compared.bytes))),
+      new Run(checked(b), new Data(b, bytes.subarray(compared.bytes)))];
+    // What one of them violates has a row in both, so that their lanes are level.
+    const violated = runs.flatMap((run) => run.violations.map((violation) => violation.invariant));
+    const side = (place: number): Side => {
       const canvas = element<HTMLCanvasElement>(`picture-${place}`);
-      return { run, canvas, picture: new Picture(canvas, run) };
+      return { run: runs[place]!, canvas, picture: new Picture(canvas, runs[place]!, violated) };
     };
-    this.sides = [side(a, bytes.subarray(0, compared.bytes), 0), side(b, bytes.subarray(compared.bytes), 1)];
+    this.sides = [side(0), side(1)];
     this.showHead();
     this.showFields();
     this.sides.forEach((one, place) => this.listen(one, place));
@@ -65,6 +69,10 @@ class Comparison {
     }
     const differing = difference.header.map((field) => field.field).join(', ');
     element('about').textContent = differing === '' ? '' : `The traces' heads differ in: ${differing}.`;
+    const { told } = this.compared;
+    if (told === undefined) return;
+    element('about').className = '';
+    element('about').replaceChildren(...told.flatMap((line) => [`${line}.`, make('br', '', '')]));
   }
 
   private showFields(): void {
@@ -73,7 +81,7 @@ class Comparison {
     if (first === null) return;
     const rows = first.fields.length > 0 ? first.fields : [{ field: 'event', a: first.a, b: first.b }];
     const text = (value: unknown): string =>
-      value === null ? '(the trace ends here)' : typeof value === 'string' ? value : JSON.stringify(value);
+      value === null ? (first.a === null || first.b === null ? '(the trace ends here)' : '(none)') : typeof value === 'string' ? value : JSON.stringify(value);
     element('fields').replaceChildren(
       make('thead', '', '', make('tr', '', '', headCell('col', 'field'), headCell('col', 'A'), headCell('col', 'B'))),
       make('tbody', '', '', ...rows.map((row) => make('tr', '', '', headCell('row', row.field),

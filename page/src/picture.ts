@@ -51,7 +51,8 @@ export class Picture {
   private readonly axis: number;  // where it begins
   private pending = false;
 
-  constructor(private readonly canvas: HTMLCanvasElement, private readonly run: Run) {
+  // `violated`: invariants that have a row even if the run violates none of them.
+  constructor(private readonly canvas: HTMLCanvasElement, private readonly run: Run, violated: string[] = []) {
     this.context = canvas.getContext('2d')!;
     this.to = run.end;
     const sorted = (kind: Parameters<Run['spans']>[0]): Sorted[] => run.spans(kind).map((spans) => new Sorted(spans));
@@ -66,7 +67,7 @@ export class Picture {
     this.commits = run.commits();
     this.axis = (run.head.decision?.moments.length ?? 0) > 2 ? CURVE : 0;
     this.faultRows = rowsOf(run.faults, run.end);
-    this.violatedNames = [...new Set(run.violations.map((violation) => violation.invariant))];
+    this.violatedNames = [...new Set([...violated, ...run.violations.map((violation) => violation.invariant)])];
     this.layOut();
     this.recolour();
   }
@@ -182,7 +183,14 @@ export class Picture {
       c.lineTo(this.width, lane.top + 0.5);
       c.stroke();
       c.fillStyle = this.colours['ink']!;
-      c.fillText(this.fit(lane.name, this.gutter - 10), 6, lane.top + Math.min(lane.height / 2, 14));
+      // "writes, not fenced" in two lines where one has no room.
+      const [first, second] = lane.name.split(', ');
+      if (lane.kind === 'resource' && second !== undefined && c.measureText(lane.name).width > this.gutter - 10) {
+        c.fillText(this.fit(first!, this.gutter - 10), 6, lane.top + 8);
+        c.fillText(this.fit(second, this.gutter - 7), 6, lane.top + 20);
+      } else {
+        c.fillText(this.fit(lane.name, this.gutter - 10), 6, lane.top + Math.min(lane.height / 2, 14));
+      }
       if (lane.kind !== 'node' || lane.height < 40) continue;
       const node = this.run.head.scenario.nodes[lane.index]!;
       const clock = [node.clock_offset === 0 ? '' : `clock ${signed(node.clock_offset)}`,

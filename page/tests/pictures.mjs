@@ -7,7 +7,8 @@
 //
 // Fonts differ between machines, and texts with them: where the fonts are not those of the stored
 // pictures, nothing is compared, and the caller is told so. A real run differs from time to time, so
-// none is stored.
+// none is stored: its picture is compared with that of the same scenario, simulated, in what does not
+// depend on when things happened.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -155,6 +156,58 @@ export async function comparePictures(whorl, browser) {
     differing.push(`${name}: ${(100 * share).toFixed(1)} % of its pixels differ (${seen})`);
   });
   return { skipped: '', differing };
+}
+
+export const REAL_RUN = join(here, 'real_run.json');
+
+// What of a page does not depend on when things happened: names, verdicts with their figures left out,
+// and the picture's column of names.
+async function timeless(page) {
+  return page.evaluate(() => {
+    const texts = (selector) => [...document.querySelectorAll(selector)].map((one) => one.textContent.replace(/[0-9][0-9.,]*/g, '#'));
+    const canvas = document.getElementById('picture');
+    const names = document.createElement('canvas');
+    names.width = Math.round((canvas.clientWidth < 600 ? 70 : 120) * devicePixelRatio);
+    names.height = canvas.height;
+    names.getContext('2d').drawImage(canvas, 0, 0);
+    return {
+      texts: {
+        about: texts('#about'), headings: texts('h2'), nodes: texts('#filter-node option'),
+        locks: texts('#filter-lock option'), verdicts: texts('#invariants tbody tr'), lanes: canvas.clientHeight,
+      },
+      picture: names.toDataURL().split(',')[1],
+    };
+  });
+}
+
+// What differs between the page of REAL_RUN on real processes and that of its simulation, a text for
+// each.
+export async function compareRealRun(whorl, browser, file) {
+  const pages = mkdtempSync(join(tmpdir(), 'whorl-real-'));
+  const workbench = await (await browser.newContext()).newPage();
+  const differing = [];
+  try {
+    const simulated = join(pages, 'simulated.html');
+    execFileSync(whorl, ['replay', REAL_RUN, '--html', simulated], { stdio: 'pipe' });
+    for (const look of LOOKS) {
+      const seen = [];
+      for (const one of [file, simulated]) {
+        const { page, context } = await open(browser, one, look);
+        seen.push(await timeless(page));
+        await context.close();
+      }
+      for (const [what, texts] of Object.entries(seen[0].texts)) {
+        const [one, other] = [texts, seen[1].texts[what]].map((value) => JSON.stringify(value));
+        if (one !== other) differing.push(`${look.width}: ${what}: ${one}, simulated ${other}`);
+      }
+      const share = await difference(workbench, ...seen.map(({ picture }) => Buffer.from(picture, 'base64')));
+      if (share > TOLERANCE) differing.push(`${look.width}: ${(100 * share).toFixed(1)} % of the names' pixels differ`);
+    }
+  } finally {
+    await workbench.context().close();
+    rmSync(pages, { recursive: true });
+  }
+  return differing;
 }
 
 async function store(whorl, browser) {

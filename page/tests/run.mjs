@@ -3,11 +3,11 @@
 // 1,000,000 events, prints its figures, and holds them to their bounds.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { launch, missing, open, require } from './browser.mjs';
-import { comparePictures } from './pictures.mjs';
+import { comparePictures, compareRealRun, REAL_RUN } from './pictures.mjs';
 
 const whorl = process.argv[2];
 if (missing() !== '') {
@@ -39,19 +39,19 @@ async function with_(file, options, body) {
   await context.close();
 }
 // How many pixels of the canvas have about the colour of that name.
-const pixels = (page, name) => page.evaluate((wanted) => {
+const pixels = (page, name, picture = 'picture') => page.evaluate(([wanted, id]) => {
   const probe = document.createElement('canvas').getContext('2d');
   probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(`--${wanted}`).trim();
   probe.fillRect(0, 0, 1, 1);
   const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
-  const canvas = document.getElementById('picture');
+  const canvas = document.getElementById(id);
   const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
   let count = 0;
   for (let i = 0; i < data.length; i += 4) {
     if (Math.abs(data[i] - r) + Math.abs(data[i + 1] - g) + Math.abs(data[i + 2] - b) < 6) ++count;
   }
   return count;
-}, name);
+}, [name, picture]);
 const settled = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 const current = (page) => page.evaluate(() => Number(new URLSearchParams(location.hash.slice(1)).get('event')));
 
@@ -244,6 +244,59 @@ run('bench', 'takeover', '--lease', '10s', '--fault', 'crash', '--runs', '20', '
 const costs = join(folder, 'cost.html');
 run('bench', 'cost', '--protocol', 'fenced_lease,lease_lock', '--takeovers', '20', '--herd', '10,100', '--largest', '100', '--locks', '1', '--html', costs);
 
+const nearest = join(folder, 'nearest.html');
+run('diff', 'scenarios/semaphore_pause_two_leaders.json', '--nearest', '--html', nearest);
+
+test('a failing run is beside the nearest one that passes, aligned where chance parted them', () => with_(nearest, {}, async (page) => {
+  assert.match(await page.textContent('#verdict'), /The first 465 events are alike\. Event 466 is the first that differs/);
+  assert.match(await page.textContent('#about'), /single_leader_belief violated at 12\.513106 s.*the nearest run that passes draws chance anew from 10\.000000 s/);
+  assert.match(await page.textContent('#title-0'), /A: single_leader_belief is violated/);
+  assert.match(await page.textContent('#title-1'), /B: single_leader_belief holds/);
+  // The violation is drawn in the failing run, and nowhere in the other.
+  await page.click('#zoom-all');
+  const [failing, passing] = [await pixels(page, 'bad', 'picture-0'), await pixels(page, 'bad', 'picture-1')];
+  assert.ok(failing > 20 && passing === 0, `${failing} and ${passing} pixels`);
+}));
+
+// --- a run on real processes ----------------------------------------------------------------------
+
+// On the emulator where it is installed, on whorl's own server otherwise; both end with the command.
+const real = (() => {
+  const file = join(folder, 'real.html');
+  let why = '';
+  for (const on of ['emulator', 'server']) {
+    try {
+      execFileSync(whorl, ['replay', REAL_RUN, '--on', on, '--html', file], { stdio: 'pipe', timeout: 120_000 });
+      return { on, file };
+    } catch (error) {
+      if (error.status === 1 && existsSync(file)) return { on, file };
+      why += ` --on ${on}: ${String(error.stderr).trim()}`;
+    }
+  }
+  console.log(`SKIPPED: no page of a real run is tested:${why}`);
+  return null;
+})();
+if (real !== null && real.on !== 'emulator') console.log('SKIPPED: the real run is not on the emulator, which is not installed');
+
+if (real !== null) {
+  test(`the page of a run on real processes (${real.on}) says so, and what became of it`, () => with_(real.file, {}, async (page) => {
+    assert.match(await page.textContent('body'), new RegExp(`--on ${real.on}`));
+    assert.match(await page.textContent('#verdict'), /No invariant was violated/);
+    assert.match(await page.textContent('#story, #about'), /gives the lock back/);
+    for (const name of ['up', 'believes', 'holder', 'lease', 'call', 'accepted']) {
+      assert.ok(await pixels(page, name) > 20, `nothing has the colour ${name}`);
+    }
+    assert.equal(await pixels(page, 'bad'), 0);
+    await page.selectOption('#filter-node', { label: 'b' });
+    await page.fill('#search', 'believes');
+    await page.waitForFunction(() => document.querySelectorAll('#list button').length > 0);
+  }));
+
+  test('its picture is that of the simulated run, but for when things happened', async () => {
+    assert.deepEqual(await compareRealRun(whorl, browser, real.file), []);
+  });
+}
+
 test('two runs are side by side, aligned at their first difference', () => with_(both, {}, async (page) => {
   assert.match(await page.textContent('#verdict'), /The first 15 events are alike\. Event 16 is the first that differs/);
   assert.match(await page.textContent('#fields'), /0\.000161122.*0\.000184357/);
@@ -281,12 +334,16 @@ test('a page of takeovers has a curve and T* for each protocol', () => with_(tak
   assert.match(await page.textContent('#about'), /T\*, the shortest/);
 }));
 
-test('a page of costs has a curve for each protocol, by p50 and p99', () => with_(costs, {}, async (page) => {
+test('a page of costs has a curve and T* for each protocol, by p50 and p99', () => with_(costs, {}, async (page) => {
   assert.equal(await page.$$eval('#plots path.curve', (all) => all.length), 4);
+  assert.equal(await page.$$eval('#plots path.least', (all) => all.length), 4);
   assert.equal(await page.$$eval('#table tbody tr', (all) => all.length), 8);
+  assert.match(await page.textContent('#about'), /T\*, the shortest time/);
+  const rows = await page.$$eval('#table tbody tr', (all) => all.map((row) => [...row.children].map((cell) => Number(cell.textContent))));
+  for (const row of rows) assert.ok(row.at(-2) > 0 && row.at(-2) <= row.at(-4) && row.at(-1) <= row.at(-3), row.join());
 }));
 
-for (const [name, file] of [['two runs', both], ['an index', index], ['takeovers', takeovers], ['costs', costs]]) {
+for (const [name, file] of [['two runs', both], ['a failing run and the nearest', nearest], ['an index', index], ['takeovers', takeovers], ['costs', costs]]) {
   test(`the page of ${name} fits a phone, and axe-core finds nothing serious`, async () => {
     const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
     for (const look of [{ width: 390, height: 844 }, { dark: true }]) {

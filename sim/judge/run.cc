@@ -32,6 +32,11 @@ class Run {
         seed_(seed),
         judge_(scenario, sink),
         driver_(scenario, seed, &judge_, make_config) {}
+  Run(const Scenario& scenario, const Branch& branch, ObservationSink* sink)
+      : scenario_(scenario),
+        seed_(branch.seed),
+        judge_(scenario, sink),
+        driver_(Left(scenario, branch, &judge_)) {}
 
   Driver& driver() { return driver_; }
   RunResult Finish() {
@@ -48,6 +53,12 @@ class Run {
   }
 
  private:
+  static Driver Left(const Scenario& scenario, const Branch& branch, ObservationSink* sink) {
+    Driver driver(scenario, branch.seed, sink);
+    driver.Advance(branch.after);
+    return driver.Fork(branch.chance, sink);
+  }
+
   const Scenario& scenario_;
   uint64_t seed_;
   JudgingSink judge_;
@@ -59,6 +70,10 @@ class Run {
 RunResult RunScenario(const Scenario& scenario, uint64_t seed, ObservationSink* sink,
                       ConfigMaker make_config) {
   return Run(scenario, seed, sink, make_config).Finish();
+}
+
+RunResult RunScenario(const Scenario& scenario, const Branch& branch, ObservationSink* sink) {
+  return Run(scenario, branch, sink).Finish();
 }
 
 std::optional<RunResult> RunScenario(const Scenario& scenario, uint64_t seed, ObservationSink* sink,

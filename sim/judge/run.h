@@ -12,6 +12,7 @@
 
 #include "protocol/spanner/fields.h"
 #include "sim/judge/check_report.h"
+#include "sim/scenario/instant.h"
 #include "sim/scenario/scenario.h"
 #include "sim/world/driver.h"
 
@@ -36,6 +37,18 @@ struct RunResult {
 // is valid as the loader would have it.
 RunResult RunScenario(const Scenario& scenario, uint64_t seed, ObservationSink* sink,
                       ConfigMaker make_config = nullptr);
+
+// A run that goes as that of `seed` goes, up to and including the events of `after`, and from then on
+// draws the chance of `chance`. If `after` is before the start, it is the run of the seed `chance`, but
+// for its hash.
+struct Branch {
+  uint64_t seed = 0;
+  Instant after;
+  uint64_t chance = 0;
+};
+
+// The result's seed is that of the run that was left. `sink` hears the whole run; it may be null.
+RunResult RunScenario(const Scenario& scenario, const Branch& branch, ObservationSink* sink);
 
 // Is asked a thousand times in a run, after equal parts of the simulated time, whether it goes on.
 class RunWatch {

@@ -43,6 +43,8 @@ absl::Status MeasureTakeovers(const CostOptions& options, uint64_t runs, int thr
     if (result.interrupted) break;
     one.takeover_p50 = TimeOf(result.first_write.p50);
     one.takeover_p99 = TimeOf(result.first_write.p99);
+    one.least_p50 = TimeOf(result.least.p50);
+    one.least_p99 = TimeOf(result.least.p99);
   }
   return absl::OkStatus();
 }

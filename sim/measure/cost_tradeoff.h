@@ -25,6 +25,9 @@ struct Tradeoff {
   // measures it; nothing if it was not measured.
   std::optional<Duration> takeover_p50;
   std::optional<Duration> takeover_p99;
+  // T* of the same takeovers, the least possible time.
+  std::optional<Duration> least_p50;
+  std::optional<Duration> least_p99;
 };
 
 // By protocol and lease, with the usual number of followers. Takeovers are not measured yet.

@@ -10,6 +10,7 @@
 
 #include "sim/judge/batch.h"
 #include "sim/judge/run_judge.h"
+#include "sim/measure/continuation.h"
 #include "sim/report/row_text.h"
 #include "sim/report/timeline.h"
 #include "sim/report/trace.h"
@@ -18,67 +19,15 @@
 #include "sim/scenario/number_text.h"
 #include "sim/world/driver.h"
 #include "sim/world/latency.h"
-#include "sim/world/mix.h"
 
 namespace whorl::sim {
 namespace {
 
-constexpr Instant kBeforeStart = {-1};
-constexpr int64_t kFewest = 20;  // continuations of a moment
 constexpr size_t kFewestMoments = 10;
 constexpr size_t kSpread = 12;       // moments spread over time, before others are put between
 constexpr double kWorthALook = 0.1;  // a difference of shares
 constexpr double kJump = 0.15;       // likewise; chance alone makes 0.1 of 200 in one of forty
 constexpr size_t kNamedJumps = 5;
-
-// Judges a run, and has enough once the invariant was violated.
-class Watcher final : public EndingSink {
- public:
-  Watcher(RunJudge judge, Invariant invariant) : judge_(std::move(judge)), invariant_(invariant) {}
-
-  void Hear(const Observation& observation, uint64_t /*ordinal*/, uint64_t /*hash*/) override {
-    judge_.Observe(observation);
-  }
-  bool HasEnough() const override { return judge_.violations(invariant_) > 0; }
-  bool HasViolated(Instant end) const {
-    return HasEnough() || judge_.Finish(end)[invariant_].verdict == Verdict::kViolated;
-  }
-  const RunJudge& judge() const { return judge_; }
-
- private:
-  RunJudge judge_;
-  Invariant invariant_;
-};
-
-// The instants of a run before the one of its violation, without repetitions.
-class Instants final : public EndingSink {
- public:
-  explicit Instants(uint64_t violating) : violating_(violating) {}
-
-  void Hear(const Observation& observation, uint64_t ordinal, uint64_t /*hash*/) override {
-    if (ordinal == violating_) violated_at_ = observation.at;
-    if (all_.empty() || all_.back() < observation.at) all_.push_back(observation.at);
-  }
-  bool HasEnough() const override { return violated_at_.has_value(); }
-  // kBeforeStart, and those that were heard, up to the violation's.
-  std::vector<Instant> Candidates() const {
-    std::vector<Instant> before = {kBeforeStart};
-    for (const Instant at : all_) {
-      if (at < violated_at()) before.push_back(at);
-    }
-    before.push_back(violated_at());
-    return before;
-  }
-  // If it was noticed only at the end of the run, the end.
-  Instant violated_at() const {
-    return violated_at_.value_or(all_.empty() ? Instant{} : all_.back());
-  }
-
- private:
-  uint64_t violating_;
-  std::optional<Instant> violated_at_;
-  std::vector<Instant> all_;
-};
 
 // What happened at each of some instants: the line of the timeline, or else the last step.
 class Namer final : public EndingSink {
@@ -161,7 +110,10 @@ class Search {
 
   Decision Find() {
     Decision decision{
-        .invariant = invariant_, .not_measured = Refusal(), .moments = {}, .jumps = {}};
+        .invariant = invariant_,
+        .not_measured = WhyNoContinuations(scenario_, result_, kFewestMoments, options_.events),
+        .moments = {},
+        .jumps = {}};
     if (!decision.not_measured.empty()) return decision;
     Instants instants(result_.checks[invariant_].first->observation);
     RunWhileHeard(scenario_, result_.seed, instants);
@@ -179,17 +131,6 @@ class Search {
   }
 
  private:
-  std::string Refusal() const {
-    if (!scenario_.schedule.empty()) {
-      return "the scenario's schedule decides every event, so chance has no part in it";
-    }
-    if (result_.events * static_cast<uint64_t>(kFewest) * kFewestMoments > options_.events) {
-      return Cat("the run has ", GroupedText(static_cast<int64_t>(result_.events)),
-                 " events, which is too long to try continuations of it");
-    }
-    return {};
-  }
-
   void Spread(size_t last) {
     for (size_t i = 1; i <= kSpread && known_.size() < options_.moments; ++i) {
       const Instant at = {candidates_[last].ns / static_cast<int64_t>(kSpread) *
@@ -240,7 +181,7 @@ class Search {
     const uint64_t each = std::max<uint64_t>(
         1, continuations_ == 0 ? result_.events : events_taken_ / continuations_);
     const auto affordable = static_cast<int64_t>(events_left_ / to_come / each);
-    return std::clamp(affordable, std::min(kFewest, options_.continuations),
+    return std::clamp(affordable, std::min(kFewestContinuations, options_.continuations),
                       options_.continuations);
   }
 
@@ -261,7 +202,7 @@ class Search {
         outcomes.size(), options_.threads,
         [&](size_t i) {
           Watcher watcher(before.judge(), invariant_);
-          Driver continuation = driver.Fork(Combine(Mix(result_.seed), i + 1), &watcher);
+          Driver continuation = driver.Fork(ChanceOfContinuation(result_.seed, i), &watcher);
           continuation.Advance(end_, &watcher);
           outcomes[i] = {.violated = watcher.HasViolated(end_),
                          .events = continuation.events() - driver.events()};

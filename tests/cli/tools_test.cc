@@ -263,6 +263,56 @@ TEST_F(ToolsTest, DiffWritesBothRunsAsAPageAndOverNoTrace) {
   EXPECT_THAT(ReadText(folder_ / "both.html"), HasSubstr("\"names\":[\"t/two.1.jsonl\""));
 }
 
+TEST_F(ToolsTest, DiffNearestShowsAFailingRunBesideOneThatPasses) {
+  const std::string race = WHORL_SOURCE_DIR "/scenarios/semaphore_pause_two_leaders.json";
+  const Ended ended = Whorl("diff " + race + " --nearest");
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  EXPECT_THAT(ended.out,
+              AllOf(HasSubstr("seed 1: single_leader_belief violated at 12.513106 s"),
+                    HasSubstr("the nearest run that passes draws chance anew from 10.000000 s on"),
+                    HasSubstr("from 10.000451 s on none of 200 does: chance has no part in it"),
+                    HasSubstr("the first event that differs is number 466"), HasSubstr("\n- {"),
+                    HasSubstr("\n+ {")));
+  const json document = json::parse(Whorl("diff " + race + " --nearest --jobs 3 --json").out);
+  EXPECT_EQ(document["violated"], "single_leader_belief");
+  EXPECT_EQ(document["nearest"]["common"], 465);
+  EXPECT_EQ(document["difference"]["first"]["n"], 466);
+  const Ended page = Whorl("diff " + race + " --nearest --html both.html");
+  if (page.code == 3) GTEST_SKIP() << page.err;
+  EXPECT_THAT(ReadText(folder_ / "both.html"), HasSubstr("the nearest run that passes"));
+}
+
+TEST_F(ToolsTest, DiffNearestSaysWhereThereIsNothingToShow) {
+  Write("quiet.json", kQuiet);
+  Write("two.json", kTwoBelieve);
+  const Ended quiet = Whorl("diff quiet.json --nearest");
+  EXPECT_EQ(quiet.code, 0) << quiet.err;
+  EXPECT_THAT(quiet.out, HasSubstr("no invariant is violated"));
+  const Ended decided = Whorl("diff " WHORL_SOURCE_DIR
+                              "/scenarios/gc_pause_stale_token.json --nearest --html x.html");
+  if (decided.code == 3) GTEST_SKIP() << decided.err;
+  EXPECT_EQ(decided.code, 1) << decided.err;
+  EXPECT_THAT(decided.out, HasSubstr("the scenario decides it"));
+  EXPECT_FALSE(fs::exists(folder_ / "x.html"));
+  ExpectUsageError("diff two.json two.json --nearest", "wants one scenario");
+  ExpectUsageError("diff two.json --nearest --html two.json", "would write over the scenario");
+  ExpectUsageError("diff a b --seed 1", "--seed is for the run of a scenario; it wants --nearest");
+  ExpectUsageError("diff two.json --nearest --invariant no_wegde", "did you mean \"no_wedge\"");
+}
+
+// --- replay --jepsen -----------------------------------------------------------------------------
+
+TEST_F(ToolsTest, JepsenWritesOneRunAsAHistory) {
+  Write("two.json", kTwoBelieve);
+  const Ended ended = Whorl("replay two.json --seed 1 --jepsen history.edn");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const std::string history = ReadText(folder_ / "history.edn");
+  EXPECT_THAT(history, StartsWith("; whorl "));
+  EXPECT_THAT(history, HasSubstr("\n{:index 0, :time 0, :type :invoke, :process 0, :f :acquire, "));
+  ExpectUsageError("replay two.json --jepsen x --repeat 2", "it does not go with --repeat");
+  ExpectUsageError("replay two.json --jepsen two.json", "would write over the scenario");
+}
+
 TEST_F(ToolsTest, ReportIndexesTheRunsOfAFolderAndLinksTheirPages) {
   Write("d/quiet.json", kQuiet);
   Write("d/two.json", kTwoBelieve);
