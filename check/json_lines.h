@@ -1,38 +1,33 @@
-// Reads JSON lines: data change records of a Spanner change stream, and what processes log.
-// docs/CHECKING.md has the schema.
+// Reads JSON lines (check/record_reader.h says of what).
 //
 // Deliberately left out: documents of several lines.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "check/json_text.h"
 #include "check/operation.h"
+#include "check/record_reader.h"
 #include "protocol/protocols.h"
 
 namespace whorl::check {
 
 class JsonLines {
  public:
-  // `lock` and `table`: all others are left out; empty: none is.
-  JsonLines(const ProtocolInfo& protocol, std::string lock, std::string table)
-      : protocol_(protocol), lock_(std::move(lock)), table_(std::move(table)) {}
+  JsonLines(const ProtocolInfo& protocol, Wanted wanted)
+      : protocol_(protocol), wanted_(std::move(wanted)) {}
 
   // Adds the line's operations to `out`; an empty line has none. Returns what is wrong with it,
   // beginning with the file, the line and, if there is one, the column; then it adds nothing.
-  std::string Read(std::string_view line, const Place& place, std::vector<Operation>& out) const;
+  std::string Read(std::string_view line, const Place& place, std::vector<Operation>& out);
 
  private:
-  bool Wants(const std::string& lock) const {
-    return lock_.empty() || lock.empty() || lock == lock_;
-  }
-
   const ProtocolInfo& protocol_;
-  std::string lock_;
-  std::string table_;
-
-  friend class LineReader;
+  Wanted wanted_;
+  JsonText json_;
 };
 
 }  // namespace whorl::check

@@ -81,7 +81,7 @@ class Source {
 class Judgement {
  public:
   Judgement(const ProtocolInfo& protocol, const CheckRequest& request)
-      : reader_(protocol, request.lock, request.table),
+      : reader_(protocol, {.lock = request.lock, .table = request.table}),
         checker_(protocol, {.lease = request.lease,
                             .clock_error = request.clock_error,
                             .window = request.window.value_or(check::CheckOptions{}.window)}) {}

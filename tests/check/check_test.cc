@@ -51,7 +51,7 @@ HistoryVerdict Judge(const std::vector<std::string>& lines,
                      CheckOptions options = {.lease = Seconds(10),
                                              .clock_error = Milliseconds(10)}) {
   Checker checker(V2(), options);
-  const JsonLines reader(V2(), "", "");
+  JsonLines reader(V2(), {});
   std::vector<Operation> operations;
   Place place = {.file = "h", .line = 0};
   for (const std::string& line : lines) {
@@ -211,12 +211,12 @@ TEST(CheckClocks, WhatIsSaidOfOneProcessStandsInThePlaceOfWhatIsSaidOfAll) {
 }
 
 TEST(CheckReader, ErrorsSayWhere) {
-  const JsonLines reader(V2(), "", "");
+  JsonLines reader(V2(), {});
   std::vector<Operation> out;
   const Place place = {.file = "f.jsonl", .line = 7};
   EXPECT_THAT(reader.Read("{\"event\":", place, out), HasSubstr("f.jsonl:7:10: is no JSON"));
   EXPECT_THAT(reader.Read(R"({"left":1e99999})", place, out),
-              HasSubstr("f.jsonl:7: has a number that is too large"));
+              HasSubstr("f.jsonl:7:9: is no JSON (Number too big"));
   EXPECT_THAT(reader.Read("{}", place, out), HasSubstr("f.jsonl:7: is neither"));
   EXPECT_THAT(reader.Read(R"({"event":"leads","id":"a","lock":"x","time":"noon"})", place, out),
               HasSubstr("\"time\" is a time such as"));
@@ -228,7 +228,7 @@ TEST(CheckReader, ErrorsSayWhere) {
 
 // As Dataflow's reader writes records, and as a query of the stream answers them.
 TEST(CheckReader, OtherSpellingsOfChangeRecords) {
-  const JsonLines reader(V2(), "", "");
+  JsonLines reader(V2(), {});
   std::vector<Operation> out;
   EXPECT_EQ(
       reader.Read(R"({"commitTimestamp":{"seconds":5,"nanos":7},"modType":"INSERT","mods":)"
@@ -245,7 +245,7 @@ TEST(CheckReader, OtherSpellingsOfChangeRecords) {
 }
 
 TEST(CheckReader, AnyBytesAreRefusedOrRead) {
-  const JsonLines reader(V2(), "", "");
+  JsonLines reader(V2(), {});
   std::vector<Operation> out;
   const std::string line = Change("01", "UPDATE", Values("01", "01", "a"), "{}");
   for (size_t i = 0; i < line.size(); ++i) {

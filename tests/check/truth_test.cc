@@ -26,7 +26,7 @@ namespace {
 HistoryVerdict Judge(const ProtocolInfo& protocol, Duration lease,
                      const std::vector<std::string>& lines) {
   Checker checker(protocol, {.lease = lease});
-  const JsonLines reader(protocol, "", "");
+  JsonLines reader(protocol, {});
   std::vector<Operation> operations;
   Place place = {.file = "history", .line = 0};
   for (const std::string& line : lines) {

@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace whorl;  // NOLINT(google-build-using-namespace)
   const ProtocolInfo& protocol = *FindProtocol("spindle_v2");
   check::Checker checker(protocol, {.lease = Seconds(10), .window = Seconds(1)});
-  const check::JsonLines reader(protocol, "", "");
+  check::JsonLines reader(protocol, {});
   std::vector<check::Operation> operations;
   check::Place place = {.file = "fuzz", .line = 0};
   std::string_view rest(reinterpret_cast<const char*>(data), size);
