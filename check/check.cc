@@ -183,8 +183,11 @@ void Checker::On(const Said& said) {
   if (leads_not) beliefs_.End(said.process, said.lock, said.at);
   if (rests) work_.End(said.process, said.lock, said.at);
   if (!leads_not && !rests) return;
-  has_forgotten_ = true;
+  // Seldom enough that it costs nothing.
   const Timestamp watermark = said.at - options_.window - clock_most_;
+  if (has_forgotten_ && watermark < forgotten_ + options_.window / 8) return;
+  has_forgotten_ = true;
+  forgotten_ = watermark;
   beliefs_.Forget(watermark);
   work_.Forget(watermark);
 }

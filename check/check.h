@@ -83,6 +83,7 @@ class Checker {
   std::optional<Timestamp> taken_;  // the time of the last operation that left the window
   Duration clock_most_;             // the greatest offset that was ever declared or shown
   bool has_forgotten_ = false;      // spans, by that offset
+  Timestamp forgotten_;             // those before this
   HistoryMetrics metrics_;
   std::vector<std::string> problems_;
 };

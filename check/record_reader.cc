@@ -81,11 +81,11 @@ Timestamp CommitOf(const Node& commit) {
   if (commit.IsObject()) {
     const Node* seconds = Find(commit, "seconds");
     const Node* nanos = Find(commit, "nanos");
-    const bool fits = seconds != nullptr && seconds->IsInt64() &&
-                      (nanos == nullptr || nanos->IsInt64());
-    const auto time = fits ? Timestamp::FromParts(seconds->GetInt64(),
-                                                  nanos == nullptr ? 0 : nanos->GetInt64())
-                           : std::nullopt;
+    const bool fits =
+        seconds != nullptr && seconds->IsInt64() && (nanos == nullptr || nanos->IsInt64());
+    const auto time =
+        fits ? Timestamp::FromParts(seconds->GetInt64(), nanos == nullptr ? 0 : nanos->GetInt64())
+             : std::nullopt;
     if (time) return *time;
   }
   throw Wrong{"\"commit_timestamp\" is a time such as 2026-01-31T00:00:00.5Z"};
@@ -163,8 +163,7 @@ void RecordReader::Read(const Node& value, int depth) {
 void RecordReader::Record(const Node& record) {
   const Timestamp commit = CommitOf(*Find(record, {"commit_timestamp", "commitTimestamp"}));
   const Node* table = Find(record, {"table_name", "tableName"});
-  const bool is_other =
-      table != nullptr && !(table->IsString() && TextOf(*table) == wanted_.table);
+  const bool is_other = table != nullptr && !(table->IsString() && TextOf(*table) == wanted_.table);
   if (!wanted_.table.empty() && is_other) return;
   const Node* kind = Find(record, {"mod_type", "modType"});
   const Node* mods = Find(record, {"mods"});

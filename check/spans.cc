@@ -23,7 +23,8 @@ void Spans::Begin(const std::string& process, const std::string& lock, Timestamp
     span.lapses = lapses;
     return;
   }
-  spans.open.push_back({.process = process, .certain_from = at, .lapses = lapses});
+  spans.open.push_back(
+      {.process = process, .who = processes_.Find(process), .certain_from = at, .lapses = lapses});
 }
 
 void Spans::End(const std::string& process, const std::string& lock, Timestamp at) {
@@ -58,7 +59,7 @@ void Spans::Gap(const std::string& process, std::optional<Timestamp> last, Times
 }
 
 Spans::True Spans::TrueOf(const Span& span) const {
-  const Process& process = *processes_.Find(span.process);
+  const Process& process = *span.who;
   const Between begin = process.clock.TrueTime(span.certain_from);
   Timestamp to = span.certain_to.value_or(process.last_line.value_or(span.certain_from));
   if (span.lapses) to = std::min(to, *span.lapses);
@@ -69,8 +70,7 @@ Spans::True Spans::TrueOf(const Span& span) const {
 }
 
 bool Spans::HasClock(const Span& span) const {
-  const Process* process = processes_.Find(span.process);
-  return process != nullptr && process->clock.IsKnown();
+  return span.who != nullptr && span.who->clock.IsKnown();
 }
 
 void Spans::MissingClock(const Span& span) {
@@ -82,8 +82,8 @@ void Spans::MissingClock(const Span& span) {
 void Spans::Judge(const std::string& name, const Span& a, const Span& b) {
   if (a.process == b.process) return;
   if (!HasClock(a) || !HasClock(b)) return MissingClock(HasClock(a) ? b : a);
-  const Clock& of_a = processes_.Find(a.process)->clock;
-  const Clock& of_b = processes_.Find(b.process)->clock;
+  const Clock& of_a = a.who->clock;
+  const Clock& of_b = b.who->clock;
   const True x = TrueOf(a);
   const True y = TrueOf(b);
   const bool a_is_first = x.from <= y.from;

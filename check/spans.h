@@ -56,6 +56,7 @@ class Spans {
  private:
   struct Span {
     std::string process;
+    const Process* who;
     // By the process's clock.
     Timestamp certain_from;
     std::optional<Timestamp> certain_to;  // nothing: until its last line
