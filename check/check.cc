@@ -213,9 +213,14 @@ void Checker::On(const Declared& declared, const Place& place) {
   Process& process = says_clock ? processes_.At(declared.process) : Known(declared.process);
   if (!declared.node.empty()) process.node = declared.node;
   if (declared.lease) process.lease = declared.lease;
+  if (declared.resolution) process.clock.Shorten(*declared.resolution);
   if (!says_clock) return;
   // What is said of one process stands in the place of what was said of all.
-  if (process.clock_is_assumed) process.clock = Clock();
+  if (process.clock_is_assumed) {
+    const Duration resolution = process.clock.resolution();
+    process.clock = Clock();
+    process.clock.Shorten(resolution);
+  }
   process.clock_is_assumed = false;
   const Offsets offsets = {.least = *declared.clock_least, .most = *declared.clock_most};
   const std::string wrong = process.clock.Declare(offsets);
@@ -228,6 +233,36 @@ void Checker::On(const Declared& declared, const Place& place) {
   Learn(Greatest(offsets));
 }
 
+InvariantFinding Checker::Find(Invariant invariant) const {
+  InvariantFinding found;
+  if (invariant == Invariant::kTokenMonotonic) {
+    found = rows_.TokenMonotonic();
+  } else if (invariant == Invariant::kLeaseRespected) {
+    found = rows_.LeaseRespected();
+  } else if (invariant == Invariant::kSingleLeaderBelief) {
+    found = beliefs_.Find();
+  } else if (invariant == Invariant::kSingleWorker) {
+    found = work_.Find();
+  } else {
+    found.text = WhyNotJudged(invariant);
+  }
+  found.invariant = invariant;
+  return found;
+}
+
+std::vector<InvariantFinding> Checker::Certain() const {
+  std::vector<InvariantFinding> certain;
+  for (size_t i = 0; i < kCountOf<Invariant>; ++i) {
+    const auto invariant = static_cast<Invariant>(i);
+    const auto of_spans = invariant == Invariant::kSingleLeaderBelief ? beliefs_.Certain()
+                          : invariant == Invariant::kSingleWorker     ? work_.Certain()
+                                                                      : std::nullopt;
+    const InvariantFinding found = of_spans.value_or(Find(invariant));
+    if (found.finding == Finding::kViolated) certain.push_back(found);
+  }
+  return certain;
+}
+
 HistoryVerdict Checker::Verdict() {
   for (const auto& [key, operation] : waiting_) Take(operation);
   waiting_.clear();
@@ -235,21 +270,7 @@ HistoryVerdict Checker::Verdict() {
   work_.Finish();
   HistoryVerdict verdict;
   for (size_t i = 0; i < kCountOf<Invariant>; ++i) {
-    const auto invariant = static_cast<Invariant>(i);
-    InvariantFinding found;
-    if (invariant == Invariant::kTokenMonotonic) {
-      found = rows_.TokenMonotonic();
-    } else if (invariant == Invariant::kLeaseRespected) {
-      found = rows_.LeaseRespected();
-    } else if (invariant == Invariant::kSingleLeaderBelief) {
-      found = beliefs_.Find();
-    } else if (invariant == Invariant::kSingleWorker) {
-      found = work_.Find();
-    } else {
-      found.text = WhyNotJudged(invariant);
-    }
-    found.invariant = invariant;
-    verdict.invariants.push_back(std::move(found));
+    verdict.invariants.push_back(Find(static_cast<Invariant>(i)));
   }
   metrics_.belief_overlaps = beliefs_.overlaps();
   verdict.metrics = metrics_;

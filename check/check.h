@@ -53,6 +53,8 @@ class Checker {
   void Add(Operation operation);
   // A record was there and could not be read: nothing is said to hold any more.
   void AddUnread(const Place& place);
+  // What is violated for certain by what has left the window: the first violation of each invariant.
+  std::vector<InvariantFinding> Certain() const;
   // The verdict on all that was added. Nothing can be added after it.
   HistoryVerdict Verdict();
 
@@ -61,6 +63,7 @@ class Checker {
   using Key = std::pair<Timestamp, uint64_t>;
 
   void Take(const Operation& operation);
+  InvariantFinding Find(Invariant invariant) const;
   void On(const RowChange& change);
   void On(const Said& said);
   void On(const Called& called, const Place& place);

@@ -43,7 +43,7 @@ class JsonText {
   // Whether more of it might have made it a value.
   bool is_cut() const { return is_cut_; }
 
-  // For readers of other texts, who build a value themselves.
+  // Null, for readers of other texts, who build a value themselves. It lives until the next call.
   rapidjson::Document& Fresh();
 
  private:

@@ -75,6 +75,8 @@ struct Declared {
   // The clock's reading minus true time, at least and at most.
   std::optional<Duration> clock_least;
   std::optional<Duration> clock_most;
+  // Times in its lines are shortened, by at most this.
+  std::optional<Duration> resolution;
 };
 
 struct Operation {

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "check/jepsen.h"
+#include "check/otlp.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/units.h"
 
@@ -19,6 +21,12 @@ Timestamp ParseTime(std::string_view text, std::string_view name) {
   return *time;
 }
 
+}  // namespace
+
+std::string WhereIs(const Place& place) {
+  return Cat(sim::Printable(place.file, 1'000), ":", std::to_string(place.line));
+}
+
 Statement StatementOf(std::string_view event) {
   if (event == "leads") return Statement::kLeads;
   if (event == "lost" || event == "leads_not") return Statement::kLeadsNot;
@@ -27,6 +35,8 @@ Statement StatementOf(std::string_view event) {
   if (event == "stopped" || event == "gone") return Statement::kGone;
   return Statement::kOther;
 }
+
+namespace {
 
 std::optional<int64_t> IntegerIn(const Node& value) {
   if (value.IsInt64()) return value.GetInt64();
@@ -140,6 +150,8 @@ void RecordReader::Read(const Node& value, int depth) {
   if (!value.IsObject()) throw Wrong{"is no JSON object"};
   if (Find(value, {"commit_timestamp", "commitTimestamp"}) != nullptr) return Record(value);
   if (Find(value, "event") != nullptr) return Line(value);
+  if (IsJepsen(value)) return ReadJepsen(value, wanted_, place_, out_);
+  if (IsOtlp(value)) return ReadOtlp(value, wanted_, place_, out_);
   // What a query of a change stream answers: lists, of which those of other records are of no use.
   bool is_answer = false;
   for (const std::string_view name :
@@ -156,7 +168,7 @@ void RecordReader::Read(const Node& value, int depth) {
   if (!is_answer) {
     throw Wrong{
         "is neither a data change record (\"commit_timestamp\") nor a line of a process "
-        "(\"event\"); docs/CHECKING.md has both"};
+        "(\"event\"), a Jepsen operation or spans; docs/CHECKING.md has all of them"};
   }
 }
 
@@ -256,12 +268,18 @@ void RecordReader::Declare(const Node& line, std::string_view id, bool wants_any
   const std::string_view node = TextIn(line, "node", /*required=*/false);
   const bool says_lease = Find(line, "lease") != nullptr;
   const Node* offset = Find(line, "offset");
-  if (node.empty() && !says_lease && offset == nullptr && !wants_any) return;
+  const Node* resolution = Find(line, "resolution");
+  const bool says_any = !node.empty() || says_lease || offset != nullptr || resolution != nullptr;
+  if (!says_any && !wants_any) return;
   Declared declared = {.process = std::string(id),
                        .node = std::string(node),
                        .lease = {},
                        .clock_least = {},
-                       .clock_most = {}};
+                       .clock_most = {},
+                       .resolution = {}};
+  if (resolution != nullptr) {
+    declared.resolution = ParseLength(TextIn(line, "resolution"), "resolution");
+  }
   if (says_lease) declared.lease = ParseLength(TextIn(line, "lease"), "lease");
   if (offset != nullptr) {
     const bool is_pair = offset->IsArray() && offset->Size() == 2 && (*offset)[0].IsString() &&

@@ -35,6 +35,11 @@ Timestamp TimeIn(const Node& object, std::string_view name);
 // "10s", "-5ms", or seconds as whorl logs them, "10.000000000". Throws Wrong.
 Duration ParseLength(std::string_view text, std::string_view name);
 
+Statement StatementOf(std::string_view event);
+
+// "file:line", for messages.
+std::string WhereIs(const Place& place);
+
 class RecordReader {
  public:
   RecordReader(const ProtocolInfo& protocol, const Wanted& wanted, const Place& place,

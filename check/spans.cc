@@ -79,6 +79,17 @@ void Spans::MissingClock(const Span& span) {
                  "sent, its commit timestamp, when the reply came");
 }
 
+std::string Spans::Overlap(const std::string& name, const Span& a, const Span& b) const {
+  const True x = TrueOf(a);
+  const True y = TrueOf(b);
+  const Timestamp begin = std::max(x.begun_by, y.begun_by);
+  const Duration shared = std::max(std::min(x.until, y.until) - begin, Duration{});
+  const bool a_is_first = x.from <= y.from;
+  return Cat(a_is_first ? b.process : a.process, " ", begins_, " lock ", name, " while ",
+             a_is_first ? a.process : b.process, " did, at ", FormatRfc3339(begin),
+             ", for at least ", FormatDuration(shared));
+}
+
 void Spans::Judge(const std::string& name, const Span& a, const Span& b) {
   if (a.process == b.process) return;
   if (!HasClock(a) || !HasClock(b)) return MissingClock(HasClock(a) ? b : a);
@@ -95,10 +106,7 @@ void Spans::Judge(const std::string& name, const Span& a, const Span& b) {
     const Timestamp begin = std::max(x.begun_by, y.begun_by);
     const Duration shared = std::max(std::min(x.until, y.until) - begin, Duration{});
     overlaps_.push_back(shared);
-    tally_.Violated(begin, [&] {
-      return Cat(second, " ", begins_, " lock ", name, " while ", first, " did, at ",
-                 FormatRfc3339(begin), ", for at least ", FormatDuration(shared));
-    });
+    tally_.Violated(begin, [&] { return Overlap(name, a, b); });
     return;
   }
   const Timestamp from = std::max(x.from, y.from);
@@ -106,7 +114,8 @@ void Spans::Judge(const std::string& name, const Span& a, const Span& b) {
   if (from > to) return;
   // If both spans began and ended as they say, the clocks alone are in doubt.
   std::optional<Duration> wanted;
-  const bool by_clocks = a.IsWhole() && b.IsWhole();
+  const bool is_short = of_a.resolution() > Duration{} || of_b.resolution() > Duration{};
+  const bool by_clocks = a.IsWhole() && b.IsWhole() && !is_short;
   if (by_clocks) {
     const Offsets of_x = of_a.At(a.certain_from);
     const Offsets of_y = of_b.At(b.certain_from);
@@ -153,6 +162,32 @@ void Spans::Finish() {
   for (auto& [name, lock] : locks_) {
     while (!lock.open.empty()) Close(name, lock, lock.open.size() - 1);
   }
+}
+
+std::optional<InvariantFinding> Spans::Certain() const {
+  const InvariantFinding judged = Find();
+  if (judged.finding == Finding::kViolated) return judged;
+  for (const auto& [name, lock] : locks_) {
+    for (size_t i = 0; i < lock.open.size(); ++i) {
+      const auto overlaps = [&](const Span& other) {
+        const Span& span = lock.open[i];
+        if (span.process == other.process || !HasClock(span) || !HasClock(other)) return false;
+        const True x = TrueOf(span);
+        const True y = TrueOf(other);
+        return x.begun_by < y.until && y.begun_by < x.until;
+      };
+      for (const std::vector<Span>* others : {&lock.open, &lock.closed}) {
+        const auto other = std::ranges::find_if(*others, overlaps);
+        if (other == others->end()) continue;
+        InvariantFinding found = judged;
+        found.finding = Finding::kViolated;
+        found.text = Overlap(name, lock.open[i], *other);
+        found.remedy.clear();
+        return found;
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 InvariantFinding Spans::Find() const {

@@ -51,6 +51,8 @@ class Spans {
     tally_.Missing(std::move(because), std::move(remedy));
   }
   InvariantFinding Find() const;
+  // The first violation that is certain by now, open spans included; judges nothing for good.
+  std::optional<InvariantFinding> Certain() const;
   const std::vector<Duration>& overlaps() const { return overlaps_; }
 
  private:
@@ -80,6 +82,7 @@ class Spans {
 
   void Close(const std::string& name, Lock& lock, size_t index);
   void Judge(const std::string& name, const Span& a, const Span& b);
+  std::string Overlap(const std::string& name, const Span& a, const Span& b) const;
   // REQUIRES: HasClock(span).
   True TrueOf(const Span& span) const;
   bool HasClock(const Span& span) const;

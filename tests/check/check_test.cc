@@ -214,6 +214,9 @@ TEST(CheckReader, ErrorsSayWhere) {
   JsonLines reader(V2(), {});
   std::vector<Operation> out;
   const Place place = {.file = "f.jsonl", .line = 7};
+  // The first line decides whether documents take several.
+  EXPECT_EQ(reader.Read(Says("a", "goes_on", "01"), place, out), "");
+  out.clear();
   EXPECT_THAT(reader.Read("{\"event\":", place, out), HasSubstr("f.jsonl:7:10: is no JSON"));
   EXPECT_THAT(reader.Read(R"({"left":1e99999})", place, out),
               HasSubstr("f.jsonl:7:9: is no JSON (Number too big"));
