@@ -150,27 +150,33 @@ void Checker::On(const RowChange& change) {
   rows_.Add(change, metrics_);
 }
 
-bool Checker::Number(const std::string& name, std::optional<int64_t> number, Timestamp at) {
-  Process& process = Known(name);
-  if (number) {
-    const int64_t expected = process.number.value_or(0) + 1;
-    if (*number < expected) {
+bool Checker::Number(const Said& said) {
+  Process& process = Known(said.process);
+  const bool is_anew = said.statement == Statement::kStarted && said.number.value_or(1) == 1;
+  if (said.number) {
+    // Lines come in the order of time and number, so the same one again comes at once.
+    if (process.number == said.number && process.last_line == said.at) {
       ++metrics_.duplicates;
       return false;
     }
-    if (*number > expected) {
+    const int64_t expected = process.number.value_or(0) + 1;
+    if (*said.number != expected && !is_anew) {
       ++metrics_.gaps;
-      beliefs_.Gap(name, process.last_line, at);
-      work_.Gap(name, process.last_line, at);
+      beliefs_.Gap(said.process, process.last_line, said.at);
+      work_.Gap(said.process, process.last_line, said.at);
     }
-    process.number = number;
+    process.number = said.number;
   }
-  process.last_line = at;
+  if (is_anew) {
+    beliefs_.Restart(said.process, process.last_line, said.at);
+    work_.Restart(said.process, process.last_line, said.at);
+  }
+  process.last_line = said.at;
   return true;
 }
 
 void Checker::On(const Said& said) {
-  if (!Number(said.process, said.number, said.at)) return;
+  if (!Number(said)) return;
   ++metrics_.statements;
   const bool is_gone = said.statement == Statement::kGone;
   const bool leads_not = is_gone || said.statement == Statement::kLeadsNot;

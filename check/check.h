@@ -69,7 +69,7 @@ class Checker {
   void On(const Called& called, const Place& place);
   void On(const Declared& declared, const Place& place);
   // Whether the line is new; false: it was there before.
-  bool Number(const std::string& process, std::optional<int64_t> number, Timestamp at);
+  bool Number(const Said& said);
   void Problem(const Place& place, std::string text);
   Process& Known(const std::string& name);
   void Learn(Duration offset);

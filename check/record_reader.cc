@@ -32,6 +32,7 @@ Statement StatementOf(std::string_view event) {
   if (event == "lost" || event == "leads_not") return Statement::kLeadsNot;
   if (event == "works") return Statement::kWorks;
   if (event == "rests") return Statement::kRests;
+  if (event == "started") return Statement::kStarted;
   if (event == "stopped" || event == "gone") return Statement::kGone;
   return Statement::kOther;
 }

@@ -45,6 +45,14 @@ void Spans::Gap(const std::string& process, std::optional<Timestamp> last, Times
   tally_.Missing(
       Cat("lines of ", process, " before ", FormatRfc3339(at), " (by its clock) are missing"),
       "keep all of the process's lines");
+  Cut(process, last, at);
+}
+
+void Spans::Restart(const std::string& process, std::optional<Timestamp> last, Timestamp at) {
+  Cut(process, last, at);
+}
+
+void Spans::Cut(const std::string& process, std::optional<Timestamp> last, Timestamp at) {
   for (auto& [name, spans] : locks_) {
     for (size_t i = 0; i < spans.open.size(); ++i) {
       Span& span = spans.open[i];

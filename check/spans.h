@@ -41,6 +41,8 @@ class Spans {
   // Lines of the process are missing between the one at `last` and one at `at`: its spans were certain
   // until `last` only.
   void Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at);
+  // The process started anew at `at`: it ended some time after the line at `last`, and said so nowhere.
+  void Restart(const std::string& process, std::optional<Timestamp> last, Timestamp at);
   // Forgets what no span can overlap with that begins at or after `watermark`, in true time.
   void Forget(Timestamp watermark);
   // Every span that is open ends with the process's last line, or later. Durations are added to
@@ -80,6 +82,7 @@ class Spans {
     Timestamp until;  // and lasted until then for certain
   };
 
+  void Cut(const std::string& process, std::optional<Timestamp> last, Timestamp at);
   void Close(const std::string& name, Lock& lock, size_t index);
   void Judge(const std::string& name, const Span& a, const Span& b);
   std::string Overlap(const std::string& name, const Span& a, const Span& b) const;

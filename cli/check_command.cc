@@ -427,8 +427,10 @@ constexpr std::string_view kCheckFooter = R"(Examples:
   whorl check examples/check/*.jsonl --protocol spindle_v2 --clock-error 50ms
   cat examples/check/*.jsonl | whorl check - --protocol spindle_v2 --json
 
-A file has JSON lines: data change records of a change stream on the lock table, and what processes
-log (docs/CHECKING.md has the schema, and what to log at least). Files are merged by time.
+Files have data change records of a change stream on the lock table, and what processes log
+(docs/CHECKING.md has the schema, and what to log at least): JSON, CSV, OpenTelemetry spans in OTLP's JSON,
+Jepsen's histories (EDN, JSON), or with --pattern any log; gzip and zstd are unpacked. They are merged by
+time. From standard input a violation is told as soon as it is certain; Ctrl-C ends the input.
 Each invariant holds, is violated, is possibly violated (what would decide it is said), or is unknown.
 Exit codes: 0 nothing was violated for certain; 1 something was; 2 bad input (a line that cannot be read, a
 clock that cannot be; the rest is judged) or usage; 3 the output could not be written; 130 interrupted.)";
@@ -439,7 +441,7 @@ SubCommand AddCheckCommand(CLI::App& root) {
   CLI::App* app =
       root.add_subcommand("check", "Judge what happened: a history that others recorded");
   const auto request = std::make_shared<CheckRequest>();
-  app->add_option("files", request->files, "files of JSON lines, or - (standard input)")
+  app->add_option("files", request->files, "files of a history, or - (standard input)")
       ->type_name("FILE..");
   app->add_option("--protocol", request->protocol, "the lock's protocol: whorl protocols")
       ->type_name("NAME");

@@ -183,6 +183,35 @@ TEST(CheckSpans, MissingLinesAreNoticedByTheirNumbers) {
   EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].finding, Finding::kUnknown);
 }
 
+// A process that keeps its id ended some time between its last line and "started".
+TEST(CheckSpans, NumbersBeginAnewWhenAProcessStartsAgain) {
+  const auto judge = [](const std::string& b_begins, const std::string& again) {
+    return Judge({Says("a", "started", "08", R"(,"n":1)"), Says("a", "leads", "10", R"(,"n":2)"),
+                  Says("a", "started", "30", again), Says("a", "leads", "50", R"(,"n":2)"),
+                  Says("a", "stopped", "55", R"(,"n":3)"),
+                  Says("b", "leads", b_begins, R"(,"n":1)"), Says("b", "lost", "40", R"(,"n":2)")});
+  };
+  const auto after = judge("31", R"(,"n":1)");
+  EXPECT_EQ(after.metrics.gaps, 0);
+  EXPECT_EQ(after.metrics.duplicates, 0);
+  EXPECT_EQ(after[Invariant::kSingleLeaderBelief].finding, Finding::kHolds);
+  EXPECT_EQ(judge("20", R"(,"n":1)")[Invariant::kSingleLeaderBelief].finding, Finding::kPossible);
+  // Without numbers likewise, and a line "started" of another lock begins nothing anew.
+  EXPECT_EQ(judge("20", "")[Invariant::kSingleLeaderBelief].finding, Finding::kPossible);
+  EXPECT_EQ(judge("31", R"(,"n":3)")[Invariant::kSingleLeaderBelief].finding, Finding::kPossible);
+}
+
+// The line "started" may be among those that are missing.
+TEST(CheckSpans, LowerNumbersThatAreNoRepetitionAreAGap) {
+  const auto verdict =
+      Judge({Says("a", "started", "01", R"(,"n":1)"), Says("a", "goes_on", "02", R"(,"n":2)"),
+             Says("a", "goes_on", "03", R"(,"n":3)"), Says("a", "goes_on", "03", R"(,"n":3)"),
+             Says("a", "leads", "10", R"(,"n":2)"), Says("a", "lost", "20", R"(,"n":3)")});
+  EXPECT_EQ(verdict.metrics.duplicates, 1);
+  EXPECT_EQ(verdict.metrics.gaps, 1);
+  EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].finding, Finding::kUnknown);
+}
+
 TEST(CheckClocks, ContradictionsNameBothFacts) {
   const auto verdict = Judge({Call("a", "09.9", "10", "10.1"), Call("a", "15.9", "12", "16.1")});
   ASSERT_EQ(verdict.problems.size(), 1U);

@@ -31,10 +31,14 @@ std::string TimeText(Instant at) { return FormatRfc3339(sim::ToTimestamp(at)); }
 
 }  // namespace
 
-ForeignHistory::ForeignHistory(const sim::Scenario& scenario, const ProtocolInfo& protocol)
-    : protocol_(protocol), setup_(sim::MakeCheckerSetup(scenario, Milliseconds(1))) {}
+ForeignHistory::ForeignHistory(const sim::Scenario& scenario, const ProtocolInfo& protocol,
+                               bool keeps_ids)
+    : protocol_(protocol),
+      keeps_ids_(keeps_ids),
+      setup_(sim::MakeCheckerSetup(scenario, Milliseconds(1))) {}
 
 std::string ForeignHistory::NameOf(ProcessId process) const {
+  if (keeps_ids_) return setup_.Node(process.node).name;
   return setup_.Node(process.node).name + "#" + std::to_string(process.incarnation);
 }
 
@@ -46,6 +50,7 @@ void ForeignHistory::Say(ProcessId process, const char* event, Instant at,
   if (!lock.empty()) line["lock"] = lock;
   entries_.push_back({.of = NameOf(process),
                       .is_row = false,
+                      .begins = false,
                       .at = at,
                       .line = std::move(line),
                       .times = {{"time", at}}});
@@ -101,12 +106,18 @@ void ForeignHistory::On(const sim::RowCommitted& row, Instant at) {
   record["mod_type"] = kind;
   record["value_capture_type"] = "NEW_ROW_AND_OLD_VALUES";
   record["mods"] = json::array({mod});
-  entries_.push_back({.of = "row " + *key, .is_row = true, .at = at, .line = record, .times = {}});
+  entries_.push_back({.of = "row " + *key,
+                      .is_row = true,
+                      .begins = false,
+                      .at = at,
+                      .line = record,
+                      .times = {}});
 }
 
 void ForeignHistory::On(const sim::ProcessStarted& x, Instant at) {
   processes_[NameOf(x.process)] = x.process;
   Say(x.process, "started", at);
+  entries_.back().begins = true;
 }
 
 void ForeignHistory::On(const sim::ProcessStopped& x, Instant at) {
@@ -114,7 +125,9 @@ void ForeignHistory::On(const sim::ProcessStopped& x, Instant at) {
   Say(x.process, "lost", at);
 }
 
-void ForeignHistory::On(const sim::ProcessGone& x, Instant at) { Say(x.process, "gone", at); }
+void ForeignHistory::On(const sim::ProcessGone& x, Instant at) {
+  if (!keeps_ids_) Say(x.process, "gone", at);
+}
 
 void ForeignHistory::On(const sim::BeliefChanged& x, Instant at) {
   const bool leads = x.believes && !stopped_.contains(x.process);
@@ -145,6 +158,7 @@ void ForeignHistory::On(const sim::TransactionFinished& x, Instant at) {
     line["commit"] = FormatRfc3339(*found->second.commit);
     entries_.push_back({.of = NameOf(x.process),
                         .is_row = false,
+                        .begins = false,
                         .at = at,
                         .line = std::move(line),
                         .times = {{"sent", found->second.sent}, {"received", at}}});
@@ -185,6 +199,7 @@ std::vector<std::string> ForeignHistory::Lines(const Recording& recording) const
     const Entry& entry = entries_[i];
     json line = entry.line;
     for (const auto& [name, at] : entry.times) line[name] = TimeText(at + offsets[entry.of]);
+    if (entry.begins) numbers[entry.of] = 0;
     if (!entry.is_row) line["n"] = ++numbers[entry.of];
     const bool is_missing = draws.Below(1'000) < recording.missing_per_mille && last[entry.of] != i;
     const int64_t copies = draws.Below(1'000) < recording.twice_per_mille ? 2 : 1;

@@ -59,7 +59,8 @@ void JudgeRuns(const Recording& recording, uint64_t first_seed, Counts& counts) 
     const ProtocolInfo& protocol = *FindProtocol(names[run % 3]);
     const uint64_t seed = first_seed + static_cast<uint64_t>(run);
     const sim::Scenario world = sim::DrawWorld({}, protocol, seed);
-    ForeignHistory history(world, protocol);
+    // In every second world a process that is started again keeps its id.
+    ForeignHistory history(world, protocol, /*keeps_ids=*/run / 3 % 2 == 1);
     const sim::RunResult truth = sim::RunScenario(world, seed, &history);
     Recording drawn = recording;
     drawn.seed = seed;
