@@ -51,52 +51,50 @@ bool IsCsvHeader(std::string_view line) {
   }
 }
 
-Node CsvLines::Object() {
-  rapidjson::MemoryPoolAllocator<>& pool = values_.Fresh().GetAllocator();
-  Node object(rapidjson::kObjectType);
+const Node& CsvLines::Object() {
+  nodes_.Clear();
+  Node* object = nodes_.New(NodeKind::kObject);
   for (size_t i = 0; i < columns_.size(); ++i) {
     if (fields_[i].empty()) continue;
-    object.AddMember(rapidjson::StringRef(columns_[i].data(), columns_[i].size()),
-                     rapidjson::StringRef(fields_[i].data(), fields_[i].size()), pool);
+    Node* member = nodes_.NewString(fields_[i]);
+    member->name = columns_[i];
+    object->Add(member);
   }
-  return object;
+  return *object;
 }
 
-Node CsvLines::Change() {
-  rapidjson::MemoryPoolAllocator<>& pool = values_.Fresh().GetAllocator();
-  Node record(rapidjson::kObjectType);
-  Node keys(rapidjson::kObjectType);
-  Node after(rapidjson::kObjectType);
-  Node before(rapidjson::kObjectType);
+const Node& CsvLines::Change() {
+  nodes_.Clear();
+  const auto make = [&](NodeKind kind, std::string_view name, Node* in) {
+    Node* node = nodes_.New(kind);
+    node->name = name;
+    if (in != nullptr) in->Add(node);
+    return node;
+  };
+  Node* record = make(NodeKind::kObject, "", nullptr);
+  Node* mod = make(NodeKind::kObject, "", make(NodeKind::kArray, "mods", record));
+  Node* keys = make(NodeKind::kObject, "keys", mod);
+  Node* after = make(NodeKind::kObject, "new_values", mod);
+  Node* before = make(NodeKind::kObject, "old_values", mod);
   constexpr std::string_view kOld = "old_";
   for (size_t i = 0; i < columns_.size(); ++i) {
     if (fields_[i].empty()) continue;
     std::string_view name = columns_[i];
-    Node value;
-    if (fields_[i] != "NULL")
-      value.SetString(rapidjson::StringRef(fields_[i].data(), fields_[i].size()));
-    Node* to = &after;
     const bool is_key = std::ranges::any_of(protocol_.columns, [&](const ColumnInfo& column) {
       return column.key && column.name == name;
     });
+    Node* in = after;
     if (std::ranges::find(kOfRecord, name) != std::end(kOfRecord)) {
-      to = &record;
+      in = record;
     } else if (is_key) {
-      to = &keys;
+      in = keys;
     } else if (name.starts_with(kOld)) {
       name.remove_prefix(kOld.size());
-      to = &before;
+      in = before;
     }
-    to->AddMember(rapidjson::StringRef(name.data(), name.size()), value, pool);
+    make(fields_[i] == "NULL" ? NodeKind::kNull : NodeKind::kString, name, in)->text = fields_[i];
   }
-  Node mod(rapidjson::kObjectType);
-  mod.AddMember("keys", keys, pool);
-  mod.AddMember("new_values", after, pool);
-  mod.AddMember("old_values", before, pool);
-  Node mods(rapidjson::kArrayType);
-  mods.PushBack(mod, pool);
-  record.AddMember("mods", mods, pool);
-  return record;
+  return *record;
 }
 
 std::string CsvLines::Read(std::string_view line, const Place& place, std::vector<Operation>& out) {
@@ -129,8 +127,7 @@ std::string CsvLines::Read(std::string_view line, const Place& place, std::vecto
     }
     const bool is_change = std::ranges::count(columns_, "commit_timestamp") > 0 &&
                            std::ranges::count(columns_, "event") == 0;
-    const Node value = is_change ? Change() : Object();
-    RecordReader(protocol_, wanted_, begun_, out).Read(value);
+    RecordReader(protocol_, wanted_, begun_, out).Read(is_change ? Change() : Object());
     return {};
   } catch (const Wrong& wrong) {
     out.resize(had);

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "check/json_text.h"
 #include "check/line_reader.h"
+#include "check/node.h"
 #include "check/record_reader.h"
 #include "protocol/protocols.h"
 
@@ -29,12 +29,12 @@ class CsvLines final : public LineReader {
   std::string Finish() override;
 
  private:
-  Node Object();
-  Node Change();
+  const Node& Object();
+  const Node& Change();
 
   const ProtocolInfo& protocol_;
   Wanted wanted_;
-  JsonText values_;
+  Nodes nodes_;
   std::vector<std::string> columns_;
   std::vector<std::string> fields_;
   std::string record_;  // a quoted field may have line breaks

@@ -21,8 +21,7 @@ bool EndsAtom(char c) {
 
 class Parser {
  public:
-  Parser(std::string_view text, rapidjson::Document& document)
-      : text_(text), pool_(document.GetAllocator()) {}
+  Parser(std::string_view text, Nodes& nodes) : text_(text), nodes_(nodes) {}
 
   // Whether another value begins.
   bool HasMore() {
@@ -30,17 +29,17 @@ class Parser {
     return at_ < text_.size();
   }
 
-  Node Value() {
+  Node* Value() {
     constexpr int kDeepest = 64;
     if (depth_ > kDeepest) throw Broken{at_, "is nested more deeply than any history"};
     ++depth_;
-    Node value = Deeper();
+    Node* value = Deeper();
     --depth_;
     return value;
   }
 
  private:
-  Node Deeper() {
+  Node* Deeper() {
     if (!HasMore()) throw Broken{at_, "ends within a value"};
     switch (text_[at_]) {
       case '{':
@@ -91,27 +90,28 @@ class Parser {
     return true;
   }
 
-  Node Map() {
-    Node map(rapidjson::kObjectType);
+  Node* Map() {
+    Node* map = nodes_.New(NodeKind::kObject);
     while (!Closes('}')) {
       const size_t begins = at_;
-      Node key = Value();
-      if (key.IsInt64()) key = Text(std::to_string(key.GetInt64()));
-      if (!key.IsString()) throw Broken{begins, "a key is a keyword, a string or a number"};
-      Node value = Value();
-      map.AddMember(key, value, pool_);
+      const Node* key = Value();
+      if (key->IsInteger()) key = Kept(std::to_string(key->integer));
+      if (!key->IsString()) throw Broken{begins, "a key is a keyword, a string or a number"};
+      Node* value = Value();
+      value->name = key->text;
+      map->Add(value);
     }
     return map;
   }
 
-  Node List(char bracket) {
-    Node list(rapidjson::kArrayType);
-    while (!Closes(bracket)) list.PushBack(Value(), pool_);
+  Node* List(char bracket) {
+    Node* list = nodes_.New(NodeKind::kArray);
+    while (!Closes(bracket)) list->Add(Value());
     return list;
   }
 
   // A set, or what a tag stands before.
-  Node Dispatch() {
+  Node* Dispatch() {
     ++at_;
     if (at_ < text_.size() && text_[at_] == '{') {
       ++at_;
@@ -128,11 +128,10 @@ class Parser {
     return text_.substr(begins, at_ - begins);
   }
 
-  Node Text(std::string_view text) {
-    return Node(text.data(), static_cast<rapidjson::SizeType>(text.size()), pool_);
-  }
+  Node* Text(std::string_view text) { return nodes_.NewString(text); }
+  Node* Kept(std::string text) { return Text(nodes_.Keep(std::move(text))); }
 
-  Node String() {
+  Node* String() {
     std::string text;
     const size_t begins = at_;
     for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
@@ -147,27 +146,29 @@ class Parser {
     }
     if (at_ >= text_.size()) throw Broken{begins, "a string that begins here does not end"};
     ++at_;
-    return Text(text);
+    return Kept(std::move(text));
   }
 
-  Node Scalar() {
+  Node* Scalar() {
     const std::string_view atom = Atom(/*least=*/0);
-    if (atom == "nil") return Node();
-    if (atom == "true" || atom == "false") return Node(atom == "true");
+    if (atom == "nil") return nodes_.New(NodeKind::kNull);
+    if (atom == "true" || atom == "false") return nodes_.New(NodeKind::kOther);
     std::string_view digits = atom;
     if (digits.ends_with('N')) digits.remove_suffix(1);
     if (digits.starts_with('+')) digits.remove_prefix(1);
     int64_t number = 0;
     const char* const end = digits.data() + digits.size();
     const auto read = std::from_chars(digits.data(), end, number);
-    if (read.ec == std::errc() && read.ptr == end && !digits.empty()) return Node(number);
-    return Text(atom);
+    if (read.ec != std::errc() || read.ptr != end || digits.empty()) return Text(atom);
+    Node* integer = nodes_.New(NodeKind::kInteger);
+    integer->integer = number;
+    return integer;
   }
 
   std::string_view text_;
   size_t at_ = 0;
   int depth_ = 0;
-  rapidjson::MemoryPoolAllocator<>& pool_;
+  Nodes& nodes_;
 };
 
 }  // namespace
@@ -180,12 +181,11 @@ std::string EdnLines::Read(std::string_view line, const Place& place, std::vecto
   }
   if (document_.is_open()) return {};
   const size_t had = out.size();
-  rapidjson::Document& document = values_.Fresh();
-  Parser parser(document_.text(), document);
+  nodes_.Clear();
+  Parser parser(document_.text(), nodes_);
   try {
     while (parser.HasMore()) {
-      const Node value = parser.Value();
-      RecordReader(protocol_, wanted_, document_.place(), out).Read(value);
+      RecordReader(protocol_, wanted_, document_.place(), out).Read(*parser.Value());
     }
     return {};
   } catch (const Broken& broken) {

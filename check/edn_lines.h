@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "check/brackets.h"
-#include "check/json_text.h"
 #include "check/line_reader.h"
+#include "check/node.h"
 #include "check/record_reader.h"
 #include "protocol/protocols.h"
 
@@ -28,7 +28,7 @@ class EdnLines final : public LineReader {
  private:
   const ProtocolInfo& protocol_;
   Wanted wanted_;
-  JsonText values_;
+  Nodes nodes_;
   Brackets document_{Syntax::kEdn};
 };
 

@@ -11,8 +11,8 @@ std::string_view WordIn(const Node& object, std::string_view name) {
 }
 
 std::string NameOf(const Node& value) {
-  if (value.IsString()) return std::string(TextOf(value));
-  if (value.IsInt64()) return std::to_string(value.GetInt64());
+  if (value.IsString()) return std::string(value.text);
+  if (value.IsInteger()) return std::to_string(value.integer);
   throw Wrong{"a lock is named by a string or a number"};
 }
 
@@ -20,7 +20,8 @@ std::string NameOf(const Node& value) {
 std::string LockOf(const Node& object) {
   if (const Node* lock = Find(object, {"lock", "key"})) return NameOf(*lock);
   const Node* value = Find(object, "value");
-  if (value != nullptr && value->IsArray() && value->Size() == 2) return NameOf((*value)[0]);
+  const Node* key = value == nullptr ? nullptr : PairIn(*value)[0];
+  if (key != nullptr) return NameOf(*key);
   return "lock";
 }
 
@@ -35,16 +36,16 @@ void ReadJepsen(const Node& object, const Wanted& wanted, const Place& place,
                 std::vector<Operation>& out) {
   const Node& process = *Find(object, "process");
   if (process.IsString()) return;  // the nemesis
-  if (!process.IsInt64()) throw Wrong{":process is a number, or :nemesis"};
+  if (!process.IsInteger()) throw Wrong{":process is a number, or :nemesis"};
   const Node* time = Find(object, "time");
-  if (time == nullptr || !time->IsInt64()) throw Wrong{"wants :time, in nanoseconds"};
+  if (time == nullptr || !time->IsInteger()) throw Wrong{"wants :time, in nanoseconds"};
   const std::string_view type = WordIn(object, "type");
   const std::string_view f = WordIn(object, "f");
   const bool acquires = f == "acquire" || f == "lock";
   const bool releases = f == "release" || f == "unlock";
-  Said said = {.process = std::to_string(process.GetInt64()),
+  Said said = {.process = std::to_string(process.integer),
                .lock = {},
-               .at = Timestamp::FromUnixNanos(time->GetInt64()),
+               .at = Timestamp::FromUnixNanos(time->integer),
                .number = {},
                .statement = Statement::kOther,
                .lapses_in = {}};

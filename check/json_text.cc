@@ -1,8 +1,15 @@
 #include "check/json_text.h"
 
+#ifdef __SSE2__
+#define RAPIDJSON_SSE2
+#endif
 #include <rapidjson/error/en.h>
+#include <rapidjson/reader.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
 
 namespace whorl::check {
 namespace {
@@ -16,22 +23,68 @@ bool IsAscii(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-}  // namespace
+// Makes the tree of what the parser reports.
+class Builder {
+ public:
+  explicit Builder(Nodes& nodes) : nodes_(nodes) {}
 
-const Node* Find(const Node& object, std::initializer_list<std::string_view> names) {
-  for (const std::string_view name : names) {
-    for (auto member = object.MemberBegin(); member != object.MemberEnd(); ++member) {
-      if (TextOf(member->name) == name && !member->value.IsNull()) return &member->value;
-    }
+  const Node* root() const { return root_; }
+
+  bool Null() { return Add(NodeKind::kNull) != nullptr; }
+  bool Bool(bool) { return Add(NodeKind::kOther) != nullptr; }
+  bool Int(int number) { return Int64(number); }
+  bool Uint(unsigned number) { return Int64(number); }
+  bool Int64(int64_t number) {
+    Add(NodeKind::kInteger)->integer = number;
+    return true;
   }
-  return nullptr;
-}
+  bool Uint64(uint64_t number) {  // also what fits an int64
+    const bool fits = number <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+    return fits ? Int64(static_cast<int64_t>(number)) : Double(0);
+  }
+  bool Double(double) { return Add(NodeKind::kOther) != nullptr; }
+  bool RawNumber(const char*, unsigned, bool) { return Add(NodeKind::kOther) != nullptr; }
+  bool String(const char* text, unsigned size, bool) {
+    Add(NodeKind::kString)->text = {text, size};
+    return true;
+  }
+  bool Key(const char* text, unsigned size, bool) {
+    name_ = {text, size};
+    return true;
+  }
+  bool StartObject() { return Open(NodeKind::kObject); }
+  bool EndObject(unsigned) { return Close(); }
+  bool StartArray() { return Open(NodeKind::kArray); }
+  bool EndArray(unsigned) { return Close(); }
 
-rapidjson::Document& JsonText::Fresh() {
-  document_.SetNull();
-  allocator_.Clear();
-  return document_;
-}
+ private:
+  Node* Add(NodeKind kind) {
+    Node* node = nodes_.New(kind);
+    node->name = name_;
+    name_ = {};
+    if (open_.empty()) {
+      root_ = node;
+    } else {
+      open_.back()->Add(node);
+    }
+    return node;
+  }
+  bool Open(NodeKind kind) {
+    open_.push_back(Add(kind));
+    return true;
+  }
+  bool Close() {
+    open_.pop_back();
+    return true;
+  }
+
+  Nodes& nodes_;
+  const Node* root_ = nullptr;
+  std::vector<Node*> open_;
+  std::string_view name_;
+};
+
+}  // namespace
 
 const Node* JsonText::Parse(std::string_view text) {
   using rapidjson::kParseInsituFlag;
@@ -39,22 +92,25 @@ const Node* JsonText::Parse(std::string_view text) {
   using rapidjson::kParseValidateEncodingFlag;
   buffer_.assign(text);
   buffer_.append(kPadding, '\0');
-  rapidjson::Document& document = Fresh();
+  nodes_.Clear();
+  rapidjson::Reader reader;
+  rapidjson::InsituStringStream stream(buffer_.data());
+  Builder builder(nodes_);
   if (!IsAscii(text)) {
-    document.ParseInsitu<kParseInsituFlag | kParseIterativeFlag | kParseValidateEncodingFlag>(
-        buffer_.data());
+    reader.Parse<kParseInsituFlag | kParseIterativeFlag | kParseValidateEncodingFlag>(stream,
+                                                                                      builder);
   } else if (text.size() > kShort) {
-    document.ParseInsitu<kParseInsituFlag | kParseIterativeFlag>(buffer_.data());
+    reader.Parse<kParseInsituFlag | kParseIterativeFlag>(stream, builder);
   } else {
-    document.ParseInsitu(buffer_.data());
+    reader.Parse<kParseInsituFlag>(stream, builder);
   }
   // A zero ends the text for RapidJSON.
   const size_t zero = text.find('\0');
-  if (!document.HasParseError() && zero == std::string_view::npos) return &document;
-  error_at_ = document.HasParseError() ? std::min(document.GetErrorOffset(), text.size()) : zero;
-  error_ = document.HasParseError() ? rapidjson::GetParseError_En(document.GetParseError())
-                                    : "A zero byte.";
-  is_cut_ = document.HasParseError() && error_at_ >= text.size();
+  if (!reader.HasParseError() && zero == std::string_view::npos) return builder.root();
+  error_at_ = reader.HasParseError() ? std::min(reader.GetErrorOffset(), text.size()) : zero;
+  error_ = reader.HasParseError() ? rapidjson::GetParseError_En(reader.GetParseErrorCode())
+                                  : "A zero byte.";
+  is_cut_ = reader.HasParseError() && error_at_ >= text.size();
   return nullptr;
 }
 

@@ -8,6 +8,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "check/json_text.h"
 #include "sim/scenario/error_text.h"
 
 namespace whorl::check {
@@ -76,8 +77,8 @@ std::string LogPattern::Parse(std::string_view text) {
   }
   try {
     if (!mapping->IsObject()) throw Wrong{"a mapping is an object"};
-    for (const auto& member : mapping->GetObject()) {
-      const std::string_view name = check::TextOf(member.name);
+    for (const auto& member : *mapping) {
+      const std::string_view name = member.name;
       if (name != "time" && name != "utc_offset" && name != "resolution" && name != "lines" &&
           name != "about") {
         throw Wrong{Cat("a mapping has no ", Quoted(name),
@@ -90,10 +91,10 @@ std::string LogPattern::Parse(std::string_view text) {
     const std::string offset = TextOrNothing(*mapping, "utc_offset");
     if (!offset.empty()) utc_offset_s_ = SecondsOf(offset);
     const Node* lines = Find(*mapping, "lines");
-    if (lines == nullptr || !lines->IsArray() || lines->Empty()) {
+    if (lines == nullptr || !lines->IsArray() || lines->first == nullptr) {
       throw Wrong{"wants \"lines\", a list of objects with \"match\" and \"event\""};
     }
-    for (const Node& node : lines->GetArray()) {
+    for (const Node& node : *lines) {
       if (!node.IsObject()) throw Wrong{"\"lines\" is a list of objects"};
       Line line;
       RE2::Options options;
@@ -105,8 +106,8 @@ std::string LogPattern::Parse(std::string_view text) {
       for (const auto& [number, name] : line.match->CapturingGroupNames()) {
         line.groups[static_cast<size_t>(number - 1)] = name;
       }
-      for (const auto& member : node.GetObject()) {
-        const std::string name(check::TextOf(member.name));
+      for (const auto& member : node) {
+        const std::string name(member.name);
         if (name != "match") line.constants.emplace_back(name, TextIn(node, name));
       }
       const auto says = [&](std::string_view name) {
@@ -184,13 +185,14 @@ std::string LogLines::Read(std::string_view line, const Place& place, std::vecto
       members.emplace_back("id", id.substr(0, id.find('.')));
     }
     if (!has("lock") && !wanted_.lock.empty()) members.emplace_back("lock", wanted_.lock);
-    auto& pool = values_.Fresh().GetAllocator();
-    Node object(rapidjson::kObjectType);
+    nodes_.Clear();
+    Node* object = nodes_.New(NodeKind::kObject);
     for (const auto& [name, value] : members) {
-      object.AddMember(rapidjson::StringRef(name.data(), name.size()),
-                       rapidjson::StringRef(value.data(), value.size()), pool);
+      Node* member = nodes_.NewString(value);
+      member->name = name;
+      object->Add(member);
     }
-    RecordReader(protocol_, wanted_, place, out).Read(object);
+    RecordReader(protocol_, wanted_, place, out).Read(*object);
     return {};
   } catch (const Wrong& wrong) {
     out.resize(had);

@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "check/json_text.h"
 #include "check/line_reader.h"
+#include "check/node.h"
 #include "check/record_reader.h"
 #include "protocol/protocols.h"
 
@@ -65,7 +65,7 @@ class LogLines final : public LineReader {
   const ProtocolInfo& protocol_;
   Wanted wanted_;
   const LogPattern& pattern_;
-  JsonText values_;
+  Nodes nodes_;
 };
 
 }  // namespace whorl::check

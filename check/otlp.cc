@@ -17,7 +17,7 @@ void ForEach(const Node& object, std::initializer_list<std::string_view> names, 
   const Node* list = Find(object, names);
   if (list == nullptr) return;
   if (!list->IsArray()) throw Wrong{Cat(Quoted(*names.begin()), " is a list")};
-  for (const Node& element : list->GetArray()) {
+  for (const Node& element : *list) {
     if (!element.IsObject()) throw Wrong{Cat(Quoted(*names.begin()), " is a list of objects")};
     each(element);
   }
@@ -45,9 +45,9 @@ std::string_view FirstOf(const Node* object, std::initializer_list<std::string_v
 
 Timestamp NanosIn(const Node& object, std::initializer_list<std::string_view> names) {
   const Node* found = Find(object, names);
-  if (found != nullptr && found->IsInt64()) return Timestamp::FromUnixNanos(found->GetInt64());
+  if (found != nullptr && found->IsInteger()) return Timestamp::FromUnixNanos(found->integer);
   if (found != nullptr && found->IsString()) {
-    const std::string_view text = TextOf(*found);
+    const std::string_view text = found->text;
     int64_t ns = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ns);
     if (error == std::errc() && end == text.data() + text.size()) {

@@ -40,9 +40,9 @@ Statement StatementOf(std::string_view event) {
 namespace {
 
 std::optional<int64_t> IntegerIn(const Node& value) {
-  if (value.IsInt64()) return value.GetInt64();
+  if (value.IsInteger()) return value.integer;
   if (!value.IsString()) return std::nullopt;
-  const std::string_view text = TextOf(value);
+  const std::string_view text = value.text;
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
@@ -57,45 +57,36 @@ bool IsPending(std::string_view text) {
 Value ValueOf(const Node& value, const ColumnInfo& column, Timestamp commit) {
   if (value.IsNull()) return Null{};
   if (column.type == Type::kTimestamp && value.IsString()) {
-    const std::string_view text = TextOf(value);
+    const std::string_view text = value.text;
     return IsPending(text) ? commit : ParseTime(text, column.name);
   }
   if (column.type == Type::kInt64) {
     if (const std::optional<int64_t> number = IntegerIn(value)) return *number;
   }
-  if (column.type == Type::kString && value.IsString()) return std::string(TextOf(value));
+  if (column.type == Type::kString && value.IsString()) return std::string(value.text);
   throw Wrong{Cat("column ", Quoted(column.name), " is ", WordOf(column.type), ", not ",
-                  value.IsString() ? Quoted(TextOf(value)) : std::string("another kind of value"))};
+                  value.IsString() ? Quoted(value.text) : std::string("another kind of value"))};
 }
 
 // A member that is an object, or one as text. `parsed` holds what was text.
 const Node* ObjectIn(const Node& mod, std::initializer_list<std::string_view> names,
                      JsonText& parsed) {
   const Node* found = Find(mod, names);
-  if (found != nullptr && found->IsString()) found = parsed.Parse(TextOf(*found));
+  if (found != nullptr && found->IsString()) found = parsed.Parse(found->text);
   if (found != nullptr && found->IsObject()) return found;
   if (Find(mod, names) == nullptr) return nullptr;
   throw Wrong{Cat(Quoted(*names.begin()), " is an object, or one as a string")};
 }
 
-// Whether null or not.
-const Node* MemberIn(const Node* object, std::string_view name) {
-  if (object == nullptr) return nullptr;
-  for (auto member = object->MemberBegin(); member != object->MemberEnd(); ++member) {
-    if (TextOf(member->name) == name) return &member->value;
-  }
-  return nullptr;
-}
-
 Timestamp CommitOf(const Node& commit) {
-  if (commit.IsString()) return ParseTime(TextOf(commit), "commit_timestamp");
+  if (commit.IsString()) return ParseTime(commit.text, "commit_timestamp");
   if (commit.IsObject()) {
     const Node* seconds = Find(commit, "seconds");
     const Node* nanos = Find(commit, "nanos");
     const bool fits =
-        seconds != nullptr && seconds->IsInt64() && (nanos == nullptr || nanos->IsInt64());
+        seconds != nullptr && seconds->IsInteger() && (nanos == nullptr || nanos->IsInteger());
     const auto time =
-        fits ? Timestamp::FromParts(seconds->GetInt64(), nanos == nullptr ? 0 : nanos->GetInt64())
+        fits ? Timestamp::FromParts(seconds->integer, nanos == nullptr ? 0 : nanos->integer)
              : std::nullopt;
     if (time) return *time;
   }
@@ -121,7 +112,7 @@ std::string_view TextIn(const Node& object, std::string_view name, bool required
     return {};
   }
   if (!found->IsString()) throw Wrong{Cat(Quoted(name), " is a string")};
-  return TextOf(*found);
+  return found->text;
 }
 
 Timestamp TimeIn(const Node& object, std::string_view name) {
@@ -145,7 +136,7 @@ void RecordReader::Read(const Node& value, int depth) {
   constexpr int kDeepest = 8;
   if (depth > kDeepest) throw Wrong{"is nested more deeply than any change record"};
   if (value.IsArray()) {
-    for (const Node& element : value.GetArray()) Read(element, depth + 1);
+    for (const Node& element : value) Read(element, depth + 1);
     return;
   }
   if (!value.IsObject()) throw Wrong{"is no JSON object"};
@@ -176,14 +167,14 @@ void RecordReader::Read(const Node& value, int depth) {
 void RecordReader::Record(const Node& record) {
   const Timestamp commit = CommitOf(*Find(record, {"commit_timestamp", "commitTimestamp"}));
   const Node* table = Find(record, {"table_name", "tableName"});
-  const bool is_other = table != nullptr && !(table->IsString() && TextOf(*table) == wanted_.table);
+  const bool is_other = table != nullptr && !(table->IsString() && table->text == wanted_.table);
   if (!wanted_.table.empty() && is_other) return;
   const Node* kind = Find(record, {"mod_type", "modType"});
   const Node* mods = Find(record, {"mods"});
   if (kind == nullptr || mods == nullptr || !mods->IsArray()) {
     throw Wrong{"a data change record wants \"mod_type\" and \"mods\", a list"};
   }
-  const std::string_view word = kind->IsString() ? TextOf(*kind) : std::string_view();
+  const std::string_view word = kind->IsString() ? kind->text : std::string_view();
   RowChangeKind change = RowChangeKind::kUpdated;
   if (word == "INSERT") {
     change = RowChangeKind::kInserted;
@@ -192,7 +183,7 @@ void RecordReader::Record(const Node& record) {
   } else if (word != "UPDATE") {
     throw Wrong{"\"mod_type\" is INSERT, UPDATE or DELETE"};
   }
-  for (const Node& mod : mods->GetArray()) Mod(mod, commit, change);
+  for (const Node& mod : *mods) Mod(mod, commit, change);
 }
 
 void RecordReader::Mod(const Node& mod, Timestamp commit, RowChangeKind kind) {
@@ -219,7 +210,7 @@ void RecordReader::Mod(const Node& mod, Timestamp commit, RowChangeKind kind) {
         throw Wrong{Cat("\"keys\" wants ", Quoted(column.name), ", a string: is it ",
                         protocol_.name, "'s table?")};
       }
-      change.lock = TextOf(*key);
+      change.lock = key->text;
       was = is = change.lock;
     } else {
       if (const Node* value = MemberIn(after, column.name)) {
@@ -283,11 +274,11 @@ void RecordReader::Declare(const Node& line, std::string_view id, bool wants_any
   }
   if (says_lease) declared.lease = ParseLength(TextIn(line, "lease"), "lease");
   if (offset != nullptr) {
-    const bool is_pair = offset->IsArray() && offset->Size() == 2 && (*offset)[0].IsString() &&
-                         (*offset)[1].IsString();
+    const auto [least, most] = PairIn(*offset);
+    const bool is_pair = least != nullptr && least->IsString() && most->IsString();
     if (!is_pair) throw Wrong{"\"offset\" is a pair such as [\"-10ms\", \"10ms\"]"};
-    declared.clock_least = ParseLength(TextOf((*offset)[0]), "offset");
-    declared.clock_most = ParseLength(TextOf((*offset)[1]), "offset");
+    declared.clock_least = ParseLength(least->text, "offset");
+    declared.clock_most = ParseLength(most->text, "offset");
   }
   Add(std::move(declared));
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "check/json_text.h"
+#include "check/node.h"
 #include "check/operation.h"
 #include "protocol/protocols.h"
 
