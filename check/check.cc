@@ -18,11 +18,8 @@ std::string_view WhyNotJudged(Invariant invariant) {
   switch (invariant) {
     case Invariant::kOneLiveToken:
       return "which token a process takes for its own is not recorded";
-    case Invariant::kHandedTokenMonotonic:
     case Invariant::kHasLockTruthful:
       return "answers are not judged yet";
-    case Invariant::kFencedWritesOrdered:
-      return "writes to a resource are not judged yet";
     case Invariant::kIsolation:
       return "for which lock a process wrote a row is not recorded";
     case Invariant::kNoWedge:
@@ -30,6 +27,8 @@ std::string_view WhyNotJudged(Invariant invariant) {
     case Invariant::kNoWorkAfterRelease:
       return "releases are not judged yet";
     case Invariant::kTokenMonotonic:
+    case Invariant::kHandedTokenMonotonic:
+    case Invariant::kFencedWritesOrdered:
     case Invariant::kLeaseRespected:
     case Invariant::kSingleLeaderBelief:
     case Invariant::kSingleWorker:
@@ -53,7 +52,8 @@ Checker::Checker(const ProtocolInfo& protocol, CheckOptions options)
     : options_(options),
       rows_(protocol, options.lease, processes_),
       beliefs_(Invariant::kSingleLeaderBelief, "believed that it leads", processes_),
-      work_(Invariant::kSingleWorker, "was at work under", processes_) {}
+      work_(Invariant::kSingleWorker, "was at work under", processes_),
+      handed_(processes_) {}
 
 Process& Checker::Known(const std::string& name) {
   if (processes_.Find(name) == nullptr && options_.clock_error) {
@@ -77,6 +77,8 @@ void Checker::Learn(Duration offset) {
 void Checker::MissingLines(const std::string& because, const std::string& remedy) {
   beliefs_.Missing(because, remedy);
   work_.Missing(because, remedy);
+  handed_.Missing(because, remedy);
+  accepted_.Missing(because, remedy);
 }
 
 void Checker::AddUnread(const Place& place) {
@@ -114,7 +116,8 @@ void Checker::Add(Operation operation) {
                       .at = called.received,
                       .number = called.number,
                       .statement = Statement::kOther,
-                      .lapses_in = {}}});
+                      .lapses_in = {},
+                      .token = {}}});
     --metrics_.statements;
   }
   if (taken_ && key.first < *taken_) {
@@ -164,10 +167,13 @@ bool Checker::Number(const Said& said) {
       ++metrics_.gaps;
       beliefs_.Gap(said.process, process.last_line, said.at);
       work_.Gap(said.process, process.last_line, said.at);
+      handed_.Gap(said.process, said.at);
+      accepted_.Gap(said.process, said.at);
     }
     process.number = said.number;
   }
   if (is_anew) {
+    ++process.starts;
     beliefs_.Restart(said.process, process.last_line, said.at);
     work_.Restart(said.process, process.last_line, said.at);
   }
@@ -185,10 +191,13 @@ void Checker::On(const Said& said) {
     beliefs_.Begin(said.process, said.lock, said.at,
                    said.lapses_in ? std::optional(said.at + *said.lapses_in) : std::nullopt);
   }
+  const bool hands = said.statement == Statement::kLeads || said.statement == Statement::kAnswers;
+  if (hands && said.token) handed_.Add(said);
+  if (said.statement == Statement::kAccepts && said.token) accepted_.Add(said);
   if (said.statement == Statement::kWorks) work_.Begin(said.process, said.lock, said.at);
   if (leads_not) beliefs_.End(said.process, said.lock, said.at);
   if (rests) work_.End(said.process, said.lock, said.at);
-  if (!leads_not && !rests) return;
+  if (!leads_not && !rests && said.statement != Statement::kAnswers) return;
   // Seldom enough that it costs nothing.
   const Timestamp watermark = said.at - options_.window - clock_most_;
   if (has_forgotten_ && watermark < forgotten_ + options_.window / 8) return;
@@ -196,6 +205,7 @@ void Checker::On(const Said& said) {
   forgotten_ = watermark;
   beliefs_.Forget(watermark);
   work_.Forget(watermark);
+  handed_.Forget(watermark);
 }
 
 void Checker::On(const Called& called, const Place& place) {
@@ -249,6 +259,10 @@ InvariantFinding Checker::Find(Invariant invariant) const {
     found = beliefs_.Find();
   } else if (invariant == Invariant::kSingleWorker) {
     found = work_.Find();
+  } else if (invariant == Invariant::kHandedTokenMonotonic) {
+    found = handed_.Find();
+  } else if (invariant == Invariant::kFencedWritesOrdered) {
+    found = accepted_.Find();
   } else {
     found.text = WhyNotJudged(invariant);
   }
@@ -274,6 +288,7 @@ HistoryVerdict Checker::Verdict() {
   waiting_.clear();
   beliefs_.Finish();
   work_.Finish();
+  handed_.Finish();
   HistoryVerdict verdict;
   for (size_t i = 0; i < kCountOf<Invariant>; ++i) {
     verdict.invariants.push_back(Find(static_cast<Invariant>(i)));

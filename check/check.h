@@ -1,7 +1,8 @@
 // Judges what happened: a history that others recorded, operation by operation.
 //
 //   operations ─▶ put in order of time, within a window ─▶ rows   (token_monotonic, lease_respected)
-//                                                       └▶ spans  (single_leader_belief, single_worker)
+//                                                       ├▶ spans  (single_leader_belief, single_worker)
+//                                                       └▶ tokens (handed_token_monotonic, fenced_writes_ordered)
 //
 // Soundness: an invariant that may have been violated is never said to hold, and one that may hold is
 // never said to be violated, if the history is what it claims to be:
@@ -27,6 +28,7 @@
 #include "check/processes.h"
 #include "check/rows.h"
 #include "check/spans.h"
+#include "check/tokens.h"
 #include "check/verdict.h"
 #include "protocol/protocols.h"
 
@@ -80,6 +82,8 @@ class Checker {
   Rows rows_;
   Spans beliefs_;
   Spans work_;
+  HandedTokens handed_;
+  AcceptedWrites accepted_;
   std::multimap<Key, Operation> waiting_;
   uint64_t added_ = 0;
   std::optional<Timestamp> newest_;

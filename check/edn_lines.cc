@@ -152,7 +152,11 @@ class Parser {
   Node* Scalar() {
     const std::string_view atom = Atom(/*least=*/0);
     if (atom == "nil") return nodes_.New(NodeKind::kNull);
-    if (atom == "true" || atom == "false") return nodes_.New(NodeKind::kOther);
+    if (atom == "true" || atom == "false") {
+      Node* boolean = nodes_.New(NodeKind::kOther);
+      boolean->text = atom;
+      return boolean;
+    }
     std::string_view digits = atom;
     if (digits.ends_with('N')) digits.remove_suffix(1);
     if (digits.starts_with('+')) digits.remove_prefix(1);

@@ -48,7 +48,8 @@ void ReadJepsen(const Node& object, const Wanted& wanted, const Place& place,
                .at = Timestamp::FromUnixNanos(time->integer),
                .number = {},
                .statement = Statement::kOther,
-               .lapses_in = {}};
+               .lapses_in = {},
+               .token = {}};
   if (acquires || releases) said.lock = LockOf(object);
   if (wanted.Wants(said.lock)) {
     if (acquires && type == "ok") said.statement = Statement::kLeads;

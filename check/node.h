@@ -20,7 +20,7 @@ enum class NodeKind : uint8_t { kNull, kOther, kInteger, kString, kArray, kObjec
 struct Node {
   NodeKind kind = NodeKind::kNull;  // kOther: a boolean, or a number that is no int64
   std::string_view name;            // as the member of an object
-  std::string_view text;            // of a string
+  std::string_view text;            // of a string; "true" or "false"
   int64_t integer = 0;
   const Node* first = nullptr;  // child of an array or object
   Node* last = nullptr;

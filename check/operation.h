@@ -43,6 +43,8 @@ enum class Statement : uint8_t {
   kRests,    // and ends it
   kStarted,  // the process has started; with the number 1, or none, anew if it ran before
   kGone,     // the process has ended, however: it neither leads nor works any more
+  kAnswers,  // it answers its application that it has the lock
+  kAccepts,  // a resource accepts a write that carries a token
   kOther,    // anything else: shows that the process's log goes on
 };
 
@@ -56,6 +58,8 @@ struct Said {
   // With kLeads: how long it leads unless it renews. Of a renewal there may be no line, and of a lapse
   // during a pause only a late one.
   std::optional<Duration> lapses_in;
+  // With kLeads and kAnswers: what the application was handed; with kAccepts: what the write carried.
+  std::optional<uint64_t> token;
 };
 
 // A transaction of a process that Spanner has committed.

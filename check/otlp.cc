@@ -130,7 +130,8 @@ class SpanReader {
                                  .at = at,
                                  .number = {},
                                  .statement = statement,
-                                 .lapses_in = {}}});
+                                 .lapses_in = {},
+                                 .token = {}}});
   }
 
   const Wanted& wanted_;

@@ -33,6 +33,8 @@ Statement StatementOf(std::string_view event) {
   if (event == "works") return Statement::kWorks;
   if (event == "rests") return Statement::kRests;
   if (event == "started") return Statement::kStarted;
+  if (event == "answer") return Statement::kAnswers;
+  if (event == "write") return Statement::kAccepts;
   if (event == "stopped" || event == "gone") return Statement::kGone;
   return Statement::kOther;
 }
@@ -91,6 +93,20 @@ Timestamp CommitOf(const Node& commit) {
     if (time) return *time;
   }
   throw Wrong{"\"commit_timestamp\" is a time such as 2026-01-31T00:00:00.5Z"};
+}
+
+// Tokens are up to 2^64 - 1: as text, since not every writer of JSON has such numbers.
+std::optional<uint64_t> TokenOf(const Node& line) {
+  const Node* node = Find(line, "token");
+  if (node == nullptr) return std::nullopt;
+  if (node->IsInteger() && node->integer >= 0) return static_cast<uint64_t>(node->integer);
+  uint64_t token = 0;
+  const std::string_view text = node->text;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), token);
+  if (!node->IsString() || error != std::errc() || end != text.data() + text.size()) {
+    throw Wrong{"\"token\" is a whole number, or one as a string"};
+  }
+  return token;
 }
 
 std::optional<int64_t> NumberOf(const Node& line) {
@@ -246,10 +262,25 @@ void RecordReader::Line(const Node& line) {
                .at = TimeIn(line, "time"),
                .number = NumberOf(line),
                .statement = StatementOf(event),
-               .lapses_in = {}};
-  const bool begins = said.statement == Statement::kLeads || said.statement == Statement::kWorks;
+               .lapses_in = {},
+               .token = {}};
+  if (said.statement == Statement::kAnswers) {
+    const Node* has = Find(line, "has");
+    if (has == nullptr || (has->text != "true" && has->text != "false")) {
+      throw Wrong{"the event \"answer\" wants \"has\": true or false"};
+    }
+    if (has->text == "false") said.statement = Statement::kOther;
+  }
+  if (said.statement == Statement::kAccepts) {
+    const Node* accepted = Find(line, "accepted");
+    if (accepted != nullptr && accepted->text == "false") said.statement = Statement::kOther;
+  }
+  const bool begins = said.statement == Statement::kLeads || said.statement == Statement::kWorks ||
+                      said.statement == Statement::kAnswers ||
+                      said.statement == Statement::kAccepts;
   if (begins && lock.empty()) throw Wrong{Cat("the event ", Quoted(event), " wants \"lock\"")};
   if (!wanted_.Wants(lock)) said.statement = Statement::kOther;
+  if (begins) said.token = TokenOf(line);
   if (said.statement == Statement::kLeads && Find(line, "left") != nullptr) {
     said.lapses_in = ParseLength(TextIn(line, "left"), "left");
   }

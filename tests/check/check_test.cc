@@ -212,6 +212,52 @@ TEST(CheckSpans, LowerNumbersThatAreNoRepetitionAreAGap) {
   EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].finding, Finding::kUnknown);
 }
 
+std::string Token(const std::string& number) { return R"(,"has":true,"token":")" + number + "\""; }
+
+TEST(CheckTokens, ATokenThatIsNotGreaterThanOneHandedOutBeforeIsViolated) {
+  const auto judge = [](const std::string& b_at, const std::string& b_token) {
+    return Judge({Says("a", "answer", "10", Token("7")), Says("a", "answer", "20", Token("7")),
+                  Says("b", "answer", b_at, Token(b_token))})[Invariant::kHandedTokenMonotonic];
+  };
+  EXPECT_EQ(judge("21", "8").finding, Finding::kHolds);
+  const InvariantFinding back = judge("21", "6");
+  EXPECT_EQ(back.finding, Finding::kViolated);
+  EXPECT_THAT(back.text, HasSubstr("b handed out the token 6 of lock job after a"));
+  EXPECT_EQ(judge("21", "7").finding, Finding::kViolated);
+  // Before a's first, it is no matter; nor while a still hands its greater one out.
+  EXPECT_EQ(judge("09", "6").finding, Finding::kHolds);
+  EXPECT_EQ(judge("15", "6").finding, Finding::kViolated);
+  EXPECT_EQ(judge("15", "8").finding, Finding::kViolated);
+  EXPECT_EQ(judge("10.01", "6").finding, Finding::kPossible);
+}
+
+// The terms that were forgotten count by their greatest tokens.
+TEST(CheckTokens, AGreaterTokenOfLongAgoIsRemembered) {
+  const CheckOptions options = {
+      .lease = Seconds(10), .clock_error = Milliseconds(10), .window = Seconds(1)};
+  const auto judge = [&](const std::string& last) {
+    return Judge({Says("a", "answer", "01", Token("9")), Says("b", "answer", "10", Token("10")),
+                  Says("c", "answer", "20", Token("11")), Says("b", "answer", "30", Token("12")),
+                  Says("d", "answer", "50", Token(last))},
+                 options)[Invariant::kHandedTokenMonotonic]
+        .finding;
+  };
+  EXPECT_EQ(judge("13"), Finding::kHolds);
+  EXPECT_EQ(judge("9"), Finding::kViolated);
+}
+
+TEST(CheckTokens, AResourceThatAcceptsALowerTokenIsViolated) {
+  const auto judge = [](const std::string& second, const std::string& more) {
+    return Judge({Says("db", "write", "10", R"(,"token":7)"),
+                  Says("db", "write", "11",
+                       R"(,"token":)" + second + more)})[Invariant::kFencedWritesOrdered]
+        .finding;
+  };
+  EXPECT_EQ(judge("7", ""), Finding::kHolds);
+  EXPECT_EQ(judge("6", ""), Finding::kViolated);
+  EXPECT_EQ(judge("6", R"(,"accepted":false)"), Finding::kHolds);
+}
+
 TEST(CheckClocks, ContradictionsNameBothFacts) {
   const auto verdict = Judge({Call("a", "09.9", "10", "10.1"), Call("a", "15.9", "12", "16.1")});
   ASSERT_EQ(verdict.problems.size(), 1U);

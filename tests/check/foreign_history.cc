@@ -138,6 +138,24 @@ void ForeignHistory::On(const sim::WorkChanged& x, Instant at) {
   Say(x.process, x.at_work ? "works" : "rests", at, setup_.LockName(x.lock));
 }
 
+void ForeignHistory::On(const sim::QuestionAnswered& x, Instant at) {
+  const bool asks =
+      x.answer.question == Question::kHasLock || x.answer.question == Question::kHasLock2;
+  if (!asks) return;
+  Say(x.process, "answer", at, setup_.LockName(x.lock));
+  entries_.back().line["has"] = x.answer.yes;
+  if (x.answer.token) entries_.back().line["token"] = std::to_string(*x.answer.token);
+}
+
+void ForeignHistory::On(const sim::WriteArrived& x, Instant at) {
+  if (!x.fenced || !x.token) return;
+  Say(x.process, "write", at, setup_.LockName(x.lock));
+  entries_.back().of = "the resource";
+  entries_.back().line["id"] = "the resource";
+  entries_.back().line["token"] = std::to_string(*x.token);
+  entries_.back().line["accepted"] = x.accepted;
+}
+
 void ForeignHistory::On(const sim::TransactionStarted& x, Instant at) {
   transactions_[{x.process, x.lock, x.request}] = {.sent = at, .commit = {}};
 }

@@ -60,6 +60,8 @@ class ForeignHistory final : public sim::ObservationSink {
   void On(const sim::TransactionStarted& x, sim::Instant at);
   void On(const sim::TransactionCommitted& x, sim::Instant at);
   void On(const sim::TransactionFinished& x, sim::Instant at);
+  void On(const sim::QuestionAnswered& x, sim::Instant at);
+  void On(const sim::WriteArrived& x, sim::Instant at);
   void On(const sim::RowCommitted& row, sim::Instant at);
   std::string NameOf(ProcessId process) const;
 

@@ -78,11 +78,13 @@ void JudgeRuns(const Recording& recording, uint64_t first_seed, Counts& counts) 
       }
       ++counts.seen[{std::string(protocol.name) + " " + std::string(WordOf(found.invariant)),
                      violated ? "violated" : "holds", std::string(WordOf(found.finding))}];
+      // There are worlds in which nobody asks, and none in which it would be a mistake to say so.
+      const bool was_said = !found.text.starts_with("no ");
       const bool decided = found.finding == Finding::kHolds || found.finding == Finding::kViolated;
-      ++(decided ? counts.decided : counts.undecided);
+      if (was_said) ++(decided ? counts.decided : counts.undecided);
       const bool is_told =
           std::getenv("WHORL_CHECK_TELL") != nullptr;  // NOLINT(concurrency-mt-unsafe)
-      if (!decided && is_told) {
+      if (!decided && was_said && is_told) {
         std::printf("%s: %s: %s\n", what.c_str(), std::string(WordOf(found.finding)).c_str(),
                     found.text.c_str());
       }
