@@ -44,12 +44,11 @@ Duration Greatest(Offsets offsets) {
 
 }  // namespace
 
-bool CanJudge(const ProtocolInfo& protocol) {
-  return protocol.has_tokens && sim::RulesOf(protocol.name).token_column.has_value();
-}
+bool CanJudge(const ProtocolInfo& protocol) { return !protocol.holder_columns.holder.empty(); }
 
 Checker::Checker(const ProtocolInfo& protocol, CheckOptions options)
     : options_(options),
+      has_tokens_(protocol.has_tokens),
       rows_(protocol, options.lease, processes_),
       beliefs_(Invariant::kSingleLeaderBelief, "believed that it leads", processes_),
       work_(Invariant::kSingleWorker, "was at work under", processes_),
@@ -251,7 +250,12 @@ void Checker::On(const Declared& declared, const Place& place) {
 
 InvariantFinding Checker::Find(Invariant invariant) const {
   InvariantFinding found;
-  if (invariant == Invariant::kTokenMonotonic) {
+  const bool is_of_tokens = invariant == Invariant::kTokenMonotonic ||
+                            invariant == Invariant::kHandedTokenMonotonic ||
+                            invariant == Invariant::kFencedWritesOrdered;
+  if (is_of_tokens && !has_tokens_) {
+    found.text = "the protocol has no tokens";
+  } else if (invariant == Invariant::kTokenMonotonic) {
     found = rows_.TokenMonotonic();
   } else if (invariant == Invariant::kLeaseRespected) {
     found = rows_.LeaseRespected();

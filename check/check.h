@@ -42,7 +42,7 @@ struct CheckOptions {
   Duration window = Seconds(60);
 };
 
-// Whether histories of the protocol can be judged: it has tokens.
+// Whether histories of the protocol can be judged: its rows name their holder.
 bool CanJudge(const ProtocolInfo& protocol);
 
 class Checker {
@@ -78,6 +78,7 @@ class Checker {
   void MissingLines(const std::string& because, const std::string& remedy);
 
   const CheckOptions options_;
+  const bool has_tokens_;
   Processes processes_;
   Rows rows_;
   Spans beliefs_;

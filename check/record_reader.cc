@@ -222,12 +222,15 @@ void RecordReader::Mod(const Node& mod, Timestamp commit, RowChangeKind kind) {
     std::optional<Value> is;
     if (column.key) {
       const Node* key = MemberIn(keys, column.name);
-      if (key == nullptr || !key->IsString()) {
-        throw Wrong{Cat("\"keys\" wants ", Quoted(column.name), ", a string: is it ",
-                        protocol_.name, "'s table?")};
+      const auto number = key == nullptr ? std::nullopt : IntegerIn(*key);
+      const bool wants_number = column.type == Type::kInt64;
+      if (key == nullptr || (wants_number ? !number : !key->IsString())) {
+        throw Wrong{Cat("\"keys\" wants ", Quoted(column.name), ", ",
+                        wants_number ? "a number" : "a string", ": is it ", protocol_.name,
+                        "'s table?")};
       }
-      change.lock = key->text;
-      was = is = change.lock;
+      change.lock = wants_number ? std::to_string(*number) : std::string(key->text);
+      was = is = wants_number ? Value(*number) : Value(change.lock);
     } else {
       if (const Node* value = MemberIn(after, column.name)) {
         is = ValueOf(*value, column, commit);

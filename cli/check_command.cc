@@ -331,8 +331,8 @@ const ProtocolInfo* ChooseProtocol(const CheckRequest& request) {
     return nullptr;
   }
   if (!check::CanJudge(*protocol)) {
-    Complain(Cat("histories of ", protocol->name,
-                 ", which has no tokens, are not judged yet; known are ", sim::ListOf(names)));
+    Complain(Cat("rows of ", protocol->name, " do not name their holder; known are ",
+                 sim::ListOf(names)));
     return nullptr;
   }
   return protocol;

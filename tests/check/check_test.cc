@@ -48,10 +48,10 @@ std::string Call(const std::string& id, const std::string& sent, const std::stri
 }
 
 HistoryVerdict Judge(const std::vector<std::string>& lines,
-                     CheckOptions options = {.lease = Seconds(10),
-                                             .clock_error = Milliseconds(10)}) {
-  Checker checker(V2(), options);
-  JsonLines reader(V2(), {});
+                     CheckOptions options = {.lease = Seconds(10), .clock_error = Milliseconds(10)},
+                     const ProtocolInfo& protocol = V2()) {
+  Checker checker(protocol, options);
+  JsonLines reader(protocol, {});
   std::vector<Operation> operations;
   Place place = {.file = "h", .line = 0};
   for (const std::string& line : lines) {
@@ -97,6 +97,42 @@ TEST(CheckRows, AHeartbeatOfNobodyKnownMakesItPossibleAndACallDecides) {
       Judge({kTakes, Call("c", "07.9", "08", "08.1"), beat, taken})[Invariant::kLeaseRespected]
           .finding,
       Finding::kHolds);
+}
+
+// Without tokens the owner is whom the row names.
+TEST(CheckRows, ALeaseOfASemaphoreIsCountedFromTheRow) {
+  const auto row = [](const std::string& commit, const std::string& kind, const std::string& who) {
+    return R"({"commit_timestamp":")" + Second(commit) + R"(","mod_type":")" + kind +
+           R"(","mods":[{"keys":{"anchor":"1"},"new_values":{"service_id":")" + who +
+           R"(","last_seen_active":")" + Second(commit) + R"("},"old_values":{}}]})";
+  };
+  const auto judge = [&](const std::string& taken) {
+    return Judge({row("01", "INSERT", "a"), row("05", "UPDATE", "a"), row(taken, "UPDATE", "b")},
+                 {.lease = Seconds(10)}, *FindProtocol("semaphore"));
+  };
+  EXPECT_EQ(judge("16")[Invariant::kLeaseRespected].finding, Finding::kHolds);
+  EXPECT_EQ(judge("16").metrics.takeovers, 1);
+  EXPECT_EQ(judge("14")[Invariant::kLeaseRespected].finding, Finding::kViolated);
+  EXPECT_EQ(judge("16")[Invariant::kTokenMonotonic].finding, Finding::kNotJudged);
+}
+
+TEST(CheckRows, ADeletionOfALiveLeaseOfLeaseLockMayBeAnothers) {
+  const auto judge = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> lines = {
+        R"({"commit_timestamp":")" + Second("01") +
+            R"(","mod_type":"INSERT","mods":[{"keys":{"key":"job"},"new_values":{"owner":"a",)"
+            R"("leased_until":")" +
+            Second("11") + R"("},"old_values":{}}]})",
+        R"({"commit_timestamp":")" + Second("05") +
+            R"(","mod_type":"DELETE","mods":[{"keys":{"key":"job"},"old_values":{"owner":"a"}}]})"};
+    lines.insert(lines.end(), more.begin(), more.end());
+    return Judge(lines, {.lease = Seconds(10)},
+                 *FindProtocol("lease_lock"))[Invariant::kLeaseRespected]
+        .finding;
+  };
+  EXPECT_EQ(judge({}), Finding::kPossible);
+  EXPECT_EQ(judge({Call("a", "04.9", "05", "05.1")}), Finding::kHolds);
+  EXPECT_EQ(judge({Call("b", "04.9", "05", "05.1")}), Finding::kViolated);
 }
 
 TEST(CheckRows, ATokenThatGoesBackIsViolated) {

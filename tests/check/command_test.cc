@@ -86,7 +86,6 @@ TEST_F(CheckCommandTest, RefusesBadUsage) {
   ExpectUsageError("check h.jsonl", "check wants --protocol");
   ExpectUsageError("check --protocol spindle_v2", "check wants the files");
   ExpectUsageError("check h.jsonl --protocol spindle_v", "did you mean");
-  ExpectUsageError("check h.jsonl --protocol semaphore", "has no tokens");
   ExpectUsageError("check none.jsonl --protocol spindle_v2", "none.jsonl");
   ExpectUsageError("check h.jsonl --protocol spindle_v2 --format jsn", "json");
   ExpectUsageError("check h.jsonl --protocol spindle_v2 --format log", "wants --pattern");

@@ -62,8 +62,10 @@ void ForeignHistory::On(const sim::RowCommitted& row, Instant at) {
       protocol_.columns.begin();
   const auto column = static_cast<size_t>(holder);
   const Row& shown = row.after ? *row.after : *row.before;
-  const auto* key = std::get_if<std::string>(&shown[setup_.rules->key_column]);
-  if (key == nullptr) return;
+  const json key_value =
+      json::parse(sim::DumpJson(sim::ValueJson(shown[setup_.rules->key_column])));
+  const std::string key_text = key_value.dump();
+  const std::string* const key = &key_text;
   const auto was_there = rows_.find(*key);
   const json before = was_there == rows_.end() ? json(nullptr) : was_there->second;
   json after = nullptr;
@@ -75,9 +77,10 @@ void ForeignHistory::On(const sim::RowCommitted& row, Instant at) {
     }
     // Ids are drawn, or shared: the row shall name its process.
     if (const auto* id = std::get_if<std::string>(&(*row.after)[column])) {
-      const size_t token = *setup_.rules->token_column;
-      const bool is_new = !row.before || (*row.before)[column] != (*row.after)[column] ||
-                          (*row.before)[token] != (*row.after)[token];
+      const auto token = setup_.rules->token_column;
+      // Without tokens whoever writes its id is the owner.
+      const bool is_new = !token || !row.before || (*row.before)[column] != (*row.after)[column] ||
+                          (*row.before)[*token] != (*row.after)[*token];
       if (is_new && row.writer != ProcessId{}) process_of_id_[*id] = NameOf(row.writer);
       if (const auto found = process_of_id_.find(*id); found != process_of_id_.end()) {
         after[std::string(protocol_.columns[column].name)] = found->second;
@@ -88,7 +91,7 @@ void ForeignHistory::On(const sim::RowCommitted& row, Instant at) {
   // What was there at the start was there before the stream.
   if (row.writer == ProcessId{} && at == Instant{}) return;
   json mod = json::object();
-  mod["keys"]["name"] = *key;
+  mod["keys"][std::string(protocol_.columns[setup_.rules->key_column].name)] = key_value;
   json old_values = json::object();
   for (const ColumnInfo& info : protocol_.columns) {
     const std::string name(info.name);

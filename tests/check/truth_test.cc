@@ -55,12 +55,13 @@ struct Counts {
 void JudgeRuns(const Recording& recording, uint64_t first_seed, Counts& counts) {
   const int64_t runs = Runs() / 4;
   for (int64_t run = 0; run < runs; ++run) {
-    const char* const names[] = {"spindle_v2", "spindle_v3", "fenced_lease"};
-    const ProtocolInfo& protocol = *FindProtocol(names[run % 3]);
+    const char* const names[] = {"spindle_v2", "spindle_v3", "fenced_lease", "semaphore",
+                                 "lease_lock"};
+    const ProtocolInfo& protocol = *FindProtocol(names[run % 5]);
     const uint64_t seed = first_seed + static_cast<uint64_t>(run);
     const sim::Scenario world = sim::DrawWorld({}, protocol, seed);
     // In every second world a process that is started again keeps its id.
-    ForeignHistory history(world, protocol, /*keeps_ids=*/run / 3 % 2 == 1);
+    ForeignHistory history(world, protocol, /*keeps_ids=*/run / 5 % 2 == 1);
     const sim::RunResult truth = sim::RunScenario(world, seed, &history);
     Recording drawn = recording;
     drawn.seed = seed;
