@@ -19,6 +19,7 @@
 #include "check/check.h"
 #include "check/decoder.h"
 #include "check/input.h"
+#include "check/verdict_json.h"
 #include "cli/exit_code.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
@@ -285,32 +286,11 @@ Json DurationsJson(const std::vector<Duration>& durations) {
 Json VerdictJson(const HistoryVerdict& verdict, const CheckRequest& request, int64_t errors) {
   Json json = {{"format", "whorl-check"}, {"version", kCheckFormat}, {"whorl", kVersion}};
   json["protocol"] = request.protocol;
-  Json& invariants = json["invariants"] = Json::object();
-  for (const InvariantFinding& found : verdict.invariants) {
-    Json& one = invariants[std::string(WordOf(found.invariant))];
-    one["verdict"] = std::string(WordOf(found.finding));
-    one["violations"] = found.violations;
-    one["possible"] = found.possible;
-    one["at"] = found.at ? Json(FormatRfc3339(*found.at)) : Json(nullptr);
-    one["text"] = found.text;
-    one["remedy"] = found.remedy;
-    one["clocks_wanted"] =
-        found.clocks_wanted ? Json(sim::SecondsText(*found.clocks_wanted)) : Json(nullptr);
-  }
+  json.update(check::VerdictJson(verdict));
   const check::HistoryMetrics& metrics = verdict.metrics;
-  json["metrics"] = {{"row_changes", metrics.row_changes},
-                     {"statements", metrics.statements},
-                     {"calls", metrics.calls},
-                     {"grants", metrics.grants},
-                     {"takeovers", metrics.takeovers},
-                     {"duplicates", metrics.duplicates},
-                     {"gaps", metrics.gaps},
-                     {"late", metrics.late}};
   json["metrics"]["without_holder"] = DurationsJson(metrics.without_holder);
   json["metrics"]["belief_overlaps"] = DurationsJson(metrics.belief_overlaps);
   json["unread"] = errors;
-  json["problems"] = verdict.problems;
-  json["assumptions"] = verdict.assumptions;
   return json;
 }
 
