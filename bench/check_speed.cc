@@ -55,7 +55,7 @@ void ReadAndJudge(benchmark::State& state) {
   const std::vector<std::string> lines = History(state.range(0));
   for (auto _ : state) {
     Checker checker(protocol, {.lease = Milliseconds(100), .clock_error = Microseconds(100)});
-    const JsonLines reader(protocol, "", "");
+    JsonLines reader(protocol, {});
     std::vector<Operation> operations;
     for (const std::string& line : lines) {
       operations.clear();
@@ -70,7 +70,7 @@ BENCHMARK(ReadAndJudge)->Arg(200)->Arg(2'000)->Unit(benchmark::kMillisecond);
 
 void Judge(benchmark::State& state) {
   const ProtocolInfo& protocol = *FindProtocol("spindle_v2");
-  const JsonLines reader(protocol, "", "");
+  JsonLines reader(protocol, {});
   std::vector<Operation> operations;
   for (const std::string& line : History(state.range(0))) reader.Read(line, {}, operations);
   for (auto _ : state) {

@@ -18,11 +18,8 @@ std::string_view WhyNotJudged(Invariant invariant) {
   switch (invariant) {
     case Invariant::kOneLiveToken:
       return "which token a process takes for its own is not recorded";
-    case Invariant::kHandedTokenMonotonic:
     case Invariant::kHasLockTruthful:
       return "answers are not judged yet";
-    case Invariant::kFencedWritesOrdered:
-      return "writes to a resource are not judged yet";
     case Invariant::kIsolation:
       return "for which lock a process wrote a row is not recorded";
     case Invariant::kNoWedge:
@@ -30,6 +27,8 @@ std::string_view WhyNotJudged(Invariant invariant) {
     case Invariant::kNoWorkAfterRelease:
       return "releases are not judged yet";
     case Invariant::kTokenMonotonic:
+    case Invariant::kHandedTokenMonotonic:
+    case Invariant::kFencedWritesOrdered:
     case Invariant::kLeaseRespected:
     case Invariant::kSingleLeaderBelief:
     case Invariant::kSingleWorker:
@@ -45,15 +44,15 @@ Duration Greatest(Offsets offsets) {
 
 }  // namespace
 
-bool CanJudge(const ProtocolInfo& protocol) {
-  return protocol.has_tokens && sim::RulesOf(protocol.name).token_column.has_value();
-}
+bool CanJudge(const ProtocolInfo& protocol) { return !protocol.holder_columns.holder.empty(); }
 
 Checker::Checker(const ProtocolInfo& protocol, CheckOptions options)
     : options_(options),
+      has_tokens_(protocol.has_tokens),
       rows_(protocol, options.lease, processes_),
       beliefs_(Invariant::kSingleLeaderBelief, "believed that it leads", processes_),
-      work_(Invariant::kSingleWorker, "was at work under", processes_) {}
+      work_(Invariant::kSingleWorker, "was at work under", processes_),
+      handed_(processes_) {}
 
 Process& Checker::Known(const std::string& name) {
   if (processes_.Find(name) == nullptr && options_.clock_error) {
@@ -77,6 +76,8 @@ void Checker::Learn(Duration offset) {
 void Checker::MissingLines(const std::string& because, const std::string& remedy) {
   beliefs_.Missing(because, remedy);
   work_.Missing(because, remedy);
+  handed_.Missing(because, remedy);
+  accepted_.Missing(because, remedy);
 }
 
 void Checker::AddUnread(const Place& place) {
@@ -114,7 +115,8 @@ void Checker::Add(Operation operation) {
                       .at = called.received,
                       .number = called.number,
                       .statement = Statement::kOther,
-                      .lapses_in = {}}});
+                      .lapses_in = {},
+                      .token = {}}});
     --metrics_.statements;
   }
   if (taken_ && key.first < *taken_) {
@@ -150,27 +152,36 @@ void Checker::On(const RowChange& change) {
   rows_.Add(change, metrics_);
 }
 
-bool Checker::Number(const std::string& name, std::optional<int64_t> number, Timestamp at) {
-  Process& process = Known(name);
-  if (number) {
-    const int64_t expected = process.number.value_or(0) + 1;
-    if (*number < expected) {
+bool Checker::Number(const Said& said) {
+  Process& process = Known(said.process);
+  const bool is_anew = said.statement == Statement::kStarted && said.number.value_or(1) == 1;
+  if (said.number) {
+    // Lines come in the order of time and number, so the same one again comes at once.
+    if (process.number == said.number && process.last_line == said.at) {
       ++metrics_.duplicates;
       return false;
     }
-    if (*number > expected) {
+    const int64_t expected = process.number.value_or(0) + 1;
+    if (*said.number != expected && !is_anew) {
       ++metrics_.gaps;
-      beliefs_.Gap(name, process.last_line, at);
-      work_.Gap(name, process.last_line, at);
+      beliefs_.Gap(said.process, process.last_line, said.at);
+      work_.Gap(said.process, process.last_line, said.at);
+      handed_.Gap(said.process, said.at);
+      accepted_.Gap(said.process, said.at);
     }
-    process.number = number;
+    process.number = said.number;
   }
-  process.last_line = at;
+  if (is_anew) {
+    ++process.starts;
+    beliefs_.Restart(said.process, process.last_line, said.at);
+    work_.Restart(said.process, process.last_line, said.at);
+  }
+  process.last_line = said.at;
   return true;
 }
 
 void Checker::On(const Said& said) {
-  if (!Number(said.process, said.number, said.at)) return;
+  if (!Number(said)) return;
   ++metrics_.statements;
   const bool is_gone = said.statement == Statement::kGone;
   const bool leads_not = is_gone || said.statement == Statement::kLeadsNot;
@@ -179,14 +190,21 @@ void Checker::On(const Said& said) {
     beliefs_.Begin(said.process, said.lock, said.at,
                    said.lapses_in ? std::optional(said.at + *said.lapses_in) : std::nullopt);
   }
+  const bool hands = said.statement == Statement::kLeads || said.statement == Statement::kAnswers;
+  if (hands && said.token) handed_.Add(said);
+  if (said.statement == Statement::kAccepts && said.token) accepted_.Add(said);
   if (said.statement == Statement::kWorks) work_.Begin(said.process, said.lock, said.at);
   if (leads_not) beliefs_.End(said.process, said.lock, said.at);
   if (rests) work_.End(said.process, said.lock, said.at);
-  if (!leads_not && !rests) return;
-  has_forgotten_ = true;
+  if (!leads_not && !rests && said.statement != Statement::kAnswers) return;
+  // Seldom enough that it costs nothing.
   const Timestamp watermark = said.at - options_.window - clock_most_;
+  if (has_forgotten_ && watermark < forgotten_ + options_.window / 8) return;
+  has_forgotten_ = true;
+  forgotten_ = watermark;
   beliefs_.Forget(watermark);
   work_.Forget(watermark);
+  handed_.Forget(watermark);
 }
 
 void Checker::On(const Called& called, const Place& place) {
@@ -210,9 +228,14 @@ void Checker::On(const Declared& declared, const Place& place) {
   Process& process = says_clock ? processes_.At(declared.process) : Known(declared.process);
   if (!declared.node.empty()) process.node = declared.node;
   if (declared.lease) process.lease = declared.lease;
+  if (declared.resolution) process.clock.Shorten(*declared.resolution);
   if (!says_clock) return;
   // What is said of one process stands in the place of what was said of all.
-  if (process.clock_is_assumed) process.clock = Clock();
+  if (process.clock_is_assumed) {
+    const Duration resolution = process.clock.resolution();
+    process.clock = Clock();
+    process.clock.Shorten(resolution);
+  }
   process.clock_is_assumed = false;
   const Offsets offsets = {.least = *declared.clock_least, .most = *declared.clock_most};
   const std::string wrong = process.clock.Declare(offsets);
@@ -225,28 +248,54 @@ void Checker::On(const Declared& declared, const Place& place) {
   Learn(Greatest(offsets));
 }
 
+InvariantFinding Checker::Find(Invariant invariant) const {
+  InvariantFinding found;
+  const bool is_of_tokens = invariant == Invariant::kTokenMonotonic ||
+                            invariant == Invariant::kHandedTokenMonotonic ||
+                            invariant == Invariant::kFencedWritesOrdered;
+  if (is_of_tokens && !has_tokens_) {
+    found.text = "the protocol has no tokens";
+  } else if (invariant == Invariant::kTokenMonotonic) {
+    found = rows_.TokenMonotonic();
+  } else if (invariant == Invariant::kLeaseRespected) {
+    found = rows_.LeaseRespected();
+  } else if (invariant == Invariant::kSingleLeaderBelief) {
+    found = beliefs_.Find();
+  } else if (invariant == Invariant::kSingleWorker) {
+    found = work_.Find();
+  } else if (invariant == Invariant::kHandedTokenMonotonic) {
+    found = handed_.Find();
+  } else if (invariant == Invariant::kFencedWritesOrdered) {
+    found = accepted_.Find();
+  } else {
+    found.text = WhyNotJudged(invariant);
+  }
+  found.invariant = invariant;
+  return found;
+}
+
+std::vector<InvariantFinding> Checker::Certain() const {
+  std::vector<InvariantFinding> certain;
+  for (size_t i = 0; i < kCountOf<Invariant>; ++i) {
+    const auto invariant = static_cast<Invariant>(i);
+    const auto of_spans = invariant == Invariant::kSingleLeaderBelief ? beliefs_.Certain()
+                          : invariant == Invariant::kSingleWorker     ? work_.Certain()
+                                                                      : std::nullopt;
+    const InvariantFinding found = of_spans.value_or(Find(invariant));
+    if (found.finding == Finding::kViolated) certain.push_back(found);
+  }
+  return certain;
+}
+
 HistoryVerdict Checker::Verdict() {
   for (const auto& [key, operation] : waiting_) Take(operation);
   waiting_.clear();
   beliefs_.Finish();
   work_.Finish();
+  handed_.Finish();
   HistoryVerdict verdict;
   for (size_t i = 0; i < kCountOf<Invariant>; ++i) {
-    const auto invariant = static_cast<Invariant>(i);
-    InvariantFinding found;
-    if (invariant == Invariant::kTokenMonotonic) {
-      found = rows_.TokenMonotonic();
-    } else if (invariant == Invariant::kLeaseRespected) {
-      found = rows_.LeaseRespected();
-    } else if (invariant == Invariant::kSingleLeaderBelief) {
-      found = beliefs_.Find();
-    } else if (invariant == Invariant::kSingleWorker) {
-      found = work_.Find();
-    } else {
-      found.text = WhyNotJudged(invariant);
-    }
-    found.invariant = invariant;
-    verdict.invariants.push_back(std::move(found));
+    verdict.invariants.push_back(Find(static_cast<Invariant>(i)));
   }
   metrics_.belief_overlaps = beliefs_.overlaps();
   verdict.metrics = metrics_;

@@ -1,7 +1,8 @@
 // Judges what happened: a history that others recorded, operation by operation.
 //
 //   operations ─▶ put in order of time, within a window ─▶ rows   (token_monotonic, lease_respected)
-//                                                       └▶ spans  (single_leader_belief, single_worker)
+//                                                       ├▶ spans  (single_leader_belief, single_worker)
+//                                                       └▶ tokens (handed_token_monotonic, fenced_writes_ordered)
 //
 // Soundness: an invariant that may have been violated is never said to hold, and one that may hold is
 // never said to be violated, if the history is what it claims to be:
@@ -27,6 +28,7 @@
 #include "check/processes.h"
 #include "check/rows.h"
 #include "check/spans.h"
+#include "check/tokens.h"
 #include "check/verdict.h"
 #include "protocol/protocols.h"
 
@@ -40,7 +42,7 @@ struct CheckOptions {
   Duration window = Seconds(60);
 };
 
-// Whether histories of the protocol can be judged: it has tokens.
+// Whether histories of the protocol can be judged: its rows name their holder.
 bool CanJudge(const ProtocolInfo& protocol);
 
 class Checker {
@@ -53,6 +55,8 @@ class Checker {
   void Add(Operation operation);
   // A record was there and could not be read: nothing is said to hold any more.
   void AddUnread(const Place& place);
+  // What is violated for certain by what has left the window: the first violation of each invariant.
+  std::vector<InvariantFinding> Certain() const;
   // The verdict on all that was added. Nothing can be added after it.
   HistoryVerdict Verdict();
 
@@ -61,28 +65,33 @@ class Checker {
   using Key = std::pair<Timestamp, uint64_t>;
 
   void Take(const Operation& operation);
+  InvariantFinding Find(Invariant invariant) const;
   void On(const RowChange& change);
   void On(const Said& said);
   void On(const Called& called, const Place& place);
   void On(const Declared& declared, const Place& place);
   // Whether the line is new; false: it was there before.
-  bool Number(const std::string& process, std::optional<int64_t> number, Timestamp at);
+  bool Number(const Said& said);
   void Problem(const Place& place, std::string text);
   Process& Known(const std::string& name);
   void Learn(Duration offset);
   void MissingLines(const std::string& because, const std::string& remedy);
 
   const CheckOptions options_;
+  const bool has_tokens_;
   Processes processes_;
   Rows rows_;
   Spans beliefs_;
   Spans work_;
+  HandedTokens handed_;
+  AcceptedWrites accepted_;
   std::multimap<Key, Operation> waiting_;
   uint64_t added_ = 0;
   std::optional<Timestamp> newest_;
   std::optional<Timestamp> taken_;  // the time of the last operation that left the window
   Duration clock_most_;             // the greatest offset that was ever declared or shown
   bool has_forgotten_ = false;      // spans, by that offset
+  Timestamp forgotten_;             // those before this
   HistoryMetrics metrics_;
   std::vector<std::string> problems_;
 };

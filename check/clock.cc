@@ -46,7 +46,7 @@ std::string Clock::Call(Timestamp sent, Timestamp commit, Timestamp received,
   const std::string fact =
       Cat("the call of ", where, " (sent ", FormatRfc3339(sent), ", committed ",
           FormatRfc3339(commit), ", received ", FormatRfc3339(received), ")");
-  const Offsets call = {.least = sent - commit, .most = received - commit};
+  const Offsets call = {.least = sent - commit, .most = received + resolution_ - commit};
   if (call.least > call.most) return Cat(fact, " was received before it was sent");
   if (declared_ && (call.least > declared_->most || call.most < declared_->least)) {
     return Cat(fact, " says that its offset is ", Text(call), ", and it is declared as ",

@@ -11,6 +11,7 @@
 //      shown is forgotten.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -39,13 +40,17 @@ class Clock {
   // Returns the two facts that contradict, or an empty text.
   std::string Call(Timestamp sent, Timestamp commit, Timestamp received, const std::string& where);
 
+  // Times are written shortened: each is less than the clock's reading by at most this.
+  void Shorten(Duration resolution) { resolution_ = std::max(resolution_, resolution); }
+
   bool IsKnown() const { return declared_.has_value() || shown_.has_value(); }
+  Duration resolution() const { return resolution_; }
   // The offset when the clock showed `at`. REQUIRES: IsKnown().
   Offsets At(Timestamp at) const;
   // REQUIRES: IsKnown().
   Between TrueTime(Timestamp at) const {
     const Offsets offsets = At(at);
-    return {.earliest = at - offsets.most, .latest = at - offsets.least};
+    return {.earliest = at - offsets.most, .latest = at + resolution_ - offsets.least};
   }
 
  private:
@@ -59,6 +64,7 @@ class Clock {
 
   std::optional<Offsets> declared_;
   std::optional<Shown> shown_;
+  Duration resolution_;
 };
 
 }  // namespace whorl::check

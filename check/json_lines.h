@@ -1,38 +1,40 @@
-// Reads JSON lines: data change records of a Spanner change stream, and what processes log.
-// docs/CHECKING.md has the schema.
+// Reads JSON: a record or a list of them in each line, or documents of several lines.
 //
-// Deliberately left out: documents of several lines.
+// If the first line of a file is cut, the file's documents take several lines each. Otherwise a line that
+// is cut is wrong, and hides none of the lines after it.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "check/operation.h"
+#include "check/brackets.h"
+#include "check/json_text.h"
+#include "check/line_reader.h"
+#include "check/record_reader.h"
 #include "protocol/protocols.h"
 
 namespace whorl::check {
 
-class JsonLines {
+class JsonLines final : public LineReader {
  public:
-  // `lock` and `table`: all others are left out; empty: none is.
-  JsonLines(const ProtocolInfo& protocol, std::string lock, std::string table)
-      : protocol_(protocol), lock_(std::move(lock)), table_(std::move(table)) {}
+  JsonLines(const ProtocolInfo& protocol, Wanted wanted)
+      : protocol_(protocol), wanted_(std::move(wanted)) {}
 
-  // Adds the line's operations to `out`; an empty line has none. Returns what is wrong with it,
-  // beginning with the file, the line and, if there is one, the column; then it adds nothing.
-  std::string Read(std::string_view line, const Place& place, std::vector<Operation>& out) const;
+  std::string Read(std::string_view line, const Place& place, std::vector<Operation>& out) override;
+  std::string Finish() override;
 
  private:
-  bool Wants(const std::string& lock) const {
-    return lock_.empty() || lock.empty() || lock == lock_;
-  }
+  std::string Document(std::vector<Operation>& out);
+  std::string Records(const Node& value, const Place& place, std::vector<Operation>& out) const;
 
   const ProtocolInfo& protocol_;
-  std::string lock_;
-  std::string table_;
-
-  friend class LineReader;
+  Wanted wanted_;
+  JsonText json_;
+  Brackets document_{Syntax::kJson};
+  bool is_first_ = true;
+  bool takes_several_ = false;  // lines a document
 };
 
 }  // namespace whorl::check

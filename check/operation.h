@@ -39,22 +39,27 @@ struct RowChange {
 enum class Statement : uint8_t {
   kLeads,
   kLeadsNot,
-  kWorks,  // its application begins work under the lock
-  kRests,  // and ends it
-  kGone,   // the process has ended, however: it neither leads nor works any more
-  kOther,  // anything else: shows that the process's log goes on
+  kWorks,    // its application begins work under the lock
+  kRests,    // and ends it
+  kStarted,  // the process has started; with the number 1, or none, anew if it ran before
+  kGone,     // the process has ended, however: it neither leads nor works any more
+  kAnswers,  // it answers its application that it has the lock
+  kAccepts,  // a resource accepts a write that carries a token
+  kOther,    // anything else: shows that the process's log goes on
 };
 
 struct Said {
   std::string process;
   std::string lock;  // empty: the statement is about all locks of the process
   Timestamp at;
-  // The number of the line in the process's log, counted from 1, by which missing lines are noticed.
+  // The number of the line, counted from 1 when the process started, by which missing lines are noticed.
   std::optional<int64_t> number;
   Statement statement = Statement::kOther;
   // With kLeads: how long it leads unless it renews. Of a renewal there may be no line, and of a lapse
   // during a pause only a late one.
   std::optional<Duration> lapses_in;
+  // With kLeads and kAnswers: what the application was handed; with kAccepts: what the write carried.
+  std::optional<uint64_t> token;
 };
 
 // A transaction of a process that Spanner has committed.
@@ -75,6 +80,8 @@ struct Declared {
   // The clock's reading minus true time, at least and at most.
   std::optional<Duration> clock_least;
   std::optional<Duration> clock_most;
+  // Times in its lines are shortened, by at most this.
+  std::optional<Duration> resolution;
 };
 
 struct Operation {

@@ -15,6 +15,7 @@ struct Process {
   std::string node;  // empty: its own
   std::optional<Duration> lease;
   Clock clock;
+  int64_t starts = 0;                  // how often it said that it starts anew
   bool clock_is_assumed = false;       // by what was said of all processes
   std::optional<int64_t> number;       // of its last line
   std::optional<Timestamp> last_line;  // by its clock

@@ -198,8 +198,10 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
 
   const std::optional<std::string> writer = WriterAt(change.commit, change.lock);
   if (change.kind == RowChangeKind::kDeleted) {
-    // Only spindle v2 deletes rows of others: those whose names begin as its lock's takeover rows do.
-    if (writer || rules_.protocol == "spindle_v2") {
+    // In two protocols a process may delete a row of others: spindle v2 those whose names begin as its lock's
+    // takeover rows do, lease_lock any that it thinks has run out.
+    const bool may_be_others = rules_.protocol == "spindle_v2" || rules_.protocol == "lease_lock";
+    if (writer || may_be_others) {
       JudgeLease(change, row, writer.value_or(std::string()), /*removed=*/true);
     }
     if (row.held) row.last_owner = row.owner;
@@ -229,7 +231,9 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
   }
   const std::optional<Token> token =
       rules_.token_column ? Token::In(whole[*rules_.token_column]) : std::nullopt;
-  if (row.held && token == row.token) {
+  // Without tokens a version lasts as long as the row names the same process.
+  const bool is_the_same = token ? token == row.token : OwnerIn(after) == row.owner;
+  if (row.held && is_the_same) {
     const std::optional<Timestamp> until = LeaseUntil(after, row.owner);
     const bool by_owner = writer ? *writer == row.owner : Renews(row, after);
     if (by_owner) {
@@ -255,7 +259,12 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
   row.released = rules_.is_released(whole);
   row.owner_is_certain = !owner.empty();
   row.lease_least = row.lease_most = LeaseUntil(row.columns, owner);
-  if (token) Installed(change, row, *token, metrics);
+  if (token) {
+    Installed(change, row, *token, metrics);
+  } else {
+    ++metrics.grants;
+    if (owner != row.last_owner && !row.last_owner.empty()) ++metrics.takeovers;
+  }
   row.last_owner = owner;
   lease_respected_.Judged();
 }

@@ -5,6 +5,8 @@
 // says, unless a call with the same commit timestamp says which process sent it. In other protocols the
 // statement of a renewal names its token; it is taken for granted that processes send those statements.
 //
+// Without tokens, whoever the row names is its owner, and whoever names itself again renews it.
+//
 // Invariants:
 //   1. Changes of a row come in the order of their commit timestamps.
 //   2. A row's state is what is certain and what is possible: lease_least <= the true end <= lease_most.

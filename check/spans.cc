@@ -23,7 +23,8 @@ void Spans::Begin(const std::string& process, const std::string& lock, Timestamp
     span.lapses = lapses;
     return;
   }
-  spans.open.push_back({.process = process, .certain_from = at, .lapses = lapses});
+  spans.open.push_back(
+      {.process = process, .who = processes_.Find(process), .certain_from = at, .lapses = lapses});
 }
 
 void Spans::End(const std::string& process, const std::string& lock, Timestamp at) {
@@ -44,6 +45,14 @@ void Spans::Gap(const std::string& process, std::optional<Timestamp> last, Times
   tally_.Missing(
       Cat("lines of ", process, " before ", FormatRfc3339(at), " (by its clock) are missing"),
       "keep all of the process's lines");
+  Cut(process, last, at);
+}
+
+void Spans::Restart(const std::string& process, std::optional<Timestamp> last, Timestamp at) {
+  Cut(process, last, at);
+}
+
+void Spans::Cut(const std::string& process, std::optional<Timestamp> last, Timestamp at) {
   for (auto& [name, spans] : locks_) {
     for (size_t i = 0; i < spans.open.size(); ++i) {
       Span& span = spans.open[i];
@@ -58,7 +67,7 @@ void Spans::Gap(const std::string& process, std::optional<Timestamp> last, Times
 }
 
 Spans::True Spans::TrueOf(const Span& span) const {
-  const Process& process = *processes_.Find(span.process);
+  const Process& process = *span.who;
   const Between begin = process.clock.TrueTime(span.certain_from);
   Timestamp to = span.certain_to.value_or(process.last_line.value_or(span.certain_from));
   if (span.lapses) to = std::min(to, *span.lapses);
@@ -69,8 +78,7 @@ Spans::True Spans::TrueOf(const Span& span) const {
 }
 
 bool Spans::HasClock(const Span& span) const {
-  const Process* process = processes_.Find(span.process);
-  return process != nullptr && process->clock.IsKnown();
+  return span.who != nullptr && span.who->clock.IsKnown();
 }
 
 void Spans::MissingClock(const Span& span) {
@@ -79,11 +87,22 @@ void Spans::MissingClock(const Span& span) {
                  "sent, its commit timestamp, when the reply came");
 }
 
+std::string Spans::Overlap(const std::string& name, const Span& a, const Span& b) const {
+  const True x = TrueOf(a);
+  const True y = TrueOf(b);
+  const Timestamp begin = std::max(x.begun_by, y.begun_by);
+  const Duration shared = std::max(std::min(x.until, y.until) - begin, Duration{});
+  const bool a_is_first = x.from <= y.from;
+  return Cat(a_is_first ? b.process : a.process, " ", begins_, " lock ", name, " while ",
+             a_is_first ? a.process : b.process, " did, at ", FormatRfc3339(begin),
+             ", for at least ", FormatDuration(shared));
+}
+
 void Spans::Judge(const std::string& name, const Span& a, const Span& b) {
   if (a.process == b.process) return;
   if (!HasClock(a) || !HasClock(b)) return MissingClock(HasClock(a) ? b : a);
-  const Clock& of_a = processes_.Find(a.process)->clock;
-  const Clock& of_b = processes_.Find(b.process)->clock;
+  const Clock& of_a = a.who->clock;
+  const Clock& of_b = b.who->clock;
   const True x = TrueOf(a);
   const True y = TrueOf(b);
   const bool a_is_first = x.from <= y.from;
@@ -95,10 +114,7 @@ void Spans::Judge(const std::string& name, const Span& a, const Span& b) {
     const Timestamp begin = std::max(x.begun_by, y.begun_by);
     const Duration shared = std::max(std::min(x.until, y.until) - begin, Duration{});
     overlaps_.push_back(shared);
-    tally_.Violated(begin, [&] {
-      return Cat(second, " ", begins_, " lock ", name, " while ", first, " did, at ",
-                 FormatRfc3339(begin), ", for at least ", FormatDuration(shared));
-    });
+    tally_.Violated(begin, [&] { return Overlap(name, a, b); });
     return;
   }
   const Timestamp from = std::max(x.from, y.from);
@@ -106,7 +122,8 @@ void Spans::Judge(const std::string& name, const Span& a, const Span& b) {
   if (from > to) return;
   // If both spans began and ended as they say, the clocks alone are in doubt.
   std::optional<Duration> wanted;
-  const bool by_clocks = a.IsWhole() && b.IsWhole();
+  const bool is_short = of_a.resolution() > Duration{} || of_b.resolution() > Duration{};
+  const bool by_clocks = a.IsWhole() && b.IsWhole() && !is_short;
   if (by_clocks) {
     const Offsets of_x = of_a.At(a.certain_from);
     const Offsets of_y = of_b.At(b.certain_from);
@@ -153,6 +170,32 @@ void Spans::Finish() {
   for (auto& [name, lock] : locks_) {
     while (!lock.open.empty()) Close(name, lock, lock.open.size() - 1);
   }
+}
+
+std::optional<InvariantFinding> Spans::Certain() const {
+  const InvariantFinding judged = Find();
+  if (judged.finding == Finding::kViolated) return judged;
+  for (const auto& [name, lock] : locks_) {
+    for (size_t i = 0; i < lock.open.size(); ++i) {
+      const auto overlaps = [&](const Span& other) {
+        const Span& span = lock.open[i];
+        if (span.process == other.process || !HasClock(span) || !HasClock(other)) return false;
+        const True x = TrueOf(span);
+        const True y = TrueOf(other);
+        return x.begun_by < y.until && y.begun_by < x.until;
+      };
+      for (const std::vector<Span>* others : {&lock.open, &lock.closed}) {
+        const auto other = std::ranges::find_if(*others, overlaps);
+        if (other == others->end()) continue;
+        InvariantFinding found = judged;
+        found.finding = Finding::kViolated;
+        found.text = Overlap(name, lock.open[i], *other);
+        found.remedy.clear();
+        return found;
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 InvariantFinding Spans::Find() const {

@@ -41,6 +41,8 @@ class Spans {
   // Lines of the process are missing between the one at `last` and one at `at`: its spans were certain
   // until `last` only.
   void Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at);
+  // The process started anew at `at`: it ended some time after the line at `last`, and said so nowhere.
+  void Restart(const std::string& process, std::optional<Timestamp> last, Timestamp at);
   // Forgets what no span can overlap with that begins at or after `watermark`, in true time.
   void Forget(Timestamp watermark);
   // Every span that is open ends with the process's last line, or later. Durations are added to
@@ -51,11 +53,14 @@ class Spans {
     tally_.Missing(std::move(because), std::move(remedy));
   }
   InvariantFinding Find() const;
+  // The first violation that is certain by now, open spans included; judges nothing for good.
+  std::optional<InvariantFinding> Certain() const;
   const std::vector<Duration>& overlaps() const { return overlaps_; }
 
  private:
   struct Span {
     std::string process;
+    const Process* who;
     // By the process's clock.
     Timestamp certain_from;
     std::optional<Timestamp> certain_to;  // nothing: until its last line
@@ -77,8 +82,10 @@ class Spans {
     Timestamp until;  // and lasted until then for certain
   };
 
+  void Cut(const std::string& process, std::optional<Timestamp> last, Timestamp at);
   void Close(const std::string& name, Lock& lock, size_t index);
   void Judge(const std::string& name, const Span& a, const Span& b);
+  std::string Overlap(const std::string& name, const Span& a, const Span& b) const;
   // REQUIRES: HasClock(span).
   True TrueOf(const Span& span) const;
   bool HasClock(const Span& span) const;

@@ -1,20 +1,28 @@
 #include "cli/check_command.h"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "check/check.h"
-#include "check/json_lines.h"
+#include "check/decoder.h"
+#include "check/input.h"
+#include "check/verdict_json.h"
 #include "cli/exit_code.h"
 #include "cli/inputs.h"
+#include "cli/interrupt.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/version.h"
@@ -42,6 +50,8 @@ struct CheckRequest {
   std::string lock;
   std::string table;
   std::vector<std::string> clocks;
+  std::optional<check::InputFormat> format;
+  std::string pattern;
   std::optional<Duration> lease;
   std::optional<Duration> clock_error;
   std::optional<Duration> window;
@@ -50,50 +60,98 @@ struct CheckRequest {
 
 // --- reading ---------------------------------------------------------------------------------------
 
-// One input, a line at a time.
+// One input, a line at a time, whatever it is compressed with.
 class Source {
  public:
   absl::Status Open(const std::string& path) {
     place_.file = path == "-" ? "standard input" : path;
-    if (path == "-") {
-      stream_ = &std::cin;
-      return absl::OkStatus();
-    }
+    if (path == "-") return absl::OkStatus();
     file_ = std::make_unique<std::ifstream>();
-    stream_ = file_.get();
     return OpenInput(path, *file_);
   }
+
+  // Gives readers a line of their own: the file's format is found out by its first lines.
+  void ReadAs(const ProtocolInfo& protocol, check::InputOptions options) {
+    input_ = std::make_unique<check::Input>(protocol, std::move(options));
+  }
+  check::Input& input() { return *input_; }
+
+  // Whether Next() waits for somebody else to write.
+  bool MayWait() const {
+    return file_ == nullptr && !has_ended_ && text_.find('\n', begin_) == std::string::npos;
+  }
+  // Goes to the next line, and waits for one if there is none yet. False at the end of the input.
   bool Next() {
-    if (!std::getline(*stream_, line_)) return false;
+    size_t end = text_.find('\n', begin_);
+    while (end == std::string::npos && !has_ended_) {
+      text_.erase(0, begin_);
+      const size_t had = text_.size();
+      begin_ = 0;
+      Fill();
+      end = text_.find('\n', had);
+    }
+    if (begin_ >= text_.size()) return false;
+    end = std::min(end, text_.size());
+    line_ = std::string_view(text_).substr(begin_, end - begin_);
+    begin_ = end + 1;
     ++place_.line;
     return true;
   }
-  const std::string& line() const { return line_; }
+  std::string_view line() const { return line_; }
   const check::Place& place() const { return place_; }
+  // What was wrong with the bytes; empty if nothing was.
+  const std::string& broken() const { return broken_; }
 
  private:
+  void Fill() {
+    const std::string_view bytes = Bytes();
+    std::string wrong = bytes.empty() ? decoder_.Finish(text_) : decoder_.Add(bytes, text_);
+    has_ended_ = bytes.empty() || !wrong.empty();
+    if (!wrong.empty()) broken_ = Cat(place_.file, ": ", wrong);
+  }
+
+  // The bytes that are there, waiting for the first of them; none at the end.
+  std::string_view Bytes() {
+    if (file_ == nullptr) {
+      // A signal is heard by another thread, so it does not end the call.
+      constexpr int kMilliseconds = 100;
+      pollfd input = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+      while (!SignalNotice::HasCome() && poll(&input, 1, kMilliseconds) == 0) continue;
+      if (SignalNotice::HasCome()) return {};
+      const ssize_t got = read(STDIN_FILENO, buffer_.data(), buffer_.size());
+      return {buffer_.data(), got > 0 ? static_cast<size_t>(got) : 0};
+    }
+    if (file_->peek() == std::ifstream::traits_type::eof()) return {};
+    const auto there =
+        static_cast<size_t>(std::max<std::streamsize>(1, file_->rdbuf()->in_avail()));
+    file_->read(buffer_.data(), static_cast<std::streamsize>(std::min(there, buffer_.size())));
+    return {buffer_.data(), static_cast<size_t>(file_->gcount())};
+  }
+
+  static constexpr size_t kPiece = size_t{64} << 10U;
   std::unique_ptr<std::ifstream> file_;
-  std::istream* stream_ = nullptr;
-  std::string line_;
+  std::unique_ptr<check::Input> input_;
+  check::Decoder decoder_;
+  std::vector<char> buffer_ = std::vector<char>(kPiece);
+  std::string text_;
+  size_t begin_ = 0;
+  bool has_ended_ = false;
+  std::string_view line_;
   check::Place place_;
+  std::string broken_;
 };
 
 class Judgement {
  public:
   Judgement(const ProtocolInfo& protocol, const CheckRequest& request)
-      : reader_(protocol, request.lock, request.table),
-        checker_(protocol, {.lease = request.lease,
+      : checker_(protocol, {.lease = request.lease,
                             .clock_error = request.clock_error,
                             .window = request.window.value_or(check::CheckOptions{}.window)}) {}
 
   // Reads a line. Returns the time of its last operation, by which files are merged.
-  std::optional<Timestamp> Take(const Source& source) {
+  std::optional<Timestamp> Take(Source& source) {
     operations_.clear();
-    const std::string wrong = reader_.Read(source.line(), source.place(), operations_);
-    if (!wrong.empty()) {
-      if (errors_++ < kErrorsShown) Complain(wrong);
-      checker_.AddUnread(source.place());
-    }
+    Refuse(source.input().Read(source.line(), source.place(), operations_), source);
     std::optional<Timestamp> at;
     for (check::Operation& operation : operations_) {
       if (const std::optional<Timestamp> time = check::TimeOf(operation)) at = time;
@@ -102,30 +160,56 @@ class Judgement {
     }
     return at;
   }
+  void End(Source& source) {
+    Refuse(source.broken(), source);
+    Refuse(source.input().Finish(), source);
+  }
+  // What is violated for certain, and was not so when this was called last.
+  std::vector<InvariantFinding> News() {
+    std::vector<InvariantFinding> news = checker_.Certain();
+    std::erase_if(
+        news, [&](const InvariantFinding& found) { return !told_.insert(found.invariant).second; });
+    return news;
+  }
   HistoryVerdict Verdict() { return checker_.Verdict(); }
   int64_t errors() const { return errors_; }
   int64_t added() const { return added_; }
 
  private:
-  check::JsonLines reader_;
+  void Refuse(const std::string& wrong, const Source& source) {
+    if (wrong.empty()) return;
+    if (errors_++ < kErrorsShown) Complain(wrong);
+    checker_.AddUnread(source.place());
+  }
+
   check::Checker checker_;
   std::vector<check::Operation> operations_;
+  std::set<Invariant> told_;
   int64_t errors_ = 0;
   int64_t added_ = 0;
 };
 
-// Reads all sources side by side, always the one that has come least far in time.
-void ReadAll(std::vector<Source>& sources, Judgement& judgement) {
+// Reads all sources side by side, always the one that has come least far in time, until they end or a
+// signal comes. Before it waits for more it says what is certain.
+void ReadAll(std::vector<Source>& sources, Judgement& judgement, bool tells) {
   std::vector<std::pair<Timestamp, Source*>> open;
   for (Source& source : sources) open.emplace_back(Timestamp::Min(), &source);
-  while (!open.empty()) {
+  while (!open.empty() && !SignalNotice::HasCome()) {
     const auto next = std::ranges::min_element(
         open, [](const auto& a, const auto& b) { return a.first < b.first; });
-    if (!next->second->Next()) {
+    Source& source = *next->second;
+    if (tells && source.MayWait()) {
+      for (const InvariantFinding& found : judgement.News()) {
+        std::cout << "violated  " << WordOf(found.invariant) << ": "
+                  << sim::Printable(found.text, 2'000) << std::endl;
+      }
+    }
+    if (!source.Next()) {
+      judgement.End(source);
       open.erase(next);
       continue;
     }
-    if (const auto at = judgement.Take(*next->second)) next->first = *at;
+    if (const auto at = judgement.Take(source)) next->first = *at;
   }
 }
 
@@ -202,32 +286,11 @@ Json DurationsJson(const std::vector<Duration>& durations) {
 Json VerdictJson(const HistoryVerdict& verdict, const CheckRequest& request, int64_t errors) {
   Json json = {{"format", "whorl-check"}, {"version", kCheckFormat}, {"whorl", kVersion}};
   json["protocol"] = request.protocol;
-  Json& invariants = json["invariants"] = Json::object();
-  for (const InvariantFinding& found : verdict.invariants) {
-    Json& one = invariants[std::string(WordOf(found.invariant))];
-    one["verdict"] = std::string(WordOf(found.finding));
-    one["violations"] = found.violations;
-    one["possible"] = found.possible;
-    one["at"] = found.at ? Json(FormatRfc3339(*found.at)) : Json(nullptr);
-    one["text"] = found.text;
-    one["remedy"] = found.remedy;
-    one["clocks_wanted"] =
-        found.clocks_wanted ? Json(sim::SecondsText(*found.clocks_wanted)) : Json(nullptr);
-  }
+  json.update(check::VerdictJson(verdict));
   const check::HistoryMetrics& metrics = verdict.metrics;
-  json["metrics"] = {{"row_changes", metrics.row_changes},
-                     {"statements", metrics.statements},
-                     {"calls", metrics.calls},
-                     {"grants", metrics.grants},
-                     {"takeovers", metrics.takeovers},
-                     {"duplicates", metrics.duplicates},
-                     {"gaps", metrics.gaps},
-                     {"late", metrics.late}};
   json["metrics"]["without_holder"] = DurationsJson(metrics.without_holder);
   json["metrics"]["belief_overlaps"] = DurationsJson(metrics.belief_overlaps);
   json["unread"] = errors;
-  json["problems"] = verdict.problems;
-  json["assumptions"] = verdict.assumptions;
   return json;
 }
 
@@ -248,8 +311,8 @@ const ProtocolInfo* ChooseProtocol(const CheckRequest& request) {
     return nullptr;
   }
   if (!check::CanJudge(*protocol)) {
-    Complain(Cat("histories of ", protocol->name,
-                 ", which has no tokens, are not judged yet; known are ", sim::ListOf(names)));
+    Complain(Cat("rows of ", protocol->name, " do not name their holder; known are ",
+                 sim::ListOf(names)));
     return nullptr;
   }
   return protocol;
@@ -259,6 +322,30 @@ bool Opens(const std::string& path, Source& source) {
   const absl::Status opened = source.Open(path);
   if (!opened.ok()) Complain(std::string(opened.message()));
   return opened.ok();
+}
+
+// A ready mapping of a log, or a file with one.
+bool ReadPattern(const CheckRequest& request, check::LogPattern& pattern) {
+  if (request.pattern.empty()) {
+    if (request.format != check::InputFormat::kLog) return true;
+    Complain("--format log wants --pattern");
+    return false;
+  }
+  std::string text;
+  if (const auto ready = check::ReadyPattern(request.pattern)) {
+    text = *ready;
+  } else {
+    std::ifstream file;
+    if (const absl::Status opened = OpenInput(request.pattern, file); !opened.ok()) {
+      Complain(Cat(std::string(opened.message()), "; ready patterns are ",
+                   sim::ListOf(check::ReadyPatterns())));
+      return false;
+    }
+    text.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  const std::string wrong = pattern.Parse(text);
+  if (!wrong.empty()) Complain(Cat(request.pattern, ": ", wrong));
+  return wrong.empty();
 }
 
 int RunCheck(const CheckRequest& request) {
@@ -272,17 +359,26 @@ int RunCheck(const CheckRequest& request) {
     Complain("standard input can be read once only");
     return kBadInput;
   }
+  check::LogPattern pattern;
+  if (!ReadPattern(request, pattern)) return kBadInput;
+  const check::InputOptions reading = {.wanted = {.lock = request.lock, .table = request.table},
+                                       .format = request.format,
+                                       .pattern = request.pattern.empty() ? nullptr : &pattern};
   Judgement judgement(*protocol, request);
   for (const std::string& path : request.clocks) {
     Source clocks;
     if (!Opens(path, clocks)) return kBadInput;
+    clocks.ReadAs(*protocol, {.wanted = {}, .format = {}, .pattern = nullptr});
     while (clocks.Next()) judgement.Take(clocks);
+    judgement.End(clocks);
   }
   std::vector<Source> sources(request.files.size());
   for (size_t i = 0; i < sources.size(); ++i) {
     if (!Opens(request.files[i], sources[i])) return kBadInput;
+    sources[i].ReadAs(*protocol, reading);
   }
-  ReadAll(sources, judgement);
+  const SignalNotice notice;
+  ReadAll(sources, judgement, /*tells=*/!request.json);
   if (judgement.errors() > kErrorsShown) {
     Complain(Cat("and ", std::to_string(judgement.errors() - kErrorsShown),
                  " more lines that cannot be read"));
@@ -311,8 +407,10 @@ constexpr std::string_view kCheckFooter = R"(Examples:
   whorl check examples/check/*.jsonl --protocol spindle_v2 --clock-error 50ms
   cat examples/check/*.jsonl | whorl check - --protocol spindle_v2 --json
 
-A file has JSON lines: data change records of a change stream on the lock table, and what processes
-log (docs/CHECKING.md has the schema, and what to log at least). Files are merged by time.
+Files have data change records of a change stream on the lock table, and what processes log
+(docs/CHECKING.md has the schema, and what to log at least): JSON, CSV, OpenTelemetry spans in OTLP's JSON,
+Jepsen's histories (EDN, JSON), or with --pattern any log; gzip and zstd are unpacked. They are merged by
+time. From standard input a violation is told as soon as it is certain; Ctrl-C ends the input.
 Each invariant holds, is violated, is possibly violated (what would decide it is said), or is unknown.
 Exit codes: 0 nothing was violated for certain; 1 something was; 2 bad input (a line that cannot be read, a
 clock that cannot be; the rest is judged) or usage; 3 the output could not be written; 130 interrupted.)";
@@ -323,13 +421,23 @@ SubCommand AddCheckCommand(CLI::App& root) {
   CLI::App* app =
       root.add_subcommand("check", "Judge what happened: a history that others recorded");
   const auto request = std::make_shared<CheckRequest>();
-  app->add_option("files", request->files, "files of JSON lines, or - (standard input)")
+  app->add_option("files", request->files, "files of a history, or - (standard input)")
       ->type_name("FILE..");
   app->add_option("--protocol", request->protocol, "the lock's protocol: whorl protocols")
       ->type_name("NAME");
   app->add_option("--lock", request->lock, "judge this lock only")->type_name("NAME");
   app->add_option("--table", request->table, "leave out changes of other tables")
       ->type_name("NAME");
+  AddText(
+      *app, "--format", "FORMAT", request,
+      [](const std::string& text, CheckRequest& to) {
+        const auto words = AllWords<check::InputFormat>();
+        to.format = static_cast<check::InputFormat>(PlaceOfWord("--format", "format", text, words));
+      },
+      "json, edn, csv or log (default: as each file begins)");
+  app->add_option("--pattern", request->pattern,
+                  "how to read logs: spindle_v2, or a file of regular expressions")
+      ->type_name("NAME|FILE");
   AddText(
       *app, "--lease", "TIME", request,
       [](const std::string& text, CheckRequest& to) {

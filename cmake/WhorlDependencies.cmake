@@ -25,6 +25,14 @@ find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 add_library(whorl_xxhash INTERFACE)
 target_include_directories(whorl_xxhash SYSTEM INTERFACE $<BUILD_INTERFACE:${XXHASH_INCLUDE_DIR}>)
 
+# What check/ reads histories with. RapidJSON is headers only; of the others the archives, as binding one
+# more shared library would be felt at each start of the command.
+find_path(RAPIDJSON_INCLUDE_DIR rapidjson/document.h REQUIRED)
+find_library(WHORL_RE2_LIBRARY NAMES libre2.a re2 REQUIRED)
+find_library(WHORL_ZLIB_LIBRARY NAMES libz.a z REQUIRED)
+find_library(WHORL_ZSTD_LIBRARY NAMES libzstd.a zstd REQUIRED)
+set(whorl_history_formats ${WHORL_RE2_LIBRARY} ${WHORL_ZLIB_LIBRARY} ${WHORL_ZSTD_LIBRARY})
+
 # Abseil's value types, and nothing of it that has a clock, a random generator or a seeded hash
 # order in its interface: all that protocol/ and spanner_model/ may link.
 add_library(whorl_value_types INTERFACE)

@@ -14,18 +14,18 @@ namespace {
 
 using sim::Cat;
 
-std::string WallTime() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
-  return FormatRfc3339(Timestamp::FromUnixNanos(us * 1'000));
-}
-
 absl::Status Failed(const std::string& path, int error) {
   return absl::UnavailableError(
       Cat(path, ": cannot be written: ", std::generic_category().message(error)));
 }
 
 }  // namespace
+
+std::string WallTime() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+  return FormatRfc3339(Timestamp::FromUnixNanos(us * 1'000));
+}
 
 EventLog::~EventLog() {
   if (file_ != STDOUT_FILENO) close(file_);
@@ -42,17 +42,19 @@ absl::Status EventLog::Open(const std::string& path) {
 }
 
 absl::Status EventLog::Write(const LogEvent& event) {
+  const std::string time = event.time.empty() ? WallTime() : event.time;
   std::string line;
   if (json_) {
     sim::Json json = sim::Json::object();
-    json["time"] = WallTime();
+    json["time"] = time;
     json["event"] = event.event;
     json["id"] = id_;
+    json["n"] = ++lines_;
     if (!event.lock.empty()) json["lock"] = event.lock;
     for (const auto& [name, value] : event.fields) json[name] = value;
     line = sim::DumpJson(json) + "\n";
   } else {
-    line = Cat(WallTime(), " ", event.lock.empty() ? "" : Cat(sim::Printable(event.lock), ": "),
+    line = Cat(time, " ", event.lock.empty() ? "" : Cat(sim::Printable(event.lock), ": "),
                event.text, "\n");
   }
   for (std::string_view rest = line; !rest.empty();) {

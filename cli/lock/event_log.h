@@ -1,7 +1,7 @@
 // Logs the events of locks, as text or as JSON lines, to standard output or to a file.
 #pragma once
 
-#include <mutex>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,14 +14,18 @@ namespace whorl::cli {
 
 // An event of a lock, or of the process.
 struct LogEvent {
+  std::string time;   // RFC 3339; empty: when it is written
   std::string event;  // "leads"
   std::string lock;   // empty: the event concerns no lock
   std::string text;   // for people: "leads with token 7 for 9.98 s, unless renewed"
   std::vector<std::pair<std::string, sim::Json>> fields;  // in JSON
 };
 
-// Write may be called from any thread. It writes at once, and blocks while the reader of a pipe is
-// slow.
+// The wall clock's time now, to the microsecond, as RFC 3339.
+std::string WallTime();
+
+// Writes at once, and blocks while the reader of a pipe is slow.
+// In JSON, "n" numbers the lines of this process from 1, so that missing ones are noticed.
 class EventLog {
  public:
   EventLog(std::string id, bool json) : id_(std::move(id)), json_(json) {}
@@ -37,6 +41,7 @@ class EventLog {
  private:
   const std::string id_;
   const bool json_;
+  int64_t lines_ = 0;
   int file_ = 1;  // standard output
   std::string path_ = "standard output";
 };

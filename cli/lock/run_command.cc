@@ -42,7 +42,7 @@ constexpr std::string_view kRunFooter = R"(Examples:
 Takes part until SIGINT or SIGTERM, and then releases the locks that it holds, all at the same time; a
 second signal, more than a second later, ends it at once. Logged are: started, leads, lost, failing
 (Spanner refuses or does not answer; logged when the reason changes), answers (it does again), note (of
-the protocol), stopped. Renewals are not.
+the protocol), stopped. Renewals are not. With --json, "n" numbers the lines from 1 ("started").
 Metrics, by protocol: whorl_locks, whorl_locks_led, whorl_lock_terms_total,
 whorl_lock_heartbeats_sent_total, whorl_lock_heartbeats_failed_total,
 whorl_lock_last_heartbeat_timestamp_seconds, whorl_lock_transaction_duration_seconds (step, outcome);
@@ -56,6 +56,8 @@ class EventQueue {
  public:
   void Put(LogEvent event) {
     const std::lock_guard lock(mutex_);
+    // Now, and not when a slow reader lets it be written: "left" counts from then.
+    event.time = WallTime();
     events_.push_back(std::move(event));
     changed_.notify_one();
   }

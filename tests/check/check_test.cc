@@ -48,10 +48,10 @@ std::string Call(const std::string& id, const std::string& sent, const std::stri
 }
 
 HistoryVerdict Judge(const std::vector<std::string>& lines,
-                     CheckOptions options = {.lease = Seconds(10),
-                                             .clock_error = Milliseconds(10)}) {
-  Checker checker(V2(), options);
-  const JsonLines reader(V2(), "", "");
+                     CheckOptions options = {.lease = Seconds(10), .clock_error = Milliseconds(10)},
+                     const ProtocolInfo& protocol = V2()) {
+  Checker checker(protocol, options);
+  JsonLines reader(protocol, {});
   std::vector<Operation> operations;
   Place place = {.file = "h", .line = 0};
   for (const std::string& line : lines) {
@@ -97,6 +97,42 @@ TEST(CheckRows, AHeartbeatOfNobodyKnownMakesItPossibleAndACallDecides) {
       Judge({kTakes, Call("c", "07.9", "08", "08.1"), beat, taken})[Invariant::kLeaseRespected]
           .finding,
       Finding::kHolds);
+}
+
+// Without tokens the owner is whom the row names.
+TEST(CheckRows, ALeaseOfASemaphoreIsCountedFromTheRow) {
+  const auto row = [](const std::string& commit, const std::string& kind, const std::string& who) {
+    return R"({"commit_timestamp":")" + Second(commit) + R"(","mod_type":")" + kind +
+           R"(","mods":[{"keys":{"anchor":"1"},"new_values":{"service_id":")" + who +
+           R"(","last_seen_active":")" + Second(commit) + R"("},"old_values":{}}]})";
+  };
+  const auto judge = [&](const std::string& taken) {
+    return Judge({row("01", "INSERT", "a"), row("05", "UPDATE", "a"), row(taken, "UPDATE", "b")},
+                 {.lease = Seconds(10)}, *FindProtocol("semaphore"));
+  };
+  EXPECT_EQ(judge("16")[Invariant::kLeaseRespected].finding, Finding::kHolds);
+  EXPECT_EQ(judge("16").metrics.takeovers, 1);
+  EXPECT_EQ(judge("14")[Invariant::kLeaseRespected].finding, Finding::kViolated);
+  EXPECT_EQ(judge("16")[Invariant::kTokenMonotonic].finding, Finding::kNotJudged);
+}
+
+TEST(CheckRows, ADeletionOfALiveLeaseOfLeaseLockMayBeAnothers) {
+  const auto judge = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> lines = {
+        R"({"commit_timestamp":")" + Second("01") +
+            R"(","mod_type":"INSERT","mods":[{"keys":{"key":"job"},"new_values":{"owner":"a",)"
+            R"("leased_until":")" +
+            Second("11") + R"("},"old_values":{}}]})",
+        R"({"commit_timestamp":")" + Second("05") +
+            R"(","mod_type":"DELETE","mods":[{"keys":{"key":"job"},"old_values":{"owner":"a"}}]})"};
+    lines.insert(lines.end(), more.begin(), more.end());
+    return Judge(lines, {.lease = Seconds(10)},
+                 *FindProtocol("lease_lock"))[Invariant::kLeaseRespected]
+        .finding;
+  };
+  EXPECT_EQ(judge({}), Finding::kPossible);
+  EXPECT_EQ(judge({Call("a", "04.9", "05", "05.1")}), Finding::kHolds);
+  EXPECT_EQ(judge({Call("b", "04.9", "05", "05.1")}), Finding::kViolated);
 }
 
 TEST(CheckRows, ATokenThatGoesBackIsViolated) {
@@ -183,6 +219,81 @@ TEST(CheckSpans, MissingLinesAreNoticedByTheirNumbers) {
   EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].finding, Finding::kUnknown);
 }
 
+// A process that keeps its id ended some time between its last line and "started".
+TEST(CheckSpans, NumbersBeginAnewWhenAProcessStartsAgain) {
+  const auto judge = [](const std::string& b_begins, const std::string& again) {
+    return Judge({Says("a", "started", "08", R"(,"n":1)"), Says("a", "leads", "10", R"(,"n":2)"),
+                  Says("a", "started", "30", again), Says("a", "leads", "50", R"(,"n":2)"),
+                  Says("a", "stopped", "55", R"(,"n":3)"),
+                  Says("b", "leads", b_begins, R"(,"n":1)"), Says("b", "lost", "40", R"(,"n":2)")});
+  };
+  const auto after = judge("31", R"(,"n":1)");
+  EXPECT_EQ(after.metrics.gaps, 0);
+  EXPECT_EQ(after.metrics.duplicates, 0);
+  EXPECT_EQ(after[Invariant::kSingleLeaderBelief].finding, Finding::kHolds);
+  EXPECT_EQ(judge("20", R"(,"n":1)")[Invariant::kSingleLeaderBelief].finding, Finding::kPossible);
+  // Without numbers likewise, and a line "started" of another lock begins nothing anew.
+  EXPECT_EQ(judge("20", "")[Invariant::kSingleLeaderBelief].finding, Finding::kPossible);
+  EXPECT_EQ(judge("31", R"(,"n":3)")[Invariant::kSingleLeaderBelief].finding, Finding::kPossible);
+}
+
+// The line "started" may be among those that are missing.
+TEST(CheckSpans, LowerNumbersThatAreNoRepetitionAreAGap) {
+  const auto verdict =
+      Judge({Says("a", "started", "01", R"(,"n":1)"), Says("a", "goes_on", "02", R"(,"n":2)"),
+             Says("a", "goes_on", "03", R"(,"n":3)"), Says("a", "goes_on", "03", R"(,"n":3)"),
+             Says("a", "leads", "10", R"(,"n":2)"), Says("a", "lost", "20", R"(,"n":3)")});
+  EXPECT_EQ(verdict.metrics.duplicates, 1);
+  EXPECT_EQ(verdict.metrics.gaps, 1);
+  EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].finding, Finding::kUnknown);
+}
+
+std::string Token(const std::string& number) { return R"(,"has":true,"token":")" + number + "\""; }
+
+TEST(CheckTokens, ATokenThatIsNotGreaterThanOneHandedOutBeforeIsViolated) {
+  const auto judge = [](const std::string& b_at, const std::string& b_token) {
+    return Judge({Says("a", "answer", "10", Token("7")), Says("a", "answer", "20", Token("7")),
+                  Says("b", "answer", b_at, Token(b_token))})[Invariant::kHandedTokenMonotonic];
+  };
+  EXPECT_EQ(judge("21", "8").finding, Finding::kHolds);
+  const InvariantFinding back = judge("21", "6");
+  EXPECT_EQ(back.finding, Finding::kViolated);
+  EXPECT_THAT(back.text, HasSubstr("b handed out the token 6 of lock job after a"));
+  EXPECT_EQ(judge("21", "7").finding, Finding::kViolated);
+  // Before a's first, it is no matter; nor while a still hands its greater one out.
+  EXPECT_EQ(judge("09", "6").finding, Finding::kHolds);
+  EXPECT_EQ(judge("15", "6").finding, Finding::kViolated);
+  EXPECT_EQ(judge("15", "8").finding, Finding::kViolated);
+  EXPECT_EQ(judge("10.01", "6").finding, Finding::kPossible);
+}
+
+// The terms that were forgotten count by their greatest tokens.
+TEST(CheckTokens, AGreaterTokenOfLongAgoIsRemembered) {
+  const CheckOptions options = {
+      .lease = Seconds(10), .clock_error = Milliseconds(10), .window = Seconds(1)};
+  const auto judge = [&](const std::string& last) {
+    return Judge({Says("a", "answer", "01", Token("9")), Says("b", "answer", "10", Token("10")),
+                  Says("c", "answer", "20", Token("11")), Says("b", "answer", "30", Token("12")),
+                  Says("d", "answer", "50", Token(last))},
+                 options)[Invariant::kHandedTokenMonotonic]
+        .finding;
+  };
+  EXPECT_EQ(judge("13"), Finding::kHolds);
+  EXPECT_EQ(judge("9"), Finding::kViolated);
+}
+
+TEST(CheckTokens, AResourceThatAcceptsALowerTokenIsViolated) {
+  const auto judge = [](const std::string& second, const std::string& more) {
+    return Judge({Says("db", "write", "10", R"(,"token":7)"),
+                  Says("db", "write", "11",
+                       R"(,"token":)" + second + more)})[Invariant::kFencedWritesOrdered]
+        .finding;
+  };
+  EXPECT_EQ(judge("7", ""), Finding::kHolds);
+  EXPECT_EQ(judge("6", ""), Finding::kViolated);
+  EXPECT_EQ(judge("6", R"(,"accepted":false)"), Finding::kHolds);
+}
+
 TEST(CheckClocks, ContradictionsNameBothFacts) {
   const auto verdict = Judge({Call("a", "09.9", "10", "10.1"), Call("a", "15.9", "12", "16.1")});
   ASSERT_EQ(verdict.problems.size(), 1U);
@@ -211,12 +322,15 @@ TEST(CheckClocks, WhatIsSaidOfOneProcessStandsInThePlaceOfWhatIsSaidOfAll) {
 }
 
 TEST(CheckReader, ErrorsSayWhere) {
-  const JsonLines reader(V2(), "", "");
+  JsonLines reader(V2(), {});
   std::vector<Operation> out;
   const Place place = {.file = "f.jsonl", .line = 7};
+  // The first line decides whether documents take several.
+  EXPECT_EQ(reader.Read(Says("a", "goes_on", "01"), place, out), "");
+  out.clear();
   EXPECT_THAT(reader.Read("{\"event\":", place, out), HasSubstr("f.jsonl:7:10: is no JSON"));
   EXPECT_THAT(reader.Read(R"({"left":1e99999})", place, out),
-              HasSubstr("f.jsonl:7: has a number that is too large"));
+              HasSubstr("f.jsonl:7:9: is no JSON (Number too big"));
   EXPECT_THAT(reader.Read("{}", place, out), HasSubstr("f.jsonl:7: is neither"));
   EXPECT_THAT(reader.Read(R"({"event":"leads","id":"a","lock":"x","time":"noon"})", place, out),
               HasSubstr("\"time\" is a time such as"));
@@ -228,7 +342,7 @@ TEST(CheckReader, ErrorsSayWhere) {
 
 // As Dataflow's reader writes records, and as a query of the stream answers them.
 TEST(CheckReader, OtherSpellingsOfChangeRecords) {
-  const JsonLines reader(V2(), "", "");
+  JsonLines reader(V2(), {});
   std::vector<Operation> out;
   EXPECT_EQ(
       reader.Read(R"({"commitTimestamp":{"seconds":5,"nanos":7},"modType":"INSERT","mods":)"
@@ -245,7 +359,7 @@ TEST(CheckReader, OtherSpellingsOfChangeRecords) {
 }
 
 TEST(CheckReader, AnyBytesAreRefusedOrRead) {
-  const JsonLines reader(V2(), "", "");
+  JsonLines reader(V2(), {});
   std::vector<Operation> out;
   const std::string line = Change("01", "UPDATE", Values("01", "01", "a"), "{}");
   for (size_t i = 0; i < line.size(); ++i) {

@@ -56,13 +56,42 @@ TEST_F(CheckCommandTest, LinesThatCannotBeReadAreLocatedAndNothingHolds) {
   EXPECT_THAT(ended.out, HasSubstr("unknown   lease_respected"));
 }
 
+TEST_F(CheckCommandTest, UnpacksAndReadsLogs) {
+  Write("h.jsonl", std::string(kTakes) + kTakesOver);
+  Write("a.log",
+        "[spindle/a] 2026/01/01 00:00:02 leader active (me)\n"
+        "[spindle/a] 2026/01/01 00:00:12 leader active (me)\n");
+  Write("b.log", "[spindle/b] 2026/01/01 00:00:05 leader active (me)\n");
+  const Ended ended = Shell(
+      "gzip h.jsonl && \"$W\" check h.jsonl.gz a.log b.log --protocol spindle_v2 --lease 10s "
+      "--clock-error 0s --pattern spindle_v2 --lock job");
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("violated  lease_respected"));
+  EXPECT_THAT(ended.out, HasSubstr("violated  single_leader_belief"));
+}
+
+// Nobody writes on while it is asked: the reader waits in the pipe.
+TEST_F(CheckCommandTest, SaysWhatIsCertainWhileTheStreamGoesOn) {
+  Write("h.jsonl", std::string(kTakes) + kTakesOver +
+                       R"({"event":"goes_on","id":"c","time":"2026-01-01T00:01:00Z"})"
+                       "\n");
+  const Ended ended = Shell(
+      "mkfifo in told; \"$W\" check - --protocol spindle_v2 --lease 10s --window 1s <in >told & "
+      "exec 3>in; cat h.jsonl >&3; read -r line <told; echo \"$line\"; exec 3>&-; wait");
+  EXPECT_THAT(ended.out, HasSubstr("violated  lease_respected: b took lock job from a"));
+}
+
 TEST_F(CheckCommandTest, RefusesBadUsage) {
   Write("h.jsonl", kTakes);
   ExpectUsageError("check h.jsonl", "check wants --protocol");
   ExpectUsageError("check --protocol spindle_v2", "check wants the files");
   ExpectUsageError("check h.jsonl --protocol spindle_v", "did you mean");
-  ExpectUsageError("check h.jsonl --protocol semaphore", "has no tokens");
   ExpectUsageError("check none.jsonl --protocol spindle_v2", "none.jsonl");
+  ExpectUsageError("check h.jsonl --protocol spindle_v2 --format jsn", "json");
+  ExpectUsageError("check h.jsonl --protocol spindle_v2 --format log", "wants --pattern");
+  ExpectUsageError("check h.jsonl --protocol spindle_v2 --pattern none", "ready patterns are");
+  Write("bad.json", R"({"lines":[{"match":"(","event":"leads"}]})");
+  ExpectUsageError("check h.jsonl --protocol spindle_v2 --pattern bad.json", "missing )");
 }
 
 TEST_F(CheckCommandTest, HelpHasExamplesAndExitCodes) {

@@ -31,10 +31,14 @@ std::string TimeText(Instant at) { return FormatRfc3339(sim::ToTimestamp(at)); }
 
 }  // namespace
 
-ForeignHistory::ForeignHistory(const sim::Scenario& scenario, const ProtocolInfo& protocol)
-    : protocol_(protocol), setup_(sim::MakeCheckerSetup(scenario, Milliseconds(1))) {}
+ForeignHistory::ForeignHistory(const sim::Scenario& scenario, const ProtocolInfo& protocol,
+                               bool keeps_ids)
+    : protocol_(protocol),
+      keeps_ids_(keeps_ids),
+      setup_(sim::MakeCheckerSetup(scenario, Milliseconds(1))) {}
 
 std::string ForeignHistory::NameOf(ProcessId process) const {
+  if (keeps_ids_) return setup_.Node(process.node).name;
   return setup_.Node(process.node).name + "#" + std::to_string(process.incarnation);
 }
 
@@ -46,6 +50,7 @@ void ForeignHistory::Say(ProcessId process, const char* event, Instant at,
   if (!lock.empty()) line["lock"] = lock;
   entries_.push_back({.of = NameOf(process),
                       .is_row = false,
+                      .begins = false,
                       .at = at,
                       .line = std::move(line),
                       .times = {{"time", at}}});
@@ -57,8 +62,10 @@ void ForeignHistory::On(const sim::RowCommitted& row, Instant at) {
       protocol_.columns.begin();
   const auto column = static_cast<size_t>(holder);
   const Row& shown = row.after ? *row.after : *row.before;
-  const auto* key = std::get_if<std::string>(&shown[setup_.rules->key_column]);
-  if (key == nullptr) return;
+  const json key_value =
+      json::parse(sim::DumpJson(sim::ValueJson(shown[setup_.rules->key_column])));
+  const std::string key_text = key_value.dump();
+  const std::string* const key = &key_text;
   const auto was_there = rows_.find(*key);
   const json before = was_there == rows_.end() ? json(nullptr) : was_there->second;
   json after = nullptr;
@@ -70,9 +77,10 @@ void ForeignHistory::On(const sim::RowCommitted& row, Instant at) {
     }
     // Ids are drawn, or shared: the row shall name its process.
     if (const auto* id = std::get_if<std::string>(&(*row.after)[column])) {
-      const size_t token = *setup_.rules->token_column;
-      const bool is_new = !row.before || (*row.before)[column] != (*row.after)[column] ||
-                          (*row.before)[token] != (*row.after)[token];
+      const auto token = setup_.rules->token_column;
+      // Without tokens whoever writes its id is the owner.
+      const bool is_new = !token || !row.before || (*row.before)[column] != (*row.after)[column] ||
+                          (*row.before)[*token] != (*row.after)[*token];
       if (is_new && row.writer != ProcessId{}) process_of_id_[*id] = NameOf(row.writer);
       if (const auto found = process_of_id_.find(*id); found != process_of_id_.end()) {
         after[std::string(protocol_.columns[column].name)] = found->second;
@@ -83,7 +91,7 @@ void ForeignHistory::On(const sim::RowCommitted& row, Instant at) {
   // What was there at the start was there before the stream.
   if (row.writer == ProcessId{} && at == Instant{}) return;
   json mod = json::object();
-  mod["keys"]["name"] = *key;
+  mod["keys"][std::string(protocol_.columns[setup_.rules->key_column].name)] = key_value;
   json old_values = json::object();
   for (const ColumnInfo& info : protocol_.columns) {
     const std::string name(info.name);
@@ -101,12 +109,18 @@ void ForeignHistory::On(const sim::RowCommitted& row, Instant at) {
   record["mod_type"] = kind;
   record["value_capture_type"] = "NEW_ROW_AND_OLD_VALUES";
   record["mods"] = json::array({mod});
-  entries_.push_back({.of = "row " + *key, .is_row = true, .at = at, .line = record, .times = {}});
+  entries_.push_back({.of = "row " + *key,
+                      .is_row = true,
+                      .begins = false,
+                      .at = at,
+                      .line = record,
+                      .times = {}});
 }
 
 void ForeignHistory::On(const sim::ProcessStarted& x, Instant at) {
   processes_[NameOf(x.process)] = x.process;
   Say(x.process, "started", at);
+  entries_.back().begins = true;
 }
 
 void ForeignHistory::On(const sim::ProcessStopped& x, Instant at) {
@@ -114,7 +128,9 @@ void ForeignHistory::On(const sim::ProcessStopped& x, Instant at) {
   Say(x.process, "lost", at);
 }
 
-void ForeignHistory::On(const sim::ProcessGone& x, Instant at) { Say(x.process, "gone", at); }
+void ForeignHistory::On(const sim::ProcessGone& x, Instant at) {
+  if (!keeps_ids_) Say(x.process, "gone", at);
+}
 
 void ForeignHistory::On(const sim::BeliefChanged& x, Instant at) {
   const bool leads = x.believes && !stopped_.contains(x.process);
@@ -123,6 +139,24 @@ void ForeignHistory::On(const sim::BeliefChanged& x, Instant at) {
 
 void ForeignHistory::On(const sim::WorkChanged& x, Instant at) {
   Say(x.process, x.at_work ? "works" : "rests", at, setup_.LockName(x.lock));
+}
+
+void ForeignHistory::On(const sim::QuestionAnswered& x, Instant at) {
+  const bool asks =
+      x.answer.question == Question::kHasLock || x.answer.question == Question::kHasLock2;
+  if (!asks) return;
+  Say(x.process, "answer", at, setup_.LockName(x.lock));
+  entries_.back().line["has"] = x.answer.yes;
+  if (x.answer.token) entries_.back().line["token"] = std::to_string(*x.answer.token);
+}
+
+void ForeignHistory::On(const sim::WriteArrived& x, Instant at) {
+  if (!x.fenced || !x.token) return;
+  Say(x.process, "write", at, setup_.LockName(x.lock));
+  entries_.back().of = "the resource";
+  entries_.back().line["id"] = "the resource";
+  entries_.back().line["token"] = std::to_string(*x.token);
+  entries_.back().line["accepted"] = x.accepted;
 }
 
 void ForeignHistory::On(const sim::TransactionStarted& x, Instant at) {
@@ -145,6 +179,7 @@ void ForeignHistory::On(const sim::TransactionFinished& x, Instant at) {
     line["commit"] = FormatRfc3339(*found->second.commit);
     entries_.push_back({.of = NameOf(x.process),
                         .is_row = false,
+                        .begins = false,
                         .at = at,
                         .line = std::move(line),
                         .times = {{"sent", found->second.sent}, {"received", at}}});
@@ -185,6 +220,7 @@ std::vector<std::string> ForeignHistory::Lines(const Recording& recording) const
     const Entry& entry = entries_[i];
     json line = entry.line;
     for (const auto& [name, at] : entry.times) line[name] = TimeText(at + offsets[entry.of]);
+    if (entry.begins) numbers[entry.of] = 0;
     if (!entry.is_row) line["n"] = ++numbers[entry.of];
     const bool is_missing = draws.Below(1'000) < recording.missing_per_mille && last[entry.of] != i;
     const int64_t copies = draws.Below(1'000) < recording.twice_per_mille ? 2 : 1;

@@ -32,7 +32,9 @@ struct Recording {
 
 class ForeignHistory final : public sim::ObservationSink {
  public:
-  ForeignHistory(const sim::Scenario& scenario, const ProtocolInfo& protocol);
+  // `keeps_ids`: a process that is started again has the id of the one before it, numbers its lines
+  // anew, and its end is not logged.
+  ForeignHistory(const sim::Scenario& scenario, const ProtocolInfo& protocol, bool keeps_ids);
 
   void Hear(const sim::Observation& observation, uint64_t ordinal, uint64_t hash) override;
 
@@ -43,6 +45,7 @@ class ForeignHistory final : public sim::ObservationSink {
   struct Entry {
     std::string of;  // the process, or "row " and the row's key
     bool is_row = false;
+    bool begins = false;  // the process's lines
     sim::Instant at;
     nlohmann::json line;
     std::vector<std::pair<std::string, sim::Instant>> times;  // by the process's clock
@@ -57,10 +60,13 @@ class ForeignHistory final : public sim::ObservationSink {
   void On(const sim::TransactionStarted& x, sim::Instant at);
   void On(const sim::TransactionCommitted& x, sim::Instant at);
   void On(const sim::TransactionFinished& x, sim::Instant at);
+  void On(const sim::QuestionAnswered& x, sim::Instant at);
+  void On(const sim::WriteArrived& x, sim::Instant at);
   void On(const sim::RowCommitted& row, sim::Instant at);
   std::string NameOf(ProcessId process) const;
 
   const ProtocolInfo& protocol_;
+  const bool keeps_ids_;
   sim::CheckerSetup setup_;
   std::vector<Entry> entries_;
   std::map<std::string, ProcessId> processes_;

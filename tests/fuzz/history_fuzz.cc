@@ -1,30 +1,50 @@
-// libFuzzer's entry: any lines as a history. The last lines may contradict the first ones.
+// libFuzzer's entry: any bytes as a history, compressed or not, in any format. The first byte chooses
+// between the formats that are recognised and logs.
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "check/check.h"
-#include "check/json_lines.h"
+#include "check/decoder.h"
+#include "check/input.h"
+
+constexpr size_t kTextMax = size_t{1} << 20U;  // of what a few bytes may unpack to
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace whorl;  // NOLINT(google-build-using-namespace)
   const ProtocolInfo& protocol = *FindProtocol("spindle_v2");
   check::Checker checker(protocol, {.lease = Seconds(10), .window = Seconds(1)});
-  const check::JsonLines reader(protocol, "", "");
+  static const check::LogPattern kPattern = [] {
+    check::LogPattern pattern;
+    (void)pattern.Parse(*check::ReadyPattern("spindle_v2"));
+    return pattern;
+  }();
+  if (size == 0) return 0;
+  check::Input input(protocol, {.wanted = {.lock = "job", .table = {}},
+                                .format = {},
+                                .pattern = data[0] % 2 == 0 ? nullptr : &kPattern});
+  std::string text;
+  check::Decoder decoder;
+  const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
+  if (decoder.Add(bytes, text).empty()) (void)decoder.Finish(text);
+  if (text.size() > kTextMax) return 0;
   std::vector<check::Operation> operations;
   check::Place place = {.file = "fuzz", .line = 0};
-  std::string_view rest(reinterpret_cast<const char*>(data), size);
+  std::string_view rest = text;
   while (!rest.empty()) {
     const size_t end = rest.find('\n');
     ++place.line;
     operations.clear();
-    if (!reader.Read(rest.substr(0, end), place, operations).empty()) checker.AddUnread(place);
+    if (!input.Read(rest.substr(0, end), place, operations).empty()) checker.AddUnread(place);
     for (check::Operation& operation : operations) checker.Add(std::move(operation));
     if (end == std::string_view::npos) break;
     rest.remove_prefix(end + 1);
   }
+  if (!input.Finish().empty()) checker.AddUnread(place);
+  (void)checker.Certain();
   (void)checker.Verdict();
   return 0;
 }

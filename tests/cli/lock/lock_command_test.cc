@@ -203,9 +203,11 @@ TEST_F(LockCliTest, RunLogsHowALockPasses) {
   EXPECT_EQ(second.WaitForEnd(), 0);
   std::istringstream lines(second.output().text());
   std::map<std::string, int> events;
+  int number = 0;
   for (std::string line; std::getline(lines, line);) {
     const json event = json::parse(line);
     EXPECT_EQ(event["id"], "two");
+    EXPECT_EQ(event["n"], ++number);
     EXPECT_THAT(event["time"].get<std::string>(), MatchesRegex("20.*T.*Z"));
     ++events[event["event"].get<std::string>()];
     if (event["event"] == "leads") {

@@ -1,0 +1,116 @@
+#include "check/check_c.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "check/check.h"
+#include "check/input.h"
+#include "check/json_text.h"
+#include "check/verdict_json.h"
+#include "sim/scenario/error_text.h"
+
+using whorl::ProtocolInfo;
+using whorl::sim::Cat;
+using whorl::sim::Quoted;
+namespace check = whorl::check;
+
+struct whorl_check {
+  struct File {
+    File(const whorl_check& of, const char* name)
+        : input(of.protocol, of.reading), place{.file = name, .line = 0} {}
+
+    check::Input input;
+    check::Place place;
+  };
+
+  whorl_check(const ProtocolInfo& of, check::InputOptions read_as, check::CheckOptions options)
+      : protocol(of), reading(std::move(read_as)), checker(of, options) {}
+
+  const ProtocolInfo& protocol;
+  check::InputOptions reading;
+  check::Checker checker;
+  std::map<std::string, File> files;
+  bool has_ended = false;
+};
+
+namespace {
+
+char* Given(const std::string& text) {
+  auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (copy != nullptr) std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
+}
+
+// Throws Wrong.
+std::unique_ptr<whorl_check> Make(const char* options) {
+  check::JsonText json;
+  const check::Node* object = json.Parse(options == nullptr ? "" : options);
+  if (object == nullptr || !object->IsObject()) throw check::Wrong{"options are a JSON object"};
+  check::InputOptions reading;
+  check::CheckOptions judging;
+  const ProtocolInfo* protocol = nullptr;
+  for (const check::Node& member : *object) {
+    const std::string_view name = member.name;
+    const std::string_view text = check::TextIn(*object, name);
+    if (name == "protocol") {
+      protocol = whorl::FindProtocol(text);
+      if (protocol == nullptr) throw check::Wrong{Cat("there is no protocol ", Quoted(text))};
+    } else if (name == "lock") {
+      reading.wanted.lock = text;
+    } else if (name == "table") {
+      reading.wanted.table = text;
+    } else if (name == "lease") {
+      judging.lease = check::ParseLength(text, name);
+    } else if (name == "clock_error") {
+      judging.clock_error = check::ParseLength(text, name);
+    } else if (name == "window") {
+      judging.window = check::ParseLength(text, name);
+    } else {
+      throw check::Wrong{Cat("there is no option ", Quoted(name))};
+    }
+  }
+  if (protocol == nullptr || !check::CanJudge(*protocol)) {
+    throw check::Wrong{"options want a \"protocol\" whose rows name their holder"};
+  }
+  return std::make_unique<whorl_check>(*protocol, std::move(reading), judging);
+}
+
+}  // namespace
+
+whorl_check* whorl_check_new(const char* options, char** error) {
+  try {
+    return Make(options).release();
+  } catch (const check::Wrong& wrong) {
+    if (error != nullptr) *error = Given(wrong.text);
+    return nullptr;
+  }
+}
+
+char* whorl_check_add_line(whorl_check* check, const char* file, const char* line) {
+  if (check->has_ended) return Given("the verdict has been given");
+  whorl_check::File& at = check->files.try_emplace(file, *check, file).first->second;
+  ++at.place.line;
+  std::vector<check::Operation> operations;
+  const std::string wrong = at.input.Read(line, at.place, operations);
+  for (check::Operation& operation : operations) check->checker.Add(std::move(operation));
+  if (wrong.empty()) return nullptr;
+  check->checker.AddUnread(at.place);
+  return Given(wrong);
+}
+
+char* whorl_check_verdict(whorl_check* check) {
+  if (std::exchange(check->has_ended, true)) return nullptr;
+  for (auto& [name, file] : check->files) {
+    if (!file.input.Finish().empty()) check->checker.AddUnread(file.place);
+  }
+  return Given(whorl::sim::DumpJson(check::VerdictJson(check->checker.Verdict())));
+}
+
+void whorl_check_free(whorl_check* check) { delete check; }
+void whorl_check_free_text(char* text) { std::free(text); }

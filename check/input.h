@@ -1,0 +1,53 @@
+// One file of a history, in any of the formats that are known.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "check/line_reader.h"
+#include "check/log_lines.h"
+#include "check/record_reader.h"
+#include "protocol/protocols.h"
+#include "protocol/spanner/words.h"
+
+namespace whorl::check {
+
+enum class InputFormat : uint8_t { kJson, kEdn, kCsv, kLog };
+constexpr auto WordTableOf(InputFormat) {
+  return MakeWordTable<InputFormat>({
+      {InputFormat::kJson, "json"},
+      {InputFormat::kEdn, "edn"},
+      {InputFormat::kCsv, "csv"},
+      {InputFormat::kLog, "log"},
+  });
+}
+
+// The format of a file, by its first line that is not empty. `has_pattern`: it may be a log.
+InputFormat FormatOf(std::string_view first_line, bool has_pattern);
+
+struct InputOptions {
+  Wanted wanted;
+  std::optional<InputFormat> format;    // otherwise as FormatOf() says
+  const LogPattern* pattern = nullptr;  // REQUIRED for a log; lives longer
+};
+
+class Input final : public LineReader {
+ public:
+  Input(const ProtocolInfo& protocol, InputOptions options)
+      : protocol_(protocol), options_(std::move(options)) {}
+
+  std::string Read(std::string_view line, const Place& place, std::vector<Operation>& out) override;
+  std::string Finish() override;
+
+ private:
+  const ProtocolInfo& protocol_;
+  InputOptions options_;
+  std::unique_ptr<LineReader> reader_;
+};
+
+}  // namespace whorl::check

@@ -1,0 +1,71 @@
+// Reads the log of any program by regular expressions (RE2's: linear in the line's length), which a mapping
+// in JSON names:
+//
+//   {"time": "%Y/%m/%d %H:%M:%E*S", "utc_offset": "+02:00", "resolution": "1s",
+//    "lines": [{"match": "\\[(?P<id>[^]]+)\\] (?P<time>\\S+ \\S+) became leader", "event": "leads",
+//               "lock": "job"}]}
+//
+// The first expression that is found in a line decides. Its named groups, and the strings beside "match",
+// are the members that a JSON line of a process has. Lines in which none is found are left out.
+//   "time"        how absl::ParseTime reads time, sent and received; otherwise RFC 3339
+//   "utc_offset"  of times that name none; otherwise UTC
+//   "resolution"  what a time may lack of the clock's reading: "1s" if it shows whole seconds
+// Without an id it is the file's name, without its ending; without a lock, the one that is judged.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "check/line_reader.h"
+#include "check/node.h"
+#include "check/record_reader.h"
+#include "protocol/protocols.h"
+
+namespace whorl::check {
+
+class LogPattern {
+ public:
+  LogPattern();
+  LogPattern(LogPattern&&) noexcept;
+  LogPattern& operator=(LogPattern&&) noexcept;
+  ~LogPattern();
+
+  // Returns what is wrong with the mapping, or an empty text.
+  std::string Parse(std::string_view text);
+
+  using Members = std::vector<std::pair<std::string, std::string>>;
+  // The members of a line; empty if it is left out. Throws Wrong.
+  Members Match(std::string_view line) const;
+
+ private:
+  struct Line;
+  std::vector<Line> lines_;
+  std::string time_;
+  int utc_offset_s_ = 0;
+  std::string resolution_;
+};
+
+// The mapping of a program's log that comes with whorl, and their names.
+std::optional<std::string_view> ReadyPattern(std::string_view name);
+std::vector<std::string_view> ReadyPatterns();
+
+class LogLines final : public LineReader {
+ public:
+  // REQUIRES: the pattern lives longer.
+  LogLines(const ProtocolInfo& protocol, Wanted wanted, const LogPattern& pattern)
+      : protocol_(protocol), wanted_(std::move(wanted)), pattern_(pattern) {}
+
+  std::string Read(std::string_view line, const Place& place, std::vector<Operation>& out) override;
+
+ private:
+  const ProtocolInfo& protocol_;
+  Wanted wanted_;
+  const LogPattern& pattern_;
+  Nodes nodes_;
+};
+
+}  // namespace whorl::check

@@ -1,0 +1,320 @@
+#include "check/record_reader.h"
+
+#include <charconv>
+
+#include "check/jepsen.h"
+#include "check/otlp.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/units.h"
+
+namespace whorl::check {
+namespace {
+
+using sim::Cat;
+using sim::Quoted;
+
+Timestamp ParseTime(std::string_view text, std::string_view name) {
+  const std::optional<Timestamp> time = ParseRfc3339(text);
+  if (!time) {
+    throw Wrong{Cat(Quoted(name), " is a time such as 2026-01-31T00:00:00.5Z, not ", Quoted(text))};
+  }
+  return *time;
+}
+
+}  // namespace
+
+std::string WhereIs(const Place& place) {
+  return Cat(sim::Printable(place.file, 1'000), ":", std::to_string(place.line));
+}
+
+Statement StatementOf(std::string_view event) {
+  if (event == "leads") return Statement::kLeads;
+  if (event == "lost" || event == "leads_not") return Statement::kLeadsNot;
+  if (event == "works") return Statement::kWorks;
+  if (event == "rests") return Statement::kRests;
+  if (event == "started") return Statement::kStarted;
+  if (event == "answer") return Statement::kAnswers;
+  if (event == "write") return Statement::kAccepts;
+  if (event == "stopped" || event == "gone") return Statement::kGone;
+  return Statement::kOther;
+}
+
+namespace {
+
+std::optional<int64_t> IntegerIn(const Node& value) {
+  if (value.IsInteger()) return value.integer;
+  if (!value.IsString()) return std::nullopt;
+  const std::string_view text = value.text;
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// A pending commit timestamp is the record's; the emulator shows the last second there is.
+bool IsPending(std::string_view text) {
+  return text == "spanner.commit_timestamp()" || text.starts_with("9999-12-31T23:59:59");
+}
+
+Value ValueOf(const Node& value, const ColumnInfo& column, Timestamp commit) {
+  if (value.IsNull()) return Null{};
+  if (column.type == Type::kTimestamp && value.IsString()) {
+    const std::string_view text = value.text;
+    return IsPending(text) ? commit : ParseTime(text, column.name);
+  }
+  if (column.type == Type::kInt64) {
+    if (const std::optional<int64_t> number = IntegerIn(value)) return *number;
+  }
+  if (column.type == Type::kString && value.IsString()) return std::string(value.text);
+  throw Wrong{Cat("column ", Quoted(column.name), " is ", WordOf(column.type), ", not ",
+                  value.IsString() ? Quoted(value.text) : std::string("another kind of value"))};
+}
+
+// A member that is an object, or one as text. `parsed` holds what was text.
+const Node* ObjectIn(const Node& mod, std::initializer_list<std::string_view> names,
+                     JsonText& parsed) {
+  const Node* found = Find(mod, names);
+  if (found != nullptr && found->IsString()) found = parsed.Parse(found->text);
+  if (found != nullptr && found->IsObject()) return found;
+  if (Find(mod, names) == nullptr) return nullptr;
+  throw Wrong{Cat(Quoted(*names.begin()), " is an object, or one as a string")};
+}
+
+Timestamp CommitOf(const Node& commit) {
+  if (commit.IsString()) return ParseTime(commit.text, "commit_timestamp");
+  if (commit.IsObject()) {
+    const Node* seconds = Find(commit, "seconds");
+    const Node* nanos = Find(commit, "nanos");
+    const bool fits =
+        seconds != nullptr && seconds->IsInteger() && (nanos == nullptr || nanos->IsInteger());
+    const auto time =
+        fits ? Timestamp::FromParts(seconds->integer, nanos == nullptr ? 0 : nanos->integer)
+             : std::nullopt;
+    if (time) return *time;
+  }
+  throw Wrong{"\"commit_timestamp\" is a time such as 2026-01-31T00:00:00.5Z"};
+}
+
+// Tokens are up to 2^64 - 1: as text, since not every writer of JSON has such numbers.
+std::optional<uint64_t> TokenOf(const Node& line) {
+  const Node* node = Find(line, "token");
+  if (node == nullptr) return std::nullopt;
+  if (node->IsInteger() && node->integer >= 0) return static_cast<uint64_t>(node->integer);
+  uint64_t token = 0;
+  const std::string_view text = node->text;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), token);
+  if (!node->IsString() || error != std::errc() || end != text.data() + text.size()) {
+    throw Wrong{"\"token\" is a whole number, or one as a string"};
+  }
+  return token;
+}
+
+std::optional<int64_t> NumberOf(const Node& line) {
+  const Node* node = Find(line, "n");
+  if (node == nullptr) return std::nullopt;
+  const std::optional<int64_t> number = IntegerIn(*node);
+  if (!number || *number < 1) {
+    throw Wrong{"\"n\" is the number of the line in the process's log, from 1"};
+  }
+  return number;
+}
+
+}  // namespace
+
+std::string_view TextIn(const Node& object, std::string_view name, bool required) {
+  const Node* found = Find(object, name);
+  if (found == nullptr) {
+    if (required) throw Wrong{Cat("wants ", Quoted(name))};
+    return {};
+  }
+  if (!found->IsString()) throw Wrong{Cat(Quoted(name), " is a string")};
+  return found->text;
+}
+
+Timestamp TimeIn(const Node& object, std::string_view name) {
+  return ParseTime(TextIn(object, name), name);
+}
+
+Duration ParseLength(std::string_view given, std::string_view name) {
+  std::string text(given);
+  const bool negative = text.starts_with('-');
+  if (negative) text.erase(0, 1);
+  if (!text.empty() && text.find_first_not_of("0123456789.") == std::string::npos) text += "s";
+  const auto parsed = sim::ParseDuration(text);
+  const auto* duration = std::get_if<Duration>(&parsed);
+  if (duration == nullptr) {
+    throw Wrong{Cat(Quoted(name), " is ", sim::kDurationExample, ", not ", Quoted(given))};
+  }
+  return negative ? -*duration : *duration;
+}
+
+void RecordReader::Read(const Node& value, int depth) {
+  constexpr int kDeepest = 8;
+  if (depth > kDeepest) throw Wrong{"is nested more deeply than any change record"};
+  if (value.IsArray()) {
+    for (const Node& element : value) Read(element, depth + 1);
+    return;
+  }
+  if (!value.IsObject()) throw Wrong{"is no JSON object"};
+  if (Find(value, {"commit_timestamp", "commitTimestamp"}) != nullptr) return Record(value);
+  if (Find(value, "event") != nullptr) return Line(value);
+  if (IsJepsen(value)) return ReadJepsen(value, wanted_, place_, out_);
+  if (IsOtlp(value)) return ReadOtlp(value, wanted_, place_, out_);
+  // What a query of a change stream answers: lists, of which those of other records are of no use.
+  bool is_answer = false;
+  for (const std::string_view name :
+       {"ChangeRecord", "change_record", "data_change_record", "dataChangeRecord"}) {
+    const Node* found = MemberIn(&value, name);
+    if (found == nullptr) continue;
+    is_answer = true;
+    if (!found->IsNull()) Read(*found, depth + 1);
+  }
+  for (const std::string_view name : {"heartbeat_record", "child_partitions_record",
+                                      "heartbeatRecord", "childPartitionsRecord"}) {
+    is_answer = is_answer || MemberIn(&value, name) != nullptr;
+  }
+  if (!is_answer) {
+    throw Wrong{
+        "is neither a data change record (\"commit_timestamp\") nor a line of a process "
+        "(\"event\"), a Jepsen operation or spans; docs/CHECKING.md has all of them"};
+  }
+}
+
+void RecordReader::Record(const Node& record) {
+  const Timestamp commit = CommitOf(*Find(record, {"commit_timestamp", "commitTimestamp"}));
+  const Node* table = Find(record, {"table_name", "tableName"});
+  const bool is_other = table != nullptr && !(table->IsString() && table->text == wanted_.table);
+  if (!wanted_.table.empty() && is_other) return;
+  const Node* kind = Find(record, {"mod_type", "modType"});
+  const Node* mods = Find(record, {"mods"});
+  if (kind == nullptr || mods == nullptr || !mods->IsArray()) {
+    throw Wrong{"a data change record wants \"mod_type\" and \"mods\", a list"};
+  }
+  const std::string_view word = kind->IsString() ? kind->text : std::string_view();
+  RowChangeKind change = RowChangeKind::kUpdated;
+  if (word == "INSERT") {
+    change = RowChangeKind::kInserted;
+  } else if (word == "DELETE") {
+    change = RowChangeKind::kDeleted;
+  } else if (word != "UPDATE") {
+    throw Wrong{"\"mod_type\" is INSERT, UPDATE or DELETE"};
+  }
+  for (const Node& mod : *mods) Mod(mod, commit, change);
+}
+
+void RecordReader::Mod(const Node& mod, Timestamp commit, RowChangeKind kind) {
+  if (!mod.IsObject()) throw Wrong{"\"mods\" is a list of objects"};
+  // Most records have none of them as text, and need no parser.
+  std::optional<JsonText> texts[3];
+  const auto object = [&](size_t which, std::initializer_list<std::string_view> names) {
+    const Node* found = Find(mod, names);
+    if (found != nullptr && found->IsObject()) return found;
+    return ObjectIn(mod, names, texts[which].emplace());
+  };
+  const Node* keys = object(0, {"keys", "keysJson", "keys_json"});
+  const Node* after = object(1, {"new_values", "newValuesJson", "newValues", "new_values_json"});
+  const Node* before = object(2, {"old_values", "oldValuesJson", "oldValues", "old_values_json"});
+  RowChange change = {.lock = {}, .commit = commit, .kind = kind, .after = {}, .before = {}};
+  change.after.reserve(protocol_.columns.size());
+  change.before.reserve(protocol_.columns.size());
+  for (const ColumnInfo& column : protocol_.columns) {
+    std::optional<Value> was;
+    std::optional<Value> is;
+    if (column.key) {
+      const Node* key = MemberIn(keys, column.name);
+      const auto number = key == nullptr ? std::nullopt : IntegerIn(*key);
+      const bool wants_number = column.type == Type::kInt64;
+      if (key == nullptr || (wants_number ? !number : !key->IsString())) {
+        throw Wrong{Cat("\"keys\" wants ", Quoted(column.name), ", ",
+                        wants_number ? "a number" : "a string", ": is it ", protocol_.name,
+                        "'s table?")};
+      }
+      change.lock = wants_number ? std::to_string(*number) : std::string(key->text);
+      was = is = wants_number ? Value(*number) : Value(change.lock);
+    } else {
+      if (const Node* value = MemberIn(after, column.name)) {
+        is = ValueOf(*value, column, commit);
+      } else if (kind == RowChangeKind::kInserted) {
+        is = Null{};
+      }
+      // An old value is never pending.
+      if (const Node* value = MemberIn(before, column.name)) was = ValueOf(*value, column, commit);
+    }
+    change.after.push_back(std::move(is));
+    change.before.push_back(std::move(was));
+  }
+  if (wanted_.Wants(change.lock)) Add(std::move(change));
+}
+
+void RecordReader::Line(const Node& line) {
+  const std::string_view event = TextIn(line, "event");
+  const std::string_view id = TextIn(line, "id");
+  const std::string_view lock = TextIn(line, "lock", /*required=*/false);
+  Declare(line, id, event == "process");
+  if (event == "process") return;
+  if (event == "call") {
+    return Add(Called{.process = std::string(id),
+                      .lock = std::string(lock),
+                      .number = NumberOf(line),
+                      .sent = TimeIn(line, "sent"),
+                      .received = TimeIn(line, "received"),
+                      .commit = TimeIn(line, "commit")});
+  }
+  Said said = {.process = std::string(id),
+               .lock = std::string(lock),
+               .at = TimeIn(line, "time"),
+               .number = NumberOf(line),
+               .statement = StatementOf(event),
+               .lapses_in = {},
+               .token = {}};
+  if (said.statement == Statement::kAnswers) {
+    const Node* has = Find(line, "has");
+    if (has == nullptr || (has->text != "true" && has->text != "false")) {
+      throw Wrong{"the event \"answer\" wants \"has\": true or false"};
+    }
+    if (has->text == "false") said.statement = Statement::kOther;
+  }
+  if (said.statement == Statement::kAccepts) {
+    const Node* accepted = Find(line, "accepted");
+    if (accepted != nullptr && accepted->text == "false") said.statement = Statement::kOther;
+  }
+  const bool begins = said.statement == Statement::kLeads || said.statement == Statement::kWorks ||
+                      said.statement == Statement::kAnswers ||
+                      said.statement == Statement::kAccepts;
+  if (begins && lock.empty()) throw Wrong{Cat("the event ", Quoted(event), " wants \"lock\"")};
+  if (!wanted_.Wants(lock)) said.statement = Statement::kOther;
+  if (begins) said.token = TokenOf(line);
+  if (said.statement == Statement::kLeads && Find(line, "left") != nullptr) {
+    said.lapses_in = ParseLength(TextIn(line, "left"), "left");
+  }
+  Add(std::move(said));
+}
+
+void RecordReader::Declare(const Node& line, std::string_view id, bool wants_any) {
+  const std::string_view node = TextIn(line, "node", /*required=*/false);
+  const bool says_lease = Find(line, "lease") != nullptr;
+  const Node* offset = Find(line, "offset");
+  const Node* resolution = Find(line, "resolution");
+  const bool says_any = !node.empty() || says_lease || offset != nullptr || resolution != nullptr;
+  if (!says_any && !wants_any) return;
+  Declared declared = {.process = std::string(id),
+                       .node = std::string(node),
+                       .lease = {},
+                       .clock_least = {},
+                       .clock_most = {},
+                       .resolution = {}};
+  if (resolution != nullptr) {
+    declared.resolution = ParseLength(TextIn(line, "resolution"), "resolution");
+  }
+  if (says_lease) declared.lease = ParseLength(TextIn(line, "lease"), "lease");
+  if (offset != nullptr) {
+    const auto [least, most] = PairIn(*offset);
+    const bool is_pair = least != nullptr && least->IsString() && most->IsString();
+    if (!is_pair) throw Wrong{"\"offset\" is a pair such as [\"-10ms\", \"10ms\"]"};
+    declared.clock_least = ParseLength(least->text, "offset");
+    declared.clock_most = ParseLength(most->text, "offset");
+  }
+  Add(std::move(declared));
+}
+
+}  // namespace whorl::check

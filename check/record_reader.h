@@ -1,0 +1,68 @@
+// Turns objects into operations: data change records of a Spanner change stream, and lines of processes,
+// whatever text they were written in. docs/CHECKING.md has the schema.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "check/json_text.h"
+#include "check/node.h"
+#include "check/operation.h"
+#include "protocol/protocols.h"
+
+namespace whorl::check {
+
+// What is wrong with a record, for people. Thrown and caught within the readers.
+struct Wrong {
+  std::string text;
+};
+
+// What of a history is read. Empty: all.
+struct Wanted {
+  std::string lock;
+  std::string table;
+
+  bool Wants(std::string_view name) const { return lock.empty() || name.empty() || name == lock; }
+};
+
+// A member that is a string. Throws Wrong if it is another kind of value, or missing though required.
+std::string_view TextIn(const Node& object, std::string_view name, bool required = true);
+// A member that is a time. Throws Wrong.
+Timestamp TimeIn(const Node& object, std::string_view name);
+// "10s", "-5ms", or seconds as whorl logs them, "10.000000000". Throws Wrong.
+Duration ParseLength(std::string_view text, std::string_view name);
+
+Statement StatementOf(std::string_view event);
+
+// "file:line", for messages.
+std::string WhereIs(const Place& place);
+
+class RecordReader {
+ public:
+  RecordReader(const ProtocolInfo& protocol, const Wanted& wanted, const Place& place,
+               std::vector<Operation>& out)
+      : protocol_(protocol), wanted_(wanted), place_(place), out_(out) {}
+
+  // Adds the operations of a record, or of a list of them. Throws Wrong.
+  void Read(const Node& value, int depth = 0);
+
+ private:
+  void Add(decltype(Operation::what) what) {
+    out_.push_back({.place = place_, .what = std::move(what)});
+  }
+  void Record(const Node& record);
+  void Mod(const Node& mod, Timestamp commit, RowChangeKind kind);
+  void Line(const Node& line);
+  void Declare(const Node& line, std::string_view id, bool wants_any);
+
+  const ProtocolInfo& protocol_;
+  const Wanted& wanted_;
+  const Place& place_;
+  std::vector<Operation>& out_;
+};
+
+}  // namespace whorl::check

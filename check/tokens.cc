@@ -1,0 +1,123 @@
+#include "check/tokens.h"
+
+#include <algorithm>
+
+#include "sim/scenario/error_text.h"
+
+namespace whorl::check {
+namespace {
+
+using sim::Cat;
+
+std::string WhyGap(const std::string& process, Timestamp at) {
+  return Cat("lines of ", process, " before ", FormatRfc3339(at), " (by its clock) are missing");
+}
+constexpr std::string_view kKeepLines = "keep all of the process's lines";
+
+bool HasClock(const Process* process) { return process != nullptr && process->clock.IsKnown(); }
+
+}  // namespace
+
+void HandedTokens::Add(const Said& said) {
+  tally_.Judged();
+  const Process* who = processes_.Find(said.process);
+  const Term term = {.process = said.process,
+                     .start = who == nullptr ? 0 : who->starts,
+                     .token = *said.token,
+                     .who = who,
+                     .first = said.at,
+                     .last = said.at};
+  std::vector<Term>& terms = locks_[said.lock].terms;
+  const auto known = std::ranges::find_if(terms, [&](const Term& t) { return t.IsSame(term); });
+  if (known == terms.end()) {
+    terms.push_back(term);
+  } else {
+    known->last = said.at;
+  }
+}
+
+void HandedTokens::Gap(const std::string& process, Timestamp at) {
+  Missing(WhyGap(process, at), std::string(kKeepLines));
+}
+
+void HandedTokens::Judge(const std::string& name, const Term& a, const Term& b) {
+  if (a.IsSame(b)) return;
+  const Term& high = a.token >= b.token ? a : b;
+  const Term& low = a.token >= b.token ? b : a;
+  const auto text = [&](std::string_view after) {
+    return Cat(low.process, " handed out the token ", std::to_string(low.token), " of lock ", name,
+               after, high.process, " had handed out ", std::to_string(high.token),
+               " in another term");
+  };
+  const bool is_one = a.process == b.process;  // then its own clock says the order
+  if (!is_one && a.token != b.token && (!HasClock(a.who) || !HasClock(b.who))) {
+    const Term& unknown = HasClock(a.who) ? b : a;
+    return Missing(Cat("how far the clock of ", unknown.process, " is off is not known"),
+                   "declare it (--clocks FILE, --clock-error TIME), or log a call of it");
+  }
+  const bool is_certain =
+      a.token == b.token || (is_one ? high.first < low.last
+                                    : high.who->clock.TrueTime(high.first).latest <
+                                          low.who->clock.TrueTime(low.last).earliest);
+  if (is_certain) return tally_.Violated(low.last, [&] { return text(" after "); });
+  if (is_one) return;
+  const Timestamp earliest = high.who->clock.TrueTime(high.first).earliest;
+  if (earliest > low.who->clock.TrueTime(low.last).latest) return;
+  tally_.Possible(low.last, std::nullopt, [&] {
+    return Cat(text(", perhaps after "), "; the clocks do not decide which was first");
+  });
+}
+
+void HandedTokens::Fold(const std::string& name, Lock& lock, size_t index) {
+  const Term term = lock.terms[index];
+  lock.terms.erase(lock.terms.begin() + static_cast<std::ptrdiff_t>(index));
+  for (const Term& other : lock.terms) Judge(name, term, other);
+  for (const Term& other : lock.greatest) Judge(name, term, other);
+  std::vector<Term>& greatest = lock.greatest;
+  std::erase_if(greatest, [&](const Term& other) { return other.IsSame(term); });
+  greatest.push_back(term);
+  std::ranges::sort(greatest, std::greater<>(), &Term::token);
+  constexpr size_t kKept = 2;
+  if (greatest.size() > kKept) greatest.resize(kKept);
+}
+
+void HandedTokens::Forget(Timestamp watermark) {
+  for (auto& [name, lock] : locks_) {
+    for (size_t i = lock.terms.size(); i-- > 0;) {
+      const Term& term = lock.terms[i];
+      const Timestamp last =
+          HasClock(term.who) ? term.who->clock.TrueTime(term.last).latest : term.last;
+      if (last < watermark) Fold(name, lock, i);
+    }
+  }
+}
+
+void HandedTokens::Finish() { Forget(Timestamp::Max()); }
+
+InvariantFinding HandedTokens::Find() const {
+  return tally_.Find("no token was handed out",
+                     "log the token with each \"answer\", or with \"leads\"");
+}
+
+void AcceptedWrites::Add(const Said& said) {
+  tally_.Judged();
+  const auto [place, is_new] = greatest_.try_emplace({said.process, said.lock}, *said.token);
+  if (*said.token < place->second) {
+    tally_.Violated(said.at, [&] {
+      return Cat(said.process, " accepted the token ", std::to_string(*said.token), " of lock ",
+                 said.lock, " after ", std::to_string(place->second));
+    });
+  }
+  place->second = std::max(place->second, *said.token);
+}
+
+void AcceptedWrites::Gap(const std::string& process, Timestamp at) {
+  Missing(WhyGap(process, at), std::string(kKeepLines));
+}
+
+InvariantFinding AcceptedWrites::Find() const {
+  return tally_.Find("no write that a resource accepted was recorded",
+                     "log each \"write\" at the resource, with its token");
+}
+
+}  // namespace whorl::check

@@ -1,0 +1,83 @@
+// Judges tokens: those that processes handed to their applications (handed_token_monotonic), and those of
+// the writes that a resource accepted (fenced_writes_ordered).
+//
+// A term is a process since it started, and a token: within one the same token may be handed out again.
+// Two terms are in doubt only if the clocks do not say which one handed its token out first.
+//
+// Memory: the terms of the window, and of each lock the greatest tokens before it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "check/operation.h"
+#include "check/processes.h"
+#include "check/tally.h"
+
+namespace whorl::check {
+
+class HandedTokens {
+ public:
+  explicit HandedTokens(const Processes& processes) : processes_(processes) {}
+
+  // REQUIRES: said.token; statements of one process come in the order of its clock.
+  void Add(const Said& said);
+  void Gap(const std::string& process, Timestamp at);
+  // Forgets terms that handed out nothing at or after `watermark`, in true time, but for the greatest.
+  void Forget(Timestamp watermark);
+  void Finish();
+
+  void Missing(std::string because, std::string remedy) {
+    tally_.Missing(std::move(because), std::move(remedy));
+  }
+  InvariantFinding Find() const;
+
+ private:
+  struct Term {
+    std::string process;
+    int64_t start = 0;  // of the process
+    uint64_t token = 0;
+    const Process* who = nullptr;
+    // When it handed its token out, by the process's clock.
+    Timestamp first;
+    Timestamp last;
+
+    bool IsSame(const Term& other) const {
+      return process == other.process && start == other.start && token == other.token;
+    }
+  };
+  struct Lock {
+    std::vector<Term> terms;
+    std::vector<Term> greatest;  // of those forgotten: the greatest token, and that of another term
+  };
+
+  void Judge(const std::string& name, const Term& a, const Term& b);
+  void Fold(const std::string& name, Lock& lock, size_t index);
+
+  const Processes& processes_;
+  Tally tally_{Invariant::kHandedTokenMonotonic};
+  std::map<std::string, Lock, std::less<>> locks_;
+};
+
+// The lines of a resource come in its order, so no clock is in doubt.
+class AcceptedWrites {
+ public:
+  // REQUIRES: said.token; said.process is the resource.
+  void Add(const Said& said);
+  void Gap(const std::string& process, Timestamp at);
+  void Missing(std::string because, std::string remedy) {
+    tally_.Missing(std::move(because), std::move(remedy));
+  }
+  InvariantFinding Find() const;
+
+ private:
+  Tally tally_{Invariant::kFencedWritesOrdered};
+  std::map<std::pair<std::string, std::string>, uint64_t> greatest_;  // by resource and lock
+};
+
+}  // namespace whorl::check

@@ -1,0 +1,37 @@
+#include "check/verdict_json.h"
+
+#include "sim/scenario/number_text.h"
+
+namespace whorl::check {
+
+using sim::Json;
+
+Json VerdictJson(const HistoryVerdict& verdict) {
+  Json json = Json::object();
+  Json& invariants = json["invariants"] = Json::object();
+  for (const InvariantFinding& found : verdict.invariants) {
+    Json& one = invariants[std::string(WordOf(found.invariant))];
+    one["verdict"] = std::string(WordOf(found.finding));
+    one["violations"] = found.violations;
+    one["possible"] = found.possible;
+    one["at"] = found.at ? Json(FormatRfc3339(*found.at)) : Json(nullptr);
+    one["text"] = found.text;
+    one["remedy"] = found.remedy;
+    one["clocks_wanted"] =
+        found.clocks_wanted ? Json(sim::SecondsText(*found.clocks_wanted)) : Json(nullptr);
+  }
+  const HistoryMetrics& metrics = verdict.metrics;
+  json["metrics"] = {{"row_changes", metrics.row_changes},
+                     {"statements", metrics.statements},
+                     {"calls", metrics.calls},
+                     {"grants", metrics.grants},
+                     {"takeovers", metrics.takeovers},
+                     {"duplicates", metrics.duplicates},
+                     {"gaps", metrics.gaps},
+                     {"late", metrics.late}};
+  json["problems"] = verdict.problems;
+  json["assumptions"] = verdict.assumptions;
+  return json;
+}
+
+}  // namespace whorl::check

@@ -1,0 +1,3 @@
+module whorl.example/check
+
+go 1.19

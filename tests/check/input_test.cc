@@ -1,0 +1,342 @@
+// The formats that histories come in, and what is wrong with them.
+
+#include "check/input.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "check/check.h"
+#include "check/jepsen.h"
+
+namespace whorl::check::input_test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+const ProtocolInfo& V2() { return *FindProtocol("spindle_v2"); }
+
+struct Heard {
+  std::vector<Operation> operations;
+  std::vector<std::string> errors;
+
+  const Said& SaidAt(size_t i) const { return std::get<Said>(operations.at(i).what); }
+};
+
+Heard ReadAll(const std::string& text, InputOptions options = {}, const std::string& file = "h") {
+  Input input(V2(), options);
+  Heard heard;
+  Place place = {.file = file, .line = 0};
+  const auto note = [&](const std::string& wrong) {
+    if (!wrong.empty()) heard.errors.push_back(wrong);
+  };
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    ++place.line;
+    note(input.Read(std::string_view(text).substr(at, end - at), place, heard.operations));
+    at = end + 1;
+  }
+  note(input.Finish());
+  return heard;
+}
+
+std::string At(int64_t seconds) {
+  return FormatRfc3339(Timestamp::FromUnixNanos(seconds * 1'000'000'000));
+}
+
+// --- CSV ---
+
+TEST(CheckCsv, LinesOfProcesses) {
+  const Heard heard = ReadAll(
+      "event,id,lock,time,n\r\n"
+      "leads,a,job,1970-01-01T00:00:05Z,1\r\n"
+      "lost,\"a\",\"job\",1970-01-01T00:00:06Z,2\r\n");
+  EXPECT_THAT(heard.errors, IsEmpty());
+  ASSERT_THAT(heard.operations, SizeIs(2));
+  EXPECT_EQ(heard.SaidAt(0).statement, Statement::kLeads);
+  EXPECT_EQ(heard.SaidAt(1).process, "a");
+  EXPECT_EQ(heard.SaidAt(1).number, 2);
+}
+
+TEST(CheckCsv, ChangesWithWhatWasBefore) {
+  const Heard heard = ReadAll(
+      "commit_timestamp,mod_type,name,heartbeat,token,writer,old_token,old_writer\n"
+      "1970-01-01T00:00:05Z,UPDATE,job,1970-01-01T00:00:05Z,,\"b, the second\",,NULL\n");
+  EXPECT_THAT(heard.errors, IsEmpty());
+  ASSERT_THAT(heard.operations, SizeIs(1));
+  const auto& change = std::get<RowChange>(heard.operations[0].what);
+  EXPECT_EQ(change.lock, "job");
+  EXPECT_EQ(change.kind, RowChangeKind::kUpdated);
+  EXPECT_FALSE(change.after[2].has_value());  // the token: not known
+  EXPECT_EQ(change.after[3], Value(std::string("b, the second")));
+  EXPECT_FALSE(change.before[2].has_value());
+  EXPECT_EQ(change.before[3], Value(Null{}));
+}
+
+TEST(CheckCsv, AQuotedFieldMayHaveLineBreaksAndErrorsSayWhereItBegan) {
+  const Heard heard = ReadAll(
+      "event,id,lock,time,note\n"
+      "leads,a,job,1970-01-01T00:00:05Z,\"two\nlines, \"\"quoted\"\"\"\n"
+      "leads,a,job\n"
+      "lost,a,job,1970-01-01T00:00:06Z,\"open\n");
+  EXPECT_THAT(heard.operations, SizeIs(1));
+  ASSERT_THAT(heard.errors, SizeIs(2));
+  EXPECT_THAT(heard.errors[0], HasSubstr("h:4: has 3 fields"));
+  EXPECT_THAT(heard.errors[1], HasSubstr("h:5: a quoted field"));
+}
+
+// --- JSON documents ---
+
+TEST(CheckDocuments, ADocumentMayTakeSeveralLinesAndErrorsSayTheirOwn) {
+  const std::string good = "[\n {\"event\":\"leads\",\"id\":\"a\",\n \"lock\":\"job\",\"time\":\"" +
+                           At(5) + "\"},\n {\"event\":\"lost\",\"id\":\"a\",\"time\":\"" + At(6) +
+                           "\"}\n]\n";
+  const Heard heard = ReadAll(good);
+  EXPECT_THAT(heard.errors, IsEmpty());
+  EXPECT_THAT(heard.operations, SizeIs(2));
+  const Heard broken = ReadAll("[\n {\"event\" \"leads\"}\n]\n");
+  ASSERT_THAT(broken.errors, SizeIs(1));
+  EXPECT_THAT(broken.errors[0], HasSubstr("h:2:11: is no JSON"));
+  const Heard cut = ReadAll("[\n {\"event\": \"leads\"},\n");
+  ASSERT_THAT(cut.errors, SizeIs(1));
+  EXPECT_THAT(cut.errors[0], HasSubstr("h:1: is no JSON: what begins here does not end"));
+}
+
+// Otherwise one line that a crash cut would hide all lines after it.
+TEST(CheckDocuments, ALineThatIsCutHidesNothing) {
+  const std::string line = "{\"event\":\"goes_on\",\"id\":\"a\",\"time\":\"" + At(5) + "\"}\n";
+  const Heard heard = ReadAll(line + "{\"event\":\n" + line);
+  EXPECT_THAT(heard.operations, SizeIs(2));
+  EXPECT_THAT(heard.errors, SizeIs(1));
+}
+
+// --- Jepsen ---
+
+constexpr const char* kEdn =
+    "; a test of locks\n"
+    "{:process 0, :type :invoke, :f :acquire, :value nil, :time 1000, :index 0}\n"
+    "#jepsen.history.Op{:process 0, :type :ok, :f :acquire, :value nil, :time 2000, :index 1}\n"
+    "{:process :nemesis, :type :info, :f :kill, :value #{\"n1\" \"n2\"}, :time 2500}\n"
+    "{:process 1, :type :invoke, :f :acquire, :time 2600}\n"
+    "{:process 1, :type :info, :f :acquire, :time 2700, :error [:timeout \\a #_ ignored]}\n"
+    "{:process 0, :type :invoke, :f :release, :time 3000}\n"
+    "{:process 0, :type :ok, :f :release, :time 4000N}\n";
+
+TEST(CheckJepsen, EdnHistoriesOfLocks) {
+  const Heard heard = ReadAll(kEdn);
+  EXPECT_THAT(heard.errors, IsEmpty());
+  std::vector<Statement> statements;
+  for (const Operation& operation : heard.operations) {
+    if (const auto* said = std::get_if<Said>(&operation.what)) {
+      if (said->statement == Statement::kOther) continue;
+      statements.push_back(said->statement);
+      EXPECT_EQ(said->process, "0");
+      EXPECT_EQ(said->lock, "lock");
+    }
+  }
+  EXPECT_EQ(statements, (std::vector{Statement::kLeads, Statement::kLeadsNot}));
+}
+
+TEST(CheckJepsen, JsonHistoriesAndKeysOfTheirOwn) {
+  const Heard heard = ReadAll(
+      "[{\"process\":3,\"type\":\"invoke\",\"f\":\"acquire\",\"value\":[7,null],\"time\":1},\n"
+      " {\"process\":3,\"type\":\"ok\",\"f\":\"acquire\",\"value\":[7,null],\"time\":2}]\n");
+  EXPECT_THAT(heard.errors, IsEmpty());
+  const auto& last = std::get<Said>(heard.operations.back().what);
+  EXPECT_EQ(last.lock, "7");
+  EXPECT_EQ(last.statement, Statement::kLeads);
+}
+
+TEST(CheckJepsen, EdnErrorsSayWhere) {
+  EXPECT_THAT(ReadAll("{:process 0 :f :acquire :type}\n").errors[0],
+              HasSubstr("h:1:30: is no EDN"));
+  EXPECT_THAT(ReadAll("{:a 1}\n[\n\"x\n").errors[1], HasSubstr("h:2: is no EDN: what begins"));
+  EXPECT_THAT(ReadAll(std::string(300, '[') + std::string(300, ']')).errors[0],
+              HasSubstr("nested"));
+}
+
+// Two hold the lock at once for certain; and one takes it while the other's release is under way.
+TEST(CheckJepsen, HoldersExcludeEachOtherByTheRepliesAndTheQuestions) {
+  const auto judge = [](int b_acquired) {
+    std::string text;
+    const auto add = [&](int process, const char* type, const char* f, int64_t s) {
+      text += "{:process " + std::to_string(process) + " :type :" + type + " :f :" + f + " :time " +
+              std::to_string(s * 1'000'000'000) + "}\n";
+    };
+    add(0, "invoke", "acquire", 1);
+    add(0, "ok", "acquire", 2);
+    add(1, "invoke", "acquire", 3);
+    if (b_acquired == 4) add(1, "ok", "acquire", 4);
+    add(0, "invoke", "release", 5);
+    if (b_acquired == 6) add(1, "ok", "acquire", 6);
+    add(0, "ok", "release", 7);
+    add(1, "invoke", "release", 8);
+    Checker checker(V2(), {});
+    for (Operation& operation : ReadAll(text).operations) checker.Add(std::move(operation));
+    return checker.Verdict()[Invariant::kSingleLeaderBelief].finding;
+  };
+  EXPECT_EQ(judge(4), Finding::kViolated);
+  EXPECT_EQ(judge(6), Finding::kHolds);
+}
+
+// --- OpenTelemetry ---
+
+std::string Span(const std::string& attributes, const std::string& more = "") {
+  return R"({"resourceSpans":[{"resource":{"attributes":[{"key":"service.instance.id",)"
+         R"("value":{"stringValue":"pod-a"}}]},"scopeSpans":[{"spans":[{"name":"x",)"
+         R"("startTimeUnixNano":"5000000000","endTimeUnixNano":"6000000000","attributes":[)" +
+         attributes + "]" + more + "}]}]}]}\n";
+}
+std::string Attribute(const std::string& key, const std::string& value) {
+  return R"({"key":")" + key + R"(","value":{"stringValue":")" + value + R"("}})";
+}
+
+TEST(CheckOtlp, ASpanOfWorkUnderALock) {
+  const Heard heard = ReadAll(Span(Attribute("whorl.lock", "job")));
+  EXPECT_THAT(heard.errors, IsEmpty());
+  ASSERT_THAT(heard.operations, SizeIs(2));
+  EXPECT_EQ(heard.SaidAt(0).statement, Statement::kWorks);
+  EXPECT_EQ(heard.SaidAt(0).process, "pod-a");
+  EXPECT_EQ(heard.SaidAt(0).lock, "job");
+  EXPECT_EQ(heard.SaidAt(0).at, Timestamp::FromUnixNanos(5'000'000'000));
+  EXPECT_EQ(heard.SaidAt(1).statement, Statement::kRests);
+  const Heard leads =
+      ReadAll(Span(Attribute("whorl.lock", "job") + "," + Attribute("whorl.event", "leads")));
+  EXPECT_EQ(leads.SaidAt(0).statement, Statement::kLeads);
+}
+
+TEST(CheckOtlp, ASpanOfSpannersClientIsACallIfItSaysWhenItCommitted) {
+  const Heard call = ReadAll(Span(Attribute("spanner.commit_timestamp", At(5))));
+  ASSERT_THAT(call.operations, SizeIs(1));
+  EXPECT_EQ(std::get<Called>(call.operations[0].what).commit,
+            Timestamp::FromUnixNanos(5'000'000'000));
+  const Heard other = ReadAll(Span(Attribute("db.system", "spanner")));
+  EXPECT_EQ(other.SaidAt(0).statement, Statement::kOther);
+}
+
+TEST(CheckOtlp, EventsOfASpanAreLines) {
+  const Heard heard =
+      ReadAll(Span(Attribute("whorl.id", "b"),
+                   R"(,"events":[{"name":"leads","timeUnixNano":5500000000,"attributes":[)" +
+                       Attribute("whorl.lock", "job") + "]},{\"name\":\"gc\"}]"));
+  EXPECT_THAT(heard.errors, IsEmpty());
+  ASSERT_THAT(heard.operations, SizeIs(2));
+  EXPECT_EQ(heard.SaidAt(1).statement, Statement::kLeads);
+  EXPECT_EQ(heard.SaidAt(1).process, "b");
+}
+
+TEST(CheckOtlp, BadSpansAreRefused) {
+  EXPECT_THAT(ReadAll(R"({"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"x"}]}]}]})").errors[0],
+              HasSubstr("a span of no process"));
+  EXPECT_THAT(ReadAll(R"({"resourceSpans":{}})").errors[0], HasSubstr("is a list"));
+  EXPECT_THAT(ReadAll(R"({"resourceMetrics":[]})").errors, IsEmpty());
+}
+
+// --- logs ---
+
+LogPattern PatternOf(std::string_view mapping) {
+  LogPattern pattern;
+  EXPECT_EQ(pattern.Parse(mapping), "");
+  return pattern;
+}
+
+TEST(CheckLogs, SpindlesOwnLines) {
+  const LogPattern pattern = PatternOf(*ReadyPattern("spindle_v2"));
+  const Heard heard = ReadAll(
+      "[spindle/pod-a] 1970/01/01 00:00:05 init: got the lock with token 17\n"
+      "[spindle/pod-a] 1970/01/01 00:00:15 leader active (me)\n"
+      "[spindle/pod-a] 1970/01/01 00:00:15 round 1 took 12ms\n"
+      "some other line\n"
+      "[spindle/pod-a] 1970/01/01 00:00:25 leader active (not me)\n",
+      {.wanted = {.lock = "job", .table = {}}, .format = {}, .pattern = &pattern});
+  EXPECT_THAT(heard.errors, IsEmpty());
+  std::vector<Statement> statements;
+  for (const Operation& operation : heard.operations) {
+    if (const auto* said = std::get_if<Said>(&operation.what))
+      statements.push_back(said->statement);
+  }
+  EXPECT_EQ(statements, (std::vector{Statement::kOther, Statement::kLeads, Statement::kOther,
+                                     Statement::kLeadsNot}));
+  // A time in whole seconds may be up to a second before the clock's reading.
+  EXPECT_EQ(std::get<Declared>(heard.operations[0].what).resolution, Seconds(1));
+}
+
+TEST(CheckLogs, WithoutALockALeaderCannotBeJudged) {
+  const LogPattern pattern = PatternOf(*ReadyPattern("spindle_v2"));
+  const Heard heard = ReadAll("[spindle/a] 1970/01/01 00:00:15 leader active (me)\n",
+                              {.wanted = {}, .format = {}, .pattern = &pattern});
+  EXPECT_THAT(heard.errors[0], HasSubstr("wants \"lock\""));
+}
+
+TEST(CheckLogs, AMappingOfOnesOwn) {
+  const LogPattern pattern = PatternOf(R"json({
+    "time": "%d.%m.%Y %H:%M:%E*S", "utc_offset": "+02:00",
+    "lines": [{"match": "^(?P<time>\\S+ \\S+) (?P<lock>\\w+) is mine", "event": "leads"}]})json");
+  const Heard heard = ReadAll("01.01.1970 02:00:05.25 job is mine\nanything\n",
+                              {.wanted = {}, .format = {}, .pattern = &pattern}, "logs/pod-a.log");
+  EXPECT_THAT(heard.errors, IsEmpty());
+  ASSERT_THAT(heard.operations, SizeIs(1));
+  EXPECT_EQ(heard.SaidAt(0).process, "pod-a");
+  EXPECT_EQ(heard.SaidAt(0).lock, "job");
+  EXPECT_EQ(heard.SaidAt(0).at, Timestamp::FromUnixNanos(5'250'000'000));
+  const Heard wrong = ReadAll("1970-01-01 02:00:05 job is mine\n",
+                              {.wanted = {}, .format = {}, .pattern = &pattern});
+  EXPECT_THAT(wrong.errors[0], HasSubstr("h:1: \"time\" is no time as"));
+}
+
+TEST(CheckLogs, AMappingThatCannotBeIsRefused) {
+  const auto wrong = [](std::string_view text) { return LogPattern().Parse(text); };
+  EXPECT_THAT(wrong("{\n\"lines\":"), HasSubstr("2: is no JSON"));
+  EXPECT_THAT(wrong("{}"), HasSubstr("wants \"lines\""));
+  EXPECT_THAT(wrong(R"({"line":[]})"), HasSubstr("has no \"line\""));
+  EXPECT_THAT(wrong(R"({"lines":[{"match":"(","event":"leads"}]})"), HasSubstr("missing )"));
+  EXPECT_THAT(wrong(R"({"lines":[{"match":"x"}]})"), HasSubstr("wants an \"event\""));
+  EXPECT_THAT(wrong(R"({"utc_offset":"2","lines":[{"match":"x","event":"leads"}]})"),
+              HasSubstr("utc_offset"));
+}
+
+// Clocks are exact: a second that both logs show may be the same one, so nothing is certain.
+TEST(CheckLogs, WholeSecondsAreNeverSurerThanTheyAre) {
+  const LogPattern pattern = PatternOf(*ReadyPattern("spindle_v2"));
+  const auto judge = [&](const std::string& a_ends, const std::string& b_begins) {
+    const InputOptions options = {
+        .wanted = {.lock = "job", .table = {}}, .format = {}, .pattern = &pattern};
+    const std::string prefix = "] 1970/01/01 00:00:";
+    const std::string text = "[spindle/a" + prefix + "10 leader active (me)\n" + "[spindle/a" +
+                             prefix + a_ends + " leader active (not me)\n" + "[spindle/b" + prefix +
+                             b_begins + " leader active (me)\n" + "[spindle/b" + prefix +
+                             "40 leader active (not me)\n";
+    Checker checker(V2(), {.lease = {}, .clock_error = Duration{}});
+    for (Operation& operation : ReadAll(text, options).operations) {
+      checker.Add(std::move(operation));
+    }
+    return checker.Verdict()[Invariant::kSingleLeaderBelief].finding;
+  };
+  EXPECT_EQ(judge("20", "22"), Finding::kHolds);
+  EXPECT_EQ(judge("20", "20"), Finding::kPossible);
+  EXPECT_EQ(judge("21", "20"), Finding::kPossible);
+  EXPECT_EQ(judge("22", "20"), Finding::kViolated);
+}
+
+// --- which format ---
+
+TEST(CheckFormats, AreKnownByTheirFirstLine) {
+  EXPECT_EQ(FormatOf("{\"event\":1}", false), InputFormat::kJson);
+  EXPECT_EQ(FormatOf("  [", false), InputFormat::kJson);
+  EXPECT_EQ(FormatOf("{:process 0}", false), InputFormat::kEdn);
+  EXPECT_EQ(FormatOf("[{:process 0}", false), InputFormat::kEdn);
+  EXPECT_EQ(FormatOf("#jepsen.history.Op{:process 0}", false), InputFormat::kEdn);
+  EXPECT_EQ(FormatOf("time,event,id", false), InputFormat::kCsv);
+  EXPECT_EQ(FormatOf("\"commit_timestamp\",\"name\"", false), InputFormat::kCsv);
+  EXPECT_EQ(FormatOf("[spindle/a] 2026/01/01 ..", true), InputFormat::kLog);
+  EXPECT_EQ(FormatOf("2026-01-01 hello, world", true), InputFormat::kLog);
+  EXPECT_EQ(FormatOf("{\"event\":1}", true), InputFormat::kJson);
+  EXPECT_EQ(FormatOf("nonsense", false), InputFormat::kJson);
+}
+
+}  // namespace
+}  // namespace whorl::check::input_test
