@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "cli/exit_code.h"
 #include "cli/hunt/digests.h"
+#include "cli/hunt/merge.h"
 #include "cli/hunt/options.h"
 #include "cli/hunt/report.h"
 #include "cli/hunt/table.h"
@@ -74,16 +75,16 @@ class Reporter {
     return request_.save_folder.empty() ? absl::OkStatus() : MakeFolder(request_.save_folder);
   }
 
-  // How the command ends.
+  // How the command ends. What one place cannot take is told in the others all the same.
   int Tell(const HuntReport& report) {
-    if (const absl::Status saved = Save(report); !saved.ok()) return End(saved);
     const std::string& folder = request_.save_folder;
+    absl::Status done = Save(report);
     if (request_.json || !request_.out.empty()) {
       const std::string lines = ReportLines(report, request_.command, folder);
       if (request_.json) std::cout << lines;
       if (!request_.out.empty()) {
         file_.stream() << lines;
-        if (const absl::Status written = file_.Commit(); !written.ok()) return End(written);
+        done.Update(file_.Commit());
       }
     }
     if (!request_.table_folder.empty()) {
@@ -91,8 +92,8 @@ class Reporter {
     } else if (!request_.json) {
       PrintHunt(report, request_.command, folder, std::cout);
     }
-    const bool found = sim::FoundAnything(report.tallies);
-    return End(FlushStdout(), found ? kExpectationFailed : kAsExpected);
+    done.Update(FlushStdout());
+    return End(done, sim::FoundAnything(report.tallies) ? kExpectationFailed : kAsExpected);
   }
 
  private:
@@ -100,17 +101,22 @@ class Reporter {
     if (request_.save_folder.empty()) return absl::OkStatus();
     const absl::Status pages = request_.pages ? PagesMissing() : absl::OkStatus();
     if (!pages.ok()) std::cerr << "no pages beside the scenarios: " << pages.message() << '\n';
+    absl::Status done;
     for (const NamedFinding& finding : FindingsOf(report.tallies)) {
-      OutputFile file;
-      const absl::Status opened = file.Open(SavedPath(finding, request_.save_folder));
-      if (!opened.ok()) return opened;
-      file.stream() << sim::ScenarioText(
-          sim::ScenarioOf(report.hunt, *finding.kind, *finding.finding));
-      if (absl::Status written = file.Commit(); !written.ok()) return written;
-      if (!request_.pages || !pages.ok()) continue;
-      if (absl::Status written = SavePage(report, finding); !written.ok()) return written;
+      const absl::Status saved = SaveScenario(report, finding);
+      done.Update(saved);
+      if (saved.ok() && request_.pages && pages.ok()) done.Update(SavePage(report, finding));
     }
-    return absl::OkStatus();
+    return done;
+  }
+
+  absl::Status SaveScenario(const HuntReport& report, const NamedFinding& finding) const {
+    OutputFile file;
+    const absl::Status opened = file.Open(SavedPath(finding, request_.save_folder));
+    if (!opened.ok()) return opened;
+    file.stream() << sim::ScenarioText(
+        sim::ScenarioOf(report.hunt, *finding.kind, *finding.finding));
+    return file.Commit();
   }
 
   absl::Status SavePage(const HuntReport& report, const NamedFinding& finding) const {
@@ -136,18 +142,18 @@ class Hunter {
     if (const absl::Status hunted = HuntWorlds(); !hunted.ok()) return End(hunted);
     if (const absl::Status written = digests_.Commit(); !written.ok()) return End(written);
     if (const absl::Status shrunk = Shrink(); !shrunk.ok()) return End(shrunk);
-    return reporter_.Tell(MakeReport(request_.hunt, std::move(tallies_)));
+    return reporter_.Tell(
+        MakeReport(request_.hunt, RunsAsked(request_), done_, std::move(tallies_)));
   }
 
  private:
   absl::Status HuntWorlds() {
     const Clock::time_point started = Clock::now();
-    uint64_t runs = 0;
     Progress progress;
     const absl::Status status = sim::RunHunt(
         request_.hunt, RunsOfShard(request_), static_cast<int>(request_.jobs),
         [&](uint64_t done, const sim::RunDigest& last, const sim::HuntTallies& so_far) {
-          runs = done;
+          done_ = done;
           digests_.Add(last);
           if (progress.IsDue()) {
             progress.Show(Cat(SpeedText(done, SecondsSince(started)), ", ",
@@ -158,7 +164,7 @@ class Hunter {
         },
         tallies_);
     Progress::Clear();
-    std::cerr << SpeedText(runs, SecondsSince(started)) << '\n';
+    std::cerr << SpeedText(done_, SecondsSince(started)) << '\n';
     return status;
   }
 
@@ -192,6 +198,7 @@ class Hunter {
   const HuntRequest& request_;
   Reporter reporter_;
   DigestFile digests_;
+  uint64_t done_ = 0;  // runs of the shard
   sim::HuntTallies tallies_;
 };
 

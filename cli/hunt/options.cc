@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/hunt/coverage.h"
 #include "cli/option_values.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/language.h"
@@ -18,7 +19,6 @@ using Words = std::vector<std::string_view>;
 
 constexpr uint64_t kHuntRunsMax = 1'000'000'000'000;
 constexpr uint64_t kRunsByDefault = 10'000;
-constexpr uint64_t kShardsMax = 1'000'000;
 constexpr Duration kShortestRun = Seconds(10);
 constexpr Duration kLongestRun = Seconds(int64_t{24} * 3600);
 
@@ -214,11 +214,14 @@ std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& 
   return errors;
 }
 
+std::optional<uint64_t> RunsAsked(const HuntRequest& request) {
+  if (!request.runs && request.time) return std::nullopt;
+  return request.runs.value_or(kRunsByDefault);
+}
+
 uint64_t RunsOfShard(const HuntRequest& request) {
-  if (!request.runs && request.time) return kHuntRunsMax;
-  const uint64_t runs = request.runs.value_or(kRunsByDefault);
   const sim::HuntOptions& hunt = request.hunt;
-  return runs <= hunt.shard ? 0 : (runs - hunt.shard - 1) / hunt.shards + 1;
+  return RunsOfShard(RunsAsked(request).value_or(kHuntRunsMax), hunt.shard, hunt.shards);
 }
 
 }  // namespace whorl::cli

@@ -35,7 +35,9 @@ void AddHuntOptions(CLI::App& app, const std::shared_ptr<HuntRequest>& request);
 // Options that do not go together; nothing when all is well.
 std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& request);
 
-// How many runs the request asks of its shard at most.
+// How many runs the request asks of the whole hunt; nothing if time alone is to end it.
+std::optional<uint64_t> RunsAsked(const HuntRequest& request);
+// How many runs it asks of its shard at most.
 uint64_t RunsOfShard(const HuntRequest& request);
 
 }  // namespace whorl::cli

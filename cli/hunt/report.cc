@@ -66,9 +66,17 @@ Json HuntJson(const HuntReport& report) {
   json["invariant"] = nullptr;
   if (hunt.invariant) json["invariant"] = std::string(WordOf(*hunt.invariant));
   json["promised"] = hunt.promised_only;
-  json["shards"] = report.shards;
+  json["runs"] = nullptr;
+  if (report.asked) json["runs"] = *report.asked;
+  json["shards"] = report.coverage.shards;
+  // [[shard, its runs], ...].
   Json& covered = json["covered"] = Json::array();
-  for (const uint64_t shard : report.covered) covered.push_back(shard + 1);
+  for (const auto& [shard, count] : report.coverage.runs) {
+    Json pair = Json::array();
+    pair.push_back(shard + 1);
+    pair.push_back(count);
+    covered.push_back(std::move(pair));
+  }
   return json;
 }
 
@@ -205,6 +213,22 @@ sim::Histogram ReadHistogram(const Json& json) {
   return histogram;
 }
 
+Coverage ReadCoverage(const Json& json, std::optional<uint64_t> asked) {
+  Coverage coverage{.shards = At(json, "shards").get<uint64_t>(), .runs = {}};
+  if (coverage.shards < 1 || coverage.shards > kShardsMax) Refuse("no such number of shards");
+  for (const Json& pair : At(json, "covered")) {
+    const auto shard = pair.at(0).get<uint64_t>();
+    const auto runs = pair.at(1).get<uint64_t>();
+    if (shard < 1 || shard > coverage.shards) Refuse("there is no such shard");
+    if (asked && runs > RunsOfShard(*asked, shard - 1, coverage.shards)) {
+      Refuse("a shard has more runs than there are");
+    }
+    if (!coverage.runs.emplace(shard - 1, runs).second) Refuse("a shard is there twice");
+  }
+  if (coverage.runs.empty()) Refuse("no shard");
+  return coverage;
+}
+
 HuntReport ReadHunt(const Json& json) {
   HuntReport report;
   sim::HuntOptions& hunt = report.hunt;
@@ -222,13 +246,8 @@ HuntReport ReadHunt(const Json& json) {
         Word(At(json, "invariant").get<std::string>(), kCountOf<Invariant>, WordOf<Invariant>);
   }
   hunt.promised_only = At(json, "promised").get<bool>();
-  report.shards = At(json, "shards").get<uint64_t>();
-  for (const Json& covered : At(json, "covered")) {
-    const auto shard = covered.get<uint64_t>();
-    if (shard < 1 || shard > report.shards) Refuse("there is no such shard");
-    report.covered.insert(shard - 1);
-  }
-  if (report.covered.empty()) Refuse("no shard");
+  if (!At(json, "runs").is_null()) report.asked = At(json, "runs").get<uint64_t>();
+  report.coverage = ReadCoverage(json, report.asked);
   return report;
 }
 
@@ -317,7 +336,9 @@ class Reader {
     if (end_->is_partial)
       return "merged with --partial, so that it has a part of the findings only";
     const size_t findings = FindingsOf(report_.tallies).size();
-    if (end_->protocols == report_.tallies.size() && end_->findings == findings) return {};
+    if (end_->protocols == report_.tallies.size() && end_->findings == findings) {
+      return MissingRuns();
+    }
     return Cat("lines are missing: of ", std::to_string(end_->protocols), " protocols it has ",
                std::to_string(report_.tallies.size()), ", and of ", std::to_string(end_->findings),
                " findings ", std::to_string(findings));
@@ -327,6 +348,14 @@ class Reader {
   bool HasRead() const { return has_read_; }
 
  private:
+  std::string MissingRuns() const {
+    const auto told = static_cast<uint64_t>(sim::RunCount(report_.tallies));
+    const uint64_t covered = report_.coverage.RunCount();
+    if (told == covered) return {};
+    return Cat("runs are missing: it covers ", std::to_string(covered), ", and its lines count ",
+               std::to_string(told));
+  }
+
   void CheckHunt(const Json& json) {
     if (At(json, "format").get<std::string>() != kFormatName) Refuse("of another format");
     if (At(json, "version").get<int>() != kHuntFormat) {
@@ -334,8 +363,8 @@ class Reader {
     }
     const HuntReport hunt = ReadHunt(At(json, "hunt"));
     if (!std::exchange(has_read_, true)) report_ = hunt;
-    if (hunt.hunt == report_.hunt && hunt.shards == report_.shards &&
-        hunt.covered == report_.covered) {
+    if (hunt.hunt == report_.hunt && hunt.asked == report_.asked &&
+        hunt.coverage == report_.coverage) {
       return;
     }
     Refuse("of another hunt, or another shard, than the lines before");
@@ -368,68 +397,27 @@ std::string RefusalOf(Reader& reader, const std::string& line) {
   }
 }
 
-// --- adding ------------------------------------------------------------------------------------
-
-// Equal, except for findings that only one of them has shrunk, because the other one was interrupted.
-bool SameTallies(sim::HuntTallies one, sim::HuntTallies other) {
-  for (auto& [protocol, tally] : one) {
-    for (auto& [kind, finding] : tally.findings) {
-      const auto same = other[protocol].findings.find(kind);
-      if (same == other[protocol].findings.end()) return false;
-      if (finding.shrunk.has_value() == same->second.shrunk.has_value()) continue;
-      for (sim::Finding* either : {&finding, &same->second}) {
-        either->shrunk.reset();
-        either->shrink_runs = 0;
-      }
-    }
-  }
-  return one == other;
-}
-
-bool SameRunCounts(const sim::HuntTallies& one, const sim::HuntTallies& other) {
-  return std::ranges::equal(one, other, [](const auto& a, const auto& b) {
-    return a.first == b.first && a.second.runs == b.second.runs;
-  });
-}
-
-// "shard 2/3", or "shards 1/3 and 2/3".
-std::string ShardsText(const std::set<uint64_t>& shards, uint64_t count) {
-  std::string text = shards.size() == 1 ? "shard " : "shards ";
-  size_t left = shards.size();
-  for (const uint64_t shard : shards) {
-    text += Cat(std::to_string(shard + 1), "/", std::to_string(count));
-    if (--left > 0) text += left == 1 ? " and " : ", ";
-  }
-  return text;
-}
-
-absl::Status CompareReports(const ReportFile& one, const ReportFile& other) {
-  const std::string name = sim::Printable(other.path, 1000);
-  const std::string shards = ShardsText(one.report.covered, one.report.shards);
-  const std::string both = Cat(shards, " is in ", sim::Printable(one.path, 1000), ", too");
-  if (one.report.is_partial || other.report.is_partial) {
-    return absl::InvalidArgumentError(
-        Cat(name, ": ", both, ", and one of them is cut off; leave that one out"));
-  }
-  if (SameTallies(one.report.tallies, other.report.tallies)) return absl::OkStatus();
-  if (!SameRunCounts(one.report.tallies, other.report.tallies)) {
-    return absl::InvalidArgumentError(
-        Cat(name, ": ", both, ", with another number of runs; leave one of them out"));
-  }
-  return absl::DataLossError(
-      Cat(name, ": ", both,
-          ", and the same runs came out otherwise: a mistake of whorl's, or one of "
-          "the two was written by another build"));
-}
-
 }  // namespace
 
-HuntReport MakeReport(const sim::HuntOptions& hunt, sim::HuntTallies tallies) {
-  HuntReport report{
-      .hunt = hunt, .shards = hunt.shards, .covered = {hunt.shard}, .tallies = std::move(tallies)};
+HuntReport MakeReport(const sim::HuntOptions& hunt, std::optional<uint64_t> asked, uint64_t done,
+                      sim::HuntTallies tallies) {
+  HuntReport report{.hunt = hunt,
+                    .asked = asked,
+                    .coverage = {.shards = hunt.shards, .runs = {{hunt.shard, done}}},
+                    .tallies = std::move(tallies)};
   report.hunt.shard = 0;
   report.hunt.shards = 1;
   return report;
+}
+
+std::string ShardsText(const Coverage& coverage) {
+  std::string text = coverage.runs.size() == 1 ? "shard " : "shards ";
+  size_t left = coverage.runs.size();
+  for (const auto& [shard, count] : coverage.runs) {
+    text += Cat(std::to_string(shard + 1), "/", std::to_string(coverage.shards));
+    if (--left > 0) text += left == 1 ? " and " : ", ";
+  }
+  return text;
 }
 
 std::vector<NamedFinding> FindingsOf(const sim::HuntTallies& tallies) {
@@ -482,42 +470,11 @@ absl::StatusOr<HuntReport> ReadReport(std::string_view text, const std::string& 
   if (missing.empty()) return report;
   if (!accepts_partial) {
     return absl::InvalidArgumentError(Cat(name, ": ", missing, "; hunt ",
-                                          ShardsText(report.covered, report.shards),
+                                          ShardsText(report.coverage),
                                           " again, or merge what is there by --partial"));
   }
   report.is_partial = true;
   return report;
-}
-
-absl::StatusOr<HuntReport> SumOf(const std::vector<ReportFile>& files) {
-  HuntReport sum = files.front().report;
-  for (size_t i = 1; i < files.size(); ++i) {
-    const HuntReport& report = files[i].report;
-    const std::string name = sim::Printable(files[i].path, 1000);
-    if (report.hunt != sum.hunt || report.shards != sum.shards) {
-      return absl::InvalidArgumentError(
-          Cat(name, ": of another hunt (another seed, other options or another number of shards)"));
-    }
-    const auto same = std::find_if(files.begin(), files.begin() + i, [&](const ReportFile& file) {
-      return file.report.covered == report.covered;
-    });
-    if (same != files.begin() + i) {
-      if (absl::Status status = CompareReports(*same, files[i]); !status.ok()) return status;
-      continue;
-    }
-    for (const uint64_t shard : report.covered) {
-      if (sum.covered.insert(shard).second) continue;
-      return absl::InvalidArgumentError(
-          Cat(name, ": ", ShardsText({shard}, sum.shards),
-              " is there already, added up with others; leave one of the files out"));
-    }
-    for (const auto& [protocol, tally] : report.tallies) sum.tallies[protocol].Add(tally);
-    sum.is_partial |= report.is_partial;
-  }
-  if (!sum.IsWhole()) return sum;
-  sum.shards = 1;
-  sum.covered = {0};
-  return sum;
 }
 
 std::string SavedPath(const NamedFinding& finding, const std::string& save_folder) {

@@ -2,42 +2,44 @@
 //
 // As JSON lines, which `whorl hunt --merge` reads back: a line for each protocol, one for each
 // finding, and one at the end that counts them.
-//   {"format":"whorl-hunt","version":4,"line":"protocol","hunt":{...},"protocol":"spindle_v2",...}
-//   {"format":"whorl-hunt","version":4,"line":"finding","protocol":"spindle_v2",...}
-//   {"format":"whorl-hunt","version":4,"line":"end","hunt":{...},"protocols":1,"findings":1,...}
+//   {"format":"whorl-hunt","version":5,"line":"protocol","hunt":{...},"protocol":"spindle_v2",...}
+//   {"format":"whorl-hunt","version":5,"line":"finding","protocol":"spindle_v2",...}
+//   {"format":"whorl-hunt","version":5,"line":"end","hunt":{...},"protocols":1,"findings":1,...}
 // Invariants:
 //   1. A report read back and written again is the same to the byte.
-//   2. The reports of all shards of a hunt, added up, are the report of the whole hunt. A report that
-//      is given twice counts once.
-//   3. A report from which a line is missing is never taken for a whole one.
+//   2. The reports of all shards of a hunt, added up (merge.h), are the report of the whole hunt.
+//   3. A report says which runs it contains. One that was ended early, or from which a line is
+//      missing, is never taken for a whole one.
 #pragma once
 
 #include <cstdint>
-#include <set>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cli/hunt/coverage.h"
 #include "sim/hunt/hunt.h"
 
 namespace whorl::cli {
 
-inline constexpr int kHuntFormat = 4;
+inline constexpr int kHuntFormat = 5;
 
 struct HuntReport {
-  sim::HuntOptions hunt;       // without its shard
-  uint64_t shards = 1;         // how many there are
-  std::set<uint64_t> covered;  // the shards that this report contains, from 0
+  sim::HuntOptions hunt;          // without its shard
+  std::optional<uint64_t> asked;  // how many runs of the whole hunt; nothing: time ended it
+  Coverage coverage;
   sim::HuntTallies tallies;
   bool is_partial = false;  // lines are missing: a file was cut off
-
-  // Nothing was left out: the shards are the whole hunt.
-  bool IsWhole() const { return covered.size() == shards; }
 };
 
-HuntReport MakeReport(const sim::HuntOptions& hunt, sim::HuntTallies tallies);
+// `done`: how many runs of its shard are in the tallies.
+HuntReport MakeReport(const sim::HuntOptions& hunt, std::optional<uint64_t> asked, uint64_t done,
+                      sim::HuntTallies tallies);
+
+// "shard 2/3", or "shards 1/3 and 2/3".
+std::string ShardsText(const Coverage& coverage);
 
 // In the order in which a report tells them: promised ones first.
 struct NamedFinding {
@@ -57,18 +59,6 @@ std::string ReportLines(const HuntReport& report, const std::string& command,
 // `accepts_partial`: then the lines that are whole are read, and the report says that it is partial.
 absl::StatusOr<HuntReport> ReadReport(std::string_view text, const std::string& path,
                                       bool accepts_partial);
-
-// A report, and where it was read.
-struct ReportFile {
-  std::string path;
-  HuntReport report;
-};
-// The sum of reports of parts of one hunt. Reports of the same shards have to be equal, and count
-// once.
-//   kInvalidArgument: one is of another hunt, or they cannot be added up.
-//   kDataLoss: two reports of the same runs differ, so a run could not be repeated.
-// REQUIRES: there is a report.
-absl::StatusOr<HuntReport> SumOf(const std::vector<ReportFile>& files);
 
 // One line of shell that replays a finding.
 std::string ReplayLine(const HuntReport& report, const NamedFinding& finding,

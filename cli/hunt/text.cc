@@ -100,9 +100,14 @@ void PrintSummary(const HuntReport& report, size_t findings, std::ostream& out) 
   out << '\n'
       << sim::CountText(sim::RunCount(report.tallies), "run", "runs") << ": "
       << sim::CountText(static_cast<int64_t>(findings), "kind of violation", "kinds of violations");
-  if (!report.IsWhole()) {
-    out << "; of " << report.shards << " shards, " << report.covered.size()
-        << (report.covered.size() == 1 ? " is" : " are") << " here";
+  const Coverage& coverage = report.coverage;
+  if (coverage.runs.size() < coverage.shards) {
+    out << "; of " << coverage.shards << " shards, " << coverage.runs.size()
+        << (coverage.runs.size() == 1 ? " is" : " are") << " here";
+  }
+  if (report.asked && coverage.RunCount() < coverage.Due(*report.asked)) {
+    out << "; ended early: of " << GroupedText(static_cast<int64_t>(coverage.Due(*report.asked)))
+        << " runs, " << GroupedText(static_cast<int64_t>(coverage.RunCount())) << " are here";
   }
   if (report.is_partial) out << "; partial: lines of a report are missing";
   out << '\n';

@@ -211,8 +211,46 @@ TEST_F(CliHuntTest, DifferingReportsOfOneShardAreAnAlarm) {
                         "otherwise: a mistake of whorl's"));
   EXPECT_THAT(ended.out, IsEmpty());
   EXPECT_THAT(Files("."), Not(testing::Contains("sum.jsonl")));
-  Shell("sed '1s/\"runs\":30,/\"runs\":29,/' a.jsonl >c.jsonl");
-  ExpectUsageError("hunt --merge a.jsonl c.jsonl", "with another number of runs");
+}
+
+// A report of a hunt that was ended early once counted as all the runs that it had been asked for.
+TEST_F(CliHuntTest, AHuntThatWasEndedEarlySaysWhichRunsItHas) {
+  const Ended one = Small("--shard 1/2 --for 1ns --out one.jsonl");
+  EXPECT_THAT(one.out, HasSubstr("1 run: "));
+  EXPECT_THAT(one.out, HasSubstr("of 2 shards, 1 is here; ended early: of 30 runs, 1 are here"));
+  const json line = LinesOf(ReadText(folder_ / "one.jsonl")).back();
+  EXPECT_EQ(line["hunt"]["runs"], 60);
+  EXPECT_EQ(line["hunt"]["covered"], json::parse("[[1, 1]]"));
+
+  Small("--shard 2/2 --out two.jsonl");
+  const Ended early = Whorl("hunt --merge one.jsonl two.jsonl");
+  EXPECT_THAT(early.out, HasSubstr("31 runs: "));
+  EXPECT_THAT(early.out, HasSubstr("; ended early: of 60 runs, 31 are here"));
+
+  // The shard once more, this time to its end: whatever the order, all runs count once.
+  Small("--shard 1/2 --out again.jsonl");
+  const std::string whole = Small("--json").out;
+  for (const std::string files :
+       {"one.jsonl two.jsonl again.jsonl", "again.jsonl one.jsonl two.jsonl one.jsonl"}) {
+    EXPECT_EQ(Whorl("hunt --json --merge " + files).out, whole);
+  }
+  Whorl("hunt --merge one.jsonl two.jsonl --out sum.jsonl");
+  ExpectUsageError("hunt --merge sum.jsonl again.jsonl",
+                   "shard 1/2 is there already, added up with others or cut off");
+  EXPECT_EQ(Whorl("hunt --json --merge two.jsonl sum.jsonl again.jsonl").out, whole);
+  // A whole hunt has its parts.
+  Small("--out whole.jsonl");
+  EXPECT_EQ(Whorl("hunt --json --merge two.jsonl whole.jsonl one.jsonl").out, whole);
+  Small("--runs 59 --out other.jsonl");
+  ExpectUsageError("hunt --merge one.jsonl other.jsonl", "other.jsonl: of another hunt");
+}
+
+// Hours of hunting would be lost.
+TEST_F(CliHuntTest, WhatOnePlaceCannotTakeIsToldInTheOthers) {
+  Shell("mkdir no && touch no/spindle_v2.lease_respected.takeover_insert.json");
+  const Ended ended = Small("--out /dev/full");
+  EXPECT_EQ(ended.code, 3);
+  EXPECT_THAT(ended.out, HasSubstr("60 runs: "));
 }
 
 // Hours of hunting would be lost.
@@ -235,7 +273,10 @@ TEST_F(CliHuntTest, MergingSaysInItsOwnWordsWhatIsWrongWithALine) {
   expect("1s/\"runs\":/\"runes\":/", "b.jsonl:1: expected a line");
   expect("1s/\"runs\":/\"runes\":/", "no \"runs\"");
   expect("1s/\"runs\":/\"runs\":\"many\",\"was\":/", "a value has another type");
-  expect("1s/\"covered\":.1./\"covered\":[7]/", "there is no such shard");
+  expect("1s/\"covered\":..1,/\"covered\":[[7,/", "there is no such shard");
+  expect("1s/\"covered\":..1,30/\"covered\":[[1,31/", "a shard has more runs than there are");
+  expect("s/\"covered\":..1,30/\"covered\":[[1,29/",
+         "b.jsonl: runs are missing: it covers 29, and its lines count 30");
   expect("1s/^.//", "this is no JSON");
 }
 

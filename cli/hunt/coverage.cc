@@ -1,0 +1,52 @@
+#include "cli/hunt/coverage.h"
+
+#include <algorithm>
+
+namespace whorl::cli {
+
+uint64_t RunsOfShard(uint64_t runs, uint64_t shard, uint64_t shards) {
+  return runs <= shard ? 0 : (runs - shard - 1) / shards + 1;
+}
+
+uint64_t Coverage::RunCount() const {
+  uint64_t all = 0;
+  for (const auto& [shard, count] : runs) all += count;
+  return all;
+}
+
+uint64_t Coverage::Due(uint64_t asked) const {
+  uint64_t all = 0;
+  for (const auto& [shard, count] : runs) all += RunsOfShard(asked, shard, shards);
+  return all;
+}
+
+Coverage Coverage::SplitInto(uint64_t count) const {
+  if (count == shards) return *this;
+  Coverage split{.shards = count, .runs = {}};
+  for (uint64_t shard = 0; shard < count; ++shard) {
+    split.runs[shard] = RunsOfShard(RunCount(), shard, count);
+  }
+  return split;
+}
+
+Coverage Coverage::Joined() const {
+  Coverage joined{.shards = 1, .runs = {{0, RunCount()}}};
+  return runs.size() == shards && joined.SplitInto(shards) == *this ? joined : *this;
+}
+
+bool Coverage::Contains(const Coverage& other) const {
+  return std::ranges::all_of(other.runs, [this](const auto& entry) {
+    const auto mine = runs.find(entry.first);
+    return mine != runs.end() && mine->second >= entry.second;
+  });
+}
+
+std::optional<uint64_t> Coverage::Shared(const Coverage& other) const {
+  for (const auto& [shard, count] : runs) {
+    const auto same = other.runs.find(shard);
+    if (same != other.runs.end() && count > 0 && same->second > 0) return shard;
+  }
+  return std::nullopt;
+}
+
+}  // namespace whorl::cli

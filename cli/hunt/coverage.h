@@ -1,0 +1,36 @@
+// Which runs of a hunt a report contains.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+namespace whorl::cli {
+
+inline constexpr uint64_t kShardsMax = 1'000'000;
+
+// How many of the first `runs` runs of a hunt belong to a shard, counted from 0: it has every
+// `shards`-th of them.
+uint64_t RunsOfShard(uint64_t runs, uint64_t shard, uint64_t shards);
+
+// Of each shard that is here, its first so many runs. A shard that was ended before its first run is
+// here, with none.
+struct Coverage {
+  uint64_t shards = 1;                // how many there are
+  std::map<uint64_t, uint64_t> runs;  // by shard, from 0
+  friend bool operator==(const Coverage&, const Coverage&) = default;
+
+  uint64_t RunCount() const;
+  // How many runs the shards that are here have in a hunt of `asked` runs.
+  uint64_t Due(uint64_t asked) const;
+  // The same runs as those of `count` shards. REQUIRES: there are as many, or one.
+  Coverage SplitInto(uint64_t count) const;
+  // The same runs as those of one shard, if they are the first ones of the whole hunt.
+  Coverage Joined() const;
+  // Whether it has all that `other` has. REQUIRES: as many shards.
+  bool Contains(const Coverage& other) const;
+  // A shard of which both have a run.
+  std::optional<uint64_t> Shared(const Coverage& other) const;
+};
+
+}  // namespace whorl::cli

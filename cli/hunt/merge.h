@@ -1,0 +1,26 @@
+// Adds up the reports of parts of one hunt.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cli/hunt/report.h"
+
+namespace whorl::cli {
+
+// A report, and where it was read.
+struct ReportFile {
+  std::string path;
+  HuntReport report;
+};
+
+// The sum of reports of parts of one hunt, in any order. What is in several of them counts once: of
+// two reports of one shard, one of which was ended earlier, the longer one has it all. Those of the
+// same runs have to be equal.
+//   kInvalidArgument: one is of another hunt, or they cannot be added up.
+//   kDataLoss: two reports of the same runs differ, so a run could not be repeated.
+// REQUIRES: there is a report.
+absl::StatusOr<HuntReport> SumOf(const std::vector<ReportFile>& files);
+
+}  // namespace whorl::cli
