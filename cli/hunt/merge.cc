@@ -43,7 +43,6 @@ class Merger {
   absl::StatusOr<HuntReport> Run() {
     if (absl::Status same = TakeParts(); !same.ok()) return same;
     if (absl::Status joined = JoinSame(); !joined.ok()) return joined;
-    DropContained();
     if (absl::Status picked = Pick(); !picked.ok()) return picked;
     return Sum();
   }
@@ -113,22 +112,9 @@ class Merger {
     return absl::OkStatus();
   }
 
-  // A report that was ended early, when there is a longer one of the same shards. One that is cut off
-  // may lack what a shorter one has.
-  void DropContained() {
-    std::vector<Part> left;
-    for (const Part& part : parts_) {
-      const bool is_contained = std::ranges::any_of(parts_, [&](const Part& other) {
-        return &other != &part && !other.report.is_partial &&
-               other.report.coverage.Contains(part.report.coverage);
-      });
-      if (!is_contained) left.push_back(part);
-    }
-    parts_ = std::move(left);
-  }
-
-  // Takes the reports that have the most of each of their shards, and no run twice. Of sums that
-  // overlap, the greater one comes first.
+  // Takes the reports that have the most of each of their shards, and no run twice; what is
+  // left has to be contained in them. Of sums that overlap, the greater one comes first, and one that
+  // is cut off comes last.
   absl::Status Pick() {
     all_.shards = parts_.front().report.coverage.shards;
     for (const Part& part : parts_) {
@@ -139,7 +125,8 @@ class Merger {
     }
     std::ranges::sort(parts_, {}, [](const Part& part) {
       const Coverage& coverage = part.report.coverage;
-      return std::tuple(-static_cast<int64_t>(coverage.runs.size()), coverage.runs);
+      return std::tuple(part.report.is_partial, -static_cast<int64_t>(coverage.runs.size()),
+                        coverage.runs);
     });
     Coverage taken{.shards = all_.shards, .runs = {}};
     Coverage whole = taken;  // by reports that lack nothing

@@ -115,6 +115,17 @@ TEST(HuntMerge, EveryRunCountsOnceInAnyOrder) {
   EXPECT_GT(wholes, 10);
 }
 
+// The sum has less of shard 0 than another report, and all that it has is in the others.
+TEST(HuntMerge, ASumOfWhatIsThereByNowIsLeftOut) {
+  const auto sum = SumOf({Hunted(0, 1), Hunted(1, 10)});
+  ASSERT_TRUE(sum.ok());
+  const ReportFile old{.path = "a sum", .report = *sum};
+  const auto all = SumOf({Hunted(1, 10), old, Hunted(0, 10)});
+  ASSERT_TRUE(all.ok()) << all.status();
+  EXPECT_EQ(all->coverage.RunCount(), 20U);
+  EXPECT_FALSE(SumOf({old, Hunted(0, 10)}).ok());
+}
+
 TEST(HuntMerge, OfTwoReportsTheOneThatWasShrunkIsTold) {
   ReportFile drawn = Hunted(0, 10);
   sim::Finding finding{.runs = 1, .run = 5, .shrunk = {}};

@@ -241,13 +241,12 @@ TEST_F(CliHuntTest, AHuntThatWasEndedEarlySaysWhichRunsItHas) {
   // A whole hunt has its parts.
   Small("--out whole.jsonl");
   EXPECT_EQ(Whorl("hunt --json --merge two.jsonl whole.jsonl one.jsonl").out, whole);
-  Small("--runs 59 --out other.jsonl");
+  Whorl("hunt --protocol spindle_v2 --duration 40s --runs 59 --seed 4 --out other.jsonl");
   ExpectUsageError("hunt --merge one.jsonl other.jsonl", "other.jsonl: of another hunt");
 }
 
 // Hours of hunting would be lost.
 TEST_F(CliHuntTest, WhatOnePlaceCannotTakeIsToldInTheOthers) {
-  Shell("mkdir no && touch no/spindle_v2.lease_respected.takeover_insert.json");
   const Ended ended = Small("--out /dev/full");
   EXPECT_EQ(ended.code, 3);
   EXPECT_THAT(ended.out, HasSubstr("60 runs: "));
