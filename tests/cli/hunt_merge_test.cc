@@ -128,7 +128,9 @@ TEST(HuntMerge, ASumOfWhatIsThereByNowIsLeftOut) {
 
 TEST(HuntMerge, OfTwoReportsTheOneThatWasShrunkIsTold) {
   ReportFile drawn = Hunted(0, 10);
-  sim::Finding finding{.runs = 1, .run = 5, .shrunk = {}};
+  sim::Finding finding;
+  finding.runs = 1;
+  finding.run = 5;
   drawn.report.tallies["fenced_lease"].findings[{Invariant::kNoWedge, "take"}] = finding;
   ReportFile shrunk = drawn;
   finding.shrunk = sim::Scenario{};
