@@ -75,7 +75,7 @@ class Reporter {
     return request_.save_folder.empty() ? absl::OkStatus() : MakeFolder(request_.save_folder);
   }
 
-  // How the command ends. What one place cannot take is told in the others all the same.
+  // How the command ends. If one output cannot be written, the others get the report all the same.
   int Tell(const HuntReport& report) {
     const std::string& folder = request_.save_folder;
     absl::Status done = Save(report);
@@ -142,18 +142,18 @@ class Hunter {
     if (const absl::Status hunted = HuntWorlds(); !hunted.ok()) return End(hunted);
     if (const absl::Status written = digests_.Commit(); !written.ok()) return End(written);
     if (const absl::Status shrunk = Shrink(); !shrunk.ok()) return End(shrunk);
-    return reporter_.Tell(
-        MakeReport(request_.hunt, RunsAsked(request_), done_, std::move(tallies_)));
+    return reporter_.Tell(MakeReport(request_.hunt, RunsAsked(request_), std::move(tallies_)));
   }
 
  private:
   absl::Status HuntWorlds() {
     const Clock::time_point started = Clock::now();
+    uint64_t runs = 0;
     Progress progress;
     const absl::Status status = sim::RunHunt(
         request_.hunt, RunsOfShard(request_), static_cast<int>(request_.jobs),
         [&](uint64_t done, const sim::RunDigest& last, const sim::HuntTallies& so_far) {
-          done_ = done;
+          runs = done;
           digests_.Add(last);
           if (progress.IsDue()) {
             progress.Show(Cat(SpeedText(done, SecondsSince(started)), ", ",
@@ -164,7 +164,7 @@ class Hunter {
         },
         tallies_);
     Progress::Clear();
-    std::cerr << SpeedText(done_, SecondsSince(started)) << '\n';
+    std::cerr << SpeedText(runs, SecondsSince(started)) << '\n';
     return status;
   }
 
@@ -198,7 +198,6 @@ class Hunter {
   const HuntRequest& request_;
   Reporter reporter_;
   DigestFile digests_;
-  uint64_t done_ = 0;  // runs of the shard
   sim::HuntTallies tallies_;
 };
 

@@ -41,7 +41,7 @@ bool Coverage::Contains(const Coverage& other) const {
   });
 }
 
-std::optional<uint64_t> Coverage::Shared(const Coverage& other) const {
+std::optional<uint64_t> Coverage::SharedShard(const Coverage& other) const {
   for (const auto& [shard, count] : runs) {
     const auto same = other.runs.find(shard);
     if (same != other.runs.end() && count > 0 && same->second > 0) return shard;

@@ -13,15 +13,15 @@ inline constexpr uint64_t kShardsMax = 1'000'000;
 // `shards`-th of them.
 uint64_t RunsOfShard(uint64_t runs, uint64_t shard, uint64_t shards);
 
-// Of each shard that is here, its first so many runs. A shard that was ended before its first run is
-// here, with none.
+// How many runs of each shard there are: always its first ones. A shard that was ended before its
+// first run is there, with none.
 struct Coverage {
   uint64_t shards = 1;                // how many there are
   std::map<uint64_t, uint64_t> runs;  // by shard, from 0
   friend bool operator==(const Coverage&, const Coverage&) = default;
 
   uint64_t RunCount() const;
-  // How many runs the shards that are here have in a hunt of `asked` runs.
+  // How many runs these shards have in a hunt of `asked` runs.
   uint64_t Due(uint64_t asked) const;
   // The same runs as those of `count` shards. REQUIRES: there are as many, or one.
   Coverage SplitInto(uint64_t count) const;
@@ -30,7 +30,7 @@ struct Coverage {
   // Whether it has all that `other` has. REQUIRES: as many shards.
   bool Contains(const Coverage& other) const;
   // A shard of which both have a run.
-  std::optional<uint64_t> Shared(const Coverage& other) const;
+  std::optional<uint64_t> SharedShard(const Coverage& other) const;
 };
 
 }  // namespace whorl::cli

@@ -123,10 +123,11 @@ class Merger {
         most = std::max(most, count);
       }
     }
-    std::ranges::sort(parts_, {}, [](const Part& part) {
-      const Coverage& coverage = part.report.coverage;
-      return std::tuple(part.report.is_partial, -static_cast<int64_t>(coverage.runs.size()),
-                        coverage.runs);
+    std::ranges::sort(parts_, [](const Part& a, const Part& b) {
+      const auto& runs = a.report.coverage.runs;
+      const auto& others = b.report.coverage.runs;
+      return std::forward_as_tuple(a.report.is_partial, others.size(), runs) <
+             std::forward_as_tuple(b.report.is_partial, runs.size(), others);
     });
     Coverage taken{.shards = all_.shards, .runs = {}};
     Coverage whole = taken;  // by reports that lack nothing
@@ -136,7 +137,7 @@ class Merger {
       const Coverage& coverage = part.report.coverage;
       const bool has_most = std::ranges::all_of(
           coverage.runs, [&](const auto& entry) { return all_.runs[entry.first] == entry.second; });
-      if (!has_most || taken.Shared(coverage)) {
+      if (!has_most || taken.SharedShard(coverage)) {
         left.push_back(std::move(part));
         continue;
       }
@@ -153,10 +154,9 @@ class Merger {
 
   static absl::Status Overlaps(const Part& part, const Coverage& taken) {
     const Coverage& coverage = part.report.coverage;
-    const uint64_t shard = taken.Shared(coverage).value_or(coverage.runs.begin()->first);
+    const uint64_t shard = taken.SharedShard(coverage).value_or(coverage.runs.begin()->first);
     return absl::InvalidArgumentError(
-        Cat(NameOf(*part.file), ": shard ", std::to_string(shard + 1), "/",
-            std::to_string(coverage.shards),
+        Cat(NameOf(*part.file), ": ", ShardsText({.shards = coverage.shards, .runs = {{shard, 0}}}),
             " is there already, added up with others or cut off; leave one of the files out"));
   }
 

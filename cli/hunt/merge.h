@@ -15,9 +15,9 @@ struct ReportFile {
   HuntReport report;
 };
 
-// The sum of reports of parts of one hunt, in any order. What is in several of them counts once: of
-// two reports of one shard, one of which was ended earlier, the longer one has it all. Those of the
-// same runs have to be equal.
+// The sum of reports of parts of one hunt, in any order. A run that is in several of them
+// counts once: of two reports of one shard, one of which was ended earlier, the longer one contains
+// the other. Those of the same runs have to be equal.
 //   kInvalidArgument: one is of another hunt, or they cannot be added up.
 //   kDataLoss: two reports of the same runs differ, so a run could not be repeated.
 // REQUIRES: there is a report.

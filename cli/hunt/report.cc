@@ -43,10 +43,7 @@ Json CountsJson(const std::array<int64_t, N>& counts, std::string_view (*text)(E
 Json HistogramJson(const sim::Histogram& histogram) {
   Json json = Json::array();
   for (const auto& [value, count] : histogram.counts) {
-    Json pair = Json::array();
-    pair.push_back(value);
-    pair.push_back(count);
-    json.push_back(std::move(pair));
+    json.push_back(Json::array({value, count}));
   }
   return json;
 }
@@ -72,10 +69,7 @@ Json HuntJson(const HuntReport& report) {
   // [[shard, its runs], ...].
   Json& covered = json["covered"] = Json::array();
   for (const auto& [shard, count] : report.coverage.runs) {
-    Json pair = Json::array();
-    pair.push_back(shard + 1);
-    pair.push_back(count);
-    covered.push_back(std::move(pair));
+    covered.push_back(Json::array({shard + 1, count}));
   }
   return json;
 }
@@ -399,11 +393,12 @@ std::string RefusalOf(Reader& reader, const std::string& line) {
 
 }  // namespace
 
-HuntReport MakeReport(const sim::HuntOptions& hunt, std::optional<uint64_t> asked, uint64_t done,
+HuntReport MakeReport(const sim::HuntOptions& hunt, std::optional<uint64_t> asked,
                       sim::HuntTallies tallies) {
+  const auto runs = static_cast<uint64_t>(sim::RunCount(tallies));
   HuntReport report{.hunt = hunt,
                     .asked = asked,
-                    .coverage = {.shards = hunt.shards, .runs = {{hunt.shard, done}}},
+                    .coverage = {.shards = hunt.shards, .runs = {{hunt.shard, runs}}},
                     .tallies = std::move(tallies)};
   report.hunt.shard = 0;
   report.hunt.shards = 1;

@@ -34,8 +34,8 @@ struct HuntReport {
   bool is_partial = false;  // lines are missing: a file was cut off
 };
 
-// `done`: how many runs of its shard are in the tallies.
-HuntReport MakeReport(const sim::HuntOptions& hunt, std::optional<uint64_t> asked, uint64_t done,
+// Of one shard. The tallies are of its first runs.
+HuntReport MakeReport(const sim::HuntOptions& hunt, std::optional<uint64_t> asked,
                       sim::HuntTallies tallies);
 
 // "shard 2/3", or "shards 1/3 and 2/3".

@@ -106,8 +106,8 @@ void PrintSummary(const HuntReport& report, size_t findings, std::ostream& out) 
         << (coverage.runs.size() == 1 ? " is" : " are") << " here";
   }
   if (report.asked && coverage.RunCount() < coverage.Due(*report.asked)) {
-    out << "; ended early: of " << GroupedText(static_cast<int64_t>(coverage.Due(*report.asked)))
-        << " runs, " << GroupedText(static_cast<int64_t>(coverage.RunCount())) << " are here";
+    out << "; ended early, after " << GroupedText(static_cast<int64_t>(coverage.RunCount()))
+        << " of " << GroupedText(static_cast<int64_t>(coverage.Due(*report.asked))) << " runs";
   }
   if (report.is_partial) out << "; partial: lines of a report are missing";
   out << '\n';

@@ -50,7 +50,7 @@ ReportFile Hunted(uint64_t shard, uint64_t runs) {
   tally.runs = static_cast<int64_t>(runs);
   for (uint64_t i = 0; i < runs; ++i) tally.hash += sim::Mix(shard + i * kShards);
   return {.path = "shard " + std::to_string(shard) + ", " + std::to_string(runs) + " runs",
-          .report = MakeReport(hunt, kRuns, runs, tallies)};
+          .report = MakeReport(hunt, kRuns, tallies)};
 }
 
 uint64_t HashOf(const Coverage& coverage) {

@@ -217,7 +217,7 @@ TEST_F(CliHuntTest, DifferingReportsOfOneShardAreAnAlarm) {
 TEST_F(CliHuntTest, AHuntThatWasEndedEarlySaysWhichRunsItHas) {
   const Ended one = Small("--shard 1/2 --for 1ns --out one.jsonl");
   EXPECT_THAT(one.out, HasSubstr("1 run: "));
-  EXPECT_THAT(one.out, HasSubstr("of 2 shards, 1 is here; ended early: of 30 runs, 1 are here"));
+  EXPECT_THAT(one.out, HasSubstr("of 2 shards, 1 is here; ended early, after 1 of 30 runs"));
   const json line = LinesOf(ReadText(folder_ / "one.jsonl")).back();
   EXPECT_EQ(line["hunt"]["runs"], 60);
   EXPECT_EQ(line["hunt"]["covered"], json::parse("[[1, 1]]"));
@@ -225,7 +225,7 @@ TEST_F(CliHuntTest, AHuntThatWasEndedEarlySaysWhichRunsItHas) {
   Small("--shard 2/2 --out two.jsonl");
   const Ended early = Whorl("hunt --merge one.jsonl two.jsonl");
   EXPECT_THAT(early.out, HasSubstr("31 runs: "));
-  EXPECT_THAT(early.out, HasSubstr("; ended early: of 60 runs, 31 are here"));
+  EXPECT_THAT(early.out, HasSubstr("; ended early, after 31 of 60 runs"));
 
   // The shard once more, this time to its end: whatever the order, all runs count once.
   Small("--shard 1/2 --out again.jsonl");
@@ -246,7 +246,7 @@ TEST_F(CliHuntTest, AHuntThatWasEndedEarlySaysWhichRunsItHas) {
 }
 
 // Hours of hunting would be lost.
-TEST_F(CliHuntTest, WhatOnePlaceCannotTakeIsToldInTheOthers) {
+TEST_F(CliHuntTest, AReportThatCannotBeWrittenIsStillPrinted) {
   const Ended ended = Small("--out /dev/full");
   EXPECT_EQ(ended.code, 3);
   EXPECT_THAT(ended.out, HasSubstr("60 runs: "));
