@@ -14,8 +14,8 @@
 //      but for chance: 128 bits.
 //   2. The order of the parts does not matter.
 // REQUIRES of the code under test, for equal forms to have the same future: it compares instants with
-// each other, and subtracts them, but uses none as a number of its own; and it asks of none whether it
-// is longer ago than `memory`.
+// each other, and subtracts them, but uses none as a number of its own, nor a literal such as
+// LocalInstant{} as an instant; and it asks of none whether it is longer ago than `memory`.
 #pragma once
 
 #include <algorithm>

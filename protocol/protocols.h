@@ -165,6 +165,11 @@ struct ProtocolInfo {
   Duration lease_default;
   // How much longer than a lease other processes wait after the last sign of life.
   Duration lease_grace;
+  // How many leases ago something has to be for the protocol's steps not to depend on how many more,
+  // while no fault delays them. A search need not tell apart what lies further back, so a smaller
+  // number makes its space smaller, and one that is too small makes it miss runs
+  // (tests/sim/explore/memory_test.cc shows that those of our protocols are not).
+  int memory_leases = 4;
   RetryPolicy retry_policy;
   // Makes the configuration of a process's part in one lock, with Hosted(). If `id` is empty, the
   // process draws one. REQUIRES: `table` is an identifier; lease is not above lease_max.

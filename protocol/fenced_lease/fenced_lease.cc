@@ -42,8 +42,8 @@ void Remark(Context& here, NoteId note, std::vector<Value> values) {
 
 // An attempt id says by its last letter whether the process may believe in it at once: an answer
 // that was lost for long can be judged by nothing but the row.
-std::string AttemptText(const State& state, const Claim& claim) {
-  return state.prefix + "-" + std::to_string(claim.number.n) + (claim.cautious ? "c" : "");
+std::string AttemptText(const State& state, const Attempt& attempt) {
+  return state.prefix + "-" + std::to_string(attempt.number.n) + (attempt.cautious ? "c" : "");
 }
 
 // The smallest id that no transaction under way has.
@@ -56,14 +56,10 @@ RequestId FreeRequest(const State& state) {
   return request;
 }
 
-void Fly(Context& here, FlightKind kind, Claim claim, Transaction&& transaction) {
-  const RequestId request = FreeRequest(here.state);
-  here.state.flights.push_back({.request = request,
-                                .kind = kind,
-                                .started = here.now.monotonic,
-                                .wanted = true,
-                                .claim = std::move(claim)});
-  RequestTransaction(here.out, request, std::move(transaction));
+void Fly(Context& here, Flight flight, Transaction&& transaction) {
+  flight.request = FreeRequest(here.state);
+  RequestTransaction(here.out, flight.request, std::move(transaction));
+  here.state.flights.push_back(std::move(flight));
 }
 
 Transaction WriteOf(StepName step, Sql sql, std::vector<Value> parameters,
@@ -87,7 +83,7 @@ void SendRead(Context& here) {
                                          ValuesOf(here.config.lock_name));
   transaction.return_read_timestamp = here.state.first_look;
   transaction.give_up_at = here.now.monotonic + here.config.lease;
-  Fly(here, FlightKind::kRead, {}, std::move(transaction));
+  Fly(here, {.kind = FlightKind::kRead, .started = here.now.monotonic}, std::move(transaction));
 }
 
 // The answer to a read that is under way is no longer needed.
@@ -104,37 +100,35 @@ void SendClaim(Context& here, Claim claim) {
   State& state = here.state;
   if (IsFlying(state, FlightKind::kClaim)) return;
   StopLooking(here);
-  claim.number = state.claims.Next();
+  claim.attempt.number = state.claims.Next();
   const Config& config = here.config;
   std::vector<Value> parameters = {config.lock_name, state.id, LeaseMs(config),
-                                   AttemptText(state, claim)};
+                                   AttemptText(state, claim.attempt)};
   if (!claim.create) parameters.emplace_back(claim.seen);
   Transaction transaction = WriteOf(claim.create ? steps::kCreate : steps::kTake,
                                     claim.create ? config.create : config.take,
                                     std::move(parameters), here.now.monotonic + config.lease);
-  Fly(here, FlightKind::kClaim, std::move(claim), std::move(transaction));
+  Fly(here, {.kind = FlightKind::kClaim, .claim = std::move(claim)}, std::move(transaction));
 }
 
 void SendCreate(Context& here) {
-  SendClaim(here, {.create = true,
-                   .cautious = true,
+  SendClaim(here, {.attempt = {.cautious = true},
+                   .create = true,
                    .seen = {},
                    .seen_lease = std::max(here.state.longest_lease, here.config.lease),
                    .sent = {}});
 }
 
 void SendTake(Context& here, Timestamp seen, Duration seen_lease, bool cautious = false) {
-  SendClaim(
-      here,
-      {.create = false, .cautious = cautious, .seen = seen, .seen_lease = seen_lease, .sent = {}});
+  SendClaim(here, {.attempt = {.cautious = cautious}, .seen = seen, .seen_lease = seen_lease});
 }
 
 void SendBeat(Context& here) {
   const Term& term = *here.state.term;
   const LocalInstant now = here.now.monotonic;
-  Fly(here, FlightKind::kBeat, term.claim,
+  Fly(here, {.kind = FlightKind::kBeat, .term = term.attempt.number},
       WriteOf(steps::kBeat, here.config.beat,
-              ValuesOf(here.config.lock_name, term.token, AttemptText(here.state, term.claim)),
+              ValuesOf(here.config.lock_name, term.token, AttemptText(here.state, term.attempt)),
               term.deadline));
   // Should this one stay without an acknowledgement, another follows.
   Set(here, kBeat,
@@ -142,10 +136,10 @@ void SendBeat(Context& here) {
                      here.state.commit_latency * 2));
 }
 
-void SendRelease(Context& here, const Claim& claim, Timestamp token) {
-  Fly(here, FlightKind::kRelease, claim,
+void SendRelease(Context& here, const Attempt& attempt, Timestamp token) {
+  Fly(here, {.kind = FlightKind::kRelease},
       WriteOf(steps::kRelease, here.config.release,
-              ValuesOf(here.config.lock_name, token, AttemptText(here.state, claim)),
+              ValuesOf(here.config.lock_name, token, AttemptText(here.state, attempt)),
               here.now.monotonic + here.config.lease));
 }
 
@@ -175,7 +169,7 @@ void BeginTerm(Context& here, const Claim& claim, Timestamp token, Timestamp ren
   state.seen.reset();
   state.poll_pause = Duration{};
   StopLooking(here);
-  state.term = Term{.claim = claim,
+  state.term = Term{.attempt = claim.attempt,
                     .token = token,
                     .renewed = renewed,
                     .sent = sent,
@@ -192,14 +186,14 @@ enum class Ending : uint8_t { kForGood, kGivenBack };
 void EndTerm(Context& here, Ending ending, std::string why) {
   State& state = here.state;
   const Term term = *std::exchange(state.term, std::nullopt);
-  state.last_term = term.claim.number;
+  state.last_term = term.attempt.number;
   for (const TimerOfLease timer : {kBeat, kBelieve, kDeadline}) Cancel(here, timer);
   if (term.believes) {
     Remark(here, whorl::notes::kLostLock, {std::move(why)});
     // A process that stops has already called back.
     if (!state.stopping) here.out.emplace_back(LeadershipChanged{.leader = false});
   }
-  if (ending == Ending::kGivenBack) return SendRelease(here, term.claim, term.token);
+  if (ending == Ending::kGivenBack) return SendRelease(here, term.attempt, term.token);
   if (!state.stopping) SendRead(here);
 }
 
@@ -215,15 +209,16 @@ void OnDeadline(Context& here) {
 // No belief before the last holder's must have ended, now that the row is known to be the
 // process's own: `wait` from now.
 void HoldBack(Context& here, Duration wait) {
-  here.state.not_before =
-      std::max(here.state.not_before.value_or(LocalInstant{}), here.now.monotonic + wait);
+  if (wait <= Duration{}) return;
+  const LocalInstant until = here.now.monotonic + wait;
+  here.state.not_before = std::max(here.state.not_before.value_or(until), until);
 }
 
 // How long after an answer the holder before may still believe. A commit timestamp is not below
 // true time at its Commit's first sending, nor above it once it was answered; so what lies between
 // two of them has passed.
 Duration WaitAfter(const Context& here, const Claim& claim, Timestamp token) {
-  if (!claim.cautious) return {};
+  if (!claim.attempt.cautious) return {};
   if (claim.create) return Lengthened(here, claim.seen_lease);
   const Duration passed = std::clamp(token - claim.seen, Duration{}, claim.seen_lease);
   return Lengthened(here, claim.seen_lease - passed);
@@ -254,8 +249,8 @@ void OnClaimEnded(Context& here, Claim claim, const TransactionResult& result) {
     // No work was begun under it, but that of the term before may still run. Neither then nor while
     // it may not be believed in yet is it given back, but left to expire: invariants 5 and 7.
     const bool waits =
-        !state.work_stopped || claim.cautious || here.now.monotonic < state.not_before;
-    if (won && !waits) SendRelease(here, claim, result.commit_timestamp);
+        !state.work_stopped || claim.attempt.cautious || here.now.monotonic < state.not_before;
+    if (won && !waits) SendRelease(here, claim.attempt, result.commit_timestamp);
     return;
   }
   if (won) return OnWon(here, claim, result.commit_timestamp);
@@ -277,23 +272,19 @@ void OnClaimEnded(Context& here, Claim claim, const TransactionResult& result) {
 
 // --- what a follower sees ----------------------------------------------------------------------
 
-struct OwnAttempt {
-  Serial number;
-  bool cautious = false;
-};
-
 // Empty if the attempt is another process's.
-std::optional<OwnAttempt> ParseOwn(const State& state, std::string_view attempt) {
+std::optional<Attempt> ParseOwn(const State& state, std::string_view attempt) {
   const auto name = ParseNumberedName(attempt);
   if (!name || name->base != state.prefix) return std::nullopt;
-  return OwnAttempt{.number = name->number, .cautious = name->more == "c"};
+  return Attempt{.number = name->number, .cautious = name->more == "c"};
 }
 
 // The row names an attempt of this process, which has no term: an answer was lost, came too late,
 // or a term is over.
-void OnOwnRow(Context& here, const LockRow& row, const OwnAttempt& own) {
+void OnOwnRow(Context& here, const LockRow& row, const Attempt& own) {
   State& state = here.state;
-  const auto known = std::ranges::find(state.unknown, own.number, &Claim::number);
+  const auto known = std::ranges::find(state.unknown, own.number,
+                                       [](const Claim& claim) { return claim.attempt.number; });
   if (known != state.unknown.end()) {
     Remark(here, whorl::notes::kOutcomeReadBack, {true});
     const Claim claim = *known;
@@ -312,15 +303,15 @@ void OnOwnRow(Context& here, const LockRow& row, const OwnAttempt& own) {
 
 // How much of the time since the heartbeat has passed: by Spanner's clock, which may say anything,
 // but not before the last look that did not show it.
-Duration AgeOf(const Context& here, const LockRow& row, bool seen_before) {
+Duration AgeOf(const Context& here, const LockRow& row) {
   const Duration most =
-      seen_before ? here.now.monotonic - *here.state.last_look : BeatEvery(here, row.lease);
+      here.state.seen ? here.now.monotonic - here.state.seen->looked : BeatEvery(here, row.lease);
   return std::clamp(row.age, Duration{}, std::max(most, Duration{}));
 }
 
 void OnNewHeartbeat(Context& here, const LockRow& row) {
   State& state = here.state;
-  const Duration age = AgeOf(here, row, state.seen.has_value());
+  const Duration age = AgeOf(here, row);
   const Duration delay{here.entropy.Between(
       purposes::kTakeDelay, 0, row.lease.ns / here.config.constants.take_delays_in_lease)};
   state.seen = Seen{.heartbeat = row.heartbeat,
@@ -372,7 +363,7 @@ void OnRead(Context& here, const Flight& flight, const TransactionResult& result
   auto parsed = ParseRow(result.results.front().rows.front(), here.config.lease);
   if (auto* what = std::get_if<std::string>(&parsed)) return OnBadRow(here, std::move(*what));
   OnRow(here, std::get<LockRow>(parsed), first_look, result.read_timestamp);
-  state.last_look = flight.started;
+  if (state.seen && flight.started) state.seen->looked = *flight.started;
 }
 
 // Only a hint: the row decides, as after any other look. One that is under way may have left too
@@ -402,7 +393,8 @@ void OnBeaten(Context& here, const TransactionResult& result) {
   }
   const LocalInstant sent = result.commit_sent.value_or(term.sent);
   Duration& latency = here.state.commit_latency;
-  latency = (latency * 3 + (here.now.monotonic - sent)) / 4;
+  const int64_t weight = here.config.constants.old_latency_weight;
+  latency = (latency * weight + (here.now.monotonic - sent)) / (weight + 1);
   if (result.commit_timestamp <= term.renewed) return;  // an older one, acknowledged late
   const Duration outrun = OutrunBy(here, term, result.commit_timestamp);
   if (outrun > Duration{}) {
@@ -416,8 +408,8 @@ void OnBeaten(Context& here, const TransactionResult& result) {
   if (!here.state.stopping) Set(here, kBeat, term.sent + BeatEvery(here, here.config.lease));
 }
 
-void OnBeatEnded(Context& here, const Claim& claim, const TransactionResult& result) {
-  if (!here.state.term || here.state.term->claim.number != claim.number) return;
+void OnBeatEnded(Context& here, Serial of_term, const TransactionResult& result) {
+  if (!here.state.term || here.state.term->attempt.number != of_term) return;
   if (result.outcome == Outcome::kCommitted) return OnBeaten(here, result);
   // A newer heartbeat took its place before it was sent.
   if (result.status.code == Code::kCancelled) return;
@@ -510,7 +502,7 @@ void OnEnded(Context& here, const TransactionEnded& ended) {
     case FlightKind::kClaim:
       return OnClaimEnded(here, flight.claim, ended.result);
     case FlightKind::kBeat:
-      return OnBeatEnded(here, flight.claim, ended.result);
+      return OnBeatEnded(here, flight.term, ended.result);
     case FlightKind::kRelease:
       return OnReleaseEnded(here, ended.result);
   }
@@ -564,6 +556,7 @@ Config MakeConfig(const std::string& table, std::string lock_name, std::string i
 void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, const Event& event,
           std::vector<Effect>& out) {
   Context here{config, state, now, entropy, out};
+  if (now.monotonic >= state.not_before) state.not_before.reset();
   if (state.term && now.monotonic >= state.term->deadline) OnDeadline(here);
   if (std::holds_alternative<Started>(event)) return OnStarted(here);
   if (std::holds_alternative<StopRequested>(event)) return OnStop(here);

@@ -59,12 +59,14 @@ struct Constants {
   int64_t polls_in_lease = 4;
   int64_t beats_in_lease = 16;
   int64_t take_delays_in_lease = 200;
+  // Of the latency in the smoothed latency of Commits; the latest one has 1.
+  int64_t old_latency_weight = 3;
   WHORL_FIELDS(Constants, rho_ppm, beat_percent, poll_delay, clock_slack, polls_in_lease,
-               beats_in_lease, take_delays_in_lease);
+               beats_in_lease, take_delays_in_lease, old_latency_weight);
 };
 
 // Constants that are whole quarters of the lease: clocks may be off by a quarter, a beat comes after a
-// half, and no delay is drawn.
+// half, and no delay is drawn. Nor is a latency smoothed, which would leave the grid.
 constexpr Constants GridConstants(Duration lease) {
   return {.rho_ppm = 250'000,
           .beat_percent = 50,
@@ -72,7 +74,8 @@ constexpr Constants GridConstants(Duration lease) {
           .clock_slack = lease / 4,
           .polls_in_lease = 4,
           .beats_in_lease = 4,
-          .take_delays_in_lease = std::numeric_limits<int64_t>::max()};
+          .take_delays_in_lease = std::numeric_limits<int64_t>::max(),
+          .old_latency_weight = 0};
 }
 
 struct Config {
@@ -94,17 +97,23 @@ struct Config {
 Config MakeConfig(const std::string& table, std::string lock_name, std::string id, Duration lease,
                   Duration guard = {});
 
-// One TAKE or CREATE.
-struct Claim {
+// What the row says of the claim that won it.
+struct Attempt {
   Serial number;  // counts this process's claims, from 1
-  bool create = false;
   // Believes only after a wait: CREATE, and a TAKE of the first look that did not wait before.
   bool cautious = false;
+  WHORL_FIELDS(Attempt, number, cautious);
+};
+
+// One TAKE or CREATE.
+struct Claim {
+  Attempt attempt;
+  bool create = false;
   Timestamp seen;       // the heartbeat that it replaces
   Duration seen_lease;  // in the row that it replaces; for CREATE, the longest lease ever seen
   // s: when its Commit was first sent. Empty until it has ended, and if none was sent.
   std::optional<LocalInstant> sent;
-  WHORL_FIELDS(Claim, number, create, cautious, seen, seen_lease, sent);
+  WHORL_FIELDS(Claim, attempt, create, seen, seen_lease, sent);
 };
 
 enum class FlightKind : uint8_t { kRead, kClaim, kBeat, kRelease };
@@ -112,10 +121,11 @@ enum class FlightKind : uint8_t { kRead, kClaim, kBeat, kRelease };
 struct Flight {
   RequestId request = 0;
   FlightKind kind = FlightKind::kRead;
-  LocalInstant started;
-  bool wanted = true;  // for a read: its answer is still needed
-  Claim claim;         // for a claim, and for a beat the claim that began its term
-  WHORL_FIELDS(Flight, request, kind, started, wanted, claim);
+  bool wanted = true;                   // for a read: its answer is still needed
+  std::optional<LocalInstant> started;  // for a read
+  Claim claim;                          // for a claim
+  Serial term;                          // for a beat: the attempt that began its term
+  WHORL_FIELDS(Flight, request, kind, wanted, started, claim, term);
 };
 constexpr auto WordTableOf(FlightKind) {
   return MakeWordTable<FlightKind>({
@@ -127,13 +137,13 @@ constexpr auto WordTableOf(FlightKind) {
 }
 
 struct Term {
-  Claim claim;  // the one that began it
+  Attempt attempt;  // the one that began it
   Timestamp token;
   Timestamp renewed;      // commit timestamp of the newest acknowledged Commit
   LocalInstant sent;      // s: when that Commit was first sent
   LocalInstant deadline;  // D
   bool believes = false;
-  WHORL_FIELDS(Term, claim, token, renewed, sent, deadline, believes);
+  WHORL_FIELDS(Term, attempt, token, renewed, sent, deadline, believes);
 };
 
 // Another process's row, as a follower sees it.
@@ -141,7 +151,8 @@ struct Seen {
   Timestamp heartbeat;
   Duration lease;        // the row's, or this process's if the row has none
   LocalInstant take_at;  // the earliest time at which it may be taken
-  WHORL_FIELDS(Seen, heartbeat, lease, take_at);
+  LocalInstant looked;   // when the read was sent that showed it last
+  WHORL_FIELDS(Seen, heartbeat, lease, take_at, looked);
 };
 
 struct State {
@@ -153,19 +164,16 @@ struct State {
   bool first_look = true;     // nothing was ever read
   std::optional<Term> term;
   std::optional<Seen> seen;
-  Duration poll_pause;  // before the next look at a row that has not changed
-  // When the read was sent that last showed the row; empty before the first that did.
-  std::optional<LocalInstant> last_look;
+  Duration poll_pause;     // before the next look at a row that has not changed
   Duration longest_lease;  // in all rows seen so far
-  // No belief before this local time: invariant 5. Empty: nothing was held back so far.
+  // No belief before this local time: invariant 5. Empty: nothing is held back.
   std::optional<LocalInstant> not_before;
   Duration commit_latency;     // smoothed
-  Serial last_term;            // number of the claim whose term ended last
+  Serial last_term;            // number of the attempt whose term ended last
   std::vector<Claim> unknown;  // claims whose outcome has to be read back
   std::vector<Flight> flights;
   WHORL_FIELDS(State, id, prefix, claims, stopping, work_stopped, first_look, term, seen,
-               poll_pause, last_look, longest_lease, not_before, commit_latency, last_term, unknown,
-               flights);
+               poll_pause, longest_lease, not_before, commit_latency, last_term, unknown, flights);
 
   // What stands before the numbers of claims in attempt ids.
   std::string_view SerialsBase() const { return prefix; }

@@ -81,6 +81,8 @@ ProtocolInfo Info() {
   info.lease_min = kLeaseMin;
   info.lease_max = kLeaseMax;
   info.lease_default = Seconds(10);
+  // At its first look it asks whether a heartbeat is two leases old.
+  info.memory_leases = 2;
   info.retry_policy = OurRetryPolicy();
   info.ignores_wall_clock = true;
   info.make_config = [](const std::string& table, std::string lock_name, std::string id,

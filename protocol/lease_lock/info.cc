@@ -86,6 +86,7 @@ ProtocolInfo Info() {
   info.lease_min = kLeaseMin;
   info.refuses_short_lease = true;
   info.lease_default = Seconds(10);
+  info.memory_leases = 2;
   info.retry_policy = GoRetryPolicy();
   info.make_config = [](const std::string& table, std::string lock_name, std::string id,
                         Duration lease) {

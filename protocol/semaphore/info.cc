@@ -82,6 +82,7 @@ ProtocolInfo Info() {
   info.lease_min = kTimeoutMin;
   info.refuses_short_lease = true;
   info.lease_default = Seconds(10);
+  info.memory_leases = 2;
   info.retry_policy = GoRetryPolicy();
   info.ignores_wall_clock = true;
   info.make_config = [](const std::string& table, std::string lock_name, std::string id,

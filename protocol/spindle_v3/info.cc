@@ -84,6 +84,7 @@ ProtocolInfo Info() {
   info.answers_locally = true;
   info.lease_min = kLeaseMin;
   info.lease_default = Seconds(10);
+  info.memory_leases = 2;
   info.retry_policy = GoRetryPolicy();
   info.ignores_wall_clock = true;
   info.make_config = [](const std::string& table, std::string lock_name, std::string id,

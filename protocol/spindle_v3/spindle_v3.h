@@ -61,7 +61,7 @@ struct Constants {
                new_latency_weight);
 };
 
-// Constants that are whole quarters of the lease; no delay is drawn.
+// Constants that are whole quarters of the lease; no delay is drawn, and no latency smoothed.
 constexpr Constants GridConstants(Duration lease) {
   Constants constants;
   constants.buffer_min = lease / 4;
@@ -70,6 +70,8 @@ constexpr Constants GridConstants(Duration lease) {
   constants.wake_delays_in_lease = std::numeric_limits<int64_t>::max();
   constants.least_buffers_in_lease = 4;
   constants.greatest_buffers_in_lease = 4;
+  constants.old_latency_weight = 0;
+  constants.new_latency_weight = 1;
   return constants;
 }
 

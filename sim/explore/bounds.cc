@@ -4,7 +4,6 @@
 
 #include "protocol/protocols.h"
 #include "sim/world/node_clock.h"
-#include "spanner_model/catalogue.h"
 
 namespace whorl::sim {
 namespace {
@@ -22,14 +21,16 @@ std::optional<int64_t> SlowRate(int64_t fast_ppm) {
 }
 
 Duration MemoryOf(const Scenario& scenario, const ExploreBounds& bounds) {
-  constexpr int64_t kLeases = 4;
   Duration lease;
   for (const NodeSpec& node : scenario.nodes) lease = std::max(lease, node.lease);
-  const Duration of_clocks = lease * kLeases + bounds.longest_pause * bounds.faults.pauses;
+  const Duration of_losses =
+      scenario.network.connection_timeout * std::max(0, bounds.faults.losses - 1);
+  const Duration of_clocks = lease * FindProtocol(scenario.protocol)->memory_leases +
+                             bounds.longest_pause * bounds.faults.pauses + of_losses +
+                             bounds.grid * bounds.delay * 2;
   const Duration of_protocols =
       clock_internal::ToLocal(of_clocks, bounds.clocks.rate_ppm);  // as long by a slow clock
-  const Duration of_others =
-      std::max(model::Options{}.idle_limit, scenario.network.connection_timeout) + bounds.grid;
+  const Duration of_others = scenario.network.connection_timeout + bounds.grid;
   return std::max(of_protocols, of_others);
 }
 

@@ -364,12 +364,12 @@ explore::Key128 LockModel::KeyOf(const Digest128& parts, const Outside& outside)
   return key;
 }
 
-explore::Key128 LockModel::Fingerprint(const State& state) const {
-  const World& world = state->world;
+explore::Key128 LockModel::FormOf(const Situation& state, Duration memory) const {
+  const World& world = state.world;
   thread_local CanonicalForm form;
   thread_local NormalForm normal;
   thread_local std::vector<int64_t> asked;
-  AddParts(*state, form);
+  AddParts(state, form);
   asked.assign(world.state().nodes.size() * scenario().locks.size(), form.now().UnixNanos());
   for (size_t i = 0; i < world.state().nodes.size(); ++i) {
     for (const Participant& participant : world.state().nodes[i].participants) {
@@ -378,13 +378,12 @@ explore::Key128 LockModel::Fingerprint(const State& state) const {
           ToTimestamp(participant.asked_at).UnixNanos();
     }
   }
-  normal.Begin(form.now(), memory_, asked);
+  normal.Begin(form.now(), memory, asked);
   normal.AddPartsOf(form);
   normal.Finish();
-  return KeyOf(normal.digest(), {.now = world.now(),
-                                 .left = state->left,
-                                 .violated = state->violated,
-                                 .shown = state->shown});
+  return KeyOf(
+      normal.digest(),
+      {.now = world.now(), .left = state.left, .violated = state.violated, .shown = state.shown});
 }
 
 }  // namespace whorl::sim

@@ -100,7 +100,9 @@ class LockModel {
   bool Take(const State& from, const Move& move, State& to) const;
   // Takes it in place. Whether anything was observed that concerns judges.
   bool Step(Situation& state, const Move& move) const;
-  explore::Key128 Fingerprint(const State& state) const;
+  explore::Key128 Fingerprint(const State& state) const { return FormOf(*state, memory_); }
+  // The same, had the model that memory.
+  explore::Key128 FormOf(const Situation& state, Duration memory) const;
   uint32_t Judge(const State& state) const { return state->violated; }
   // Violations are of one kind if the same step, or an event of the same kind, showed them, after
   // faults of the same kinds. REQUIRES: TellKindsApart() was called.

@@ -197,7 +197,6 @@ void AddNode(const World& world, int16_t index, CanonicalForm& form) {
   form.Add(node.pauses);
   form.Add(node.sessions);
   if (node.life != Life::kDown) {
-    form.Add(LocalInstant{});  // when it started
     const ProcessId process = {.node = index, .incarnation = node.incarnation};
     for (const Participant& participant : node.participants) {
       AddParticipant(participant, process, form);
@@ -269,7 +268,17 @@ void AddPending(const World& world, CanonicalForm& form) {
 
 // --- Spanner -------------------------------------------------------------------------------------
 
-void AddTransaction(const model::TransactionState& transaction, CanonicalForm& form) {
+// Locks are taken from a transaction that has been idle for long; how much longer does not matter.
+void AddLastUsed(const World& world, const model::TransactionState& transaction,
+                 CanonicalForm& form) {
+  const Duration ahead = world.state().spanner.truetime.epsilon * 2;
+  const Duration limit = world.setup().catalogue->options().idle_limit + ahead;
+  form.AddHole({.kind = HoleKind::kFloored, .scope = 0, .param = -limit.ns},
+               transaction.last_used.UnixNanos());
+}
+
+void AddTransaction(const World& world, const model::TransactionState& transaction,
+                    CanonicalForm& form) {
   form.Add(transaction.id);
   form.Add(transaction.begun_by);
   form.Add(transaction.session);
@@ -289,8 +298,7 @@ void AddTransaction(const model::TransactionState& transaction, CanonicalForm& f
   }
   if (model::IsOver(transaction)) return;
   form.Add(transaction.snapshot);
-  // Locks are taken from a transaction that has been idle for long.
-  if (!model::ReadsASnapshot(transaction.kind)) form.Add(transaction.last_used);
+  if (!model::ReadsASnapshot(transaction.kind)) AddLastUsed(world, transaction, form);
   form.Add(transaction.reads);
   form.Add(transaction.writes);
   form.Add(transaction.parked);
@@ -356,7 +364,7 @@ void AddDatabase(const World& world, const References& references, CanonicalForm
   ForEachTransaction(database, [&](const model::TransactionState& transaction, uint32_t origin) {
     if (!references.Matters(transaction)) return;
     Begin(PartKind::kTransaction, -1, form, origin);
-    AddTransaction(transaction, form);
+    AddTransaction(world, transaction, form);
     form.EndPart();
   });
   const std::optional<Timestamp> oldest_read = OldestRead(database, references);

@@ -80,6 +80,14 @@ RetryPolicy RetryPolicyOf(const Scenario& scenario) {
   RetryPolicy policy = FindProtocol(scenario.protocol)->retry_policy;
   const std::optional<Duration> timeout = scenario.network.commit_timeout;
   if (timeout) policy.commit_timeout = std::min(policy.commit_timeout, *timeout);
+  if (scenario.constants == Constants::kGrid) {
+    Duration lease;
+    for (const NodeSpec& node : scenario.nodes) lease = std::max(lease, node.lease);
+    // So that instants stay on the grid. Without any pause, what Spanner refuses or the network loses
+    // would be tried again for ever at one instant.
+    const Backoff backoff = {.initial = lease / 4, .growth_percent = 100, .max = lease / 4};
+    policy.aborted = policy.unary = policy.query = backoff;
+  }
   return policy;
 }
 

@@ -79,12 +79,12 @@ TEST(ExploreLocks, ClosedSpacesHaveTheirSizes) {
   };
   const std::vector<Known> all = {
       {"fenced_lease", {}, 4, 364, 462},
-      {"fenced_lease", {.aborts = 1}, kNoHorizon, 2'264, 2'666},
-      {"fenced_lease", {.losses = 1}, kNoHorizon, 19'748, 38'092},
-      {"spindle_v2", {}, 2, 27'524, 80'970},
-      {"spindle_v3", {}, kNoHorizon, 19'306, 33'403},
-      {"semaphore", {}, 3, 21'231, 49'666},
-      {"lease_lock", {}, kNoHorizon, 5'279, 11'280},
+      {"fenced_lease", {.aborts = 1}, kNoHorizon, 4'126, 8'426},
+      {"fenced_lease", {.losses = 1}, kNoHorizon, 8'744, 16'720},
+      {"spindle_v2", {}, 2, 27'654, 81'272},
+      {"spindle_v3", {}, kNoHorizon, 2'950, 5'298},
+      {"semaphore", {}, 3, 70'084, 166'893},
+      {"lease_lock", {}, kNoHorizon, 2'798, 5'961},
   };
   for (const Known& known : all) {
     const Space space = SpaceOf(known.protocol, known.faults, known.leases);
@@ -103,13 +103,13 @@ TEST(ExploreLocks, ClosedSpacesWithClocksHaveTheirSizes) {
   };
   constexpr Duration kSmall = Microseconds(100);
   const std::vector<Known> all = {
-      {"fenced_lease", {.truetime = kSmall}, kNoHorizon, 9'738, 13'398},
-      {"fenced_lease", {.current_timestamp = kSmall}, kNoHorizon, 4'304, 5'982},
+      {"fenced_lease", {.truetime = kSmall}, kNoHorizon, 3'522, 4'578},
+      {"fenced_lease", {.current_timestamp = kSmall}, kNoHorizon, 1'910, 2'544},
       {"fenced_lease", {.truetime = kSmall, .current_timestamp = kSmall}, 2, 12'300, 17'340},
-      {"fenced_lease", {.truetime = Seconds(5) / 4}, 1, 11'536, 20'404},
-      {"fenced_lease", {.rate_ppm = 250'000}, kNoHorizon, 6'376, 6'952},
-      {"spindle_v3", {.current_timestamp = Seconds(5) / 4}, 2, 11'472, 23'849},
-      {"lease_lock", {.current_timestamp = kSmall}, kNoHorizon, 5'279, 11'280},  // it reads none
+      {"fenced_lease", {.truetime = Seconds(5) / 4}, 1, 17'676, 35'404},
+      {"fenced_lease", {.rate_ppm = 250'000}, kNoHorizon, 6'052, 6'628},
+      {"spindle_v3", {.current_timestamp = Seconds(5) / 4}, 2, 10'925, 21'739},
+      {"lease_lock", {.current_timestamp = kSmall}, kNoHorizon, 2'798, 5'961},  // it reads none
   };
   for (const Known& known : all) {
     Space space = SpaceOf(known.protocol, {}, known.leases);

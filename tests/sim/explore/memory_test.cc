@@ -1,0 +1,103 @@
+// What a search forgets of long ago (MemoryOf, ProtocolInfo::memory_leases) must not matter.
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "protocol/protocols.h"
+#include "sim/explore/bounds.h"
+#include "sim/explore/lock_model.h"
+
+namespace whorl::sim::explore_memory_test {
+namespace {
+
+LockModel ModelOf(std::string_view protocol, const FaultBudget& faults) {
+  ExploreWorld world;
+  world.protocol = protocol;
+  world.grid_constants = true;
+  world.lease = Seconds(5);
+  ExploreBounds bounds;
+  bounds.faults = faults;
+  bounds.grid = world.lease / 4;
+  bounds.longest_pause = world.lease;
+  return {world, bounds};
+}
+
+using Key = std::pair<uint64_t, uint64_t>;
+using Forms = std::set<Key>;
+
+Key FormOf(const LockModel& model, const LockModel::State& state, Duration memory) {
+  const explore::Key128 key = model.FormOf(*state, memory);
+  return {key.high, key.low};
+}
+
+struct Comparison {
+  size_t states = 0;  // told apart by a memory that is twice as long
+  size_t forms = 0;   // told apart by `memory`
+  size_t different =
+      0;  // states from which other forms are reached than from the first of their form
+};
+
+// Visits the first `limit` states that the longer memory tells apart. If the shorter one is long enough,
+// all states of one form lead to the same forms, at every step, so for ever.
+Comparison Compare(const LockModel& model, Duration shorter, Duration longer, size_t limit) {
+  Comparison found;
+  std::map<Key, Forms> known;
+  Forms seen;
+  std::deque<LockModel::State> waiting;
+  const auto add = [&](LockModel::State state) {
+    if (seen.insert(FormOf(model, state, longer)).second) waiting.push_back(std::move(state));
+  };
+  for (LockModel::State& state : model.Initial()) add(std::move(state));
+  for (; !waiting.empty() && found.states < limit; ++found.states) {
+    const LockModel::State state = std::move(waiting.front());
+    waiting.pop_front();
+    Forms next;
+    model.ForEachChoice(state, [&](const Move& move, int) {
+      LockModel::State to;
+      if (!model.Take(state, move, to)) return;
+      next.insert(FormOf(model, to, shorter));
+      add(std::move(to));
+    });
+    const auto [first, is_new] = known.try_emplace(FormOf(model, state, shorter), next);
+    if (!is_new && first->second != next) ++found.different;
+  }
+  found.forms = known.size();
+  return found;
+}
+
+constexpr size_t kLimit = 10'000;
+
+TEST(ExploreMemory, WhatIsLongerAgoDoesNotMatter) {
+  const std::vector<FaultBudget> budgets = {{},
+                                            {.aborts = 1},
+                                            {.deletes = 1},
+                                            {.losses = 1},
+                                            {.losses = 2},
+                                            {.pauses = 1},
+                                            {.crashes = 1}};
+  for (const ProtocolInfo& protocol : Protocols()) {
+    if (protocol.make_grid_config == nullptr) continue;
+    for (const FaultBudget& faults : budgets) {
+      const LockModel model = ModelOf(protocol.name, faults);
+      EXPECT_EQ(Compare(model, model.memory(), model.memory() * 2, kLimit).different, 0U)
+          << protocol.name;
+    }
+  }
+}
+
+// A memory that is too short is noticed.
+TEST(ExploreMemory, WhatIsLessLongAgoMatters) {
+  const LockModel model = ModelOf("spindle_v3", {.losses = 1});
+  const Comparison found = Compare(model, model.bounds().grid, model.memory(), kLimit);
+  EXPECT_LT(found.forms, found.states);
+  EXPECT_GT(found.different, 0U);
+}
+
+}  // namespace
+}  // namespace whorl::sim::explore_memory_test
