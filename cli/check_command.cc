@@ -18,8 +18,12 @@
 
 #include "check/check.h"
 #include "check/decoder.h"
+#include "check/history.h"
+#include "check/infer.h"
 #include "check/input.h"
+#include "check/reproduce.h"
 #include "check/verdict_json.h"
+#include "cli/check_scenario.h"
 #include "cli/exit_code.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
@@ -55,6 +59,7 @@ struct CheckRequest {
   std::optional<Duration> lease;
   std::optional<Duration> clock_error;
   std::optional<Duration> window;
+  std::string scenario_path;
   bool json = false;
 };
 
@@ -144,7 +149,8 @@ class Source {
 class Judgement {
  public:
   Judgement(const ProtocolInfo& protocol, const CheckRequest& request)
-      : checker_(protocol, {.lease = request.lease,
+      : keeps_all_(!request.scenario_path.empty()),
+        checker_(protocol, {.lease = request.lease,
                             .clock_error = request.clock_error,
                             .window = request.window.value_or(check::CheckOptions{}.window)}) {}
 
@@ -156,6 +162,7 @@ class Judgement {
     for (check::Operation& operation : operations_) {
       if (const std::optional<Timestamp> time = check::TimeOf(operation)) at = time;
       ++added_;
+      if (keeps_all_) history_.Add(operation);
       checker_.Add(std::move(operation));
     }
     return at;
@@ -172,6 +179,8 @@ class Judgement {
     return news;
   }
   HistoryVerdict Verdict() { return checker_.Verdict(); }
+  const check::Processes& processes() const { return checker_.processes(); }
+  const check::History& history() const { return history_; }
   int64_t errors() const { return errors_; }
   int64_t added() const { return added_; }
 
@@ -182,6 +191,8 @@ class Judgement {
     checker_.AddUnread(source.place());
   }
 
+  const bool keeps_all_;
+  check::History history_;  // if it is wanted after the verdict
   check::Checker checker_;
   std::vector<check::Operation> operations_;
   std::set<Invariant> told_;
@@ -348,6 +359,18 @@ bool ReadPattern(const CheckRequest& request, check::LogPattern& pattern) {
   return wrong.empty();
 }
 
+// Nothing, and it is said, if there is nothing to write a scenario of.
+std::optional<check::Reproduction> Reproduced(const CheckRequest& request,
+                                              const ProtocolInfo& protocol,
+                                              const Judgement& judgement,
+                                              const HistoryVerdict& verdict) {
+  std::optional<check::InferredScenario> inferred = check::InferScenario(
+      protocol, judgement.history(), judgement.processes(), request.lease, verdict);
+  if (inferred) return check::Reproduce(std::move(*inferred), verdict);
+  Complain("--scenario: no process of the history takes part in a lock");
+  return std::nullopt;
+}
+
 int RunCheck(const CheckRequest& request) {
   const ProtocolInfo* protocol = ChooseProtocol(request);
   if (protocol == nullptr) return kBadInput;
@@ -389,11 +412,22 @@ int RunCheck(const CheckRequest& request) {
   }
   const HistoryVerdict verdict = judgement.Verdict();
   for (const std::string& problem : verdict.problems) Complain(problem);
+  std::optional<check::Reproduction> reproduction;
+  absl::Status written = absl::OkStatus();
+  if (!request.scenario_path.empty()) {
+    reproduction = Reproduced(request, *protocol, judgement, verdict);
+    if (!reproduction) return kBadInput;
+    written = WriteScenario(request.scenario_path, reproduction->scenario);
+  }
   if (request.json) {
-    std::cout << sim::DumpJson(VerdictJson(verdict, request, judgement.errors()), 2) << '\n';
+    Json json = VerdictJson(verdict, request, judgement.errors());
+    if (reproduction) json["scenario"] = ReproductionJson(request.scenario_path, *reproduction);
+    std::cout << sim::DumpJson(json, 2) << '\n';
   } else {
     Print(verdict, *protocol);
+    if (reproduction && written.ok()) PrintReproduction(request.scenario_path, *reproduction);
   }
+  if (!written.ok()) return End(written);
   const bool violated = std::ranges::any_of(verdict.invariants, [](const InvariantFinding& found) {
     return found.finding == Finding::kViolated;
   });
@@ -406,6 +440,7 @@ constexpr std::string_view kCheckFooter = R"(Examples:
   whorl check examples/check/changes.jsonl --protocol spindle_v2 --lease 10s
   whorl check examples/check/*.jsonl --protocol spindle_v2 --clock-error 50ms
   cat examples/check/*.jsonl | whorl check - --protocol spindle_v2 --json
+  whorl check examples/check/*.jsonl --protocol spindle_v2 --scenario night.json
 
 Files have data change records of a change stream on the lock table, and what processes log
 (docs/CHECKING.md has the schema, and what to log at least): JSON, CSV, OpenTelemetry spans in OTLP's JSON,
@@ -460,6 +495,9 @@ SubCommand AddCheckCommand(CLI::App& root) {
         to.window = DurationOf("--window", text, "60s");
       },
       "how much later a record may come than one of a later time (default: 60s)");
+  app->add_option("--scenario", request->scenario_path,
+                  "write what happened as a scenario, replay it and compare")
+      ->type_name("FILE");
   app->add_flag("--json", request->json, "print one JSON document");
   app->footer(std::string(kCheckFooter));
   return {.app = app, .run = [request] { return RunCheck(*request); }};
