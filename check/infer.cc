@@ -264,37 +264,44 @@ class Inference {
     const Duration usual = UsualGap(life.signs, lease, /*of_commits=*/true);
     if (usual == Duration{}) return;
     const Duration limit = std::max(usual * kSilentTimes, lease / 2);
-    const Sign* last = nullptr;
-    int64_t lines = 0;
+    const Sign* last = nullptr;  // that was committed
+    int64_t lines = 0;           // since then
     bool is_over = false;
+    bool has_lapsed = false;  // the row still named it, and it knew of no other
     const auto judge = [&](Timestamp to, bool goes_on) {
       constexpr int64_t kLinesNeeded = 2;
       if (last == nullptr || !last->is_busy || is_over || lines < kLinesNeeded) return;
-      if (to - last->at <= limit || IsSilent(last->at, to)) return;
-      const Timestamp from = last->at + usual / 2;
-      const Duration lasts = ToMilliseconds(to - from);
-      Add(number, from, sim::PartitionFault{.lasts = goes_on ? std::nullopt : std::optional(lasts)},
-          Cat(life.process, " was cut off from Spanner at ", AtText(from),
-              goes_on ? std::string() : Cat(" for ", FormatDuration(lasts)),
-              ": its lines go on, but nothing of it was committed; whether calls were refused or ",
-              "hung is not known"));
+      if (!has_lapsed && to - last->at <= limit) return;
+      is_over = true;
+      if (IsSilent(last->at, to)) return;
+      AddCut(number, life, last->at + usual / 2, goes_on ? std::nullopt : std::optional(to));
     };
     for (const Sign& sign : life.signs) {
-      if (!sign.commits) {
-        ++lines;
-        // It knows of its loss, so it may have nothing to commit any more.
-        if (sign.lapses && last != nullptr) {
-          judge(sign.at, /*goes_on=*/false);
-          is_over = true;
-        }
+      if (sign.commits) {
+        judge(sign.at, /*goes_on=*/false);
+        last = &sign;
+        lines = 0;
+        is_over = has_lapsed = false;
         continue;
       }
+      ++lines;
+      if (!sign.lapses || last == nullptr) continue;
+      // After it has lost the lock, it may have nothing to commit.
       judge(sign.at, /*goes_on=*/false);
-      last = &sign;
-      lines = 0;
-      is_over = false;
+      has_lapsed = sign.is_busy && sign.at - last->at > usual * 3 / 2;
+      is_over = is_over || !has_lapsed;
     }
     if (!life.gone && !life.stopped) judge(life.signs.back().at, /*goes_on=*/true);
+  }
+
+  void AddCut(int16_t number, const Life& life, Timestamp from, std::optional<Timestamp> to) {
+    std::optional<Duration> lasts;
+    if (to) lasts = ToMilliseconds(*to - from);
+    Add(number, from, sim::PartitionFault{.lasts = lasts},
+        Cat(life.process, " was cut off from Spanner at ", AtText(from),
+            lasts ? Cat(" for ", FormatDuration(*lasts)) : std::string(),
+            ": its lines go on, but nothing of it was committed; whether calls were refused or ",
+            "hung is not known"));
   }
 
   void AddSlowCalls(int16_t number, const Life& life) {
