@@ -37,7 +37,7 @@ Judged JudgeAndReproduce(const sim::Scenario& scenario, const Recording& how = {
   const ProtocolInfo& protocol = *FindProtocol(scenario.protocol);
   ForeignHistory history(scenario, protocol, /*keeps_ids=*/false);
   sim::RunScenario(scenario, scenario.seed, &history);
-  Checker checker(protocol, {.lease = scenario.nodes.front().lease});
+  Checker checker(protocol, {.lease = scenario.nodes.front().lease, .clock_error = {}});
   History kept;
   JsonLines reader(protocol, {});
   std::vector<Operation> operations;
@@ -85,7 +85,8 @@ void ExpectReplays(const sim::Scenario& written, Invariant violated) {
 TEST(CheckReproduce, APauseWithinWorkComesBackAsAPauseThatViolatesTheSame) {
   const auto scenario = sim::LoadScenario(WHORL_SOURCE_DIR "/scenarios/gc_pause_stale_token.json");
   ASSERT_TRUE(scenario.ok()) << scenario.status();
-  const Judged judged = JudgeAndReproduce(*scenario, {.clock_error = Milliseconds(10)});
+  const Judged judged =
+      JudgeAndReproduce(*scenario, {.clock_error = Milliseconds(10), .disorder = {}});
   ASSERT_EQ(judged.verdict[Invariant::kSingleWorker].finding, Finding::kViolated);
   const Reproduction& found = judged.reproduction;
   EXPECT_THAT(KindsOf(found.scenario), testing::ElementsAre(sim::kKindOf<sim::PauseFault>));
