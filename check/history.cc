@@ -55,4 +55,14 @@ std::vector<Moment> History::InOrder(const Processes& processes) const {
   return moments;
 }
 
+Timestamp BeginOf(const std::vector<Moment>& moments, const Processes& processes) {
+  Timestamp first = moments.front().at;
+  for (const Moment& moment : moments) {
+    const auto* call = std::get_if<Called>(&moment.operation.what);
+    if (call != nullptr) first = std::min(first, LikelyTime(processes, call->process, call->sent));
+  }
+  constexpr int64_t kSecond = 1'000'000'000;
+  return first - Nanoseconds(first.UnixNanos() % kSecond);
+}
+
 }  // namespace whorl::check

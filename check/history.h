@@ -30,4 +30,7 @@ class History {
 // The true time at which the clock of a process showed `at`, in the middle of what is possible.
 Timestamp LikelyTime(const Processes& processes, const std::string& process, Timestamp at);
 
+// The whole second before all of it, from which pages and scenarios count. REQUIRES: not empty.
+Timestamp BeginOf(const std::vector<Moment>& moments, const Processes& processes);
+
 }  // namespace whorl::check

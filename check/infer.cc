@@ -395,7 +395,7 @@ std::optional<InferredScenario> InferScenario(const ProtocolInfo& protocol, cons
   Lives lives = LivesOf(protocol, moments, processes);
   if (lives.nodes.empty() || lives.locks.empty()) return std::nullopt;
   return Inference(protocol, processes, std::move(lives), lease)
-      .Infer(moments.front().at, moments.back().at, verdict);
+      .Infer(BeginOf(moments, processes), moments.back().at, verdict);
 }
 
 }  // namespace whorl::check

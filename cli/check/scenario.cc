@@ -1,4 +1,4 @@
-#include "cli/check_scenario.h"
+#include "cli/check/scenario.h"
 
 #include <iostream>
 #include <string_view>
