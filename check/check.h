@@ -59,6 +59,8 @@ class Checker {
   std::vector<InvariantFinding> Certain() const;
   // The verdict on all that was added. Nothing can be added after it.
   HistoryVerdict Verdict();
+  // What is known by now of each process and its clock.
+  const Processes& processes() const { return processes_; }
 
  private:
   // Calls come before the commits that they are about.

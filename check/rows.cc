@@ -135,10 +135,10 @@ void Rows::JudgeLease(const RowChange& change, const Row& row, const std::string
   const bool is_certain = row.owner_is_certain && row.lease_least &&
                           change.commit < *row.lease_least && !writer.empty();
   if (is_certain) {
-    lease_respected_.Violated(change.commit, [&] { return text(*row.lease_least); });
+    lease_respected_.Violated(change.commit, change.lock, [&] { return text(*row.lease_least); });
     return;
   }
-  lease_respected_.Possible(change.commit, std::nullopt, [&] {
+  lease_respected_.Possible(change.commit, change.lock, std::nullopt, [&] {
     const std::string why = writer.empty() ? "who did is not known"
                             : !row.owner_is_certain
                                 ? Cat("whether ", row.owner, " had taken it is not known")
@@ -152,7 +152,7 @@ void Rows::Installed(const RowChange& change, Row& row, Token token, HistoryMetr
   const bool changes = owner != row.last_owner;
   token_monotonic_.Judged();
   if (row.greatest && (token < *row.greatest || (token == *row.greatest && changes))) {
-    token_monotonic_.Violated(change.commit, [&] {
+    token_monotonic_.Violated(change.commit, change.lock, [&] {
       return Cat(owner.empty() ? "an unknown process" : owner, " committed the token ",
                  FormatToken(token), " of lock ", change.lock, ", which had already had ",
                  FormatToken(*row.greatest));

@@ -114,7 +114,7 @@ void Spans::Judge(const std::string& name, const Span& a, const Span& b) {
     const Timestamp begin = std::max(x.begun_by, y.begun_by);
     const Duration shared = std::max(std::min(x.until, y.until) - begin, Duration{});
     overlaps_.push_back(shared);
-    tally_.Violated(begin, [&] { return Overlap(name, a, b); });
+    tally_.Violated(begin, name, [&] { return Overlap(name, a, b); });
     return;
   }
   const Timestamp from = std::max(x.from, y.from);
@@ -132,7 +132,7 @@ void Spans::Judge(const std::string& name, const Span& a, const Span& b) {
         (to - from) - doubt;  // as the clocks show it; negative: with time between
     wanted = (apart < Duration{} ? -apart : apart) / 2;
   }
-  tally_.Possible(from, wanted, [&] {
+  tally_.Possible(from, name, wanted, [&] {
     return Cat(
         second, " ", begins_, " lock ", name, ", and ", first,
         " may have done so at the same time, between ", FormatRfc3339(from), " and ",
@@ -189,6 +189,7 @@ std::optional<InvariantFinding> Spans::Certain() const {
         if (other == others->end()) continue;
         InvariantFinding found = judged;
         found.finding = Finding::kViolated;
+        found.lock = name;
         found.text = Overlap(name, lock.open[i], *other);
         found.remedy.clear();
         return found;

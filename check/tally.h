@@ -14,15 +14,18 @@ class Tally {
 
   // `text()` is called for the first violation only.
   template <typename Text>
-  void Violated(Timestamp at, Text&& text) {
+  void Violated(Timestamp at, const std::string& lock, Text&& text) {
     if (finding_.violations++ > 0) return;
     finding_.at = at;
+    finding_.lock = lock;
     first_ = text();
   }
   template <typename Text>
-  void Possible(Timestamp at, std::optional<Duration> clocks_wanted, Text&& text) {
+  void Possible(Timestamp at, const std::string& lock, std::optional<Duration> clocks_wanted,
+                Text&& text) {
     if (finding_.possible++ > 0) return;
     possible_at_ = at;
+    possible_lock_ = lock;
     finding_.clocks_wanted = clocks_wanted;
     possible_ = text();
   }
@@ -44,6 +47,7 @@ class Tally {
     } else if (found.possible > 0) {
       found.finding = Finding::kPossible;
       found.at = possible_at_;
+      found.lock = possible_lock_;
       found.text = possible_;
     } else if (!missing_.empty()) {
       found.finding = Finding::kUnknown;
@@ -65,6 +69,7 @@ class Tally {
   std::string first_;
   std::string possible_;
   std::optional<Timestamp> possible_at_;
+  std::string possible_lock_;
   std::string missing_;
   std::string remedy_;
 };

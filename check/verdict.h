@@ -35,6 +35,7 @@ struct InvariantFinding {
   int64_t violations = 0;
   int64_t possible = 0;         // violations that may have happened
   std::optional<Timestamp> at;  // of the first violation, in Spanner's or true time
+  std::string lock;             // of the first violation; empty if it is of none
   std::string text;             // for people: the first violation, or why there is no verdict
   std::string remedy;           // for people: what to record; empty if nothing helps
   std::optional<Duration> clocks_wanted;  // clocks known to this would have decided the first

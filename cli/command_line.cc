@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "cli/bench/command.h"
-#include "cli/check_command.h"
+#include "cli/check/command.h"
 #include "cli/diff/command.h"
 #include "cli/exit_code.h"
 #include "cli/explore_command.h"

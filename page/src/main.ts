@@ -21,7 +21,7 @@ function showHead(head: Head): void {
   const { scenario, result } = head;
   document.title = `${scenario.name}: whorl`;
   element('name').textContent = `${scenario.name} (${scenario.protocol}, ` +
-    (head.on === '' ? `seed ${result.seed})` : `real processes on ${head.on})`);
+    (head.recorded === true ? 'recorded by others)' : head.on === '' ? `seed ${result.seed})` : `real processes on ${head.on})`);
   element('about').textContent = scenario.about;
   const verdict = element('verdict');
   const violated = result.invariants.filter((one) => one.verdict === 'violated')
@@ -38,8 +38,11 @@ function showHead(head: Head): void {
     verdict.append(make('span', '', `${one.name} violated at ${seconds(one.at ?? 0)} s: ${one.text ?? ''}`,
       make('small', '', known === '' ? '' : ` (${known})`)));
   }
+  for (const one of result.invariants.filter((other) => other.verdict === 'possible')) {
+    say(`${one.name} possibly violated at ${seconds(one.at ?? 0)} s: ${one.text ?? ''}`);
+  }
   for (const failure of result.failures) say(`Not as expected: ${failure}`);
-  element('origin').textContent = `whorl ${head.whorl}. To make this run again: ${head.command}`;
+  element('origin').textContent = `whorl ${head.whorl}. To ${head.recorded === true ? 'judge this history' : 'make this run'} again: ${head.command}`;
   const body = element<HTMLTableElement>('invariants').tBodies[0]!;
   for (const one of result.invariants) {
     const first = one.event === undefined ? (one.unknown_because ?? '')
@@ -312,7 +315,7 @@ class Page {
     const children: Node[] = [
       make('p', run.violating.has(event) ? 'violated' : '', run.text(event)),
       table([['event', `${event} of ${run.count}, ${run.kindOf(event).replaceAll('_', ' ')}`],
-        ['true time', `${(run.timeOf(event) / 1e9).toFixed(9)} s`], ...plain]),
+        [run.head.recorded === true ? 'likely time' : 'true time', `${(run.timeOf(event) / 1e9).toFixed(9)} s`], ...plain]),
     ];
     children.push(...this.rowDetail(event));
     const node = run.node[event - 1]!, lock = run.lock[event - 1]!;

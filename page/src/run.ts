@@ -258,7 +258,8 @@ export class Run {
 
   // Times of commits.
   commits(): Float64Array {
-    const kind = this.head.kinds.indexOf('transaction_committed');
+    // Of a recorded history only the rows' changes are known.
+    const kind = this.head.kinds.indexOf(this.head.recorded === true ? 'row_committed' : 'transaction_committed');
     const times: number[] = [];
     for (let i = 0; kind >= 0 && i < this.count; ++i) if (this.kind[i] === kind) times.push(this.at[i]!);
     return Float64Array.from(times);

@@ -297,6 +297,30 @@ if (real !== null) {
   });
 }
 
+const recorded = (() => {
+  const file = join(folder, 'recorded.html');
+  try {
+    execFileSync('sh', ['-c', `${whorl} check examples/check/*.jsonl --protocol spindle_v2 --html ${file}`], { stdio: 'pipe' });
+  } catch (error) {
+    if (error.status !== 1) throw error;  // a violation was found, and the page says so
+  }
+  return file;
+})();
+
+test('a recorded history is a run: its violation, its lanes, its story, the row of an event', () => with_(recorded, {}, async (page) => {
+  const verdict = await page.textContent('#verdict');
+  assert.match(verdict, /single_leader_belief violated at 59\.518243 s: pod-b believed that it leads lock nightly while pod-a did/);
+  assert.match(await page.textContent('#name'), /recorded by others/);
+  assert.match(await page.textContent('#origin'), /To judge this history again: whorl check .*--protocol spindle_v2/);
+  assert.match(await page.textContent('#story'), /inferred: pod-a was paused/);
+  for (const name of ['up', 'believes', 'works', 'fault', 'call', 'lease', 'bad']) {
+    assert.ok(await pixels(page, name) > 0, `nothing has the colour ${name}`);
+  }
+  await page.fill('#search', 'pod-b took it');
+  await page.click('#list button');
+  assert.match(await page.textContent('#detail'), /likely time.*The row before and after.*writer.*pod-apod-b/s);
+}));
+
 test('two runs are side by side, aligned at their first difference', () => with_(both, {}, async (page) => {
   assert.match(await page.textContent('#verdict'), /The first 15 events are alike\. Event 16 is the first that differs/);
   assert.match(await page.textContent('#fields'), /0\.000161122.*0\.000184357/);

@@ -81,6 +81,59 @@ TEST_F(CheckCommandTest, SaysWhatIsCertainWhileTheStreamGoesOn) {
   EXPECT_THAT(ended.out, HasSubstr("violated  lease_respected: b took lock job from a"));
 }
 
+// The scenario is a file like any other: replay takes it, and finds what its `expect` says.
+TEST_F(CheckCommandTest, WritesAScenarioThatReplaysToTheSameViolation) {
+  const Ended ended = Whorl("check " WHORL_SOURCE_DIR
+                            "/examples/check/*.jsonl --protocol spindle_v2 --scenario night.json");
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("pod-a was paused at 34.8"));
+  EXPECT_THAT(ended.out, HasSubstr("single_worker violated at"));
+  EXPECT_THAT(ended.out, HasSubstr("not inferred:"));
+  const Ended replayed = Whorl("replay night.json");
+  EXPECT_EQ(replayed.code, 0) << replayed.err;
+  EXPECT_THAT(replayed.out, HasSubstr("single_worker (expected)"));
+  const Ended as_json = Whorl("check " WHORL_SOURCE_DIR
+                              "/examples/check/*.jsonl --protocol spindle_v2 --scenario night.json "
+                              "--json");
+  const json read = json::parse(as_json.out, nullptr, /*allow_exceptions=*/false);
+  ASSERT_TRUE(read.is_object()) << as_json.out;
+  EXPECT_EQ(read["scenario"]["path"], "night.json");
+  EXPECT_EQ(read["scenario"]["inferred"].size(), 1);
+}
+
+TEST_F(CheckCommandTest, AScenarioThatCannotBeWrittenIsAnError) {
+  Write("h.jsonl", kTakes);
+  const Ended ended =
+      Whorl("check h.jsonl --protocol spindle_v2 --lease 10s --scenario none/x.json");
+  EXPECT_EQ(ended.code, 3);
+  EXPECT_THAT(ended.err, HasSubstr("none/x.json"));
+}
+
+// The page is that of a run, so what it has is tested in tests/check/history_report_test.cc.
+TEST_F(CheckCommandTest, WritesAPageAndExplainsTheFirstViolation) {
+  const std::string files = "check " WHORL_SOURCE_DIR "/examples/check/*.jsonl";
+  const Ended ended =
+      Whorl(files + " --protocol spindle_v2 --html night.html --explain --timeline");
+  EXPECT_THAT(ended.out, HasSubstr("59.518243         certain by now   <- single_leader_belief"));
+  EXPECT_THAT(ended.out, HasSubstr("# believes that it leads"));
+  EXPECT_THAT(ended.out, HasSubstr("# inferred: pod-a was paused at 34.8"));
+  if (ended.code == 2) {
+    EXPECT_THAT(ended.err, HasSubstr("built without pages"));
+    return;
+  }
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  EXPECT_THAT(ReadText(folder_ / "night.html"), HasSubstr("\"recorded\":true"));
+  EXPECT_THAT(ReadText(folder_ / "night.html"), HasSubstr("pod-b took it from pod-a"));
+  EXPECT_THAT(ReadText(folder_ / "night.html"), HasSubstr("--protocol spindle_v2"));
+}
+
+TEST_F(CheckCommandTest, AnInputIsNotWrittenOver) {
+  Write("h.jsonl", kTakes);
+  ExpectUsageError("check h.jsonl --protocol spindle_v2 --scenario ./h.jsonl",
+                   "./h.jsonl is an input, and would be written over");
+  EXPECT_THAT(ReadText(folder_ / "h.jsonl"), HasSubstr("commit_timestamp"));
+}
+
 TEST_F(CheckCommandTest, RefusesBadUsage) {
   Write("h.jsonl", kTakes);
   ExpectUsageError("check h.jsonl", "check wants --protocol");

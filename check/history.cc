@@ -1,0 +1,68 @@
+#include "check/history.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace whorl::check {
+namespace {
+
+// Equal for a record that was there before; nothing for a line that may be said twice.
+std::optional<std::tuple<std::string, Timestamp, int64_t>> IdentityOf(const Operation& operation) {
+  if (const auto* row = std::get_if<RowChange>(&operation.what)) {
+    return std::tuple("row " + row->lock, row->commit, int64_t{0});
+  }
+  if (const auto* said = std::get_if<Said>(&operation.what)) {
+    if (!said->number) return std::nullopt;
+    return std::tuple("by " + said->process, said->at, *said->number);
+  }
+  const auto& called = std::get<Called>(operation.what);
+  return std::tuple("call " + called.process + " " + called.lock, called.commit, int64_t{0});
+}
+
+}  // namespace
+
+Timestamp LikelyTime(const Processes& processes, const std::string& process, Timestamp at) {
+  const Process* who = processes.Find(process);
+  if (who == nullptr || !who->clock.IsKnown()) return at;
+  const Between when = who->clock.TrueTime(at);
+  return when.earliest + (when.latest - when.earliest) / 2;
+}
+
+void History::Add(const Operation& operation) {
+  if (!std::holds_alternative<Declared>(operation.what)) operations_.push_back(operation);
+}
+
+std::vector<Moment> History::InOrder(const Processes& processes) const {
+  std::vector<Moment> moments;
+  std::set<std::tuple<std::string, Timestamp, int64_t>> known;
+  for (const Operation& operation : operations_) {
+    const auto identity = IdentityOf(operation);
+    if (identity && !known.insert(*identity).second) continue;
+    Timestamp at;
+    if (const auto* row = std::get_if<RowChange>(&operation.what)) {
+      at = row->commit;
+    } else if (const auto* said = std::get_if<Said>(&operation.what)) {
+      at = LikelyTime(processes, said->process, said->at);
+    } else {
+      const auto& called = std::get<Called>(operation.what);
+      at = std::max(called.commit, LikelyTime(processes, called.process, called.received));
+    }
+    moments.push_back({.at = at, .operation = operation});
+  }
+  std::ranges::stable_sort(moments, {}, &Moment::at);
+  return moments;
+}
+
+Timestamp BeginOf(const std::vector<Moment>& moments, const Processes& processes) {
+  Timestamp first = moments.front().at;
+  for (const Moment& moment : moments) {
+    const auto* call = std::get_if<Called>(&moment.operation.what);
+    if (call != nullptr) first = std::min(first, LikelyTime(processes, call->process, call->sent));
+  }
+  constexpr int64_t kSecond = 1'000'000'000;
+  return first - Nanoseconds(first.UnixNanos() % kSecond);
+}
+
+}  // namespace whorl::check

@@ -1,0 +1,219 @@
+#include "cli/check/command.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "check/history_report.h"
+#include "check/infer.h"
+#include "check/reproduce.h"
+#include "cli/check/judgement.h"
+#include "cli/check/options.h"
+#include "cli/check/print.h"
+#include "cli/check/report.h"
+#include "cli/check/request.h"
+#include "cli/check/scenario.h"
+#include "cli/check/source.h"
+#include "cli/exit_code.h"
+#include "cli/inputs.h"
+#include "cli/interrupt.h"
+#include "cli/output.h"
+#include "cli/page.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/fields.h"
+
+namespace whorl::cli {
+namespace {
+
+using check::Finding;
+using check::HistoryVerdict;
+using check::InvariantFinding;
+using sim::Cat;
+using sim::Json;
+
+const ProtocolInfo* ChooseProtocol(const CheckRequest& request) {
+  std::vector<std::string_view> names;
+  for (const ProtocolInfo& protocol : Protocols()) {
+    if (check::CanJudge(protocol)) names.push_back(protocol.name);
+  }
+  if (request.protocol.empty()) {
+    Complain(Cat("check wants --protocol: ", sim::ListOf(names)));
+    return nullptr;
+  }
+  const ProtocolInfo* protocol = FindProtocol(request.protocol);
+  if (protocol == nullptr) {
+    Complain(sim::UnknownWord("protocol", request.protocol, names));
+    return nullptr;
+  }
+  if (!check::CanJudge(*protocol)) {
+    Complain(Cat("rows of ", protocol->name, " do not name their holder; known are ",
+                 sim::ListOf(names)));
+    return nullptr;
+  }
+  return protocol;
+}
+
+bool Opens(const std::string& path, Source& source) {
+  const absl::Status opened = source.Open(path);
+  if (!opened.ok()) Complain(std::string(opened.message()));
+  return opened.ok();
+}
+
+// A ready mapping of a log, or a file with one.
+bool ReadPattern(const CheckRequest& request, check::LogPattern& pattern) {
+  if (request.pattern.empty()) {
+    if (request.format != check::InputFormat::kLog) return true;
+    Complain("--format log wants --pattern");
+    return false;
+  }
+  std::string text;
+  if (const auto ready = check::ReadyPattern(request.pattern)) {
+    text = *ready;
+  } else {
+    std::ifstream file;
+    if (const absl::Status opened = OpenInput(request.pattern, file); !opened.ok()) {
+      Complain(Cat(std::string(opened.message()), "; ready patterns are ",
+                   sim::ListOf(check::ReadyPatterns())));
+      return false;
+    }
+    text.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  const std::string wrong = pattern.Parse(text);
+  if (!wrong.empty()) Complain(Cat(request.pattern, ": ", wrong));
+  return wrong.empty();
+}
+
+// What is made of a history beside its verdict.
+struct Products {
+  std::optional<check::Reproduction> reproduction;
+  std::optional<check::HistoryReport> report;
+  absl::Status written = absl::OkStatus();
+};
+
+// Nothing, and it is said, if there is nothing to make it of.
+std::optional<Products> Make(const CheckRequest& request, const ProtocolInfo& protocol,
+                             const Judgement& judgement, const HistoryVerdict& verdict) {
+  Products products;
+  if (!request.WantsHistory()) return products;
+  std::optional<check::InferredScenario> inferred = check::InferScenario(
+      protocol, judgement.history(), judgement.processes(), request.lease, verdict);
+  if (!inferred) {
+    Complain(
+        "no process of the history takes part in a lock: there is no scenario, page, timeline "
+        "or explanation of it");
+    return std::nullopt;
+  }
+  if (request.WantsReport()) {
+    products.report = Reported(request, protocol, judgement, *inferred, verdict);
+  }
+  if (!request.html_path.empty()) {
+    products.written = WriteHistoryPage(request.html_path, products.report->page);
+  }
+  if (request.scenario_path.empty() || !products.written.ok()) return products;
+  products.reproduction = check::Reproduce(std::move(*inferred), verdict);
+  products.written = WriteScenario(request.scenario_path, products.reproduction->scenario);
+  return products;
+}
+
+void Print(const CheckRequest& request, const ProtocolInfo& protocol, const Judgement& judgement,
+           const HistoryVerdict& verdict, const Products& products) {
+  const auto& [reproduction, report, written] = products;
+  if (request.json) {
+    Json json = VerdictDocument(verdict, request, judgement.errors());
+    if (reproduction) json["scenario"] = ReproductionJson(request.scenario_path, *reproduction);
+    std::cout << sim::DumpJson(json, 2) << '\n';
+    return;
+  }
+  PrintVerdict(verdict, protocol);
+  if (report && request.timeline) PrintTimeline(*report);
+  if (report && request.explain) PrintStory(*report);
+  if (reproduction && written.ok()) PrintReproduction(request.scenario_path, *reproduction);
+}
+
+// What is wrong with the request, before anything is read; empty if nothing is.
+std::string Refusal(const CheckRequest& request) {
+  if (request.files.empty()) {
+    return "check wants the files of a history, or - (whorl check --help has examples)";
+  }
+  if (std::ranges::count(request.files, "-") > 1) return "standard input can be read once only";
+  if (!request.html_path.empty()) {
+    const absl::Status missing = PagesMissing();
+    if (!missing.ok()) return std::string(missing.message());
+  }
+  for (const std::string* output : {&request.html_path, &request.scenario_path}) {
+    std::error_code ignored;  // what is not there is no input
+    for (const std::string& file : request.files) {
+      if (output->empty() || !std::filesystem::equivalent(*output, file, ignored)) continue;
+      return Cat(sim::Printable(*output, 1'000), " is an input, and would be written over");
+    }
+  }
+  return {};
+}
+
+int RunCheck(const CheckRequest& request) {
+  const ProtocolInfo* protocol = ChooseProtocol(request);
+  if (protocol == nullptr) return kBadInput;
+  if (const std::string wrong = Refusal(request); !wrong.empty()) {
+    Complain(wrong);
+    return kBadInput;
+  }
+  check::LogPattern pattern;
+  if (!ReadPattern(request, pattern)) return kBadInput;
+  const check::InputOptions reading = {.wanted = {.lock = request.lock, .table = request.table},
+                                       .format = request.format,
+                                       .pattern = request.pattern.empty() ? nullptr : &pattern};
+  Judgement judgement(*protocol, request);
+  for (const std::string& path : request.clocks) {
+    Source clocks;
+    if (!Opens(path, clocks)) return kBadInput;
+    clocks.ReadAs(*protocol, {.wanted = {}, .format = {}, .pattern = nullptr});
+    while (clocks.Next()) judgement.Take(clocks);
+    judgement.End(clocks);
+  }
+  std::vector<Source> sources(request.files.size());
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (!Opens(request.files[i], sources[i])) return kBadInput;
+    sources[i].ReadAs(*protocol, reading);
+  }
+  const SignalNotice notice;
+  ReadAll(sources, judgement, /*tells=*/!request.json);
+  ComplainOfMore(judgement);
+  if (judgement.added() == 0) {
+    Complain("there is no record of a history in what was read");
+    return kBadInput;
+  }
+  const HistoryVerdict verdict = judgement.Verdict();
+  for (const std::string& problem : verdict.problems) Complain(problem);
+  const std::optional<Products> products = Make(request, *protocol, judgement, verdict);
+  if (!products) return kBadInput;
+  Print(request, *protocol, judgement, verdict, *products);
+  if (!products->written.ok()) return End(products->written);
+  const bool violated = std::ranges::any_of(verdict.invariants, [](const InvariantFinding& found) {
+    return found.finding == Finding::kViolated;
+  });
+  const bool is_bad = judgement.errors() > 0 || !verdict.problems.empty();
+  const int code = is_bad ? kBadInput : kAsExpected;
+  return End(FlushStdout(), violated ? kExpectationFailed : code);
+}
+
+}  // namespace
+
+SubCommand AddCheckCommand(CLI::App& root) {
+  CLI::App* app =
+      root.add_subcommand("check", "Judge what happened: a history that others recorded");
+  const auto request = std::make_shared<CheckRequest>();
+  AddCheckOptions(*app, request);
+  return {.app = app, .run = [request] { return RunCheck(*request); }};
+}
+
+}  // namespace whorl::cli

@@ -1,0 +1,80 @@
+#include "cli/check/options.h"
+
+#include <string>
+#include <string_view>
+
+#include "cli/option_values.h"
+#include "sim/scenario/fields.h"
+
+namespace whorl::cli {
+namespace {
+
+constexpr std::string_view kCheckFooter = R"(Examples:
+  whorl check examples/check/changes.jsonl --protocol spindle_v2 --lease 10s
+  whorl check examples/check/*.jsonl --protocol spindle_v2 --clock-error 50ms
+  cat examples/check/*.jsonl | whorl check - --protocol spindle_v2 --json
+  whorl check examples/check/*.jsonl --protocol spindle_v2 --html night.html --explain
+  whorl check examples/check/*.jsonl --protocol spindle_v2 --scenario night.json
+
+Files have data change records of a change stream on the lock table, and what processes log
+(docs/CHECKING.md has the schema, and what to log at least): JSON, CSV, OpenTelemetry spans in OTLP's JSON,
+Jepsen's histories (EDN, JSON), or with --pattern any log; gzip and zstd are unpacked. They are merged by
+time. From standard input a violation is told as soon as it is certain; Ctrl-C ends the input.
+Each invariant holds, is violated, is possibly violated (what would decide it is said), or is unknown.
+Exit codes: 0 nothing was violated for certain; 1 something was; 2 bad input (a line that cannot be read, a
+clock that cannot be; the rest is judged) or usage; 3 the output could not be written; 130 interrupted.)";
+
+}  // namespace
+
+void AddCheckOptions(CLI::App& app, const std::shared_ptr<CheckRequest>& request) {
+  app.add_option("files", request->files, "files of a history, or - (standard input)")
+      ->type_name("FILE..");
+  app.add_option("--protocol", request->protocol, "the lock's protocol: whorl protocols")
+      ->type_name("NAME");
+  app.add_option("--lock", request->lock, "judge this lock only")->type_name("NAME");
+  app.add_option("--table", request->table, "leave out changes of other tables")->type_name("NAME");
+  AddText(
+      app, "--format", "FORMAT", request,
+      [](const std::string& text, CheckRequest& to) {
+        const auto words = AllWords<check::InputFormat>();
+        to.format = static_cast<check::InputFormat>(PlaceOfWord("--format", "format", text, words));
+      },
+      "json, edn, csv or log (default: as each file begins)");
+  app.add_option("--pattern", request->pattern,
+                 "how to read logs: spindle_v2, or a file of regular expressions")
+      ->type_name("NAME|FILE");
+  AddText(
+      app, "--lease", "TIME", request,
+      [](const std::string& text, CheckRequest& to) {
+        to.lease = DurationOf("--lease", text, "10s");
+      },
+      "the lease of processes that do not say theirs");
+  AddText(
+      app, "--clock-error", "TIME", request,
+      [](const std::string& text, CheckRequest& to) {
+        to.clock_error = DurationOf("--clock-error", text, "10ms");
+      },
+      "how far the clocks of processes may be off, either way");
+  app.add_option("--clocks", request->clocks,
+                 "what is known of each process's clock: lines \"process\"")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  AddText(
+      app, "--window", "TIME", request,
+      [](const std::string& text, CheckRequest& to) {
+        to.window = DurationOf("--window", text, "60s");
+      },
+      "how much later a record may come than one of a later time (default: 60s)");
+  app.add_option("--scenario", request->scenario_path,
+                 "write what happened as a scenario, replay it and compare")
+      ->type_name("FILE");
+  app.add_option("--html", request->html_path,
+                 "write what happened as a page that needs nothing else")
+      ->type_name("FILE");
+  app.add_flag("--timeline", request->timeline, "print a line for each change");
+  app.add_flag("--explain", request->explain, "explain the violation that is first in time");
+  app.add_flag("--json", request->json, "print one JSON document");
+  app.footer(std::string(kCheckFooter));
+}
+
+}  // namespace whorl::cli

@@ -1,0 +1,109 @@
+#include "cli/check/print.h"
+
+#include <algorithm>
+#include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "check/verdict_json.h"
+#include "cli/version.h"
+#include "sim/measure/statistics.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
+
+namespace whorl::cli {
+namespace {
+
+using check::Finding;
+using check::HistoryVerdict;
+using check::InvariantFinding;
+using sim::Cat;
+using sim::Json;
+
+constexpr int kCheckFormat = 1;
+
+sim::Distribution DistributionOf(const std::vector<Duration>& durations) {
+  std::vector<int64_t> ns;
+  for (const Duration duration : durations) ns.push_back(duration.ns);
+  return sim::DistributionOf(std::move(ns), /*missing=*/0);
+}
+
+std::string Numbers(const std::vector<Duration>& durations) {
+  const sim::Distribution all = DistributionOf(durations);
+  if (all.count == 0) return "none";
+  return Cat(std::to_string(all.count), " (median ", FormatDuration({*all.p50.value}), ", 90 % ",
+             FormatDuration({*all.p90.value}), ", longest ", FormatDuration({*all.max}), ")");
+}
+
+std::string Explained(const InvariantFinding& found) {
+  std::string text = found.text;
+  if (found.finding == Finding::kViolated && found.violations > 1) {
+    text += Cat(" (the first of ", std::to_string(found.violations), ")");
+  }
+  if (found.finding == Finding::kPossible && found.clocks_wanted) {
+    text += Cat("; clocks known to ", FormatDuration(*found.clocks_wanted), " would");
+  }
+  if (!found.remedy.empty()) text += Cat("; to know: ", found.remedy);
+  return text;
+}
+
+}  // namespace
+
+void PrintVerdict(const HistoryVerdict& verdict, const ProtocolInfo& protocol) {
+  for (const InvariantFinding& found : verdict.invariants) {
+    if (found.finding == Finding::kNotJudged) continue;
+    const bool promised =
+        protocol.promises[static_cast<size_t>(found.invariant)] == Promise::kPromised;
+    std::string word(WordOf(found.finding));
+    word.resize(std::max<size_t>(word.size(), 9), ' ');
+    std::cout << word << ' ' << WordOf(found.invariant) << (promised ? " (promised)" : "") << '\n';
+    const std::string text = Explained(found);
+    if (!text.empty()) std::cout << "          " << sim::Printable(text, 2'000) << '\n';
+  }
+  std::string others;
+  for (const InvariantFinding& found : verdict.invariants) {
+    if (found.finding != Finding::kNotJudged) continue;
+    others += Cat("\n          ", WordOf(found.invariant), ": ", found.text);
+  }
+  std::cout << "not judged" << others << "\n\n";
+  const check::HistoryMetrics& metrics = verdict.metrics;
+  std::cout << "row changes " << metrics.row_changes << ", lines of processes "
+            << metrics.statements << ", calls " << metrics.calls << "; repeated "
+            << metrics.duplicates << ", gaps " << metrics.gaps << ", too late " << metrics.late
+            << '\n'
+            << "grants " << metrics.grants << ", takeovers " << metrics.takeovers << '\n'
+            << "time without a lease: " << Numbers(metrics.without_holder) << '\n'
+            << "overlaps of beliefs, at least: " << Numbers(metrics.belief_overlaps) << '\n';
+  std::cout << "taken for granted:";
+  for (const std::string& assumption : verdict.assumptions) std::cout << "\n  " << assumption;
+  std::cout << '\n';
+}
+
+namespace {
+
+Json DurationsJson(const std::vector<Duration>& durations) {
+  const sim::Distribution all = DistributionOf(durations);
+  Json json = {{"count", all.count}};
+  if (all.count == 0) return json;
+  json["p50"] = sim::SecondsText(Duration{*all.p50.value});
+  json["p90"] = sim::SecondsText(Duration{*all.p90.value});
+  json["p99"] = sim::SecondsText(Duration{*all.p99.value});
+  json["max"] = sim::SecondsText(Duration{*all.max});
+  return json;
+}
+
+}  // namespace
+
+Json VerdictDocument(const HistoryVerdict& verdict, const CheckRequest& request, int64_t errors) {
+  Json json = {{"format", "whorl-check"}, {"version", kCheckFormat}, {"whorl", kVersion}};
+  json["protocol"] = request.protocol;
+  json.update(check::VerdictJson(verdict));
+  const check::HistoryMetrics& metrics = verdict.metrics;
+  json["metrics"]["without_holder"] = DurationsJson(metrics.without_holder);
+  json["metrics"]["belief_overlaps"] = DurationsJson(metrics.belief_overlaps);
+  json["unread"] = errors;
+  return json;
+}
+
+}  // namespace whorl::cli

@@ -1,0 +1,66 @@
+#include "cli/check/source.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/inputs.h"
+#include "cli/interrupt.h"
+#include "sim/scenario/error_text.h"
+
+namespace whorl::cli {
+
+absl::Status Source::Open(const std::string& path) {
+  place_.file = path == "-" ? "standard input" : path;
+  if (path == "-") return absl::OkStatus();
+  file_ = std::make_unique<std::ifstream>();
+  return OpenInput(path, *file_);
+}
+
+void Source::ReadAs(const ProtocolInfo& protocol, check::InputOptions options) {
+  input_ = std::make_unique<check::Input>(protocol, std::move(options));
+}
+
+bool Source::Next() {
+  size_t end = text_.find('\n', begin_);
+  while (end == std::string::npos && !has_ended_) {
+    text_.erase(0, begin_);
+    const size_t had = text_.size();
+    begin_ = 0;
+    Fill();
+    end = text_.find('\n', had);
+  }
+  if (begin_ >= text_.size()) return false;
+  end = std::min(end, text_.size());
+  line_ = std::string_view(text_).substr(begin_, end - begin_);
+  begin_ = end + 1;
+  ++place_.line;
+  return true;
+}
+
+void Source::Fill() {
+  const std::string_view bytes = Bytes();
+  std::string wrong = bytes.empty() ? decoder_.Finish(text_) : decoder_.Add(bytes, text_);
+  has_ended_ = bytes.empty() || !wrong.empty();
+  if (!wrong.empty()) broken_ = sim::Cat(place_.file, ": ", wrong);
+}
+
+std::string_view Source::Bytes() {
+  if (file_ == nullptr) {
+    // A signal is heard by another thread, so it does not end the call.
+    constexpr int kMilliseconds = 100;
+    pollfd input = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+    while (!SignalNotice::HasCome() && poll(&input, 1, kMilliseconds) == 0) continue;
+    if (SignalNotice::HasCome()) return {};
+    const ssize_t got = read(STDIN_FILENO, buffer_.data(), buffer_.size());
+    return {buffer_.data(), got > 0 ? static_cast<size_t>(got) : 0};
+  }
+  if (file_->peek() == std::ifstream::traits_type::eof()) return {};
+  const auto there = static_cast<size_t>(std::max<std::streamsize>(1, file_->rdbuf()->in_avail()));
+  file_->read(buffer_.data(), static_cast<std::streamsize>(std::min(there, buffer_.size())));
+  return {buffer_.data(), static_cast<size_t>(file_->gcount())};
+}
+
+}  // namespace whorl::cli

@@ -1,0 +1,55 @@
+// One input of a history, whatever it is compressed with.
+#pragma once
+
+#include <cstddef>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "check/decoder.h"
+#include "check/input.h"
+
+namespace whorl::cli {
+
+class Source {
+ public:
+  // "-" is standard input.
+  absl::Status Open(const std::string& path);
+
+  // Gives readers a line of their own: the file's format is found out by its first lines.
+  void ReadAs(const ProtocolInfo& protocol, check::InputOptions options);
+  check::Input& input() { return *input_; }
+
+  // Whether Next() waits for somebody else to write.
+  bool MayWait() const {
+    return file_ == nullptr && !has_ended_ && text_.find('\n', begin_) == std::string::npos;
+  }
+  // Goes to the next line, and waits for one if there is none yet. False at the end of the input.
+  bool Next();
+  std::string_view line() const { return line_; }
+  const check::Place& place() const { return place_; }
+  // What was wrong with the bytes; empty if nothing was.
+  const std::string& broken() const { return broken_; }
+
+ private:
+  void Fill();
+  // The bytes that are there, waiting for the first of them; none at the end.
+  std::string_view Bytes();
+
+  static constexpr size_t kPiece = size_t{64} << 10U;
+  std::unique_ptr<std::ifstream> file_;
+  std::unique_ptr<check::Input> input_;
+  check::Decoder decoder_;
+  std::vector<char> buffer_ = std::vector<char>(kPiece);
+  std::string text_;
+  size_t begin_ = 0;
+  bool has_ended_ = false;
+  std::string_view line_;
+  check::Place place_;
+  std::string broken_;
+};
+
+}  // namespace whorl::cli

@@ -1,0 +1,116 @@
+// The page of a recorded history has the tables and the head of a run's page, and says of a simulated
+// run what that run's own page says of it.
+
+#include "check/history_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "check/check.h"
+#include "check/json_lines.h"
+#include "sim/judge/run.h"
+#include "sim/scenario/loader.h"
+#include "tests/check/foreign_history.h"
+#include "tests/sim/report/page_testing.h"
+
+namespace whorl::check::history_report_test {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+HistoryReport ReportOfLines(const std::string& protocol_name, const std::vector<std::string>& lines,
+                            Duration lease, Duration clock_error) {
+  const ProtocolInfo& protocol = *FindProtocol(protocol_name);
+  Checker checker(protocol, {.lease = lease, .clock_error = clock_error});
+  History kept;
+  JsonLines reader(protocol, {});
+  std::vector<Operation> operations;
+  for (const std::string& line : lines) {
+    operations.clear();
+    EXPECT_EQ(reader.Read(line, {.file = "history", .line = 1}, operations), "") << line;
+    for (Operation& operation : operations) {
+      kept.Add(operation);
+      checker.Add(std::move(operation));
+    }
+  }
+  const HistoryVerdict verdict = checker.Verdict();
+  const auto inferred = InferScenario(protocol, kept, checker.processes(), lease, verdict);
+  if (!inferred) {
+    ADD_FAILURE() << "nothing was inferred";
+    return {};
+  }
+  return ReportOf(protocol, kept, checker.processes(), *inferred, verdict,
+                  {.whorl_version = "0.0.0", .command = "x", .lease = lease});
+}
+
+sim::PageReader ReaderOf(const HistoryReport& report) {
+  return sim::PageReader({.manifest = report.page.head["data"], .bytes = report.page.bytes});
+}
+
+std::vector<std::string> TextsOf(const HistoryReport& report) {
+  std::vector<std::string> texts;
+  for (const sim::TimelineLine& line : report.timeline) texts.push_back(line.text);
+  return texts;
+}
+
+TEST(CheckHistoryReport, ShowsOfASimulatedRunWhatHappenedInIt) {
+  const auto scenario = sim::LoadScenario(WHORL_SOURCE_DIR "/scenarios/gc_pause_stale_token.json");
+  ASSERT_TRUE(scenario.ok()) << scenario.status();
+  ForeignHistory history(*scenario, *FindProtocol(scenario->protocol), /*keeps_ids=*/false);
+  sim::RunScenario(*scenario, scenario->seed, &history);
+  const HistoryReport report = ReportOfLines(scenario->protocol, history.Lines({}),
+                                             scenario->nodes.front().lease, Milliseconds(1));
+  EXPECT_EQ(report.story.invariant, "single_worker");
+  EXPECT_THAT(report.story.lines.back().text, HasSubstr("<- single_worker"));
+  EXPECT_THAT(TextsOf(report), Contains(HasSubstr("inferred: a#1 was paused")));
+  const sim::Json& head = report.page.head;
+  EXPECT_EQ(head["scenario"]["nodes"].size(), 2U);
+  EXPECT_EQ(head["scenario"]["faults"].size(), 1U);
+  const sim::PageReader page = ReaderOf(report);
+  const std::vector<int64_t> at = page.Ints("events", "at");
+  EXPECT_TRUE(std::ranges::is_sorted(at));
+  // Both were up, believed and worked; a call ends after it was served, and a fault is drawn.
+  EXPECT_THAT(page.Ints("spans", "kind"), testing::IsSupersetOf<int64_t>({0, 2, 3}));
+  EXPECT_THAT(page.Ints("spans", "node"), testing::IsSupersetOf<int64_t>({0, 1}));
+  EXPECT_EQ(page.Ints("faults", "from").size(), 1U);
+  EXPECT_THAT(page.Ints("calls", "served"), testing::Each(testing::Gt(0)));
+  const std::vector<int64_t> leases = page.Ints("versions", "lease_until");
+  EXPECT_THAT(leases, Contains(testing::Gt(0)));
+  const std::vector<int64_t> violated = page.Ints("violations", "event");
+  ASSERT_FALSE(violated.empty());
+  EXPECT_GE(at[static_cast<size_t>(violated.front()) - 1], page.Ints("violations", "at").front());
+}
+
+TEST(CheckHistoryReport, ABeliefEndsWhenItLapses) {
+  const HistoryReport report = ReportOfLines(
+      "fenced_lease",
+      {R"({"event":"leads","id":"a","lock":"l","time":"2026-01-01T00:00:01Z","left":"3s"})",
+       R"({"event":"leads","id":"a","lock":"l","time":"2026-01-01T00:00:02Z","left":"3s"})",
+       R"({"event":"lost","id":"a","lock":"l","time":"2026-01-01T00:00:09Z"})"},
+      Seconds(40), Milliseconds(1));  // so that its silence is no fault
+  ASSERT_EQ(report.timeline.size(), 2U);
+  EXPECT_EQ(report.timeline[1].text, "its belief lapsed");
+  EXPECT_EQ(report.timeline[1].at.ns - report.timeline[0].at.ns, Seconds(4).ns);
+  EXPECT_THAT(ReaderOf(report).Ints("spans", "kind"), testing::UnorderedElementsAre(0, 2));
+}
+
+TEST(CheckHistoryReport, WithoutAViolationThereIsNoStory) {
+  const HistoryReport report = ReportOfLines(
+      "fenced_lease",
+      {R"({"event":"leads","id":"a","lock":"</script>","time":"2026-01-01T00:00:01Z"})",
+       R"({"event":"write","id":"db","lock":"</script>","time":"2026-01-01T00:00:02Z","token":"7"})"},
+      Seconds(5), Milliseconds(1));
+  EXPECT_EQ(report.story.invariant, "");
+  EXPECT_EQ(report.page.head["scenario"]["locks"][0], "</script>");
+  EXPECT_THAT(ReaderOf(report).Texts("write_arrived", "token"), testing::ElementsAre("\"7\""));
+  EXPECT_THAT(ReaderOf(report).Texts("write_arrived", "resource"), testing::ElementsAre("\"db\""));
+}
+
+}  // namespace
+}  // namespace whorl::check::history_report_test
