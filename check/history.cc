@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "check/keep_ties.h"
+
 namespace whorl::check {
 namespace {
 
@@ -51,7 +53,7 @@ std::vector<Moment> History::InOrder(const Processes& processes) const {
     }
     moments.push_back({.at = at, .operation = operation});
   }
-  std::ranges::stable_sort(moments, {}, &Moment::at);
+  SortKeepingTies(moments, &Moment::at);
   return moments;
 }
 

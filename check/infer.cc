@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "check/keep_ties.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/language.h"
 
@@ -72,7 +73,7 @@ class Inference {
     for (size_t i = 0; i < lives_.nodes.size(); ++i) AddNode(lives_.nodes[i]);
     for (size_t i = 0; i < lives_.nodes.size(); ++i) AddFaults(static_cast<int16_t>(i));
     AddWorkload();
-    std::ranges::stable_sort(result_.faults, {}, [](const InferredFault& inferred) {
+    SortKeepingTies(result_.faults, [](const InferredFault& inferred) {
       return std::get<Instant>(inferred.fault.trigger).ns;
     });
     AddNotInferred();

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "check/keep_ties.h"
 #include "check/lives.h"
 #include "protocol/token.h"
 #include "sim/report/json_print.h"
@@ -51,7 +52,7 @@ class Collector {
       if (lapse.at < moments.back().at) AddLapse(lapse);
     }
     AddFaults();
-    std::ranges::stable_sort(all_.events, {}, &PageEvent::at);
+    SortKeepingTies(all_.events, &PageEvent::at);
     return std::move(all_);
   }
 
