@@ -41,6 +41,15 @@ Timestamp StrongTimestamp(const Work& work, SplitRange splits) {
   return chosen;
 }
 
+// Whether a commit that is at or after it is visible on each of the splits. No later one there is before
+// it, so whatever clocks show, what was committed by then is known.
+bool IsPastEverywhere(const Work& work, Timestamp time, SplitRange splits) {
+  for (uint32_t split = splits.first; split <= splits.last; ++split) {
+    if (work.database.splits[split].last_visible < time) return false;
+  }
+  return true;
+}
+
 Status CheckExact(const Work& work, Timestamp chosen) {
   const Timestamp now = ServerTime(work);
   if (chosen - now > kFarthestFuture) {
@@ -105,7 +114,7 @@ std::variant<Timestamp, Status> ChooseReadTimestamp(const Work& work, const Time
 }
 
 bool CanReadAt(Work& work, Timestamp read_timestamp, SplitRange splits) {
-  if (ServerTime(work) < read_timestamp) {
+  if (ServerTime(work) < read_timestamp && !IsPastEverywhere(work, read_timestamp, splits)) {
     LookAt(work, read_timestamp);
     return false;
   }

@@ -38,6 +38,14 @@ code=0
   --invariant single_leader_belief >"$scratch/beyond" || code=$?
 ((code == 1)) || fail "hunting beyond the assumptions ended with $code: $(cat "$scratch/beyond")"
 
+# Every schedule within bounds, and one message lost: it closes, and nothing promised breaks.
+"$OWN/own_whorl" explore --protocol simple_lease --constants grid --losses 1 --promised \
+  >"$scratch/explored" || fail "exploring ended with $?: $(cat "$scratch/explored")"
+grep --quiet '^complete: simple_lease, 2 processes, at most 1 lost message, grid constants' \
+  "$scratch/explored" || fail "the search did not close: $(cat "$scratch/explored")"
+grep --quiet '^holds: .*single_leader_belief' "$scratch/explored" ||
+  fail "the search judged no belief: $(cat "$scratch/explored")"
+
 # What is installed names no folder of the tree that it came from.
 if grep --recursive --fixed-strings --files-with-matches -e "$PWD" -e "$tree" \
   "$PREFIX/include" "$PREFIX/lib/cmake"; then

@@ -20,10 +20,12 @@ using whorl::TransactionResult;
 using whorl::Value;
 using Doing = State::Doing;
 
-// Short of the lease by what a clock within 0.1 % may lose on it, and as much again.
-Duration Believable(Duration lease) { return lease - lease / 500; }
-
 using Context = whorl::StepContext<Config, State>;
+
+// How long after the sending of its Commit an owner believes.
+Duration Believable(const Config& config) {
+  return config.lease - config.lease / config.constants.losses_in_lease;
+}
 
 // --- effects -----------------------------------------------------------------------------------
 
@@ -32,7 +34,9 @@ void SleepUntil(Context& here, LocalInstant at) {
   here.out.emplace_back(whorl::SetTimer{.timer = kWake, .at = at});
 }
 void Sleep(Context& here, Duration pause) { SleepUntil(here, here.now.monotonic + pause); }
-void PollLater(Context& here) { Sleep(here, here.config.lease / 4); }
+void PollLater(Context& here) {
+  Sleep(here, here.config.lease / here.config.constants.polls_in_lease);
+}
 
 void Run(Context& here, Request request, whorl::Transaction transaction) {
   here.out.emplace_back(
@@ -88,9 +92,9 @@ void SendRelease(Context& here, Timestamp token) {
 
 // The row is this process's own by a Commit that was first sent at `sent`.
 void Renew(Context& here, Timestamp token, LocalInstant sent) {
-  here.state.term = Term{.token = token, .deadline = sent + Believable(here.config.lease)};
+  here.state.term = Term{.token = token, .deadline = sent + Believable(here.config)};
   here.out.emplace_back(whorl::SetTimer{.timer = kDeadline, .at = here.state.term->deadline});
-  SleepUntil(here, sent + here.config.lease / 3);
+  SleepUntil(here, sent + here.config.lease / here.config.constants.beats_in_lease);
 }
 
 void EndTerm(Context& here) {
@@ -102,13 +106,13 @@ void EndTerm(Context& here) {
 
 // --- what has ended ------------------------------------------------------------------------------
 
-// `row`: heartbeat, owner, age_ms. Nothing where it may not be taken, or has no heartbeat.
-std::optional<Timestamp> TakeableHeartbeat(const whorl::Row& row, Duration lease) {
+// `row`: heartbeat, owner, CURRENT_TIMESTAMP. Nothing where it may not be taken, or has no heartbeat.
+std::optional<Timestamp> TakeableHeartbeat(const whorl::Row& row, const Config& config) {
   const auto* heartbeat = std::get_if<Timestamp>(&row[0]);
   if (heartbeat == nullptr) return std::nullopt;
   if (std::holds_alternative<whorl::Null>(row[1])) return *heartbeat;  // given back
-  const auto age_ms = std::get<int64_t>(row[2]);
-  if (age_ms < (lease + kClockMargin).ns / 1'000'000) return std::nullopt;
+  const Duration age = std::get<Timestamp>(row[2]) - *heartbeat;
+  if (age < config.lease + config.constants.clock_margin) return std::nullopt;
   return *heartbeat;
 }
 
@@ -116,7 +120,7 @@ void OnRead(Context& here, const TransactionResult& result) {
   if (result.outcome != Outcome::kCommitted) return PollLater(here);
   const std::vector<whorl::Row>& rows = result.results.front().rows;
   if (rows.empty()) return SendCreate(here);
-  const auto seen = TakeableHeartbeat(rows.front(), here.config.lease);
+  const auto seen = TakeableHeartbeat(rows.front(), here.config);
   return seen ? SendTake(here, *seen) : PollLater(here);
 }
 
@@ -131,8 +135,7 @@ void OnClaimed(Context& here, const TransactionResult& result) {
     return;
   }
   // One that was answered too late is nobody's: like one whose outcome is unknown, it runs out.
-  const bool in_time =
-      won && here.now.monotonic < *result.commit_sent + Believable(here.config.lease);
+  const bool in_time = won && here.now.monotonic < *result.commit_sent + Believable(here.config);
   if (!in_time) return PollLater(here);
   Renew(here, result.commit_timestamp, *result.commit_sent);
   here.out.emplace_back(whorl::LeadershipChanged{.leader = true});
@@ -146,7 +149,7 @@ void OnBeaten(Context& here, const TransactionResult& result) {
     EndTerm(here);
     return PollLater(here);
   }
-  Sleep(here, here.config.lease / 16);  // and beat again
+  Sleep(here, here.config.lease / here.config.constants.retries_in_lease);  // and beat again
 }
 
 void OnEnded(Context& here, const whorl::TransactionEnded& ended) {
@@ -206,10 +209,7 @@ Config MakeConfig(const std::string& table, std::string lock_name, std::string i
   config.id = std::move(id);
   config.lease = std::max(lease, kLeaseMin);
   config.read = whorl::Sql::Intern(
-      "SELECT heartbeat, owner, "
-      "TIMESTAMP_DIFF(CURRENT_TIMESTAMP(), heartbeat, MILLISECOND) AS age_ms "
-      "FROM " +
-          table + " WHERE name=@name",
+      "SELECT heartbeat, owner, CURRENT_TIMESTAMP() AS now FROM " + table + " WHERE name=@name",
       {name});
   config.take = whorl::Sql::Intern(
       "UPDATE " + table +

@@ -12,7 +12,7 @@
 //   2. A term that has ended never comes back; the next one has another token.
 //   3. One thing at a time: a read, a claim or a heartbeat is under way, or the process sleeps.
 // It assumes (simple_lease_info.cc says so to whorl) that all nodes have one lease, that
-// CURRENT_TIMESTAMP is wrong by less than kClockMargin, and that nobody deletes rows.
+// CURRENT_TIMESTAMP is wrong by less than the margin, and that nobody deletes rows.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,29 @@
 namespace simple_lease {
 
 inline constexpr whorl::Duration kLeaseMin = whorl::Seconds(1);
-inline constexpr whorl::Duration kClockMargin = whorl::Milliseconds(250);
+
+// The numbers of the protocol. The defaults are what ships.
+struct Constants {
+  whorl::Duration clock_margin = whorl::Milliseconds(250);
+  // A lease divided by each of these: how much sooner than a lease an owner stops believing, for a
+  // clock within 0.1 % and as much again; the time from look to look; from heartbeat to heartbeat;
+  // and from a heartbeat that failed to the next.
+  int64_t losses_in_lease = 500;
+  int64_t polls_in_lease = 4;
+  int64_t beats_in_lease = 3;
+  int64_t retries_in_lease = 16;
+  WHORL_FIELDS(Constants, clock_margin, losses_in_lease, polls_in_lease, beats_in_lease,
+               retries_in_lease);
+};
+
+// Whole quarters of the lease, which make `explore --constants grid` small.
+constexpr Constants GridConstants(whorl::Duration lease) {
+  return {.clock_margin = lease / 4,
+          .losses_in_lease = 4,
+          .polls_in_lease = 4,
+          .beats_in_lease = 2,
+          .retries_in_lease = 4};
+}
 
 // The words that scenarios and reports name it by. whorl::steps has those that every protocol has.
 namespace steps {
@@ -53,7 +75,8 @@ struct Config {
   whorl::Sql create;   // @name, @id
   whorl::Sql beat;     // @name, @token
   whorl::Sql release;  // @name, @token
-  WHORL_FIELDS(Config, lock_name, id, lease, read, take, create, beat, release);
+  Constants constants;
+  WHORL_FIELDS(Config, lock_name, id, lease, read, take, create, beat, release, constants);
 };
 Config MakeConfig(const std::string& table, std::string lock_name, std::string id,
                   whorl::Duration lease);

@@ -73,6 +73,12 @@ whorl::ProtocolInfo Info() {
                         Duration lease) {
     return whorl::Hosted<State>(MakeConfig(table, std::move(lock_name), std::move(id), lease));
   };
+  info.make_grid_config = [](const std::string& table, std::string lock_name, std::string id,
+                             Duration lease) {
+    Config config = MakeConfig(table, std::move(lock_name), std::move(id), lease);
+    config.constants = GridConstants(config.lease);
+    return whorl::Hosted<State>(std::move(config));
+  };
   return info;
 }
 

@@ -525,9 +525,7 @@ Config MakeConfig(const std::string& table, std::string lock_name, std::string i
   config.lease = std::clamp(Milliseconds(lease.ns / 1'000'000), kLeaseMin, kLeaseMax);
   config.guard = guard;
   config.read = Sql::Intern(
-      "SELECT heartbeat, token, writer, lease_ms, attempt, "
-      "TIMESTAMP_DIFF(CURRENT_TIMESTAMP(), heartbeat, MICROSECOND) AS age_us "
-      "FROM " +
+      "SELECT heartbeat, token, writer, lease_ms, attempt, CURRENT_TIMESTAMP() AS now FROM " +
           table + " WHERE name=@name",
       {name});
   config.take = Sql::Intern(

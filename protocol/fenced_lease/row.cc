@@ -8,7 +8,7 @@
 namespace whorl::fenced_lease {
 namespace {
 
-enum Column : size_t { kHeartbeat, kToken, kWriter, kLeaseMs, kAttempt, kAgeUs };
+enum Column : size_t { kHeartbeat, kToken, kWriter, kLeaseMs, kAttempt, kNow };
 
 }  // namespace
 
@@ -28,10 +28,9 @@ std::variant<LockRow, std::string> ParseRow(const Row& row, Duration own_lease) 
     parsed.lease = Milliseconds(*lease_ms);
   }
   if (const auto* attempt = std::get_if<std::string>(&row[kAttempt])) parsed.attempt = *attempt;
-  if (const auto* age_us = std::get_if<int64_t>(&row[kAgeUs])) {
+  if (const auto* now = std::get_if<Timestamp>(&row[kNow])) {
     // Whatever that clock says, no more than an hour is of use.
-    const int64_t most = kLeaseMax.ns / 1'000;
-    parsed.age = Microseconds(std::clamp(*age_us, -most, most));
+    parsed.age = std::clamp(*now - parsed.heartbeat, -kLeaseMax, kLeaseMax);
   }
   return parsed;
 }

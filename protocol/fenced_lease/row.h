@@ -19,7 +19,7 @@ struct LockRow {
   Duration age;         // by CURRENT_TIMESTAMP, which may be wrong by any amount
 };
 
-// `row`: heartbeat, token, writer, lease_ms, attempt, age_us. If lease_ms is NULL, the lease is
+// `row`: heartbeat, token, writer, lease_ms, attempt, CURRENT_TIMESTAMP. If lease_ms is NULL, the lease is
 // `own_lease`. For an invalid row, returns what is wrong: no heartbeat, or a lease_ms out of range.
 std::variant<LockRow, std::string> ParseRow(const Row& row, Duration own_lease);
 

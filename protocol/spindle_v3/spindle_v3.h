@@ -22,7 +22,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -67,7 +66,7 @@ constexpr Constants GridConstants(Duration lease) {
   constants.buffer_min = lease / 4;
   constants.heartbeat_timeout_min = lease / 4;
   constants.release_timeout = lease;
-  constants.wake_delays_in_lease = std::numeric_limits<int64_t>::max();
+  constants.wake_delays_in_lease = lease.ns;
   constants.least_buffers_in_lease = 4;
   constants.greatest_buffers_in_lease = 4;
   constants.old_latency_weight = 0;

@@ -68,20 +68,20 @@ class Lister {
     ListFaultsOfMessage(slot);
   }
 
-  // How soon it has to be due to happen now. A clock that is fast or slow turns steps of commit timestamps
-  // into others, and a process that acts before its clock shows that it is time would act again and
-  // again in no time.
-  Duration ReachOf(const PendingSlot& slot) const {
+  // A clock that is fast or slow turns steps of commit timestamps into others, and a process that acts
+  // before its clock shows that it is time would act again and again in no time.
+  bool IsExact(const PendingSlot& slot) const {
     const bool is_by_its_clock = std::holds_alternative<TimerDue>(slot.choice.event) ||
                                  std::holds_alternative<CallTimesOut>(slot.choice.event);
-    return bounds_.clocks.rate_ppm > 0 && is_by_its_clock ? Nanoseconds(1) : kSameInstant;
+    return bounds_.clocks.rate_ppm > 0 && is_by_its_clock;
+  }
+  // How soon it has to be due to happen now.
+  Duration ReachOf(const PendingSlot& slot) const {
+    return IsExact(slot) ? Nanoseconds(1) : kSameInstant;
   }
   // When time stops for it. The steps of commit timestamps are no reason to leave the grid.
   Instant InstantOf(const PendingSlot& slot) const {
-    const bool is_by_truetime = std::holds_alternative<CommitBecomesVisible>(slot.choice.event) ||
-                                std::holds_alternative<SpannerLooksAgain>(slot.choice.event);
-    if (bounds_.clocks.truetime == Duration{} || !is_by_truetime) return slot.due;
-    return {slot.due.ns / kSameInstant.ns * kSameInstant.ns};
+    return IsExact(slot) ? slot.due : BeginOfInstant(slot.due);
   }
   // How much later TrueTime may let it happen.
   Duration LatenessOf(const PendingSlot& slot) const {
@@ -127,7 +127,9 @@ class Lister {
 
   void ListDeletes() {
     if (state_.left.deletes == 0) return;
-    for (const uint32_t fault : DeletionsIn(world_)) Strike(fault, {}, 1);
+    for (const uint32_t fault : DeletionsIn(world_)) {
+      if (!OperatorIsAtWork(world_, fault)) Strike(fault, {}, 1);
+    }
   }
 
   const Situation& state_;

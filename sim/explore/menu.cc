@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "sim/world/canonical.h"
 #include "sim/world/fault_effects.h"
 
 namespace whorl::sim {
@@ -116,6 +117,21 @@ std::vector<uint32_t> DeletionsIn(const World& world) {
     found.push_back(static_cast<uint32_t>(fault));
   }
   return found;
+}
+
+bool OperatorIsAtWork(const World& world, uint32_t fault) {
+  const WorldState& state = world.state();
+  bool acts = std::ranges::any_of(
+      state.database.transactions, [&](const model::TransactionState& transaction) {
+        const CallName& name = transaction.begun_by;
+        return name.process == ProcessId{} && name.generation == fault &&
+               MattersByItself(world, transaction);
+      });
+  state.pending.ForEach([&](const PendingSlot& slot, uint32_t) {
+    const auto* next = std::get_if<OperatorActs>(&slot.choice.event);
+    acts = acts || (next != nullptr && next->fault == fault);
+  });
+  return acts;
 }
 
 bool MayAbort(const Call& call) {

@@ -13,6 +13,8 @@ namespace whorl::sim {
 
 // What happens so soon happens within the same instant: the steps of commit timestamps.
 inline constexpr Duration kSameInstant = Milliseconds(1);
+// When the instant begins that this is in: time stops nowhere else.
+constexpr Instant BeginOfInstant(Instant at) { return {at.ns - at.ns % kSameInstant.ns}; }
 
 // The faults of a node stand together, in this order; those of locks follow.
 enum class OfNode : uint8_t { kPause, kCrash, kStart, kLoseRequest, kLoseReply, kAbort, kCount };
@@ -32,6 +34,9 @@ void Spend(FaultBudget& left, uint32_t fault, size_t nodes);
 
 // The deletions of the menu that find their row. REQUIRES: the world's scenario has the menu.
 std::vector<uint32_t> DeletionsIn(const World& world);
+// Whether the operator whose fault this is has not ended yet. He does one thing after the other: his
+// transaction is known by the fault.
+bool OperatorIsAtWork(const World& world, uint32_t fault);
 // Whether Spanner may abort the transaction of a call that is on its way.
 bool MayAbort(const Call& call);
 

@@ -31,7 +31,9 @@ class PartMoveLister {
     for (const ShapeTable::Part& part : parts) {
       if (part.shape->kind() == PartKind::kNode) ListFaultsOfNode(*part.shape);
       if (part.shape->kind() == PartKind::kDatabase && state_.left.deletes > 0) {
-        for (const uint32_t fault : part.shape->deletions) Strike(fault, PartMove::kNoPart, 1);
+        for (const uint32_t fault : part.shape->deletions) {
+          if (!OperatorIsAtWork(fault)) Strike(fault, PartMove::kNoPart, 1);
+        }
       }
     }
     const Instant end = bounds_.horizon ? Instant{bounds_.horizon->ns} : kNever;
@@ -56,6 +58,13 @@ class PartMoveLister {
     });
   }
 
+  // As sim::OperatorIsAtWork: a transaction that is over is no part once nothing is to follow.
+  bool OperatorIsAtWork(uint32_t fault) const {
+    return std::ranges::any_of(state_.parts.all, [fault](const ShapeTable::Part& part) {
+      return part.shape->IsOfOperator(fault);
+    });
+  }
+
   void ListPart(uint8_t place) {
     const ShapeTable::Part& part = state_.parts.all[place];
     const std::vector<PartEvent>& events = part.shape->events;
@@ -76,7 +85,7 @@ class PartMoveLister {
           PartMove{.kind = MoveKind::kEvent, .part = place, .event = index, .at = now}, 0);
     }
     if (ends && !is_due) StopAtGrid();
-    if (!is_due) return StopAt(due);
+    if (!is_due) return StopAt(BeginOfInstant(due));
     const bool may_wait =
         MayBeLate(event.choice.event) && now + kSameInstant <= due + bounds_.grid * bounds_.delay;
     if (may_wait) {
@@ -279,7 +288,10 @@ RememberingModel::Made RememberingModel::MakeWorld(const State& state) {
   SetOutside(*made_, again);
   SetKey(shapes_.TakeApart(*made_, parts_of_made_), again);
   if (again.key != state.key) {
-    throw std::logic_error("the world made for a state is not of its form");
+    throw std::logic_error(
+        "the world made for a state is not of its form: a statement may compute how long ago "
+        "something "
+        "was (TIMESTAMP_DIFF); let it return CURRENT_TIMESTAMP, and subtract in the protocol");
   }
   made_for_ = state.lineage;
   return {*made_, parts_of_made_};

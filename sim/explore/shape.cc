@@ -10,6 +10,9 @@
 namespace whorl::sim {
 namespace {
 
+// An operator's transactions are known by the fault.
+PartTransaction OfOperator(uint32_t fault) { return {.id = ~uint64_t{fault}}; }
+
 // Collects what follows from the shape of one part, in the order of its holes (canonical.h).
 class Describer {
  public:
@@ -54,9 +57,6 @@ class Describer {
     return uint64_t{static_cast<uint16_t>(begun_by.process.node)} << 48 |
            uint64_t{begun_by.process.incarnation} << 16 | begun_by.attempt;
   }
-  // An operator's transactions are known by the fault.
-  static PartTransaction OfOperator(uint32_t fault) { return {.id = ~uint64_t{fault}}; }
-
   void Refer(const TransactionId& id) {
     const CallName* begun_by = form_.FindTransaction(id);
     if (begun_by == nullptr) return;
@@ -127,6 +127,12 @@ class Describer {
 };
 
 }  // namespace
+
+bool Shape::IsOfOperator(uint32_t fault) const {
+  const uint64_t id = OfOperator(fault).id;
+  return (kind() == PartKind::kTransaction && transaction.id == id) ||
+         std::ranges::any_of(references, [id](const PartTransaction& one) { return one.id == id; });
+}
 
 const Shape& ShapeTable::ShapeOf(const Situation& situation, const CanonicalForm::Part& part) {
   const Digest128 digest = form_.ShapeOf(part);

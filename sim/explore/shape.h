@@ -47,6 +47,9 @@ struct Shape {
   std::vector<PartEvent> events;
   std::vector<PartTransaction> references;
 
+  // Whether it is the transaction of the operator whose fault this is, or his next step.
+  bool IsOfOperator(uint32_t fault) const;
+
   PartKind kind() const { return static_cast<PartKind>(name.kind); }
 
   // kNode

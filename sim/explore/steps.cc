@@ -410,7 +410,9 @@ class StepMemory::Recorder {
         if (from_now == 0) return FromNow(0);
         return Copied(hole, number);
       case HoleKind::kGated: {
-        if (i > 0) {
+        // What was set now is not what was there before, even if it is the same.
+        const bool is_new = i > 0 && to.numbers[part.first_hole + i - 1] == now_;
+        if (i > 0 && !is_new) {
           if (const auto copied = Copied(part.shape->holes[i - 1], number, 1)) return copied;
         }
         return Source{.kind = Source::Kind::kConstant, .value = number};

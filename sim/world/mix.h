@@ -2,6 +2,7 @@
 // that they need.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 
 namespace whorl::sim {
@@ -25,8 +26,9 @@ constexpr uint64_t Mix(uint64_t x) {
 constexpr uint64_t Combine(uint64_t hash, uint64_t word) { return Mix(hash + kGolden + Mix(word)); }
 
 // Maps uniform `bits` to a uniform number in [lo, hi], exact to within 2^-64 of the range: the high
-// half of a 128-bit product.
+// half of a 128-bit product. REQUIRES: lo <= hi.
 constexpr int64_t Between(uint64_t bits, int64_t lo, int64_t hi) {
+  assert(lo <= hi);
   const auto range = static_cast<Uint128>(static_cast<uint64_t>(hi - lo)) + 1;
   return lo + static_cast<int64_t>(static_cast<uint64_t>(bits * range >> 64));
 }

@@ -94,7 +94,7 @@ TEST(FencedLeaseFollowerTest, LooksWhenTheNextHeartbeatIsDueAndThenLessAndLessOf
   Lease a;
   a.Starts();
   TestRow row = TheirRow();
-  row.age_us = 1'000'000;
+  row.age = Seconds(1);
   a.Sees(row);
   EXPECT_EQ(a.timers.at(kPoll), ShownAfter(Milliseconds(5'030)));
   for (const int64_t pause : {30, 60, 120, 240}) {
@@ -150,11 +150,11 @@ TEST(FencedLeaseFollowerTest, WhoLeadsOrStopsOrHasNotStartedDoesNotLookBecauseOf
 
 TEST(FencedLeaseFollowerTest, AnAgeThatIsWrongByAnHourOnlyShiftsTheNextLook) {
   // CURRENT_TIMESTAMP has no bound; nothing that safety rests on may use it.
-  for (const int64_t age_us : {int64_t{3'600'000'000}, int64_t{-3'600'000'000}}) {
+  for (const Duration age : {Seconds(3'600), -Seconds(3'600)}) {
     Lease a;
     a.Starts();
     TestRow row = TheirRow();
-    row.age_us = age_us;
+    row.age = age;
     a.Sees(row, At({}));
     EXPECT_FALSE(a.IsOut(steps::kTake));
     EXPECT_EQ(a.timers.at(kTake), ShownAfter(kLonger + Milliseconds(50)));
@@ -221,7 +221,7 @@ TEST(FencedLeaseFollowerTest, OnlyAtItsFirstLookAndOnlyWithAReadTimestamp) {
   Lease untold;
   untold.Starts();
   TestRow old = TheirRow();
-  old.age_us = 100'000'000;
+  old.age = Seconds(100);
   untold.Sees(old);
   EXPECT_FALSE(untold.IsOut(steps::kTake)) << "an age by CURRENT_TIMESTAMP proves nothing";
 }

@@ -37,7 +37,7 @@ struct TestRow {
   Value writer = std::string("b");
   Value lease_ms = int64_t{10'000};
   Value attempt = std::string("theirs-1");
-  Value age_us = int64_t{0};
+  Duration age;  // of the heartbeat, by CURRENT_TIMESTAMP
 };
 
 class Lease {
@@ -69,8 +69,10 @@ class Lease {
   }
 
   void Sees(const TestRow& row, std::optional<Timestamp> read_timestamp = std::nullopt) {
+    const auto* heartbeat = std::get_if<Timestamp>(&row.heartbeat);
+    const Value current = heartbeat == nullptr ? Value(Null{}) : Value(*heartbeat + row.age);
     TransactionResult result =
-        Found({{row.heartbeat, row.token, row.writer, row.lease_ms, row.attempt, row.age_us}});
+        Found({{row.heartbeat, row.token, row.writer, row.lease_ms, row.attempt, current}});
     result.read_timestamp = read_timestamp;
     Ends(steps::kRead, std::move(result));
   }

@@ -12,6 +12,7 @@
 #include "sim/judge/expectations.h"
 #include "sim/scenario/loader.h"
 #include "sim/scenario/writer.h"
+#include "tests/support/fewer.h"
 
 namespace whorl::sim::counterexample_test {
 namespace {
@@ -72,12 +73,17 @@ TEST(Counterexample, OfEachKindOfFaultIsTheSameRunAsAScenario) {
                    {Invariant::kSingleLeaderBelief, Invariant::kHasLockTruthful});
   ExpectReplayable(SpaceOf("spindle_v3", {.deletes = 1}, Seconds(10)),
                    {Invariant::kSingleLeaderBelief});
+  Space grid = SpaceOf("spindle_v3", {.pauses = 1}, Seconds(8));
+  grid.world.grid_constants = true;
+  ExpectReplayable(grid, {Invariant::kSingleLeaderBelief, Invariant::kHasLockTruthful});
   ExpectReplayable(SpaceOf("semaphore", {.losses = 1}, Seconds(7)),
                    {Invariant::kSingleLeaderBelief});
 }
 
 // The file says where Spanner's clocks stood, and at which rates the processes' clocks ran.
 TEST(Counterexample, WithClocksThatAreOffIsTheSameRunAsAScenario) {
+  if (kTestsAreSlow)
+    GTEST_SKIP() << "takes minutes under a sanitizer; its code runs in the test below";
   Space space = SpaceOf("spindle_v3", {}, Seconds(12));
   space.bounds.clocks = {.truetime = Microseconds(100), .current_timestamp = Seconds(4)};
   ExpectReplayable(space, {Invariant::kLeaseRespected, Invariant::kSingleLeaderBelief});

@@ -12,6 +12,7 @@
 #include "protocol/protocols.h"
 #include "sim/explore/bounds.h"
 #include "sim/explore/lock_model.h"
+#include "tests/support/fewer.h"
 
 namespace whorl::sim::explore_memory_test {
 namespace {
@@ -71,7 +72,7 @@ Comparison Compare(const LockModel& model, Duration shorter, Duration longer, si
   return found;
 }
 
-constexpr size_t kLimit = 10'000;
+constexpr size_t kLimit = Fewer(10'000);
 
 TEST(ExploreMemory, WhatIsLongerAgoDoesNotMatter) {
   const std::vector<FaultBudget> budgets = {{},

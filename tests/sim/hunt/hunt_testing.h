@@ -11,23 +11,9 @@
 #include "sim/scenario/loader.h"
 #include "sim/scenario/writer.h"
 #include "sim/world/draws.h"
+#include "tests/support/fewer.h"
 
 namespace whorl::sim {
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WHORL_TESTS_ARE_SLOW 1
-#endif
-#endif
-
-// Under the sanitizers a run takes ten times longer, and a few runs show what they look for.
-constexpr uint64_t Fewer(uint64_t count) {
-#ifdef WHORL_TESTS_ARE_SLOW
-  return count / 5;
-#else
-  return count;
-#endif
-}
 
 // Calls visit(protocol, world) for `count` worlds, the protocols in turn.
 template <typename Visit>

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# The rows of docs/EXPLORING.md that tell how large a space is, made anew. A row is
+#
+#   | `OPTIONS` | states | transitions | seconds | MiB |
+#
+# and means `whorl explore OPTIONS --constants grid --promised --jobs 1`, to its end.
+set -euo pipefail
+
+readonly usage="Usage: explored.sh WHORL [--check] [--up-to STATES] [--memory SIZE]
+
+Without --check: prints each row as it is today. With it: compares states and transitions with the
+page, and ends with 1 if one differs. --up-to: leaves out rows whose space had more states by the
+page. --memory: at most so much for one search (default: 8G). Run it in the project's folder."
+
+readonly page=docs/EXPLORING.md
+
+fail() {  # fail CODE TEXT
+  echo "explored.sh: $2" >&2
+  exit "$1"
+}
+
+whorl="${1:-}"
+[[ "$whorl" != --help ]] || { echo "$usage" && exit 0; }
+[[ -x "$whorl" ]] || { echo "$usage" >&2 && exit 2; }
+shift
+check=false
+up_to=""
+memory=8G
+while (($# > 0)); do
+  case "$1" in
+    --check) check=true ;;
+    --up-to | --memory)
+      (($# > 1)) || fail 2 "$1 wants a value"
+      if [[ "$1" == --memory ]]; then memory="$2"; else up_to="$2"; fi
+      shift
+      ;;
+    *) fail 2 "unknown option $1" ;;
+  esac
+  shift
+done
+[[ "$up_to" =~ ^[0-9]*$ ]] || fail 2 "--up-to wants a number of states, and got $up_to"
+[[ -f "$page" ]] || fail 2 "there is no $page here; run it in the project's folder"
+
+scratch="$(mktemp -d)"
+trap 'rm -rf "$scratch"' EXIT
+
+# With commas between the thousands, as the page has them.
+with_commas() { sed -E ':a; s/^([0-9]+)([0-9]{3})/\1,\2/; ta' <<<"$1"; }
+number_in() { grep -oE "\"$1\": ?[0-9.]+" "$2" | head -n 1 | grep -oE '[0-9.]+$'; }
+
+rows=0
+differing=0
+while IFS='|' read -r _ options states transitions _; do
+  options="$(sed -E 's/^ `//; s/` *$//' <<<"$options")"
+  states="${states//[, ]/}"
+  transitions="${transitions//[, ]/}"
+  [[ -z "$up_to" ]] || ((states <= up_to)) || continue
+  rows=$((rows + 1))
+  code=0
+  # shellcheck disable=SC2086
+  "$whorl" explore $options --constants grid --promised --jobs 1 --memory "$memory" \
+    --out "$scratch/report" >"$scratch/text" 2>"$scratch/end" || code=$?
+  # 1: something was violated, which the page would have to say.
+  ((code == 0)) || fail 1 "whorl explore $options ended with $code: $(cat "$scratch"/{text,end})"
+  grep --quiet '^complete: ' "$scratch/text" ||
+    fail 1 "whorl explore $options did not end: $(cat "$scratch/text")"
+  new_states="$(number_in states "$scratch/report")"
+  new_transitions="$(number_in transitions "$scratch/report")"
+  if [[ "$check" == false ]]; then
+    read -r seconds mebibytes < <(
+      sed -nE 's/.* in ([0-9.,]+) s, at most ([0-9,]+) MiB.*/\1 \2/p' "$scratch/end")
+    echo "| \`$options\` | $(with_commas "$new_states") | $(with_commas "$new_transitions") |" \
+      "$seconds | $mebibytes |"
+  elif [[ "$new_states $new_transitions" != "$states $transitions" ]]; then
+    echo "explored.sh: $options: $page says $states states and $transitions transitions, and there" \
+      "are $new_states and $new_transitions" >&2
+    differing=$((differing + 1))
+  fi
+done < <(grep '^| `--protocol ' "$page")
+((rows > 0)) || fail 1 "$page has no such row"
+[[ "$check" == false ]] || echo "$rows rows, $differing of them differ"
+((differing == 0))
