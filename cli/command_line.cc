@@ -78,6 +78,17 @@ int Run(int argc, char** argv, const GrpcCommands& grpc) {
   commands.insert(commands.end(),
                   {AddCheckCommand(root), AddNewCommand(root, called), AddDiffCommand(root),
                    AddReportCommand(root, called), AddProtocolsCommand(root)});
+  // An option of a sub-command that stands before it is looked for among those of all.
+  const bool is_misplaced = words.size() > 1 && words[1].starts_with("-") &&
+                            root.get_option_no_throw(words[1]) == nullptr;
+  for (const SubCommand& command : commands) {
+    if (!command.make_options) continue;
+    if (is_misplaced) {
+      command.make_options();
+    } else {
+      command.app->preparse_callback([make = command.make_options](size_t) { make(); });
+    }
+  }
   const size_t named = std::min<size_t>(words.size(), 1);
   if (const auto code = Parse(root, {words.begin() + named, words.end()}, kBadInput)) return *code;
   for (const SubCommand& command : commands) {

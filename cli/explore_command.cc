@@ -800,18 +800,23 @@ int RunExplore(const CLI::App& app, ExploreRequest request) {
   return Explorer(std::move(request)).Run();
 }
 
+void AddExploreOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& request) {
+  AddWorldOptions(app, request);
+  AddClockOptions(app, request);
+  AddBoundOptions(app, request);
+  AddRunOptions(app, request);
+  app.footer(std::string(kExploreFooter));
+}
+
 }  // namespace
 
 SubCommand AddExploreCommand(CLI::App& root, const std::string& command) {
   CLI::App* app = root.add_subcommand("explore", "Try every schedule of a protocol within bounds");
   const auto request = std::make_shared<ExploreRequest>();
   request->command = command;
-  AddWorldOptions(*app, request);
-  AddClockOptions(*app, request);
-  AddBoundOptions(*app, request);
-  AddRunOptions(*app, request);
-  app->footer(std::string(kExploreFooter));
-  return {.app = app, .run = [app, request] { return RunExplore(*app, *request); }};
+  return {.app = app,
+          .run = [app, request] { return RunExplore(*app, *request); },
+          .make_options = [app, request] { AddExploreOptions(*app, request); }};
 }
 
 }  // namespace whorl::cli

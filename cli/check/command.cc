@@ -212,8 +212,9 @@ SubCommand AddCheckCommand(CLI::App& root) {
   CLI::App* app =
       root.add_subcommand("check", "Judge what happened: a history that others recorded");
   const auto request = std::make_shared<CheckRequest>();
-  AddCheckOptions(*app, request);
-  return {.app = app, .run = [request] { return RunCheck(*request); }};
+  return {.app = app,
+          .run = [request] { return RunCheck(*request); },
+          .make_options = [app, request] { AddCheckOptions(*app, request); }};
 }
 
 }  // namespace whorl::cli

@@ -299,8 +299,9 @@ SubCommand AddHuntCommand(CLI::App& root, const std::string& command) {
       root.add_subcommand("hunt", "Look for violations in drawn worlds, and shrink what is found");
   const auto request = std::make_shared<HuntRequest>();
   request->command = command;
-  AddHuntOptions(*app, request);
-  return {.app = app, .run = [app, request] { return RunHuntCommand(*app, *request); }};
+  return {.app = app,
+          .run = [app, request] { return RunHuntCommand(*app, *request); },
+          .make_options = [app, request] { AddHuntOptions(*app, request); }};
 }
 
 }  // namespace whorl::cli

@@ -240,10 +240,12 @@ SubCommand AddReplayCommand(CLI::App& root, const std::string& command, const Gr
       "replay", "Run scenarios, and say what happened and whether it was as expected");
   const auto request = std::make_shared<ReplayRequest>();
   request->command = command;
-  AddReplayOptions(*app, request);
-  return {.app = app, .run = [request, on = grpc.replay_on] {
-            return request->on.has_value() ? on(*request) : RunReplay(*request);
-          }};
+  return {.app = app,
+          .run =
+              [request, on = grpc.replay_on] {
+                return request->on.has_value() ? on(*request) : RunReplay(*request);
+              },
+          .make_options = [app, request] { AddReplayOptions(*app, request); }};
 }
 
 }  // namespace whorl::cli
