@@ -13,6 +13,7 @@ page, and ends with 1 if one differs. --up-to: leaves out rows whose space had m
 page. --memory: at most so much for one search (default: 8G). Run it in the project's folder."
 
 readonly page=docs/EXPLORING.md
+readonly chosen_rows=README.md  # it repeats some rows of the page
 
 fail() {  # fail CODE TEXT
   echo "explored.sh: $2" >&2
@@ -40,6 +41,9 @@ while (($# > 0)); do
 done
 [[ "$up_to" =~ ^[0-9]*$ ]] || fail 2 "--up-to wants a number of states, and got $up_to"
 [[ -f "$page" ]] || fail 2 "there is no $page here; run it in the project's folder"
+
+strangers="$(grep '^| `--protocol ' "$chosen_rows" | grep --invert-match --line-regexp --fixed-strings --file="$page" || true)"
+[[ -z "$strangers" ]] || fail 1 "rows of $chosen_rows that $page does not have: $strangers"
 
 scratch="$(mktemp -d)"
 trap 'rm -rf "$scratch"' EXIT

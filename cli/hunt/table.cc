@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <tuple>
 
+#include "sim/scenario/assumptions.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
 
@@ -12,11 +13,13 @@ namespace {
 
 using sim::Cat;
 
-// The simplest scenario that shows the violation; null when none does.
+// The simplest scenario that shows the violation, if possible without an operator's doing; null when
+// none does.
 const sim::Scenario* Showing(const Inputs& inputs, std::string_view protocol, Invariant invariant) {
   const sim::Scenario* simplest = nullptr;
   const auto rank = [](const sim::Scenario& scenario) {
-    return std::tuple(scenario.expect.violates.size(), scenario.spanner.splits.size(),
+    return std::tuple(sim::Has(scenario, Circumstance::kOperatorWrites),
+                      scenario.expect.violates.size(), scenario.spanner.splits.size(),
                       scenario.faults.size(), scenario.nodes.size(), scenario.duration,
                       scenario.name);
   };

@@ -36,12 +36,13 @@ ProtocolInfo Info() {
       Invariant::kSingleLeaderBelief,
       Invariant::kHasLockTruthful,
   };
-  static constexpr std::array<KnownFinding, 5> kFindings = {{
+  static constexpr std::array<KnownFinding, 6> kFindings = {{
       {.id = "L1", .breaks = kBreaksL1, .needs = std::nullopt},
       {.id = "L2", .breaks = kBreaksL1, .needs = std::nullopt},
       {.id = "L3", .breaks = kBreaksL1, .needs = Circumstance::kIdsShared},
       {.id = "L4", .breaks = kBreaksL4, .needs = std::nullopt},
       {.id = "L5", .breaks = kBreaksL4, .needs = Circumstance::kClockStands},
+      {.id = "L7", .breaks = kBreaksL4, .needs = Circumstance::kOperatorWrites},
   }};
   ProtocolInfo info;
   info.name = "lease_lock";

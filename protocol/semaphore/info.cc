@@ -33,12 +33,13 @@ ProtocolInfo Info() {
       Invariant::kSingleLeaderBelief,
   };
   static constexpr std::array<Invariant, 1> kBreaksNoWedge = {Invariant::kNoWedge};
-  static constexpr std::array<KnownFinding, 5> kFindings = {{
+  static constexpr std::array<KnownFinding, 6> kFindings = {{
       {.id = "M1", .breaks = kBreaksM1, .needs = Circumstance::kIdsShared},
       {.id = "M2", .breaks = kBreaksSingleLeaderBelief, .needs = std::nullopt},
       {.id = "M3", .breaks = kBreaksSingleLeaderBelief, .needs = std::nullopt},
       {.id = "M4", .breaks = kBreaksNoWedge, .needs = Circumstance::kCurrentTimestampOff},
       {.id = "M5", .breaks = kBreaksNoWedge, .needs = Circumstance::kOperatorWrites},
+      {.id = "M6", .breaks = kBreaksSingleLeaderBelief, .needs = std::nullopt},
   }};
   ProtocolInfo info;
   info.name = "semaphore";

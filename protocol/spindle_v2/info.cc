@@ -28,6 +28,10 @@ ProtocolInfo Info() {
       {.name = "token", .type = Type::kTimestamp},
       {.name = "writer", .type = Type::kString},
   }};
+  static constexpr std::array<Invariant, 2> kBreaksS1 = {
+      Invariant::kLeaseRespected,
+      Invariant::kSingleLeaderBelief,
+  };
   static constexpr std::array<Invariant, 1> kBreaksLeaseRespected = {Invariant::kLeaseRespected};
   static constexpr std::array<Invariant, 1> kBreaksNoWedge = {Invariant::kNoWedge};
   static constexpr std::array<Invariant, 1> kBreaksTokenMonotonic = {Invariant::kTokenMonotonic};
@@ -47,7 +51,7 @@ ProtocolInfo Info() {
       Invariant::kHandedTokenMonotonic,
   };
   static constexpr std::array<KnownFinding, 16> kFindings = {{
-      {.id = "S1", .breaks = kBreaksLeaseRespected, .needs = std::nullopt},
+      {.id = "S1", .breaks = kBreaksS1, .needs = std::nullopt},
       {.id = "S2", .breaks = kBreaksLeaseRespected, .needs = std::nullopt},
       {.id = "S3", .breaks = kBreaksNoWedge, .needs = std::nullopt},
       {.id = "S4", .breaks = kBreaksTokenMonotonic, .needs = std::nullopt},

@@ -40,12 +40,13 @@ ProtocolInfo Info() {
   static constexpr std::array<Invariant, 1> kBreaksNoWorkAfterRelease = {
       Invariant::kNoWorkAfterRelease,
   };
-  static constexpr std::array<KnownFinding, 5> kFindings = {{
+  static constexpr std::array<KnownFinding, 6> kFindings = {{
       {.id = "V1", .breaks = kBreaksV1, .needs = std::nullopt},
       {.id = "V2", .breaks = kBreaksV1, .needs = std::nullopt},
       {.id = "V4", .breaks = kBreaksV4, .needs = Circumstance::kIdsShared},
       {.id = "V6", .breaks = kBreaksNoWorkAfterRelease, .needs = std::nullopt},
       {.id = "V7", .breaks = kBreaksV4, .needs = Circumstance::kLeasesDiffer},
+      {.id = "V8", .breaks = kBreaksV1, .needs = Circumstance::kOperatorWrites},
   }};
   ProtocolInfo info;
   info.name = "spindle_v3";
