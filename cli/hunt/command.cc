@@ -93,7 +93,7 @@ class Reporter {
       PrintHunt(report, request_.command, folder, std::cout);
     }
     done.Update(FlushStdout());
-    return End(done, sim::FoundAnything(report.tallies) ? kExpectationFailed : kAsExpected);
+    return End(done, sim::FoundAnything(report.tallies) ? request_.found_code : kAsExpected);
   }
 
  private:
@@ -286,6 +286,10 @@ int RunHuntCommand(const CLI::App& app, HuntRequest request) {
   const std::vector<std::string> contradictions = Contradictions(app, request);
   for (const std::string& error : contradictions) Complain(error);
   if (!contradictions.empty()) return kBadInput;
+  if (!request.shard_source.empty()) {
+    std::cerr << "shard " << request.hunt.shard + 1 << '/' << request.hunt.shards << ", by "
+              << request.shard_source << '\n';
+  }
   if (!request.from.empty() && !TakeFrom(request)) return kBadInput;
   if (request.shown_run) return Show(request);
   if (!request.merged.empty()) return Merge(request);

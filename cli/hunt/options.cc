@@ -6,7 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "cli/hunt/coverage.h"
+#include "cli/hunt/engine_shard.h"
 #include "cli/option_values.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/language.h"
@@ -36,13 +38,13 @@ constexpr std::string_view kHuntFooter = R"(Examples:
 
 A run is a world drawn from the seed and its number, and lasts 120 simulated seconds: faults, then
 time to recover. What is found is grouped by invariant and by the step at which it broke, and the
-smallest scenario of each group is shrunk. With --from, run 0 is the scenario of
-FILE, and the others are it with other seeds, with a part of its schedule, and with faults left out and
-added. Output depends on the options alone, neither on --jobs
-nor (but for how many runs there were) on --for. Ctrl-C ends a hunt early, which then reports what
-it has; a second one ends the command.
-Exit codes: 0 nothing was found; 1 something was, or a run could not be repeated; 2 bad input or
-usage; 3 the output could not be written.)";
+smallest scenario of each group is shrunk. With --from, run 0 is the scenario of FILE, and the others are
+it with other seeds, with a part of its schedule, and with faults left out and added. Output depends on
+the options alone, neither on --jobs nor (but for how many runs there were) on --for. Ctrl-C ends a hunt
+early, which then reports what it has; a second one ends the command. docs/HUNTING.md tells how engines
+run shards.
+Exit codes: 0 nothing was found; 1 something was (--exit-code-found names another code), or a run could
+not be repeated; 2 bad input or usage; 3 the output could not be written.)";
 
 void TakeProtocols(const std::string& text, HuntRequest& request) {
   Words known;
@@ -72,17 +74,44 @@ void TakeInvariant(const std::string& text, HuntRequest& request) {
   request.hunt.invariant = InvariantOf("--invariant", text);
 }
 
-// "2/8": the second of eight.
+// "2/8": the second of eight. "auto", "auto/8": the one that the engine says.
 void TakeShard(const std::string& text, HuntRequest& request) {
   const size_t slash = text.find('/');
-  if (slash == std::string::npos) {
+  const bool is_auto = text.substr(0, slash) == "auto";
+  if (slash == std::string::npos && !is_auto) {
     throw CLI::ValidationError(
-        Cat("--shard wants I/N, such as 2/8 for the second of eight, and got ", sim::Quoted(text)));
+        Cat("--shard wants I/N, such as 2/8 for the second of eight, or auto or auto/N, and got ",
+            sim::Quoted(text)));
   }
-  const uint64_t count = NumberOf("N of --shard I/N", text.substr(slash + 1), 1, kShardsMax);
+  std::optional<uint64_t> said;
+  if (slash != std::string::npos) {
+    said = NumberOf("N of --shard I/N", text.substr(slash + 1), 1, kShardsMax);
+  }
+  if (is_auto) {
+    const absl::StatusOr<EngineShard> found = ShardOfEngine(VariableOfProcess, said);
+    if (!found.ok()) throw CLI::ValidationError(std::string(found.status().message()));
+    request.hunt.shards = found->shards;
+    request.hunt.shard = found->shard;
+    request.shard_source = found->source;
+    return;
+  }
+  const uint64_t count = *said;
   const uint64_t place = NumberOf("I of --shard I/N", text.substr(0, slash), 1, count);
   request.hunt.shards = count;
   request.hunt.shard = place - 1;
+}
+
+// Some engines try again what has failed, or take a code for another reason to stop.
+void TakeFoundCode(const std::string& text, HuntRequest& request) {
+  constexpr uint64_t kLastOfOwnCodes = 125;  // shells and kernels use those above
+  const uint64_t code = NumberOf("--exit-code-found", text, 0, kLastOfOwnCodes);
+  if (code == kBadInput || code == kCannotRun) {
+    throw CLI::ValidationError(
+        Cat("--exit-code-found ", text, " would look like ",
+            code == kBadInput ? "bad input" : "output that could not be written",
+            "; take another code from 0 to 125"));
+  }
+  request.found_code = static_cast<int>(code);
 }
 
 void TakeDuration(const std::string& text, HuntRequest& request) {
@@ -131,8 +160,9 @@ void AddHowMuch(CLI::App& app, const std::shared_ptr<HuntRequest>& request) {
   AddNumber(
       app, "--jobs", 1, kJobsMax, [request](uint64_t n) { request->jobs = n; },
       "runs at the same time (default: one for each core); changes no output");
-  AddText(app, "--shard", "I/N", request, TakeShard,
-          "do the I-th of N equal parts of the hunt; --merge adds them up");
+  AddText(app, "--shard", "I/N|auto[/N]", request, TakeShard,
+          "do the I-th of N equal parts of the hunt; auto: the one that Kubernetes, Slurm, AWS "
+          "Batch, Cloud Run, GCP Batch, Bazel or GitLab says; --merge adds them up");
 }
 
 // What goes on the command line of its own, and with what.
@@ -169,6 +199,8 @@ void AddHuntOptions(CLI::App& app, const std::shared_ptr<HuntRequest>& request) 
       ->type_name("DIR");
   app.add_flag("--json", request->json, "print JSON lines instead of text");
   app.add_option("--out", request->out, "write the JSON lines into FILE")->type_name("FILE");
+  AddText(app, "--exit-code-found", "N", request, TakeFoundCode,
+          "exit code where something was found, for engines that retry what fails (default: 1)");
   app.add_option("--digests", request->digests,
                  "write hash and verdicts of every run into FILE, to compare two builds run by run")
       ->type_name("FILE");
@@ -179,7 +211,8 @@ std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& 
   const std::array<Mode, 2> modes = {{
       {.name = "--merge",
        .is_chosen = !request.merged.empty(),
-       .others = {"--partial", "--save", "--no-pages", "--table", "--json", "--out"}},
+       .others = {"--partial", "--save", "--no-pages", "--table", "--json", "--out",
+                  "--exit-code-found"}},
       {.name = "--show",
        .is_chosen = request.shown_run.has_value(),
        .others = {"--protocol", "--from", "--faults", "--beyond-assumptions", "--duration",

@@ -59,6 +59,11 @@ TEST_F(CliHuntTest, BadUsageNamesTheOptionAndTheNearestWord) {
   ExpectUsageError("hunt --shard 3", "--shard wants I/N");
   ExpectUsageError("hunt --shard 0/3", "I of --shard I/N wants a whole number from 1 to 3");
   ExpectUsageError("hunt --shard 4/3", "I of --shard I/N wants a whole number from 1 to 3");
+  ExpectUsageError("hunt --shard auto/0", "N of --shard I/N wants a whole number from 1");
+  for (const char* code : {"2", "3"}) {
+    ExpectUsageError(std::string("hunt --exit-code-found ") + code, "would look like");
+  }
+  ExpectUsageError("hunt --exit-code-found 126", "--exit-code-found wants a whole number from 0");
   ExpectUsageError("hunt --merge x.jsonl --runs 5", "--merge makes no runs; it does not go with");
   ExpectUsageError("hunt --show 5 --json", "--show makes no runs; it does not go with --json");
   ExpectUsageError("hunt --table . --json", "--table prints no findings; it does not go with");
@@ -147,6 +152,36 @@ TEST_F(CliHuntTest, ShardsMergeIntoTheWholeHunt) {
   EXPECT_EQ(Whorl("hunt --merge 2.jsonl 3.jsonl 1.jsonl --json").out, whole.out);
   EXPECT_EQ(Whorl("hunt --merge 1.jsonl 2.jsonl 3.jsonl").out, Small().out);
   EXPECT_THAT(Whorl("hunt --merge 1.jsonl 3.jsonl").out, HasSubstr("of 3 shards, 2 are here"));
+}
+
+// As an engine starts a worker: it says by variables which part is whose.
+TEST_F(CliHuntTest, AnEngineSaysWhichShardAWorkerHas) {
+  const char* const variable = "JOB_COMPLETION_INDEX";
+  for (const char* engine :
+       {variable, "SLURM_ARRAY_TASK_ID", "AWS_BATCH_JOB_ARRAY_INDEX", "CLOUD_RUN_TASK_INDEX",
+        "BATCH_TASK_INDEX", "TEST_SHARD_INDEX", "CI_NODE_INDEX"}) {
+    unsetenv(engine);  // of the engine that runs this test
+  }
+  ExpectUsageError("hunt --shard auto/3", "--shard auto: ");
+  const std::string by_hand = Small("--shard 2/3 --json").out;
+  setenv(variable, "1", 1);
+  const Ended by_engine = Small("--shard auto/3 --json");
+  EXPECT_EQ(by_engine.out, by_hand);
+  EXPECT_THAT(by_engine.err, HasSubstr("shard 2/3, by Kubernetes, JOB_COMPLETION_INDEX=1"));
+  ExpectUsageError("hunt --shard auto", "give --shard auto/N");
+  ExpectUsageError("hunt --shard auto/1", "from 0 to 0");
+  unsetenv(variable);
+}
+
+// An engine that tries again what fails is told that a finding is no failure, and its kind of end.
+TEST_F(CliHuntTest, WhatIsFoundEndsWithTheCodeThatIsAskedFor) {
+  const Ended found = Small("--out found.jsonl");
+  ASSERT_EQ(found.code, 1);
+  const Ended other = Small("--exit-code-found 42");
+  EXPECT_EQ(other.code, 42);
+  EXPECT_EQ(other.out, found.out);
+  EXPECT_EQ(Whorl("hunt --merge found.jsonl --exit-code-found 0").code, 0);
+  EXPECT_EQ(Small("--promised --exit-code-found 42").code, 0);  // it found nothing
 }
 
 TEST_F(CliHuntTest, MergingRefusesWhatIsNoPartOfTheSameHunt) {
