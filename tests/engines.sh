@@ -31,26 +31,26 @@ expect_whole() {  # expect_whole NAME: found/*.jsonl are the whole hunt
 
 # Kubernetes: the container's arguments, with the variables put in that Kubernetes puts in.
 mapfile -t arguments < <(sed -nE '/^ *args:/,/workingDir/{s/^ +- (.*)$/\1/p}' "$engines/kubernetes.yaml")
-((${#arguments[@]} == 6)) || fail "kubernetes.yaml has other arguments: ${arguments[*]}"
-pod() {  # pod INDEX
+((${#arguments[@]} == 7)) || fail "kubernetes.yaml has other arguments: ${arguments[*]}"
+pod() {  # pod INDEX: becomes the pod, so it needs a shell of its own
   local -a own=("${arguments[@]//1000000/$RUNS}")
-  JOB_COMPLETION_INDEX="$1" "$WHORL" "${own[@]//'$(JOB_COMPLETION_INDEX)'/$1}" --jobs=1 >text
+  export JOB_COMPLETION_INDEX="$1"
+  exec "$WHORL" "${own[@]//'$(JOB_COMPLETION_INDEX)'/$1}" --jobs=1 >text
 }
 mkdir found
 for index in {0..7}; do
-  # Two pods are preempted before they are done, and their shards are done again.
+  # Two pods are preempted once they have begun, and their shards are done by others.
   if ((index % 4 == 1)); then
-    JOB_COMPLETION_INDEX=$index "$WHORL" hunt --promised --runs=1000000 --shard=auto/8 --jobs=1 \
-      --out="found/$index.jsonl" 2>log &
-    kill -KILL $!
-    wait $! 2>/dev/null && fail "a pod outlived SIGKILL"
-    [[ ! -e found/$index.jsonl ]] || fail "a pod that was killed left a report"
+    pod "$index" 2>log &
+    until [[ -e found/$index.hunt ]] || ! kill -0 $! 2>/dev/null; do :; done
+    kill -KILL $! 2>/dev/null || true
+    wait $! 2>/dev/null || true
   fi
-  pod "$index" 2>log || fail "pod $index: $(cat log)"
+  (pod "$index") 2>log || fail "pod $index: $(cat log)"
 done
 expect_whole Kubernetes
 code=0
-pod 8 2>log || code=$?
+(pod 8) 2>log || code=$?
 ((code == 2)) || fail "a ninth pod ended with $code"
 
 # Slurm: the script, with the variables that Slurm sets.
@@ -73,6 +73,24 @@ if parallel --version 2>/dev/null | grep --quiet 'GNU parallel'; then
 else
   echo "SKIPPED: GNU parallel is not installed (Debian package parallel)"
 fi
+
+# A worker that is killed again and again, and goes on from its checkpoint each time.
+hunting=(hunt --protocol spindle_v2 --runs 4000 --jobs 1)
+covered() { grep -oE '"covered":\[\[1,[0-9]+' kept.hunt 2>/dev/null | tail -n 1 | grep -oE '[0-9]+$' || echo 0; }
+kills=0
+for _ in 1 2 3 4; do
+  "$WHORL" "${hunting[@]}" --checkpoint kept.hunt >text 2>log &
+  worker=$!
+  before="$(covered)"
+  until (($(covered) > before)) || ! kill -0 $worker 2>/dev/null; do :; done
+  if kill -KILL $worker 2>/dev/null; then kills=$((kills + 1)); fi
+  wait $worker 2>/dev/null || true
+done
+((kills > 0 && $(covered) > 0)) || fail "no worker was killed in the middle"
+"$WHORL" "${hunting[@]}" --checkpoint kept.hunt --out resumed.jsonl >text 2>log || true
+"$WHORL" "${hunting[@]}" --out undisturbed.jsonl >text 2>log || true
+cmp --quiet resumed.jsonl undisturbed.jsonl || fail "a hunt that went on reports something else"
+echo "killed $kills times, and went on"
 
 # Manifests that no engine reads here are at least what they say that they are.
 if python3 -c 'import yaml' 2>/dev/null; then

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cli/exit_code.h"
+#include "cli/hunt/checkpoint.h"
 #include "cli/hunt/digests.h"
 #include "cli/hunt/merge.h"
 #include "cli/hunt/options.h"
@@ -139,24 +141,62 @@ class Hunter {
     const SignalNotice notice;
     if (const absl::Status ready = reporter_.Prepare(); !ready.ok()) return End(ready);
     if (const absl::Status ready = digests_.Open(request_.digests); !ready.ok()) return End(ready);
+    if (const absl::Status ready = OpenCheckpoint(); !ready.ok()) return End(ready);
     if (const absl::Status hunted = HuntWorlds(); !hunted.ok()) return End(hunted);
     if (const absl::Status written = digests_.Commit(); !written.ok()) return End(written);
+    const bool is_saved = checkpoint_.is_open() && checkpoint_.Write(SoFar()).ok();
+    if (is_saved && SignalNotice::HasCome()) return EndSaved();
     if (const absl::Status shrunk = Shrink(); !shrunk.ok()) return End(shrunk);
+    if (is_saved && SignalNotice::HasCome()) return EndSaved();
     return reporter_.Tell(MakeReport(request_.hunt, RunsAsked(request_), std::move(tallies_)));
   }
 
  private:
+  absl::Status OpenCheckpoint() {
+    if (request_.checkpoint.empty()) return absl::OkStatus();
+    const HuntReport begun = MakeReport(request_.hunt, RunsAsked(request_), {});
+    if (absl::Status opened = checkpoint_.Open(request_.checkpoint, begun); !opened.ok()) {
+      return opened;
+    }
+    tallies_ = checkpoint_.report().tallies;
+    last_ = checkpoint_.report().last;
+    const auto done = static_cast<uint64_t>(sim::RunCount(tallies_));
+    if (done > 0) {
+      std::cerr << "going on after " << sim::GroupedText(static_cast<int64_t>(done)) << " runs of "
+                << sim::Printable(request_.checkpoint, 1'000) << '\n';
+    }
+    // A place that cannot be written shows before the work.
+    return checkpoint_.Write(SoFar());
+  }
+
+  HuntReport SoFar() const {
+    HuntReport report = MakeReport(request_.hunt, RunsAsked(request_), tallies_);
+    report.last = last_;
+    return report;
+  }
+
+  int EndSaved() const {
+    std::cerr << "interrupted: " << sim::CountText(sim::RunCount(tallies_), "run is", "runs are")
+              << " in " << sim::Printable(request_.checkpoint, 1'000)
+              << "; the same command goes on\n";
+    return kInterrupted;
+  }
+
   absl::Status HuntWorlds() {
     const Clock::time_point started = Clock::now();
+    const auto before = static_cast<uint64_t>(sim::RunCount(tallies_));
     uint64_t runs = 0;
     Progress progress;
     const absl::Status status = sim::RunHunt(
-        request_.hunt, RunsOfShard(request_), static_cast<int>(request_.jobs),
+        request_.hunt, before, RunsOfShard(request_), static_cast<int>(request_.jobs),
         [&](uint64_t done, const sim::RunDigest& last, const sim::HuntTallies& so_far) {
-          runs = done;
+          runs = done - before;
           digests_.Add(last);
+          last_ = {.run = request_.hunt.shard + (done - 1) * request_.hunt.shards,
+                   .hash = last.hash};
+          if (checkpoint_.IsDue()) checkpoint_.Write(SoFar()).IgnoreError();  // it has told
           if (progress.IsDue()) {
-            progress.Show(Cat(SpeedText(done, SecondsSince(started)), ", ",
+            progress.Show(Cat(SpeedText(runs, SecondsSince(started)), ", ",
                               sim::CountText(static_cast<int64_t>(FindingCount(so_far)),
                                              "kind of violation", "kinds of violations")));
           }
@@ -198,7 +238,9 @@ class Hunter {
   const HuntRequest& request_;
   Reporter reporter_;
   DigestFile digests_;
+  HuntCheckpoint checkpoint_;
   sim::HuntTallies tallies_;
+  std::optional<RunMark> last_;  // of the runs in the tallies
 };
 
 absl::StatusOr<ReportFile> LoadReport(const std::string& path, bool accepts_partial) {

@@ -199,6 +199,9 @@ void AddHuntOptions(CLI::App& app, const std::shared_ptr<HuntRequest>& request) 
       ->type_name("DIR");
   app.add_flag("--json", request->json, "print JSON lines instead of text");
   app.add_option("--out", request->out, "write the JSON lines into FILE")->type_name("FILE");
+  app.add_option("--checkpoint", request->checkpoint,
+                 "save the hunt into FILE now and then, and go on from it if it is there")
+      ->type_name("FILE");
   AddText(app, "--exit-code-found", "N", request, TakeFoundCode,
           "exit code where something was found, for engines that retry what fails (default: 1)");
   app.add_option("--digests", request->digests,
@@ -239,6 +242,17 @@ std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& 
     errors.push_back(Cat(option,
                          " does not go with --from: the scenario says what to run, and a hunt "
                          "around it is no part of another"));
+  }
+  if (!request.checkpoint.empty()) {
+    const std::array<std::pair<const char*, const char*>, 3> others = {{
+        {"--for", "a hunt that goes on would take the time anew; give --runs"},
+        {"--digests", "those of the runs before would be missing"},
+        {"--from", "a hunt around a scenario has no report to go on from"},
+    }};
+    for (const auto& [option, reason] : others) {
+      if (app.get_option(option)->count() == 0) continue;
+      errors.push_back(Cat("--checkpoint does not go with ", option, ": ", reason));
+    }
   }
   const bool prints = request.json || !request.save_folder.empty();
   if (!request.table_folder.empty() && prints) {

@@ -29,8 +29,9 @@ struct HuntRequest {
   std::string table_folder;  // the scenarios that the table links; empty: no table
   bool json = false;
   std::string out;
-  std::string digests;  // the file of the digests of all runs; empty: none
-  std::string command;  // how this command was called
+  std::string digests;     // the file of the digests of all runs; empty: none
+  std::string checkpoint;  // the file to go on from; empty: none
+  std::string command;     // how this command was called
 };
 
 void AddHuntOptions(CLI::App& app, const std::shared_ptr<HuntRequest>& request);

@@ -149,6 +149,10 @@ Json EndLine(const HuntReport& report, size_t findings) {
   json["protocols"] = report.tallies.size();
   json["findings"] = findings;
   json["partial"] = report.is_partial;
+  if (report.last) {
+    json["last"] = {{"run", std::to_string(report.last->run)},
+                    {"hash", std::to_string(report.last->hash)}};
+  }
   return json;
 }
 
@@ -322,6 +326,9 @@ class Reader {
     end_ = {.protocols = At(json, "protocols").get<size_t>(),
             .findings = At(json, "findings").get<size_t>(),
             .is_partial = At(json, "partial").get<bool>()};
+    if (!json.contains("last")) return;
+    const Json& last = At(json, "last");
+    report_.last = {.run = Unsigned(At(last, "run")), .hash = Unsigned(At(last, "hash"))};
   }
 
   // Why the report is not whole; empty if it is.

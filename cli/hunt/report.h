@@ -26,12 +26,20 @@ namespace whorl::cli {
 
 inline constexpr int kHuntFormat = 5;
 
+// A run and the hash of its events.
+struct RunMark {
+  uint64_t run = 0;
+  uint64_t hash = 0;
+  friend bool operator==(const RunMark&, const RunMark&) = default;
+};
+
 struct HuntReport {
   sim::HuntOptions hunt;          // without its shard
   std::optional<uint64_t> asked;  // how many runs of the whole hunt; nothing: time ended it
   Coverage coverage;
   sim::HuntTallies tallies;
-  bool is_partial = false;  // lines are missing: a file was cut off
+  bool is_partial = false;      // lines are missing: a file was cut off
+  std::optional<RunMark> last;  // in a checkpoint: the last of its runs
 };
 
 // Of one shard. The tallies are of its first runs.

@@ -6,5 +6,5 @@ set -euo pipefail
 export WHORL="${WHORL:-whorl}" RUNS="${RUNS:-1000000}"
 mkdir -p found
 seq 8 | parallel --retries 3 --halt soon,fail=1 \
-  '"$WHORL" hunt --promised --runs "$RUNS" --jobs 1 --shard {}/8 --exit-code-found 0 --out found/{}.jsonl'
+  '"$WHORL" hunt --promised --runs "$RUNS" --jobs 1 --shard {}/8 --exit-code-found 0 --checkpoint found/{}.hunt --out found/{}.jsonl'
 "$WHORL" hunt --merge found/*.jsonl

@@ -9,4 +9,5 @@ set -euo pipefail
 
 mkdir -p found
 "${WHORL:-whorl}" hunt --promised --runs "${RUNS:-1000000}" --jobs 1 --shard "${SHARD:-auto}" \
-  --exit-code-found 0 --out "found/$SLURM_ARRAY_TASK_ID.jsonl"
+  --exit-code-found 0 --checkpoint "found/$SLURM_ARRAY_TASK_ID.hunt" \
+  --out "found/$SLURM_ARRAY_TASK_ID.jsonl"

@@ -222,14 +222,19 @@ bool FoundAnything(const HuntTallies& tallies) {
   });
 }
 
-absl::Status RunHunt(const HuntOptions& options, uint64_t count, int threads, const HuntStep& go_on,
-                     HuntTallies& tallies) {
+RunDigest DigestOfRun(const HuntOptions& options, uint64_t run) {
+  return RunOne(options, run).digest;
+}
+
+absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
+                     const HuntStep& go_on, HuntTallies& tallies) {
   for (const std::string& protocol : options.protocols) tallies[protocol];
-  std::vector<RunOutcome> outcomes(std::min<uint64_t>(count, kBatchWindow));
-  const auto run_of = [&](size_t i) { return options.shard + i * options.shards; };
+  std::vector<RunOutcome> outcomes(std::min<uint64_t>(count - done, kBatchWindow));
+  const auto run_of = [&](size_t i) { return options.shard + (done + i) * options.shards; };
   absl::Status status;
   RunBatch(
-      count, threads, [&](size_t i) { outcomes[i % kBatchWindow] = RunOne(options, run_of(i)); },
+      count - done, threads,
+      [&](size_t i) { outcomes[i % kBatchWindow] = RunOne(options, run_of(i)); },
       [&](size_t i, const std::optional<std::string>& error) {
         if (error.has_value()) {
           status = absl::InternalError(
@@ -238,7 +243,7 @@ absl::Status RunHunt(const HuntOptions& options, uint64_t count, int threads, co
         }
         const RunOutcome& outcome = outcomes[i % kBatchWindow];
         AddTo(tallies[outcome.protocol], options, run_of(i), outcome);
-        return go_on(i + 1, outcome.digest, tallies);
+        return go_on(done + i + 1, outcome.digest, tallies);
       });
   return status;
 }

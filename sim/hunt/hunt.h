@@ -130,15 +130,21 @@ struct RunDigest {
   WHORL_FIELDS(RunDigest, hash, verdicts);
 };
 
-// Called after each run; `done` counts the runs, and `last` is of the one that was counted last.
+// Called after each run; `done` counts the runs from the hunt's beginning, and `last` is of the one that
+// was counted last.
 using HuntStep =
     std::function<BatchStep(uint64_t done, const RunDigest& last, const HuntTallies& so_far)>;
 
-// Runs the first `count` runs of the hunt (or of its shard) on `threads` threads. Calls `go_on` on
-// the caller's thread, in the order of the runs.
+// Runs the first `count` runs of the hunt (or of its shard) on `threads` threads, but for the first
+// `done` of them, whose sums `tallies` has already. Calls `go_on` on the caller's thread, in the order
+// of the runs.
 // kInternal: a run failed to run; the message says which.
-absl::Status RunHunt(const HuntOptions& options, uint64_t count, int threads, const HuntStep& go_on,
-                     HuntTallies& tallies);
+// REQUIRES: done <= count.
+absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
+                     const HuntStep& go_on, HuntTallies& tallies);
+
+// What run number `run` of the hunt comes to.
+RunDigest DigestOfRun(const HuntOptions& options, uint64_t run);
 
 // How many runs go into simpler numbers for each finding.
 inline constexpr int64_t kShrinkRuns = 2'500;

@@ -184,6 +184,51 @@ TEST_F(CliHuntTest, WhatIsFoundEndsWithTheCodeThatIsAskedFor) {
   EXPECT_EQ(Small("--promised --exit-code-found 42").code, 0);  // it found nothing
 }
 
+// --- checkpoints ---------------------------------------------------------------------------------
+
+TEST_F(CliHuntTest, AHuntGoesOnFromItsCheckpoint) {
+  const std::string whole = Small("--shard 1/2 --json").out;
+  const std::string resumed = "--shard 1/2 --checkpoint part.hunt ";
+  EXPECT_EQ(Small(resumed + "--json").out, whole);
+  // A hunt that is over tells its end again, without running anything.
+  const Ended again = Small(resumed + "--json");
+  EXPECT_EQ(again.out, whole);
+  EXPECT_THAT(again.err, HasSubstr("going on after 30 runs of part.hunt"));
+  EXPECT_THAT(again.err, HasSubstr("0 runs in"));
+  // It is a report as any other.
+  Small("--shard 2/2 --out other.jsonl");
+  EXPECT_THAT(Whorl("hunt --merge part.hunt other.jsonl").out, HasSubstr("60 runs: "));
+}
+
+TEST_F(CliHuntTest, ACheckpointOfAnotherHuntIsRefused) {
+  Small("--shard 1/2 --checkpoint part.hunt");
+  const std::string at = " --checkpoint part.hunt";
+  ExpectUsageError(kSmall + at, "it has --shard shard 1/2, and this one shard 1/1");
+  ExpectUsageError("hunt --protocol spindle_v2 --duration 40s --runs 70 --seed 4 --shard 1/2" + at,
+                   "it has --runs 60, and this one 70; name another file");
+  ExpectUsageError("hunt --protocol spindle_v2 --duration 40s --runs 60 --seed 5 --shard 1/2" + at,
+                   "it has --seed 4, and this one 5");
+  ExpectUsageError(std::string(kSmall) + "--shard 1/2 --promised" + at, "it has other options");
+  Small("--shard 1/2 --out report.jsonl");
+  ExpectUsageError(std::string(kSmall) + "--shard 1/2 --checkpoint report.jsonl",
+                   "is a report, and no checkpoint");
+  const std::string text = ReadText(folder_ / "part.hunt");
+  Write("cut.hunt", text.substr(0, text.size() / 2));
+  ExpectUsageError(std::string(kSmall) + "--shard 1/2 --checkpoint cut.hunt", "cut.hunt: cut off");
+  // Of a whorl whose runs end otherwise.
+  const size_t hash = text.rfind("\"hash\":\"") + 8;
+  std::string other = text;
+  other[hash] = other[hash] == '1' ? '2' : '1';
+  Write("other.hunt", other);
+  ExpectUsageError(std::string(kSmall) + "--shard 1/2 --checkpoint other.hunt",
+                   "ended otherwise in the whorl that wrote it");
+  EXPECT_EQ(ReadText(folder_ / "part.hunt"), text);
+  for (const char* option : {"--for 1s", "--digests d", "--from x.json"}) {
+    ExpectUsageError(std::string("hunt --checkpoint x ") + option, "--checkpoint does not go with");
+  }
+  ExpectUsageError("hunt --checkpoint .", "is not a regular file");
+}
+
 TEST_F(CliHuntTest, MergingRefusesWhatIsNoPartOfTheSameHunt) {
   Small("--shard 1/2 --out a.jsonl");
   Small("--shard 2/2 --promised --out b.jsonl");

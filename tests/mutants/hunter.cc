@@ -84,7 +84,7 @@ absl::StatusOr<Caught> HuntOnce(const Request& request, uint64_t seed, bool shri
   Caught caught;
   HuntTallies tallies;
   const absl::Status hunted = RunHunt(
-      options, request.runs, 1,
+      options, 0, request.runs, 1,
       [&](uint64_t done, const RunDigest&, const HuntTallies& so_far) {
         caught.runs = done;
         return FoundAnything(so_far) ? BatchStep::kStop : BatchStep::kGoOn;

@@ -97,10 +97,29 @@ TEST(Hunt, LooksForWhatItIsAskedFor) {
   EXPECT_FALSE(FoundAnything(Hunted(options, 100)));
 }
 
+TEST(Hunt, GoesOnAfterRunsThatAreCounted) {
+  HuntOptions options = HuntOf("spindle_v2", 1);
+  options.shard = 1;
+  options.shards = 3;
+  HuntTallies tallies = Hunted(options, 25);
+  uint64_t told = 0;
+  const absl::Status status = RunHunt(
+      options, 25, 60, 2,
+      [&told](uint64_t done, const RunDigest&, const HuntTallies&) {
+        EXPECT_EQ(done, told == 0 ? 26U : told + 1);
+        told = done;
+        return BatchStep::kGoOn;
+      },
+      tallies);
+  EXPECT_TRUE(status.ok());
+  EXPECT_EQ(told, 60);
+  EXPECT_EQ(tallies, Hunted(options, 60));
+}
+
 TEST(Hunt, StopsWhenItIsTold) {
   HuntTallies tallies;
   const absl::Status status = RunHunt(
-      HuntOf("spindle_v2", 1), 1'000, 1,
+      HuntOf("spindle_v2", 1), 0, 1'000, 1,
       [](uint64_t done, const RunDigest&, const HuntTallies&) {
         return done == 7 ? BatchStep::kStop : BatchStep::kGoOn;
       },

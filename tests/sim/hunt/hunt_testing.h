@@ -42,7 +42,7 @@ inline HuntOptions HuntOf(const std::string& protocol, uint64_t seed) {
 inline HuntTallies Hunted(const HuntOptions& options, uint64_t count, int threads = 1) {
   HuntTallies tallies;
   const absl::Status status = RunHunt(
-      options, count, threads,
+      options, 0, count, threads,
       [](uint64_t, const RunDigest&, const HuntTallies&) { return BatchStep::kGoOn; }, tallies);
   EXPECT_TRUE(status.ok()) << status.message();
   return tallies;

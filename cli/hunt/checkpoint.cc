@@ -1,0 +1,109 @@
+#include "cli/hunt/checkpoint.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "cli/inputs.h"
+#include "cli/output.h"
+#include "sim/scenario/error_text.h"
+
+namespace whorl::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using sim::Cat;
+
+constexpr std::chrono::seconds kLongestInterval(10);
+// Writing takes at most two per cent of the time.
+constexpr int kShareOfTime = 50;
+
+constexpr std::string_view kRemedy = "; name another file, or remove it to begin anew";
+
+std::string CountOr(std::optional<uint64_t> count, std::string_view otherwise) {
+  return count.has_value() ? std::to_string(*count) : std::string(otherwise);
+}
+
+// What differs between the hunt of a file and this one; empty if nothing does.
+std::string Difference(const HuntReport& read, const HuntReport& mine) {
+  const auto differs = [](std::string_view what, const std::string& it,
+                          const std::string& this_one) {
+    return Cat("it has ", what, " ", it, ", and this one ", this_one);
+  };
+  if (read.asked != mine.asked) {
+    return differs("--runs", CountOr(read.asked, "without end"),
+                   CountOr(mine.asked, "without end"));
+  }
+  if (read.coverage.shards != mine.coverage.shards || read.coverage.runs.size() != 1 ||
+      read.coverage.runs.begin()->first != mine.coverage.runs.begin()->first) {
+    return differs("--shard", ShardsText(read.coverage), ShardsText(mine.coverage));
+  }
+  if (read.hunt.seed != mine.hunt.seed) {
+    return differs("--seed", std::to_string(read.hunt.seed), std::to_string(mine.hunt.seed));
+  }
+  return read.hunt == mine.hunt ? "" : "it has other options";
+}
+
+}  // namespace
+
+absl::Status HuntCheckpoint::Open(const std::string& path, const HuntReport& begun) {
+  std::error_code error;
+  const fs::file_status found = fs::status(path, error);
+  if (fs::exists(found) && !fs::is_regular_file(found)) {
+    return absl::InvalidArgumentError(Cat("--checkpoint ", path, ": is not a regular file"));
+  }
+  const fs::path real = fs::weakly_canonical(path, error);  // another name has the same lock
+  if (absl::Status locked = lock_.Take(error ? path : real.string()); !locked.ok()) return locked;
+  path_ = path;
+  report_ = begun;
+  return fs::exists(path, error) ? Read(begun) : absl::OkStatus();
+}
+
+absl::Status HuntCheckpoint::Read(const HuntReport& begun) {
+  std::ifstream stream;
+  if (absl::Status opened = OpenInput(path_, stream); !opened.ok()) return opened;
+  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  absl::StatusOr<HuntReport> read = ReadReport(text, path_, false);
+  if (!read.ok()) return read.status();
+  const std::string name = sim::Printable(path_, 1'000);
+  if (const std::string difference = Difference(*read, begun); !difference.empty()) {
+    return absl::InvalidArgumentError(Cat(name, ": is of another hunt: ", difference, kRemedy));
+  }
+  const bool has_runs = read->coverage.RunCount() > 0;
+  if (has_runs && !read->last.has_value()) {
+    return absl::InvalidArgumentError(Cat(
+        name, ": is a report, and no checkpoint: it does not say which run was its last", kRemedy));
+  }
+  if (has_runs && sim::DigestOfRun(read->hunt, read->last->run).hash != read->last->hash) {
+    return absl::InvalidArgumentError(
+        Cat(name, ": run ", std::to_string(read->last->run),
+            " ended otherwise in the whorl that wrote it, so the sum would be of two programs",
+            kRemedy));
+  }
+  report_ = *std::move(read);
+  return absl::OkStatus();
+}
+
+absl::Status HuntCheckpoint::Write(const HuntReport& report) {
+  const Clock::time_point started = Clock::now();
+  absl::Status written = WriteNow(report);
+  const Clock::time_point ended = Clock::now();
+  due_ = ended + std::max<Clock::duration>(interval_, kShareOfTime * (ended - started));
+  interval_ = std::min<Clock::duration>(2 * interval_, kLongestInterval);
+  if (!written.ok() && !has_failed_) Complain(std::string(written.message()));
+  has_failed_ = !written.ok();
+  return written;
+}
+
+absl::Status HuntCheckpoint::WriteNow(const HuntReport& report) const {
+  OutputFile file;
+  if (absl::Status opened = file.Open(path_); !opened.ok()) return opened;
+  file.stream() << ReportLines(report, "whorl", "");
+  return file.Commit();
+}
+
+}  // namespace whorl::cli
