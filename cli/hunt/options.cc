@@ -70,6 +70,12 @@ void TakeKinds(const std::string& text, HuntRequest& request) {
   kinds.erase(std::ranges::unique(kinds).begin(), kinds.end());
 }
 
+void TakeCanary(const std::string& text, HuntRequest& request) {
+  Words known;
+  for (const ProtocolInfo& info : Protocols()) known.push_back(info.name);
+  request.canary = known[PlaceOfWord("--canary", "protocol", text, known)];
+}
+
 void TakeInvariant(const std::string& text, HuntRequest& request) {
   request.hunt.invariant = InvariantOf("--invariant", text);
 }
@@ -202,6 +208,9 @@ void AddHuntOptions(CLI::App& app, const std::shared_ptr<HuntRequest>& request) 
   app.add_option("--checkpoint", request->checkpoint,
                  "save the hunt into FILE now and then, and go on from it if it is there")
       ->type_name("FILE");
+  AddText(
+      app, "--canary", "P", request, TakeCanary,
+      "first catch P, which breaks lease_respected (spindle_v2 does): a hunt that cannot is void");
   AddText(app, "--exit-code-found", "N", request, TakeFoundCode,
           "exit code where something was found, for engines that retry what fails (default: 1)");
   app.add_option("--digests", request->digests,

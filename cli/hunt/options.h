@@ -30,6 +30,7 @@ struct HuntRequest {
   bool json = false;
   std::string out;
   std::string digests;     // the file of the digests of all runs; empty: none
+  std::string canary;      // the protocol that has to be caught first; empty: none
   std::string checkpoint;  // the file to go on from; empty: none
   std::string command;     // how this command was called
 };

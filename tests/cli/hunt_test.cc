@@ -184,6 +184,19 @@ TEST_F(CliHuntTest, WhatIsFoundEndsWithTheCodeThatIsAskedFor) {
   EXPECT_EQ(Small("--promised --exit-code-found 42").code, 0);  // it found nothing
 }
 
+// A worker that cannot see a violation that is there must not report that there is none.
+TEST_F(CliHuntTest, AHuntThatMissesItsCanaryIsVoid) {
+  const Ended caught = Small("--shard 2/3 --canary spindle_v2 --json");
+  EXPECT_EQ(caught.out, Small("--shard 2/3 --json").out);
+  EXPECT_THAT(caught.err, HasSubstr("the canary, lease_respected of spindle_v2, was caught after"));
+  const Ended missed = Small("--canary fenced_lease --out report.jsonl");
+  EXPECT_EQ(missed.code, 3);
+  EXPECT_THAT(missed.err, HasSubstr("void: the canary, lease_respected of fenced_lease, was not"));
+  EXPECT_THAT(missed.out, IsEmpty());
+  EXPECT_FALSE(fs::exists(folder_ / "report.jsonl"));
+  ExpectUsageError("hunt --canary spindle_v4", "did you mean");
+}
+
 // --- checkpoints ---------------------------------------------------------------------------------
 
 TEST_F(CliHuntTest, AHuntGoesOnFromItsCheckpoint) {
