@@ -102,8 +102,12 @@ Duration PauseAfter(Context& here, const Ending& ending) {
 
 void EndRound(Context& here, bool was_leader, const Ending& ending) {
   State& state = here.state;
-  state.latency = Smoothed(here.config.constants, state.latency, SinceBegin(here));
-  state.buffer = BufferFor(here.config.constants, here.config.lease, state.latency);
+  const Constants& constants = here.config.constants;
+  const Duration latency = Smoothed(constants, state.latency, SinceBegin(here));
+  // Forgotten where the next one is not smoothed with it: states of a search would differ by it alone, by
+  // rounds of any length.
+  if (constants.old_latency_weight > 0) state.latency = latency;
+  state.buffer = BufferFor(constants, here.config.lease, latency);
   if (std::exchange(state.first_round, false) || state.leader != was_leader) {
     here.out.emplace_back(LeadershipChanged{.leader = state.leader});
   }

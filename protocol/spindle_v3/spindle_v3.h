@@ -102,7 +102,8 @@ struct State {
   std::optional<LocalInstant> round_began;  // empty before the start
   // When it received the last reply that an acquire or heartbeat committed; empty before the first.
   std::optional<LocalInstant> last_success;
-  Duration latency;       // smoothed, of the rounds so far; zero before the first has ended
+  // Smoothed, of the rounds so far; zero before the first has ended, and with constants that do not smooth.
+  Duration latency;
   Duration buffer;        // b; zero before the start
   Counter<0> iterations;  // rounds begun
   WHORL_FIELDS(State, id, doing, stopped, leader, first_round, own_token, round_began, last_success,

@@ -84,7 +84,7 @@ TEST(ExploreLocks, ClosedSpacesHaveTheirSizes) {
       {"fenced_lease", {.aborts = 1}, kNoHorizon, 3'444, 7'048},
       {"fenced_lease", {.losses = 1}, kNoHorizon, 7'276, 14'142},
       {"spindle_v2", {}, 2, 27'654, 81'272},
-      {"spindle_v3", {}, kNoHorizon, 2'590, 4'568},
+      {"spindle_v3", {}, kNoHorizon, 2'553, 4'512},
       {"semaphore", {}, 2, 28'399, 63'531},
       {"lease_lock", {}, kNoHorizon, 2'798, 5'961},
   };
@@ -111,7 +111,7 @@ TEST(ExploreLocks, ClosedSpacesWithClocksHaveTheirSizes) {
       {"fenced_lease", {.truetime = kSmall, .current_timestamp = kSmall}, 2, 6'324, 8'704},
       {"fenced_lease", {.truetime = Seconds(5) / 4}, 1, 17'664, 36'410},
       {"fenced_lease", {.rate_ppm = 250'000}, kNoHorizon, 5'914, 6'562},
-      {"spindle_v3", {.current_timestamp = Seconds(5) / 4}, 2, 4'712, 8'599},
+      {"spindle_v3", {.current_timestamp = Seconds(5) / 4}, 2, 4'125, 7'149},
       {"lease_lock", {.current_timestamp = kSmall}, kNoHorizon, 2'798, 5'961},  // it reads none
   };
   for (const Known& known : all) {
