@@ -184,10 +184,10 @@ TEST(ExploreLocks, WorldsOfOneFormHaveTheSameFuture) {
       // With late messages, clocks that are off as well.
       const Duration error = Microseconds(200) * delay;
       space.bounds.clocks = {.truetime = error, .current_timestamp = error};
-      EXPECT_GT(MetAgain(space, Order::kDepthFirst, Fewer(3'000)), 20)
-          << protocol << " late by " << delay;
+      // Not fewer under the sanitizers: smaller searches hardly meet a state twice.
+      EXPECT_GT(MetAgain(space, Order::kDepthFirst, 3'000), 20) << protocol << " late by " << delay;
       space.bounds.horizon.reset();
-      EXPECT_GT(MetAgain(space, Order::kBreadthFirst, Fewer(2'000)), 40) << protocol;
+      EXPECT_GT(MetAgain(space, Order::kBreadthFirst, 2'000), 40) << protocol;
       // Far ahead in time, where much is long ago; such a run seldom comes back.
       MetAgain(space, Order::kDepthFirst, Fewer(2'000));
       if (HasFailure()) return;
