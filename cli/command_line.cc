@@ -16,7 +16,7 @@
 #include "cli/check/command.h"
 #include "cli/diff/command.h"
 #include "cli/exit_code.h"
-#include "cli/explore_command.h"
+#include "cli/explore/command.h"
 #include "cli/grpc_commands.h"
 #include "cli/hand_over.h"
 #include "cli/hunt/command.h"

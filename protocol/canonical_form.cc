@@ -41,7 +41,7 @@ void CanonicalForm::Clear(Timestamp now) {
 void CanonicalForm::BeginPart(PartName name, uint32_t origin) {
   parts_.push_back(
       {.name = name, .origin = origin, .first_word = words_.size(), .first_hole = holes_.size()});
-  AddWord(uint64_t{name.kind} << 16 | static_cast<uint16_t>(name.index));
+  AddWord(uint64_t{name.kind} << 16 | static_cast<uint16_t>(Renamed(name.index)));
 }
 
 void CanonicalForm::EndPart() {
@@ -55,10 +55,11 @@ Digest128 CanonicalForm::ShapeOf(const Part& part) const {
 
 // --- NormalForm ----------------------------------------------------------------------------------
 
-void NormalForm::Begin(Timestamp now, Duration memory, std::span<const int64_t> asked) {
+void NormalForm::Begin(Timestamp now, Duration memory, std::span<const int64_t> asked, bool ranks) {
   now_ = now.UnixNanos();
   memory_ = memory.ns;
   asked_ = asked;
+  ranks_ = ranks;
   words_.clear();
   ranked_.clear();
   hidden_.clear();
@@ -70,8 +71,10 @@ void NormalForm::Begin(Timestamp now, Duration memory, std::span<const int64_t> 
 }
 
 void NormalForm::Rank(uint64_t scope, int64_t number) {
-  (shown_ == parts_.size() ? ranked_ : hidden_)
-      .push_back({.scope = scope, .number = number, .place = words_.size()});
+  if (ranks_) {
+    (shown_ == parts_.size() ? ranked_ : hidden_)
+        .push_back({.scope = scope, .number = number, .place = words_.size()});
+  }
   words_.push_back(0);
 }
 

@@ -24,6 +24,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -70,6 +72,17 @@ struct PartName {
   friend constexpr auto operator<=>(const PartName&, const PartName&) = default;
 };
 
+// Other names for nodes, and for what follows from them: a state in which equal processes have each
+// other's names is told by the form of one in which they have their own.
+struct Renaming {
+  // By node: its new name. Several may get the same; their counts are then of one scope, so that the order
+  // of such numbers means nothing.
+  std::vector<int16_t> nodes;
+  std::vector<uint32_t> faults;  // by fault; those after the last one keep their names
+  // Ids and names of processes, and bases of their numbered names.
+  std::map<std::string, std::string, std::less<>> texts;
+};
+
 // Takes a state apart.
 class CanonicalForm : public FieldAdder<CanonicalForm> {
  public:
@@ -87,6 +100,11 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
 
   // Empties it, but for its memory. `now`: true time.
   void Clear(Timestamp now);
+  // Null: everything keeps its name. REQUIRES: it outlives the form, or is replaced.
+  void Rename(const Renaming* renaming) { renaming_ = renaming; }
+  int16_t Renamed(int16_t node) const {
+    return renaming_ == nullptr || node < 0 ? node : renaming_->nodes[static_cast<size_t>(node)];
+  }
   // From now on the id stands for the transaction that this call began.
   void AddTransaction(const TransactionId& id, const CallName& begun_by) {
     transactions_.emplace_back(id, begun_by);
@@ -107,13 +125,13 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
 
   // What follows belongs to the process on this node, whose clock shows `now`.
   void SetProcess(int16_t node, LocalInstant now) {
-    local_scope_ = kScopeOfNodes + static_cast<uint64_t>(node);
+    local_scope_ = kScopeOfNodes + static_cast<uint64_t>(Renamed(node));
     local_now_ = now;
-    serial_scope_ = kScopeOfSerials + static_cast<uint64_t>(node);
+    serial_scope_ = kScopeOfSerials + static_cast<uint64_t>(Renamed(node));
   }
   LocalInstant local_now() const { return local_now_; }
   // Serials that follow are those that stand in texts after this base (random_id.h).
-  void SetSerials(std::string_view base) { serial_scope_ = ScopeOf(base); }
+  void SetSerials(std::string_view base) { serial_scope_ = ScopeOf(Renamed(base)); }
   // How many numbers the part has so far.
   size_t HoleCount() const { return holes_.size() - parts_.back().first_hole; }
 
@@ -125,6 +143,15 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
     numbers_.push_back(number);
   }
 
+  void AddNode(int16_t node) { Add(Renamed(node)); }
+  void AddFault(uint32_t fault) {
+    const bool is_renamed = renaming_ != nullptr && fault < renaming_->faults.size();
+    Add(is_renamed ? renaming_->faults[fault] : fault);
+  }
+  void Add(const ProcessId& process) {
+    AddNode(process.node);
+    Add(process.incarnation);
+  }
   void Add(const CallName& call) {
     Add(call.process);
     AddWord(uint64_t{call.lock} << 48 | uint64_t{call.request} << 32 |
@@ -132,7 +159,9 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
     AddGeneration(call);
   }
   void AddGeneration(const CallName& call) {
-    AddHole({.kind = HoleKind::kRank, .scope = ScopeOfGenerations(call.process)}, call.generation);
+    const ProcessId renamed = {.node = Renamed(call.process.node),
+                               .incarnation = call.process.incarnation};
+    AddHole({.kind = HoleKind::kRank, .scope = ScopeOfGenerations(renamed)}, call.generation);
   }
   // An id of a transaction, or another text.
   void Add(const SharedText& text) {
@@ -146,12 +175,13 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
   void Add(const std::string& text) { Add(std::string_view(text)); }
   void Add(std::string_view text) {
     if (const auto name = ParseNumberedName(text)) {
+      const std::string_view base = Renamed(name->base);
       AddWord(kNumberedName);
-      AddText(name->base);
-      AddHole({.kind = HoleKind::kRank, .scope = ScopeOf(name->base)}, name->number);
+      AddText(base);
+      AddHole({.kind = HoleKind::kRank, .scope = ScopeOf(base)}, name->number);
       return AddText(name->more);
     }
-    AddText(text);
+    AddText(Renamed(text));
   }
   // 0 is no serial's number: there is none.
   void AddSerial(int64_t number) {
@@ -181,11 +211,8 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
   void Add(Float64 number) { AddWord(std::bit_cast<uint64_t>(number.value())); }
   void Add(Sql sql) { AddWord(sql.digest()); }
 
-  // Of the generations of that process's transactions.
-  static constexpr uint64_t ScopeOfGenerations(ProcessId process) {
-    return kScopeOfGenerations | static_cast<uint64_t>(static_cast<uint16_t>(process.node)) << 32 |
-           process.incarnation;
-  }
+  // Of the places by which transactions are older or younger.
+  static constexpr uint64_t kScopeOfAges = uint64_t{3} << 16;
   // The call that began the transaction; null if no such id was added.
   const CallName* FindTransaction(const SharedText& id) const {
     for (const auto& [known, begun_by] : transactions_) {
@@ -195,12 +222,23 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
   }
 
  private:
-  // Scopes; those of texts are hashes. Below 2^56.
+  // Scopes, with kScopeOfAges; those of texts are hashes. Below 2^56.
   static constexpr uint64_t kTrueTime = 0;
   static constexpr uint64_t kScopeOfNodes = uint64_t{1} << 16;
   static constexpr uint64_t kScopeOfSerials = uint64_t{2} << 16;
   static constexpr uint64_t kScopeOfGenerations = uint64_t{1} << 55;
   static uint64_t ScopeOf(std::string_view base);
+
+  static constexpr uint64_t ScopeOfGenerations(ProcessId process) {
+    return kScopeOfGenerations | static_cast<uint64_t>(static_cast<uint16_t>(process.node)) << 32 |
+           process.incarnation;
+  }
+
+  std::string_view Renamed(std::string_view text) const {
+    if (renaming_ == nullptr) return text;
+    const auto known = renaming_->texts.find(text);
+    return known == renaming_->texts.end() ? text : std::string_view(known->second);
+  }
 
   static constexpr uint64_t kNumberedName = ~uint64_t{0};  // no length
 
@@ -241,6 +279,7 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
   }
 
   Timestamp now_;
+  const Renaming* renaming_ = nullptr;
   std::vector<std::pair<TransactionId, CallName>> transactions_;
   Words words_;
   std::vector<Hole> holes_;
@@ -256,7 +295,8 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
 class NormalForm {
  public:
   // `asked`: by the `param` of gates, when the question was asked, or the present time if none is.
-  void Begin(Timestamp now, Duration memory, std::span<const int64_t> asked);
+  // Without `ranks`, what matters by its order alone does not matter.
+  void Begin(Timestamp now, Duration memory, std::span<const int64_t> asked, bool ranks = true);
   // `is_shown`: whether the part counts for the digest of all. One that does not is told by its order
   // among those that do; those that do come first.
   void AddPart(const Digest128& shape, std::span<const Hole> holes,
@@ -294,6 +334,7 @@ class NormalForm {
   int64_t now_ = 0;
   int64_t memory_ = 0;
   std::span<const int64_t> asked_;
+  bool ranks_ = true;
   std::vector<uint64_t> words_;
   std::vector<Ranked> ranked_;
   std::vector<Ranked> hidden_;

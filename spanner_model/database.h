@@ -99,8 +99,9 @@ struct Database {
   std::vector<SplitState> splits;
   std::optional<Timestamp> look_again;  // the newest LookAgainAt, until LookAgain
   Timestamp collected;                  // versions that only reads before this need were dropped
+  uint64_t ages = 0;                    // how many transactions have got a place of their own (Age)
   WHORL_FIELDS(Database, tables, sessions, transactions, finished, waiting_reads, splits,
-               look_again, collected);
+               look_again, collected, ages);
 };
 
 Database MakeDatabase(const Catalogue& catalogue);

@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "protocol/spanner/fields.h"
@@ -68,12 +69,16 @@ struct ParkedCall {
   WHORL_FIELDS(ParkedCall, call, request);
 };
 
-// The older age is the lesser. The name breaks ties, so no two transactions are equally old.
+// The older age is the lesser, in the order in which Spanner got the first statements. An attempt inherits
+// the place of the one before; the name breaks ties of its heirs, so no two are equally old.
 struct Age {
-  Timestamp since;
+  uint64_t place = 0;
   CallName name;
-  friend constexpr auto operator<=>(const Age&, const Age&) = default;
-  WHORL_FIELDS(Age, since, name);
+  Timestamp since;  // when Spanner got it
+  friend constexpr auto operator<=>(const Age& a, const Age& b) {
+    return std::tie(a.place, a.name) <=> std::tie(b.place, b.name);
+  }
+  WHORL_FIELDS(Age, place, name, since);
 };
 
 enum class TransactionKind : uint8_t { kPessimistic, kOptimistic, kRepeatableRead, kReadOnly };

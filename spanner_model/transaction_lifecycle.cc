@@ -178,7 +178,9 @@ void SortOutFinished(Work& work) {
 
 void SetAge(Work& work, TransactionState& transaction) {
   if (transaction.age) return;
-  transaction.age = Age{.since = ServerTime(work), .name = transaction.begun_by};
+  transaction.age = Age{.place = ++work.database.ages,
+                        .name = transaction.begun_by,
+                        .since = ServerTime(work)};
 }
 
 Status Superseded() { return Error(Code::kUnavailable, "superseded by a resent call"); }

@@ -312,7 +312,7 @@ struct EndOfReport {
   bool is_partial = false;
 };
 
-class Reader {
+class ReportReader {
  public:
   // Throws if this is no line of the report.
   void Read(const std::string& line) {
@@ -385,7 +385,7 @@ class Reader {
 
 // Why the reader refuses the line; empty if it has read it. JSON's own exceptions speak of the
 // library's types, so their texts are not shown.
-std::string RefusalOf(Reader& reader, const std::string& line) {
+std::string RefusalOf(ReportReader& reader, const std::string& line) {
   try {
     reader.Read(line);
     return {};
@@ -454,7 +454,7 @@ absl::StatusOr<HuntReport> ReadReport(std::string_view text, const std::string& 
                                       bool accepts_partial) {
   const std::string name = sim::Printable(path, 1000);
   const std::vector<std::string> lines = LinesOf(text);
-  Reader reader;
+  ReportReader reader;
   for (size_t i = 0; i < lines.size(); ++i) {
     const std::string refusal = RefusalOf(reader, lines[i]);
     if (refusal.empty()) continue;

@@ -58,7 +58,9 @@ struct ExploreBounds {
   // Nothing happens at this time or later. Empty: runs never end.
   std::optional<Duration> horizon;
   FaultMenu menu;
-  WHORL_FIELDS(ExploreBounds, faults, clocks, grid, delay, longest_pause, horizon, menu);
+  // Of states that differ by which of several equal processes is which, one is visited (symmetry.h).
+  bool symmetry = false;
+  WHORL_FIELDS(ExploreBounds, faults, clocks, grid, delay, longest_pause, horizon, menu, symmetry);
 };
 
 // The rate of a clock that is slower by the reciprocal; nothing if that is no whole number of ppm.

@@ -215,6 +215,7 @@ LockModel::LockModel(Scenario scenario, const ExploreBounds& bounds, ConfigMaker
   scenario.schedule.clear();
   WriteMenu(scenario, bounds);
   memory_ = MemoryOf(scenario, bounds);
+  if (bounds.symmetry) symmetry_ = Symmetry::Of(scenario, bounds);
   for (const Scenario& each : WithEachRate(scenario, bounds.clocks.rate_ppm)) {
     setups_.push_back(MakeSetup(each, make_config));
   }
@@ -347,6 +348,12 @@ void LockModel::AddParts(const Situation& state, CanonicalForm& form) const {
   form.BeginPart({.kind = static_cast<uint16_t>(PartKind::kJudges)}, 0);
   state.checkers.AddMemory(form);
   form.EndPart();
+  for (size_t i = 0; i < state.world.state().nodes.size(); ++i) {
+    const auto node = static_cast<int16_t>(i);
+    form.BeginPart({.kind = static_cast<uint16_t>(PartKind::kJudges), .index = node}, 0);
+    state.checkers.AddMemoryOf(node, form);
+    form.EndPart();
+  }
 }
 
 explore::Key128 LockModel::KeyOf(const Digest128& parts, const Outside& outside) const {
@@ -368,23 +375,41 @@ explore::Key128 LockModel::KeyOf(const Digest128& parts, const Outside& outside)
 
 explore::Key128 LockModel::FormOf(const Situation& state, Duration memory) const {
   const World& world = state.world;
-  thread_local CanonicalForm form;
-  thread_local NormalForm normal;
-  thread_local std::vector<int64_t> asked;
-  AddParts(state, form);
-  asked.assign(world.state().nodes.size() * scenario().locks.size(), form.now().UnixNanos());
+  const size_t locks = scenario().locks.size();
+  std::vector<int64_t> asked(world.state().nodes.size() * locks,
+                             ToTimestamp(world.now()).UnixNanos());
   for (size_t i = 0; i < world.state().nodes.size(); ++i) {
     for (const Participant& participant : world.state().nodes[i].participants) {
       if (!participant.application.asking) continue;
-      asked[i * scenario().locks.size() + participant.lock] =
-          ToTimestamp(participant.asked_at).UnixNanos();
+      asked[i * locks + participant.lock] = ToTimestamp(participant.asked_at).UnixNanos();
     }
   }
-  normal.Begin(form.now(), memory, asked);
-  normal.AddPartsOf(form);
-  normal.Finish();
+  thread_local CanonicalForm form;
+  thread_local NormalForm normal;
+  thread_local std::vector<int64_t> renamed;
+  // Of all parts, or of those of one node.
+  const auto digest_of = [&](const Renaming* renaming, int16_t node) {
+    form.Rename(renaming);
+    AddParts(state, form);
+    form.Rename(nullptr);
+    if (renaming != nullptr) symmetry_->Rename(*renaming, asked, renamed);
+    const bool is_whole = node < 0;
+    normal.Begin(form.now(), memory, renaming == nullptr ? asked : renamed, is_whole);
+    for (const CanonicalForm::Part& part : form.parts()) {
+      if (!is_whole && part.name.index != node) continue;
+      normal.AddPart(form.ShapeOf(part), form.HolesOf(part), form.NumbersOf(part));
+    }
+    normal.Finish();
+    return normal.digest();
+  };
+  Digest128 digest = digest_of(nullptr, -1);
+  if (symmetry_) {
+    digest = symmetry_->Least(
+        digest, [&](int16_t node) { return digest_of(&symmetry_->Alone(node), node); },
+        [&](size_t i) { return digest_of(&symmetry_->renamings()[i], -1); });
+  }
   return KeyOf(
-      normal.digest(),
+      digest,
       {.now = world.now(), .left = state.left, .violated = state.violated, .shown = state.shown});
 }
 

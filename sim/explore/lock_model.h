@@ -38,6 +38,7 @@
 #include "protocol/spanner/fields.h"
 #include "sim/explore/bounds.h"
 #include "sim/explore/engine/key.h"
+#include "sim/explore/symmetry.h"
 #include "sim/judge/checkers.h"
 #include "sim/scenario/clock_errors.h"
 #include "sim/scenario/scenario.h"
@@ -123,7 +124,8 @@ class LockModel {
     uint32_t violated = 0;
     std::span<const ShownBy> shown = {};
   };
-  // The parts of its form: those of the world, and what judges remember.
+  // The parts of its form: those of the world, and what judges remember. The same ones in the same order,
+  // however the form names nodes.
   void AddParts(const Situation& state, CanonicalForm& form) const;
   // `parts`: their digest, as NormalForm makes it.
   explore::Key128 KeyOf(const Digest128& parts, const Outside& outside) const;
@@ -131,6 +133,8 @@ class LockModel {
   Duration memory() const { return memory_; }
 
   const ExploreBounds& bounds() const { return bounds_; }
+  // Null: each state stands for itself.
+  const Symmetry* symmetry() const { return symmetry_ ? &*symmetry_ : nullptr; }
   ConfigMaker config_maker() const { return make_config_; }  // null for the protocol's own
 
  private:
@@ -142,6 +146,7 @@ class LockModel {
   ConfigMaker make_config_;
   bool tells_kinds_ = false;
   Duration memory_;
+  std::optional<Symmetry> symmetry_;
   // One for each initial state, which differ in the rates of clocks. In the first, all are exact.
   std::vector<std::shared_ptr<const WorldSetup>> setups_;
 };

@@ -134,7 +134,8 @@ bool Shape::IsOfOperator(uint32_t fault) const {
          std::ranges::any_of(references, [id](const PartTransaction& one) { return one.id == id; });
 }
 
-const Shape& ShapeTable::ShapeOf(const Situation& situation, const CanonicalForm::Part& part) {
+const Shape& ShapeTable::ShapeOf(const Situation& situation, size_t place) {
+  const CanonicalForm::Part& part = form_.parts()[place];
   const Digest128 digest = form_.ShapeOf(part);
   const auto known = shapes_.find(digest);
   if (known != shapes_.end()) return *known->second;
@@ -144,7 +145,25 @@ const Shape& ShapeTable::ShapeOf(const Situation& situation, const CanonicalForm
   const std::span<const Hole> holes = form_.HolesOf(part);
   shape->holes.assign(holes.begin(), holes.end());
   Describer(model_, situation, form_, *shape).Describe(part.origin);
+  const Symmetry* symmetry = model_.symmetry();
+  if (symmetry != nullptr && shape->kind() != PartKind::kLedger) {
+    for (const Renaming& renaming : symmetry->renamings()) {
+      shape->renamed.push_back(RenamedPart(situation, place, renaming));
+    }
+    if (part.name.index >= 0) {
+      shape->alone = RenamedPart(situation, place, symmetry->Alone(part.name.index));
+    }
+  }
   return *shapes_.emplace(digest, std::move(shape)).first->second;
+}
+
+Shape::Renamed ShapeTable::RenamedPart(const Situation& situation, size_t place,
+                                       const Renaming& renaming) {
+  renamed_form_.Rename(&renaming);
+  model_.AddParts(situation, renamed_form_);
+  const CanonicalForm::Part& part = renamed_form_.parts()[place];
+  const std::span<const Hole> holes = renamed_form_.HolesOf(part);
+  return {.digest = renamed_form_.ShapeOf(part), .holes = {holes.begin(), holes.end()}};
 }
 
 Digest128 ShapeTable::TakeApart(const Situation& situation, Parts& parts) {
@@ -154,9 +173,10 @@ Digest128 ShapeTable::TakeApart(const Situation& situation, Parts& parts) {
   form_.EndPart();
   parts.all.clear();
   parts.numbers.clear();
-  for (const CanonicalForm::Part& part : form_.parts()) {
+  for (size_t place = 0; place < form_.parts().size(); ++place) {
+    const CanonicalForm::Part& part = form_.parts()[place];
     const std::span<const int64_t> numbers = form_.NumbersOf(part);
-    parts.all.push_back({.shape = &ShapeOf(situation, part),
+    parts.all.push_back({.shape = &ShapeOf(situation, place),
                          .first_hole = static_cast<uint32_t>(parts.numbers.size()),
                          .origin = part.origin});
     parts.numbers.insert(parts.numbers.end(), numbers.begin(), numbers.end());
@@ -185,7 +205,37 @@ Digest128 ShapeTable::Normalise(Instant now, Parts& parts) {
   });
   parts.gates_of_now = normal_.gates_of_now();
   parts.is_ambiguous = normal_.is_ambiguous();
-  return normal_.digest();
+  if (model_.symmetry() == nullptr) return normal_.digest();
+  return LeastDigest(true_time, parts, normal_.digest());
+}
+
+Digest128 ShapeTable::LeastDigest(Timestamp now, const Parts& parts, const Digest128& own) {
+  const Symmetry& symmetry = *model_.symmetry();
+  const auto begin = [&](const Renaming& renaming, bool ranks) {
+    symmetry.Rename(renaming, asked_, renamed_asked_);
+    renamed_normal_.Begin(now, model_.memory(), renamed_asked_, ranks);
+  };
+  const auto signature = [&](int16_t node) {
+    begin(symmetry.Alone(node), false);
+    for (const Part& part : parts.all) {
+      if (part.shape->name.index != node) continue;
+      const Shape::Renamed& alone = part.shape->alone;
+      renamed_normal_.AddPart(alone.digest, alone.holes, parts.NumbersOf(part));
+    }
+    renamed_normal_.Finish();
+    return renamed_normal_.digest();
+  };
+  const auto renamed = [&](size_t i) {
+    begin(symmetry.renamings()[i], true);
+    for (const Part& part : parts.all) {
+      if (part.shape->renamed.empty()) continue;
+      const Shape::Renamed& other = part.shape->renamed[i];
+      renamed_normal_.AddPart(other.digest, other.holes, parts.NumbersOf(part));
+    }
+    renamed_normal_.Finish();
+    return renamed_normal_.digest();
+  };
+  return symmetry.Least(own, signature, renamed);
 }
 
 }  // namespace whorl::sim

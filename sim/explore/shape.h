@@ -68,6 +68,14 @@ struct Shape {
   bool pins_versions = false;  // versions of rows are kept for its reads
   // kDatabase
   std::vector<uint32_t> deletions;  // faults of the menu that find their row
+
+  // The same part under other names (symmetry.h), with the same numbers.
+  struct Renamed {
+    Digest128 digest;
+    std::vector<Hole> holes;
+  };
+  std::vector<Renamed> renamed;  // by renaming; none without symmetry, or if the part is not shown
+  Renamed alone;                 // of a node's part
 };
 
 // Takes states apart, and keeps one Shape of each kind. One thread at a time.
@@ -99,13 +107,18 @@ class ShapeTable {
   Digest128 Normalise(Instant now, Parts& parts);
 
  private:
-  const Shape& ShapeOf(const Situation& situation, const CanonicalForm::Part& part);
+  const Shape& ShapeOf(const Situation& situation, size_t place);
+  Shape::Renamed RenamedPart(const Situation& situation, size_t place, const Renaming& renaming);
+  Digest128 LeastDigest(Timestamp now, const Parts& parts, const Digest128& own);
 
   const LockModel& model_;
   std::map<Digest128, std::unique_ptr<const Shape>> shapes_;
   CanonicalForm form_;
   NormalForm normal_;
   std::vector<int64_t> asked_;
+  CanonicalForm renamed_form_;
+  NormalForm renamed_normal_;
+  std::vector<int64_t> renamed_asked_;
 };
 
 }  // namespace whorl::sim

@@ -51,18 +51,24 @@ void Checkers::AddMemory(CanonicalForm& form) const {
   ledger_.AddMemory(form);
   const auto add = [&form](const auto& judge) {
     using Judge = std::remove_cvref_t<decltype(judge)>;
-    if constexpr (std::is_same_v<Judge, HasLockTruthful>) {
-      for (size_t i = 0; i < judge.ceased.size(); ++i) {
-        const HasLockTruthful::Ceased& ceased = judge.ceased[i];
-        form.AddHole({.kind = HoleKind::kGate, .scope = 0, .param = static_cast<int64_t>(i)},
-                     ToTimestamp(ceased.at).UnixNanos());
-        form.AddHole({.kind = HoleKind::kGated}, ceased.incarnation);
-      }
-    } else {
+    if constexpr (!std::is_same_v<Judge, HasLockTruthful>) {  // AddMemoryOf
       VisitFields(judge, [&form](std::string_view, const auto& field) { form.Add(field); });
     }
   };
   std::apply([&](const auto&... judges) { (add(judges), ...); }, judges_);
+}
+
+void Checkers::AddMemoryOf(int16_t node, CanonicalForm& form) const {
+  const auto& judge = std::get<HasLockTruthful>(judges_);
+  const size_t locks = setup_->locks.size();
+  for (size_t lock = 0; lock < locks; ++lock) {
+    const HasLockTruthful::Ceased& ceased =
+        judge.ceased[setup_->ParticipationIndex(node, static_cast<uint16_t>(lock))];
+    const auto gate = static_cast<int64_t>(static_cast<size_t>(form.Renamed(node)) * locks + lock);
+    form.AddHole({.kind = HoleKind::kGate, .scope = 0, .param = gate},
+                 ToTimestamp(ceased.at).UnixNanos());
+    form.AddHole({.kind = HoleKind::kGated}, ceased.incarnation);
+  }
 }
 
 }  // namespace whorl::sim

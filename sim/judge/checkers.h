@@ -70,9 +70,10 @@ class Checkers {
 
   // The invariants violated since the last call, as bits by Invariant. Forgets the violations.
   uint32_t TakeViolated() { return std::exchange(violated_, 0); }
-  // Adds what later verdicts depend on and the world does not show. Gates are of questions for
-  // has_lock, by CheckerSetup::ParticipationIndex.
+  // Adds what later verdicts depend on and the world does not show, but for what is of one node.
   void AddMemory(CanonicalForm& form) const;
+  // The same of one node. Gates are of questions for has_lock: by node, as the form names it, then by lock.
+  void AddMemoryOf(int16_t node, CanonicalForm& form) const;
   // Adds what verdicts depend on and the world does show.
   void AddKnown(CanonicalForm& form) const { ledger_.AddKnown(form); }
 

@@ -1,6 +1,7 @@
 #include "sim/world/canonical.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -230,7 +231,7 @@ void AddCall(const World& world, const References& references, uint32_t place,
   form.Add(call.step);
   form.AddWord(call.request.index());
   if (events.message != nullptr) {
-    form.Add(events.message->choice.node);
+    form.AddNode(events.message->choice.node);
     const auto* replies = std::get_if<ReplyArrives>(&events.message->choice.event);
     form.AddWord(replies == nullptr ? 0 : replies->from_spanner ? 1 : 2);
     if (replies == nullptr) {
@@ -245,7 +246,8 @@ void AddCall(const World& world, const References& references, uint32_t place,
   form.AddWord(uint64_t{call.awaited} | uint64_t{call.at_spanner} << 1 | uint64_t{call.hangs} << 2 |
                uint64_t{call.slowed} << 3 | uint64_t{call.drop_reply} << 4 |
                uint64_t{call.held.has_value()} << 5);
-  form.Add(call.struck_by);
+  form.AddWord(call.struck_by ? 1 : 0);
+  if (call.struck_by) form.AddFault(*call.struck_by);
   form.EndPart();
 }
 
@@ -256,12 +258,33 @@ bool StandsAlone(const PendingEvent& event) {
          !std::holds_alternative<CallTimesOut>(event);
 }
 
+// The faults that events name are named anew, as their nodes are.
+struct EventAdder {
+  CanonicalForm& form;
+
+  void operator()(const NodeStarts& starts) const {
+    form.AddWord(starts.fault ? 1 : 0);
+    if (starts.fault) form.AddFault(*starts.fault);
+  }
+  void operator()(const FaultBegins& begins) const {
+    form.AddFault(begins.fault);
+    form.Add(begins.trigger);
+  }
+  void operator()(const FaultEnds& ends) const {
+    form.AddFault(ends.fault);
+    form.AddNode(ends.node);
+    form.Add(ends.incarnation);
+  }
+  void operator()(const auto& event) const { form.Add(event); }
+};
+
 void AddPending(const World& world, CanonicalForm& form) {
   world.state().pending.ForEach([&](const PendingSlot& slot, uint32_t place) {
     if (!StandsAlone(slot.choice.event)) return;
     Begin(PartKind::kEvent, slot.choice.node, form, place);
     AddDue(&slot, form);
-    form.Add(slot.choice.event);
+    form.AddWord(slot.choice.event.index());
+    std::visit(EventAdder{form}, slot.choice.event);
     form.EndPart();
   });
 }
@@ -277,6 +300,15 @@ void AddLastUsed(const World& world, const model::TransactionState& transaction,
                transaction.last_used.UnixNanos());
 }
 
+// When it got it does not matter, only whose is older.
+void AddAge(const std::optional<model::Age>& age, CanonicalForm& form) {
+  form.AddWord(age ? 1 : 0);
+  if (!age) return;
+  // The name is that of who began it.
+  form.AddHole({.kind = HoleKind::kRank, .scope = CanonicalForm::kScopeOfAges},
+               static_cast<int64_t>(age->place));
+}
+
 void AddTransaction(const World& world, const model::TransactionState& transaction,
                     CanonicalForm& form) {
   form.Add(transaction.id);
@@ -284,7 +316,7 @@ void AddTransaction(const World& world, const model::TransactionState& transacti
   form.Add(transaction.session);
   form.Add(transaction.kind);
   form.Add(transaction.phase);
-  form.Add(transaction.age);
+  AddAge(transaction.age, form);
   form.Add(transaction.doomed);
   // Not its digest, which is of instants as they are: a client repeats a statement as it was.
   form.AddWord(transaction.served.size());
@@ -387,6 +419,22 @@ void AddDatabase(const World& world, const References& references, CanonicalForm
   form.EndPart();
 }
 
+void AddFaults(const ActiveFaults& faults, CanonicalForm& form) {
+  std::vector<int16_t> nodes(faults.nodes.size());
+  std::iota(nodes.begin(), nodes.end(), 0);
+  std::ranges::stable_sort(nodes, {}, [&form](int16_t node) { return form.Renamed(node); });
+  for (const int16_t node : nodes) {
+    const ActiveFaults::OfNode& of_node = faults.At(node);
+    form.Add(of_node.links);
+    for (const auto* all : {&of_node.active, &of_node.armed}) {
+      form.AddWord(all->size());
+      for (const uint32_t fault : *all) form.AddFault(fault);
+    }
+  }
+  form.Add(faults.of_clocks);
+  form.Add(faults.unavailable);
+}
+
 }  // namespace
 
 void TakeApart(const World& world, CanonicalForm& form) {
@@ -401,7 +449,7 @@ void TakeApart(const World& world, CanonicalForm& form) {
   }
   Begin(PartKind::kSpanner, -1, form);
   form.Add(state.spanner);
-  form.Add(state.faults);
+  AddFaults(state.faults, form);
   form.EndPart();
   AddDatabase(world, references, form);
   Begin(PartKind::kResources, -1, form);

@@ -33,7 +33,7 @@ enum class PartKind : uint16_t {
   kCall,         // index: the node that sent it; origin: its place
   kEvent,        // pending, and of no part above; index: its node; origin: its place
   // Not of the world:
-  kJudges,  // what they remember
+  kJudges,  // what they remember; index: of this node
   kLedger,  // what they know of the present
 };
 

@@ -1,6 +1,6 @@
 // An estimate that is wrong by days is worse than none.
 
-#include "cli/explore_time_left.h"
+#include "cli/explore/time_left.h"
 
 #include <gtest/gtest.h>
 

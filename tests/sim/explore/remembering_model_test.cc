@@ -25,6 +25,7 @@ struct Space {
   int64_t delay = 0;
   int locks = 1;
   bool grid_constants = true;
+  bool symmetry = false;
 };
 
 LockModel ModelOf(const Space& space) {
@@ -39,6 +40,7 @@ LockModel ModelOf(const Space& space) {
   bounds.delay = space.delay;
   bounds.grid = world.lease / 4;
   bounds.longest_pause = world.lease * 3;
+  bounds.symmetry = space.symmetry;
   if (space.leases != kNoHorizon) bounds.horizon = world.lease * space.leases;
   return {world, bounds};
 }
@@ -80,6 +82,7 @@ std::vector<Space> SmallSpaces() {
       spaces.push_back({.protocol = protocol, .faults = {}, .leases = 3, .delay = 1});
       spaces.push_back({.protocol = protocol, .faults = all});
       spaces.back().grid_constants = grid_constants;
+      spaces.back().symmetry = grid_constants;
     }
   }
   return spaces;
@@ -116,6 +119,15 @@ TEST(RememberedSteps, FindWhatCopiesOfWorldsFind) {
        .grid_constants = false},
       {.protocol = "semaphore", .faults = {}, .leases = 2},
       {.protocol = "lease_lock", .faults = {}},
+      {.protocol = "fenced_lease", .faults = {.losses = 1}, .symmetry = true},
+      {.protocol = "fenced_lease", .faults = {.pauses = 1}, .leases = 2, .symmetry = true},
+      {.protocol = "fenced_lease", .faults = {.aborts = 1}, .processes = 3, .symmetry = true},
+      {.protocol = "spindle_v3",
+       .faults = {.pauses = 1},
+       .leases = 1,
+       .grid_constants = false,
+       .symmetry = true},
+      {.protocol = "semaphore", .faults = {}, .leases = 2, .symmetry = true},
   };
   for (const Space& space : spaces) {
     const LockModel model = ModelOf(space);

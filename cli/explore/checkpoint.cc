@@ -1,4 +1,4 @@
-#include "cli/explore_checkpoint.h"
+#include "cli/explore/checkpoint.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "cli/explore_progress.h"
+#include "cli/explore/progress.h"
 
 #include <algorithm>
 #include <cstdint>

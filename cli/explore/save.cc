@@ -1,4 +1,4 @@
-#include "cli/explore_save.h"
+#include "cli/explore/save.h"
 
 #include <filesystem>
 #include <fstream>

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/explore_time_left.h"
+#include "cli/explore/time_left.h"
 #include "sim/explore/engine/result.h"
 
 namespace whorl::cli {

@@ -1,4 +1,4 @@
-#include "cli/explore_time_left.h"
+#include "cli/explore/time_left.h"
 
 #include <cmath>
 

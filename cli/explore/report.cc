@@ -1,0 +1,211 @@
+#include "cli/explore/report.h"
+
+#include <iostream>
+#include <string_view>
+#include <utility>
+
+#include "cli/output.h"
+#include "cli/shell_text.h"
+#include "sim/report/timeline.h"
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
+#include "sim/scenario/units.h"
+
+namespace whorl::cli {
+namespace {
+
+using sim::Cat;
+using sim::CountText;
+using sim::GroupedText;
+using sim::Json;
+using Result = explore::SearchResult<sim::Move>;
+
+// --- sentences -----------------------------------------------------------------------------------
+
+std::string BudgetText(const sim::ExploreBounds& bounds) {
+  const sim::FaultBudget& budget = bounds.faults;
+  std::string text;
+  const auto add = [&text](uint8_t count, std::string_view one, std::string_view many) {
+    if (count == 0) return;
+    text += Cat(text.empty() ? "at most " : ", ", CountText(count, one, many));
+  };
+  add(budget.crashes, "crash", "crashes");
+  add(budget.pauses, "pause", "pauses");
+  if (budget.pauses > 0) text += Cat(" of at most ", FormatDuration(bounds.longest_pause));
+  add(budget.losses, "lost message", "lost messages");
+  add(budget.aborts, "abort", "aborts");
+  add(budget.deletes, "deleted row", "deleted rows");
+  return text.empty() ? "no fault" : text;
+}
+
+// How far clocks may be off, or are in the scenario's world.
+std::string ClocksText(const ExploreRequest& request) {
+  std::string text;
+  if (request.space) {
+    const sim::SpannerSpec& spanner = request.space->scenario.spanner;
+    if (spanner.truetime.epsilon > Duration{}) {
+      text += Cat(", epsilon ", FormatDuration(spanner.truetime.epsilon));
+    }
+    if (spanner.current_timestamp_error != Duration{}) {
+      text += Cat(", CURRENT_TIMESTAMP off by ", FormatDuration(spanner.current_timestamp_error));
+    }
+    return text;
+  }
+  const sim::ClockBounds& clocks = request.bounds.clocks;
+  if (clocks.truetime > Duration{}) {
+    text += Cat(", TrueTime within ", FormatDuration(clocks.truetime));
+  }
+  if (clocks.current_timestamp > Duration{}) {
+    text += Cat(", CURRENT_TIMESTAMP within ", FormatDuration(clocks.current_timestamp));
+  }
+  if (clocks.rate_ppm > 0) {
+    text += Cat(", clocks of processes within ", GroupedText(clocks.rate_ppm), " ppm");
+  }
+  return text;
+}
+
+// What the search is about, as one sentence without its end.
+std::string BoundsText(const ExploreReport& report) {
+  const ExploreRequest& request = report.request;
+  const sim::ExploreWorld& world = request.world;
+  const sim::ExploreBounds& bounds = request.bounds;
+  const bool equal = report.model.symmetry() != nullptr;
+  std::string text =
+      Cat(world.protocol, ", ",
+          CountText(world.processes, "process", equal ? "equal processes" : "processes"));
+  if (request.space) text = Cat("the world of ", request.space->scenario.name, ": ", text);
+  if (world.locks > 1) text += Cat(", ", CountText(world.locks, "lock", "locks"));
+  text += Cat(", ", BudgetText(bounds));
+  if (world.grid_constants) text += ", grid constants";
+  text += Cat(", lease ", FormatDuration(world.lease), ", grid ", FormatDuration(bounds.grid));
+  text += bounds.delay == 0
+              ? ", messages on time"
+              : Cat(", messages up to ", FormatDuration(bounds.grid * bounds.delay), " late");
+  text += ClocksText(request);
+  return bounds.horizon ? Cat(text, ", up to ", FormatDuration(*bounds.horizon))
+                        : Cat(text, ", no horizon");
+}
+
+// Which runs a search that was not complete has taken.
+std::string ExploredText(const Result& result) {
+  const std::string steps = CountText(result.explored_steps, "step", "steps");
+  if (result.explored_faults == 0) return Cat("all runs without a fault of up to ", steps);
+  const std::string faults = CountText(result.explored_faults, "fault", "faults");
+  return Cat("all runs with fewer than ", faults, ", and those with ", faults, " of up to ", steps);
+}
+
+// How the search ended, as a sentence.
+std::string EndingText(const ExploreReport& report) {
+  const Result& result = report.result;
+  if (result.ending == explore::Ending::kComplete) {
+    return Cat("complete: ", BoundsText(report), ": ", CountsText(result));
+  }
+  std::string_view why = "interrupted";
+  if (result.ending == explore::Ending::kMemory) why = "out of memory (--memory)";
+  if (result.ending == explore::Ending::kViolation) why = "ended at the first violation";
+  return Cat(why, ": ", BoundsText(report), ": ", ExploredText(result),
+             " were taken: ", CountsText(result), ", ",
+             GroupedText(static_cast<int64_t>(result.frontier)), " more to go on from");
+}
+
+// What the exact run says of the violation.
+std::string ExactText(const ExploreFinding& finding) {
+  if (finding.found.is_confirmed) return finding.found.run.checks[finding.invariant].first->text;
+  const std::string& problem = finding.found.run.schedule_problem;
+  return Cat("not confirmed by an exact replay: it may be an accident of the grid",
+             problem.empty() ? "" : Cat("; ", problem));
+}
+
+void PrintFinding(const ExploreReport& report, const ExploreFinding& finding) {
+  std::cout << "violated: " << WordOf(finding.invariant)
+            << (finding.promised ? " (promised)" : " (not promised)") << ", "
+            << CountText(finding.violation->faults, "fault", "faults") << " and "
+            << CountText(static_cast<int64_t>(finding.violation->path.choices.size()), "step",
+                         "steps")
+            << '\n';
+  std::cout << "  " << ExactText(finding) << '\n';
+  if (finding.invariant == Invariant::kNoWedge) {
+    std::cout << "  from there on "
+              << CountText(static_cast<int64_t>(report.loop_steps), "step", "steps")
+              << " can repeat for ever, and nobody holds the lock\n";
+  }
+  if (!finding.saved.empty()) {
+    std::cout << "  " << ShellQuoted(report.request.command) << " replay "
+              << ShellQuoted(finding.saved) << " --explain=" << WordOf(finding.invariant) << '\n';
+  }
+  if (!report.request.timeline) return;
+  sim::Timeline timeline(finding.found.scenario);
+  sim::RunAgain(report.model, finding.found, timeline);
+  std::cout << '\n';
+  timeline.Print(finding.found.run.checks, {.width = ScreenWidth(), .colour = WantsColour()},
+                 std::cout);
+  std::cout << '\n';
+}
+
+}  // namespace
+
+std::string NamesOf(uint32_t invariants) {
+  std::string names;
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    if ((invariants & BitOf(invariant)) == 0) continue;
+    names += Cat(names.empty() ? "" : ", ", WordOf(invariant));
+  }
+  return names;
+}
+
+std::string CountsText(const Result& result) {
+  return Cat(CountText(static_cast<int64_t>(result.states), "state", "states"), ", ",
+             CountText(static_cast<int64_t>(result.transitions), "transition", "transitions"));
+}
+
+void PrintExplored(const ExploreReport& report) {
+  std::cout << EndingText(report) << '\n';
+  uint32_t holding = report.watched;
+  for (const ExploreFinding& finding : report.findings) {
+    holding &= ~BitOf(finding.invariant);
+    PrintFinding(report, finding);
+  }
+  const std::string names = NamesOf(holding);
+  if (names.empty()) return;
+  std::cout << (report.result.ending == explore::Ending::kComplete ? "holds: "
+                                                                   : "no violation so far: ")
+            << names << '\n';
+}
+
+Json ExploredDocument(const ExploreReport& report) {
+  const Result& result = report.result;
+  Json document = Json::object();
+  document["format"] = "whorl-explore";
+  document["version"] = 1;
+  document["bounds"] = BoundsText(report);
+  document["equal_processes"] = report.model.symmetry() != nullptr;
+  document["ending"] = std::string(explore::EndingName(result.ending));
+  document["states"] = result.states;
+  document["transitions"] = result.transitions;
+  document["frontier"] = result.frontier;
+  document["faults_explored"] = result.explored_faults;
+  document["steps_explored"] = result.explored_steps;
+  document["expected_omissions"] = result.expected_omissions;
+  Json& verdicts = document["invariants"] = Json::object();
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    Json& verdict = verdicts[std::string(WordOf(invariant))] = Json::object();
+    const bool watched = (report.watched & BitOf(invariant)) != 0;
+    const bool complete = result.ending == explore::Ending::kComplete;
+    verdict["verdict"] = !watched ? "not_judged" : complete ? "holds" : "unknown";
+  }
+  for (const ExploreFinding& finding : report.findings) {
+    Json& verdict = verdicts[std::string(WordOf(finding.invariant))];
+    verdict["verdict"] = "violated";
+    verdict["promised"] = finding.promised;
+    verdict["states"] = finding.states;
+    Json counterexample = {{"faults", finding.violation->faults},
+                           {"steps", finding.violation->path.choices.size()},
+                           {"confirmed", finding.found.is_confirmed},
+                           {"text", ExactText(finding)}};
+    if (!finding.saved.empty()) counterexample["scenario"] = finding.saved;
+    verdict["counterexamples"].push_back(std::move(counterexample));
+  }
+  return document;
+}
+
+}  // namespace whorl::cli

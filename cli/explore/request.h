@@ -1,0 +1,47 @@
+// What the command line of `whorl explore` asks for.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "protocol/names.h"
+#include "sim/explore/bounds.h"
+#include "sim/explore/menu.h"
+#include "sim/explore/scenario_space.h"
+
+namespace whorl::cli {
+
+constexpr uint64_t kExploreMemoryByDefaultMiB = 4'096;
+
+struct ExploreRequest {
+  std::string scenario_path;
+  std::optional<sim::ScenarioSpace> space;  // of that scenario
+  sim::ExploreWorld world;
+  sim::ExploreBounds bounds;
+  std::optional<Duration> lease;
+  std::optional<Duration> grid;
+  std::optional<Duration> longest_pause;
+  std::optional<Duration> horizon;
+  std::optional<Invariant> invariant;
+  bool promised_only = false;
+  bool first_only = false;
+  bool all = false;  // each kind of violation
+  bool plain = false;
+  bool symmetry = true;
+  bool timeline = false;
+  bool json = false;
+  std::string out;
+  std::string checkpoint;  // the file; empty: none
+  std::string save_folder;
+  std::string command;  // how this command was called
+  uint64_t memory_mib = kExploreMemoryByDefaultMiB;
+  uint64_t jobs = 1;
+};
+
+// Takes the world of --scenario, and fills in what was not said. False if it has said on standard error
+// what cannot be meant.
+bool CompleteRequest(const CLI::App& app, ExploreRequest& request);
+
+}  // namespace whorl::cli

@@ -1,0 +1,69 @@
+// Equal processes: a state in which two of them have each other's parts leads to what the state leads to in
+// which they have their own, under other names. A search visits one of these states.
+//
+// Which one a state stands for: its nodes are put in the order of what each of them is by itself (its
+// signature), and renamed so that they stand in it; of several that are the same by themselves, in each
+// order, and the least key counts.
+// REQUIRES of the code under test: who is who shows in ids and names alone, and nothing depends on which of
+// two ids, of names of processes or of nodes is the lesser. Spanner's model does not (model::Age).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "protocol/canonical_form.h"
+#include "sim/explore/bounds.h"
+#include "sim/scenario/scenario.h"
+
+namespace whorl::sim {
+
+class Symmetry {
+ public:
+  // More would have too many orders.
+  static constexpr size_t kMostNodes = 4;
+
+  // `scenario` has its menu. Nothing: its nodes are not equal, or there are too many.
+  static std::optional<Symmetry> Of(const Scenario& scenario, const ExploreBounds& bounds);
+
+  size_t nodes() const { return alone_.size(); }
+  size_t locks() const { return locks_; }
+  // All ways to rename nodes; the first one keeps their names.
+  std::span<const Renaming> renamings() const { return renamings_; }
+  // The node gets the first name, all others the second. The order of counts means nothing then.
+  const Renaming& Alone(int16_t node) const { return alone_[static_cast<size_t>(node)]; }
+
+  // The least digest of a state, given its own. `signature(node)`: what the node is by itself, which
+  // does not depend on its name; `renamed(i)`: the state's digest under renaming i.
+  template <typename Signature, typename Renamed>
+  Digest128 Least(const Digest128& own, const Signature& signature, const Renamed& renamed) const {
+    std::array<Digest128, kMostNodes> signatures;
+    for (size_t node = 0; node < nodes(); ++node) {
+      signatures[node] = signature(static_cast<int16_t>(node));
+    }
+    std::optional<Digest128> least;
+    for (size_t i = 0; i < renamings_.size(); ++i) {
+      if (!IsOrdered(renamings_[i], std::span(signatures).first(nodes()))) continue;
+      const Digest128 digest = i == 0 ? own : renamed(i);
+      least = std::min(least.value_or(digest), digest);
+    }
+    return *least;
+  }
+
+  // What stands by node and lock, for the nodes as they are renamed.
+  void Rename(const Renaming& renaming, std::span<const int64_t> by_question,
+              std::vector<int64_t>& renamed) const;
+
+ private:
+  static bool IsOrdered(const Renaming& renaming, std::span<const Digest128> signatures);
+
+  size_t locks_ = 0;
+  std::vector<Renaming> renamings_;
+  std::vector<Renaming> alone_;  // by node
+};
+
+}  // namespace whorl::sim
