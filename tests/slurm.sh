@@ -102,6 +102,8 @@ SelectTypeParameters=CR_CPU
 SwitchType=switch/none
 MpiDefault=none
 ReturnToService=2
+# On the loopback alone.
+CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
 # bash says so of a command that was killed.
 RequeueExit=137
 KillWait=2
