@@ -2,8 +2,19 @@
 # protocols outside of this repository (protocol/ADDING.md): libraries without gRPC, and their
 # headers under P/include/whorl, so that they are included as here: "protocol/machine.h".
 
+#
+# Components are what WhorlPackage.cmake makes packages of: `command`, `locks` and, if nothing else is said,
+# `development`.
+
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
+set(whorl_components command development)
+set(whorl_packages whorl libwhorl-dev)
+if(TARGET whorl-grpc)
+  list(APPEND whorl_components locks)
+  list(APPEND whorl_packages whorl-locks)
+endif()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/whorl)
 set(headers_dir ${CMAKE_INSTALL_INCLUDEDIR}/whorl)
@@ -19,10 +30,13 @@ install(TARGETS ${installed} EXPORT whorl
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${headers_dir})
 install(EXPORT whorl NAMESPACE whorl:: FILE whorlTargets.cmake DESTINATION ${package_dir})
-install(TARGETS whorl RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS whorl RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
+install(DIRECTORY scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/whorl COMPONENT command
+  FILES_MATCHING PATTERN "*.json")
 if(TARGET whorl-grpc)
   # Nobody types it: whorl finds it there (cli/hand_over.h).
-  install(TARGETS whorl-grpc RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/whorl)
+  install(TARGETS whorl-grpc
+    RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/whorl COMPONENT locks)
 endif()
 install(DIRECTORY protocol spanner_model sim check DESTINATION ${headers_dir}
   FILES_MATCHING PATTERN "*.h" PATTERN "spanner_model/server" EXCLUDE)
@@ -63,3 +77,9 @@ install(FILES
   ${PROJECT_BINARY_DIR}/generated/whorlConfig.cmake
   ${PROJECT_BINARY_DIR}/generated/whorlConfigVersion.cmake
   DESTINATION ${package_dir})
+
+# Where Debian looks for it, beside what each package installs.
+foreach(component package IN ZIP_LISTS whorl_components whorl_packages)
+  install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package} RENAME copyright
+    COMPONENT ${component})
+endforeach()

@@ -17,18 +17,18 @@
 #include "absl/status/statusor.h"
 #include "cli/exit_code.h"
 #include "cli/hunt/checkpoint.h"
+#include "cli/hunt/compare.h"
 #include "cli/hunt/digests.h"
 #include "cli/hunt/merge.h"
 #include "cli/hunt/options.h"
 #include "cli/hunt/report.h"
+#include "cli/hunt/save.h"
+#include "cli/hunt/speed.h"
 #include "cli/hunt/table.h"
 #include "cli/hunt/text.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
-#include "cli/page.h"
-#include "cli/replay/run.h"
-#include "cli/replay/text.h"
 #include "sim/judge/run.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
@@ -40,18 +40,6 @@ namespace {
 using sim::BatchStep;
 using sim::Cat;
 using Clock = std::chrono::steady_clock;
-
-double SecondsSince(Clock::time_point started) {
-  return std::chrono::duration<double>(Clock::now() - started).count();
-}
-
-// "12,345 runs in 6.1 s (2,024 a second)". On standard error: no two hunts take the same time.
-std::string SpeedText(uint64_t runs, double seconds) {
-  const auto rate = static_cast<int64_t>(static_cast<double>(runs) / std::max(seconds, 0.001));
-  return Cat(sim::CountText(static_cast<int64_t>(runs), "run", "runs"), " in ",
-             sim::SecondsText({static_cast<int64_t>(seconds * 1e9)}, 1), " s (",
-             sim::GroupedText(rate), " a second)");
-}
 
 size_t FindingCount(const sim::HuntTallies& tallies) {
   size_t count = 0;
@@ -80,7 +68,7 @@ class Reporter {
   // How the command ends. If one output cannot be written, the others get the report all the same.
   int Tell(const HuntReport& report) {
     const std::string& folder = request_.save_folder;
-    absl::Status done = Save(report);
+    absl::Status done = SaveFindings(request_, report);
     if (request_.json || !request_.out.empty()) {
       const std::string lines = ReportLines(report, request_.command, folder);
       if (request_.json) std::cout << lines;
@@ -99,35 +87,6 @@ class Reporter {
   }
 
  private:
-  absl::Status Save(const HuntReport& report) const {
-    if (request_.save_folder.empty()) return absl::OkStatus();
-    const absl::Status pages = request_.pages ? PagesMissing() : absl::OkStatus();
-    if (!pages.ok()) std::cerr << "no pages beside the scenarios: " << pages.message() << '\n';
-    absl::Status done;
-    for (const NamedFinding& finding : FindingsOf(report.tallies)) {
-      const absl::Status saved = SaveScenario(report, finding);
-      done.Update(saved);
-      if (saved.ok() && request_.pages && pages.ok()) done.Update(SavePage(report, finding));
-    }
-    return done;
-  }
-
-  absl::Status SaveScenario(const HuntReport& report, const NamedFinding& finding) const {
-    OutputFile file;
-    const absl::Status opened = file.Open(SavedPath(finding, request_.save_folder));
-    if (!opened.ok()) return opened;
-    file.stream() << sim::ScenarioText(
-        sim::ScenarioOf(report.hunt, *finding.kind, *finding.finding));
-    return file.Commit();
-  }
-
-  absl::Status SavePage(const HuntReport& report, const NamedFinding& finding) const {
-    const sim::Scenario scenario = SavedScenario(report, finding, request_.save_folder);
-    return WritePageOf(scenario, ReplayCommand(request_.command, scenario, scenario.seed),
-                       std::filesystem::path(scenario.path).replace_extension(".html").string(),
-                       static_cast<int>(request_.jobs));
-  }
-
   const HuntRequest& request_;
   Inputs scenarios_;  // that a table links
   OutputFile file_;
@@ -367,7 +326,12 @@ int RunHuntCommand(const CLI::App& app, HuntRequest request) {
               << request.shard_source << '\n';
   }
   if (!request.from.empty() && !TakeFrom(request)) return kBadInput;
+  if (!request.compared.empty()) {
+    request.hunt.protocols = {request.compared[0]};
+    request.hunt.beside = {request.compared[1]};
+  }
   if (request.shown_run) return Show(request);
+  if (!request.compared.empty()) return Compare(request);
   if (!request.merged.empty()) return Merge(request);
   return Hunter(request).Run();
 }

@@ -42,9 +42,9 @@ absl::Status Refusal(std::string_view text) {
   return absl::InvalidArgumentError(Cat("--shard auto: ", text));
 }
 
-class EnvironmentReader {
+class ShardReader {
  public:
-  EnvironmentReader(const Environment& environment, std::optional<uint64_t> count)
+  ShardReader(const Environment& environment, std::optional<uint64_t> count)
       : environment_(environment), count_(count) {}
 
   absl::StatusOr<EngineShard> Read() const {
@@ -161,7 +161,7 @@ std::string VariableOfProcess(const std::string& name) {
 
 absl::StatusOr<EngineShard> ShardOfEngine(const Environment& environment,
                                           std::optional<uint64_t> count) {
-  return EnvironmentReader(environment, count).Read();
+  return ShardReader(environment, count).Read();
 }
 
 }  // namespace whorl::cli

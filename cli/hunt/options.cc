@@ -20,6 +20,7 @@ using sim::Cat;
 using Words = std::vector<std::string_view>;
 
 constexpr uint64_t kHuntRunsMax = 1'000'000'000'000;
+constexpr uint64_t kComparedRunsMax = 1'000'000;  // it keeps what each run took
 constexpr uint64_t kRunsByDefault = 10'000;
 constexpr Duration kShortestRun = Seconds(10);
 constexpr Duration kLongestRun = Seconds(int64_t{24} * 3600);
@@ -33,18 +34,21 @@ constexpr std::string_view kHuntFooter = R"(Examples:
   whorl hunt --show 17 | whorl replay -           the world of run 17, as it was drawn
   whorl hunt --from scenarios/s4_token_goes_back.json --runs 1        that scenario, made smaller
   whorl hunt --from scenarios/s4_token_goes_back.json --runs 500      and worlds like it
+  whorl hunt --compare spindle_v3 fenced_lease --runs 500             the same worlds for both
   whorl hunt --runs 1000000 --shard 3/8 --json > 3.jsonl
   whorl hunt --merge *.jsonl                      shards, run on any machines, added up
 
 A run is a world drawn from the seed and its number, and lasts 120 simulated seconds: faults, then
 time to recover. What is found is grouped by invariant and by the step at which it broke, and the
 smallest scenario of each group is shrunk. With --from, run 0 is the scenario of FILE, and the others are
-it with other seeds, with a part of its schedule, and with faults left out and added. Output depends on
+it with other seeds, with a part of its schedule, and with faults left out and added. With --compare,
+each world is run by A and by B. Output depends on
 the options alone, neither on --jobs nor (but for how many runs there were) on --for. Ctrl-C ends a hunt
 early, which then reports what it has; a second one ends the command. docs/HUNTING.md tells how engines
 run shards.
 Exit codes: 0 nothing was found; 1 something was (--exit-code-found names another code), or a run could
-not be repeated; 2 bad input or usage; 3 the output could not be written.)";
+not be repeated; 2 bad input or usage; 3 the output could not be written. With --compare, 1 means that B
+breaks an invariant that A keeps, or a promise of its own.)";
 
 void TakeProtocols(const std::string& text, HuntRequest& request) {
   Words known;
@@ -74,6 +78,15 @@ void TakeCanary(const std::string& text, HuntRequest& request) {
   Words known;
   for (const ProtocolInfo& info : Protocols()) known.push_back(info.name);
   request.canary = known[PlaceOfWord("--canary", "protocol", text, known)];
+}
+
+void TakeCompared(const std::vector<std::string>& names, HuntRequest& request) {
+  Words known;
+  for (const ProtocolInfo& info : Protocols()) known.push_back(info.name);
+  request.compared.clear();
+  for (const std::string& name : names) {
+    request.compared.emplace_back(known[PlaceOfWord("--compare", "protocol", name, known)]);
+  }
 }
 
 void TakeInvariant(const std::string& text, HuntRequest& request) {
@@ -133,6 +146,14 @@ void TakeDuration(const std::string& text, HuntRequest& request) {
 void AddWhatToHunt(CLI::App& app, const std::shared_ptr<HuntRequest>& request) {
   AddText(app, "--protocol", "P|all", request, TakeProtocols,
           "whose locks to hunt in (default: all)");
+  app.add_option_function<std::vector<std::string>>(
+         "--compare",
+         [request](const std::vector<std::string>& names) { TakeCompared(names, *request); },
+         "run both protocols in the same worlds, and say what only one of them breaks, and what "
+         "each "
+         "takes")
+      ->type_name("A B")
+      ->expected(2);
   app.add_option("--from", request->from,
                  "start from this scenario: it is run 0, and the other worlds are like it")
       ->type_name("FILE");
@@ -169,6 +190,27 @@ void AddHowMuch(CLI::App& app, const std::shared_ptr<HuntRequest>& request) {
   AddText(app, "--shard", "I/N|auto[/N]", request, TakeShard,
           "do the I-th of N equal parts of the hunt; auto: the one that Kubernetes, Slurm, AWS "
           "Batch, Cloud Run, GCP Batch, Bazel or GitLab says; --merge adds them up");
+}
+
+void AddContradictionsOfComparison(const CLI::App& app, const HuntRequest& request,
+                                   std::vector<std::string>& errors) {
+  constexpr std::array<std::pair<const char*, std::string_view>, 7> kOthers = {{
+      {"--protocol", "it names the protocols itself; leave --protocol out"},
+      {"--from", "a scenario is of one protocol; replay it with either name in it"},
+      {"--shard", "it is done in one piece; give fewer --runs"},
+      {"--checkpoint", "it is done in one piece; give fewer --runs"},
+      {"--canary", "compare with spindle_v2 to see that violations are found"},
+      {"--table", "it prints a table of its own"},
+      {"--digests", "they are of one protocol; hunt each by itself"},
+  }};
+  for (const auto& [option, remedy] : kOthers) {
+    if (app.get_option(option)->count() == 0) continue;
+    errors.push_back(Cat("--compare does not go with ", option, ": ", remedy));
+  }
+  if (request.runs.value_or(0) > kComparedRunsMax) {
+    errors.push_back(Cat("--compare keeps what each run took; give --runs of at most ",
+                         std::to_string(kComparedRunsMax)));
+  }
 }
 
 // What goes on the command line of its own, and with what.
@@ -227,8 +269,8 @@ std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& 
                   "--exit-code-found"}},
       {.name = "--show",
        .is_chosen = request.shown_run.has_value(),
-       .others = {"--protocol", "--from", "--faults", "--beyond-assumptions", "--duration",
-                  "--seed"}},
+       .others = {"--protocol", "--compare", "--from", "--faults", "--beyond-assumptions",
+                  "--duration", "--seed"}},
   }};
   std::vector<std::string> errors;
   for (const Mode& mode : modes) {
@@ -263,6 +305,7 @@ std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& 
       errors.push_back(Cat("--checkpoint does not go with ", option, ": ", reason));
     }
   }
+  if (!request.compared.empty()) AddContradictionsOfComparison(app, request, errors);
   const bool prints = request.json || !request.save_folder.empty();
   if (!request.table_folder.empty() && prints) {
     errors.emplace_back("--table prints no findings; it does not go with --json and --save");
@@ -273,6 +316,10 @@ std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& 
 std::optional<uint64_t> RunsAsked(const HuntRequest& request) {
   if (!request.runs && request.time) return std::nullopt;
   return request.runs.value_or(kRunsByDefault);
+}
+
+uint64_t RunsOfComparison(const HuntRequest& request) {
+  return RunsAsked(request).value_or(kComparedRunsMax);
 }
 
 uint64_t RunsOfShard(const HuntRequest& request) {

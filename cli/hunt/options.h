@@ -23,7 +23,8 @@ struct HuntRequest {
   std::string shard_source;             // the engine that said which shard it is; empty: none
   int found_code = kExpectationFailed;  // the exit code where something was found
   uint64_t jobs = 1;
-  std::string from;  // the scenario to start from; empty: none
+  std::string from;                   // the scenario to start from; empty: none
+  std::vector<std::string> compared;  // two protocols to compare; empty: none
   std::string save_folder;
   bool pages = true;         // beside the scenarios that are saved
   std::string table_folder;  // the scenarios that the table links; empty: no table
@@ -44,5 +45,7 @@ std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& 
 std::optional<uint64_t> RunsAsked(const HuntRequest& request);
 // How many runs it asks of its shard at most.
 uint64_t RunsOfShard(const HuntRequest& request);
+// How many worlds to compare in at most.
+uint64_t RunsOfComparison(const HuntRequest& request);
 
 }  // namespace whorl::cli

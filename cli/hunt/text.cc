@@ -62,38 +62,10 @@ void PrintNever(const HuntReport& report, std::ostream& out) {
   }
 }
 
-void PrintDiffering(const HuntReport& report, std::ostream& out) {
-  for (const auto& [protocol, tally] : report.tallies) {
-    for (const uint64_t run : tally.differing) {
-      out << "run " << run << " of " << protocol
-          << " came out otherwise the second time: a mistake of whorl's\n";
-    }
-  }
-}
-
 std::string SizeText(const sim::Size& size) {
   return Cat(sim::CountText(size.faults, "fault", "faults"), ", ",
              sim::CountText(size.nodes, "node", "nodes"), ", ",
              sim::CountText(size.locks, "lock", "locks"), ", ", FormatDuration(size.duration));
-}
-
-void PrintFinding(const HuntReport& report, const NamedFinding& named, const std::string& command,
-                  const std::string& save_folder, std::ostream& out) {
-  const sim::Finding& finding = *named.finding;
-  const sim::Scenario scenario = sim::ScenarioOf(report.hunt, *named.kind, finding);
-  out << '\n'
-      << named.protocol->name << ": " << WordOf(named.kind->invariant) << " violated at "
-      << named.kind->where << " ("
-      << sim::PromiseText(sim::KnownOf(scenario, named.kind->invariant)) << "), in "
-      << sim::CountText(finding.runs, "run", "runs") << "\n  " << scenario.about << "\n  run "
-      << finding.run << ": " << SizeText(finding.size);
-  if (finding.shrunk) {
-    out << "; shrunk: " << SizeText(sim::SizeOf(*finding.shrunk)) << " (by "
-        << sim::CountText(finding.shrink_runs, "run", "runs") << ")";
-  } else {
-    out << "; not shrunk";
-  }
-  out << "\n  " << ReplayLine(report, named, command, save_folder) << '\n';
 }
 
 void PrintSummary(const HuntReport& report, size_t findings, std::ostream& out) {
@@ -115,11 +87,37 @@ void PrintSummary(const HuntReport& report, size_t findings, std::ostream& out) 
 
 }  // namespace
 
+void PrintDiffering(const std::string& protocol, const sim::HuntTally& tally, std::ostream& out) {
+  for (const uint64_t run : tally.differing) {
+    out << "run " << run << " of " << protocol
+        << " came out otherwise the second time: a mistake of whorl's\n";
+  }
+}
+
+void PrintFinding(const HuntReport& report, const NamedFinding& named, const std::string& command,
+                  const std::string& save_folder, std::ostream& out) {
+  const sim::Finding& finding = *named.finding;
+  const sim::Scenario scenario = sim::ScenarioOf(report.hunt, *named.kind, finding);
+  out << '\n'
+      << named.protocol->name << ": " << WordOf(named.kind->invariant) << " violated at "
+      << named.kind->where << " ("
+      << sim::PromiseText(sim::KnownOf(scenario, named.kind->invariant)) << "), in "
+      << sim::CountText(finding.runs, "run", "runs") << "\n  " << scenario.about << "\n  run "
+      << finding.run << ": " << SizeText(finding.size);
+  if (finding.shrunk) {
+    out << "; shrunk: " << SizeText(sim::SizeOf(*finding.shrunk)) << " (by "
+        << sim::CountText(finding.shrink_runs, "run", "runs") << ")";
+  } else {
+    out << "; not shrunk";
+  }
+  out << "\n  " << ReplayLine(report, named, command, save_folder) << '\n';
+}
+
 void PrintHunt(const HuntReport& report, const std::string& command, const std::string& save_folder,
                std::ostream& out) {
   PrintTable(report, out);
   PrintNever(report, out);
-  PrintDiffering(report, out);
+  for (const auto& [protocol, tally] : report.tallies) PrintDiffering(protocol, tally, out);
   const std::vector<NamedFinding> findings = FindingsOf(report.tallies);
   for (const NamedFinding& finding : findings) {
     PrintFinding(report, finding, command, save_folder, out);

@@ -12,4 +12,10 @@ namespace whorl::cli {
 void PrintHunt(const HuntReport& report, const std::string& command, const std::string& save_folder,
                std::ostream& out);
 
+// The runs of a protocol that came out otherwise the second time.
+void PrintDiffering(const std::string& protocol, const sim::HuntTally& tally, std::ostream& out);
+
+void PrintFinding(const HuntReport& report, const NamedFinding& named, const std::string& command,
+                  const std::string& save_folder, std::ostream& out);
+
 }  // namespace whorl::cli

@@ -17,10 +17,10 @@ constexpr Duration kShortest = Milliseconds(20);
 
 class FaultGenerator {
  public:
-  FaultGenerator(const WorldOptions& options, const ProtocolInfo& protocol, Duration safety,
+  FaultGenerator(const WorldOptions& options, const CommonGround& ground, Duration safety,
                  Draws& draws, Scenario& world)
-      : options_(options), safety_(safety), draws_(draws), world_(world), protocol_(protocol) {
-    for (const StepName step : protocol.steps) steps_.push_back(step);
+      : options_(options), safety_(safety), draws_(draws), world_(world), ground_(ground) {
+    steps_ = ground.steps;
     for (const StepName step : {steps::kHasLock, steps::kWrite}) steps_.push_back(step);
   }
 
@@ -93,7 +93,8 @@ class FaultGenerator {
   }
 
   bool Allows(FaultKind kind) const {
-    if (kind == kKindOf<DeleteSideRowsFault> && protocol_.takes_one_lock) return false;
+    if (kind == kKindOf<DeleteSideRowsFault> && ground_.takes_one_lock) return false;
+    if (kind == kKindOf<ErrorFault> && ground_.steps.empty()) return false;
     if (options_.kinds.empty()) return true;
     return std::ranges::find(options_.kinds, kind) != options_.kinds.end();
   }
@@ -132,8 +133,11 @@ class FaultGenerator {
   }
 
   bool IsPossible() const {
-    if (!FaultsArePossible(world_)) return false;
-    return options_.beyond_assumptions || BrokenAssumptions(world_, options_.rate_ppm_max).empty();
+    return ground_.HoldsOfEach(world_, [this] {
+      if (!FaultsArePossible(world_)) return false;
+      return options_.beyond_assumptions ||
+             BrokenAssumptions(world_, options_.rate_ppm_max).empty();
+    });
   }
 
   // A node that only this fault starts.
@@ -193,7 +197,7 @@ class FaultGenerator {
     static constexpr auto kPhases = AllOf<Phase>();
     while (true) {
       const auto phase = draws_.Pick<Phase>(kPhases);
-      if (ReachesPhase(protocol_, step, phase)) return phase;
+      if (ground_.ReachesPhase(step, phase)) return phase;
     }
   }
 
@@ -246,7 +250,9 @@ class FaultGenerator {
       auto& at = std::get<When>(fault.trigger);
       at.phase = Phase::kSent;
       // A question that is answered locally sends no request.
-      if (!ReachesPhase(protocol_, at.step, at.phase)) at.step = steps_.front();
+      if (!ground_.ReachesPhase(at.step, at.phase)) {
+        at.step = ground_.steps.empty() ? steps::kWrite : steps_.front();
+      }
     }
     return fault;
   }
@@ -295,8 +301,8 @@ class FaultGenerator {
   }
   void Draw(ErrorFault& error) {
     // HasLock is a step of its own where it asks Spanner.
-    const bool asks = ReachesPhase(protocol_, steps::kHasLock, Phase::kSent);
-    error.of_step = asks && draws_.Percent(20) ? steps::kHasLock : draws_.Pick(protocol_.steps);
+    const bool asks = ground_.ReachesPhase(steps::kHasLock, Phase::kSent);
+    error.of_step = asks && draws_.Percent(20) ? steps::kHasLock : draws_.Pick(ground_.steps);
     static constexpr auto kCodes = AllOf<ErrorCode>();
     error.code = draws_.Pick<ErrorCode>(kCodes);
     if (draws_.Percent(50)) return;
@@ -344,12 +350,10 @@ class FaultGenerator {
   }
 
   void Draw(ClockFault& clock) {
-    const Duration wall = options_.beyond_assumptions
-                              ? Seconds(3600)
-                              : AssumptionsOf(world_.protocol).wall_clock_error_max;
-    const int64_t assumed = options_.rate_ppm_max != 0
-                                ? options_.rate_ppm_max
-                                : AssumptionsOf(world_.protocol).rate_ppm_max;
+    const Duration wall =
+        options_.beyond_assumptions ? Seconds(3600) : ground_.may.wall_clock_error_max;
+    const int64_t assumed =
+        options_.rate_ppm_max != 0 ? options_.rate_ppm_max : ground_.may.rate_ppm_max;
     const int64_t rate = options_.beyond_assumptions && draws_.Percent(30) ? 50'000 : assumed;
     switch (draws_.Between(0, 3)) {
       case 0:
@@ -379,7 +383,7 @@ class FaultGenerator {
   }
 
   Duration CurrentTimestampMax() const {
-    const Duration most = AssumptionsOf(world_.protocol).current_timestamp_max;
+    const Duration most = ground_.may.current_timestamp_max;
     // If the clock may not be wrong at all, the drawn value is discarded.
     return options_.beyond_assumptions || most < Milliseconds(1) ? Seconds(3600) : most;
   }
@@ -388,7 +392,7 @@ class FaultGenerator {
   Duration safety_;
   Draws& draws_;
   Scenario& world_;
-  const ProtocolInfo& protocol_;
+  const CommonGround& ground_;
   std::vector<StepName> steps_;
   std::vector<FaultKind> swarm_;
   int64_t on_steps_ = 0;              // percent
@@ -400,9 +404,9 @@ class FaultGenerator {
 
 }  // namespace
 
-void DrawFaults(const WorldOptions& options, const ProtocolInfo& protocol, Duration safety,
+void DrawFaults(const WorldOptions& options, const CommonGround& ground, Duration safety,
                 Draws& draws, Scenario& world) {
-  FaultGenerator(options, protocol, safety, draws, world).Draw();
+  FaultGenerator(options, ground, safety, draws, world).Draw();
 }
 
 }  // namespace whorl::sim

@@ -4,100 +4,14 @@
 #include <set>
 #include <utility>
 
+#include "sim/hunt/outcome.h"
 #include "sim/hunt/shrink.h"
-#include "sim/hunt/variation.h"
 #include "sim/scenario/assumptions.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
-#include "sim/world/mix.h"
 
 namespace whorl::sim {
 namespace {
-
-constexpr uint64_t kCheckOneIn = 20;
-
-// What the hunt draws for a run.
-enum class Purpose : uint64_t { kProtocol, kWorld, kCheck };
-uint64_t Bits(const HuntOptions& options, Purpose purpose, uint64_t n) {
-  return Combine(Combine(Mix(options.seed), static_cast<uint64_t>(purpose)), n);
-}
-
-bool IsCheckedTwice(const HuntOptions& options, uint64_t run) {
-  return run % kCheckOneIn == Bits(options, Purpose::kCheck, run / kCheckOneIn) % kCheckOneIn;
-}
-
-// What a hunt keeps of a run.
-struct RunOutcome {
-  std::string protocol;
-  RunDigest digest;
-  Size size;
-  Metrics metrics;
-  std::array<bool, kFaultKindCount> struck{};
-  std::array<bool, kCountOf<Invariant>> held{};
-  std::array<bool, kCountOf<Invariant>> unknown{};
-  int64_t faults_struck = 0;
-  std::vector<Breakage> breakages;
-  bool is_checked = false;
-  bool differs = false;
-};
-
-RunOutcome RunOne(const HuntOptions& options, uint64_t run) {
-  const Scenario world = WorldOfRun(options, run);
-  WatchedRun watched = RunWatched(world);
-  RunOutcome outcome;
-  outcome.protocol = world.protocol;
-  outcome.digest.hash = watched.result.hash;
-  outcome.size = SizeOf(world);
-  outcome.metrics = watched.result.checks.metrics;
-  for (size_t i = 0; i < world.faults.size(); ++i) {
-    const std::vector<uint32_t>& unfired = watched.result.unfired_faults;
-    if (std::ranges::find(unfired, i) != unfired.end()) continue;
-    ++outcome.faults_struck;
-    outcome.struck[static_cast<size_t>(world.faults[i].kind())] = true;
-  }
-  for (const InvariantResult& invariant : watched.result.checks.invariants) {
-    const auto place = static_cast<size_t>(invariant.invariant);
-    outcome.digest.verdicts[place] = invariant.verdict;
-    if (invariant.promise != Promise::kPromised) continue;
-    outcome.held[place] = invariant.verdict == Verdict::kHolds;
-    outcome.unknown[place] = invariant.verdict == Verdict::kUnknown;
-  }
-  outcome.is_checked = IsCheckedTwice(options, run);
-  if (outcome.is_checked) {
-    outcome.differs = !(RunScenario(world, world.seed, nullptr) == watched.result);
-  }
-  // A run that left its schedule is another run than its scenario says.
-  if (watched.result.schedule_problem.empty()) outcome.breakages = std::move(watched.breakages);
-  return outcome;
-}
-
-void AddTo(HuntTally& tally, const HuntOptions& options, uint64_t run, const RunOutcome& outcome) {
-  ++tally.runs;
-  tally.hash += Combine(Mix(run), outcome.digest.hash);
-  tally.checked += outcome.is_checked ? 1 : 0;
-  if (outcome.differs) tally.differing.push_back(run);
-  for (size_t i = 0; i < kCountOf<Sometimes>; ++i)
-    tally.met[i] += outcome.metrics.met[i] > 0 ? 1 : 0;
-  for (size_t i = 0; i < kFaultKindCount; ++i) tally.struck[i] += outcome.struck[i] ? 1 : 0;
-  for (size_t i = 0; i < kCountOf<Invariant>; ++i) {
-    tally.held[i] += outcome.held[i] ? 1 : 0;
-    tally.unknown[i] += outcome.unknown[i] ? 1 : 0;
-  }
-  tally.faults.Add(outcome.faults_struck);
-  tally.nodes.Add(outcome.size.nodes);
-  tally.takeovers.Add(outcome.metrics[Metric::kTakeovers]);
-  tally.unknown_outcomes.Add(outcome.metrics[Sometimes::kUnknownOutcome]);
-  for (const Breakage& breakage : outcome.breakages) {
-    ++tally.violated[static_cast<size_t>(breakage.kind.invariant)];
-    if (!options.Wants(breakage.kind.invariant, breakage.promised)) continue;
-    tally.findings[breakage.kind].Add({.runs = 1,
-                                       .run = run,
-                                       .promised = breakage.promised,
-                                       .size = outcome.size,
-                                       .at = breakage.at,
-                                       .shrunk = {}});
-  }
-}
 
 template <typename Counts>
 void AddEach(Counts& counts, const Counts& other) {
@@ -150,18 +64,6 @@ void ShrinkFinding(const HuntOptions& options, const ViolationKind& kind, Findin
 bool HuntOptions::Wants(Invariant found, bool promised) const {
   if (invariant && *invariant != found) return false;
   return promised || !promised_only;
-}
-
-const ProtocolInfo& ProtocolOfRun(const HuntOptions& options, uint64_t run) {
-  const uint64_t drawn = Bits(options, Purpose::kProtocol, run) % options.protocols.size();
-  return *FindProtocol(options.protocols[drawn]);
-}
-
-Scenario WorldOfRun(const HuntOptions& options, uint64_t run) {
-  if (options.from) {
-    return VariationOf(*options.from, options.world, run, Bits(options, Purpose::kWorld, run));
-  }
-  return DrawWorld(options.world, ProtocolOfRun(options, run), Bits(options, Purpose::kWorld, run));
 }
 
 void Histogram::Add(const Histogram& other) {
@@ -223,7 +125,7 @@ bool FoundAnything(const HuntTallies& tallies) {
 }
 
 RunDigest DigestOfRun(const HuntOptions& options, uint64_t run) {
-  return RunOne(options, run).digest;
+  return OutcomeOf(options, run, nullptr).digest;
 }
 
 absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
@@ -234,7 +136,7 @@ absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, 
   absl::Status status;
   RunBatch(
       count - done, threads,
-      [&](size_t i) { outcomes[i % kBatchWindow] = RunOne(options, run_of(i)); },
+      [&](size_t i) { outcomes[i % kBatchWindow] = OutcomeOf(options, run_of(i), nullptr); },
       [&](size_t i, const std::optional<std::string>& error) {
         if (error.has_value()) {
           status = absl::InternalError(
@@ -242,7 +144,7 @@ absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, 
           return BatchStep::kStop;
         }
         const RunOutcome& outcome = outcomes[i % kBatchWindow];
-        AddTo(tallies[outcome.protocol], options, run_of(i), outcome);
+        AddRun(options, run_of(i), outcome, tallies[outcome.protocol]);
         return go_on(done + i + 1, outcome.digest, tallies);
       });
   return status;

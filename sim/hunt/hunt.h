@@ -35,6 +35,9 @@ namespace whorl::sim {
 
 struct HuntOptions {
   std::vector<std::string> protocols;  // names from Protocols(), in its order
+  // Protocols that could run in each of the worlds as well, for a comparison. Empty: worlds are drawn for
+  // the protocol that runs in them alone.
+  std::vector<std::string> beside;
   // What the hunt starts from, if not from nothing: worlds are variations of it (variation.h).
   // REQUIRES: `protocols` is its protocol.
   std::optional<Scenario> from;
@@ -45,7 +48,8 @@ struct HuntOptions {
   uint64_t shards = 1;
   std::optional<Invariant> invariant;  // report violations of this one only
   bool promised_only = false;          // report violations of promised invariants only
-  WHORL_FIELDS(HuntOptions, protocols, from, world, seed, shard, shards, invariant, promised_only);
+  WHORL_FIELDS(HuntOptions, protocols, beside, from, world, seed, shard, shards, invariant,
+               promised_only);
 
   bool Wants(Invariant found, bool promised) const;
 };

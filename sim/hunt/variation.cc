@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "protocol/protocols.h"
+#include "sim/hunt/common_ground.h"
 #include "sim/hunt/fault_generator.h"
 #include "sim/hunt/shrink.h"
 #include "sim/scenario/fault_checks.h"
@@ -39,7 +40,8 @@ void AddFaults(const WorldOptions& options, Scenario& world, Draws& draws) {
   other.faults.clear();
   other.schedule.clear();
   const Duration safety = world.duration * 3 / 4;
-  DrawFaults(options, *FindProtocol(world.protocol), safety, draws, other);
+  const ProtocolInfo* const alone = FindProtocol(world.protocol);
+  DrawFaults(options, CommonGround({&alone, 1}), safety, draws, other);
   for (int64_t left = draws.Between(0, kMostAdded); left > 0 && !other.faults.empty(); --left) {
     const FaultSpec& fault = draws.Pick(other.faults);
     // A node that only a fault starts is another world.

@@ -8,7 +8,6 @@
 
 #include "sim/hunt/fault_generator.h"
 #include "sim/judge/checkers/setup.h"
-#include "sim/scenario/assumptions.h"
 #include "sim/world/draws.h"
 #include "sim/world/latency.h"
 
@@ -19,16 +18,13 @@ using Shares = Draws::Weighted<int64_t>;
 
 class WorldGenerator {
  public:
-  WorldGenerator(const WorldOptions& options, const ProtocolInfo& protocol, uint64_t seed)
-      : options_(options),
-        protocol_(protocol),
-        may_(AssumptionsOf(protocol.name)),
-        draws_(Combine(Mix(seed), NameOf(protocol.name))) {}
+  WorldGenerator(const WorldOptions& options, const CommonGround& ground, uint64_t seed)
+      : options_(options), ground_(ground), draws_(Combine(Mix(seed), ground.Hash())) {}
 
   Scenario Draw() {
     world_.name = "drawn";
     world_.about = "Drawn by whorl hunt.";
-    world_.protocol = protocol_.name;
+    world_.protocol = ground_.protocols.front()->name;
     world_.duration = options_.duration;
     world_.seed = static_cast<uint64_t>(draws_.Between(1, 999'999));
     DrawLocks();
@@ -38,7 +34,7 @@ class WorldGenerator {
     DrawRows();
     const Duration safety = SafetyPhase();
     DrawStarts(safety);
-    DrawFaults(options_, protocol_, safety, draws_, world_);
+    DrawFaults(options_, ground_, safety, draws_, world_);
     // Drawn last, so that adding it has moved no other draw.
     world_.network.announce_releases = draws_.Percent(25);
     DrawStopTakes();
@@ -50,16 +46,10 @@ class WorldGenerator {
   }
 
  private:
-  static uint64_t NameOf(std::string_view text) {
-    uint64_t name = 0;
-    for (const char c : text) name = Combine(name, static_cast<unsigned char>(c));
-    return name;
-  }
-
   // A heartbeat of the lock "job" cleans up rows whose keys begin with job_.
   void DrawLocks() {
     world_.locks = {"lock"};
-    if (protocol_.takes_one_lock || !draws_.Percent(15)) return;
+    if (ground_.takes_one_lock || !draws_.Percent(15)) return;
     // Names of side rows are lock names, too: "X_1" could be a side row of "X".
     static constexpr std::array<Draws::Weighted<std::array<const char*, 2>>, 3> kNames = {
         {{45, {"job", "job_daily"}}, {30, {"jobs", "mails"}}, {25, {"X", "X_1"}}}};
@@ -69,7 +59,7 @@ class WorldGenerator {
 
   // A longer run has room for longer leases.
   Duration DrawLease() {
-    const Duration least = std::max({Seconds(1), protocol_.lease_min, options_.lease_min});
+    const Duration least = std::max({Seconds(1), ground_.lease_min, options_.lease_min});
     const Duration drawn = draws_.Log(least, std::max({Seconds(30), options_.duration / 5, least}));
     return {drawn.ns / Milliseconds(100).ns * Milliseconds(100).ns};
   }
@@ -79,11 +69,11 @@ class WorldGenerator {
         {{36, 2}, {36, 3}, {13, 4}, {8, 5}, {4, 6}, {3, 7}}};
     const int64_t count = draws_.Weigh<int64_t>(kCounts);
     const Duration lease = DrawLease();
-    const bool may_mix = options_.beyond_assumptions || may_.leases_may_differ;
+    const bool may_mix = options_.beyond_assumptions || ground_.may.leases_may_differ;
     const bool is_mixed = draws_.Percent(20) && may_mix;
     const bool has_bad_clocks = draws_.Percent(40);
     // The last use is the blocking wrapper.
-    const int64_t uses = protocol_.has_blocking_wrapper ? 3 : 2;
+    const int64_t uses = ground_.has_blocking_wrapper ? 3 : 2;
     const int64_t use = draws_.Between(0, uses);
     for (int64_t i = 0; i < count; ++i) {
       NodeSpec node;
@@ -109,10 +99,12 @@ class WorldGenerator {
   }
 
   void DrawClock(ClockSpec& clock) {
-    const int64_t assumed = options_.rate_ppm_max != 0 ? options_.rate_ppm_max : may_.rate_ppm_max;
+    const int64_t assumed =
+        options_.rate_ppm_max != 0 ? options_.rate_ppm_max : ground_.may.rate_ppm_max;
     const int64_t rate = options_.beyond_assumptions && draws_.Percent(20) ? 50'000 : assumed;
     if (draws_.Percent(70)) clock.rate_ppm = draws_.Between(-rate, rate);
-    const Duration most = options_.beyond_assumptions ? Seconds(3600) : may_.wall_clock_error_max;
+    const Duration most =
+        options_.beyond_assumptions ? Seconds(3600) : ground_.may.wall_clock_error_max;
     if (draws_.Percent(50) && most >= Milliseconds(1)) {
       clock.offset = draws_.EitherWay(Milliseconds(1), most);
     }
@@ -127,7 +119,7 @@ class WorldGenerator {
   }
 
   void DrawSharedId() {
-    const bool may = options_.beyond_assumptions || may_.ids_may_be_shared;
+    const bool may = options_.beyond_assumptions || ground_.may.ids_may_be_shared;
     if (!draws_.Percent(8) || !may) return;
     world_.nodes[0].id = world_.nodes[1].id = "twin";
   }
@@ -138,7 +130,8 @@ class WorldGenerator {
     if (draws_.Percent(50)) {
       spanner.truetime.epsilon = Rounded(draws_.Log(Microseconds(500), Milliseconds(50)));
     }
-    const Duration most = options_.beyond_assumptions ? Seconds(3600) : may_.current_timestamp_max;
+    const Duration most =
+        options_.beyond_assumptions ? Seconds(3600) : ground_.may.current_timestamp_max;
     if (draws_.Percent(20) && most >= Milliseconds(1)) {
       spanner.current_timestamp_error = draws_.EitherWay(Milliseconds(1), most);
     }
@@ -176,7 +169,7 @@ class WorldGenerator {
 
   // Between a lock's row and the rows beside it, and between two locks.
   void DrawSplits() {
-    if (protocol_.takes_one_lock || !draws_.Percent(12)) return;
+    if (ground_.takes_one_lock || !draws_.Percent(12)) return;
     std::vector<std::string>& splits = world_.spanner.splits;
     for (const std::string& lock : world_.locks) {
       if (draws_.Percent(60)) splits.push_back(lock + "_");
@@ -186,20 +179,21 @@ class WorldGenerator {
 
   // Rows that earlier processes left behind, for tables whose columns can be filled generically.
   void DrawRows() {
-    if (!draws_.Percent(15)) return;
-    for (const ColumnInfo& column : protocol_.columns) {
+    if (!draws_.Percent(15) || !ground_.has_one_table) return;
+    const ProtocolInfo& protocol = *ground_.protocols.front();
+    for (const ColumnInfo& column : protocol.columns) {
       const bool is_number = column.type == Type::kInt64;
       const bool is_known =
           is_number || column.type == Type::kString || column.type == Type::kTimestamp;
-      if (!is_known || (column.key && is_number && protocol_.init_row.empty())) return;
+      if (!is_known || (column.key && is_number && protocol.init_row.empty())) return;
     }
     for (const std::string& lock : world_.locks) {
       const Timestamp written = kStartTime - Rounded(draws_.Log(Seconds(1), Seconds(60)));
       RowSpec row;
-      for (const ColumnInfo& column : protocol_.columns) {
+      for (const ColumnInfo& column : protocol.columns) {
         row.columns.emplace_back(column.name);
-        if (column.key && !protocol_.init_row.empty()) {
-          row.values.push_back(protocol_.init_row[row.values.size()]);
+        if (column.key && !protocol.init_row.empty()) {
+          row.values.push_back(protocol.init_row[row.values.size()]);
         } else if (column.key) {
           row.values.emplace_back(lock);
         } else if (column.type == Type::kInt64) {
@@ -216,12 +210,15 @@ class WorldGenerator {
   }
 
   // Leaves time for no_wedge to be judged, and for calls that hang when the faults end.
-  Duration SafetyPhase() const {
+  Duration SafetyPhase() {
     Duration bound;
-    for (const LockSetup& lock :
-         MakeCheckerSetup(world_, RoundTripP999(world_.spanner.preset)).locks) {
-      bound = std::max(bound, lock.wedge_bound);
-    }
+    ground_.HoldsOfEach(world_, [&] {
+      const Duration round_trip = RoundTripP999(world_.spanner.preset);
+      for (const LockSetup& lock : MakeCheckerSetup(world_, round_trip).locks) {
+        bound = std::max(bound, lock.wedge_bound);
+      }
+      return true;
+    });
     const Duration quiet = bound + world_.network.connection_timeout + Seconds(2);
     return std::max(options_.duration - quiet, options_.duration / 4);
   }
@@ -240,8 +237,7 @@ class WorldGenerator {
   }
 
   const WorldOptions& options_;
-  const ProtocolInfo& protocol_;
-  const Assumptions& may_;
+  const CommonGround& ground_;
   Draws draws_;
   Scenario world_;
 };
@@ -249,7 +245,12 @@ class WorldGenerator {
 }  // namespace
 
 Scenario DrawWorld(const WorldOptions& options, const ProtocolInfo& protocol, uint64_t seed) {
-  return WorldGenerator(options, protocol, seed).Draw();
+  const ProtocolInfo* const alone = &protocol;
+  return DrawWorld(options, CommonGround({&alone, 1}), seed);
+}
+
+Scenario DrawWorld(const WorldOptions& options, const CommonGround& ground, uint64_t seed) {
+  return WorldGenerator(options, ground, seed).Draw();
 }
 
 }  // namespace whorl::sim

@@ -4,11 +4,11 @@
 //   |<-- safety phase: faults -->|<-- liveness phase: faults have ended -->|
 //
 // Invariants:
-//   1. A world is a function of its options, the protocol and the seed, with every compiler.
+//   1. A world is a function of its options, the protocols and the seed, with every compiler.
 //   2. A world is a valid scenario: written as text, it loads.
 //   3. Timed faults end within the safety phase. Faults that wait for a step strike when it comes,
 //      mostly within that phase.
-//   4. A world keeps the assumptions of the protocol's promises unless the options allow otherwise.
+//   4. A world keeps the assumptions of the protocols' promises unless the options allow otherwise.
 // Deliberately left out: whether a fault that waits for a step will ever strike.
 #pragma once
 
@@ -17,6 +17,7 @@
 
 #include "protocol/protocols.h"
 #include "protocol/spanner/time.h"
+#include "sim/hunt/common_ground.h"
 #include "sim/scenario/scenario.h"
 
 namespace whorl::sim {
@@ -30,7 +31,11 @@ struct WorldOptions {
   WHORL_FIELDS(WorldOptions, kinds, beyond_assumptions, duration, lease_min, rate_ppm_max);
 };
 
-// REQUIRES: duration >= 10 s.
+// REQUIRES of both: duration >= 10 s.
 Scenario DrawWorld(const WorldOptions& options, const ProtocolInfo& protocol, uint64_t seed);
+// One in which each protocol of the common ground can run, and whose protocol is the first of them. A
+// fault in it strikes at a time, or waits for a step that all of them have. Without rows of earlier
+// processes, unless they have one table.
+Scenario DrawWorld(const WorldOptions& options, const CommonGround& ground, uint64_t seed);
 
 }  // namespace whorl::sim

@@ -1,6 +1,7 @@
 #include "sim/measure/statistics.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include "sim/world/mix.h"
@@ -107,6 +108,25 @@ Distribution DistributionOf(std::vector<int64_t> values, int64_t missing) {
   for (const int64_t value : values) sum += value;
   distribution.mean = static_cast<int64_t>(sum / distribution.count);
   return distribution;
+}
+
+ShareEstimate ShareOf(int64_t count, int64_t all) {
+  if (all == 0) return {};
+  constexpr double kDeviations = 1.959963984540054;  // of kConfidencePermille
+  static_assert(kConfidencePermille == 950);
+  const auto trials = static_cast<double>(all);
+  const double share = static_cast<double>(count) / trials;
+  const double square = kDeviations * kDeviations / trials;
+  const double middle = (share + square / 2) / (1 + square);
+  const double spread = share * (1 - share) / trials + square / trials / 4;
+  // IEEE rounds square roots exactly, so they are the same everywhere.
+  const double half = kDeviations * std::sqrt(spread) / (1 + square);
+  const auto millionths = [](double of_one) {
+    return static_cast<int64_t>(std::clamp(of_one, 0.0, 1.0) * 1e6 + 0.5);
+  };
+  return {.value = millionths(share),
+          .low = count == 0 ? 0 : millionths(middle - half),
+          .high = count == all ? 1'000'000 : millionths(middle + half)};
 }
 
 }  // namespace whorl::sim

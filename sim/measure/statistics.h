@@ -59,4 +59,15 @@ struct Ranks {
 // REQUIRES: count >= 0, 0 < permille < 1000.
 Ranks RanksOfInterval(int64_t count, int64_t permille);
 
+// How many of a million, with Wilson's interval for a share of independent trials: it says something of
+// none and of all, too. Nothing if there were no trials.
+struct ShareEstimate {
+  std::optional<int64_t> value;
+  std::optional<int64_t> low;
+  std::optional<int64_t> high;
+  WHORL_FIELDS(ShareEstimate, value, low, high);
+};
+// REQUIRES: 0 <= count <= all.
+ShareEstimate ShareOf(int64_t count, int64_t all);
+
 }  // namespace whorl::sim

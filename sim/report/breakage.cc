@@ -37,7 +37,7 @@ std::string_view EventText(uint8_t event, std::index_sequence<I...>) {
 
 }  // namespace
 
-void StepsOfRun::Hear(const Observation& observation, uint64_t, uint64_t) {
+void StepsOfRun::Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) {
   const auto event = static_cast<uint8_t>(observation.what.index());
   std::visit(
       [&](const auto& what) {
@@ -46,6 +46,7 @@ void StepsOfRun::Hear(const Observation& observation, uint64_t, uint64_t) {
         heard_.push_back({.event = event, .step = step});
       },
       observation.what);
+  if (next_ != nullptr) next_->Hear(observation, ordinal, hash);
 }
 
 uint8_t StepsOfRun::PlaceOfOther(StepName step) {
@@ -86,8 +87,8 @@ std::vector<Breakage> StepsOfRun::BreakagesOf(const RunResult& result) const {
   return breakages;
 }
 
-WatchedRun RunWatched(const Scenario& scenario) {
-  StepsOfRun steps;
+WatchedRun RunWatched(const Scenario& scenario, ObservationSink* sink) {
+  StepsOfRun steps(sink);
   WatchedRun run;
   run.result = RunScenario(scenario, scenario.seed, &steps);
   run.breakages = steps.BreakagesOf(run.result);

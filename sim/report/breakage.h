@@ -35,6 +35,10 @@ struct Breakage {
 // Hears a run and remembers the event and the step of each observation, two bytes for each.
 class StepsOfRun : public ObservationSink {
  public:
+  StepsOfRun() = default;
+  // `next` hears the run after it; it may be null.
+  explicit StepsOfRun(ObservationSink* next) : next_(next) {}
+
   void Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) override;
 
   // The violations of the run that was heard, in the order of Invariant.
@@ -55,6 +59,7 @@ class StepsOfRun : public ObservationSink {
   std::string_view WordAt(uint8_t place) const;
   static constexpr size_t kNumbered = StepKind::kNumbered.size();
 
+  ObservationSink* next_ = nullptr;
   std::vector<Heard> heard_;
   std::vector<StepName> others_;
 };
@@ -63,8 +68,8 @@ struct WatchedRun {
   RunResult result;
   std::vector<Breakage> breakages;
 };
-// Runs the scenario with its own seed.
-WatchedRun RunWatched(const Scenario& scenario);
+// Runs the scenario with its own seed. `sink` hears the run, too; it may be null.
+WatchedRun RunWatched(const Scenario& scenario, ObservationSink* sink = nullptr);
 
 // The violation of that kind; null if the run had none.
 const Breakage* Find(const std::vector<Breakage>& breakages, const ViolationKind& kind);

@@ -40,6 +40,18 @@ TEST(RanksOfInterval, AreSymmetricOfManyValues) {
   EXPECT_NEAR(static_cast<double>(*ranks.low), 500'000 - 980, 3);  // 1.96 standard deviations
 }
 
+// Wilson's interval, as tables of it have it.
+TEST(Share, HasTheIntervalOfTables) {
+  EXPECT_EQ(ShareOf(5, 100), (ShareEstimate{.value = 50'000, .low = 21'544, .high = 111'750}));
+  EXPECT_EQ(ShareOf(50, 100), (ShareEstimate{.value = 500'000, .low = 403'832, .high = 596'168}));
+  // None and all say something, too, and less the fewer there are.
+  EXPECT_EQ(ShareOf(0, 100), (ShareEstimate{.value = 0, .low = 0, .high = 36'993}));
+  EXPECT_EQ(ShareOf(100, 100),
+            (ShareEstimate{.value = 1'000'000, .low = 963'007, .high = 1'000'000}));
+  EXPECT_EQ(ShareOf(0, 1).high, 793'451);
+  EXPECT_EQ(ShareOf(0, 0), ShareEstimate{});
+}
+
 TEST(Distribution, HasTheLeastValueThatAShareDoesNotExceed) {
   std::vector<int64_t> values = UpTo(1000);
   std::ranges::reverse(values);

@@ -1,0 +1,21 @@
+#include "cli/hunt/speed.h"
+
+#include <algorithm>
+
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
+
+namespace whorl::cli {
+
+double SecondsSince(std::chrono::steady_clock::time_point started) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+}
+
+std::string SpeedText(uint64_t runs, double seconds) {
+  const auto rate = static_cast<int64_t>(static_cast<double>(runs) / std::max(seconds, 0.001));
+  return sim::Cat(sim::CountText(static_cast<int64_t>(runs), "run", "runs"), " in ",
+                  sim::SecondsText({static_cast<int64_t>(seconds * 1e9)}, 1), " s (",
+                  sim::GroupedText(rate), " a second)");
+}
+
+}  // namespace whorl::cli

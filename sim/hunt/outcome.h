@@ -1,0 +1,40 @@
+// What a hunt keeps of a run.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/hunt/hunt.h"
+#include "sim/report/breakage.h"
+#include "sim/scenario/metrics.h"
+#include "sim/scenario/scenario.h"
+#include "sim/world/driver.h"
+
+namespace whorl::sim {
+
+struct RunOutcome {
+  std::string protocol;
+  RunDigest digest;
+  Size size;
+  Metrics metrics;
+  std::array<bool, kFaultKindCount> struck{};
+  std::array<bool, kCountOf<Invariant>> held{};
+  std::array<bool, kCountOf<Invariant>> unknown{};
+  int64_t faults_struck = 0;
+  std::vector<Breakage> breakages;
+  bool is_checked = false;
+  bool differs = false;
+};
+
+// `sink` hears the run, too; it may be null.
+RunOutcome OutcomeOf(const HuntOptions& options, uint64_t run, ObservationSink* sink);
+// `world` is that of the run.
+RunOutcome OutcomeOf(const HuntOptions& options, uint64_t run, const Scenario& world,
+                     ObservationSink* sink);
+
+// Adds the run to the tally of its protocol.
+void AddRun(const HuntOptions& options, uint64_t run, const RunOutcome& outcome, HuntTally& tally);
+
+}  // namespace whorl::sim
