@@ -81,10 +81,13 @@ void Checker::MissingLines(const std::string& because, const std::string& remedy
 }
 
 void Checker::AddUnread(const Place& place) {
-  const std::string why = Cat(place.file, ":", std::to_string(place.line), " could not be read");
-  const std::string remedy = "mend the line, or leave it out if it is none of the history's";
-  rows_.Missing(why, remedy);
-  MissingLines(why, remedy);
+  AddMissing(Cat(place.file, ":", std::to_string(place.line), " could not be read"),
+             "mend the line, or leave it out if it is none of the history's");
+}
+
+void Checker::AddMissing(const std::string& because, const std::string& remedy) {
+  rows_.Missing(because, remedy);
+  MissingLines(because, remedy);
 }
 
 void Checker::Problem(const Place& place, std::string text) {
@@ -131,6 +134,15 @@ void Checker::Add(Operation operation) {
   }
   newest_ = newest_ ? std::max(*newest_, key.first) : key.first;
   waiting_.emplace(key, std::move(operation));
+  TakeWaiting();
+}
+
+void Checker::Advance(Timestamp at) {
+  newest_ = newest_ ? std::max(*newest_, at) : at;
+  TakeWaiting();
+}
+
+void Checker::TakeWaiting() {
   while (!waiting_.empty() && waiting_.begin()->first.first < *newest_ - options_.window) {
     taken_ = waiting_.begin()->first.first;
     Take(waiting_.begin()->second);

@@ -55,6 +55,10 @@ class Checker {
   void Add(Operation operation);
   // A record was there and could not be read: nothing is said to hold any more.
   void AddUnread(const Place& place);
+  // The same, for another reason.
+  void AddMissing(const std::string& because, const std::string& remedy);
+  // All changes of rows that were committed before `at` have been added.
+  void Advance(Timestamp at);
   // What is violated for certain by what has left the window: the first violation of each invariant.
   std::vector<InvariantFinding> Certain() const;
   // The verdict on all that was added. Nothing can be added after it.
@@ -67,6 +71,7 @@ class Checker {
   using Key = std::pair<Timestamp, uint64_t>;
 
   void Take(const Operation& operation);
+  void TakeWaiting();
   InvariantFinding Find(Invariant invariant) const;
   void On(const RowChange& change);
   void On(const Said& said);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "check/known_row.h"
 #include "sim/scenario/error_text.h"
 
 namespace whorl::check {
@@ -36,7 +37,7 @@ std::optional<size_t> ColumnOf(const ProtocolInfo& protocol, std::string_view na
 // Whether the row may have been `before`, by all columns that are known of both.
 bool Agrees(const KnownRow& known, const KnownRow& before) {
   for (size_t i = 0; i < before.size() && i < known.size(); ++i) {
-    if (before[i] && known[i] && *before[i] != *known[i]) return false;
+    if (before[i] && known[i] && !MayBe(*before[i], *known[i])) return false;
   }
   return true;
 }
@@ -213,11 +214,7 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
   }
 
   KnownRow after = change.after;
-  if (!row.columns.empty()) {
-    for (size_t i = 0; i < after.size(); ++i) {
-      if (!after[i]) after[i] = row.columns[i];
-    }
-  }
+  FillIn(after, row.columns);
   const whorl::Row whole = Whole(after);
   const bool held = sim::IsHeld(rules_, whole);
   if (!held) {

@@ -372,5 +372,24 @@ TEST(CheckReader, AnyBytesAreRefusedOrRead) {
   EXPECT_NE(reader.Read(std::string(20, '[') + std::string(20, ']'), {}, out), "");
 }
 
+// As the official emulator shows them, but for those that it shows as pending.
+TEST(CheckTest, TimesThatAreCutToWholeSecondsAreThoseThatWereKnown) {
+  const std::string pending = R"({"heartbeat":"9999-12-31T23:59:59Z","token":)";
+  const std::string cut = R"(")" + Second("01") + R"(")";
+  const std::vector<std::string> lines = {
+      Change("01.5", "INSERT", pending + R"("9999-12-31T23:59:59Z","writer":"a"})", "{}"),
+      Change("04.25", "UPDATE", pending + cut + R"(,"writer":"a"})",
+             R"({"heartbeat":)" + cut + "}"),
+      Change("07.75", "UPDATE", pending + cut + R"(,"writer":"a"})",
+             R"({"heartbeat":")" + Second("04") + R"("})")};
+  const HistoryVerdict verdict = Judge(lines);
+  EXPECT_EQ(verdict[Invariant::kTokenMonotonic].finding, Finding::kHolds);
+  EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kHolds);
+  EXPECT_EQ(verdict.metrics.gaps, 0);
+  EXPECT_EQ(verdict.metrics.grants, 1);
+  // A time of another second is another one: the change before it is missing.
+  EXPECT_EQ(Judge({lines[0], lines[2]}).metrics.gaps, 1);
+}
+
 }  // namespace
 }  // namespace whorl::check::check_test
