@@ -219,7 +219,6 @@ class ChangeStreamClient::Core {
 
   Status Take(const std::string& token, Query& query, const v1::PartialResultSet& part) {
     if (has_ended_) return {};
-    Heard();
     query.heard = MonotonicNow();
     std::vector<ChangeRecord> records;
     // What is no record at all is nothing that another attempt would mend.
@@ -227,6 +226,8 @@ class ChangeStreamClient::Core {
       End(status);
       return status;
     }
+    // A query that begins to be answered, and breaks each time, gets nowhere.
+    if (!records.empty()) Heard();
     for (ChangeRecord& record : records) partitions_->Add(token, std::move(record));
     Give();
     return {};

@@ -31,12 +31,17 @@ bool Says(const Status& status, std::string_view text) {
   return status.message.view().find(text) != std::string_view::npos;
 }
 
+// Not the database, nor its instance.
+bool IsStreamMissing(const Status& status) {
+  return status.code == Code::kNotFound && !Says(status, "atabase not found") &&
+         !Says(status, "nstance not found");
+}
+
 // What went wrong, and what can be done about it.
 std::string Remedied(const StreamRequest& stream, const LockRequest& where, const Status& status) {
   const std::string named = Cat("change stream ", stream.name, " of ", where.database);
   const std::string said = sim::Printable(FormatStatus(status), 1'000);
-  if (status.code == Code::kNotFound && !Says(status, "atabase not found") &&
-      !Says(status, "nstance not found")) {
+  if (IsStreamMissing(status)) {
     return Cat("there is no change stream ", stream.name, " in ", where.database,
                "; `whorl lock init --stream ", stream.name, "` makes one for the next time (", said,
                ")");
@@ -67,8 +72,8 @@ std::string Remedied(const StreamRequest& stream, const LockRequest& where, cons
 
 // What was asked for cannot be, or it cannot be had now.
 absl::Status ToAbsl(const Status& status, const std::string& message) {
-  const bool is_bad_input = status.code == Code::kInvalidArgument ||
-                            status.code == Code::kNotFound || status.code == Code::kOutOfRange;
+  const bool is_bad_input = status.code == Code::kInvalidArgument || IsStreamMissing(status) ||
+                            status.code == Code::kOutOfRange;
   return is_bad_input ? absl::InvalidArgumentError(message) : absl::UnavailableError(message);
 }
 
