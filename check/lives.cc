@@ -222,6 +222,7 @@ class Sweep {
         break;
       case Statement::kStarted:
       case Statement::kAccepts:
+      case Statement::kOwns:
       case Statement::kOther:
         break;
     }

@@ -113,6 +113,7 @@ class Collector {
           return PageEventKind::kQuestionAnswered;
         case Statement::kAccepts:
           return PageEventKind::kWriteArrived;
+        case Statement::kOwns:
         case Statement::kOther:
           break;
       }
