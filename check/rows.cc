@@ -213,8 +213,8 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
                                   FormatRfc3339(change.commit), " are missing");
       Missing(why, std::string(kRecordAll));
       ownership_.Gap(change.lock, change.commit);
-      ownership_.Ended(change.lock, change.commit, std::nullopt);
     }
+    const Row last = row;
     if (wants_row && !change.before.empty()) {
       KnownRow before = change.before;
       // A column that the record does not say anything about did not change.
@@ -222,12 +222,21 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
         if (!before[i]) before[i] = change.after[i];
       }
       TakeFrom(before, row);
-      if (!row.owner.empty() || row.token) {
-        ownership_.Began(change.lock,
-                         {.owner = row.owner,
-                          .token = row.token ? std::optional(row.token->Number()) : std::nullopt});
+      const bool is_the_same = last.held && row.held && last.token && last.token == row.token;
+      if (is_the_same) {
+        // Only renewals are missing: whoever took it has it.
+        row.owner = last.owner;
+        row.owner_is_certain = last.owner_is_certain;
+      } else {
+        ownership_.Ended(change.lock, change.commit, std::nullopt);
+        if (!row.owner.empty() || row.token) {
+          ownership_.Began(change.lock, {.owner = row.owner,
+                                         .token = row.token ? std::optional(row.token->Number())
+                                                            : std::nullopt});
+        }
       }
     } else {
+      ownership_.Ended(change.lock, change.commit, std::nullopt);
       row.columns.clear();
       row.held = false;
       row.owner.clear();
