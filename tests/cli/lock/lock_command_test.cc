@@ -242,7 +242,7 @@ TEST_F(LockCliTest, RunLogsRenewalsInJsonOnly) {
   std::this_thread::sleep_for(std::chrono::seconds(1));
   text_run.Signal(SIGTERM);
   EXPECT_EQ(text_run.WaitForEnd(), 0);
-  EXPECT_THAT(text_run.output().text(), Not(HasSubstr("renewed")));
+  EXPECT_THAT(text_run.output().text(), Not(HasSubstr("job: renewed")));
 }
 
 TEST_F(LockCliTest, RunTakesPartInSeveralLocksAndAppendsToAFile) {
