@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "protocol/spanner/time.h"
+#include "check/operation.h"
 
 namespace whorl::cli {
 

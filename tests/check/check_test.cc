@@ -463,6 +463,14 @@ TEST(CheckAnswersTest, AMissingChangeMakesNobodyALiar) {
   EXPECT_NE(found.finding, Finding::kHolds);
 }
 
+// Of what happened before the last of the missing changes not even the owner is known.
+TEST(CheckAnswersTest, SeveralMissingChangesMakeNobodyALiar) {
+  const std::vector<std::string> lines = {
+      Change("01", "INSERT", Values("01", "01", "b"), "{}"), Answer("a", "15", "15.01"),
+      Change("20", "UPDATE", Values("20", "20", "b"), Values("16", "16", "c"))};
+  EXPECT_NE(Judge(lines)[Invariant::kHasLockTruthful].finding, Finding::kViolated);
+}
+
 // Another process with the same id is another one.
 TEST(CheckAnswersTest, AProcessThatStartedAnewHasToTakeItAnew) {
   std::vector<std::string> lines = ATakeover();
@@ -558,6 +566,14 @@ TEST(CheckReleasesTest, AnOperatorWhoEndsTheLeaseIsNotItsOwner) {
 
 TEST(CheckReleasesTest, WorkThatEndedWhileItWasGivenBackIsInDoubt) {
   EXPECT_EQ(JudgeWork({Call("a", "09", "10", "10.2"), Says("a", "rests", "10.1")}).finding,
+            Finding::kPossible);
+}
+
+// The reply comes after the release can be seen, so work that goes on until the reply is enough; but work that
+// ends with the reply may have ended before.
+TEST(CheckReleasesTest, WorkUntilTheReplyIsAViolationUnlessItEndsThere) {
+  EXPECT_EQ(JudgeWork({Call("a", "09", "10", "10.2")}).finding, Finding::kViolated);
+  EXPECT_EQ(JudgeWork({Call("a", "09", "10", "10.2"), Says("a", "rests", "10.2")}).finding,
             Finding::kPossible);
 }
 
